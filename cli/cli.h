@@ -1,0 +1,290 @@
+/* The command's own library: what every `seen COMMAND` is made of.
+ *
+ *     main -> commands.c (which one?) -> parse.c (its options, into sn_args) -> its run()
+ *
+ * One definition per option and per command: a row of a table (options.c, or a command's own file)
+ * gives parsing, --help, the man page and shell completion. A command is one file that ends in one
+ *
+ *     const sn_command sn_command_uniq = {...};
+ *
+ * and one line in commands.c. Commands are clients of the library: they include "seen.h",
+ * "stream/...", "crawl/crawl.h" and the headers of this folder, nothing below.
+ *
+ * Results go to stdout, words to stderr. run() returns the exit status: SN_EXIT_OK, SN_EXIT_NO
+ * (`check` saw nothing) or SN_EXIT_TROUBLE, after a message. */
+#ifndef SN_CLI_CLI_H
+#define SN_CLI_CLI_H
+
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "seen.h"
+
+enum { SN_EXIT_OK = 0, SN_EXIT_NO = 1, SN_EXIT_TROUBLE = 2 };
+
+/* ---- Options as data ------------------------------------------------------------------------- */
+
+/* What an option takes, and the C type of its target. */
+typedef enum sn_type {
+    SN_FLAG,     /* bool */
+    SN_COUNT,    /* uint64_t: 5e9, 100M, 2k (powers of 1000), a whole number */
+    SN_SIZE,     /* uint64_t, bytes: 120MB (10^6), 4GiB (2^30), 64K (2^10, as sort -S) */
+    SN_RATE,     /* double in (0, 1): 0.01, 1%, 1e-6 */
+    SN_NUMBER,   /* double, not negative */
+    SN_DURATION, /* uint64_t, milliseconds: 500ms, 2s, 5m, 12h, 30d, 2w; a bare number is seconds */
+    SN_STRING,   /* const char * */
+    SN_LIST,     /* sn_list: a string, any number of times */
+    SN_CHAR,     /* int: one byte, also written \t, \0, \xHH */
+    SN_CHOICE,   /* int: index of the word in `choices` */
+    SN_MAYBE,    /* int: 1 given alone, 2 + index given with =WORD of `choices` */
+    SN_SEED      /* sn_seed: a number, or 32 hexadecimal digits */
+} sn_type;
+
+typedef struct sn_list {
+    const char **items;
+    size_t count;
+} sn_list;
+
+typedef struct sn_seed {
+    bool given;
+    uint64_t word[2];
+} sn_seed;
+
+typedef struct sn_option {
+    char letter;          /* 'n', or 0 */
+    const char *name;     /* "capacity": the long name, always there */
+    const char *argument; /* "KEYS"; NULL for a flag */
+    sn_type type;
+    size_t offset;       /* of the target, in sn_args or in the command's own struct */
+    const char *help;    /* one line for --help: lower case, no full stop */
+    const char *more;    /* further sentences for the man page, or NULL */
+    const char *choices; /* "bloom|counting" for SN_CHOICE and SN_MAYBE; "FILE" or "DIR" for a
+                            string that is one (completion) */
+    uint64_t min, max;   /* SN_COUNT, SN_SIZE, SN_DURATION: bounds; max 0: none */
+} sn_option;
+
+/* Options that stand under one heading. Neighbours with the same title become one section. */
+typedef struct sn_group {
+    const char *title; /* "Size" */
+    const sn_option *options;
+    size_t count;
+    bool own; /* targets lie in the command's own struct (args->own), not in sn_args */
+} sn_group;
+
+/* The shared groups; a command lists those that it takes. */
+extern const sn_group sn_group_sizing;  /* -n -p -m -k */
+extern const sn_group sn_group_kind;    /* --kind --growth --generations --window --when-full */
+extern const sn_group sn_group_seed;    /* --seed --hash */
+extern const sn_group sn_group_records; /* -z --field -d -i --url */
+extern const sn_group sn_group_output;  /* -o */
+extern const sn_group sn_group_temp;    /* -T */
+extern const sn_group sn_group_threads; /* -j */
+extern const sn_group sn_group_talk;    /* -q --progress */
+extern const sn_group sn_group_quiet;   /* -q alone, for what is over at once */
+extern const sn_group sn_group_json;    /* --json */
+extern const sn_group sn_group_redis;   /* --ttl --layout --connect-timeout ... */
+extern const sn_group sn_group_timeout; /* the time-outs alone, for what opens and never makes */
+
+/* ---- Values ---------------------------------------------------------------------------------- */
+
+struct sn_command;
+
+/* What the command line said. Zero means "not given" unless a comment says otherwise. */
+typedef struct sn_args {
+    const struct sn_command *command;
+    char **operands; /* what is not an option, in order; operands[count] is NULL */
+    size_t operand_count;
+    void *own; /* the command's own struct, zeroed before parsing */
+
+    uint64_t capacity; /* -n */
+    double error_rate; /* -p */
+    uint64_t memory;   /* -m, bytes */
+    uint64_t hashes;   /* -k */
+
+    int kind;             /* seen_kind */
+    int growth;           /* seen_growth */
+    uint64_t generations; /* --generations */
+    uint64_t window_ms;   /* --window */
+    int when_full;        /* seen_when_full; goes on by default: see sn_args_options */
+
+    sn_seed seed;
+    int hash; /* seen_hash_kind */
+
+    bool null;      /* -z */
+    uint64_t field; /* --field, from 1; 0: the whole line */
+    int delimiter;  /* -d; '\t' by default */
+    bool ignore_case;
+    bool url;
+
+    const char *output; /* -o */
+    const char *temp;   /* -T */
+    uint64_t threads;   /* -j; 0: all cores */
+
+    bool quiet;
+    int progress; /* 0: on a terminal only; 1: --progress; 2: --progress=json */
+    bool json;
+
+    int layout; /* seen_layout */
+    uint64_t ttl_ms, connect_ms, command_ms, retry_ms;
+
+    uint64_t given[4]; /* one bit per option of the command, in table order: sn_args_given */
+} sn_args;
+
+/* Was this option on the command line?  sn_args_given(args, "kind") */
+bool sn_args_given(const sn_args *args, const char *name);
+
+/* The library's options for these values: sizes, kind, growth, seed, Redis. */
+seen_options sn_args_options(const sn_args *args);
+
+/* ---- Commands -------------------------------------------------------------------------------- */
+
+/* A command line to show and, in tests, to run: `command` is run by bash in an empty folder with
+ * `seen` in the path, after `setup` (not shown, may be NULL). An example that cannot run in a test
+ * (it needs a server, say) has setup "-". */
+typedef struct sn_example {
+    const char *text; /* "De-duplicate a file in place" */
+    const char *command;
+    const char *setup;
+} sn_example;
+
+#define SN_MAX_GROUPS 12
+#define SN_MAX_EXAMPLES 6
+
+typedef struct sn_command {
+    const char *name;     /* "uniq" */
+    const char *summary;  /* "print each line the first time it appears" */
+    const char *synopsis; /* "[OPTION]... [FILE...]" */
+    const char *about;    /* paragraphs for --help and the man page, divided by \n\n */
+    const char *operands; /* what completion offers: "FILE", "FILTER", "COMMAND" or "" */
+    size_t min_operands, max_operands;          /* max 0: none at all; SIZE_MAX: any number */
+    size_t own_size;                            /* sizeof of its own struct, or 0 */
+    const sn_group *groups[SN_MAX_GROUPS];      /* its own first; ends with NULL */
+    const sn_example examples[SN_MAX_EXAMPLES]; /* ends with a zero one */
+    const char *exit_text;                      /* for the man page, or NULL: the usual two */
+    int (*run)(sn_args *args);
+    bool hidden;
+} sn_command;
+
+/* All commands, in the order of the overview. */
+extern const sn_command *const sn_commands[];
+extern const size_t sn_command_count;
+const sn_command *sn_command_find(const char *name);
+
+/* The i-th option of a command over all its groups (--help comes last); NULL past the end. *group
+ * may be NULL. */
+const sn_option *sn_command_option(const sn_command *command, size_t i, const sn_group **group);
+
+/* Reads a command line into *args: 0, or an exit status after a message. `argv[0]` is the
+ * command's name. `wants_help` is set where --help was met. */
+int sn_args_parse(const sn_command *command, int argc, char **argv, sn_args *args,
+                  bool *wants_help);
+void sn_args_free(sn_args *args);
+
+int sn_help_overview(FILE *out);
+int sn_help_command(FILE *out, const sn_command *command);
+int sn_man_command(FILE *out, const sn_command *command); /* NULL: seen(1) */
+int sn_completion(FILE *out, const char *shell);          /* bash, zsh, fish */
+
+/* The nearest of `words` (ends with NULL) to a mistyped one, or NULL where none is near. */
+const char *sn_suggest(const char *word, const char *const *words);
+
+/* ---- Words for people: stderr, safe for a terminal --------------------------------------------
+ */
+
+/* "seen: " + sentence + newline on stderr, control characters and broken UTF-8 escaped.
+ * sn_trouble returns SN_EXIT_TROUBLE, so that `return sn_trouble("...")` reads well. */
+int sn_trouble(const char *format, ...) __attribute__((format(printf, 1, 2)));
+int sn_trouble_error(const seen_error *error);
+void sn_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The same unless -q was given: summaries and what was planned. */
+void sn_note(const sn_args *args, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Writes `text` to `out` with everything that a terminal might obey written as \n, \x1b, ... */
+void sn_put_safe(FILE *out, const char *text, size_t len);
+
+/* Flushes stdout: `status`, or SN_EXIT_TROUBLE after a message where it could not be written
+ * (a full disk). A closed pipe is not trouble. Call it last in run(). */
+int sn_finish_stdout(int status);
+
+/* ---- Stopping ---------------------------------------------------------------------------------
+ */
+
+/* SIGINT and SIGTERM set the flag (a second one ends the process at once), SIGPIPE is ignored,
+ * SIGBUS ends with a message about a file that changed underneath. main calls it. */
+void sn_signal_install(void);
+bool sn_stopped(void);                /* a signal asked to stop */
+int sn_stop_signal(void);             /* which one, or 0 */
+const atomic_int *sn_stop_flag(void); /* for engines that look at it themselves: not 0 is stop */
+
+/* ---- Numbers as people write them -------------------------------------------------------------
+ */
+
+/* Each: true and *value, or false and a sentence in `why` ("..." is not a size: ...). */
+typedef struct sn_why {
+    char text[200];
+} sn_why;
+
+bool sn_parse_count(const char *text, uint64_t *value, sn_why *why);
+bool sn_parse_size(const char *text, uint64_t *bytes, sn_why *why);
+bool sn_parse_rate(const char *text, double *value, sn_why *why);
+bool sn_parse_number(const char *text, double *value, sn_why *why);
+bool sn_parse_duration(const char *text, uint64_t *ms, sn_why *why);
+bool sn_parse_char(const char *text, int *value, sn_why *why);
+bool sn_parse_seed(const char *text, sn_seed *seed, sn_why *why);
+
+/* The other way, into a buffer that is returned. 1,234,567 / 1.2 million / 124 MiB / 1.0e-06 /
+ * 2h05m */
+#define SN_TEXT 48
+char *sn_show_count(char buffer[SN_TEXT], double value);
+char *sn_show_words(char buffer[SN_TEXT], double value);
+char *sn_show_size(char buffer[SN_TEXT], double bytes);
+char *sn_show_rate(char buffer[SN_TEXT], double rate);
+char *sn_show_seconds(char buffer[SN_TEXT], double seconds);
+
+/* ---- Progress ---------------------------------------------------------------------------------
+ */
+
+/* A line on stderr, several times a second: for a person on a terminal, or JSON lines. Calls are
+ * cheap (a clock read) and are for one thread at a time. */
+typedef struct sn_progress {
+    int mode; /* 0 silent, 1 terminal, 2 JSON, 3 plain lines */
+    const char *what;
+    double total; /* bytes, 0: unknown */
+    double started, last;
+    bool drawn;
+} sn_progress;
+
+void sn_progress_begin(sn_progress *progress, const sn_args *args, const char *what,
+                       uint64_t total_bytes);
+/* fill: 0 to 1, or negative where it is not known. */
+void sn_progress_show(sn_progress *progress, uint64_t bytes, uint64_t lines, double fill);
+void sn_progress_end(sn_progress *progress, uint64_t bytes, uint64_t lines, double fill);
+
+/* ---- JSON -------------------------------------------------------------------------------------
+ */
+
+/* Writes one JSON value; commas and nesting are kept by the writer. `name` is NULL in arrays and
+ * at the top. Strings may be any bytes: broken UTF-8 becomes U+FFFD; a number that JSON cannot
+ * say (NaN, infinity) becomes null. */
+typedef struct sn_json {
+    FILE *out;
+    unsigned depth;
+    bool any[16]; /* per depth: something was written */
+    bool one_line;
+} sn_json;
+
+void sn_json_open(sn_json *json, FILE *out, bool one_line);
+void sn_json_object(sn_json *json, const char *name);
+void sn_json_array(sn_json *json, const char *name);
+void sn_json_end(sn_json *json); /* of the innermost; the last one adds a newline */
+void sn_json_string(sn_json *json, const char *name, const char *text);
+void sn_json_bytes(sn_json *json, const char *name, const char *text, size_t len);
+void sn_json_u64(sn_json *json, const char *name, uint64_t value);
+void sn_json_number(sn_json *json, const char *name, double value);
+void sn_json_bool(sn_json *json, const char *name, bool value);
+
+#endif

@@ -1,0 +1,248 @@
+/* The options that commands share: one row each. */
+#include "cli/cli.h"
+
+#define AT(field) offsetof(sn_args, field)
+#define GROUP(name, heading)                                                                       \
+    const sn_group sn_group_##name = {                                                             \
+        .title = heading, .options = name, .count = sizeof name / sizeof *name}
+
+static const sn_option sizing[] = {
+    {.letter = 'n',
+     .name = "capacity",
+     .argument = "KEYS",
+     .type = SN_COUNT,
+     .offset = AT(capacity),
+     .min = 1,
+     .max = 1000000000000,
+     .help = "distinct keys to make room for: 5e9, 100M",
+     .more = "A count: suffixes k, M, G and T are powers of 1000."},
+    {.letter = 'p',
+     .name = "error-rate",
+     .argument = "RATE",
+     .type = SN_RATE,
+     .offset = AT(error_rate),
+     .help = "share of new keys that may be mistaken for seen ones: 0.01, 1%, 1e-6",
+     .more = "The rate holds at capacity; with fewer keys it is lower."},
+    {.letter = 'm',
+     .name = "memory",
+     .argument = "SIZE",
+     .type = SN_SIZE,
+     .offset = AT(memory),
+     .min = 64,
+     .max = UINT64_C(1) << 50,
+     .help = "memory to use: 4GiB, 120MB, 64K",
+     .more = "KB, MB, GB, TB are powers of 1000, KiB, MiB, GiB, TiB powers of 1024, and so are the "
+             "bare letters K, M, G, T, as in sort -S."},
+    {.letter = 'k',
+     .name = "hashes",
+     .argument = "NUMBER",
+     .type = SN_COUNT,
+     .offset = AT(hashes),
+     .min = 1,
+     .max = 64,
+     .help = "bits per key to set (k of the textbooks)",
+     .more = "Rarely needed: the best number follows from the others. Together with -m it fixes "
+             "the classic filter, one bit in each of k cache lines."},
+};
+GROUP(sizing, "Size");
+
+static const sn_option kind[] = {
+    {.name = "kind",
+     .argument = "KIND",
+     .type = SN_CHOICE,
+     .offset = AT(kind),
+     .choices = "bloom|counting",
+     .help = "bloom (add, check, merge) or counting (also remove)",
+     .more = "A counting filter takes four times the memory. The default is bloom."},
+    {.name = "growth",
+     .argument = "GROWTH",
+     .type = SN_CHOICE,
+     .offset = AT(growth),
+     .choices = "fixed|growing|window",
+     .help = "fixed, growing or window",
+     .more = "fixed: one filter of a known capacity, the default. growing: layers are added as "
+             "keys come, together within the promised rate; -n is a hint. window: the oldest keys "
+             "are forgotten."},
+    {.name = "generations",
+     .argument = "NUMBER",
+     .type = SN_COUNT,
+     .offset = AT(generations),
+     .min = 2,
+     .max = 32,
+     .help = "window: into how many parts it is cut (default 8)",
+     .more = "More parts forget more evenly and cost more per key."},
+    {.name = "window",
+     .argument = "TIME",
+     .type = SN_DURATION,
+     .offset = AT(window_ms),
+     .min = 1000,
+     .help = "window: forget keys after this time: 30d, 12h",
+     .more = "Implies --growth window. Without it the window is the last -n keys."},
+    {.name = "when-full",
+     .argument = "ACTION",
+     .type = SN_CHOICE,
+     .offset = AT(when_full),
+     .choices = "refuse|go-on",
+     .help = "past the capacity: go-on (default) or refuse new keys",
+     .more = "go-on keeps adding while the error rate rises, which seen info shows; refuse fails."},
+};
+GROUP(kind, "Kind");
+
+static const sn_option seed[] = {
+    {.name = "seed",
+     .argument = "SEED",
+     .type = SN_SEED,
+     .offset = AT(seed),
+     .help = "a number, or 32 hexadecimal digits (default: random)",
+     .more = "Filters can be merged when they were made with the same seed and the same numbers."},
+    {.name = "hash",
+     .argument = "HASH",
+     .type = SN_CHOICE,
+     .offset = AT(hash),
+     .choices = "xxh3|sip",
+     .help = "xxh3 (default, fast) or sip",
+     .more = "sip (SipHash-2-4) is for keys that an enemy chooses, who may know the code but not "
+             "the seed."},
+};
+GROUP(seed, "Hash");
+
+static const sn_option records[] = {
+    {.letter = 'z',
+     .name = "null",
+     .type = SN_FLAG,
+     .offset = AT(null),
+     .help = "records end with a NUL byte, not a newline"},
+    {.name = "field",
+     .argument = "N",
+     .type = SN_COUNT,
+     .offset = AT(field),
+     .min = 1,
+     .max = 1000000,
+     .help = "compare only the N-th field of a line",
+     .more = "A line with fewer fields is compared by an empty one. The whole line is printed."},
+    {.letter = 'd',
+     .name = "delimiter",
+     .argument = "CHAR",
+     .type = SN_CHAR,
+     .offset = AT(delimiter),
+     .help = "what divides fields (default: tab)",
+     .more = "One byte; \\t, \\0 and \\xHH are understood."},
+    {.letter = 'i',
+     .name = "ignore-case",
+     .type = SN_FLAG,
+     .offset = AT(ignore_case),
+     .help = "compare without regard to ASCII case"},
+    {.name = "url",
+     .type = SN_FLAG,
+     .offset = AT(url),
+     .help = "compare URLs by their canonical form",
+     .more = "HTTP://Example.org:80/a/../b and http://example.org/b are one. What is not a URL is "
+             "compared as it stands."},
+};
+GROUP(records, "Lines");
+
+static const sn_option output[] = {
+    {.letter = 'o',
+     .name = "output",
+     .argument = "FILE",
+     .type = SN_STRING,
+     .offset = AT(output),
+     .choices = "FILE",
+     .help = "write to FILE, which may be the input; replaced only at the end",
+     .more = "On failure FILE is left as it was. A name that ends in .gz or .zst is written "
+             "compressed."},
+};
+GROUP(output, "Output");
+
+static const sn_option temp[] = {
+    {.letter = 'T',
+     .name = "temp",
+     .argument = "DIR",
+     .type = SN_STRING,
+     .offset = AT(temp),
+     .choices = "DIR",
+     .help = "folder for temporary files (default: TMPDIR, or /tmp)"},
+};
+GROUP(temp, "Running");
+
+static const sn_option threads[] = {
+    {.letter = 'j',
+     .name = "threads",
+     .argument = "NUMBER",
+     .type = SN_COUNT,
+     .offset = AT(threads),
+     .min = 1,
+     .max = 256,
+     .help = "threads to use (default: all cores)",
+     .more = "The output is the same with any number."},
+};
+GROUP(threads, "Running");
+
+#define QUIET                                                                                      \
+    {                                                                                              \
+        .letter = 'q', .name = "quiet", .type = SN_FLAG, .offset = AT(quiet),                      \
+        .help = "no summary and no progress; only trouble is told"                                 \
+    }
+
+static const sn_option quiet[] = {QUIET};
+GROUP(quiet, "Running");
+
+static const sn_option talk[] = {
+    QUIET,
+    {.name = "progress",
+     .argument = "json",
+     .type = SN_MAYBE,
+     .offset = AT(progress),
+     .choices = "json",
+     .help = "show progress also where stderr is not a terminal",
+     .more = "With =json, one JSON object per line for programs. On a terminal progress is shown "
+             "anyway, unless -q is given."},
+};
+GROUP(talk, "Running");
+
+static const sn_option json[] = {
+    {.name = "json", .type = SN_FLAG, .offset = AT(json), .help = "print JSON, for programs"},
+};
+GROUP(json, "Output");
+
+#define TIMEOUTS                                                                                   \
+    {.name = "connect-timeout",                                                                    \
+     .argument = "TIME",                                                                           \
+     .type = SN_DURATION,                                                                          \
+     .offset = AT(connect_ms),                                                                     \
+     .min = 1,                                                                                     \
+     .max = 3600000,                                                                               \
+     .help = "Redis: wait so long for a connection (default 2s)"},                                 \
+        {.name = "command-timeout",                                                                \
+         .argument = "TIME",                                                                       \
+         .type = SN_DURATION,                                                                      \
+         .offset = AT(command_ms),                                                                 \
+         .min = 1,                                                                                 \
+         .max = 3600000,                                                                           \
+         .help = "Redis: wait so long for an answer (default 5s)"},                                \
+    {                                                                                              \
+        .name = "retry", .argument = "TIME", .type = SN_DURATION, .offset = AT(retry_ms),          \
+        .min = 1, .max = 86400000, .help = "Redis: try so long to reconnect (default 10s)"         \
+    }
+
+static const sn_option timeout[] = {TIMEOUTS};
+GROUP(timeout, "Redis");
+
+static const sn_option redis[] = {
+    {.name = "ttl",
+     .argument = "TIME",
+     .type = SN_DURATION,
+     .offset = AT(ttl_ms),
+     .min = 1000,
+     .help = "Redis: the filter expires when not touched for so long"},
+    {.name = "layout",
+     .argument = "LAYOUT",
+     .type = SN_CHOICE,
+     .offset = AT(layout),
+     .choices = "shards|bitmap",
+     .help = "Redis: shards (default) or one plain bitmap",
+     .more = "bitmap is one string with k positions over the whole of it, which other clients can "
+             "read with GETBIT; it can be no larger than 512 MiB."},
+    TIMEOUTS,
+};
+GROUP(redis, "Redis");
