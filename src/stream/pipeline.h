@@ -1,0 +1,62 @@
+/* The pipeline: blocks of lines through N workers, in any order where that does not matter and in
+ * input order where it does.
+ *
+ *     read        find lines, `prepare`     `decide`        `render`         `emit`
+ *     one by one  in parallel               in input order  in parallel      in input order
+ *     in order    (keys, hashes)            (ask the set)   (select bytes)   (write)
+ *
+ * Each worker takes a block through all five. Three turnstiles keep the order, so that any number
+ * of workers gives the same bytes as one. Each step is a function of the client and may be NULL. A
+ * step that fails ends the run; blocks before it in input order are still emitted, none behind it.
+ *
+ * A slow pipe: what has arrived is taken through at once when no more input is waiting. */
+#ifndef SN_STREAM_PIPELINE_H
+#define SN_STREAM_PIPELINE_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "seen.h"
+#include "stream/block.h"
+#include "stream/input.h"
+#include "stream/stop.h"
+
+typedef seen_status sn_pipeline_step(void *context, sn_block *block, seen_error *error);
+
+typedef struct sn_pipeline_steps {
+    void *context;
+    sn_pipeline_step *prepare; /* parallel: lines are found */
+    sn_pipeline_step *decide;  /* in input order, one at a time; first_line is set */
+    sn_pipeline_step *render;  /* parallel */
+    sn_pipeline_step *emit;    /* in input order, one at a time */
+} sn_pipeline_steps;
+
+/* Numbers that another thread may read at any time. */
+typedef struct sn_progress {
+    _Atomic uint64_t bytes; /* after decompression, that have been emitted */
+    _Atomic uint64_t lines;
+    _Atomic uint64_t kept; /* for the client: lines that were written */
+} sn_progress;
+
+typedef struct sn_pipeline_options {
+    unsigned threads;  /* 0: one per CPU that this process may use */
+    size_t block_size; /* 0: the default, 256 KiB */
+    size_t line_max;   /* longest line; 0: SN_BLOCK_MAX. Longer: an error with file and offset */
+    char terminator;
+    sn_stop *stop;         /* may be NULL */
+    sn_progress *progress; /* may be NULL */
+} sn_pipeline_options;
+
+/* Runs the whole input through. *stopped (may be NULL) says whether a stop ended it early: then the
+ * blocks emitted are a prefix of the input. */
+seen_status sn_pipeline_run(sn_input *input, const sn_pipeline_options *options,
+                            const sn_pipeline_steps *steps, bool *stopped, seen_error *error);
+
+/* CPUs that this process may use. */
+unsigned sn_pipeline_cpus(void);
+
+/* Memory that a run takes for blocks of ordinary lines, in bytes. */
+size_t sn_pipeline_memory(const sn_pipeline_options *options);
+
+#endif
