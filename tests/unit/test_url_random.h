@@ -1,0 +1,116 @@
+/* Random URLs for the tests: pieces that matter to a URL parser, glued together and damaged. */
+#ifndef TEST_URL_RANDOM_H
+#define TEST_URL_RANDOM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RANDOM_URL_MAX = 1024 };
+
+/* What may be in it. */
+enum {
+    RANDOM_ASCII = 0,
+    RANDOM_UNICODE = 1, /* also UTF-8, escaped UTF-8 and xn-- */
+    RANDOM_BYTES = 2    /* also bytes that are not UTF-8 */
+};
+
+static uint64_t random_state;
+
+static uint64_t random_next(void)
+{
+    uint64_t z = (random_state += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+static size_t random_below(size_t limit)
+{
+    return (size_t)(random_next() % limit);
+}
+
+/* The seed is SEEN_SEED of the environment, or fixed, and is printed so that a run can be had
+ * again. */
+static inline void random_start(const char *name)
+{
+    const char *given = getenv("SEEN_SEED");
+    random_state = given ? strtoull(given, NULL, 0) : 20240607u;
+    printf("%s: SEEN_SEED=%llu\n", name, (unsigned long long)random_state);
+}
+
+#define RANDOM_PICK(array) ((array)[random_below(sizeof(array) / sizeof *(array))])
+
+static const char *const RANDOM_FRONTS[] = {
+    "http://",  "https://", "http://",   "https://", "HTTP://", "http:",      "https:",
+    "http:/",   "hTTps:",   "http:\\\\", "//",       "/",       "\\",         "",
+    "",         "?",        "#",         "./",       "../",     "ht\ttp://",  " http://",
+    "mailto:",  "ftp://",   "a:",        "http",     "http///", "https:\\/",  "javascript:",
+    "http:\n/", "1http://", "//\\",      ":",        "http::",  "http://u@",  "http://u:p@",
+};
+
+static const char *const RANDOM_HOSTS[] = {
+    "example.com",  "EXAMPLE.com",    "www.example.org", "www.www.com",  "a",
+    "127.0.0.1",    "0x7f.1",         "0177.0.0.01",     "1.2.3.4.5",    "256.1",
+    "4294967295",   "4294967296",     "0x",              "0xffffffff.",  "1..2",
+    "[::1]",        "[1::2:3]",       "[::1.2.3.4]",     "[1:2:3:4:5:6:7:8]",
+    "[0:0:1:0:0:0:1:0]", "[::1",      "::1]",            "[1:2:3:4:5:6:1.2.3.4]",
+    "ex%61mple.com", "a%2eb",         "a%00b",           "a b",          "a_b",
+    "a.b.",         "..",             ".",               "",             "a%",
+    "r3---sn-x.example", "09",        "1.0x",            "0.0.0.0x100",  "www.a.b.",
+};
+
+static const char *const RANDOM_PIECES[] = {
+    "/",   "/",   "/",    "/",    "\\",    ".",   "..",   "%2e",  "%2E", ".%2e", "%2e%2E", "?",
+    "?",   "&",   "&",    "=",    "#",     "@",   ":",    "80",   "443", "8080", "65536",  "00080",
+    "%",   "%%",  "%41",  "%7e",  "%7E",   "%2f", "%2F",  "%25",  "%252e", "%%32%65", "%zz", "%4",
+    "%3",  "%32", "%61",  "%20",  "a",     "b",   "c",    "Z",    "5",   "-",    "_",      "~",
+    "+",   " ",   "\t",   "\n",   "\r",    "'",   "\"",   "<",    ">",   "`",    "{",      "}",
+    "|",   "^",   "[",    "]",    "\x01",  "\x7f", "!",   "$",    "(",   "*",    ",",      ";",
+    "utm_source=x", "utm_=", "gclid=1", "fbclid", "PHPSESSID=ab", "sid=1", ";jsessionid=AB12",
+    ";JSESSIONID=1", "..;sid=1", ".;sid", ";v=1", "www.", "index.html", "//", "/./", "/../", "name=",
+};
+
+static const char *const RANDOM_UNICODES[] = {
+    "\u00e9", "\u00c9", "\u00df", "\u3002", "\uff11\uff12\uff17", "\u4f8b\u3048", "%C3%A9",
+    "%e2%98%83", "\u2603", "xn--zca", "XN--", "xn--a", "\u00ad", "\u200d", "\u0301", "\u05d0",
+    "\U0001f4a9", "\ufeff", "\u0660", "\ufdfa", "b\u00fccher", "\u212a", "\u1e9e", "\ufffd",
+};
+
+static inline void random_append(char *url, size_t *len, const char *text)
+{
+    size_t text_len = strlen(text);
+    if (*len + text_len > RANDOM_URL_MAX)
+        return;
+    memcpy(url + *len, text, text_len);
+    *len += text_len;
+}
+
+/* Fills url, RANDOM_URL_MAX bytes, and returns its length. */
+static inline size_t random_url(char *url, unsigned kinds)
+{
+    size_t len = 0;
+    if (random_below(8) > 0)
+        random_append(url, &len, RANDOM_PICK(RANDOM_FRONTS));
+    if (random_below(4) > 0)
+        random_append(url, &len, RANDOM_PICK(RANDOM_HOSTS));
+    if ((kinds & RANDOM_UNICODE) && random_below(2) == 0)
+        random_append(url, &len, RANDOM_PICK(RANDOM_UNICODES));
+    for (size_t count = random_below(random_below(30) == 0 ? 60 : 14); count > 0; count--) {
+        if ((kinds & RANDOM_UNICODE) && random_below(8) == 0)
+            random_append(url, &len, RANDOM_PICK(RANDOM_UNICODES));
+        else
+            random_append(url, &len, RANDOM_PICK(RANDOM_PIECES));
+    }
+    if ((kinds & RANDOM_BYTES) && len > 0) {
+        for (size_t count = random_below(4); count > 0; count--)
+            url[random_below(len)] = (char)random_next();
+    } else if (!(kinds & RANDOM_UNICODE) && len > 0 && random_below(4) == 0) {
+        url[random_below(len)] = (char)random_below(0x80);
+    }
+    return len;
+}
+
+#endif
