@@ -189,6 +189,9 @@ int sn_help_command(FILE *out, const sn_command *command);
 int sn_man_command(FILE *out, const sn_command *command); /* NULL: seen(1) */
 int sn_completion(FILE *out, const char *shell);          /* bash, zsh, fish */
 
+/* Says that there is no such command, with a suggestion; returns SN_EXIT_TROUBLE. */
+int sn_unknown_command(const char *name);
+
 /* The nearest of `words` (ends with NULL) to a mistyped one, or NULL where none is near. */
 const char *sn_suggest(const char *word, const char *const *words);
 
@@ -273,7 +276,8 @@ void sn_progress_end(sn_progress *progress, uint64_t bytes, uint64_t lines, doub
 typedef struct sn_json {
     FILE *out;
     unsigned depth;
-    bool any[16]; /* per depth: something was written */
+    bool any[16];   /* per depth: something was written */
+    bool array[16]; /* per depth: an array, not an object */
     bool one_line;
 } sn_json;
 

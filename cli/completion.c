@@ -1,0 +1,265 @@
+/* Completion scripts for bash, zsh and fish, from the tables. */
+#include "cli/cli.h"
+
+#include <string.h>
+
+/* Visits the visible commands. */
+#define EACH_COMMAND(command)                                                                      \
+    for (size_t c_ = 0; c_ < sn_command_count; c_++)                                               \
+        for (const sn_command *command = sn_commands[c_]; command && !command->hidden;             \
+             command = NULL)
+
+#define EACH_OPTION(command, option)                                                               \
+    const sn_option *option;                                                                       \
+    for (size_t o_ = 0; (option = sn_command_option(command, o_, NULL)); o_++)
+
+typedef enum offer { NOTHING, FILES, FOLDERS, WORDS } offer;
+
+/* What stands after an option. */
+static offer offer_of(const sn_option *option)
+{
+    if (option->type == SN_CHOICE || option->type == SN_MAYBE)
+        return WORDS;
+    if (option->choices && !strcmp(option->choices, "DIR"))
+        return FOLDERS;
+    if (option->choices && !strcmp(option->choices, "FILE"))
+        return FILES;
+    return NOTHING;
+}
+
+static bool takes_word(const sn_option *option)
+{
+    return option->type != SN_FLAG && option->type != SN_MAYBE;
+}
+
+/* Prints "a|b" as "a b". */
+static void put_choices(FILE *out, const char *choices)
+{
+    for (; *choices; choices++)
+        putc(*choices == '|' ? ' ' : *choices, out);
+}
+
+/* Text inside '…' of a shell; zsh's own marks in descriptions are left out. */
+static void put_quoted(FILE *out, const char *text, bool zsh)
+{
+    for (; *text; text++) {
+        if (*text == '\'')
+            fputs("'\\''", out);
+        else if (zsh && strchr("[]:", *text))
+            fprintf(out, "\\%c", *text);
+        else
+            putc(*text, out);
+    }
+}
+
+/* ---- bash ------------------------------------------------------------------------------------ */
+
+static void bash_values(FILE *out, const sn_command *command)
+{
+    fputs("            case $prev in\n", out);
+    EACH_OPTION(command, option)
+    {
+        if (option->type == SN_FLAG)
+            continue;
+        fputs("            ", out);
+        if (option->letter && takes_word(option))
+            fprintf(out, "-%c|", option->letter);
+        fprintf(out, "--%s) ", option->name);
+        if (!takes_word(option)) /* only after "=", which bash makes a word of its own */
+            fputs("[ \"$equals\" ] || prev= ; ", out);
+        if (offer_of(option) == WORDS) {
+            fputs("words='", out);
+            put_choices(out, option->choices);
+            fputs("'", out);
+        } else {
+            fprintf(out, "words=%s",
+                    offer_of(option) == FILES     ? "FILE"
+                    : offer_of(option) == FOLDERS ? "DIR"
+                                                  : "NOTHING");
+        }
+        fputs(" ;;\n", out);
+    }
+    fputs("            *) prev= ;;\n            esac ;;\n", out);
+}
+
+static void complete_bash(FILE *out)
+{
+    fputs("# bash completion for seen\n"
+          "_seen()\n{\n"
+          "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
+          "    local command=${COMP_WORDS[1]} equals= words= options= operands=\n"
+          "    if [ \"$cur\" = = ]; then\n        cur= equals=1\n"
+          "    elif [ \"$prev\" = = ] && [ \"$COMP_CWORD\" -ge 2 ]; then\n"
+          "        prev=${COMP_WORDS[COMP_CWORD-2]} equals=1\n    fi\n"
+          "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
+          "        COMPREPLY=($(compgen -W '",
+          out);
+    EACH_COMMAND(command)
+    fprintf(out, "%s ", command->name);
+    fputs("--help --version' -- \"$cur\"))\n        return\n    fi\n    case $command in\n", out);
+    EACH_COMMAND(command)
+    {
+        fprintf(out, "        %s)\n            options='", command->name);
+        EACH_OPTION(command, option)
+        {
+            if (option->letter)
+                fprintf(out, "-%c ", option->letter);
+            fprintf(out, "--%s ", option->name);
+        }
+        fprintf(out, "' operands='%s'\n", command->operands);
+        bash_values(out, command);
+    }
+    fputs("        *) return ;;\n    esac\n"
+          "    if [ \"$prev\" ] && [ \"$words\" ]; then\n"
+          "        case $words in\n"
+          "        NOTHING) COMPREPLY=() ;;\n"
+          "        FILE) COMPREPLY=($(compgen -f -- \"$cur\")) ;;\n"
+          "        DIR) COMPREPLY=($(compgen -d -- \"$cur\")) ;;\n"
+          "        *) COMPREPLY=($(compgen -W \"$words\" -- \"$cur\")) ;;\n"
+          "        esac\n"
+          "    elif [[ $cur == -* ]]; then\n"
+          "        COMPREPLY=($(compgen -W \"$options\" -- \"$cur\"))\n"
+          "    elif [ \"$operands\" = COMMAND ]; then\n"
+          "        COMPREPLY=($(compgen -W '",
+          out);
+    EACH_COMMAND(command)
+    fprintf(out, "%s ", command->name);
+    fputs("' -- \"$cur\"))\n"
+          "    elif [ \"$operands\" ]; then\n"
+          "        COMPREPLY=($(compgen -f -- \"$cur\"))\n"
+          "    fi\n}\n"
+          "complete -o filenames -F _seen seen\n",
+          out);
+}
+
+/* ---- zsh ------------------------------------------------------------------------------------- */
+
+static void zsh_option(FILE *out, const sn_option *option)
+{
+    char names[100];
+    if (option->letter)
+        snprintf(names, sizeof names, "'(-%c --%s)'{-%c%s,--%s%s}'", option->letter, option->name,
+                 option->letter, takes_word(option) ? "+" : "", option->name,
+                 takes_word(option) ? "=" : "");
+    else
+        snprintf(names, sizeof names, "'--%s%s", option->name,
+                 takes_word(option)         ? "="
+                 : option->type == SN_MAYBE ? "=-"
+                                            : "");
+    fprintf(out, "            %s[", names);
+    put_quoted(out, option->help, true);
+    fputs("]", out);
+    if (option->type != SN_FLAG) {
+        fprintf(out, "%s%s:", option->type == SN_MAYBE ? "::" : ":", option->argument);
+        switch (offer_of(option)) {
+        case WORDS:
+            putc('(', out);
+            put_choices(out, option->choices);
+            putc(')', out);
+            break;
+        case FILES:
+            fputs("_files", out);
+            break;
+        case FOLDERS:
+            fputs("_files -/", out);
+            break;
+        case NOTHING:
+            break;
+        }
+    }
+    fputs("' \\\n", out);
+}
+
+static void complete_zsh(FILE *out)
+{
+    fputs("#compdef seen\n"
+          "_seen_commands()\n{\n    local -a commands\n    commands=(\n",
+          out);
+    EACH_COMMAND(command)
+    {
+        fprintf(out, "        '%s:", command->name);
+        put_quoted(out, command->summary, true);
+        fputs("'\n", out);
+    }
+    fputs(
+        "    )\n    _describe command commands\n}\n\n"
+        "_seen()\n{\n"
+        "    local curcontext=$curcontext state line\n"
+        "    _arguments -C '(- *)--help[list the commands]' '(- *)--version[show the version]' \\\n"
+        "        '1:command:_seen_commands' '*::operand:->operands'\n"
+        "    [[ $state == operands ]] || return\n"
+        "    case $words[1] in\n",
+        out);
+    EACH_COMMAND(command)
+    {
+        fprintf(out, "        %s) _arguments -s \\\n", command->name);
+        EACH_OPTION(command, option)
+        zsh_option(out, option);
+        fprintf(out, "            %s ;;\n",
+                !command->operands[0]                   ? "&& return"
+                : !strcmp(command->operands, "COMMAND") ? "'1:command:_seen_commands'"
+                                                        : "'*:operand:_files'");
+    }
+    fputs("    esac\n}\n\n_seen \"$@\"\n", out);
+}
+
+/* ---- fish ------------------------------------------------------------------------------------ */
+
+static void fish_option(FILE *out, const sn_command *command, const sn_option *option)
+{
+    fprintf(out, "complete -c seen -n '__fish_seen_subcommand_from %s'", command->name);
+    if (option->letter)
+        fprintf(out, " -s %c", option->letter);
+    fprintf(out, " -l %s", option->name);
+    switch (offer_of(option)) {
+    case WORDS:
+        fprintf(out, "%s -a '", option->type == SN_MAYBE ? " -f" : " -x");
+        put_choices(out, option->choices);
+        putc('\'', out);
+        break;
+    case FILES:
+        fputs(" -r -F", out);
+        break;
+    case FOLDERS:
+        fputs(" -x -a '(__fish_complete_directories)'", out);
+        break;
+    case NOTHING:
+        if (takes_word(option))
+            fputs(" -x", out);
+        break;
+    }
+    fputs(" -d '", out);
+    put_quoted(out, option->help, false);
+    fputs("'\n", out);
+}
+
+static void complete_fish(FILE *out)
+{
+    fputs("# fish completion for seen\n"
+          "complete -c seen -n __fish_use_subcommand -f\n"
+          "complete -c seen -n __fish_use_subcommand -l help -d 'list the commands'\n"
+          "complete -c seen -n __fish_use_subcommand -l version -d 'show the version'\n",
+          out);
+    EACH_COMMAND(command)
+    {
+        fprintf(out, "complete -c seen -n __fish_use_subcommand -a %s -d '", command->name);
+        put_quoted(out, command->summary, false);
+        fputs("'\n", out);
+        if (!command->operands[0] || !strcmp(command->operands, "COMMAND"))
+            fprintf(out, "complete -c seen -n '__fish_seen_subcommand_from %s' -f\n",
+                    command->name);
+        EACH_OPTION(command, option)
+        fish_option(out, command, option);
+    }
+}
+
+int sn_completion(FILE *out, const char *shell)
+{
+    if (!strcmp(shell, "bash"))
+        complete_bash(out);
+    else if (!strcmp(shell, "zsh"))
+        complete_zsh(out);
+    else
+        complete_fish(out);
+    return SN_EXIT_OK;
+}

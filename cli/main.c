@@ -1,0 +1,90 @@
+/* `seen`: finds the command, reads its options, runs it. */
+#include "cli/cli.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifndef SEEN_VERSION_TEXT
+#define SEEN_VERSION_TEXT seen_version()
+#endif
+
+static int print_version(void)
+{
+    printf("seen %s (filter format %d)\n", SEEN_VERSION_TEXT, SEEN_FORMAT_VERSION);
+    printf("built with:"
+#ifdef SEEN_WITH_REDIS
+           " redis"
+#endif
+#ifdef SEEN_WITH_CRAWL
+           " crawl"
+#endif
+#ifdef SEEN_WITH_COMPRESSION
+           " gzip zstd xz bzip2 lz4"
+#endif
+#ifdef SEEN_WITH_SIPHASH
+           " siphash"
+#endif
+#ifdef SEEN_WITH_IDN
+           " idn"
+#endif
+           "\n");
+    return sn_finish_stdout(SN_EXIT_OK);
+}
+
+/* A closed stdin, stdout or stderr would give its number to the first file opened, which could
+ * then be written by mistake. */
+static void hold_standard_files(void)
+{
+    for (int fd = open("/dev/null", O_RDWR | O_CLOEXEC); fd >= 0; fd = dup(fd))
+        if (fd > STDERR_FILENO) {
+            close(fd);
+            break;
+        }
+}
+
+static int run_command(int argc, char **argv)
+{
+    const char *name = argv[0];
+    const sn_command *command = sn_command_find(name);
+    if (!command)
+        return name[0] == '-' ? sn_trouble("there is no option %s before a command; "
+                                           "'seen help' explains",
+                                           name)
+                              : sn_unknown_command(name);
+    sn_args args;
+    bool wants_help = false;
+    int status = sn_args_parse(command, argc, argv, &args, &wants_help);
+    if (!status && wants_help) {
+        sn_help_command(stdout, command);
+        status = sn_finish_stdout(SN_EXIT_OK);
+    } else if (!status) {
+        status = command->run(&args);
+    }
+    sn_args_free(&args);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    hold_standard_files();
+    sn_signal_install();
+    if (argc < 2) {
+        sn_help_overview(stderr);
+        return SN_EXIT_TROUBLE;
+    }
+    if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V"))
+        return print_version();
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
+        sn_help_overview(stdout);
+        return sn_finish_stdout(SN_EXIT_OK);
+    }
+    int status = run_command(argc - 1, argv + 1);
+    if (status == SN_EXIT_TROUBLE && sn_stopped()) {
+        /* End as the signal would have, so that a shell loop around the command ends too. */
+        signal(sn_stop_signal(), SIG_DFL);
+        raise(sn_stop_signal());
+    }
+    return status;
+}

@@ -1,0 +1,288 @@
+/* Numbers as people write them: 5e9, 100M, 4GiB, 1%, 30d.
+ *
+ * Digits are read exactly, into a whole number and a power of ten, because a double cannot hold
+ * every 64-bit count; only rates go through strtod, after the same check of their spelling. */
+#include "cli/cli.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+__extension__ typedef unsigned __int128 wide;
+
+/* digits * 10^ten, and where the spelling ends. */
+typedef struct decimal {
+    uint64_t digits;
+    int ten;
+    const char *rest;
+} decimal;
+
+static bool fail(sn_why *why, const char *text, const char *reason)
+{
+    snprintf(why->text, sizeof why->text, "'%.60s' %s", text, reason);
+    return false;
+}
+
+/* Reads the exponent at `at` ("e9", "E-6"), or nothing: "5e" and "5eggs" end before the e. */
+static const char *read_exponent(const char *at, int *exponent)
+{
+    const char *p = at + 1;
+    bool minus = *p == '-';
+    if (*p == '-' || *p == '+')
+        p++;
+    if ((*at != 'e' && *at != 'E') || !isdigit((unsigned char)*p)) {
+        *exponent = 0;
+        return at;
+    }
+    int value = 0;
+    for (; isdigit((unsigned char)*p); p++)
+        value = value < 100000 ? value * 10 + (*p - '0') : value;
+    *exponent = minus ? -value : value;
+    return p;
+}
+
+/* A plain decimal number without a sign. Digits past the nineteenth are refused unless zero. */
+static bool read_decimal(const char *text, decimal *out, sn_why *why)
+{
+    const char *p = text;
+    bool point = false, any = false;
+    *out = (decimal){0};
+    int zeros = 0; /* zeros that count only if another digit follows */
+    if (*p == '-')
+        return fail(why, text, "is negative");
+    for (; isdigit((unsigned char)*p) || (*p == '.' && !point); p++) {
+        if (*p == '.') {
+            point = true;
+            continue;
+        }
+        any = true;
+        if (point)
+            out->ten--;
+        if (*p == '0') {
+            zeros++;
+            continue;
+        }
+        for (; zeros >= 0; zeros--) {
+            uint64_t digit = zeros ? 0 : (uint64_t)(*p - '0');
+            if (__builtin_mul_overflow(out->digits, (uint64_t)10, &out->digits) ||
+                __builtin_add_overflow(out->digits, digit, &out->digits))
+                return fail(why, text, "has too many digits");
+        }
+        zeros = 0;
+    }
+    if (!any)
+        return fail(why, text, "is not a number");
+    int exponent;
+    out->ten += zeros;
+    out->rest = read_exponent(p, &exponent);
+    out->ten += exponent;
+    if (out->digits == 0)
+        out->ten = 0;
+    return true;
+}
+
+/* digits * 10^ten * unit, rounded down; false past 2^64. *whole tells whether nothing was cut. */
+static bool scale(const decimal *number, uint64_t unit, uint64_t *value, bool *whole)
+{
+    wide v = (wide)number->digits * unit; /* below 2^128 */
+    *whole = true;
+    for (int ten = number->ten; ten > 0; ten--) {
+        if (v > UINT64_MAX)
+            return false;
+        v *= 10;
+        if (ten > 40 && v)
+            return false;
+    }
+    for (int ten = number->ten; ten < 0 && v; ten++) {
+        *whole = *whole && v % 10 == 0;
+        v /= 10;
+    }
+    *value = (uint64_t)v;
+    return v <= UINT64_MAX;
+}
+
+typedef struct unit {
+    const char *suffix; /* compared without case */
+    uint64_t factor;
+} unit;
+
+static const unit *find_unit(const unit *units, size_t count, const char *suffix)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!strcasecmp(units[i].suffix, suffix))
+            return &units[i];
+    return NULL;
+}
+
+static const unit count_units[] = {
+    {"", 1}, {"k", 1000}, {"M", 1000000}, {"G", 1000000000}, {"T", 1000000000000},
+};
+
+bool sn_parse_count(const char *text, uint64_t *value, sn_why *why)
+{
+    decimal number;
+    if (!read_decimal(text, &number, why))
+        return false;
+    const unit *u = find_unit(count_units, sizeof count_units / sizeof *count_units, number.rest);
+    if (!u)
+        return fail(why, text, "is not a count: write it like 5e9, 100M or 20k");
+    uint64_t result;
+    bool whole;
+    if (!scale(&number, u->factor, &result, &whole))
+        return fail(why, text, "is too large");
+    if (!whole)
+        return fail(why, text, "is not a whole number");
+    *value = result;
+    return true;
+}
+
+static const unit size_units[] = {
+    {"", 1},
+    {"B", 1},
+    {"K", UINT64_C(1) << 10},
+    {"M", UINT64_C(1) << 20},
+    {"G", UINT64_C(1) << 30},
+    {"T", UINT64_C(1) << 40},
+    {"KiB", UINT64_C(1) << 10},
+    {"MiB", UINT64_C(1) << 20},
+    {"GiB", UINT64_C(1) << 30},
+    {"TiB", UINT64_C(1) << 40},
+    {"KB", 1000},
+    {"MB", 1000000},
+    {"GB", 1000000000},
+    {"TB", 1000000000000},
+};
+
+bool sn_parse_size(const char *text, uint64_t *bytes, sn_why *why)
+{
+    decimal number;
+    if (!read_decimal(text, &number, why))
+        return false;
+    const unit *u = find_unit(size_units, sizeof size_units / sizeof *size_units, number.rest);
+    if (!u)
+        return fail(why, text, "is not a size: write it like 4GiB, 120MB or 64K");
+    uint64_t result;
+    bool whole;
+    if (!scale(&number, u->factor, &result, &whole))
+        return fail(why, text, "is too large");
+    *bytes = result;
+    return true;
+}
+
+static const unit time_units[] = {
+    {"", 1000},     {"ms", 1},      {"s", 1000},     {"m", 60000},
+    {"min", 60000}, {"h", 3600000}, {"d", 86400000}, {"w", 604800000},
+};
+
+bool sn_parse_duration(const char *text, uint64_t *ms, sn_why *why)
+{
+    decimal number;
+    if (!read_decimal(text, &number, why))
+        return false;
+    const unit *u = find_unit(time_units, sizeof time_units / sizeof *time_units, number.rest);
+    if (!u)
+        return fail(why, text, "is not a time: write it like 30d, 12h, 5m, 2s or 500ms");
+    uint64_t result;
+    bool whole;
+    if (!scale(&number, u->factor, &result, &whole) || result > (uint64_t)INT64_MAX)
+        return fail(why, text, "is too long");
+    *ms = result;
+    return true;
+}
+
+/* A finite double, its spelling checked before strtod sees it: no hex, no "inf", no "nan". */
+static bool read_double(const char *text, double *value, const char **rest, sn_why *why)
+{
+    decimal number;
+    if (!read_decimal(text, &number, why))
+        return false;
+    char spelling[80];
+    size_t len = (size_t)(number.rest - text);
+    if (len >= sizeof spelling)
+        return fail(why, text, "has too many digits");
+    memcpy(spelling, text, len);
+    spelling[len] = 0;
+    *value = strtod(spelling, NULL);
+    if (!isfinite(*value))
+        return fail(why, text, "is too large");
+    *rest = number.rest;
+    return true;
+}
+
+bool sn_parse_rate(const char *text, double *value, sn_why *why)
+{
+    double rate;
+    const char *rest;
+    if (!read_double(text, &rate, &rest, why))
+        return false;
+    if (!strcmp(rest, "%"))
+        rate /= 100;
+    else if (*rest)
+        return fail(why, text, "is not a rate: write it like 0.01, 1% or 1e-6");
+    if (!(rate > 0 && rate < 1))
+        return fail(why, text, "is not a rate: it must lie between 0 and 1, both excluded");
+    *value = rate;
+    return true;
+}
+
+bool sn_parse_number(const char *text, double *value, sn_why *why)
+{
+    double result;
+    const char *rest;
+    if (!read_double(text, &result, &rest, why))
+        return false;
+    if (*rest)
+        return fail(why, text, "is not a number");
+    *value = result;
+    return true;
+}
+
+static int hex_value(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c = (char)(c | 0x20);
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+bool sn_parse_char(const char *text, int *value, sn_why *why)
+{
+    static const char names[] = "tnr0\\";
+    static const char bytes[] = "\t\n\r\0\\";
+    if (text[0] && !text[1]) {
+        *value = (unsigned char)text[0];
+        return true;
+    }
+    if (text[0] == '\\' && text[1] && !text[2]) {
+        const char *at = strchr(names, text[1]);
+        if (at) {
+            *value = (unsigned char)bytes[at - names];
+            return true;
+        }
+    }
+    if (text[0] == '\\' && text[1] == 'x' && strlen(text) == 4 && hex_value(text[2]) >= 0 &&
+        hex_value(text[3]) >= 0) {
+        *value = hex_value(text[2]) * 16 + hex_value(text[3]);
+        return true;
+    }
+    return fail(why, text, "is not one byte: write it like , or \\t or \\x1f");
+}
+
+bool sn_parse_seed(const char *text, sn_seed *seed, sn_why *why)
+{
+    sn_seed result = {.given = true};
+    if (strlen(text) == 32) { /* as `seen info` prints it, the high word first */
+        for (int i = 0; i < 32; i++) {
+            int digit = hex_value(text[i]);
+            if (digit < 0)
+                return fail(why, text, "is not a seed: not all of its 32 digits are hexadecimal");
+            result.word[i < 16] = result.word[i < 16] << 4 | (uint64_t)digit;
+        }
+    } else if (!sn_parse_count(text, &result.word[0], why)) {
+        return false;
+    }
+    *seed = result;
+    return true;
+}

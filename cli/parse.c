@@ -1,0 +1,331 @@
+/* A command line into sn_args, as the tables say: -n5e9, -n 5e9, --capacity=5e9, --capacity 5e9,
+ * -zi for -z -i, options and operands in any order, -- to end the options. Long names are not
+ * abbreviated, so that a new option never changes what a script means. */
+#include "cli/cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const sn_option help_option = {
+    .letter = 'h', .name = "help", .type = SN_FLAG, .help = "show this help"};
+static const sn_group help_group = {.title = "Help", .options = &help_option, .count = 1};
+
+const sn_option *sn_command_option(const sn_command *command, size_t i, const sn_group **group)
+{
+    for (size_t g = 0; g <= SN_MAX_GROUPS; g++) {
+        bool last = g == SN_MAX_GROUPS || !command->groups[g];
+        const sn_group *in = last ? &help_group : command->groups[g];
+        if (i < in->count) {
+            if (group)
+                *group = in;
+            return &in->options[i];
+        }
+        if (last)
+            break;
+        i -= in->count;
+    }
+    return NULL;
+}
+
+static bool bit(const uint64_t *bits, size_t i)
+{
+    return bits[i / 64] >> (i % 64) & 1;
+}
+
+bool sn_args_given(const sn_args *args, const char *name)
+{
+    const sn_option *option;
+    for (size_t i = 0; (option = sn_command_option(args->command, i, NULL)); i++)
+        if (!strcmp(option->name, name))
+            return bit(args->given, i);
+    return false;
+}
+
+/* An option of a command, and where it stands. */
+typedef struct place {
+    const sn_option *option;
+    const sn_group *group;
+    size_t index;
+} place;
+
+/* Finds an option by its letter, or where that is 0 by its long name of `len` bytes. */
+static bool find_option(const sn_command *command, const char *name, size_t len, char letter,
+                        place *found)
+{
+    place at = {0};
+    for (; (at.option = sn_command_option(command, at.index, &at.group)); at.index++) {
+        const char *long_name = at.option->name;
+        if (letter ? at.option->letter == letter
+                   : strlen(long_name) == len && !memcmp(long_name, name, len)) {
+            *found = at;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool takes_argument(const sn_option *option)
+{
+    return option->type != SN_FLAG && option->type != SN_MAYBE;
+}
+
+/* The index of `word` among "a|b|c", or -1. */
+static int find_choice(const char *choices, const char *word)
+{
+    size_t len = strlen(word);
+    for (int i = 0;; i++) {
+        size_t n = strcspn(choices, "|");
+        if (n == len && !memcmp(choices, word, n))
+            return i;
+        if (!choices[n])
+            return -1;
+        choices += n + 1;
+    }
+}
+
+static bool within(const sn_option *option, const char *text, uint64_t value, sn_why *why)
+{
+    if (value < option->min) {
+        if (option->min == 1)
+            snprintf(why->text, sizeof why->text, "'%.60s' must be more than 0", text);
+        else
+            snprintf(why->text, sizeof why->text, "'%.60s' is too small%s%s", text,
+                     option->type == SN_COUNT ? "" : ": see ",
+                     option->type == SN_COUNT ? "" : "--help");
+        return false;
+    }
+    if (option->max && value > option->max) {
+        char most[SN_TEXT];
+        if (option->type == SN_SIZE)
+            sn_show_size(most, (double)option->max);
+        else if (option->type == SN_DURATION)
+            sn_show_seconds(most, (double)option->max / 1000);
+        else
+            sn_show_count(most, (double)option->max);
+        snprintf(why->text, sizeof why->text, "'%.60s' is too large: at most %s", text, most);
+        return false;
+    }
+    return true;
+}
+
+static bool set_choice(const sn_option *option, const char *text, int *target, sn_why *why)
+{
+    int choice = find_choice(option->choices, text);
+    if (choice < 0) {
+        snprintf(why->text, sizeof why->text, "'%.60s' is none of %s", text, option->choices);
+        return false;
+    }
+    *target = option->type == SN_MAYBE ? choice + 2 : choice;
+    return true;
+}
+
+static bool append(sn_list *list, const char *text, sn_why *why)
+{
+    const char **items = realloc(list->items, (list->count + 1) * sizeof *items);
+    if (!items) {
+        snprintf(why->text, sizeof why->text, "out of memory");
+        return false;
+    }
+    items[list->count++] = text;
+    list->items = items;
+    return true;
+}
+
+/* Stores one option's value at its target. */
+static bool set_value(const sn_option *option, void *base, const char *text, sn_why *why)
+{
+    void *target = (char *)base + option->offset;
+    uint64_t number;
+    bool ok = false;
+    switch (option->type) {
+    case SN_FLAG:
+        *(bool *)target = true;
+        return true;
+    case SN_COUNT:
+        ok = sn_parse_count(text, &number, why) && within(option, text, number, why);
+        break;
+    case SN_SIZE:
+        ok = sn_parse_size(text, &number, why) && within(option, text, number, why);
+        break;
+    case SN_DURATION:
+        ok = sn_parse_duration(text, &number, why) && within(option, text, number, why);
+        break;
+    case SN_RATE:
+        return sn_parse_rate(text, target, why);
+    case SN_NUMBER:
+        return sn_parse_number(text, target, why);
+    case SN_STRING:
+        *(const char **)target = text;
+        return true;
+    case SN_LIST:
+        return append(target, text, why);
+    case SN_CHAR:
+        return sn_parse_char(text, target, why);
+    case SN_CHOICE:
+        return set_choice(option, text, target, why);
+    case SN_MAYBE:
+        *(int *)target = 1;
+        return !text || set_choice(option, text, target, why);
+    case SN_SEED:
+        return sn_parse_seed(text, target, why);
+    }
+    if (ok)
+        *(uint64_t *)target = number;
+    return ok;
+}
+
+/* Where a parse stands. */
+typedef struct parse {
+    const sn_command *command;
+    sn_args *args;
+    char **argv;
+    int argc, next;
+    bool wants_help;
+} parse;
+
+/* `spelled` is what the user wrote ("-n" or "--capacity"), `value` what was attached or NULL. */
+static int take_option(parse *p, const place *at, const char *spelled, const char *value)
+{
+    sn_why why;
+    if (at->group == &help_group) {
+        p->wants_help = true;
+        return SN_EXIT_OK;
+    }
+    if (at->option->type == SN_FLAG && value)
+        return sn_trouble("%s takes no value", spelled);
+    if (takes_argument(at->option) && !value) {
+        if (p->next == p->argc)
+            return sn_trouble("%s needs a value: %s %s", spelled, spelled, at->option->argument);
+        value = p->argv[p->next++];
+    }
+    if (!set_value(at->option, at->group->own ? p->args->own : p->args, value, &why))
+        return sn_trouble("%s: %s", spelled, why.text);
+    p->args->given[at->index / 64] |= UINT64_C(1) << (at->index % 64);
+    return SN_EXIT_OK;
+}
+
+static int unknown_option(const parse *p, const char *word)
+{
+    const char *names[260], *near;
+    size_t count = 0;
+    const sn_option *option;
+    for (; count < 259 && (option = sn_command_option(p->command, count, NULL)); count++)
+        names[count] = option->name;
+    names[count] = NULL;
+    near = word[1] == '-' ? sn_suggest(word + 2, names) : NULL;
+    if (near)
+        return sn_trouble("%s has no option %s; did you mean --%s?", p->command->name, word, near);
+    return sn_trouble("%s has no option %s; 'seen help %s' lists them", p->command->name, word,
+                      p->command->name);
+}
+
+static int take_long(parse *p, char *word)
+{
+    place at;
+    char *equals = strchr(word, '=');
+    if (equals)
+        *equals = 0;
+    int status = find_option(p->command, word + 2, strlen(word + 2), 0, &at)
+                     ? take_option(p, &at, word, equals ? equals + 1 : NULL)
+                     : unknown_option(p, word);
+    if (equals)
+        *equals = '=';
+    return status;
+}
+
+static int take_letters(parse *p, const char *word)
+{
+    place at;
+    for (const char *letter = word + 1; *letter; letter++) {
+        char spelled[3] = {'-', *letter, 0};
+        if (!find_option(p->command, NULL, 0, *letter, &at))
+            return unknown_option(p, spelled);
+        bool rest = letter[1] && takes_argument(at.option);
+        int status = take_option(p, &at, spelled, rest ? letter + 1 : NULL);
+        if (status || rest)
+            return status;
+    }
+    return SN_EXIT_OK;
+}
+
+static int check_operands(const sn_args *args)
+{
+    const sn_command *command = args->command;
+    size_t count = args->operand_count;
+    if (count < command->min_operands)
+        return sn_trouble("%s needs %s: seen %s %s", command->name,
+                          count ? "more than that" : "an operand", command->name,
+                          command->synopsis);
+    if (count > command->max_operands)
+        return sn_trouble("%s does not take '%s': seen %s %s", command->name,
+                          args->operands[command->max_operands], command->name, command->synopsis);
+    return SN_EXIT_OK;
+}
+
+int sn_args_parse(const sn_command *command, int argc, char **argv, sn_args *args, bool *wants_help)
+{
+    parse p = {.command = command, .args = args, .argv = argv, .argc = argc, .next = 1};
+    *args = (sn_args){.command = command, .delimiter = '\t', .when_full = SEEN_FULL_GO_ON};
+    args->operands = calloc((size_t)argc + 1, sizeof *args->operands);
+    args->own = command->own_size ? calloc(1, command->own_size) : NULL;
+    if (!args->operands || (command->own_size && !args->own))
+        return sn_trouble("out of memory");
+    bool options_over = false;
+    while (p.next < argc) {
+        char *word = argv[p.next++];
+        int status = SN_EXIT_OK;
+        if (options_over || word[0] != '-' || !word[1])
+            args->operands[args->operand_count++] = word;
+        else if (!strcmp(word, "--"))
+            options_over = true;
+        else if (word[1] == '-')
+            status = take_long(&p, word);
+        else
+            status = take_letters(&p, word);
+        if (status)
+            return status;
+    }
+    *wants_help = p.wants_help;
+    return p.wants_help ? SN_EXIT_OK : check_operands(args);
+}
+
+void sn_args_free(sn_args *args)
+{
+    const sn_group *group;
+    const sn_option *option;
+    if (!args->command)
+        return;
+    for (size_t i = 0; (option = sn_command_option(args->command, i, &group)); i++) {
+        char *base = group->own ? args->own : (char *)args;
+        if (option->type == SN_LIST && base)
+            free(((sn_list *)(void *)(base + option->offset))->items);
+    }
+    free(args->own);
+    free(args->operands);
+    *args = (sn_args){0};
+}
+
+seen_options sn_args_options(const sn_args *args)
+{
+    seen_options options = {
+        .size = sizeof options,
+        .kind = (seen_kind)args->kind,
+        .growth = args->window_ms ? SEEN_WINDOW : (seen_growth)args->growth,
+        .hash = (seen_hash_kind)args->hash,
+        .when_full = (seen_when_full)args->when_full,
+        .capacity = args->capacity,
+        .error_rate = args->error_rate,
+        .bits = args->memory * 8,
+        .hashes = (uint32_t)args->hashes,
+        .seed_given = args->seed.given,
+        .seed = {args->seed.word[0], args->seed.word[1]},
+        .generations = (uint32_t)args->generations,
+        .window_seconds = args->window_ms / 1000,
+        .layout = (seen_layout)args->layout,
+        .ttl_seconds = args->ttl_ms / 1000,
+        .connect_ms = (uint32_t)args->connect_ms,
+        .command_ms = (uint32_t)args->command_ms,
+        .retry_ms = (uint32_t)args->retry_ms,
+    };
+    return options;
+}

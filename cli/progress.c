@@ -1,0 +1,132 @@
+/* The progress line: how far, how fast, how long still. On a terminal it is redrawn in place and
+ * taken away at the end; asked for in a pipe it is a line now and then; for programs it is JSON. */
+#include "cli/progress.h"
+#include "cli/cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { SILENT, TERMINAL, JSON, PLAIN };
+
+static bool line_on_terminal;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+void sn_progress_hide(void)
+{
+    if (!line_on_terminal)
+        return;
+    fputs("\r\033[K", stderr);
+    line_on_terminal = false;
+}
+
+void sn_progress_begin(sn_progress *progress, const sn_args *args, const char *what,
+                       uint64_t total_bytes)
+{
+    bool terminal = isatty(STDERR_FILENO);
+    const char *term = getenv("TERM");
+    bool can_draw = terminal && term && strcmp(term, "dumb") != 0;
+    *progress = (sn_progress){.what = what, .total = (double)total_bytes, .started = now()};
+    if (args->progress == 2)
+        progress->mode = JSON;
+    else if (args->progress == 1)
+        progress->mode = can_draw ? TERMINAL : PLAIN;
+    else
+        progress->mode = can_draw && !args->quiet ? TERMINAL : SILENT;
+    /* Nothing for what is over in a moment. */
+    progress->last = progress->started + (progress->mode == TERMINAL ? 0.3 : 0);
+}
+
+static double seconds_left(const sn_progress *progress, double bytes, double seconds)
+{
+    if (progress->total <= 0 || bytes <= 0 || seconds < 0.2 || bytes > progress->total)
+        return -1;
+    return (progress->total - bytes) * seconds / bytes;
+}
+
+static void draw_json(const sn_progress *progress, double bytes, double lines, double fill,
+                      double seconds, bool done)
+{
+    sn_json json;
+    double left = seconds_left(progress, bytes, seconds);
+    sn_json_open(&json, stderr, true);
+    sn_json_object(&json, NULL);
+    sn_json_string(&json, "what", progress->what);
+    sn_json_number(&json, "bytes", bytes);
+    if (progress->total > 0)
+        sn_json_number(&json, "bytes_total", progress->total);
+    sn_json_number(&json, "lines", lines);
+    sn_json_number(&json, "seconds", seconds);
+    sn_json_number(&json, "lines_per_second", seconds > 0 ? lines / seconds : 0);
+    if (left >= 0 && !done)
+        sn_json_number(&json, "seconds_left", left);
+    if (fill >= 0)
+        sn_json_number(&json, "fill", fill);
+    sn_json_bool(&json, "done", done);
+    sn_json_end(&json);
+    fflush(stderr);
+}
+
+static size_t terminal_width(void)
+{
+    struct winsize size;
+    if (!ioctl(STDERR_FILENO, TIOCGWINSZ, &size) && size.ws_col > 10)
+        return size.ws_col;
+    return 80;
+}
+
+static void draw_text(const sn_progress *progress, double bytes, double lines, double fill,
+                      double seconds)
+{
+    char a[SN_TEXT], b[SN_TEXT], line[300];
+    int at = snprintf(line, sizeof line, "%s: %s", progress->what, sn_show_size(a, bytes));
+    if (progress->total > 0 && bytes <= progress->total)
+        at += snprintf(line + at, sizeof line - (size_t)at, " of %s (%.0f%%)",
+                       sn_show_size(a, progress->total), 100 * bytes / progress->total);
+    at += snprintf(line + at, sizeof line - (size_t)at, ", %s lines, %s/s", sn_show_words(a, lines),
+                   sn_show_words(b, seconds > 0 ? lines / seconds : 0));
+    if (fill >= 0)
+        at += snprintf(line + at, sizeof line - (size_t)at, ", %.0f%% full", 100 * fill);
+    double left = seconds_left(progress, bytes, seconds);
+    if (left >= 0)
+        at += snprintf(line + at, sizeof line - (size_t)at, ", %s left", sn_show_seconds(a, left));
+    if (progress->mode == PLAIN) {
+        fprintf(stderr, "seen: %s\n", line);
+        return;
+    }
+    size_t width = terminal_width() - 1;
+    fprintf(stderr, "\r%.*s\033[K", (int)((size_t)at < width ? (size_t)at : width), line);
+    fflush(stderr);
+    line_on_terminal = true;
+}
+
+void sn_progress_show(sn_progress *progress, uint64_t bytes, uint64_t lines, double fill)
+{
+    if (progress->mode == SILENT)
+        return;
+    double t = now(), every = progress->mode == TERMINAL ? 0.1 : 1.0;
+    if (t - progress->last < every)
+        return;
+    progress->last = t;
+    progress->drawn = true;
+    if (progress->mode == JSON)
+        draw_json(progress, (double)bytes, (double)lines, fill, t - progress->started, false);
+    else
+        draw_text(progress, (double)bytes, (double)lines, fill, t - progress->started);
+}
+
+void sn_progress_end(sn_progress *progress, uint64_t bytes, uint64_t lines, double fill)
+{
+    if (progress->mode == JSON)
+        draw_json(progress, (double)bytes, (double)lines, fill, now() - progress->started, true);
+    sn_progress_hide();
+    progress->mode = SILENT;
+}

@@ -1,0 +1,79 @@
+/* Numbers as people read them. */
+#include "cli/cli.h"
+
+#include <math.h>
+
+char *sn_show_count(char buffer[SN_TEXT], double value)
+{
+    char digits[SN_TEXT];
+    if (!(value < 1e15)) {
+        snprintf(buffer, SN_TEXT, "%.3g", value);
+        return buffer;
+    }
+    int len = snprintf(digits, sizeof digits, "%.0f", value), at = 0;
+    for (int i = 0; i < len; i++) {
+        buffer[at++] = digits[i];
+        if ((len - 1 - i) % 3 == 0 && i < len - 1 && digits[i] != '-')
+            buffer[at++] = ',';
+    }
+    buffer[at] = 0;
+    return buffer;
+}
+
+char *sn_show_words(char buffer[SN_TEXT], double value)
+{
+    static const char *const names[] = {"thousand", "million", "billion", "trillion"};
+    if (value < 1e5)
+        return sn_show_count(buffer, value);
+    int i = -1;
+    while (i < 3 && value >= 999.95) {
+        value /= 1000;
+        i++;
+    }
+    /* One digit after the point where it says something: 1.5 million, but 5 billion. */
+    bool fraction = value < 100 && fabs(value - round(value)) >= 0.05;
+    snprintf(buffer, SN_TEXT, "%.*f%s%s", fraction ? 1 : 0, value, i >= 0 ? " " : "",
+             i >= 0 ? names[i] : "");
+    return buffer;
+}
+
+char *sn_show_size(char buffer[SN_TEXT], double bytes)
+{
+    static const char *const names[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB"};
+    int i = 0;
+    while (i < 5 && bytes >= 1023.5) {
+        bytes /= 1024;
+        i++;
+    }
+    int digits = i == 0 || bytes >= 99.95 ? 0 : bytes >= 9.995 ? 1 : 2;
+    snprintf(buffer, SN_TEXT, "%.*f %s", digits, bytes, names[i]);
+    return buffer;
+}
+
+char *sn_show_rate(char buffer[SN_TEXT], double rate)
+{
+    if (rate == 0)
+        snprintf(buffer, SN_TEXT, "0");
+    else if (rate >= 0.0001)
+        snprintf(buffer, SN_TEXT, "%.3g%%", rate * 100);
+    else
+        snprintf(buffer, SN_TEXT, "%.2e", rate);
+    return buffer;
+}
+
+char *sn_show_seconds(char buffer[SN_TEXT], double seconds)
+{
+    if (!(seconds < 1e9))
+        snprintf(buffer, SN_TEXT, "?");
+    else if (seconds < 9.95)
+        snprintf(buffer, SN_TEXT, "%.1f s", seconds);
+    else if (seconds < 59.5)
+        snprintf(buffer, SN_TEXT, "%.0f s", seconds);
+    else if (seconds < 3570)
+        snprintf(buffer, SN_TEXT, "%.0fm%02.0fs", floor((seconds + 0.5) / 60),
+                 floor(fmod(seconds + 0.5, 60)));
+    else
+        snprintf(buffer, SN_TEXT, "%.0fh%02.0fm", floor((seconds + 30) / 3600),
+                 floor(fmod(seconds + 30, 3600) / 60));
+    return buffer;
+}

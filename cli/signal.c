@@ -1,0 +1,64 @@
+/* Signals: stop when asked, in order; at once when asked twice. */
+#include "cli/cli.h"
+
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+static atomic_int stop_signal;
+
+static void write_all(const char *text)
+{
+    ssize_t ignored = write(STDERR_FILENO, text, strlen(text));
+    (void)ignored;
+}
+
+/* The first signal lets the command finish what must be whole; whoever asks again means it. */
+static void on_stop(int number)
+{
+    if (atomic_exchange(&stop_signal, number) != 0) {
+        signal(number, SIG_DFL);
+        raise(number);
+    }
+}
+
+/* A mapped file that became shorter cannot be read on; the message is all that is safe here. */
+static void on_bus_error(int number)
+{
+    (void)number;
+    write_all("seen: the file changed underneath: it was cut short, or its disk failed, while it "
+              "was in use\n");
+    _exit(SN_EXIT_TROUBLE);
+}
+
+void sn_signal_install(void)
+{
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    sigemptyset(&action.sa_mask);
+    /* No SA_RESTART: a read that waits for a pipe must come back to see the flag. SA_NODEFER so
+     * that the second signal is delivered when the handler raises it. */
+    action.sa_flags = SA_NODEFER;
+    action.sa_handler = on_stop;
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    action.sa_handler = on_bus_error;
+    sigaction(SIGBUS, &action, NULL);
+    action.sa_handler = SIG_IGN;
+    sigaction(SIGPIPE, &action, NULL);
+}
+
+bool sn_stopped(void)
+{
+    return atomic_load(&stop_signal) != 0;
+}
+
+int sn_stop_signal(void)
+{
+    return atomic_load(&stop_signal);
+}
+
+const atomic_int *sn_stop_flag(void)
+{
+    return &stop_signal;
+}
