@@ -1,0 +1,350 @@
+/* seen.h - have I seen this before?
+ *
+ * A set remembers keys in a few bits each. Asked about a key it answers SEEN_BEFORE or SEEN_NEW.
+ * "New" is certain; "before" is wrong at a rate that was chosen when the set was made. A set
+ * cannot list its keys, and cannot tell how often a key was added.
+ *
+ *     seen_set *set;
+ *     seen_options options = {.size = sizeof options, .capacity = 1000000, .error_rate = 0.01};
+ *     if (seen_create(NULL, &options, 0, &set, NULL) != SEEN_OK) ...
+ *     seen_answer answer;
+ *     seen_add(set, "key", 3, &answer, NULL);
+ *     seen_close(set);
+ *
+ * Ownership  What a call hands out through a pointer to a handle is yours; give it back with
+ *            seen_close. Keys, hashes, options and strings are only read during the call.
+ * Threads    Any number of threads may add, check, remove, sync and ask for info on one set at
+ *            once; of several that add the same new key exactly one is told SEEN_NEW. Opening and
+ *            closing a set is for one thread.
+ * Processes  A set in a file may be open in several processes; the same holds between them.
+ * Errors     Every call that can fail returns a seen_status. A status is never an answer. The last
+ *            argument, which may be NULL, receives a sentence that names the file or server and
+ *            says what to do. On failure nothing has changed and outputs are as they were, except
+ *            where a comment says otherwise.
+ * Versions   Structs that callers fill start with their own size and may grow; leave the rest zero.
+ */
+#ifndef SEEN_H
+#define SEEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SEEN_VERSION_MAJOR 0
+#define SEEN_VERSION_MINOR 1
+#define SEEN_VERSION_PATCH 0
+#define SEEN_FORMAT_VERSION 1
+
+#if defined(__GNUC__)
+#define SEEN_API __attribute__((visibility("default")))
+#else
+#define SEEN_API
+#endif
+
+/* ---- Status, answers, errors ---------------------------------------------------------------- */
+
+typedef enum seen_status {
+    SEEN_OK = 0,
+    SEEN_ERR_MEMORY = 1,       /* an allocation failed */
+    SEEN_ERR_ARGUMENT = 2,     /* a number or a combination that makes no sense */
+    SEEN_ERR_IO = 3,           /* the system refused to read, write, map or sync */
+    SEEN_ERR_FORMAT = 4,       /* damaged, truncated or foreign */
+    SEEN_ERR_EXISTS = 5,       /* already there */
+    SEEN_ERR_NOT_FOUND = 6,    /* no such file or filter */
+    SEEN_ERR_MISMATCH = 7,     /* other numbers, another seed or another kind */
+    SEEN_ERR_FULL = 8,         /* at capacity, and the set was told to refuse then */
+    SEEN_ERR_KIND = 9,         /* this kind of set cannot do that */
+    SEEN_ERR_PERMISSION = 10,  /* not allowed */
+    SEEN_ERR_NETWORK = 11,     /* the server did not answer in time */
+    SEEN_ERR_SERVER = 12,      /* the server answered with an error */
+    SEEN_ERR_UNSUPPORTED = 13, /* this build has no such part */
+    SEEN_ERR_CHANGED = 14,     /* the file changed underneath */
+    SEEN_ERR_SPACE = 15        /* the disk, or the server's memory, is full */
+} seen_status;
+
+/* What a set knows about a key. One byte, so that arrays of answers are small. */
+typedef uint8_t seen_answer;
+#define SEEN_NEW ((seen_answer)0)     /* certainly never added */
+#define SEEN_BEFORE ((seen_answer)1)  /* added before, or one of the rare mistakes */
+#define SEEN_UNKNOWN ((seen_answer)2) /* the call failed before this key was decided */
+
+typedef struct seen_error {
+    seen_status status;
+    char message[500]; /* a sentence; control characters are escaped */
+} seen_error;
+
+/* A few words for a status, in English. Never NULL. */
+SEEN_API const char *seen_status_text(seen_status status);
+
+/* "0.1.0". */
+SEEN_API const char *seen_version(void);
+
+/* ---- Choices -------------------------------------------------------------------------------- */
+
+typedef enum seen_kind {
+    SEEN_BLOOM = 0,   /* one bit a cell: add, check, merge */
+    SEEN_COUNTING = 1 /* four bits a cell: also remove; four times the memory */
+} seen_kind;
+
+typedef enum seen_growth {
+    SEEN_FIXED = 0,   /* one filter of a known capacity */
+    SEEN_GROWING = 1, /* layers, together within the promised rate; no capacity needed */
+    SEEN_WINDOW = 2   /* generations; the oldest is forgotten */
+} seen_growth;
+
+typedef enum seen_hash_kind {
+    SEEN_XXH3 = 0,   /* XXH3, 128 bits: fast */
+    SEEN_SIPHASH = 1 /* SipHash-2-4, 128 bits: for keys chosen by an enemy */
+} seen_hash_kind;
+
+typedef enum seen_when_full {
+    SEEN_FULL_REFUSE = 0, /* adding a key past the capacity fails with SEEN_ERR_FULL */
+    SEEN_FULL_GO_ON = 1   /* goes on; seen_info reports the rising rate */
+} seen_when_full;
+
+/* Redis only. */
+typedef enum seen_layout {
+    SEEN_LAYOUT_SHARDS = 0, /* strings of some MiB, the layout of a file */
+    SEEN_LAYOUT_BITMAP = 1  /* one plain bitmap key with k positions over the whole of it */
+} seen_layout;
+
+/* ---- Planning ------------------------------------------------------------------------------- */
+
+/* What is wanted: any sufficient choice of the four numbers; 0 means "not given". */
+typedef struct seen_wish {
+    size_t size;         /* sizeof(seen_wish) */
+    seen_kind kind;
+    uint64_t capacity;   /* n: keys */
+    double error_rate;   /* p: false positives among keys never added, at capacity */
+    uint64_t bits;       /* m: memory in bits, all of it; whole lines of 512 bits are used */
+    uint32_t hashes;     /* k: cells per key */
+} seen_wish;
+
+/* What is built for it. */
+typedef struct seen_plan {
+    size_t size;
+    seen_kind kind;
+    uint64_t capacity;      /* keys at which the rate is error_rate */
+    double error_rate;      /* asked for, or where not given the predicted one */
+    double predicted_rate;  /* of this very geometry, at capacity; at most error_rate */
+    uint64_t bits;          /* memory in bits: a multiple of 512 */
+    uint64_t bytes;         /* bits / 8 */
+    uint32_t hashes;        /* k = spread * probes */
+    uint32_t spread;        /* g: lines per key */
+    uint32_t probes;        /* q: cells per line */
+    uint64_t lines;         /* 64 bytes each */
+    uint64_t shards;        /* equal slices; all lines of a key are in one */
+    double bits_per_key;
+    double classic_bits;    /* of the textbook filter with this capacity and rate, all of it */
+    double classic_hashes;  /* its best k */
+    double overhead;        /* bits / classic_bits, the kind's cell width taken out */
+} seen_plan;
+
+/* Works out the whole geometry.
+ *   wish     capacity with error_rate, bits or hashes; bits with error_rate or hashes; or more.
+ *            bits and hashes together fix both, with one cell per line (the classic filter).
+ *   plan     filled on success
+ * Refused with the reason: too few numbers, contradictions, a rate outside (0, 1), more than
+ * 10^12 keys. Cost: microseconds to milliseconds. */
+SEEN_API seen_status seen_plan_make(const seen_wish *wish, seen_plan *plan, seen_error *error);
+
+/* The predicted false-positive rate of a plan's geometry with `keys` distinct keys in it. */
+SEEN_API double seen_plan_rate(const seen_plan *plan, double keys);
+
+/* The textbook: m = -n ln p / (ln 2)^2, k = (m/n) ln 2, rate = (1 - e^(-kn/m))^k. */
+SEEN_API double seen_classic_bits(double capacity, double error_rate);
+SEEN_API double seen_classic_hashes(double bits, double capacity);
+SEEN_API double seen_classic_rate(double capacity, double bits, double hashes);
+
+/* ---- Sets ----------------------------------------------------------------------------------- */
+
+typedef struct seen_set seen_set;
+
+/* What to make. A zero means the default, which stands in brackets. */
+typedef struct seen_options {
+    size_t size; /* sizeof(seen_options) */
+    seen_kind kind;
+    seen_growth growth;
+    seen_hash_kind hash;
+    seen_when_full when_full;
+
+    uint64_t capacity; /* as in seen_wish; growing: a hint for the first layer */
+    double error_rate; /* [0.01 where neither bits nor hashes say otherwise] */
+    uint64_t bits;
+    uint32_t hashes;
+
+    bool seed_given; /* [a random seed] */
+    uint64_t seed[2];
+
+    uint32_t generations;    /* window: how many [8], 2 to 32 */
+    uint64_t window_seconds; /* window: by time; 0: by count, `capacity` being the window's keys */
+
+    seen_layout layout;       /* Redis */
+    uint64_t ttl_seconds;     /* Redis: expire when not touched for so long; 0: never */
+    uint32_t connect_ms;      /* Redis: [2000] */
+    uint32_t command_ms;      /* Redis: [5000] */
+    uint32_t retry_ms;        /* Redis: how long to go on trying after a lost connection [10000] */
+} seen_options;
+
+/* Flags of seen_create and seen_open. */
+#define SEEN_REPLACE 1u   /* create: replace an existing file, atomically */
+#define SEEN_IF_ABSENT 2u /* create: open it where it exists, provided that its numbers agree */
+#define SEEN_READ_ONLY 4u /* open: check and info only */
+#define SEEN_ALONE 8u     /* file: no other process writes; saves a lock per call. Refused if one does */
+
+/* Makes an empty set.
+ *   where    NULL: in memory. A path: a file, made whole or not at all, usable at once.
+ *            redis://[user:password@]host[:port][/db]/NAME, redis-cluster://, redis+unix://,
+ *            rediss:// : in Redis.
+ *   set      the handle
+ * Errors: SEEN_ERR_EXISTS without SEEN_REPLACE or SEEN_IF_ABSENT; SEEN_ERR_MISMATCH where
+ * SEEN_IF_ABSENT finds other numbers. A file's space is reserved, so that a full disk shows here. */
+SEEN_API seen_status seen_create(const char *where, const seen_options *options, unsigned flags,
+                                 seen_set **set, seen_error *error);
+
+/* Opens what seen_create made. A damaged, truncated or foreign file is refused and not changed.
+ * `options` gives time-outs and the like and may be NULL; its numbers are not looked at. Cost:
+ * does not depend on the size. */
+SEEN_API seen_status seen_open(const char *where, const seen_options *options, unsigned flags,
+                               seen_set **set, seen_error *error);
+
+/* Makes an empty sibling with the same geometry and seed, so that the two can be merged. */
+SEEN_API seen_status seen_create_like(const char *where, const seen_set *like, unsigned flags,
+                                      seen_set **set, seen_error *error);
+
+/* Makes what was added durable: when it returns SEEN_OK it survives a crash and a power cut. */
+SEEN_API seen_status seen_sync(seen_set *set, seen_error *error);
+
+/* Syncs and gives the handle back, which is gone whatever the status. NULL is ignored. */
+SEEN_API seen_status seen_close_checked(seen_set *set, seen_error *error);
+
+/* Gives the handle back without waiting for the disk. NULL is ignored. */
+SEEN_API void seen_close(seen_set *set);
+
+/* ---- One key -------------------------------------------------------------------------------- */
+
+/* Records one key and tells whether it was there already.
+ *   key, len   any bytes; a zero-length key is a key
+ *   answer     SEEN_NEW: certainly never added before. SEEN_BEFORE: added before, or one of the
+ *              rare mistakes whose rate was chosen when the set was made. May be NULL.
+ * Errors: SEEN_ERR_FULL; those of the store. Cost: one hash, spread cache lines. Many keys?
+ * seen_add_many is several times faster. */
+SEEN_API seen_status seen_add(seen_set *set, const void *key, size_t len, seen_answer *answer,
+                              seen_error *error);
+
+/* Tells whether a key was added, and changes nothing. */
+SEEN_API seen_status seen_check(seen_set *set, const void *key, size_t len, seen_answer *answer,
+                                seen_error *error);
+
+/* Takes one addition of a key back; counting sets only.
+ *   answer     SEEN_BEFORE: it was there, and is removed. SEEN_NEW: it is not there; nothing
+ *              changed. May be NULL.
+ * Remove only what was really added: a mistaken SEEN_BEFORE would take the cells of other keys. */
+SEEN_API seen_status seen_remove(seen_set *set, const void *key, size_t len, seen_answer *answer,
+                                 seen_error *error);
+
+/* ---- Many keys: the fast path --------------------------------------------------------------- */
+
+typedef struct seen_key {
+    const void *data;
+    size_t len;
+} seen_key;
+
+/* The same for many keys in one call, in order: a key that stands twice in one call is new the
+ * first time only. On failure answers[i] is SEEN_UNKNOWN where key i was not decided; the others
+ * hold. `answers` may be NULL. */
+SEEN_API seen_status seen_add_many(seen_set *set, const seen_key *keys, size_t count,
+                                   seen_answer *answers, seen_error *error);
+SEEN_API seen_status seen_check_many(seen_set *set, const seen_key *keys, size_t count,
+                                     seen_answer *answers, seen_error *error);
+SEEN_API seen_status seen_remove_many(seen_set *set, const seen_key *keys, size_t count,
+                                      seen_answer *answers, seen_error *error);
+
+/* ---- Hash once, ask many -------------------------------------------------------------------- */
+
+typedef struct seen_hash {
+    uint64_t lo, hi;
+} seen_hash;
+
+typedef struct seen_hasher {
+    seen_hash_kind kind;
+    uint64_t seed[2];
+} seen_hasher;
+
+/* The hasher of a set. Sets with equal hashers take the same hashes. */
+SEEN_API seen_hasher seen_hasher_of(const seen_set *set);
+
+/* A hasher with a seed from the system's random source. */
+SEEN_API seen_status seen_hasher_random(seen_hash_kind kind, seen_hasher *hasher,
+                                        seen_error *error);
+
+/* The 128-bit hash of a key; frozen: the same for ever for the same hasher and bytes. */
+SEEN_API seen_hash seen_hash_key(const seen_hasher *hasher, const void *key, size_t len);
+SEEN_API void seen_hash_many(const seen_hasher *hasher, const seen_key *keys, size_t count,
+                             seen_hash *hashes);
+
+/* seen_add_many and so on, with the hashes already taken by the set's hasher. */
+SEEN_API seen_status seen_add_hashes(seen_set *set, const seen_hash *hashes, size_t count,
+                                     seen_answer *answers, seen_error *error);
+SEEN_API seen_status seen_check_hashes(seen_set *set, const seen_hash *hashes, size_t count,
+                                       seen_answer *answers, seen_error *error);
+SEEN_API seen_status seen_remove_hashes(seen_set *set, const seen_hash *hashes, size_t count,
+                                        seen_answer *answers, seen_error *error);
+
+/* ---- What is it, how full, how wrong -------------------------------------------------------- */
+
+typedef struct seen_info {
+    size_t size; /* in: sizeof(seen_info) */
+    seen_kind kind;
+    seen_growth growth;
+    seen_hash_kind hash;
+    seen_when_full when_full;
+    const char *store;       /* "memory", "file", "redis", "redis-cluster" */
+    uint64_t capacity;       /* keys within the promised rate; growing: of the layers so far */
+    double error_rate;       /* promised */
+    uint64_t bits, bytes;    /* of all layers */
+    uint32_t hashes, spread, probes; /* of the layer that takes new keys */
+    uint32_t layers;         /* layers or generations in use */
+    uint64_t shards;         /* of the layer that takes new keys */
+    uint64_t seed[2];
+    uint32_t format_version;
+    uint32_t generations;    /* window */
+    uint64_t window_seconds; /* window */
+    double fill;             /* the share of cells that are set */
+    double keys_estimated;   /* distinct keys, from the cells that are set */
+    double error_rate_now;   /* from the cells that are set */
+    bool sampled;            /* the last three come from a sample */
+} seen_info;
+
+/* Fills *info. Cost: reads every bit (a large set in Redis: a sample). */
+SEEN_API seen_status seen_get_info(seen_set *set, seen_info *info, seen_error *error);
+
+/* The same without fill, keys_estimated and error_rate_now, which are 0. Cost: nothing. */
+SEEN_API seen_status seen_get_shape(const seen_set *set, seen_info *info, seen_error *error);
+
+/* ---- Windows, unions, copies ---------------------------------------------------------------- */
+
+/* Starts the next generation of a window; the oldest is forgotten. */
+SEEN_API seen_status seen_rotate(seen_set *set, seen_error *error);
+
+/* Adds everything in `from` to `into`. Refused with a reason where geometry or seed differ.
+ * A crash in the middle leaves `into` with some of it; merging again completes it (bloom only:
+ * counters would count twice). */
+SEEN_API seen_status seen_merge(seen_set *into, seen_set *from, seen_error *error);
+
+/* Copies a set, bit for bit, to another store; `where` as in seen_create. A file appears whole or
+ * not at all. With SEEN_REPLACE an existing one is replaced. */
+SEEN_API seen_status seen_copy(seen_set *from, const char *where, unsigned flags,
+                               const seen_options *options, seen_error *error);
+
+/* Removes a filter for good: the file, or every key of it in Redis. */
+SEEN_API seen_status seen_drop(const char *where, const seen_options *options, seen_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
