@@ -1,0 +1,51 @@
+/* The bloom kernel in plain C: the definition that every faster one must match, bit for bit. */
+#include "filter/kernel.h"
+
+typedef struct line_mask {
+    uint64_t word[SN_LINE_WORDS];
+    unsigned first, probes;
+} line_mask;
+
+static inline line_mask make_mask(uint64_t cells, unsigned probes)
+{
+    line_mask m = {.first = sn_place_word(cells, 0), .probes = probes};
+    for (unsigned i = 0; i < probes; i++) {
+        unsigned w = sn_place_word(cells, i);
+        m.word[i] = UINT64_C(1) << sn_place_bit(cells, w);
+    }
+    return m;
+}
+
+/* Relaxed atomics cost nothing here: a plain load and a plain store of a whole word. Readers run
+ * beside one writer per shard. */
+static inline uint64_t read_word(const char *line, unsigned w)
+{
+    return le64toh(__atomic_load_n((const uint64_t *)(const void *)line + w, __ATOMIC_RELAXED));
+}
+
+static inline bool line_has(const char *line, line_mask m)
+{
+    bool has = true;
+    for (unsigned i = 0; i < m.probes; i++)
+        has &= (read_word(line, (m.first + i) & 7) & m.word[i]) != 0;
+    return has;
+}
+
+static inline bool line_set(char *line, line_mask m)
+{
+    bool had = true;
+    for (unsigned i = 0; i < m.probes; i++) {
+        unsigned w = (m.first + i) & 7;
+        uint64_t old = read_word(line, w);
+        if (!(old & m.word[i])) {
+            had = false;
+            __atomic_store_n((uint64_t *)(void *)line + w, htole64(old | m.word[i]),
+                             __ATOMIC_RELAXED);
+        }
+    }
+    return had;
+}
+
+#include "filter/bloom_body.h"
+
+const sn_kernel sn_bloom_scalar = {.name = "scalar", .check = body_check, .add = body_add};

@@ -1,0 +1,41 @@
+/* Which kernel runs: the CPU is asked once. */
+#include "filter/kernel.h"
+
+#include <stdlib.h>
+
+#if defined(__SANITIZE_THREAD__)
+#define SCALAR_ONLY 1 /* vector loads are whole words to the CPU, but races to the sanitizer */
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define SCALAR_ONLY 1
+#endif
+#endif
+
+size_t sn_kernel_list(seen_kind kind, const sn_kernel *list[4])
+{
+    size_t count = 0;
+    if (kind == SEEN_COUNTING) {
+        list[count++] = &sn_counting_scalar;
+        return count;
+    }
+    list[count++] = &sn_bloom_scalar;
+#ifndef SCALAR_ONLY
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"))
+        list[count++] = &sn_bloom_avx2;
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw"))
+        list[count++] = &sn_bloom_avx512;
+#elif defined(__aarch64__)
+    list[count++] = &sn_bloom_neon;
+#endif
+#endif
+    return count;
+}
+
+const sn_kernel *sn_kernel_for(seen_kind kind)
+{
+    const sn_kernel *list[4];
+    return list[sn_kernel_list(kind, list) - 1];
+}

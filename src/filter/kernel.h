@@ -1,0 +1,58 @@
+/* Rules over borrowed bits: hashes in, answers out, a batch at a time.
+ *
+ * A kernel never allocates, locks or knows where the bits live. `bits` are the lines of one filter,
+ * 64-byte aligned. Callers that change bits exclude each other per shard; reading needs no lock: a
+ * word is written as a whole, and a key that is being added may be seen as not yet there. */
+#ifndef SN_FILTER_KERNEL_H
+#define SN_FILTER_KERNEL_H
+
+#include "filter/geometry.h"
+
+typedef struct sn_kernel {
+    const char *name;
+    /* answers[i] |= SEEN_BEFORE where key i is there. */
+    void (*check)(const sn_geometry *g, const void *bits, const seen_hash *hashes, size_t count,
+                  seen_answer *answers);
+    /* Adds each key and sets answers[i] to what was known of it the moment before. */
+    void (*add)(const sn_geometry *g, void *bits, const seen_hash *hashes, size_t count,
+                seen_answer *answers);
+    /* Counting only: removes each key that is there; answers[i] as in seen_remove. */
+    void (*remove)(const sn_geometry *g, void *bits, const seen_hash *hashes, size_t count,
+                   seen_answer *answers);
+} sn_kernel;
+
+/* The fastest kernel of this CPU for a kind. */
+const sn_kernel *sn_kernel_for(seen_kind kind);
+
+/* All kernels of a kind that this CPU can run; the first is the scalar one, the definition. */
+size_t sn_kernel_list(seen_kind kind, const sn_kernel *list[4]);
+
+extern const sn_kernel sn_bloom_scalar;
+extern const sn_kernel sn_counting_scalar;
+#if defined(__x86_64__)
+extern const sn_kernel sn_bloom_avx2;
+extern const sn_kernel sn_bloom_avx512;
+#elif defined(__aarch64__)
+extern const sn_kernel sn_bloom_neon;
+#endif
+
+/* ---- what a filter's bits tell ---- */
+
+typedef struct sn_tally {
+    uint64_t lines;  /* looked at */
+    uint64_t set;    /* cells that are not zero */
+    double cover;    /* summed over the lines: the chance that the probes of a stranger are all set */
+} sn_tally;
+
+/* Adds `lines` lines to the tally. */
+void sn_tally_lines(const sn_geometry *g, const void *bits, uint64_t lines, sn_tally *tally);
+
+/* The false-positive rate of one shard, from its tally. */
+double sn_tally_rate(const sn_geometry *g, const sn_tally *tally);
+
+/* ---- unions ---- */
+
+/* into |= from (bloom), into += from with saturation (counting). */
+void sn_combine_lines(seen_kind kind, void *into, const void *from, uint64_t lines);
+
+#endif

@@ -1,0 +1,458 @@
+/* Numbers: from wishes to a geometry, and from a geometry to its rate.
+ *
+ * The idea: a key touches g lines, q cells in each. The number of keys that touch one line is
+ * Poisson with mean L = g n / lines. With B cells in a line, a cell is set by one key with
+ * probability q / B, so that
+ *
+ *     cover(L, q) = sum over i of Poisson(i; L) (1 - (1 - q/B)^i)^q
+ *     rate        = cover(L, q)^g
+ *
+ * For a rate p and a choice of g and q, one equation, cover(L, q) = p^(1/g), gives L and with it the
+ * memory, whatever n is: bits per key = g B / L. Larger g comes closer to the classic filter and
+ * costs more cache misses; the planner takes the smallest g that stays within a tenth of it.
+ *
+ * Shards do not hold equally many keys. The count in one is Poisson too, and the rate is convex in
+ * it: three points of Gauss-Hermite quadrature take that into account. */
+#include "filter/plan.h"
+
+#include "base/error.h"
+
+#include <math.h>
+
+static const double LN2 = 0.69314718055994530942;
+
+/* The classic memory times this is allowed; the rest of the tenth is for rounding. */
+#define OVERHEAD_MAX 1.095
+
+static double power(double x, unsigned n)
+{
+    double r = 1;
+    for (; n; n >>= 1, x *= x)
+        if (n & 1)
+            r *= x;
+    return r;
+}
+
+/* The chance that q cells, one in each of q words, are all set in a line that a Poisson number of
+ * keys with this mean has touched. */
+static double cover(double mean, unsigned probes, unsigned cells)
+{
+    if (!(mean > 0))
+        return 0;
+    double keep = 1.0 - (double)probes / cells;
+    double mode = floor(mean);
+    double top = exp(-mean + mode * log(mean) - lgamma(mode + 1));
+    double sum = 0;
+    double weight = top, unset = pow(keep, mode);
+    for (double i = mode; weight > 1e-30 * top || i < mean; i++) {
+        sum += weight * power(1 - unset, probes);
+        weight *= mean / (i + 1);
+        unset *= keep;
+        if (weight < 1e-300)
+            break;
+    }
+    weight = top;
+    unset = pow(keep, mode);
+    for (double i = mode; i > 0; i--) {
+        weight *= i / mean;
+        unset /= keep;
+        if (weight < 1e-300 || weight < 1e-30 * top)
+            break;
+        sum += weight * power(1 - unset, probes);
+    }
+    return sum < 1 ? sum : 1;
+}
+
+static double rate_at_mean(const sn_geometry *g, double mean)
+{
+    return power(cover(mean, g->probes, sn_geometry_cells(g)), g->spread);
+}
+
+double sn_plan_rate(const sn_geometry *g, double keys)
+{
+    if (!(keys > 0))
+        return 0;
+    double mean = (double)g->spread * keys / (double)sn_geometry_lines(g);
+    if (g->shards == 1)
+        return rate_at_mean(g, mean);
+    double away = sqrt(3.0 * (double)g->shards / keys);
+    double low = away < 1 ? rate_at_mean(g, mean * (1 - away)) : 0;
+    return low / 6 + rate_at_mean(g, mean) * 2 / 3 + rate_at_mean(g, mean * (1 + away)) / 6;
+}
+
+double seen_plan_rate(const seen_plan *plan, double keys)
+{
+    sn_geometry g = sn_plan_to_geometry(plan);
+    return sn_plan_rate(&g, keys);
+}
+
+double sn_plan_keys(const sn_geometry *g, double fill)
+{
+    double cells = (double)sn_geometry_lines(g) * sn_geometry_cells(g);
+    double touched = (double)g->spread * g->probes;
+    if (fill >= 1)
+        fill = 1 - 0.5 / cells;
+    return -log1p(-fill) * cells / touched;
+}
+
+/* ---- the textbook ---- */
+
+double seen_classic_bits(double capacity, double error_rate)
+{
+    return -capacity * log(error_rate) / (LN2 * LN2);
+}
+
+double seen_classic_hashes(double bits, double capacity)
+{
+    return bits / capacity * LN2;
+}
+
+double seen_classic_rate(double capacity, double bits, double hashes)
+{
+    return pow(-expm1(-hashes * capacity / bits), hashes);
+}
+
+/* ---- shards ---- */
+
+enum {
+    SHARDED_FROM = 16384,     /* lines (1 MiB): smaller filters are one shard */
+    SHARD_LINES_MAX = 65535,  /* just under 4 MiB */
+    SHARD_LINES_MIN = 8192,   /* 512 KiB, where there is a choice */
+    SHARD_MULTIPLE = 8,       /* shards come in eights: threads lock groups of them */
+};
+
+/* What a shard of so many lines wastes as a Redis string: its allocator rounds up to one of four
+ * sizes per power of two, and the string has a header. */
+static double allocator_waste(uint64_t lines)
+{
+    uint64_t need = lines * SN_LINE_BYTES + 32, step = 4096;
+    while (step * 8 < need)
+        step *= 2;
+    uint64_t given = (need + step - 1) / step * step;
+    return (double)given / (double)(lines * SN_LINE_BYTES) - 1;
+}
+
+static uint64_t round_up(uint64_t x, uint64_t to)
+{
+    return (x + to - 1) / to * to;
+}
+
+/* Cuts `lines` into shards; each holds a multiple of `parts` lines. Rounds up, or with `down` down
+ * (but never below one line per part). */
+static void cut_shards(uint64_t lines, uint64_t parts, bool down, sn_geometry *g)
+{
+    uint64_t shards = 1;
+    if (lines >= SHARDED_FROM) {
+        uint64_t first = round_up((lines + SHARD_LINES_MAX - 1) / SHARD_LINES_MAX, SHARD_MULTIPLE);
+        double best = INFINITY;
+        shards = first;
+        /* 64 tries find a good one; fewer, larger shards win a tie. */
+        for (uint64_t s = first, n = 0; n < 64 && (s == first || lines / s >= SHARD_LINES_MIN);
+             s += SHARD_MULTIPLE, n++) {
+            double waste = allocator_waste(round_up((lines + s - 1) / s, parts));
+            if (waste < best - 0.005) {
+                best = waste;
+                shards = s;
+            }
+        }
+    }
+    uint64_t each = down ? lines / shards / parts * parts
+                         : round_up((lines + shards - 1) / shards, parts);
+    g->shards = shards;
+    g->shard_lines = each ? each : parts;
+}
+
+static uint64_t parts_of(const sn_geometry *g)
+{
+    return g->probes == 1 ? 1 : g->spread;
+}
+
+/* ---- geometry from capacity and rate ---- */
+
+/* The mean at which g lines of q cells reach the rate. */
+static double solve_mean(const sn_geometry *g, double rate)
+{
+    double low = 0, high = 1;
+    while (rate_at_mean(g, high) < rate && high < 1e6)
+        high *= 2;
+    for (int i = 0; i < 60; i++) {
+        double mid = (low + high) / 2;
+        if (rate_at_mean(g, mid) < rate)
+            low = mid;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+/* Bits per key of (g, q) at this rate; cells of a counting filter count as one bit each. */
+static double cells_per_key(const sn_geometry *g, double rate)
+{
+    return (double)g->spread * sn_geometry_cells(g) / solve_mean(g, rate);
+}
+
+/* Picks spread and probes. k = 0: any product; otherwise spread * probes = k. */
+static bool choose_spread(seen_kind kind, double rate, unsigned k, sn_geometry *best)
+{
+    double classic = seen_classic_bits(1, rate);
+    if (k)
+        classic = -(double)k / log1p(-pow(rate, 1.0 / k));
+    for (unsigned spread = 1; spread <= SN_SPREAD_MAX; spread++) {
+        double least = INFINITY;
+        for (unsigned probes = 1; probes <= SN_LINE_WORDS; probes++) {
+            sn_geometry g = {.kind = kind, .spread = spread, .probes = probes};
+            if (k && spread * probes != k)
+                continue;
+            double need = cells_per_key(&g, rate);
+            if (need < least) {
+                least = need;
+                *best = g;
+            }
+        }
+        if (least <= classic * OVERHEAD_MAX)
+            return true;
+    }
+    return false;
+}
+
+/* Sizes (spread, probes) for so many keys: the fewest lines whose predicted rate keeps the promise. */
+static void size_lines(sn_geometry *g, double keys, double rate)
+{
+    double lines = ceil((double)g->spread * keys / solve_mean(g, rate));
+    uint64_t parts = parts_of(g);
+    for (;;) {
+        cut_shards((uint64_t)lines, parts, false, g);
+        if (sn_plan_rate(g, keys) <= rate * (1 + 1e-9))
+            return;
+        lines += fmax(1, floor(lines * 0.0005));
+    }
+}
+
+/* Whole lines weigh in a small filter: there every (spread, probes) is tried, and the first that
+ * fits the tenth wins, or else the smallest filter. */
+static void size_small(sn_geometry *best, double keys, double rate)
+{
+    double allowed = 1.10 * seen_classic_bits(keys, rate) / sn_geometry_cells(best);
+    for (unsigned spread = 1; spread <= SN_SPREAD_MAX; spread++) {
+        for (unsigned probes = 1; probes <= SN_LINE_WORDS; probes++) {
+            sn_geometry g = {.kind = best->kind, .spread = spread, .probes = probes};
+            size_lines(&g, keys, rate);
+            if (sn_geometry_lines(&g) < sn_geometry_lines(best))
+                *best = g;
+        }
+        if ((double)sn_geometry_lines(best) <= allowed)
+            return;
+    }
+}
+
+static bool size_filter(seen_kind kind, double keys, double rate, unsigned k, sn_geometry *g)
+{
+    enum { SMALL = 1024 };
+    if (!(rate >= 1e-18) || !choose_spread(kind, rate, k, g))
+        return false;
+    size_lines(g, keys, rate);
+    if (!k && sn_geometry_lines(g) < SMALL &&
+        (double)sn_geometry_lines(g) * sn_geometry_cells(g) > 1.10 * seen_classic_bits(keys, rate))
+        size_small(g, keys, rate);
+    return true;
+}
+
+bool sn_plan_geometry(seen_kind kind, double keys, double rate, sn_geometry *g)
+{
+    return size_filter(kind, keys, rate, 0, g);
+}
+
+bool sn_geometry_valid(const sn_geometry *g)
+{
+    if (g->kind != SEEN_BLOOM && g->kind != SEEN_COUNTING)
+        return false;
+    if (g->spread < 1 || g->spread > SN_SPREAD_MAX || g->probes < 1 || g->probes > SN_LINE_WORDS)
+        return false;
+    if (g->shards < 1 || g->shards > UINT32_MAX || g->shard_lines < 1 ||
+        g->shard_lines > UINT32_MAX)
+        return false;
+    return g->shard_lines % parts_of(g) == 0 &&
+           sn_geometry_lines(g) <= (UINT64_C(1) << 52) / SN_LINE_BYTES;
+}
+
+/* ---- wishes ---- */
+
+static unsigned cell_bits(seen_kind kind)
+{
+    return kind == SEEN_COUNTING ? 4 : 1;
+}
+
+/* The largest n whose rate stays within the promise. */
+static double solve_capacity(const sn_geometry *g, double rate)
+{
+    double low = 0, high = 1;
+    while (high < 1e13 && sn_plan_rate(g, high) <= rate)
+        high *= 2;
+    for (int i = 0; i < 64 && high - low > 0.5; i++) {
+        double mid = (low + high) / 2;
+        if (sn_plan_rate(g, mid) <= rate)
+            low = mid;
+        else
+            high = mid;
+    }
+    return floor(low);
+}
+
+/* The best (g, q) for given memory and capacity: the smallest spread for which no more than a tenth
+ * of the memory is lost against a classic filter of the rate reached. */
+static void fit_memory(sn_geometry *out, seen_kind kind, uint64_t bits, double keys)
+{
+    uint64_t lines = bits / 512 ? bits / 512 : 1;
+    for (unsigned spread = 1; spread <= SN_SPREAD_MAX && spread <= lines; spread++) {
+        double best = INFINITY;
+        for (unsigned probes = 1; probes <= SN_LINE_WORDS; probes++) {
+            sn_geometry g = {.kind = kind, .spread = spread, .probes = probes};
+            cut_shards(lines, parts_of(&g), true, &g);
+            double rate = sn_plan_rate(&g, keys);
+            if (rate < best) {
+                best = rate;
+                *out = g;
+            }
+        }
+        double cells = (double)bits / cell_bits(kind);
+        if (best >= 1 || cells <= seen_classic_bits(keys, best) * OVERHEAD_MAX)
+            return;
+    }
+}
+
+/* Memory and a rate: the capacity, and the geometry that reaches it. */
+static bool fit_capacity(sn_geometry *out, seen_kind kind, uint64_t bits, double rate)
+{
+    uint64_t lines = bits / 512 ? bits / 512 : 1;
+    if (!choose_spread(kind, rate, 0, out))
+        return false;
+    cut_shards(lines, parts_of(out), true, out);
+    return true;
+}
+
+static seen_status refuse(seen_error *error, const char *why)
+{
+    return sn_error_set(error, SEEN_ERR_ARGUMENT, "%s", why);
+}
+
+static seen_status vet_wish(const seen_wish *w, seen_error *error)
+{
+    int given = (w->capacity != 0) + (w->error_rate != 0) + (w->bits != 0) + (w->hashes != 0);
+    if (w->kind != SEEN_BLOOM && w->kind != SEEN_COUNTING)
+        return refuse(error, "the kind is neither bloom nor counting");
+    if (w->error_rate != 0 && !(w->error_rate > 0 && w->error_rate < 1))
+        return refuse(error, "the error rate must lie between 0 and 1, such as 0.01 or 1%");
+    if (w->error_rate != 0 && w->error_rate < 1e-18)
+        return refuse(error, "an error rate below 1e-18 is beyond a 128-bit hash; ask for 1e-18 or more");
+    if (w->capacity > SN_PLAN_KEYS_MAX)
+        return refuse(error, "the capacity is above 10^12 keys; use several filters");
+    if (w->bits > UINT64_C(1) << 52)
+        return refuse(error, "the memory is above 512 TiB; use several filters");
+    if (w->hashes > SN_SPREAD_MAX)
+        return refuse(error, "more than 64 hashes per key gain nothing; ask for 64 or fewer");
+    if (given < 2)
+        return refuse(error, "two numbers are needed, such as capacity and error rate, or memory "
+                             "and capacity");
+    if (!w->capacity && !w->bits)
+        return refuse(error, "error rate and hashes fix the bits per key, not the size; give a "
+                             "capacity or a memory too");
+    return SEEN_OK;
+}
+
+/* Capacity, a rate or hashes, no memory. */
+static bool plan_by_capacity(const seen_wish *w, sn_geometry *g)
+{
+    double rate = w->error_rate != 0 ? w->error_rate : pow(0.5, w->hashes);
+    return size_filter(w->kind, (double)w->capacity, rate, w->hashes, g);
+}
+
+static bool plan_by_memory(const seen_wish *w, sn_geometry *g)
+{
+    if (w->hashes) {
+        *g = (sn_geometry){.kind = w->kind, .spread = w->hashes, .probes = 1};
+        cut_shards(w->bits / 512 ? w->bits / 512 : 1, 1, true, g);
+        return true;
+    }
+    if (w->capacity) {
+        fit_memory(g, w->kind, w->bits, (double)w->capacity);
+        return true;
+    }
+    return fit_capacity(g, w->kind, w->bits, w->error_rate);
+}
+
+static seen_status refuse_numbers(const seen_wish *w, const sn_geometry *g, seen_error *error)
+{
+    double rate = sn_plan_rate(g, (double)w->capacity);
+    return sn_error_set(error, SEEN_ERR_ARGUMENT,
+                        "these numbers contradict each other: %.4g keys in %.4g bits%s are wrong "
+                        "at a rate of %.3g, not %.3g; leave one of them out, or give more memory",
+                        (double)w->capacity, (double)w->bits,
+                        w->hashes ? " with so many hashes" : "", rate, w->error_rate);
+}
+
+static void fill_plan(seen_plan *plan, const seen_wish *w, const sn_geometry *g, double keys)
+{
+    double rate = sn_plan_rate(g, keys);
+    uint64_t lines = sn_geometry_lines(g), bits = lines * 512;
+    double asked = w->error_rate != 0 ? w->error_rate : rate;
+    double classic = seen_classic_bits(keys, asked);
+    *plan = (seen_plan){
+        .size = sizeof *plan,
+        .kind = w->kind,
+        .capacity = (uint64_t)keys,
+        .error_rate = asked,
+        .predicted_rate = rate,
+        .bits = bits,
+        .bytes = bits / 8,
+        .hashes = g->spread * g->probes,
+        .spread = g->spread,
+        .probes = g->probes,
+        .lines = lines,
+        .shards = g->shards,
+        .bits_per_key = (double)bits / keys,
+        .classic_bits = classic,
+        .classic_hashes = seen_classic_hashes(classic, keys),
+        .overhead = (double)bits / cell_bits(w->kind) / classic,
+    };
+}
+
+seen_status seen_plan_make(const seen_wish *wish, seen_plan *plan, seen_error *error)
+{
+    if (!wish || !plan || wish->size != sizeof *wish)
+        return refuse(error, "seen_plan_make: wish->size is not sizeof(seen_wish)");
+    seen_status status = vet_wish(wish, error);
+    if (status != SEEN_OK)
+        return status;
+    sn_geometry g = {0};
+    if (!(wish->bits ? plan_by_memory(wish, &g) : plan_by_capacity(wish, &g)))
+        return refuse(error, "no filter of up to 64 hashes reaches that rate with these hashes; "
+                             "leave the hashes out");
+    double keys = (double)wish->capacity;
+    if (wish->bits && wish->capacity && wish->error_rate != 0 &&
+        sn_plan_rate(&g, keys) > wish->error_rate * (1 + 1e-9))
+        return refuse_numbers(wish, &g, error);
+    if (!wish->capacity && wish->error_rate != 0)
+        keys = solve_capacity(&g, wish->error_rate);
+    else if (!wish->capacity)
+        keys = floor((double)g.shards * (double)g.shard_lines * sn_geometry_cells(&g) * LN2 /
+                     wish->hashes);
+    if (keys > (double)SN_PLAN_KEYS_MAX)
+        keys = (double)SN_PLAN_KEYS_MAX;
+    if (keys < 1)
+        return sn_error_set(error, SEEN_ERR_ARGUMENT,
+                            "%.4g bits do not hold even one key at that rate; give more memory",
+                            (double)wish->bits);
+    fill_plan(plan, wish, &g, keys);
+    return SEEN_OK;
+}
+
+sn_geometry sn_plan_to_geometry(const seen_plan *plan)
+{
+    return (sn_geometry){
+        .kind = plan->kind,
+        .spread = plan->spread,
+        .probes = plan->probes,
+        .shards = plan->shards ? plan->shards : 1,
+        .shard_lines = plan->shards ? plan->lines / plan->shards : plan->lines,
+    };
+}

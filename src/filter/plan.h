@@ -1,0 +1,23 @@
+/* Numbers: from wishes to a geometry, and from a geometry to its rate. */
+#ifndef SN_FILTER_PLAN_H
+#define SN_FILTER_PLAN_H
+
+#include "filter/geometry.h"
+
+#define SN_PLAN_KEYS_MAX UINT64_C(1000000000000)
+
+/* The predicted false-positive rate with `keys` distinct keys. */
+double sn_plan_rate(const sn_geometry *geometry, double keys);
+
+/* The geometry for a capacity and a rate; false where there is none (a rate below 1e-18). */
+bool sn_plan_geometry(seen_kind kind, double keys, double rate, sn_geometry *geometry);
+
+/* Distinct keys from the share of cells that are set. */
+double sn_plan_keys(const sn_geometry *geometry, double fill);
+
+sn_geometry sn_plan_to_geometry(const seen_plan *plan);
+
+/* Whether numbers read from outside make a geometry that the code can work with. */
+bool sn_geometry_valid(const sn_geometry *geometry);
+
+#endif
