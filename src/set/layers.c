@@ -1,0 +1,198 @@
+/* How a set grows.
+ *
+ * Growing (Almeida, Baquero, Preguica and Hutchison, Scalable Bloom Filters, 2007): when the last
+ * layer is full a new one is opened. A stranger is mistaken if any layer mistakes it, so the rates
+ * of the layers must sum to the promise however many there are: layer i gets the share
+ *     1 / (i + 2)^1.5 / 1.6124      (the sum over all i is 1)
+ * which falls slowly, because each halving costs every key 1.44 bits. Each new layer adds half of
+ * the capacity so far (two fifths where the rate is coarse and a bit weighs more): a step that is
+ * too long wastes memory that is not filled yet, one that is too short needs many layers.
+ *
+ *     memory
+ *       |                  ______________
+ *       |         ________|  layer 2     |   each column: a filter with the capacity of half of
+ *       |  ______| layer 1|              |   all before it, and a stricter rate
+ *       | | l. 0 |        |              |
+ *       +-----------------------------------> keys
+ *
+ * Window: g generations, of which g - 1 hold the promised window and one is being filled; each gets
+ * the rate promised / g. */
+#include "set/layers.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "filter/plan.h"
+
+#include <math.h>
+
+#define FIRST_LAYER_BITS (UINT64_C(8) << 20)
+
+static double share(uint32_t i)
+{
+    static const double TOTAL = 1.612375348685488; /* zeta(1.5) - 1 */
+    return pow((double)i + 2, -1.5) / TOTAL;
+}
+
+static seen_status too_strict(seen_error *error)
+{
+    return sn_error_set(error, SEEN_ERR_ARGUMENT,
+                        "the error rate is too strict for another layer; ask for 1e-12 or more");
+}
+
+static seen_status make_layer(sn_layer *layer, seen_kind kind, double capacity, double rate,
+                              seen_error *error)
+{
+    if (capacity > (double)SN_PLAN_KEYS_MAX)
+        return sn_error_set(error, SEEN_ERR_FULL, "a set holds at most 10^12 keys; use several");
+    *layer = (sn_layer){.capacity = (uint64_t)capacity, .rate64 = sn_rate_to64(rate)};
+    return sn_plan_geometry(kind, capacity, rate, &layer->geometry) ? SEEN_OK : too_strict(error);
+}
+
+static uint64_t total_capacity(const sn_image *image)
+{
+    uint64_t total = 0;
+    for (uint32_t i = 0; i < image->layers; i++)
+        total += image->layer[i].capacity;
+    return total;
+}
+
+seen_status sn_layers_next(const sn_image *image, sn_layer *layer, seen_error *error)
+{
+    if (image->layers == SN_IMAGE_LAYERS)
+        return sn_error_set(error, SEEN_ERR_FULL, "the set has all its 48 layers; make a larger one");
+    double rate = sn_rate_from64(image->rate64), step = rate > 1e-5 ? 0.4 : 0.5;
+    double capacity = image->layers == 0 ? (double)image->capacity
+                                         : ceil(step * (double)total_capacity(image));
+    seen_status status =
+        make_layer(layer, image->kind, capacity, rate * share(image->layers), error);
+    layer->generation = image->layers + 1;
+    return status;
+}
+
+uint64_t sn_layers_span(const sn_image *image)
+{
+    uint64_t parts = image->generations > 1 ? image->generations - 1 : 1;
+    return (image->window_seconds + parts - 1) / parts;
+}
+
+static seen_status begin_fixed(const seen_options *o, double rate, sn_image *image,
+                               seen_error *error)
+{
+    seen_wish wish = {.size = sizeof wish,
+                      .kind = o->kind,
+                      .capacity = o->capacity,
+                      .error_rate = rate,
+                      .bits = o->bits,
+                      .hashes = o->hashes};
+    seen_plan plan;
+    seen_status status = seen_plan_make(&wish, &plan, error);
+    if (status != SEEN_OK)
+        return status;
+    image->capacity = plan.capacity;
+    image->rate64 = sn_rate_to64(plan.error_rate);
+    image->layers = 1;
+    image->layer[0] = (sn_layer){.geometry = sn_plan_to_geometry(&plan),
+                                 .capacity = plan.capacity,
+                                 .rate64 = image->rate64,
+                                 .generation = 1};
+    return SEEN_OK;
+}
+
+static seen_status begin_growing(const seen_options *o, double rate, sn_image *image,
+                                 seen_error *error)
+{
+    if (o->bits || o->hashes)
+        return sn_error_set(error, SEEN_ERR_ARGUMENT,
+                            "a growing set takes an error rate, not memory or hashes");
+    image->rate64 = sn_rate_to64(rate);
+    image->capacity = o->capacity;
+    if (!image->capacity) {
+        seen_wish wish = {.size = sizeof wish,
+                          .kind = o->kind,
+                          .error_rate = rate * share(0),
+                          .bits = FIRST_LAYER_BITS};
+        seen_plan plan;
+        seen_status status = seen_plan_make(&wish, &plan, error);
+        if (status != SEEN_OK)
+            return status;
+        image->capacity = plan.capacity;
+    }
+    seen_status status = sn_layers_next(image, &image->layer[0], error);
+    image->layers = 1;
+    return status;
+}
+
+static seen_status begin_window(const seen_options *o, double rate, sn_image *image,
+                                seen_error *error)
+{
+    uint32_t generations = o->generations ? o->generations : 8;
+    if (o->kind == SEEN_COUNTING)
+        return sn_error_set(error, SEEN_ERR_ARGUMENT,
+                            "a window forgets by itself and cannot remove; use kind bloom");
+    if (generations < 2 || generations > SN_GENERATIONS_MAX)
+        return sn_error_set(error, SEEN_ERR_ARGUMENT, "a window has 2 to 32 generations");
+    if (o->bits || o->hashes)
+        return sn_error_set(error, SEEN_ERR_ARGUMENT,
+                            "a window takes a capacity and an error rate, not memory or hashes");
+    if (!o->capacity)
+        return sn_error_set(error, SEEN_ERR_ARGUMENT,
+                            "a window needs a capacity: the keys that it is to remember");
+    image->capacity = o->capacity;
+    image->rate64 = sn_rate_to64(rate);
+    image->generations = generations;
+    image->window_seconds = o->window_seconds;
+    image->layers = generations;
+    double each = ceil((double)o->capacity / (generations - 1));
+    seen_status status = make_layer(&image->layer[0], o->kind, each, rate / generations, error);
+    for (uint32_t i = 1; i < generations; i++)
+        image->layer[i] = image->layer[0];
+    image->layer[0].generation = 1;
+    return status;
+}
+
+static seen_status vet_options(const seen_options *o, seen_error *error)
+{
+    if (o->size != sizeof *o)
+        return sn_error_set(error, SEEN_ERR_ARGUMENT,
+                            "options->size is not sizeof(seen_options)");
+    if ((unsigned)o->kind > SEEN_COUNTING || (unsigned)o->growth > SEEN_WINDOW ||
+        (unsigned)o->hash > SEEN_SIPHASH || (unsigned)o->when_full > SEEN_FULL_GO_ON ||
+        (unsigned)o->layout > SEEN_LAYOUT_BITMAP)
+        return sn_error_set(error, SEEN_ERR_ARGUMENT, "an option has a value that does not exist");
+    if (o->error_rate != 0 && !(o->error_rate > 0 && o->error_rate < 1))
+        return sn_error_set(error, SEEN_ERR_ARGUMENT,
+                            "the error rate must lie between 0 and 1, such as 0.01 or 1%%");
+    if (o->capacity > SN_PLAN_KEYS_MAX)
+        return sn_error_set(error, SEEN_ERR_ARGUMENT,
+                            "the capacity is above 10^12 keys; use several filters");
+    return SEEN_OK;
+}
+
+seen_status sn_layers_begin(const seen_options *o, sn_image *image, seen_error *error)
+{
+    seen_status status = vet_options(o, error);
+    if (status != SEEN_OK)
+        return status;
+    bool said = o->error_rate != 0 || (o->growth == SEEN_FIXED && (o->hashes || (o->bits && o->capacity)));
+    double rate = said ? o->error_rate : 0.01;
+    *image = (sn_image){.kind = o->kind,
+                        .growth = o->growth,
+                        .hash = o->hash,
+                        .when_full = o->when_full,
+                        .sequence = 1};
+    switch (o->growth) {
+    case SEEN_GROWING:
+        status = begin_growing(o, rate, image, error);
+        break;
+    case SEEN_WINDOW:
+        status = begin_window(o, rate, image, error);
+        break;
+    default:
+        status = begin_fixed(o, rate, image, error);
+    }
+    for (uint32_t i = 0; i < image->layers; i++)
+        image->layer[i].born = sn_clock_now();
+    if (status == SEEN_OK)
+        sn_image_lay_out(image);
+    return status;
+}

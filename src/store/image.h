@@ -1,0 +1,61 @@
+/* The image: everything about a set but its bits, in the form that is stored.
+ *
+ * A file starts with two copies of one page (docs/format.md); Redis keeps the same numbers in a
+ * hash. Rates are stored as whole numbers: rate64 = floor(rate * 2^64). */
+#ifndef SN_STORE_IMAGE_H
+#define SN_STORE_IMAGE_H
+
+#include "filter/geometry.h"
+
+enum {
+    SN_IMAGE_BYTES = 4096,
+    SN_IMAGE_LAYERS = 48,         /* enough for 10^12 keys from the smallest first layer */
+    SN_IMAGE_COUNTERS_AT = 8192,  /* one u64 a layer: keys added */
+    SN_IMAGE_DATA_AT = 16384,
+    SN_IMAGE_ALIGN = 4096,
+    SN_GENERATIONS_MAX = 32,
+};
+
+typedef struct sn_layer {
+    sn_geometry geometry;
+    uint64_t offset;     /* of its first line in a file */
+    uint64_t capacity;   /* keys */
+    uint64_t rate64;     /* promised for this layer */
+    uint64_t born;       /* when it began to take keys, seconds since 1970 */
+    uint64_t generation; /* counts from 1; 0: not in use yet (a window's spare slots) */
+    uint64_t added;      /* keys added so far; not part of the stored page */
+} sn_layer;
+
+typedef struct sn_image {
+    seen_kind kind;
+    seen_growth growth;
+    seen_hash_kind hash;
+    seen_when_full when_full;
+    uint64_t seed[2];
+    uint64_t capacity; /* as asked for; growing: of the first layer */
+    uint64_t rate64;
+    uint32_t generations;
+    uint64_t window_seconds;
+    uint64_t sequence; /* grows with every change of the image */
+    uint32_t current;  /* the layer that takes new keys */
+    uint32_t layers;
+    sn_layer layer[SN_IMAGE_LAYERS];
+} sn_image;
+
+uint64_t sn_rate_to64(double rate);
+double sn_rate_from64(uint64_t rate64);
+
+/* Writes the page; reads and checks one. `file_bytes` bounds the layers' places; 0: not known. */
+void sn_image_encode(const sn_image *image, unsigned char page[SN_IMAGE_BYTES]);
+bool sn_image_decode(const unsigned char page[SN_IMAGE_BYTES], uint64_t file_bytes,
+                     sn_image *image, const char **why);
+
+/* The first bytes of every file. */
+bool sn_image_is_magic(const unsigned char *head, size_t len);
+
+/* Gives every layer its place behind the one before; returns the bytes of the whole file. */
+uint64_t sn_image_lay_out(sn_image *image);
+/* The place after the last layer. */
+uint64_t sn_image_end(const sn_image *image);
+
+#endif
