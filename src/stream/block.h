@@ -30,6 +30,7 @@ typedef struct sn_block {
     size_t length;
     size_t capacity;
     uint32_t *start; /* lines + 1 numbers */
+    size_t start_room;
     size_t lines;
     char terminator;
     bool unfinished;

@@ -33,6 +33,9 @@ void sn_input_close(sn_input *input); /* NULL is ignored */
  * Waits for at least one byte, and does not wait for more. */
 seen_status sn_input_read(sn_input *input, void *to, size_t len, size_t *got, seen_error *error);
 
+/* Whether a stop, and not the end of the file, is why sn_input_read gave nothing. */
+bool sn_input_stopped(const sn_input *input);
+
 /* Whether sn_input_read would have to wait for somebody else to write. */
 bool sn_input_would_wait(sn_input *input);
 

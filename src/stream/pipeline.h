@@ -33,19 +33,19 @@ typedef struct sn_pipeline_steps {
 } sn_pipeline_steps;
 
 /* Numbers that another thread may read at any time. */
-typedef struct sn_progress {
+typedef struct sn_meter {
     _Atomic uint64_t bytes; /* after decompression, that have been emitted */
     _Atomic uint64_t lines;
     _Atomic uint64_t kept; /* for the client: lines that were written */
-} sn_progress;
+} sn_meter;
 
 typedef struct sn_pipeline_options {
     unsigned threads;  /* 0: one per CPU that this process may use */
     size_t block_size; /* 0: the default, 256 KiB */
     size_t line_max;   /* longest line; 0: SN_BLOCK_MAX. Longer: an error with file and offset */
     char terminator;
-    sn_stop *stop;         /* may be NULL */
-    sn_progress *progress; /* may be NULL */
+    sn_stop *stop;   /* may be NULL */
+    sn_meter *meter; /* may be NULL */
 } sn_pipeline_options;
 
 /* Runs the whole input through. *stopped (may be NULL) says whether a stop ended it early: then the

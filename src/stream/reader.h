@@ -1,0 +1,34 @@
+/* Cuts an input into blocks of whole lines; the serial step of the pipeline. */
+#ifndef SN_STREAM_READER_H
+#define SN_STREAM_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "stream/block.h"
+#include "stream/input.h"
+
+typedef struct sn_reader {
+    sn_input *input;
+    size_t block_size;
+    size_t line_max;
+    char terminator;
+    char *carry; /* the beginning of a line whose end is in the next block */
+    size_t carry_length;
+    size_t carry_room;
+    uint64_t offset; /* in the current file, of the next block's first byte */
+    bool ended;
+} sn_reader;
+
+/* line_max 0: as long as a block can be. */
+void sn_reader_init(sn_reader *reader, sn_input *input, size_t block_size, size_t line_max,
+                    char terminator);
+void sn_reader_free(sn_reader *reader);
+
+/* Fills bytes, length, offset and file of a block with whole lines: as many as fit the block size,
+ * fewer where the input would have to be waited for, more where one line is longer. *got is false
+ * behind the last one and after a stop; a line that a stop cut in two is not given out. */
+seen_status sn_reader_fill(sn_reader *reader, sn_block *block, bool *got, seen_error *error);
+
+#endif
