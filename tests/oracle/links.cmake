@@ -1,0 +1,13 @@
+# The links of real pages and of random ones, as gumbo and libxml2 find them.
+if(TARGET seencrawl)
+  pkg_check_modules(ORACLE_LINKS QUIET IMPORTED_TARGET libxml-2.0 gumbo)
+  if(ORACLE_LINKS_FOUND)
+    add_executable(links_oracle ${CMAKE_CURRENT_LIST_DIR}/links_oracle.c)
+    target_compile_options(links_oracle PRIVATE -Wno-missing-prototypes)
+    target_link_libraries(links_oracle PRIVATE seen_flags seencrawl PkgConfig::ORACLE_LINKS)
+    add_test(NAME oracle.links COMMAND links_oracle)
+    set_tests_properties(oracle.links PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77)
+  else()
+    message(WARNING "libxml2 and gumbo are not installed: links are not compared with theirs")
+  endif()
+endif()
