@@ -13,10 +13,12 @@ seen_url_result seen_url_canonical(const char *url, size_t len, const char *base
         len = 0;
     }
     seen_url_result result = sn_url_parse(url, len, base, base_len, &work);
-    if (result == SEEN_URL_OK)
+    if (result == SEEN_URL_OK) {
         *out_len = options ? sn_url_apply(out, work.len, options) : work.len;
-    else if (result == SEEN_URL_TOO_LONG)
-        *out_len = SEEN_URL_BOUND(len, base ? base_len : 0);
+    } else if (result == SEEN_URL_TOO_LONG) {
+        size_t exact = sn_url_scan(url, len, &work.path);
+        *out_len = exact ? exact : SEEN_URL_BOUND(len, base ? base_len : 0);
+    }
     return result;
 }
 
@@ -36,7 +38,7 @@ static bool split_port(const char *url, size_t end, bool https, seen_url_parts *
     parts->port = (seen_url_span){end, 0};
     parts->port_number = https ? 443 : 80;
     parts->host.len = end - parts->host.at;
-    if (at == parts->host.at || url[at - 1] != ':' || url[end - 1] == ']')
+    if (at == end || at == parts->host.at || url[at - 1] != ':')
         return parts->host.len > 0 && url[end - 1] != ':';
     if (end - at > 5)
         return false;

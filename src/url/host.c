@@ -87,7 +87,7 @@ seen_url_result sn_url_put_host(sn_url_out *out, const char *host, size_t len)
     if (!put_decoded(out, host, len))
         return SEEN_URL_TOO_LONG;
     if (needs_idn(out->text + start, out->len - start)) {
-        char ascii[SN_URL_IDN_MAX + 1];
+        char ascii[SN_URL_IDN_MAX];
         size_t ascii_len = 0;
         seen_url_result result = sn_url_idn(out->text + start, out->len - start, ascii, &ascii_len);
         if (result != SEEN_URL_OK)

@@ -33,11 +33,12 @@ typedef enum seen_url_result {
  * these usually show the same page, but not always. */
 #define SEEN_URL_SORT_QUERY                                                                        \
     1u /* parameters in the order of their names, equal names as they were */
-#define SEEN_URL_DROP_TRACKING 2u /* utm_*, gclid, fbclid and the like; docs/url.md has the list   \
-                                   */
-#define SEEN_URL_DROP_SESSION 4u  /* PHPSESSID, sid and the like; ;jsessionid=… in the path */
-#define SEEN_URL_DROP_WWW 8u      /* www. in front of a host of two labels or more */
-#define SEEN_URL_DROP_SLASH 16u   /* slashes at the end of the path, except the first */
+#define SEEN_URL_DROP_TRACKING                                                                     \
+    2u                           /* utm_*, gclid, fbclid and the like; docs/url.md has the list    \
+                                  */
+#define SEEN_URL_DROP_SESSION 4u /* PHPSESSID, sid and the like; ;jsessionid=… in the path */
+#define SEEN_URL_DROP_WWW 8u     /* www. in front of a host of two labels or more */
+#define SEEN_URL_DROP_SLASH 16u  /* slashes at the end of the path, except the first */
 
 typedef struct seen_url_options {
     size_t size;    /* sizeof(seen_url_options) */
@@ -154,11 +155,14 @@ size_t sn_url_print_ipv4(uint32_t address, char text[16]);
 bool sn_url_read_ipv6(const char *text, size_t len, uint16_t pieces[8]);
 size_t sn_url_print_ipv6(const uint16_t pieces[8], char text[40]);
 
-/* UTS 46, non-transitional, of UTF-8 in lower-case ASCII. The answer is at most
- * SN_URL_IDN_MAX bytes. */
-enum { SN_URL_IDN_MAX = 255 };
-seen_url_result sn_url_idn(const char *host, size_t len, char ascii[SN_URL_IDN_MAX + 1],
+/* UTS 46, non-transitional, of UTF-8 whose ASCII letters are in lower case; at most SN_URL_IDN_MAX
+ * bytes, the most that the DNS can ask for. */
+enum { SN_URL_IDN_MAX = 255, SN_URL_LABEL_MAX = 63 };
+seen_url_result sn_url_idn(const char *host, size_t len, char ascii[SN_URL_IDN_MAX],
                            size_t *ascii_len);
+
+/* Appends the Punycode of at most SN_URL_LABEL_MAX code points, without "xn--". */
+bool sn_url_put_punycode(sn_url_out *out, const uint32_t *points, size_t count);
 
 /* Applies the options to the canonical URL in text; the result is never longer. */
 size_t sn_url_apply(char *text, size_t len, const seen_url_options *options);

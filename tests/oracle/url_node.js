@@ -25,6 +25,20 @@ function normalise(text) {
   return out;
 }
 
+// Node.js 20 leaves dot segments in some paths, such as //.a/./b; on a path without any this does
+// nothing.
+function removeDots(path) {
+  const segments = path.split('/').slice(1);
+  const kept = [];
+  segments.forEach((segment, i) => {
+    const dots = segment.replace(/%2e/gi, '.');
+    if (dots === '..') kept.pop();
+    if (dots !== '.' && dots !== '..') kept.push(segment);
+    else if (i === segments.length - 1) kept.push('');
+  });
+  return '/' + kept.join('/');
+}
+
 const clean = (text) => text.replace(/^[\0-\x20]+|[\0-\x20]+$/g, '').replace(/[\t\n\r]/g, '');
 
 function schemeOf(text) {
@@ -56,7 +70,7 @@ function canonical(text, base) {
     /^(https?:\/\/)([^/]*@)?([^/]*)(\/[^?]*)(\?.*)?$/.exec(url.href);
   // The standard escapes ^ in a path; versions of Node.js before that was decided do not.
   const form = start + normalise(user ?? '') + host +
-    normalise(path.replace(/\^/g, '%5E')) + normalise(query ?? '');
+    normalise(removeDots(path).replace(/\^/g, '%5E')) + normalise(query ?? '');
   return Buffer.from(form, 'latin1').toString('hex');
 }
 

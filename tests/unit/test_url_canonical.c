@@ -1,0 +1,145 @@
+/* The public face: buffers, odd arguments, parts. */
+#include "test_url_vectors.h"
+
+static seen_url_result canon_in(const char *url, const char *base, size_t capacity, size_t *len)
+{
+    /* Malloced to the byte, so that a sanitizer sees one written behind it. */
+    char *out = malloc(capacity ? capacity : 1);
+    seen_url_result result = seen_url_canonical(url, strlen(url), base, base ? strlen(base) : 0,
+                                                NULL, out, capacity, len);
+    free(out);
+    return result;
+}
+
+static void capacities(void **state)
+{
+    (void)state;
+    static const char *const urls[][3] = {
+        {"http://example.com/a", NULL, "http://example.com/a"},
+        {"http://example.com/%61", NULL, "http://example.com/a"},
+        {"http://u:p@h:81/ ?\xc3", NULL, "http://u:p@h:81/?%C3"},
+        {"HTTP://0x7f000001:080", NULL, "http://127.0.0.1/"},
+        {"http://[0:0::1]:8080", NULL, "http://[::1]:8080/"},
+        {"xyz?y", "http://h/a/b?c", "http://h/a/xyz?y"},
+        {"//x/.", "https://h/a/b?c", "https://x/"},
+    };
+    for (size_t i = 0; i < sizeof urls / sizeof *urls; i++) {
+        size_t url_len = strlen(urls[i][0]), base_len = urls[i][1] ? strlen(urls[i][1]) : 0;
+        size_t need = 0, bound = SEEN_URL_BOUND(url_len, base_len);
+        assert_int_equal(canon_in(urls[i][0], urls[i][1], bound, &need), SEEN_URL_OK);
+        for (size_t capacity = 0; capacity < bound; capacity++) {
+            size_t len = 0;
+            seen_url_result result = canon_in(urls[i][0], urls[i][1], capacity, &len);
+            if (capacity < need) {
+                assert_int_equal(result, SEEN_URL_TOO_LONG);
+                assert_true(len > capacity && len <= bound);
+                assert_int_equal(canon_in(urls[i][0], urls[i][1], len, &len), SEEN_URL_OK);
+            }
+            assert_true(result == SEEN_URL_OK || result == SEEN_URL_TOO_LONG);
+            if (result == SEEN_URL_OK)
+                assert_int_equal(len, need);
+        }
+    }
+}
+
+static void odd_arguments(void **state)
+{
+    (void)state;
+    char out[64];
+    size_t len = 12345;
+    assert_int_equal(seen_url_canonical(NULL, 0, NULL, 0, NULL, out, sizeof out, &len),
+                     SEEN_URL_INVALID);
+    assert_int_equal(seen_url_canonical("x", 1, NULL, 99, NULL, out, sizeof out, &len),
+                     SEEN_URL_INVALID);
+    assert_int_equal(seen_url_canonical("x", 1, "", 0, NULL, out, sizeof out, &len),
+                     SEEN_URL_INVALID);
+    assert_int_equal(seen_url_canonical("a:b", 3, NULL, 0, NULL, NULL, 0, &len),
+                     SEEN_URL_OTHER_SCHEME);
+    assert_int_equal(len, 12345);
+    assert_int_equal(seen_url_canonical("http://h/", 9, NULL, 0, NULL, NULL, 100, &len),
+                     SEEN_URL_TOO_LONG);
+    assert_int_equal(len, 9);
+    assert_int_equal(seen_url_canonical(NULL, 0, "http://h/a", 10, NULL, out, sizeof out, &len), 0);
+    assert_int_equal(len, 10);
+    /* The bytes behind len are nobody's. */
+    assert_int_equal(seen_url_canonical("http://h/abc", 9, NULL, 0, NULL, out, sizeof out, &len),
+                     0);
+    assert_int_equal(len, 9);
+}
+
+static void part_is(const char *url, seen_url_span span, const char *text)
+{
+    assert_int_equal(span.len, strlen(text));
+    assert_memory_equal(url + span.at, text, span.len);
+}
+
+static void parts(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *url, *scheme, *userinfo, *host, *port, *path, *query;
+        unsigned number;
+        bool has_query;
+    } cases[] = {
+        {"http://h/", "http", "", "h", "", "/", "", 80, false},
+        {"https://h/?", "https", "", "h", "", "/", "", 443, true},
+        {"http://u:8@h:8080/a/b?c?d", "http", "u:8", "h", "8080", "/a/b", "c?d", 8080, true},
+        {"https://[::1]/@:/?@", "https", "", "[::1]", "", "/@:/", "@", 443, true},
+        {"https://[::1]:81/", "https", "", "[::1]", "81", "/", "", 81, false},
+        {"http://127.0.0.1/x", "http", "", "127.0.0.1", "", "/x", "", 80, false},
+        {"http://h1:0/", "http", "", "h1", "0", "/", "", 0, false},
+        {"http://1.2.3.4:65535/", "http", "", "1.2.3.4", "65535", "/", "", 65535, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *url = cases[i].url;
+        seen_url_parts p;
+        assert_string_equal(canon(url, NULL), url);
+        assert_int_equal(seen_url_split(url, strlen(url), &p), SEEN_URL_OK);
+        part_is(url, p.scheme, cases[i].scheme);
+        part_is(url, p.userinfo, cases[i].userinfo);
+        part_is(url, p.host, cases[i].host);
+        part_is(url, p.port, cases[i].port);
+        part_is(url, p.path, cases[i].path);
+        part_is(url, p.query, cases[i].query);
+        assert_int_equal(p.port_number, cases[i].number);
+        assert_int_equal(p.has_query, cases[i].has_query);
+    }
+}
+
+static void no_parts(void **state)
+{
+    (void)state;
+    static const char *const urls[] = {
+        "",
+        "h",
+        "http://",
+        "http:///",
+        "http://h",
+        "ftp://h/aaaa",
+        "http:/h/a",
+        "http://h?",
+        "http://:80/",
+        "http://u@/",
+        "http://h:123456/",
+        "http://h:65536/",
+        "http://h:/aaa",
+        "httpx://h/",
+    };
+    for (size_t i = 0; i < sizeof urls / sizeof *urls; i++) {
+        seen_url_parts p = {.port_number = 7};
+        if (seen_url_split(urls[i], strlen(urls[i]), &p) != SEEN_URL_INVALID)
+            fail_msg("%s has parts", urls[i]);
+        assert_int_equal(p.port_number, 7);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(capacities),
+        cmocka_unit_test(odd_arguments),
+        cmocka_unit_test(parts),
+        cmocka_unit_test(no_parts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
