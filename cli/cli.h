@@ -213,6 +213,28 @@ void sn_put_safe(FILE *out, const char *text, size_t len);
  * (a full disk). A closed pipe is not trouble. Call it last in run(). */
 int sn_finish_stdout(int status);
 
+/* A FILTER as it may be shown: the password of a Redis address is left out. */
+#define SN_WHERE 600
+const char *sn_show_where(char buffer[SN_WHERE], const char *where);
+
+/* ---- Files written whole -----------------------------------------------------------------------
+ */
+
+/* A report (--svg, --html): written beside its place and renamed into it when it is complete. "-"
+ * is standard output. */
+typedef struct sn_report {
+    FILE *out;
+    const char *path;
+    char temporary[4096];
+} sn_report;
+
+bool sn_report_open(sn_report *report, const char *path); /* false after a message */
+int sn_report_close(sn_report *report); /* an exit status, after a message where it failed */
+
+/* A name beside `path` that nobody uses, for something that is renamed into place: false after a
+ * message. */
+bool sn_name_beside(const char *path, char *buffer, size_t size);
+
 /* ---- Stopping ---------------------------------------------------------------------------------
  */
 
@@ -244,6 +266,7 @@ bool sn_parse_seed(const char *text, sn_seed *seed, sn_why *why);
 #define SN_TEXT 48
 char *sn_show_count(char buffer[SN_TEXT], double value);
 char *sn_show_words(char buffer[SN_TEXT], double value);
+char *sn_show_short(char buffer[SN_TEXT], uint64_t value); /* as an option takes it: 100M */
 char *sn_show_size(char buffer[SN_TEXT], double bytes);
 char *sn_show_rate(char buffer[SN_TEXT], double rate);
 char *sn_show_seconds(char buffer[SN_TEXT], double seconds);

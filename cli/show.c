@@ -37,6 +37,20 @@ char *sn_show_words(char buffer[SN_TEXT], double value)
     return buffer;
 }
 
+char *sn_show_short(char buffer[SN_TEXT], uint64_t value)
+{
+    static const char letters[] = {0, 'k', 'M'};
+    size_t i = 0;
+    if (value >= 1000000000 && value % 1000000000 == 0) {
+        snprintf(buffer, SN_TEXT, "%llue9", (unsigned long long)(value / 1000000000));
+        return buffer;
+    }
+    for (; i < 2 && value && value % 1000 == 0; i++)
+        value /= 1000;
+    snprintf(buffer, SN_TEXT, "%llu%.1s", (unsigned long long)value, &letters[i]);
+    return buffer;
+}
+
 char *sn_show_size(char buffer[SN_TEXT], double bytes)
 {
     static const char *const names[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB"};

@@ -1,0 +1,48 @@
+/* `seen copy`: a filter from one place to another, bit for bit. */
+#include "cli/cli.h"
+
+typedef struct copy_own {
+    bool replace;
+} copy_own;
+
+static const sn_option own_options[] = {
+    {.name = "replace",
+     .type = SN_FLAG,
+     .offset = offsetof(copy_own, replace),
+     .help = "replace TO where it exists, once the copy is complete"},
+};
+static const sn_group own_group = {
+    .title = "Making", .options = own_options, .count = 1, .own = true};
+
+static int run(sn_args *args)
+{
+    const copy_own *own = args->own;
+    seen_error error = {0};
+    seen_set *from;
+    seen_options options = sn_args_options(args);
+    if (seen_open(args->operands[0], &options, SEEN_READ_ONLY, &from, &error) != SEEN_OK)
+        return sn_trouble_error(&error);
+    seen_status status =
+        seen_copy(from, args->operands[1], own->replace ? SEEN_REPLACE : 0, &options, &error);
+    seen_close(from);
+    return status == SEEN_OK ? SN_EXIT_OK : sn_trouble_error(&error);
+}
+
+const sn_command sn_command_copy = {
+    .name = "copy",
+    .summary = "copy a filter between files and Redis",
+    .synopsis = "[OPTION]... FROM TO",
+    .about = "Copies a filter, bit for bit, from a file or Redis to another: the copy gives the "
+             "same answers, and copied back it is the same bytes. TO appears whole or not at all; "
+             "an existing one is left alone unless --replace is given.",
+    .operands = "FILTER",
+    .min_operands = 2,
+    .max_operands = 2,
+    .own_size = sizeof(copy_own),
+    .groups = {&own_group, &sn_group_quiet, &sn_group_redis},
+    .examples = {{"A backup while others go on adding", "seen copy urls.seen backup.seen",
+                  "seen create -q urls.seen -n 1M"},
+                 {"Share a file through Redis",
+                  "seen copy urls.seen redis://localhost/urls --ttl 30d", "-"}},
+    .run = run,
+};

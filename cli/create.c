@@ -1,0 +1,142 @@
+/* `seen create`: makes an empty filter. */
+#include "cli/cli.h"
+
+#include <string.h>
+
+typedef struct create_own {
+    const char *like;
+    bool replace;
+    bool if_absent;
+} create_own;
+
+static const sn_option own_options[] = {
+    {.name = "like",
+     .argument = "FILTER",
+     .type = SN_STRING,
+     .offset = offsetof(create_own, like),
+     .choices = "FILE",
+     .help = "take all numbers and the seed from another filter",
+     .more = "The two can then be merged."},
+    {.name = "replace",
+     .type = SN_FLAG,
+     .offset = offsetof(create_own, replace),
+     .help = "replace an existing filter"},
+    {.name = "if-absent",
+     .type = SN_FLAG,
+     .offset = offsetof(create_own, if_absent),
+     .help = "do nothing where it exists with the same numbers",
+     .more = "Where it exists with others, that is trouble."},
+};
+static const sn_group own_group = {
+    .title = "Making", .options = own_options, .count = 3, .own = true};
+
+/* What --like decides cannot be said again. */
+static int check_like(const sn_args *args)
+{
+    static const char *const others[] = {"capacity", "error-rate",  "memory",   "hashes",
+                                         "kind",     "growth",      "seed",     "hash",
+                                         "window",   "generations", "when-full"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (sn_args_given(args, others[i]))
+            return sn_trouble("--like takes all numbers from the other filter: leave --%s out",
+                              others[i]);
+    return SN_EXIT_OK;
+}
+
+static int check_numbers(const sn_args *args)
+{
+    bool window = args->growth == SEEN_WINDOW || args->window_ms;
+    if (args->window_ms && sn_args_given(args, "growth") && args->growth != SEEN_WINDOW)
+        return sn_trouble("--window is for --growth window, not for the growth given");
+    if (args->generations && !window)
+        return sn_trouble("--generations is for windows: add --growth window, or --window TIME");
+    if (args->window_ms % 1000)
+        return sn_trouble("--window: whole seconds, please");
+    if (args->growth == SEEN_GROWING && !window)
+        return SN_EXIT_OK;
+    if (!args->capacity && !args->memory)
+        return sn_trouble("how large? Give the number of keys (-n) or the memory (-m), or make a "
+                          "filter that grows: --growth growing; 'seen plan' helps to choose");
+    return SN_EXIT_OK;
+}
+
+static int make(const sn_args *args, const create_own *own, unsigned flags, seen_set **set)
+{
+    seen_error error = {0};
+    seen_options options = sn_args_options(args);
+    if (!own->like) {
+        if (seen_create(args->operands[0], &options, flags, set, &error) != SEEN_OK)
+            return sn_trouble_error(&error);
+        return SN_EXIT_OK;
+    }
+    seen_set *like;
+    if (seen_open(own->like, &options, SEEN_READ_ONLY, &like, &error) != SEEN_OK)
+        return sn_trouble_error(&error);
+    seen_status status = seen_create_like(args->operands[0], like, flags, set, &error);
+    seen_close(like);
+    return status == SEEN_OK ? SN_EXIT_OK : sn_trouble_error(&error);
+}
+
+static void tell(const sn_args *args, const seen_set *set)
+{
+    static const char *const growths[] = {"fixed", "growing", "window"};
+    char where[SN_WHERE], keys[SN_TEXT], rate[SN_TEXT], size[SN_TEXT];
+    seen_info info = {.size = sizeof info};
+    if (seen_get_shape(set, &info, NULL) != SEEN_OK)
+        return;
+    sn_note(args, "%s: %s, %s, %s keys at an error rate of %s, %s",
+            sn_show_where(where, args->operands[0]),
+            info.kind == SEEN_COUNTING ? "counting" : "bloom", growths[info.growth],
+            sn_show_words(keys, (double)info.capacity), sn_show_rate(rate, info.error_rate),
+            sn_show_size(size, (double)info.bytes));
+}
+
+static int run(sn_args *args)
+{
+    const create_own *own = args->own;
+    seen_error error = {0};
+    seen_set *set = NULL;
+    if (own->replace && own->if_absent)
+        return sn_trouble("--replace and --if-absent contradict each other");
+    int status = own->like ? check_like(args) : check_numbers(args);
+    if (status)
+        return status;
+    unsigned flags = (own->replace ? SEEN_REPLACE : 0) | (own->if_absent ? SEEN_IF_ABSENT : 0);
+    status = make(args, own, flags, &set);
+    if (status)
+        return status;
+    tell(args, set);
+    if (seen_close_checked(set, &error) != SEEN_OK)
+        return sn_trouble_error(&error);
+    return SN_EXIT_OK;
+}
+
+const sn_command sn_command_create = {
+    .name = "create",
+    .summary = "make an empty filter",
+    .synopsis = "[OPTION]... FILTER",
+    .about =
+        "Makes an empty filter: a file, or a name in Redis. Give the number of keys (-n) and the "
+        "error rate (-p, 1% by default), or the memory (-m) with either; 'seen plan' shows what "
+        "the numbers mean. With --growth growing no number is needed.\n\n"
+        "The file is made whole or not at all, with its space reserved, so that a full disk shows "
+        "at once. An existing filter is left alone unless --replace is given.",
+    .operands = "FILTER",
+    .min_operands = 1,
+    .max_operands = 1,
+    .own_size = sizeof(create_own),
+    .groups = {&sn_group_sizing, &sn_group_kind, &sn_group_seed, &own_group, &sn_group_quiet,
+               &sn_group_redis},
+    .examples = {{"A filter for ten million keys, one error in a thousand",
+                  "seen create urls.seen -n 10M -p 0.1%", NULL},
+                 {"One that grows with its keys", "seen create urls.seen --growth growing -p 1e-6",
+                  NULL},
+                 {"Not again within 30 days, about a million keys in that time",
+                  "seen create mails.seen --window 30d -n 1M", NULL},
+                 {"A sibling that can be merged with it later",
+                  "seen create monday.seen -n 1M && seen create tuesday.seen --like monday.seen",
+                  NULL},
+                 {"In Redis, shared by many machines",
+                  "seen create redis://localhost/urls -n 1e9 -p 1e-4", "-"}},
+    .run = run,
+};

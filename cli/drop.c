@@ -1,0 +1,70 @@
+/* `seen drop`: removes a filter for good. */
+#include "cli/cli.h"
+
+#include <unistd.h>
+
+typedef struct drop_own {
+    bool force;
+} drop_own;
+
+static const sn_option own_options[] = {
+    {.letter = 'f',
+     .name = "force",
+     .type = SN_FLAG,
+     .offset = offsetof(drop_own, force),
+     .help = "do not ask",
+     .more = "Needed where standard input is not a terminal, since nobody could answer."},
+};
+static const sn_group own_group = {
+    .title = "Removing", .options = own_options, .count = 1, .own = true};
+
+/* Asks on the terminal; anything but y or yes is no. */
+static bool confirm(const char *where)
+{
+    char answer[16] = "", shown[SN_WHERE];
+    fputs("seen: remove ", stderr);
+    sn_show_where(shown, where);
+    size_t len = 0;
+    while (shown[len])
+        len++;
+    sn_put_safe(stderr, shown, len);
+    fputs(" for good? [y/N] ", stderr);
+    fflush(stderr);
+    return fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y');
+}
+
+static int run(sn_args *args)
+{
+    const drop_own *own = args->own;
+    char shown[SN_WHERE];
+    seen_options options = sn_args_options(args);
+    if (!own->force && !isatty(STDIN_FILENO))
+        return sn_trouble("%s was not removed: nobody can be asked here; --force removes it",
+                          sn_show_where(shown, args->operands[0]));
+    for (size_t i = 0; i < args->operand_count; i++) {
+        const char *where = args->operands[i];
+        seen_error error = {0};
+        if (!own->force && !confirm(where))
+            return sn_trouble("%s was not removed", sn_show_where(shown, where));
+        if (seen_drop(where, &options, &error) != SEEN_OK)
+            return sn_trouble_error(&error);
+    }
+    return SN_EXIT_OK;
+}
+
+const sn_command sn_command_drop = {
+    .name = "drop",
+    .summary = "remove a filter for good",
+    .synopsis = "[OPTION]... FILTER...",
+    .about = "Removes filters for good: a file, or every key of one in Redis. Asks first; where "
+             "standard input is not a terminal it refuses without --force. What is not a filter "
+             "is left alone.",
+    .operands = "FILTER",
+    .min_operands = 1,
+    .max_operands = SIZE_MAX,
+    .own_size = sizeof(drop_own),
+    .groups = {&own_group, &sn_group_timeout},
+    .examples = {{"Remove without asking", "seen drop --force old.seen",
+                  "seen create -q old.seen -n 1k"}},
+    .run = run,
+};

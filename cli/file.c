@@ -1,0 +1,80 @@
+/* Files that appear whole or not at all. */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bool sn_name_beside(const char *path, char *buffer, size_t size)
+{
+    uint64_t random = 0;
+    const char *slash = strrchr(path, '/');
+    int folder = slash ? (int)(slash - path) + 1 : 0;
+    if (getrandom(&random, sizeof random, 0) != sizeof random) {
+        sn_trouble("no random numbers from the system: %s", strerror(errno));
+        return false;
+    }
+    int len = snprintf(buffer, size, "%.*s.%.40s.%012llx", folder, path, path + folder,
+                       (unsigned long long)random & 0xffffffffffff);
+    if (len < 0 || (size_t)len >= size) {
+        sn_trouble("%s: the name is too long", path);
+        return false;
+    }
+    return true;
+}
+
+bool sn_report_open(sn_report *report, const char *path)
+{
+    *report = (sn_report){.path = path};
+    if (!strcmp(path, "-")) {
+        report->out = stdout;
+        return true;
+    }
+    struct stat info;
+    bool special = !stat(path, &info) && !S_ISREG(info.st_mode); /* /dev/null, a pipe */
+    if (!special && !sn_name_beside(path, report->temporary, sizeof report->temporary))
+        return false;
+    int flags = special ? O_WRONLY : O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
+    int fd = open(special ? path : report->temporary, flags | O_CLOEXEC, 0666);
+    report->out = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (!report->out) {
+        sn_trouble("%s cannot be written: %s", path, strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return false;
+    }
+    return true;
+}
+
+int sn_report_close(sn_report *report)
+{
+    if (report->out == stdout)
+        return sn_finish_stdout(SN_EXIT_OK);
+    errno = 0;
+    bool failed = ferror(report->out) != 0;
+    failed |= fclose(report->out) != 0;
+    if (!failed && report->temporary[0])
+        failed = rename(report->temporary, report->path) != 0;
+    if (!failed)
+        return SN_EXIT_OK;
+    int why = errno;
+    if (report->temporary[0])
+        unlink(report->temporary);
+    return sn_trouble("%s could not be written: %s", report->path,
+                      why ? strerror(why) : "an earlier write failed");
+}
+
+const char *sn_show_where(char buffer[SN_WHERE], const char *where)
+{
+    const char *scheme = strstr(where, "://");
+    const char *at = scheme ? strrchr(where, '@') : NULL;
+    const char *colon = at ? memchr(scheme + 3, ':', (size_t)(at - scheme) - 3) : NULL;
+    if (strncmp(where, "redis", 5) != 0 || !colon)
+        snprintf(buffer, SN_WHERE, "%s", where);
+    else
+        snprintf(buffer, SN_WHERE, "%.*s:...%s", (int)(colon - where), where, at);
+    return buffer;
+}

@@ -1,0 +1,131 @@
+/* `seen info`: what a filter is, how full, how wrong. */
+#include "cli/cli.h"
+
+#include <math.h>
+
+static const char *const kinds[] = {"bloom", "counting"};
+static const char *const growths[] = {"fixed", "growing", "window"};
+
+static void print_json(const seen_info *info)
+{
+    sn_json json;
+    char seed[33];
+    snprintf(seed, sizeof seed, "%016llx%016llx", (unsigned long long)info->seed[1],
+             (unsigned long long)info->seed[0]);
+    sn_json_open(&json, stdout, false);
+    sn_json_object(&json, NULL);
+    sn_json_string(&json, "kind", kinds[info->kind]);
+    sn_json_string(&json, "growth", growths[info->growth]);
+    sn_json_string(&json, "store", info->store);
+    sn_json_u64(&json, "capacity", info->capacity);
+    sn_json_number(&json, "error_rate", info->error_rate);
+    sn_json_u64(&json, "bits", info->bits);
+    sn_json_u64(&json, "bytes", info->bytes);
+    sn_json_u64(&json, "hashes", info->hashes);
+    sn_json_u64(&json, "spread", info->spread);
+    sn_json_number(&json, "keys_estimated", round(info->keys_estimated));
+    sn_json_number(&json, "fill", info->fill);
+    sn_json_number(&json, "error_rate_now", info->error_rate_now);
+    sn_json_u64(&json, "layers", info->layers);
+    sn_json_string(&json, "seed", seed);
+    sn_json_u64(&json, "format_version", info->format_version);
+    sn_json_end(&json);
+}
+
+static void print_kind(const seen_info *info)
+{
+    char a[SN_TEXT];
+    printf("  kind         %s, %s", kinds[info->kind], growths[info->growth]);
+    if (info->growth == SEEN_WINDOW) {
+        printf(", %u generations", info->generations);
+        if (info->window_seconds)
+            printf(" in %s", sn_show_seconds(a, (double)info->window_seconds));
+    } else if (info->growth == SEEN_GROWING) {
+        printf(", %u layer%s so far", info->layers, info->layers == 1 ? "" : "s");
+    }
+    printf("\n  store        %s, format %u\n", info->store, info->format_version);
+}
+
+static void print_text(const char *where, const seen_info *info)
+{
+    char a[SN_TEXT], b[SN_TEXT], shown[SN_WHERE];
+    sn_show_where(shown, where);
+    size_t len = 0;
+    while (shown[len])
+        len++;
+    sn_put_safe(stdout, shown, len);
+    putchar('\n');
+    print_kind(info);
+    printf("  capacity     %s keys at an error rate of %s\n",
+           sn_show_count(a, (double)info->capacity), sn_show_rate(b, info->error_rate));
+    printf("  memory       %s, %s bits\n", sn_show_size(a, (double)info->bytes),
+           sn_show_count(b, (double)info->bits));
+    printf("  a key        sets %u cells: %u in each of %u cache line%s\n", info->hashes,
+           info->probes, info->spread, info->spread == 1 ? "" : "s");
+    printf("  hash         %s, seed %016llx%016llx\n", info->hash == SEEN_SIPHASH ? "sip" : "xxh3",
+           (unsigned long long)info->seed[1], (unsigned long long)info->seed[0]);
+    printf("  keys         about %s", sn_show_count(a, round(info->keys_estimated)));
+    if (info->capacity)
+        printf(", %.3g%% of the capacity", 100 * info->keys_estimated / (double)info->capacity);
+    printf("\n  fill         %.3g%% of the cells are set%s\n", 100 * info->fill,
+           info->sampled ? " (from a sample)" : "");
+    printf("  error rate   %s at present\n", sn_show_rate(a, info->error_rate_now));
+}
+
+/* The estimate itself wavers by a little around the truth: no alarm at a filter that is just full.
+ */
+static void warn_if_over(const char *where, const seen_info *info)
+{
+    char a[SN_TEXT], b[SN_TEXT], c[SN_TEXT], shown[SN_WHERE];
+    double slack = 1.01 + 3 / sqrt((double)info->capacity + 1);
+    if (info->growth == SEEN_GROWING || info->keys_estimated <= slack * (double)info->capacity)
+        return;
+    sn_warn("%s is past its capacity: about %s keys where %s were planned; its error rate is %s. "
+            "Make a larger one and add the keys again, or use --growth growing",
+            sn_show_where(shown, where), sn_show_count(a, round(info->keys_estimated)),
+            sn_show_count(b, (double)info->capacity), sn_show_rate(c, info->error_rate_now));
+}
+
+static int run(sn_args *args)
+{
+    seen_error error = {0};
+    seen_set *set;
+    seen_info info = {.size = sizeof info};
+    seen_options options = sn_args_options(args);
+    const char *where = args->operands[0];
+    if (seen_open(where, &options, SEEN_READ_ONLY, &set, &error) != SEEN_OK)
+        return sn_trouble_error(&error);
+    if (seen_get_info(set, &info, &error) != SEEN_OK) {
+        seen_close(set);
+        return sn_trouble_error(&error);
+    }
+    if (args->json)
+        print_json(&info);
+    else
+        print_text(where, &info);
+    seen_close(set); /* info.store is a constant of the library and outlives it */
+    if (!args->quiet)
+        warn_if_over(where, &info);
+    return sn_finish_stdout(SN_EXIT_OK);
+}
+
+const sn_command sn_command_info = {
+    .name = "info",
+    .summary = "what a filter is, how full, how wrong",
+    .synopsis = "[OPTION]... FILTER",
+    .about = "Shows what a filter was made for and what became of it: its kind and numbers, how "
+             "many cells are set, and from these the number of distinct keys in it and its error "
+             "rate at present. Warns when it is past its capacity.\n\n"
+             "The number of keys is an estimate, good to about one part in the square root of the "
+             "number. It reads every bit of a file; of a large filter in Redis it reads a sample.",
+    .operands = "FILTER",
+    .min_operands = 1,
+    .max_operands = 1,
+    .groups = {&sn_group_json, &sn_group_quiet, &sn_group_timeout},
+    .examples = {{"How full is it?", "seen info urls.seen",
+                  "seen create -q urls.seen -n 1M -p 1% && seq 1000 | seen add -q urls.seen"},
+                 {"The error rate at present, for a script",
+                  "seen info --json urls.seen | grep error_rate_now",
+                  "seen create -q urls.seen -n 1M -p 1%"}},
+    .run = run,
+};

@@ -1,0 +1,185 @@
+/* `seen merge`: the union of filters. */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct merge_own {
+    bool into;
+    bool replace;
+} merge_own;
+
+static const sn_option own_options[] = {
+    {.name = "into",
+     .type = SN_FLAG,
+     .offset = offsetof(merge_own, into),
+     .help = "add the others to OUT, which exists, instead of making it",
+     .more = "A crash in the middle leaves OUT with some of it; merging again completes it, for "
+             "bloom filters. A counting filter would count twice."},
+    {.name = "replace",
+     .type = SN_FLAG,
+     .offset = offsetof(merge_own, replace),
+     .help = "replace OUT where it exists, once the union is complete"},
+};
+static const sn_group own_group = {
+    .title = "Making", .options = own_options, .count = 2, .own = true};
+
+static bool is_redis(const char *where)
+{
+    return !strncmp(where, "redis", 5) && strstr(where, "://");
+}
+
+/* Merges operands[first...] into a set. */
+static seen_status merge_all(const sn_args *args, size_t first, seen_set *into, seen_error *error)
+{
+    seen_options options = sn_args_options(args);
+    for (size_t i = first; i < args->operand_count; i++) {
+        seen_set *from;
+        if (sn_stopped()) {
+            error->status = SEEN_ERR_IO;
+            snprintf(error->message, sizeof error->message,
+                     "stopped before the union was complete");
+            return SEEN_ERR_IO;
+        }
+        seen_status status = seen_open(args->operands[i], &options, SEEN_READ_ONLY, &from, error);
+        if (status != SEEN_OK)
+            return status;
+        status = seen_merge(into, from, error);
+        seen_close(from);
+        if (status != SEEN_OK)
+            return status;
+    }
+    return SEEN_OK;
+}
+
+static int merge_into(const sn_args *args)
+{
+    seen_error error = {0};
+    seen_set *into;
+    seen_options options = sn_args_options(args);
+    if (seen_open(args->operands[0], &options, 0, &into, &error) != SEEN_OK)
+        return sn_trouble_error(&error);
+    if (merge_all(args, 1, into, &error) != SEEN_OK) {
+        seen_close(into);
+        return sn_trouble_error(&error);
+    }
+    if (seen_close_checked(into, &error) != SEEN_OK)
+        return sn_trouble_error(&error);
+    return SN_EXIT_OK;
+}
+
+/* The union of operands[1...] at `where`, a place that does not matter on failure; NULL: memory. */
+static seen_status build(const sn_args *args, const char *where, seen_set **out, seen_error *error)
+{
+    seen_options options = sn_args_options(args);
+    seen_set *first, *into;
+    seen_status status = seen_open(args->operands[1], &options, SEEN_READ_ONLY, &first, error);
+    if (status != SEEN_OK)
+        return status;
+    status = seen_create_like(where, first, 0, &into, error);
+    seen_close(first);
+    if (status != SEEN_OK)
+        return status;
+    status = merge_all(args, 1, into, error);
+    if (status == SEEN_OK)
+        *out = into;
+    else
+        seen_close(into);
+    return status;
+}
+
+static void sync_folder(const char *path)
+{
+    char folder[4096];
+    const char *slash = strrchr(path, '/');
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1,
+             slash ? path : ".");
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0) {
+        fsync(fd);
+        close(fd);
+    }
+}
+
+/* A file: built beside its place, synced, and then given its name. */
+static int merge_file(const sn_args *args, bool replace)
+{
+    char temporary[4096], shown[SN_WHERE];
+    seen_error error = {0};
+    seen_set *set;
+    const char *out = args->operands[0];
+    if (!sn_name_beside(out, temporary, sizeof temporary))
+        return SN_EXIT_TROUBLE;
+    seen_status status = build(args, temporary, &set, &error);
+    if (status == SEEN_OK)
+        status = seen_close_checked(set, &error);
+    if (status != SEEN_OK) {
+        unlink(temporary);
+        return sn_trouble_error(&error);
+    }
+    /* link() and not rename(): it never replaces. */
+    if ((replace ? rename(temporary, out) : link(temporary, out)) != 0) {
+        int why = errno;
+        unlink(temporary);
+        return sn_trouble("%s cannot be made: %s%s", sn_show_where(shown, out), strerror(why),
+                          why == EEXIST ? "; --replace replaces it, --into adds to it" : "");
+    }
+    unlink(temporary);
+    sync_folder(out);
+    return SN_EXIT_OK;
+}
+
+static int merge_redis(const sn_args *args, bool replace)
+{
+    seen_error error = {0};
+    seen_set *set;
+    seen_options options = sn_args_options(args);
+    if (build(args, NULL, &set, &error) != SEEN_OK)
+        return sn_trouble_error(&error);
+    seen_status status =
+        seen_copy(set, args->operands[0], replace ? SEEN_REPLACE : 0, &options, &error);
+    seen_close(set);
+    return status == SEEN_OK ? SN_EXIT_OK : sn_trouble_error(&error);
+}
+
+static int run(sn_args *args)
+{
+    const merge_own *own = args->own;
+    const char *out = args->operands[0];
+    char shown[SN_WHERE];
+    if (own->into && own->replace)
+        return sn_trouble("--into and --replace contradict each other");
+    if (own->into)
+        return merge_into(args);
+    if (is_redis(out))
+        return merge_redis(args, own->replace);
+    if (!own->replace && !access(out, F_OK))
+        return sn_trouble("%s exists; --replace replaces it, --into adds to it",
+                          sn_show_where(shown, out));
+    return merge_file(args, own->replace);
+}
+
+const sn_command sn_command_merge = {
+    .name = "merge",
+    .summary = "the union of filters",
+    .synopsis = "[OPTION]... OUT FILTER...",
+    .about = "Makes OUT, the union of the filters: a key added to any of them is seen in it. They "
+             "must have been made with the same numbers and the same seed; 'seen create --like' "
+             "makes such siblings.\n\n"
+             "OUT appears whole or not at all. With --into the others are added to a filter that "
+             "exists.",
+    .operands = "FILTER",
+    .min_operands = 2,
+    .max_operands = SIZE_MAX,
+    .own_size = sizeof(merge_own),
+    .groups = {&own_group, &sn_group_quiet, &sn_group_redis},
+    .examples = {{"The union of two days", "seen merge week.seen monday.seen tuesday.seen",
+                  "seen create -q monday.seen -n 1k && seen create -q tuesday.seen --like "
+                  "monday.seen"},
+                 {"Add a day to what is there", "seen merge --into week.seen monday.seen",
+                  "seen create -q monday.seen -n 1k && seen create -q week.seen --like "
+                  "monday.seen"}},
+    .run = run,
+};

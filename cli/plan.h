@@ -1,0 +1,19 @@
+/* Inside the command: the parts of `seen plan`. */
+#ifndef SN_CLI_PLAN_H
+#define SN_CLI_PLAN_H
+
+#include <stdio.h>
+
+#include "seen.h"
+
+/* The curve of error against keys, as an SVG picture. */
+void sn_plan_svg(FILE *out, const seen_plan *plan);
+
+/* The planner as one page that needs nothing else, opened at this plan. */
+void sn_plan_html(FILE *out, const seen_wish *wish, const seen_plan *plan);
+
+/* What a hash set of the same keys would take: keys of 64 bytes, and only their 128-bit hashes. */
+double sn_plan_set_bytes(double keys);
+double sn_plan_hashes_bytes(double keys);
+
+#endif
