@@ -3,13 +3,13 @@
  *     links_oracle [-s STEP] [-r ROUNDS] [DIR...]
  *
  * Two comparisons, each of sets of "kind href":
- *   pages   every STEPth page of the directories (by default Debian's documentation packages).
- *           gumbo must agree exactly; libxml2 on <a href> only, exactly too, on pages without the
- *           things that it reads by older rules (counted as excluded, with the reason).
- *   soup    ROUNDS random pages of awkward pieces, against gumbo. Left out of the soup is what only
- * a tree builder decides (<select>, <frameset>, svg within unclosed HTML), and what gumbo 0.10 does
- * by an older standard. Exit status: 0 they agree, 1 they do not, 77 no pages are installed (a
- * skipped test). */
+ *   pages   every STEPth page of the directories (by default Debian's documentation packages):
+ *           gumbo must agree exactly, libxml2 on <a href>. Pages that are not UTF-8 are left out
+ *           and counted, because gumbo rewrites their bytes.
+ *   soup    ROUNDS random pages of awkward pieces, against gumbo. Left out of the soup is what
+ *           only a tree builder decides: <select>, <frameset>, svg left open within other HTML.
+ *
+ * Exit status: 0 they agree, 1 they do not, 77 no pages are installed (a skipped test). */
 #include <ftw.h>
 #include <gumbo.h>
 #include <libxml/HTMLparser.h>
