@@ -1,0 +1,264 @@
+/* Each line once, remembered from run to run in a filter.
+ *
+ * A line is remembered only after it has been written, so that a process killed at any moment has
+ * lost nothing: what was in flight comes again in the next run. Three cases:
+ *
+ *   shared server   remembered first, because of several clients one must win
+ *   file in place   (stdout) `decide` asks the filter and the keys on their way; `emit` writes the
+ *                   lines, then adds them. To a regular file: written, synced, then added, in
+ *                   batches, since a sync for each block would take longer than all the rest
+ *   deferred file   (-o) nothing is visible before the end, so the hashes wait in a temporary file
+ *                   and are added when the output has appeared; a set in memory stands in for them
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "stream/fail.h"
+#include "stream/pending.h"
+#include "stream/temp.h"
+#include "stream/uniq_inside.h"
+
+enum { BATCH_KEYS = 1 << 20, REPLAY = 4096 };
+#define BATCH_BYTES (64ull << 20)
+
+typedef struct filter_way {
+    /* Keys on their way, in two generations: `young` takes keys, `old` is emptied once all of its
+     * blocks have been added. Guarded by the decide turn. */
+    sn_pending young, old;
+    uint64_t young_last, old_last; /* number of the last block, plus one, with keys in it */
+    _Atomic uint64_t added;        /* blocks before this number are in the filter */
+
+    /* Hashes that are written and wait for a sync. Guarded by the emit turn. */
+    seen_hash *batch;
+    size_t batch_count, batch_room;
+    uint64_t batch_bytes;
+    bool each_block; /* nothing to sync: add at once */
+
+    sn_temp *later; /* deferred: hashes of what will appear at the end */
+    seen_set *stand_in;
+} filter_way;
+
+/* ---- In place ------------------------------------------------------------------------------- */
+
+static void turn_generations(filter_way *way, uint64_t added)
+{
+    if (way->old_last <= added)
+        sn_pending_clear(&way->old);
+    if (way->old.count || way->old.zero || (!way->young.count && !way->young.zero))
+        return;
+    sn_pending swap = way->old;
+    way->old = way->young;
+    way->young = swap;
+    way->old_last = way->young_last;
+}
+
+static seen_status decide_in_place(void *context, sn_block *block, seen_error *error)
+{
+    sn_uniq *u = context;
+    filter_way *way = u->way;
+    /* Read before the filter is asked: what leaves `old` now is certainly in the filter then. */
+    turn_generations(way, atomic_load_explicit(&way->added, memory_order_acquire));
+    seen_status status = seen_check_hashes(u->set, block->hash, block->lines, block->answer, error);
+    for (size_t i = 0; i < block->lines && status == SEEN_OK; i++) {
+        if (block->answer[i] != SEEN_NEW)
+            continue;
+        bool fresh = false;
+        if (!sn_pending_has(&way->old, block->hash[i]))
+            status = sn_pending_add(&way->young, block->hash[i], &fresh, error);
+        if (!fresh)
+            block->answer[i] = SEEN_BEFORE;
+    }
+    way->young_last = block->number + 1;
+    return status;
+}
+
+static seen_status add_batch(sn_uniq *u, seen_error *error)
+{
+    filter_way *way = u->way;
+    seen_status status = SEEN_OK;
+    if (u->output && way->batch_count)
+        status = sn_output_sync(u->output, error);
+    if (status == SEEN_OK && u->dropped && way->batch_count)
+        status = sn_output_sync(u->dropped, error);
+    if (status == SEEN_OK)
+        status = seen_add_hashes(u->set, way->batch, way->batch_count, NULL, error);
+    way->batch_count = 0;
+    way->batch_bytes = 0;
+    return status;
+}
+
+/* Gathers the hashes of the lines that were just written. */
+static seen_status gather(filter_way *way, const sn_block *block, seen_error *error)
+{
+    size_t need = way->batch_count + block->lines;
+    if (need > way->batch_room) {
+        seen_hash *batch = realloc(way->batch, 2 * need * sizeof *batch);
+        if (!batch)
+            return sn_stream_fail(error, SEEN_ERR_MEMORY, "no memory for %zu keys on their way",
+                                  need);
+        way->batch = batch;
+        way->batch_room = 2 * need;
+    }
+    for (size_t i = 0; i < block->lines; i++)
+        if (block->answer[i] == SEEN_NEW)
+            way->batch[way->batch_count++] = block->hash[i];
+    return SEEN_OK;
+}
+
+static seen_status write_then_add(void *context, sn_block *block, seen_error *error)
+{
+    sn_uniq *u = context;
+    filter_way *way = u->way;
+    seen_status status = sn_uniq_write(u, block, error);
+    /* What a closed pipe did not take was not seen by anybody. */
+    if (status != SEEN_OK || sn_stop_get(u->options->pipeline.stop) == SN_STOP_CLOSED)
+        return status;
+    status = gather(way, block, error);
+    way->batch_bytes += block->out_length;
+    if (status == SEEN_OK &&
+        (way->each_block || way->batch_count >= BATCH_KEYS || way->batch_bytes >= BATCH_BYTES)) {
+        status = add_batch(u, error);
+        if (status == SEEN_OK)
+            atomic_store_explicit(&way->added, block->number + 1, memory_order_release);
+    }
+    return status;
+}
+
+static seen_status run_in_place(sn_uniq *u, seen_error *error)
+{
+    filter_way *way = u->way;
+    way->each_block = !sn_output_is_file(u->output);
+    sn_pipeline_steps steps = {u, sn_uniq_hash, decide_in_place, sn_uniq_select, write_then_add};
+    seen_status status = sn_uniq_pass(u, &steps, error);
+    /* Also after a failure: what was written before it is to be remembered. */
+    seen_status last = add_batch(u, status == SEEN_OK ? error : NULL);
+    return status != SEEN_OK ? status : last;
+}
+
+/* ---- Deferred ------------------------------------------------------------------------------- */
+
+static seen_status decide_deferred(void *context, sn_block *block, seen_error *error)
+{
+    sn_uniq *u = context;
+    filter_way *way = u->way;
+    seen_status status = seen_check_hashes(u->set, block->hash, block->lines, block->answer, error);
+    if (status != SEEN_OK)
+        return status;
+    /* The lines that the filter does not know are asked of the stand-in, in one call: they are
+     * moved together at the front of a copy. */
+    status = sn_block_scratch(block, block->lines * (sizeof(seen_hash) + 1), error);
+    if (status != SEEN_OK)
+        return status;
+    seen_hash *hashes = block->scratch;
+    seen_answer *answers = (seen_answer *)(hashes + block->lines);
+    size_t count = 0;
+    for (size_t i = 0; i < block->lines; i++)
+        if (block->answer[i] == SEEN_NEW)
+            hashes[count++] = block->hash[i];
+    status = seen_add_hashes(way->stand_in, hashes, count, answers, error);
+    if (status != SEEN_OK)
+        return status;
+    size_t fresh = 0;
+    for (size_t i = 0, at = 0; i < block->lines; i++)
+        if (block->answer[i] == SEEN_NEW) {
+            block->answer[i] = answers[at];
+            if (answers[at] == SEEN_NEW)
+                hashes[fresh++] = block->hash[i];
+            at++;
+        }
+    return sn_temp_write(way->later, hashes, fresh * sizeof *hashes, error);
+}
+
+static seen_status remember_later(sn_uniq *u, seen_error *error)
+{
+    filter_way *way = u->way;
+    seen_hash *hashes = malloc(REPLAY * sizeof *hashes);
+    if (!hashes)
+        return sn_stream_fail(error, SEEN_ERR_MEMORY, "no memory to remember the lines written");
+    seen_status status = sn_temp_flush(way->later, error);
+    uint64_t length = sn_temp_length(way->later);
+    for (uint64_t at = 0; status == SEEN_OK && at < length;) {
+        size_t got;
+        status = sn_temp_read(way->later, at, hashes, REPLAY * sizeof *hashes, &got, error);
+        if (status == SEEN_OK)
+            status = seen_add_hashes(u->set, hashes, got / sizeof *hashes, NULL, error);
+        at += got;
+    }
+    u->result->temporary = length;
+    free(hashes);
+    return status;
+}
+
+static seen_status run_deferred(sn_uniq *u, seen_error *error)
+{
+    filter_way *way = u->way;
+    seen_options options = {.size = sizeof options,
+                            .growth = SEEN_GROWING,
+                            .hash = u->hasher.kind,
+                            .error_rate = 1e-6,
+                            .seed_given = true,
+                            .seed = {u->hasher.seed[0], u->hasher.seed[1]}};
+    uint64_t lines = u->plan->lines;
+    options.capacity = lines == UINT64_MAX ? 4 << 20 : lines + lines / 32 + 1024;
+    seen_status status = seen_create(NULL, &options, 0, &way->stand_in, error);
+    if (status == SEEN_OK)
+        status = sn_temp_open(u->options->temp_dir, 0, &way->later, error);
+    if (status != SEEN_OK)
+        return status;
+    sn_pipeline_steps steps = {u, sn_uniq_hash, decide_deferred, sn_uniq_select, sn_uniq_write};
+    status = sn_uniq_pass(u, &steps, error);
+    if (status == SEEN_OK)
+        status = sn_uniq_finish(u, error);
+    if (status == SEEN_OK && !u->result->stopped)
+        status = remember_later(u, error);
+    return status;
+}
+
+/* ---- Both, and the shared server ------------------------------------------------------------ */
+
+static seen_status run_remember_first(sn_uniq *u, seen_error *error)
+{
+    sn_pipeline_steps steps = {u, sn_uniq_hash, sn_uniq_add, sn_uniq_select, sn_uniq_write};
+    return sn_uniq_pass(u, &steps, error);
+}
+
+static bool is_deferred(const sn_uniq *u)
+{
+    return (u->output && sn_output_is_deferred(u->output)) ||
+           (u->dropped && sn_output_is_deferred(u->dropped));
+}
+
+seen_status sn_uniq_run_filter(sn_uniq *u, seen_error *error)
+{
+    filter_way way = {0};
+    u->way = &way;
+    u->hasher = seen_hasher_of(u->set);
+    seen_info before = {.size = sizeof before}, after = {.size = sizeof after};
+    seen_status status = seen_get_info(u->set, &before, error);
+    if (status != SEEN_OK)
+        return status;
+    /* Where no new line is written, there is none that could be lost. */
+    if (u->options->remember_first || !u->output || u->keep != SEEN_NEW)
+        status = run_remember_first(u, error);
+    else if (is_deferred(u))
+        status = run_deferred(u, error);
+    else
+        status = run_in_place(u, error);
+    seen_status synced = seen_sync(u->set, status == SEEN_OK ? error : NULL);
+    if (status == SEEN_OK)
+        status = synced;
+    if (status == SEEN_OK)
+        status = seen_get_info(u->set, &after, error);
+    sn_uniq_result *result = u->result;
+    result->distinct = u->keep == SEEN_NEW ? result->written : result->lines - result->written;
+    result->memory = after.bytes;
+    result->layers = after.layers;
+    result->error_rate = after.error_rate;
+    result->wrong = (double)result->distinct * (before.error_rate_now + after.error_rate_now) / 2;
+    sn_pending_free(&way.young);
+    sn_pending_free(&way.old);
+    free(way.batch);
+    sn_temp_close(way.later);
+    seen_close(way.stand_in);
+    return status;
+}

@@ -1,0 +1,50 @@
+/* Between the files of the uniq engine. */
+#ifndef SN_STREAM_UNIQ_INSIDE_H
+#define SN_STREAM_UNIQ_INSIDE_H
+
+#include "stream/uniq.h"
+
+/* One run. The ways to decide (memory, filter, singles, exact) share it as their context. */
+typedef struct sn_uniq {
+    const sn_uniq_options *options;
+    const sn_uniq_plan *plan;
+    sn_input *input;
+    sn_output *output;  /* NULL: not written */
+    sn_output *dropped; /* NULL: not written */
+    sn_uniq_result *result;
+    seen_hasher hasher;
+    seen_answer keep; /* the answer of the lines to be written */
+    seen_set *set;    /* that answers, in memory or the caller's */
+    uint64_t fresh;   /* keys that were new; guarded by the decide turn */
+    void *way;        /* what the way of deciding needs */
+} sn_uniq;
+
+/* Steps that all ways share. */
+seen_status sn_uniq_hash(void *context, sn_block *block, seen_error *error);   /* prepare */
+seen_status sn_uniq_add(void *context, sn_block *block, seen_error *error);    /* decide: set */
+seen_status sn_uniq_select(void *context, sn_block *block, seen_error *error); /* render */
+seen_status sn_uniq_write(void *context, sn_block *block, seen_error *error);  /* emit */
+
+/* Runs the input through; steps->context is the sn_uniq. */
+seen_status sn_uniq_pass(sn_uniq *u, const sn_pipeline_steps *steps, seen_error *error);
+
+/* How many of a block's answers are SEEN_NEW. */
+size_t sn_uniq_count_new(const sn_block *block);
+
+/* Completes both outputs; the handles are gone. */
+seen_status sn_uniq_finish(sn_uniq *u, seen_error *error);
+
+/* Lines taken for repeats wrongly, when `keys` new ones came into a set of this shape. */
+double sn_uniq_expect_wrong(const seen_info *shape, double keys);
+
+/* The ways. Each runs the whole input and fills the result; the caller ends the outputs. */
+seen_status sn_uniq_run_memory(sn_uniq *u, seen_error *error);
+seen_status sn_uniq_run_filter(sn_uniq *u, seen_error *error);
+seen_status sn_uniq_run_singles(sn_uniq *u, seen_error *error);
+seen_status sn_uniq_run_exact(sn_uniq *u, seen_error *error);
+
+/* The plan's part for --exact: memory of the table. */
+seen_status sn_uniq_plan_exact(const sn_uniq_options *options, sn_uniq_plan *plan,
+                               seen_error *error);
+
+#endif
