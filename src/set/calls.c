@@ -1,0 +1,328 @@
+/* The public calls: vet, hash, hand over. */
+#include "set/set.h"
+
+#include "base/error.h"
+#include "filter/plan.h"
+#include "hash/hash.h"
+#include "set/layers.h"
+
+#include <string.h>
+
+enum { CHUNK = 1024 }; /* keys hashed at a time: the hashes stay in the first-level cache */
+
+/* ---- open, create, close ---- */
+
+bool sn_redis_is_address(const char *where)
+{
+    static const char *const SCHEMES[] = {"redis://", "rediss://", "redis-cluster://",
+                                          "redis+unix://"};
+    for (size_t i = 0; i < sizeof SCHEMES / sizeof *SCHEMES; i++)
+        if (strncmp(where, SCHEMES[i], strlen(SCHEMES[i])) == 0)
+            return true;
+    return false;
+}
+
+#ifndef SEEN_WITH_REDIS
+static seen_status no_redis(seen_error *error)
+{
+    return sn_error_set(error, SEEN_ERR_UNSUPPORTED,
+                        "this build has no Redis; build with SEEN_WITH_REDIS=ON");
+}
+#endif
+
+static const seen_options DEFAULTS = {.size = sizeof DEFAULTS};
+
+static seen_status create_at(const char *where, const sn_image *image, const seen_options *options,
+                             unsigned flags, seen_set **set, seen_error *error)
+{
+    if (!where)
+        return sn_heap_create(image, set, error);
+    if (!sn_redis_is_address(where))
+        return sn_file_create(where, image, flags, set, error);
+#ifdef SEEN_WITH_REDIS
+    return sn_redis_create(where, image, options, flags, set, error);
+#else
+    (void)options;
+    return no_redis(error);
+#endif
+}
+
+seen_status seen_open(const char *where, const seen_options *options, unsigned flags,
+                      seen_set **set, seen_error *error)
+{
+    if (!where || !set)
+        return sn_error_set(error, SEEN_ERR_ARGUMENT, "seen_open needs a place and a handle");
+    if (!sn_redis_is_address(where))
+        return sn_file_open(where, flags, set, error);
+#ifdef SEEN_WITH_REDIS
+    return sn_redis_open(where, options ? options : &DEFAULTS, flags, set, error);
+#else
+    (void)options;
+    return no_redis(error);
+#endif
+}
+
+static bool same_layer(const sn_layer *a, const sn_layer *b)
+{
+    return a->geometry.kind == b->geometry.kind && a->geometry.spread == b->geometry.spread &&
+           a->geometry.probes == b->geometry.probes && a->geometry.shards == b->geometry.shards &&
+           a->geometry.shard_lines == b->geometry.shard_lines;
+}
+
+seen_status sn_set_agrees(const sn_image *have, const sn_image *want, bool seed_given,
+                          const char *where, seen_error *error)
+{
+    const char *differs = NULL;
+    if (have->kind != want->kind)
+        differs = "kind";
+    else if (have->growth != want->growth)
+        differs = "growth";
+    else if (have->hash != want->hash)
+        differs = "hash";
+    else if (seed_given && (have->seed[0] != want->seed[0] || have->seed[1] != want->seed[1]))
+        differs = "seed";
+    else if (have->rate64 != want->rate64)
+        differs = "error rate";
+    else if (have->capacity != want->capacity)
+        differs = "capacity";
+    else if (have->generations != want->generations ||
+             have->window_seconds != want->window_seconds)
+        differs = "window";
+    else if (!same_layer(&have->layer[0], &want->layer[0]))
+        differs = "memory or number of hashes";
+    if (!differs)
+        return SEEN_OK;
+    return sn_error_set(error, SEEN_ERR_MISMATCH,
+                        "%s: exists with another %s; open it as it is, or choose another name",
+                        where, differs);
+}
+
+static seen_status open_existing(const char *where, const sn_image *image,
+                                 const seen_options *options, unsigned flags, seen_set **set,
+                                 seen_error *error)
+{
+    sn_image have;
+    seen_set *found;
+    seen_status status = seen_open(where, options, flags & SEEN_ALONE, &found, error);
+    if (status != SEEN_OK)
+        return status;
+    status = found->ops->image(found, &have, error);
+    if (status == SEEN_OK)
+        status = sn_set_agrees(&have, image, options->seed_given, where, error);
+    if (status == SEEN_OK)
+        *set = found;
+    else
+        seen_close(found);
+    return status;
+}
+
+seen_status seen_create(const char *where, const seen_options *options, unsigned flags,
+                        seen_set **set, seen_error *error)
+{
+    if (!options || !set)
+        return sn_error_set(error, SEEN_ERR_ARGUMENT, "seen_create needs options and a handle");
+    sn_image image;
+    seen_status status = sn_layers_begin(options, &image, error);
+    if (status != SEEN_OK)
+        return status;
+    if (!sn_hash_supported(options->hash))
+        return sn_error_set(error, SEEN_ERR_UNSUPPORTED,
+                            "this build has no SipHash; build with SEEN_WITH_SIPHASH=ON");
+    if (options->seed_given)
+        memcpy(image.seed, options->seed, sizeof image.seed);
+    else if ((status = sn_hash_seed(image.seed, error)) != SEEN_OK)
+        return status;
+    bool share = where && (flags & SEEN_IF_ABSENT);
+    if (share) {
+        seen_error quiet;
+        status = open_existing(where, &image, options, flags, set, &quiet);
+        if (status != SEEN_ERR_NOT_FOUND) {
+            if (status != SEEN_OK && error)
+                *error = quiet;
+            return status;
+        }
+    }
+    status = create_at(where, &image, options, flags, set, error);
+    /* Somebody else was faster: theirs it is. */
+    if (share && status == SEEN_ERR_EXISTS)
+        status = open_existing(where, &image, options, flags, set, error);
+    return status;
+}
+
+seen_status seen_create_like(const char *where, const seen_set *like, unsigned flags,
+                             seen_set **set, seen_error *error)
+{
+    sn_image image;
+    seen_set *source = (seen_set *)(uintptr_t)like; /* reading the image may refresh the view */
+    seen_status status = source->ops->image(source, &image, error);
+    if (status != SEEN_OK)
+        return status;
+    if (image.growth == SEEN_GROWING)
+        image.layers = 1;
+    image.current = 0;
+    image.sequence = 1;
+    for (uint32_t i = 0; i < image.layers; i++) {
+        image.layer[i].added = 0;
+        image.layer[i].generation = i == 0;
+    }
+    sn_image_lay_out(&image);
+    return create_at(where, &image, &DEFAULTS, flags, set, error);
+}
+
+seen_status seen_sync(seen_set *set, seen_error *error)
+{
+    return set->ops->sync(set, error);
+}
+
+seen_status seen_close_checked(seen_set *set, seen_error *error)
+{
+    if (!set)
+        return SEEN_OK;
+    seen_status status = set->ops->sync(set, error);
+    set->ops->close(set);
+    return status;
+}
+
+void seen_close(seen_set *set)
+{
+    if (set)
+        set->ops->close(set);
+}
+
+/* ---- keys and hashes ---- */
+
+typedef enum action { ADD, CHECK, REMOVE } action;
+
+static seen_status vet(const seen_set *set, action what, seen_error *error)
+{
+    if (what != CHECK && set->read_only)
+        return sn_error_set(error, SEEN_ERR_PERMISSION, "%s: opened for reading only", set->where);
+    if (what == REMOVE && set->kind != SEEN_COUNTING)
+        return sn_error_set(error, SEEN_ERR_KIND,
+                            "%s: a bloom filter cannot remove; make one of kind counting",
+                            set->where);
+    return SEEN_OK;
+}
+
+static seen_status hand_over(seen_set *set, action what, const seen_hash *hashes, size_t count,
+                             seen_answer *answers, seen_error *error)
+{
+    switch (what) {
+    case ADD:
+        return set->ops->add(set, hashes, count, answers, error);
+    case CHECK:
+        return set->ops->check(set, hashes, count, answers, error);
+    default:
+        return set->ops->remove(set, hashes, count, answers, error);
+    }
+}
+
+static seen_status do_hashes(seen_set *set, action what, const seen_hash *hashes, size_t count,
+                             seen_answer *answers, seen_error *error)
+{
+    seen_status status = vet(set, what, error);
+    if (status != SEEN_OK) {
+        if (answers)
+            memset(answers, SEEN_UNKNOWN, count);
+        return status;
+    }
+    if (answers)
+        return hand_over(set, what, hashes, count, answers, error);
+    for (size_t at = 0; at < count && status == SEEN_OK; at += CHUNK) {
+        seen_answer unused[CHUNK];
+        size_t n = count - at < CHUNK ? count - at : CHUNK;
+        status = hand_over(set, what, hashes + at, n, unused, error);
+    }
+    return status;
+}
+
+static seen_status do_many(seen_set *set, action what, const seen_key *keys, size_t count,
+                           seen_answer *answers, seen_error *error)
+{
+    seen_hash hashes[CHUNK];
+    for (size_t at = 0; at < count; at += CHUNK) {
+        size_t n = count - at < CHUNK ? count - at : CHUNK;
+        seen_hash_many(&set->hasher, keys + at, n, hashes);
+        seen_status status =
+            do_hashes(set, what, hashes, n, answers ? answers + at : NULL, error);
+        if (status != SEEN_OK) {
+            if (answers)
+                memset(answers + at + n, SEEN_UNKNOWN, count - at - n);
+            return status;
+        }
+    }
+    return SEEN_OK;
+}
+
+static seen_status do_one(seen_set *set, action what, const void *key, size_t len,
+                          seen_answer *answer, seen_error *error)
+{
+    seen_status status = vet(set, what, error);
+    if (status != SEEN_OK)
+        return status;
+    seen_hash hash = seen_hash_key(&set->hasher, key, len);
+    seen_answer got;
+    status = hand_over(set, what, &hash, 1, &got, error);
+    if (status == SEEN_OK && answer)
+        *answer = got;
+    return status;
+}
+
+seen_status seen_add(seen_set *set, const void *key, size_t len, seen_answer *answer,
+                     seen_error *error)
+{
+    return do_one(set, ADD, key, len, answer, error);
+}
+
+seen_status seen_check(seen_set *set, const void *key, size_t len, seen_answer *answer,
+                       seen_error *error)
+{
+    return do_one(set, CHECK, key, len, answer, error);
+}
+
+seen_status seen_remove(seen_set *set, const void *key, size_t len, seen_answer *answer,
+                        seen_error *error)
+{
+    return do_one(set, REMOVE, key, len, answer, error);
+}
+
+seen_status seen_add_many(seen_set *set, const seen_key *keys, size_t count, seen_answer *answers,
+                          seen_error *error)
+{
+    return do_many(set, ADD, keys, count, answers, error);
+}
+
+seen_status seen_check_many(seen_set *set, const seen_key *keys, size_t count,
+                            seen_answer *answers, seen_error *error)
+{
+    return do_many(set, CHECK, keys, count, answers, error);
+}
+
+seen_status seen_remove_many(seen_set *set, const seen_key *keys, size_t count,
+                             seen_answer *answers, seen_error *error)
+{
+    return do_many(set, REMOVE, keys, count, answers, error);
+}
+
+seen_hasher seen_hasher_of(const seen_set *set)
+{
+    return set->hasher;
+}
+
+seen_status seen_add_hashes(seen_set *set, const seen_hash *hashes, size_t count,
+                            seen_answer *answers, seen_error *error)
+{
+    return do_hashes(set, ADD, hashes, count, answers, error);
+}
+
+seen_status seen_check_hashes(seen_set *set, const seen_hash *hashes, size_t count,
+                              seen_answer *answers, seen_error *error)
+{
+    return do_hashes(set, CHECK, hashes, count, answers, error);
+}
+
+seen_status seen_remove_hashes(seen_set *set, const seen_hash *hashes, size_t count,
+                               seen_answer *answers, seen_error *error)
+{
+    return do_hashes(set, REMOVE, hashes, count, answers, error);
+}

@@ -1,0 +1,189 @@
+/* What a set is, unions of sets, and copies from one store to another. */
+#include "set/set.h"
+
+#include "base/error.h"
+
+#include <stdlib.h>
+
+/* ---- info ---- */
+
+void sn_set_shape(const sn_image *image, const char *store, seen_info *info)
+{
+    const sn_layer *current = &image->layer[image->current];
+    *info = (seen_info){
+        .size = sizeof *info,
+        .kind = image->kind,
+        .growth = image->growth,
+        .hash = image->hash,
+        .when_full = image->when_full,
+        .store = store,
+        .capacity = image->capacity,
+        .error_rate = sn_rate_from64(image->rate64),
+        .hashes = current->geometry.spread * current->geometry.probes,
+        .spread = current->geometry.spread,
+        .probes = current->geometry.probes,
+        .shards = current->geometry.shards,
+        .seed = {image->seed[0], image->seed[1]},
+        .format_version = SEEN_FORMAT_VERSION,
+        .generations = image->generations,
+        .window_seconds = image->window_seconds,
+    };
+    uint64_t capacity = 0;
+    for (uint32_t i = 0; i < image->layers; i++) {
+        info->bytes += sn_geometry_bytes(&image->layer[i].geometry);
+        capacity += image->layer[i].capacity;
+        info->layers += image->layer[i].generation != 0;
+    }
+    info->bits = info->bytes * 8;
+    if (image->growth == SEEN_GROWING)
+        info->capacity = capacity;
+}
+
+seen_status seen_get_shape(const seen_set *set, seen_info *info, seen_error *error)
+{
+    sn_image image;
+    if (info->size != sizeof *info)
+        return sn_error_set(error, SEEN_ERR_ARGUMENT, "info->size is not sizeof(seen_info)");
+    seen_set *source = (seen_set *)(uintptr_t)set; /* reading the image may refresh the view */
+    seen_status status = source->ops->image(source, &image, error);
+    if (status == SEEN_OK)
+        sn_set_shape(&image, set->ops->store, info);
+    return status;
+}
+
+seen_status seen_get_info(seen_set *set, seen_info *info, seen_error *error)
+{
+    seen_info out = *info;
+    seen_status status = seen_get_shape(set, &out, error);
+    if (status == SEEN_OK)
+        status = set->ops->measure(set, &out, error);
+    if (status == SEEN_OK)
+        *info = out;
+    return status;
+}
+
+/* ---- windows ---- */
+
+seen_status seen_rotate(seen_set *set, seen_error *error)
+{
+    if (set->growth != SEEN_WINDOW)
+        return sn_error_set(error, SEEN_ERR_KIND, "%s: only a window can rotate", set->where);
+    if (set->read_only)
+        return sn_error_set(error, SEEN_ERR_PERMISSION, "%s: opened for reading only", set->where);
+    return set->ops->rotate(set, error);
+}
+
+/* ---- unions ---- */
+
+seen_status sn_set_compatible(const sn_image *into, const sn_image *from, const char *into_name,
+                              const char *from_name, seen_error *error)
+{
+    const char *differs = NULL;
+    if (into->kind != from->kind)
+        differs = "kind";
+    else if (into->growth != from->growth)
+        differs = "growth";
+    else if (into->hash != from->hash)
+        differs = "hash";
+    else if (into->seed[0] != from->seed[0] || into->seed[1] != from->seed[1])
+        differs = "seed";
+    uint32_t layers = into->layers < from->layers ? into->layers : from->layers;
+    for (uint32_t i = 0; !differs && i < layers; i++) {
+        const sn_geometry *a = &into->layer[i].geometry, *b = &from->layer[i].geometry;
+        if (a->spread != b->spread || a->probes != b->probes || a->shards != b->shards ||
+            a->shard_lines != b->shard_lines)
+            differs = "geometry";
+    }
+    if (!differs && into->growth == SEEN_GROWING &&
+        (into->rate64 != from->rate64 || into->capacity != from->capacity))
+        differs = "geometry";
+    if (!differs)
+        return SEEN_OK;
+    return sn_error_set(error, SEEN_ERR_MISMATCH,
+                        "%s and %s cannot be united: they differ in their %s; make one like the "
+                        "other",
+                        into_name, from_name, differs);
+}
+
+seen_status sn_set_pour(seen_set *into, seen_set *from, const sn_image *image, uint32_t shift,
+                        seen_error *error)
+{
+    size_t room = (size_t)SN_COPY_LINES * SN_LINE_BYTES;
+    void *chunk = aligned_alloc(SN_LINE_BYTES, room);
+    if (!chunk)
+        return sn_error_set(error, SEEN_ERR_MEMORY, "%s: out of memory", into->where);
+    seen_status status = SEEN_OK;
+    for (uint32_t i = 0; i < image->layers && status == SEEN_OK; i++) {
+        uint64_t lines = sn_geometry_lines(&image->layer[i].geometry);
+        uint32_t to = (i + shift) % image->layers;
+        for (uint64_t at = 0; at < lines && status == SEEN_OK; at += SN_COPY_LINES) {
+            uint64_t n = lines - at < SN_COPY_LINES ? lines - at : SN_COPY_LINES;
+            status = from->ops->read(from, i, at, n, chunk, error);
+            if (status == SEEN_OK)
+                status = into->ops->combine(into, to, at, n, chunk, error);
+        }
+    }
+    free(chunk);
+    return status;
+}
+
+seen_status seen_merge(seen_set *into, seen_set *from, seen_error *error)
+{
+    sn_image mine, theirs;
+    if (into == from)
+        return SEEN_OK;
+    if (into->read_only)
+        return sn_error_set(error, SEEN_ERR_PERMISSION, "%s: opened for reading only", into->where);
+    seen_status status = into->ops->image(into, &mine, error);
+    if (status == SEEN_OK)
+        status = from->ops->image(from, &theirs, error);
+    if (status == SEEN_OK)
+        status = sn_set_compatible(&mine, &theirs, into->where, from->where, error);
+    if (status == SEEN_OK && (theirs.layers > mine.layers || mine.growth == SEEN_WINDOW))
+        status = into->ops->widen(into, theirs.layers, error);
+    if (status != SEEN_OK)
+        return status;
+    /* Of two windows the newest generations belong together, whatever their places in the ring. */
+    uint32_t shift = 0;
+    if (mine.growth == SEEN_WINDOW)
+        shift = (mine.current + mine.layers - theirs.current) % mine.layers;
+    status = sn_set_pour(into, from, &theirs, shift, error);
+    return status == SEEN_OK ? into->ops->combined(into, &theirs, error) : status;
+}
+
+/* ---- copies ---- */
+
+seen_status seen_copy(seen_set *from, const char *where, unsigned flags,
+                      const seen_options *options, seen_error *error)
+{
+    static const seen_options DEFAULTS = {.size = sizeof DEFAULTS};
+    if (!where)
+        return sn_error_set(error, SEEN_ERR_ARGUMENT, "seen_copy needs a place to copy to");
+    if (!sn_redis_is_address(where))
+        return sn_file_copy(where, flags, from, error);
+#ifdef SEEN_WITH_REDIS
+    return sn_redis_copy(where, flags, options ? options : &DEFAULTS, from, error);
+#else
+    (void)DEFAULTS;
+    (void)options;
+    return sn_error_set(error, SEEN_ERR_UNSUPPORTED,
+                        "this build has no Redis; build with SEEN_WITH_REDIS=ON");
+#endif
+}
+
+seen_status seen_drop(const char *where, const seen_options *options, seen_error *error)
+{
+    static const seen_options DEFAULTS = {.size = sizeof DEFAULTS};
+    if (!where)
+        return sn_error_set(error, SEEN_ERR_ARGUMENT, "seen_drop needs a place");
+    if (!sn_redis_is_address(where))
+        return sn_file_drop(where, error);
+#ifdef SEEN_WITH_REDIS
+    return sn_redis_drop(where, options ? options : &DEFAULTS, error);
+#else
+    (void)DEFAULTS;
+    (void)options;
+    return sn_error_set(error, SEEN_ERR_UNSUPPORTED,
+                        "this build has no Redis; build with SEEN_WITH_REDIS=ON");
+#endif
+}

@@ -1,0 +1,537 @@
+/* Sets whose bits lie in reach of the processor: layers, locks, batches. See local.h. */
+#include "set/local.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "filter/plan.h"
+#include "set/layers.h"
+#include "set/span.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+
+static sn_view *view_of(sn_local *l)
+{
+    return atomic_load_explicit(&l->view, memory_order_acquire);
+}
+
+/* ---- birth and death ---- */
+
+seen_status sn_local_init(sn_local *l, const sn_home *home, const sn_image *image,
+                          const char *where, seen_error *error)
+{
+    l->home = home;
+    l->kernel = sn_kernel_for(image->kind);
+    l->base.where = strdup(where);
+    if (!l->base.where)
+        return sn_error_set(error, SEEN_ERR_MEMORY, "%s: out of memory", where);
+    l->base.hasher = (seen_hasher){.kind = image->hash, .seed = {image->seed[0], image->seed[1]}};
+    l->base.kind = image->kind;
+    l->base.growth = image->growth;
+    pthread_rwlockattr_t attr;
+    pthread_rwlockattr_init(&attr);
+#ifdef __GLIBC__
+    /* A thread that must grow the set is not to wait for ever behind those that add. */
+    pthread_rwlockattr_setkind_np(&attr, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+#endif
+    pthread_rwlock_init(&l->mode, &attr);
+    pthread_rwlockattr_destroy(&attr);
+    for (int i = 0; i < SN_STRIPES; i++)
+        pthread_mutex_init(&l->stripe[i], NULL);
+    return SEEN_OK;
+}
+
+void sn_local_destroy(sn_local *l)
+{
+    for (sn_view *view = view_of(l), *older; view; view = older) {
+        older = view->older;
+        free(view);
+    }
+    if (l->base.where) {
+        pthread_rwlock_destroy(&l->mode);
+        for (int i = 0; i < SN_STRIPES; i++)
+            pthread_mutex_destroy(&l->stripe[i]);
+    }
+    free(l->base.where);
+}
+
+void sn_local_install(sn_local *l, sn_view *view)
+{
+    view->older = view_of(l);
+    atomic_store_explicit(&l->view, view, memory_order_release);
+}
+
+static seen_status no_memory(const sn_local *l, seen_error *error)
+{
+    return sn_error_set(error, SEEN_ERR_MEMORY, "%s: out of memory", l->base.where);
+}
+
+/* ---- locks ---- */
+
+typedef enum hold { SOLO, SHARED } hold;
+
+static seen_status enter(sn_local *l, bool alone, hold *how, seen_error *error)
+{
+    enum { CROWD = 64 };
+    *how = SOLO;
+    if (alone) {
+        pthread_rwlock_wrlock(&l->mode);
+    } else if (atomic_load_explicit(&l->crowd, memory_order_relaxed) > 0) {
+        atomic_fetch_sub_explicit(&l->crowd, 1, memory_order_relaxed);
+        pthread_rwlock_rdlock(&l->mode);
+        *how = SHARED;
+    } else if (pthread_rwlock_trywrlock(&l->mode) != 0) {
+        /* Somebody else is adding: for the next batches, do not try to be alone. */
+        atomic_store_explicit(&l->crowd, CROWD, memory_order_relaxed);
+        pthread_rwlock_rdlock(&l->mode);
+        *how = SHARED;
+    }
+    seen_status status = l->home->enter(l, error);
+    if (status != SEEN_OK)
+        pthread_rwlock_unlock(&l->mode);
+    return status;
+}
+
+static void leave(sn_local *l)
+{
+    l->home->leave(l);
+    pthread_rwlock_unlock(&l->mode);
+}
+
+/* ---- layers: alone ---- */
+
+static sn_view *copy_view(const sn_view *from)
+{
+    sn_view *view = malloc(sizeof *view);
+    if (view)
+        *view = *from;
+    return view;
+}
+
+static seen_status publish(sn_local *l, sn_view *view, seen_error *error)
+{
+    view->image.sequence++;
+    seen_status status = l->home->publish(l, &view->image, error);
+    if (status == SEEN_OK)
+        sn_local_install(l, view);
+    else
+        free(view);
+    return status;
+}
+
+static seen_status open_next_layer(sn_local *l, seen_error *error)
+{
+    sn_view *view = copy_view(view_of(l));
+    if (!view)
+        return no_memory(l, error);
+    sn_image *image = &view->image;
+    sn_layer *layer = &image->layer[image->layers];
+    char **bits = &view->bits[image->layers];
+    seen_status status = sn_layers_next(image, layer, error);
+    if (status == SEEN_OK)
+        status = l->home->open_layer(l, layer, bits, error);
+    if (status != SEEN_OK) {
+        free(view);
+        return status;
+    }
+    layer->born = sn_clock_now();
+    __atomic_store_n(&l->added[image->layers], 0, __ATOMIC_RELAXED);
+    image->current = image->layers++;
+    return publish(l, view, error);
+}
+
+/* The oldest generation is emptied before the image says that it is the newest: after a crash in
+ * between, what is gone is only what was to be forgotten. */
+static seen_status rotate_window(sn_local *l, seen_error *error)
+{
+    sn_view *view = copy_view(view_of(l));
+    if (!view)
+        return no_memory(l, error);
+    sn_image *image = &view->image;
+    uint32_t next = (image->current + 1) % image->layers;
+    sn_layer *layer = &image->layer[next];
+    if (layer->generation) {
+        uint64_t words = sn_geometry_lines(&layer->geometry) * SN_LINE_WORDS;
+        uint64_t *word = (uint64_t *)(void *)view->bits[next];
+        for (uint64_t i = 0; i < words; i++)
+            __atomic_store_n(word + i, 0, __ATOMIC_RELAXED);
+        seen_status status = l->home->sync(l, error);
+        if (status != SEEN_OK) {
+            free(view);
+            return status;
+        }
+    }
+    __atomic_store_n(&l->added[next], 0, __ATOMIC_RELAXED);
+    layer->generation = image->layer[image->current].generation + 1;
+    layer->born = sn_clock_now();
+    image->current = next;
+    return publish(l, view, error);
+}
+
+/* ---- add ---- */
+
+static bool rotation_due(const sn_image *image)
+{
+    return image->growth == SEEN_WINDOW && image->window_seconds &&
+           sn_clock_now() >= image->layer[image->current].born + sn_layers_span(image);
+}
+
+/* Whether the current layer has a limit at all. */
+static bool bounded(const sn_image *image)
+{
+    if (image->growth == SEEN_WINDOW)
+        return image->window_seconds == 0;
+    return image->growth == SEEN_GROWING || image->when_full == SEEN_FULL_REFUSE;
+}
+
+/* Claims room for `count` new keys in the current layer; what is not used is given back. */
+static bool claim(sn_local *l, const sn_image *image, uint64_t count)
+{
+    uint64_t *added = &l->added[image->current];
+    uint64_t before = __atomic_fetch_add(added, count, __ATOMIC_RELAXED);
+    if (!bounded(image) || before + count <= image->layer[image->current].capacity)
+        return true;
+    __atomic_fetch_sub(added, count, __ATOMIC_RELAXED);
+    return false;
+}
+
+static void give_back(sn_local *l, uint32_t layer, uint64_t count)
+{
+    __atomic_fetch_sub(&l->added[layer], count, __ATOMIC_RELAXED);
+}
+
+static unsigned stripe_count(const sn_image *image)
+{
+    uint64_t shards = image->layer[image->current].geometry.shards;
+    for (unsigned stripes = SN_STRIPES; stripes > 1; stripes /= 2)
+        if (shards % stripes == 0)
+            return stripes;
+    return 1;
+}
+
+/* Several threads are at it: sorts the chunk into stripes, stably, so that of two equal keys the
+ * earlier one stays the earlier, and takes the stripes one after the other, those first that
+ * nobody holds. */
+static uint64_t add_striped(sn_local *l, const sn_view *view, const seen_hash *h, size_t count,
+                            seen_answer *answers)
+{
+    unsigned stripes = stripe_count(&view->image);
+    uint16_t start[SN_STRIPES + 1] = {0}, at[SN_STRIPES], place[SN_SPAN];
+    seen_hash sorted[SN_SPAN];
+    seen_answer got[SN_SPAN];
+    for (size_t i = 0; i < count; i++)
+        start[sn_mulhi(h[i].hi, stripes) + 1]++;
+    for (unsigned s = 0; s < stripes; s++) {
+        start[s + 1] = (uint16_t)(start[s + 1] + start[s]);
+        at[s] = start[s];
+    }
+    for (size_t i = 0; i < count; i++) {
+        uint16_t to = at[sn_mulhi(h[i].hi, stripes)]++;
+        place[i] = to;
+        sorted[to] = h[i];
+    }
+    uint64_t news = 0, waiting = 0;
+    for (unsigned round = 0; round < 2; round++)
+        for (unsigned s = 0; s < stripes; s++) {
+            if (round == 0 && pthread_mutex_trylock(&l->stripe[s]) != 0) {
+                waiting |= UINT64_C(1) << s;
+                continue;
+            }
+            if (round == 1) {
+                if (!(waiting >> s & 1))
+                    continue;
+                pthread_mutex_lock(&l->stripe[s]);
+            }
+            size_t n = (size_t)(start[s + 1] - start[s]);
+            news += sn_span_add(l->kernel, view, sorted + start[s], n, got + start[s]);
+            pthread_mutex_unlock(&l->stripe[s]);
+        }
+    for (size_t i = 0; i < count; i++)
+        answers[i] = got[place[i]];
+    return news;
+}
+
+/* The current layer has no room for `count` new keys, or a generation is over. Alone: goes on in
+ * pieces that surely fit, and grows, rotates or refuses in between. */
+static seen_status add_tight(sn_local *l, const seen_hash *h, size_t count, seen_answer *answers,
+                             seen_error *error)
+{
+    enum { NEARLY = 256, LARGE = 65536 };
+    for (size_t done = 0; done < count;) {
+        const sn_view *view = view_of(l);
+        const sn_image *image = &view->image;
+        uint64_t capacity = image->layer[image->current].capacity;
+        uint64_t added = __atomic_load_n(&l->added[image->current], __ATOMIC_RELAXED);
+        uint64_t room = added < capacity ? capacity - added : 0;
+        /* The last few keys of a layer would go one by one: better open the next a bit early. */
+        if (image->growth == SEEN_GROWING && room < NEARLY && capacity > LARGE)
+            room = 0;
+        seen_status status = SEEN_OK;
+        if (rotation_due(image)) {
+            status = rotate_window(l, error);
+        } else if (!bounded(image) || room > 0) {
+            size_t n = count - done;
+            if (bounded(image) && n > room)
+                n = (size_t)room;
+            uint64_t news = sn_span_add(l->kernel, view, h + done, n, answers + done);
+            __atomic_fetch_add(&l->added[image->current], news, __ATOMIC_RELAXED);
+            done += n;
+        } else if (image->growth == SEEN_GROWING) {
+            status = open_next_layer(l, error);
+        } else if (image->growth == SEEN_WINDOW) {
+            status = rotate_window(l, error);
+        } else {
+            size_t known = sn_span_known(l->kernel, view, h + done, count - done, answers + done);
+            done += known;
+            if (done < count)
+                return sn_error_set(error, SEEN_ERR_FULL,
+                                    "%s: the set is full (%llu keys); make a larger one, or one "
+                                    "that goes on or grows",
+                                    l->base.where, (unsigned long long)capacity);
+        }
+        if (status != SEEN_OK)
+            return status;
+    }
+    return SEEN_OK;
+}
+
+static seen_status add_chunk(sn_local *l, const seen_hash *h, size_t count, seen_answer *answers,
+                             seen_error *error)
+{
+    hold how;
+    seen_status status = enter(l, false, &how, error);
+    if (status != SEEN_OK)
+        return status;
+    const sn_view *view = view_of(l);
+    if (!rotation_due(&view->image) && claim(l, &view->image, count)) {
+        uint64_t news = how == SOLO ? sn_span_add(l->kernel, view, h, count, answers)
+                                    : add_striped(l, view, h, count, answers);
+        give_back(l, view->image.current, count - news);
+        leave(l);
+        return SEEN_OK;
+    }
+    leave(l);
+    status = enter(l, true, &how, error);
+    if (status != SEEN_OK)
+        return status;
+    status = add_tight(l, h, count, answers, error);
+    leave(l);
+    return status;
+}
+
+static seen_status local_add(seen_set *set, const seen_hash *h, size_t count, seen_answer *answers,
+                             seen_error *error)
+{
+    sn_local *l = (sn_local *)set;
+    for (size_t at = 0; at < count; at += SN_SPAN) {
+        size_t n = count - at < SN_SPAN ? count - at : SN_SPAN;
+        memset(answers + at, SEEN_UNKNOWN, n);
+        seen_status status = add_chunk(l, h + at, n, answers + at, error);
+        if (status != SEEN_OK) {
+            memset(answers + at + n, SEEN_UNKNOWN, count - at - n);
+            return status;
+        }
+    }
+    return SEEN_OK;
+}
+
+/* ---- check, remove ---- */
+
+static seen_status local_check(seen_set *set, const seen_hash *h, size_t count,
+                               seen_answer *answers, seen_error *error)
+{
+    sn_local *l = (sn_local *)set;
+    seen_status status = l->home->refresh(l, error);
+    if (status != SEEN_OK) {
+        memset(answers, SEEN_UNKNOWN, count);
+        return status;
+    }
+    memset(answers, SEEN_NEW, count);
+    sn_span_check(l->kernel, view_of(l), h, count, answers);
+    return SEEN_OK;
+}
+
+static seen_status local_remove(seen_set *set, const seen_hash *h, size_t count,
+                                seen_answer *answers, seen_error *error)
+{
+    sn_local *l = (sn_local *)set;
+    for (size_t at = 0; at < count; at += SN_SPAN) {
+        size_t n = count - at < SN_SPAN ? count - at : SN_SPAN;
+        hold how;
+        seen_status status = enter(l, true, &how, error);
+        if (status != SEEN_OK) {
+            memset(answers + at, SEEN_UNKNOWN, count - at);
+            return status;
+        }
+        sn_span_remove(l->kernel, view_of(l), h + at, n, answers + at, l->added);
+        leave(l);
+    }
+    return SEEN_OK;
+}
+
+static seen_status local_rotate(seen_set *set, seen_error *error)
+{
+    sn_local *l = (sn_local *)set;
+    hold how;
+    seen_status status = enter(l, true, &how, error);
+    if (status != SEEN_OK)
+        return status;
+    status = rotate_window(l, error);
+    leave(l);
+    return status;
+}
+
+static seen_status local_sync(seen_set *set, seen_error *error)
+{
+    sn_local *l = (sn_local *)set;
+    return l->home->sync(l, error);
+}
+
+/* ---- what is in it ---- */
+
+static seen_status local_image(seen_set *set, sn_image *image, seen_error *error)
+{
+    sn_local *l = (sn_local *)set;
+    seen_status status = l->home->refresh(l, error);
+    if (status != SEEN_OK)
+        return status;
+    *image = view_of(l)->image;
+    for (uint32_t i = 0; i < image->layers; i++)
+        image->layer[i].added = __atomic_load_n(&l->added[i], __ATOMIC_RELAXED);
+    return SEEN_OK;
+}
+
+static seen_status local_measure(seen_set *set, seen_info *info, seen_error *error)
+{
+    sn_local *l = (sn_local *)set;
+    seen_status status = l->home->refresh(l, error);
+    if (status != SEEN_OK)
+        return status;
+    const sn_view *view = view_of(l);
+    double right = 1, keys = 0, set_cells = 0, cells = 0;
+    for (uint32_t i = 0; i < view->image.layers; i++) {
+        const sn_geometry *g = &view->image.layer[i].geometry;
+        if (!sn_span_alive(&view->image, i))
+            continue;
+        double rate = 0, set_here = 0;
+        for (uint64_t s = 0; s < g->shards; s++) {
+            sn_tally tally = {0};
+            sn_tally_lines(g, view->bits[i] + s * g->shard_lines * SN_LINE_BYTES, g->shard_lines,
+                           &tally);
+            rate += sn_tally_rate(g, &tally) / (double)g->shards;
+            set_here += (double)tally.set;
+        }
+        double here = (double)sn_geometry_lines(g) * sn_geometry_cells(g);
+        right *= 1 - rate;
+        keys += sn_plan_keys(g, set_here / here);
+        set_cells += set_here;
+        cells += here;
+    }
+    info->fill = cells > 0 ? set_cells / cells : 0;
+    info->keys_estimated = keys;
+    info->error_rate_now = 1 - right;
+    info->sampled = false;
+    return SEEN_OK;
+}
+
+double sn_local_sample(const sn_layer *layer, const char *bits, double *deviation)
+{
+    enum { SAMPLE = 2048 };
+    const sn_geometry *g = &layer->geometry;
+    uint64_t lines = sn_geometry_lines(g), step = lines > SAMPLE ? lines / SAMPLE : 1;
+    sn_tally tally = {0};
+    for (uint64_t line = 0; line < lines; line += step)
+        sn_tally_lines(g, bits + line * SN_LINE_BYTES, 1, &tally);
+    double cells = (double)tally.lines * sn_geometry_cells(g);
+    double fill = (double)tally.set / cells, keys = sn_plan_keys(g, fill);
+    /* Cells of one line go together: a line is hit by a Poisson number of keys. */
+    double per_line = keys * g->spread / (double)lines;
+    *deviation = keys / sqrt((per_line > 1 ? per_line : 1) * (double)tally.lines) + 1;
+    return keys;
+}
+
+/* ---- unions ---- */
+
+static seen_status local_read(seen_set *set, uint32_t layer, uint64_t line, uint64_t lines,
+                              void *out, seen_error *error)
+{
+    sn_view *view = view_of((sn_local *)set);
+    (void)error;
+    assert(layer < view->image.layers);
+    const uint64_t *from = (const uint64_t *)(void *)(view->bits[layer] + line * SN_LINE_BYTES);
+    uint64_t *to = out;
+    for (uint64_t i = 0; i < lines * SN_LINE_WORDS; i++)
+        to[i] = __atomic_load_n(from + i, __ATOMIC_RELAXED);
+    return SEEN_OK;
+}
+
+static seen_status local_combine(seen_set *set, uint32_t layer, uint64_t line, uint64_t lines,
+                                 const void *from, seen_error *error)
+{
+    sn_local *l = (sn_local *)set;
+    hold how;
+    seen_status status = enter(l, true, &how, error);
+    if (status != SEEN_OK)
+        return status;
+    sn_combine_lines(l->base.kind, view_of(l)->bits[layer] + line * SN_LINE_BYTES, from, lines);
+    leave(l);
+    return SEEN_OK;
+}
+
+/* A window's spare generations come into use, as old as the current one: nothing is forgotten too
+ * early. */
+static seen_status use_generations(sn_local *l, seen_error *error)
+{
+    sn_view *view = copy_view(view_of(l));
+    if (!view)
+        return no_memory(l, error);
+    sn_image *image = &view->image;
+    for (uint32_t i = 0; i < image->layers; i++)
+        if (!image->layer[i].generation) {
+            image->layer[i].generation = 1;
+            image->layer[i].born = image->layer[image->current].born;
+        }
+    return publish(l, view, error);
+}
+
+static seen_status local_widen(seen_set *set, uint32_t layers, seen_error *error)
+{
+    sn_local *l = (sn_local *)set;
+    hold how;
+    seen_status status = enter(l, true, &how, error);
+    if (status != SEEN_OK)
+        return status;
+    if (l->base.growth == SEEN_WINDOW)
+        status = use_generations(l, error);
+    while (status == SEEN_OK && view_of(l)->image.layers < layers)
+        status = open_next_layer(l, error);
+    leave(l);
+    return status;
+}
+
+static seen_status local_combined(seen_set *set, const sn_image *from, seen_error *error)
+{
+    sn_local *l = (sn_local *)set;
+    (void)error;
+    for (uint32_t i = 0; i < from->layers; i++)
+        __atomic_fetch_add(&l->added[i], from->layer[i].added, __ATOMIC_RELAXED);
+    return SEEN_OK;
+}
+
+static void local_close(seen_set *set)
+{
+    sn_local *l = (sn_local *)set;
+    l->home->free(l);
+}
+
+#define LOCAL_OPS(name)                                                                            \
+    {                                                                                              \
+        .store = (name), .add = local_add, .check = local_check, .remove = local_remove,           \
+        .rotate = local_rotate, .sync = local_sync, .image = local_image,                          \
+        .measure = local_measure, .read = local_read, .combine = local_combine,                    \
+        .widen = local_widen, .combined = local_combined, .close = local_close                     \
+    }
+
+const sn_set_ops sn_heap_ops = LOCAL_OPS("memory");
+const sn_set_ops sn_file_ops = LOCAL_OPS("file");

@@ -1,0 +1,73 @@
+/* Sets whose bits lie in reach of the processor: in the heap or in a mapped file.
+ *
+ * local.c holds what both have in common: layers, locks, batches. Where the bits come from, how they
+ * are made durable and how other processes are kept out is the home's business (heap.c, file.c).
+ *
+ * Locks, from the outside in:
+ *   mode      a reader-writer lock. A thread that adds alone holds it for writing and works on the
+ *             batch as it is. Where several add at once they hold it for reading, and each sorts its
+ *             batch into stripes. Growing, rotating, removing and merging hold it for writing.
+ *   home      enter/leave: keeps other processes out while this one changes bits (file)
+ *   stripe    one mutex for a range of shards; all lines of a key are in one shard, so whoever holds
+ *             the stripe of a key may look at all layers and change bits with plain stores
+ * Checking takes no lock: it reads the view, which is replaced as a whole and never freed before the
+ * set is closed. */
+#ifndef SN_SET_LOCAL_H
+#define SN_SET_LOCAL_H
+
+#include "filter/kernel.h"
+#include "set/set.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum { SN_STRIPES = 64 };
+
+typedef struct sn_view {
+    struct sn_view *older;
+    sn_image image;
+    char *bits[SN_IMAGE_LAYERS];
+} sn_view;
+
+typedef struct sn_local sn_local;
+
+typedef struct sn_home {
+    const char *store;
+    /* Room for the lines of a layer, all zero; sets layer->offset. */
+    seen_status (*open_layer)(sn_local *local, sn_layer *layer, char **bits, seen_error *error);
+    /* Makes the image the valid one, durably, before it is used. */
+    seen_status (*publish)(sn_local *local, const sn_image *image, seen_error *error);
+    /* Around every change of bits. enter() also takes over what other processes published. */
+    seen_status (*enter)(sn_local *local, seen_error *error);
+    void (*leave)(sn_local *local);
+    /* Takes over what other processes published; cheap where there is nothing. */
+    seen_status (*refresh)(sn_local *local, seen_error *error);
+    seen_status (*sync)(sn_local *local, seen_error *error);
+    void (*free)(sn_local *local);
+} sn_home;
+
+struct sn_local {
+    seen_set base;
+    const sn_home *home;
+    const sn_kernel *kernel;
+    _Atomic(sn_view *) view;
+    uint64_t *added; /* one counter a layer; shared with other processes in a file */
+    pthread_rwlock_t mode;
+    pthread_mutex_t stripe[SN_STRIPES];
+    atomic_int crowd; /* above zero: several threads were adding a moment ago */
+};
+
+/* Fills a zeroed sn_local (or a struct that starts with one); the view is installed by the home. */
+seen_status sn_local_init(sn_local *local, const sn_home *home, const sn_image *image,
+                          const char *where, seen_error *error);
+void sn_local_destroy(sn_local *local);
+
+/* Makes `view` the one that checks use. */
+void sn_local_install(sn_local *local, sn_view *view);
+
+/* The number of keys in a layer as a sample of its lines tells, with its standard error. */
+double sn_local_sample(const sn_layer *layer, const char *bits, double *deviation);
+
+extern const sn_set_ops sn_heap_ops, sn_file_ops;
+
+#endif
