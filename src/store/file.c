@@ -1,0 +1,460 @@
+/* Bits in a mapped file.
+ *
+ *     0       page A   the image (image.c), checksummed
+ *     4096    page B   the same again
+ *     8192    counters keys added, one u64 a layer; a hint, checked against the bits when opened
+ *     16384   the lines of layer 0, then of layer 1, ... each from a multiple of 4096 on
+ *
+ * Changing the image (a new layer, a new generation): the space is reserved and synced, then page A
+ * is written and synced, then page B, and only then the layer is used. At any moment at least one
+ * page is whole and describes all that was ever acknowledged; the one with the higher sequence wins.
+ *
+ * Other processes: an open file description lock on byte 0 is held while bits are changed, so that
+ * plain stores suffice and one winner is told; the kernel lets go of it when a process dies. Byte 1
+ * is held shared by every writer, and exclusively by one that opened with SEEN_ALONE. */
+#include "base/error.h"
+#include "set/local.h"
+#include "store/file_io.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef struct file_set {
+    sn_local local;
+    int fd;
+    bool alone;
+    unsigned char *head; /* the first 16384 bytes, mapped */
+    size_t mapped[SN_IMAGE_LAYERS];
+
+    pthread_mutex_t gate; /* guards what is below, and refreshing */
+    pthread_cond_t opened;
+    unsigned inside;       /* threads between enter and leave */
+    struct timespec since; /* when the first of them came */
+} file_set;
+
+static file_set *of(sn_local *l)
+{
+    return (file_set *)l;
+}
+
+static const char *name_of(const sn_local *l)
+{
+    return l->base.where;
+}
+
+/* ---- mapping ---- */
+
+static char *map_layer(file_set *f, const sn_layer *layer, bool read_only)
+{
+    int protection = PROT_READ | (read_only ? 0 : PROT_WRITE);
+    void *p = mmap(NULL, (size_t)sn_geometry_bytes(&layer->geometry), protection, MAP_SHARED, f->fd,
+                   (off_t)layer->offset);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+/* A view of `image`: layers that are mapped already keep their place. */
+static seen_status install_image(file_set *f, const sn_image *image, seen_error *error)
+{
+    sn_local *l = &f->local;
+    const sn_view *old = atomic_load(&l->view);
+    sn_view *view = calloc(1, sizeof *view);
+    if (!view)
+        return sn_error_set(error, SEEN_ERR_MEMORY, "%s: out of memory", name_of(l));
+    view->image = *image;
+    for (uint32_t i = 0; i < image->layers; i++) {
+        if (old && i < old->image.layers) {
+            view->bits[i] = old->bits[i];
+            continue;
+        }
+        view->bits[i] = map_layer(f, &image->layer[i], l->base.read_only);
+        if (!view->bits[i]) {
+            free(view);
+            return sn_error_system(error, errno, name_of(l), "map");
+        }
+        f->mapped[i] = (size_t)sn_geometry_bytes(&image->layer[i].geometry);
+        (void)madvise(view->bits[i], f->mapped[i], MADV_RANDOM);
+    }
+    sn_local_install(l, view);
+    return SEEN_OK;
+}
+
+/* ---- reading and writing the image ---- */
+
+/* The better of the two pages. */
+static bool read_image(int fd, sn_image *image, const char **why)
+{
+    unsigned char page[2][SN_IMAGE_BYTES];
+    struct stat st;
+    *why = "it is too short for a filter";
+    if (fstat(fd, &st) != 0 || st.st_size < SN_IMAGE_DATA_AT)
+        return false;
+    uint64_t bytes = (uint64_t)st.st_size;
+    bool good = false;
+    for (int i = 0; i < 2; i++) {
+        sn_image read;
+        if (!sn_io_read(fd, page[i], SN_IMAGE_BYTES, (uint64_t)i * SN_IMAGE_BYTES))
+            continue;
+        if (sn_image_decode(page[i], bytes, &read, why) &&
+            (!good || read.sequence > image->sequence)) {
+            *image = read;
+            good = true;
+        }
+    }
+    return good;
+}
+
+static seen_status write_image(int fd, const char *name, const sn_image *image, seen_error *error)
+{
+    unsigned char page[SN_IMAGE_BYTES];
+    sn_image_encode(image, page);
+    for (int i = 0; i < 2; i++) {
+        if (!sn_io_write(fd, page, SN_IMAGE_BYTES, (uint64_t)i * SN_IMAGE_BYTES))
+            return sn_error_system(error, errno, name, "write the header");
+        if (fdatasync(fd) != 0)
+            return sn_error_system(error, errno, name, "sync");
+    }
+    return SEEN_OK;
+}
+
+static seen_status publish(sn_local *l, const sn_image *image, seen_error *error)
+{
+    return write_image(of(l)->fd, name_of(l), image, error);
+}
+
+static seen_status open_layer(sn_local *l, sn_layer *layer, char **bits, seen_error *error)
+{
+    file_set *f = of(l);
+    const sn_image *image = &atomic_load(&l->view)->image;
+    layer->offset = sn_image_end(image);
+    uint64_t bytes = sn_geometry_bytes(&layer->geometry);
+    seen_status status = sn_io_reserve(f->fd, name_of(l), layer->offset, bytes, error);
+    if (status != SEEN_OK)
+        return status;
+    if (fsync(f->fd) != 0)
+        return sn_error_system(error, errno, name_of(l), "sync");
+    *bits = map_layer(f, layer, false);
+    if (!*bits)
+        return sn_error_system(error, errno, name_of(l), "map");
+    f->mapped[image->layers] = (size_t)bytes;
+    return SEEN_OK;
+}
+
+/* ---- other processes ---- */
+
+static seen_status refresh_locked(file_set *f, seen_error *error)
+{
+    sn_local *l = &f->local;
+    const sn_view *view = atomic_load(&l->view);
+    sn_image image;
+    const char *why = "";
+    /* A page may be read while another process writes it: then the other page is whole. */
+    if (!read_image(f->fd, &image, &why))
+        return sn_error_set(error, SEEN_ERR_CHANGED, "%s: changed while it was open: %s",
+                            name_of(l), why);
+    if (image.sequence == view->image.sequence)
+        return SEEN_OK;
+    for (uint32_t i = 0; i < view->image.layers; i++)
+        if (i >= image.layers || image.layer[i].offset != view->image.layer[i].offset ||
+            sn_geometry_bytes(&image.layer[i].geometry) !=
+                sn_geometry_bytes(&view->image.layer[i].geometry))
+            return sn_error_set(error, SEEN_ERR_CHANGED,
+                                "%s: was replaced by another filter while it was open", name_of(l));
+    return install_image(f, &image, error);
+}
+
+static bool stale(file_set *f)
+{
+    const uint64_t *sequence = (const uint64_t *)(const void *)(f->head + 88);
+    uint64_t now = le64toh(__atomic_load_n(sequence, __ATOMIC_ACQUIRE));
+    return now != atomic_load(&f->local.view)->image.sequence;
+}
+
+static seen_status refresh(sn_local *l, seen_error *error)
+{
+    file_set *f = of(l);
+    if (f->alone || !stale(f))
+        return SEEN_OK;
+    pthread_mutex_lock(&f->gate);
+    seen_status status = refresh_locked(f, error);
+    pthread_mutex_unlock(&f->gate);
+    return status;
+}
+
+/* The lock belongs to the open file, so the threads of this process hold it together. Those that
+ * come late wait when the others have had it for a while, so that other processes get a turn. */
+static bool held_long(const file_set *f)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    int64_t ms = (now.tv_sec - f->since.tv_sec) * 1000 + (now.tv_nsec - f->since.tv_nsec) / 1000000;
+    return ms >= 5;
+}
+
+static seen_status enter(sn_local *l, seen_error *error)
+{
+    file_set *f = of(l);
+    if (f->alone)
+        return SEEN_OK;
+    pthread_mutex_lock(&f->gate);
+    while (f->inside > 0 && held_long(f))
+        pthread_cond_wait(&f->opened, &f->gate);
+    seen_status status = SEEN_OK;
+    if (f->inside == 0) {
+        if (!sn_io_lock(f->fd, 0, F_WRLCK, true))
+            status = sn_error_system(error, errno, name_of(l), "lock");
+        else if (stale(f) && (status = refresh_locked(f, error)) != SEEN_OK)
+            sn_io_lock(f->fd, 0, F_UNLCK, false);
+        clock_gettime(CLOCK_MONOTONIC, &f->since);
+    }
+    f->inside += status == SEEN_OK;
+    pthread_mutex_unlock(&f->gate);
+    return status;
+}
+
+static void leave(sn_local *l)
+{
+    file_set *f = of(l);
+    if (f->alone)
+        return;
+    pthread_mutex_lock(&f->gate);
+    if (--f->inside == 0) {
+        sn_io_lock(f->fd, 0, F_UNLCK, false);
+        pthread_cond_broadcast(&f->opened);
+    }
+    pthread_mutex_unlock(&f->gate);
+}
+
+/* ---- durability ---- */
+
+static seen_status sync_file(sn_local *l, seen_error *error)
+{
+    file_set *f = of(l);
+    const sn_view *view = atomic_load(&l->view);
+    if (l->base.read_only)
+        return SEEN_OK;
+    for (uint32_t i = 0; i < view->image.layers; i++)
+        if (msync(view->bits[i], f->mapped[i], MS_SYNC) != 0)
+            return sn_error_system(error, errno, name_of(l), "sync");
+    if (msync(f->head, SN_IMAGE_DATA_AT, MS_SYNC) != 0 || fdatasync(f->fd) != 0)
+        return sn_error_system(error, errno, name_of(l), "sync");
+    return SEEN_OK;
+}
+
+static void free_set(sn_local *l)
+{
+    file_set *f = of(l);
+    const sn_view *view = atomic_load(&l->view);
+    for (uint32_t i = 0; view && i < view->image.layers; i++)
+        munmap(view->bits[i], f->mapped[i]);
+    if (f->head)
+        munmap(f->head, SN_IMAGE_DATA_AT);
+    if (f->fd >= 0)
+        close(f->fd);
+    if (l->base.where) {
+        pthread_mutex_destroy(&f->gate);
+        pthread_cond_destroy(&f->opened);
+    }
+    sn_local_destroy(l);
+    free(f);
+}
+
+static const sn_home FILE_HOME = {.store = "file",
+                                  .open_layer = open_layer,
+                                  .publish = publish,
+                                  .enter = enter,
+                                  .leave = leave,
+                                  .refresh = refresh,
+                                  .sync = sync_file,
+                                  .free = free_set};
+
+/* ---- opening ---- */
+
+/* The counters are written whenever the system likes, and are not checksummed. A value that the
+ * bits contradict (a lost write, a flipped bit) is replaced by what the bits say, on the safe side. */
+static void check_counters(file_set *f)
+{
+    sn_local *l = &f->local;
+    const sn_view *view = atomic_load(&l->view);
+    for (uint32_t i = 0; i < view->image.layers; i++) {
+        double deviation, keys = sn_local_sample(&view->image.layer[i], view->bits[i], &deviation);
+        double told = (double)__atomic_load_n(&l->added[i], __ATOMIC_RELAXED);
+        if (told < keys - 5 * deviation || told > keys + 5 * deviation)
+            __atomic_store_n(&l->added[i], (uint64_t)(keys + deviation), __ATOMIC_RELAXED);
+    }
+}
+
+static seen_status lock_writers(file_set *f, unsigned flags, seen_error *error)
+{
+    if (f->local.base.read_only)
+        return SEEN_OK;
+    f->alone = flags & SEEN_ALONE;
+    if (sn_io_lock(f->fd, 1, f->alone ? F_WRLCK : F_RDLCK, false))
+        return SEEN_OK;
+    if (errno != EAGAIN && errno != EACCES)
+        return sn_error_system(error, errno, name_of(&f->local), "lock");
+    return sn_error_set(error, SEEN_ERR_PERMISSION,
+                        f->alone ? "%s: another process has it open for writing; close it first"
+                                 : "%s: another process has it for itself; wait until it is done",
+                        name_of(&f->local));
+}
+
+/* Takes over fd, which is closed also on failure. */
+static seen_status attach(int fd, const char *path, const sn_image *image, unsigned flags,
+                          seen_set **set, seen_error *error)
+{
+    file_set *f = calloc(1, sizeof *f);
+    if (!f) {
+        close(fd);
+        return sn_error_set(error, SEEN_ERR_MEMORY, "%s: out of memory", path);
+    }
+    f->fd = fd;
+    f->local.base.read_only = flags & SEEN_READ_ONLY;
+    seen_status status = sn_local_init(&f->local, &FILE_HOME, image, path, error);
+    if (status != SEEN_OK)
+        goto out;
+    pthread_mutex_init(&f->gate, NULL);
+    pthread_cond_init(&f->opened, NULL);
+    status = lock_writers(f, flags, error);
+    if (status != SEEN_OK)
+        goto out;
+    int protection = PROT_READ | (f->local.base.read_only ? 0 : PROT_WRITE);
+    void *head = mmap(NULL, SN_IMAGE_DATA_AT, protection, MAP_SHARED, fd, 0);
+    if (head == MAP_FAILED) {
+        status = sn_error_system(error, errno, path, "map");
+        goto out;
+    }
+    f->head = head;
+    f->local.added = (uint64_t *)(void *)(f->head + SN_IMAGE_COUNTERS_AT);
+    status = install_image(f, image, error);
+    if (status != SEEN_OK)
+        goto out;
+    f->local.base.ops = &sn_file_ops;
+    if (!f->local.base.read_only)
+        check_counters(f);
+    *set = &f->local.base;
+    return SEEN_OK;
+out:
+    free_set(&f->local);
+    return status;
+}
+
+seen_status sn_file_open(const char *path, unsigned flags, seen_set **set, seen_error *error)
+{
+    int fd = open(path, (flags & SEEN_READ_ONLY ? O_RDONLY : O_RDWR) | O_CLOEXEC);
+    if (fd < 0)
+        return sn_error_system(error, errno, path, "open");
+    sn_image image;
+    const char *why = "";
+    struct stat st;
+    if (fstat(fd, &st) == 0 && !S_ISREG(st.st_mode)) {
+        close(fd);
+        return sn_error_set(error, SEEN_ERR_FORMAT, "%s: not a regular file", path);
+    }
+    if (!read_image(fd, &image, &why)) {
+        close(fd);
+        return sn_error_set(error, SEEN_ERR_FORMAT, "%s: refused: %s", path, why);
+    }
+    return attach(fd, path, &image, flags, set, error);
+}
+
+/* ---- making ---- */
+
+/* A new file of the right size beside `path`, with both pages in place. */
+static seen_status make_file(const char *path, sn_image *image, sn_io_temp *temp, seen_error *error)
+{
+    uint64_t bytes = sn_image_lay_out(image);
+    seen_status status = sn_io_temp_open(path, temp, error);
+    if (status != SEEN_OK)
+        return status;
+    status = sn_io_reserve(temp->fd, path, 0, bytes, error);
+    if (status == SEEN_OK)
+        status = write_image(temp->fd, path, image, error);
+    for (uint32_t i = 0; status == SEEN_OK && i < image->layers; i++) {
+        unsigned char counter[8];
+        sn_store64(counter, image->layer[i].added);
+        if (!sn_io_write(temp->fd, counter, 8, SN_IMAGE_COUNTERS_AT + 8 * i))
+            status = sn_error_system(error, errno, path, "write");
+    }
+    if (status == SEEN_OK && fsync(temp->fd) != 0)
+        status = sn_error_system(error, errno, path, "sync");
+    if (status != SEEN_OK)
+        sn_io_temp_drop(temp);
+    return status;
+}
+
+seen_status sn_file_create(const char *path, const sn_image *image, unsigned flags, seen_set **set,
+                           seen_error *error)
+{
+    sn_image mine = *image;
+    sn_io_temp temp;
+    seen_status status = make_file(path, &mine, &temp, error);
+    if (status != SEEN_OK)
+        return status;
+    int fd = fcntl(temp.fd, F_DUPFD_CLOEXEC, 0);
+    if (fd < 0) {
+        status = sn_error_system(error, errno, path, "open");
+        sn_io_temp_drop(&temp);
+        return status;
+    }
+    seen_set *made = NULL;
+    status = attach(fd, path, &mine, flags, &made, error);
+    if (status != SEEN_OK) {
+        sn_io_temp_drop(&temp);
+        return status;
+    }
+    status = sn_io_temp_publish(&temp, path, flags & SEEN_REPLACE, error);
+    if (status != SEEN_OK) {
+        seen_close(made);
+        return status;
+    }
+    *set = made;
+    return SEEN_OK;
+}
+
+seen_status sn_file_copy(const char *path, unsigned flags, seen_set *from, seen_error *error)
+{
+    sn_image image;
+    seen_status status = from->ops->image(from, &image, error);
+    if (status != SEEN_OK)
+        return status;
+    sn_io_temp temp;
+    status = make_file(path, &image, &temp, error);
+    if (status != SEEN_OK)
+        return status;
+    seen_set *into = NULL;
+    int fd = fcntl(temp.fd, F_DUPFD_CLOEXEC, 0);
+    if (fd < 0)
+        status = sn_error_system(error, errno, path, "open");
+    else
+        status = attach(fd, path, &image, 0, &into, error);
+    if (status == SEEN_OK)
+        status = sn_set_pour(into, from, &image, 0, error);
+    for (uint32_t i = 0; status == SEEN_OK && i < image.layers; i++)
+        ((sn_local *)into)->added[i] = image.layer[i].added;
+    if (status == SEEN_OK)
+        status = seen_sync(into, error);
+    seen_close(into);
+    if (status != SEEN_OK) {
+        sn_io_temp_drop(&temp);
+        return status;
+    }
+    return sn_io_temp_publish(&temp, path, flags & SEEN_REPLACE, error);
+}
+
+seen_status sn_file_drop(const char *path, seen_error *error)
+{
+    seen_set *set;
+    /* Opening it first makes sure that it is a filter and nothing else. */
+    seen_status status = sn_file_open(path, SEEN_READ_ONLY, &set, error);
+    if (status != SEEN_OK)
+        return status;
+    seen_close(set);
+    if (unlink(path) != 0)
+        return sn_error_system(error, errno, path, "remove");
+    return SEEN_OK;
+}

@@ -1,0 +1,147 @@
+/* Whole reads and writes, locks, reserved space, and files that appear whole or not at all. */
+#include "store/file_io.h"
+
+#include "base/error.h"
+#include "hash/hash.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bool sn_io_read(int fd, void *out, size_t len, uint64_t at)
+{
+    for (size_t done = 0; done < len;) {
+        ssize_t n = pread(fd, (char *)out + done, len - done, (off_t)(at + done));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0) {
+            if (n == 0)
+                errno = 0;
+            return false;
+        }
+        done += (size_t)n;
+    }
+    return true;
+}
+
+bool sn_io_write(int fd, const void *data, size_t len, uint64_t at)
+{
+    for (size_t done = 0; done < len;) {
+        ssize_t n = pwrite(fd, (const char *)data + done, len - done, (off_t)(at + done));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return false;
+        done += (size_t)n;
+    }
+    return true;
+}
+
+bool sn_io_lock(int fd, uint64_t byte, short type, bool wait)
+{
+    struct flock lock = {
+        .l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)byte, .l_len = 1};
+    for (;;) {
+        if (fcntl(fd, wait ? F_OFD_SETLKW : F_OFD_SETLK, &lock) == 0)
+            return true;
+        if (errno != EINTR)
+            return false;
+    }
+}
+
+seen_status sn_io_reserve(int fd, const char *name, uint64_t at, uint64_t len, seen_error *error)
+{
+    int failure;
+    do
+        failure = posix_fallocate(fd, (off_t)at, (off_t)len);
+    while (failure == EINTR);
+    if (failure == ENOSPC)
+        return sn_error_set(error, SEEN_ERR_SPACE,
+                            "%s: the disk has no room for %.1f MiB; free some space, or ask for "
+                            "fewer keys or a higher error rate",
+                            name, (double)len / 1048576);
+    return failure ? sn_error_system(error, failure, name, "reserve space") : SEEN_OK;
+}
+
+seen_status sn_io_temp_open(const char *path, sn_io_temp *temp, seen_error *error)
+{
+    uint64_t random[2];
+    seen_status status = sn_hash_seed(random, error);
+    if (status != SEEN_OK)
+        return status;
+    size_t room = strlen(path) + 32;
+    *temp = (sn_io_temp){.fd = -1, .path = malloc(room)};
+    if (!temp->path)
+        return sn_error_set(error, SEEN_ERR_MEMORY, "%s: out of memory", path);
+    snprintf(temp->path, room, "%s.%016llx.tmp", path, (unsigned long long)random[0]);
+    temp->fd = open(temp->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (temp->fd >= 0)
+        return SEEN_OK;
+    status = sn_error_system(error, errno, path, "create");
+    free(temp->path);
+    temp->path = NULL;
+    return status;
+}
+
+void sn_io_temp_drop(sn_io_temp *temp)
+{
+    if (temp->fd >= 0)
+        close(temp->fd);
+    if (temp->path)
+        unlink(temp->path);
+    free(temp->path);
+    *temp = (sn_io_temp){.fd = -1};
+}
+
+/* A rename is durable only when the folder is. */
+static bool sync_folder(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
+    int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    free(folder);
+    if (fd < 0)
+        return false;
+    /* Some file systems cannot sync a folder and say so; that is not a failure. */
+    bool done = fsync(fd) == 0 || errno == EINVAL;
+    close(fd);
+    return done;
+}
+
+static bool take_place(const char *from, const char *to, bool replace)
+{
+    if (replace)
+        return rename(from, to) == 0;
+    if (link(from, to) == 0)
+        return unlink(from) == 0;
+    if (errno != EPERM && errno != ENOTSUP && errno != ENOSYS)
+        return false;
+    return renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0;
+}
+
+seen_status sn_io_temp_publish(sn_io_temp *temp, const char *path, bool replace, seen_error *error)
+{
+    seen_status status = SEEN_OK;
+    if (fsync(temp->fd) != 0)
+        status = sn_error_system(error, errno, path, "sync");
+    else if (!take_place(temp->path, path, replace))
+        status = errno == EEXIST
+                     ? sn_error_set(error, SEEN_ERR_EXISTS,
+                                    "%s: exists already; choose another name, or ask to replace it",
+                                    path)
+                     : sn_error_system(error, errno, path, "put the new file in place");
+    if (status != SEEN_OK) {
+        sn_io_temp_drop(temp);
+        return status;
+    }
+    if (!sync_folder(path))
+        status = sn_error_system(error, errno, path, "sync the folder");
+    close(temp->fd);
+    free(temp->path);
+    *temp = (sn_io_temp){.fd = -1};
+    return status;
+}

@@ -1,0 +1,30 @@
+/* Whole reads and writes, locks, reserved space, and files that appear whole or not at all. */
+#ifndef SN_STORE_FILE_IO_H
+#define SN_STORE_FILE_IO_H
+
+#include "seen.h"
+
+/* All of it or nothing; errno tells why (0: the file ends before). */
+bool sn_io_read(int fd, void *out, size_t len, uint64_t at);
+bool sn_io_write(int fd, const void *data, size_t len, uint64_t at);
+
+/* A lock of type F_RDLCK, F_WRLCK or F_UNLCK on one byte, which belongs to the open file. */
+bool sn_io_lock(int fd, uint64_t byte, short type, bool wait);
+
+/* Makes sure that the blocks exist: writing to a mapping of them cannot hit a full disk. */
+seen_status sn_io_reserve(int fd, const char *name, uint64_t at, uint64_t len, seen_error *error);
+
+/* A file under another name in the same folder, which then takes its place. */
+typedef struct sn_io_temp {
+    int fd;
+    char *path;
+} sn_io_temp;
+
+seen_status sn_io_temp_open(const char *path, sn_io_temp *temp, seen_error *error);
+void sn_io_temp_drop(sn_io_temp *temp);
+/* Syncs, renames and syncs the folder; frees temp in any case. Without `replace` an existing file is
+ * left alone: SEEN_ERR_EXISTS. */
+seen_status sn_io_temp_publish(sn_io_temp *temp, const char *path, bool replace,
+                               seen_error *error);
+
+#endif
