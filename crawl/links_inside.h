@@ -16,6 +16,7 @@
 #define CRAWL_LINKS_INSIDE_H
 
 #include "crawl/links.h"
+#include "crawl/links_chars.h"
 
 enum sn_links_state {
     AT_TEXT,
@@ -182,21 +183,6 @@ struct sn_links {
     sn_links_page page;
 };
 
-static inline bool sn_is_space(uint8_t c)
-{
-    return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f';
-}
-
-static inline uint8_t sn_lower(uint8_t c)
-{
-    return c >= 'A' && c <= 'Z' ? (uint8_t)(c | 0x20) : c;
-}
-
-static inline bool sn_is_letter(uint8_t c)
-{
-    return (uint8_t)((c | 0x20) - 'a') < 26;
-}
-
 /* links.c */
 void sn_links_read(sn_links *t, const uint8_t *p, const uint8_t *end);
 
@@ -233,7 +219,6 @@ bool sn_text_word(sn_text *list, bool commas, sn_text *word);
 
 /* links_utf16.c */
 void sn_links_utf16(sn_links *t, const uint8_t *p, const uint8_t *end);
-size_t sn_utf8_put(uint32_t code, char out[4]);
 
 /* links_entities.c: writes the UTF-8 of a named reference (two characters at most) and answers its
  * length, or 0 when there is no such name. `bare`: it was written without ";". */
