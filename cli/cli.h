@@ -266,7 +266,10 @@ bool sn_parse_seed(const char *text, sn_seed *seed, sn_why *why);
 #define SN_TEXT 48
 char *sn_show_count(char buffer[SN_TEXT], double value);
 char *sn_show_words(char buffer[SN_TEXT], double value);
-char *sn_show_short(char buffer[SN_TEXT], uint64_t value); /* as an option takes it: 100M */
+/* As an option takes it: 100M, 4GiB, 1e-6. */
+char *sn_show_short(char buffer[SN_TEXT], uint64_t value);
+char *sn_show_short_size(char buffer[SN_TEXT], uint64_t bytes);
+char *sn_show_short_rate(char buffer[SN_TEXT], double rate);
 char *sn_show_size(char buffer[SN_TEXT], double bytes);
 char *sn_show_rate(char buffer[SN_TEXT], double rate);
 char *sn_show_seconds(char buffer[SN_TEXT], double seconds);

@@ -83,29 +83,29 @@ static int find_choice(const char *choices, const char *word)
     }
 }
 
+static const char *show_bound(char buffer[SN_TEXT], const sn_option *option, uint64_t bound)
+{
+    if (option->type == SN_SIZE)
+        return sn_show_size(buffer, (double)bound);
+    if (option->type == SN_DURATION)
+        return sn_show_seconds(buffer, (double)bound / 1000);
+    return sn_show_count(buffer, (double)bound);
+}
+
 static bool within(const sn_option *option, const char *text, uint64_t value, sn_why *why)
 {
-    if (value < option->min) {
-        if (option->min == 1)
-            snprintf(why->text, sizeof why->text, "'%.60s' must be more than 0", text);
-        else
-            snprintf(why->text, sizeof why->text, "'%.60s' is too small%s%s", text,
-                     option->type == SN_COUNT ? "" : ": see ",
-                     option->type == SN_COUNT ? "" : "--help");
-        return false;
-    }
-    if (option->max && value > option->max) {
-        char most[SN_TEXT];
-        if (option->type == SN_SIZE)
-            sn_show_size(most, (double)option->max);
-        else if (option->type == SN_DURATION)
-            sn_show_seconds(most, (double)option->max / 1000);
-        else
-            sn_show_count(most, (double)option->max);
-        snprintf(why->text, sizeof why->text, "'%.60s' is too large: at most %s", text, most);
-        return false;
-    }
-    return true;
+    char bound[SN_TEXT];
+    if (value == 0 && option->min > 0)
+        snprintf(why->text, sizeof why->text, "'%.60s' must be more than 0", text);
+    else if (value < option->min)
+        snprintf(why->text, sizeof why->text, "'%.60s' is too small: at least %s", text,
+                 show_bound(bound, option, option->min));
+    else if (option->max && value > option->max)
+        snprintf(why->text, sizeof why->text, "'%.60s' is too large: at most %s", text,
+                 show_bound(bound, option, option->max));
+    else
+        return true;
+    return false;
 }
 
 static bool set_choice(const sn_option *option, const char *text, int *target, sn_why *why)

@@ -40,8 +40,11 @@ static void print_costs(const seen_plan *plan)
     printf("  memory     %s: %s bytes, %s bits\n", sn_show_size(a, bytes), sn_show_count(b, bytes),
            sn_show_count(c, (double)plan->bits));
     printf("  a key      %.2f bits", plan->bits_per_key);
-    printf(", of which it sets %u (k): %u in each of %u cache line%s (g)\n", plan->hashes,
-           plan->probes, plan->spread, plan->spread == 1 ? "" : "s");
+    if (plan->spread == 1)
+        printf(", of which it sets %u (k), all in 1 cache line (g)\n", plan->hashes);
+    else
+        printf(", of which it sets %u (k): %u in each of %u cache lines (g)\n", plan->hashes,
+               plan->probes, plan->spread);
     printf("  textbook   %.2f bits per key and k = %.1f: this is %.2f times that, with %u cache\n"
            "             miss%s per key instead of %.0f\n",
            cell * plan->classic_bits / keys, plan->classic_hashes, plan->overhead, plan->spread,
@@ -83,9 +86,9 @@ static void print_command(const sn_args *args)
     if (args->capacity)
         printf(" -n %s", sn_show_short(a, args->capacity));
     if (args->error_rate != 0)
-        printf(" -p %.10g", args->error_rate);
+        printf(" -p %s", sn_show_short_rate(a, args->error_rate));
     if (args->memory)
-        printf(" -m %llu", (unsigned long long)args->memory);
+        printf(" -m %s", sn_show_short_size(a, args->memory));
     if (args->hashes)
         printf(" -k %llu", (unsigned long long)args->hashes);
     if (args->kind == SEEN_COUNTING)
@@ -96,9 +99,10 @@ static void print_command(const sn_args *args)
 static void print_screen(const sn_args *args, const seen_plan *plan)
 {
     char a[SN_TEXT], b[SN_TEXT];
-    printf("A %s filter for %s keys, wrong about %s of those never added\n\n",
+    printf("A %s filter for %s key%s, wrong about %s of those never added\n\n",
            plan->kind == SEEN_COUNTING ? "counting" : "Bloom",
-           sn_show_words(a, (double)plan->capacity), sn_show_rate(b, plan->predicted_rate));
+           sn_show_words(a, (double)plan->capacity), plan->capacity == 1 ? "" : "s",
+           sn_show_rate(b, plan->predicted_rate));
     print_costs(plan);
     print_curve(plan);
     print_command(args);
@@ -153,7 +157,7 @@ static int write_reports(const plan_own *own, const seen_wish *wish, const seen_
     if (own->html) {
         if (!sn_report_open(&report, own->html))
             return SN_EXIT_TROUBLE;
-        sn_plan_html(report.out, wish, plan);
+        sn_plan_html(report.out, wish);
         return sn_report_close(&report);
     }
     return SN_EXIT_OK;

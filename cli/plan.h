@@ -10,7 +10,7 @@
 void sn_plan_svg(FILE *out, const seen_plan *plan);
 
 /* The planner as one page that needs nothing else, opened at this plan. */
-void sn_plan_html(FILE *out, const seen_wish *wish, const seen_plan *plan);
+void sn_plan_html(FILE *out, const seen_wish *wish);
 
 /* What a hash set of the same keys would take: keys of 64 bytes, and only their 128-bit hashes. */
 double sn_plan_set_bytes(double keys);

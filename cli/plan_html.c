@@ -1,10 +1,45 @@
-/* The planner as one page: cli/plan_page.html, embedded by the build, opened at a plan. */
+/* The planner as one page: cli/plan_page.html, embedded by the build, opened at the numbers that
+ * the command was given. */
 #include "cli/cli.h"
 #include "cli/plan.h"
 
-void sn_plan_html(FILE *out, const seen_wish *wish, const seen_plan *plan)
+#include <string.h>
+
+static const unsigned char page[] = {
+#include "plan_page.inc"
+};
+
+static const char mark_start[] = "/*START*/", mark_end[] = "/*END*/";
+
+/* The numbers as they would be typed; bits come from whole bytes. */
+static void put_numbers(FILE *out, const seen_wish *wish)
 {
-    (void)out;
-    (void)wish;
-    (void)plan;
+    sn_json json;
+    char text[SN_TEXT];
+    sn_json_open(&json, out, true);
+    sn_json_object(&json, NULL);
+    if (wish->capacity)
+        sn_json_string(&json, "n", sn_show_short(text, wish->capacity));
+    if (wish->error_rate != 0)
+        sn_json_string(&json, "p", sn_show_short_rate(text, wish->error_rate));
+    if (wish->bits)
+        sn_json_string(&json, "m", sn_show_short_size(text, wish->bits / 8));
+    if (wish->hashes)
+        sn_json_string(&json, "k", sn_show_short(text, wish->hashes));
+    if (wish->kind == SEEN_COUNTING)
+        sn_json_string(&json, "kind", "counting");
+    sn_json_end(&json);
+}
+
+void sn_plan_html(FILE *out, const seen_wish *wish)
+{
+    const unsigned char *start = memmem(page, sizeof page, mark_start, strlen(mark_start));
+    const unsigned char *end = memmem(page, sizeof page, mark_end, strlen(mark_end));
+    if (!start || !end) {
+        fwrite(page, 1, sizeof page, out);
+        return;
+    }
+    fwrite(page, 1, (size_t)(start - page), out);
+    put_numbers(out, wish);
+    fwrite(end + strlen(mark_end), 1, (size_t)(page + sizeof page - end) - strlen(mark_end), out);
 }

@@ -53,7 +53,8 @@ static void draw_curve(FILE *out, const axes *a, const seen_plan *plan, bool cla
         double keys = a->keys * i / POINTS;
         double rate =
             classic ? seen_classic_rate(keys, cells, plan->hashes) : seen_plan_rate(plan, keys);
-        fprintf(out, "%.1f,%.1f ", x_of(a, keys), y_of(a, rate));
+        if (rate >= pow(10, a->first))
+            fprintf(out, "%.1f,%.1f ", x_of(a, keys), y_of(a, rate));
     }
     fputs("'/>\n", out);
 }
@@ -65,7 +66,7 @@ void sn_plan_svg(FILE *out, const seen_plan *plan)
     axes a = {.keys = 2 * capacity};
     double lowest = seen_plan_rate(plan, a.keys / 8);
     a.first = fmin(-2, fmax(-24, lowest > 0 ? floor(log10(lowest)) : -24));
-    fprintf(out, "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 680 420' role='img' "
+    fprintf(out, "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 700 420' role='img' "
                  "font-family='system-ui, sans-serif' font-size='13'>\n"
                  "<title>Error rate against keys</title>\n"
                  "<style>svg{background:#fff;color:#222}text{fill:currentColor}"

@@ -2,6 +2,8 @@
 #include "cli/cli.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 char *sn_show_count(char buffer[SN_TEXT], double value)
 {
@@ -26,14 +28,11 @@ char *sn_show_words(char buffer[SN_TEXT], double value)
     if (value < 1e5)
         return sn_show_count(buffer, value);
     int i = -1;
-    while (i < 3 && value >= 999.95) {
+    while (i < 3 && value >= 999.5) {
         value /= 1000;
         i++;
     }
-    /* One digit after the point where it says something: 1.5 million, but 5 billion. */
-    bool fraction = value < 100 && fabs(value - round(value)) >= 0.05;
-    snprintf(buffer, SN_TEXT, "%.*f%s%s", fraction ? 1 : 0, value, i >= 0 ? " " : "",
-             i >= 0 ? names[i] : "");
+    snprintf(buffer, SN_TEXT, value < 999.5 ? "%.3g %s" : "%.0f %s", value, names[i]);
     return buffer;
 }
 
@@ -48,6 +47,35 @@ char *sn_show_short(char buffer[SN_TEXT], uint64_t value)
     for (; i < 2 && value && value % 1000 == 0; i++)
         value /= 1000;
     snprintf(buffer, SN_TEXT, "%llu%.1s", (unsigned long long)value, &letters[i]);
+    return buffer;
+}
+
+char *sn_show_short_size(char buffer[SN_TEXT], uint64_t bytes)
+{
+    static const char *const binary[] = {"", "KiB", "MiB", "GiB", "TiB"};
+    static const char *const decimal[] = {"", "KB", "MB", "GB", "TB"};
+    const char *const *names = bytes % 1000 == 0 && bytes % 1024 ? decimal : binary;
+    uint64_t step = names == decimal ? 1000 : 1024;
+    size_t i = 0;
+    for (; i < 4 && bytes && bytes % step == 0; i++)
+        bytes /= step;
+    snprintf(buffer, SN_TEXT, "%llu%s", (unsigned long long)bytes, names[i]);
+    return buffer;
+}
+
+char *sn_show_short_rate(char buffer[SN_TEXT], double rate)
+{
+    char text[SN_TEXT];
+    snprintf(text, sizeof text, rate >= 0.001 ? "%.10g" : "%.9e", rate);
+    char *e = strchr(text, 'e'), *end = e ? e : text + strlen(text);
+    while (e && end[-1] == '0')
+        end--;
+    if (e && end[-1] == '.')
+        end--;
+    if (e)
+        snprintf(buffer, SN_TEXT, "%.*se%d", (int)(end - text), text, atoi(e + 1));
+    else
+        snprintf(buffer, SN_TEXT, "%s", text);
     return buffer;
 }
 
