@@ -244,6 +244,9 @@ void sn_signal_install(void);
 bool sn_stopped(void);                /* a signal asked to stop */
 int sn_stop_signal(void);             /* which one, or 0 */
 const atomic_int *sn_stop_flag(void); /* for engines that look at it themselves: not 0 is stop */
+/* `call` is made from the handler at the first signal (or at once, if there was one): it must be
+ * safe there, as sn_stop_set of the stream is. NULL takes it back. */
+void sn_on_stop(void (*call)(void *context), void *context);
 
 /* ---- Numbers as people write them -------------------------------------------------------------
  */

@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 static atomic_int stop_signal;
+static void (*_Atomic stop_call)(void *);
+static void *_Atomic stop_context;
 
 static void write_all(const char *text)
 {
@@ -20,6 +22,18 @@ static void on_stop(int number)
         signal(number, SIG_DFL);
         raise(number);
     }
+    void (*call)(void *) = atomic_load(&stop_call);
+    if (call)
+        call(atomic_load(&stop_context));
+}
+
+void sn_on_stop(void (*call)(void *context), void *context)
+{
+    atomic_store(&stop_call, NULL);
+    atomic_store(&stop_context, context);
+    atomic_store(&stop_call, call);
+    if (call && atomic_load(&stop_signal))
+        call(context);
 }
 
 /* A mapped file that became shorter cannot be read on; the message is all that is safe here. */
