@@ -3,7 +3,6 @@
 #include "url/url.h"
 
 #include <string.h>
-#include <strings.h>
 
 /* Names are in lower case and match in any case. A * at the end stands for any ending. */
 static const char *const TRACKING[] = {
@@ -59,21 +58,24 @@ static const char *const PATH_SESSION[] = {"jsessionid", "phpsessid", "sessionid
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-typedef int compare(const char *, const char *, size_t);
-
-static bool matches(const char *pattern, const char *name, size_t len, compare *differs)
+/* Compares in any case where fold is set; the pattern is in lower case then. */
+static bool matches(const char *pattern, const char *name, size_t len, bool fold)
 {
-    size_t pattern_len = strlen(pattern);
-    if (pattern_len > 0 && pattern[pattern_len - 1] == '*')
-        return len >= pattern_len - 1 && differs(pattern, name, pattern_len - 1) == 0;
-    return len == pattern_len && differs(pattern, name, len) == 0;
+    for (size_t i = 0;; i++) {
+        if (pattern[i] == '*' && pattern[i + 1] == '\0')
+            return true;
+        if (i == len || pattern[i] == '\0')
+            return i == len && pattern[i] == '\0';
+        bool upper = fold && name[i] >= 'A' && name[i] <= 'Z';
+        if (pattern[i] != (upper ? name[i] | 0x20 : name[i]))
+            return false;
+    }
 }
 
-static bool is_in(const char *const *list, size_t count, const char *name, size_t len,
-                  compare *differs)
+static bool is_in(const char *const *list, size_t count, const char *name, size_t len, bool fold)
 {
     for (size_t i = 0; i < count; i++) {
-        if (list[i] && matches(list[i], name, len, differs))
+        if (list[i] && matches(list[i], name, len, fold))
             return true;
     }
     return false;
@@ -90,10 +92,10 @@ static bool is_unwanted(const seen_url_options *options, const char *piece, size
 {
     size_t name = name_len(piece, len);
     return ((options->flags & SEEN_URL_DROP_TRACKING) &&
-            is_in(TRACKING, COUNT(TRACKING), piece, name, strncasecmp)) ||
+            is_in(TRACKING, COUNT(TRACKING), piece, name, true)) ||
            ((options->flags & SEEN_URL_DROP_SESSION) &&
-            is_in(SESSION, COUNT(SESSION), piece, name, strncasecmp)) ||
-           is_in(options->drop, options->drop_count, piece, name, strncmp);
+            is_in(SESSION, COUNT(SESSION), piece, name, true)) ||
+           is_in(options->drop, options->drop_count, piece, name, false);
 }
 
 /* Drops parameters; *pieces begins each with '&'. Returns the new length. */
@@ -139,7 +141,7 @@ static size_t filter_segment(char *segment, size_t len)
         size_t end = next ? (size_t)(next - segment) : len;
         const char *param = segment + at + 1;
         size_t name = name_len(param, end - at - 1);
-        if (!is_in(PATH_SESSION, COUNT(PATH_SESSION), param, name, strncasecmp)) {
+        if (!is_in(PATH_SESSION, COUNT(PATH_SESSION), param, name, true)) {
             memmove(segment + kept, segment + at, end - at);
             kept += end - at;
         }

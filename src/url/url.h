@@ -98,10 +98,11 @@ enum {
     SN_URL_HEX = 16,        /* a hexadecimal digit */
     SN_URL_SKIP = 32,       /* tab, LF, CR: as if it were not there */
     SN_URL_DOMAIN = 64,     /* may stand in a domain name */
-    SN_URL_PLAIN_HOST = 128 /* a-z 0-9 - . _ : stands in a domain name as it is */
+    SN_URL_SCAN_HOST = 128, /* a-z 0-9 _ : nothing to think about in a domain name */
+    SN_URL_SCAN_PATH = 256  /* as SN_URL_PATH, with / and without . : nothing to think about */
 };
 
-extern const uint8_t sn_url_class[256];
+extern const uint16_t sn_url_class[256];
 
 static inline unsigned sn_url_is(char c, unsigned bits)
 {

@@ -1,0 +1,111 @@
+/* Hosts and international names: limits, and Punycode by the samples of RFC 3492. */
+#include "test_url_vectors.h"
+
+static seen_url_result put(const char *host, size_t len, char *out, size_t capacity,
+                           size_t *out_len)
+{
+    sn_url_out o = {out, capacity, 0, 0};
+    seen_url_result result = sn_url_put_host(&o, host, len);
+    *out_len = o.len;
+    return result;
+}
+
+static void long_hosts(void **state)
+{
+    (void)state;
+    enum { LONG = 5000 };
+    char host[LONG], out[LONG];
+    size_t len = 0;
+    memset(host, 'A', sizeof host);
+    assert_int_equal(put(host, LONG, out, LONG, &len), SEEN_URL_OK);
+    assert_int_equal(len, LONG);
+    assert_int_equal(out[LONG - 1], 'a');
+    assert_int_equal(put(host, LONG, out, LONG - 1, &len), SEEN_URL_TOO_LONG);
+    memset(host, '1', sizeof host);
+    assert_int_equal(put(host, LONG, out, LONG, &len), SEEN_URL_INVALID);
+    memset(host, '0', sizeof host);
+    assert_int_equal(put(host, LONG, out, LONG, &len), SEEN_URL_OK);
+    assert_int_equal(len, strlen("0.0.0.0"));
+    memset(host, ':', sizeof host);
+    host[0] = '[';
+    host[LONG - 1] = ']';
+    assert_int_equal(put(host, LONG, out, LONG, &len), SEEN_URL_INVALID);
+    for (size_t i = 0; i + 2 <= LONG; i += 2)
+        memcpy(host + i, "\xc3\xa9", 2);
+    assert_int_equal(put(host, LONG, out, LONG, &len), SEEN_URL_INVALID);
+}
+
+static void idn_limits(void **state)
+{
+    (void)state;
+    char host[4096], out[4096];
+    size_t len = 0;
+    if (!has_idn()) {
+        printf("skipped: this build has no IDN\n");
+        skip();
+    }
+    /* 255 bytes are the most that the DNS can ask for, whatever the label lengths. */
+    size_t at = (size_t)sprintf(host, "\u00e9");
+    while (at < 300)
+        at += (size_t)sprintf(host + at, ".abcdefghi");
+    assert_int_equal(put(host, 240, out, sizeof out, &len), SEEN_URL_OK);
+    assert_int_equal(put(host, 300, out, sizeof out, &len), SEEN_URL_INVALID);
+    assert_int_equal(put(host, 240, out, 241, &len), SEEN_URL_TOO_LONG);
+    /* A soft hyphen is mapped to nothing, but not any number of them. */
+    for (at = 0; at < 3000; at += 2)
+        memcpy(host + at, "\u00ad", 2);
+    memcpy(host, "a", 1);
+    memcpy(host + 1, "b", 1);
+    assert_int_equal(put(host, 2000, out, sizeof out, &len), SEEN_URL_OK);
+    assert_int_equal(len, 2);
+    assert_int_equal(put(host, 3000, out, sizeof out, &len), SEEN_URL_INVALID);
+}
+
+static void punycode(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t points[40];
+        const char *text;
+    } samples[] = {
+        {{0xfc}, "tda"},
+        {{'b', 0xfc, 'c', 'h', 'e', 'r'}, "bcher-kva"},
+        {{0x4ed6, 0x4eec, 0x4e3a, 0x4ec0, 0x4e48, 0x4e0d, 0x8bf4, 0x4e2d, 0x6587},
+         "ihqwcrb4cv8a8dqg056pqjye"},
+        {{0x33, 0x5e74, 0x42, 0x7d44, 0x91d1, 0x516b, 0x5148, 0x751f}, "3B-ww4c5e180e575a65lsy2b"},
+        {{0x305d, 0x306e, 0x30b9, 0x30d4, 0x30fc, 0x30c9, 0x3067}, "d9juau41awczczp"},
+        {{0x644, 0x64a, 0x647, 0x645, 0x627, 0x628, 0x62a, 0x643, 0x644, 0x645, 0x648, 0x634, 0x639,
+          0x631, 0x628, 0x64a, 0x61f},
+         "egbpdaj6bu4bxfgehfvwxn"},
+        {{0x1f4a9}, "ls8h"},
+        {{'a', 'b'}, "ab-"},
+    };
+    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
+        char out[64];
+        size_t count = 0;
+        while (samples[i].points[count])
+            count++;
+        sn_url_out o = {out, sizeof out, 0, 0};
+        assert_true(sn_url_put_punycode(&o, samples[i].points, count));
+        assert_int_equal(o.len, strlen(samples[i].text));
+        assert_memory_equal(out, samples[i].text, o.len);
+        for (size_t capacity = 0; capacity < strlen(samples[i].text); capacity++) {
+            o = (sn_url_out){out, capacity, 0, 0};
+            assert_false(sn_url_put_punycode(&o, samples[i].points, count));
+        }
+    }
+    uint32_t many[SN_URL_LABEL_MAX + 1] = {0};
+    char out[1024];
+    sn_url_out o = {out, sizeof out, 0, 0};
+    assert_false(sn_url_put_punycode(&o, many, SN_URL_LABEL_MAX + 1));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(long_hosts),
+        cmocka_unit_test(idn_limits),
+        cmocka_unit_test(punycode),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
