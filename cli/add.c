@@ -1,0 +1,102 @@
+/* `seen add`: lines into a filter. */
+#include "cli/change.h"
+#include "cli/watch.h"
+
+typedef struct change_run {
+    sn_apply_options options;
+    sn_input *input;
+    sn_apply_result result;
+} change_run;
+
+static seen_status do_run(void *context, seen_error *error)
+{
+    change_run *run = context;
+    return sn_apply_run(&run->options, run->input, NULL, &run->result, error);
+}
+
+static void tell(const sn_args *args, const sn_apply_result *r, sn_apply_what what)
+{
+    if (args->json) {
+        sn_json json;
+        sn_json_open(&json, stdout, true);
+        sn_json_object(&json, NULL);
+        sn_json_u64(&json, "lines", r->lines);
+        if (what == SN_APPLY_ADD) {
+            sn_json_u64(&json, "new", r->fresh);
+            sn_json_u64(&json, "before", r->before);
+        } else {
+            sn_json_u64(&json, "removed", r->before);
+            sn_json_u64(&json, "missing", r->fresh);
+        }
+        sn_json_bool(&json, "stopped", r->stopped);
+        sn_json_end(&json);
+        return;
+    }
+    char lines[SN_TEXT], first[SN_TEXT], second[SN_TEXT];
+    sn_show_count(lines, (double)r->lines);
+    sn_show_count(first, (double)r->fresh);
+    sn_show_count(second, (double)r->before);
+    if (what == SN_APPLY_ADD)
+        sn_note(args, "%s lines read, %s new, %s seen before", lines, first, second);
+    else
+        sn_note(args, "%s lines read, %s removed, %s were not there", lines, second, first);
+}
+
+int sn_change_run(sn_args *args, sn_apply_what what)
+{
+    seen_error error = {0};
+    change_run run = {.input = NULL};
+    sn_watch watch;
+    seen_options options = sn_args_options(args);
+    seen_set *set = NULL;
+    if (!sn_watch_begin(&watch, what == SN_APPLY_ADD ? "add" : "remove"))
+        return SN_EXIT_TROUBLE;
+    seen_status status = sn_input_open((const char *const *)args->operands + 1,
+                                       args->operand_count - 1, &watch.stop, &run.input, &error);
+    if (status == SEEN_OK)
+        status = seen_open(args->operands[0], &options, 0, &set, &error);
+    if (status == SEEN_OK) {
+        run.options = (sn_apply_options){.keys = sn_args_keys(args),
+                                         .pipeline = sn_args_pipeline(args, &watch),
+                                         .what = what,
+                                         .set = set};
+        watch.input = run.input;
+        watch.total = sn_input_size(run.input);
+        status = sn_watch_run(&watch, args, do_run, &run, &error);
+    }
+    int code = SN_EXIT_OK;
+    if (set && (status == SEEN_OK || run.result.lines))
+        tell(args, &run.result, what);
+    if (status != SEEN_OK)
+        code = sn_trouble_error(&error);
+    else if (run.result.stopped)
+        code = sn_trouble("stopped after %llu lines; the filter is whole and holds what they did",
+                          (unsigned long long)run.result.lines);
+    seen_close(set);
+    sn_input_close(run.input);
+    sn_watch_end(&watch);
+    return sn_finish_stdout(code);
+}
+
+static int run_add(sn_args *args)
+{
+    return sn_change_run(args, SN_APPLY_ADD);
+}
+
+const sn_command sn_command_add = {
+    .name = "add",
+    .summary = "add lines to a filter",
+    .synopsis = "[OPTION]... FILTER [FILE]...",
+    .about = "Adds the lines of the files, or of the standard input, to a filter that 'seen "
+             "create' made, and tells how many of them were new. When it ends, what was added is "
+             "safe on the disk. Ctrl-C leaves a filter that is whole and holds the lines added so "
+             "far.",
+    .operands = "FILTER",
+    .min_operands = 1,
+    .max_operands = SIZE_MAX,
+    .groups = {&sn_group_records, &sn_group_json, &sn_group_threads, &sn_group_talk,
+               &sn_group_timeout},
+    .examples = {{"Add the lines of a file", "seen add urls.seen urls.txt",
+                  "seen create -q urls.seen -n 1k && printf 'a\\nb\\n' > urls.txt"}},
+    .run = run_add,
+};

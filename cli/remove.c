@@ -1,0 +1,26 @@
+/* `seen remove`: lines out of a counting filter. */
+#include "cli/change.h"
+
+static int run_remove(sn_args *args)
+{
+    return sn_change_run(args, SN_APPLY_REMOVE);
+}
+
+const sn_command sn_command_remove = {
+    .name = "remove",
+    .summary = "remove lines from a counting filter",
+    .synopsis = "[OPTION]... FILTER [FILE]...",
+    .about = "Takes one addition of each line back. Only a counting filter can do that ('seen "
+             "create --kind counting'). Remove only what was really added: a line that the filter "
+             "merely mistakes for one of its own would take cells of others with it.",
+    .operands = "FILTER",
+    .min_operands = 1,
+    .max_operands = SIZE_MAX,
+    .groups = {&sn_group_records, &sn_group_json, &sn_group_threads, &sn_group_talk,
+               &sn_group_timeout},
+    .examples =
+        {{"Forget some lines", "seen remove urls.seen gone.txt",
+          "seen create -q urls.seen -n 1k --kind counting && printf 'a\\nb\\n' > gone.txt && "
+          "seen add -q urls.seen gone.txt"}},
+    .run = run_remove,
+};

@@ -1,0 +1,35 @@
+/* A long job on lines, watched: it runs in a thread of its own, and the main thread draws the
+ * progress and hands a signal on as a request to stop. */
+#ifndef SN_CLI_WATCH_H
+#define SN_CLI_WATCH_H
+
+#include "cli/cli.h"
+#include "stream/input.h"
+#include "stream/keys.h"
+#include "stream/pipeline.h"
+#include "stream/stop.h"
+
+typedef struct sn_watch {
+    sn_stop stop;
+    sn_meter meter;
+    sn_input *input; /* whose position is shown; may be NULL */
+    const char *what;
+    uint64_t total;    /* bytes of all readings; 0 or UINT64_MAX: not known */
+    uint64_t capacity; /* keys that fill the set, to show how full it is; 0: not shown */
+} sn_watch;
+
+/* False after a message. */
+bool sn_watch_begin(sn_watch *watch, const char *what);
+void sn_watch_end(sn_watch *watch);
+
+typedef seen_status sn_watch_job(void *context, seen_error *error);
+
+/* Runs the job to its end and gives its status. */
+seen_status sn_watch_run(sn_watch *watch, const sn_args *args, sn_watch_job *job, void *context,
+                         seen_error *error);
+
+/* What the command line says about lines and threads. */
+sn_key_options sn_args_keys(const sn_args *args);
+sn_pipeline_options sn_args_pipeline(const sn_args *args, sn_watch *watch);
+
+#endif

@@ -1,0 +1,68 @@
+/* Lines into a set, or past it. */
+#include "stream/apply.h"
+
+typedef struct apply {
+    const sn_apply_options *options;
+    seen_hasher hasher;
+    sn_output *output;
+    sn_apply_result *result;
+} apply;
+
+/* Asking changes nothing, so each worker may do it when it likes. */
+static seen_status prepare(void *context, sn_block *block, seen_error *error)
+{
+    const apply *a = context;
+    const sn_apply_options *o = a->options;
+    seen_status status = sn_keys_hash(&o->keys, &a->hasher, block, error);
+    if (status != SEEN_OK || o->what != SN_APPLY_CHECK)
+        return status;
+    return seen_check_hashes(o->set, block->hash, block->lines, block->answer, error);
+}
+
+/* In input order, so that the bits of a growing set do not depend on the number of threads. */
+static seen_status decide(void *context, sn_block *block, seen_error *error)
+{
+    const sn_apply_options *o = ((apply *)context)->options;
+    if (o->what == SN_APPLY_ADD)
+        return seen_add_hashes(o->set, block->hash, block->lines, block->answer, error);
+    if (o->what == SN_APPLY_REMOVE)
+        return seen_remove_hashes(o->set, block->hash, block->lines, block->answer, error);
+    return SEEN_OK;
+}
+
+static seen_status render(void *context, sn_block *block, seen_error *error)
+{
+    const apply *a = context;
+    return a->output ? sn_block_select(block, a->options->print, false, error) : SEEN_OK;
+}
+
+static seen_status emit(void *context, sn_block *block, seen_error *error)
+{
+    apply *a = context;
+    uint64_t before = 0;
+    for (size_t i = 0; i < block->lines; i++)
+        before += block->answer[i] == SEEN_BEFORE;
+    a->result->lines += block->lines;
+    a->result->before += before;
+    a->result->fresh += block->lines - before;
+    return a->output ? sn_output_block(a->output, block, error) : SEEN_OK;
+}
+
+seen_status sn_apply_run(const sn_apply_options *options, sn_input *input, sn_output *output,
+                         sn_apply_result *result, seen_error *error)
+{
+    *result = (sn_apply_result){0};
+    apply a = {options, seen_hasher_of(options->set), output, result};
+    sn_pipeline_steps steps = {&a, prepare, decide, render, emit};
+    seen_status status =
+        sn_pipeline_run(input, &options->pipeline, &steps, &result->stopped, error);
+    if (options->what != SN_APPLY_CHECK) {
+        seen_status synced = seen_sync(options->set, status == SEEN_OK ? error : NULL);
+        if (status == SEEN_OK)
+            status = synced;
+    }
+    if (output && status == SEEN_OK && !(result->stopped && sn_output_is_deferred(output)))
+        return sn_output_finish(output, error);
+    sn_output_abandon(output);
+    return status;
+}
