@@ -1,6 +1,7 @@
 /* `seen drop`: removes a filter for good. */
 #include "cli/cli.h"
 
+#include <string.h>
 #include <unistd.h>
 
 typedef struct drop_own {
@@ -24,10 +25,7 @@ static bool confirm(const char *where)
     char answer[16] = "", shown[SN_WHERE];
     fputs("seen: remove ", stderr);
     sn_show_where(shown, where);
-    size_t len = 0;
-    while (shown[len])
-        len++;
-    sn_put_safe(stderr, shown, len);
+    sn_put_safe(stderr, shown, strlen(shown));
     fputs(" for good? [y/N] ", stderr);
     fflush(stderr);
     return fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y');

@@ -2,9 +2,19 @@
 #include "cli/cli.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 static const char *const kinds[] = {"bloom", "counting"};
 static const char *const growths[] = {"fixed", "growing", "window"};
+
+/* The promised rate is stored as a whole number; its last digits are of that, not of the wish. */
+static double tidy(double rate)
+{
+    char text[SN_TEXT];
+    snprintf(text, sizeof text, "%.10g", rate);
+    return strtod(text, NULL);
+}
 
 static void print_json(const seen_info *info)
 {
@@ -18,7 +28,7 @@ static void print_json(const seen_info *info)
     sn_json_string(&json, "growth", growths[info->growth]);
     sn_json_string(&json, "store", info->store);
     sn_json_u64(&json, "capacity", info->capacity);
-    sn_json_number(&json, "error_rate", info->error_rate);
+    sn_json_number(&json, "error_rate", tidy(info->error_rate));
     sn_json_u64(&json, "bits", info->bits);
     sn_json_u64(&json, "bytes", info->bytes);
     sn_json_u64(&json, "hashes", info->hashes);
@@ -50,18 +60,18 @@ static void print_text(const char *where, const seen_info *info)
 {
     char a[SN_TEXT], b[SN_TEXT], shown[SN_WHERE];
     sn_show_where(shown, where);
-    size_t len = 0;
-    while (shown[len])
-        len++;
-    sn_put_safe(stdout, shown, len);
+    sn_put_safe(stdout, shown, strlen(shown));
     putchar('\n');
     print_kind(info);
     printf("  capacity     %s keys at an error rate of %s\n",
            sn_show_count(a, (double)info->capacity), sn_show_rate(b, info->error_rate));
     printf("  memory       %s, %s bits\n", sn_show_size(a, (double)info->bytes),
            sn_show_count(b, (double)info->bits));
-    printf("  a key        sets %u cells: %u in each of %u cache line%s\n", info->hashes,
-           info->probes, info->spread, info->spread == 1 ? "" : "s");
+    if (info->spread == 1)
+        printf("  a key        sets %u cells, all in 1 cache line\n", info->hashes);
+    else
+        printf("  a key        sets %u cells: %u in each of %u cache lines\n", info->hashes,
+               info->probes, info->spread);
     printf("  hash         %s, seed %016llx%016llx\n", info->hash == SEEN_SIPHASH ? "sip" : "xxh3",
            (unsigned long long)info->seed[1], (unsigned long long)info->seed[0]);
     printf("  keys         about %s", sn_show_count(a, round(info->keys_estimated)));

@@ -114,6 +114,8 @@ char *sn_show_seconds(char buffer[SN_TEXT], double seconds)
     else if (seconds < 3570)
         snprintf(buffer, SN_TEXT, "%.0fm%02.0fs", floor((seconds + 0.5) / 60),
                  floor(fmod(seconds + 0.5, 60)));
+    else if (seconds >= 2 * 86400)
+        snprintf(buffer, SN_TEXT, "%.3g days", seconds / 86400);
     else
         snprintf(buffer, SN_TEXT, "%.0fh%02.0fm", floor((seconds + 30) / 3600),
                  floor(fmod(seconds + 30, 3600) / 60));
