@@ -9,8 +9,6 @@
 /* ---- The plan ------------------------------------------------------------------------------- */
 
 #define DEFAULT_RATE 1e-6
-/* A pipe begins with a layer of this size. */
-#define PIPE_BYTES (16ull << 20)
 
 static uint64_t with_margin(uint64_t lines)
 {
@@ -18,71 +16,31 @@ static uint64_t with_margin(uint64_t lines)
     return lines + lines / 32 + 1024;
 }
 
-static seen_status plan_bytes(uint64_t capacity, double rate, uint64_t *bytes, seen_error *error)
+static seen_status plan_memory(const sn_uniq_options *options, sn_uniq_plan *plan,
+                               seen_error *error)
 {
-    seen_wish wish = {.size = sizeof wish, .capacity = capacity, .error_rate = rate};
-    seen_plan plan = {.size = sizeof plan};
-    seen_status status = seen_plan_make(&wish, &plan, error);
-    if (status == SEEN_OK)
-        *bytes = plan.bytes;
-    return status;
-}
-
-/* Memory is bounded: a fixed set, as large as the lines ask for and no larger than the bound. Past
- * its capacity it goes on, and the summary tells the rate that came of it. */
-static seen_status plan_bounded(const sn_uniq_options *options, sn_uniq_plan *plan,
-                                seen_error *error)
-{
-    uint64_t blocks = sn_pipeline_memory(&options->pipeline);
-    uint64_t room = options->memory > 2 * blocks ? options->memory - blocks : options->memory / 2;
-    seen_wish wish = {.size = sizeof wish, .error_rate = plan->error_rate};
-    uint64_t need = UINT64_MAX;
-    if (plan->capacity) {
-        seen_status status =
-            plan_bytes(plan->capacity + plan->capacity / 4, plan->error_rate, &need, error);
-        if (status != SEEN_OK)
-            return status;
+    plan->set = (sn_cascade_options){.capacity = plan->capacity, .error_rate = plan->error_rate};
+    if (options->memory) {
+        uint64_t blocks = sn_pipeline_memory(&options->pipeline);
+        plan->set.memory =
+            options->memory > 2 * blocks ? options->memory - blocks : options->memory / 2;
     }
-    if (need <= room)
-        wish.capacity = plan->capacity + plan->capacity / 4;
-    else {
-        wish.bits = room * 8;
-        if (plan->capacity) {
-            wish.capacity = plan->capacity;
-            wish.error_rate = 0;
-        }
-    }
-    seen_plan made = {.size = sizeof made};
-    seen_status status = seen_plan_make(&wish, &made, error);
+    seen_plan first;
+    seen_status status = sn_cascade_plan(&plan->set, &first, error);
     if (status != SEEN_OK)
         return status;
-    plan->set.growth = SEEN_FIXED;
-    plan->set.when_full = SEEN_FULL_GO_ON;
-    plan->set.capacity = wish.capacity;
-    plan->set.error_rate = wish.error_rate;
-    plan->set.bits = wish.bits;
-    plan->capacity = made.capacity;
-    plan->memory = made.bytes;
-    plan->error_rate = made.predicted_rate;
+    plan->capacity = first.capacity;
+    plan->memory = first.bytes;
+    plan->growing = !options->memory;
+    if (options->memory)
+        plan->error_rate = first.predicted_rate;
     return SEEN_OK;
-}
-
-static seen_status plan_growing(sn_uniq_plan *plan, seen_error *error)
-{
-    if (!plan->capacity)
-        plan->capacity =
-            (uint64_t)((double)PIPE_BYTES * 8 / (1.1 * seen_classic_bits(1, plan->error_rate)));
-    plan->set.growth = SEEN_GROWING;
-    plan->set.capacity = plan->capacity;
-    plan->set.error_rate = plan->error_rate;
-    plan->growing = true;
-    return plan_bytes(plan->capacity, plan->error_rate, &plan->memory, error);
 }
 
 seen_status sn_uniq_plan_make(const sn_uniq_options *options, sn_input *input, sn_uniq_plan *plan,
                               seen_error *error)
 {
-    *plan = (sn_uniq_plan){.set = {.size = sizeof(seen_options)}};
+    *plan = (sn_uniq_plan){.lines = UINT64_MAX};
     seen_status status =
         sn_input_estimate(input, options->pipeline.terminator, &plan->lines, &plan->bytes, error);
     if (status != SEEN_OK)
@@ -102,7 +60,7 @@ seen_status sn_uniq_plan_make(const sn_uniq_options *options, sn_input *input, s
     }
     if (options->exact)
         return sn_uniq_plan_exact(options, plan, error);
-    return options->memory ? plan_bounded(options, plan, error) : plan_growing(plan, error);
+    return plan_memory(options, plan, error);
 }
 
 /* ---- Steps ---------------------------------------------------------------------------------- */
@@ -124,7 +82,7 @@ size_t sn_uniq_count_new(const sn_block *block)
 seen_status sn_uniq_add(void *context, sn_block *block, seen_error *error)
 {
     sn_uniq *u = context;
-    return seen_add_hashes(u->set, block->hash, block->lines, block->answer, error);
+    return sn_cascade_add(&u->cascade, block->hash, block->lines, block->answer, error);
 }
 
 seen_status sn_uniq_select(void *context, sn_block *block, seen_error *error)
@@ -180,53 +138,24 @@ seen_status sn_uniq_finish(sn_uniq *u, seen_error *error)
     return status;
 }
 
-/* ---- How wrong ------------------------------------------------------------------------------ */
-
-double sn_uniq_expect_wrong(const seen_info *shape, double keys)
-{
-    if (shape->layers != 1 || shape->growth == SEEN_WINDOW)
-        return keys * shape->error_rate;
-    seen_plan plan = {.size = sizeof plan,
-                      .kind = shape->kind,
-                      .capacity = shape->capacity,
-                      .bits = shape->bits,
-                      .bytes = shape->bytes,
-                      .hashes = shape->hashes,
-                      .spread = shape->spread,
-                      .probes = shape->probes,
-                      .lines = shape->bits / 512,
-                      .shards = shape->shards};
-    /* Each new line met the set as it was then: the sum is an integral over its filling. */
-    enum { STEPS = 64 };
-    double sum = 0;
-    for (int i = 0; i < STEPS; i++)
-        sum += seen_plan_rate(&plan, keys * (i + 0.5) / STEPS);
-    return keys * sum / STEPS;
-}
-
 /* ---- The plain way -------------------------------------------------------------------------- */
 
 seen_status sn_uniq_run_memory(sn_uniq *u, seen_error *error)
 {
-    seen_status status = seen_create(NULL, &u->plan->set, 0, &u->set, error);
+    seen_status status = sn_cascade_open(&u->cascade, &u->plan->set, error);
     if (status != SEEN_OK)
         return status;
-    u->hasher = seen_hasher_of(u->set);
+    u->hasher = u->cascade.hasher;
     sn_pipeline_steps steps = {u, sn_uniq_hash, sn_uniq_add, sn_uniq_select, sn_uniq_write};
     status = sn_uniq_pass(u, &steps, error);
-    seen_info shape = {.size = sizeof shape};
-    if (status == SEEN_OK)
-        status = seen_get_shape(u->set, &shape, error);
-    seen_close(u->set);
-    if (status != SEEN_OK)
-        return status;
     sn_uniq_result *result = u->result;
-    result->distinct = u->keep == SEEN_NEW ? result->written : result->lines - result->written;
-    result->memory = shape.bytes;
-    result->layers = shape.layers;
-    result->error_rate = shape.error_rate;
-    result->wrong = sn_uniq_expect_wrong(&shape, (double)result->distinct);
-    return SEEN_OK;
+    result->distinct = sn_cascade_keys(&u->cascade);
+    result->memory = sn_cascade_memory(&u->cascade);
+    result->layers = (uint32_t)u->cascade.count;
+    result->error_rate = u->plan->error_rate;
+    result->wrong = sn_cascade_expect_wrong(&u->cascade);
+    sn_cascade_close(&u->cascade);
+    return status;
 }
 
 static seen_status check_options(const sn_uniq_options *options, seen_error *error)

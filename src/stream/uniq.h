@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "seen.h"
+#include "stream/cascade.h"
 #include "stream/input.h"
 #include "stream/keys.h"
 #include "stream/output.h"
@@ -40,13 +41,13 @@ typedef struct sn_uniq_options {
 
 /* What will be done, worked out before anything but a sample is read. */
 typedef struct sn_uniq_plan {
-    uint64_t lines;    /* estimated; UINT64_MAX: not known */
-    uint64_t bytes;    /* estimated, after decompression; UINT64_MAX: not known */
-    uint64_t capacity; /* distinct lines that the set is made for at first */
-    uint64_t memory;   /* of the set at first; exact: the most that the table takes */
-    double error_rate; /* with `capacity` lines; 0: exact */
-    bool growing;      /* the set grows when there are more */
-    seen_options set;  /* how the set is made */
+    uint64_t lines;         /* estimated; UINT64_MAX: not known */
+    uint64_t bytes;         /* estimated, after decompression; UINT64_MAX: not known */
+    uint64_t capacity;      /* distinct lines that the set is made for at first */
+    uint64_t memory;        /* of the set at first; exact: the most that the table takes */
+    double error_rate;      /* with `capacity` lines; 0: exact */
+    bool growing;           /* the set grows when there are more */
+    sn_cascade_options set; /* how it is made */
 } sn_uniq_plan;
 
 typedef struct sn_uniq_result {

@@ -35,7 +35,7 @@ typedef struct filter_way {
     bool each_block; /* nothing to sync: add at once */
 
     sn_temp *later; /* deferred: hashes of what will appear at the end */
-    seen_set *stand_in;
+    sn_cascade stand_in;
 } filter_way;
 
 /* ---- In place ------------------------------------------------------------------------------- */
@@ -155,7 +155,7 @@ static seen_status decide_deferred(void *context, sn_block *block, seen_error *e
     for (size_t i = 0; i < block->lines; i++)
         if (block->answer[i] == SEEN_NEW)
             hashes[count++] = block->hash[i];
-    status = seen_add_hashes(way->stand_in, hashes, count, answers, error);
+    status = sn_cascade_add(&way->stand_in, hashes, count, answers, error);
     if (status != SEEN_OK)
         return status;
     size_t fresh = 0;
@@ -192,15 +192,11 @@ static seen_status remember_later(sn_uniq *u, seen_error *error)
 static seen_status run_deferred(sn_uniq *u, seen_error *error)
 {
     filter_way *way = u->way;
-    seen_options options = {.size = sizeof options,
-                            .growth = SEEN_GROWING,
-                            .hash = u->hasher.kind,
-                            .error_rate = 1e-6,
-                            .seed_given = true,
-                            .seed = {u->hasher.seed[0], u->hasher.seed[1]}};
     uint64_t lines = u->plan->lines;
-    options.capacity = lines == UINT64_MAX ? 4 << 20 : lines + lines / 32 + 1024;
-    seen_status status = seen_create(NULL, &options, 0, &way->stand_in, error);
+    sn_cascade_options options = {.capacity = lines == UINT64_MAX ? 0 : lines + lines / 32 + 1024,
+                                  .error_rate = 1e-6,
+                                  .hasher = &u->hasher};
+    seen_status status = sn_cascade_open(&way->stand_in, &options, error);
     if (status == SEEN_OK)
         status = sn_temp_open(u->options->temp_dir, 0, &way->later, error);
     if (status != SEEN_OK)
@@ -216,9 +212,15 @@ static seen_status run_deferred(sn_uniq *u, seen_error *error)
 
 /* ---- Both, and the shared server ------------------------------------------------------------ */
 
+static seen_status add_first(void *context, sn_block *block, seen_error *error)
+{
+    const sn_uniq *u = context;
+    return seen_add_hashes(u->set, block->hash, block->lines, block->answer, error);
+}
+
 static seen_status run_remember_first(sn_uniq *u, seen_error *error)
 {
-    sn_pipeline_steps steps = {u, sn_uniq_hash, sn_uniq_add, sn_uniq_select, sn_uniq_write};
+    sn_pipeline_steps steps = {u, sn_uniq_hash, add_first, sn_uniq_select, sn_uniq_write};
     return sn_uniq_pass(u, &steps, error);
 }
 
@@ -259,6 +261,6 @@ seen_status sn_uniq_run_filter(sn_uniq *u, seen_error *error)
     sn_pending_free(&way.old);
     free(way.batch);
     sn_temp_close(way.later);
-    seen_close(way.stand_in);
+    sn_cascade_close(&way.stand_in);
     return status;
 }

@@ -13,15 +13,16 @@ typedef struct sn_uniq {
     sn_output *dropped; /* NULL: not written */
     sn_uniq_result *result;
     seen_hasher hasher;
-    seen_answer keep; /* the answer of the lines to be written */
-    seen_set *set;    /* that answers, in memory or the caller's */
-    uint64_t fresh;   /* keys that were new; guarded by the decide turn */
-    void *way;        /* what the way of deciding needs */
+    seen_answer keep;   /* the answer of the lines to be written */
+    sn_cascade cascade; /* that answers, in memory */
+    seen_set *set;      /* that answers: the caller's filter */
+    uint64_t fresh;     /* keys that were new; guarded by the decide turn */
+    void *way;          /* what the way of deciding needs */
 } sn_uniq;
 
 /* Steps that all ways share. */
 seen_status sn_uniq_hash(void *context, sn_block *block, seen_error *error);   /* prepare */
-seen_status sn_uniq_add(void *context, sn_block *block, seen_error *error);    /* decide: set */
+seen_status sn_uniq_add(void *context, sn_block *block, seen_error *error);    /* decide: memory */
 seen_status sn_uniq_select(void *context, sn_block *block, seen_error *error); /* render */
 seen_status sn_uniq_write(void *context, sn_block *block, seen_error *error);  /* emit */
 
@@ -33,9 +34,6 @@ size_t sn_uniq_count_new(const sn_block *block);
 
 /* Completes both outputs; the handles are gone. */
 seen_status sn_uniq_finish(sn_uniq *u, seen_error *error);
-
-/* Lines taken for repeats wrongly, when `keys` new ones came into a set of this shape. */
-double sn_uniq_expect_wrong(const seen_info *shape, double keys);
 
 /* The ways. Each runs the whole input and fills the result; the caller ends the outputs. */
 seen_status sn_uniq_run_memory(sn_uniq *u, seen_error *error);

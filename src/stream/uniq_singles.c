@@ -11,10 +11,11 @@
 #include "stream/uniq_inside.h"
 
 typedef struct singles_way {
-    seen_set *repeated;
+    sn_cascade repeated;
     sn_temp *kept; /* NULL: the input can be read again */
     bool open_line;
     seen_hash *hashes; /* of one block's repeats; guarded by the decide turn */
+    seen_answer *answers;
     size_t room;
 } singles_way;
 
@@ -22,22 +23,25 @@ static seen_status find_repeats(void *context, sn_block *block, seen_error *erro
 {
     sn_uniq *u = context;
     singles_way *way = u->way;
-    seen_status status = seen_add_hashes(u->set, block->hash, block->lines, block->answer, error);
+    seen_status status =
+        sn_cascade_add(&u->cascade, block->hash, block->lines, block->answer, error);
     if (status != SEEN_OK)
         return status;
     if (block->lines > way->room) {
-        seen_hash *hashes = realloc(way->hashes, block->lines * sizeof *hashes);
-        if (!hashes)
+        free(way->hashes);
+        free(way->answers);
+        way->hashes = malloc(block->lines * sizeof *way->hashes);
+        way->answers = malloc(block->lines);
+        way->room = way->hashes && way->answers ? block->lines : 0;
+        if (!way->room)
             return sn_stream_fail(error, SEEN_ERR_MEMORY, "no memory for %zu lines", block->lines);
-        way->hashes = hashes;
-        way->room = block->lines;
     }
     size_t count = 0;
     for (size_t i = 0; i < block->lines; i++)
         if (block->answer[i] == SEEN_BEFORE)
             way->hashes[count++] = block->hash[i];
     u->fresh += block->lines - count;
-    return seen_add_hashes(way->repeated, way->hashes, count, NULL, error);
+    return sn_cascade_add(&way->repeated, way->hashes, count, way->answers, error);
 }
 
 static seen_status keep_bytes(void *context, sn_block *block, seen_error *error)
@@ -61,25 +65,22 @@ static seen_status hash_and_ask(void *context, sn_block *block, seen_error *erro
     singles_way *way = u->way;
     seen_status status = sn_uniq_hash(u, block, error);
     return status == SEEN_OK
-               ? seen_check_hashes(way->repeated, block->hash, block->lines, block->answer, error)
+               ? sn_cascade_check(&way->repeated, block->hash, block->lines, block->answer, error)
                : status;
 }
 
 static seen_status make_sets(sn_uniq *u, seen_error *error)
 {
     singles_way *way = u->way;
-    seen_status status = seen_create(NULL, &u->plan->set, 0, &u->set, error);
+    seen_status status = sn_cascade_open(&u->cascade, &u->plan->set, error);
     if (status != SEEN_OK)
         return status;
-    u->hasher = seen_hasher_of(u->set);
-    seen_options repeated = u->plan->set;
-    repeated.hash = u->hasher.kind;
-    repeated.seed_given = true;
-    repeated.seed[0] = u->hasher.seed[0];
-    repeated.seed[1] = u->hasher.seed[1];
-    if (repeated.growth == SEEN_GROWING)
-        repeated.capacity = repeated.capacity / 8 + 1024;
-    status = seen_create(NULL, &repeated, 0, &way->repeated, error);
+    u->hasher = u->cascade.hasher;
+    sn_cascade_options repeated = u->plan->set;
+    repeated.hasher = &u->hasher;
+    if (!repeated.memory)
+        repeated.capacity = repeated.capacity / 8;
+    status = sn_cascade_open(&way->repeated, &repeated, error);
     if (status == SEEN_OK && !sn_input_can_reread(u->input))
         status = sn_temp_open(u->options->temp_dir, 0, &way->kept, error);
     return status;
@@ -108,21 +109,16 @@ static seen_status second_reading(sn_uniq *u, seen_error *error)
     return status;
 }
 
-static seen_status fill_result(sn_uniq *u, seen_error *error)
+static void fill_result(sn_uniq *u)
 {
     singles_way *way = u->way;
-    seen_info first = {.size = sizeof first}, second = {.size = sizeof second};
-    seen_status status = seen_get_shape(u->set, &first, error);
-    if (status == SEEN_OK)
-        status = seen_get_shape(way->repeated, &second, error);
     sn_uniq_result *result = u->result;
     result->distinct = u->fresh;
-    result->memory = first.bytes + second.bytes;
-    result->layers = first.layers;
-    result->error_rate = first.error_rate + second.error_rate;
-    result->wrong = sn_uniq_expect_wrong(&first, (double)u->fresh) +
-                    (double)result->written * second.error_rate;
-    return status;
+    result->memory = sn_cascade_memory(&u->cascade) + sn_cascade_memory(&way->repeated);
+    result->layers = (uint32_t)u->cascade.count;
+    result->error_rate = 2 * u->plan->error_rate;
+    result->wrong = sn_cascade_expect_wrong(&u->cascade) +
+                    (double)result->written * sn_cascade_rate_now(&way->repeated);
 }
 
 seen_status sn_uniq_run_singles(sn_uniq *u, seen_error *error)
@@ -137,11 +133,11 @@ seen_status sn_uniq_run_singles(sn_uniq *u, seen_error *error)
     /* A line that came once so far may come again: a prefix of the input has no answer. */
     if (status == SEEN_OK && !u->result->stopped)
         status = second_reading(u, error);
-    if (status == SEEN_OK)
-        status = fill_result(u, error);
-    seen_close(u->set);
-    seen_close(way.repeated);
+    fill_result(u);
+    sn_cascade_close(&u->cascade);
+    sn_cascade_close(&way.repeated);
     sn_temp_close(way.kept);
     free(way.hashes);
+    free(way.answers);
     return status;
 }
