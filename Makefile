@@ -1,0 +1,103 @@
+# The front door. CMake does the building; this file knows the usual errands.
+#
+#   make            build the command (build/seen), both libraries and the benchmarks
+#   make demo       the main jobs on a sample, with something to look at
+#   make test       every test: release, sanitizers, analysis (about ten minutes)
+#   make check      the quick part: release build and its tests
+#   make install    PREFIX=/usr/local by default; DESTDIR is honoured
+#
+#   make bench      the benchmarks that fit in a few minutes; bench-NAME for one of them
+#   make fuzz       every fuzz target for FUZZ_SECONDS (60) each
+#   make coverage   line coverage of src/
+#   make billion    a billion keys, past 2^32 bits      make scale   two files of 200 million lines
+#   make stress     1,000 kills and power cuts a path   make dist    a source archive
+#   make deb        Debian packages                     make clean   remove what was built
+
+MAKEFLAGS += --no-print-directory
+SHELL := /bin/bash
+PREFIX ?= /usr/local
+FUZZ_SECONDS ?= 60
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+CTEST = ctest --output-on-failure --timeout 600 -j $(JOBS)
+
+.PHONY: all build demo test check install uninstall bench fuzz coverage billion scale stress dist deb \
+        clean deps-build deps-test deps-demo test-asan test-tsan test-clang test-static test-valgrind
+
+all: build
+
+deps-build deps-test deps-demo deps-bench deps-deb: deps-%:
+	@tools/deps $*
+
+build: deps-build
+	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) > build-release.log 2>&1 || (cat build-release.log; exit 1)
+	@rm -f build-release.log
+	@cmake --build build -j $(JOBS)
+
+check: deps-test build
+	@cd build && $(CTEST)
+
+test: check test-clang test-asan test-tsan test-static test-valgrind
+	@echo "make test: all passed"
+
+# Another compiler: its warnings are errors too.
+test-clang: deps-test
+	@cmake --preset clang -DSEEN_BUILD_BENCH=OFF > /dev/null
+	@cmake --build build-clang -j $(JOBS)
+	@cd build-clang && $(CTEST) -R '^(unit|fuzz)\.'
+
+test-asan: deps-test
+	@cmake --preset asan > /dev/null
+	@cmake --build build-asan -j $(JOBS)
+	@cd build-asan && $(CTEST) -LE slow
+
+test-tsan: deps-test
+	@cmake --preset tsan > /dev/null
+	@cmake --build build-tsan -j $(JOBS)
+	@cd build-tsan && $(CTEST) -LE 'slow|no-tsan'
+
+test-static: deps-test
+	@tools/lint
+
+test-valgrind: deps-test build
+	@tools/valgrind-run build
+
+demo: deps-demo build
+	@tools/demo build
+
+install: build
+	@cmake --install build
+
+uninstall:
+	@xargs -r rm -v < build/install_manifest.txt
+
+bench: deps-bench build
+	@tools/bench build
+
+bench-%: deps-bench build
+	@tools/bench build $*
+
+fuzz: deps-test
+	@cmake --preset fuzz > /dev/null
+	@cmake --build build-fuzz -j $(JOBS)
+	@tools/fuzz build-fuzz $(FUZZ_SECONDS)
+
+coverage: deps-test
+	@tools/coverage
+
+billion: deps-test build
+	@build/tests/billion
+
+scale: deps-bench build
+	@bench/scale.sh build
+
+stress: deps-test build
+	@tools/stress build
+
+dist: deps-build
+	@tools/dist
+
+deb: deps-deb
+	@tools/deb
+
+clean:
+	@rm -rf build build-* dist

@@ -1,0 +1,346 @@
+/* How fast is the filter core? One command, one table, everything side by side in one run:
+ *
+ *     build/bench/core [KEYS]          (10^8 keys by default; needs 3 GB of memory)
+ *
+ * The physical limit is random reads of cache lines over a buffer of the same size, at addresses
+ * taken from the same array of hashes, by the best of several prefetch strategies. libbloom (Debian's
+ * libbloom-dev) and a hash set (open addressing, 128-bit hash and pointer) do the same work. Each
+ * figure is the best of several interleaved rounds, in nanoseconds per key. */
+#include "seen.h"
+
+#include <bloom.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+enum { KEY = 64, BLOCK = 1 << 16 };
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static double better(double a, double b)
+{
+    return a == 0 || b < a ? b : a;
+}
+
+static uint64_t mix(uint64_t x)
+{
+    x += 0x9e3779b97f4a7c15u;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+}
+
+static void *big(size_t bytes)
+{
+    char *p = mmap(NULL, bytes + (2 << 20), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED) {
+        fprintf(stderr, "core: no memory for %zu MiB; give fewer keys\n", bytes >> 20);
+        exit(2);
+    }
+    p += (2 << 20) - (uintptr_t)p % (2 << 20);
+    madvise(p, bytes, MADV_HUGEPAGE);
+    return p;
+}
+
+static void check(seen_status status, const seen_error *error)
+{
+    if (status == SEEN_OK)
+        return;
+    fprintf(stderr, "core: %s\n", error->message);
+    exit(2);
+}
+
+static void fill_hashes(seen_hash *h, size_t n, uint64_t salt)
+{
+    for (size_t i = 0; i < n; i++)
+        h[i] = (seen_hash){.lo = mix(2 * i + salt), .hi = mix(2 * i + 1 + salt)};
+}
+
+/* ---- the limit ---- */
+
+static uint64_t sink;
+
+static inline uint64_t line_of(seen_hash h, uint64_t lines)
+{
+    return (uint64_t)(((__extension__(unsigned __int128)h.hi) * lines) >> 64);
+}
+
+#define LIMIT(name, hint, ahead)                                                                   \
+    static double name(const char *buffer, uint64_t lines, const seen_hash *h, size_t n)           \
+    {                                                                                              \
+        double start = now();                                                                      \
+        uint64_t sum = 0;                                                                          \
+        for (size_t i = 0; i < n; i++) {                                                           \
+            if ((ahead) && i + (ahead) < n)                                                        \
+                __builtin_prefetch(buffer + line_of(h[i + (ahead)], lines) * 64, 0, hint);         \
+            sum += *(const volatile uint64_t *)(const void *)(buffer + line_of(h[i], lines) * 64); \
+        }                                                                                          \
+        sink += sum;                                                                               \
+        return (now() - start) / (double)n * 1e9;                                                  \
+    }
+LIMIT(limit_plain, 0, 0)
+LIMIT(limit_l1, 3, 16)
+LIMIT(limit_l1_far, 3, 64)
+LIMIT(limit_l2, 2, 32)
+LIMIT(limit_l2_far, 2, 64)
+LIMIT(limit_l2_farther, 2, 128)
+
+static double limit(const char *buffer, uint64_t lines, const seen_hash *h, size_t n)
+{
+    double best = limit_plain(buffer, lines, h, n);
+    best = better(best, limit_l1(buffer, lines, h, n));
+    best = better(best, limit_l1_far(buffer, lines, h, n));
+    best = better(best, limit_l2(buffer, lines, h, n));
+    best = better(best, limit_l2_far(buffer, lines, h, n));
+    return better(best, limit_l2_farther(buffer, lines, h, n));
+}
+
+/* ---- ours, hashes already taken ---- */
+
+typedef struct job {
+    seen_set *set;
+    const seen_hash *h;
+    size_t n;
+    bool add;
+} job;
+
+static void *run_job(void *arg)
+{
+    job *j = arg;
+    static _Thread_local seen_answer answers[BLOCK];
+    seen_error error;
+    for (size_t at = 0; at < j->n; at += BLOCK) {
+        size_t n = j->n - at < BLOCK ? j->n - at : BLOCK;
+        check(j->add ? seen_add_hashes(j->set, j->h + at, n, answers, &error)
+                     : seen_check_hashes(j->set, j->h + at, n, answers, &error),
+              &error);
+        sink += answers[0];
+    }
+    return NULL;
+}
+
+static double run(seen_set *set, const seen_hash *h, size_t n, bool add, int threads)
+{
+    pthread_t thread[16];
+    job jobs[16];
+    double start = now();
+    for (int t = 0; t < threads; t++) {
+        size_t from = n / (size_t)threads * (size_t)t;
+        jobs[t] = (job){set, h + from, n / (size_t)threads, add};
+        if (t > 0)
+            pthread_create(&thread[t], NULL, run_job, &jobs[t]);
+    }
+    run_job(&jobs[0]);
+    for (int t = 1; t < threads; t++)
+        pthread_join(thread[t], NULL);
+    return (now() - start) / (double)n * 1e9;
+}
+
+static seen_set *make(uint64_t keys, double rate)
+{
+    seen_options o = {.size = sizeof o, .capacity = keys, .error_rate = rate,
+                      .when_full = SEEN_FULL_GO_ON, .seed_given = true};
+    seen_error error;
+    seen_set *set;
+    check(seen_create(NULL, &o, 0, &set, &error), &error);
+    return set;
+}
+
+typedef struct figures {
+    double limit, add, hit, miss, add2, hit2;
+} figures;
+
+static void measure_hashes(size_t n, double rate, const seen_hash *h, const seen_hash *strangers,
+                           size_t m, int rounds, figures *f)
+{
+    for (int r = 0; r < rounds; r++) {
+        seen_set *set = make(n, rate);
+        seen_info info = {.size = sizeof info};
+        seen_error error;
+        check(seen_get_shape(set, &info, &error), &error);
+        char *buffer = big(info.bytes);
+        memset(buffer, 1, info.bytes);
+        f->limit = better(f->limit, limit(buffer, info.bytes / 64, strangers, m));
+        munmap(buffer, info.bytes);
+        /* Touch every page first: the first touch is the system's work, not the filter's. */
+        run(set, strangers, 1 << 20, true, 1);
+        f->add = better(f->add, run(set, h, n, true, 1));
+        f->hit = better(f->hit, run(set, h, n, false, 1));
+        f->miss = better(f->miss, run(set, strangers, m, false, 1));
+        f->hit2 = better(f->hit2, run(set, h, n, false, 2));
+        seen_close(set);
+        set = make(n, rate);
+        run(set, strangers, 1 << 20, true, 1);
+        f->add2 = better(f->add2, run(set, h, n, true, 2));
+        seen_close(set);
+    }
+}
+
+/* ---- keys of 64 bytes that stream from memory ---- */
+
+static void fill_keys(char *keys, size_t n, uint64_t from)
+{
+    static const char TEXT[] = "https://www.example.org/articles/0123456789abcdef/page-00000000";
+    for (size_t i = 0; i < n; i++) {
+        char *k = keys + i * KEY;
+        memcpy(k, TEXT, KEY);
+        uint64_t x = mix(from + i);
+        for (int c = 0; c < 16; c++)
+            k[33 + c] = "0123456789abcdef"[x >> (4 * c) & 15];
+    }
+}
+
+typedef struct slot {
+    seen_hash h;
+    const char *key;
+} slot;
+
+typedef struct table {
+    slot *slots;
+    size_t mask;
+} table;
+
+static bool table_add(table *t, seen_hash h, const char *key, bool add)
+{
+    for (size_t i = h.lo & t->mask;; i = (i + 1) & t->mask) {
+        slot *s = &t->slots[i];
+        if (!s->key) {
+            if (add)
+                *s = (slot){h, key};
+            return false;
+        }
+        if (s->h.lo == h.lo && s->h.hi == h.hi)
+            return true;
+    }
+}
+
+enum { OURS, LIBBLOOM, HASHSET, WAYS };
+enum { DO_ADD, DO_HIT, DO_MISS, DEEDS };
+
+typedef struct rivals {
+    seen_set *set;
+    struct bloom bloom;
+    table table;
+    seen_key *keys;
+    seen_answer *answers;
+} rivals;
+
+static double deed(rivals *r, int way, int what, const char *block, size_t n)
+{
+    seen_error error;
+    seen_hasher hasher = {0};
+    for (size_t i = 0; i < n; i++)
+        r->keys[i] = (seen_key){block + i * KEY, KEY};
+    double start = now();
+    if (way == OURS)
+        check(what == DO_ADD ? seen_add_many(r->set, r->keys, n, r->answers, &error)
+                             : seen_check_many(r->set, r->keys, n, r->answers, &error),
+              &error);
+    for (size_t i = 0; i < n && way == LIBBLOOM; i++)
+        sink += (uint64_t)(what == DO_ADD ? bloom_add(&r->bloom, block + i * KEY, KEY)
+                                          : bloom_check(&r->bloom, block + i * KEY, KEY));
+    for (size_t i = 0; i < n && way == HASHSET; i++)
+        sink += table_add(&r->table, seen_hash_key(&hasher, block + i * KEY, KEY), block + i * KEY,
+                          what == DO_ADD);
+    return now() - start;
+}
+
+/* Everybody adds all keys; the times of the slow ones are taken over a sample of the blocks. */
+static void measure_keys(size_t n, size_t block, bool with_table, double out[WAYS][DEEDS])
+{
+    rivals r = {.set = make(n, 0.01)};
+    char *keys = big(block * KEY);
+    size_t blocks = n / block, every = blocks > 16 ? blocks / 16 : 1;
+    double spent[WAYS][DEEDS] = {{0}};
+    size_t done[WAYS][DEEDS] = {{0}};
+    r.keys = calloc(block, sizeof *r.keys);
+    r.answers = calloc(block, 1);
+    if (bloom_init(&r.bloom, (int)n, 0.01) != 0 || !r.keys || !r.answers)
+        exit(2);
+    if (with_table) {
+        r.table.mask = 1;
+        while (r.table.mask < 2 * n)
+            r.table.mask *= 2;
+        r.table.slots = big(r.table.mask * sizeof(slot));
+        r.table.mask--;
+    }
+    for (int what = 0; what < DEEDS; what++)
+        for (size_t b = 0; b < blocks; b++) {
+            bool sample = b % every == 0;
+            fill_keys(keys, block, (what == DO_MISS ? n : 0) + b * block);
+            for (int way = 0; way < WAYS; way++) {
+                if ((way == HASHSET && !with_table) || (way != OURS && !sample))
+                    continue;
+                spent[way][what] += deed(&r, way, what, keys, block);
+                done[way][what] += block;
+            }
+        }
+    for (int way = 0; way < WAYS; way++)
+        for (int what = 0; what < DEEDS; what++)
+            if (done[way][what])
+                out[way][what] = better(out[way][what],
+                                        spent[way][what] / (double)done[way][what] * 1e9);
+    seen_close(r.set);
+    bloom_free(&r.bloom);
+    if (with_table)
+        munmap(r.table.slots, (r.table.mask + 1) * sizeof(slot));
+    munmap(keys, block * KEY);
+    free(r.keys);
+    free(r.answers);
+}
+
+static void print_keys(const char *title, double t[WAYS][DEEDS])
+{
+    static const char *const DEED[] = {"add", "check, hit", "check, miss"};
+    printf("\n%s: ns per key of 64 bytes, hashing included\n", title);
+    printf("  %-14s %10s %10s %10s %16s\n", "", "seen", "libbloom", "hash set", "libbloom/seen");
+    for (int what = 0; what < DEEDS; what++)
+        printf("  %-14s %10.1f %10.1f %10.1f %15.1fx\n", DEED[what], t[OURS][what],
+               t[LIBBLOOM][what], t[HASHSET][what], t[LIBBLOOM][what] / t[OURS][what]);
+}
+
+int main(int argc, char **argv)
+{
+    size_t n = argc > 1 ? (size_t)strtod(argv[1], NULL) : 100000000, m = n < 10000000 ? n : 10000000;
+    int rounds = argc > 2 ? atoi(argv[2]) : 3;
+    if (n < BLOCK) {
+        fprintf(stderr, "usage: core [KEYS] [ROUNDS]   (at least 65536 keys)\n");
+        return 2;
+    }
+    seen_hash *h = big(n * sizeof *h), *strangers = big(m * sizeof *strangers);
+    fill_hashes(h, n, 1);
+    fill_hashes(strangers, m, UINT64_C(1) << 62);
+
+    figures f = {0}, g = {0};
+    measure_hashes(n, 0.01, h, strangers, m, rounds, &f);
+    measure_hashes(n, 1e-6, h, strangers, m, rounds > 1 ? rounds - 1 : 1, &g);
+    printf("%zu keys, hashes already taken, ns per key (ratio to the limit in brackets)\n", n);
+    printf("  %-26s %14s %20s\n", "", "rate 0.01", "rate 1e-6");
+    printf("  %-26s %10.2f %24.2f\n", "limit: read a cache line", f.limit, g.limit);
+    printf("  %-26s %10.2f (%.2fx) %14.2f (%.2fx)\n", "add", f.add, f.add / f.limit, g.add, g.add / g.limit);
+    printf("  %-26s %10.2f (%.2fx) %14.2f (%.2fx)\n", "check, hit", f.hit, f.hit / f.limit, g.hit, g.hit / g.limit);
+    printf("  %-26s %10.2f (%.2fx) %14.2f (%.2fx)\n", "check, miss", f.miss, f.miss / f.limit, g.miss, g.miss / g.limit);
+    printf("  %-26s %10.2f (%.2fx of one) %7.2f (%.2fx of one)\n", "add, two threads", f.add2, f.add / f.add2, g.add2, g.add / g.add2);
+    printf("  %-26s %10.2f (%.2fx of one) %7.2f (%.2fx of one)\n", "check, two threads", f.hit2, f.hit / f.hit2, g.hit2, g.hit / g.hit2);
+    printf("  1e-6 against 0.01: add %.2fx, check %.2fx\n", g.add / f.add, g.hit / f.hit);
+    munmap(h, n * sizeof *h);
+
+    double large[WAYS][DEEDS] = {{0}}, small[WAYS][DEEDS] = {{0}};
+    for (int r = 0; r < 5; r++)
+        measure_keys(100000, 100000, true, small);
+    print_keys("100000 keys (in cache)", small);
+    for (int r = 0; r < (rounds > 1 ? 2 : 1); r++)
+        measure_keys(n, BLOCK, false, large);
+    char title[64];
+    snprintf(title, sizeof title, "%zu keys", n);
+    print_keys(title, large);
+    return sink == 42;
+}

@@ -1,0 +1,2 @@
+# Who may include whom.
+"$ROOT/tools/includes"

@@ -1,0 +1,40 @@
+# An installed copy can be built against, by pkg-config and by CMake, shared and static.
+prefix=$TMP/prefix
+cmake --install "$BUILD" --prefix "$prefix" > install.log
+cat > ten.c <<'C'
+#include <seen.h>
+#include <stdio.h>
+int main(void)
+{
+    seen_options options = {.size = sizeof options, .capacity = 1000, .error_rate = 0.01};
+    seen_set *set;
+    seen_answer first, second;
+    if (seen_create(NULL, &options, 0, &set, NULL) != SEEN_OK) return 1;
+    seen_add(set, "key", 3, &first, NULL); seen_add(set, "key", 3, &second, NULL); seen_close(set);
+    return printf("%s %s %s\n", first == SEEN_NEW ? "new" : "seen", second == SEEN_NEW ? "new" : "seen", seen_version()) < 0;
+}
+C
+sanitize=$(sed -n 's/^SEEN_SANITIZE:STRING=\(..*\)/-fsanitize=\1/p' "$BUILD/CMakeCache.txt")
+libdir=$(dirname "$(find "$prefix" -name libseen.a)")
+export PKG_CONFIG_PATH=$libdir/pkgconfig
+# shellcheck disable=SC2046,SC2086
+cc $sanitize -o ten ten.c $(pkg-config --define-variable=prefix="$prefix" --cflags --libs seen)
+[ "$(LD_LIBRARY_PATH=$libdir ./ten)" = "new seen 0.1.0" ] || { echo "shared: wrong answer"; exit 1; }
+# shellcheck disable=SC2046,SC2086
+cc $sanitize -o ten-static ten.c -I"$prefix/include" "$libdir/libseen.a" $(pkg-config --define-variable=prefix="$prefix" --static --libs-only-l seen | sed 's/-lseen //')
+[ "$(./ten-static)" = "new seen 0.1.0" ] || { echo "static: wrong answer"; exit 1; }
+cat > CMakeLists.txt <<'C'
+cmake_minimum_required(VERSION 3.18)
+project(ten C)
+find_package(seen 0.1 REQUIRED)
+add_executable(ten ten.c)
+target_link_libraries(ten seen::seen)
+C
+cmake -S . -B b -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_FLAGS="$sanitize" > cmake.log && cmake --build b > build.log || { cat cmake.log build.log; exit 1; }
+[ "$(b/ten)" = "new seen 0.1.0" ] || { echo "cmake: wrong answer"; exit 1; }
+# Only what starts with seen_ leaves the shared library, and it has a SONAME of its own.
+if nm -D --defined-only "$libdir"/libseen.so | awk '{print $3}' | grep -v -e '^seen_' -e '^__' -e '^_init$' -e '^_fini$' | grep .; then
+    echo "symbols leak from libseen.so"; exit 1
+fi
+readelf -d "$libdir/libseen.so" | grep -q 'SONAME.*libseen.so.0' || { echo "no SONAME"; exit 1; }
+[ "$(ls "$prefix/include")" = seen.h ] || { echo "more than seen.h was installed"; exit 1; }
