@@ -1,7 +1,7 @@
 /* Numbers as people write them: 5e9, 100M, 4GiB, 1%, 30d.
  *
  * Digits are read exactly, into a whole number and a power of ten, because a double cannot hold
- * every 64-bit count; only rates go through strtod, after the same check of their spelling. */
+ * every 64-bit count; rates go through strtod, spelled anew from those. */
 #include "cli/cli.h"
 
 #include <ctype.h>
@@ -192,36 +192,26 @@ bool sn_parse_duration(const char *text, uint64_t *ms, sn_why *why)
     return true;
 }
 
-/* A finite double, its spelling checked before strtod sees it: no hex, no "inf", no "nan". */
-static bool read_double(const char *text, double *value, const char **rest, sn_why *why)
+/* The nearest double; `percent` divides by 100 before it is rounded. */
+static bool to_double(const decimal *number, bool percent, double *value)
 {
-    decimal number;
-    if (!read_decimal(text, &number, why))
-        return false;
-    char spelling[80];
-    size_t len = (size_t)(number.rest - text);
-    if (len >= sizeof spelling)
-        return fail(why, text, "has too many digits");
-    memcpy(spelling, text, len);
-    spelling[len] = 0;
+    char spelling[64];
+    snprintf(spelling, sizeof spelling, "%llue%d", (unsigned long long)number->digits,
+             number->ten - (percent ? 2 : 0));
     *value = strtod(spelling, NULL);
-    if (!isfinite(*value))
-        return fail(why, text, "is too large");
-    *rest = number.rest;
-    return true;
+    return isfinite(*value);
 }
 
 bool sn_parse_rate(const char *text, double *value, sn_why *why)
 {
+    decimal number;
     double rate;
-    const char *rest;
-    if (!read_double(text, &rate, &rest, why))
+    if (!read_decimal(text, &number, why))
         return false;
-    if (!strcmp(rest, "%"))
-        rate /= 100;
-    else if (*rest)
+    bool percent = !strcmp(number.rest, "%");
+    if (*number.rest && !percent)
         return fail(why, text, "is not a rate: write it like 0.01, 1% or 1e-6");
-    if (!(rate > 0 && rate < 1))
+    if (!to_double(&number, percent, &rate) || !(rate > 0 && rate < 1))
         return fail(why, text, "is not a rate: it must lie between 0 and 1, both excluded");
     *value = rate;
     return true;
@@ -229,12 +219,14 @@ bool sn_parse_rate(const char *text, double *value, sn_why *why)
 
 bool sn_parse_number(const char *text, double *value, sn_why *why)
 {
+    decimal number;
     double result;
-    const char *rest;
-    if (!read_double(text, &result, &rest, why))
+    if (!read_decimal(text, &number, why))
         return false;
-    if (*rest)
+    if (*number.rest)
         return fail(why, text, "is not a number");
+    if (!to_double(&number, false, &result))
+        return fail(why, text, "is too large");
     *value = result;
     return true;
 }

@@ -1,0 +1,224 @@
+/* What reaches a terminal or a JSON reader is harmless, whatever a name holds. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "cli/cli.h"
+#include "cli/progress.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void escaped(const char *text, size_t len, const char *want)
+{
+    char out[200];
+    size_t got = sn_escape(out, sizeof out, text, len);
+    out[got] = 0;
+    assert_string_equal(out, want);
+}
+
+static void terminal(void **state)
+{
+    (void)state;
+    escaped("plain name", 10, "plain name");
+    escaped("a\nb\tc\rd", 7, "a\\nb\\tc\\rd");
+    escaped("\x1b[31mred", 8, "\\x1b[31mred");
+    escaped("\0\x07\x7f", 3, "\\x00\\x07\\x7f");
+    escaped("gr\xc3\xbc\xc3\x9f", 6, "gr\xc3\xbc\xc3\x9f");
+    escaped("\xe2\x82\xac \xf0\x9f\x98\x80", 8, "\xe2\x82\xac \xf0\x9f\x98\x80");
+    escaped("\xff\xc3", 2, "\\xff\\xc3");
+    escaped("\xc0\xaf", 2, "\\xc0\\xaf");                   /* overlong */
+    escaped("\xed\xa0\x80", 3, "\\xed\\xa0\\x80");          /* a surrogate */
+    escaped("\xc2\x9b", 2, "\\xc2\\x9b");                   /* CSI in one character */
+    escaped("\xe2\x80\xae", 3, "\\xe2\\x80\\xae");          /* right-to-left override */
+    escaped("\xf4\x90\x80\x80", 4, "\\xf4\\x90\\x80\\x80"); /* past the last character */
+}
+
+static void bounded(void **state)
+{
+    (void)state;
+    char out[20];
+    memset(out, 'x', sizeof out);
+    size_t got = sn_escape(out, 10, "\x1b\x1b\x1b\x1b\x1b\x1b", 6);
+    assert_true(got <= 10);
+    assert_int_equal(out[10], 'x');
+}
+
+/* Long text is cut into pieces inside; no character may be cut with them. */
+static void long_text(void **state)
+{
+    (void)state;
+    char text[3000], *out = NULL;
+    size_t size = 0;
+    for (size_t i = 0; i < sizeof text; i += 3)
+        memcpy(text + i, "\xe2\x82\xac", 3);
+    for (size_t lead = 0; lead < 3; lead++) {
+        FILE *file = open_memstream(&out, &size);
+        char shifted[3010] = "ab";
+        memcpy(shifted + lead, text, sizeof text);
+        sn_put_safe(file, shifted, lead + sizeof text);
+        fclose(file);
+        assert_int_equal(size, lead + sizeof text);
+        assert_memory_equal(out, shifted, size);
+        free(out);
+    }
+}
+
+static void json_strings(void **state)
+{
+    (void)state;
+    static const char odd[] = "q\"\\\n\x01\xff\xc3\xbc";
+    char *out = NULL;
+    size_t size = 0;
+    FILE *file = open_memstream(&out, &size);
+    sn_json json;
+    sn_json_open(&json, file, true);
+    sn_json_object(&json, NULL);
+    sn_json_bytes(&json, "a", odd, sizeof odd - 1);
+    sn_json_array(&json, "b");
+    sn_json_u64(&json, NULL, UINT64_MAX);
+    sn_json_number(&json, NULL, 0.1);
+    sn_json_number(&json, NULL, 1e300 * 1e300);
+    sn_json_number(&json, NULL, 1.0 / 3);
+    sn_json_bool(&json, NULL, true);
+    sn_json_end(&json);
+    sn_json_object(&json, "c");
+    sn_json_end(&json);
+    sn_json_end(&json);
+    fclose(file);
+    assert_string_equal(out, "{\"a\": \"q\\\"\\\\\\u000a\\u0001\\ufffd\xc3\xbc\", \"b\": "
+                             "[18446744073709551615, 0.1, null, 0.3333333333333333"
+                             ", true], \"c\": {}}\n");
+    free(out);
+}
+
+static void passwords(void **state)
+{
+    (void)state;
+    char shown[SN_WHERE];
+    assert_string_equal(sn_show_where(shown, "a/b@c:d"), "a/b@c:d");
+    assert_string_equal(sn_show_where(shown, "redis://u:secret@h:1/0/n"), "redis://u:...@h:1/0/n");
+    assert_string_equal(sn_show_where(shown, "redis://:s@cr@t@h/n"), "redis://:...@h/n");
+    assert_string_equal(sn_show_where(shown, "redis://h:6379/n"), "redis://h:6379/n");
+}
+
+/* Runs `body` in a child with stderr in `said`; the wait status. */
+static char said[1000];
+
+static int in_child(void (*body)(void))
+{
+    int ends[2], status;
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        dup2(ends[1], STDERR_FILENO);
+        sn_signal_install();
+        body();
+        _exit(0);
+    }
+    close(ends[1]);
+    size_t at = 0;
+    for (ssize_t got; (got = read(ends[0], said + at, sizeof said - 1 - at)) > 0;)
+        at += (size_t)got;
+    said[at] = 0;
+    close(ends[0]);
+    waitpid(child, &status, 0);
+    return status;
+}
+
+static int calls;
+
+static void count_call(void *context)
+{
+    (void)context;
+    calls++;
+}
+
+static void one_signal(void)
+{
+    sn_on_stop(count_call, NULL);
+    raise(SIGTERM);
+    raise(SIGPIPE);
+    if (!sn_stopped() || sn_stop_signal() != SIGTERM || calls != 1)
+        _exit(9);
+}
+
+static void two_signals(void)
+{
+    raise(SIGINT);
+    raise(SIGINT);
+    _exit(9);
+}
+
+static void cut_file(void)
+{
+    FILE *file = tmpfile();
+    if (!file || ftruncate(fileno(file), 4096))
+        _exit(8);
+    volatile char *page = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fileno(file), 0);
+    if (ftruncate(fileno(file), 0))
+        _exit(8);
+    _exit(page[0] ? 9 : 10);
+}
+
+static void signals(void **state)
+{
+    (void)state;
+    int status = in_child(one_signal);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    status = in_child(two_signals);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT);
+    status = in_child(cut_file);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == SN_EXIT_TROUBLE);
+    assert_non_null(strstr(said, "the file changed underneath"));
+}
+
+static void silent_progress(void)
+{
+    sn_args args = {0};
+    sn_progress progress;
+    sn_progress_begin(&progress, &args, "uniq", 1000);
+    progress.last -= 10;
+    sn_progress_show(&progress, 500, 10, 0.5);
+    sn_progress_end(&progress, 1000, 20, 0.5);
+}
+
+static void json_progress(void)
+{
+    sn_args args = {.progress = 2};
+    sn_progress progress;
+    sn_progress_begin(&progress, &args, "uniq", 1000);
+    progress.started -= 10;
+    progress.last -= 10;
+    sn_progress_show(&progress, 500, 10, 0.5);
+    sn_progress_show(&progress, 600, 12, 0.5); /* too soon to be shown */
+    sn_progress_end(&progress, 1000, 20, -1);
+}
+
+static void progress_lines(void **state)
+{
+    (void)state;
+    in_child(silent_progress); /* a pipe is no terminal */
+    assert_string_equal(said, "");
+    in_child(json_progress);
+    assert_non_null(strstr(said, "\"bytes\": 500, \"bytes_total\": 1000"));
+    assert_null(strstr(said, "\"bytes\": 600"));
+    assert_non_null(strstr(said, "\"done\": true}\n"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(terminal),       cmocka_unit_test(bounded),   cmocka_unit_test(long_text),
+        cmocka_unit_test(json_strings),   cmocka_unit_test(passwords), cmocka_unit_test(signals),
+        cmocka_unit_test(progress_lines),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
