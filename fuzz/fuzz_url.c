@@ -9,6 +9,8 @@
 
 #include "url/url.h"
 
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
 static void require(bool condition)
 {
     if (!condition)

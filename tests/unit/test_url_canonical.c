@@ -17,16 +17,18 @@ static void capacities(void **state)
     static const char *const urls[][3] = {
         {"http://example.com/a", NULL, "http://example.com/a"},
         {"http://example.com/%61", NULL, "http://example.com/a"},
-        {"http://u:p@h:81/ ?\xc3", NULL, "http://u:p@h:81/?%C3"},
+        {"http://u:p@h:81/ ?\xc3", NULL, "http://u:p@h:81/%20?%C3"},
         {"HTTP://0x7f000001:080", NULL, "http://127.0.0.1/"},
         {"http://[0:0::1]:8080", NULL, "http://[::1]:8080/"},
         {"xyz?y", "http://h/a/b?c", "http://h/a/xyz?y"},
+        {"x/../yy/./zzz/", "http://h/a/b", "http://h/a/yy/zzz/"},
         {"//x/.", "https://h/a/b?c", "https://x/"},
     };
     for (size_t i = 0; i < sizeof urls / sizeof *urls; i++) {
         size_t url_len = strlen(urls[i][0]), base_len = urls[i][1] ? strlen(urls[i][1]) : 0;
         size_t need = 0, bound = SEEN_URL_BOUND(url_len, base_len);
         assert_int_equal(canon_in(urls[i][0], urls[i][1], bound, &need), SEEN_URL_OK);
+        assert_int_equal(need, strlen(urls[i][2]));
         for (size_t capacity = 0; capacity < bound; capacity++) {
             size_t len = 0;
             seen_url_result result = canon_in(urls[i][0], urls[i][1], capacity, &len);
@@ -40,6 +42,27 @@ static void capacities(void **state)
                 assert_int_equal(len, need);
         }
     }
+}
+
+/* The worst case: every byte becomes three. What comes back is enough to try again. */
+static void bound_is_enough(void **state)
+{
+    (void)state;
+    char url[2001] = "http://h/", base[2001] = "http://h/";
+    memset(url + 9, 1, sizeof url - 10);
+    memset(base + 9, 2, sizeof base - 10);
+    base[sizeof base - 2] = '/';
+    size_t len = 0, need = 0;
+    assert_int_equal(canon_in(url, NULL, 1000, &len), SEEN_URL_TOO_LONG);
+    assert_int_equal(canon_in(url, NULL, len, &need), SEEN_URL_OK);
+    assert_int_equal(need, 9 + 3 * (strlen(url) - 9));
+    assert_int_equal(canon_in(url + 9, base, 1000, &len), SEEN_URL_TOO_LONG);
+    assert_int_equal(canon_in("x", base, 1000, &len), SEEN_URL_TOO_LONG);
+    assert_int_equal(canon_in("x", base, len, &need), SEEN_URL_OK);
+    memset(url, 'x', 2000);
+    assert_int_equal(canon_in(url, base, 6000, &len), SEEN_URL_TOO_LONG);
+    assert_int_equal(canon_in(url, base, len, &need), SEEN_URL_OK);
+    assert_int_equal(need, 9 + 3 * (strlen(base) - 10) + 1 + 2000);
 }
 
 static void odd_arguments(void **state)
@@ -136,9 +159,8 @@ static void no_parts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(capacities),
-        cmocka_unit_test(odd_arguments),
-        cmocka_unit_test(parts),
+        cmocka_unit_test(capacities),    cmocka_unit_test(bound_is_enough),
+        cmocka_unit_test(odd_arguments), cmocka_unit_test(parts),
         cmocka_unit_test(no_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

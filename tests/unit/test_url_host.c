@@ -49,6 +49,10 @@ static void idn_limits(void **state)
     while (at < 300)
         at += (size_t)sprintf(host + at, ".abcdefghi");
     assert_int_equal(put(host, 240, out, sizeof out, &len), SEEN_URL_OK);
+    assert_int_equal(put(host, 250, out, sizeof out, &len), SEEN_URL_OK);
+    assert_int_equal(len, SN_URL_IDN_MAX);
+    host[250] = '.';
+    assert_int_equal(put(host, 251, out, sizeof out, &len), SEEN_URL_INVALID);
     assert_int_equal(put(host, 300, out, sizeof out, &len), SEEN_URL_INVALID);
     assert_int_equal(put(host, 240, out, 241, &len), SEEN_URL_TOO_LONG);
     /* A soft hyphen is mapped to nothing, but not any number of them. */
