@@ -3,9 +3,9 @@
  *     build/bench/core [KEYS]          (10^8 keys by default; needs 3 GB of memory)
  *
  * The physical limit is random reads of cache lines over a buffer of the same size, at addresses
- * taken from the same array of hashes, by the best of several prefetch strategies. libbloom (Debian's
- * libbloom-dev) and a hash set (open addressing, 128-bit hash and pointer) do the same work. Each
- * figure is the best of several interleaved rounds, in nanoseconds per key. */
+ * taken from the same array of hashes, by the best of several prefetch strategies. libbloom
+ * (Debian's libbloom-dev) and a hash set (open addressing, 128-bit hash and pointer) do the same
+ * work. Each figure is the best of several interleaved rounds, in nanoseconds per key. */
 #include "seen.h"
 
 #include <bloom.h>
@@ -40,7 +40,8 @@ static uint64_t mix(uint64_t x)
 
 static void *big(size_t bytes)
 {
-    char *p = mmap(NULL, bytes + (2 << 20), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *p =
+        mmap(NULL, bytes + (2 << 20), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED) {
         fprintf(stderr, "core: no memory for %zu MiB; give fewer keys\n", bytes >> 20);
         exit(2);
@@ -70,7 +71,7 @@ static uint64_t sink;
 
 static inline uint64_t line_of(seen_hash h, uint64_t lines)
 {
-    return (uint64_t)(((__extension__(unsigned __int128)h.hi) * lines) >> 64);
+    return (uint64_t)(((__extension__(unsigned __int128) h.hi) * lines) >> 64);
 }
 
 #define LIMIT(name, hint, ahead)                                                                   \
@@ -146,8 +147,11 @@ static double run(seen_set *set, const seen_hash *h, size_t n, bool add, int thr
 
 static seen_set *make(uint64_t keys, double rate)
 {
-    seen_options o = {.size = sizeof o, .capacity = keys, .error_rate = rate,
-                      .when_full = SEEN_FULL_GO_ON, .seed_given = true};
+    seen_options o = {.size = sizeof o,
+                      .capacity = keys,
+                      .error_rate = rate,
+                      .when_full = SEEN_FULL_GO_ON,
+                      .seed_given = true};
     seen_error error;
     seen_set *set;
     check(seen_create(NULL, &o, 0, &set, &error), &error);
@@ -286,8 +290,8 @@ static void measure_keys(size_t n, size_t block, bool with_table, double out[WAY
     for (int way = 0; way < WAYS; way++)
         for (int what = 0; what < DEEDS; what++)
             if (done[way][what])
-                out[way][what] = better(out[way][what],
-                                        spent[way][what] / (double)done[way][what] * 1e9);
+                out[way][what] =
+                    better(out[way][what], spent[way][what] / (double)done[way][what] * 1e9);
     seen_close(r.set);
     bloom_free(&r.bloom);
     if (with_table)
@@ -309,7 +313,8 @@ static void print_keys(const char *title, double t[WAYS][DEEDS])
 
 int main(int argc, char **argv)
 {
-    size_t n = argc > 1 ? (size_t)strtod(argv[1], NULL) : 100000000, m = n < 10000000 ? n : 10000000;
+    size_t n = argc > 1 ? (size_t)strtod(argv[1], NULL) : 100000000,
+           m = n < 10000000 ? n : 10000000;
     int rounds = argc > 2 ? atoi(argv[2]) : 3;
     if (n < BLOCK) {
         fprintf(stderr, "usage: core [KEYS] [ROUNDS]   (at least 65536 keys)\n");
@@ -325,11 +330,16 @@ int main(int argc, char **argv)
     printf("%zu keys, hashes already taken, ns per key (ratio to the limit in brackets)\n", n);
     printf("  %-26s %14s %20s\n", "", "rate 0.01", "rate 1e-6");
     printf("  %-26s %10.2f %24.2f\n", "limit: read a cache line", f.limit, g.limit);
-    printf("  %-26s %10.2f (%.2fx) %14.2f (%.2fx)\n", "add", f.add, f.add / f.limit, g.add, g.add / g.limit);
-    printf("  %-26s %10.2f (%.2fx) %14.2f (%.2fx)\n", "check, hit", f.hit, f.hit / f.limit, g.hit, g.hit / g.limit);
-    printf("  %-26s %10.2f (%.2fx) %14.2f (%.2fx)\n", "check, miss", f.miss, f.miss / f.limit, g.miss, g.miss / g.limit);
-    printf("  %-26s %10.2f (%.2fx of one) %7.2f (%.2fx of one)\n", "add, two threads", f.add2, f.add / f.add2, g.add2, g.add / g.add2);
-    printf("  %-26s %10.2f (%.2fx of one) %7.2f (%.2fx of one)\n", "check, two threads", f.hit2, f.hit / f.hit2, g.hit2, g.hit / g.hit2);
+    printf("  %-26s %10.2f (%.2fx) %14.2f (%.2fx)\n", "add", f.add, f.add / f.limit, g.add,
+           g.add / g.limit);
+    printf("  %-26s %10.2f (%.2fx) %14.2f (%.2fx)\n", "check, hit", f.hit, f.hit / f.limit, g.hit,
+           g.hit / g.limit);
+    printf("  %-26s %10.2f (%.2fx) %14.2f (%.2fx)\n", "check, miss", f.miss, f.miss / f.limit,
+           g.miss, g.miss / g.limit);
+    printf("  %-26s %10.2f (%.2fx of one) %7.2f (%.2fx of one)\n", "add, two threads", f.add2,
+           f.add / f.add2, g.add2, g.add / g.add2);
+    printf("  %-26s %10.2f (%.2fx of one) %7.2f (%.2fx of one)\n", "check, two threads", f.hit2,
+           f.hit / f.hit2, g.hit2, g.hit / g.hit2);
     printf("  1e-6 against 0.01: add %.2fx, check %.2fx\n", g.add / f.add, g.hit / f.hit);
     munmap(h, n * sizeof *h);
 

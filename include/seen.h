@@ -116,32 +116,32 @@ typedef enum seen_layout {
 
 /* What is wanted: any sufficient choice of the four numbers; 0 means "not given". */
 typedef struct seen_wish {
-    size_t size;         /* sizeof(seen_wish) */
+    size_t size; /* sizeof(seen_wish) */
     seen_kind kind;
-    uint64_t capacity;   /* n: keys */
-    double error_rate;   /* p: false positives among keys never added, at capacity */
-    uint64_t bits;       /* m: memory in bits, all of it; whole lines of 512 bits are used */
-    uint32_t hashes;     /* k: cells per key */
+    uint64_t capacity; /* n: keys */
+    double error_rate; /* p: false positives among keys never added, at capacity */
+    uint64_t bits;     /* m: memory in bits, all of it; whole lines of 512 bits are used */
+    uint32_t hashes;   /* k: cells per key */
 } seen_wish;
 
 /* What is built for it. */
 typedef struct seen_plan {
     size_t size;
     seen_kind kind;
-    uint64_t capacity;      /* keys at which the rate is error_rate */
-    double error_rate;      /* asked for, or where not given the predicted one */
-    double predicted_rate;  /* of this very geometry, at capacity; at most error_rate */
-    uint64_t bits;          /* memory in bits: a multiple of 512 */
-    uint64_t bytes;         /* bits / 8 */
-    uint32_t hashes;        /* k = spread * probes */
-    uint32_t spread;        /* g: lines per key */
-    uint32_t probes;        /* q: cells per line */
-    uint64_t lines;         /* 64 bytes each */
-    uint64_t shards;        /* equal slices; all lines of a key are in one */
+    uint64_t capacity;     /* keys at which the rate is error_rate */
+    double error_rate;     /* asked for, or where not given the predicted one */
+    double predicted_rate; /* of this very geometry, at capacity; at most error_rate */
+    uint64_t bits;         /* memory in bits: a multiple of 512 */
+    uint64_t bytes;        /* bits / 8 */
+    uint32_t hashes;       /* k = spread * probes */
+    uint32_t spread;       /* g: lines per key */
+    uint32_t probes;       /* q: cells per line */
+    uint64_t lines;        /* 64 bytes each */
+    uint64_t shards;       /* equal slices; all lines of a key are in one */
     double bits_per_key;
-    double classic_bits;    /* of the textbook filter with this capacity and rate, all of it */
-    double classic_hashes;  /* its best k */
-    double overhead;        /* bits / classic_bits, the kind's cell width taken out */
+    double classic_bits;   /* of the textbook filter with this capacity and rate, all of it */
+    double classic_hashes; /* its best k */
+    double overhead;       /* bits / classic_bits, the kind's cell width taken out */
 } seen_plan;
 
 /* Works out the whole geometry.
@@ -183,18 +183,19 @@ typedef struct seen_options {
     uint32_t generations;    /* window: how many [8], 2 to 32 */
     uint64_t window_seconds; /* window: by time; 0: by count, `capacity` being the window's keys */
 
-    seen_layout layout;       /* Redis */
-    uint64_t ttl_seconds;     /* Redis: expire when not touched for so long; 0: never */
-    uint32_t connect_ms;      /* Redis: [2000] */
-    uint32_t command_ms;      /* Redis: [5000] */
-    uint32_t retry_ms;        /* Redis: how long to go on trying after a lost connection [10000] */
+    seen_layout layout;   /* Redis */
+    uint64_t ttl_seconds; /* Redis: expire when not touched for so long; 0: never */
+    uint32_t connect_ms;  /* Redis: [2000] */
+    uint32_t command_ms;  /* Redis: [5000] */
+    uint32_t retry_ms;    /* Redis: how long to go on trying after a lost connection [10000] */
 } seen_options;
 
 /* Flags of seen_create and seen_open. */
 #define SEEN_REPLACE 1u   /* create: replace an existing file, atomically */
 #define SEEN_IF_ABSENT 2u /* create: open it where it exists, provided that its numbers agree */
 #define SEEN_READ_ONLY 4u /* open: check and info only */
-#define SEEN_ALONE 8u     /* file: no other process writes; saves a lock per call. Refused if one does */
+#define SEEN_ALONE                                                                                 \
+    8u /* file: no other process writes; saves a lock per call. Refused if one does */
 
 /* Makes an empty set.
  *   where    NULL: in memory. A path: a file, made whole or not at all, usable at once.
@@ -202,7 +203,8 @@ typedef struct seen_options {
  *            rediss:// : in Redis.
  *   set      the handle
  * Errors: SEEN_ERR_EXISTS without SEEN_REPLACE or SEEN_IF_ABSENT; SEEN_ERR_MISMATCH where
- * SEEN_IF_ABSENT finds other numbers. A file's space is reserved, so that a full disk shows here. */
+ * SEEN_IF_ABSENT finds other numbers. A file's space is reserved, so that a full disk shows here.
+ */
 SEEN_API seen_status seen_create(const char *where, const seen_options *options, unsigned flags,
                                  seen_set **set, seen_error *error);
 
@@ -303,13 +305,13 @@ typedef struct seen_info {
     seen_growth growth;
     seen_hash_kind hash;
     seen_when_full when_full;
-    const char *store;       /* "memory", "file", "redis", "redis-cluster" */
-    uint64_t capacity;       /* keys within the promised rate; growing: of the layers so far */
-    double error_rate;       /* promised */
-    uint64_t bits, bytes;    /* of all layers */
+    const char *store;    /* "memory", "file", "redis", "redis-cluster" */
+    uint64_t capacity;    /* keys within the promised rate; growing: of the layers so far */
+    double error_rate;    /* promised */
+    uint64_t bits, bytes; /* of all layers */
     uint32_t hashes, spread, probes; /* of the layer that takes new keys */
-    uint32_t layers;         /* layers or generations in use */
-    uint64_t shards;         /* of the layer that takes new keys */
+    uint32_t layers;                 /* layers or generations in use */
+    uint64_t shards;                 /* of the layer that takes new keys */
     uint64_t seed[2];
     uint32_t format_version;
     uint32_t generations;    /* window */

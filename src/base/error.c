@@ -13,7 +13,10 @@ static size_t clean_sequence(const unsigned char *p, size_t len)
     unsigned c = p[0];
     if (c < 0x80)
         return c >= 0x20 && c != 0x7f;
-    size_t need = c >= 0xc2 && c <= 0xdf ? 2 : (c & 0xf0) == 0xe0 ? 3 : c >= 0xf0 && c <= 0xf4 ? 4 : 0;
+    size_t need = c >= 0xc2 && c <= 0xdf   ? 2
+                  : (c & 0xf0) == 0xe0     ? 3
+                  : c >= 0xf0 && c <= 0xf4 ? 4
+                                           : 0;
     if (need == 0 || need > len)
         return 0;
     for (size_t i = 1; i < need; i++)

@@ -1,7 +1,8 @@
 /* Large zeroed memory, in huge pages where the system gives them.
  *
- * A probe of a large filter misses the TLB as well as the cache; with pages of 2 MiB the TLB reaches
- * much further. Mappings of 4 MiB and more are aligned to 2 MiB, so that every page can be huge. */
+ * A probe of a large filter misses the TLB as well as the cache; with pages of 2 MiB the TLB
+ * reaches much further. Mappings of 4 MiB and more are aligned to 2 MiB, so that every page can be
+ * huge. */
 #include "base/memory.h"
 
 #include <stdint.h>

@@ -8,5 +8,4 @@
 void *sn_memory_map(size_t bytes);
 void sn_memory_unmap(void *memory, size_t bytes);
 
-
 #endif

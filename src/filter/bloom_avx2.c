@@ -39,7 +39,8 @@ static inline bool line_set(char *line, line_mask m)
 {
     __m256i *p = (__m256i *)(void *)line;
     __m256i a = _mm256_load_si256(p), b = _mm256_load_si256(p + 1);
-    __m256i missing = _mm256_or_si256(_mm256_andnot_si256(a, m.low), _mm256_andnot_si256(b, m.high));
+    __m256i missing =
+        _mm256_or_si256(_mm256_andnot_si256(a, m.low), _mm256_andnot_si256(b, m.high));
     _mm256_store_si256(p, _mm256_or_si256(a, m.low));
     _mm256_store_si256(p + 1, _mm256_or_si256(b, m.high));
     return _mm256_testz_si256(missing, missing);

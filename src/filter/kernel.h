@@ -39,9 +39,9 @@ extern const sn_kernel sn_bloom_neon;
 /* ---- what a filter's bits tell ---- */
 
 typedef struct sn_tally {
-    uint64_t lines;  /* looked at */
-    uint64_t set;    /* cells that are not zero */
-    double cover;    /* summed over the lines: the chance that the probes of a stranger are all set */
+    uint64_t lines; /* looked at */
+    uint64_t set;   /* cells that are not zero */
+    double cover; /* summed over the lines: the chance that the probes of a stranger are all set */
 } sn_tally;
 
 /* Adds `lines` lines to the tally. */

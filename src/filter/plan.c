@@ -7,9 +7,9 @@
  *     cover(L, q) = sum over i of Poisson(i; L) (1 - (1 - q/B)^i)^q
  *     rate        = cover(L, q)^g
  *
- * For a rate p and a choice of g and q, one equation, cover(L, q) = p^(1/g), gives L and with it the
- * memory, whatever n is: bits per key = g B / L. Larger g comes closer to the classic filter and
- * costs more cache misses; the planner takes the smallest g that stays within a tenth of it.
+ * For a rate p and a choice of g and q, one equation, cover(L, q) = p^(1/g), gives L and with it
+ * the memory, whatever n is: bits per key = g B / L. Larger g comes closer to the classic filter
+ * and costs more cache misses; the planner takes the smallest g that stays within a tenth of it.
  *
  * Shards do not hold equally many keys. The count in one is Poisson too, and the rate is convex in
  * it: three points of Gauss-Hermite quadrature take that into account. */
@@ -115,10 +115,10 @@ double seen_classic_rate(double capacity, double bits, double hashes)
 /* ---- shards ---- */
 
 enum {
-    SHARDED_FROM = 16384,     /* lines (1 MiB): smaller filters are one shard */
-    SHARD_LINES_MAX = 65535,  /* just under 4 MiB */
-    SHARD_LINES_MIN = 8192,   /* 512 KiB, where there is a choice */
-    SHARD_MULTIPLE = 8,       /* shards come in eights: threads lock groups of them */
+    SHARDED_FROM = 16384,    /* lines (1 MiB): smaller filters are one shard */
+    SHARD_LINES_MAX = 65535, /* just under 4 MiB */
+    SHARD_LINES_MIN = 8192,  /* 512 KiB, where there is a choice */
+    SHARD_MULTIPLE = 8,      /* shards come in eights: threads lock groups of them */
 };
 
 /* What a shard of so many lines wastes as a Redis string: its allocator rounds up to one of four
@@ -156,8 +156,8 @@ static void cut_shards(uint64_t lines, uint64_t parts, bool down, sn_geometry *g
             }
         }
     }
-    uint64_t each = down ? lines / shards / parts * parts
-                         : round_up((lines + shards - 1) / shards, parts);
+    uint64_t each =
+        down ? lines / shards / parts * parts : round_up((lines + shards - 1) / shards, parts);
     g->shards = shards;
     g->shard_lines = each ? each : parts;
 }
@@ -215,7 +215,8 @@ static bool choose_spread(seen_kind kind, double rate, unsigned k, sn_geometry *
     return false;
 }
 
-/* Sizes (spread, probes) for so many keys: the fewest lines whose predicted rate keeps the promise. */
+/* Sizes (spread, probes) for so many keys: the fewest lines whose predicted rate keeps the promise.
+ */
 static void size_lines(sn_geometry *g, double keys, double rate)
 {
     double lines = ceil((double)g->spread * keys / solve_mean(g, rate));
@@ -343,7 +344,8 @@ static seen_status vet_wish(const seen_wish *w, seen_error *error)
     if (w->error_rate != 0 && !(w->error_rate > 0 && w->error_rate < 1))
         return refuse(error, "the error rate must lie between 0 and 1, such as 0.01 or 1%");
     if (w->error_rate != 0 && w->error_rate < 1e-18)
-        return refuse(error, "an error rate below 1e-18 is beyond a 128-bit hash; ask for 1e-18 or more");
+        return refuse(error,
+                      "an error rate below 1e-18 is beyond a 128-bit hash; ask for 1e-18 or more");
     if (w->capacity > SN_PLAN_KEYS_MAX)
         return refuse(error, "the capacity is above 10^12 keys; use several filters");
     if (w->bits > UINT64_C(1) << 52)

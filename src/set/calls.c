@@ -85,8 +85,7 @@ seen_status sn_set_agrees(const sn_image *have, const sn_image *want, bool seed_
         differs = "error rate";
     else if (have->capacity != want->capacity)
         differs = "capacity";
-    else if (have->generations != want->generations ||
-             have->window_seconds != want->window_seconds)
+    else if (have->generations != want->generations || have->window_seconds != want->window_seconds)
         differs = "window";
     else if (!same_layer(&have->layer[0], &want->layer[0]))
         differs = "memory or number of hashes";
@@ -243,8 +242,7 @@ static seen_status do_many(seen_set *set, action what, const seen_key *keys, siz
     for (size_t at = 0; at < count; at += CHUNK) {
         size_t n = count - at < CHUNK ? count - at : CHUNK;
         seen_hash_many(&set->hasher, keys + at, n, hashes);
-        seen_status status =
-            do_hashes(set, what, hashes, n, answers ? answers + at : NULL, error);
+        seen_status status = do_hashes(set, what, hashes, n, answers ? answers + at : NULL, error);
         if (status != SEEN_OK) {
             if (answers)
                 memset(answers + at + n, SEEN_UNKNOWN, count - at - n);
@@ -292,8 +290,8 @@ seen_status seen_add_many(seen_set *set, const seen_key *keys, size_t count, see
     return do_many(set, ADD, keys, count, answers, error);
 }
 
-seen_status seen_check_many(seen_set *set, const seen_key *keys, size_t count,
-                            seen_answer *answers, seen_error *error)
+seen_status seen_check_many(seen_set *set, const seen_key *keys, size_t count, seen_answer *answers,
+                            seen_error *error)
 {
     return do_many(set, CHECK, keys, count, answers, error);
 }

@@ -59,10 +59,11 @@ static uint64_t total_capacity(const sn_image *image)
 seen_status sn_layers_next(const sn_image *image, sn_layer *layer, seen_error *error)
 {
     if (image->layers == SN_IMAGE_LAYERS)
-        return sn_error_set(error, SEEN_ERR_FULL, "the set has all its 48 layers; make a larger one");
+        return sn_error_set(error, SEEN_ERR_FULL,
+                            "the set has all its 48 layers; make a larger one");
     double rate = sn_rate_from64(image->rate64), step = rate > 1e-5 ? 0.4 : 0.5;
-    double capacity = image->layers == 0 ? (double)image->capacity
-                                         : ceil(step * (double)total_capacity(image));
+    double capacity =
+        image->layers == 0 ? (double)image->capacity : ceil(step * (double)total_capacity(image));
     seen_status status =
         make_layer(layer, image->kind, capacity, rate * share(image->layers), error);
     layer->generation = image->layers + 1;
@@ -153,8 +154,7 @@ static seen_status begin_window(const seen_options *o, double rate, sn_image *im
 static seen_status vet_options(const seen_options *o, seen_error *error)
 {
     if (o->size != sizeof *o)
-        return sn_error_set(error, SEEN_ERR_ARGUMENT,
-                            "options->size is not sizeof(seen_options)");
+        return sn_error_set(error, SEEN_ERR_ARGUMENT, "options->size is not sizeof(seen_options)");
     if ((unsigned)o->kind > SEEN_COUNTING || (unsigned)o->growth > SEEN_WINDOW ||
         (unsigned)o->hash > SEEN_SIPHASH || (unsigned)o->when_full > SEEN_FULL_GO_ON ||
         (unsigned)o->layout > SEEN_LAYOUT_BITMAP)
@@ -173,7 +173,8 @@ seen_status sn_layers_begin(const seen_options *o, sn_image *image, seen_error *
     seen_status status = vet_options(o, error);
     if (status != SEEN_OK)
         return status;
-    bool said = o->error_rate != 0 || (o->growth == SEEN_FIXED && (o->hashes || (o->bits && o->capacity)));
+    bool said =
+        o->error_rate != 0 || (o->growth == SEEN_FIXED && (o->hashes || (o->bits && o->capacity)));
     double rate = said ? o->error_rate : 0.01;
     *image = (sn_image){.kind = o->kind,
                         .growth = o->growth,

@@ -1,17 +1,17 @@
 /* Sets whose bits lie in reach of the processor: in the heap or in a mapped file.
  *
- * local.c holds what both have in common: layers, locks, batches. Where the bits come from, how they
- * are made durable and how other processes are kept out is the home's business (heap.c, file.c).
+ * local.c holds what both have in common: layers, locks, batches. Where the bits come from, how
+ * they are made durable and how other processes are kept out is the home's business (heap.c,
+ * file.c).
  *
  * Locks, from the outside in:
  *   mode      a reader-writer lock. A thread that adds alone holds it for writing and works on the
- *             batch as it is. Where several add at once they hold it for reading, and each sorts its
- *             batch into stripes. Growing, rotating, removing and merging hold it for writing.
- *   home      enter/leave: keeps other processes out while this one changes bits (file)
- *   stripe    one mutex for a range of shards; all lines of a key are in one shard, so whoever holds
- *             the stripe of a key may look at all layers and change bits with plain stores
- * Checking takes no lock: it reads the view, which is replaced as a whole and never freed before the
- * set is closed. */
+ *             batch as it is. Where several add at once they hold it for reading, and each sorts
+ * its batch into stripes. Growing, rotating, removing and merging hold it for writing. home
+ * enter/leave: keeps other processes out while this one changes bits (file) stripe    one mutex for
+ * a range of shards; all lines of a key are in one shard, so whoever holds the stripe of a key may
+ * look at all layers and change bits with plain stores Checking takes no lock: it reads the view,
+ * which is replaced as a whole and never freed before the set is closed. */
 #ifndef SN_SET_LOCAL_H
 #define SN_SET_LOCAL_H
 

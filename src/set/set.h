@@ -1,8 +1,8 @@
 /* What a user opens: a kind, a growth and a store behind one handle.
  *
  * The public calls (calls.c) hash the keys and hand batches of hashes to the operations of the
- * store. A set whose bits lie in reach of the processor (heap, mapped file) is a `local` set; one in
- * Redis brings operations of its own. */
+ * store. A set whose bits lie in reach of the processor (heap, mapped file) is a `local` set; one
+ * in Redis brings operations of its own. */
 #ifndef SN_SET_SET_H
 #define SN_SET_SET_H
 
@@ -14,8 +14,8 @@ typedef struct sn_set_ops {
     const char *store; /* as in seen_info */
     seen_status (*add)(seen_set *set, const seen_hash *hashes, size_t count, seen_answer *answers,
                        seen_error *error);
-    seen_status (*check)(seen_set *set, const seen_hash *hashes, size_t count,
-                         seen_answer *answers, seen_error *error);
+    seen_status (*check)(seen_set *set, const seen_hash *hashes, size_t count, seen_answer *answers,
+                         seen_error *error);
     seen_status (*remove)(seen_set *set, const seen_hash *hashes, size_t count,
                           seen_answer *answers, seen_error *error);
     seen_status (*rotate)(seen_set *set, seen_error *error);

@@ -23,8 +23,8 @@ static void check_layer(const sn_kernel *kernel, const sn_view *view, uint32_t i
 }
 
 /* The keys whose answer is `wanted`, and where they stand. */
-static size_t pick(const seen_hash *h, size_t count, const seen_answer *answers,
-                   seen_answer wanted, seen_hash *picked, uint16_t *place)
+static size_t pick(const seen_hash *h, size_t count, const seen_answer *answers, seen_answer wanted,
+                   seen_hash *picked, uint16_t *place)
 {
     size_t n = 0;
     for (size_t i = 0; i < count; i++) {
@@ -111,8 +111,8 @@ static uint64_t add_window(const sn_kernel *kernel, const sn_view *view, const s
     return news;
 }
 
-uint64_t sn_span_add(const sn_kernel *kernel, const sn_view *view, const seen_hash *h,
-                     size_t count, seen_answer *answers)
+uint64_t sn_span_add(const sn_kernel *kernel, const sn_view *view, const seen_hash *h, size_t count,
+                     seen_answer *answers)
 {
     if (count == 0)
         return 0;

@@ -7,7 +7,8 @@
  *
  * Changing the image (a new layer, a new generation): the space is reserved and synced, then page A
  * is written and synced, then page B, and only then the layer is used. At any moment at least one
- * page is whole and describes all that was ever acknowledged; the one with the higher sequence wins.
+ * page is whole and describes all that was ever acknowledged; the one with the higher sequence
+ * wins.
  *
  * Other processes: an open file description lock on byte 0 is held while bits are changed, so that
  * plain stores suffice and one winner is told; the kernel lets go of it when a process dies. Byte 1
@@ -275,7 +276,8 @@ static const sn_home FILE_HOME = {.store = "file",
 /* ---- opening ---- */
 
 /* The counters are written whenever the system likes, and are not checksummed. A value that the
- * bits contradict (a lost write, a flipped bit) is replaced by what the bits say, on the safe side. */
+ * bits contradict (a lost write, a flipped bit) is replaced by what the bits say, on the safe side.
+ */
 static void check_counters(file_set *f)
 {
     sn_local *l = &f->local;

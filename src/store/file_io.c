@@ -43,8 +43,7 @@ bool sn_io_write(int fd, const void *data, size_t len, uint64_t at)
 
 bool sn_io_lock(int fd, uint64_t byte, short type, bool wait)
 {
-    struct flock lock = {
-        .l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)byte, .l_len = 1};
+    struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)byte, .l_len = 1};
     for (;;) {
         if (fcntl(fd, wait ? F_OFD_SETLKW : F_OFD_SETLK, &lock) == 0)
             return true;

@@ -22,9 +22,8 @@ typedef struct sn_io_temp {
 
 seen_status sn_io_temp_open(const char *path, sn_io_temp *temp, seen_error *error);
 void sn_io_temp_drop(sn_io_temp *temp);
-/* Syncs, renames and syncs the folder; frees temp in any case. Without `replace` an existing file is
- * left alone: SEEN_ERR_EXISTS. */
-seen_status sn_io_temp_publish(sn_io_temp *temp, const char *path, bool replace,
-                               seen_error *error);
+/* Syncs, renames and syncs the folder; frees temp in any case. Without `replace` an existing file
+ * is left alone: SEEN_ERR_EXISTS. */
+seen_status sn_io_temp_publish(sn_io_temp *temp, const char *path, bool replace, seen_error *error);
 
 #endif

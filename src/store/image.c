@@ -103,8 +103,8 @@ static bool numbers_agree(const sn_image *image)
     return image->capacity != 0 && image->rate64 != 0;
 }
 
-bool sn_image_decode(const unsigned char page[SN_IMAGE_BYTES], uint64_t file_bytes,
-                     sn_image *image, const char **why)
+bool sn_image_decode(const unsigned char page[SN_IMAGE_BYTES], uint64_t file_bytes, sn_image *image,
+                     const char **why)
 {
     if (!sn_image_is_magic(page, SN_IMAGE_BYTES)) {
         *why = "it is not a seen filter";

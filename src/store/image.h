@@ -9,8 +9,8 @@
 
 enum {
     SN_IMAGE_BYTES = 4096,
-    SN_IMAGE_LAYERS = 48,         /* enough for 10^12 keys from the smallest first layer */
-    SN_IMAGE_COUNTERS_AT = 8192,  /* one u64 a layer: keys added */
+    SN_IMAGE_LAYERS = 48,        /* enough for 10^12 keys from the smallest first layer */
+    SN_IMAGE_COUNTERS_AT = 8192, /* one u64 a layer: keys added */
     SN_IMAGE_DATA_AT = 16384,
     SN_IMAGE_ALIGN = 4096,
     SN_GENERATIONS_MAX = 32,
@@ -47,8 +47,8 @@ double sn_rate_from64(uint64_t rate64);
 
 /* Writes the page; reads and checks one. `file_bytes` bounds the layers' places; 0: not known. */
 void sn_image_encode(const sn_image *image, unsigned char page[SN_IMAGE_BYTES]);
-bool sn_image_decode(const unsigned char page[SN_IMAGE_BYTES], uint64_t file_bytes,
-                     sn_image *image, const char **why);
+bool sn_image_decode(const unsigned char page[SN_IMAGE_BYTES], uint64_t file_bytes, sn_image *image,
+                     const char **why);
 
 /* The first bytes of every file. */
 bool sn_image_is_magic(const unsigned char *head, size_t len);
