@@ -49,8 +49,8 @@ static void bound_is_enough(void **state)
 {
     (void)state;
     char url[2001] = "http://h/", base[2001] = "http://h/";
-    memset(url + 9, 1, sizeof url - 10);
-    memset(base + 9, 2, sizeof base - 10);
+    memset(url + 9, 0x81, sizeof url - 10);
+    memset(base + 9, 0x82, sizeof base - 10);
     base[sizeof base - 2] = '/';
     size_t len = 0, need = 0;
     assert_int_equal(canon_in(url, NULL, 1000, &len), SEEN_URL_TOO_LONG);
