@@ -32,13 +32,13 @@ static void begin_name(sn_links *t)
 }
 
 /* Reads bytes of a name; stops at one that ends it. */
-static const uint8_t *read_name(sn_links *t, const uint8_t *p, const uint8_t *end, int ends)
+static inline const uint8_t *read_name(sn_links *t, const uint8_t *p, const uint8_t *end, int ends)
 {
     sn_links_name name = t->name;
+    for (; p < end && name.len < 8 && !(name_class[*p] & ends); p++, name.len++)
+        name.head = name.head << 8 | sn_lower(*p);
     for (; p < end && !(name_class[*p] & ends); p++) {
-        if (name.len < 8)
-            name.head = name.head << 8 | sn_lower(*p);
-        else if (name.len < SN_NAME_MAX)
+        if (name.len < SN_NAME_MAX)
             name.tail = name.tail << 8 | sn_lower(*p);
         name.len += name.len <= SN_NAME_MAX;
     }
@@ -46,12 +46,26 @@ static const uint8_t *read_name(sn_links *t, const uint8_t *p, const uint8_t *en
     return p;
 }
 
+static inline const uint8_t *pass_name(const uint8_t *p, const uint8_t *end, int ends)
+{
+    while (p < end && !(name_class[*p] & ends))
+        p++;
+    return p;
+}
+
+/* Outside svg and math no end tag means anything, so its name need not be known. */
 static const uint8_t *in_tag_name(sn_links *t, const uint8_t *p, const uint8_t *end)
 {
-    p = read_name(t, p, end, ENDS_TAG);
+    bool named = !t->end_tag || t->depth > 0;
+    p = named ? read_name(t, p, end, ENDS_TAG) : pass_name(p, end, ENDS_TAG);
     if (p == end)
         return p;
-    sn_links_tag_named(t);
+    if (named) {
+        sn_links_tag_named(t);
+    } else {
+        t->tag = TAG_OTHER;
+        t->want = 0;
+    }
     if (*p == '>')
         return finish_tag(t, p + 1);
     t->state = *p == '/' ? AT_SELF_CLOSING : AT_BEFORE_ATTR;
@@ -119,19 +133,29 @@ static void attr_named(sn_links *t)
     t->value[id].len = 0;
 }
 
+static const uint8_t *in_before_value(sn_links *t, const uint8_t *p, const uint8_t *end)
+{
+    while (sn_is_space(*p))
+        if (++p == end)
+            return p;
+    if (*p == '>')
+        return finish_tag(t, p + 1);
+    t->after_cr = false;
+    t->state = *p == '"' ? AT_VALUE_DOUBLE : *p == '\'' ? AT_VALUE_SINGLE : AT_VALUE_BARE;
+    p += t->state != AT_VALUE_BARE;
+    return p < end ? sn_links_value(t, p, end) : p;
+}
+
 static const uint8_t *in_attr_name(sn_links *t, const uint8_t *p, const uint8_t *end)
 {
-    if (t->want != 0)
-        p = read_name(t, p, end, ENDS_TAG | ENDS_ATTR);
-    else
-        while (p < end && !name_class[*p])
-            p++;
+    const int ends = ENDS_TAG | ENDS_ATTR;
+    p = t->want != 0 ? read_name(t, p, end, ends) : pass_name(p, end, ends);
     if (p == end)
         return p;
     attr_named(t);
     if (*p == '=') {
         t->state = AT_BEFORE_VALUE;
-        return p + 1;
+        return p + 1 < end ? in_before_value(t, p + 1, end) : p + 1;
     }
     t->state = AT_AFTER_ATTR_NAME;
     return p;
@@ -172,19 +196,6 @@ static const uint8_t *in_after_attr_name(sn_links *t, const uint8_t *p, const ui
         return p + 1;
     }
     return in_before_attr(t, p, end);
-}
-
-static const uint8_t *in_before_value(sn_links *t, const uint8_t *p, const uint8_t *end)
-{
-    while (sn_is_space(*p))
-        if (++p == end)
-            return p;
-    if (*p == '>')
-        return finish_tag(t, p + 1);
-    t->after_cr = false;
-    t->state = *p == '"' ? AT_VALUE_DOUBLE : *p == '\'' ? AT_VALUE_SINGLE : AT_VALUE_BARE;
-    p += t->state != AT_VALUE_BARE;
-    return p < end ? sn_links_value(t, p, end) : p;
 }
 
 static const uint8_t *in_after_value(sn_links *t, const uint8_t *p, const uint8_t *end)
