@@ -36,13 +36,15 @@ static int compare(const char *name, size_t len, const char *with, size_t with_l
 static size_t put(uint32_t code, char out[SN_ENTITY_MAX])
 {
     size_t len = sn_utf8_put(code & 0xffffff, out);
-    if (code >> 24) len += sn_utf8_put(seconds[code >> 24], out + len);
+    if (code >> 24)
+        len += sn_utf8_put(seconds[code >> 24], out + len);
     return len;
 }
 
 size_t sn_links_entity(const char *name, size_t len, bool bare, char out[SN_ENTITY_MAX])
 {
-    if (len == 0 || !sn_is_letter((uint8_t)name[0])) return 0;
+    if (len == 0 || !sn_is_letter((uint8_t)name[0]))
+        return 0;
     size_t letter = name[0] <= 'Z' ? (size_t)(name[0] - 'A') : (size_t)(name[0] - 'a') + 26;
     size_t low = firsts[letter], high = firsts[letter + 1];
     while (low < high) {
@@ -50,7 +52,8 @@ size_t sn_links_entity(const char *name, size_t len, bool bare, char out[SN_ENTI
         size_t from = mid == firsts[letter] ? 0 : ends[mid - 1] & ~(size_t)BARE;
         size_t to = ends[mid] & ~(size_t)BARE;
         int order = compare(name, len, names[letter] + from, to - from);
-        if (order == 0) return bare && !(ends[mid] & BARE) ? 0 : put(codes[mid], out);
+        if (order == 0)
+            return bare && !(ends[mid] & BARE) ? 0 : put(codes[mid], out);
         if (order < 0)
             high = mid;
         else

@@ -6,7 +6,11 @@ if(TARGET seencrawl)
     target_compile_options(links_oracle PRIVATE -Wno-missing-prototypes)
     target_link_libraries(links_oracle PRIVATE seen_flags seencrawl PkgConfig::ORACLE_LINKS)
     add_test(NAME oracle.links COMMAND links_oracle)
-    set_tests_properties(oracle.links PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77)
+    add_test(NAME oracle.links_entities COMMAND
+      python3 ${CMAKE_CURRENT_LIST_DIR}/links_entities.py $<TARGET_FILE:links_oracle>
+      ${CMAKE_SOURCE_DIR})
+    set_tests_properties(oracle.links oracle.links_entities PROPERTIES
+      TIMEOUT 300 SKIP_RETURN_CODE 77)
   else()
     message(WARNING "libxml2 and gumbo are not installed: links are not compared with theirs")
   endif()
