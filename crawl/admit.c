@@ -1,0 +1,201 @@
+/* crawl/admit.c: from a link to the frontier.
+ *
+ *     href -> canonical URL -> met lately? -> scope, limits -> candidate
+ *     candidates -> seen? -> frontier (durable) -> seen-set -> answers -> frontier
+ *
+ * The seen-set is asked twice. The first time only to keep what is known out of the log; the second
+ * time it is told, and its answer decides: whoever is told "new" owns the URL. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "crawl/engine.h"
+#include "crawl/fail.h"
+
+#define ARENA_MAX (SN_BATCH_BYTES / 2)
+
+size_t sn_admit_resolve(sn_engine *e, const char *href, size_t len, const char *base,
+                        size_t base_len)
+{
+    size_t out = 0;
+    size_t need = SEEN_URL_BOUND(len, base_len);
+    if (need > e->scratch_room) {
+        char *more = realloc(e->scratch, need);
+        if (more == NULL)
+            return 0;
+        e->scratch = more;
+        e->scratch_room = need;
+    }
+    return seen_url_canonical(href, len, base, base_len, &e->url_options, e->scratch,
+                              e->scratch_room, &out) == SEEN_URL_OK
+               ? out
+               : 0;
+}
+
+void sn_admit_begin(sn_engine *e)
+{
+    e->parent_put = false;
+}
+
+/* Copies bytes into the arena; it is never larger than one batch. */
+static bool keep(sn_engine *e, const char *bytes, size_t len, uint32_t *at)
+{
+    if (e->arena_len + len > e->arena_room) {
+        size_t room = e->arena_room == 0 ? 64u << 10 : e->arena_room;
+        while (room < e->arena_len + len)
+            room *= 2;
+        char *more = realloc(e->arena, room);
+        if (more == NULL)
+            return false;
+        e->arena = more;
+        e->arena_room = room;
+    }
+    *at = (uint32_t)e->arena_len;
+    if (len > 0)
+        memcpy(e->arena + e->arena_len, bytes, len);
+    e->arena_len += len;
+    return true;
+}
+
+static seen_status add_candidate(sn_engine *e, const sn_admit_page *page, const char *url,
+                                 size_t len, const sn_candidate *like)
+{
+    if (e->candidate_count == SN_BATCH_URLS || e->arena_len + len > ARENA_MAX) {
+        seen_status status = sn_admit_commit(e);
+        if (status != SEEN_OK)
+            return status;
+    }
+    if (!e->parent_put) {
+        e->parent_len = page == NULL ? 0 : (uint32_t)page->len;
+        if (!keep(e, page == NULL ? "" : page->url, e->parent_len, &e->parent_at))
+            return sn_crawl_fail_memory(e->error);
+        e->parent_put = true;
+    }
+    sn_candidate *c = &e->candidates[e->candidate_count];
+    *c = *like;
+    c->len = (uint32_t)len;
+    c->parent_at = e->parent_at;
+    c->parent_len = e->parent_len;
+    if (!keep(e, url, len, &c->at))
+        return sn_crawl_fail_memory(e->error);
+    if (e->candidate_count++ == 0)
+        e->oldest = sn_fetch_now();
+    return SEEN_OK;
+}
+
+static bool in_scope(sn_engine *e, const char *url, size_t len)
+{
+    switch (sn_scope_check(e->scope, url, len)) {
+    case SN_SCOPE_IN:
+        return true;
+    case SN_SCOPE_TOO_LONG:
+    case SN_SCOPE_TOO_DEEP:
+    case SN_SCOPE_REPEATS:
+        e->counts.dropped++;
+        return false;
+    default:
+        return false;
+    }
+}
+
+seen_status sn_admit(sn_engine *e, const sn_admit_page *page, const char *url, size_t len,
+                     seen_hash hash, uint16_t depth, uint8_t hops, uint8_t kind)
+{
+    if (page != NULL && (depth > e->options->max_depth || sn_known_lately(e->known, hash) ||
+                         !in_scope(e, url, len)))
+        return SEEN_OK;
+    sn_candidate like = {.hash = hash, .depth = depth, .hops = hops, .kind = kind};
+    return add_candidate(e, page, url, len, &like);
+}
+
+seen_status sn_admit_again(sn_engine *e, const sn_admit_page *page, const char *url, size_t len,
+                           uint16_t depth, uint8_t kind)
+{
+    sn_candidate like = {.hash = sn_known_hash(e->known, url, len),
+                         .depth = depth,
+                         .kind = kind,
+                         .again = true};
+    sn_admit_begin(e);
+    return add_candidate(e, page, url, len, &like);
+}
+
+/* Puts the chosen candidates into a batch of the frontier. */
+static seen_status put_batch(sn_engine *e, const uint16_t *chosen, size_t count)
+{
+    seen_status status = SEEN_OK;
+    uint32_t parent = UINT32_MAX;
+    for (size_t i = 0; i < count && status == SEEN_OK; i++) {
+        const sn_candidate *c = &e->candidates[chosen[i]];
+        if (c->parent_at != parent) {
+            status = sn_frontier_put_page(e->frontier, e->arena + c->parent_at, c->parent_len,
+                                          e->error);
+            parent = c->parent_at;
+        }
+        sn_frontier_record record = {.url = e->arena + c->at,
+                                     .len = c->len,
+                                     .depth = c->depth,
+                                     .hops = c->hops,
+                                     .kind = c->kind};
+        if (status == SEEN_OK)
+            status = sn_frontier_put(e->frontier, &record, e->error);
+    }
+    return status;
+}
+
+seen_status sn_admit_commit(sn_engine *e)
+{
+    seen_hash hashes[SN_BATCH_URLS];
+    seen_answer answers[SN_BATCH_URLS];
+    uint16_t chosen[SN_BATCH_URLS];
+    size_t count = e->candidate_count, n = 0;
+    if (count == 0)
+        return SEEN_OK;
+    for (size_t i = 0; i < count; i++)
+        hashes[i] = e->candidates[i].hash;
+    seen_status status = sn_known_check(e->known, hashes, count, answers, e->error);
+    if (status != SEEN_OK)
+        return status;
+    for (size_t i = 0; i < count; i++) {
+        if (answers[i] != SEEN_NEW && !e->candidates[i].again)
+            continue;
+        hashes[n] = hashes[i];
+        chosen[n++] = (uint16_t)i;
+    }
+    if (n > 0) {
+        status = put_batch(e, chosen, n);
+        if (status == SEEN_OK)
+            status = sn_frontier_write(e->frontier, e->error);
+        if (status == SEEN_OK)
+            status = sn_known_add(e->known, hashes, n, answers, e->error);
+        if (status != SEEN_OK)
+            return status;
+        for (size_t i = 0; i < n; i++) {
+            e->counts.found += answers[i] == SEEN_NEW;
+            if (e->candidates[chosen[i]].again)
+                answers[i] = SEEN_NEW;
+        }
+        status = sn_frontier_answer(e->frontier, answers, e->error);
+        e->at_end = false;
+    }
+    e->candidate_count = 0;
+    e->arena_len = 0;
+    e->parent_put = false;
+    return status;
+}
+
+seen_status sn_admit_replay(void *engine, const sn_frontier_record *records, size_t count,
+                            bool unanswered, seen_answer *answers, seen_error *error)
+{
+    sn_engine *e = engine;
+    seen_hash hashes[SN_BATCH_URLS];
+    seen_answer added[SN_BATCH_URLS];
+    if (count == 0)
+        return SEEN_OK;
+    for (size_t i = 0; i < count; i++)
+        hashes[i] = sn_known_hash(e->known, records[i].url, records[i].len);
+    seen_status status = sn_known_add(e->known, hashes, count, added, error);
+    /* Whether the last batch was added before the crash nobody knows: what the set has may be our
+     * own doing. Fetching a page twice is the lesser evil. */
+    for (size_t i = 0; status == SEEN_OK && unanswered && i < count; i++)
+        answers[i] = sn_known_lately(e->known, hashes[i]) ? SEEN_BEFORE : SEEN_NEW;
+    return status;
+}

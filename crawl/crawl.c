@@ -1,0 +1,169 @@
+/* crawl/crawl.c: the loop of a crawl. */
+#include "crawl/crawl.h"
+
+#include <stdlib.h>
+
+#include "crawl/engine.h"
+#include "crawl/fail.h"
+
+#define TICK_MS 250
+#define COMMIT_MS 100
+#define COMMIT_URLS (SN_BATCH_URLS / 2)
+#define DONE_MAX 200000 /* pages between two checkpoints, whatever the clock says */
+#define INFO_MS 5000
+#define INFO_BYTES (64u << 20) /* a larger set is looked at only at checkpoints */
+
+static bool finished(const sn_engine *e)
+{
+    return sn_fetch_active(e->fetch) == 0 &&
+           (e->stopping || e->limit_reached ||
+            (sn_pace_live(e->pace) == 0 && e->candidate_count == 0 && !e->held && e->at_end));
+}
+
+/* Candidates wait for company, because each commit costs a sync, but not while transfers idle. */
+static seen_status commit_when_due(sn_engine *e, int64_t now)
+{
+    if (e->candidate_count == 0)
+        return SEEN_OK;
+    bool starving = sn_fetch_room(e->fetch) && sn_pace_wait(e->pace, now) < 0;
+    if (e->candidate_count < COMMIT_URLS && !starving && now - e->oldest < COMMIT_MS)
+        return SEEN_OK;
+    return sn_admit_commit(e);
+}
+
+static void fill_status(const sn_engine *e, sn_crawl_status *status)
+{
+    *status = (sn_crawl_status){.counts = e->counts,
+                                .run_pages = e->run_pages,
+                                .queued = sn_frontier_waiting(e->frontier),
+                                .active = sn_fetch_active(e->fetch),
+                                .hosts = sn_pace_hosts(e->pace),
+                                .seconds = (double)(sn_fetch_now() - e->began) / 1000,
+                                .fill = e->known_info.fill,
+                                .error_rate = e->known_info.error_rate,
+                                .known = e->counts.found,
+                                .set_bytes = e->known_info.bytes,
+                                .stopping = e->stopping};
+}
+
+static seen_status flush(sn_engine *e)
+{
+    for (int i = 0; i < SN_OUT_COUNT; i++) {
+        seen_status status =
+            e->out[i] == NULL ? SEEN_OK : sn_sink_flush(e->out[i], e->error);
+        if (status != SEEN_OK)
+            return status;
+    }
+    return SEEN_OK;
+}
+
+/* What happens by the clock: showing, saving. */
+static seen_status tick(sn_engine *e, int64_t now, sn_crawl_progress *progress, void *user)
+{
+    seen_status status = SEEN_OK;
+    if (now - e->shown >= TICK_MS) {
+        e->shown = now;
+        status = flush(e);
+        if (now - e->looked >= INFO_MS && e->known_info.bytes <= INFO_BYTES) {
+            e->looked = now;
+            sn_crawl_refresh_info(e);
+        }
+        if (progress != NULL) {
+            sn_crawl_status about;
+            fill_status(e, &about);
+            progress(user, &about);
+        }
+    }
+    if (status == SEEN_OK && (now - e->saved >= (int64_t)e->options->checkpoint_ms ||
+                              sn_frontier_get_mark(e->frontier).done_count >= DONE_MAX)) {
+        sn_crawl_refresh_info(e);
+        status = sn_state_save(e);
+        e->saved = sn_fetch_now();
+    }
+    return status;
+}
+
+static int64_t time_to_wait(const sn_engine *e, int64_t now)
+{
+    int64_t wait = TICK_MS;
+    if (e->candidate_count > 0)
+        wait = COMMIT_MS;
+    if (!e->stopping && sn_fetch_room(e->fetch)) {
+        int64_t pace = sn_pace_wait(e->pace, now);
+        if (pace >= 0 && pace < wait)
+            wait = pace;
+    }
+    return wait;
+}
+
+static seen_status loop(sn_engine *e, const atomic_int *stop, sn_crawl_progress *progress,
+                        void *user)
+{
+    seen_status status = SEEN_OK;
+    while (status == SEEN_OK) {
+        int64_t now = sn_fetch_now();
+        if (stop != NULL && atomic_load_explicit(stop, memory_order_relaxed) != 0)
+            e->stopping = true;
+        status = commit_when_due(e, now);
+        if (status == SEEN_OK && !e->stopping)
+            status = sn_dispatch(e);
+        if (status != SEEN_OK || finished(e))
+            break;
+        status = sn_fetch_wait(e->fetch, time_to_wait(e, now), e->error);
+        for (sn_transfer *t; status == SEEN_OK && (t = sn_fetch_finished(e->fetch)) != NULL;)
+            status = sn_page_finish(e, t->user, t);
+        if (status == SEEN_OK)
+            status = tick(e, sn_fetch_now(), progress, user);
+    }
+    return status;
+}
+
+static bool pipe_closed(const sn_engine *e)
+{
+    for (int i = 0; i < SN_OUT_COUNT; i++)
+        if (e->out[i] != NULL && sn_sink_closed(e->out[i]))
+            return true;
+    return false;
+}
+
+static void fill_result(sn_engine *e, sn_crawl_result *result)
+{
+    if (e->fetch == NULL || e->frontier == NULL)
+        return;
+    fill_status(e, &result->status);
+    result->end = e->stopping ? SN_CRAWL_STOPPED : SN_CRAWL_DONE;
+    if (!e->stopping && e->limit_reached && result->status.queued > 0)
+        result->end = SN_CRAWL_LIMIT;
+}
+
+seen_status sn_crawl_run(const sn_crawl_options *options, const atomic_int *stop,
+                         sn_crawl_progress *progress, void *user, sn_crawl_result *result,
+                         seen_error *error)
+{
+    *result = (sn_crawl_result){0};
+    sn_engine *e = calloc(1, sizeof *e);
+    if (e == NULL)
+        return sn_crawl_fail_memory(error);
+    e->options = options;
+    e->result = result;
+    e->error = error;
+    e->folder = e->lock = e->failed_fd = -1;
+    e->began = sn_fetch_now();
+    seen_status status = sn_crawl_open(e);
+    if (status == SEEN_OK) {
+        e->saved = sn_fetch_now();
+        status = loop(e, stop, progress, user);
+    }
+    if (status == SEEN_OK) {
+        sn_crawl_refresh_info(e);
+        status = sn_state_save(e);
+    }
+    fill_result(e, result);
+    /* Whoever read the output has had enough: that is an end, not trouble. */
+    if (status == SEEN_ERR_IO && pipe_closed(e)) {
+        result->end = SN_CRAWL_STOPPED;
+        status = SEEN_OK;
+    }
+    sn_crawl_close(e);
+    return status;
+}

@@ -1,0 +1,166 @@
+/* crawl/crawl.h: a crawler that fetches each URL once.
+ *
+ *      start URLs
+ *          |                                  .--> results.c JSON lines, URLs, edges, WARC
+ *          v                                  |
+ *      admit.c --> frontier --> pace --> fetch.c --> page.c --> links (as the page arrives)
+ *          ^       (disk log)  (hosts)   (libcurl)                |
+ *          |           |                                          |
+ *          |        known.c (the seen-set)                        |
+ *          '---------- canonical URL, scope, limits <-------------'
+ *
+ * 1. admit    A link becomes a canonical URL, passes scope and limits, and waits in a batch. A batch
+ *             is first written to the frontier and made durable, then its hashes are added to the
+ *             seen-set, then the answers are written behind it. A URL that somebody else added
+ *             first is void. So a bit in the seen-set never stands for a URL that could be lost.
+ * 2. frontier An append-only log of URLs in the order in which they were found, which is breadth
+ *             first. It is read once, front to back; what is done is one bit per URL.
+ * 3. pace     Hosts, each with a queue of 16-byte references into the log (memory for the ends, disk
+ *             for the middle), robots rules, a delay and a retry list. Gives out the host whose turn
+ *             it is.
+ * 4. fetch    Transfers on one thread. Addresses are checked on the socket being opened; the body is
+ *             counted after decompression and read for links while it arrives.
+ * 5. page     What an answer means: links, a redirection, a retry, a failure; the output lines.
+ * 6. state    A checkpoint is one file, replaced atomically: counters, lengths of the outputs, the
+ *             end of the log, and what was done since the last one. Whatever was written past it is
+ *             cut off or repeated when a crawl goes on.
+ *
+ * Memory does not grow with the crawl: hosts, queues, transfers, links of a page and batches all
+ * have maxima. The exceptions, by choice: --exact (24 bytes or so per URL in a mapped temporary
+ * file) and --max-pages-per-host (16 bytes per host).
+ *
+ * The crawler is a client of seen.h. It never prints and never touches a signal. */
+#ifndef CRAWL_CRAWL_H
+#define CRAWL_CRAWL_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "seen.h"
+
+#define SN_CRAWL_AGENT "seen/0.1 (+https://example.org/seen)"
+
+typedef struct sn_crawl_list {
+    const char *const *items;
+    size_t count;
+} sn_crawl_list;
+
+/* Strings are borrowed for the length of the run. Fill it with sn_crawl_defaults first. */
+typedef struct sn_crawl_options {
+    sn_crawl_list start; /* URLs; may be empty where `state` holds a crawl */
+
+    /* What is seen. */
+    const char *state;   /* folder; NULL: nothing is kept */
+    const char *filter;  /* any seen set; NULL: one of our own */
+    bool exact;          /* 128-bit hashes of all URLs instead of a filter */
+    double error_rate;   /* of a set that we make */
+    uint64_t capacity;   /* a hint for a set that we make */
+    uint64_t checkpoint_ms;
+    bool retry_failed;   /* on resume: the failed pages go back to the frontier */
+
+    /* What is followed. */
+    int scope;           /* sn_scope_kind */
+    sn_crawl_list include, exclude; /* regular expressions */
+    bool follow_nofollow;
+    bool sitemaps;
+    uint64_t url_flags;  /* SEEN_URL_... */
+    sn_crawl_list drop;  /* query parameters to drop */
+    uint64_t max_depth;  /* UINT64_MAX: any */
+    uint64_t max_pages;  /* 0: any */
+    uint64_t max_host_pages;
+    uint64_t max_url;    /* bytes */
+    uint64_t max_links;  /* of one page */
+    uint64_t max_path;   /* path segments; 0: any */
+    uint64_t max_repeats; /* of one path segment; 0: any */
+
+    /* How it is fetched. */
+    uint64_t connections, per_host;
+    uint64_t delay_ms;     /* between requests to one host */
+    uint64_t max_delay_ms; /* the most that a Crawl-delay is obeyed */
+    uint64_t max_wait_ms;  /* the most that a Retry-After is obeyed */
+    uint64_t timeout_ms;   /* of one transfer */
+    uint64_t connect_ms;
+    uint64_t low_speed;    /* bytes a second ... */
+    uint64_t low_speed_ms; /* ... for so long: given up */
+    uint64_t max_body;     /* bytes after decompression */
+    uint64_t retries;
+    uint64_t backoff_ms;   /* before the first retry; doubled for each further one */
+    const char *agent;
+    bool allow_private;
+
+    /* What is written; NULL: nothing, "-": standard output. */
+    const char *output; /* JSON lines */
+    const char *urls;   /* URLs that answered 2xx, one a line */
+    const char *edges;  /* FROM <tab> TO */
+    const char *warc;
+} sn_crawl_options;
+
+void sn_crawl_defaults(sn_crawl_options *options);
+
+/* Is there a crawl in this folder that can go on? */
+bool sn_crawl_resumable(const char *state);
+
+/* Replaces options by what a crawl in this folder was started with. *keep owns the strings: free()
+ * it after the run. Not saved: start, state, retry_failed. */
+seen_status sn_crawl_load(const char *state, sn_crawl_options *options, void **keep,
+                          seen_error *error);
+
+typedef struct sn_crawl_counts {
+    uint64_t pages;      /* transfers that were answered, redirections included */
+    uint64_t ok;         /* ... with 2xx */
+    uint64_t redirects;  /* ... with 3xx and a Location */
+    uint64_t bytes;      /* of bodies, after decompression */
+    uint64_t links;      /* found, distinct per page */
+    uint64_t failed;     /* given up; listed in the state folder's `failed` */
+    uint64_t robots;     /* not fetched: robots.txt */
+    uint64_t retried;
+    uint64_t truncated;  /* bodies cut at a limit */
+    uint64_t found;      /* URLs that were new */
+    uint64_t dropped;    /* links over a limit */
+    uint64_t host_limit; /* not fetched: max_host_pages */
+    double lost;         /* expected: new URLs that the seen-set mistook for seen */
+} sn_crawl_counts;
+
+typedef struct sn_crawl_status {
+    sn_crawl_counts counts; /* over all runs of this crawl */
+    uint64_t run_pages;     /* of this run */
+    uint64_t queued;        /* found and not done */
+    uint64_t active;        /* transfers under way */
+    uint64_t hosts;         /* in memory */
+    double seconds;         /* of this run */
+    double fill;            /* of the seen-set, when last looked at; negative: exact */
+    double error_rate;      /* of the seen-set, when last looked at */
+    uint64_t known;         /* URLs that this crawl has added to the seen-set */
+    uint64_t set_bytes;
+    bool stopping;
+} sn_crawl_status;
+
+typedef enum sn_crawl_end {
+    SN_CRAWL_DONE = 0,    /* nothing left to fetch */
+    SN_CRAWL_STOPPED = 1, /* the stop flag */
+    SN_CRAWL_LIMIT = 2    /* max_pages */
+} sn_crawl_end;
+
+typedef struct sn_crawl_result {
+    sn_crawl_status status;
+    sn_crawl_end end;
+    bool resumed;
+    uint64_t start_seen; /* start URLs that were in the seen-set already */
+} sn_crawl_result;
+
+/* Called a few times a second. */
+typedef void sn_crawl_progress(void *user, const sn_crawl_status *status);
+
+/* Crawls until nothing is left, a limit is reached or *stop is not 0, when it finishes what is
+ * under way and saves.
+ *   stop, progress   may be NULL
+ *   result           filled also on failure
+ * Errors: those of the state folder, the seen-set and the outputs; a page that cannot be had is not
+ * an error. After an error, as after a crash, a crawl with a state folder can go on. */
+seen_status sn_crawl_run(const sn_crawl_options *options, const atomic_int *stop,
+                         sn_crawl_progress *progress, void *user, sn_crawl_result *result,
+                         seen_error *error);
+
+#endif

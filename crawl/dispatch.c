@@ -1,0 +1,358 @@
+/* crawl/dispatch.c: from the frontier to hosts, from hosts to transfers; robots.txt on the way. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "crawl/engine.h"
+#include "crawl/fail.h"
+#include "crawl/robots.h"
+
+/* ---- Jobs ---- */
+
+sn_job *sn_job_take(sn_engine *e)
+{
+    return e->idle_jobs[--e->idle_count];
+}
+
+void sn_job_release(sn_engine *e, sn_job *job)
+{
+    e->idle_jobs[e->idle_count++] = job;
+}
+
+static bool copy_text(char **to, size_t *room, size_t *to_len, const char *from, size_t len)
+{
+    if (len + 1 > *room) {
+        char *more = realloc(*to, len + 256);
+        if (more == NULL)
+            return false;
+        *to = more;
+        *room = len + 256;
+    }
+    if (len > 0)
+        memcpy(*to, from, len);
+    (*to)[len] = '\0';
+    *to_len = len;
+    return true;
+}
+
+bool sn_job_set_url(sn_job *job, const char *url, size_t len)
+{
+    return copy_text(&job->url, &job->url_room, &job->url_len, url, len);
+}
+
+static seen_status start(sn_engine *e, sn_job *job, uint64_t limit)
+{
+    sn_transfer *transfer;
+    sn_page_reset(job);
+    job->date = time(NULL);
+    seen_status status = sn_fetch_start(e->fetch, job->url, limit, job, &transfer, e->error);
+    if (status == SEEN_OK)
+        sn_pace_begin(e->pace, job->host);
+    return status;
+}
+
+/* ---- Reading the frontier ---- */
+
+/* "https://example.org:8443" of a canonical URL; 0: not one. */
+static size_t origin_len(const char *url, size_t len)
+{
+    const char *host = memchr(url, ':', len);
+    if (host == NULL || (size_t)(host - url) + 3 > len)
+        return 0;
+    size_t at = (size_t)(host - url) + 3;
+    const char *slash = memchr(url + at, '/', len - at);
+    return slash == NULL ? len : (size_t)(slash - url);
+}
+
+/* Gives a URL to its host; *placed is false where too many hosts have work. */
+static seen_status place(sn_engine *e, const char *url, size_t len, sn_place at, uint16_t depth,
+                         bool *placed)
+{
+    *placed = false;
+    if (depth > e->level)
+        return SEEN_OK;
+    sn_host *host;
+    seen_status status = sn_pace_host(e->pace, url, origin_len(url, len), &host, e->error);
+    if (status == SEEN_ERR_FULL)
+        return SEEN_OK;
+    if (status == SEEN_OK)
+        status = sn_pace_push(e->pace, host, at, e->error);
+    *placed = status == SEEN_OK;
+    return status;
+}
+
+static seen_status hold(sn_engine *e, const sn_frontier_record *record)
+{
+    char *copy = malloc(record->len);
+    if (copy == NULL)
+        return sn_crawl_fail_memory(e->error);
+    memcpy(copy, record->url, record->len);
+    free(e->held_url);
+    e->held_url = copy;
+    e->held_len = record->len;
+    e->held_place = record->place;
+    e->held_depth = record->depth;
+    e->held = true;
+    return SEEN_OK;
+}
+
+/* Reads on until a URL cannot be placed. URLs of one depth are finished before those of the next
+ * begin where a depth limit makes it matter by which way a page was found first. */
+static seen_status refill(sn_engine *e)
+{
+    bool placed = true;
+    seen_status status = SEEN_OK;
+    if (e->held) {
+        if (e->held_depth > e->level && sn_pace_live(e->pace) == 0 && e->candidate_count == 0)
+            e->level = e->held_depth;
+        status = place(e, e->held_url, e->held_len, e->held_place, e->held_depth, &placed);
+        e->held = !placed;
+    }
+    while (status == SEEN_OK && placed && !e->at_end) {
+        sn_frontier_record record;
+        bool got;
+        status = sn_frontier_next(e->frontier, &record, &got, e->error);
+        e->at_end = !got;
+        if (status != SEEN_OK || !got)
+            break;
+        status = place(e, record.url, record.len, record.place, record.depth, &placed);
+        if (status == SEEN_OK && !placed)
+            status = hold(e, &record);
+    }
+    return status;
+}
+
+/* ---- robots.txt ---- */
+
+static seen_status fetch_robots(sn_engine *e, sn_host *host)
+{
+    sn_job *job = sn_job_take(e);
+    char *url = malloc(host->len + sizeof "/robots.txt");
+    if (url == NULL)
+        return sn_crawl_fail_memory(e->error);
+    memcpy(url, host->origin, host->len);
+    memcpy(url + host->len, "/robots.txt", sizeof "/robots.txt");
+    job->kind = SN_JOB_ROBOTS;
+    job->host = host;
+    host->rules_hops = 0;
+    bool ok = sn_job_set_url(job, url, strlen(url));
+    free(url);
+    if (!ok)
+        return sn_crawl_fail_memory(e->error);
+    sn_pace_set_rules(e->pace, host, SN_RULES_FETCHING, NULL, 0);
+    return start(e, job, SN_ROBOTS_MAX);
+}
+
+/* Sitemaps that robots.txt names, or the usual one. */
+static seen_status admit_sitemaps(sn_engine *e, const sn_job *job, const sn_robots *rules)
+{
+    sn_admit_page page = {job->url, job->url_len};
+    size_t i = 0, len = 0;
+    sn_admit_begin(e);
+    for (;; i++) {
+        const char *href = rules == NULL ? NULL : sn_robots_sitemap(rules, i, &len);
+        if (href == NULL && i == 0) {
+            href = "/sitemap.xml";
+            len = strlen(href);
+            rules = NULL;
+        }
+        if (href == NULL)
+            return SEEN_OK;
+        size_t n = sn_admit_resolve(e, href, len, job->url, job->url_len);
+        seen_status status = SEEN_OK;
+        if (n > 0)
+            status = sn_admit(e, &page, e->scratch, n, sn_known_hash(e->known, e->scratch, n), 0,
+                              0, SN_KIND_SITEMAP);
+        if (status != SEEN_OK || rules == NULL)
+            return status;
+    }
+}
+
+static seen_status take_rules(sn_engine *e, sn_job *job, sn_robots *rules, size_t bytes)
+{
+    sn_host *host = job->host;
+    uint64_t delay = 0;
+    host->delay = e->options->delay_ms;
+    if (rules != NULL && sn_robots_crawl_delay(rules, &delay)) {
+        if (delay > e->options->max_delay_ms)
+            delay = e->options->max_delay_ms;
+        if (delay > host->delay)
+            host->delay = delay;
+    }
+    host->rules_tries = 0;
+    host->rules_until = sn_fetch_now() + (int64_t)SN_ROBOTS_CACHE_SECONDS * 1000;
+    sn_pace_set_rules(e->pace, host, SN_RULES_KNOWN, rules, bytes);
+    sn_pace_hold(e->pace, host, sn_fetch_now() + (int64_t)host->delay);
+    return e->options->sitemaps ? admit_sitemaps(e, job, rules) : SEEN_OK;
+}
+
+static seen_status parse_rules(sn_engine *e, sn_job *job)
+{
+    size_t len = (size_t)sn_spool_length(&job->body);
+    char *bytes = malloc(len + 1);
+    if (bytes == NULL)
+        return sn_crawl_fail_memory(e->error);
+    size_t got = 0;
+    for (long n; got < len; got += (size_t)n)
+        if ((n = sn_spool_read(&job->body, got, bytes + got, len - got)) <= 0)
+            break;
+    sn_robots *rules = sn_robots_parse(bytes, got, e->options->agent);
+    free(bytes);
+    if (rules == NULL)
+        return sn_crawl_fail_memory(e->error);
+    return take_rules(e, job, rules, got + 256);
+}
+
+/* The rules cannot be had: asked for again a few times, then the host is denied for a while. */
+static void postpone(sn_engine *e, sn_host *host, const sn_transfer *t)
+{
+    int64_t now = sn_fetch_now();
+    bool hopeless = t->error == SN_FETCH_PRIVATE || t->error == SN_FETCH_TLS;
+    if (host->rules_tries < e->options->retries && !hopeless) {
+        uint64_t wait = e->options->backoff_ms << host->rules_tries++;
+        if (t->wait_ms > wait)
+            wait = t->wait_ms;
+        if (wait > e->options->max_wait_ms)
+            wait = e->options->max_wait_ms;
+        e->counts.retried++;
+        sn_pace_set_rules(e->pace, host, SN_RULES_UNKNOWN, NULL, 0);
+        sn_pace_hold(e->pace, host, now + (int64_t)wait);
+        return;
+    }
+    host->rules_tries = 0;
+    host->rules_until = now + SN_DOWN_MS;
+    host->deny_why = t->error == SN_FETCH_OK ? "robots.txt unavailable"
+                                             : sn_fetch_error_text(t->error);
+    sn_pace_set_rules(e->pace, host, SN_RULES_DENY, NULL, 0);
+}
+
+seen_status sn_dispatch_robots(sn_engine *e, sn_job *job, sn_transfer *t)
+{
+    sn_host *host = job->host;
+    sn_robots_verdict verdict = sn_robots_policy(t->error == SN_FETCH_OK ? t->status : 0);
+    if (verdict == SN_ROBOTS_REDIRECTED && host->rules_hops < SN_ROBOTS_REDIRECTS &&
+        t->location != NULL) {
+        size_t n = sn_admit_resolve(e, t->location, t->location_len, job->url, job->url_len);
+        if (n > 0) {
+            host->rules_hops++;
+            sn_pace_end(e->pace, host);
+            if (!sn_job_set_url(job, e->scratch, n))
+                return sn_crawl_fail_memory(e->error);
+            sn_fetch_release(e->fetch, t);
+            return start(e, job, SN_ROBOTS_MAX);
+        }
+    }
+    seen_status status = SEEN_OK;
+    if (verdict == SN_ROBOTS_PARSE)
+        status = parse_rules(e, job);
+    else if (verdict == SN_ROBOTS_DISALLOW_ALL)
+        postpone(e, host, t);
+    else
+        status = take_rules(e, job, NULL, 0);
+    sn_pace_end(e->pace, host);
+    sn_fetch_release(e->fetch, t);
+    sn_job_release(e, job);
+    return status;
+}
+
+/* ---- Pages ---- */
+
+seen_status sn_dispatch_done(sn_engine *e, sn_place at)
+{
+    return sn_frontier_done(e->frontier, at.ordinal, e->error);
+}
+
+/* May this URL be fetched by the rules of its host? */
+static bool allowed(const sn_host *host, const sn_frontier_record *record)
+{
+    return host->rules == NULL ||
+           sn_robots_allowed(host->rules, record->url + host->len, record->len - host->len);
+}
+
+static bool over_host_limit(const sn_engine *e, const sn_host *host)
+{
+    return e->tally != NULL &&
+           sn_tally_get(e->tally, host->hash) + host->active >= e->options->max_host_pages;
+}
+
+static seen_status start_page(sn_engine *e, sn_host *host, const sn_frontier_record *record,
+                              uint32_t tries)
+{
+    sn_job *job = sn_job_take(e);
+    bool sitemap = record->kind == SN_KIND_SITEMAP;
+    job->kind = sitemap ? SN_JOB_SITEMAP : SN_JOB_PAGE;
+    job->host = host;
+    job->place = record->place;
+    job->tries = tries;
+    job->depth = record->depth;
+    job->hops = record->hops;
+    if (!sn_job_set_url(job, record->url, record->len) ||
+        !copy_text(&job->parent, &job->parent_room, &job->parent_len, record->parent,
+                   record->parent_len))
+        return sn_crawl_fail_memory(e->error);
+    if (tries == 0 && !sitemap)
+        e->started++;
+    return start(e, job, sitemap ? SN_SITEMAP_BYTES : e->options->max_body);
+}
+
+/* Takes one URL of a host that is ready. *spent: a request was made. */
+static seen_status serve(sn_engine *e, sn_host *host, int64_t now, bool *spent)
+{
+    sn_place at;
+    uint32_t tries;
+    bool got = false;
+    sn_frontier_record record;
+    seen_status status = sn_pace_pop(e->pace, host, now, &at, &tries, &got, e->error);
+    if (status != SEEN_OK || !got)
+        return status;
+    status = sn_frontier_load(e->frontier, at, &record, e->error);
+    if (status != SEEN_OK)
+        return status;
+    if (host->rules_state == SN_RULES_DENY) {
+        status = sn_results_failed(e, &record, 0, host->deny_why);
+        return status != SEEN_OK ? status : sn_dispatch_done(e, at);
+    }
+    if (!allowed(host, &record)) {
+        e->counts.robots++;
+        return sn_dispatch_done(e, at);
+    }
+    if (tries == 0 && over_host_limit(e, host)) {
+        e->counts.host_limit++;
+        return sn_dispatch_done(e, at);
+    }
+    *spent = true;
+    return start_page(e, host, &record, tries);
+}
+
+static bool page_limit(sn_engine *e)
+{
+    e->limit_reached = e->options->max_pages > 0 && e->started >= e->options->max_pages;
+    return e->limit_reached;
+}
+
+seen_status sn_dispatch(sn_engine *e)
+{
+    seen_status status = refill(e);
+    while (status == SEEN_OK && e->idle_count > 0 && sn_fetch_room(e->fetch) && !page_limit(e)) {
+        int64_t now = sn_fetch_now();
+        sn_host *host = sn_pace_take(e->pace, now);
+        if (host == NULL)
+            break;
+        if (host->rules_state >= SN_RULES_KNOWN && now >= host->rules_until)
+            sn_pace_set_rules(e->pace, host, SN_RULES_UNKNOWN, NULL, 0);
+        if (host->rules_state == SN_RULES_UNKNOWN) {
+            status = fetch_robots(e, host);
+            continue;
+        }
+        bool spent = false;
+        status = serve(e, host, now, &spent);
+        if (!spent) {
+            host->next = now;
+            sn_pace_update(e->pace, host);
+        }
+        if (e->held || !e->at_end) {
+            if (status == SEEN_OK)
+                status = refill(e);
+        }
+    }
+    return status;
+}

@@ -1,0 +1,453 @@
+/* crawl/fetch.c: libcurl's multi interface driven by epoll. */
+#include "crawl/fetch.h"
+
+#include <curl/curl.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "crawl/address.h"
+#include "crawl/fail.h"
+
+struct sn_fetch {
+    sn_fetch_options options;
+    CURLM *multi;
+    struct curl_slist *extra;
+    int epoll;
+    int64_t timer; /* when libcurl wants to be called; -1: never */
+    size_t active;
+    size_t slots;
+    sn_transfer *transfers;
+    sn_transfer **idle;
+    size_t idle_count;
+};
+
+/* What the callbacks of one easy handle need. */
+typedef struct slot {
+    sn_fetch *fetch;
+    sn_transfer *transfer;
+} slot;
+
+int64_t sn_fetch_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* ---- Callbacks ---- */
+
+static size_t on_body(char *bytes, size_t size, size_t count, void *user)
+{
+    slot *s = user;
+    sn_transfer *t = s->transfer;
+    size_t len = size * count;
+    size_t room = t->limit - t->bytes < len ? (size_t)(t->limit - t->bytes) : len;
+    t->bytes += room;
+    if (room > 0 && !s->fetch->options.body(t, bytes, room))
+        t->truncated = true;
+    if (room < len)
+        t->truncated = true;
+    return t->truncated ? 0 : len;
+}
+
+/* The value of a header line if it has this name, without white space around it. */
+static const char *header_value(const char *line, size_t len, const char *name, size_t *value_len)
+{
+    size_t name_len = strlen(name);
+    if (len <= name_len || line[name_len] != ':' || strncasecmp(line, name, name_len) != 0)
+        return NULL;
+    const char *at = line + name_len + 1, *end = line + len;
+    while (at < end && (*at == ' ' || *at == '\t'))
+        at++;
+    while (end > at && (unsigned char)end[-1] <= ' ')
+        end--;
+    *value_len = (size_t)(end - at);
+    return at;
+}
+
+static void begin_answer(sn_transfer *t)
+{
+    t->status = 0;
+    t->type[0] = '\0';
+    free(t->location);
+    t->location = NULL;
+    t->headers_len = 0;
+}
+
+/* The status is wanted when the body begins, which is before libcurl tells it. */
+static void begin_status(sn_transfer *t, const char *line, size_t len)
+{
+    begin_answer(t);
+    const char *space = memchr(line, ' ', len);
+    size_t at = space == NULL ? len : (size_t)(space - line) + 1;
+    for (size_t end = at + 3; at < end && at < len && line[at] >= '0' && line[at] <= '9'; at++)
+        t->status = t->status * 10 + (line[at] - '0');
+}
+
+static bool keep_header(sn_transfer *t, const char *line, size_t len)
+{
+    if (t->headers_len + len > t->headers_room) {
+        size_t room = (t->headers_len + len) * 2 + 1024;
+        char *more = realloc(t->headers, room);
+        if (more == NULL)
+            return false;
+        t->headers = more;
+        t->headers_room = room;
+    }
+    memcpy(t->headers + t->headers_len, line, len);
+    t->headers_len += len;
+    return true;
+}
+
+static size_t on_header(char *line, size_t size, size_t count, void *user)
+{
+    slot *s = user;
+    sn_transfer *t = s->transfer;
+    size_t len = size * count, value_len;
+    t->headers_seen += len;
+    if (t->headers_seen > SN_FETCH_HEADERS_MAX)
+        return 0;
+    if (len >= 5 && memcmp(line, "HTTP/", 5) == 0)
+        begin_status(t, line, len);
+    const char *value = header_value(line, len, "content-type", &value_len);
+    if (value != NULL && t->type[0] == '\0') {
+        size_t keep = value_len < sizeof t->type ? value_len : sizeof t->type - 1;
+        memcpy(t->type, value, keep);
+        t->type[keep] = '\0';
+    }
+    value = header_value(line, len, "location", &value_len);
+    if (value != NULL && t->location == NULL && value_len <= SN_FETCH_LOCATION_MAX) {
+        t->location = malloc(value_len + 1);
+        if (t->location == NULL)
+            return 0;
+        memcpy(t->location, value, value_len);
+        t->location[value_len] = '\0';
+        t->location_len = value_len;
+    }
+    if (s->fetch->options.keep_headers && !keep_header(t, line, len))
+        return 0;
+    return len;
+}
+
+/* The one place where an address can be refused: it is the very one that connect() gets. */
+static curl_socket_t on_socket(void *user, curlsocktype purpose, struct curl_sockaddr *address)
+{
+    slot *s = user;
+    (void)purpose;
+    if (!s->fetch->options.allow_private && !sn_address_public(&address->addr)) {
+        s->transfer->refused = true;
+        return CURL_SOCKET_BAD;
+    }
+    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+static int on_interest(CURL *easy, curl_socket_t fd, int what, void *user, void *known)
+{
+    sn_fetch *f = user;
+    (void)easy;
+    if (what == CURL_POLL_REMOVE) {
+        epoll_ctl(f->epoll, EPOLL_CTL_DEL, fd, NULL);
+        return 0;
+    }
+    struct epoll_event event = {.data.fd = fd};
+    if (what & CURL_POLL_IN)
+        event.events |= EPOLLIN;
+    if (what & CURL_POLL_OUT)
+        event.events |= EPOLLOUT;
+    if (epoll_ctl(f->epoll, known != NULL ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &event) != 0 &&
+        epoll_ctl(f->epoll, known != NULL ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, fd, &event) != 0)
+        return -1;
+    curl_multi_assign(f->multi, fd, f);
+    return 0;
+}
+
+static int on_timer(CURLM *multi, long milliseconds, void *user)
+{
+    sn_fetch *f = user;
+    (void)multi;
+    f->timer = milliseconds < 0 ? -1 : sn_fetch_now() + milliseconds;
+    return 0;
+}
+
+/* ---- Setting up ---- */
+
+static bool set_up(sn_fetch *f, CURL *easy, slot *s)
+{
+    const sn_fetch_options *o = &f->options;
+    bool ok = true;
+#define SET(option, value) (ok = ok && curl_easy_setopt(easy, option, value) == CURLE_OK)
+    SET(CURLOPT_NOSIGNAL, 1L);
+    SET(CURLOPT_PROTOCOLS_STR, "http,https");
+    SET(CURLOPT_FOLLOWLOCATION, 0L);
+    SET(CURLOPT_PROXY, "");
+    SET(CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
+    SET(CURLOPT_PATH_AS_IS, 1L);
+    SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
+    SET(CURLOPT_ACCEPT_ENCODING, "");
+    SET(CURLOPT_HTTPHEADER, f->extra);
+    SET(CURLOPT_USERAGENT, o->agent);
+    SET(CURLOPT_BUFFERSIZE, 65536L);
+    SET(CURLOPT_TIMEOUT_MS, (long)o->timeout_ms);
+    SET(CURLOPT_CONNECTTIMEOUT_MS, (long)o->connect_ms);
+    SET(CURLOPT_LOW_SPEED_LIMIT, (long)o->low_speed);
+    SET(CURLOPT_LOW_SPEED_TIME, (long)((o->low_speed_ms + 999) / 1000));
+    SET(CURLOPT_WRITEFUNCTION, on_body);
+    SET(CURLOPT_WRITEDATA, s);
+    SET(CURLOPT_HEADERFUNCTION, on_header);
+    SET(CURLOPT_HEADERDATA, s);
+    SET(CURLOPT_OPENSOCKETFUNCTION, on_socket);
+    SET(CURLOPT_OPENSOCKETDATA, s);
+    SET(CURLOPT_PRIVATE, s);
+#undef SET
+    return ok;
+}
+
+static bool make_slots(sn_fetch *f)
+{
+    size_t n = f->options.connections;
+    f->transfers = calloc(n, sizeof *f->transfers);
+    f->idle = calloc(n, sizeof *f->idle);
+    if (f->transfers == NULL || f->idle == NULL)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        slot *s = malloc(sizeof *s);
+        CURL *easy = curl_easy_init();
+        if (s == NULL || easy == NULL) {
+            free(s);
+            curl_easy_cleanup(easy);
+            return false;
+        }
+        f->transfers[i].easy = easy;
+        f->transfers[i].slot = i;
+        *s = (slot){f, &f->transfers[i]};
+        f->slots++;
+        if (!set_up(f, easy, s))
+            return false;
+    }
+    for (size_t i = n; i-- > 0;)
+        f->idle[f->idle_count++] = &f->transfers[i];
+    return true;
+}
+
+seen_status sn_fetch_create(const sn_fetch_options *options, sn_fetch **fetch, seen_error *error)
+{
+    if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+        return sn_crawl_fail_memory(error);
+    sn_fetch *f = calloc(1, sizeof *f);
+    if (f == NULL)
+        return sn_crawl_fail_memory(error);
+    f->options = *options;
+    f->timer = -1;
+    f->epoll = epoll_create1(EPOLL_CLOEXEC);
+    f->multi = curl_multi_init();
+    f->extra = curl_slist_append(NULL, "Accept: text/html,application/xhtml+xml;q=0.9,*/*;q=0.8");
+    if (f->epoll < 0 || f->multi == NULL || f->extra == NULL) {
+        sn_fetch_destroy(f);
+        return sn_crawl_fail_memory(error);
+    }
+    curl_multi_setopt(f->multi, CURLMOPT_SOCKETFUNCTION, on_interest);
+    curl_multi_setopt(f->multi, CURLMOPT_SOCKETDATA, f);
+    curl_multi_setopt(f->multi, CURLMOPT_TIMERFUNCTION, on_timer);
+    curl_multi_setopt(f->multi, CURLMOPT_TIMERDATA, f);
+    curl_multi_setopt(f->multi, CURLMOPT_MAXCONNECTS, (long)options->connections * 2 + 16);
+    if (!make_slots(f)) {
+        sn_fetch_destroy(f);
+        return sn_crawl_fail(error, SEEN_ERR_UNSUPPORTED,
+                             "libcurl cannot be set up: is it older than 7.85?");
+    }
+    *fetch = f;
+    return SEEN_OK;
+}
+
+void sn_fetch_destroy(sn_fetch *f)
+{
+    if (f == NULL)
+        return;
+    for (size_t i = 0; i < f->slots; i++) {
+        sn_transfer *t = &f->transfers[i];
+        char *s = NULL;
+        curl_easy_getinfo(t->easy, CURLINFO_PRIVATE, &s);
+        curl_multi_remove_handle(f->multi, t->easy);
+        curl_easy_cleanup(t->easy);
+        free(s);
+        free(t->location);
+        free(t->headers);
+    }
+    curl_multi_cleanup(f->multi);
+    curl_slist_free_all(f->extra);
+    if (f->epoll >= 0)
+        close(f->epoll);
+    free(f->transfers);
+    free(f->idle);
+    free(f);
+}
+
+/* ---- Transfers ---- */
+
+bool sn_fetch_room(const sn_fetch *f)
+{
+    return f->idle_count > 0;
+}
+
+size_t sn_fetch_active(const sn_fetch *f)
+{
+    return f->active;
+}
+
+static void clear(sn_transfer *t)
+{
+    begin_answer(t);
+    t->error = SN_FETCH_OK;
+    t->bytes = 0;
+    t->truncated = t->refused = false;
+    t->wait_ms = 0;
+    t->headers_seen = 0;
+    t->address[0] = '\0';
+}
+
+seen_status sn_fetch_start(sn_fetch *f, const char *url, uint64_t limit, void *user,
+                           sn_transfer **transfer, seen_error *error)
+{
+    sn_transfer *t = f->idle[f->idle_count - 1];
+    clear(t);
+    t->user = user;
+    t->limit = limit;
+    t->began = sn_fetch_now();
+    if (curl_easy_setopt(t->easy, CURLOPT_URL, url) != CURLE_OK ||
+        curl_multi_add_handle(f->multi, t->easy) != CURLM_OK)
+        return sn_crawl_fail_memory(error);
+    f->idle_count--;
+    f->active++;
+    *transfer = t;
+    return SEEN_OK;
+}
+
+seen_status sn_fetch_wait(sn_fetch *f, int64_t milliseconds, seen_error *error)
+{
+    int64_t wait = milliseconds;
+    if (f->timer >= 0) {
+        int64_t left = f->timer - sn_fetch_now();
+        if (left < wait)
+            wait = left < 0 ? 0 : left;
+    }
+    struct epoll_event events[64];
+    int running, n = epoll_wait(f->epoll, events, 64, (int)wait);
+    if (n < 0 && errno != EINTR)
+        return sn_crawl_fail_errno(error, "wait for", "the network");
+    for (int i = 0; i < n; i++) {
+        int what = 0;
+        if (events[i].events & (EPOLLIN | EPOLLHUP))
+            what |= CURL_CSELECT_IN;
+        if (events[i].events & EPOLLOUT)
+            what |= CURL_CSELECT_OUT;
+        if (events[i].events & EPOLLERR)
+            what |= CURL_CSELECT_ERR;
+        curl_multi_socket_action(f->multi, events[i].data.fd, what, &running);
+    }
+    if (f->timer >= 0 && sn_fetch_now() >= f->timer) {
+        f->timer = -1;
+        curl_multi_socket_action(f->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+    }
+    return SEEN_OK;
+}
+
+static sn_fetch_error classify(const sn_transfer *t, CURLcode code)
+{
+    switch (code) {
+    case CURLE_OK:
+        return SN_FETCH_OK;
+    case CURLE_WRITE_ERROR:
+        if (t->truncated)
+            return SN_FETCH_OK;
+        return t->headers_seen > SN_FETCH_HEADERS_MAX ? SN_FETCH_HEADERS : SN_FETCH_OTHER;
+    case CURLE_COULDNT_RESOLVE_HOST:
+        return SN_FETCH_DNS;
+    case CURLE_COULDNT_CONNECT:
+        return t->refused ? SN_FETCH_PRIVATE : SN_FETCH_CONNECT;
+    case CURLE_OPERATION_TIMEDOUT:
+        return SN_FETCH_TIMEOUT;
+    case CURLE_BAD_CONTENT_ENCODING:
+        return SN_FETCH_ENCODING;
+    case CURLE_SSL_CONNECT_ERROR:
+    case CURLE_SSL_CERTPROBLEM:
+    case CURLE_SSL_CIPHER:
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_ISSUER_ERROR:
+        return SN_FETCH_TLS;
+    case CURLE_PARTIAL_FILE:
+    case CURLE_GOT_NOTHING:
+    case CURLE_SEND_ERROR:
+    case CURLE_RECV_ERROR:
+    case CURLE_HTTP2:
+    case CURLE_HTTP2_STREAM:
+        return SN_FETCH_BROKEN;
+    default:
+        return SN_FETCH_OTHER;
+    }
+}
+
+sn_transfer *sn_fetch_finished(sn_fetch *f)
+{
+    int left;
+    for (CURLMsg *message; (message = curl_multi_info_read(f->multi, &left)) != NULL;) {
+        if (message->msg != CURLMSG_DONE)
+            continue;
+        CURL *easy = message->easy_handle;
+        CURLcode code = message->data.result;
+        char *user = NULL;
+        char *address = NULL;
+        long status = 0;
+        curl_off_t wait = 0;
+        curl_easy_getinfo(easy, CURLINFO_PRIVATE, &user);
+        sn_transfer *t = ((slot *)(void *)user)->transfer;
+        curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
+        curl_easy_getinfo(easy, CURLINFO_RETRY_AFTER, &wait);
+        curl_easy_getinfo(easy, CURLINFO_PRIMARY_IP, &address);
+        t->status = (int)status;
+        t->wait_ms = wait > 0 && wait < 1000000000 ? (uint64_t)wait * 1000 : 0;
+        t->error = classify(t, code);
+        t->ms = sn_fetch_now() - t->began;
+        if (address != NULL)
+            strncpy(t->address, address, sizeof t->address - 1);
+        curl_multi_remove_handle(f->multi, easy);
+        f->active--;
+        return t;
+    }
+    return NULL;
+}
+
+void sn_fetch_release(sn_fetch *f, sn_transfer *t)
+{
+    free(t->location);
+    t->location = NULL;
+    f->idle[f->idle_count++] = t;
+}
+
+const char *sn_fetch_error_text(sn_fetch_error error)
+{
+    static const char *const text[] = {
+        [SN_FETCH_OK] = "ok",
+        [SN_FETCH_PRIVATE] = "private address",
+        [SN_FETCH_DNS] = "name not resolved",
+        [SN_FETCH_CONNECT] = "no connection",
+        [SN_FETCH_TIMEOUT] = "timeout",
+        [SN_FETCH_TLS] = "TLS failed",
+        [SN_FETCH_BROKEN] = "connection broke off",
+        [SN_FETCH_HEADERS] = "too many headers",
+        [SN_FETCH_ENCODING] = "bad content encoding",
+        [SN_FETCH_OTHER] = "transfer failed",
+    };
+    return (size_t)error < sizeof text / sizeof text[0] ? text[error] : "transfer failed";
+}
+
+bool sn_fetch_error_passes(sn_fetch_error error)
+{
+    return error == SN_FETCH_DNS || error == SN_FETCH_CONNECT || error == SN_FETCH_TIMEOUT ||
+           error == SN_FETCH_BROKEN;
+}

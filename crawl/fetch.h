@@ -1,0 +1,98 @@
+/* crawl/fetch.h: many transfers at once on one thread, by libcurl's multi interface and epoll.
+ *
+ *     sn_fetch_start(fetch, url, user)  ...  sn_fetch_wait  -->  body callback, as it arrives
+ *                                            sn_fetch_finished  -->  what came of it
+ *
+ * Redirections are answers like others; nothing is followed. Only http and https, no proxy, no
+ * credentials but those in the URL, no cookies. Unless private addresses are allowed the address is
+ * looked at when the socket is opened, after the name was resolved. */
+#ifndef CRAWL_FETCH_H
+#define CRAWL_FETCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "seen.h"
+
+#define SN_FETCH_HEADERS_MAX (256u << 10)
+#define SN_FETCH_LOCATION_MAX 8192u
+#define SN_FETCH_TYPE_MAX 128u
+
+typedef enum sn_fetch_error {
+    SN_FETCH_OK = 0,
+    SN_FETCH_PRIVATE,  /* the address is not of the public Internet */
+    SN_FETCH_DNS,      /* the name could not be resolved */
+    SN_FETCH_CONNECT,  /* no connection */
+    SN_FETCH_TIMEOUT,  /* too long, or too slow for too long */
+    SN_FETCH_TLS,      /* no trust */
+    SN_FETCH_BROKEN,   /* the connection broke off */
+    SN_FETCH_HEADERS,  /* more headers than we read */
+    SN_FETCH_ENCODING, /* the body cannot be decompressed */
+    SN_FETCH_OTHER
+} sn_fetch_error;
+
+typedef struct sn_transfer {
+    void *user;
+    /* The answer so far; whole when the transfer has finished. */
+    sn_fetch_error error;
+    int status;        /* of HTTP; 0: none came */
+    uint64_t bytes;    /* of the body, after decompression */
+    bool truncated;    /* the body was cut at the limit, or by the body callback */
+    uint64_t wait_ms;  /* Retry-After; 0: none */
+    int64_t began, ms; /* monotonic start, and how long it took */
+    char type[SN_FETCH_TYPE_MAX]; /* Content-Type */
+    char address[64];             /* the peer's, in text */
+    char *location;               /* Location, or NULL */
+    size_t location_len;
+    char *headers; /* status line and headers, with keep_headers */
+    size_t headers_len, headers_room, headers_seen;
+    uint64_t limit; /* of the body; sn_fetch_start sets it */
+    bool refused;   /* an address was */
+    void *easy;
+    size_t slot;
+} sn_transfer;
+
+/* Receives a piece of the body; false: enough. */
+typedef bool sn_fetch_body(sn_transfer *transfer, const char *bytes, size_t len);
+
+typedef struct sn_fetch_options {
+    unsigned connections;
+    uint64_t timeout_ms, connect_ms, low_speed, low_speed_ms;
+    const char *agent;
+    bool allow_private;
+    bool keep_headers;
+    sn_fetch_body *body;
+} sn_fetch_options;
+
+typedef struct sn_fetch sn_fetch;
+
+seen_status sn_fetch_create(const sn_fetch_options *options, sn_fetch **fetch, seen_error *error);
+void sn_fetch_destroy(sn_fetch *fetch);
+
+/* Is there room for another transfer? */
+bool sn_fetch_room(const sn_fetch *fetch);
+size_t sn_fetch_active(const sn_fetch *fetch);
+
+/* Begins a transfer; there must be room.
+ *   url     ends with a NUL and is copied
+ *   limit   bytes of the body after decompression; what is longer is cut */
+seen_status sn_fetch_start(sn_fetch *fetch, const char *url, uint64_t limit, void *user,
+                           sn_transfer **transfer, seen_error *error);
+
+/* Waits for something to happen, at most so long, and lets it happen. */
+seen_status sn_fetch_wait(sn_fetch *fetch, int64_t milliseconds, seen_error *error);
+
+/* A transfer that is over, or NULL. Give it back with sn_fetch_release. */
+sn_transfer *sn_fetch_finished(sn_fetch *fetch);
+void sn_fetch_release(sn_fetch *fetch, sn_transfer *transfer);
+
+/* A few words. */
+const char *sn_fetch_error_text(sn_fetch_error error);
+/* May the same request succeed a little later? */
+bool sn_fetch_error_passes(sn_fetch_error error);
+
+/* Milliseconds of the monotonic clock. */
+int64_t sn_fetch_now(void);
+
+#endif

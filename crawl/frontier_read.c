@@ -1,0 +1,226 @@
+/* crawl/frontier_read.c: the log in order, and single URLs by their place. */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "crawl/bytes.h"
+#include "crawl/fail.h"
+#include "crawl/frontier_inside.h"
+
+/* Bytes of a segment by way of the buffer; *got is fewer than `len` only at its end. */
+static seen_status peek(sn_frontier *f, uint64_t at, size_t len, const uint8_t **bytes, size_t *got,
+                        seen_error *error)
+{
+    bool inside = f->buffer_segment == f->at_segment && at >= f->buffer_at &&
+                  at + len <= f->buffer_at + f->buffer_len;
+    if (!inside) {
+        const sn_segment *segment = &f->segments[f->at_segment];
+        size_t want = READ_BUFFER;
+        if (segment->size - at < want)
+            want = (size_t)(segment->size - at);
+        ssize_t n = sn_read_at(segment->fd, f->buffer, want, at);
+        if (n < 0)
+            return sn_crawl_fail_errno(error, "read", "the frontier");
+        f->buffer_segment = f->at_segment;
+        f->buffer_at = at;
+        f->buffer_len = (size_t)n;
+    }
+    *bytes = f->buffer + (at - f->buffer_at);
+    *got = f->buffer_len - (size_t)(at - f->buffer_at);
+    return SEEN_OK;
+}
+
+/* One whole, checked frame. Frames are far smaller than the buffer. */
+static seen_status frame_at(sn_frontier *f, uint64_t at, const uint8_t **frame, size_t *payload,
+                            seen_error *error)
+{
+    size_t got;
+    seen_status status = peek(f, at, FRAME_HEAD, frame, &got, error);
+    if (status != SEEN_OK)
+        return status;
+    size_t len = got < FRAME_HEAD ? 0 : sn_get32(*frame + 4) >> 8;
+    if (got >= FRAME_HEAD && len + FRAME_HEAD > got) {
+        status = peek(f, at, FRAME_HEAD + len, frame, &got, error);
+        if (status != SEEN_OK)
+            return status;
+    }
+    long n = sn_frame_check(*frame, got, 0);
+    if (n < 0)
+        return sn_frontier_damaged(f, f->at_segment, at, error);
+    *payload = (size_t)n;
+    return SEEN_OK;
+}
+
+/* Reads the ANSWERS behind a batch and stands before the first frame inside it. */
+static seen_status enter_batch(sn_frontier *f, seen_error *error)
+{
+    const uint8_t *frame;
+    size_t payload;
+    uint64_t at = f->at;
+    seen_status status = frame_at(f, at, &frame, &payload, error);
+    if (status != SEEN_OK)
+        return status;
+    if ((sn_get32(frame + 4) & 0xff) != FRAME_BATCH || payload != BATCH_HEAD)
+        return sn_frontier_damaged(f, f->at_segment, at, error);
+    uint32_t count = sn_get32(frame + FRAME_HEAD);
+    uint32_t bytes = sn_get32(frame + FRAME_HEAD + 4);
+    uint64_t first = sn_get64(frame + FRAME_HEAD + 8);
+    at += FRAME_HEAD + BATCH_HEAD;
+    if (count > SN_BATCH_URLS || at + bytes > f->segments[f->at_segment].size)
+        return sn_frontier_damaged(f, f->at_segment, f->at, error);
+
+    size_t bitmap = (count + 7) / 8;
+    uint8_t answers[FRAME_HEAD + ANSWERS_HEAD + SN_BATCH_URLS / 8];
+    ssize_t n = sn_read_at(f->segments[f->at_segment].fd, answers,
+                           FRAME_HEAD + ANSWERS_HEAD + bitmap, at + bytes);
+    if (n < 0)
+        return sn_crawl_fail_errno(error, "read", "the frontier");
+    if (sn_frame_check(answers, (size_t)n, FRAME_ANSWERS) != (long)(ANSWERS_HEAD + bitmap) ||
+        sn_get64(answers + FRAME_HEAD) != first)
+        return sn_frontier_damaged(f, f->at_segment, at + bytes, error);
+    memcpy(f->answers, answers + FRAME_HEAD + ANSWERS_HEAD, bitmap);
+    f->answers_first = first;
+    f->answers_len = FRAME_HEAD + ANSWERS_HEAD + bitmap;
+    f->at_ordinal = first;
+    f->at = at;
+    f->batch_left = bytes;
+    return SEEN_OK;
+}
+
+static bool is_void(const sn_frontier *f, uint64_t ordinal)
+{
+    uint64_t i = ordinal - f->answers_first;
+    return i >= SN_BATCH_URLS || (f->answers[i / 8] >> i % 8 & 1) != 0;
+}
+
+static void read_url(const sn_frontier *f, const uint8_t *payload, size_t len,
+                     sn_frontier_record *record)
+{
+    *record = (sn_frontier_record){.url = (const char *)payload + URL_HEAD,
+                                   .len = len - URL_HEAD,
+                                   .depth = sn_get16(payload + 4),
+                                   .hops = payload[6],
+                                   .kind = payload[7]};
+    record->place.at = (uint64_t)(f->first_id + f->at_segment) << 40 | f->at;
+    record->place.ordinal = f->at_ordinal;
+}
+
+/* Steps over one frame of a batch; *got where it is a URL to be given out. */
+static seen_status step(sn_frontier *f, sn_frontier_record *record, bool *got, seen_error *error)
+{
+    const uint8_t *frame;
+    size_t payload;
+    seen_status status = frame_at(f, f->at, &frame, &payload, error);
+    if (status != SEEN_OK)
+        return status;
+    uint64_t whole = FRAME_HEAD + payload;
+    if (whole > f->batch_left)
+        return sn_frontier_damaged(f, f->at_segment, f->at, error);
+    if ((sn_get32(frame + 4) & 0xff) == FRAME_URL) {
+        if (payload <= URL_HEAD)
+            return sn_frontier_damaged(f, f->at_segment, f->at, error);
+        bool done = is_void(f, f->at_ordinal);
+        if (!done) {
+            status = sn_frontier_is_done(f, f->at_ordinal, &done, error);
+            if (status != SEEN_OK)
+                return status;
+        }
+        if (!done) {
+            read_url(f, frame + FRAME_HEAD, payload, record);
+            f->segments[f->at_segment].undone++;
+            *got = true;
+        }
+        f->at_ordinal++;
+    }
+    f->at += whole;
+    f->batch_left -= whole;
+    if (f->batch_left == 0)
+        f->at += f->answers_len;
+    return SEEN_OK;
+}
+
+seen_status sn_frontier_next(sn_frontier *f, sn_frontier_record *record, bool *got,
+                             seen_error *error)
+{
+    *got = false;
+    while (!*got) {
+        sn_segment *segment = &f->segments[f->at_segment];
+        seen_status status = SEEN_OK;
+        if (f->batch_left > 0) {
+            status = step(f, record, got, error);
+        } else if (f->at < segment->size) {
+            status = enter_batch(f, error);
+        } else if (f->at_segment + 1 < f->count) {
+            segment->passed = true;
+            f->at_segment++;
+            f->at = SEGMENT_HEAD;
+        } else {
+            return SEEN_OK;
+        }
+        if (status != SEEN_OK)
+            return status;
+    }
+    return SEEN_OK;
+}
+
+/* Reads a frame that lies anywhere to page[at...]; *len gets its payload. */
+static seen_status fetch_frame(sn_frontier *f, size_t segment, uint64_t offset, unsigned type,
+                               size_t at, size_t *len, seen_error *error)
+{
+    int fd = f->segments[segment].fd;
+    size_t want = 512;
+    for (;;) {
+        if (at + want > f->page_room) {
+            uint8_t *more = realloc(f->page, at + want);
+            if (more == NULL)
+                return sn_crawl_fail_memory(error);
+            f->page = more;
+            f->page_room = at + want;
+        }
+        ssize_t n = sn_read_at(fd, f->page + at, want, offset);
+        if (n < 0)
+            return sn_crawl_fail_errno(error, "read", "the frontier");
+        if (n >= FRAME_HEAD) {
+            size_t whole = FRAME_HEAD + (sn_get32(f->page + at + 4) >> 8);
+            if (whole > want && whole <= FRAME_HEAD + URL_HEAD + SN_FRONTIER_URL_MAX) {
+                want = whole;
+                continue;
+            }
+        }
+        long payload = sn_frame_check(f->page + at, (size_t)n, type);
+        if (payload < 0)
+            return sn_frontier_damaged(f, segment, offset, error);
+        *len = (size_t)payload;
+        return SEEN_OK;
+    }
+}
+
+seen_status sn_frontier_load(sn_frontier *f, sn_place place, sn_frontier_record *record,
+                             seen_error *error)
+{
+    size_t segment = (size_t)(place.at >> 40) - f->first_id;
+    uint64_t offset = place.at & ((UINT64_C(1) << 40) - 1);
+    if (segment >= f->count)
+        return sn_frontier_damaged(f, segment, offset, error);
+    size_t len, parent_len;
+    seen_status status = fetch_frame(f, segment, offset, FRAME_URL, 0, &len, error);
+    if (status != SEEN_OK)
+        return status;
+    uint32_t back = sn_get32(f->page + FRAME_HEAD);
+    if (len <= URL_HEAD || back > offset)
+        return sn_frontier_damaged(f, segment, offset, error);
+    size_t parent_at = FRAME_HEAD + len;
+    status = fetch_frame(f, segment, offset - back, FRAME_PAGE, parent_at, &parent_len, error);
+    if (status != SEEN_OK)
+        return status;
+    const uint8_t *payload = f->page + FRAME_HEAD;
+    *record = (sn_frontier_record){.url = (const char *)payload + URL_HEAD,
+                                   .len = len - URL_HEAD,
+                                   .parent = (const char *)f->page + parent_at + FRAME_HEAD,
+                                   .parent_len = parent_len,
+                                   .depth = sn_get16(payload + 4),
+                                   .hops = payload[6],
+                                   .kind = payload[7],
+                                   .place = place};
+    return SEEN_OK;
+}

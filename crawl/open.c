@@ -1,0 +1,384 @@
+/* crawl/open.c: setting a crawl up, anew or from a state folder; taking it down. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "crawl/engine.h"
+#include "crawl/fail.h"
+#include "crawl/robots.h"
+
+#define SEEDS_MAX ((size_t)16 << 20)
+
+/* ---- Options ---- */
+
+static seen_status check_options(const sn_engine *e)
+{
+    const sn_crawl_options *o = e->options;
+    if (o->connections < 1 || o->connections > 4096)
+        return sn_crawl_fail(e->error, SEEN_ERR_ARGUMENT, "connections must be 1 to 4096");
+    if (o->per_host < 1)
+        return sn_crawl_fail(e->error, SEEN_ERR_ARGUMENT, "connections per host: at least 1");
+    if (o->max_url < 16 || o->max_url > SN_SCOPE_URL_MAX)
+        return sn_crawl_fail(e->error, SEEN_ERR_ARGUMENT, "the longest URL must be 16 to %d bytes",
+                             SN_SCOPE_URL_MAX);
+    if (o->max_links > 10000000)
+        return sn_crawl_fail(e->error, SEEN_ERR_ARGUMENT, "links per page: at most 10000000");
+    if (o->exact && o->filter != NULL)
+        return sn_crawl_fail(e->error, SEEN_ERR_ARGUMENT,
+                             "exact keys are this crawl's own: not with a filter");
+    if (o->retry_failed && o->state == NULL)
+        return sn_crawl_fail(e->error, SEEN_ERR_ARGUMENT,
+                             "failed pages are listed in a state folder: name it");
+    return SEEN_OK;
+}
+
+/* What is seen must stay where it was. */
+static seen_status check_same_set(const sn_engine *e)
+{
+    sn_crawl_options saved = {.state = e->options->state};
+    void *keep = NULL;
+    seen_status status = sn_crawl_load(e->options->state, &saved, &keep, e->error);
+    if (status != SEEN_OK)
+        return status;
+    const char *now = e->options->filter, *then = saved.filter;
+    bool same = saved.exact == e->options->exact && (now == NULL) == (then == NULL) &&
+                (now == NULL || strcmp(now, then) == 0);
+    free(keep);
+    if (!same)
+        return sn_crawl_fail(e->error, SEEN_ERR_MISMATCH,
+                             "the crawl in %s was started with another seen-set: it cannot change",
+                             e->options->state);
+    return SEEN_OK;
+}
+
+/* ---- Scope ---- */
+
+static bool remember_seed(sn_engine *e, const char *url, size_t len)
+{
+    if (e->seeds_len + len + 2 > SEEDS_MAX)
+        return true;
+    char *more = realloc(e->seeds, e->seeds_len + len + 2);
+    if (more == NULL)
+        return false;
+    memcpy(more + e->seeds_len, url, len);
+    more[e->seeds_len + len] = '\n';
+    more[e->seeds_len + len + 1] = '\0';
+    e->seeds = more;
+    e->seeds_len += len + 1;
+    return true;
+}
+
+static seen_status save_seeds(sn_engine *e)
+{
+    if (e->folder < 0 || e->seeds_len == 0)
+        return SEEN_OK;
+    return sn_state_replace(e->folder, "seeds", e->seeds, e->seeds_len, e->error);
+}
+
+seen_status sn_crawl_add_seed(sn_engine *e, const char *url, size_t len)
+{
+    if (sn_scope_check(e->scope, url, len) != SN_SCOPE_OTHER_HOST)
+        return SEEN_OK;
+    if (!sn_scope_add_seed(e->scope, url, len) || !remember_seed(e, url, len))
+        return sn_crawl_fail_memory(e->error);
+    return save_seeds(e);
+}
+
+static seen_status make_scope(sn_engine *e)
+{
+    const sn_crawl_options *o = e->options;
+    char message[400];
+    sn_scope_options options = {.kind = (sn_scope_kind)o->scope,
+                                .include = o->include.items,
+                                .include_count = o->include.count,
+                                .exclude = o->exclude.items,
+                                .exclude_count = o->exclude.count,
+                                .url_max = (size_t)o->max_url,
+                                .depth_max = (unsigned)o->max_path,
+                                .repeat_max = (unsigned)o->max_repeats};
+    e->scope = sn_scope_create(&options, message, sizeof message);
+    if (e->scope == NULL)
+        return sn_crawl_fail(e->error, SEEN_ERR_ARGUMENT, "%s", message);
+    e->url_options = (seen_url_options){.size = sizeof e->url_options,
+                                        .flags = (uint32_t)o->url_flags,
+                                        .drop = o->drop.items,
+                                        .drop_count = o->drop.count};
+    return SEEN_OK;
+}
+
+static seen_status load_seeds(sn_engine *e)
+{
+    void *bytes;
+    size_t len;
+    seen_status status = sn_state_slurp(e->folder, "seeds", SEEDS_MAX, &bytes, &len, e->error);
+    if (status != SEEN_OK)
+        return status;
+    bool ok = true;
+    for (char *line = bytes, *end; ok && (end = strchr(line, '\n')) != NULL; line = end + 1)
+        ok = sn_scope_add_seed(e->scope, line, (size_t)(end - line)) &&
+             remember_seed(e, line, (size_t)(end - line));
+    free(bytes);
+    return ok ? SEEN_OK
+              : sn_crawl_fail(e->error, SEEN_ERR_FORMAT, "the seeds in the state folder are damaged");
+}
+
+/* ---- Parts ---- */
+
+static seen_status open_known(sn_engine *e, bool fresh)
+{
+    const sn_crawl_options *o = e->options;
+    char path[4096];
+    sn_known_options options = {.where = o->filter,
+                                .exact = o->exact,
+                                .hasher = e->hasher,
+                                .folder = e->folder,
+                                .error_rate = o->error_rate,
+                                .capacity = o->capacity,
+                                .fresh = fresh};
+    if (o->filter == NULL && o->state != NULL) {
+        if (snprintf(path, sizeof path, "%s/seen.filter", o->state) >= (int)sizeof path)
+            return sn_crawl_fail(e->error, SEEN_ERR_ARGUMENT, "the state folder's name is too long");
+        options.where = path;
+        options.own = true;
+    }
+    return sn_known_open(&options, &e->known, e->error);
+}
+
+static seen_status open_frontier(sn_engine *e, const sn_checkpoint *checkpoint)
+{
+    sn_frontier_options options = {.folder = e->folder, .keep = e->options->exact};
+    if (checkpoint == NULL)
+        return sn_frontier_create(&options, &e->frontier, e->error);
+    seen_status status =
+        sn_frontier_open(&options, &checkpoint->mark, e->options->exact, sn_admit_replay, e,
+                         &e->frontier, e->error);
+    if (status != SEEN_OK)
+        return status;
+    uint64_t later = sn_frontier_waiting(e->frontier);
+    e->counts.found += later;
+    sn_frontier_set_waiting(e->frontier, checkpoint->waiting + later);
+    return SEEN_OK;
+}
+
+static void free_robots(void *rules)
+{
+    sn_robots_destroy(rules);
+}
+
+static seen_status make_parts(sn_engine *e)
+{
+    const sn_crawl_options *o = e->options;
+    size_t live = (size_t)o->connections * 16 < 256 ? 256 : (size_t)o->connections * 16;
+    if (live > 4096)
+        live = 4096;
+    e->queues = sn_queues_create(e->folder);
+    e->pace = sn_pace_create(&(sn_pace_options){.queues = e->queues,
+                                                .hasher = e->hasher,
+                                                .per_host = (uint32_t)o->per_host,
+                                                .delay = o->delay_ms,
+                                                .max_live = live,
+                                                .max_hosts = live * 4,
+                                                .max_rules_bytes = 32u << 20,
+                                                .max_retries = 8192,
+                                                .free_rules = free_robots});
+    e->jobs = calloc(o->connections, sizeof *e->jobs);
+    e->idle_jobs = calloc(o->connections, sizeof *e->idle_jobs);
+    if (o->max_host_pages > 0)
+        e->tally = sn_tally_create();
+    if (e->queues == NULL || e->pace == NULL || e->jobs == NULL || e->idle_jobs == NULL ||
+        (o->max_host_pages > 0 && e->tally == NULL))
+        return sn_crawl_fail_memory(e->error);
+    for (size_t i = 0; i < o->connections; i++) {
+        e->jobs[i].engine = e;
+        sn_spool_init(&e->jobs[i].body);
+        e->idle_jobs[e->idle_count++] = &e->jobs[i];
+    }
+    sn_fetch_options fetch = {.connections = (unsigned)o->connections,
+                              .timeout_ms = o->timeout_ms,
+                              .connect_ms = o->connect_ms,
+                              .low_speed = o->low_speed,
+                              .low_speed_ms = o->low_speed_ms,
+                              .agent = o->agent,
+                              .allow_private = o->allow_private,
+                              .keep_headers = o->warc != NULL,
+                              .body = sn_page_body};
+    return sn_fetch_create(&fetch, &e->fetch, e->error);
+}
+
+/* ---- Start URLs ---- */
+
+static seen_status admit_starts(sn_engine *e)
+{
+    const sn_crawl_options *o = e->options;
+    uint64_t before = e->counts.found;
+    sn_admit_begin(e);
+    for (size_t i = 0; i < o->start.count; i++) {
+        const char *url = o->start.items[i];
+        size_t n = sn_admit_resolve(e, url, strlen(url), NULL, 0);
+        if (n == 0 || n > o->max_url)
+            return sn_crawl_fail(e->error, SEEN_ERR_ARGUMENT,
+                                 "%.200s is not a URL that can be crawled: it must begin with "
+                                 "http:// or https://",
+                                 url);
+        if (!sn_scope_add_seed(e->scope, e->scratch, n) || !remember_seed(e, e->scratch, n))
+            return sn_crawl_fail_memory(e->error);
+        seen_status status = sn_admit(e, NULL, e->scratch, n,
+                                      sn_known_hash(e->known, e->scratch, n), 0, 0, SN_KIND_PAGE);
+        if (status != SEEN_OK)
+            return status;
+    }
+    seen_status status = save_seeds(e);
+    if (status == SEEN_OK)
+        status = sn_admit_commit(e);
+    uint64_t fresh = e->counts.found - before;
+    e->result->start_seen = o->start.count > fresh ? o->start.count - fresh : 0;
+    return status;
+}
+
+/* ---- Opening ---- */
+
+static seen_status start_anew(sn_engine *e)
+{
+    uint64_t length[SN_OUT_COUNT];
+    for (int i = 0; i < SN_OUT_COUNT; i++)
+        length[i] = UINT64_MAX;
+    if (e->options->start.count == 0)
+        return sn_crawl_fail(e->error, SEEN_ERR_ARGUMENT,
+                             "nothing to crawl: give a URL to start from, or a state folder that "
+                             "holds a crawl");
+    seen_status status = seen_hasher_random(SEEN_XXH3, &e->hasher, e->error);
+    if (status == SEEN_OK && e->folder >= 0)
+        status = sn_settings_save(e->folder, e->options, e->error);
+    if (status == SEEN_OK)
+        status = open_known(e, true);
+    if (status == SEEN_OK)
+        status = open_frontier(e, NULL);
+    if (status == SEEN_OK)
+        status = make_parts(e);
+    if (status == SEEN_OK)
+        status = sn_results_open(e, length);
+    return status;
+}
+
+static seen_status go_on(sn_engine *e, const sn_checkpoint *p)
+{
+    uint64_t length[SN_OUT_COUNT];
+    seen_status status = check_same_set(e);
+    if (status != SEEN_OK)
+        return status;
+    e->result->resumed = true;
+    e->hasher = p->hasher;
+    e->counts = p->counts;
+    e->started = e->completed = p->completed;
+    e->failed_len = p->failed_len;
+    e->found_at_info = p->counts.found;
+    for (int i = 0; i < SN_OUT_COUNT; i++) {
+        uint64_t path = sn_state_path_hash(sn_results_path(e->options, i));
+        length[i] = path != 0 && path == p->out_path[i] ? p->out_length[i] : UINT64_MAX;
+    }
+    status = load_seeds(e);
+    if (status == SEEN_OK)
+        status = open_known(e, false);
+    if (status == SEEN_OK)
+        status = open_frontier(e, p);
+    if (status == SEEN_OK)
+        status = make_parts(e);
+    if (status == SEEN_OK && e->tally != NULL && !sn_tally_load(e->tally, p->tally, p->tally_len))
+        status = sn_crawl_fail_memory(e->error);
+    if (status == SEEN_OK)
+        status = sn_results_open(e, length);
+    if (status == SEEN_OK)
+        status = sn_settings_save(e->folder, e->options, e->error);
+    if (status == SEEN_OK && e->options->retry_failed)
+        status = sn_results_retry(e);
+    return status;
+}
+
+static seen_status open_state(sn_engine *e, sn_checkpoint *checkpoint, bool *there)
+{
+    *there = false;
+    if (e->options->state == NULL)
+        return SEEN_OK;
+    seen_status status = sn_state_lock(e->options->state, &e->folder, &e->lock, e->error);
+    if (status != SEEN_OK)
+        return status;
+    status = sn_state_read(e->folder, checkpoint, e->error);
+    *there = status == SEEN_OK;
+    return status == SEEN_ERR_NOT_FOUND ? SEEN_OK : status;
+}
+
+seen_status sn_crawl_open(sn_engine *e)
+{
+    sn_checkpoint checkpoint = {0};
+    bool there = false;
+    e->level = e->options->max_depth == UINT64_MAX ? UINT16_MAX : 0;
+    seen_status status = check_options(e);
+    if (status == SEEN_OK)
+        status = open_state(e, &checkpoint, &there);
+    if (status == SEEN_OK)
+        status = make_scope(e);
+    if (status == SEEN_OK)
+        status = there ? go_on(e, &checkpoint) : start_anew(e);
+    if (status == SEEN_OK)
+        status = admit_starts(e);
+    if (status == SEEN_OK)
+        status = sn_state_save(e);
+    sn_state_free(&checkpoint);
+    return status;
+}
+
+/* ---- Closing ---- */
+
+static void free_job(sn_job *job)
+{
+    if (job->inflate != NULL)
+        inflateEnd(job->inflate);
+    free(job->inflate);
+    sn_links_destroy(job->links);
+    sn_spool_free(&job->body);
+    free(job->url);
+    free(job->parent);
+    free(job->hrefs);
+    free(job->list);
+    free(job->sitemap);
+}
+
+void sn_crawl_close(sn_engine *e)
+{
+    sn_fetch_destroy(e->fetch);
+    for (size_t i = 0; e->jobs != NULL && i < e->options->connections; i++)
+        free_job(&e->jobs[i]);
+    sn_pace_destroy(e->pace);
+    sn_queues_destroy(e->queues);
+    sn_frontier_close(e->frontier);
+    sn_known_close(e->known);
+    sn_scope_destroy(e->scope);
+    sn_tally_destroy(e->tally);
+    sn_warc_destroy(e->warc);
+    for (int i = 0; i < SN_OUT_COUNT; i++)
+        sn_sink_close(e->out[i]);
+    if (e->failed_fd >= 0)
+        close(e->failed_fd);
+    if (e->lock >= 0)
+        close(e->lock);
+    if (e->folder >= 0)
+        close(e->folder);
+    free(e->jobs);
+    free(e->idle_jobs);
+    free(e->arena);
+    free(e->held_url);
+    free(e->scratch);
+    free(e->met);
+    free(e->seeds);
+    free(e);
+}
+
+void sn_crawl_refresh_info(sn_engine *e)
+{
+    if (sn_known_get_info(e->known, &e->known_info, NULL) != SEEN_OK)
+        return;
+    e->counts.lost += (double)(e->counts.found - e->found_at_info) * e->known_info.error_rate;
+    e->found_at_info = e->counts.found;
+}

@@ -1,0 +1,281 @@
+/* crawl/settings.c: the options of a crawl as text, one `name value` a line, for when it goes on.
+ *
+ * Control characters and backslashes in values are written \xHH. A line whose name is not known is
+ * refused: it comes from a newer version. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "crawl/engine.h"
+#include "crawl/fail.h"
+
+#define SETTINGS_MAX ((size_t)4 << 20)
+
+typedef enum type { NUMBER, FLAG, INT, RATE, TEXT, LIST } type;
+
+typedef struct setting {
+    const char *name;
+    type type;
+    size_t offset;
+} setting;
+
+#define AT(field) offsetof(sn_crawl_options, field)
+
+static const setting settings[] = {
+    {"filter", TEXT, AT(filter)},
+    {"exact", FLAG, AT(exact)},
+    {"error-rate", RATE, AT(error_rate)},
+    {"capacity", NUMBER, AT(capacity)},
+    {"checkpoint-ms", NUMBER, AT(checkpoint_ms)},
+    {"scope", INT, AT(scope)},
+    {"include", LIST, AT(include)},
+    {"exclude", LIST, AT(exclude)},
+    {"follow-nofollow", FLAG, AT(follow_nofollow)},
+    {"sitemaps", FLAG, AT(sitemaps)},
+    {"url-flags", NUMBER, AT(url_flags)},
+    {"drop", LIST, AT(drop)},
+    {"max-depth", NUMBER, AT(max_depth)},
+    {"max-pages", NUMBER, AT(max_pages)},
+    {"max-host-pages", NUMBER, AT(max_host_pages)},
+    {"max-url", NUMBER, AT(max_url)},
+    {"max-links", NUMBER, AT(max_links)},
+    {"max-path", NUMBER, AT(max_path)},
+    {"max-repeats", NUMBER, AT(max_repeats)},
+    {"connections", NUMBER, AT(connections)},
+    {"per-host", NUMBER, AT(per_host)},
+    {"delay-ms", NUMBER, AT(delay_ms)},
+    {"max-delay-ms", NUMBER, AT(max_delay_ms)},
+    {"max-wait-ms", NUMBER, AT(max_wait_ms)},
+    {"timeout-ms", NUMBER, AT(timeout_ms)},
+    {"connect-ms", NUMBER, AT(connect_ms)},
+    {"low-speed", NUMBER, AT(low_speed)},
+    {"low-speed-ms", NUMBER, AT(low_speed_ms)},
+    {"max-body", NUMBER, AT(max_body)},
+    {"retries", NUMBER, AT(retries)},
+    {"backoff-ms", NUMBER, AT(backoff_ms)},
+    {"agent", TEXT, AT(agent)},
+    {"allow-private", FLAG, AT(allow_private)},
+    {"output", TEXT, AT(output)},
+    {"urls", TEXT, AT(urls)},
+    {"edges", TEXT, AT(edges)},
+    {"warc", TEXT, AT(warc)},
+};
+
+enum { SETTINGS = sizeof settings / sizeof settings[0] };
+
+void sn_crawl_defaults(sn_crawl_options *o)
+{
+    *o = (sn_crawl_options){.error_rate = 1e-6,
+                            .checkpoint_ms = 30000,
+                            .scope = SN_SCOPE_HOST,
+                            .max_depth = UINT64_MAX,
+                            .max_url = 4096,
+                            .max_links = 50000,
+                            .max_path = 64,
+                            .max_repeats = 8,
+                            .connections = 16,
+                            .per_host = 2,
+                            .delay_ms = 1000,
+                            .max_delay_ms = 30000,
+                            .max_wait_ms = 300000,
+                            .timeout_ms = 60000,
+                            .connect_ms = 10000,
+                            .low_speed = 100,
+                            .low_speed_ms = 20000,
+                            .max_body = 16u << 20,
+                            .retries = 3,
+                            .backoff_ms = 1000,
+                            .agent = SN_CRAWL_AGENT};
+}
+
+/* ---- Writing ---- */
+
+static void put_value(FILE *out, const char *name, const char *value)
+{
+    fprintf(out, "%s ", name);
+    for (; *value != '\0'; value++) {
+        unsigned char c = (unsigned char)*value;
+        if (c < 0x20 || c == 0x7f || c == '\\')
+            fprintf(out, "\\x%02x", c);
+        else
+            fputc(c, out);
+    }
+    fputc('\n', out);
+}
+
+static void put_setting(FILE *out, const setting *s, const void *field)
+{
+    const sn_crawl_list *list = field;
+    const char *text = NULL;
+    switch (s->type) {
+    case NUMBER:
+        fprintf(out, "%s %llu\n", s->name, *(const unsigned long long *)field);
+        break;
+    case FLAG:
+        fprintf(out, "%s %d\n", s->name, *(const bool *)field);
+        break;
+    case INT:
+        fprintf(out, "%s %d\n", s->name, *(const int *)field);
+        break;
+    case RATE:
+        fprintf(out, "%s %.17g\n", s->name, *(const double *)field);
+        break;
+    case TEXT:
+        memcpy(&text, field, sizeof text);
+        if (text != NULL)
+            put_value(out, s->name, text);
+        break;
+    case LIST:
+        for (size_t i = 0; i < list->count; i++)
+            put_value(out, s->name, list->items[i]);
+        break;
+    }
+}
+
+seen_status sn_settings_save(int folder, const sn_crawl_options *options, seen_error *error)
+{
+    char *bytes = NULL;
+    size_t len = 0;
+    FILE *out = open_memstream(&bytes, &len);
+    if (out == NULL)
+        return sn_crawl_fail_memory(error);
+    for (size_t i = 0; i < SETTINGS; i++)
+        put_setting(out, &settings[i], (const char *)options + settings[i].offset);
+    seen_status status = fclose(out) == 0
+                             ? sn_state_replace(folder, "settings", bytes, len, error)
+                             : sn_crawl_fail_memory(error);
+    free(bytes);
+    return status;
+}
+
+/* ---- Reading ---- */
+
+/* Undoes \xHH in place. */
+static void unescape(char *text)
+{
+    char *to = text;
+    for (; *text != '\0'; text++) {
+        unsigned value;
+        if (text[0] == '\\' && text[1] == 'x' && sscanf(text + 2, "%2x", &value) == 1) {
+            *to++ = (char)value;
+            text += 3;
+        } else {
+            *to++ = *text;
+        }
+    }
+    *to = '\0';
+}
+
+/* What owns the strings: the file's bytes, then room for the pointers of all lists. */
+typedef struct kept {
+    const char **next;
+} kept;
+
+static bool take_value(const setting *s, void *field, char *value, kept *k)
+{
+    char *end = value;
+    sn_crawl_list *list = field;
+    switch (s->type) {
+    case NUMBER:
+        *(uint64_t *)field = strtoull(value, &end, 10);
+        return end != value && *end == '\0';
+    case FLAG:
+        *(bool *)field = strcmp(value, "1") == 0;
+        return true;
+    case INT:
+        *(int *)field = (int)strtol(value, &end, 10);
+        return end != value && *end == '\0';
+    case RATE:
+        *(double *)field = strtod(value, &end);
+        return end != value && *end == '\0';
+    case TEXT:
+        unescape(value);
+        memcpy(field, &value, sizeof value);
+        return true;
+    case LIST:
+        unescape(value);
+        if (list->count == 0)
+            list->items = k->next;
+        *k->next++ = value;
+        list->count++;
+        return true;
+    }
+    return false;
+}
+
+static bool take_line(sn_crawl_options *o, char *line, kept *k)
+{
+    char *value = strchr(line, ' ');
+    if (value == NULL)
+        return false;
+    *value++ = '\0';
+    for (size_t i = 0; i < SETTINGS; i++)
+        if (strcmp(settings[i].name, line) == 0)
+            return take_value(&settings[i], (char *)o + settings[i].offset, value, k);
+    return false;
+}
+
+static size_t count_lines(const char *bytes, size_t len)
+{
+    size_t lines = 0;
+    for (size_t i = 0; i < len; i++)
+        lines += bytes[i] == '\n';
+    return lines;
+}
+
+bool sn_crawl_resumable(const char *state)
+{
+    struct stat about;
+    int folder = open(state, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool there = folder >= 0 && fstatat(folder, "checkpoint", &about, AT_SYMLINK_NOFOLLOW) == 0;
+    if (folder >= 0)
+        close(folder);
+    return there;
+}
+
+seen_status sn_crawl_load(const char *state, sn_crawl_options *options, void **keep,
+                          seen_error *error)
+{
+    void *bytes = NULL;
+    size_t len = 0;
+    int folder = open(state, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0)
+        return sn_crawl_fail_errno(error, "open the state folder", state);
+    seen_status status = sn_state_slurp(folder, "settings", SETTINGS_MAX, &bytes, &len, error);
+    close(folder);
+    if (status != SEEN_OK)
+        return status;
+    size_t lines = count_lines(bytes, len);
+    size_t pointers = (lines + 1) * sizeof(char *);
+    char *memory = malloc(pointers + len + 1);
+    if (memory == NULL) {
+        free(bytes);
+        return sn_crawl_fail_memory(error);
+    }
+    char *text = memory + pointers;
+    memcpy(text, bytes, len + 1);
+    free(bytes);
+    sn_crawl_options loaded;
+    sn_crawl_defaults(&loaded);
+    loaded.start = options->start;
+    loaded.state = options->state;
+    loaded.retry_failed = options->retry_failed;
+    kept k = {(const char **)(void *)memory};
+    for (char *line = text, *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
+        *end = '\0';
+        if (!take_line(&loaded, line, &k)) {
+            status = sn_crawl_fail(error, SEEN_ERR_FORMAT,
+                                   "the settings in %s have a line that is not understood: %.80s",
+                                   state, line);
+            free(memory);
+            return status;
+        }
+    }
+    *options = loaded;
+    *keep = memory;
+    return SEEN_OK;
+}

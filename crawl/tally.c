@@ -1,0 +1,102 @@
+/* crawl/tally.c: open addressing, at most half full. */
+#include "crawl/tally.h"
+
+#include <stdlib.h>
+
+#include "crawl/bytes.h"
+
+typedef struct entry {
+    uint64_t name, number; /* number 0: empty */
+} entry;
+
+struct sn_tally {
+    entry *entries;
+    size_t mask, count;
+};
+
+sn_tally *sn_tally_create(void)
+{
+    sn_tally *t = calloc(1, sizeof *t);
+    if (t == NULL)
+        return NULL;
+    t->mask = 255;
+    t->entries = calloc(t->mask + 1, sizeof *t->entries);
+    if (t->entries == NULL) {
+        free(t);
+        return NULL;
+    }
+    return t;
+}
+
+void sn_tally_destroy(sn_tally *t)
+{
+    if (t == NULL)
+        return;
+    free(t->entries);
+    free(t);
+}
+
+static entry *find(entry *entries, size_t mask, uint64_t name)
+{
+    size_t at = (size_t)name & mask;
+    while (entries[at].number != 0 && entries[at].name != name)
+        at = (at + 1) & mask;
+    return &entries[at];
+}
+
+uint64_t sn_tally_get(const sn_tally *t, uint64_t name)
+{
+    return find(t->entries, t->mask, name)->number;
+}
+
+static bool grow(sn_tally *t)
+{
+    size_t mask = t->mask * 2 + 1;
+    entry *entries = calloc(mask + 1, sizeof *entries);
+    if (entries == NULL)
+        return false;
+    for (size_t i = 0; i <= t->mask; i++)
+        if (t->entries[i].number != 0)
+            *find(entries, mask, t->entries[i].name) = t->entries[i];
+    free(t->entries);
+    t->entries = entries;
+    t->mask = mask;
+    return true;
+}
+
+bool sn_tally_add(sn_tally *t, uint64_t name, uint64_t more)
+{
+    if (more == 0)
+        return true;
+    if (t->count * 2 > t->mask && !grow(t))
+        return false;
+    entry *e = find(t->entries, t->mask, name);
+    t->count += e->number == 0;
+    e->name = name;
+    e->number += more;
+    return true;
+}
+
+size_t sn_tally_size(const sn_tally *t)
+{
+    return t->count * 16;
+}
+
+void sn_tally_store(const sn_tally *t, uint8_t *bytes)
+{
+    for (size_t i = 0; i <= t->mask; i++) {
+        if (t->entries[i].number == 0)
+            continue;
+        sn_put64(bytes, t->entries[i].name);
+        sn_put64(bytes + 8, t->entries[i].number);
+        bytes += 16;
+    }
+}
+
+bool sn_tally_load(sn_tally *t, const uint8_t *bytes, size_t len)
+{
+    for (size_t at = 0; at + 16 <= len; at += 16)
+        if (!sn_tally_add(t, sn_get64(bytes + at), sn_get64(bytes + at + 8)))
+            return false;
+    return true;
+}
