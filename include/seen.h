@@ -346,6 +346,70 @@ SEEN_API seen_status seen_copy(seen_set *from, const char *where, unsigned flags
 /* Removes a filter for good: the file, or every key of it in Redis. */
 SEEN_API seen_status seen_drop(const char *where, const seen_options *options, seen_error *error);
 
+/* ---- URLs ----------------------------------------------------------------------------------- */
+
+typedef enum seen_url_result {
+    SEEN_URL_OK = 0,
+    SEEN_URL_INVALID = 1,      /* no browser would go there: a bad host, a bad port, no base */
+    SEEN_URL_OTHER_SCHEME = 2, /* mailto:, javascript:, ftp: … : well, but not http or https */
+    SEEN_URL_TOO_LONG = 3,     /* the buffer is too small */
+    SEEN_URL_NO_MEMORY = 4     /* an allocation failed (international hosts only) */
+} seen_url_result;
+
+/* What to forget beyond the standard. All of it is off by default: two URLs that differ in one of
+ * these usually show the same page, but not always. */
+#define SEEN_URL_SORT_QUERY 1u    /* parameters by name; equal names stay in their order */
+#define SEEN_URL_DROP_TRACKING 2u /* utm_*, gclid, fbclid and the like (docs/url.md) */
+#define SEEN_URL_DROP_SESSION 4u  /* PHPSESSID, sid and the like; ;jsessionid=… in the path */
+#define SEEN_URL_DROP_WWW 8u      /* www. in front of a host of two labels or more */
+#define SEEN_URL_DROP_SLASH 16u   /* slashes at the end of the path, except the first */
+
+typedef struct seen_url_options {
+    size_t size;    /* sizeof(seen_url_options) */
+    uint32_t flags; /* SEEN_URL_…; bits without a name are ignored */
+    /* Names of query parameters to drop, whatever the flags. A `*` at the end stands for any
+     * ending. Compared byte by byte with the canonical spelling of a name. */
+    const char *const *drop;
+    size_t drop_count;
+} seen_url_options;
+
+/* A buffer of so many bytes is enough for any URL of len bytes on a base of base_len. */
+#define SEEN_URL_BOUND(len, base_len) (3 * ((size_t)(len) + (size_t)(base_len)) + 320)
+
+/* Gives the canonical form of an http or https URL: parsed and resolved as the WHATWG URL standard
+ * does, without its fragment, escapes in upper case, escaped letters, digits and - . _ ~ unescaped.
+ * The canonical form of a canonical form is itself.
+ *   url, len    any bytes
+ *   base        what a relative URL is relative to; looked at only if url needs it. NULL: nothing
+ *   options     NULL: none
+ *   out         gets *out_len printable ASCII bytes, without a NUL; must not overlap url or base.
+ *               Scribbled on when the result is not SEEN_URL_OK
+ *   out_len     SEEN_URL_TOO_LONG: a capacity that is enough. Other failures leave it as it was
+ * Cost: a canonical URL is scanned once and copied. Never more than O(len log len). */
+SEEN_API seen_url_result seen_url_canonical(const char *url, size_t len, const char *base,
+                                            size_t base_len, const seen_url_options *options,
+                                            char *out, size_t capacity, size_t *out_len);
+
+typedef struct seen_url_span {
+    size_t at; /* offset in the URL */
+    size_t len;
+} seen_url_span;
+
+typedef struct seen_url_parts {
+    seen_url_span scheme;   /* http or https */
+    seen_url_span userinfo; /* without the @; usually empty */
+    seen_url_span host;     /* an IPv6 address has its brackets */
+    seen_url_span port;     /* digits; empty where it is the scheme's own */
+    seen_url_span path;     /* begins with / */
+    seen_url_span query;    /* without the ?; see has_query */
+    uint16_t port_number;   /* 80 and 443 filled in */
+    bool has_query;         /* `/a?` has an empty one, `/a` has none */
+} seen_url_parts;
+
+/* Takes a canonical URL apart. Answers SEEN_URL_INVALID, and leaves *parts alone, where the bytes
+ * do not have the shape of one; it does not check that they are canonical in every detail. */
+SEEN_API seen_url_result seen_url_split(const char *url, size_t len, seen_url_parts *parts);
+
 #ifdef __cplusplus
 }
 #endif
