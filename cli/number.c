@@ -28,14 +28,15 @@ static bool fail(sn_why *why, const char *text, const char *reason)
 /* Reads the exponent at `at` ("e9", "E-6"), or nothing: "5e" and "5eggs" end before the e. */
 static const char *read_exponent(const char *at, int *exponent)
 {
+    *exponent = 0;
+    if (*at != 'e' && *at != 'E')
+        return at;
     const char *p = at + 1;
     bool minus = *p == '-';
     if (*p == '-' || *p == '+')
         p++;
-    if ((*at != 'e' && *at != 'E') || !isdigit((unsigned char)*p)) {
-        *exponent = 0;
+    if (!isdigit((unsigned char)*p))
         return at;
-    }
     int value = 0;
     for (; isdigit((unsigned char)*p); p++)
         value = value < 100000 ? value * 10 + (*p - '0') : value;

@@ -1,0 +1,151 @@
+/* Any command line is read into values within their bounds, or refused with one line that is safe
+ * to print. The input is words divided by NUL; the first names the command. */
+#include "cli/cli.h"
+#include "cli/progress.h"
+
+#include <float.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define CHECK(x)                                                                                   \
+    do {                                                                                           \
+        if (!(x))                                                                                  \
+            abort();                                                                               \
+    } while (0)
+
+enum { WORDS_MAX = 40, SAID_MAX = 10000 };
+
+static FILE *said_file;
+
+/* From here on stderr is a file that can be looked at; a crash report still goes to the terminal.
+ */
+static void catch_stderr(void)
+{
+    said_file = tmpfile();
+    CHECK(said_file);
+    stderr = said_file;
+}
+
+/* What was said is one line, without anything that a terminal would obey. */
+static void check_said(int status)
+{
+    static char said[SAID_MAX];
+    int fd = fileno(said_file);
+    fflush(said_file);
+    off_t end = lseek(fd, 0, SEEK_CUR);
+    CHECK((end == 0) == (status == SN_EXIT_OK));
+    CHECK(end < SAID_MAX);
+    CHECK(pread(fd, said, (size_t)end, 0) == end);
+    for (off_t i = 0; i < end; i++)
+        CHECK(((unsigned char)said[i] >= 0x20 && said[i] != 0x7f) ||
+              (said[i] == '\n' && i == end - 1));
+    CHECK(ftruncate(fd, 0) == 0);
+    rewind(said_file);
+}
+
+static void check_value(const sn_option *option, const char *base)
+{
+    const void *at = base + option->offset;
+    switch (option->type) {
+    case SN_COUNT:
+    case SN_SIZE:
+    case SN_DURATION: {
+        uint64_t value = *(const uint64_t *)at;
+        CHECK(value >= option->min && (!option->max || value <= option->max));
+        break;
+    }
+    case SN_RATE:
+        CHECK(*(const double *)at > 0 && *(const double *)at < 1);
+        break;
+    case SN_NUMBER:
+        CHECK(*(const double *)at >= 0 && *(const double *)at <= DBL_MAX);
+        break;
+    case SN_CHAR:
+        CHECK(*(const int *)at >= 0 && *(const int *)at < 256);
+        break;
+    case SN_CHOICE:
+    case SN_MAYBE: {
+        int choices = option->type == SN_MAYBE ? 2 : 0;
+        for (const char *c = option->choices; c; c = strchr(c + 1, '|'))
+            choices++;
+        CHECK(*(const int *)at >= 0 && *(const int *)at < choices);
+        break;
+    }
+    case SN_STRING:
+        CHECK(*(const char *const *)at);
+        break;
+    case SN_LIST:
+        CHECK(((const sn_list *)at)->count > 0);
+        break;
+    case SN_FLAG:
+    case SN_SEED:
+        break;
+    }
+}
+
+static void check_args(const sn_args *args, int argc, bool help)
+{
+    const sn_option *option;
+    const sn_group *group;
+    CHECK(args->operand_count < (size_t)argc);
+    CHECK(help || (args->operand_count >= args->command->min_operands &&
+                   args->operand_count <= args->command->max_operands));
+    for (size_t i = 0; (option = sn_command_option(args->command, i, &group)); i++)
+        if (sn_args_given(args, option->name))
+            check_value(option, group->own ? args->own : (const char *)args);
+}
+
+/* Numbers that are taken are taken again as they are shown. */
+static void check_numbers(const char *word)
+{
+    char text[SN_TEXT];
+    sn_why why;
+    uint64_t value, again;
+    double rate, rate_again;
+    if (sn_parse_count(word, &value, &why)) {
+        CHECK(sn_parse_count(sn_show_short(text, value), &again, &why) && again == value);
+        /* A count without a letter is the same number of bytes. */
+        CHECK(strpbrk(word, "kKmMgGtT") || (sn_parse_size(word, &again, &why) && again == value));
+    }
+    if (sn_parse_size(word, &value, &why))
+        CHECK(sn_parse_size(sn_show_short_size(text, value), &again, &why) && again == value);
+    if (sn_parse_rate(word, &rate, &why)) {
+        CHECK(sn_parse_rate(sn_show_short_rate(text, rate), &rate_again, &why));
+        CHECK(rate_again / rate > 0.999999 && rate_again / rate < 1.000001);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *argv[WORDS_MAX + 1], *text;
+    int argc = 0;
+    if (!said_file)
+        catch_stderr();
+    if (size > 4096 || !(text = malloc(size + 1)))
+        return 0;
+    memcpy(text, data, size);
+    text[size] = 0;
+    for (size_t at = 0; at < size && argc < WORDS_MAX; at += strlen(text + at) + 1)
+        argv[argc++] = text + at;
+    argv[argc] = NULL;
+    for (int i = 0; i < argc; i++)
+        check_numbers(argv[i]);
+    if (argc > 0) {
+        const sn_command *command = sn_command_find(argv[0]);
+        sn_args args;
+        bool help = false;
+        int status = command ? sn_args_parse(command, argc, argv, &args, &help)
+                             : sn_unknown_command(argv[0]);
+        CHECK(status == SN_EXIT_OK || status == SN_EXIT_TROUBLE);
+        if (command && status == SN_EXIT_OK)
+            check_args(&args, argc, help);
+        if (command)
+            sn_args_free(&args);
+        check_said(status);
+    }
+    free(text);
+    return 0;
+}

@@ -1,0 +1,49 @@
+# help: every command explains itself; what is mistyped is understood; status 2 for trouble.
+set -eu
+fail() { echo "help: $*" >&2; exit 1; }
+status() { local s=0; "$@" > out 2> words || s=$?; echo "$s"; }
+
+[ "$(status "$SEEN")" = 2 ] || fail "seen alone: not status 2"
+[ ! -s out ] && grep -q '^Commands:' words || fail "seen alone does not give an overview"
+[ "$(status "$SEEN" --version)" = 0 ] || fail "--version fails"
+grep -q '^seen [0-9]*\.[0-9]*\.[0-9]* (filter format [0-9]*)$' out || fail "--version says $(cat out)"
+"$SEEN" help > overview
+cmp -s overview <("$SEEN" --help) || fail "--help and help differ"
+commands=$(sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' overview)
+for command in plan create info merge copy rotate drop help uniq add check remove; do
+    echo "$commands" | grep -qx "$command" || fail "$command is not in the overview"
+done
+for command in $commands; do
+    "$SEEN" help "$command" > a || fail "help $command fails"
+    "$SEEN" "$command" --help > b || fail "$command --help fails"
+    "$SEEN" "$command" -h > c || fail "$command -h fails"
+    cmp a b && cmp a c || fail "$command: help and --help differ"
+    grep -q "^Usage: seen $command" a || fail "$command: no usage line"
+    grep -q '^Examples:' a || fail "$command: no examples"
+    [ "$(awk '/^Examples:/ { exit } length > 80' a | wc -l)" = 0 ] || fail "$command: help wider than 80"
+    [ "$(status "$SEEN" "$command" --no-such-option)" = 2 ] || fail "$command takes any option"
+    grep -q "seen: $command has no option --no-such-option" words || fail "$command: $(cat words)"
+done
+
+# Suggestions.
+[ "$(status "$SEEN" pln)" = 2 ] && grep -q "did you mean 'plan'" words || fail "pln: $(cat words)"
+[ "$(status "$SEEN" help uinq)" = 2 ] && grep -q "did you mean 'uniq'" words || fail "uinq: $(cat words)"
+[ "$(status "$SEEN" plan --eror-rate 1%)" = 2 ] && grep -q 'did you mean --error-rate' words ||
+    fail "--eror-rate: $(cat words)"
+[ "$(status "$SEEN" --capacity 5)" = 2 ] || fail "an option before the command was taken"
+[ "$(status "$SEEN" zzz)" = 2 ] && grep -q "seen help" words || fail "zzz: $(cat words)"
+
+# Nothing that a terminal would obey.
+for name in $'a\nb' $'\x1b[31m' $'\xff\xfe' $'\xc2\x9b' $'x\ry'; do
+    for what in "$name" plan; do
+        if [ "$what" = plan ]; then "$SEEN" plan "--$name" 2> words || true
+        else "$SEEN" "$name" 2> words || true; fi
+        "$SEEN" info "$name" 2>> words || true
+        "$SEEN" drop -f "$name" 2>> words || true
+        if LC_ALL=C tr -d '\n' < words | LC_ALL=C grep -q $'[\x01-\x1f\x7f\x80-\x9f\xff]'; then
+            fail "a raw control character: $(od -c words | head)"
+        fi
+        grep -vq '^seen: ' words && fail "a line that is not ours: $(cat words)"
+    done
+done
+true

@@ -1,0 +1,68 @@
+# plan: any two or three of four numbers, on one screen, as JSON, as a picture.
+set -eu
+fail() { echo "plan: $*" >&2; exit 1; }
+value() { sed -n "s/^  \"$1\": \(.*[^,]\),*$/\1/p" "$2"; }
+
+# The numbers that people try first.
+for numbers in "-n 5e9 -m 4GiB" "-n 100M -p 1e-4" "-m 120MB -k 7" "-n 1M -k 5" "-m 1GiB -p 1%" \
+    "-n 100M -p 1e-4 -m 1GiB" "-n 1M -p 1% -k 6" "-n 1M -m 2MB -k 7" "-n 1 -p 1%" \
+    "-n 1e12 -p 1e-15" "-n 1M -p 1% --kind counting"; do
+    # shellcheck disable=SC2086
+    "$SEEN" plan $numbers > screen 2> words || fail "$numbers: $(cat words)"
+    [ ! -s words ] || fail "$numbers: words on stderr: $(cat words)"
+    lines=$(wc -l < screen)
+    [ "$lines" -le 24 ] || fail "$numbers: $lines lines are more than a screen"
+    [ "$(awk '{ if (length > m) m = length } END { print m }' screen)" -le 100 ] || fail "$numbers: too wide"
+    for part in 25% 50% 100% 150% 200% textbook "hash set" "seen create"; do
+        grep -q -- "$part" screen || fail "$numbers: no '$part' on the screen"
+    done
+    # shellcheck disable=SC2086
+    "$SEEN" plan $numbers --json > json
+    python3 - json << 'PY' || fail "$numbers: the JSON does not hold together"
+import json, math, sys
+p = json.load(open(sys.argv[1]))
+assert p["bits"] % 512 == 0 and p["bytes"] * 8 == p["bits"]
+assert p["hashes"] == p["spread"] * p["probes"]
+assert p["predicted_rate"] <= p["error_rate"] * (1 + 1e-6)
+assert abs(p["bits_per_key"] - p["bits"] / p["capacity"]) < 1e-6
+rates = [r["error_rate"] for r in p["rates"]]
+assert len(rates) == 5 and rates == sorted(rates) and abs(rates[2] - p["predicted_rate"]) < 1e-9
+k = -math.log2(p["error_rate"])
+assert abs(p["classic_hashes"] - k) < 1e-6 * k
+PY
+done
+
+# Known numbers: the classic filter of m bits and k hashes.
+"$SEEN" plan -m 120MB -k 7 --json > json
+[ "$(value hashes json)" = 7 ] || fail "-k 7 gave $(value hashes json) hashes"
+[ "$(value spread json)" = 7 ] || fail "-m and -k: one bit per line, not $(value spread json)"
+bytes=$(value bytes json)
+[ "$bytes" -le 120000000 ] && [ "$bytes" -gt 119000000 ] || fail "-m 120MB gave $bytes bytes"
+
+# Too little, too much, too many.
+for numbers in "" "-p 1%" "-k 7" "-n 100M -p 1e-9 -m 1MiB" "-n 1M extra"; do
+    # shellcheck disable=SC2086
+    if "$SEEN" plan $numbers > out 2> words; then fail "'$numbers' was accepted"; fi
+    [ ! -s out ] || fail "'$numbers' printed results"
+    grep -q '^seen: ' words || fail "'$numbers' was refused without a word"
+done
+"$SEEN" plan -n 100M -p 1e-9 -m 1MiB 2>&1 | grep -q contradict || fail "a contradiction is not explained"
+
+# A picture, written whole; standard output for -.
+"$SEEN" plan -n 1M -p 1% --svg curve.svg -q > /dev/null
+python3 -c 'import sys, xml.dom.minidom as m; m.parse("curve.svg")' || fail "the SVG is not XML"
+"$SEEN" plan -n 1M -p 1% --svg - | cmp - curve.svg || fail "--svg - differs"
+if "$SEEN" plan -n 1M -p 1% --svg no/such/folder/x.svg > /dev/null 2> words; then fail "wrote nowhere"; fi
+grep -q 'no/such/folder/x.svg' words || fail "the message does not name the file"
+[ "$(ls -A | grep -c '^\.')" = 0 ] || fail "a temporary file was left: $(ls -A)"
+
+# A full disk is trouble, a closed pipe is not.
+for what in "plan -n 1M -p 1%" "plan -n 1M -p 1% --json" "help" "help plan" "--version" "plan --help"; do
+    # shellcheck disable=SC2086
+    if "$SEEN" $what > /dev/full 2> words; then fail "$what: a full disk went unnoticed"; fi
+    grep -q 'No space left' words || fail "$what: $(cat words)"
+    # shellcheck disable=SC2086
+    { "$SEEN" $what; echo $? > status; } 2> words | true
+    [ "$(cat status)" = 0 ] && [ ! -s words ] || fail "$what: a closed pipe is trouble: $(cat words)"
+done
+if "$SEEN" plan -n 1M -p 1% --svg /dev/full > /dev/null 2> words; then fail "a full disk went unnoticed"; fi
