@@ -94,6 +94,7 @@ int sn_help_overview(FILE *out)
 
 typedef struct help_own {
     bool man;
+    bool examples;
     int completion;
 } help_own;
 
@@ -101,16 +102,22 @@ static const sn_option own_options[] = {
     {.name = "man",
      .type = SN_FLAG,
      .offset = offsetof(help_own, man),
-     .help = "print the manual page itself (roff), for packagers"},
+     .help = "print the manual page itself (roff)"},
     {.name = "completion",
      .argument = "SHELL",
      .type = SN_CHOICE,
      .offset = offsetof(help_own, completion),
      .choices = "bash|zsh|fish",
      .help = "print a completion script for bash, zsh or fish"},
+    {.name = "examples",
+     .type = SN_FLAG,
+     .offset = offsetof(help_own, examples),
+     .help = "print all examples, for a test that runs them",
+     .more = "Three lines each: the command, what must be done before, and the example. A setup of "
+             "- marks one that needs a server."},
 };
 static const sn_group own_group = {
-    .title = "For packagers", .options = own_options, .count = 2, .own = true};
+    .title = "For packagers", .options = own_options, .count = 3, .own = true};
 
 int sn_unknown_command(const char *name)
 {
@@ -126,6 +133,17 @@ int sn_unknown_command(const char *name)
     return sn_trouble("there is no command '%s'; 'seen help' lists them", name);
 }
 
+static void print_examples(FILE *out)
+{
+    for (size_t i = 0; i < sn_command_count; i++) {
+        const sn_command *command = sn_commands[i];
+        for (size_t e = 0; command && e < SN_MAX_EXAMPLES && command->examples[e].command; e++)
+            fprintf(out, "%s\n%s\n%s\n", command->name,
+                    command->examples[e].setup ? command->examples[e].setup : "",
+                    command->examples[e].command);
+    }
+}
+
 static int run(sn_args *args)
 {
     static const char *const shells[] = {"bash", "zsh", "fish"};
@@ -138,6 +156,8 @@ static int run(sn_args *args)
     }
     if (sn_args_given(args, "completion"))
         sn_completion(stdout, shells[own->completion]);
+    else if (own->examples)
+        print_examples(stdout);
     else if (own->man)
         sn_man_command(stdout, command);
     else if (command)
