@@ -121,39 +121,42 @@ static bool follow_groups(reader *r, const line *l)
 
 /* ---- what is kept ---- */
 
-static bool grow(void **items, size_t *room, size_t need, size_t size)
+/* Room for so many items: the same place, a wider one, or NULL when there is no memory, which
+ * leaves the old one as it was. */
+static void *grow(void *items, size_t *room, size_t need, size_t size)
 {
-    if (need <= *room)
-        return true;
+    if (items != NULL && need <= *room)
+        return items;
     size_t wider = 2 * *room > need ? 2 * *room : need + 16;
-    void *grown = realloc(*items, wider * size);
-    if (grown == NULL)
-        return false;
-    *items = grown;
-    *room = wider;
-    return true;
+    void *grown = realloc(items, wider * size);
+    if (grown != NULL)
+        *room = wider;
+    return grown;
 }
 
-static bool grow_text(sn_robots *robots, size_t more)
+static char *grow_text(sn_robots *robots, size_t more)
 {
-    void *text = robots->text;
-    bool ok = grow(&text, &robots->text_room, robots->text_len + more, 1);
+    char *text = grow(robots->text, &robots->text_room, robots->text_len + more, 1);
+    if (text == NULL)
+        return NULL;
     robots->text = text;
-    return ok;
+    return text + robots->text_len;
 }
 
 static bool keep_rule(sn_robots *robots, const line *l)
 {
     if (l->value_len == 0 || (l->value[0] != '/' && l->value[0] != '*'))
         return true;
-    void *rules = robots->rules;
-    bool ok = grow(&rules, &robots->rule_room, robots->rule_count + 1, sizeof *robots->rules);
-    robots->rules = rules;
-    if (!ok || !grow_text(robots, 3 * l->value_len))
+    sn_robots_rule *rules =
+        grow(robots->rules, &robots->rule_room, robots->rule_count + 1, sizeof *rules);
+    if (rules == NULL)
         return false;
-    char *to = robots->text + robots->text_len;
+    robots->rules = rules;
+    char *to = grow_text(robots, 3 * l->value_len);
+    if (to == NULL)
+        return false;
     size_t len = sn_robots_normal(l->value, l->value_len, true, to);
-    robots->rules[robots->rule_count++] = (sn_robots_rule){
+    rules[robots->rule_count++] = (sn_robots_rule){
         .at = (uint32_t)robots->text_len,
         .len = (uint32_t)len,
         .parent = SN_ROBOTS_NO_PARENT,
@@ -168,14 +171,16 @@ static bool keep_sitemap(sn_robots *robots, const line *l)
 {
     if (l->value_len == 0)
         return true;
-    void *sitemaps = robots->sitemaps;
-    bool ok =
-        grow(&sitemaps, &robots->sitemap_room, robots->sitemap_count + 1, sizeof *robots->sitemaps);
-    robots->sitemaps = sitemaps;
-    if (!ok || !grow_text(robots, l->value_len))
+    sn_robots_slice *sitemaps =
+        grow(robots->sitemaps, &robots->sitemap_room, robots->sitemap_count + 1, sizeof *sitemaps);
+    if (sitemaps == NULL)
         return false;
-    memcpy(robots->text + robots->text_len, l->value, l->value_len);
-    robots->sitemaps[robots->sitemap_count++] =
+    robots->sitemaps = sitemaps;
+    char *to = grow_text(robots, l->value_len);
+    if (to == NULL)
+        return false;
+    memcpy(to, l->value, l->value_len);
+    sitemaps[robots->sitemap_count++] =
         (sn_robots_slice){(uint32_t)robots->text_len, (uint32_t)l->value_len};
     robots->text_len += l->value_len;
     return true;
@@ -251,7 +256,7 @@ static bool read_all(sn_robots *robots, reader r)
 
 sn_robots *sn_robots_parse(const void *bytes, size_t len, const char *agent)
 {
-    const char *text = bytes;
+    const char *text = len > 0 ? bytes : "";
     if (len > SN_ROBOTS_MAX) {
         len = SN_ROBOTS_MAX;
         while (len > 0 && text[len - 1] != '\n' && text[len - 1] != '\r')
@@ -262,7 +267,7 @@ sn_robots *sn_robots_parse(const void *bytes, size_t len, const char *agent)
     if (robots == NULL)
         return NULL;
     reader r = {
-        .p = len > 0 ? text + mark : "",
+        .p = text + mark,
         .agent = agent,
         .agent_len = token_len(agent, strlen(agent)),
     };

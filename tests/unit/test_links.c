@@ -7,10 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
 #include "crawl/links.h"
+#include "crawl/links_inside.h"
 
 enum { OUT_MAX = 1 << 20 };
 
@@ -548,6 +550,45 @@ static void test_any_split(void **state)
     free(cut.text);
 }
 
+/* Pages made to hurt: a parser that is not linear would need minutes or gigabytes. bench/links has
+ * the figures. */
+static void test_hostile(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *head, *part, *tail;
+        size_t n;
+    } cases[] = {
+        {"<a ", "x=1 ", ">", 100000},
+        {"<a ", "href='x", ">", 300000},
+        {"", "<b>", "", 300000},
+        {"", "<svg>", "", 300000},
+        {"", "<svg><title>", "", 300000},
+        {"", "<", "", 1000000},
+        {"<!--", "--!- <!--", "", 300000},
+        {"<script>", "<!--<script></scrip", "", 300000},
+        {"<a href='", "xxxxxxxxxxxxxxxx", "'>", 1000000},
+        {"<meta name='x' content='", "&amp;&ampx&#x", "'>", 500000},
+        {"<", "aaaaaaaaaaaaaaaa", "", 500000},
+        {"<meta http-equiv=content-type content='", "charset ", "'>", 8000},
+    };
+    time_t from = time(NULL);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        out o = {malloc(OUT_MAX), 0};
+        assert_non_null(o.text);
+        sn_links *links = sn_links_create(&(sn_links_options){.sink = collect, .user = &o});
+        assert_non_null(links);
+        assert_true(sn_links_feed(links, cases[i].head, strlen(cases[i].head)));
+        for (size_t k = 0; k < cases[i].n; k++)
+            assert_true(sn_links_feed(links, cases[i].part, strlen(cases[i].part)));
+        assert_true(sn_links_feed(links, cases[i].tail, strlen(cases[i].tail)));
+        assert_true(links->room <= 4 * SN_LINKS_URL_MAX + 8 * SN_LINKS_WORD_MAX);
+        sn_links_destroy(links);
+        free(o.text);
+    }
+    assert_true(time(NULL) - from < 60);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -568,6 +609,7 @@ int main(void)
         cmocka_unit_test(test_utf16),
         cmocka_unit_test(test_byte_order_marks),
         cmocka_unit_test(test_any_split),
+        cmocka_unit_test(test_hostile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
