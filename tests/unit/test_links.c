@@ -307,6 +307,9 @@ static void test_foreign(void **state)
     expect("<math><annotation-xml><style><a href=1></style>", "a:1");
     expect("<svg><base href=1><area href=2><link rel=next href=3><iframe src=4></svg>", "");
     expect("<svg><plaintext><a href=1>", "a:1");
+    expect("<svg><foreignObject><svg></foreignObject><style><a href=1></style></svg>"
+           "<style><a href=2></style>",
+           "a:1");
     expect("<svg><title><title>x</title></title><style><a href=1></style>", "a:1");
 }
 
