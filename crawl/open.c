@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -143,7 +144,12 @@ static seen_status open_known(sn_engine *e, bool fresh)
         options.where = path;
         options.own = true;
     }
-    return sn_known_open(&options, &e->known, e->error);
+    seen_status status = sn_known_open(&options, &e->known, e->error);
+    /* What a crawl keeps is nobody else's business; the library makes files as the umask says. */
+    if (status == SEEN_OK && options.own && !options.exact &&
+        fchmodat(e->folder, "seen.filter", 0600, 0) != 0)
+        status = sn_crawl_fail_errno(e->error, "protect", path);
+    return status;
 }
 
 static seen_status open_frontier(sn_engine *e, const sn_checkpoint *checkpoint)
