@@ -3,9 +3,9 @@
  *
  *     build/bench/links [-l] [DIR...]
  *
- * Pages are read into memory first; each figure is the best of several runs, on one thread. The
- * directories are those of Debian's documentation packages unless others are given. -l: only the
- * table of hostile pages. */
+ * Pages are read into memory first; each figure is the best of several runs, on one thread, by its
+ * processor time. The directories are those of Debian's documentation packages unless others are
+ * given. -l: only the table of hostile pages. */
 #include <ftw.h>
 #include <gumbo.h>
 #include <libxml/HTMLparser.h>
@@ -27,10 +27,12 @@ typedef struct page {
 static page pages[PAGES_MAX];
 static size_t page_count, page_bytes;
 
+/* Of this thread's own time: nothing here waits, and what others do on the machine is not counted,
+ * save that they share its caches and cores. */
 static double now(void)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
@@ -223,7 +225,9 @@ static bool hostile(void)
             t[k] = time_of(cases[i].head, cases[i].part, cases[i].n << k, cases[i].tail);
         printf("%-22s %10zu %9.3f %9.3f %9.3f   %.2f\n", cases[i].name,
                cases[i].n * strlen(cases[i].part), t[0] * 1e3, t[1] * 1e3, t[2] * 1e3, t[2] / t[0]);
-        linear &= t[2] < 8 * t[0] || t[2] < 0.002;
+        /* What is only skipped runs at the speed of the caches, then of memory: no bar for it. */
+        double bytes = (double)(4 * cases[i].n * strlen(cases[i].part));
+        linear &= t[2] < 8 * t[0] || bytes / t[2] > 1e9;
     }
     printf("linear: %s\n", linear ? "yes" : "NO");
     return linear;
