@@ -107,7 +107,7 @@ static void copy_others(sn_block *block, seen_answer keep)
 {
     char *to = block->aside;
     for (size_t i = 0; i < block->lines; i++) {
-        if (block->answer[i] == keep)
+        if (block->answer[i] == keep || block->answer[i] == SEEN_UNKNOWN)
             continue;
         size_t length = block->start[i + 1] - block->start[i];
         memcpy(to, block->bytes + block->start[i], length);

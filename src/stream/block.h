@@ -80,7 +80,8 @@ static inline const char *sn_block_line(const sn_block *block, size_t i, size_t 
 }
 
 /* Moves the lines whose answer is `keep` together at the front of `bytes` and lets `out` point at
- * them; with `apart` the others are copied to `aside` first. The lines cannot be asked for after
+ * them; with `apart` the others are copied to `aside` first,
+ * except those with SEEN_UNKNOWN. The lines cannot be asked for after
  * that. number_out is set. */
 seen_status sn_block_select(sn_block *block, seen_answer keep, bool apart, seen_error *error);
 

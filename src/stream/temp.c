@@ -10,7 +10,7 @@
 
 #include "stream/fail.h"
 
-enum { GATHER = 256 << 10 };
+enum { GATHER = 64 << 10 };
 
 struct sn_temp {
     int fd;

@@ -71,14 +71,6 @@ seen_status sn_uniq_hash(void *context, sn_block *block, seen_error *error)
     return sn_keys_hash(&u->options->keys, &u->hasher, block, error);
 }
 
-size_t sn_uniq_count_new(const sn_block *block)
-{
-    size_t before = 0;
-    for (size_t i = 0; i < block->lines; i++)
-        before += block->answer[i];
-    return block->lines - before;
-}
-
 seen_status sn_uniq_add(void *context, sn_block *block, seen_error *error)
 {
     sn_uniq *u = context;
@@ -90,8 +82,10 @@ seen_status sn_uniq_select(void *context, sn_block *block, seen_error *error)
     const sn_uniq *u = context;
     if (u->output)
         return sn_block_select(block, u->keep, u->dropped != NULL, error);
-    size_t fresh = sn_uniq_count_new(block);
-    block->number_out = u->keep == SEEN_NEW ? fresh : block->lines - fresh;
+    uint64_t count = 0;
+    for (size_t i = 0; i < block->lines; i++)
+        count += block->answer[i] == u->keep;
+    block->number_out = count;
     return SEEN_OK;
 }
 
@@ -117,6 +111,25 @@ seen_status sn_uniq_pass(sn_uniq *u, const sn_pipeline_steps *steps, seen_error 
     u->result->readings++;
     seen_status status = sn_pipeline_run(u->input, &u->options->pipeline, steps, &stopped, error);
     u->result->stopped |= stopped;
+    return status;
+}
+
+seen_status sn_uniq_pass_again(sn_uniq *u, sn_copy *copy, const sn_pipeline_steps *steps,
+                               seen_error *error)
+{
+    seen_status status;
+    if (!copy->temp) {
+        status = sn_input_rewind(u->input, error);
+        return status == SEEN_OK ? sn_uniq_pass(u, steps, error) : status;
+    }
+    sn_input *given = u->input;
+    status = sn_copy_input(copy, u->options->pipeline.stop, &u->input, error);
+    if (status == SEEN_OK) {
+        u->result->temporary += sn_temp_length(copy->temp);
+        status = sn_uniq_pass(u, steps, error);
+        sn_input_close(u->input);
+    }
+    u->input = given;
     return status;
 }
 

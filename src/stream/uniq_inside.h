@@ -2,6 +2,7 @@
 #ifndef SN_STREAM_UNIQ_INSIDE_H
 #define SN_STREAM_UNIQ_INSIDE_H
 
+#include "stream/copy.h"
 #include "stream/uniq.h"
 
 /* One run. The ways to decide (memory, filter, singles, exact) share it as their context. */
@@ -29,8 +30,9 @@ seen_status sn_uniq_write(void *context, sn_block *block, seen_error *error);  /
 /* Runs the input through; steps->context is the sn_uniq. */
 seen_status sn_uniq_pass(sn_uniq *u, const sn_pipeline_steps *steps, seen_error *error);
 
-/* How many of a block's answers are SEEN_NEW. */
-size_t sn_uniq_count_new(const sn_block *block);
+/* The same once more: from the copy, where one was kept, or from the input's beginning. */
+seen_status sn_uniq_pass_again(sn_uniq *u, sn_copy *copy, const sn_pipeline_steps *steps,
+                               seen_error *error);
 
 /* Completes both outputs; the handles are gone. */
 seen_status sn_uniq_finish(sn_uniq *u, seen_error *error);

@@ -7,13 +7,11 @@
 #include <stdlib.h>
 
 #include "stream/fail.h"
-#include "stream/temp.h"
 #include "stream/uniq_inside.h"
 
 typedef struct singles_way {
     sn_cascade repeated;
-    sn_temp *kept; /* NULL: the input can be read again */
-    bool open_line;
+    sn_copy copy;      /* of an input that cannot be read again */
     seen_hash *hashes; /* of one block's repeats; guarded by the decide turn */
     seen_answer *answers;
     size_t room;
@@ -48,14 +46,9 @@ static seen_status keep_bytes(void *context, sn_block *block, seen_error *error)
 {
     const sn_uniq *u = context;
     singles_way *way = u->way;
-    seen_status status = SEEN_OK;
-    if (!way->kept)
+    if (!way->copy.temp)
         return SEEN_OK;
-    if (way->open_line)
-        status = sn_temp_write(way->kept, &block->terminator, 1, error);
-    way->open_line = block->unfinished;
-    return status == SEEN_OK ? sn_temp_write(way->kept, block->bytes, block->length, error)
-                             : status;
+    return sn_copy_add(&way->copy, block->bytes, block->length, block->terminator, error);
 }
 
 /* Nothing is added any more, so each worker may ask when it likes. */
@@ -82,7 +75,7 @@ static seen_status make_sets(sn_uniq *u, seen_error *error)
         repeated.capacity = repeated.capacity / 8;
     status = sn_cascade_open(&way->repeated, &repeated, error);
     if (status == SEEN_OK && !sn_input_can_reread(u->input))
-        status = sn_temp_open(u->options->temp_dir, 0, &way->kept, error);
+        status = sn_copy_open(&way->copy, u->options->temp_dir, error);
     return status;
 }
 
@@ -90,23 +83,7 @@ static seen_status second_reading(sn_uniq *u, seen_error *error)
 {
     singles_way *way = u->way;
     sn_pipeline_steps steps = {u, hash_and_ask, NULL, sn_uniq_select, sn_uniq_write};
-    if (!way->kept) {
-        seen_status status = sn_input_rewind(u->input, error);
-        return status == SEEN_OK ? sn_uniq_pass(u, &steps, error) : status;
-    }
-    seen_status status = sn_temp_flush(way->kept, error);
-    if (status != SEEN_OK)
-        return status;
-    u->result->temporary = sn_temp_length(way->kept);
-    sn_input *given = u->input;
-    status = sn_input_open_fd(sn_temp_fd(way->kept), "the copy of the input",
-                              u->options->pipeline.stop, &u->input, error);
-    if (status == SEEN_OK) {
-        status = sn_uniq_pass(u, &steps, error);
-        sn_input_close(u->input);
-    }
-    u->input = given;
-    return status;
+    return sn_uniq_pass_again(u, &way->copy, &steps, error);
 }
 
 static void fill_result(sn_uniq *u)
@@ -136,7 +113,7 @@ seen_status sn_uniq_run_singles(sn_uniq *u, seen_error *error)
     fill_result(u);
     sn_cascade_close(&u->cascade);
     sn_cascade_close(&way.repeated);
-    sn_temp_close(way.kept);
+    sn_copy_close(&way.copy);
     free(way.hashes);
     free(way.answers);
     return status;
