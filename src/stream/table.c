@@ -311,12 +311,18 @@ static uint64_t next_pages(const sn_table *table, size_t number)
     return (uint64_t)size;
 }
 
+/* The scratch that copying so many bytes takes: what there is, or some more than that. */
+static uint64_t scratch_for(const sn_table *table, uint64_t bytes)
+{
+    return bytes <= table->scratch_bytes ? table->scratch_bytes
+                                         : (bytes + bytes / 4 + 63) / 64 * 64;
+}
+
 static bool reserve_scratch(sn_table *table, uint64_t bytes)
 {
-    if (bytes <= table->scratch_bytes)
+    if (bytes == table->scratch_bytes)
         return true;
-    bytes += bytes / 4;
-    bucket *scratch = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    bucket *scratch = aligned_alloc(64, bytes);
     if (!scratch)
         return false;
     free(table->scratch);
@@ -340,10 +346,10 @@ static bool grow(sn_table *table, size_t number)
     uint64_t old_bytes = before * sizeof(bucket);
     bool grown = false;
     pthread_mutex_lock(&table->growing);
-    uint64_t scratch = old_bytes > table->scratch_bytes ? old_bytes - table->scratch_bytes : 0;
-    uint64_t taken = atomic_load(&table->bytes) + scratch + scratch / 4;
+    uint64_t scratch = scratch_for(table, old_bytes);
+    uint64_t taken = atomic_load(&table->bytes) + (scratch - table->scratch_bytes);
     if (bytes <= table->span && pages * PAGE_BUCKETS < UINT32_MAX / SLOTS &&
-        taken + (bytes - old_bytes) <= table->limit && reserve_scratch(table, old_bytes)) {
+        taken + (bytes - old_bytes) <= table->limit && reserve_scratch(table, scratch)) {
         atomic_fetch_add(&table->bytes, bytes - old_bytes);
         uint32_t after = (uint32_t)(pages * PAGE_BUCKETS);
         replace_all(table, number, before, after);
