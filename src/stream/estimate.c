@@ -15,7 +15,7 @@
 #include "stream/input_inside.h"
 #include "stream/lines.h"
 
-enum { SAMPLES = 8, SAMPLE = 32 << 10, FILES_MAX = 16, UNPACKED = 1 << 20 };
+enum { SAMPLES = 16, SAMPLE = 16 << 10, FILES_MAX = 16, UNPACKED = 1 << 20 };
 
 typedef struct sample {
     uint64_t stored;   /* bytes looked at, as they are on the disk */
@@ -27,12 +27,12 @@ typedef struct sample {
 static void sample_plain(int fd, off_t begin, uint64_t size, char terminator, uint8_t *buffer,
                          sample *sum)
 {
-    uint64_t places = size <= (uint64_t)SAMPLES * SAMPLE ? (size + SAMPLE - 1) / SAMPLE : SAMPLES;
-    uint64_t apart = places > 1 ? (size - SAMPLE) / (places - 1) : 0;
-    if (size <= (uint64_t)SAMPLES * SAMPLE)
-        apart = SAMPLE;
+    bool whole = size <= (uint64_t)SAMPLES * SAMPLE;
+    uint64_t places = whole ? (size + SAMPLE - 1) / SAMPLE : SAMPLES;
     for (uint64_t i = 0; i < places; i++) {
-        ssize_t got = pread(fd, buffer, SAMPLE, begin + (off_t)(i * apart));
+        /* In the middle of each of equal pieces. */
+        uint64_t at = whole ? i * SAMPLE : size / SAMPLES * i + (size / SAMPLES - SAMPLE) / 2;
+        ssize_t got = pread(fd, buffer, SAMPLE, begin + (off_t)at);
         if (got <= 0)
             break;
         sum->stored += (uint64_t)got;

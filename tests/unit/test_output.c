@@ -1,0 +1,208 @@
+/* Outputs: whole or not at all. */
+#include "stream/input.h"
+#include "stream/output.h"
+#include "test_stream.h"
+
+#include <dirent.h>
+#include <signal.h>
+
+static unsigned files_in_scratch(void)
+{
+    unsigned count = 0;
+    DIR *dir = opendir(scratch_dir);
+    for (struct dirent *entry; (entry = readdir(dir));)
+        count += strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..");
+    closedir(dir);
+    return count;
+}
+
+static void test_appears_at_the_end(void **state)
+{
+    (void)state;
+    const char *path = scratch("out");
+    sn_output *output;
+    mode_t before = umask(027);
+    assert_int_equal(sn_output_open(path, '\n', NULL, &output, NULL), SEEN_OK);
+    assert_true(sn_output_is_deferred(output));
+    assert_true(sn_output_is_file(output));
+    assert_int_equal(sn_output_write(output, "a\nb\n", 4, NULL), SEEN_OK);
+    assert_int_equal(access(path, F_OK), -1);
+    assert_int_equal(sn_output_written(output), 4);
+    assert_int_equal(sn_output_finish(output, NULL), SEEN_OK);
+    umask(before);
+    assert_file_is(path, "a\nb\n", 4);
+    struct stat info;
+    assert_int_equal(stat(path, &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0640);
+    assert_int_equal(files_in_scratch(), 1);
+    unlink(path);
+}
+
+static void test_replaces(void **state)
+{
+    (void)state;
+    const char *path = scratch("old");
+    sn_output *output;
+    write_file(path, "old\n", 4);
+    chmod(path, 0604);
+    assert_int_equal(sn_output_open(path, '\n', NULL, &output, NULL), SEEN_OK);
+    assert_int_equal(sn_output_write(output, "new\n", 4, NULL), SEEN_OK);
+    assert_file_is(path, "old\n", 4);
+    sn_output_abandon(output);
+    assert_file_is(path, "old\n", 4);
+    assert_int_equal(files_in_scratch(), 1);
+
+    assert_int_equal(sn_output_open(path, '\n', NULL, &output, NULL), SEEN_OK);
+    assert_int_equal(sn_output_write(output, "new\n", 4, NULL), SEEN_OK);
+    assert_int_equal(sn_output_finish(output, NULL), SEEN_OK);
+    assert_file_is(path, "new\n", 4);
+    struct stat info;
+    assert_int_equal(stat(path, &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0604);
+    unlink(path);
+}
+
+static void test_through_a_link(void **state)
+{
+    (void)state;
+    const char *path = scratch("real"), *by_link = scratch("by-link");
+    sn_output *output;
+    write_file(path, "old\n", 4);
+    assert_int_equal(symlink("real", by_link), 0);
+    assert_int_equal(sn_output_open(by_link, '\n', NULL, &output, NULL), SEEN_OK);
+    assert_int_equal(sn_output_write(output, "new\n", 4, NULL), SEEN_OK);
+    assert_int_equal(sn_output_finish(output, NULL), SEEN_OK);
+    assert_file_is(path, "new\n", 4);
+    struct stat info;
+    assert_int_equal(lstat(by_link, &info), 0);
+    assert_true(S_ISLNK(info.st_mode));
+    unlink(path);
+    unlink(by_link);
+}
+
+static void test_open_line(void **state)
+{
+    (void)state;
+    const char *path = scratch("open");
+    sn_output *output;
+    assert_int_equal(sn_output_open(path, '\n', NULL, &output, NULL), SEEN_OK);
+    assert_int_equal(sn_output_write(output, "a", 1, NULL), SEEN_OK);
+    assert_int_equal(sn_output_write(output, "", 0, NULL), SEEN_OK);
+    assert_int_equal(sn_output_write(output, "b\nc", 3, NULL), SEEN_OK);
+    assert_int_equal(sn_output_finish(output, NULL), SEEN_OK);
+    assert_file_is(path, "a\nb\nc", 5);
+    unlink(path);
+}
+
+static void round_trip(const char *name)
+{
+    const char *path = scratch(name);
+    sn_output *output;
+    sn_input *input;
+    size_t length, got = 0, part;
+    char *text = random_text(20000, 100, &length);
+    assert_int_equal(sn_output_open(path, '\n', NULL, &output, NULL), SEEN_OK);
+    for (size_t at = 0; at < length; at += part) {
+        part = random_below(5000) + 1;
+        part = part < length - at ? part : length - at;
+        /* Pieces of whole lines only, as the engine writes. */
+        while (at + part < length && text[at + part - 1] != '\n')
+            part++;
+        assert_int_equal(sn_output_write(output, text + at, part, NULL), SEEN_OK);
+    }
+    assert_int_equal(sn_output_finish(output, NULL), SEEN_OK);
+    struct stat info;
+    assert_int_equal(stat(path, &info), 0);
+    assert_true((size_t)info.st_size < length);
+    char *back = malloc(length + 1);
+    assert_int_equal(sn_input_open(&path, 1, NULL, &input, NULL), SEEN_OK);
+    do {
+        assert_int_equal(sn_input_read(input, back + got, length + 1 - got, &part, NULL), SEEN_OK);
+        got += part;
+    } while (part);
+    assert_true(sn_input_is_compressed(input));
+    sn_input_close(input);
+    assert_int_equal(got, length);
+    assert_memory_equal(back, text, length);
+    free(back);
+    free(text);
+    unlink(path);
+}
+
+static void test_compressed(void **state)
+{
+    (void)state;
+    round_trip("x.gz");
+    round_trip("x.zst");
+    /* Nothing at all is still a whole file. */
+    const char *path = scratch("empty.gz");
+    sn_output *output;
+    assert_int_equal(sn_output_open(path, '\n', NULL, &output, NULL), SEEN_OK);
+    assert_int_equal(sn_output_finish(output, NULL), SEEN_OK);
+    sn_input *input;
+    char to[4];
+    size_t got;
+    assert_int_equal(sn_input_open(&path, 1, NULL, &input, NULL), SEEN_OK);
+    assert_int_equal(sn_input_read(input, to, 4, &got, NULL), SEEN_OK);
+    assert_int_equal(got, 0);
+    assert_true(sn_input_is_compressed(input));
+    sn_input_close(input);
+    unlink(path);
+}
+
+static void test_closed_pipe(void **state)
+{
+    (void)state;
+    int ends[2];
+    sn_stop stop;
+    sn_output *output;
+    signal(SIGPIPE, SIG_IGN);
+    assert_int_equal(sn_stop_init(&stop, NULL), SEEN_OK);
+    assert_int_equal(pipe(ends), 0);
+    close(ends[0]);
+    char name[64];
+    snprintf(name, sizeof name, "/dev/fd/%d", ends[1]);
+    assert_int_equal(sn_output_open(name, '\n', &stop, &output, NULL), SEEN_OK);
+    assert_false(sn_output_is_deferred(output));
+    assert_int_equal(sn_output_write(output, "a\n", 2, NULL), SEEN_OK);
+    assert_int_equal(sn_stop_get(&stop), SN_STOP_CLOSED);
+    assert_int_equal(sn_output_write(output, "b\n", 2, NULL), SEEN_OK);
+    assert_int_equal(sn_output_finish(output, NULL), SEEN_OK);
+    sn_stop_free(&stop);
+    close(ends[1]);
+}
+
+static void test_full_disk(void **state)
+{
+    (void)state;
+    sn_output *output;
+    seen_error error;
+    assert_int_equal(sn_output_open("/dev/full", '\n', NULL, &output, NULL), SEEN_OK);
+    assert_int_equal(sn_output_write(output, "a\n", 2, &error), SEEN_ERR_SPACE);
+    assert_non_null(strstr(error.message, "/dev/full"));
+    sn_output_abandon(output);
+}
+
+static void test_refused(void **state)
+{
+    (void)state;
+    sn_output *output;
+    seen_error error;
+    assert_int_equal(sn_output_open(scratch_dir, '\n', NULL, &output, &error), SEEN_ERR_ARGUMENT);
+    assert_int_equal(sn_output_open(scratch("no/such/folder"), '\n', NULL, &output, &error),
+                     SEEN_ERR_NOT_FOUND);
+    assert_non_null(strstr(error.message, "no/such/folder"));
+    assert_int_equal(files_in_scratch(), 0);
+}
+
+int main(void)
+{
+    seed_from_environment();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_appears_at_the_end), cmocka_unit_test(test_replaces),
+        cmocka_unit_test(test_through_a_link),     cmocka_unit_test(test_open_line),
+        cmocka_unit_test(test_compressed),         cmocka_unit_test(test_closed_pipe),
+        cmocka_unit_test(test_full_disk),          cmocka_unit_test(test_refused),
+    };
+    return cmocka_run_group_tests(tests, scratch_begin, scratch_end);
+}
