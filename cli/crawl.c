@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "url/url.h"
 
 typedef struct crawl_own {
     const char *state, *filter;

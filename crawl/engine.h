@@ -26,7 +26,6 @@
 #include "crawl/spool.h"
 #include "crawl/tally.h"
 #include "crawl/warc.h"
-#include "url/url.h"
 
 #define SN_MAX_HOPS 10              /* redirections in a row */
 #define SN_HREF_BYTES (16u << 20)   /* of the links of one page, as written */

@@ -1,0 +1,163 @@
+# A site that does what sites should not do: each URL once, limits kept, robots obeyed, no harm.
+set -eu
+. "$ROOT/tests/sites/nginx.sh"
+start_server bad.py "$TMP/log"
+HOST=http://127.0.0.1:$PORT_SERVER
+
+status=0
+"$SEEN" crawl "$HOST/" --allow-private --delay 0 --per-host 16 --max-body 1MB --timeout 2s \
+    --retries 2 --backoff 100ms --max-repeats 3 -o pages.jsonl --urls urls.txt --edges edges.tsv \
+    --warc pages.warc.gz --state state > out 2> err || status=$?
+[ $status = 0 ] || fail "exit $status: $(cat err)"
+[ ! -s out ] || fail "words on stdout"
+cut -d' ' -f2 log | sort | uniq -c | awk '{ print $1, $2 }' > asked
+
+asked() { # path, times
+    local times
+    times=$(awk -v path="$1" '$2 == path { print $1 }' asked)
+    [ "${times:-0}" = "$2" ] || fail "$1 was asked for ${times:-0} times, not $2"
+}
+page() { # path, python condition on `p`
+    python3 - "$HOST$1" "$2" << 'PY' || fail "$1: not $2"
+import json, sys
+found = [p for p in map(json.loads, open("pages.jsonl")) if p["url"] == sys.argv[1]]
+p = found[0] if found else None
+sys.exit(len(found) > 1 or not eval(sys.argv[2]))
+PY
+}
+
+asked /robots.txt 1
+for n in 1 2 3 4 5; do asked /chain/$n 1; done
+asked /after-chain 1
+asked /loop/a 1
+asked /loop/b 1
+[ "$(grep -c '/forever' asked)" = 11 ] || fail "an endless redirection: $(grep -c '/forever' asked)"
+page /chain/1 'p["status"] == 302 and p["location"] == "2"'
+page /chain/5 'p["status"] == 200 and p["links"] == 1 and p["depth"] == 1'
+page /slow 'p["error"] == "timeout"'
+page /endless 'p["truncated"] and p["bytes"] == 1000000'
+asked /h/early 1
+asked /h/late 0
+page /bomb 'p["truncated"] and p["bytes"] == 1000000'
+asked /h/bomb 1
+page /badzip 'p["error"] == "bad content encoding"'
+asked /busy 2
+page /busy 'p["status"] == 200 and p["retries"] == 1'
+python3 - << 'PY' || fail "Retry-After was not obeyed"
+times = [float(l.split()[0]) for l in open("log") if " /busy " in l]
+assert times[1] - times[0] >= 1, times
+PY
+asked /flaky 3
+asked /h/flaky 1
+asked /error 3
+page /error 'p["status"] == 500 and p["error"] == "server error"'
+page /cut 'p["error"] == "connection broke off"'
+page /empty 'p["error"] == "connection broke off"'
+page /headers 'p["error"] == "too many headers"'
+asked /secret/x 0
+asked /x.cgi 0
+asked '/x.cgi?a' 1
+asked /secret/open 1
+asked /nofollow 0
+asked /hidden 0
+asked /comment 0
+asked /script 0
+asked /area 1
+asked /from-404 0
+page /404 'p["status"] == 404'
+asked /elsewhere/leaf 1
+asked /from-utf16 1
+asked '/caf%E9?q=%E9' 1
+asked '/~user/a%2Fb' 1
+asked '/?b=1&a=2' 1
+asked /map.xml 0
+asked /302none 1
+[ "$(grep -c ' /m/' asked)" = 300 ] || fail "not all of many"
+[ "$(grep -c ' /trap/' asked)" = 4 ] || fail "the trap: $(grep -c ' /trap/' asked)"
+for n in 1 3 4 7 8 10; do
+    grep -q " /b$n\$" asked || fail "broken HTML: /b$n was missed"
+done
+for path in /b5 /b9 /b13 /b14 /from-404; do asked $path 0; done
+awk '$2 !~ "^/(busy|flaky|error|cut|empty|slow)$" && $1 != 1' asked > twice
+[ ! -s twice ] || fail "asked for more than once: $(cat twice)"
+grep -q 'seen/0.1 (+' log || fail "the user agent"
+
+# Control characters reach neither the terminal nor the JSON.
+page /type '"\u001b" in p["type"] and p["links"] == 0'
+for file in err pages.jsonl urls.txt edges.tsv state/failed; do
+    if LC_ALL=C grep -q "$(printf '[\001-\010\013-\037\177]')" $file; then
+        fail "control characters in $file"
+    fi
+done
+grep -q 'expected to be lost' err || fail "no word on lost pages: $(cat err)"
+grep -q 'failed' err || fail "no word on failures: $(cat err)"
+
+# Lists.
+grep -qx "$HOST/chain/5" urls.txt || fail "urls.txt"
+if grep -q /404 urls.txt; then fail "404 among the pages"; fi
+grep -q "^$HOST/	$HOST/chain/1\$" edges.tsv || fail "edges.tsv"
+grep -q "^$HOST/chain/1	$HOST/chain/2\$" edges.tsv || fail "edges.tsv: redirections"
+cut -f5 state/failed | sort > failed
+printf '%s\n' /badzip /cut /empty /error /headers /slow | sed "s|^|$HOST|" | sort | diff - failed ||
+    fail "the list of failures"
+
+# WARC: one gzip member per record, lengths right, by a reader of its own.
+python3 "$ROOT/tests/sites/warc.py" pages.warc.gz > warc.txt || fail "WARC: $(tail -3 warc.txt)"
+grep -q "^response $HOST/chain/5 200 26\$" warc.txt || fail "WARC: chain/5"
+grep -q "^response $HOST/bomb 200 1000000 length\$" warc.txt || fail "WARC: bomb"
+
+# Failed pages go back when asked for, and only they.
+: > log
+"$SEEN" crawl -q --state state --retry-failed --retries 0
+cut -d' ' -f2 log | sort > again
+printf '%s\n' /badzip /cut /empty /error /headers /robots.txt /slow | diff - again ||
+    fail "--retry-failed"
+
+# Sitemaps when asked for; start URLs below a page.
+: > log
+"$SEEN" crawl -q "$HOST/area" --allow-private --delay 0 --sitemaps --urls - | sort > out
+printf '%s\n' "$HOST/area" "$HOST/from-map" "$HOST/map.xml" | diff - out || fail "sitemaps"
+
+# The delay is between requests; a limit on pages; a limit on links.
+: > log
+"$SEEN" crawl -q "$HOST/many" --allow-private --delay 200ms --max-pages 4 -o - > out
+[ "$(wc -l < out)" = 4 ] || fail "--max-pages: $(wc -l < out)"
+python3 - << 'PY' || fail "--delay"
+times = [float(l.split()[0]) for l in open("log")]
+assert len(times) == 5 and min(b - a for a, b in zip(times, times[1:])) >= 0.19, times
+PY
+"$SEEN" crawl -q "$HOST/many" --allow-private --delay 0 --max-links 7 -o - > out
+[ "$(wc -l < out)" = 8 ] || fail "--max-links: $(wc -l < out)"
+"$SEEN" crawl -q "$HOST/many" --allow-private --delay 0 --max-pages-per-host 9 -o - > out
+[ "$(wc -l < out)" = 9 ] || fail "--max-pages-per-host: $(wc -l < out)"
+"$SEEN" crawl -q "$HOST/many" --allow-private --delay 0 --include '/many|/m/1.$' --exclude '15$' \
+    -o - > out
+[ "$(wc -l < out)" = 10 ] || fail "--include, --exclude: $(wc -l < out)"
+
+# Private addresses are refused by default, before a connection is made.
+: > log
+"$SEEN" crawl -q "$HOST/many" --retries 0 -o - > out
+[ ! -s log ] || fail "a private address was asked"
+"$SEEN" crawl "http://localhost:$PORT_SERVER/many" --retries 0 --state refused -o - > out 2> err
+[ ! -s log ] || fail "a private address was asked by name"
+grep -q 'private address' refused/failed || fail "no word about the private address"
+
+# What cannot be: words and exit status.
+trouble() { # pattern, arguments
+    local pattern=$1
+    shift
+    status=0
+    "$SEEN" crawl "$@" > out 2> err || status=$?
+    [ $status = 2 ] || fail "exit $status of: $*"
+    grep -q "$pattern" err || fail "$*: $(cat err)"
+}
+trouble 'nothing to crawl'
+trouble 'http://' ftp://example.org/
+trouble 'http://' 'http://a b/'
+trouble 'not with a filter' "$HOST/" --exact --filter f
+trouble 'expression' "$HOST/" --include '('
+trouble 'state folder' "$HOST/" --retry-failed
+trouble 'cannot change' --state state --exact
+trouble 'No such file' "$HOST/" -o /nonexistent/x
+printf 'not a checkpoint' > state/checkpoint
+trouble 'damaged' --state state

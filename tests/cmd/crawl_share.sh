@@ -1,0 +1,50 @@
+# Two crawlers that share one filter never fetch the same URL, and together they fetch all; first
+# with a file, then with Redis where there is one.
+set -eu
+command -v nginx > /dev/null || exit 77
+. "$ROOT/tests/sites/nginx.sh"
+PG=/usr/share/doc/postgresql-doc-15/html
+[ -d $PG ] || exit 77
+start_nginx PG=$PG
+HOST=http://127.0.0.1:$PORT_PG
+python3 "$ROOT/tests/sites/reference.py" "$HOST/index.html" | sort -k2 > reference
+
+crawl() { # name, start, filter, options
+    local name=$1 start=$2 filter=$3
+    shift 3
+    "$SEEN" crawl -q "$HOST/$start" --allow-private --delay 0 --filter "$filter" \
+        --state "$name.state" -o "$name.jsonl" "$@"
+}
+
+share() { # filter
+    rm -rf one.* two.*
+    : > nginx/access.log
+    crawl one index.html "$1" & one=$!
+    crawl two biblio.html "$1" & two=$!
+    wait $one || fail "$1: the first crawler failed"
+    wait $two || fail "$1: the second crawler failed"
+    cat one.jsonl two.jsonl > both.jsonl
+    pages both.jsonl > found
+    diff reference found > difference || fail "$1: $(head -5 difference)"
+    grep -o 'GET [^ ]*' nginx/access.log | grep -v robots.txt | sort | uniq -d > twice
+    [ ! -s twice ] || fail "$1: fetched twice: $(head -3 twice)"
+    [ -s one.jsonl ] && [ -s two.jsonl ] || fail "$1: one of them did all"
+    # A third one finds nothing left.
+    crawl three index.html "$1"
+    [ ! -s three.jsonl ] || fail "$1: the third crawler fetched something"
+    rm -rf three.*
+    # One that is killed and goes on loses nothing, and takes nothing from the others.
+}
+
+share "$TMP/shared.filter"
+
+command -v redis-server > /dev/null || exit 0
+port=$(free_port)
+redis-server --port "$port" --bind 127.0.0.1 --save '' --appendonly no --dir "$TMP" > redis.log 2>&1 &
+SERVERS="$SERVERS $!"
+wait_for_port "$port"
+if ! "$SEEN" create -q "redis://127.0.0.1:$port/probe" -n 1000 2> probe; then
+    grep -q 'no Redis' probe && exit 0
+    fail "Redis: $(cat probe)"
+fi
+share "redis://127.0.0.1:$port/pages"

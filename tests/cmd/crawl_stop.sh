@@ -1,0 +1,71 @@
+# The first Ctrl-C finishes what is under way and saves; the second stops at once; a host that dies
+# in the middle fails its pages, which can be tried again when it is back; one folder, one crawler.
+set -eu
+command -v nginx > /dev/null || exit 77
+. "$ROOT/tests/sites/nginx.sh"
+PG=/usr/share/doc/postgresql-doc-15/html
+[ -d $PG ] || exit 77
+start_nginx PG=$PG
+URL=http://127.0.0.1:$PORT_PG/index.html
+OPTIONS="--allow-private --per-host 2"
+python3 "$ROOT/tests/sites/reference.py" "$URL" | sort -k2 > reference
+
+wait_for_lines() { # file, lines
+    for _ in $(seq 400); do
+        [ ! -e "$1" ] || [ "$(wc -l < "$1")" -lt "$2" ] || return 0
+        sleep 0.05
+    done
+    fail "$1 never got $2 lines"
+}
+
+# Ctrl-C: an exit with status 0, a word about going on, and a state that goes on.
+"$SEEN" crawl "$URL" $OPTIONS --delay 10ms --state state -o pages.jsonl 2> err & crawler=$!
+wait_for_lines pages.jsonl 10
+status=0
+"$SEEN" crawl --state state > out 2> second || status=$?
+[ $status = 2 ] || fail "two crawlers in one folder"
+grep -q 'another crawler' second || fail "two crawlers: $(cat second)"
+kill -INT $crawler
+wait $crawler || fail "exit $? after Ctrl-C: $(cat err)"
+grep -q 'stopped with' err || fail "no word about the rest: $(cat err)"
+[ "$(wc -l < pages.jsonl)" -lt 1169 ] || fail "the crawl was over too early for this test"
+lines=$(wc -l < pages.jsonl)
+"$SEEN" crawl -q --state state --delay 0 --max-pages $((lines + 20))
+[ "$(wc -l < pages.jsonl)" = $((lines + 20)) ] || fail "--max-pages on going on"
+"$SEEN" crawl -q --state state --delay 0 --max-pages 0
+pages pages.jsonl | diff reference - > difference || fail "after Ctrl-C: $(head -5 difference)"
+
+# Twice: at once, though a page never ends.
+start_server bad.py "$TMP/log"
+"$SEEN" crawl "http://127.0.0.1:$PORT_SERVER/slow" --allow-private --delay 0 --timeout 60s \
+    -o slow.jsonl 2> err & crawler=$!
+wait_for_lines "$TMP/log" 2
+kill -INT $crawler
+sleep 0.3
+kill -0 $crawler || fail "the first Ctrl-C did not wait for what was under way"
+kill -INT $crawler
+status=0
+wait $crawler || status=$?
+[ $status = 130 ] || fail "exit $status after the second Ctrl-C"
+
+# A host that dies.
+rm -rf state pages.jsonl
+"$SEEN" crawl "$URL" $OPTIONS --delay 2ms --retries 1 --backoff 50ms --state state -o pages.jsonl \
+    2> err & crawler=$!
+wait_for_lines pages.jsonl 100
+set -- $SERVERS
+kill "$1"
+wait $crawler || fail "exit $? with a dead host: $(cat err)"
+grep -q 'no connection\|host down' state/failed || fail "no failures: $(head -3 state/failed)"
+grep -q 'retry-failed' err || fail "no word about trying again: $(cat err)"
+nginx -c nginx.conf -p "$TMP" -e "$TMP/nginx/error.log" &
+SERVERS="$SERVERS $!"
+wait_for_port $PORT_PG
+"$SEEN" crawl -q --state state --retry-failed --delay 0 --retries 3
+[ ! -s state/failed ] || fail "still failed: $(head -3 state/failed)"
+pages pages.jsonl | grep -v '^0 ' | diff reference - > difference ||
+    fail "after the host was back: $(head -5 difference)"
+
+# A reader that has had enough is no trouble.
+"$SEEN" crawl -q "$URL" $OPTIONS --delay 0 -o - | head -1 > out || fail "a closed pipe"
+[ -s out ] || fail "nothing on stdout"
