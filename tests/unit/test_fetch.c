@@ -1,0 +1,190 @@
+/* Transfers against a server of a few lines: what is kept of an answer, limits, addresses. */
+#include <arpa/inet.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "crawl/fetch.h"
+
+static int listener, port;
+static atomic_int accepted;
+
+static const char *answer_to(const char *request)
+{
+    if (strstr(request, "GET /moved "))
+        return "HTTP/1.1 301 Moved\r\nLocation:  /there \r\nContent-Length: 0\r\n\r\n";
+    if (strstr(request, "GET /later "))
+        return "HTTP/1.1 429 Slow\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n";
+    if (strstr(request, "GET /early "))
+        return "HTTP/1.1 103 Early\r\nContent-Type: a/b\r\n\r\n"
+               "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 5\r\n\r\nhello";
+    if (strstr(request, "GET /cut "))
+        return "HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nhello";
+    return "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n0123456789";
+}
+
+static void *serve(void *unused)
+{
+    for (int fd; (fd = accept(listener, NULL, NULL)) >= 0; close(fd)) {
+        char request[4096];
+        atomic_fetch_add(&accepted, 1);
+        ssize_t n = read(fd, request, sizeof request - 1);
+        if (n <= 0)
+            continue;
+        request[n] = '\0';
+        const char *answer = answer_to(request);
+        if (write(fd, answer, strlen(answer)) < 0)
+            continue;
+    }
+    return unused;
+}
+
+static char got[64];
+static size_t got_len;
+
+static bool keep(sn_transfer *transfer, const char *bytes, size_t len)
+{
+    (void)transfer;
+    memcpy(got + got_len, bytes, len);
+    got_len += len;
+    return true;
+}
+
+/* One transfer from beginning to end. */
+static sn_transfer *fetch_one(sn_fetch *fetch, const char *url, uint64_t limit)
+{
+    seen_error error;
+    sn_transfer *transfer;
+    got_len = 0;
+    assert_int_equal(sn_fetch_start(fetch, url, limit, NULL, &transfer, &error), SEEN_OK);
+    for (int i = 0; i < 1000; i++) {
+        assert_int_equal(sn_fetch_wait(fetch, 10, &error), SEEN_OK);
+        sn_transfer *finished = sn_fetch_finished(fetch);
+        if (finished != NULL) {
+            assert_ptr_equal(finished, transfer);
+            assert_int_equal(sn_fetch_active(fetch), 0);
+            return finished;
+        }
+    }
+    fail_msg("%s never ended", url);
+    return NULL;
+}
+
+static sn_fetch *make(bool allow_private)
+{
+    sn_fetch *fetch;
+    seen_error error;
+    sn_fetch_options options = {.connections = 2,
+                                .timeout_ms = 5000,
+                                .connect_ms = 2000,
+                                .agent = "seen-test",
+                                .allow_private = allow_private,
+                                .body = keep};
+    assert_int_equal(sn_fetch_create(&options, &fetch, &error), SEEN_OK);
+    return fetch;
+}
+
+static const char *at(const char *path)
+{
+    static char url[100];
+    snprintf(url, sizeof url, "http://127.0.0.1:%d%s", port, path);
+    return url;
+}
+
+static void keeps_what_matters(void **state)
+{
+    sn_fetch *fetch = make(true);
+    (void)state;
+    sn_transfer *t = fetch_one(fetch, at("/moved"), 100);
+    assert_int_equal(t->status, 301);
+    assert_string_equal(t->location, "/there");
+    assert_string_equal(t->address, "127.0.0.1");
+    sn_fetch_release(fetch, t);
+    t = fetch_one(fetch, at("/later"), 100);
+    assert_int_equal(t->wait_ms, 7000);
+    assert_null(t->location);
+    sn_fetch_release(fetch, t);
+    t = fetch_one(fetch, at("/early"), 100);
+    assert_int_equal(t->status, 200);
+    assert_string_equal(t->type, "text/html");
+    assert_memory_equal(got, "hello", 5);
+    sn_fetch_release(fetch, t);
+    t = fetch_one(fetch, at("/cut"), 100);
+    assert_int_equal(t->error, SN_FETCH_BROKEN);
+    assert_true(sn_fetch_error_passes(t->error));
+    sn_fetch_release(fetch, t);
+    t = fetch_one(fetch, "http://127.0.0.1:1/", 100);
+    assert_int_equal(t->error, SN_FETCH_CONNECT);
+    sn_fetch_release(fetch, t);
+    t = fetch_one(fetch, "ftp://127.0.0.1/", 100);
+    assert_int_equal(t->error, SN_FETCH_OTHER);
+    sn_fetch_release(fetch, t);
+    sn_fetch_destroy(fetch);
+}
+
+static void cuts_at_the_limit(void **state)
+{
+    sn_fetch *fetch = make(true);
+    (void)state;
+    for (uint64_t limit = 0; limit < 12; limit++) {
+        sn_transfer *t = fetch_one(fetch, at("/ten"), limit);
+        assert_int_equal(t->error, SN_FETCH_OK);
+        assert_int_equal(t->bytes, limit < 10 ? limit : 10);
+        assert_int_equal(t->truncated, limit < 10);
+        assert_int_equal(got_len, t->bytes);
+        assert_memory_equal(got, "0123456789", got_len);
+        sn_fetch_release(fetch, t);
+    }
+    sn_fetch_destroy(fetch);
+}
+
+static void refuses_private_addresses(void **state)
+{
+    sn_fetch *fetch = make(false);
+    char url[100];
+    static const char *const names[] = {"127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]",
+                                        "0.0.0.0", "127.1", "2130706433"};
+    (void)state;
+    int before = atomic_load(&accepted);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        snprintf(url, sizeof url, "http://%s:%d/", names[i], port);
+        sn_transfer *t = fetch_one(fetch, url, 100);
+        assert_int_equal(t->error, SN_FETCH_PRIVATE);
+        assert_false(sn_fetch_error_passes(t->error));
+        sn_fetch_release(fetch, t);
+    }
+    assert_int_equal(atomic_load(&accepted), before);
+    sn_fetch_destroy(fetch);
+}
+
+int main(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    socklen_t len = sizeof address;
+    pthread_t thread;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    listener = socket(AF_INET, SOCK_STREAM, 0);
+    if (bind(listener, (struct sockaddr *)&address, len) != 0 || listen(listener, 16) != 0 ||
+        getsockname(listener, (struct sockaddr *)&address, &len) != 0 ||
+        pthread_create(&thread, NULL, serve, NULL) != 0)
+        return 1;
+    port = ntohs(address.sin_port);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(keeps_what_matters),
+        cmocka_unit_test(cuts_at_the_limit),
+        cmocka_unit_test(refuses_private_addresses),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    shutdown(listener, SHUT_RDWR);
+    pthread_join(thread, NULL);
+    close(listener);
+    return failed;
+}

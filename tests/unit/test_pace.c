@@ -1,0 +1,191 @@
+/* Pace: delays, turns, retries, limits on hosts. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "crawl/pace.h"
+
+static int freed;
+
+static void count_free(void *rules)
+{
+    freed++;
+    free(rules);
+}
+
+static sn_queues *queues;
+
+static sn_pace *make(uint64_t delay, uint32_t per_host)
+{
+    queues = sn_queues_create(-1);
+    return sn_pace_create(&(sn_pace_options){.queues = queues,
+                                             .per_host = per_host,
+                                             .delay = delay,
+                                             .max_live = 3,
+                                             .max_hosts = 5,
+                                             .max_rules_bytes = 1000,
+                                             .max_retries = 2,
+                                             .free_rules = count_free});
+}
+
+static void end(sn_pace *pace)
+{
+    sn_pace_destroy(pace);
+    sn_queues_destroy(queues);
+}
+
+static sn_host *host(sn_pace *pace, const char *origin)
+{
+    seen_error error;
+    sn_host *found = NULL;
+    return sn_pace_host(pace, origin, strlen(origin), &found, &error) == SEEN_OK ? found : NULL;
+}
+
+static void push(sn_pace *pace, sn_host *to, uint64_t at)
+{
+    seen_error error;
+    assert_int_equal(sn_pace_push(pace, to, (sn_place){at, at}, &error), SEEN_OK);
+}
+
+/* What is popped, or -1. */
+static long pop(sn_pace *pace, sn_host *from, int64_t now)
+{
+    seen_error error;
+    sn_place place = {0};
+    uint32_t tries;
+    bool got = false;
+    assert_int_equal(sn_pace_pop(pace, from, now, &place, &tries, &got, &error), SEEN_OK);
+    return got ? (long)place.at : -1;
+}
+
+static void waits_between_requests(void **state)
+{
+    sn_pace *pace = make(100, 2);
+    (void)state;
+    sn_host *a = host(pace, "http://a");
+    push(pace, a, 1);
+    push(pace, a, 2);
+    assert_ptr_equal(sn_pace_take(pace, 1000), a);
+    assert_int_equal(pop(pace, a, 1000), 1);
+    sn_pace_begin(pace, a);
+    assert_null(sn_pace_take(pace, 1099));
+    assert_int_equal(sn_pace_wait(pace, 1040), 60);
+    assert_ptr_equal(sn_pace_take(pace, 1100), a);
+    assert_int_equal(pop(pace, a, 1100), 2);
+    sn_pace_begin(pace, a);
+    push(pace, a, 3);
+    assert_null(sn_pace_take(pace, 5000)); /* two at once are enough */
+    assert_int_equal(sn_pace_wait(pace, 5000), -1);
+    sn_pace_end(pace, a);
+    assert_ptr_equal(sn_pace_take(pace, 5000), a);
+    sn_pace_hold(pace, a, 9000);
+    assert_null(sn_pace_take(pace, 8999));
+    assert_ptr_equal(sn_pace_take(pace, 9000), a);
+    end(pace);
+}
+
+static void takes_turns(void **state)
+{
+    sn_pace *pace = make(0, 100);
+    sn_host *hosts[3];
+    int turns[3] = {0};
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "http://%d", i);
+        hosts[i] = host(pace, name);
+        for (uint64_t n = 0; n < 100; n++)
+            push(pace, hosts[i], n);
+    }
+    for (int i = 0; i < 30; i++) {
+        sn_host *taken = sn_pace_take(pace, 5);
+        pop(pace, taken, 5);
+        for (int k = 0; k < 3; k++)
+            turns[k] += taken == hosts[k];
+    }
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(turns[i], 10);
+    end(pace);
+}
+
+static void limits_hosts(void **state)
+{
+    sn_pace *pace = make(0, 1);
+    (void)state;
+    push(pace, host(pace, "http://a"), 1);
+    push(pace, host(pace, "http://b"), 1);
+    push(pace, host(pace, "http://c"), 1);
+    assert_null(host(pace, "http://d")); /* three have work */
+    assert_non_null(host(pace, "http://b"));
+    assert_int_equal(pop(pace, host(pace, "http://a"), 0), 1);
+    sn_host *a = NULL;
+    assert_int_equal(sn_pace_live(pace), 2);
+    for (const char *name = "defghijkl"; *name != '\0'; name++) {
+        char origin[] = "http://x";
+        origin[7] = *name;
+        a = host(pace, origin);
+        assert_non_null(a);
+    }
+    assert_in_range(sn_pace_hosts(pace), 3, 5);
+    assert_int_equal(pop(pace, host(pace, "http://b"), 0), 1);
+    assert_int_equal(pop(pace, host(pace, "http://c"), 0), 1);
+    end(pace);
+}
+
+static void tries_again_in_time(void **state)
+{
+    sn_pace *pace = make(0, 1);
+    (void)state;
+    sn_host *a = host(pace, "http://a");
+    assert_true(sn_pace_retry(pace, a, (sn_place){7, 7}, 1, 500));
+    assert_true(sn_pace_retry(pace, a, (sn_place){6, 6}, 1, 400));
+    assert_false(sn_pace_retry(pace, a, (sn_place){5, 5}, 1, 300));
+    assert_null(sn_pace_take(pace, 399));
+    assert_ptr_equal(sn_pace_take(pace, 400), a);
+    assert_int_equal(pop(pace, a, 400), 6);
+    push(pace, a, 1);
+    assert_ptr_equal(sn_pace_take(pace, 401), a);
+    assert_int_equal(pop(pace, a, 401), 1);
+    assert_null(sn_pace_take(pace, 499));
+    assert_ptr_equal(sn_pace_take(pace, 500), a);
+    assert_int_equal(pop(pace, a, 500), 7);
+    assert_int_equal(sn_pace_live(pace), 0);
+    end(pace);
+}
+
+static void forgets_rules_that_take_too_much(void **state)
+{
+    sn_pace *pace = make(0, 1);
+    (void)state;
+    freed = 0;
+    sn_host *a = host(pace, "http://a"), *b = host(pace, "http://b");
+    sn_pace_set_rules(pace, a, SN_RULES_KNOWN, malloc(1), 600);
+    sn_pace_set_rules(pace, b, SN_RULES_KNOWN, malloc(1), 600);
+    assert_int_equal(freed, 1);
+    assert_int_equal(a->rules_state, SN_RULES_UNKNOWN);
+    assert_int_equal(b->rules_state, SN_RULES_KNOWN);
+    sn_pace_set_rules(pace, b, SN_RULES_FETCHING, NULL, 0);
+    push(pace, b, 1);
+    assert_null(sn_pace_take(pace, 1));
+    sn_pace_set_rules(pace, b, SN_RULES_KNOWN, NULL, 0);
+    assert_ptr_equal(sn_pace_take(pace, 1), b);
+    end(pace);
+    assert_int_equal(freed, 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(waits_between_requests),
+        cmocka_unit_test(takes_turns),
+        cmocka_unit_test(limits_hosts),
+        cmocka_unit_test(tries_again_in_time),
+        cmocka_unit_test(forgets_rules_that_take_too_much),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,66 @@
+/* Settings: what is saved comes back; what is not ours is refused. */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "crawl/engine.h"
+
+static char folder_name[] = "/tmp/seen-settings.XXXXXX";
+
+static void comes_back(void **state)
+{
+    sn_crawl_options in, out;
+    seen_error error;
+    void *keep;
+    static const char *const patterns[] = {"a\nb\\", "", "c d"};
+    (void)state;
+    sn_crawl_defaults(&in);
+    in.include = (sn_crawl_list){patterns, 3};
+    in.agent = "x/1 (\x1b\\x41)";
+    in.filter = "redis://h/n";
+    in.max_depth = UINT64_MAX - 1;
+    in.delay_ms = 0;
+    in.error_rate = 1.0 / 3;
+    in.exact = true;
+    int folder = open(folder_name, O_RDONLY | O_DIRECTORY);
+    assert_int_equal(sn_settings_save(folder, &in, &error), SEEN_OK);
+    out = (sn_crawl_options){.state = "s"};
+    assert_int_equal(sn_crawl_load(folder_name, &out, &keep, &error), SEEN_OK);
+    assert_string_equal(out.state, "s");
+    assert_string_equal(out.agent, in.agent);
+    assert_string_equal(out.filter, in.filter);
+    assert_int_equal(out.include.count, 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_string_equal(out.include.items[i], patterns[i]);
+    assert_int_equal(out.exclude.count, 0);
+    assert_true(out.max_depth == in.max_depth && out.delay_ms == 0 && out.exact);
+    assert_true(out.error_rate == in.error_rate);
+    assert_null(out.warc);
+    free(keep);
+    static const char *const wrong[] = {"nonsense 1\n", "max-depth x\n", "max-depth\n", "\n"};
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(
+            sn_state_replace(folder, "settings", wrong[i], strlen(wrong[i]), &error), SEEN_OK);
+        assert_int_equal(sn_crawl_load(folder_name, &out, &keep, &error), SEEN_ERR_FORMAT);
+    }
+    assert_false(sn_crawl_resumable(folder_name));
+    unlinkat(folder, "settings", 0);
+    close(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(comes_back)};
+    if (mkdtemp(folder_name) == NULL)
+        return 1;
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    rmdir(folder_name);
+    return failed;
+}
