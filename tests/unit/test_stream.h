@@ -50,7 +50,8 @@ static char scratch_dir[256];
 static inline int scratch_begin(void **state)
 {
     (void)state;
-    const char *tmp = getenv("TMPDIR");
+    /* In memory where that can be had: the many fsyncs are not what is tested. */
+    const char *tmp = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : getenv("TMPDIR");
     snprintf(scratch_dir, sizeof scratch_dir, "%s/seen-unit.XXXXXX", tmp ? tmp : "/tmp");
     return mkdtemp(scratch_dir) ? 0 : -1;
 }

@@ -1,0 +1,160 @@
+/* The row of filters, and the keys on their way, against plain sets. */
+#include "stream/cascade.h"
+#include "stream/pending.h"
+#include "test_stream.h"
+
+static seen_hash hash_of(uint64_t key, const seen_hasher *hasher)
+{
+    return seen_hash_key(hasher, &key, sizeof key);
+}
+
+/* Adds keys 0, 1, 2 … with repeats and checks every answer: never a false "new", and at most some
+ * false "before". */
+static void check_model(const sn_cascade_options *options, uint64_t keys, size_t filters_min)
+{
+    sn_cascade c;
+    seen_error error = {0};
+    seen_status status = sn_cascade_open(&c, options, &error);
+    assert_string_equal(error.message, "");
+    assert_int_equal(status, SEEN_OK);
+    enum { BATCH = 1500 };
+    seen_hash hashes[BATCH];
+    seen_answer answers[BATCH];
+    bool fresh[BATCH];
+    uint64_t next = 0, wrong = 0;
+    while (next < keys) {
+        size_t n = random_below(BATCH) + 1;
+        for (size_t i = 0; i < n; i++) {
+            fresh[i] = !next || random_below(3);
+            uint64_t key = fresh[i] ? next++ : random_next() % next;
+            hashes[i] = hash_of(key, &c.hasher);
+        }
+        assert_int_equal(sn_cascade_add(&c, hashes, n, answers, NULL), SEEN_OK);
+        for (size_t i = 0; i < n; i++) {
+            if (!fresh[i])
+                assert_int_equal(answers[i], SEEN_BEFORE);
+            wrong += fresh[i] && answers[i] == SEEN_BEFORE;
+        }
+    }
+    assert_in_range(c.count, filters_min, SN_CASCADE_MAX);
+    assert_int_equal(sn_cascade_keys(&c) + wrong, next);
+    /* Ten times what the rate allows, and some: a rate that is off by far shows, chance does not.
+     */
+    double allowed = 10 * options->error_rate * (double)next + 10;
+    assert_true((double)wrong <= allowed);
+    assert_true(sn_cascade_expect_wrong(&c) <= 1.05 * options->error_rate * (double)next);
+    assert_true(sn_cascade_rate_now(&c) <= 1.05 * options->error_rate);
+    /* All keys are there, and strangers are not. */
+    uint64_t strangers = 0;
+    for (uint64_t key = 0; key < next; key += BATCH) {
+        for (size_t i = 0; i < BATCH; i++)
+            hashes[i] = hash_of(key + i < next ? key + i : 0, &c.hasher);
+        assert_int_equal(sn_cascade_check(&c, hashes, BATCH, answers, NULL), SEEN_OK);
+        for (size_t i = 0; i < BATCH; i++)
+            assert_int_equal(answers[i], SEEN_BEFORE);
+        for (size_t i = 0; i < BATCH; i++)
+            hashes[i] = hash_of(~(key + i), &c.hasher);
+        assert_int_equal(sn_cascade_check(&c, hashes, BATCH, answers, NULL), SEEN_OK);
+        for (size_t i = 0; i < BATCH; i++)
+            strangers += answers[i];
+    }
+    assert_true((double)strangers <= allowed + 1500 * options->error_rate * 10);
+    sn_cascade_close(&c);
+}
+
+static void test_estimated(void **state)
+{
+    (void)state;
+    check_model(&(sn_cascade_options){.capacity = 100000, .error_rate = 1e-6}, 100000, 1);
+    check_model(&(sn_cascade_options){.capacity = 50000, .error_rate = 0.01}, 40000, 1);
+}
+
+/* The estimate was far too low: it grows, and the rate is kept. */
+static void test_grows(void **state)
+{
+    (void)state;
+    check_model(&(sn_cascade_options){.capacity = 1000, .error_rate = 1e-6}, 100000, 4);
+    check_model(&(sn_cascade_options){.capacity = 500, .error_rate = 0.001}, 100000, 4);
+}
+
+static void test_bounded(void **state)
+{
+    (void)state;
+    sn_cascade c;
+    sn_cascade_options options = {.capacity = 1000000, .error_rate = 1e-6, .memory = 1 << 20};
+    assert_int_equal(sn_cascade_open(&c, &options, NULL), SEEN_OK);
+    assert_in_range(sn_cascade_memory(&c), 1 << 19, 1 << 20);
+    seen_hash hashes[1000];
+    seen_answer answers[1000];
+    for (uint64_t key = 0; key < 2000000; key += 1000) {
+        for (size_t i = 0; i < 1000; i++)
+            hashes[i] = hash_of(key + i, &c.hasher);
+        assert_int_equal(sn_cascade_add(&c, hashes, 1000, answers, NULL), SEEN_OK);
+    }
+    assert_int_equal(c.count, 1);
+    assert_in_range(sn_cascade_memory(&c), 1 << 19, 1 << 20);
+    /* It says how wrong it became: about as many as it did drop. */
+    double dropped = 2000000 - (double)sn_cascade_keys(&c);
+    assert_true(dropped > 1000);
+    double said = sn_cascade_expect_wrong(&c);
+    assert_true(said > dropped / 2 && said < dropped * 2);
+    sn_cascade_close(&c);
+    /* Plenty of memory is not taken when it is not needed. */
+    options = (sn_cascade_options){.capacity = 1000, .error_rate = 1e-6, .memory = 1 << 30};
+    assert_int_equal(sn_cascade_open(&c, &options, NULL), SEEN_OK);
+    assert_in_range(sn_cascade_memory(&c), 1, 1 << 16);
+    sn_cascade_close(&c);
+}
+
+static void test_plan(void **state)
+{
+    (void)state;
+    sn_cascade_options options = {.capacity = 1000000, .error_rate = 1e-6};
+    seen_plan plan;
+    assert_int_equal(sn_cascade_plan(&options, &plan, NULL), SEEN_OK);
+    assert_int_equal(plan.spread, 2);
+    assert_true(plan.bits_per_key < 33);
+    options.capacity = 0;
+    assert_int_equal(sn_cascade_plan(&options, &plan, NULL), SEEN_OK);
+    assert_in_range(plan.bytes, 12 << 20, 20 << 20);
+}
+
+static void test_pending(void **state)
+{
+    (void)state;
+    seen_hasher hasher;
+    assert_int_equal(seen_hasher_random(SEEN_XXH3, &hasher, NULL), SEEN_OK);
+    sn_pending pending;
+    sn_pending_init(&pending);
+    for (int round = 0; round < 3; round++) {
+        assert_false(sn_pending_has(&pending, (seen_hash){0, 0}));
+        for (uint64_t key = 0; key < 20000; key++) {
+            seen_hash hash = key ? hash_of(key, &hasher) : (seen_hash){0, 0};
+            bool fresh = false;
+            assert_false(sn_pending_has(&pending, hash));
+            assert_int_equal(sn_pending_add(&pending, hash, &fresh, NULL), SEEN_OK);
+            assert_true(fresh);
+            assert_int_equal(sn_pending_add(&pending, hash, &fresh, NULL), SEEN_OK);
+            assert_false(fresh);
+            assert_true(sn_pending_has(&pending, hash));
+        }
+        /* One half of a hash is not enough. */
+        seen_hash half = hash_of(5, &hasher);
+        half.lo ^= 1;
+        assert_false(sn_pending_has(&pending, half));
+        sn_pending_clear(&pending);
+        assert_false(sn_pending_has(&pending, hash_of(5, &hasher)));
+    }
+    sn_pending_free(&pending);
+}
+
+int main(void)
+{
+    seed_from_environment();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_estimated), cmocka_unit_test(test_grows),
+        cmocka_unit_test(test_bounded),   cmocka_unit_test(test_plan),
+        cmocka_unit_test(test_pending),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
