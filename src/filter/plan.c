@@ -4,7 +4,7 @@
  * Poisson with mean L = g n / lines. With B cells in a line, a cell is set by one key with
  * probability q / B, so that
  *
- *     cover(L, q) = sum over i of Poisson(i; L) (1 - (1 - q/B)^i)^q
+ *     cover(L, q) = sum over i of Poisson(i; L) (1 - (1 - q/B)^i)^q    (nearly; see cover())
  *     rate        = cover(L, q)^g
  *
  * For a rate p and a choice of g and q, one equation, cover(L, q) = p^(1/g), gives L and with it
@@ -33,33 +33,54 @@ static double power(double x, unsigned n)
     return r;
 }
 
-/* The chance that q cells, one in each of q words, are all set in a line that a Poisson number of
- * keys with this mean has touched. */
+/* The same chance if the words of a line were filled independently: the sum over i in the formula
+ * of the textbooks. It has no cancellation, and is used where the filter is almost empty. */
+static double cover_sparse(double mean, unsigned probes, unsigned cells)
+{
+    double keep = 1.0 - (double)probes / cells;
+    double mode = floor(mean);
+    double top = exp(-mean + mode * log(mean) - lgamma(mode + 1));
+    double sum = 0, weight = top, unset = pow(keep, mode);
+    for (double i = mode; weight > 1e-30 * top && weight > 1e-300; i++) {
+        sum += weight * power(1 - unset, probes);
+        weight *= mean / (i + 1);
+        unset *= keep;
+    }
+    weight = top;
+    unset = pow(keep, mode);
+    for (double i = mode; i > 0 && weight > 1e-30 * top && weight > 1e-300; i--) {
+        weight *= i / mean;
+        unset /= keep;
+        sum += weight * power(1 - unset, probes);
+    }
+    return sum;
+}
+
+/* The chance that the q cells of a stranger, one in each of q neighbouring words, are all set in a
+ * line that a Poisson number of keys with this mean has touched. A key that hits a word is likely
+ * to hit its neighbours too, so the words are not independent. By inclusion and exclusion over the
+ * set S of the stranger's cells that are not set, with W the words of a random key and C the cells
+ * of a word: cover = sum over S of (-1)^|S| exp(-mean (1 - E[(1 - 1/C)^|S and W|])) */
 static double cover(double mean, unsigned probes, unsigned cells)
 {
     if (!(mean > 0))
         return 0;
-    double keep = 1.0 - (double)probes / cells;
-    double mode = floor(mean);
-    double top = exp(-mean + mode * log(mean) - lgamma(mode + 1));
-    double sum = 0;
-    double weight = top, unset = pow(keep, mode);
-    for (double i = mode; weight > 1e-30 * top || i < mean; i++) {
-        sum += weight * power(1 - unset, probes);
-        weight *= mean / (i + 1);
-        unset *= keep;
-        if (weight < 1e-300)
-            break;
+    unsigned all = (1u << probes) - 1;
+    double kept[SN_LINE_WORDS + 1] = {1}, sum = 0;
+    for (unsigned i = 1; i <= SN_LINE_WORDS; i++)
+        kept[i] = kept[i - 1] * (1.0 - (double)SN_LINE_WORDS / cells);
+    for (unsigned set = 0; set <= all; set++) {
+        double keep = 0;
+        for (unsigned first = 0; first < SN_LINE_WORDS; first++) {
+            unsigned words = all << first;
+            words = (words | words >> 8) & 255;
+            keep += kept[__builtin_popcount(set & words)] / SN_LINE_WORDS;
+        }
+        double term = exp(-mean * (1 - keep));
+        sum += __builtin_popcount(set) % 2 ? -term : term;
     }
-    weight = top;
-    unset = pow(keep, mode);
-    for (double i = mode; i > 0; i--) {
-        weight *= i / mean;
-        unset /= keep;
-        if (weight < 1e-300 || weight < 1e-30 * top)
-            break;
-        sum += weight * power(1 - unset, probes);
-    }
+    if (sum < 1e-9)
+        sum = cover_sparse(mean, probes, cells);
     return sum < 1 ? sum : 1;
 }
 
@@ -175,7 +196,7 @@ static double solve_mean(const sn_geometry *g, double rate)
     double low = 0, high = 1;
     while (rate_at_mean(g, high) < rate && high < 1e6)
         high *= 2;
-    for (int i = 0; i < 60; i++) {
+    for (int i = 0; i < 45; i++) {
         double mid = (low + high) / 2;
         if (rate_at_mean(g, mid) < rate)
             low = mid;
@@ -230,13 +251,21 @@ static void size_lines(sn_geometry *g, double keys, double rate)
 }
 
 /* Whole lines weigh in a small filter: there every (spread, probes) is tried, and the first that
- * fits the tenth wins, or else the smallest filter. */
+ * fits the tenth wins, or else the smallest filter. A choice that would need more lines than the best
+ * so far is not sized at all: some would need more than a number can hold. */
 static void size_small(sn_geometry *best, double keys, double rate)
 {
     double allowed = 1.10 * seen_classic_bits(keys, rate) / sn_geometry_cells(best);
     for (unsigned spread = 1; spread <= SN_SPREAD_MAX; spread++) {
         for (unsigned probes = 1; probes <= SN_LINE_WORDS; probes++) {
             sn_geometry g = {.kind = best->kind, .spread = spread, .probes = probes};
+            uint64_t parts = parts_of(&g);
+            uint64_t fewer = (sn_geometry_lines(best) - 1) / parts * parts;
+            if (fewer == 0)
+                continue;
+            cut_shards(fewer, parts, true, &g);
+            if (sn_plan_rate(&g, keys) > rate)
+                continue;
             size_lines(&g, keys, rate);
             if (sn_geometry_lines(&g) < sn_geometry_lines(best))
                 *best = g;
@@ -327,6 +356,9 @@ static bool fit_capacity(sn_geometry *out, seen_kind kind, uint64_t bits, double
     uint64_t lines = bits / 512 ? bits / 512 : 1;
     if (!choose_spread(kind, rate, 0, out))
         return false;
+    /* Fewer lines than parts: a classic filter fits into any number of lines. */
+    if (lines < parts_of(out))
+        *out = (sn_geometry){.kind = kind, .spread = (uint32_t)ceil(-log2(rate)), .probes = 1};
     cut_shards(lines, parts_of(out), true, out);
     return true;
 }
