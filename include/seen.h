@@ -385,7 +385,7 @@ typedef struct seen_url_options {
  *   out         gets *out_len printable ASCII bytes, without a NUL; must not overlap url or base.
  *               Scribbled on when the result is not SEEN_URL_OK
  *   out_len     SEEN_URL_TOO_LONG: a capacity that is enough. Other failures leave it as it was
- * Cost: a canonical URL is scanned once and copied. Never more than O(len log len). */
+ * Cost: a canonical URL is scanned once and copied. Linear; sorting a query a bit more. */
 SEEN_API seen_url_result seen_url_canonical(const char *url, size_t len, const char *base,
                                             size_t base_len, const seen_url_options *options,
                                             char *out, size_t capacity, size_t *out_len);

@@ -10,7 +10,7 @@
 
 #include "stream/fail.h"
 #ifndef SEEN_URL_BOUND
-#include "url/url.h"
+#include "seen.h"
 #endif
 
 enum { BATCH = 256 };
