@@ -1,0 +1,102 @@
+# create: every kind and growth, siblings, what is refused, nothing half made.
+set -eu
+fail() { echo "create: $*" >&2; exit 1; }
+value() { "$SEEN" info --json "$1" | sed -n "s/^  \"$2\": \"*\([^\",]*\)\"*,*$/\1/p"; }
+refused() {
+    local part=$1 status=0
+    shift
+    "$SEEN" "$@" > out 2> words || status=$?
+    [ "$status" = 2 ] || fail "$*: status $status"
+    grep -q -- "$part" words || fail "$*: $(cat words)"
+}
+for kind in bloom counting; do
+    for growth in fixed growing window; do
+        f=$kind-$growth.seen
+        [ "$f" != counting-window.seen ] || continue # a window forgets by itself
+        "$SEEN" create "$f" -n 10k -p 1e-3 --kind $kind --growth $growth 2> words || fail "$f: $(cat words)"
+        grep -q "^seen: $f: $kind, $growth" words || fail "$f: the summary says $(cat words)"
+        [ "$(value "$f" kind)" = $kind ] && [ "$(value "$f" growth)" = $growth ] || fail "$f is something else"
+        [ "$(value "$f" error_rate)" = 0.001 ] || fail "$f: rate $(value "$f" error_rate)"
+        seq 1000 | "$SEEN" add -q "$f" || fail "$f: add"
+        [ "$(seq 1000 | "$SEEN" check "$f" | wc -l)" = 1000 ] || fail "$f: a line was lost"
+    done
+done
+"$SEEN" create -q w.seen --window 30d --generations 4 -n 1k
+"$SEEN" info w.seen | grep -q '4 generations in 30 days' || fail "the window: $("$SEEN" info w.seen)"
+"$SEEN" create -q grow.seen --growth growing || fail "growing needs a number"
+"$SEEN" create -q mem.seen -m 64KiB -n 10k
+[ "$(value mem.seen bytes)" -le 65536 ] || fail "-m 64KiB took $(value mem.seen bytes)"
+"$SEEN" create -q classic.seen -m 64KiB -k 7
+[ "$(value classic.seen hashes)" = 7 ] || fail "-k 7 gave $(value classic.seen hashes)"
+
+# Seeds: given, random, and shown as they are taken.
+"$SEEN" create -q s1.seen -n 1k --seed 42
+"$SEEN" create -q s2.seen -n 1k --seed 42
+cmp s1.seen s2.seen || fail "the same seed gives other files"
+"$SEEN" create -q s3.seen -n 1k
+"$SEEN" create -q s4.seen -n 1k
+[ "$(value s3.seen seed)" != "$(value s4.seen seed)" ] || fail "two random seeds are equal"
+"$SEEN" create -q s5.seen -n 1k --seed "$(value s3.seen seed)"
+[ "$(value s3.seen seed)" = "$(value s5.seen seed)" ] || fail "a seed does not come back"
+if "$SEEN" --version | grep -q siphash; then
+    "$SEEN" create -q sip.seen -n 1k --hash sip
+    "$SEEN" info sip.seen | grep -q 'hash *sip' || fail "--hash sip"
+fi
+
+# Siblings.
+"$SEEN" create -q twin.seen --like s3.seen
+[ "$(value twin.seen seed)" = "$(value s3.seen seed)" ] || fail "--like has another seed"
+[ "$(value twin.seen bits)" = "$(value s3.seen bits)" ] || fail "--like has another size"
+refused "leave --capacity out" create x.seen --like s3.seen -n 5
+refused nosuch.seen create x.seen --like nosuch.seen
+
+# What exists is left alone.
+seq 10 | "$SEEN" add -q s3.seen
+cp s3.seen before
+refused s3.seen create s3.seen -n 1k
+cmp -s s3.seen before || fail "a refused create changed the file"
+"$SEEN" create -q s3.seen -n 1k --replace
+[ "$(value s3.seen keys_estimated)" = 0 ] || fail "--replace kept the keys"
+"$SEEN" create -q again.seen -n 1k -p 1%
+seq 10 | "$SEEN" add -q again.seen
+"$SEEN" create -q again.seen -n 1k -p 1% --if-absent || fail "--if-absent refuses its own numbers"
+[ "$(value again.seen keys_estimated)" -ge 9 ] || fail "--if-absent emptied the filter"
+refused again.seen create again.seen -n 500k -p 1% --if-absent
+refused "contradict" create again.seen -n 1k --if-absent --replace
+
+# When full.
+"$SEEN" create -q small.seen -n 100 --when-full refuse
+if seq 5000 | "$SEEN" add -q small.seen 2> words; then fail "a full filter took 5000 keys"; fi
+"$SEEN" create -q small2.seen -n 100
+seq 5000 | "$SEEN" add -q small2.seen || fail "go-on refused"
+
+# Refusals, after which nothing is there.
+refused "window" create x.seen -n 1k --kind counting --growth window
+refused "how large" create x.seen
+refused "how large" create x.seen -p 1%
+refused "window" create x.seen -n 1k --generations 4
+refused "window" create x.seen -n 1k --window 1d --growth growing
+refused "no/such" create no/such/x.seen -n 1k
+refused "create needs" create -n 1k
+refused "does not take" create x.seen y.seen -n 1k
+[ ! -e x.seen ] || fail "a refused create left a file"
+[ "$(ls -A | grep -c '^\.')" = 0 ] || fail "temporary files are left: $(ls -A)"
+
+# rotate: the oldest generation is forgotten.
+"$SEEN" create -q turn.seen --growth window --generations 2 -n 1k
+echo old | "$SEEN" add -q turn.seen
+"$SEEN" rotate turn.seen
+echo old | "$SEEN" check -q turn.seen > /dev/null || fail "forgotten too soon"
+"$SEEN" rotate turn.seen
+if echo old | "$SEEN" check -q turn.seen > /dev/null; then fail "not forgotten"; fi
+refused s1.seen rotate s1.seen
+
+# drop: asks, and leaves alone what is no filter.
+refused "nobody can be asked" drop s1.seen < /dev/null
+[ -e s1.seen ] || fail "removed without being asked"
+"$SEEN" drop --force s1.seen s2.seen
+[ ! -e s1.seen ] && [ ! -e s2.seen ] || fail "not removed"
+refused s1.seen drop -f s1.seen
+echo precious > notes.txt
+refused notes.txt drop -f notes.txt
+[ "$(cat notes.txt)" = precious ] || fail "removed what is no filter"

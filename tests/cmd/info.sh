@@ -1,0 +1,62 @@
+# info: the words and the JSON, the estimate, the warning, and files that are no filters.
+set -eu
+fail() { echo "info: $*" >&2; exit 1; }
+"$SEEN" create -q f.seen -n 100k -p 1%
+seq 50000 | "$SEEN" add -q f.seen
+"$SEEN" info f.seen > text 2> words
+[ ! -s words ] || fail "half full, and a warning: $(cat words)"
+for part in '^f.seen$' 'kind *bloom, fixed' 'store *file, format 1' 'capacity *100,000 keys at an error rate of 1%' \
+    'keys *about' 'fill' 'error rate .* at present'; do
+    grep -q "$part" text || fail "no '$part' in: $(cat text)"
+done
+"$SEEN" info --json f.seen > json
+python3 - << 'PY' || fail "the JSON: $(cat json)"
+import json
+i = json.load(open("json"))
+assert list(i) == ["kind", "growth", "store", "capacity", "error_rate", "bits", "bytes", "hashes", "spread",
+                   "keys_estimated", "fill", "error_rate_now", "layers", "seed", "format_version"], list(i)
+assert i["kind"] == "bloom" and i["growth"] == "fixed" and i["store"] == "file"
+assert i["capacity"] == 100000 and i["error_rate"] == 0.01 and i["layers"] == 1 and i["format_version"] == 1
+assert i["bytes"] * 8 == i["bits"] and len(i["seed"]) == 32 and int(i["seed"], 16) >= 0
+assert abs(i["keys_estimated"] - 50000) < 1000, i["keys_estimated"]
+assert 0.1 < i["fill"] < 0.5 and 0 < i["error_rate_now"] < 0.005
+PY
+
+# Past the capacity: said once, on stderr, and the rate is above the promise.
+seq 50001 150000 | "$SEEN" add -q f.seen
+"$SEEN" info f.seen > text 2> words
+grep -q 'past its capacity' words && [ "$(wc -l < words)" = 1 ] || fail "no warning: $(cat words)"
+"$SEEN" info --json f.seen 2> /dev/null | python3 -c '
+import json, sys
+i = json.load(sys.stdin)
+assert i["error_rate_now"] > 0.02 and abs(i["keys_estimated"] - 150000) < 3000, i' || fail "150% full"
+"$SEEN" info -q f.seen 2>&1 > /dev/null | grep -q . && fail "-q warns"
+
+# Just full is no reason to warn, and a growing filter is never past its capacity.
+"$SEEN" create -q g.seen -n 10k
+seq 10000 | "$SEEN" add -q g.seen
+[ -z "$("$SEEN" info g.seen 2>&1 > /dev/null)" ] || fail "a warning at capacity"
+"$SEEN" create -q grow.seen --growth growing -n 1k
+seq 100000 | "$SEEN" add -q grow.seen
+[ -z "$("$SEEN" info grow.seen 2>&1 > /dev/null)" ] || fail "a growing filter warns"
+"$SEEN" info --json grow.seen | python3 -c '
+import json, sys
+i = json.load(sys.stdin)
+assert i["layers"] > 1 and i["error_rate_now"] <= i["error_rate"] * 1.05, i' || fail "growing"
+
+# What is no filter, or no whole one, is refused and not changed.
+printf '' > empty; head -c 100000 /dev/urandom > junk; head -c 20000 f.seen > cut; mkdir folder
+for f in empty junk cut folder nosuch; do
+    before=$(cat "$f" 2> /dev/null | md5sum)
+    status=0
+    "$SEEN" info "$f" > out 2> words || status=$?
+    [ "$status" = 2 ] && [ ! -s out ] && grep -q "^seen: $f" words || fail "$f: $status $(cat words)"
+    [ "$(cat "$f" 2> /dev/null | md5sum)" = "$before" ] || fail "$f was changed"
+done
+# A name with a newline is one line of output.
+cp g.seen $'odd\nname\x1b[0m'
+"$SEEN" info $'odd\nname\x1b[0m' | head -1 | grep -qxF 'odd\nname\x1b[0m' || fail "a raw name"
+# Only reading: a filter that may not be written is still shown.
+chmod 400 g.seen
+"$SEEN" info g.seen > /dev/null || fail "a read-only file"
+true

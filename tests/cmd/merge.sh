@@ -1,0 +1,49 @@
+# merge: the union, whole or not at all.
+set -eu
+fail() { echo "merge: $*" >&2; exit 1; }
+refused() {
+    local part=$1 status=0
+    shift
+    "$SEEN" "$@" > out 2> words || status=$?
+    [ "$status" = 2 ] || fail "$*: status $status"
+    grep -q -- "$part" words || fail "$*: $(cat words)"
+}
+for kind in bloom counting; do
+    rm -f ./*.seen
+    "$SEEN" create -q all.seen -n 10k -p 1e-6 --kind $kind
+    for day in mon tue wed; do "$SEEN" create -q $day.seen --like all.seen; done
+    seq 1 2000 > mon; seq 1501 3500 > tue; seq 3001 5000 > wed
+    for day in mon tue wed; do "$SEEN" add -q $day.seen $day; cat $day | "$SEEN" add -q all.seen; done
+    "$SEEN" merge week.seen mon.seen tue.seen wed.seen || fail "$kind: merge"
+    seq 5000 | "$SEEN" check -c week.seen | grep -qx 5000 || fail "$kind: a key was lost"
+    [ "$(seq 6001 20000 | "$SEEN" check -c week.seen)" -le 5 ] || fail "$kind: too many strangers"
+    "$SEEN" info --json week.seen | sed -n '/keys_est/p; /fill/p' > a
+    "$SEEN" info --json all.seen | sed -n '/keys_est/p; /fill/p' > b
+    cmp a b || fail "$kind: the union is not what adding all gives"
+    # In place, and in another order.
+    "$SEEN" merge --into mon.seen wed.seen tue.seen
+    seq 5000 | "$SEEN" check -c mon.seen | grep -qx 5000 || fail "$kind: --into lost a key"
+done
+
+cp week.seen before
+refused "week.seen exists" merge week.seen mon.seen
+cmp -s week.seen before || fail "an existing OUT was changed"
+"$SEEN" merge --replace week.seen tue.seen
+seq 1501 3500 | "$SEEN" check -c week.seen | grep -qx 2000 || fail "--replace"
+# OUT among the filters.
+cp tue.seen both.seen
+"$SEEN" merge --replace both.seen both.seen wed.seen
+seq 1501 5000 | "$SEEN" check -c both.seen | grep -qx 3500 || fail "OUT as one of the filters"
+
+# Others' numbers, others' seeds, nothing there: refused, and nothing appears.
+"$SEEN" create -q other.seen -n 50k -p 1e-6 --kind counting
+"$SEEN" create -q seed.seen -n 10k -p 1e-6 --kind counting
+refused . merge x.seen mon.seen other.seen
+refused . merge x.seen mon.seen seed.seen
+refused nosuch merge x.seen mon.seen nosuch.seen
+refused nosuch merge --into nosuch.seen mon.seen
+refused needs merge x.seen
+refused contradict merge --into --replace x.seen mon.seen
+refused no/such merge no/such/x.seen mon.seen
+[ ! -e x.seen ] || fail "a refused merge left OUT"
+[ "$(ls -A | grep -c '^\.')" = 0 ] || fail "temporary files are left: $(ls -A)"
