@@ -1,0 +1,93 @@
+/* Large memory: zeroed, aligned, given back whole. */
+#include "test_trust.h"
+
+#include "base/memory.h"
+
+#include <sys/resource.h>
+
+/* Pages of this process, from the system. */
+static long pages_mapped(void)
+{
+    long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (!file || fscanf(file, "%ld", &pages) != 1)
+        pages = -1;
+    if (file)
+        fclose(file);
+    return pages;
+}
+
+static void test_map(void **state)
+{
+    (void)state;
+    static const size_t SIZES[] = {1,          64,          4095,        4096,        4097,
+                                   1 << 20,    (4 << 20) - 1, 4 << 20,   (4 << 20) + 1, (4 << 20) + 4096,
+                                   (6 << 20) + 64, 33 << 20};
+    for (size_t i = 0; i < sizeof SIZES / sizeof *SIZES; i++) {
+        unsigned char *p = sn_memory_map(SIZES[i]);
+        assert_non_null(p);
+        assert_int_equal((uintptr_t)p % 64, 0);
+        if (SIZES[i] >= 4 << 20)
+            assert_int_equal((uintptr_t)p % (2 << 20), 0);
+        for (size_t at = 0; at < SIZES[i]; at += at < 5000 ? 1 : 997)
+            assert_int_equal(p[at], 0);
+        p[0] = p[SIZES[i] - 1] = 1;
+        sn_memory_unmap(p, SIZES[i]);
+    }
+    sn_memory_unmap(NULL, 5);
+}
+
+/* Mapping and unmapping leaves nothing behind, whatever the size. */
+static void test_no_leak(void **state)
+{
+    (void)state;
+    long before = pages_mapped();
+    if (before < 0)
+        skip();
+    for (size_t i = 0; i < 300; i++) {
+        size_t bytes = (4 << 20) + i * 977;
+        void *p = sn_memory_map(bytes);
+        assert_non_null(p);
+        sn_memory_unmap(p, bytes);
+    }
+    assert_true(pages_mapped() - before < 1024);
+}
+
+static void test_impossible(void **state)
+{
+    (void)state;
+    assert_null(sn_memory_map(0));
+    assert_null(sn_memory_map(SIZE_MAX));
+    assert_null(sn_memory_map(SIZE_MAX - 4096));
+    assert_null(sn_memory_map(SIZE_MAX / 2 - 1));
+}
+
+/* A set that cannot fit is refused in words. */
+static void test_too_large_set(void **state)
+{
+    (void)state;
+    seen_options options = plain_options(SEEN_COUNTING, SEEN_FIXED, 10000000000, 1e-9);
+    seen_set *set = NULL;
+    struct rlimit limit, tight;
+    assert_int_equal(getrlimit(RLIMIT_AS, &limit), 0);
+    tight = limit;
+    tight.rlim_cur = (rlim_t)1 << 30;
+    assert_int_equal(setrlimit(RLIMIT_AS, &tight), 0);
+    seen_error e = {0};
+    seen_status status = seen_create(NULL, &options, 0, &set, &e);
+    assert_int_equal(setrlimit(RLIMIT_AS, &limit), 0);
+    assert_int_equal(status, SEEN_ERR_MEMORY);
+    assert_non_null(strstr(e.message, "MiB"));
+    assert_null(set);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_map),
+        cmocka_unit_test(test_no_leak),
+        cmocka_unit_test(test_impossible),
+        cmocka_unit_test(test_too_large_set),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
