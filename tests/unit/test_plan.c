@@ -1,0 +1,356 @@
+/* Numbers: the textbook, the table of geometries, every subset of wishes, and those that are refused. */
+#include "test_trust.h"
+
+#include "filter/plan.h"
+
+#include <math.h>
+
+static seen_wish wish_of(uint64_t capacity, double rate, uint64_t bits, uint32_t hashes)
+{
+    return (seen_wish){.size = sizeof(seen_wish),
+                       .capacity = capacity,
+                       .error_rate = rate,
+                       .bits = bits,
+                       .hashes = hashes};
+}
+
+static seen_plan plan_of(uint64_t capacity, double rate, uint64_t bits, uint32_t hashes)
+{
+    seen_wish wish = wish_of(capacity, rate, bits, hashes);
+    seen_plan plan = {0};
+    OK(seen_plan_make(&wish, &plan, error));
+    return plan;
+}
+
+static bool close_to(double a, double b, double share)
+{
+    return fabs(a - b) <= share * fabs(b);
+}
+
+/* The rate by its meaning. Keys that start at word s are Poisson with an eighth of the mean; a word
+ * is hit by the keys that start at it or up to q - 1 words before it; a cell of it stays unset with
+ * (1 - 1/C) to the power of their number. Averaged over so many lines drawn at random. */
+static double poisson(rng *r, double mean)
+{
+    double limit = exp(-mean), product = 1;
+    for (double n = 0;; n++) {
+        product *= (double)(rng_next(r) >> 11) / 9007199254740992.0;
+        if (product <= limit)
+            return n;
+    }
+}
+
+static double rate_by_drawing(unsigned cells, unsigned spread, unsigned probes, double mean)
+{
+    enum { DRAWS = 60000 };
+    rng r = {probes * 1000 + cells};
+    double sum = 0;
+    for (int draw = 0; draw < DRAWS; draw++) {
+        double start[8], product = 1;
+        for (int s = 0; s < 8; s++)
+            start[s] = poisson(&r, mean / 8);
+        for (unsigned w = 0; w < probes; w++) {
+            double hits = 0;
+            for (unsigned back = 0; back < probes; back++)
+                hits += start[(w + 8 - back) & 7];
+            product *= 1 - pow(1 - 8.0 / cells, hits);
+        }
+        sum += product;
+    }
+    return pow(sum / DRAWS, spread);
+}
+
+static void test_classic(void **state)
+{
+    (void)state;
+    assert_true(close_to(seen_classic_bits(1, 0.001), 14.4, 0.002));
+    assert_true(close_to(seen_classic_rate(1, 20, 10), 0.0000889, 0.001));
+    assert_true(close_to(seen_classic_hashes(20, 1), 13.86, 0.001));
+    assert_true(close_to(seen_classic_bits(1000, 0.01), 9585.06, 1e-6));
+    assert_true(close_to(seen_classic_rate(1000, 9585.06, 7), 0.01, 0.01));
+    seen_plan plan = plan_of(1, 0.001, 0, 0);
+    assert_true(close_to(plan.classic_bits, 14.38, 0.001));
+    assert_true(close_to(plan.classic_hashes, 9.97, 0.001));
+    /* k = 10 at m/n = 20: one cell a line is the classic filter, to the digit. */
+    plan = plan_of(1000000, 0, 20000000, 10);
+    assert_int_equal(plan.spread, 10);
+    assert_int_equal(plan.probes, 1);
+    assert_true(close_to(plan.predicted_rate, 0.0000889, 0.002));
+}
+
+static void test_table(void **state)
+{
+    (void)state;
+    static const struct {
+        double rate, classic;
+        unsigned spread, probes;
+        double bits;
+    } TABLE[] = {
+        {0.1, 4.79, 1, 3, 4.84},   {0.03, 7.30, 1, 5, 7.45},  {0.01, 9.59, 1, 6, 9.95},
+        {1e-3, 14.38, 1, 8, 15.72}, {1e-4, 19.17, 2, 6, 19.89}, {1e-6, 28.76, 2, 8, 31.45},
+        {1e-9, 43.13, 3, 8, 47.17},
+    };
+    for (size_t i = 0; i < sizeof TABLE / sizeof *TABLE; i++) {
+        seen_plan plan = plan_of(100000000, TABLE[i].rate, 0, 0);
+        assert_int_equal(plan.spread, TABLE[i].spread);
+        assert_int_equal(plan.probes, TABLE[i].probes);
+        assert_true(close_to(plan.bits_per_key, TABLE[i].bits, 0.004));
+        assert_true(close_to(plan.classic_bits / 1e8, TABLE[i].classic, 0.001));
+        assert_true(close_to(plan.overhead, plan.bits_per_key / TABLE[i].classic, 0.002));
+    }
+}
+
+/* The planner's rate is the rate, for bloom and counting, for any load. */
+static void test_rate_formula(void **state)
+{
+    (void)state;
+    for (unsigned probes = 1; probes <= 8; probes++)
+        for (int kind = 0; kind < 2; kind++)
+            for (double share = 0.4; share < 1.7; share *= 2) {
+                sn_geometry g = {(seen_kind)kind, 1, probes, 1, 1000};
+                unsigned cells = sn_geometry_cells(&g);
+                double mean = share * cells / probes, keys = mean * 1000;
+                double got = sn_plan_rate(&g, keys), want = rate_by_drawing(cells, 1, probes, mean);
+                if (!close_to(got, want, 0.04))
+                    fail_msg("q=%u load %g: %g, not %g", probes, share, got, want);
+                g = (sn_geometry){(seen_kind)kind, 3, probes, 1, 3000};
+                assert_true(close_to(sn_plan_rate(&g, keys), got * got * got, 1e-9));
+            }
+    sn_geometry g = {SEEN_BLOOM, 1, 6, 1, 1000};
+    assert_true(sn_plan_rate(&g, 0) == 0 && sn_plan_rate(&g, -1) == 0);
+    assert_true(sn_plan_rate(&g, 1e12) <= 1);
+}
+
+static void test_overhead(void **state)
+{
+    (void)state;
+    static const uint64_t SIZES[] = {1000, 1000000, 100000000};
+    double worst[3] = {0};
+    for (double rate = 0.2; rate > 0.999e-9; rate *= 0.86)
+        for (int i = 0; i < 3; i++) {
+            seen_plan plan = plan_of(SIZES[i], rate, 0, 0);
+            double share = (double)plan.bits / seen_classic_bits((double)SIZES[i], rate);
+            assert_true(close_to(share, plan.overhead, 1e-9));
+            assert_true(plan.predicted_rate <= rate * (1 + 1e-8));
+            if (share > worst[i])
+                worst[i] = share;
+            /* Whole lines and whole hashes: a small filter may need one line more. */
+            if ((double)plan.bits > 1.10 * plan.classic_bits + (SIZES[i] > 1000 ? 0 : 512))
+                fail_msg("%g at %llu keys: %.3f x classic", rate, (unsigned long long)SIZES[i],
+                         share);
+        }
+    printf("worst memory: %.3f, %.3f, %.3f x classic at 10^3, 10^6, 10^8 keys\n", worst[0],
+           worst[1], worst[2]);
+}
+
+static void test_sizes(void **state)
+{
+    (void)state;
+    static const double RATES[] = {0.5, 0.01, 1e-6, 1e-12, 1e-18};
+    for (int kind = 0; kind < 2; kind++)
+        for (size_t r = 0; r < 5; r++)
+            for (double n = 1; n <= 1e12; n = ceil(n * 9.7)) {
+                seen_wish wish = wish_of((uint64_t)n, RATES[r], 0, 0);
+                wish.kind = (seen_kind)kind;
+                seen_plan plan;
+                OK(seen_plan_make(&wish, &plan, error));
+                sn_geometry g = sn_plan_to_geometry(&plan);
+                assert_true(sn_geometry_valid(&g));
+                assert_int_equal(plan.capacity, wish.capacity);
+                assert_true(plan.predicted_rate <= RATES[r] * (1 + 1e-8));
+                assert_true(plan.predicted_rate == seen_plan_rate(&plan, n));
+                assert_int_equal(plan.bits, plan.lines * 512);
+                assert_int_equal(plan.bytes, plan.lines * 64);
+                assert_int_equal(plan.lines % plan.shards, 0);
+                assert_int_equal(plan.hashes, plan.spread * plan.probes);
+                assert_true(seen_plan_rate(&plan, n * 1.1) >= plan.predicted_rate);
+            }
+    plan_of(1000000000000, 1e-9, 0, 0);
+}
+
+/* Every subset of the four numbers, taken from a filter that exists, is enough or refused. */
+static void test_subsets(void **state)
+{
+    (void)state;
+    static const uint64_t SIZES[] = {50, 1000, 250000, 100000000};
+    for (size_t i = 0; i < 4; i++)
+        for (unsigned set = 0; set < 16; set++) {
+            uint64_t n = SIZES[i];
+            double classic = seen_classic_bits((double)n, 0.01);
+            seen_wish wish =
+                wish_of(set & 1 ? n : 0, set & 2 ? 0.01 : 0,
+                        set & 4 ? (uint64_t)(classic * 1.3) + 1024 : 0, set & 8 ? 7 : 0);
+            seen_plan plan = {0};
+            seen_error e = {0};
+            bool enough = (set & 1 && set & 14) || (set & 4 && set & 10);
+            seen_status status = seen_plan_make(&wish, &plan, &e);
+            if (enough != (status == SEEN_OK))
+                fail_msg("subset %u at %llu keys: %s %s", set, (unsigned long long)n,
+                         seen_status_text(status), e.message);
+            if (!enough) {
+                assert_int_equal(status, SEEN_ERR_ARGUMENT);
+                assert_true(strlen(e.message) > 20);
+                assert_int_equal(plan.lines, 0);
+                continue;
+            }
+            sn_geometry g = sn_plan_to_geometry(&plan);
+            assert_true(sn_geometry_valid(&g) && plan.capacity > 0);
+            assert_true(plan.predicted_rate <= plan.error_rate * (1 + 1e-8));
+            assert_true(!(set & 1) || plan.capacity == n);
+            assert_true(!(set & 2) || plan.error_rate == 0.01);
+            assert_true(!(set & 4) || plan.bits <= wish.bits);
+            assert_true(!(set & 4) || (double)plan.bits + 100000 > (double)wish.bits * 0.98);
+            assert_true(!(set & 8) || plan.hashes == 7);
+            if ((set & 12) == 12)
+                assert_true(plan.spread == 7 && plan.probes == 1);
+        }
+}
+
+/* Never more memory than asked for, but for the one line that a filter needs. */
+static void test_memory_is_a_limit(void **state)
+{
+    (void)state;
+    for (uint64_t bits = 1; bits < 40000; bits = bits * 5 / 4 + 97)
+        for (double rate = 0.3; rate > 1e-18; rate /= 2000)
+            for (int kind = 0; kind < 2; kind++) {
+                seen_wish wish = wish_of(0, rate, bits, 0);
+                wish.kind = (seen_kind)kind;
+                seen_plan plan;
+                seen_status status = seen_plan_make(&wish, &plan, NULL);
+                assert_true(status == SEEN_OK || (status == SEEN_ERR_ARGUMENT && bits < 1024));
+                if (status == SEEN_OK)
+                    assert_true(plan.bits <= (bits < 512 ? 512 : bits) && plan.capacity >= 1);
+                wish = wish_of(bits / 20 + 1, 0, bits, 0);
+                OK(seen_plan_make(&wish, &plan, error));
+                assert_true(plan.bits <= (bits < 512 ? 512 : bits));
+            }
+}
+
+/* Memory and a rate give a capacity that is the largest one. */
+static void test_capacity_is_largest(void **state)
+{
+    (void)state;
+    for (uint64_t bits = 2048; bits < UINT64_C(1) << 42; bits *= 13)
+        for (double rate = 0.1; rate > 1e-8; rate /= 30) {
+            seen_wish wish = wish_of(0, rate, bits, 0);
+            seen_plan plan;
+            OK(seen_plan_make(&wish, &plan, error));
+            assert_true(seen_plan_rate(&plan, (double)plan.capacity) <= rate);
+            assert_true(seen_plan_rate(&plan, (double)plan.capacity * 1.0001 + 2) > rate);
+        }
+}
+
+#define REFUSED(...)                                                                               \
+    do {                                                                                           \
+        seen_wish wish = __VA_ARGS__;                                                              \
+        seen_plan plan = {.lines = 4711};                                                          \
+        FAILS(SEEN_ERR_ARGUMENT, seen_plan_make(&wish, &plan, error));                             \
+        assert_int_equal(plan.lines, 4711);                                                        \
+    } while (0)
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    REFUSED(wish_of(0, 0, 0, 0));
+    REFUSED(wish_of(1000, 0, 0, 0));
+    REFUSED(wish_of(0, 0.01, 0, 7));
+    REFUSED(wish_of(1000, -1, 0, 0));
+    REFUSED(wish_of(1000, (double)NAN, 0, 0));
+    REFUSED(wish_of(1000, (double)INFINITY, 0, 0));
+    REFUSED(wish_of(1000, -(double)INFINITY, 0, 0));
+    REFUSED(wish_of(1000, 1, 0, 0));
+    REFUSED(wish_of(1000, 1e300, 0, 0));
+    REFUSED(wish_of(1000, 1e-300, 0, 0));
+    REFUSED(wish_of(1000, 5e-324, 0, 0));
+    REFUSED(wish_of(1000000000001, 0.01, 0, 0));
+    REFUSED(wish_of(UINT64_MAX, 0.01, 0, 0));
+    REFUSED(wish_of(0, 0.01, UINT64_MAX, 0));
+    REFUSED(wish_of(1000, 0, 0, 65));
+    REFUSED(wish_of(1000, 0, 0, UINT32_MAX));
+    REFUSED(wish_of(1000000, 0.001, 10000, 0)); /* 10 bits for 1000 keys */
+    REFUSED(wish_of(1000000, 1e-9, 20000000, 3));
+    REFUSED(wish_of(1000000, 0.01, 20000000, 64));
+    REFUSED(wish_of(20, 1e-18, 512, 0));
+    seen_wish wish = wish_of(1000, 0.01, 0, 0);
+    seen_plan plan;
+    wish.kind = (seen_kind)9;
+    FAILS(SEEN_ERR_ARGUMENT, seen_plan_make(&wish, &plan, error));
+    wish = wish_of(1000, 0.01, 0, 0);
+    wish.size = 8;
+    FAILS(SEEN_ERR_ARGUMENT, seen_plan_make(&wish, &plan, error));
+    FAILS(SEEN_ERR_ARGUMENT, seen_plan_make(NULL, &plan, error));
+    assert_int_equal(seen_plan_make(NULL, &plan, NULL), SEEN_ERR_ARGUMENT);
+}
+
+static void test_valid(void **state)
+{
+    (void)state;
+    const sn_geometry good = {SEEN_BLOOM, 2, 8, 8, 1000};
+    assert_true(sn_geometry_valid(&good));
+#define INVALID(field, value)                                                                      \
+    do {                                                                                           \
+        sn_geometry g = good;                                                                      \
+        g.field = value;                                                                           \
+        assert_false(sn_geometry_valid(&g));                                                       \
+    } while (0)
+    INVALID(kind, (seen_kind)2);
+    INVALID(spread, 0);
+    INVALID(spread, 65);
+    INVALID(spread, 3);
+    INVALID(probes, 0);
+    INVALID(probes, 9);
+    INVALID(shards, 0);
+    INVALID(shards, UINT64_MAX);
+    INVALID(shards, UINT64_C(1) << 32);
+    INVALID(shard_lines, 0);
+    INVALID(shard_lines, 1001);
+    INVALID(shard_lines, UINT64_MAX - 1);
+    sn_geometry huge = {SEEN_BLOOM, 1, 8, UINT32_MAX, UINT32_MAX};
+    assert_false(sn_geometry_valid(&huge));
+}
+
+/* Keys from the share of set cells, against the expectation of its inverse. */
+static void test_estimate(void **state)
+{
+    (void)state;
+    for (unsigned probes = 1; probes <= 8; probes++) {
+        sn_geometry g = {SEEN_BLOOM, 2, probes, 1, 1000};
+        double cells = 512000, keys = 20000;
+        double fill = 1 - exp(-keys * 2 * probes / cells);
+        assert_true(close_to(sn_plan_keys(&g, fill), keys, 0.001));
+        assert_true(sn_plan_keys(&g, 0) == 0);
+        assert_true(isfinite(sn_plan_keys(&g, 1)));
+    }
+}
+
+/* Shards are what a string in Redis and a stripe of locks can be. */
+static void test_shards(void **state)
+{
+    (void)state;
+    for (double n = 1000; n < 1e11; n *= 1.37) {
+        seen_plan plan = plan_of((uint64_t)n, 1e-4, 0, 0);
+        uint64_t each = plan.lines / plan.shards;
+        assert_true(plan.shards == 1 ? plan.lines < 20000 : plan.shards % 8 == 0);
+        assert_true(each * 64 <= 4 << 20);
+        assert_int_equal(each % plan.spread, 0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_classic),
+        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_rate_formula),
+        cmocka_unit_test(test_overhead),
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_subsets),
+        cmocka_unit_test(test_memory_is_a_limit),
+        cmocka_unit_test(test_capacity_is_largest),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_valid),
+        cmocka_unit_test(test_estimate),
+        cmocka_unit_test(test_shards),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
