@@ -132,6 +132,10 @@ static seen_status begin_window(const seen_options *o, double rate, sn_image *im
                             "a window forgets by itself and cannot remove; use kind bloom");
     if (generations < 2 || generations > SN_GENERATIONS_MAX)
         return sn_error_set(error, SEEN_ERR_ARGUMENT, "a window has 2 to 32 generations");
+    if (o->window_seconds > SN_WINDOW_SECONDS_MAX)
+        return sn_error_set(error, SEEN_ERR_ARGUMENT,
+                            "a window lasts at most 2^40 seconds; leave the seconds out to keep "
+                            "keys by count");
     if (o->bits || o->hashes)
         return sn_error_set(error, SEEN_ERR_ARGUMENT,
                             "a window takes a capacity and an error rate, not memory or hashes");

@@ -76,7 +76,8 @@ static bool layer_decode(const unsigned char *at, seen_kind kind, uint64_t end, 
         .born = sn_load64(at + 24),
         .generation = sn_load64(at + 56),
     };
-    if (!sn_geometry_valid(&layer->geometry) || layer->capacity == 0 || layer->rate64 == 0)
+    if (!sn_geometry_valid(&layer->geometry) || layer->capacity == 0 ||
+        layer->capacity > SN_PLAN_KEYS_MAX || layer->rate64 == 0)
         return false;
     uint64_t bytes = sn_geometry_bytes(&layer->geometry);
     if (layer->offset < end || layer->offset % SN_IMAGE_ALIGN != 0 ||
@@ -100,7 +101,8 @@ static bool numbers_agree(const sn_image *image)
     if (window && (image->generations < 2 || image->generations > SN_GENERATIONS_MAX ||
                    image->layers != image->generations))
         return false;
-    return image->capacity != 0 && image->rate64 != 0;
+    return image->capacity != 0 && image->capacity <= SN_PLAN_KEYS_MAX && image->rate64 != 0 &&
+           image->window_seconds <= SN_WINDOW_SECONDS_MAX;
 }
 
 bool sn_image_decode(const unsigned char page[SN_IMAGE_BYTES], uint64_t file_bytes, sn_image *image,

@@ -16,6 +16,9 @@ enum {
     SN_GENERATIONS_MAX = 32,
 };
 
+/* The longest window by time, in seconds: sums of times and windows must not overflow. */
+#define SN_WINDOW_SECONDS_MAX (UINT64_C(1) << 40)
+
 typedef struct sn_layer {
     sn_geometry geometry;
     uint64_t offset;     /* of its first line in a file */
