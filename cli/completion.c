@@ -113,8 +113,8 @@ static void complete_bash(FILE *out)
           "    if [ \"$prev\" ] && [ \"$words\" ]; then\n"
           "        case $words in\n"
           "        NOTHING) COMPREPLY=() ;;\n"
-          "        FILE) COMPREPLY=($(compgen -f -- \"$cur\")) ;;\n"
-          "        DIR) COMPREPLY=($(compgen -d -- \"$cur\")) ;;\n"
+          "        FILE) mapfile -t COMPREPLY < <(compgen -f -- \"$cur\") ;;\n"
+          "        DIR) mapfile -t COMPREPLY < <(compgen -d -- \"$cur\") ;;\n"
           "        *) COMPREPLY=($(compgen -W \"$words\" -- \"$cur\")) ;;\n"
           "        esac\n"
           "    elif [[ $cur == -* ]]; then\n"
@@ -126,7 +126,7 @@ static void complete_bash(FILE *out)
     fprintf(out, "%s ", command->name);
     fputs("' -- \"$cur\"))\n"
           "    elif [ \"$operands\" ]; then\n"
-          "        COMPREPLY=($(compgen -f -- \"$cur\"))\n"
+          "        mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n"
           "    fi\n}\n"
           "complete -o filenames -F _seen seen\n",
           out);

@@ -212,17 +212,17 @@ GROUP(json, "Output");
      .offset = AT(connect_ms),                                                                     \
      .min = 1,                                                                                     \
      .max = 3600000,                                                                               \
-     .help = "Redis: wait so long for a connection (default 2s)"},                                 \
+     .help = "wait so long for a connection to Redis (default 2s)"},                               \
         {.name = "command-timeout",                                                                \
          .argument = "TIME",                                                                       \
          .type = SN_DURATION,                                                                      \
          .offset = AT(command_ms),                                                                 \
          .min = 1,                                                                                 \
          .max = 3600000,                                                                           \
-         .help = "Redis: wait so long for an answer (default 5s)"},                                \
+         .help = "wait so long for an answer of Redis (default 5s)"},                              \
     {                                                                                              \
         .name = "retry", .argument = "TIME", .type = SN_DURATION, .offset = AT(retry_ms),          \
-        .min = 1, .max = 86400000, .help = "Redis: try so long to reconnect (default 10s)"         \
+        .min = 1, .max = 86400000, .help = "try so long to reach Redis again (default 10s)"        \
     }
 
 static const sn_option timeout[] = {TIMEOUTS};
@@ -234,13 +234,13 @@ static const sn_option redis[] = {
      .type = SN_DURATION,
      .offset = AT(ttl_ms),
      .min = 1000,
-     .help = "Redis: the filter expires when not touched for so long"},
+     .help = "expire the filter when it is not touched for so long"},
     {.name = "layout",
      .argument = "LAYOUT",
      .type = SN_CHOICE,
      .offset = AT(layout),
      .choices = "shards|bitmap",
-     .help = "Redis: shards (default) or one plain bitmap",
+     .help = "shards (default) or one plain bitmap",
      .more = "bitmap is one string with k positions over the whole of it, which other clients can "
              "read with GETBIT; it can be no larger than 512 MiB."},
     TIMEOUTS,

@@ -11,7 +11,7 @@
 
 enum { SILENT, TERMINAL, JSON, PLAIN };
 
-static bool line_on_terminal;
+static atomic_bool line_on_terminal; /* messages may come from another thread */
 
 static double now(void)
 {
@@ -22,10 +22,8 @@ static double now(void)
 
 void sn_progress_hide(void)
 {
-    if (!line_on_terminal)
-        return;
-    fputs("\r\033[K", stderr);
-    line_on_terminal = false;
+    if (atomic_exchange(&line_on_terminal, false))
+        fputs("\r\033[K", stderr);
 }
 
 void sn_progress_begin(sn_progress *progress, const sn_args *args, const char *what,

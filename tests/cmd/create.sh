@@ -94,6 +94,12 @@ refused s1.seen rotate s1.seen
 # drop: asks, and leaves alone what is no filter.
 refused "nobody can be asked" drop s1.seen < /dev/null
 [ -e s1.seen ] || fail "removed without being asked"
+if command -v script > /dev/null; then
+    echo n | script -qec "$SEEN drop s1.seen" /dev/null > said || true
+    [ -e s1.seen ] && grep -q 'remove s1.seen for good' said || fail "no is yes: $(cat said)"
+    echo y | script -qec "$SEEN drop s5.seen" /dev/null > said || fail "yes is no: $(cat said)"
+    [ ! -e s5.seen ] || fail "yes is no"
+fi
 "$SEEN" drop --force s1.seen s2.seen
 [ ! -e s1.seen ] && [ ! -e s2.seen ] || fail "not removed"
 refused s1.seen drop -f s1.seen
