@@ -110,7 +110,7 @@ static seen_status open_filter(const uniq_run *run, uint64_t lines, seen_set **s
     seen_status status = seen_open(where, &options, 0, set, error);
     if (status != SEEN_ERR_NOT_FOUND)
         return status;
-    if (!options.error_rate)
+    if (!(options.error_rate > 0))
         options.error_rate = 1e-6;
     if (!run->args->memory) {
         options.growth = SEEN_GROWING;

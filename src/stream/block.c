@@ -31,6 +31,8 @@ seen_status sn_block_reserve(sn_block *block, size_t capacity, seen_error *error
 {
     if (capacity <= block->capacity)
         return SEEN_OK;
+    if (capacity > SN_BLOCK_MAX)
+        return no_memory(error, capacity);
     char *bytes = realloc(block->bytes, capacity + SN_BLOCK_SLACK);
     if (!bytes)
         return no_memory(error, capacity);

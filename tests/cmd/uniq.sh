@@ -1,0 +1,114 @@
+# uniq: each line once, in order, whatever the lines are like.
+set -eu
+fail() { echo "uniq: $*" >&2; exit 1; }
+same() { # WHAT WANTED-FILE: compares stdin
+    cmp - "$2" || fail "$1"
+}
+"$SEEN" uniq -q < /dev/null | same "empty input" /dev/null
+
+# Lines are bytes: NULs, CRs, empty ones, bytes above 0x7f, a last one without newline.
+printf 'a\nb\r\nb\n\n\na\0b\na\0b\n\377\376\n\377\376\nA\nb' > in
+printf 'a\nb\r\nb\n\na\0b\n\377\376\nA\n' > want
+"$SEEN" uniq -q in | same "bytes" want
+"$SEEN" uniq -q --exact in | same "bytes, exact" want
+printf 'x\ny' | "$SEEN" uniq -q > out
+printf 'x\ny' | same "a missing newline is not added" out
+
+# Repeats, singles, drops, counts.
+printf 'a\nb\na\nc\nb\na\n' > in
+printf 'a\nb\nc\n' > first; printf 'a\nb\na\n' > repeats; printf 'c\n' > singles
+for how in "" --exact "-p 1e-9" "-n 10" "-m 1M" "--exact -m 1M"; do
+    # shellcheck disable=SC2086
+    {
+        "$SEEN" uniq -q $how in | same "$how" first
+        "$SEEN" uniq -q $how < in | same "$how <" first
+        cat in | "$SEEN" uniq -q $how - | same "$how pipe" first
+        "$SEEN" uniq -q $how -D in | same "-D $how" repeats
+        cat in | "$SEEN" uniq -q $how -D | same "-D $how pipe" repeats
+        "$SEEN" uniq -q $how -U in | same "-U $how" singles
+        cat in | "$SEEN" uniq -q $how -U | same "-U $how pipe" singles
+        "$SEEN" uniq -q $how --dropped drop in | same "--dropped $how" first
+        same "--dropped $how: what was dropped" repeats < drop
+        [ "$("$SEEN" uniq -q $how -c in)" = 3 ] || fail "-c $how"
+        [ "$("$SEEN" uniq -q $how -c -D in)" = 3 ] || fail "-c -D $how"
+        [ "$("$SEEN" uniq -q $how -c -U in)" = 1 ] || fail "-c -U $how"
+    }
+done
+
+# Several files; the last line of one is a line, newline or not.
+printf 'a\nb' > one; printf 'b\nc' > two; printf 'c\nd\n' > three
+printf 'a\nb\nc\nd\n' > want
+"$SEEN" uniq -q one two three | same "several files" want
+"$SEEN" uniq -q one - three < two | same "several files and stdin" want
+
+# Which part is compared.
+printf 'x,1,p\ny,1,q\nx,2\nz\nw\n' > in
+printf 'x,1,p\nx,2\nz\n' > want
+"$SEEN" uniq -q --field 2 -d , in | same "--field" want
+printf '1\ta\n2\ta\n' | "$SEEN" uniq -q --field 2 > out
+printf '1\ta\n' | same "--field with tabs" out
+printf 'Ab\naB\n\304\n\344\n' | "$SEEN" uniq -q -i > out
+printf 'Ab\n\304\n\344\n' | same "-i is for ASCII" out
+printf 'http://a.example/\nHTTP://A.example:80/#x\nno url\nno url\n' | "$SEEN" uniq -q --url > out
+printf 'http://a.example/\nno url\n' | same "--url" out
+printf 'a\nb\0a\nb\0c' | "$SEEN" uniq -q -z > out
+printf 'a\nb\0c' | same "-z" out
+
+# Output to a file: in place, new, compressed, special.
+printf 'b\na\nb\n' > in
+chmod 640 in
+"$SEEN" uniq -q in -o in
+printf 'b\na\n' | same "in place" in
+[ "$(stat -c %a in)" = 640 ] || fail "the mode was not kept"
+"$SEEN" uniq -q in -o new.gz && gzip -dc new.gz | same "-o x.gz" in
+"$SEEN" uniq -q in -o new.zst
+"$SEEN" uniq -q new.zst new.gz | same "-o x.zst and back" in
+"$SEEN" uniq -q in -o /dev/null
+[ "$(find . -name '.*seen*' | wc -l)" = 0 ] || fail "something is left behind"
+
+# Compressed input, by content and not by name, also from a pipe.
+for tool in gzip zstd xz bzip2 lz4; do
+    command -v $tool > /dev/null || continue
+    seq 20000 | $tool -c > packed.txt
+    seq 20000 | cmp - <("$SEEN" uniq -q packed.txt) || fail "$tool"
+    seq 20000 | cmp - <(cat packed.txt packed.txt | "$SEEN" uniq -q) || fail "$tool, twice, pipe"
+    head -c $(($(stat -c %s packed.txt) / 2)) packed.txt > cut.txt
+    if "$SEEN" uniq -q cut.txt > out 2> words; then fail "$tool cut short was accepted"; fi
+    grep -q "cut.txt" words || fail "$tool cut short: $(cat words)"
+    [ "$(head -c 0 packed.txt | "$SEEN" uniq -q -c)" = 0 ] || fail "nothing"
+done
+
+# Words: the summary goes to stderr and tells the numbers; -q is silent.
+seq 10 | cat - <(seq 5) | "$SEEN" uniq > out 2> words
+grep -q "15 lines read, 10 kept, 5 dropped" words || fail "summary: $(cat words)"
+seq 10 | "$SEEN" uniq -q > out 2> words
+[ ! -s words ] || fail "-q says: $(cat words)"
+seq 10 | "$SEEN" uniq --json > out 2> words
+python3 -c 'import json, sys
+r = json.load(open("words"))
+assert r["lines"] == 10 and r["written"] == 10 and r["dropped"] == 0 and not r["stopped"], r
+assert 0 <= r["expected_wrong"] < 1, r' || fail "--json: $(cat words)"
+seq 10 | "$SEEN" uniq -c --json -q | python3 -c 'import json, sys; assert json.load(sys.stdin)["written"] == 10'
+seq 100000 | "$SEEN" uniq --progress=json 2>&1 > /dev/null | head -n 1 | grep -q '"lines"' || fail "progress"
+
+# Trouble: status 2 and a sentence.
+refused() {
+    code=0
+    "$SEEN" uniq "$@" > out 2> words < /dev/null || code=$?
+    [ $code = 2 ] || fail "uniq $*: status $code"
+    [ -s words ] || fail "uniq $*: not a word"
+}
+refused nosuchfile; grep -q nosuchfile words || fail "does not name it"
+refused .; refused -D -U in; refused -c -o x in; refused --exact -f x in; refused -U -f x in
+refused --exact -p 1e-3 in; refused in -o no/such/folder/x; refused in -o .
+refused -T /no/such/folder -U
+printf 'old' > kept
+refused packed.txt cut.txt -o kept
+[ "$(cat kept)" = old ] || fail "a failed run changed the output"
+code=0; "$SEEN" uniq -q in > /dev/full 2> words || code=$?
+[ $code = 2 ] && grep -qi "space" words || fail "a full disk: $code $(cat words)"
+
+# A line longer than the memory allowed names its offset; with the memory it works.
+{ echo short; head -c 3000000 /dev/zero | tr '\0' x; echo; } > long
+refused -m 1M long; grep -q "offset 6 " words || fail "long line: $(cat words)"
+"$SEEN" uniq -q long | cmp - long || fail "a long line"

@@ -1,0 +1,55 @@
+# uniq --exact: exact in the memory given, with temporary files where it must, which leave nothing.
+set -eu
+fail() { echo "uniq_exact: $*" >&2; exit 1; }
+python3 - "$SEEN" <<'P' || fail "memory or lines"
+import hashlib, os, random, resource, subprocess, sys
+seen = sys.argv[1]
+r = random.Random(3)
+with open("in", "w") as f:
+    for _ in range(1200000):
+        f.write("http://example.org/%x\n" % r.randrange(1000000))
+have, want = set(), hashlib.md5()
+for line in open("in", "rb"):
+    if line not in have:
+        have.add(line)
+        want.update(line)
+del have
+os.mkdir("temp")
+last = 0
+for memory in 12 << 20, 6 << 20:
+    for pipe in False, True:
+        command = "%s uniq -q --exact -j 2 -m %d -T temp" % (seen, memory)
+        command = "cat in | " + command if pipe else command + " in"
+        p = subprocess.run(command + " > out", shell=True)
+        assert p.returncode == 0
+        assert hashlib.md5(open("out", "rb").read()).digest() == want.digest(), command
+        assert not os.listdir("temp")
+# The last and smallest run's own peak, in a process of its own.
+code = """
+import resource, subprocess, sys
+subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"""
+for memory in 12, 6:
+    peak = subprocess.run([sys.executable, "-c", code, seen, "uniq", "-q", "--exact", "-j", "2", "-m",
+                           "%dM" % memory, "in"], capture_output=True, check=True).stdout
+    assert int(peak) <= (memory + 16) * 1024, (memory, peak)
+P
+# A disk that is full tells what was needed. (Only where a small one can be made.)
+mkdir small
+if mount -t tmpfs -o size=1m none small 2> /dev/null; then
+    code=0
+    "$SEEN" uniq -q --exact -m 2M -T small in > out 2> words || code=$?
+    left=$(find small -type f | wc -l)
+    umount small
+    [ $code = 2 ] && grep -q "small is full" words && grep -q "MiB" words || fail "full: $code $(cat words)"
+    [ "$left" = 0 ] || fail "temporary files were left"
+fi
+# A file that changes between the readings is noticed.
+seq 300000 > in
+cp in other
+( sleep 0.05; while [ ! -e stop ]; do touch in; sleep 0.02; done ) &
+code=0
+"$SEEN" uniq -q -U in > out 2> words || code=$?
+touch stop
+wait
+[ $code = 0 ] || grep -q "in changed" words || fail "changed: $(cat words)"

@@ -1,0 +1,53 @@
+# uniq -f: remembers across runs; killed at any moment and run again, nothing is lost.
+set -eu
+fail() { echo "uniq_filter: $*" >&2; exit 1; }
+printf 'a\nb\na\n' > monday; printf 'b\nc\nb\n' > tuesday
+[ "$("$SEEN" uniq -q -f f monday | tr '\n' ' ')" = "a b " ] || fail "the first run"
+[ "$("$SEEN" uniq -q -f f tuesday | tr '\n' ' ')" = "c " ] || fail "the second run"
+[ -z "$("$SEEN" uniq -q -f f monday tuesday)" ] || fail "the third run"
+[ "$("$SEEN" uniq -q -D -f f monday | tr '\n' ' ')" = "a b a " ] || fail "-D"
+rm f
+"$SEEN" uniq -q -f f monday -o out && [ "$(tr '\n' ' ' < out)" = "a b " ] || fail "-o"
+"$SEEN" uniq -q -f f monday tuesday -o out && [ "$(tr '\n' ' ' < out)" = "c " ] || fail "-o again"
+[ "$("$SEEN" uniq -q -c -f f <(printf 'a\nz\n'))" = 1 ] || fail "-c"
+[ "$("$SEEN" check -c f <(printf 'a\nb\nc\nz\nnew\n'))" = 4 ] || fail "what is remembered"
+# What a closed pipe did not take is not remembered.
+rm f
+seq 1000000 | "$SEEN" uniq -q -f f | head -n 1 > /dev/null
+[ "$(seq 1000000 | "$SEEN" uniq -q -f f | wc -l)" -gt 500000 ] || fail "a closed pipe swallowed lines"
+# A file that is no filter is refused and stays as it is.
+cp monday other
+if "$SEEN" uniq -q -f other monday 2> words > out; then fail "a foreign file was taken"; fi
+cmp monday other || fail "a foreign file was changed"
+grep -q other words || fail "the message does not name it"
+
+# Kills: 40 of them, to a pipe and to a file, at random moments.
+seq 400000 | awk '{ print "http://example.org/" ($1 * 7919) % 300007 }' > in
+LC_ALL=C sort -u in > want
+for how in append replace; do
+    rm -f f all
+    : > all
+    for i in $(seq 20); do
+        if [ $how = append ]; then
+            "$SEEN" uniq -q -f f in >> all &
+        else
+            "$SEEN" uniq -q -f f in -o out &
+        fi
+        pid=$!
+        python3 -c "import time, random; time.sleep(random.random() * 0.12)"
+        kill -9 $pid 2> /dev/null || true
+        wait $pid 2> /dev/null || true
+        [ $how = append ] || [ ! -f out ] || { cat out >> all; rm -f out; }
+        # A killed writer leaves half a line; the next one begins a line of its own.
+        [ -z "$(tail -c 1 all)" ] || echo >> all
+    done
+    if [ $how = append ]; then
+        "$SEEN" uniq -q -f f in >> all || fail "$how: the filter does not open after kills"
+    else
+        "$SEEN" uniq -q -f f in -o out || fail "$how: the filter does not open after kills"
+        cat out >> all
+    fi
+    LC_ALL=C sort -u all > got
+    [ -z "$(LC_ALL=C comm -23 want got)" ] || fail "$how: lines were lost: $(LC_ALL=C comm -23 want got | wc -l)"
+    [ "$(find . -name '.*.seen-*' | wc -l)" = 0 ] || fail "$how: something is left behind"
+done

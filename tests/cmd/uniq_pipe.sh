@@ -1,0 +1,72 @@
+# uniq in pipes: lines come out as they arrive, a closed pipe ends it quietly, memory stays small,
+# and Ctrl-C ends it in order.
+set -eu
+fail() { echo "uniq_pipe: $*" >&2; exit 1; }
+
+# A line comes out before the next one goes in.
+python3 - "$SEEN" <<'P' || fail "a line was kept back"
+import subprocess, sys, select
+for threads in "1", "2", "4":
+    p = subprocess.Popen([sys.argv[1], "uniq", "-q", "-j", threads], stdin=subprocess.PIPE,
+                         stdout=subprocess.PIPE, bufsize=0)
+    for line in b"one\n", b"two\n", b"three\n":
+        p.stdin.write(line)
+        ready, _, _ = select.select([p.stdout], [], [], 10)
+        assert ready, "nothing came"
+        assert p.stdout.read(100) == line
+        p.stdin.write(line)  # a repeat: nothing comes
+    assert not select.select([p.stdout], [], [], 0.1)[0]
+    p.stdin.close()
+    assert p.stdout.read() == b"" and p.wait(10) == 0
+P
+
+# The reader goes away: status 0, no words, and it ends although the writer would go on for ever.
+yes "$(seq -s ' ' 20)" | awk '{ print NR, $0 }' 2> /dev/null | { "$SEEN" uniq 2> words; echo $? > code; } | head -n 3 > out
+[ "$(cat code)" = 0 ] || fail "a closed pipe: status $(cat code)"
+if grep -q "cannot" words; then fail "a closed pipe: $(cat words)"; fi
+
+# Memory and time of waiting.
+python3 - "$SEEN" <<'P' || fail "memory, or a busy wait"
+import os, resource, subprocess, sys
+def usage(command, shell_input):
+    p = subprocess.run(shell_input + " | " + command, shell=True, stdout=subprocess.DEVNULL)
+    assert p.returncode == 0
+    return resource.getrusage(resource.RUSAGE_CHILDREN)
+seen = sys.argv[1]
+before = resource.getrusage(resource.RUSAGE_CHILDREN)
+after = usage(seen + " uniq -q", "sleep 2")
+assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 0.3, "it does not sleep"
+after = usage(seen + " uniq -q", "yes the same line over and over | head -c 1000000000")
+assert after.ru_maxrss < 64 * 1024, after.ru_maxrss
+P
+
+# Ctrl-C: what was printed is complete lines, the filter is whole, the status is that of the signal.
+rm -f f
+mkfifo fifo
+seq 200000 > lines
+( cat lines; sleep 30 ) > fifo &
+writer=$!
+"$SEEN" uniq -f f < fifo > out 2> words &
+pid=$!
+for i in $(seq 100); do
+    [ "$(wc -l < out)" -lt 200000 ] || break
+    sleep 0.1
+done
+kill -INT $pid
+code=0; wait $pid || code=$?
+kill $writer 2> /dev/null || true
+[ $code = 130 ] || fail "Ctrl-C: status $code: $(cat words)"
+grep -q "stopped after 200000 lines" words || fail "Ctrl-C: $(cat words)"
+cmp out lines || fail "Ctrl-C: output"
+[ "$("$SEEN" check -c f lines)" = 200000 ] || fail "Ctrl-C: the filter"
+printf 'old' > kept
+( cat lines; sleep 30 ) > fifo &
+writer=$!
+"$SEEN" uniq -q -o kept < fifo 2> words &
+pid=$!
+sleep 0.3
+kill -TERM $pid
+code=0; wait $pid || code=$?
+kill $writer 2> /dev/null || true
+[ $code = 143 ] || fail "TERM: status $code"
+[ "$(cat kept)" = old ] || fail "TERM: the output was replaced"
