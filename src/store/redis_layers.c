@@ -1,0 +1,257 @@
+/* Layers and generations that several clients share.
+ *
+ * New keys go to the current layer. When a client finds it full (or its time over) it opens the next
+ * one, in three steps that any other client may repeat or complete:
+ *
+ *   1. make the next layer's shards; those that exist are left as they are
+ *   2. close the current layer's shards, one by one: a shard moves to the name NAME:closed, and a
+ *      list takes its old name, so that a command for the shard fails there with WRONGTYPE
+ *   3. tell the hash beside the shards, if nobody else has
+ *
+ * Step 2 is the fence that makes "one winner" hold. A client that still believes in the old layer
+ * cannot add there: its command changes nothing and fails, it asks what the filter is now, and starts
+ * over. A client that believes in the new layer learnt of it after step 3, when every key that went
+ * into the old one can be seen there. So two clients never decide about one key in two layers. */
+#include "base/clock.h"
+#include "base/error.h"
+#include "set/layers.h"
+#include "store/redis_set.h"
+
+#include <time.h>
+
+enum {
+    TOMBSTONE_SECONDS = 7 * 86400, /* longer than any client sleeps with an old view */
+    EXPIRY_SLACK = 60,             /* clients' clocks may differ by so many seconds */
+    AT_ONCE = 4096,                /* commands per run */
+};
+
+static const char CLOSE[] = "local t=redis.call('TYPE',KEYS[1]).ok "
+                            "if t=='string' then "
+                            " redis.call('RENAMENX',KEYS[1],KEYS[2]) "
+                            " if ARGV[1]~='0' then redis.call('EXPIRE',KEYS[2],ARGV[1]) end "
+                            "end "
+                            "if t=='string' or t=='none' then "
+                            " redis.call('DEL',KEYS[1]) "
+                            " redis.call('RPUSH',KEYS[1],'closed') "
+                            " redis.call('EXPIRE',KEYS[1],ARGV[2]) "
+                            "end "
+                            "return 1";
+
+bool sn_redis_take_any(void *context, uint32_t tag, const sn_reply *reply, bool again)
+{
+    (void)context;
+    (void)tag;
+    (void)again;
+    return !sn_reply_is_error(reply);
+}
+
+/* A shard that a faster client has closed already is made. */
+static bool take_made(void *context, uint32_t tag, const sn_reply *reply, bool again)
+{
+    (void)context;
+    (void)tag;
+    (void)again;
+    return !sn_reply_is_error(reply) || sn_reply_error_is(reply, "WRONGTYPE");
+}
+
+seen_status sn_redis_make_shards(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
+                                 bool closed, uint64_t expire, seen_error *error)
+{
+    const sn_geometry *g = &view->image.layer[layer].geometry;
+    sn_redis_namer namer;
+    sn_redis_namer_begin(&namer, &ch->redis->address, view, layer, closed);
+    seen_status status = SEEN_OK;
+    for (uint64_t s = 0; s < g->shards && status == SEEN_OK; s++) {
+        const sn_redis_key *key = sn_redis_namer_shard(&namer, s);
+        /* Adding nothing to the last bit makes the string as long as it will ever be, and changes
+         * nothing where it is there already. */
+        sn_say(ch, 0, key->slot, 6);
+        sn_say_text(ch, "BITFIELD");
+        sn_say_arg(ch, key->text, key->len);
+        sn_say_text(ch, "INCRBY");
+        sn_say_text(ch, "u1");
+        sn_say_number(ch, g->shard_lines * SN_LINE_BYTES * 8 - 1);
+        sn_say_text(ch, "0");
+        if (expire) {
+            sn_say(ch, 0, key->slot, 3);
+            sn_say_text(ch, "EXPIRE");
+            sn_say_arg(ch, key->text, key->len);
+            sn_say_number(ch, expire);
+        }
+        if (s + 1 == g->shards || ch->commands >= AT_ONCE)
+            status = sn_channel_run(ch, take_made, NULL, error);
+    }
+    return status;
+}
+
+static void say_unlink(sn_channel *ch, const sn_redis_key *key)
+{
+    sn_say(ch, 0, key->slot, 2);
+    sn_say_text(ch, "UNLINK");
+    sn_say_arg(ch, key->text, key->len);
+}
+
+seen_status sn_redis_drop_shards(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
+                                 seen_error *error)
+{
+    const sn_geometry *g = &view->image.layer[layer].geometry;
+    seen_status status = SEEN_OK;
+    for (int closed = 0; closed < 2; closed++) {
+        sn_redis_namer namer;
+        sn_redis_namer_begin(&namer, &ch->redis->address, view, layer, closed);
+        for (uint64_t s = 0; s < g->shards && status == SEEN_OK; s++) {
+            say_unlink(ch, sn_redis_namer_shard(&namer, s));
+            if (s + 1 == g->shards || ch->commands >= AT_ONCE)
+                status = sn_channel_run(ch, sn_redis_take_any, NULL, error);
+        }
+        if (namer.plain)
+            break;
+    }
+    return status;
+}
+
+seen_status sn_redis_drop_all(sn_channel *ch, const sn_redis_view *view, seen_error *error)
+{
+    seen_status status = SEEN_OK;
+    for (uint32_t i = 0; i < view->image.layers && status == SEEN_OK; i++)
+        if (view->image.layer[i].generation)
+            status = sn_redis_drop_shards(ch, view, i, error);
+    if (status != SEEN_OK)
+        return status;
+    sn_redis_key key;
+    sn_redis_key_added(&ch->redis->address, view, &key);
+    say_unlink(ch, &key);
+    return sn_channel_run(ch, sn_redis_take_any, NULL, error);
+}
+
+static seen_status close_shards(sn_channel *ch, const sn_redis_view *view, seen_error *error)
+{
+    const sn_image *image = &view->image;
+    const sn_geometry *g = &image->layer[image->current].geometry;
+    uint64_t expire = image->growth == SEEN_WINDOW && image->window_seconds
+                          ? image->window_seconds + EXPIRY_SLACK
+                          : 0;
+    sn_redis_namer open, closed;
+    sn_redis_namer_begin(&open, &ch->redis->address, view, image->current, false);
+    sn_redis_namer_begin(&closed, &ch->redis->address, view, image->current, true);
+    seen_status status = SEEN_OK;
+    for (uint64_t s = 0; s < g->shards && status == SEEN_OK; s++) {
+        const sn_redis_key *from = sn_redis_namer_shard(&open, s);
+        const sn_redis_key *to = sn_redis_namer_shard(&closed, s);
+        sn_say(ch, 0, from->slot, 7);
+        sn_say_text(ch, "EVAL");
+        sn_say_text(ch, CLOSE);
+        sn_say_text(ch, "2");
+        sn_say_arg(ch, from->text, from->len);
+        sn_say_arg(ch, to->text, to->len);
+        sn_say_number(ch, expire);
+        sn_say_number(ch, TOMBSTONE_SECONDS);
+        if (s + 1 == g->shards || ch->commands >= AT_ONCE)
+            status = sn_channel_run(ch, sn_redis_take_any, NULL, error);
+    }
+    return status;
+}
+
+/* What the filter is after the next step. */
+static seen_status plan_next(const sn_redis_view *view, sn_redis_view *next, seen_error *error)
+{
+    *next = *view;
+    sn_image *image = &next->image;
+    if (image->growth == SEEN_GROWING) {
+        sn_layer *layer = &image->layer[image->layers];
+        seen_status status = sn_layers_next(image, layer, error);
+        if (status != SEEN_OK)
+            return status;
+        layer->born = sn_clock_now();
+        image->current = image->layers++;
+    } else {
+        uint32_t slot = (image->current + 1) % image->layers;
+        image->layer[slot].generation = image->layer[image->current].generation + 1;
+        image->layer[slot].born = sn_clock_now();
+        image->layer[slot].added = 0;
+        image->current = slot;
+    }
+    image->sequence++;
+    return SEEN_OK;
+}
+
+seen_status sn_redis_advance(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
+                             bool *mine, seen_error *error)
+{
+    sn_redis_view next;
+    *mine = false;
+    seen_status status = plan_next(view, &next, error);
+    if (status == SEEN_OK)
+        status = sn_redis_make_shards(ch, &next, next.image.current, false, view->ttl, error);
+    if (status == SEEN_OK)
+        status = close_shards(ch, view, error);
+    if (status == SEEN_OK)
+        status = sn_meta_step(ch, view, &next, mine, error);
+    if (status == SEEN_OK && *mine && view->image.growth == SEEN_WINDOW &&
+        view->image.layer[next.image.current].generation)
+        status = sn_redis_drop_shards(ch, view, next.image.current, error);
+    return status == SEEN_OK ? sn_redis_reload(set, ch, &next, error) : status;
+}
+
+seen_status sn_redis_catch_up(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
+                              seen_error *error)
+{
+    enum { PATIENCE = 20 };
+    for (int i = 0; i < PATIENCE; i++) {
+        sn_redis_view now;
+        seen_status status = sn_redis_reload(set, ch, &now, error);
+        if (status != SEEN_OK || now.image.sequence != view->image.sequence)
+            return status;
+        struct timespec t = {.tv_nsec = 5000000};
+        nanosleep(&t, NULL);
+    }
+    /* Whoever closed it is slow or dead. */
+    bool mine;
+    return sn_redis_advance(set, ch, view, &mine, error);
+}
+
+seen_status sn_redis_touch(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
+                           seen_error *error)
+{
+    if (!view->ttl)
+        return SEEN_OK;
+    uint64_t now = sn_link_now();
+    pthread_mutex_lock(&set->lock);
+    bool due = !set->touched || now - set->touched > view->ttl * 250;
+    if (due)
+        set->touched = now;
+    pthread_mutex_unlock(&set->lock);
+    if (!due)
+        return SEEN_OK;
+    const sn_image *image = &view->image;
+    seen_status status = SEEN_OK;
+    sn_redis_key key;
+    for (int i = 0; i < 2; i++) {
+        if (i == 0)
+            sn_redis_key_meta(&ch->redis->address, &key);
+        else
+            sn_redis_key_added(&ch->redis->address, view, &key);
+        sn_say(ch, 0, key.slot, 3);
+        sn_say_text(ch, "EXPIRE");
+        sn_say_arg(ch, key.text, key.len);
+        sn_say_number(ch, view->ttl);
+    }
+    for (uint32_t i = 0; i < image->layers && status == SEEN_OK; i++) {
+        bool closed = sn_redis_layer_closed(image, i);
+        /* The past generations of a window by time have an end of their own. */
+        if (!image->layer[i].generation || (closed && image->window_seconds))
+            continue;
+        sn_redis_namer namer;
+        sn_redis_namer_begin(&namer, &ch->redis->address, view, i, closed);
+        for (uint64_t s = 0; s < image->layer[i].geometry.shards && status == SEEN_OK; s++) {
+            const sn_redis_key *shard = sn_redis_namer_shard(&namer, s);
+            sn_say(ch, 0, shard->slot, 3);
+            sn_say_text(ch, "EXPIRE");
+            sn_say_arg(ch, shard->text, shard->len);
+            sn_say_number(ch, view->ttl);
+            if (ch->commands >= AT_ONCE)
+                status = sn_channel_run(ch, sn_redis_take_any, NULL, error);
+        }
+    }
+    return status == SEEN_OK ? sn_channel_run(ch, sn_redis_take_any, NULL, error) : status;
+}

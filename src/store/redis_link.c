@@ -1,0 +1,243 @@
+/* One connection. hiredis connects and parses; sending and receiving is done here, because a lost
+ * connection must not raise a signal and several connections must be served at once. */
+#include "store/redis_link.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    RECEIVE_BYTES = 64 << 10,
+    UNPARSED_MAX = SN_REPLY_TEXT_MAX + (1 << 20), /* bytes of one reply that may pile up */
+};
+
+uint64_t sn_link_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+void sn_link_close(sn_link *link)
+{
+    if (link->fd >= 0)
+        close(link->fd);
+    if (link->reader)
+        redisReaderFree(link->reader);
+    sn_reply_free(&link->reply);
+    link->fd = -1;
+    link->reader = NULL;
+}
+
+static void lost(sn_link *link, const char *why)
+{
+    snprintf(link->why, sizeof link->why, "%s", why);
+}
+
+bool sn_link_wait(sn_link *link, bool write, uint32_t ms)
+{
+    struct pollfd p = {.fd = link->fd, .events = write ? POLLOUT : POLLIN};
+    uint64_t end = sn_link_now() + ms;
+    for (;;) {
+        uint64_t now = sn_link_now();
+        int ready = poll(&p, 1, now < end ? (int)(end - now) : 0);
+        if (ready > 0)
+            return true;
+        if (ready == 0 || errno != EINTR)
+            return false;
+    }
+}
+
+ssize_t sn_link_send(sn_link *link, const struct iovec *part, size_t parts)
+{
+    struct msghdr message = {.msg_iov = (struct iovec *)(uintptr_t)part, .msg_iovlen = parts};
+    ssize_t n = sendmsg(link->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (n >= 0)
+        return n;
+    if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)
+        return 0;
+    lost(link, strerror(errno));
+    return -1;
+}
+
+ssize_t sn_link_receive(sn_link *link)
+{
+    char buffer[RECEIVE_BYTES];
+    ssize_t n = recv(link->fd, buffer, sizeof buffer, MSG_DONTWAIT);
+    if (n > 0) {
+        if (link->reader->len - link->reader->pos > UNPARSED_MAX ||
+            redisReaderFeed(link->reader, buffer, (size_t)n) != REDIS_OK) {
+            lost(link, "the reply is too long");
+            return -1;
+        }
+        return n;
+    }
+    if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
+        return 0;
+    lost(link, n == 0 ? "the server closed the connection" : strerror(errno));
+    return -1;
+}
+
+int sn_link_next(sn_link *link)
+{
+    void *got = NULL;
+    /* A reply that is not whole yet keeps what was read of it on the tape. */
+    if (link->reader->ridx < 0)
+        sn_reply_clear(&link->reply);
+    if (redisReaderGetReply(link->reader, &got) != REDIS_OK) {
+        lost(link, link->reader->errstr[0] ? link->reader->errstr : "not the Redis protocol");
+        return -1;
+    }
+    return got != NULL;
+}
+
+/* ---- connect and log in ---- */
+
+static int connect_to(const sn_redis_place *place, uint32_t ms, char *why, size_t room)
+{
+    struct timeval limit = {.tv_sec = ms / 1000, .tv_usec = (suseconds_t)(ms % 1000) * 1000};
+    redisContext *c = place->port ? redisConnectWithTimeout(place->host, place->port, limit)
+                                  : redisConnectUnixWithTimeout(place->host, limit);
+    if (!c || c->err) {
+        snprintf(why, room, "%s", c ? c->errstr : "out of memory");
+        if (c)
+            redisFree(c);
+        return -1;
+    }
+    int fd = redisFreeKeepFd(c);
+    if (fcntl(fd, F_SETFD, FD_CLOEXEC) != 0 ||
+        fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) != 0) {
+        snprintf(why, room, "%s", strerror(errno));
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+static bool send_all(sn_link *link, const char *bytes, size_t len, uint32_t ms)
+{
+    while (len) {
+        struct iovec part = {.iov_base = (char *)(uintptr_t)bytes, .iov_len = len};
+        ssize_t n = sn_link_send(link, &part, 1);
+        if (n < 0)
+            return false;
+        if (n == 0 && !sn_link_wait(link, true, ms)) {
+            lost(link, "the server does not read");
+            return false;
+        }
+        bytes += n;
+        len -= (size_t)n;
+    }
+    return true;
+}
+
+static bool one_reply(sn_link *link, uint32_t ms)
+{
+    for (;;) {
+        int got = sn_link_next(link);
+        if (got != 0)
+            return got > 0;
+        if (!sn_link_wait(link, false, ms)) {
+            lost(link, "no answer in time");
+            return false;
+        }
+        if (sn_link_receive(link) < 0)
+            return false;
+    }
+}
+
+bool sn_link_talk(sn_link *link, const char *bytes, size_t len, uint32_t ms)
+{
+    return send_all(link, bytes, len, ms) && one_reply(link, ms);
+}
+
+static size_t put_arg(char *to, const char *arg, size_t len)
+{
+    int n = sprintf(to, "$%zu\r\n", len);
+    memcpy(to + n, arg, len);
+    memcpy(to + n + len, "\r\n", 2);
+    return (size_t)n + len + 2;
+}
+
+static seen_status refused(const sn_link *link, const sn_redis_address *a, const char *what,
+                           seen_error *error)
+{
+    const char *text = sn_reply_is_error(&link->reply) ? sn_reply_text(&link->reply, 0) : "";
+    if (sn_reply_error_is(&link->reply, "LOADING"))
+        return sn_error_set(error, SEEN_ERR_NETWORK,
+                            "%s: the server is still loading its data; try again later", a->shown);
+    bool login = strcmp(what, "log in") == 0 || sn_reply_error_is(&link->reply, "NOAUTH") ||
+                 sn_reply_error_is(&link->reply, "NOPERM");
+    return sn_error_set(error, login ? SEEN_ERR_PERMISSION : SEEN_ERR_SERVER,
+                        "%s: cannot %s: %.200s; check %s", a->shown, what, text,
+                        login ? "the user and the password in the address"
+                              : "the number of the database in the address");
+}
+
+/* AUTH and SELECT. */
+static seen_status log_in(sn_link *link, const sn_redis_address *a, uint32_t ms, seen_error *error)
+{
+    char text[2 * SN_REDIS_SECRET + 128];
+    size_t n = 0;
+    unsigned replies = 0;
+    if (a->has_password) {
+        n += (size_t)sprintf(text, "*%d\r\n", a->user_len ? 3 : 2);
+        n += put_arg(text + n, "AUTH", 4);
+        if (a->user_len)
+            n += put_arg(text + n, a->user, a->user_len);
+        n += put_arg(text + n, a->password, a->password_len);
+        replies++;
+    }
+    if (a->db) {
+        char number[16];
+        int len = sprintf(number, "%u", a->db);
+        n += (size_t)sprintf(text + n, "*2\r\n");
+        n += put_arg(text + n, "SELECT", 6);
+        n += put_arg(text + n, number, (size_t)len);
+        replies++;
+    }
+    seen_status status = SEEN_OK;
+    if (!send_all(link, text, n, ms))
+        goto out;
+    for (unsigned i = 0; i < replies; i++) {
+        if (!one_reply(link, ms))
+            goto out;
+        bool auth = i == 0 && a->has_password;
+        if (status == SEEN_OK && sn_reply_is_error(&link->reply))
+            status = refused(link, a, auth ? "log in" : "select the database", error);
+    }
+    return status;
+out:
+    return sn_error_set(error, SEEN_ERR_NETWORK, "%s: %s", a->shown, link->why);
+}
+
+seen_status sn_link_open(sn_link *link, const sn_redis_place *place,
+                         const sn_redis_address *address, const sn_redis_times *times,
+                         seen_error *error)
+{
+    *link = (sn_link){.fd = -1};
+    link->fd = connect_to(place, times->connect_ms, link->why, sizeof link->why);
+    if (link->fd < 0)
+        return sn_error_set(error, SEEN_ERR_NETWORK,
+                            "%s: cannot connect to %s%s%.0d: %s; is the server running, and the "
+                            "address right?",
+                            address->shown, place->host, place->port ? ":" : "", (int)place->port,
+                            link->why);
+    link->reader = sn_reply_reader(&link->reply);
+    if (!link->reader) {
+        sn_link_close(link);
+        return sn_error_set(error, SEEN_ERR_MEMORY, "%s: out of memory", address->shown);
+    }
+    seen_status status = log_in(link, address, times->command_ms, error);
+    if (status != SEEN_OK)
+        sn_link_close(link);
+    return status;
+}

@@ -1,0 +1,29 @@
+/* The hash beside the shards: what a filter is, in words that an operator can read. */
+#ifndef SN_STORE_REDIS_META_H
+#define SN_STORE_REDIS_META_H
+
+#include "store/redis_channel.h"
+#include "store/redis_names.h"
+
+/* Reads the filter of the channel's address. SEEN_ERR_NOT_FOUND where there is none. */
+seen_status sn_meta_load(sn_channel *ch, sn_redis_view *view, seen_error *error);
+
+/* Makes a filter visible, all at once. SEEN_ERR_EXISTS where there is one and `replace` is not
+ * set. The clients of the one that is replaced notice by its ID. */
+seen_status sn_meta_publish(sn_channel *ch, const sn_redis_view *view, bool replace,
+                            seen_error *error);
+
+/* Puts `next` in the place of what has the same ID and the sequence of `now`. *done: whether it
+ * was; otherwise another client was faster. */
+seen_status sn_meta_step(sn_channel *ch, const sn_redis_view *now, const sn_redis_view *next,
+                         bool *done, seen_error *error);
+
+/* Asks for ID and sequence along with other commands: the command, and the reading of its reply. */
+void sn_meta_say_glance(sn_channel *ch, uint32_t tag);
+typedef enum sn_glance { SN_SAME, SN_MOVED_ON, SN_REPLACED, SN_GONE, SN_ODD } sn_glance;
+sn_glance sn_meta_glance(const sn_redis_view *view, const sn_reply *reply);
+
+/* Reads a whole number of the form of a meta field; false for anything else. */
+bool sn_meta_number(const char *text, size_t len, uint64_t *number);
+
+#endif

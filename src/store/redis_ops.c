@@ -1,0 +1,467 @@
+/* Adding, checking and removing keys of a set in Redis. */
+#include "base/clock.h"
+#include "base/error.h"
+#include "set/layers.h"
+#include "set/span.h"
+#include "store/redis_batch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    GLANCE_MS = 200,           /* how long a view is trusted without asking */
+    DEEP_SLEEP_MS = 3600000,   /* after which it is asked for before anything is added */
+    LOOK_FIRST_SHARE = 256,    /* of 1024 keys seen before: from here on looking first pays */
+    LOOK_FIRST_KEYS = 16,      /* fewer keys: a second round trip costs more */
+    ATTEMPTS = 1000,
+};
+
+/* ---- one call ---- */
+
+typedef struct call {
+    sn_redis_set *set;
+    sn_channel *ch;
+    sn_batch batch;
+    const seen_hash *hash;
+    seen_answer *answer;
+    seen_error *error;
+} call;
+
+static seen_status begin_call(call *c, seen_set *set, const seen_hash *hash, size_t count,
+                              seen_answer *answers, seen_error *error)
+{
+    *c = (call){.set = (sn_redis_set *)set, .hash = hash, .answer = answers, .error = error};
+    memset(answers, SEEN_UNKNOWN, count);
+    size_t room = count < SN_BATCH_KEYS ? count : SN_BATCH_KEYS;
+    c->batch.key = malloc((room ? room : 1) * sizeof *c->batch.key);
+    if (!c->batch.key)
+        return sn_error_set(error, SEEN_ERR_MEMORY, "%s: out of memory", set->where);
+    return sn_redis_take(c->set->redis, &c->ch, error);
+}
+
+static void end_call(call *c)
+{
+    if (c->ch)
+        sn_redis_give(c->set->redis, c->ch);
+    free(c->batch.key);
+}
+
+/* Layers that may hold keys which are not to be forgotten yet. */
+static uint64_t living_layers(const sn_image *image)
+{
+    uint64_t layers = 0;
+    for (uint32_t i = 0; i < image->layers; i++)
+        if (sn_span_alive(image, i))
+            layers |= UINT64_C(1) << i;
+    return layers;
+}
+
+/* Fills the batch with `n` keys from `at` on. */
+static void load_batch(call *c, size_t at, size_t n)
+{
+    sn_batch *b = &c->batch;
+    b->keys = n;
+    for (size_t i = 0; i < n; i++)
+        b->key[i] = (sn_batch_key){
+            .hash = c->hash[at + i], .place = (uint32_t)i, .answer = SEEN_UNKNOWN};
+}
+
+static void hand_out(const call *c, size_t at)
+{
+    for (size_t i = 0; i < c->batch.keys; i++)
+        c->answer[at + i] = c->batch.key[i].answer;
+}
+
+/* Asks along whether the filter is still there, now and then. */
+static bool glance_due(call *c)
+{
+    uint64_t now = sn_link_now();
+    pthread_mutex_lock(&c->set->lock);
+    bool due = now - c->set->glanced > GLANCE_MS;
+    if (due)
+        c->set->glanced = now;
+    pthread_mutex_unlock(&c->set->lock);
+    return due;
+}
+
+static seen_status wake_up(call *c)
+{
+    pthread_mutex_lock(&c->set->lock);
+    bool slept = sn_link_now() - c->set->glanced > DEEP_SLEEP_MS;
+    pthread_mutex_unlock(&c->set->lock);
+    sn_redis_view view;
+    return slept ? sn_redis_reload(c->set, c->ch, &view, c->error) : SEEN_OK;
+}
+
+/* After commands were answered: is the filter what we took it for? *over: start again. */
+static seen_status reconsider(call *c, bool *over)
+{
+    sn_batch *b = &c->batch;
+    sn_redis_view view;
+    *over = false;
+    /* What went into a filter that is gone is not decided. */
+    for (size_t i = 0; i < b->keys && b->glance >= SN_REPLACED; i++)
+        b->key[i].answer = SEEN_UNKNOWN;
+    switch (b->glance) {
+    case SN_GONE:
+        /* What was written in the meantime belongs to nothing. */
+        sn_redis_drop_all(c->ch, &b->view, NULL);
+        return sn_redis_vanished(c->set, c->error);
+    case SN_REPLACED:
+        sn_redis_drop_all(c->ch, &b->view, NULL);
+        return sn_redis_replaced(c->set, c->error);
+    case SN_MOVED_ON:
+        *over = true;
+        return sn_redis_reload(c->set, c->ch, &view, c->error);
+    default:
+        break;
+    }
+    if (b->fenced) {
+        *over = true;
+        return sn_redis_catch_up(c->set, c->ch, &b->view, c->error);
+    }
+    if (b->hollow) {
+        /* Gone with its filter, rotated away, or lost? */
+        seen_status status = sn_redis_reload(c->set, c->ch, &view, c->error);
+        if (status != SEEN_OK)
+            return status;
+        *over = view.image.sequence != b->view.image.sequence;
+        if (!*over)
+            return sn_error_set(c->error, SEEN_ERR_FORMAT,
+                                "%s: a part of the filter is missing (evicted, deleted or cut); "
+                                "restore it from a backup or make it anew, and see maxmemory-policy",
+                                c->set->base.where);
+    }
+    return SEEN_OK;
+}
+
+/* ---- check ---- */
+
+static seen_status check_batch(call *c)
+{
+    sn_batch *b = &c->batch;
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        sn_batch_begin(b, c->set, c->ch);
+        if (glance_due(c))
+            sn_batch_say_glance(b);
+        uint64_t layers = living_layers(&b->view.image);
+        seen_status status = sn_batch_look(b, layers, c->error);
+        bool over = false;
+        if (status == SEEN_OK)
+            status = reconsider(c, &over);
+        if (status != SEEN_OK)
+            return status;
+        if (over)
+            continue;
+        for (size_t i = 0; i < b->keys; i++)
+            b->key[i].answer = layers & ~b->key[i].miss ? SEEN_BEFORE : SEEN_NEW;
+        return SEEN_OK;
+    }
+    return sn_error_set(c->error, SEEN_ERR_SERVER, "%s: the layers change faster than we can read",
+                        c->set->base.where);
+}
+
+seen_status sn_redis_check(seen_set *set, const seen_hash *hashes, size_t count,
+                           seen_answer *answers, seen_error *error)
+{
+    call c;
+    seen_status status = begin_call(&c, set, hashes, count, answers, error);
+    if (status == SEEN_OK)
+        status = wake_up(&c);
+    for (size_t at = 0, n; at < count && status == SEEN_OK; at += n) {
+        sn_redis_view view = sn_redis_see(c.set);
+        size_t limit = sn_batch_limit(&view, living_layers(&view.image));
+        n = count - at < limit ? count - at : limit;
+        load_batch(&c, at, n);
+        status = check_batch(&c);
+        hand_out(&c, at);
+    }
+    if (status == SEEN_OK && !set->read_only) {
+        sn_redis_view view = sn_redis_see(c.set);
+        status = sn_redis_touch(c.set, c.ch, &view, error);
+    }
+    end_call(&c);
+    return status;
+}
+
+/* ---- add ---- */
+
+static bool rotation_due(const sn_image *image)
+{
+    return image->growth == SEEN_WINDOW && image->window_seconds &&
+           sn_clock_now() >= image->layer[image->current].born + sn_layers_span(image);
+}
+
+/* Chooses the layer that takes each key, and answers those that need none. */
+static void choose_targets(sn_batch *b, uint64_t older, bool looked)
+{
+    const sn_image *image = &b->view.image;
+    for (size_t i = 0; i < b->keys; i++) {
+        sn_batch_key *k = &b->key[i];
+        if (k->answer != SEEN_UNKNOWN || k->fenced)
+            continue;
+        uint64_t has = (older | (looked ? UINT64_C(1) << image->current : 0)) & ~k->miss;
+        bool in_current = looked && has >> image->current & 1;
+        k->target = (uint8_t)image->current;
+        if (image->kind == SEEN_COUNTING) {
+            if (has)
+                k->target = (uint8_t)__builtin_ctzll(has);
+        } else if (image->growth == SEEN_WINDOW ? in_current : has != 0) {
+            k->answer = SEEN_BEFORE;
+        }
+    }
+}
+
+/* Of equal keys whose first sending is unsure only the first can have been new. */
+static void settle_unsure(sn_batch *b)
+{
+    for (size_t i = 0; i < b->keys; i++) {
+        sn_batch_key *k = &b->key[i];
+        if (!k->unsure)
+            continue;
+        for (size_t j = 0; j < i; j++)
+            if (b->key[j].hash.lo == k->hash.lo && b->key[j].hash.hi == k->hash.hi) {
+                k->answer = SEEN_BEFORE;
+                k->fresh = false;
+                break;
+            }
+    }
+}
+
+/* One attempt at all undecided keys; those that are fenced stay undecided. */
+static seen_status add_once(call *c, bool look_first)
+{
+    sn_batch *b = &c->batch;
+    sn_batch_begin(b, c->set, c->ch);
+    const sn_image *image = &b->view.image;
+    uint64_t current = UINT64_C(1) << image->current;
+    uint64_t older = living_layers(image) & ~current;
+    bool looked = look_first && image->kind == SEEN_BLOOM;
+    for (size_t i = 0; i < b->keys; i++)
+        b->key[i].fenced = false;
+    if (glance_due(c))
+        sn_batch_say_glance(b);
+    seen_status status = SEEN_OK;
+    if (older || looked)
+        status = sn_batch_look(b, older | (looked ? current : 0), c->error);
+    if (status != SEEN_OK || b->hollow || b->glance != SN_SAME)
+        return status;
+    choose_targets(b, older, looked);
+    for (size_t i = 0; i < b->keys; i++)
+        if (b->key[i].answer == SEEN_UNKNOWN && !b->key[i].fenced)
+            sn_batch_say_put(b, i);
+    status = sn_batch_put(b, c->error);
+    settle_unsure(b);
+    /* A window's key is refreshed in the current generation, and was seen all the same. */
+    if (image->growth == SEEN_WINDOW)
+        for (size_t i = 0; i < b->keys; i++)
+            if (b->key[i].answer == SEEN_NEW && older & ~b->key[i].miss)
+                b->key[i].answer = SEEN_BEFORE;
+    return status;
+}
+
+static void learn_share(sn_redis_set *set, const sn_batch *b)
+{
+    unsigned before = 0, decided = 0;
+    for (size_t i = 0; i < b->keys; i++) {
+        before += b->key[i].answer == SEEN_BEFORE;
+        decided += b->key[i].answer != SEEN_UNKNOWN;
+    }
+    if (decided < LOOK_FIRST_KEYS)
+        return;
+    unsigned old = atomic_load_explicit(&set->seen_share, memory_order_relaxed);
+    atomic_store_explicit(&set->seen_share, (3 * old + before * 1024 / decided) / 4,
+                          memory_order_relaxed);
+}
+
+/* Adds the keys of the batch; room for all of them has been claimed. */
+static seen_status add_batch(call *c, uint64_t claimed, uint64_t sequence)
+{
+    sn_batch *b = &c->batch;
+    bool look_first =
+        b->keys >= LOOK_FIRST_KEYS &&
+        atomic_load_explicit(&c->set->seen_share, memory_order_relaxed) >= LOOK_FIRST_SHARE;
+    seen_status status = add_once(c, look_first);
+    uint64_t fresh = 0;
+    for (size_t i = 0; i < b->keys; i++)
+        fresh += b->key[i].fresh && b->key[i].target == b->view.image.current;
+    /* Another thread may have moved the set on since the claim: then it counts where it went. */
+    if (b->view.image.sequence == sequence)
+        sn_redis_settle(c->set, &b->view, claimed, fresh);
+    learn_share(c->set, b);
+    return status;
+}
+
+/* A full set: tells the keys that are there, and refuses where one is not. */
+static seen_status refuse_new(call *c)
+{
+    sn_batch *b = &c->batch;
+    bool all = true;
+    seen_status status = check_batch(c);
+    if (status != SEEN_OK)
+        return status;
+    for (size_t i = 0; i < b->keys; i++)
+        if (b->key[i].answer != SEEN_BEFORE) {
+            b->key[i].answer = SEEN_UNKNOWN;
+            all = false;
+        }
+    if (all)
+        return SEEN_OK;
+    return sn_error_set(c->error, SEEN_ERR_FULL,
+                        "%s: the set is full (%llu keys); make a larger one, or one that goes on "
+                        "or grows",
+                        c->set->base.where,
+                        (unsigned long long)b->view.image.layer[b->view.image.current].capacity);
+}
+
+/* Hands out what is decided; the keys that are still open move to the front. */
+static void keep_open(call *c, size_t at)
+{
+    sn_batch *b = &c->batch;
+    size_t open = 0;
+    for (size_t i = 0; i < b->keys; i++) {
+        c->answer[at + b->key[i].place] = b->key[i].answer;
+        if (b->key[i].answer == SEEN_UNKNOWN)
+            b->key[open++] = b->key[i];
+    }
+    b->keys = open;
+}
+
+/* The layer is full or its time over. A set that neither grows nor forgets refuses. */
+static seen_status go_on(call *c, const sn_redis_view *view)
+{
+    bool mine;
+    if (view->image.growth == SEEN_FIXED)
+        return refuse_new(c);
+    return sn_redis_advance(c->set, c->ch, view, &mine, c->error);
+}
+
+/* Adds as many of the open keys as there is room for. */
+static seen_status add_some(call *c)
+{
+    sn_batch *b = &c->batch;
+    sn_redis_view view = sn_redis_see(c->set);
+    uint64_t got;
+    if (rotation_due(&view.image))
+        return go_on(c, &view);
+    seen_status status = sn_redis_claim(c->set, c->ch, &view, b->keys, &got, c->error);
+    if (status != SEEN_OK)
+        return status;
+    if (got == 0)
+        return go_on(c, &view);
+    size_t open = b->keys;
+    bool over;
+    b->keys = (size_t)got;
+    status = add_batch(c, got, view.image.sequence);
+    if (status == SEEN_OK)
+        status = reconsider(c, &over);
+    b->keys = open;
+    return status;
+}
+
+/* Adds n keys from `at` on, however often the layers change meanwhile. */
+static seen_status add_chunk(call *c, size_t at, size_t n)
+{
+    load_batch(c, at, n);
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        seen_status status = add_some(c);
+        keep_open(c, at);
+        if (status != SEEN_OK || c->batch.keys == 0)
+            return status;
+    }
+    return sn_error_set(c->error, SEEN_ERR_SERVER, "%s: the layers change faster than we can write",
+                        c->set->base.where);
+}
+
+seen_status sn_redis_add(seen_set *set, const seen_hash *hashes, size_t count,
+                         seen_answer *answers, seen_error *error)
+{
+    call c;
+    seen_status status = begin_call(&c, set, hashes, count, answers, error);
+    if (status == SEEN_OK)
+        status = wake_up(&c);
+    for (size_t at = 0, n; at < count && status == SEEN_OK; at += n) {
+        sn_redis_view view = sn_redis_see(c.set);
+        size_t limit = sn_batch_limit(&view, living_layers(&view.image));
+        n = count - at < limit ? count - at : limit;
+        status = add_chunk(&c, at, n);
+    }
+    if (status == SEEN_OK) {
+        sn_redis_view view = sn_redis_see(c.set);
+        status = sn_redis_touch(c.set, c.ch, &view, error);
+    }
+    end_call(&c);
+    return status;
+}
+
+/* ---- remove ---- */
+
+static seen_status remove_once(call *c, uint64_t gone[SN_IMAGE_LAYERS])
+{
+    sn_batch *b = &c->batch;
+    sn_batch_begin(b, c->set, c->ch);
+    const sn_image *image = &b->view.image;
+    uint64_t layers = living_layers(image);
+    for (size_t i = 0; i < b->keys; i++)
+        b->key[i].fenced = b->key[i].gone = false;
+    if (glance_due(c))
+        sn_batch_say_glance(b);
+    seen_status status = sn_batch_look(b, layers, c->error);
+    if (status != SEEN_OK || b->hollow || b->glance != SN_SAME)
+        return status;
+    for (size_t i = 0; i < b->keys; i++) {
+        sn_batch_key *k = &b->key[i];
+        uint64_t has = layers & ~k->miss;
+        if (k->answer != SEEN_UNKNOWN || k->fenced)
+            continue;
+        if (!has) {
+            k->answer = SEEN_NEW;
+            continue;
+        }
+        k->target = (uint8_t)__builtin_ctzll(has);
+        sn_batch_say_cut(b, i);
+    }
+    status = sn_batch_cut(b, c->error);
+    for (size_t i = 0; i < b->keys; i++)
+        gone[b->key[i].target] += b->key[i].gone;
+    return status;
+}
+
+static seen_status remove_chunk(call *c, size_t at, size_t n)
+{
+    sn_batch *b = &c->batch;
+    load_batch(c, at, n);
+    for (int attempt = 0; attempt < ATTEMPTS && b->keys; attempt++) {
+        uint64_t gone[SN_IMAGE_LAYERS] = {0};
+        bool over;
+        seen_status status = remove_once(c, gone), counted = SEEN_OK;
+        for (uint32_t i = 0; i < b->view.image.layers && counted == SEEN_OK; i++)
+            if (gone[i])
+                counted = sn_redis_uncount(c->ch, &b->view, i, gone[i], c->error);
+        if (status == SEEN_OK)
+            status = counted;
+        if (status == SEEN_OK)
+            status = reconsider(c, &over);
+        keep_open(c, at);
+        if (status != SEEN_OK)
+            return status;
+    }
+    return SEEN_OK;
+}
+
+seen_status sn_redis_remove(seen_set *set, const seen_hash *hashes, size_t count,
+                            seen_answer *answers, seen_error *error)
+{
+    call c;
+    seen_status status = begin_call(&c, set, hashes, count, answers, error);
+    if (status == SEEN_OK)
+        status = wake_up(&c);
+    for (size_t at = 0, n; at < count && status == SEEN_OK; at += n) {
+        sn_redis_view view = sn_redis_see(c.set);
+        size_t limit = sn_batch_limit(&view, living_layers(&view.image));
+        n = count - at < limit ? count - at : limit;
+        status = remove_chunk(&c, at, n);
+    }
+    end_call(&c);
+    return status;
+}

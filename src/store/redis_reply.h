@@ -1,0 +1,53 @@
+/* Replies of a server, read by hiredis into a flat tape: no allocation per value.
+ *
+ *   *2 (:5 $3 abc)   ->   item 0: ARRAY of 2 | item 1: INTEGER 5 | item 2: STRING "abc"
+ *
+ * A reply is valid until the next one is read. */
+#ifndef SN_STORE_REDIS_REPLY_H
+#define SN_STORE_REDIS_REPLY_H
+
+#include <hiredis/hiredis.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct sn_reply_item {
+    int type;         /* REDIS_REPLY_... */
+    uint32_t at, len; /* text, terminated by a zero byte */
+    long long number; /* INTEGER; ARRAY: how many */
+} sn_reply_item;
+
+typedef struct sn_reply {
+    sn_reply_item *item;
+    size_t items, room;
+    char *text;
+    size_t used, text_room;
+} sn_reply;
+
+enum {
+    SN_REPLY_TEXT_MAX = 32 << 20, /* the largest reply */
+    SN_REPLY_ITEMS_MAX = 1 << 20,
+};
+
+/* A parser that fills *reply; NULL without memory. */
+redisReader *sn_reply_reader(sn_reply *reply);
+void sn_reply_clear(sn_reply *reply);
+void sn_reply_free(sn_reply *reply);
+
+static inline const char *sn_reply_text(const sn_reply *reply, size_t item)
+{
+    return reply->text + reply->item[item].at;
+}
+
+static inline bool sn_reply_is_error(const sn_reply *reply)
+{
+    return reply->items > 0 && reply->item[0].type == REDIS_REPLY_ERROR;
+}
+
+/* Whether the reply is an error that starts with this word. */
+bool sn_reply_error_is(const sn_reply *reply, const char *word);
+
+/* Whether the reply is an array of `count` plain values. */
+bool sn_reply_is_row(const sn_reply *reply, size_t count);
+
+#endif

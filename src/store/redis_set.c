@@ -1,0 +1,475 @@
+/* A set in Redis: create, open, copy, drop; its view; the table of its operations. */
+#include "store/redis_set.h"
+
+#include "base/error.h"
+#include "hash/hash.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    STAGE_SECONDS = 86400, /* what a copy that never ends leaves behind goes by itself */
+    SAMPLE_SHARDS = 8,     /* looked at when a filter is opened */
+    AT_ONCE = 4096,
+};
+
+/* ---- the view ---- */
+
+sn_redis_view sn_redis_see(sn_redis_set *set)
+{
+    pthread_mutex_lock(&set->lock);
+    sn_redis_view view = set->view;
+    pthread_mutex_unlock(&set->lock);
+    return view;
+}
+
+seen_status sn_redis_vanished(sn_redis_set *set, seen_error *error)
+{
+    return sn_error_set(error, SEEN_ERR_NOT_FOUND,
+                        "%s: the filter is gone (dropped, expired or flushed)", set->base.where);
+}
+
+seen_status sn_redis_replaced(sn_redis_set *set, seen_error *error)
+{
+    return sn_error_set(error, SEEN_ERR_CHANGED,
+                        "%s: another filter was put in its place; open it again", set->base.where);
+}
+
+seen_status sn_redis_reload(sn_redis_set *set, sn_channel *ch, sn_redis_view *view,
+                            seen_error *error)
+{
+    seen_status status = sn_meta_load(ch, view, error);
+    if (status == SEEN_ERR_NOT_FOUND)
+        return sn_redis_vanished(set, error);
+    if (status != SEEN_OK)
+        return status;
+    pthread_mutex_lock(&set->lock);
+    bool same = memcmp(set->view.id, view->id, SN_REDIS_ID) == 0;
+    /* Of two reloads the one that saw more wins. */
+    if (same && view->image.sequence >= set->view.image.sequence) {
+        set->view = *view;
+        set->glanced = sn_link_now();
+    }
+    pthread_mutex_unlock(&set->lock);
+    return same ? SEEN_OK : sn_redis_replaced(set, error);
+}
+
+/* ---- operations of the whole ---- */
+
+static seen_status get_image(seen_set *base, sn_image *image, seen_error *error)
+{
+    sn_redis_set *set = (sn_redis_set *)base;
+    sn_channel *ch;
+    sn_redis_view view;
+    seen_status status = sn_redis_take(set->redis, &ch, error);
+    if (status != SEEN_OK)
+        return status;
+    if (!base->read_only)
+        status = sn_redis_flush_counts(set, ch, error);
+    if (status == SEEN_OK)
+        status = sn_redis_reload(set, ch, &view, error);
+    if (status == SEEN_OK)
+        status = sn_redis_read_counts(ch, &view, error);
+    if (status == SEEN_OK)
+        *image = view.image;
+    sn_redis_give(set->redis, ch);
+    return status;
+}
+
+static seen_status sync_set(seen_set *base, seen_error *error)
+{
+    sn_redis_set *set = (sn_redis_set *)base;
+    sn_channel *ch;
+    if (base->read_only)
+        return SEEN_OK;
+    seen_status status = sn_redis_take(set->redis, &ch, error);
+    if (status != SEEN_OK)
+        return status;
+    status = sn_redis_flush_counts(set, ch, error);
+    sn_redis_give(set->redis, ch);
+    return status == SEEN_OK ? sn_redis_sync(set->redis, error) : status;
+}
+
+static seen_status rotate(seen_set *base, seen_error *error)
+{
+    sn_redis_set *set = (sn_redis_set *)base;
+    sn_channel *ch;
+    seen_status status = sn_redis_take(set->redis, &ch, error);
+    if (status != SEEN_OK)
+        return status;
+    sn_redis_view view;
+    status = sn_redis_reload(set, ch, &view, error);
+    for (bool mine = false; !mine && status == SEEN_OK;) {
+        status = sn_redis_advance(set, ch, &view, &mine, error);
+        view = sn_redis_see(set);
+    }
+    sn_redis_give(set->redis, ch);
+    return status;
+}
+
+static void close_set(seen_set *base)
+{
+    sn_redis_set *set = (sn_redis_set *)base;
+    sn_channel *ch;
+    /* Without waiting for long: a lost count is only a count. */
+    if (!base->read_only && (set->claim_left || set->uncounted)) {
+        set->redis->times.retry_ms = 100;
+        if (sn_redis_take(set->redis, &ch, NULL) == SEEN_OK) {
+            sn_redis_flush_counts(set, ch, NULL);
+            sn_redis_give(set->redis, ch);
+        }
+    }
+    sn_redis_disconnect(set->redis);
+    pthread_mutex_destroy(&set->lock);
+    free(base->where);
+    free(set);
+}
+
+#define REDIS_OPS(name)                                                                            \
+    {                                                                                              \
+        .store = (name), .add = sn_redis_add, .check = sn_redis_check, .remove = sn_redis_remove,  \
+        .rotate = rotate, .sync = sync_set, .image = get_image, .measure = sn_redis_measure,       \
+        .read = sn_redis_read, .combine = sn_redis_combine, .widen = sn_redis_widen,               \
+        .combined = sn_redis_combined, .close = close_set                                          \
+    }
+
+static const sn_set_ops SERVER_OPS = REDIS_OPS("redis");
+static const sn_set_ops CLUSTER_OPS = REDIS_OPS("redis-cluster");
+
+/* ---- birth ---- */
+
+static seen_status contact(const char *where, const seen_options *options, sn_redis **redis,
+                           sn_channel **ch, seen_error *error)
+{
+    sn_redis_address address;
+    seen_status status = sn_redis_address_parse(where, &address, error);
+    if (status == SEEN_OK)
+        status = sn_redis_connect(&address, options, redis, error);
+    explicit_bzero(&address, sizeof address);
+    if (status != SEEN_OK)
+        return status;
+    status = sn_redis_take(*redis, ch, error);
+    if (status != SEEN_OK)
+        sn_redis_disconnect(*redis);
+    return status;
+}
+
+/* The handle; takes the connection over. */
+static seen_status make_set(sn_redis *redis, const sn_redis_view *view, unsigned flags,
+                            seen_set **out, seen_error *error)
+{
+    sn_redis_set *set = calloc(1, sizeof *set);
+    char *where = strdup(redis->address.shown);
+    if (!set || !where) {
+        free(set);
+        free(where);
+        return sn_error_set(error, SEEN_ERR_MEMORY, "%s: out of memory", redis->address.shown);
+    }
+    const sn_image *image = &view->image;
+    set->base = (seen_set){
+        .ops = redis->address.cluster ? &CLUSTER_OPS : &SERVER_OPS,
+        .where = where,
+        .hasher = {.kind = image->hash, .seed = {image->seed[0], image->seed[1]}},
+        .kind = image->kind,
+        .growth = image->growth,
+        .read_only = flags & SEEN_READ_ONLY,
+    };
+    set->redis = redis;
+    set->view = *view;
+    set->glanced = sn_link_now();
+    pthread_mutex_init(&set->lock, NULL);
+    *out = &set->base;
+    return SEEN_OK;
+}
+
+typedef struct lengths {
+    const sn_redis_view *view;
+    bool hollow;
+} lengths;
+
+static bool take_length(void *context, uint32_t tag, const sn_reply *reply, bool again)
+{
+    lengths *l = context;
+    (void)again;
+    if (sn_reply_error_is(reply, "WRONGTYPE"))
+        return true; /* closed a moment ago */
+    if (reply->items != 1 || reply->item[0].type != REDIS_REPLY_INTEGER)
+        return false;
+    uint64_t want = l->view->image.layer[tag].geometry.shard_lines * SN_LINE_BYTES;
+    l->hollow |= reply->item[0].number != (long long)want;
+    return true;
+}
+
+/* Looks whether the shards are there: some of each layer. */
+static seen_status verify(sn_channel *ch, const sn_redis_view *view, seen_error *error)
+{
+    const sn_image *image = &view->image;
+    lengths l = {.view = view};
+    for (uint32_t i = 0; i < image->layers; i++) {
+        bool closed = sn_redis_layer_closed(image, i);
+        if (!image->layer[i].generation || (closed && image->growth == SEEN_WINDOW))
+            continue;
+        sn_redis_namer namer;
+        sn_redis_namer_begin(&namer, &ch->redis->address, view, i, closed);
+        uint64_t shards = image->layer[i].geometry.shards;
+        uint64_t step = shards > SAMPLE_SHARDS ? shards / SAMPLE_SHARDS : 1;
+        for (uint64_t s = 0; s < shards; s += step) {
+            const sn_redis_key *key = sn_redis_namer_shard(&namer, s);
+            sn_say(ch, i, key->slot, 2);
+            sn_say_text(ch, "STRLEN");
+            sn_say_arg(ch, key->text, key->len);
+        }
+    }
+    seen_status status = sn_channel_run(ch, take_length, &l, error);
+    if (status == SEEN_OK && l.hollow) {
+        sn_redis_view now;
+        /* Another client may be growing the set: look again. */
+        status = sn_meta_load(ch, &now, error);
+        if (status == SEEN_OK && now.image.sequence == image->sequence)
+            status = sn_error_set(error, SEEN_ERR_FORMAT,
+                                  "%s: shards of the filter are missing (evicted or deleted); "
+                                  "restore them from a backup, or drop and make it anew",
+                                  ch->redis->address.shown);
+    }
+    return status;
+}
+
+seen_status sn_redis_open(const char *where, const seen_options *options, unsigned flags,
+                          seen_set **out, seen_error *error)
+{
+    sn_redis *redis;
+    sn_channel *ch;
+    sn_redis_view view;
+    seen_status status = contact(where, options, &redis, &ch, error);
+    if (status != SEEN_OK)
+        return status;
+    status = sn_meta_load(ch, &view, error);
+    if (status == SEEN_OK && !sn_hash_supported(view.image.hash))
+        status = sn_error_set(error, SEEN_ERR_UNSUPPORTED,
+                              "%s: made with SipHash, which this build does not have", where);
+    if (status == SEEN_OK)
+        status = verify(ch, &view, error);
+    sn_redis_give(redis, ch);
+    if (status == SEEN_OK)
+        status = make_set(redis, &view, flags, out, error);
+    if (status != SEEN_OK)
+        sn_redis_disconnect(redis);
+    return status;
+}
+
+/* ---- making, staged ---- */
+
+static seen_status draw_id(sn_redis_view *view, seen_error *error)
+{
+    uint64_t random[2];
+    seen_status status = sn_hash_seed(random, error);
+    if (status == SEEN_OK)
+        snprintf(view->id, sizeof view->id, "%016" PRIx64, random[0]);
+    return status;
+}
+
+static seen_status vet_image(const sn_redis_view *view, const char *where, seen_error *error)
+{
+    const sn_image *image = &view->image;
+    const sn_geometry *g = &image->layer[0].geometry;
+    if (view->layout == SEEN_LAYOUT_BITMAP &&
+        (image->growth != SEEN_FIXED || image->kind != SEEN_BLOOM || g->shards != 1))
+        return sn_error_set(error, SEEN_ERR_ARGUMENT,
+                            "%s: a plain bitmap is of fixed growth, kind bloom and one piece",
+                            where);
+    for (uint32_t i = 0; i < image->layers; i++)
+        if (image->layer[i].geometry.shard_lines > (1u << 29) / SN_LINE_BYTES)
+            return sn_error_set(error, SEEN_ERR_ARGUMENT,
+                                "%s: its shards do not fit the 512 MiB of a Redis string", where);
+    if (view->ttl > UINT32_MAX)
+        return sn_error_set(error, SEEN_ERR_ARGUMENT, "%s: the time to live is too long", where);
+    return SEEN_OK;
+}
+
+/* Fails early where a filter of the name exists; fills *old where it is to be replaced. */
+static seen_status look_for_old(sn_channel *ch, unsigned flags, sn_redis_view *old, bool *found,
+                                seen_error *error)
+{
+    seen_error quiet;
+    seen_status status = sn_meta_load(ch, old, &quiet);
+    *found = status == SEEN_OK;
+    if (status == SEEN_ERR_NOT_FOUND)
+        return SEEN_OK;
+    if (status == SEEN_OK && !(flags & SEEN_REPLACE))
+        return sn_error_set(error, SEEN_ERR_EXISTS,
+                            "%s: a filter of this name exists; open it, replace it, or choose "
+                            "another name",
+                            ch->redis->address.shown);
+    if (status != SEEN_OK && error)
+        *error = quiet;
+    return status;
+}
+
+/* Makes the shards under a new ID that no other client knows; they end by themselves unless the
+ * filter is finished. A plain bitmap has no ID: it is taken as it is, and grown to its size. */
+static seen_status stage(sn_channel *ch, const sn_redis_view *view, bool replace, seen_error *error)
+{
+    seen_status status = SEEN_OK;
+    bool bitmap = view->layout == SEEN_LAYOUT_BITMAP;
+    if (bitmap && replace)
+        status = sn_redis_drop_shards(ch, view, 0, error);
+    for (uint32_t i = 0; i < view->image.layers && status == SEEN_OK; i++)
+        if (view->image.layer[i].generation)
+            status = sn_redis_make_shards(ch, view, i, sn_redis_layer_closed(&view->image, i),
+                                          bitmap ? 0 : STAGE_SECONDS, error);
+    return status;
+}
+
+/* Takes the end off the shards (or sets that which was asked for), then makes them visible. */
+static seen_status finish(sn_channel *ch, const sn_redis_view *view, bool replace,
+                          seen_error *error)
+{
+    const sn_image *image = &view->image;
+    seen_status status = SEEN_OK;
+    for (uint32_t i = 0; i < image->layers && status == SEEN_OK; i++) {
+        bool closed = sn_redis_layer_closed(image, i);
+        uint64_t expire = closed && image->window_seconds ? image->window_seconds : view->ttl;
+        if (!image->layer[i].generation)
+            continue;
+        sn_redis_namer namer;
+        sn_redis_namer_begin(&namer, &ch->redis->address, view, i, closed);
+        for (uint64_t s = 0; s < image->layer[i].geometry.shards && status == SEEN_OK; s++) {
+            const sn_redis_key *key = sn_redis_namer_shard(&namer, s);
+            sn_say(ch, 0, key->slot, expire ? 3 : 2);
+            sn_say_text(ch, expire ? "EXPIRE" : "PERSIST");
+            sn_say_arg(ch, key->text, key->len);
+            if (expire)
+                sn_say_number(ch, expire);
+            if (ch->commands >= AT_ONCE)
+                status = sn_channel_run(ch, sn_redis_take_any, NULL, error);
+        }
+    }
+    if (status == SEEN_OK)
+        status = sn_channel_run(ch, sn_redis_take_any, NULL, error);
+    if (status == SEEN_OK)
+        status = sn_meta_publish(ch, view, replace, error);
+    return status;
+}
+
+static seen_status pour_in(sn_channel *ch, const sn_redis_view *view, seen_set *from,
+                           seen_error *error)
+{
+    void *chunk = aligned_alloc(SN_LINE_BYTES, (size_t)SN_COPY_LINES * SN_LINE_BYTES);
+    if (!chunk)
+        return sn_error_set(error, SEEN_ERR_MEMORY, "%s: out of memory", ch->redis->address.shown);
+    seen_status status = SEEN_OK;
+    for (uint32_t i = 0; i < view->image.layers && status == SEEN_OK; i++) {
+        uint64_t lines = sn_geometry_lines(&view->image.layer[i].geometry);
+        if (!view->image.layer[i].generation)
+            continue;
+        for (uint64_t at = 0; at < lines && status == SEEN_OK; at += SN_COPY_LINES) {
+            uint64_t n = lines - at < SN_COPY_LINES ? lines - at : SN_COPY_LINES;
+            status = from->ops->read(from, i, at, n, chunk, error);
+            if (status == SEEN_OK)
+                status = sn_redis_write(ch, view, i, at, n, chunk, error);
+        }
+    }
+    free(chunk);
+    return status == SEEN_OK ? sn_redis_add_counts(ch, view, &view->image, error) : status;
+}
+
+/* Makes a filter, from nothing or as a copy of `from`. */
+static seen_status make_filter(sn_channel *ch, const sn_redis_view *view, unsigned flags,
+                               seen_set *from, seen_error *error)
+{
+    sn_redis_view old;
+    bool replace = flags & SEEN_REPLACE, found;
+    bool bitmap = view->layout == SEEN_LAYOUT_BITMAP;
+    seen_status status = look_for_old(ch, flags, &old, &found, error);
+    if (status != SEEN_OK)
+        return status;
+    status = stage(ch, view, replace, error);
+    if (status == SEEN_OK && from)
+        status = pour_in(ch, view, from, error);
+    if (status == SEEN_OK)
+        status = finish(ch, view, replace, error);
+    if (status != SEEN_OK) {
+        if (!bitmap)
+            sn_redis_drop_all(ch, view, NULL);
+        return status;
+    }
+    /* The plain key of a bitmap is the same before and after. */
+    if (found && !(bitmap && old.layout == SEEN_LAYOUT_BITMAP))
+        sn_redis_drop_all(ch, &old, NULL);
+    return SEEN_OK;
+}
+
+seen_status sn_redis_create(const char *where, const sn_image *image, const seen_options *options,
+                            unsigned flags, seen_set **out, seen_error *error)
+{
+    sn_redis *redis;
+    sn_channel *ch;
+    sn_redis_view view = {.image = *image, .layout = options->layout, .ttl = options->ttl_seconds};
+    seen_status status = vet_image(&view, where, error);
+    if (status == SEEN_OK)
+        status = draw_id(&view, error);
+    if (status == SEEN_OK)
+        status = contact(where, options, &redis, &ch, error);
+    if (status != SEEN_OK)
+        return status;
+    status = make_filter(ch, &view, flags, NULL, error);
+    sn_redis_give(redis, ch);
+    seen_set *set = NULL;
+    if (status == SEEN_OK)
+        status = make_set(redis, &view, flags, &set, error);
+    if (status != SEEN_OK) {
+        sn_redis_disconnect(redis);
+        return status;
+    }
+    *out = set;
+    return SEEN_OK;
+}
+
+seen_status sn_redis_copy(const char *where, unsigned flags, const seen_options *options,
+                          seen_set *from, seen_error *error)
+{
+    sn_redis *redis;
+    sn_channel *ch;
+    sn_redis_view view = {.layout = options->layout, .ttl = options->ttl_seconds};
+    seen_status status = from->ops->image(from, &view.image, error);
+    if (status == SEEN_OK)
+        status = vet_image(&view, where, error);
+    if (status == SEEN_OK)
+        status = draw_id(&view, error);
+    if (status == SEEN_OK)
+        status = contact(where, options, &redis, &ch, error);
+    if (status != SEEN_OK)
+        return status;
+    status = make_filter(ch, &view, flags, from, error);
+    if (status == SEEN_OK)
+        status = sn_channel_sync(ch, error);
+    sn_redis_give(redis, ch);
+    sn_redis_disconnect(redis);
+    return status;
+}
+
+seen_status sn_redis_drop(const char *where, const seen_options *options, seen_error *error)
+{
+    sn_redis *redis;
+    sn_channel *ch;
+    sn_redis_view view;
+    seen_status status = contact(where, options, &redis, &ch, error);
+    if (status != SEEN_OK)
+        return status;
+    status = sn_meta_load(ch, &view, error);
+    if (status == SEEN_OK) {
+        sn_redis_key key;
+        sn_redis_key_meta(&redis->address, &key);
+        sn_say(ch, 0, key.slot, 2);
+        sn_say_text(ch, "UNLINK");
+        sn_say_arg(ch, key.text, key.len);
+        status = sn_channel_run(ch, sn_redis_take_any, NULL, error);
+    }
+    if (status == SEEN_OK)
+        status = sn_redis_drop_all(ch, &view, error);
+    sn_redis_give(redis, ch);
+    sn_redis_disconnect(redis);
+    return status;
+}

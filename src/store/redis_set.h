@@ -1,0 +1,91 @@
+/* A set in Redis: what its parts share. */
+#ifndef SN_STORE_REDIS_SET_H
+#define SN_STORE_REDIS_SET_H
+
+#include "set/set.h"
+#include "store/redis_meta.h"
+
+#include <stdatomic.h>
+
+typedef struct sn_redis_set {
+    seen_set base;
+    sn_redis *redis;
+    pthread_mutex_t lock; /* around all that follows */
+    sn_redis_view view;
+    uint64_t glanced; /* when the view was last known to be the current one, in sn_link_now() */
+    uint64_t touched; /* when the keys' time to live was last renewed */
+    /* Room in the current layer that this client has claimed and not used. */
+    uint64_t claim_sequence, claim_left;
+    uint64_t uncounted; /* keys added where nothing bounds them, not told to the server yet */
+    atomic_uint seen_share; /* of 1024 recent keys, how many were there before */
+} sn_redis_set;
+
+/* Copies of the view, so that no call holds the lock while it talks. */
+sn_redis_view sn_redis_see(sn_redis_set *set);
+/* Asks the server what the filter is now. SEEN_ERR_NOT_FOUND, SEEN_ERR_CHANGED. */
+seen_status sn_redis_reload(sn_redis_set *set, sn_channel *ch, sn_redis_view *view,
+                            seen_error *error);
+seen_status sn_redis_vanished(sn_redis_set *set, seen_error *error);
+seen_status sn_redis_replaced(sn_redis_set *set, seen_error *error);
+
+/* ---- layers (redis_layers.c) ---- */
+
+/* Makes the shards of one layer, all zero; those that exist stay as they are. */
+seen_status sn_redis_make_shards(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
+                                 bool closed, uint64_t expire, seen_error *error);
+/* Removes them, in every form. */
+seen_status sn_redis_drop_shards(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
+                                 seen_error *error);
+seen_status sn_redis_drop_all(sn_channel *ch, const sn_redis_view *view, seen_error *error);
+/* Opens the next layer or generation after `view`. *mine: this call did it, not another client. */
+seen_status sn_redis_advance(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
+                             bool *mine, seen_error *error);
+/* A shard was found closed: waits for the client that does it, or helps. */
+seen_status sn_redis_catch_up(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
+                              seen_error *error);
+/* Renews the time to live of all keys where that is due. */
+seen_status sn_redis_touch(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
+                           seen_error *error);
+
+/* ---- counters (redis_claim.c) ---- */
+
+bool sn_redis_bounded(const sn_image *image);
+/* Claims room for up to `want` new keys in the current layer; *got 0: it is full. */
+seen_status sn_redis_claim(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
+                           uint64_t want, uint64_t *got, seen_error *error);
+/* Of `got` claimed keys `used` were new. */
+void sn_redis_settle(sn_redis_set *set, const sn_redis_view *view, uint64_t got, uint64_t used);
+/* Keys that were taken out of a layer. */
+seen_status sn_redis_uncount(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
+                             uint64_t keys, seen_error *error);
+/* Tells the server what was held back. */
+seen_status sn_redis_flush_counts(sn_redis_set *set, sn_channel *ch, seen_error *error);
+/* Reads and writes the counters of all layers. */
+seen_status sn_redis_read_counts(sn_channel *ch, sn_redis_view *view, seen_error *error);
+seen_status sn_redis_add_counts(sn_channel *ch, const sn_redis_view *view, const sn_image *from,
+                                seen_error *error);
+
+/* ---- operations ---- */
+
+seen_status sn_redis_add(seen_set *set, const seen_hash *hashes, size_t count,
+                         seen_answer *answers, seen_error *error);
+seen_status sn_redis_check(seen_set *set, const seen_hash *hashes, size_t count,
+                           seen_answer *answers, seen_error *error);
+seen_status sn_redis_remove(seen_set *set, const seen_hash *hashes, size_t count,
+                            seen_answer *answers, seen_error *error);
+seen_status sn_redis_measure(seen_set *set, seen_info *info, seen_error *error);
+seen_status sn_redis_read(seen_set *set, uint32_t layer, uint64_t line, uint64_t lines, void *out,
+                          seen_error *error);
+seen_status sn_redis_combine(seen_set *set, uint32_t layer, uint64_t line, uint64_t lines,
+                             const void *from, seen_error *error);
+seen_status sn_redis_widen(seen_set *set, uint32_t layers, seen_error *error);
+seen_status sn_redis_combined(seen_set *set, const sn_image *from, seen_error *error);
+
+/* Writes lines of a layer that nobody else uses yet. */
+seen_status sn_redis_write(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
+                           uint64_t line, uint64_t lines, const void *from, seen_error *error);
+
+/* For commands whose reply only has to be no error. */
+bool sn_redis_take_any(void *context, uint32_t tag, const sn_reply *reply, bool again);
+
+#endif
