@@ -123,10 +123,7 @@ static const sn_option scope_options[] = {
      .type = SN_FLAG,
      .offset = AT(no_www),
      .help = "www.example.org is example.org"},
-    {.name = "drop-slash",
-     .type = SN_FLAG,
-     .offset = AT(no_slash),
-     .help = "/a/ is /a"},
+    {.name = "drop-slash", .type = SN_FLAG, .offset = AT(no_slash), .help = "/a/ is /a"},
     {.name = "drop",
      .argument = "NAME",
      .type = SN_LIST,
@@ -333,8 +330,8 @@ static void take_numbers(const sn_args *args, sn_crawl_options *o)
 static const char *whole_path(const char *path, char **owned)
 {
     char folder[4096];
-    if (path == NULL || path[0] == '/' || strcmp(path, "-") == 0 ||
-        strstr(path, "://") != NULL || getcwd(folder, sizeof folder) == NULL)
+    if (path == NULL || path[0] == '/' || strcmp(path, "-") == 0 || strstr(path, "://") != NULL ||
+        getcwd(folder, sizeof folder) == NULL)
         return path;
     size_t room = strlen(folder) + strlen(path) + 2;
     *owned = malloc(room);
@@ -454,13 +451,11 @@ static void show_text(show *s, const sn_crawl_status *st)
     double rate = span > 0 ? (double)(st->run_pages - s->last_pages) / span : 0;
     s->last_seconds = st->seconds;
     s->last_pages = st->run_pages;
-    int at = snprintf(line, sizeof line,
-                      "%s pages, %.0f/s, %s queued, %s, %llu failed, %llu host%s",
-                      sn_show_count(a, (double)st->counts.pages), rate,
-                      sn_show_count(b, (double)st->queued),
-                      sn_show_size(c, (double)st->counts.bytes),
-                      (unsigned long long)st->counts.failed, (unsigned long long)st->hosts,
-                      st->hosts == 1 ? "" : "s");
+    int at = snprintf(
+        line, sizeof line, "%s pages, %.0f/s, %s queued, %s, %llu failed, %llu host%s",
+        sn_show_count(a, (double)st->counts.pages), rate, sn_show_count(b, (double)st->queued),
+        sn_show_size(c, (double)st->counts.bytes), (unsigned long long)st->counts.failed,
+        (unsigned long long)st->hosts, st->hosts == 1 ? "" : "s");
     if (st->fill > 0)
         at += snprintf(line + at, sizeof line - (size_t)at, ", set %.0f%% full, %s wrong",
                        100 * st->fill, sn_show_rate(d, st->error_rate));
@@ -522,8 +517,9 @@ static void tell(const sn_args *args, const sn_crawl_options *o, const sn_crawl_
         sn_note(args, "%s URLs seen, exactly: no page is lost to a mistake",
                 sn_show_count(a, (double)r->status.known));
     else
-        sn_note(args, "%s URLs seen in %s at an error rate of %s: %.2g pages are expected to be "
-                      "lost, with those that only they lead to",
+        sn_note(args,
+                "%s URLs seen in %s at an error rate of %s: %.2g pages are expected to be "
+                "lost, with those that only they lead to",
                 sn_show_count(a, (double)r->status.known),
                 sn_show_size(b, (double)r->status.set_bytes), sn_show_rate(c, r->status.error_rate),
                 r->status.counts.lost);
@@ -534,8 +530,9 @@ static void tell(const sn_args *args, const sn_crawl_options *o, const sn_crawl_
         sn_note(args, "the failed pages are listed in %s/failed; --retry-failed tries them again",
                 o->state);
     if (r->end != SN_CRAWL_DONE)
-        sn_note(args, o->state != NULL ? "stopped with %s URLs queued; --state %s goes on"
-                                       : "stopped with %s URLs queued",
+        sn_note(args,
+                o->state != NULL ? "stopped with %s URLs queued; --state %s goes on"
+                                 : "stopped with %s URLs queued",
                 sn_show_count(a, (double)r->status.queued), o->state);
 }
 
@@ -560,8 +557,7 @@ static int run_crawl(sn_args *args)
     take_strings(args, &options, &paths);
     take_flags(args, &options);
     show_begin(&s, args);
-    seen_status status =
-        sn_crawl_run(&options, sn_stop_flag(), on_progress, &s, &result, &error);
+    seen_status status = sn_crawl_run(&options, sn_stop_flag(), on_progress, &s, &result, &error);
     if (s.mode == 1)
         draw("");
     int code = SN_EXIT_OK;

@@ -110,10 +110,8 @@ seen_status sn_admit(sn_engine *e, const sn_admit_page *page, const char *url, s
 seen_status sn_admit_again(sn_engine *e, const sn_admit_page *page, const char *url, size_t len,
                            uint16_t depth, uint8_t kind)
 {
-    sn_candidate like = {.hash = sn_known_hash(e->known, url, len),
-                         .depth = depth,
-                         .kind = kind,
-                         .again = true};
+    sn_candidate like = {
+        .hash = sn_known_hash(e->known, url, len), .depth = depth, .kind = kind, .again = true};
     sn_admit_begin(e);
     return add_candidate(e, page, url, len, &like);
 }
@@ -126,8 +124,8 @@ static seen_status put_batch(sn_engine *e, const uint16_t *chosen, size_t count)
     for (size_t i = 0; i < count && status == SEEN_OK; i++) {
         const sn_candidate *c = &e->candidates[chosen[i]];
         if (c->parent_at != parent) {
-            status = sn_frontier_put_page(e->frontier, e->arena + c->parent_at, c->parent_len,
-                                          e->error);
+            status =
+                sn_frontier_put_page(e->frontier, e->arena + c->parent_at, c->parent_len, e->error);
             parent = c->parent_at;
         }
         sn_frontier_record record = {.url = e->arena + c->at,

@@ -49,8 +49,7 @@ static void fill_status(const sn_engine *e, sn_crawl_status *status)
 static seen_status flush(sn_engine *e)
 {
     for (int i = 0; i < SN_OUT_COUNT; i++) {
-        seen_status status =
-            e->out[i] == NULL ? SEEN_OK : sn_sink_flush(e->out[i], e->error);
+        seen_status status = e->out[i] == NULL ? SEEN_OK : sn_sink_flush(e->out[i], e->error);
         if (status != SEEN_OK)
             return status;
     }

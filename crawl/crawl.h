@@ -9,17 +9,17 @@
  *          |        known.c (the seen-set)                        |
  *          '---------- canonical URL, scope, limits <-------------'
  *
- * 1. admit    A link becomes a canonical URL, passes scope and limits, and waits in a batch. A batch
- *             is first written to the frontier and made durable, then its hashes are added to the
+ * 1. admit    A link becomes a canonical URL, passes scope and limits, and waits in a batch. A
+ * batch is first written to the frontier and made durable, then its hashes are added to the
  *             seen-set, then the answers are written behind it. A URL that somebody else added
  *             first is void. So a bit in the seen-set never stands for a URL that could be lost.
  * 2. frontier An append-only log of URLs in the order in which they were found, which is breadth
  *             first. It is read once, front to back; what is done is one bit per URL.
- * 3. pace     Hosts, each with a queue of 16-byte references into the log (memory for the ends, disk
- *             for the middle), robots rules, a delay and a retry list. Gives out the host whose turn
- *             it is.
- * 4. fetch    Transfers on one thread. Addresses are checked on the socket being opened; the body is
- *             counted after decompression and read for links while it arrives.
+ * 3. pace     Hosts, each with a queue of 16-byte references into the log (memory for the ends,
+ * disk for the middle), robots rules, a delay and a retry list. Gives out the host whose turn it
+ * is.
+ * 4. fetch    Transfers on one thread. Addresses are checked on the socket being opened; the body
+ * is counted after decompression and read for links while it arrives.
  * 5. page     What an answer means: links, a redirection, a retry, a failure; the output lines.
  * 6. state    A checkpoint is one file, replaced atomically: counters, lengths of the outputs, the
  *             end of the log, and what was done since the last one. Whatever was written past it is
@@ -52,27 +52,27 @@ typedef struct sn_crawl_options {
     sn_crawl_list start; /* URLs; may be empty where `state` holds a crawl */
 
     /* What is seen. */
-    const char *state;   /* folder; NULL: nothing is kept */
-    const char *filter;  /* any seen set; NULL: one of our own */
-    bool exact;          /* 128-bit hashes of all URLs instead of a filter */
-    double error_rate;   /* of a set that we make */
-    uint64_t capacity;   /* a hint for a set that we make */
+    const char *state;  /* folder; NULL: nothing is kept */
+    const char *filter; /* any seen set; NULL: one of our own */
+    bool exact;         /* 128-bit hashes of all URLs instead of a filter */
+    double error_rate;  /* of a set that we make */
+    uint64_t capacity;  /* a hint for a set that we make */
     uint64_t checkpoint_ms;
-    bool retry_failed;   /* on resume: the failed pages go back to the frontier */
+    bool retry_failed; /* on resume: the failed pages go back to the frontier */
 
     /* What is followed. */
-    int scope;           /* sn_scope_kind */
+    int scope;                      /* sn_scope_kind */
     sn_crawl_list include, exclude; /* regular expressions */
     bool follow_nofollow;
     bool sitemaps;
-    uint64_t url_flags;  /* SEEN_URL_... */
-    sn_crawl_list drop;  /* query parameters to drop */
-    uint64_t max_depth;  /* UINT64_MAX: any */
-    uint64_t max_pages;  /* 0: any */
+    uint64_t url_flags; /* SEEN_URL_... */
+    sn_crawl_list drop; /* query parameters to drop */
+    uint64_t max_depth; /* UINT64_MAX: any */
+    uint64_t max_pages; /* 0: any */
     uint64_t max_host_pages;
-    uint64_t max_url;    /* bytes */
-    uint64_t max_links;  /* of one page */
-    uint64_t max_path;   /* path segments; 0: any */
+    uint64_t max_url;     /* bytes */
+    uint64_t max_links;   /* of one page */
+    uint64_t max_path;    /* path segments; 0: any */
     uint64_t max_repeats; /* of one path segment; 0: any */
 
     /* How it is fetched. */
@@ -86,7 +86,7 @@ typedef struct sn_crawl_options {
     uint64_t low_speed_ms; /* ... for so long: given up */
     uint64_t max_body;     /* bytes after decompression */
     uint64_t retries;
-    uint64_t backoff_ms;   /* before the first retry; doubled for each further one */
+    uint64_t backoff_ms; /* before the first retry; doubled for each further one */
     const char *agent;
     bool allow_private;
 
@@ -108,13 +108,13 @@ seen_status sn_crawl_load(const char *state, sn_crawl_options *options, void **k
                           seen_error *error);
 
 typedef struct sn_crawl_counts {
-    uint64_t pages;      /* transfers that were answered, redirections included */
-    uint64_t ok;         /* ... with 2xx */
-    uint64_t redirects;  /* ... with 3xx and a Location */
-    uint64_t bytes;      /* of bodies, after decompression */
-    uint64_t links;      /* found, distinct per page */
-    uint64_t failed;     /* given up; listed in the state folder's `failed` */
-    uint64_t robots;     /* not fetched: robots.txt */
+    uint64_t pages;     /* transfers that were answered, redirections included */
+    uint64_t ok;        /* ... with 2xx */
+    uint64_t redirects; /* ... with 3xx and a Location */
+    uint64_t bytes;     /* of bodies, after decompression */
+    uint64_t links;     /* found, distinct per page */
+    uint64_t failed;    /* given up; listed in the state folder's `failed` */
+    uint64_t robots;    /* not fetched: robots.txt */
     uint64_t retried;
     uint64_t truncated;  /* bodies cut at a limit */
     uint64_t found;      /* URLs that were new */

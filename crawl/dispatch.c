@@ -160,8 +160,8 @@ static seen_status admit_sitemaps(sn_engine *e, const sn_job *job, const sn_robo
         size_t n = sn_admit_resolve(e, href, len, job->url, job->url_len);
         seen_status status = SEEN_OK;
         if (n > 0)
-            status = sn_admit(e, &page, e->scratch, n, sn_known_hash(e->known, e->scratch, n), 0,
-                              0, SN_KIND_SITEMAP);
+            status = sn_admit(e, &page, e->scratch, n, sn_known_hash(e->known, e->scratch, n), 0, 0,
+                              SN_KIND_SITEMAP);
         if (status != SEEN_OK || rules == NULL)
             return status;
     }
@@ -220,8 +220,8 @@ static void postpone(sn_engine *e, sn_host *host, const sn_transfer *t)
     }
     host->rules_tries = 0;
     host->rules_until = now + SN_DOWN_MS;
-    host->deny_why = t->error == SN_FETCH_OK ? "robots.txt unavailable"
-                                             : sn_fetch_error_text(t->error);
+    host->deny_why =
+        t->error == SN_FETCH_OK ? "robots.txt unavailable" : sn_fetch_error_text(t->error);
     sn_pace_set_rules(e->pace, host, SN_RULES_DENY, NULL, 0);
 }
 

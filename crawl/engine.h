@@ -17,6 +17,7 @@
 #include "crawl/crawl.h"
 #include "crawl/fetch.h"
 #include "crawl/frontier.h"
+#include "crawl/hrefs.h"
 #include "crawl/known.h"
 #include "crawl/links.h"
 #include "crawl/pace.h"
@@ -27,21 +28,14 @@
 #include "crawl/tally.h"
 #include "crawl/warc.h"
 
-#define SN_MAX_HOPS 10              /* redirections in a row */
-#define SN_HREF_BYTES (16u << 20)   /* of the links of one page, as written */
+#define SN_MAX_HOPS 10               /* redirections in a row */
 #define SN_SITEMAP_BYTES (50u << 20) /* as the protocol has it */
-#define SN_DOWN_AFTER 5             /* connections in a row: the host is down */
+#define SN_DOWN_AFTER 5              /* connections in a row: the host is down */
 #define SN_DOWN_MS 60000
 
 enum { SN_OUT_PAGES, SN_OUT_URLS, SN_OUT_EDGES, SN_OUT_WARC, SN_OUT_COUNT };
 
 typedef enum sn_job_kind { SN_JOB_PAGE, SN_JOB_SITEMAP, SN_JOB_ROBOTS } sn_job_kind;
-
-/* One link of a page as it was written. */
-typedef struct sn_href {
-    uint32_t at, len;
-    uint8_t rel;
-} sn_href;
 
 /* One transfer and what is known about its page. */
 typedef struct sn_job {
@@ -59,16 +53,13 @@ typedef struct sn_job {
     time_t date;
 
     /* Filled as the body arrives. */
-    bool begun;  /* the first bytes have come */
-    bool html;   /* they are read for links */
-    bool no_more_links;
+    bool begun; /* the first bytes have come */
+    bool html;  /* they are read for links */
     sn_links *links;
-    char *hrefs;
-    size_t hrefs_len, hrefs_room;
-    sn_href *list;
-    size_t list_len, list_room;
+    sn_hrefs hrefs;
     bool has_base;
-    sn_href base;
+    uint32_t base_at, base_len; /* in the bytes of hrefs */
+    uint64_t urls;              /* of a sitemap */
     sn_sitemap *sitemap;
     void *inflate; /* z_stream of a gzipped sitemap */
     uint64_t inflated;
@@ -135,7 +126,7 @@ typedef struct sn_engine {
     size_t held_len;
     sn_place held_place;
     uint16_t held_depth;
-    bool at_end; /* nothing more to read until the next commit */
+    bool at_end;    /* nothing more to read until the next commit */
     uint16_t level; /* with a depth limit: the depth being fetched */
 
     bool stopping, limit_reached;
@@ -194,12 +185,12 @@ seen_status sn_page_finish(sn_engine *e, sn_job *job, sn_transfer *transfer);
 
 /* One line for a page. `error` NULL: it was answered. */
 seen_status sn_results_page(sn_engine *e, const sn_job *job, const sn_transfer *transfer,
-                           const char *error, uint64_t links);
+                            const char *error, uint64_t links);
 void sn_results_edge(sn_engine *e, const char *from, size_t from_len, const char *to,
-                    size_t to_len);
+                     size_t to_len);
 /* Adds a URL to the list of failures. */
 seen_status sn_results_failed(sn_engine *e, const sn_frontier_record *record, int status,
-                             const char *why);
+                              const char *why);
 seen_status sn_results_open(sn_engine *e, const uint64_t length[SN_OUT_COUNT]);
 /* Puts the failed URLs back into the frontier. */
 seen_status sn_results_retry(sn_engine *e);

@@ -36,11 +36,11 @@ typedef struct sn_transfer {
     void *user;
     /* The answer so far; whole when the transfer has finished. */
     sn_fetch_error error;
-    int status;        /* of HTTP; 0: none came */
-    uint64_t bytes;    /* of the body, after decompression */
-    bool truncated;    /* the body was cut at the limit, or by the body callback */
-    uint64_t wait_ms;  /* Retry-After; 0: none */
-    int64_t began, ms; /* monotonic start, and how long it took */
+    int status;                   /* of HTTP; 0: none came */
+    uint64_t bytes;               /* of the body, after decompression */
+    bool truncated;               /* the body was cut at the limit, or by the body callback */
+    uint64_t wait_ms;             /* Retry-After; 0: none */
+    int64_t began, ms;            /* monotonic start, and how long it took */
     char type[SN_FETCH_TYPE_MAX]; /* Content-Type */
     char address[64];             /* the peer's, in text */
     char *location;               /* Location, or NULL */

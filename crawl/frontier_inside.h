@@ -11,9 +11,9 @@
 
 enum { FRAME_BATCH = 1, FRAME_PAGE = 2, FRAME_URL = 3, FRAME_ANSWERS = 4 };
 
-#define FRAME_HEAD 8   /* crc32, length << 8 | type */
-#define BATCH_HEAD 16  /* count, bytes of the frames up to ANSWERS, first ordinal */
-#define URL_HEAD 8     /* distance back to its PAGE, depth, hops, kind */
+#define FRAME_HEAD 8    /* crc32, length << 8 | type */
+#define BATCH_HEAD 16   /* count, bytes of the frames up to ANSWERS, first ordinal */
+#define URL_HEAD 8      /* distance back to its PAGE, depth, hops, kind */
 #define ANSWERS_HEAD 12 /* first ordinal, count */
 #define SEGMENT_HEAD 32
 #define SEGMENT_MAGIC "seenfr1\n"

@@ -20,7 +20,7 @@ typedef struct recovery {
     sn_frontier_replay *replay;
     void *user;
     uint64_t marked; /* the first ordinal that the checkpoint does not know */
-    uint8_t *bytes; /* one batch and its answers */
+    uint8_t *bytes;  /* one batch and its answers */
     size_t room;
     sn_frontier_record records[SN_BATCH_URLS];
     seen_answer answers[SN_BATCH_URLS];

@@ -122,7 +122,8 @@ static seen_status load_seeds(sn_engine *e)
              remember_seed(e, line, (size_t)(end - line));
     free(bytes);
     return ok ? SEEN_OK
-              : sn_crawl_fail(e->error, SEEN_ERR_FORMAT, "the seeds in the state folder are damaged");
+              : sn_crawl_fail(e->error, SEEN_ERR_FORMAT,
+                              "the seeds in the state folder are damaged");
 }
 
 /* ---- Parts ---- */
@@ -140,7 +141,8 @@ static seen_status open_known(sn_engine *e, bool fresh)
                                 .fresh = fresh};
     if (o->filter == NULL && o->state != NULL) {
         if (snprintf(path, sizeof path, "%s/seen.filter", o->state) >= (int)sizeof path)
-            return sn_crawl_fail(e->error, SEEN_ERR_ARGUMENT, "the state folder's name is too long");
+            return sn_crawl_fail(e->error, SEEN_ERR_ARGUMENT,
+                                 "the state folder's name is too long");
         options.where = path;
         options.own = true;
     }
@@ -157,9 +159,8 @@ static seen_status open_frontier(sn_engine *e, const sn_checkpoint *checkpoint)
     sn_frontier_options options = {.folder = e->folder, .keep = e->options->exact};
     if (checkpoint == NULL)
         return sn_frontier_create(&options, &e->frontier, e->error);
-    seen_status status =
-        sn_frontier_open(&options, &checkpoint->mark, e->options->exact, sn_admit_replay, e,
-                         &e->frontier, e->error);
+    seen_status status = sn_frontier_open(&options, &checkpoint->mark, e->options->exact,
+                                          sn_admit_replay, e, &e->frontier, e->error);
     if (status != SEEN_OK)
         return status;
     uint64_t later = sn_frontier_waiting(e->frontier);
@@ -346,8 +347,7 @@ static void free_job(sn_job *job)
     sn_spool_free(&job->body);
     free(job->url);
     free(job->parent);
-    free(job->hrefs);
-    free(job->list);
+    sn_hrefs_free(&job->hrefs);
     free(job->sitemap);
 }
 

@@ -88,8 +88,8 @@ bool sn_pace_retry(sn_pace *pace, sn_host *host, sn_place place, uint32_t tries,
 /* A host with work whose time has come, or NULL. It loses its turn: its delay starts to run. */
 sn_host *sn_pace_take(sn_pace *pace, int64_t now);
 /* What is next there; *got is false where nothing is due. */
-seen_status sn_pace_pop(sn_pace *pace, sn_host *host, int64_t now, sn_place *place,
-                        uint32_t *tries, bool *got, seen_error *error);
+seen_status sn_pace_pop(sn_pace *pace, sn_host *host, int64_t now, sn_place *place, uint32_t *tries,
+                        bool *got, seen_error *error);
 /* Milliseconds until some host's time comes; -1: no host waits for time. */
 int64_t sn_pace_wait(const sn_pace *pace, int64_t now);
 

@@ -11,9 +11,9 @@
 
 void sn_page_reset(sn_job *job)
 {
-    job->begun = job->html = job->no_more_links = false;
-    job->hrefs_len = job->list_len = 0;
-    job->has_base = false;
+    job->begun = job->html = job->has_base = false;
+    job->urls = 0;
+    sn_hrefs_reset(&job->hrefs);
     job->inflated = 0;
     sn_spool_reset(&job->body);
 }
@@ -22,43 +22,18 @@ void sn_page_reset(sn_job *job)
 static void on_link(void *user, const sn_link *link)
 {
     sn_job *job = user;
-    const sn_crawl_options *o = job->engine->options;
-    bool base = link->kind == SN_LINK_BASE;
-    if ((job->list_len >= o->max_links && !base) || link->len > 3 * o->max_url ||
-        job->hrefs_len + link->len > SN_HREF_BYTES) {
-        job->engine->counts.dropped++;
-        return;
+    sn_engine *e = job->engine;
+    bool kept = link->len <= 3 * e->options->max_url;
+    if (kept && link->kind == SN_LINK_BASE) {
+        kept = sn_hrefs_put(&job->hrefs, link->href, link->len, &job->base_at);
+        job->base_len = (uint32_t)link->len;
+        job->has_base = kept;
+    } else if (kept) {
+        bool nofollow = (link->rel & SN_REL_NOFOLLOW) != 0;
+        kept = sn_hrefs_add(&job->hrefs, &e->hasher, link->href, link->len, nofollow,
+                            (size_t)e->options->max_links) != SN_HREFS_FULL;
     }
-    if (job->hrefs_len + link->len > job->hrefs_room) {
-        size_t room = (job->hrefs_len + link->len) * 2 + 4096;
-        char *more = realloc(job->hrefs, room);
-        if (more == NULL) {
-            job->no_more_links = true;
-            return;
-        }
-        job->hrefs = more;
-        job->hrefs_room = room;
-    }
-    if (job->list_len == job->list_room) {
-        size_t room = job->list_room * 2 + 128;
-        sn_href *more = realloc(job->list, room * sizeof *more);
-        if (more == NULL) {
-            job->no_more_links = true;
-            return;
-        }
-        job->list = more;
-        job->list_room = room;
-    }
-    sn_href href = {(uint32_t)job->hrefs_len, (uint32_t)link->len, (uint8_t)link->rel};
-    if (link->len > 0)
-        memcpy(job->hrefs + job->hrefs_len, link->href, link->len);
-    job->hrefs_len += link->len;
-    if (base) {
-        job->has_base = true;
-        job->base = href;
-    } else {
-        job->list[job->list_len++] = href;
-    }
+    e->counts.dropped += !kept;
 }
 
 static bool type_is(const char *type, const char *name)
@@ -88,12 +63,12 @@ static void on_sitemap(void *user, sn_sitemap_kind kind, const char *url, size_t
     if (e->failed != SEEN_OK || (index && job->hops >= SN_MAX_HOPS))
         return;
     size_t n = sn_admit_resolve(e, url, len, job->url, job->url_len);
-    job->list_len++;
+    job->urls++;
     if (n > 0)
-        e->failed = sn_admit(e, &page, e->scratch, n, sn_known_hash(e->known, e->scratch, n),
-                             index ? job->depth : (uint16_t)(job->depth + 1),
-                             index ? (uint8_t)(job->hops + 1) : 0,
-                             index ? SN_KIND_SITEMAP : SN_KIND_PAGE);
+        e->failed =
+            sn_admit(e, &page, e->scratch, n, sn_known_hash(e->known, e->scratch, n),
+                     index ? job->depth : (uint16_t)(job->depth + 1),
+                     index ? (uint8_t)(job->hops + 1) : 0, index ? SN_KIND_SITEMAP : SN_KIND_PAGE);
 }
 
 /* A sitemap that is a gzip file; false: enough, or broken. */
@@ -170,7 +145,7 @@ bool sn_page_body(sn_transfer *t, const char *bytes, size_t len)
     if (job->kind == SN_JOB_ROBOTS || e->warc != NULL)
         if (!sn_spool_put(&job->body, bytes, len))
             return false;
-    if (job->kind == SN_JOB_PAGE && job->html && !job->no_more_links)
+    if (job->kind == SN_JOB_PAGE && job->html)
         return sn_links_feed(job->links, bytes, len);
     if (job->kind == SN_JOB_SITEMAP && t->status / 100 == 2) {
         /* Two sitemaps may arrive in turns, and each page's links stand together in a batch. */
@@ -221,8 +196,8 @@ static seen_status find_base(sn_engine *e, sn_job *job, char **base, size_t *len
     *base = NULL;
     if (!job->has_base)
         return SEEN_OK;
-    size_t n = sn_admit_resolve(e, job->hrefs + job->base.at, job->base.len, job->url,
-                                job->url_len);
+    size_t n =
+        sn_admit_resolve(e, job->hrefs.bytes + job->base_at, job->base_len, job->url, job->url_len);
     if (n == 0)
         return SEEN_OK;
     *base = malloc(n);
@@ -242,24 +217,25 @@ static seen_status follow(sn_engine *e, sn_job *job, uint64_t *links)
     char *own_base;
     size_t base_len = job->url_len;
     seen_status status = find_base(e, job, &own_base, &base_len);
-    if (status == SEEN_OK && !clear_met(e, job->list_len))
+    if (status == SEEN_OK && !clear_met(e, job->hrefs.len))
         status = sn_crawl_fail_memory(e->error);
     const char *base = own_base != NULL ? own_base : job->url;
     sn_admit_begin(e);
-    for (size_t i = 0; status == SEEN_OK && i < job->list_len; i++) {
-        const sn_href *href = &job->list[i];
-        if (href->len > 0 && job->hrefs[href->at] == '#')
-            continue;
-        size_t n = sn_admit_resolve(e, job->hrefs + href->at, href->len, base, base_len);
+    for (size_t i = 0; status == SEEN_OK && i < job->hrefs.len; i++) {
+        const sn_href *href = &job->hrefs.list[i];
+        size_t n = sn_admit_resolve(e, job->hrefs.bytes + href->at, href->len, base, base_len);
         if (n == 0)
             continue;
         seen_hash hash = sn_known_hash(e->known, e->scratch, n);
-        if (met_before(e, hash.lo))
+        /* An empty link, or only a fragment, is the page itself. */
+        if (n == job->url_len && memcmp(e->scratch, job->url, n) == 0)
             continue;
-        ++*links;
-        if (e->out[SN_OUT_EDGES] != NULL)
-            sn_results_edge(e, job->url, job->url_len, e->scratch, n);
-        if (nofollow || (href->rel & SN_REL_NOFOLLOW && !e->options->follow_nofollow))
+        if (!met_before(e, hash.lo)) {
+            ++*links;
+            if (e->out[SN_OUT_EDGES] != NULL)
+                sn_results_edge(e, job->url, job->url_len, e->scratch, n);
+        }
+        if (nofollow || (href->nofollow && !e->options->follow_nofollow))
             continue;
         status = sn_admit(e, &page, e->scratch, n, hash, depth, 0, SN_KIND_PAGE);
     }
@@ -344,8 +320,8 @@ static seen_status give_up(sn_engine *e, sn_job *job, const sn_transfer *t)
                                  .parent_len = job->parent_len,
                                  .depth = job->depth,
                                  .hops = job->hops,
-                                 .kind = job->kind == SN_JOB_SITEMAP ? SN_KIND_SITEMAP
-                                                                     : SN_KIND_PAGE};
+                                 .kind =
+                                     job->kind == SN_JOB_SITEMAP ? SN_KIND_SITEMAP : SN_KIND_PAGE};
     seen_status status = sn_results_page(e, job, t, why, 0);
     return status != SEEN_OK ? status : sn_results_failed(e, &record, t->status, why);
 }
@@ -363,7 +339,7 @@ static seen_status answered(sn_engine *e, sn_job *job, const sn_transfer *t)
     if (job->kind == SN_JOB_SITEMAP && ok && job->begun) {
         sn_admit_begin(e);
         sn_sitemap_end(job->sitemap);
-        links = job->list_len;
+        links = job->urls;
         status = e->failed;
     } else if (t->status >= 300 && t->status < 400 && t->location != NULL) {
         status = redirected(e, job, t);
@@ -386,8 +362,8 @@ seen_status sn_page_finish(sn_engine *e, sn_job *job, sn_transfer *t)
         if (e->stopping && passes(t) && job->tries < e->options->retries)
             again = true; /* not done: the next run tries it again */
         else
-            status = t->error != SN_FETCH_OK || passes(t) ? give_up(e, job, t)
-                                                          : answered(e, job, t);
+            status =
+                t->error != SN_FETCH_OK || passes(t) ? give_up(e, job, t) : answered(e, job, t);
     }
     if (status == SEEN_OK && !again) {
         if (e->tally != NULL && t->error == SN_FETCH_OK && !sn_tally_add(e->tally, host->hash, 1))

@@ -69,8 +69,7 @@ static seen_status spill(sn_queues *q, sn_queue *queue, seen_error *error)
         return status;
     queue->tail->next = 0;
     if (!sn_write_at(q->fd, queue->tail, sizeof *queue->tail, offset_of(block)) ||
-        (queue->first != 0 &&
-         !sn_write_at(q->fd, &block, sizeof block, offset_of(queue->last))))
+        (queue->first != 0 && !sn_write_at(q->fd, &block, sizeof block, offset_of(queue->last))))
         return sn_crawl_fail_errno(error, "write", "the temporary file of the queues");
     if (queue->first == 0)
         queue->first = block;

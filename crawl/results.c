@@ -98,7 +98,7 @@ static void put_line(sn_sink *out, const sn_job *job, const sn_transfer *t, cons
 }
 
 seen_status sn_results_page(sn_engine *e, const sn_job *job, const sn_transfer *t,
-                           const char *error, uint64_t links)
+                            const char *error, uint64_t links)
 {
     if (e->out[SN_OUT_PAGES] != NULL)
         put_line(e->out[SN_OUT_PAGES], job, t, error, links);
@@ -131,7 +131,7 @@ void sn_results_edge(sn_engine *e, const char *from, size_t from_len, const char
 /* ---- Failures ---- */
 
 seen_status sn_results_failed(sn_engine *e, const sn_frontier_record *record, int status,
-                             const char *why)
+                              const char *why)
 {
     e->counts.failed++;
     if (e->failed_fd < 0)
@@ -183,8 +183,8 @@ seen_status sn_results_retry(sn_engine *e)
         if (!split(line, fields))
             continue;
         sn_admit_page page = {fields[5], strlen(fields[5])};
-        uint8_t kind = strtoul(fields[1], NULL, 10) == SN_KIND_SITEMAP ? SN_KIND_SITEMAP
-                                                                       : SN_KIND_PAGE;
+        uint8_t kind =
+            strtoul(fields[1], NULL, 10) == SN_KIND_SITEMAP ? SN_KIND_SITEMAP : SN_KIND_PAGE;
         status = sn_admit_again(e, &page, fields[4], strlen(fields[4]),
                                 (uint16_t)strtoul(fields[0], NULL, 10), kind);
         e->counts.failed -= e->counts.failed > 0;

@@ -145,9 +145,8 @@ seen_status sn_settings_save(int folder, const sn_crawl_options *options, seen_e
         return sn_crawl_fail_memory(error);
     for (size_t i = 0; i < SETTINGS; i++)
         put_setting(out, &settings[i], (const char *)options + settings[i].offset);
-    seen_status status = fclose(out) == 0
-                             ? sn_state_replace(folder, "settings", bytes, len, error)
-                             : sn_crawl_fail_memory(error);
+    seen_status status = fclose(out) == 0 ? sn_state_replace(folder, "settings", bytes, len, error)
+                                          : sn_crawl_fail_memory(error);
     free(bytes);
     return status;
 }

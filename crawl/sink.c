@@ -35,8 +35,7 @@ static bool open_file(sn_sink *s, const char *path, uint64_t length)
         return true;
     /* A shorter file is one that was taken away: the rest is put behind what there is. */
     s->length = (uint64_t)about.st_size < length ? (uint64_t)about.st_size : length;
-    return ftruncate(s->fd, (off_t)s->length) == 0 &&
-           lseek(s->fd, (off_t)s->length, SEEK_SET) >= 0;
+    return ftruncate(s->fd, (off_t)s->length) == 0 && lseek(s->fd, (off_t)s->length, SEEK_SET) >= 0;
 }
 
 seen_status sn_sink_open(const char *path, uint64_t length, sn_sink **sink, seen_error *error)

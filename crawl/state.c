@@ -140,9 +140,9 @@ static void number32(cursor *c, uint32_t *value)
 static void fields(cursor *c, sn_checkpoint *p, uint64_t *done_count, uint64_t *tally_len)
 {
     sn_crawl_counts *n = &p->counts;
-    uint64_t *plain[COUNTS - 1] = {&n->pages,  &n->ok,      &n->redirects, &n->bytes,
-                                   &n->links,  &n->failed,  &n->robots,    &n->retried,
-                                   &n->truncated, &n->found, &n->dropped,  &n->host_limit};
+    uint64_t *plain[COUNTS - 1] = {&n->pages,     &n->ok,     &n->redirects, &n->bytes,
+                                   &n->links,     &n->failed, &n->robots,    &n->retried,
+                                   &n->truncated, &n->found,  &n->dropped,   &n->host_limit};
     for (size_t i = 0; i < COUNTS - 1; i++)
         number(c, plain[i]);
     uint64_t bits;
@@ -244,8 +244,8 @@ static seen_status sync_outputs(sn_engine *e)
     for (int i = 0; i < SN_OUT_COUNT; i++) {
         if (e->out[i] == NULL)
             continue;
-        seen_status status = e->folder >= 0 ? sn_sink_sync(e->out[i], e->error)
-                                            : sn_sink_flush(e->out[i], e->error);
+        seen_status status =
+            e->folder >= 0 ? sn_sink_sync(e->out[i], e->error) : sn_sink_flush(e->out[i], e->error);
         if (status != SEEN_OK)
             return status;
     }

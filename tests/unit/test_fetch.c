@@ -150,8 +150,8 @@ static void refuses_private_addresses(void **state)
 {
     sn_fetch *fetch = make(false);
     char url[100];
-    static const char *const names[] = {"127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]",
-                                        "0.0.0.0", "127.1", "2130706433"};
+    static const char *const names[] = {"127.0.0.1", "localhost", "[::1]",     "[::ffff:127.0.0.1]",
+                                        "0.0.0.0",   "127.1",     "2130706433"};
     (void)state;
     int before = atomic_load(&accepted);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {

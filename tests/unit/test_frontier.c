@@ -260,8 +260,7 @@ static void notices_every_flip(void **state)
         assert_int_equal(pwrite(fd, &flipped, 1, (off_t)at), 1);
         replayed r = {0};
         f = NULL;
-        seen_status status =
-            sn_frontier_open(&options, &mark, false, count_replay, &r, &f, &error);
+        seen_status status = sn_frontier_open(&options, &mark, false, count_replay, &r, &f, &error);
         int count = 0;
         bool got = status == SEEN_OK;
         while (got && status == SEEN_OK) {

@@ -46,8 +46,8 @@ static void comes_back(void **state)
     free(keep);
     static const char *const wrong[] = {"nonsense 1\n", "max-depth x\n", "max-depth\n", "\n"};
     for (size_t i = 0; i < 4; i++) {
-        assert_int_equal(
-            sn_state_replace(folder, "settings", wrong[i], strlen(wrong[i]), &error), SEEN_OK);
+        assert_int_equal(sn_state_replace(folder, "settings", wrong[i], strlen(wrong[i]), &error),
+                         SEEN_OK);
         assert_int_equal(sn_crawl_load(folder_name, &out, &keep, &error), SEEN_ERR_FORMAT);
     }
     assert_false(sn_crawl_resumable(folder_name));
