@@ -1,0 +1,39 @@
+/* `seen common`: prints the lines of A that are in B. */
+#include "cli/sets.h"
+
+static int run_common(sn_args *args)
+{
+    return sn_sets_main(args, false);
+}
+
+const sn_command sn_command_common = {
+    .name = "common",
+    .summary = "print the lines of A that are also in B",
+    .synopsis = "[OPTION]... A B...",
+    .about =
+        "Prints the lines of A that are in B, in the order of A, as often as they stand there. "
+        "With several B, in any of them (--all: in each). Files may be compressed, of any size, "
+        "in any order; A or B may be '-', the standard input. Nothing is sorted.\n\n"
+        "The answer is exact: lines are compared by 96 bits or more of a hash with a random seed. "
+        "The memory of the whole process is bounded by -m, and what does not fit goes through "
+        "temporary files or further readings. --explain shows the plan. With --approx each file "
+        "is read once, and some lines are printed that are not in B; how many is said. B may also "
+        "be a FILTER that was made by 'seen add', or is in Redis; then the answer has that "
+        "filter's error rate.\n\n"
+        "Files must not change meanwhile; it is noticed when they do. With --json the summary is "
+        "JSON, on stderr.",
+    .operands = "FILE",
+    .max_operands = SIZE_MAX,
+    .own_size = sizeof(sn_sets_own),
+    .groups = {&sn_group_sets, &sn_group_sets_plan, &sn_group_records, &sn_group_output,
+               &sn_group_json, &sn_group_temp, &sn_group_threads, &sn_group_talk,
+               &sn_group_timeout},
+    .examples = {{"Which URLs of the first list are in the second?",
+                  "seen common ours.txt theirs.txt",
+                  "printf 'a\\nb\\nc\\n' > ours.txt; printf 'c\\nb\\nx\\n' > theirs.txt"},
+                 {"In 256 MiB, each line once", "seen common -u -m 256M ours.txt theirs.txt",
+                  "printf 'a\\nb\\nc\\n' > ours.txt; printf 'c\\nb\\nx\\n' > theirs.txt"},
+                 {"What would 5 billion URLs in each of two files take?",
+                  "seen common --explain --assume-lines 5e9 --assume-bytes 64 -m 4GB", NULL}},
+    .run = run_common,
+};

@@ -1,0 +1,39 @@
+/* `seen except`: prints the lines of A that are not in B. */
+#include "cli/sets.h"
+
+static int run_except(sn_args *args)
+{
+    return sn_sets_main(args, true);
+}
+
+const sn_command sn_command_except = {
+    .name = "except",
+    .summary = "print the lines of A that are not in B",
+    .synopsis = "[OPTION]... A B...",
+    .about =
+        "Prints the lines of A that are not in B, in the order of A, as often as they stand there. "
+        "With several B, those that are in none of them (--all: that are missing from one of them "
+        "at least). Files may be compressed, of any size, in any order; A or B may be '-', the "
+        "standard input. Nothing is sorted.\n\n"
+        "The answer is exact: lines are compared by 96 bits or more of a hash with a random seed. "
+        "The memory of the whole process is bounded by -m, and what does not fit goes through "
+        "temporary files or further readings. --explain shows the plan. With --approx each file "
+        "is read once, and some lines are missing that are not in B; how many is said. B may also "
+        "be a FILTER that was made by 'seen add', or is in Redis; then the answer has that "
+        "filter's error rate.\n\n"
+        "Files must not change meanwhile; it is noticed when they do. With --json the summary is "
+        "JSON, on stderr.",
+    .operands = "FILE",
+    .max_operands = SIZE_MAX,
+    .own_size = sizeof(sn_sets_own),
+    .groups = {&sn_group_sets, &sn_group_sets_plan, &sn_group_records, &sn_group_output,
+               &sn_group_json, &sn_group_temp, &sn_group_threads, &sn_group_talk,
+               &sn_group_timeout},
+    .examples = {{"What is new today?", "seen except today.txt yesterday.txt",
+                  "printf 'a\\nb\\nc\\n' > today.txt; printf 'c\\nb\\nx\\n' > yesterday.txt"},
+                 {"New against every list of the archive, each line once",
+                  "seen except -u today.txt archive-*.txt.gz",
+                  "printf 'a\\nb\\na\\n' > today.txt; printf 'b\\n' | gzip > archive-1.txt.gz; "
+                  "printf 'c\\n' | gzip > archive-2.txt.gz"}},
+    .run = run_except,
+};

@@ -1,0 +1,431 @@
+/* `seen common` and `seen except`. */
+#include "cli/sets.h"
+#include "cli/watch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "stream/memory.h"
+
+static const sn_option what_options[] = {
+    {.letter = 'u',
+     .name = "unique",
+     .type = SN_FLAG,
+     .offset = offsetof(sn_sets_own, unique),
+     .help = "print each line once, where it comes first"},
+    {.name = "all",
+     .type = SN_FLAG,
+     .offset = offsetof(sn_sets_own, all),
+     .help = "with several B: count only what is in each of them"},
+    {.name = "approx",
+     .type = SN_FLAG,
+     .offset = offsetof(sn_sets_own, approx),
+     .help = "read each file once; take some lines to be in B that are not",
+     .more = "The share of lines that are mistaken is -p, or more where -m leaves too little room; "
+             "the summary says what it was."},
+    {.letter = 'p',
+     .name = "error-rate",
+     .argument = "RATE",
+     .type = SN_RATE,
+     .offset = offsetof(sn_sets_own, error_rate),
+     .help = "with --approx: the share of lines that may be mistaken [0.1%]"},
+};
+const sn_group sn_group_sets = {
+    .title = "What to print", .options = what_options, .count = 4, .own = true};
+
+static const sn_option plan_options[] = {
+    {.letter = 'm',
+     .name = "memory",
+     .argument = "SIZE",
+     .type = SN_SIZE,
+     .offset = offsetof(sn_sets_own, memory),
+     .help = "memory of the whole process [half of what is free]",
+     .more = "At least 16 MiB. A line may be as long as a sixteenth of it, divided by the threads "
+             "and one."},
+    {.name = "explain",
+     .type = SN_FLAG,
+     .offset = offsetof(sn_sets_own, explain),
+     .help = "print the plan and do nothing",
+     .more = "Only samples of the files are read."},
+    {.name = "share",
+     .argument = "RATE",
+     .type = SN_RATE,
+     .offset = offsetof(sn_sets_own, share),
+     .help = "the share of A's lines that are expected to be in B [10%]",
+     .more = "The answer does not depend on it; the plan does."},
+    {.name = "assume-lines",
+     .argument = "LINES",
+     .type = SN_COUNT,
+     .offset = offsetof(sn_sets_own, assume_lines),
+     .help = "with --explain: plan for files of so many lines, and look at none"},
+    {.name = "assume-bytes",
+     .argument = "BYTES",
+     .type = SN_COUNT,
+     .offset = offsetof(sn_sets_own, assume_bytes),
+     .help = "with --assume-lines: the length of a line with its end [64]"},
+};
+const sn_group sn_group_sets_plan = {
+    .title = "Plan", .options = plan_options, .count = 5, .own = true};
+
+/* Everything that a run holds, so that one place gives it back. */
+typedef struct sets_run {
+    sn_args *args;
+    const sn_sets_own *own;
+    sn_stop stop;
+    sn_sets_news news;
+    sn_input *a;
+    sn_input **b;
+    size_t b_count;
+    sn_output *output;
+    sn_sets_options options;
+    sn_sets_numbers numbers;
+    sn_sets_plan plan;
+    sn_sets_result result;
+    seen_status status;
+    seen_error error;
+    sem_t done;
+} sets_run;
+
+/* ---- Inputs --------------------------------------------------------------------------------- */
+
+/* What was made by `seen create` or `seen add` begins with these bytes. */
+static bool is_filter(const char *where)
+{
+    static const unsigned char magic[8] = {0x89, 'S', 'E', 'E', 'N', '\r', '\n', 0x1a};
+    unsigned char head[8];
+    struct stat at;
+    if (!strncmp(where, "redis", 5) && strstr(where, "://"))
+        return true;
+    if (stat(where, &at) != 0 || !S_ISREG(at.st_mode))
+        return false;
+    int fd = open(where, O_RDONLY | O_CLOEXEC);
+    bool is = fd >= 0 && read(fd, head, sizeof head) == sizeof head &&
+              memcmp(head, magic, sizeof magic) == 0;
+    if (fd >= 0)
+        close(fd);
+    return is;
+}
+
+static int by_size(const void *x, const void *y)
+{
+    uint64_t a = sn_input_size(*(sn_input *const *)x), b = sn_input_size(*(sn_input *const *)y);
+    return a < b ? -1 : a > b;
+}
+
+static seen_status open_b(sets_run *run, const char *const *paths, size_t count, seen_error *error)
+{
+    size_t inputs = run->own->all ? count : 1, each = run->own->all ? 1 : count;
+    run->b = calloc(inputs, sizeof *run->b);
+    if (!run->b) {
+        snprintf(error->message, sizeof error->message, "no memory for a list of files");
+        return error->status = SEEN_ERR_MEMORY;
+    }
+    seen_status status = SEEN_OK;
+    for (; run->b_count < inputs && status == SEEN_OK; run->b_count += status == SEEN_OK)
+        status = sn_input_open(paths + run->b_count * each, each, &run->stop, &run->b[run->b_count],
+                               error);
+    if (status == SEEN_OK)
+        qsort(run->b, run->b_count, sizeof *run->b, by_size);
+    return status;
+}
+
+static seen_status open_inputs(sets_run *run, seen_error *error)
+{
+    const char *const *paths = (const char *const *)run->args->operands;
+    size_t count = run->args->operand_count - 1;
+    seen_status status = sn_input_open(paths, 1, &run->stop, &run->a, error);
+    if (status != SEEN_OK)
+        return status;
+    if (count == 1 && is_filter(paths[1])) {
+        seen_options options = sn_args_options(run->args);
+        return seen_open(paths[1], &options, SEEN_READ_ONLY, &run->options.given, error);
+    }
+    return open_b(run, paths + 1, count, error);
+}
+
+/* ---- Words ---------------------------------------------------------------------------------- */
+
+static void json_summary(const sets_run *run)
+{
+    const sn_sets_result *r = &run->result;
+    sn_json json;
+    sn_json_open(&json, stderr, true);
+    sn_json_object(&json, NULL);
+    sn_json_u64(&json, "lines_a", r->lines_a);
+    sn_json_u64(&json, "lines_b", r->lines_b);
+    sn_json_u64(&json, "written", r->written);
+    sn_json_bool(&json, "exact", r->way < SN_SETS_APPROX);
+    sn_json_number(&json, "error_rate", r->error_rate);
+    sn_json_string(&json, "way", sn_sets_way_name(r->way));
+    sn_json_u64(&json, "way_changes", r->changes);
+    sn_json_u64(&json, "passes", r->passes);
+    sn_json_number(&json, "slices", r->slices);
+    sn_json_u64(&json, "candidates", r->candidates);
+    sn_json_u64(&json, "bytes_read", r->read);
+    sn_json_u64(&json, "temporary", r->temporary);
+    sn_json_u64(&json, "memory", run->numbers.memory);
+    sn_json_bool(&json, "stopped", r->stopped);
+    sn_json_end(&json);
+}
+
+static void tell_plan(const sets_run *run)
+{
+    char a[SN_TEXT], b[SN_TEXT], c[SN_TEXT];
+    const sn_sets_numbers *n = &run->numbers;
+    if (n->bytes_a + n->bytes_b < 512e6 || n->pipe_a)
+        return;
+    sn_note(run->args, "about %s and %s lines; way: %s; %s of memory", sn_show_words(a, n->lines_a),
+            sn_show_words(b, n->lines_b), sn_sets_way_name(run->plan.way),
+            sn_show_size(c, (double)n->memory));
+}
+
+static void tell_summary(const sets_run *run)
+{
+    char lines[SN_TEXT], written[SN_TEXT], rate[SN_TEXT], read[SN_TEXT], temp[SN_TEXT + 40] = "";
+    const sn_sets_result *r = &run->result;
+    sn_show_count(lines, (double)r->lines_a);
+    sn_show_count(written, (double)r->written);
+    sn_show_size(read, (double)r->read);
+    if (r->temporary)
+        snprintf(temp, sizeof temp, ", %s put aside", sn_show_size(rate, (double)r->temporary));
+    if (r->way < SN_SETS_APPROX) {
+        sn_note(run->args, "%s lines read, %s printed (exact; way: %s; %s read%s)", lines, written,
+                sn_sets_way_name(r->way), read, temp);
+        return;
+    }
+    sn_show_rate(rate, r->error_rate);
+    sn_note(run->args,
+            "%s lines read, %s printed (approximate: a line that is not in B is taken to be there "
+            "at a rate of %s%s)",
+            lines, written, rate, r->way == SN_SETS_GIVEN ? ", the filter's" : "");
+}
+
+static int tell_end(const sets_run *run)
+{
+    if (sn_stop_get((sn_stop *)&run->stop) == SN_STOP_ASKED) {
+        sn_trouble("stopped; %s", run->args->output
+                                      ? "the output file is as it was"
+                                      : "what was printed is the beginning of the answer");
+        return SN_EXIT_TROUBLE;
+    }
+    if (run->args->json)
+        json_summary(run);
+    else
+        tell_summary(run);
+    return sn_finish_stdout(SN_EXIT_OK);
+}
+
+/* ---- The run, watched ----------------------------------------------------------------------- */
+
+static void *work(void *argument)
+{
+    sets_run *run = argument;
+    sn_output *output = run->output;
+    run->output = NULL; /* the engine ends it */
+    run->status = sn_sets_run(&run->options, &run->plan, &run->numbers, run->a, run->b,
+                              run->b_count, output, &run->result, &run->error);
+    sem_post(&run->done);
+    return NULL;
+}
+
+static bool wait_a_moment(sets_run *run)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += 100 * 1000000L;
+    until.tv_sec += until.tv_nsec / 1000000000L;
+    until.tv_nsec %= 1000000000L;
+    return sem_timedwait(&run->done, &until) == 0;
+}
+
+/* Each pass has a progress line of its own, which says what it does. */
+static void show(sets_run *run, sn_progress *progress, uint64_t *pass)
+{
+    uint64_t bytes = atomic_load(&run->news.meter.bytes);
+    uint64_t lines = atomic_load(&run->news.meter.lines);
+    uint64_t now = atomic_load(&run->news.pass);
+    if (now != *pass) {
+        if (*pass)
+            sn_progress_end(progress, bytes, lines, -1);
+        sn_progress_begin(progress, run->args, atomic_load(&run->news.what),
+                          atomic_load(&run->news.total));
+        *pass = now;
+    }
+    if (now)
+        sn_progress_show(progress, bytes, lines, -1);
+}
+
+static void watch(sets_run *run)
+{
+    sigset_t all, before;
+    pthread_t thread;
+    sn_progress progress;
+    uint64_t pass = 0;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool started = pthread_create(&thread, NULL, work, run) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!started) {
+        work(run);
+        return;
+    }
+    while (!wait_a_moment(run)) {
+        if (sn_stopped())
+            sn_stop_set(&run->stop, SN_STOP_ASKED);
+        show(run, &progress, &pass);
+    }
+    pthread_join(thread, NULL);
+    if (pass)
+        sn_progress_end(&progress, atomic_load(&run->news.meter.bytes),
+                        atomic_load(&run->news.meter.lines), -1);
+}
+
+/* ---- The command ---------------------------------------------------------------------------- */
+
+static int check_arguments(const sn_args *args, const sn_sets_own *own)
+{
+    if (own->assume_bytes && !own->assume_lines)
+        return sn_trouble("--assume-bytes goes with --assume-lines");
+    if (own->assume_lines && !own->explain)
+        return sn_trouble("--assume-lines goes with --explain");
+    if (own->assume_lines && args->operand_count)
+        return sn_trouble("--assume-lines looks at no files; leave them out");
+    if (!own->assume_lines && args->operand_count < 2)
+        return sn_trouble("%s needs two files: seen %s %s", args->command->name,
+                          args->command->name, args->command->synopsis);
+    if (own->error_rate > 0 && !own->approx)
+        return sn_trouble("without --approx there are no errors: leave -p out");
+    unsigned standard = 0;
+    for (size_t i = 0; i < args->operand_count; i++) {
+        standard += !strcmp(args->operands[i], "-");
+        if (i == 0 && is_filter(args->operands[i]))
+            return sn_trouble("%s is a filter, which cannot list what it has seen: A must be a "
+                              "file of lines",
+                              args->operands[i]);
+        if (i > 0 && args->operand_count > 2 && is_filter(args->operands[i]))
+            return sn_trouble("%s is a filter; give it as the only B, or merge several with 'seen "
+                              "merge'",
+                              args->operands[i]);
+    }
+    if (standard > 1)
+        return sn_trouble("the standard input ('-') can be only one of the files");
+    return SN_EXIT_OK;
+}
+
+/* Tests go every way on small files by naming it. */
+static sn_sets_way forced_way(void)
+{
+    const char *name = getenv("SEEN_SETS_WAY");
+    for (int way = SN_SETS_TABLE_B; name && way <= SN_SETS_ROUNDS; way++)
+        if (!strcmp(name, sn_sets_way_name((sn_sets_way)way)))
+            return (sn_sets_way)way;
+    return SN_SETS_ANY;
+}
+
+static void assume(sets_run *run)
+{
+    const sn_sets_own *own = run->own;
+    double lines = (double)own->assume_lines;
+    double bytes = lines * (own->assume_bytes ? (double)own->assume_bytes : 64);
+    unsigned threads = run->options.pipeline.threads;
+    run->numbers = (sn_sets_numbers){.lines_a = lines,
+                                     .lines_b = lines,
+                                     .lines_first = lines,
+                                     .bytes_a = bytes,
+                                     .bytes_b = bytes,
+                                     .text_a = bytes,
+                                     .memory = own->memory ? own->memory : sn_memory_free() / 2,
+                                     .threads = threads ? threads : sn_pipeline_cpus(),
+                                     .except = run->options.except,
+                                     .unique = own->unique,
+                                     .share = own->share > 0 ? own->share : 0.1,
+                                     .error_rate = own->error_rate};
+}
+
+static seen_status prepare(sets_run *run, seen_error *error)
+{
+    const sn_sets_own *own = run->own;
+    sn_sets_way way = run->options.way;
+    seen_status status = SEEN_OK;
+    if (own->assume_lines)
+        assume(run);
+    else {
+        status = open_inputs(run, error);
+        if (status == SEEN_OK)
+            status =
+                sn_sets_measure(&run->options, run->a, run->b, run->b_count, &run->numbers, error);
+    }
+    if (own->approx)
+        way = SN_SETS_APPROX;
+    if (run->options.given)
+        way = SN_SETS_GIVEN;
+    if (status == SEEN_OK)
+        status = sn_sets_plan_make(&run->numbers, way, &run->plan, error);
+    if (status == SEEN_OK && !own->explain)
+        status = sn_output_open(run->args->output, run->options.pipeline.terminator, &run->stop,
+                                &run->output, error);
+    return status;
+}
+
+static void set_options(sets_run *run, bool except)
+{
+    const sn_args *args = run->args;
+    const sn_sets_own *own = run->own;
+    run->options = (sn_sets_options){
+        .keys = sn_args_keys(args),
+        .pipeline = {.threads = (unsigned)args->threads,
+                     .terminator = args->null ? '\0' : '\n',
+                     .stop = &run->stop},
+        .except = except,
+        .unique = own->unique,
+        .all = own->all,
+        .approx = own->approx,
+        .error_rate = own->error_rate,
+        .memory = own->memory,
+        .temp_dir = args->temp,
+        .share = own->share,
+        .way = forced_way(),
+        .news = &run->news,
+    };
+}
+
+int sn_sets_main(sn_args *args, bool except)
+{
+    const sn_sets_own *own = args->own;
+    sets_run run = {.args = args, .own = own};
+    int code = check_arguments(args, own);
+    if (code)
+        return code;
+    if (sn_stop_init(&run.stop, &run.error) != SEEN_OK)
+        return sn_trouble_error(&run.error);
+    sem_init(&run.done, 0, 0);
+    set_options(&run, except);
+    seen_status status = prepare(&run, &run.error);
+    if (status != SEEN_OK)
+        code = sn_trouble_error(&run.error);
+    else if (own->explain) {
+        sn_sets_explain(args, &run.numbers, &run.plan);
+        code = sn_finish_stdout(SN_EXIT_OK);
+    } else {
+        tell_plan(&run);
+        watch(&run);
+        code = run.status == SEEN_OK ? tell_end(&run) : sn_trouble_error(&run.error);
+    }
+    sn_output_abandon(run.output);
+    seen_close(run.options.given);
+    for (size_t i = 0; i < run.b_count; i++)
+        sn_input_close(run.b[i]);
+    free(run.b);
+    sn_input_close(run.a);
+    sem_destroy(&run.done);
+    sn_stop_free(&run.stop);
+    return code;
+}
