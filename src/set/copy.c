@@ -2,6 +2,7 @@
 #include "set/set.h"
 
 #include "base/error.h"
+#include "set/span.h"
 
 #include <stdlib.h>
 
@@ -97,6 +98,13 @@ seen_status sn_set_compatible(const sn_image *into, const sn_image *from, const 
     if (!differs && into->growth == SEEN_GROWING &&
         (into->rate64 != from->rate64 || into->capacity != from->capacity))
         differs = "geometry";
+    /* A removal goes to the first layer that has the key. A union gives the first layers new cells,
+     * so that a key of a later one may seem to be there, and its removal would take others' cells. */
+    if (!differs && into->kind == SEEN_COUNTING && (into->layers > 1 || from->layers > 1))
+        return sn_error_set(error, SEEN_ERR_KIND,
+                            "%s and %s cannot be united: counting sets can be only before they "
+                            "grow; make them with a larger capacity",
+                            into_name, from_name);
     if (!differs)
         return SEEN_OK;
     return sn_error_set(error, SEEN_ERR_MISMATCH,
@@ -114,6 +122,8 @@ seen_status sn_set_pour(seen_set *into, seen_set *from, const sn_image *image, u
         return sn_error_set(error, SEEN_ERR_MEMORY, "%s: out of memory", into->where);
     seen_status status = SEEN_OK;
     for (uint32_t i = 0; i < image->layers && status == SEEN_OK; i++) {
+        if (!image->layer[i].generation)
+            continue;
         uint64_t lines = sn_geometry_lines(&image->layer[i].geometry);
         uint32_t to = (i + shift) % image->layers;
         for (uint64_t at = 0; at < lines && status == SEEN_OK; at += SN_COPY_LINES) {
@@ -125,6 +135,24 @@ seen_status sn_set_pour(seen_set *into, seen_set *from, const sn_image *image, u
     }
     free(chunk);
     return status;
+}
+
+/* Generations whose time is over are not to come back to life in another window. */
+static void forget_dead(sn_image *image)
+{
+    for (uint32_t i = 0; i < image->layers; i++)
+        if (!sn_span_alive(image, i))
+            image->layer[i].generation = 0;
+}
+
+/* The image with layer i in the place of layer i + shift. */
+static void turn_ring(sn_image *image, uint32_t shift)
+{
+    sn_image turned = *image;
+    for (uint32_t i = 0; i < image->layers; i++)
+        turned.layer[(i + shift) % image->layers] = image->layer[i];
+    turned.current = (image->current + shift) % image->layers;
+    *image = turned;
 }
 
 seen_status seen_merge(seen_set *into, seen_set *from, seen_error *error)
@@ -145,10 +173,15 @@ seen_status seen_merge(seen_set *into, seen_set *from, seen_error *error)
         return status;
     /* Of two windows the newest generations belong together, whatever their places in the ring. */
     uint32_t shift = 0;
-    if (mine.growth == SEEN_WINDOW)
+    if (mine.growth == SEEN_WINDOW) {
         shift = (mine.current + mine.layers - theirs.current) % mine.layers;
+        forget_dead(&theirs);
+    }
     status = sn_set_pour(into, from, &theirs, shift, error);
-    return status == SEEN_OK ? into->ops->combined(into, &theirs, error) : status;
+    if (status != SEEN_OK)
+        return status;
+    turn_ring(&theirs, shift);
+    return into->ops->combined(into, &theirs, error);
 }
 
 /* ---- copies ---- */

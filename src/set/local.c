@@ -141,6 +141,15 @@ static seen_status open_next_layer(sn_local *l, seen_error *error)
     return publish(l, view, error);
 }
 
+static void clear_layer(sn_local *l, const sn_view *view, uint32_t i)
+{
+    uint64_t words = sn_geometry_lines(&view->image.layer[i].geometry) * SN_LINE_WORDS;
+    uint64_t *word = (uint64_t *)(void *)view->bits[i];
+    for (uint64_t w = 0; w < words; w++)
+        __atomic_store_n(word + w, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&l->added[i], 0, __ATOMIC_RELAXED);
+}
+
 /* The oldest generation is emptied before the image says that it is the newest: after a crash in
  * between, what is gone is only what was to be forgotten. */
 static seen_status rotate_window(sn_local *l, seen_error *error)
@@ -152,10 +161,7 @@ static seen_status rotate_window(sn_local *l, seen_error *error)
     uint32_t next = (image->current + 1) % image->layers;
     sn_layer *layer = &image->layer[next];
     if (layer->generation) {
-        uint64_t words = sn_geometry_lines(&layer->geometry) * SN_LINE_WORDS;
-        uint64_t *word = (uint64_t *)(void *)view->bits[next];
-        for (uint64_t i = 0; i < words; i++)
-            __atomic_store_n(word + i, 0, __ATOMIC_RELAXED);
+        clear_layer(l, view, next);
         seen_status status = l->home->sync(l, error);
         if (status != SEEN_OK) {
             free(view);
@@ -201,13 +207,16 @@ static void give_back(sn_local *l, uint32_t layer, uint64_t count)
     __atomic_fetch_sub(&l->added[layer], count, __ATOMIC_RELAXED);
 }
 
+/* A stripe is a whole number of shards, in every layer that may be changed: in a counting set that
+ * grows those are all of them. */
 static unsigned stripe_count(const sn_image *image)
 {
-    uint64_t shards = image->layer[image->current].geometry.shards;
-    for (unsigned stripes = SN_STRIPES; stripes > 1; stripes /= 2)
-        if (shards % stripes == 0)
-            return stripes;
-    return 1;
+    bool all = image->kind == SEEN_COUNTING && image->growth == SEEN_GROWING;
+    uint64_t shards = SN_STRIPES;
+    for (uint32_t i = all ? 0 : image->current; i <= image->current; i++)
+        while (image->layer[i].geometry.shards % shards != 0)
+            shards /= 2;
+    return (unsigned)shards;
 }
 
 /* Several threads are at it: sorts the chunk into stripes, stably, so that of two equal keys the
@@ -283,6 +292,11 @@ static seen_status add_tight(sn_local *l, const seen_hash *h, size_t count, seen
             status = rotate_window(l, error);
         } else {
             size_t known = sn_span_known(l->kernel, view, h + done, count - done, answers + done);
+            /* Counters count every addition, also of a key that is there. */
+            if (image->kind == SEEN_COUNTING) {
+                sn_span_add(l->kernel, view, h + done, known, answers + done);
+                memset(answers + done + known, SEEN_UNKNOWN, count - done - known);
+            }
             done += known;
             if (done < count)
                 return sn_error_set(error, SEEN_ERR_FULL,
@@ -480,13 +494,17 @@ static seen_status local_combine(seen_set *set, uint32_t layer, uint64_t line, u
 }
 
 /* A window's spare generations come into use, as old as the current one: nothing is forgotten too
- * early. */
+ * early. Those whose time is over are emptied, so that their keys do not come back to life with the
+ * younger ones that join them. */
 static seen_status use_generations(sn_local *l, seen_error *error)
 {
     sn_view *view = copy_view(view_of(l));
     if (!view)
         return no_memory(l, error);
     sn_image *image = &view->image;
+    for (uint32_t i = 0; i < image->layers; i++)
+        if (image->layer[i].generation && !sn_span_alive(image, i))
+            clear_layer(l, view, i);
     for (uint32_t i = 0; i < image->layers; i++)
         if (!image->layer[i].generation) {
             image->layer[i].generation = 1;
@@ -510,13 +528,45 @@ static seen_status local_widen(seen_set *set, uint32_t layers, seen_error *error
     return status;
 }
 
+/* Of two generations that became one the younger tells when it was born: what either held is not
+ * forgotten too early. */
+static seen_status unite_ages(sn_local *l, const sn_image *from, seen_error *error)
+{
+    sn_view *view = copy_view(view_of(l));
+    if (!view)
+        return no_memory(l, error);
+    for (uint32_t i = 0; i < from->layers; i++) {
+        sn_layer *layer = &view->image.layer[i];
+        if (from->layer[i].generation && from->layer[i].born > layer->born)
+            layer->born = from->layer[i].born;
+    }
+    return publish(l, view, error);
+}
+
+/* The sum of two counters counts common keys twice; the bits know better. */
+static void unite_counters(sn_local *l, const sn_image *from)
+{
+    const sn_view *view = view_of(l);
+    for (uint32_t i = 0; i < from->layers; i++) {
+        double deviation, keys = sn_local_sample(&view->image.layer[i], view->bits[i], &deviation);
+        uint64_t most = (uint64_t)(keys + deviation);
+        uint64_t sum = __atomic_load_n(&l->added[i], __ATOMIC_RELAXED) + from->layer[i].added;
+        __atomic_store_n(&l->added[i], sum < most ? sum : most, __ATOMIC_RELAXED);
+    }
+}
+
 static seen_status local_combined(seen_set *set, const sn_image *from, seen_error *error)
 {
     sn_local *l = (sn_local *)set;
-    (void)error;
-    for (uint32_t i = 0; i < from->layers; i++)
-        __atomic_fetch_add(&l->added[i], from->layer[i].added, __ATOMIC_RELAXED);
-    return SEEN_OK;
+    hold how;
+    seen_status status = enter(l, true, &how, error);
+    if (status != SEEN_OK)
+        return status;
+    unite_counters(l, from);
+    if (l->base.growth == SEEN_WINDOW)
+        status = unite_ages(l, from, error);
+    leave(l);
+    return status;
 }
 
 static void local_close(seen_set *set)

@@ -32,7 +32,8 @@ typedef struct sn_set_ops {
                         seen_error *error);
     seen_status (*combine)(seen_set *set, uint32_t layer, uint64_t line, uint64_t lines,
                            const void *from, seen_error *error);
-    /* Before a union: makes sure that there are so many layers. After it: the counters. */
+    /* Before a union: makes sure that there are so many layers. After it: the counters and the ages
+     * of the layers; those of `from` stand in the places where their lines went. */
     seen_status (*widen)(seen_set *set, uint32_t layers, seen_error *error);
     seen_status (*combined)(seen_set *set, const sn_image *from, seen_error *error);
 
@@ -59,7 +60,8 @@ seen_status sn_set_compatible(const sn_image *into, const sn_image *from, const 
                               const char *from_name, seen_error *error);
 
 /* Combines all lines of `from`, whose image is given, into `into`, whose layers have the same
- * geometry: layer i goes to layer (i + shift) modulo their number. */
+ * geometry: layer i goes to layer (i + shift) modulo their number. Layers of generation 0 are not in
+ * use and left out. */
 seen_status sn_set_pour(seen_set *into, seen_set *from, const sn_image *image, uint32_t shift,
                         seen_error *error);
 

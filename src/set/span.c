@@ -2,6 +2,7 @@
 #include "set/span.h"
 
 #include "base/clock.h"
+#include "set/layers.h"
 
 bool sn_span_alive(const sn_image *image, uint32_t i)
 {
@@ -9,10 +10,13 @@ bool sn_span_alive(const sn_image *image, uint32_t i)
         return true;
     if (image->layer[i].generation == 0)
         return false;
-    if (i == image->current || image->window_seconds == 0)
+    if (image->window_seconds == 0)
         return true;
-    /* It took its last key when the next one was born. */
-    uint64_t ended = image->layer[(i + 1) % image->layers].born;
+    /* It took its last key when its time was over, or before that when the next one was born. */
+    uint64_t ended = image->layer[i].born + sn_layers_span(image);
+    uint64_t next = image->layer[(i + 1) % image->layers].born;
+    if (i != image->current && next < ended)
+        ended = next;
     return sn_clock_now() <= ended + image->window_seconds;
 }
 

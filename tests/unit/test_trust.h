@@ -21,28 +21,26 @@
 
 #define UNUSED __attribute__((unused))
 
-/* A call that must succeed; its message is printed where it does not. `e` is the error argument. */
+/* A call that must succeed; its message is printed where it does not. The call takes `error`. */
 #define OK(call)                                                                                   \
     do {                                                                                           \
-        seen_error e = {0};                                                                        \
-        seen_error *error = &e;                                                                    \
+        seen_error said_ = {0}, *error = &said_;                                                   \
         seen_status got_ = (call);                                                                 \
         (void)error;                                                                               \
         if (got_ != SEEN_OK)                                                                       \
-            fail_msg("%s: %s (%s)", #call, e.message, seen_status_text(got_));                     \
+            fail_msg("%s: %s (%s)", #call, said_.message, seen_status_text(got_));                 \
     } while (0)
 
 /* A call that must fail with this status, and with a sentence. */
 #define FAILS(status_, call)                                                                       \
     do {                                                                                           \
-        seen_error e = {0};                                                                        \
-        seen_error *error = &e;                                                                    \
+        seen_error said_ = {0}, *error = &said_;                                                   \
         seen_status got_ = (call);                                                                 \
         if (got_ != (status_))                                                                     \
             fail_msg("%s: %s, not %s (%s)", #call, seen_status_text(got_),                         \
-                     seen_status_text(status_), e.message);                                        \
+                     seen_status_text(status_), said_.message);                                    \
         assert_int_equal(error->status, status_);                                                  \
-        assert_true(strlen(e.message) > 10);                                                       \
+        assert_true(strlen(said_.message) > 10);                                                   \
     } while (0)
 
 typedef struct rng {

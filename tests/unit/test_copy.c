@@ -1,0 +1,322 @@
+/* Unions and copies: merge = union, refusals with a reason, copies bit for bit, siblings. */
+#include "test_trust.h"
+
+#include "base/clock.h"
+#include "set/set.h"
+
+#include <math.h>
+
+enum { MANY = 3000 };
+
+static seen_hash h[3 * MANY];
+static seen_answer answers[3 * MANY];
+static uint64_t clock_now = 1000000;
+
+static uint64_t fake_clock(void)
+{
+    return clock_now;
+}
+
+static seen_set *create(const char *where, const seen_options *options)
+{
+    seen_set *set = NULL;
+    OK(seen_create(where, options, 0, &set, error));
+    return set;
+}
+
+static size_t count_there(seen_set *set, size_t first, size_t count)
+{
+    size_t n = 0;
+    OK(seen_check_hashes(set, h + first, count, answers, error));
+    for (size_t i = 0; i < count; i++)
+        n += answers[i] == SEEN_BEFORE;
+    return n;
+}
+
+/* Every line of every layer, and what the image says of them. */
+static void same_lines(seen_set *a, seen_set *b)
+{
+    sn_image one, two;
+    OK(a->ops->image(a, &one, error));
+    OK(b->ops->image(b, &two, error));
+    assert_int_equal(one.layers, two.layers);
+    static char left[64 * 4096], right[64 * 4096];
+    for (uint32_t i = 0; i < one.layers; i++)
+        for (uint64_t line = 0, n; line < sn_geometry_lines(&one.layer[i].geometry); line += n) {
+            uint64_t rest = sn_geometry_lines(&one.layer[i].geometry) - line;
+            n = rest < 4096 ? rest : 4096;
+            OK(a->ops->read(a, i, line, n, left, error));
+            OK(b->ops->read(b, i, line, n, right, error));
+            assert_memory_equal(left, right, n * 64);
+        }
+}
+
+static void test_merge_is_union(void **state)
+{
+    (void)state;
+    hashes_from(0, 3 * MANY, h);
+    for (int kind = 0; kind < 2; kind++)
+        for (int growth = 0; growth < (kind ? 1 : 3); growth++)
+            for (int file = 0; file < 2; file++) {
+                seen_options options =
+                    plain_options((seen_kind)kind, (seen_growth)growth, growth == 1 ? 700 : 10 * MANY, 1e-4);
+                seen_set *a = create(file ? at("a") : NULL, &options), *b = NULL;
+                OK(seen_create_like(file ? NULL : at("b"), a, 0, &b, error));
+                OK(seen_add_hashes(a, h, 2 * MANY, NULL, error));
+                OK(seen_add_hashes(b, h + MANY, 2 * MANY, NULL, error));
+                OK(seen_merge(a, b, error));
+                assert_int_equal(count_there(a, 0, 3 * MANY), 3 * MANY);
+                assert_int_equal(count_there(b, MANY, 2 * MANY), 2 * MANY);
+                assert_true(count_there(b, 0, MANY) < 20);
+                if (growth == SEEN_FIXED) {
+                    seen_set *both = create(NULL, &options);
+                    OK(seen_add_hashes(both, h, 2 * MANY, NULL, error));
+                    OK(seen_add_hashes(both, h + MANY, 2 * MANY, NULL, error));
+                    same_lines(a, both);
+                    seen_close(both);
+                }
+                if (kind == SEEN_BLOOM) { /* merging again changes nothing */
+                    OK(seen_merge(a, b, error));
+                    OK(seen_merge(a, a, error));
+                    assert_int_equal(count_there(a, 0, 3 * MANY), 3 * MANY);
+                }
+                seen_close(a);
+                seen_close(b);
+                unlink(at("a"));
+                unlink(at("b"));
+            }
+}
+
+/* Common keys are not counted twice: the union of two equal sets is as full as one. */
+static void test_merge_counts(void **state)
+{
+    (void)state;
+    hashes_from(0, 3 * MANY, h);
+    seen_options options = plain_options(SEEN_BLOOM, SEEN_FIXED, 3 * MANY, 1e-6);
+    seen_set *a = create(NULL, &options), *b = create(NULL, &options);
+    OK(seen_add_hashes(a, h, 2 * MANY, NULL, error));
+    OK(seen_add_hashes(b, h, 2 * MANY, NULL, error));
+    OK(seen_merge(a, b, error));
+    OK(seen_add_hashes(a, h + 2 * MANY, MANY - 300, NULL, error));
+    FAILS(SEEN_ERR_FULL, seen_add_hashes(a, h + 2 * MANY, MANY, answers, error));
+    seen_close(a);
+    seen_close(b);
+}
+
+/* Of two windows by count, the counter of the newest generation is the one that grows. */
+static void test_merge_window_counters(void **state)
+{
+    (void)state;
+    seen_options options = plain_options(SEEN_BLOOM, SEEN_WINDOW, 3000, 1e-6);
+    options.generations = 4;
+    seen_set *a = create(NULL, &options), *b = create(NULL, &options);
+    OK(seen_rotate(a, error));
+    OK(seen_rotate(a, error)); /* the rings stand differently */
+    hashes_from(0, MANY, h);
+    OK(seen_add_hashes(a, h, 500, NULL, error));
+    OK(seen_add_hashes(b, h + 500, 400, NULL, error));
+    OK(seen_merge(a, b, error));
+    sn_image image;
+    OK(a->ops->image(a, &image, error));
+    assert_true(fabs((double)image.layer[image.current].added - 900) < 60);
+    assert_int_equal(count_there(a, 0, 900), 900);
+    seen_close(a);
+    seen_close(b);
+}
+
+/* Keys of a window by time live as long in the union as they would have. */
+static void test_merge_window_ages(void **state)
+{
+    (void)state;
+    uint64_t (*real)(void) = sn_clock_now;
+    sn_clock_now = fake_clock;
+    seen_options options = plain_options(SEEN_BLOOM, SEEN_WINDOW, 3000, 1e-9);
+    options.generations = 5;
+    options.window_seconds = 100;
+    hashes_from(0, MANY, h);
+    seen_set *old = create(NULL, &options), *busy = create(NULL, &options);
+    OK(seen_add_hashes(old, h, 10, NULL, error));
+    uint64_t start = clock_now;
+    for (size_t i = 100; i < 200; i++) { /* one key every four seconds, for 400 seconds */
+        clock_now += 4;
+        OK(seen_add_hashes(busy, h + i, 1, NULL, error));
+    }
+    /* `old` was not touched in all that time: its keys are dead, those of `busy` must live. */
+    seen_set *back;
+    OK(seen_create_like(NULL, busy, 0, &back, error));
+    OK(seen_merge(back, busy, error));
+    OK(seen_merge(busy, old, error));
+    OK(seen_merge(old, back, error));
+    for (int later = 0; later < 100; later += 9, clock_now += 9)
+        for (size_t i = 100; i < 200; i++) {
+            uint64_t when = start + 4 * (i - 99);
+            if (clock_now - when <= 100) {
+                assert_true(is_there(old, h[i]));
+                assert_true(is_there(busy, h[i]));
+            }
+        }
+    assert_false(is_there(busy, h[3]));
+    assert_false(is_there(old, h[3]));
+    clock_now += 300;
+    for (size_t i = 0; i < 200; i++)
+        assert_false(is_there(old, h[i]) || is_there(busy, h[i]));
+    seen_close(old);
+    seen_close(busy);
+    seen_close(back);
+    sn_clock_now = real;
+}
+
+/* A counting set that has grown would lose keys after a union: refused. */
+static void test_merge_counting_layers(void **state)
+{
+    (void)state;
+    seen_options options = plain_options(SEEN_COUNTING, SEEN_GROWING, 500, 0.05);
+    seen_set *a = create(NULL, &options), *b = create(NULL, &options);
+    hashes_from(0, 3 * MANY, h);
+    OK(seen_add_hashes(a, h, 400, NULL, error));
+    OK(seen_add_hashes(b, h + 400, 400, NULL, error));
+    OK(seen_merge(a, b, error)); /* one layer each: as good as fixed */
+    assert_int_equal(count_there(a, 0, 800), 800);
+    OK(seen_add_hashes(b, h, MANY, NULL, error));
+    FAILS(SEEN_ERR_KIND, seen_merge(a, b, error));
+    FAILS(SEEN_ERR_KIND, seen_merge(b, a, error));
+    assert_int_equal(count_there(b, 0, MANY), MANY);
+    seen_close(a);
+    seen_close(b);
+}
+
+static void test_merge_refused(void **state)
+{
+    (void)state;
+    seen_options base = plain_options(SEEN_BLOOM, SEEN_FIXED, 1000, 0.01);
+    seen_options other[8] = {base, base, base, base, base, base, base, base};
+    other[0].kind = SEEN_COUNTING;
+    other[1].growth = SEEN_GROWING;
+    other[2].hash = SEEN_SIPHASH;
+    other[3].seed[0]++;
+    other[4].seed[1]++;
+    other[5].capacity = 2000;
+    other[6].error_rate = 0.001;
+    other[7] = plain_options(SEEN_BLOOM, SEEN_FIXED, 0, 0);
+    other[7].bits = 16384;
+    other[7].hashes = 6;
+    static const char *const WORD[] = {"kind", "growth", "hash", "seed", "seed", "geometry", "geometry", "geometry"};
+    seen_set *into = create(at("into"), &base);
+    OK(seen_add(into, "a", 1, NULL, error));
+    for (size_t i = 0; i < 8; i++) {
+        seen_set *from = NULL;
+        seen_error e;
+        if (seen_create(NULL, &other[i], 0, &from, &e) == SEEN_ERR_UNSUPPORTED)
+            continue;
+        assert_non_null(from);
+        assert_int_equal(seen_merge(into, from, &e), SEEN_ERR_MISMATCH);
+        assert_non_null(strstr(e.message, WORD[i]));
+        seen_close(from);
+    }
+    seen_close(into);
+    seen_set *same = create(NULL, &base);
+    OK(seen_open(at("into"), NULL, SEEN_READ_ONLY, &into, error));
+    FAILS(SEEN_ERR_PERMISSION, seen_merge(into, same, error));
+    OK(seen_merge(same, into, error));
+    seen_answer answer;
+    OK(seen_check(same, "a", 1, &answer, error));
+    assert_int_equal(answer, SEEN_BEFORE);
+    seen_close(into);
+    seen_close(same);
+    OK(seen_drop(at("into"), NULL, error));
+    /* Growing sets of different first layers agree in no layer. */
+    seen_options grow = plain_options(SEEN_BLOOM, SEEN_GROWING, 1000, 0.01);
+    seen_set *a = create(NULL, &grow);
+    grow.error_rate = 0.02;
+    seen_set *b = create(NULL, &grow);
+    FAILS(SEEN_ERR_MISMATCH, seen_merge(a, b, error));
+    seen_close(a);
+    seen_close(b);
+}
+
+static void test_copy(void **state)
+{
+    (void)state;
+    hashes_from(0, 2 * MANY, h);
+    for (int kind = 0; kind < 2; kind++)
+        for (int growth = 0; growth < (kind ? 2 : 3); growth++) {
+            seen_options options =
+                plain_options((seen_kind)kind, (seen_growth)growth, growth == 1 ? 500 : 5 * MANY, 1e-6);
+            seen_set *set = create(NULL, &options), *copy = NULL;
+            OK(seen_add_hashes(set, h, MANY, NULL, error));
+            if (growth == SEEN_WINDOW)
+                OK(seen_rotate(set, error));
+            OK(seen_add_hashes(set, h + 50, MANY, NULL, error));
+            OK(seen_copy(set, at("one"), 0, NULL, error));
+            FAILS(SEEN_ERR_EXISTS, seen_copy(set, at("one"), 0, NULL, error));
+            OK(seen_copy(set, at("one"), SEEN_REPLACE, NULL, error));
+            OK(seen_open(at("one"), NULL, 0, &copy, error));
+            same_lines(set, copy);
+            OK(seen_copy(copy, at("two"), 0, NULL, error));
+            size_t one, two;
+            unsigned char *x = file_bytes(at("one"), &one), *y = file_bytes(at("two"), &two);
+            assert_int_equal(one, two);
+            assert_memory_equal(x, y, one);
+            free(x);
+            free(y);
+            /* The copy goes on like the original. */
+            seen_info a = {.size = sizeof a}, b = {.size = sizeof b};
+            OK(seen_add_hashes(set, h, 2 * MANY, NULL, error));
+            OK(seen_add_hashes(copy, h, 2 * MANY, NULL, error));
+            OK(seen_get_info(set, &a, error));
+            OK(seen_get_info(copy, &b, error));
+            assert_true(a.keys_estimated == b.keys_estimated && a.layers == b.layers);
+            same_lines(set, copy);
+            assert_int_equal(scratch_count(), 2);
+            seen_close(set);
+            seen_close(copy);
+            OK(seen_drop(at("one"), NULL, error));
+            OK(seen_drop(at("two"), NULL, error));
+        }
+    seen_options options = plain_options(SEEN_BLOOM, SEEN_FIXED, 100, 0.01);
+    seen_set *set = create(NULL, &options);
+    FAILS(SEEN_ERR_ARGUMENT, seen_copy(set, NULL, 0, NULL, error));
+    FAILS(SEEN_ERR_NOT_FOUND, seen_copy(set, at("no/such/folder"), 0, NULL, error));
+    FAILS(SEEN_ERR_NOT_FOUND, seen_drop(at("one"), NULL, error));
+    file_put(at("text"), "not a filter", 12);
+    FAILS(SEEN_ERR_FORMAT, seen_drop(at("text"), NULL, error));
+    assert_int_equal(scratch_count(), 1);
+    seen_close(set);
+}
+
+static void test_like(void **state)
+{
+    (void)state;
+    hashes_from(0, MANY, h);
+    for (int growth = 0; growth < 3; growth++) {
+        seen_options options = plain_options(SEEN_BLOOM, (seen_growth)growth, growth == 1 ? 100 : 5 * MANY, 1e-4);
+        options.seed_given = false;
+        seen_set *set = create(NULL, &options), *like = NULL;
+        OK(seen_add_hashes(set, h, MANY, NULL, error));
+        OK(seen_create_like(NULL, set, 0, &like, error));
+        assert_int_equal(count_there(like, 0, MANY), 0);
+        seen_info info = {.size = sizeof info};
+        OK(seen_get_info(like, &info, error));
+        assert_int_equal(info.layers, 1);
+        assert_true(seen_hasher_of(like).seed[0] == seen_hasher_of(set).seed[0]);
+        OK(seen_merge(like, set, error));
+        assert_int_equal(count_there(like, 0, MANY), MANY);
+        seen_close(set);
+        seen_close(like);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_merge_is_union),
+        cmocka_unit_test(test_merge_counts),
+        cmocka_unit_test(test_merge_window_counters),
+        cmocka_unit_test(test_merge_window_ages),
+        cmocka_unit_test(test_merge_counting_layers),
+        cmocka_unit_test(test_merge_refused),
+        cmocka_unit_test(test_copy),
+        cmocka_unit_test(test_like),
+    };
+    return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
+}

@@ -1,0 +1,197 @@
+/* How a set grows: the rates sum to the promise, few layers, and what the memory costs. */
+#include "test_trust.h"
+
+#include "filter/plan.h"
+#include "set/layers.h"
+
+#include <math.h>
+
+static sn_image begin(seen_options options)
+{
+    sn_image image;
+    OK(sn_layers_begin(&options, &image, error));
+    return image;
+}
+
+/* The rate of all layers, the last one holding so many keys and the others being full. */
+static double rate_of(const sn_image *image, double last)
+{
+    double right = 1;
+    for (uint32_t i = 0; i < image->layers; i++) {
+        const sn_layer *layer = &image->layer[i];
+        double keys = i + 1 < image->layers ? (double)layer->capacity : last;
+        right *= 1 - sn_plan_rate(&layer->geometry, keys);
+    }
+    return 1 - right;
+}
+
+static double bits_of(const sn_image *image)
+{
+    double bits = 0;
+    for (uint32_t i = 0; i < image->layers; i++)
+        bits += 8 * (double)sn_geometry_bytes(&image->layer[i].geometry);
+    return bits;
+}
+
+/* Grows to the end of what a set holds; every full set is within its rate. */
+static void test_growing(void **state)
+{
+    (void)state;
+    static const double RATES[] = {0.1, 0.01, 0.001, 1e-6, 1e-9};
+    for (size_t r = 0; r < 5; r++) {
+        sn_image image = begin(plain_options(SEEN_BLOOM, SEEN_GROWING, 0, RATES[r]));
+        double keys = 0, worst = 0, where = 0, million = 0, billion = 0;
+        uint32_t layers = 0;
+        while (image.layers < SN_IMAGE_LAYERS) {
+            keys += (double)image.layer[image.layers - 1].capacity;
+            assert_true(rate_of(&image, (double)image.layer[image.layers - 1].capacity) <=
+                        RATES[r]);
+            seen_error e;
+            if (sn_layers_next(&image, &image.layer[image.layers], &e) != SEEN_OK)
+                break;
+            image.layers++;
+            /* The dearest moment: a layer was just opened. */
+            double ratio = bits_of(&image) / seen_classic_bits(keys, RATES[r]);
+            if (keys <= 1.2e9) {
+                layers = image.layers;
+                if (ratio > worst)
+                    worst = ratio, where = keys;
+            }
+            if (keys <= 1e7)
+                million = ratio;
+            if (keys <= 1.2e9)
+                billion = ratio;
+        }
+        printf("rate %g: %u layers at 10^9 keys; just after growing the memory is %.2f x that of a "
+               "classic filter near 10^7 keys, %.2f near 10^9, at worst %.2f at %.3g keys\n",
+               RATES[r], layers, million, billion, worst, where);
+        assert_true(keys > 9e11 || image.layers == SN_IMAGE_LAYERS);
+        assert_true(layers <= 26);
+        /* What growing costs is known, and not to get worse unnoticed. */
+        assert_true(worst < 1.9 + 8.5 / -log2(RATES[r]));
+    }
+}
+
+/* However small it begins. */
+static void test_growing_from_one(void **state)
+{
+    (void)state;
+    for (uint64_t first = 1; first < 2000; first = first * 3 + 1) {
+        sn_image image = begin(plain_options(SEEN_COUNTING, SEEN_GROWING, first, 0.01));
+        for (int i = 0; i < 30; i++) {
+            assert_true(rate_of(&image, (double)image.layer[image.layers - 1].capacity) <= 0.01);
+            OK(sn_layers_next(&image, &image.layer[image.layers], error));
+            assert_true(sn_geometry_valid(&image.layer[image.layers].geometry));
+            assert_int_equal(image.layer[image.layers].generation, image.layers + 1);
+            image.layers++;
+        }
+    }
+}
+
+static void test_growing_ends(void **state)
+{
+    (void)state;
+    sn_image image = begin(plain_options(SEEN_BLOOM, SEEN_GROWING, 1000000000000, 0.01));
+    sn_layer next;
+    for (; image.layers < 20; image.layers++) {
+        seen_status status = sn_layers_next(&image, &image.layer[image.layers], NULL);
+        if (status == SEEN_OK)
+            continue;
+        assert_int_equal(status, SEEN_ERR_FULL);
+        break;
+    }
+    assert_true(image.layers < 20);
+    image.layers = SN_IMAGE_LAYERS;
+    FAILS(SEEN_ERR_FULL, sn_layers_next(&image, &next, error));
+    image = begin(plain_options(SEEN_BLOOM, SEEN_GROWING, 1000, 1e-16));
+    seen_status status = SEEN_OK;
+    for (; status == SEEN_OK && image.layers < 47; image.layers++)
+        status = sn_layers_next(&image, &image.layer[image.layers], NULL);
+    assert_true(status == SEEN_OK || status == SEEN_ERR_ARGUMENT);
+}
+
+static void test_window(void **state)
+{
+    (void)state;
+    for (uint32_t generations = 2; generations <= 32; generations += 5)
+        for (double rate = 0.05; rate > 1e-9; rate /= 100) {
+            seen_options options = plain_options(SEEN_BLOOM, SEEN_WINDOW, 12345, rate);
+            options.generations = generations;
+            options.window_seconds = 3600;
+            sn_image image = begin(options);
+            assert_int_equal(image.layers, generations);
+            assert_true(rate_of(&image, (double)image.layer[0].capacity) <= rate * (1 + 1e-8));
+            /* All generations but the one that is being filled hold the window. */
+            assert_true(image.layer[0].capacity * (generations - 1) >= 12345);
+            assert_true(sn_layers_span(&image) * (generations - 1) >= 3600);
+            assert_int_equal(image.layer[0].generation, 1);
+            assert_int_equal(image.layer[1].generation, 0);
+        }
+}
+
+static void test_defaults(void **state)
+{
+    (void)state;
+    seen_options options = {.size = sizeof options, .capacity = 1000};
+    sn_image image = begin(options);
+    assert_true(fabs(sn_rate_from64(image.rate64) - 0.01) < 1e-9);
+    options = (seen_options){.size = sizeof options, .growth = SEEN_GROWING};
+    image = begin(options);
+    assert_true(fabs(sn_rate_from64(image.rate64) - 0.01) < 1e-9);
+    double bits = bits_of(&image);
+    assert_true(bits > 6e6 && bits < 9e6);
+    options = (seen_options){.size = sizeof options, .bits = 1 << 20};
+    image = begin(options); /* memory alone: as many keys as 1% allows */
+    assert_true(image.capacity > 90000 && bits_of(&image) <= 1 << 20);
+    options = (seen_options){.size = sizeof options, .bits = 1 << 20, .capacity = 50000};
+    image = begin(options);
+    assert_true(sn_rate_from64(image.rate64) < 1e-3);
+}
+
+#define REFUSED(...)                                                                               \
+    do {                                                                                           \
+        seen_options options = {.size = sizeof options, __VA_ARGS__};                              \
+        sn_image image;                                                                            \
+        FAILS(SEEN_ERR_ARGUMENT, sn_layers_begin(&options, &image, error));                        \
+    } while (0)
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    REFUSED(.capacity = 0);
+    REFUSED(.capacity = 1000, .error_rate = -1);
+    REFUSED(.capacity = 1000, .error_rate = (double)NAN);
+    REFUSED(.capacity = 1000, .error_rate = (double)INFINITY);
+    REFUSED(.capacity = 1000, .error_rate = 1);
+    REFUSED(.capacity = 1000000000001);
+    REFUSED(.capacity = UINT64_MAX, .growth = SEEN_GROWING);
+    REFUSED(.capacity = 1000, .kind = (seen_kind)2);
+    REFUSED(.capacity = 1000, .growth = (seen_growth)3);
+    REFUSED(.capacity = 1000, .hash = (seen_hash_kind)2);
+    REFUSED(.capacity = 1000, .when_full = (seen_when_full)2);
+    REFUSED(.capacity = 1000, .layout = (seen_layout)2);
+    REFUSED(.growth = SEEN_GROWING, .bits = 1000);
+    REFUSED(.growth = SEEN_GROWING, .hashes = 3);
+    REFUSED(.growth = SEEN_GROWING, .error_rate = 1e-18);
+    REFUSED(.growth = SEEN_WINDOW);
+    REFUSED(.growth = SEEN_WINDOW, .capacity = 10, .kind = SEEN_COUNTING);
+    REFUSED(.growth = SEEN_WINDOW, .capacity = 10, .generations = 1);
+    REFUSED(.growth = SEEN_WINDOW, .capacity = 10, .generations = 33);
+    REFUSED(.growth = SEEN_WINDOW, .capacity = 10, .bits = 5000);
+    REFUSED(.growth = SEEN_WINDOW, .capacity = 10, .error_rate = 1e-18);
+    REFUSED(.growth = SEEN_WINDOW, .capacity = 10, .window_seconds = UINT64_MAX);
+    REFUSED(.growth = SEEN_WINDOW, .capacity = 10, .window_seconds = UINT64_MAX - 10);
+    seen_options options = {.size = 3, .capacity = 1000};
+    sn_image image;
+    FAILS(SEEN_ERR_ARGUMENT, sn_layers_begin(&options, &image, error));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_growing), cmocka_unit_test(test_growing_from_one),
+        cmocka_unit_test(test_growing_ends), cmocka_unit_test(test_window),
+        cmocka_unit_test(test_defaults), cmocka_unit_test(test_refusals),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
