@@ -12,8 +12,10 @@ void sn_reader_init(sn_reader *reader, sn_input *input, size_t block_size, size_
 {
     if (!line_max || line_max > SN_BLOCK_MAX - 1)
         line_max = SN_BLOCK_MAX - 1;
-    if (block_size > SN_BLOCK_MAX)
-        block_size = SN_BLOCK_MAX;
+    if (block_size > SN_BLOCK_MAX - 1)
+        block_size = SN_BLOCK_MAX - 1;
+    if (line_max < block_size)
+        line_max = block_size; /* what fits a block costs nothing more */
     *reader = (sn_reader){.input = input,
                           .block_size = block_size ? block_size : 1,
                           .line_max = line_max,

@@ -21,7 +21,7 @@ typedef struct sn_reader {
     bool ended;
 } sn_reader;
 
-/* line_max 0: as long as a block can be. */
+/* line_max 0: as long as a block can be. A line that fits a block is never too long. */
 void sn_reader_init(sn_reader *reader, sn_input *input, size_t block_size, size_t line_max,
                     char terminator);
 void sn_reader_free(sn_reader *reader);

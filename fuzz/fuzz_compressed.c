@@ -1,0 +1,103 @@
+/* Compressed input: whatever the bytes, it is text or refused with a sentence, the same in pieces
+ * of any size; and what was compressed comes back. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "stream/encode.h"
+#include "stream/input.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { MOST = 1 << 18 };
+
+static void need(bool truth)
+{
+    if (!truth)
+        abort();
+}
+
+static int make_file(const void *data, size_t size)
+{
+    int fd = memfd_create("data", MFD_CLOEXEC);
+    need(fd >= 0 && write(fd, data, size) == (ssize_t)size);
+    return fd;
+}
+
+/* Reads up to MOST bytes in pieces; *length says how many came. */
+static seen_status read_back(int fd, size_t piece, char *to, size_t *length)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    const char *paths[] = {path};
+    sn_input *input;
+    seen_error error = {0};
+    seen_status status = sn_input_open(paths, 1, NULL, &input, &error);
+    need(status == SEEN_OK);
+    size_t at = 0;
+    while (at < MOST) {
+        size_t got, room = MOST - at < piece ? MOST - at : piece;
+        status = sn_input_read(input, to + at, room, &got, &error);
+        need(status == SEEN_OK || error.message[0]);
+        if (status != SEEN_OK || !got)
+            break;
+        at += got;
+    }
+    sn_input_close(input);
+    *length = at;
+    return status;
+}
+
+static void check_any_bytes(const uint8_t *data, size_t size, char *one, char *two)
+{
+    int fd = make_file(data, size);
+    size_t first, second;
+    seen_status a = read_back(fd, MOST, one, &first);
+    seen_status b = read_back(fd, 1 + size % 97, two, &second);
+    /* Where it breaks, some more or fewer bytes may have come before the error. */
+    size_t common = first < second ? first : second;
+    need(memcmp(one, two, common) == 0);
+    if (first < MOST && second < MOST)
+        need((a == SEEN_OK) == (b == SEEN_OK));
+    if (a == SEEN_OK && b == SEEN_OK)
+        need(first == second);
+    close(fd);
+}
+
+static seen_status gather(void *context, const void *bytes, size_t length, seen_error *error)
+{
+    (void)error;
+    need(write(*(int *)context, bytes, length) == (ssize_t)length);
+    return SEEN_OK;
+}
+
+static void check_round_trip(const char *name, const uint8_t *data, size_t size, char *to)
+{
+    int fd = make_file("", 0);
+    sn_encoder *encoder;
+    need(sn_encoder_open(name, gather, &fd, &encoder, NULL) == SEEN_OK && encoder);
+    size_t half = size / 3;
+    need(sn_encoder_write(encoder, data, half, NULL) == SEEN_OK);
+    need(sn_encoder_write(encoder, data + half, size - half, NULL) == SEEN_OK);
+    need(sn_encoder_finish(encoder, NULL) == SEEN_OK);
+    sn_encoder_close(encoder);
+    size_t length;
+    need(read_back(fd, 1000, to, &length) == SEEN_OK);
+    need(length == size && memcmp(to, data, size) == 0);
+    close(fd);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static char one[MOST], two[MOST];
+    if (size >= MOST)
+        return 0;
+    check_any_bytes(data, size, one, two);
+    /* Making an encoder takes longer than all the rest. */
+    if (size % 8 < 2)
+        check_round_trip(size % 2 ? "x.gz" : "x.zst", data, size, one);
+    return 0;
+}
