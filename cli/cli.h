@@ -55,10 +55,10 @@ typedef struct sn_seed {
 } sn_seed;
 
 typedef struct sn_option {
-    char letter;          /* 'n', or 0 */
     const char *name;     /* "capacity": the long name, always there */
     const char *argument; /* "KEYS"; NULL for a flag */
     sn_type type;
+    char letter;         /* 'n', or 0 */
     size_t offset;       /* of the target, in sn_args or in the command's own struct */
     const char *help;    /* one line for --help: lower case, no full stop */
     const char *more;    /* further sentences for the man page, or NULL */

@@ -8,22 +8,22 @@
 
 #include <string.h>
 
-extern const sn_command sn_command_uniq __attribute__((weak));
-extern const sn_command sn_command_common __attribute__((weak));
-extern const sn_command sn_command_except __attribute__((weak));
-extern const sn_command sn_command_plan __attribute__((weak));
-extern const sn_command sn_command_create __attribute__((weak));
-extern const sn_command sn_command_add __attribute__((weak));
-extern const sn_command sn_command_check __attribute__((weak));
-extern const sn_command sn_command_remove __attribute__((weak));
-extern const sn_command sn_command_info __attribute__((weak));
-extern const sn_command sn_command_merge __attribute__((weak));
-extern const sn_command sn_command_copy __attribute__((weak));
-extern const sn_command sn_command_rotate __attribute__((weak));
-extern const sn_command sn_command_drop __attribute__((weak));
-extern const sn_command sn_command_help __attribute__((weak));
+extern const sn_command sn_command_uniq;
+extern const sn_command sn_command_common;
+extern const sn_command sn_command_except;
+extern const sn_command sn_command_plan;
+extern const sn_command sn_command_create;
+extern const sn_command sn_command_add;
+extern const sn_command sn_command_check;
+extern const sn_command sn_command_remove;
+extern const sn_command sn_command_info;
+extern const sn_command sn_command_merge;
+extern const sn_command sn_command_copy;
+extern const sn_command sn_command_rotate;
+extern const sn_command sn_command_drop;
+extern const sn_command sn_command_help;
 #ifdef SEEN_WITH_CRAWL
-extern const sn_command sn_command_crawl __attribute__((weak));
+extern const sn_command sn_command_crawl;
 #endif
 
 const sn_command *const sn_commands[] = {
@@ -36,12 +36,13 @@ const sn_command *const sn_commands[] = {
     &sn_command_help,
 };
 
+/* NOLINTNEXTLINE(bugprone-sizeof-expression): a table of pointers */
 const size_t sn_command_count = sizeof sn_commands / sizeof *sn_commands;
 
 const sn_command *sn_command_find(const char *name)
 {
     for (size_t i = 0; i < sn_command_count; i++)
-        if (sn_commands[i] && !strcmp(sn_commands[i]->name, name))
+        if (!strcmp(sn_commands[i]->name, name))
             return sn_commands[i];
     return NULL;
 }

@@ -3,15 +3,18 @@
 
 #include <string.h>
 
-/* Visits the visible commands. */
-#define EACH_COMMAND(command)                                                                      \
-    for (size_t c_ = 0; c_ < sn_command_count; c_++)                                               \
-        for (const sn_command *command = sn_commands[c_]; command && !command->hidden;             \
-             command = NULL)
+/* Calls `put` for every command that is shown. */
+static void each_command(FILE *out, void (*put)(FILE *out, const sn_command *command))
+{
+    for (size_t i = 0; i < sn_command_count; i++)
+        if (!sn_commands[i]->hidden)
+            put(out, sn_commands[i]);
+}
 
-#define EACH_OPTION(command, option)                                                               \
-    const sn_option *option;                                                                       \
-    for (size_t o_ = 0; (option = sn_command_option(command, o_, NULL)); o_++)
+static void put_name(FILE *out, const sn_command *command)
+{
+    fprintf(out, "%s ", command->name);
+}
 
 typedef enum offer { NOTHING, FILES, FOLDERS, WORDS } offer;
 
@@ -56,9 +59,9 @@ static void put_quoted(FILE *out, const char *text, bool zsh)
 
 static void bash_values(FILE *out, const sn_command *command)
 {
+    const sn_option *option;
     fputs("            case $prev in\n", out);
-    EACH_OPTION(command, option)
-    {
+    for (size_t i = 0; (option = sn_command_option(command, i, NULL)); i++) {
         if (option->type == SN_FLAG)
             continue;
         fputs("            ", out);
@@ -82,6 +85,19 @@ static void bash_values(FILE *out, const sn_command *command)
     fputs("            *) prev= ;;\n            esac ;;\n", out);
 }
 
+static void bash_command(FILE *out, const sn_command *command)
+{
+    const sn_option *option;
+    fprintf(out, "        %s)\n            options='", command->name);
+    for (size_t i = 0; (option = sn_command_option(command, i, NULL)); i++) {
+        if (option->letter)
+            fprintf(out, "-%c ", option->letter);
+        fprintf(out, "--%s ", option->name);
+    }
+    fprintf(out, "' operands='%s'\n", command->operands);
+    bash_values(out, command);
+}
+
 static void complete_bash(FILE *out)
 {
     fputs("# bash completion for seen\n"
@@ -94,21 +110,9 @@ static void complete_bash(FILE *out)
           "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
           "        COMPREPLY=($(compgen -W '",
           out);
-    EACH_COMMAND(command)
-    fprintf(out, "%s ", command->name);
+    each_command(out, put_name);
     fputs("--help --version' -- \"$cur\"))\n        return\n    fi\n    case $command in\n", out);
-    EACH_COMMAND(command)
-    {
-        fprintf(out, "        %s)\n            options='", command->name);
-        EACH_OPTION(command, option)
-        {
-            if (option->letter)
-                fprintf(out, "-%c ", option->letter);
-            fprintf(out, "--%s ", option->name);
-        }
-        fprintf(out, "' operands='%s'\n", command->operands);
-        bash_values(out, command);
-    }
+    each_command(out, bash_command);
     fputs("        *) return ;;\n    esac\n"
           "    if [ \"$prev\" ] && [ \"$words\" ]; then\n"
           "        case $words in\n"
@@ -122,8 +126,7 @@ static void complete_bash(FILE *out)
           "    elif [ \"$operands\" = COMMAND ]; then\n"
           "        COMPREPLY=($(compgen -W '",
           out);
-    EACH_COMMAND(command)
-    fprintf(out, "%s ", command->name);
+    each_command(out, put_name);
     fputs("' -- \"$cur\"))\n"
           "    elif [ \"$operands\" ]; then\n"
           "        mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n"
@@ -170,17 +173,31 @@ static void zsh_option(FILE *out, const sn_option *option)
     fputs("' \\\n", out);
 }
 
+static void zsh_summary(FILE *out, const sn_command *command)
+{
+    fprintf(out, "        '%s:", command->name);
+    put_quoted(out, command->summary, true);
+    fputs("'\n", out);
+}
+
+static void zsh_command(FILE *out, const sn_command *command)
+{
+    const sn_option *option;
+    fprintf(out, "        %s) _arguments -s \\\n", command->name);
+    for (size_t i = 0; (option = sn_command_option(command, i, NULL)); i++)
+        zsh_option(out, option);
+    fprintf(out, "            %s ;;\n",
+            !command->operands[0]                   ? "&& return"
+            : !strcmp(command->operands, "COMMAND") ? "'1:command:_seen_commands'"
+                                                    : "'*:operand:_files'");
+}
+
 static void complete_zsh(FILE *out)
 {
     fputs("#compdef seen\n"
           "_seen_commands()\n{\n    local -a commands\n    commands=(\n",
           out);
-    EACH_COMMAND(command)
-    {
-        fprintf(out, "        '%s:", command->name);
-        put_quoted(out, command->summary, true);
-        fputs("'\n", out);
-    }
+    each_command(out, zsh_summary);
     fputs(
         "    )\n    _describe command commands\n}\n\n"
         "_seen()\n{\n"
@@ -190,16 +207,7 @@ static void complete_zsh(FILE *out)
         "    [[ $state == operands ]] || return\n"
         "    case $words[1] in\n",
         out);
-    EACH_COMMAND(command)
-    {
-        fprintf(out, "        %s) _arguments -s \\\n", command->name);
-        EACH_OPTION(command, option)
-        zsh_option(out, option);
-        fprintf(out, "            %s ;;\n",
-                !command->operands[0]                   ? "&& return"
-                : !strcmp(command->operands, "COMMAND") ? "'1:command:_seen_commands'"
-                                                        : "'*:operand:_files'");
-    }
+    each_command(out, zsh_command);
     fputs("    esac\n}\n\n_seen \"$@\"\n", out);
 }
 
@@ -233,6 +241,18 @@ static void fish_option(FILE *out, const sn_command *command, const sn_option *o
     fputs("'\n", out);
 }
 
+static void fish_command(FILE *out, const sn_command *command)
+{
+    const sn_option *option;
+    fprintf(out, "complete -c seen -n __fish_use_subcommand -a %s -d '", command->name);
+    put_quoted(out, command->summary, false);
+    fputs("'\n", out);
+    if (!command->operands[0] || !strcmp(command->operands, "COMMAND"))
+        fprintf(out, "complete -c seen -n '__fish_seen_subcommand_from %s' -f\n", command->name);
+    for (size_t i = 0; (option = sn_command_option(command, i, NULL)); i++)
+        fish_option(out, command, option);
+}
+
 static void complete_fish(FILE *out)
 {
     fputs("# fish completion for seen\n"
@@ -240,17 +260,7 @@ static void complete_fish(FILE *out)
           "complete -c seen -n __fish_use_subcommand -l help -d 'list the commands'\n"
           "complete -c seen -n __fish_use_subcommand -l version -d 'show the version'\n",
           out);
-    EACH_COMMAND(command)
-    {
-        fprintf(out, "complete -c seen -n __fish_use_subcommand -a %s -d '", command->name);
-        put_quoted(out, command->summary, false);
-        fputs("'\n", out);
-        if (!command->operands[0] || !strcmp(command->operands, "COMMAND"))
-            fprintf(out, "complete -c seen -n '__fish_seen_subcommand_from %s' -f\n",
-                    command->name);
-        EACH_OPTION(command, option)
-        fish_option(out, command, option);
-    }
+    each_command(out, fish_command);
 }
 
 int sn_completion(FILE *out, const char *shell)

@@ -79,7 +79,7 @@ int sn_help_overview(FILE *out)
           "them, in a few bits each.\n\nCommands:\n",
           out);
     for (size_t i = 0; i < sn_command_count; i++)
-        if (sn_commands[i] && !sn_commands[i]->hidden)
+        if (!sn_commands[i]->hidden)
             fprintf(out, "  %-9s %s\n", sn_commands[i]->name, sn_commands[i]->summary);
     fputs("\nFILTER is a file, or redis://[user:password@]host[:port][/db]/NAME.\n"
           "Numbers may be written 5e9, 100M, 1%, 4GiB.\n\nStart here:\n"
@@ -124,8 +124,7 @@ int sn_unknown_command(const char *name)
     const char *names[64], *near;
     size_t count = 0;
     for (size_t i = 0; i < sn_command_count && count < 63; i++)
-        if (sn_commands[i])
-            names[count++] = sn_commands[i]->name;
+        names[count++] = sn_commands[i]->name;
     names[count] = NULL;
     near = sn_suggest(name, names);
     if (near)
@@ -137,7 +136,7 @@ static void print_examples(FILE *out)
 {
     for (size_t i = 0; i < sn_command_count; i++) {
         const sn_command *command = sn_commands[i];
-        for (size_t e = 0; command && e < SN_MAX_EXAMPLES && command->examples[e].command; e++)
+        for (size_t e = 0; e < SN_MAX_EXAMPLES && command->examples[e].command; e++)
             fprintf(out, "%s\n%s\n%s\n", command->name,
                     command->examples[e].setup ? command->examples[e].setup : "",
                     command->examples[e].command);

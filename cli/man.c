@@ -147,7 +147,7 @@ static void put_see_also(FILE *out, const sn_command *but)
     if (but)
         fputs(".BR seen (1),\n", out);
     for (size_t i = 0; i < sn_command_count; i++)
-        if (sn_commands[i] && sn_commands[i] != but && !sn_commands[i]->hidden)
+        if (sn_commands[i] != but && !sn_commands[i]->hidden)
             fprintf(out, ".BR seen\\-%s (1),\n", sn_commands[i]->name);
     fputs(".BR libseen (3),\n.BR seen\\-format (5)\n", out);
 }
@@ -208,7 +208,7 @@ static void man_overview(FILE *out)
     fputs(".SH COMMANDS\n", out);
     for (size_t i = 0; i < sn_command_count; i++) {
         const sn_command *command = sn_commands[i];
-        if (!command || command->hidden)
+        if (command->hidden)
             continue;
         fprintf(out, ".TP\n.BR seen\\-%s (1)\n", command->name);
         put_text(out, command->summary);

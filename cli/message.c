@@ -74,11 +74,9 @@ void sn_put_safe(FILE *out, const char *text, size_t len)
 __attribute__((format(printf, 2, 0))) static void say(const char *label, const char *format,
                                                       va_list list)
 {
-    char plain[2000], line[8100] = "seen: ";
+    char plain[2000], line[8100];
     vsnprintf(plain, sizeof plain, format, list);
-    size_t at = strlen(line), label_len = strlen(label);
-    memcpy(line + at, label, label_len);
-    at += label_len;
+    size_t at = (size_t)snprintf(line, 100, "seen: %s", label);
     at += sn_escape(line + at, sizeof line - at - 2, plain, strlen(plain));
     line[at++] = '\n';
     sn_progress_hide();

@@ -4,7 +4,7 @@
 #define AT(field) offsetof(sn_args, field)
 #define GROUP(name, heading)                                                                       \
     const sn_group sn_group_##name = {                                                             \
-        .title = heading, .options = name, .count = sizeof name / sizeof *name}
+        .title = (heading), .options = (name), .count = sizeof(name) / sizeof((name)[0])}
 
 static const sn_option sizing[] = {
     {.letter = 'n',

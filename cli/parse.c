@@ -3,6 +3,7 @@
  * abbreviated, so that a new option never changes what a script means. */
 #include "cli/cli.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -134,6 +135,7 @@ static bool append(sn_list *list, const char *text, sn_why *why)
 /* Stores one option's value at its target. */
 static bool set_value(const sn_option *option, void *base, const char *text, sn_why *why)
 {
+    assert(base); /* a group of its own needs own_size */
     void *target = (char *)base + option->offset;
     uint64_t number;
     bool ok = false;

@@ -25,13 +25,11 @@ char *sn_show_count(char buffer[SN_TEXT], double value)
 char *sn_show_words(char buffer[SN_TEXT], double value)
 {
     static const char *const names[] = {"thousand", "million", "billion", "trillion"};
-    if (value < 1e5)
+    if (!(value >= 1e5)) /* also what is not a number */
         return sn_show_count(buffer, value);
-    int i = -1;
-    while (i < 3 && value >= 999.5) {
+    size_t i = 0;
+    for (value /= 1000; i < 3 && value >= 999.5; i++)
         value /= 1000;
-        i++;
-    }
     snprintf(buffer, SN_TEXT, value < 999.5 ? "%.3g %s" : "%.0f %s", value, names[i]);
     return buffer;
 }
@@ -73,7 +71,7 @@ char *sn_show_short_rate(char buffer[SN_TEXT], double rate)
     if (e && end[-1] == '.')
         end--;
     if (e)
-        snprintf(buffer, SN_TEXT, "%.*se%d", (int)(end - text), text, atoi(e + 1));
+        snprintf(buffer, SN_TEXT, "%.*se%d", (int)(end - text), text, (int)strtol(e + 1, NULL, 10));
     else
         snprintf(buffer, SN_TEXT, "%s", text);
     return buffer;
