@@ -22,7 +22,7 @@ typedef struct crawl_own {
 
     uint64_t connections, per_host, delay_ms, max_delay_ms, max_wait_ms, timeout_ms, connect_ms;
     uint64_t low_speed, low_speed_ms, body, retries, backoff_ms;
-    const char *agent;
+    const char *agent, *ca_file;
     bool allow_private;
 
     const char *output, *urls, *edges, *warc;
@@ -245,6 +245,12 @@ static const sn_option fetch_options[] = {
      .type = SN_STRING,
      .offset = AT(agent),
      .help = "who we say we are; its first word is looked up in robots.txt"},
+    {.name = "ca-file",
+     .argument = "FILE",
+     .type = SN_STRING,
+     .offset = AT(ca_file),
+     .choices = "FILE",
+     .help = "trust the certificates in this file instead of the system's"},
     {.name = "allow-private",
      .type = SN_FLAG,
      .offset = AT(allow_private),
@@ -342,7 +348,7 @@ static const char *whole_path(const char *path, char **owned)
 }
 
 typedef struct crawl_paths {
-    char *owned[5];
+    char *owned[6];
 } crawl_paths;
 
 static void take_strings(const sn_args *args, sn_crawl_options *o, crawl_paths *paths)
@@ -358,6 +364,8 @@ static void take_strings(const sn_args *args, sn_crawl_options *o, crawl_paths *
         o->edges = whole_path(own->edges, &paths->owned[3]);
     if (own->warc != NULL)
         o->warc = whole_path(own->warc, &paths->owned[4]);
+    if (own->ca_file != NULL)
+        o->ca_file = whole_path(own->ca_file, &paths->owned[5]);
     if (own->agent != NULL)
         o->agent = own->agent;
     if (own->include.count > 0)

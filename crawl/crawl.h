@@ -88,6 +88,7 @@ typedef struct sn_crawl_options {
     uint64_t retries;
     uint64_t backoff_ms; /* before the first retry; doubled for each further one */
     const char *agent;
+    const char *ca_file; /* certificates to trust instead of the system\'s; NULL: those */
     bool allow_private;
 
     /* What is written; NULL: nothing, "-": standard output. */

@@ -193,6 +193,8 @@ static bool set_up(sn_fetch *f, CURL *easy, slot *s)
     SET(CURLOPT_HTTPHEADER, f->extra);
     SET(CURLOPT_USERAGENT, o->agent);
     SET(CURLOPT_BUFFERSIZE, 65536L);
+    if (o->ca_file != NULL)
+        SET(CURLOPT_CAINFO, o->ca_file);
     SET(CURLOPT_TIMEOUT_MS, (long)o->timeout_ms);
     SET(CURLOPT_CONNECTTIMEOUT_MS, (long)o->connect_ms);
     SET(CURLOPT_LOW_SPEED_LIMIT, (long)o->low_speed);

@@ -60,6 +60,7 @@ typedef struct sn_fetch_options {
     unsigned connections;
     uint64_t timeout_ms, connect_ms, low_speed, low_speed_ms;
     const char *agent;
+    const char *ca_file; /* NULL: the system's */
     bool allow_private;
     bool keep_headers;
     sn_fetch_body *body;

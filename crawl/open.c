@@ -208,6 +208,7 @@ static seen_status make_parts(sn_engine *e)
                               .low_speed = o->low_speed,
                               .low_speed_ms = o->low_speed_ms,
                               .agent = o->agent,
+                              .ca_file = o->ca_file,
                               .allow_private = o->allow_private,
                               .keep_headers = o->warc != NULL,
                               .body = sn_page_body};

@@ -58,6 +58,7 @@ static const setting settings[] = {
     {"retries", NUMBER, AT(retries)},
     {"backoff-ms", NUMBER, AT(backoff_ms)},
     {"agent", TEXT, AT(agent)},
+    {"ca-file", TEXT, AT(ca_file)},
     {"allow-private", FLAG, AT(allow_private)},
     {"output", TEXT, AT(output)},
     {"urls", TEXT, AT(urls)},

@@ -9,6 +9,7 @@
  *
  * A checkpoint is the last thing written: everything that it names is durable before it replaces
  * the one before. docs/crawl.md has its format. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -28,6 +29,26 @@
 #define FIXED (8 + 8 * (COUNTS + 3 + 3 + 2 * SN_OUT_COUNT + 4 + 2))
 #define CHECKPOINT_MAX ((size_t)1 << 30)
 
+/* A folder with files in it and no lock of ours belongs to somebody else. */
+static bool is_ours(int dir)
+{
+    struct stat about;
+    if (fstatat(dir, "lock", &about, AT_SYMLINK_NOFOLLOW) == 0)
+        return true;
+    int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *list = fd < 0 ? NULL : fdopendir(fd);
+    if (list == NULL) {
+        if (fd >= 0)
+            close(fd);
+        return true;
+    }
+    bool empty = true;
+    for (struct dirent *entry; (entry = readdir(list)) != NULL;)
+        empty = empty && (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0);
+    closedir(list);
+    return empty;
+}
+
 seen_status sn_state_lock(const char *path, int *folder, int *lock, seen_error *error)
 {
     if (mkdir(path, 0700) != 0 && errno != EEXIST)
@@ -35,6 +56,12 @@ seen_status sn_state_lock(const char *path, int *folder, int *lock, seen_error *
     int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (dir < 0)
         return sn_crawl_fail_errno(error, "open the state folder", path);
+    if (!is_ours(dir)) {
+        close(dir);
+        return sn_crawl_fail(error, SEEN_ERR_EXISTS,
+                             "%s has files in it that are not of a crawl: name another folder",
+                             path);
+    }
     int fd = openat(dir, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     seen_status status = SEEN_OK;
     if (fd < 0)

@@ -19,8 +19,12 @@ crawls=0
 while [ $kills -lt "${SEEN_KILLS:-20}" ]; do
     crawls=$((crawls + 1))
     rounds=0
-    rm -rf state pages.jsonl
-    variant=$([ $((crawls % 3)) = 0 ] && echo --exact || true)
+    rm -rf state pages.jsonl shared.filter
+    case $((crawls % 3)) in
+    0) variant=--exact ;;
+    1) variant= ;;
+    2) variant="--filter $TMP/shared.filter" ;;
+    esac
     while :; do
         "$SEEN" crawl -q "$URL" --allow-private --delay 0 --per-host 4 --checkpoint 40ms \
             --state state -o pages.jsonl --edges edges.tsv --warc pages.warc.gz $variant &

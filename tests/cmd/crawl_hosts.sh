@@ -1,0 +1,69 @@
+# Many hosts at once: more than have queues, robots.txt in all its cases, pace by host.
+set -eu
+. "$ROOT/tests/sites/nginx.sh"
+python3 -c 'import socket; socket.socket().bind(("127.2.0.1", 0))' 2> /dev/null || exit 77
+start_server hosts.py "$TMP/log" 700
+
+# 700 hosts, of which 256 can have work at a time: all pages of all of them, each once.
+"$SEEN" crawl -q "http://127.1.0.1:$PORT_SERVER/" --scope all --allow-private --delay 20ms \
+    --connections 16 -o pages.jsonl --state state --checkpoint 200ms
+awk '$3 != "/robots.txt" { print $2 $3 }' log | sort > fetched
+python3 - << 'PY' | sort > expected
+for n in range(1, 701):
+    for path in ("/", "/1", "/2", "/3"):
+        print(f"127.1.{n >> 8}.{n & 255}{path}")
+PY
+diff expected fetched > difference || fail "700 hosts: $(head -5 difference)"
+python3 - << 'PY' || fail "the pace of a host"
+import collections
+times = collections.defaultdict(list)
+for line in open("log"):
+    when, host, path = line.split()
+    times[host].append(float(when))
+gaps = [b - a for t in times.values() for a, b in zip(sorted(t), sorted(t)[1:])]
+assert sum(gap < 0.015 for gap in gaps) <= len(gaps) / 50, sorted(gaps)[:20]
+PY
+
+# The same, stopped in the middle and resumed.
+rm -rf state
+: > log
+"$SEEN" crawl -q "http://127.1.0.1:$PORT_SERVER/" --scope all --allow-private --delay 0 \
+    --max-pages 900 -o pages.jsonl --state state
+"$SEEN" crawl -q --state state --max-pages 0
+awk '$3 != "/robots.txt" { print $2 $3 }' log | sort | diff expected - > difference ||
+    fail "700 hosts, resumed: $(head -5 difference)"
+
+# robots.txt.
+: > log
+urls=$(for n in $(seq 12); do echo "http://127.2.0.$n:$PORT_SERVER/"; done)
+"$SEEN" crawl -q $urls --allow-private --delay 0 --retries 1 --backoff 100ms --state robots \
+    -o robots.jsonl
+asked() { # host, path, times
+    local times
+    times=$(awk -v host="$1" -v path="$2" '$2 == host && $3 == path' log | wc -l)
+    [ "$times" = "$3" ] || fail "http://$1$2 was asked for $times times, not $3"
+}
+for n in 1 2 6 10; do # no rules: 404, 403, too many redirections, not a robots.txt
+    asked 127.2.0.$n / 1
+    asked 127.2.0.$n /no 1
+done
+asked 127.2.0.6 '/robots.txt?' 5
+for n in 3 12; do # no answer: nothing is asked for
+    asked 127.2.0.$n /robots.txt 2
+    asked 127.2.0.$n / 0
+    grep -q "http://127.2.0.$n:" robots/failed || fail "127.2.0.$n is not among the failures"
+done
+asked 127.2.0.4 /robots.txt 2
+asked 127.2.0.4 /no 1
+for n in 5 7 8 9; do # rules: after redirections, of our own group, behind 490 KB of comments
+    asked 127.2.0.$n /yes 1
+    asked 127.2.0.$n /no 0
+done
+asked 127.2.0.5 /r5 1
+asked 127.2.0.11 / 1
+asked 127.2.0.11 /yes 1
+asked 127.2.0.11 /no 0
+python3 - << 'PY' || fail "Crawl-delay"
+times = [float(l.split()[0]) for l in open("log") if " 127.2.0.8 " in l]
+assert min(b - a for a, b in zip(times, times[1:])) >= 0.29, times
+PY

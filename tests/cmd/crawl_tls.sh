@@ -1,0 +1,39 @@
+# HTTPS and HTTP/2; a certificate that nobody vouches for is refused.
+set -eu
+command -v nginx > /dev/null && command -v openssl > /dev/null || exit 77
+. "$ROOT/tests/sites/nginx.sh"
+mkdir site nginx
+chmod o+x "$TMP" # nginx gives its privileges up where it has any
+echo '<a href=b>b</a><a href=c>c</a>' > site/index.html
+for page in b c; do echo "<a href=/>$page</a>" > site/$page; done
+openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=127.0.0.1 -keyout key.pem -out cert.pem \
+    -addext 'subjectAltName=IP:127.0.0.1' 2> /dev/null || exit 77
+port=$(free_port)
+cat > nginx.conf << CONF
+worker_processes 1; daemon off; pid $TMP/nginx/pid; error_log $TMP/nginx/error.log;
+events {}
+http {
+    log_format short '\$server_protocol \$http_accept_encoding \$uri';
+    access_log $TMP/nginx/access.log short;
+    client_body_temp_path $TMP/nginx/1; proxy_temp_path $TMP/nginx/2; fastcgi_temp_path $TMP/nginx/3;
+    uwsgi_temp_path $TMP/nginx/4; scgi_temp_path $TMP/nginx/5;
+    default_type text/html; gzip on; gzip_min_length 1; gzip_types *;
+    server { listen 127.0.0.1:$port ssl http2; root $TMP/site;
+             ssl_certificate $TMP/cert.pem; ssl_certificate_key $TMP/key.pem; }
+}
+CONF
+nginx -c "$TMP/nginx.conf" -e "$TMP/nginx/error.log" &
+SERVERS="$SERVERS $!"
+wait_for_port "$port"
+URL=https://127.0.0.1:$port/
+
+"$SEEN" crawl -q $URL --allow-private --delay 0 --ca-file cert.pem -o pages.jsonl --warc pages.warc.gz
+[ "$(pages pages.jsonl | grep -c '^200 ')" = 3 ] || fail "not three pages: $(cat pages.jsonl)"
+[ "$(grep -c '^HTTP/2.0 .*gzip' nginx/access.log)" = 4 ] || fail "not by HTTP/2: $(cat nginx/access.log)"
+python3 "$ROOT/tests/sites/warc.py" pages.warc.gz > records
+grep -q "^response $URL 200 " records || fail "WARC of HTTP/2"
+
+: > nginx/access.log
+"$SEEN" crawl -q $URL --allow-private --delay 0 --state state -o pages.jsonl
+grep -q 'TLS failed' state/failed || fail "a certificate without trust: $(cat state/failed)"
+[ ! -s nginx/access.log ] || fail "asked without trust"

@@ -1,0 +1,103 @@
+/* The state folder: a checkpoint is refused when any byte of it is wrong; one crawler at a time. */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "crawl/engine.h"
+
+static char folder_name[] = "/tmp/seen-state.XXXXXX";
+
+/* A crawl that is stopped before its first request leaves a whole state behind. */
+static void make_crawl(const char *state)
+{
+    static const char *const start[] = {"http://127.0.0.1:1/"};
+    sn_crawl_options options;
+    sn_crawl_result result;
+    seen_error error;
+    atomic_int stop = 1;
+    sn_crawl_defaults(&options);
+    options.start = (sn_crawl_list){start, 1};
+    options.state = state;
+    options.max_host_pages = 3;
+    if (sn_crawl_run(&options, &stop, NULL, NULL, &result, &error) != SEEN_OK)
+        fail_msg("%s", error.message);
+    assert_int_equal(result.end, SN_CRAWL_STOPPED);
+    assert_int_equal(result.status.queued, 1);
+}
+
+static void notices_every_flip_and_cut(void **state)
+{
+    seen_error error;
+    sn_checkpoint checkpoint;
+    uint8_t bytes[4096];
+    (void)state;
+    make_crawl(folder_name);
+    assert_true(sn_crawl_resumable(folder_name));
+    int folder = open(folder_name, O_RDONLY | O_DIRECTORY);
+    int fd = openat(folder, "checkpoint", O_RDWR);
+    ssize_t len = pread(fd, bytes, sizeof bytes, 0);
+    assert_in_range(len, 100, 1000);
+    assert_int_equal(sn_state_read(folder, &checkpoint, &error), SEEN_OK);
+    assert_int_equal(checkpoint.counts.found, 1);
+    assert_int_equal(checkpoint.waiting, 1);
+    sn_state_free(&checkpoint);
+    for (ssize_t i = 0; i < len; i++) {
+        bytes[i] ^= 4;
+        assert_int_equal(pwrite(fd, bytes, (size_t)len, 0), len);
+        assert_int_equal(sn_state_read(folder, &checkpoint, &error), SEEN_ERR_FORMAT);
+        bytes[i] ^= 4;
+    }
+    for (ssize_t cut = len - 1; cut >= 0; cut--) {
+        assert_int_equal(ftruncate(fd, cut), 0);
+        assert_int_equal(sn_state_read(folder, &checkpoint, &error), SEEN_ERR_FORMAT);
+    }
+    assert_int_equal(pwrite(fd, bytes, (size_t)len, 0), len);
+    close(fd);
+    close(folder);
+    make_crawl(folder_name); /* goes on: the start URL is known and still waits */
+}
+
+static void lets_one_in(void **state)
+{
+    seen_error error;
+    int folder, lock, other_folder, other_lock;
+    struct stat about;
+    (void)state;
+    assert_int_equal(sn_state_lock(folder_name, &folder, &lock, &error), SEEN_OK);
+    assert_int_equal(sn_state_lock(folder_name, &other_folder, &other_lock, &error),
+                     SEEN_ERR_EXISTS);
+    assert_non_null(strstr(error.message, folder_name));
+    assert_int_equal(fstat(lock, &about), 0);
+    assert_int_equal(about.st_mode & 0777, 0600);
+    close(lock);
+    close(folder);
+    assert_int_equal(sn_state_lock(folder_name, &folder, &lock, &error), SEEN_OK);
+    close(lock);
+    close(folder);
+    /* Somebody else's folder. */
+    assert_int_equal(sn_state_lock("/usr", &folder, &lock, &error), SEEN_ERR_EXISTS);
+    assert_int_equal(sn_state_lock("/nonexistent/x", &folder, &lock, &error), SEEN_ERR_NOT_FOUND);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(notices_every_flip_and_cut),
+        cmocka_unit_test(lets_one_in),
+    };
+    if (mkdtemp(folder_name) == NULL)
+        return 1;
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    char command[64];
+    snprintf(command, sizeof command, "rm -rf %s", folder_name);
+    return system(command) != 0 || failed;
+}
