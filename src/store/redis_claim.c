@@ -56,8 +56,10 @@ static seen_status count_by(sn_channel *ch, const sn_redis_view *view, uint32_t 
     return sn_channel_run(ch, take_count, total, error);
 }
 
-/* Takes up to `want` from what was claimed before; `more` is put there first. */
-static uint64_t draw(sn_redis_set *set, const sn_redis_view *view, uint64_t want, uint64_t more)
+/* Takes `want` from what was claimed before, or with `less` what there is; `more` is put there
+ * first. */
+static uint64_t draw(sn_redis_set *set, const sn_redis_view *view, uint64_t want, uint64_t more,
+                     bool less)
 {
     pthread_mutex_lock(&set->lock);
     if (set->claim_sequence != view->image.sequence) {
@@ -66,10 +68,9 @@ static uint64_t draw(sn_redis_set *set, const sn_redis_view *view, uint64_t want
     }
     set->claim_left += more;
     uint64_t got = want < set->claim_left ? want : set->claim_left;
-    if (more || got == want)
-        set->claim_left -= got;
-    else
+    if (got < want && !less)
         got = 0;
+    set->claim_left -= got;
     pthread_mutex_unlock(&set->lock);
     return got;
 }
@@ -92,7 +93,7 @@ static seen_status claim_from_server(sn_redis_set *set, sn_channel *ch, const sn
         block -= over;
     }
     if (status == SEEN_OK)
-        *got = block ? draw(set, view, want, (uint64_t)block) : 0;
+        *got = draw(set, view, want, (uint64_t)block, true);
     return status;
 }
 
@@ -103,7 +104,7 @@ seen_status sn_redis_claim(sn_redis_set *set, sn_channel *ch, const sn_redis_vie
     *got = want;
     if (!sn_redis_bounded(&view->image))
         return SEEN_OK;
-    *got = draw(set, view, want, 0);
+    *got = draw(set, view, want, 0, false);
     seen_status status = SEEN_OK;
     /* Another client may be about to give back what it claimed in vain. */
     for (int i = 0; i < TRIES && *got == 0 && status == SEEN_OK; i++) {

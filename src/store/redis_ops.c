@@ -292,21 +292,28 @@ static seen_status add_batch(call *c, uint64_t claimed, uint64_t sequence)
     return status;
 }
 
-/* A full set: tells the keys that are there, and refuses where one is not. */
+/* A full set: tells the keys that are there, and refuses where one is not. Counters count every
+ * addition, also of a key that is there, up to the first that is refused. */
 static seen_status refuse_new(call *c)
 {
     sn_batch *b = &c->batch;
-    bool all = true;
+    size_t known = 0, open = b->keys;
     seen_status status = check_batch(c);
     if (status != SEEN_OK)
         return status;
-    for (size_t i = 0; i < b->keys; i++)
-        if (b->key[i].answer != SEEN_BEFORE) {
+    while (known < open && b->key[known].answer == SEEN_BEFORE)
+        known++;
+    bool counting = b->view.image.kind == SEEN_COUNTING;
+    for (size_t i = 0; i < open; i++)
+        if (counting || b->key[i].answer != SEEN_BEFORE)
             b->key[i].answer = SEEN_UNKNOWN;
-            all = false;
-        }
-    if (all)
-        return SEEN_OK;
+    if (counting && known) {
+        b->keys = known;
+        status = add_once(c, false);
+        b->keys = open;
+    }
+    if (status != SEEN_OK || known == open)
+        return status;
     return sn_error_set(c->error, SEEN_ERR_FULL,
                         "%s: the set is full (%llu keys); make a larger one, or one that goes on "
                         "or grows",

@@ -46,6 +46,14 @@ seen_status sn_redis_reload(sn_redis_set *set, sn_channel *ch, sn_redis_view *vi
     if (status != SEEN_OK)
         return status;
     pthread_mutex_lock(&set->lock);
+    bool moved_on = view->image.sequence != set->view.image.sequence;
+    pthread_mutex_unlock(&set->lock);
+    /* What was claimed in a layer that is closed goes back to it. */
+    if (moved_on && !set->base.read_only)
+        status = sn_redis_flush_counts(set, ch, error);
+    if (status != SEEN_OK)
+        return status;
+    pthread_mutex_lock(&set->lock);
     bool same = memcmp(set->view.id, view->id, SN_REDIS_ID) == 0;
     /* Of two reloads the one that saw more wins. */
     if (same && view->image.sequence >= set->view.image.sequence) {

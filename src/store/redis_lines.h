@@ -1,0 +1,30 @@
+/* Ranges of lines, cut at the shards' ends: for copies, unions and measurements. */
+#ifndef SN_STORE_REDIS_LINES_H
+#define SN_STORE_REDIS_LINES_H
+
+#include "store/redis_set.h"
+
+/* A piece of a range of lines that lies in one shard. Starts as all zero. */
+typedef struct sn_piece {
+    uint64_t shard, at, bytes; /* at: in the shard, in bytes */
+    uint64_t from;             /* in the range, in bytes */
+} sn_piece;
+
+bool sn_piece_next(const sn_geometry *g, uint64_t line, uint64_t lines, sn_piece *piece);
+
+/* Reads lines, also while other clients open layers. */
+seen_status sn_redis_fetch(sn_redis_set *set, sn_channel *ch, uint32_t layer, uint64_t line,
+                           uint64_t lines, void *out, seen_error *error);
+
+/* SETRANGE. */
+void sn_redis_say_store(sn_channel *ch, const sn_redis_key *key, uint64_t at, const char *bytes,
+                        uint64_t len);
+
+/* How many keys the cells of a layer tell of, and how far that may be off. */
+seen_status sn_redis_estimate(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
+                              uint32_t layer, double *keys, double *deviation, seen_error *error);
+
+/* The seconds after which a shard that was written anew is to end; 0: never. */
+uint64_t sn_redis_expiry(const sn_redis_view *view, uint32_t layer);
+
+#endif

@@ -1,0 +1,243 @@
+/* Unions: the lines of another set go into one in Redis. */
+#include "base/error.h"
+#include "hash/hash.h"
+#include "set/span.h"
+#include "store/redis_lines.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    TRIES = 100,
+    STEPS_MAX = 1024, /* counters raised by one command */
+};
+
+static bool take_united(void *context, uint32_t tag, const sn_reply *reply, bool again)
+{
+    bool *fenced = context;
+    (void)tag;
+    (void)again;
+    if (!sn_reply_error_is(reply, "WRONGTYPE"))
+        return !sn_reply_is_error(reply);
+    *fenced = true;
+    return true;
+}
+
+static bool all_zero(const char *p, uint64_t len)
+{
+    return p[0] == 0 && memcmp(p, p + 1, len - 1) == 0;
+}
+
+/* Bits: the piece goes into a key of its own in the same slot, and the server unites the two, which
+ * is atomic. */
+static void say_or(sn_channel *ch, const sn_redis_key *key, const sn_piece *p, const char *bytes,
+                   uint64_t expire)
+{
+    uint64_t token[2] = {0};
+    sn_redis_key other = *key;
+    sn_hash_seed(token, NULL);
+    other.len += (size_t)sprintf(other.text + other.len, ":merge:%016" PRIx64, token[0]);
+    sn_redis_say_store(ch, &other, p->at, bytes, p->bytes);
+    sn_say(ch, 0, key->slot, 5);
+    sn_say_text(ch, "BITOP");
+    sn_say_text(ch, "OR");
+    sn_say_arg(ch, key->text, key->len);
+    sn_say_arg(ch, key->text, key->len);
+    sn_say_arg(ch, other.text, other.len);
+    sn_say(ch, 0, key->slot, 2);
+    sn_say_text(ch, "UNLINK");
+    sn_say_arg(ch, other.text, other.len);
+    if (expire) {
+        sn_say(ch, 0, key->slot, 3);
+        sn_say_text(ch, "EXPIRE");
+        sn_say_arg(ch, key->text, key->len);
+        sn_say_number(ch, expire);
+    }
+}
+
+/* Counters: each that is not zero is added, up to the most it can hold. */
+static void say_sum(sn_channel *ch, const sn_redis_key *key, const sn_piece *p, const char *bytes)
+{
+    for (uint64_t at = 0; at < p->bytes;) {
+        unsigned steps = 0;
+        uint64_t end = at;
+        for (; end < p->bytes && steps + 2 <= STEPS_MAX; end++)
+            steps += (bytes[end] & 0x0f ? 1u : 0u) + (bytes[end] & 0xf0 ? 1u : 0u);
+        if (steps) {
+            sn_say(ch, 0, key->slot, 4 + 4 * steps);
+            sn_say_text(ch, "BITFIELD");
+            sn_say_arg(ch, key->text, key->len);
+            sn_say_text(ch, "OVERFLOW");
+            sn_say_text(ch, "SAT");
+        }
+        for (; at < end; at++)
+            for (unsigned high = 0; high < 2; high++) {
+                unsigned value = (unsigned char)bytes[at] >> (high ? 4 : 0) & 15;
+                if (!value)
+                    continue;
+                sn_say_text(ch, "INCRBY");
+                sn_say_text(ch, "u4");
+                sn_say_number(ch, (p->at + at) * 8 + (high ? 0 : 4));
+                sn_say_number(ch, value);
+            }
+    }
+}
+
+static seen_status unite_piece(sn_redis_set *set, sn_channel *ch, uint32_t layer, const sn_piece *p,
+                               const char *bytes, seen_error *error)
+{
+    for (int i = 0; i < TRIES; i++) {
+        sn_redis_view view = sn_redis_see(set);
+        bool closed = sn_redis_layer_closed(&view.image, layer), fenced = false;
+        sn_redis_namer namer;
+        sn_redis_namer_begin(&namer, &ch->redis->address, &view, layer, closed);
+        const sn_redis_key *key = sn_redis_namer_shard(&namer, p->shard);
+        if (set->base.kind == SEEN_COUNTING)
+            say_sum(ch, key, p, bytes);
+        else
+            say_or(ch, key, p, bytes, sn_redis_expiry(&view, layer));
+        seen_status status = sn_channel_run(ch, take_united, &fenced, error);
+        if (status != SEEN_OK || !fenced)
+            return status;
+        status = sn_redis_catch_up(set, ch, &view, error);
+        if (status != SEEN_OK)
+            return status;
+    }
+    return sn_error_set(error, SEEN_ERR_SERVER, "%s: the layers change faster than we can merge",
+                        set->base.where);
+}
+
+seen_status sn_redis_combine(seen_set *base, uint32_t layer, uint64_t line, uint64_t lines,
+                             const void *from, seen_error *error)
+{
+    sn_redis_set *set = (sn_redis_set *)base;
+    sn_channel *ch;
+    seen_status status = sn_redis_take(set->redis, &ch, error);
+    if (status != SEEN_OK)
+        return status;
+    sn_redis_view view = sn_redis_see(set);
+    const sn_geometry *g = &view.image.layer[layer].geometry;
+    for (sn_piece p = {0}; status == SEEN_OK && sn_piece_next(g, line, lines, &p);)
+        if (!all_zero((const char *)from + p.from, p.bytes))
+            status = unite_piece(set, ch, layer, &p, (const char *)from + p.from, error);
+    sn_redis_give(set->redis, ch);
+    return status;
+}
+
+static seen_status turning(const sn_redis_set *set, seen_error *error)
+{
+    return sn_error_set(error, SEEN_ERR_SERVER, "%s: the window turns faster than we can merge",
+                        set->base.where);
+}
+
+/* A window's spare generations come into use, as old as the current one. Those whose time is over
+ * are emptied, so that their keys do not come back to life with the younger ones that join them. */
+static seen_status use_generations(sn_redis_set *set, sn_channel *ch, seen_error *error)
+{
+    for (int i = 0; i < TRIES; i++) {
+        sn_redis_view view, next;
+        seen_status status = sn_redis_reload(set, ch, &view, error);
+        next = view;
+        for (uint32_t l = 0; l < next.image.layers && status == SEEN_OK; l++) {
+            sn_layer *layer = &next.image.layer[l];
+            if (l == next.image.current)
+                continue;
+            if (layer->generation && !sn_span_alive(&view.image, l))
+                status = sn_redis_drop_shards(ch, &view, l, error);
+            if (!layer->generation) {
+                layer->generation = 1;
+                layer->born = next.image.layer[next.image.current].born;
+            }
+            if (status == SEEN_OK)
+                status = sn_redis_make_shards(ch, &next, l, true, sn_redis_expiry(&next, l), error);
+        }
+        next.image.sequence++;
+        bool done = false;
+        if (status == SEEN_OK)
+            status = sn_meta_step(ch, &view, &next, &done, error);
+        if (status == SEEN_OK)
+            status = sn_redis_reload(set, ch, &view, error);
+        if (status != SEEN_OK || done)
+            return status;
+    }
+    return turning(set, error);
+}
+
+seen_status sn_redis_widen(seen_set *base, uint32_t layers, seen_error *error)
+{
+    sn_redis_set *set = (sn_redis_set *)base;
+    sn_channel *ch;
+    seen_status status = sn_redis_take(set->redis, &ch, error);
+    if (status != SEEN_OK)
+        return status;
+    if (base->growth == SEEN_WINDOW)
+        status = use_generations(set, ch, error);
+    bool mine;
+    for (sn_redis_view view; status == SEEN_OK;) {
+        view = sn_redis_see(set);
+        if (view.image.layers >= layers)
+            break;
+        status = sn_redis_advance(set, ch, &view, &mine, error);
+    }
+    sn_redis_give(set->redis, ch);
+    return status;
+}
+
+/* Of two generations that became one the younger tells when it was born. */
+static seen_status unite_ages(sn_redis_set *set, sn_channel *ch, const sn_image *from,
+                              seen_error *error)
+{
+    for (int i = 0; i < TRIES; i++) {
+        sn_redis_view view = sn_redis_see(set), next = view;
+        for (uint32_t l = 0; l < from->layers; l++) {
+            sn_layer *layer = &next.image.layer[l];
+            if (from->layer[l].generation && from->layer[l].born > layer->born)
+                layer->born = from->layer[l].born;
+        }
+        next.image.sequence++;
+        bool done;
+        seen_status status = sn_meta_step(ch, &view, &next, &done, error);
+        if (status == SEEN_OK)
+            status = sn_redis_reload(set, ch, &view, error);
+        if (status != SEEN_OK || done)
+            return status;
+    }
+    return turning(set, error);
+}
+
+/* The sum of two counters counts common keys twice; the bits know better. */
+static seen_status unite_counters(sn_redis_set *set, sn_channel *ch, const sn_image *from,
+                                  seen_error *error)
+{
+    seen_status status = sn_redis_flush_counts(set, ch, error);
+    sn_redis_view view = sn_redis_see(set);
+    if (status == SEEN_OK)
+        status = sn_redis_read_counts(ch, &view, error);
+    sn_image more = *from;
+    for (uint32_t i = 0; i < from->layers && status == SEEN_OK; i++) {
+        double keys = 0, deviation = 0;
+        if (!from->layer[i].added)
+            continue;
+        status = sn_redis_estimate(set, ch, &view, i, &keys, &deviation, error);
+        uint64_t most = (uint64_t)(keys + deviation), have = view.image.layer[i].added;
+        uint64_t room = most > have ? most - have : 0;
+        if (more.layer[i].added > room)
+            more.layer[i].added = room;
+    }
+    return status == SEEN_OK ? sn_redis_add_counts(ch, &view, &more, error) : status;
+}
+
+seen_status sn_redis_combined(seen_set *base, const sn_image *from, seen_error *error)
+{
+    sn_redis_set *set = (sn_redis_set *)base;
+    sn_channel *ch;
+    seen_status status = sn_redis_take(set->redis, &ch, error);
+    if (status != SEEN_OK)
+        return status;
+    status = unite_counters(set, ch, from, error);
+    if (status == SEEN_OK && base->growth == SEEN_WINDOW)
+        status = unite_ages(set, ch, from, error);
+    sn_redis_give(set->redis, ch);
+    return status;
+}
