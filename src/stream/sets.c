@@ -136,8 +136,10 @@ static seen_status go_table_b(sn_sets *s, sn_sets_end *end, seen_error *error)
 {
     seen_status status = sn_table_open(
         s->plan.table, (uint64_t)(s->plan.table_needs / SN_TABLE_ENTRY_BYTES), &s->table, error);
-    if (status == SEEN_OK)
+    if (status == SEEN_OK) {
+        sn_table_reserve(s->table, (uint64_t)s->numbers.lines_first);
         status = sn_sets_fill_table(s, &s->b[0], "reading B into a table", end, error);
+    }
     if (status != SEEN_OK || *end == SN_SETS_FULL)
         return status;
     status = sn_sets_confirm(s, 1, "reading B and marking", error);
@@ -150,8 +152,10 @@ static seen_status go_table_a(sn_sets *s, sn_sets_end *end, seen_error *error)
 {
     seen_status status =
         sn_table_open(s->plan.table, (uint64_t)s->numbers.lines_a, &s->table, error);
-    if (status == SEEN_OK)
+    if (status == SEEN_OK) {
+        sn_table_reserve(s->table, (uint64_t)s->numbers.lines_a);
         status = sn_sets_fill_table(s, &s->a, "reading A into a table", end, error);
+    }
     if (status != SEEN_OK || *end == SN_SETS_FULL || sn_sets_stopped(s))
         return status;
     status = sn_sets_make_small(s, error);

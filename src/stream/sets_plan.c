@@ -23,8 +23,8 @@
 #define SKIM_NS 10.0   /* the same without the hash */
 #define FILTER_NS 12.0 /* a filter larger than the caches */
 #define SMALL_NS 6.0   /* one that is not */
-#define ADD_NS 70.0    /* to the table */
-#define CHECK_NS 35.0
+#define ADD_NS 110.0   /* to the table */
+#define CHECK_NS 45.0
 #define SPILL_NS 12.0
 #define READ_BACK_NS 3.0
 

@@ -38,7 +38,7 @@ enum {
     PAGE = 4096,
     PAGE_BUCKETS = PAGE / 64,
     PARTS_MIN = 16,
-    PARTS_MAX = 8192,
+    PARTS_MAX = 4096,
     COUNT_BITS = 3,
     COUNT_MASK = (1 << COUNT_BITS) - 1,
     PASSED = 1 << COUNT_BITS,
@@ -73,6 +73,7 @@ struct sn_table {
     unsigned bits;
     size_t parts;
     uint64_t limit;
+    uint64_t first_pages; /* of a part, when its first entry comes */
     _Atomic uint64_t bytes;
     pthread_mutex_t growing; /* guards scratch */
     bucket *scratch;
@@ -126,6 +127,14 @@ seen_status sn_table_open(uint64_t limit, uint64_t expected, sn_table **table, s
     pthread_mutex_init(&made->growing, NULL);
     *table = made;
     return SEEN_OK;
+}
+
+void sn_table_reserve(sn_table *table, uint64_t entries)
+{
+    double buckets = (double)entries / (double)table->parts / SLOTS / (FILL - 0.03);
+    uint64_t pages = (uint64_t)(buckets / PAGE_BUCKETS) + 1;
+    if (pages > 1 && pages * PAGE * table->parts < table->limit && pages * PAGE <= table->span)
+        table->first_pages = pages;
 }
 
 void sn_table_close(sn_table *table)
@@ -257,34 +266,36 @@ static inline bucket *find(const sn_table *table, seen_hash hash, unsigned *slot
 
 /* ---- Growing -------------------------------------------------------------------------------- */
 
-/* Puts an entry that is not there into the first bucket with room on its way. There is room. */
-static void place(const sn_table *table, size_t number, uint32_t n, uint64_t high, uint32_t low,
-                  uint32_t marks)
+/* Puts an entry into a bucket; false where that is full, and then it is passed. */
+static inline bool put(bucket *b, uint64_t high, uint32_t low, uint32_t marks)
 {
-    bucket *buckets = buckets_of(table, number);
-    uint64_t at = home_of(table, high, n), tries = 0;
-    for (;; at = next_of(at, &tries, low, n)) {
-        bucket *b = &buckets[at];
-        uint32_t state = atomic_load_explicit(&b->state, memory_order_relaxed);
-        uint32_t slot = state & COUNT_MASK;
-        if (slot < SLOTS) {
-            b->high[slot] = high;
-            b->low[slot] = low;
-            state = (state + 1) | marks << slot;
-            atomic_store_explicit(&b->state, state, memory_order_relaxed);
-            return;
-        }
+    uint32_t state = atomic_load_explicit(&b->state, memory_order_relaxed);
+    uint32_t slot = state & COUNT_MASK;
+    if (__builtin_expect(slot == SLOTS, 0)) {
         atomic_store_explicit(&b->state, state | PASSED, memory_order_relaxed);
+        return false;
     }
+    b->high[slot] = high;
+    b->low[slot] = low;
+    atomic_store_explicit(&b->state, (state + 1) | marks << slot, memory_order_relaxed);
+    return true;
+}
+
+/* Puts an entry that is not there into the first bucket with room on its way. There is room. */
+static inline void place(const sn_table *table, bucket *buckets, uint32_t n, uint64_t high,
+                         uint32_t low, uint32_t marks)
+{
+    uint64_t at = home_of(table, high, n), tries = 0;
+    while (!put(&buckets[at], high, low, marks))
+        at = next_of(at, &tries, low, n);
 }
 
 /* The marks of one slot, at the place of slot 0. */
 static inline uint32_t marks_of(uint32_t state, unsigned slot)
 {
-    uint32_t first = 0;
-    for (unsigned mark = 0; mark < SN_TABLE_MARKS; mark++)
-        first |= (uint32_t)1 << (MARK_SHIFT + mark * SLOTS);
-    return state >> slot & first;
+    const uint32_t firsts = 1u | 1u << SLOTS | 1u << 2 * SLOTS | 1u << 3 * SLOTS;
+    static_assert(SN_TABLE_MARKS == 4, "all of them are spelled out");
+    return state >> slot & firsts << MARK_SHIFT;
 }
 
 static void replace_all(sn_table *table, size_t number, uint32_t before, uint32_t after)
@@ -296,7 +307,7 @@ static void replace_all(sn_table *table, size_t number, uint32_t before, uint32_
         const bucket *b = &table->scratch[i];
         uint32_t state = atomic_load_explicit(&b->state, memory_order_relaxed);
         for (unsigned slot = 0; slot < (state & COUNT_MASK); slot++)
-            place(table, number, after, b->high[slot], b->low[slot], marks_of(state, slot));
+            place(table, buckets, after, b->high[slot], b->low[slot], marks_of(state, slot));
     }
 }
 
@@ -305,6 +316,8 @@ static void replace_all(sn_table *table, size_t number, uint32_t before, uint32_
 static uint64_t next_pages(const sn_table *table, size_t number)
 {
     uint64_t now = bucket_count(table, number) / PAGE_BUCKETS;
+    if (!now && table->first_pages)
+        return table->first_pages;
     double size = 1 + (GROWTH - 1) * (double)number / (double)table->parts;
     while ((uint64_t)size <= now)
         size *= GROWTH;
@@ -406,7 +419,8 @@ static seen_answer add_one(sn_table *table, seen_hash hash)
     part *p = &table->part[number];
     if (p->used >= p->grow_at && !grow(table, number))
         return SEEN_UNKNOWN;
-    place(table, number, bucket_count(table, number), hash.hi, (uint32_t)(hash.lo >> 32), 0);
+    place(table, buckets_of(table, number), bucket_count(table, number), hash.hi,
+          (uint32_t)(hash.lo >> 32), 0);
     p->used++;
     return SEEN_NEW;
 }
