@@ -114,6 +114,8 @@ static seen_status load_seeds(sn_engine *e)
     void *bytes;
     size_t len;
     seen_status status = sn_state_slurp(e->folder, "seeds", SEEDS_MAX, &bytes, &len, e->error);
+    if (status == SEEN_ERR_NOT_FOUND)
+        return SEEN_OK;
     if (status != SEEN_OK)
         return status;
     bool ok = true;
@@ -247,15 +249,20 @@ static seen_status admit_starts(sn_engine *e)
 
 /* ---- Opening ---- */
 
+static seen_status nothing_to_crawl(const sn_engine *e)
+{
+    return sn_crawl_fail(e->error, SEEN_ERR_ARGUMENT,
+                         "nothing to crawl: give a URL to start from, or a state folder that holds "
+                         "a crawl");
+}
+
 static seen_status start_anew(sn_engine *e)
 {
     uint64_t length[SN_OUT_COUNT];
     for (int i = 0; i < SN_OUT_COUNT; i++)
         length[i] = UINT64_MAX;
     if (e->options->start.count == 0)
-        return sn_crawl_fail(e->error, SEEN_ERR_ARGUMENT,
-                             "nothing to crawl: give a URL to start from, or a state folder that "
-                             "holds a crawl");
+        return nothing_to_crawl(e);
     seen_status status = seen_hasher_random(SEEN_XXH3, &e->hasher, e->error);
     if (status == SEEN_OK && e->folder >= 0)
         status = sn_settings_save(e->folder, e->options, e->error);
@@ -267,7 +274,9 @@ static seen_status start_anew(sn_engine *e)
         status = make_parts(e);
     if (status == SEEN_OK)
         status = sn_results_open(e, length);
-    return status;
+    /* From here on there is a frontier to go on with: the start URLs may enter a seen-set that
+     * others share, which would not give them back after a crash. */
+    return status == SEEN_OK ? sn_state_save(e) : status;
 }
 
 static seen_status go_on(sn_engine *e, const sn_checkpoint *p)
@@ -291,6 +300,10 @@ static seen_status go_on(sn_engine *e, const sn_checkpoint *p)
         status = open_known(e, false);
     if (status == SEEN_OK)
         status = open_frontier(e, p);
+    /* Killed before its start URLs were in. */
+    if (status == SEEN_OK && e->options->start.count == 0 &&
+        sn_frontier_get_mark(e->frontier).next_ordinal == 0)
+        status = nothing_to_crawl(e);
     if (status == SEEN_OK)
         status = make_parts(e);
     if (status == SEEN_OK && e->tally != NULL && !sn_tally_load(e->tally, p->tally, p->tally_len))
