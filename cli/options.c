@@ -195,8 +195,9 @@ static const sn_option talk[] = {
      .offset = AT(progress),
      .choices = "json",
      .help = "show progress also where stderr is not a terminal",
-     .more = "With =json, one JSON object per line for programs. On a terminal progress is shown "
-             "anyway, unless -q is given."},
+     .more = "With =json, one JSON object per line for programs: what, bytes, bytes_total, lines, "
+             "seconds, lines_per_second, seconds_left, fill and done, where they are known. On a "
+             "terminal progress is shown anyway, unless -q is given."},
 };
 GROUP(talk, "Running");
 
