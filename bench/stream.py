@@ -27,11 +27,11 @@ SEEN = os.environ.get("SEEN", os.path.join(BUILD, "seen"))
 GEN = os.environ.get("GEN", os.path.join(BUILD, "bench", "gen"))
 
 
-def run_once(stages, out):
-    """Runs a pipeline; gives seconds and the peak memory in bytes of each stage."""
+def run_once(stages, out, source):
+    """Runs a pipeline; gives seconds, CPU seconds and the peak memory in bytes of each stage."""
     env = dict(os.environ, LC_ALL="C")
     begin = time.perf_counter()
-    pids, before = [], None
+    pids, before = [], os.open(source, os.O_RDONLY) if source else None
     for i, stage in enumerate(stages):
         last = i + 1 == len(stages)
         target = open(out, "wb") if last else None
@@ -45,36 +45,39 @@ def run_once(stages, out):
             target.close()
         before = ends[0]
         pids.append(process)
-    peaks = []
+    peaks, cpu = [], 0
     for process in pids:
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         peaks.append(usage.ru_maxrss * 1024)
+        cpu += usage.ru_utime + usage.ru_stime
         if process.returncode:
             raise SystemExit("%s failed: %d" % (process.args, process.returncode))
-    return time.perf_counter() - begin, peaks
+    return time.perf_counter() - begin, cpu, peaks
 
 
 class Table:
     def __init__(self):
         self.rows = {}
 
-    def measure(self, name, stages, out="/dev/null", rounds=None, which=0):
-        """`which`: the stage whose memory is told."""
+    def measure(self, name, stages, out="/dev/null", rounds=None, which=0, makes=None, source=None):
+        """`which`: the stage whose memory is told; `makes`: a file that the
+        command writes itself; `source`: its standard input."""
         if ARGS.only and ARGS.only not in name:
             return
-        best, peak = None, 0
+        best, least, peak = 1e9, 1e9, 0
         for _ in range(rounds or ARGS.rounds):
-            if out != "/dev/null" and os.path.exists(out):
-                os.unlink(out)
-            seconds, peaks = run_once(stages, out)
-            best = seconds if best is None else min(best, seconds)
+            for path in (out, makes):
+                if path and path != "/dev/null" and os.path.exists(path):
+                    os.unlink(path)
+            seconds, cpu, peaks = run_once(stages, out, source)
+            best, least = min(best, seconds), min(least, cpu)
             peak = max(peak, peaks[which])
         self.rows[name] = (best, peak)
         base = self.rows.get("seen uniq")
         wc = self.rows.get("wc -l")
-        print("%-40s %9.3f s %9.1f MB %s %s" % (
-            name, best, peak / 1e6,
+        print("%-36s %9.3f s %7.2f s %8.1f MB %s %s" % (
+            name, best, least, peak / 1e6,
             "%8.2f x" % (best / base[0]) if base else " " * 10,
             "%8.2f x" % (best / wc[0]) if wc else ""), flush=True)
 
@@ -135,7 +138,7 @@ def main():
         distinct = int(subprocess.run([SEEN, "uniq", "-q", "-c", "--exact", file], stdout=subprocess.PIPE,
                                       check=True).stdout)
         print("%d lines, %d distinct, %.0f MB" % (ARGS.lines, distinct, size / 1e6))
-        print("%-40s %11s %12s %10s %10s" % ("", "time", "memory", "/ seen", "/ wc -l"))
+        print("%-36s %11s %9s %11s %10s %10s" % ("", "time", "CPU", "memory", "/ seen", "/ wc -l"))
         half = "%dK" % (os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2048)
         quarter = str(16 * distinct // 4)
         table = Table()
@@ -150,13 +153,13 @@ def main():
         table.measure("cat | seen uniq | cat", [["cat", file], uniq, ["cat"]], which=1)
         table.measure("cat | seen uniq --exact | cat", [["cat", file], uniq + ["--exact"], ["cat"]], which=1)
         table.measure("seen uniq > file", [uniq + [file]], out)
-        table.measure("seen uniq -o file", [uniq + [file, "-o", out]])
+        table.measure("seen uniq -o file", [uniq + [file, "-o", out]], makes=out)
         for name, command in tools(file, half):
             table.measure(name, [command], rounds=1)
             if name.startswith("sort"):
                 table.measure(name + " > file", [command], out, rounds=1)
         if shutil.which("unique"):  # john's: it writes a file of its own
-            table.measure("unique > file", [["unique", "-inp=" + file, out]], rounds=1)
+            table.measure("unique > file", [["unique", out]], rounds=1, makes=out, source=file)
             table.rows.setdefault("unique", table.rows.get("unique > file", (1e9, 1e18)))
         return bars(table, distinct) and 1
     finally:
