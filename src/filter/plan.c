@@ -251,8 +251,8 @@ static void size_lines(sn_geometry *g, double keys, double rate)
 }
 
 /* Whole lines weigh in a small filter: there every (spread, probes) is tried, and the first that
- * fits the tenth wins, or else the smallest filter. A choice that would need more lines than the best
- * so far is not sized at all: some would need more than a number can hold. */
+ * fits the tenth wins, or else the smallest filter. A choice that would need more lines than the
+ * best so far is not sized at all: some would need more than a number can hold. */
 static void size_small(sn_geometry *best, double keys, double rate)
 {
     double allowed = 1.10 * seen_classic_bits(keys, rate) / sn_geometry_cells(best);
@@ -329,8 +329,9 @@ static double solve_capacity(const sn_geometry *g, double rate)
 }
 
 /* The best (g, q) for given memory and capacity: the smallest spread for which no more than a tenth
- * of the memory is lost against a classic filter of the rate reached. */
-static void fit_memory(sn_geometry *out, seen_kind kind, uint64_t bits, double keys)
+ * of the memory is lost against a classic filter of the rate reached, or whose rate is good enough:
+ * plenty of memory is no reason for more cache misses. */
+static void fit_memory(sn_geometry *out, seen_kind kind, uint64_t bits, double keys, double enough)
 {
     uint64_t lines = bits / 512 ? bits / 512 : 1;
     for (unsigned spread = 1; spread <= SN_SPREAD_MAX && spread <= lines; spread++) {
@@ -345,7 +346,7 @@ static void fit_memory(sn_geometry *out, seen_kind kind, uint64_t bits, double k
             }
         }
         double cells = (double)bits / cell_bits(kind);
-        if (best >= 1 || cells <= seen_classic_bits(keys, best) * OVERHEAD_MAX)
+        if (best >= 1 || best <= enough || cells <= seen_classic_bits(keys, best) * OVERHEAD_MAX)
             return;
     }
 }
@@ -408,7 +409,8 @@ static bool plan_by_memory(const seen_wish *w, sn_geometry *g)
         return true;
     }
     if (w->capacity) {
-        fit_memory(g, w->kind, w->bits, (double)w->capacity);
+        fit_memory(g, w->kind, w->bits, (double)w->capacity,
+                   w->error_rate != 0 ? w->error_rate : 1e-18);
         return true;
     }
     return fit_capacity(g, w->kind, w->bits, w->error_rate);
@@ -418,9 +420,9 @@ static seen_status refuse_numbers(const seen_wish *w, const sn_geometry *g, seen
 {
     double rate = sn_plan_rate(g, (double)w->capacity);
     return sn_error_set(error, SEEN_ERR_ARGUMENT,
-                        "these numbers contradict each other: %.4g keys in %.4g bits%s are wrong "
+                        "these numbers contradict each other: %llu keys in %llu bits%s are wrong "
                         "at a rate of %.3g, not %.3g; leave one of them out, or give more memory",
-                        (double)w->capacity, (double)w->bits,
+                        (unsigned long long)w->capacity, (unsigned long long)w->bits,
                         w->hashes ? " with so many hashes" : "", rate, w->error_rate);
 }
 
