@@ -99,7 +99,8 @@ seen_status sn_set_compatible(const sn_image *into, const sn_image *from, const 
         (into->rate64 != from->rate64 || into->capacity != from->capacity))
         differs = "geometry";
     /* A removal goes to the first layer that has the key. A union gives the first layers new cells,
-     * so that a key of a later one may seem to be there, and its removal would take others' cells. */
+     * so that a key of a later one may seem to be there, and its removal would take others' cells.
+     */
     if (!differs && into->kind == SEEN_COUNTING && (into->layers > 1 || from->layers > 1))
         return sn_error_set(error, SEEN_ERR_KIND,
                             "%s and %s cannot be united: counting sets can be only before they "

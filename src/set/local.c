@@ -112,10 +112,8 @@ static sn_view *copy_view(const sn_view *from)
 static seen_status publish(sn_local *l, sn_view *view, seen_error *error)
 {
     view->image.sequence++;
-    seen_status status = l->home->publish(l, &view->image, error);
-    if (status == SEEN_OK)
-        sn_local_install(l, view);
-    else
+    seen_status status = l->home->publish(l, view, error);
+    if (status != SEEN_OK)
         free(view);
     return status;
 }
@@ -449,14 +447,19 @@ static seen_status local_measure(seen_set *set, seen_info *info, seen_error *err
     return SEEN_OK;
 }
 
+/* Whole pages, because a page that is not in memory costs a read of the disk: keys are spread
+ * evenly over the lines, so neighbours are as good a sample as any. */
 double sn_local_sample(const sn_layer *layer, const char *bits, double *deviation)
 {
-    enum { SAMPLE = 2048 };
+    enum { SAMPLE = 2048, RUN = 64 };
     const sn_geometry *g = &layer->geometry;
-    uint64_t lines = sn_geometry_lines(g), step = lines > SAMPLE ? lines / SAMPLE : 1;
+    uint64_t lines = sn_geometry_lines(g), step = RUN;
+    if (lines > SAMPLE)
+        step = lines / (SAMPLE / RUN) / RUN * RUN;
     sn_tally tally = {0};
     for (uint64_t line = 0; line < lines; line += step)
-        sn_tally_lines(g, bits + line * SN_LINE_BYTES, 1, &tally);
+        sn_tally_lines(g, bits + line * SN_LINE_BYTES, lines - line < RUN ? lines - line : RUN,
+                       &tally);
     double cells = (double)tally.lines * sn_geometry_cells(g);
     double fill = (double)tally.set / cells, keys = sn_plan_keys(g, fill);
     /* Cells of one line go together: a line is hit by a Poisson number of keys. */

@@ -35,8 +35,9 @@ typedef struct sn_home {
     const char *store;
     /* Room for the lines of a layer, all zero; sets layer->offset. */
     seen_status (*open_layer)(sn_local *local, sn_layer *layer, char **bits, seen_error *error);
-    /* Makes the image the valid one, durably, before it is used. */
-    seen_status (*publish)(sn_local *local, const sn_image *image, seen_error *error);
+    /* Makes the view's image the valid one, durably, and then the view the one that checks use. On
+     * failure the room of a layer that only the view has is given back; the view is the caller's. */
+    seen_status (*publish)(sn_local *local, sn_view *view, seen_error *error);
     /* Around every change of bits. enter() also takes over what other processes published. */
     seen_status (*enter)(sn_local *local, seen_error *error);
     void (*leave)(sn_local *local);

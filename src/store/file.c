@@ -6,14 +6,15 @@
  *     16384   the lines of layer 0, then of layer 1, ... each from a multiple of 4096 on
  *
  * Changing the image (a new layer, a new generation): the space is reserved and synced, then page A
- * is written and synced, then page B, and only then the layer is used. At any moment at least one
- * page is whole and describes all that was ever acknowledged; the one with the higher sequence
- * wins.
+ * is written and synced, then page B, and only then the layer is used. Where a crash left page B
+ * behind page A it is brought up to date first. At any moment at least one page is whole and
+ * describes all that was ever acknowledged; the one with the higher sequence wins.
  *
  * Other processes: an open file description lock on byte 0 is held while bits are changed, so that
  * plain stores suffice and one winner is told; the kernel lets go of it when a process dies. Byte 1
  * is held shared by every writer, and exclusively by one that opened with SEEN_ALONE. */
 #include "base/error.h"
+#include "hash/hash.h"
 #include "set/local.h"
 #include "store/file_io.h"
 
@@ -32,8 +33,9 @@ typedef struct file_set {
     unsigned char *head; /* the first 16384 bytes, mapped */
     size_t mapped[SN_IMAGE_LAYERS];
 
-    pthread_mutex_t gate; /* guards what is below, and refreshing */
+    pthread_mutex_t gate; /* guards what is below, refreshing and publishing */
     pthread_cond_t opened;
+    atomic_bool doubt;     /* a page may have been written in vain: look again */
     unsigned inside;       /* threads between enter and leave */
     struct timespec since; /* when the first of them came */
 } file_set;
@@ -67,15 +69,19 @@ static seen_status install_image(file_set *f, const sn_image *image, seen_error 
     if (!view)
         return sn_error_set(error, SEEN_ERR_MEMORY, "%s: out of memory", name_of(l));
     view->image = *image;
+    uint32_t kept = old ? old->image.layers : 0;
     for (uint32_t i = 0; i < image->layers; i++) {
-        if (old && i < old->image.layers) {
+        if (i < kept) {
             view->bits[i] = old->bits[i];
             continue;
         }
         view->bits[i] = map_layer(f, &image->layer[i], l->base.read_only);
         if (!view->bits[i]) {
+            seen_status status = sn_error_system(error, errno, name_of(l), "map");
+            while (i-- > kept)
+                munmap(view->bits[i], f->mapped[i]);
             free(view);
-            return sn_error_system(error, errno, name_of(l), "map");
+            return status;
         }
         f->mapped[i] = (size_t)sn_geometry_bytes(&image->layer[i].geometry);
         (void)madvise(view->bits[i], f->mapped[i], MADV_RANDOM);
@@ -87,20 +93,13 @@ static seen_status install_image(file_set *f, const sn_image *image, seen_error 
 /* ---- reading and writing the image ---- */
 
 /* The better of the two pages. */
-static bool read_image(int fd, sn_image *image, const char **why)
+static bool choose_page(const unsigned char *pages, uint64_t file_bytes, sn_image *image,
+                        const char **why)
 {
-    unsigned char page[2][SN_IMAGE_BYTES];
-    struct stat st;
-    *why = "it is too short for a filter";
-    if (fstat(fd, &st) != 0 || st.st_size < SN_IMAGE_DATA_AT)
-        return false;
-    uint64_t bytes = (uint64_t)st.st_size;
     bool good = false;
-    for (int i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 2; i++) {
         sn_image read;
-        if (!sn_io_read(fd, page[i], SN_IMAGE_BYTES, (uint64_t)i * SN_IMAGE_BYTES))
-            continue;
-        if (sn_image_decode(page[i], bytes, &read, why) &&
+        if (sn_image_decode(pages + i * SN_IMAGE_BYTES, file_bytes, &read, why) &&
             (!good || read.sequence > image->sequence)) {
             *image = read;
             good = true;
@@ -109,22 +108,87 @@ static bool read_image(int fd, sn_image *image, const char **why)
     return good;
 }
 
+/* A page may be read while another process writes it; then the other page is whole. Very rarely
+ * both are caught in turn: damaged is what stays the same. */
+static bool read_image(int fd, sn_image *image, const char **why)
+{
+    enum { TRIES = 100 };
+    unsigned char pages[2][2 * SN_IMAGE_BYTES];
+    for (int try = 0; try < TRIES; try++) {
+        unsigned char *now = pages[try % 2];
+        struct stat st;
+        *why = "it is too short for a filter";
+        if (!sn_io_read(fd, now, sizeof pages[0], 0))
+            return false;
+        /* Asked after reading: a file that grows is extended before its pages say so. */
+        if (fstat(fd, &st) != 0 || st.st_size < SN_IMAGE_DATA_AT)
+            return false;
+        if (choose_page(now, (uint64_t)st.st_size, image, why))
+            return true;
+        if (try > 0 && memcmp(pages[0], pages[1], sizeof pages[0]) == 0)
+            return false;
+    }
+    return false;
+}
+
+static seen_status write_page(int fd, const char *name, const unsigned char *page, uint64_t at,
+                              seen_error *error)
+{
+    if (!sn_io_write(fd, page, SN_IMAGE_BYTES, at))
+        return sn_error_system(error, errno, name, "write the header");
+    if (fdatasync(fd) != 0)
+        return sn_error_system(error, errno, name, "sync");
+    return SEEN_OK;
+}
+
 static seen_status write_image(int fd, const char *name, const sn_image *image, seen_error *error)
 {
     unsigned char page[SN_IMAGE_BYTES];
     sn_image_encode(image, page);
-    for (int i = 0; i < 2; i++) {
-        if (!sn_io_write(fd, page, SN_IMAGE_BYTES, (uint64_t)i * SN_IMAGE_BYTES))
-            return sn_error_system(error, errno, name, "write the header");
-        if (fdatasync(fd) != 0)
-            return sn_error_system(error, errno, name, "sync");
-    }
-    return SEEN_OK;
+    seen_status status = write_page(fd, name, page, 0, error);
+    return status == SEEN_OK ? write_page(fd, name, page, SN_IMAGE_BYTES, error) : status;
 }
 
-static seen_status publish(sn_local *l, const sn_image *image, seen_error *error)
+/* While page A is being written page B must tell all that is in force. */
+static seen_status secure_page_b(file_set *f, const sn_image *image, seen_error *error)
 {
-    return write_image(of(l)->fd, name_of(l), image, error);
+    unsigned char page[SN_IMAGE_BYTES], have[SN_IMAGE_BYTES];
+    sn_image_encode(image, page);
+    if (sn_io_read(f->fd, have, SN_IMAGE_BYTES, SN_IMAGE_BYTES) &&
+        memcmp(page, have, SN_IMAGE_BYTES) == 0)
+        return SEEN_OK;
+    return write_page(f->fd, name_of(&f->local), page, SN_IMAGE_BYTES, error);
+}
+
+/* Holds the gate, so that a thread that checks does not take the half-published image over, and map
+ * the new layer a second time, before the view is in place. */
+static seen_status publish(sn_local *l, sn_view *view, seen_error *error)
+{
+    file_set *f = of(l);
+    pthread_mutex_lock(&f->gate);
+    const sn_view *old = atomic_load(&l->view);
+    seen_status status = secure_page_b(f, &old->image, error);
+    if (status == SEEN_OK) {
+        status = write_image(f->fd, name_of(l), &view->image, error);
+        if (status != SEEN_OK)
+            atomic_store(&f->doubt, true);
+    }
+    if (status == SEEN_OK)
+        sn_local_install(l, view);
+    else if (view->image.layers > old->image.layers)
+        munmap(view->bits[old->image.layers], f->mapped[old->image.layers]);
+    pthread_mutex_unlock(&f->gate);
+    return status;
+}
+
+/* Behind the last layer there may be what somebody appended, or what a crash left: not for us. */
+static bool clear_rest(int fd, uint64_t at, uint64_t bytes)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0)
+        return false;
+    uint64_t there = (uint64_t)st.st_size > at ? (uint64_t)st.st_size - at : 0;
+    return sn_io_clear(fd, at, there < bytes ? there : bytes);
 }
 
 static seen_status open_layer(sn_local *l, sn_layer *layer, char **bits, seen_error *error)
@@ -133,6 +197,8 @@ static seen_status open_layer(sn_local *l, sn_layer *layer, char **bits, seen_er
     const sn_image *image = &atomic_load(&l->view)->image;
     layer->offset = sn_image_end(image);
     uint64_t bytes = sn_geometry_bytes(&layer->geometry);
+    if (!clear_rest(f->fd, layer->offset, bytes))
+        return sn_error_system(error, errno, name_of(l), "clear");
     seen_status status = sn_io_reserve(f->fd, name_of(l), layer->offset, bytes, error);
     if (status != SEEN_OK)
         return status;
@@ -153,10 +219,10 @@ static seen_status refresh_locked(file_set *f, seen_error *error)
     const sn_view *view = atomic_load(&l->view);
     sn_image image;
     const char *why = "";
-    /* A page may be read while another process writes it: then the other page is whole. */
     if (!read_image(f->fd, &image, &why))
         return sn_error_set(error, SEEN_ERR_CHANGED, "%s: changed while it was open: %s",
                             name_of(l), why);
+    atomic_store(&f->doubt, false);
     if (image.sequence == view->image.sequence)
         return SEEN_OK;
     for (uint32_t i = 0; i < view->image.layers; i++)
@@ -170,6 +236,10 @@ static seen_status refresh_locked(file_set *f, seen_error *error)
 
 static bool stale(file_set *f)
 {
+    if (atomic_load_explicit(&f->doubt, memory_order_relaxed))
+        return true;
+    if (f->alone)
+        return false;
     const uint64_t *sequence = (const uint64_t *)(const void *)(f->head + 88);
     uint64_t now = le64toh(__atomic_load_n(sequence, __ATOMIC_ACQUIRE));
     return now != atomic_load(&f->local.view)->image.sequence;
@@ -178,7 +248,7 @@ static bool stale(file_set *f)
 static seen_status refresh(sn_local *l, seen_error *error)
 {
     file_set *f = of(l);
-    if (f->alone || !stale(f))
+    if (!stale(f))
         return SEEN_OK;
     pthread_mutex_lock(&f->gate);
     seen_status status = refresh_locked(f, error);
@@ -200,7 +270,7 @@ static seen_status enter(sn_local *l, seen_error *error)
 {
     file_set *f = of(l);
     if (f->alone)
-        return SEEN_OK;
+        return refresh(l, error);
     pthread_mutex_lock(&f->gate);
     while (f->inside > 0 && held_long(f))
         pthread_cond_wait(&f->opened, &f->gate);
@@ -278,9 +348,12 @@ static const sn_home FILE_HOME = {.store = "file",
 /* The counters are written whenever the system likes, and are not checksummed. A value that the
  * bits contradict (a lost write, a flipped bit) is replaced by what the bits say, on the safe side.
  */
-static void check_counters(file_set *f)
+static seen_status check_counters(file_set *f, seen_error *error)
 {
     sn_local *l = &f->local;
+    seen_status status = enter(l, error);
+    if (status != SEEN_OK)
+        return status;
     const sn_view *view = atomic_load(&l->view);
     for (uint32_t i = 0; i < view->image.layers; i++) {
         double deviation, keys = sn_local_sample(&view->image.layer[i], view->bits[i], &deviation);
@@ -288,6 +361,8 @@ static void check_counters(file_set *f)
         if (told < keys - 5 * deviation || told > keys + 5 * deviation)
             __atomic_store_n(&l->added[i], (uint64_t)(keys + deviation), __ATOMIC_RELAXED);
     }
+    leave(l);
+    return SEEN_OK;
 }
 
 static seen_status lock_writers(file_set *f, unsigned flags, seen_error *error)
@@ -337,7 +412,9 @@ static seen_status attach(int fd, const char *path, const sn_image *image, unsig
         goto out;
     f->local.base.ops = &sn_file_ops;
     if (!f->local.base.read_only)
-        check_counters(f);
+        status = check_counters(f, error);
+    if (status != SEEN_OK)
+        goto out;
     *set = &f->local.base;
     return SEEN_OK;
 out:
@@ -347,7 +424,8 @@ out:
 
 seen_status sn_file_open(const char *path, unsigned flags, seen_set **set, seen_error *error)
 {
-    int fd = open(path, (flags & SEEN_READ_ONLY ? O_RDONLY : O_RDWR) | O_CLOEXEC);
+    /* O_NONBLOCK: a fifo is refused, not waited for. */
+    int fd = open(path, (flags & SEEN_READ_ONLY ? O_RDONLY : O_RDWR) | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return sn_error_system(error, errno, path, "open");
     sn_image image;
@@ -360,6 +438,13 @@ seen_status sn_file_open(const char *path, unsigned flags, seen_set **set, seen_
     if (!read_image(fd, &image, &why)) {
         close(fd);
         return sn_error_set(error, SEEN_ERR_FORMAT, "%s: refused: %s", path, why);
+    }
+    if (!sn_hash_supported(image.hash)) {
+        close(fd);
+        return sn_error_set(error, SEEN_ERR_UNSUPPORTED,
+                            "%s: uses SipHash, which this build lacks; build with "
+                            "SEEN_WITH_SIPHASH=ON",
+                            path);
     }
     return attach(fd, path, &image, flags, set, error);
 }

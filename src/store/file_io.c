@@ -34,9 +34,27 @@ bool sn_io_write(int fd, const void *data, size_t len, uint64_t at)
         ssize_t n = pwrite(fd, (const char *)data + done, len - done, (off_t)(at + done));
         if (n < 0 && errno == EINTR)
             continue;
-        if (n < 0)
+        if (n <= 0) {
+            if (n == 0)
+                errno = EIO;
             return false;
+        }
         done += (size_t)n;
+    }
+    return true;
+}
+
+bool sn_io_clear(int fd, uint64_t at, uint64_t len)
+{
+    static const char ZERO[16384];
+    char have[sizeof ZERO];
+    for (uint64_t done = 0; done < len;) {
+        size_t n = len - done < sizeof ZERO ? (size_t)(len - done) : sizeof ZERO;
+        if (!sn_io_read(fd, have, n, at + done))
+            return false;
+        if (memcmp(have, ZERO, n) != 0 && !sn_io_write(fd, ZERO, n, at + done))
+            return false;
+        done += n;
     }
     return true;
 }
@@ -97,35 +115,38 @@ void sn_io_temp_drop(sn_io_temp *temp)
 }
 
 /* A rename is durable only when the folder is. */
-static bool sync_folder(const char *path)
+static int open_folder(const char *path)
 {
     const char *slash = strrchr(path, '/');
     char *folder = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
     int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     free(folder);
-    if (fd < 0)
-        return false;
-    /* Some file systems cannot sync a folder and say so; that is not a failure. */
-    bool done = fsync(fd) == 0 || errno == EINVAL;
-    close(fd);
-    return done;
+    return fd;
 }
 
 static bool take_place(const char *from, const char *to, bool replace)
 {
     if (replace)
         return rename(from, to) == 0;
-    if (link(from, to) == 0)
-        return unlink(from) == 0;
-    if (errno != EPERM && errno != ENOTSUP && errno != ENOSYS)
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+        return true;
+    if (errno != EINVAL && errno != ENOTSUP && errno != ENOSYS)
         return false;
-    return renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0;
+    /* A file system without that can still refuse to link over an existing name. */
+    if (link(from, to) != 0)
+        return false;
+    unlink(from);
+    return true;
 }
 
 seen_status sn_io_temp_publish(sn_io_temp *temp, const char *path, bool replace, seen_error *error)
 {
     seen_status status = SEEN_OK;
-    if (fsync(temp->fd) != 0)
+    /* Opened first: what cannot be made durable is not put in place. */
+    int folder = open_folder(path);
+    if (folder < 0)
+        status = sn_error_system(error, errno, path, "open the folder");
+    else if (fsync(temp->fd) != 0)
         status = sn_error_system(error, errno, path, "sync");
     else if (!take_place(temp->path, path, replace))
         status = errno == EEXIST
@@ -134,11 +155,15 @@ seen_status sn_io_temp_publish(sn_io_temp *temp, const char *path, bool replace,
                                     path)
                      : sn_error_system(error, errno, path, "put the new file in place");
     if (status != SEEN_OK) {
+        if (folder >= 0)
+            close(folder);
         sn_io_temp_drop(temp);
         return status;
     }
-    if (!sync_folder(path))
+    /* Some file systems cannot sync a folder and say so; that is not a failure. */
+    if (fsync(folder) != 0 && errno != EINVAL)
         status = sn_error_system(error, errno, path, "sync the folder");
+    close(folder);
     close(temp->fd);
     free(temp->path);
     *temp = (sn_io_temp){.fd = -1};

@@ -8,6 +8,9 @@
 bool sn_io_read(int fd, void *out, size_t len, uint64_t at);
 bool sn_io_write(int fd, const void *data, size_t len, uint64_t at);
 
+/* Makes sure that these bytes, which exist, are zero; what is zero already is not written. */
+bool sn_io_clear(int fd, uint64_t at, uint64_t len);
+
 /* A lock of type F_RDLCK, F_WRLCK or F_UNLCK on one byte, which belongs to the open file. */
 bool sn_io_lock(int fd, uint64_t byte, short type, bool wait);
 

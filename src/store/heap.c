@@ -25,11 +25,10 @@ static seen_status nothing(sn_local *l, seen_error *error)
     return SEEN_OK;
 }
 
-static seen_status publish(sn_local *l, const sn_image *image, seen_error *error)
+static seen_status publish(sn_local *l, sn_view *view, seen_error *error)
 {
-    (void)l;
-    (void)image;
     (void)error;
+    sn_local_install(l, view);
     return SEEN_OK;
 }
 

@@ -58,8 +58,8 @@ static void test_merge_is_union(void **state)
     for (int kind = 0; kind < 2; kind++)
         for (int growth = 0; growth < (kind ? 1 : 3); growth++)
             for (int file = 0; file < 2; file++) {
-                seen_options options =
-                    plain_options((seen_kind)kind, (seen_growth)growth, growth == 1 ? 700 : 10 * MANY, 1e-4);
+                seen_options options = plain_options((seen_kind)kind, (seen_growth)growth,
+                                                     growth == 1 ? 700 : 10 * MANY, 1e-4);
                 seen_set *a = create(file ? at("a") : NULL, &options), *b = NULL;
                 OK(seen_create_like(file ? NULL : at("b"), a, 0, &b, error));
                 OK(seen_add_hashes(a, h, 2 * MANY, NULL, error));
@@ -200,7 +200,8 @@ static void test_merge_refused(void **state)
     other[7] = plain_options(SEEN_BLOOM, SEEN_FIXED, 0, 0);
     other[7].bits = 16384;
     other[7].hashes = 6;
-    static const char *const WORD[] = {"kind", "growth", "hash", "seed", "seed", "geometry", "geometry", "geometry"};
+    static const char *const WORD[] = {"kind", "growth",   "hash",     "seed",
+                                       "seed", "geometry", "geometry", "geometry"};
     seen_set *into = create(at("into"), &base);
     OK(seen_add(into, "a", 1, NULL, error));
     for (size_t i = 0; i < 8; i++) {
@@ -240,8 +241,8 @@ static void test_copy(void **state)
     hashes_from(0, 2 * MANY, h);
     for (int kind = 0; kind < 2; kind++)
         for (int growth = 0; growth < (kind ? 2 : 3); growth++) {
-            seen_options options =
-                plain_options((seen_kind)kind, (seen_growth)growth, growth == 1 ? 500 : 5 * MANY, 1e-6);
+            seen_options options = plain_options((seen_kind)kind, (seen_growth)growth,
+                                                 growth == 1 ? 500 : 5 * MANY, 1e-6);
             seen_set *set = create(NULL, &options), *copy = NULL;
             OK(seen_add_hashes(set, h, MANY, NULL, error));
             if (growth == SEEN_WINDOW)
@@ -289,7 +290,8 @@ static void test_like(void **state)
     (void)state;
     hashes_from(0, MANY, h);
     for (int growth = 0; growth < 3; growth++) {
-        seen_options options = plain_options(SEEN_BLOOM, (seen_growth)growth, growth == 1 ? 100 : 5 * MANY, 1e-4);
+        seen_options options =
+            plain_options(SEEN_BLOOM, (seen_growth)growth, growth == 1 ? 100 : 5 * MANY, 1e-4);
         options.seed_given = false;
         seen_set *set = create(NULL, &options), *like = NULL;
         OK(seen_add_hashes(set, h, MANY, NULL, error));

@@ -26,9 +26,9 @@ static void test_escape(void **state)
     assert_string_equal(e.message, "a\\x1b[2Jb\\x0ac\\x0d\\x09d\\x7f\xc3\xa4\\xff\\xc2\\x9b");
     assert_int_equal(e.status, SEEN_ERR_IO);
     /* Overlong, surrogate, beyond Unicode, cut off: all escaped. */
-    static const char *const BROKEN[] = {"\xc0\xaf",         "\xe0\x80\xaf", "\xed\xa0\x80",
-                                         "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xe2\x82",
-                                         "\x80",             "\xf0\x8f\xbf\xbf"};
+    static const char *const BROKEN[] = {
+        "\xc0\xaf",         "\xe0\x80\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80",
+        "\xf5\x80\x80\x80", "\xe2\x82",     "\x80",         "\xf0\x8f\xbf\xbf"};
     for (size_t i = 0; i < sizeof BROKEN / sizeof *BROKEN; i++) {
         sn_error_set(&e, SEEN_ERR_IO, "%s", BROKEN[i]);
         for (const char *p = e.message; *p; p++)
@@ -71,12 +71,12 @@ static void test_system(void **state)
     static const struct {
         int number;
         seen_status status;
-    } CASES[] = {{ENOENT, SEEN_ERR_NOT_FOUND},  {ENOTDIR, SEEN_ERR_NOT_FOUND},
-                 {EEXIST, SEEN_ERR_EXISTS},     {EACCES, SEEN_ERR_PERMISSION},
-                 {EPERM, SEEN_ERR_PERMISSION},  {EROFS, SEEN_ERR_PERMISSION},
-                 {ENOSPC, SEEN_ERR_SPACE},      {EDQUOT, SEEN_ERR_SPACE},
-                 {EFBIG, SEEN_ERR_SPACE},       {ENOMEM, SEEN_ERR_MEMORY},
-                 {EIO, SEEN_ERR_IO},            {EISDIR, SEEN_ERR_IO}};
+    } CASES[] = {{ENOENT, SEEN_ERR_NOT_FOUND}, {ENOTDIR, SEEN_ERR_NOT_FOUND},
+                 {EEXIST, SEEN_ERR_EXISTS},    {EACCES, SEEN_ERR_PERMISSION},
+                 {EPERM, SEEN_ERR_PERMISSION}, {EROFS, SEEN_ERR_PERMISSION},
+                 {ENOSPC, SEEN_ERR_SPACE},     {EDQUOT, SEEN_ERR_SPACE},
+                 {EFBIG, SEEN_ERR_SPACE},      {ENOMEM, SEEN_ERR_MEMORY},
+                 {EIO, SEEN_ERR_IO},           {EISDIR, SEEN_ERR_IO}};
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         seen_error e = {0};
         seen_status got = sn_error_system(&e, CASES[i].number, "da\nta", "open");

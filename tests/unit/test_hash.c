@@ -142,8 +142,9 @@ static void test_checksum(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_xxh3),  cmocka_unit_test(test_siphash),  cmocka_unit_test(test_many),
-        cmocka_unit_test(test_seeds), cmocka_unit_test(test_set_seed), cmocka_unit_test(test_checksum),
+        cmocka_unit_test(test_xxh3),     cmocka_unit_test(test_siphash),
+        cmocka_unit_test(test_many),     cmocka_unit_test(test_seeds),
+        cmocka_unit_test(test_set_seed), cmocka_unit_test(test_checksum),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

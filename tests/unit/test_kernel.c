@@ -114,7 +114,8 @@ static void test_places_large(void **state)
 static void test_same_bits(void **state)
 {
     (void)state;
-    static const size_t BATCHES[] = {0, 1, 2, 63, 64, 65, 127, 128, 129, 191, 192, 193, 1000, 2048, 4200};
+    static const size_t BATCHES[] = {0,   1,   2,   63,  64,   65,   127, 128,
+                                     129, 191, 192, 193, 1000, 2048, 4200};
     const sn_kernel *list[4];
     size_t kernels = sn_kernel_list(SEEN_BLOOM, list);
     for (size_t k = 0; k < kernels; k++)
@@ -351,8 +352,7 @@ static void test_tally(void **state)
                 fail_msg("g=%u q=%u kind %d: computed %g, measured %g", g.spread, g.probes, kind,
                          rate, measured);
             for (uint64_t c = 0; c < cells; c++)
-                set += kind ? nibble(bits, c) != 0
-                            : ((unsigned char *)bits)[c / 8] >> c % 8 & 1;
+                set += kind ? nibble(bits, c) != 0 : ((unsigned char *)bits)[c / 8] >> c % 8 & 1;
             assert_int_equal(tally.set, set);
             assert_int_equal(tally.lines, 120);
             double estimate = sn_plan_keys(&g, (double)set / (double)cells);
@@ -417,11 +417,11 @@ static void test_union(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_places),          cmocka_unit_test(test_places_large),
-        cmocka_unit_test(test_same_bits),       cmocka_unit_test(test_every_shape),
-        cmocka_unit_test(test_counting_steps),  cmocka_unit_test(test_counting_sequences),
-        cmocka_unit_test(test_counting_batch),  cmocka_unit_test(test_tally),
-        cmocka_unit_test(test_combine),         cmocka_unit_test(test_union),
+        cmocka_unit_test(test_places),         cmocka_unit_test(test_places_large),
+        cmocka_unit_test(test_same_bits),      cmocka_unit_test(test_every_shape),
+        cmocka_unit_test(test_counting_steps), cmocka_unit_test(test_counting_sequences),
+        cmocka_unit_test(test_counting_batch), cmocka_unit_test(test_tally),
+        cmocka_unit_test(test_combine),        cmocka_unit_test(test_union),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

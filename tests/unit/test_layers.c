@@ -189,9 +189,9 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_growing), cmocka_unit_test(test_growing_from_one),
+        cmocka_unit_test(test_growing),      cmocka_unit_test(test_growing_from_one),
         cmocka_unit_test(test_growing_ends), cmocka_unit_test(test_window),
-        cmocka_unit_test(test_defaults), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_defaults),     cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

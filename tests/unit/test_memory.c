@@ -20,9 +20,18 @@ static long pages_mapped(void)
 static void test_map(void **state)
 {
     (void)state;
-    static const size_t SIZES[] = {1,          64,          4095,        4096,        4097,
-                                   1 << 20,    (4 << 20) - 1, 4 << 20,   (4 << 20) + 1, (4 << 20) + 4096,
-                                   (6 << 20) + 64, 33 << 20};
+    static const size_t SIZES[] = {1,
+                                   64,
+                                   4095,
+                                   4096,
+                                   4097,
+                                   1 << 20,
+                                   (4 << 20) - 1,
+                                   4 << 20,
+                                   (4 << 20) + 1,
+                                   (4 << 20) + 4096,
+                                   (6 << 20) + 64,
+                                   33 << 20};
     for (size_t i = 0; i < sizeof SIZES / sizeof *SIZES; i++) {
         unsigned char *p = sn_memory_map(SIZES[i]);
         assert_non_null(p);

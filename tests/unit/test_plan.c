@@ -1,4 +1,5 @@
-/* Numbers: the textbook, the table of geometries, every subset of wishes, and those that are refused. */
+/* Numbers: the textbook, the table of geometries, every subset of wishes, and those that are
+ * refused. */
 #include "test_trust.h"
 
 #include "filter/plan.h"
@@ -86,7 +87,7 @@ static void test_table(void **state)
         unsigned spread, probes;
         double bits;
     } TABLE[] = {
-        {0.1, 4.79, 1, 3, 4.84},   {0.03, 7.30, 1, 5, 7.45},  {0.01, 9.59, 1, 6, 9.95},
+        {0.1, 4.79, 1, 3, 4.84},    {0.03, 7.30, 1, 5, 7.45},   {0.01, 9.59, 1, 6, 9.95},
         {1e-3, 14.38, 1, 8, 15.72}, {1e-4, 19.17, 2, 6, 19.89}, {1e-6, 28.76, 2, 8, 31.45},
         {1e-9, 43.13, 3, 8, 47.17},
     };

@@ -1,4 +1,5 @@
-/* The public calls on one set: answers, batches, fullness, growth, windows, info, read-only, flags. */
+/* The public calls on one set: answers, batches, fullness, growth, windows, info, read-only, flags.
+ */
 #include "test_trust.h"
 
 #include "base/clock.h"
@@ -52,7 +53,8 @@ static void test_one_key(void **state)
             static const struct {
                 const char *data;
                 size_t len;
-            } KEYS[] = {{"", 0}, {"a", 1}, {"a\0b", 3}, {"a\0c", 3}, {"\xff", 1}, {"\x7f", 1}, {NULL, 0}};
+            } KEYS[] = {{"", 0},     {"a", 1},    {"a\0b", 3}, {"a\0c", 3},
+                        {"\xff", 1}, {"\x7f", 1}, {NULL, 0}};
             for (size_t i = 0; i < 6; i++) {
                 OK(seen_check(set, KEYS[i].data, KEYS[i].len, &answer, error));
                 assert_int_equal(answer, SEEN_NEW);
@@ -277,7 +279,8 @@ static void test_window_by_count(void **state)
         uint64_t forgotten = 0;
         for (uint64_t i = 0; i < 20000; i++) {
             assert_int_equal(add_key(set, i), SEEN_NEW);
-            uint64_t back = i < 699 ? i : 699; /* the window: the last 700 keys, this one included */
+            uint64_t back =
+                i < 699 ? i : 699; /* the window: the last 700 keys, this one included */
             assert_true(is_there(set, hash_of(i - back)));
             if (i >= 2200)
                 forgotten += !is_there(set, hash_of(i - 2200));
@@ -418,12 +421,18 @@ static void test_arguments(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_key),         cmocka_unit_test(test_batches),
-        cmocka_unit_test(test_keys_many),       cmocka_unit_test(test_full_refuses),
-        cmocka_unit_test(test_full_goes_on),    cmocka_unit_test(test_growing),
-        cmocka_unit_test(test_growing_counting), cmocka_unit_test(test_window_by_count),
-        cmocka_unit_test(test_window_by_time),  cmocka_unit_test(test_rotate),
-        cmocka_unit_test(test_info),            cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_one_key),
+        cmocka_unit_test(test_batches),
+        cmocka_unit_test(test_keys_many),
+        cmocka_unit_test(test_full_refuses),
+        cmocka_unit_test(test_full_goes_on),
+        cmocka_unit_test(test_growing),
+        cmocka_unit_test(test_growing_counting),
+        cmocka_unit_test(test_window_by_count),
+        cmocka_unit_test(test_window_by_time),
+        cmocka_unit_test(test_rotate),
+        cmocka_unit_test(test_info),
+        cmocka_unit_test(test_arguments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

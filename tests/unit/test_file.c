@@ -1,0 +1,616 @@
+/* Sets in files: flags, several handles, damage, pages left behind by crashes, counters. */
+#include "test_trust.h"
+
+#include "base/bytes.h"
+#include "hash/hash.h"
+#include "set/set.h"
+#include "store/image.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+enum { MANY = 3000 };
+
+static seen_hash h[MANY];
+static seen_answer answers[MANY];
+
+static seen_set *create(const char *name, seen_options options, unsigned flags)
+{
+    seen_set *set = NULL;
+    OK(seen_create(at(name), &options, flags, &set, error));
+    return set;
+}
+
+static seen_set *open_set(const char *name, unsigned flags)
+{
+    seen_set *set = NULL;
+    OK(seen_open(at(name), NULL, flags, &set, error));
+    return set;
+}
+
+static void add_range(seen_set *set, uint64_t first, size_t count)
+{
+    hashes_from(first, count, h);
+    OK(seen_add_hashes(set, h, count, NULL, error));
+}
+
+static size_t count_there(seen_set *set, uint64_t first, size_t count)
+{
+    size_t n = 0;
+    hashes_from(first, count, h);
+    OK(seen_check_hashes(set, h, count, answers, error));
+    for (size_t i = 0; i < count; i++)
+        n += answers[i] == SEEN_BEFORE;
+    return n;
+}
+
+static void drop(const char *name)
+{
+    OK(seen_drop(at(name), NULL, error));
+    assert_int_equal(scratch_count(), 0);
+}
+
+/* ---- flags ---- */
+
+static void test_create_flags(void **state)
+{
+    (void)state;
+    seen_options options = plain_options(SEEN_BLOOM, SEEN_FIXED, MANY, 1e-6);
+    seen_set *set = create("f", options, 0), *other = NULL;
+    add_range(set, 0, 100);
+    FAILS(SEEN_ERR_EXISTS, seen_create(at("f"), &options, 0, &other, error));
+    /* The same numbers: the same set, whoever made it. */
+    OK(seen_create(at("f"), &options, SEEN_IF_ABSENT, &other, error));
+    assert_int_equal(count_there(other, 0, 100), 100);
+    seen_close(other);
+    options.seed_given = false;
+    OK(seen_create(at("f"), &options, SEEN_IF_ABSENT, &other, error));
+    seen_close(other);
+    other = NULL;
+    seen_options wrong[6] = {options, options, options, options, options, options};
+    wrong[0].capacity++;
+    wrong[1].error_rate = 1e-5;
+    wrong[2].kind = SEEN_COUNTING;
+    wrong[3].growth = SEEN_GROWING;
+    wrong[4].seed_given = true;
+    wrong[4].seed[0]++;
+    wrong[5].growth = SEEN_WINDOW;
+    for (size_t i = 0; i < 6; i++)
+        FAILS(SEEN_ERR_MISMATCH, seen_create(at("f"), &wrong[i], SEEN_IF_ABSENT, &other, error));
+    assert_null(other);
+    assert_int_equal(count_there(set, 0, 100), 100);
+    /* Replaced: who has the old one open keeps it. */
+    other = create("f", options, SEEN_REPLACE);
+    assert_int_equal(count_there(other, 0, 100), 0);
+    assert_int_equal(count_there(set, 0, 100), 100);
+    seen_close(set);
+    seen_close(other);
+    drop("f");
+    OK(seen_create(at("f"), &options, SEEN_IF_ABSENT, &other, error));
+    seen_close(other);
+    drop("f");
+    FAILS(SEEN_ERR_NOT_FOUND, seen_create(at("no/f"), &options, SEEN_IF_ABSENT, &other, error));
+    FAILS(SEEN_ERR_NOT_FOUND, seen_open(at("no"), NULL, 0, &other, error));
+}
+
+static void test_read_only(void **state)
+{
+    (void)state;
+    seen_set *set = create("f", plain_options(SEEN_COUNTING, SEEN_FIXED, MANY, 1e-6), 0);
+    add_range(set, 0, 100);
+    seen_set *reader = open_set("f", SEEN_READ_ONLY);
+    assert_int_equal(count_there(reader, 0, 100), 100);
+    FAILS(SEEN_ERR_PERMISSION, seen_add(reader, "a", 1, NULL, error));
+    FAILS(SEEN_ERR_PERMISSION, seen_remove(reader, "a", 1, NULL, error));
+    FAILS(SEEN_ERR_PERMISSION, seen_add_hashes(reader, h, 3, answers, error));
+    assert_int_equal(answers[2], SEEN_UNKNOWN);
+    OK(seen_sync(reader, error));
+    seen_info info = {.size = sizeof info};
+    OK(seen_get_info(reader, &info, error));
+    assert_string_equal(info.store, "file");
+    assert_true(info.keys_estimated > 90 && info.keys_estimated < 110);
+    add_range(set, 500, 1); /* what others add is seen at once */
+    assert_int_equal(count_there(reader, 500, 1), 1);
+    seen_close(reader);
+    seen_close(set);
+    assert_int_equal(chmod(at("f"), 0400), 0);
+    reader = open_set("f", SEEN_READ_ONLY);
+    seen_close(reader);
+    drop("f");
+}
+
+static void test_alone(void **state)
+{
+    (void)state;
+    seen_options options = plain_options(SEEN_BLOOM, SEEN_GROWING, 100, 1e-6);
+    seen_set *one = create("f", options, SEEN_ALONE), *two = NULL;
+    FAILS(SEEN_ERR_PERMISSION, seen_open(at("f"), NULL, 0, &two, error));
+    FAILS(SEEN_ERR_PERMISSION, seen_open(at("f"), NULL, SEEN_ALONE, &two, error));
+    seen_set *reader = open_set("f", SEEN_READ_ONLY);
+    add_range(one, 0, MANY);
+    assert_int_equal(count_there(one, 0, MANY), MANY);
+    assert_int_equal(count_there(reader, 0, MANY), MANY); /* growth is noticed */
+    seen_close(one);
+    two = open_set("f", 0);
+    FAILS(SEEN_ERR_PERMISSION, seen_open(at("f"), NULL, SEEN_ALONE, &one, error));
+    one = open_set("f", 0);
+    seen_close(one);
+    seen_close(two);
+    one = open_set("f", SEEN_ALONE);
+    assert_int_equal(count_there(one, 0, MANY), MANY);
+    seen_close(one);
+    seen_close(reader);
+    drop("f");
+}
+
+/* ---- several handles, reopening ---- */
+
+static void test_reopen(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < 2; kind++)
+        for (int growth = 0; growth < (kind ? 2 : 3); growth++) {
+            seen_options options = plain_options((seen_kind)kind, (seen_growth)growth,
+                                                 growth == 1 ? 200 : 3 * MANY, 1e-6);
+            seen_set *set = create("f", options, 0);
+            for (uint64_t round = 0; round < 6; round++) {
+                add_range(set, round * 500, 500);
+                if (round % 2)
+                    seen_close(set);
+                else
+                    OK(seen_close_checked(set, error));
+                set = open_set("f", 0);
+                assert_int_equal(count_there(set, 0, 500 * (round + 1)), 500 * (round + 1));
+            }
+            /* The counters came along: a set still knows how full it is. */
+            sn_image image;
+            uint64_t added = 0;
+            OK(set->ops->image(set, &image, error));
+            for (uint32_t i = 0; i < image.layers; i++)
+                added += image.layer[i].added;
+            assert_in_range(added, 2990, 3000);
+            seen_close(set);
+            drop("f");
+        }
+}
+
+static void test_two_handles(void **state)
+{
+    (void)state;
+    for (int growth = 1; growth < 3; growth++) {
+        seen_options options =
+            plain_options(SEEN_BLOOM, (seen_growth)growth, growth == 1 ? 50 : 20 * MANY, 1e-9);
+        seen_set *a = create("f", options, 0), *b = open_set("f", 0),
+                 *reader = open_set("f", SEEN_READ_ONLY);
+        for (uint64_t i = 0; i < 2000; i++) {
+            seen_set *writer = i % 3 ? a : b, *other = i % 3 ? b : a;
+            assert_int_equal(add_key(writer, i), SEEN_NEW);
+            assert_int_equal(add_key(other, i), SEEN_BEFORE);
+            assert_true(is_there(reader, hash_of(i)));
+            if (growth == SEEN_WINDOW && i % 500 == 499)
+                OK(seen_rotate(writer, error));
+        }
+        assert_int_equal(count_there(a, 0, 2000), 2000);
+        assert_int_equal(count_there(b, 0, 2000), 2000);
+        seen_close(a);
+        seen_close(b);
+        seen_close(reader);
+        drop("f");
+    }
+}
+
+/* ---- pages ---- */
+
+/* Stands before the system's: lets the writing of one page fail. */
+static bool fail_page_a, fail_page_b;
+
+ssize_t pwrite64(int fd, const void *data, size_t len, off64_t where)
+{
+    if (len == 4096 && ((fail_page_a && where == 0) || (fail_page_b && where == 4096))) {
+        errno = EIO;
+        return -1;
+    }
+    return syscall(SYS_pwrite64, fd, data, len, where);
+}
+
+static void write_at(const char *name, const void *data, size_t len, off_t where)
+{
+    int fd = open(at(name), O_WRONLY);
+    assert_true(fd >= 0);
+    assert_int_equal(pwrite(fd, data, len, where), (ssize_t)len);
+    close(fd);
+}
+
+/* Either page may be lost, at any time, and the other one tells all. */
+static void test_lost_page(void **state)
+{
+    (void)state;
+    static const char JUNK[4096] = "junk";
+    seen_set *set = create("f", plain_options(SEEN_BLOOM, SEEN_GROWING, 100, 1e-6), 0);
+    add_range(set, 0, 1000);
+    seen_close(set);
+    for (int page = 0; page < 2; page++) {
+        write_at("f", JUNK, sizeof JUNK, page * 4096);
+        for (unsigned flags = 0; flags <= SEEN_READ_ONLY; flags += SEEN_READ_ONLY) {
+            set = open_set("f", flags);
+            assert_int_equal(count_there(set, 0, 1000), 1000);
+            seen_close(set);
+        }
+        /* The next change of the image makes both whole again. */
+        set = open_set("f", 0);
+        add_range(set, 1000, MANY);
+        assert_int_equal(count_there(set, 0, 1000), 1000);
+        seen_close(set);
+    }
+    set = open_set("f", 0);
+    assert_int_equal(count_there(set, 1000, MANY), MANY);
+    seen_close(set);
+    write_at("f", JUNK, sizeof JUNK, 0);
+    write_at("f", JUNK, sizeof JUNK, 4096);
+    FAILS(SEEN_ERR_FORMAT, seen_open(at("f"), NULL, 0, &set, error));
+    unlink(at("f"));
+}
+
+/* Two crashes: the first between the pages, so that B is behind A; the second, later, while page A
+ * is being written. What was added and synced in between must not be lost with page A. */
+static void test_two_crashes(void **state)
+{
+    (void)state;
+    static const char JUNK[4096] = "torn";
+    seen_set *set = create("f", plain_options(SEEN_BLOOM, SEEN_GROWING, 100, 1e-6), 0);
+    unsigned char old[4096];
+    int fd = open(at("f"), O_RDWR);
+    assert_int_equal(pread(fd, old, 4096, 0), 4096);
+    add_range(set, 0, 120); /* a second layer */
+    OK(seen_close_checked(set, error));
+    assert_int_equal(pwrite(fd, old, 4096, 4096), 4096); /* the first crash */
+    set = open_set("f", 0);
+    add_range(set, 120, 15); /* in the second layer, durable */
+    OK(seen_sync(set, error));
+    fail_page_a = true; /* the second crash: page A was begun and not finished */
+    hashes_from(1000, MANY, h);
+    FAILS(SEEN_ERR_IO, seen_add_hashes(set, h, MANY, answers, error));
+    fail_page_a = false;
+    assert_int_equal(pwrite(fd, JUNK, 4096, 0), 4096);
+    seen_close(set);
+    close(fd);
+    set = open_set("f", 0);
+    assert_int_equal(count_there(set, 0, 135), 135);
+    add_range(set, 1000, MANY);
+    assert_int_equal(count_there(set, 0, 135), 135);
+    seen_close(set);
+    drop("f");
+}
+
+/* A page that could not be written: the set says so, and goes on when it can. */
+static void test_failed_publish(void **state)
+{
+    (void)state;
+    for (unsigned flags = 0; flags <= SEEN_ALONE; flags += SEEN_ALONE)
+        for (int growth = 1; growth < 3; growth++) {
+            seen_options options = plain_options(SEEN_BLOOM, (seen_growth)growth, 100, 1e-6);
+            seen_set *set = create("f", options, flags);
+            uint64_t next = 0;
+            for (int round = 0; round < 5; round++) {
+                *(round % 2 ? &fail_page_a : &fail_page_b) = true;
+                hashes_from(next, MANY, h);
+                FAILS(SEEN_ERR_IO, seen_add_hashes(set, h, MANY, answers, error));
+                fail_page_a = fail_page_b = false;
+                uint64_t decided = 0;
+                while (answers[decided] != SEEN_UNKNOWN)
+                    decided++;
+                uint64_t last = growth == 1 ? decided : decided < 90 ? decided : 90;
+                assert_int_equal(count_there(set, next + decided - last, last), last);
+                next += decided;
+                add_range(set, next, 5);
+                next += 5;
+                assert_int_equal(count_there(set, next - 5, 5), 5);
+            }
+            if (growth == SEEN_GROWING)
+                assert_int_equal(count_there(set, 0, next), next);
+            seen_close(set);
+            set = open_set("f", 0);
+            assert_int_equal(count_there(set, next - 5, 5), 5);
+            seen_close(set);
+            drop("f");
+        }
+}
+
+/* What was appended behind the last layer does not become part of the next one. */
+static void test_appended(void **state)
+{
+    (void)state;
+    seen_set *set = create("f", plain_options(SEEN_BLOOM, SEEN_GROWING, 300, 1e-4), 0);
+    add_range(set, 0, 100);
+    seen_close(set);
+    static unsigned char junk[100000];
+    memset(junk, 0xff, sizeof junk);
+    struct stat st;
+    assert_int_equal(stat(at("f"), &st), 0);
+    write_at("f", junk, sizeof junk, st.st_size);
+    set = open_set("f", 0);
+    add_range(set, 100, 2000);
+    assert_int_equal(count_there(set, 0, 2100), 2100);
+    assert_true(count_there(set, 1000000, MANY) < 10);
+    seen_close(set);
+    drop("f");
+}
+
+/* ---- damage ---- */
+
+/* Every byte of a small file flipped in turn: refused, or the same answers where the checksum of a
+ * page covers it; in the lines a flip is an answer of one key at most, and never a crash. */
+static void test_flips(void **state)
+{
+    (void)state;
+    for (int growth = 0; growth < 3; growth++) {
+        seen_options options = plain_options(SEEN_BLOOM, (seen_growth)growth, 60, 0.01);
+        options.generations = 2;
+        seen_set *set = create("f", options, 0);
+        add_range(set, 0, 59);
+        seen_close(set);
+        size_t size;
+        unsigned char *good = file_bytes(at("f"), &size);
+        assert_true(size < 64000);
+        uint64_t refused = 0, other = 0;
+        for (size_t i = 0; i < size; i += i < 8192 || i >= 16384 ? 1 : 7) {
+            unsigned char bad = (unsigned char)(good[i] ^ (i < 16384 ? 1u << i % 8 : 255u));
+            write_at("f", &bad, 1, (off_t)i);
+            seen_error e;
+            seen_status status = seen_open(at("f"), NULL, SEEN_READ_ONLY, &set, &e);
+            if (status == SEEN_OK) {
+                size_t there = count_there(set, 0, 59);
+                assert_true(i < 16384 ? there == 59 : there >= 20);
+                other += there != 59;
+                seen_close(set);
+            } else {
+                assert_int_equal(status, SEEN_ERR_FORMAT);
+                refused++;
+            }
+            write_at("f", good + i, 1, (off_t)i);
+        }
+        assert_int_equal(refused, 0); /* one page is always whole */
+        assert_true(other > 10);
+        /* Both pages: refused, and the file is left as it was. */
+        for (size_t i = 0; i < 4096; i += 5) {
+            unsigned char bad = (unsigned char)(good[i] ^ 0x10);
+            write_at("f", &bad, 1, (off_t)i);
+            write_at("f", &bad, 1, (off_t)i + 4096);
+            FAILS(SEEN_ERR_FORMAT, seen_open(at("f"), NULL, 0, &set, error));
+            write_at("f", good + i, 1, (off_t)i);
+            write_at("f", good + i, 1, (off_t)i + 4096);
+        }
+        size_t again;
+        unsigned char *after = file_bytes(at("f"), &again);
+        assert_int_equal(size, again);
+        assert_memory_equal(good, after, size);
+        free(after);
+        free(good);
+        drop("f");
+    }
+}
+
+static void test_truncations(void **state)
+{
+    (void)state;
+    seen_set *set = create("f", plain_options(SEEN_BLOOM, SEEN_GROWING, 60, 0.01), 0);
+    add_range(set, 0, 200);
+    sn_image image;
+    OK(set->ops->image(set, &image, error));
+    const sn_layer *last = &image.layer[image.layers - 1];
+    uint64_t need = last->offset + sn_geometry_bytes(&last->geometry);
+    seen_close(set);
+    size_t size;
+    unsigned char *good = file_bytes(at("f"), &size);
+    for (size_t cut = 0; cut<size; cut += cut % 512> 2 && cut % 512 < 500 ? 61 : 1) {
+        assert_int_equal(truncate(at("f"), (off_t)cut), 0);
+        if (cut >= need)
+            break;
+        FAILS(SEEN_ERR_FORMAT, seen_open(at("f"), NULL, 0, &set, error));
+        struct stat st;
+        assert_int_equal(stat(at("f"), &st), 0);
+        assert_int_equal(st.st_size, cut);
+        file_put(at("f"), good, size);
+    }
+    file_put(at("f"), good, size);
+    set = open_set("f", 0);
+    assert_int_equal(count_there(set, 0, 200), 200);
+    seen_close(set);
+    free(good);
+    drop("f");
+}
+
+static void test_foreign(void **state)
+{
+    (void)state;
+    seen_set *set = NULL;
+    file_put(at("text"), "hello\n", 6);
+    FAILS(SEEN_ERR_FORMAT, seen_open(at("text"), NULL, 0, &set, error));
+    static char zero[100000];
+    file_put(at("text"), zero, sizeof zero);
+    FAILS(SEEN_ERR_FORMAT, seen_open(at("text"), NULL, 0, &set, error));
+    file_put(at("text"), zero, 0);
+    FAILS(SEEN_ERR_FORMAT, seen_open(at("text"), NULL, 0, &set, error));
+    unlink(at("text"));
+    FAILS(SEEN_ERR_FORMAT, seen_open("/dev/null", NULL, 0, &set, error));
+    FAILS(SEEN_ERR_IO, seen_open(scratch_path, NULL, 0, &set, error));
+    FAILS(SEEN_ERR_FORMAT, seen_open(scratch_path, NULL, SEEN_READ_ONLY, &set, error));
+    assert_null(set);
+    /* A name that would steer a terminal. */
+    seen_error e;
+    assert_int_equal(seen_open(at("a\x1b[31m\nb"), NULL, 0, &set, &e), SEEN_ERR_NOT_FOUND);
+    for (const char *p = e.message; *p; p++)
+        assert_true(*p >= 0x20);
+    assert_non_null(strstr(e.message, "a\\x1b[31m\\x0ab"));
+}
+
+/* A fifo must not be waited for. */
+static void test_fifo(void **state)
+{
+    (void)state;
+    seen_set *set = NULL;
+    assert_int_equal(mkfifo(at("fifo"), 0600), 0);
+    FAILS(SEEN_ERR_FORMAT, seen_open(at("fifo"), NULL, 0, &set, error));
+    FAILS(SEEN_ERR_FORMAT, seen_open(at("fifo"), NULL, SEEN_READ_ONLY, &set, error));
+    unlink(at("fifo"));
+}
+
+/* ---- counters ---- */
+
+static uint64_t counter_of(seen_set *set)
+{
+    sn_image image;
+    OK(set->ops->image(set, &image, error));
+    return image.layer[0].added;
+}
+
+/* A counter that the bits contradict is corrected; one that is right is left alone. */
+static void test_counters(void **state)
+{
+    (void)state;
+    static const uint64_t LIES[] = {0, 5, 1000000, UINT64_MAX, UINT64_MAX - 2000};
+    seen_set *set = create("f", plain_options(SEEN_BLOOM, SEEN_FIXED, 4000, 0.001), 0);
+    add_range(set, 0, MANY);
+    seen_close(set);
+    for (size_t i = 0; i < 5; i++) {
+        set = open_set("f", 0);
+        uint64_t right = counter_of(set);
+        assert_in_range(right, MANY - 200, MANY + 200);
+        seen_close(set);
+        unsigned char lie[8];
+        sn_store64(lie, LIES[i]);
+        write_at("f", lie, 8, 8192);
+    }
+    set = open_set("f", 0);
+    hashes_from(10000, MANY, h);
+    FAILS(SEEN_ERR_FULL, seen_add_hashes(set, h, MANY, answers, error));
+    seen_close(set);
+    drop("f");
+}
+
+static void test_counters_at_any_size(void **state)
+{
+    (void)state;
+    rng r = {test_seed()};
+    for (int round = 0; round < 60; round++) {
+        uint64_t capacity = 1 + rng_below(&r, round % 2 ? 300 : 60000);
+        seen_set *set = create("f",
+                               plain_options((seen_kind)(round % 3 == 0), SEEN_FIXED, capacity,
+                                             round % 5 ? 0.01 : 1e-6),
+                               0);
+        uint64_t added = 0, n = rng_below(&r, capacity + 1);
+        while (added < n) {
+            size_t part = n - added < MANY ? (size_t)(n - added) : MANY;
+            add_range(set, added, part);
+            added += part;
+        }
+        uint64_t before = counter_of(set);
+        seen_close(set);
+        set = open_set("f", 0);
+        if (counter_of(set) != before)
+            fail_msg("%llu of %llu keys: the counter was %llu and became %llu",
+                     (unsigned long long)n, (unsigned long long)capacity,
+                     (unsigned long long)before, (unsigned long long)counter_of(set));
+        seen_close(set);
+        drop("f");
+    }
+}
+
+/* ---- what is created ---- */
+
+static void test_permissions(void **state)
+{
+    (void)state;
+    struct stat st;
+    mode_t mask = umask(077);
+    seen_set *set = create("f", plain_options(SEEN_BLOOM, SEEN_FIXED, 100, 0.01), 0);
+    assert_int_equal(stat(at("f"), &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0600);
+    umask(022);
+    OK(seen_copy(set, at("f"), SEEN_REPLACE, NULL, error));
+    assert_int_equal(stat(at("f"), &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0644);
+    umask(mask);
+    seen_close(set);
+    /* Opening follows a link; replacing replaces the link and not what it points to. */
+    assert_int_equal(symlink("f", at("link")), 0);
+    set = open_set("link", 0);
+    seen_close(set);
+    seen_options options = plain_options(SEEN_BLOOM, SEEN_FIXED, 7, 0.01);
+    FAILS(SEEN_ERR_EXISTS, seen_create(at("link"), &options, 0, &set, error));
+    set = create("link", options, SEEN_REPLACE);
+    seen_close(set);
+    set = open_set("f", 0);
+    seen_info info = {.size = sizeof info};
+    OK(seen_get_shape(set, &info, error));
+    assert_int_equal(info.capacity, 100);
+    seen_close(set);
+    unlink(at("link"));
+    /* A link that points nowhere is not followed to make a file there. */
+    assert_int_equal(symlink("elsewhere", at("link")), 0);
+    FAILS(SEEN_ERR_EXISTS, seen_create(at("link"), &options, 0, &set, error));
+    assert_int_not_equal(access(at("elsewhere"), F_OK), 0);
+    unlink(at("link"));
+    drop("f");
+}
+
+/* A limit on the size of files: refused, nothing left behind, the old set whole. */
+static void test_no_room(void **state)
+{
+    (void)state;
+    struct rlimit limit, tight;
+    seen_options small = plain_options(SEEN_BLOOM, SEEN_GROWING, 1000, 0.01);
+    seen_options large = plain_options(SEEN_BLOOM, SEEN_FIXED, 100000000, 0.01);
+    seen_set *set = create("f", small, 0), *other = NULL;
+    add_range(set, 0, 500);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    tight = limit;
+    tight.rlim_cur = 24000;
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &tight), 0);
+    FAILS(SEEN_ERR_SPACE, seen_create(at("g"), &large, 0, &other, error));
+    hashes_from(500, MANY, h);
+    seen_error e = {0};
+    seen_status status = seen_add_hashes(set, h, MANY, answers, &e);
+    size_t decided = 0;
+    while (decided < MANY && answers[decided] != SEEN_UNKNOWN)
+        decided++;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    assert_int_equal(status, SEEN_ERR_SPACE);
+    assert_true(decided > 100 && decided < MANY);
+    assert_int_equal(count_there(set, 0, 500 + decided), 500 + decided);
+    assert_int_equal(scratch_count(), 1);
+    add_range(set, 500, MANY); /* with room again it goes on */
+    seen_close(set);
+    set = open_set("f", 0);
+    assert_int_equal(count_there(set, 500, MANY), MANY);
+    seen_close(set);
+    drop("f");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_create_flags),
+        cmocka_unit_test(test_read_only),
+        cmocka_unit_test(test_alone),
+        cmocka_unit_test(test_reopen),
+        cmocka_unit_test(test_two_handles),
+        cmocka_unit_test(test_lost_page),
+        cmocka_unit_test(test_two_crashes),
+        cmocka_unit_test(test_failed_publish),
+        cmocka_unit_test(test_appended),
+        cmocka_unit_test(test_flips),
+        cmocka_unit_test(test_truncations),
+        cmocka_unit_test(test_foreign),
+        cmocka_unit_test(test_fifo),
+        cmocka_unit_test(test_counters),
+        cmocka_unit_test(test_counters_at_any_size),
+        cmocka_unit_test(test_permissions),
+        cmocka_unit_test(test_no_room),
+    };
+    return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
+}
