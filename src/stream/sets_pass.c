@@ -365,9 +365,20 @@ static seen_status only_first(sn_sets *s, sn_block *block, seen_error *error)
     return SEEN_OK;
 }
 
+/* Leaves out what a way that was left has printed. */
+static void skip_lines(const sn_sets *s, sn_block *block)
+{
+    if (block->first_line >= s->skip)
+        return;
+    uint64_t done = s->skip - block->first_line;
+    memset(block->answer, SEEN_UNKNOWN, done < block->lines ? (size_t)done : block->lines);
+}
+
 static seen_status decide_first(void *context, sn_block *block, seen_error *error)
 {
-    return only_first(context, block, error);
+    seen_status status = only_first(context, block, error);
+    skip_lines(context, block);
+    return status;
 }
 
 /* With a table of B, lines that are not in it must be remembered there. */
@@ -419,11 +430,7 @@ static seen_status decide_kept(void *context, sn_block *block, seen_error *error
     sn_sets *s = context;
     seen_status status =
         sn_keep_ask(&s->keep, block->first_line, block->lines, block->answer, error);
-    /* What a way that was left has printed. */
-    if (block->first_line < s->skip) {
-        uint64_t done = s->skip - block->first_line;
-        memset(block->answer, SEEN_UNKNOWN, done < block->lines ? (size_t)done : block->lines);
-    }
+    skip_lines(s, block);
     return status;
 }
 

@@ -253,7 +253,7 @@ static bool plan_spill_filtered(sn_sets_plan *plan, const sn_sets_numbers *n)
              plan->survivors * (READ_BACK_NS + ADD_NS) +
                  plan->candidates * (READ_BACK_NS + CHECK_NS));
     add_step(plan, n, "read A again and print", bytes_a + notes, 0, n->lines_a * SKIM_NS, 0);
-    return !(n->except && n->unique) && plan->small >= MIB / 64 &&
+    return !(n->except && n->unique) && (double)plan->small * 2 >= plan->candidates &&
            plan->slices <= SN_SPILL_PARTS_MAX && (n->room <= 0 || plan->written < n->room);
 }
 
@@ -273,7 +273,7 @@ static bool plan_rounds(sn_sets_plan *plan, const sn_sets_numbers *n)
              r * n->lines_a * LINE_NS, n->lines_a * CHECK_NS);
     plan->step[plan->step_count - 1].times = r;
     add_step(plan, n, "read A again and print", bytes_a + notes, 0, n->lines_a * SKIM_NS, 0);
-    return plan->slices < 1e6;
+    return true;
 }
 
 static bool plan_approx(sn_sets_plan *plan, const sn_sets_numbers *n)
