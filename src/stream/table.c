@@ -437,22 +437,31 @@ static inline void unlock(part *p)
     atomic_store_explicit(&p->lock, 0, memory_order_release);
 }
 
-/* Takes back what was added at home from a chunk behind a hash that found no room, the last first:
- * each is the last of its bucket then. */
+/* Takes an entry out again. `passed` stays: a search then goes on where it need not. */
+static void take_out(sn_table *table, seen_hash hash)
+{
+    unsigned slot;
+    bucket *b = find(table, hash, &slot);
+    assert(b);
+    uint32_t state = atomic_load_explicit(&b->state, memory_order_relaxed);
+    unsigned last = (state & COUNT_MASK) - 1;
+    uint32_t marks = marks_of(state, last);
+    state &= ~(marks_of(UINT32_MAX, slot) << slot | marks << last);
+    b->high[slot] = b->high[last];
+    b->low[slot] = b->low[last];
+    if (slot < last)
+        state |= marks << slot;
+    atomic_store_explicit(&b->state, state - 1, memory_order_relaxed);
+    table->part[part_of(table, hash.hi)].used--;
+}
+
+/* Takes back what was added from a chunk behind a hash that found no room. */
 static void undo(sn_table *table, const seen_hash *hashes, const seen_answer *answers, size_t first,
                  size_t end)
 {
-    for (size_t i = end; i-- > first;) {
-        if (answers[i] != SEEN_NEW)
-            continue;
-        size_t number = part_of(table, hashes[i].hi);
-        uint32_t n = bucket_count(table, number);
-        bucket *b = buckets_of(table, number) + home_of(table, hashes[i].hi, n);
-        uint32_t state = atomic_load_explicit(&b->state, memory_order_relaxed);
-        assert(b->high[(state & COUNT_MASK) - 1] == hashes[i].hi);
-        atomic_store_explicit(&b->state, state - 1, memory_order_relaxed);
-        table->part[number].used--;
-    }
+    for (size_t i = first; i < end; i++)
+        if (answers[i] == SEEN_NEW)
+            take_out(table, hashes[i]);
 }
 
 size_t sn_table_add(sn_table *table, const seen_hash *hashes, size_t count, seen_answer *answers)

@@ -157,6 +157,36 @@ static void limit_is_kept(void **unused)
     }
 }
 
+/* A batch that ends in the middle: of the rest nothing is there, and marks stay with their owners.
+ */
+static void nothing_behind_the_end(void **unused)
+{
+    (void)unused;
+    static seen_hash hashes[BATCH];
+    static seen_answer answers[BATCH];
+    for (uint64_t seed = 0; seed < 60; seed++) {
+        sn_table *table = open_table((uint64_t)150 << 10, 0);
+        uint64_t first = seed << 32, added = 0;
+        for (size_t got = BATCH; got == BATCH; added += got) {
+            for (size_t i = 0; i < BATCH; i++)
+                hashes[i] = hash_of(first + added + i);
+            got = sn_table_add(table, hashes, BATCH, answers);
+            for (uint64_t i = 0; i < got; i += 3)
+                sn_table_mark(table, 1, -1, &hashes[i], 1);
+        }
+        assert_int_equal(sn_table_count(table), added);
+        for (uint64_t key = 0; key < added + BATCH; key++) {
+            seen_hash hash = hash_of(first + key);
+            seen_answer there, mark;
+            sn_table_check(table, &hash, 1, &there);
+            sn_table_check_marked(table, 1, &hash, 1, &mark);
+            assert_int_equal(there, key < added ? SEEN_BEFORE : SEEN_NEW);
+            assert_int_equal(mark, key < added && key % BATCH % 3 == 0 ? SEEN_BEFORE : SEEN_NEW);
+        }
+        sn_table_close(table);
+    }
+}
+
 static void bytes_per_entry(void **unused)
 {
     (void)unused;
@@ -311,10 +341,15 @@ static void several_threads(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(add_and_check),   cmocka_unit_test(equal_in_one_batch),
-        cmocka_unit_test(ninety_six_bits), cmocka_unit_test(limit_is_kept),
-        cmocka_unit_test(bytes_per_entry), cmocka_unit_test(marks_last),
-        cmocka_unit_test(lists_all),       cmocka_unit_test(several_threads),
+        cmocka_unit_test(add_and_check),
+        cmocka_unit_test(equal_in_one_batch),
+        cmocka_unit_test(ninety_six_bits),
+        cmocka_unit_test(limit_is_kept),
+        cmocka_unit_test(nothing_behind_the_end),
+        cmocka_unit_test(bytes_per_entry),
+        cmocka_unit_test(marks_last),
+        cmocka_unit_test(lists_all),
+        cmocka_unit_test(several_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
