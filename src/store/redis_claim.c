@@ -49,6 +49,24 @@ static void say_count(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
     sn_say_signed(ch, by);
 }
 
+/* The same where the counters are there: those of a filter that was dropped do not come back. */
+static void say_count_there(sn_channel *ch, const sn_redis_view *view, uint32_t layer, int64_t by)
+{
+    static const char SCRIPT[] = "if redis.call('EXISTS',KEYS[1])==0 then return 0 end "
+                                 "return redis.call('HINCRBY',KEYS[1],ARGV[1],ARGV[2])";
+    sn_redis_key key;
+    char field[32];
+    sn_redis_key_added(&ch->redis->address, view, &key);
+    field_of(view, layer, field);
+    sn_say(ch, layer, key.slot, 6);
+    sn_say_text(ch, "EVAL");
+    sn_say_text(ch, SCRIPT);
+    sn_say_text(ch, "1");
+    sn_say_arg(ch, key.text, key.len);
+    sn_say_text(ch, field);
+    sn_say_signed(ch, by);
+}
+
 static seen_status count_by(sn_channel *ch, const sn_redis_view *view, uint32_t layer, int64_t by,
                             int64_t *total, seen_error *error)
 {
@@ -133,7 +151,8 @@ seen_status sn_redis_uncount(sn_channel *ch, const sn_redis_view *view, uint32_t
                              uint64_t keys, seen_error *error)
 {
     int64_t total = 0;
-    return count_by(ch, view, layer, -(int64_t)keys, &total, error);
+    say_count_there(ch, view, layer, -(int64_t)keys);
+    return sn_channel_run(ch, take_count, &total, error);
 }
 
 seen_status sn_redis_flush_counts(sn_redis_set *set, sn_channel *ch, seen_error *error)
@@ -147,7 +166,10 @@ seen_status sn_redis_flush_counts(sn_redis_set *set, sn_channel *ch, seen_error 
     set->claim_left = 0;
     pthread_mutex_unlock(&set->lock);
     int64_t total;
-    return by ? count_by(ch, &view, view.image.current, by, &total, error) : SEEN_OK;
+    if (!by)
+        return SEEN_OK;
+    say_count_there(ch, &view, view.image.current, by);
+    return sn_channel_run(ch, take_count, &total, error);
 }
 
 static bool take_fields(void *context, uint32_t tag, const sn_reply *reply, bool again)
@@ -186,8 +208,8 @@ seen_status sn_redis_add_counts(sn_channel *ch, const sn_redis_view *view, const
                                 seen_error *error)
 {
     for (uint32_t i = 0; i < from->layers && i < view->image.layers; i++)
-        if (from->layer[i].added)
+        if (from->layer[i].added || i == view->image.current)
             say_count(ch, view, i, (int64_t)from->layer[i].added);
     int64_t total;
-    return ch->commands ? sn_channel_run(ch, take_count, &total, error) : SEEN_OK;
+    return sn_channel_run(ch, take_count, &total, error);
 }

@@ -380,7 +380,7 @@ static seen_status pour_in(sn_channel *ch, const sn_redis_view *view, seen_set *
         }
     }
     free(chunk);
-    return status == SEEN_OK ? sn_redis_add_counts(ch, view, &view->image, error) : status;
+    return status;
 }
 
 /* Makes a filter, from nothing or as a copy of `from`. */
@@ -396,6 +396,8 @@ static seen_status make_filter(sn_channel *ch, const sn_redis_view *view, unsign
     status = stage(ch, view, replace, error);
     if (status == SEEN_OK && from)
         status = pour_in(ch, view, from, error);
+    if (status == SEEN_OK)
+        status = sn_redis_add_counts(ch, view, &view->image, error);
     if (status == SEEN_OK)
         status = finish(ch, view, replace, error);
     if (status != SEEN_OK) {

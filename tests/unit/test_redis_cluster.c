@@ -1,0 +1,201 @@
+/* A real cluster: three masters and three replicas, a resharding and a killed master under load. */
+#include "set/set.h"
+#include "store/redis_names.h"
+#include "tests/redis/cluster.h"
+#include "tests/redis/winners.h"
+
+#include <setjmp.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+enum { CLIENTS = 3 };
+
+static test_cluster cluster;
+
+static char *url_of(const char *name)
+{
+    static char url[4][256];
+    static int next;
+    char *to = url[next++ % 4];
+    snprintf(to, 256, "%s/%s", cluster.url, name);
+    return to;
+}
+
+static void make(const char *where, seen_options o)
+{
+    seen_set *set;
+    seen_error error = {0};
+    o.size = sizeof o;
+    o.seed_given = true;
+    o.seed[0] = 3;
+    o.seed[1] = 4;
+    if (seen_create(where, &o, 0, &set, &error) != SEEN_OK)
+        fail_msg("%s", error.message);
+    seen_close(set);
+}
+
+static void test_slots(void **state)
+{
+    (void)state;
+    const char *keys[] = {"a", "seen:x", "seen:{x:0123:1.2:17}", "{}x", "x{}y{z}", "{a}{b}", ""};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        assert_int_equal(sn_redis_slot(keys[i], strlen(keys[i])),
+                         test_number(&cluster.node[0], "CLUSTER KEYSLOT %s", keys[i]));
+}
+
+/* The shards of a filter lie on all masters. */
+static void test_spread(void **state)
+{
+    (void)state;
+    make(url_of("spread"), (seen_options){.capacity = 30000000, .error_rate = 0.01});
+    for (int i = 0; i < CLUSTER_NODES; i++)
+        if (test_is_master(&cluster.node[i]))
+            assert_true(test_number(&cluster.node[i], "DBSIZE") >= 2);
+    assert_int_equal(seen_drop(url_of("spread"), NULL, NULL), SEEN_OK);
+    for (int i = 0; i < CLUSTER_NODES; i++)
+        assert_int_equal(test_number(&cluster.node[i], "DBSIZE"), 0);
+}
+
+static void finish(winners *w, pid_t *pid, bool exactly_once)
+{
+    unsigned once, never, more;
+    winners_wait(CLIENTS, pid);
+    if (w->failures)
+        fail_msg("%s", w->message);
+    winners_count(w, &once, &never, &more);
+    printf("told once %u, never %u, more often %u\n", once, never, more);
+    assert_int_equal(never, 0);
+    if (exactly_once)
+        assert_int_equal(more, 0);
+}
+
+static void assert_all_seen(const char *where)
+{
+    seen_set *set;
+    seen_error error = {0};
+    if (seen_open(where, NULL, 0, &set, &error) != SEEN_OK)
+        fail_msg("%s", error.message);
+    for (unsigned long at = 0; at < WINNERS_KEYS; at += 4000) {
+        seen_hash hashes[4000];
+        seen_answer answers[4000];
+        for (unsigned long i = 0; i < 4000; i++)
+            hashes[i] = winners_hash(at + i);
+        if (seen_check_hashes(set, hashes, 4000, answers, &error) != SEEN_OK)
+            fail_msg("%s", error.message);
+        for (int i = 0; i < 4000; i++)
+            assert_int_equal(answers[i], SEEN_BEFORE);
+    }
+    seen_close(set);
+}
+
+static void test_one_winner(void **state)
+{
+    (void)state;
+    make(url_of("winner"), (seen_options){.capacity = 2000000, .error_rate = 1e-5});
+    winners *w = winners_map();
+    pid_t pid[CLIENTS];
+    winners_fork(w, url_of("winner"), CLIENTS, 2000, 0, pid);
+    __atomic_store_n(&w->go, 1, __ATOMIC_SEQ_CST);
+    finish(w, pid, true);
+    assert_all_seen(url_of("winner"));
+    munmap(w, sizeof *w);
+}
+
+static void test_growing(void **state)
+{
+    (void)state;
+    make(url_of("grows"),
+         (seen_options){.growth = SEEN_GROWING, .capacity = 20000, .error_rate = 1e-7});
+    winners *w = winners_map();
+    pid_t pid[CLIENTS];
+    winners_fork(w, url_of("grows"), CLIENTS, 2000, 0, pid);
+    __atomic_store_n(&w->go, 1, __ATOMIC_SEQ_CST);
+    finish(w, pid, true);
+    assert_all_seen(url_of("grows"));
+    munmap(w, sizeof *w);
+}
+
+/* Slots move while keys are added: MOVED and ASK are followed, and one winner still holds. */
+static void test_resharding(void **state)
+{
+    (void)state;
+    make(url_of("moves"), (seen_options){.capacity = 4000000, .error_rate = 1e-5});
+    winners *w = winners_map();
+    pid_t pid[CLIENTS];
+    winners_fork(w, url_of("moves"), CLIENTS, 500, 10, pid);
+    __atomic_store_n(&w->go, 1, __ATOMIC_SEQ_CST);
+    int master[3], masters = 0;
+    for (int i = 0; i < CLUSTER_NODES && masters < 3; i++)
+        if (test_is_master(&cluster.node[i]))
+            master[masters++] = i;
+    assert_int_equal(masters, 3);
+    assert_true(test_cluster_reshard(&cluster, master[0], master[1], 1500));
+    bool under_load = __atomic_load_n(&w->done, __ATOMIC_SEQ_CST) < CLIENTS * WINNERS_KEYS;
+    printf("resharded %s\n", under_load ? "under load" : "too late");
+    finish(w, pid, true);
+    assert_all_seen(url_of("moves"));
+    munmap(w, sizeof *w);
+}
+
+/* A master dies. Keys that were on their way may be told new twice, none is lost: what a sync
+ * confirmed is there after the failover, and what was not is told to somebody. */
+static void test_failover(void **state)
+{
+    (void)state;
+    make(url_of("dies"), (seen_options){.capacity = 4000000, .error_rate = 1e-5});
+    seen_set *set;
+    seen_error error = {0};
+    seen_options options = {.size = sizeof options, .retry_ms = 30000};
+    assert_int_equal(seen_open(url_of("dies"), &options, 0, &set, &error), SEEN_OK);
+    seen_hash before[5000];
+    seen_answer answers[5000];
+    for (unsigned long i = 0; i < 5000; i++)
+        before[i] = winners_hash(1000000 + i);
+    assert_int_equal(seen_add_hashes(set, before, 5000, answers, &error), SEEN_OK);
+    if (seen_sync(set, &error) != SEEN_OK)
+        fail_msg("%s", error.message);
+    winners *w = winners_map();
+    pid_t pid[CLIENTS];
+    winners_fork(w, url_of("dies"), CLIENTS, 500, 10, pid);
+    __atomic_store_n(&w->go, 1, __ATOMIC_SEQ_CST);
+    while (__atomic_load_n(&w->done, __ATOMIC_SEQ_CST) < WINNERS_KEYS / 2)
+        test_sleep_ms(5);
+    int victim = 0;
+    while (!test_is_master(&cluster.node[victim]))
+        victim++;
+    test_server_kill(&cluster.node[victim]);
+    /* A handle that was open all the time finds its way too. */
+    if (seen_check_hashes(set, before, 5000, answers, &error) != SEEN_OK)
+        fail_msg("%s", error.message);
+    for (int i = 0; i < 5000; i++)
+        assert_int_equal(answers[i], SEEN_BEFORE);
+    finish(w, pid, false);
+    seen_close(set);
+    munmap(w, sizeof *w);
+}
+
+static int start(void **state)
+{
+    (void)state;
+    return test_cluster_start(&cluster) ? 0 : -1;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    test_cluster_stop(&cluster);
+    return 0;
+}
+
+int main(void)
+{
+    if (!test_have_redis() || system("redis-cli --version > /dev/null 2>&1") != 0)
+        return 77;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_slots),      cmocka_unit_test(test_spread),
+        cmocka_unit_test(test_one_winner), cmocka_unit_test(test_growing),
+        cmocka_unit_test(test_resharding), cmocka_unit_test(test_failover),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}

@@ -1,0 +1,184 @@
+/* One winner: several clients add the same new keys at once, and each key is told to be new once in
+ * all, also while layers open and generations turn. */
+#include "tests/redis/winners.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+enum { CLIENTS = 4 };
+
+static test_server server;
+
+static void make(const char *where, seen_options o)
+{
+    seen_set *set;
+    seen_error error = {0};
+    o.size = sizeof o;
+    o.seed_given = true;
+    o.seed[0] = 3;
+    o.seed[1] = 4;
+    if (seen_create(where, &o, 0, &set, &error) != SEEN_OK)
+        fail_msg("%s", error.message);
+    seen_close(set);
+}
+
+static void assert_one_winner(const winners *w)
+{
+    unsigned once, never, more;
+    if (w->failures)
+        fail_msg("%s", w->message);
+    winners_count(w, &once, &never, &more);
+    if (once != WINNERS_KEYS)
+        fail_msg("%u keys once, %u never, %u more often", once, never, more);
+}
+
+static void race(const char *name, seen_options o, size_t batch)
+{
+    char where[128];
+    snprintf(where, sizeof where, "%s/%s", server.url, name);
+    make(where, o);
+    winners *w = winners_map();
+    pid_t pid[CLIENTS];
+    winners_fork(w, where, CLIENTS, batch, 0, pid);
+    __atomic_store_n(&w->go, 1, __ATOMIC_SEQ_CST);
+    winners_wait(CLIENTS, pid);
+    assert_one_winner(w);
+    munmap(w, sizeof *w);
+}
+
+static void test_fixed(void **state)
+{
+    (void)state;
+    race("fixed", (seen_options){.capacity = 400000, .error_rate = 1e-5}, 1000);
+    race("odd", (seen_options){.capacity = 400000, .error_rate = 1e-5}, 257);
+}
+
+static void test_counting(void **state)
+{
+    (void)state;
+    race("counting", (seen_options){.kind = SEEN_COUNTING, .capacity = 400000,
+                                    .error_rate = 1e-7}, 1000);
+}
+
+static void test_growing(void **state)
+{
+    (void)state;
+    race("growing", (seen_options){.growth = SEEN_GROWING, .capacity = 10000,
+                                   .error_rate = 1e-7}, 500);
+}
+
+static void test_window(void **state)
+{
+    (void)state;
+    race("window", (seen_options){.growth = SEEN_WINDOW, .capacity = 400000, .generations = 16,
+                                  .error_rate = 1e-7}, 500);
+}
+
+/* Threads of one handle. */
+static seen_set *shared;
+static winners *threads_winners;
+
+static void *run_thread(void *number)
+{
+    winners_add(threads_winners, shared, (unsigned)(uintptr_t)number, CLIENTS, 700, 0);
+    return NULL;
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    char where[128];
+    snprintf(where, sizeof where, "%s/threads", server.url);
+    make(where, (seen_options){.growth = SEEN_GROWING, .capacity = 10000, .error_rate = 1e-7});
+    assert_int_equal(seen_open(where, NULL, 0, &shared, NULL), SEEN_OK);
+    threads_winners = winners_map();
+    pthread_t thread[CLIENTS];
+    for (uintptr_t i = 0; i < CLIENTS; i++)
+        pthread_create(&thread[i], NULL, run_thread, (void *)i);
+    seen_error error = {0};
+    for (int i = 0; i < 20; i++) {
+        if (seen_sync(shared, &error) != SEEN_OK)
+            fail_msg("%s", error.message);
+        test_sleep_ms(5);
+    }
+    for (int i = 0; i < CLIENTS; i++)
+        pthread_join(thread[i], NULL);
+    assert_one_winner(threads_winners);
+    seen_close(shared);
+    munmap(threads_winners, sizeof *threads_winners);
+}
+
+/* Many clients create one name at once: all get the same filter. */
+static void test_creators(void **state)
+{
+    (void)state;
+    char where[128];
+    snprintf(where, sizeof where, "%s/creators", server.url);
+    winners *w = winners_map();
+    for (int round = 0; round < 5; round++) {
+        pid_t pid[8];
+        w->told[round] = 0;
+        w->go = 0;
+        for (int c = 0; c < 8; c++) {
+            fflush(NULL);
+            pid[c] = fork();
+            if (pid[c])
+                continue;
+            seen_options o = {.size = sizeof o, .capacity = 100000, .error_rate = 1e-7};
+            seen_set *set;
+            seen_error error;
+            seen_answer answer = SEEN_UNKNOWN;
+            while (!__atomic_load_n(&w->go, __ATOMIC_SEQ_CST))
+                test_sleep_ms(1);
+            if (seen_create(where, &o, SEEN_IF_ABSENT, &set, &error) != SEEN_OK ||
+                seen_add(set, "the key", 7, &answer, &error) != SEEN_OK) {
+                memcpy(w->message, error.message, sizeof w->message);
+                __atomic_fetch_add(&w->failures, 1, __ATOMIC_SEQ_CST);
+                _exit(1);
+            }
+            if (answer == SEEN_NEW)
+                __atomic_fetch_add(&w->told[round], 1, __ATOMIC_SEQ_CST);
+            seen_close(set);
+            _exit(0);
+        }
+        __atomic_store_n(&w->go, 1, __ATOMIC_SEQ_CST);
+        winners_wait(8, pid);
+        if (w->failures)
+            fail_msg("%s", w->message);
+        assert_int_equal(w->told[round], 1);
+        /* The losers left nothing behind: the hash, the counters, the one shard. */
+        redisReply *keys = test_ask(&server, "KEYS seen:*creators*");
+        assert_int_equal(keys->elements, 3);
+        freeReplyObject(keys);
+        assert_int_equal(seen_drop(where, NULL, NULL), SEEN_OK);
+    }
+    munmap(w, sizeof *w);
+}
+
+static int start(void **state)
+{
+    (void)state;
+    return test_server_start(&server, NULL) ? 0 : -1;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    test_server_stop(&server);
+    return 0;
+}
+
+int main(void)
+{
+    if (!test_have_redis())
+        return 77;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_fixed),   cmocka_unit_test(test_counting),
+        cmocka_unit_test(test_growing), cmocka_unit_test(test_window),
+        cmocka_unit_test(test_threads), cmocka_unit_test(test_creators),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}
