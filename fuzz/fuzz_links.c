@@ -50,7 +50,7 @@ static record read_page(const uint8_t *data, size_t size, size_t piece)
     sn_links *links = sn_links_create(&(sn_links_options){collect, &r, "bot", true});
     assert(links != NULL);
     for (size_t at = 0, n; at < size; at += n) {
-        n = piece > 0 ? piece : 1 + data[at] % 13;
+        n = piece > 0 ? piece : (size_t)1 + data[at] % 13;
         if (n > size - at)
             n = size - at;
         uint8_t *copy = malloc(n);
