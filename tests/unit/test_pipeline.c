@@ -10,6 +10,8 @@ typedef struct gather {
     char *bytes;
     size_t length, room;
     uint64_t lines, decided, emitted;
+    uint64_t offset; /* in the file */
+    size_t file;
     int fail_step; /* 1 prepare, 2 decide, 3 render, 4 emit */
     _Atomic unsigned inside;
     sn_stop *stop;
@@ -57,6 +59,11 @@ static seen_status emit(void *context, sn_block *block, seen_error *error)
     gather *g = context;
     assert_int_equal(block->number, g->emitted++);
     assert_int_equal(block->start[block->lines], block->length);
+    if (block->file != g->file)
+        g->offset = 0;
+    assert_int_equal(block->offset, g->offset);
+    g->file = block->file;
+    g->offset += block->length;
     seen_status status = maybe_fail(g, block, 4, error);
     if (status != SEEN_OK)
         return status;
