@@ -283,6 +283,7 @@ static void watch(sets_run *run)
         show(run, &progress, &pass);
     }
     pthread_join(thread, NULL);
+    show(run, &progress, &pass);
     if (pass)
         sn_progress_end(&progress, atomic_load(&run->news.meter.bytes),
                         atomic_load(&run->news.meter.lines), -1);

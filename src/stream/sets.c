@@ -25,6 +25,8 @@ static seen_status measure_one(sn_input *input, char terminator, double *lines, 
     if (status != SEEN_OK)
         return status;
     uint64_t size = sn_input_size(input);
+    if (line_count == UINT64_MAX && size != UINT64_MAX)
+        line_count = size / (uint64_t)LINE_BYTES; /* an empty file, say */
     *known = line_count != UINT64_MAX && size != UINT64_MAX;
     *lines = *known ? (double)line_count : LINES_UNKNOWN;
     *text = *known && text_bytes != UINT64_MAX ? (double)text_bytes : *lines * LINE_BYTES;

@@ -332,8 +332,11 @@ seen_status sn_sets_plan_make(const sn_sets_numbers *numbers, sn_sets_way way, s
                               (unsigned long long)(numbers->memory >> 10),
                               (unsigned long long)(SN_SETS_MEMORY_MIN >> 20));
     if (way != SN_SETS_ANY) {
-        /* A table that may be too small is tried all the same: it can change its way. */
-        bool fits = try_way(numbers, way, plan);
+        /* A table that may be too small is tried all the same: it can change its way. So is a disk
+         * that seems to be too full. */
+        sn_sets_numbers wanted = *numbers;
+        wanted.room = 0;
+        bool fits = try_way(&wanted, way, plan);
         bool hopeless = numbers->except && numbers->unique &&
                         (way == SN_SETS_FILTER || way == SN_SETS_SPILL_FILTERED);
         if (fits || (!hopeless && way <= SN_SETS_FILTER))

@@ -1,0 +1,44 @@
+# common and except give what sets give: every way, every kind of input, one thread and several.
+set -eu
+oracle() { python3 "$ROOT/tests/cmd/sets_oracle.py" "$@"; }
+fail() { echo "FAIL: $*" >&2; exit 1; }
+# An answer may lack the last terminator where A did.
+same() { { cat "$1"; } | tr -d "$3" | cmp -s - <(tr -d "$3" < "$2"); }
+
+oracle make .
+for a in *.a; do
+    name=${a%.a}
+    z=; end='\n'
+    if [ "$name" = nul ]; then z=-z; end='\0'; fi
+    for what in common except; do
+        for flags in "" -u --all "-u --all"; do
+            files="$name.a $name.b"
+            case "$flags/$name" in
+                *--all/random | *--all/blank | *--all/empty-* | *--all/same) files="$files $name.c" ;;
+                *--all/*) continue ;;
+            esac
+            # shellcheck disable=SC2086
+            oracle $what $z $flags $files > want
+            for way in "" "table of B" "table of A" filter spill "filtered spill" rounds; do
+                case "$what$flags/$way" in except-u*/*filter*) continue ;; esac
+                threads=$((threads_next = (${threads_next:-0} + 1) % 3 + 1))
+                # shellcheck disable=SC2086
+                SEEN_SETS_WAY=$way "$SEEN" $what -q -m 64M -j $threads $z $flags $files > got ||
+                    fail "$what $flags $files ($way): exit status"
+                # With NUL at the ends the lines have newlines, which stay.
+                same want got "$end" || fail "$what $flags $files ($way, $threads threads)"
+                [ "$(tr -dc "$end" < want | wc -c)" -le $(($(tr -dc "$end" < got | wc -c) + 1)) ] ||
+                    fail "$what $flags $files ($way): lines were joined"
+            done
+        done
+    done
+done
+
+# sort and comm, as a second opinion.
+sort -u random.a > sa; sort -u random.b > sb
+"$SEEN" common -q -u random.a random.b | sort | cmp - <(comm -12 sa sb) || fail "comm -12"
+"$SEEN" except -q -u random.a random.b | sort | cmp - <(comm -23 sa sb) || fail "comm -23"
+
+# Several B: any of them.
+oracle common random.a random.b random.c > want
+"$SEEN" common -q random.a random.b random.c | cmp - want || fail "any of two"

@@ -1,0 +1,79 @@
+# Pipes, compressed files, filters, keys, outputs and messages.
+set -eu
+oracle() { python3 "$ROOT/tests/cmd/sets_oracle.py" "$@"; }
+fail() { echo "FAIL: $*" >&2; exit 1; }
+refused() { # a part of the message, then the command
+    local text=$1; shift
+    if "$@" > out 2> err; then fail "accepted: $*"; fi
+    grep -q -- "$text" err || fail "no '$text' in: $(cat err)"
+}
+
+oracle make .
+for what in common except; do
+    oracle $what random.a random.b > want
+    oracle $what -u random.a random.b > want-u
+    for way in "" "table of B" "table of A" filter spill "filtered spill" rounds; do
+        export SEEN_SETS_WAY=$way
+        cat random.a | "$SEEN" $what -q - random.b | cmp - want || fail "$what, A a pipe ($way)"
+        cat random.b | "$SEEN" $what -q random.a - | cmp - want || fail "$what, B a pipe ($way)"
+        "$SEEN" $what -q <(cat random.a) <(cat random.b) | cmp - want || fail "$what, both ($way)"
+        case "$what/$way" in except/*filter*) continue ;; esac
+        cat random.a | "$SEEN" $what -q -u - random.b | cmp - want-u || fail "$what -u, pipe ($way)"
+    done
+    unset SEEN_SETS_WAY
+    gzip -kf random.a; xz -kf random.b
+    "$SEEN" $what -q random.a.gz random.b.xz | cmp - want || fail "$what, compressed"
+    "$SEEN" $what -q random.a random.b -o out.txt && cmp out.txt want || fail "$what -o"
+    cp random.a copy
+    "$SEEN" $what -q copy random.b -o copy && cmp copy want || fail "$what -o A"
+done
+
+# A filter instead of B: nothing of B is missed, and the summary says the rate.
+"$SEEN" create -q b.seen -n 30k -p 0.01
+"$SEEN" add -q b.seen random.b
+"$SEEN" common random.a b.seen > got 2> err
+grep -q "the filter's" err || fail "the summary does not speak of the filter: $(cat err)"
+[ "$(oracle common random.a random.b | sort | comm -23 - <(sort got) | wc -l)" = 0 ] ||
+    fail "a filter missed a line"
+"$SEEN" except -q random.a b.seen > got
+[ "$(oracle except random.a random.b | sort | comm -13 - <(sort got) | wc -l)" = 0 ] ||
+    fail "except printed a line of B"
+refused "the only B" "$SEEN" common random.a b.seen random.b
+refused "cannot list" "$SEEN" common b.seen random.a
+
+# Approximate: all of the right lines, and the rate is printed.
+"$SEEN" common --approx -p 1% random.a random.b > got 2> err
+grep -q "at a rate of" err || fail "no rate: $(cat err)"
+[ "$(oracle common random.a random.b | sort | comm -23 - <(sort got) | wc -l)" = 0 ] ||
+    fail "--approx missed a line"
+
+# Keys.
+printf 'a 1\nb 2\nc 3\n' > k1; printf 'x 3\ny 1\n' > k2
+[ "$("$SEEN" common -q --field 2 -d ' ' k1 k2 | tr '\n' ,)" = "a 1,c 3," ] || fail "--field"
+printf 'Ab\ncd\n' > k1; printf 'aB\n' > k2
+[ "$("$SEEN" common -q -i k1 k2)" = Ab ] || fail "-i"
+printf 'HTTP://Example.org:80/\nhttp://x.org/\n' > k1; printf 'http://example.org/\n' > k2
+[ "$("$SEEN" common -q --url k1 k2)" = "HTTP://Example.org:80/" ] || fail "--url"
+
+# Words.
+"$SEEN" common --json random.a random.b 2> err > out
+python3 - err "$(wc -l < out)" << 'END' || fail "--json: $(cat err)"
+import json, sys
+j = json.load(open(sys.argv[1]))
+assert j["exact"] is True and j["written"] == int(sys.argv[2]) and j["lines_a"] == 20000
+END
+[ -z "$("$SEEN" common -q random.a random.b 2>&1 > out)" ] || fail "-q speaks"
+"$SEEN" common --explain random.a random.b > out || fail "--explain"
+grep -q "^way " out || fail "--explain says no way"
+"$SEEN" except --explain --json --assume-lines 5e9 -m 4GB | python3 -m json.tool > out ||
+    fail "--explain --json"
+"$SEEN" common --progress=json random.a random.b 2>&1 > out | grep -q '"what": *"reading' ||
+    fail "no passes in the progress"
+
+refused "two files" "$SEEN" common random.a
+refused "16 MiB" "$SEEN" common -m 8M random.a random.b
+refused "nothere" "$SEEN" common random.a nothere
+refused "only one" "$SEEN" common - -
+refused "approx" "$SEEN" common -p 1% random.a random.b
+refused "goes with" "$SEEN" common --assume-lines 5 random.a random.b
+refused "longer than" "$SEEN" common -m 16M <(head -c 3000000 /dev/zero) random.b

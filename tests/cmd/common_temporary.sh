@@ -1,0 +1,43 @@
+# Temporary files are gone when the process is, however it ends; a full disk is told.
+set -eu
+fail() { echo "FAIL: $*" >&2; exit 1; }
+mkdir t
+seq 1 300000 > a
+seq 200000 500000 > b
+for signal in INT TERM KILL; do
+    mkfifo pipe
+    (cat b; sleep 5) > pipe &
+    feeder=$!
+    SEEN_SETS_WAY=spill "$SEEN" common -q -T t -m 32M a pipe > out 2> err &
+    seen=$!
+    sleep 0.5
+    kill -$signal $seen
+    status=0
+    wait $seen || status=$?
+    kill $feeder 2> /dev/null || true
+    wait $feeder 2> /dev/null || true
+    rm pipe
+    [ $status -gt 1 ] || fail "SIG$signal: exit status $status"
+    [ -z "$(ls -A t)" ] || fail "SIG$signal left $(ls -A t)"
+done
+# Nothing appears under the name of -o when a run is stopped.
+mkfifo pipe
+sleep 5 > pipe &
+feeder=$!
+"$SEEN" common -q -o result a pipe 2> err &
+seen=$!
+sleep 0.3
+kill -INT $seen
+wait $seen && fail "a stopped run succeeded"
+kill $feeder 2> /dev/null || true
+[ ! -e result ] || fail "a stopped run left a result"
+
+if mkdir disk && mount -t tmpfs -o size=1m seen-test disk 2> /dev/null; then
+    trap 'umount disk' EXIT
+    if SEEN_SETS_WAY=spill "$SEEN" common -q -T disk -m 32M a b > out 2> err; then
+        fail "a full disk was not noticed"
+    fi
+    grep -q "needed" err || fail "the message does not say what was needed: $(cat err)"
+    # Left to itself it goes another way.
+    "$SEEN" common -q -T disk -m 16M a b | cmp - <(seq 200000 300000) || fail "no room on the disk"
+fi
