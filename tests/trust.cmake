@@ -5,3 +5,20 @@ if(PYTHON3)
   add_test(NAME trust.reader COMMAND ${PYTHON3} ${CMAKE_CURRENT_SOURCE_DIR}/reader/test_reader.py)
   set_tests_properties(trust.reader PROPERTIES TIMEOUT 120)
 endif()
+
+# NAME SOURCE: a program of this page; `make NAME` and `NAME long` by hand, or a test with arguments.
+function(trust_program name source)
+  add_executable(${name} ${source})
+  target_link_libraries(${name} PRIVATE seen_flags seen_static PkgConfig::XXHASH m)
+  target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/stats ${CMAKE_CURRENT_SOURCE_DIR}/unit)
+endfunction()
+
+# Statistics: minutes under a sanitizer that has nothing to find there.
+trust_program(stats_rate stats/rate.c)
+trust_program(stats_billion stats/billion.c)
+if(NOT SEEN_SANITIZE)
+  add_test(NAME trust.rate COMMAND stats_rate)
+  set_tests_properties(trust.rate PROPERTIES TIMEOUT 300)
+endif()
+add_custom_target(stats-long COMMAND stats_rate long COMMAND stats_billion USES_TERMINAL
+  COMMENT "Rates down to 1e-6 by counting, 10^8 and 10^9 keys")
