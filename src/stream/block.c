@@ -85,24 +85,16 @@ seen_status sn_block_scratch(sn_block *block, size_t capacity, seen_error *error
     return SEEN_OK;
 }
 
-/* Copies towards the front. Where source and target are a whole step apart, steps of 32 bytes that
- * run over the end of the line are safe: they scribble only on what was already moved. That is
- * several times faster than a call of memmove for each short line. */
-static inline void move_down(char *to, const char *from, size_t length)
+enum { STRIDE = 128 };
+
+/* Where source and target are a whole stride apart, copying a stride whatever the length of the
+ * line is safe: it scribbles only on what was moved already. All of it is loaded before any is
+ * stored. */
+static inline void move_stride(char *to, const char *from)
 {
-    if (from - to < 32) {
-        memmove(to, from, length);
-        return;
-    }
-    if (length > 512) {
-        memmove(to, from, length);
-        return;
-    }
-    for (size_t done = 0; done < length; done += 32) {
-        char step[32];
-        memcpy(step, from + done, 32);
-        memcpy(to + done, step, 32);
-    }
+    char stride[STRIDE];
+    memcpy(stride, from, STRIDE);
+    memcpy(to, stride, STRIDE);
 }
 
 static void copy_others(sn_block *block, seen_answer keep)
@@ -129,24 +121,24 @@ seen_status sn_block_select(sn_block *block, seen_answer keep, bool apart, seen_
             return status;
         copy_others(block, keep);
     }
-    char *to = block->bytes;
-    uint64_t count = 0;
     const uint32_t *start = block->start;
     const seen_answer *answer = block->answer;
-    for (size_t i = 0; i < block->lines;) {
-        if (answer[i] != keep) {
-            i++;
-            continue;
-        }
-        size_t first = i++;
-        while (i < block->lines && answer[i] == keep)
-            i++;
-        const char *from = block->bytes + start[first];
-        size_t length = start[i] - start[first];
-        if (to != from)
-            move_down(to, from, length);
-        to += length;
-        count += i - first;
+    size_t i = 0, count = 0;
+    while (i < block->lines && answer[i] == keep)
+        i++;
+    count = i;
+    char *to = block->bytes + start[i];
+    for (; i < block->lines; i++) {
+        const char *from = block->bytes + start[i];
+        size_t length = start[i + 1] - start[i], kept = answer[i] == keep;
+        /* Which lines stay cannot be predicted, so a short one is copied in any case, and the
+         * target advances, or does not: a wrong guess would cost more than the copy. */
+        if (length <= STRIDE && from - to >= STRIDE)
+            move_stride(to, from);
+        else if (kept)
+            memmove(to, from, length);
+        to += length & (0 - kept);
+        count += kept;
     }
     block->out_length = (size_t)(to - block->bytes);
     block->number_out = count;

@@ -53,7 +53,7 @@ typedef struct sn_block {
 } sn_block;
 
 /* Bytes that may be read (not used) behind the end of `bytes`, for vector loads. */
-enum { SN_BLOCK_SLACK = 64 };
+enum { SN_BLOCK_SLACK = 128 };
 
 /* Offsets are 32 bits, so a block, and with it a line, ends here. */
 #define SN_BLOCK_MAX ((size_t)0xffff0000u)

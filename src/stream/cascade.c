@@ -7,7 +7,7 @@
 
 enum { CHUNK = 1024, CELLS = 16 };
 /* Without an estimate the first filter has this size. */
-#define BLIND_BYTES (16ull << 20)
+#define BLIND_BYTES (32ull << 20)
 /* Two lines of eight cells serve rates of about a millionth with little waste; down to here they
  * cost some bits more than three lines would, and are a third faster. */
 #define TWO_LINES_FROM 1e-9
@@ -123,7 +123,8 @@ void sn_cascade_close(sn_cascade *cascade)
     *cascade = (sn_cascade){.count = 0};
 }
 
-/* Opens the next filter, with twice the capacity of all before it. */
+/* Opens the next filter, with three times the capacity of all before it: every filter more is asked
+ * about every new key. */
 static seen_status grow(sn_cascade *c, seen_error *error)
 {
     uint64_t total = 0;
@@ -131,7 +132,7 @@ static seen_status grow(sn_cascade *c, seen_error *error)
         total += c->capacity[i];
     bool estimated = c->first_rate > 0.9 * c->rate;
     seen_wish wish;
-    wish_for(&wish, 2 * total, c->rate * share(estimated, c->count));
+    wish_for(&wish, 3 * total, c->rate * share(estimated, c->count));
     return open_filter(c, &wish, &c->hasher, error);
 }
 

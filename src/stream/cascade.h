@@ -2,7 +2,7 @@
  * keys.
  *
  *     estimate known     | first: all lines, nearly the whole rate | the rest, if there is one |
- *     nothing known      | 16 MiB | twice that | twice both | …
+ *     nothing known      | 32 MiB | three times that | three times both | …
  *
  * The growing set of the library is built for little memory, as what is stored should be; its
  * layers touch three cache lines per key and come in small steps. Here every filter touches two,

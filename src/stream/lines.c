@@ -14,7 +14,7 @@
 
 #include "stream/fail.h"
 
-enum { STEP = 64, EAGER = 4 };
+enum { STEP = 64, EAGER = 2 };
 
 size_t sn_lines_scan_plain(const char *bytes, size_t length, char terminator, uint32_t *ends,
                            size_t room)
@@ -33,16 +33,15 @@ typedef size_t scan_function(const char *bytes, size_t length, char terminator, 
 static inline size_t write_positions(uint64_t mask, uint32_t base, uint32_t *ends)
 {
     size_t count = (size_t)__builtin_popcountll(mask);
-    for (unsigned i = 0; i < EAGER; i++) {
-        /* The |1<<63 keeps ctz defined once the mask is empty; that entry is not counted. */
-        ends[i] = base + (uint32_t)__builtin_ctzll(mask | 1ull << 63) + 1;
-        mask &= mask - 1;
+    for (size_t first = 0;; first += EAGER) {
+        for (unsigned i = 0; i < EAGER; i++) {
+            /* The |1<<63 keeps ctz defined once the mask is empty; that entry is not counted. */
+            ends[first + i] = base + (uint32_t)__builtin_ctzll(mask | 1ull << 63) + 1;
+            mask &= mask - 1;
+        }
+        if (count <= first + EAGER)
+            return count;
     }
-    for (size_t i = EAGER; i < count; i++) {
-        ends[i] = base + (uint32_t)__builtin_ctzll(mask) + 1;
-        mask &= mask - 1;
-    }
-    return count;
 }
 
 static inline uint64_t only_first(uint64_t mask, size_t bytes)

@@ -116,7 +116,7 @@ static void test_plan(void **state)
     assert_true(plan.bits_per_key < 33);
     options.capacity = 0;
     assert_int_equal(sn_cascade_plan(&options, &plan, NULL), SEEN_OK);
-    assert_in_range(plan.bytes, 12 << 20, 20 << 20);
+    assert_in_range(plan.bytes, 24 << 20, 40 << 20);
 }
 
 static void test_pending(void **state)
