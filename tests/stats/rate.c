@@ -346,7 +346,8 @@ int main(int argc, char **argv)
 {
     bool longer = argc > 1 && strcmp(argv[1], "long") == 0;
     const char *given = getenv("SEEN_SEED");
-    seed = given ? strtoull(given, NULL, 0) : ((uint64_t)time(NULL) << 20 ^ (uint64_t)getpid());
+    seed = given ? (uint64_t)strtoull(given, NULL, 0)
+                 : ((uint64_t)time(NULL) << 20 ^ (uint64_t)getpid());
     seed &= (UINT64_C(1) << 48) - 1;
     printf("SEEN_SEED=%llu\n", (unsigned long long)seed);
     every_geometry();
