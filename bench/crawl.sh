@@ -5,7 +5,8 @@
 # All three obey robots.txt and keep connections alive; ours also writes its JSON lines. Rounds are
 # interleaved and the best of each counts. Requests are counted in nginx's log, because the three do
 # not ask for quite the same (wget takes style sheets and pictures along).
-# SEEN is the command; the result goes to stdout as lines: tool, seconds, requests, pages/s, peak KB.
+# SEEN is the command; the result goes to stdout as lines: tool, seconds, requests, pages/s, peak KB,
+# seconds of CPU. On a machine that does other things too, the last is what to look at.
 set -eu
 ROUNDS=${1:-3}
 ROOT=$(cd "$(dirname "$0")/.." && pwd)
@@ -29,10 +30,10 @@ measure() { # tool, command
     : > "$TMP/nginx/access.log"
     rm -rf "$TMP/out"
     mkdir "$TMP/out"
-    /usr/bin/time -o "$TMP/time" -f '%e %M' "$@" > /dev/null 2>&1 || true
+    /usr/bin/time -o "$TMP/time" -f '%e %M %U %S' "$@" > /dev/null 2>&1 || true
     sleep 0.2
     awk -v tool="$tool" -v requests="$(grep -c GET "$TMP/nginx/access.log")" '
-        END { printf "%s %.2f %d %.0f %d\n", tool, $1, requests, requests / $1, $2 }' "$TMP/time" |
+        END { printf "%s %.2f %d %.0f %d %.2f\n", tool, $1, requests, requests / $1, $2, $3 + $4 }' "$TMP/time" |
         tee -a "$TMP/results"
 }
 
@@ -45,8 +46,10 @@ for round in $(seq "$ROUNDS"); do
 done
 sort -k1,1 -k4,4nr "$TMP/results" | awk '
     !($1 in best) { best[$1] = $4; memory[$1] = $5 }
+    !($1 in cpu) || $6 < cpu[$1] { cpu[$1] = $6 }
     END {
         printf "best: seen %d pages/s, peak %.1f MB\n", best["seen"], memory["seen"] / 1000
         if (best["wget2"]) printf "best: wget2 %d pages/s: seen is %.1f times as fast (bar: 5)\n", best["wget2"], best["seen"] / best["wget2"]
+        printf "CPU seconds: seen %.2f, wget2 %.2f, wget %.2f\n", cpu["seen"], cpu["wget2"], cpu["wget"]
         printf "best: wget %d pages/s: seen is %.1f times as fast (bar: 10)\n", best["wget"], best["seen"] / best["wget"]
     }'
