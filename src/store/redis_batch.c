@@ -264,7 +264,7 @@ void sn_batch_say_put(sn_batch *b, size_t i)
  *
  * A command that was on its way when a connection broke may have been carried out, and then finds
  * the key that it added itself. To say "seen" could lose a key that nobody was told is new; so it is
- * new, though it may have been there. Counters tell more: two additions of ours leave two. */
+ * new, though it may have been there. */
 static bool take_put(void *context, uint32_t tag, const sn_reply *reply, bool again)
 {
     sn_batch *b = context;
@@ -288,7 +288,7 @@ static bool take_put(void *context, uint32_t tag, const sn_reply *reply, bool ag
         least = item->number < least ? item->number : least;
     }
     k->fresh = counting ? least == 1 : least == 0;
-    if (again && !k->fresh && (!counting || least == 2))
+    if (again && !k->fresh)
         k->fresh = k->unsure = true;
     k->answer = k->fresh ? SEEN_NEW : SEEN_BEFORE;
     return true;

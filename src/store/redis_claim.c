@@ -21,7 +21,7 @@ bool sn_redis_bounded(const sn_image *image)
     return image->growth == SEEN_GROWING || image->when_full == SEEN_FULL_REFUSE;
 }
 
-static bool take_count(void *context, uint32_t tag, const sn_reply *reply, bool again)
+bool sn_redis_take_count(void *context, uint32_t tag, const sn_reply *reply, bool again)
 {
     (void)tag;
     (void)again;
@@ -71,7 +71,7 @@ static seen_status count_by(sn_channel *ch, const sn_redis_view *view, uint32_t 
                             int64_t *total, seen_error *error)
 {
     say_count(ch, view, layer, by);
-    return sn_channel_run(ch, take_count, total, error);
+    return sn_channel_run(ch, sn_redis_take_count, total, error);
 }
 
 /* Takes `want` from what was claimed before, or with `less` what there is; `more` is put there
@@ -152,7 +152,7 @@ seen_status sn_redis_uncount(sn_channel *ch, const sn_redis_view *view, uint32_t
 {
     int64_t total = 0;
     say_count_there(ch, view, layer, -(int64_t)keys);
-    return sn_channel_run(ch, take_count, &total, error);
+    return sn_channel_run(ch, sn_redis_take_count, &total, error);
 }
 
 seen_status sn_redis_flush_counts(sn_redis_set *set, sn_channel *ch, seen_error *error)
@@ -169,7 +169,7 @@ seen_status sn_redis_flush_counts(sn_redis_set *set, sn_channel *ch, seen_error 
     if (!by)
         return SEEN_OK;
     say_count_there(ch, &view, view.image.current, by);
-    return sn_channel_run(ch, take_count, &total, error);
+    return sn_channel_run(ch, sn_redis_take_count, &total, error);
 }
 
 static bool take_fields(void *context, uint32_t tag, const sn_reply *reply, bool again)
@@ -211,5 +211,5 @@ seen_status sn_redis_add_counts(sn_channel *ch, const sn_redis_view *view, const
         if (from->layer[i].added || i == view->image.current)
             say_count(ch, view, i, (int64_t)from->layer[i].added);
     int64_t total;
-    return sn_channel_run(ch, take_count, &total, error);
+    return sn_channel_run(ch, sn_redis_take_count, &total, error);
 }

@@ -84,6 +84,14 @@ static bool glance_due(call *c)
     return due;
 }
 
+static bool glance_wanted(call *c)
+{
+    pthread_mutex_lock(&c->set->lock);
+    bool wanted = sn_link_now() - c->set->glanced > GLANCE_MS;
+    pthread_mutex_unlock(&c->set->lock);
+    return wanted;
+}
+
 static seen_status wake_up(call *c)
 {
     pthread_mutex_lock(&c->set->lock);
@@ -154,7 +162,9 @@ static seen_status check_batch(call *c)
         if (over)
             continue;
         for (size_t i = 0; i < b->keys; i++)
-            b->key[i].answer = layers & ~b->key[i].miss ? SEEN_BEFORE : SEEN_NEW;
+            if (b->key[i].answer == SEEN_UNKNOWN)
+                b->key[i].answer = layers & ~b->key[i].miss ? SEEN_BEFORE : SEEN_NEW;
+        sn_batch_remember(c->set, b, false);
         return SEEN_OK;
     }
     return sn_error_set(c->error, SEEN_ERR_SERVER, "%s: the layers change faster than we can read",
@@ -173,6 +183,7 @@ seen_status sn_redis_check(seen_set *set, const seen_hash *hashes, size_t count,
         size_t limit = sn_batch_limit(&view, living_layers(&view.image));
         n = count - at < limit ? count - at : limit;
         load_batch(&c, at, n);
+        sn_batch_recall(c.set, &c.batch);
         status = check_batch(&c);
         hand_out(&c, at);
     }
@@ -370,12 +381,19 @@ static seen_status add_some(call *c)
 static seen_status add_chunk(call *c, size_t at, size_t n)
 {
     load_batch(c, at, n);
-    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+    sn_batch_recall(c->set, &c->batch);
+    if (!glance_wanted(c))
+        keep_open(c, at);
+    for (int attempt = 0; attempt < ATTEMPTS && c->batch.keys; attempt++) {
         seen_status status = add_some(c);
+        if (status == SEEN_OK)
+            sn_batch_remember(c->set, &c->batch, true);
         keep_open(c, at);
         if (status != SEEN_OK || c->batch.keys == 0)
             return status;
     }
+    if (c->batch.keys == 0)
+        return SEEN_OK;
     return sn_error_set(c->error, SEEN_ERR_SERVER, "%s: the layers change faster than we can write",
                         c->set->base.where);
 }

@@ -7,6 +7,8 @@
 
 #include <stdatomic.h>
 
+enum { SN_REDIS_RECENT = 16384 };
+
 typedef struct sn_redis_set {
     seen_set base;
     sn_redis *redis;
@@ -18,6 +20,7 @@ typedef struct sn_redis_set {
     uint64_t claim_sequence, claim_left;
     uint64_t uncounted; /* keys added where nothing bounds them, not told to the server yet */
     atomic_uint seen_share; /* of 1024 recent keys, how many were there before */
+    _Atomic uint64_t recent[SN_REDIS_RECENT][2]; /* hashes of keys that are known to be there */
 } sn_redis_set;
 
 /* Copies of the view, so that no call holds the lock while it talks. */
@@ -65,6 +68,9 @@ seen_status sn_redis_read_counts(sn_channel *ch, sn_redis_view *view, seen_error
 seen_status sn_redis_add_counts(sn_channel *ch, const sn_redis_view *view, const sn_image *from,
                                 seen_error *error);
 
+/* Empties the memory of recent keys. */
+void sn_batch_forget(sn_redis_set *set);
+
 /* ---- operations ---- */
 
 seen_status sn_redis_add(seen_set *set, const seen_hash *hashes, size_t count,
@@ -87,5 +93,7 @@ seen_status sn_redis_write(sn_channel *ch, const sn_redis_view *view, uint32_t l
 
 /* For commands whose reply only has to be no error. */
 bool sn_redis_take_any(void *context, uint32_t tag, const sn_reply *reply, bool again);
+/* For those that answer a whole number; context is an int64_t. */
+bool sn_redis_take_count(void *context, uint32_t tag, const sn_reply *reply, bool again);
 
 #endif

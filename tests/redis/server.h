@@ -81,11 +81,11 @@ static inline bool test_server_launch(test_server *s, const char *const extra[])
 {
     char port[16];
     snprintf(port, sizeof port, "%d", s->port);
-    const char *args[40] = {"redis-server", "--port", port, "--bind", "127.0.0.1", "--save", "",
+    const char *args[100] = {"redis-server", "--port", port, "--bind", "127.0.0.1", "--save", "",
                       "--dir", s->folder, "--logfile", "log", "--unixsocket", "socket",
                       "--enable-debug-command", "yes"};
     int n = 15;
-    for (int i = 0; extra && extra[i] && n < 39; i++)
+    for (int i = 0; extra && extra[i] && n < 99; i++)
         args[n++] = extra[i];
     pid_t parent = getpid();
     s->pid = fork();

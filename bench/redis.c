@@ -1,0 +1,289 @@
+/* bench/redis [KEYS [COMMAND]]: sets in Redis against the client of the textbooks, which pipelines
+ * k = 7 SETBITs or GETBITs per key. Starts a redis-server of its own; both sides use one connection
+ * and batches of the same size, one after the other on the same server. Prints keys per second and
+ * the server's CPU time per key, which is the steadier figure. COMMAND is the path of `seen`: with
+ * it, `seen uniq -f` is timed too, against one pipelined round trip per key. */
+#include "seen.h"
+#include "tests/redis/server.h"
+
+#include <math.h>
+
+enum { HASHES = 7, BATCH_MAX = 4096, ROUNDS = 3 };
+
+static test_server server;
+static redisContext *plain;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void die(const char *what)
+{
+    fprintf(stderr, "bench/redis: %s\n", what);
+    test_server_stop(&server);
+    exit(2);
+}
+
+/* Seconds of CPU that the server has used. */
+static double server_cpu(void)
+{
+    redisReply *r = test_ask(&server, "INFO cpu");
+    if (!r || r->type != REDIS_REPLY_STRING)
+        die("no INFO");
+    double user = atof(strstr(r->str, "used_cpu_user:") + 14);
+    double sys = atof(strstr(r->str, "used_cpu_sys:") + 13);
+    freeReplyObject(r);
+    return user + sys;
+}
+
+static uint64_t mix(uint64_t x)
+{
+    x += 0x9e3779b97f4a7c15u;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+static seen_hash hash_number(uint64_t n)
+{
+    return (seen_hash){.lo = mix(n), .hi = mix(n ^ 0x5555555555555555u)};
+}
+
+/* ---- the textbook's client: k positions by double hashing over one bitmap ---- */
+
+static char text[BATCH_MAX * HASHES * 96];
+
+static size_t put_command(char *to, const char *name, bool set, uint64_t bit)
+{
+    char number[24];
+    int n = snprintf(number, sizeof number, "%llu", (unsigned long long)bit);
+    int len = sprintf(to, "*%d\r\n$6\r\n%s\r\n$8\r\ntextbook\r\n$%d\r\n%s\r\n", set ? 4 : 3, name, n,
+                      number);
+    if (set)
+        len += sprintf(to + len, "$1\r\n1\r\n");
+    return (size_t)len;
+}
+
+static void textbook(bool set, uint64_t bits, const seen_hash *h, size_t count, seen_answer *out)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < count; i++)
+        for (uint64_t j = 0; j < HASHES; j++)
+            used += put_command(text + used, set ? "SETBIT" : "GETBIT", set,
+                                (h[i].lo + j * h[i].hi) % bits);
+    redisAppendFormattedCommand(plain, text, used);
+    for (size_t i = 0; i < count; i++) {
+        out[i] = SEEN_BEFORE;
+        for (int j = 0; j < HASHES; j++) {
+            void *reply;
+            if (redisGetReply(plain, &reply) != REDIS_OK)
+                die(plain->errstr);
+            if (((redisReply *)reply)->integer == 0)
+                out[i] = SEEN_NEW;
+            freeReplyObject(reply);
+        }
+    }
+}
+
+/* ---- one measurement ---- */
+
+typedef enum job { ADD, CHECK, STREAM } job;
+
+typedef struct figure {
+    double rate, cpu;
+    uint64_t told_new;
+} figure;
+
+/* STREAM: one key of ten is new, the others are any of those that were new before. */
+static bool is_first(uint64_t i)
+{
+    return i == 0 || mix(i) % 10 == 0;
+}
+
+static seen_hash pick(job what, uint64_t i)
+{
+    if (what != STREAM || is_first(i))
+        return hash_number(i);
+    uint64_t j = mix(i * 3) % i;
+    while (!is_first(j))
+        j--;
+    return hash_number(j);
+}
+
+static figure measure(job what, seen_set *set, uint64_t bits, uint64_t first, uint64_t keys,
+                      size_t batch)
+{
+    seen_hash h[BATCH_MAX];
+    seen_answer answers[BATCH_MAX];
+    seen_error error;
+    figure f = {0};
+    double cpu = server_cpu(), start = now();
+    for (uint64_t at = 0; at < keys; at += batch) {
+        size_t n = keys - at < batch ? keys - at : batch;
+        for (size_t i = 0; i < n; i++)
+            h[i] = pick(what, first + at + i);
+        seen_status status = SEEN_OK;
+        if (!set)
+            textbook(what != CHECK, bits, h, n, answers);
+        else if (what == CHECK)
+            status = seen_check_hashes(set, h, n, answers, &error);
+        else
+            status = seen_add_hashes(set, h, n, answers, &error);
+        if (status != SEEN_OK)
+            die(error.message);
+        for (size_t i = 0; i < n; i++)
+            f.told_new += answers[i] == SEEN_NEW;
+    }
+    f.rate = (double)keys / (now() - start);
+    f.cpu = (server_cpu() - cpu) / (double)keys * 1e6;
+    return f;
+}
+
+static seen_set *make_set(uint64_t keys)
+{
+    seen_options o = {.size = sizeof o, .capacity = keys, .hashes = HASHES,
+                      .when_full = SEEN_FULL_GO_ON};
+    seen_set *set;
+    seen_error error;
+    char where[128];
+    snprintf(where, sizeof where, "%s/bench", server.url);
+    if (seen_create(where, &o, SEEN_REPLACE, &set, &error) != SEEN_OK)
+        die(error.message);
+    return set;
+}
+
+static double better(figure *best, figure f)
+{
+    if (f.rate > best->rate)
+        best->rate = f.rate;
+    if (best->cpu == 0 || f.cpu < best->cpu)
+        best->cpu = f.cpu;
+    best->told_new = f.told_new;
+    return best->rate;
+}
+
+static void compare(const char *name, job what, uint64_t keys, size_t batch, double bar)
+{
+    figure ours = {0}, theirs = {0};
+    uint64_t bits = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        seen_set *set = make_set(2 * keys);
+        seen_info info = {.size = sizeof info};
+        if (seen_get_shape(set, &info, NULL) != SEEN_OK)
+            die("no shape");
+        bits = info.bits;
+        freeReplyObject(test_ask(&server, "DEL textbook"));
+        freeReplyObject(test_ask(&server, "SETBIT textbook %llu 0", (unsigned long long)bits - 1));
+        if (what == CHECK) {
+            measure(ADD, set, bits, 0, keys / 2, BATCH_MAX);
+            measure(ADD, NULL, bits, 0, keys / 2, BATCH_MAX);
+        }
+        better(&theirs, measure(what, NULL, bits, 0, keys, batch));
+        better(&ours, measure(what, set, bits, 0, keys, batch));
+        seen_close(set);
+    }
+    printf("%-22s %5zu %10.0f %10.0f %6.2f %8.2f %8.2f %6.2f   %4.1f %s\n", name, batch, theirs.rate,
+           ours.rate, ours.rate / theirs.rate, theirs.cpu, ours.cpu, theirs.cpu / ours.cpu, bar,
+           ours.rate / theirs.rate >= bar ? "kept" : theirs.cpu / ours.cpu >= bar ? "kept (CPU)" : "MISSED");
+    fflush(stdout);
+}
+
+/* ---- memory, and the longest command ---- */
+
+static void weigh(uint64_t keys)
+{
+    seen_set *set = make_set(keys);
+    seen_info info = {.size = sizeof info};
+    if (seen_get_shape(set, &info, NULL) != SEEN_OK)
+        die("no shape");
+    redisReply *r = test_ask(&server, "KEYS seen:{bench:*");
+    double used = 0;
+    for (size_t i = 0; i < r->elements; i++)
+        used += (double)test_number(&server, "MEMORY USAGE %s", r->element[i]->str);
+    freeReplyObject(r);
+    printf("memory of %.3g keys in %llu shards: %.2f%% above the plan (bar 3%%)\n", (double)keys,
+           (unsigned long long)info.shards, 100 * (used / (double)info.bytes - 1));
+    seen_close(set);
+}
+
+static void slowest(void)
+{
+    redisReply *r = test_ask(&server, "SLOWLOG GET 128");
+    long long most = 0;
+    char what[64] = "none above 1 ms";
+    for (size_t i = 0; i < r->elements; i++) {
+        redisReply *e = r->element[i];
+        const char *name = e->element[3]->element[0]->str;
+        /* The textbook's own bitmap is one large string. */
+        if (e->element[2]->integer > most && strcmp(name, "SETBIT") != 0 && strcmp(name, "KEYS") != 0) {
+            most = e->element[2]->integer;
+            snprintf(what, sizeof what, "%s", name);
+        }
+    }
+    printf("the longest command took %.1f ms: %s (bar 5 ms)\n", (double)most / 1000, what);
+    freeReplyObject(r);
+}
+
+/* ---- seen uniq -f ---- */
+
+static void uniq(const char *command, uint64_t lines)
+{
+    char path[128], run[700];
+    snprintf(path, sizeof path, "%s/urls", server.folder);
+    FILE *f = fopen(path, "w");
+    for (uint64_t i = 0; f && i < lines; i++)
+        fprintf(f, "https://www.example.org/path/%llx/page-%llu.html\n",
+                (unsigned long long)mix(mix(i) % (lines / 2)) % 100000000,
+                (unsigned long long)(mix(i) % (lines / 2)));
+    if (!f || fclose(f) != 0)
+        die("no room for the URLs");
+    snprintf(run, sizeof run, "'%s' uniq -q -f %s/uniq -n %llu -p 0.01 %s > /dev/null", command,
+             server.url, (unsigned long long)lines, path);
+    double start = now();
+    if (system(run) != 0)
+        die("seen uniq failed");
+    double ours = (double)lines / (now() - start);
+    seen_hash h;
+    seen_answer answer;
+    uint64_t few = 20000;
+    start = now();
+    for (uint64_t i = 0; i < few; i++) {
+        h = hash_number(i);
+        textbook(true, 10 * lines, &h, 1, &answer);
+    }
+    double theirs = (double)few / (now() - start);
+    printf("uniq -f of %.3g URLs: %.0f/s; one round trip per key: %.0f/s; %.1f times (bar 15)\n",
+           (double)lines, ours, theirs, ours / theirs);
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t keys = argc > 1 ? strtoull(argv[1], NULL, 10) : 300000;
+    static const char *const extra[] = {"--slowlog-log-slower-than", "1000", "--slowlog-max-len",
+                                        "128", NULL};
+    if (keys < 1000)
+        die("give at least 1000 keys");
+    if (!test_server_start(&server, extra))
+        die("cannot start redis-server");
+    struct timeval limit = {.tv_sec = 30};
+    plain = redisConnectWithTimeout("127.0.0.1", server.port, limit);
+    if (!plain || plain->err)
+        die("cannot connect");
+    printf("                       batch   textbook       seen  ratio   CPU us   CPU us  ratio    bar\n");
+    compare("add, all new", ADD, keys, 64, 1.3);
+    compare("add, all new", ADD, keys, 1024, 1.3);
+    compare("check, half there", CHECK, keys, 64, 3);
+    compare("check, half there", CHECK, keys, 1024, 3);
+    compare("add, nine of ten seen", STREAM, keys, 64, 3);
+    compare("add, nine of ten seen", STREAM, keys, 1024, 3);
+    weigh(100 * keys);
+    slowest();
+    if (argc > 2)
+        uniq(argv[2], 10 * keys);
+    redisFree(plain);
+    test_server_stop(&server);
+    return 0;
+}
