@@ -122,6 +122,11 @@ seen_status seen_create(const char *where, const seen_options *options, unsigned
         return sn_error_set(error, SEEN_ERR_ARGUMENT, "seen_create needs options and a handle");
     sn_image image;
     seen_status status = sn_layers_begin(options, &image, error);
+#ifdef SEEN_WITH_REDIS
+    if (status == SEEN_OK && options->layout == SEEN_LAYOUT_BITMAP && where &&
+        sn_redis_is_address(where))
+        status = sn_redis_bitmap_plan(options, &image, error);
+#endif
     if (status != SEEN_OK)
         return status;
     if (!sn_hash_supported(options->hash))

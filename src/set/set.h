@@ -84,6 +84,8 @@ bool sn_redis_is_address(const char *where);
 #ifdef SEEN_WITH_REDIS
 seen_status sn_redis_create(const char *where, const sn_image *image, const seen_options *options,
                             unsigned flags, seen_set **set, seen_error *error);
+/* Gives the image of a fixed set the geometry of one plain bitmap (options->layout). */
+seen_status sn_redis_bitmap_plan(const seen_options *options, sn_image *image, seen_error *error);
 seen_status sn_redis_open(const char *where, const seen_options *options, unsigned flags,
                           seen_set **set, seen_error *error);
 seen_status sn_redis_copy(const char *where, unsigned flags, const seen_options *options,
