@@ -22,3 +22,9 @@ if(NOT SEEN_SANITIZE)
 endif()
 add_custom_target(stats-long COMMAND stats_rate long COMMAND stats_billion USES_TERMINAL
   COMMENT "Rates down to 1e-6 by counting, 10^8 and 10^9 keys")
+
+# Random sequences against a plain set.
+trust_program(model_run model/model.c)
+add_test(NAME trust.model COMMAND model_run)
+set_tests_properties(trust.model PROPERTIES TIMEOUT 300)
+add_custom_target(model-long COMMAND model_run 3000000 USES_TERMINAL)

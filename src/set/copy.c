@@ -138,6 +138,57 @@ seen_status sn_set_pour(seen_set *into, seen_set *from, const sn_image *image, u
     return status;
 }
 
+/* The rate that layer i would have with all cells of layer i of `from` in it. */
+static seen_status unite_rate(seen_set *into, seen_set *from, uint32_t i, const sn_geometry *g,
+                              double *rate, seen_error *error)
+{
+    size_t room = (size_t)SN_COPY_LINES * SN_LINE_BYTES;
+    char *mine = aligned_alloc(SN_LINE_BYTES, room), *theirs = aligned_alloc(SN_LINE_BYTES, room);
+    seen_status status = SEEN_OK;
+    sn_tally tally = {0};
+    if (!mine || !theirs)
+        status = sn_error_set(error, SEEN_ERR_MEMORY, "%s: out of memory", into->where);
+    uint64_t lines = sn_geometry_lines(g);
+    for (uint64_t at = 0; at < lines && status == SEEN_OK; at += SN_COPY_LINES) {
+        uint64_t n = lines - at < SN_COPY_LINES ? lines - at : SN_COPY_LINES;
+        status = into->ops->read(into, i, at, n, mine, error);
+        if (status == SEEN_OK)
+            status = from->ops->read(from, i, at, n, theirs, error);
+        if (status == SEEN_OK) {
+            sn_combine_lines(into->kind, mine, theirs, n);
+            sn_tally_lines(g, mine, n, &tally);
+        }
+    }
+    *rate = sn_tally_rate(g, &tally);
+    free(mine);
+    free(theirs);
+    return status;
+}
+
+/* A set that refuses when it is full refuses a union that would break its promise as well. Only
+ * where the counters leave a doubt the cells are looked at: common keys count twice. A window never
+ * refuses; it forgets. */
+static seen_status vet_union(seen_set *into, const sn_image *mine, seen_set *from,
+                             const sn_image *theirs, seen_error *error)
+{
+    seen_status status = SEEN_OK;
+    uint32_t layers = mine->layers < theirs->layers ? mine->layers : theirs->layers;
+    for (uint32_t i = 0; i < layers && status == SEEN_OK; i++) {
+        const sn_layer *a = &mine->layer[i], *b = &theirs->layer[i];
+        double rate, promised = sn_rate_from64(a->rate64);
+        if (a->added + b->added <= a->capacity)
+            continue;
+        status = unite_rate(into, from, i, &a->geometry, &rate, error);
+        if (status == SEEN_OK && rate > promised * 1.1)
+            status = sn_error_set(error, SEEN_ERR_FULL,
+                                  "%s and %s are together more than such a set holds: it would be "
+                                  "wrong at a rate of %.2g, not %.2g; make both with room for all "
+                                  "keys, or to go on when full",
+                                  into->where, from->where, rate, promised);
+    }
+    return status;
+}
+
 /* Generations whose time is over are not to come back to life in another window. */
 static void forget_dead(sn_image *image)
 {
@@ -168,8 +219,6 @@ seen_status seen_merge(seen_set *into, seen_set *from, seen_error *error)
         status = from->ops->image(from, &theirs, error);
     if (status == SEEN_OK)
         status = sn_set_compatible(&mine, &theirs, into->where, from->where, error);
-    if (status == SEEN_OK && (theirs.layers > mine.layers || mine.growth == SEEN_WINDOW))
-        status = into->ops->widen(into, theirs.layers, error);
     if (status != SEEN_OK)
         return status;
     /* Of two windows the newest generations belong together, whatever their places in the ring. */
@@ -178,6 +227,12 @@ seen_status seen_merge(seen_set *into, seen_set *from, seen_error *error)
         shift = (mine.current + mine.layers - theirs.current) % mine.layers;
         forget_dead(&theirs);
     }
+    if (mine.growth != SEEN_WINDOW && mine.when_full == SEEN_FULL_REFUSE)
+        status = vet_union(into, &mine, from, &theirs, error);
+    if (status == SEEN_OK && (theirs.layers > mine.layers || mine.growth == SEEN_WINDOW))
+        status = into->ops->widen(into, theirs.layers, error);
+    if (status != SEEN_OK)
+        return status;
     status = sn_set_pour(into, from, &theirs, shift, error);
     if (status != SEEN_OK)
         return status;
