@@ -29,7 +29,9 @@ code = """
 import resource, subprocess, sys
 subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True)
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"""
-for memory in 12, 6:
+# (A sanitizer's own memory is not ours to bound.)
+program = open(seen, "rb").read()
+for memory in () if b"__tsan_init" in program or b"__asan_init" in program else (12, 6):
     peak = subprocess.run([sys.executable, "-c", code, seen, "uniq", "-q", "--exact", "-j", "2", "-m",
                            "%dM" % memory, "in"], capture_output=True, check=True).stdout
     assert int(peak) <= (memory + 16) * 1024, (memory, peak)
