@@ -274,12 +274,13 @@ static bool over_host_limit(const sn_engine *e, const sn_host *host)
            sn_tally_get(e->tally, host->hash) + host->active >= e->options->max_host_pages;
 }
 
-static seen_status start_page(sn_engine *e, sn_host *host, const sn_frontier_record *record,
-                              uint32_t tries)
+/* A job for a URL of the frontier, ready to start. */
+static seen_status make_job(sn_engine *e, sn_host *host, const sn_frontier_record *record,
+                            uint32_t tries, sn_job **made)
 {
     sn_job *job = sn_job_take(e);
-    bool sitemap = record->kind == SN_KIND_SITEMAP;
-    job->kind = sitemap ? SN_JOB_SITEMAP : SN_JOB_PAGE;
+    *made = job;
+    job->kind = record->kind == SN_KIND_SITEMAP ? SN_JOB_SITEMAP : SN_JOB_PAGE;
     job->host = host;
     job->place = record->place;
     job->tries = tries;
@@ -289,9 +290,34 @@ static seen_status start_page(sn_engine *e, sn_host *host, const sn_frontier_rec
         !copy_text(&job->parent, &job->parent_room, &job->parent_len, record->parent,
                    record->parent_len))
         return sn_crawl_fail_memory(e->error);
+    return SEEN_OK;
+}
+
+static seen_status start_page(sn_engine *e, sn_host *host, const sn_frontier_record *record,
+                              uint32_t tries)
+{
+    sn_job *job;
+    seen_status status = make_job(e, host, record, tries, &job);
+    if (status != SEEN_OK)
+        return status;
+    bool sitemap = job->kind == SN_JOB_SITEMAP;
     if (tries == 0 && !sitemap)
         e->started++;
     return start(e, job, sitemap ? SN_SITEMAP_BYTES : e->options->max_body);
+}
+
+/* The host is down, or does not tell its rules: the URL fails without being asked for. */
+static seen_status fail_page(sn_engine *e, sn_host *host, const sn_frontier_record *record)
+{
+    static const sn_transfer nothing;
+    sn_job *job;
+    seen_status status = make_job(e, host, record, 0, &job);
+    if (status == SEEN_OK)
+        status = sn_results_page(e, job, &nothing, host->deny_why, 0);
+    sn_job_release(e, job);
+    if (status == SEEN_OK)
+        status = sn_results_failed(e, record, 0, host->deny_why);
+    return status == SEEN_OK ? sn_dispatch_done(e, record->place) : status;
 }
 
 /* Takes one URL of a host that is ready. *spent: a request was made. */
@@ -307,10 +333,8 @@ static seen_status serve(sn_engine *e, sn_host *host, int64_t now, bool *spent)
     status = sn_frontier_load(e->frontier, at, &record, e->error);
     if (status != SEEN_OK)
         return status;
-    if (host->rules_state == SN_RULES_DENY) {
-        status = sn_results_failed(e, &record, 0, host->deny_why);
-        return status != SEEN_OK ? status : sn_dispatch_done(e, at);
-    }
+    if (host->rules_state == SN_RULES_DENY)
+        return fail_page(e, host, &record);
     if (!allowed(host, &record)) {
         e->counts.robots++;
         return sn_dispatch_done(e, at);

@@ -51,6 +51,7 @@ asked 127.2.0.6 '/robots.txt?' 5
 for n in 3 12; do # no answer: nothing is asked for
     asked 127.2.0.$n /robots.txt 2
     asked 127.2.0.$n / 0
+    grep -q "http://127.2.0.$n:.*\"error\"" robots.jsonl || fail "no line about 127.2.0.$n"
     grep -q "http://127.2.0.$n:" robots/failed || fail "127.2.0.$n is not among the failures"
 done
 asked 127.2.0.4 /robots.txt 2
