@@ -220,7 +220,6 @@ static seen_status go_filter(sn_sets *s, sn_sets_end *end, seen_error *error)
 static seen_status go_approx(sn_sets *s, seen_error *error)
 {
     seen_status status = SEEN_OK;
-    s->small_kept = false;
     for (size_t i = 0; i < s->b_count && status == SEEN_OK && !sn_sets_stopped(s); i++) {
         seen_close(s->small);
         s->small = s->filter;

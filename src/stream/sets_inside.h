@@ -34,8 +34,7 @@ typedef struct sn_sets {
     sn_output *output;
 
     seen_set *filter; /* of B */
-    seen_set *small;  /* of the candidates */
-    bool small_kept;  /* it was filled with what the table keeps of hashes */
+    seen_set *small;  /* of the candidates; one made from a table holds sn_table_kept of hashes */
     seen_set *once;   /* approx, unique: what was printed */
     sn_table *table;
     int mark; /* of the entries that are in B; -1: all are */

@@ -272,7 +272,6 @@ static seen_status put_aside_filtered(sn_sets *s, sn_spill **a, sn_spill **b, se
     }
     if (status == SEEN_OK && !sn_sets_stopped(s))
         status = sn_sets_make_filter(s, s->plan.candidates, s->plan.small, &s->small, error);
-    s->small_kept = false;
     atomic_store(&s->candidates, 0);
     if (status == SEEN_OK && !sn_sets_stopped(s))
         status = spill_source(s, &s->a, true, "reading A, putting aside what may be in B", check_a,

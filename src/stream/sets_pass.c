@@ -187,7 +187,6 @@ seen_status sn_sets_make_small(sn_sets *s, seen_error *error)
     if (bytes < entries / 2)
         return SEEN_OK; /* it would let nearly all pass */
     seen_status status = sn_sets_make_filter(s, entries, (uint64_t)bytes, &s->small, error);
-    s->small_kept = true;
     seen_hash hashes[BATCH];
     uint64_t cursor = 0;
     size_t n;
@@ -202,13 +201,12 @@ static seen_status sift(sn_sets *s, const seen_hash *hashes, size_t count, seen_
 {
     seen_hash asked[BATCH];
     seen_answer answers[BATCH];
-    const seen_hash *ask = hashes;
-    if (s->small_kept) {
-        for (size_t i = 0; i < count; i++)
-            asked[i] = sn_table_kept(hashes[i]);
-        ask = asked;
-    }
-    seen_status status = seen_check_hashes(s->small, ask, count, answers, error);
+    *left = 0;
+    if (!count)
+        return SEEN_OK;
+    for (size_t i = 0; i < count; i++)
+        asked[i] = sn_table_kept(hashes[i]);
+    seen_status status = seen_check_hashes(s->small, asked, count, answers, error);
     size_t n = 0;
     for (size_t i = 0; status == SEEN_OK && i < count; i++) {
         passed[n] = hashes[i];

@@ -301,6 +301,8 @@ static inline uint32_t marks_of(uint32_t state, unsigned slot)
 static void replace_all(sn_table *table, size_t number, uint32_t before, uint32_t after)
 {
     bucket *buckets = buckets_of(table, number);
+    if (!before)
+        return;
     memcpy(table->scratch, buckets, before * sizeof *buckets);
     memset(buckets, 0, before * sizeof *buckets);
     for (uint32_t i = 0; i < before; i++) {
