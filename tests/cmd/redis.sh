@@ -1,0 +1,107 @@
+# Every command on a filter in Redis, as on a file.
+set -eu
+. "$ROOT/tests/redis/server.sh"
+start_redis
+
+fail() {
+    echo "$1" >&2
+    exit 1
+}
+seq 1 20000 > some
+seq 15001 40000 > more
+
+# create, add, check, info, drop
+$SEEN create -q "$URL/urls" -n 100000 -p 0.001
+! $SEEN create -q "$URL/urls" -n 100000 -p 0.001 2> error || fail "created twice"
+grep -q "$URL/urls: a filter of this name exists" error || fail "no reason: $(cat error)"
+$SEEN create -q "$URL/urls" -n 100000 -p 0.001 --if-absent
+! $SEEN create -q "$URL/urls" -n 200000 -p 0.001 --if-absent 2> error || fail "other numbers agree"
+$SEEN add -q "$URL/urls" some > /dev/null
+$SEEN check -q "$URL/urls" some | cmp - some || fail "a key is missing"
+[ "$($SEEN check -q "$URL/urls" more | wc -l)" -lt 5060 ] || fail "too many mistakes"
+$SEEN info "$URL/urls" | grep -q 'about \(19,9\|20,0\)' || fail "info: $($SEEN info "$URL/urls")"
+$SEEN info "$URL/urls" --json | grep -q '"store": *"redis"' || fail "info --json"
+
+# The same bits everywhere: to a file, back, and again.
+$SEEN copy -q "$URL/urls" a.seen
+$SEEN copy -q a.seen "$URL/copy"
+$SEEN copy -q "$URL/copy" b.seen
+cmp a.seen b.seen || fail "a copy there and back differs"
+$SEEN check -q b.seen some | cmp - some || fail "a copied key is missing"
+for growth in growing window; do
+    $SEEN create -q "$growth.seen" --growth "$growth" -n 3000 -p 0.01
+    $SEEN add -q "$growth.seen" some > /dev/null
+    # A file that grew may end otherwise than one that was made at once.
+    $SEEN copy -q "$growth.seen" "$growth.copy"
+    $SEEN copy -q "$growth.seen" "$URL/$growth"
+    $SEEN copy -q "$URL/$growth" "$growth.back"
+    cmp "$growth.copy" "$growth.back" || fail "a $growth copy there and back differs"
+    $SEEN add -q "$growth.seen" more > /dev/null
+    $SEEN add -q "$URL/$growth" more > /dev/null
+    $SEEN check -q "$growth.seen" some more > here || true
+    $SEEN check -q "$URL/$growth" some more > there || true
+    cmp here there || fail "a $growth copy goes on otherwise"
+done
+
+# A copy that is cut short is nowhere to be seen.
+$SEEN create -q big.seen -n 30M -p 0.01
+(timeout -s KILL 0.05 $SEEN copy -q big.seen "$URL/big" || true) 2> /dev/null
+if [ "$(redis-cli -p "$PORT" exists seen:big)" = 0 ]; then
+    ! $SEEN info "$URL/big" 2> error || fail "half a filter was opened"
+    # What it leaves behind goes by itself.
+    redis-cli -p "$PORT" --scan --pattern '*big*' > stages
+    while read -r key; do
+        [ "$(redis-cli -p "$PORT" ttl "$key" < /dev/null)" -gt 0 ] || fail "$key stays for ever"
+        redis-cli -p "$PORT" del "$key" < /dev/null > /dev/null
+    done < stages
+    $SEEN copy -q big.seen "$URL/big"
+fi
+$SEEN info "$URL/big" > /dev/null
+$SEEN drop --force "$URL/big"
+
+# uniq, across runs; the result of two is the union
+cat some more | $SEEN uniq -q -f "$URL/uniq" -n 100000 -p 1e-7 > once
+seq 1 40000 | cmp - once || fail "uniq -f differs"
+[ "$(cat some more | $SEEN uniq -q -f "$URL/uniq" -n 100000 -p 1e-7 | wc -l)" = 0 ] || fail "uniq -f forgot"
+
+# counting: remove
+$SEEN create -q "$URL/count" --kind counting -n 30000 -p 0.001
+$SEEN add -q "$URL/count" some > /dev/null
+$SEEN remove -q "$URL/count" some > /dev/null
+! $SEEN check -q "$URL/count" some > left || true
+[ ! -s left ] || fail "$(wc -l < left) removed keys are still there"
+
+# merge: from a file and from Redis into Redis
+$SEEN create -q "$URL/other" --like "$URL/urls"
+$SEEN add -q "$URL/other" more > /dev/null
+$SEEN merge -q "$URL/both" "$URL/other" a.seen
+$SEEN check -q "$URL/both" some more | cmp - <(cat some more) || fail "the union lacks a key"
+
+# unix socket, password in no message
+$SEEN check -q "redis+unix://$TMP/redis/socket/urls" some | cmp - some || fail "unix socket"
+! $SEEN info "redis://ann:hunter2@127.0.0.1:$PORT/urls" 2> error || fail "logged in with nothing"
+! grep -q hunter2 error || fail "the password is shown"
+! $SEEN info "redis://127.0.0.1:1/urls" --retry 200ms 2> error || fail "nobody is there"
+grep -q 'is the server running' error || fail "$(cat error)"
+
+# time to live
+$SEEN create -q "$URL/short" -n 1000 --ttl 100s
+[ "$(redis-cli -p "$PORT" --scan --pattern '*short*' | while read -r key; do
+    redis-cli -p "$PORT" ttl "$key"
+done | awk '$1 < 0 { print }' | wc -l)" -le 2 ] || fail "no time to live"
+
+# A plain bitmap, shared with a client that was written from the documentation alone.
+$SEEN create -q "$URL/plain" --layout bitmap --hash sip -n 10000 -p 0.001
+head -300 some | $SEEN add -q "$URL/plain" > /dev/null
+head -600 some | python3 "$ROOT/tests/redis/bitmap_client.py" "$PORT" plain check > python
+head -300 some | cmp - python || fail "the other client does not see our keys"
+sed -n 301,500p some | python3 "$ROOT/tests/redis/bitmap_client.py" "$PORT" plain add > python
+sed -n 301,500p some | cmp - python || fail "the other client adds otherwise"
+head -800 some | $SEEN check -q "$URL/plain" | cmp - <(head -500 some) || fail "we do not see its keys"
+[ "$(redis-cli -p "$PORT" strlen plain)" -gt 17000 ] || fail "the bitmap is no plain key"
+
+# drop leaves nothing
+for name in urls copy growing window uniq count other both short plain; do
+    $SEEN drop --force "$URL/$name"
+done
+[ "$(redis-cli -p "$PORT" dbsize | tr -dc 0-9)" = 0 ] || fail "left: $(redis-cli -p "$PORT" keys '*')"
