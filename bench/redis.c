@@ -60,8 +60,8 @@ static size_t put_command(char *to, const char *name, bool set, uint64_t bit)
 {
     char number[24];
     int n = snprintf(number, sizeof number, "%llu", (unsigned long long)bit);
-    int len = sprintf(to, "*%d\r\n$6\r\n%s\r\n$8\r\ntextbook\r\n$%d\r\n%s\r\n", set ? 4 : 3, name, n,
-                      number);
+    int len = sprintf(to, "*%d\r\n$6\r\n%s\r\n$8\r\ntextbook\r\n$%d\r\n%s\r\n", set ? 4 : 3, name,
+                      n, number);
     if (set)
         len += sprintf(to + len, "$1\r\n1\r\n");
     return (size_t)len;
@@ -144,8 +144,8 @@ static figure measure(job what, seen_set *set, uint64_t bits, uint64_t first, ui
 
 static seen_set *make_set(uint64_t keys)
 {
-    seen_options o = {.size = sizeof o, .capacity = keys, .hashes = HASHES,
-                      .when_full = SEEN_FULL_GO_ON};
+    seen_options o = {
+        .size = sizeof o, .capacity = keys, .hashes = HASHES, .when_full = SEEN_FULL_GO_ON};
     seen_set *set;
     seen_error error;
     char where[128];
@@ -185,9 +185,12 @@ static void compare(const char *name, job what, uint64_t keys, size_t batch, dou
         better(&ours, measure(what, set, bits, 0, keys, batch));
         seen_close(set);
     }
-    printf("%-22s %5zu %10.0f %10.0f %6.2f %8.2f %8.2f %6.2f   %4.1f %s\n", name, batch, theirs.rate,
-           ours.rate, ours.rate / theirs.rate, theirs.cpu, ours.cpu, theirs.cpu / ours.cpu, bar,
-           ours.rate / theirs.rate >= bar ? "kept" : theirs.cpu / ours.cpu >= bar ? "kept (CPU)" : "MISSED");
+    printf("%-22s %5zu %10.0f %10.0f %6.2f %8.2f %8.2f %6.2f   %4.1f %s\n", name, batch,
+           theirs.rate, ours.rate, ours.rate / theirs.rate, theirs.cpu, ours.cpu,
+           theirs.cpu / ours.cpu, bar,
+           ours.rate / theirs.rate >= bar ? "kept"
+           : theirs.cpu / ours.cpu >= bar ? "kept (CPU)"
+                                          : "MISSED");
     fflush(stdout);
 }
 
@@ -218,7 +221,8 @@ static void slowest(void)
         redisReply *e = r->element[i];
         const char *name = e->element[3]->element[0]->str;
         /* The textbook's own bitmap is one large string. */
-        if (e->element[2]->integer > most && strcmp(name, "SETBIT") != 0 && strcmp(name, "KEYS") != 0) {
+        if (e->element[2]->integer > most && strcmp(name, "SETBIT") != 0 &&
+            strcmp(name, "KEYS") != 0) {
             most = e->element[2]->integer;
             snprintf(what, sizeof what, "%s", name);
         }
@@ -272,7 +276,8 @@ int main(int argc, char **argv)
     plain = redisConnectWithTimeout("127.0.0.1", server.port, limit);
     if (!plain || plain->err)
         die("cannot connect");
-    printf("                       batch   textbook       seen  ratio   CPU us   CPU us  ratio    bar\n");
+    printf("                       batch   textbook       seen  ratio   CPU us   CPU us  ratio    "
+           "bar\n");
     compare("add, all new", ADD, keys, 64, 1.3);
     compare("add, all new", ADD, keys, 1024, 1.3);
     compare("check, half there", CHECK, keys, 64, 3);

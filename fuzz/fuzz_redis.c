@@ -3,9 +3,9 @@
  *   'a'  an address: what is accepted is within its limits, and no message holds the password
  *   else a whole client against a server that answers sensibly until the filter is open and then
  *        sends the bytes: a key is answered only by a well-formed reply, never by an error. */
+#include "seen.h"
 #include "store/redis_address.h"
 #include "store/redis_reply.h"
-#include "seen.h"
 
 #include <assert.h>
 #include <pthread.h>
@@ -91,7 +91,8 @@ static void fuzz_address(const uint8_t *data, size_t size)
         assert(error.status == status && error.message[0]);
         return;
     }
-    assert(a.name_len > 0 && a.name_len < SN_REDIS_NAME && a.seeds >= 1 && a.seeds <= SN_REDIS_SEEDS);
+    assert(a.name_len > 0 && a.name_len < SN_REDIS_NAME && a.seeds >= 1 &&
+           a.seeds <= SN_REDIS_SEEDS);
     assert(a.user_len < SN_REDIS_SECRET && a.password_len < SN_REDIS_SECRET);
     for (unsigned i = 0; i < a.seeds; i++)
         assert(memchr(a.seed[i].host, 0, SN_REDIS_HOST));

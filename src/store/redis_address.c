@@ -103,7 +103,8 @@ static seen_status parse_host(const char *p, size_t len, sn_redis_address *a, se
     }
     size_t rest_len = len - (size_t)(rest - p);
     unsigned port = DEFAULT_PORT;
-    if (rest_len && (rest[0] != ':' || !small_number(rest + 1, rest_len - 1, 65535, &port) || !port))
+    if (rest_len &&
+        (rest[0] != ':' || !small_number(rest + 1, rest_len - 1, 65535, &port) || !port))
         return refuse(error, "the port is not a number from 1 to 65535");
     size_t n;
     if (!decode(host, host_len, place->host, sizeof place->host, &n) || strlen(place->host) != n)
@@ -215,7 +216,6 @@ seen_status sn_redis_address_parse(const char *where, sn_redis_address *a, seen_
     if (p[authority] != '/')
         return refuse(error, "the NAME of the filter is missing");
     status = parse_hosts(p, authority, a, error);
-    return status == SEEN_OK
-               ? parse_tail(p + authority + 1, strlen(p + authority + 1), a, error)
-               : status;
+    return status == SEEN_OK ? parse_tail(p + authority + 1, strlen(p + authority + 1), a, error)
+                             : status;
 }

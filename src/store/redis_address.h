@@ -38,7 +38,6 @@ typedef struct sn_redis_address {
 } sn_redis_address;
 
 /* Takes `where` apart; refused with the reason. */
-seen_status sn_redis_address_parse(const char *where, sn_redis_address *address,
-                                   seen_error *error);
+seen_status sn_redis_address_parse(const char *where, sn_redis_address *address, seen_error *error);
 
 #endif

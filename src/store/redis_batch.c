@@ -39,9 +39,8 @@ static cell find_cell(seen_kind kind, uint64_t cells, unsigned i)
                       .offset = (uint8_t)(c % 2 ? 0 : 4)};
     }
     unsigned c = sn_place_bit(cells, word);
-    return (cell){.byte = word * 8 + c / 8,
-                  .shift = (uint8_t)(c % 8),
-                  .offset = (uint8_t)(7 - c % 8)};
+    return (cell){
+        .byte = word * 8 + c / 8, .shift = (uint8_t)(c % 8), .offset = (uint8_t)(7 - c % 8)};
 }
 
 /* The bytes of a line between a key's first and last cell. */
@@ -231,7 +230,8 @@ void sn_batch_say_put(sn_batch *b, size_t i)
 {
     static const char FIELD[] = "$8\r\nBITFIELD\r\n", ONE[] = "$1\r\n1\r\n";
     static const char SET[] = "$3\r\nSET\r\n$2\r\nu1\r\n";
-    static const char SAT[] = "$8\r\nOVERFLOW\r\n$3\r\nSAT\r\n", STEP[] = "$6\r\nINCRBY\r\n$2\r\nu4\r\n";
+    static const char SAT[] = "$8\r\nOVERFLOW\r\n$3\r\nSAT\r\n",
+                      STEP[] = "$6\r\nINCRBY\r\n$2\r\nu4\r\n";
     sn_batch_key *k = &b->key[i];
     const sn_geometry *g = &b->view.image.layer[k->target].geometry;
     bool counting = g->kind == SEEN_COUNTING;
@@ -263,8 +263,8 @@ void sn_batch_say_put(sn_batch *b, size_t i)
 /* The cells' old values (bits), or their new ones (counters). The key is new if one was zero.
  *
  * A command that was on its way when a connection broke may have been carried out, and then finds
- * the key that it added itself. To say "seen" could lose a key that nobody was told is new; so it is
- * new, though it may have been there. */
+ * the key that it added itself. To say "seen" could lose a key that nobody was told is new; so it
+ * is new, though it may have been there. */
 static bool take_put(void *context, uint32_t tag, const sn_reply *reply, bool again)
 {
     sn_batch *b = context;
@@ -304,23 +304,24 @@ seen_status sn_batch_put(sn_batch *b, seen_error *error)
 /* KEYS: the shard. ARGV: the offsets of a key's counters. 0: the key is not there, nothing is
  * changed. 1: taken out once and still there. 2: gone. A counter that is full stays: nobody knows
  * how many keys it holds. */
-static const char CUT[] = "local k,get,dec=KEYS[1],{},{} "
-                          "for i,o in ipairs(ARGV) do "
-                          " get[#get+1]='GET' get[#get+1]='u4' get[#get+1]=o "
-                          "end "
-                          "local old=redis.call('BITFIELD',k,unpack(get)) "
-                          "for i,o in ipairs(ARGV) do "
-                          " if old[i]==0 then return 0 end "
-                          " if old[i]<15 then "
-                          "  dec[#dec+1]='INCRBY' dec[#dec+1]='u4' dec[#dec+1]=o dec[#dec+1]=-1 "
-                          " end "
-                          "end "
-                          "if #dec>0 then "
-                          " for _,v in ipairs(redis.call('BITFIELD',k,'OVERFLOW','SAT',unpack(dec))) do "
-                          "  if v==0 then return 2 end "
-                          " end "
-                          "end "
-                          "return 1";
+static const char CUT[] =
+    "local k,get,dec=KEYS[1],{},{} "
+    "for i,o in ipairs(ARGV) do "
+    " get[#get+1]='GET' get[#get+1]='u4' get[#get+1]=o "
+    "end "
+    "local old=redis.call('BITFIELD',k,unpack(get)) "
+    "for i,o in ipairs(ARGV) do "
+    " if old[i]==0 then return 0 end "
+    " if old[i]<15 then "
+    "  dec[#dec+1]='INCRBY' dec[#dec+1]='u4' dec[#dec+1]=o dec[#dec+1]=-1 "
+    " end "
+    "end "
+    "if #dec>0 then "
+    " for _,v in ipairs(redis.call('BITFIELD',k,'OVERFLOW','SAT',unpack(dec))) do "
+    "  if v==0 then return 2 end "
+    " end "
+    "end "
+    "return 1";
 
 void sn_batch_say_cut(sn_batch *b, size_t i)
 {

@@ -52,8 +52,8 @@ seen_status sn_batch_put(sn_batch *b, seen_error *error);
 void sn_batch_say_cut(sn_batch *b, size_t i);
 seen_status sn_batch_cut(sn_batch *b, seen_error *error);
 
-/* Answers the keys that this client has seen or added a moment ago (redis_recent.c); keeps those that
- * were there, and with `added` those that were new. */
+/* Answers the keys that this client has seen or added a moment ago (redis_recent.c); keeps those
+ * that were there, and with `added` those that were new. */
 void sn_batch_recall(sn_redis_set *set, sn_batch *b);
 void sn_batch_remember(sn_redis_set *set, const sn_batch *b, bool added);
 

@@ -1,7 +1,7 @@
 /* The textbook's filter: one plain bitmap key, k positions over the whole of it (docs/redis.md).
  *
- * It is the classic geometry, one cell per line, with a single shard as large as the filter: the same
- * code, another name for the key. A string of Redis holds 2^32 bits. */
+ * It is the classic geometry, one cell per line, with a single shard as large as the filter: the
+ * same code, another name for the key. A string of Redis holds 2^32 bits. */
 #include "base/error.h"
 #include "filter/plan.h"
 #include "store/redis_set.h"
@@ -34,4 +34,23 @@ seen_status sn_redis_bitmap_plan(const seen_options *o, sn_image *image, seen_er
     image->layer[0].geometry = g;
     sn_image_lay_out(image);
     return SEEN_OK;
+}
+
+seen_status sn_redis_adopt(sn_channel *ch, const sn_redis_view *view, seen_error *error)
+{
+    sn_redis_namer namer;
+    int64_t length = 0;
+    uint64_t bytes = view->image.layer[0].geometry.shard_lines * SN_LINE_BYTES;
+    sn_redis_namer_begin(&namer, &ch->redis->address, view, 0, false);
+    const sn_redis_key *key = sn_redis_namer_shard(&namer, 0);
+    sn_say(ch, 0, key->slot, 2);
+    sn_say_text(ch, "STRLEN");
+    sn_say_arg(ch, key->text, key->len);
+    seen_status status = sn_channel_run(ch, sn_redis_take_count, &length, error);
+    if (status == SEEN_OK && (uint64_t)length > bytes)
+        return sn_error_set(error, SEEN_ERR_MISMATCH,
+                            "%s: the key holds %lld bytes, more than the %llu of this filter; give "
+                            "its size with bits and hashes",
+                            ch->redis->address.shown, (long long)length, (unsigned long long)bytes);
+    return status;
 }

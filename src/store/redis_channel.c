@@ -25,15 +25,15 @@ typedef struct run {
     sn_channel *ch;
     sn_channel_taker take;
     void *context;
-    size_t left;         /* commands without an answer */
-    bool again;          /* something is to be sent again */
-    bool pause;          /* and the server needs time before */
-    uint64_t since;      /* the first trouble since the last good answer; 0: none */
+    size_t left;    /* commands without an answer */
+    bool again;     /* something is to be sent again */
+    bool pause;     /* and the server needs time before */
+    uint64_t since; /* the first trouble since the last good answer; 0: none */
     uint32_t pause_ms;
-    unsigned moves;      /* rounds that only followed redirections */
-    seen_status status;  /* the first failure that no repetition heals */
+    unsigned moves;     /* rounds that only followed redirections */
+    seen_status status; /* the first failure that no repetition heals */
     seen_error error;
-    seen_status cause;   /* the last trouble that may heal */
+    seen_status cause; /* the last trouble that may heal */
     seen_error trouble;
 } run;
 
@@ -158,8 +158,8 @@ static void advance(const sn_channel *ch, sn_node *node, size_t sent)
     sent += node->part;
     while (node->cursor < node->queued) {
         uint32_t entry = node->queue[node->cursor];
-        size_t len = ch->command[entry & ~ASKING_FIRST].len +
-                     (entry & ASKING_FIRST ? sizeof ASKING - 1 : 0);
+        size_t len =
+            ch->command[entry & ~ASKING_FIRST].len + (entry & ASKING_FIRST ? sizeof ASKING - 1 : 0);
         if (sent < len)
             break;
         sent -= len;
@@ -317,8 +317,8 @@ static void connect_all(run *r)
         seen_error error;
         seen_status status = SEEN_OK;
         if (node->queued && node->link.fd < 0)
-            status = sn_link_open(&node->link, &node->place, &ch->redis->address,
-                                  &ch->redis->times, &error);
+            status = sn_link_open(&node->link, &node->place, &ch->redis->address, &ch->redis->times,
+                                  &error);
         node->progress = sn_link_now();
         if (status == SEEN_OK)
             continue;
@@ -366,8 +366,8 @@ static bool round_of(run *r)
         }
     }
     if (!distribute(ch)) {
-        r->status = sn_error_set(&r->error, SEEN_ERR_MEMORY, "%s: out of memory",
-                                 ch->redis->address.shown);
+        r->status =
+            sn_error_set(&r->error, SEEN_ERR_MEMORY, "%s: out of memory", ch->redis->address.shown);
         return false;
     }
     connect_all(r);
@@ -394,14 +394,13 @@ static bool round_of(run *r)
     return true;
 }
 
-seen_status sn_channel_run(sn_channel *ch, sn_channel_taker take, void *context,
-                           seen_error *error)
+seen_status sn_channel_run(sn_channel *ch, sn_channel_taker take, void *context, seen_error *error)
 {
-    run r = {.ch = ch, .take = take, .context = context, .left = ch->commands,
-             .pause_ms = PAUSE_FIRST};
+    run r = {
+        .ch = ch, .take = take, .context = context, .left = ch->commands, .pause_ms = PAUSE_FIRST};
     if (ch->no_memory) {
-        r.status = sn_error_set(&r.error, SEEN_ERR_MEMORY, "%s: out of memory",
-                                ch->redis->address.shown);
+        r.status =
+            sn_error_set(&r.error, SEEN_ERR_MEMORY, "%s: out of memory", ch->redis->address.shown);
     } else {
         while (r.left && round_of(&r))
             ;
@@ -446,10 +445,9 @@ seen_status sn_channel_sync(sn_channel *ch, seen_error *error)
         continue;
     lost:
         sn_link_close(&node->link);
-        return sn_error_set(error, SEEN_ERR_NETWORK,
-                            "%s: %s:%u was lost before a replica confirmed: %s",
-                            ch->redis->address.shown, node->place.host, node->place.port,
-                            node->link.why);
+        return sn_error_set(
+            error, SEEN_ERR_NETWORK, "%s: %s:%u was lost before a replica confirmed: %s",
+            ch->redis->address.shown, node->place.host, node->place.port, node->link.why);
     }
     return SEEN_OK;
 }

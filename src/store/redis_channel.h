@@ -19,8 +19,8 @@ typedef struct sn_command {
     size_t len;
     uint32_t tag;
     uint16_t slot;
-    uint16_t ask;    /* 1 + the node that a server told to ask this once */
-    bool once;       /* must not be carried out twice: not sent again after a loss */
+    uint16_t ask; /* 1 + the node that a server told to ask this once */
+    bool once;    /* must not be carried out twice: not sent again after a loss */
     bool again, done;
 } sn_command;
 
@@ -32,8 +32,8 @@ typedef struct sn_node {
     size_t queued, queue_room;
     size_t cursor, part; /* entries sent, and bytes of the next one */
     size_t answered;
-    bool told;           /* the answer to ASKING has arrived */
-    uint64_t progress;   /* when bytes last moved */
+    bool told;         /* the answer to ASKING has arrived */
+    uint64_t progress; /* when bytes last moved */
 } sn_node;
 
 typedef struct sn_redis sn_redis;
@@ -92,8 +92,7 @@ void sn_say_raw(sn_channel *ch, const char *bytes, size_t len);
 void sn_say_once(sn_channel *ch);
 
 /* Sends all commands, hands every reply to `take`, forgets the commands. */
-seen_status sn_channel_run(sn_channel *ch, sn_channel_taker take, void *context,
-                           seen_error *error);
+seen_status sn_channel_run(sn_channel *ch, sn_channel_taker take, void *context, seen_error *error);
 
 /* Waits until a replica has what this channel wrote, where there is one. */
 seen_status sn_channel_sync(sn_channel *ch, seen_error *error);

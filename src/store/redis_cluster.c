@@ -10,7 +10,8 @@ unsigned sn_cluster_node(sn_channel *ch, const char *host, size_t len, unsigned 
 {
     for (unsigned i = 0; i < ch->nodes; i++) {
         const sn_redis_place *place = &ch->node[i]->place;
-        if (place->port == port && strlen(place->host) == len && memcmp(place->host, host, len) == 0)
+        if (place->port == port && strlen(place->host) == len &&
+            memcmp(place->host, host, len) == 0)
             return i;
     }
     if (ch->nodes == SN_NODES_MAX || len >= SN_REDIS_HOST || port > 65535)
@@ -29,7 +30,8 @@ unsigned sn_cluster_node(sn_channel *ch, const char *host, size_t len, unsigned 
     return ch->nodes++;
 }
 
-/* "MOVED 3999 127.0.0.1:6381", "ASK 3999 127.0.0.1:6381"; the host may be missing or hold colons. */
+/* "MOVED 3999 127.0.0.1:6381", "ASK 3999 127.0.0.1:6381"; the host may be missing or hold colons.
+ */
 bool sn_cluster_parse_move(const sn_reply *reply, unsigned *slot, const char **host,
                            size_t *host_len, unsigned *port)
 {
@@ -63,9 +65,8 @@ static bool read_range(sn_channel *ch, const sn_reply *r, size_t at, const char 
 {
     if (at + 5 >= r->items || r->item[at].type != REDIS_REPLY_ARRAY || r->item[at].number < 3 ||
         r->item[at + 1].type != REDIS_REPLY_INTEGER ||
-        r->item[at + 2].type != REDIS_REPLY_INTEGER ||
-        r->item[at + 3].type != REDIS_REPLY_ARRAY || r->item[at + 3].number < 2 ||
-        r->item[at + 5].type != REDIS_REPLY_INTEGER)
+        r->item[at + 2].type != REDIS_REPLY_INTEGER || r->item[at + 3].type != REDIS_REPLY_ARRAY ||
+        r->item[at + 3].number < 2 || r->item[at + 5].type != REDIS_REPLY_INTEGER)
         return false;
     long long first = r->item[at + 1].number, last = r->item[at + 2].number;
     long long port = r->item[at + 5].number;

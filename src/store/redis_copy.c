@@ -141,7 +141,7 @@ seen_status sn_redis_read(seen_set *base, uint32_t layer, uint64_t line, uint64_
 /* ---- in ---- */
 
 void sn_redis_say_store(sn_channel *ch, const sn_redis_key *key, uint64_t at, const char *bytes,
-                      uint64_t len)
+                        uint64_t len)
 {
     sn_say(ch, 0, key->slot, 4);
     sn_say_text(ch, "SETRANGE");
@@ -150,14 +150,14 @@ void sn_redis_say_store(sn_channel *ch, const sn_redis_key *key, uint64_t at, co
     sn_say_arg(ch, bytes, len);
 }
 
-seen_status sn_redis_write(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
-                           uint64_t line, uint64_t lines, const void *from, seen_error *error)
+seen_status sn_redis_write(sn_channel *ch, const sn_redis_view *view, uint32_t layer, uint64_t line,
+                           uint64_t lines, const void *from, seen_error *error)
 {
     sn_redis_namer namer;
     sn_redis_namer_begin(&namer, &ch->redis->address, view, layer,
                          sn_redis_layer_closed(&view->image, layer));
     for (sn_piece p = {0}; sn_piece_next(&view->image.layer[layer].geometry, line, lines, &p);)
-        sn_redis_say_store(ch, sn_redis_namer_shard(&namer, p.shard), p.at, (const char *)from + p.from,
-                  p.bytes);
+        sn_redis_say_store(ch, sn_redis_namer_shard(&namer, p.shard), p.at,
+                           (const char *)from + p.from, p.bytes);
     return sn_channel_run(ch, sn_redis_take_any, NULL, error);
 }

@@ -1,7 +1,7 @@
 /* Layers and generations that several clients share.
  *
- * New keys go to the current layer. When a client finds it full (or its time over) it opens the next
- * one, in three steps that any other client may repeat or complete:
+ * New keys go to the current layer. When a client finds it full (or its time over) it opens the
+ * next one, in three steps that any other client may repeat or complete:
  *
  *   1. make the next layer's shards; those that exist are left as they are
  *   2. close the current layer's shards, one by one: a shard moves to the name NAME:closed, and a
@@ -9,9 +9,10 @@
  *   3. tell the hash beside the shards, if nobody else has
  *
  * Step 2 is the fence that makes "one winner" hold. A client that still believes in the old layer
- * cannot add there: its command changes nothing and fails, it asks what the filter is now, and starts
- * over. A client that believes in the new layer learnt of it after step 3, when every key that went
- * into the old one can be seen there. So two clients never decide about one key in two layers. */
+ * cannot add there: its command changes nothing and fails, it asks what the filter is now, and
+ * starts over. A client that believes in the new layer learnt of it after step 3, when every key
+ * that went into the old one can be seen there. So two clients never decide about one key in two
+ * layers. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "set/layers.h"

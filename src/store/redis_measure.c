@@ -37,8 +37,7 @@ static seen_status measure_layer(sn_redis_set *set, sn_channel *ch, const sn_red
             uint64_t from = shard * g->shard_lines + p * part + (n < part ? (part - n) / 2 : 0);
             for (uint64_t at = 0; at < n; at += SN_COPY_LINES) {
                 uint64_t now = n - at < SN_COPY_LINES ? n - at : SN_COPY_LINES;
-                seen_status status =
-                    sn_redis_fetch(set, ch, layer, from + at, now, lines, error);
+                seen_status status = sn_redis_fetch(set, ch, layer, from + at, now, lines, error);
                 if (status != SEEN_OK)
                     return status;
                 sn_tally_lines(g, lines, now, &tally);

@@ -20,17 +20,16 @@ static const char *const LAYOUTS[] = {"shards", "bitmap"};
 
 /* KEYS: the hash. ARGV: "replace" or "keep", the ID, then fields and values. A second try of one
  * that went through finds its own ID. */
-static const char PUBLISH[] =
-    "local k=KEYS[1] "
-    "if redis.call('EXISTS',k)==1 then "
-    " if redis.call('HEXISTS',k,'format')==0 then "
-    "  return redis.error_reply('WRONGTYPE not a filter') end "
-    " if redis.call('HGET',k,'id')==ARGV[2] then return 1 end "
-    " if ARGV[1]~='replace' then return 0 end "
-    " redis.call('DEL',k) "
-    "end "
-    "redis.call('HSET',k,unpack(ARGV,3)) "
-    "return 1";
+static const char PUBLISH[] = "local k=KEYS[1] "
+                              "if redis.call('EXISTS',k)==1 then "
+                              " if redis.call('HEXISTS',k,'format')==0 then "
+                              "  return redis.error_reply('WRONGTYPE not a filter') end "
+                              " if redis.call('HGET',k,'id')==ARGV[2] then return 1 end "
+                              " if ARGV[1]~='replace' then return 0 end "
+                              " redis.call('DEL',k) "
+                              "end "
+                              "redis.call('HSET',k,unpack(ARGV,3)) "
+                              "return 1";
 
 /* KEYS: the hash. ARGV: ID, sequence, then fields and values. */
 static const char STEP[] = "local k=KEYS[1] "
@@ -198,7 +197,8 @@ static bool find_word(const sn_reply *r, const char *field, const char *const *w
     return false;
 }
 
-#define FIND_WORD(r, field, words, out) find_word(r, field, words, sizeof words / sizeof *words, out)
+#define FIND_WORD(r, field, words, out)                                                            \
+    find_word(r, field, words, sizeof words / sizeof *words, out)
 
 static bool find_seed(const sn_reply *r, uint64_t seed[2])
 {

@@ -42,12 +42,12 @@ void sn_redis_key_added(const sn_redis_address *address, const sn_redis_view *vi
 
 /* Shards of one layer: the part of the name that they share is written once. */
 typedef struct sn_redis_namer {
-    sn_redis_key key;  /* of the shard asked for last */
-    size_t head;       /* bytes before the number of the shard */
-    uint16_t crc;      /* of the tag so far */
-    const char *tail;  /* after it */
+    sn_redis_key key; /* of the shard asked for last */
+    size_t head;      /* bytes before the number of the shard */
+    uint16_t crc;     /* of the tag so far */
+    const char *tail; /* after it */
     size_t tail_len;
-    bool plain;        /* a bitmap: one key of a name of its own */
+    bool plain; /* a bitmap: one key of a name of its own */
 } sn_redis_namer;
 
 /* `closed`: under the name of a layer that takes no new keys. */

@@ -9,10 +9,10 @@
 #include <string.h>
 
 enum {
-    GLANCE_MS = 200,           /* how long a view is trusted without asking */
-    DEEP_SLEEP_MS = 3600000,   /* after which it is asked for before anything is added */
-    LOOK_FIRST_SHARE = 256,    /* of 1024 keys seen before: from here on looking first pays */
-    LOOK_FIRST_KEYS = 16,      /* fewer keys: a second round trip costs more */
+    GLANCE_MS = 200,         /* how long a view is trusted without asking */
+    DEEP_SLEEP_MS = 3600000, /* after which it is asked for before anything is added */
+    LOOK_FIRST_SHARE = 256,  /* of 1024 keys seen before: from here on looking first pays */
+    LOOK_FIRST_KEYS = 16,    /* fewer keys: a second round trip costs more */
     ATTEMPTS = 1000,
 };
 
@@ -62,8 +62,8 @@ static void load_batch(call *c, size_t at, size_t n)
     sn_batch *b = &c->batch;
     b->keys = n;
     for (size_t i = 0; i < n; i++)
-        b->key[i] = (sn_batch_key){
-            .hash = c->hash[at + i], .place = (uint32_t)i, .answer = SEEN_UNKNOWN};
+        b->key[i] =
+            (sn_batch_key){.hash = c->hash[at + i], .place = (uint32_t)i, .answer = SEEN_UNKNOWN};
 }
 
 static void hand_out(const call *c, size_t at)
@@ -135,10 +135,11 @@ static seen_status reconsider(call *c, bool *over)
             return status;
         *over = view.image.sequence != b->view.image.sequence;
         if (!*over)
-            return sn_error_set(c->error, SEEN_ERR_FORMAT,
-                                "%s: a part of the filter is missing (evicted, deleted or cut); "
-                                "restore it from a backup or make it anew, and see maxmemory-policy",
-                                c->set->base.where);
+            return sn_error_set(
+                c->error, SEEN_ERR_FORMAT,
+                "%s: a part of the filter is missing (evicted, deleted or cut); "
+                "restore it from a backup or make it anew, and see maxmemory-policy",
+                c->set->base.where);
     }
     return SEEN_OK;
 }
@@ -398,8 +399,8 @@ static seen_status add_chunk(call *c, size_t at, size_t n)
                         c->set->base.where);
 }
 
-seen_status sn_redis_add(seen_set *set, const seen_hash *hashes, size_t count,
-                         seen_answer *answers, seen_error *error)
+seen_status sn_redis_add(seen_set *set, const seen_hash *hashes, size_t count, seen_answer *answers,
+                         seen_error *error)
 {
     call c;
     seen_status status = begin_call(&c, set, hashes, count, answers, error);

@@ -1,9 +1,9 @@
 /* Keys that are known to be there.
  *
- * A bit never goes back: a key that was seen or added stays seen as long as the filter is there. The
- * last ones are kept, so that those that come again and again do not travel. Not for windows, which
- * forget, and not for counters. Two halves of different keys that meet here would have to be the
- * halves of a third. */
+ * A bit never goes back: a key that was seen or added stays seen as long as the filter is there.
+ * The last ones are kept, so that those that come again and again do not travel. Not for windows,
+ * which forget, and not for counters. Two halves of different keys that meet here would have to be
+ * the halves of a third. */
 #include "store/redis_batch.h"
 
 static bool can_recall(const sn_redis_set *set)

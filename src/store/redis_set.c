@@ -316,27 +316,6 @@ static seen_status look_for_old(sn_channel *ch, unsigned flags, sn_redis_view *o
     return status;
 }
 
-/* A plain bitmap that is there already is taken over, unless it is larger than ours would be. */
-static seen_status adopt(sn_channel *ch, const sn_redis_view *view, seen_error *error)
-{
-    sn_redis_namer namer;
-    int64_t length = 0;
-    uint64_t bytes = view->image.layer[0].geometry.shard_lines * SN_LINE_BYTES;
-    sn_redis_namer_begin(&namer, &ch->redis->address, view, 0, false);
-    const sn_redis_key *key = sn_redis_namer_shard(&namer, 0);
-    sn_say(ch, 0, key->slot, 2);
-    sn_say_text(ch, "STRLEN");
-    sn_say_arg(ch, key->text, key->len);
-    seen_status status = sn_channel_run(ch, sn_redis_take_count, &length, error);
-    if (status == SEEN_OK && (uint64_t)length > bytes)
-        return sn_error_set(error, SEEN_ERR_MISMATCH,
-                            "%s: the key holds %lld bytes, more than the %llu of this filter; give "
-                            "its size with bits and hashes",
-                            ch->redis->address.shown, (long long)length,
-                            (unsigned long long)bytes);
-    return status;
-}
-
 /* Makes the shards under a new ID that no other client knows; they end by themselves unless the
  * filter is finished. A plain bitmap has no ID: it is taken as it is, and grown to its size. */
 static seen_status stage(sn_channel *ch, const sn_redis_view *view, bool replace, seen_error *error)
@@ -346,7 +325,7 @@ static seen_status stage(sn_channel *ch, const sn_redis_view *view, bool replace
     if (bitmap && replace)
         status = sn_redis_drop_shards(ch, view, 0, error);
     else if (bitmap)
-        status = adopt(ch, view, error);
+        status = sn_redis_adopt(ch, view, error);
     for (uint32_t i = 0; i < view->image.layers && status == SEEN_OK; i++)
         if (view->image.layer[i].generation)
             status = sn_redis_make_shards(ch, view, i, sn_redis_layer_closed(&view->image, i),

@@ -18,7 +18,7 @@ typedef struct sn_redis_set {
     uint64_t touched; /* when the keys' time to live was last renewed */
     /* Room in the current layer that this client has claimed and not used. */
     uint64_t claim_sequence, claim_left;
-    uint64_t uncounted; /* keys added where nothing bounds them, not told to the server yet */
+    uint64_t uncounted;     /* keys added where nothing bounds them, not told to the server yet */
     atomic_uint seen_share; /* of 1024 recent keys, how many were there before */
     _Atomic uint64_t recent[SN_REDIS_RECENT][2]; /* hashes of keys that are known to be there */
 } sn_redis_set;
@@ -68,13 +68,16 @@ seen_status sn_redis_read_counts(sn_channel *ch, sn_redis_view *view, seen_error
 seen_status sn_redis_add_counts(sn_channel *ch, const sn_redis_view *view, const sn_image *from,
                                 seen_error *error);
 
+/* A plain bitmap that is there already is taken over, unless it is larger than ours would be. */
+seen_status sn_redis_adopt(sn_channel *ch, const sn_redis_view *view, seen_error *error);
+
 /* Empties the memory of recent keys. */
 void sn_batch_forget(sn_redis_set *set);
 
 /* ---- operations ---- */
 
-seen_status sn_redis_add(seen_set *set, const seen_hash *hashes, size_t count,
-                         seen_answer *answers, seen_error *error);
+seen_status sn_redis_add(seen_set *set, const seen_hash *hashes, size_t count, seen_answer *answers,
+                         seen_error *error);
 seen_status sn_redis_check(seen_set *set, const seen_hash *hashes, size_t count,
                            seen_answer *answers, seen_error *error);
 seen_status sn_redis_remove(seen_set *set, const seen_hash *hashes, size_t count,
@@ -88,8 +91,8 @@ seen_status sn_redis_widen(seen_set *set, uint32_t layers, seen_error *error);
 seen_status sn_redis_combined(seen_set *set, const sn_image *from, seen_error *error);
 
 /* Writes lines of a layer that nobody else uses yet. */
-seen_status sn_redis_write(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
-                           uint64_t line, uint64_t lines, const void *from, seen_error *error);
+seen_status sn_redis_write(sn_channel *ch, const sn_redis_view *view, uint32_t layer, uint64_t line,
+                           uint64_t lines, const void *from, seen_error *error);
 
 /* For commands whose reply only has to be no error. */
 bool sn_redis_take_any(void *context, uint32_t tag, const sn_reply *reply, bool again);

@@ -41,11 +41,16 @@ static inline bool test_cluster_wait(const test_cluster *c, int seconds)
 
 static inline bool test_cluster_start(test_cluster *c)
 {
-    static const char *const extra[] = {"--cluster-enabled",      "yes",
-                                        "--cluster-node-timeout", "1500",
-                                        "--appendonly",           "no",
-                                        "--repl-diskless-sync-delay", "0",
-                                        "--cluster-announce-ip",  "127.0.0.1",
+    static const char *const extra[] = {"--cluster-enabled",
+                                        "yes",
+                                        "--cluster-node-timeout",
+                                        "1500",
+                                        "--appendonly",
+                                        "no",
+                                        "--repl-diskless-sync-delay",
+                                        "0",
+                                        "--cluster-announce-ip",
+                                        "127.0.0.1",
                                         NULL};
     char command[512] = "redis-cli --cluster create";
     for (int i = 0; i < CLUSTER_NODES; i++) {

@@ -10,8 +10,8 @@
 
 typedef struct test_proxy {
     int listener, port;
-    int upstream;       /* port of the server; 0: answers `reply` to every read */
-    const char *reply;  /* NULL: silence */
+    int upstream;      /* port of the server; 0: answers `reply` to every read */
+    const char *reply; /* NULL: silence */
     size_t reply_len;
     unsigned cut_after; /* bytes after which a connection breaks, about; 0: never */
     unsigned seed;

@@ -81,9 +81,21 @@ static inline bool test_server_launch(test_server *s, const char *const extra[])
 {
     char port[16];
     snprintf(port, sizeof port, "%d", s->port);
-    const char *args[100] = {"redis-server", "--port", port, "--bind", "127.0.0.1", "--save", "",
-                      "--dir", s->folder, "--logfile", "log", "--unixsocket", "socket",
-                      "--enable-debug-command", "yes"};
+    const char *args[100] = {"redis-server",
+                             "--port",
+                             port,
+                             "--bind",
+                             "127.0.0.1",
+                             "--save",
+                             "",
+                             "--dir",
+                             s->folder,
+                             "--logfile",
+                             "log",
+                             "--unixsocket",
+                             "socket",
+                             "--enable-debug-command",
+                             "yes"};
     int n = 15;
     for (int i = 0; extra && extra[i] && n < 99; i++)
         args[n++] = extra[i];
@@ -150,8 +162,8 @@ static inline bool test_have_redis(void)
 }
 
 /* One command; the reply is the caller's. */
-__attribute__((format(printf, 2, 3))) static inline redisReply *
-test_ask(const test_server *s, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static inline redisReply *test_ask(const test_server *s,
+                                                                         const char *format, ...)
 {
     struct timeval limit = {.tv_sec = 10};
     redisContext *c = redisConnectWithTimeout("127.0.0.1", s->port, limit);

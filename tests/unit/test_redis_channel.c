@@ -18,8 +18,12 @@ static uint64_t ms_now(void)
 
 static seen_options impatient(void)
 {
-    return (seen_options){.size = sizeof(seen_options), .connect_ms = 300, .command_ms = 300,
-                          .retry_ms = 500, .capacity = 100000, .error_rate = 1e-7};
+    return (seen_options){.size = sizeof(seen_options),
+                          .connect_ms = 300,
+                          .command_ms = 300,
+                          .retry_ms = 500,
+                          .capacity = 100000,
+                          .error_rate = 1e-7};
 }
 
 /* Every key is fresh and this is the only client: each must be told new, however often the
@@ -203,8 +207,8 @@ static void test_restart(void **state)
 static void test_log_in(void **state)
 {
     (void)state;
-    static const char *const extra[] = {"--user", "default", "off", "--user", "ann", "on",
-                                        ">s3cr:t@/", "~*", "+@all", NULL};
+    static const char *const extra[] = {"--user", "default",   "off", "--user", "ann",
+                                        "on",     ">s3cr:t@/", "~*",  "+@all",  NULL};
     test_server own = {0};
     seen_set *set;
     seen_error error = {0};
@@ -238,13 +242,20 @@ static void test_log_in(void **state)
 static void test_permissions(void **state)
 {
     (void)state;
-    static const char *const extra[] = {
-        "--user", "seen", "on", ">secret", "~seen:*", "resetchannels", "-@all",
-        "+hgetall", "+hmget", "+hget", "+hset", "+hexists", "+hincrby", "+del", "+exists",
-        "+type", "+renamenx", "+rpush", "+expire", "+persist", "+unlink", "+strlen", "+getrange",
-        "+setrange", "+bitfield", "+bitfield_ro", "+bitop", "+eval", "+wait", "+role", "+auth",
-        "+select", "+cluster|slots",
-        "--user", "poor", "on", ">secret", "~seen:*", "-@all", "+hgetall", "+auth", NULL};
+    static const char *const extra[] = {"--user",    "seen",         "on",
+                                        ">secret",   "~seen:*",      "resetchannels",
+                                        "-@all",     "+hgetall",     "+hmget",
+                                        "+hget",     "+hset",        "+hexists",
+                                        "+hincrby",  "+del",         "+exists",
+                                        "+type",     "+renamenx",    "+rpush",
+                                        "+expire",   "+persist",     "+unlink",
+                                        "+strlen",   "+getrange",    "+setrange",
+                                        "+bitfield", "+bitfield_ro", "+bitop",
+                                        "+eval",     "+wait",        "+role",
+                                        "+auth",     "+select",      "+cluster|slots",
+                                        "--user",    "poor",         "on",
+                                        ">secret",   "~seen:*",      "-@all",
+                                        "+hgetall",  "+auth",        NULL};
     test_server own = {0};
     seen_error error = {0};
     assert_true(test_server_start(&own, extra));

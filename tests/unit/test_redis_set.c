@@ -1,6 +1,6 @@
 /* Sets in Redis against sets in memory: the same keys, the same answers, the same bits. */
-#include "set/set.h"
 #include "base/clock.h"
+#include "set/set.h"
 #include "tests/redis/server.h"
 
 #include <setjmp.h>
@@ -122,12 +122,14 @@ static void run_model(const char *name, seen_options o, int steps, uint64_t rang
 static void test_fixed(void **state)
 {
     (void)state;
-    run_model("fixed", (seen_options){.capacity = 60000, .error_rate = 0.01,
-                                      .when_full = SEEN_FULL_GO_ON}, 60, 40000);
-    run_model("strict", (seen_options){.capacity = 20000, .error_rate = 1e-9,
-                                       .when_full = SEEN_FULL_GO_ON}, 30, 40000);
-    run_model("classic", (seen_options){.bits = 1 << 20, .hashes = 7,
-                                        .when_full = SEEN_FULL_GO_ON}, 40, 40000);
+    run_model("fixed",
+              (seen_options){.capacity = 60000, .error_rate = 0.01, .when_full = SEEN_FULL_GO_ON},
+              60, 40000);
+    run_model("strict",
+              (seen_options){.capacity = 20000, .error_rate = 1e-9, .when_full = SEEN_FULL_GO_ON},
+              30, 40000);
+    run_model("classic", (seen_options){.bits = 1 << 20, .hashes = 7, .when_full = SEEN_FULL_GO_ON},
+              40, 40000);
     run_model("large", (seen_options){.capacity = 3000000, .error_rate = 0.01}, 20, 100000000);
 }
 
@@ -135,39 +137,55 @@ static void test_refusing(void **state)
 {
     (void)state;
     run_model("refusing", (seen_options){.capacity = 5000, .error_rate = 0.01}, 60, 40000);
-    run_model("refusing-counting", (seen_options){.kind = SEEN_COUNTING, .capacity = 3000, .error_rate = 0.01}, 80, 5000);
+    run_model("refusing-counting",
+              (seen_options){.kind = SEEN_COUNTING, .capacity = 3000, .error_rate = 0.01}, 80,
+              5000);
 }
 
 static void test_counting(void **state)
 {
     (void)state;
-    run_model("counting", (seen_options){.kind = SEEN_COUNTING, .capacity = 30000,
-                                         .error_rate = 0.01, .when_full = SEEN_FULL_GO_ON}, 80, 2000);
-    run_model("counting-classic", (seen_options){.kind = SEEN_COUNTING, .bits = 1 << 18,
-                                                 .hashes = 9, .when_full = SEEN_FULL_GO_ON}, 60, 3000);
+    run_model("counting",
+              (seen_options){.kind = SEEN_COUNTING,
+                             .capacity = 30000,
+                             .error_rate = 0.01,
+                             .when_full = SEEN_FULL_GO_ON},
+              80, 2000);
+    run_model(
+        "counting-classic",
+        (seen_options){
+            .kind = SEEN_COUNTING, .bits = 1 << 18, .hashes = 9, .when_full = SEEN_FULL_GO_ON},
+        60, 3000);
 }
 
 static void test_growing(void **state)
 {
     (void)state;
-    run_model("growing", (seen_options){.growth = SEEN_GROWING, .capacity = 300,
-                                        .error_rate = 0.01}, 60, 40000);
-    run_model("growing-strict", (seen_options){.growth = SEEN_GROWING, .capacity = 1000,
-                                               .error_rate = 1e-6}, 30, 40000);
+    run_model("growing",
+              (seen_options){.growth = SEEN_GROWING, .capacity = 300, .error_rate = 0.01}, 60,
+              40000);
+    run_model("growing-strict",
+              (seen_options){.growth = SEEN_GROWING, .capacity = 1000, .error_rate = 1e-6}, 30,
+              40000);
 }
 
 static void test_growing_counting(void **state)
 {
     (void)state;
-    run_model("growing-counting", (seen_options){.growth = SEEN_GROWING, .kind = SEEN_COUNTING,
-                                                 .capacity = 300, .error_rate = 0.01}, 80, 5000);
+    run_model(
+        "growing-counting",
+        (seen_options){
+            .growth = SEEN_GROWING, .kind = SEEN_COUNTING, .capacity = 300, .error_rate = 0.01},
+        80, 5000);
 }
 
 static void test_window(void **state)
 {
     (void)state;
-    run_model("window", (seen_options){.growth = SEEN_WINDOW, .generations = 4, .capacity = 3000,
-                                       .error_rate = 0.01}, 80, 40000);
+    run_model("window",
+              (seen_options){
+                  .growth = SEEN_WINDOW, .generations = 4, .capacity = 3000, .error_rate = 0.01},
+              80, 40000);
 }
 
 static uint64_t fake_now = 1000000;
@@ -182,8 +200,11 @@ static void test_window_by_time(void **state)
     (void)state;
     uint64_t (*real)(void) = sn_clock_now;
     sn_clock_now = read_fake;
-    seen_options o = {.growth = SEEN_WINDOW, .generations = 4, .capacity = 3000,
-                      .error_rate = 0.001, .window_seconds = 300};
+    seen_options o = {.growth = SEEN_WINDOW,
+                      .generations = 4,
+                      .capacity = 3000,
+                      .error_rate = 0.001,
+                      .window_seconds = 300};
     seen_set *set = create(url_of("hours"), o, 0);
     seen_answer answer;
     for (int i = 0; i < 12; i++, fake_now += 60) {
@@ -339,10 +360,15 @@ static void test_unions(void **state)
 {
     (void)state;
     unite("u-fixed", (seen_options){.capacity = 5000, .error_rate = 0.01});
-    unite("u-counting", (seen_options){.kind = SEEN_COUNTING, .capacity = 5000, .error_rate = 0.01});
-    unite("u-growing", (seen_options){.growth = SEEN_GROWING, .capacity = 500, .error_rate = 0.01});
-    unite("u-window", (seen_options){.growth = SEEN_WINDOW, .generations = 5, .capacity = 4000,
-                                     .error_rate = 0.01});
+    unite("u-counting",
+          (seen_options){.kind = SEEN_COUNTING, .capacity = 5000, .error_rate = 0.01});
+    unite("u-growing", (seen_options){.growth = SEEN_GROWING,
+                                      .capacity = 500,
+                                      .error_rate = 0.01,
+                                      .when_full = SEEN_FULL_GO_ON});
+    unite("u-window",
+          (seen_options){
+              .growth = SEEN_WINDOW, .generations = 5, .capacity = 4000, .error_rate = 0.01});
 }
 
 static void test_names_of_any_bytes(void **state)
@@ -386,12 +412,18 @@ int main(void)
     if (!test_have_redis())
         return 77;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fixed),           cmocka_unit_test(test_refusing),
-        cmocka_unit_test(test_counting),        cmocka_unit_test(test_growing),
-        cmocka_unit_test(test_growing_counting), cmocka_unit_test(test_window),
-        cmocka_unit_test(test_window_by_time),  cmocka_unit_test(test_create_and_drop),
-        cmocka_unit_test(test_time_to_live),    cmocka_unit_test(test_missing_shard),
-        cmocka_unit_test(test_memory),          cmocka_unit_test(test_unions),
+        cmocka_unit_test(test_fixed),
+        cmocka_unit_test(test_refusing),
+        cmocka_unit_test(test_counting),
+        cmocka_unit_test(test_growing),
+        cmocka_unit_test(test_growing_counting),
+        cmocka_unit_test(test_window),
+        cmocka_unit_test(test_window_by_time),
+        cmocka_unit_test(test_create_and_drop),
+        cmocka_unit_test(test_time_to_live),
+        cmocka_unit_test(test_missing_shard),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_unions),
         cmocka_unit_test(test_names_of_any_bytes),
     };
     return cmocka_run_group_tests(tests, start, stop);

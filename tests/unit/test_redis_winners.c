@@ -59,22 +59,24 @@ static void test_fixed(void **state)
 static void test_counting(void **state)
 {
     (void)state;
-    race("counting", (seen_options){.kind = SEEN_COUNTING, .capacity = 400000,
-                                    .error_rate = 1e-7}, 1000);
+    race("counting", (seen_options){.kind = SEEN_COUNTING, .capacity = 400000, .error_rate = 1e-7},
+         1000);
 }
 
 static void test_growing(void **state)
 {
     (void)state;
-    race("growing", (seen_options){.growth = SEEN_GROWING, .capacity = 10000,
-                                   .error_rate = 1e-7}, 500);
+    race("growing", (seen_options){.growth = SEEN_GROWING, .capacity = 10000, .error_rate = 1e-7},
+         500);
 }
 
 static void test_window(void **state)
 {
     (void)state;
-    race("window", (seen_options){.growth = SEEN_WINDOW, .capacity = 400000, .generations = 16,
-                                  .error_rate = 1e-7}, 500);
+    race("window",
+         (seen_options){
+             .growth = SEEN_WINDOW, .capacity = 400000, .generations = 16, .error_rate = 1e-7},
+         500);
 }
 
 /* Threads of one handle. */
