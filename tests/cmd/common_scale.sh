@@ -1,0 +1,16 @@
+# docs/scale.md says what the planner says.
+set -eu
+doc=$ROOT/docs/scale.md
+count=0
+while IFS= read -r line; do
+    # shellcheck disable=SC2086
+    set -- ${line#"    $ seen "}
+    awk -v head="$line" '
+        $0 == head { on = 1; next }
+        on && !/^    / { exit }
+        on { print substr($0, 5) }' "$doc" > want
+    "$SEEN" "$@" > got
+    diff want got || { echo "FAIL: docs/scale.md is not what '$*' says" >&2; exit 1; }
+    count=$((count + 1))
+done < <(grep '^    \$ seen ' "$doc")
+[ $count -ge 3 ] || { echo "FAIL: no commands in docs/scale.md" >&2; exit 1; }
