@@ -197,8 +197,9 @@ static void tell_summary(const sets_run *run)
     if (r->temporary)
         snprintf(temp, sizeof temp, ", %s put aside", sn_show_size(rate, (double)r->temporary));
     if (r->way < SN_SETS_APPROX) {
-        sn_note(run->args, "%s lines read, %s printed (exact; way: %s; %s read%s)", lines, written,
-                sn_sets_way_name(r->way), read, temp);
+        sn_note(run->args, "%s lines read, %s printed (exact; way: %s%s; %s read%s)", lines,
+                written, sn_sets_way_name(r->way),
+                r->changes ? ", as what was planned had no room" : "", read, temp);
         return;
     }
     sn_show_rate(rate, r->error_rate);
