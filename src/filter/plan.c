@@ -138,7 +138,7 @@ double seen_classic_rate(double capacity, double bits, double hashes)
 enum {
     SHARDED_FROM = 16384,    /* lines (1 MiB): smaller filters are one shard */
     SHARD_LINES_MAX = 65535, /* just under 4 MiB */
-    SHARD_LINES_MIN = 8192,  /* 512 KiB, where there is a choice */
+    SHARD_LINES_MIN = 1024,  /* 64 KiB, where there is a choice */
     SHARD_MULTIPLE = 8,      /* shards come in eights: threads lock groups of them */
 };
 
