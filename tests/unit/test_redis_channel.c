@@ -268,7 +268,7 @@ static void test_permissions(void **state)
     };
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         seen_options o = kinds[k];
-        seen_set *set, *other;
+        seen_set *set, *other = NULL;
         char where[128], second[128];
         o.size = sizeof o;
         snprintf(where, sizeof where, "redis://seen:secret@127.0.0.1:%d/k%zu", own.port, k);
