@@ -123,7 +123,7 @@ static int by_size(const void *x, const void *y)
 static seen_status open_b(sets_run *run, const char *const *paths, size_t count, seen_error *error)
 {
     size_t inputs = run->own->all ? count : 1, each = run->own->all ? 1 : count;
-    run->b = calloc(inputs, sizeof *run->b);
+    run->b = calloc(inputs, sizeof(sn_input *));
     if (!run->b) {
         snprintf(error->message, sizeof error->message, "no memory for a list of files");
         return error->status = SEEN_ERR_MEMORY;
@@ -133,7 +133,7 @@ static seen_status open_b(sets_run *run, const char *const *paths, size_t count,
         status = sn_input_open(paths + run->b_count * each, each, &run->stop, &run->b[run->b_count],
                                error);
     if (status == SEEN_OK)
-        qsort(run->b, run->b_count, sizeof *run->b, by_size);
+        qsort(run->b, run->b_count, sizeof(sn_input *), by_size);
     return status;
 }
 

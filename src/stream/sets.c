@@ -54,7 +54,7 @@ seen_status sn_sets_measure(const sn_sets_options *options, sn_input *a, sn_inpu
 {
     char terminator = options->pipeline.terminator;
     bool known_a = false, known = false;
-    double text;
+    double text = 0;
     *numbers = (sn_sets_numbers){.memory = options->memory ? options->memory : sn_memory_free() / 2,
                                  .threads = threads_of(options),
                                  .pipe_a = !sn_input_can_reread(a),
@@ -66,7 +66,7 @@ seen_status sn_sets_measure(const sn_sets_options *options, sn_input *a, sn_inpu
     seen_status status = measure_one(a, terminator, &numbers->lines_a, &numbers->bytes_a,
                                      &numbers->text_a, &known_a, error);
     for (size_t i = 0; i < b_count && status == SEEN_OK; i++) {
-        double lines, bytes;
+        double lines = 0, bytes = 0;
         status = measure_one(b[i], terminator, &lines, &bytes, &text, &known, error);
         numbers->lines_b += lines;
         numbers->bytes_b += bytes;
@@ -300,7 +300,7 @@ static bool needs_copy(const sn_sets *s)
 static seen_status plan_again(sn_sets *s, sn_sets_way way, seen_error *error)
 {
     sn_sets_numbers before = s->numbers;
-    sn_input **b = calloc(s->b_count, sizeof *b);
+    sn_input **b = calloc(s->b_count, sizeof(sn_input *));
     if (!b)
         return sn_stream_fail(error, SEEN_ERR_MEMORY, "no memory for a list of files");
     for (size_t i = 0; i < s->b_count; i++)
@@ -415,25 +415,27 @@ seen_status sn_sets_run(const sn_sets_options *options, const sn_sets_plan *plan
     s.pipeline.threads = numbers->threads;
     s.pipeline.line_max = sn_sets_line_max(numbers->memory, numbers->threads);
     s.b = calloc(count ? count : 1, sizeof *s.b);
-    seen_status status = SEEN_OK;
-    if (!s.b)
-        status = sn_stream_fail(error, SEEN_ERR_MEMORY, "no memory for a list of files");
-    for (size_t i = 0; status == SEEN_OK && i < count; i++)
+    if (!s.b) {
+        sn_output_abandon(output);
+        return sn_stream_fail(error, SEEN_ERR_MEMORY, "no memory for a list of files");
+    }
+    for (size_t i = 0; i < count; i++)
         s.b[i].input = b[i];
-    if (status == SEEN_OK && options->given)
+    seen_status status = SEEN_OK;
+    if (options->given)
         s.hasher = seen_hasher_of(options->given);
-    else if (status == SEEN_OK)
+    else
         status = seen_hasher_random(SEEN_XXH3, &s.hasher, error);
     if (status == SEEN_OK)
         status = go_on(&s, error);
     result->candidates = atomic_load(&s.candidates);
-    for (size_t i = 0; s.b && i < count; i++)
+    for (size_t i = 0; i < count; i++)
         result->lines_b += s.b[i].lines;
     sn_sets_release(&s);
     sn_keep_close(&s.keep);
     sn_copy_close(&s.aside);
     free_source(&s.a);
-    for (size_t i = 0; s.b && i < count; i++)
+    for (size_t i = 0; i < count; i++)
         free_source(&s.b[i]);
     free(s.b);
     bool asked = sn_stop_get(options->pipeline.stop) == SN_STOP_ASKED;

@@ -154,7 +154,7 @@ static bool plan_table_a(sn_sets_plan *plan, const sn_sets_numbers *n)
 static double balance(sn_sets_plan *plan, const sn_sets_numbers *n)
 {
     double best = -1;
-    for (double bits = 12; bits >= 3 && best < 1; bits--) {
+    for (int bits = 12; bits >= 3 && best < 1; bits--) {
         double bytes = n->lines_first * bits / 8;
         double rate = rate_of(n->lines_first, bytes);
         double free = (double)plan->budget - bytes;
