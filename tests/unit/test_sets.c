@@ -145,12 +145,13 @@ static void compare(const trial *t)
 
 static trial trial_of(unsigned flags, unsigned b_count, sn_sets_way way)
 {
-    return (trial){.options = {.except = flags & 1,
-                               .unique = flags & 2,
-                               .all = flags & 4,
-                               .way = way,
-                               .pipeline = {.threads = (flags + way) % 3 + 1}},
-                   .b_count = b_count};
+    return (trial){
+        .options = {.except = flags & 1,
+                    .unique = flags & 2,
+                    .all = flags & 4,
+                    .way = way,
+                    .pipeline = {.threads = (flags + way) % 3 + 1, .block_size = 16 << 10}},
+        .b_count = b_count};
 }
 
 static void every_way(void **unused)
