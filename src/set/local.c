@@ -11,6 +11,15 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* Room to sort a batch into stripes; kept with the set, one for each thread that needed one. */
+struct sn_scratch {
+    struct sn_scratch *next;
+    /* The rows end oddly: at multiples of 4096 they would all meet in one set of the cache. */
+    seen_hash hash[SN_STRIPES][SN_SPAN + 36];
+    uint16_t place[SN_STRIPES][SN_SPAN + 96]; /* where in the batch it stands */
+    seen_answer answer[SN_SPAN];
+};
+
 static sn_view *view_of(sn_local *l)
 {
     return atomic_load_explicit(&l->view, memory_order_acquire);
@@ -39,6 +48,7 @@ seen_status sn_local_init(sn_local *l, const sn_home *home, const sn_image *imag
     pthread_rwlockattr_destroy(&attr);
     for (int i = 0; i < SN_STRIPES; i++)
         pthread_mutex_init(&l->stripe[i], NULL);
+    pthread_mutex_init(&l->scratch_lock, NULL);
     return SEEN_OK;
 }
 
@@ -48,10 +58,15 @@ void sn_local_destroy(sn_local *l)
         older = view->older;
         free(view);
     }
+    for (sn_scratch *scratch = l->scratch, *next; scratch; scratch = next) {
+        next = scratch->next;
+        free(scratch);
+    }
     if (l->base.where) {
         pthread_rwlock_destroy(&l->mode);
         for (int i = 0; i < SN_STRIPES; i++)
             pthread_mutex_destroy(&l->stripe[i]);
+        pthread_mutex_destroy(&l->scratch_lock);
     }
     free(l->base.where);
 }
@@ -205,6 +220,27 @@ static void give_back(sn_local *l, uint32_t layer, uint64_t count)
     __atomic_fetch_sub(&l->added[layer], count, __ATOMIC_RELAXED);
 }
 
+/* ---- several threads at once ---- */
+
+static sn_scratch *take_scratch(sn_local *l)
+{
+    pthread_mutex_lock(&l->scratch_lock);
+    sn_scratch *scratch = l->scratch;
+    if (scratch)
+        l->scratch = scratch->next;
+    pthread_mutex_unlock(&l->scratch_lock);
+    /* Mostly untouched: a stripe's share of a batch is small. */
+    return scratch ? scratch : malloc(sizeof *scratch);
+}
+
+static void keep_scratch(sn_local *l, sn_scratch *scratch)
+{
+    pthread_mutex_lock(&l->scratch_lock);
+    scratch->next = l->scratch;
+    l->scratch = scratch;
+    pthread_mutex_unlock(&l->scratch_lock);
+}
+
 /* A stripe is a whole number of shards, in every layer that may be changed: in a counting set that
  * grows those are all of them. */
 static unsigned stripe_count(const sn_image *image)
@@ -217,45 +253,47 @@ static unsigned stripe_count(const sn_image *image)
     return (unsigned)shards;
 }
 
-/* Several threads are at it: sorts the chunk into stripes, stably, so that of two equal keys the
- * earlier one stays the earlier, and takes the stripes one after the other, those first that
- * nobody holds. */
-static uint64_t add_striped(sn_local *l, const sn_view *view, const seen_hash *h, size_t count,
-                            seen_answer *answers)
+static uint64_t add_stripe(sn_local *l, const sn_view *view, sn_scratch *scratch, unsigned stripe,
+                           size_t count, seen_answer *answers)
 {
-    unsigned stripes = stripe_count(&view->image);
-    uint16_t start[SN_STRIPES + 1] = {0}, at[SN_STRIPES], place[SN_SPAN];
-    seen_hash sorted[SN_SPAN];
-    seen_answer got[SN_SPAN];
+    const uint16_t *place = scratch->place[stripe];
+    uint64_t news = sn_span_add(l->kernel, view, scratch->hash[stripe], count, scratch->answer);
+    pthread_mutex_unlock(&l->stripe[stripe]);
     for (size_t i = 0; i < count; i++)
-        start[sn_mulhi(h[i].hi, stripes) + 1]++;
-    for (unsigned s = 0; s < stripes; s++) {
-        start[s + 1] = (uint16_t)(start[s + 1] + start[s]);
-        at[s] = start[s];
-    }
+        answers[place[i]] = scratch->answer[i];
+    return news;
+}
+
+/* Sorts the batch into stripes, stably, so that of two equal keys the earlier one stays the
+ * earlier, and takes the stripes in turn. Each batch begins with another one, so that threads do
+ * not queue up behind each other; a thread that finds only taken ones tries again for a while,
+ * because sleeping costs more than a turn. */
+static uint64_t add_striped(sn_local *l, const sn_view *view, sn_scratch *scratch,
+                            const seen_hash *h, size_t count, seen_answer *answers)
+{
+    enum { SPINS = 100 };
+    unsigned stripes = stripe_count(&view->image), held[SN_STRIPES] = {0};
     for (size_t i = 0; i < count; i++) {
-        uint16_t to = at[sn_mulhi(h[i].hi, stripes)]++;
-        place[i] = to;
-        sorted[to] = h[i];
+        unsigned s = (unsigned)sn_mulhi(h[i].hi, stripes), at = held[s]++;
+        scratch->hash[s][at] = h[i];
+        scratch->place[s][at] = (uint16_t)i;
     }
-    uint64_t news = 0, waiting = 0;
-    for (unsigned round = 0; round < 2; round++)
-        for (unsigned s = 0; s < stripes; s++) {
-            if (round == 0 && pthread_mutex_trylock(&l->stripe[s]) != 0) {
-                waiting |= UINT64_C(1) << s;
-                continue;
-            }
-            if (round == 1) {
-                if (!(waiting >> s & 1))
-                    continue;
-                pthread_mutex_lock(&l->stripe[s]);
-            }
-            size_t n = (size_t)(start[s + 1] - start[s]);
-            news += sn_span_add(l->kernel, view, sorted + start[s], n, got + start[s]);
-            pthread_mutex_unlock(&l->stripe[s]);
+    uint64_t news = 0;
+    unsigned from = (unsigned)sn_mulhi(h[0].lo, stripes), idle = 0;
+    for (unsigned left = (1u << stripes) - 1, turn = 0; left; turn++) {
+        unsigned s = (from + turn) % stripes;
+        if (!(left >> s & 1))
+            continue;
+        if (idle < SPINS * stripes && pthread_mutex_trylock(&l->stripe[s]) != 0) {
+            idle++;
+            continue;
         }
-    for (size_t i = 0; i < count; i++)
-        answers[i] = got[place[i]];
+        if (idle >= SPINS * stripes)
+            pthread_mutex_lock(&l->stripe[s]);
+        idle = 0;
+        left &= ~(1u << s);
+        news += add_stripe(l, view, scratch, s, held[s], answers);
+    }
     return news;
 }
 
@@ -317,8 +355,16 @@ static seen_status add_chunk(sn_local *l, const seen_hash *h, size_t count, seen
         return status;
     const sn_view *view = view_of(l);
     if (!rotation_due(&view->image) && claim(l, &view->image, count)) {
+        sn_scratch *scratch = how == SHARED ? take_scratch(l) : NULL;
+        if (how == SHARED && !scratch) {
+            give_back(l, view->image.current, count);
+            leave(l);
+            return no_memory(l, error);
+        }
         uint64_t news = how == SOLO ? sn_span_add(l->kernel, view, h, count, answers)
-                                    : add_striped(l, view, h, count, answers);
+                                    : add_striped(l, view, scratch, h, count, answers);
+        if (scratch)
+            keep_scratch(l, scratch);
         give_back(l, view->image.current, count - news);
         leave(l);
         return SEEN_OK;

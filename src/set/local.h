@@ -21,7 +21,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum { SN_STRIPES = 64 };
+enum { SN_STRIPES = 16 };
 
 typedef struct sn_view {
     struct sn_view *older;
@@ -30,13 +30,15 @@ typedef struct sn_view {
 } sn_view;
 
 typedef struct sn_local sn_local;
+typedef struct sn_scratch sn_scratch;
 
 typedef struct sn_home {
     const char *store;
     /* Room for the lines of a layer, all zero; sets layer->offset. */
     seen_status (*open_layer)(sn_local *local, sn_layer *layer, char **bits, seen_error *error);
     /* Makes the view's image the valid one, durably, and then the view the one that checks use. On
-     * failure the room of a layer that only the view has is given back; the view is the caller's. */
+     * failure the room of a layer that only the view has is given back; the view is the caller's.
+     */
     seen_status (*publish)(sn_local *local, sn_view *view, seen_error *error);
     /* Around every change of bits. enter() also takes over what other processes published. */
     seen_status (*enter)(sn_local *local, seen_error *error);
@@ -55,7 +57,9 @@ struct sn_local {
     uint64_t *added; /* one counter a layer; shared with other processes in a file */
     pthread_rwlock_t mode;
     pthread_mutex_t stripe[SN_STRIPES];
-    atomic_int crowd; /* above zero: several threads were adding a moment ago */
+    pthread_mutex_t scratch_lock;
+    sn_scratch *scratch; /* not in use at the moment */
+    atomic_int crowd;    /* above zero: several threads were adding a moment ago */
 };
 
 /* Fills a zeroed sn_local (or a struct that starts with one); the view is installed by the home. */
