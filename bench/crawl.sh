@@ -37,7 +37,7 @@ measure() { # tool, command
         tee -a "$TMP/results"
 }
 
-for round in $(seq "$ROUNDS"); do
+for _ in $(seq "$ROUNDS"); do
     measure seen "$SEEN" crawl -q "$URL" --allow-private --delay 0 --per-host 16 -o "$TMP/out/pages.jsonl"
     if command -v wget2 > /dev/null; then
         measure wget2 wget2 -q -r -l inf -np -P "$TMP/out" "$URL"
