@@ -39,7 +39,8 @@ static double cover_sparse(double mean, unsigned probes, unsigned cells)
 {
     double keep = 1.0 - (double)probes / cells;
     double mode = floor(mean);
-    double top = exp(-mean + mode * log(mean) - lgamma(mode + 1));
+    int sign; /* lgamma itself leaves the sign in a variable that all threads share */
+    double top = exp(-mean + mode * log(mean) - lgamma_r(mode + 1, &sign));
     double sum = 0, weight = top, unset = pow(keep, mode);
     for (double i = mode; weight > 1e-30 * top && weight > 1e-300; i++) {
         sum += weight * power(1 - unset, probes);
