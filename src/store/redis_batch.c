@@ -18,6 +18,7 @@ enum {
     LINE_SHIFT = 12,
     LAYER_SHIFT = 18,
     COUNTER_MAX = 15,
+    NUDGE_KEYS = 32,
 };
 #define GLANCE_TAG UINT32_MAX
 
@@ -220,6 +221,8 @@ seen_status sn_batch_look(sn_batch *b, uint64_t layers, seen_error *error)
         for (uint32_t layer = 0; layer < b->view.image.layers; layer++)
             if (layers >> layer & 1)
                 say_look(b, i, layer);
+        if (i % NUDGE_KEYS == 0)
+            sn_channel_nudge(b->ch);
     }
     return sn_channel_run(b->ch, take_look, b, error);
 }
@@ -239,6 +242,8 @@ void sn_batch_say_put(sn_batch *b, size_t i)
     if (counting || k->target != b->view.image.current)
         k->cells = 0;
     unsigned left = count - (unsigned)__builtin_popcountll(k->cells);
+    if (i % NUDGE_KEYS == 0)
+        sn_channel_nudge(b->ch);
     uint64_t f, shard = sn_place_shard(g, k->hash, &f);
     const sn_redis_key *key = sn_redis_namer_shard(&b->namer[k->target], shard);
     sn_say(b->ch, (uint32_t)i, key->slot, 2 + (counting ? 2u : 0u) + 4 * left);

@@ -320,6 +320,7 @@ static void connect_all(run *r)
             status = sn_link_open(&node->link, &node->place, &ch->redis->address, &ch->redis->times,
                                   &error);
         node->progress = sn_link_now();
+        node->dirty |= node->queued > 0;
         if (status == SEEN_OK)
             continue;
         node->queued = 0;
@@ -371,6 +372,10 @@ static bool round_of(run *r)
         return false;
     }
     connect_all(r);
+    if (ch->early) {
+        advance(ch, ch->node[0], ch->early);
+        ch->early = 0;
+    }
     pump(r);
     if (r->left == 0 || r->status != SEEN_OK)
         return false;
@@ -394,6 +399,31 @@ static bool round_of(run *r)
     return true;
 }
 
+void sn_channel_nudge(sn_channel *ch)
+{
+    enum { ENOUGH = 32 << 10 };
+    sn_node *node = ch->node[0];
+    if (ch->redis->address.cluster || ch->no_memory || node->link.fd < 0 ||
+        ch->used - ch->early < ENOUGH)
+        return;
+    struct iovec part = {.iov_base = ch->text + ch->early, .iov_len = ch->used - ch->early};
+    ssize_t sent = sn_link_send(&node->link, &part, 1);
+    /* A lost connection shows in the run. */
+    if (sent > 0)
+        ch->early += (size_t)sent;
+}
+
+void sn_channel_clear(sn_channel *ch)
+{
+    /* Commands that were sent and never run: their answers must not be taken for others'. */
+    if (ch->early)
+        sn_link_close(&ch->node[0]->link);
+    ch->early = 0;
+    ch->commands = 0;
+    ch->used = 0;
+    ch->no_memory = false;
+}
+
 seen_status sn_channel_run(sn_channel *ch, sn_channel_taker take, void *context, seen_error *error)
 {
     run r = {
@@ -405,9 +435,7 @@ seen_status sn_channel_run(sn_channel *ch, sn_channel_taker take, void *context,
         while (r.left && round_of(&r))
             ;
     }
-    ch->commands = 0;
-    ch->used = 0;
-    ch->no_memory = false;
+    sn_channel_clear(ch);
     if (r.status != SEEN_OK && error)
         *error = r.error;
     return r.status;

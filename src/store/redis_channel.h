@@ -49,6 +49,7 @@ typedef struct sn_channel {
 
     char *text;
     size_t used, room;
+    size_t early; /* bytes of the text that were sent before the run */
     sn_command *command;
     size_t commands, command_room;
     bool no_memory;
@@ -91,11 +92,18 @@ void sn_say_raw(sn_channel *ch, const char *bytes, size_t len);
 /* The last command must not be carried out twice. */
 void sn_say_once(sn_channel *ch);
 
+/* While commands are still being written: sends what has piled up, so that a server has something
+ * to do. Only where there is but one. */
+void sn_channel_nudge(sn_channel *ch);
+
 /* Sends all commands, hands every reply to `take`, forgets the commands. */
 seen_status sn_channel_run(sn_channel *ch, sn_channel_taker take, void *context, seen_error *error);
 
 /* Waits until a replica has what this channel wrote, where there is one. */
 seen_status sn_channel_sync(sn_channel *ch, seen_error *error);
+
+/* Forgets the commands. */
+void sn_channel_clear(sn_channel *ch);
 
 /* For the parts of the channel (redis_cluster.c, redis_trouble.c). */
 seen_status sn_cluster_refresh(sn_channel *ch, seen_error *error);

@@ -55,6 +55,14 @@ static bool take_made(void *context, uint32_t tag, const sn_reply *reply, bool a
     return !sn_reply_is_error(reply) || sn_reply_error_is(reply, "WRONGTYPE");
 }
 
+static void say_expire(sn_channel *ch, const sn_redis_key *key, uint64_t seconds)
+{
+    sn_say(ch, 0, key->slot, 3);
+    sn_say_text(ch, "EXPIRE");
+    sn_say_arg(ch, key->text, key->len);
+    sn_say_number(ch, seconds);
+}
+
 seen_status sn_redis_make_shards(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
                                  bool closed, uint64_t expire, seen_error *error)
 {
@@ -73,12 +81,8 @@ seen_status sn_redis_make_shards(sn_channel *ch, const sn_redis_view *view, uint
         sn_say_text(ch, "u1");
         sn_say_number(ch, g->shard_lines * SN_LINE_BYTES * 8 - 1);
         sn_say_text(ch, "0");
-        if (expire) {
-            sn_say(ch, 0, key->slot, 3);
-            sn_say_text(ch, "EXPIRE");
-            sn_say_arg(ch, key->text, key->len);
-            sn_say_number(ch, expire);
-        }
+        if (expire)
+            say_expire(ch, key, expire);
         if (s + 1 == g->shards || ch->commands >= AT_ONCE)
             status = sn_channel_run(ch, take_made, NULL, error);
     }
@@ -211,6 +215,34 @@ seen_status sn_redis_catch_up(sn_redis_set *set, sn_channel *ch, const sn_redis_
     return sn_redis_advance(set, ch, view, &mine, error);
 }
 
+/* Sets the time to live of every key. The past generations of a window by time have an end of their
+ * own. */
+seen_status sn_redis_renew(sn_channel *ch, const sn_redis_view *view, seen_error *error)
+{
+    const sn_image *image = &view->image;
+    seen_status status = SEEN_OK;
+    sn_redis_key key;
+    if (!view->ttl)
+        return SEEN_OK;
+    sn_redis_key_meta(&ch->redis->address, &key);
+    say_expire(ch, &key, view->ttl);
+    sn_redis_key_added(&ch->redis->address, view, &key);
+    say_expire(ch, &key, view->ttl);
+    for (uint32_t i = 0; i < image->layers && status == SEEN_OK; i++) {
+        bool closed = sn_redis_layer_closed(image, i);
+        if (!image->layer[i].generation || (closed && image->window_seconds))
+            continue;
+        sn_redis_namer namer;
+        sn_redis_namer_begin(&namer, &ch->redis->address, view, i, closed);
+        for (uint64_t s = 0; s < image->layer[i].geometry.shards && status == SEEN_OK; s++) {
+            say_expire(ch, sn_redis_namer_shard(&namer, s), view->ttl);
+            if (ch->commands >= AT_ONCE)
+                status = sn_channel_run(ch, sn_redis_take_any, NULL, error);
+        }
+    }
+    return status == SEEN_OK ? sn_channel_run(ch, sn_redis_take_any, NULL, error) : status;
+}
+
 seen_status sn_redis_touch(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
                            seen_error *error)
 {
@@ -222,37 +254,5 @@ seen_status sn_redis_touch(sn_redis_set *set, sn_channel *ch, const sn_redis_vie
     if (due)
         set->touched = now;
     pthread_mutex_unlock(&set->lock);
-    if (!due)
-        return SEEN_OK;
-    const sn_image *image = &view->image;
-    seen_status status = SEEN_OK;
-    sn_redis_key key;
-    for (int i = 0; i < 2; i++) {
-        if (i == 0)
-            sn_redis_key_meta(&ch->redis->address, &key);
-        else
-            sn_redis_key_added(&ch->redis->address, view, &key);
-        sn_say(ch, 0, key.slot, 3);
-        sn_say_text(ch, "EXPIRE");
-        sn_say_arg(ch, key.text, key.len);
-        sn_say_number(ch, view->ttl);
-    }
-    for (uint32_t i = 0; i < image->layers && status == SEEN_OK; i++) {
-        bool closed = sn_redis_layer_closed(image, i);
-        /* The past generations of a window by time have an end of their own. */
-        if (!image->layer[i].generation || (closed && image->window_seconds))
-            continue;
-        sn_redis_namer namer;
-        sn_redis_namer_begin(&namer, &ch->redis->address, view, i, closed);
-        for (uint64_t s = 0; s < image->layer[i].geometry.shards && status == SEEN_OK; s++) {
-            const sn_redis_key *shard = sn_redis_namer_shard(&namer, s);
-            sn_say(ch, 0, shard->slot, 3);
-            sn_say_text(ch, "EXPIRE");
-            sn_say_arg(ch, shard->text, shard->len);
-            sn_say_number(ch, view->ttl);
-            if (ch->commands >= AT_ONCE)
-                status = sn_channel_run(ch, sn_redis_take_any, NULL, error);
-        }
-    }
-    return status == SEEN_OK ? sn_channel_run(ch, sn_redis_take_any, NULL, error) : status;
+    return due ? sn_redis_renew(ch, view, error) : SEEN_OK;
 }

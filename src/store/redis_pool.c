@@ -76,9 +76,7 @@ seen_status sn_redis_take(sn_redis *redis, sn_channel **channel, seen_error *err
 
 void sn_redis_give(sn_redis *redis, sn_channel *ch)
 {
-    ch->commands = 0;
-    ch->used = 0;
-    ch->no_memory = false;
+    sn_channel_clear(ch);
     pthread_mutex_lock(&redis->lock);
     ch->busy = false;
     pthread_cond_broadcast(&redis->freed);

@@ -361,7 +361,7 @@ static seen_status finish(sn_channel *ch, const sn_redis_view *view, bool replac
         status = sn_channel_run(ch, sn_redis_take_any, NULL, error);
     if (status == SEEN_OK)
         status = sn_meta_publish(ch, view, replace, error);
-    return status;
+    return status == SEEN_OK ? sn_redis_renew(ch, view, error) : status;
 }
 
 static seen_status pour_in(sn_channel *ch, const sn_redis_view *view, seen_set *from,

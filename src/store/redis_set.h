@@ -46,7 +46,8 @@ seen_status sn_redis_advance(sn_redis_set *set, sn_channel *ch, const sn_redis_v
 /* A shard was found closed: waits for the client that does it, or helps. */
 seen_status sn_redis_catch_up(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
                               seen_error *error);
-/* Renews the time to live of all keys where that is due. */
+/* Sets the time to live of all keys; now, or where that is due. */
+seen_status sn_redis_renew(sn_channel *ch, const sn_redis_view *view, seen_error *error);
 seen_status sn_redis_touch(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
                            seen_error *error);
 

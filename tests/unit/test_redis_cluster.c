@@ -72,18 +72,19 @@ static void finish(winners *w, pid_t *pid, bool exactly_once)
 
 static void assert_all_seen(const char *where)
 {
+    enum { BATCH = 4000 };
     seen_set *set;
     seen_error error = {0};
     if (seen_open(where, NULL, 0, &set, &error) != SEEN_OK)
         fail_msg("%s", error.message);
-    for (unsigned long at = 0; at < WINNERS_KEYS; at += 4000) {
-        seen_hash hashes[4000];
-        seen_answer answers[4000];
-        for (unsigned long i = 0; i < 4000; i++)
+    for (unsigned long at = 0; at < WINNERS_KEYS; at += BATCH) {
+        seen_hash hashes[BATCH];
+        seen_answer answers[BATCH];
+        for (unsigned long i = 0; i < BATCH; i++)
             hashes[i] = winners_hash(at + i);
-        if (seen_check_hashes(set, hashes, 4000, answers, &error) != SEEN_OK)
+        if (seen_check_hashes(set, hashes, BATCH, answers, &error) != SEEN_OK)
             fail_msg("%s", error.message);
-        for (int i = 0; i < 4000; i++)
+        for (int i = 0; i < BATCH; i++)
             assert_int_equal(answers[i], SEEN_BEFORE);
     }
     seen_close(set);
