@@ -28,3 +28,26 @@ trust_program(model_run model/model.c)
 add_test(NAME trust.model COMMAND model_run)
 set_tests_properties(trust.model PROPERTIES TIMEOUT 300)
 add_custom_target(model-long COMMAND model_run 3000000 USES_TERMINAL)
+
+# Faults. The shim stands before the C library, which sanitizers do too.
+if(NOT SEEN_SANITIZE)
+  add_library(fault_shim MODULE fault/shim.c)
+  target_compile_definitions(fault_shim PRIVATE _GNU_SOURCE)
+  set_target_properties(fault_shim PROPERTIES C_VISIBILITY_PRESET default)
+  target_link_libraries(fault_shim PRIVATE ${CMAKE_DL_LIBS})
+  trust_program(fault_calls fault/faults.c)
+  target_link_libraries(fault_calls PRIVATE ${CMAKE_DL_LIBS})
+  add_dependencies(fault_calls fault_shim)
+  add_test(NAME trust.faults
+    COMMAND ${CMAKE_COMMAND} -E env LD_PRELOAD=$<TARGET_FILE:fault_shim> $<TARGET_FILE:fault_calls>)
+  trust_program(fault_kill fault/kill.c)
+  add_test(NAME trust.kill COMMAND fault_kill)
+  trust_program(fault_power fault/powercut.c)
+  add_test(NAME trust.power COMMAND fault_power)
+  trust_program(fault_full fault/full.c)
+  add_test(NAME trust.full COMMAND fault_full)
+  set_tests_properties(trust.faults trust.kill trust.power trust.full PROPERTIES
+    TIMEOUT 300 SKIP_RETURN_CODE 77)
+  add_custom_target(faults-long COMMAND fault_kill 1000 COMMAND fault_power 1000 USES_TERMINAL
+    COMMENT "1,000 kills and 1,000 power cuts on each path")
+endif()

@@ -447,6 +447,46 @@ static void test_foreign(void **state)
     assert_non_null(strstr(e.message, "a\\x1b[31m\\x0ab"));
 }
 
+/* The file is overwritten while it is open: noticed, or nothing changes for who has it open. */
+static void test_changed_underneath(void **state)
+{
+    (void)state;
+    static const char JUNK[8192] = "junk";
+    seen_options options = plain_options(SEEN_BLOOM, SEEN_GROWING, 100, 1e-6);
+    seen_set *set = create("f", options, 0), *other;
+    add_range(set, 0, 50);
+    seen_set *reader = open_set("f", SEEN_READ_ONLY);
+    size_t size, large;
+    unsigned char *good = file_bytes(at("f"), &size);
+    write_at("f", JUNK, sizeof JUNK, 0);
+    hashes_from(0, 3, h);
+    FAILS(SEEN_ERR_CHANGED, seen_check_hashes(reader, h, 3, answers, error));
+    assert_int_equal(answers[2], SEEN_UNKNOWN);
+    FAILS(SEEN_ERR_CHANGED, seen_add_hashes(set, h, 3, answers, error));
+    assert_int_equal(answers[0], SEEN_UNKNOWN);
+    FAILS(SEEN_ERR_CHANGED, seen_copy(set, at("copy"), 0, NULL, error));
+    write_at("f", good, size, 0);
+    OK(seen_check_hashes(reader, h, 3, answers, error));
+    /* Another filter written over it, in place. */
+    options.capacity = 5000;
+    other = create("other", options, 0);
+    add_range(other, 0, 6000 < MANY ? 6000 : MANY);
+    OK(seen_close_checked(other, error));
+    unsigned char *foreign = file_bytes(at("other"), &large);
+    foreign[88] = 77; /* another sequence */
+    sn_store64(foreign + 4088, sn_hash_checksum(foreign, 4088));
+    write_at("f", foreign, large, 0);
+    FAILS(SEEN_ERR_CHANGED, seen_check_hashes(reader, h, 3, answers, error));
+    FAILS(SEEN_ERR_CHANGED, seen_add_hashes(set, h, 3, answers, error));
+    free(good);
+    free(foreign);
+    seen_close(reader);
+    seen_close(set);
+    unlink(at("other"));
+    unlink(at("f"));
+    assert_int_equal(scratch_count(), 0);
+}
+
 /* A fifo must not be waited for. */
 static void test_fifo(void **state)
 {
@@ -594,23 +634,15 @@ static void test_no_room(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_create_flags),
-        cmocka_unit_test(test_read_only),
-        cmocka_unit_test(test_alone),
-        cmocka_unit_test(test_reopen),
-        cmocka_unit_test(test_two_handles),
-        cmocka_unit_test(test_lost_page),
-        cmocka_unit_test(test_two_crashes),
-        cmocka_unit_test(test_failed_publish),
-        cmocka_unit_test(test_appended),
-        cmocka_unit_test(test_flips),
-        cmocka_unit_test(test_truncations),
-        cmocka_unit_test(test_foreign),
-        cmocka_unit_test(test_fifo),
-        cmocka_unit_test(test_counters),
-        cmocka_unit_test(test_counters_at_any_size),
-        cmocka_unit_test(test_permissions),
-        cmocka_unit_test(test_no_room),
+        cmocka_unit_test(test_create_flags), cmocka_unit_test(test_read_only),
+        cmocka_unit_test(test_alone),        cmocka_unit_test(test_reopen),
+        cmocka_unit_test(test_two_handles),  cmocka_unit_test(test_lost_page),
+        cmocka_unit_test(test_two_crashes),  cmocka_unit_test(test_failed_publish),
+        cmocka_unit_test(test_appended),     cmocka_unit_test(test_flips),
+        cmocka_unit_test(test_truncations),  cmocka_unit_test(test_foreign),
+        cmocka_unit_test(test_fifo),         cmocka_unit_test(test_changed_underneath),
+        cmocka_unit_test(test_counters),     cmocka_unit_test(test_counters_at_any_size),
+        cmocka_unit_test(test_permissions),  cmocka_unit_test(test_no_room),
     };
     return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
 }

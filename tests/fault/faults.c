@@ -1,0 +1,376 @@
+/* Every call into the system fails in turn, is cut short in turn, is interrupted in turn.
+ *
+ *     LD_PRELOAD=libfault_shim.so faults
+ *
+ * A scenario (create, add, grow, sync, rotate, copy, merge, replace, reopen) is run with its n-th
+ * call failing, for n = 1, 2, 3 ... until none is reached. After each run: what was acknowledged is
+ * there, the files that existed are whole, nothing temporary is left, nothing leaks, and every
+ * failure came with a sentence. */
+#include "seen.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { KEYS = 400, MODES = 3 };
+
+static void (*fault_arm)(long n, int mode);
+static int (*fault_disarm)(void);
+static long (*fault_live)(void);
+static char folder[300];
+static int failed_calls;
+
+static const char *at(const char *name)
+{
+    static char path[8][600];
+    static unsigned turn;
+    char *p = path[turn++ % 8];
+    snprintf(p, sizeof path[0], "%s/%s", folder, name);
+    return p;
+}
+
+static void die(const char *what, const char *more)
+{
+    fprintf(stderr, "%s %s\n", what, more);
+    _exit(1);
+}
+
+static uint64_t mix64(uint64_t x)
+{
+    x += 0x9e3779b97f4a7c15u;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+static seen_hash hash_of(uint64_t i)
+{
+    return (seen_hash){mix64(i * 2 + 1), mix64(~(i * 2))};
+}
+
+static seen_options options_of(seen_growth growth, uint64_t capacity)
+{
+    return (seen_options){.size = sizeof(seen_options),
+                          .growth = growth,
+                          .capacity = capacity,
+                          .error_rate = 0.01,
+                          .when_full = SEEN_FULL_GO_ON,
+                          .seed_given = true,
+                          .seed = {1, 2},
+                          .generations = growth == SEEN_WINDOW ? 3 : 0};
+}
+
+/* A call that may fail, but not without words. */
+static bool good(seen_status status, seen_error *e, const char *what)
+{
+    if (status == SEEN_OK)
+        return true;
+    failed_calls++;
+    if (strlen(e->message) < 10 || e->status != status)
+        die("a failure without words:", what);
+    e->message[0] = 0;
+    return false;
+}
+
+/* Adds keys one by one and in batches; returns how many, from `first` on, are acknowledged. */
+static uint64_t add_range(seen_set *set, uint64_t first, uint64_t count)
+{
+    seen_error e = {0};
+    uint64_t done = 0;
+    while (done < count) {
+        seen_hash h[97];
+        seen_answer answers[97];
+        size_t n = count - done < 97 ? (size_t)(count - done) : 97;
+        for (size_t i = 0; i < n; i++)
+            h[i] = hash_of(first + done + i);
+        if (good(seen_add_hashes(set, h, n, answers, &e), &e, "add")) {
+            done += n;
+            continue;
+        }
+        size_t decided = 0;
+        while (decided < n && answers[decided] != SEEN_UNKNOWN)
+            decided++;
+        return done + decided;
+    }
+    return done;
+}
+
+static bool all_there(seen_set *set, uint64_t first, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        seen_hash h = hash_of(first + i);
+        seen_answer answer = SEEN_UNKNOWN;
+        if (seen_check_hashes(set, &h, 1, &answer, NULL) != SEEN_OK || answer != SEEN_BEFORE)
+            return false;
+    }
+    return true;
+}
+
+static void must_hold(const char *name, uint64_t first, uint64_t count)
+{
+    seen_set *set;
+    seen_error e = {0};
+    if (seen_open(at(name), NULL, 0, &set, &e) != SEEN_OK)
+        die(name, e.message);
+    if (!all_there(set, first, count))
+        die(name, "has lost keys");
+    seen_close(set);
+}
+
+/* What is there before the faults begin. */
+static void prepare(void)
+{
+    seen_options growing = options_of(SEEN_GROWING, 100), window = options_of(SEEN_WINDOW, 600);
+    seen_options fixed = options_of(SEEN_FIXED, 500);
+    const seen_options *make[] = {&growing, &window, &fixed, &fixed};
+    static const char *const NAME[] = {"growing", "window", "victim", "target"};
+    for (int i = 0; i < 4; i++) {
+        seen_set *set;
+        seen_error e;
+        if (seen_create(at(NAME[i]), make[i], 0, &set, &e) != SEEN_OK)
+            die("prepare", e.message);
+        if (add_range(set, 0, 80) != 80 || seen_close_checked(set, &e) != SEEN_OK)
+            die("prepare", e.message);
+    }
+}
+
+typedef struct outcome {
+    uint64_t growing, window, copied;
+    bool copy, replaced, target;
+} outcome;
+
+static void use_growing(outcome *o)
+{
+    seen_set *set = NULL, *heap = NULL;
+    seen_error e = {0};
+    if (!good(seen_open(at("growing"), NULL, 0, &set, &e), &e, "open"))
+        return;
+    o->growing = add_range(set, 80, KEYS / 2);
+    good(seen_sync(set, &e), &e, "sync");
+    if (o->growing == KEYS / 2)
+        o->growing += add_range(set, 80 + o->growing, KEYS / 2);
+    seen_info info = {.size = sizeof info};
+    good(seen_get_info(set, &info, &e), &e, "info");
+    if (good(seen_copy(set, at("copy"), 0, NULL, &e), &e, "copy")) {
+        o->copy = true;
+        o->copied = o->growing;
+    }
+    if (good(seen_copy(set, at("target"), SEEN_REPLACE, NULL, &e), &e, "copy over"))
+        o->target = true;
+    if (good(seen_create_like(NULL, set, 0, &heap, &e), &e, "like")) {
+        add_range(heap, 1000000, 300);
+        good(seen_merge(set, heap, &e), &e, "merge");
+        seen_close(heap);
+    }
+    if (!all_there(set, 80, o->growing))
+        die("growing", "lost keys while it was open");
+    good(seen_close_checked(set, &e), &e, "close");
+}
+
+static void use_window(outcome *o)
+{
+    seen_set *set = NULL;
+    seen_error e = {0};
+    if (!good(seen_open(at("window"), NULL, SEEN_ALONE, &set, &e), &e, "open"))
+        return;
+    o->window = add_range(set, 80, 150);
+    good(seen_rotate(set, &e), &e, "rotate");
+    if (!all_there(set, 80, o->window))
+        die("window", "forgot young keys");
+    seen_close(set);
+}
+
+static void make_files(outcome *o)
+{
+    seen_set *set = NULL;
+    seen_error e = {0};
+    seen_options options = options_of(SEEN_FIXED, 900);
+    options.seed_given = false;
+    if (good(seen_create(at("victim"), &options, SEEN_REPLACE, &set, &e), &e, "replace")) {
+        o->replaced = true;
+        seen_close(set);
+    }
+    set = NULL;
+    if (good(seen_create(at("shared"), &options, SEEN_IF_ABSENT, &set, &e), &e, "if absent"))
+        seen_close(set);
+    if (seen_create(at("growing"), &options, 0, &set, &e) == SEEN_OK)
+        die("growing", "was made twice");
+}
+
+/* ---- after the faults ---- */
+
+static int count_names(bool temporary)
+{
+    int count = 0;
+    DIR *dir = opendir(folder);
+    for (struct dirent *entry; dir && (entry = readdir(dir));)
+        if (entry->d_name[0] != '.')
+            count += !temporary || strstr(entry->d_name, ".tmp") != NULL;
+    if (dir)
+        closedir(dir);
+    return count;
+}
+
+static int count_entries(const char *path)
+{
+    int count = 0;
+    if (strcmp(path, "maps") == 0) {
+        FILE *file = fopen("/proc/self/maps", "r");
+        char line[600];
+        while (file && fgets(line, sizeof line, file))
+            count += strstr(line, folder) != NULL;
+        if (file)
+            fclose(file);
+        return count;
+    }
+    DIR *dir = opendir(path);
+    while (dir && readdir(dir))
+        count++;
+    if (dir)
+        closedir(dir);
+    return count;
+}
+
+static void verify(const outcome *o)
+{
+    seen_set *set;
+    seen_error e = {0};
+    must_hold("growing", 0, 80 + o->growing);
+    must_hold("window", 80, o->window);
+    if (o->copy)
+        must_hold("copy", 0, 80 + o->copied);
+    if (!o->replaced) /* untouched; or in place, and only the folder's sync failed */
+        if (seen_open(at("victim"), NULL, 0, &set, &e) != SEEN_OK)
+            die("victim", e.message);
+        else
+            seen_close(set);
+    else
+        must_hold("victim", 0, 0);
+    must_hold("target", 0, 80);
+    if (count_names(true) != 0)
+        die("a temporary file", "was left behind");
+    /* It all works again. */
+    if (seen_open(at("growing"), NULL, SEEN_ALONE, &set, &e) != SEEN_OK)
+        die("growing", e.message);
+    if (add_range(set, 500000, 400) != 400 || !all_there(set, 500000, 400))
+        die("growing", "does not go on");
+    seen_close(set);
+}
+
+/* One run in a child; exits 0: survived, 3: the fault was not reached, else broken. */
+static void run_one(long n, int mode)
+{
+    outcome o = {0};
+    int files = count_entries("/proc/self/fd");
+    strerror(EIO); /* whatever the library keeps for itself */
+    long memory = fault_live();
+    if (n > 0)
+        fault_arm(n, mode);
+    use_growing(&o);
+    use_window(&o);
+    make_files(&o);
+    int hit = fault_disarm();
+    long after = fault_live();
+    if (count_entries("/proc/self/fd") != files)
+        die("a file descriptor", "leaks");
+    if (count_entries("maps") != 0)
+        die("a mapping", "leaks");
+    if (after != memory)
+        die("memory", "leaks");
+    if (mode != 0 && failed_calls > 1 + (n > 0))
+        die("a short or interrupted call", "was taken for a failure");
+    verify(&o);
+    _exit(hit || n == 0 ? 0 : 3);
+}
+
+static void clear_folder(void)
+{
+    DIR *dir = opendir(folder);
+    for (struct dirent *entry; dir && (entry = readdir(dir));)
+        if (entry->d_name[0] != '.')
+            unlink(at(entry->d_name));
+    if (dir)
+        closedir(dir);
+}
+
+/* The files as prepare() made them, to be put back before each run. */
+static void put_back(void)
+{
+    static const char *const NAME[] = {"growing", "window", "victim", "target"};
+    static char *data[4];
+    static size_t size[4];
+    for (int i = 0; i < 4; i++) {
+        FILE *file = fopen(at(NAME[i]), data[i] ? "wb" : "rb");
+        if (!file)
+            die("cannot open", NAME[i]);
+        if (data[i]) {
+            fwrite(data[i], 1, size[i], file);
+        } else {
+            fseek(file, 0, SEEK_END);
+            size[i] = (size_t)ftell(file);
+            rewind(file);
+            data[i] = malloc(size[i]);
+            if (fread(data[i], 1, size[i], file) != size[i])
+                die("cannot read", NAME[i]);
+        }
+        fclose(file);
+    }
+}
+
+static int run(long n, int mode)
+{
+    static bool prepared;
+    int status;
+    clear_folder();
+    if (!prepared)
+        prepare();
+    prepared = true;
+    put_back();
+    pid_t child = fork();
+    if (child == 0)
+        run_one(n, mode);
+    if (waitpid(child, &status, 0) != child)
+        return 2;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 100 + WTERMSIG(status);
+}
+
+int main(void)
+{
+    static const char *const WORD[MODES] = {"failed", "cut short", "interrupted"};
+    *(void **)&fault_arm = dlsym(RTLD_DEFAULT, "fault_arm");
+    *(void **)&fault_disarm = dlsym(RTLD_DEFAULT, "fault_disarm");
+    *(void **)&fault_live = dlsym(RTLD_DEFAULT, "fault_live");
+    if (!fault_arm || !fault_disarm || !fault_live) {
+        fprintf(stderr, "start me with LD_PRELOAD=libfault_shim.so\n");
+        return 77;
+    }
+    snprintf(folder, sizeof folder, "%s/seen-fault.XXXXXX",
+             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+    if (!mkdtemp(folder))
+        return 2;
+    int broken = run(0, 0) != 0;
+    for (int mode = 0; mode < MODES; mode++) {
+        long n = 1;
+        for (int status;; n++) {
+            status = run(n, mode);
+            if (status == 3 || n > 5000 || broken > 20)
+                break;
+            if (status != 0) {
+                fprintf(stderr, "call %ld %s: status %d\n", n, WORD[mode], status);
+                broken++;
+            }
+        }
+        printf("%ld calls %s in turn\n", n - 1, WORD[mode]);
+        if (n < 30)
+            broken++;
+    }
+    clear_folder();
+    rmdir(folder);
+    printf("%d broken\n", broken);
+    return broken != 0;
+}
