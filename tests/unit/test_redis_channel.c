@@ -276,7 +276,7 @@ static void test_permissions(void **state)
         if (seen_create(where, &o, 0, &set, &error) != SEEN_OK)
             fail_msg("%s", error.message);
         for (int i = 0; i < 300; i++) {
-            char key[8];
+            char key[16];
             snprintf(key, sizeof key, "%d", i);
             if (seen_add(set, key, strlen(key), NULL, &error) != SEEN_OK)
                 fail_msg("%s", error.message);

@@ -208,7 +208,7 @@ static void test_window_by_time(void **state)
     seen_set *set = create(url_of("hours"), o, 0);
     seen_answer answer;
     for (int i = 0; i < 12; i++, fake_now += 60) {
-        char key[8];
+        char key[16];
         snprintf(key, sizeof key, "k%d", i);
         assert_int_equal(seen_add(set, key, strlen(key), &answer, NULL), SEEN_OK);
         assert_int_equal(answer, SEEN_NEW);
