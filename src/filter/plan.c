@@ -479,6 +479,11 @@ seen_status seen_plan_make(const seen_wish *wish, seen_plan *plan, seen_error *e
         return sn_error_set(error, SEEN_ERR_ARGUMENT,
                             "%.4g bits do not hold even one key at that rate; give more memory",
                             (double)wish->bits);
+    if (sn_plan_rate(&g, keys) >= 1)
+        return sn_error_set(error, SEEN_ERR_ARGUMENT,
+                            "%.4g keys would set every cell of %.4g bits, and all others would be "
+                            "taken for seen; give more memory",
+                            keys, (double)wish->bits);
     fill_plan(plan, wish, &g, keys);
     return SEEN_OK;
 }

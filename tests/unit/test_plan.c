@@ -270,6 +270,8 @@ static void test_refusals(void **state)
     REFUSED(wish_of(1000, 0, 0, UINT32_MAX));
     REFUSED(wish_of(1000000, 0.001, 10000, 0)); /* 10 bits for 1000 keys */
     REFUSED(wish_of(1000000, 1e-9, 20000000, 3));
+    REFUSED(wish_of(262144, 0, 2570, 0)); /* every cell would be set */
+    REFUSED(wish_of(262144, 0, 2570, 3));
     REFUSED(wish_of(1000000, 0.01, 20000000, 64));
     REFUSED(wish_of(20, 1e-18, 512, 0));
     seen_wish wish = wish_of(1000, 0.01, 0, 0);
