@@ -244,21 +244,24 @@ static void uniq(const char *command, uint64_t lines)
                 (unsigned long long)(mix(i) % (lines / 2)));
     if (!f || fclose(f) != 0)
         die("no room for the URLs");
-    snprintf(run, sizeof run, "'%s' uniq -q -f %s/uniq -n %llu -p 0.01 %s > /dev/null", command,
-             server.url, (unsigned long long)lines, path);
-    double start = now();
-    if (system(run) != 0)
-        die("seen uniq failed");
-    double ours = (double)lines / (now() - start);
-    seen_hash h;
-    seen_answer answer;
-    uint64_t few = 20000;
-    start = now();
-    for (uint64_t i = 0; i < few; i++) {
-        h = hash_number(i);
-        textbook(true, 10 * lines, &h, 1, &answer);
+    double ours = 0, theirs = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        snprintf(run, sizeof run, "'%s' uniq -q -f %s/uniq%d -n %llu -p 0.01 %s > /dev/null",
+                 command, server.url, round, (unsigned long long)lines, path);
+        double start = now();
+        if (system(run) != 0)
+            die("seen uniq failed");
+        ours = fmax(ours, (double)lines / (now() - start));
+        seen_hash h;
+        seen_answer answer;
+        uint64_t few = 50000;
+        start = now();
+        for (uint64_t i = 0; i < few; i++) {
+            h = hash_number(i);
+            textbook(true, 10 * lines, &h, 1, &answer);
+        }
+        theirs = fmax(theirs, (double)few / (now() - start));
     }
-    double theirs = (double)few / (now() - start);
     printf("uniq -f of %.3g URLs: %.0f/s; one round trip per key: %.0f/s; %.1f times (bar 15)\n",
            (double)lines, ours, theirs, ours / theirs);
 }
