@@ -18,6 +18,7 @@
 #include "base/error.h"
 
 #include <math.h>
+#include <pthread.h>
 
 static const double LN2 = 0.69314718055994530942;
 
@@ -61,24 +62,64 @@ static double cover_sparse(double mean, unsigned probes, unsigned cells)
  * line that a Poisson number of keys with this mean has touched. A key that hits a word is likely
  * to hit its neighbours too, so the words are not independent. By inclusion and exclusion over the
  * set S of the stranger's cells that are not set, with W the words of a random key and C the cells
- * of a word: cover = sum over S of (-1)^|S| exp(-mean (1 - E[(1 - 1/C)^|S and W|])) */
+ * of a word: cover = sum over S of (-1)^|S| exp(-mean (1 - E[(1 - 1/C)^|S and W|]))
+ *
+ * What a set S adds depends only on how many of the eight W meet it in how many words, and few of
+ * those counts are different: they are worked out once, for each q. */
+typedef struct cover_term {
+    uint64_t meets; /* eight bits for each number of words from 0 to 7: how many W meet S there */
+    int weight;     /* the sets with an even number of cells less those with an odd one */
+} cover_term;
+
+static cover_term cover_terms[SN_LINE_WORDS + 1][1 << SN_LINE_WORDS];
+static unsigned cover_count[SN_LINE_WORDS + 1];
+
+static void add_cover_term(unsigned probes, uint64_t meets, int weight)
+{
+    cover_term *terms = cover_terms[probes];
+    unsigned i = 0;
+    while (i < cover_count[probes] && terms[i].meets != meets)
+        i++;
+    terms[i].meets = meets;
+    terms[i].weight += weight;
+    cover_count[probes] += i == cover_count[probes];
+}
+
+static void make_cover_terms(void)
+{
+    for (unsigned probes = 1; probes <= SN_LINE_WORDS; probes++) {
+        unsigned all = (1u << probes) - 1;
+        for (unsigned set = 0; set <= all; set++) {
+            uint64_t meets = 0;
+            for (unsigned first = 0; first < SN_LINE_WORDS; first++) {
+                unsigned words = all << first;
+                unsigned common = (unsigned)__builtin_popcount(set & (words | words >> 8) & 255);
+                meets += common < 8 ? UINT64_C(1) << 8 * common : 0; /* the rest of the eight: 8 */
+            }
+            add_cover_term(probes, meets, __builtin_popcount(set) % 2 ? -1 : 1);
+        }
+    }
+}
+
 static double cover(double mean, unsigned probes, unsigned cells)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     if (!(mean > 0))
         return 0;
-    unsigned all = (1u << probes) - 1;
+    pthread_once(&once, make_cover_terms);
     double kept[SN_LINE_WORDS + 1] = {1}, sum = 0;
     for (unsigned i = 1; i <= SN_LINE_WORDS; i++)
         kept[i] = kept[i - 1] * (1.0 - (double)SN_LINE_WORDS / cells);
-    for (unsigned set = 0; set <= all; set++) {
+    for (unsigned t = 0; t < cover_count[probes]; t++) {
         double keep = 0;
-        for (unsigned first = 0; first < SN_LINE_WORDS; first++) {
-            unsigned words = all << first;
-            words = (words | words >> 8) & 255;
-            keep += kept[__builtin_popcount(set & words)] / SN_LINE_WORDS;
+        unsigned left = SN_LINE_WORDS;
+        for (unsigned words = 0; words < SN_LINE_WORDS; words++) {
+            unsigned n = cover_terms[probes][t].meets >> 8 * words & 255;
+            keep += n * kept[words];
+            left -= n;
         }
-        double term = exp(-mean * (1 - keep));
-        sum += __builtin_popcount(set) % 2 ? -term : term;
+        keep = (keep + left * kept[SN_LINE_WORDS]) / SN_LINE_WORDS;
+        sum += cover_terms[probes][t].weight * exp(-mean * (1 - keep));
     }
     if (sum < 1e-9)
         sum = cover_sparse(mean, probes, cells);
