@@ -14,6 +14,12 @@
 #include "crawl/address.h"
 #include "crawl/fail.h"
 
+/* What the callbacks of one easy handle need. */
+typedef struct slot {
+    sn_fetch *fetch;
+    sn_transfer *transfer;
+} slot;
+
 struct sn_fetch {
     sn_fetch_options options;
     CURLM *multi;
@@ -21,17 +27,12 @@ struct sn_fetch {
     int epoll;
     int64_t timer; /* when libcurl wants to be called; -1: never */
     size_t active;
-    size_t slots;
+    size_t slot_count;
+    slot *slots;
     sn_transfer *transfers;
     sn_transfer **idle;
     size_t idle_count;
 };
-
-/* What the callbacks of one easy handle need. */
-typedef struct slot {
-    sn_fetch *fetch;
-    sn_transfer *transfer;
-} slot;
 
 int64_t sn_fetch_now(void)
 {
@@ -214,22 +215,19 @@ static bool make_slots(sn_fetch *f)
 {
     size_t n = f->options.connections;
     f->transfers = calloc(n, sizeof *f->transfers);
-    f->idle = calloc(n, sizeof *f->idle);
-    if (f->transfers == NULL || f->idle == NULL)
+    f->idle = calloc(n, sizeof(sn_transfer *));
+    f->slots = calloc(n, sizeof *f->slots);
+    if (f->transfers == NULL || f->idle == NULL || f->slots == NULL)
         return false;
     for (size_t i = 0; i < n; i++) {
-        slot *s = malloc(sizeof *s);
         CURL *easy = curl_easy_init();
-        if (s == NULL || easy == NULL) {
-            free(s);
-            curl_easy_cleanup(easy);
+        if (easy == NULL)
             return false;
-        }
         f->transfers[i].easy = easy;
         f->transfers[i].slot = i;
-        *s = (slot){f, &f->transfers[i]};
-        f->slots++;
-        if (!set_up(f, easy, s))
+        f->slots[i] = (slot){f, &f->transfers[i]};
+        f->slot_count++;
+        if (!set_up(f, easy, &f->slots[i]))
             return false;
     }
     for (size_t i = n; i-- > 0;)
@@ -271,13 +269,10 @@ void sn_fetch_destroy(sn_fetch *f)
 {
     if (f == NULL)
         return;
-    for (size_t i = 0; i < f->slots; i++) {
+    for (size_t i = 0; i < f->slot_count; i++) {
         sn_transfer *t = &f->transfers[i];
-        char *s = NULL;
-        curl_easy_getinfo(t->easy, CURLINFO_PRIVATE, &s);
         curl_multi_remove_handle(f->multi, t->easy);
         curl_easy_cleanup(t->easy);
-        free(s);
         free(t->location);
         free(t->headers);
     }
@@ -285,6 +280,7 @@ void sn_fetch_destroy(sn_fetch *f)
     curl_slist_free_all(f->extra);
     if (f->epoll >= 0)
         close(f->epoll);
+    free(f->slots);
     free(f->transfers);
     free(f->idle);
     free(f);
