@@ -2,6 +2,7 @@
  *
  * Control characters and backslashes in values are written \xHH. A line whose name is not known is
  * refused: it comes from a newer version. */
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -159,9 +160,9 @@ static void unescape(char *text)
 {
     char *to = text;
     for (; *text != '\0'; text++) {
-        unsigned value;
-        if (text[0] == '\\' && text[1] == 'x' && sscanf(text + 2, "%2x", &value) == 1) {
-            *to++ = (char)value;
+        if (text[0] == '\\' && text[1] == 'x' && isxdigit((unsigned char)text[2]) &&
+            isxdigit((unsigned char)text[3])) {
+            *to++ = (char)strtoul((char[]){text[2], text[3], '\0'}, NULL, 16);
             text += 3;
         } else {
             *to++ = *text;
