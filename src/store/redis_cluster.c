@@ -16,7 +16,7 @@ unsigned sn_cluster_node(sn_channel *ch, const char *host, size_t len, unsigned 
     }
     if (ch->nodes == SN_NODES_MAX || len >= SN_REDIS_HOST || port > 65535)
         return SN_NO_NODE;
-    sn_node **table = realloc(ch->node, (ch->nodes + 1) * sizeof *table);
+    sn_node **table = realloc(ch->node, (ch->nodes + 1) * sizeof(sn_node *));
     if (!table)
         return SN_NO_NODE;
     ch->node = table;
@@ -30,17 +30,26 @@ unsigned sn_cluster_node(sn_channel *ch, const char *host, size_t len, unsigned 
     return ch->nodes++;
 }
 
+/* The decimal number that a text begins with. */
+static bool parse_up_to(const char *text, unsigned most, unsigned *value)
+{
+    if (*text < '0' || *text > '9')
+        return false;
+    unsigned long long number = strtoull(text, NULL, 10);
+    *value = (unsigned)number;
+    return number <= most;
+}
+
 /* "MOVED 3999 127.0.0.1:6381", "ASK 3999 127.0.0.1:6381"; the host may be missing or hold colons.
  */
 bool sn_cluster_parse_move(const sn_reply *reply, unsigned *slot, const char **host,
                            size_t *host_len, unsigned *port)
 {
     const char *text = sn_reply_text(reply, 0);
-    if (sscanf(text, "%*s %u", slot) != 1 || *slot >= SN_SLOTS)
-        return false;
     const char *first = strchr(text, ' '), *second = first ? strchr(first + 1, ' ') : NULL;
     const char *colon = second ? strrchr(second, ':') : NULL;
-    if (!colon || sscanf(colon + 1, "%u", port) != 1 || *port == 0 || *port > 65535)
+    if (!colon || !parse_up_to(first + 1, SN_SLOTS - 1, slot) ||
+        !parse_up_to(colon + 1, 65535, port) || *port == 0)
         return false;
     *host = second + 1;
     *host_len = (size_t)(colon - *host);
