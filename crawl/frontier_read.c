@@ -11,6 +11,8 @@
 static seen_status peek(sn_frontier *f, uint64_t at, size_t len, const uint8_t **bytes, size_t *got,
                         seen_error *error)
 {
+    *bytes = f->buffer;
+    *got = 0;
     bool inside = f->buffer_segment == f->at_segment && at >= f->buffer_at &&
                   at + len <= f->buffer_at + f->buffer_len;
     if (!inside) {
@@ -55,7 +57,7 @@ static seen_status frame_at(sn_frontier *f, uint64_t at, const uint8_t **frame, 
 static seen_status enter_batch(sn_frontier *f, seen_error *error)
 {
     const uint8_t *frame;
-    size_t payload;
+    size_t payload = 0;
     uint64_t at = f->at;
     seen_status status = frame_at(f, at, &frame, &payload, error);
     if (status != SEEN_OK)
@@ -109,7 +111,7 @@ static void read_url(const sn_frontier *f, const uint8_t *payload, size_t len,
 static seen_status step(sn_frontier *f, sn_frontier_record *record, bool *got, seen_error *error)
 {
     const uint8_t *frame;
-    size_t payload;
+    size_t payload = 0;
     seen_status status = frame_at(f, f->at, &frame, &payload, error);
     if (status != SEEN_OK)
         return status;
@@ -202,7 +204,7 @@ seen_status sn_frontier_load(sn_frontier *f, sn_place place, sn_frontier_record 
     uint64_t offset = place.at & ((UINT64_C(1) << 40) - 1);
     if (segment >= f->count)
         return sn_frontier_damaged(f, segment, offset, error);
-    size_t len, parent_len;
+    size_t len = 0, parent_len = 0;
     seen_status status = fetch_frame(f, segment, offset, FRAME_URL, 0, &len, error);
     if (status != SEEN_OK)
         return status;

@@ -76,7 +76,7 @@ static found read_batch(recovery *r, int fd, uint64_t at, uint64_t *next, size_t
         return FOUND_TORN;
     size_t bitmap = (*count + 7) / 8;
     size_t whole = len + FRAME_HEAD + ANSWERS_HEAD + bitmap;
-    if (whole > r->room) {
+    if (r->bytes == NULL || whole > r->room) {
         free(r->bytes);
         r->room = 0;
         r->bytes = malloc(whole);

@@ -20,7 +20,7 @@ void sn_hrefs_reset(sn_hrefs *h)
 {
     if (h->slots > KEEP_SLOTS || h->bytes_room > KEEP_BYTES)
         sn_hrefs_free(h);
-    if (h->len > 0)
+    else if (h->len > 0)
         memset(h->met, 0, h->slots * sizeof *h->met);
     h->len = h->bytes_len = 0;
 }

@@ -193,7 +193,7 @@ static seen_status make_parts(sn_engine *e)
                                                 .max_retries = 8192,
                                                 .free_rules = free_robots});
     e->jobs = calloc(o->connections, sizeof *e->jobs);
-    e->idle_jobs = calloc(o->connections, sizeof *e->idle_jobs);
+    e->idle_jobs = calloc(o->connections, sizeof(sn_job *));
     if (o->max_host_pages > 0)
         e->tally = sn_tally_create();
     if (e->queues == NULL || e->pace == NULL || e->jobs == NULL || e->idle_jobs == NULL ||

@@ -111,6 +111,8 @@ seen_status sn_state_replace(int folder, const char *name, const void *bytes, si
 seen_status sn_state_slurp(int folder, const char *name, size_t max, void **bytes, size_t *len,
                            seen_error *error)
 {
+    *bytes = NULL;
+    *len = 0;
     int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     struct stat about;
     if (fd < 0)

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "set/span.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* ---- info ---- */
@@ -201,6 +202,7 @@ static void forget_dead(sn_image *image)
 static void turn_ring(sn_image *image, uint32_t shift)
 {
     sn_image turned = *image;
+    assert(image->layers > 0);
     for (uint32_t i = 0; i < image->layers; i++)
         turned.layer[(i + shift) % image->layers] = image->layer[i];
     turned.current = (image->current + shift) % image->layers;

@@ -312,10 +312,11 @@ static seen_status add_tight(sn_local *l, const seen_hash *h, size_t count, seen
         /* The last few keys of a layer would go one by one: better open the next a bit early. */
         if (image->growth == SEEN_GROWING && room < NEARLY && capacity > LARGE)
             room = 0;
+        bool fits = !bounded(image) || room > 0;
         seen_status status = SEEN_OK;
-        if (rotation_due(image)) {
+        if (rotation_due(image) || (!fits && image->growth == SEEN_WINDOW)) {
             status = rotate_window(l, error);
-        } else if (!bounded(image) || room > 0) {
+        } else if (fits) {
             size_t n = count - done;
             if (bounded(image) && n > room)
                 n = (size_t)room;
@@ -324,8 +325,6 @@ static seen_status add_tight(sn_local *l, const seen_hash *h, size_t count, seen
             done += n;
         } else if (image->growth == SEEN_GROWING) {
             status = open_next_layer(l, error);
-        } else if (image->growth == SEEN_WINDOW) {
-            status = rotate_window(l, error);
         } else {
             size_t known = sn_span_known(l->kernel, view, h + done, count - done, answers + done);
             /* Counters count every addition, also of a key that is there. */

@@ -519,11 +519,11 @@ seen_status sn_file_copy(const char *path, unsigned flags, seen_set *from, seen_
         status = sn_error_system(error, errno, path, "open");
     else
         status = attach(fd, path, &image, 0, &into, error);
-    if (status == SEEN_OK)
+    if (into)
         status = sn_set_pour(into, from, &image, 0, error);
-    for (uint32_t i = 0; status == SEEN_OK && i < image.layers; i++)
+    for (uint32_t i = 0; into && status == SEEN_OK && i < image.layers; i++)
         ((sn_local *)into)->added[i] = image.layer[i].added;
-    if (status == SEEN_OK)
+    if (into && status == SEEN_OK)
         status = seen_sync(into, error);
     seen_close(into);
     if (status != SEEN_OK) {
@@ -535,7 +535,7 @@ seen_status sn_file_copy(const char *path, unsigned flags, seen_set *from, seen_
 
 seen_status sn_file_drop(const char *path, seen_error *error)
 {
-    seen_set *set;
+    seen_set *set = NULL;
     /* Opening it first makes sure that it is a filter and nothing else. */
     seen_status status = sn_file_open(path, SEEN_READ_ONLY, &set, error);
     if (status != SEEN_OK)

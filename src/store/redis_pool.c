@@ -151,9 +151,9 @@ seen_status sn_redis_connect(const sn_redis_address *address, const seen_options
     redis->times.retry_ms = or_default(options->retry_ms, address->cluster ? 60000 : 10000);
     pthread_mutex_init(&redis->lock, NULL);
     pthread_cond_init(&redis->freed, NULL);
-    sn_channel *ch;
+    sn_channel *ch = NULL;
     seen_status status = sn_redis_take(redis, &ch, error);
-    if (status == SEEN_OK) {
+    if (ch) {
         status = first_contact(redis, ch, error);
         if (status == SEEN_OK && address->cluster)
             status = sn_cluster_refresh(ch, error);

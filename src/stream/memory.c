@@ -1,8 +1,10 @@
 /* How much memory there is. */
 #include "stream/memory.h"
 
-#include <inttypes.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static uint64_t read_number(const char *path)
@@ -11,21 +13,23 @@ static uint64_t read_number(const char *path)
     FILE *file = fopen(path, "re");
     if (!file)
         return value;
-    if (fscanf(file, "%" SCNu64, &value) != 1) /* "max" */
-        value = UINT64_MAX;
+    char line[32];
+    if (fgets(line, sizeof line, file) && *line >= '0' && *line <= '9') /* or "max" */
+        value = strtoull(line, NULL, 10);
     fclose(file);
     return value;
 }
 
 static uint64_t available(void)
 {
+    static const char NAME[] = "MemAvailable:";
     char line[128];
     uint64_t kib = 0;
     FILE *file = fopen("/proc/meminfo", "re");
     if (file) {
         while (fgets(line, sizeof line, file))
-            if (sscanf(line, "MemAvailable: %" SCNu64 " kB", &kib) == 1)
-                break;
+            if (strncmp(line, NAME, sizeof NAME - 1) == 0)
+                kib = strtoull(line + sizeof NAME - 1, NULL, 10);
         fclose(file);
     }
     if (kib)

@@ -1,6 +1,7 @@
 /* Keys on their way: open addressing, at most half full. */
 #include "stream/pending.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,6 +77,7 @@ seen_status sn_pending_add(sn_pending *pending, seen_hash hash, bool *fresh, see
         seen_status status = grow(pending, error);
         if (status != SEEN_OK)
             return status;
+        assert(pending->slots);
     }
     seen_hash *slot = find(pending, hash);
     *fresh = is_zero(*slot);
