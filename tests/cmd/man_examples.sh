@@ -30,7 +30,9 @@ echo "$ran examples run, $skipped need a server"
 # The program of libseen(3).
 if [ -f "$BUILD/libseen.a" ] && command -v cc > /dev/null; then
     sed -n '/^\.Bd -literal/,/^\.Ed/p' "$ROOT/man/libseen.3" | sed '/^\.[BE]d/d; s/\\e/\\/g' > first.c
-    cc -std=c17 -Wall -Werror -I "$ROOT/include" first.c -o first -L "$BUILD" -lseen \
+    sanitize=$(sed -n "s/^SEEN_SANITIZE:STRING=\(..*\)/-fsanitize=\1/p" "$BUILD/CMakeCache.txt")
+    # shellcheck disable=SC2086
+    cc $sanitize -std=c17 -Wall -Werror -I "$ROOT/include" first.c -o first -L "$BUILD" -lseen \
         -Wl,-rpath,"$BUILD" 2> words || fail "the example of libseen(3): $(cat words)"
     ./first > out
     printf 'new\nseen before\n' | cmp - out || fail "libseen(3) prints $(cat out)"
