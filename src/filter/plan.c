@@ -25,6 +25,9 @@ static const double LN2 = 0.69314718055994530942;
 /* The classic memory times this is allowed; the rest of the tenth is for rounding. */
 #define OVERHEAD_MAX 1.095
 
+/* 4 PiB: more is not a filter but a mistake. */
+#define LINES_MAX ldexp(1, 52 - 6)
+
 static double power(double x, unsigned n)
 {
     double r = 1;
@@ -322,11 +325,14 @@ static bool size_filter(seen_kind kind, double keys, double rate, unsigned k, sn
     enum { SMALL = 1024 };
     if (!(rate >= 1e-18) || !choose_spread(kind, rate, k, g))
         return false;
+    /* Few hashes for a strict rate can need more than there is. */
+    if (!((double)g->spread * keys / solve_mean(g, rate) < LINES_MAX / 2))
+        return false;
     size_lines(g, keys, rate);
     if (!k && sn_geometry_lines(g) < SMALL &&
         (double)sn_geometry_lines(g) * sn_geometry_cells(g) > 1.10 * seen_classic_bits(keys, rate))
         size_small(g, keys, rate);
-    return true;
+    return sn_geometry_valid(g);
 }
 
 bool sn_plan_geometry(seen_kind kind, double keys, double rate, sn_geometry *g)
@@ -343,8 +349,7 @@ bool sn_geometry_valid(const sn_geometry *g)
     if (g->shards < 1 || g->shards > UINT32_MAX || g->shard_lines < 1 ||
         g->shard_lines > UINT32_MAX)
         return false;
-    return g->shard_lines % parts_of(g) == 0 &&
-           sn_geometry_lines(g) <= (UINT64_C(1) << 52) / SN_LINE_BYTES;
+    return g->shard_lines % parts_of(g) == 0 && sn_geometry_lines(g) <= (uint64_t)LINES_MAX;
 }
 
 /* ---- wishes ---- */
@@ -472,7 +477,8 @@ static void fill_plan(seen_plan *plan, const seen_wish *w, const sn_geometry *g,
 {
     double rate = sn_plan_rate(g, keys);
     uint64_t lines = sn_geometry_lines(g), bits = lines * 512;
-    double asked = w->error_rate != 0 ? w->error_rate : rate;
+    /* Never 0, which means "not given": the least rate that is stored is 2^-64. */
+    double asked = w->error_rate != 0 ? w->error_rate : fmax(rate, ldexp(1, -64));
     double classic = seen_classic_bits(keys, asked);
     *plan = (seen_plan){
         .size = sizeof *plan,
@@ -503,8 +509,8 @@ seen_status seen_plan_make(const seen_wish *wish, seen_plan *plan, seen_error *e
         return status;
     sn_geometry g = {0};
     if (!(wish->bits ? plan_by_memory(wish, &g) : plan_by_capacity(wish, &g)))
-        return refuse(error, "no filter of up to 64 hashes reaches that rate with these hashes; "
-                             "leave the hashes out");
+        return refuse(error, "no filter of up to 64 hashes and 2 PiB reaches that rate with these "
+                             "hashes; leave the hashes out");
     double keys = (double)wish->capacity;
     if (wish->bits && wish->capacity && wish->error_rate != 0 &&
         sn_plan_rate(&g, keys) > wish->error_rate * (1 + 1e-9))

@@ -249,6 +249,17 @@ static void test_capacity_is_largest(void **state)
         assert_int_equal(plan.lines, 4711);                                                        \
     } while (0)
 
+/* Far more memory than the keys need: the rate is nearly 0, and all numbers stay finite. */
+static void test_plenty(void **state)
+{
+    (void)state;
+    seen_plan plan = plan_of(68, 0, UINT64_C(42880953483264), 64);
+    assert_true(plan.error_rate > 0 && plan.predicted_rate <= plan.error_rate);
+    assert_true(isfinite(plan.classic_bits) && isfinite(plan.overhead));
+    plan = plan_of(1, 0, UINT64_C(1) << 40, 0);
+    assert_true(plan.error_rate > 0 && isfinite(plan.overhead));
+}
+
 static void test_refusals(void **state)
 {
     (void)state;
@@ -272,6 +283,9 @@ static void test_refusals(void **state)
     REFUSED(wish_of(1000000, 1e-9, 20000000, 3));
     REFUSED(wish_of(262144, 0, 2570, 0)); /* every cell would be set */
     REFUSED(wish_of(262144, 0, 2570, 3));
+    REFUSED(wish_of(412317122560, 1.1e-13, 0, 2)); /* more than there is memory */
+    REFUSED(wish_of(1000000000000, 1e-18, 0, 1));
+    REFUSED(wish_of(68, 7.1e-15, 0, 1));
     REFUSED(wish_of(1000000, 0.01, 20000000, 64));
     REFUSED(wish_of(20, 1e-18, 512, 0));
     seen_wish wish = wish_of(1000, 0.01, 0, 0);
@@ -350,6 +364,7 @@ int main(void)
         cmocka_unit_test(test_subsets),
         cmocka_unit_test(test_memory_is_a_limit),
         cmocka_unit_test(test_capacity_is_largest),
+        cmocka_unit_test(test_plenty),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_valid),
         cmocka_unit_test(test_estimate),

@@ -1,0 +1,177 @@
+/* A file that holds anything: it is refused, and left as it was, or it is a set that works.
+ *
+ * The first byte says how the input is made into a file: as it is; as the first page, with a right
+ * checksum, so that the numbers behind it are reached; or as changes to a good page. Oracle: a
+ * refused file is unchanged and comes with a reason; an accepted one answers, keeps what is added,
+ * survives open and copy with the same bytes, and tells the same of itself afterwards. */
+#include "base/bytes.h"
+#include "filter/plan.h"
+#include "hash/hash.h"
+#include "seen.h"
+#include "set/layers.h"
+#include "store/image.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FILE_MAX = 1 << 17 };
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check(bool good)
+{
+    if (!good)
+        abort();
+}
+
+static char path[2][100];
+
+static void name_files(void)
+{
+    if (path[0][0])
+        return;
+    char folder[] = "/dev/shm/seen-fuzz.XXXXXX", other[] = "/tmp/seen-fuzz.XXXXXX";
+    const char *made = mkdtemp(folder);
+    if (!made)
+        made = mkdtemp(other);
+    check(made != NULL);
+    snprintf(path[0], sizeof path[0], "%s/a", made);
+    snprintf(path[1], sizeof path[1], "%s/b", made);
+}
+
+/* A good page to change; planned once for each of its sixteen kinds. */
+static void good_page(uint8_t which, unsigned char page[SN_IMAGE_BYTES], uint64_t *bytes)
+{
+    static sn_image made[16];
+    sn_image *image = &made[which % 16];
+    seen_options options = {.size = sizeof options,
+                            .kind = which & 1 ? SEEN_COUNTING : SEEN_BLOOM,
+                            .growth = (seen_growth)(which % 16 / 2 % (which & 1 ? 2 : 3)),
+                            .capacity = 40,
+                            .error_rate = 0.05,
+                            .generations = 3,
+                            .window_seconds = which & 8 ? 100 : 0,
+                            .seed_given = true};
+    if (options.growth != SEEN_WINDOW)
+        options.generations = 0, options.window_seconds = 0;
+    if (!image->layers)
+        check(sn_layers_begin(&options, image, NULL) == SEEN_OK);
+    sn_image_encode(image, page);
+    *bytes = sn_image_end(image);
+}
+
+static void seal(unsigned char *page)
+{
+    sn_store64(page + SN_IMAGE_BYTES - 8, sn_hash_checksum(page, SN_IMAGE_BYTES - 8));
+}
+
+/* Makes the file's bytes from the input; returns how many. */
+static size_t shape(const uint8_t *data, size_t size, unsigned char *file)
+{
+    memset(file, 0, FILE_MAX);
+    uint8_t how = size ? data[0] : 0;
+    data += size > 0;
+    size -= size > 0;
+    if (how % 4 == 0) {
+        size = size < FILE_MAX ? size : FILE_MAX;
+        memcpy(file, data, size);
+        return size;
+    }
+    uint64_t bytes = 65536;
+    if (how % 4 == 1) {
+        memcpy(file, data, size < SN_IMAGE_BYTES ? size : SN_IMAGE_BYTES);
+    } else {
+        good_page(how / 4, file, &bytes);
+        for (size_t i = 0; i + 3 <= size; i += 3) /* place, place, value */
+            file[(size_t)(data[i] | data[i + 1] << 8) % (how % 4 == 2 ? 512 : 32768)] = data[i + 2];
+    }
+    seal(file);
+    if (how & 64)
+        memcpy(file + SN_IMAGE_BYTES, file, SN_IMAGE_BYTES);
+    return bytes < FILE_MAX ? (size_t)bytes + (how & 128 ? 5000 : 0) : FILE_MAX;
+}
+
+static void put(const char *name, const unsigned char *file, size_t size)
+{
+    int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    check(fd >= 0 && write(fd, file, size) == (ssize_t)size && close(fd) == 0);
+}
+
+static bool same(const char *name, const unsigned char *file, size_t size)
+{
+    static unsigned char have[FILE_MAX + 8192];
+    int fd = open(name, O_RDONLY);
+    check(fd >= 0);
+    ssize_t n = read(fd, have, sizeof have);
+    close(fd);
+    return n == (ssize_t)size && memcmp(have, file, size) == 0;
+}
+
+static void use(seen_set *set)
+{
+    seen_error e = {0};
+    seen_info info = {.size = sizeof info};
+    check(seen_get_info(set, &info, &e) == SEEN_OK);
+    check(info.fill >= 0 && info.fill <= 1 && info.error_rate_now >= 0 && info.error_rate_now <= 1);
+    seen_answer answer = SEEN_UNKNOWN;
+    for (int i = 0; i < 40; i++) {
+        char key[16];
+        size_t n = (size_t)sprintf(key, "key %d", i);
+        seen_status status = seen_add(set, key, n, &answer, &e);
+        check(status != SEEN_OK || answer <= SEEN_BEFORE);
+        check(status == SEEN_OK || strlen(e.message) > 10);
+        if (status != SEEN_OK)
+            continue;
+        /* A window by time whose clock stands elsewhere may forget at once. */
+        check(seen_check(set, key, n, &answer, &e) == SEEN_OK);
+        check(answer == SEEN_BEFORE || info.growth == SEEN_WINDOW);
+    }
+    if (info.kind == SEEN_COUNTING)
+        check(seen_remove(set, "key 1", 5, &answer, &e) == SEEN_OK);
+    if (info.growth == SEEN_WINDOW)
+        check(seen_rotate(set, &e) == SEEN_OK);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static unsigned char file[FILE_MAX + 8192];
+    name_files();
+    size_t bytes = shape(data, size, file);
+    put(path[0], file, bytes);
+    seen_set *set = NULL, *copy = NULL;
+    seen_error e = {0};
+    seen_status status = seen_open(path[0], NULL, SEEN_READ_ONLY, &set, &e);
+    check(same(path[0], file, bytes));
+    if (status != SEEN_OK) {
+        check(!set && strlen(e.message) > 10);
+        seen_status again = seen_open(path[0], NULL, 0, &set, &e);
+        check(again == status && same(path[0], file, bytes));
+        return 0;
+    }
+    seen_info before = {.size = sizeof before}, after = {.size = sizeof after};
+    check(seen_get_info(set, &before, &e) == SEEN_OK);
+    if (before.bytes > FILE_MAX * 4) {
+        seen_close(set);
+        return 0;
+    }
+    check(seen_copy(set, path[1], SEEN_REPLACE, NULL, &e) == SEEN_OK);
+    seen_close(set);
+    check(seen_open(path[1], NULL, SEEN_READ_ONLY, &copy, &e) == SEEN_OK);
+    check(seen_get_info(copy, &after, &e) == SEEN_OK);
+    check(before.bytes == after.bytes && before.layers == after.layers &&
+          before.fill == after.fill && before.seed[0] == after.seed[0] &&
+          before.capacity == after.capacity && before.error_rate_now == after.error_rate_now);
+    seen_close(copy);
+    if (seen_open(path[0], NULL, 0, &set, &e) == SEEN_OK) {
+        use(set);
+        seen_close(set);
+        check(seen_open(path[0], NULL, SEEN_READ_ONLY, &set, &e) == SEEN_OK);
+        seen_close(set);
+    }
+    return 0;
+}
