@@ -18,6 +18,10 @@ SHELL := /bin/bash
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+# Left to the release build: they wait for servers, browsers or thousands of processes.
+LONG = redis_(cluster|winners|channel)|crawl_(sites|kill|hosts|tls)|plan_html|options|common_(memory|scale)|common$$|uniq_filter|trust\.(stats|kill|fault|power)
+# What has threads in it.
+THREADED = unit.test_(threads|set|file|pipeline|uniq|cascade|table|spill|lines|output|redis_pool|fetch|state)$$|cmd.(uniq_threads|add|common_inputs)$$
 CTEST = ctest --output-on-failure --timeout 600 -j $(JOBS)
 
 .PHONY: all build demo test check install uninstall bench fuzz coverage billion scale stress dist deb \
@@ -43,17 +47,17 @@ test: check test-clang test-asan test-tsan test-static test-valgrind
 test-clang: deps-test
 	@cmake --preset clang -DSEEN_BUILD_BENCH=OFF > /dev/null
 	@cmake --build build-clang -j $(JOBS)
-	@cd build-clang && $(CTEST) -R '^(unit|fuzz)\.'
+	@cd build-clang && $(CTEST) -R '^(unit|fuzz)\.' -E '$(LONG)'
 
 test-asan: deps-test
 	@cmake --preset asan > /dev/null
 	@cmake --build build-asan -j $(JOBS)
-	@cd build-asan && $(CTEST) -LE slow
+	@cd build-asan && $(CTEST) -LE slow -E '$(LONG)'
 
 test-tsan: deps-test
 	@cmake --preset tsan > /dev/null
 	@cmake --build build-tsan -j $(JOBS)
-	@cd build-tsan && $(CTEST) -LE 'slow|no-tsan'
+	@cd build-tsan && $(CTEST) -R '$(THREADED)'
 
 test-static: deps-test
 	@tools/lint
