@@ -381,8 +381,9 @@ static double solve_capacity(const sn_geometry *g, double rate)
 static void fit_memory(sn_geometry *out, seen_kind kind, uint64_t bits, double keys, double enough)
 {
     uint64_t lines = bits / 512 ? bits / 512 : 1;
+    double cells = (double)bits / cell_bits(kind), best = INFINITY;
     for (unsigned spread = 1; spread <= SN_SPREAD_MAX && spread <= lines; spread++) {
-        double best = INFINITY;
+        double before = best;
         for (unsigned probes = 1; probes <= SN_LINE_WORDS; probes++) {
             sn_geometry g = {.kind = kind, .spread = spread, .probes = probes};
             cut_shards(lines, parts_of(&g), true, &g);
@@ -392,8 +393,9 @@ static void fit_memory(sn_geometry *out, seen_kind kind, uint64_t bits, double k
                 *out = g;
             }
         }
-        double cells = (double)bits / cell_bits(kind);
-        if (best >= 1 || best <= enough || cells <= seen_classic_bits(keys, best) * OVERHEAD_MAX)
+        /* In a filter that is much too small more lines only make it worse. */
+        if (best >= before || best <= enough ||
+            cells <= seen_classic_bits(keys, best) * OVERHEAD_MAX)
             return;
     }
 }
