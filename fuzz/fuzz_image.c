@@ -29,17 +29,24 @@ static void check(bool good)
         abort();
 }
 
-static char path[2][100];
+static char path[2][100], folder[100];
+
+static void clean_up(void)
+{
+    unlink(path[0]);
+    unlink(path[1]);
+    rmdir(folder);
+}
 
 static void name_files(void)
 {
     if (path[0][0])
         return;
-    char folder[] = "/dev/shm/seen-fuzz.XXXXXX", other[] = "/tmp/seen-fuzz.XXXXXX";
+    snprintf(folder, sizeof folder, "%s/seen-fuzz.XXXXXX",
+             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
     const char *made = mkdtemp(folder);
-    if (!made)
-        made = mkdtemp(other);
     check(made != NULL);
+    atexit(clean_up);
     snprintf(path[0], sizeof path[0], "%s/a", made);
     snprintf(path[1], sizeof path[1], "%s/b", made);
 }
