@@ -25,7 +25,11 @@ add_custom_target(stats-long COMMAND stats_rate long COMMAND stats_billion USES_
 
 # Random sequences against a plain set.
 trust_program(model_run model/model.c)
-add_test(NAME trust.model COMMAND model_run)
+set(steps 30000)
+if(SEEN_SANITIZE)
+  set(steps 3000)
+endif()
+add_test(NAME trust.model COMMAND model_run ${steps})
 set_tests_properties(trust.model PROPERTIES TIMEOUT 300)
 add_custom_target(model-long COMMAND model_run 3000000 USES_TERMINAL)
 
