@@ -124,7 +124,7 @@ seen_status sn_set_pour(seen_set *into, seen_set *from, const sn_image *image, u
         return sn_error_set(error, SEEN_ERR_MEMORY, "%s: out of memory", into->where);
     seen_status status = SEEN_OK;
     for (uint32_t i = 0; i < image->layers && status == SEEN_OK; i++) {
-        if (!image->layer[i].generation)
+        if (image->growth == SEEN_WINDOW && !image->layer[i].generation)
             continue;
         uint64_t lines = sn_geometry_lines(&image->layer[i].geometry);
         uint32_t to = (i + shift) % image->layers;
