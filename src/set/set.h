@@ -60,8 +60,8 @@ seen_status sn_set_compatible(const sn_image *into, const sn_image *from, const 
                               const char *from_name, seen_error *error);
 
 /* Combines all lines of `from`, whose image is given, into `into`, whose layers have the same
- * geometry: layer i goes to layer (i + shift) modulo their number. Layers of generation 0 are not
- * in use and left out. */
+ * geometry: layer i goes to layer (i + shift) modulo their number. A window's places that are
+ * not in use are left out. */
 seen_status sn_set_pour(seen_set *into, seen_set *from, const sn_image *image, uint32_t shift,
                         seen_error *error);
 
