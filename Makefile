@@ -89,7 +89,7 @@ coverage: deps-test
 	@tools/coverage
 
 billion: deps-test build
-	@build/tests/billion
+	@cmake --build build --target stats-long
 
 scale: deps-bench build
 	@bench/scale.sh build

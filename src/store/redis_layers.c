@@ -63,6 +63,21 @@ static void say_expire(sn_channel *ch, const sn_redis_key *key, uint64_t seconds
     sn_say_number(ch, seconds);
 }
 
+/* Makes a shard together with its end, in one step: a client that is killed in between leaves
+ * nothing that stays. */
+static void say_make_expiring(sn_channel *ch, const sn_redis_key *key, uint64_t last_bit,
+                              uint64_t seconds)
+{
+    sn_say(ch, 0, key->slot, 6);
+    sn_say_text(ch, "EVAL");
+    sn_say_text(ch, "redis.call('BITFIELD',KEYS[1],'INCRBY','u1',ARGV[1],0) "
+                    "return redis.call('EXPIRE',KEYS[1],ARGV[2])");
+    sn_say_text(ch, "1");
+    sn_say_arg(ch, key->text, key->len);
+    sn_say_number(ch, last_bit);
+    sn_say_number(ch, seconds);
+}
+
 seen_status sn_redis_make_shards(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
                                  bool closed, uint64_t expire, seen_error *error)
 {
@@ -74,15 +89,18 @@ seen_status sn_redis_make_shards(sn_channel *ch, const sn_redis_view *view, uint
         const sn_redis_key *key = sn_redis_namer_shard(&namer, s);
         /* Adding nothing to the last bit makes the string as long as it will ever be, and changes
          * nothing where it is there already. */
-        sn_say(ch, 0, key->slot, 6);
-        sn_say_text(ch, "BITFIELD");
-        sn_say_arg(ch, key->text, key->len);
-        sn_say_text(ch, "INCRBY");
-        sn_say_text(ch, "u1");
-        sn_say_number(ch, g->shard_lines * SN_LINE_BYTES * 8 - 1);
-        sn_say_text(ch, "0");
-        if (expire)
-            say_expire(ch, key, expire);
+        uint64_t last_bit = g->shard_lines * SN_LINE_BYTES * 8 - 1;
+        if (expire) {
+            say_make_expiring(ch, key, last_bit, expire);
+        } else {
+            sn_say(ch, 0, key->slot, 6);
+            sn_say_text(ch, "BITFIELD");
+            sn_say_arg(ch, key->text, key->len);
+            sn_say_text(ch, "INCRBY");
+            sn_say_text(ch, "u1");
+            sn_say_number(ch, last_bit);
+            sn_say_text(ch, "0");
+        }
         if (s + 1 == g->shards || ch->commands >= AT_ONCE)
             status = sn_channel_run(ch, take_made, NULL, error);
     }

@@ -45,7 +45,7 @@ done
 
 # A copy that is cut short is nowhere to be seen.
 $SEEN create -q big.seen -n 30M -p 0.01
-(timeout -s KILL 0.05 $SEEN copy -q big.seen "$URL/big" || true) 2> /dev/null
+(timeout -s KILL 0.02 $SEEN copy -q big.seen "$URL/big" || true) 2> /dev/null
 if [ "$(redis-cli -p "$PORT" exists seen:big)" = 0 ]; then
     ! $SEEN info "$URL/big" 2> error || fail "half a filter was opened"
     # What it leaves behind goes by itself.
