@@ -15,8 +15,8 @@
  * is held shared by every writer, and exclusively by one that opened with SEEN_ALONE. */
 #include "base/error.h"
 #include "hash/hash.h"
-#include "set/local.h"
 #include "store/file_io.h"
+#include "store/local.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -520,7 +520,7 @@ seen_status sn_file_copy(const char *path, unsigned flags, seen_set *from, seen_
     else
         status = attach(fd, path, &image, 0, &into, error);
     if (into)
-        status = sn_set_pour(into, from, &image, 0, error);
+        status = sn_store_pour(into, from, &image, 0, error);
     for (uint32_t i = 0; into && status == SEEN_OK && i < image.layers; i++)
         ((sn_local *)into)->added[i] = image.layer[i].added;
     if (into && status == SEEN_OK)

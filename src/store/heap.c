@@ -1,7 +1,7 @@
 /* Bits in memory. */
 #include "base/error.h"
 #include "base/memory.h"
-#include "set/local.h"
+#include "store/local.h"
 
 #include <stdlib.h>
 

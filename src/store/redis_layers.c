@@ -15,7 +15,7 @@
  * layers. */
 #include "base/clock.h"
 #include "base/error.h"
-#include "set/layers.h"
+#include "store/layers.h"
 #include "store/redis_set.h"
 
 #include <time.h>

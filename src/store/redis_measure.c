@@ -2,8 +2,8 @@
 #include "base/error.h"
 #include "filter/kernel.h"
 #include "filter/plan.h"
-#include "set/span.h"
 #include "store/redis_lines.h"
+#include "store/span.h"
 
 #include <math.h>
 #include <stdlib.h>

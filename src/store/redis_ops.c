@@ -1,9 +1,9 @@
 /* Adding, checking and removing keys of a set in Redis. */
 #include "base/clock.h"
 #include "base/error.h"
-#include "set/layers.h"
-#include "set/span.h"
+#include "store/layers.h"
 #include "store/redis_batch.h"
+#include "store/span.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -143,8 +143,8 @@ static void close_set(seen_set *base)
         .combined = sn_redis_combined, .close = close_set                                          \
     }
 
-static const sn_set_ops SERVER_OPS = REDIS_OPS("redis");
-static const sn_set_ops CLUSTER_OPS = REDIS_OPS("redis-cluster");
+static const sn_store_ops SERVER_OPS = REDIS_OPS("redis");
+static const sn_store_ops CLUSTER_OPS = REDIS_OPS("redis-cluster");
 
 /* ---- birth ---- */
 

@@ -2,8 +2,8 @@
 #ifndef SN_STORE_REDIS_SET_H
 #define SN_STORE_REDIS_SET_H
 
-#include "set/set.h"
 #include "store/redis_meta.h"
+#include "store/store.h"
 
 #include <stdatomic.h>
 

@@ -1,8 +1,8 @@
 /* Unions: the lines of another set go into one in Redis. */
 #include "base/error.h"
 #include "hash/hash.h"
-#include "set/span.h"
 #include "store/redis_lines.h"
+#include "store/span.h"
 
 #include <inttypes.h>
 #include <stdio.h>

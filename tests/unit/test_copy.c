@@ -2,7 +2,7 @@
 #include "test_trust.h"
 
 #include "base/clock.h"
-#include "set/set.h"
+#include "store/store.h"
 
 #include <math.h>
 

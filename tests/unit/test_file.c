@@ -3,8 +3,8 @@
 
 #include "base/bytes.h"
 #include "hash/hash.h"
-#include "set/set.h"
 #include "store/image.h"
+#include "store/store.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,8 +3,8 @@
 
 #include "base/bytes.h"
 #include "hash/hash.h"
-#include "set/layers.h"
 #include "store/image.h"
+#include "store/layers.h"
 
 static sn_image sample_image(seen_growth growth)
 {

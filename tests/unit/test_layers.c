@@ -2,7 +2,7 @@
 #include "test_trust.h"
 
 #include "filter/plan.h"
-#include "set/layers.h"
+#include "store/layers.h"
 
 #include <math.h>
 

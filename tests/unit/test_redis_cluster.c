@@ -1,6 +1,6 @@
 /* A real cluster: three masters and three replicas, a resharding and a killed master under load. */
-#include "set/set.h"
 #include "store/redis_names.h"
+#include "store/store.h"
 #include "tests/redis/cluster.h"
 #include "tests/redis/winners.h"
 

@@ -1,6 +1,6 @@
 /* Sets in Redis against sets in memory: the same keys, the same answers, the same bits. */
 #include "base/clock.h"
-#include "set/set.h"
+#include "store/store.h"
 #include "tests/redis/server.h"
 
 #include <setjmp.h>

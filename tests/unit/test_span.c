@@ -2,8 +2,8 @@
 #include "test_trust.h"
 
 #include "base/clock.h"
-#include "set/layers.h"
-#include "set/span.h"
+#include "store/layers.h"
+#include "store/span.h"
 
 static uint64_t clock_now = 1000;
 

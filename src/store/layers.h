@@ -1,6 +1,6 @@
 /* How a set grows: the size and the strictness of each layer, and the first image of a set. */
-#ifndef SN_SET_LAYERS_H
-#define SN_SET_LAYERS_H
+#ifndef SN_STORE_LAYERS_H
+#define SN_STORE_LAYERS_H
 
 #include "store/image.h"
 

@@ -5,18 +5,21 @@
  * file.c).
  *
  * Locks, from the outside in:
- *   mode      a reader-writer lock. A thread that adds alone holds it for writing and works on the
- *             batch as it is. Where several add at once they hold it for reading, and each sorts
- * its batch into stripes. Growing, rotating, removing and merging hold it for writing. home
- * enter/leave: keeps other processes out while this one changes bits (file) stripe    one mutex for
- * a range of shards; all lines of a key are in one shard, so whoever holds the stripe of a key may
- * look at all layers and change bits with plain stores Checking takes no lock: it reads the view,
- * which is replaced as a whole and never freed before the set is closed. */
-#ifndef SN_SET_LOCAL_H
-#define SN_SET_LOCAL_H
+ *
+ * - mode, a reader-writer lock. A thread that adds alone holds it for writing and works on the
+ *   batch as it is. Where several add at once they hold it for reading, and each sorts its batch
+ *   into stripes. Growing, rotating, removing and merging hold it for writing.
+ * - enter and leave of the home keep other processes out while this one changes bits (file).
+ * - stripe, one mutex for a range of shards. All lines of a key are in one shard, so whoever holds
+ *   the stripe of a key may look at all layers and change bits with plain stores.
+ *
+ * Checking takes no lock: it reads the view, which is replaced as a whole and never freed before
+ * the set is closed. */
+#ifndef SN_STORE_LOCAL_H
+#define SN_STORE_LOCAL_H
 
 #include "filter/kernel.h"
-#include "set/set.h"
+#include "store/store.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -73,6 +76,6 @@ void sn_local_install(sn_local *local, sn_view *view);
 /* The number of keys in a layer as a sample of its lines tells, with its standard error. */
 double sn_local_sample(const sn_layer *layer, const char *bits, double *deviation);
 
-extern const sn_set_ops sn_heap_ops, sn_file_ops;
+extern const sn_store_ops sn_heap_ops, sn_file_ops;
 
 #endif

@@ -1,11 +1,11 @@
 /* Sets whose bits lie in reach of the processor: layers, locks, batches. See local.h. */
-#include "set/local.h"
+#include "store/local.h"
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "filter/plan.h"
-#include "set/layers.h"
-#include "set/span.h"
+#include "store/layers.h"
+#include "store/span.h"
 
 #include <assert.h>
 #include <math.h>
@@ -631,5 +631,5 @@ static void local_close(seen_set *set)
         .widen = local_widen, .combined = local_combined, .close = local_close                     \
     }
 
-const sn_set_ops sn_heap_ops = LOCAL_OPS("memory");
-const sn_set_ops sn_file_ops = LOCAL_OPS("file");
+const sn_store_ops sn_heap_ops = LOCAL_OPS("memory");
+const sn_store_ops sn_file_ops = LOCAL_OPS("file");

@@ -10,10 +10,10 @@
  *                                       a key lives for a whole window from its last addition.
  *
  * The caller holds what local.h asks for. */
-#ifndef SN_SET_SPAN_H
-#define SN_SET_SPAN_H
+#ifndef SN_STORE_SPAN_H
+#define SN_STORE_SPAN_H
 
-#include "set/local.h"
+#include "store/local.h"
 
 enum { SN_SPAN = 2048 }; /* the most keys of one call that changes bits */
 

@@ -17,7 +17,7 @@
  *
  * Window: g generations, of which g - 1 hold the promised window and one is being filled; each gets
  * the rate promised / g. */
-#include "set/layers.h"
+#include "store/layers.h"
 
 #include "base/clock.h"
 #include "base/error.h"

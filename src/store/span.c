@@ -1,8 +1,8 @@
 /* One batch through the layers of a set. See span.h. */
-#include "set/span.h"
+#include "store/span.h"
 
 #include "base/clock.h"
-#include "set/layers.h"
+#include "store/layers.h"
 
 bool sn_span_alive(const sn_image *image, uint32_t i)
 {
