@@ -6,64 +6,18 @@
  * call failing, for n = 1, 2, 3 ... until none is reached. After each run: what was acknowledged is
  * there, the files that existed are whole, nothing temporary is left, nothing leaks, and every
  * failure came with a sentence. */
-#include "seen.h"
+#include "rig.h"
 
-#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 enum { KEYS = 400, MODES = 3 };
 
 static void (*fault_arm)(long n, int mode);
 static int (*fault_disarm)(void);
 static long (*fault_live)(void);
-static char folder[300];
 static int failed_calls;
-
-static const char *at(const char *name)
-{
-    static char path[8][600];
-    static unsigned turn;
-    char *p = path[turn++ % 8];
-    snprintf(p, sizeof path[0], "%s/%s", folder, name);
-    return p;
-}
-
-static void die(const char *what, const char *more)
-{
-    fprintf(stderr, "%s %s\n", what, more);
-    _exit(1);
-}
-
-static uint64_t mix64(uint64_t x)
-{
-    x += 0x9e3779b97f4a7c15u;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
-}
-
-static seen_hash hash_of(uint64_t i)
-{
-    return (seen_hash){mix64(i * 2 + 1), mix64(~(i * 2))};
-}
-
-static seen_options options_of(seen_growth growth, uint64_t capacity)
-{
-    return (seen_options){.size = sizeof(seen_options),
-                          .growth = growth,
-                          .capacity = capacity,
-                          .error_rate = 0.01,
-                          .when_full = SEEN_FULL_GO_ON,
-                          .seed_given = true,
-                          .seed = {1, 2},
-                          .generations = growth == SEEN_WINDOW ? 3 : 0};
-}
 
 /* A call that may fail, but not without words. */
 static bool good(seen_status status, seen_error *e, const char *what)
@@ -125,8 +79,10 @@ static void must_hold(const char *name, uint64_t first, uint64_t count)
 /* What is there before the faults begin. */
 static void prepare(void)
 {
-    seen_options growing = options_of(SEEN_GROWING, 100), window = options_of(SEEN_WINDOW, 600);
-    seen_options fixed = options_of(SEEN_FIXED, 500);
+    seen_options growing = options_of(SEEN_BLOOM, SEEN_GROWING, 100);
+    seen_options window = options_of(SEEN_BLOOM, SEEN_WINDOW, 600);
+    seen_options fixed = options_of(SEEN_BLOOM, SEEN_FIXED, 500);
+    window.generations = 3;
     const seen_options *make[] = {&growing, &window, &fixed, &fixed};
     static const char *const NAME[] = {"growing", "window", "victim", "target"};
     for (int i = 0; i < 4; i++) {
@@ -189,7 +145,7 @@ static void make_files(outcome *o)
 {
     seen_set *set = NULL;
     seen_error e = {0};
-    seen_options options = options_of(SEEN_FIXED, 900);
+    seen_options options = options_of(SEEN_BLOOM, SEEN_FIXED, 900);
     options.seed_given = false;
     if (good(seen_create(at("victim"), &options, SEEN_REPLACE, &set, &e), &e, "replace")) {
         o->replaced = true;
@@ -203,18 +159,6 @@ static void make_files(outcome *o)
 }
 
 /* ---- after the faults ---- */
-
-static int count_names(bool temporary)
-{
-    int count = 0;
-    DIR *dir = opendir(folder);
-    for (struct dirent *entry; dir && (entry = readdir(dir));)
-        if (entry->d_name[0] != '.')
-            count += !temporary || strstr(entry->d_name, ".tmp") != NULL;
-    if (dir)
-        closedir(dir);
-    return count;
-}
 
 static int count_entries(const char *path)
 {
@@ -252,7 +196,7 @@ static void verify(const outcome *o)
     else
         must_hold("victim", 0, 0);
     must_hold("target", 0, 80);
-    if (count_names(true) != 0)
+    if (folder_count(".tmp") != 0)
         die("a temporary file", "was left behind");
     /* It all works again. */
     if (seen_open(at("growing"), NULL, SEEN_ALONE, &set, &e) != SEEN_OK)
@@ -285,17 +229,7 @@ static void run_one(long n, int mode)
     if (mode != 0 && failed_calls > 1 + (n > 0))
         die("a short or interrupted call", "was taken for a failure");
     verify(&o);
-    _exit(hit || n == 0 ? 0 : 3);
-}
-
-static void clear_folder(void)
-{
-    DIR *dir = opendir(folder);
-    for (struct dirent *entry; dir && (entry = readdir(dir));)
-        if (entry->d_name[0] != '.')
-            unlink(at(entry->d_name));
-    if (dir)
-        closedir(dir);
+    leave_with(hit || n == 0 ? 0 : 3);
 }
 
 /* The files as prepare() made them, to be put back before each run. */
@@ -326,7 +260,7 @@ static int run(long n, int mode)
 {
     static bool prepared;
     int status;
-    clear_folder();
+    folder_clear(NULL);
     if (!prepared)
         prepare();
     prepared = true;
@@ -349,10 +283,7 @@ int main(void)
         fprintf(stderr, "start me with LD_PRELOAD=libfault_shim.so\n");
         return 77;
     }
-    snprintf(folder, sizeof folder, "%s/seen-fault.XXXXXX",
-             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
-    if (!mkdtemp(folder))
-        return 2;
+    folder_make(folder_in_memory(), "fault");
     int broken = run(0, 0) != 0;
     for (int mode = 0; mode < MODES; mode++) {
         long n = 1;
@@ -369,7 +300,7 @@ int main(void)
         if (n < 30)
             broken++;
     }
-    clear_folder();
+    folder_clear(NULL);
     rmdir(folder);
     printf("%d broken\n", broken);
     return broken != 0;

@@ -2,66 +2,11 @@
  *
  * Filters are made and grow until there is no room: refused in words, nothing half-made is left,
  * what was there is whole, and with room again everything goes on. */
-#include "seen.h"
+#include "rig.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mount.h>
-#include <unistd.h>
-
-static char folder[200];
-
-static const char *at(const char *name)
-{
-    static char path[8][300];
-    static unsigned turn;
-    char *p = path[turn++ % 8];
-    snprintf(p, sizeof path[0], "%s/%s", folder, name);
-    return p;
-}
-
-static uint64_t mix64(uint64_t x)
-{
-    x += 0x9e3779b97f4a7c15u;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
-}
-
-static seen_hash hash_of(uint64_t i)
-{
-    return (seen_hash){mix64(i * 2 + 1), mix64(~(i * 2))};
-}
-
-static void die(const char *what, const char *more)
-{
-    fprintf(stderr, "%s: %s\n", what, more);
-    exit(1);
-}
-
-static int count_names(void)
-{
-    int count = 0;
-    DIR *dir = opendir(folder);
-    for (struct dirent *entry; dir && (entry = readdir(dir));)
-        count += entry->d_name[0] != '.';
-    closedir(dir);
-    return count;
-}
-
-static void all_there(seen_set *set, uint64_t keys)
-{
-    for (uint64_t i = 0; i < keys; i++) {
-        seen_hash h = hash_of(i);
-        seen_answer answer = SEEN_UNKNOWN;
-        if (seen_check_hashes(set, &h, 1, &answer, NULL) != SEEN_OK || answer != SEEN_BEFORE)
-            die("a key", "is missing");
-    }
-}
 
 /* Adds until it fails; returns how many were acknowledged. */
 static uint64_t add_until_full(seen_set *set, uint64_t first, seen_status wanted)
@@ -83,9 +28,7 @@ static uint64_t add_until_full(seen_set *set, uint64_t first, seen_status wanted
 
 int main(void)
 {
-    strcpy(folder, "/tmp/seen-full.XXXXXX");
-    if (!mkdtemp(folder))
-        return 2;
+    folder_make("/tmp", "full");
     if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
         mount("tmpfs", folder, "tmpfs", 0, "size=512k") != 0) {
         fprintf(stderr, "SKIPPED: no right to mount a small file system (%s)\n", strerror(errno));
@@ -99,7 +42,7 @@ int main(void)
     if (seen_create(at("set"), &options, 0, &set, &e) != SEEN_OK)
         die("create", e.message);
     uint64_t keys = add_until_full(set, 0, SEEN_ERR_SPACE);
-    all_there(set, keys);
+    must_have(set, 0, keys, "on the full disk");
     if (seen_sync(set, &e) != SEEN_OK)
         die("sync", e.message);
     /* No room for a copy, a second one, or a large one; the first is not touched. */
@@ -110,20 +53,20 @@ int main(void)
         die("large", "fits");
     if (seen_create(at("set"), &large, SEEN_REPLACE, &other, &e) != SEEN_ERR_SPACE || other)
         die("set", "was replaced");
-    if (count_names() != 1)
+    if (folder_count(NULL) != 1)
         die("something", "was left on the full disk");
-    all_there(set, keys);
+    must_have(set, 0, keys, "on the full disk");
     seen_close(set);
     if (seen_open(at("set"), NULL, 0, &set, &e) != SEEN_OK)
         die("open", e.message);
-    all_there(set, keys);
+    must_have(set, 0, keys, "on the full disk");
     /* With room again it goes on. */
     if (mount("tmpfs", folder, "tmpfs", MS_REMOUNT, "size=1m") != 0)
         die("remount", strerror(errno));
     uint64_t more = add_until_full(set, keys, SEEN_ERR_SPACE);
     if (more < keys + 1000)
         die("the set", "does not go on");
-    all_there(set, more);
+    must_have(set, 0, more, "on the full disk");
     seen_close(set);
     printf("full at %llu and at %llu keys; nothing lost\n", (unsigned long long)keys,
            (unsigned long long)more);

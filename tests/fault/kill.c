@@ -1,23 +1,16 @@
 /* kill -9 at random moments; after each the file opens and holds all that was acknowledged.
  *
- *     kills [TIMES [PATH...]]     default 25 kills on each path; 1000 for the figures of
- * docs/trust.md
+ *     kills [TIMES [PATH...]]     default 25 kills on each path; 1000 for docs/trust.md
  *
  * A child works on a file and notes in shared memory what was acknowledged. A killed process loses
  * nothing that it had added, synced or not: the bits are the system's. A file that is being
  * replaced is the old one or the new one. SEEN_SEED repeats the moments. */
-#include "seen.h"
+#include "rig.h"
 
-#include <dirent.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 typedef struct board {
     atomic_ullong added;   /* keys 0 ... added - 1 were acknowledged */
@@ -27,86 +20,12 @@ typedef struct board {
 } board;
 
 static board *note;
-static char folder[200];
-static uint64_t random_state;
-
-static const char *at(const char *name)
-{
-    static char path[8][600];
-    static unsigned turn;
-    char *p = path[turn++ % 8];
-    snprintf(p, sizeof path[0], "%s/%s", folder, name);
-    return p;
-}
-
-static uint64_t mix64(uint64_t x)
-{
-    x += 0x9e3779b97f4a7c15u;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
-}
-
-static uint64_t below(uint64_t n)
-{
-    random_state += 0x9e3779b97f4a7c15u;
-    return mix64(random_state) % n;
-}
-
-static seen_hash hash_of(uint64_t i)
-{
-    return (seen_hash){mix64(i * 2 + 1), mix64(~(i * 2))};
-}
-
-static void die(const char *what, const char *more)
-{
-    fprintf(stderr, "%s: %s\n", what, more);
-    exit(1);
-}
-
-static void must(seen_status status, const seen_error *e)
-{
-    if (status != SEEN_OK)
-        die("a call failed", e->message);
-}
-
-static seen_options options_of(seen_kind kind, seen_growth growth, uint64_t capacity)
-{
-    return (seen_options){.size = sizeof(seen_options),
-                          .kind = kind,
-                          .growth = growth,
-                          .capacity = capacity,
-                          .error_rate = 0.001,
-                          .when_full = SEEN_FULL_GO_ON,
-                          .seed_given = true,
-                          .seed = {7, 8}};
-}
-
-static void add_batch(seen_set *set, uint64_t first, size_t n)
-{
-    seen_hash h[64];
-    seen_error e;
-    for (size_t i = 0; i < n; i++)
-        h[i] = hash_of(first + i);
-    must(seen_add_hashes(set, h, n, NULL, &e), &e);
-}
-
-static bool is_there(seen_set *set, uint64_t i)
-{
-    seen_hash h = hash_of(i);
-    seen_answer answer = SEEN_UNKNOWN;
-    seen_error e;
-    must(seen_check_hashes(set, &h, 1, &answer, &e), &e);
-    return answer == SEEN_BEFORE;
-}
-
 static void make(const char *name, seen_options options, uint64_t keys)
 {
     seen_set *set;
     seen_error e;
     must(seen_create(at(name), &options, SEEN_REPLACE, &set, &e), &e);
-    for (uint64_t i = 0; i < keys; i += 64)
-        add_batch(set, i, keys - i < 64 ? (size_t)(keys - i) : 64);
+    add_keys(set, 0, keys);
     must(seen_close_checked(set, &e), &e);
 }
 
@@ -127,7 +46,7 @@ static void work_add(void)
     seen_set *set = open_it("set");
     seen_error e;
     for (uint64_t i = note->added;; i += 16) {
-        add_batch(set, i, 16);
+        add_keys(set, i, 16);
         note->added = i + 16;
         if (i / 16 % 8 == 7) {
             must(seen_sync(set, &e), &e);
@@ -139,9 +58,8 @@ static void work_add(void)
 static void hold_add(void)
 {
     seen_set *set = open_it("set");
-    for (uint64_t i = 0; i < note->added; i++)
-        if (!is_there(set, i))
-            die("a key is missing", i < note->synced ? "synced" : "not synced");
+    must_have(set, 0, note->synced, "synced");
+    must_have(set, note->synced, note->added, "not synced");
     seen_close(set);
 }
 
@@ -150,7 +68,7 @@ static void work_counting(void)
     seen_set *set = open_it("set");
     seen_error e;
     for (uint64_t i = note->added;; i += 16) {
-        add_batch(set, i, 16);
+        add_keys(set, i, 16);
         note->added = i + 16;
         if (i < 400)
             continue;
@@ -165,9 +83,7 @@ static void work_counting(void)
 static void hold_counting(void)
 {
     seen_set *set = open_it("set");
-    for (uint64_t i = note->removed; i < note->added; i++)
-        if (!is_there(set, i))
-            die("a key is missing", "counting");
+    must_have(set, note->removed, note->added, "counting");
     seen_close(set);
 }
 
@@ -177,7 +93,7 @@ static void work_window(void)
     seen_set *set = open_it("set");
     seen_error e;
     for (uint64_t i = note->added;; i += 16) {
-        add_batch(set, i, 16);
+        add_keys(set, i, 16);
         note->added = i + 16;
         if (i / 16 % 6 == 5)
             must(seen_rotate(set, &e), &e);
@@ -188,9 +104,7 @@ static void hold_window(void)
 {
     seen_set *set = open_it("set");
     uint64_t first = note->added > 200 ? note->added - 200 : 0;
-    for (uint64_t i = first; i < note->added; i++)
-        if (!is_there(set, i))
-            die("a young key is missing", "window");
+    must_have(set, first, note->added, "of the young ones");
     seen_close(set);
 }
 
@@ -216,9 +130,7 @@ static void work_replace(void)
 static void hold_source(void)
 {
     seen_set *set = open_it("set");
-    for (uint64_t i = 0; i < 500; i++)
-        if (!is_there(set, i))
-            die("a key is missing", "in the source");
+    must_have(set, 0, 500, "in the source");
     seen_close(set);
 }
 
@@ -228,9 +140,7 @@ static void hold_copy(void)
     if (access(at("copy"), F_OK) != 0)
         return;
     seen_set *set = open_it("copy");
-    for (uint64_t i = 0; i < 500; i++)
-        if (!is_there(set, i))
-            die("a key is missing", "in the copy");
+    must_have(set, 0, 500, "in the copy");
     seen_close(set);
 }
 
@@ -254,13 +164,9 @@ static void hold_merge(void)
 {
     seen_set *into = open_it("set"), *from = open_it("other");
     seen_error e;
-    for (uint64_t i = 0; i < 500; i++)
-        if (!is_there(into, i))
-            die("a key is missing", "before the union");
+    must_have(into, 0, 500, "before the union");
     must(seen_merge(into, from, &e), &e);
-    for (uint64_t i = 0; i < 900; i++)
-        if (!is_there(into, i))
-            die("a key is missing", "after the union");
+    must_have(into, 0, 900, "after the union");
     seen_close(into);
     seen_close(from);
 }
@@ -286,19 +192,9 @@ static const path PATHS[] = {
     {"merge", work_merge, hold_merge, SEEN_BLOOM, SEEN_FIXED, 300000, 500},
 };
 
-static void clear_folder(bool temporary)
-{
-    DIR *dir = opendir(folder);
-    for (struct dirent *entry; dir && (entry = readdir(dir));)
-        if (entry->d_name[0] != '.' && (!temporary || strstr(entry->d_name, ".tmp")))
-            unlink(at(entry->d_name));
-    if (dir)
-        closedir(dir);
-}
-
 static void prepare(const path *p)
 {
-    clear_folder(false);
+    folder_clear(NULL);
     memset((void *)note, 0, sizeof *note);
     make("set", options_of(p->kind, p->growth, p->capacity), p->keys);
     if (p->work == work_merge)
@@ -323,7 +219,7 @@ static void kill_on(const path *p, int times)
         if (waitpid(child, &status, 0) != child || !WIFSIGNALED(status))
             die(p->name, "the child ended by itself");
         p->hold();
-        clear_folder(true);
+        folder_clear(".tmp");
         added = note->added > added ? note->added : added;
         rounds += note->rounds;
     }
@@ -335,15 +231,12 @@ static void kill_on(const path *p, int times)
 int main(int argc, char **argv)
 {
     int times = argc > 1 ? atoi(argv[1]) : 25;
-    const char *given = getenv("SEEN_SEED"), *where = getenv("TMPDIR");
-    uint64_t seed = given ? (uint64_t)strtoull(given, NULL, 0)
-                          : ((uint64_t)time(NULL) << 20 ^ (uint64_t)getpid());
-    printf("SEEN_SEED=%llu\n", (unsigned long long)seed);
-    random_state = seed;
+    const char *where = getenv("TMPDIR");
+    seed_random();
     note = mmap(NULL, sizeof *note, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    snprintf(folder, sizeof folder, "%s/seen-kill.XXXXXX", where ? where : "/tmp");
-    if (note == MAP_FAILED || !mkdtemp(folder))
+    if (note == MAP_FAILED)
         return 2;
+    folder_make(where ? where : "/tmp", "kill");
     for (size_t i = 0; i < sizeof PATHS / sizeof *PATHS; i++) {
         bool wanted = argc <= 2;
         for (int a = 2; a < argc; a++)
@@ -351,6 +244,6 @@ int main(int argc, char **argv)
         if (wanted)
             kill_on(&PATHS[i], times);
     }
-    clear_folder(false);
+    folder_clear(NULL);
     return rmdir(folder) != 0;
 }

@@ -8,24 +8,16 @@
  * been written and any not; the length may be either; a rename counts only when the folder was
  * synced, and otherwise may have happened or not. What is left is copied aside and opened:
  * everything that was synced must be there, and the set must go on. SEEN_SEED repeats a run. */
-#include "seen.h"
+#include "rig.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 enum { FILES = 64, SECTOR = 512 };
-
-static uint64_t random_state;
-static char folder[200];
 
 /* ---- what is durable ---- */
 
@@ -44,26 +36,6 @@ static struct {
 
 static void (*cut)(void); /* what to do when the power goes */
 static unsigned long countdown;
-
-static uint64_t mix64(uint64_t x)
-{
-    x += 0x9e3779b97f4a7c15u;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
-}
-
-static uint64_t below(uint64_t n)
-{
-    random_state += 0x9e3779b97f4a7c15u;
-    return mix64(random_state) % n;
-}
-
-static void die(const char *what, const char *more)
-{
-    fprintf(stderr, "%s: %s\n", what, more);
-    exit(1);
-}
 
 static unsigned char *content(int fd, size_t *size)
 {
@@ -193,15 +165,6 @@ int renameat2(int a, const char *from, int b, const char *to, unsigned flags)
 
 /* ---- the power goes ---- */
 
-static const char *at(const char *file)
-{
-    static char path[8][300];
-    static unsigned turn;
-    char *p = path[turn++ % 8];
-    snprintf(p, sizeof path[0], "%s/%s", folder, file);
-    return p;
-}
-
 /* Writes to "after" what may be left of a file. `memory` is what the system had, or NULL where the
  * file is gone from there and only its durable content matters. */
 static void leave(const durable *d, const unsigned char *memory, size_t size)
@@ -242,49 +205,6 @@ static void leave_file(const char *path)
     close(fd);
 }
 
-/* ---- keys ---- */
-
-static seen_hash hash_of(uint64_t i)
-{
-    return (seen_hash){mix64(i * 2 + 1), mix64(~(i * 2))};
-}
-
-static void must(seen_status status, const seen_error *e)
-{
-    if (status != SEEN_OK)
-        die("a call failed", e->message);
-}
-
-static void add(seen_set *set, uint64_t first, size_t n)
-{
-    seen_hash h[64];
-    seen_error e;
-    for (size_t i = 0; i < n; i++)
-        h[i] = hash_of(first + i);
-    must(seen_add_hashes(set, h, n, NULL, &e), &e);
-}
-
-static bool is_there(seen_set *set, uint64_t i)
-{
-    seen_hash h = hash_of(i);
-    seen_answer answer = SEEN_UNKNOWN;
-    seen_error e;
-    must(seen_check_hashes(set, &h, 1, &answer, &e), &e);
-    return answer == SEEN_BEFORE;
-}
-
-static seen_options options_of(seen_kind kind, seen_growth growth, uint64_t capacity)
-{
-    return (seen_options){.size = sizeof(seen_options),
-                          .kind = kind,
-                          .growth = growth,
-                          .capacity = capacity,
-                          .error_rate = 0.001,
-                          .when_full = SEEN_FULL_GO_ON,
-                          .seed_given = true,
-                          .seed = {7, 8}};
-}
-
 /* ---- paths ---- */
 
 static uint64_t safe_from, safe_to; /* keys that were synced and not removed or rotated away */
@@ -296,20 +216,13 @@ static void verify(const char *what)
     seen_error e;
     if (seen_open(at("after"), NULL, 0, &set, &e) != SEEN_OK)
         die(what, e.message);
-    for (uint64_t i = safe_from; i < safe_to; i++)
-        if (!is_there(set, i))
-            die(what, "a synced key is missing");
+    must_have(set, safe_from, safe_to, what);
     /* It goes on, and after that is still whole. */
-    add(set, 1000000, 64);
-    add(set, 1000064, 64);
+    add_keys(set, 1000000, 128);
     seen_close(set);
     must(seen_open(at("after"), NULL, 0, &set, &e), &e);
-    for (uint64_t i = safe_from; i < safe_to; i += 3)
-        if (!is_there(set, i))
-            die(what, "a synced key is missing after going on");
-    for (uint64_t i = 1000000; i < 1000128; i++)
-        if (!is_there(set, i))
-            die(what, "does not go on");
+    must_have(set, safe_from, safe_to, "of those synced, after going on");
+    must_have(set, 1000000, 1000128, "of those added after going on");
     seen_close(set);
     unlink(at("after"));
     cuts++;
@@ -349,7 +262,7 @@ static void path_adds(seen_growth growth, uint64_t capacity, unsigned long wante
     while (cuts < wanted) {
         seen_set *set = begin(SEEN_BLOOM, growth, capacity);
         for (uint64_t i = 0; i < 3000 && cuts < wanted; i += 50) {
-            add(set, i, 50);
+            add_keys(set, i, 50);
             moment();
             if (below(3) == 0) {
                 must(seen_sync(set, &e), &e);
@@ -380,7 +293,7 @@ static void path_window(unsigned long wanted)
         seen_set *set = begin(SEEN_BLOOM, SEEN_WINDOW, 35000);
         uint64_t born[1000] = {0}, turns = 0;
         for (uint64_t i = 0; i < 4000 && cuts < wanted; i += 50) {
-            add(set, i, 50);
+            add_keys(set, i, 50);
             if (below(3) == 0) {
                 must(seen_sync(set, &e), &e);
                 safe_to = i + 50;
@@ -436,7 +349,7 @@ static void live(void)
     countdown = 1 + below(30);
     must(seen_open(at("set"), NULL, 0, &set, &e), &e);
     for (uint64_t i = safe_to;; i += 10) {
-        add(set, i, 10);
+        add_keys(set, i, 10);
         if (below(2)) {
             must(seen_sync(set, &e), &e);
             safe_to = i + 10;
@@ -474,7 +387,7 @@ static void path_counting(unsigned long wanted)
     while (cuts < wanted) {
         seen_set *set = begin(SEEN_COUNTING, SEEN_GROWING, 200);
         for (uint64_t i = 0; i < 2000 && cuts < wanted; i += 50) {
-            add(set, i, 50);
+            add_keys(set, i, 50);
             moment();
             if (below(3) == 0) {
                 must(seen_sync(set, &e), &e);
@@ -500,11 +413,11 @@ static void path_merge(unsigned long wanted)
     while (cuts < wanted) {
         seen_set *set = begin(SEEN_BLOOM, SEEN_FIXED, 5000), *from = NULL;
         must(seen_create_like(NULL, set, 0, &from, &e), &e);
-        add(set, 0, 64);
+        add_keys(set, 0, 64);
         must(seen_sync(set, &e), &e);
         safe_to = 64;
         for (uint64_t i = 64; i < 3000 && cuts < wanted; i += 64) {
-            add(from, i, 64);
+            add_keys(from, i, 64);
             must(seen_merge(set, from, &e), &e);
             moment();
             must(seen_sync(set, &e), &e);
@@ -547,7 +460,7 @@ static void path_replace(unsigned long wanted)
         cut = cut_name;
         countdown = 1 + below(12);
         for (uint64_t i = 0; i < 1000 && cuts < wanted; i += 50) {
-            add(set, i, 50); /* the copy before this one had the keys below i */
+            add_keys(set, i, 50); /* the copy before this one had the keys below i */
             must(seen_copy(set, name.path, SEEN_REPLACE, NULL, &e), &e);
             safe_to = i + 50;
         }
@@ -570,16 +483,8 @@ int main(int argc, char **argv)
                  {"merge", path_merge},
                  {"replace", path_replace}};
     unsigned long wanted = argc > 1 ? strtoul(argv[1], NULL, 10) : 150;
-    const char *given = getenv("SEEN_SEED");
-    uint64_t seed = given ? (uint64_t)strtoull(given, NULL, 0)
-                          : ((uint64_t)time(NULL) << 20 ^ (uint64_t)getpid());
-    printf("SEEN_SEED=%llu\n", (unsigned long long)seed);
-    fflush(stdout);
-    random_state = seed;
-    snprintf(folder, sizeof folder, "%s/seen-power.XXXXXX",
-             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
-    if (!mkdtemp(folder))
-        return 2;
+    seed_random();
+    folder_make(folder_in_memory(), "power");
     for (size_t i = 0; i < sizeof PATHS / sizeof *PATHS; i++) {
         cuts = 0;
         PATHS[i].run(wanted);
