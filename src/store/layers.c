@@ -2,17 +2,21 @@
  *
  * Growing (Almeida, Baquero, Preguica and Hutchison, Scalable Bloom Filters, 2007): when the last
  * layer is full a new one is opened. A stranger is mistaken if any layer mistakes it, so the rates
- * of the layers must sum to the promise however many there are: layer i gets the share
- *     1 / (i + 2)^1.5 / 1.6124      (the sum over all i is 1)
- * which falls slowly, because each halving costs every key 1.44 bits. Each new layer adds half of
- * the capacity so far (two fifths where the rate is coarse and a bit weighs more): a step that is
- * too long wastes memory that is not filled yet, one that is too short needs many layers.
+ * of the layers must sum to the promise however many there are. Halving a rate costs every key of
+ * the layer 1.44 bits, so a series that falls from layer to layer makes the last layers dear, which
+ * hold most of the keys. There are at most 48 layers: the first 25, which a set from the smallest
+ * to 10^9 keys needs, share 85 parts of a hundred of the promise equally, and the others the rest.
+ *
+ * A step that is too long wastes memory that is not filled yet, one that is too short needs many
+ * layers, and that costs time and a stricter rate for each. The capacity grows by the same factor
+ * each time, an even root of ten, and begins at one of its powers: what people call a round number
+ * of keys just fits, and is the cheapest.
  *
  *     memory
  *       |                  ______________
- *       |         ________|  layer 2     |   each column: a filter with the capacity of half of
- *       |  ______| layer 1|              |   all before it, and a stricter rate
- *       | | l. 0 |        |              |
+ *       |         ________|  layer 2     |   each column: a filter with the capacity of two
+ *       |  ______| layer 1|              |   fifths of all before it (three fifths where
+ *       | | l. 0 |        |              |   the rate is strict: a layer more is cheap there)
  *       +-----------------------------------> keys
  *
  * Window: g generations, of which g - 1 hold the promised window and one is being filled; each gets
@@ -25,12 +29,26 @@
 
 #include <math.h>
 
-#define FIRST_LAYER_BITS (UINT64_C(8) << 20)
+#define FIRST_LAYER_BITS (UINT64_C(16) << 20) /* a huge page */
 
 static double share(uint32_t i)
 {
-    static const double TOTAL = 1.612375348685488; /* zeta(1.5) - 1 */
-    return pow((double)i + 2, -1.5) / TOTAL;
+    enum { NEAR = 25, FAR = SN_IMAGE_LAYERS - NEAR };
+    return i < NEAR ? 0.85 / NEAR : 0.15 / FAR;
+}
+
+/* How many steps make ten times the capacity. */
+static double steps_of(double rate)
+{
+    return rate > 1e-5 ? 7 : 5;
+}
+
+/* The largest capacity of the series of steps that is not above `keys`; a hundredth more than a
+ * round number, because the keys of the batch that fills a layer come on top. */
+static uint64_t round_capacity(double keys, double rate)
+{
+    double steps = steps_of(rate);
+    return (uint64_t)(1.01 * pow(10, floor(log10(keys / 1.01) * steps) / steps));
 }
 
 static seen_status too_strict(seen_error *error)
@@ -61,7 +79,7 @@ seen_status sn_layers_next(const sn_image *image, sn_layer *layer, seen_error *e
     if (image->layers == SN_IMAGE_LAYERS)
         return sn_error_set(error, SEEN_ERR_FULL,
                             "the set has all its 48 layers; make a larger one");
-    double rate = sn_rate_from64(image->rate64), step = rate > 1e-5 ? 0.4 : 0.5;
+    double rate = sn_rate_from64(image->rate64), step = pow(10, 1 / steps_of(rate)) - 1;
     double capacity =
         image->layers == 0 ? (double)image->capacity : ceil(step * (double)total_capacity(image));
     seen_status status =
@@ -116,7 +134,7 @@ static seen_status begin_growing(const seen_options *o, double rate, sn_image *i
         seen_status status = seen_plan_make(&wish, &plan, error);
         if (status != SEEN_OK)
             return status;
-        image->capacity = plan.capacity;
+        image->capacity = round_capacity((double)plan.capacity, rate);
     }
     seen_status status = sn_layers_next(image, &image->layer[0], error);
     image->layers = 1;

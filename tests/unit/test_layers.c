@@ -33,42 +33,61 @@ static double bits_of(const sn_image *image)
     return bits;
 }
 
-/* Grows to the end of what a set holds; every full set is within its rate. */
+/* The bits of a set of one layer that knows how many keys are to come. */
+static double bits_known(double keys, double rate)
+{
+    sn_geometry geometry;
+    assert_true(sn_plan_geometry(SEEN_BLOOM, keys, rate, &geometry));
+    return 8 * (double)sn_geometry_bytes(&geometry);
+}
+
+static bool is_round(double keys)
+{
+    double decade = pow(10, floor(log10(keys)));
+    return keys < decade * 1.02;
+}
+
+/* Grows to the end of what a set holds: every full set is within its rate, and the memory is that
+ * of a set that knew its size times `most` at the dearest moment, when a layer was just opened, and
+ * times `most_round` where a round number of keys is in. */
 static void test_growing(void **state)
 {
     (void)state;
-    static const double RATES[] = {0.1, 0.01, 0.001, 1e-6, 1e-9};
-    for (size_t r = 0; r < 5; r++) {
-        sn_image image = begin(plain_options(SEEN_BLOOM, SEEN_GROWING, 0, RATES[r]));
-        double keys = 0, worst = 0, where = 0, million = 0, billion = 0;
+    static const struct {
+        double rate;
+        uint32_t layers;
+        double most, most_round;
+    } BOUNDS[] = {{0.1, 22, 3.6, 2.6}, {0.01, 23, 2.4, 1.75}, {1e-3, 23, 2, 1.5},
+                  {1e-4, 24, 2, 1.5},  {1e-6, 18, 2, 1.25},   {1e-9, 19, 2, 1.2}};
+    for (size_t b = 0; b < 6; b++) {
+        double rate = BOUNDS[b].rate, keys = 0, worst = 0, at = 0, worst_round = 0;
         uint32_t layers = 0;
+        sn_image image = begin(plain_options(SEEN_BLOOM, SEEN_GROWING, 0, rate));
         while (image.layers < SN_IMAGE_LAYERS) {
             keys += (double)image.layer[image.layers - 1].capacity;
-            assert_true(rate_of(&image, (double)image.layer[image.layers - 1].capacity) <=
-                        RATES[r]);
+            assert_true(rate_of(&image, (double)image.layer[image.layers - 1].capacity) <= rate);
+            double full = bits_of(&image) / bits_known(keys, rate);
             seen_error e;
             if (sn_layers_next(&image, &image.layer[image.layers], &e) != SEEN_OK)
                 break;
             image.layers++;
-            /* The dearest moment: a layer was just opened. */
-            double ratio = bits_of(&image) / seen_classic_bits(keys, RATES[r]);
-            if (keys <= 1.2e9) {
-                layers = image.layers;
-                if (ratio > worst)
-                    worst = ratio, where = keys;
-            }
-            if (keys <= 1e7)
-                million = ratio;
-            if (keys <= 1.2e9)
-                billion = ratio;
+            double opened = bits_of(&image) / bits_known(keys, rate);
+            if (keys > 1.02e9)
+                continue;
+            layers = image.layers - 1;
+            if (opened > worst)
+                worst = opened, at = keys;
+            if (is_round(keys) && full > worst_round)
+                worst_round = full;
         }
-        printf("rate %g: %u layers at 10^9 keys; just after growing the memory is %.2f x that of a "
-               "classic filter near 10^7 keys, %.2f near 10^9, at worst %.2f at %.3g keys\n",
-               RATES[r], layers, million, billion, worst, where);
+        printf("rate %g: %u layers at 10^9 keys; memory at most %.2f x that of a set that knew its "
+               "size (just after growing, at %.3g keys), %.2f x at powers of ten\n",
+               rate, layers, worst, at, worst_round);
         assert_true(keys > 9e11 || image.layers == SN_IMAGE_LAYERS);
-        assert_true(layers <= 26);
         /* What growing costs is known, and not to get worse unnoticed. */
-        assert_true(worst < 1.9 + 9.2 / -log2(RATES[r]));
+        assert_true(layers <= BOUNDS[b].layers);
+        assert_true(worst <= BOUNDS[b].most);
+        assert_true(worst_round > 0 && worst_round <= BOUNDS[b].most_round);
     }
 }
 
@@ -139,7 +158,7 @@ static void test_defaults(void **state)
     image = begin(options);
     assert_true(fabs(sn_rate_from64(image.rate64) - 0.01) < 1e-9);
     double bits = bits_of(&image);
-    assert_true(bits > 6e6 && bits < 9e6);
+    assert_true(bits > 12e6 && bits < 17e6);
     options = (seen_options){.size = sizeof options, .bits = 1 << 20};
     image = begin(options); /* memory alone: as many keys as 1% allows */
     assert_true(image.capacity > 90000 && bits_of(&image) <= 1 << 20);
