@@ -13,18 +13,26 @@
 
 #include <stdbool.h>
 
-enum { AHEAD = 64 };
+enum {
+    AHEAD = 64,
+    NEAR_BYTES = 256 << 10, /* so little lies in the second level cache already */
+};
 
 #define INLINE static inline __attribute__((always_inline))
 #define PREFETCH(p) __builtin_prefetch((p), 0, 2)
 
 /* ---- one line per key: the whole geometry folds into two multiplications ---- */
 
-INLINE char *find_one(const sn_geometry *g, const char *bits, seen_hash h)
+INLINE char *place_one(const sn_geometry *g, const char *bits, seen_hash h)
 {
     sn_u128 p = (sn_u128)h.hi * g->shards;
     uint64_t at = (uint64_t)(p >> 64) * g->shard_lines + sn_mulhi((uint64_t)p, g->shard_lines);
-    char *line = (char *)(uintptr_t)bits + at * SN_LINE_BYTES;
+    return (char *)(uintptr_t)bits + at * SN_LINE_BYTES;
+}
+
+INLINE char *find_one(const sn_geometry *g, const char *bits, seen_hash h)
+{
+    char *line = place_one(g, bits, h);
     PREFETCH(line);
     return line;
 }
@@ -43,6 +51,11 @@ INLINE void run_one(const sn_geometry *geometry, const char *bits, const seen_ha
     const sn_geometry g = *geometry; /* a copy of its own: stores to the bits cannot change it */
     char *ring[AHEAD];
     size_t i = 0;
+    if (sn_geometry_bytes(&g) <= NEAR_BYTES) {
+        for (; i < count; i++)
+            probe_one(place_one(&g, bits, h[i]), h[i], q, add, &answers[i]);
+        return;
+    }
     for (size_t j = 0; j < AHEAD && j < count; j++)
         ring[j] = find_one(&g, bits, h[j]);
     for (; i + AHEAD < count; i++) {

@@ -53,28 +53,45 @@ seen_hash seen_hash_key(const seen_hasher *hasher, const void *key, size_t len)
     return hash_xxh3(hasher->seed[0], len ? key : "", len);
 }
 
-/* The lengths of most keys have a loop of their own: inlined with the range of the length known,
- * the hash is one straight piece of code, and what depends on the seed alone moves out of the loop.
- */
-#define HASH_WHILE(low, high)                                                                      \
-    while (i < count && keys[i].len > (low) && keys[i].len <= (high)) {                            \
-        __builtin_prefetch((const char *)keys[i].data + AHEAD, 0, 3);                              \
-        hashes[i] = hash_xxh3(seed, keys[i].data, keys[i].len);                                    \
-        i++;                                                                                       \
+/* The lengths of most keys have a function of their own, which hashes keys as long as they are of
+ * such lengths and returns how many: with the range of the length known the hash is one straight
+ * piece of code, and what depends on the seed alone moves out of the loop. Functions, and not loops
+ * of one function: the compiler has registers enough for one of them. */
+#define HASH_RUN(name, low, high)                                                                  \
+    __attribute__((noinline, flatten)) static size_t name(uint64_t seed, const seen_key *keys,     \
+                                                          size_t count, seen_hash *hashes)         \
+    {                                                                                              \
+        const seen_key *key = keys, *end = keys + count;                                           \
+        for (; key < end && key->len > (low) && key->len <= (high); key++) {                       \
+            __builtin_prefetch((const char *)key->data + AHEAD, 0, 3);                             \
+            *hashes++ = hash_xxh3(seed, key->data, key->len);                                      \
+        }                                                                                          \
+        return (size_t)(key - keys);                                                               \
     }
 
-__attribute__((flatten)) static void hash_many_xxh3(uint64_t seed, const seen_key *keys,
-                                                    size_t count, seen_hash *hashes)
+/* Keys mostly lie behind each other; the system's own prefetcher stops at each page. */
+enum { AHEAD = 1024 };
+
+HASH_RUN(hash_to_32, 16, 32)
+HASH_RUN(hash_to_64, 32, 64)
+HASH_RUN(hash_to_96, 64, 96)
+HASH_RUN(hash_to_128, 96, 128)
+
+static void hash_many_xxh3(uint64_t seed, const seen_key *keys, size_t count, seen_hash *hashes)
 {
-    /* Keys mostly lie behind each other; the system's own prefetcher stops at each page. */
-    enum { AHEAD = 1024 };
-    for (size_t i = 0; i < count;) {
-        HASH_WHILE(16, 32)
-        HASH_WHILE(32, 64)
-        HASH_WHILE(64, 96)
-        if (i < count) {
-            hashes[i] = hash_xxh3(seed, keys[i].len ? keys[i].data : "", keys[i].len);
-            i++;
+    for (size_t i = 0, n; i < count; i += n) {
+        const seen_key *key = &keys[i];
+        if (key->len <= 16 || key->len > 128) {
+            hashes[i] = hash_xxh3(seed, key->len ? key->data : "", key->len);
+            n = 1;
+        } else if (key->len <= 32) {
+            n = hash_to_32(seed, key, count - i, &hashes[i]);
+        } else if (key->len <= 64) {
+            n = hash_to_64(seed, key, count - i, &hashes[i]);
+        } else if (key->len <= 96) {
+            n = hash_to_96(seed, key, count - i, &hashes[i]);
+        } else {
+            n = hash_to_128(seed, key, count - i, &hashes[i]);
         }
     }
 }
