@@ -44,13 +44,18 @@ if(NOT SEEN_SANITIZE)
   add_dependencies(fault_calls fault_shim)
   add_test(NAME trust.faults
     COMMAND ${CMAKE_COMMAND} -E env LD_PRELOAD=$<TARGET_FILE:fault_shim> $<TARGET_FILE:fault_calls>)
+  trust_program(fault_stream fault/stream.c)
+  target_link_libraries(fault_stream PRIVATE seencli ${CMAKE_DL_LIBS})
+  add_dependencies(fault_stream fault_shim)
+  add_test(NAME trust.stream
+    COMMAND ${CMAKE_COMMAND} -E env LD_PRELOAD=$<TARGET_FILE:fault_shim> $<TARGET_FILE:fault_stream>)
   trust_program(fault_kill fault/kill.c)
   add_test(NAME trust.kill COMMAND fault_kill)
   trust_program(fault_power fault/powercut.c)
   add_test(NAME trust.power COMMAND fault_power)
   trust_program(fault_full fault/full.c)
   add_test(NAME trust.full COMMAND fault_full)
-  set_tests_properties(trust.faults trust.kill trust.power trust.full PROPERTIES
+  set_tests_properties(trust.faults trust.stream trust.kill trust.power trust.full PROPERTIES
     TIMEOUT 300 SKIP_RETURN_CODE 77)
   add_custom_target(faults-long COMMAND fault_kill 1000 COMMAND fault_power 1000 USES_TERMINAL
     COMMENT "1,000 kills and 1,000 power cuts on each path")

@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,6 +17,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -23,17 +25,33 @@
 enum { FAIL, SHORT, AGAIN };
 
 static volatile long left; /* calls until the fault; 0: not armed */
-static volatile int mode, hit;
+static volatile long armed_for;
+static volatile int mode, hit, names_only;
 
 void fault_arm(long n, int how);
 int fault_disarm(void);
+long fault_counted(void);
+void fault_names_only(int yes);
 long fault_live(void);
 
 void fault_arm(long n, int how)
 {
     hit = 0;
     mode = how;
+    armed_for = n;
     left = n;
+}
+
+/* The calls since it was armed, up to the one that failed. */
+long fault_counted(void)
+{
+    return armed_for - left;
+}
+
+/* Files without a name cannot be had, as on some file systems. */
+void fault_names_only(int yes)
+{
+    names_only = yes;
 }
 
 /* Whether the fault was reached. */
@@ -91,9 +109,12 @@ long fault_live(void)
     return live;
 }
 
+/* What the C library keeps with the stack of a thread, for the next one. */
+static __thread int uncounted __attribute__((tls_model("initial-exec")));
+
 static void *counted(void *p)
 {
-    if (p)
+    if (p && !uncounted)
         __atomic_add_fetch(&live, 1, __ATOMIC_RELAXED);
     return p;
 }
@@ -160,7 +181,11 @@ void *mmap64(void *where, size_t n, int protection, int flags, int fd, off_t at)
 static int open_any(const char *path, int flags, va_list args)
 {
     mode_t permissions = flags & (O_CREAT | __O_TMPFILE) ? va_arg(args, mode_t) : 0;
-    if (fails(EMFILE))
+    if (names_only && (flags & __O_TMPFILE)) {
+        errno = EOPNOTSUPP;
+        return -1;
+    }
+    if (mode == FAIL && fails(EMFILE)) /* only the opening of a pipe is interrupted */
         return -1;
     return (int)syscall(SYS_openat, AT_FDCWD, path, flags, permissions);
 }
@@ -275,6 +300,16 @@ int renameat2(int a, const char *from, int b, const char *to, unsigned flags)
     return name_fails() ? -1 : (int)syscall(SYS_renameat2, a, from, b, to, flags);
 }
 
+int linkat(int a, const char *from, int b, const char *to, int flags)
+{
+    return name_fails() ? -1 : (int)syscall(SYS_linkat, a, from, b, to, flags);
+}
+
+int fchmod(int fd, mode_t permissions)
+{
+    return name_fails() ? -1 : (int)syscall(SYS_fchmod, fd, permissions);
+}
+
 int link(const char *from, const char *to)
 {
     return name_fails() ? -1 : (int)syscall(SYS_linkat, AT_FDCWD, from, AT_FDCWD, to, 0);
@@ -313,5 +348,21 @@ int fcntl64(int fd, int what, ...)
     va_start(args, what);
     int result = fcntl_any(fd, what, args);
     va_end(args);
+    return result;
+}
+
+/* ---- threads ---- */
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
+                   void *argument)
+{
+    static int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+    if (mode == FAIL && fails(EAGAIN))
+        return EAGAIN;
+    if (!real)
+        *(void **)&real = dlsym(RTLD_NEXT, "pthread_create");
+    uncounted = 1;
+    int result = real(thread, attributes, run, argument);
+    uncounted = 0;
     return result;
 }
