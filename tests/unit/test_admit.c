@@ -1,0 +1,113 @@
+/* From links to the frontier: durable first, then seen. */
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include <cmocka.h>
+
+#include "crawl/engine.h"
+
+static const char *const urls[] = {"http://a.example/", "http://a.example/b", "http://c.example/"};
+enum { URLS = 3 };
+
+typedef struct rig {
+    sn_engine *engine;
+    sn_crawl_options options;
+    sn_crawl_result result;
+    seen_error error;
+    seen_hash hashes[URLS];
+} rig;
+
+static void make(rig *r)
+{
+    *r = (rig){0};
+    sn_crawl_defaults(&r->options);
+    sn_engine *e = calloc(1, sizeof *e);
+    assert_non_null(e);
+    r->engine = e;
+    e->options = &r->options;
+    e->result = &r->result;
+    e->error = &r->error;
+    sn_known_options known = {.folder = -1, .error_rate = 1e-6, .capacity = 1000, .fresh = true};
+    assert_int_equal(sn_known_open(&known, &e->known, &r->error), SEEN_OK);
+    sn_frontier_options frontier = {.folder = -1};
+    assert_int_equal(sn_frontier_create(&frontier, &e->frontier, &r->error), SEEN_OK);
+    sn_admit_begin(e);
+    for (size_t i = 0; i < URLS; i++) {
+        size_t len = strlen(urls[i]);
+        r->hashes[i] = sn_known_hash(e->known, urls[i], len);
+        assert_int_equal(sn_admit(e, NULL, urls[i], len, r->hashes[i], 0, 0, SN_KIND_PAGE),
+                         SEEN_OK);
+    }
+}
+
+static void destroy(rig *r)
+{
+    sn_frontier_close(r->engine->frontier);
+    sn_known_close(r->engine->known);
+    free(r->engine->arena);
+    free(r->engine);
+}
+
+static void expect_answers(rig *r, seen_answer answer)
+{
+    seen_answer answers[URLS];
+    assert_int_equal(sn_known_check(r->engine->known, r->hashes, URLS, answers, &r->error),
+                     SEEN_OK);
+    for (size_t i = 0; i < URLS; i++)
+        assert_int_equal(answers[i], answer);
+}
+
+static void commits_in_order(void **state)
+{
+    rig r;
+    (void)state;
+    make(&r);
+    expect_answers(&r, SEEN_NEW);
+    assert_int_equal(sn_admit_commit(r.engine), SEEN_OK);
+    expect_answers(&r, SEEN_BEFORE);
+    assert_int_equal(r.engine->counts.found, URLS);
+    for (size_t i = 0; i <= URLS; i++) {
+        sn_frontier_record record;
+        bool got;
+        assert_int_equal(sn_frontier_next(r.engine->frontier, &record, &got, &r.error), SEEN_OK);
+        assert_int_equal(got, i < URLS);
+        if (got)
+            assert_memory_equal(record.url, urls[i], record.len);
+    }
+    destroy(&r);
+}
+
+/* Were the set told first, a URL would be seen and nowhere to be fetched from: lost to this crawl
+ * and to all that share the set. */
+static void tells_the_set_only_what_the_frontier_has(void **state)
+{
+    rig r;
+    struct rlimit before, none;
+    (void)state;
+    make(&r);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    none = (struct rlimit){0, before.rlim_max};
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
+    seen_status status = sn_admit_commit(r.engine);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_equal(status, SEEN_ERR_IO);
+    expect_answers(&r, SEEN_NEW);
+    assert_int_equal(r.engine->counts.found, 0);
+    destroy(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(commits_in_order),
+        cmocka_unit_test(tells_the_set_only_what_the_frontier_has),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
