@@ -266,9 +266,11 @@ seen_status sn_crawl_load(const char *state, sn_crawl_options *options, void **k
     loaded.state = options->state;
     loaded.retry_failed = options->retry_failed;
     kept k = {(const char **)(void *)memory};
-    for (char *line = text, *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
-        *end = '\0';
-        if (!take_line(&loaded, line, &k)) {
+    for (char *line = text, *end; *line != '\0'; line = end + 1) {
+        end = strchr(line, '\n');
+        if (end != NULL)
+            *end = '\0';
+        if (end == NULL || !take_line(&loaded, line, &k)) {
             status = sn_crawl_fail(error, SEEN_ERR_FORMAT,
                                    "the settings in %s have a line that is not understood: %.80s",
                                    state, line);

@@ -55,9 +55,41 @@ static void comes_back(void **state)
     close(folder);
 }
 
+/* A file that was cut or written by hand: an escape is one where both digits stand, and a line is
+ * one where its end does. */
+static void reads_what_is_whole(void **state)
+{
+    static const struct {
+        const char *written, *read;
+    } cases[] = {
+        {"a\\x41b", "aAb"}, {"a\\x5", "a\\x5"}, {"a\\x", "a\\x"},   {"a\\", "a\\"},
+        {"\\x4g", "\\x4g"}, {"\\x 4", "\\x 4"}, {"\\x-1", "\\x-1"}, {"\\X41", "\\X41"},
+    };
+    sn_crawl_options out = {0};
+    seen_error error;
+    void *keep = NULL;
+    char text[64];
+    (void)state;
+    int folder = open(folder_name, O_RDONLY | O_DIRECTORY);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        size_t len = (size_t)snprintf(text, sizeof text, "agent %s\n", cases[i].written);
+        assert_int_equal(sn_state_replace(folder, "settings", text, len, &error), SEEN_OK);
+        assert_int_equal(sn_crawl_load(folder_name, &out, &keep, &error), SEEN_OK);
+        assert_string_equal(out.agent, cases[i].read);
+        free(keep);
+        assert_int_equal(sn_state_replace(folder, "settings", text, len - 1, &error), SEEN_OK);
+        assert_int_equal(sn_crawl_load(folder_name, &out, &keep, &error), SEEN_ERR_FORMAT);
+    }
+    unlinkat(folder, "settings", 0);
+    close(folder);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(comes_back)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(comes_back),
+        cmocka_unit_test(reads_what_is_whole),
+    };
     if (mkdtemp(folder_name) == NULL)
         return 1;
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
