@@ -3,10 +3,10 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/crawl_show.h"
 
 typedef struct crawl_own {
     const char *state, *filter;
@@ -222,13 +222,13 @@ static const sn_option fetch_options[] = {
      .argument = "SIZE",
      .type = SN_SIZE,
      .offset = AT(low_speed),
-     .help = "give a page up that stays below so many bytes a second (100)..."},
+     .help = "give a page up that is slower than so many bytes a second (100)"},
     {.name = "low-speed-time",
      .argument = "TIME",
      .type = SN_DURATION,
      .offset = AT(low_speed_ms),
      .min = 1000,
-     .help = "... for this long (20s)"},
+     .help = "how long a page may be slower than --low-speed (20s)"},
     {.name = "retries",
      .argument = "N",
      .type = SN_COUNT,
@@ -398,152 +398,6 @@ static void take_flags(const sn_args *args, sn_crawl_options *o)
                     (own->no_slash ? SEEN_URL_DROP_SLASH : 0);
 }
 
-/* ---- What a person sees ---- */
-
-typedef struct show {
-    const sn_args *args;
-    int mode; /* 0 silent, 1 a line redrawn, 2 JSON, 3 plain lines */
-    double last;
-    uint64_t last_pages;
-    double last_seconds;
-} show;
-
-static void show_begin(show *s, const sn_args *args)
-{
-    *s = (show){.args = args};
-    sn_progress progress;
-    sn_progress_begin(&progress, args, "crawl", 0);
-    s->mode = progress.mode;
-    if (s->mode == 0 && !args->quiet)
-        s->mode = 3;
-}
-
-static void show_json(const sn_crawl_status *st, bool done)
-{
-    sn_json json;
-    sn_json_open(&json, stderr, true);
-    sn_json_object(&json, NULL);
-    sn_json_string(&json, "what", "crawl");
-    sn_json_u64(&json, "pages", st->counts.pages);
-    sn_json_u64(&json, "ok", st->counts.ok);
-    sn_json_u64(&json, "queued", st->queued);
-    sn_json_u64(&json, "active", st->active);
-    sn_json_u64(&json, "hosts", st->hosts);
-    sn_json_u64(&json, "bytes", st->counts.bytes);
-    sn_json_u64(&json, "failed", st->counts.failed);
-    sn_json_u64(&json, "denied_by_robots", st->counts.robots);
-    sn_json_number(&json, "seconds", st->seconds);
-    if (st->fill >= 0)
-        sn_json_number(&json, "fill", st->fill);
-    sn_json_number(&json, "error_rate", st->error_rate);
-    sn_json_bool(&json, "done", done);
-    sn_json_end(&json);
-    fflush(stderr);
-}
-
-/* Redraws the status line; the empty one takes it away. */
-static void draw(const char *line)
-{
-    struct winsize size;
-    int width = 80;
-    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 10)
-        width = size.ws_col;
-    fprintf(stderr, "\r%.*s\033[K", width - 1, line);
-    fflush(stderr);
-}
-
-static void show_text(show *s, const sn_crawl_status *st)
-{
-    char a[SN_TEXT], b[SN_TEXT], c[SN_TEXT], d[SN_TEXT], line[300];
-    double span = st->seconds - s->last_seconds;
-    double rate = span > 0 ? (double)(st->run_pages - s->last_pages) / span : 0;
-    s->last_seconds = st->seconds;
-    s->last_pages = st->run_pages;
-    int at = snprintf(
-        line, sizeof line, "%s pages, %.0f/s, %s queued, %s, %llu failed, %llu host%s",
-        sn_show_count(a, (double)st->counts.pages), rate, sn_show_count(b, (double)st->queued),
-        sn_show_size(c, (double)st->counts.bytes), (unsigned long long)st->counts.failed,
-        (unsigned long long)st->hosts, st->hosts == 1 ? "" : "s");
-    if (st->fill > 0)
-        at += snprintf(line + at, sizeof line - (size_t)at, ", set %.0f%% full, %s wrong",
-                       100 * st->fill, sn_show_rate(d, st->error_rate));
-    if (st->stopping)
-        snprintf(line + at, sizeof line - (size_t)at, ", stopping");
-    if (s->mode == 1)
-        draw(line);
-    else
-        fprintf(stderr, "seen: %s\n", line);
-}
-
-static void on_progress(void *user, const sn_crawl_status *st)
-{
-    show *s = user;
-    double every = s->mode == 1 ? 0.25 : s->mode == 2 ? 1 : 10;
-    if (s->mode == 0 || st->seconds - s->last < every)
-        return;
-    s->last = st->seconds;
-    if (s->mode == 2)
-        show_json(st, false);
-    else
-        show_text(s, st);
-}
-
-/* ", 12 WORDS" where there are any. */
-static void part(char *line, size_t room, uint64_t number, const char *words)
-{
-    char a[SN_TEXT];
-    size_t at = strlen(line);
-    if (number > 0)
-        snprintf(line + at, room - at, ", %s %s", sn_show_count(a, (double)number), words);
-}
-
-static void tell_counts(const sn_args *args, const sn_crawl_result *r)
-{
-    const sn_crawl_counts *n = &r->status.counts;
-    char a[SN_TEXT], b[SN_TEXT], c[SN_TEXT], line[500] = "";
-    double seconds = r->status.seconds;
-    sn_note(args, "%s pages, %s in %s (%.0f pages/s)", sn_show_count(a, (double)n->pages),
-            sn_show_size(b, (double)n->bytes), sn_show_seconds(c, seconds),
-            seconds > 0 ? (double)r->status.run_pages / seconds : 0);
-    part(line, sizeof line, n->ok, "answered 2xx");
-    part(line, sizeof line, n->redirects, "redirected");
-    part(line, sizeof line, n->failed, "failed");
-    part(line, sizeof line, n->robots, "denied by robots.txt");
-    part(line, sizeof line, n->host_limit, "over the limit of their host");
-    part(line, sizeof line, n->truncated, "cut short");
-    part(line, sizeof line, n->retried, "retries");
-    part(line, sizeof line, n->dropped, "links over a limit");
-    if (line[0] != '\0')
-        sn_note(args, "%s", line + 2);
-}
-
-static void tell(const sn_args *args, const sn_crawl_options *o, const sn_crawl_result *r)
-{
-    char a[SN_TEXT], b[SN_TEXT], c[SN_TEXT];
-    tell_counts(args, r);
-    if (o->exact)
-        sn_note(args, "%s URLs seen, exactly: no page is lost to a mistake",
-                sn_show_count(a, (double)r->status.known));
-    else
-        sn_note(args,
-                "%s URLs seen in %s at an error rate of %s: %.2g pages are expected to be "
-                "lost, with those that only they lead to",
-                sn_show_count(a, (double)r->status.known),
-                sn_show_size(b, (double)r->status.set_bytes), sn_show_rate(c, r->status.error_rate),
-                r->status.counts.lost);
-    if (r->start_seen > 0 && !r->resumed)
-        sn_note(args, "%llu of the start URLs had been seen already",
-                (unsigned long long)r->start_seen);
-    if (r->status.counts.failed > 0 && o->state != NULL)
-        sn_note(args, "the failed pages are listed in %s/failed; --retry-failed tries them again",
-                o->state);
-    if (r->end != SN_CRAWL_DONE)
-        sn_note(args,
-                o->state != NULL ? "stopped with %s URLs queued; --state %s goes on"
-                                 : "stopped with %s URLs queued",
-                sn_show_count(a, (double)r->status.queued), o->state);
-}
-
 /* ---- The command ---- */
 
 static int run_crawl(sn_args *args)
@@ -554,7 +408,7 @@ static int run_crawl(sn_args *args)
     sn_crawl_result result;
     crawl_paths paths = {{NULL}};
     void *keep = NULL;
-    show s;
+    sn_crawl_show show;
     sn_crawl_defaults(&options);
     if (own->state != NULL && sn_crawl_resumable(own->state) &&
         sn_crawl_load(own->state, &options, &keep, &error) != SEEN_OK)
@@ -564,17 +418,12 @@ static int run_crawl(sn_args *args)
     take_numbers(args, &options);
     take_strings(args, &options, &paths);
     take_flags(args, &options);
-    show_begin(&s, args);
-    seen_status status = sn_crawl_run(&options, sn_stop_flag(), on_progress, &s, &result, &error);
-    if (s.mode == 1)
-        draw("");
-    int code = SN_EXIT_OK;
-    if (status != SEEN_OK)
-        code = sn_trouble_error(&error);
-    else if (s.mode == 2)
-        show_json(&result.status, true);
-    else
-        tell(args, &options, &result);
+    sn_crawl_show_begin(&show, args);
+    seen_status status =
+        sn_crawl_run(&options, sn_stop_flag(), sn_crawl_show_status, &show, &result, &error);
+    sn_crawl_show_clear(&show);
+    int code =
+        status == SEEN_OK ? sn_crawl_show_end(&show, &options, &result) : sn_trouble_error(&error);
     for (size_t i = 0; i < sizeof paths.owned / sizeof paths.owned[0]; i++)
         free(paths.owned[i]);
     free(keep);
@@ -606,5 +455,9 @@ const sn_command sn_command_crawl = {
          {"Go on where it stopped", "seen crawl --state crawl.dir", "-"},
          {"Share the work with other machines",
           "seen crawl https://example.org/ --filter redis://host/NAME", "-"}},
+    .exit_text =
+        "0 when all went well, also when some pages failed, or when Ctrl-C stopped the crawl; 2 on "
+        "trouble, with a message on standard error, and when not one page could be fetched. A "
+        "reader that closes the pipe early is not trouble.",
     .run = run_crawl,
 };

@@ -101,3 +101,19 @@ bool sn_address_public(const struct sockaddr *address)
     }
     return false;
 }
+
+void sn_address_text(const struct sockaddr *address, char *out, size_t room)
+{
+    const void *bytes = NULL;
+    struct sockaddr_in in;
+    struct sockaddr_in6 in6;
+    if (address->sa_family == AF_INET) {
+        memcpy(&in, address, sizeof in);
+        bytes = &in.sin_addr;
+    } else if (address->sa_family == AF_INET6) {
+        memcpy(&in6, address, sizeof in6);
+        bytes = &in6.sin6_addr;
+    }
+    if (bytes == NULL || inet_ntop(address->sa_family, bytes, out, (socklen_t)room) == NULL)
+        out[0] = '\0';
+}

@@ -3,6 +3,7 @@
 #define CRAWL_ADDRESS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
 
@@ -10,6 +11,9 @@
  * multicast, documentation, benchmarking and reserved ranges, for IPv6 addresses that carry such an
  * IPv4 address (mapped, compatible, NAT64, 6to4, Teredo), and for families other than IP. */
 bool sn_address_public(const struct sockaddr *address);
+
+/* The address in text, without its port; empty for families other than IP. */
+void sn_address_text(const struct sockaddr *address, char *out, size_t room);
 
 bool sn_address_public_v4(uint32_t address); /* host byte order */
 bool sn_address_public_v6(const uint8_t address[16]);

@@ -149,6 +149,12 @@ typedef struct sn_crawl_result {
     sn_crawl_end end;
     bool resumed;
     uint64_t start_seen; /* start URLs that were in the seen-set already */
+    /* The first page that was given up in this run, cut to fit, and why; NULL: none was. */
+    char failed_url[256];
+    const char *failed_why;
+    /* The first host that was refused, and its address; empty: none was. */
+    char refused_host[256];
+    char refused_address[64];
 } sn_crawl_result;
 
 /* Called a few times a second. */

@@ -191,6 +191,8 @@ void sn_results_edge(sn_engine *e, const char *from, size_t from_len, const char
 /* Adds a URL to the list of failures. */
 seen_status sn_results_failed(sn_engine *e, const sn_frontier_record *record, int status,
                               const char *why);
+/* The address of a host is not public: the first one is told at the end. */
+void sn_results_refused(sn_engine *e, const sn_host *host, const sn_transfer *transfer);
 seen_status sn_results_open(sn_engine *e, const uint64_t length[SN_OUT_COUNT]);
 /* Puts the failed URLs back into the frontier. */
 seen_status sn_results_retry(sn_engine *e);

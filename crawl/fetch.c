@@ -143,6 +143,7 @@ static curl_socket_t on_socket(void *user, curlsocktype purpose, struct curl_soc
     (void)purpose;
     if (!s->fetch->options.allow_private && !sn_address_public(&address->addr)) {
         s->transfer->refused = true;
+        sn_address_text(&address->addr, s->transfer->address, sizeof s->transfer->address);
         return CURL_SOCKET_BAD;
     }
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
@@ -411,7 +412,7 @@ sn_transfer *sn_fetch_finished(sn_fetch *f)
         t->wait_ms = wait > 0 && wait < 1000000000 ? (uint64_t)wait * 1000 : 0;
         t->error = classify(t, code);
         t->ms = sn_fetch_now() - t->began;
-        if (address != NULL)
+        if (address != NULL && t->error != SN_FETCH_PRIVATE)
             strncpy(t->address, address, sizeof t->address - 1);
         curl_multi_remove_handle(f->multi, easy);
         f->active--;

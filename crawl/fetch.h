@@ -42,7 +42,7 @@ typedef struct sn_transfer {
     uint64_t wait_ms;             /* Retry-After; 0: none */
     int64_t began, ms;            /* monotonic start, and how long it took */
     char type[SN_FETCH_TYPE_MAX]; /* Content-Type */
-    char address[64];             /* the peer's, in text */
+    char address[64];             /* the peer's, or the one refused, in text */
     char *location;               /* Location, or NULL */
     size_t location_len;
     char *headers; /* status line and headers, with keep_headers */

@@ -354,6 +354,8 @@ seen_status sn_page_finish(sn_engine *e, sn_job *job, sn_transfer *t)
 {
     seen_status status = SEEN_OK;
     sn_host *host = job->host;
+    if (t->error == SN_FETCH_PRIVATE)
+        sn_results_refused(e, host, t);
     if (job->kind == SN_JOB_ROBOTS)
         return sn_dispatch_robots(e, job, t);
     bool again = retry(e, job, t);

@@ -130,10 +130,23 @@ void sn_results_edge(sn_engine *e, const char *from, size_t from_len, const char
 
 /* ---- Failures ---- */
 
+void sn_results_refused(sn_engine *e, const sn_host *host, const sn_transfer *t)
+{
+    if (e->result->refused_host[0] != '\0')
+        return;
+    snprintf(e->result->refused_host, sizeof e->result->refused_host, "%s", host->origin);
+    snprintf(e->result->refused_address, sizeof e->result->refused_address, "%s", t->address);
+}
+
 seen_status sn_results_failed(sn_engine *e, const sn_frontier_record *record, int status,
                               const char *why)
 {
     e->counts.failed++;
+    if (e->result->failed_why == NULL) {
+        snprintf(e->result->failed_url, sizeof e->result->failed_url, "%.*s", (int)record->len,
+                 record->url);
+        e->result->failed_why = why;
+    }
     if (e->failed_fd < 0)
         return SEEN_OK;
     size_t room = record->len + record->parent_len + 128;

@@ -134,13 +134,6 @@ PY
     -o - > out
 [ "$(wc -l < out)" = 10 ] || fail "--include, --exclude: $(wc -l < out)"
 
-# Private addresses are refused by default, before a connection is made.
-: > log
-"$SEEN" crawl -q "$HOST/many" --retries 0 -o - > out
-[ ! -s log ] || fail "a private address was asked"
-"$SEEN" crawl "http://localhost:$PORT_SERVER/many" --retries 0 --state refused -o - > out 2> err
-[ ! -s log ] || fail "a private address was asked by name"
-grep -q 'private address' refused/failed || fail "no word about the private address"
 
 # What cannot be: words and exit status.
 trouble() { # pattern, arguments
@@ -152,6 +145,20 @@ trouble() { # pattern, arguments
     grep -q "$pattern" err || fail "$*: $(cat err)"
 }
 trouble 'nothing to crawl'
+trouble "^seen: http://127.0.0.1:1/ could not be fetched: no connection" http://127.0.0.1:1/ \
+    --allow-private --retries 0 -q
+
+# Private addresses are refused by default, before a connection is made, and once it is said what to
+# do. That some of many hosts are refused is not trouble.
+: > log
+trouble "^seen: $HOST is at 127.0.0.1, .*--allow-private" "$HOST/many" "$HOST/more" --retries 0 -q
+[ ! -s log ] || fail "a private address was asked"
+[ "$(grep -c . err)" = 1 ] || fail "not said once: $(cat err)"
+[ "$(grep -c '"error":"private address"' out)" = 2 ] || fail "no reason: $(cat out)"
+trouble "http://localhost:$PORT_SERVER is at .*--allow-private" "http://localhost:$PORT_SERVER/many" \
+    --retries 0 --state refused
+[ ! -s log ] || fail "a private address was asked by name"
+grep -q 'private address' refused/failed || fail "no word about the private address"
 trouble 'http://' ftp://example.org/
 trouble 'http://' 'http://a b/'
 trouble 'not with a filter' "$HOST/" --exact --filter f

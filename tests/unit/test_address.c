@@ -66,12 +66,30 @@ static void refuses_other_families(void **state)
     assert_false(sn_address_public((const struct sockaddr *)&other));
 }
 
+static void writes_addresses(void **state)
+{
+    struct sockaddr_in four = {.sin_family = AF_INET, .sin_port = htons(80)};
+    struct sockaddr_in6 six = {.sin6_family = AF_INET6};
+    struct sockaddr_in other = {.sin_family = AF_UNIX};
+    char text[64] = "x";
+    (void)state;
+    four.sin_addr.s_addr = htonl(0x0a000001);
+    sn_address_text((const struct sockaddr *)&four, text, sizeof text);
+    assert_string_equal(text, "10.0.0.1");
+    six.sin6_addr.s6_addr[15] = 1;
+    sn_address_text((const struct sockaddr *)&six, text, sizeof text);
+    assert_string_equal(text, "::1");
+    sn_address_text((const struct sockaddr *)&other, text, sizeof text);
+    assert_string_equal(text, "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(refuses_special),
         cmocka_unit_test(allows_the_rest),
         cmocka_unit_test(refuses_other_families),
+        cmocka_unit_test(writes_addresses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

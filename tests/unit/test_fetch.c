@@ -158,6 +158,9 @@ static void refuses_private_addresses(void **state)
         snprintf(url, sizeof url, "http://%s:%d/", names[i], port);
         sn_transfer *t = fetch_one(fetch, url, 100);
         assert_int_equal(t->error, SN_FETCH_PRIVATE);
+        assert_true(t->address[0] != '\0');
+        if (i == 0)
+            assert_string_equal(t->address, "127.0.0.1");
         assert_false(sn_fetch_error_passes(t->error));
         sn_fetch_release(fetch, t);
     }

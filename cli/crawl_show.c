@@ -1,0 +1,168 @@
+/* What a person sees of a crawl. */
+#include "cli/crawl_show.h"
+
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+void sn_crawl_show_begin(sn_crawl_show *s, const sn_args *args)
+{
+    static const sn_crawl_show_mode modes[] = {SN_SHOW_SILENT, SN_SHOW_REDRAWN, SN_SHOW_JSON,
+                                               SN_SHOW_LINES};
+    sn_progress progress;
+    sn_progress_begin(&progress, args, "crawl", 0);
+    *s = (sn_crawl_show){.args = args, .mode = modes[progress.mode]};
+    if (s->mode == SN_SHOW_SILENT && !args->quiet)
+        s->mode = SN_SHOW_LINES;
+}
+
+static void show_json(const sn_crawl_status *st, bool done)
+{
+    sn_json json;
+    sn_json_open(&json, stderr, true);
+    sn_json_object(&json, NULL);
+    sn_json_string(&json, "what", "crawl");
+    sn_json_u64(&json, "pages", st->counts.pages);
+    sn_json_u64(&json, "ok", st->counts.ok);
+    sn_json_u64(&json, "queued", st->queued);
+    sn_json_u64(&json, "active", st->active);
+    sn_json_u64(&json, "hosts", st->hosts);
+    sn_json_u64(&json, "bytes", st->counts.bytes);
+    sn_json_u64(&json, "failed", st->counts.failed);
+    sn_json_u64(&json, "denied_by_robots", st->counts.robots);
+    sn_json_number(&json, "seconds", st->seconds);
+    if (st->fill >= 0)
+        sn_json_number(&json, "fill", st->fill);
+    sn_json_number(&json, "error_rate", st->error_rate);
+    sn_json_bool(&json, "done", done);
+    sn_json_end(&json);
+    fflush(stderr);
+}
+
+/* Redraws the status line; the empty one takes it away. */
+static void draw(const char *line)
+{
+    struct winsize size;
+    int width = 80;
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 10)
+        width = size.ws_col;
+    fprintf(stderr, "\r%.*s\033[K", width - 1, line);
+    fflush(stderr);
+}
+
+static void show_text(sn_crawl_show *s, const sn_crawl_status *st)
+{
+    char a[SN_TEXT], b[SN_TEXT], c[SN_TEXT], d[SN_TEXT], line[300];
+    double span = st->seconds - s->last_seconds;
+    double rate = span > 0 ? (double)(st->run_pages - s->last_pages) / span : 0;
+    s->last_seconds = st->seconds;
+    s->last_pages = st->run_pages;
+    int at = snprintf(
+        line, sizeof line, "%s pages, %.0f/s, %s queued, %s, %llu failed, %llu host%s",
+        sn_show_count(a, (double)st->counts.pages), rate, sn_show_count(b, (double)st->queued),
+        sn_show_size(c, (double)st->counts.bytes), (unsigned long long)st->counts.failed,
+        (unsigned long long)st->hosts, st->hosts == 1 ? "" : "s");
+    if (st->fill > 0)
+        at += snprintf(line + at, sizeof line - (size_t)at, ", set %.0f%% full, %s wrong",
+                       100 * st->fill, sn_show_rate(d, st->error_rate));
+    if (st->stopping)
+        snprintf(line + at, sizeof line - (size_t)at, ", stopping");
+    if (s->mode == SN_SHOW_REDRAWN)
+        draw(line);
+    else
+        fprintf(stderr, "seen: %s\n", line);
+}
+
+void sn_crawl_show_status(void *user, const sn_crawl_status *st)
+{
+    static const double every[] = {
+        [SN_SHOW_REDRAWN] = 0.25, [SN_SHOW_JSON] = 1, [SN_SHOW_LINES] = 10};
+    sn_crawl_show *s = user;
+    if (s->mode == SN_SHOW_SILENT || st->seconds - s->last < every[s->mode])
+        return;
+    s->last = st->seconds;
+    if (s->mode == SN_SHOW_JSON)
+        show_json(st, false);
+    else
+        show_text(s, st);
+}
+
+void sn_crawl_show_clear(const sn_crawl_show *s)
+{
+    if (s->mode == SN_SHOW_REDRAWN)
+        draw("");
+}
+
+/* ", 12 WORDS" where there are any. */
+static void part(char *line, size_t room, uint64_t number, const char *words)
+{
+    char a[SN_TEXT];
+    size_t at = strlen(line);
+    if (number > 0)
+        snprintf(line + at, room - at, ", %s %s", sn_show_count(a, (double)number), words);
+}
+
+static void tell_counts(const sn_args *args, const sn_crawl_result *r)
+{
+    const sn_crawl_counts *n = &r->status.counts;
+    char a[SN_TEXT], b[SN_TEXT], c[SN_TEXT], line[500] = "";
+    double seconds = r->status.seconds;
+    sn_note(args, "%s pages, %s in %s (%.0f pages/s)", sn_show_count(a, (double)n->pages),
+            sn_show_size(b, (double)n->bytes), sn_show_seconds(c, seconds),
+            seconds > 0 ? (double)r->status.run_pages / seconds : 0);
+    part(line, sizeof line, n->ok, "answered 2xx");
+    part(line, sizeof line, n->redirects, "redirected");
+    part(line, sizeof line, n->failed, "failed");
+    part(line, sizeof line, n->robots, "denied by robots.txt");
+    part(line, sizeof line, n->host_limit, "over the limit of their host");
+    part(line, sizeof line, n->truncated, "cut short");
+    part(line, sizeof line, n->retried, "retries");
+    part(line, sizeof line, n->dropped, "links over a limit");
+    if (line[0] != '\0')
+        sn_note(args, "%s", line + 2);
+}
+
+static void tell(const sn_args *args, const sn_crawl_options *o, const sn_crawl_result *r)
+{
+    char a[SN_TEXT], b[SN_TEXT], c[SN_TEXT];
+    tell_counts(args, r);
+    if (o->exact)
+        sn_note(args, "%s URLs seen, exactly: no page is lost to a mistake",
+                sn_show_count(a, (double)r->status.known));
+    else
+        sn_note(args,
+                "%s URLs seen in %s at an error rate of %s: %.2g pages are expected to be "
+                "lost, with those that only they lead to",
+                sn_show_count(a, (double)r->status.known),
+                sn_show_size(b, (double)r->status.set_bytes), sn_show_rate(c, r->status.error_rate),
+                r->status.counts.lost);
+    if (r->start_seen > 0 && !r->resumed)
+        sn_note(args, "%llu of the start URLs had been seen already",
+                (unsigned long long)r->start_seen);
+    if (r->status.counts.failed > 0 && o->state != NULL)
+        sn_note(args, "the failed pages are listed in %s/failed; --retry-failed tries them again",
+                o->state);
+    if (r->end != SN_CRAWL_DONE)
+        sn_note(args,
+                o->state != NULL ? "stopped with %s URLs queued; --state %s goes on"
+                                 : "stopped with %s URLs queued",
+                sn_show_count(a, (double)r->status.queued), o->state);
+}
+
+int sn_crawl_show_end(const sn_crawl_show *s, const sn_crawl_options *options,
+                      const sn_crawl_result *r)
+{
+    static const char refused[] =
+        "%s is at %s, which is not a public address: --allow-private allows it";
+    if (s->mode == SN_SHOW_JSON)
+        show_json(&r->status, true);
+    else
+        tell(s->args, options, r);
+    bool nothing = r->status.counts.pages == 0 && r->failed_why != NULL;
+    if (r->refused_host[0] != '\0' && nothing)
+        return sn_trouble(refused, r->refused_host, r->refused_address);
+    if (r->refused_host[0] != '\0')
+        sn_note(s->args, refused, r->refused_host, r->refused_address);
+    return nothing ? sn_trouble("%s could not be fetched: %s", r->failed_url, r->failed_why)
+                   : SN_EXIT_OK;
+}
