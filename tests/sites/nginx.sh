@@ -1,5 +1,6 @@
 # Sourced by the crawl tests: start_nginx NAME=FOLDER... serves each folder on a free loopback port
-# and sets PORT_NAME. Needs TMP; stop_servers ends everything that was started here.
+# and sets PORT_NAME. Needs TMP; stop_servers ends everything that was started here. NGINX_LOG=off
+# and NGINX_WORKERS are for benchmarks.
 SERVERS=
 
 free_port() {
@@ -10,9 +11,9 @@ start_nginx() {
     local conf=$TMP/nginx.conf name folder port
     mkdir -p "$TMP/nginx"
     {
-        echo "worker_processes 1; daemon off; pid $TMP/nginx/pid; error_log $TMP/nginx/error.log;"
+        echo "worker_processes ${NGINX_WORKERS:-1}; daemon off; pid $TMP/nginx/pid; error_log $TMP/nginx/error.log;"
         echo "events { worker_connections 512; }"
-        echo "http { access_log $TMP/nginx/access.log; keepalive_requests 100000; sendfile on;"
+        echo "http { access_log ${NGINX_LOG:-$TMP/nginx/access.log}; keepalive_requests 100000; sendfile on;"
         for temporary in client_body proxy fastcgi uwsgi scgi; do
             echo "${temporary}_temp_path $TMP/nginx/$temporary;"
         done
