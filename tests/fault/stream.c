@@ -1,6 +1,6 @@
 /* Every call of uniq, common and except into the system fails in turn, is cut short, interrupted.
  *
- *     LD_PRELOAD=libfault_shim.so stream [MOST]     default: 12 calls a job and way to fail;
+ *     LD_PRELOAD=libfault_shim.so stream [MOST]     default: 8 calls a job and way to fail;
  *                                                   0: each of them
  *
  * The jobs are commands in memory so small that they need temporary files. After each run the
@@ -417,7 +417,7 @@ static int run_job(const job *j, long most)
 
 int main(int argc, char **argv)
 {
-    long most = argc > 1 ? atol(argv[1]) : 12;
+    long most = argc > 1 ? atol(argv[1]) : 8;
     *(void **)&fault_arm = dlsym(RTLD_DEFAULT, "fault_arm");
     *(void **)&fault_disarm = dlsym(RTLD_DEFAULT, "fault_disarm");
     *(void **)&fault_counted = dlsym(RTLD_DEFAULT, "fault_counted");
