@@ -25,9 +25,7 @@ enum {
 
 INLINE char *place_one(const sn_geometry *g, const char *bits, seen_hash h)
 {
-    sn_u128 p = (sn_u128)h.hi * g->shards;
-    uint64_t at = (uint64_t)(p >> 64) * g->shard_lines + sn_mulhi((uint64_t)p, g->shard_lines);
-    return (char *)(uintptr_t)bits + at * SN_LINE_BYTES;
+    return (char *)(uintptr_t)bits + sn_place_only(g, h) * SN_LINE_BYTES;
 }
 
 INLINE char *find_one(const sn_geometry *g, const char *bits, seen_hash h)

@@ -93,6 +93,13 @@ static inline uint64_t sn_place_line(const sn_geometry *g, uint64_t f, unsigned 
            sn_mulhi(sn_place_line_seed(f, j), sn_geometry_part_lines(g));
 }
 
+/* The line of a key that has only one, counted from the first of the filter. */
+static inline uint64_t sn_place_only(const sn_geometry *g, seen_hash h)
+{
+    uint64_t f, shard = sn_place_shard(g, h, &f);
+    return shard * g->shard_lines + sn_mulhi(f, g->shard_lines);
+}
+
 /* The word of probe i, and the cell within that word. */
 static inline unsigned sn_place_word(uint64_t cells, unsigned i)
 {

@@ -265,19 +265,35 @@ static uint64_t add_stripe(sn_local *l, const sn_view *view, sn_scratch *scratch
 }
 
 /* Sorts the batch into stripes, stably, so that of two equal keys the earlier one stays the
- * earlier, and takes the stripes in turn. Each batch begins with another one, so that threads do
- * not queue up behind each other; a thread that finds only taken ones tries again for a while,
- * because sleeping costs more than a turn. */
+ * earlier. Meanwhile the hashes further on and the lines of the keys are on their way: a stripe's
+ * share of the batch alone is too small to keep the memory busy. (With two lines a key it is not.)
+ */
+static void sort_batch(const sn_view *view, sn_scratch *scratch, const seen_hash *h, size_t count,
+                       unsigned stripes, unsigned held[SN_STRIPES])
+{
+    enum { HASHES_AHEAD = 256 };
+    const sn_geometry g = view->image.layer[view->image.current].geometry;
+    const char *bits = view->bits[view->image.current];
+    for (size_t i = 0; i < count; i++) {
+        unsigned s = (unsigned)sn_mulhi(h[i].hi, stripes), at = held[s]++;
+        scratch->hash[s][at] = h[i];
+        scratch->place[s][at] = (uint16_t)i;
+        if (g.spread == 1) {
+            __builtin_prefetch(h + i + HASHES_AHEAD, 0, 3);
+            __builtin_prefetch(bits + sn_place_only(&g, h[i]) * SN_LINE_BYTES, 0, 2);
+        }
+    }
+}
+
+/* Takes the stripes in turn. Each batch begins with another one, so that threads do not queue up
+ * behind each other; a thread that finds only taken ones tries again for a while, because sleeping
+ * costs more than a turn. */
 static uint64_t add_striped(sn_local *l, const sn_view *view, sn_scratch *scratch,
                             const seen_hash *h, size_t count, seen_answer *answers)
 {
     enum { SPINS = 100 };
     unsigned stripes = stripe_count(&view->image), held[SN_STRIPES] = {0};
-    for (size_t i = 0; i < count; i++) {
-        unsigned s = (unsigned)sn_mulhi(h[i].hi, stripes), at = held[s]++;
-        scratch->hash[s][at] = h[i];
-        scratch->place[s][at] = (uint16_t)i;
-    }
+    sort_batch(view, scratch, h, count, stripes, held);
     uint64_t news = 0;
     unsigned from = (unsigned)sn_mulhi(h[0].lo, stripes), idle = 0;
     for (unsigned left = (1u << stripes) - 1, turn = 0; left; turn++) {
