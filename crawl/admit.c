@@ -10,6 +10,7 @@
 
 #include "crawl/engine.h"
 #include "crawl/fail.h"
+#include "crawl/relative.h"
 
 #define ARENA_MAX (SN_BATCH_BYTES / 2)
 
@@ -25,6 +26,11 @@ size_t sn_admit_resolve(sn_engine *e, const char *href, size_t len, const char *
         e->scratch = more;
         e->scratch_room = need;
     }
+    /* Bases are canonical: URLs of the frontier, or made here. */
+    if (base != NULL && e->url_options.flags == 0 && e->url_options.drop_count == 0)
+        out = sn_relative_resolve(href, len, base, base_len, e->scratch);
+    if (out > 0)
+        return out;
     return seen_url_canonical(href, len, base, base_len, &e->url_options, e->scratch,
                               e->scratch_room, &out) == SEEN_URL_OK
                ? out
