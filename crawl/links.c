@@ -9,13 +9,9 @@
 
 #include "crawl/links_inside.h"
 
-/* What a byte does to a name: 0 goes on, ENDS_TAG ends the name of a tag or an attribute, ENDS_ATTR
- * that of an attribute only. */
-enum { ENDS_TAG = 1, ENDS_ATTR = 2 };
-
-static const uint8_t name_class[256] = {
-    ['\t'] = ENDS_TAG, ['\n'] = ENDS_TAG, ['\f'] = ENDS_TAG, ['\r'] = ENDS_TAG,
-    [' '] = ENDS_TAG,  ['/'] = ENDS_TAG,  ['>'] = ENDS_TAG,  ['='] = ENDS_ATTR,
+const uint8_t sn_links_name_class[256] = {
+    ['\t'] = SN_ENDS_TAG, ['\n'] = SN_ENDS_TAG, ['\f'] = SN_ENDS_TAG, ['\r'] = SN_ENDS_TAG,
+    [' '] = SN_ENDS_TAG,  ['/'] = SN_ENDS_TAG,  ['>'] = SN_ENDS_TAG,  ['='] = SN_ENDS_ATTR,
 };
 
 static const uint8_t *finish_tag(sn_links *t, const uint8_t *p)
@@ -35,9 +31,9 @@ static void begin_name(sn_links *t)
 static inline const uint8_t *read_name(sn_links *t, const uint8_t *p, const uint8_t *end, int ends)
 {
     sn_links_name name = t->name;
-    for (; p < end && name.len < 8 && !(name_class[*p] & ends); p++, name.len++)
+    for (; p < end && name.len < 8 && !(sn_links_name_class[*p] & ends); p++, name.len++)
         name.head = name.head << 8 | sn_lower(*p);
-    for (; p < end && !(name_class[*p] & ends); p++) {
+    for (; p < end && !(sn_links_name_class[*p] & ends); p++) {
         if (name.len < SN_NAME_MAX)
             name.tail = name.tail << 8 | sn_lower(*p);
         name.len += name.len <= SN_NAME_MAX;
@@ -48,7 +44,7 @@ static inline const uint8_t *read_name(sn_links *t, const uint8_t *p, const uint
 
 static inline const uint8_t *pass_name(const uint8_t *p, const uint8_t *end, int ends)
 {
-    while (p < end && !(name_class[*p] & ends))
+    while (p < end && !(sn_links_name_class[*p] & ends))
         p++;
     return p;
 }
@@ -57,7 +53,7 @@ static inline const uint8_t *pass_name(const uint8_t *p, const uint8_t *end, int
 static const uint8_t *in_tag_name(sn_links *t, const uint8_t *p, const uint8_t *end)
 {
     bool named = !t->end_tag || t->depth > 0;
-    p = named ? read_name(t, p, end, ENDS_TAG) : pass_name(p, end, ENDS_TAG);
+    p = named ? read_name(t, p, end, SN_ENDS_TAG) : pass_name(p, end, SN_ENDS_TAG);
     if (p == end)
         return p;
     if (named) {
@@ -110,8 +106,12 @@ static const uint8_t *in_tag_open(sn_links *t, const uint8_t *p, const uint8_t *
 
 static const uint8_t *in_text(sn_links *t, const uint8_t *p, const uint8_t *end)
 {
-    const uint8_t *found = *p == '<' ? p : memchr(p, '<', (size_t)(end - p));
-    if (found == NULL)
+    const uint8_t *found;
+    if (t->depth == 0)
+        found = sn_links_pass(p, end);
+    else if ((found = memchr(p, '<', (size_t)(end - p))) == NULL)
+        found = end;
+    if (found == end)
         return end;
     t->state = AT_TAG_OPEN;
     return found + 1 < end ? in_tag_open(t, found + 1, end) : found + 1;
@@ -148,7 +148,7 @@ static const uint8_t *in_before_value(sn_links *t, const uint8_t *p, const uint8
 
 static const uint8_t *in_attr_name(sn_links *t, const uint8_t *p, const uint8_t *end)
 {
-    const int ends = ENDS_TAG | ENDS_ATTR;
+    const int ends = SN_ENDS_TAG | SN_ENDS_ATTR;
     p = t->want != 0 ? read_name(t, p, end, ends) : pass_name(p, end, ends);
     if (p == end)
         return p;

@@ -1,6 +1,7 @@
 /* crawl/links_inside.h: what the files of the link finder share, and nobody else sees.
  *
  *     links.c           feeding, tags and attributes        TEXT .. SELF_CLOSING
+ *     links_pass.c      over text and plain tags            TEXT
  *     links_value.c     attribute values and references     VALUE_* and REF_*
  *     links_skip.c      comments, raw text, scripts         COMMENT_* .. PLAINTEXT
  *     links_tag.c       what a finished tag means
@@ -183,8 +184,15 @@ struct sn_links {
     sn_links_page page;
 };
 
-/* links.c */
+/* links.c. What a byte does to a name: 0 goes on, SN_ENDS_TAG ends the name of a tag or an
+ * attribute, SN_ENDS_ATTR that of an attribute only. */
+enum { SN_ENDS_TAG = 1, SN_ENDS_ATTR = 2 };
+extern const uint8_t sn_links_name_class[256];
 void sn_links_read(sn_links *t, const uint8_t *p, const uint8_t *end);
+
+/* links_pass.c: passes over text and over tags that mean nothing outside svg and math. Answers
+ * where a "<" stands that has to be read, or `end`. */
+const uint8_t *sn_links_pass(const uint8_t *p, const uint8_t *end);
 
 /* links_value.c */
 const uint8_t *sn_links_value(sn_links *t, const uint8_t *p, const uint8_t *end);

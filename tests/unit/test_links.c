@@ -513,18 +513,37 @@ static void test_byte_order_marks(void **state)
     expect("<a href='\xff\xfe\x80'>", "a:\xff\xfe\x80");
 }
 
+/* Tags that mean nothing are passed over as a whole: a link in what looks like a value is one. */
+static void test_plain_tags(void **state)
+{
+    (void)state;
+    expect("<p class=\"<a href=x>\"><a href=y>", "a:y");
+    expect("<p class='\"' id=\"'\"><a href=x>", "a:x");
+    expect("<p =\"><a href=x>\">", "a:x");
+    expect("<p a\"b><a href=x>\">", "a:x");
+    expect("<p a =\"><a href=x>\"><a href=y>", "a:y");
+    expect("<p a= \"><a href=x>\"><a href=y>", "a:y");
+    expect("<p a=\"\"b=\"><a href=x>\"><a href=y>", "a:y");
+    expect("<p a=\"\"/b=\"><a href=x>\"><a href=y>", "a:y");
+    expect("<br/><br /><br x/><br a=\"/>\"/><a href=x>", "a:x");
+    expect("</p a=\"><a href=x>\"><a href=y>", "a:y");
+    expect("<p><b><A href=x></b></p><aa href=y>", "a:x");
+    expect("<p a=\"<a href=x>", "");
+}
+
 /* Random pages of awkward pieces: however they are cut, the links are the same. */
 static void test_any_split(void **state)
 {
     (void)state;
     static const char *const parts[] = {
-        "<a href=", "<a ",     "href",     "=",         "\"",       "'",          ">",
-        "/",        " ",       "\r\n",     "\r",        "&amp;",    "&amp",       "&#x41",
-        "&#",       "&not",    "<!--",     "-->",       "--!>",     "-",          "<script",
-        "</script", "<style>", "</style>", "<!",        "<?",       "</",         "<svg>",
-        "</svg>",   "<title>", "</title",  "<![CDATA[", "]]>",      "]",          "<base ",
-        "rel=next", "<link ",  "<meta ",   "content",   "x",        "http-equiv", "refresh",
-        "0;url=",   "<math>",  "<mi>",     "<p>",       "\xc3\xa9", "\xff",
+        "<a href=", "<a ",     "href",     "=",         "\"",        "'",          ">",
+        "/",        " ",       "\r\n",     "\r",        "&amp;",     "&amp",       "&#x41",
+        "&#",       "&not",    "<!--",     "-->",       "--!>",      "-",          "<script",
+        "</script", "<style>", "</style>", "<!",        "<?",        "</",         "<svg>",
+        "</svg>",   "<title>", "</title",  "<![CDATA[", "]]>",       "]",          "<base ",
+        "rel=next", "<link ",  "<meta ",   "content",   "x",         "http-equiv", "refresh",
+        "0;url=",   "<math>",  "<mi>",     "<p>",       "\xc3\xa9",  "\xff",       "<p ",
+        "</td>",    "<br",     "/>",       "class=\"",  "<span i='",
     };
     out whole = {malloc(OUT_MAX), 0}, cut = {malloc(OUT_MAX), 0};
     assert_non_null(whole.text);
@@ -611,6 +630,7 @@ int main(void)
         cmocka_unit_test(test_long_values),
         cmocka_unit_test(test_utf16),
         cmocka_unit_test(test_byte_order_marks),
+        cmocka_unit_test(test_plain_tags),
         cmocka_unit_test(test_any_split),
         cmocka_unit_test(test_hostile),
     };
