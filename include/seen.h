@@ -16,7 +16,8 @@
  * Threads    Any number of threads may add, check, remove, sync and ask for info on one set at
  *            once; of several that add the same new key exactly one is told SEEN_NEW. Opening and
  *            closing a set is for one thread.
- * Processes  A set in a file may be open in several processes; the same holds between them.
+ * Processes  A set in a file may be open in several processes; the same holds between them. Locks
+ *            and connections are not inherited: after fork the child opens the set again.
  * Errors     Every call that can fail returns a seen_status. A status is never an answer. The last
  *            argument, which may be NULL, receives a sentence that names the file or server and
  *            says what to do. On failure nothing has changed and outputs are as they were, except

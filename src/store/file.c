@@ -326,10 +326,8 @@ static void free_set(sn_local *l)
         munmap(f->head, SN_IMAGE_DATA_AT);
     if (f->fd >= 0)
         close(f->fd);
-    if (l->base.where) {
-        pthread_mutex_destroy(&f->gate);
-        pthread_cond_destroy(&f->opened);
-    }
+    pthread_mutex_destroy(&f->gate);
+    pthread_cond_destroy(&f->opened);
     sn_local_destroy(l);
     free(f);
 }
@@ -391,11 +389,11 @@ static seen_status attach(int fd, const char *path, const sn_image *image, unsig
     }
     f->fd = fd;
     f->local.base.read_only = flags & SEEN_READ_ONLY;
+    pthread_mutex_init(&f->gate, NULL);
+    pthread_cond_init(&f->opened, NULL);
     seen_status status = sn_local_init(&f->local, &FILE_HOME, image, path, error);
     if (status != SEEN_OK)
         goto out;
-    pthread_mutex_init(&f->gate, NULL);
-    pthread_cond_init(&f->opened, NULL);
     status = lock_writers(f, flags, error);
     if (status != SEEN_OK)
         goto out;

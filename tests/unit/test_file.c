@@ -70,7 +70,7 @@ static void test_create_flags(void **state)
     OK(seen_create(at("f"), &options, SEEN_IF_ABSENT, &other, error));
     seen_close(other);
     other = NULL;
-    seen_options wrong[6] = {options, options, options, options, options, options};
+    seen_options wrong[7] = {options, options, options, options, options, options, options};
     wrong[0].capacity++;
     wrong[1].error_rate = 1e-5;
     wrong[2].kind = SEEN_COUNTING;
@@ -78,7 +78,8 @@ static void test_create_flags(void **state)
     wrong[4].seed_given = true;
     wrong[4].seed[0]++;
     wrong[5].growth = SEEN_WINDOW;
-    for (size_t i = 0; i < 6; i++)
+    wrong[6].when_full = SEEN_FULL_GO_ON;
+    for (size_t i = 0; i < 7; i++)
         FAILS(SEEN_ERR_MISMATCH, seen_create(at("f"), &wrong[i], SEEN_IF_ABSENT, &other, error));
     assert_null(other);
     assert_int_equal(count_there(set, 0, 100), 100);
