@@ -44,8 +44,8 @@ static const uint8_t *pass_attributes(const uint8_t *p, const uint8_t *end)
             return p + 1;
         if (*p == '/' && end - p > 1 && p[1] == '>')
             return p + 2;
-        /* The quote, a byte of the value or its end, and one behind it that is not the last. */
-        if (p == name || *p != '=' || end - p < 4 || (p[1] != '"' && p[1] != '\''))
+        /* A "=" that begins a name belongs to it. */
+        if (p == name || *p != '=' || end - p < 2 || (p[1] != '"' && p[1] != '\''))
             return NULL;
         p = memchr(p + 2, p[1], (size_t)(end - p - 2));
         if (p == NULL)
