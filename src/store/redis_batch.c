@@ -67,6 +67,7 @@ void sn_batch_begin(sn_batch *b, sn_redis_set *set, sn_channel *ch)
 {
     b->set = set;
     b->ch = ch;
+    b->epoch = sn_redis_epoch(set->redis);
     b->view = sn_redis_see(set);
     b->fenced = b->hollow = false;
     b->glance = SN_SAME;
@@ -131,7 +132,7 @@ static void note_cell(sn_batch *b, sn_batch_key *k, uint32_t layer, unsigned num
 {
     if (!set)
         k->miss |= UINT64_C(1) << layer;
-    else if (layer == b->view.image.current)
+    else if (layer == b->view.image.current && number < SN_BATCH_CELLS)
         k->cells |= UINT64_C(1) << number;
 }
 
@@ -253,7 +254,7 @@ void sn_batch_say_put(sn_batch *b, size_t i)
         sn_say_raw(b->ch, SAT, sizeof SAT - 1);
     for (unsigned n = 0; n < count; n++) {
         unsigned j = n / g->probes;
-        if (k->cells >> n & 1)
+        if (n < SN_BATCH_CELLS && k->cells >> n & 1)
             continue;
         cell c = find_cell(g->kind, sn_place_cells(k->hash.lo, j), n % g->probes);
         if (counting)
@@ -295,7 +296,9 @@ static bool take_put(void *context, uint32_t tag, const sn_reply *reply, bool ag
     k->fresh = counting ? least == 1 : least == 0;
     if (again && !k->fresh)
         k->fresh = k->unsure = true;
-    k->answer = k->fresh ? SEEN_NEW : SEEN_BEFORE;
+    k->answer = k->fresh ? SEEN_NEW : sn_batch_found(k);
+    k->fresh &= !k->told;
+    k->put = true;
     return true;
 }
 

@@ -7,13 +7,14 @@
 enum {
     SN_BATCH_KEYS = 4096, /* at most; a key's number, its layer and line fit a command's tag */
     SN_BATCH_COMMANDS = 65536,
+    SN_BATCH_CELLS = 64, /* of a key that are kept track of; very small error rates need more */
 };
 
 /* What is known about one key of the batch. */
 typedef struct sn_batch_key {
     seen_hash hash;
     uint64_t miss;      /* layers, of those looked at, that do not have it */
-    uint64_t cells;     /* its cells in the current layer that are known to be set */
+    uint64_t cells;     /* of its first 64 in the current layer, those that are known to be set */
     uint32_t place;     /* its number in the call */
     uint8_t target;     /* the layer that is to take it */
     seen_answer answer; /* SEEN_UNKNOWN until decided */
@@ -21,6 +22,9 @@ typedef struct sn_batch_key {
     bool unsure;        /* it was sent twice, and may have been new the first time */
     bool fenced;        /* its shard is closed: start over */
     bool gone;          /* a removal took the last one */
+    bool recalled;      /* answered without asking */
+    bool put;           /* the target layer has all of its cells */
+    bool told;          /* an earlier attempt took it as new */
 } sn_batch_key;
 
 typedef struct sn_batch {
@@ -30,6 +34,9 @@ typedef struct sn_batch {
     sn_redis_namer namer[SN_IMAGE_LAYERS];
     sn_batch_key *key;
     size_t keys;
+    unsigned known_epoch; /* when, and of which view, the keys' known cells were filled in */
+    uint64_t known_sequence;
+    unsigned epoch;   /* of the server when it began (redis_known.c) */
     bool fenced;      /* some key is */
     bool hollow;      /* a shard is missing or too short */
     sn_glance glance; /* what the hash beside the shards said */
@@ -56,6 +63,17 @@ seen_status sn_batch_cut(sn_batch *b, seen_error *error);
  * that were there, and with `added` those that were new. */
 void sn_batch_recall(sn_redis_set *set, sn_batch *b);
 void sn_batch_remember(sn_redis_set *set, const sn_batch *b, bool added);
+
+/* What a key is that was found: seen, unless it was this call that put it there. */
+static inline seen_answer sn_batch_found(const sn_batch_key *k)
+{
+    return k->told ? SEEN_NEW : SEEN_BEFORE;
+}
+
+/* Answers the keys whose cells are all known to be set, and fills in those that are known of the
+ * others (redis_known.c); learns from the answers of a batch that looked at these layers. */
+void sn_known_recall(sn_redis_set *set, const sn_redis_view *view, sn_batch *b);
+void sn_known_learn(sn_redis_set *set, const sn_batch *b, uint64_t looked);
 
 /* Asks along with the next commands whether the filter still is what we think. */
 void sn_batch_say_glance(sn_batch *b);

@@ -48,6 +48,7 @@ static void fail(run *r, seen_status status, const seen_error *error)
 static void may_heal(run *r, seen_status status, const seen_error *error)
 {
     r->again = true;
+    atomic_fetch_add(&r->ch->redis->epoch, 1);
     r->cause = status;
     r->trouble = *error;
     if (!r->since)
@@ -205,6 +206,8 @@ static bool follow(run *r, sn_command *c, const sn_reply *reply)
         c->ask = (uint16_t)(node + 1);
     }
     r->again = true;
+    if (moved)
+        atomic_fetch_add(&ch->redis->epoch, 1);
     r->moves++;
     return true;
 }
@@ -317,8 +320,7 @@ static void connect_all(run *r)
         seen_error error;
         seen_status status = SEEN_OK;
         if (node->queued && node->link.fd < 0)
-            status = sn_link_open(&node->link, &node->place, &ch->redis->address, &ch->redis->times,
-                                  &error);
+            status = sn_channel_open(ch, node, &error);
         node->progress = sn_link_now();
         node->dirty |= node->queued > 0;
         if (status == SEEN_OK)

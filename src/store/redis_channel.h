@@ -11,6 +11,7 @@
 #include "store/redis_link.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 enum { SN_SLOTS = 16384, SN_NODES_MAX = 1024, SN_CHANNELS_MAX = 32 };
 
@@ -62,6 +63,7 @@ struct sn_redis {
     sn_redis_times times;
     pthread_mutex_t lock;
     pthread_cond_t freed;
+    atomic_uint epoch; /* grows with every event after which a server may have lost something */
     sn_channel *channel[SN_CHANNELS_MAX];
 };
 
@@ -80,6 +82,13 @@ void sn_redis_give(sn_redis *redis, sn_channel *channel);
 
 /* Waits until replicas, where there are any, have what the calls before this one wrote. */
 seen_status sn_redis_sync(sn_redis *redis, seen_error *error);
+
+/* Unchanged from one call to the next: what the servers acknowledged in between is still there, as
+ * far as a connection can tell. */
+static inline unsigned sn_redis_epoch(sn_redis *redis)
+{
+    return atomic_load(&redis->epoch);
+}
 
 /* Writes a command: begin, then `args` arguments. */
 void sn_say(sn_channel *ch, uint32_t tag, uint16_t slot, unsigned args);
@@ -105,7 +114,8 @@ seen_status sn_channel_sync(sn_channel *ch, seen_error *error);
 /* Forgets the commands. */
 void sn_channel_clear(sn_channel *ch);
 
-/* For the parts of the channel (redis_cluster.c, redis_trouble.c). */
+/* For the parts of the channel (redis_cluster.c, redis_pool.c, redis_trouble.c). */
+seen_status sn_channel_open(sn_channel *ch, sn_node *node, seen_error *error);
 seen_status sn_cluster_refresh(sn_channel *ch, seen_error *error);
 unsigned sn_cluster_node(sn_channel *ch, const char *host, size_t len, unsigned port);
 bool sn_cluster_parse_move(const sn_reply *reply, unsigned *slot, const char **host,

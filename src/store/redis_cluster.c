@@ -113,7 +113,7 @@ static bool ask_node(sn_channel *ch, unsigned i, seen_error *error, seen_status 
     sn_node *node = ch->node[i];
     const sn_redis_times *times = &ch->redis->times;
     if (node->link.fd < 0) {
-        *status = sn_link_open(&node->link, &node->place, &ch->redis->address, times, error);
+        *status = sn_channel_open(ch, node, error);
         if (*status != SEEN_OK)
             return false;
     }

@@ -24,6 +24,7 @@ typedef struct call {
     sn_batch batch;
     const seen_hash *hash;
     seen_answer *answer;
+    uint64_t looked; /* layers that the last attempt looked at */
     seen_error *error;
 } call;
 
@@ -66,6 +67,14 @@ static void load_batch(call *c, size_t at, size_t n)
             (sn_batch_key){.hash = c->hash[at + i], .place = (uint32_t)i, .answer = SEEN_UNKNOWN};
 }
 
+/* Answers what can be answered without asking. */
+static void recall(call *c, const sn_redis_view *view)
+{
+    sn_batch *b = &c->batch;
+    sn_batch_recall(c->set, b);
+    sn_known_recall(c->set, view, b);
+}
+
 static void hand_out(const call *c, size_t at)
 {
     for (size_t i = 0; i < c->batch.keys; i++)
@@ -99,6 +108,30 @@ static seen_status wake_up(call *c)
     pthread_mutex_unlock(&c->set->lock);
     sn_redis_view view;
     return slept ? sn_redis_reload(c->set, c->ch, &view, c->error) : SEEN_OK;
+}
+
+typedef seen_status (*chunk_step)(call *c, const sn_redis_view *view, size_t at, size_t n);
+
+/* The keys of one call, as many at a time as a batch takes. */
+static seen_status in_chunks(chunk_step step, seen_set *set, const seen_hash *hashes, size_t count,
+                             seen_answer *answers, seen_error *error)
+{
+    call c;
+    seen_status status = begin_call(&c, set, hashes, count, answers, error);
+    if (status == SEEN_OK)
+        status = wake_up(&c);
+    for (size_t at = 0, n; at < count && status == SEEN_OK; at += n) {
+        sn_redis_view view = sn_redis_see(c.set);
+        size_t limit = sn_batch_limit(&view, living_layers(&view.image));
+        n = count - at < limit ? count - at : limit;
+        status = step(&c, &view, at, n);
+    }
+    if (status == SEEN_OK && !set->read_only) {
+        sn_redis_view view = sn_redis_see(c.set);
+        status = sn_redis_touch(c.set, c.ch, &view, error);
+    }
+    end_call(&c);
+    return status;
 }
 
 /* After commands were answered: is the filter what we took it for? *over: start again. */
@@ -166,34 +199,26 @@ static seen_status check_batch(call *c)
             if (b->key[i].answer == SEEN_UNKNOWN)
                 b->key[i].answer = layers & ~b->key[i].miss ? SEEN_BEFORE : SEEN_NEW;
         sn_batch_remember(c->set, b, false);
+        sn_known_learn(c->set, b, layers);
         return SEEN_OK;
     }
     return sn_error_set(c->error, SEEN_ERR_SERVER, "%s: the layers change faster than we can read",
                         c->set->base.where);
 }
 
+static seen_status check_chunk(call *c, const sn_redis_view *view, size_t at, size_t n)
+{
+    load_batch(c, at, n);
+    recall(c, view);
+    seen_status status = check_batch(c);
+    hand_out(c, at);
+    return status;
+}
+
 seen_status sn_redis_check(seen_set *set, const seen_hash *hashes, size_t count,
                            seen_answer *answers, seen_error *error)
 {
-    call c;
-    seen_status status = begin_call(&c, set, hashes, count, answers, error);
-    if (status == SEEN_OK)
-        status = wake_up(&c);
-    for (size_t at = 0, n; at < count && status == SEEN_OK; at += n) {
-        sn_redis_view view = sn_redis_see(c.set);
-        size_t limit = sn_batch_limit(&view, living_layers(&view.image));
-        n = count - at < limit ? count - at : limit;
-        load_batch(&c, at, n);
-        sn_batch_recall(c.set, &c.batch);
-        status = check_batch(&c);
-        hand_out(&c, at);
-    }
-    if (status == SEEN_OK && !set->read_only) {
-        sn_redis_view view = sn_redis_see(c.set);
-        status = sn_redis_touch(c.set, c.ch, &view, error);
-    }
-    end_call(&c);
-    return status;
+    return in_chunks(check_chunk, set, hashes, count, answers, error);
 }
 
 /* ---- add ---- */
@@ -219,7 +244,7 @@ static void choose_targets(sn_batch *b, uint64_t older, bool looked)
             if (has)
                 k->target = (uint8_t)__builtin_ctzll(has);
         } else if (image->growth == SEEN_WINDOW ? in_current : has != 0) {
-            k->answer = SEEN_BEFORE;
+            k->answer = sn_batch_found(k);
         }
     }
 }
@@ -249,13 +274,20 @@ static seen_status add_once(call *c, bool look_first)
     uint64_t current = UINT64_C(1) << image->current;
     uint64_t older = living_layers(image) & ~current;
     bool looked = look_first && image->kind == SEEN_BLOOM;
-    for (size_t i = 0; i < b->keys; i++)
-        b->key[i].fenced = false;
+    bool outdated = b->known_epoch != b->epoch || b->known_sequence != image->sequence;
+    for (size_t i = 0; i < b->keys; i++) {
+        b->key[i].fenced = b->key[i].put = false;
+        if (outdated)
+            b->key[i].cells = 0;
+    }
+    if (outdated)
+        sn_known_recall(c->set, &b->view, b);
     if (glance_due(c))
         sn_batch_say_glance(b);
     seen_status status = SEEN_OK;
-    if (older || looked)
-        status = sn_batch_look(b, older | (looked ? current : 0), c->error);
+    c->looked = older | (looked ? current : 0);
+    if (c->looked)
+        status = sn_batch_look(b, c->looked, c->error);
     if (status != SEEN_OK || b->hollow || b->glance != SN_SAME)
         return status;
     choose_targets(b, older, looked);
@@ -276,14 +308,29 @@ static void learn_share(sn_redis_set *set, const sn_batch *b)
 {
     unsigned before = 0, decided = 0;
     for (size_t i = 0; i < b->keys; i++) {
-        before += b->key[i].answer == SEEN_BEFORE;
-        decided += b->key[i].answer != SEEN_UNKNOWN;
+        before += !b->key[i].recalled && b->key[i].answer == SEEN_BEFORE;
+        decided += !b->key[i].recalled && b->key[i].answer != SEEN_UNKNOWN;
     }
     if (decided < LOOK_FIRST_KEYS)
         return;
     unsigned old = atomic_load_explicit(&set->seen_share, memory_order_relaxed);
     atomic_store_explicit(&set->seen_share, (3 * old + before * 1024 / decided) / 4,
                           memory_order_relaxed);
+}
+
+/* Cells that were left out because they were known to be set may have been lost with the server
+ * that had them: such keys are put again, whole. */
+static void doubt(const call *c, sn_batch *b)
+{
+    bool lost = sn_redis_epoch(c->set->redis) != b->epoch;
+    for (size_t i = 0; lost && i < b->keys; i++) {
+        sn_batch_key *k = &b->key[i];
+        if (!k->put || !k->cells)
+            continue;
+        k->told |= k->fresh;
+        k->fresh = false;
+        k->answer = SEEN_UNKNOWN;
+    }
 }
 
 /* Adds the keys of the batch; room for all of them has been claimed. */
@@ -301,6 +348,7 @@ static seen_status add_batch(call *c, uint64_t claimed, uint64_t sequence)
     if (b->view.image.sequence == sequence)
         sn_redis_settle(c->set, &b->view, claimed, fresh);
     learn_share(c->set, b);
+    doubt(c, b);
     return status;
 }
 
@@ -378,17 +426,23 @@ static seen_status add_some(call *c)
     return status;
 }
 
+static void remember(call *c)
+{
+    sn_batch_remember(c->set, &c->batch, true);
+    sn_known_learn(c->set, &c->batch, c->looked);
+}
+
 /* Adds n keys from `at` on, however often the layers change meanwhile. */
-static seen_status add_chunk(call *c, size_t at, size_t n)
+static seen_status add_chunk(call *c, const sn_redis_view *view, size_t at, size_t n)
 {
     load_batch(c, at, n);
-    sn_batch_recall(c->set, &c->batch);
+    recall(c, view);
     if (!glance_wanted(c))
         keep_open(c, at);
     for (int attempt = 0; attempt < ATTEMPTS && c->batch.keys; attempt++) {
         seen_status status = add_some(c);
         if (status == SEEN_OK)
-            sn_batch_remember(c->set, &c->batch, true);
+            remember(c);
         keep_open(c, at);
         if (status != SEEN_OK || c->batch.keys == 0)
             return status;
@@ -402,22 +456,7 @@ static seen_status add_chunk(call *c, size_t at, size_t n)
 seen_status sn_redis_add(seen_set *set, const seen_hash *hashes, size_t count, seen_answer *answers,
                          seen_error *error)
 {
-    call c;
-    seen_status status = begin_call(&c, set, hashes, count, answers, error);
-    if (status == SEEN_OK)
-        status = wake_up(&c);
-    for (size_t at = 0, n; at < count && status == SEEN_OK; at += n) {
-        sn_redis_view view = sn_redis_see(c.set);
-        size_t limit = sn_batch_limit(&view, living_layers(&view.image));
-        n = count - at < limit ? count - at : limit;
-        status = add_chunk(&c, at, n);
-    }
-    if (status == SEEN_OK) {
-        sn_redis_view view = sn_redis_see(c.set);
-        status = sn_redis_touch(c.set, c.ch, &view, error);
-    }
-    end_call(&c);
-    return status;
+    return in_chunks(add_chunk, set, hashes, count, answers, error);
 }
 
 /* ---- remove ---- */
@@ -453,8 +492,9 @@ static seen_status remove_once(call *c, uint64_t gone[SN_IMAGE_LAYERS])
     return status;
 }
 
-static seen_status remove_chunk(call *c, size_t at, size_t n)
+static seen_status remove_chunk(call *c, const sn_redis_view *view, size_t at, size_t n)
 {
+    (void)view;
     sn_batch *b = &c->batch;
     load_batch(c, at, n);
     for (int attempt = 0; attempt < ATTEMPTS && b->keys; attempt++) {
@@ -478,16 +518,5 @@ static seen_status remove_chunk(call *c, size_t at, size_t n)
 seen_status sn_redis_remove(seen_set *set, const seen_hash *hashes, size_t count,
                             seen_answer *answers, seen_error *error)
 {
-    call c;
-    seen_status status = begin_call(&c, set, hashes, count, answers, error);
-    if (status == SEEN_OK)
-        status = wake_up(&c);
-    for (size_t at = 0, n; at < count && status == SEEN_OK; at += n) {
-        sn_redis_view view = sn_redis_see(c.set);
-        size_t limit = sn_batch_limit(&view, living_layers(&view.image));
-        n = count - at < limit ? count - at : limit;
-        status = remove_chunk(&c, at, n);
-    }
-    end_call(&c);
-    return status;
+    return in_chunks(remove_chunk, set, hashes, count, answers, error);
 }

@@ -120,13 +120,18 @@ void sn_redis_disconnect(sn_redis *redis)
     free(redis);
 }
 
+seen_status sn_channel_open(sn_channel *ch, sn_node *node, seen_error *error)
+{
+    atomic_fetch_add(&ch->redis->epoch, 1);
+    return sn_link_open(&node->link, &node->place, &ch->redis->address, &ch->redis->times, error);
+}
+
 /* A wrong address is to be told at once, not after retry_ms. */
 static seen_status first_contact(sn_redis *redis, sn_channel *ch, seen_error *error)
 {
     seen_status status = SEEN_ERR_NETWORK;
     for (unsigned i = 0; i < redis->address.seeds; i++) {
-        status = sn_link_open(&ch->node[i]->link, &ch->node[i]->place, &redis->address,
-                              &redis->times, error);
+        status = sn_channel_open(ch, ch->node[i], error);
         if (status != SEEN_ERR_NETWORK)
             return status;
     }

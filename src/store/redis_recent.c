@@ -22,8 +22,10 @@ void sn_batch_recall(sn_redis_set *set, sn_batch *b)
         sn_batch_key *k = &b->key[i];
         _Atomic uint64_t *at = place_of(set, k->hash);
         if (atomic_load_explicit(&at[0], memory_order_relaxed) == k->hash.lo &&
-            atomic_load_explicit(&at[1], memory_order_relaxed) == k->hash.hi)
+            atomic_load_explicit(&at[1], memory_order_relaxed) == k->hash.hi) {
             k->answer = SEEN_BEFORE;
+            k->recalled = true;
+        }
     }
 }
 

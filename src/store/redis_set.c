@@ -131,6 +131,8 @@ static void close_set(seen_set *base)
     }
     sn_redis_disconnect(set->redis);
     pthread_mutex_destroy(&set->lock);
+    pthread_mutex_destroy(&set->known_lock);
+    sn_known_forget(set);
     free(base->where);
     free(set);
 }
@@ -189,6 +191,7 @@ static seen_status make_set(sn_redis *redis, const sn_redis_view *view, unsigned
     set->glanced = sn_link_now();
     sn_batch_forget(set);
     pthread_mutex_init(&set->lock, NULL);
+    pthread_mutex_init(&set->known_lock, NULL);
     *out = &set->base;
     return SEEN_OK;
 }

@@ -21,6 +21,10 @@ typedef struct sn_redis_set {
     uint64_t uncounted;     /* keys added where nothing bounds them, not told to the server yet */
     atomic_uint seen_share; /* of 1024 recent keys, how many were there before */
     _Atomic uint64_t recent[SN_REDIS_RECENT][2]; /* hashes of keys that are known to be there */
+    pthread_mutex_t known_lock;                  /* around what follows */
+    uint64_t *known[SN_IMAGE_LAYERS];            /* bits that are known to be set; NULL: none */
+    uint64_t known_bytes;                        /* what they take */
+    unsigned known_epoch;                        /* since when they hold */
 } sn_redis_set;
 
 /* Copies of the view, so that no call holds the lock while it talks. */
@@ -72,8 +76,9 @@ seen_status sn_redis_add_counts(sn_channel *ch, const sn_redis_view *view, const
 /* A plain bitmap that is there already is taken over, unless it is larger than ours would be. */
 seen_status sn_redis_adopt(sn_channel *ch, const sn_redis_view *view, seen_error *error);
 
-/* Empties the memory of recent keys. */
+/* Empties the memory of recent keys, and that of known bits. */
 void sn_batch_forget(sn_redis_set *set);
+void sn_known_forget(sn_redis_set *set);
 
 /* ---- operations ---- */
 

@@ -5,7 +5,11 @@
 #include "seen.h"
 #include "tests/redis/server.h"
 
+#include <setjmp.h>
+#include <stddef.h>
 #include <sys/mman.h>
+
+#include <cmocka.h>
 
 /* A sanitizer makes it ten times slower; the races are the same. */
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
@@ -32,6 +36,19 @@ static inline seen_hash winners_hash(unsigned long number)
 {
     seen_hasher hasher = {.kind = SEEN_XXH3, .seed = {3, 4}};
     return seen_hash_key(&hasher, &number, sizeof number);
+}
+
+static inline void winners_make(const char *where, seen_options o)
+{
+    seen_set *set;
+    seen_error error = {0};
+    o.size = sizeof o;
+    o.seed_given = true;
+    o.seed[0] = 3;
+    o.seed[1] = 4;
+    if (seen_create(where, &o, 0, &set, &error) != SEEN_OK)
+        fail_msg("%s", error.message);
+    seen_close(set);
 }
 
 static inline winners *winners_map(void)

@@ -1,13 +1,7 @@
 /* Faults: connections that break at any byte, servers that lie, are silent, refuse or go away. */
 #include "seen.h"
 #include "tests/redis/proxy.h"
-
-#include <setjmp.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
-static test_server server;
+#include "tests/redis/rig.h"
 
 static uint64_t ms_now(void)
 {
@@ -323,28 +317,13 @@ static void test_no_memory(void **state)
     test_server_stop(&own);
 }
 
-static int start(void **state)
-{
-    (void)state;
-    return test_server_start(&server, NULL) ? 0 : -1;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    test_server_stop(&server);
-    return 0;
-}
-
 int main(void)
 {
-    if (!test_have_redis())
-        return 77;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cuts),      cmocka_unit_test(test_cut_checks),
         cmocka_unit_test(test_liars),     cmocka_unit_test(test_restart),
         cmocka_unit_test(test_log_in),    cmocka_unit_test(test_permissions),
         cmocka_unit_test(test_no_memory),
     };
-    return cmocka_run_group_tests(tests, start, stop);
+    return RIG_RUN(tests);
 }

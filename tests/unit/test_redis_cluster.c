@@ -4,11 +4,6 @@
 #include "tests/redis/cluster.h"
 #include "tests/redis/winners.h"
 
-#include <setjmp.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 enum { CLIENTS = 3 };
 
 static test_cluster cluster;
@@ -20,19 +15,6 @@ static char *url_of(const char *name)
     char *to = url[next++ % 4];
     snprintf(to, 256, "%s/%s", cluster.url, name);
     return to;
-}
-
-static void make(const char *where, seen_options o)
-{
-    seen_set *set;
-    seen_error error = {0};
-    o.size = sizeof o;
-    o.seed_given = true;
-    o.seed[0] = 3;
-    o.seed[1] = 4;
-    if (seen_create(where, &o, 0, &set, &error) != SEEN_OK)
-        fail_msg("%s", error.message);
-    seen_close(set);
 }
 
 static void test_slots(void **state)
@@ -48,7 +30,7 @@ static void test_slots(void **state)
 static void test_spread(void **state)
 {
     (void)state;
-    make(url_of("spread"), (seen_options){.capacity = 30000000, .error_rate = 0.01});
+    winners_make(url_of("spread"), (seen_options){.capacity = 30000000, .error_rate = 0.01});
     for (int i = 0; i < CLUSTER_NODES; i++)
         if (test_is_master(&cluster.node[i]))
             assert_true(test_number(&cluster.node[i], "DBSIZE") >= 2);
@@ -93,7 +75,7 @@ static void assert_all_seen(const char *where)
 static void test_one_winner(void **state)
 {
     (void)state;
-    make(url_of("winner"), (seen_options){.capacity = 2000000, .error_rate = 1e-5});
+    winners_make(url_of("winner"), (seen_options){.capacity = 2000000, .error_rate = 1e-5});
     winners *w = winners_map();
     pid_t pid[CLIENTS];
     winners_fork(w, url_of("winner"), CLIENTS, 2000, 0, pid);
@@ -106,8 +88,8 @@ static void test_one_winner(void **state)
 static void test_growing(void **state)
 {
     (void)state;
-    make(url_of("grows"),
-         (seen_options){.growth = SEEN_GROWING, .capacity = 20000, .error_rate = 1e-7});
+    winners_make(url_of("grows"),
+                 (seen_options){.growth = SEEN_GROWING, .capacity = 20000, .error_rate = 1e-7});
     winners *w = winners_map();
     pid_t pid[CLIENTS];
     winners_fork(w, url_of("grows"), CLIENTS, 2000, 0, pid);
@@ -121,7 +103,7 @@ static void test_growing(void **state)
 static void test_resharding(void **state)
 {
     (void)state;
-    make(url_of("moves"), (seen_options){.capacity = 4000000, .error_rate = 1e-5});
+    winners_make(url_of("moves"), (seen_options){.capacity = 4000000, .error_rate = 1e-5});
     winners *w = winners_map();
     pid_t pid[CLIENTS];
     winners_fork(w, url_of("moves"), CLIENTS, 500, 10, pid);
@@ -144,7 +126,7 @@ static void test_resharding(void **state)
 static void test_failover(void **state)
 {
     (void)state;
-    make(url_of("dies"), (seen_options){.capacity = 4000000, .error_rate = 1e-5});
+    winners_make(url_of("dies"), (seen_options){.capacity = 4000000, .error_rate = 1e-5});
     seen_set *set;
     seen_error error = {0};
     seen_options options = {.size = sizeof options, .retry_ms = 30000};

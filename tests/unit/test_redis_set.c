@@ -1,14 +1,8 @@
 /* Sets in Redis against sets in memory: the same keys, the same answers, the same bits. */
 #include "base/clock.h"
 #include "store/store.h"
-#include "tests/redis/server.h"
+#include "tests/redis/rig.h"
 
-#include <setjmp.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
-static test_server server;
 static uint64_t random_state;
 
 static uint64_t draw(void)
@@ -397,14 +391,7 @@ static int start(void **state)
     if (given)
         random_state = strtoull(given, NULL, 10);
     printf("SEEN_TEST_SEED=%llu\n", (unsigned long long)random_state);
-    return test_server_start(&server, NULL) ? 0 : -1;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    test_server_stop(&server);
-    return 0;
+    return rig_start(state);
 }
 
 int main(void)
@@ -426,5 +413,5 @@ int main(void)
         cmocka_unit_test(test_unions),
         cmocka_unit_test(test_names_of_any_bytes),
     };
-    return cmocka_run_group_tests(tests, start, stop);
+    return cmocka_run_group_tests(tests, start, rig_stop);
 }

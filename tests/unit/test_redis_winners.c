@@ -1,29 +1,11 @@
 /* One winner: several clients add the same new keys at once, and each key is told to be new once in
  * all, also while layers open and generations turn. */
+#include "tests/redis/rig.h"
 #include "tests/redis/winners.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 enum { CLIENTS = 4 };
-
-static test_server server;
-
-static void make(const char *where, seen_options o)
-{
-    seen_set *set;
-    seen_error error = {0};
-    o.size = sizeof o;
-    o.seed_given = true;
-    o.seed[0] = 3;
-    o.seed[1] = 4;
-    if (seen_create(where, &o, 0, &set, &error) != SEEN_OK)
-        fail_msg("%s", error.message);
-    seen_close(set);
-}
 
 static void assert_one_winner(const winners *w)
 {
@@ -39,7 +21,7 @@ static void race(const char *name, seen_options o, size_t batch)
 {
     char where[128];
     snprintf(where, sizeof where, "%s/%s", server.url, name);
-    make(where, o);
+    winners_make(where, o);
     winners *w = winners_map();
     pid_t pid[CLIENTS];
     winners_fork(w, where, CLIENTS, batch, 0, pid);
@@ -94,7 +76,8 @@ static void test_threads(void **state)
     (void)state;
     char where[128];
     snprintf(where, sizeof where, "%s/threads", server.url);
-    make(where, (seen_options){.growth = SEEN_GROWING, .capacity = 10000, .error_rate = 1e-7});
+    winners_make(where,
+                 (seen_options){.growth = SEEN_GROWING, .capacity = 10000, .error_rate = 1e-7});
     assert_int_equal(seen_open(where, NULL, 0, &shared, NULL), SEEN_OK);
     threads_winners = winners_map();
     pthread_t thread[CLIENTS];
@@ -160,27 +143,12 @@ static void test_creators(void **state)
     munmap(w, sizeof *w);
 }
 
-static int start(void **state)
-{
-    (void)state;
-    return test_server_start(&server, NULL) ? 0 : -1;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    test_server_stop(&server);
-    return 0;
-}
-
 int main(void)
 {
-    if (!test_have_redis())
-        return 77;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fixed),   cmocka_unit_test(test_counting),
         cmocka_unit_test(test_growing), cmocka_unit_test(test_window),
         cmocka_unit_test(test_threads), cmocka_unit_test(test_creators),
     };
-    return cmocka_run_group_tests(tests, start, stop);
+    return RIG_RUN(tests);
 }
