@@ -229,7 +229,7 @@ static void run_one(long n, int mode)
     if (mode != 0 && failed_calls > 1 + (n > 0))
         die("a short or interrupted call", "was taken for a failure");
     verify(&o);
-    leave_with(hit || n == 0 ? 0 : 3);
+    exit(hit || n == 0 ? 0 : 3);
 }
 
 /* The files as prepare() made them, to be put back before each run. */
@@ -265,6 +265,7 @@ static int run(long n, int mode)
         prepare();
     prepared = true;
     put_back();
+    fflush(stdout); /* or a child that ends says it again */
     pid_t child = fork();
     if (child == 0)
         run_one(n, mode);
