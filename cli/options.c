@@ -223,7 +223,7 @@ GROUP(json, "Output");
          .help = "wait so long for an answer of Redis (default 5s)"},                              \
     {                                                                                              \
         .name = "retry", .argument = "TIME", .type = SN_DURATION, .offset = AT(retry_ms),          \
-        .min = 1, .max = 86400000, .help = "try so long to reach Redis again (default 10s)"        \
+        .min = 1, .max = 86400000, .help = "try so long to reach Redis again (10s; a cluster 60s)" \
     }
 
 static const sn_option timeout[] = {TIMEOUTS};

@@ -188,7 +188,7 @@ typedef struct seen_options {
     uint64_t ttl_seconds; /* Redis: expire when not touched for so long; 0: never */
     uint32_t connect_ms;  /* Redis: [2000] */
     uint32_t command_ms;  /* Redis: [5000] */
-    uint32_t retry_ms;    /* Redis: how long to go on trying after a lost connection [10000] */
+    uint32_t retry_ms;    /* Redis: how long to go on trying after a loss [10000; cluster: 60000] */
 } seen_options;
 
 /* Flags of seen_create and seen_open. */

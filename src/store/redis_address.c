@@ -190,8 +190,8 @@ seen_status sn_redis_address_parse(const char *where, sn_redis_address *a, seen_
     *a = (sn_redis_address){.cluster = false};
     if (starts(where, "rediss://", &p))
         return sn_error_set(error, SEEN_ERR_UNSUPPORTED,
-                            "this build's hiredis has no TLS; use redis:// through a tunnel such "
-                            "as stunnel, or build with a hiredis that has it");
+                            "rediss:// needs TLS, which this version does not speak; run a tunnel "
+                            "such as stunnel on this machine and use redis:// to its port");
     if (starts(where, "redis-cluster://", &p))
         a->cluster = true;
     else if (starts(where, "redis+unix://", &p))

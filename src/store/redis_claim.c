@@ -2,8 +2,8 @@
  *
  * Where a layer is bounded a client claims room before it adds, some at a time, and gives back what
  * it did not need: the counter is never below what was added, and above it by at most 1/1024 of the
- * capacity, or one batch, for each client that is at work (or died at work). Where nothing is bounded the keys are
- * counted after the fact, now and then. */
+ * capacity, or one batch, for each client that is at work (or died at work). Where nothing is
+ * bounded the keys are counted after the fact, now and then. */
 #include "base/error.h"
 #include "store/redis_set.h"
 

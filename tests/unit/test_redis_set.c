@@ -365,6 +365,54 @@ static void test_unions(void **state)
               .growth = SEEN_WINDOW, .generations = 5, .capacity = 4000, .error_rate = 0.01});
 }
 
+/* Windows by time that were begun at different times: the union forgets a key no earlier than the
+ * set that it came from, in Redis as in memory. */
+static void test_union_of_ages(void **state)
+{
+    (void)state;
+    uint64_t (*real)(void) = sn_clock_now;
+    sn_clock_now = read_fake;
+    seen_options o = {.growth = SEEN_WINDOW,
+                      .generations = 4,
+                      .capacity = 3000,
+                      .error_rate = 0.001,
+                      .window_seconds = 300};
+    seen_set *a = create(NULL, o, 0), *x = create(url_of("ages"), o, 0);
+    fake_now += 90;
+    uint64_t younger = fake_now;
+    seen_set *b = create(NULL, o, 0), *y = create(url_of("ages-2"), o, 0);
+    seen_hash h = hash_of(1);
+    seen_answer here, there;
+    assert_int_equal(seen_add_hashes(b, &h, 1, &here, NULL), SEEN_OK);
+    assert_int_equal(seen_add_hashes(y, &h, 1, &there, NULL), SEEN_OK);
+    assert_int_equal(seen_merge(a, b, NULL), SEEN_OK);
+    assert_int_equal(seen_merge(x, y, NULL), SEEN_OK);
+    sn_image left, right;
+    assert_int_equal(a->ops->image(a, &left, NULL), SEEN_OK);
+    assert_int_equal(x->ops->image(x, &right, NULL), SEEN_OK);
+    for (uint32_t i = 0; i < left.layers; i++)
+        assert_int_equal(left.layer[i].born, right.layer[i].born);
+    assert_int_equal(right.layer[right.current].born, younger);
+    for (int step = 0; step < 60; step++, fake_now += 10) {
+        seen_hash other = hash_of(100 + (uint64_t)step);
+        assert_int_equal(seen_check_hashes(a, &h, 1, &here, NULL), SEEN_OK);
+        assert_int_equal(seen_check_hashes(x, &h, 1, &there, NULL), SEEN_OK);
+        assert_int_equal(here, there);
+        if (fake_now < younger + 300)
+            assert_int_equal(there, SEEN_BEFORE);
+        assert_int_equal(seen_add_hashes(a, &other, 1, &here, NULL), SEEN_OK);
+        assert_int_equal(seen_add_hashes(x, &other, 1, &there, NULL), SEEN_OK);
+        assert_int_equal(here, there);
+    }
+    assert_int_equal(seen_check_hashes(x, &h, 1, &there, NULL), SEEN_OK);
+    assert_int_equal(there, SEEN_NEW);
+    seen_close(a);
+    seen_close(b);
+    seen_close(x);
+    seen_close(y);
+    sn_clock_now = real;
+}
+
 static void test_names_of_any_bytes(void **state)
 {
     (void)state;
@@ -411,6 +459,7 @@ int main(void)
         cmocka_unit_test(test_missing_shard),
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_unions),
+        cmocka_unit_test(test_union_of_ages),
         cmocka_unit_test(test_names_of_any_bytes),
     };
     return cmocka_run_group_tests(tests, start, rig_stop);
