@@ -4,6 +4,7 @@
 #include "test_stream.h"
 
 #include <dirent.h>
+#include <pthread.h>
 #include <signal.h>
 
 static unsigned files_in_scratch(void)
@@ -172,6 +173,68 @@ static void test_closed_pipe(void **state)
     close(ends[1]);
 }
 
+static void *read_slowly(void *argument)
+{
+    static char bytes[1 << 16];
+    size_t *sum = argument;
+    int fd = (int)*sum;
+    *sum = 0;
+    for (ssize_t got; (got = read(fd, bytes, sizeof bytes)) > 0; usleep(500))
+        *sum += (size_t)got;
+    return NULL;
+}
+
+/* A pipe that does not wait, as some parents leave it, is waited for. */
+static void test_pipe_that_does_not_wait(void **state)
+{
+    (void)state;
+    enum { BYTES = 3 << 20 };
+    int ends[2];
+    sn_output *output;
+    pthread_t thread;
+    char *text = calloc(1, BYTES);
+    assert_int_equal(pipe2(ends, O_NONBLOCK), 0);
+    fcntl(ends[0], F_SETFL, 0);
+    size_t sum = (size_t)ends[0];
+    assert_int_equal(pthread_create(&thread, NULL, read_slowly, &sum), 0);
+    int standard = dup(STDOUT_FILENO);
+    fflush(stdout);
+    dup2(ends[1], STDOUT_FILENO);
+    close(ends[1]);
+    seen_status opened = sn_output_open(NULL, '\n', NULL, &output, NULL);
+    seen_status written = sn_output_write(output, text, BYTES, NULL);
+    seen_status finished = sn_output_finish(output, NULL);
+    dup2(standard, STDOUT_FILENO);
+    close(standard);
+    assert_int_equal(opened, SEEN_OK);
+    assert_int_equal(written, SEEN_OK);
+    assert_int_equal(finished, SEEN_OK);
+    pthread_join(thread, NULL);
+    assert_int_equal(sum, BYTES);
+    close(ends[0]);
+    free(text);
+}
+
+/* More than is kept back from the disk. */
+static void test_large(void **state)
+{
+    (void)state;
+    enum { PART = 1 << 20, PARTS = 70 };
+    sn_output *output;
+    char *text = malloc(PART);
+    memset(text, '\n', PART);
+    const char *path = scratch("large");
+    assert_int_equal(sn_output_open(path, '\n', NULL, &output, NULL), SEEN_OK);
+    for (int i = 0; i < PARTS; i++)
+        assert_int_equal(sn_output_write(output, text, PART, NULL), SEEN_OK);
+    assert_int_equal(sn_output_finish(output, NULL), SEEN_OK);
+    struct stat info;
+    assert_int_equal(stat(path, &info), 0);
+    assert_int_equal(info.st_size, PART * PARTS);
+    unlink(path);
+    free(text);
+}
+
 static void test_full_disk(void **state)
 {
     (void)state;
@@ -199,10 +262,16 @@ int main(void)
 {
     seed_from_environment();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_appears_at_the_end), cmocka_unit_test(test_replaces),
-        cmocka_unit_test(test_through_a_link),     cmocka_unit_test(test_open_line),
-        cmocka_unit_test(test_compressed),         cmocka_unit_test(test_closed_pipe),
-        cmocka_unit_test(test_full_disk),          cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_appears_at_the_end),
+        cmocka_unit_test(test_replaces),
+        cmocka_unit_test(test_through_a_link),
+        cmocka_unit_test(test_open_line),
+        cmocka_unit_test(test_compressed),
+        cmocka_unit_test(test_closed_pipe),
+        cmocka_unit_test(test_full_disk),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_large),
+        cmocka_unit_test(test_pipe_that_does_not_wait),
     };
     return cmocka_run_group_tests(tests, scratch_begin, scratch_end);
 }
