@@ -50,6 +50,17 @@ static void draw(const char *line)
     fflush(stderr);
 }
 
+static const char *plural(uint64_t number)
+{
+    return number == 1 ? "" : "s";
+}
+
+/* A set that is nearly empty is as good as never wrong: a number would say more than is known. */
+static const char *rate_text(char buffer[SN_TEXT], double rate)
+{
+    return rate < 1e-12 ? "below 1e-12" : sn_show_rate(buffer, rate);
+}
+
 static void show_text(sn_crawl_show *s, const sn_crawl_status *st)
 {
     char a[SN_TEXT], b[SN_TEXT], c[SN_TEXT], d[SN_TEXT], line[300];
@@ -61,10 +72,10 @@ static void show_text(sn_crawl_show *s, const sn_crawl_status *st)
         line, sizeof line, "%s pages, %.0f/s, %s queued, %s, %llu failed, %llu host%s",
         sn_show_count(a, (double)st->counts.pages), rate, sn_show_count(b, (double)st->queued),
         sn_show_size(c, (double)st->counts.bytes), (unsigned long long)st->counts.failed,
-        (unsigned long long)st->hosts, st->hosts == 1 ? "" : "s");
+        (unsigned long long)st->hosts, plural(st->hosts));
     if (st->fill > 0)
-        at += snprintf(line + at, sizeof line - (size_t)at, ", set %.0f%% full, %s wrong",
-                       100 * st->fill, sn_show_rate(d, st->error_rate));
+        at += snprintf(line + at, sizeof line - (size_t)at, ", set %.0f%% full, error rate %s",
+                       100 * st->fill, rate_text(d, st->error_rate));
     if (st->stopping)
         snprintf(line + at, sizeof line - (size_t)at, ", stopping");
     if (s->mode == SN_SHOW_REDRAWN)
@@ -107,35 +118,47 @@ static void tell_counts(const sn_args *args, const sn_crawl_result *r)
     const sn_crawl_counts *n = &r->status.counts;
     char a[SN_TEXT], b[SN_TEXT], c[SN_TEXT], line[500] = "";
     double seconds = r->status.seconds;
-    sn_note(args, "%s pages, %s in %s (%.0f pages/s)", sn_show_count(a, (double)n->pages),
-            sn_show_size(b, (double)n->bytes), sn_show_seconds(c, seconds),
+    sn_note(args, "%s page%s, %s in %s (%.0f pages/s)", sn_show_count(a, (double)n->pages),
+            plural(n->pages), sn_show_size(b, (double)n->bytes), sn_show_seconds(c, seconds),
             seconds > 0 ? (double)r->status.run_pages / seconds : 0);
     part(line, sizeof line, n->ok, "answered 2xx");
     part(line, sizeof line, n->redirects, "redirected");
+    part(line, sizeof line, n->pages - n->ok - n->redirects, "answered otherwise");
     part(line, sizeof line, n->failed, "failed");
     part(line, sizeof line, n->robots, "denied by robots.txt");
     part(line, sizeof line, n->host_limit, "over the limit of their host");
     part(line, sizeof line, n->truncated, "cut short");
-    part(line, sizeof line, n->retried, "retries");
-    part(line, sizeof line, n->dropped, "links over a limit");
+    part(line, sizeof line, n->retried, n->retried == 1 ? "retry" : "retries");
+    part(line, sizeof line, n->dropped,
+         n->dropped == 1 ? "link over a limit" : "links over a limit");
     if (line[0] != '\0')
         sn_note(args, "%s", line + 2);
 }
 
-static void tell(const sn_args *args, const sn_crawl_options *o, const sn_crawl_result *r)
+/* What the seen-set may have cost. */
+static void tell_set(const sn_args *args, bool exact, const sn_crawl_status *st)
 {
     char a[SN_TEXT], b[SN_TEXT], c[SN_TEXT];
-    tell_counts(args, r);
-    if (o->exact)
-        sn_note(args, "%s URLs seen, exactly: no page is lost to a mistake",
-                sn_show_count(a, (double)r->status.known));
+    sn_show_count(a, (double)st->known);
+    sn_show_size(b, (double)st->set_bytes);
+    const char *s = plural(st->known);
+    if (exact)
+        sn_note(args, "%s URL%s seen, exactly: no page is lost to a mistake", a, s);
+    else if (st->counts.lost < 0.005)
+        sn_note(args, "%s URL%s seen in %s, error rate %s: no page is expected to be lost", a, s, b,
+                rate_text(c, st->error_rate));
     else
         sn_note(args,
-                "%s URLs seen in %s at an error rate of %s: %.2g pages are expected to be "
-                "lost, with those that only they lead to",
-                sn_show_count(a, (double)r->status.known),
-                sn_show_size(b, (double)r->status.set_bytes), sn_show_rate(c, r->status.error_rate),
-                r->status.counts.lost);
+                "%s URL%s seen in %s, error rate %s: %.2g pages are expected to be lost, and what "
+                "only they lead to",
+                a, s, b, rate_text(c, st->error_rate), st->counts.lost);
+}
+
+static void tell(const sn_args *args, const sn_crawl_options *o, const sn_crawl_result *r)
+{
+    char a[SN_TEXT];
+    tell_counts(args, r);
+    tell_set(args, o->exact, &r->status);
     if (r->start_seen > 0 && !r->resumed)
         sn_note(args, "%llu of the start URLs had been seen already",
                 (unsigned long long)r->start_seen);
@@ -144,9 +167,9 @@ static void tell(const sn_args *args, const sn_crawl_options *o, const sn_crawl_
                 o->state);
     if (r->end != SN_CRAWL_DONE)
         sn_note(args,
-                o->state != NULL ? "stopped with %s URLs queued; --state %s goes on"
-                                 : "stopped with %s URLs queued",
-                sn_show_count(a, (double)r->status.queued), o->state);
+                o->state != NULL ? "stopped with %s URL%s queued; --state %s goes on"
+                                 : "stopped with %s URL%s queued",
+                sn_show_count(a, (double)r->status.queued), plural(r->status.queued), o->state);
 }
 
 int sn_crawl_show_end(const sn_crawl_show *s, const sn_crawl_options *options,

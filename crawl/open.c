@@ -229,8 +229,8 @@ static seen_status admit_starts(sn_engine *e)
         size_t n = sn_admit_resolve(e, url, strlen(url), NULL, 0);
         if (n == 0 || n > o->max_url)
             return sn_crawl_fail(e->error, SEEN_ERR_ARGUMENT,
-                                 "%.200s is not a URL that can be crawled: it must begin with "
-                                 "http:// or https://",
+                                 "%.200s is not a URL that can be crawled: http://HOST/ or "
+                                 "https://HOST/ is",
                                  url);
         if (!sn_scope_add_seed(e->scope, e->scratch, n) || !remember_seed(e, e->scratch, n))
             return sn_crawl_fail_memory(e->error);

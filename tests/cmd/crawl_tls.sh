@@ -34,6 +34,9 @@ python3 "$ROOT/tests/sites/warc.py" pages.warc.gz > records
 grep -q "^response $URL 200 " records || fail "WARC of HTTP/2"
 
 : > nginx/access.log
-"$SEEN" crawl -q $URL --allow-private --delay 0 --state state -o pages.jsonl
+status=0
+"$SEEN" crawl -q $URL --allow-private --delay 0 --state state -o pages.jsonl 2> err || status=$?
+[ $status = 2 ] || fail "exit $status without trust"
+grep -q 'could not be fetched: TLS failed' err || fail "no word about trust: $(cat err)"
 grep -q 'TLS failed' state/failed || fail "a certificate without trust: $(cat state/failed)"
 [ ! -s nginx/access.log ] || fail "asked without trust"
