@@ -78,7 +78,8 @@ for n in 1 3 4 7 8 10; do
     grep -q " /b$n\$" asked || fail "broken HTML: /b$n was missed"
 done
 for path in /b5 /b9 /b13 /b14 /from-404; do asked $path 0; done
-awk '$2 !~ "^/(busy|flaky|error|cut|empty|slow)$" && $1 != 1' asked > twice
+# Large bodies may take longer than --timeout on a machine at work, and are tried again.
+awk '$2 !~ "^/(busy|flaky|error|cut|empty|slow|bomb|endless)$" && $1 != 1' asked > twice
 [ ! -s twice ] || fail "asked for more than once: $(cat twice)"
 grep -q 'seen/0.1 (+' log || fail "the user agent"
 
