@@ -85,6 +85,33 @@ static void test_many(void **state)
     }
 }
 
+/* Lengths in no order, and in runs: a batch is worked on in other orders than its own. */
+static void test_many_mixed(void **state)
+{
+    (void)state;
+    enum { COUNT = 3000, LONGEST = 300 };
+    static unsigned char data[COUNT + LONGEST];
+    static seen_key keys[COUNT];
+    static seen_hash hashes[COUNT];
+    seen_hasher hasher = {SEEN_XXH3, {77, 88}};
+    fill_key(data, sizeof data);
+    uint64_t x = 1;
+    for (size_t run = 1; run < 100; run += 7) {
+        for (size_t i = 0, len = 0; i < COUNT; i++) {
+            if (i % run == 0)
+                len = (x = x * 6364136223846793005u + 1) >> 33;
+            keys[i] = (seen_key){data + i, len % LONGEST};
+        }
+        memset(hashes, 0, sizeof hashes);
+        seen_hash_many(&hasher, keys, COUNT, hashes);
+        for (size_t i = 0; i < COUNT; i++) {
+            seen_hash one = seen_hash_key(&hasher, keys[i].data, keys[i].len);
+            assert_int_equal(hashes[i].lo, one.lo);
+            assert_int_equal(hashes[i].hi, one.hi);
+        }
+    }
+}
+
 static void test_seeds(void **state)
 {
     (void)state;
@@ -143,8 +170,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_xxh3),     cmocka_unit_test(test_siphash),
-        cmocka_unit_test(test_many),     cmocka_unit_test(test_seeds),
-        cmocka_unit_test(test_set_seed), cmocka_unit_test(test_checksum),
+        cmocka_unit_test(test_many),     cmocka_unit_test(test_many_mixed),
+        cmocka_unit_test(test_seeds),    cmocka_unit_test(test_set_seed),
+        cmocka_unit_test(test_checksum),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
