@@ -13,6 +13,7 @@ typedef struct test_proxy {
     int upstream;      /* port of the server; 0: answers `reply` to every read */
     const char *reply; /* NULL: silence */
     size_t reply_len;
+    bool cluster;       /* but to CLUSTER SLOTS: that it has them all */
     unsigned cut_after; /* bytes after which a connection breaks, about; 0: never */
     unsigned seed;
     volatile bool stop;
@@ -60,6 +61,14 @@ static inline void test_proxy_serve(test_proxy *p, int client)
             ssize_t n = recv(fd[i].fd, buffer, sizeof buffer, 0);
             if (n <= 0)
                 goto out;
+            if (p->cluster && memmem(buffer, (size_t)n, "SLOTS", 5)) {
+                char all[128];
+                snprintf(all, sizeof all,
+                         "*1\r\n*3\r\n:0\r\n:16383\r\n*2\r\n$9\r\n127.0.0.1\r\n:%d\r\n", p->port);
+                if (!test_send_all(client, all, strlen(all)))
+                    goto out;
+                continue;
+            }
             if (!p->upstream) {
                 if (p->reply && !test_send_all(client, p->reply, p->reply_len))
                     goto out;
