@@ -328,6 +328,8 @@ static int fcntl_any(int fd, int what, va_list args)
     int unlock = (what == F_OFD_SETLK || what == F_OFD_SETLKW) &&
                  ((const struct flock *)argument)->l_type == F_UNLCK;
     int counts = what == F_OFD_SETLK || what == F_OFD_SETLKW || what == F_DUPFD_CLOEXEC;
+    if (what == F_DUPFD_CLOEXEC && mode != FAIL)
+        counts = 0; /* a copy is not waited for */
     if (counts && !unlock && fails(what == F_DUPFD_CLOEXEC ? EMFILE : ENOLCK))
         return -1;
     return (int)syscall(SYS_fcntl, fd, what, argument);
