@@ -123,16 +123,16 @@ static void liar(const char *reply, seen_status expected, const char *advice)
     assert_true(test_proxy_start(&proxy));
     snprintf(where, sizeof where, "redis://127.0.0.1:%d/liar", proxy.port);
     seen_options o = impatient();
-    /* A busy machine may take its time; only silence is waited for. */
+    /* A busy machine may take its time. */
     if (reply)
-        o.connect_ms = o.command_ms = 5000;
+        o.connect_ms = o.command_ms = 1500;
     uint64_t start = ms_now();
     seen_status status = seen_open(where, &o, 0, &set, &error);
     if (status != expected || !strstr(error.message, advice))
         fail_msg("%s: status %d: %s", reply ? reply : "silence", status, error.message);
     assert_non_null(strstr(error.message, where));
     seen_create(where, &o, 0, &set, &error);
-    assert_true(ms_now() - start < 20000);
+    assert_true(ms_now() - start < 30000);
     test_proxy_stop(&proxy);
 }
 
