@@ -6,6 +6,8 @@
  * the layer 1.44 bits, so a series that falls from layer to layer makes the last layers dear, which
  * hold most of the keys. There are at most 48 layers: the first 25, which a set from the smallest
  * to 10^9 keys needs, share 85 parts of a hundred of the promise equally, and the others the rest.
+ * Who names a capacity mostly knows it: then the first layer gets four tenths, and is about as
+ * large and as fast as a fixed set, and the others share the rest in the same way.
  *
  * A step that is too long wastes memory that is not filled yet, one that is too short needs many
  * layers, and that costs time and a stricter rate for each. The capacity grows by the same factor
@@ -30,11 +32,17 @@
 #include <math.h>
 
 #define FIRST_LAYER_BITS (UINT64_C(16) << 20) /* a huge page */
+#define FIRST_SAID 0.4
 
+/* The part of what is left of the promise that layer i gets. */
 static double share(uint32_t i)
 {
     enum { NEAR = 25, FAR = SN_IMAGE_LAYERS - NEAR };
-    return i < NEAR ? 0.85 / NEAR : 0.15 / FAR;
+    static const double FAR_PART = 0.15;
+    if (i >= NEAR)
+        return 1.0 / (SN_IMAGE_LAYERS - i);
+    double each = (1 - FAR_PART) / NEAR;
+    return each / (1 - i * each);
 }
 
 /* How many steps make ten times the capacity. */
@@ -80,10 +88,13 @@ seen_status sn_layers_next(const sn_image *image, sn_layer *layer, seen_error *e
         return sn_error_set(error, SEEN_ERR_FULL,
                             "the set has all its 48 layers; make a larger one");
     double rate = sn_rate_from64(image->rate64), step = pow(10, 1 / steps_of(rate)) - 1;
-    double capacity =
-        image->layers == 0 ? (double)image->capacity : ceil(step * (double)total_capacity(image));
-    seen_status status =
-        make_layer(layer, image->kind, capacity, rate * share(image->layers), error);
+    double left = rate;
+    for (uint32_t i = 0; i < image->layers; i++)
+        left -= sn_rate_from64(image->layer[i].rate64);
+    if (!(left > 0))
+        return too_strict(error);
+    seen_status status = make_layer(layer, image->kind, ceil(step * (double)total_capacity(image)),
+                                    left * share(image->layers), error);
     layer->generation = image->layers + 1;
     return status;
 }
@@ -125,19 +136,20 @@ static seen_status begin_growing(const seen_options *o, double rate, sn_image *i
                             "a growing set takes an error rate, not memory or hashes");
     image->rate64 = sn_rate_to64(rate);
     image->capacity = o->capacity;
+    double first = rate * (o->capacity ? FIRST_SAID : share(0));
     if (!image->capacity) {
-        seen_wish wish = {.size = sizeof wish,
-                          .kind = o->kind,
-                          .error_rate = rate * share(0),
-                          .bits = FIRST_LAYER_BITS};
+        seen_wish wish = {
+            .size = sizeof wish, .kind = o->kind, .error_rate = first, .bits = FIRST_LAYER_BITS};
         seen_plan plan;
         seen_status status = seen_plan_make(&wish, &plan, error);
         if (status != SEEN_OK)
             return status;
         image->capacity = round_capacity((double)plan.capacity, rate);
     }
-    seen_status status = sn_layers_next(image, &image->layer[0], error);
     image->layers = 1;
+    seen_status status =
+        make_layer(&image->layer[0], o->kind, (double)image->capacity, first, error);
+    image->layer[0].generation = 1;
     return status;
 }
 
