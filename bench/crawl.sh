@@ -19,7 +19,7 @@ SEEN=${SEEN:-$ROOT/build/seen}
 TMP=$(mktemp -d "${TMPDIR:-/tmp}/seen-bench.XXXXXX")
 . "$ROOT/tests/sites/nginx.sh"
 trap 'stop_servers; rm -rf "$TMP"' EXIT
-NGINX_LOG=off NGINX_WORKERS=2
+export NGINX_LOG=off NGINX_WORKERS=2
 if [ -d /usr/share/doc/openjdk-17-doc/api ]; then
     start_nginx SITE=/usr/share/doc/openjdk-17-doc
     FOLDER=/api/
