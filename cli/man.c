@@ -182,8 +182,8 @@ static const char about_seen[] =
 static const char about_filters[] =
     "FILTER is the path of a file, or the address of a filter in Redis: "
     "redis://[user:password@]host[:port][/db]/NAME, redis-cluster:// for a cluster, redis+unix:// "
-    "for a socket, rediss:// with TLS where the client library has it. A file may be used by "
-    "several processes at once.";
+    "for a socket. (TLS, rediss://, is refused: the client library has none; use a tunnel.) A file "
+    "may be used by several processes at once.";
 
 static const char about_numbers[] =
     "Counts may be written 5e9, 100M or 20k: k, M, G and T are powers of 1000. Sizes may be "

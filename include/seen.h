@@ -200,8 +200,8 @@ typedef struct seen_options {
 
 /* Makes an empty set.
  *   where    NULL: in memory. A path: a file, made whole or not at all, usable at once.
- *            redis://[user:password@]host[:port][/db]/NAME, redis-cluster://, redis+unix://,
- *            rediss:// : in Redis.
+ *            redis://[user:password@]host[:port][/db]/NAME, redis-cluster:// or redis+unix://:
+ *            in Redis. (rediss:// is refused with SEEN_ERR_UNSUPPORTED: no TLS yet.)
  *   set      the handle
  * Errors: SEEN_ERR_EXISTS without SEEN_REPLACE or SEEN_IF_ABSENT; SEEN_ERR_MISMATCH where
  * SEEN_IF_ABSENT finds other numbers. A file's space is reserved, so that a full disk shows here.
