@@ -7,7 +7,8 @@ PG=/usr/share/doc/postgresql-doc-15/html
 [ -d $PG ] || exit 77
 start_nginx PG=$PG
 HOST=http://127.0.0.1:$PORT_PG
-# The second one starts from a URL that the first never finds, so that both have something to do.
+# The second one starts from a URL that the first never finds, and not before the first has asked for
+# its own, so that both have something to do.
 {
     python3 "$ROOT/tests/sites/reference.py" "$HOST/index.html"
     echo "200 $HOST/index.html?two"
@@ -24,6 +25,10 @@ share() { # filter
     rm -rf one.* two.*
     : > nginx/access.log
     crawl one index.html "$1" & one=$!
+    for _ in $(seq 1000); do
+        grep -q 'GET /index.html ' nginx/access.log && break
+        sleep 0.01
+    done
     crawl two "index.html?two" "$1" & two=$!
     wait $one || fail "$1: the first crawler failed"
     wait $two || fail "$1: the second crawler failed"
