@@ -292,7 +292,7 @@ static void prepare(const job *j)
 
 static int run_child(const job *j, long n, int mode)
 {
-    int status;
+    int status = 0;
     fflush(stdout);
     pid_t child = fork();
     if (child == 0)
