@@ -71,7 +71,8 @@ static void fetch_lines(uint64_t *known, const sn_geometry *g, seen_hash h)
 
 static uint64_t all_cells(const sn_geometry *g)
 {
-    return UINT64_MAX >> (64 - g->spread * g->probes);
+    unsigned cells = g->spread * g->probes;
+    return cells < 64 ? (UINT64_C(1) << cells) - 1 : UINT64_MAX;
 }
 
 /* Room for a layer, where there is any left. */

@@ -372,7 +372,7 @@ static void test_combine(void **state)
     static unsigned char a[BYTES], b[BYTES], sum[BYTES] __attribute__((aligned(64)));
     for (int i = 0; i < BYTES; i++) {
         a[i] = (unsigned char)rng_next(&r);
-        b[i] = i < 4096 ? (unsigned char)(i / 16) : (unsigned char)rng_next(&r);
+        b[i] = (unsigned char)(i < 4096 ? (uint64_t)i / 16 : rng_next(&r));
     }
     for (int i = 0; i < 4096; i++) /* every pair of nibbles */
         a[i] = (unsigned char)(i * 17);
