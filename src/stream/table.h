@@ -3,9 +3,9 @@
  * hasher. About 15.6 bytes an entry, growth included. Each entry has four marks, bits for the
  * client, all clear when it is added.
  *
- * Threads: sn_table_add, _take, _clear and _clear_mark are for one thread at a time, and for nobody
- * else meanwhile. sn_table_add_any may be called by several threads at once. While nothing is
- * added, any number of threads may check and mark. */
+ * Threads: sn_table_add, _take, _clear, _empty and _clear_mark are for one thread at a time, and
+ * for nobody else meanwhile. sn_table_add_any may be called by several threads at once. While
+ * nothing is added, any number of threads may check and mark. */
 #ifndef SN_STREAM_TABLE_H
 #define SN_STREAM_TABLE_H
 
@@ -33,17 +33,24 @@ void sn_table_close(sn_table *table); /* NULL is ignored */
  * makes adding twice as fast. Ignored where the limit stands against it. Before the first entry. */
 void sn_table_reserve(sn_table *table, uint64_t entries);
 
+/* So many entries are likely to be there in the end: up to half of that the table grows in larger
+ * steps, which are fewer. May be said again as more is known; by the thread that adds. */
+void sn_table_foresee(sn_table *table, uint64_t entries);
+
 /* Forgets all entries and gives the memory back to the system. */
 void sn_table_clear(sn_table *table);
 
+/* Forgets all entries and keeps the memory: as many again need not make the table grow. */
+void sn_table_empty(sn_table *table);
+
 /* Adds hashes in order. answers[i]: SEEN_NEW, it was added; SEEN_BEFORE, it was there. Returns how
- * many were decided: fewer than count when the limit leaves no room for the next one. That one is
- * refused for ever; the table goes on to answer for what it holds, and sn_table_check may be asked
- * about the rest, of which nothing was added. */
+ * many were decided: fewer than count when the limit leaves no room for the next one. From then on
+ * the table adds nothing, until it is cleared or emptied: it goes on to answer for what it holds,
+ * and sn_table_check may be asked about the rest, of which nothing was added. */
 size_t sn_table_add(sn_table *table, const seen_hash *hashes, size_t count, seen_answer *answers);
 
 /* The same from several threads at once; of two that add one hash one is told SEEN_NEW. When it
- * returns less than count some of the rest were added nevertheless. */
+ * returns less than count some of the rest were added nevertheless, also by other threads. */
 size_t sn_table_add_any(sn_table *table, const seen_hash *hashes, size_t count,
                         seen_answer *answers);
 

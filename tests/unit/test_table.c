@@ -104,6 +104,30 @@ static void equal_in_one_batch(void **unused)
     sn_table_close(table);
 }
 
+/* A key that waits for a part to grow comes again before and after that: so many keys, all of them
+ * once more, and so on, at distances of less than a chunk and of some. */
+static void equal_across_growth(void **unused)
+{
+    (void)unused;
+    static seen_hash hashes[2 * BATCH];
+    static seen_answer answers[2 * BATCH];
+    static const size_t distances[] = {1, 2, 17, 63, 64, 65, 100, 128, 500};
+    sn_table *table = open_table((uint64_t)64 << 20, 0);
+    uint64_t key = 0;
+    for (int round = 0; round < 25; round++)
+        for (size_t k = 0; k < sizeof distances / sizeof *distances; k++) {
+            size_t distance = distances[k], count = BATCH / distance * distance;
+            for (size_t i = 0; i < 2 * count; i++)
+                hashes[i] = hash_of(key + i / (2 * distance) * distance + i % distance);
+            assert_int_equal(sn_table_add(table, hashes, 2 * count, answers), 2 * count);
+            for (size_t i = 0; i < 2 * count; i++)
+                assert_int_equal(answers[i], i / distance % 2 ? SEEN_BEFORE : SEEN_NEW);
+            key += count;
+        }
+    assert_int_equal(sn_table_count(table), key);
+    sn_table_close(table);
+}
+
 /* Hashes that differ only in the last of the 96 bits, only in the others, or in none that count. */
 static void ninety_six_bits(void **unused)
 {
@@ -155,6 +179,79 @@ static void limit_is_kept(void **unused)
         add_range(table, 0, added, SEEN_BEFORE);
         sn_table_close(table);
     }
+}
+
+/* Emptied, a table has all its room and none of its entries, marks or refusals. */
+static void empties(void **unused)
+{
+    (void)unused;
+    static seen_hash hashes[BATCH];
+    static seen_answer answers[BATCH];
+    sn_table *table = open_table((uint64_t)1 << 20, 0);
+    uint64_t added = 0;
+    sn_table_empty(table);
+    for (size_t got = BATCH; got == BATCH; added += got) {
+        for (size_t i = 0; i < BATCH; i++)
+            hashes[i] = hash_of(added + i);
+        got = sn_table_add(table, hashes, BATCH, answers);
+        sn_table_mark(table, 2, -1, hashes, got);
+    }
+    uint64_t bytes = sn_table_bytes(table);
+    for (uint64_t first = 0; first <= added; first += added) {
+        sn_table_empty(table);
+        assert_int_equal(sn_table_count(table), 0);
+        check_range(table, 0, 2 * added, SEEN_NEW);
+        /* Other keys lie a little less evenly. */
+        uint64_t count = first ? added - added / 16 : added;
+        add_range(table, first, count, SEEN_NEW);
+        add_range(table, first, count, SEEN_BEFORE);
+        assert_int_equal(sn_table_count(table), count);
+        assert_int_equal(sn_table_bytes(table), bytes);
+        for (uint64_t key = first; key < first + count; key++) {
+            seen_hash hash = hash_of(key);
+            sn_table_check_marked(table, 2, &hash, 1, answers);
+            assert_int_equal(answers[0], SEEN_NEW);
+        }
+    }
+    sn_table_close(table);
+}
+
+/* What is foreseen comes with memory ahead of it, of less than half of what it takes; and where the
+ * limit is in the way, the table holds no less for that. */
+static void foresees(void **unused)
+{
+    (void)unused;
+    enum { KEYS = 400000, STEP = 10000 };
+    sn_table *plain = open_table((uint64_t)64 << 20, KEYS);
+    sn_table *table = open_table((uint64_t)64 << 20, KEYS);
+    bool ahead = false;
+    for (uint64_t n = STEP; n <= KEYS; n += STEP) {
+        sn_table_foresee(table, n < KEYS / 2 ? KEYS : n + 1);
+        add_range(plain, n - STEP, STEP, SEEN_NEW);
+        add_range(table, n - STEP, STEP, SEEN_NEW);
+        uint64_t bytes = sn_table_bytes(table);
+        assert_true(bytes < (uint64_t)KEYS / 2 * 16 ||
+                    bytes <= sn_table_bytes(plain) + (256 << 10));
+        ahead |= bytes > sn_table_bytes(plain) * 5 / 4;
+    }
+    assert_true(ahead);
+    check_range(table, 0, KEYS, SEEN_BEFORE);
+    sn_table_close(plain);
+    sn_table_close(table);
+
+    uint64_t limit = (uint64_t)4 << 20, added = 0;
+    static seen_hash hashes[BATCH];
+    static seen_answer answers[BATCH];
+    table = open_table(limit, 0);
+    sn_table_foresee(table, 100 * limit);
+    for (size_t got = BATCH; got == BATCH; added += got) {
+        for (size_t i = 0; i < BATCH; i++)
+            hashes[i] = hash_of(added + i);
+        got = sn_table_add(table, hashes, BATCH, answers);
+        assert_true(sn_table_bytes(table) <= limit);
+    }
+    assert_true((double)added * 16.5 > (double)limit);
+    sn_table_close(table);
 }
 
 /* A batch that ends in the middle: of the rest nothing is there, and marks stay with their owners.
@@ -343,8 +440,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(add_and_check),
         cmocka_unit_test(equal_in_one_batch),
+        cmocka_unit_test(equal_across_growth),
         cmocka_unit_test(ninety_six_bits),
         cmocka_unit_test(limit_is_kept),
+        cmocka_unit_test(empties),
+        cmocka_unit_test(foresees),
         cmocka_unit_test(nothing_behind_the_end),
         cmocka_unit_test(bytes_per_entry),
         cmocka_unit_test(marks_last),
