@@ -53,7 +53,8 @@ seen_status sn_apply_run(const sn_apply_options *options, sn_input *input, sn_ou
 {
     *result = (sn_apply_result){0};
     apply a = {options, seen_hasher_of(options->set), output, result};
-    sn_pipeline_steps steps = {&a, prepare, decide, render, emit};
+    sn_pipeline_steps steps = {
+        .context = &a, .prepare = prepare, .decide = decide, .render = render, .emit = emit};
     seen_status status =
         sn_pipeline_run(input, &options->pipeline, &steps, &result->stopped, error);
     if (options->what != SN_APPLY_CHECK) {

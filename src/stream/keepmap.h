@@ -2,14 +2,16 @@
 #ifndef SN_STREAM_KEEPMAP_H
 #define SN_STREAM_KEEPMAP_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "seen.h"
 
+/* Several threads may set bits at once; one that reads them comes after. */
 typedef struct sn_keepmap {
-    uint64_t *words;
+    _Atomic uint64_t *words;
     size_t bytes;
 } sn_keepmap;
 
@@ -20,12 +22,13 @@ void sn_keepmap_close(sn_keepmap *map); /* a zeroed one is ignored */
 
 static inline void sn_keepmap_set(sn_keepmap *map, uint64_t bit)
 {
-    map->words[bit >> 6] |= 1ull << (bit & 63);
+    atomic_fetch_or_explicit(&map->words[bit >> 6], (uint64_t)1 << (bit & 63),
+                             memory_order_relaxed);
 }
 
 static inline bool sn_keepmap_get(const sn_keepmap *map, uint64_t bit)
 {
-    return map->words[bit >> 6] >> (bit & 63) & 1;
+    return atomic_load_explicit(&map->words[bit >> 6], memory_order_relaxed) >> (bit & 63) & 1;
 }
 
 #endif

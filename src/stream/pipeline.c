@@ -34,6 +34,7 @@ typedef struct run {
     bool ended;
     bool stopped;
 
+    sn_turn lane_turn[SN_PIPELINE_LANES];
     sn_turn decide_turn;
     sn_turn emit_turn;
     uint64_t lines; /* guarded by decide_turn */
@@ -54,7 +55,7 @@ unsigned sn_pipeline_cpus(void)
     return count < 1 ? 1 : (unsigned)count;
 }
 
-static unsigned thread_count(const sn_pipeline_options *options)
+unsigned sn_pipeline_threads(const sn_pipeline_options *options)
 {
     unsigned threads = options->threads ? options->threads : sn_pipeline_cpus();
     return threads > THREADS_MAX ? THREADS_MAX : threads;
@@ -65,12 +66,11 @@ static size_t block_size(const sn_pipeline_options *options)
     return options->block_size ? options->block_size : BLOCK_SIZE;
 }
 
-size_t sn_pipeline_memory(const sn_pipeline_options *options)
+size_t sn_pipeline_memory(const sn_pipeline_options *options, bool lanes)
 {
     /* Bytes, the second buffer for lines that go elsewhere, and columns for lines of 32 bytes. */
-    size_t size = block_size(options);
-    return thread_count(options) *
-           (2 * size + size / 32 * (sizeof(uint32_t) + sizeof(seen_hash) + 1));
+    size_t size = block_size(options), columns = sizeof(uint32_t) + sizeof(seen_hash) + 1;
+    return sn_pipeline_threads(options) * (2 * size + size / 32 * columns * (lanes ? 2 : 1));
 }
 
 static void note_failure(run *r, uint64_t number, seen_status status, const seen_error *error)
@@ -85,14 +85,31 @@ static void note_failure(run *r, uint64_t number, seen_status status, const seen
 }
 
 /* A step is skipped behind a failure, so that what leaves is a prefix of the input. */
+static bool is_behind_failure(run *r, const sn_block *block)
+{
+    return block->number >= atomic_load_explicit(&r->failed_at, memory_order_acquire);
+}
+
 static void do_step(run *r, sn_pipeline_step *step, sn_block *block)
 {
-    if (!step || block->number >= atomic_load_explicit(&r->failed_at, memory_order_acquire))
+    if (!step || is_behind_failure(r, block))
         return;
     seen_error error = {0};
     seen_status status = step(r->steps->context, block, &error);
     if (status != SEEN_OK)
         note_failure(r, block->number, status, &error);
+}
+
+static void do_lane(run *r, sn_block *block, unsigned lane)
+{
+    sn_turn_wait(&r->lane_turn[lane], block->number);
+    if (!is_behind_failure(r, block)) {
+        seen_error error = {0};
+        seen_status status = r->steps->ask(r->steps->context, block, lane, &error);
+        if (status != SEEN_OK)
+            note_failure(r, block->number, status, &error);
+    }
+    sn_turn_pass(&r->lane_turn[lane]);
 }
 
 /* Takes the next block; false when there is none. */
@@ -136,6 +153,9 @@ static void take_through(run *r, sn_block *block)
     block->lines = 0;
     do_step(r, find_lines, block);
     do_step(r, r->steps->prepare, block);
+
+    for (unsigned lane = 0; lane < r->steps->lanes; lane++)
+        do_lane(r, block, lane);
 
     sn_turn_wait(&r->decide_turn, block->number);
     block->first_line = r->lines;
@@ -185,13 +205,16 @@ static unsigned start_threads(run *r, pthread_t *threads, unsigned wanted)
 seen_status sn_pipeline_run(sn_input *input, const sn_pipeline_options *options,
                             const sn_pipeline_steps *steps, bool *stopped, seen_error *error)
 {
-    unsigned wanted = thread_count(options) - 1;
+    unsigned wanted = sn_pipeline_threads(options) - 1;
     pthread_t *threads = wanted ? malloc(wanted * sizeof *threads) : NULL;
     if (wanted && !threads)
         return sn_stream_fail(error, SEEN_ERR_MEMORY, "no memory for %u threads", wanted);
     run r = {.options = options, .steps = steps, .terminator = options->terminator};
     sn_reader_init(&r.reader, input, block_size(options), options->line_max, options->terminator);
     atomic_init(&r.failed_at, UINT64_MAX);
+    assert(steps->lanes <= SN_PIPELINE_LANES);
+    for (unsigned lane = 0; lane < steps->lanes; lane++)
+        sn_turn_init(&r.lane_turn[lane]);
     sn_turn_init(&r.decide_turn);
     sn_turn_init(&r.emit_turn);
     pthread_mutex_init(&r.read_turn, NULL);

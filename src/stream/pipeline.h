@@ -6,7 +6,10 @@
  *     in order    (keys, hashes)            (ask the set)   (select bytes)   (write)
  *
  * Each worker takes a block through all five. Three turnstiles keep the order, so that any number
- * of workers gives the same bytes as one. Each step is a function of the client and may be NULL. A
+ * of workers gives the same bytes as one. Where asking is most of the work, it can be cut into
+ * lanes: `ask` comes before `decide` and is called once for each lane, in input order for any one
+ * of them, while other blocks are in other lanes. Each lane has a share of the keys, and of what
+ * is known about keys, for itself. Each step is a function of the client and may be NULL. A
  * step that fails ends the run; blocks before it in input order are still emitted, none behind it.
  *
  * A slow pipe: what has arrived is taken through at once when no more input is waiting. */
@@ -14,6 +17,7 @@
 #define SN_STREAM_PIPELINE_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,12 +28,19 @@
 
 typedef seen_status sn_pipeline_step(void *context, sn_block *block, seen_error *error);
 
+enum { SN_PIPELINE_LANES = 8 };
+
+typedef seen_status sn_pipeline_ask(void *context, sn_block *block, unsigned lane,
+                                    seen_error *error);
+
 typedef struct sn_pipeline_steps {
     void *context;
     sn_pipeline_step *prepare; /* parallel: lines are found */
     sn_pipeline_step *decide;  /* in input order, one at a time; first_line is set */
     sn_pipeline_step *render;  /* parallel */
     sn_pipeline_step *emit;    /* in input order, one at a time */
+    sn_pipeline_ask *ask;      /* in input order, one at a time in each lane */
+    unsigned lanes;            /* at most SN_PIPELINE_LANES; 0: no `ask` */
 } sn_pipeline_steps;
 
 /* Numbers that another thread may read at any time. */
@@ -53,10 +64,14 @@ typedef struct sn_pipeline_options {
 seen_status sn_pipeline_run(sn_input *input, const sn_pipeline_options *options,
                             const sn_pipeline_steps *steps, bool *stopped, seen_error *error);
 
+/* Workers that a run has. */
+unsigned sn_pipeline_threads(const sn_pipeline_options *options);
+
 /* CPUs that this process may use. */
 unsigned sn_pipeline_cpus(void);
 
-/* Memory that a run takes for blocks of ordinary lines, in bytes. */
-size_t sn_pipeline_memory(const sn_pipeline_options *options);
+/* Memory that a run takes for blocks of ordinary lines, in bytes. `lanes`: with hashes, lines and
+ * answers once more in each block's scratch, in the order of the lanes. */
+size_t sn_pipeline_memory(const sn_pipeline_options *options, bool lanes);
 
 #endif

@@ -49,7 +49,8 @@ uint64_t sn_sets_budget(uint64_t memory, unsigned threads)
 {
     sn_pipeline_options pipeline = {.threads = threads};
     /* The program with its libraries, stacks, and buffers of temporary files. */
-    uint64_t fixed = 4 * MIB + sn_pipeline_memory(&pipeline) + threads * (MIB / 8) + memory / 16;
+    uint64_t fixed =
+        4 * MIB + sn_pipeline_memory(&pipeline, false) + threads * (MIB / 8) + memory / 16;
     return memory > fixed + 4 * MIB ? memory - fixed : 4 * MIB;
 }
 

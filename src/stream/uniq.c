@@ -21,7 +21,7 @@ static seen_status plan_memory(const sn_uniq_options *options, sn_uniq_plan *pla
 {
     plan->set = (sn_cascade_options){.capacity = plan->capacity, .error_rate = plan->error_rate};
     if (options->memory) {
-        uint64_t blocks = sn_pipeline_memory(&options->pipeline);
+        uint64_t blocks = sn_pipeline_memory(&options->pipeline, false);
         plan->set.memory =
             options->memory > 2 * blocks ? options->memory - blocks : options->memory / 2;
     }
@@ -159,7 +159,11 @@ seen_status sn_uniq_run_memory(sn_uniq *u, seen_error *error)
     if (status != SEEN_OK)
         return status;
     u->hasher = u->cascade.hasher;
-    sn_pipeline_steps steps = {u, sn_uniq_hash, sn_uniq_add, sn_uniq_select, sn_uniq_write};
+    sn_pipeline_steps steps = {.context = u,
+                               .prepare = sn_uniq_hash,
+                               .decide = sn_uniq_add,
+                               .render = sn_uniq_select,
+                               .emit = sn_uniq_write};
     status = sn_uniq_pass(u, &steps, error);
     sn_uniq_result *result = u->result;
     result->distinct = sn_cascade_keys(&u->cascade);

@@ -13,39 +13,22 @@
  *
  * Lines that never repeat (singles) are not known before the end, so all is written in the last
  * reading; where the table was full, a reading in between asks it about the lines that it knows. */
+#include "stream/uniq_exact.h"
+
 #include <stdlib.h>
 
 #include "stream/fail.h"
-#include "stream/keepmap.h"
 #include "stream/memory.h"
-#include "stream/records.h"
-#include "stream/table.h"
-#include "stream/uniq_inside.h"
 
-enum { FILES_MAX = 64, FILES_BLIND = 16, BATCH = 2048, REPEATED = 0 };
 #define TABLE_MIN ((uint64_t)1 << 20)
-
-typedef struct exact_way {
-    sn_table *table;
-    bool singles;
-    bool full;
-    uint64_t mark;  /* the first line that the table did not decide; singles: 0 */
-    uint64_t lines; /* read */
-    uint64_t waiting;
-    sn_records file[FILES_MAX];
-    unsigned files;
-    sn_keepmap map; /* SEEN_NEW, by the line's number from the mark on, or in the copy */
-    sn_copy copy;
-    bool copy_all; /* also the lines that are known to be repeats: they are written too */
-    uint64_t copied;
-} exact_way;
 
 /* ---- The plan ------------------------------------------------------------------------------- */
 
 static uint64_t table_limit(const sn_uniq_options *options)
 {
     uint64_t memory = options->memory ? options->memory : sn_memory_free() / 2;
-    uint64_t blocks = sn_pipeline_memory(&options->pipeline);
+    bool lanes = sn_pipeline_threads(&options->pipeline) > 1;
+    uint64_t blocks = sn_pipeline_memory(&options->pipeline, lanes);
     return memory > blocks + TABLE_MIN ? memory - blocks : TABLE_MIN;
 }
 
@@ -62,105 +45,42 @@ seen_status sn_uniq_plan_exact(const sn_uniq_options *options, sn_uniq_plan *pla
     return SEEN_OK;
 }
 
-/* Adds hashes to the table while it has room, and returns how many that was. For the others:
- * SEEN_BEFORE where it knows them, SEEN_UNKNOWN where not. A key that found no room once is never
- * added, or its second time would look like its first. */
-static size_t add(sn_table *table, bool full, const seen_hash *hashes, size_t count,
-                  seen_answer *answers)
-{
-    size_t decided = full ? 0 : sn_table_add(table, hashes, count, answers);
-    if (decided < count)
-        sn_table_check(table, hashes + decided, count - decided, answers + decided);
-    for (size_t i = decided; i < count; i++)
-        if (answers[i] == SEEN_NEW)
-            answers[i] = SEEN_UNKNOWN;
-    return decided;
-}
-
 /* ---- The first reading ---------------------------------------------------------------------- */
 
-/* As many files as it takes for each to fit the table, with a margin. */
-static unsigned count_files(const sn_uniq *u, uint64_t first, uint64_t *expected)
+/* The first line of a block that its table has no answer for. */
+static size_t first_unknown(const sn_block *block)
 {
-    const exact_way *way = u->way;
-    *expected = 0;
-    if (u->plan->lines == UINT64_MAX || u->plan->lines <= first)
-        return FILES_BLIND;
-    uint64_t rest = u->plan->lines - first;
-    *expected = rest * sizeof(seen_hash);
-    uint64_t entries = sn_table_count(way->table) + 1;
-    uint64_t files = rest + rest / 4;
-    files = files / entries + 1;
-    return files < 2 ? 2 : files > FILES_MAX ? FILES_MAX : (unsigned)files;
+    size_t i = 0;
+    while (i < block->lines && block->answer[i] != SEEN_UNKNOWN)
+        i++;
+    return i;
 }
 
-static seen_status begin_waiting(sn_uniq *u, uint64_t line, seen_error *error)
+/* From the mark on all that is new waits, also what a table that is not full has taken: it is to be
+ * written in order, and the others come later. */
+static void unsettle(sn_block *block, size_t first)
 {
-    exact_way *way = u->way;
-    uint64_t expected;
-    unsigned files = count_files(u, line, &expected);
-    way->full = true;
-    way->mark = way->singles ? 0 : line;
-    seen_status status = SEEN_OK;
-    while (way->files < files && status == SEEN_OK) {
-        status = sn_records_open(&way->file[way->files], u->options->temp_dir, expected, error);
-        way->files += status == SEEN_OK;
-    }
-    if (status == SEEN_OK && !way->singles && u->output && !sn_input_can_reread(u->input))
-        status = sn_copy_open(&way->copy, u->options->temp_dir, error);
-    return status;
-}
-
-/* The lines [first, lines) of a block, from the mark on: repeats, or without an answer. */
-static seen_status let_wait(sn_uniq *u, sn_block *block, size_t first, seen_error *error)
-{
-    exact_way *way = u->way;
-    for (size_t i = first; i < block->lines; i++) {
-        uint64_t number = block->first_line + i - way->mark;
-        bool waits = block->answer[i] == SEEN_UNKNOWN;
-        if (way->copy.temp && !way->singles) {
-            number = way->copied;
-            way->copied += waits || way->copy_all;
-        }
-        if (!waits)
-            continue;
-        way->waiting++;
-        uint64_t file = (uint64_t)sn_table_unused(block->hash[i]) * way->files >> 32;
-        seen_status status = sn_records_add(&way->file[file], block->hash[i], number, error);
-        if (status != SEEN_OK)
-            return status;
-    }
-    return SEEN_OK;
-}
-
-static void mark_repeats(exact_way *way, const sn_block *block, size_t count)
-{
-    seen_hash again[BATCH];
-    size_t n = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (block->answer[i] == SEEN_BEFORE)
-            again[n++] = block->hash[i];
-        if (n == BATCH || (i + 1 == count && n)) {
-            sn_table_mark(way->table, REPEATED, -1, again, n);
-            n = 0;
-        }
-    }
+    for (size_t i = first; i < block->lines; i++)
+        if (block->answer[i] == SEEN_NEW)
+            block->answer[i] = SEEN_UNKNOWN;
 }
 
 static seen_status decide(void *context, sn_block *block, seen_error *error)
 {
     sn_uniq *u = context;
-    exact_way *way = u->way;
+    sn_exact *way = u->way;
     seen_status status = SEEN_OK;
-    size_t decided = add(way->table, way->full, block->hash, block->lines, block->answer);
-    if (decided < block->lines && !way->full)
-        status = begin_waiting(u, block->first_line + decided, error);
-    if (status == SEEN_OK && way->full)
-        status = let_wait(u, block, decided, error);
-    if (status == SEEN_OK && way->singles)
-        mark_repeats(way, block, block->lines);
+    size_t decided = way->waits ? 0 : first_unknown(block);
+    for (size_t i = 0; i < decided; i++)
+        way->decided += block->answer[i] == SEEN_NEW;
+    if (decided < block->lines && !way->waits)
+        status = sn_wait_begin(u, block->first_line + decided, error);
+    if (way->waits && !way->singles)
+        unsettle(block, decided);
+    if (status == SEEN_OK && way->waits)
+        status = sn_wait_add(u, block, decided, error);
     way->lines = block->first_line + block->lines;
-    /* The steps behind look only at the block: the table has gone on by then. */
+    /* The steps behind look only at the block: the tables have gone on by then. */
     block->number_out = decided;
     block->out = decided == block->lines ? block->bytes : NULL;
     return status;
@@ -173,7 +93,7 @@ static seen_status decide(void *context, sn_block *block, seen_error *error)
 static seen_status hand_out(sn_uniq *u, const sn_block *block, size_t first, size_t end,
                             seen_error *error)
 {
-    exact_way *way = u->way;
+    sn_exact *way = u->way;
     seen_status status = SEEN_OK;
     for (size_t i = first, next; i < end && status == SEEN_OK; i = next) {
         seen_answer answer = block->answer[i];
@@ -217,109 +137,11 @@ static seen_status emit(void *context, sn_block *block, seen_error *error)
 static seen_status emit_nothing(void *context, sn_block *block, seen_error *error)
 {
     sn_uniq *u = context;
-    exact_way *way = u->way;
+    sn_exact *way = u->way;
     u->result->lines += block->lines;
     if (!way->copy.temp)
         return SEEN_OK;
     return sn_copy_add(&way->copy, block->bytes, block->length, block->terminator, error);
-}
-
-/* ---- What waited ---------------------------------------------------------------------------- */
-
-/* One batch of records with the table: sets bits of those that are new. Those for which there is
- * no room go to `again`. */
-static seen_status decide_batch(sn_uniq *u, const seen_hash *hashes, size_t count, uint64_t base,
-                                sn_records *again, seen_error *error)
-{
-    exact_way *way = u->way;
-    seen_answer answers[BATCH];
-    add(way->table, again->count > 0, hashes, count, answers);
-    for (size_t i = 0; i < count; i++) {
-        uint64_t number = sn_records_number(base, hashes[i]);
-        if (answers[i] == SEEN_UNKNOWN) {
-            seen_status status = sn_records_add(again, hashes[i], number, error);
-            if (status != SEEN_OK)
-                return status;
-        } else if (answers[i] == SEEN_NEW) {
-            u->fresh++;
-            if (!way->singles && way->map.words)
-                sn_keepmap_set(&way->map, number);
-        } else if (way->singles)
-            sn_table_mark(way->table, REPEATED, -1, &hashes[i], 1);
-    }
-    return SEEN_OK;
-}
-
-/* Singles: of the records that the table holds, those without the mark. */
-static void keep_unmarked(exact_way *way, const seen_hash *hashes, size_t count, uint64_t base)
-{
-    seen_answer there[BATCH], marked[BATCH];
-    sn_table_check(way->table, hashes, count, there);
-    sn_table_check_marked(way->table, REPEATED, hashes, count, marked);
-    for (size_t i = 0; i < count; i++)
-        if (there[i] == SEEN_BEFORE && marked[i] == SEEN_NEW)
-            sn_keepmap_set(&way->map, sn_records_number(base, hashes[i]));
-}
-
-static seen_status each_batch(sn_uniq *u, sn_records *records, sn_records *again, seen_error *error)
-{
-    exact_way *way = u->way;
-    seen_hash hashes[BATCH];
-    for (uint64_t at = 0;;) {
-        size_t got;
-        uint64_t base;
-        seen_status status = sn_records_read(records, at, hashes, BATCH, &got, &base, error);
-        if (status != SEEN_OK || !got)
-            return status;
-        if (again)
-            status = decide_batch(u, hashes, got, base, again, error);
-        else
-            keep_unmarked(way, hashes, got, base);
-        if (status != SEEN_OK)
-            return status;
-        at += got;
-    }
-}
-
-/* One file. Where its keys do not fit the table, what is left goes round again. */
-static seen_status decide_file(sn_uniq *u, sn_records *records, seen_error *error)
-{
-    exact_way *way = u->way;
-    while (records->count) {
-        sn_records again = {0};
-        sn_table_clear(way->table);
-        seen_status status = sn_records_flush(records, error);
-        if (status == SEEN_OK)
-            status = sn_records_open(&again, u->options->temp_dir, 0, error);
-        if (status == SEEN_OK)
-            status = each_batch(u, records, &again, error);
-        if (status == SEEN_OK && way->singles)
-            status = each_batch(u, records, NULL, error);
-        sn_records_close(records);
-        *records = again;
-        if (status != SEEN_OK)
-            return status;
-    }
-    sn_records_close(records);
-    return SEEN_OK;
-}
-
-static seen_status decide_waiting(sn_uniq *u, seen_error *error)
-{
-    exact_way *way = u->way;
-    u->result->temporary += way->waiting * sizeof(seen_hash);
-    u->fresh = 0;
-    for (unsigned i = 0; i < way->files; i++) {
-        if (sn_stop_get(u->options->pipeline.stop) != SN_STOP_NONE) {
-            u->result->stopped = true;
-            return SEEN_OK;
-        }
-        seen_status status = decide_file(u, &way->file[i], error);
-        if (status != SEEN_OK)
-            return status;
-    }
-    u->result->distinct += u->fresh;
-    return SEEN_OK;
 }
 
 /* ---- The last reading ----------------------------------------------------------------------- */
@@ -328,7 +150,7 @@ static seen_status answer_by_map(void *context, sn_block *block, seen_error *err
 {
     (void)error;
     const sn_uniq *u = context;
-    const exact_way *way = u->way;
+    const sn_exact *way = u->way;
     uint64_t mark = way->copy.temp ? 0 : way->mark;
     for (size_t i = 0; i < block->lines; i++) {
         uint64_t line = block->first_line + i;
@@ -341,41 +163,20 @@ static seen_status answer_by_map(void *context, sn_block *block, seen_error *err
 
 static seen_status write_by_map(sn_uniq *u, seen_error *error)
 {
-    exact_way *way = u->way;
-    sn_pipeline_steps steps = {u, NULL, answer_by_map, sn_uniq_select, sn_uniq_write};
+    sn_exact *way = u->way;
+    sn_pipeline_steps steps = {
+        .context = u, .decide = answer_by_map, .render = sn_uniq_select, .emit = sn_uniq_write};
     seen_status status = sn_uniq_pass_again(u, &way->copy, &steps, error);
     u->result->lines = way->lines;
     return status;
 }
 
-/* Singles, between the readings: what the full table of the first reading knows about its lines. */
-static seen_status ask_marks(void *context, sn_block *block, seen_error *error)
-{
-    seen_status status = sn_uniq_hash(context, block, error);
-    const sn_uniq *u = context;
-    exact_way *way = u->way;
-    if (status != SEEN_OK)
-        return status;
-    sn_table_check_marked(way->table, REPEATED, block->hash, block->lines, block->answer);
-    if (!way->full)
-        return SEEN_OK;
-    /* Waiting lines are not in the table, so they have no mark either. */
-    seen_answer there[BATCH];
-    for (size_t first = 0; first < block->lines; first += BATCH) {
-        size_t count = block->lines - first < BATCH ? block->lines - first : BATCH;
-        sn_table_check(way->table, block->hash + first, count, there);
-        for (size_t i = 0; i < count; i++)
-            if (there[i] == SEEN_NEW)
-                block->answer[first + i] = SEEN_BEFORE;
-    }
-    return SEEN_OK;
-}
-
+/* Singles, between the readings: what the full tables of the first one know about its lines. */
 static seen_status note_in_map(void *context, sn_block *block, seen_error *error)
 {
     (void)error;
     const sn_uniq *u = context;
-    exact_way *way = u->way;
+    sn_exact *way = u->way;
     for (size_t i = 0; i < block->lines; i++)
         if (block->answer[i] == SEEN_NEW)
             sn_keepmap_set(&way->map, block->first_line + i);
@@ -386,49 +187,54 @@ static seen_status note_in_map(void *context, sn_block *block, seen_error *error
 
 static seen_status run_singles(sn_uniq *u, seen_error *error)
 {
-    exact_way *way = u->way;
+    sn_exact *way = u->way;
     seen_status status = SEEN_OK;
     if (!sn_input_can_reread(u->input))
         status = sn_copy_open(&way->copy, u->options->temp_dir, error);
     way->copy_all = true;
     if (status == SEEN_OK) {
-        sn_pipeline_steps first = {u, sn_uniq_hash, decide, NULL, emit_nothing};
+        sn_pipeline_steps first = {
+            u, sn_lanes_hash, decide, NULL, emit_nothing, sn_lanes_ask, way->lanes};
         status = sn_uniq_pass(u, &first, error);
     }
     if (status != SEEN_OK || u->result->stopped)
         return status;
-    u->result->distinct = sn_table_count(way->table);
-    if (!way->full) {
-        sn_pipeline_steps last = {u, ask_marks, NULL, sn_uniq_select, sn_uniq_write};
+    u->result->distinct = sn_lanes_count(way);
+    if (!way->waits) {
+        sn_pipeline_steps last = {.context = u,
+                                  .prepare = sn_lanes_ask_marks,
+                                  .render = sn_uniq_select,
+                                  .emit = sn_uniq_write};
         status = sn_uniq_pass_again(u, &way->copy, &last, error);
         u->result->lines = way->lines;
         return status;
     }
     status = sn_keepmap_open(&way->map, way->lines, u->options->temp_dir, error);
     if (status == SEEN_OK) {
-        sn_pipeline_steps between = {u, ask_marks, note_in_map, NULL, NULL};
+        sn_pipeline_steps between = {
+            .context = u, .prepare = sn_lanes_ask_marks, .decide = note_in_map};
         status = sn_uniq_pass_again(u, &way->copy, &between, error);
     }
     if (status == SEEN_OK && !u->result->stopped)
-        status = decide_waiting(u, error);
+        status = sn_wait_decide(u, error);
     return status == SEEN_OK && !u->result->stopped ? write_by_map(u, error) : status;
 }
 
 static seen_status run_first(sn_uniq *u, seen_error *error)
 {
-    exact_way *way = u->way;
+    sn_exact *way = u->way;
     way->copy_all = u->dropped || u->keep == SEEN_BEFORE;
-    sn_pipeline_steps first = {u, sn_uniq_hash, decide, render, emit};
+    sn_pipeline_steps first = {u, sn_lanes_hash, decide, render, emit, sn_lanes_ask, way->lanes};
     seen_status status = sn_uniq_pass(u, &first, error);
-    u->result->distinct = sn_table_count(way->table);
-    if (status != SEEN_OK || u->result->stopped || !way->full)
+    u->result->distinct = way->decided;
+    if (status != SEEN_OK || u->result->stopped || !way->waits)
         return status;
     if (u->output) {
         uint64_t lines = way->copy.temp ? way->copied : way->lines - way->mark;
         status = sn_keepmap_open(&way->map, lines, u->options->temp_dir, error);
     }
     if (status == SEEN_OK)
-        status = decide_waiting(u, error);
+        status = sn_wait_decide(u, error);
     if (status != SEEN_OK || u->result->stopped)
         return status;
     if (u->output)
@@ -441,24 +247,24 @@ static seen_status run_first(sn_uniq *u, seen_error *error)
 
 seen_status sn_uniq_run_exact(sn_uniq *u, seen_error *error)
 {
-    exact_way *way = calloc(1, sizeof *way);
+    sn_exact *way = calloc(1, sizeof *way);
     if (!way)
         return sn_stream_fail(error, SEEN_ERR_MEMORY, "no memory for an exact table");
     u->way = way;
     way->singles = u->options->what == SN_UNIQ_SINGLES;
-    uint64_t expected = u->plan->lines == UINT64_MAX ? 0 : u->plan->lines;
+    way->expected = u->plan->lines == UINT64_MAX ? 0 : u->plan->lines;
     seen_status status = seen_hasher_random(SEEN_XXH3, &u->hasher, error);
     if (status == SEEN_OK)
-        status = sn_table_open(table_limit(u->options), expected, &way->table, error);
+        status = sn_lanes_open(way, table_limit(u->options),
+                               sn_pipeline_threads(&u->options->pipeline), error);
     if (status == SEEN_OK)
         status = way->singles ? run_singles(u, error) : run_first(u, error);
-    if (way->table)
-        u->result->memory = sn_table_bytes(way->table);
+    u->result->memory = sn_lanes_bytes(way);
     for (unsigned i = 0; i < way->files; i++)
         sn_records_close(&way->file[i]);
     sn_keepmap_close(&way->map);
     sn_copy_close(&way->copy);
-    sn_table_close(way->table);
+    sn_lanes_close(way);
     free(way);
     return status;
 }

@@ -128,7 +128,11 @@ static seen_status run_in_place(sn_uniq *u, seen_error *error)
 {
     filter_way *way = u->way;
     way->each_block = !sn_output_is_file(u->output);
-    sn_pipeline_steps steps = {u, sn_uniq_hash, decide_in_place, sn_uniq_select, write_then_add};
+    sn_pipeline_steps steps = {.context = u,
+                               .prepare = sn_uniq_hash,
+                               .decide = decide_in_place,
+                               .render = sn_uniq_select,
+                               .emit = write_then_add};
     seen_status status = sn_uniq_pass(u, &steps, error);
     /* Also after a failure: what was written before it is to be remembered. */
     seen_status last = add_batch(u, status == SEEN_OK ? error : NULL);
@@ -201,7 +205,11 @@ static seen_status run_deferred(sn_uniq *u, seen_error *error)
         status = sn_temp_open(u->options->temp_dir, 0, &way->later, error);
     if (status != SEEN_OK)
         return status;
-    sn_pipeline_steps steps = {u, sn_uniq_hash, decide_deferred, sn_uniq_select, sn_uniq_write};
+    sn_pipeline_steps steps = {.context = u,
+                               .prepare = sn_uniq_hash,
+                               .decide = decide_deferred,
+                               .render = sn_uniq_select,
+                               .emit = sn_uniq_write};
     status = sn_uniq_pass(u, &steps, error);
     if (status == SEEN_OK)
         status = sn_uniq_finish(u, error);
@@ -220,7 +228,11 @@ static seen_status add_first(void *context, sn_block *block, seen_error *error)
 
 static seen_status run_remember_first(sn_uniq *u, seen_error *error)
 {
-    sn_pipeline_steps steps = {u, sn_uniq_hash, add_first, sn_uniq_select, sn_uniq_write};
+    sn_pipeline_steps steps = {.context = u,
+                               .prepare = sn_uniq_hash,
+                               .decide = add_first,
+                               .render = sn_uniq_select,
+                               .emit = sn_uniq_write};
     return sn_uniq_pass(u, &steps, error);
 }
 

@@ -82,7 +82,8 @@ static seen_status make_sets(sn_uniq *u, seen_error *error)
 static seen_status second_reading(sn_uniq *u, seen_error *error)
 {
     singles_way *way = u->way;
-    sn_pipeline_steps steps = {u, hash_and_ask, NULL, sn_uniq_select, sn_uniq_write};
+    sn_pipeline_steps steps = {
+        .context = u, .prepare = hash_and_ask, .render = sn_uniq_select, .emit = sn_uniq_write};
     return sn_uniq_pass_again(u, &way->copy, &steps, error);
 }
 
@@ -104,7 +105,8 @@ seen_status sn_uniq_run_singles(sn_uniq *u, seen_error *error)
     u->way = &way;
     seen_status status = make_sets(u, error);
     if (status == SEEN_OK) {
-        sn_pipeline_steps steps = {u, sn_uniq_hash, find_repeats, NULL, keep_bytes};
+        sn_pipeline_steps steps = {
+            .context = u, .prepare = sn_uniq_hash, .decide = find_repeats, .emit = keep_bytes};
         status = sn_uniq_pass(u, &steps, error);
     }
     /* A line that came once so far may come again: a prefix of the input has no answer. */

@@ -12,8 +12,10 @@ typedef struct gather {
     uint64_t lines, decided, emitted;
     uint64_t offset; /* in the file */
     size_t file;
-    int fail_step; /* 1 prepare, 2 decide, 3 render, 4 emit */
+    int fail_step; /* 1 prepare, 2 decide, 3 render, 4 emit, 5 ask */
     _Atomic unsigned inside;
+    unsigned lanes;
+    uint64_t asked[SN_PIPELINE_LANES]; /* blocks; plain: a lane's turnstile guards it */
     sn_stop *stop;
     uint64_t stop_at;
     int tell; /* written to after each emit, or -1 */
@@ -38,10 +40,28 @@ static seen_status prepare(void *context, sn_block *block, seen_error *error)
     return maybe_fail(context, block, 1, error);
 }
 
+/* In each lane blocks come in input order, and have been in the lanes before. */
+static seen_status ask(void *context, sn_block *block, unsigned lane, seen_error *error)
+{
+    gather *g = context;
+    assert_true(lane < g->lanes);
+    assert_int_equal(maybe_fail(g, block, 1, error), SEEN_OK); /* `prepare` has done its work */
+    assert_int_equal(block->number, g->asked[lane]);
+    if (block->number % 16 == lane)
+        usleep(100); /* the others come to wait */
+    if (lane == 0)
+        block->number_out = 0;
+    assert_int_equal(block->number_out++, lane);
+    assert_int_equal(block->number, g->asked[lane]++);
+    return lane == 1 ? maybe_fail(g, block, 5, error) : SEEN_OK;
+}
+
 static seen_status decide(void *context, sn_block *block, seen_error *error)
 {
     gather *g = context;
     assert_int_equal(atomic_fetch_add(&g->inside, 1), 0);
+    if (g->lanes)
+        assert_int_equal(block->number_out, g->lanes);
     assert_int_equal(block->number, g->decided++);
     assert_int_equal(block->first_line, g->lines);
     g->lines += block->lines;
@@ -87,7 +107,13 @@ static seen_status run(const char *const *paths, size_t count, const sn_pipeline
                        gather *g, bool *stopped, seen_error *error)
 {
     sn_input *input;
-    sn_pipeline_steps steps = {g, prepare, decide, render, emit};
+    sn_pipeline_steps steps = {.context = g,
+                               .prepare = prepare,
+                               .decide = decide,
+                               .render = render,
+                               .emit = emit,
+                               .ask = ask,
+                               .lanes = g->lanes};
     assert_int_equal(sn_input_open(paths, count, options->stop, &input, error), SEEN_OK);
     seen_status status = sn_pipeline_run(input, options, &steps, stopped, error);
     sn_input_close(input);
@@ -116,7 +142,7 @@ static void test_same_bytes(void **state)
         }
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
             for (size_t t = 0; t < sizeof threads / sizeof *threads; t++) {
-                gather g = {.tell = -1};
+                gather g = {.tell = -1, .lanes = (unsigned)(s + t) % 4};
                 sn_meter meter = {0};
                 sn_pipeline_options options = {.threads = threads[t],
                                                .block_size = sizes[s],
@@ -129,6 +155,8 @@ static void test_same_bytes(void **state)
                 if (at)
                     assert_memory_equal(g.bytes, joined, at);
                 assert_int_equal(g.decided, g.emitted);
+                for (unsigned lane = 0; lane < g.lanes; lane++)
+                    assert_int_equal(g.asked[lane], g.emitted);
                 assert_int_equal(atomic_load(&meter.lines), g.lines);
                 free(g.bytes);
             }
@@ -148,9 +176,9 @@ static void test_failure(void **state)
     size_t length;
     char *text = read_file(path, &length);
     char *bad = strstr(text, "fail\n");
-    for (int step = 1; step <= 4; step++)
+    for (int step = 1; step <= 5; step++)
         for (size_t t = 0; t < sizeof threads / sizeof *threads; t++) {
-            gather g = {.fail_step = step, .tell = -1};
+            gather g = {.fail_step = step, .tell = -1, .lanes = 3};
             sn_pipeline_options options = {
                 .threads = threads[t], .block_size = 500, .terminator = '\n'};
             seen_error error = {0};

@@ -1,0 +1,215 @@
+/* The tables of `uniq --exact`.
+ *
+ * Asking is most of the work, and of equal lines the first must win, so that two threads may not
+ * ask one table as they please. Each table is asked in input order, but there are several, each for
+ * a share of the hashes: while one thread takes a block through the second, another takes the next
+ * block through the first.
+ *
+ *     block     h0 h1 h2 h3 h4 …          hashes as lines come
+ *     split     h0 h3 … | h1 h2 h4 …      one lane after the other, each in order
+ *     answers   a0 a3 … | a1 a2 a4 …      and back to the lines */
+#include <stdlib.h>
+
+#include "stream/uniq_exact.h"
+
+/* Below this many bytes a table is too small to be cut. */
+#define LANE_MIN ((uint64_t)2 << 20)
+
+/* At the front of the block's scratch. */
+typedef struct split {
+    size_t first[SN_EXACT_LANES + 1]; /* of each lane; and the end */
+    seen_hash *hash;
+    uint32_t *line;
+    seen_answer *answer;
+} split;
+
+/* What a lane is asked of a block. */
+typedef struct share {
+    const seen_hash *hash;
+    const uint32_t *line; /* NULL: they are the lines of the block */
+    seen_answer *answer;
+    size_t count;
+} share;
+
+static unsigned choose_lanes(uint64_t limit, unsigned threads)
+{
+    unsigned lanes = 1;
+    while (lanes < SN_EXACT_LANES && lanes < threads && limit / (2 * lanes) >= LANE_MIN)
+        lanes *= 2;
+    return lanes;
+}
+
+seen_status sn_lanes_open(sn_exact *way, uint64_t limit, unsigned threads, seen_error *error)
+{
+    way->lanes = choose_lanes(limit, threads);
+    seen_status status = SEEN_OK;
+    for (unsigned i = 0; i < way->lanes && status == SEEN_OK; i++)
+        status = sn_table_open(limit / way->lanes, way->expected / way->lanes, &way->lane[i].table,
+                               error);
+    return status;
+}
+
+void sn_lanes_close(sn_exact *way)
+{
+    for (unsigned i = 0; i < way->lanes; i++)
+        sn_table_close(way->lane[i].table);
+}
+
+uint64_t sn_lanes_count(const sn_exact *way)
+{
+    uint64_t count = 0;
+    for (unsigned i = 0; i < way->lanes; i++)
+        count += sn_table_count(way->lane[i].table);
+    return count;
+}
+
+uint64_t sn_lanes_bytes(const sn_exact *way)
+{
+    uint64_t bytes = 0;
+    for (unsigned i = 0; i < way->lanes; i++)
+        bytes += way->lane[i].table ? sn_table_bytes(way->lane[i].table) : 0;
+    return bytes;
+}
+
+/* ---- Cutting a block ------------------------------------------------------------------------ */
+
+static inline unsigned lane_of(const sn_exact *way, seen_hash hash)
+{
+    return (unsigned)((uint64_t)sn_table_unused(hash) * way->lanes >> 32);
+}
+
+static seen_status cut(const sn_exact *way, sn_block *block, seen_error *error)
+{
+    if (way->lanes == 1)
+        return SEEN_OK;
+    size_t lines = block->lines, each = sizeof(seen_hash) + sizeof(uint32_t) + sizeof(seen_answer);
+    seen_status status = sn_block_scratch(block, sizeof(split) + lines * each, error);
+    if (status != SEEN_OK)
+        return status;
+    split *s = block->scratch;
+    s->hash = (seen_hash *)(s + 1);
+    s->line = (uint32_t *)(s->hash + lines);
+    s->answer = (seen_answer *)(s->line + lines);
+    size_t next[SN_EXACT_LANES + 1] = {0};
+    for (size_t i = 0; i < lines; i++)
+        next[lane_of(way, block->hash[i]) + 1]++;
+    for (unsigned lane = 0; lane < way->lanes; lane++)
+        next[lane + 1] += next[lane];
+    for (unsigned lane = 0; lane <= way->lanes; lane++)
+        s->first[lane] = next[lane];
+    for (size_t i = 0; i < lines; i++) {
+        size_t to = next[lane_of(way, block->hash[i])]++;
+        s->hash[to] = block->hash[i];
+        s->line[to] = (uint32_t)i;
+    }
+    return SEEN_OK;
+}
+
+static share share_of(const sn_exact *way, const sn_block *block, unsigned lane)
+{
+    if (way->lanes == 1)
+        return (share){block->hash, NULL, block->answer, block->lines};
+    const split *s = block->scratch;
+    size_t first = s->first[lane];
+    return (share){s->hash + first, s->line + first, s->answer + first, s->first[lane + 1] - first};
+}
+
+static void hand_back(const share *part, sn_block *block)
+{
+    for (size_t i = 0; part->line && i < part->count; i++)
+        block->answer[part->line[i]] = part->answer[i];
+}
+
+/* ---- Asking --------------------------------------------------------------------------------- */
+
+size_t sn_lanes_add(sn_exact_lane *lane, const seen_hash *hashes, size_t count,
+                    seen_answer *answers)
+{
+    /* A key that found no room once is never added, or its second time would look like its
+     * first. */
+    size_t decided = lane->full ? 0 : sn_table_add(lane->table, hashes, count, answers);
+    if (decided == count)
+        return count;
+    lane->full = true;
+    sn_table_check(lane->table, hashes + decided, count - decided, answers + decided);
+    for (size_t i = decided; i < count; i++)
+        if (answers[i] == SEEN_NEW)
+            answers[i] = SEEN_UNKNOWN;
+    return decided;
+}
+
+static void mark_repeats(sn_table *table, const share *part)
+{
+    seen_hash again[SN_EXACT_BATCH];
+    size_t n = 0;
+    for (size_t i = 0; i < part->count; i++) {
+        if (part->answer[i] == SEEN_BEFORE)
+            again[n++] = part->hash[i];
+        if (n == SN_EXACT_BATCH || (i + 1 == part->count && n)) {
+            sn_table_mark(table, SN_EXACT_REPEATED, -1, again, n);
+            n = 0;
+        }
+    }
+}
+
+/* If the lines to come are as new as the last ones were, how many will there be? */
+static void foresee(const sn_exact *way, sn_exact_lane *lane, const share *part)
+{
+    size_t fresh = 0;
+    for (size_t i = 0; i < part->count; i++)
+        fresh += part->answer[i] == SEEN_NEW;
+    double now = (double)fresh / (double)(part->count + 1), weight = lane->asked ? 0.1 : 1;
+    lane->recent += (now - lane->recent) * weight;
+    lane->asked += part->count;
+    uint64_t expected = way->expected / way->lanes;
+    if (expected <= lane->asked)
+        return;
+    double rest = (double)(expected - lane->asked) * lane->recent;
+    sn_table_foresee(lane->table, sn_table_count(lane->table) + (uint64_t)rest);
+}
+
+seen_status sn_lanes_hash(void *context, sn_block *block, seen_error *error)
+{
+    const sn_uniq *u = context;
+    seen_status status = sn_uniq_hash(context, block, error);
+    return status == SEEN_OK ? cut(u->way, block, error) : status;
+}
+
+seen_status sn_lanes_ask(void *context, sn_block *block, unsigned number, seen_error *error)
+{
+    (void)error;
+    const sn_uniq *u = context;
+    sn_exact *way = u->way;
+    sn_exact_lane *lane = &way->lane[number];
+    share part = share_of(way, block, number);
+    sn_lanes_add(lane, part.hash, part.count, part.answer);
+    if (way->singles)
+        mark_repeats(lane->table, &part);
+    if (!lane->full && way->expected)
+        foresee(way, lane, &part);
+    hand_back(&part, block);
+    return SEEN_OK;
+}
+
+seen_status sn_lanes_ask_marks(void *context, sn_block *block, seen_error *error)
+{
+    const sn_uniq *u = context;
+    const sn_exact *way = u->way;
+    seen_status status = sn_lanes_hash(context, block, error);
+    for (unsigned i = 0; i < way->lanes && status == SEEN_OK; i++) {
+        const sn_table *table = way->lane[i].table;
+        share part = share_of(way, block, i);
+        sn_table_check_marked(table, SN_EXACT_REPEATED, part.hash, part.count, part.answer);
+        /* Waiting lines are not in the table, so they have no mark either. */
+        seen_answer there[SN_EXACT_BATCH];
+        for (size_t at = 0; way->lane[i].full && at < part.count; at += SN_EXACT_BATCH) {
+            size_t count = part.count - at < SN_EXACT_BATCH ? part.count - at : SN_EXACT_BATCH;
+            sn_table_check(table, part.hash + at, count, there);
+            for (size_t k = 0; k < count; k++)
+                if (there[k] == SEEN_NEW)
+                    part.answer[at + k] = SEEN_BEFORE;
+        }
+        hand_back(&part, block);
+    }
+    return status;
+}
