@@ -2,7 +2,7 @@
 #
 #   make            build the command (build/seen), both libraries and the benchmarks
 #   make demo       the main jobs on a sample, with something to look at
-#   make test       every test: release, sanitizers, analysis (about ten minutes)
+#   make test       every test: release, sanitizers, analysis (ten minutes on two cores)
 #   make check      the quick part: release build and its tests
 #   make install    PREFIX=/usr/local by default; DESTDIR is honoured
 #
@@ -21,7 +21,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 # Left to the release build: they wait for servers, browsers or thousands of processes.
 LONG = redis_(cluster|winners|channel)|crawl_(sites|kill|hosts|tls)|plan_html|options|common_(memory|scale)|common$$|uniq_filter|trust\.(stats|kill|fault|power)
 # What has threads in it.
-THREADED = unit.test_(threads|set|file|pipeline|uniq|cascade|table|spill|lines|output|redis_pool|fetch|state)$$|cmd.(uniq_threads|add|common_inputs)$$
+THREADED = unit.test_(threads|set|file|pipeline|uniq|cascade|table|spill|lines|output|uniq_lanes|redis_known|fetch|state)$$|cmd.(uniq_threads|add|common_inputs)$$
 # Many tests wait for a disk, a server or a clock: more of them than processors run at once.
 CTEST = ctest --output-on-failure --timeout 600 -j $(shell echo $$(($(JOBS) * 2)))
 
