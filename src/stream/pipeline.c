@@ -187,16 +187,16 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* Starts up to `wanted` threads with all signals blocked, so that a handler runs in the caller's
- * thread. Fewer are enough: one worker does everything, only slower. */
-static unsigned start_threads(run *r, pthread_t *threads, unsigned wanted)
+unsigned sn_pipeline_start(pthread_t *threads, unsigned wanted, void *(*work_on)(void *),
+                           void *first, size_t step)
 {
     sigset_t all, before;
     sigfillset(&all);
     if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0)
         return 0;
     unsigned started = 0;
-    while (started < wanted && pthread_create(&threads[started], NULL, work, r) == 0)
+    while (started < wanted &&
+           pthread_create(&threads[started], NULL, work_on, (char *)first + started * step) == 0)
         started++;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return started;
@@ -220,7 +220,7 @@ seen_status sn_pipeline_run(sn_input *input, const sn_pipeline_options *options,
     pthread_mutex_init(&r.read_turn, NULL);
     pthread_mutex_init(&r.failure, NULL);
 
-    unsigned started = threads ? start_threads(&r, threads, wanted) : 0;
+    unsigned started = threads ? sn_pipeline_start(threads, wanted, work, &r, 0) : 0;
     work(&r);
     for (unsigned i = 0; i < started; i++)
         pthread_join(threads[i], NULL);

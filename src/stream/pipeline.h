@@ -16,6 +16,7 @@
 #ifndef SN_STREAM_PIPELINE_H
 #define SN_STREAM_PIPELINE_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -66,6 +67,12 @@ seen_status sn_pipeline_run(sn_input *input, const sn_pipeline_options *options,
 
 /* Workers that a run has. */
 unsigned sn_pipeline_threads(const sn_pipeline_options *options);
+
+/* Starts up to `wanted` threads with all signals blocked, so that a handler runs in the caller's
+ * thread; thread i gets `first` + i * `step` bytes. Returns how many there are: fewer are enough.
+ */
+unsigned sn_pipeline_start(pthread_t *threads, unsigned wanted, void *(*work)(void *), void *first,
+                           size_t step);
 
 /* CPUs that this process may use. */
 unsigned sn_pipeline_cpus(void);

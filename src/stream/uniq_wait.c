@@ -2,7 +2,6 @@
  * that the tables do not use. After the reading each file is decided with an empty table, several
  * at once. */
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -175,22 +174,6 @@ static void *decide_files(void *argument)
     }
 }
 
-/* Starts threads with all signals blocked, so that a handler runs in the caller's; fewer are
- * enough. */
-static unsigned start(worker *workers, pthread_t *threads, unsigned wanted)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0)
-        return 0;
-    unsigned started = 0;
-    while (started < wanted &&
-           pthread_create(&threads[started], NULL, decide_files, &workers[started]) == 0)
-        started++;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return started;
-}
-
 seen_status sn_wait_decide(sn_uniq *u, seen_error *error)
 {
     sn_exact *way = u->way;
@@ -201,7 +184,7 @@ seen_status sn_wait_decide(sn_uniq *u, seen_error *error)
     u->result->temporary += way->waiting * sizeof(seen_hash);
     for (unsigned i = 0; i < way->lanes; i++)
         workers[i] = (worker){.u = u, .lane = &way->lane[i], .next = &next};
-    unsigned started = start(workers, threads, others);
+    unsigned started = sn_pipeline_start(threads, others, decide_files, workers, sizeof *workers);
     decide_files(&workers[others]);
     for (unsigned i = 0; i < started; i++)
         pthread_join(threads[i], NULL);
