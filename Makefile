@@ -7,7 +7,8 @@
 #   make install    PREFIX=/usr/local by default; DESTDIR is honoured
 #
 #   make bench      the benchmarks that fit in a few minutes; bench-NAME for one of them
-#   make fuzz       every fuzz target for FUZZ_SECONDS (60) each
+#   make fuzz       every fuzz target for FUZZ_SECONDS (60) each; FUZZ_RUNS=10000000: in turns, until
+#                   each has had so many executions, most of them without AddressSanitizer
 #   make coverage   line coverage of src/
 #   make billion    a billion keys, past 2^32 bits      make scale   two files of 200 million lines
 #   make stress     1,000 kills and power cuts a path   make dist    a source archive
@@ -17,6 +18,7 @@ MAKEFLAGS += --no-print-directory
 SHELL := /bin/bash
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
+FUZZ_RUNS ?= 0
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 # Left to the release build: they wait for servers, browsers or thousands of processes.
 LONG = redis_(cluster|winners|channel)|crawl_(sites|kill|hosts|tls)|plan_html|options|common_(memory|scale)|common$$|uniq_filter|trust\.(stats|kill|fault|power)
@@ -83,8 +85,14 @@ bench-%: deps-bench build
 
 fuzz: deps-test
 	@cmake --preset fuzz > /dev/null
-	@cmake --build build-fuzz -j $(JOBS)
+	@cmake --build build-fuzz -j $(JOBS) --target fuzz-targets
+ifneq ($(FUZZ_RUNS),0)
+	@cmake --preset fuzz-fast > /dev/null
+	@cmake --build build-fuzz-fast -j $(JOBS) --target fuzz-targets
+	@FUZZ_RUNS=$(FUZZ_RUNS) FUZZ_FAST=build-fuzz-fast tools/fuzz build-fuzz $(FUZZ_SECONDS)
+else
 	@tools/fuzz build-fuzz $(FUZZ_SECONDS)
+endif
 
 coverage: deps-test
 	@tools/coverage

@@ -106,9 +106,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t line_max = data[1] & 2 ? data[1] / 4 + 1 : 0;
     data += 2;
     size -= 2;
-    int fd = memfd_create("data", MFD_CLOEXEC);
-    need(fd >= 0 && write(fd, data, size) == (ssize_t)size);
+    static int fd = -1;
+    if (fd < 0)
+        fd = memfd_create("data", MFD_CLOEXEC);
+    need(ftruncate(fd, (off_t)size) == 0 && pwrite(fd, data, size, 0) == (ssize_t)size);
     read_blocks(fd, data, size, block_size, line_max, terminator);
-    close(fd);
     return 0;
 }

@@ -93,6 +93,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_plan(&w, &plan);
     else
         check(plan.lines == 4711 && e.status == SEEN_ERR_ARGUMENT && strlen(e.message) > 20);
-    check_options(&w, raw[32]);
+    /* Planning takes all the time: some inputs do it once. */
+    if (raw[33] % 2 == 0)
+        check_options(&w, raw[32]);
     return 0;
 }
