@@ -53,10 +53,15 @@ if(NOT SEEN_SANITIZE)
   add_test(NAME trust.kill COMMAND fault_kill)
   trust_program(fault_power fault/powercut.c)
   add_test(NAME trust.power COMMAND fault_power)
+  trust_program(fault_power_stream fault/powercut_stream.c)
+  target_link_libraries(fault_power_stream PRIVATE seencli)
+  add_test(NAME trust.power_stream COMMAND fault_power_stream)
   trust_program(fault_full fault/full.c)
   add_test(NAME trust.full COMMAND fault_full)
-  set_tests_properties(trust.faults trust.stream trust.kill trust.power trust.full PROPERTIES
+  set_tests_properties(trust.faults trust.stream trust.kill trust.power trust.power_stream
+    trust.full PROPERTIES
     TIMEOUT 300 SKIP_RETURN_CODE 77)
-  add_custom_target(faults-long COMMAND fault_kill 1000 COMMAND fault_power 1000 USES_TERMINAL
+  add_custom_target(faults-long COMMAND fault_kill 1000 COMMAND fault_power 1000
+    COMMAND fault_power_stream 1000 USES_TERMINAL
     COMMENT "1,000 kills and 1,000 power cuts on each path")
 endif()
