@@ -206,7 +206,8 @@ static seen_status parse_rules(sn_engine *e, sn_job *job)
 static void postpone(sn_engine *e, sn_host *host, const sn_transfer *t)
 {
     int64_t now = sn_fetch_now();
-    bool hopeless = t->error == SN_FETCH_PRIVATE || t->error == SN_FETCH_TLS;
+    bool hopeless =
+        t->error == SN_FETCH_PRIVATE || t->error == SN_FETCH_TLS || t->error == SN_FETCH_CA;
     if (host->rules_tries < e->options->retries && !hopeless) {
         uint64_t wait = e->options->backoff_ms << host->rules_tries++;
         if (t->wait_ms > wait)

@@ -379,6 +379,8 @@ static sn_fetch_error classify(const sn_transfer *t, CURLcode code)
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_ISSUER_ERROR:
         return SN_FETCH_TLS;
+    case CURLE_SSL_CACERT_BADFILE:
+        return SN_FETCH_CA;
     case CURLE_PARTIAL_FILE:
     case CURLE_GOT_NOTHING:
     case CURLE_SEND_ERROR:
@@ -437,6 +439,7 @@ const char *sn_fetch_error_text(sn_fetch_error error)
         [SN_FETCH_CONNECT] = "no connection",
         [SN_FETCH_TIMEOUT] = "timeout",
         [SN_FETCH_TLS] = "TLS failed",
+        [SN_FETCH_CA] = "no CA certificates (install ca-certificates, or say --ca-file)",
         [SN_FETCH_BROKEN] = "connection broke off",
         [SN_FETCH_HEADERS] = "too many headers",
         [SN_FETCH_ENCODING] = "bad content encoding",

@@ -5,7 +5,7 @@ start_server bad.py "$TMP/log"
 HOST=http://127.0.0.1:$PORT_SERVER
 
 status=0
-"$SEEN" crawl "$HOST/" --allow-private --delay 0 --per-host 16 --max-body 1MB --timeout 2s \
+"$SEEN" crawl "$HOST/" --allow-private --delay 0 --per-host 16 --max-body 1MB --timeout 4s \
     --retries 2 --backoff 100ms --max-repeats 3 -o pages.jsonl --urls urls.txt --edges edges.tsv \
     --warc pages.warc.gz --state state > out 2> err || status=$?
 [ $status = 0 ] || fail "exit $status: $(cat err)"

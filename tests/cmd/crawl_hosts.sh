@@ -66,5 +66,6 @@ asked 127.2.0.11 /yes 1
 asked 127.2.0.11 /no 0
 python3 - << 'PY' || fail "Crawl-delay"
 times = [float(l.split()[0]) for l in open("log") if " 127.2.0.8 " in l]
-assert min(b - a for a, b in zip(times, times[1:])) >= 0.29, times
+# The server's clock: a request that waited for a processor seems nearer to the next one.
+assert len(times) > 2 and min(b - a for a, b in zip(times, times[1:])) >= 0.7, times
 PY

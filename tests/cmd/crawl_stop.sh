@@ -28,7 +28,7 @@ grep -q 'another crawler' second || fail "two crawlers: $(cat second)"
 kill -INT $crawler
 wait $crawler || fail "exit $? after Ctrl-C: $(cat err)"
 grep -q 'stopped with' err || fail "no word about the rest: $(cat err)"
-[ "$(wc -l < pages.jsonl)" -lt 1169 ] || fail "the crawl was over too early for this test"
+[ "$(wc -l < pages.jsonl)" -lt "$(wc -l < reference)" ] || fail "the crawl was over too early for this test"
 lines=$(wc -l < pages.jsonl)
 "$SEEN" crawl -q --state state --delay 0 --max-pages $((lines + 20))
 [ "$(wc -l < pages.jsonl)" = $((lines + 20)) ] || fail "--max-pages on going on"

@@ -6,8 +6,12 @@ mkdir site nginx
 chmod o+x "$TMP" # nginx gives its privileges up where it has any
 echo '<a href=b>b</a><a href=c>c</a>' > site/index.html
 for page in b c; do echo "<a href=/>$page</a>" > site/$page; done
-openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=127.0.0.1 -keyout key.pem -out cert.pem \
-    -addext 'subjectAltName=IP:127.0.0.1' 2> /dev/null || exit 77
+certificate() { # key, certificate
+    openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=127.0.0.1 -keyout "$1" -out "$2" \
+        -addext 'subjectAltName=IP:127.0.0.1' 2> /dev/null
+}
+certificate key.pem cert.pem || exit 77
+certificate other-key.pem other.pem
 port=$(free_port)
 cat > nginx.conf << CONF
 worker_processes 1; daemon off; pid $TMP/nginx/pid; error_log $TMP/nginx/error.log;
@@ -35,8 +39,15 @@ grep -q "^response $URL 200 " records || fail "WARC of HTTP/2"
 
 : > nginx/access.log
 status=0
-"$SEEN" crawl -q $URL --allow-private --delay 0 --state state -o pages.jsonl 2> err || status=$?
+"$SEEN" crawl -q $URL --allow-private --delay 0 --ca-file other.pem --state state -o pages.jsonl 2> err || status=$?
 [ $status = 2 ] || fail "exit $status without trust"
 grep -q 'could not be fetched: TLS failed' err || fail "no word about trust: $(cat err)"
 grep -q 'TLS failed' state/failed || fail "a certificate without trust: $(cat state/failed)"
 [ ! -s nginx/access.log ] || fail "asked without trust"
+
+# Without certificates to judge by: says so, and what to do.
+echo junk > junk.pem
+status=0
+"$SEEN" crawl -q $URL --allow-private --delay 0 --ca-file junk.pem 2> err || status=$?
+[ $status = 2 ] || fail "exit $status with a CA file of junk"
+grep -q 'could not be fetched: no CA certificates .*ca-certificates' err || fail "junk: $(cat err)"

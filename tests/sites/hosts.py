@@ -23,7 +23,7 @@ ROBOTS = {
     "127.2.0.5": (301, b"Location: /r1\r\n", b""),  # five hops, then rules that deny /no
     "127.2.0.6": (302, b"Location: /robots.txt?\r\n", b""),  # for ever
     "127.2.0.7": (200, b"", b"User-agent: *\nDisallow: /\n\nUser-Agent: SEEN\nDisallow: /no\n"),
-    "127.2.0.8": (200, b"", b"User-agent: seen\nCrawl-delay: 0.3\nDisallow: /no"),
+    "127.2.0.8": (200, b"", b"User-agent: seen\nCrawl-delay: 1\nDisallow: /no"),
     "127.2.0.9": (200, b"", b"User-agent: *\n" + b"# long\n" * 70000 + b"Disallow: /no\n"),
     "127.2.0.10": (200, b"", b"<html>not robots at all</html>"),
     "127.2.0.11": (200, b"", b"User-agent: *\nDisallow: /\nAllow: /$\nAllow: /yes"),
