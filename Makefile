@@ -7,6 +7,7 @@
 #   make install    PREFIX=/usr/local by default; DESTDIR is honoured
 #
 #   make bench      the benchmarks that fit in a few minutes; bench-NAME for one of them
+#   make figures    the benchmarks again, and the tables of the README from what they print
 #   make fuzz       every fuzz target for FUZZ_SECONDS (60) each; FUZZ_RUNS=10000000: in turns, until
 #                   each has had so many executions, most of them without AddressSanitizer
 #   make coverage   line coverage of src/
@@ -27,12 +28,12 @@ THREADED = unit.test_(threads|set|file|pipeline|uniq|cascade|table|spill|lines|o
 # Many tests wait for a disk, a server or a clock: more of them than processors run at once.
 CTEST = ctest --no-tests=error --output-on-failure --timeout 600 -j $(shell echo $$(($(JOBS) * 2)))
 
-.PHONY: all build demo test check install uninstall bench fuzz coverage billion scale stress dist deb \
+.PHONY: all build demo test check install uninstall bench figures fuzz coverage billion scale stress dist deb \
         clean deps-build deps-test deps-demo test-asan test-tsan test-clang test-static test-valgrind
 
 all: build
 
-deps-build deps-test deps-demo deps-bench deps-deb: deps-%:
+deps-build deps-test deps-demo deps-bench deps-dist deps-deb: deps-%:
 	@tools/deps $*
 
 build: deps-build
@@ -83,6 +84,9 @@ bench: deps-bench build
 bench-%: deps-bench build
 	@tools/bench build $*
 
+figures: deps-bench build
+	@RECORD=1 tools/bench build; status=$$?; tools/figures && exit $$status
+
 fuzz: deps-test
 	@cmake --preset fuzz > /dev/null
 	@cmake --build build-fuzz -j $(JOBS) --target fuzz-targets
@@ -106,7 +110,7 @@ scale: deps-bench build
 stress: deps-test build
 	@tools/stress build
 
-dist: deps-build
+dist: deps-dist
 	@tools/dist
 
 deb: deps-deb
