@@ -2,21 +2,28 @@
  *
  *     LD_PRELOAD=libfault_shim.so faults
  *
- * A scenario (create, add, grow, sync, rotate, copy, merge, replace, reopen) is run with its n-th
- * call failing, for n = 1, 2, 3 ... until none is reached. After each run: what was acknowledged is
+ * A scenario (create, add, remove, grow, sync, rotate, copy, merge, replace, reopen) is run with
+ * its n-th call failing, for n = 1, 2, 3 ... until none is reached; and again as on a file system
+ * that cannot refuse to rename over an existing name. After each run: what was acknowledged is
  * there, the files that existed are whole, nothing temporary is left, nothing leaks, and every
  * failure came with a sentence. */
 #include "rig.h"
+#include "store/local.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <sys/wait.h>
 
-enum { KEYS = 400, MODES = 3 };
+enum { KEYS = 400, SETS = 6 };
+enum { FAIL, CUT, INTERRUPT, FAIL_PLAIN, MODES };
+
+static const char *const NAME[SETS] = {"growing", "window",  "victim",
+                                       "target",  "turning", "counting"};
 
 static void (*fault_arm)(long n, int mode);
 static int (*fault_disarm)(void);
 static long (*fault_live)(void);
+static void (*fault_names_only)(int yes);
 static int failed_calls;
 
 /* A call that may fail, but not without words. */
@@ -82,10 +89,12 @@ static void prepare(void)
     seen_options growing = options_of(SEEN_BLOOM, SEEN_GROWING, 100);
     seen_options window = options_of(SEEN_BLOOM, SEEN_WINDOW, 600);
     seen_options fixed = options_of(SEEN_BLOOM, SEEN_FIXED, 500);
+    seen_options turning = options_of(SEEN_BLOOM, SEEN_WINDOW, 200);
+    seen_options counting = options_of(SEEN_COUNTING, SEEN_GROWING, 100);
     window.generations = 3;
-    const seen_options *make[] = {&growing, &window, &fixed, &fixed};
-    static const char *const NAME[] = {"growing", "window", "victim", "target"};
-    for (int i = 0; i < 4; i++) {
+    turning.generations = 2;
+    const seen_options *make[SETS] = {&growing, &window, &fixed, &fixed, &turning, &counting};
+    for (int i = 0; i < SETS; i++) {
         seen_set *set;
         seen_error e;
         if (seen_create(at(NAME[i]), make[i], 0, &set, &e) != SEEN_OK)
@@ -93,12 +102,24 @@ static void prepare(void)
         if (add_range(set, 0, 80) != 80 || seen_close_checked(set, &e) != SEEN_OK)
             die("prepare", e.message);
     }
+    /* What somebody appended is cleared before a layer takes its place. */
+    FILE *file = fopen(at("growing"), "ab");
+    for (int i = 0; file && i < 3000; i++)
+        fputc(0xff, file);
+    if (!file || fclose(file) != 0)
+        die("prepare", "cannot append");
 }
 
 typedef struct outcome {
-    uint64_t growing, window, copied;
+    uint64_t growing, window, copied, counting;
     bool copy, replaced, target;
 } outcome;
+
+/* As if another thread were adding at the same time. */
+static void act_crowded(seen_set *set)
+{
+    atomic_store(&((sn_local *)set)->crowd, 8);
+}
 
 static void use_growing(outcome *o)
 {
@@ -119,6 +140,7 @@ static void use_growing(outcome *o)
     if (good(seen_copy(set, at("target"), SEEN_REPLACE, NULL, &e), &e, "copy over"))
         o->target = true;
     if (good(seen_create_like(NULL, set, 0, &heap, &e), &e, "like")) {
+        act_crowded(heap);
         add_range(heap, 1000000, 300);
         good(seen_merge(set, heap, &e), &e, "merge");
         seen_close(heap);
@@ -138,6 +160,44 @@ static void use_window(outcome *o)
     good(seen_rotate(set, &e), &e, "rotate");
     if (!all_there(set, 80, o->window))
         die("window", "forgot young keys");
+    seen_close(set);
+}
+
+/* Turns until generations are emptied, and takes another window in. */
+static void use_turning(void)
+{
+    seen_set *set = NULL, *heap = NULL;
+    seen_error e = {0};
+    if (!good(seen_open(at("turning"), NULL, 0, &set, &e), &e, "open"))
+        return;
+    if (good(seen_create_like(NULL, set, 0, &heap, &e), &e, "like")) {
+        uint64_t added = add_range(heap, 2000, 50);
+        if (good(seen_merge(set, heap, &e), &e, "merge") && !all_there(set, 2000, added))
+            die("turning", "lost what was united into it");
+        seen_close(heap);
+    }
+    for (int i = 0; i < 3; i++)
+        good(seen_rotate(set, &e), &e, "rotate");
+    uint64_t added = add_range(set, 3000, 50);
+    if (!all_there(set, 3000, added))
+        die("turning", "lost keys while it was open");
+    seen_close(set);
+}
+
+static void use_counting(outcome *o)
+{
+    seen_set *set = NULL;
+    seen_error e = {0};
+    seen_answer answer;
+    if (!good(seen_open(at("counting"), NULL, 0, &set, &e), &e, "open"))
+        return;
+    o->counting = add_range(set, 80, 150);
+    for (uint64_t i = 0; i < 20; i++) { /* below 80: not looked at afterwards */
+        seen_hash h = hash_of(i);
+        good(seen_remove_hashes(set, &h, 1, &answer, &e), &e, "remove");
+    }
+    if (!all_there(set, 20, 60 + o->counting))
+        die("counting", "lost keys while it was open");
     seen_close(set);
 }
 
@@ -186,6 +246,8 @@ static void verify(const outcome *o)
     seen_error e = {0};
     must_hold("growing", 0, 80 + o->growing);
     must_hold("window", 80, o->window);
+    must_hold("turning", 0, 0);
+    must_hold("counting", 20, 60 + o->counting);
     if (o->copy)
         must_hold("copy", 0, 80 + o->copied);
     if (!o->replaced) /* untouched; or in place, and only the folder's sync failed */
@@ -213,10 +275,13 @@ static void run_one(long n, int mode)
     int files = count_entries("/proc/self/fd");
     strerror(EIO); /* whatever the library keeps for itself */
     long memory = fault_live();
+    fault_names_only(mode == FAIL_PLAIN);
     if (n > 0)
-        fault_arm(n, mode);
+        fault_arm(n, mode == FAIL_PLAIN ? FAIL : mode);
     use_growing(&o);
     use_window(&o);
+    use_turning();
+    use_counting(&o);
     make_files(&o);
     int hit = fault_disarm();
     long after = fault_live();
@@ -226,7 +291,7 @@ static void run_one(long n, int mode)
         die("a mapping", "leaks");
     if (after != memory)
         die("memory", "leaks");
-    if (mode != 0 && failed_calls > 1 + (n > 0))
+    if ((mode == CUT || mode == INTERRUPT) && failed_calls > 1 + (n > 0))
         die("a short or interrupted call", "was taken for a failure");
     verify(&o);
     exit(hit || n == 0 ? 0 : 3);
@@ -235,10 +300,9 @@ static void run_one(long n, int mode)
 /* The files as prepare() made them, to be put back before each run. */
 static void put_back(void)
 {
-    static const char *const NAME[] = {"growing", "window", "victim", "target"};
-    static char *data[4];
-    static size_t size[4];
-    for (int i = 0; i < 4; i++) {
+    static char *data[SETS];
+    static size_t size[SETS];
+    for (int i = 0; i < SETS; i++) {
         FILE *file = fopen(at(NAME[i]), data[i] ? "wb" : "rb");
         if (!file)
             die("cannot open", NAME[i]);
@@ -276,11 +340,13 @@ static int run(long n, int mode)
 
 int main(void)
 {
-    static const char *const WORD[MODES] = {"failed", "cut short", "interrupted"};
+    static const char *const WORD[MODES] = {"failed", "cut short", "interrupted",
+                                            "failed without refusing renames"};
     *(void **)&fault_arm = dlsym(RTLD_DEFAULT, "fault_arm");
     *(void **)&fault_disarm = dlsym(RTLD_DEFAULT, "fault_disarm");
     *(void **)&fault_live = dlsym(RTLD_DEFAULT, "fault_live");
-    if (!fault_arm || !fault_disarm || !fault_live) {
+    *(void **)&fault_names_only = dlsym(RTLD_DEFAULT, "fault_names_only");
+    if (!fault_arm || !fault_disarm || !fault_live || !fault_names_only) {
         fprintf(stderr, "start me with LD_PRELOAD=libfault_shim.so\n");
         return 77;
     }

@@ -4,10 +4,13 @@
  *     FAIL    fails as that call does when things go wrong (no memory, EIO, ENOSPC)
  *     SHORT   if it reads or writes, does one byte only
  *     AGAIN   is interrupted by a signal: EINTR
- * Programs that do not know of it are armed by FAULT_AT=n and FAULT_MODE=0, 1 or 2 in the
- * environment, from their start on. */
+ * or, by fault_arm_place(place, mode), the first call from a place in the code; fault_record()
+ * tells the places that calls come from. A place is the chain of the calls that led there. Programs
+ * that do not know of it are armed by FAULT_AT=n and FAULT_MODE=0, 1 or 2 in the environment, from
+ * their start on. */
 #include <dlfcn.h>
 #include <errno.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -27,8 +30,13 @@ enum { FAIL, SHORT, AGAIN };
 static volatile long left; /* calls until the fault; 0: not armed */
 static volatile long armed_for;
 static volatile int mode, hit, names_only;
+static volatile uint64_t armed_place; /* 0: any */
+static uint64_t *record_to;
+static long record_room;
 
 void fault_arm(long n, int how);
+void fault_arm_place(uint64_t place, int how);
+void fault_record(uint64_t *places, long room);
 int fault_disarm(void);
 long fault_counted(void);
 void fault_names_only(int yes);
@@ -38,8 +46,22 @@ void fault_arm(long n, int how)
 {
     hit = 0;
     mode = how;
+    armed_place = 0;
     armed_for = n;
     left = n;
+}
+
+void fault_arm_place(uint64_t place, int how)
+{
+    fault_arm(1, how);
+    armed_place = place;
+}
+
+/* From now on the place of the i-th call that is counted goes to places[i]. */
+void fault_record(uint64_t *places, long room)
+{
+    record_to = places;
+    record_room = room;
 }
 
 /* The calls since it was armed, up to the one that failed. */
@@ -48,7 +70,7 @@ long fault_counted(void)
     return armed_for - left;
 }
 
-/* Files without a name cannot be had, as on some file systems. */
+/* Files without a name cannot be had, nor renames that refuse, as on some file systems. */
 void fault_names_only(int yes)
 {
     names_only = yes;
@@ -63,15 +85,34 @@ int fault_disarm(void)
 
 __attribute__((constructor)) static void arm_from_outside(void)
 {
+    void *frame[1];
+    backtrace(frame, 1); /* what it needs memory for it gets here */
     const char *at = getenv("FAULT_AT"), *how = getenv("FAULT_MODE");
     if (at)
         fault_arm(atol(at), how ? atoi(how) : FAIL);
 }
 
-/* Counts the call; true if it is the one. */
-static int due(void)
+/* Never 0. */
+static uint64_t place_of_call(void)
 {
-    if (left == 0 || __atomic_sub_fetch(&left, 1, __ATOMIC_SEQ_CST) != 0)
+    enum { SHIM = 2, DEPTH = SHIM + 5 };
+    void *frame[DEPTH];
+    int frames = backtrace(frame, DEPTH);
+    uint64_t place = 1;
+    for (int i = SHIM; i < frames; i++)
+        place = (place ^ (uintptr_t)frame[i]) * 0x9e3779b97f4a7c15u;
+    return place | 1;
+}
+
+/* Counts the call; true if it is the one. */
+static __attribute__((noinline)) int due(void)
+{
+    if (left == 0 || (armed_place && place_of_call() != armed_place))
+        return 0;
+    long now = __atomic_sub_fetch(&left, 1, __ATOMIC_SEQ_CST), at = armed_for - now - 1;
+    if (record_to && at < record_room)
+        record_to[at] = place_of_call();
+    if (now != 0)
         return 0;
     hit = 1;
     return 1;
@@ -297,6 +338,10 @@ int rename(const char *from, const char *to)
 
 int renameat2(int a, const char *from, int b, const char *to, unsigned flags)
 {
+    if (names_only && flags) {
+        errno = EINVAL;
+        return -1;
+    }
     return name_fails() ? -1 : (int)syscall(SYS_renameat2, a, from, b, to, flags);
 }
 

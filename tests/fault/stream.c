@@ -1,7 +1,8 @@
 /* Every call of uniq, common and except into the system fails in turn, is cut short, interrupted.
  *
- *     LD_PRELOAD=libfault_shim.so stream [MOST]     default: 8 calls a job and way to fail;
- *                                                   0: each of them
+ *     LD_PRELOAD=libfault_shim.so stream [MOST]     MOST calls of each job, drawn; 0: each of them;
+ *                                                   default: the calls from places in the code that
+ *                                                   no job before had, one from each
  *
  * The jobs are commands in memory so small that they need temporary files. After each run the
  * result is right, or the status is 2, with a sentence, and what was there under the name of the
@@ -16,12 +17,14 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-enum { FAIL, MODES = 3 };
+enum { FAIL, MODES = 3, CALLS_MAX = 20000, PLACES_MAX = 1 << 16 };
 /* So many that the smallest table of uniq --exact is full, and so short that a pipe holds them. */
 enum { LINES = 140000, VALUES = 200000, LONGEST = 8, WORDS = 20 };
 static const char OLD[] = "what was there\n";
 
 static void (*fault_arm)(long n, int mode);
+static void (*fault_arm_place)(uint64_t place, int mode);
+static void (*fault_record)(uint64_t *places, long room);
 static int (*fault_disarm)(void);
 static long (*fault_counted)(void);
 static void (*fault_names_only)(int yes);
@@ -85,7 +88,17 @@ static text a, b, c;
 static struct board {
     long calls, leaked;
     int hit, descriptors;
+    uint64_t place[CALLS_MAX]; /* of the calls of a run without a fault */
 } * board;
+
+/* What fails: call `n`, or, if `place` is not 0, the first call from there. */
+typedef struct fault {
+    int mode;
+    long n;
+    uint64_t place;
+} fault;
+
+static const fault NONE = {.n = 1L << 40};
 
 /* ---- inputs and results ---- */
 
@@ -252,7 +265,7 @@ static void give_input(const job *j)
     close(ends[0]);
 }
 
-static void be_child(const job *j, long n, int mode)
+static void be_child(const job *j, fault f)
 {
     give_input(j);
     int out = open("printed", O_WRONLY | O_CREAT | O_TRUNC, 0600);
@@ -263,12 +276,17 @@ static void be_child(const job *j, long n, int mode)
     close(words);
     if (j->way)
         setenv("SEEN_SETS_WAY", j->way, 1);
-    alarm(60);
+    alarm(200);           /* a machine at work is slow */
     fprintf(stderr, " "); /* whatever stdio keeps for itself */
     int descriptors = count_descriptors();
     long live = fault_live();
     fault_names_only(j->names_only);
-    fault_arm(n, mode);
+    if (f.n == NONE.n)
+        fault_record(board->place, CALLS_MAX);
+    if (f.place)
+        fault_arm_place(f.place, f.mode);
+    else
+        fault_arm(f.n, f.mode);
     int status = run_command(j->words);
     board->calls = fault_counted();
     board->hit = fault_disarm();
@@ -290,13 +308,13 @@ static void prepare(const job *j)
         put_file(result_of(j), OLD, sizeof OLD - 1);
 }
 
-static int run_child(const job *j, long n, int mode)
+static int run_child(const job *j, fault f)
 {
     int status = 0;
     fflush(stdout);
     pid_t child = fork();
     if (child == 0)
-        be_child(j, n, mode);
+        be_child(j, f);
     if (child < 0 || waitpid(child, &status, 0) != child)
         die("a child", "was lost");
     return WIFEXITED(status) ? WEXITSTATUS(status) : 100 + WTERMSIG(status);
@@ -308,7 +326,7 @@ static int run_child(const job *j, long n, int mode)
 static const char *nothing_lost(const job *j, const text *first)
 {
     bool *there = calloc(VALUES, sizeof *there);
-    const char *trouble = run_child(j, 1L << 40, FAIL) == 0 ? NULL : "does not work again";
+    const char *trouble = run_child(j, NONE) == 0 ? NULL : "does not work again";
     text second = get_file(result_of(j));
     const text *both[] = {first, &second};
     for (int k = 0; k < 2; k++)
@@ -363,12 +381,12 @@ static const char *verify(const job *j, const text *right, int status, int mode)
     return NULL;
 }
 
-static bool broken_by(const job *j, const text *right, long n, int mode)
+static bool broken_by(const job *j, const text *right, fault f)
 {
     static const char *const WORD[MODES] = {"failed", "cut short", "interrupted"};
     prepare(j);
-    int status = run_child(j, n, mode);
-    const char *trouble = verify(j, right, status, mode);
+    int status = run_child(j, f);
+    const char *trouble = verify(j, right, status, f.mode);
     if (!trouble && status != 0 && j->memory) {
         text first = get_file(result_of(j));
         trouble = nothing_lost(j, &first);
@@ -377,16 +395,57 @@ static bool broken_by(const job *j, const text *right, long n, int mode)
     if (!trouble)
         return false;
     text words = get_file("words");
-    fprintf(stderr, "%s (%s), call %ld %s: %s; status %d, words:%s\n", j->words,
-            j->way ? j->way : "", n, WORD[mode], trouble, status, words.bytes);
+    fprintf(stderr, "%s (%s), call %ld from place %llx %s: %s; status %d, words:%s\n", j->words,
+            j->way ? j->way : "", f.n, (unsigned long long)f.place, WORD[f.mode], trouble, status,
+            words.bytes);
     free(words.bytes);
     return true;
 }
 
+static uint64_t known[MODES][PLACES_MAX]; /* places that had their fault; open addressing */
+
+static bool is_new_place(int mode, uint64_t place)
+{
+    uint64_t *row = known[mode];
+    for (size_t i = place % PLACES_MAX;; i = (i + 1) % PLACES_MAX) {
+        if (row[i] == place)
+            return false;
+        if (!row[i]) {
+            row[i] = place;
+            return true;
+        }
+    }
+}
+
+/* The faults of a job in one way to fail; *calls: how many calls it has. */
+static size_t choose_faults(const job *j, const text *right, int mode, long most, fault *faults,
+                            long *calls)
+{
+    size_t count = 0;
+    fault none = NONE;
+    none.mode = mode;
+    if (broken_by(j, right, none))
+        die(j->words, "does not work");
+    *calls = board->calls < CALLS_MAX ? board->calls : CALLS_MAX;
+    bool all = most == 0 || (most > 0 && *calls <= most);
+    for (long i = 0; i < *calls; i++) {
+        if (most < 0 && is_new_place(mode, board->place[i]))
+            faults[count++] = (fault){.mode = mode, .n = i + 1, .place = board->place[i]};
+        else if (all || (most > 0 && i < most))
+            faults[count++] =
+                (fault){.mode = mode, .n = all ? i + 1 : 1 + (long)below((uint64_t)*calls)};
+    }
+    return count;
+}
+
+static size_t tried, misses; /* threads may call less often than was counted */
+
 static int run_job(const job *j, long most)
 {
+    static fault faults[CALLS_MAX];
     int broken = 0;
-    long runs[MODES] = {0}, calls[MODES] = {0}, hits = 0;
+    size_t runs[MODES] = {0};
+    long calls[MODES] = {0};
     text right = wanted_of(j);
     if (j->tool) {
         put_file("a", a.bytes, a.size);
@@ -394,36 +453,35 @@ static int run_job(const job *j, long most)
         c = get_file("c");
     }
     for (int mode = 0; mode < MODES && broken < 5; mode++) {
-        if (broken_by(j, &right, 1L << 40, mode))
-            return 1;
-        calls[mode] = board->calls;
-        bool all = most == 0 || calls[mode] <= most;
-        long count = all ? calls[mode] : most;
-        for (long i = 0; i < count && broken < 5; i++) {
-            long n = all ? i + 1 : 1 + (long)below((uint64_t)calls[mode]);
-            broken += broken_by(j, &right, n, mode);
-            hits += board->hit;
-            runs[mode]++;
+        runs[mode] = choose_faults(j, &right, mode, most, faults, &calls[mode]);
+        for (size_t i = 0; i < runs[mode] && broken < 5; i++) {
+            broken += broken_by(j, &right, faults[i]);
+            misses += !board->hit;
         }
     }
-    printf("%s%s%s: %ld of %ld calls failed, %ld of %ld cut short, %ld of %ld interrupted\n",
+    printf("%s%s%s: %zu of %ld calls failed, %zu of %ld cut short, %zu of %ld interrupted\n",
            j->words, j->way ? ", " : "", j->way ? j->way : "", runs[0], calls[0], runs[1], calls[1],
            runs[2], calls[2]);
+    fflush(stdout);
     free(right.bytes);
     free(c.bytes);
     c = (text){0};
-    return broken + (hits * 2 < runs[0]); /* threads may call less often than was counted */
+    tried += runs[0] + runs[1] + runs[2];
+    return broken;
 }
 
 int main(int argc, char **argv)
 {
-    long most = argc > 1 ? atol(argv[1]) : 8;
+    long most = argc > 1 ? atol(argv[1]) : -1;
     *(void **)&fault_arm = dlsym(RTLD_DEFAULT, "fault_arm");
+    *(void **)&fault_arm_place = dlsym(RTLD_DEFAULT, "fault_arm_place");
+    *(void **)&fault_record = dlsym(RTLD_DEFAULT, "fault_record");
     *(void **)&fault_disarm = dlsym(RTLD_DEFAULT, "fault_disarm");
     *(void **)&fault_counted = dlsym(RTLD_DEFAULT, "fault_counted");
     *(void **)&fault_names_only = dlsym(RTLD_DEFAULT, "fault_names_only");
     *(void **)&fault_live = dlsym(RTLD_DEFAULT, "fault_live");
-    if (!fault_arm || !fault_disarm || !fault_counted || !fault_names_only || !fault_live) {
+    if (!fault_arm || !fault_arm_place || !fault_record || !fault_disarm || !fault_counted ||
+        !fault_names_only || !fault_live) {
         fprintf(stderr, "start me with LD_PRELOAD=libfault_shim.so\n");
         return 77;
     }
@@ -438,6 +496,6 @@ int main(int argc, char **argv)
         broken += run_job(&JOBS[i], most);
     folder_clear(NULL);
     rmdir("temp");
-    printf("%d broken\n", broken);
-    return rmdir(folder) != 0 || broken != 0;
+    printf("%zu faults, of which %zu were not reached; %d broken\n", tried, misses, broken);
+    return rmdir(folder) != 0 || broken != 0 || misses * 4 > tried;
 }
