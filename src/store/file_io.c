@@ -35,8 +35,7 @@ bool sn_io_write(int fd, const void *data, size_t len, uint64_t at)
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0) {
-            if (n == 0)
-                errno = EIO;
+            errno = n == 0 ? EIO : errno;
             return false;
         }
         done += (size_t)n;

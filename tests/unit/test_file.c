@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/fsuid.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
@@ -120,6 +121,28 @@ static void test_read_only(void **state)
     assert_int_equal(chmod(at("f"), 0400), 0);
     reader = open_set("f", SEEN_READ_ONLY);
     seen_close(reader);
+    drop("f");
+    seen_close(create("f", plain_options(SEEN_BLOOM, SEEN_WINDOW, MANY, 1e-6), 0));
+    reader = open_set("f", SEEN_READ_ONLY);
+    FAILS(SEEN_ERR_PERMISSION, seen_rotate(reader, error));
+    seen_close(reader);
+    drop("f");
+}
+
+/* Where a folder may not be changed its filter stays, and it is said. */
+static void test_drop_refused(void **state)
+{
+    (void)state;
+    bool root = geteuid() == 0;
+    seen_close(create("f", plain_options(SEEN_BLOOM, SEEN_FIXED, MANY, 1e-6), 0));
+    assert_int_equal(chmod(at("f"), 0444), 0);
+    assert_int_equal(chmod(scratch_path, 0555), 0);
+    if (root)
+        setfsuid(65534); /* root may change anything: as somebody else */
+    FAILS(SEEN_ERR_PERMISSION, seen_drop(at("f"), NULL, error));
+    if (root)
+        setfsuid(0);
+    assert_int_equal(chmod(scratch_path, 0700), 0);
     drop("f");
 }
 
@@ -635,15 +658,25 @@ static void test_no_room(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_create_flags), cmocka_unit_test(test_read_only),
-        cmocka_unit_test(test_alone),        cmocka_unit_test(test_reopen),
-        cmocka_unit_test(test_two_handles),  cmocka_unit_test(test_lost_page),
-        cmocka_unit_test(test_two_crashes),  cmocka_unit_test(test_failed_publish),
-        cmocka_unit_test(test_appended),     cmocka_unit_test(test_flips),
-        cmocka_unit_test(test_truncations),  cmocka_unit_test(test_foreign),
-        cmocka_unit_test(test_fifo),         cmocka_unit_test(test_changed_underneath),
-        cmocka_unit_test(test_counters),     cmocka_unit_test(test_counters_at_any_size),
-        cmocka_unit_test(test_permissions),  cmocka_unit_test(test_no_room),
+        cmocka_unit_test(test_create_flags),
+        cmocka_unit_test(test_read_only),
+        cmocka_unit_test(test_drop_refused),
+        cmocka_unit_test(test_alone),
+        cmocka_unit_test(test_reopen),
+        cmocka_unit_test(test_two_handles),
+        cmocka_unit_test(test_lost_page),
+        cmocka_unit_test(test_two_crashes),
+        cmocka_unit_test(test_failed_publish),
+        cmocka_unit_test(test_appended),
+        cmocka_unit_test(test_flips),
+        cmocka_unit_test(test_truncations),
+        cmocka_unit_test(test_foreign),
+        cmocka_unit_test(test_fifo),
+        cmocka_unit_test(test_changed_underneath),
+        cmocka_unit_test(test_counters),
+        cmocka_unit_test(test_counters_at_any_size),
+        cmocka_unit_test(test_permissions),
+        cmocka_unit_test(test_no_room),
     };
     return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
 }

@@ -72,15 +72,37 @@ typedef struct trial {
     unsigned b_count;
     double slices; /* not 0: as if the plan had thought so */
     uint64_t map, table, budget;
+    bool piped; /* A comes through a pipe */
     sn_sets_result result;
     seen_error error;
 } trial;
+
+static void *feed_a(void *end)
+{
+    FILE *from = fopen(path_a, "r"), *to = fdopen(*(int *)end, "w");
+    for (int c; from && to && (c = getc(from)) != EOF;)
+        putc(c, to);
+    if (from)
+        fclose(from);
+    if (to)
+        fclose(to);
+    return NULL;
+}
 
 static seen_status run_trial(trial *t)
 {
     const char *names[3] = {path_b[0], path_b[1], path_b[2]};
     const char *a_name = path_a;
     sn_input *a = NULL, *b[3] = {NULL};
+    pthread_t feeder;
+    int ends[2];
+    char by_end[32];
+    if (t->piped) {
+        assert_int_equal(pipe(ends), 0);
+        snprintf(by_end, sizeof by_end, "/dev/fd/%d", ends[0]);
+        a_name = by_end;
+        assert_int_equal(pthread_create(&feeder, NULL, feed_a, &ends[1]), 0);
+    }
     size_t inputs = t->options.all ? t->b_count : 1;
     assert_int_equal(sn_input_open(&a_name, 1, NULL, &a, NULL), SEEN_OK);
     for (size_t i = 0; i < inputs; i++)
@@ -107,6 +129,10 @@ static seen_status run_trial(trial *t)
     sn_input_close(a);
     for (size_t i = 0; i < inputs; i++)
         sn_input_close(b[i]);
+    if (t->piped) {
+        close(ends[0]);
+        pthread_join(feeder, NULL);
+    }
     return status;
 }
 
@@ -214,6 +240,22 @@ static void changes_way(void **unused)
         }
 }
 
+/* The same where A comes only once: what was put aside of it goes on another way. */
+static void changes_way_of_pipe(void **unused)
+{
+    (void)unused;
+    for (unsigned flags = 0; flags < 8; flags++) {
+        trial t = trial_of(flags, 1 + flags % 3, SN_SETS_FILTER);
+        if ((flags & 3) == 3)
+            continue;
+        t.piped = true;
+        t.table = 70 << 10;
+        assert_int_equal(run_trial(&t), SEEN_OK);
+        compare(&t);
+        assert_int_equal(t.result.changes, 1);
+    }
+}
+
 /* Nothing is lost, and little is mistaken. */
 static void approximate(void **unused)
 {
@@ -270,9 +312,9 @@ static void changed_file(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_way),    cmocka_unit_test(wrong_slices),
-        cmocka_unit_test(changes_way),  cmocka_unit_test(approximate),
-        cmocka_unit_test(changed_file),
+        cmocka_unit_test(every_way),   cmocka_unit_test(wrong_slices),
+        cmocka_unit_test(changes_way), cmocka_unit_test(changes_way_of_pipe),
+        cmocka_unit_test(approximate), cmocka_unit_test(changed_file),
     };
     return cmocka_run_group_tests(tests, make_files, remove_files);
 }
