@@ -4,32 +4,45 @@ fail() { echo "FAIL: $*" >&2; exit 1; }
 mkdir t
 seq 1 300000 > a
 seq 200000 500000 > b
+# Once the pipe has taken more than it holds, the command is at work and knows what to do when stopped.
+feed() {
+    (cat b; touch fed; exec sleep 60) > pipe &
+    feeder=$!
+}
+wait_until_fed() {
+    for _ in $(seq 600); do
+        [ ! -e fed ] || { rm fed; return; }
+        sleep 0.1
+    done
+    fail "the pipe is not read"
+}
+stop_feeder() {
+    kill $feeder 2> /dev/null || true
+    wait $feeder 2> /dev/null || true
+}
 for signal in INT TERM KILL; do
     mkfifo pipe
-    (cat b; sleep 5) > pipe &
-    feeder=$!
+    feed
     SEEN_SETS_WAY=spill "$SEEN" common -q -T t -m 32M a pipe > out 2> err &
     seen=$!
-    sleep 0.5
+    wait_until_fed
     kill -$signal $seen
     status=0
     wait $seen || status=$?
-    kill $feeder 2> /dev/null || true
-    wait $feeder 2> /dev/null || true
+    stop_feeder
     rm pipe
     [ $status -gt 1 ] || fail "SIG$signal: exit status $status"
     [ -z "$(ls -A t)" ] || fail "SIG$signal left $(ls -A t)"
 done
 # Nothing appears under the name of -o when a run is stopped.
 mkfifo pipe
-sleep 5 > pipe &
-feeder=$!
+feed
 "$SEEN" common -q -o result a pipe 2> err &
 seen=$!
-sleep 0.3
+wait_until_fed
 kill -INT $seen
 wait $seen && fail "a stopped run succeeded"
-kill $feeder 2> /dev/null || true
+stop_feeder
 [ ! -e result ] || fail "a stopped run left a result"
 
 if mkdir disk && mount -t tmpfs -o size=1m seen-test disk 2> /dev/null; then
