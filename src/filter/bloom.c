@@ -23,16 +23,18 @@ static inline uint64_t read_word(const char *line, unsigned w)
     return le64toh(__atomic_load_n((const uint64_t *)(const void *)line + w, __ATOMIC_RELAXED));
 }
 
-static inline bool line_has(const char *line, line_mask m)
+static inline bool line_has(const char *line, uint64_t cells, unsigned probes)
 {
+    const line_mask m = make_mask(cells, probes);
     bool has = true;
     for (unsigned i = 0; i < m.probes; i++)
         has &= (read_word(line, (m.first + i) & 7) & m.word[i]) != 0;
     return has;
 }
 
-static inline bool line_set(char *line, line_mask m)
+static inline bool line_set(char *line, uint64_t cells, unsigned probes)
 {
+    const line_mask m = make_mask(cells, probes);
     bool had = true;
     for (unsigned i = 0; i < m.probes; i++) {
         unsigned w = (m.first + i) & 7;

@@ -18,14 +18,16 @@ static inline line_mask make_mask(uint64_t cells, unsigned probes)
     return _mm512_maskz_sllv_epi64((__mmask8)(on | on >> 8), one, at);
 }
 
-static inline bool line_has(const char *line, line_mask m)
+static inline bool line_has(const char *line, uint64_t cells, unsigned probes)
 {
+    const line_mask m = make_mask(cells, probes);
     __m512i missing = _mm512_andnot_si512(_mm512_load_si512(line), m);
     return _mm512_test_epi64_mask(missing, missing) == 0;
 }
 
-static inline bool line_set(char *line, line_mask m)
+static inline bool line_set(char *line, uint64_t cells, unsigned probes)
 {
+    const line_mask m = make_mask(cells, probes);
     __m512i old = _mm512_load_si512(line);
     __m512i missing = _mm512_andnot_si512(old, m);
     _mm512_store_si512(line, _mm512_or_si512(old, m));

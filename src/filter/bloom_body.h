@@ -1,10 +1,8 @@
 /* The body of a bloom kernel, compiled once per CPU level.
  *
  * The including file defines, for lines of eight 64-bit words,
- *     line_mask            a type that holds the bits of one key in one line
- *     make_mask(cells, q)  the bits: one in each of q neighbouring words
- *     line_has(line, m)    whether all of them are set
- *     line_set(line, m)    sets them, and tells whether they were
+ *     line_has(line, cells, q)   whether a key's bits are set: one in each of q neighbouring words
+ *     line_set(line, cells, q)   sets them, and tells whether they were
  * Everything else is the same for all: while key i is probed the lines of key i + AHEAD are found
  * and prefetched, so that the cache misses of many keys overlap, evenly: bursts of prefetches leave
  * the memory idle in between (10 ns a key against 15 in a filter of 119 MB). The prefetch goes to
@@ -38,9 +36,17 @@ INLINE char *find_one(const sn_geometry *g, const char *bits, seen_hash h)
 INLINE void probe_one(char *line, seen_hash h, unsigned q, bool add, seen_answer *answer)
 {
     if (add)
-        *answer = (seen_answer)line_set(line, make_mask(h.lo, q));
+        *answer = (seen_answer)line_set(line, h.lo, q);
     else
-        *answer |= (seen_answer)line_has(line, make_mask(h.lo, q));
+        *answer |= (seen_answer)line_has(line, h.lo, q);
+}
+
+/* A number of probes that is not 8: the loops of full lines are others. */
+INLINE unsigned some(unsigned probes)
+{
+    if (probes == SN_LINE_WORDS)
+        __builtin_unreachable();
+    return probes;
 }
 
 INLINE void run_one(const sn_geometry *geometry, const char *bits, const seen_hash *h, size_t count,
@@ -86,9 +92,9 @@ INLINE pair find_two(const sn_geometry *g, const char *bits, seen_hash h)
 /* Both lines are always looked at: a branch would be mispredicted more often than it saves. */
 INLINE void probe_two(pair p, seen_hash h, unsigned q, bool add, seen_answer *answer)
 {
-    line_mask a = make_mask(h.lo, q), b = make_mask(sn_place_cells(h.lo, 1), q);
-    unsigned first = add ? line_set(p.first, a) : line_has(p.first, a);
-    unsigned second = add ? line_set(p.second, b) : line_has(p.second, b);
+    uint64_t a = h.lo, b = sn_place_cells(h.lo, 1);
+    unsigned first = add ? line_set(p.first, a, q) : line_has(p.first, a, q);
+    unsigned second = add ? line_set(p.second, b, q) : line_has(p.second, b, q);
     if (add)
         *answer = (seen_answer)(first & second);
     else
@@ -136,38 +142,56 @@ INLINE void run_any(const sn_geometry *geometry, const char *bits, const seen_ha
         bool all = true;
         for (unsigned j = 0; (add || all) && j < g.spread; j++) {
             char *line = base + sn_place_line(&g, f, j) * SN_LINE_BYTES;
-            line_mask m = make_mask(sn_place_cells(h[i].lo, j), g.probes);
-            bool had = add ? line_set(line, m) : line_has(line, m);
+            uint64_t cells = sn_place_cells(h[i].lo, j);
+            bool had = add ? line_set(line, cells, g.probes) : line_has(line, cells, g.probes);
             all = all && had;
         }
         answers[i] = (seen_answer)(add ? all : (answers[i] | all));
     }
 }
 
-/* The common shapes get loops of their own, with the number of probes known to the compiler. */
-INLINE void run(const sn_geometry *g, const void *bits, const seen_hash *h, size_t count,
-                seen_answer *answers, bool add)
-{
-    if (g->spread == 1 && g->probes == 8)
-        run_one(g, bits, h, count, answers, 8, add);
-    else if (g->spread == 1)
-        run_one(g, bits, h, count, answers, g->probes, add);
-    else if (g->spread == 2 && g->probes == 8)
-        run_two(g, bits, h, count, answers, 8, add);
-    else if (g->spread == 2 && g->probes > 1)
-        run_two(g, bits, h, count, answers, g->probes, add);
-    else
-        run_any(g, bits, h, count, answers, add);
-}
+/* ---- the loops ----
+ *
+ * The common shapes get loops of their own, with the number of probes known to the compiler: each a
+ * function, because in one large one they would share too few registers. */
+
+#define LOOP(name, run, ...)                                                                       \
+    __attribute__((noinline)) static void name(const sn_geometry *g, const char *bits,             \
+                                               const seen_hash *h, size_t count,                   \
+                                               seen_answer *answers)                               \
+    {                                                                                              \
+        run(g, bits, h, count, answers, __VA_ARGS__);                                              \
+    }
+
+LOOP(check_one_full, run_one, 8, false)
+LOOP(check_one, run_one, some(g->probes), false)
+LOOP(check_two_full, run_two, 8, false)
+LOOP(check_two, run_two, some(g->probes), false)
+LOOP(check_any, run_any, false)
+LOOP(add_one_full, run_one, 8, true)
+LOOP(add_one, run_one, some(g->probes), true)
+LOOP(add_two_full, run_two, 8, true)
+LOOP(add_two, run_two, some(g->probes), true)
+LOOP(add_any, run_any, true)
 
 static void body_check(const sn_geometry *g, const void *bits, const seen_hash *h, size_t count,
                        seen_answer *answers)
 {
-    run(g, bits, h, count, answers, false);
+    if (g->spread == 1)
+        (g->probes == 8 ? check_one_full : check_one)(g, bits, h, count, answers);
+    else if (g->spread == 2 && g->probes > 1)
+        (g->probes == 8 ? check_two_full : check_two)(g, bits, h, count, answers);
+    else
+        check_any(g, bits, h, count, answers);
 }
 
 static void body_add(const sn_geometry *g, void *bits, const seen_hash *h, size_t count,
                      seen_answer *answers)
 {
-    run(g, bits, h, count, answers, true);
+    if (g->spread == 1)
+        (g->probes == 8 ? add_one_full : add_one)(g, bits, h, count, answers);
+    else if (g->spread == 2 && g->probes > 1)
+        (g->probes == 8 ? add_two_full : add_two)(g, bits, h, count, answers);
+    else
+        add_any(g, bits, h, count, answers);
 }

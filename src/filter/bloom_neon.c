@@ -30,8 +30,9 @@ static inline bool none(uint64x2_t missing)
     return (vgetq_lane_u64(missing, 0) | vgetq_lane_u64(missing, 1)) == 0;
 }
 
-static inline bool line_has(const char *line, line_mask m)
+static inline bool line_has(const char *line, uint64_t cells, unsigned probes)
 {
+    const line_mask m = make_mask(cells, probes);
     const uint64_t *p = (const uint64_t *)(const void *)line;
     uint64x2_t missing = vdupq_n_u64(0);
     for (int i = 0; i < 4; i++)
@@ -39,8 +40,9 @@ static inline bool line_has(const char *line, line_mask m)
     return none(missing);
 }
 
-static inline bool line_set(char *line, line_mask m)
+static inline bool line_set(char *line, uint64_t cells, unsigned probes)
 {
+    const line_mask m = make_mask(cells, probes);
     uint64_t *p = (uint64_t *)(void *)line;
     uint64x2_t missing = vdupq_n_u64(0);
     for (int i = 0; i < 4; i++) {

@@ -93,11 +93,12 @@ static inline uint64_t sn_place_line(const sn_geometry *g, uint64_t f, unsigned 
            sn_mulhi(sn_place_line_seed(f, j), sn_geometry_part_lines(g));
 }
 
-/* The line of a key that has only one, counted from the first of the filter. */
+/* The line of a key that has only one, counted from the first of the filter: the same as
+ * shard * shard_lines + mulhi(f, shard_lines), because shard and f are the halves of hi * shards.
+ */
 static inline uint64_t sn_place_only(const sn_geometry *g, seen_hash h)
 {
-    uint64_t f, shard = sn_place_shard(g, h, &f);
-    return shard * g->shard_lines + sn_mulhi(f, g->shard_lines);
+    return sn_mulhi(h.hi, sn_geometry_lines(g));
 }
 
 /* The word of probe i, and the cell within that word. */
