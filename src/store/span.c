@@ -50,12 +50,18 @@ void sn_span_check(const sn_kernel *kernel, const sn_view *view, const seen_hash
     }
 }
 
+/* All answers are SEEN_NEW or SEEN_BEFORE, 0 or 1: eight of them are summed by one product. */
 static uint64_t count_new(const seen_answer *answers, size_t count)
 {
-    uint64_t news = 0;
-    for (size_t i = 0; i < count; i++)
-        news += answers[i] == SEEN_NEW;
-    return news;
+    uint64_t before = 0, eight;
+    size_t i = 0;
+    for (; i + sizeof eight <= count; i += sizeof eight) {
+        memcpy(&eight, answers + i, sizeof eight);
+        before += eight * 0x0101010101010101u >> 56;
+    }
+    for (; i < count; i++)
+        before += answers[i];
+    return count - before;
 }
 
 static uint64_t add_current(const sn_kernel *kernel, const sn_view *view, const seen_hash *h,
