@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "hash/ranges.h"
 
 #include <errno.h>
 #include <sys/random.h>
@@ -56,48 +57,67 @@ seen_hash seen_hash_key(const seen_hasher *hasher, const void *key, size_t len)
 /* ---- many keys by XXH3 ----
  *
  * With the range of the length known the hash is one straight piece of code, and what depends on
- * the seed alone moves out of the loop: 7 ns for a key of 64 bytes. Where the lengths of the keys
- * lie now in this range and now in that, half of the branches are mispredicted and it is 14 ns:
- * then the keys of a block are sorted by range first. Functions, and not loops of one function: the
- * compiler has registers enough for one of them. */
+ * the seed alone moves out of the loop. Where the lengths of the keys lie now in this range and now
+ * in that, half of the branches are mispredicted, and a key takes twice the time: then the keys of
+ * a block are sorted by range first. Functions, and not loops of one function: the compiler has
+ * registers enough for one of them. */
 
 enum {
-    BLOCK = 256,  /* keys that are sorted at a time */
-    SHORT = 16,   /* a run that is shorter is one of a mixture */
-    RANGES = 4,   /* 17 to 32 bytes, to 64, to 96, to 128 */
-    AHEAD = 1024, /* keys mostly lie behind each other; the CPU's prefetcher stops at each page */
+    BLOCK = SN_HASH_PICK, /* keys that are sorted at a time */
+    SHORT = 16,           /* a run that is shorter is one of a mixture */
+    RANGES = SN_HASH_RANGES,
 };
 
-#define HASH_RANGE(name, low, high)                                                                \
-    /* Hashes keys while they are of such lengths; returns how many. */                            \
-    __attribute__((noinline, flatten)) static size_t name(uint64_t seed, const seen_key *keys,     \
-                                                          size_t count, seen_hash *hashes)         \
+#define HASH_RANGE(high, low)                                                                      \
+    __attribute__((noinline, flatten)) static size_t run_##high(                                   \
+        uint64_t seed, const seen_key *keys, size_t count, seen_hash *hashes)                      \
     {                                                                                              \
         const seen_key *key = keys, *end = keys + count;                                           \
         for (; key < end && key->len > (low) && key->len <= (high); key++) {                       \
-            __builtin_prefetch((const char *)key->data + AHEAD, 0, 3);                             \
+            __builtin_prefetch((const char *)key->data + SN_HASH_AHEAD, 0, 3);                     \
             *hashes++ = hash_xxh3(seed, key->data, key->len);                                      \
         }                                                                                          \
         return (size_t)(key - keys);                                                               \
     }                                                                                              \
-    /* The keys that `order` names, all of such lengths. */                                        \
-    __attribute__((noinline, flatten)) static void name##_of(uint64_t seed, const seen_key *keys,  \
-                                                             const uint8_t *order, size_t count,   \
-                                                             seen_hash *hashes)                    \
+    __attribute__((noinline, flatten)) static void pick_##high(                                    \
+        uint64_t seed, const seen_key *keys, const uint8_t *order, size_t count,                   \
+        seen_hash *hashes)                                                                         \
     {                                                                                              \
         for (size_t i = 0; i < count; i++) {                                                       \
             const seen_key *key = &keys[order[i]];                                                 \
-            __builtin_prefetch((const char *)key->data + AHEAD, 0, 3);                             \
+            __builtin_prefetch((const char *)key->data + SN_HASH_AHEAD, 0, 3);                     \
             if (key->len <= (low) || key->len > (high))                                            \
                 __builtin_unreachable();                                                           \
             hashes[order[i]] = hash_xxh3(seed, key->data, key->len);                               \
         }                                                                                          \
     }
 
-HASH_RANGE(hash_to_32, 16, 32)
-HASH_RANGE(hash_to_64, 32, 64)
-HASH_RANGE(hash_to_96, 64, 96)
-HASH_RANGE(hash_to_128, 96, 128)
+HASH_RANGE(32, 16)
+HASH_RANGE(64, 32)
+HASH_RANGE(96, 64)
+HASH_RANGE(128, 96)
+
+const sn_hash_ranges sn_hash_plain = {.name = "plain",
+                                      .run = {run_32, run_64, run_96, run_128},
+                                      .pick = {pick_32, pick_64, pick_96, pick_128}};
+
+size_t sn_hash_list(const sn_hash_ranges *list[2])
+{
+    size_t count = 0;
+    list[count++] = &sn_hash_plain;
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx2"))
+        list[count++] = &sn_hash_avx2;
+#endif
+    return count;
+}
+
+static const sn_hash_ranges *best_ranges(void)
+{
+    const sn_hash_ranges *list[2];
+    return list[sn_hash_list(list) - 1];
+}
 
 static size_t range_of(size_t len)
 {
@@ -109,7 +129,8 @@ static void hash_any(uint64_t seed, const seen_key *key, seen_hash *hash)
     *hash = hash_xxh3(seed, key->len ? key->data : "", key->len);
 }
 
-static void hash_sorted(uint64_t seed, const seen_key *keys, size_t count, seen_hash *hashes)
+static void hash_sorted(const sn_hash_ranges *ranges, uint64_t seed, const seen_key *keys,
+                        size_t count, seen_hash *hashes)
 {
     enum { BITS = 12 }; /* of a counter; all five are in one word: memory would be slower */
     uint8_t order[RANGES + 1][BLOCK];
@@ -122,39 +143,25 @@ static void hash_sorted(uint64_t seed, const seen_key *keys, size_t count, seen_
     }
     for (size_t i = 0; i <= RANGES; i++)
         held[i] = counts >> BITS * i & ((1 << BITS) - 1);
-    hash_to_32_of(seed, keys, order[0], held[0], hashes);
-    hash_to_64_of(seed, keys, order[1], held[1], hashes);
-    hash_to_96_of(seed, keys, order[2], held[2], hashes);
-    hash_to_128_of(seed, keys, order[3], held[3], hashes);
+    for (size_t i = 0; i < RANGES; i++)
+        ranges->pick[i](seed, keys, order[i], held[i], hashes);
     for (size_t i = 0; i < held[RANGES]; i++)
         hash_any(seed, &keys[order[RANGES][i]], &hashes[order[RANGES][i]]);
 }
 
-static size_t hash_run(uint64_t seed, const seen_key *keys, size_t count, seen_hash *hashes)
-{
-    switch (range_of(keys->len)) {
-    case 0:
-        return hash_to_32(seed, keys, count, hashes);
-    case 1:
-        return hash_to_64(seed, keys, count, hashes);
-    case 2:
-        return hash_to_96(seed, keys, count, hashes);
-    case 3:
-        return hash_to_128(seed, keys, count, hashes);
-    default:
-        hash_any(seed, keys, hashes);
-        return 1;
-    }
-}
-
 static void hash_many_xxh3(uint64_t seed, const seen_key *keys, size_t count, seen_hash *hashes)
 {
+    const sn_hash_ranges *ranges = best_ranges();
     for (size_t i = 0; i < count;) {
-        size_t n = hash_run(seed, keys + i, count - i, hashes + i);
+        size_t range = range_of(keys[i].len), n = 1;
+        if (range < RANGES)
+            n = ranges->run[range](seed, keys + i, count - i, hashes + i);
+        else
+            hash_any(seed, keys + i, hashes + i);
         i += n;
         if (n < SHORT && i < count) {
             n = count - i < BLOCK ? count - i : BLOCK;
-            hash_sorted(seed, keys + i, n, hashes + i);
+            hash_sorted(ranges, seed, keys + i, n, hashes + i);
             i += n;
         }
     }
