@@ -46,6 +46,7 @@ struct sn_decoder {
     bool finished;    /* only zeros may come */
     uint8_t head[10]; /* of a frame behind the first, gathered until it is known */
     size_t head_length;
+    size_t fed; /* bytes of this frame that the library has taken (zstd) */
     union {
         void *any;
 #if SEEN_WITH_COMPRESSION
@@ -109,16 +110,27 @@ static bool zstd_open(sn_decoder *d)
 
 static bool zstd_reset(sn_decoder *d)
 {
+    d->fed = 0;
     return !ZSTD_isError(ZSTD_DCtx_reset(d->u.zstd, ZSTD_reset_session_only));
 }
 
 static step_result zstd_step(sn_decoder *d, const uint8_t *in, size_t length, size_t *used,
                              bool last, uint8_t *to, size_t room, size_t *made)
 {
+    enum { HEADER_MAX = 18 };
     (void)last;
-    ZSTD_inBuffer source = {in, length, 0};
+    ZSTD_inBuffer source = {in, 0, 0};
     ZSTD_outBuffer target = {to, room, 0};
-    size_t code = ZSTD_decompressStream(d->u.zstd, &target, &source);
+    size_t code;
+    /* Up to its end the header goes in byte by byte: where it came in pieces, and there is room for
+     * all of the content, the library takes what looks like a frame behind the first piece for the
+     * frame itself, and so a damaged file for a whole one. */
+    do {
+        size_t before = source.pos;
+        source.size = d->fed < HEADER_MAX && before < length ? before + 1 : length;
+        code = ZSTD_decompressStream(d->u.zstd, &target, &source);
+        d->fed += source.pos - before;
+    } while (!ZSTD_isError(code) && code && source.pos == source.size && source.size < length);
     *used = source.pos;
     *made = target.pos;
     if (ZSTD_isError(code))
