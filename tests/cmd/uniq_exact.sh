@@ -13,8 +13,15 @@ for line in open("in", "rb"):
     if line not in have:
         have.add(line)
         want.update(line)
+distinct = len(have)
 del have
 os.mkdir("temp")
+# Where only the count is asked for, also of lines that wait in a temporary file.
+for options, count in ("", distinct), ("-D", 1200000 - distinct):
+    for memory in 64, 6:
+        command = "%s uniq -q --exact --count-only -m %dM -T temp in " % (seen, memory)
+        said = subprocess.run(command + options, shell=True, capture_output=True, check=True).stdout
+        assert int(said) == count and not os.listdir("temp"), (command, options, said, count)
 last = 0
 for memory in 12 << 20, 6 << 20:
     for pipe in False, True:

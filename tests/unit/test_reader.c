@@ -52,6 +52,38 @@ static void test_long_line_gives_memory_back(void **state)
     free(text);
 }
 
+/* Wherever a block ends in a line, the rest of it comes with the next. */
+static void test_lines_over_blocks(void **state)
+{
+    (void)state;
+    enum { TEXT = 30000 };
+    static char text[TEXT];
+    for (size_t i = 0; i < TEXT; i++)
+        text[i] = random_below(20) ? (char)('a' + random_below(26)) : '\n';
+    write_file(scratch("lines"), text, TEXT);
+    for (size_t size = 1; size < SIZE; size += 1 + size / 3) {
+        sn_input *input = open_file(scratch("lines"));
+        sn_reader reader;
+        sn_block block;
+        size_t at = 0;
+        sn_block_init(&block, '\n');
+        sn_reader_init(&reader, input, size, 0, '\n');
+        for (bool got;; at += block.length) {
+            assert_int_equal(sn_reader_fill(&reader, &block, &got, NULL), SEEN_OK);
+            if (!got)
+                break;
+            assert_int_equal(block.offset, at);
+            assert_in_range(block.length, 1, TEXT - at);
+            assert_memory_equal(block.bytes, text + at, block.length);
+            assert_true(block.bytes[block.length - 1] == '\n' || at + block.length == TEXT);
+        }
+        assert_int_equal(at, TEXT);
+        sn_reader_free(&reader);
+        sn_block_free(&block);
+        sn_input_close(input);
+    }
+}
+
 /* Too long by one byte, with and without its end. */
 static void test_too_long(void **state)
 {
@@ -135,8 +167,10 @@ static void test_stop_while_waiting(void **state)
 
 int main(void)
 {
+    seed_from_environment();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_long_line_gives_memory_back),
+        cmocka_unit_test(test_lines_over_blocks),
         cmocka_unit_test(test_too_long),
         cmocka_unit_test(test_stop_while_waiting),
     };
