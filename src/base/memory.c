@@ -2,21 +2,23 @@
  *
  * A probe of a large filter misses the TLB as well as the cache; with pages of 2 MiB the TLB
  * reaches much further. Mappings of 4 MiB and more are aligned to 2 MiB, so that every page can be
- * huge. */
+ * huge. Small ones get all their pages at once: a page that a filter first reads and then writes
+ * costs two faults, which is a tenth of the time of filling it. */
 #include "base/memory.h"
 
 #include <stdint.h>
 #include <sys/mman.h>
 
-enum { HUGE_PAGE = 2 << 20, HUGE_FROM = 4 << 20 };
+enum { HUGE_PAGE = 2 << 20, HUGE_FROM = 4 << 20, AT_ONCE = 256 << 10 };
 
 void *sn_memory_map(size_t bytes)
 {
     size_t extra = bytes >= HUGE_FROM ? HUGE_PAGE : 0;
+    int at_once = bytes <= AT_ONCE ? MAP_POPULATE : 0;
     if (bytes == 0 || bytes > SIZE_MAX / 2)
         return NULL;
     char *raw = mmap(NULL, bytes + extra, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | at_once, -1, 0);
     if (raw == MAP_FAILED)
         return NULL;
     if (!extra)

@@ -46,6 +46,27 @@ static void test_map(void **state)
     sn_memory_unmap(NULL, 5);
 }
 
+static long faults(void)
+{
+    struct rusage use;
+    assert_int_equal(getrusage(RUSAGE_SELF, &use), 0);
+    return use.ru_minflt;
+}
+
+/* A small filter has its pages from the beginning. */
+static void test_small_at_once(void **state)
+{
+    (void)state;
+    enum { PAGE = 4096, SMALL = 60 * PAGE };
+    volatile char *p = sn_memory_map(SMALL);
+    assert_non_null(p);
+    long before = faults();
+    for (size_t at = 0; at < SMALL; at += PAGE)
+        p[at] = (char)(p[at] + 1);
+    assert_true(faults() - before < 10);
+    sn_memory_unmap((void *)(uintptr_t)p, SMALL);
+}
+
 /* Mapping and unmapping leaves nothing behind, whatever the size. */
 static void test_no_leak(void **state)
 {
@@ -107,9 +128,8 @@ static void test_too_large_set(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_map),
-        cmocka_unit_test(test_no_leak),
-        cmocka_unit_test(test_impossible),
+        cmocka_unit_test(test_map),           cmocka_unit_test(test_small_at_once),
+        cmocka_unit_test(test_no_leak),       cmocka_unit_test(test_impossible),
         cmocka_unit_test(test_too_large_set),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
