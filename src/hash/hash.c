@@ -144,14 +144,16 @@ static void hash_sorted(const sn_hash_ranges *ranges, uint64_t seed, const seen_
     for (size_t i = 0; i <= RANGES; i++)
         held[i] = counts >> BITS * i & ((1 << BITS) - 1);
     for (size_t i = 0; i < RANGES; i++)
-        ranges->pick[i](seed, keys, order[i], held[i], hashes);
+        if (held[i])
+            ranges->pick[i](seed, keys, order[i], held[i], hashes);
     for (size_t i = 0; i < held[RANGES]; i++)
         hash_any(seed, &keys[order[RANGES][i]], &hashes[order[RANGES][i]]);
 }
 
 static void hash_many_xxh3(uint64_t seed, const seen_key *keys, size_t count, seen_hash *hashes)
 {
-    const sn_hash_ranges *ranges = best_ranges();
+    enum { FEW = 3 }; /* what a body of vectors prepares is worth it for more keys only */
+    const sn_hash_ranges *ranges = count > FEW ? best_ranges() : &sn_hash_plain;
     for (size_t i = 0; i < count;) {
         size_t range = range_of(keys[i].len), n = 1;
         if (range < RANGES)
