@@ -182,7 +182,7 @@ double seen_classic_rate(double capacity, double bits, double hashes)
 
 enum {
     SHARDED_FROM = 16384,    /* lines (1 MiB): smaller filters are one shard */
-    SHARD_LINES_MAX = 65535, /* just under 4 MiB */
+    SHARD_LINES_MAX = 16383, /* just under 1 MiB: a server zeroes it in a millisecond or so */
     SHARD_LINES_MIN = 1024,  /* 64 KiB, where there is a choice */
     SHARD_MULTIPLE = 8,      /* shards come in eights: threads lock groups of them */
 };
@@ -281,15 +281,15 @@ static bool choose_spread(seen_kind kind, double rate, unsigned k, sn_geometry *
     return false;
 }
 
-/* Sizes (spread, probes) for so many keys: the fewest lines whose predicted rate keeps the promise.
- */
+/* Sizes (spread, probes) for so many keys: the fewest lines whose predicted rate keeps the promise,
+ * or more lines than there may be. */
 static void size_lines(sn_geometry *g, double keys, double rate)
 {
     double lines = ceil((double)g->spread * keys / solve_mean(g, rate));
     uint64_t parts = parts_of(g);
     for (;;) {
         cut_shards((uint64_t)lines, parts, false, g);
-        if (sn_plan_rate(g, keys) <= rate * (1 + 1e-9))
+        if (sn_plan_rate(g, keys) <= rate * (1 + 1e-9) || lines > LINES_MAX)
             return;
         lines += fmax(1, floor(lines * 0.0005));
     }

@@ -24,6 +24,9 @@ enum {
     TOMBSTONE_SECONDS = 7 * 86400, /* longer than any client sleeps with an old view */
     EXPIRY_SLACK = 60,             /* clients' clocks may differ by so many seconds */
     AT_ONCE = 4096,                /* commands per run */
+    /* A server goes through what one client has sent before it turns to the next: this much is
+     * zeroed by each between two clients. */
+    ZEROED_AT_ONCE = 4 << 20,
 };
 
 static const char CLOSE[] = "local t=redis.call('TYPE',KEYS[1]).ok "
@@ -85,11 +88,12 @@ seen_status sn_redis_make_shards(sn_channel *ch, const sn_redis_view *view, uint
     sn_redis_namer namer;
     sn_redis_namer_begin(&namer, &ch->redis->address, view, layer, closed);
     seen_status status = SEEN_OK;
+    uint64_t bytes = g->shard_lines * SN_LINE_BYTES, last_bit = bytes * 8 - 1;
     for (uint64_t s = 0; s < g->shards && status == SEEN_OK; s++) {
         const sn_redis_key *key = sn_redis_namer_shard(&namer, s);
         /* Adding nothing to the last bit makes the string as long as it will ever be, and changes
-         * nothing where it is there already. */
-        uint64_t last_bit = g->shard_lines * SN_LINE_BYTES * 8 - 1;
+         * nothing where it is there already. In one step: the server gives a string that grows
+         * more memory than it needs. */
         if (expire) {
             say_make_expiring(ch, key, last_bit, expire);
         } else {
@@ -101,7 +105,8 @@ seen_status sn_redis_make_shards(sn_channel *ch, const sn_redis_view *view, uint
             sn_say_number(ch, last_bit);
             sn_say_text(ch, "0");
         }
-        if (s + 1 == g->shards || ch->commands >= AT_ONCE)
+        if (s + 1 == g->shards || ch->commands >= AT_ONCE ||
+            ch->commands * bytes >= (uint64_t)ch->nodes * ZEROED_AT_ONCE)
             status = sn_channel_run(ch, take_made, NULL, error);
     }
     return status;

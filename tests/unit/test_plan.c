@@ -348,7 +348,7 @@ static void test_shards(void **state)
         seen_plan plan = plan_of((uint64_t)n, 1e-4, 0, 0);
         uint64_t each = plan.lines / plan.shards;
         assert_true(plan.shards == 1 ? plan.lines < 20000 : plan.shards % 8 == 0);
-        assert_true(each * 64 <= 4 << 20);
+        assert_true(each * 64 <= 1 << 20);
         assert_int_equal(each % plan.spread, 0);
     }
 }
