@@ -13,9 +13,8 @@
  *
  * Not for windows, which forget, nor counters, nor plain bitmaps, which other programs may change.
  */
+#include "base/memory.h"
 #include "store/redis_batch.h"
-
-#include <stdlib.h>
 
 /* Keys, and lines of a key, that are fetched from memory in advance. */
 enum { AHEAD = 8, AHEAD_LINES = 3 };
@@ -81,7 +80,8 @@ static uint64_t *room_for(sn_redis_set *set, const sn_geometry *g, uint32_t laye
     uint64_t bytes = sn_geometry_bytes(g);
     if (!set->known[layer] && g->spread * g->probes <= SN_BATCH_CELLS &&
         bytes <= KNOWN_MAX - set->known_bytes) {
-        set->known[layer] = calloc(1, bytes);
+        set->known[layer] = sn_memory_map(bytes);
+        set->known_size[layer] = bytes;
         set->known_bytes += set->known[layer] ? bytes : 0;
     }
     return set->known[layer];
@@ -90,7 +90,8 @@ static uint64_t *room_for(sn_redis_set *set, const sn_geometry *g, uint32_t laye
 void sn_known_forget(sn_redis_set *set)
 {
     for (uint32_t i = 0; i < SN_IMAGE_LAYERS; i++) {
-        free(set->known[i]);
+        if (set->known[i])
+            sn_memory_unmap(set->known[i], set->known_size[i]);
         set->known[i] = NULL;
     }
     set->known_bytes = 0;

@@ -123,7 +123,9 @@ static seen_status in_chunks(chunk_step step, seen_set *set, const seen_hash *ha
     for (size_t at = 0, n; at < count && status == SEEN_OK; at += n) {
         sn_redis_view view = sn_redis_see(c.set);
         size_t limit = sn_batch_limit(&view, living_layers(&view.image));
-        n = count - at < limit ? count - at : limit;
+        /* Equal parts: a small rest would wait for its round trip as long as a full batch. */
+        size_t left = count - at, parts = (left + limit - 1) / limit;
+        n = (left + parts - 1) / parts;
         status = step(&c, &view, at, n);
     }
     if (status == SEEN_OK && !set->read_only) {

@@ -23,7 +23,8 @@ typedef struct sn_redis_set {
     _Atomic uint64_t recent[SN_REDIS_RECENT][2]; /* hashes of keys that are known to be there */
     pthread_mutex_t known_lock;                  /* around what follows */
     uint64_t *known[SN_IMAGE_LAYERS];            /* bits that are known to be set; NULL: none */
-    uint64_t known_bytes;                        /* what they take */
+    uint64_t known_size[SN_IMAGE_LAYERS];        /* bytes */
+    uint64_t known_bytes;                        /* what they take together */
     unsigned known_epoch;                        /* since when they hold */
 } sn_redis_set;
 
