@@ -246,7 +246,7 @@ static seen_set *make_at(const spy *s, const char *name, const seen_options *o)
     seen_set *set;
     seen_error error;
     char where[128];
-    snprintf(where, sizeof where, "redis://127.0.0.1:%d/%s", s->port, name);
+    snprintf(where, sizeof where, "redis://127.0.0.1:%d/%s", s->relay.port, name);
     if (seen_create(where, o, SEEN_REPLACE, &set, &error) != SEEN_OK)
         die(error.message);
     return set;
@@ -301,7 +301,7 @@ static void exercise(const spy *s)
     must(seen_get_shape(a, &info, &e), &e);
     printf("each command alone, on shards of %.0f KiB:\n",
            (double)info.bytes / (double)info.shards / 1024);
-    snprintf(where, sizeof where, "redis://127.0.0.1:%d/b", s->port);
+    snprintf(where, sizeof where, "redis://127.0.0.1:%d/b", s->relay.port);
     must(seen_create_like(where, a, SEEN_REPLACE, &b, &e), &e);
     must(seen_add_hashes(a, h, KEYS, answers, &e), &e);
     must(seen_check_hashes(a, h, KEYS, answers, &e), &e);
@@ -327,7 +327,7 @@ static void commands(void)
     test_server fresh = {0};
     if (!test_server_start(&fresh, NULL) || !spy_start(&s, &fresh))
         die("cannot start redis-server");
-    redisContext *c = redisConnect("127.0.0.1", s.port);
+    redisContext *c = redisConnect("127.0.0.1", s.relay.port);
     for (int i = 0; c && !c->err && i < 1000; i++)
         freeReplyObject(redisCommand(c, "PING"));
     exercise(&s);
@@ -341,6 +341,7 @@ static void commands(void)
     printf("no command kept the server longer than %.2f ms (bar 5 ms): %s\n", most,
            most <= 5 ? "kept" : "MISSED");
     redisFree(c);
+    test_relay_stop(&s.relay);
     test_server_stop(&fresh);
 }
 
