@@ -33,6 +33,20 @@ add_test(NAME trust.model COMMAND model_run ${steps})
 set_tests_properties(trust.model PROPERTIES TIMEOUT 300)
 add_custom_target(model-long COMMAND model_run 3000000 USES_TERMINAL)
 
+# Sets in Redis: every command meets with something in turn, and where the shim is every allocation.
+if(SEEN_WITH_REDIS)
+  trust_program(fault_redis fault/redis.c)
+  target_link_libraries(fault_redis PRIVATE PkgConfig::HIREDIS ${CMAKE_DL_LIBS})
+  if(SEEN_SANITIZE)
+    add_test(NAME trust.redis COMMAND fault_redis)
+  else()
+    add_dependencies(fault_redis fault_shim)
+    add_test(NAME trust.redis
+      COMMAND ${CMAKE_COMMAND} -E env LD_PRELOAD=$<TARGET_FILE:fault_shim> $<TARGET_FILE:fault_redis>)
+  endif()
+  set_tests_properties(trust.redis PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77)
+endif()
+
 # Faults. The shim stands before the C library, which sanitizers do too.
 if(NOT SEEN_SANITIZE)
   add_library(fault_shim MODULE fault/shim.c)

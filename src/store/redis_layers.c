@@ -58,7 +58,7 @@ static bool take_made(void *context, uint32_t tag, const sn_reply *reply, bool a
     return !sn_reply_is_error(reply) || sn_reply_error_is(reply, "WRONGTYPE");
 }
 
-static void say_expire(sn_channel *ch, const sn_redis_key *key, uint64_t seconds)
+void sn_redis_say_expire(sn_channel *ch, const sn_redis_key *key, uint64_t seconds)
 {
     sn_say(ch, 0, key->slot, 3);
     sn_say_text(ch, "EXPIRE");
@@ -248,9 +248,9 @@ seen_status sn_redis_renew(sn_channel *ch, const sn_redis_view *view, seen_error
     if (!view->ttl)
         return SEEN_OK;
     sn_redis_key_meta(&ch->redis->address, &key);
-    say_expire(ch, &key, view->ttl);
+    sn_redis_say_expire(ch, &key, view->ttl);
     sn_redis_key_added(&ch->redis->address, view, &key);
-    say_expire(ch, &key, view->ttl);
+    sn_redis_say_expire(ch, &key, view->ttl);
     for (uint32_t i = 0; i < image->layers && status == SEEN_OK; i++) {
         bool closed = sn_redis_layer_closed(image, i);
         if (!image->layer[i].generation || (closed && image->window_seconds))
@@ -258,7 +258,7 @@ seen_status sn_redis_renew(sn_channel *ch, const sn_redis_view *view, seen_error
         sn_redis_namer namer;
         sn_redis_namer_begin(&namer, &ch->redis->address, view, i, closed);
         for (uint64_t s = 0; s < image->layer[i].geometry.shards && status == SEEN_OK; s++) {
-            say_expire(ch, sn_redis_namer_shard(&namer, s), view->ttl);
+            sn_redis_say_expire(ch, sn_redis_namer_shard(&namer, s), view->ttl);
             if (ch->commands >= AT_ONCE)
                 status = sn_channel_run(ch, sn_redis_take_any, NULL, error);
         }

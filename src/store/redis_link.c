@@ -1,16 +1,20 @@
-/* One connection. hiredis connects and parses; sending and receiving is done here, because a lost
- * connection must not raise a signal and several connections must be served at once. */
+/* One connection. hiredis parses; the rest is done here, because a lost connection must not raise a
+ * signal, several connections must be served at once, and hiredis ends the process where it has no
+ * memory to connect with. */
 #include "store/redis_link.h"
 
 #include "base/error.h"
 
 #include <errno.h>
-#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -101,24 +105,53 @@ int sn_link_next(sn_link *link)
 
 /* ---- connect and log in ---- */
 
+/* A socket that is connected within `ms`; -1 and errno. */
+static int dial(const struct sockaddr *to, socklen_t len, uint32_t ms)
+{
+    sn_link link = {.fd = socket(to->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
+    int why = 0;
+    socklen_t room = sizeof why;
+    if (link.fd < 0)
+        return -1;
+    if (connect(link.fd, to, len) != 0)
+        why = errno;
+    if (why == EINPROGRESS) {
+        why = ETIMEDOUT;
+        if (sn_link_wait(&link, true, ms) &&
+            getsockopt(link.fd, SOL_SOCKET, SO_ERROR, &why, &room) != 0)
+            why = errno;
+    }
+    if (why == 0)
+        return link.fd;
+    close(link.fd);
+    errno = why;
+    return -1;
+}
+
 static int connect_to(const sn_redis_place *place, uint32_t ms, char *why, size_t room)
 {
-    struct timeval limit = {.tv_sec = ms / 1000, .tv_usec = (suseconds_t)(ms % 1000) * 1000};
-    redisContext *c = place->port ? redisConnectWithTimeout(place->host, place->port, limit)
-                                  : redisConnectUnixWithTimeout(place->host, limit);
-    if (!c || c->err) {
-        snprintf(why, room, "%s", c ? c->errstr : "out of memory");
-        if (c)
-            redisFree(c);
-        return -1;
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
+    char port[8];
+    int fd = -1, one = 1;
+    if (place->port == 0) {
+        struct sockaddr_un path = {.sun_family = AF_UNIX};
+        snprintf(path.sun_path, sizeof path.sun_path, "%.107s", place->host);
+        fd = dial((struct sockaddr *)&path, sizeof path, ms);
+        snprintf(why, room, "%s", fd < 0 ? strerror(errno) : "");
+        return fd;
     }
-    int fd = redisFreeKeepFd(c);
-    if (fcntl(fd, F_SETFD, FD_CLOEXEC) != 0 ||
-        fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) != 0) {
-        snprintf(why, room, "%s", strerror(errno));
-        close(fd);
-        return -1;
+    snprintf(port, sizeof port, "%u", place->port);
+    int unknown = getaddrinfo(place->host, port, &hints, &found);
+    snprintf(why, room, "%s", unknown ? gai_strerror(unknown) : "");
+    for (struct addrinfo *a = unknown ? NULL : found; a && fd < 0; a = a->ai_next) {
+        fd = dial(a->ai_addr, a->ai_addrlen, ms);
+        if (fd < 0)
+            snprintf(why, room, "%s", strerror(errno));
+        else /* a hint: a refusal changes nothing but speed */
+            (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     }
+    if (!unknown)
+        freeaddrinfo(found);
     return fd;
 }
 

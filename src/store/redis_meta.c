@@ -18,8 +18,8 @@ static const char *const HASHES[] = {"xxh3", "siphash"};
 static const char *const FULLS[] = {"refuse", "go-on"};
 static const char *const LAYOUTS[] = {"shards", "bitmap"};
 
-/* KEYS: the hash. ARGV: "replace" or "keep", the ID, then fields and values. A second try of one
- * that went through finds its own ID. */
+/* KEYS: the hash. ARGV: "replace" or "keep", the ID, the seconds that it is to live (0: for ever),
+ * then fields and values. A second try of one that went through finds its own ID. */
 static const char PUBLISH[] = "local k=KEYS[1] "
                               "if redis.call('EXISTS',k)==1 then "
                               " if redis.call('HEXISTS',k,'format')==0 then "
@@ -28,7 +28,8 @@ static const char PUBLISH[] = "local k=KEYS[1] "
                               " if ARGV[1]~='replace' then return 0 end "
                               " redis.call('DEL',k) "
                               "end "
-                              "redis.call('HSET',k,unpack(ARGV,3)) "
+                              "redis.call('HSET',k,unpack(ARGV,4)) "
+                              "if ARGV[3]~='0' then redis.call('EXPIRE',k,ARGV[3]) end "
                               "return 1";
 
 /* KEYS: the hash. ARGV: ID, sequence, then fields and values. */
@@ -106,13 +107,14 @@ seen_status sn_meta_publish(sn_channel *ch, const sn_redis_view *view, bool repl
 {
     sn_redis_key key;
     sn_redis_key_meta(&ch->redis->address, &key);
-    sn_say(ch, 0, key.slot, 6 + field_args(view));
+    sn_say(ch, 0, key.slot, 7 + field_args(view));
     sn_say_text(ch, "EVAL");
     sn_say_text(ch, PUBLISH);
     sn_say_text(ch, "1");
     sn_say_arg(ch, key.text, key.len);
     sn_say_text(ch, replace ? "replace" : "keep");
     sn_say_text(ch, view->id);
+    sn_say_number(ch, view->ttl);
     say_fields(ch, view);
     long long done = 0;
     seen_status status = sn_channel_run(ch, take_number, &done, error);

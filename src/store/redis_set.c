@@ -360,11 +360,24 @@ static seen_status finish(sn_channel *ch, const sn_redis_view *view, bool replac
                 status = sn_channel_run(ch, sn_redis_take_any, NULL, error);
         }
     }
+    if (view->ttl && status == SEEN_OK) {
+        sn_redis_key key;
+        sn_redis_key_added(&ch->redis->address, view, &key);
+        sn_redis_say_expire(ch, &key, view->ttl);
+    }
     if (status == SEEN_OK)
         status = sn_channel_run(ch, sn_redis_take_any, NULL, error);
+    return status == SEEN_OK ? sn_meta_publish(ch, view, replace, error) : status;
+}
+
+/* Whether the hash may name this filter, after an error that leaves it open. */
+static bool may_be_visible(sn_channel *ch, const sn_redis_view *view)
+{
+    sn_redis_view there;
+    seen_status status = sn_meta_load(ch, &there, NULL);
     if (status == SEEN_OK)
-        status = sn_meta_publish(ch, view, replace, error);
-    return status == SEEN_OK ? sn_redis_renew(ch, view, error) : status;
+        return memcmp(there.id, view->id, SN_REDIS_ID) == 0;
+    return status != SEEN_ERR_NOT_FOUND;
 }
 
 static seen_status pour_in(sn_channel *ch, const sn_redis_view *view, seen_set *from,
@@ -407,7 +420,8 @@ static seen_status make_filter(sn_channel *ch, const sn_redis_view *view, unsign
     if (status == SEEN_OK)
         status = finish(ch, view, replace, error);
     if (status != SEEN_OK) {
-        if (!bitmap)
+        /* A filter that can be seen keeps its shards. */
+        if (!bitmap && !may_be_visible(ch, view))
             sn_redis_drop_all(ch, view, NULL);
         return status;
     }
@@ -430,17 +444,19 @@ seen_status sn_redis_create(const char *where, const sn_image *image, const seen
         status = contact(where, options, &redis, &ch, error);
     if (status != SEEN_OK)
         return status;
-    status = make_filter(ch, &view, flags, NULL, error);
-    sn_redis_give(redis, ch);
+    /* The handle first: what fails after the filter can be seen would have changed something. */
     seen_set *set = NULL;
+    status = make_set(redis, &view, flags, &set, error);
     if (status == SEEN_OK)
-        status = make_set(redis, &view, flags, &set, error);
-    if (status != SEEN_OK) {
+        status = make_filter(ch, &view, flags, NULL, error);
+    sn_redis_give(redis, ch);
+    if (status == SEEN_OK)
+        *out = set;
+    else if (set)
+        close_set(set);
+    else
         sn_redis_disconnect(redis);
-        return status;
-    }
-    *out = set;
-    return SEEN_OK;
+    return status;
 }
 
 seen_status sn_redis_copy(const char *where, unsigned flags, const seen_options *options,

@@ -51,6 +51,7 @@ seen_status sn_redis_advance(sn_redis_set *set, sn_channel *ch, const sn_redis_v
 /* A shard was found closed: waits for the client that does it, or helps. */
 seen_status sn_redis_catch_up(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
                               seen_error *error);
+void sn_redis_say_expire(sn_channel *ch, const sn_redis_key *key, uint64_t seconds);
 /* Sets the time to live of all keys; now, or where that is due. */
 seen_status sn_redis_renew(sn_channel *ch, const sn_redis_view *view, seen_error *error);
 seen_status sn_redis_touch(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
