@@ -2,8 +2,8 @@
  *
  * Where a layer is bounded a client claims room before it adds, some at a time, and gives back what
  * it did not need: the counter is never below what was added, and above it by at most 1/1024 of the
- * capacity, or one batch, for each client that is at work (or died at work). Where nothing is
- * bounded the keys are counted after the fact, now and then. */
+ * capacity, or one batch, for each client that is at work (or died, or lost its connection at
+ * work). Where nothing is bounded the keys are counted after the fact, now and then. */
 #include "base/error.h"
 #include "store/redis_set.h"
 
@@ -74,6 +74,18 @@ static seen_status count_by(sn_channel *ch, const sn_redis_view *view, uint32_t 
     return sn_channel_run(ch, sn_redis_take_count, total, error);
 }
 
+/* Counts down, once at most: sent again after a lost connection it might make room that is not
+ * there. Keys that stay counted are no failure. */
+static seen_status count_down(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
+                              uint64_t keys, seen_error *error)
+{
+    int64_t total = 0;
+    say_count_there(ch, view, layer, -(int64_t)keys);
+    sn_say_once(ch);
+    seen_status status = sn_channel_run(ch, sn_redis_take_count, &total, error);
+    return status == SEEN_ERR_NETWORK ? SEEN_OK : status;
+}
+
 /* Takes `want` from what was claimed before, or with `less` what there is; `more` is put there
  * first. */
 static uint64_t draw(sn_redis_set *set, const sn_redis_view *view, uint64_t want, uint64_t more,
@@ -98,7 +110,7 @@ static seen_status claim_from_server(sn_redis_set *set, sn_channel *ch, const sn
 {
     uint32_t layer = view->image.current;
     int64_t capacity = (int64_t)view->image.layer[layer].capacity;
-    int64_t block = capacity / CLAIM_PARTS, total = 0, ignored;
+    int64_t block = capacity / CLAIM_PARTS, total = 0;
     block = block > CLAIM_MAX ? CLAIM_MAX : block;
     block = block < (int64_t)want ? (int64_t)want : block;
     seen_status status = count_by(ch, view, layer, block, &total, error);
@@ -107,7 +119,7 @@ static seen_status claim_from_server(sn_redis_set *set, sn_channel *ch, const sn
     int64_t over = total - capacity;
     if (over > 0) {
         over = over < block ? over : block;
-        status = count_by(ch, view, layer, -over, &ignored, error);
+        status = count_down(ch, view, layer, (uint64_t)over, error);
         block -= over;
     }
     if (status == SEEN_OK)
@@ -150,9 +162,7 @@ void sn_redis_settle(sn_redis_set *set, const sn_redis_view *view, uint64_t got,
 seen_status sn_redis_uncount(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
                              uint64_t keys, seen_error *error)
 {
-    int64_t total = 0;
-    say_count_there(ch, view, layer, -(int64_t)keys);
-    return sn_channel_run(ch, sn_redis_take_count, &total, error);
+    return count_down(ch, view, layer, keys, error);
 }
 
 seen_status sn_redis_flush_counts(sn_redis_set *set, sn_channel *ch, seen_error *error)
@@ -166,7 +176,9 @@ seen_status sn_redis_flush_counts(sn_redis_set *set, sn_channel *ch, seen_error 
     set->claim_left = 0;
     pthread_mutex_unlock(&set->lock);
     int64_t total;
-    if (!by)
+    if (by < 0)
+        return count_down(ch, &view, view.image.current, (uint64_t)-by, error);
+    if (by == 0)
         return SEEN_OK;
     say_count_there(ch, &view, view.image.current, by);
     return sn_channel_run(ch, sn_redis_take_count, &total, error);

@@ -1,0 +1,91 @@
+# uniq -f on a filter in Redis: lines are remembered first, two clients share them, a server that goes
+# away is trouble, and one that comes back is not.
+set -eu
+. "$ROOT/tests/redis/server.sh"
+start_redis --appendonly yes --appendfsync everysec
+
+fail() {
+    echo "redis_uniq: $1" >&2
+    exit 1
+}
+cli() { redis-cli -p "$PORT" "$@"; }
+
+# Two clients, one winner: each line is printed by one of them, at its first place there.
+seq 30000 | awk '{ print "http://example.org/" ($1 * 7919) % 20011 }' > in
+LC_ALL=C sort -u in > want
+$SEEN create -q "$URL/shared" -n 1e6 -p 1e-9
+$SEEN uniq -q -f "$URL/shared" in > a &
+one=$!
+tac in | $SEEN uniq -q -f "$URL/shared" > b
+wait $one || fail "the first client failed"
+LC_ALL=C sort a b | cmp - want || fail "a line was printed twice, or by nobody"
+awk 'NR == FNR { place[$0] = FNR; next } place[$0] < last { exit 1 } { last = place[$0] }' \
+    <(awk '!had[$0]++' in) a || fail "the order is not that of the input"
+
+# Remembered first: what a closed pipe did not take is not printed again.
+$SEEN create -q "$URL/first" -n 1e6 -p 1e-9
+seq 60000 | $SEEN uniq -q -f "$URL/first" | head -n 1 > out || :
+[ "$(cat out)" = 1 ] || fail "the first line is missing"
+[ "$(echo 1 | $SEEN uniq -q -f "$URL/first" | wc -l)" = 0 ] || fail "a line was printed before it was remembered"
+
+# -o, -D, -c as with a file
+printf 'a\nb\na\n' | $SEEN uniq -q -f "$URL/small" -o out
+printf 'a\nb\n' | cmp - out || fail "-o"
+[ "$(printf 'a\nc\n' | $SEEN uniq -q -D -f "$URL/small")" = a ] || fail "-D"
+[ "$(printf 'a\nc\nd\n' | $SEEN uniq -q -c -f "$URL/small")" = 1 ] || fail "-c"
+
+# The server is killed in the middle: trouble that names it, within the time given. What was printed
+# before is remembered when it is back, and the rest comes then: nothing is lost.
+$SEEN create -q "$URL/killed" -n 1e6 -p 1e-9
+start_again() {
+    redis-server --port "$PORT" --bind 127.0.0.1 --save '' --dir "$TMP/redis" --logfile log \
+        --appendonly yes --appendfsync everysec > /dev/null 2>&1 &
+    REDIS_PID=$!
+    for _ in $(seq 600); do
+        [ "$(cli ping 2> /dev/null)" != PONG ] || return 0
+        sleep 0.05
+    done
+    fail "the server does not come back"
+}
+killed=
+for _ in 1 2 3; do
+    mkfifo lines
+    status=0
+    $SEEN uniq -q --retry 500ms -f "$URL/killed" lines >> printed 2> error & client=$!
+    exec 3> lines
+    seq 20000 >&3
+    for _ in $(seq 400); do
+        [ "$(wc -l < printed)" = 0 ] || break
+        sleep 0.05
+    done
+    kill -KILL "$REDIS_PID"
+    wait "$REDIS_PID" 2> /dev/null || :
+    (trap '' PIPE; seq 20001 60000 >&3) 2> /dev/null || :
+    exec 3>&-
+    wait $client || status=$?
+    rm lines
+    start_again
+    if [ $status = 2 ]; then
+        killed=yes
+        break
+    fi
+done
+[ "$killed" ] || fail "uniq did not notice that the server was killed: status $status"
+grep -q "127.0.0.1:$PORT" error || fail "the message does not name the server: $(cat error)"
+grep -q '[0-9]' printed || fail "nothing was printed before the kill"
+# A line of a batch that was on its way may have been remembered and not printed; those that were
+# printed are remembered.
+$SEEN check -q "$URL/killed" printed > again || :
+sort -u printed | cmp - <(sort -u again) || fail "a line was printed and is not remembered"
+seq 60000 | $SEEN uniq -q -f "$URL/killed" > rest
+[ -z "$(cat printed rest | sort | uniq -d)" ] || fail "a line was printed twice"
+[ -z "$(seq 60000 | $SEEN uniq -q -f "$URL/killed")" ] || fail "a line is not remembered"
+
+# Stopped for a while and gone on: the client waits, and nothing is lost or told twice.
+$SEEN create -q "$URL/waits" -n 1e6 -p 1e-9
+kill -STOP "$REDIS_PID"
+seq 20000 | $SEEN uniq -q --retry 60s -f "$URL/waits" > waited & client=$!
+sleep 0.5
+kill -CONT "$REDIS_PID"
+wait $client || fail "a server that was stopped for a moment is trouble"
+seq 20000 | cmp - waited || fail "lines were lost while the server stood still"
