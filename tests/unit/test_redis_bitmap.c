@@ -1,0 +1,82 @@
+/* Plain bitmaps: their numbers, and keys that are there already. */
+#include "seen.h"
+#include "tests/redis/rig.h"
+
+static seen_status make(const char *name, seen_options o, seen_set **set, seen_error *error)
+{
+    char where[128];
+    snprintf(where, sizeof where, "%s/%s", server.url, name);
+    o.size = sizeof o;
+    o.layout = SEEN_LAYOUT_BITMAP;
+    return seen_create(where, &o, 0, set, error);
+}
+
+static void refused(seen_options o, seen_status expected, const char *words)
+{
+    seen_set *set;
+    seen_error error = {0};
+    seen_status status = make("refused", o, &set, &error);
+    if (status != expected || !strstr(error.message, words))
+        fail_msg("%d: %s", status, error.message);
+}
+
+static void test_refused(void **state)
+{
+    (void)state;
+    refused((seen_options){.kind = SEEN_COUNTING, .capacity = 100}, SEEN_ERR_ARGUMENT,
+            "kind bloom");
+    refused((seen_options){.growth = SEEN_GROWING, .capacity = 100}, SEEN_ERR_ARGUMENT, "fixed");
+    refused((seen_options){.capacity = 1000000000}, SEEN_ERR_ARGUMENT, "2^32 bits");
+    refused((seen_options){.bits = (UINT64_C(1) << 32) + 512, .hashes = 3}, SEEN_ERR_ARGUMENT,
+            "2^32 bits");
+}
+
+/* The rate is kept though k is a whole number. */
+static void test_rate(void **state)
+{
+    (void)state;
+    for (double rate = 0.3; rate > 1e-6; rate /= 2.7) {
+        seen_set *set;
+        seen_error error = {0};
+        seen_info info = {.size = sizeof info};
+        if (make("rate", (seen_options){.capacity = 5000, .error_rate = rate}, &set, &error) !=
+            SEEN_OK)
+            fail_msg("%s", error.message);
+        assert_int_equal(seen_get_shape(set, &info, &error), SEEN_OK);
+        assert_true(seen_classic_rate(5000, (double)info.bits, (double)info.hashes) <= rate * 1.02);
+        seen_close(set);
+        freeReplyObject(test_ask(&server, "FLUSHALL"));
+    }
+}
+
+/* A key of somebody else's is taken over with its bits; a larger one, or no string, is refused. */
+static void test_taken_over(void **state)
+{
+    (void)state;
+    seen_set *set;
+    seen_error error = {0};
+    seen_options o = {.bits = 8192, .hashes = 3, .when_full = SEEN_FULL_GO_ON};
+    freeReplyObject(test_ask(&server, "SETRANGE theirs 10 x"));
+    assert_int_equal(make("theirs", o, &set, &error), SEEN_OK);
+    assert_int_equal(test_number(&server, "STRLEN theirs"), 1024);
+    redisReply *r = test_ask(&server, "GETRANGE theirs 10 10");
+    assert_string_equal(r->str, "x");
+    freeReplyObject(r);
+    seen_close(set);
+    freeReplyObject(test_ask(&server, "SETRANGE larger 5000 x"));
+    assert_int_equal(make("larger", o, &set, &error), SEEN_ERR_MISMATCH);
+    assert_non_null(strstr(error.message, "5001 bytes"));
+    freeReplyObject(test_ask(&server, "LPUSH list x"));
+    assert_int_equal(make("list", o, &set, &error), SEEN_ERR_FORMAT);
+    assert_int_equal(test_number(&server, "LLEN list"), 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_rate),
+        cmocka_unit_test(test_taken_over),
+    };
+    return RIG_RUN(tests);
+}

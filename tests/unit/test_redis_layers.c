@@ -1,0 +1,257 @@
+/* Fences: a shard that another client closes at any moment; and times to live. */
+#include "seen.h"
+#include "tests/redis/meddle.h"
+#include "tests/redis/rig.h"
+
+static const char FENCE[] =
+    "-WRONGTYPE Operation against a key holding the wrong kind of value\r\n";
+static test_meddle door;
+static char where[64];
+
+static int open_door(void **state)
+{
+    (void)state;
+    if (!test_meddle_start(&door, server.port))
+        return -1;
+    snprintf(where, sizeof where, "redis://127.0.0.1:%d/fence", door.relay.port);
+    return 0;
+}
+
+static int close_door(void **state)
+{
+    (void)state;
+    test_meddle_stop(&door);
+    freeReplyObject(test_ask(&server, "FLUSHALL"));
+    return 0;
+}
+
+static seen_set *make(seen_options o)
+{
+    seen_set *set;
+    seen_error error = {0};
+    o.size = sizeof o;
+    o.error_rate = 0.001;
+    o.command_ms = 20000;
+    if (seen_create(where, &o, 0, &set, &error) != SEEN_OK)
+        fail_msg("%s", error.message);
+    return set;
+}
+
+static void add(seen_set *set, int from, int to, seen_answer expected)
+{
+    for (int i = from; i < to; i++) {
+        seen_answer answer = SEEN_UNKNOWN;
+        seen_error error = {0};
+        if (seen_add(set, &i, sizeof i, &answer, &error) != SEEN_OK)
+            fail_msg("%s", error.message);
+        assert_int_equal(answer, expected);
+    }
+}
+
+static uint64_t layers_of(seen_set *set)
+{
+    seen_info info = {.size = sizeof info};
+    assert_int_equal(seen_get_shape(set, &info, NULL), SEEN_OK);
+    return info.layers;
+}
+
+static void fence(const char *match, unsigned times)
+{
+    meddle_set(&door, 0, (meddle_rule){.match = match, .times = times, .reply = FENCE});
+}
+
+/* A closed shard, and nobody who opens the next layer: the client waits, then does it itself. */
+static void test_add(void **state)
+{
+    (void)state;
+    seen_set *set = make((seen_options){.growth = SEEN_GROWING, .capacity = 1000});
+    add(set, 0, 10, SEEN_NEW);
+    fence("BITFIELD\r\n", 1);
+    add(set, 10, 11, SEEN_NEW);
+    assert_int_equal(meddle_hits(&door, 0), 1);
+    assert_int_equal(layers_of(set), 2);
+    add(set, 0, 11, SEEN_BEFORE);
+    seen_close(set);
+}
+
+/* The same where keys are looked at, taken out, copied and united. */
+static void test_look(void **state)
+{
+    (void)state;
+    int key = 3;
+    seen_answer answer = SEEN_UNKNOWN;
+    seen_error error = {0};
+    seen_set *set =
+        make((seen_options){.growth = SEEN_GROWING, .kind = SEEN_COUNTING, .capacity = 100});
+    add(set, 0, 5, SEEN_NEW);
+    fence("GETRANGE", 1);
+    meddle_set(&door, 1, (meddle_rule){.match = "BITFIELD_RO", .times = 1, .reply = FENCE});
+    assert_int_equal(seen_check(set, &key, sizeof key, &answer, &error), SEEN_OK);
+    assert_int_equal(answer, SEEN_BEFORE);
+    assert_int_equal(layers_of(set), 2);
+    /* A key of the layer that takes new ones; a script passes the fence's words on. */
+    add(set, 5, 9, SEEN_NEW);
+    key = 7;
+    meddle_set(&door, 0,
+               (meddle_rule){.match = "local k,get,dec",
+                             .times = 1,
+                             .reply = "-ERR Error running script: WRONGTYPE Operation\r\n"});
+    assert_int_equal(seen_remove(set, &key, sizeof key, &answer, &error), SEEN_OK);
+    assert_int_equal(answer, SEEN_BEFORE);
+    assert_int_equal(layers_of(set), 3);
+    assert_int_equal(seen_check(set, &key, sizeof key, &answer, &error), SEEN_OK);
+    assert_int_equal(answer, SEEN_NEW);
+    seen_close(set);
+}
+
+static void test_copy(void **state)
+{
+    (void)state;
+    seen_error error = {0};
+    seen_options o = {.size = sizeof o};
+    char file[128];
+    snprintf(file, sizeof file, "%s/copy.seen", server.folder);
+    seen_set *set = make((seen_options){.growth = SEEN_GROWING, .capacity = 1000}), *copy;
+    add(set, 0, 20, SEEN_NEW);
+    fence("GETRANGE", 1);
+    if (seen_copy(set, file, 0, &o, &error) != SEEN_OK)
+        fail_msg("%s", error.message);
+    assert_int_equal(layers_of(set), 2);
+    assert_int_equal(seen_open(file, NULL, 0, &copy, &error), SEEN_OK);
+    add(copy, 0, 20, SEEN_BEFORE);
+    seen_close(copy);
+    unlink(file);
+    seen_close(set);
+}
+
+static void test_unite(void **state)
+{
+    (void)state;
+    seen_error error = {0};
+    seen_set *set = make((seen_options){.growth = SEEN_GROWING, .capacity = 1000}), *other;
+    add(set, 0, 20, SEEN_NEW);
+    assert_int_equal(seen_create_like(NULL, set, 0, &other, &error), SEEN_OK);
+    add(other, 20, 30, SEEN_NEW);
+    fence("BITOP", 1);
+    if (seen_merge(set, other, &error) != SEEN_OK)
+        fail_msg("%s", error.message);
+    assert_int_equal(meddle_hits(&door, 0), 1);
+    add(set, 0, 30, SEEN_BEFORE);
+    seen_close(other);
+    seen_close(set);
+}
+
+/* A filter that is dropped while its shards are fenced is gone, not waited for. */
+static void test_gone(void **state)
+{
+    (void)state;
+    seen_error error = {0};
+    seen_answer answer;
+    int key = 1;
+    seen_set *set = make((seen_options){.growth = SEEN_WINDOW, .capacity = 1000});
+    fence("BITFIELD\r\n", 0);
+    meddle_set(&door, 1, (meddle_rule){.match = "HMGET", .reply = "*2\r\n$-1\r\n$-1\r\n"});
+    test_sleep_ms(250);
+    assert_int_equal(seen_add(set, &key, sizeof key, &answer, &error), SEEN_ERR_NOT_FOUND);
+    assert_non_null(strstr(error.message, "gone"));
+    seen_close(set);
+}
+
+/* Every key of a filter has its end, also after it grew, turned and was united. */
+static void test_time_to_live(void **state)
+{
+    (void)state;
+    seen_error error = {0};
+    for (int window = 0; window < 2; window++) {
+        seen_set *set = make((seen_options){.growth = window ? SEEN_WINDOW : SEEN_GROWING,
+                                            .capacity = 100,
+                                            .generations = window ? 3 : 0,
+                                            .ttl_seconds = 100}),
+                 *other;
+        add(set, 0, 150, SEEN_NEW);
+        assert_true(window || layers_of(set) > 1);
+        assert_int_equal(seen_create_like(NULL, set, 0, &other, &error), SEEN_OK);
+        add(other, 1000, 1005, SEEN_NEW);
+        if (seen_merge(set, other, &error) != SEEN_OK && error.status != SEEN_ERR_FULL)
+            fail_msg("%s", error.message);
+        seen_close(other);
+        seen_close(set);
+        redisReply *keys = test_ask(&server, "KEYS *");
+        assert_true(keys && keys->elements > 3);
+        for (size_t i = 0; i < keys->elements; i++) {
+            long long left = test_number(&server, "TTL %s", keys->element[i]->str);
+            redisReply *type = test_ask(&server, "TYPE %s", keys->element[i]->str);
+            /* What stands for a closed shard lives a week. */
+            bool stone = strcmp(type->str, "list") == 0;
+            if (left < 1 || left > (stone ? 7 * 86400 : 100))
+                fail_msg("%s: %lld", keys->element[i]->str, left);
+            freeReplyObject(type);
+        }
+        freeReplyObject(keys);
+        freeReplyObject(test_ask(&server, "FLUSHALL"));
+    }
+}
+
+/* A shard that is gone, or cut, is noticed by whoever reads it, and nothing is made up. */
+static void test_missing(void **state)
+{
+    (void)state;
+    seen_error error = {0};
+    seen_answer answer;
+    seen_info info = {.size = sizeof info};
+    seen_options o = {.size = sizeof o};
+    int key = 1;
+    seen_set *set = make((seen_options){.capacity = 1000});
+    add(set, 0, 20, SEEN_NEW);
+    redisReply *keys = test_ask(&server, "KEYS seen:*:0}");
+    assert_int_equal(keys->elements, 1);
+    const char *shard = keys->element[0]->str;
+    for (int cut = 0; cut < 2; cut++) {
+        freeReplyObject(test_ask(&server, "DEL %s", shard));
+        if (cut)
+            freeReplyObject(test_ask(&server, "SETRANGE %s 100 x", shard));
+        assert_int_equal(seen_get_info(set, &info, &error), SEEN_ERR_FORMAT);
+        assert_non_null(strstr(error.message, "missing"));
+        assert_int_equal(seen_copy(set, "/nowhere/x", 0, &o, &error) == SEEN_OK, false);
+        seen_set *looker;
+        assert_int_equal(seen_open(where, NULL, 0, &looker, &error), SEEN_ERR_FORMAT);
+        key = 1000;
+        assert_int_equal(seen_check(set, &key, sizeof key, &answer, &error), SEEN_ERR_FORMAT);
+    }
+    freeReplyObject(keys);
+    seen_close(set);
+}
+
+/* Two clients of a window: one turns it, the other notices in the middle of its work. */
+static void test_turned(void **state)
+{
+    (void)state;
+    seen_error error = {0};
+    seen_set *set = make((seen_options){.growth = SEEN_WINDOW, .capacity = 1000, .generations = 3}),
+             *other;
+    add(set, 0, 10, SEEN_NEW);
+    if (seen_open(where, NULL, 0, &other, &error) != SEEN_OK)
+        fail_msg("%s", error.message);
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(seen_rotate(other, &error), SEEN_OK);
+        add(set, 100 * (i + 1), 100 * (i + 1) + 5, SEEN_NEW);
+        add(other, 100 * (i + 1), 100 * (i + 1) + 5, SEEN_BEFORE);
+    }
+    seen_close(other);
+    seen_close(set);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_add, open_door, close_door),
+        cmocka_unit_test_setup_teardown(test_look, open_door, close_door),
+        cmocka_unit_test_setup_teardown(test_copy, open_door, close_door),
+        cmocka_unit_test_setup_teardown(test_unite, open_door, close_door),
+        cmocka_unit_test_setup_teardown(test_gone, open_door, close_door),
+        cmocka_unit_test_setup_teardown(test_time_to_live, open_door, close_door),
+        cmocka_unit_test_setup_teardown(test_missing, open_door, close_door),
+        cmocka_unit_test_setup_teardown(test_turned, open_door, close_door),
+    };
+    return RIG_RUN(tests);
+}
