@@ -103,6 +103,22 @@ static void test_refused(void **state)
     bad(long_name, SEEN_ERR_ARGUMENT);
     long_name[10 + 255] = '\0';
     good(long_name);
+    /* Seventeen hosts; a host and a path that are too long, or end in the middle; a database. */
+    char hosts[200] = "redis-cluster://h";
+    for (int i = 0; i < 16; i++)
+        strcat(hosts, ",h");
+    strcat(hosts, "/x");
+    bad(hosts, SEEN_ERR_ARGUMENT);
+    bad("redis://h%00h/x", SEEN_ERR_ARGUMENT);
+    char long_host[400] = "redis://";
+    memset(long_host + 8, 'h', 300);
+    strcpy(long_host + 308, "/x");
+    bad(long_host, SEEN_ERR_ARGUMENT);
+    bad("redis+unix:///s/1000000/x", SEEN_ERR_ARGUMENT);
+    char long_path[400] = "redis+unix:///";
+    memset(long_path + 14, 'p', 120);
+    strcpy(long_path + 134, "/x");
+    bad(long_path, SEEN_ERR_ARGUMENT);
 }
 
 int main(void)
