@@ -108,7 +108,7 @@ static const uint8_t *in_text(sn_links *t, const uint8_t *p, const uint8_t *end)
 {
     const uint8_t *found;
     if (t->depth == 0)
-        found = sn_links_pass(p, end);
+        found = sn_links_pass(t, p, end);
     else if ((found = memchr(p, '<', (size_t)(end - p))) == NULL)
         found = end;
     if (found == end)

@@ -190,9 +190,9 @@ enum { SN_ENDS_TAG = 1, SN_ENDS_ATTR = 2 };
 extern const uint8_t sn_links_name_class[256];
 void sn_links_read(sn_links *t, const uint8_t *p, const uint8_t *end);
 
-/* links_pass.c: passes over text and over tags that mean nothing outside svg and math. Answers
- * where a "<" stands that has to be read, or `end`. */
-const uint8_t *sn_links_pass(const uint8_t *p, const uint8_t *end);
+/* links_pass.c: outside svg and math, passes over text and over tags that mean nothing, and reports
+ * links that are written plainly. Answers where a "<" stands that has to be read, or `end`. */
+const uint8_t *sn_links_pass(sn_links *t, const uint8_t *p, const uint8_t *end);
 
 /* links_value.c */
 const uint8_t *sn_links_value(sn_links *t, const uint8_t *p, const uint8_t *end);
