@@ -7,6 +7,7 @@
 #define FIRST_SLOTS 1024u
 #define KEEP_SLOTS 65536u /* tables and buffers beyond are given back after a page */
 #define KEEP_BYTES (1u << 20)
+#define FEW 16 /* slots per link: clearing them one by one is cheaper */
 
 void sn_hrefs_free(sn_hrefs *h)
 {
@@ -20,8 +21,11 @@ void sn_hrefs_reset(sn_hrefs *h)
 {
     if (h->slots > KEEP_SLOTS || h->bytes_room > KEEP_BYTES)
         sn_hrefs_free(h);
-    else if (h->len > 0)
+    else if (h->len * FEW > h->slots)
         memset(h->met, 0, h->slots * sizeof *h->met);
+    else
+        for (size_t i = 0; i < h->len; i++)
+            h->met[h->list[i].slot] = 0;
     h->len = h->bytes_len = 0;
 }
 
@@ -39,9 +43,11 @@ static bool grow_met(sn_hrefs *h)
     uint64_t *met = calloc(slots, sizeof *met);
     if (met == NULL)
         return false;
-    for (size_t i = 0; i < h->slots; i++)
-        if (h->met[i] != 0)
-            *find(met, slots, h->met[i]) = h->met[i];
+    for (size_t i = 0; i < h->len; i++) {
+        uint64_t hash = h->met[h->list[i].slot], *slot = find(met, slots, hash);
+        *slot = hash;
+        h->list[i].slot = (uint32_t)(slot - met);
+    }
     free(h->met);
     h->met = met;
     h->slots = slots;
@@ -94,6 +100,7 @@ sn_hrefs_result sn_hrefs_add(sn_hrefs *h, const seen_hasher *hasher, const char 
         return SN_HREFS_FULL;
     kept->len = (uint32_t)len;
     kept->nofollow = nofollow;
+    kept->slot = (uint32_t)(slot - h->met);
     h->len++;
     *slot = hash;
     return SN_HREFS_KEPT;

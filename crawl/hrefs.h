@@ -15,6 +15,7 @@
 
 typedef struct sn_href {
     uint32_t at, len;
+    uint32_t slot; /* in `met` */
     bool nofollow;
 } sn_href;
 
