@@ -155,7 +155,8 @@ void sn_frontier_close(sn_frontier *f)
     free(f->segments);
     free(f->batch);
     free(f->buffer);
-    free(f->page);
+    free(f->urls.bytes);
+    free(f->pages.bytes);
     free(f->done);
     free(f);
 }

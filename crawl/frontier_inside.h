@@ -16,10 +16,12 @@ enum { FRAME_BATCH = 1, FRAME_PAGE = 2, FRAME_URL = 3, FRAME_ANSWERS = 4 };
 #define URL_HEAD 8      /* distance back to its PAGE, depth, hops, kind */
 #define ANSWERS_HEAD 12 /* first ordinal, count */
 #define SEGMENT_HEAD 32
+#define FRAME_MAX (FRAME_HEAD + URL_HEAD + SN_FRONTIER_URL_MAX) /* of a URL or a page */
 #define SEGMENT_MAGIC "seenfr1\n"
 
 #define READ_BUFFER (256u << 10)
 #define DONE_CHUNK 4096u
+#define WINDOW 4096u
 
 typedef struct sn_segment {
     int fd;
@@ -28,6 +30,13 @@ typedef struct sn_segment {
     uint64_t undone; /* given out and not done */
     bool passed;     /* read to its end */
 } sn_segment;
+
+/* Bytes of a segment as they lie there. */
+typedef struct sn_window {
+    uint64_t place; /* id of the segment << 40 | offset */
+    size_t len, room;
+    uint8_t *bytes;
+} sn_window;
 
 struct sn_frontier {
     sn_frontier_options options;
@@ -58,8 +67,7 @@ struct sn_frontier {
     size_t buffer_len;
 
     /* Reading by place. */
-    uint8_t *page; /* PAGE frame, then URL frame */
-    size_t page_room;
+    sn_window urls, pages;
 
     /* Done. */
     int done_fd;

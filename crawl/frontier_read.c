@@ -165,36 +165,61 @@ seen_status sn_frontier_next(sn_frontier *f, sn_frontier_record *record, bool *g
     return SEEN_OK;
 }
 
-/* Reads a frame that lies anywhere to page[at...]; *len gets its payload. */
-static seen_status fetch_frame(sn_frontier *f, size_t segment, uint64_t offset, unsigned type,
-                               size_t at, size_t *len, seen_error *error)
+static seen_status move_window(sn_frontier *f, sn_window *w, size_t segment, uint64_t offset,
+                               size_t want, seen_error *error)
 {
-    int fd = f->segments[segment].fd;
-    size_t want = 512;
-    for (;;) {
-        if (at + want > f->page_room) {
-            uint8_t *more = realloc(f->page, at + want);
-            if (more == NULL)
-                return sn_crawl_fail_memory(error);
-            f->page = more;
-            f->page_room = at + want;
-        }
-        ssize_t n = sn_read_at(fd, f->page + at, want, offset);
-        if (n < 0)
-            return sn_crawl_fail_errno(error, "read", "the frontier");
-        if (n >= FRAME_HEAD) {
-            size_t whole = FRAME_HEAD + (sn_get32(f->page + at + 4) >> 8);
-            if (whole > want && whole <= FRAME_HEAD + URL_HEAD + SN_FRONTIER_URL_MAX) {
-                want = whole;
-                continue;
-            }
-        }
-        long payload = sn_frame_check(f->page + at, (size_t)n, type);
-        if (payload < 0)
-            return sn_frontier_damaged(f, segment, offset, error);
-        *len = (size_t)payload;
-        return SEEN_OK;
+    w->len = 0;
+    if (want > w->room) {
+        uint8_t *more = realloc(w->bytes, want);
+        if (more == NULL)
+            return sn_crawl_fail_memory(error);
+        w->bytes = more;
+        w->room = want;
     }
+    ssize_t n = sn_read_at(f->segments[segment].fd, w->bytes, want, offset);
+    if (n < 0)
+        return sn_crawl_fail_errno(error, "read", "the frontier");
+    w->place = (uint64_t)(f->first_id + segment) << 40 | offset;
+    w->len = (size_t)n;
+    return SEEN_OK;
+}
+
+/* How much of a frame there is in a window, and how long it says that it is; 0: none of it. */
+static size_t look(const sn_window *w, uint64_t place, const uint8_t **frame, size_t *whole)
+{
+    *whole = FRAME_HEAD;
+    if (place < w->place || place - w->place >= w->len)
+        return 0;
+    size_t skip = (size_t)(place - w->place);
+    *frame = w->bytes + skip;
+    if (w->len - skip >= FRAME_HEAD)
+        *whole += sn_get32(*frame + 4) >> 8;
+    return w->len - skip;
+}
+
+/* A frame that lies anywhere, by way of a window: URLs are mostly asked for in the order in which
+ * they lie, and many have the same page before them. */
+static seen_status fetch_frame(sn_frontier *f, sn_window *w, size_t segment, uint64_t offset,
+                               unsigned type, const uint8_t **payload, size_t *len,
+                               seen_error *error)
+{
+    uint64_t place = (uint64_t)(f->first_id + segment) << 40 | offset;
+    const uint8_t *frame = NULL;
+    size_t whole, got = look(w, place, &frame, &whole);
+    /* The length is known only after its head was read. */
+    for (int turn = 0; turn < 2 && got < whole && whole <= FRAME_MAX; turn++) {
+        seen_status status =
+            move_window(f, w, segment, offset, whole > WINDOW ? whole : WINDOW, error);
+        if (status != SEEN_OK)
+            return status;
+        got = look(w, place, &frame, &whole);
+    }
+    long n = got == 0 ? -1 : sn_frame_check(frame, got, type);
+    if (n < 0)
+        return sn_frontier_damaged(f, segment, offset, error);
+    *payload = frame + FRAME_HEAD;
+    *len = (size_t)n;
+    return SEEN_OK;
 }
 
 seen_status sn_frontier_load(sn_frontier *f, sn_place place, sn_frontier_record *record,
@@ -204,25 +229,25 @@ seen_status sn_frontier_load(sn_frontier *f, sn_place place, sn_frontier_record 
     uint64_t offset = place.at & ((UINT64_C(1) << 40) - 1);
     if (segment >= f->count)
         return sn_frontier_damaged(f, segment, offset, error);
+    const uint8_t *url = NULL, *parent = NULL;
     size_t len = 0, parent_len = 0;
-    seen_status status = fetch_frame(f, segment, offset, FRAME_URL, 0, &len, error);
+    seen_status status = fetch_frame(f, &f->urls, segment, offset, FRAME_URL, &url, &len, error);
     if (status != SEEN_OK)
         return status;
-    uint32_t back = sn_get32(f->page + FRAME_HEAD);
+    uint32_t back = len <= URL_HEAD ? 0 : sn_get32(url);
     if (len <= URL_HEAD || back > offset)
         return sn_frontier_damaged(f, segment, offset, error);
-    size_t parent_at = FRAME_HEAD + len;
-    status = fetch_frame(f, segment, offset - back, FRAME_PAGE, parent_at, &parent_len, error);
+    status =
+        fetch_frame(f, &f->pages, segment, offset - back, FRAME_PAGE, &parent, &parent_len, error);
     if (status != SEEN_OK)
         return status;
-    const uint8_t *payload = f->page + FRAME_HEAD;
-    *record = (sn_frontier_record){.url = (const char *)payload + URL_HEAD,
+    *record = (sn_frontier_record){.url = (const char *)url + URL_HEAD,
                                    .len = len - URL_HEAD,
-                                   .parent = (const char *)f->page + parent_at + FRAME_HEAD,
+                                   .parent = (const char *)parent,
                                    .parent_len = parent_len,
-                                   .depth = sn_get16(payload + 4),
-                                   .hops = payload[6],
-                                   .kind = payload[7],
+                                   .depth = sn_get16(url + 4),
+                                   .hops = url[6],
+                                   .kind = url[7],
                                    .place = place};
     return SEEN_OK;
 }
