@@ -20,11 +20,18 @@ typedef struct slot {
     sn_transfer *transfer;
 } slot;
 
+/* What epoll and libcurl think of a socket. One that libcurl has no more interest in is mostly kept
+ * alive for the next request, so it is left in epoll until something comes that nobody waits for.
+ */
+enum { WATCH_OURS = 1, WATCH_WANTED = 2, WATCH_IN = 4, WATCH_OUT = 8 };
+
 struct sn_fetch {
     sn_fetch_options options;
     CURLM *multi;
     struct curl_slist *extra;
     int epoll;
+    uint8_t *watch; /* by descriptor, WATCH_ flags */
+    size_t watch_room;
     int64_t timer; /* when libcurl wants to be called; -1: never */
     size_t active;
     size_t slot_count;
@@ -136,6 +143,21 @@ static size_t on_header(char *line, size_t size, size_t count, void *user)
     return len;
 }
 
+static uint8_t *watch_of(sn_fetch *f, int fd)
+{
+    size_t at = (size_t)fd;
+    if (at >= f->watch_room) {
+        size_t room = at * 2 + 64;
+        uint8_t *more = realloc(f->watch, room);
+        if (more == NULL)
+            return NULL;
+        memset(more + f->watch_room, 0, room - f->watch_room);
+        f->watch = more;
+        f->watch_room = room;
+    }
+    return &f->watch[at];
+}
+
 /* The one place where an address can be refused: it is the very one that connect() gets. */
 static curl_socket_t on_socket(void *user, curlsocktype purpose, struct curl_sockaddr *address)
 {
@@ -146,27 +168,57 @@ static curl_socket_t on_socket(void *user, curlsocktype purpose, struct curl_soc
         sn_address_text(&address->addr, s->transfer->address, sizeof s->transfer->address);
         return CURL_SOCKET_BAD;
     }
-    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    uint8_t *watch = fd < 0 ? NULL : watch_of(s->fetch, fd);
+    if (watch != NULL)
+        *watch = WATCH_OURS;
+    return fd;
+}
+
+/* Closing takes a socket out of epoll. */
+static int on_close(void *user, curl_socket_t fd)
+{
+    sn_fetch *f = user;
+    if ((size_t)fd < f->watch_room)
+        f->watch[fd] = 0;
+    return close(fd);
+}
+
+static bool watch_for(sn_fetch *f, int fd, uint8_t *watch, unsigned want)
+{
+    unsigned have = *watch & (WATCH_IN | WATCH_OUT);
+    *watch = (uint8_t)((*watch & WATCH_OURS) | WATCH_WANTED | want);
+    if (have == want)
+        return true;
+    struct epoll_event event = {.data.fd = fd};
+    event.events = (want & WATCH_IN ? EPOLLIN : 0u) | (want & WATCH_OUT ? EPOLLOUT : 0u);
+    return epoll_ctl(f->epoll, have != 0 ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+static void forget(sn_fetch *f, int fd, uint8_t *watch)
+{
+    epoll_ctl(f->epoll, EPOLL_CTL_DEL, fd, NULL);
+    *watch &= WATCH_OURS;
 }
 
 static int on_interest(CURL *easy, curl_socket_t fd, int what, void *user, void *known)
 {
     sn_fetch *f = user;
     (void)easy;
+    (void)known;
+    uint8_t *watch = watch_of(f, fd);
+    if (watch == NULL)
+        return -1;
     if (what == CURL_POLL_REMOVE) {
-        epoll_ctl(f->epoll, EPOLL_CTL_DEL, fd, NULL);
+        /* What libcurl opened itself, for its resolver, it also closes unseen. */
+        if (*watch & WATCH_OURS)
+            *watch &= (uint8_t)~WATCH_WANTED;
+        else
+            forget(f, fd, watch);
         return 0;
     }
-    struct epoll_event event = {.data.fd = fd};
-    if (what & CURL_POLL_IN)
-        event.events |= EPOLLIN;
-    if (what & CURL_POLL_OUT)
-        event.events |= EPOLLOUT;
-    if (epoll_ctl(f->epoll, known != NULL ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &event) != 0 &&
-        epoll_ctl(f->epoll, known != NULL ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, fd, &event) != 0)
-        return -1;
-    curl_multi_assign(f->multi, fd, f);
-    return 0;
+    unsigned want = (what & CURL_POLL_IN ? WATCH_IN : 0u) | (what & CURL_POLL_OUT ? WATCH_OUT : 0u);
+    return watch_for(f, fd, watch, want) ? 0 : -1;
 }
 
 static int on_timer(CURLM *multi, long milliseconds, void *user)
@@ -207,6 +259,8 @@ static bool set_up(sn_fetch *f, CURL *easy, slot *s)
     SET(CURLOPT_HEADERDATA, s);
     SET(CURLOPT_OPENSOCKETFUNCTION, on_socket);
     SET(CURLOPT_OPENSOCKETDATA, s);
+    SET(CURLOPT_CLOSESOCKETFUNCTION, on_close);
+    SET(CURLOPT_CLOSESOCKETDATA, f);
     SET(CURLOPT_PRIVATE, s);
 #undef SET
     return ok;
@@ -281,6 +335,7 @@ void sn_fetch_destroy(sn_fetch *f)
     curl_slist_free_all(f->extra);
     if (f->epoll >= 0)
         close(f->epoll);
+    free(f->watch);
     free(f->slots);
     free(f->transfers);
     free(f->idle);
@@ -340,14 +395,19 @@ seen_status sn_fetch_wait(sn_fetch *f, int64_t milliseconds, seen_error *error)
     if (n < 0 && errno != EINTR)
         return sn_crawl_fail_errno(error, "wait for", "the network");
     for (int i = 0; i < n; i++) {
-        int what = 0;
+        int what = 0, fd = events[i].data.fd;
+        if (!(f->watch[fd] & WATCH_WANTED)) {
+            if (f->watch[fd] & (WATCH_IN | WATCH_OUT))
+                forget(f, fd, &f->watch[fd]);
+            continue;
+        }
         if (events[i].events & (EPOLLIN | EPOLLHUP))
             what |= CURL_CSELECT_IN;
         if (events[i].events & EPOLLOUT)
             what |= CURL_CSELECT_OUT;
         if (events[i].events & EPOLLERR)
             what |= CURL_CSELECT_ERR;
-        curl_multi_socket_action(f->multi, events[i].data.fd, what, &running);
+        curl_multi_socket_action(f->multi, fd, what, &running);
     }
     if (f->timer >= 0 && sn_fetch_now() >= f->timer) {
         f->timer = -1;
