@@ -24,7 +24,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 # Left to the release build: they wait for servers, browsers or thousands of processes.
 LONG = redis_(cluster|winners|channel)|crawl_(sites|kill|hosts|tls)|plan_html|options|common_(memory|scale)|common$$|uniq_filter|trust\.(stats|kill|fault|power)
 # What has threads in it.
-THREADED = unit.test_(threads|set|file|pipeline|uniq|cascade|table|spill|lines|output|uniq_lanes|redis_known|fetch|state)$$|cmd.(uniq_threads|add|common_inputs)$$
+THREADED = unit.test_(threads|set|file|pipeline|uniq|cascade|table|spill|lines|output|uniq_lanes|redis_known|fetch|state|aside)$$|cmd.(uniq_threads|add|common_inputs)$$
 # Many tests wait for a disk, a server or a clock: more of them than processors run at once.
 CTEST = ctest --no-tests=error --output-on-failure --timeout 600 -j $(shell echo $$(($(JOBS) * 2)))
 

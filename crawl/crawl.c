@@ -15,7 +15,7 @@
 
 static bool finished(const sn_engine *e)
 {
-    return sn_fetch_active(e->fetch) == 0 &&
+    return sn_fetch_active(e->fetch) == 0 && e->reading == 0 &&
            (e->stopping || e->limit_reached ||
             (sn_pace_live(e->pace) == 0 && e->candidate_count == 0 && !e->held && e->at_end));
 }
@@ -85,6 +85,8 @@ static seen_status tick(sn_engine *e, int64_t now, sn_crawl_progress *progress, 
 static int64_t time_to_wait(const sn_engine *e, int64_t now)
 {
     int64_t wait = TICK_MS;
+    if (e->aside != NULL && sn_aside_ready(e->aside))
+        return 0;
     if (e->candidate_count > 0)
         wait = COMMIT_MS;
     if (!e->stopping && sn_fetch_room(e->fetch)) {
@@ -110,7 +112,9 @@ static seen_status loop(sn_engine *e, const atomic_int *stop, sn_crawl_progress 
             break;
         status = sn_fetch_wait(e->fetch, time_to_wait(e, now), e->error);
         for (sn_transfer *t; status == SEEN_OK && (t = sn_fetch_finished(e->fetch)) != NULL;)
-            status = sn_page_finish(e, t->user, t);
+            status = sn_page_arrived(e, t);
+        if (status == SEEN_OK)
+            status = sn_page_collect(e);
         if (status == SEEN_OK)
             status = tick(e, sn_fetch_now(), progress, user);
     }

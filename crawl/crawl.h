@@ -3,7 +3,7 @@
  *      start URLs
  *          |                                  .--> results.c JSON lines, URLs, edges, WARC
  *          v                                  |
- *      admit.c --> frontier --> pace --> fetch.c --> page.c --> links (as the page arrives)
+ *      admit.c --> frontier --> pace --> fetch.c --> page.c --> links (aside, as it arrives)
  *          ^       (disk log)  (hosts)   (libcurl)                |
  *          |           |                                          |
  *          |        known.c (the seen-set)                        |
@@ -19,7 +19,8 @@
  * disk for the middle), robots rules, a delay and a retry list. Gives out the host whose turn it
  * is.
  * 4. fetch    Transfers on one thread. Addresses are checked on the socket being opened; the body
- * is counted after decompression and read for links while it arrives.
+ *             is counted after decompression and read for links while it arrives, aside on a second
+ *             thread (aside.h). Nothing else is done there: order, state and output are the first's.
  * 5. page     What an answer means: links, a redirection, a retry, a failure; the output lines.
  * 6. state    A checkpoint is one file, replaced atomically: counters, lengths of the outputs, the
  *             end of the log, and what was done since the last one. Whatever was written past it is

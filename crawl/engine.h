@@ -14,6 +14,7 @@
 #include <stdatomic.h>
 #include <time.h>
 
+#include "crawl/aside.h"
 #include "crawl/crawl.h"
 #include "crawl/fetch.h"
 #include "crawl/frontier.h"
@@ -53,9 +54,14 @@ typedef struct sn_job {
     time_t date;
 
     /* Filled as the body arrives. */
-    bool begun; /* the first bytes have come */
-    bool html;  /* they are read for links */
+    bool begun;            /* the first bytes have come */
+    bool html;             /* they are read for links */
+    sn_transfer *transfer; /* is over, and its last bytes are being read */
+
+    /* Of a page that is being read aside: the other thread's until it has been taken back. */
     sn_links *links;
+    bool unread;      /* out of memory: links may have been missed */
+    uint64_t dropped; /* links over a limit */
     sn_hrefs hrefs;
     bool has_base;
     uint32_t base_at, base_len; /* in the bytes of hrefs */
@@ -99,6 +105,8 @@ typedef struct sn_engine {
     sn_queues *queues;
     sn_pace *pace;
     sn_fetch *fetch;
+    sn_aside *aside; /* reads pages; NULL: they are read as they arrive */
+    size_t reading;  /* pages that have arrived and are read there */
     sn_tally *tally; /* pages per host; NULL without a limit */
     sn_sink *out[SN_OUT_COUNT];
     sn_warc *warc;
@@ -179,7 +187,12 @@ bool sn_job_set_url(sn_job *job, const char *url, size_t len);
 
 bool sn_page_body(sn_transfer *transfer, const char *bytes, size_t len);
 void sn_page_reset(sn_job *job);
-seen_status sn_page_finish(sn_engine *e, sn_job *job, sn_transfer *transfer);
+/* An sn_aside_read. */
+void sn_page_read(void *job, const char *bytes, size_t len);
+/* A transfer is over. */
+seen_status sn_page_arrived(sn_engine *e, sn_transfer *transfer);
+/* Goes on with the pages that were read aside. */
+seen_status sn_page_collect(sn_engine *e);
 
 /* ---- results.c ---- */
 

@@ -382,6 +382,17 @@ seen_status sn_fetch_start(sn_fetch *f, const char *url, uint64_t limit, void *u
     return SEEN_OK;
 }
 
+seen_status sn_fetch_watch(sn_fetch *f, int fd, seen_error *error)
+{
+    /* Room in the table, where it is nobody's: its events are passed over. */
+    struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.fd = fd};
+    if (watch_of(f, fd) == NULL)
+        return sn_crawl_fail_memory(error);
+    if (epoll_ctl(f->epoll, EPOLL_CTL_ADD, fd, &event) != 0)
+        return sn_crawl_fail_errno(error, "wait for", "the network");
+    return SEEN_OK;
+}
+
 seen_status sn_fetch_wait(sn_fetch *f, int64_t milliseconds, seen_error *error)
 {
     int64_t wait = milliseconds;

@@ -82,6 +82,9 @@ size_t sn_fetch_active(const sn_fetch *fetch);
 seen_status sn_fetch_start(sn_fetch *fetch, const char *url, uint64_t limit, void *user,
                            sn_transfer **transfer, seen_error *error);
 
+/* Lets another descriptor end a wait, edge-triggered, as long as it is open. */
+seen_status sn_fetch_watch(sn_fetch *fetch, int fd, seen_error *error);
+
 /* Waits for something to happen, at most so long, and lets it happen. */
 seen_status sn_fetch_wait(sn_fetch *fetch, int64_t milliseconds, seen_error *error);
 

@@ -214,7 +214,11 @@ static seen_status make_parts(sn_engine *e)
                               .allow_private = o->allow_private,
                               .keep_headers = o->warc != NULL,
                               .body = sn_page_body};
-    return sn_fetch_create(&fetch, &e->fetch, e->error);
+    seen_status status = sn_fetch_create(&fetch, &e->fetch, e->error);
+    if (status != SEEN_OK)
+        return status;
+    e->aside = sn_aside_create(sn_page_read, (size_t)o->connections);
+    return e->aside == NULL ? SEEN_OK : sn_fetch_watch(e->fetch, sn_aside_fd(e->aside), e->error);
 }
 
 /* ---- Start URLs ---- */
@@ -367,6 +371,7 @@ static void free_job(sn_job *job)
 
 void sn_crawl_close(sn_engine *e)
 {
+    sn_aside_destroy(e->aside);
     sn_fetch_destroy(e->fetch);
     for (size_t i = 0; e->jobs != NULL && i < e->options->connections; i++)
         free_job(&e->jobs[i]);

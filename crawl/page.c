@@ -12,7 +12,8 @@
 void sn_page_reset(sn_job *job)
 {
     job->begun = job->html = job->has_base = false;
-    job->urls = 0;
+    job->urls = job->dropped = 0;
+    job->unread = false;
     sn_hrefs_reset(&job->hrefs);
     job->inflated = 0;
     sn_spool_reset(&job->body);
@@ -22,7 +23,7 @@ void sn_page_reset(sn_job *job)
 static void on_link(void *user, const sn_link *link)
 {
     sn_job *job = user;
-    sn_engine *e = job->engine;
+    const sn_engine *e = job->engine;
     bool kept = link->len <= 3 * e->options->max_url;
     if (kept && link->kind == SN_LINK_BASE) {
         kept = sn_hrefs_put(&job->hrefs, link->href, link->len, &job->base_at);
@@ -33,7 +34,7 @@ static void on_link(void *user, const sn_link *link)
         kept = sn_hrefs_add(&job->hrefs, &e->hasher, link->href, link->len, nofollow,
                             (size_t)e->options->max_links) != SN_HREFS_FULL;
     }
-    e->counts.dropped += !kept;
+    job->dropped += !kept;
 }
 
 static bool type_is(const char *type, const char *name)
@@ -136,6 +137,13 @@ static bool begin_body(sn_job *job, const sn_transfer *t, const char *bytes, siz
     return job->links != NULL;
 }
 
+void sn_page_read(void *user, const char *bytes, size_t len)
+{
+    sn_job *job = user;
+    if (!sn_links_feed(job->links, bytes, len))
+        job->unread = true;
+}
+
 bool sn_page_body(sn_transfer *t, const char *bytes, size_t len)
 {
     sn_job *job = t->user;
@@ -145,8 +153,13 @@ bool sn_page_body(sn_transfer *t, const char *bytes, size_t len)
     if (job->kind == SN_JOB_ROBOTS || e->warc != NULL)
         if (!sn_spool_put(&job->body, bytes, len))
             return false;
-    if (job->kind == SN_JOB_PAGE && job->html)
-        return sn_links_feed(job->links, bytes, len);
+    if (job->kind == SN_JOB_PAGE && job->html) {
+        if (e->aside != NULL)
+            sn_aside_put(e->aside, job, bytes, len);
+        else
+            sn_page_read(job, bytes, len);
+        return true;
+    }
     if (job->kind == SN_JOB_SITEMAP && t->status / 100 == 2) {
         /* Two sitemaps may arrive in turns, and each page's links stand together in a batch. */
         sn_admit_begin(e);
@@ -350,10 +363,12 @@ static seen_status answered(sn_engine *e, sn_job *job, const sn_transfer *t)
     return status != SEEN_OK ? status : sn_results_page(e, job, t, NULL, links);
 }
 
-seen_status sn_page_finish(sn_engine *e, sn_job *job, sn_transfer *t)
+static seen_status finish(sn_engine *e, sn_job *job, sn_transfer *t)
 {
     seen_status status = SEEN_OK;
     sn_host *host = job->host;
+    e->counts.dropped += job->dropped;
+    t->truncated = t->truncated || job->unread;
     if (t->error == SN_FETCH_PRIVATE)
         sn_results_refused(e, host, t);
     if (job->kind == SN_JOB_ROBOTS)
@@ -377,5 +392,27 @@ seen_status sn_page_finish(sn_engine *e, sn_job *job, sn_transfer *t)
     sn_pace_end(e->pace, host);
     sn_fetch_release(e->fetch, t);
     sn_job_release(e, job);
+    return status;
+}
+
+seen_status sn_page_arrived(sn_engine *e, sn_transfer *t)
+{
+    sn_job *job = t->user;
+    if (e->aside == NULL || job->kind != SN_JOB_PAGE || !job->html)
+        return finish(e, job, t);
+    job->transfer = t;
+    e->reading++;
+    sn_aside_end(e->aside, job);
+    return SEEN_OK;
+}
+
+seen_status sn_page_collect(sn_engine *e)
+{
+    seen_status status = SEEN_OK;
+    for (sn_job *job;
+         status == SEEN_OK && e->reading > 0 && (job = sn_aside_take(e->aside)) != NULL;) {
+        e->reading--;
+        status = finish(e, job, job->transfer);
+    }
     return status;
 }
