@@ -111,6 +111,8 @@ static seen_status loop(sn_engine *e, const atomic_int *stop, sn_crawl_progress 
         if (status != SEEN_OK || finished(e))
             break;
         status = sn_fetch_wait(e->fetch, time_to_wait(e, now), e->error);
+        if (status == SEEN_OK)
+            status = e->failed;
         for (sn_transfer *t; status == SEEN_OK && (t = sn_fetch_finished(e->fetch)) != NULL;)
             status = sn_page_arrived(e, t);
         if (status == SEEN_OK)

@@ -28,7 +28,7 @@ static seen_hash *map_slots(int folder, uint64_t slots, seen_error *error)
     if (fd >= 0 && (errno = posix_fallocate(fd, 0, (off_t)bytes)) == 0)
         map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (map == MAP_FAILED)
-        sn_crawl_fail_errno(error, "make", "the table of exact keys in the temporary folder");
+        sn_crawl_fail_in(error, folder, "make", "the table of exact keys");
     if (fd >= 0)
         close(fd);
     return map == MAP_FAILED ? NULL : map;

@@ -42,10 +42,12 @@ void sn_segment_name(uint32_t id, char name[32])
 
 seen_status sn_frontier_damaged(sn_frontier *f, size_t segment, uint64_t at, seen_error *error)
 {
+    char path[SN_FOLDER_TEXT];
     return sn_crawl_fail(error, SEEN_ERR_FORMAT,
-                         "frontier.%06u is damaged at byte %llu: restore the state folder from a "
-                         "copy, or start the crawl anew",
-                         f->first_id + (uint32_t)segment, (unsigned long long)at);
+                         "frontier.%06u in %s is damaged at byte %llu: restore the folder from a "
+                         "copy, or start the crawl anew in another one",
+                         f->first_id + (uint32_t)segment, sn_crawl_folder(f->options.folder, path),
+                         (unsigned long long)at);
 }
 
 seen_status sn_segment_push(sn_frontier *f, sn_segment segment, seen_error *error)
@@ -71,7 +73,7 @@ seen_status sn_segment_add(sn_frontier *f, seen_error *error)
                             O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600)
                    : sn_temp_file(-1);
     if (fd < 0)
-        return sn_crawl_fail_errno(error, "create", name);
+        return sn_crawl_fail_in(error, f->options.folder, "create", name);
     uint8_t head[SEGMENT_HEAD] = {0};
     memcpy(head, SEGMENT_MAGIC, 8);
     sn_put32(head + 8, f->first_id + (uint32_t)f->count);
@@ -81,7 +83,7 @@ seen_status sn_segment_add(sn_frontier *f, seen_error *error)
     seen_status status = SEEN_OK;
     if (!sn_write_at(fd, head, sizeof head, 0) ||
         (named && (fsync(fd) != 0 || fsync(f->options.folder) != 0)))
-        status = sn_crawl_fail_errno(error, "write", name);
+        status = sn_crawl_fail_in(error, f->options.folder, "write", name);
     else
         status = sn_segment_push(f, segment, error);
     if (status != SEEN_OK)
@@ -226,7 +228,7 @@ static seen_status roll(sn_frontier *f, seen_error *error)
     if (last->size < f->options.segment_size)
         return SEEN_OK;
     if (f->options.folder >= 0 && fdatasync(last->fd) != 0)
-        return sn_crawl_fail_errno(error, "sync", "the frontier");
+        return sn_crawl_fail_in(error, f->options.folder, "sync", "the frontier");
     return sn_segment_add(f, error);
 }
 
@@ -242,9 +244,9 @@ seen_status sn_frontier_write(sn_frontier *f, seen_error *error)
     sn_frame_head(f->batch, FRAME_BATCH, BATCH_HEAD);
     sn_segment *last = &f->segments[f->count - 1];
     if (!sn_write_at(last->fd, f->batch, f->batch_len, last->size))
-        return sn_crawl_fail_errno(error, "write", "the frontier");
+        return sn_crawl_fail_in(error, f->options.folder, "write", "the frontier");
     if (f->options.folder >= 0 && fdatasync(last->fd) != 0)
-        return sn_crawl_fail_errno(error, "sync", "the frontier");
+        return sn_crawl_fail_in(error, f->options.folder, "sync", "the frontier");
     f->written = true;
     return SEEN_OK;
 }
@@ -266,7 +268,7 @@ seen_status sn_frontier_answer(sn_frontier *f, const seen_answer *answers, seen_
     sn_frame_head(frame, FRAME_ANSWERS, len);
     sn_segment *last = &f->segments[f->count - 1];
     if (!sn_write_at(last->fd, frame, FRAME_HEAD + len, last->size + f->batch_len))
-        return sn_crawl_fail_errno(error, "write", "the frontier");
+        return sn_crawl_fail_in(error, f->options.folder, "write", "the frontier");
     last->size += f->batch_len + FRAME_HEAD + len;
     f->next_ordinal += f->batch_urls;
     f->waiting += fresh;

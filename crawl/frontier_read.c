@@ -22,7 +22,7 @@ static seen_status peek(sn_frontier *f, uint64_t at, size_t len, const uint8_t *
             want = (size_t)(segment->size - at);
         ssize_t n = sn_read_at(segment->fd, f->buffer, want, at);
         if (n < 0)
-            return sn_crawl_fail_errno(error, "read", "the frontier");
+            return sn_crawl_fail_in(error, f->options.folder, "read", "the frontier");
         f->buffer_segment = f->at_segment;
         f->buffer_at = at;
         f->buffer_len = (size_t)n;
@@ -76,7 +76,7 @@ static seen_status enter_batch(sn_frontier *f, seen_error *error)
     ssize_t n = sn_read_at(f->segments[f->at_segment].fd, answers,
                            FRAME_HEAD + ANSWERS_HEAD + bitmap, at + bytes);
     if (n < 0)
-        return sn_crawl_fail_errno(error, "read", "the frontier");
+        return sn_crawl_fail_in(error, f->options.folder, "read", "the frontier");
     if (sn_frame_check(answers, (size_t)n, FRAME_ANSWERS) != (long)(ANSWERS_HEAD + bitmap) ||
         sn_get64(answers + FRAME_HEAD) != first)
         return sn_frontier_damaged(f, f->at_segment, at + bytes, error);
@@ -178,7 +178,7 @@ static seen_status move_window(sn_frontier *f, sn_window *w, size_t segment, uin
     }
     ssize_t n = sn_read_at(f->segments[segment].fd, w->bytes, want, offset);
     if (n < 0)
-        return sn_crawl_fail_errno(error, "read", "the frontier");
+        return sn_crawl_fail_in(error, f->options.folder, "read", "the frontier");
     w->place = (uint64_t)(f->first_id + segment) << 40 | offset;
     w->len = (size_t)n;
     return SEEN_OK;

@@ -29,9 +29,9 @@ typedef struct recovery {
 /* What stands at an offset. */
 typedef enum found { FOUND_WHOLE, FOUND_UNANSWERED, FOUND_TORN, FOUND_ERROR } found;
 
-static found read_error(seen_error *error)
+static found read_error(const recovery *r, seen_error *error)
 {
-    sn_crawl_fail_errno(error, "read", "the frontier");
+    sn_crawl_fail_in(error, r->f->options.folder, "read", "the frontier");
     return FOUND_ERROR;
 }
 
@@ -67,7 +67,7 @@ static found read_batch(recovery *r, int fd, uint64_t at, uint64_t *next, size_t
     uint8_t head[FRAME_HEAD + BATCH_HEAD];
     ssize_t n = sn_read_at(fd, head, sizeof head, at);
     if (n < 0)
-        return read_error(error);
+        return read_error(r, error);
     if (sn_frame_check(head, (size_t)n, FRAME_BATCH) != BATCH_HEAD)
         return FOUND_TORN;
     *count = sn_get32(head + FRAME_HEAD);
@@ -88,7 +88,7 @@ static found read_batch(recovery *r, int fd, uint64_t at, uint64_t *next, size_t
     }
     n = sn_read_at(fd, r->bytes, whole, at + sizeof head);
     if (n < 0)
-        return read_error(error);
+        return read_error(r, error);
     uint64_t first = sn_get64(head + FRAME_HEAD + 8);
     if ((size_t)n < len || first != r->f->next_ordinal || !parse_batch(r, len, *count, first))
         return FOUND_TORN;
@@ -124,7 +124,7 @@ static seen_status replay_segment(recovery *r, size_t index, uint64_t at, seen_e
     sn_segment *segment = &f->segments[index];
     struct stat about;
     if (fstat(segment->fd, &about) != 0)
-        return sn_crawl_fail_errno(error, "look at", "the frontier");
+        return sn_crawl_fail_in(error, f->options.folder, "look at", "the frontier");
     bool last = index + 1 == f->count;
     while (at < (uint64_t)about.st_size) {
         uint64_t next = at;
@@ -138,7 +138,7 @@ static seen_status replay_segment(recovery *r, size_t index, uint64_t at, seen_e
             break;
         if (what == FOUND_UNANSWERED)
             return ftruncate(segment->fd, (off_t)next) != 0
-                       ? sn_crawl_fail_errno(error, "truncate", "the frontier")
+                       ? sn_crawl_fail_in(error, f->options.folder, "truncate", "the frontier")
                        : complete(r, segment, at, next, count, error);
         seen_status status = r->replay(r->user, r->records, count, false, r->answers, error);
         if (status != SEEN_OK)
@@ -150,7 +150,7 @@ static seen_status replay_segment(recovery *r, size_t index, uint64_t at, seen_e
     }
     segment->size = at;
     if (at < (uint64_t)about.st_size && ftruncate(segment->fd, (off_t)at) != 0)
-        return sn_crawl_fail_errno(error, "truncate", "the frontier");
+        return sn_crawl_fail_in(error, f->options.folder, "truncate", "the frontier");
     return SEEN_OK;
 }
 
@@ -162,13 +162,13 @@ static seen_status open_segment(sn_frontier *f, seen_error *error)
     sn_segment_name(id, name);
     int fd = openat(f->options.folder, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
-        return sn_crawl_fail_errno(error, "open", name);
+        return sn_crawl_fail_in(error, f->options.folder, "open", name);
     uint8_t head[SEGMENT_HEAD];
     struct stat about;
     seen_status status = SEEN_OK;
     ssize_t n = sn_read_at(fd, head, sizeof head, 0);
     if (n < 0 || fstat(fd, &about) != 0)
-        status = sn_crawl_fail_errno(error, "read", name);
+        status = sn_crawl_fail_in(error, f->options.folder, "read", name);
     else if (n != SEGMENT_HEAD || memcmp(head, SEGMENT_MAGIC, 8) != 0 ||
              sn_get32(head + 28) != (uint32_t)crc32(0, head, 28) || sn_get32(head + 8) != id)
         status = sn_frontier_damaged(f, f->count, 0, error);
@@ -203,7 +203,7 @@ static seen_status open_segments(sn_frontier *f, const sn_frontier_mark *mark, s
         char name[32];
         sn_segment_name(id, name);
         if (unlinkat(f->options.folder, name, 0) != 0)
-            return sn_crawl_fail_errno(error, "remove", name);
+            return sn_crawl_fail_in(error, f->options.folder, "remove", name);
         break;
     }
     size_t last = mark->last_segment - mark->first_segment;
@@ -238,9 +238,13 @@ seen_status sn_frontier_open(const sn_frontier_options *options, const sn_fronti
                              bool all, sn_frontier_replay *replay, void *user,
                              sn_frontier **frontier, seen_error *error)
 {
+    char path[SN_FOLDER_TEXT];
     if (mark->first_segment == 0 || mark->last_segment < mark->first_segment ||
         mark->end < SEGMENT_HEAD)
-        return sn_crawl_fail(error, SEEN_ERR_FORMAT, "the checkpoint names no frontier");
+        return sn_crawl_fail(error, SEEN_ERR_FORMAT,
+                             "the checkpoint in %s names no frontier: restore the folder from a "
+                             "copy, or start the crawl anew in another one",
+                             sn_crawl_folder(options->folder, path));
     sn_frontier *f = sn_frontier_new(options);
     if (f == NULL)
         return sn_crawl_fail_memory(error);

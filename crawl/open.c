@@ -1,4 +1,5 @@
 /* crawl/open.c: setting a crawl up, anew or from a state folder; taking it down. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,9 @@ static seen_status check_options(const sn_engine *e)
 {
     const sn_crawl_options *o = e->options;
     if (o->connections < 1 || o->connections > 4096)
-        return sn_crawl_fail(e->error, SEEN_ERR_ARGUMENT, "connections must be 1 to 4096");
+        return sn_crawl_fail(e->error, SEEN_ERR_ARGUMENT,
+                             "%llu connections: 1 to 4096 are possible",
+                             (unsigned long long)o->connections);
     if (o->per_host < 1)
         return sn_crawl_fail(e->error, SEEN_ERR_ARGUMENT, "connections per host: at least 1");
     if (o->max_url < 16 || o->max_url > SN_SCOPE_URL_MAX)
@@ -123,9 +126,7 @@ static seen_status load_seeds(sn_engine *e)
         ok = sn_scope_add_seed(e->scope, line, (size_t)(end - line)) &&
              remember_seed(e, line, (size_t)(end - line));
     free(bytes);
-    return ok ? SEEN_OK
-              : sn_crawl_fail(e->error, SEEN_ERR_FORMAT,
-                              "the seeds in the state folder are damaged");
+    return ok ? SEEN_OK : sn_crawl_fail_memory(e->error);
 }
 
 /* ---- Parts ---- */
@@ -223,6 +224,22 @@ static seen_status make_parts(sn_engine *e)
 
 /* ---- Start URLs ---- */
 
+/* A name without a scheme is what a browser takes, too: it is said how it is meant here. */
+static seen_status not_a_url(sn_engine *e, const char *url)
+{
+    static const char scheme[] = "https://";
+    char whole[300];
+    bool bare = strstr(url, "://") == NULL && strlen(url) < sizeof whole - sizeof scheme;
+    snprintf(whole, sizeof whole, "%s%s", scheme, bare ? url : "");
+    size_t n = bare ? sn_admit_resolve(e, whole, strlen(whole), NULL, 0) : 0;
+    if (n > 0 && memchr(url, '.', strlen(url)) != NULL)
+        return sn_crawl_fail(e->error, SEEN_ERR_ARGUMENT, "%s is not a URL: did you mean %.*s ?",
+                             url, (int)n, e->scratch);
+    return sn_crawl_fail(
+        e->error, SEEN_ERR_ARGUMENT,
+        "%.200s is not a URL that can be crawled: http://HOST/ or https://HOST/ is", url);
+}
+
 static seen_status admit_starts(sn_engine *e)
 {
     const sn_crawl_options *o = e->options;
@@ -232,10 +249,7 @@ static seen_status admit_starts(sn_engine *e)
         const char *url = o->start.items[i];
         size_t n = sn_admit_resolve(e, url, strlen(url), NULL, 0);
         if (n == 0 || n > o->max_url)
-            return sn_crawl_fail(e->error, SEEN_ERR_ARGUMENT,
-                                 "%.200s is not a URL that can be crawled: http://HOST/ or "
-                                 "https://HOST/ is",
-                                 url);
+            return not_a_url(e, url);
         if (!sn_scope_add_seed(e->scope, e->scratch, n) || !remember_seed(e, e->scratch, n))
             return sn_crawl_fail_memory(e->error);
         seen_status status = sn_admit(e, NULL, e->scratch, n,
@@ -255,9 +269,14 @@ static seen_status admit_starts(sn_engine *e)
 
 static seen_status nothing_to_crawl(const sn_engine *e)
 {
+    if (e->options->state != NULL)
+        return sn_crawl_fail(e->error, SEEN_ERR_NOT_FOUND,
+                             "there is no crawl in %.200s to go on with: check the name, or give a "
+                             "URL to start one there",
+                             e->options->state);
     return sn_crawl_fail(e->error, SEEN_ERR_ARGUMENT,
-                         "nothing to crawl: give a URL to start from, or a state folder that holds "
-                         "a crawl");
+                         "nothing to crawl: give a URL to start from, or --state and a folder that "
+                         "holds a crawl");
 }
 
 static seen_status start_anew(sn_engine *e)
@@ -326,6 +345,10 @@ static seen_status open_state(sn_engine *e, sn_checkpoint *checkpoint, bool *the
     *there = false;
     if (e->options->state == NULL)
         return SEEN_OK;
+    /* A name that was mistyped is not made a folder. */
+    struct stat about;
+    if (e->options->start.count == 0 && stat(e->options->state, &about) != 0 && errno == ENOENT)
+        return nothing_to_crawl(e);
     seen_status status = sn_state_lock(e->options->state, &e->folder, &e->lock, e->error);
     if (status != SEEN_OK)
         return status;

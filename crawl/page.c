@@ -151,8 +151,10 @@ bool sn_page_body(sn_transfer *t, const char *bytes, size_t len)
     if (!job->begun && !begin_body(job, t, bytes, len))
         return false;
     if (job->kind == SN_JOB_ROBOTS || e->warc != NULL)
-        if (!sn_spool_put(&job->body, bytes, len))
+        if (!sn_spool_put(&job->body, bytes, len)) {
+            e->failed = sn_crawl_fail_in(e->error, -1, "keep a page in", "a temporary file");
             return false;
+        }
     if (job->kind == SN_JOB_PAGE && job->html) {
         if (e->aside != NULL)
             sn_aside_put(e->aside, job, bytes, len);

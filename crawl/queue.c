@@ -46,7 +46,7 @@ static seen_status take_block(sn_queues *q, uint32_t *block, seen_error *error)
     if (q->fd < 0) {
         q->fd = sn_temp_file(q->folder);
         if (q->fd < 0)
-            return sn_crawl_fail_errno(error, "create", "a temporary file for queues");
+            return sn_crawl_fail_in(error, q->folder, "create", "the temporary file of the queues");
     }
     if (q->free == 0) {
         *block = q->blocks++;
@@ -54,7 +54,7 @@ static seen_status take_block(sn_queues *q, uint32_t *block, seen_error *error)
     }
     uint32_t next;
     if (sn_read_at(q->fd, &next, sizeof next, offset_of(q->free)) != (ssize_t)sizeof next)
-        return sn_crawl_fail_errno(error, "read", "the temporary file of the queues");
+        return sn_crawl_fail_in(error, q->folder, "read", "the temporary file of the queues");
     *block = q->free;
     q->free = next;
     return SEEN_OK;
@@ -70,7 +70,7 @@ static seen_status spill(sn_queues *q, sn_queue *queue, seen_error *error)
     queue->tail->next = 0;
     if (!sn_write_at(q->fd, queue->tail, sizeof *queue->tail, offset_of(block)) ||
         (queue->first != 0 && !sn_write_at(q->fd, &block, sizeof block, offset_of(queue->last))))
-        return sn_crawl_fail_errno(error, "write", "the temporary file of the queues");
+        return sn_crawl_fail_in(error, q->folder, "write", "the temporary file of the queues");
     if (queue->first == 0)
         queue->first = block;
     queue->last = block;
@@ -121,7 +121,7 @@ static seen_status refill(sn_queues *q, sn_queue *queue, seen_error *error)
     if (sn_read_at(q->fd, queue->head, sizeof *queue->head, offset_of(block)) !=
             (ssize_t)sizeof *queue->head ||
         !sn_write_at(q->fd, &q->free, sizeof q->free, offset_of(block)))
-        return sn_crawl_fail_errno(error, "read", "the temporary file of the queues");
+        return sn_crawl_fail_in(error, q->folder, "read", "the temporary file of the queues");
     q->free = block;
     queue->first = queue->head->next;
     return SEEN_OK;

@@ -35,7 +35,7 @@ static seen_status open_failed(sn_engine *e)
         return SEEN_OK;
     e->failed_fd = openat(e->folder, "failed", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (e->failed_fd < 0 || ftruncate(e->failed_fd, (off_t)e->failed_len) != 0)
-        return sn_crawl_fail_errno(e->error, "open", "the list of failed pages");
+        return sn_crawl_fail_in(e->error, e->folder, "open", "the list of failed pages");
     return SEEN_OK;
 }
 
@@ -159,7 +159,7 @@ seen_status sn_results_failed(sn_engine *e, const sn_frontier_record *record, in
     bool ok = sn_write_at(e->failed_fd, line, (size_t)n, e->failed_len);
     free(line);
     if (!ok)
-        return sn_crawl_fail_errno(e->error, "write", "the list of failed pages");
+        return sn_crawl_fail_in(e->error, e->folder, "write", "the list of failed pages");
     e->failed_len += (uint64_t)n;
     return SEEN_OK;
 }
@@ -186,7 +186,7 @@ seen_status sn_results_retry(sn_engine *e)
     if (file == NULL) {
         if (copy >= 0)
             close(copy);
-        return sn_crawl_fail_errno(e->error, "read", "the list of failed pages");
+        return sn_crawl_fail_in(e->error, e->folder, "read", "the list of failed pages");
     }
     rewind(file);
     char *line = NULL, *fields[6];

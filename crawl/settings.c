@@ -272,7 +272,8 @@ seen_status sn_crawl_load(const char *state, sn_crawl_options *options, void **k
             *end = '\0';
         if (end == NULL || !take_line(&loaded, line, &k)) {
             status = sn_crawl_fail(error, SEEN_ERR_FORMAT,
-                                   "the settings in %s have a line that is not understood: %.80s",
+                                   "the settings in %s have a line that is not understood, as of "
+                                   "another version of seen: %.80s",
                                    state, line);
             free(memory);
             return status;

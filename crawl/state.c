@@ -99,12 +99,12 @@ seen_status sn_state_replace(int folder, const char *name, const void *bytes, si
     unlinkat(folder, temporary, 0);
     int fd = openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
-        return sn_crawl_fail_errno(error, "write", name);
+        return sn_crawl_fail_in(error, folder, "write", name);
     bool ok = sn_write_at(fd, bytes, len, 0) && fsync(fd) == 0;
-    seen_status status = ok ? SEEN_OK : sn_crawl_fail_errno(error, "write", name);
+    seen_status status = ok ? SEEN_OK : sn_crawl_fail_in(error, folder, "write", name);
     close(fd);
     if (ok && (renameat(folder, temporary, folder, name) != 0 || fsync(folder) != 0))
-        status = sn_crawl_fail_errno(error, "replace", name);
+        status = sn_crawl_fail_in(error, folder, "replace", name);
     return status;
 }
 
@@ -115,20 +115,24 @@ seen_status sn_state_slurp(int folder, const char *name, size_t max, void **byte
     *len = 0;
     int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     struct stat about;
+    char path[SN_FOLDER_TEXT];
     if (fd < 0)
-        return sn_crawl_fail_errno(error, "open", name);
+        return sn_crawl_fail_in(error, folder, "open", name);
     seen_status status = SEEN_OK;
     char *memory = NULL;
     if (fstat(fd, &about) != 0) {
-        status = sn_crawl_fail_errno(error, "look at", name);
+        status = sn_crawl_fail_in(error, folder, "look at", name);
     } else if ((uint64_t)about.st_size > max) {
-        status = sn_crawl_fail(error, SEEN_ERR_FORMAT, "%s is too long to be ours", name);
+        status = sn_crawl_fail(error, SEEN_ERR_FORMAT,
+                               "%s in %s is too long to be ours: name "
+                               "another folder",
+                               name, sn_crawl_folder(folder, path));
     } else if ((memory = malloc((size_t)about.st_size + 1)) == NULL) {
         status = sn_crawl_fail_memory(error);
     } else {
         ssize_t n = sn_read_at(fd, memory, (size_t)about.st_size, 0);
         if (n < 0)
-            status = sn_crawl_fail_errno(error, "read", name);
+            status = sn_crawl_fail_in(error, folder, "read", name);
         else
             memory[n] = '\0';
         *len = n < 0 ? 0 : (size_t)n;
@@ -215,10 +219,15 @@ seen_status sn_state_read(int folder, sn_checkpoint *p, seen_error *error)
         ok = done <= len / 8 && tally <= len && FIXED + done * 8 + tally + 4 == len;
     }
     if (!ok) {
+        bool foreign = len >= 8 && memcmp(b, MAGIC, 7) == 0 && b[7] != MAGIC[7];
+        char path[SN_FOLDER_TEXT];
         free(bytes);
         return sn_crawl_fail(error, SEEN_ERR_FORMAT,
-                             "the checkpoint is damaged: restore the state folder from a copy, or "
-                             "start the crawl anew");
+                             foreign ? "the crawl in %s is of another version of seen: go on with "
+                                       "that version, or start anew in another folder"
+                                     : "the checkpoint in %s is damaged: restore the folder from a "
+                                       "copy, or start the crawl anew in another one",
+                             sn_crawl_folder(folder, path));
     }
     /* In place: the ordinals begin at a multiple of 8. */
     uint64_t *ordinals = (uint64_t *)bytes + FIXED / 8;
@@ -279,7 +288,7 @@ static seen_status sync_outputs(sn_engine *e)
             return status;
     }
     if (e->failed_fd >= 0 && fdatasync(e->failed_fd) != 0)
-        return sn_crawl_fail_errno(e->error, "sync", "the list of failed pages");
+        return sn_crawl_fail_in(e->error, e->folder, "sync", "the list of failed pages");
     return SEEN_OK;
 }
 
@@ -296,7 +305,7 @@ seen_status sn_state_save(sn_engine *e)
             status = write_checkpoint(e);
         /* Only what the checkpoint counts is in the list. */
         if (status == SEEN_OK && ftruncate(e->failed_fd, (off_t)e->failed_len) != 0)
-            status = sn_crawl_fail_errno(e->error, "truncate", "the list of failed pages");
+            status = sn_crawl_fail_in(e->error, e->folder, "truncate", "the list of failed pages");
     }
     return status == SEEN_OK ? sn_frontier_settle(e->frontier, e->error) : status;
 }

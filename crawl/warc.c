@@ -205,7 +205,7 @@ seen_status sn_warc_response(sn_warc *w, const sn_warc_page *page, seen_error *e
     for (uint64_t at = 0; at < body;) {
         long n = sn_spool_read(page->body, at, w->piece, PIECE);
         if (n <= 0)
-            return sn_crawl_fail_errno(error, "read", "a temporary file");
+            return sn_crawl_fail_in(error, -1, "read", "a temporary file");
         squeeze(w, w->piece, (size_t)n, Z_NO_FLUSH);
         at += (uint64_t)n;
     }

@@ -147,6 +147,15 @@ trouble() { # pattern, arguments
     grep -q "$pattern" err || fail "$*: $(cat err)"
 }
 trouble 'nothing to crawl'
+trouble 'no crawl in nowhere .*check the name' --state nowhere
+[ ! -e nowhere ] || fail "a mistyped folder was made"
+trouble 'Not a directory; check the name' --state pages.jsonl
+trouble 'cannot create the state folder no/where: No such file or directory; check the name' \
+    "$HOST/" --state no/where
+trouble 'did you mean https://example.org/ ?' example.org
+trouble 'did you mean https://example.org:8080/a ?' example.org:8080/a
+trouble '^seen: cannot write /dev/full: No space left on device; free some space' "$HOST/many" \
+    --allow-private --delay 0 -o /dev/full
 trouble "^seen: http://127.0.0.1:1/ could not be fetched: no connection" http://127.0.0.1:1/ \
     --allow-private --retries 0 -q
 
@@ -168,5 +177,10 @@ trouble 'expression' "$HOST/" --include '('
 trouble 'state folder' "$HOST/" --retry-failed
 trouble 'cannot change' --state state --exact
 trouble 'No such file' "$HOST/" -o /nonexistent/x
+cp -r state older
+printf 9 | dd of=older/checkpoint bs=1 seek=7 conv=notrunc 2> /dev/null
+trouble "the crawl in $TMP/older is of another version" --state older
+echo 'colour blue' >> older/settings
+trouble 'settings in older .*another version.*colour' --state older
 printf 'not a checkpoint' > state/checkpoint
-trouble 'damaged' --state state
+trouble "the checkpoint in $TMP/state is damaged: restore" --state state
