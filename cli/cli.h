@@ -247,6 +247,9 @@ const atomic_int *sn_stop_flag(void); /* for engines that look at it themselves:
 /* `call` is made from the handler at the first signal (or at once, if there was one): it must be
  * safe there, as sn_stop_set of the stream is. NULL takes it back. */
 void sn_on_stop(void (*call)(void *context), void *context);
+/* What is written to stderr when a second signal ends the command at once; a whole line that stays
+ * where it is. NULL takes it back. */
+void sn_last_words(const char *text);
 
 /* ---- Numbers as people write them -------------------------------------------------------------
  */

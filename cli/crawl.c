@@ -418,7 +418,7 @@ static int run_crawl(sn_args *args)
     take_numbers(args, &options);
     take_strings(args, &options, &paths);
     take_flags(args, &options);
-    sn_crawl_show_begin(&show, args);
+    sn_crawl_show_begin(&show, args, options.state);
     seen_status status =
         sn_crawl_run(&options, sn_stop_flag(), sn_crawl_show_status, &show, &result, &error);
     sn_crawl_show_clear(&show);

@@ -5,7 +5,29 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-void sn_crawl_show_begin(sn_crawl_show *s, const sn_args *args)
+#include "cli/progress.h"
+
+/* What is left of a crawl that a second signal ends, prepared for the signal's handler. */
+static void prepare_last_words(sn_crawl_show *s, const char *state)
+{
+    char name[700];
+    const char *clear = s->mode == SN_SHOW_REDRAWN ? "\r\033[K" : "";
+    if (state == NULL) {
+        snprintf(s->last_words, sizeof s->last_words,
+                 "%sseen: stopped at once; without --state nothing was saved to go on with\n",
+                 clear);
+    } else {
+        size_t n = sn_escape(name, sizeof name - 1, state, strlen(state));
+        snprintf(
+            s->last_words, sizeof s->last_words,
+            "%sseen: stopped at once; %.*s has all up to the last checkpoint, and --state %.*s "
+            "goes on from there\n",
+            clear, n > 400 ? 400 : (int)n, name, n > 400 ? 400 : (int)n, name);
+    }
+    sn_last_words(s->last_words);
+}
+
+void sn_crawl_show_begin(sn_crawl_show *s, const sn_args *args, const char *state)
 {
     static const sn_crawl_show_mode modes[] = {SN_SHOW_SILENT, SN_SHOW_REDRAWN, SN_SHOW_JSON,
                                                SN_SHOW_LINES};
@@ -14,6 +36,8 @@ void sn_crawl_show_begin(sn_crawl_show *s, const sn_args *args)
     *s = (sn_crawl_show){.args = args, .mode = modes[progress.mode]};
     if (s->mode == SN_SHOW_SILENT && !args->quiet)
         s->mode = SN_SHOW_LINES;
+    if (s->mode == SN_SHOW_REDRAWN || s->mode == SN_SHOW_LINES)
+        prepare_last_words(s, state);
 }
 
 static void show_json(const sn_crawl_status *st, bool done)
@@ -84,11 +108,23 @@ static void show_text(sn_crawl_show *s, const sn_crawl_status *st)
         fprintf(stderr, "seen: %s\n", line);
 }
 
+/* Once, when the first signal was noticed. */
+static void show_stopping(sn_crawl_show *s, uint64_t active)
+{
+    s->stopping = true;
+    if (s->mode == SN_SHOW_REDRAWN)
+        draw("");
+    sn_note(s->args, "stopping when the %llu page%s under way %s done; again: at once",
+            (unsigned long long)active, plural(active), active == 1 ? "is" : "are");
+}
+
 void sn_crawl_show_status(void *user, const sn_crawl_status *st)
 {
     static const double every[] = {
         [SN_SHOW_REDRAWN] = 0.25, [SN_SHOW_JSON] = 1, [SN_SHOW_LINES] = 10};
     sn_crawl_show *s = user;
+    if (st->stopping && !s->stopping && (s->mode == SN_SHOW_REDRAWN || s->mode == SN_SHOW_LINES))
+        show_stopping(s, st->active);
     if (s->mode == SN_SHOW_SILENT || st->seconds - s->last < every[s->mode])
         return;
     s->last = st->seconds;
@@ -100,6 +136,7 @@ void sn_crawl_show_status(void *user, const sn_crawl_status *st)
 
 void sn_crawl_show_clear(const sn_crawl_show *s)
 {
+    sn_last_words(NULL);
     if (s->mode == SN_SHOW_REDRAWN)
         draw("");
 }

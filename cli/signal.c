@@ -8,6 +8,7 @@
 static atomic_int stop_signal;
 static void (*_Atomic stop_call)(void *);
 static void *_Atomic stop_context;
+static const char *_Atomic last_words;
 
 static void write_all(const char *text)
 {
@@ -19,6 +20,9 @@ static void write_all(const char *text)
 static void on_stop(int number)
 {
     if (atomic_exchange(&stop_signal, number) != 0) {
+        const char *words = atomic_load(&last_words);
+        if (words)
+            write_all(words);
         signal(number, SIG_DFL);
         raise(number);
     }
@@ -34,6 +38,11 @@ void sn_on_stop(void (*call)(void *context), void *context)
     atomic_store(&stop_call, call);
     if (call && atomic_load(&stop_signal))
         call(context);
+}
+
+void sn_last_words(const char *text)
+{
+    atomic_store(&last_words, text);
 }
 
 /* A mapped file that became shorter cannot be read on; the message is all that is safe here. */

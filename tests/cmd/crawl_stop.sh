@@ -35,18 +35,31 @@ lines=$(wc -l < pages.jsonl)
 "$SEEN" crawl -q --state state --delay 0 --max-pages 0
 pages pages.jsonl | diff reference - > difference || fail "after Ctrl-C: $(head -5 difference)"
 
-# Twice: at once, though a page never ends.
+# Twice: at once, though a page never ends, and with a word on what is left.
 start_server bad.py "$TMP/log"
-"$SEEN" crawl "http://127.0.0.1:$PORT_SERVER/slow" --allow-private --delay 0 --timeout 60s \
-    -o slow.jsonl 2> err & crawler=$!
-wait_for_lines "$TMP/log" 2
-kill -INT $crawler
-sleep 0.3
-kill -0 $crawler || fail "the first Ctrl-C did not wait for what was under way"
-kill -INT $crawler
-status=0
-wait $crawler || status=$?
-[ $status = 130 ] || fail "exit $status after the second Ctrl-C"
+stop_twice() { # arguments
+    : > "$TMP/log"
+    "$SEEN" crawl "http://127.0.0.1:$PORT_SERVER/slow" --allow-private --delay 0 --timeout 60s \
+        -o slow.jsonl "$@" 2> err & crawler=$!
+    wait_for_lines "$TMP/log" 2
+    kill -INT $crawler
+    sleep 0.5
+    kill -0 $crawler || fail "the first Ctrl-C did not wait for what was under way"
+    kill -INT $crawler
+    status=0
+    wait $crawler || status=$?
+    [ $status = 130 ] || fail "exit $status after the second Ctrl-C"
+}
+stop_twice
+grep -q '^seen: stopping when the 1 page under way is done; again: at once$' err ||
+    fail "no word after the first Ctrl-C: $(cat err)"
+grep -q '^seen: stopped at once; without --state nothing was saved' err ||
+    fail "no word after the second Ctrl-C: $(cat err)"
+stop_twice --state slow
+grep -q '^seen: stopped at once; slow has all up to the last checkpoint, and --state slow goes on' \
+    err || fail "no word on going on: $(cat err)"
+stop_twice --state quiet -q
+[ ! -s err ] || fail "words though quiet: $(cat err)"
 
 # A host that dies.
 rm -rf state pages.jsonl
