@@ -20,7 +20,7 @@
  * is.
  * 4. fetch    Transfers on one thread. Addresses are checked on the socket being opened; the body
  *             is counted after decompression and read for links while it arrives, aside on a second
- *             thread (aside.h). Nothing else is done there: order, state and output are the first's.
+ *             thread (aside.h), which does nothing else.
  * 5. page     What an answer means: links, a redirection, a retry, a failure; the output lines.
  * 6. state    A checkpoint is one file, replaced atomically: counters, lengths of the outputs, the
  *             end of the log, and what was done since the last one. Whatever was written past it is
