@@ -33,9 +33,11 @@ TMP=$(mktemp -d "${TMPDIR:-/tmp}/seen-bench.XXXXXX")
 trap 'stop_servers; rm -rf "$TMP"' EXIT
 export NGINX_LOG=off NGINX_WORKERS=2
 if [ -d /usr/share/doc/openjdk-17-doc/api ]; then
+    PACKAGE=openjdk-17-doc
     start_nginx SITE=/usr/share/doc/openjdk-17-doc
     FOLDER=/api/
 else
+    PACKAGE=postgresql-doc-15
     start_nginx SITE=/usr/share/doc/postgresql-doc-15/html
     FOLDER=/
 fi
@@ -83,7 +85,8 @@ for _ in $(seq "$ROUNDS"); do
         fi
     done
 done
-echo "pages were written to $(df --output=fstype "$TMP" | tail -1); the server shares $(nproc) processors with the crawlers"
+echo "$(awk '{ print $3; exit }' "$TMP/results") pages of $PACKAGE, written to" \
+    "$(df --output=fstype "$TMP" | tail -1); the server shares $(nproc) processors with the crawlers"
 sort -k1,1 -k2,2n "$TMP/results" | awk '
     !($1 in runs) { tools[++n] = $1 }
     { seconds[$1, ++runs[$1]] = $2; if ($5 > memory[$1]) memory[$1] = $5 }
@@ -97,7 +100,7 @@ sort -k1,1 -k2,2n "$TMP/results" | awk '
         if (different) print "the tools did not fetch the same number of pages"
         for (i = 1; i <= n; i++) {
             tool = tools[i]
-            printf "%s: best %.2f s (%d pages/s), median %.2f s; CPU %.2f s (nginx %.2f s), peak %.1f MB", tool, seconds[tool, 1], pages / seconds[tool, 1], median(tool), cpu[tool], nginx[tool], memory[tool] / 1000
+            printf "best: %s %.2f s (%d pages/s), median %.2f s; CPU %.2f s (nginx %.2f s), peak %.1f MB", tool, seconds[tool, 1], pages / seconds[tool, 1], median(tool), cpu[tool], nginx[tool], memory[tool] / 1000
             if (tool in bar) printf ": seen is %.1f times as fast by the best, %.1f by the median (bar: %d), with %.1f times less CPU", seconds[tool, 1] / seconds["seen", 1], median(tool) / median("seen"), bar[tool], cpu[tool] / cpu["seen"]
             print ""
         }
