@@ -2,197 +2,42 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "store/layers.h"
-#include "store/redis_batch.h"
-#include "store/span.h"
-
-#include <stdlib.h>
-#include <string.h>
+#include "store/redis_call.h"
 
 enum {
-    GLANCE_MS = 200,         /* how long a view is trusted without asking */
-    DEEP_SLEEP_MS = 3600000, /* after which it is asked for before anything is added */
-    LOOK_FIRST_SHARE = 256,  /* of 1024 keys seen before: from here on looking first pays */
-    LOOK_FIRST_KEYS = 16,    /* fewer keys: a second round trip costs more */
+    LOOK_FIRST_SHARE = 256, /* of 1024 keys seen before: from here on looking first pays */
+    LOOK_FIRST_KEYS = 16,   /* fewer keys: a second round trip costs more */
     ATTEMPTS = 1000,
 };
 
-/* ---- one call ---- */
-
-typedef struct call {
-    sn_redis_set *set;
-    sn_channel *ch;
-    sn_batch batch;
-    const seen_hash *hash;
-    seen_answer *answer;
-    uint64_t looked; /* layers that the last attempt looked at */
-    seen_error *error;
-} call;
-
-static seen_status begin_call(call *c, seen_set *set, const seen_hash *hash, size_t count,
-                              seen_answer *answers, seen_error *error)
-{
-    *c = (call){.set = (sn_redis_set *)set, .hash = hash, .answer = answers, .error = error};
-    memset(answers, SEEN_UNKNOWN, count);
-    size_t room = count < SN_BATCH_KEYS ? count : SN_BATCH_KEYS;
-    c->batch.key = malloc((room ? room : 1) * sizeof *c->batch.key);
-    if (!c->batch.key)
-        return sn_error_set(error, SEEN_ERR_MEMORY, "%s: out of memory", set->where);
-    return sn_redis_take(c->set->redis, &c->ch, error);
-}
-
-static void end_call(call *c)
-{
-    if (c->ch)
-        sn_redis_give(c->set->redis, c->ch);
-    free(c->batch.key);
-}
-
-/* Layers that may hold keys which are not to be forgotten yet. */
-static uint64_t living_layers(const sn_image *image)
-{
-    uint64_t layers = 0;
-    for (uint32_t i = 0; i < image->layers; i++)
-        if (sn_span_alive(image, i))
-            layers |= UINT64_C(1) << i;
-    return layers;
-}
-
-/* Fills the batch with `n` keys from `at` on. */
-static void load_batch(call *c, size_t at, size_t n)
-{
-    sn_batch *b = &c->batch;
-    b->keys = n;
-    for (size_t i = 0; i < n; i++)
-        b->key[i] =
-            (sn_batch_key){.hash = c->hash[at + i], .place = (uint32_t)i, .answer = SEEN_UNKNOWN};
-}
-
 /* Answers what can be answered without asking. */
-static void recall(call *c, const sn_redis_view *view)
+static void recall(sn_call *c, const sn_redis_view *view)
 {
     sn_batch *b = &c->batch;
     sn_batch_recall(c->set, b);
     sn_known_recall(c->set, view, b);
 }
 
-static void hand_out(const call *c, size_t at)
+static void hand_out(const sn_call *c, size_t at)
 {
     for (size_t i = 0; i < c->batch.keys; i++)
         c->answer[at + i] = c->batch.key[i].answer;
 }
 
-/* Asks along whether the filter is still there, now and then. */
-static bool glance_due(call *c)
-{
-    uint64_t now = sn_link_now();
-    pthread_mutex_lock(&c->set->lock);
-    bool due = now - c->set->glanced > GLANCE_MS;
-    if (due)
-        c->set->glanced = now;
-    pthread_mutex_unlock(&c->set->lock);
-    return due;
-}
-
-static bool glance_wanted(call *c)
-{
-    pthread_mutex_lock(&c->set->lock);
-    bool wanted = sn_link_now() - c->set->glanced > GLANCE_MS;
-    pthread_mutex_unlock(&c->set->lock);
-    return wanted;
-}
-
-static seen_status wake_up(call *c)
-{
-    pthread_mutex_lock(&c->set->lock);
-    bool slept = sn_link_now() - c->set->glanced > DEEP_SLEEP_MS;
-    pthread_mutex_unlock(&c->set->lock);
-    sn_redis_view view;
-    return slept ? sn_redis_reload(c->set, c->ch, &view, c->error) : SEEN_OK;
-}
-
-typedef seen_status (*chunk_step)(call *c, const sn_redis_view *view, size_t at, size_t n);
-
-/* The keys of one call, as many at a time as a batch takes. */
-static seen_status in_chunks(chunk_step step, seen_set *set, const seen_hash *hashes, size_t count,
-                             seen_answer *answers, seen_error *error)
-{
-    call c;
-    seen_status status = begin_call(&c, set, hashes, count, answers, error);
-    if (status == SEEN_OK)
-        status = wake_up(&c);
-    for (size_t at = 0, n; at < count && status == SEEN_OK; at += n) {
-        sn_redis_view view = sn_redis_see(c.set);
-        size_t limit = sn_batch_limit(&view, living_layers(&view.image));
-        /* Equal parts: a small rest would wait for its round trip as long as a full batch. */
-        size_t left = count - at, parts = (left + limit - 1) / limit;
-        n = (left + parts - 1) / parts;
-        status = step(&c, &view, at, n);
-    }
-    if (status == SEEN_OK && !set->read_only) {
-        sn_redis_view view = sn_redis_see(c.set);
-        status = sn_redis_touch(c.set, c.ch, &view, error);
-    }
-    end_call(&c);
-    return status;
-}
-
-/* After commands were answered: is the filter what we took it for? *over: start again. */
-static seen_status reconsider(call *c, bool *over)
-{
-    sn_batch *b = &c->batch;
-    sn_redis_view view;
-    *over = false;
-    /* What went into a filter that is gone is not decided. */
-    for (size_t i = 0; i < b->keys && b->glance >= SN_REPLACED; i++)
-        b->key[i].answer = SEEN_UNKNOWN;
-    switch (b->glance) {
-    case SN_GONE:
-        /* What was written in the meantime belongs to nothing. */
-        sn_redis_drop_all(c->ch, &b->view, NULL);
-        return sn_redis_vanished(c->set, c->error);
-    case SN_REPLACED:
-        sn_redis_drop_all(c->ch, &b->view, NULL);
-        return sn_redis_replaced(c->set, c->error);
-    case SN_MOVED_ON:
-        *over = true;
-        return sn_redis_reload(c->set, c->ch, &view, c->error);
-    default:
-        break;
-    }
-    if (b->fenced) {
-        *over = true;
-        return sn_redis_catch_up(c->set, c->ch, &b->view, c->error);
-    }
-    if (b->hollow) {
-        /* Gone with its filter, rotated away, or lost? */
-        seen_status status = sn_redis_reload(c->set, c->ch, &view, c->error);
-        if (status != SEEN_OK)
-            return status;
-        *over = view.image.sequence != b->view.image.sequence;
-        if (!*over)
-            return sn_error_set(
-                c->error, SEEN_ERR_FORMAT,
-                "%s: a part of the filter is missing (evicted, deleted or cut); "
-                "restore it from a backup or make it anew, and see maxmemory-policy",
-                c->set->base.where);
-    }
-    return SEEN_OK;
-}
-
 /* ---- check ---- */
 
-static seen_status check_batch(call *c)
+static seen_status check_batch(sn_call *c)
 {
     sn_batch *b = &c->batch;
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         sn_batch_begin(b, c->set, c->ch);
-        if (glance_due(c))
+        if (sn_call_glance_due(c))
             sn_batch_say_glance(b);
-        uint64_t layers = living_layers(&b->view.image);
+        uint64_t layers = sn_call_living(&b->view.image);
         seen_status status = sn_batch_look(b, layers, c->error);
         bool over = false;
         if (status == SEEN_OK)
-            status = reconsider(c, &over);
+            status = sn_call_reconsider(c, &over);
         if (status != SEEN_OK)
             return status;
         if (over)
@@ -208,9 +53,9 @@ static seen_status check_batch(call *c)
                         c->set->base.where);
 }
 
-static seen_status check_chunk(call *c, const sn_redis_view *view, size_t at, size_t n)
+static seen_status check_chunk(sn_call *c, const sn_redis_view *view, size_t at, size_t n)
 {
-    load_batch(c, at, n);
+    sn_call_load(c, at, n);
     recall(c, view);
     seen_status status = check_batch(c);
     hand_out(c, at);
@@ -220,7 +65,7 @@ static seen_status check_chunk(call *c, const sn_redis_view *view, size_t at, si
 seen_status sn_redis_check(seen_set *set, const seen_hash *hashes, size_t count,
                            seen_answer *answers, seen_error *error)
 {
-    return in_chunks(check_chunk, set, hashes, count, answers, error);
+    return sn_call_run(check_chunk, set, hashes, count, answers, error);
 }
 
 /* ---- add ---- */
@@ -268,13 +113,13 @@ static void settle_unsure(sn_batch *b)
 }
 
 /* One attempt at all undecided keys; those that are fenced stay undecided. */
-static seen_status add_once(call *c, bool look_first)
+static seen_status add_once(sn_call *c, bool look_first)
 {
     sn_batch *b = &c->batch;
     sn_batch_begin(b, c->set, c->ch);
     const sn_image *image = &b->view.image;
     uint64_t current = UINT64_C(1) << image->current;
-    uint64_t older = living_layers(image) & ~current;
+    uint64_t older = sn_call_living(image) & ~current;
     bool looked = look_first && image->kind == SEEN_BLOOM;
     bool outdated = b->known_epoch != b->epoch || b->known_sequence != image->sequence;
     for (size_t i = 0; i < b->keys; i++) {
@@ -284,7 +129,7 @@ static seen_status add_once(call *c, bool look_first)
     }
     if (outdated)
         sn_known_recall(c->set, &b->view, b);
-    if (glance_due(c))
+    if (sn_call_glance_due(c))
         sn_batch_say_glance(b);
     seen_status status = SEEN_OK;
     c->looked = older | (looked ? current : 0);
@@ -322,7 +167,7 @@ static void learn_share(sn_redis_set *set, const sn_batch *b)
 
 /* Cells that were left out because they were known to be set may have been lost with the server
  * that had them: such keys are put again, whole. */
-static void doubt(const call *c, sn_batch *b)
+static void doubt(const sn_call *c, sn_batch *b)
 {
     bool lost = sn_redis_epoch(c->set->redis) != b->epoch;
     for (size_t i = 0; lost && i < b->keys; i++) {
@@ -336,7 +181,7 @@ static void doubt(const call *c, sn_batch *b)
 }
 
 /* Adds the keys of the batch; room for all of them has been claimed. */
-static seen_status add_batch(call *c, uint64_t claimed, uint64_t sequence)
+static seen_status add_batch(sn_call *c, uint64_t claimed, uint64_t sequence)
 {
     sn_batch *b = &c->batch;
     bool look_first =
@@ -356,7 +201,7 @@ static seen_status add_batch(call *c, uint64_t claimed, uint64_t sequence)
 
 /* A full set: tells the keys that are there, and refuses where one is not. Counters count every
  * addition, also of a key that is there, up to the first that is refused. */
-static seen_status refuse_new(call *c)
+static seen_status refuse_new(sn_call *c)
 {
     sn_batch *b = &c->batch;
     size_t known = 0, open = b->keys;
@@ -384,7 +229,7 @@ static seen_status refuse_new(call *c)
 }
 
 /* Hands out what is decided; the keys that are still open move to the front. */
-static void keep_open(call *c, size_t at)
+static void keep_open(sn_call *c, size_t at)
 {
     sn_batch *b = &c->batch;
     size_t open = 0;
@@ -397,7 +242,7 @@ static void keep_open(call *c, size_t at)
 }
 
 /* The layer is full or its time over. A set that neither grows nor forgets refuses. */
-static seen_status go_on(call *c, const sn_redis_view *view)
+static seen_status go_on(sn_call *c, const sn_redis_view *view)
 {
     bool mine;
     if (view->image.growth == SEEN_FIXED)
@@ -406,7 +251,7 @@ static seen_status go_on(call *c, const sn_redis_view *view)
 }
 
 /* Adds as many of the open keys as there is room for. */
-static seen_status add_some(call *c)
+static seen_status add_some(sn_call *c)
 {
     sn_batch *b = &c->batch;
     sn_redis_view view = sn_redis_see(c->set);
@@ -423,23 +268,23 @@ static seen_status add_some(call *c)
     b->keys = (size_t)got;
     status = add_batch(c, got, view.image.sequence);
     if (status == SEEN_OK)
-        status = reconsider(c, &over);
+        status = sn_call_reconsider(c, &over);
     b->keys = open;
     return status;
 }
 
-static void remember(call *c)
+static void remember(sn_call *c)
 {
     sn_batch_remember(c->set, &c->batch, true);
     sn_known_learn(c->set, &c->batch, c->looked);
 }
 
 /* Adds n keys from `at` on, however often the layers change meanwhile. */
-static seen_status add_chunk(call *c, const sn_redis_view *view, size_t at, size_t n)
+static seen_status add_chunk(sn_call *c, const sn_redis_view *view, size_t at, size_t n)
 {
-    load_batch(c, at, n);
+    sn_call_load(c, at, n);
     recall(c, view);
-    if (!glance_wanted(c))
+    if (!sn_call_glance_wanted(c))
         keep_open(c, at);
     for (int attempt = 0; attempt < ATTEMPTS && c->batch.keys; attempt++) {
         seen_status status = add_some(c);
@@ -458,20 +303,20 @@ static seen_status add_chunk(call *c, const sn_redis_view *view, size_t at, size
 seen_status sn_redis_add(seen_set *set, const seen_hash *hashes, size_t count, seen_answer *answers,
                          seen_error *error)
 {
-    return in_chunks(add_chunk, set, hashes, count, answers, error);
+    return sn_call_run(add_chunk, set, hashes, count, answers, error);
 }
 
 /* ---- remove ---- */
 
-static seen_status remove_once(call *c, uint64_t gone[SN_IMAGE_LAYERS])
+static seen_status remove_once(sn_call *c, uint64_t gone[SN_IMAGE_LAYERS])
 {
     sn_batch *b = &c->batch;
     sn_batch_begin(b, c->set, c->ch);
     const sn_image *image = &b->view.image;
-    uint64_t layers = living_layers(image);
+    uint64_t layers = sn_call_living(image);
     for (size_t i = 0; i < b->keys; i++)
         b->key[i].fenced = b->key[i].gone = false;
-    if (glance_due(c))
+    if (sn_call_glance_due(c))
         sn_batch_say_glance(b);
     seen_status status = sn_batch_look(b, layers, c->error);
     if (status != SEEN_OK || b->hollow || b->glance != SN_SAME)
@@ -494,11 +339,11 @@ static seen_status remove_once(call *c, uint64_t gone[SN_IMAGE_LAYERS])
     return status;
 }
 
-static seen_status remove_chunk(call *c, const sn_redis_view *view, size_t at, size_t n)
+static seen_status remove_chunk(sn_call *c, const sn_redis_view *view, size_t at, size_t n)
 {
     (void)view;
     sn_batch *b = &c->batch;
-    load_batch(c, at, n);
+    sn_call_load(c, at, n);
     for (int attempt = 0; attempt < ATTEMPTS && b->keys; attempt++) {
         uint64_t gone[SN_IMAGE_LAYERS] = {0};
         bool over;
@@ -509,7 +354,7 @@ static seen_status remove_chunk(call *c, const sn_redis_view *view, size_t at, s
         if (status == SEEN_OK)
             status = counted;
         if (status == SEEN_OK)
-            status = reconsider(c, &over);
+            status = sn_call_reconsider(c, &over);
         keep_open(c, at);
         if (status != SEEN_OK)
             return status;
@@ -520,5 +365,5 @@ static seen_status remove_chunk(call *c, const sn_redis_view *view, size_t at, s
 seen_status sn_redis_remove(seen_set *set, const seen_hash *hashes, size_t count,
                             seen_answer *answers, seen_error *error)
 {
-    return in_chunks(remove_chunk, set, hashes, count, answers, error);
+    return sn_call_run(remove_chunk, set, hashes, count, answers, error);
 }
