@@ -9,6 +9,7 @@
 #include "tests/redis/server.h"
 
 #include <math.h>
+#include <sched.h>
 
 enum { HASHES = 7, BATCH_MAX = 4096, ROUNDS = 3 };
 
@@ -371,6 +372,30 @@ static double uniq_rate(const char *command, const char *create, int round, uint
     return (double)lines / (now() - start);
 }
 
+/* Keys a second with one pipelined round trip for each. `together`: client and server share one
+ * processor, where waking each other costs least; which way is faster depends on the machine. */
+static double one_by_one(bool together, uint64_t lines)
+{
+    enum { FEW = 50000 };
+    cpu_set_t mine, both;
+    CPU_ZERO(&both);
+    CPU_SET(sched_getcpu(), &both);
+    sched_getaffinity(0, sizeof mine, &mine);
+    if (together && (sched_setaffinity(0, sizeof both, &both) != 0 ||
+                     sched_setaffinity(server.pid, sizeof both, &both) != 0))
+        return 0;
+    double start = now();
+    for (uint64_t i = 0; i < FEW; i++) {
+        seen_hash h = hash_number(i);
+        seen_answer answer;
+        textbook(true, 10 * lines, &h, 1, &answer);
+    }
+    double rate = FEW / (now() - start);
+    sched_setaffinity(0, sizeof mine, &mine);
+    sched_setaffinity(server.pid, sizeof mine, &mine);
+    return rate;
+}
+
 static void uniq(const char *command, uint64_t lines)
 {
     char path[128], numbers[64];
@@ -387,15 +412,7 @@ static void uniq(const char *command, uint64_t lines)
     for (int round = 0; round < ROUNDS; round++) {
         made = fmax(made, uniq_rate(command, numbers, round, lines, path));
         grown = fmax(grown, uniq_rate(command, NULL, round, lines, path));
-        seen_hash h;
-        seen_answer answer;
-        uint64_t few = 50000;
-        double start = now();
-        for (uint64_t i = 0; i < few; i++) {
-            h = hash_number(i);
-            textbook(true, 10 * lines, &h, 1, &answer);
-        }
-        theirs = fmax(theirs, (double)few / (now() - start));
+        theirs = fmax(theirs, fmax(one_by_one(false, lines), one_by_one(true, lines)));
     }
     printf(
         "uniq -f of %.3g URLs, 57%% repeats: %.0f/s on a fixed set, %.0f/s on a growing one; one "
