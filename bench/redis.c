@@ -379,7 +379,7 @@ static double one_by_one(bool together, uint64_t lines)
     enum { FEW = 50000 };
     cpu_set_t mine, both;
     CPU_ZERO(&both);
-    CPU_SET(sched_getcpu(), &both);
+    CPU_SET((size_t)sched_getcpu(), &both);
     sched_getaffinity(0, sizeof mine, &mine);
     if (together && (sched_setaffinity(0, sizeof both, &both) != 0 ||
                      sched_setaffinity(server.pid, sizeof both, &both) != 0))
