@@ -222,7 +222,7 @@ void *mmap64(void *where, size_t n, int protection, int flags, int fd, off_t at)
 static int open_any(const char *path, int flags, va_list args)
 {
     mode_t permissions = flags & (O_CREAT | __O_TMPFILE) ? va_arg(args, mode_t) : 0;
-    if (names_only && (flags & __O_TMPFILE)) {
+    if (names_only && (flags & O_TMPFILE) == O_TMPFILE) {
         errno = EOPNOTSUPP;
         return -1;
     }
