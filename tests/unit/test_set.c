@@ -194,6 +194,18 @@ static void test_full_goes_on(void **state)
 
 /* ---- growing ---- */
 
+/* The share of strangers that are taken for known. */
+static double count_mistakes(seen_set *set)
+{
+    uint64_t wrong = 0;
+    for (int i = 0; i < 40; i++) {
+        hashes_from((UINT64_C(1) << 50) + (uint64_t)i * MANY, MANY, h);
+        OK(seen_check_hashes(set, h, MANY, answers, error));
+        wrong += count_of(answers, MANY, SEEN_BEFORE);
+    }
+    return (double)wrong / (40.0 * MANY);
+}
+
 static void test_growing(void **state)
 {
     (void)state;
@@ -214,14 +226,8 @@ static void test_growing(void **state)
             OK(seen_check_hashes(set, h, n, answers, error));
             assert_int_equal(count_of(answers, n, SEEN_BEFORE), n);
         }
-        uint64_t wrong = 0;
-        for (int i = 0; i < 40; i++) {
-            hashes_from((UINT64_C(1) << 50) + (uint64_t)i * MANY, MANY, h);
-            OK(seen_check_hashes(set, h, MANY, answers, error));
-            wrong += count_of(answers, MANY, SEEN_BEFORE);
-        }
         seen_info info = info_of(set);
-        double measured = (double)wrong / (40.0 * MANY);
+        double measured = count_mistakes(set);
         printf("growing %s to %llu keys: %u layers, rate %.5f, measured %.5f\n",
                kind ? "counting" : "bloom", (unsigned long long)added, info.layers,
                info.error_rate_now, measured);
@@ -267,6 +273,26 @@ static void test_growing_counting(void **state)
 }
 
 /* ---- windows ---- */
+
+/* All generations together keep the rate, also when each is full. */
+static void test_window_rate(void **state)
+{
+    (void)state;
+    for (uint32_t generations = 2; generations <= 32; generations *= 4) {
+        seen_options options = plain_options(SEEN_BLOOM, SEEN_WINDOW, 70000, 0.01);
+        options.generations = generations;
+        seen_set *set;
+        OK(seen_create(NULL, &options, 0, &set, error));
+        for (uint64_t key = 0; key < 140000; key += MANY) {
+            hashes_from(key, MANY, h);
+            OK(seen_add_hashes(set, h, MANY, answers, error));
+        }
+        double measured = count_mistakes(set);
+        printf("window of %u generations: measured %.5f\n", generations, measured);
+        assert_in_range((uint64_t)(measured * 1e6), 4000, 10500);
+        seen_close(set);
+    }
+}
 
 static void test_window_by_count(void **state)
 {
@@ -421,17 +447,12 @@ static void test_arguments(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_key),
-        cmocka_unit_test(test_batches),
-        cmocka_unit_test(test_keys_many),
-        cmocka_unit_test(test_full_refuses),
-        cmocka_unit_test(test_full_goes_on),
-        cmocka_unit_test(test_growing),
-        cmocka_unit_test(test_growing_counting),
-        cmocka_unit_test(test_window_by_count),
-        cmocka_unit_test(test_window_by_time),
-        cmocka_unit_test(test_rotate),
-        cmocka_unit_test(test_info),
+        cmocka_unit_test(test_one_key),          cmocka_unit_test(test_batches),
+        cmocka_unit_test(test_keys_many),        cmocka_unit_test(test_full_refuses),
+        cmocka_unit_test(test_full_goes_on),     cmocka_unit_test(test_growing),
+        cmocka_unit_test(test_growing_counting), cmocka_unit_test(test_window_rate),
+        cmocka_unit_test(test_window_by_count),  cmocka_unit_test(test_window_by_time),
+        cmocka_unit_test(test_rotate),           cmocka_unit_test(test_info),
         cmocka_unit_test(test_arguments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
