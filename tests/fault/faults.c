@@ -201,6 +201,27 @@ static void use_counting(outcome *o)
     seen_close(set);
 }
 
+/* Sets that refuse when they are full look at the rate of the union first. */
+static void unite_strict(void)
+{
+    seen_set *into = NULL, *from = NULL;
+    seen_error e = {0};
+    seen_options options = options_of(SEEN_BLOOM, SEEN_FIXED, 300);
+    options.when_full = SEEN_FULL_REFUSE;
+    if (!good(seen_create(NULL, &options, 0, &into, &e), &e, "create"))
+        return;
+    uint64_t mine = add_range(into, 0, 50), theirs = 0;
+    if (good(seen_create_like(NULL, into, 0, &from, &e), &e, "like")) {
+        theirs = add_range(from, 100, 50);
+        if (!good(seen_merge(into, from, &e), &e, "merge"))
+            theirs = 0;
+        seen_close(from);
+    }
+    if (!all_there(into, 0, mine) || !all_there(into, 100, theirs))
+        die("a union", "lost keys");
+    seen_close(into);
+}
+
 static void make_files(outcome *o)
 {
     seen_set *set = NULL;
@@ -282,6 +303,7 @@ static void run_one(long n, int mode)
     use_window(&o);
     use_turning();
     use_counting(&o);
+    unite_strict();
     make_files(&o);
     int hit = fault_disarm();
     long after = fault_live();
