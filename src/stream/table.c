@@ -13,14 +13,11 @@
  * some entry went by this bucket: a search ends at the first bucket that nobody passed. Entries are
  * never removed, so that is right.
  *
- * A part grows alone, by a fifth, when it is nine tenths full: its buckets are copied aside and its
- * entries put into place again, all within the cache. The sizes of the parts are staggered, so that
- * at any time they are between 75 and 90 percent full and the table as a whole grows smoothly:
- * 64 bytes / 5 / 0.82 = 15.6 an entry. A table that doubles would need three times that while it
- * grows. */
+ * Parts that lie on one shelf grow together (table_grow.c), by a fifth, when one of them is nine
+ * tenths full. The sizes of the shelves are staggered, so that at any time they are between 75 and
+ * 90 percent full and the table as a whole grows smoothly: 64 bytes / 5 / 0.82 = 15.6 an entry. A
+ * table that doubles would need three times that while it grows. */
 #include "stream/table.h"
-
-#include <sched.h>
 
 #include "stream/table_inside.h"
 
@@ -44,17 +41,18 @@ static inline bool add_at_home(sn_table *table, seen_hash hash, seen_answer *ans
 {
     size_t number = sn_table_part_of(table, hash.hi);
     sn_table_part *p = &table->part[number];
-    uint32_t low = (uint32_t)(hash.lo >> 32), n = sn_table_buckets(table, number);
-    if (!n)
+    sn_table_run run = sn_table_run_of(table, number);
+    uint32_t low = (uint32_t)(hash.lo >> 32);
+    if (!run.n)
         return false;
-    sn_table_bucket *b = sn_table_bucket_at(table, number, sn_table_home(table, hash.hi, n));
+    sn_table_bucket *b = run.bucket + sn_table_home(table, hash.hi, run.n);
     uint32_t state = atomic_load_explicit(&b->state, memory_order_relaxed);
     if (sn_table_slot_with(b, state, hash.hi, low) < SN_TABLE_SLOTS) {
         *answer = SEEN_BEFORE;
         return true;
     }
     uint32_t count = state & SN_TABLE_COUNT_MASK;
-    if (count == SN_TABLE_SLOTS || p->used >= p->grow_at)
+    if (count == SN_TABLE_SLOTS || p->used >= sn_table_shelf_of(table, number)->grow_at)
         return false;
     sn_table_put(b, state, hash.hi, low, 0);
     p->used++;
@@ -71,13 +69,12 @@ static seen_answer add_slowly(sn_table *table, seen_hash hash, bool *moved)
         return SEEN_BEFORE;
     size_t number = sn_table_part_of(table, hash.hi);
     sn_table_part *p = &table->part[number];
-    if (p->used >= p->grow_at) {
+    if (p->used >= sn_table_shelf_of(table, number)->grow_at) {
         *moved = true;
         if (!sn_table_grow(table, number))
             return SEEN_UNKNOWN;
     }
-    sn_table_place(table, number, sn_table_buckets(table, number), hash.hi,
-                   (uint32_t)(hash.lo >> 32), 0);
+    sn_table_place(table, sn_table_run_of(table, number), hash.hi, (uint32_t)(hash.lo >> 32), 0);
     p->used++;
     return SEEN_NEW;
 }
@@ -88,11 +85,12 @@ static seen_answer add_one(sn_table *table, seen_hash hash, bool *moved)
 {
     size_t number = sn_table_part_of(table, hash.hi);
     sn_table_part *p = &table->part[number];
-    if (*moved || p->used >= p->grow_at)
+    if (*moved || p->used >= sn_table_shelf_of(table, number)->grow_at)
         return add_slowly(table, hash, moved);
-    uint32_t low = (uint32_t)(hash.lo >> 32), n = sn_table_buckets(table, number);
-    uint64_t at = sn_table_home(table, hash.hi, n), tries = 0;
-    sn_table_bucket *b = sn_table_bucket_at(table, number, at), *room = NULL;
+    sn_table_run run = sn_table_run_of(table, number);
+    uint32_t low = (uint32_t)(hash.lo >> 32);
+    uint64_t at = sn_table_home(table, hash.hi, run.n), tries = 0;
+    sn_table_bucket *b = run.bucket + at, *room = NULL;
     uint32_t state = atomic_load_explicit(&b->state, memory_order_relaxed), there = 0;
     for (bool searching = true;;) {
         searching = searching && (state & SN_TABLE_PASSED);
@@ -100,8 +98,8 @@ static seen_answer add_one(sn_table *table, seen_hash hash, bool *moved)
             break;
         if (!searching)
             atomic_store_explicit(&b->state, state | SN_TABLE_PASSED, memory_order_relaxed);
-        at = sn_table_next(at, &tries, low, n);
-        b = sn_table_bucket_at(table, number, at);
+        at = sn_table_next(at, &tries, low, run.n);
+        b = run.bucket + at;
         state = atomic_load_explicit(&b->state, memory_order_relaxed);
         if (searching && sn_table_slot_with(b, state, hash.hi, low) < SN_TABLE_SLOTS)
             return SEEN_BEFORE;
@@ -113,18 +111,6 @@ static seen_answer add_one(sn_table *table, seen_hash hash, bool *moved)
     sn_table_put(room, there, hash.hi, low, 0);
     p->used++;
     return SEEN_NEW;
-}
-
-static inline void lock(sn_table_part *p)
-{
-    for (unsigned spins = 0; atomic_exchange_explicit(&p->lock, 1, memory_order_acquire); spins++)
-        if (spins > 100)
-            sched_yield();
-}
-
-static inline void unlock(sn_table_part *p)
-{
-    atomic_store_explicit(&p->lock, 0, memory_order_release);
 }
 
 /* Takes an entry out again. `passed` stays: a search then goes on where it need not. */
@@ -184,9 +170,9 @@ static size_t add_known(sn_table *table, const seen_hash *hashes, size_t count,
     for (size_t i = 0; i < count; i++) {
         sn_table_part *p = &table->part[sn_table_part_of(table, hashes[i].hi)];
         unsigned slot;
-        lock(p);
+        sn_table_lock(p);
         bool there = sn_table_find(table, hashes[i], &slot);
-        unlock(p);
+        sn_table_unlock(p);
         if (!there)
             return i;
         answers[i] = SEEN_BEFORE;
@@ -239,6 +225,29 @@ size_t sn_table_add(sn_table *table, const seen_hash *hashes, size_t count, seen
     return count;
 }
 
+/* Adds one hash while others do; SEEN_UNKNOWN where there is no room for it. */
+static seen_answer add_among_others(sn_table *table, seen_hash hash)
+{
+    size_t number = sn_table_part_of(table, hash.hi);
+    sn_table_part *p = &table->part[number];
+    for (;;) {
+        seen_answer answer = SEEN_UNKNOWN;
+        unsigned slot;
+        sn_table_lock(p);
+        if (sn_table_find(table, hash, &slot))
+            answer = SEEN_BEFORE;
+        else if (p->used < sn_table_shelf_of(table, number)->grow_at) {
+            sn_table_place(table, sn_table_run_of(table, number), hash.hi,
+                           (uint32_t)(hash.lo >> 32), 0);
+            p->used++;
+            answer = SEEN_NEW;
+        }
+        sn_table_unlock(p);
+        if (answer != SEEN_UNKNOWN || !sn_table_grow_shared(table, number))
+            return answer;
+    }
+}
+
 size_t sn_table_add_any(sn_table *table, const seen_hash *hashes, size_t count,
                         seen_answer *answers)
 {
@@ -252,20 +261,16 @@ size_t sn_table_add_any(sn_table *table, const seen_hash *hashes, size_t count,
         sn_table_fetch_chunk(table, hashes, end, count);
         for (size_t i = at; i < end; i++) {
             sn_table_part *p = &table->part[sn_table_part_of(table, hashes[i].hi)];
-            lock(p);
+            sn_table_lock(p);
             if (!add_at_home(table, hashes[i], &answers[i]))
                 later[waiting++] = (uint8_t)(i - at);
-            unlock(p);
+            sn_table_unlock(p);
         }
         for (size_t k = 0; k < waiting; k++)
             sn_table_fetch_second(table, hashes[at + later[k]]);
         for (size_t k = 0; k < waiting; k++) {
             size_t i = at + later[k];
-            sn_table_part *p = &table->part[sn_table_part_of(table, hashes[i].hi)];
-            bool moved;
-            lock(p);
-            answers[i] = add_slowly(table, hashes[i], &moved);
-            unlock(p);
+            answers[i] = add_among_others(table, hashes[i]);
             if (answers[i] == SEEN_UNKNOWN) {
                 note_full(table);
                 return i;

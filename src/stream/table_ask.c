@@ -30,12 +30,12 @@ static inline void look_at_homes(const sn_table *table, const seen_hash *hashes,
     sn_table_fetch_chunk(table, hashes, c->at + c->count, total);
     for (size_t k = 0; k < c->count; k++) {
         seen_hash hash = hashes[c->at + k];
-        size_t part = sn_table_part_of(table, hash.hi);
-        uint32_t n = sn_table_buckets(table, part), low = (uint32_t)(hash.lo >> 32);
+        sn_table_run run = sn_table_run_of(table, sn_table_part_of(table, hash.hi));
+        uint32_t low = (uint32_t)(hash.lo >> 32);
         c->place[k].bucket = NULL;
-        if (!n)
+        if (!run.n)
             continue;
-        sn_table_bucket *b = sn_table_bucket_at(table, part, sn_table_home(table, hash.hi, n));
+        sn_table_bucket *b = run.bucket + sn_table_home(table, hash.hi, run.n);
         uint32_t state = atomic_load_explicit(&b->state, memory_order_relaxed);
         c->place[k].slot = sn_table_slot_with(b, state, hash.hi, low);
         if (c->place[k].slot < SN_TABLE_SLOTS)
@@ -153,15 +153,9 @@ void sn_table_take(sn_table *table, unsigned mark, int need, const seen_hash *ha
     search(table, hashes, count, &r, visit_take);
 }
 
-/* Segments lie one behind the other. */
-static sn_table_bucket *first_bucket(const sn_table *table)
+static uint64_t buckets_on(const sn_table *table, size_t shelf)
 {
-    return (sn_table_bucket *)table->segment;
-}
-
-static uint64_t all_buckets(const sn_table *table)
-{
-    return (uint64_t)table->segments * SN_TABLE_SEGMENT_BUCKETS;
+    return (uint64_t)sn_table_run_of(table, shelf << table->shelf_shift).n << table->shelf_shift;
 }
 
 void sn_table_clear_mark(sn_table *table, unsigned mark)
@@ -170,27 +164,33 @@ void sn_table_clear_mark(sn_table *table, unsigned mark)
     uint32_t all = 0;
     for (unsigned slot = 0; slot < SN_TABLE_SLOTS; slot++)
         all |= mark_bit(mark, slot);
-    for (uint64_t i = 0; i < all_buckets(table); i++) {
-        sn_table_bucket *b = &first_bucket(table)[i];
-        uint32_t state = atomic_load_explicit(&b->state, memory_order_relaxed);
-        if (state & all)
-            atomic_store_explicit(&b->state, state & ~all, memory_order_relaxed);
-    }
+    for (size_t shelf = 0; shelf < SN_TABLE_SHELVES; shelf++)
+        for (uint64_t i = 0; i < buckets_on(table, shelf); i++) {
+            sn_table_bucket *b = &table->shelf[shelf].bucket[i];
+            uint32_t state = atomic_load_explicit(&b->state, memory_order_relaxed);
+            if (state & all)
+                atomic_store_explicit(&b->state, state & ~all, memory_order_relaxed);
+        }
 }
 
-/* The cursor is the number of a bucket, as they lie in memory. */
+/* The cursor is the number of a bucket on its shelf, times the shelves, plus the shelf. */
 size_t sn_table_list(const sn_table *table, uint64_t *cursor, seen_hash *hashes, size_t room)
 {
-    size_t made = 0;
-    for (; *cursor < all_buckets(table); ++*cursor) {
-        const sn_table_bucket *b = &first_bucket(table)[*cursor];
-        uint32_t count =
-            atomic_load_explicit(&b->state, memory_order_relaxed) & SN_TABLE_COUNT_MASK;
-        if (made + count > room)
-            break;
-        for (uint32_t i = 0; i < count; i++)
-            hashes[made++] =
-                sn_table_kept((seen_hash){.hi = b->high[i], .lo = (uint64_t)b->low[i] << 32});
-    }
+    size_t made = 0, shelf = *cursor % SN_TABLE_SHELVES;
+    uint64_t at = *cursor / SN_TABLE_SHELVES;
+    for (; shelf < SN_TABLE_SHELVES; shelf++, at = 0)
+        for (; at < buckets_on(table, shelf); at++) {
+            const sn_table_bucket *b = &table->shelf[shelf].bucket[at];
+            uint32_t count =
+                atomic_load_explicit(&b->state, memory_order_relaxed) & SN_TABLE_COUNT_MASK;
+            if (made + count > room) {
+                *cursor = at * SN_TABLE_SHELVES + shelf;
+                return made;
+            }
+            for (uint32_t i = 0; i < count; i++)
+                hashes[made++] =
+                    sn_table_kept((seen_hash){.hi = b->high[i], .lo = (uint64_t)b->low[i] << 32});
+        }
+    *cursor = UINT64_MAX; /* the last shelf, behind its end */
     return made;
 }

@@ -4,14 +4,15 @@
 
 #include <assert.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 
 #include "stream/table.h"
 
 enum {
     SN_TABLE_SLOTS = 5,
-    SN_TABLE_CHUNK = 64, /* hashes that are worked on together */
-    SN_TABLE_SEGMENT_BUCKETS = 64,
+    SN_TABLE_CHUNK = 32, /* hashes that are worked on together */
+    SN_TABLE_SHELVES = 8,
     SN_TABLE_COUNT_BITS = 3,
     SN_TABLE_COUNT_MASK = (1 << SN_TABLE_COUNT_BITS) - 1,
     SN_TABLE_PASSED = 1 << SN_TABLE_COUNT_BITS,
@@ -26,40 +27,39 @@ typedef struct sn_table_bucket {
 
 static_assert(sizeof(sn_table_bucket) == 64, "a bucket is a cache line");
 
-typedef struct sn_table_segment {
-    sn_table_bucket bucket[SN_TABLE_SEGMENT_BUCKETS];
-} sn_table_segment;
-
 typedef struct sn_table_part {
-    _Atomic uint32_t buckets; /* whole segments */
     uint32_t used;
-    uint32_t grow_at;
     atomic_uint lock; /* sn_table_add_any */
 } sn_table_part;
 
+/* Parts that lie side by side and grow together: part i of a shelf has the buckets
+ * [i * buckets, (i + 1) * buckets). What changes does so while all its parts are locked. */
+typedef struct sn_table_shelf {
+    sn_table_bucket *bucket;
+    _Atomic uint32_t buckets; /* of each part */
+    uint32_t grow_at;         /* entries of a part */
+    uint64_t taken;           /* bytes, from the first bucket on, that have memory */
+} sn_table_shelf;
+
 struct sn_table {
-    sn_table_segment *segment;
-    _Atomic uint32_t *map; /* segment k of part p is number map[k * parts + p] */
-    uint64_t map_bytes;
+    sn_table_shelf shelf[SN_TABLE_SHELVES];
+    sn_table_part *part;
     unsigned bits; /* of the part's number */
     unsigned shift;
+    unsigned shelf_shift; /* of the part's number, for the shelf's */
     size_t parts;
-    uint32_t rows; /* segments that a part may have */
     uint64_t limit;
-    uint32_t first;   /* segments of a part, when its first entry comes */
-    uint32_t likely;  /* segments of a part that will be filled, as far as is known */
+    uint32_t most;    /* buckets that a part may have */
+    uint32_t first;   /* buckets of a part, when the first entry comes; 0: few */
+    uint32_t likely;  /* buckets of a part that will be needed, as far as is known */
     atomic_bool full; /* a key was refused: were one added later, it might be that one */
 
     pthread_mutex_t growing; /* guards the rest; bytes may be read at any time */
     _Atomic uint64_t bytes;
-    char *region; /* of addresses, with `segment` at a boundary of huge pages */
+    char *region; /* of addresses, with the shelves at boundaries of huge pages */
     uint64_t region_bytes;
-    uint64_t step;     /* bytes of memory that are taken at once */
-    uint64_t taken;    /* bytes, from the first segment on, that have memory */
-    uint32_t segments; /* in use: these from the first on */
     sn_table_bucket *scratch;
     uint64_t scratch_bytes;
-    sn_table_part *part;
 };
 
 static inline size_t sn_table_part_of(const sn_table *table, uint64_t hi)
@@ -67,17 +67,23 @@ static inline size_t sn_table_part_of(const sn_table *table, uint64_t hi)
     return hi >> table->shift;
 }
 
-static inline uint32_t sn_table_buckets(const sn_table *table, size_t part)
+static inline const sn_table_shelf *sn_table_shelf_of(const sn_table *table, size_t part)
 {
-    return atomic_load_explicit(&table->part[part].buckets, memory_order_relaxed);
+    return &table->shelf[part >> table->shelf_shift];
 }
 
-static inline sn_table_bucket *sn_table_bucket_at(const sn_table *table, size_t part, uint64_t at)
+/* The buckets of a part. */
+typedef struct sn_table_run {
+    sn_table_bucket *bucket;
+    uint32_t n; /* 0: nothing came yet */
+} sn_table_run;
+
+static inline sn_table_run sn_table_run_of(const sn_table *table, size_t part)
 {
-    uint64_t row = at / SN_TABLE_SEGMENT_BUCKETS;
-    uint32_t segment =
-        atomic_load_explicit(&table->map[row * table->parts + part], memory_order_relaxed);
-    return &table->segment[segment].bucket[at % SN_TABLE_SEGMENT_BUCKETS];
+    const sn_table_shelf *shelf = sn_table_shelf_of(table, part);
+    uint32_t n = atomic_load_explicit(&shelf->buckets, memory_order_relaxed);
+    size_t at = part & (((size_t)1 << table->shelf_shift) - 1);
+    return (sn_table_run){shelf->bucket + at * n, n};
 }
 
 /* The home of a hash among n buckets: order is kept, so that growing moves entries in sequence. */
@@ -103,9 +109,8 @@ static inline uint64_t sn_table_next(uint64_t at, uint64_t *tries, uint32_t low,
 
 static inline void sn_table_fetch(const sn_table *table, seen_hash hash)
 {
-    size_t part = sn_table_part_of(table, hash.hi);
-    uint64_t home = sn_table_home(table, hash.hi, sn_table_buckets(table, part));
-    __builtin_prefetch(sn_table_bucket_at(table, part, home), 1, 3);
+    sn_table_run run = sn_table_run_of(table, sn_table_part_of(table, hash.hi));
+    __builtin_prefetch(run.bucket + sn_table_home(table, hash.hi, run.n), 1, 3);
 }
 
 /* Homes are fetched a chunk before they are looked at, so that many cache misses overlap; in a loop
@@ -122,9 +127,8 @@ static inline void sn_table_fetch_chunk(const sn_table *table, const seen_hash *
  */
 static inline void sn_table_fetch_second(const sn_table *table, seen_hash hash)
 {
-    size_t part = sn_table_part_of(table, hash.hi);
-    uint64_t at = sn_table_second((uint32_t)(hash.lo >> 32), sn_table_buckets(table, part));
-    const sn_table_bucket *second = sn_table_bucket_at(table, part, at);
+    sn_table_run run = sn_table_run_of(table, sn_table_part_of(table, hash.hi));
+    const sn_table_bucket *second = run.bucket + sn_table_second((uint32_t)(hash.lo >> 32), run.n);
     __builtin_prefetch(second, 1, 3);
     __builtin_prefetch(second + 1, 1, 3);
 }
@@ -150,21 +154,20 @@ static inline unsigned sn_table_slot_with(const sn_table_bucket *b, uint32_t sta
 /* The bucket and slot of a hash; NULL where it is not there. */
 static inline sn_table_bucket *sn_table_find(const sn_table *table, seen_hash hash, unsigned *slot)
 {
-    size_t part = sn_table_part_of(table, hash.hi);
-    uint32_t n = sn_table_buckets(table, part);
-    if (!n)
+    sn_table_run run = sn_table_run_of(table, sn_table_part_of(table, hash.hi));
+    if (!run.n)
         return NULL;
     uint32_t low = (uint32_t)(hash.lo >> 32);
-    uint64_t at = sn_table_home(table, hash.hi, n), tries = 0;
+    uint64_t at = sn_table_home(table, hash.hi, run.n), tries = 0;
     for (;;) {
-        sn_table_bucket *b = sn_table_bucket_at(table, part, at);
+        sn_table_bucket *b = run.bucket + at;
         uint32_t state = atomic_load_explicit(&b->state, memory_order_relaxed);
         *slot = sn_table_slot_with(b, state, hash.hi, low);
         if (*slot < SN_TABLE_SLOTS)
             return b;
         if (!(state & SN_TABLE_PASSED))
             return NULL;
-        at = sn_table_next(at, &tries, low, n);
+        at = sn_table_next(at, &tries, low, run.n);
     }
 }
 
@@ -177,8 +180,23 @@ static inline uint32_t sn_table_marks_of(uint32_t state, unsigned slot)
     return state >> slot & firsts << SN_TABLE_MARK_SHIFT;
 }
 
-/* table_grow.c: makes room in a part; false where the limit stands against it and it is full. */
+/* table_grow.c: makes room in a part and its neighbours; false where the limit stands against it
+ * and the part is full. For one thread at a time; the other one is for several, which hold no lock
+ * of a part. */
 bool sn_table_grow(sn_table *table, size_t part);
+bool sn_table_grow_shared(sn_table *table, size_t part);
+
+static inline void sn_table_lock(sn_table_part *p)
+{
+    for (unsigned spins = 0; atomic_exchange_explicit(&p->lock, 1, memory_order_acquire); spins++)
+        if (spins > 100)
+            sched_yield();
+}
+
+static inline void sn_table_unlock(sn_table_part *p)
+{
+    atomic_store_explicit(&p->lock, 0, memory_order_release);
+}
 
 /* Puts an entry into a bucket, which has room. */
 static inline void sn_table_put(sn_table_bucket *b, uint32_t state, uint64_t high, uint32_t low,
@@ -191,12 +209,12 @@ static inline void sn_table_put(sn_table_bucket *b, uint32_t state, uint64_t hig
 }
 
 /* Puts an entry that is not there into the first bucket with room on its way. There is room. */
-static inline void sn_table_place(const sn_table *table, size_t part, uint32_t n, uint64_t high,
+static inline void sn_table_place(const sn_table *table, sn_table_run run, uint64_t high,
                                   uint32_t low, uint32_t marks)
 {
-    for (uint64_t at = sn_table_home(table, high, n), tries = 0;;
-         at = sn_table_next(at, &tries, low, n)) {
-        sn_table_bucket *b = sn_table_bucket_at(table, part, at);
+    for (uint64_t at = sn_table_home(table, high, run.n), tries = 0;;
+         at = sn_table_next(at, &tries, low, run.n)) {
+        sn_table_bucket *b = run.bucket + at;
         uint32_t state = atomic_load_explicit(&b->state, memory_order_relaxed);
         if ((state & SN_TABLE_COUNT_MASK) < SN_TABLE_SLOTS) {
             sn_table_put(b, state, high, low, marks);

@@ -216,8 +216,32 @@ static void empties(void **unused)
     sn_table_close(table);
 }
 
-/* What is foreseen comes with memory ahead of it, of less than half of what it takes; and where the
- * limit is in the way, the table holds no less for that. */
+/* What is foreseen rightly takes no more than what is not, and the memory for all of it is there
+ * from the middle on: nothing is moved any more. Never is more taken than for twice what is there,
+ * and a little. */
+static void foresees_rightly(void **unused)
+{
+    (void)unused;
+    enum { KEYS = 1000000, STEP = 10000 };
+    sn_table *table = open_table((uint64_t)64 << 20, KEYS);
+    uint64_t in_the_middle = 0;
+    for (uint64_t n = STEP; n <= KEYS; n += STEP) {
+        sn_table_foresee(table, KEYS);
+        add_range(table, n - STEP, STEP, SEEN_NEW);
+        uint64_t bytes = sn_table_bytes(table);
+        assert_true(bytes <= (n + STEP) * 2 * 18);
+        if (n == KEYS / 5 * 3)
+            in_the_middle = bytes;
+    }
+    assert_true(sn_table_bytes(table) < (uint64_t)16 * KEYS);
+    assert_int_equal(sn_table_bytes(table), in_the_middle);
+    check_range(table, 0, KEYS, SEEN_BEFORE);
+    check_range(table, KEYS, STEP, SEEN_NEW);
+    sn_table_close(table);
+}
+
+/* What is foreseen comes with memory ahead of it, and no longer when it is not foreseen any more;
+ * and where the limit is in the way, the table holds no less for that. */
 static void foresees(void **unused)
 {
     (void)unused;
@@ -445,6 +469,7 @@ int main(void)
         cmocka_unit_test(limit_is_kept),
         cmocka_unit_test(empties),
         cmocka_unit_test(foresees),
+        cmocka_unit_test(foresees_rightly),
         cmocka_unit_test(nothing_behind_the_end),
         cmocka_unit_test(bytes_per_entry),
         cmocka_unit_test(marks_last),
