@@ -68,7 +68,7 @@ static void unsettle(sn_block *block, size_t first)
 static seen_status decide(void *context, sn_block *block, seen_error *error)
 {
     sn_uniq *u = context;
-    sn_exact *way = u->way;
+    sn_uniq_exact *way = u->way;
     seen_status status = SEEN_OK;
     size_t decided = way->waits ? 0 : first_unknown(block);
     for (size_t i = 0; i < decided; i++)
@@ -93,7 +93,7 @@ static seen_status decide(void *context, sn_block *block, seen_error *error)
 static seen_status hand_out(sn_uniq *u, const sn_block *block, size_t first, size_t end,
                             seen_error *error)
 {
-    sn_exact *way = u->way;
+    sn_uniq_exact *way = u->way;
     seen_status status = SEEN_OK;
     for (size_t i = first, next; i < end && status == SEEN_OK; i = next) {
         seen_answer answer = block->answer[i];
@@ -137,7 +137,7 @@ static seen_status emit(void *context, sn_block *block, seen_error *error)
 static seen_status emit_nothing(void *context, sn_block *block, seen_error *error)
 {
     sn_uniq *u = context;
-    sn_exact *way = u->way;
+    sn_uniq_exact *way = u->way;
     u->result->lines += block->lines;
     if (!way->copy.temp)
         return SEEN_OK;
@@ -150,7 +150,7 @@ static seen_status answer_by_map(void *context, sn_block *block, seen_error *err
 {
     (void)error;
     const sn_uniq *u = context;
-    const sn_exact *way = u->way;
+    const sn_uniq_exact *way = u->way;
     uint64_t mark = way->copy.temp ? 0 : way->mark;
     for (size_t i = 0; i < block->lines; i++) {
         uint64_t line = block->first_line + i;
@@ -163,7 +163,7 @@ static seen_status answer_by_map(void *context, sn_block *block, seen_error *err
 
 static seen_status write_by_map(sn_uniq *u, seen_error *error)
 {
-    sn_exact *way = u->way;
+    sn_uniq_exact *way = u->way;
     sn_pipeline_steps steps = {
         .context = u, .decide = answer_by_map, .render = sn_uniq_select, .emit = sn_uniq_write};
     seen_status status = sn_uniq_pass_again(u, &way->copy, &steps, error);
@@ -176,7 +176,7 @@ static seen_status note_in_map(void *context, sn_block *block, seen_error *error
 {
     (void)error;
     const sn_uniq *u = context;
-    sn_exact *way = u->way;
+    sn_uniq_exact *way = u->way;
     for (size_t i = 0; i < block->lines; i++)
         if (block->answer[i] == SEEN_NEW)
             sn_keepmap_set(&way->map, block->first_line + i);
@@ -187,7 +187,7 @@ static seen_status note_in_map(void *context, sn_block *block, seen_error *error
 
 static seen_status run_singles(sn_uniq *u, seen_error *error)
 {
-    sn_exact *way = u->way;
+    sn_uniq_exact *way = u->way;
     seen_status status = SEEN_OK;
     if (!sn_input_can_reread(u->input))
         status = sn_copy_open(&way->copy, u->options->temp_dir, error);
@@ -222,7 +222,7 @@ static seen_status run_singles(sn_uniq *u, seen_error *error)
 
 static seen_status run_first(sn_uniq *u, seen_error *error)
 {
-    sn_exact *way = u->way;
+    sn_uniq_exact *way = u->way;
     way->copy_all = u->dropped || u->keep == SEEN_BEFORE;
     sn_pipeline_steps first = {u, sn_lanes_hash, decide, render, emit, sn_lanes_ask, way->lanes};
     seen_status status = sn_uniq_pass(u, &first, error);
@@ -247,7 +247,7 @@ static seen_status run_first(sn_uniq *u, seen_error *error)
 
 seen_status sn_uniq_run_exact(sn_uniq *u, seen_error *error)
 {
-    sn_exact *way = calloc(1, sizeof *way);
+    sn_uniq_exact *way = calloc(1, sizeof *way);
     if (!way)
         return sn_stream_fail(error, SEEN_ERR_MEMORY, "no memory for an exact table");
     u->way = way;

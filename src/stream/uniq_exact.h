@@ -19,7 +19,7 @@ typedef struct sn_exact_lane {
     double recent; /* share of new ones in what was asked last */
 } sn_exact_lane;
 
-typedef struct sn_exact {
+typedef struct sn_uniq_exact {
     sn_exact_lane lane[SN_EXACT_LANES];
     unsigned lanes;
     uint64_t expected; /* lines; 0: not known */
@@ -36,17 +36,17 @@ typedef struct sn_exact {
     sn_copy copy;
     bool copy_all; /* also the lines that are known to be repeats: they are written too */
     uint64_t copied;
-} sn_exact;
+} sn_uniq_exact;
 
 /* ---- uniq_lanes.c --------------------------------------------------------------------------- */
 
 /* Tables of `limit` bytes together, for so many threads. Those that are open belong to the caller
  * also after a failure. */
-seen_status sn_lanes_open(sn_exact *way, uint64_t limit, unsigned threads, seen_error *error);
-void sn_lanes_close(sn_exact *way);
+seen_status sn_lanes_open(sn_uniq_exact *way, uint64_t limit, unsigned threads, seen_error *error);
+void sn_lanes_close(sn_uniq_exact *way);
 
-uint64_t sn_lanes_count(const sn_exact *way); /* entries of all tables */
-uint64_t sn_lanes_bytes(const sn_exact *way);
+uint64_t sn_lanes_count(const sn_uniq_exact *way); /* entries of all tables */
+uint64_t sn_lanes_bytes(const sn_uniq_exact *way);
 
 /* Adds hashes to a lane's table while it has room, and returns how many that was. For the others:
  * SEEN_BEFORE where it knows them, SEEN_UNKNOWN where not. */

@@ -39,7 +39,7 @@ static unsigned choose_lanes(uint64_t limit, unsigned threads)
     return lanes;
 }
 
-seen_status sn_lanes_open(sn_exact *way, uint64_t limit, unsigned threads, seen_error *error)
+seen_status sn_lanes_open(sn_uniq_exact *way, uint64_t limit, unsigned threads, seen_error *error)
 {
     way->lanes = choose_lanes(limit, threads);
     seen_status status = SEEN_OK;
@@ -49,13 +49,13 @@ seen_status sn_lanes_open(sn_exact *way, uint64_t limit, unsigned threads, seen_
     return status;
 }
 
-void sn_lanes_close(sn_exact *way)
+void sn_lanes_close(sn_uniq_exact *way)
 {
     for (unsigned i = 0; i < way->lanes; i++)
         sn_table_close(way->lane[i].table);
 }
 
-uint64_t sn_lanes_count(const sn_exact *way)
+uint64_t sn_lanes_count(const sn_uniq_exact *way)
 {
     uint64_t count = 0;
     for (unsigned i = 0; i < way->lanes; i++)
@@ -63,7 +63,7 @@ uint64_t sn_lanes_count(const sn_exact *way)
     return count;
 }
 
-uint64_t sn_lanes_bytes(const sn_exact *way)
+uint64_t sn_lanes_bytes(const sn_uniq_exact *way)
 {
     uint64_t bytes = 0;
     for (unsigned i = 0; i < way->lanes; i++)
@@ -73,12 +73,12 @@ uint64_t sn_lanes_bytes(const sn_exact *way)
 
 /* ---- Cutting a block ------------------------------------------------------------------------ */
 
-static inline unsigned lane_of(const sn_exact *way, seen_hash hash)
+static inline unsigned lane_of(const sn_uniq_exact *way, seen_hash hash)
 {
     return (unsigned)((uint64_t)sn_table_unused(hash) * way->lanes >> 32);
 }
 
-static seen_status cut(const sn_exact *way, sn_block *block, seen_error *error)
+static seen_status cut(const sn_uniq_exact *way, sn_block *block, seen_error *error)
 {
     if (way->lanes == 1)
         return SEEN_OK;
@@ -105,7 +105,7 @@ static seen_status cut(const sn_exact *way, sn_block *block, seen_error *error)
     return SEEN_OK;
 }
 
-static share share_of(const sn_exact *way, const sn_block *block, unsigned lane)
+static share share_of(const sn_uniq_exact *way, const sn_block *block, unsigned lane)
 {
     if (way->lanes == 1)
         return (share){block->hash, NULL, block->answer, block->lines};
@@ -153,7 +153,7 @@ static void mark_repeats(sn_table *table, const share *part)
 }
 
 /* If the lines to come are as new as the last ones were, how many will there be? */
-static void foresee(const sn_exact *way, sn_exact_lane *lane, const share *part)
+static void foresee(const sn_uniq_exact *way, sn_exact_lane *lane, const share *part)
 {
     size_t fresh = 0;
     for (size_t i = 0; i < part->count; i++)
@@ -179,7 +179,7 @@ seen_status sn_lanes_ask(void *context, sn_block *block, unsigned number, seen_e
 {
     (void)error;
     const sn_uniq *u = context;
-    sn_exact *way = u->way;
+    sn_uniq_exact *way = u->way;
     sn_exact_lane *lane = &way->lane[number];
     share part = share_of(way, block, number);
     sn_lanes_add(lane, part.hash, part.count, part.answer);
@@ -194,7 +194,7 @@ seen_status sn_lanes_ask(void *context, sn_block *block, unsigned number, seen_e
 seen_status sn_lanes_ask_marks(void *context, sn_block *block, seen_error *error)
 {
     const sn_uniq *u = context;
-    const sn_exact *way = u->way;
+    const sn_uniq_exact *way = u->way;
     seen_status status = sn_lanes_hash(context, block, error);
     for (unsigned i = 0; i < way->lanes && status == SEEN_OK; i++) {
         const sn_table *table = way->lane[i].table;

@@ -12,7 +12,7 @@ enum { FILES_BLIND = 16 };
 /* As many files as it takes for each to fit one of the tables, with a margin. */
 static unsigned count_files(const sn_uniq *u, uint64_t first, uint64_t *expected)
 {
-    const sn_exact *way = u->way;
+    const sn_uniq_exact *way = u->way;
     *expected = 0;
     if (u->plan->lines == UINT64_MAX || u->plan->lines <= first)
         return FILES_BLIND * way->lanes;
@@ -27,7 +27,7 @@ static unsigned count_files(const sn_uniq *u, uint64_t first, uint64_t *expected
 
 seen_status sn_wait_begin(sn_uniq *u, uint64_t line, seen_error *error)
 {
-    sn_exact *way = u->way;
+    sn_uniq_exact *way = u->way;
     uint64_t expected;
     unsigned files = count_files(u, line, &expected);
     way->waits = true;
@@ -44,7 +44,7 @@ seen_status sn_wait_begin(sn_uniq *u, uint64_t line, seen_error *error)
 
 seen_status sn_wait_add(sn_uniq *u, sn_block *block, size_t first, seen_error *error)
 {
-    sn_exact *way = u->way;
+    sn_uniq_exact *way = u->way;
     for (size_t i = first; i < block->lines; i++) {
         uint64_t number = block->first_line + i - way->mark;
         bool waits = block->answer[i] == SEEN_UNKNOWN;
@@ -81,7 +81,7 @@ typedef struct worker {
 static seen_status decide_batch(worker *w, const seen_hash *hashes, size_t count, uint64_t base,
                                 sn_records *again)
 {
-    sn_exact *way = w->u->way;
+    sn_uniq_exact *way = w->u->way;
     seen_answer answers[SN_EXACT_BATCH];
     sn_lanes_add(w->lane, hashes, count, answers);
     for (size_t i = 0; i < count; i++) {
@@ -103,7 +103,7 @@ static seen_status decide_batch(worker *w, const seen_hash *hashes, size_t count
 /* Singles: of the records that the table holds, those without the mark. */
 static void keep_unmarked(worker *w, const seen_hash *hashes, size_t count, uint64_t base)
 {
-    sn_exact *way = w->u->way;
+    sn_uniq_exact *way = w->u->way;
     seen_answer there[SN_EXACT_BATCH], marked[SN_EXACT_BATCH];
     sn_table_check(w->lane->table, hashes, count, there);
     sn_table_check_marked(w->lane->table, SN_EXACT_REPEATED, hashes, count, marked);
@@ -135,7 +135,7 @@ static seen_status each_batch(worker *w, sn_records *records, sn_records *again)
 /* One file. Where its keys do not fit the table, what is left goes round again. */
 static seen_status decide_file(worker *w, sn_records *records)
 {
-    const sn_exact *way = w->u->way;
+    const sn_uniq_exact *way = w->u->way;
     while (records->count) {
         sn_records again = {0};
         sn_table_empty(w->lane->table);
@@ -159,7 +159,7 @@ static seen_status decide_file(worker *w, sn_records *records)
 static void *decide_files(void *argument)
 {
     worker *w = argument;
-    sn_exact *way = w->u->way;
+    sn_uniq_exact *way = w->u->way;
     for (;;) {
         unsigned file = atomic_fetch_add(w->next, 1);
         if (file >= way->files)
@@ -176,7 +176,7 @@ static void *decide_files(void *argument)
 
 seen_status sn_wait_decide(sn_uniq *u, seen_error *error)
 {
-    sn_exact *way = u->way;
+    sn_uniq_exact *way = u->way;
     worker workers[SN_EXACT_LANES];
     pthread_t threads[SN_EXACT_LANES];
     atomic_uint next = 0;
