@@ -33,9 +33,9 @@ void sn_table_close(sn_table *table); /* NULL is ignored */
  * makes adding twice as fast. Ignored where the limit stands against it. Before the first entry. */
 void sn_table_reserve(sn_table *table, uint64_t entries);
 
-/* So many entries are likely to be there in the end: the table doubles until it has the size that
- * they take, instead of growing in small steps, and twice as fast. It believes no more than a
- * little over twice what it holds: should nothing come any more, that much memory was taken for
+/* So many entries are likely to be there in the end: the table trebles until it has the size that
+ * they take, instead of growing in small steps, which makes adding twice as fast. It believes no
+ * more than 3.4 times what it holds: should nothing come any more, that much memory was taken for
  * nothing. May be said again as more is known; by the thread that adds. */
 void sn_table_foresee(sn_table *table, uint64_t entries);
 

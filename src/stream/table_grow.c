@@ -11,8 +11,8 @@
  * to come. All this is in sequence, and stays in the cache.
  *
  * While nothing is known, a shelf grows by a fifth at a time. Where it was foreseen how many
- * entries will be there in the end, it doubles, and so that the last time it has the size that they
- * take: each entry is moved once on average, and the table is half full most of the time, where a
+ * entries will be there in the end, it trebles, and so that the last time it has the size that they
+ * take: every second entry is moved once, and the table is half full most of the time, where a
  * search ends at home. */
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,8 @@ enum { PARTS_MIN = 16, PARTS_BLIND = 512, PARTS_MAX = 4096, BUCKETS_FIRST = 16 }
 #define HUGE_FROM ((uint64_t)32 << 20) /* limit of a table that asks for them */
 #define LIMIT_MAX ((uint64_t)1 << 45)
 #define GROWTH 1.2
-#define GROWTH_FORESEEN 2.3
+#define GROWTH_FORESEEN 3.0
+#define BELIEVED 3.4       /* times what is there */
 #define FILL 0.92          /* of the slots of the fullest part, when a shelf grows */
 #define FILL_HARD 0.96     /* when it may not */
 #define FILL_FORESEEN 0.84 /* of all; some parts are fuller */
@@ -198,8 +199,8 @@ static void move_all(sn_table *table, const sn_table_shelf *shelf, uint32_t befo
 }
 
 /* The next size of a shelf's parts. The sizes of shelf i are 1.2^(k + i / shelves): each has its
- * own, so that they do not all grow at once. With what is foreseen, that, or half or a quarter of
- * it …, as far as is not too much at once. */
+ * own, so that they do not all grow at once. With what is foreseen, that, or a third or a ninth of
+ * it …, as far as it is believed. */
 static uint32_t next_size(const sn_table *table, unsigned shelf, uint32_t now)
 {
     if (!now && table->first)
@@ -208,8 +209,8 @@ static uint32_t next_size(const sn_table *table, unsigned shelf, uint32_t now)
     while (size < now + 1.0)
         size *= GROWTH;
     double foreseen = table->likely;
-    while (foreseen > GROWTH_FORESEEN * (now ? now : BUCKETS_FIRST))
-        foreseen /= 2;
+    while (foreseen > BELIEVED * (now ? now : BUCKETS_FIRST))
+        foreseen /= GROWTH_FORESEEN;
     if (size < foreseen)
         size = foreseen;
     /* What little the limit would leave for a last step is taken with this one. */

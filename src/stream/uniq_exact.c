@@ -16,6 +16,7 @@
 #include "stream/uniq_exact.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "stream/fail.h"
 #include "stream/memory.h"
@@ -50,10 +51,8 @@ seen_status sn_uniq_plan_exact(const sn_uniq_options *options, sn_uniq_plan *pla
 /* The first line of a block that its table has no answer for. */
 static size_t first_unknown(const sn_block *block)
 {
-    size_t i = 0;
-    while (i < block->lines && block->answer[i] != SEEN_UNKNOWN)
-        i++;
-    return i;
+    const seen_answer *first = memchr(block->answer, SEEN_UNKNOWN, block->lines);
+    return first ? (size_t)(first - block->answer) : block->lines;
 }
 
 /* From the mark on all that is new waits, also what a table that is not full has taken: it is to be

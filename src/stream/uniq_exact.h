@@ -16,7 +16,8 @@ typedef struct sn_exact_lane {
     sn_table *table;
     bool full; /* of a key that found no room once nothing is added, so neither is of others */
     uint64_t asked;
-    double recent; /* share of new ones in what was asked last */
+    uint64_t fresh; /* of these */
+    double recent;  /* share of new ones in what was asked last */
 } sn_exact_lane;
 
 typedef struct sn_uniq_exact {

@@ -8,6 +8,7 @@
  *     block     h0 h1 h2 h3 h4 …          hashes as lines come
  *     split     h0 h3 … | h1 h2 h4 …      one lane after the other, each in order
  *     answers   a0 a3 … | a1 a2 a4 …      and back to the lines */
+#include <math.h>
 #include <stdlib.h>
 
 #include "stream/uniq_exact.h"
@@ -91,10 +92,11 @@ static seen_status cut(const sn_uniq_exact *way, sn_block *block, seen_error *er
     s->line = (uint32_t *)(s->hash + lines);
     s->answer = (seen_answer *)(s->line + lines);
     size_t next[SN_EXACT_LANES + 1] = {0};
-    for (size_t i = 0; i < lines; i++)
-        next[lane_of(way, block->hash[i]) + 1]++;
-    for (unsigned lane = 0; lane < way->lanes; lane++)
-        next[lane + 1] += next[lane];
+    /* The sum is taken in a register: a counter in memory would be waited for at each line. */
+    for (unsigned lane = 1; lane < way->lanes; lane++)
+        for (size_t i = 0; i < lines; i++)
+            next[lane] += lane_of(way, block->hash[i]) < lane;
+    next[way->lanes] = lines;
     for (unsigned lane = 0; lane <= way->lanes; lane++)
         s->first[lane] = next[lane];
     for (size_t i = 0; i < lines; i++) {
@@ -152,7 +154,9 @@ static void mark_repeats(sn_table *table, const share *part)
     }
 }
 
-/* If the lines to come are as new as the last ones were, how many will there be? */
+/* How many different lines will there be? In most lists new ones become rarer: of n lines about n^b
+ * are different, and then b is the share of new ones just now by their share so far. Where they do
+ * not, b is 1, and the lines to come are as new as the last ones. */
 static void foresee(const sn_uniq_exact *way, sn_exact_lane *lane, const share *part)
 {
     size_t fresh = 0;
@@ -161,11 +165,14 @@ static void foresee(const sn_uniq_exact *way, sn_exact_lane *lane, const share *
     double now = (double)fresh / (double)(part->count + 1), weight = lane->asked ? 0.1 : 1;
     lane->recent += (now - lane->recent) * weight;
     lane->asked += part->count;
-    uint64_t expected = way->expected / way->lanes;
-    if (expected <= lane->asked)
+    lane->fresh += fresh;
+    double expected = (double)(way->expected / way->lanes), asked = (double)lane->asked;
+    if (expected <= asked || !lane->fresh)
         return;
-    double rest = (double)(expected - lane->asked) * lane->recent;
-    sn_table_foresee(lane->table, sn_table_count(lane->table) + (uint64_t)rest);
+    double so_far = (double)lane->fresh, b = lane->recent * asked / so_far;
+    double likely =
+        b < 1 ? so_far * pow(expected / asked, b) : so_far + (expected - asked) * lane->recent;
+    sn_table_foresee(lane->table, (uint64_t)likely);
 }
 
 seen_status sn_lanes_hash(void *context, sn_block *block, seen_error *error)
