@@ -162,11 +162,13 @@ static void foresee(const sn_uniq_exact *way, sn_exact_lane *lane, const share *
     size_t fresh = 0;
     for (size_t i = 0; i < part->count; i++)
         fresh += part->answer[i] == SEEN_NEW;
-    double now = (double)fresh / (double)(part->count + 1), weight = lane->asked ? 0.1 : 1;
-    lane->recent += (now - lane->recent) * weight;
     lane->asked += part->count;
     lane->fresh += fresh;
-    double expected = (double)(way->expected / way->lanes), asked = (double)lane->asked;
+    /* Over about the last tenth of what was asked. */
+    double now = (double)fresh / (double)(part->count + 1);
+    double weight = 10.0 * (double)part->count / (double)(lane->asked + 1);
+    lane->recent += (now - lane->recent) * (weight < 1 ? weight : 1);
+    double expected = (double)way->expected / way->lanes, asked = (double)lane->asked;
     if (expected <= asked || !lane->fresh)
         return;
     double so_far = (double)lane->fresh, b = lane->recent * asked / so_far;

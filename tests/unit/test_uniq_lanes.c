@@ -1,6 +1,9 @@
 /* uniq --exact with several tables: the lines of one table, in their order, whatever the number of
  * threads, also where the tables are full and files are decided side by side. */
 #include "stream/uniq.h"
+
+#include <math.h>
+
 #include "test_stream.h"
 
 enum { SPREAD = 5, LONGEST = 24 };
@@ -143,12 +146,43 @@ static void same_where_lines_wait(void **state)
     free_sample(&s);
 }
 
+/* A list in which new lines become rarer, and one in which they do not: the memory is that of the
+ * lines that there are, not of those that there might have been. */
+static void memory_is_foreseen(void **state)
+{
+    (void)state;
+    enum { LINES = 1500000 };
+    static const double exponents[] = {0.7, 1};
+    char *text = malloc(LINES * LONGEST + 1);
+    assert_non_null(text);
+    for (size_t k = 0; k < 2; k++) {
+        size_t length = 0;
+        unsigned different = 0;
+        for (unsigned i = 0; i < LINES; i++) {
+            bool fresh = different < LINES / 4.0 * pow((i + 1.0) / LINES, exponents[k]);
+            length +=
+                put_line(text + length, fresh ? different++ : (unsigned)random_below(different));
+        }
+        write_file(scratch("in"), text, length);
+        sn_uniq_options options = {.pipeline = {.threads = 2, .terminator = '\n'},
+                                   .exact = true,
+                                   .memory = (uint64_t)256 << 20,
+                                   .temp_dir = scratch_dir};
+        sn_uniq_result result = {0};
+        run(&options, false, &result);
+        assert_int_equal(result.distinct, different);
+        assert_true((double)result.memory < 16.5 * different);
+    }
+    free(text);
+}
+
 int main(void)
 {
     seed_from_environment();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_for_any_threads),
         cmocka_unit_test(same_where_lines_wait),
+        cmocka_unit_test(memory_is_foreseen),
     };
     return cmocka_run_group_tests(tests, scratch_begin, scratch_end);
 }
