@@ -87,6 +87,13 @@ static void reads_all_in_order(void **state)
         assert_ptr_equal(wait_for_page(aside, epoll), &read[which]);
         assert_memory_equal(&read[which], &put[which], sizeof put[which]);
     }
+    /* Small ones, so that the end of the buffer is met in several ways. */
+    static const size_t small[] = {1, 16, 17, 32, 33, 48};
+    for (size_t s = 0; s < sizeof small / sizeof small[0]; s++)
+        for (size_t i = 0; i < SN_ASIDE_BYTES / (small[s] + 16) + 1; i++) {
+            sn_aside_put(aside, &read[0], bytes + i % 100, small[s]);
+            read_page(&put[0], bytes + i % 100, small[s]);
+        }
     for (int i = 0; i < PAGES; i++)
         sn_aside_end(aside, &read[i]);
     for (int i = 0; i < PAGES; i++)

@@ -321,6 +321,48 @@ static void deletes_finished_segments(void **state)
     sn_frontier_close(f);
 }
 
+/* URLs and pages longer than what is read at a time, asked for in any order. */
+static void loads_long_urls(void **state)
+{
+    enum { COUNT = 40 };
+    seen_error error;
+    sn_frontier *f;
+    sn_place places[COUNT];
+    seen_answer answers[COUNT];
+    static char text[SN_FRONTIER_URL_MAX];
+    (void)state;
+    memset(text, 'x', sizeof text);
+    ok(sn_frontier_create(&(sn_frontier_options){.folder = folder}, &f, &error), &error);
+    for (size_t i = 0; i < COUNT; i++) {
+        answers[i] = SEEN_NEW;
+        sn_frontier_record record = {.url = text, .len = 1 + i * 1601};
+        if (i % 3 == 0)
+            ok(sn_frontier_put_page(f, text, i * 1500, &error), &error);
+        ok(sn_frontier_put(f, &record, &error), &error);
+    }
+    ok(sn_frontier_write(f, &error), &error);
+    ok(sn_frontier_answer(f, answers, &error), &error);
+    for (size_t i = 0; i < COUNT; i++) {
+        sn_frontier_record record;
+        bool got;
+        ok(sn_frontier_next(f, &record, &got, &error), &error);
+        assert_true(got);
+        places[i] = record.place;
+    }
+    for (size_t turn = 0; turn < 3 * COUNT; turn++) {
+        size_t i = turn < COUNT       ? turn
+                   : turn < 2 * COUNT ? 2 * COUNT - 1 - turn
+                                      : turn * 17 % COUNT;
+        sn_frontier_record record;
+        ok(sn_frontier_load(f, places[i], &record, &error), &error);
+        assert_int_equal(record.len, 1 + i * 1601);
+        assert_int_equal(record.parent_len, (i - i % 3) * 1500);
+        assert_memory_equal(record.url, text, record.len);
+        assert_memory_equal(record.parent, text, record.parent_len);
+    }
+    sn_frontier_close(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -329,6 +371,7 @@ int main(void)
         cmocka_unit_test_setup(survives_every_cut, set_up),
         cmocka_unit_test_setup(notices_every_flip, set_up),
         cmocka_unit_test_setup(deletes_finished_segments, set_up),
+        cmocka_unit_test_setup(loads_long_urls, set_up),
     };
     return cmocka_run_group_tests(tests, NULL, tear_down);
 }

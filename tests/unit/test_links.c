@@ -532,6 +532,47 @@ static void test_plain_tags(void **state)
     expect(".<p a=\"<a href=x>", "");
 }
 
+/* Links that are written plainly are taken from where they stand, and only they. */
+static void test_plain_links(void **state)
+{
+    (void)state;
+    expect(".<a href=\"x\">", "a:x");
+    expect(".<A HREF='x' title=\"y\"/>", "a:x");
+    expect(".<a class=\"c\" href=\"x\" href=\"y\">", "a:x");
+    expect(".<a href=\"\">", "a:");
+    expect(".<a name=\"x\"><a><a hrefs=\"x\"><a hre=\"x\"><a xlink:href=\"x\">", "");
+    expect(".<a href=\"x\" rel=\"nofollow\">", "a!:x");
+    expect(".<a REL='nofollow' href=\"x\">", "a!:x");
+    expect(".<a href=\"x\" rev=\"nofollow\"><a href=\"y\" relx=\"nofollow\">", "a:x|a:y");
+    expect(".<a href=\"x\" download><a href=\"y\" href><a href>", "a:x|a:y|a:");
+    expect(".<a href/>", "a:");
+    expect(".<a href=\"?a&amp;b\">", "a:?a&b");
+    expect(".<a href=\"0123456789abcdef?a&amp;b\">", "a:0123456789abcdef?a&b");
+    expect(".<a href=\"&amp;0123456789abcdef0123456789abcdef\">",
+           "a:&0123456789abcdef0123456789abcdef");
+    expect(".<a href=\"a\r\nb\">", "a:a\nb");
+    expect(".<a href=\"a\r0123456789abcdef\">", "a:a\n0123456789abcdef");
+    expect(".<a href=\"a\nb\tc\">", "a:a\nb\tc");
+    expect(".<a title=\"a&amp;b\" href=\"x\">", "a:x");
+    expect(".<svg><a xlink:href=\"x\"></svg><a xlink:href=\"y\" href=\"z\">", "a:x|a:z");
+    static const char page[] = ".<a href=\"a\0b\"><a href=\"\0000123456789abcdef\">";
+    static const char want[] = "a:a\xef\xbf\xbd"
+                               "b|a:\xef\xbf\xbd"
+                               "0123456789abcdef";
+    expect_bytes(page, sizeof page - 1, want, sizeof want - 1);
+    /* Texts and values longer than what is searched in place. */
+    char long_page[600];
+    for (int len = 1; len < 100; len++) {
+        char value[101], expected[110];
+        memset(value, 'v', sizeof value);
+        value[len] = '\0';
+        snprintf(long_page, sizeof long_page, ".%s<a title=\"%s\" href=\"%s\">%s", value, value,
+                 value, value);
+        snprintf(expected, sizeof expected, "a:%s", value);
+        expect(long_page, expected);
+    }
+}
+
 /* Random pages of awkward pieces: however they are cut, the links are the same. */
 static void test_any_split(void **state)
 {
@@ -632,6 +673,7 @@ int main(void)
         cmocka_unit_test(test_utf16),
         cmocka_unit_test(test_byte_order_marks),
         cmocka_unit_test(test_plain_tags),
+        cmocka_unit_test(test_plain_links),
         cmocka_unit_test(test_any_split),
         cmocka_unit_test(test_hostile),
     };
