@@ -324,11 +324,6 @@ const sn_codec *sn_decode_detect(const uint8_t *head, size_t length, bool *undec
     return NULL;
 }
 
-const char *sn_codec_name(const sn_codec *codec)
-{
-    return codec->name;
-}
-
 seen_status sn_decoder_open(const sn_codec *codec, const char *name, sn_decoder **decoder,
                             seen_error *error)
 {

@@ -15,8 +15,6 @@ typedef struct sn_decoder sn_decoder;
  * more bytes could still say something else; at the end of the input take the answer as it is. */
 const sn_codec *sn_decode_detect(const uint8_t *head, size_t length, bool *undecided);
 
-const char *sn_codec_name(const sn_codec *codec); /* "gzip" */
-
 /* `name` is the file's, for messages; it must outlive the decoder. */
 seen_status sn_decoder_open(const sn_codec *codec, const char *name, sn_decoder **decoder,
                             seen_error *error);

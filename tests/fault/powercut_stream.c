@@ -6,12 +6,12 @@
  * run has, and leaves what may be on the disk. A result by -o is the old file or the whole new one,
  * and the new one when the command was done. With a memory (uniq -f) the command is run again on
  * what is left of that: between the two results no line is lost. SEEN_SEED repeats a run. */
-#include "cli/cli.h"
+#include "command.h"
 #include "disk.h"
 
 #include <sys/wait.h>
 
-enum { LINES = 12000, VALUES = 9000, WIDTH = 64, WORDS = 20 };
+enum { LINES = 12000, VALUES = 9000, WIDTH = 64 };
 static const char OLD[] = "what was there\n";
 
 typedef struct job {
@@ -133,24 +133,6 @@ static void make_set(void)
 /* ---- one run, in a child ---- */
 
 static unsigned long *moments; /* of a whole run; shared with the child */
-
-static int run_command(const char *words)
-{
-    char line[300], *argv[WORDS + 1] = {0};
-    int argc = 0;
-    snprintf(line, sizeof line, "%s", words);
-    for (char *rest, *word = strtok_r(line, " ", &rest); word && argc < WORDS;
-         word = strtok_r(NULL, " ", &rest))
-        argv[argc++] = word;
-    const sn_command *command = sn_command_find(argv[0]);
-    sn_args args;
-    bool help = false;
-    int status = sn_args_parse(command, argc, argv, &args, &help);
-    if (status == 0)
-        status = command->run(&args);
-    sn_args_free(&args);
-    return status;
-}
 
 /* The power goes: what is left of the result and of the memory stands aside. */
 static void cut_run(void)

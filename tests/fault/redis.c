@@ -199,17 +199,6 @@ static void use_filters(outcome *o)
     o->dropped = good(seen_drop(url("shared"), &patience, &e), &e, "drop");
 }
 
-static int count_files(void)
-{
-    int count = 0;
-    DIR *dir = opendir("/proc/self/fd");
-    while (dir && readdir(dir))
-        count++;
-    if (dir)
-        closedir(dir);
-    return count;
-}
-
 /* ---- the parts of the scenario: what is there before, what is done, what must hold after ---- */
 
 static void check_growing(const outcome *o)
@@ -293,7 +282,7 @@ static void prepare(const struct part *part)
 static void run_one(const struct part *part, long n, mode how)
 {
     outcome o = {.how = how};
-    int files = count_files();
+    int files = count_descriptors();
     bool armed = how == NO_MEMORY && n > 0;
     strerror(EIO); /* whatever the library keeps for itself */
     long memory = fault_live ? fault_live() : 0;
@@ -302,7 +291,7 @@ static void run_one(const struct part *part, long n, mode how)
     part->use(&o);
     int hit = armed ? fault_disarm() : 1;
     long after = fault_live ? fault_live() : 0;
-    if (count_files() != files)
+    if (count_descriptors() != files)
         die("a file descriptor", "leaks");
     if (after != memory)
         die("memory", "leaks");

@@ -73,6 +73,19 @@ static inline void folder_clear(const char *part)
         closedir(dir);
 }
 
+/* ---- leaks ---- */
+
+static inline int count_descriptors(void)
+{
+    int count = 0;
+    DIR *dir = opendir("/proc/self/fd");
+    while (dir && readdir(dir))
+        count++;
+    if (dir)
+        closedir(dir);
+    return count;
+}
+
 /* ---- random numbers ---- */
 
 static inline uint64_t mix64(uint64_t x)

@@ -8,7 +8,7 @@
  * result is right, or the status is 2, with a sentence, and what was there under the name of the
  * result is as it was. Inputs are untouched, nothing temporary is left, nothing leaks. A run with a
  * memory (uniq -f) that failed is made again: between them no line is lost. */
-#include "cli/cli.h"
+#include "command.h"
 #include "rig.h"
 
 #include <dlfcn.h>
@@ -19,7 +19,7 @@
 
 enum { FAIL, MODES = 3, CALLS_MAX = 20000, PLACES_MAX = 1 << 16 };
 /* So many that the smallest table of uniq --exact is full, and so short that a pipe holds them. */
-enum { LINES = 140000, VALUES = 200000, LONGEST = 8, WORDS = 20 };
+enum { LINES = 140000, VALUES = 200000, LONGEST = 8 };
 static const char OLD[] = "what was there\n";
 
 static void (*fault_arm)(long n, int mode);
@@ -221,35 +221,6 @@ static bool result_is(const job *j, const text *right)
 }
 
 /* ---- one run, in a child ---- */
-
-static int count_descriptors(void)
-{
-    int count = 0;
-    DIR *dir = opendir("/proc/self/fd");
-    while (dir && readdir(dir))
-        count++;
-    if (dir)
-        closedir(dir);
-    return count;
-}
-
-static int run_command(const char *words)
-{
-    char line[300], *argv[WORDS + 1] = {0};
-    int argc = 0;
-    snprintf(line, sizeof line, "%s", words);
-    for (char *rest, *word = strtok_r(line, " ", &rest); word && argc < WORDS;
-         word = strtok_r(NULL, " ", &rest))
-        argv[argc++] = word;
-    const sn_command *command = sn_command_find(argv[0]);
-    sn_args args;
-    bool help = false;
-    int status = sn_args_parse(command, argc, argv, &args, &help);
-    if (status == 0)
-        status = command->run(&args);
-    sn_args_free(&args);
-    return status;
-}
 
 /* The standard input: nothing, or a pipe that has all of input a in it. */
 static void give_input(const job *j)

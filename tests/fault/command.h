@@ -1,0 +1,29 @@
+/* A command of `seen` in this process, from its words. */
+#ifndef TESTS_FAULT_COMMAND_H
+#define TESTS_FAULT_COMMAND_H
+
+#include "cli/cli.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static inline int run_command(const char *words)
+{
+    enum { WORDS = 20 };
+    char line[300], *argv[WORDS + 1] = {0};
+    int argc = 0;
+    snprintf(line, sizeof line, "%s", words);
+    for (char *rest, *word = strtok_r(line, " ", &rest); word && argc < WORDS;
+         word = strtok_r(NULL, " ", &rest))
+        argv[argc++] = word;
+    const sn_command *command = sn_command_find(argv[0]);
+    sn_args args;
+    bool help = false;
+    int status = sn_args_parse(command, argc, argv, &args, &help);
+    if (status == 0)
+        status = command->run(&args);
+    sn_args_free(&args);
+    return status;
+}
+
+#endif
