@@ -20,7 +20,10 @@ typedef struct sn_aside sn_aside;
 /* Runs on the second thread. */
 typedef void sn_aside_read(void *user, const char *bytes, size_t len);
 
-/* NULL: no second thread is to be had, or there is no processor for it.
+/* Whether there is a processor for a second thread: on one it only costs. */
+bool sn_aside_pays(void);
+
+/* NULL: no second thread is to be had.
  *   most   users that have ended and were not taken, at most */
 sn_aside *sn_aside_create(sn_aside_read *read, size_t most);
 /* What was not read is dropped. */

@@ -218,7 +218,8 @@ static seen_status make_parts(sn_engine *e)
     seen_status status = sn_fetch_create(&fetch, &e->fetch, e->error);
     if (status != SEEN_OK)
         return status;
-    e->aside = sn_aside_create(sn_page_read, (size_t)o->connections);
+    if (sn_aside_pays())
+        e->aside = sn_aside_create(sn_page_read, (size_t)o->connections);
     return e->aside == NULL ? SEEN_OK : sn_fetch_watch(e->fetch, sn_aside_fd(e->aside), e->error);
 }
 

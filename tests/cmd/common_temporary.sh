@@ -6,7 +6,7 @@ seq 1 300000 > a
 seq 200000 500000 > b
 # Once the pipe has taken more than it holds, the command is at work and knows what to do when stopped.
 feed() {
-    (cat b; touch fed; exec sleep 60) > pipe &
+    (cat b; touch fed; exec sleep 300) > pipe &
     feeder=$!
 }
 wait_until_fed() {
@@ -17,8 +17,10 @@ wait_until_fed() {
     fail "the pipe is not read"
 }
 stop_feeder() {
-    kill $feeder 2> /dev/null || true
-    wait $feeder 2> /dev/null || true
+    local status=0
+    kill $feeder
+    wait $feeder || status=$?
+    [ $status = 143 ] || fail "the feeder ended by itself: $status"
 }
 for signal in INT TERM KILL; do
     mkfifo pipe
