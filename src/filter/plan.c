@@ -68,14 +68,31 @@ static double cover_sparse(double mean, unsigned probes, unsigned cells)
  * of a word: cover = sum over S of (-1)^|S| exp(-mean (1 - E[(1 - 1/C)^|S and W|]))
  *
  * What a set S adds depends only on how many of the eight W meet it in how many words, and few of
- * those counts are different: they are worked out once, for each q. */
+ * those counts are different: they are worked out once, for each q, with what stands in brackets
+ * after the mean for each kind. */
+enum { KINDS = SEEN_COUNTING + 1 };
+
 typedef struct cover_term {
-    uint64_t meets; /* eight bits for each number of words from 0 to 7: how many W meet S there */
-    int weight;     /* the sets with an even number of cells less those with an odd one */
+    uint64_t meets;    /* eight bits for each number of words from 0 to 7: so many W meet S there */
+    double hit[KINDS]; /* the chance that a key sets one of the cells of S */
+    double weight;     /* the sets with an even number of cells less those with an odd one */
 } cover_term;
 
 static cover_term cover_terms[SN_LINE_WORDS + 1][1 << SN_LINE_WORDS];
 static unsigned cover_count[SN_LINE_WORDS + 1];
+
+static double cover_hit(uint64_t meets, seen_kind kind)
+{
+    sn_geometry g = {.kind = kind};
+    double miss = 1.0 - (double)SN_LINE_WORDS / sn_geometry_cells(&g), kept = 1, keep = 0;
+    unsigned left = SN_LINE_WORDS;
+    for (unsigned words = 0; words < SN_LINE_WORDS; words++, kept *= miss) {
+        unsigned n = meets >> 8 * words & 255;
+        keep += n * kept;
+        left -= n;
+    }
+    return 1 - (keep + left * kept) / SN_LINE_WORDS;
+}
 
 static void add_cover_term(unsigned probes, uint64_t meets, int weight)
 {
@@ -85,6 +102,8 @@ static void add_cover_term(unsigned probes, uint64_t meets, int weight)
         i++;
     terms[i].meets = meets;
     terms[i].weight += weight;
+    for (unsigned kind = 0; kind < KINDS; kind++)
+        terms[i].hit[kind] = cover_hit(meets, (seen_kind)kind);
     cover_count[probes] += i == cover_count[probes];
 }
 
@@ -104,34 +123,25 @@ static void make_cover_terms(void)
     }
 }
 
-static double cover(double mean, unsigned probes, unsigned cells)
+static double cover(double mean, const sn_geometry *g)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     if (!(mean > 0))
         return 0;
     pthread_once(&once, make_cover_terms);
-    double kept[SN_LINE_WORDS + 1] = {1}, sum = 0;
-    for (unsigned i = 1; i <= SN_LINE_WORDS; i++)
-        kept[i] = kept[i - 1] * (1.0 - (double)SN_LINE_WORDS / cells);
-    for (unsigned t = 0; t < cover_count[probes]; t++) {
-        double keep = 0;
-        unsigned left = SN_LINE_WORDS;
-        for (unsigned words = 0; words < SN_LINE_WORDS; words++) {
-            unsigned n = cover_terms[probes][t].meets >> 8 * words & 255;
-            keep += n * kept[words];
-            left -= n;
-        }
-        keep = (keep + left * kept[SN_LINE_WORDS]) / SN_LINE_WORDS;
-        sum += cover_terms[probes][t].weight * exp(-mean * (1 - keep));
+    double sum = 0;
+    for (unsigned t = 0; t < cover_count[g->probes]; t++) {
+        const cover_term *term = &cover_terms[g->probes][t];
+        sum += term->weight * exp(-mean * term->hit[g->kind]);
     }
     if (sum < 1e-9)
-        sum = cover_sparse(mean, probes, cells);
+        sum = cover_sparse(mean, g->probes, sn_geometry_cells(g));
     return sum < 1 ? sum : 1;
 }
 
 static double rate_at_mean(const sn_geometry *g, double mean)
 {
-    return power(cover(mean, g->probes, sn_geometry_cells(g)), g->spread);
+    return power(cover(mean, g), g->spread);
 }
 
 double sn_plan_rate(const sn_geometry *g, double keys)
