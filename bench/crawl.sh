@@ -32,15 +32,14 @@ TMP=$(mktemp -d "${TMPDIR:-/tmp}/seen-bench.XXXXXX")
 . "$ROOT/tests/sites/nginx.sh"
 trap 'stop_servers; rm -rf "$TMP"' EXIT
 export NGINX_LOG=off NGINX_WORKERS=2
-if [ -d /usr/share/doc/openjdk-17-doc/api ]; then
-    PACKAGE=openjdk-17-doc
-    start_nginx SITE=/usr/share/doc/openjdk-17-doc
-    FOLDER=/api/
-else
-    PACKAGE=postgresql-doc-15
-    start_nginx SITE=/usr/share/doc/postgresql-doc-15/html
+SITE=$(find /usr/share/doc -maxdepth 1 -name 'openjdk-[0-9]*-doc' | sort -V | tail -1)
+FOLDER=/api/
+if [ ! -d "$SITE/api" ]; then
+    SITE=$(documentation 'postgresql-doc-[0-9]*')
     FOLDER=/
 fi
+PACKAGE=$(basename "${SITE%/html}")
+start_nginx "SITE=$SITE"
 URL=http://127.0.0.1:$PORT_SITE${FOLDER}index.html
 
 nginx_cpu() { # in seconds, of all workers

@@ -6,7 +6,6 @@
  * Pages are read into memory first; each figure is the best of several runs, on one thread, by its
  * processor time. The directories are those of Debian's documentation packages unless others are
  * given. -l: only the table of hostile pages. */
-#include <ftw.h>
 #include <gumbo.h>
 #include <libxml/HTMLparser.h>
 #include <stdio.h>
@@ -15,6 +14,7 @@
 #include <time.h>
 
 #include "crawl/links.h"
+#include "tests/oracle/pages.h"
 
 enum { PAGES_MAX = 20000, ROUNDS = 5 };
 static const size_t total_max = (size_t)400 << 20;
@@ -233,19 +233,13 @@ static bool hostile(void)
     return linear;
 }
 
-static const char *const usual[] = {
-    "/usr/share/doc/openjdk-17-jre-headless",
-    "/usr/share/doc/postgresql-doc-15",
-    "/usr/share/doc/python3.11",
-};
-
 int main(int argc, char **argv)
 {
     bool only_hostile = argc > 1 && strcmp(argv[1], "-l") == 0;
     for (int i = 1; i < argc && !only_hostile; i++)
         nftw(argv[i], load, 32, FTW_PHYS);
-    for (size_t i = 0; i < sizeof usual / sizeof *usual && argc == 1; i++)
-        nftw(usual[i], load, 32, FTW_PHYS);
+    if (argc == 1)
+        visit_documentation(load);
     if (page_count > 0) {
         printf("%-14s %8s %9s %9s %10s %10s\n", "", "pages", "MB", "MB/s", "pages/s", "links");
         double rate = real("seen", ours, 1, ROUNDS);
@@ -257,7 +251,7 @@ int main(int argc, char **argv)
             "seen is %.0f x libxml2 SAX, %.0f x its tree, %.0f x gumbo; the bar is 500 MB/s: %s\n",
             same / sax, same / tree, same / slow, rate >= 500 ? "kept" : "MISSED");
     } else if (!only_hostile) {
-        printf("no pages found: install openjdk-17-doc, postgresql-doc-15, python3.11-doc\n");
+        printf("no pages found: install documentation: tools/deps bench\n");
     }
     xmlCleanupParser();
     return hostile() ? 0 : 1;

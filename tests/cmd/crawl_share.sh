@@ -3,9 +3,9 @@
 set -eu
 command -v nginx > /dev/null || exit 77
 . "$ROOT/tests/sites/nginx.sh"
-PG=/usr/share/doc/postgresql-doc-15/html
-[ -d $PG ] || exit 77
-start_nginx PG=$PG
+PG=$(documentation 'postgresql-doc-[0-9]*')
+[ -d "$PG" ] || exit 77
+start_nginx "PG=$PG"
 HOST=http://127.0.0.1:$PORT_PG
 # The second one starts from a URL that the first never finds, and not before the first has asked for
 # its own, so that both have something to do.

@@ -2,10 +2,10 @@
 set -eu
 command -v nginx > /dev/null || exit 77
 . "$ROOT/tests/sites/nginx.sh"
-PG=/usr/share/doc/postgresql-doc-15/html
-PY=/usr/share/doc/python3.11-doc/html
-[ -d $PG ] && [ -d $PY ] || exit 77
-start_nginx PG=$PG PY=$PY
+PG=$(documentation 'postgresql-doc-[0-9]*')
+PY=$(documentation 'python3.[0-9]*-doc')
+[ -d "$PG" ] && [ -d "$PY" ] || exit 77
+start_nginx "PG=$PG" "PY=$PY"
 
 check_site() { # name, URL, further options
     local name=$1 url=$2

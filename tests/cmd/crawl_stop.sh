@@ -3,9 +3,9 @@
 set -eu
 command -v nginx > /dev/null || exit 77
 . "$ROOT/tests/sites/nginx.sh"
-PG=/usr/share/doc/postgresql-doc-15/html
-[ -d $PG ] || exit 77
-start_nginx PG=$PG
+PG=$(documentation 'postgresql-doc-[0-9]*')
+[ -d "$PG" ] || exit 77
+start_nginx "PG=$PG"
 URL=http://127.0.0.1:$PORT_PG/index.html
 OPTIONS="--allow-private --per-host 2"
 python3 "$ROOT/tests/sites/reference.py" "$URL" | sort -k2 > reference

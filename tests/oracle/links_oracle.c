@@ -11,7 +11,6 @@
  *           only a tree builder decides: <select>, <frameset>, svg left open within other HTML.
  *
  * Exit status: 0 they agree, 1 they do not, 77 no pages are installed (a skipped test). */
-#include <ftw.h>
 #include <gumbo.h>
 #include <libxml/HTMLparser.h>
 #include <stdbool.h>
@@ -21,6 +20,7 @@
 #include <string.h>
 
 #include "crawl/links.h"
+#include "tests/oracle/pages.h"
 
 /* ---- sets of links ---- */
 
@@ -319,12 +319,6 @@ static void soup(unsigned rounds)
     }
 }
 
-static const char *const usual[] = {
-    "/usr/share/doc/openjdk-17-jre-headless",
-    "/usr/share/doc/postgresql-doc-15",
-    "/usr/share/doc/python3.11",
-};
-
 int main(int argc, char **argv)
 {
     unsigned rounds = 20000;
@@ -340,8 +334,7 @@ int main(int argc, char **argv)
     if (step == 0)
         step = 1;
     if (at == argc)
-        for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
-            nftw(usual[i], one_page, 32, FTW_PHYS);
+        visit_documentation(one_page);
     for (; at < argc; at++)
         nftw(argv[at], one_page, 32, FTW_PHYS);
     size_t page_links = links;
@@ -354,6 +347,6 @@ int main(int argc, char **argv)
         return 1;
     if (compared > 0)
         return 0;
-    printf("skipped: no pages; install openjdk-17-doc, postgresql-doc-15, python3.11-doc\n");
+    printf("skipped: no pages; install documentation: tools/deps bench\n");
     return 77;
 }

@@ -3,6 +3,12 @@
 # and NGINX_WORKERS are for benchmarks.
 SERVERS=
 
+# documentation PATTERN: the pages of the newest package that is installed under such a name.
+documentation() {
+    find /usr/share/doc -maxdepth 1 -name "$1" -exec test -d '{}/html' ';' -print | sort -V |
+        sed -n '$s,$,/html,p'
+}
+
 free_port() {
     python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
 }
