@@ -48,12 +48,10 @@ static bool take_scheme(slice *url)
     return false;
 }
 
-static size_t length_until(slice text, const char *stops)
+static size_t length_until(slice text, char stop)
 {
-    size_t n = 0;
-    while (n < text.len && (text.at[n] == '\0' || strchr(stops, text.at[n]) == NULL))
-        n++;
-    return n;
+    const char *end = text.len == 0 ? NULL : memchr(text.at, stop, text.len);
+    return end == NULL ? text.len : (size_t)(end - text.at);
 }
 
 static bool find_place(const char *url, size_t len, place *out)
@@ -61,7 +59,9 @@ static bool find_place(const char *url, size_t len, place *out)
     slice rest = {url, len};
     if (!take_scheme(&rest))
         return false;
-    slice host = {rest.at, length_until(rest, "/?#")};
+    rest.len = length_until(rest, '#');
+    rest.len = length_until(rest, '?');
+    slice host = {rest.at, length_until(rest, '/')};
     rest = (slice){rest.at + host.len, rest.len - host.len};
     const char *user = host.len > 0 ? memrchr(host.at, '@', host.len) : NULL;
     if (user != NULL)
@@ -72,7 +72,7 @@ static bool find_place(const char *url, size_t len, place *out)
     size_t port = colon != NULL ? host.len - (size_t)(colon - host.at) : 0;
     out->port = (slice){host.at + host.len - port, port};
     out->host = (slice){host.at, host.len - port};
-    out->path = (slice){rest.at, length_until(rest, "?#")};
+    out->path = rest;
     return out->host.len > 0;
 }
 
@@ -181,7 +181,7 @@ static bool measure_path(slice path, unsigned *depth, unsigned *repeats)
     *depth = *repeats = 0;
     while (path.len > 1) {
         path = (slice){path.at + 1, path.len - 1};
-        segment s = {{path.at, length_until(path, "/")}, 2166136261u};
+        segment s = {{path.at, length_until(path, '/')}, 2166136261u};
         for (size_t i = 0; i < s.text.len; i++)
             s.hash = (s.hash ^ (uint8_t)s.text.at[i]) * 16777619u;
         unsigned i = 0;
