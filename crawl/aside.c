@@ -4,12 +4,18 @@
  *           ^ taken                                           ^ put
  *
  * Both ends only grow; a place is the end modulo the size. A piece never runs over the end of the
- * buffer: the rest there is filled by one without a user. A piece without bytes ends its user. */
+ * buffer: the rest there is filled by one without a user. A piece without bytes ends its user.
+ *
+ * Each end is moved by one thread and read by the other; the lock is only for going to sleep and
+ * for waking. Whoever goes to sleep says so first and looks at the other's end after; whoever moves
+ * an end does so first and looks for a sleeper after. In the one order of all these steps, which
+ * atomics have by default, one of the two sees the other, so that nobody sleeps for good. */
 #include "crawl/aside.h"
 
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,16 +34,17 @@ struct sn_aside {
     sn_aside_read *read;
     pthread_t thread;
     pthread_mutex_t lock;
-    pthread_cond_t more; /* something was put, or it is over */
-    pthread_cond_t room; /* something was read */
-    bool sleeping;       /* the reader waits for more */
-    bool blocked;        /* the writer waits for room */
-    bool awaited;        /* the writer waits for the descriptor */
-    bool over;
+    pthread_cond_t more;  /* something was put, or it is over */
+    pthread_cond_t room;  /* something was read */
+    atomic_bool sleeping; /* the reader waits for more */
+    atomic_bool blocked;  /* the writer waits for room */
+    atomic_bool awaited;  /* the writer waits for the descriptor */
+    atomic_bool over;
     int fd;
-    uint64_t put, taken;
-    void **ended; /* a ring */
-    size_t most, ended_at, ended_count;
+    _Atomic uint64_t put, taken;
+    void **ended; /* a ring with two ends of the same kind */
+    size_t most;
+    _Atomic uint64_t told, fetched;
     char *buffer;
 };
 
@@ -55,40 +62,49 @@ static char *place(sn_aside *a, uint64_t at)
 
 static void tell(sn_aside *a, void *user)
 {
-    a->ended[(a->ended_at + a->ended_count++) % a->most] = user;
-    if (!a->awaited)
-        return;
-    a->awaited = false;
+    a->ended[a->told % a->most] = user;
+    a->told++;
     /* The counter cannot be full: it is told at most once per page. */
-    eventfd_write(a->fd, 1);
+    if (atomic_exchange(&a->awaited, false))
+        eventfd_write(a->fd, 1);
+}
+
+static void sleep_until_more(sn_aside *a)
+{
+    pthread_mutex_lock(&a->lock);
+    a->sleeping = true;
+    while (a->put == a->taken && !a->over)
+        pthread_cond_wait(&a->more, &a->lock);
+    a->sleeping = false;
+    pthread_mutex_unlock(&a->lock);
+}
+
+static void wake(sn_aside *a, pthread_cond_t *sleeper)
+{
+    pthread_mutex_lock(&a->lock);
+    pthread_cond_signal(sleeper);
+    pthread_mutex_unlock(&a->lock);
 }
 
 static void *run(void *argument)
 {
     sn_aside *a = argument;
-    pthread_mutex_lock(&a->lock);
     while (!a->over) {
         if (a->put == a->taken) {
-            a->sleeping = true;
-            pthread_cond_wait(&a->more, &a->lock);
-            a->sleeping = false;
+            sleep_until_more(a);
             continue;
         }
         piece p;
         char *at = place(a, a->taken);
         memcpy(&p, at, sizeof p);
-        if (p.user != NULL && p.len > 0) {
-            pthread_mutex_unlock(&a->lock);
+        if (p.user != NULL && p.len > 0)
             a->read(p.user, at + sizeof p, p.len);
-            pthread_mutex_lock(&a->lock);
-        } else if (p.user != NULL) {
+        else if (p.user != NULL)
             tell(a, p.user);
-        }
         a->taken += padded(p.len);
         if (a->blocked)
-            pthread_cond_signal(&a->room);
+            wake(a, &a->room);
     }
-    pthread_mutex_unlock(&a->lock);
     return NULL;
 }
 
@@ -148,37 +164,39 @@ void sn_aside_destroy(sn_aside *a)
 {
     if (a == NULL)
         return;
-    pthread_mutex_lock(&a->lock);
     a->over = true;
-    pthread_cond_signal(&a->more);
-    pthread_mutex_unlock(&a->lock);
+    wake(a, &a->more);
     pthread_join(a->thread, NULL);
     free_parts(a);
 }
 
 /* ---- The first thread ---- */
 
+static uint64_t unread(sn_aside *a)
+{
+    return a->put - a->taken;
+}
+
 /* Waits until so many bytes are free; only this side takes from them. */
 static void wait_for_room(sn_aside *a, size_t need)
 {
+    if (SN_ASIDE_BYTES - unread(a) >= need)
+        return;
     pthread_mutex_lock(&a->lock);
-    if (a->sleeping && SN_ASIDE_BYTES - (a->put - a->taken) < need)
+    if (a->sleeping)
         pthread_cond_signal(&a->more);
-    while (SN_ASIDE_BYTES - (a->put - a->taken) < need) {
-        a->blocked = true;
+    a->blocked = true;
+    while (SN_ASIDE_BYTES - unread(a) < need)
         pthread_cond_wait(&a->room, &a->lock);
-        a->blocked = false;
-    }
+    a->blocked = false;
     pthread_mutex_unlock(&a->lock);
 }
 
 static void publish(sn_aside *a, size_t len)
 {
-    pthread_mutex_lock(&a->lock);
     a->put += len;
-    if (a->sleeping && a->put - a->taken >= WAKE_BYTES)
-        pthread_cond_signal(&a->more);
-    pthread_mutex_unlock(&a->lock);
+    if (a->sleeping && unread(a) >= WAKE_BYTES)
+        wake(a, &a->more);
 }
 
 static void put_piece(sn_aside *a, void *user, const char *bytes, size_t len)
@@ -217,26 +235,21 @@ void sn_aside_end(sn_aside *a, void *user)
 
 void *sn_aside_take(sn_aside *a)
 {
-    void *user = NULL;
-    pthread_mutex_lock(&a->lock);
-    if (a->ended_count > 0) {
-        user = a->ended[a->ended_at];
-        a->ended_at = (a->ended_at + 1) % a->most;
-        a->ended_count--;
-    }
-    pthread_mutex_unlock(&a->lock);
+    if (a->told == a->fetched)
+        return NULL;
+    void *user = a->ended[a->fetched % a->most];
+    a->fetched++;
     return user;
 }
 
 bool sn_aside_ready(sn_aside *a)
 {
-    pthread_mutex_lock(&a->lock);
-    bool ready = a->ended_count > 0;
-    a->awaited = !ready;
-    if (a->sleeping && a->put != a->taken)
-        pthread_cond_signal(&a->more);
-    pthread_mutex_unlock(&a->lock);
-    return ready;
+    if (a->told != a->fetched)
+        return true;
+    a->awaited = true;
+    if (a->sleeping && unread(a) > 0)
+        wake(a, &a->more);
+    return a->told != a->fetched;
 }
 
 int sn_aside_fd(const sn_aside *a)
