@@ -97,6 +97,16 @@ static int64_t time_to_wait(const sn_engine *e, int64_t now)
     return wait;
 }
 
+/* The other thread is woken to read little only when there is nothing else to do. */
+static seen_status wait(sn_engine *e, int64_t now)
+{
+    bool any = false;
+    seen_status status = sn_fetch_poll(e->fetch, &any, e->error);
+    if (status == SEEN_OK && !any)
+        status = sn_fetch_wait(e->fetch, time_to_wait(e, now), e->error);
+    return status == SEEN_OK ? e->failed : status;
+}
+
 static seen_status loop(sn_engine *e, const atomic_int *stop, sn_crawl_progress *progress,
                         void *user)
 {
@@ -110,9 +120,7 @@ static seen_status loop(sn_engine *e, const atomic_int *stop, sn_crawl_progress 
             status = sn_dispatch(e);
         if (status != SEEN_OK || finished(e))
             break;
-        status = sn_fetch_wait(e->fetch, time_to_wait(e, now), e->error);
-        if (status == SEEN_OK)
-            status = e->failed;
+        status = wait(e, now);
         for (sn_transfer *t; status == SEEN_OK && (t = sn_fetch_finished(e->fetch)) != NULL;)
             status = sn_page_arrived(e, t);
         if (status == SEEN_OK)

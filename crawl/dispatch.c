@@ -271,8 +271,8 @@ static bool allowed(const sn_host *host, const sn_frontier_record *record)
 
 static bool over_host_limit(const sn_engine *e, const sn_host *host)
 {
-    return e->tally != NULL &&
-           sn_tally_get(e->tally, host->hash) + host->active >= e->options->max_host_pages;
+    return e->tally != NULL && sn_tally_get(e->tally, host->hash) + host->active + host->reading >=
+                                   e->options->max_host_pages;
 }
 
 /* A job for a URL of the frontier, ready to start. */

@@ -33,6 +33,7 @@
 #define SN_SITEMAP_BYTES (50u << 20) /* as the protocol has it */
 #define SN_DOWN_AFTER 5              /* connections in a row: the host is down */
 #define SN_DOWN_MS 60000
+#define SN_READING_MAX 16 /* pages that are read while others have their connections */
 
 enum { SN_OUT_PAGES, SN_OUT_URLS, SN_OUT_EDGES, SN_OUT_WARC, SN_OUT_COUNT };
 
@@ -56,7 +57,7 @@ typedef struct sn_job {
     /* Filled as the body arrives. */
     bool begun;            /* the first bytes have come */
     bool html;             /* they are read for links */
-    sn_transfer *transfer; /* is over, and its last bytes are being read */
+    sn_transfer *transfer; /* is over, and its last bytes are being read; NULL: not yet */
 
     /* Of a page that is being read aside: the other thread's until it has been taken back. */
     sn_links *links;
@@ -114,6 +115,7 @@ typedef struct sn_engine {
     uint64_t failed_len;
 
     sn_job *jobs;
+    size_t job_count;
     sn_job **idle_jobs;
     size_t idle_count;
     uint64_t started;   /* pages begun, for max_pages */

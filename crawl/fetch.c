@@ -13,11 +13,13 @@
 
 #include "crawl/address.h"
 #include "crawl/fail.h"
+#include "crawl/request.h"
 
-/* What the callbacks of one easy handle need. */
+/* What the callbacks of one easy handle need, and its URL. */
 typedef struct slot {
     sn_fetch *fetch;
     sn_transfer *transfer;
+    sn_request_url url;
 } slot;
 
 /* What epoll and libcurl think of a socket. One that libcurl has no more interest in is mostly kept
@@ -245,7 +247,6 @@ static bool set_up(sn_fetch *f, CURL *easy, slot *s)
     SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
     SET(CURLOPT_ACCEPT_ENCODING, "");
     SET(CURLOPT_HTTPHEADER, f->extra);
-    SET(CURLOPT_USERAGENT, o->agent);
     SET(CURLOPT_BUFFERSIZE, 65536L);
     if (o->ca_file != NULL)
         SET(CURLOPT_CAINFO, o->ca_file);
@@ -268,7 +269,7 @@ static bool set_up(sn_fetch *f, CURL *easy, slot *s)
 
 static bool make_slots(sn_fetch *f)
 {
-    size_t n = f->options.connections;
+    size_t n = (size_t)f->options.connections + f->options.spare;
     f->transfers = calloc(n, sizeof *f->transfers);
     f->idle = calloc(n, sizeof(sn_transfer *));
     f->slots = calloc(n, sizeof *f->slots);
@@ -280,9 +281,10 @@ static bool make_slots(sn_fetch *f)
             return false;
         f->transfers[i].easy = easy;
         f->transfers[i].slot = i;
-        f->slots[i] = (slot){f, &f->transfers[i]};
+        f->slots[i].fetch = f;
+        f->slots[i].transfer = &f->transfers[i];
         f->slot_count++;
-        if (!set_up(f, easy, &f->slots[i]))
+        if (!sn_request_url_create(&f->slots[i].url) || !set_up(f, easy, &f->slots[i]))
             return false;
     }
     for (size_t i = n; i-- > 0;)
@@ -301,7 +303,7 @@ seen_status sn_fetch_create(const sn_fetch_options *options, sn_fetch **fetch, s
     f->timer = -1;
     f->epoll = epoll_create1(EPOLL_CLOEXEC);
     f->multi = curl_multi_init();
-    f->extra = curl_slist_append(NULL, "Accept: text/html,application/xhtml+xml;q=0.9,*/*;q=0.8");
+    f->extra = sn_request_headers(options->agent);
     if (f->epoll < 0 || f->multi == NULL || f->extra == NULL) {
         sn_fetch_destroy(f);
         return sn_crawl_fail_memory(error);
@@ -328,6 +330,7 @@ void sn_fetch_destroy(sn_fetch *f)
         sn_transfer *t = &f->transfers[i];
         curl_multi_remove_handle(f->multi, t->easy);
         curl_easy_cleanup(t->easy);
+        sn_request_url_free(&f->slots[i].url);
         free(t->location);
         free(t->headers);
     }
@@ -346,7 +349,7 @@ void sn_fetch_destroy(sn_fetch *f)
 
 bool sn_fetch_room(const sn_fetch *f)
 {
-    return f->idle_count > 0;
+    return f->idle_count > 0 && f->active < f->options.connections;
 }
 
 size_t sn_fetch_active(const sn_fetch *f)
@@ -373,7 +376,7 @@ seen_status sn_fetch_start(sn_fetch *f, const char *url, uint64_t limit, void *u
     t->user = user;
     t->limit = limit;
     t->began = sn_fetch_now();
-    if (curl_easy_setopt(t->easy, CURLOPT_URL, url) != CURLE_OK ||
+    if (!sn_request_url_set(&f->slots[t->slot].url, t->easy, url) ||
         curl_multi_add_handle(f->multi, t->easy) != CURLM_OK)
         return sn_crawl_fail_memory(error);
     f->idle_count--;
@@ -393,18 +396,14 @@ seen_status sn_fetch_watch(sn_fetch *f, int fd, seen_error *error)
     return SEEN_OK;
 }
 
-seen_status sn_fetch_wait(sn_fetch *f, int64_t milliseconds, seen_error *error)
+/* Waits, and gives libcurl what has come. */
+static seen_status take_events(sn_fetch *f, int64_t wait, bool *any, seen_error *error)
 {
-    int64_t wait = milliseconds;
-    if (f->timer >= 0) {
-        int64_t left = f->timer - sn_fetch_now();
-        if (left < wait)
-            wait = left < 0 ? 0 : left;
-    }
     struct epoll_event events[64];
     int running, n = epoll_wait(f->epoll, events, 64, (int)wait);
     if (n < 0 && errno != EINTR)
         return sn_crawl_fail_errno(error, "wait for", "the network");
+    *any = n > 0;
     for (int i = 0; i < n; i++) {
         int what = 0, fd = events[i].data.fd;
         if (!(f->watch[fd] & WATCH_WANTED)) {
@@ -423,8 +422,26 @@ seen_status sn_fetch_wait(sn_fetch *f, int64_t milliseconds, seen_error *error)
     if (f->timer >= 0 && sn_fetch_now() >= f->timer) {
         f->timer = -1;
         curl_multi_socket_action(f->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+        *any = true;
     }
     return SEEN_OK;
+}
+
+seen_status sn_fetch_poll(sn_fetch *f, bool *any, seen_error *error)
+{
+    return take_events(f, 0, any, error);
+}
+
+seen_status sn_fetch_wait(sn_fetch *f, int64_t milliseconds, seen_error *error)
+{
+    bool any;
+    int64_t wait = milliseconds;
+    if (f->timer >= 0) {
+        int64_t left = f->timer - sn_fetch_now();
+        if (left < wait)
+            wait = left < 0 ? 0 : left;
+    }
+    return take_events(f, wait, &any, error);
 }
 
 static sn_fetch_error classify(const sn_transfer *t, CURLcode code)

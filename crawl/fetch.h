@@ -58,7 +58,8 @@ typedef struct sn_transfer {
 typedef bool sn_fetch_body(sn_transfer *transfer, const char *bytes, size_t len);
 
 typedef struct sn_fetch_options {
-    unsigned connections;
+    unsigned connections; /* transfers at a time */
+    unsigned spare;       /* that are over and not released, beside them */
     uint64_t timeout_ms, connect_ms, low_speed, low_speed_ms;
     const char *agent;
     const char *ca_file; /* NULL: the system's */
@@ -85,6 +86,8 @@ seen_status sn_fetch_start(sn_fetch *fetch, const char *url, uint64_t limit, voi
 /* Lets another descriptor end a wait, edge-triggered, as long as it is open. */
 seen_status sn_fetch_watch(sn_fetch *fetch, int fd, seen_error *error);
 
+/* Lets happen what there is to happen; *any: there was something. */
+seen_status sn_fetch_poll(sn_fetch *fetch, bool *any, seen_error *error);
 /* Waits for something to happen, at most so long, and lets it happen. */
 seen_status sn_fetch_wait(sn_fetch *fetch, int64_t milliseconds, seen_error *error);
 

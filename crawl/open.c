@@ -193,19 +193,24 @@ static seen_status make_parts(sn_engine *e)
                                                 .max_rules_bytes = 32u << 20,
                                                 .max_retries = 8192,
                                                 .free_rules = free_robots});
-    e->jobs = calloc(o->connections, sizeof *e->jobs);
-    e->idle_jobs = calloc(o->connections, sizeof(sn_job *));
+    size_t reading = !sn_aside_pays()                  ? 0
+                     : o->connections < SN_READING_MAX ? (size_t)o->connections
+                                                       : SN_READING_MAX;
+    e->job_count = (size_t)o->connections + reading;
+    e->jobs = calloc(e->job_count, sizeof *e->jobs);
+    e->idle_jobs = calloc(e->job_count, sizeof(sn_job *));
     if (o->max_host_pages > 0)
         e->tally = sn_tally_create();
     if (e->queues == NULL || e->pace == NULL || e->jobs == NULL || e->idle_jobs == NULL ||
         (o->max_host_pages > 0 && e->tally == NULL))
         return sn_crawl_fail_memory(e->error);
-    for (size_t i = 0; i < o->connections; i++) {
+    for (size_t i = 0; i < e->job_count; i++) {
         e->jobs[i].engine = e;
         sn_spool_init(&e->jobs[i].body);
         e->idle_jobs[e->idle_count++] = &e->jobs[i];
     }
     sn_fetch_options fetch = {.connections = (unsigned)o->connections,
+                              .spare = (unsigned)reading,
                               .timeout_ms = o->timeout_ms,
                               .connect_ms = o->connect_ms,
                               .low_speed = o->low_speed,
@@ -218,8 +223,8 @@ static seen_status make_parts(sn_engine *e)
     seen_status status = sn_fetch_create(&fetch, &e->fetch, e->error);
     if (status != SEEN_OK)
         return status;
-    if (sn_aside_pays())
-        e->aside = sn_aside_create(sn_page_read, (size_t)o->connections);
+    if (reading > 0)
+        e->aside = sn_aside_create(sn_page_read, e->job_count);
     return e->aside == NULL ? SEEN_OK : sn_fetch_watch(e->fetch, sn_aside_fd(e->aside), e->error);
 }
 
@@ -397,7 +402,7 @@ void sn_crawl_close(sn_engine *e)
 {
     sn_aside_destroy(e->aside);
     sn_fetch_destroy(e->fetch);
-    for (size_t i = 0; e->jobs != NULL && i < e->options->connections; i++)
+    for (size_t i = 0; e->jobs != NULL && i < e->job_count; i++)
         free_job(&e->jobs[i]);
     sn_pace_destroy(e->pace);
     sn_queues_destroy(e->queues);

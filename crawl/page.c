@@ -14,6 +14,7 @@ void sn_page_reset(sn_job *job)
     job->begun = job->html = job->has_base = false;
     job->urls = job->dropped = 0;
     job->unread = false;
+    job->transfer = NULL;
     sn_hrefs_reset(&job->hrefs);
     job->inflated = 0;
     sn_spool_reset(&job->body);
@@ -391,7 +392,10 @@ static seen_status finish(sn_engine *e, sn_job *job, sn_transfer *t)
         if (status == SEEN_OK)
             status = sn_dispatch_done(e, job->place);
     }
-    sn_pace_end(e->pace, host);
+    if (job->transfer == NULL)
+        sn_pace_end(e->pace, host);
+    else
+        sn_pace_read(e->pace, host);
     sn_fetch_release(e->fetch, t);
     sn_job_release(e, job);
     return status;
@@ -404,6 +408,7 @@ seen_status sn_page_arrived(sn_engine *e, sn_transfer *t)
         return finish(e, job, t);
     job->transfer = t;
     e->reading++;
+    sn_pace_arrive(e->pace, job->host);
     sn_aside_end(e->aside, job);
     return SEEN_OK;
 }

@@ -78,11 +78,12 @@ static sn_transfer *fetch_one(sn_fetch *fetch, const char *url, uint64_t limit)
     return NULL;
 }
 
-static sn_fetch *make(bool allow_private)
+static sn_fetch *make_with(bool allow_private, unsigned connections, unsigned spare)
 {
     sn_fetch *fetch;
     seen_error error;
-    sn_fetch_options options = {.connections = 2,
+    sn_fetch_options options = {.connections = connections,
+                                .spare = spare,
                                 .timeout_ms = 5000,
                                 .connect_ms = 2000,
                                 .agent = "seen-test",
@@ -90,6 +91,11 @@ static sn_fetch *make(bool allow_private)
                                 .body = keep};
     assert_int_equal(sn_fetch_create(&options, &fetch, &error), SEEN_OK);
     return fetch;
+}
+
+static sn_fetch *make(bool allow_private)
+{
+    return make_with(allow_private, 2, 0);
 }
 
 static const char *at(const char *path)
@@ -168,6 +174,54 @@ static void refuses_private_addresses(void **state)
     sn_fetch_destroy(fetch);
 }
 
+/* Answers that are kept take no connection, as long as there are spare ones. */
+static void keeps_answers_aside(void **state)
+{
+    sn_fetch *fetch = make_with(true, 1, 2);
+    (void)state;
+    sn_transfer *kept[3], *another;
+    seen_error error;
+    for (int i = 0; i < 3; i++) {
+        assert_true(sn_fetch_room(fetch));
+        kept[i] = fetch_one(fetch, at(i == 1 ? "/moved" : "/ten"), 100);
+    }
+    assert_false(sn_fetch_room(fetch));
+    assert_int_equal(kept[0]->bytes, 10);
+    assert_string_equal(kept[1]->location, "/there");
+    assert_int_equal(kept[2]->status, 200);
+    sn_fetch_release(fetch, kept[1]);
+    assert_true(sn_fetch_room(fetch));
+    /* Two at a time are too many, though two more could be kept. */
+    sn_fetch_release(fetch, kept[0]);
+    assert_int_equal(sn_fetch_start(fetch, at("/ten"), 100, NULL, &another, &error), SEEN_OK);
+    assert_false(sn_fetch_room(fetch));
+    sn_fetch_destroy(fetch);
+}
+
+/* Asking without waiting returns at once, also when nothing ever comes. */
+static void polls_without_waiting(void **state)
+{
+    sn_fetch *fetch = make(true);
+    (void)state;
+    seen_error error;
+    sn_transfer *transfer, *finished = NULL;
+    bool any = true;
+    int64_t before = sn_fetch_now();
+    assert_int_equal(sn_fetch_poll(fetch, &any, &error), SEEN_OK);
+    assert_false(any);
+    assert_in_range(sn_fetch_now() - before, 0, 1000);
+    got_len = 0;
+    assert_int_equal(sn_fetch_start(fetch, at("/ten"), 100, NULL, &transfer, &error), SEEN_OK);
+    for (int some = 0; finished == NULL; finished = sn_fetch_finished(fetch)) {
+        assert_int_equal(sn_fetch_poll(fetch, &any, &error), SEEN_OK);
+        some += any;
+        assert_in_range(sn_fetch_now() - before, 0, 60000);
+        assert_true(some < 100);
+    }
+    assert_int_equal(finished->bytes, 10);
+    sn_fetch_destroy(fetch);
+}
+
 int main(void)
 {
     struct sockaddr_in address = {.sin_family = AF_INET};
@@ -181,9 +235,9 @@ int main(void)
         return 1;
     port = ntohs(address.sin_port);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keeps_what_matters),
-        cmocka_unit_test(cuts_at_the_limit),
-        cmocka_unit_test(refuses_private_addresses),
+        cmocka_unit_test(keeps_what_matters),        cmocka_unit_test(cuts_at_the_limit),
+        cmocka_unit_test(refuses_private_addresses), cmocka_unit_test(keeps_answers_aside),
+        cmocka_unit_test(polls_without_waiting),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     shutdown(listener, SHUT_RDWR);
