@@ -153,11 +153,17 @@ static void part(char *line, size_t room, uint64_t number, const char *words)
 static void tell_counts(const sn_args *args, const sn_crawl_result *r)
 {
     const sn_crawl_counts *n = &r->status.counts;
-    char a[SN_TEXT], b[SN_TEXT], c[SN_TEXT], line[500] = "";
+    char a[SN_TEXT], b[SN_TEXT], c[SN_TEXT], d[SN_TEXT], line[500] = "";
     double seconds = r->status.seconds;
-    sn_note(args, "%s page%s, %s in %s (%.0f pages/s)", sn_show_count(a, (double)n->pages),
-            plural(n->pages), sn_show_size(b, (double)n->bytes), sn_show_seconds(c, seconds),
-            seconds > 0 ? (double)r->status.run_pages / seconds : 0);
+    double rate = seconds > 0 ? (double)r->status.run_pages / seconds : 0;
+    sn_show_count(a, (double)n->pages);
+    sn_show_size(b, (double)n->bytes);
+    sn_show_seconds(c, seconds);
+    if (r->status.run_pages == n->pages)
+        sn_note(args, "%s page%s, %s in %s (%.0f pages/s)", a, plural(n->pages), b, c, rate);
+    else
+        sn_note(args, "%s page%s, %s in all; %s in %s (%.0f pages/s)", a, plural(n->pages), b,
+                sn_show_count(d, (double)r->status.run_pages), c, rate);
     part(line, sizeof line, n->ok, "answered 2xx");
     part(line, sizeof line, n->redirects, "redirected");
     part(line, sizeof line, n->pages - n->ok - n->redirects, "answered otherwise");
@@ -218,7 +224,11 @@ int sn_crawl_show_end(const sn_crawl_show *s, const sn_crawl_options *options,
         show_json(&r->status, true);
     else
         tell(s->args, options, r);
-    bool nothing = r->status.counts.pages == 0 && r->failed_why != NULL;
+    bool none = r->status.counts.pages == 0;
+    bool nothing = none && r->failed_why != NULL;
+    if (none && !nothing && r->denied_url[0] != '\0')
+        return sn_trouble("robots.txt denies us %s, and nothing else was there to fetch",
+                          r->denied_url);
     if (r->refused_host[0] != '\0' && nothing)
         return sn_trouble(refused, r->refused_host, r->refused_address);
     if (r->refused_host[0] != '\0')

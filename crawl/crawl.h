@@ -153,6 +153,8 @@ typedef struct sn_crawl_result {
     /* The first page that was given up in this run, cut to fit, and why; NULL: none was. */
     char failed_url[256];
     const char *failed_why;
+    /* The first page that robots.txt denied in this run, cut to fit; empty: none was. */
+    char denied_url[256];
     /* The first host that was refused, and its address; empty: none was. */
     char refused_host[256];
     char refused_address[64];

@@ -1,4 +1,5 @@
 /* crawl/dispatch.c: from the frontier to hosts, from hosts to transfers; robots.txt on the way. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -338,6 +339,9 @@ static seen_status serve(sn_engine *e, sn_host *host, int64_t now, bool *spent)
         return fail_page(e, host, &record);
     if (!allowed(host, &record)) {
         e->counts.robots++;
+        if (e->result->denied_url[0] == '\0')
+            snprintf(e->result->denied_url, sizeof e->result->denied_url, "%.*s", (int)record.len,
+                     record.url);
         return sn_dispatch_done(e, at);
     }
     if (tries == 0 && over_host_limit(e, host)) {

@@ -159,6 +159,10 @@ trouble '^seen: cannot write /dev/full: No space left on device; free some space
 trouble "^seen: http://127.0.0.1:1/ could not be fetched: no connection" http://127.0.0.1:1/ \
     --allow-private --retries 0 -q
 
+trouble "^seen: robots.txt denies us $HOST/secret/x, and nothing else was there to fetch" "$HOST/secret/x" \
+    --allow-private --delay 0 -q
+[ ! -s out ] || fail "a line about a page that was denied: $(cat out)"
+
 # Private addresses are refused by default, before a connection is made, and once it is said what to
 # do. That some of many hosts are refused is not trouble.
 : > log

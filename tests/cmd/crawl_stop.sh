@@ -30,7 +30,8 @@ wait $crawler || fail "exit $? after Ctrl-C: $(cat err)"
 grep -q 'stopped with' err || fail "no word about the rest: $(cat err)"
 [ "$(wc -l < pages.jsonl)" -lt "$(wc -l < reference)" ] || fail "the crawl was over too early for this test"
 lines=$(wc -l < pages.jsonl)
-"$SEEN" crawl -q --state state --delay 0 --max-pages $((lines + 20))
+"$SEEN" crawl --state state --delay 0 --max-pages $((lines + 20)) 2> err
+grep -q "seen: $((lines + 20)) pages, .* in all; 20 in " err || fail "not told apart: $(cat err)"
 [ "$(wc -l < pages.jsonl)" = $((lines + 20)) ] || fail "--max-pages on going on"
 "$SEEN" crawl -q --state state --delay 0 --max-pages 0
 pages pages.jsonl | diff reference - > difference || fail "after Ctrl-C: $(head -5 difference)"
