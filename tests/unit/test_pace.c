@@ -137,6 +137,49 @@ static void limits_hosts(void **state)
     end(pace);
 }
 
+/* Hosts come and are forgotten many times over; whoever has work is found again, with all of it. */
+static void forgets_only_idle_hosts(void **state)
+{
+    enum { LIVE = 20, HOSTS = 40, NAMES = 500, TURNS = 20000 };
+    queues = sn_queues_create(-1);
+    sn_pace *pace = sn_pace_create(&(sn_pace_options){.queues = queues,
+                                                      .per_host = 1,
+                                                      .max_live = LIVE,
+                                                      .max_hosts = HOSTS,
+                                                      .max_rules_bytes = 1000,
+                                                      .max_retries = 2,
+                                                      .free_rules = count_free});
+    static long work[NAMES];
+    size_t live = 0;
+    uint32_t random = 1;
+    (void)state;
+    for (int i = 0; i < TURNS; i++) {
+        random = random * 1664525 + 1013904223;
+        unsigned which = (random >> 8) % NAMES;
+        char name[32];
+        snprintf(name, sizeof name, "http://h%u", which);
+        sn_host *h = host(pace, name);
+        if (work[which] == 0 && live == LIVE) {
+            assert_null(h);
+            continue;
+        }
+        assert_non_null(h);
+        assert_string_equal(h->origin, name);
+        assert_int_equal(h->queue.count, work[which]);
+        if (work[which] > 0 && random >> 31) {
+            for (; work[which] > 0; work[which]--)
+                assert_int_equal(pop(pace, h, 0), which);
+            live--;
+        } else {
+            live += work[which]++ == 0;
+            push(pace, h, which);
+        }
+        assert_int_equal(sn_pace_live(pace), live);
+        assert_true(sn_pace_hosts(pace) <= HOSTS);
+    }
+    end(pace);
+}
+
 /* While a page is read its host has its connection back, and is not forgotten. */
 static void keeps_a_host_that_is_read(void **state)
 {
@@ -214,6 +257,7 @@ int main(void)
         cmocka_unit_test(waits_between_requests),
         cmocka_unit_test(takes_turns),
         cmocka_unit_test(limits_hosts),
+        cmocka_unit_test(forgets_only_idle_hosts),
         cmocka_unit_test(keeps_a_host_that_is_read),
         cmocka_unit_test(tries_again_in_time),
         cmocka_unit_test(forgets_rules_that_take_too_much),
