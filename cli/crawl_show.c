@@ -63,14 +63,21 @@ static void show_json(const sn_crawl_status *st, bool done)
     fflush(stderr);
 }
 
-/* Redraws the status line; the empty one takes it away. */
+/* Redraws the status line; the empty one takes it away. Of what is too long for the terminal the
+ * last parts are left out, whole. */
 static void draw(const char *line)
 {
     struct winsize size;
     int width = 80;
     if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 10)
         width = size.ws_col;
-    fprintf(stderr, "\r%.*s\033[K", width - 1, line);
+    int len = (int)strlen(line);
+    if (len >= width) {
+        len = width - 1;
+        while (len > 0 && line[len] != ',')
+            len--;
+    }
+    fprintf(stderr, "\r%.*s\033[K", len, line);
     fflush(stderr);
 }
 
@@ -92,16 +99,15 @@ static void show_text(sn_crawl_show *s, const sn_crawl_status *st)
     double rate = span > 0 ? (double)(st->run_pages - s->last_pages) / span : 0;
     s->last_seconds = st->seconds;
     s->last_pages = st->run_pages;
-    int at = snprintf(
-        line, sizeof line, "%s pages, %.0f/s, %s queued, %s, %llu failed, %llu host%s",
-        sn_show_count(a, (double)st->counts.pages), rate, sn_show_count(b, (double)st->queued),
-        sn_show_size(c, (double)st->counts.bytes), (unsigned long long)st->counts.failed,
-        (unsigned long long)st->hosts, plural(st->hosts));
+    int at =
+        snprintf(line, sizeof line, "%s%s page%s, %.0f/s, %s queued, %s, %llu failed, %llu host%s",
+                 st->stopping ? "stopping: " : "", sn_show_count(a, (double)st->counts.pages),
+                 plural(st->counts.pages), rate, sn_show_count(b, (double)st->queued),
+                 sn_show_size(c, (double)st->counts.bytes), (unsigned long long)st->counts.failed,
+                 (unsigned long long)st->hosts, plural(st->hosts));
     if (st->fill > 0)
-        at += snprintf(line + at, sizeof line - (size_t)at, ", set %.0f%% full, error rate %s",
-                       100 * st->fill, rate_text(d, st->error_rate));
-    if (st->stopping)
-        snprintf(line + at, sizeof line - (size_t)at, ", stopping");
+        snprintf(line + at, sizeof line - (size_t)at, ", set %.0f%% full, error rate %s",
+                 100 * st->fill, rate_text(d, st->error_rate));
     if (s->mode == SN_SHOW_REDRAWN)
         draw(line);
     else
