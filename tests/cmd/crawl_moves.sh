@@ -1,0 +1,64 @@
+# Where a start URL leads to belongs to the crawl, also after a stop; sitemaps in all their forms; pages
+# without a type; ten thousand links on one page.
+set -eu
+. "$ROOT/tests/sites/nginx.sh"
+start_server moves.py "$TMP/log"
+OPTIONS="--allow-private --delay 0 --retries 0"
+
+# A start URL that moved to another host: the crawl goes there, and back, but not elsewhere.
+expect() { # what, lines of host and path
+    sort log | diff expected - > difference || fail "$1: $(head -5 difference)"
+}
+printf '127.3.0.%s\n' '1 /' '1 /back' '1 /robots.txt' '2 /a' '2 /b' '2 /c' '2 /home' '2 /robots.txt' > expected
+: > log
+"$SEEN" crawl -q "http://127.3.0.1:$PORT_SERVER/" $OPTIONS -o pages.jsonl
+expect "a start URL that moved"
+# The same in steps of a page each: the new host is in scope although nobody says so again.
+: > log
+for pages in 1 2 3 4 5 6 7; do
+    "$SEEN" crawl -q "http://127.3.0.1:$PORT_SERVER/" $OPTIONS --state state --max-pages $pages -o steps.jsonl
+done
+sort -u log -o log
+expect "a start URL that moved, in steps"
+pages pages.jsonl > whole
+pages steps.jsonl | diff whole - || fail "other pages in steps"
+
+# Sitemaps: none is named, so the usual place; an index with compressed and plain ones, itself, a chain that
+# never ends, one cut short, one of 60 MB, and one that is not there.
+: > log
+"$SEEN" crawl -q "http://127.3.0.4:$PORT_SERVER/data" $OPTIONS --sitemaps --per-host 8 -o pages.jsonl
+asked() { # pattern of a path, times
+    local times
+    times=$(grep -c "^127.3.0.4 $1\$" log || true)
+    [ "$times" = "$2" ] || fail "$1 was asked for $times times, not $2"
+}
+asked '/gz/[0-9]*' 2000
+asked /plain/1 1
+asked /before 1
+asked /behind 0
+asked /missing.xml 1
+asked /sitemap.xml 1
+asked '/deep/.*' 10
+if grep -q 127.3.0.3 log; then fail "a sitemap led out of scope"; fi
+grep -q '/bomb.gz","status":200.*"truncated":true' pages.jsonl || fail "the bomb: $(grep bomb pages.jsonl)"
+grep -q '/long.xml.gz","status":200.*"links":2000' pages.jsonl || fail "long: $(grep long pages.jsonl)"
+
+# Without a type the first byte decides.
+: > log
+"$SEEN" crawl -q "http://127.3.0.4:$PORT_SERVER/typeless" "http://127.3.0.4:$PORT_SERVER/data" $OPTIONS -o -  > out
+asked /found 1
+asked /not-found 0
+
+# More links on a page than are written at once: all of them, each with its parent.
+"$SEEN" crawl "http://127.3.0.4:$PORT_SERVER/many" $OPTIONS --state many --max-pages 1 -o many.jsonl 2> err
+grep -q '10,001 URLs seen' err || fail "ten thousand links: $(cat err)"
+grep -q '"links":10000' many.jsonl || fail "ten thousand links: $(cat many.jsonl)"
+: > log
+"$SEEN" crawl -q --state many --max-pages 0 --per-host 16 -o many.jsonl
+asked '/n/[0-9]*' 10000
+python3 - "http://127.3.0.4:$PORT_SERVER/many" << 'PY' || fail "parents"
+import json, sys
+pages = [json.loads(line) for line in open("many.jsonl")]
+assert len(pages) == 10001, len(pages)
+assert all(page["parent"] == sys.argv[1] and page["depth"] == 1 for page in pages[1:])
+PY
