@@ -130,6 +130,7 @@ typedef struct sn_args {
 
     int layout; /* seen_layout */
     uint64_t ttl_ms, connect_ms, command_ms, retry_ms;
+    const char *tls_ca, *tls_cert, *tls_key;
 
     uint64_t given[4]; /* one bit per option of the command, in table order: sn_args_given */
 } sn_args;

@@ -17,6 +17,9 @@ static int print_version(void)
 #ifdef SEEN_WITH_REDIS
            " redis"
 #endif
+#ifdef SEEN_WITH_TLS
+           " tls"
+#endif
 #ifdef SEEN_WITH_CRAWL
            " crawl"
 #endif

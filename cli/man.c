@@ -182,7 +182,7 @@ static const char about_seen[] =
 static const char about_filters[] =
     "FILTER is the path of a file, or the address of a filter in Redis: "
     "redis://[user:password@]host[:port][/db]/NAME, redis-cluster:// for a cluster, redis+unix:// "
-    "for a socket. (TLS, rediss://, is refused: the client library has none; use a tunnel.) A file "
+    "for a socket; rediss:// and rediss-cluster:// with TLS. A file "
     "may be used by several processes at once.";
 
 static const char about_numbers[] =

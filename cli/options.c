@@ -221,9 +221,28 @@ GROUP(json, "Output");
          .min = 1,                                                                                 \
          .max = 3600000,                                                                           \
          .help = "wait so long for an answer of Redis (default 5s)"},                              \
+        {.name = "retry",                                                                          \
+         .argument = "TIME",                                                                       \
+         .type = SN_DURATION,                                                                      \
+         .offset = AT(retry_ms),                                                                   \
+         .min = 1,                                                                                 \
+         .max = 86400000,                                                                          \
+         .help = "try so long to reach Redis again (10s; a cluster 60s)"},                         \
+        {.name = "tls-ca",                                                                         \
+         .argument = "FILE",                                                                       \
+         .type = SN_STRING,                                                                        \
+         .offset = AT(tls_ca),                                                                     \
+         .choices = "FILE",                                                                        \
+         .help = "rediss://: authorities to trust instead of the system's"},                       \
+        {.name = "tls-cert",                                                                       \
+         .argument = "FILE",                                                                       \
+         .type = SN_STRING,                                                                        \
+         .offset = AT(tls_cert),                                                                   \
+         .choices = "FILE",                                                                        \
+         .help = "rediss://: our certificate, where the server wants one"},                        \
     {                                                                                              \
-        .name = "retry", .argument = "TIME", .type = SN_DURATION, .offset = AT(retry_ms),          \
-        .min = 1, .max = 86400000, .help = "try so long to reach Redis again (10s; a cluster 60s)" \
+        .name = "tls-key", .argument = "FILE", .type = SN_STRING, .offset = AT(tls_key),           \
+        .choices = "FILE", .help = "rediss://: the key of our certificate"                         \
     }
 
 static const sn_option timeout[] = {TIMEOUTS};

@@ -328,6 +328,9 @@ seen_options sn_args_options(const sn_args *args)
         .connect_ms = (uint32_t)args->connect_ms,
         .command_ms = (uint32_t)args->command_ms,
         .retry_ms = (uint32_t)args->retry_ms,
+        .tls_ca = args->tls_ca,
+        .tls_cert = args->tls_cert,
+        .tls_key = args->tls_key,
     };
     return options;
 }

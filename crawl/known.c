@@ -21,13 +21,13 @@ struct sn_known {
 static seen_status open_shared(const sn_known_options *o, const seen_options *make, seen_set **set,
                                seen_error *error)
 {
-    seen_status status = seen_open(o->where, NULL, 0, set, error);
+    seen_status status = seen_open(o->where, make, 0, set, error);
     if (status != SEEN_ERR_NOT_FOUND)
         return status;
     status = seen_create(o->where, make, 0, set, error);
     if (status != SEEN_ERR_EXISTS)
         return status;
-    return seen_open(o->where, NULL, 0, set, error);
+    return seen_open(o->where, make, 0, set, error);
 }
 
 static seen_status open_set(const sn_known_options *o, seen_set **set, seen_error *error)
@@ -35,7 +35,8 @@ static seen_status open_set(const sn_known_options *o, seen_set **set, seen_erro
     seen_options make = {.size = sizeof make,
                          .growth = SEEN_GROWING,
                          .error_rate = o->error_rate,
-                         .capacity = o->capacity};
+                         .capacity = o->capacity,
+                         .tls_ca = o->ca_file};
     if (o->where == NULL)
         return seen_create(NULL, &make, 0, set, error);
     if (!o->own)

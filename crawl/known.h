@@ -11,9 +11,10 @@
 #include "seen.h"
 
 typedef struct sn_known_options {
-    const char *where; /* a FILTER; NULL: memory */
-    bool own;          /* the set is the crawl's own file: made anew, or opened, alone */
-    bool fresh;        /* own: make it */
+    const char *where;   /* a FILTER; NULL: memory */
+    const char *ca_file; /* rediss://: authorities to trust; NULL: the system's */
+    bool own;            /* the set is the crawl's own file: made anew, or opened, alone */
+    bool fresh;          /* own: make it */
     bool exact;
     seen_hasher hasher; /* exact: of the crawl */
     int folder;         /* exact: for the temporary file */

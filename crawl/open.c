@@ -136,6 +136,7 @@ static seen_status open_known(sn_engine *e, bool fresh)
     const sn_crawl_options *o = e->options;
     char path[4096];
     sn_known_options options = {.where = o->filter,
+                                .ca_file = o->ca_file,
                                 .exact = o->exact,
                                 .hasher = e->hasher,
                                 .folder = e->folder,

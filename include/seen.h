@@ -189,6 +189,9 @@ typedef struct seen_options {
     uint32_t connect_ms;  /* Redis: [2000] */
     uint32_t command_ms;  /* Redis: [5000] */
     uint32_t retry_ms;    /* Redis: how long to go on trying after a loss [10000; cluster: 60000] */
+    const char *tls_ca;   /* rediss://: PEM file of the authorities to trust [the system's] */
+    const char *tls_cert; /* rediss://: PEM file of our own certificate [none], and */
+    const char *tls_key;  /* of its key */
 } seen_options;
 
 /* Flags of seen_create and seen_open. */
@@ -201,7 +204,7 @@ typedef struct seen_options {
 /* Makes an empty set.
  *   where    NULL: in memory. A path: a file, made whole or not at all, usable at once.
  *            redis://[user:password@]host[:port][/db]/NAME, redis-cluster:// or redis+unix://:
- *            in Redis. (rediss:// is refused with SEEN_ERR_UNSUPPORTED: no TLS yet.)
+ *            in Redis; rediss:// and rediss-cluster:// with TLS.
  *   set      the handle
  * Errors: SEEN_ERR_EXISTS without SEEN_REPLACE or SEEN_IF_ABSENT; SEEN_ERR_MISMATCH where
  * SEEN_IF_ABSENT finds other numbers. A file's space is reserved, so that a full disk shows here.

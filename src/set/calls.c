@@ -15,7 +15,7 @@ enum { CHUNK = 1024 }; /* keys hashed at a time: the hashes stay in the first-le
 bool sn_redis_is_address(const char *where)
 {
     static const char *const SCHEMES[] = {"redis://", "rediss://", "redis-cluster://",
-                                          "redis+unix://"};
+                                          "rediss-cluster://", "redis+unix://"};
     for (size_t i = 0; i < sizeof SCHEMES / sizeof *SCHEMES; i++)
         if (strncmp(where, SCHEMES[i], strlen(SCHEMES[i])) == 0)
             return true;

@@ -188,15 +188,12 @@ seen_status sn_redis_address_parse(const char *where, sn_redis_address *a, seen_
     const char *p;
     bool socket = false;
     *a = (sn_redis_address){.cluster = false};
-    if (starts(where, "rediss://", &p))
-        return sn_error_set(error, SEEN_ERR_UNSUPPORTED,
-                            "rediss:// needs TLS, which this version does not speak; run a tunnel "
-                            "such as stunnel on this machine and use redis:// to its port");
-    if (starts(where, "redis-cluster://", &p))
+    a->tls = starts(where, "rediss", &p);
+    if (starts(where, a->tls ? "rediss-cluster://" : "redis-cluster://", &p))
         a->cluster = true;
     else if (starts(where, "redis+unix://", &p))
         socket = true;
-    else if (!starts(where, "redis://", &p))
+    else if (!starts(where, a->tls ? "rediss://" : "redis://", &p))
         return refuse(error, "it starts with none of the known schemes");
     const char *scheme_end = p;
     /* A password may hold no raw slash and no raw @: both end it. */

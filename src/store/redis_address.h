@@ -3,6 +3,7 @@
  *   redis://[user:password@]host[:port][/db]/NAME
  *   redis-cluster://[user:password@]host[:port][,host[:port]...]/NAME
  *   redis+unix://[user:password@]/path/to/socket[/db]/NAME
+ *   rediss:// and rediss-cluster://: the same as redis:// and redis-cluster://, with TLS
  *
  * User, password and NAME may hold any bytes, written as %XX. In redis:// a first part of digits
  * only is the database where another part follows. In redis+unix:// the NAME is the last part. */
@@ -25,7 +26,7 @@ typedef struct sn_redis_place {
 } sn_redis_place;
 
 typedef struct sn_redis_address {
-    bool cluster;
+    bool cluster, tls;
     unsigned seeds; /* one but for a cluster */
     sn_redis_place seed[SN_REDIS_SEEDS];
     bool has_password;

@@ -405,7 +405,8 @@ void sn_channel_nudge(sn_channel *ch)
 {
     enum { ENOUGH = 32 << 10 };
     sn_node *node = ch->node[0];
-    if (ch->redis->address.cluster || ch->no_memory || node->link.fd < 0 ||
+    /* A record of TLS that is on its way cannot be taken back. */
+    if (ch->redis->address.cluster || ch->redis->trust || ch->no_memory || node->link.fd < 0 ||
         ch->used - ch->early < ENOUGH)
         return;
     struct iovec part = {.iov_base = ch->text + ch->early, .iov_len = ch->used - ch->early};

@@ -61,6 +61,7 @@ typedef struct sn_channel {
 struct sn_redis {
     sn_redis_address address;
     sn_redis_times times;
+    sn_tls_trust *trust; /* NULL: in the clear */
     pthread_mutex_t lock;
     pthread_cond_t freed;
     atomic_uint epoch; /* grows with every event after which a server may have lost something */

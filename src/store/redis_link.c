@@ -20,6 +20,7 @@
 
 enum {
     RECEIVE_BYTES = 64 << 10,
+    RECORD_BYTES = 16 << 10,                      /* of TLS, at most */
     UNPARSED_MAX = SN_REPLY_TEXT_MAX + (1 << 20), /* bytes of one reply that may pile up */
 };
 
@@ -32,12 +33,14 @@ uint64_t sn_link_now(void)
 
 void sn_link_close(sn_link *link)
 {
+    sn_tls_close(link->tls);
     if (link->fd >= 0)
         close(link->fd);
     if (link->reader)
         redisReaderFree(link->reader);
     sn_reply_free(&link->reply);
     link->fd = -1;
+    link->tls = NULL;
     link->reader = NULL;
 }
 
@@ -60,22 +63,37 @@ bool sn_link_wait(sn_link *link, bool write, uint32_t ms)
     }
 }
 
+/* Many small parts make one record. */
+static ssize_t send_record(sn_tls *tls, const struct iovec *part, size_t parts)
+{
+    char record[RECORD_BYTES];
+    size_t n = 0;
+    for (size_t i = 0; i < parts && n < sizeof record; i++) {
+        size_t room = sizeof record - n, len = part[i].iov_len < room ? part[i].iov_len : room;
+        memcpy(record + n, part[i].iov_base, len);
+        n += len;
+    }
+    return sn_tls_send(tls, record, n);
+}
+
 ssize_t sn_link_send(sn_link *link, const struct iovec *part, size_t parts)
 {
     struct msghdr message = {.msg_iov = (struct iovec *)(uintptr_t)part, .msg_iovlen = parts};
-    ssize_t n = sendmsg(link->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    ssize_t n = link->tls ? send_record(link->tls, part, parts)
+                          : sendmsg(link->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (n >= 0)
         return n;
     if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)
         return 0;
-    lost(link, strerror(errno));
+    lost(link, link->tls ? sn_tls_why(link->tls) : strerror(errno));
     return -1;
 }
 
 ssize_t sn_link_receive(sn_link *link)
 {
     char buffer[RECEIVE_BYTES];
-    ssize_t n = recv(link->fd, buffer, sizeof buffer, MSG_DONTWAIT);
+    ssize_t n = link->tls ? sn_tls_receive(link->tls, buffer, sizeof buffer)
+                          : recv(link->fd, buffer, sizeof buffer, MSG_DONTWAIT);
     if (n > 0) {
         if (link->reader->len - link->reader->pos > UNPARSED_MAX ||
             redisReaderFeed(link->reader, buffer, (size_t)n) != REDIS_OK) {
@@ -86,7 +104,9 @@ ssize_t sn_link_receive(sn_link *link)
     }
     if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
         return 0;
-    lost(link, n == 0 ? "the server closed the connection" : strerror(errno));
+    lost(link, n == 0      ? "the server closed the connection"
+               : link->tls ? sn_tls_why(link->tls)
+                           : strerror(errno));
     return -1;
 }
 
@@ -252,9 +272,22 @@ out:
     return sn_error_set(error, SEEN_ERR_NETWORK, "%s: %s", a->shown, link->why);
 }
 
+/* A server that wants a certificate of ours says so after the handshake, with its first answer. */
+static seen_status encipher(sn_link *link, const sn_redis_place *place,
+                            const sn_redis_address *address, uint32_t ms, const sn_tls_trust *trust,
+                            seen_error *error)
+{
+    seen_status status = sn_tls_open(trust, link->fd, place->host, address, ms, &link->tls, error);
+    if (status != SEEN_OK || sn_link_talk(link, "*1\r\n$4\r\nPING\r\n", 14, ms))
+        return status;
+    return sn_error_set(error, SEEN_ERR_NETWORK,
+                        "%s: %s: %s; does the server want a certificate (--tls-cert, --tls-key)?",
+                        address->shown, place->host, link->why);
+}
+
 seen_status sn_link_open(sn_link *link, const sn_redis_place *place,
                          const sn_redis_address *address, const sn_redis_times *times,
-                         seen_error *error)
+                         const sn_tls_trust *trust, seen_error *error)
 {
     *link = (sn_link){.fd = -1};
     link->fd = connect_to(place, times->connect_ms, link->why, sizeof link->why);
@@ -264,12 +297,14 @@ seen_status sn_link_open(sn_link *link, const sn_redis_place *place,
                             "address right?",
                             address->shown, place->host, place->port ? ":" : "", (int)place->port,
                             link->why);
+    seen_status status = SEEN_OK;
     link->reader = sn_reply_reader(&link->reply);
-    if (!link->reader) {
-        sn_link_close(link);
-        return sn_error_set(error, SEEN_ERR_MEMORY, "%s: out of memory", address->shown);
-    }
-    seen_status status = log_in(link, address, times->command_ms, error);
+    if (!link->reader)
+        status = sn_error_set(error, SEEN_ERR_MEMORY, "%s: out of memory", address->shown);
+    if (status == SEEN_OK && trust)
+        status = encipher(link, place, address, times->connect_ms, trust, error);
+    if (status == SEEN_OK)
+        status = log_in(link, address, times->command_ms, error);
     if (status != SEEN_OK)
         sn_link_close(link);
     return status;

@@ -4,6 +4,7 @@
 
 #include "store/redis_address.h"
 #include "store/redis_reply.h"
+#include "store/redis_tls.h"
 
 #include <sys/uio.h>
 
@@ -12,7 +13,8 @@ typedef struct sn_redis_times {
 } sn_redis_times;
 
 typedef struct sn_link {
-    int fd; /* -1: not connected */
+    int fd;      /* -1: not connected */
+    sn_tls *tls; /* NULL: in the clear */
     redisReader *reader;
     sn_reply reply; /* the last one read */
     char why[200];  /* what went wrong last */
@@ -21,11 +23,11 @@ typedef struct sn_link {
 /* Milliseconds of a clock that never jumps. */
 uint64_t sn_link_now(void);
 
-/* Connects and logs in. `shown` names the server in messages. SEEN_ERR_NETWORK: not reached, or it
- * is still loading: worth another try. */
+/* Connects and logs in, with TLS where there is a trust. SEEN_ERR_NETWORK: not reached, or it is
+ * still loading: worth another try. */
 seen_status sn_link_open(sn_link *link, const sn_redis_place *place,
                          const sn_redis_address *address, const sn_redis_times *times,
-                         seen_error *error);
+                         const sn_tls_trust *trust, seen_error *error);
 void sn_link_close(sn_link *link);
 
 /* Sends what the socket takes: bytes sent, 0 for none at the moment, -1 lost (why says why). */

@@ -114,6 +114,7 @@ void sn_redis_disconnect(sn_redis *redis)
     for (unsigned i = 0; i < SN_CHANNELS_MAX; i++)
         if (redis->channel[i])
             free_channel(redis->channel[i]);
+    sn_tls_trust_close(redis->trust);
     pthread_mutex_destroy(&redis->lock);
     pthread_cond_destroy(&redis->freed);
     explicit_bzero(redis->address.password, sizeof redis->address.password);
@@ -123,7 +124,9 @@ void sn_redis_disconnect(sn_redis *redis)
 seen_status sn_channel_open(sn_channel *ch, sn_node *node, seen_error *error)
 {
     atomic_fetch_add(&ch->redis->epoch, 1);
-    return sn_link_open(&node->link, &node->place, &ch->redis->address, &ch->redis->times, error);
+    const sn_redis *redis = ch->redis;
+    return sn_link_open(&node->link, &node->place, &redis->address, &redis->times, redis->trust,
+                        error);
 }
 
 /* A wrong address is to be told at once, not after retry_ms. */
@@ -157,7 +160,11 @@ seen_status sn_redis_connect(const sn_redis_address *address, const seen_options
     pthread_mutex_init(&redis->lock, NULL);
     pthread_cond_init(&redis->freed, NULL);
     sn_channel *ch = NULL;
-    seen_status status = sn_redis_take(redis, &ch, error);
+    seen_status status = SEEN_OK;
+    if (address->tls)
+        status = sn_tls_trust_open(address, options, &redis->trust, error);
+    if (status == SEEN_OK)
+        status = sn_redis_take(redis, &ch, error);
     if (ch) {
         status = first_contact(redis, ch, error);
         if (status == SEEN_OK && address->cluster)

@@ -67,6 +67,21 @@ static void test_cluster(void **state)
     bad("redis-cluster://a/1/urls", SEEN_ERR_ARGUMENT);
 }
 
+static void test_tls(void **state)
+{
+    (void)state;
+    assert_false(good("redis://h/x").tls);
+    assert_false(good("redis-cluster://h/x").tls);
+    sn_redis_address a = good("rediss://u:secret@h:7/2/x");
+    assert_true(a.tls && !a.cluster);
+    assert_int_equal(a.seed[0].port, 7);
+    assert_int_equal(a.db, 2);
+    assert_string_equal(a.shown, "rediss://h:7/2/x");
+    a = good("rediss-cluster://a,b:1/x");
+    assert_true(a.tls && a.cluster);
+    assert_int_equal(a.seeds, 2);
+}
+
 static void test_socket(void **state)
 {
     (void)state;
@@ -84,7 +99,8 @@ static void test_socket(void **state)
 static void test_refused(void **state)
 {
     (void)state;
-    bad("rediss://h/x", SEEN_ERR_UNSUPPORTED);
+    bad("rediss+unix:///run/r.sock/x", SEEN_ERR_ARGUMENT);
+    bad("redisss://h/x", SEEN_ERR_ARGUMENT);
     bad("redis://h", SEEN_ERR_ARGUMENT);
     bad("redis://h/", SEEN_ERR_ARGUMENT);
     bad("redis://h/1/", SEEN_ERR_ARGUMENT);
@@ -124,10 +140,8 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_server),
-        cmocka_unit_test(test_cluster),
-        cmocka_unit_test(test_socket),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_server), cmocka_unit_test(test_cluster), cmocka_unit_test(test_tls),
+        cmocka_unit_test(test_socket), cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
