@@ -1,4 +1,5 @@
 /* The bloom kernel in plain C: the definition that every faster one must match, bit for bit. */
+#include "filter/bloom_plain.h"
 #include "filter/kernel.h"
 
 typedef struct line_mask {
@@ -23,7 +24,7 @@ static inline uint64_t read_word(const char *line, unsigned w)
     return le64toh(__atomic_load_n((const uint64_t *)(const void *)line + w, __ATOMIC_RELAXED));
 }
 
-static inline bool line_has(const char *line, uint64_t cells, unsigned probes)
+static inline verdict line_has(const char *line, uint64_t cells, unsigned probes)
 {
     const line_mask m = make_mask(cells, probes);
     bool has = true;
@@ -32,7 +33,7 @@ static inline bool line_has(const char *line, uint64_t cells, unsigned probes)
     return has;
 }
 
-static inline bool line_set(char *line, uint64_t cells, unsigned probes)
+static inline verdict line_set(char *line, uint64_t cells, unsigned probes)
 {
     const line_mask m = make_mask(cells, probes);
     bool had = true;

@@ -6,9 +6,9 @@
 
 #include <immintrin.h>
 
-typedef struct line_mask {
-    __m256i low, high;
-} line_mask;
+/* The bits of a key that are not set: after line_set what is not zero, after line_has the words
+ * whose topmost bit is set. */
+typedef __m256i verdict;
 
 /* All ones in the words that the key uses. */
 static inline const __m256i *lanes_of(uint64_t cells, unsigned probes)
@@ -17,24 +17,8 @@ static inline const __m256i *lanes_of(uint64_t cells, unsigned probes)
     return (const __m256i *)(const void *)(lanes + (cells >> 42 & 7 * SN_LINE_BYTES));
 }
 
-static inline line_mask make_mask(uint64_t cells, unsigned probes)
-{
-    const __m256i all = _mm256_set1_epi64x((long long)cells);
-    const __m256i six = _mm256_set1_epi64x(63), one = _mm256_set1_epi64x(1);
-    __m256i a = _mm256_srlv_epi64(all, _mm256_setr_epi64x(0, 6, 12, 18));
-    __m256i b = _mm256_srlv_epi64(all, _mm256_setr_epi64x(24, 30, 36, 42));
-    line_mask m = {_mm256_sllv_epi64(one, _mm256_and_si256(a, six)),
-                   _mm256_sllv_epi64(one, _mm256_and_si256(b, six))};
-    if (probes != 8) {
-        const __m256i *on = lanes_of(cells, probes);
-        m.low = _mm256_and_si256(m.low, _mm256_load_si256(on));
-        m.high = _mm256_and_si256(m.high, _mm256_load_si256(on + 1));
-    }
-    return m;
-}
-
-/* A bit is asked for by moving it to the top of its word, where one instruction tests all four. */
-static inline bool line_has(const char *line, uint64_t cells, unsigned probes)
+/* A bit is asked for by moving it to the top of its word. */
+static inline verdict line_has(const char *line, uint64_t cells, unsigned probes)
 {
     const __m256i *p = (const __m256i *)(const void *)line;
     const __m256i all = _mm256_set1_epi64x((long long)cells), six = _mm256_set1_epi64x(63);
@@ -43,23 +27,81 @@ static inline bool line_has(const char *line, uint64_t cells, unsigned probes)
     a = _mm256_sllv_epi64(_mm256_load_si256(p), _mm256_andnot_si256(a, six));
     b = _mm256_sllv_epi64(_mm256_load_si256(p + 1), _mm256_andnot_si256(b, six));
     if (probes == 8)
-        return _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_and_si256(a, b))) == 15;
+        return _mm256_xor_si256(_mm256_and_si256(a, b), _mm256_set1_epi64x(-1));
     const __m256i *on = lanes_of(cells, probes);
     a = _mm256_andnot_si256(a, _mm256_load_si256(on));
     b = _mm256_andnot_si256(b, _mm256_load_si256(on + 1));
-    return _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_or_si256(a, b))) == 0;
+    return _mm256_or_si256(a, b);
 }
 
-static inline bool line_set(char *line, uint64_t cells, unsigned probes)
+static inline verdict line_set(char *line, uint64_t cells, unsigned probes)
 {
-    const line_mask m = make_mask(cells, probes);
+    const __m256i all = _mm256_set1_epi64x((long long)cells);
+    const __m256i six = _mm256_set1_epi64x(63), one = _mm256_set1_epi64x(1);
+    __m256i a = _mm256_srlv_epi64(all, _mm256_setr_epi64x(0, 6, 12, 18));
+    __m256i b = _mm256_srlv_epi64(all, _mm256_setr_epi64x(24, 30, 36, 42));
+    a = _mm256_sllv_epi64(one, _mm256_and_si256(a, six));
+    b = _mm256_sllv_epi64(one, _mm256_and_si256(b, six));
+    if (probes != 8) {
+        const __m256i *on = lanes_of(cells, probes);
+        a = _mm256_and_si256(a, _mm256_load_si256(on));
+        b = _mm256_and_si256(b, _mm256_load_si256(on + 1));
+    }
     __m256i *p = (__m256i *)(void *)line;
-    __m256i a = _mm256_load_si256(p), b = _mm256_load_si256(p + 1);
-    __m256i missing =
-        _mm256_or_si256(_mm256_andnot_si256(a, m.low), _mm256_andnot_si256(b, m.high));
-    _mm256_store_si256(p, _mm256_or_si256(a, m.low));
-    _mm256_store_si256(p + 1, _mm256_or_si256(b, m.high));
-    return _mm256_testz_si256(missing, missing);
+    __m256i x = _mm256_load_si256(p), y = _mm256_load_si256(p + 1);
+    verdict missing = _mm256_or_si256(_mm256_andnot_si256(x, a), _mm256_andnot_si256(y, b));
+    __asm__("" : "+x"(missing)); /* taken here: the halves would wait in memory */
+    _mm256_store_si256(p, _mm256_or_si256(x, a));
+    _mm256_store_si256(p + 1, _mm256_or_si256(y, b));
+    return missing;
+}
+
+static inline verdict both(verdict a, verdict b)
+{
+    return _mm256_or_si256(a, b);
+}
+
+static inline bool found(verdict v, bool add)
+{
+    return add ? _mm256_testz_si256(v, v) : _mm256_movemask_pd(_mm256_castsi256_pd(v)) == 0;
+}
+
+/* ---- the verdicts of eight keys, told at once ---- */
+
+enum { GROUP = 8 };
+
+/* The upper halves of the words. */
+static inline __m256i tops(verdict a, verdict b)
+{
+    return _mm256_castps_si256(
+        _mm256_shuffle_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), 0xdd));
+}
+
+static inline __m128i either_half(__m256i v)
+{
+    return _mm_or_si128(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
+}
+
+/* Packing with saturation keeps the sign, and what is not zero stays so. */
+static inline void tell(const verdict v[GROUP], bool add, seen_answer *answers)
+{
+    __m128i missing; /* 16 bits a key */
+    if (add) {
+        __m256i a =
+            _mm256_packs_epi16(_mm256_packs_epi32(v[0], v[1]), _mm256_packs_epi32(v[2], v[3]));
+        __m256i b =
+            _mm256_packs_epi16(_mm256_packs_epi32(v[4], v[5]), _mm256_packs_epi32(v[6], v[7]));
+        missing = _mm_packs_epi32(either_half(a), either_half(b));
+    } else {
+        __m256i a = _mm256_packs_epi32(tops(v[0], v[1]), tops(v[2], v[3]));
+        __m256i b = _mm256_packs_epi32(tops(v[4], v[5]), tops(v[6], v[7]));
+        missing = _mm_and_si128(either_half(_mm256_packs_epi16(a, b)), _mm_set1_epi8(-128));
+    }
+    __m128i there = _mm_cmpeq_epi16(missing, _mm_setzero_si128());
+    there = _mm_and_si128(_mm_packs_epi16(there, there), _mm_set1_epi8(SEEN_BEFORE));
+    if (!add)
+        there = _mm_or_si128(there, _mm_loadu_si64(answers));
+    _mm_storeu_si64(answers, there);
 }
 
 #include "filter/bloom_body.h"

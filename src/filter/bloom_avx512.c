@@ -1,4 +1,5 @@
 /* The bloom kernel for x86-64 with AVX-512: a line is one vector. */
+#include "filter/bloom_plain.h"
 #include "filter/kernel.h"
 
 #if defined(__x86_64__)
@@ -18,14 +19,14 @@ static inline line_mask make_mask(uint64_t cells, unsigned probes)
     return _mm512_maskz_sllv_epi64((__mmask8)(on | on >> 8), one, at);
 }
 
-static inline bool line_has(const char *line, uint64_t cells, unsigned probes)
+static inline verdict line_has(const char *line, uint64_t cells, unsigned probes)
 {
     const line_mask m = make_mask(cells, probes);
     __m512i missing = _mm512_andnot_si512(_mm512_load_si512(line), m);
     return _mm512_test_epi64_mask(missing, missing) == 0;
 }
 
-static inline bool line_set(char *line, uint64_t cells, unsigned probes)
+static inline verdict line_set(char *line, uint64_t cells, unsigned probes)
 {
     const line_mask m = make_mask(cells, probes);
     __m512i old = _mm512_load_si512(line);

@@ -1,4 +1,5 @@
 /* The bloom kernel for aarch64: a line is four vectors of two words. */
+#include "filter/bloom_plain.h"
 #include "filter/kernel.h"
 
 #if defined(__aarch64__)
@@ -30,7 +31,7 @@ static inline bool none(uint64x2_t missing)
     return (vgetq_lane_u64(missing, 0) | vgetq_lane_u64(missing, 1)) == 0;
 }
 
-static inline bool line_has(const char *line, uint64_t cells, unsigned probes)
+static inline verdict line_has(const char *line, uint64_t cells, unsigned probes)
 {
     const line_mask m = make_mask(cells, probes);
     const uint64_t *p = (const uint64_t *)(const void *)line;
@@ -40,7 +41,7 @@ static inline bool line_has(const char *line, uint64_t cells, unsigned probes)
     return none(missing);
 }
 
-static inline bool line_set(char *line, uint64_t cells, unsigned probes)
+static inline verdict line_set(char *line, uint64_t cells, unsigned probes)
 {
     const line_mask m = make_mask(cells, probes);
     uint64_t *p = (uint64_t *)(void *)line;

@@ -114,8 +114,8 @@ static void test_places_large(void **state)
 static void test_same_bits(void **state)
 {
     (void)state;
-    static const size_t BATCHES[] = {0,   1,   2,   63,  64,   65,   127, 128,
-                                     129, 191, 192, 193, 1000, 2048, 4200};
+    static const size_t BATCHES[] = {0,  1,  2,   7,   8,   9,   15,  63,  64,   65,   71,
+                                     72, 73, 127, 128, 129, 191, 192, 193, 1000, 2048, 4200};
     const sn_kernel *list[4];
     size_t kernels = sn_kernel_list(SEEN_BLOOM, list);
     for (size_t k = 0; k < kernels; k++)
@@ -198,6 +198,45 @@ static void test_every_shape(void **state)
             }
             free(first);
         }
+}
+
+/* Larger than a near cache: one line a key is another loop there, and each batch has another end.
+ */
+static void test_far(void **state)
+{
+    (void)state;
+    const sn_kernel *list[4];
+    size_t kernels = sn_kernel_list(SEEN_BLOOM, list);
+    for (uint32_t probes = 1; probes <= 8; probes++) {
+        sn_geometry g = {SEEN_BLOOM, 1, probes, 3, 2000};
+        unsigned char *bits[4];
+        for (size_t k = 0; k < kernels; k++)
+            bits[k] = lines_new(&g);
+        for (size_t count = 0; count < 170; count += count < 80 ? 1 : 13) {
+            hashes_from(probes * 1000 + count / 2, count, keys);
+            for (size_t i = 3; i < count; i += 3)
+                keys[i] = keys[i / 2]; /* twice in a batch, near and far */
+            for (size_t k = 0; k < kernels; k++) {
+                memset(got, 7, sizeof got);
+                list[k]->add(&g, bits[k], keys, count, got);
+                if (k == 0)
+                    memcpy(want, got, sizeof want);
+                assert_memory_equal(got, want, sizeof want);
+                assert_memory_equal(bits[k], bits[0], sn_geometry_bytes(&g));
+            }
+            for (size_t i = 0; i < count; i += 2)
+                keys[i].lo ^= 1u << i % 30; /* a stranger in the same line */
+            for (size_t k = 0; k < kernels; k++) {
+                memset(got, SEEN_NEW, sizeof got);
+                list[k]->check(&g, bits[k], keys, count, got);
+                if (k == 0)
+                    memcpy(want, got, sizeof want);
+                assert_memory_equal(got, want, sizeof want);
+            }
+        }
+        for (size_t k = 0; k < kernels; k++)
+            free(bits[k]);
+    }
 }
 
 /* ---- counting ---- */
@@ -417,11 +456,17 @@ static void test_union(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_places),         cmocka_unit_test(test_places_large),
-        cmocka_unit_test(test_same_bits),      cmocka_unit_test(test_every_shape),
-        cmocka_unit_test(test_counting_steps), cmocka_unit_test(test_counting_sequences),
-        cmocka_unit_test(test_counting_batch), cmocka_unit_test(test_tally),
-        cmocka_unit_test(test_combine),        cmocka_unit_test(test_union),
+        cmocka_unit_test(test_places),
+        cmocka_unit_test(test_places_large),
+        cmocka_unit_test(test_same_bits),
+        cmocka_unit_test(test_every_shape),
+        cmocka_unit_test(test_far),
+        cmocka_unit_test(test_counting_steps),
+        cmocka_unit_test(test_counting_sequences),
+        cmocka_unit_test(test_counting_batch),
+        cmocka_unit_test(test_tally),
+        cmocka_unit_test(test_combine),
+        cmocka_unit_test(test_union),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
