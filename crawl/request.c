@@ -74,10 +74,21 @@ static bool set_path(sn_request_url *u, const char *text)
            curl_url_set(u->parts, CURLUPART_QUERY, NULL, 0) == CURLUE_OK;
 }
 
+/* A query may be there and empty; later versions of libcurl leave its question mark out. */
+static bool set_target(sn_request_url *u, CURL *easy, const char *path)
+{
+    size_t len = strlen(path);
+    bool needed = len > 1 && path[0] == '/' && path[len - 1] == '?';
+    if (!needed && !u->target)
+        return true;
+    u->target = needed;
+    return curl_easy_setopt(easy, CURLOPT_REQUEST_TARGET, needed ? path : NULL) == CURLE_OK;
+}
+
 bool sn_request_url_set(sn_request_url *u, CURL *easy, const char *text)
 {
     if (set_path(u, text))
-        return true;
+        return set_target(u, easy, text + u->origin_len);
     size_t len = origin_len(text);
     u->origin_len = 0;
     /* What is not absolute would be taken as a link on the page before. */
@@ -92,5 +103,6 @@ bool sn_request_url_set(sn_request_url *u, CURL *easy, const char *text)
         memcpy(u->origin, text, len);
         u->origin_len = len;
     }
-    return curl_easy_setopt(easy, CURLOPT_CURLU, u->parts) == CURLE_OK;
+    return curl_easy_setopt(easy, CURLOPT_CURLU, u->parts) == CURLE_OK &&
+           set_target(u, easy, text + len);
 }

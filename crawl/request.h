@@ -15,6 +15,7 @@ struct curl_slist *sn_request_headers(const char *agent);
 typedef struct sn_request_url {
     CURLU *parts;
     size_t origin_len; /* 0: not known */
+    bool target;       /* the last one was given to libcurl as it goes over the wire */
     char origin[SN_REQUEST_ORIGIN_MAX];
 } sn_request_url;
 

@@ -153,7 +153,8 @@ static void test_liars(void **state)
     liar(":5\r\n", SEEN_ERR_SERVER, "is it Redis?");
     liar("*-1\r\n", SEEN_ERR_SERVER, "is it Redis?");
     liar("*2\r\n$6\r\nformat\r\n$1\r\n1\r\n", SEEN_ERR_FORMAT, "damaged");
-    liar("*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n:1\r\n", SEEN_ERR_NETWORK, "");
+    liar("*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n:1\r\n",
+         SEEN_ERR_NETWORK, "");
     liar("*0\r\n", SEEN_ERR_NOT_FOUND, "create it first");
     liar("$99999999999\r\n", SEEN_ERR_NETWORK, "");
     liar("*2147483647\r\n", SEEN_ERR_NETWORK, "");
