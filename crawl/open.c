@@ -247,6 +247,15 @@ static seen_status not_a_url(sn_engine *e, const char *url)
         "%.200s is not a URL that can be crawled: http://HOST/ or https://HOST/ is", url);
 }
 
+/* One URL of a host will do, where only the host counts: a crawl may be gone on with any number of
+ * times with the same URLs. */
+static bool add_start(sn_engine *e, const char *url, size_t len)
+{
+    bool known = (sn_scope_kind)e->options->scope == SN_SCOPE_HOST &&
+                 sn_scope_check(e->scope, url, len) != SN_SCOPE_OTHER_HOST;
+    return known || (sn_scope_add_seed(e->scope, url, len) && remember_seed(e, url, len));
+}
+
 static seen_status admit_starts(sn_engine *e)
 {
     const sn_crawl_options *o = e->options;
@@ -257,7 +266,7 @@ static seen_status admit_starts(sn_engine *e)
         size_t n = sn_admit_resolve(e, url, strlen(url), NULL, 0);
         if (n == 0 || n > o->max_url)
             return not_a_url(e, url);
-        if (!sn_scope_add_seed(e->scope, e->scratch, n) || !remember_seed(e, e->scratch, n))
+        if (!add_start(e, e->scratch, n))
             return sn_crawl_fail_memory(e->error);
         seen_status status = sn_admit(e, NULL, e->scratch, n,
                                       sn_known_hash(e->known, e->scratch, n), 0, 0, SN_KIND_PAGE);

@@ -20,6 +20,7 @@ for pages in 1 2 3 4 5 6 7; do
 done
 sort -u log -o log
 expect "a start URL that moved, in steps"
+printf 'http://127.3.0.%s\n' "1:$PORT_SERVER/" "2:$PORT_SERVER/home" | diff - state/seeds || fail "the seeds"
 pages pages.jsonl > whole
 pages steps.jsonl | diff whole - || fail "other pages in steps"
 
