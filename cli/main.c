@@ -37,14 +37,13 @@ static int print_version(void)
 }
 
 /* A closed stdin, stdout or stderr would give its number to the first file opened, which could
- * then be written by mistake. */
+ * then be written by mistake. What holds the number can be neither read nor written: nothing to
+ * read is not the end of a file, and lines that nobody gets must not be remembered as printed. */
 static void hold_standard_files(void)
 {
-    for (int fd = open("/dev/null", O_RDWR | O_CLOEXEC); fd >= 0; fd = dup(fd))
-        if (fd > STDERR_FILENO) {
-            close(fd);
-            break;
-        }
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_PATH) != fd)
+            return;
 }
 
 static int run_command(int argc, char **argv)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 typedef struct merge_own {
@@ -103,6 +104,27 @@ static void sync_folder(const char *path)
     }
 }
 
+/* A rename would take the place of a device or a fifo as well. */
+static bool is_special(const char *path)
+{
+    struct stat at;
+    return !lstat(path, &at) && !S_ISREG(at.st_mode) && !S_ISLNK(at.st_mode) &&
+           !S_ISDIR(at.st_mode);
+}
+
+/* Tells of a failure by the names that the user knows: the union stands for the filter that it was
+ * made like where filters do not fit together, else for OUT. */
+static int fail_file(const sn_args *args, const char *temporary, const seen_error *error)
+{
+    seen_error told = *error;
+    bool unlike = error->status == SEEN_ERR_MISMATCH || error->status == SEEN_ERR_KIND;
+    const char *at = strstr(error->message, temporary);
+    if (at)
+        snprintf(told.message, sizeof told.message, "%.*s%s%s", (int)(at - error->message),
+                 error->message, args->operands[unlike ? 1 : 0], at + strlen(temporary));
+    return sn_trouble_error(&told);
+}
+
 /* A file: built beside its place, synced, and then given its name. */
 static int merge_file(const sn_args *args, bool replace)
 {
@@ -110,6 +132,8 @@ static int merge_file(const sn_args *args, bool replace)
     seen_error error = {0};
     seen_set *set;
     const char *out = args->operands[0];
+    if (replace && is_special(out))
+        return sn_trouble("%s: not a regular file, and not replaced", sn_show_where(shown, out));
     if (!sn_name_beside(out, temporary, sizeof temporary))
         return SN_EXIT_TROUBLE;
     seen_status status = build(args, temporary, &set, &error);
@@ -117,7 +141,7 @@ static int merge_file(const sn_args *args, bool replace)
         status = seen_close_checked(set, &error);
     if (status != SEEN_OK) {
         unlink(temporary);
-        return sn_trouble_error(&error);
+        return fail_file(args, temporary, &error);
     }
     /* link() and not rename(): it never replaces. */
     if ((replace ? rename(temporary, out) : link(temporary, out)) != 0) {

@@ -157,6 +157,11 @@ static bool set_value(const sn_option *option, void *base, const char *text, sn_
     case SN_NUMBER:
         return sn_parse_number(text, target, why);
     case SN_STRING:
+        /* An empty DIR is the default one: TMPDIR may be set to nothing. */
+        if (!*text && option->choices && !strcmp(option->choices, "FILE")) {
+            snprintf(why->text, sizeof why->text, "the name is empty");
+            return false;
+        }
         *(const char **)target = text;
         return true;
     case SN_LIST:
@@ -261,6 +266,9 @@ static int check_operands(const sn_args *args)
     if (count > command->max_operands)
         return sn_trouble("%s does not take '%s': seen %s %s", command->name,
                           args->operands[command->max_operands], command->name, command->synopsis);
+    for (size_t i = 0; i < count; i++)
+        if (!*args->operands[i])
+            return sn_trouble("an operand of %s is an empty name", command->name);
     return SN_EXIT_OK;
 }
 

@@ -47,6 +47,7 @@ static const sn_option plan_options[] = {
      .argument = "SIZE",
      .type = SN_SIZE,
      .offset = offsetof(sn_sets_own, memory),
+     .min = 1,
      .help = "memory of the whole process [half of what is free]",
      .more = "At least 16 MiB. A line may be as long as a sixteenth of it, divided by the threads "
              "and one."},
@@ -65,11 +66,13 @@ static const sn_option plan_options[] = {
      .argument = "LINES",
      .type = SN_COUNT,
      .offset = offsetof(sn_sets_own, assume_lines),
+     .min = 1,
      .help = "with --explain: plan for files of so many lines, and look at none"},
     {.name = "assume-bytes",
      .argument = "BYTES",
      .type = SN_COUNT,
      .offset = offsetof(sn_sets_own, assume_bytes),
+     .min = 1,
      .help = "with --assume-lines: the length of a line with its end [64]"},
 };
 const sn_group sn_group_sets_plan = {

@@ -69,6 +69,7 @@ void sn_signal_install(void)
     sigaction(SIGBUS, &action, NULL);
     action.sa_handler = SIG_IGN;
     sigaction(SIGPIPE, &action, NULL);
+    sigaction(SIGXFSZ, &action, NULL); /* past a limit of sizes the write fails, and is told */
 }
 
 bool sn_stopped(void)

@@ -195,7 +195,7 @@ typedef struct seen_options {
 } seen_options;
 
 /* Flags of seen_create and seen_open. */
-#define SEEN_REPLACE 1u   /* create: replace an existing file, atomically */
+#define SEEN_REPLACE 1u   /* create: replace an existing regular file, atomically */
 #define SEEN_IF_ABSENT 2u /* create: open it where it exists, provided that its numbers agree */
 #define SEEN_READ_ONLY 4u /* open: check and info only */
 #define SEEN_ALONE                                                                                 \

@@ -123,6 +123,14 @@ static int open_folder(const char *path)
     return fd;
 }
 
+/* A rename would take the place of a device or a fifo as well, which nobody means. */
+static bool is_special(const char *path)
+{
+    struct stat at;
+    return lstat(path, &at) == 0 && !S_ISREG(at.st_mode) && !S_ISLNK(at.st_mode) &&
+           !S_ISDIR(at.st_mode);
+}
+
 static bool take_place(const char *from, const char *to, bool replace)
 {
     if (replace)
@@ -145,6 +153,9 @@ seen_status sn_io_temp_publish(sn_io_temp *temp, const char *path, bool replace,
     int folder = open_folder(path);
     if (folder < 0)
         status = sn_error_system(error, errno, path, "open the folder");
+    else if (replace && is_special(path))
+        status = sn_error_set(error, SEEN_ERR_ARGUMENT, "%s: not a regular file, and not replaced",
+                              path);
     else if (fsync(temp->fd) != 0)
         status = sn_error_system(error, errno, path, "sync");
     else if (!take_place(temp->path, path, replace))
