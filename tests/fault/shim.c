@@ -35,7 +35,7 @@ static uint64_t *record_to;
 static long record_room;
 
 void fault_arm(long n, int how);
-void fault_arm_place(uint64_t place, int how);
+void fault_arm_place(uint64_t place, long n, int how);
 void fault_record(uint64_t *places, long room);
 int fault_disarm(void);
 long fault_counted(void);
@@ -51,9 +51,10 @@ void fault_arm(long n, int how)
     left = n;
 }
 
-void fault_arm_place(uint64_t place, int how)
+/* Only calls from `place` count. */
+void fault_arm_place(uint64_t place, long n, int how)
 {
-    fault_arm(1, how);
+    fault_arm(n, how);
     armed_place = place;
 }
 

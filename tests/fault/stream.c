@@ -1,8 +1,11 @@
 /* Every call of uniq, common and except into the system fails in turn, is cut short, interrupted.
  *
- *     LD_PRELOAD=libfault_shim.so stream [MOST]     MOST calls of each job, drawn; 0: each of them;
- *                                                   default: the calls from places in the code that
- *                                                   no job before had, one from each
+ *     LD_PRELOAD=libfault_shim.so stream            one call from each place in the code that calls
+ *                                                   and that no job before had
+ *     LD_PRELOAD=libfault_shim.so stream MOST       MOST calls of each job, drawn
+ *     LD_PRELOAD=libfault_shim.so stream 0          every call of each job, but of the calls from
+ *                                                   one place the first four, then the 8th, 16th,
+ *                                                   32nd ... and the last
  *
  * The jobs are commands in memory so small that they need temporary files. After each run the
  * result is right, or the status is 2, with a sentence, and what was there under the name of the
@@ -23,7 +26,7 @@ enum { LINES = 140000, VALUES = 200000, LONGEST = 8 };
 static const char OLD[] = "what was there\n";
 
 static void (*fault_arm)(long n, int mode);
-static void (*fault_arm_place)(uint64_t place, int mode);
+static void (*fault_arm_place)(uint64_t place, long n, int mode);
 static void (*fault_record)(uint64_t *places, long room);
 static int (*fault_disarm)(void);
 static long (*fault_counted)(void);
@@ -60,6 +63,8 @@ static const job JOBS[] = {
     {.words = "uniq -q --exact a --dropped rest -o out", .second = true},
     {.words = "uniq -q -p 1e-12 -f set -o out a", .memory = true, .second = true},
     {.words = "uniq -q -p 1e-12 -f set a", .memory = true, .printed = true},
+    {.words = "uniq -q -p 1e-12 -f set --dropped rest a -o out", .memory = true, .second = true},
+    {.words = "uniq -q --exact -i a -o out"},
     {.words = "uniq -q --exact c -o out.gz", .tool = "gzip", .packed = "out.gz"},
     {.words = "uniq -q --exact c -o out.zst", .tool = "zstd -q", .packed = "out.zst"},
     {.words = "uniq -q --exact c -o out", .tool = "xz"},
@@ -91,7 +96,7 @@ static struct board {
     uint64_t place[CALLS_MAX]; /* of the calls of a run without a fault */
 } * board;
 
-/* What fails: call `n`, or, if `place` is not 0, the first call from there. */
+/* What fails: call `n`; if `place` is not 0, the n-th call from there. */
 typedef struct fault {
     int mode;
     long n;
@@ -255,7 +260,7 @@ static void be_child(const job *j, fault f)
     if (f.n == NONE.n)
         fault_record(board->place, CALLS_MAX);
     if (f.place)
-        fault_arm_place(f.place, f.mode);
+        fault_arm_place(f.place, f.n, f.mode);
     else
         fault_arm(f.n, f.mode);
     int status = run_command(j->words);
@@ -373,40 +378,61 @@ static bool broken_by(const job *j, const text *right, fault f)
     return true;
 }
 
-static uint64_t known[MODES][PLACES_MAX]; /* places that had their fault; open addressing */
+/* ---- which calls ---- */
 
-static bool is_new_place(int mode, uint64_t place)
+/* Places and how often they called; open addressing. */
+typedef struct places {
+    uint64_t place[PLACES_MAX];
+    uint32_t calls[PLACES_MAX];
+} places;
+
+static uint32_t *calls_of(places *p, uint64_t place)
 {
-    uint64_t *row = known[mode];
-    for (size_t i = place % PLACES_MAX;; i = (i + 1) % PLACES_MAX) {
-        if (row[i] == place)
-            return false;
-        if (!row[i]) {
-            row[i] = place;
-            return true;
-        }
+    size_t i = place % PLACES_MAX;
+    while (p->place[i] && p->place[i] != place)
+        i = (i + 1) % PLACES_MAX;
+    p->place[i] = place;
+    return &p->calls[i];
+}
+
+/* A job that calls from one place thousands of times does the same each time. */
+static bool is_telling(uint32_t time, uint32_t last)
+{
+    return time <= 4 || time == last || (time & (time - 1)) == 0;
+}
+
+/* The calls of the last run that are worth a fault, as the top of this file says. */
+static size_t choose_calls(int mode, long most, long calls, fault *faults)
+{
+    static places known[MODES], all, now;
+    size_t count = 0;
+    memset(&all, 0, sizeof all);
+    memset(&now, 0, sizeof now);
+    for (long i = 0; i < calls; i++)
+        ++*calls_of(&all, board->place[i]);
+    for (long i = 0; i < calls; i++) {
+        uint64_t place = board->place[i];
+        uint32_t time = ++*calls_of(&now, place);
+        if (most > 0 && calls > most ? i < most : most > 0)
+            faults[count++] =
+                (fault){.mode = mode, .n = calls > most ? 1 + (long)below((uint64_t)calls) : i + 1};
+        else if (most == 0 ? is_telling(time, *calls_of(&all, place))
+                           : most < 0 && ++*calls_of(&known[mode], place) == 1)
+            faults[count++] = (fault){.mode = mode, .n = time, .place = place};
     }
+    return count;
 }
 
 /* The faults of a job in one way to fail; *calls: how many calls it has. */
 static size_t choose_faults(const job *j, const text *right, int mode, long most, fault *faults,
                             long *calls)
 {
-    size_t count = 0;
     fault none = NONE;
     none.mode = mode;
     if (broken_by(j, right, none))
         die(j->words, "does not work");
     *calls = board->calls < CALLS_MAX ? board->calls : CALLS_MAX;
-    bool all = most == 0 || (most > 0 && *calls <= most);
-    for (long i = 0; i < *calls; i++) {
-        if (most < 0 && is_new_place(mode, board->place[i]))
-            faults[count++] = (fault){.mode = mode, .n = i + 1, .place = board->place[i]};
-        else if (all || (most > 0 && i < most))
-            faults[count++] =
-                (fault){.mode = mode, .n = all ? i + 1 : 1 + (long)below((uint64_t)*calls)};
-    }
-    return count;
+    return choose_calls(mode, most, *calls, faults);
 }
 
 static size_t tried, misses; /* threads may call less often than was counted */
