@@ -266,9 +266,6 @@ static int check_operands(const sn_args *args)
     if (count > command->max_operands)
         return sn_trouble("%s does not take '%s': seen %s %s", command->name,
                           args->operands[command->max_operands], command->name, command->synopsis);
-    for (size_t i = 0; i < count; i++)
-        if (!*args->operands[i])
-            return sn_trouble("an operand of %s is an empty name", command->name);
     return SN_EXIT_OK;
 }
 
@@ -284,7 +281,9 @@ int sn_args_parse(const sn_command *command, int argc, char **argv, sn_args *arg
     while (p.next < argc) {
         char *word = argv[p.next++];
         int status = SN_EXIT_OK;
-        if (options_over || word[0] != '-' || !word[1])
+        if (!word[0])
+            status = sn_trouble("an operand of %s is an empty name", command->name);
+        else if (options_over || word[0] != '-' || !word[1])
             args->operands[args->operand_count++] = word;
         else if (!strcmp(word, "--"))
             options_over = true;

@@ -424,8 +424,10 @@ seen_status sn_decoder_step(sn_decoder *d, const uint8_t *in, size_t length, siz
         status = between_frames(d, in, length, used, last, &begins, error);
         if (status != SEEN_OK || !begins)
             return status;
-        if (!d->codec->reset || !d->codec->reset(d))
+        if (!d->codec->reset)
             return fail_behind(d, error);
+        if (!d->codec->reset(d))
+            return fail_bad(d, STEP_MEMORY, error);
         d->inside = true;
     }
     if (d->head_length) {
