@@ -1,6 +1,7 @@
 /* From bytes as they come to blocks of whole lines. */
 #include "stream/reader.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -152,8 +153,8 @@ seen_status sn_reader_fill(sn_reader *reader, sn_block *block, bool *got, seen_e
             *got = whole > 0;
             return SEEN_OK;
         }
-        if (block->length > reader->line_max && !whole)
-            return grow(reader, block, error);
+        /* A longer line fills the block, and read_on has refused it. */
+        assert(whole || block->length <= reader->line_max);
         bool more;
         reader->offset = 0;
         status = sn_input_next(reader->input, &more, error);

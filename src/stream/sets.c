@@ -1,6 +1,7 @@
 /* The lines of A that are in B, or that are not: measuring, and going the way that was planned. */
 #include "stream/sets.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -280,10 +281,9 @@ static seen_status go(sn_sets *s, sn_sets_end *end, seen_error *error)
     case SN_SETS_APPROX:
         status = go_approx(s, error);
         return status == SEEN_OK && !sn_sets_stopped(s) ? print_by_filter(s, end, error) : status;
-    case SN_SETS_GIVEN:
-        return print_by_filter(s, end, error);
     default:
-        return sn_stream_fail(error, SEEN_ERR_ARGUMENT, "no plan was made");
+        assert(s->plan.way == SN_SETS_GIVEN);
+        return print_by_filter(s, end, error);
     }
 }
 

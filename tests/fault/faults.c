@@ -210,9 +210,9 @@ static void unite_strict(void)
     options.when_full = SEEN_FULL_REFUSE;
     if (!good(seen_create(NULL, &options, 0, &into, &e), &e, "create"))
         return;
-    uint64_t mine = add_range(into, 0, 50), theirs = 0;
+    uint64_t mine = add_range(into, 0, 200), theirs = 0; /* by the counters too many together */
     if (good(seen_create_like(NULL, into, 0, &from, &e), &e, "like")) {
-        theirs = add_range(from, 100, 50);
+        theirs = add_range(from, 100, 200);
         if (!good(seen_merge(into, from, &e), &e, "merge"))
             theirs = 0;
         seen_close(from);

@@ -77,6 +77,44 @@ static void test_grows(void **state)
     check_model(&(sn_cascade_options){.capacity = 500, .error_rate = 0.001}, 100000, 4);
 }
 
+/* No more filters can be opened, and one that does not take what it is given. */
+static void test_refuses(void **state)
+{
+    (void)state;
+    sn_cascade c;
+    seen_error error = {0};
+    seen_answer answers[2];
+    sn_cascade_options options = {.capacity = 1, .error_rate = 0.01};
+    assert_int_equal(sn_cascade_open(&c, &options, NULL), SEEN_OK);
+    seen_status status = SEEN_OK;
+    uint64_t key = 0;
+    for (; status == SEEN_OK && key < 1000; key++) {
+        seen_hash hash = hash_of(key, &c.hasher);
+        for (size_t i = 0; i < c.count; i++)
+            c.capacity[i] = 1; /* or the last would be as large as all keys there are */
+        c.keys[c.count - 1] = 1;
+        status = sn_cascade_add(&c, &hash, 1, answers, &error);
+    }
+    assert_int_equal(status, SEEN_ERR_FULL);
+    assert_int_equal(c.count, SN_CASCADE_MAX);
+    assert_non_null(strstr(error.message, "use --exact"));
+    sn_cascade_close(&c);
+
+    assert_int_equal(sn_cascade_open(&c, &options, NULL), SEEN_OK);
+    seen_hash hashes[2] = {hash_of(1, &c.hasher), hash_of(2, &c.hasher)};
+    c.keys[0] = c.capacity[0] = 1;
+    assert_int_equal(sn_cascade_add(&c, hashes, 1, answers, NULL), SEEN_OK);
+    assert_int_equal(c.count, 2);
+    seen_set *file, *taken = c.set[1];
+    seen_options made = {.size = sizeof made, .capacity = 100, .error_rate = 0.01};
+    assert_int_equal(seen_create(scratch("set"), &made, 0, &file, NULL), SEEN_OK);
+    seen_close(file);
+    assert_int_equal(seen_open(scratch("set"), NULL, SEEN_READ_ONLY, &c.set[1], NULL), SEEN_OK);
+    assert_int_equal(sn_cascade_add(&c, hashes + 1, 1, answers, &error), SEEN_ERR_PERMISSION);
+    seen_close(taken);
+    sn_cascade_close(&c);
+}
+
 static void test_bounded(void **state)
 {
     (void)state;
@@ -153,8 +191,8 @@ int main(void)
     seed_from_environment();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_estimated), cmocka_unit_test(test_grows),
-        cmocka_unit_test(test_bounded),   cmocka_unit_test(test_plan),
-        cmocka_unit_test(test_pending),
+        cmocka_unit_test(test_refuses),   cmocka_unit_test(test_bounded),
+        cmocka_unit_test(test_plan),      cmocka_unit_test(test_pending),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

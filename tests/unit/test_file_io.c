@@ -135,6 +135,12 @@ static void test_temp(void **state)
     data = file_bytes(at("file"), &size);
     assert_int_equal(size, 5);
     free(data);
+    /* A fifo is no file to be replaced. */
+    assert_int_equal(mkfifo(at("fifo"), 0600), 0);
+    OK(sn_io_temp_open(at("fifo"), &temp, error));
+    FAILS(SEEN_ERR_ARGUMENT, sn_io_temp_publish(&temp, at("fifo"), true, error));
+    assert_true(S_ISFIFO(mode_of(at("fifo"))));
+    assert_int_equal(unlink(at("fifo")), 0);
     /* A symbolic link is replaced itself; what it points to is left alone. */
     assert_int_equal(symlink("file", at("sym")), 0);
     OK(sn_io_temp_open(at("sym"), &temp, error));

@@ -199,6 +199,27 @@ static void test_refused(void **state)
     assert_null(strchr(error.message, '\x1b'));
 }
 
+/* A file that this user may not read is told before any work is done. */
+static void test_forbidden(void **state)
+{
+    (void)state;
+    write_file(scratch("sealed"), "a\n", 2);
+    assert_int_equal(chmod(scratch("sealed"), 0), 0);
+    /* As a user: root reads all. */
+    uid_t user = getuid();
+    if (user == 0)
+        assert_int_equal(setreuid(65534, (uid_t)-1), 0);
+    const char *path = scratch("sealed");
+    sn_input *input = NULL;
+    seen_error error = {0};
+    seen_status status = sn_input_open(&path, 1, NULL, &input, &error);
+    if (user == 0)
+        assert_int_equal(setreuid(0, (uid_t)-1), 0);
+    assert_int_equal(status, SEEN_ERR_PERMISSION);
+    assert_null(input);
+    assert_non_null(strstr(error.message, "Permission denied"));
+}
+
 static void test_reread(void **state)
 {
     (void)state;
@@ -401,13 +422,21 @@ int main(void)
 {
     seed_from_environment();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain),      cmocka_unit_test(test_several),
-        cmocka_unit_test(test_compressed), cmocka_unit_test(test_frames),
-        cmocka_unit_test(test_cut_short),  cmocka_unit_test(test_something_behind),
-        cmocka_unit_test(test_damaged),    cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_reread),     cmocka_unit_test(test_redirected),
-        cmocka_unit_test(test_pipe),       cmocka_unit_test(test_stop_wakes_a_reader),
-        cmocka_unit_test(test_estimate),   cmocka_unit_test(test_same_file),
+        cmocka_unit_test(test_plain),
+        cmocka_unit_test(test_several),
+        cmocka_unit_test(test_compressed),
+        cmocka_unit_test(test_frames),
+        cmocka_unit_test(test_cut_short),
+        cmocka_unit_test(test_something_behind),
+        cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_forbidden),
+        cmocka_unit_test(test_reread),
+        cmocka_unit_test(test_redirected),
+        cmocka_unit_test(test_pipe),
+        cmocka_unit_test(test_stop_wakes_a_reader),
+        cmocka_unit_test(test_estimate),
+        cmocka_unit_test(test_same_file),
     };
     return cmocka_run_group_tests(tests, scratch_begin, scratch_end);
 }

@@ -246,6 +246,27 @@ static void test_full_disk(void **state)
     sn_output_abandon(output);
 }
 
+/* A file that this user may not write is left alone, although its folder would let it go. */
+static void test_forbidden(void **state)
+{
+    (void)state;
+    write_file(scratch("sealed"), "a\n", 2);
+    assert_int_equal(chmod(scratch("sealed"), 0444), 0);
+    /* As a user: root writes all. */
+    uid_t user = getuid();
+    if (user == 0)
+        assert_int_equal(setreuid(65534, (uid_t)-1), 0);
+    sn_output *output = NULL;
+    seen_error error = {0};
+    seen_status status = sn_output_open(scratch("sealed"), '\n', NULL, &output, &error);
+    if (user == 0)
+        assert_int_equal(setreuid(0, (uid_t)-1), 0);
+    assert_int_equal(status, SEEN_ERR_PERMISSION);
+    assert_null(output);
+    assert_non_null(strstr(error.message, "cannot replace"));
+    assert_file_is(scratch("sealed"), "a\n", 2);
+}
+
 static void test_refused(void **state)
 {
     (void)state;
@@ -270,6 +291,7 @@ int main(void)
         cmocka_unit_test(test_closed_pipe),
         cmocka_unit_test(test_full_disk),
         cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_forbidden),
         cmocka_unit_test(test_large),
         cmocka_unit_test(test_pipe_that_does_not_wait),
     };

@@ -1,4 +1,5 @@
 /* The engine of common and except against a model, on every way, also where the plan was wrong. */
+#include "store/store.h"
 #include "stream/sets.h"
 
 #include <fcntl.h>
@@ -279,6 +280,37 @@ static void approximate(void **unused)
     }
 }
 
+static seen_status measure_fails(seen_set *set, seen_info *info, seen_error *error)
+{
+    (void)set;
+    (void)info;
+    error->status = SEEN_ERR_IO;
+    snprintf(error->message, sizeof error->message, "the server went away");
+    return SEEN_ERR_IO;
+}
+
+/* A filter in the place of B that cannot tell its rate. */
+static void given_fails(void **unused)
+{
+    (void)unused;
+    seen_set *set;
+    seen_options options = {.size = sizeof options, .capacity = 1000, .error_rate = 0.01};
+    assert_int_equal(seen_create(NULL, &options, 0, &set, NULL), SEEN_OK);
+    trial t = trial_of(0, 1, SN_SETS_ANY);
+    t.options.given = set;
+    t.options.way = SN_SETS_GIVEN;
+    assert_int_equal(run_trial(&t), SEEN_OK);
+    assert_int_equal(t.result.written, 0);
+    const sn_store_ops *good = set->ops;
+    sn_store_ops broken = *good;
+    broken.measure = measure_fails;
+    set->ops = &broken;
+    assert_int_equal(run_trial(&t), SEEN_ERR_IO);
+    assert_string_equal(t.error.message, "the server went away");
+    set->ops = good;
+    seen_close(set);
+}
+
 static sn_sets_news news;
 
 /* Waits for the second pass, and adds a line to A. */
@@ -312,9 +344,10 @@ static void changed_file(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_way),   cmocka_unit_test(wrong_slices),
-        cmocka_unit_test(changes_way), cmocka_unit_test(changes_way_of_pipe),
-        cmocka_unit_test(approximate), cmocka_unit_test(changed_file),
+        cmocka_unit_test(every_way),    cmocka_unit_test(wrong_slices),
+        cmocka_unit_test(changes_way),  cmocka_unit_test(changes_way_of_pipe),
+        cmocka_unit_test(approximate),  cmocka_unit_test(given_fails),
+        cmocka_unit_test(changed_file),
     };
     return cmocka_run_group_tests(tests, make_files, remove_files);
 }

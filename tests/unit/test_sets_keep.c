@@ -1,11 +1,24 @@
 /* The map of lines: in one piece, and range by range. */
-#include "stream/sets_keep.h"
-
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
+
+static bool malloc_fails;
+
+static void *faulty_malloc(size_t bytes)
+{
+    return malloc_fails ? NULL : malloc(bytes);
+}
+
+/* The source itself, with an allocator that fails when told to. */
+#define malloc faulty_malloc
+#include "stream/sets_keep.c"
+#undef malloc
 
 static bool chosen(uint64_t line)
 {
@@ -56,8 +69,47 @@ static void ranges(void **unused)
     there_and_back(300000, 0, 100000);
 }
 
+/* More ranges than a spill has parts: fewer and larger ones. */
+static void most_ranges(void **unused)
+{
+    (void)unused;
+    sn_keep keep;
+    uint64_t lines = (uint64_t)1 << 33;
+    assert_int_equal(sn_keep_open(&keep, lines, 0, NULL, NULL), SEEN_OK);
+    assert_int_equal(keep.ranges, SN_SPILL_PARTS_MAX);
+    assert_true(keep.range * keep.ranges >= lines);
+    seen_answer answer = SEEN_UNKNOWN;
+    assert_int_equal(sn_keep_set(&keep, lines - 1, NULL), SEEN_OK);
+    assert_int_equal(sn_keep_finish(&keep, NULL), SEEN_OK);
+    assert_int_equal(sn_keep_ask(&keep, lines - 1, 1, &answer, NULL), SEEN_OK);
+    assert_int_equal(answer, SEEN_BEFORE);
+    assert_int_equal(sn_keep_ask(&keep, lines - 2, 1, &answer, NULL), SEEN_OK);
+    assert_int_equal(answer, SEEN_NEW);
+    sn_keep_close(&keep);
+}
+
+static void no_memory_to_load(void **unused)
+{
+    (void)unused;
+    sn_keep keep;
+    seen_answer answer = SEEN_UNKNOWN;
+    seen_error error = {0};
+    assert_int_equal(sn_keep_open(&keep, 100000, 4096, NULL, NULL), SEEN_OK);
+    assert_int_equal(sn_keep_set(&keep, 5, NULL), SEEN_OK);
+    assert_int_equal(sn_keep_finish(&keep, NULL), SEEN_OK);
+    malloc_fails = true;
+    assert_int_equal(sn_keep_ask(&keep, 5, 1, &answer, &error), SEEN_ERR_MEMORY);
+    malloc_fails = false;
+    assert_int_equal(error.status, SEEN_ERR_MEMORY);
+    assert_int_equal(sn_keep_ask(&keep, 5, 1, &answer, &error), SEEN_OK);
+    assert_int_equal(answer, SEEN_BEFORE);
+    sn_keep_close(&keep);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(one_piece), cmocka_unit_test(ranges)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(one_piece), cmocka_unit_test(ranges),
+                                       cmocka_unit_test(most_ranges),
+                                       cmocka_unit_test(no_memory_to_load)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -124,12 +124,35 @@ static void full_disk(void **unused)
     sn_spill_close(spill);
 }
 
+/* Somebody else makes the temporary file shorter. */
+static void made_shorter(void **unused)
+{
+    (void)unused;
+    seen_error error = {0};
+    sn_spill *spill = NULL;
+    seen_hash hashes[100];
+    size_t count;
+    uint64_t base;
+    int next = dup(STDIN_FILENO); /* the number that the file will get */
+    assert_true(next >= 0);
+    close(next);
+    assert_int_equal(sn_spill_open(NULL, 1, 1 << 20, 0, &spill, &error), SEEN_OK);
+    for (uint64_t key = 0; key < 100; key++)
+        assert_int_equal(sn_spill_add(spill, hash_of(key), key, &error), SEEN_OK);
+    assert_int_equal(sn_spill_finish(spill, &error), SEEN_OK);
+    assert_int_equal(sn_spill_read(spill, 0, 0, hashes, &count, &base, &error), SEEN_OK);
+    assert_int_equal(count, 100);
+    assert_int_equal(ftruncate(next, 50 * sizeof *hashes), 0);
+    assert_int_equal(sn_spill_read(spill, 0, 0, hashes, &count, &base, &error), SEEN_ERR_IO);
+    assert_non_null(strstr(error.message, "became shorter"));
+    sn_spill_close(spill);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(comes_back),
-        cmocka_unit_test(wide_numbers),
-        cmocka_unit_test(no_such_folder),
+        cmocka_unit_test(comes_back),   cmocka_unit_test(made_shorter),
+        cmocka_unit_test(wide_numbers), cmocka_unit_test(no_such_folder),
         cmocka_unit_test(full_disk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -59,6 +59,32 @@ static void check_range(const sn_table *table, uint64_t first, uint64_t count, s
     }
 }
 
+/* By several threads' way too, a full table knows what it has and takes nothing new. */
+static void full_for_any(void **unused)
+{
+    (void)unused;
+    sn_table *table = open_table(1 << 20, 0);
+    seen_hash hashes[BATCH];
+    seen_answer answers[BATCH];
+    uint64_t key = 0;
+    for (size_t done = BATCH; done == BATCH; key += done) {
+        for (size_t i = 0; i < BATCH; i++)
+            hashes[i] = hash_of(key + i);
+        done = sn_table_add_any(table, hashes, BATCH, answers);
+        assert_true(key < 1000000);
+    }
+    uint64_t count = sn_table_count(table);
+    for (size_t i = 0; i < BATCH; i++)
+        hashes[i] = hash_of(i);
+    assert_int_equal(sn_table_add_any(table, hashes, BATCH, answers), BATCH);
+    for (size_t i = 0; i < BATCH; i++)
+        assert_int_equal(answers[i], SEEN_BEFORE);
+    hashes[7] = hash_of(~(uint64_t)0);
+    assert_int_equal(sn_table_add_any(table, hashes, BATCH, answers), 7);
+    assert_int_equal(sn_table_count(table), count);
+    sn_table_close(table);
+}
+
 static void add_and_check(void **unused)
 {
     (void)unused;
@@ -462,6 +488,7 @@ static void several_threads(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(full_for_any),
         cmocka_unit_test(add_and_check),
         cmocka_unit_test(equal_in_one_batch),
         cmocka_unit_test(equal_across_growth),

@@ -1,11 +1,27 @@
 /* Temporary files, and what lies in them: records, maps, copies. */
 #include "stream/copy.h"
-#include "stream/keepmap.h"
 #include "stream/records.h"
 #include "stream/temp.h"
 #include "test_stream.h"
 
 #include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+static bool mmap_fails;
+
+static void *faulty_mmap(void *at, size_t bytes, int protection, int flags, int fd, off_t offset)
+{
+    errno = ENOMEM;
+    return mmap_fails ? MAP_FAILED : mmap(at, bytes, protection, flags, fd, offset);
+}
+
+/* The source itself, with mappings that fail when told to. */
+#define mmap faulty_mmap
+#include "stream/keepmap.c"
+#undef mmap
 
 static unsigned files_in_scratch(void)
 {
@@ -146,13 +162,78 @@ static void test_copy(void **state)
     sn_copy_close(&copy);
 }
 
+/* A folder whose name leaves no room for that of a file in it. */
+static void test_long_name(void **state)
+{
+    (void)state;
+    char dir[4095];
+    memset(dir, 'x', sizeof dir);
+    for (size_t i = 0; i < sizeof dir; i += 2)
+        dir[i] = '/';
+    dir[sizeof dir - 1] = '\0';
+    sn_temp *temp = NULL;
+    seen_error error = {0};
+    assert_int_equal(sn_temp_open(dir, 0, &temp, &error), SEEN_ERR_IO); /* not: it is not there */
+    assert_null(temp);
+}
+
+/* Somebody else makes a temporary file shorter, or it cannot be emptied. */
+static void test_meddled_with(void **state)
+{
+    (void)state;
+    sn_records records;
+    seen_hash hashes[4];
+    size_t got;
+    uint64_t base;
+    seen_error error = {0};
+    assert_int_equal(sn_records_open(&records, scratch_dir, 0, NULL), SEEN_OK);
+    for (uint64_t i = 0; i < 4; i++)
+        assert_int_equal(sn_records_add(&records, (seen_hash){i, i}, i, NULL), SEEN_OK);
+    assert_int_equal(sn_records_flush(&records, NULL), SEEN_OK);
+    assert_int_equal(ftruncate(sn_temp_fd(records.temp), 3 * sizeof *hashes), 0);
+    assert_int_equal(sn_records_read(&records, 0, hashes, 4, &got, &base, &error), SEEN_ERR_IO);
+    assert_non_null(strstr(error.message, scratch_dir));
+    assert_non_null(strstr(error.message, "became shorter"));
+    close(sn_temp_fd(records.temp));
+    assert_int_not_equal(sn_temp_reset(records.temp, &error), SEEN_OK);
+    assert_non_null(strstr(error.message, "cannot empty a temporary file in"));
+    sn_records_close(&records);
+}
+
+/* A map that has no room on the disk, or among the addresses. */
+static void test_no_room_for_a_map(void **state)
+{
+    (void)state;
+    struct rlimit before, small;
+    sn_keepmap map;
+    seen_error error = {0};
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    small = before;
+    small.rlim_cur = 1 << 20;
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    seen_status status = sn_keepmap_open(&map, 200000000, scratch_dir, &error);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_equal(status, error.status);
+    assert_int_not_equal(status, SEEN_OK);
+    assert_non_null(strstr(error.message, "cannot reserve a temporary file in"));
+    mmap_fails = true;
+    status = sn_keepmap_open(&map, 200000000, scratch_dir, &error);
+    assert_int_equal(sn_keepmap_open(&map, 1000, scratch_dir, NULL), SEEN_ERR_MEMORY);
+    mmap_fails = false;
+    assert_int_equal(status, SEEN_ERR_MEMORY);
+    assert_non_null(strstr(error.message, "cannot map a temporary file in"));
+    assert_int_equal(files_in_scratch(), 0);
+}
+
 int main(void)
 {
     seed_from_environment();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_write_and_read), cmocka_unit_test(test_no_folder),
         cmocka_unit_test(test_records),        cmocka_unit_test(test_map),
-        cmocka_unit_test(test_copy),
+        cmocka_unit_test(test_copy),           cmocka_unit_test(test_long_name),
+        cmocka_unit_test(test_meddled_with),   cmocka_unit_test(test_no_room_for_a_map),
     };
     return cmocka_run_group_tests(tests, scratch_begin, scratch_end);
 }

@@ -365,9 +365,8 @@ static void test_filter_after_failure(void **state)
     }
 }
 
-static void test_stop_leaves_the_file(void **state)
+static void stop_leaves_the_file(bool singles)
 {
-    (void)state;
     const char *path = scratch("in"), *out = scratch("kept");
     write_file(path, "a\nb\n", 4);
     write_file(out, "old\n", 4);
@@ -375,6 +374,10 @@ static void test_stop_leaves_the_file(void **state)
     assert_int_equal(sn_stop_init(&stop, NULL), SEEN_OK);
     sn_stop_set(&stop, SN_STOP_ASKED);
     sn_uniq_options options = {.pipeline = {.threads = 2, .terminator = '\n', .stop = &stop}};
+    if (singles) {
+        options.what = SN_UNIQ_SINGLES;
+        options.exact = true;
+    }
     sn_uniq_plan plan;
     sn_uniq_result result;
     sn_input *input;
@@ -387,6 +390,13 @@ static void test_stop_leaves_the_file(void **state)
     assert_file_is(out, "old\n", 4);
     sn_input_close(input);
     sn_stop_free(&stop);
+}
+
+static void test_stop_leaves_the_file(void **state)
+{
+    (void)state;
+    stop_leaves_the_file(false);
+    stop_leaves_the_file(true);
 }
 
 static void test_refused(void **state)
