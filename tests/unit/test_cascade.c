@@ -194,5 +194,5 @@ int main(void)
         cmocka_unit_test(test_refuses),   cmocka_unit_test(test_bounded),
         cmocka_unit_test(test_plan),      cmocka_unit_test(test_pending),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, scratch_begin, scratch_end);
 }
