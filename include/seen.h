@@ -109,7 +109,7 @@ typedef enum seen_when_full {
 
 /* Redis only. */
 typedef enum seen_layout {
-    SEEN_LAYOUT_SHARDS = 0, /* strings of up to 1 MiB, the layout of a file */
+    SEEN_LAYOUT_SHARDS = 0, /* strings of up to 256 KiB, the layout of a file */
     SEEN_LAYOUT_BITMAP = 1  /* one plain bitmap key with k positions over the whole of it */
 } seen_layout;
 

@@ -191,10 +191,10 @@ double seen_classic_rate(double capacity, double bits, double hashes)
 /* ---- shards ---- */
 
 enum {
-    SHARDED_FROM = 16384,    /* lines (1 MiB): smaller filters are one shard */
-    SHARD_LINES_MAX = 16383, /* just under 1 MiB: a server zeroes it in a millisecond or so */
-    SHARD_LINES_MIN = 1024,  /* 64 KiB, where there is a choice */
-    SHARD_MULTIPLE = 8,      /* shards come in eights: threads lock groups of them */
+    SHARDED_FROM = 4096,    /* lines (256 KiB): smaller filters are one shard */
+    SHARD_LINES_MAX = 4095, /* just under 256 KiB: a server zeroes it in a fraction of a ms */
+    SHARD_LINES_MIN = 1024, /* 64 KiB, where there is a choice */
+    SHARD_MULTIPLE = 8,     /* shards come in eights: threads lock groups of them */
 };
 
 /* What a shard of so many lines wastes as a Redis string: its allocator rounds up to one of four

@@ -16,7 +16,7 @@ static seen_options impatient(void)
                           .connect_ms = 300,
                           .command_ms = 300,
                           .retry_ms = 500,
-                          .capacity = 100000,
+                          .capacity = 50000,
                           .error_rate = 1e-7};
 }
 

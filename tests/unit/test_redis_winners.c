@@ -112,7 +112,7 @@ static void test_creators(void **state)
             pid[c] = fork();
             if (pid[c])
                 continue;
-            seen_options o = {.size = sizeof o, .capacity = 100000, .error_rate = 1e-7};
+            seen_options o = {.size = sizeof o, .capacity = 30000, .error_rate = 1e-7};
             seen_set *set;
             seen_error error;
             seen_answer answer = SEEN_UNKNOWN;
