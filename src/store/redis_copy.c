@@ -4,9 +4,13 @@
 
 #include <string.h>
 
-enum { TRIES = 100, EXPIRY_SLACK = 60 };
+enum {
+    TRIES = 100,
+    EXPIRY_SLACK = 60,
+    AT_ONCE = 2048, /* lines of one command (128 KiB): half a shard, or less of a larger one */
+};
 
-bool sn_piece_next(const sn_geometry *g, uint64_t line, uint64_t lines, sn_piece *p)
+bool sn_piece_next(const sn_geometry *g, uint64_t line, uint64_t lines, uint64_t most, sn_piece *p)
 {
     uint64_t done = (p->from + p->bytes) / SN_LINE_BYTES;
     if (done >= lines)
@@ -14,6 +18,7 @@ bool sn_piece_next(const sn_geometry *g, uint64_t line, uint64_t lines, sn_piece
     uint64_t first = line + done, in_shard = first % g->shard_lines;
     uint64_t n = g->shard_lines - in_shard;
     n = n < lines - done ? n : lines - done;
+    n = n < most ? n : most;
     *p = (sn_piece){.shard = first / g->shard_lines,
                     .at = in_shard * SN_LINE_BYTES,
                     .bytes = n * SN_LINE_BYTES,
@@ -32,8 +37,9 @@ uint64_t sn_redis_expiry(const sn_redis_view *view, uint32_t layer)
 /* ---- out ---- */
 
 typedef struct fetch {
+    const sn_geometry *geometry;
+    uint64_t line, lines; /* the range */
     char *out;
-    uint64_t bytes;
     bool zeros;  /* a missing shard holds nothing */
     bool hollow; /* a shard is missing or too short */
     bool fenced;
@@ -42,31 +48,33 @@ typedef struct fetch {
 static bool take_bytes(void *context, uint32_t tag, const sn_reply *reply, bool again)
 {
     fetch *f = context;
-    (void)tag;
     (void)again;
     if (sn_reply_error_is(reply, "WRONGTYPE")) {
         f->fenced = true;
         return true;
     }
+    sn_piece p = {.from = (uint64_t)tag * SN_LINE_BYTES};
+    sn_piece_next(f->geometry, f->line, f->lines, AT_ONCE, &p);
     if (reply->items != 1 || reply->item[0].type != REDIS_REPLY_STRING ||
-        reply->item[0].len > f->bytes)
+        reply->item[0].len > p.bytes)
         return false;
-    if (reply->item[0].len == f->bytes) {
-        memcpy(f->out, sn_reply_text(reply, 0), f->bytes);
+    if (reply->item[0].len == p.bytes) {
+        memcpy(f->out + p.from, sn_reply_text(reply, 0), p.bytes);
         return true;
     }
-    f->hollow = reply->item[0].len > 0 || !f->zeros;
-    memset(f->out, 0, f->bytes);
+    f->hollow |= reply->item[0].len > 0 || !f->zeros;
+    memset(f->out + p.from, 0, p.bytes);
     return true;
 }
 
-static void say_fetch(sn_channel *ch, const sn_redis_key *key, uint64_t at, uint64_t bytes)
+/* The tag tells which line of the range the piece begins with. */
+static void say_fetch(sn_channel *ch, const sn_redis_key *key, const sn_piece *p)
 {
-    sn_say(ch, 0, key->slot, 4);
+    sn_say(ch, (uint32_t)(p->from / SN_LINE_BYTES), key->slot, 4);
     sn_say_text(ch, "GETRANGE");
     sn_say_arg(ch, key->text, key->len);
-    sn_say_number(ch, at);
-    sn_say_number(ch, at + bytes - 1);
+    sn_say_number(ch, p->at);
+    sn_say_number(ch, p->at + p->bytes - 1);
 }
 
 static seen_status missing(const sn_channel *ch, seen_error *error)
@@ -86,26 +94,19 @@ static seen_status read_lines(sn_channel *ch, const sn_redis_view *view, uint32_
     bool closed = sn_redis_layer_closed(&view->image, layer);
     sn_redis_namer namer;
     sn_redis_namer_begin(&namer, &ch->redis->address, view, layer, closed);
-    fetch f = {.zeros = closed && view->image.growth == SEEN_WINDOW};
+    fetch f = {.geometry = g,
+               .line = line,
+               .lines = lines,
+               .out = out,
+               .zeros = closed && view->image.growth == SEEN_WINDOW};
     *fenced = false;
-    if (!view->image.layer[layer].generation) {
-        memset(out, 0, lines * SN_LINE_BYTES);
-        return SEEN_OK;
-    }
-    for (sn_piece p = {0}; sn_piece_next(g, line, lines, &p);) {
-        f.out = out + p.from;
-        f.bytes = p.bytes;
-        say_fetch(ch, sn_redis_namer_shard(&namer, p.shard), p.at, p.bytes);
-        seen_status status = sn_channel_run(ch, take_bytes, &f, error);
-        if (status != SEEN_OK)
-            return status;
-        *fenced = f.fenced;
-        if (f.fenced)
-            return SEEN_OK;
-        if (f.hollow)
-            return missing(ch, error);
-    }
-    return SEEN_OK;
+    for (sn_piece p = {0}; sn_piece_next(g, line, lines, AT_ONCE, &p);)
+        say_fetch(ch, sn_redis_namer_shard(&namer, p.shard), &p);
+    seen_status status = sn_channel_run(ch, take_bytes, &f, error);
+    *fenced = f.fenced;
+    if (status == SEEN_OK && f.hollow && !f.fenced)
+        status = missing(ch, error);
+    return status;
 }
 
 seen_status sn_redis_fetch(sn_redis_set *set, sn_channel *ch, uint32_t layer, uint64_t line,
@@ -156,7 +157,8 @@ seen_status sn_redis_write(sn_channel *ch, const sn_redis_view *view, uint32_t l
     sn_redis_namer namer;
     sn_redis_namer_begin(&namer, &ch->redis->address, view, layer,
                          sn_redis_layer_closed(&view->image, layer));
-    for (sn_piece p = {0}; sn_piece_next(&view->image.layer[layer].geometry, line, lines, &p);)
+    const sn_geometry *g = &view->image.layer[layer].geometry;
+    for (sn_piece p = {0}; sn_piece_next(g, line, lines, AT_ONCE, &p);)
         sn_redis_say_store(ch, sn_redis_namer_shard(&namer, p.shard), p.at,
                            (const char *)from + p.from, p.bytes);
     return sn_channel_run(ch, sn_redis_take_any, NULL, error);

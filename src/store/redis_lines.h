@@ -10,7 +10,9 @@ typedef struct sn_piece {
     uint64_t from;             /* in the range, in bytes */
 } sn_piece;
 
-bool sn_piece_next(const sn_geometry *g, uint64_t line, uint64_t lines, sn_piece *piece);
+/* The next piece, of at most `most` lines; false after the last. */
+bool sn_piece_next(const sn_geometry *g, uint64_t line, uint64_t lines, uint64_t most,
+                   sn_piece *piece);
 
 /* Reads lines, also while other clients open layers. */
 seen_status sn_redis_fetch(sn_redis_set *set, sn_channel *ch, uint32_t layer, uint64_t line,

@@ -118,7 +118,7 @@ seen_status sn_redis_combine(seen_set *base, uint32_t layer, uint64_t line, uint
         return status;
     sn_redis_view view = sn_redis_see(set);
     const sn_geometry *g = &view.image.layer[layer].geometry;
-    for (sn_piece p = {0}; status == SEEN_OK && sn_piece_next(g, line, lines, &p);)
+    for (sn_piece p = {0}; status == SEEN_OK && sn_piece_next(g, line, lines, lines, &p);)
         if (!all_zero((const char *)from + p.from, p.bytes))
             status = unite_piece(set, ch, layer, &p, (const char *)from + p.from, error);
     sn_redis_give(set->redis, ch);
