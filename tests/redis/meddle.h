@@ -7,11 +7,13 @@
 enum { MEDDLE_RULES = 8 };
 
 typedef struct meddle_rule {
-    const char *match; /* bytes of the command; NULL: any */
-    unsigned skip;     /* so many that match are handed on first */
-    unsigned times;    /* then so many are not; 0: all that follow */
-    const char *reply; /* what the client gets; NULL: the connection breaks */
-    bool done;         /* the server carries it out all the same */
+    const char *match;  /* bytes of the command; NULL: any */
+    unsigned skip;      /* so many that match are handed on first */
+    unsigned times;     /* then so many are not; 0: all that follow */
+    const char *reply;  /* what the client gets; NULL: the connection breaks */
+    bool done;          /* the server carries it out all the same */
+    const char *before; /* a line that the server gets first */
+    bool pass;          /* after that the command is handed on as any other */
     unsigned hits;
 } meddle_rule;
 
@@ -50,6 +52,11 @@ static inline bool meddle_hook(void *context, const char *command, size_t len, i
     if (found)
         r = *found;
     pthread_mutex_unlock(&m->lock);
+    if (r.before &&
+        (!test_send_all(server, r.before, strlen(r.before)) || !relay_answer(server, -1)))
+        return false;
+    if (r.pass)
+        found = NULL;
     if (server >= 0 && (!found || r.done) &&
         (!test_send_all(server, command, len) || !relay_answer(server, found ? -1 : client)))
         return false;

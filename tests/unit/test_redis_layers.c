@@ -1,52 +1,8 @@
 /* Fences: a shard that another client closes at any moment; and times to live. */
-#include "seen.h"
-#include "tests/redis/meddle.h"
-#include "tests/redis/rig.h"
+#include "tests/redis/door.h"
 
 static const char FENCE[] =
     "-WRONGTYPE Operation against a key holding the wrong kind of value\r\n";
-static test_meddle door;
-static char where[64];
-
-static int open_door(void **state)
-{
-    (void)state;
-    if (!test_meddle_start(&door, server.port))
-        return -1;
-    snprintf(where, sizeof where, "redis://127.0.0.1:%d/fence", door.relay.port);
-    return 0;
-}
-
-static int close_door(void **state)
-{
-    (void)state;
-    test_meddle_stop(&door);
-    freeReplyObject(test_ask(&server, "FLUSHALL"));
-    return 0;
-}
-
-static seen_set *make(seen_options o)
-{
-    seen_set *set;
-    seen_error error = {0};
-    o.size = sizeof o;
-    o.error_rate = 0.001;
-    o.command_ms = 20000;
-    if (seen_create(where, &o, 0, &set, &error) != SEEN_OK)
-        fail_msg("%s", error.message);
-    return set;
-}
-
-static void add(seen_set *set, int from, int to, seen_answer expected)
-{
-    for (int i = from; i < to; i++) {
-        seen_answer answer = SEEN_UNKNOWN;
-        seen_error error = {0};
-        if (seen_add(set, &i, sizeof i, &answer, &error) != SEEN_OK)
-            fail_msg("%s", error.message);
-        assert_int_equal(answer, expected);
-    }
-}
 
 static uint64_t layers_of(seen_set *set)
 {
@@ -64,13 +20,13 @@ static void fence(const char *match, unsigned times)
 static void test_add(void **state)
 {
     (void)state;
-    seen_set *set = make((seen_options){.growth = SEEN_GROWING, .capacity = 1000});
-    add(set, 0, 10, SEEN_NEW);
+    seen_set *set = door_make((seen_options){.growth = SEEN_GROWING, .capacity = 1000});
+    door_add(set, 0, 10, SEEN_NEW);
     fence("BITFIELD\r\n", 1);
-    add(set, 10, 11, SEEN_NEW);
+    door_add(set, 10, 11, SEEN_NEW);
     assert_int_equal(meddle_hits(&door, 0), 1);
     assert_int_equal(layers_of(set), 2);
-    add(set, 0, 11, SEEN_BEFORE);
+    door_add(set, 0, 11, SEEN_BEFORE);
     seen_close(set);
 }
 
@@ -82,15 +38,15 @@ static void test_look(void **state)
     seen_answer answer = SEEN_UNKNOWN;
     seen_error error = {0};
     seen_set *set =
-        make((seen_options){.growth = SEEN_GROWING, .kind = SEEN_COUNTING, .capacity = 100});
-    add(set, 0, 5, SEEN_NEW);
+        door_make((seen_options){.growth = SEEN_GROWING, .kind = SEEN_COUNTING, .capacity = 100});
+    door_add(set, 0, 5, SEEN_NEW);
     fence("GETRANGE", 1);
     meddle_set(&door, 1, (meddle_rule){.match = "BITFIELD_RO", .times = 1, .reply = FENCE});
     assert_int_equal(seen_check(set, &key, sizeof key, &answer, &error), SEEN_OK);
     assert_int_equal(answer, SEEN_BEFORE);
     assert_int_equal(layers_of(set), 2);
     /* A key of the layer that takes new ones; a script passes the fence's words on. */
-    add(set, 5, 9, SEEN_NEW);
+    door_add(set, 5, 9, SEEN_NEW);
     key = 7;
     meddle_set(&door, 0,
                (meddle_rule){.match = "local k,get,dec",
@@ -111,14 +67,14 @@ static void test_copy(void **state)
     seen_options o = {.size = sizeof o};
     char file[128];
     snprintf(file, sizeof file, "%s/copy.seen", server.folder);
-    seen_set *set = make((seen_options){.growth = SEEN_GROWING, .capacity = 1000}), *copy;
-    add(set, 0, 20, SEEN_NEW);
+    seen_set *set = door_make((seen_options){.growth = SEEN_GROWING, .capacity = 1000}), *copy;
+    door_add(set, 0, 20, SEEN_NEW);
     fence("GETRANGE", 1);
     if (seen_copy(set, file, 0, &o, &error) != SEEN_OK)
         fail_msg("%s", error.message);
     assert_int_equal(layers_of(set), 2);
     assert_int_equal(seen_open(file, NULL, 0, &copy, &error), SEEN_OK);
-    add(copy, 0, 20, SEEN_BEFORE);
+    door_add(copy, 0, 20, SEEN_BEFORE);
     seen_close(copy);
     unlink(file);
     seen_close(set);
@@ -128,15 +84,15 @@ static void test_unite(void **state)
 {
     (void)state;
     seen_error error = {0};
-    seen_set *set = make((seen_options){.growth = SEEN_GROWING, .capacity = 1000}), *other;
-    add(set, 0, 20, SEEN_NEW);
+    seen_set *set = door_make((seen_options){.growth = SEEN_GROWING, .capacity = 1000}), *other;
+    door_add(set, 0, 20, SEEN_NEW);
     assert_int_equal(seen_create_like(NULL, set, 0, &other, &error), SEEN_OK);
-    add(other, 20, 30, SEEN_NEW);
+    door_add(other, 20, 30, SEEN_NEW);
     fence("BITOP", 1);
     if (seen_merge(set, other, &error) != SEEN_OK)
         fail_msg("%s", error.message);
     assert_int_equal(meddle_hits(&door, 0), 1);
-    add(set, 0, 30, SEEN_BEFORE);
+    door_add(set, 0, 30, SEEN_BEFORE);
     seen_close(other);
     seen_close(set);
 }
@@ -148,7 +104,7 @@ static void test_gone(void **state)
     seen_error error = {0};
     seen_answer answer;
     int key = 1;
-    seen_set *set = make((seen_options){.growth = SEEN_WINDOW, .capacity = 1000});
+    seen_set *set = door_make((seen_options){.growth = SEEN_WINDOW, .capacity = 1000});
     fence("BITFIELD\r\n", 0);
     meddle_set(&door, 1, (meddle_rule){.match = "HMGET", .reply = "*2\r\n$-1\r\n$-1\r\n"});
     test_sleep_ms(250);
@@ -163,15 +119,15 @@ static void test_time_to_live(void **state)
     (void)state;
     seen_error error = {0};
     for (int window = 0; window < 2; window++) {
-        seen_set *set = make((seen_options){.growth = window ? SEEN_WINDOW : SEEN_GROWING,
-                                            .capacity = 100,
-                                            .generations = window ? 3 : 0,
-                                            .ttl_seconds = 100}),
+        seen_set *set = door_make((seen_options){.growth = window ? SEEN_WINDOW : SEEN_GROWING,
+                                                 .capacity = 100,
+                                                 .generations = window ? 3 : 0,
+                                                 .ttl_seconds = 100}),
                  *other;
-        add(set, 0, 150, SEEN_NEW);
+        door_add(set, 0, 150, SEEN_NEW);
         assert_true(window || layers_of(set) > 1);
         assert_int_equal(seen_create_like(NULL, set, 0, &other, &error), SEEN_OK);
-        add(other, 1000, 1005, SEEN_NEW);
+        door_add(other, 1000, 1005, SEEN_NEW);
         if (seen_merge(set, other, &error) != SEEN_OK && error.status != SEEN_ERR_FULL)
             fail_msg("%s", error.message);
         seen_close(other);
@@ -201,8 +157,8 @@ static void test_missing(void **state)
     seen_info info = {.size = sizeof info};
     seen_options o = {.size = sizeof o};
     int key = 1;
-    seen_set *set = make((seen_options){.capacity = 1000});
-    add(set, 0, 20, SEEN_NEW);
+    seen_set *set = door_make((seen_options){.capacity = 1000});
+    door_add(set, 0, 20, SEEN_NEW);
     redisReply *keys = test_ask(&server, "KEYS seen:*:0}");
     assert_int_equal(keys->elements, 1);
     const char *shard = keys->element[0]->str;
@@ -227,15 +183,16 @@ static void test_turned(void **state)
 {
     (void)state;
     seen_error error = {0};
-    seen_set *set = make((seen_options){.growth = SEEN_WINDOW, .capacity = 1000, .generations = 3}),
+    seen_set *set = door_make(
+                 (seen_options){.growth = SEEN_WINDOW, .capacity = 1000, .generations = 3}),
              *other;
-    add(set, 0, 10, SEEN_NEW);
+    door_add(set, 0, 10, SEEN_NEW);
     if (seen_open(where, NULL, 0, &other, &error) != SEEN_OK)
         fail_msg("%s", error.message);
     for (int i = 0; i < 4; i++) {
         assert_int_equal(seen_rotate(other, &error), SEEN_OK);
-        add(set, 100 * (i + 1), 100 * (i + 1) + 5, SEEN_NEW);
-        add(other, 100 * (i + 1), 100 * (i + 1) + 5, SEEN_BEFORE);
+        door_add(set, 100 * (i + 1), 100 * (i + 1) + 5, SEEN_NEW);
+        door_add(other, 100 * (i + 1), 100 * (i + 1) + 5, SEEN_BEFORE);
     }
     seen_close(other);
     seen_close(set);
@@ -244,14 +201,9 @@ static void test_turned(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_add, open_door, close_door),
-        cmocka_unit_test_setup_teardown(test_look, open_door, close_door),
-        cmocka_unit_test_setup_teardown(test_copy, open_door, close_door),
-        cmocka_unit_test_setup_teardown(test_unite, open_door, close_door),
-        cmocka_unit_test_setup_teardown(test_gone, open_door, close_door),
-        cmocka_unit_test_setup_teardown(test_time_to_live, open_door, close_door),
-        cmocka_unit_test_setup_teardown(test_missing, open_door, close_door),
-        cmocka_unit_test_setup_teardown(test_turned, open_door, close_door),
+        DOOR_TEST(test_add),     DOOR_TEST(test_look),   DOOR_TEST(test_copy),
+        DOOR_TEST(test_unite),   DOOR_TEST(test_gone),   DOOR_TEST(test_time_to_live),
+        DOOR_TEST(test_missing), DOOR_TEST(test_turned),
     };
     return RIG_RUN(tests);
 }

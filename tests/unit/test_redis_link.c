@@ -1,26 +1,12 @@
 /* One connection: servers that are slow to listen, to log us in, to read and to stop talking. */
-#include "seen.h"
-#include "tests/redis/meddle.h"
-#include "tests/redis/rig.h"
-
-static test_meddle door;
-static char where[96];
+#include "tests/redis/door.h"
 
 static int open_door(void **state)
 {
-    (void)state;
-    if (!test_meddle_start(&door, server.port))
+    if (door_open(state) != 0)
         return -1;
     snprintf(where, sizeof where, "redis://ann:secret@127.0.0.1:%d/1/link", door.relay.port);
     meddle_set(&door, 0, (meddle_rule){.match = "AUTH", .reply = "+OK\r\n"});
-    return 0;
-}
-
-static int close_door(void **state)
-{
-    (void)state;
-    test_meddle_stop(&door);
-    freeReplyObject(test_ask(&server, "FLUSHALL"));
     return 0;
 }
 
@@ -182,12 +168,12 @@ static void test_sync(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_log_in, open_door, close_door),
-        cmocka_unit_test_setup_teardown(test_nobody, open_door, close_door),
-        cmocka_unit_test_setup_teardown(test_locked_out, open_door, close_door),
-        cmocka_unit_test_setup_teardown(test_too_much, open_door, close_door),
-        cmocka_unit_test_setup_teardown(test_deaf, open_door, close_door),
-        cmocka_unit_test_setup_teardown(test_sync, open_door, close_door),
+        cmocka_unit_test_setup_teardown(test_log_in, open_door, door_close),
+        cmocka_unit_test_setup_teardown(test_nobody, open_door, door_close),
+        cmocka_unit_test_setup_teardown(test_locked_out, open_door, door_close),
+        cmocka_unit_test_setup_teardown(test_too_much, open_door, door_close),
+        cmocka_unit_test_setup_teardown(test_deaf, open_door, door_close),
+        cmocka_unit_test_setup_teardown(test_sync, open_door, door_close),
     };
     return RIG_RUN(tests);
 }

@@ -1,10 +1,8 @@
 /* A cluster that is made up: two doors to one server, which say what a test wants them to. */
-#include "seen.h"
-#include "tests/redis/meddle.h"
-#include "tests/redis/rig.h"
+#include "tests/redis/door.h"
 
-static test_meddle a, b;
-static char slots[128], where[64];
+static test_meddle other; /* the second door */
+static char slots[128];
 
 static seen_options quick(void)
 {
@@ -25,24 +23,20 @@ static const char *slots_at(const char *host, int from, int to, int port)
 
 static int open_doors(void **state)
 {
-    (void)state;
-    if (!test_meddle_start(&a, server.port) || !test_meddle_start(&b, server.port))
+    if (door_open(state) != 0 || !test_meddle_start(&other, server.port))
         return -1;
     meddle_set(
-        &a, 0,
-        (meddle_rule){.match = "SLOTS", .reply = slots_at("127.0.0.1", 0, 16383, a.relay.port)});
-    meddle_set(&b, 0, a.rule[0]);
-    snprintf(where, sizeof where, "redis-cluster://127.0.0.1:%d/moves", a.relay.port);
+        &door, 0,
+        (meddle_rule){.match = "SLOTS", .reply = slots_at("127.0.0.1", 0, 16383, door.relay.port)});
+    meddle_set(&other, 0, door.rule[0]);
+    snprintf(where, sizeof where, "redis-cluster://127.0.0.1:%d/moves", door.relay.port);
     return 0;
 }
 
 static int close_doors(void **state)
 {
-    (void)state;
-    test_meddle_stop(&a);
-    test_meddle_stop(&b);
-    freeReplyObject(test_ask(&server, "FLUSHALL"));
-    return 0;
+    test_meddle_stop(&other);
+    return door_close(state);
 }
 
 static seen_set *create(void)
@@ -77,14 +71,14 @@ static void test_asked(void **state)
 {
     (void)state;
     seen_set *set = create();
-    meddle_set(&a, 1,
+    meddle_set(&door, 1,
                (meddle_rule){.match = "BITFIELD",
                              .times = 1,
-                             .reply = sent_to("ASK", "127.0.0.1", b.relay.port)});
-    meddle_set(&b, 1, (meddle_rule){.match = "ASKING", .times = 1, .reply = "+OK\r\n"});
+                             .reply = sent_to("ASK", "127.0.0.1", other.relay.port)});
+    meddle_set(&other, 1, (meddle_rule){.match = "ASKING", .times = 1, .reply = "+OK\r\n"});
     add_one(set, "asked", SEEN_NEW);
-    assert_int_equal(meddle_hits(&a, 1), 1);
-    assert_int_equal(meddle_hits(&b, 1), 1);
+    assert_int_equal(meddle_hits(&door, 1), 1);
+    assert_int_equal(meddle_hits(&other, 1), 1);
     add_one(set, "asked", SEEN_BEFORE);
     /* Half of the keys of a batch are sent on. */
     seen_key keys[40];
@@ -94,18 +88,18 @@ static void test_asked(void **state)
         snprintf(text[i], sizeof text[i], "k%d", i);
         keys[i] = (seen_key){text[i], strlen(text[i])};
     }
-    meddle_set(&a, 1,
+    meddle_set(&door, 1,
                (meddle_rule){.match = "BITFIELD",
                              .skip = 20,
                              .times = 20,
-                             .reply = sent_to("ASK", "127.0.0.1", b.relay.port)});
-    meddle_set(&b, 1, (meddle_rule){.match = "ASKING", .reply = "+OK\r\n"});
+                             .reply = sent_to("ASK", "127.0.0.1", other.relay.port)});
+    meddle_set(&other, 1, (meddle_rule){.match = "ASKING", .reply = "+OK\r\n"});
     seen_error error = {0};
     if (seen_add_many(set, keys, 40, answers, &error) != SEEN_OK)
         fail_msg("%s", error.message);
     for (int i = 0; i < 40; i++)
         assert_int_equal(answers[i], SEEN_NEW);
-    assert_int_equal(meddle_hits(&b, 1), 20);
+    assert_int_equal(meddle_hits(&other, 1), 20);
     seen_close(set);
 }
 
@@ -116,18 +110,20 @@ static void test_moved(void **state)
     seen_set *set = create();
     char old[128];
     snprintf(old, sizeof old, "%s", slots);
-    meddle_set(&a, 1,
+    meddle_set(&door, 1,
                (meddle_rule){.match = "BITFIELD",
                              .times = 1,
-                             .reply = sent_to("MOVED", "127.0.0.1", b.relay.port)});
-    meddle_set(&a, 0, (meddle_rule){.match = "SLOTS", .times = 1, .reply = "-ERR not today\r\n"});
-    meddle_set(&a, 2, (meddle_rule){.match = "SLOTS", .reply = old});
+                             .reply = sent_to("MOVED", "127.0.0.1", other.relay.port)});
+    meddle_set(&door, 0,
+               (meddle_rule){.match = "SLOTS", .times = 1, .reply = "-ERR not today\r\n"});
+    meddle_set(&door, 2, (meddle_rule){.match = "SLOTS", .reply = old});
     add_one(set, "moved", SEEN_NEW);
-    assert_int_equal(meddle_hits(&a, 1), 1);
+    assert_int_equal(meddle_hits(&door, 1), 1);
     /* A host that is left out is the one that was asked. */
-    meddle_set(&a, 1,
-               (meddle_rule){
-                   .match = "BITFIELD", .times = 1, .reply = sent_to("MOVED", "", b.relay.port)});
+    meddle_set(&door, 1,
+               (meddle_rule){.match = "BITFIELD",
+                             .times = 1,
+                             .reply = sent_to("MOVED", "", other.relay.port)});
     add_one(set, "moved too", SEEN_NEW);
     add_one(set, "moved", SEEN_BEFORE);
     seen_close(set);
@@ -141,9 +137,9 @@ static void test_circles(void **state)
     seen_answer answer;
     seen_error error = {0};
     meddle_set(
-        &a, 1,
-        (meddle_rule){.match = "BITFIELD", .reply = sent_to("ASK", "127.0.0.1", a.relay.port)});
-    meddle_set(&a, 2, (meddle_rule){.match = "ASKING", .reply = "+OK\r\n"});
+        &door, 1,
+        (meddle_rule){.match = "BITFIELD", .reply = sent_to("ASK", "127.0.0.1", door.relay.port)});
+    meddle_set(&door, 2, (meddle_rule){.match = "ASKING", .reply = "+OK\r\n"});
     assert_int_equal(seen_add(set, "x", 1, &answer, &error), SEEN_ERR_SERVER);
     assert_non_null(strstr(error.message, "in circles"));
     seen_close(set);
@@ -153,8 +149,9 @@ static void test_circles(void **state)
 static void test_nobody(void **state)
 {
     (void)state;
-    meddle_set(&a, 0,
-               (meddle_rule){.match = "SLOTS", .reply = slots_at("127.0.0.1", 5, 5, a.relay.port)});
+    meddle_set(
+        &door, 0,
+        (meddle_rule){.match = "SLOTS", .reply = slots_at("127.0.0.1", 5, 5, door.relay.port)});
     seen_set *set = create();
     add_one(set, "x", SEEN_NEW);
     seen_close(set);
@@ -180,14 +177,14 @@ static void test_odd_slots(void **state)
         seen_set *set;
         seen_error error = {0};
         seen_options o = quick();
-        meddle_set(&a, 0, (meddle_rule){.match = "SLOTS", .reply = odd[i]});
+        meddle_set(&door, 0, (meddle_rule){.match = "SLOTS", .reply = odd[i]});
         if (seen_open(where, &o, 0, &set, &error) != SEEN_ERR_SERVER)
             fail_msg("%s: %s", odd[i], error.message);
     }
     seen_set *set;
     seen_error error = {0};
     seen_options o = quick();
-    meddle_set(&a, 0, (meddle_rule){.match = "SLOTS"});
+    meddle_set(&door, 0, (meddle_rule){.match = "SLOTS"});
     assert_int_equal(seen_open(where, &o, 0, &set, &error), SEEN_ERR_NETWORK);
     assert_non_null(strstr(error.message, "does not answer"));
     /* A host that is longer than any. */
@@ -196,7 +193,7 @@ static void test_odd_slots(void **state)
     host[sizeof host - 1] = '\0';
     snprintf(reply, sizeof reply, "*1\r\n*3\r\n:0\r\n:8\r\n*2\r\n$%zu\r\n%s\r\n:1\r\n",
              strlen(host), host);
-    meddle_set(&a, 0, (meddle_rule){.match = "SLOTS", .reply = reply});
+    meddle_set(&door, 0, (meddle_rule){.match = "SLOTS", .reply = reply});
     assert_int_equal(seen_open(where, &o, 0, &set, &error), SEEN_ERR_SERVER);
 }
 
@@ -209,13 +206,13 @@ static void test_seeds(void **state)
     seen_error error = {0};
     seen_options o = quick();
     char two[96];
-    snprintf(two, sizeof two, "redis-cluster://127.0.0.1:1,127.0.0.1:%d/moves", a.relay.port);
+    snprintf(two, sizeof two, "redis-cluster://127.0.0.1:1,127.0.0.1:%d/moves", door.relay.port);
     if (seen_open(two, &o, 0, &set, &error) != SEEN_OK)
         fail_msg("%s", error.message);
     add_one(set, "x", SEEN_NEW);
     /* Every connection breaks, and no node says where the slots are. */
-    meddle_set(&a, 1, (meddle_rule){.match = "BITFIELD"});
-    meddle_set(&a, 0, (meddle_rule){.match = "SLOTS"});
+    meddle_set(&door, 1, (meddle_rule){.match = "BITFIELD"});
+    meddle_set(&door, 0, (meddle_rule){.match = "SLOTS"});
     seen_answer answer;
     assert_int_equal(seen_add(set, "y", 1, &answer, &error), SEEN_ERR_NETWORK);
     seen_close(set);
