@@ -137,9 +137,8 @@ static int dial(const struct sockaddr *to, socklen_t len, uint32_t ms)
         why = errno;
     if (why == EINPROGRESS) {
         why = ETIMEDOUT;
-        if (sn_link_wait(&link, true, ms) &&
-            getsockopt(link.fd, SOL_SOCKET, SO_ERROR, &why, &room) != 0)
-            why = errno;
+        if (sn_link_wait(&link, true, ms))
+            (void)getsockopt(link.fd, SOL_SOCKET, SO_ERROR, &why, &room);
     }
     if (why == 0)
         return link.fd;
@@ -258,10 +257,9 @@ static seen_status log_in(sn_link *link, const sn_redis_address *a, uint32_t ms,
         replies++;
     }
     seen_status status = SEEN_OK;
-    if (!send_all(link, text, n, ms))
-        goto out;
+    bool sent = send_all(link, text, n, ms);
     for (unsigned i = 0; i < replies; i++) {
-        if (!one_reply(link, ms))
+        if (!sent || !one_reply(link, ms))
             goto out;
         bool auth = i == 0 && a->has_password;
         if (status == SEEN_OK && sn_reply_is_error(&link->reply))

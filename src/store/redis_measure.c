@@ -86,14 +86,12 @@ seen_status sn_redis_measure(seen_set *base, seen_info *info, seen_error *error)
 {
     sn_redis_set *set = (sn_redis_set *)base;
     sn_channel *ch;
+    seen_status status = sn_redis_take(set->redis, &ch, error);
+    if (status != SEEN_OK)
+        return status;
     char *lines = line_buffer(set, error);
     if (!lines)
-        return SEEN_ERR_MEMORY;
-    seen_status status = sn_redis_take(set->redis, &ch, error);
-    if (status != SEEN_OK) {
-        free(lines);
-        return status;
-    }
+        status = SEEN_ERR_MEMORY;
     sn_redis_view view = sn_redis_see(set);
     double right = 1, keys = 0, set_cells = 0, cells = 0;
     uint64_t bytes = 0;

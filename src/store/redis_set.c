@@ -158,12 +158,8 @@ static seen_status contact(const char *where, const seen_options *options, sn_re
     if (status == SEEN_OK)
         status = sn_redis_connect(&address, options, redis, error);
     explicit_bzero(&address, sizeof address);
-    if (status != SEEN_OK)
-        return status;
-    status = sn_redis_take(*redis, ch, error);
-    if (status != SEEN_OK)
-        sn_redis_disconnect(*redis);
-    return status;
+    /* What has connected has a channel that is free. */
+    return status == SEEN_OK ? sn_redis_take(*redis, ch, error) : status;
 }
 
 /* The handle; takes the connection over. */

@@ -71,12 +71,37 @@ static void test_taken_over(void **state)
     assert_int_equal(test_number(&server, "LLEN list"), 1);
 }
 
+/* A bitmap that is replaced is empty, and of its new size. */
+static void test_replaced(void **state)
+{
+    (void)state;
+    seen_set *set;
+    seen_error error = {0};
+    seen_answer answer;
+    char where[128];
+    seen_options o = {
+        .size = sizeof o, .layout = SEEN_LAYOUT_BITMAP, .bits = 8192, .hashes = 3, .capacity = 100};
+    snprintf(where, sizeof where, "%s/again", server.url);
+    assert_int_equal(seen_create(where, &o, 0, &set, &error), SEEN_OK);
+    assert_int_equal(seen_add(set, "a", 1, &answer, &error), SEEN_OK);
+    seen_close(set);
+    o.bits = 4096;
+    if (seen_create(where, &o, SEEN_REPLACE, &set, &error) != SEEN_OK)
+        fail_msg("%s", error.message);
+    assert_int_equal(test_number(&server, "STRLEN again"), 512);
+    assert_int_equal(test_number(&server, "BITCOUNT again"), 0);
+    assert_int_equal(seen_check(set, "a", 1, &answer, &error), SEEN_OK);
+    assert_int_equal(answer, SEEN_NEW);
+    seen_close(set);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_rate),
         cmocka_unit_test(test_taken_over),
+        cmocka_unit_test(test_replaced),
     };
     return RIG_RUN(tests);
 }

@@ -63,11 +63,34 @@ static void test_limits(void **state)
     sn_reply_free(&reply);
 }
 
+/* The room of a long reply is given back before the next. */
+static void test_long(void **state)
+{
+    (void)state;
+    enum { LONG = 3 << 20 };
+    sn_reply reply = {0};
+    redisReader *reader = sn_reply_reader(&reply);
+    char *big = malloc(LONG + 100);
+    int head = snprintf(big, 32, "$%d\r\n", LONG);
+    memset(big + head, 'x', LONG);
+    memcpy(big + head + LONG, "\r\n", 2);
+    assert_int_equal(read_one(reader, &reply, big, (size_t)head + LONG + 2), 1);
+    assert_int_equal(reply.item[0].len, LONG);
+    assert_true(reply.text_room > LONG);
+    assert_int_equal(read_one(reader, &reply, "$2\r\nok\r\n", 8), 1);
+    assert_string_equal(sn_reply_text(&reply, 0), "ok");
+    assert_true(reply.text_room < LONG);
+    free(big);
+    redisReaderFree(reader);
+    sn_reply_free(&reply);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values),
         cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_long),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
