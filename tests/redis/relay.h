@@ -4,6 +4,8 @@
 
 #include "tests/redis/proxy.h"
 
+#include <netinet/tcp.h>
+
 enum { RELAY_BYTES = 16 << 20, RELAY_CLIENTS = 64 };
 
 /* One whole command of a client. false: break the connection. */
@@ -85,6 +87,11 @@ static inline void *relay_serve(void *context)
     int server = c.relay->upstream ? test_connect(c.relay->upstream) : -1;
     size_t used = 0, len, arg_len;
     const char *arg;
+    int one = 1;
+    /* Answers are many and small: none waits until the one before was acknowledged. */
+    (void)setsockopt(c.fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    if (server >= 0)
+        (void)setsockopt(server, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     while (buffer && used < RELAY_BYTES) {
         ssize_t n = recv(c.fd, buffer + used, RELAY_BYTES - used, 0);
         if (n <= 0)
