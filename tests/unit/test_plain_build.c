@@ -1,4 +1,4 @@
-/* A build without SipHash refuses to make and to open what needs it. */
+/* A build without SipHash or Redis refuses to make and to open what needs it. */
 #include "test_trust.h"
 
 #include "hash/hash.h"
@@ -11,12 +11,13 @@ static bool supported(seen_hash_kind kind)
 }
 
 /* The sources themselves, as that build has them. */
+#undef SEEN_WITH_REDIS
 #define sn_hash_supported supported
 #include "set/calls.c"
 #include "store/file.c"
 #undef sn_hash_supported
 
-static void test_refused(void **state)
+static void test_no_siphash(void **state)
 {
     (void)state;
     seen_options options = plain_options(SEEN_BLOOM, SEEN_FIXED, 100, 0.01);
@@ -38,8 +39,19 @@ static void test_refused(void **state)
     assert_int_equal(unlink(path), 0);
 }
 
+static void test_no_redis(void **state)
+{
+    (void)state;
+    seen_options options = plain_options(SEEN_BLOOM, SEEN_FIXED, 100, 0.01);
+    seen_set *set = NULL;
+    FAILS(SEEN_ERR_UNSUPPORTED, seen_create("redis://localhost/x", &options, 0, &set, error));
+    FAILS(SEEN_ERR_UNSUPPORTED, seen_open("redis://localhost/x", NULL, 0, &set, error));
+    assert_null(set);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_no_siphash),
+                                       cmocka_unit_test(test_no_redis)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
