@@ -147,10 +147,10 @@ static bool take_range(sn_batch *b, sn_batch_key *k, uint32_t layer, unsigned j,
     if (reply->items != 1 || reply->item[0].type != REDIS_REPLY_STRING)
         return false;
     if (reply->item[0].len != last - first + 1) {
-        bool expired = reply->item[0].len == 0 && b->view.image.growth == SEEN_WINDOW &&
-                       layer != b->view.image.current;
+        /* A past generation ends by itself. */
+        bool past = b->view.image.growth == SEEN_WINDOW && layer != b->view.image.current;
         k->miss |= UINT64_C(1) << layer;
-        b->hollow |= !expired;
+        b->hollow |= reply->item[0].len > 0 || !past;
         return reply->item[0].len < last - first + 1;
     }
     const unsigned char *line = (const unsigned char *)sn_reply_text(reply, 0);
