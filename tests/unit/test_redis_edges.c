@@ -190,7 +190,7 @@ static void test_forgotten(void **state)
     snprintf(file, sizeof file, "%s/forgotten.seen", server.folder);
     sn_clock_now = read_fake;
     seen_set *set = door_make((seen_options){
-        .growth = SEEN_WINDOW, .capacity = 1000, .generations = 3, .window_seconds = 300});
+        .growth = SEEN_WINDOW, .capacity = 60000, .generations = 3, .window_seconds = 300});
     door_add(set, 0, 10, SEEN_NEW);
     door_must(seen_rotate(set, &error), &error);
     door_add(set, 10, 20, SEEN_NEW);
@@ -202,12 +202,17 @@ static void test_forgotten(void **state)
     assert_true(info.keys_estimated > 9 && info.keys_estimated < 11);
     door_must(seen_copy(set, file, 0, &copied, &error), &error);
     unlink(file);
+    for (int key = 0; key < 20; key++) {
+        seen_answer answer;
+        door_must(seen_check(set, &key, sizeof key, &answer, &error), &error);
+        assert_int_equal(answer, key < 10 ? SEEN_NEW : SEEN_BEFORE);
+    }
     door_add(set, 0, 10, SEEN_NEW);
-    door_add(set, 10, 20, SEEN_BEFORE);
     door_must(seen_rotate(set, &error), &error);
     fake_now += 10000;
     seen_set *other = like(set);
     door_add(other, 30, 31, SEEN_NEW);
+    door_must(seen_rotate(other, &error), &error);
     door_must(seen_merge(set, other, &error), &error);
     door_add(set, 30, 31, SEEN_BEFORE);
     door_add(set, 0, 20, SEEN_NEW);
