@@ -1,0 +1,45 @@
+# The users of docs/redis.md, made by its own lines: one can do everything, the other can check only.
+set -eu
+. "$ROOT/tests/redis/server.sh"
+start_redis
+
+fail() {
+    echo "$1" >&2
+    exit 1
+}
+words=$(sed -n '/^    ACL SETUSER seen/,/^$/p' "$ROOT/docs/redis.md" | tr -s ' \n' ' ')
+# shellcheck disable=SC2086 # words
+[ "$(redis-cli -p "$PORT" $words)" = OK ] || fail "not taken: $words"
+look=$(sed -n 's/.*To check only: `\([^`]*\)`.*/\1/p' "$ROOT/docs/redis.md")
+[ -n "$look" ] || fail "the documentation has changed"
+# shellcheck disable=SC2086 # words
+[ "$(redis-cli -p "$PORT" ACL SETUSER looker on '>LOOK' resetchannels '~seen:*' -@all $look)" = OK ] || fail "$look"
+ALL=redis://seen:PASSWORD@127.0.0.1:$PORT
+LOOK=redis://looker:LOOK@127.0.0.1:$PORT
+
+seq 1 3000 > some
+for growth in fixed growing window; do
+    for kind in bloom counting; do
+        [ "$growth-$kind" != window-counting ] || continue # there is no such thing
+        name=$growth-$kind
+        $SEEN create -q "$ALL/$name" --growth "$growth" --kind "$kind" -n 5000 -p 0.001 --ttl 1h
+        $SEEN add -q "$ALL/$name" some > /dev/null
+        $SEEN check -q "$ALL/$name" some | cmp - some || fail "$name: a key is missing"
+        $SEEN check -q "$LOOK/$name" some | cmp - some || fail "$name: the looker does not see a key"
+        ! $SEEN add -q "$LOOK/$name" some > /dev/null 2> error || fail "$name: the looker adds"
+        grep -q 'not allowed\|docs/redis.md' error || fail "$name: $(cat error)"
+        [ "$kind" = bloom ] || $SEEN remove -q "$ALL/$name" some > /dev/null
+        [ "$growth" != window ] || $SEEN rotate "$ALL/$name" > /dev/null
+        $SEEN info "$ALL/$name" > /dev/null
+        $SEEN copy -q "$ALL/$name" "$name.seen"
+        $SEEN copy -q "$name.seen" "$ALL/$name-copy"
+        $SEEN merge -q "$ALL/$name-both" "$ALL/$name" "$ALL/$name-copy"
+        $SEEN drop --force "$ALL/$name"
+        $SEEN drop --force "$ALL/$name-copy"
+        $SEEN drop --force "$ALL/$name-both"
+    done
+done
+# What stands for closed shards goes by itself; the rest is gone.
+redis-cli -p "$PORT" --scan | while read -r key; do
+    [ "$(redis-cli -p "$PORT" type "$key" < /dev/null)" = list ] || fail "left: $key"
+done
