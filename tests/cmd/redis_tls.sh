@@ -32,7 +32,7 @@ tls_redis() { # certificate, more arguments
     local name=$1
     shift
     stop_redis
-    TLS_PORT=$((45000 + RANDOM % 15000))
+    TLS_PORT=$((10000 + RANDOM % 9000)) # below those that the system gives to connections
     start_redis --tls-port "$TLS_PORT" --tls-cert-file "$TMP/$name.pem" --tls-key-file "$TMP/$name.key" \
         --tls-ca-cert-file "$TMP/ca.pem" "$@"
     URL=rediss://127.0.0.1:$TLS_PORT
@@ -100,7 +100,7 @@ stop_nodes() {
     wait
 }
 trap stop_nodes EXIT
-base=$((30000 + RANDOM % 4000))
+base=$((10000 + RANDOM % 9000)) # and 10,000 above, for the nodes among themselves
 for i in 0 1 2; do
     mkdir -p "node$i"
     redis-server --port 0 --tls-port $((base + i)) --bind 127.0.0.1 --cluster-enabled yes --save '' \
