@@ -202,11 +202,14 @@ seen_status sn_results_retry(sn_engine *e)
                                 (uint16_t)strtoul(fields[0], NULL, 10), kind);
         e->counts.failed -= e->counts.failed > 0;
     }
+    if (status == SEEN_OK && ferror(file))
+        status = sn_crawl_fail_in(e->error, e->folder, "read", "the list of failed pages");
     free(line);
     fclose(file);
     if (status == SEEN_OK)
         status = sn_admit_commit(e);
     /* The list is empty once the next checkpoint says so; until then a crash finds it whole. */
-    e->failed_len = 0;
+    if (status == SEEN_OK)
+        e->failed_len = 0;
     return status;
 }
