@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -318,7 +319,7 @@ static void *change_a(void *unused)
 {
     (void)unused;
     while (atomic_load(&news.pass) < 2)
-        usleep(100);
+        sched_yield();
     FILE *file = fopen(path_a, "a");
     if (file) {
         fputs("\nlate\n", file);
@@ -327,18 +328,23 @@ static void *change_a(void *unused)
     return NULL;
 }
 
+/* A thread may come too late, when all is read; not a hundred times. */
 static void changed_file(void **unused)
 {
     (void)unused;
-    trial t = trial_of(0, 3, SN_SETS_TABLE_A);
-    pthread_t thread;
-    t.options.news = &news;
-    assert_int_equal(pthread_create(&thread, NULL, change_a, NULL), 0);
-    seen_status status = run_trial(&t);
-    pthread_join(thread, NULL);
+    seen_status status = SEEN_OK;
+    for (int tries = 0; tries < 100 && status == SEEN_OK; tries++) {
+        trial t = trial_of(0, 3, SN_SETS_TABLE_A);
+        pthread_t thread;
+        atomic_store(&news.pass, 0);
+        t.options.news = &news;
+        assert_int_equal(pthread_create(&thread, NULL, change_a, NULL), 0);
+        status = run_trial(&t);
+        pthread_join(thread, NULL);
+        assert_true(status == SEEN_OK || strstr(t.error.message, path_a));
+        write_list(path_a, list_a);
+    }
     assert_int_equal(status, SEEN_ERR_CHANGED);
-    assert_non_null(strstr(t.error.message, path_a));
-    write_list(path_a, list_a);
 }
 
 int main(void)
