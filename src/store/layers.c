@@ -4,8 +4,8 @@
  * layer is full a new one is opened. A stranger is mistaken if any layer mistakes it, so the rates
  * of the layers must sum to the promise however many there are. Halving a rate costs every key of
  * the layer 1.44 bits, so a series that falls from layer to layer makes the last layers dear, which
- * hold most of the keys. There are at most 48 layers: the first 31, which a set from the smallest
- * to 10^10 keys needs, share 97 parts of a hundred of the promise equally, and the others the rest.
+ * hold most of the keys. There are at most 48 layers: the first 25, which a set from the smallest
+ * to 10^9 keys needs, share 85 parts of a hundred of the promise equally, and the others the rest.
  * Who names a capacity mostly knows it: then the first layer gets four tenths, and is about as
  * large and as fast as a fixed set, and the others share the rest in the same way.
  *
@@ -37,8 +37,8 @@
 /* The part of what is left of the promise that layer i gets. */
 static double share(uint32_t i)
 {
-    enum { NEAR = 31 };
-    static const double FAR_PART = 0.03;
+    enum { NEAR = 25, FAR = SN_IMAGE_LAYERS - NEAR };
+    static const double FAR_PART = 0.15;
     if (i >= NEAR)
         return 1.0 / (SN_IMAGE_LAYERS - i);
     double each = (1 - FAR_PART) / NEAR;
