@@ -3,10 +3,6 @@ set -eu
 . "$ROOT/tests/redis/server.sh"
 start_redis
 
-fail() {
-    echo "$1" >&2
-    exit 1
-}
 seq 1 20000 > some
 seq 15001 40000 > more
 

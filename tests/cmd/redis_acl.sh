@@ -3,10 +3,6 @@ set -eu
 . "$ROOT/tests/redis/server.sh"
 start_redis
 
-fail() {
-    echo "$1" >&2
-    exit 1
-}
 words=$(sed -n '/^    ACL SETUSER seen/,/^$/p' "$ROOT/docs/redis.md" | tr -s ' \n' ' ')
 # shellcheck disable=SC2086 # words
 [ "$(redis-cli -p "$PORT" $words)" = OK ] || fail "not taken: $words"

@@ -5,11 +5,6 @@ command -v openssl > /dev/null || exit 77
 $SEEN --version | grep -q ' tls' || exit 77
 . "$ROOT/tests/redis/server.sh"
 
-fail() {
-    echo "$1" >&2
-    exit 1
-}
-
 # Two authorities; certificates of the first for this host, for another host and for a client.
 authority() { # name
     openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj "/CN=$1" \

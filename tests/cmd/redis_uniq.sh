@@ -4,10 +4,6 @@ set -eu
 . "$ROOT/tests/redis/server.sh"
 start_redis --appendonly yes --appendfsync everysec
 
-fail() {
-    echo "redis_uniq: $1" >&2
-    exit 1
-}
 cli() { redis-cli -p "$PORT" "$@"; }
 
 # Two clients, one winner: each line is printed by one of them, at its first place there.

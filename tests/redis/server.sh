@@ -2,6 +2,11 @@
 # and URL, and stops it when the script ends.
 command -v redis-server > /dev/null || exit 77
 
+fail() {
+    echo "$1" >&2
+    exit 1
+}
+
 stop_redis() {
     [ -z "${REDIS_PID:-}" ] || kill "$REDIS_PID" 2> /dev/null || true
     [ -z "${REDIS_PID:-}" ] || wait "$REDIS_PID" 2> /dev/null || true

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "crawl/fetch.h"
+#include "tests/sites/listener.h"
 
 static int listener, port;
 static atomic_int accepted;
@@ -224,16 +225,10 @@ static void polls_without_waiting(void **state)
 
 int main(void)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET};
-    socklen_t len = sizeof address;
     pthread_t thread;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    listener = socket(AF_INET, SOCK_STREAM, 0);
-    if (bind(listener, (struct sockaddr *)&address, len) != 0 || listen(listener, 16) != 0 ||
-        getsockname(listener, (struct sockaddr *)&address, &len) != 0 ||
-        pthread_create(&thread, NULL, serve, NULL) != 0)
+    listener = test_listen(&port);
+    if (listener < 0 || pthread_create(&thread, NULL, serve, NULL) != 0)
         return 1;
-    port = ntohs(address.sin_port);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keeps_what_matters),        cmocka_unit_test(cuts_at_the_limit),
         cmocka_unit_test(refuses_private_addresses), cmocka_unit_test(keeps_answers_aside),

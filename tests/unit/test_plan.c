@@ -72,7 +72,10 @@ static void test_classic(void **state)
     seen_plan plan = plan_of(1, 0.001, 0, 0);
     assert_true(close_to(plan.classic_bits, 14.38, 0.001));
     assert_true(close_to(plan.classic_hashes, 9.97, 0.001));
-    /* k = 10 at m/n = 20: one cell a line is the classic filter. */
+    /* k = 10 at m/n = 20: one cell a line is the classic filter, in one shard to the digit. */
+    plan = plan_of(100000, 0, 2000000, 10);
+    assert_int_equal(plan.shards, 1);
+    assert_true(close_to(plan.predicted_rate, 0.0000889, 0.002));
     plan = plan_of(1000000, 0, 20000000, 10);
     assert_int_equal(plan.spread, 10);
     assert_int_equal(plan.probes, 1);

@@ -113,9 +113,8 @@ static void test_cut_checks(void **state)
     test_proxy_stop(&proxy);
 }
 
-/* A server that answers everything with the same bytes: refused with the right status, in time. An
- * old and a new hiredis may see different faults: then there are two. */
-static void liar_or(const char *reply, seen_status expected, seen_status other, const char *advice)
+/* A server that answers everything with the same bytes: refused with the right status, in time. */
+static void liar(const char *reply, seen_status expected, const char *advice)
 {
     char where[64];
     seen_set *set = NULL;
@@ -129,17 +128,12 @@ static void liar_or(const char *reply, seen_status expected, seen_status other, 
         o.connect_ms = o.command_ms = 1500;
     uint64_t start = ms_now();
     seen_status status = seen_open(where, &o, 0, &set, &error);
-    if ((status != expected && status != other) || !strstr(error.message, advice))
+    if (status != expected || !strstr(error.message, advice))
         fail_msg("%s: status %d: %s", reply ? reply : "silence", status, error.message);
     assert_non_null(strstr(error.message, where));
     seen_create(where, &o, 0, &set, &error);
     assert_true(ms_now() - start < 30000);
     test_proxy_stop(&proxy);
-}
-
-static void liar(const char *reply, seen_status expected, const char *advice)
-{
-    liar_or(reply, expected, expected, advice);
 }
 
 static void test_liars(void **state)
@@ -159,8 +153,9 @@ static void test_liars(void **state)
     liar(":5\r\n", SEEN_ERR_SERVER, "is it Redis?");
     liar("*-1\r\n", SEEN_ERR_SERVER, "is it Redis?");
     liar("*2\r\n$6\r\nformat\r\n$1\r\n1\r\n", SEEN_ERR_FORMAT, "damaged");
-    liar_or("*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n:1\r\n",
-            SEEN_ERR_NETWORK, SEEN_ERR_FORMAT, "");
+    /* A later hiredis reads replies of any depth; they are then refused for what they say. */
+    liar("*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n:1\r\n",
+         HIREDIS_MAJOR < 1 ? SEEN_ERR_NETWORK : SEEN_ERR_FORMAT, "");
     liar("*0\r\n", SEEN_ERR_NOT_FOUND, "create it first");
     liar("$99999999999\r\n", SEEN_ERR_NETWORK, "");
     liar("*2147483647\r\n", SEEN_ERR_NETWORK, "");

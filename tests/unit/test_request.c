@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "crawl/request.h"
+#include "tests/sites/listener.h"
 
 enum { MAX = 8192 };
 static int listener, port;
@@ -175,16 +176,10 @@ static void takes_no_host_for_another(void **state)
 
 int main(void)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET};
-    socklen_t len = sizeof address;
     pthread_t thread;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    listener = socket(AF_INET, SOCK_STREAM, 0);
-    if (bind(listener, (struct sockaddr *)&address, len) != 0 || listen(listener, 16) != 0 ||
-        getsockname(listener, (struct sockaddr *)&address, &len) != 0 ||
-        pthread_create(&thread, NULL, serve, NULL) != 0)
+    listener = test_listen(&port);
+    if (listener < 0 || pthread_create(&thread, NULL, serve, NULL) != 0)
         return 1;
-    port = ntohs(address.sin_port);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sends_every_path_as_it_is),
         cmocka_unit_test(sends_each_header_once),
