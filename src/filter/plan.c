@@ -25,6 +25,9 @@ static const double LN2 = 0.69314718055994530942;
 /* The classic memory times this is allowed; the rest of the tenth is for rounding. */
 #define OVERHEAD_MAX 1.095
 
+/* The strictest rate that there is a filter for. */
+#define RATE_MIN 1e-18
+
 /* 4 PiB: more is not a filter but a mistake. */
 #define LINES_MAX ldexp(1, 52 - 6)
 
@@ -330,11 +333,23 @@ static void size_small(sn_geometry *best, double keys, double rate)
     }
 }
 
-static bool size_filter(seen_kind kind, double keys, double rate, unsigned k, sn_geometry *g)
+/* The first (spread, probes) that stays within `most` times the classic memory. */
+static bool choose_fewest(seen_kind kind, double rate, double most, sn_geometry *g)
+{
+    double allowed = most * seen_classic_bits(1, rate);
+    for (unsigned spread = 1; spread <= SN_SPREAD_MAX; spread++)
+        for (unsigned probes = 1; probes <= SN_LINE_WORDS; probes++) {
+            *g = (sn_geometry){.kind = kind, .spread = spread, .probes = probes};
+            if (cells_per_key(g, rate) <= allowed)
+                return true;
+        }
+    return false;
+}
+
+/* Sizes the spread and probes that were chosen. */
+static bool size_chosen(sn_geometry *g, double keys, double rate, unsigned k)
 {
     enum { SMALL = 1024 };
-    if (!(rate >= 1e-18) || !choose_spread(kind, rate, k, g))
-        return false;
     /* Few hashes for a strict rate can need more than there is. */
     if (!((double)g->spread * keys / solve_mean(g, rate) < LINES_MAX / 2))
         return false;
@@ -345,9 +360,19 @@ static bool size_filter(seen_kind kind, double keys, double rate, unsigned k, sn
     return sn_geometry_valid(g);
 }
 
+static bool size_filter(seen_kind kind, double keys, double rate, unsigned k, sn_geometry *g)
+{
+    return rate >= RATE_MIN && choose_spread(kind, rate, k, g) && size_chosen(g, keys, rate, k);
+}
+
 bool sn_plan_geometry(seen_kind kind, double keys, double rate, sn_geometry *g)
 {
     return size_filter(kind, keys, rate, 0, g);
+}
+
+bool sn_plan_geometry_swift(seen_kind kind, double keys, double rate, double most, sn_geometry *g)
+{
+    return rate >= RATE_MIN && choose_fewest(kind, rate, most, g) && size_chosen(g, keys, rate, 0);
 }
 
 bool sn_geometry_valid(const sn_geometry *g)
@@ -435,7 +460,7 @@ static seen_status vet_wish(const seen_wish *w, seen_error *error)
         return refuse(error, "the kind is neither bloom nor counting");
     if (w->error_rate != 0 && !(w->error_rate > 0 && w->error_rate < 1))
         return refuse(error, "the error rate must lie between 0 and 1, such as 0.01 or 1%");
-    if (w->error_rate != 0 && w->error_rate < 1e-18)
+    if (w->error_rate != 0 && w->error_rate < RATE_MIN)
         return refuse(error,
                       "an error rate below 1e-18 is beyond a 128-bit hash; ask for 1e-18 or more");
     if (w->capacity > SN_PLAN_KEYS_MAX)
@@ -469,7 +494,7 @@ static bool plan_by_memory(const seen_wish *w, sn_geometry *g)
     }
     if (w->capacity) {
         fit_memory(g, w->kind, w->bits, (double)w->capacity,
-                   w->error_rate != 0 ? w->error_rate : 1e-18);
+                   w->error_rate != 0 ? w->error_rate : RATE_MIN);
         return true;
     }
     return fit_capacity(g, w->kind, w->bits, w->error_rate);

@@ -6,8 +6,9 @@
  * the layer 1.44 bits, so a series that falls from layer to layer makes the last layers dear, which
  * hold most of the keys. There are at most 48 layers: the first 25, which a set from the smallest
  * to 10^9 keys needs, share 85 parts of a hundred of the promise equally, and the others the rest.
- * Who names a capacity mostly knows it: then the first layer gets four tenths, and is about as
- * large and as fast as a fixed set, and the others share the rest in the same way.
+ * Who names a capacity mostly knows it: then the first layer gets four tenths, and rather a
+ * little more memory than more lines and cells a key, so that it is as fast as a fixed set; the
+ * others share the rest in the same way.
  *
  * A step that is too long wastes memory that is not filled yet, one that is too short needs many
  * layers, and that costs time and a stricter rate for each. The capacity grows by the same factor
@@ -72,6 +73,16 @@ static seen_status make_layer(sn_layer *layer, seen_kind kind, double capacity, 
         return sn_error_set(error, SEEN_ERR_FULL, "a set holds at most 10^12 keys; use several");
     *layer = (sn_layer){.capacity = (uint64_t)capacity, .rate64 = sn_rate_to64(rate)};
     return sn_plan_geometry(kind, capacity, rate, &layer->geometry) ? SEEN_OK : too_strict(error);
+}
+
+/* The same layer with fewer lines and cells a key, for a little more memory. */
+static seen_status make_swift(sn_layer *layer, seen_error *error)
+{
+    static const double MEMORY = 1.12;
+    return sn_plan_geometry_swift(layer->geometry.kind, (double)layer->capacity,
+                                  sn_rate_from64(layer->rate64), MEMORY, &layer->geometry)
+               ? SEEN_OK
+               : too_strict(error);
 }
 
 static uint64_t total_capacity(const sn_image *image)
@@ -147,9 +158,11 @@ static seen_status begin_growing(const seen_options *o, double rate, sn_image *i
         image->capacity = round_capacity((double)plan.capacity, rate);
     }
     image->layers = 1;
-    seen_status status =
-        make_layer(&image->layer[0], o->kind, (double)image->capacity, first, error);
-    image->layer[0].generation = 1;
+    sn_layer *layer = &image->layer[0];
+    seen_status status = make_layer(layer, o->kind, (double)image->capacity, first, error);
+    layer->generation = 1;
+    if (status == SEEN_OK && o->capacity)
+        status = make_swift(layer, error);
     return status;
 }
 

@@ -148,6 +148,28 @@ static void test_overhead(void **state)
            worst[1], worst[2]);
 }
 
+/* Fewer lines, or fewer cells in as many, within the memory that was said. */
+static void test_swift(void **state)
+{
+    (void)state;
+    for (double rate = 0.3; rate > 1e-15; rate /= 1.7) {
+        sn_geometry least, swift;
+        assert_true(sn_plan_geometry(SEEN_BLOOM, 1e7, rate, &least));
+        assert_true(sn_plan_geometry_swift(SEEN_BLOOM, 1e7, rate, 1.15, &swift));
+        assert_true(sn_geometry_valid(&swift));
+        assert_true(sn_plan_rate(&swift, 1e7) <= rate * (1 + 1e-8));
+        double bits = 8 * (double)sn_geometry_bytes(&swift);
+        assert_true(bits <= 1.16 * seen_classic_bits(1e7, rate));
+        assert_true(swift.spread <= least.spread);
+        if (swift.spread == least.spread)
+            assert_true(swift.probes <= least.probes);
+    }
+    sn_geometry g;
+    assert_false(sn_plan_geometry_swift(SEEN_BLOOM, 1e7, 1e-19, 1.15, &g));
+    /* Nothing fits into the classic formula itself but a filter without lines. */
+    assert_false(sn_plan_geometry_swift(SEEN_BLOOM, 1e7, 1e-6, 0.99, &g));
+}
+
 static void test_sizes(void **state)
 {
     (void)state;
@@ -364,6 +386,7 @@ int main(void)
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_rate_formula),
         cmocka_unit_test(test_overhead),
+        cmocka_unit_test(test_swift),
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_subsets),
         cmocka_unit_test(test_memory_is_a_limit),
