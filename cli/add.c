@@ -56,10 +56,11 @@ int sn_change_run(sn_args *args, sn_apply_what what)
     if (status == SEEN_OK)
         status = seen_open(args->operands[0], &options, 0, &set, &error);
     if (status == SEEN_OK) {
-        run.options = (sn_apply_options){.keys = sn_args_keys(args),
-                                         .pipeline = sn_args_pipeline(args, &watch),
-                                         .what = what,
-                                         .set = set};
+        run.options =
+            (sn_apply_options){.keys = sn_args_keys(args),
+                               .pipeline = sn_args_pipeline(args, args->operands[0], &watch),
+                               .what = what,
+                               .set = set};
         watch.input = run.input;
         watch.total = sn_input_size(run.input);
         status = sn_watch_run(&watch, args, do_run, &run, &error);

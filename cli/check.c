@@ -65,7 +65,7 @@ static seen_status prepare(check_run *run, sn_args *args, sn_watch *watch, seen_
     if (status == SEEN_OK)
         status = seen_open(args->operands[0], &options, SEEN_READ_ONLY, &set, error);
     run->options = (sn_apply_options){.keys = sn_args_keys(args),
-                                      .pipeline = sn_args_pipeline(args, watch),
+                                      .pipeline = sn_args_pipeline(args, args->operands[0], watch),
                                       .what = SN_APPLY_CHECK,
                                       .set = set,
                                       .print = own->invert ? SEEN_NEW : SEEN_BEFORE};

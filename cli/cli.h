@@ -214,6 +214,9 @@ void sn_put_safe(FILE *out, const char *text, size_t len);
  * (a full disk). A closed pipe is not trouble. Call it last in run(). */
 int sn_finish_stdout(int status);
 
+/* Whether a filter is named that lies in a server. */
+bool sn_is_redis(const char *where);
+
 /* A FILTER as it may be shown: the password of a Redis address is left out. */
 #define SN_WHERE 600
 const char *sn_show_where(char buffer[SN_WHERE], const char *where);

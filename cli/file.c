@@ -67,6 +67,11 @@ int sn_report_close(sn_report *report)
                       why ? strerror(why) : "an earlier write failed");
 }
 
+bool sn_is_redis(const char *where)
+{
+    return strncmp(where, "redis", 5) == 0 && strstr(where, "://");
+}
+
 const char *sn_show_where(char buffer[SN_WHERE], const char *where)
 {
     const char *scheme = strstr(where, "://");

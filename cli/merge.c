@@ -27,11 +27,6 @@ static const sn_option own_options[] = {
 static const sn_group own_group = {
     .title = "Making", .options = own_options, .count = 2, .own = true};
 
-static bool is_redis(const char *where)
-{
-    return !strncmp(where, "redis", 5) && strstr(where, "://");
-}
-
 /* Merges operands[first...] into a set. */
 static seen_status merge_all(const sn_args *args, size_t first, seen_set *into, seen_error *error)
 {
@@ -177,7 +172,7 @@ static int run(sn_args *args)
         return sn_trouble("--into and --replace contradict each other");
     if (own->into)
         return merge_into(args);
-    if (is_redis(out))
+    if (sn_is_redis(out))
         return merge_redis(args, own->replace);
     if (!own->replace && !access(out, F_OK))
         return sn_trouble("%s exists; --replace replaces it, --into adds to it",

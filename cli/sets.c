@@ -105,7 +105,7 @@ static bool is_filter(const char *where)
     static const unsigned char magic[8] = {0x89, 'S', 'E', 'E', 'N', '\r', '\n', 0x1a};
     unsigned char head[8];
     struct stat at;
-    if (!strncmp(where, "redis", 5) && strstr(where, "://"))
+    if (sn_is_redis(where))
         return true;
     if (stat(where, &at) != 0 || !S_ISREG(at.st_mode))
         return false;

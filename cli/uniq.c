@@ -96,11 +96,6 @@ static int check_arguments(const sn_args *args, const uniq_own *own)
     return SN_EXIT_OK;
 }
 
-static bool is_redis(const char *where)
-{
-    return !strncmp(where, "redis", 5) && strstr(where, "://");
-}
-
 /* Opens the filter, or makes one that grows. */
 static seen_status open_filter(const uniq_run *run, uint64_t lines, seen_set **set,
                                seen_error *error)
@@ -245,7 +240,7 @@ static int run_uniq(sn_args *args)
         return SN_EXIT_TROUBLE;
     run.options = (sn_uniq_options){
         .keys = sn_args_keys(args),
-        .pipeline = sn_args_pipeline(args, &run.watch),
+        .pipeline = sn_args_pipeline(args, own->filter, &run.watch),
         .what = own->repeated  ? SN_UNIQ_REPEATED
                 : own->singles ? SN_UNIQ_SINGLES
                                : SN_UNIQ_FIRST,
@@ -255,7 +250,7 @@ static int run_uniq(sn_args *args)
         .error_rate = args->error_rate,
         .memory = args->memory,
         .temp_dir = args->temp,
-        .remember_first = own->filter && is_redis(own->filter),
+        .remember_first = own->filter && sn_is_redis(own->filter),
     };
     seen_error error = {0};
     seen_status status = prepare(&run, &error);

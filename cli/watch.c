@@ -117,9 +117,10 @@ sn_key_options sn_args_keys(const sn_args *args)
                             .url = args->url};
 }
 
-sn_pipeline_options sn_args_pipeline(const sn_args *args, sn_watch *watch)
+sn_pipeline_options sn_args_pipeline(const sn_args *args, const char *filter, sn_watch *watch)
 {
     return (sn_pipeline_options){.threads = (unsigned)args->threads,
+                                 .waits = filter && sn_is_redis(filter),
                                  .terminator = args->null ? '\0' : '\n',
                                  .stop = &watch->stop,
                                  .meter = &watch->meter};

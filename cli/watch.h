@@ -30,6 +30,7 @@ seen_status sn_watch_run(sn_watch *watch, const sn_args *args, sn_watch_job *job
 
 /* What the command line says about lines and threads. */
 sn_key_options sn_args_keys(const sn_args *args);
-sn_pipeline_options sn_args_pipeline(const sn_args *args, sn_watch *watch);
+/* `filter`: where the set lies that is asked; NULL: in memory. */
+sn_pipeline_options sn_args_pipeline(const sn_args *args, const char *filter, sn_watch *watch);
 
 #endif

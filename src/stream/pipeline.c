@@ -57,7 +57,10 @@ unsigned sn_pipeline_cpus(void)
 
 unsigned sn_pipeline_threads(const sn_pipeline_options *options)
 {
+    enum { WAITING = 3 }; /* one in each of two lanes, and one that prepares the next block */
     unsigned threads = options->threads ? options->threads : sn_pipeline_cpus();
+    if (options->waits && !options->threads && threads < WAITING)
+        threads = WAITING;
     return threads > THREADS_MAX ? THREADS_MAX : threads;
 }
 

@@ -53,6 +53,7 @@ typedef struct sn_meter {
 
 typedef struct sn_pipeline_options {
     unsigned threads;  /* 0: one per CPU that this process may use */
+    bool waits;        /* for a server: threads that wait for it need no CPU of their own */
     size_t block_size; /* 0: the default, 256 KiB */
     size_t line_max;   /* longest line; 0: SN_BLOCK_MAX. Longer: an error with file and offset */
     char terminator;

@@ -15,6 +15,7 @@
 
 #include "stream/fail.h"
 #include "stream/pending.h"
+#include "stream/split.h"
 #include "stream/temp.h"
 #include "stream/uniq_inside.h"
 
@@ -33,6 +34,8 @@ typedef struct filter_way {
     size_t batch_count, batch_room;
     uint64_t batch_bytes;
     bool each_block; /* nothing to sync: add at once */
+
+    unsigned lanes; /* of which each is asked in order */
 
     sn_temp *later; /* deferred: hashes of what will appear at the end */
     sn_cascade stand_in;
@@ -220,17 +223,31 @@ static seen_status run_deferred(sn_uniq *u, seen_error *error)
 
 /* ---- Both, and the shared server ------------------------------------------------------------ */
 
-static seen_status add_first(void *context, sn_block *block, seen_error *error)
+static seen_status split_first(void *context, sn_block *block, seen_error *error)
 {
     const sn_uniq *u = context;
-    return seen_add_hashes(u->set, block->hash, block->lines, block->answer, error);
+    const filter_way *way = u->way;
+    seen_status status = sn_uniq_hash(context, block, error);
+    return status == SEEN_OK ? sn_split_block(block, way->lanes, error) : status;
+}
+
+static seen_status add_first(void *context, sn_block *block, unsigned lane, seen_error *error)
+{
+    const sn_uniq *u = context;
+    const filter_way *way = u->way;
+    sn_share share = sn_split_share(block, way->lanes, lane);
+    seen_status status = seen_add_hashes(u->set, share.hash, share.count, share.answer, error);
+    sn_split_hand_back(&share, block);
+    return status;
 }
 
 static seen_status run_remember_first(sn_uniq *u, seen_error *error)
 {
+    const filter_way *way = u->way;
     sn_pipeline_steps steps = {.context = u,
-                               .prepare = sn_uniq_hash,
-                               .decide = add_first,
+                               .prepare = split_first,
+                               .ask = add_first,
+                               .lanes = way->lanes,
                                .render = sn_uniq_select,
                                .emit = sn_uniq_write};
     return sn_uniq_pass(u, &steps, error);
@@ -251,6 +268,9 @@ seen_status sn_uniq_run_filter(sn_uniq *u, seen_error *error)
     seen_status status = seen_get_info(u->set, &before, error);
     if (status != SEEN_OK)
         return status;
+    /* What a window forgets depends on the order in which all keys come. */
+    bool ordered = before.growth == SEEN_WINDOW || !u->options->pipeline.waits;
+    way.lanes = ordered ? 1 : SN_SPLIT_SERVER;
     /* Where no new line is written, there is none that could be lost. */
     if (u->options->remember_first || !u->output || u->keep != SEEN_NEW)
         status = run_remember_first(u, error);

@@ -3,34 +3,15 @@
  * Asking is most of the work, and of equal lines the first must win, so that two threads may not
  * ask one table as they please. Each table is asked in input order, but there are several, each for
  * a share of the hashes: while one thread takes a block through the second, another takes the next
- * block through the first.
- *
- *     block     h0 h1 h2 h3 h4 …          hashes as lines come
- *     split     h0 h3 … | h1 h2 h4 …      one lane after the other, each in order
- *     answers   a0 a3 … | a1 a2 a4 …      and back to the lines */
+ * block through the first (split.h). */
 #include <math.h>
 #include <stdlib.h>
 
+#include "stream/split.h"
 #include "stream/uniq_exact.h"
 
 /* Below this many bytes a table is too small to be cut. */
 #define LANE_MIN ((uint64_t)2 << 20)
-
-/* At the front of the block's scratch. */
-typedef struct split {
-    size_t first[SN_EXACT_LANES + 1]; /* of each lane; and the end */
-    seen_hash *hash;
-    uint32_t *line;
-    seen_answer *answer;
-} split;
-
-/* What a lane is asked of a block. */
-typedef struct share {
-    const seen_hash *hash;
-    const uint32_t *line; /* NULL: they are the lines of the block */
-    seen_answer *answer;
-    size_t count;
-} share;
 
 static unsigned choose_lanes(uint64_t limit, unsigned threads)
 {
@@ -72,56 +53,6 @@ uint64_t sn_lanes_bytes(const sn_uniq_exact *way)
     return bytes;
 }
 
-/* ---- Cutting a block ------------------------------------------------------------------------ */
-
-static inline unsigned lane_of(const sn_uniq_exact *way, seen_hash hash)
-{
-    return (unsigned)((uint64_t)sn_table_unused(hash) * way->lanes >> 32);
-}
-
-static seen_status cut(const sn_uniq_exact *way, sn_block *block, seen_error *error)
-{
-    if (way->lanes == 1)
-        return SEEN_OK;
-    size_t lines = block->lines, each = sizeof(seen_hash) + sizeof(uint32_t) + sizeof(seen_answer);
-    seen_status status = sn_block_scratch(block, sizeof(split) + lines * each, error);
-    if (status != SEEN_OK)
-        return status;
-    split *s = block->scratch;
-    s->hash = (seen_hash *)(s + 1);
-    s->line = (uint32_t *)(s->hash + lines);
-    s->answer = (seen_answer *)(s->line + lines);
-    size_t next[SN_EXACT_LANES + 1] = {0};
-    /* The sum is taken in a register: a counter in memory would be waited for at each line. */
-    for (unsigned lane = 1; lane < way->lanes; lane++)
-        for (size_t i = 0; i < lines; i++)
-            next[lane] += lane_of(way, block->hash[i]) < lane;
-    next[way->lanes] = lines;
-    for (unsigned lane = 0; lane <= way->lanes; lane++)
-        s->first[lane] = next[lane];
-    for (size_t i = 0; i < lines; i++) {
-        size_t to = next[lane_of(way, block->hash[i])]++;
-        s->hash[to] = block->hash[i];
-        s->line[to] = (uint32_t)i;
-    }
-    return SEEN_OK;
-}
-
-static share share_of(const sn_uniq_exact *way, const sn_block *block, unsigned lane)
-{
-    if (way->lanes == 1)
-        return (share){block->hash, NULL, block->answer, block->lines};
-    const split *s = block->scratch;
-    size_t first = s->first[lane];
-    return (share){s->hash + first, s->line + first, s->answer + first, s->first[lane + 1] - first};
-}
-
-static void hand_back(const share *part, sn_block *block)
-{
-    for (size_t i = 0; part->line && i < part->count; i++)
-        block->answer[part->line[i]] = part->answer[i];
-}
-
 /* ---- Asking --------------------------------------------------------------------------------- */
 
 size_t sn_lanes_add(sn_exact_lane *lane, const seen_hash *hashes, size_t count,
@@ -140,7 +71,7 @@ size_t sn_lanes_add(sn_exact_lane *lane, const seen_hash *hashes, size_t count,
     return decided;
 }
 
-static void mark_repeats(sn_table *table, const share *part)
+static void mark_repeats(sn_table *table, const sn_share *part)
 {
     seen_hash again[SN_EXACT_BATCH];
     size_t n = 0;
@@ -157,7 +88,7 @@ static void mark_repeats(sn_table *table, const share *part)
 /* How many different lines will there be? In most lists new ones become rarer: of n lines about n^b
  * are different, and then b is the share of new ones just now by their share so far. Where they do
  * not, b is 1, and the lines to come are as new as the last ones. */
-static void foresee(const sn_uniq_exact *way, sn_exact_lane *lane, const share *part)
+static void foresee(const sn_uniq_exact *way, sn_exact_lane *lane, const sn_share *part)
 {
     size_t fresh = 0;
     for (size_t i = 0; i < part->count; i++)
@@ -181,7 +112,8 @@ seen_status sn_lanes_hash(void *context, sn_block *block, seen_error *error)
 {
     const sn_uniq *u = context;
     seen_status status = sn_uniq_hash(context, block, error);
-    return status == SEEN_OK ? cut(u->way, block, error) : status;
+    const sn_uniq_exact *way = u->way;
+    return status == SEEN_OK ? sn_split_block(block, way->lanes, error) : status;
 }
 
 seen_status sn_lanes_ask(void *context, sn_block *block, unsigned number, seen_error *error)
@@ -190,13 +122,13 @@ seen_status sn_lanes_ask(void *context, sn_block *block, unsigned number, seen_e
     const sn_uniq *u = context;
     sn_uniq_exact *way = u->way;
     sn_exact_lane *lane = &way->lane[number];
-    share part = share_of(way, block, number);
+    sn_share part = sn_split_share(block, way->lanes, number);
     sn_lanes_add(lane, part.hash, part.count, part.answer);
     if (way->singles)
         mark_repeats(lane->table, &part);
     if (!lane->full && way->expected)
         foresee(way, lane, &part);
-    hand_back(&part, block);
+    sn_split_hand_back(&part, block);
     return SEEN_OK;
 }
 
@@ -207,7 +139,7 @@ seen_status sn_lanes_ask_marks(void *context, sn_block *block, seen_error *error
     seen_status status = sn_lanes_hash(context, block, error);
     for (unsigned i = 0; i < way->lanes && status == SEEN_OK; i++) {
         const sn_table *table = way->lane[i].table;
-        share part = share_of(way, block, i);
+        sn_share part = sn_split_share(block, way->lanes, i);
         sn_table_check_marked(table, SN_EXACT_REPEATED, part.hash, part.count, part.answer);
         /* Waiting lines are not in the table, so they have no mark either. */
         seen_answer there[SN_EXACT_BATCH];
@@ -218,7 +150,7 @@ seen_status sn_lanes_ask_marks(void *context, sn_block *block, seen_error *error
                 if (there[k] == SEEN_NEW)
                     part.answer[at + k] = SEEN_BEFORE;
         }
-        hand_back(&part, block);
+        sn_split_hand_back(&part, block);
     }
     return status;
 }

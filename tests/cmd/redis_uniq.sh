@@ -18,6 +18,18 @@ LC_ALL=C sort a b | cmp - want || fail "a line was printed twice, or by nobody"
 awk 'NR == FNR { place[$0] = FNR; next } place[$0] < last { exit 1 } { last = place[$0] }' \
     <(awk '!had[$0]++' in) a || fail "the order is not that of the input"
 
+# A window forgets by the order of the lines, whatever the number of threads. Lines come again just
+# when a window of that size forgets them.
+seq 14000 | awk '{ print "http://example.org/" ($1 % 3 ? $1 * 7919 % 2503 : 3000 + $1 * 31 % 20011) }' > in
+for threads in 1 5; do
+    $SEEN create -q "$URL/window.$threads" --growth window -n 2400 -p 1e-9
+    $SEEN uniq -q -j $threads -f "$URL/window.$threads" in > out.$threads
+done
+lines=$(wc -l < out.1)
+[ "$lines" -gt "$(LC_ALL=C sort -u in | wc -l)" ] || fail "the window forgot nothing"
+[ "$lines" -lt 13000 ] || fail "the window remembered nothing"
+cmp out.1 out.5 || fail "a window forgets otherwise with five threads"
+
 # Remembered first: what a closed pipe did not take is not printed again.
 $SEEN create -q "$URL/first" -n 1e6 -p 1e-9
 seq 60000 | $SEEN uniq -q -f "$URL/first" | head -n 1 > out || :

@@ -252,7 +252,7 @@ static seen_set *make_filter(const char *path)
 }
 
 /* Two runs with one filter together print every line once, by a deferred file or in place. */
-static void check_filter(bool deferred, bool first)
+static void check_filter(bool deferred, bool first, bool waits)
 {
     size_t length, more;
     char *text = random_text(3000, 50, &length), *other = random_text(3000, 50, &more);
@@ -281,11 +281,13 @@ static void check_filter(bool deferred, bool first)
             fflush(stdout);
             dup2(fds[i], STDOUT_FILENO);
         }
-        sn_uniq_options options = {
-            .pipeline = {.threads = 2, .block_size = 300, .terminator = '\n'},
-            .filter = set,
-            .remember_first = first,
-            .temp_dir = scratch_dir};
+        sn_uniq_options options = {.pipeline = {.threads = waits ? 0 : 2,
+                                                .waits = waits,
+                                                .block_size = 300,
+                                                .terminator = '\n'},
+                                   .filter = set,
+                                   .remember_first = first,
+                                   .temp_dir = scratch_dir};
         sn_uniq_plan plan;
         sn_uniq_result result;
         sn_input *input;
@@ -335,9 +337,10 @@ static void test_filter(void **state)
 {
     (void)state;
     for (int round = 0; round < 4; round++) {
-        check_filter(false, false);
-        check_filter(true, false);
-        check_filter(false, true);
+        check_filter(false, false, false);
+        check_filter(true, false, false);
+        check_filter(false, true, false);
+        check_filter(false, true, true);
     }
 }
 
