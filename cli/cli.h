@@ -122,7 +122,7 @@ typedef struct sn_args {
 
     const char *output; /* -o */
     const char *temp;   /* -T */
-    uint64_t threads;   /* -j; 0: all cores */
+    uint64_t threads;   /* -j; 0: all cores, with Redis at least 3 */
 
     bool quiet;
     int progress; /* 0: on a terminal only; 1: --progress; 2: --progress=json */

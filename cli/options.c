@@ -173,7 +173,7 @@ static const sn_option threads[] = {
      .offset = AT(threads),
      .min = 1,
      .max = 256,
-     .help = "threads to use (default: all cores)",
+     .help = "threads to use (default: all cores; with Redis at least 3)",
      .more = "The output is the same with any number."},
 };
 GROUP(threads, "Running");
