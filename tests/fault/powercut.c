@@ -1,6 +1,6 @@
 /* Power cuts: what reaches the disk of the writes that were not synced is anybody's guess.
  *
- *     powercut [CUTS]         default 150 on each path, ten times that where it is cut again and again;
+ *     powercut [CUTS]         default 150 on each path, ten times that where cut follows cut;
  *                             1000 for the figures of docs/trust.md
  *
  * What a cut leaves (disk.h) is copied aside and opened: everything that was synced must be there,
