@@ -70,7 +70,8 @@ typedef struct sn_job {
     sn_sitemap *sitemap;
     void *inflate; /* z_stream of a gzipped sitemap */
     uint64_t inflated;
-    sn_spool body; /* for WARC, and of robots.txt */
+    bool inflating; /* its end has not come yet */
+    sn_spool body;  /* for WARC, and of robots.txt */
 } sn_job;
 
 /* A URL that waits to be asked for in the seen-set; the text lies in the arena. */

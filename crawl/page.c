@@ -11,7 +11,7 @@
 
 void sn_page_reset(sn_job *job)
 {
-    job->begun = job->html = job->has_base = false;
+    job->begun = job->html = job->has_base = job->inflating = false;
     job->urls = job->dropped = 0;
     job->unread = false;
     job->transfer = NULL;
@@ -73,7 +73,7 @@ static void on_sitemap(void *user, sn_sitemap_kind kind, const char *url, size_t
                      index ? (uint8_t)(job->hops + 1) : 0, index ? SN_KIND_SITEMAP : SN_KIND_PAGE);
 }
 
-/* A sitemap that is a gzip file; false: enough, or broken. */
+/* A sitemap that is a gzip file, of one part or several; false: enough, or broken. */
 static bool inflate_sitemap(sn_job *job, const char *bytes, size_t len)
 {
     z_stream *z = job->inflate;
@@ -95,9 +95,13 @@ static bool inflate_sitemap(sn_job *job, const char *bytes, size_t len)
             if (job->inflated > SN_SITEMAP_BYTES)
                 return false;
             sn_sitemap_feed(job->sitemap, out, made);
-            if (result != Z_OK)
+            job->inflating = result != Z_STREAM_END;
+            if (result == Z_STREAM_END)
+                result = inflateReset(z);
+            /* All that was made may just have filled the buffer: then nothing was left to do. */
+            if (result != Z_OK && !(result == Z_BUF_ERROR && z->avail_in == 0))
                 return false;
-        } while (z->avail_out == 0 || z->avail_in > 0);
+        } while ((job->inflating && z->avail_out == 0) || z->avail_in > 0);
     }
     return true;
 }
@@ -371,7 +375,7 @@ static seen_status finish(sn_engine *e, sn_job *job, sn_transfer *t)
     seen_status status = SEEN_OK;
     sn_host *host = job->host;
     e->counts.dropped += job->dropped;
-    t->truncated = t->truncated || job->unread;
+    t->truncated = t->truncated || job->unread || job->inflating;
     if (t->error == SN_FETCH_PRIVATE)
         sn_results_refused(e, host, t);
     if (job->kind == SN_JOB_ROBOTS)
