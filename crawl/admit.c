@@ -88,11 +88,14 @@ static seen_status add_candidate(sn_engine *e, const sn_admit_page *page, const 
     return SEEN_OK;
 }
 
-static bool in_scope(sn_engine *e, const char *url, size_t len)
+/* --include is about links: where a start URL leads to need not match, nor a sitemap. */
+static bool in_scope(sn_engine *e, const char *url, size_t len, bool link)
 {
     switch (sn_scope_check(e->scope, url, len)) {
     case SN_SCOPE_IN:
         return true;
+    case SN_SCOPE_NOT_INCLUDED:
+        return !link;
     case SN_SCOPE_TOO_LONG:
     case SN_SCOPE_TOO_DEEP:
     case SN_SCOPE_REPEATS:
@@ -106,8 +109,11 @@ static bool in_scope(sn_engine *e, const char *url, size_t len)
 seen_status sn_admit(sn_engine *e, const sn_admit_page *page, const char *url, size_t len,
                      seen_hash hash, uint16_t depth, uint8_t hops, uint8_t kind)
 {
-    if (page != NULL && (depth > e->options->max_depth || sn_known_lately(e->known, hash) ||
-                         !in_scope(e, url, len)))
+    /* A page without depth that was found on another is where a start URL leads to. As a link it
+     * may have been met, and left aside, before. */
+    bool link = depth > 0 && kind == SN_KIND_PAGE;
+    if (page != NULL && (depth > e->options->max_depth ||
+                         (sn_known_lately(e->known, hash) && link) || !in_scope(e, url, len, link)))
         return SEEN_OK;
     sn_candidate like = {.hash = hash, .depth = depth, .hops = hops, .kind = kind};
     return add_candidate(e, page, url, len, &like);

@@ -93,6 +93,11 @@ bool sn_known_lately(sn_known *k, seen_hash hash)
     return false;
 }
 
+void sn_known_forget_lately(sn_known *k)
+{
+    memset(k->lately, 0, LATELY * sizeof *k->lately);
+}
+
 seen_status sn_known_check(sn_known *k, const seen_hash *hashes, size_t count, seen_answer *answers,
                            seen_error *error)
 {

@@ -87,6 +87,7 @@ seen_status sn_crawl_add_seed(sn_engine *e, const char *url, size_t len)
         return SEEN_OK;
     if (!sn_scope_add_seed(e->scope, url, len) || !remember_seed(e, url, len))
         return sn_crawl_fail_memory(e->error);
+    sn_known_forget_lately(e->known);
     return save_seeds(e);
 }
 

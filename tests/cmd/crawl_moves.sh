@@ -24,6 +24,20 @@ printf 'http://127.3.0.%s\n' "1:$PORT_SERVER/" "2:$PORT_SERVER/home" | diff - st
 pages pages.jsonl > whole
 pages steps.jsonl | diff whole - || fail "other pages in steps"
 
+# One that moved is followed whatever --include says of it, and its sitemap is read, and what was out of scope
+# before is met again; but --exclude means it.
+: > log
+"$SEEN" crawl -q "http://127.3.0.6:$PORT_SERVER/" "http://127.3.0.6:$PORT_SERVER/slow" $OPTIONS --include /docs/ \
+    --sitemaps --connections 2 -o pages.jsonl
+printf '127.3.0.%s\n' '6 /' '6 /robots.txt' '6 /sitemap.xml' '6 /slow' '7 /docs/1' '7 /docs/2' '7 /home' \
+    '7 /parts.xml.gz' '7 /robots.txt' > expected
+expect "a start URL that moved to what is not included"
+if grep -q truncated pages.jsonl; then fail "cut short: $(grep truncated pages.jsonl)"; fi
+: > log
+"$SEEN" crawl -q "http://127.3.0.1:$PORT_SERVER/" $OPTIONS --exclude /home -o pages.jsonl
+printf '127.3.0.1 %s\n' / /robots.txt > expected
+expect "a start URL that moved to what is excluded"
+
 # Sitemaps: none is named, so the usual place; an index with compressed and plain ones, itself, a chain that
 # never ends, one cut short, one of 60 MB, and one that is not there.
 : > log
@@ -42,7 +56,8 @@ asked /sitemap.xml 1
 asked '/deep/.*' 10
 if grep -q 127.3.0.3 log; then fail "a sitemap led out of scope"; fi
 grep -q '/bomb.gz","status":200.*"truncated":true' pages.jsonl || fail "the bomb: $(grep bomb pages.jsonl)"
-grep -q '/long.xml.gz","status":200.*"links":2000' pages.jsonl || fail "long: $(grep long pages.jsonl)"
+grep -q '/cut.gz","status":200.*"truncated":true' pages.jsonl || fail "cut short: $(grep cut.gz pages.jsonl)"
+grep -q '/long.xml.gz","status":200.*"links":2000}' pages.jsonl || fail "long: $(grep long pages.jsonl)"
 
 # Without a type the first byte decides.
 : > log

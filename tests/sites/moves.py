@@ -6,7 +6,8 @@
 127.3.0.1 redirects to 127.3.0.2, which has pages of its own and a link to 127.3.0.3.
 127.3.0.4 has no robots.txt, sitemaps of all sorts that begin at the usual place, pages without a type, and
 one page with ten thousand links.
-127.3.0.5 has a page that takes two seconds."""
+127.3.0.5 has a page that takes two seconds.
+127.3.0.6 moved to 127.3.0.7, late; 127.3.0.7 is linked to before, and names a compressed sitemap of two parts."""
 import asyncio
 import gzip
 import sys
@@ -35,12 +36,18 @@ def urlset(*urls):
 # More than is inflated at a time, and a bomb: 60 MB of spaces in front of a URL.
 LONG = gzip.compress(urlset(*(at(4, f"/gz/{n}") for n in range(2000))).replace(b"<url>", b"<url>" + b" " * 50))
 BOMB = gzip.compress(urlset(at(4, "/before")) + b" " * (60 << 20) + urlset(at(4, "/behind")))
+PARTS = gzip.compress(b"<urlset><url><loc>" + at(7, "/docs/").encode()) + gzip.compress(b"1</loc></url></urlset>")
 PAGES = {
     (1, "/"): (302, b"Location: " + at(2, "/home").encode() + b"\r\n", b""),
     (2, "/home"): (200, HTML, links("/a", at(3, "/out"), at(1, "/back"))),
     (2, "/a"): (200, HTML, links("/b")),
     (2, "/b"): (200, HTML, links("/c")),
     (5, "/"): (200, HTML, links("/1", "/slow")),
+    (6, "/"): (200, HTML, links(at(7, "/home"), at(7, "/docs/2"))),
+    (6, "/slow"): (302, b"Location: " + at(7, "/home").encode() + b"\r\n", b""),
+    (7, "/robots.txt"): (200, b"", b"Sitemap: /parts.xml.gz"),
+    (7, "/parts.xml.gz"): (200, b"", PARTS),
+    (7, "/home"): (200, HTML, links("/docs/2", "/other")),
     (4, "/sitemap.xml"): (200, b"", index("/long.xml.gz", "/plain.xml", "/sitemap.xml", "/deep/0", "/cut.gz",
                                           "/bomb.gz", "/missing.xml")),
     (4, "/long.xml.gz"): (200, b"", LONG),
