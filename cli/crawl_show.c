@@ -214,7 +214,12 @@ static void tell(const sn_args *args, const sn_crawl_options *o, const sn_crawl_
     if (r->status.counts.failed > 0 && o->state != NULL)
         sn_note(args, "the failed pages are listed in %s/failed; --retry-failed tries them again",
                 o->state);
-    if (r->end != SN_CRAWL_DONE)
+    if (r->end == SN_CRAWL_LIMIT && o->state != NULL)
+        sn_note(args,
+                "stopped after --max-pages with %s URL%s queued; --state %s goes on with a larger "
+                "--max-pages, or with 0 for all",
+                sn_show_count(a, (double)r->status.queued), plural(r->status.queued), o->state);
+    else if (r->end != SN_CRAWL_DONE)
         sn_note(args,
                 o->state != NULL ? "stopped with %s URL%s queued; --state %s goes on"
                                  : "stopped with %s URL%s queued",

@@ -16,7 +16,7 @@
 static bool finished(const sn_engine *e)
 {
     return sn_fetch_active(e->fetch) == 0 && e->reading == 0 &&
-           (e->stopping || e->limit_reached ||
+           (e->stopping || (e->limit_reached && sn_pace_retries(e->pace) == 0) ||
             (sn_pace_live(e->pace) == 0 && e->candidate_count == 0 && !e->held && e->at_end));
 }
 

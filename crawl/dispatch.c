@@ -203,6 +203,16 @@ static seen_status parse_rules(sn_engine *e, sn_job *job)
     return take_rules(e, job, rules, got + 256);
 }
 
+int64_t sn_dispatch_backoff(const sn_engine *e, uint32_t tries, const sn_transfer *t)
+{
+    uint64_t most = e->options->max_wait_ms, wait = e->options->backoff_ms;
+    for (; tries > 0 && wait < most; tries--)
+        wait *= 2;
+    if (t->wait_ms > wait)
+        wait = t->wait_ms;
+    return (int64_t)(wait < most ? wait : most);
+}
+
 /* The rules cannot be had: asked for again a few times, then the host is denied for a while. */
 static void postpone(sn_engine *e, sn_host *host, const sn_transfer *t)
 {
@@ -210,14 +220,10 @@ static void postpone(sn_engine *e, sn_host *host, const sn_transfer *t)
     bool hopeless =
         t->error == SN_FETCH_PRIVATE || t->error == SN_FETCH_TLS || t->error == SN_FETCH_CA;
     if (host->rules_tries < e->options->retries && !hopeless) {
-        uint64_t wait = e->options->backoff_ms << host->rules_tries++;
-        if (t->wait_ms > wait)
-            wait = t->wait_ms;
-        if (wait > e->options->max_wait_ms)
-            wait = e->options->max_wait_ms;
+        int64_t wait = sn_dispatch_backoff(e, host->rules_tries++, t);
         e->counts.retried++;
         sn_pace_set_rules(e->pace, host, SN_RULES_UNKNOWN, NULL, 0);
-        sn_pace_hold(e->pace, host, now + (int64_t)wait);
+        sn_pace_hold(e->pace, host, now + wait);
         return;
     }
     host->rules_tries = 0;
@@ -352,16 +358,19 @@ static seen_status serve(sn_engine *e, sn_host *host, int64_t now, bool *spent)
     return start_page(e, host, &record, tries);
 }
 
-static bool page_limit(sn_engine *e)
+/* Pages that were begun are also finished: those that are to be tried again still are. */
+static void heed_page_limit(sn_engine *e)
 {
     e->limit_reached = e->options->max_pages > 0 && e->started >= e->options->max_pages;
-    return e->limit_reached;
+    if (e->limit_reached)
+        sn_pace_drain(e->pace);
 }
 
 seen_status sn_dispatch(sn_engine *e)
 {
     seen_status status = refill(e);
-    while (status == SEEN_OK && e->idle_count > 0 && sn_fetch_room(e->fetch) && !page_limit(e)) {
+    while (status == SEEN_OK && e->idle_count > 0 && sn_fetch_room(e->fetch)) {
+        heed_page_limit(e);
         int64_t now = sn_fetch_now();
         sn_host *host = sn_pace_take(e->pace, now);
         if (host == NULL)

@@ -180,6 +180,9 @@ size_t sn_admit_resolve(sn_engine *e, const char *href, size_t len, const char *
 seen_status sn_dispatch(sn_engine *e);
 /* The answer to a request for robots.txt. */
 seen_status sn_dispatch_robots(sn_engine *e, sn_job *job, sn_transfer *transfer);
+/* Milliseconds until something is tried again that was tried so often: doubled each time, or what
+ * Retry-After said, within --max-wait. */
+int64_t sn_dispatch_backoff(const sn_engine *e, uint32_t tries, const sn_transfer *transfer);
 /* The URL that a job stands for is finished with. */
 seen_status sn_dispatch_done(sn_engine *e, sn_place place);
 sn_job *sn_job_take(sn_engine *e);

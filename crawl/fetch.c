@@ -15,6 +15,8 @@
 #include "crawl/fail.h"
 #include "crawl/request.h"
 
+#define WAIT_MAX 1000000000 /* seconds of a Retry-After: some 30 years */
+
 /* What the callbacks of one easy handle need, and its URL. */
 typedef struct slot {
     sn_fetch *fetch;
@@ -499,7 +501,7 @@ sn_transfer *sn_fetch_finished(sn_fetch *f)
         curl_easy_getinfo(easy, CURLINFO_RETRY_AFTER, &wait);
         curl_easy_getinfo(easy, CURLINFO_PRIMARY_IP, &address);
         t->status = (int)status;
-        t->wait_ms = wait > 0 && wait < 1000000000 ? (uint64_t)wait * 1000 : 0;
+        t->wait_ms = wait <= 0 ? 0 : 1000 * (wait < WAIT_MAX ? (uint64_t)wait : WAIT_MAX);
         t->error = classify(t, code);
         t->ms = sn_fetch_now() - t->began;
         if (address != NULL && t->error != SN_FETCH_PRIVATE)

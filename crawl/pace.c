@@ -15,6 +15,7 @@ struct sn_pace {
     sn_host **heap;
     size_t heap_count;
     uint64_t turns;
+    bool draining;            /* queues wait for another run */
     sn_host *oldest, *newest; /* by last use */
 };
 
@@ -251,10 +252,12 @@ void sn_pace_update(sn_pace *p, sn_host *host)
         p->live += live ? 1 : (size_t)-1;
     }
     heap_remove(p, host);
-    if (!work || host->active >= p->options.per_host || host->rules_state == SN_RULES_FETCHING)
+    bool queued = host->queue.count > 0 && !p->draining;
+    if ((!queued && host->retries == NULL) || host->active >= p->options.per_host ||
+        host->rules_state == SN_RULES_FETCHING)
         return;
     host->heap_key = host->next;
-    if (host->queue.count == 0 && host->retries->due > host->heap_key)
+    if (!queued && host->retries->due > host->heap_key)
         host->heap_key = host->retries->due;
     host->turn = p->turns++;
     heap_put(p, p->heap_count, host);
@@ -286,6 +289,15 @@ bool sn_pace_retry(sn_pace *p, sn_host *host, sn_place place, uint32_t tries, in
     return true;
 }
 
+void sn_pace_drain(sn_pace *p)
+{
+    if (p->draining)
+        return;
+    p->draining = true;
+    for (sn_host *host = p->oldest; host != NULL; host = host->newer)
+        sn_pace_update(p, host);
+}
+
 sn_host *sn_pace_take(sn_pace *p, int64_t now)
 {
     if (p->heap_count == 0 || p->heap[0]->heap_key > now)
@@ -302,6 +314,7 @@ seen_status sn_pace_pop(sn_pace *p, sn_host *host, int64_t now, sn_place *place,
 {
     sn_retry *retry = host->retries;
     seen_status status = SEEN_OK;
+    *got = false;
     if (retry != NULL && retry->due <= now) {
         *place = retry->place;
         *tries = retry->tries;
@@ -309,7 +322,7 @@ seen_status sn_pace_pop(sn_pace *p, sn_host *host, int64_t now, sn_place *place,
         host->retries = retry->next;
         p->retries--;
         free(retry);
-    } else {
+    } else if (!p->draining) {
         *tries = 0;
         status = sn_queue_pop(p->options.queues, &host->queue, place, got, error);
     }

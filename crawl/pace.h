@@ -86,6 +86,9 @@ seen_status sn_pace_push(sn_pace *pace, sn_host *host, sn_place place, seen_erro
 /* Later, once more. False where too many wait already. */
 bool sn_pace_retry(sn_pace *pace, sn_host *host, sn_place place, uint32_t tries, int64_t due);
 
+/* From here on only what is to be tried again is given out. */
+void sn_pace_drain(sn_pace *pace);
+
 /* A host with work whose time has come, or NULL. It loses its turn: its delay starts to run. */
 sn_host *sn_pace_take(sn_pace *pace, int64_t now);
 /* What is next there; *got is false where nothing is due. */

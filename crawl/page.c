@@ -298,22 +298,17 @@ static bool passes(const sn_transfer *t)
 /* Tries it again later; false: it is given up. */
 static bool retry(sn_engine *e, sn_job *job, const sn_transfer *t)
 {
-    if (!passes(t) || job->tries >= e->options->retries || e->stopping)
+    if (!passes(t))
         return false;
-    uint64_t wait = e->options->backoff_ms << (job->tries < 16 ? job->tries : 16);
-    bool told = t->wait_ms > 0;
-    if (t->wait_ms > wait)
-        wait = t->wait_ms;
-    if (wait > e->options->max_wait_ms)
-        wait = e->options->max_wait_ms;
-    int64_t due = sn_fetch_now() + (int64_t)wait;
-    if (!sn_pace_retry(e->pace, job->host, job->place, job->tries + 1, due))
-        return false;
-    e->counts.retried++;
-    /* A server that names a time, or is not there at all, is left alone as a whole. */
-    if (told || t->status == 429 || t->error == SN_FETCH_CONNECT)
+    int64_t due = sn_fetch_now() + sn_dispatch_backoff(e, job->tries, t);
+    bool again = job->tries < e->options->retries && !e->stopping &&
+                 sn_pace_retry(e->pace, job->host, job->place, job->tries + 1, due);
+    e->counts.retried += again;
+    /* A server that names a time is left alone as a whole, also by other pages; so is one that is
+     * not there at all, until it is found to be down. */
+    if (t->wait_ms > 0 || t->status == 429 || (again && t->error == SN_FETCH_CONNECT))
         sn_pace_hold(e->pace, job->host, due);
-    return true;
+    return again;
 }
 
 static void count_failures(sn_engine *e, sn_host *host, const sn_transfer *t)

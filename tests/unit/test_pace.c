@@ -231,6 +231,28 @@ static void tries_again_in_time(void **state)
     end(pace);
 }
 
+static void drains(void **state)
+{
+    sn_pace *pace = make(0, 2);
+    (void)state;
+    sn_host *a = host(pace, "http://a"), *b = host(pace, "http://b");
+    push(pace, a, 1);
+    push(pace, b, 2);
+    assert_true(sn_pace_retry(pace, a, (sn_place){3, 3}, 1, 500));
+    sn_pace_drain(pace);
+    push(pace, b, 4);
+    assert_null(sn_pace_take(pace, 499));
+    assert_int_equal(sn_pace_wait(pace, 499), 1);
+    assert_int_equal(pop(pace, a, 499), -1);
+    assert_ptr_equal(sn_pace_take(pace, 500), a);
+    assert_int_equal(pop(pace, a, 500), 3);
+    assert_int_equal(sn_pace_retries(pace), 0);
+    assert_null(sn_pace_take(pace, 10000));
+    assert_int_equal(sn_pace_wait(pace, 10000), -1);
+    assert_int_equal(sn_pace_live(pace), 2);
+    end(pace);
+}
+
 static void forgets_rules_that_take_too_much(void **state)
 {
     sn_pace *pace = make(0, 1);
@@ -260,6 +282,7 @@ int main(void)
         cmocka_unit_test(forgets_only_idle_hosts),
         cmocka_unit_test(keeps_a_host_that_is_read),
         cmocka_unit_test(tries_again_in_time),
+        cmocka_unit_test(drains),
         cmocka_unit_test(forgets_rules_that_take_too_much),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

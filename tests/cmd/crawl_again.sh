@@ -1,0 +1,41 @@
+# What is tried again, and what goes on: a limit on pages, a server that names a time, outputs.
+set -eu
+. "$ROOT/tests/sites/nginx.sh"
+start_server again.py "$TMP/log"
+HOST=http://127.0.0.1:$PORT_SERVER
+OPTIONS="--allow-private --delay 0 --backoff 100ms"
+none() { # arguments of a crawl that gets no page
+    local status=0
+    "$SEEN" crawl -q $OPTIONS -o /dev/null "$@" 2> err || status=$?
+    [ $status = 2 ] || fail "exit $status of: $*: $(cat err)"
+}
+
+# A page that was begun is finished, also when it has to be tried again and the limit is reached.
+"$SEEN" crawl "$HOST/" $OPTIONS --max-pages 1 --state state -o pages.jsonl 2> err
+grep -q '"status":200.*"links":20,"retries":1' pages.jsonl || fail "not tried again: $(cat pages.jsonl err)"
+[ "$(wc -l < pages.jsonl)" = 1 ] || fail "--max-pages 1: $(cat pages.jsonl)"
+grep -q 'stopped after --max-pages with 20 URLs queued; --state state goes on with a larger --max-pages' err ||
+    fail "no word about the limit: $(cat err)"
+# Going on counts from the start, and does what the words said.
+"$SEEN" crawl --state state 2> err
+grep -q '^seen: 1 page, .* in all; 0 in' err || fail "went on behind the limit: $(cat err)"
+"$SEEN" crawl -q --state state --max-pages 5
+[ "$(wc -l < pages.jsonl)" = 5 ] || fail "--max-pages 5: $(wc -l < pages.jsonl)"
+"$SEEN" crawl --state state --max-pages 0 2> err
+[ "$(wc -l < pages.jsonl)" = 21 ] || fail "--max-pages 0: $(wc -l < pages.jsonl)"
+if grep -q stopped err; then fail "not done: $(cat err)"; fi
+
+# A server that names a time is left alone until then, also by pages that are not tried again.
+: > log
+none "$HOST/later/1" "$HOST/later/2" --retries 0 --per-host 1
+python3 - << 'PY' || fail "Retry-After was not obeyed: $(cat log)"
+times = [float(line.split()[0]) for line in open("log") if "/later/" in line]
+assert len(times) == 2 and times[1] - times[0] >= 1, times
+PY
+# However long it is, it is obeyed as long as we are ready to wait.
+: > log
+none "$HOST/never" --retries 1 --max-wait 1s
+python3 - << 'PY' || fail "a long Retry-After was not obeyed: $(cat log)"
+times = [float(line.split()[0]) for line in open("log") if "/never" in line]
+assert len(times) == 2 and times[1] - times[0] >= 1, times
+PY
