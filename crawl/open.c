@@ -15,6 +15,20 @@
 
 /* ---- Options ---- */
 
+/* Two that write to one place would write into each other's lines. */
+static seen_status check_outputs(const sn_engine *e)
+{
+    for (int i = 0; i < SN_OUT_COUNT; i++)
+        for (int k = 0; k < i; k++) {
+            const char *a = sn_results_path(e->options, i), *b = sn_results_path(e->options, k);
+            if (a != NULL && b != NULL && strcmp(a, b) == 0 && strcmp(a, "/dev/null") != 0)
+                return sn_crawl_fail(e->error, SEEN_ERR_ARGUMENT,
+                                     "two outputs to %s: give each one of its own",
+                                     strcmp(a, "-") == 0 ? "standard output" : a);
+        }
+    return SEEN_OK;
+}
+
 static seen_status check_options(const sn_engine *e)
 {
     const sn_crawl_options *o = e->options;
@@ -35,11 +49,34 @@ static seen_status check_options(const sn_engine *e)
     if (o->retry_failed && o->state == NULL)
         return sn_crawl_fail(e->error, SEEN_ERR_ARGUMENT,
                              "failed pages are listed in a state folder: name it");
-    return SEEN_OK;
+    return check_outputs(e);
 }
 
-/* What is seen must stay where it was. */
-static seen_status check_same_set(const sn_engine *e)
+/* The same file, however it is spelled: it is gone on with, not written anew. */
+static bool same_file(const char *now, const char *then)
+{
+    struct stat a, b;
+    return now != NULL && then != NULL && stat(now, &a) == 0 && stat(then, &b) == 0 &&
+           S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/* How long each output was, by the checkpoint; UINT64_MAX: it is another file than before. */
+static void find_lengths(const sn_engine *e, const sn_crawl_options *saved, const sn_checkpoint *p,
+                         uint64_t length[SN_OUT_COUNT])
+{
+    for (int i = 0; i < SN_OUT_COUNT; i++) {
+        const char *now = sn_results_path(e->options, i), *then = sn_results_path(saved, i);
+        uint64_t path = sn_state_path_hash(now);
+        bool known = path != 0 && path == p->out_path[i];
+        if (!known && p->out_path[i] != 0 && p->out_path[i] == sn_state_path_hash(then))
+            known = same_file(now, then);
+        length[i] = known ? p->out_length[i] : UINT64_MAX;
+    }
+}
+
+/* What is seen must stay where it was, and outputs go on where they ended. */
+static seen_status compare_with_saved(const sn_engine *e, const sn_checkpoint *p,
+                                      uint64_t length[SN_OUT_COUNT])
 {
     sn_crawl_options saved = {.state = e->options->state};
     void *keep = NULL;
@@ -49,6 +86,7 @@ static seen_status check_same_set(const sn_engine *e)
     const char *now = e->options->filter, *then = saved.filter;
     bool same = saved.exact == e->options->exact && (now == NULL) == (then == NULL) &&
                 (now == NULL || strcmp(now, then) == 0);
+    find_lengths(e, &saved, p, length);
     free(keep);
     if (!same)
         return sn_crawl_fail(e->error, SEEN_ERR_MISMATCH,
@@ -322,7 +360,7 @@ static seen_status start_anew(sn_engine *e)
 static seen_status go_on(sn_engine *e, const sn_checkpoint *p)
 {
     uint64_t length[SN_OUT_COUNT];
-    seen_status status = check_same_set(e);
+    seen_status status = compare_with_saved(e, p, length);
     if (status != SEEN_OK)
         return status;
     e->result->resumed = true;
@@ -331,10 +369,6 @@ static seen_status go_on(sn_engine *e, const sn_checkpoint *p)
     e->started = e->completed = p->completed;
     e->failed_len = p->failed_len;
     e->found_at_info = p->counts.found;
-    for (int i = 0; i < SN_OUT_COUNT; i++) {
-        uint64_t path = sn_state_path_hash(sn_results_path(e->options, i));
-        length[i] = path != 0 && path == p->out_path[i] ? p->out_length[i] : UINT64_MAX;
-    }
     status = load_seeds(e);
     if (status == SEEN_OK)
         status = open_known(e, false);

@@ -39,3 +39,26 @@ python3 - << 'PY' || fail "a long Retry-After was not obeyed: $(cat log)"
 times = [float(line.split()[0]) for line in open("log") if "/never" in line]
 assert len(times) == 2 and times[1] - times[0] >= 1, times
 PY
+
+# An output that is spelled another way is the same file, and is gone on with.
+: > log
+"$SEEN" crawl -q "$HOST/" $OPTIONS --max-pages 3 --state spelled -o lines.jsonl --urls lines.txt
+ln -s lines.txt link.txt
+"$SEEN" crawl -q --state spelled --max-pages 5 -o ./lines.jsonl --urls "$TMP/link.txt"
+"$SEEN" crawl -q --state spelled --max-pages 7 -o "$TMP//lines.jsonl"
+[ "$(wc -l < lines.jsonl)" = 7 ] || fail "lines are lost: $(wc -l < lines.jsonl)"
+[ "$(sort -u lines.txt | wc -l)" = 7 ] || fail "URLs are lost: $(cat lines.txt)"
+# Another file is another file.
+echo old > other.jsonl
+"$SEEN" crawl -q --state spelled --max-pages 9 -o other.jsonl
+[ "$(wc -l < other.jsonl)" = 2 ] || fail "another output: $(cat other.jsonl)"
+[ "$(wc -l < lines.jsonl)" = 7 ] || fail "the output before was touched"
+
+# Two outputs do not write into each other.
+status=0
+"$SEEN" crawl -q "$HOST/" $OPTIONS -o - --edges - > out 2> err || status=$?
+[ $status = 2 ] && grep -q 'two outputs to standard output' err || fail "exit $status: $(cat err)"
+status=0
+"$SEEN" crawl -q "$HOST/" $OPTIONS --urls same --edges same 2> err || status=$?
+[ $status = 2 ] && grep -q "two outputs to $TMP/same" err || fail "exit $status: $(cat err)"
+"$SEEN" crawl -q "$HOST/1" $OPTIONS --urls /dev/null --edges /dev/null
