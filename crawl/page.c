@@ -38,11 +38,11 @@ static void on_link(void *user, const sn_link *link)
     job->dropped += !kept;
 }
 
+/* Its end counts as one of these; behind a comma stands what a proxy added. */
 static bool type_is(const char *type, const char *name)
 {
     size_t len = strlen(name);
-    return strncasecmp(type, name, len) == 0 &&
-           (type[len] == '\0' || type[len] == ';' || type[len] == ' ');
+    return strncasecmp(type, name, len) == 0 && strchr("; \t,", type[len]) != NULL;
 }
 
 /* Is it a page? Without a type, by its first byte that is not a space. */

@@ -59,11 +59,12 @@ grep -q '/bomb.gz","status":200.*"truncated":true' pages.jsonl || fail "the bomb
 grep -q '/cut.gz","status":200.*"truncated":true' pages.jsonl || fail "cut short: $(grep cut.gz pages.jsonl)"
 grep -q '/long.xml.gz","status":200.*"links":2000}' pages.jsonl || fail "long: $(grep long pages.jsonl)"
 
-# Without a type the first byte decides.
+# Without a type the first byte decides; a type that comes twice is one.
 : > log
-"$SEEN" crawl -q "http://127.3.0.4:$PORT_SERVER/typeless" "http://127.3.0.4:$PORT_SERVER/data" $OPTIONS -o -  > out
+"$SEEN" crawl -q "http://127.3.0.4:$PORT_SERVER/typeless" "http://127.3.0.4:$PORT_SERVER/twice" "http://127.3.0.4:$PORT_SERVER/data" $OPTIONS -o -  > out
 asked /found 1
 asked /not-found 0
+asked /found-twice 1
 
 # More links on a page than are written at once: all of them, each with its parent.
 "$SEEN" crawl "http://127.3.0.4:$PORT_SERVER/many" $OPTIONS --state many --max-pages 1 -o many.jsonl 2> err

@@ -55,6 +55,7 @@ PAGES = {
     (4, "/cut.gz"): (200, b"", LONG[:len(LONG) // 2]),
     (4, "/bomb.gz"): (200, b"", BOMB),
     (4, "/typeless"): (200, b"", b" \t\n" + links("/found")),
+    (4, "/twice"): (200, b"Content-Type: text/html, text/html; charset=x\r\n", links("/found-twice")),
     (4, "/data"): (200, b"", b"\0" + links("/not-found")),
     (4, "/many"): (200, HTML, links(*(f"/n/{n}" for n in range(10000)))),
 }
