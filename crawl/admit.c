@@ -14,6 +14,21 @@
 
 #define ARENA_MAX (SN_BATCH_BYTES / 2)
 
+/* Takes name and password out of a canonical URL. Pages are fetched without: a stranger's link is
+ * no reason to log in, and a host would be as many hosts as there are names before it, each with a
+ * pace of its own. */
+static size_t drop_credentials(char *url, size_t len)
+{
+    char *host = memchr(url, ':', len);
+    char *end = host == NULL ? NULL : memchr(host + 3, '/', len - (size_t)(host + 3 - url));
+    char *at = end == NULL ? NULL : memrchr(host + 3, '@', (size_t)(end - host - 3));
+    if (at == NULL)
+        return len;
+    size_t gone = (size_t)(at + 1 - (host + 3));
+    memmove(host + 3, at + 1, len - (size_t)(at + 1 - url));
+    return len - gone;
+}
+
 size_t sn_admit_resolve(sn_engine *e, const char *href, size_t len, const char *base,
                         size_t base_len)
 {
@@ -33,7 +48,7 @@ size_t sn_admit_resolve(sn_engine *e, const char *href, size_t len, const char *
         return out;
     return seen_url_canonical(href, len, base, base_len, &e->url_options, e->scratch,
                               e->scratch_room, &out) == SEEN_URL_OK
-               ? out
+               ? drop_credentials(e->scratch, out)
                : 0;
 }
 

@@ -171,7 +171,8 @@ seen_status sn_admit_again(sn_engine *e, const sn_admit_page *page, const char *
 /* An sn_frontier_replay. */
 seen_status sn_admit_replay(void *engine, const sn_frontier_record *records, size_t count,
                             bool unanswered, seen_answer *answers, seen_error *error);
-/* Resolves and makes canonical, into e->scratch; 0: not a URL that we fetch. */
+/* Resolves and makes canonical, without credentials, into e->scratch; 0: not a URL that we fetch.
+ */
 size_t sn_admit_resolve(sn_engine *e, const char *href, size_t len, const char *base,
                         size_t base_len);
 

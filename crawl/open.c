@@ -286,6 +286,13 @@ static seen_status not_a_url(sn_engine *e, const char *url)
         "%.200s is not a URL that can be crawled: http://HOST/ or https://HOST/ is", url);
 }
 
+/* Whoever gives a name and a password expects that they are used. */
+static bool has_credentials(const char *url)
+{
+    const char *host = strstr(url, "://");
+    return host != NULL && memchr(host + 3, '@', strcspn(host + 3, "/?#\\")) != NULL;
+}
+
 /* One URL of a host will do, where only the host counts: a crawl may be gone on with any number of
  * times with the same URLs. */
 static bool add_start(sn_engine *e, const char *url, size_t len)
@@ -305,6 +312,10 @@ static seen_status admit_starts(sn_engine *e)
         size_t n = sn_admit_resolve(e, url, strlen(url), NULL, 0);
         if (n == 0 || n > o->max_url)
             return not_a_url(e, url);
+        if (has_credentials(url))
+            return sn_crawl_fail(e->error, SEEN_ERR_ARGUMENT,
+                                 "pages are fetched without a name or password: write %.*s",
+                                 n < 400 ? (int)n : 400, e->scratch);
         if (!add_start(e, e->scratch, n))
             return sn_crawl_fail_memory(e->error);
         seen_status status = sn_admit(e, NULL, e->scratch, n,

@@ -38,7 +38,7 @@ static void on_link(void *user, const sn_link *link)
     job->dropped += !kept;
 }
 
-/* Its end counts as one of these; behind a comma stands what a proxy added. */
+/* The end of the text is found like the others; behind a comma stands what a proxy added. */
 static bool type_is(const char *type, const char *name)
 {
     size_t len = strlen(name);

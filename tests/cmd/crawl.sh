@@ -63,6 +63,9 @@ asked /hidden 0
 asked /comment 0
 asked /script 0
 asked /area 1
+asked /as/me 1
+if grep -q LOGIN log; then fail "a stranger's link made us log in: $(grep LOGIN log)"; fi
+page /as/me 'p["status"] == 200'
 asked /from-404 0
 page /404 'p["status"] == 404'
 asked /elsewhere/leaf 1
@@ -174,6 +177,8 @@ trouble "http://localhost:$PORT_SERVER is at .*--allow-private" "http://localhos
     --retries 0 --state refused
 [ ! -s log ] || fail "a private address was asked by name"
 grep -q 'private address' refused/failed || fail "no word about the private address"
+trouble "without a name or password: write $HOST/area" "http://me:word@127.0.0.1:$PORT_SERVER/area" --allow-private
+if grep -q me:word err; then fail "a password was shown: $(cat err)"; fi
 trouble 'http://' ftp://example.org/
 trouble 'http://' 'http://a b/'
 trouble 'not with a filter' "$HOST/" --exact --filter f

@@ -40,7 +40,8 @@ INDEX = """<!doctype html><title>bad</title>
 <a href="/%7Euser/../~user/./a%2fb">dots</a> <a href="/~user/a%2Fb">the same</a>
 <a href="http://127.0.0.1:1/other">another port</a> <a href="/many">many</a> <a href=/302none>n</a>
 <!-- <a href="/comment">no</a> --><script>'<a href="/script">no</a>'</script>
-<map><area href="/area"></map>"""
+<map><area href="/area"></map>
+<a href="http://me:word@HOST/as/me">log in</a> <a href="http://you@HOST/as/me">log in</a>"""
 
 BROKEN = b"""<p><a href=/b1 <b><a href="/b3
 "><a HREF = /b4 href=/b5></a/><a
@@ -99,7 +100,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         with LOCK:
             TIMES[self.path] = TIMES.get(self.path, 0) + 1
             tries = TIMES[self.path]
-            LOG.write(f"{time.time():.3f} {self.path} {self.headers['User-Agent']}\n")
+            login = " LOGIN" if "Authorization" in self.headers else ""
+            LOG.write(f"{time.time():.3f} {self.path}{login} {self.headers['User-Agent']}\n")
         path, _, query = self.path.partition("?")
         method = getattr(self, "do_" + path.strip("/").split("/")[0].replace(".", "_"), None)
         try:
@@ -108,7 +110,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 self.reply(200, SITE[self.path].replace(b"HOST", host))
             elif method is not None:
                 method(path, query, tries)
-            elif path.startswith(("/m/", "/b", "/caf", "/~user", "/h/")) or query:
+            elif path.startswith(("/m/", "/b", "/caf", "/~user", "/h/", "/as/")) or query:
                 self.reply(200)
             else:
                 self.reply(404, b"<a href=/from-404>x</a>")
