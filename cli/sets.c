@@ -167,6 +167,7 @@ static void json_summary(const sets_run *run)
     sn_json_u64(&json, "written", r->written);
     sn_json_bool(&json, "exact", r->way < SN_SETS_APPROX);
     sn_json_number(&json, "error_rate", r->error_rate);
+    sn_json_number(&json, "expected_wrong", r->wrong);
     sn_json_string(&json, "way", sn_sets_way_name(r->way));
     sn_json_u64(&json, "way_changes", r->changes);
     sn_json_u64(&json, "passes", r->passes);
@@ -193,6 +194,7 @@ static void tell_plan(const sets_run *run)
 static void tell_summary(const sets_run *run)
 {
     char lines[SN_TEXT], written[SN_TEXT], rate[SN_TEXT], read[SN_TEXT], temp[SN_TEXT + 40] = "";
+    char wrong[SN_TEXT + 60] = "";
     const sn_sets_result *r = &run->result;
     sn_show_count(lines, (double)r->lines_a);
     sn_show_count(written, (double)r->written);
@@ -206,10 +208,13 @@ static void tell_summary(const sets_run *run)
         return;
     }
     sn_show_rate(rate, r->error_rate);
+    if (r->wrong >= 0.05)
+        snprintf(wrong, sizeof wrong, "; -u took about %.*f for repeats wrongly",
+                 r->wrong < 10 ? 1 : 0, r->wrong);
     sn_note(run->args,
             "%s lines read, %s printed (approximate: a line that is not in B is taken to be there "
-            "at a rate of %s%s)",
-            lines, written, rate, r->way == SN_SETS_GIVEN ? ", the filter's" : "");
+            "at a rate of %s%s%s)",
+            lines, written, rate, r->way == SN_SETS_GIVEN ? ", the filter's" : "", wrong);
 }
 
 static int tell_end(const sets_run *run)

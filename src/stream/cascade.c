@@ -5,7 +5,7 @@
 
 #include "stream/fail.h"
 
-enum { CHUNK = 1024, CELLS = 16 };
+enum { CHUNK = 1024, CELLS = 16, SMALLEST = 64 << 10 };
 /* Without an estimate the first filter has this size. */
 #define BLIND_BYTES (32ull << 20)
 /* Two lines of eight cells serve rates of about a millionth with little waste; down to here they
@@ -102,7 +102,8 @@ static seen_status open_filter(sn_cascade *c, const seen_wish *wish, const seen_
 seen_status sn_cascade_open(sn_cascade *cascade, const sn_cascade_options *options,
                             seen_error *error)
 {
-    *cascade = (sn_cascade){.rate = options->error_rate, .grows = !options->memory};
+    *cascade =
+        (sn_cascade){.rate = options->error_rate, .grows = !options->memory, .most = options->most};
     cascade->first_rate = options->error_rate * share(options->capacity != 0, 0);
     seen_wish wish;
     seen_status status = first_wish(options, &wish, error);
@@ -123,6 +124,18 @@ void sn_cascade_close(sn_cascade *cascade)
     *cascade = (sn_cascade){.count = 0};
 }
 
+/* Makes a wish smaller where it does not fit the bound; false where what is left is not worth a
+ * filter that every key is asked about. */
+static bool fit(const sn_cascade *c, seen_wish *wish)
+{
+    seen_plan plan = {.size = sizeof plan};
+    uint64_t used = sn_cascade_memory(c), left = c->most > used ? c->most - used : 0;
+    if (!c->most || (seen_plan_make(wish, &plan, NULL) == SEEN_OK && plan.bytes <= left))
+        return true;
+    *wish = (seen_wish){.size = sizeof *wish, .error_rate = wish->error_rate, .bits = left * 8};
+    return left >= used / 4 && left >= SMALLEST;
+}
+
 /* Opens the next filter, with three times the capacity of all before it: every filter more is asked
  * about every new key. */
 static seen_status grow(sn_cascade *c, seen_error *error)
@@ -133,6 +146,9 @@ static seen_status grow(sn_cascade *c, seen_error *error)
     bool estimated = c->first_rate > 0.9 * c->rate;
     seen_wish wish;
     wish_for(&wish, 3 * total, c->rate * share(estimated, c->count));
+    c->grows = fit(c, &wish);
+    if (!c->grows)
+        return SEEN_OK;
     return open_filter(c, &wish, &c->hasher, error);
 }
 

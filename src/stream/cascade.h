@@ -23,6 +23,8 @@ typedef struct sn_cascade_options {
     double error_rate; /* of all filters together */
     uint64_t memory;   /* 0: as much as it takes. Otherwise one filter of at most so many bytes that
                           does not grow; its rate rises past the capacity */
+    uint64_t most;     /* without `memory`: filters are added while all together take at most so
+                          many bytes, and then the rate of the last one rises. 0: no bound */
     const seen_hasher *hasher; /* NULL: a random seed */
 } sn_cascade_options;
 
@@ -34,6 +36,7 @@ typedef struct sn_cascade {
     double rate;       /* of all together */
     double first_rate; /* of the first */
     bool grows;
+    uint64_t most;
     seen_hasher hasher;
 } sn_cascade;
 

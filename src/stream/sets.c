@@ -15,6 +15,8 @@
 #define LINES_UNKNOWN 1e8
 #define LINE_BYTES 64.0
 #define SHARE 0.1
+/* approx, unique: how often a line is taken for one that was printed, while there is room. */
+#define ONCE_RATE 1e-6
 
 /* ---- Measuring ------------------------------------------------------------------------------ */
 
@@ -238,6 +240,25 @@ static seen_status go_approx(sn_sets *s, seen_error *error)
     return status;
 }
 
+/* Remembers what was printed. Nothing is known of the length of a pipe, and little of that of a
+ * compressed file, so that it grows, within the memory that the filter of B leaves. */
+static seen_status make_once(sn_sets *s, seen_error *error)
+{
+    uint64_t room = s->plan.budget > s->plan.filter ? s->plan.budget - s->plan.filter : 64;
+    sn_cascade_options options = {
+        .capacity = s->numbers.pipe_a ? 0 : (uint64_t)fmax(1, ceil(s->numbers.lines_a)),
+        .error_rate = ONCE_RATE,
+        .most = room,
+        .hasher = &s->hasher};
+    seen_plan first;
+    seen_status status = sn_cascade_plan(&options, &first, error);
+    if (status != SEEN_OK)
+        return status;
+    if (first.bytes > room)
+        options.memory = room;
+    return sn_cascade_open(&s->once, &options, error);
+}
+
 static seen_status print_by_filter(sn_sets *s, sn_sets_end *end, seen_error *error)
 {
     if (s->options->given) {
@@ -247,15 +268,12 @@ static seen_status print_by_filter(sn_sets *s, sn_sets_end *end, seen_error *err
             return status;
         s->result->error_rate = info.error_rate_now;
     }
-    if (s->options->unique) {
-        double free = (double)s->plan.budget - (double)s->plan.filter;
-        double bytes = fmin(free, s->numbers.lines_a * 32 / 8);
-        seen_status status =
-            sn_sets_make_filter(s, s->numbers.lines_a, (uint64_t)bytes, &s->once, error);
-        if (status != SEEN_OK)
-            return status;
-    }
-    return sn_sets_print(s, &s->a, "reading A and printing", end, error);
+    seen_status status = s->options->unique ? make_once(s, error) : SEEN_OK;
+    if (status == SEEN_OK)
+        status = sn_sets_print(s, &s->a, "reading A and printing", end, error);
+    if (s->options->unique)
+        s->result->wrong = sn_cascade_expect_wrong(&s->once);
+    return status;
 }
 
 static seen_status go(sn_sets *s, sn_sets_end *end, seen_error *error)

@@ -140,6 +140,7 @@ typedef struct sn_sets_result {
     unsigned passes;     /* readings of A or B, whole or not */
     uint64_t candidates; /* filter: lines of A that passed it */
     double error_rate;   /* 0: exact */
+    double wrong;        /* approx, unique: lines expected to be taken for repeats wrongly */
     uint64_t read;       /* bytes read in all */
     uint64_t temporary;  /* bytes of temporary files */
     double slices;

@@ -2,6 +2,7 @@
 #ifndef SN_STREAM_SETS_INSIDE_H
 #define SN_STREAM_SETS_INSIDE_H
 
+#include "stream/cascade.h"
 #include "stream/copy.h"
 #include "stream/sets.h"
 #include "stream/sets_keep.h"
@@ -35,7 +36,7 @@ typedef struct sn_sets {
 
     seen_set *filter; /* of B */
     seen_set *small;  /* of the candidates; one made from a table holds sn_table_kept of hashes */
-    seen_set *once;   /* approx, unique: what was printed */
+    sn_cascade once;  /* approx, unique: what was printed */
     sn_table *table;
     int mark; /* of the entries that are in B; -1: all are */
     int need; /* while marking: the mark that an entry must have already, or -1 */

@@ -28,9 +28,9 @@ void sn_sets_release(sn_sets *s)
 {
     seen_close(s->filter);
     seen_close(s->small);
-    seen_close(s->once);
+    sn_cascade_close(&s->once);
     sn_table_close(s->table);
-    s->filter = s->small = s->once = NULL;
+    s->filter = s->small = NULL;
     s->table = NULL;
 }
 
@@ -349,8 +349,8 @@ static seen_status only_first(sn_sets *s, sn_block *block, seen_error *error)
         n += block->answer[i] == s->print;
         if (n < BATCH && i + 1 < block->lines)
             continue;
-        if (s->once) {
-            seen_status status = seen_add_hashes(s->once, hashes, n, answers, error);
+        if (s->once.count) {
+            seen_status status = sn_cascade_add(&s->once, hashes, n, answers, error);
             if (status != SEEN_OK)
                 return status;
         } else

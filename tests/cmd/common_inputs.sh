@@ -46,6 +46,25 @@ refused "cannot list" "$SEEN" common b.seen random.a
 grep -q "at a rate of" err || fail "no rate: $(cat err)"
 [ "$(oracle common random.a random.b | sort | comm -23 - <(sort got) | wc -l)" = 0 ] ||
     fail "--approx missed a line"
+# -u remembers what it printed, however much longer a pipe is than B.
+printf 'x\ny\n' > short
+seq 300000 > longer
+"$SEEN" create -q short.seen -n 1k
+"$SEEN" add -q short.seen short
+for b in short short.seen; do
+    approx=; [ "$b" = short.seen ] || approx=--approx
+    cat longer longer | "$SEEN" except $approx -u - "$b" > got 2> err
+    [ "$(wc -l < got)" -gt 299950 ] || fail "except -u of a pipe, $b: $(cat err)"
+    sort -u got | wc -l | grep -qx "$(wc -l < got)" || fail "except -u of a pipe, $b: twice"
+done
+# Where the memory does not suffice it says what that cost.
+seq 6000000 | "$SEEN" except -u -m 16M --json - short.seen > got 2> err
+python3 -c 'import json, sys
+r = json.load(open("err"))
+lost = r["lines_a"] - r["written"]
+assert lost > 1000 and lost / 2 < r["expected_wrong"] < lost * 2, r' || fail "expected_wrong: $(cat err)"
+seq 6000000 | "$SEEN" except -u -m 16M - short.seen 2>&1 > got | grep -q "; -u took about [0-9]* for" ||
+    fail "-u does not tell what it dropped"
 
 # Keys.
 printf 'a 1\nb 2\nc 3\n' > k1; printf 'x 3\ny 1\n' > k2

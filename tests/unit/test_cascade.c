@@ -137,6 +137,23 @@ static void test_bounded(void **state)
     double said = sn_cascade_expect_wrong(&c);
     assert_true(said > dropped / 2 && said < dropped * 2);
     sn_cascade_close(&c);
+    /* One that grows stays within its bound too, and uses it. */
+    options = (sn_cascade_options){.capacity = 1000, .error_rate = 1e-6, .most = 1 << 20};
+    assert_int_equal(sn_cascade_open(&c, &options, NULL), SEEN_OK);
+    uint64_t at_200k = 0;
+    for (uint64_t key = 0; key < 600000; key += 1000) {
+        for (size_t i = 0; i < 1000; i++)
+            hashes[i] = hash_of(key + i, &c.hasher);
+        assert_int_equal(sn_cascade_add(&c, hashes, 1000, answers, NULL), SEEN_OK);
+        if (key + 1000 == 200000)
+            at_200k = sn_cascade_keys(&c);
+    }
+    assert_true(at_200k >= 199990);
+    assert_in_range(sn_cascade_memory(&c), 3 << 18, 1 << 20);
+    dropped = 600000 - (double)sn_cascade_keys(&c);
+    said = sn_cascade_expect_wrong(&c);
+    assert_true(dropped > 1000 && said > dropped / 2 && said < dropped * 2);
+    sn_cascade_close(&c);
     /* Plenty of memory is not taken when it is not needed. */
     options = (sn_cascade_options){.capacity = 1000, .error_rate = 1e-6, .memory = 1 << 30};
     assert_int_equal(sn_cascade_open(&c, &options, NULL), SEEN_OK);
