@@ -7,15 +7,25 @@
 
 #include "stream/fail.h"
 
-typedef enum format { FORMAT_NONE, FORMAT_GZIP, FORMAT_ZSTD } format;
+typedef enum format { FORMAT_NONE, FORMAT_GZIP, FORMAT_ZSTD, FORMAT_OTHER } format;
 
+/* Plain lines under one of the other names would be found out only by whoever unpacks them. */
 static format format_of(const char *name)
 {
+    static const struct {
+        const char *end;
+        format format;
+    } ends[] = {{".gz", FORMAT_GZIP},
+                {".zst", FORMAT_ZSTD},
+                {".xz", FORMAT_OTHER},
+                {".bz2", FORMAT_OTHER},
+                {".lz4", FORMAT_OTHER}};
     size_t len = strlen(name);
-    if (len > 3 && memcmp(name + len - 3, ".gz", 3) == 0)
-        return FORMAT_GZIP;
-    if (len > 4 && memcmp(name + len - 4, ".zst", 4) == 0)
-        return FORMAT_ZSTD;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        size_t end = strlen(ends[i].end);
+        if (len > end && memcmp(name + len - end, ends[i].end, end) == 0)
+            return ends[i].format;
+    }
     return FORMAT_NONE;
 }
 
@@ -42,6 +52,11 @@ seen_status sn_encoder_open(const char *name, sn_encode_sink *sink, void *contex
     format wanted = format_of(name);
     if (wanted == FORMAT_NONE)
         return SEEN_OK;
+    if (wanted == FORMAT_OTHER)
+        return sn_stream_fail(error, SEEN_ERR_UNSUPPORTED,
+                              "cannot write %s: only .gz and .zst are written compressed; for "
+                              "others write to a pipe",
+                              name);
     sn_encoder *e = calloc(1, sizeof *e);
     if (e) {
         e->format = wanted;
