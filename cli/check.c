@@ -72,6 +72,8 @@ static seen_status prepare(check_run *run, sn_args *args, sn_watch *watch, seen_
     if (status == SEEN_OK && !own->count)
         status = sn_output_open(args->output, run->options.pipeline.terminator, &watch->stop,
                                 &run->output, error);
+    if (status == SEEN_OK && run->output)
+        status = sn_output_apart(run->output, run->input, error);
     return status;
 }
 
@@ -83,6 +85,8 @@ static int run_check(sn_args *args)
     sn_watch watch;
     if (own->count && args->output)
         return sn_trouble("-c prints a number to stdout; -o is for lines");
+    if (!own->count && sn_same_place(args->operands[0], args->output ? args->output : "-"))
+        return sn_trouble("%s is the filter: write the lines to another file", args->operands[0]);
     if (!sn_watch_begin(&watch, "check"))
         return SN_EXIT_TROUBLE;
     seen_status status = prepare(&run, args, &watch, &error);

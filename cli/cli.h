@@ -217,6 +217,10 @@ int sn_finish_stdout(int status);
 /* Whether a filter is named that lies in a server. */
 bool sn_is_redis(const char *where);
 
+/* Whether two names are one file, there already or not; "-" is the standard output. What is no
+ * regular file (/dev/null) is nobody's. */
+bool sn_same_place(const char *a, const char *b);
+
 /* A FILTER as it may be shown: the password of a Redis address is left out. */
 #define SN_WHERE 600
 const char *sn_show_where(char buffer[SN_WHERE], const char *where);

@@ -72,6 +72,38 @@ bool sn_is_redis(const char *where)
     return strncmp(where, "redis", 5) == 0 && strstr(where, "://");
 }
 
+static bool look(const char *path, struct stat *at)
+{
+    return (strcmp(path, "-") ? stat(path, at) : fstat(STDOUT_FILENO, at)) == 0;
+}
+
+/* The folder that a name lies in, as far as it is there. */
+static bool look_at_folder(const char *path, struct stat *at)
+{
+    char folder[4096];
+    const char *slash = strrchr(path, '/');
+    int len = slash ? (int)(slash - path) + 1 : 0;
+    if ((size_t)len >= sizeof folder)
+        return false;
+    snprintf(folder, sizeof folder, "%.*s", len, path);
+    return stat(len ? folder : ".", at) == 0;
+}
+
+bool sn_same_place(const char *a, const char *b)
+{
+    struct stat x, y;
+    bool there = look(a, &x);
+    if (!strcmp(a, "-") && !strcmp(b, "-"))
+        return true;
+    if (there != look(b, &y))
+        return false;
+    if (there)
+        return S_ISREG(x.st_mode) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+    const char *name_a = strrchr(a, '/'), *name_b = strrchr(b, '/');
+    return !strcmp(name_a ? name_a + 1 : a, name_b ? name_b + 1 : b) && look_at_folder(a, &x) &&
+           look_at_folder(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
 const char *sn_show_where(char buffer[SN_WHERE], const char *where)
 {
     const char *scheme = strstr(where, "://");

@@ -295,7 +295,11 @@ int sn_args_parse(const sn_command *command, int argc, char **argv, sn_args *arg
             return status;
     }
     *wants_help = p.wants_help;
-    return p.wants_help ? SN_EXIT_OK : check_operands(args);
+    if (p.wants_help)
+        return SN_EXIT_OK;
+    if (sn_args_given(args, "delimiter") && !args->field)
+        return sn_trouble("-d divides fields: say which one counts with --field N");
+    return check_operands(args);
 }
 
 void sn_args_free(sn_args *args)

@@ -320,6 +320,9 @@ static int check_arguments(const sn_args *args, const sn_sets_own *own)
             return sn_trouble("%s is a filter, which cannot list what it has seen: A must be a "
                               "file of lines",
                               args->operands[i]);
+        if (i > 0 && !own->explain && is_filter(args->operands[i]) &&
+            sn_same_place(args->operands[i], args->output ? args->output : "-"))
+            return sn_trouble("%s is a filter: write the lines to another file", args->operands[i]);
         if (i > 0 && args->operand_count > 2 && is_filter(args->operands[i]))
             return sn_trouble("%s is a filter; give it as the only B, or merge several with 'seen "
                               "merge'",
@@ -382,6 +385,10 @@ static seen_status prepare(sets_run *run, seen_error *error)
     if (status == SEEN_OK && !own->explain)
         status = sn_output_open(run->args->output, run->options.pipeline.terminator, &run->stop,
                                 &run->output, error);
+    if (status == SEEN_OK && run->output)
+        status = sn_output_apart(run->output, run->a, error);
+    for (size_t i = 0; i < run->b_count && status == SEEN_OK && run->output; i++)
+        status = sn_output_apart(run->output, run->b[i], error);
     return status;
 }
 

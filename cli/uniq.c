@@ -91,6 +91,17 @@ static int check_arguments(const sn_args *args, const uniq_own *own)
     if (own->filter && own->singles)
         return sn_trouble("a filter (-f) does not know how often a line came, so -U cannot use "
                           "it");
+    const char *output = args->output ? args->output : "-";
+    if (own->dropped && sn_same_place(output, own->dropped))
+        return sn_trouble("what is printed and what is dropped both go to %s: name another file "
+                          "with --dropped",
+                          strcmp(own->dropped, "-") ? own->dropped : "the standard output");
+    if (own->filter && (sn_same_place(own->filter, output) ||
+                        (own->dropped && sn_same_place(own->filter, own->dropped))))
+        return sn_trouble("%s cannot be the filter (-f) and hold lines: write them to another file",
+                          own->filter);
+    if (args->hashes && !own->filter && !own->exact)
+        return sn_trouble("-k is for a filter that -f makes: leave it out, or name one");
     if (own->exact && (args->error_rate > 0 || args->hashes))
         return sn_trouble("--exact has no error rate: leave -p and -k out");
     return SN_EXIT_OK;
@@ -226,8 +237,12 @@ static seen_status prepare(uniq_run *run, seen_error *error)
         status = sn_uniq_plan_make(&run->options, run->input, &run->plan, error);
     if (status == SEEN_OK && !own->count_only)
         status = sn_output_open(args->output, terminator, &run->watch.stop, &run->output, error);
+    if (status == SEEN_OK && run->output)
+        status = sn_output_apart(run->output, run->input, error);
     if (status == SEEN_OK && own->dropped)
         status = sn_output_open(own->dropped, terminator, &run->watch.stop, &run->dropped, error);
+    if (status == SEEN_OK && run->dropped)
+        status = sn_output_apart(run->dropped, run->input, error);
     return status;
 }
 

@@ -231,7 +231,8 @@ static seen_status open_current(sn_input *input, seen_error *error)
     source *s = &input->sources[input->current];
     int fd = s->borrowed;
     if (fd < 0) {
-        fd = open(s->path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+        /* A FIFO that nobody writes to is waited for by poll, which a stop ends, not by open. */
+        fd = open(s->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (s->regular ? 0 : O_NONBLOCK));
         if (fd < 0)
             return sn_stream_fail_system(error, errno, "open", s->name);
     }
@@ -449,17 +450,17 @@ size_t sn_input_current(const sn_input *input)
     return input->current;
 }
 
-bool sn_input_has_path(const sn_input *input, const char *path)
+const char *sn_input_same_file(const sn_input *input, int fd)
 {
     struct stat it;
-    if (stat(path, &it) != 0)
-        return false;
+    if (fstat(fd, &it) != 0 || !S_ISREG(it.st_mode))
+        return NULL;
     for (size_t i = 0; i < input->count; i++) {
         const struct stat *s = &input->sources[i].stat;
         if (s->st_dev == it.st_dev && s->st_ino == it.st_ino)
-            return true;
+            return input->sources[i].name;
     }
-    return false;
+    return NULL;
 }
 
 int sn_input_sample_open(const sn_input *input, size_t file, off_t *begin, uint64_t *size)

@@ -73,7 +73,7 @@ size_t sn_input_count(const sn_input *input);
 const char *sn_input_name(const sn_input *input, size_t file); /* "standard input" for "-" */
 size_t sn_input_current(const sn_input *input);
 
-/* Whether a path names one of the inputs (same device and inode). */
-bool sn_input_has_path(const sn_input *input, const char *path);
+/* The name of the input that is the regular file open as `fd` (same device and inode), or NULL. */
+const char *sn_input_same_file(const sn_input *input, int fd);
 
 #endif

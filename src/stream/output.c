@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 #include "stream/encode.h"
 #include "stream/fail.h"
 
-enum { PIPE_SIZE = 1 << 20, TRIES = 100 };
+enum { PIPE_SIZE = 1 << 20, TRIES = 100, LINKS = 40 };
 /* How much is written before the system is asked to begin putting it on the disk, so that the fsync
  * at the end does not find gigabytes still to be done. */
 #define PUSH ((uint64_t)32 << 20)
@@ -30,6 +31,8 @@ struct sn_output {
     bool owned; /* close the descriptor */
     bool closed;
     mode_t mode; /* of the file that is replaced, or 0 */
+    uid_t owner;
+    gid_t group;
     sn_stop *stop;
     sn_encoder *encoder;
     uint64_t taken;  /* bytes before compression */
@@ -91,9 +94,34 @@ static seen_status open_hidden(sn_output *output, seen_error *error)
     return sn_stream_fail_system(error, code, "write", output->name);
 }
 
+/* Through a symbolic link the file that it names is written, not the link: here for one that names
+ * nothing yet, which realpath does not know. */
+static char *behind_links(const char *path)
+{
+    char *at = strdup(path);
+    char to[PATH_MAX];
+    ssize_t len;
+    for (int i = 0; at && (len = readlink(at, to, sizeof to - 1)) > 0; i++) {
+        char *next = NULL;
+        if (i == LINKS) {
+            free(at);
+            errno = ELOOP;
+            return NULL;
+        }
+        const char *slash = strrchr(at, '/');
+        int dir = slash && to[0] != '/' ? (int)(slash - at) + 1 : 0;
+        to[len] = '\0';
+        if (asprintf(&next, "%.*s%s", dir, at, to) < 0)
+            next = NULL;
+        free(at);
+        at = next;
+    }
+    return at;
+}
+
 static seen_status open_path(sn_output *output, const char *path, seen_error *error)
 {
-    struct stat at;
+    struct stat at = {0};
     bool there = stat(path, &at) == 0;
     if (there && S_ISDIR(at.st_mode))
         return sn_stream_fail(error, SEEN_ERR_ARGUMENT, "%s is a folder, not a file to write to",
@@ -107,8 +135,9 @@ static seen_status open_path(sn_output *output, const char *path, seen_error *er
     if (there && access(path, W_OK) != 0)
         return sn_stream_fail_system(error, errno, "replace", path);
     output->mode = there ? at.st_mode & 07777 : 0;
-    /* Through a symbolic link the file that it names is replaced, not the link. */
-    output->path = there ? realpath(path, NULL) : strdup(path);
+    output->owner = at.st_uid;
+    output->group = at.st_gid;
+    output->path = there ? realpath(path, NULL) : behind_links(path);
     if (!output->path)
         return sn_stream_fail_system(error, errno, "write", path);
     return open_hidden(output, error);
@@ -145,6 +174,17 @@ seen_status sn_output_open(const char *path, char terminator, sn_stop *stop, sn_
     fcntl(made->fd, F_SETPIPE_SZ, PIPE_SIZE); /* refused for what is no pipe, and no harm done */
     *output = made;
     return SEEN_OK;
+}
+
+seen_status sn_output_apart(const sn_output *output, const sn_input *input, seen_error *error)
+{
+    const char *name = output->path ? NULL : sn_input_same_file(input, output->fd);
+    if (!name)
+        return SEEN_OK;
+    return sn_stream_fail(error, SEEN_ERR_ARGUMENT,
+                          "%s is the input and the standard output at once; -o FILE may name the "
+                          "input, and replaces it at the end",
+                          name);
 }
 
 /* ---- Writing -------------------------------------------------------------------------------- */
@@ -284,6 +324,12 @@ static void sync_folder(const char *path)
 
 static seen_status appear(sn_output *output, seen_error *error)
 {
+    /* Only the superuser may give a file away; others could replace only what is theirs, or what a
+     * folder shared with them holds. A changed owner takes set-user-ID bits away, so modes follow.
+     */
+    if (output->mode && fchown(output->fd, output->owner, output->group) != 0 &&
+        fchown(output->fd, (uid_t)-1, output->group) != 0)
+        output->mode &= 0777;
     if (output->mode && fchmod(output->fd, output->mode) != 0)
         return fail_write(output, errno, error);
     if (fsync(output->fd) != 0)

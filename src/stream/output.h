@@ -14,6 +14,7 @@
 
 #include "seen.h"
 #include "stream/block.h"
+#include "stream/input.h"
 #include "stream/stop.h"
 
 typedef struct sn_output sn_output;
@@ -23,6 +24,10 @@ typedef struct sn_output sn_output;
  *   stop         set when the reader goes away; may be NULL */
 seen_status sn_output_open(const char *path, char terminator, sn_stop *stop, sn_output **output,
                            seen_error *error);
+
+/* SEEN_ERR_ARGUMENT where the output is added to a file that is one of the inputs: what is written
+ * would be read again, without an end. A deferred file may well be an input. */
+seen_status sn_output_apart(const sn_output *output, const sn_input *input, seen_error *error);
 
 /* Writes whole lines; all but the last end with the terminator. Written at once, not kept back,
  * except where compressed. */

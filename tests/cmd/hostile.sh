@@ -37,6 +37,76 @@ ln -s in link
 seq 20000 > want
 cmp want in || fail "a result did not go through its link: $(diff want in | head -3)"
 
+# Also one that names nothing yet: the file appears where it points.
+mkdir far
+ln -s ../far/result far/first
+ln -s far/first second
+"$SEEN" uniq -q --exact in -o second
+[ -L second ] && [ -L far/first ] || fail "a link that named nothing yet is gone"
+cmp want far/result || fail "a result did not go through its links"
+ln -s loop loop
+refused 'cannot write loop' uniq in -o loop
+[ -L loop ] || fail "a link to itself was replaced"
+
+# What is written must not be what is read or remembered.
+before=$(cksum < f.seen)
+for command in 'check f.seen in' 'uniq in -f f.seen' 'common in f.seen' 'except in f.seen'; do
+    for name in f.seen ./f.seen "$PWD/f.seen"; do
+        refused "f.seen .*another file" $command -o "$name"
+    done
+done
+refused 'f.seen .*another file' uniq in -f f.seen --dropped f.seen
+[ "$(cksum < f.seen)" = "$before" ] || fail "lines were written over a filter"
+refused 'none .*another file' uniq in -f none -o ./none
+refused 'both go to ./none' uniq in -o none --dropped ./none
+refused 'both go to the standard output' uniq in --dropped -
+[ ! -e none ] || fail "a refused run left a file"
+"$SEEN" uniq -q in -o /dev/null --dropped /dev/null || fail "nothing is nobody's"
+"$SEEN" uniq -q in in2 in -o kept --dropped in && [ "$(wc -l < in)" = 30000 ] || fail "--dropped may name the input"
+seq 20000 > in
+# Lines added to the file that they are read from would come round for ever.
+grows() {
+    local status=0
+    seq 200000 > self
+    (ulimit -f 20000; exec timeout 20 "$SEEN" "$@") >> self 2> words < self || status=$?
+    [ "$status" = 2 ] || fail "$* >> self: status $status"
+    grep -q 'input and the standard output at once' words || fail "$* >> self: $(cat words)"
+    seq 200000 | cmp -s - self || fail "$* >> self: it changed"
+}
+grows check -v f.seen self
+grows check -v f.seen
+grows except self in
+grows except in self
+grows uniq in in2 self
+grows uniq -D self self
+grows uniq --exact
+"$SEEN" uniq -c self >> self 2> words || fail "a number may be added to the input: $(cat words)"
+
+# Compressed as the name says, or not at all.
+for kind in xz bz2 lz4; do
+    refused "cannot write in.$kind: only .gz and .zst" uniq in -o in.$kind
+    [ ! -e in.$kind ] || fail "plain lines under the name in.$kind"
+done
+
+# Options that would do nothing.
+refused '^seen: -k is for a filter' uniq -k 5 in
+for command in 'uniq in' 'common in in2' 'add f.seen' 'check f.seen in'; do
+    refused '^seen: -d divides fields' $command -d ,
+done
+
+# A pipe that nobody writes to: waited for, until somebody does or a signal comes.
+for command in 'uniq pipe' 'common pipe in' 'common in pipe' 'check f.seen pipe' 'add f.seen pipe'; do
+    status=0
+    timeout -k 10 --foreground -s TERM 0.5 "$SEEN" $command > out 2> words || status=$?
+    [ "$status" = 124 ] || fail "$command, and nobody writes: status $status"
+    grep -q stopped words || fail "$command, and nobody writes: $(cat words)"
+done
+"$SEEN" uniq -q --exact pipe > out & waits=$!
+sleep 0.5
+seq 3 > pipe
+wait $waits || fail "a pipe with a late writer"
+seq 3 | cmp -s - out || fail "a pipe with a late writer: $(cat out)"
+
 # Names.
 refused 'an operand of info is an empty name' info ''
 refused 'an operand of add is an empty name' add f.seen ''

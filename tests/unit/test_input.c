@@ -411,10 +411,18 @@ static void test_same_file(void **state)
     assert_int_equal(symlink(path, link_path), 0);
     sn_input *input;
     assert_int_equal(sn_input_open(&path, 1, NULL, &input, NULL), SEEN_OK);
-    assert_true(sn_input_has_path(input, path));
-    assert_true(sn_input_has_path(input, link_path));
-    assert_false(sn_input_has_path(input, scratch_dir));
-    assert_false(sn_input_has_path(input, scratch("missing")));
+    const char *places[] = {path, link_path, scratch_dir, "/dev/null"};
+    for (size_t i = 0; i < 4; i++) {
+        int fd = open(places[i], O_RDONLY | O_CLOEXEC);
+        assert_true(fd >= 0);
+        const char *name = sn_input_same_file(input, fd);
+        close(fd);
+        if (i < 2)
+            assert_string_equal(name, path);
+        else
+            assert_null(name);
+    }
+    assert_null(sn_input_same_file(input, -1));
     sn_input_close(input);
 }
 

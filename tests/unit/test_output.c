@@ -46,6 +46,9 @@ static void test_replaces(void **state)
     sn_output *output;
     write_file(path, "old\n", 4);
     chmod(path, 0604);
+    /* Only the superuser can make a file that is another's. */
+    uid_t owner = geteuid() == 0 ? 12345 : geteuid();
+    assert_int_equal(chown(path, owner, geteuid() == 0 ? 23456 : getegid()), 0);
     assert_int_equal(sn_output_open(path, '\n', NULL, &output, NULL), SEEN_OK);
     assert_int_equal(sn_output_write(output, "new\n", 4, NULL), SEEN_OK);
     assert_file_is(path, "old\n", 4);
@@ -60,6 +63,8 @@ static void test_replaces(void **state)
     struct stat info;
     assert_int_equal(stat(path, &info), 0);
     assert_int_equal(info.st_mode & 0777, 0604);
+    assert_int_equal(info.st_uid, owner);
+    assert_int_equal(info.st_gid, geteuid() == 0 ? 23456 : getegid());
     unlink(path);
 }
 
