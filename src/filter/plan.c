@@ -546,8 +546,10 @@ seen_status seen_plan_make(const seen_wish *wish, seen_plan *plan, seen_error *e
         return status;
     sn_geometry g = {0};
     if (!(wish->bits ? plan_by_memory(wish, &g) : plan_by_capacity(wish, &g)))
-        return refuse(error, "no filter of up to 64 hashes and 2 PiB reaches that rate with these "
-                             "hashes; leave the hashes out");
+        return refuse(error, wish->hashes ? "no filter of up to 64 hashes and 2 PiB reaches that "
+                                            "rate with these hashes; leave the hashes out"
+                                          : "no filter is planned to be wrong so often; ask for an "
+                                            "error rate of 0.6 or less");
     double keys = (double)wish->capacity;
     if (wish->bits && wish->capacity && wish->error_rate != 0 &&
         sn_plan_rate(&g, keys) > wish->error_rate * (1 + 1e-9))
