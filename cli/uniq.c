@@ -175,6 +175,7 @@ static void tell_summary(const uniq_run *run)
     char lines[SN_TEXT], kept[SN_TEXT], dropped[SN_TEXT], rate[SN_TEXT], memory[SN_TEXT];
     char wrong[SN_TEXT + 64];
     const sn_uniq_result *r = &run->result;
+    const char *what = run->own->repeated ? "kept" : "dropped";
     sn_show_count(lines, (double)r->lines);
     sn_show_count(kept, (double)r->written);
     sn_show_count(dropped, (double)(r->lines - r->written));
@@ -182,13 +183,34 @@ static void tell_summary(const uniq_run *run)
     if (run->own->exact)
         snprintf(wrong, sizeof wrong, "exact");
     else if (r->wrong < 0.05)
-        snprintf(wrong, sizeof wrong, "%.2g dropped wrongly, by expectation, at a rate of %s",
-                 r->wrong, sn_show_rate(rate, r->error_rate));
+        snprintf(wrong, sizeof wrong, "%.2g %s wrongly, by expectation, at a rate of %s", r->wrong,
+                 what, sn_show_rate(rate, r->error_rate));
     else
-        snprintf(wrong, sizeof wrong, "about %.*f dropped wrongly, at a rate of %s",
-                 r->wrong < 10 ? 1 : 0, r->wrong, sn_show_rate(rate, r->error_rate));
+        snprintf(wrong, sizeof wrong, "about %.*f %s wrongly, at a rate of %s",
+                 r->wrong < 10 ? 1 : 0, r->wrong, what, sn_show_rate(rate, r->error_rate));
     sn_note(run->args, "%s lines read, %s kept, %s dropped (%s; %s)", lines, kept, dropped, wrong,
             memory);
+}
+
+/* A set that does not grow and got more lines than it has room for. */
+static void warn_full(const uniq_run *run)
+{
+    char rate[SN_TEXT];
+    const sn_uniq_result *r = &run->result;
+    double asked = run->args->error_rate > 0 ? run->args->error_rate : 0.005;
+    if (run->own->singles)
+        asked *= 2; /* two sets */
+    if (run->own->exact || r->error_rate < 0.01 || r->error_rate < 2 * asked)
+        return;
+    sn_show_rate(rate, r->error_rate);
+    if (run->own->filter)
+        sn_warn("%s is too full: %s of new lines are taken for repeats; 'seen info' shows how full "
+                "it is, and a larger one, or one that grows, must be made anew",
+                run->own->filter, rate);
+    else
+        sn_warn("-m is too little for these lines: %s of new lines are taken for repeats; give "
+                "more, or use --exact, which needs no more than -m",
+                rate);
 }
 
 static int tell_end(const uniq_run *run)
@@ -201,6 +223,7 @@ static int tell_end(const uniq_run *run)
         printf("%llu\n", (unsigned long long)r->written);
     if (!run->args->json && reason != SN_STOP_ASKED)
         tell_summary(run);
+    warn_full(run);
     if (reason == SN_STOP_ASKED) {
         sn_trouble("stopped after %llu lines; %s%s", (unsigned long long)r->lines,
                    run->args->output ? "the output file is as it was"

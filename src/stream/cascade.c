@@ -1,6 +1,7 @@
 /* A row of fixed filters. */
 #include "stream/cascade.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "stream/fail.h"
@@ -12,6 +13,9 @@ enum { CHUNK = 1024, CELLS = 16, SMALLEST = 64 << 10 };
  * cost some bits more than three lines would, and are a third faster. */
 #define TWO_LINES_FROM 1e-9
 #define TWO_LINES_TO 1.2e-6
+
+/* Where so few new keys are told from old ones, how many came cannot be said. */
+#define HOPELESS 1e-6
 
 /* How much of the rate filter i gets. The shares of all filters sum to 1. */
 static double share(bool estimated, size_t i)
@@ -312,30 +316,57 @@ static seen_plan plan_of(const seen_set *set)
                        .shards = shape.shards};
 }
 
-double sn_cascade_expect_wrong(const sn_cascade *cascade)
+/* A key that is mistaken for an old one sets no cell that is not set, so that the cells tell of all
+ * different keys that came, and the new ones of the share 1 - rate of them. Steps through the keys
+ * that came until `keys` of them were new. */
+double sn_cascade_expect_lost(const seen_set *set, double held, double keys)
 {
     enum { STEPS = 64 };
-    double wrong = 0, behind = (double)sn_cascade_keys(cascade);
-    for (size_t i = 0; i < cascade->count; i++) {
-        seen_plan plan = plan_of(cascade->set[i]);
-        double keys = (double)cascade->keys[i];
-        behind -= keys;
-        /* Its own keys met it as it was then: an integral over its filling. Later ones met it as
-         * full as it is. */
-        double sum = 0;
-        for (int step = 0; step < STEPS; step++)
-            sum += seen_plan_rate(&plan, keys * (step + 0.5) / STEPS);
-        wrong += keys * sum / STEPS + behind * seen_plan_rate(&plan, keys);
+    seen_plan plan = plan_of(set);
+    double came = 0, fresh = 0, lost = 0;
+    while (fresh < keys) {
+        double step = fmax(keys, came) / STEPS;
+        double rate = seen_plan_rate(&plan, held + came + step / 2);
+        if (1 - rate < HOPELESS)
+            return INFINITY;
+        if (fresh + step * (1 - rate) >= keys)
+            return lost + (keys - fresh) / (1 - rate) * rate;
+        fresh += step * (1 - rate);
+        lost += step * rate;
+        came += step;
     }
+    return lost;
+}
+
+/* The rate of all filters together, and how many keys they mistook. */
+static double judge(const sn_cascade *cascade, double *wrong)
+{
+    double rate = 0;
+    *wrong = 0;
+    for (size_t i = 0; i < cascade->count && cascade->keys[i]; i++) {
+        double keys = (double)cascade->keys[i];
+        double lost = sn_cascade_expect_lost(cascade->set[i], 0, keys);
+        if (rate >= 1 || !isfinite(lost)) {
+            *wrong = INFINITY;
+            return 1;
+        }
+        /* What the filters before it took for old never came here. */
+        *wrong += lost + (keys + lost) * rate / (1 - rate);
+        seen_plan plan = plan_of(cascade->set[i]);
+        rate += (1 - rate) * seen_plan_rate(&plan, keys + lost);
+    }
+    return rate;
+}
+
+double sn_cascade_expect_wrong(const sn_cascade *cascade)
+{
+    double wrong;
+    judge(cascade, &wrong);
     return wrong;
 }
 
 double sn_cascade_rate_now(const sn_cascade *cascade)
 {
-    double rate = 0;
-    for (size_t i = 0; i < cascade->count; i++) {
-        seen_plan plan = plan_of(cascade->set[i]);
-        rate += seen_plan_rate(&plan, (double)cascade->keys[i]);
-    }
-    return rate < 1 ? rate : 1;
+    double wrong;
+    return judge(cascade, &wrong);
 }

@@ -58,10 +58,14 @@ seen_status sn_cascade_check(sn_cascade *cascade, const seen_hash *hashes, size_
 uint64_t sn_cascade_keys(const sn_cascade *cascade);
 uint64_t sn_cascade_memory(const sn_cascade *cascade);
 
-/* How many of the keys that were added are expected to have been taken for old ones. */
+/* How many new keys are expected to have been taken for old ones; INFINITY where a filter is so
+ * full that this cannot be said. */
 double sn_cascade_expect_wrong(const sn_cascade *cascade);
 
 /* The chance that a key never added is taken for an old one, as full as it is. */
 double sn_cascade_rate_now(const sn_cascade *cascade);
+
+/* The same for one fixed filter, which held `held` different keys before `keys` new ones. */
+double sn_cascade_expect_lost(const seen_set *set, double held, double keys);
 
 #endif

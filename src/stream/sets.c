@@ -272,7 +272,7 @@ static seen_status print_by_filter(sn_sets *s, sn_sets_end *end, seen_error *err
     if (status == SEEN_OK)
         status = sn_sets_print(s, &s->a, "reading A and printing", end, error);
     if (s->options->unique)
-        s->result->wrong = sn_cascade_expect_wrong(&s->once);
+        s->result->wrong = fmin(sn_cascade_expect_wrong(&s->once), (double)s->a.lines);
     return status;
 }
 

@@ -1,6 +1,7 @@
 /* Each line once: planning, the steps that all ways share, and the plain way (a set in memory). */
 #include "stream/uniq.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "stream/fail.h"
@@ -169,7 +170,7 @@ seen_status sn_uniq_run_memory(sn_uniq *u, seen_error *error)
     result->distinct = sn_cascade_keys(&u->cascade);
     result->memory = sn_cascade_memory(&u->cascade);
     result->layers = (uint32_t)u->cascade.count;
-    result->error_rate = u->plan->error_rate;
+    result->error_rate = fmax(u->plan->error_rate, sn_cascade_rate_now(&u->cascade));
     result->wrong = sn_cascade_expect_wrong(&u->cascade);
     sn_cascade_close(&u->cascade);
     return status;
@@ -226,6 +227,9 @@ seen_status sn_uniq_run(const sn_uniq_options *options, const sn_uniq_plan *plan
         else
             status = sn_uniq_run_memory(&u, error);
     }
+    bool repeats_written = options->what == SN_UNIQ_REPEATED;
+    uint64_t repeats = repeats_written ? result->written : result->lines - result->written;
+    result->wrong = fmin(result->wrong, (double)repeats);
     if (status == SEEN_OK)
         status = sn_uniq_finish(&u, error);
     sn_output_abandon(u.output);

@@ -54,8 +54,9 @@ typedef struct sn_uniq_result {
     uint64_t lines;     /* read */
     uint64_t written;   /* or, with count_only, what would have been */
     uint64_t distinct;  /* keys that were new; SN_UNIQ_SINGLES: different keys */
-    double wrong;       /* lines expected to have been taken for repeats wrongly; 0: exact */
-    double error_rate;  /* promised by the set */
+    double wrong;       /* lines expected to have been taken for repeats wrongly; 0: exact. At most
+                           those that were */
+    double error_rate;  /* promised by the set, or what it is now where that is more */
     uint64_t memory;    /* of the set at the end */
     uint32_t layers;    /* of the set at the end */
     uint64_t temporary; /* bytes that temporary files took */

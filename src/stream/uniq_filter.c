@@ -10,6 +10,7 @@
  *   deferred file   (-o) nothing is visible before the end, so the hashes wait in a temporary file
  *                   and are added when the output has appeared; a set in memory stands in for them
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -287,8 +288,11 @@ seen_status sn_uniq_run_filter(sn_uniq *u, seen_error *error)
     result->distinct = u->keep == SEEN_NEW ? result->written : result->lines - result->written;
     result->memory = after.bytes;
     result->layers = after.layers;
-    result->error_rate = after.error_rate;
+    result->error_rate = fmax(after.error_rate, after.error_rate_now);
     result->wrong = (double)result->distinct * (before.error_rate_now + after.error_rate_now) / 2;
+    if (after.growth == SEEN_FIXED)
+        result->wrong =
+            sn_cascade_expect_lost(u->set, before.keys_estimated, (double)result->distinct);
     sn_pending_free(&way.young);
     sn_pending_free(&way.old);
     free(way.batch);

@@ -4,6 +4,7 @@
  * repeated keys. The second reading writes the lines that are not in the second set. As a set never
  * forgets, no line that repeats is written; a mistake drops a single line, at the chosen rate. What
  * comes from a pipe is kept in a temporary file for the second reading. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "stream/fail.h"
@@ -94,9 +95,11 @@ static void fill_result(sn_uniq *u)
     result->distinct = u->fresh;
     result->memory = sn_cascade_memory(&u->cascade) + sn_cascade_memory(&way->repeated);
     result->layers = (uint32_t)u->cascade.count;
-    result->error_rate = 2 * u->plan->error_rate;
-    result->wrong = sn_cascade_expect_wrong(&u->cascade) +
-                    (double)result->written * sn_cascade_rate_now(&way->repeated);
+    double first = sn_cascade_rate_now(&u->cascade), second = sn_cascade_rate_now(&way->repeated);
+    result->error_rate = fmin(1, fmax(2 * u->plan->error_rate, first + second));
+    /* Of the singles the share 1 - second was printed. */
+    double more = second < 1 ? (double)result->written * second / (1 - second) : INFINITY;
+    result->wrong = sn_cascade_expect_wrong(&u->cascade) + more;
 }
 
 seen_status sn_uniq_run_singles(sn_uniq *u, seen_error *error)

@@ -91,6 +91,27 @@ assert 0 <= r["expected_wrong"] < 1, r' || fail "--json: $(cat words)"
 seq 10 | "$SEEN" uniq -c --json -q | python3 -c 'import json, sys; assert json.load(sys.stdin)["written"] == 10'
 seq 100000 | "$SEEN" uniq --progress=json 2>&1 > /dev/null | head -n 1 | grep -q '"lines"' || fail "progress"
 
+# Too little memory: what it cost is told, and how wrong it is by now, not how wrong it was to be.
+seq 300000 > many
+honest() {
+    "$SEEN" uniq -c --json "$@" > out 2> words || fail "uniq $*: $(cat words)"
+    python3 - "$@" << 'END' || fail "uniq $*: $(cat out)"
+import json, sys
+r = json.load(open("out"))
+lost = r["written"] if "-D" in sys.argv else 300000 - r["written"]
+assert lost > 1000 and 0.8 * lost < r["expected_wrong"] < 1.25 * lost, (lost, r)
+assert 0.01 < r["error_rate"] <= 1, r
+END
+}
+honest -m 512K many; honest -m 100K many; honest -m 512K -D many; honest -m 300K < <(cat many); honest -U -m 512K many
+honest -f full.seen -m 200K many
+grep -q "^seen: warning: full.seen is too full: [0-9.]*% of new lines" words || fail "a full filter: $(cat words)"
+"$SEEN" uniq -q -m 100K many > out 2> words
+grep -q "^seen: warning: -m is too little for these lines: [0-9.]*% of" words || fail "-m: $(cat words)"
+"$SEEN" uniq -p 10% -U many 2>&1 > out | grep -q warning && fail "a rate that was asked for is no trouble"
+"$SEEN" uniq -p 10% many 2>&1 > out | grep -q warning && fail "a rate that was asked for is no trouble"
+rm many full.seen
+
 # Trouble: status 2 and a sentence.
 refused() {
     code=0
