@@ -41,7 +41,8 @@ static double power(double x, unsigned n)
 }
 
 /* The same chance if the words of a line were filled independently: the sum over i in the formula
- * of the textbooks. It has no cancellation, and is used where the filter is almost empty. */
+ * of the textbooks. It has no cancellation, and is used where the filter is almost empty, or the
+ * words are independent. */
 static double cover_sparse(double mean, unsigned probes, unsigned cells)
 {
     double keep = 1.0 - (double)probes / cells;
@@ -137,7 +138,8 @@ static double cover(double mean, const sn_geometry *g)
         const cover_term *term = &cover_terms[g->probes][t];
         sum += term->weight * exp(-mean * term->hit[g->kind]);
     }
-    if (sum < 1e-9)
+    /* A small sum is a difference of large terms; keys that touch all words fill each by itself. */
+    if (sum < (g->probes == SN_LINE_WORDS ? 1e-4 : 1e-9))
         sum = cover_sparse(mean, g->probes, sn_geometry_cells(g));
     return sum < 1 ? sum : 1;
 }

@@ -126,6 +126,25 @@ static void test_rate_formula(void **state)
     assert_true(sn_plan_rate(&g, 1e12) <= 1);
 }
 
+/* Small chances keep their digits. By inclusion and exclusion with 60 digits. */
+static void test_rate_digits(void **state)
+{
+    (void)state;
+    static const struct {
+        seen_kind kind;
+        double mean, rate;
+    } EXACT[] = {
+        {SEEN_COUNTING, 0.2, 2.2753746793045044e-09}, {SEEN_COUNTING, 0.5, 3.367361006840745e-08},
+        {SEEN_COUNTING, 1, 3.6590275139828706e-07},   {SEEN_BLOOM, 3, 1.5590267428689735e-09},
+        {SEEN_BLOOM, 6, 5.9465519609356614e-08},      {SEEN_BLOOM, 8, 2.988001382739608e-07}};
+    for (size_t i = 0; i < 6; i++) {
+        sn_geometry g = {EXACT[i].kind, 1, 8, 1, 1000};
+        double got = sn_plan_rate(&g, 1000 * EXACT[i].mean);
+        if (!close_to(got, EXACT[i].rate, 1e-12))
+            fail_msg("mean %g: %.17g, not %.17g", EXACT[i].mean, got, EXACT[i].rate);
+    }
+}
+
 static void test_overhead(void **state)
 {
     (void)state;
@@ -385,6 +404,7 @@ int main(void)
         cmocka_unit_test(test_classic),
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_rate_formula),
+        cmocka_unit_test(test_rate_digits),
         cmocka_unit_test(test_overhead),
         cmocka_unit_test(test_swift),
         cmocka_unit_test(test_sizes),
