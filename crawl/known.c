@@ -1,6 +1,7 @@
 /* crawl/known.c: the crawler's seen-set. */
 #include "crawl/known.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,14 +17,28 @@ struct sn_known {
     seen_hash *lately;
 };
 
-/* Somebody else's set: opened where it exists, made where it does not, also when another crawler
- * makes it at the same moment. */
+/* The set that a crawl began with was deleted, or its server lost it. An empty one in its place
+ * would have all pages fetched again. */
+static seen_status set_is_gone(seen_error *error)
+{
+    char why[sizeof error->message];
+    snprintf(why, sizeof why, "%s", error != NULL ? error->message : "");
+    return sn_crawl_fail(error, SEEN_ERR_NOT_FOUND,
+                         "%.600s. The crawl cannot go on without what it has seen: restore it, or "
+                         "start anew in another folder",
+                         why);
+}
+
+/* Somebody else's set: a crawl that begins makes it where it does not exist, also when another
+ * crawler makes it at the same moment. */
 static seen_status open_shared(const sn_known_options *o, const seen_options *make, seen_set **set,
                                seen_error *error)
 {
     seen_status status = seen_open(o->where, make, 0, set, error);
     if (status != SEEN_ERR_NOT_FOUND)
         return status;
+    if (!o->fresh)
+        return set_is_gone(error);
     status = seen_create(o->where, make, 0, set, error);
     if (status != SEEN_ERR_EXISTS)
         return status;

@@ -14,7 +14,7 @@ typedef struct sn_known_options {
     const char *where;   /* a FILTER; NULL: memory */
     const char *ca_file; /* rediss://: authorities to trust; NULL: the system's */
     bool own;            /* the set is the crawl's own file: made anew, or opened, alone */
-    bool fresh;          /* own: make it */
+    bool fresh; /* the crawl begins: make it; one that is not our own only where it is not */
     bool exact;
     seen_hasher hasher; /* exact: of the crawl */
     int folder;         /* exact: for the temporary file */

@@ -62,3 +62,11 @@ status=0
 "$SEEN" crawl -q "$HOST/" $OPTIONS --urls same --edges same 2> err || status=$?
 [ $status = 2 ] && grep -q "two outputs to $TMP/same" err || fail "exit $status: $(cat err)"
 "$SEEN" crawl -q "$HOST/1" $OPTIONS --urls /dev/null --edges /dev/null
+
+# A set that is gone is not replaced by an empty one, which would have every page fetched again.
+"$SEEN" crawl -q "$HOST/" $OPTIONS --max-pages 3 --state shared --filter shared.seen -o shared.jsonl
+rm shared.seen
+status=0
+"$SEEN" crawl -q --state shared --max-pages 0 2> err || status=$?
+[ $status = 2 ] && grep -q "$TMP/shared.seen.*restore it, or start anew" err || fail "exit $status: $(cat err)"
+[ ! -e shared.seen ] && [ "$(wc -l < shared.jsonl)" = 3 ] || fail "went on without the set"

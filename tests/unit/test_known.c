@@ -90,14 +90,23 @@ static void lives_in_a_file(void **state)
 
 static void is_shared(void **state)
 {
-    sn_known_options shared = {.where = path};
+    sn_known_options shared = {.where = path}, fresh = {.where = path, .fresh = true};
+    seen_error error;
     (void)state;
     unlink(path);
-    sn_known *one = open_known(shared), *two = open_known(shared);
+    sn_known *one = NULL, *two = NULL;
+    assert_int_equal(sn_known_open(&shared, &one, &error), SEEN_ERR_NOT_FOUND);
+    assert_non_null(strstr(error.message, path));
+    assert_non_null(strstr(error.message, "cannot go on without what it has seen"));
+    one = open_known(fresh);
+    two = open_known(shared);
     fill(one, 0, 1000, SEEN_NEW);
     fill(two, 0, 1000, SEEN_BEFORE);
     fill(two, 1000, 2000, SEEN_NEW);
     fill(one, 1000, 2000, SEEN_BEFORE);
+    sn_known_close(one);
+    one = open_known(fresh);
+    fill(one, 0, 2000, SEEN_BEFORE);
     sn_known_close(one);
     sn_known_close(two);
 }
