@@ -85,7 +85,8 @@ static seen_status tick(sn_engine *e, int64_t now, sn_crawl_progress *progress, 
 static int64_t time_to_wait(const sn_engine *e, int64_t now)
 {
     int64_t wait = TICK_MS;
-    if (e->aside != NULL && sn_aside_ready(e->aside))
+    bool unread = !e->stopping && !e->limit_reached && !e->at_end && !e->held;
+    if (unread || (e->aside != NULL && sn_aside_ready(e->aside)))
         return 0;
     if (e->candidate_count > 0)
         wait = COMMIT_MS;

@@ -7,6 +7,8 @@
 #include "crawl/fail.h"
 #include "crawl/robots.h"
 
+#define TURN_MS 20 /* then transfers and the clock are looked after */
+
 /* ---- Jobs ---- */
 
 sn_job *sn_job_take(sn_engine *e)
@@ -96,9 +98,10 @@ static seen_status hold(sn_engine *e, const sn_frontier_record *record)
     return SEEN_OK;
 }
 
-/* Reads on until a URL cannot be placed. URLs of one depth are finished before those of the next
- * begin where a depth limit makes it matter by which way a page was found first. */
-static seen_status refill(sn_engine *e)
+/* Reads on until a URL cannot be placed, or the turn is over. URLs of one depth are finished before
+ * those of the next begin where a depth limit makes it matter by which way a page was found first.
+ */
+static seen_status refill(sn_engine *e, int64_t until)
 {
     bool placed = true;
     seen_status status = SEEN_OK;
@@ -118,6 +121,8 @@ static seen_status refill(sn_engine *e)
         status = place(e, record.url, record.len, record.place, record.depth, &placed);
         if (status == SEEN_OK && !placed)
             status = hold(e, &record);
+        if (sn_fetch_now() >= until)
+            break;
     }
     return status;
 }
@@ -366,9 +371,11 @@ static void heed_page_limit(sn_engine *e)
         sn_pace_drain(e->pace);
 }
 
+/* One turn; what is left, such as many URLs that robots.txt denies, is for the next. */
 seen_status sn_dispatch(sn_engine *e)
 {
-    seen_status status = refill(e);
+    int64_t until = sn_fetch_now() + TURN_MS;
+    seen_status status = e->limit_reached ? SEEN_OK : refill(e, until);
     while (status == SEEN_OK && e->idle_count > 0 && sn_fetch_room(e->fetch)) {
         heed_page_limit(e);
         int64_t now = sn_fetch_now();
@@ -387,10 +394,10 @@ seen_status sn_dispatch(sn_engine *e)
             host->next = now;
             sn_pace_update(e->pace, host);
         }
-        if (e->held || !e->at_end) {
-            if (status == SEEN_OK)
-                status = refill(e);
-        }
+        if (status == SEEN_OK && (e->held || !e->at_end))
+            status = refill(e, until);
+        if (sn_fetch_now() >= until)
+            break;
     }
     return status;
 }

@@ -70,3 +70,19 @@ status=0
 "$SEEN" crawl -q --state shared --max-pages 0 2> err || status=$?
 [ $status = 2 ] && grep -q "$TMP/shared.seen.*restore it, or start anew" err || fail "exit $status: $(cat err)"
 [ ! -e shared.seen ] && [ "$(wc -l < shared.jsonl)" = 3 ] || fail "went on without the set"
+
+# Rules that take long to ask, of which every link needs the last, do not keep the crawler from listening.
+: > log
+"$SEEN" crawl "http://127.3.0.1:$PORT_SERVER/" $OPTIONS -o denied.jsonl 2> err & crawler=$!
+for _ in $(seq 200); do
+    [ ! -s denied.jsonl ] || break
+    sleep 0.05
+done
+kill -INT $crawler
+for _ in $(seq 200); do
+    kill -0 $crawler 2> /dev/null || break
+    sleep 0.05
+done
+if kill -9 $crawler 2> /dev/null; then fail "Ctrl-C was not noticed: $(cat err)"; fi
+wait $crawler || fail "exit $? after Ctrl-C: $(cat err)"
+grep -q 'stopped with 1.,... URLs queued' err || fail "not stopped on the way: $(cat err)"

@@ -4,13 +4,15 @@
     again.py PORT LOG      every request is one line of LOG: seconds, path
 
 / links to twenty pages and works the second time. /later/N wants a second, each time, and /never more seconds than
-there are years."""
+there are years. As 127.3.0.1 it has thousands of links to what robots.txt denies by the last of thousands of rules."""
 import http.server
 import sys
 import time
 
 LOG = open(sys.argv[2], "a", buffering=1)
 TIMES = {}
+RULES = b"".join([b"User-agent: *\nAllow: /$\n", *(b"Disallow: /*%dx*y\n" % n for n in range(20000)), b"Disallow: /*\n"])
+DENIED = b"".join(b"<a href=/%d/%s>x</a>" % (n, b"0123456789" * 30) for n in range(20000))
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -23,7 +25,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         TIMES[self.path] = TIMES.get(self.path, 0) + 1
         LOG.write(f"{time.time():.3f} {self.path}\n")
         status, wait, body = 200, None, b""
-        if self.path == "/robots.txt":
+        if self.headers["Host"].startswith("127.3.0.1:"):
+            body = RULES if self.path == "/robots.txt" else DENIED
+        elif self.path == "/robots.txt":
             status = 404
         elif self.path == "/":
             status = 503 if TIMES["/"] == 1 else 200
@@ -41,4 +45,4 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(body)
 
 
-http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
+http.server.ThreadingHTTPServer(("0.0.0.0", int(sys.argv[1])), Handler).serve_forever()
