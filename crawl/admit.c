@@ -134,6 +134,13 @@ seen_status sn_admit(sn_engine *e, const sn_admit_page *page, const char *url, s
     return add_candidate(e, page, url, len, &like);
 }
 
+bool sn_admit_still(sn_engine *e, const sn_frontier_record *record)
+{
+    bool link = record->depth > 0 && record->kind == SN_KIND_PAGE;
+    return record->parent_len == 0 ||
+           (record->depth <= e->options->max_depth && in_scope(e, record->url, record->len, link));
+}
+
 seen_status sn_admit_again(sn_engine *e, const sn_admit_page *page, const char *url, size_t len,
                            uint16_t depth, uint8_t kind)
 {

@@ -346,6 +346,8 @@ static seen_status serve(sn_engine *e, sn_host *host, int64_t now, bool *spent)
     status = sn_frontier_load(e->frontier, at, &record, e->error);
     if (status != SEEN_OK)
         return status;
+    if (e->result->resumed && !sn_admit_still(e, &record))
+        return sn_dispatch_done(e, at);
     if (host->rules_state == SN_RULES_DENY)
         return fail_page(e, host, &record);
     if (!allowed(host, &record)) {

@@ -163,6 +163,8 @@ void sn_admit_begin(sn_engine *e);
 /* Takes a canonical URL in, provided that scope and limits allow. */
 seen_status sn_admit(sn_engine *e, const sn_admit_page *page, const char *url, size_t len,
                      seen_hash hash, uint16_t depth, uint8_t hops, uint8_t kind);
+/* Would this URL be taken in by the options of this run? It was by those of an earlier one. */
+bool sn_admit_still(sn_engine *e, const sn_frontier_record *record);
 /* Puts the candidates into frontier and seen-set. */
 seen_status sn_admit_commit(sn_engine *e);
 /* Puts a failed URL back, though it was seen. */

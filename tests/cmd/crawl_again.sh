@@ -71,6 +71,15 @@ status=0
 [ $status = 2 ] && grep -q "$TMP/shared.seen.*restore it, or start anew" err || fail "exit $status: $(cat err)"
 [ ! -e shared.seen ] && [ "$(wc -l < shared.jsonl)" = 3 ] || fail "went on without the set"
 
+# What is excluded when a crawl goes on is not fetched although it waits already, nor what is too deep.
+"$SEEN" crawl -q "$HOST/" $OPTIONS --max-pages 1 --state narrow -o narrow.jsonl
+cp -r narrow flat
+"$SEEN" crawl -q --state narrow --max-pages 0 --exclude '/1.$'
+[ "$(wc -l < narrow.jsonl)" = 11 ] || fail "fetched although excluded: $(cat narrow.jsonl)"
+"$SEEN" crawl --state flat --max-pages 0 --depth 0 -o flat.jsonl 2> err
+[ ! -s flat.jsonl ] || fail "fetched although too deep: $(cat flat.jsonl)"
+if grep -q stopped err; then fail "still queued: $(cat err)"; fi
+
 # Rules that take long to ask, of which every link needs the last, do not keep the crawler from listening.
 : > log
 "$SEEN" crawl "http://127.3.0.1:$PORT_SERVER/" $OPTIONS -o denied.jsonl 2> err & crawler=$!
