@@ -2,6 +2,8 @@
 #include "cli/change.h"
 #include "cli/watch.h"
 
+#define LOOK_MAX (UINT64_C(256) << 20)
+
 typedef struct change_run {
     sn_apply_options options;
     sn_input *input;
@@ -42,6 +44,19 @@ static void tell(const sn_args *args, const sn_apply_result *r, sn_apply_what wh
         sn_note(args, "%s lines read, %s removed, %s were not there", lines, second, first);
 }
 
+/* A filter that goes on past its capacity says of more and more new lines that it knows them. Every
+ * bit is read for that, so a very large one, or one in a server, is left to 'seen info'. */
+static void warn_full(const sn_args *args, seen_set *set, const sn_apply_result *r)
+{
+    seen_info info = {.size = sizeof info};
+    const char *where = args->operands[0];
+    if (args->quiet || !r->fresh || sn_is_redis(where) ||
+        seen_get_shape(set, &info, NULL) != SEEN_OK || info.bytes > LOOK_MAX ||
+        seen_get_info(set, &info, NULL) != SEEN_OK)
+        return;
+    sn_warn_if_over(where, &info);
+}
+
 int sn_change_run(sn_args *args, sn_apply_what what)
 {
     seen_error error = {0};
@@ -68,6 +83,8 @@ int sn_change_run(sn_args *args, sn_apply_what what)
     int code = SN_EXIT_OK;
     if (set && (status == SEEN_OK || run.result.lines))
         tell(args, &run.result, what);
+    if (set && what == SN_APPLY_ADD && status == SEEN_OK)
+        warn_full(args, set, &run.result);
     if (status != SEEN_OK)
         code = sn_trouble_error(&error);
     else if (run.result.stopped)

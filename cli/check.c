@@ -3,6 +3,8 @@
 #include "cli/watch.h"
 #include "stream/apply.h"
 
+#include <string.h>
+
 typedef struct check_own {
     bool invert;
     bool count;
@@ -89,6 +91,7 @@ static int run_check(sn_args *args)
         return sn_trouble("%s is the filter: write the lines to another file", args->operands[0]);
     if (!sn_watch_begin(&watch, "check"))
         return SN_EXIT_TROUBLE;
+    args->prints = !own->count && (!args->output || !strcmp(args->output, "-"));
     seen_status status = prepare(&run, args, &watch, &error);
     if (status == SEEN_OK) {
         watch.input = run.input;

@@ -126,6 +126,8 @@ typedef struct sn_args {
 
     bool quiet;
     int progress; /* 0: on a terminal only; 1: --progress; 2: --progress=json */
+    bool prints;  /* set by a command that writes lines to stdout all along: a terminal that shows
+                     these has no place for a progress line that is redrawn */
     bool json;
 
     int layout; /* seen_layout */
@@ -204,6 +206,8 @@ const char *sn_suggest(const char *word, const char *const *words);
 int sn_trouble(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int sn_trouble_error(const seen_error *error);
 void sn_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Warns where a filter holds more than it was made for. */
+void sn_warn_if_over(const char *where, const seen_info *info);
 /* The same unless -q was given: summaries and what was planned. */
 void sn_note(const sn_args *args, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -220,6 +224,9 @@ bool sn_is_redis(const char *where);
 /* Whether two names are one file, there already or not; "-" is the standard output. What is no
  * regular file (/dev/null) is nobody's. */
 bool sn_same_place(const char *a, const char *b);
+
+/* SN_EXIT_TROUBLE after a message where a file is to be made with --ttl, which only Redis knows. */
+int sn_check_ttl(const sn_args *args, const char *where);
 
 /* A FILTER as it may be shown: the password of a Redis address is left out. */
 #define SN_WHERE 600

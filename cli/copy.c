@@ -20,6 +20,8 @@ static int run(sn_args *args)
     seen_error error = {0};
     seen_set *from;
     seen_options options = sn_args_options(args);
+    if (sn_check_ttl(args, args->operands[1]) != SN_EXIT_OK)
+        return SN_EXIT_TROUBLE;
     if (seen_open(args->operands[0], &options, SEEN_READ_ONLY, &from, &error) != SEEN_OK)
         return sn_trouble_error(&error);
     seen_status status =

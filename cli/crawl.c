@@ -402,6 +402,11 @@ static void take_flags(const sn_args *args, sn_crawl_options *o)
 
 /* ---- The command ---- */
 
+static bool is_stdout(const char *path)
+{
+    return path != NULL && strcmp(path, "-") == 0;
+}
+
 static int run_crawl(sn_args *args)
 {
     const crawl_own *own = args->own;
@@ -420,6 +425,8 @@ static int run_crawl(sn_args *args)
     take_numbers(args, &options);
     take_strings(args, &options, &paths);
     take_flags(args, &options);
+    args->prints = is_stdout(options.output) || is_stdout(options.urls) ||
+                   is_stdout(options.edges) || is_stdout(options.warc);
     sn_crawl_show_begin(&show, args, options.state);
     seen_status status =
         sn_crawl_run(&options, sn_stop_flag(), sn_crawl_show_status, &show, &result, &error);

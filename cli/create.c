@@ -98,6 +98,8 @@ static int run(sn_args *args)
     seen_set *set = NULL;
     if (own->replace && own->if_absent)
         return sn_trouble("--replace and --if-absent contradict each other");
+    if (sn_check_ttl(args, args->operands[0]) != SN_EXIT_OK)
+        return SN_EXIT_TROUBLE;
     int status = own->like ? check_like(args) : check_numbers(args);
     if (status)
         return status;

@@ -72,6 +72,15 @@ bool sn_is_redis(const char *where)
     return strncmp(where, "redis", 5) == 0 && strstr(where, "://");
 }
 
+int sn_check_ttl(const sn_args *args, const char *where)
+{
+    if (!args->ttl_ms || sn_is_redis(where))
+        return SN_EXIT_OK;
+    return sn_trouble("--ttl is for filters in Redis; %s is a file, which stays until 'seen drop' "
+                      "removes it",
+                      where);
+}
+
 static bool look(const char *path, struct stat *at)
 {
     return (strcmp(path, "-") ? stat(path, at) : fstat(STDOUT_FILENO, at)) == 0;

@@ -84,7 +84,7 @@ static void print_text(const char *where, const seen_info *info)
 
 /* The estimate itself wavers by a little around the truth: no alarm at a filter that is just full.
  */
-static void warn_if_over(const char *where, const seen_info *info)
+void sn_warn_if_over(const char *where, const seen_info *info)
 {
     char a[SN_TEXT], b[SN_TEXT], c[SN_TEXT], shown[SN_WHERE];
     double slack = 1.01 + 3 / sqrt((double)info->capacity + 1);
@@ -115,7 +115,7 @@ static int run(sn_args *args)
         print_text(where, &info);
     seen_close(set); /* info.store is a constant of the library and outlives it */
     if (!args->quiet)
-        warn_if_over(where, &info);
+        sn_warn_if_over(where, &info);
     return sn_finish_stdout(SN_EXIT_OK);
 }
 

@@ -170,6 +170,8 @@ static int run(sn_args *args)
     char shown[SN_WHERE];
     if (own->into && own->replace)
         return sn_trouble("--into and --replace contradict each other");
+    if (sn_check_ttl(args, out) != SN_EXIT_OK)
+        return SN_EXIT_TROUBLE;
     if (own->into)
         return merge_into(args);
     if (sn_is_redis(out))

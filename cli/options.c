@@ -197,7 +197,7 @@ static const sn_option talk[] = {
      .help = "show progress also where stderr is not a terminal",
      .more = "With =json, one JSON object per line for programs: what, bytes, bytes_total, lines, "
              "seconds, lines_per_second, seconds_left, fill and done, where they are known. On a "
-             "terminal progress is shown anyway, unless -q is given."},
+             "terminal progress is shown anyway, unless -q is given or the results go there too."},
 };
 GROUP(talk, "Running");
 

@@ -32,6 +32,7 @@ void sn_progress_begin(sn_progress *progress, const sn_args *args, const char *w
     bool terminal = isatty(STDERR_FILENO);
     const char *term = getenv("TERM");
     bool can_draw = terminal && term && strcmp(term, "dumb") != 0;
+    can_draw = can_draw && !(args->prints && isatty(STDOUT_FILENO));
     *progress = (sn_progress){.what = what, .total = (double)total_bytes, .started = now()};
     if (args->progress == 2)
         progress->mode = JSON;

@@ -425,6 +425,7 @@ int sn_sets_main(sn_args *args, bool except)
         return sn_trouble_error(&run.error);
     sem_init(&run.done, 0, 0);
     set_options(&run, except);
+    args->prints = !args->output || !strcmp(args->output, "-");
     seen_status status = prepare(&run, &run.error);
     if (status != SEEN_OK)
         code = sn_trouble_error(&run.error);

@@ -290,6 +290,7 @@ static int run_uniq(sn_args *args)
         .temp_dir = args->temp,
         .remember_first = own->filter && sn_is_redis(own->filter),
     };
+    args->prints = !own->count_only && (!args->output || !strcmp(args->output, "-"));
     seen_error error = {0};
     seen_status status = prepare(&run, &error);
     if (status == SEEN_OK) {

@@ -23,6 +23,17 @@ for growth in fixed growing; do
     grep -q keys_estimated one || fail "$growth: info says nothing"
     cmp one two || fail "$growth: -j changes the filter"
 done
+# One that goes on says when it has more than it was made for.
+"$SEEN" create -q over -n 1k
+head -n 900 in | "$SEEN" add over 2> words
+grep -q warning words && fail "a warning before the capacity: $(cat words)"
+"$SEEN" add over in 2> words
+grep -q "^seen: warning: over is past its capacity: about .* keys where 1,000 were" words || fail "past the capacity: $(cat words)"
+"$SEEN" add -q over in 2> words
+[ ! -s words ] || fail "-q says: $(cat words)"
+"$SEEN" create -q grown -n 1k --growth growing
+"$SEEN" add grown in 2> words
+grep -q warning words && fail "a growing filter is never past it: $(cat words)"
 # A filter that refuses when full says so, and keeps what it took.
 "$SEEN" create -q full -n 100 --when-full refuse
 code=0; "$SEEN" add full in 2> words || code=$?

@@ -94,6 +94,11 @@ for command in 'uniq in' 'common in in2' 'add f.seen' 'check f.seen in'; do
     refused '^seen: -d divides fields' $command -d ,
 done
 
+for command in 'create ttl.seen -n 1k' 'copy f.seen ttl.seen' 'merge ttl.seen f.seen'; do
+    refused '^seen: --ttl is for filters in Redis; ttl.seen is a file' $command --ttl 30d
+    [ ! -e ttl.seen ] || fail "$command --ttl: a file was made"
+done
+
 # A pipe that nobody writes to: waited for, until somebody does or a signal comes.
 for command in 'uniq pipe' 'common pipe in' 'common in pipe' 'check f.seen pipe' 'add f.seen pipe'; do
     status=0

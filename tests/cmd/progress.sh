@@ -1,0 +1,60 @@
+# The progress on a terminal: drawn where it has the terminal to itself, and never among results.
+set -eu
+seq 3 > in
+"$SEEN" create -q f.seen -n 100 -p 1e-9
+for i in 1 2 3 4; do echo "line$i"; done > lines
+"$SEEN" add -q f.seen lines
+cat > terminal.py << 'END'
+import concurrent.futures, os, pty, subprocess, sys, threading, time
+
+SLOW = [b"line1\n", b"line2\n", b"line3\n", b"line4\n"]
+
+
+def run(args, results_too):
+    """What a terminal gets from a command that is fed slowly."""
+    master, slave = pty.openpty()
+    env = dict(os.environ, TERM="xterm")
+    p = subprocess.Popen([os.environ["SEEN"]] + args, stdin=subprocess.PIPE, stderr=slave, env=env,
+                         stdout=slave if results_too else subprocess.DEVNULL)
+    os.close(slave)
+    got = []
+
+    def read():
+        try:
+            while part := os.read(master, 65536):
+                got.append(part)
+        except OSError:
+            pass  # the other end is closed
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    for line in SLOW:
+        p.stdin.write(line)
+        p.stdin.flush()
+        time.sleep(0.4)
+    p.stdin.close()
+    assert p.wait() == 0, (args, got)
+    reader.join()
+    os.close(master)
+    return b"".join(got)
+
+
+printing = [["uniq"], ["uniq", "-o", "-"], ["check", "f.seen"], ["except", "-", "in"]]
+quiet = [["uniq", "-c"], ["uniq", "-o", "out"], ["add", "f.seen"]]
+with concurrent.futures.ThreadPoolExecutor(20) as pool:
+    shared = [(args, pool.submit(run, args, True)) for args in printing]
+    alone = [(args, pool.submit(run, args, False)) for args in printing]
+    alone += [(args, pool.submit(run, args, True)) for args in quiet]
+    asked = pool.submit(run, ["uniq", "--progress"], True)
+    silent = pool.submit(run, ["uniq", "-q"], False)
+for args, result in shared:
+    lines = result.result().replace(b"\r\n", b"\n").splitlines(True)
+    assert lines[:4] == SLOW and not any(c in b"".join(lines) for c in b"\r\x1b"), (args, lines)
+for args, result in alone:
+    assert b"\x1b[K" in result.result(), (args, result.result())
+# Asked for, it comes in lines of its own.
+text = asked.result().replace(b"\r\n", b"\n")
+assert b"\x1b" not in text and b"\nseen: uniq: " in b"\n" + text, text
+assert silent.result() == b"", "-q"
+END
+python3 terminal.py
