@@ -4,7 +4,7 @@
 #   make demo       the main jobs on a sample, with something to look at
 #   make test       every test: release, sanitizers, analysis (ten minutes on two cores)
 #   make check      the quick part: release build and its tests
-#   make install    PREFIX=/usr/local by default; DESTDIR is honoured
+#   make install    PREFIX=/usr/local by default; DESTDIR is honoured; make uninstall takes it back
 #
 #   make bench      the benchmarks that fit in a few minutes; bench-NAME for one of them
 #   make figures    the benchmarks again, and the tables of the README from what they print
@@ -74,9 +74,13 @@ demo: deps-demo build
 
 install: build
 	@cmake --install build
+# Programs that are linked with the library run only when the loader has been told of it.
+	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then PATH="$$PATH:/usr/sbin:/sbin" ldconfig; fi
 
+# The list has the names without DESTDIR.
 uninstall:
-	@xargs -r rm -v < build/install_manifest.txt
+	@[ -f build/install_manifest.txt ] || { echo "make uninstall: nothing was installed from here" >&2; exit 1; }
+	@while IFS= read -r name || [ -n "$$name" ]; do rm -fv "$(DESTDIR)$$name"; done < build/install_manifest.txt
 
 bench: deps-bench build
 	@tools/bench build

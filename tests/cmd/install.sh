@@ -38,3 +38,28 @@ if nm -D --defined-only "$libdir"/libseen.so | awk '{print $3}' | grep -v -e '^s
 fi
 readelf -d "$libdir/libseen.so" | grep -q 'SONAME.*libseen.so.0' || { echo "no SONAME"; exit 1; }
 [ "$(ls "$prefix/include")" = seen.h ] || { echo "more than seen.h was installed"; exit 1; }
+
+# The Makefile tells the loader of a library that is really installed, and takes back what it installed, from where it put
+# it. Stand-ins do the building and the installing.
+mkdir -p errand/build errand/tools errand/bin errand/usr/bin
+cd errand || exit 1
+printf '#!/bin/sh\nexit 0\n' > tools/deps
+cp tools/deps bin/cmake
+printf '#!/bin/sh\necho 0\n' > bin/id
+printf '#!/bin/sh\ntouch %s/told\n' "$PWD" > bin/ldconfig
+chmod +x tools/deps bin/*
+errand() { PATH=$PWD/bin:$PATH make -s -f "$ROOT/Makefile" "$@" > said 2>&1; }
+errand install DESTDIR="$PWD/stage one" || { cat said; exit 1; }
+[ ! -e told ] || { echo "the loader was told of a library in a stage"; exit 1; }
+errand install || { cat said; exit 1; }
+[ -e told ] || { echo "the loader was not told of the library"; exit 1; }
+errand uninstall && { echo "uninstall without a list of files"; exit 1; }
+touch usr/bin/seen
+mkdir -p "stage one$PWD/usr/bin"
+touch "stage one$PWD/usr/bin/seen"
+printf '%s' "$PWD/usr/bin/seen" > build/install_manifest.txt
+errand uninstall DESTDIR="$PWD/stage one" || { cat said; exit 1; }
+[ -e usr/bin/seen ] || { echo "uninstall from a stage removed the real file"; exit 1; }
+[ ! -e "stage one$PWD/usr/bin/seen" ] || { echo "uninstall left the file in the stage"; exit 1; }
+errand uninstall || { cat said; exit 1; }
+[ ! -e usr/bin/seen ] || { echo "uninstall left the file"; exit 1; }
