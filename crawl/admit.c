@@ -29,8 +29,8 @@ static size_t drop_credentials(char *url, size_t len)
     return len - gone;
 }
 
-size_t sn_admit_resolve(sn_engine *e, const char *href, size_t len, const char *base,
-                        size_t base_len)
+static size_t resolve(sn_engine *e, const seen_url_options *options, const char *href, size_t len,
+                      const char *base, size_t base_len)
 {
     size_t out = 0;
     size_t need = SEEN_URL_BOUND(len, base_len);
@@ -42,14 +42,27 @@ size_t sn_admit_resolve(sn_engine *e, const char *href, size_t len, const char *
         e->scratch_room = need;
     }
     /* Bases are canonical: URLs of the frontier, or made here. */
-    if (base != NULL && e->url_options.flags == 0 && e->url_options.drop_count == 0)
+    if (base != NULL && options->flags == 0 && options->drop_count == 0)
         out = sn_relative_resolve(href, len, base, base_len, e->scratch);
     if (out > 0)
         return out;
-    return seen_url_canonical(href, len, base, base_len, &e->url_options, e->scratch,
-                              e->scratch_room, &out) == SEEN_URL_OK
+    return seen_url_canonical(href, len, base, base_len, options, e->scratch, e->scratch_room,
+                              &out) == SEEN_URL_OK
                ? drop_credentials(e->scratch, out)
                : 0;
+}
+
+size_t sn_admit_resolve(sn_engine *e, const char *href, size_t len, const char *base,
+                        size_t base_len)
+{
+    return resolve(e, &e->url_options, href, len, base, base_len);
+}
+
+size_t sn_admit_resolve_whole(sn_engine *e, const char *href, size_t len, const char *base,
+                              size_t base_len)
+{
+    return resolve(e, &(seen_url_options){.size = sizeof(seen_url_options)}, href, len, base,
+                   base_len);
 }
 
 void sn_admit_begin(sn_engine *e)
@@ -134,11 +147,23 @@ seen_status sn_admit(sn_engine *e, const sn_admit_page *page, const char *url, s
     return add_candidate(e, page, url, len, &like);
 }
 
+seen_status sn_admit_there(sn_engine *e, const sn_admit_page *page, const char *url, size_t len,
+                           uint16_t depth, uint8_t hops, uint8_t kind)
+{
+    sn_candidate like = {
+        .hash = sn_known_hash(e->known, url, len), .depth = depth, .hops = hops, .kind = kind};
+    sn_admit_begin(e);
+    return add_candidate(e, page, url, len, &like);
+}
+
 bool sn_admit_still(sn_engine *e, const sn_frontier_record *record)
 {
     bool link = record->depth > 0 && record->kind == SN_KIND_PAGE;
-    return record->parent_len == 0 ||
-           (record->depth <= e->options->max_depth && in_scope(e, record->url, record->len, link));
+    if (record->parent_len == 0)
+        return true;
+    /* It may stand there with all that --drop-www and the like leave out. */
+    size_t n = sn_admit_resolve(e, record->url, record->len, NULL, 0);
+    return n > 0 && record->depth <= e->options->max_depth && in_scope(e, e->scratch, n, link);
 }
 
 seen_status sn_admit_again(sn_engine *e, const sn_admit_page *page, const char *url, size_t len,

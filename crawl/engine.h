@@ -163,6 +163,9 @@ void sn_admit_begin(sn_engine *e);
 /* Takes a canonical URL in, provided that scope and limits allow. */
 seen_status sn_admit(sn_engine *e, const sn_admit_page *page, const char *url, size_t len,
                      seen_hash hash, uint16_t depth, uint8_t hops, uint8_t kind);
+/* Takes in where a page that scope and limits allow says that it is. */
+seen_status sn_admit_there(sn_engine *e, const sn_admit_page *page, const char *url, size_t len,
+                           uint16_t depth, uint8_t hops, uint8_t kind);
 /* Would this URL be taken in by the options of this run? It was by those of an earlier one. */
 bool sn_admit_still(sn_engine *e, const sn_frontier_record *record);
 /* Puts the candidates into frontier and seen-set. */
@@ -177,6 +180,10 @@ seen_status sn_admit_replay(void *engine, const sn_frontier_record *records, siz
  */
 size_t sn_admit_resolve(sn_engine *e, const char *href, size_t len, const char *base,
                         size_t base_len);
+
+/* The same with all that --drop-slash and the like would leave out. */
+size_t sn_admit_resolve_whole(sn_engine *e, const char *href, size_t len, const char *base,
+                              size_t base_len);
 
 /* ---- dispatch.c ---- */
 

@@ -263,10 +263,36 @@ static seen_status follow(sn_engine *e, sn_job *job, uint64_t *links)
     return status;
 }
 
+/* By --drop-www, --drop-slash and the like the page redirects to itself. */
+static bool is_itself(sn_engine *e, const sn_job *job, const sn_transfer *t)
+{
+    if (e->url_options.flags == 0 && e->url_options.drop_count == 0)
+        return false;
+    size_t n = sn_admit_resolve(e, t->location, t->location_len, job->url, job->url_len);
+    seen_hash to = sn_known_hash(e->known, e->scratch, n);
+    n = sn_admit_resolve(e, job->url, job->url_len, NULL, 0);
+    seen_hash from = sn_known_hash(e->known, e->scratch, n);
+    return from.lo == to.lo && from.hi == to.hi;
+}
+
+/* The server insists on what those options leave out: the page is fetched there. */
+static seen_status insisted(sn_engine *e, sn_job *job, const sn_transfer *t)
+{
+    sn_admit_page page = {job->url, job->url_len};
+    size_t n = sn_admit_resolve_whole(e, t->location, t->location_len, job->url, job->url_len);
+    if (n == 0 || n > e->options->max_url)
+        return SEEN_OK;
+    if (e->out[SN_OUT_EDGES] != NULL)
+        sn_results_edge(e, job->url, job->url_len, e->scratch, n);
+    return sn_admit_there(e, &page, e->scratch, n, job->depth, (uint8_t)(job->hops + 1),
+                          job->kind == SN_JOB_SITEMAP ? SN_KIND_SITEMAP : SN_KIND_PAGE);
+}
+
 static seen_status redirected(sn_engine *e, sn_job *job, const sn_transfer *t)
 {
     sn_admit_page page = {job->url, job->url_len};
     e->counts.redirects++;
+    bool itself = is_itself(e, job, t);
     size_t n = sn_admit_resolve(e, t->location, t->location_len, job->url, job->url_len);
     if (n == 0)
         return SEEN_OK;
@@ -274,6 +300,8 @@ static seen_status redirected(sn_engine *e, sn_job *job, const sn_transfer *t)
         e->counts.dropped++;
         return SEEN_OK;
     }
+    if (itself)
+        return insisted(e, job, t);
     if (e->out[SN_OUT_EDGES] != NULL)
         sn_results_edge(e, job->url, job->url_len, e->scratch, n);
     /* Where a start URL leads to is where the user wanted to go. */

@@ -38,6 +38,21 @@ if grep -q truncated pages.jsonl; then fail "cut short: $(grep truncated pages.j
 printf '127.3.0.1 %s\n' / /robots.txt > expected
 expect "a start URL that moved to what is excluded"
 
+# A server that insists on what an option leaves out gets it, once, also in steps.
+printf '127.3.0.8 %s\n' / /docs /docs/ /docs/a.html /last /robots.txt /self /steps /steps/ '/steps/?sid=1' \
+    /to-and-fro /to-and-fro/ > expected
+: > log
+"$SEEN" crawl -q "http://127.3.0.8:$PORT_SERVER/" $OPTIONS --drop-slash --drop-sessions -o pages.jsonl
+expect "--drop-slash"
+: > log
+for pages in 1 2 3 4 5 6 7 8 9 10 11; do
+    "$SEEN" crawl -q "http://127.3.0.8:$PORT_SERVER/" $OPTIONS --drop-slash --drop-sessions --state slash \
+        --max-pages $pages -o slash.jsonl
+done
+sort -u log -o log
+expect "--drop-slash, in steps"
+[ "$(wc -l < slash.jsonl)" = 11 ] || fail "--drop-slash, in steps: $(cat slash.jsonl)"
+
 # Sitemaps: none is named, so the usual place; an index with compressed and plain ones, itself, a chain that
 # never ends, one cut short, one of 60 MB, and one that is not there.
 : > log

@@ -7,6 +7,7 @@
 127.3.0.4 has no robots.txt, sitemaps of all sorts that begin at the usual place, pages without a type, and
 one page with ten thousand links.
 127.3.0.5 has a page that takes two seconds.
+127.3.0.8 insists on the slash of a folder.
 127.3.0.6 moved to 127.3.0.7, late; 127.3.0.7 is linked to before, and names a compressed sitemap of two parts."""
 import asyncio
 import gzip
@@ -48,6 +49,15 @@ PAGES = {
     (7, "/robots.txt"): (200, b"", b"Sitemap: /parts.xml.gz"),
     (7, "/parts.xml.gz"): (200, b"", PARTS),
     (7, "/home"): (200, HTML, links("/docs/2", "/other")),
+    (8, "/"): (200, HTML, links("/docs/", "/self", "/to-and-fro", "/steps")),
+    (8, "/docs"): (301, b"Location: /docs/\r\n", b""),
+    (8, "/docs/"): (200, HTML, links("a.html", "/docs/")),
+    (8, "/self"): (302, b"Location: /self\r\n", b""),
+    (8, "/to-and-fro"): (302, b"Location: /to-and-fro/\r\n", b""),
+    (8, "/to-and-fro/"): (302, b"Location: /to-and-fro\r\n", b""),
+    (8, "/steps"): (302, b"Location: /steps/\r\n", b""),
+    (8, "/steps/"): (302, b"Location: /steps/?sid=1\r\n", b""),
+    (8, "/steps/?sid=1"): (200, HTML, links("/last")),
     (4, "/sitemap.xml"): (200, b"", index("/long.xml.gz", "/plain.xml", "/sitemap.xml", "/deep/0", "/cut.gz",
                                           "/bomb.gz", "/missing.xml")),
     (4, "/long.xml.gz"): (200, b"", LONG),
