@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 /* Bytes that this process could still get: what the system calls available, or what the limits of
- * its control group leave if that is less. Never 0. */
+ * its control group or on its addresses leave if that is less. Never 0. */
 uint64_t sn_memory_free(void);
 
 #endif
