@@ -107,9 +107,10 @@ typedef struct sn_engine {
     sn_queues *queues;
     sn_pace *pace;
     sn_fetch *fetch;
-    sn_aside *aside; /* reads pages; NULL: they are read as they arrive */
-    size_t reading;  /* pages that have arrived and are read there */
-    sn_tally *tally; /* pages per host; NULL without a limit */
+    size_t keep_open; /* connections */
+    sn_aside *aside;  /* reads pages; NULL: they are read as they arrive */
+    size_t reading;   /* pages that have arrived and are read there */
+    sn_tally *tally;  /* pages per host; NULL without a limit */
     sn_sink *out[SN_OUT_COUNT];
     sn_warc *warc;
     int failed_fd;

@@ -314,7 +314,7 @@ seen_status sn_fetch_create(const sn_fetch_options *options, sn_fetch **fetch, s
     curl_multi_setopt(f->multi, CURLMOPT_SOCKETDATA, f);
     curl_multi_setopt(f->multi, CURLMOPT_TIMERFUNCTION, on_timer);
     curl_multi_setopt(f->multi, CURLMOPT_TIMERDATA, f);
-    curl_multi_setopt(f->multi, CURLMOPT_MAXCONNECTS, (long)options->connections * 2 + 16);
+    curl_multi_setopt(f->multi, CURLMOPT_MAXCONNECTS, (long)options->keep);
     if (!make_slots(f)) {
         sn_fetch_destroy(f);
         return sn_crawl_fail(error, SEEN_ERR_UNSUPPORTED,

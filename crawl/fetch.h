@@ -65,6 +65,7 @@ typedef struct sn_fetch_options {
     const char *ca_file; /* NULL: the system's */
     bool allow_private;
     bool keep_headers;
+    size_t keep; /* connections kept open, those under way included */
     sn_fetch_body *body;
 } sn_fetch_options;
 

@@ -9,6 +9,7 @@
 
 #include "crawl/engine.h"
 #include "crawl/fail.h"
+#include "crawl/files.h"
 #include "crawl/robots.h"
 
 #define SEEDS_MAX ((size_t)16 << 20)
@@ -259,6 +260,7 @@ static seen_status make_parts(sn_engine *e)
                               .ca_file = o->ca_file,
                               .allow_private = o->allow_private,
                               .keep_headers = o->warc != NULL,
+                              .keep = e->keep_open,
                               .body = sn_page_body};
     seen_status status = sn_fetch_create(&fetch, &e->fetch, e->error);
     if (status != SEEN_OK)
@@ -425,6 +427,9 @@ seen_status sn_crawl_open(sn_engine *e)
     bool there = false;
     e->level = e->options->max_depth == UINT64_MAX ? UINT16_MAX : 0;
     seen_status status = check_options(e);
+    size_t temporary = e->options->warc == NULL ? 0 : e->options->connections + SN_READING_MAX;
+    if (status == SEEN_OK)
+        status = sn_files_allow(e->options->connections, temporary, &e->keep_open, e->error);
     if (status == SEEN_OK)
         status = open_state(e, &checkpoint, &there);
     if (status == SEEN_OK)

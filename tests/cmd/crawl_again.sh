@@ -80,6 +80,15 @@ cp -r narrow flat
 [ ! -s flat.jsonl ] || fail "fetched although too deep: $(cat flat.jsonl)"
 if grep -q stopped err; then fail "still queued: $(cat err)"; fi
 
+# More connections than files may be open: the limit is raised, or it is said, and no page is taken for lost.
+: > log
+(ulimit -Sn 30 && "$SEEN" crawl -q "$HOST/" $OPTIONS --connections 64 --per-host 64 -o many.jsonl)
+[ "$(grep -c '"status":200' many.jsonl)" = 21 ] || fail "few files: $(cat many.jsonl)"
+status=0
+(ulimit -n 60 && "$SEEN" crawl -q "$HOST/" $OPTIONS --connections 64 --state few -o few.jsonl 2> err) || status=$?
+[ $status = 2 ] && grep -q '64 connections need 152 open files, and 60 are allowed' err || fail "exit $status: $(cat err)"
+[ ! -e few ] || fail "a folder was made"
+
 # Rules that take long to ask, of which every link needs the last, do not keep the crawler from listening.
 : > log
 "$SEEN" crawl "http://127.3.0.1:$PORT_SERVER/" $OPTIONS -o denied.jsonl 2> err & crawler=$!
