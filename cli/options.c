@@ -150,7 +150,7 @@ static const sn_option output[] = {
      .choices = "FILE",
      .help = "write to FILE, which may be the input; replaced only at the end",
      .more = "On failure FILE is left as it was. A name that ends in .gz or .zst is written "
-             "compressed."},
+             "compressed; one in .xz, .bz2 or .lz4 is refused."},
 };
 GROUP(output, "Output");
 
