@@ -172,10 +172,12 @@ static int run(sn_args *args)
     if (nothing && !own->html)
         return sn_trouble("plan needs numbers: how many keys (-n), and the error rate (-p) or the "
                           "memory (-m); for example: seen plan -n 100M -p 1e-4");
-    if (args->error_rate == 0 && !args->memory && !args->hashes) {
+    /* As seen create takes them. */
+    if (args->error_rate == 0 && !args->hashes && !(args->memory && args->capacity)) {
         args->error_rate = 0.01;
         if (!nothing)
-            sn_note(args, "no error rate (-p) and no memory (-m) given: planned for 1%%");
+            sn_note(args, "no error rate (-p)%s given: planned for 1%%",
+                    args->memory ? " and no keys (-n)" : " and no memory (-m)");
     }
     seen_wish wish = {.size = sizeof wish,
                       .kind = (seen_kind)args->kind,

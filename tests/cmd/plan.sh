@@ -39,6 +39,16 @@ done
 bytes=$(value bytes json)
 [ "$bytes" -le 120000000 ] && [ "$bytes" -gt 119000000 ] || fail "-m 120MB gave $bytes bytes"
 
+# One number that says how large: the rest is what create takes.
+for size in '-n 1M' '-m 1M'; do
+    "$SEEN" plan $size --json > json 2> words || fail "$size: $(cat words)"
+    grep -q 'planned for 1%' words || fail "$size: $(cat words)"
+    "$SEEN" create -q --replace alone.seen $size
+    [ "$("$SEEN" info --json alone.seen | sed -n 's/.*"bytes": *\([0-9]*\).*/\1/p' | head -n 1)" = "$(value bytes json)" ] ||
+        fail "$size: plan and create differ"
+done
+rm alone.seen
+
 # Too little, too much, too many.
 for numbers in "" "-p 1%" "-k 7" "-n 100M -p 1e-9 -m 1MiB" "-n 1M extra"; do
     # shellcheck disable=SC2086
