@@ -108,7 +108,7 @@ static void values(void **state)
 {
     (void)state;
     sn_args args;
-    assert_int_equal(parse("a -p 1% --kind counting -d \\t --progress=json -m 4GiB b -k 7 -j 2 "
+    assert_int_equal(parse("a -p 1% --kind counting -d \\t --field 3 --progress=json -m 4GiB b -k 7 -j 2 "
                            "--growth=window --seed 42 --hash sip -o out -T /x --name q --ttl 2h "
                            "-N r --speed 2.5 --wait 2s --when-full refuse -f -- -c",
                            &args, NULL),
@@ -118,6 +118,7 @@ static void values(void **state)
     assert_int_equal(args.kind, SEEN_COUNTING);
     assert_int_equal(args.growth, SEEN_WINDOW);
     assert_int_equal(args.delimiter, '\t');
+    assert_int_equal(args.field, 3);
     assert_int_equal(args.progress, 2);
     assert_int_equal(args.memory, UINT64_C(4) << 30);
     assert_int_equal(args.hashes, 7);
@@ -177,6 +178,7 @@ static void refusals(void **state)
     } bad[] = {
         {"--capcity 5", "seen: trial has no option --capcity; did you mean --capacity?\n"},
         {"--capcity=5", "seen: trial has no option --capcity; did you mean --capacity?\n"},
+        {"-d ,", "seen: -d divides fields: say which one counts with --field N\n"},
         {"--xyzzy", "seen: trial has no option --xyzzy; 'seen help trial' lists them\n"},
         {"-x", "seen: trial has no option -x; 'seen help trial' lists them\n"},
         {"-zx", "seen: trial has no option -x; 'seen help trial' lists them\n"},
