@@ -108,11 +108,12 @@ static void values(void **state)
 {
     (void)state;
     sn_args args;
-    assert_int_equal(parse("a -p 1% --kind counting -d \\t --field 3 --progress=json -m 4GiB b -k 7 -j 2 "
-                           "--growth=window --seed 42 --hash sip -o out -T /x --name q --ttl 2h "
-                           "-N r --speed 2.5 --wait 2s --when-full refuse -f -- -c",
-                           &args, NULL),
-                     0);
+    assert_int_equal(
+        parse("a -p 1% --kind counting -d \\t --field 3 --progress=json -m 4GiB b -k 7 -j 2 "
+              "--growth=window --seed 42 --hash sip -o out -T /x --name q --ttl 2h "
+              "-N r --speed 2.5 --wait 2s --when-full refuse -f -- -c",
+              &args, NULL),
+        0);
     const own *o = args.own;
     assert_true(args.error_rate == 0.01);
     assert_int_equal(args.kind, SEEN_COUNTING);
