@@ -3,7 +3,11 @@
  * Where a layer is bounded a client claims room before it adds, some at a time, and gives back what
  * it did not need: the counter is never below what was added, and above it by at most 1/1024 of the
  * capacity, or one batch, for each client that is at work (or died, or lost its connection at
- * work). Where nothing is bounded the keys are counted after the fact, now and then. */
+ * work). Where nothing is bounded the keys are counted after the fact, now and then.
+ *
+ * A window by count must not turn before its generation is really full: what it then forgets would
+ * be too young. So a claim of more than that 1/1024 is also counted as under way until the keys are
+ * in, what was too much goes back at once, and whoever finds no room waits for those under way. */
 #include "base/error.h"
 #include "store/redis_set.h"
 
@@ -12,7 +16,34 @@
 #include <string.h>
 #include <time.h>
 
-enum { CLAIM_PARTS = 1024, CLAIM_MAX = 65536, UNCOUNTED_MAX = 65536 };
+enum {
+    CLAIM_PARTS = 1024,
+    CLAIM_MAX = 65536,
+    PATIENCE_MS = 3000, /* for claims under way: their client may be slow, or dead */
+    FIELD = 40,
+};
+
+/* KEYS: the counters. ARGV: field, keys wanted, capacity, field of those under way or "". Takes
+ * what there is room for, in one step: to take more and give it back would look full to others.
+ * -1: there is no room, but keys are under way. */
+static const char CLAIM[] =
+    "local k,f,u=KEYS[1],ARGV[1],ARGV[4] "
+    "local have=tonumber(redis.call('HGET',k,f) or 0) "
+    "local got=math.min(tonumber(ARGV[2]),tonumber(ARGV[3])-have) "
+    "if got<=0 then "
+    " if u~='' and tonumber(redis.call('HGET',k,u) or 0)>0 then return -1 end "
+    " return 0 "
+    "end "
+    "redis.call('HINCRBY',k,f,got) "
+    "if u~='' then redis.call('HINCRBY',k,u,got) end "
+    "return got";
+
+/* KEYS: the counters. ARGV: the field and that of keys under way, each with what to add to it.
+ * Counters of a filter or generation that is gone do not come back. */
+static const char SETTLE[] = "local k=KEYS[1] "
+                             "if redis.call('HEXISTS',k,ARGV[3])==0 then return 0 end "
+                             "redis.call('HINCRBY',k,ARGV[3],ARGV[4]) "
+                             "return redis.call('HINCRBY',k,ARGV[1],ARGV[2])";
 
 bool sn_redis_bounded(const sn_image *image)
 {
@@ -31,15 +62,20 @@ bool sn_redis_take_count(void *context, uint32_t tag, const sn_reply *reply, boo
     return true;
 }
 
-static void field_of(const sn_redis_view *view, uint32_t layer, char field[32])
+static void field_of(const sn_redis_view *view, uint32_t layer, char field[FIELD])
 {
-    snprintf(field, 32, "%u.%" PRIu64, layer, view->image.layer[layer].generation);
+    snprintf(field, FIELD, "%u.%" PRIu64, layer, view->image.layer[layer].generation);
+}
+
+static void field_under_way(const sn_redis_view *view, uint32_t layer, char field[FIELD])
+{
+    snprintf(field, FIELD, "%u.%" PRIu64 ":under-way", layer, view->image.layer[layer].generation);
 }
 
 static void say_count(sn_channel *ch, const sn_redis_view *view, uint32_t layer, int64_t by)
 {
     sn_redis_key key;
-    char field[32];
+    char field[FIELD];
     sn_redis_key_added(&ch->redis->address, view, &key);
     field_of(view, layer, field);
     sn_say(ch, layer, key.slot, 4);
@@ -55,7 +91,7 @@ static void say_count_there(sn_channel *ch, const sn_redis_view *view, uint32_t 
     static const char SCRIPT[] = "if redis.call('EXISTS',KEYS[1])==0 then return 0 end "
                                  "return redis.call('HINCRBY',KEYS[1],ARGV[1],ARGV[2])";
     sn_redis_key key;
-    char field[32];
+    char field[FIELD];
     sn_redis_key_added(&ch->redis->address, view, &key);
     field_of(view, layer, field);
     sn_say(ch, layer, key.slot, 6);
@@ -65,13 +101,6 @@ static void say_count_there(sn_channel *ch, const sn_redis_view *view, uint32_t 
     sn_say_arg(ch, key.text, key.len);
     sn_say_text(ch, field);
     sn_say_signed(ch, by);
-}
-
-static seen_status count_by(sn_channel *ch, const sn_redis_view *view, uint32_t layer, int64_t by,
-                            int64_t *total, seen_error *error)
-{
-    say_count(ch, view, layer, by);
-    return sn_channel_run(ch, sn_redis_take_count, total, error);
 }
 
 /* Counts down, once at most: sent again after a lost connection it might make room that is not
@@ -105,58 +134,128 @@ static uint64_t draw(sn_redis_set *set, const sn_redis_view *view, uint64_t want
     return got;
 }
 
-static seen_status claim_from_server(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
-                                     uint64_t want, uint64_t *got, seen_error *error)
+/* What a client may keep without being at work. */
+static uint64_t small_claim(const sn_redis_view *view)
+{
+    uint64_t part = view->image.layer[view->image.current].capacity / CLAIM_PARTS;
+    return part < CLAIM_MAX ? part : CLAIM_MAX;
+}
+
+static seen_status claim_from_server(sn_channel *ch, const sn_redis_view *view, uint64_t want,
+                                     bool under_way, int64_t *got, seen_error *error)
 {
     uint32_t layer = view->image.current;
-    int64_t capacity = (int64_t)view->image.layer[layer].capacity;
-    int64_t block = capacity / CLAIM_PARTS, total = 0;
-    block = block > CLAIM_MAX ? CLAIM_MAX : block;
-    block = block < (int64_t)want ? (int64_t)want : block;
-    seen_status status = count_by(ch, view, layer, block, &total, error);
-    if (status != SEEN_OK)
-        return status;
-    int64_t over = total - capacity;
-    if (over > 0) {
-        over = over < block ? over : block;
-        status = count_down(ch, view, layer, (uint64_t)over, error);
-        block -= over;
+    sn_redis_key key;
+    char field[FIELD], going[FIELD] = "";
+    sn_redis_key_added(&ch->redis->address, view, &key);
+    field_of(view, layer, field);
+    if (under_way)
+        field_under_way(view, layer, going);
+    sn_say(ch, layer, key.slot, 8);
+    sn_say_text(ch, "EVAL");
+    sn_say_text(ch, CLAIM);
+    sn_say_text(ch, "1");
+    sn_say_arg(ch, key.text, key.len);
+    sn_say_text(ch, field);
+    sn_say_number(ch, want);
+    sn_say_number(ch, view->image.layer[layer].capacity);
+    sn_say_text(ch, going);
+    return sn_channel_run(ch, sn_redis_take_count, got, error);
+}
+
+/* A claim that others wait for. */
+static seen_status claim_under_way(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
+                                   uint64_t want, uint64_t *got, seen_error *error)
+{
+    enum { PAUSE_MAX_MS = 16 };
+    int64_t take = 0;
+    seen_status status = claim_from_server(ch, view, want, true, &take, error);
+    for (unsigned pause = 1, waited = 0; status == SEEN_OK && take < 0 && waited < PATIENCE_MS;) {
+        if (sn_redis_see(set).image.sequence != view->image.sequence)
+            break; /* another thread has turned the window */
+        struct timespec t = {.tv_nsec = pause * 1000000L};
+        nanosleep(&t, NULL);
+        waited += pause;
+        pause = pause < PAUSE_MAX_MS ? 2 * pause : pause;
+        status = claim_from_server(ch, view, want, true, &take, error);
     }
-    if (status == SEEN_OK)
-        *got = draw(set, view, want, (uint64_t)block, true);
+    *got = take > 0 ? (uint64_t)take : 0;
     return status;
 }
 
 seen_status sn_redis_claim(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
-                           uint64_t want, uint64_t *got, seen_error *error)
+                           uint64_t want, sn_redis_room *room, seen_error *error)
 {
-    enum { TRIES = 4 };
-    *got = want;
+    uint64_t small = small_claim(view);
+    *room = (sn_redis_room){.keys = want};
     if (!sn_redis_bounded(&view->image))
         return SEEN_OK;
-    *got = draw(set, view, want, 0, false);
-    seen_status status = SEEN_OK;
-    /* Another client may be about to give back what it claimed in vain. */
-    for (int i = 0; i < TRIES && *got == 0 && status == SEEN_OK; i++) {
-        if (i > 0) {
-            struct timespec t = {.tv_nsec = 1000000};
-            nanosleep(&t, NULL);
-        }
-        status = claim_from_server(set, ch, view, want, got, error);
-        if (view->image.growth != SEEN_FIXED)
-            break;
+    if (view->image.growth == SEEN_WINDOW && want > small) {
+        room->under_way = true;
+        return claim_under_way(set, ch, view, want, &room->keys, error);
     }
+    room->keys = draw(set, view, want, 0, false);
+    if (room->keys)
+        return SEEN_OK;
+    int64_t take = 0;
+    seen_status status =
+        claim_from_server(ch, view, want > small ? want : small, false, &take, error);
+    if (status == SEEN_OK)
+        room->keys = draw(set, view, want, take > 0 ? (uint64_t)take : 0, true);
     return status;
 }
 
-void sn_redis_settle(sn_redis_set *set, const sn_redis_view *view, uint64_t got, uint64_t used)
+/* Once at most, and no failure: see count_down. */
+static seen_status settle_under_way(sn_channel *ch, const sn_redis_view *view, uint64_t got,
+                                    uint64_t used, seen_error *error)
 {
+    uint32_t layer = view->image.current;
+    sn_redis_key key;
+    char field[FIELD], going[FIELD];
+    int64_t total;
+    sn_redis_key_added(&ch->redis->address, view, &key);
+    field_of(view, layer, field);
+    field_under_way(view, layer, going);
+    sn_say(ch, layer, key.slot, 8);
+    sn_say_text(ch, "EVAL");
+    sn_say_text(ch, SETTLE);
+    sn_say_text(ch, "1");
+    sn_say_arg(ch, key.text, key.len);
+    sn_say_text(ch, field);
+    sn_say_signed(ch, got > used ? -(int64_t)(got - used) : 0);
+    sn_say_text(ch, going);
+    sn_say_signed(ch, -(int64_t)got);
+    sn_say_once(ch);
+    seen_status status = sn_channel_run(ch, sn_redis_take_count, &total, error);
+    return status == SEEN_ERR_NETWORK ? SEEN_OK : status;
+}
+
+seen_status sn_redis_settle(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
+                            const sn_redis_room *room, uint64_t used, seen_error *error)
+{
+    if (room->under_way)
+        return room->keys ? settle_under_way(ch, view, room->keys, used, error) : SEEN_OK;
     pthread_mutex_lock(&set->lock);
     if (!sn_redis_bounded(&view->image))
         set->uncounted += used;
-    else if (set->claim_sequence == view->image.sequence && got > used)
-        set->claim_left += got - used;
+    else if (set->claim_sequence == view->image.sequence && room->keys > used)
+        set->claim_left += room->keys - used;
     pthread_mutex_unlock(&set->lock);
+    return SEEN_OK;
+}
+
+void sn_redis_say_forget_count(sn_channel *ch, const sn_redis_view *view, uint32_t layer)
+{
+    sn_redis_key key;
+    char field[FIELD], going[FIELD];
+    sn_redis_key_added(&ch->redis->address, view, &key);
+    field_of(view, layer, field);
+    field_under_way(view, layer, going);
+    sn_say(ch, 0, key.slot, 4);
+    sn_say_text(ch, "HDEL");
+    sn_say_arg(ch, key.text, key.len);
+    sn_say_text(ch, field);
+    sn_say_text(ch, going);
 }
 
 seen_status sn_redis_uncount(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
@@ -209,7 +308,7 @@ seen_status sn_redis_read_counts(sn_channel *ch, sn_redis_view *view, seen_error
     sn_say_text(ch, "HMGET");
     sn_say_arg(ch, key.text, key.len);
     for (uint32_t i = 0; i < view->image.layers; i++) {
-        char field[32];
+        char field[FIELD];
         field_of(view, i, field);
         sn_say_text(ch, field);
     }

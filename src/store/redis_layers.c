@@ -12,7 +12,7 @@
  * cannot add there: its command changes nothing and fails, it asks what the filter is now, and
  * starts over. A client that believes in the new layer learnt of it after step 3, when every key
  * that went into the old one can be seen there. So two clients never decide about one key in two
- * layers. */
+ * layers. The lists outlive their generation by more than a client trusts its view. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "store/layers.h"
@@ -22,6 +22,7 @@
 
 enum {
     TOMBSTONE_SECONDS = 7 * 86400, /* longer than any client sleeps with an old view */
+    FORGOTTEN_SECONDS = 2 * 3600,  /* the same once the generation is gone; see DEEP_SLEEP_MS */
     EXPIRY_SLACK = 60,             /* clients' clocks may differ by so many seconds */
     AT_ONCE = 4096,                /* commands per run */
     /* A server goes through what one client has sent before it turns to the next: this much is
@@ -138,12 +139,69 @@ seen_status sn_redis_drop_shards(sn_channel *ch, const sn_redis_view *view, uint
     return status;
 }
 
+seen_status sn_redis_forget_shards(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
+                                   seen_error *error)
+{
+    const sn_geometry *g = &view->image.layer[layer].geometry;
+    seen_status status = SEEN_OK;
+    sn_redis_namer open, closed;
+    sn_redis_namer_begin(&open, &ch->redis->address, view, layer, false);
+    sn_redis_namer_begin(&closed, &ch->redis->address, view, layer, true);
+    for (uint64_t s = 0; s < g->shards && status == SEEN_OK; s++) {
+        say_unlink(ch, sn_redis_namer_shard(&closed, s));
+        sn_redis_say_expire(ch, sn_redis_namer_shard(&open, s), FORGOTTEN_SECONDS);
+        if (s + 1 == g->shards || ch->commands >= AT_ONCE)
+            status = sn_channel_run(ch, sn_redis_take_any, NULL, error);
+    }
+    return status;
+}
+
+static bool take_sum(void *context, uint32_t tag, const sn_reply *reply, bool again)
+{
+    int64_t here = 0;
+    bool good = sn_redis_take_count(&here, tag, reply, again);
+    *(int64_t *)context += here;
+    return good;
+}
+
+/* The fences of generations that are gone. They end in the order in which they were set: going
+ * back, behind a round of the ring that has none there are no more. */
+static seen_status drop_fences(sn_channel *ch, const sn_redis_view *view, seen_error *error)
+{
+    sn_redis_view past = *view;
+    sn_image *image = &past.image;
+    uint64_t generation = image->layer[image->current].generation;
+    int64_t there = 1;
+    seen_status status = SEEN_OK;
+    for (uint64_t back = image->layers; back < generation && there && status == SEEN_OK;) {
+        there = 0;
+        for (uint32_t i = 0; i < image->layers && back < generation; i++, back++) {
+            uint32_t layer =
+                (uint32_t)((image->current + image->layers - back % image->layers) % image->layers);
+            sn_redis_namer namer;
+            image->layer[layer].generation = generation - back;
+            sn_redis_namer_begin(&namer, &ch->redis->address, &past, layer, false);
+            uint64_t shards = image->layer[layer].geometry.shards;
+            for (uint64_t s = 0; s < shards && status == SEEN_OK; s++) {
+                say_unlink(ch, sn_redis_namer_shard(&namer, s));
+                if (ch->commands >= AT_ONCE)
+                    status = sn_channel_run(ch, take_sum, &there, error);
+            }
+        }
+        if (status == SEEN_OK)
+            status = sn_channel_run(ch, take_sum, &there, error);
+    }
+    return status;
+}
+
 seen_status sn_redis_drop_all(sn_channel *ch, const sn_redis_view *view, seen_error *error)
 {
     seen_status status = SEEN_OK;
     for (uint32_t i = 0; i < view->image.layers && status == SEEN_OK; i++)
         if (view->image.layer[i].generation)
             status = sn_redis_drop_shards(ch, view, i, error);
+    if (status == SEEN_OK && view->image.growth == SEEN_WINDOW)
+        status = drop_fences(ch, view, error);
     if (status != SEEN_OK)
         return status;
     sn_redis_key key;
@@ -206,8 +264,11 @@ static seen_status plan_next(const sn_redis_view *view, sn_redis_view *next, see
 seen_status sn_redis_advance(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
                              bool *mine, seen_error *error)
 {
-    sn_redis_view next;
+    sn_redis_view next = sn_redis_see(set);
     *mine = false;
+    /* Another thread has done it. */
+    if (next.image.sequence != view->image.sequence)
+        return SEEN_OK;
     seen_status status = plan_next(view, &next, error);
     if (status == SEEN_OK)
         status = sn_redis_make_shards(ch, &next, next.image.current, false, view->ttl, error);
@@ -216,8 +277,10 @@ seen_status sn_redis_advance(sn_redis_set *set, sn_channel *ch, const sn_redis_v
     if (status == SEEN_OK)
         status = sn_meta_step(ch, view, &next, mine, error);
     if (status == SEEN_OK && *mine && view->image.growth == SEEN_WINDOW &&
-        view->image.layer[next.image.current].generation)
-        status = sn_redis_drop_shards(ch, view, next.image.current, error);
+        view->image.layer[next.image.current].generation) {
+        sn_redis_say_forget_count(ch, view, next.image.current);
+        status = sn_redis_forget_shards(ch, view, next.image.current, error);
+    }
     return status == SEEN_OK ? sn_redis_reload(set, ch, &next, error) : status;
 }
 

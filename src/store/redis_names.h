@@ -2,8 +2,9 @@
  *
  *   seen:NAME                              a hash: what the filter is
  *   seen:{NAME:ID}:added                   a hash: keys added, a field for each layer
- *   seen:{NAME:ID:LAYER.GENERATION:SHARD}  a string: a shard that takes new keys
- *   ...:closed                             the same once its layer takes none any more
+ *   seen:{NAME:ID:LAYER.GENERATION:SHARD}  a string: a shard that takes new keys; then a list: the
+ *                                          fence that keeps clients with an old view out
+ *   ...:closed                             the shard once its layer takes none any more
  *   ...:merge:TOKEN                        a piece of another filter on its way into this one
  *
  * ID is drawn anew whenever a filter is made, so that what is left of an older one of the same name

@@ -112,11 +112,11 @@ static void settle_unsure(sn_batch *b)
     }
 }
 
-/* One attempt at all undecided keys; those that are fenced stay undecided. */
+/* One attempt at all undecided keys of a batch that has begun; those that are fenced stay
+ * undecided. */
 static seen_status add_once(sn_call *c, bool look_first)
 {
     sn_batch *b = &c->batch;
-    sn_batch_begin(b, c->set, c->ch);
     const sn_image *image = &b->view.image;
     uint64_t current = UINT64_C(1) << image->current;
     uint64_t older = sn_call_living(image) & ~current;
@@ -180,10 +180,14 @@ static void doubt(const sn_call *c, sn_batch *b)
     }
 }
 
-/* Adds the keys of the batch; room for all of them has been claimed. */
-static seen_status add_batch(sn_call *c, uint64_t claimed, uint64_t sequence)
+/* Adds the keys of the batch; room for all of them has been claimed in the view. */
+static seen_status add_batch(sn_call *c, const sn_redis_view *view, const sn_redis_room *room)
 {
     sn_batch *b = &c->batch;
+    sn_batch_begin(b, c->set, c->ch);
+    /* Another thread has moved the set on since the claim: there they have no room yet. */
+    if (b->view.image.sequence != view->image.sequence)
+        return sn_redis_settle(c->set, c->ch, view, room, 0, c->error);
     bool look_first =
         b->keys >= LOOK_FIRST_KEYS &&
         atomic_load_explicit(&c->set->seen_share, memory_order_relaxed) >= LOOK_FIRST_SHARE;
@@ -191,12 +195,14 @@ static seen_status add_batch(sn_call *c, uint64_t claimed, uint64_t sequence)
     uint64_t fresh = 0;
     for (size_t i = 0; i < b->keys; i++)
         fresh += b->key[i].fresh && b->key[i].target == b->view.image.current;
-    /* Another thread may have moved the set on since the claim: then it counts where it went. */
-    if (b->view.image.sequence == sequence)
-        sn_redis_settle(c->set, &b->view, claimed, fresh);
     learn_share(c->set, b);
     doubt(c, b);
-    return status;
+    /* Who could not reach the server does not try it once more for the sake of a count. */
+    if (status == SEEN_ERR_NETWORK && room->under_way)
+        return status;
+    seen_status settled =
+        sn_redis_settle(c->set, c->ch, view, room, fresh, status == SEEN_OK ? c->error : NULL);
+    return status == SEEN_OK ? settled : status;
 }
 
 /* A full set: tells the keys that are there, and refuses where one is not. Counters count every
@@ -216,6 +222,7 @@ static seen_status refuse_new(sn_call *c)
             b->key[i].answer = SEEN_UNKNOWN;
     if (counting && known) {
         b->keys = known;
+        sn_batch_begin(b, c->set, c->ch);
         status = add_once(c, false);
         b->keys = open;
     }
@@ -255,18 +262,18 @@ static seen_status add_some(sn_call *c)
 {
     sn_batch *b = &c->batch;
     sn_redis_view view = sn_redis_see(c->set);
-    uint64_t got;
+    sn_redis_room room;
     if (rotation_due(&view.image))
         return go_on(c, &view);
-    seen_status status = sn_redis_claim(c->set, c->ch, &view, b->keys, &got, c->error);
+    seen_status status = sn_redis_claim(c->set, c->ch, &view, b->keys, &room, c->error);
     if (status != SEEN_OK)
         return status;
-    if (got == 0)
+    if (room.keys == 0)
         return go_on(c, &view);
     size_t open = b->keys;
     bool over;
-    b->keys = (size_t)got;
-    status = add_batch(c, got, view.image.sequence);
+    b->keys = (size_t)room.keys;
+    status = add_batch(c, &view, &room);
     if (status == SEEN_OK)
         status = sn_call_reconsider(c, &over);
     b->keys = open;
@@ -279,7 +286,7 @@ static void remember(sn_call *c)
     sn_known_learn(c->set, &c->batch, c->looked);
 }
 
-/* Adds n keys from `at` on, however often the layers change meanwhile. */
+/* Adds n keys from `at` on, however often the layers change meanwhile, as long as some get in. */
 static seen_status add_chunk(sn_call *c, const sn_redis_view *view, size_t at, size_t n)
 {
     sn_call_load(c, at, n);
@@ -287,10 +294,13 @@ static seen_status add_chunk(sn_call *c, const sn_redis_view *view, size_t at, s
     if (!sn_call_glance_wanted(c))
         keep_open(c, at);
     for (int attempt = 0; attempt < ATTEMPTS && c->batch.keys; attempt++) {
+        size_t open = c->batch.keys;
         seen_status status = add_some(c);
         if (status == SEEN_OK)
             remember(c);
         keep_open(c, at);
+        if (c->batch.keys < open)
+            attempt = -1;
         if (status != SEEN_OK || c->batch.keys == 0)
             return status;
     }

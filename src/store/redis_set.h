@@ -44,6 +44,9 @@ seen_status sn_redis_make_shards(sn_channel *ch, const sn_redis_view *view, uint
 /* Removes them, in every form. */
 seen_status sn_redis_drop_shards(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
                                  seen_error *error);
+/* Removes those of a past generation, but not its fence. */
+seen_status sn_redis_forget_shards(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
+                                   seen_error *error);
 seen_status sn_redis_drop_all(sn_channel *ch, const sn_redis_view *view, seen_error *error);
 /* Opens the next layer or generation after `view`. *mine: this call did it, not another client. */
 seen_status sn_redis_advance(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
@@ -60,11 +63,18 @@ seen_status sn_redis_touch(sn_redis_set *set, sn_channel *ch, const sn_redis_vie
 /* ---- counters (redis_claim.c) ---- */
 
 bool sn_redis_bounded(const sn_image *image);
-/* Claims room for up to `want` new keys in the current layer; *got 0: it is full. */
+typedef struct sn_redis_room {
+    uint64_t keys;
+    bool under_way; /* others wait for it: settle without delay */
+} sn_redis_room;
+/* Claims room for up to `want` new keys in the current layer; none: it is full. */
 seen_status sn_redis_claim(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
-                           uint64_t want, uint64_t *got, seen_error *error);
-/* Of `got` claimed keys `used` were new. */
-void sn_redis_settle(sn_redis_set *set, const sn_redis_view *view, uint64_t got, uint64_t used);
+                           uint64_t want, sn_redis_room *room, seen_error *error);
+/* Of the keys claimed `used` were new. */
+seen_status sn_redis_settle(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
+                            const sn_redis_room *room, uint64_t used, seen_error *error);
+/* Says that a generation's counters are to go. */
+void sn_redis_say_forget_count(sn_channel *ch, const sn_redis_view *view, uint32_t layer);
 /* Keys that were taken out of a layer. */
 seen_status sn_redis_uncount(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
                              uint64_t keys, seen_error *error);

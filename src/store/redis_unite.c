@@ -144,7 +144,7 @@ static seen_status use_generations(sn_redis_set *set, sn_channel *ch, seen_error
             if (l == next.image.current)
                 continue;
             if (layer->generation && !sn_span_alive(&view.image, l))
-                status = sn_redis_drop_shards(ch, &view, l, error);
+                status = sn_redis_forget_shards(ch, &view, l, error);
             if (!layer->generation) {
                 layer->generation = 1;
                 layer->born = next.image.layer[next.image.current].born;

@@ -277,20 +277,14 @@ static void test_log_in(void **state)
 static void test_permissions(void **state)
 {
     (void)state;
-    static const char *const extra[] = {"--user",    "seen",         "on",
-                                        ">secret",   "~seen:*",      "resetchannels",
-                                        "-@all",     "+hgetall",     "+hmget",
-                                        "+hget",     "+hset",        "+hexists",
-                                        "+hincrby",  "+del",         "+exists",
-                                        "+type",     "+renamenx",    "+rpush",
-                                        "+expire",   "+persist",     "+unlink",
-                                        "+strlen",   "+getrange",    "+setrange",
-                                        "+bitfield", "+bitfield_ro", "+bitop",
-                                        "+eval",     "+wait",        "+role",
-                                        "+auth",     "+select",      "+cluster|slots",
-                                        "--user",    "poor",         "on",
-                                        ">secret",   "~seen:*",      "-@all",
-                                        "+hgetall",  "+auth",        NULL};
+    static const char *const extra[] = {
+        "--user",   "seen",    "on",        ">secret",   "~seen:*",   "resetchannels",  "-@all",
+        "+hgetall", "+hmget",  "+hget",     "+hset",     "+hexists",  "+hincrby",       "+hdel",
+        "+del",     "+exists", "+type",     "+renamenx", "+rpush",    "+expire",        "+persist",
+        "+unlink",  "+strlen", "+getrange", "+setrange", "+bitfield", "+bitfield_ro",   "+bitop",
+        "+eval",    "+wait",   "+role",     "+auth",     "+select",   "+cluster|slots", "--user",
+        "poor",     "on",      ">secret",   "~seen:*",   "-@all",     "+hgetall",       "+auth",
+        NULL};
     test_server own = {0};
     seen_error error = {0};
     assert_true(test_server_start(&own, extra));

@@ -198,12 +198,78 @@ static void test_turned(void **state)
     seen_close(set);
 }
 
+/* A client sleeps while the window turns all the way round: it finds the fence of its generation
+ * where the generation is long forgotten, and neither takes another's key for new nor loses one. */
+static void test_left_behind(void **state)
+{
+    (void)state;
+    seen_error error = {0};
+    seen_set *set = door_make(
+                 (seen_options){.growth = SEEN_WINDOW, .capacity = 1000, .generations = 2}),
+             *other;
+    door_must(seen_open(where, NULL, 0, &other, &error), &error);
+    for (int i = 0; i < 5; i++)
+        door_must(seen_rotate(other, &error), &error);
+    door_add(other, 0, 10, SEEN_NEW);
+    door_add(set, 0, 10, SEEN_BEFORE);
+    for (int i = 0; i < 5; i++)
+        door_must(seen_rotate(set, &error), &error);
+    door_add(other, 20, 30, SEEN_NEW);
+    door_add(set, 20, 30, SEEN_BEFORE);
+    /* Every shard has an end, but for those of the two generations that are left. */
+    redisReply *keys = test_ask(&server, "KEYS seen:{fence:*}");
+    size_t stay = 0;
+    for (size_t i = 0; i < keys->elements; i++) {
+        redisReply *ttl = test_ask(&server, "TTL %s", keys->element[i]->str);
+        stay += ttl->integer == -1;
+        freeReplyObject(ttl);
+    }
+    freeReplyObject(keys);
+    assert_int_equal(stay, 1);
+    seen_close(other);
+    seen_close(set);
+    /* No fence outlives the filter. */
+    door_must(seen_drop(where, NULL, &error), &error);
+    keys = test_ask(&server, "KEYS seen:*");
+    assert_int_equal(keys->elements, 0);
+    freeReplyObject(keys);
+}
+
+/* Many more keys in one call than a window holds, so that it turns for every key. */
+static void test_tiny_window(void **state)
+{
+    (void)state;
+    enum { KEYS = 1500, WINDOW = 7, GENERATIONS = 8 };
+    seen_error error = {0};
+    static seen_key keys[KEYS];
+    static int number[KEYS];
+    static seen_answer answers[KEYS];
+    seen_set *set = door_make(
+        (seen_options){.growth = SEEN_WINDOW, .capacity = WINDOW, .generations = GENERATIONS});
+    for (int i = 0; i < KEYS; i++) {
+        number[i] = i;
+        keys[i] = (seen_key){.data = &number[i], .len = sizeof number[i]};
+    }
+    door_must(seen_add_many(set, keys, KEYS, answers, &error), &error);
+    door_must(seen_check_many(set, keys + KEYS - WINDOW, WINDOW, answers, &error), &error);
+    for (int i = 0; i < WINDOW; i++)
+        assert_int_equal(answers[i], SEEN_BEFORE);
+    /* The counters of generations that are gone are gone. */
+    redisReply *id = test_ask(&server, "HGET seen:fence id");
+    redisReply *fields = test_ask(&server, "HLEN seen:{fence:%s}:added", id->str);
+    assert_in_range(fields->integer, 1, 2 * GENERATIONS);
+    freeReplyObject(fields);
+    freeReplyObject(id);
+    seen_close(set);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        DOOR_TEST(test_add),     DOOR_TEST(test_look),   DOOR_TEST(test_copy),
-        DOOR_TEST(test_unite),   DOOR_TEST(test_gone),   DOOR_TEST(test_time_to_live),
-        DOOR_TEST(test_missing), DOOR_TEST(test_turned),
+        DOOR_TEST(test_add),         DOOR_TEST(test_look),   DOOR_TEST(test_copy),
+        DOOR_TEST(test_unite),       DOOR_TEST(test_gone),   DOOR_TEST(test_time_to_live),
+        DOOR_TEST(test_missing),     DOOR_TEST(test_turned), DOOR_TEST(test_left_behind),
+        DOOR_TEST(test_tiny_window),
     };
     return RIG_RUN(tests);
 }

@@ -96,6 +96,65 @@ static void test_threads(void **state)
     munmap(threads_winners, sizeof *threads_winners);
 }
 
+/* A small window, and clients whose batches are larger than its generations: all get through, and
+ * it never turns before a generation is full, or it would forget keys that are too young. */
+enum { TURN_KEYS = 4000, TURN_WINDOW = 2400, TURN_GENERATIONS = 8 };
+static char turn_where[128];
+static bool turn_apart; /* each thread has a handle of its own */
+
+static void *run_turning(void *number)
+{
+    static seen_hash hashes[CLIENTS][TURN_KEYS];
+    static seen_answer answers[CLIENTS][TURN_KEYS];
+    uintptr_t me = (uintptr_t)number;
+    seen_error error = {0};
+    seen_set *set = shared;
+    for (unsigned long i = 0; i < TURN_KEYS; i++)
+        hashes[me][i] = winners_hash(me * TURN_KEYS + i);
+    seen_status status = turn_apart ? seen_open(turn_where, NULL, 0, &set, &error) : SEEN_OK;
+    if (status == SEEN_OK)
+        status = seen_add_hashes(set, hashes[me], TURN_KEYS, answers[me], &error);
+    if (status != SEEN_OK)
+        memcpy(threads_winners->message, error.message, sizeof error.message);
+    if (turn_apart && set)
+        seen_close(set);
+    return (void *)(uintptr_t)(status != SEEN_OK);
+}
+
+static void test_small_window(void **state)
+{
+    (void)state;
+    threads_winners = winners_map();
+    for (int apart = 0; apart < 2; apart++) {
+        snprintf(turn_where, sizeof turn_where, "%s/small%d", server.url, apart);
+        turn_apart = apart;
+        winners_make(turn_where, (seen_options){.growth = SEEN_WINDOW,
+                                                .capacity = TURN_WINDOW,
+                                                .generations = TURN_GENERATIONS,
+                                                .error_rate = 1e-7});
+        assert_int_equal(seen_open(turn_where, NULL, 0, &shared, NULL), SEEN_OK);
+        pthread_t thread[CLIENTS];
+        uintptr_t failed = 0;
+        for (uintptr_t i = 0; i < CLIENTS; i++)
+            pthread_create(&thread[i], NULL, run_turning, (void *)i);
+        for (int i = 0; i < CLIENTS; i++) {
+            void *bad;
+            pthread_join(thread[i], &bad);
+            failed += (uintptr_t)bad;
+        }
+        if (failed)
+            fail_msg("%s", threads_winners->message);
+        redisReply *r = test_ask(&server, "HGET seen:small%d sequence", apart);
+        long turns = strtol(r->str, NULL, 10) - 1;
+        long most = CLIENTS * TURN_KEYS / (TURN_WINDOW / (TURN_GENERATIONS - 1));
+        if (turns > most)
+            fail_msg("turned %ld times, %ld would do", turns, most);
+        freeReplyObject(r);
+        seen_close(shared);
+    }
+    munmap(threads_winners, sizeof *threads_winners);
+}
+
 /* Many clients create one name at once: all get the same filter. */
 static void test_creators(void **state)
 {
@@ -146,9 +205,10 @@ static void test_creators(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fixed),   cmocka_unit_test(test_counting),
-        cmocka_unit_test(test_growing), cmocka_unit_test(test_window),
-        cmocka_unit_test(test_threads), cmocka_unit_test(test_creators),
+        cmocka_unit_test(test_fixed),    cmocka_unit_test(test_counting),
+        cmocka_unit_test(test_growing),  cmocka_unit_test(test_window),
+        cmocka_unit_test(test_threads),  cmocka_unit_test(test_small_window),
+        cmocka_unit_test(test_creators),
     };
     return RIG_RUN(tests);
 }
