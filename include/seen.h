@@ -222,7 +222,8 @@ SEEN_API seen_status seen_open(const char *where, const seen_options *options, u
 SEEN_API seen_status seen_create_like(const char *where, const seen_set *like, unsigned flags,
                                       seen_set **set, seen_error *error);
 
-/* Makes what was added durable: when it returns SEEN_OK it survives a crash and a power cut. */
+/* Makes what was added durable: when it returns SEEN_OK it survives a crash and a power cut.
+ * SEEN_ERR_CHANGED: the file was removed, or another one took its name, while it was open. */
 SEEN_API seen_status seen_sync(seen_set *set, seen_error *error);
 
 /* Syncs and gives the handle back, which is gone whatever the status. NULL is ignored. */
@@ -329,7 +330,8 @@ typedef struct seen_info {
 /* Fills *info. Cost: reads every bit (a large set in Redis: a sample). */
 SEEN_API seen_status seen_get_info(seen_set *set, seen_info *info, seen_error *error);
 
-/* The same without fill, keys_estimated and error_rate_now, which are 0. Cost: nothing. */
+/* The same without fill, keys_estimated and error_rate_now, which are 0. Cost: nothing (Redis: a
+ * few round trips). */
 SEEN_API seen_status seen_get_shape(const seen_set *set, seen_info *info, seen_error *error);
 
 /* ---- Windows, unions, copies ---------------------------------------------------------------- */

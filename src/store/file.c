@@ -302,12 +302,29 @@ static void leave(sn_local *l)
 
 /* ---- durability ---- */
 
+/* A file without a name goes with the last process that has it open: nothing in it lasts. */
+static seen_status vet_name(const file_set *f, seen_error *error)
+{
+    struct stat st;
+    if (fstat(f->fd, &st) != 0)
+        return sn_error_system(error, errno, name_of(&f->local), "sync");
+    if (st.st_nlink > 0)
+        return SEEN_OK;
+    return sn_error_set(error, SEEN_ERR_CHANGED,
+                        "%s: was removed or replaced while it was open, and what was added to it "
+                        "since is lost; open it again, and add that again",
+                        name_of(&f->local));
+}
+
 static seen_status sync_file(sn_local *l, seen_error *error)
 {
     file_set *f = of(l);
     const sn_view *view = atomic_load(&l->view);
     if (l->base.read_only)
         return SEEN_OK;
+    seen_status status = vet_name(f, error);
+    if (status != SEEN_OK)
+        return status;
     for (uint32_t i = 0; i < view->image.layers; i++)
         if (msync(view->bits[i], f->mapped[i], MS_SYNC) != 0)
             return sn_error_system(error, errno, name_of(l), "sync");

@@ -24,6 +24,12 @@ static void hand_out(const sn_call *c, size_t at)
         c->answer[at + i] = c->batch.key[i].answer;
 }
 
+static seen_status too_restless(const sn_call *c, const char *what)
+{
+    return sn_error_set(c->error, SEEN_ERR_SERVER, "%s: the layers change faster than we can %s",
+                        c->set->base.where, what);
+}
+
 /* ---- check ---- */
 
 static seen_status check_batch(sn_call *c)
@@ -49,8 +55,7 @@ static seen_status check_batch(sn_call *c)
         sn_known_learn(c->set, b, layers);
         return SEEN_OK;
     }
-    return sn_error_set(c->error, SEEN_ERR_SERVER, "%s: the layers change faster than we can read",
-                        c->set->base.where);
+    return too_restless(c, "read");
 }
 
 static seen_status check_chunk(sn_call *c, const sn_redis_view *view, size_t at, size_t n)
@@ -306,8 +311,7 @@ static seen_status add_chunk(sn_call *c, const sn_redis_view *view, size_t at, s
     }
     if (c->batch.keys == 0)
         return SEEN_OK;
-    return sn_error_set(c->error, SEEN_ERR_SERVER, "%s: the layers change faster than we can write",
-                        c->set->base.where);
+    return too_restless(c, "write");
 }
 
 seen_status sn_redis_add(seen_set *set, const seen_hash *hashes, size_t count, seen_answer *answers,
@@ -369,7 +373,7 @@ static seen_status remove_chunk(sn_call *c, const sn_redis_view *view, size_t at
         if (status != SEEN_OK)
             return status;
     }
-    return SEEN_OK;
+    return b->keys ? too_restless(c, "write") : SEEN_OK;
 }
 
 seen_status sn_redis_remove(seen_set *set, const seen_hash *hashes, size_t count,

@@ -186,6 +186,7 @@ static seen_status make_set(sn_redis *redis, const sn_redis_view *view, unsigned
     set->view = *view;
     set->glanced = sn_link_now();
     sn_batch_forget(set);
+    set->recent_epoch = sn_redis_epoch(redis);
     pthread_mutex_init(&set->lock, NULL);
     pthread_mutex_init(&set->known_lock, NULL);
     *out = &set->base;

@@ -21,6 +21,7 @@ typedef struct sn_redis_set {
     uint64_t uncounted;     /* keys added where nothing bounds them, not told to the server yet */
     atomic_uint seen_share; /* of 1024 recent keys, how many were there before */
     _Atomic uint64_t recent[SN_REDIS_RECENT][2]; /* hashes of keys that are known to be there */
+    atomic_uint recent_epoch;                    /* since when */
     pthread_mutex_t known_lock;                  /* around what follows */
     uint64_t *known[SN_IMAGE_LAYERS];            /* bits that are known to be set; NULL: none */
     uint64_t known_size[SN_IMAGE_LAYERS];        /* bytes */

@@ -187,14 +187,17 @@ wait $first
 new=$(($(cat one two | sed -n 's/.*"new": *\([0-9]*\).*/\1/p' | paste -sd+)))
 [ "$new" = 30000 ] || fail "two at once: $new of 30000 lines were new: $(cat one two)"
 [ "$(seq 30000 | "$SEEN" check -c both.seen)" = 30000 ] || fail "two at once: lines are missing"
-# One that goes on after its filter was replaced under its name changes only the old one.
+# One that goes on after its filter was replaced under its name changes only the old one, and says so.
 mkfifo slow
-"$SEEN" add -q both.seen slow & first=$!
+"$SEEN" add -q both.seen slow 2> error & first=$!
 exec 3> slow
 echo first >&3
 "$SEEN" create -q --replace both.seen -n 1k
 echo second >&3
 exec 3>&-
-wait $first || fail "adding to a filter that was replaced"
+status=0
+wait $first || status=$?
+[ $status = 2 ] || fail "adding to a filter that was replaced: status $status"
+grep -q 'both.seen: was removed or replaced while it was open' error || fail "replaced: $(cat error)"
 printf 'first\nsecond\n' | "$SEEN" check -q both.seen > /dev/null && fail "the old filter's lines are in the new one"
 "$SEEN" info -q both.seen > /dev/null || fail "the new filter is damaged"

@@ -511,6 +511,35 @@ static void test_changed_underneath(void **state)
     assert_int_equal(scratch_count(), 0);
 }
 
+/* What goes into a file that has no name any more is lost when it is closed: sync does not say that
+ * it lasts. */
+static void test_replaced(void **state)
+{
+    (void)state;
+    seen_options options = plain_options(SEEN_BLOOM, SEEN_FIXED, 1000, 1e-6);
+    for (int removed = 0; removed < 2; removed++) {
+        seen_set *set = create("f", options, 0);
+        add_range(set, 0, 50);
+        OK(seen_sync(set, error));
+        if (removed)
+            OK(seen_drop(at("f"), NULL, error));
+        else
+            OK(seen_copy(set, at("f"), SEEN_REPLACE, NULL, error));
+        add_range(set, 100, 50);
+        assert_int_equal(count_there(set, 100, 50), 50);
+        FAILS(SEEN_ERR_CHANGED, seen_sync(set, error));
+        FAILS(SEEN_ERR_CHANGED, seen_close_checked(set, error));
+        if (removed)
+            continue;
+        set = open_set("f", 0);
+        assert_int_equal(count_there(set, 0, 50), 50);
+        assert_int_equal(count_there(set, 100, 50), 0);
+        OK(seen_close_checked(set, error));
+        drop("f");
+    }
+    assert_int_equal(scratch_count(), 0);
+}
+
 /* A fifo must not be waited for. */
 static void test_fifo(void **state)
 {
@@ -673,6 +702,7 @@ int main(void)
         cmocka_unit_test(test_foreign),
         cmocka_unit_test(test_fifo),
         cmocka_unit_test(test_changed_underneath),
+        cmocka_unit_test(test_replaced),
         cmocka_unit_test(test_counters),
         cmocka_unit_test(test_counters_at_any_size),
         cmocka_unit_test(test_permissions),
