@@ -117,6 +117,28 @@ static seen_status open_existing(const char *where, const sn_image *image,
     return status;
 }
 
+/* Makes what the image says, or opens it where it may exist and does. */
+static seen_status make_or_open(const char *where, const sn_image *image,
+                                const seen_options *options, unsigned flags, seen_set **set,
+                                seen_error *error)
+{
+    bool share = where && (flags & SEEN_IF_ABSENT);
+    if (share) {
+        seen_error quiet;
+        seen_status status = open_existing(where, image, options, flags, set, &quiet);
+        if (status != SEEN_ERR_NOT_FOUND) {
+            if (status != SEEN_OK && error)
+                *error = quiet;
+            return status;
+        }
+    }
+    seen_status status = create_at(where, image, options, flags, set, error);
+    /* Somebody else was faster: theirs it is. */
+    if (share && status == SEEN_ERR_EXISTS)
+        status = open_existing(where, image, options, flags, set, error);
+    return status;
+}
+
 seen_status seen_create(const char *where, const seen_options *options, unsigned flags,
                         seen_set **set, seen_error *error)
 {
@@ -138,21 +160,7 @@ seen_status seen_create(const char *where, const seen_options *options, unsigned
         memcpy(image.seed, options->seed, sizeof image.seed);
     else if ((status = sn_hash_seed(image.seed, error)) != SEEN_OK)
         return status;
-    bool share = where && (flags & SEEN_IF_ABSENT);
-    if (share) {
-        seen_error quiet;
-        status = open_existing(where, &image, options, flags, set, &quiet);
-        if (status != SEEN_ERR_NOT_FOUND) {
-            if (status != SEEN_OK && error)
-                *error = quiet;
-            return status;
-        }
-    }
-    status = create_at(where, &image, options, flags, set, error);
-    /* Somebody else was faster: theirs it is. */
-    if (share && status == SEEN_ERR_EXISTS)
-        status = open_existing(where, &image, options, flags, set, error);
-    return status;
+    return make_or_open(where, &image, options, flags, set, error);
 }
 
 seen_status seen_create_like(const char *where, const seen_set *like, unsigned flags,
@@ -172,7 +180,9 @@ seen_status seen_create_like(const char *where, const seen_set *like, unsigned f
         image.layer[i].generation = i == 0;
     }
     sn_image_lay_out(&image);
-    return create_at(where, &image, &DEFAULTS, flags, set, error);
+    seen_options options = DEFAULTS;
+    options.seed_given = true; /* another seed would make another filter */
+    return make_or_open(where, &image, &options, flags, set, error);
 }
 
 seen_status seen_sync(seen_set *set, seen_error *error)

@@ -384,6 +384,8 @@ static seen_status pour_in(sn_channel *ch, const sn_redis_view *view, seen_set *
     if (!chunk)
         return sn_error_set(error, SEEN_ERR_MEMORY, "%s: out of memory", ch->redis->address.shown);
     seen_status status = SEEN_OK;
+    /* Fresh shards are zero; a plain bitmap may have been taken over. */
+    bool fresh = view->layout == SEEN_LAYOUT_SHARDS;
     for (uint32_t i = 0; i < view->image.layers && status == SEEN_OK; i++) {
         uint64_t lines = sn_geometry_lines(&view->image.layer[i].geometry);
         if (!view->image.layer[i].generation)
@@ -391,7 +393,7 @@ static seen_status pour_in(sn_channel *ch, const sn_redis_view *view, seen_set *
         for (uint64_t at = 0; at < lines && status == SEEN_OK; at += SN_COPY_LINES) {
             uint64_t n = lines - at < SN_COPY_LINES ? lines - at : SN_COPY_LINES;
             status = from->ops->read(from, i, at, n, chunk, error);
-            if (status == SEEN_OK)
+            if (status == SEEN_OK && !(fresh && sn_redis_all_zero(chunk, n * SN_LINE_BYTES)))
                 status = sn_redis_write(ch, view, i, at, n, chunk, error);
         }
     }

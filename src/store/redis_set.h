@@ -109,6 +109,8 @@ seen_status sn_redis_combine(seen_set *set, uint32_t layer, uint64_t line, uint6
 seen_status sn_redis_widen(seen_set *set, uint32_t layers, seen_error *error);
 seen_status sn_redis_combined(seen_set *set, const sn_image *from, seen_error *error);
 
+/* Whether there is nothing in these bytes, of which there is one at least. */
+bool sn_redis_all_zero(const char *bytes, uint64_t len);
 /* Writes lines of a layer that nobody else uses yet. */
 seen_status sn_redis_write(sn_channel *ch, const sn_redis_view *view, uint32_t layer, uint64_t line,
                            uint64_t lines, const void *from, seen_error *error);

@@ -24,7 +24,7 @@ static bool take_united(void *context, uint32_t tag, const sn_reply *reply, bool
     return true;
 }
 
-static bool all_zero(const char *p, uint64_t len)
+bool sn_redis_all_zero(const char *p, uint64_t len)
 {
     return p[0] == 0 && memcmp(p, p + 1, len - 1) == 0;
 }
@@ -119,7 +119,7 @@ seen_status sn_redis_combine(seen_set *base, uint32_t layer, uint64_t line, uint
     sn_redis_view view = sn_redis_see(set);
     const sn_geometry *g = &view.image.layer[layer].geometry;
     for (sn_piece p = {0}; status == SEEN_OK && sn_piece_next(g, line, lines, lines, &p);)
-        if (!all_zero((const char *)from + p.from, p.bytes))
+        if (!sn_redis_all_zero((const char *)from + p.from, p.bytes))
             status = unite_piece(set, ch, layer, &p, (const char *)from + p.from, error);
     sn_redis_give(set->redis, ch);
     return status;

@@ -51,6 +51,8 @@ fi
 [ "$(value twin.seen seed)" = "$(value s3.seen seed)" ] || fail "--like has another seed"
 [ "$(value twin.seen bits)" = "$(value s3.seen bits)" ] || fail "--like has another size"
 refused "leave --capacity out" create x.seen --like s3.seen -n 5
+"$SEEN" create -q twin.seen --like s3.seen --if-absent || fail "--like --if-absent: it is there, and alike"
+refused 'another seed' create twin.seen --like s4.seen --if-absent
 refused nosuch.seen create x.seen --like nosuch.seen
 
 # What exists is left alone.

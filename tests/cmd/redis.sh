@@ -122,6 +122,19 @@ $SEEN create -q "$URL/short" -n 1000 --ttl 100s
 [ "$(redis-cli -p "$PORT" --scan --pattern '*short*' | while read -r key; do
     redis-cli -p "$PORT" ttl "$key"
 done | awk '$1 < 0 { print }' | wc -l)" = 0 ] || fail "no time to live"
+# A sibling takes what is said about the server; where it is there already it must be alike.
+$SEEN create -q alike.seen -n 2000
+$SEEN create -q "$URL/alike" --like alike.seen --ttl 100s
+[ "$(redis-cli -p "$PORT" ttl seen:alike)" -gt 0 ] || fail "--like: no time to live"
+$SEEN create -q "$URL/alike" --like alike.seen --if-absent || fail "--like --if-absent: it is there, and alike"
+! $SEEN create -q "$URL/short" --like alike.seen --if-absent 2> error || fail "--like --if-absent: other numbers"
+grep -q 'short: exists with other numbers' error || fail "$(cat error)"
+! $SEEN create -q "$URL/alike" --like alike.seen 2> error || fail "--like: it exists"
+grep -q 'exists' error || fail "$(cat error)"
+seq 2000 | $SEEN add -q "$URL/alike"
+$SEEN merge -q both.seen alike.seen "$URL/alike"
+seq 2000 | $SEEN check -q both.seen | cmp - <(seq 2000) || fail "--like: they do not merge"
+$SEEN drop --force "$URL/alike"
 
 # A plain bitmap, shared with a client that was written from the documentation alone.
 $SEEN create -q "$URL/plain" --layout bitmap --hash sip -n 10000 -p 0.001

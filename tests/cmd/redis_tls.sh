@@ -51,6 +51,7 @@ $SEEN add -q here.seen some more
 $SEEN add -q "$URL/set" some more --tls-ca ca.pem
 $SEEN copy -q "$URL/set" back.seen --tls-ca ca.pem
 cmp here.seen back.seen || fail "other bits by TLS"
+$SEEN create -q "$URL/like" --like here.seen --tls-ca ca.pem || fail "a sibling by TLS"
 $SEEN check -q "$URL/set" some --tls-ca ca.pem | cmp - some || fail "a key is missing"
 $SEEN uniq -q -f "$URL/lines" --tls-ca ca.pem some some more > new
 [ "$(wc -l < new)" -gt 79970 ] || fail "uniq -f lost lines: $(wc -l < new)"
