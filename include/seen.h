@@ -218,9 +218,9 @@ SEEN_API seen_status seen_create(const char *where, const seen_options *options,
 SEEN_API seen_status seen_open(const char *where, const seen_options *options, unsigned flags,
                                seen_set **set, seen_error *error);
 
-/* Makes an empty sibling with the same geometry and seed, so that the two can be merged; `where` and
- * `flags` as in seen_create. Redis: with the default options; for others copy an empty sibling that
- * is in memory there (seen_copy). */
+/* Makes an empty sibling with the same geometry and seed, so that the two can be merged; `where`
+ * and `flags` as in seen_create. Redis: with the default options; for others copy an empty sibling
+ * that is in memory there (seen_copy). */
 SEEN_API seen_status seen_create_like(const char *where, const seen_set *like, unsigned flags,
                                       seen_set **set, seen_error *error);
 
