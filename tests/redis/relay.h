@@ -20,6 +20,9 @@ typedef struct test_relay {
     pthread_mutex_t lock; /* around what follows */
     pthread_cond_t ended;
     int client[RELAY_CLIENTS]; /* descriptors; 0: none */
+    /* What each has sent. Kept here so that it is not taken for lost by a child of this process,
+     * in which the threads are no more. */
+    char *sent[RELAY_CLIENTS];
     unsigned clients;
     bool stop;
 } test_relay;
@@ -83,7 +86,7 @@ static inline void *relay_serve(void *context)
 {
     relay_client c = *(relay_client *)context;
     free(context);
-    char *buffer = malloc(RELAY_BYTES);
+    char *buffer = c.relay->sent[c.place] = malloc(RELAY_BYTES);
     int server = c.relay->upstream ? test_connect(c.relay->upstream) : -1;
     size_t used = 0, len, arg_len;
     const char *arg;
@@ -104,6 +107,7 @@ static inline void *relay_serve(void *context)
         }
     }
 out:
+    c.relay->sent[c.place] = NULL;
     free(buffer);
     if (server >= 0)
         close(server);
