@@ -318,7 +318,8 @@ const sn_command sn_command_uniq = {
     .about =
         "Prints each line of the files, or of the standard input, the first time it appears, in "
         "the order of the input and without sorting. Lines are bytes: there is no locale, a CR "
-        "belongs to its line, and no line is too long, too short or too binary. Compressed input "
+        "belongs to its line, and none is too short or too binary, or too long up to 4 GiB. "
+        "Compressed input "
         "(gzip, zstd, xz, bzip2, lz4) is known by its content.\n\n"
         "Lines are remembered in a filter of some 30 bits each, sized by a look at the input, so a "
         "new line is taken for a repeat once in a million times (-p). The summary on stderr tells "

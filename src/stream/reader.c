@@ -87,10 +87,12 @@ static seen_status grow(const sn_reader *reader, sn_block *block, seen_error *er
 {
     if (block->length > reader->line_max)
         return sn_stream_fail(error, SEEN_ERR_ARGUMENT,
-                              "%s: the line at offset %llu is longer than %zu bytes, the memory "
-                              "allowed for a line; allow more with -m",
+                              "%s: the line at offset %llu is longer than %zu bytes, %s",
                               sn_input_name(reader->input, block->file),
-                              (unsigned long long)block->offset, reader->line_max);
+                              (unsigned long long)block->offset, reader->line_max,
+                              reader->line_max < SN_BLOCK_MAX - 1
+                                  ? "the memory allowed for a line; allow more with -m"
+                                  : "the most that a line can have");
     size_t room = block->capacity < SN_BLOCK_MAX / 2 ? 2 * block->capacity : SN_BLOCK_MAX;
     if (room > reader->line_max + 1)
         room = reader->line_max + 1;
