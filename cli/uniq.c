@@ -195,9 +195,11 @@ static void tell_summary(const uniq_run *run)
 /* A set that does not grow and got more lines than it has room for. */
 static void warn_full(const uniq_run *run)
 {
-    char rate[SN_TEXT];
+    char rate[SN_TEXT], where[SN_WHERE];
     const sn_uniq_result *r = &run->result;
     double asked = run->args->error_rate > 0 ? run->args->error_rate : 0.005;
+    if (run->own->filter)
+        asked = run->plan.error_rate; /* its promise */
     if (run->own->singles)
         asked *= 2; /* two sets */
     if (run->own->exact || r->error_rate < 0.01 || r->error_rate < 2 * asked)
@@ -206,7 +208,7 @@ static void warn_full(const uniq_run *run)
     if (run->own->filter)
         sn_warn("%s is too full: %s of new lines are taken for repeats; 'seen info' shows how full "
                 "it is, and a larger one, or one that grows, must be made anew",
-                run->own->filter, rate);
+                sn_show_where(where, run->own->filter), rate);
     else
         sn_warn("-m is too little for these lines: %s of new lines are taken for repeats; give "
                 "more, or use --exact, which needs no more than -m",

@@ -106,11 +106,13 @@ END
 honest -m 512K many; honest -m 100K many; honest -m 512K -D many; honest -m 300K < <(cat many); honest -U -m 512K many
 honest -f full.seen -m 200K many
 grep -q "^seen: warning: full.seen is too full: [0-9.]*% of new lines" words || fail "a full filter: $(cat words)"
+"$SEEN" create -q loose.seen -n 1e6 -p 0.02
+"$SEEN" uniq -f loose.seen many 2>&1 > out | grep warning && fail "a filter with room is no trouble"
 "$SEEN" uniq -q -m 100K many > out 2> words
 grep -q "^seen: warning: -m is too little for these lines: [0-9.]*% of" words || fail "-m: $(cat words)"
 "$SEEN" uniq -p 10% -U many 2>&1 > out | grep -q warning && fail "a rate that was asked for is no trouble"
 "$SEEN" uniq -p 10% many 2>&1 > out | grep -q warning && fail "a rate that was asked for is no trouble"
-rm many full.seen
+rm many full.seen loose.seen
 
 # Trouble: status 2 and a sentence.
 refused() {
