@@ -85,34 +85,46 @@ static void say_count(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
     sn_say_signed(ch, by);
 }
 
+/* A script about the counters, up to its first argument, the layer's field; `more` follow. */
+static void say_script(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
+                       const char *script, unsigned more)
+{
+    sn_redis_key key;
+    char field[FIELD];
+    sn_redis_key_added(&ch->redis->address, view, &key);
+    field_of(view, layer, field);
+    sn_say(ch, layer, key.slot, 5 + more);
+    sn_say_text(ch, "EVAL");
+    sn_say_text(ch, script);
+    sn_say_text(ch, "1");
+    sn_say_arg(ch, key.text, key.len);
+    sn_say_text(ch, field);
+}
+
 /* The same where the counters are there: those of a filter that was dropped do not come back. */
 static void say_count_there(sn_channel *ch, const sn_redis_view *view, uint32_t layer, int64_t by)
 {
     static const char SCRIPT[] = "if redis.call('EXISTS',KEYS[1])==0 then return 0 end "
                                  "return redis.call('HINCRBY',KEYS[1],ARGV[1],ARGV[2])";
-    sn_redis_key key;
-    char field[FIELD];
-    sn_redis_key_added(&ch->redis->address, view, &key);
-    field_of(view, layer, field);
-    sn_say(ch, layer, key.slot, 6);
-    sn_say_text(ch, "EVAL");
-    sn_say_text(ch, SCRIPT);
-    sn_say_text(ch, "1");
-    sn_say_arg(ch, key.text, key.len);
-    sn_say_text(ch, field);
+    say_script(ch, view, layer, SCRIPT, 1);
     sn_say_signed(ch, by);
 }
 
-/* Counts down, once at most: sent again after a lost connection it might make room that is not
- * there. Keys that stay counted are no failure. */
-static seen_status count_down(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
-                              uint64_t keys, seen_error *error)
+/* Counts down what was said, once at most: sent again after a lost connection it might make room
+ * that is not there. Keys that stay counted are no failure. */
+static seen_status run_once(sn_channel *ch, seen_error *error)
 {
     int64_t total = 0;
-    say_count_there(ch, view, layer, -(int64_t)keys);
     sn_say_once(ch);
     seen_status status = sn_channel_run(ch, sn_redis_take_count, &total, error);
     return status == SEEN_ERR_NETWORK ? SEEN_OK : status;
+}
+
+static seen_status count_down(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
+                              uint64_t keys, seen_error *error)
+{
+    say_count_there(ch, view, layer, -(int64_t)keys);
+    return run_once(ch, error);
 }
 
 /* Takes `want` from what was claimed before, or with `less` what there is; `more` is put there
@@ -145,18 +157,10 @@ static seen_status claim_from_server(sn_channel *ch, const sn_redis_view *view, 
                                      bool under_way, int64_t *got, seen_error *error)
 {
     uint32_t layer = view->image.current;
-    sn_redis_key key;
-    char field[FIELD], going[FIELD] = "";
-    sn_redis_key_added(&ch->redis->address, view, &key);
-    field_of(view, layer, field);
+    char going[FIELD] = "";
     if (under_way)
         field_under_way(view, layer, going);
-    sn_say(ch, layer, key.slot, 8);
-    sn_say_text(ch, "EVAL");
-    sn_say_text(ch, CLAIM);
-    sn_say_text(ch, "1");
-    sn_say_arg(ch, key.text, key.len);
-    sn_say_text(ch, field);
+    say_script(ch, view, layer, CLAIM, 3);
     sn_say_number(ch, want);
     sn_say_number(ch, view->image.layer[layer].capacity);
     sn_say_text(ch, going);
@@ -205,29 +209,17 @@ seen_status sn_redis_claim(sn_redis_set *set, sn_channel *ch, const sn_redis_vie
     return status;
 }
 
-/* Once at most, and no failure: see count_down. */
 static seen_status settle_under_way(sn_channel *ch, const sn_redis_view *view, uint64_t got,
                                     uint64_t used, seen_error *error)
 {
     uint32_t layer = view->image.current;
-    sn_redis_key key;
-    char field[FIELD], going[FIELD];
-    int64_t total;
-    sn_redis_key_added(&ch->redis->address, view, &key);
-    field_of(view, layer, field);
+    char going[FIELD];
     field_under_way(view, layer, going);
-    sn_say(ch, layer, key.slot, 8);
-    sn_say_text(ch, "EVAL");
-    sn_say_text(ch, SETTLE);
-    sn_say_text(ch, "1");
-    sn_say_arg(ch, key.text, key.len);
-    sn_say_text(ch, field);
+    say_script(ch, view, layer, SETTLE, 3);
     sn_say_signed(ch, got > used ? -(int64_t)(got - used) : 0);
     sn_say_text(ch, going);
     sn_say_signed(ch, -(int64_t)got);
-    sn_say_once(ch);
-    seen_status status = sn_channel_run(ch, sn_redis_take_count, &total, error);
-    return status == SEEN_ERR_NETWORK ? SEEN_OK : status;
+    return run_once(ch, error);
 }
 
 seen_status sn_redis_settle(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,

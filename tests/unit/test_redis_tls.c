@@ -206,20 +206,27 @@ static void raises_no_signal(void **state)
     stop(tls, trust);
 }
 
+/* Opens a connection that is refused with `wanted`, and says why. */
+static sn_tls_trust *open_in_vain(part *play, const char *host, uint32_t ms, seen_status wanted,
+                                  const char *why)
+{
+    sn_tls_trust *trust = make_trust();
+    sn_tls *tls = NULL;
+    seen_error e = {0};
+    start(play);
+    assert_int_equal(sn_tls_open(trust, ends[0], host, &address, ms, &tls, &e), wanted);
+    assert_non_null(strstr(e.message, why));
+    assert_null(tls);
+    return trust;
+}
+
 static void refuses_what_is_no_tls(void **state)
 {
     (void)state;
     static const char *const why[] = {
         [TALK_PLAINLY] = "wrong version number", [BE_SILENT] = "no answer in time"};
     for (part play = TALK_PLAINLY; play <= BE_SILENT; play++) {
-        sn_tls_trust *trust = make_trust();
-        sn_tls *tls = NULL;
-        seen_error e = {0};
-        start(&play);
-        seen_status status = sn_tls_open(trust, ends[0], "h", &address, 200, &tls, &e);
-        assert_int_equal(status, SEEN_ERR_NETWORK);
-        assert_non_null(strstr(e.message, why[play]));
-        assert_null(tls);
+        sn_tls_trust *trust = open_in_vain(&play, "h", 200, SEEN_ERR_NETWORK, why[play]);
         wait_here();
         stop(NULL, trust);
     }
@@ -229,14 +236,8 @@ static void looks_at_the_name(void **state)
 {
     (void)state;
     part play = GO;
-    sn_tls_trust *trust = make_trust();
-    sn_tls *tls = NULL;
-    seen_error e = {0};
-    start(&play);
-    seen_status status = sn_tls_open(trust, ends[0], "other.example", &address, 10000, &tls, &e);
-    assert_int_equal(status, SEEN_ERR_PERMISSION);
-    assert_non_null(strstr(e.message, "ostname mismatch"));
-    assert_null(tls);
+    sn_tls_trust *trust =
+        open_in_vain(&play, "other.example", 10000, SEEN_ERR_PERMISSION, "ostname mismatch");
     stop(NULL, trust);
 }
 
