@@ -1,9 +1,12 @@
 /* Lines into a set, or past it. */
 #include "stream/apply.h"
 
+#include "stream/split.h"
+
 typedef struct apply {
     const sn_apply_options *options;
     seen_hasher hasher;
+    unsigned lanes; /* of which each is changed in order */
     sn_output *output;
     sn_apply_result *result;
 } apply;
@@ -14,20 +17,39 @@ static seen_status prepare(void *context, sn_block *block, seen_error *error)
     const apply *a = context;
     const sn_apply_options *o = a->options;
     seen_status status = sn_keys_hash(&o->keys, &a->hasher, block, error);
-    if (status != SEEN_OK || o->what != SN_APPLY_CHECK)
+    if (status != SEEN_OK)
         return status;
-    return seen_check_hashes(o->set, block->hash, block->lines, block->answer, error);
+    if (o->what == SN_APPLY_CHECK)
+        return seen_check_hashes(o->set, block->hash, block->lines, block->answer, error);
+    return sn_split_block(block, a->lanes, error);
 }
 
 /* In input order, so that the bits of a growing set do not depend on the number of threads. */
-static seen_status decide(void *context, sn_block *block, seen_error *error)
+static seen_status change(void *context, sn_block *block, unsigned lane, seen_error *error)
 {
-    const sn_apply_options *o = ((apply *)context)->options;
-    if (o->what == SN_APPLY_ADD)
-        return seen_add_hashes(o->set, block->hash, block->lines, block->answer, error);
-    if (o->what == SN_APPLY_REMOVE)
-        return seen_remove_hashes(o->set, block->hash, block->lines, block->answer, error);
-    return SEEN_OK;
+    const apply *a = context;
+    const sn_apply_options *o = a->options;
+    sn_share share = sn_split_share(block, a->lanes, lane);
+    seen_status status =
+        o->what == SN_APPLY_ADD
+            ? seen_add_hashes(o->set, share.hash, share.count, share.answer, error)
+            : seen_remove_hashes(o->set, share.hash, share.count, share.answer, error);
+    sn_split_hand_back(&share, block);
+    return status;
+}
+
+/* A server is asked in two lanes, so that it need not wait for us. What a window forgets depends on
+ * the order in which all keys come. */
+static seen_status count_lanes(const sn_apply_options *o, unsigned *lanes, seen_error *error)
+{
+    seen_info shape = {.size = sizeof shape};
+    *lanes = 1;
+    if (!o->pipeline.waits || o->what == SN_APPLY_CHECK)
+        return SEEN_OK;
+    seen_status status = seen_get_shape(o->set, &shape, error);
+    if (status == SEEN_OK && shape.growth != SEEN_WINDOW)
+        *lanes = SN_SPLIT_SERVER;
+    return status;
 }
 
 static seen_status render(void *context, sn_block *block, seen_error *error)
@@ -52,11 +74,15 @@ seen_status sn_apply_run(const sn_apply_options *options, sn_input *input, sn_ou
                          sn_apply_result *result, seen_error *error)
 {
     *result = (sn_apply_result){0};
-    apply a = {options, seen_hasher_of(options->set), output, result};
-    sn_pipeline_steps steps = {
-        .context = &a, .prepare = prepare, .decide = decide, .render = render, .emit = emit};
-    seen_status status =
-        sn_pipeline_run(input, &options->pipeline, &steps, &result->stopped, error);
+    apply a = {options, seen_hasher_of(options->set), 1, output, result};
+    seen_status status = count_lanes(options, &a.lanes, error);
+    sn_pipeline_steps steps = {.context = &a, .prepare = prepare, .render = render, .emit = emit};
+    if (options->what != SN_APPLY_CHECK) {
+        steps.ask = change;
+        steps.lanes = a.lanes;
+    }
+    if (status == SEEN_OK)
+        status = sn_pipeline_run(input, &options->pipeline, &steps, &result->stopped, error);
     if (options->what != SN_APPLY_CHECK) {
         seen_status synced = seen_sync(options->set, status == SEEN_OK ? error : NULL);
         if (status == SEEN_OK)

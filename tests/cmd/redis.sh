@@ -39,6 +39,13 @@ for growth in growing window; do
     cmp here there || fail "a $growth copy goes on otherwise"
 done
 
+# Two batches on their way: of equal lines one is new.
+seq 20000 | awk '{ print $1 * 7919 % 7001 }' > again
+$SEEN create -q "$URL/lanes" -n 100000 -p 1e-9
+$SEEN add -q --json "$URL/lanes" again > told
+tr -d ' \n' < told | grep -q '"lines":20000,"new":7001,"before":12999' || fail "add told $(cat told)"
+$SEEN drop --force "$URL/lanes"
+
 # A copy that is cut short is nowhere to be seen.
 $SEEN create -q big.seen -n 30M -p 0.01
 # Killed as soon as it has put something there; a copy that was done before that is tried again.
@@ -55,7 +62,7 @@ for _ in $(seq 50); do
         cut=yes
         break
     fi
-    $SEEN drop --force -q "$URL/big"
+    $SEEN drop --force "$URL/big"
 done
 [ "$cut" ] || fail "no copy could be cut short"
 redis-cli -p "$PORT" --scan --pattern '*big*' > stages
