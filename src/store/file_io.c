@@ -89,11 +89,15 @@ seen_status sn_io_temp_open(const char *path, sn_io_temp *temp, seen_error *erro
     seen_status status = sn_hash_seed(random, error);
     if (status != SEEN_OK)
         return status;
-    size_t room = strlen(path) + 32;
+    enum { NAME = 255, ENDING = 1 + 16 + 4 };
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    size_t length = strlen(name), room = strlen(path) + ENDING + 1;
+    /* Of a long name only as much as leaves room for the ending. */
+    size_t kept = (size_t)(name - path) + (length < NAME - ENDING ? length : NAME - ENDING);
     *temp = (sn_io_temp){.fd = -1, .path = malloc(room)};
     if (!temp->path)
         return sn_error_set(error, SEEN_ERR_MEMORY, "%s: out of memory", path);
-    snprintf(temp->path, room, "%s.%016llx.tmp", path, (unsigned long long)random[0]);
+    snprintf(temp->path, room, "%.*s.%016llx.tmp", (int)kept, path, (unsigned long long)random[0]);
     temp->fd = open(temp->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (temp->fd >= 0)
         return SEEN_OK;

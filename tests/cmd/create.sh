@@ -29,6 +29,17 @@ done
 "$SEEN" create -q classic.seen -m 64KiB -k 7
 [ "$(value classic.seen hashes)" = 7 ] || fail "-k 7 gave $(value classic.seen hashes)"
 
+# The longest name that a folder takes, in place and in a folder.
+longest=$(printf 'n%.0s' $(seq 250)).seen
+mkdir in
+for f in "$longest" "in/$longest" "$PWD/in/y${longest#?}"; do
+    "$SEEN" create -q "$f" -n 1k || fail "a name of 255 letters"
+    "$SEEN" create -q --replace "$f" -n 2k || fail "a name of 255 letters is not replaced"
+    [ "$(value "$f" capacity)" = 2000 ] || fail "a name of 255 letters: $(value "$f" capacity)"
+done
+[ "$(find . -name '*.tmp')" = "" ] || fail "left behind: $(find . -name '*.tmp')"
+refused 'File name too long' create "n$longest" -n 1k
+
 # Seeds: given, random, and shown as they are taken.
 "$SEEN" create -q s1.seen -n 1k --seed 42
 "$SEEN" create -q s2.seen -n 1k --seed 42
