@@ -63,7 +63,7 @@ typedef enum seen_status {
     SEEN_ERR_NETWORK = 11,     /* the server did not answer in time */
     SEEN_ERR_SERVER = 12,      /* the server answered with an error */
     SEEN_ERR_UNSUPPORTED = 13, /* this build has no such part */
-    SEEN_ERR_CHANGED = 14,     /* the file changed underneath */
+    SEEN_ERR_CHANGED = 14,     /* the set changed underneath */
     SEEN_ERR_SPACE = 15        /* the disk, or the server's memory, is full */
 } seen_status;
 
@@ -343,7 +343,8 @@ SEEN_API seen_status seen_rotate(seen_set *set, seen_error *error);
 
 /* Adds everything in `from` to `into`. Refused with a reason where geometry or seed differ, with
  * SEEN_ERR_FULL where `into` refuses when full and the union would break its rate, and with
- * SEEN_ERR_KIND for counting sets that have grown.
+ * SEEN_ERR_KIND for counting sets that have grown. A window that turns meanwhile is begun again, and
+ * one that never stops turning is SEEN_ERR_CHANGED.
  * A crash in the middle leaves `into` with some of it; merging again completes it (bloom only:
  * counters would count twice). */
 SEEN_API seen_status seen_merge(seen_set *into, seen_set *from, seen_error *error);

@@ -185,6 +185,34 @@ static void turn_ring(sn_image *image, uint32_t shift)
     *image = turned;
 }
 
+/* Of two windows the newest generations belong together, whatever their places in the ring. Where
+ * it turned meanwhile they have come one place too far back, and would be forgotten too early: then
+ * all is poured once more. */
+static seen_status unite_windows(seen_set *into, const sn_image *mine, seen_set *from,
+                                 sn_image *theirs, seen_error *error)
+{
+    enum { TRIES = 16 };
+    forget_dead(theirs);
+    seen_status status = into->ops->widen(into, theirs->layers, error);
+    sn_image now = *mine;
+    for (int i = 0; i < TRIES && status == SEEN_OK; i++) {
+        uint32_t current = now.current;
+        uint32_t shift = (current + now.layers - theirs->current) % now.layers;
+        status = sn_store_pour(into, from, theirs, shift, error);
+        if (status == SEEN_OK)
+            status = into->ops->image(into, &now, error);
+        if (status != SEEN_OK || now.current != current)
+            continue;
+        turn_ring(theirs, shift);
+        return into->ops->combined(into, theirs, error);
+    }
+    if (status != SEEN_OK)
+        return status;
+    return sn_error_set(error, SEEN_ERR_CHANGED,
+                        "%s: the window turns faster than another can be merged into it",
+                        into->where);
+}
+
 seen_status seen_merge(seen_set *into, seen_set *from, seen_error *error)
 {
     sn_image mine, theirs;
@@ -199,23 +227,15 @@ seen_status seen_merge(seen_set *into, seen_set *from, seen_error *error)
         status = sn_set_compatible(&mine, &theirs, into->where, from->where, error);
     if (status != SEEN_OK)
         return status;
-    /* Of two windows the newest generations belong together, whatever their places in the ring. */
-    uint32_t shift = 0;
-    if (mine.growth == SEEN_WINDOW) {
-        shift = (mine.current + mine.layers - theirs.current) % mine.layers;
-        forget_dead(&theirs);
-    }
-    if (mine.growth != SEEN_WINDOW && mine.when_full == SEEN_FULL_REFUSE)
+    if (mine.growth == SEEN_WINDOW)
+        return unite_windows(into, &mine, from, &theirs, error);
+    if (mine.when_full == SEEN_FULL_REFUSE)
         status = vet_union(into, &mine, from, &theirs, error);
-    if (status == SEEN_OK && (theirs.layers > mine.layers || mine.growth == SEEN_WINDOW))
+    if (status == SEEN_OK && theirs.layers > mine.layers)
         status = into->ops->widen(into, theirs.layers, error);
-    if (status != SEEN_OK)
-        return status;
-    status = sn_store_pour(into, from, &theirs, shift, error);
-    if (status != SEEN_OK)
-        return status;
-    turn_ring(&theirs, shift);
-    return into->ops->combined(into, &theirs, error);
+    if (status == SEEN_OK)
+        status = sn_store_pour(into, from, &theirs, 0, error);
+    return status == SEEN_OK ? into->ops->combined(into, &theirs, error) : status;
 }
 
 /* ---- copies ---- */

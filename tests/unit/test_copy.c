@@ -158,6 +158,53 @@ static void test_merge_window_counters(void **state)
     seen_close(b);
 }
 
+static sn_store_ops turning_ops;
+static seen_status (*real_read)(seen_set *, uint32_t, uint64_t, uint64_t, void *, seen_error *);
+static seen_set *turned;
+static int turns_left;
+
+static seen_status read_and_turn(seen_set *set, uint32_t layer, uint64_t line, uint64_t lines,
+                                 void *out, seen_error *e)
+{
+    seen_status status = real_read(set, layer, line, lines, out, e);
+    if (status == SEEN_OK && turns_left > 0 && turns_left--)
+        return seen_rotate(turned, e);
+    return status;
+}
+
+/* A window that turns while another is merged into it keeps the newest keys for a whole window. */
+static void test_merge_window_turns(void **state)
+{
+    (void)state;
+    enum { GENERATIONS = 4 };
+    seen_options options = plain_options(SEEN_BLOOM, SEEN_WINDOW, 3000, 1e-9);
+    options.generations = GENERATIONS;
+    hashes_from(0, MANY, h);
+    for (int turns = 0; turns < 2 * GENERATIONS; turns++) {
+        seen_set *a = create(NULL, &options), *b = create(NULL, &options);
+        OK(seen_add_hashes(b, h, 10, NULL, error));
+        OK(seen_rotate(b, error));
+        OK(seen_add_hashes(b, h + 10, 10, NULL, error));
+        turning_ops = *b->ops;
+        real_read = turning_ops.read;
+        turning_ops.read = read_and_turn;
+        b->ops = &turning_ops;
+        turned = a;
+        turns_left = turns;
+        OK(seen_merge(a, b, error));
+        for (int i = 1; i < GENERATIONS; i++) {
+            assert_int_equal(count_there(a, 10, 10), 10);
+            OK(seen_rotate(a, error));
+        }
+        assert_int_equal(count_there(a, 0, 10), 0);
+        turns_left = 1000;
+        FAILS(SEEN_ERR_CHANGED, seen_merge(a, b, error));
+        turns_left = 0;
+        seen_close(a);
+        seen_close(b);
+    }
+}
+
 /* Keys of a window by time live as long in the union as they would have. */
 static void test_merge_window_ages(void **state)
 {
@@ -350,6 +397,7 @@ int main(void)
         cmocka_unit_test(test_merge_full),
         cmocka_unit_test(test_merge_window_counters),
         cmocka_unit_test(test_merge_window_ages),
+        cmocka_unit_test(test_merge_window_turns),
         cmocka_unit_test(test_merge_counting_layers),
         cmocka_unit_test(test_merge_refused),
         cmocka_unit_test(test_copy),
