@@ -1,5 +1,6 @@
 /* `seen drop`: removes a filter for good. */
 #include "cli/cli.h"
+#include "cli/progress.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -22,12 +23,11 @@ static const sn_group own_group = {
 /* Asks on the terminal; anything but y or yes is no. */
 static bool confirm(const char *where)
 {
-    char answer[16] = "", shown[SN_WHERE];
-    fputs("seen: remove ", stderr);
+    char answer[16] = "", shown[SN_WHERE], safe[4 * SN_WHERE];
     sn_show_where(shown, where);
-    sn_put_safe(stderr, shown, strlen(shown));
-    fputs(" for good? [y/N] ", stderr);
-    fflush(stderr);
+    safe[sn_escape(safe, sizeof safe - 1, shown, strlen(shown))] = 0;
+    /* In one piece: what is typed meanwhile does not come in between. */
+    fprintf(stderr, "seen: remove %s for good? [y/N] ", safe);
     return fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y');
 }
 
