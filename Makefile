@@ -14,6 +14,7 @@
 #   make billion    a billion keys, past 2^32 bits      make scale   two files of 200 million lines
 #   make stress     1,000 kills and power cuts a path   make dist    a source archive
 #   make deb        Debian packages                     make clean   remove what was built
+#   make arm64      built for aarch64, and tested in an emulator
 
 MAKEFLAGS += --no-print-directory
 SHELL := /bin/bash
@@ -28,12 +29,12 @@ THREADED = unit.test_(threads|set|file|pipeline|uniq|cascade|table|spill|lines|o
 # Many tests wait for a disk, a server or a clock: more of them than processors run at once.
 CTEST = ctest --no-tests=error --output-on-failure --timeout 600 -j $(shell echo $$(($(JOBS) * 2)))
 
-.PHONY: all build demo test check install uninstall bench figures fuzz coverage billion scale stress dist deb \
+.PHONY: all build demo test check install uninstall bench figures fuzz coverage billion scale stress dist deb arm64 \
         clean deps-build deps-test deps-demo test-asan test-tsan test-clang test-static test-valgrind
 
 all: build
 
-deps-build deps-test deps-demo deps-bench deps-dist deps-deb: deps-%:
+deps-build deps-test deps-demo deps-bench deps-dist deps-deb deps-arm64: deps-%:
 	@tools/deps $*
 
 build: deps-build
@@ -119,6 +120,9 @@ dist: deps-dist
 
 deb: deps-deb
 	@tools/deb
+
+arm64: deps-arm64
+	@tools/arm64 build-arm64
 
 clean:
 	@rm -rf build build-* dist

@@ -126,6 +126,10 @@ int sn_unknown_command(const char *name)
     for (size_t i = 0; i < sn_command_count && count < 63; i++)
         names[count++] = sn_commands[i]->name;
     names[count] = NULL;
+#ifndef SEEN_WITH_CRAWL
+    if (!strcmp(name, "crawl"))
+        return sn_trouble("this build has no crawler; build with SEEN_WITH_CRAWL=ON");
+#endif
     near = sn_suggest(name, names);
     if (near)
         return sn_trouble("there is no command '%s'; did you mean '%s'?", name, near);

@@ -1,5 +1,7 @@
 /* Compressed input: whatever the bytes, it is text or refused with a sentence, the same in pieces
- * of any size; and what was compressed comes back. */
+ * of any size; and what was compressed comes back.
+ * Needs: compression.
+ */
 #include <malloc.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -195,7 +195,8 @@ PUBLIC int poll(struct pollfd *fds, nfds_t count, int ms)
 {
     if (fake.running && fake.opened)
         answer();
-    int ready = (int)syscall(SYS_poll, fds, count, fake.running ? 0 : ms);
+    struct timespec wait = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L}, none = {0};
+    int ready = ppoll(fds, count, fake.running ? &none : ms < 0 ? NULL : &wait, NULL);
     if (fake.running && ready == 0)
         fake.ms += ms > 0 ? ms : 1;
     return ready;

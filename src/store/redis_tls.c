@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "store/redis_link.h"
 
-#if SEEN_WITH_TLS
+#ifdef SEEN_WITH_TLS
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -11,7 +11,7 @@
 
 #include "stream/fail.h"
 
-#if SEEN_WITH_COMPRESSION
+#ifdef SEEN_WITH_COMPRESSION
 #include <bzlib.h>
 #include <lz4frame.h>
 #include <lzma.h>
@@ -49,7 +49,7 @@ struct sn_decoder {
     size_t fed; /* bytes of this frame that the library has taken (zstd) */
     union {
         void *any;
-#if SEEN_WITH_COMPRESSION
+#ifdef SEEN_WITH_COMPRESSION
         z_stream gzip;
         ZSTD_DStream *zstd;
         lzma_stream xz;
@@ -59,7 +59,7 @@ struct sn_decoder {
     } u;
 };
 
-#if SEEN_WITH_COMPRESSION
+#ifdef SEEN_WITH_COMPRESSION
 /* Libraries count in unsigned int. */
 static unsigned clip(size_t length)
 {

@@ -29,7 +29,7 @@ static format format_of(const char *name)
     return FORMAT_NONE;
 }
 
-#if SEEN_WITH_COMPRESSION
+#ifdef SEEN_WITH_COMPRESSION
 #include <zlib.h>
 #include <zstd.h>
 

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#if defined(SEEN_WITH_IDN) && SEEN_WITH_IDN
+#ifdef SEEN_WITH_IDN
 #include <idn2.h>
 
 /* Characters that the mapping ignores may make the input longer than the answer; a host beyond this

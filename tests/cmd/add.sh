@@ -1,4 +1,5 @@
 # add and remove: lines into a filter, and out of a counting one.
+# Needs: compression.
 set -eu
 fail() { echo "add: $*" >&2; exit 1; }
 "$SEEN" create -q f -n 10k -p 1e-6

@@ -1,4 +1,5 @@
 # Pipes, compressed files, filters, keys, outputs and messages.
+# Needs: compression.
 set -eu
 oracle() { python3 "$ROOT/tests/cmd/sets_oracle.py" "$@"; }
 fail() { echo "FAIL: $*" >&2; exit 1; }

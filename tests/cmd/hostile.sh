@@ -1,5 +1,6 @@
 # What nobody would do on purpose: special files, empty names, closed streams, tight limits, two
 # commands at once. Trouble is told in a line, and nothing that was there is lost.
+# Needs: compression, crawl, redis.
 set -eu
 fail() { echo "hostile: $*" >&2; exit 1; }
 refused() {

@@ -1,4 +1,5 @@
 # The examples of the manual pages run, each in a folder of its own.
+# Needs: compression.
 set -eu
 fail() { echo "man_examples: $*" >&2; exit 1; }
 mkdir bin

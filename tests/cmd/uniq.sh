@@ -1,4 +1,5 @@
 # uniq: each line once, in order, whatever the lines are like.
+# Needs: compression.
 set -eu
 fail() { echo "uniq: $*" >&2; exit 1; }
 same() { # WHAT WANTED-FILE: compares stdin

@@ -1,4 +1,5 @@
 # uniq: any number of threads gives the same bytes, from files, pipes and compressed input.
+# Needs: compression.
 set -eu
 fail() { echo "uniq_threads: $*" >&2; exit 1; }
 python3 - <<'P'

@@ -144,7 +144,7 @@ static void add_one(model *m)
 
 static void add_many(model *m)
 {
-    seen_key keys[BATCH];
+    seen_key keys[BATCH] = {0};
     char text[BATCH][40];
     uint64_t number[BATCH];
     seen_answer answers[BATCH];

@@ -3,7 +3,7 @@
 #include "test_stream.h"
 
 /* The source itself, as a build without the libraries has it. */
-#define SEEN_WITH_COMPRESSION 0
+#undef SEEN_WITH_COMPRESSION
 #include "stream/decode.c"
 
 static bool opens;

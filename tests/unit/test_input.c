@@ -1,4 +1,6 @@
-/* Inputs: plain and compressed, whole and cut short, files and pipes. */
+/* Inputs: plain and compressed, whole and cut short, files and pipes.
+ * Needs: compression.
+ */
 #include "stream/input.h"
 #include "test_input_data.h"
 #include "test_stream.h"

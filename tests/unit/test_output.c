@@ -1,4 +1,6 @@
-/* Outputs: whole or not at all. */
+/* Outputs: whole or not at all.
+ * Needs: compression.
+ */
 #include "stream/input.h"
 #include "stream/output.h"
 #include "test_stream.h"
