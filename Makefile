@@ -24,13 +24,18 @@ FUZZ_RUNS ?= 0
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 # Left to the release build: they wait for servers, browsers or thousands of processes.
 LONG = redis_(cluster|winners|channel)|crawl_(sites|kill|hosts|tls)|plan_html|options|common_(memory|scale)|common$$|uniq_filter|trust\.(stats|kill|fault|power)
-# What has threads in it.
-THREADED = unit.test_(threads|set|file|pipeline|uniq|cascade|table|spill|lines|output|uniq_lanes|redis_known|fetch|state|aside)$$|cmd.(uniq_threads|add|common_inputs)$$
-# Many tests wait for a disk, a server or a clock: more of them than processors run at once.
-CTEST = ctest --no-tests=error --output-on-failure --timeout 600 -j $(shell echo $$(($(JOBS) * 2)))
+# Programs of tests/unit and commands that start threads of ours: where there is one thread there is no race to find.
+THREADED_UNIT = threads pipeline uniq uniq_lanes table output input reader fetch request state aside redis_pool
+THREADED_CMD = uniq_threads add common_inputs
+space := $() $()
+either = $(subst $(space),|,$(strip $(1)))
+# Many tests wait for a disk, a server or a clock: more of them than processors run at once. A make that a test
+# starts is not part of this one.
+CTEST = env -u MAKEFLAGS ctest --no-tests=error --output-on-failure --timeout 600 -j $(shell echo $$(($(JOBS) * 2)))
 
 .PHONY: all build demo test check install uninstall bench figures fuzz coverage billion scale stress dist deb arm64 \
-        clean deps-build deps-test deps-demo test-asan test-tsan test-clang test-static test-valgrind
+        clean deps-build deps-test deps-demo test-all build-clang build-asan build-tsan test-asan test-tsan \
+        test-clang test-static test-valgrind
 
 all: build
 
@@ -43,32 +48,61 @@ build: deps-build
 	@cmake --build build -j $(JOBS)
 
 check: deps-test build
+	@echo "== $@"
 	@cd build && $(CTEST)
 
-test: check test-clang test-asan test-tsan test-static test-valgrind
+# Tests that wait leave processors idle, so two things go on at once: the tests of one build after those of
+# another, and aside whatever computes. With JOBS=1 it is one thing after the other.
+test: deps-test
+	@rm -rf build/aside
+	@$(MAKE) BESIDE=yes -j $(if $(filter 1,$(JOBS)),1,2) test-all || { tools/aside --failed; exit 1; }
 	@echo "make test: all passed"
 
+test-all: check test-clang test-asan test-tsan test-static test-valgrind
+
+ifdef BESIDE
+ASIDE = tools/aside $@
+test-clang: | check
+test-asan: | test-clang
+test-tsan: | test-asan
+build-clang: | build
+build-asan: | build-clang
+build-tsan: | build-asan
+test-static: | build-tsan
+test-valgrind: | test-static
+endif
+
 # Another compiler: its warnings are errors too.
-test-clang: deps-test
+build-clang: deps-test
 	@cmake --preset clang -DSEEN_BUILD_BENCH=OFF > /dev/null
-	@cmake --build build-clang -j $(JOBS)
+	@$(ASIDE) cmake --build build-clang -j $(JOBS)
+
+test-clang: build-clang
+	@echo "== $@"
 	@cd build-clang && $(CTEST) -R '^(unit|fuzz)\.' -E '$(LONG)'
 
-test-asan: deps-test
+build-asan: deps-test
 	@cmake --preset asan > /dev/null
-	@cmake --build build-asan -j $(JOBS)
+	@$(ASIDE) cmake --build build-asan -j $(JOBS)
+
+test-asan: build-asan
+	@echo "== $@"
 	@cd build-asan && $(CTEST) -LE slow -E '$(LONG)'
 
-test-tsan: deps-test
+# Of this one only what runs: a compiler that looks for races has no warnings of its own.
+build-tsan: deps-test
 	@cmake --preset tsan > /dev/null
-	@cmake --build build-tsan -j $(JOBS)
-	@cd build-tsan && $(CTEST) -R '$(THREADED)'
+	@$(ASIDE) cmake --build build-tsan -j $(JOBS) --target seen_command $(THREADED_UNIT:%=test_%)
+
+test-tsan: build-tsan
+	@echo "== $@"
+	@cd build-tsan && $(CTEST) -R '^(unit\.test_($(call either,$(THREADED_UNIT)))|cmd\.($(call either,$(THREADED_CMD))))$$'
 
 test-static: deps-test
-	@tools/lint
+	@JOBS=$(JOBS) $(ASIDE) tools/lint
 
 test-valgrind: deps-test build
-	@tools/valgrind-run build
+	@$(ASIDE) tools/valgrind-run build
 
 demo: deps-demo build
 	@tools/demo build
