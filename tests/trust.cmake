@@ -14,14 +14,14 @@ function(trust_program name source)
 endfunction()
 
 # Statistics: minutes under a sanitizer that has nothing to find there.
-trust_program(stats_rate stats/rate.c)
-trust_program(stats_billion stats/billion.c)
 if(NOT SEEN_SANITIZE)
+  trust_program(stats_rate stats/rate.c)
+  trust_program(stats_billion stats/billion.c)
   add_test(NAME trust.rate COMMAND stats_rate)
   set_tests_properties(trust.rate PROPERTIES TIMEOUT 300)
+  add_custom_target(stats-long COMMAND stats_rate long COMMAND stats_billion USES_TERMINAL
+    COMMENT "Rates down to 1e-6 by counting, 10^8 and 10^9 keys")
 endif()
-add_custom_target(stats-long COMMAND stats_rate long COMMAND stats_billion USES_TERMINAL
-  COMMENT "Rates down to 1e-6 by counting, 10^8 and 10^9 keys")
 
 # Random sequences against a plain set.
 trust_program(model_run model/model.c)
