@@ -25,6 +25,7 @@ for a in *.a; do
                 # shellcheck disable=SC2086
                 SEEN_SETS_WAY=$way "$SEEN" $what -q -m 64M -j $threads $z $flags $files > got ||
                     fail "$what $flags $files ($way): exit status"
+                ! cmp -s want got || continue
                 # With NUL at the ends the lines have newlines, which stay.
                 same want got "$end" || fail "$what $flags $files ($way, $threads threads)"
                 [ "$(tr -dc "$end" < want | wc -c)" -le $(($(tr -dc "$end" < got | wc -c) + 1)) ] ||
