@@ -14,7 +14,7 @@
 #   make billion    a billion keys, past 2^32 bits      make scale   two files of 200 million lines
 #   make stress     1,000 kills and power cuts a path   make dist    a source archive
 #   make deb        Debian packages                     make clean   remove what was built
-#   make arm64      built for aarch64, and tested in an emulator
+#   make machines   other processors, aarch64 among them, in an emulator
 
 MAKEFLAGS += --no-print-directory
 SHELL := /bin/bash
@@ -33,13 +33,13 @@ either = $(subst $(space),|,$(strip $(1)))
 # starts is not part of this one.
 CTEST = env -u MAKEFLAGS ctest --no-tests=error --output-on-failure --timeout 600 -j $(shell echo $$(($(JOBS) * 2)))
 
-.PHONY: all build demo test check install uninstall bench figures fuzz coverage billion scale stress dist deb arm64 \
+.PHONY: all build demo test check install uninstall bench figures fuzz coverage billion scale stress dist deb machines \
         clean deps-build deps-test deps-demo test-all build-clang build-asan build-tsan test-asan test-tsan \
         test-clang test-static test-valgrind
 
 all: build
 
-deps-build deps-test deps-demo deps-bench deps-dist deps-deb deps-arm64: deps-%:
+deps-build deps-test deps-demo deps-bench deps-dist deps-deb deps-machines: deps-%:
 	@tools/deps $*
 
 build: deps-build
@@ -155,8 +155,8 @@ dist: deps-dist
 deb: deps-deb
 	@tools/deb
 
-arm64: deps-arm64
-	@tools/arm64 build-arm64
+machines: deps-machines build
+	@tools/machines build build-arm64
 
 clean:
 	@rm -rf build build-* dist
