@@ -10,59 +10,20 @@
 
 #include "crawl/engine.h"
 #include "crawl/fail.h"
-#include "crawl/relative.h"
 
 #define ARENA_MAX (SN_BATCH_BYTES / 2)
-
-/* Takes name and password out of a canonical URL. Pages are fetched without: a stranger's link is
- * no reason to log in, and a host would be as many hosts as there are names before it, each with a
- * pace of its own. */
-static size_t drop_credentials(char *url, size_t len)
-{
-    char *host = memchr(url, ':', len);
-    char *end = host == NULL ? NULL : memchr(host + 3, '/', len - (size_t)(host + 3 - url));
-    char *at = end == NULL ? NULL : memrchr(host + 3, '@', (size_t)(end - host - 3));
-    if (at == NULL)
-        return len;
-    size_t gone = (size_t)(at + 1 - (host + 3));
-    memmove(host + 3, at + 1, len - (size_t)(at + 1 - url));
-    return len - gone;
-}
-
-static size_t resolve(sn_engine *e, const seen_url_options *options, const char *href, size_t len,
-                      const char *base, size_t base_len)
-{
-    size_t out = 0;
-    size_t need = SEEN_URL_BOUND(len, base_len);
-    if (need > e->scratch_room) {
-        char *more = realloc(e->scratch, need);
-        if (more == NULL)
-            return 0;
-        e->scratch = more;
-        e->scratch_room = need;
-    }
-    /* Bases are canonical: URLs of the frontier, or made here. */
-    if (base != NULL && options->flags == 0 && options->drop_count == 0)
-        out = sn_relative_resolve(href, len, base, base_len, e->scratch);
-    if (out > 0)
-        return out;
-    return seen_url_canonical(href, len, base, base_len, options, e->scratch, e->scratch_room,
-                              &out) == SEEN_URL_OK
-               ? drop_credentials(e->scratch, out)
-               : 0;
-}
 
 size_t sn_admit_resolve(sn_engine *e, const char *href, size_t len, const char *base,
                         size_t base_len)
 {
-    return resolve(e, &e->url_options, href, len, base, base_len);
+    return sn_follow_resolve(&e->follower, &e->url_options, href, len, base, base_len);
 }
 
 size_t sn_admit_resolve_whole(sn_engine *e, const char *href, size_t len, const char *base,
                               size_t base_len)
 {
-    return resolve(e, &(seen_url_options){.size = sizeof(seen_url_options)}, href, len, base,
-                   base_len);
+    return sn_follow_resolve(&e->follower, &(seen_url_options){.size = sizeof(seen_url_options)},
+                             href, len, base, base_len);
 }
 
 void sn_admit_begin(sn_engine *e)
@@ -140,8 +101,16 @@ seen_status sn_admit(sn_engine *e, const sn_admit_page *page, const char *url, s
     /* A page without depth that was found on another is where a start URL leads to. As a link it
      * may have been met, and left aside, before. */
     bool link = depth > 0 && kind == SN_KIND_PAGE;
-    if (page != NULL && (depth > e->options->max_depth ||
-                         (sn_known_lately(e->known, hash) && link) || !in_scope(e, url, len, link)))
+    if (page != NULL &&
+        (depth > e->options->max_depth || (sn_known_lately(e->known, hash) && link)))
+        return SEEN_OK;
+    return sn_admit_fresh(e, page, url, len, hash, depth, hops, kind);
+}
+
+seen_status sn_admit_fresh(sn_engine *e, const sn_admit_page *page, const char *url, size_t len,
+                           seen_hash hash, uint16_t depth, uint8_t hops, uint8_t kind)
+{
+    if (page != NULL && !in_scope(e, url, len, depth > 0 && kind == SN_KIND_PAGE))
         return SEEN_OK;
     sn_candidate like = {.hash = hash, .depth = depth, .hops = hops, .kind = kind};
     return add_candidate(e, page, url, len, &like);
@@ -163,7 +132,8 @@ bool sn_admit_still(sn_engine *e, const sn_frontier_record *record)
         return true;
     /* It may stand there with all that --drop-www and the like leave out. */
     size_t n = sn_admit_resolve(e, record->url, record->len, NULL, 0);
-    return n > 0 && record->depth <= e->options->max_depth && in_scope(e, e->scratch, n, link);
+    return n > 0 && record->depth <= e->options->max_depth &&
+           in_scope(e, e->follower.text, n, link);
 }
 
 seen_status sn_admit_again(sn_engine *e, const sn_admit_page *page, const char *url, size_t len,

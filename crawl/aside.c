@@ -1,110 +1,102 @@
-/* crawl/aside.c: a buffer between two threads.
+/* crawl/aside.c: a second thread that fetches.
  *
- *     | ... | head: user, len, bytes | head: user, len, bytes | ... |
- *           ^ taken                                           ^ put
+ *     orders:   started, released  -->   the second thread
+ *     over:     transfers          <--
  *
- * Both ends only grow; a place is the end modulo the size. A piece never runs over the end of the
- * buffer: the rest there is filled by one without a user. A piece without bytes ends its user.
- *
- * Each end is moved by one thread and read by the other; the lock is only for going to sleep and
- * for waking. Whoever goes to sleep says so first and looks at the other's end after; whoever moves
- * an end does so first and looks for a sleeper after. In the one order of all these steps, which
- * atomics have by default, one of the two sees the other, so that nobody sleeps for good. */
+ * Each of the two is a ring with one writer and one reader; its ends only grow, each moved by one
+ * of them. Whoever is about to sleep says so first and looks at the other's end after; whoever
+ * moves an end does so first and looks for a sleeper after. In the one order of all these steps,
+ * which atomics have by default, one of the two sees the other, so that nobody sleeps for good. */
 #include "crawl/aside.h"
 
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define PIECE_MAX (64u << 10)
-#define WAKE_BYTES (256u << 10) /* to wake somebody costs as much as to read a small page */
+#include "crawl/fail.h"
 
-typedef struct piece {
+#define SLEEP_MS 60000 /* any time would do: it is woken */
+
+/* A transfer to begin, or one to give back. */
+typedef struct order {
+    const char *url;
+    uint64_t limit;
     void *user;
-    size_t len;
-} piece;
+    sn_transfer *released;
+} order;
 
 struct sn_aside {
-    sn_aside_read *read;
+    sn_fetch *fetch; /* the second thread's */
     pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t more;  /* something was put, or it is over */
-    pthread_cond_t room;  /* something was read */
-    atomic_bool sleeping; /* the reader waits for more */
-    atomic_bool blocked;  /* the writer waits for room */
-    atomic_bool awaited;  /* the writer waits for the descriptor */
-    atomic_bool over;
-    int fd;
-    _Atomic uint64_t put, taken;
-    void **ended; /* a ring with two ends of the same kind */
-    size_t most;
-    _Atomic uint64_t told, fetched;
-    char *buffer;
+    size_t room;   /* transfers */
+    size_t active; /* of them started and not released; the first thread's */
+    order *orders; /* twice the room: to start and to give back */
+    sn_transfer **over;
+    _Atomic uint64_t ordered, obeyed, told, taken;
+    int wake_fd, told_fd;
+    atomic_bool sleeping; /* the second thread waits for orders */
+    atomic_bool awaited;  /* the first thread waits to be told */
+    atomic_bool stop;
+    atomic_int failed; /* seen_status of the second thread */
+    seen_error error;
 };
-
-static size_t padded(size_t len)
-{
-    return sizeof(piece) + ((len + sizeof(piece) - 1) & ~(sizeof(piece) - 1));
-}
-
-static char *place(sn_aside *a, uint64_t at)
-{
-    return a->buffer + at % SN_ASIDE_BYTES;
-}
 
 /* ---- The second thread ---- */
 
-static void tell(sn_aside *a, void *user)
+static void wake(atomic_bool *sleeper, int fd)
 {
-    a->ended[a->told % a->most] = user;
-    a->told++;
-    /* The counter cannot be full: it is told at most once per page. */
-    if (atomic_exchange(&a->awaited, false))
-        eventfd_write(a->fd, 1);
+    /* The counter cannot be full: it would take 2^64 wakings. */
+    if (atomic_load(sleeper) && atomic_exchange(sleeper, false))
+        eventfd_write(fd, 1);
 }
 
-static void sleep_until_more(sn_aside *a)
+static seen_status obey(sn_aside *a)
 {
-    pthread_mutex_lock(&a->lock);
+    seen_status status = SEEN_OK;
+    for (; status == SEEN_OK && a->obeyed != a->ordered; a->obeyed++) {
+        const order *o = &a->orders[a->obeyed % (2 * a->room)];
+        sn_transfer *started;
+        if (o->released != NULL)
+            sn_fetch_release(a->fetch, o->released);
+        else
+            status = sn_fetch_start(a->fetch, o->url, o->limit, o->user, &started, &a->error);
+    }
+    return status;
+}
+
+static seen_status let_happen(sn_aside *a)
+{
+    bool any = false;
+    seen_status status = sn_fetch_poll(a->fetch, &any, &a->error);
+    if (status != SEEN_OK || any)
+        return status;
     a->sleeping = true;
-    while (a->put == a->taken && !a->over)
-        pthread_cond_wait(&a->more, &a->lock);
+    if (a->ordered == a->obeyed && !a->stop)
+        status = sn_fetch_wait(a->fetch, SLEEP_MS, &a->error);
     a->sleeping = false;
-    pthread_mutex_unlock(&a->lock);
-}
-
-static void wake(sn_aside *a, pthread_cond_t *sleeper)
-{
-    pthread_mutex_lock(&a->lock);
-    pthread_cond_signal(sleeper);
-    pthread_mutex_unlock(&a->lock);
+    return status;
 }
 
 static void *run(void *argument)
 {
     sn_aside *a = argument;
-    while (!a->over) {
-        if (a->put == a->taken) {
-            sleep_until_more(a);
-            continue;
+    seen_status status = SEEN_OK;
+    while (status == SEEN_OK && !a->stop) {
+        status = obey(a);
+        if (status == SEEN_OK)
+            status = let_happen(a);
+        for (sn_transfer *t; (t = sn_fetch_finished(a->fetch)) != NULL;) {
+            a->over[a->told % a->room] = t;
+            a->told++;
+            wake(&a->awaited, a->told_fd);
         }
-        piece p;
-        char *at = place(a, a->taken);
-        memcpy(&p, at, sizeof p);
-        if (p.user != NULL && p.len > 0)
-            a->read(p.user, at + sizeof p, p.len);
-        else if (p.user != NULL)
-            tell(a, p.user);
-        a->taken += padded(p.len);
-        if (a->blocked)
-            wake(a, &a->room);
     }
+    a->failed = (int)status;
+    wake(&a->awaited, a->told_fd);
     return NULL;
 }
 
@@ -117,7 +109,7 @@ bool sn_aside_pays(void)
 }
 
 /* Signals are for the thread that can do something about them. */
-static bool start(sn_aside *a)
+static bool start_thread(sn_aside *a)
 {
     sigset_t all, before;
     sigfillset(&all);
@@ -130,129 +122,107 @@ static bool start(sn_aside *a)
 
 static void free_parts(sn_aside *a)
 {
-    pthread_cond_destroy(&a->room);
-    pthread_cond_destroy(&a->more);
-    pthread_mutex_destroy(&a->lock);
-    if (a->fd >= 0)
-        close(a->fd);
-    free(a->ended);
-    free(a->buffer);
+    sn_fetch_destroy(a->fetch);
+    if (a->wake_fd >= 0)
+        close(a->wake_fd);
+    if (a->told_fd >= 0)
+        close(a->told_fd);
+    free(a->orders);
+    free(a->over);
     free(a);
 }
 
-sn_aside *sn_aside_create(sn_aside_read *read, size_t most)
+seen_status sn_aside_create(const sn_fetch_options *options, sn_aside **aside, seen_error *error)
 {
     sn_aside *a = calloc(1, sizeof *a);
     if (a == NULL)
-        return NULL;
-    a->read = read;
-    a->most = most;
-    a->ended = calloc(most, sizeof *a->ended);
-    a->buffer = malloc(SN_ASIDE_BYTES);
-    a->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    pthread_mutex_init(&a->lock, NULL);
-    pthread_cond_init(&a->more, NULL);
-    pthread_cond_init(&a->room, NULL);
-    if (a->ended == NULL || a->buffer == NULL || a->fd < 0 || !start(a)) {
+        return sn_crawl_fail_memory(error);
+    a->room = options->connections;
+    a->orders = calloc(2 * a->room, sizeof *a->orders);
+    a->over = calloc(a->room, sizeof(sn_transfer *));
+    a->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    a->told_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    seen_status status = SEEN_OK;
+    if (a->orders == NULL || a->over == NULL || a->wake_fd < 0 || a->told_fd < 0)
+        status = sn_crawl_fail_memory(error);
+    if (status == SEEN_OK)
+        status = sn_fetch_create(options, &a->fetch, error);
+    if (status == SEEN_OK)
+        status = sn_fetch_watch(a->fetch, a->wake_fd, error);
+    if (status == SEEN_OK && !start_thread(a))
+        status = sn_crawl_fail_memory(error);
+    if (status != SEEN_OK) {
         free_parts(a);
-        return NULL;
+        return status;
     }
-    return a;
+    *aside = a;
+    return SEEN_OK;
 }
 
 void sn_aside_destroy(sn_aside *a)
 {
     if (a == NULL)
         return;
-    a->over = true;
-    wake(a, &a->more);
+    a->stop = true;
+    wake(&a->sleeping, a->wake_fd);
     pthread_join(a->thread, NULL);
     free_parts(a);
 }
 
 /* ---- The first thread ---- */
 
-static uint64_t unread(sn_aside *a)
+bool sn_aside_room(const sn_aside *a)
 {
-    return a->put - a->taken;
+    return a->active < a->room;
 }
 
-/* Waits until so many bytes are free; only this side takes from them. */
-static void wait_for_room(sn_aside *a, size_t need)
+size_t sn_aside_active(const sn_aside *a)
 {
-    if (SN_ASIDE_BYTES - unread(a) >= need)
-        return;
-    pthread_mutex_lock(&a->lock);
-    if (a->sleeping)
-        pthread_cond_signal(&a->more);
-    a->blocked = true;
-    while (SN_ASIDE_BYTES - unread(a) < need)
-        pthread_cond_wait(&a->room, &a->lock);
-    a->blocked = false;
-    pthread_mutex_unlock(&a->lock);
+    return a->active;
 }
 
-static void publish(sn_aside *a, size_t len)
+static void give(sn_aside *a, order o)
 {
-    a->put += len;
-    if (a->sleeping && unread(a) >= WAKE_BYTES)
-        wake(a, &a->more);
+    a->orders[a->ordered % (2 * a->room)] = o;
+    a->ordered++;
 }
 
-static void put_piece(sn_aside *a, void *user, const char *bytes, size_t len)
+void sn_aside_start(sn_aside *a, const char *url, uint64_t limit, void *user)
 {
-    size_t whole = padded(len), skip = 0;
-    size_t left = SN_ASIDE_BYTES - (size_t)(a->put % SN_ASIDE_BYTES);
-    if (left < whole)
-        skip = left;
-    wait_for_room(a, skip + whole);
-    if (skip > 0) {
-        piece filler = {NULL, skip - sizeof(piece)};
-        memcpy(place(a, a->put), &filler, sizeof filler);
+    a->active++;
+    give(a, (order){.url = url, .limit = limit, .user = user});
+    wake(&a->sleeping, a->wake_fd);
+}
+
+seen_status sn_aside_take(sn_aside *a, sn_transfer **transfer, seen_error *error)
+{
+    *transfer = NULL;
+    if (a->told != a->taken) {
+        *transfer = a->over[a->taken % a->room];
+        a->taken++;
+        return SEEN_OK;
     }
-    char *at = place(a, a->put + skip);
-    piece p = {user, len};
-    memcpy(at, &p, sizeof p);
-    if (len > 0)
-        memcpy(at + sizeof p, bytes, len);
-    publish(a, skip + whole);
+    seen_status status = (seen_status)a->failed;
+    if (status != SEEN_OK && error != NULL)
+        *error = a->error;
+    return status;
 }
 
-void sn_aside_put(sn_aside *a, void *user, const char *bytes, size_t len)
+void sn_aside_release(sn_aside *a, sn_transfer *transfer)
 {
-    while (len > 0) {
-        size_t n = len < PIECE_MAX ? len : PIECE_MAX;
-        put_piece(a, user, bytes, n);
-        bytes += n;
-        len -= n;
-    }
-}
-
-void sn_aside_end(sn_aside *a, void *user)
-{
-    put_piece(a, user, NULL, 0);
-}
-
-void *sn_aside_take(sn_aside *a)
-{
-    if (a->told == a->fetched)
-        return NULL;
-    void *user = a->ended[a->fetched % a->most];
-    a->fetched++;
-    return user;
+    a->active--;
+    give(a, (order){.released = transfer});
 }
 
 bool sn_aside_ready(sn_aside *a)
 {
-    if (a->told != a->fetched)
+    if (a->told != a->taken || a->failed != SEEN_OK)
         return true;
     a->awaited = true;
-    if (a->sleeping && unread(a) > 0)
-        wake(a, &a->more);
-    return a->told != a->fetched;
+    return a->told != a->taken || a->failed != SEEN_OK;
 }
 
 int sn_aside_fd(const sn_aside *a)
 {
-    return a->fd;
+    return a->told_fd;
 }

@@ -1,43 +1,43 @@
-/* crawl/aside.h: bytes handed to a second thread, in order, and word back when they are read.
+/* crawl/aside.h: a second thread that fetches, with transfers of its own.
  *
- *     sn_aside_put(aside, page, bytes, len)  ...      |  read(page, bytes, len)
- *     sn_aside_end(aside, page)                       |
- *     sn_aside_take(aside)  -->  page                 '  all of its bytes were read
+ *     sn_aside_start(aside, url, limit, user)      |  fetches it; the body callback runs here
+ *     sn_aside_take(aside)  -->  the transfer      |  it is over
+ *     sn_aside_release(aside, transfer)            '
  *
- * Whoever puts is one thread; it may not touch what `read` touches of a page from its first put
- * until it has taken it back. What waits to be read lies in one buffer of SN_ASIDE_BYTES; where it
- * is full, putting waits. */
+ * Whoever calls is one thread. From the start of a transfer until it was taken, the URL and all
+ * that the body callback touches belong to the second thread. */
 #ifndef CRAWL_ASIDE_H
 #define CRAWL_ASIDE_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-#define SN_ASIDE_BYTES (2u << 20)
+#include "crawl/fetch.h"
 
 typedef struct sn_aside sn_aside;
-
-/* Runs on the second thread. */
-typedef void sn_aside_read(void *user, const char *bytes, size_t len);
 
 /* Whether there is a processor for a second thread: on one it only costs. */
 bool sn_aside_pays(void);
 
-/* NULL: no second thread is to be had.
- *   most   users that have ended and were not taken, at most */
-sn_aside *sn_aside_create(sn_aside_read *read, size_t most);
-/* What was not read is dropped. */
+seen_status sn_aside_create(const sn_fetch_options *options, sn_aside **aside, seen_error *error);
+/* What is under way is dropped. */
 void sn_aside_destroy(sn_aside *aside);
 
-void sn_aside_put(sn_aside *aside, void *user, const char *bytes, size_t len);
-void sn_aside_end(sn_aside *aside, void *user);
+/* Is there room for another transfer? How many were started and not released? */
+bool sn_aside_room(const sn_aside *aside);
+size_t sn_aside_active(const sn_aside *aside);
 
-/* A user that ended and whose bytes were all read, in the order of ending; NULL: none yet. */
-void *sn_aside_take(sn_aside *aside);
+/* As sn_fetch_start; there must be room. The URL is not copied. */
+void sn_aside_start(sn_aside *aside, const char *url, uint64_t limit, void *user);
 
-/* To be asked before waiting for other things, because small amounts are not read until then. True:
- * there is something to take. Otherwise the descriptor tells, once, when there is; watch it
- * edge-triggered and do not read it. */
+/* A transfer that is over, or NULL. Give it back with sn_aside_release. Fails where the second
+ * thread failed: it does nothing more then. */
+seen_status sn_aside_take(sn_aside *aside, sn_transfer **transfer, seen_error *error);
+void sn_aside_release(sn_aside *aside, sn_transfer *transfer);
+
+/* To be asked before waiting for other things. True: there is something to take. Otherwise the
+ * descriptor tells, once, when there is; watch it edge-triggered and do not read it. */
 bool sn_aside_ready(sn_aside *aside);
 int sn_aside_fd(const sn_aside *aside);
 

@@ -15,7 +15,7 @@
 
 static bool finished(const sn_engine *e)
 {
-    return sn_fetch_active(e->fetch) == 0 && e->reading == 0 &&
+    return sn_job_active(e) == 0 &&
            (e->stopping || (e->limit_reached && sn_pace_retries(e->pace) == 0) ||
             (sn_pace_live(e->pace) == 0 && e->candidate_count == 0 && !e->held && e->at_end));
 }
@@ -25,7 +25,7 @@ static seen_status commit_when_due(sn_engine *e, int64_t now)
 {
     if (e->candidate_count == 0)
         return SEEN_OK;
-    bool starving = sn_fetch_room(e->fetch) && sn_pace_wait(e->pace, now) < 0;
+    bool starving = e->idle_count > 0 && sn_pace_wait(e->pace, now) < 0;
     if (e->candidate_count < COMMIT_URLS && !starving && now - e->oldest < COMMIT_MS)
         return SEEN_OK;
     return sn_admit_commit(e);
@@ -36,7 +36,7 @@ static void fill_status(const sn_engine *e, sn_crawl_status *status)
     *status = (sn_crawl_status){.counts = e->counts,
                                 .run_pages = e->run_pages,
                                 .queued = sn_frontier_waiting(e->frontier),
-                                .active = sn_fetch_active(e->fetch),
+                                .active = sn_job_active(e),
                                 .hosts = sn_pace_hosts(e->pace),
                                 .seconds = (double)(sn_fetch_now() - e->began) / 1000,
                                 .fill = e->known_info.fill,
@@ -90,7 +90,7 @@ static int64_t time_to_wait(const sn_engine *e, int64_t now)
         return 0;
     if (e->candidate_count > 0)
         wait = COMMIT_MS;
-    if (!e->stopping && sn_fetch_room(e->fetch)) {
+    if (!e->stopping && e->idle_count > 0) {
         int64_t pace = sn_pace_wait(e->pace, now);
         if (pace >= 0 && pace < wait)
             wait = pace;
@@ -98,7 +98,6 @@ static int64_t time_to_wait(const sn_engine *e, int64_t now)
     return wait;
 }
 
-/* The other thread is woken to read little only when there is nothing else to do. */
 static seen_status wait(sn_engine *e, int64_t now)
 {
     bool any = false;
@@ -106,6 +105,22 @@ static seen_status wait(sn_engine *e, int64_t now)
     if (status == SEEN_OK && !any)
         status = sn_fetch_wait(e->fetch, time_to_wait(e, now), e->error);
     return status == SEEN_OK ? e->failed : status;
+}
+
+/* Goes on with what has arrived, on this thread and on the other. */
+static seen_status collect(sn_engine *e)
+{
+    seen_status status = SEEN_OK;
+    sn_transfer *t;
+    while (status == SEEN_OK && (t = sn_fetch_finished(e->fetch)) != NULL)
+        status = sn_page_arrived(e, t);
+    while (status == SEEN_OK && e->aside != NULL) {
+        status = sn_aside_take(e->aside, &t, e->error);
+        if (status != SEEN_OK || t == NULL)
+            break;
+        status = sn_page_arrived(e, t);
+    }
+    return status;
 }
 
 static seen_status loop(sn_engine *e, const atomic_int *stop, sn_crawl_progress *progress,
@@ -122,10 +137,8 @@ static seen_status loop(sn_engine *e, const atomic_int *stop, sn_crawl_progress 
         if (status != SEEN_OK || finished(e))
             break;
         status = wait(e, now);
-        for (sn_transfer *t; status == SEEN_OK && (t = sn_fetch_finished(e->fetch)) != NULL;)
-            status = sn_page_arrived(e, t);
         if (status == SEEN_OK)
-            status = sn_page_collect(e);
+            status = collect(e);
         if (status == SEEN_OK)
             status = tick(e, sn_fetch_now(), progress, user);
     }

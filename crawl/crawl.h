@@ -3,7 +3,7 @@
  *      start URLs
  *          |                                  .--> results.c JSON lines, URLs, edges, WARC
  *          v                                  |
- *      admit.c --> frontier --> pace --> fetch.c --> page.c --> links (aside, as it arrives)
+ *      admit.c --> frontier --> pace --> fetch.c --> page.c --> links (as it arrives)
  *          ^       (disk log)  (hosts)   (libcurl)                |
  *          |           |                                          |
  *          |        known.c (the seen-set)                        |
@@ -18,9 +18,10 @@
  * 3. pace     Hosts, each with a queue of 16-byte references into the log (memory for the ends,
  * disk for the middle), robots rules, a delay and a retry list. Gives out the host whose turn it
  * is.
- * 4. fetch    Transfers on one thread. Addresses are checked on the socket being opened; the body
- *             is counted after decompression and read for links while it arrives, aside on a second
- *             thread (aside.h), which does nothing else.
+ * 4. fetch    Transfers on this thread and on a second one (aside.h), each with connections of its
+ *             own. Addresses are checked on the socket being opened; the body is counted after
+ *             decompression and read for links while it arrives, and when it is over they are made
+ *             canonical and hashed, all on the thread of the transfer. The rest is the first's.
  * 5. page     What an answer means: links, a redirection, a retry, a failure; the output lines.
  * 6. state    A checkpoint is one file, replaced atomically: counters, lengths of the outputs, the
  *             end of the log, and what was done since the last one. Whatever was written past it is

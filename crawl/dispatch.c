@@ -7,7 +7,8 @@
 #include "crawl/fail.h"
 #include "crawl/robots.h"
 
-#define TURN_MS 20 /* then transfers and the clock are looked after */
+#define KEPT_LEAD 4 /* transfers that one thread may have more for the sake of a connection */
+#define TURN_MS 20  /* then transfers and the clock are looked after */
 
 /* ---- Jobs ---- */
 
@@ -19,6 +20,19 @@ sn_job *sn_job_take(sn_engine *e)
 void sn_job_release(sn_engine *e, sn_job *job)
 {
     e->idle_jobs[e->idle_count++] = job;
+}
+
+size_t sn_job_active(const sn_engine *e)
+{
+    return e->job_count - e->idle_count;
+}
+
+void sn_job_end(sn_engine *e, const sn_job *job, sn_transfer *transfer)
+{
+    if (job->aside)
+        sn_aside_release(e->aside, transfer);
+    else
+        sn_fetch_release(e->fetch, transfer);
 }
 
 static bool copy_text(char **to, size_t *room, size_t *to_len, const char *from, size_t len)
@@ -42,12 +56,29 @@ bool sn_job_set_url(sn_job *job, const char *url, size_t len)
     return copy_text(&job->url, &job->url_room, &job->url_len, url, len);
 }
 
+/* Which thread fetches it: the one with less to do, where the first has other things to do as well.
+ * A host that is asked one thing at a time stays with one of them, which keeps its connection. */
+static bool goes_aside(const sn_engine *e, const sn_job *job)
+{
+    if (e->aside == NULL || !sn_aside_room(e->aside) || job->kind == SN_JOB_SITEMAP)
+        return false;
+    size_t there = sn_aside_active(e->aside), here = sn_job_active(e) - 1 - there;
+    if (job->host->active > 0)
+        return there * 3 <= here * 5;
+    return job->host->hash & 1 ? there <= here + KEPT_LEAD : there + KEPT_LEAD <= here;
+}
+
 static seen_status start(sn_engine *e, sn_job *job, uint64_t limit)
 {
     sn_transfer *transfer;
+    seen_status status = SEEN_OK;
     sn_page_reset(job);
     job->date = time(NULL);
-    seen_status status = sn_fetch_start(e->fetch, job->url, limit, job, &transfer, e->error);
+    job->aside = goes_aside(e, job);
+    if (job->aside)
+        sn_aside_start(e->aside, job->url, limit, job);
+    else
+        status = sn_fetch_start(e->fetch, job->url, limit, job, &transfer, e->error);
     if (status == SEEN_OK)
         sn_pace_begin(e->pace, job->host);
     return status;
@@ -166,8 +197,8 @@ static seen_status admit_sitemaps(sn_engine *e, const sn_job *job, const sn_robo
         size_t n = sn_admit_resolve(e, href, len, job->url, job->url_len);
         seen_status status = SEEN_OK;
         if (n > 0)
-            status = sn_admit(e, &page, e->scratch, n, sn_known_hash(e->known, e->scratch, n), 0, 0,
-                              SN_KIND_SITEMAP);
+            status = sn_admit(e, &page, e->follower.text, n,
+                              sn_known_hash(e->known, e->follower.text, n), 0, 0, SN_KIND_SITEMAP);
         if (status != SEEN_OK || rules == NULL)
             return status;
     }
@@ -248,9 +279,9 @@ seen_status sn_dispatch_robots(sn_engine *e, sn_job *job, sn_transfer *t)
         if (n > 0) {
             host->rules_hops++;
             sn_pace_end(e->pace, host);
-            if (!sn_job_set_url(job, e->scratch, n))
+            if (!sn_job_set_url(job, e->follower.text, n))
                 return sn_crawl_fail_memory(e->error);
-            sn_fetch_release(e->fetch, t);
+            sn_job_end(e, job, t);
             return start(e, job, SN_ROBOTS_MAX);
         }
     }
@@ -262,7 +293,7 @@ seen_status sn_dispatch_robots(sn_engine *e, sn_job *job, sn_transfer *t)
     else
         status = take_rules(e, job, NULL, 0);
     sn_pace_end(e->pace, host);
-    sn_fetch_release(e->fetch, t);
+    sn_job_end(e, job, t);
     sn_job_release(e, job);
     return status;
 }
@@ -283,8 +314,8 @@ static bool allowed(const sn_host *host, const sn_frontier_record *record)
 
 static bool over_host_limit(const sn_engine *e, const sn_host *host)
 {
-    return e->tally != NULL && sn_tally_get(e->tally, host->hash) + host->active + host->reading >=
-                                   e->options->max_host_pages;
+    return e->tally != NULL &&
+           sn_tally_get(e->tally, host->hash) + host->active >= e->options->max_host_pages;
 }
 
 /* A job for a URL of the frontier, ready to start. */
@@ -378,7 +409,7 @@ seen_status sn_dispatch(sn_engine *e)
 {
     int64_t until = sn_fetch_now() + TURN_MS;
     seen_status status = e->limit_reached ? SEEN_OK : refill(e, until);
-    while (status == SEEN_OK && e->idle_count > 0 && sn_fetch_room(e->fetch)) {
+    while (status == SEEN_OK && e->idle_count > 0) {
         heed_page_limit(e);
         int64_t now = sn_fetch_now();
         sn_host *host = sn_pace_take(e->pace, now);

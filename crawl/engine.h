@@ -5,6 +5,7 @@
  *     admit.c      links -> candidates -> frontier and seen-set
  *     dispatch.c   frontier -> hosts -> transfers; robots.txt
  *     page.c       what arrives: links, sitemaps; what an answer means
+ *     follow.c     links as written -> URLs
  *     results.c     output lines, the list of failures
  *     state.c      the state folder: lock, checkpoint
  *     settings.c   options as text, for a crawl that goes on */
@@ -17,6 +18,7 @@
 #include "crawl/aside.h"
 #include "crawl/crawl.h"
 #include "crawl/fetch.h"
+#include "crawl/follow.h"
 #include "crawl/frontier.h"
 #include "crawl/hrefs.h"
 #include "crawl/known.h"
@@ -33,7 +35,6 @@
 #define SN_SITEMAP_BYTES (50u << 20) /* as the protocol has it */
 #define SN_DOWN_AFTER 5              /* connections in a row: the host is down */
 #define SN_DOWN_MS 60000
-#define SN_READING_MAX 16 /* pages that are read while others have their connections */
 
 enum { SN_OUT_PAGES, SN_OUT_URLS, SN_OUT_EDGES, SN_OUT_WARC, SN_OUT_COUNT };
 
@@ -43,6 +44,7 @@ typedef enum sn_job_kind { SN_JOB_PAGE, SN_JOB_SITEMAP, SN_JOB_ROBOTS } sn_job_k
 typedef struct sn_job {
     struct sn_engine *engine;
     sn_job_kind kind;
+    bool aside; /* fetched by the second thread, whose it is until it has been taken back */
     sn_host *host;
     sn_place place;
     uint32_t tries;
@@ -55,17 +57,16 @@ typedef struct sn_job {
     time_t date;
 
     /* Filled as the body arrives. */
-    bool begun;            /* the first bytes have come */
-    bool html;             /* they are read for links */
-    sn_transfer *transfer; /* is over, and its last bytes are being read; NULL: not yet */
-
-    /* Of a page that is being read aside: the other thread's until it has been taken back. */
+    bool begun; /* the first bytes have come */
+    bool html;  /* they are read for links */
+    int lost;   /* errno: the body could not be kept, or its links */
     sn_links *links;
     bool unread;      /* out of memory: links may have been missed */
     uint64_t dropped; /* links over a limit */
     sn_hrefs hrefs;
     bool has_base;
     uint32_t base_at, base_len; /* in the bytes of hrefs */
+    uint64_t found;             /* different links */
     uint64_t urls;              /* of a sitemap */
     sn_sitemap *sitemap;
     void *inflate; /* z_stream of a gzipped sitemap */
@@ -108,8 +109,7 @@ typedef struct sn_engine {
     sn_pace *pace;
     sn_fetch *fetch;
     size_t keep_open; /* connections */
-    sn_aside *aside;  /* reads pages; NULL: they are read as they arrive */
-    size_t reading;   /* pages that have arrived and are read there */
+    sn_aside *aside;  /* fetches, too; NULL: one processor */
     sn_tally *tally;  /* pages per host; NULL without a limit */
     sn_sink *out[SN_OUT_COUNT];
     sn_warc *warc;
@@ -145,11 +145,7 @@ typedef struct sn_engine {
     seen_status failed; /* inside a callback */
     seen_error *error;
 
-    /* Scratch: a canonical URL, and the distinct links of a page. */
-    char *scratch;
-    size_t scratch_room;
-    uint64_t *met;
-    size_t met_mask;
+    sn_follower follower, follower_aside; /* the second is the other thread's */
 } sn_engine;
 
 /* ---- admit.c ---- */
@@ -164,6 +160,9 @@ void sn_admit_begin(sn_engine *e);
 /* Takes a canonical URL in, provided that scope and limits allow. */
 seen_status sn_admit(sn_engine *e, const sn_admit_page *page, const char *url, size_t len,
                      seen_hash hash, uint16_t depth, uint8_t hops, uint8_t kind);
+/* The same for one that was not met lately and is not too deep. */
+seen_status sn_admit_fresh(sn_engine *e, const sn_admit_page *page, const char *url, size_t len,
+                           seen_hash hash, uint16_t depth, uint8_t hops, uint8_t kind);
 /* Takes in where a page that scope and limits allow says that it is. */
 seen_status sn_admit_there(sn_engine *e, const sn_admit_page *page, const char *url, size_t len,
                            uint16_t depth, uint8_t hops, uint8_t kind);
@@ -177,8 +176,8 @@ seen_status sn_admit_again(sn_engine *e, const sn_admit_page *page, const char *
 /* An sn_frontier_replay. */
 seen_status sn_admit_replay(void *engine, const sn_frontier_record *records, size_t count,
                             bool unanswered, seen_answer *answers, seen_error *error);
-/* Resolves and makes canonical, without credentials, into e->scratch; 0: not a URL that we fetch.
- */
+/* Resolves and makes canonical, without credentials, into e->follower.text; 0: not a URL that
+ * we fetch. */
 size_t sn_admit_resolve(sn_engine *e, const char *href, size_t len, const char *base,
                         size_t base_len);
 
@@ -198,18 +197,20 @@ int64_t sn_dispatch_backoff(const sn_engine *e, uint32_t tries, const sn_transfe
 seen_status sn_dispatch_done(sn_engine *e, sn_place place);
 sn_job *sn_job_take(sn_engine *e);
 void sn_job_release(sn_engine *e, sn_job *job);
+/* Jobs that were taken. */
+size_t sn_job_active(const sn_engine *e);
+/* Gives back the transfer of a job. */
+void sn_job_end(sn_engine *e, const sn_job *job, sn_transfer *transfer);
 bool sn_job_set_url(sn_job *job, const char *url, size_t len);
 
 /* ---- page.c ---- */
 
 bool sn_page_body(sn_transfer *transfer, const char *bytes, size_t len);
+/* The last of it has come. */
+void sn_page_over(sn_transfer *transfer);
 void sn_page_reset(sn_job *job);
-/* An sn_aside_read. */
-void sn_page_read(void *job, const char *bytes, size_t len);
 /* A transfer is over. */
 seen_status sn_page_arrived(sn_engine *e, sn_transfer *transfer);
-/* Goes on with the pages that were read aside. */
-seen_status sn_page_collect(sn_engine *e);
 
 /* ---- results.c ---- */
 

@@ -271,7 +271,7 @@ static bool set_up(sn_fetch *f, CURL *easy, slot *s)
 
 static bool make_slots(sn_fetch *f)
 {
-    size_t n = (size_t)f->options.connections + f->options.spare;
+    size_t n = f->options.connections;
     f->transfers = calloc(n, sizeof *f->transfers);
     f->idle = calloc(n, sizeof(sn_transfer *));
     f->slots = calloc(n, sizeof *f->slots);
@@ -302,6 +302,8 @@ seen_status sn_fetch_create(const sn_fetch_options *options, sn_fetch **fetch, s
     if (f == NULL)
         return sn_crawl_fail_memory(error);
     f->options = *options;
+    if (f->options.at_once == 0 || f->options.at_once > SN_FETCH_EVENTS)
+        f->options.at_once = SN_FETCH_EVENTS;
     f->timer = -1;
     f->epoll = epoll_create1(EPOLL_CLOEXEC);
     f->multi = curl_multi_init();
@@ -351,7 +353,7 @@ void sn_fetch_destroy(sn_fetch *f)
 
 bool sn_fetch_room(const sn_fetch *f)
 {
-    return f->idle_count > 0 && f->active < f->options.connections;
+    return f->idle_count > 0;
 }
 
 size_t sn_fetch_active(const sn_fetch *f)
@@ -401,8 +403,8 @@ seen_status sn_fetch_watch(sn_fetch *f, int fd, seen_error *error)
 /* Waits, and gives libcurl what has come. */
 static seen_status take_events(sn_fetch *f, int64_t wait, bool *any, seen_error *error)
 {
-    struct epoll_event events[64];
-    int running, n = epoll_wait(f->epoll, events, 64, (int)wait);
+    struct epoll_event events[SN_FETCH_EVENTS];
+    int running, n = epoll_wait(f->epoll, events, (int)f->options.at_once, (int)wait);
     if (n < 0 && errno != EINTR)
         return sn_crawl_fail_errno(error, "wait for", "the network");
     *any = n > 0;
@@ -508,6 +510,8 @@ sn_transfer *sn_fetch_finished(sn_fetch *f)
             strncpy(t->address, address, sizeof t->address - 1);
         curl_multi_remove_handle(f->multi, easy);
         f->active--;
+        if (f->options.over != NULL)
+            f->options.over(t);
         return t;
     }
     return NULL;

@@ -18,6 +18,7 @@
 #define SN_FETCH_HEADERS_MAX (256u << 10)
 #define SN_FETCH_LOCATION_MAX 8192u
 #define SN_FETCH_TYPE_MAX 128u
+#define SN_FETCH_EVENTS 64
 
 typedef enum sn_fetch_error {
     SN_FETCH_OK = 0,
@@ -59,14 +60,15 @@ typedef bool sn_fetch_body(sn_transfer *transfer, const char *bytes, size_t len)
 
 typedef struct sn_fetch_options {
     unsigned connections; /* transfers at a time */
-    unsigned spare;       /* that are over and not released, beside them */
     uint64_t timeout_ms, connect_ms, low_speed, low_speed_ms;
     const char *agent;
     const char *ca_file; /* NULL: the system's */
     bool allow_private;
     bool keep_headers;
-    size_t keep; /* connections kept open, those under way included */
+    size_t keep;      /* connections kept open, those under way included */
+    unsigned at_once; /* events that are let happen at once, at most; 0: SN_FETCH_EVENTS */
     sn_fetch_body *body;
+    void (*over)(sn_transfer *transfer); /* the transfer is over; NULL: nothing is done then */
 } sn_fetch_options;
 
 typedef struct sn_fetch sn_fetch;
@@ -74,7 +76,7 @@ typedef struct sn_fetch sn_fetch;
 seen_status sn_fetch_create(const sn_fetch_options *options, sn_fetch **fetch, seen_error *error);
 void sn_fetch_destroy(sn_fetch *fetch);
 
-/* Is there room for another transfer? */
+/* Is there room for another transfer? One that is over takes room until it is released. */
 bool sn_fetch_room(const sn_fetch *fetch);
 size_t sn_fetch_active(const sn_fetch *fetch);
 

@@ -101,6 +101,7 @@ sn_hrefs_result sn_hrefs_add(sn_hrefs *h, const seen_hasher *hasher, const char 
     kept->len = (uint32_t)len;
     kept->nofollow = nofollow;
     kept->slot = (uint32_t)(slot - h->met);
+    kept->leads = false;
     h->len++;
     *slot = hash;
     return SN_HREFS_KEPT;

@@ -17,6 +17,10 @@ typedef struct sn_href {
     uint32_t at, len;
     uint32_t slot; /* in `met` */
     bool nofollow;
+    /* What became of it (follow.c): */
+    bool leads; /* to another page */
+    bool first; /* of those that lead there */
+    seen_hash hash;
 } sn_href;
 
 typedef struct sn_hrefs {

@@ -108,6 +108,11 @@ bool sn_known_lately(sn_known *k, seen_hash hash)
     return false;
 }
 
+void sn_known_expect(const sn_known *k, seen_hash hash)
+{
+    __builtin_prefetch(&k->lately[hash.hi % LATELY], 1);
+}
+
 void sn_known_forget_lately(sn_known *k)
 {
     memset(k->lately, 0, LATELY * sizeof *k->lately);

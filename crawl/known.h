@@ -31,6 +31,8 @@ seen_hash sn_known_hash(const sn_known *known, const char *url, size_t len);
 
 /* True where this hash was met lately; remembers it. */
 bool sn_known_lately(sn_known *known, seen_hash hash);
+/* Gets the memory that sn_known_lately will look at. */
+void sn_known_expect(const sn_known *known, seen_hash hash);
 /* Nothing was met lately: links that were left aside may be in scope from here on. */
 void sn_known_forget_lately(sn_known *known);
 

@@ -234,10 +234,7 @@ static seen_status make_parts(sn_engine *e)
                                                 .max_rules_bytes = 32u << 20,
                                                 .max_retries = 8192,
                                                 .free_rules = free_robots});
-    size_t reading = !sn_aside_pays()                  ? 0
-                     : o->connections < SN_READING_MAX ? (size_t)o->connections
-                                                       : SN_READING_MAX;
-    e->job_count = (size_t)o->connections + reading;
+    e->job_count = (size_t)o->connections;
     e->jobs = calloc(e->job_count, sizeof *e->jobs);
     e->idle_jobs = calloc(e->job_count, sizeof(sn_job *));
     if (o->max_host_pages > 0)
@@ -251,7 +248,6 @@ static seen_status make_parts(sn_engine *e)
         e->idle_jobs[e->idle_count++] = &e->jobs[i];
     }
     sn_fetch_options fetch = {.connections = (unsigned)o->connections,
-                              .spare = (unsigned)reading,
                               .timeout_ms = o->timeout_ms,
                               .connect_ms = o->connect_ms,
                               .low_speed = o->low_speed,
@@ -261,13 +257,19 @@ static seen_status make_parts(sn_engine *e)
                               .allow_private = o->allow_private,
                               .keep_headers = o->warc != NULL,
                               .keep = e->keep_open,
-                              .body = sn_page_body};
+                              .body = sn_page_body,
+                              .over = sn_page_over};
+    if (!sn_aside_pays())
+        return sn_fetch_create(&fetch, &e->fetch, e->error);
+    sn_fetch_options other = fetch;
+    other.connections -= other.connections / 4;
+    other.keep /= 2;
+    fetch.keep -= other.keep;
+    fetch.at_once = 1; /* the other thread must not wait long for more to do */
     seen_status status = sn_fetch_create(&fetch, &e->fetch, e->error);
-    if (status != SEEN_OK)
-        return status;
-    if (reading > 0)
-        e->aside = sn_aside_create(sn_page_read, e->job_count);
-    return e->aside == NULL ? SEEN_OK : sn_fetch_watch(e->fetch, sn_aside_fd(e->aside), e->error);
+    if (status == SEEN_OK)
+        status = sn_aside_create(&other, &e->aside, e->error);
+    return status == SEEN_OK ? sn_fetch_watch(e->fetch, sn_aside_fd(e->aside), e->error) : status;
 }
 
 /* ---- Start URLs ---- */
@@ -282,7 +284,7 @@ static seen_status not_a_url(sn_engine *e, const char *url)
     size_t n = bare ? sn_admit_resolve(e, whole, strlen(whole), NULL, 0) : 0;
     if (n > 0 && memchr(url, '.', strlen(url)) != NULL)
         return sn_crawl_fail(e->error, SEEN_ERR_ARGUMENT, "%s is not a URL: did you mean %.*s ?",
-                             url, (int)n, e->scratch);
+                             url, (int)n, e->follower.text);
     return sn_crawl_fail(
         e->error, SEEN_ERR_ARGUMENT,
         "%.200s is not a URL that can be crawled: http://HOST/ or https://HOST/ is", url);
@@ -317,11 +319,12 @@ static seen_status admit_starts(sn_engine *e)
         if (has_credentials(url))
             return sn_crawl_fail(e->error, SEEN_ERR_ARGUMENT,
                                  "pages are fetched without a name or password: write %.*s",
-                                 n < 400 ? (int)n : 400, e->scratch);
-        if (!add_start(e, e->scratch, n))
+                                 n < 400 ? (int)n : 400, e->follower.text);
+        if (!add_start(e, e->follower.text, n))
             return sn_crawl_fail_memory(e->error);
-        seen_status status = sn_admit(e, NULL, e->scratch, n,
-                                      sn_known_hash(e->known, e->scratch, n), 0, 0, SN_KIND_PAGE);
+        seen_status status =
+            sn_admit(e, NULL, e->follower.text, n, sn_known_hash(e->known, e->follower.text, n), 0,
+                     0, SN_KIND_PAGE);
         if (status != SEEN_OK)
             return status;
     }
@@ -427,7 +430,7 @@ seen_status sn_crawl_open(sn_engine *e)
     bool there = false;
     e->level = e->options->max_depth == UINT64_MAX ? UINT16_MAX : 0;
     seen_status status = check_options(e);
-    size_t temporary = e->options->warc == NULL ? 0 : e->options->connections + SN_READING_MAX;
+    size_t temporary = e->options->warc == NULL ? 0 : e->options->connections;
     if (status == SEEN_OK)
         status = sn_files_allow(e->options->connections, temporary, &e->keep_open, e->error);
     if (status == SEEN_OK)
@@ -484,8 +487,8 @@ void sn_crawl_close(sn_engine *e)
     free(e->idle_jobs);
     free(e->arena);
     free(e->held_url);
-    free(e->scratch);
-    free(e->met);
+    sn_follower_free(&e->follower);
+    sn_follower_free(&e->follower_aside);
     free(e->seeds);
     free(e);
 }

@@ -246,7 +246,7 @@ seen_status sn_pace_host(sn_pace *p, const char *origin, size_t len, sn_host **o
 void sn_pace_update(sn_pace *p, sn_host *host)
 {
     bool work = host->queue.count > 0 || host->retries != NULL;
-    bool live = work || host->active > 0 || host->reading > 0;
+    bool live = work || host->active > 0;
     if (live != host->live) {
         host->live = live;
         p->live += live ? 1 : (size_t)-1;
@@ -348,21 +348,6 @@ void sn_pace_end(sn_pace *p, sn_host *host)
 {
     assert(host->active > 0);
     host->active--;
-    sn_pace_update(p, host);
-}
-
-void sn_pace_arrive(sn_pace *p, sn_host *host)
-{
-    assert(host->active > 0);
-    host->active--;
-    host->reading++;
-    sn_pace_update(p, host);
-}
-
-void sn_pace_read(sn_pace *p, sn_host *host)
-{
-    assert(host->reading > 0);
-    host->reading--;
     sn_pace_update(p, host);
 }
 

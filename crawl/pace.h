@@ -38,7 +38,6 @@ typedef struct sn_host {
     sn_queue queue;
     sn_retry *retries; /* by time */
     uint32_t active;   /* transfers under way */
-    uint32_t reading;  /* pages that have arrived and are not finished with */
     uint32_t failures; /* connections in a row that could not be made */
     int64_t next;      /* not before */
     uint64_t delay;    /* between two requests */
@@ -55,7 +54,7 @@ typedef struct sn_host {
     size_t heap_at; /* SIZE_MAX: not in the heap */
     int64_t heap_key;
     uint64_t turn;
-    bool live; /* has work, transfers or pages being read */
+    bool live; /* has work or transfers */
     struct sn_host *older, *newer;
 } sn_host;
 
@@ -100,9 +99,6 @@ int64_t sn_pace_wait(const sn_pace *pace, int64_t now);
 /* A transfer begins; it ends. */
 void sn_pace_begin(sn_pace *pace, sn_host *host);
 void sn_pace_end(sn_pace *pace, sn_host *host);
-/* Its page is still read, which needs no connection, only the host in memory; it has been read. */
-void sn_pace_arrive(sn_pace *pace, sn_host *host);
-void sn_pace_read(sn_pace *pace, sn_host *host);
 /* Leaves the host alone until then. */
 void sn_pace_hold(sn_pace *pace, sn_host *host, int64_t until);
 /* Something about the host changed: puts it where it belongs. */

@@ -1,4 +1,5 @@
 /* crawl/page.c: what arrives, and what an answer means. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -12,9 +13,9 @@
 void sn_page_reset(sn_job *job)
 {
     job->begun = job->html = job->has_base = job->inflating = false;
-    job->urls = job->dropped = 0;
+    job->urls = job->found = job->dropped = 0;
     job->unread = false;
-    job->transfer = NULL;
+    job->lost = 0;
     sn_hrefs_reset(&job->hrefs);
     job->inflated = 0;
     sn_spool_reset(&job->body);
@@ -68,7 +69,7 @@ static void on_sitemap(void *user, sn_sitemap_kind kind, const char *url, size_t
     job->urls++;
     if (n > 0)
         e->failed =
-            sn_admit(e, &page, e->scratch, n, sn_known_hash(e->known, e->scratch, n),
+            sn_admit(e, &page, e->follower.text, n, sn_known_hash(e->known, e->follower.text, n),
                      index ? job->depth : (uint16_t)(job->depth + 1),
                      index ? (uint8_t)(job->hops + 1) : 0, index ? SN_KIND_SITEMAP : SN_KIND_PAGE);
 }
@@ -142,13 +143,8 @@ static bool begin_body(sn_job *job, const sn_transfer *t, const char *bytes, siz
     return job->links != NULL;
 }
 
-void sn_page_read(void *user, const char *bytes, size_t len)
-{
-    sn_job *job = user;
-    if (!sn_links_feed(job->links, bytes, len))
-        job->unread = true;
-}
-
+/* On the thread of the transfer: only of a sitemap, which is fetched by the first thread, does more
+ * than the job change. */
 bool sn_page_body(sn_transfer *t, const char *bytes, size_t len)
 {
     sn_job *job = t->user;
@@ -157,14 +153,12 @@ bool sn_page_body(sn_transfer *t, const char *bytes, size_t len)
         return false;
     if (job->kind == SN_JOB_ROBOTS || e->warc != NULL)
         if (!sn_spool_put(&job->body, bytes, len)) {
-            e->failed = sn_crawl_fail_in(e->error, -1, "keep a page in", "a temporary file");
+            job->lost = errno;
             return false;
         }
     if (job->kind == SN_JOB_PAGE && job->html) {
-        if (e->aside != NULL)
-            sn_aside_put(e->aside, job, bytes, len);
-        else
-            sn_page_read(job, bytes, len);
+        if (!sn_links_feed(job->links, bytes, len))
+            job->unread = true;
         return true;
     }
     if (job->kind == SN_JOB_SITEMAP && t->status / 100 == 2) {
@@ -178,90 +172,16 @@ bool sn_page_body(sn_transfer *t, const char *bytes, size_t len)
     return true;
 }
 
+void sn_page_over(sn_transfer *t)
+{
+    sn_job *job = t->user;
+    sn_engine *e = job->engine;
+    if (job->kind == SN_JOB_PAGE && job->html && t->error == SN_FETCH_OK &&
+        !sn_follow_read(job, job->aside ? &e->follower_aside : &e->follower))
+        job->lost = ENOMEM;
+}
+
 /* ---- When it is there ---- */
-
-/* Empties the table of what was met on this page, with room for so many. */
-static bool clear_met(sn_engine *e, size_t count)
-{
-    size_t slots = 256;
-    while (slots < count * 2)
-        slots *= 2;
-    if (slots > e->met_mask + 1 || e->met == NULL) {
-        free(e->met);
-        e->met = malloc(slots * sizeof *e->met);
-        if (e->met == NULL) {
-            e->met_mask = 0;
-            return false;
-        }
-    }
-    e->met_mask = slots - 1;
-    memset(e->met, 0, slots * sizeof *e->met);
-    return true;
-}
-
-static bool met_before(sn_engine *e, uint64_t hash)
-{
-    hash |= 1; /* 0 is an empty slot */
-    size_t at = (size_t)(hash >> 8) & e->met_mask;
-    for (; e->met[at] != 0; at = (at + 1) & e->met_mask)
-        if (e->met[at] == hash)
-            return true;
-    e->met[at] = hash;
-    return false;
-}
-
-/* What the links are relative to: the page's URL, or what its <base> says. */
-static seen_status find_base(sn_engine *e, sn_job *job, char **base, size_t *len)
-{
-    *base = NULL;
-    if (!job->has_base)
-        return SEEN_OK;
-    size_t n =
-        sn_admit_resolve(e, job->hrefs.bytes + job->base_at, job->base_len, job->url, job->url_len);
-    if (n == 0)
-        return SEEN_OK;
-    *base = malloc(n);
-    if (*base == NULL)
-        return sn_crawl_fail_memory(e->error);
-    memcpy(*base, e->scratch, n);
-    *len = n;
-    return SEEN_OK;
-}
-
-static seen_status follow(sn_engine *e, sn_job *job, uint64_t *links)
-{
-    const sn_links_page *about = sn_links_end(job->links);
-    bool nofollow = about->nofollow && !e->options->follow_nofollow;
-    sn_admit_page page = {job->url, job->url_len};
-    uint16_t depth = job->depth == UINT16_MAX ? UINT16_MAX : (uint16_t)(job->depth + 1);
-    char *own_base;
-    size_t base_len = job->url_len;
-    seen_status status = find_base(e, job, &own_base, &base_len);
-    if (status == SEEN_OK && !clear_met(e, job->hrefs.len))
-        status = sn_crawl_fail_memory(e->error);
-    const char *base = own_base != NULL ? own_base : job->url;
-    sn_admit_begin(e);
-    for (size_t i = 0; status == SEEN_OK && i < job->hrefs.len; i++) {
-        const sn_href *href = &job->hrefs.list[i];
-        size_t n = sn_admit_resolve(e, job->hrefs.bytes + href->at, href->len, base, base_len);
-        if (n == 0)
-            continue;
-        seen_hash hash = sn_known_hash(e->known, e->scratch, n);
-        /* An empty link, or only a fragment, is the page itself. */
-        if (n == job->url_len && memcmp(e->scratch, job->url, n) == 0)
-            continue;
-        if (!met_before(e, hash.lo)) {
-            ++*links;
-            if (e->out[SN_OUT_EDGES] != NULL)
-                sn_results_edge(e, job->url, job->url_len, e->scratch, n);
-        }
-        if (nofollow || (href->nofollow && !e->options->follow_nofollow))
-            continue;
-        status = sn_admit(e, &page, e->scratch, n, hash, depth, 0, SN_KIND_PAGE);
-    }
-    free(own_base);
-    return status;
-}
 
 /* By --drop-www, --drop-slash and the like the page redirects to itself. */
 static bool is_itself(sn_engine *e, const sn_job *job, const sn_transfer *t)
@@ -269,9 +189,9 @@ static bool is_itself(sn_engine *e, const sn_job *job, const sn_transfer *t)
     if (e->url_options.flags == 0 && e->url_options.drop_count == 0)
         return false;
     size_t n = sn_admit_resolve(e, t->location, t->location_len, job->url, job->url_len);
-    seen_hash to = sn_known_hash(e->known, e->scratch, n);
+    seen_hash to = sn_known_hash(e->known, e->follower.text, n);
     n = sn_admit_resolve(e, job->url, job->url_len, NULL, 0);
-    seen_hash from = sn_known_hash(e->known, e->scratch, n);
+    seen_hash from = sn_known_hash(e->known, e->follower.text, n);
     return from.lo == to.lo && from.hi == to.hi;
 }
 
@@ -283,8 +203,8 @@ static seen_status insisted(sn_engine *e, sn_job *job, const sn_transfer *t)
     if (n == 0 || n > e->options->max_url)
         return SEEN_OK;
     if (e->out[SN_OUT_EDGES] != NULL)
-        sn_results_edge(e, job->url, job->url_len, e->scratch, n);
-    return sn_admit_there(e, &page, e->scratch, n, job->depth, (uint8_t)(job->hops + 1),
+        sn_results_edge(e, job->url, job->url_len, e->follower.text, n);
+    return sn_admit_there(e, &page, e->follower.text, n, job->depth, (uint8_t)(job->hops + 1),
                           job->kind == SN_JOB_SITEMAP ? SN_KIND_SITEMAP : SN_KIND_PAGE);
 }
 
@@ -303,16 +223,16 @@ static seen_status redirected(sn_engine *e, sn_job *job, const sn_transfer *t)
     if (itself)
         return insisted(e, job, t);
     if (e->out[SN_OUT_EDGES] != NULL)
-        sn_results_edge(e, job->url, job->url_len, e->scratch, n);
+        sn_results_edge(e, job->url, job->url_len, e->follower.text, n);
     /* Where a start URL leads to is where the user wanted to go. */
     if (job->depth == 0 && job->kind == SN_JOB_PAGE) {
-        seen_status status = sn_crawl_add_seed(e, e->scratch, n);
+        seen_status status = sn_crawl_add_seed(e, e->follower.text, n);
         if (status != SEEN_OK)
             return status;
     }
     sn_admit_begin(e);
-    return sn_admit(e, &page, e->scratch, n, sn_known_hash(e->known, e->scratch, n), job->depth,
-                    (uint8_t)(job->hops + 1),
+    return sn_admit(e, &page, e->follower.text, n, sn_known_hash(e->known, e->follower.text, n),
+                    job->depth, (uint8_t)(job->hops + 1),
                     job->kind == SN_JOB_SITEMAP ? SN_KIND_SITEMAP : SN_KIND_PAGE);
 }
 
@@ -387,16 +307,24 @@ static seen_status answered(sn_engine *e, sn_job *job, const sn_transfer *t)
     } else if (t->status >= 300 && t->status < 400 && t->location != NULL) {
         status = redirected(e, job, t);
     } else if (job->kind == SN_JOB_PAGE && job->html) {
-        status = follow(e, job, &links);
+        links = job->found;
+        status = sn_follow_admit(e, job);
     }
     e->counts.links += links;
     return status != SEEN_OK ? status : sn_results_page(e, job, t, NULL, links);
 }
 
-static seen_status finish(sn_engine *e, sn_job *job, sn_transfer *t)
+seen_status sn_page_arrived(sn_engine *e, sn_transfer *t)
 {
     seen_status status = SEEN_OK;
+    sn_job *job = t->user;
     sn_host *host = job->host;
+    if (job->lost == ENOMEM)
+        return sn_crawl_fail_memory(e->error);
+    if (job->lost != 0) {
+        errno = job->lost;
+        return sn_crawl_fail_in(e->error, -1, "keep a page in", "a temporary file");
+    }
     e->counts.dropped += job->dropped;
     t->truncated = t->truncated || job->unread || job->inflating;
     if (t->error == SN_FETCH_PRIVATE)
@@ -419,34 +347,8 @@ static seen_status finish(sn_engine *e, sn_job *job, sn_transfer *t)
         if (status == SEEN_OK)
             status = sn_dispatch_done(e, job->place);
     }
-    if (job->transfer == NULL)
-        sn_pace_end(e->pace, host);
-    else
-        sn_pace_read(e->pace, host);
-    sn_fetch_release(e->fetch, t);
+    sn_pace_end(e->pace, host);
+    sn_job_end(e, job, t);
     sn_job_release(e, job);
-    return status;
-}
-
-seen_status sn_page_arrived(sn_engine *e, sn_transfer *t)
-{
-    sn_job *job = t->user;
-    if (e->aside == NULL || job->kind != SN_JOB_PAGE || !job->html)
-        return finish(e, job, t);
-    job->transfer = t;
-    e->reading++;
-    sn_pace_arrive(e->pace, job->host);
-    sn_aside_end(e->aside, job);
-    return SEEN_OK;
-}
-
-seen_status sn_page_collect(sn_engine *e)
-{
-    seen_status status = SEEN_OK;
-    for (sn_job *job;
-         status == SEEN_OK && e->reading > 0 && (job = sn_aside_take(e->aside)) != NULL;) {
-        e->reading--;
-        status = finish(e, job, job->transfer);
-    }
     return status;
 }

@@ -1,8 +1,10 @@
-/* A second thread reads what it is given, in order, and says when it is done. */
+/* A second thread fetches what it is given and hands it back, each once. */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
-#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,44 +15,71 @@
 #include <cmocka.h>
 
 #include "crawl/aside.h"
+#include "tests/sites/listener.h"
 
-enum { PAGES = 8 };
+enum { ROOM = 4 };
 
-/* What came of a page: how much, and a checksum that depends on the order. */
+static int listener, port, held = -1;
+
+/* "/7" is answered by seven bytes, "/held" never. */
+static void *serve(void *unused)
+{
+    for (int fd; (fd = accept(listener, NULL, NULL)) >= 0;) {
+        char request[4096], answer[256] = {0};
+        ssize_t n = read(fd, request, sizeof request - 1);
+        request[n > 0 ? n : 0] = '\0';
+        if (strstr(request, "GET /held ") != NULL) {
+            held = fd;
+            continue;
+        }
+        int len = atoi(request + sizeof "GET /" - 1);
+        int head =
+            snprintf(answer, sizeof answer, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n", len);
+        memset(answer + head, 'x', (size_t)len);
+        if (write(fd, answer, (size_t)(head + len)) < 0)
+            perror("write");
+        close(fd);
+    }
+    return unused;
+}
+
+/* What the second thread sees of a page. */
 typedef struct page {
-    uint64_t bytes, sum;
+    char url[64];
+    size_t bytes;
+    bool over, elsewhere;
 } page;
 
-static void read_page(void *user, const char *bytes, size_t len)
+static pthread_t first;
+
+static bool keep(sn_transfer *transfer, const char *bytes, size_t len)
 {
-    page *p = user;
+    page *p = transfer->user;
     p->bytes += len;
-    for (size_t i = 0; i < len; i++)
-        p->sum = p->sum * 31 + (unsigned char)bytes[i];
+    return bytes[0] == 'x';
 }
 
-static void read_slowly(void *user, const char *bytes, size_t len)
+static void over(sn_transfer *transfer)
 {
-    usleep(100);
-    read_page(user, bytes, len);
+    page *p = transfer->user;
+    p->over = true;
+    p->elsewhere = !pthread_equal(pthread_self(), first);
 }
 
-static sn_aside *create(sn_aside_read *read)
+static sn_aside *create(void)
 {
-    sn_aside *aside = sn_aside_create(read, PAGES);
-    assert_non_null(aside);
+    sn_aside *aside = NULL;
+    seen_error error;
+    sn_fetch_options options = {.connections = ROOM,
+                                .timeout_ms = 30000,
+                                .connect_ms = 10000,
+                                .agent = "seen-test",
+                                .allow_private = true,
+                                .body = keep,
+                                .over = over};
+    first = pthread_self();
+    assert_int_equal(sn_aside_create(&options, &aside, &error), SEEN_OK);
     return aside;
-}
-
-static void *wait_for_page(sn_aside *aside, int epoll)
-{
-    for (void *user;;) {
-        if ((user = sn_aside_take(aside)) != NULL)
-            return user;
-        struct epoll_event event;
-        if (!sn_aside_ready(aside))
-            assert_int_equal(epoll_wait(epoll, &event, 1, 30000), 1);
-    }
 }
 
 static int watch(const sn_aside *aside)
@@ -62,76 +91,95 @@ static int watch(const sn_aside *aside)
     return epoll;
 }
 
-/* Pieces of all sizes, of several pages in turns, many times the buffer. */
-static void reads_all_in_order(void **state)
+static void begin(sn_aside *aside, page *p, int len)
 {
-    (void)state;
-    sn_aside *aside = create(read_page);
-    int epoll = watch(aside);
-    page read[PAGES] = {{0}}, put[PAGES] = {{0}};
-    static char bytes[200000];
-    uint32_t random = 1;
-    for (size_t i = 0; i < sizeof bytes; i++)
-        bytes[i] = (char)((random = random * 1664525 + 1013904223) >> 24);
-    for (int i = 0; i < 4000; i++) {
-        random = random * 1664525 + 1013904223;
-        size_t len = i % 100 == 0 ? sizeof bytes : (random >> 8) % 20000;
-        int which = (int)((random >> 4) % PAGES);
-        sn_aside_put(aside, &read[which], bytes, len);
-        read_page(&put[which], bytes, len);
-        if (i % 50 != 0)
-            continue;
-        sn_aside_end(aside, &read[which]);
-        assert_ptr_equal(wait_for_page(aside, epoll), &read[which]);
-        assert_memory_equal(&read[which], &put[which], sizeof put[which]);
+    *p = (page){.bytes = 0};
+    snprintf(p->url, sizeof p->url, "http://127.0.0.1:%d/%d", port, len);
+    sn_aside_start(aside, p->url, 100, p);
+}
+
+static sn_transfer *wait_for_one(sn_aside *aside, int epoll)
+{
+    for (;;) {
+        sn_transfer *transfer;
+        seen_error error;
+        struct epoll_event event;
+        assert_int_equal(sn_aside_take(aside, &transfer, &error), SEEN_OK);
+        if (transfer != NULL)
+            return transfer;
+        if (!sn_aside_ready(aside))
+            assert_int_equal(epoll_wait(epoll, &event, 1, 30000), 1);
     }
-    /* Small ones, so that the end of the buffer is met in several ways. */
-    static const size_t small[] = {1, 16, 17, 32, 33, 48};
-    for (size_t s = 0; s < sizeof small / sizeof small[0]; s++)
-        for (size_t i = 0; i < SN_ASIDE_BYTES / (small[s] + 16) + 1; i++) {
-            sn_aside_put(aside, &read[0], bytes + i % 100, small[s]);
-            read_page(&put[0], bytes + i % 100, small[s]);
-        }
-    for (int i = 0; i < PAGES; i++)
-        sn_aside_end(aside, &read[i]);
-    for (int i = 0; i < PAGES; i++)
-        assert_ptr_equal(wait_for_page(aside, epoll), &read[i]);
-    assert_null(sn_aside_take(aside));
-    assert_memory_equal(read, put, sizeof put);
+}
+
+/* As many at a time as there is room for; each comes back once, with what was read there. */
+static void fetches_each_once(void **state)
+{
+    enum { PAGES = 300 };
+    static page pages[PAGES];
+    (void)state;
+    sn_aside *aside = create();
+    int epoll = watch(aside), begun = 0, taken[PAGES] = {0};
+    for (int done = 0; done < PAGES; done++) {
+        for (; begun < PAGES && sn_aside_room(aside); begun++)
+            begin(aside, &pages[begun], begun % 90);
+        assert_int_equal(sn_aside_active(aside), begun - done);
+        sn_transfer *t = wait_for_one(aside, epoll);
+        page *p = t->user;
+        assert_int_equal(taken[p - pages]++, 0);
+        assert_int_equal(t->error, SN_FETCH_OK);
+        assert_int_equal(t->status, 200);
+        assert_int_equal(t->bytes, (p - pages) % 90);
+        assert_int_equal(p->bytes, t->bytes);
+        assert_true(p->over && p->elsewhere);
+        sn_aside_release(aside, t);
+    }
+    assert_int_equal(sn_aside_active(aside), 0);
+    assert_false(sn_aside_ready(aside));
     close(epoll);
     sn_aside_destroy(aside);
 }
 
-/* A page without bytes ends, too, and the descriptor tells each time. */
-static void tells_every_time(void **state)
+/* One at a time, so that each of the two sleeps before the other has something for it. */
+static void wakes_every_time(void **state)
 {
     (void)state;
-    sn_aside *aside = create(read_page);
+    sn_aside *aside = create();
     int epoll = watch(aside);
-    page p = {0};
-    for (int i = 0; i < 2000; i++) {
-        sn_aside_end(aside, &p);
-        assert_ptr_equal(wait_for_page(aside, epoll), &p);
+    page p;
+    for (int i = 0; i < 200; i++) {
         assert_false(sn_aside_ready(aside));
+        if (i % 10 == 0)
+            usleep(2000);
+        begin(aside, &p, 10);
+        sn_transfer *t = wait_for_one(aside, epoll);
+        assert_int_equal(t->bytes, 10);
+        sn_aside_release(aside, t);
     }
-    assert_int_equal(p.bytes, 0);
     close(epoll);
     sn_aside_destroy(aside);
 }
 
-/* Whoever puts waits for a reader that is slower; what is unread is dropped at the end. */
-static void waits_and_drops(void **state)
+/* What is over and not released takes room; what never ends is dropped. */
+static void drops_what_is_under_way(void **state)
 {
     (void)state;
-    sn_aside *aside = create(read_slowly);
-    page p = {0};
-    static char bytes[64 << 10];
-    for (int i = 0; i < 100; i++)
-        sn_aside_put(aside, &p, bytes, sizeof bytes);
+    sn_aside *aside = create();
+    int epoll = watch(aside);
+    page kept, endless;
+    begin(aside, &kept, 5);
+    sn_transfer *t = wait_for_one(aside, epoll);
+    assert_int_equal(sn_aside_active(aside), 1);
+    endless = (page){.bytes = 0};
+    snprintf(endless.url, sizeof endless.url, "http://127.0.0.1:%d/held", port);
+    sn_aside_start(aside, endless.url, 100, &endless);
+    usleep(20000);
+    assert_false(sn_aside_ready(aside));
+    assert_int_equal(sn_aside_active(aside), 2);
+    assert_int_equal(t->bytes, 5);
+    close(epoll);
     sn_aside_destroy(aside);
-    assert_true(p.bytes <= 100 * sizeof bytes);
-    assert_true(p.bytes >= 100 * sizeof bytes - SN_ASIDE_BYTES);
-    assert_int_equal(p.bytes % sizeof bytes, 0);
+    assert_false(endless.over);
 }
 
 static void needs_two_processors(void **state)
@@ -152,11 +200,21 @@ static void needs_two_processors(void **state)
 
 int main(void)
 {
+    pthread_t thread;
+    listener = test_listen(&port);
+    if (listener < 0 || pthread_create(&thread, NULL, serve, NULL) != 0)
+        return 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_all_in_order),
-        cmocka_unit_test(tells_every_time),
-        cmocka_unit_test(waits_and_drops),
+        cmocka_unit_test(fetches_each_once),
+        cmocka_unit_test(wakes_every_time),
+        cmocka_unit_test(drops_what_is_under_way),
         cmocka_unit_test(needs_two_processors),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    shutdown(listener, SHUT_RDWR);
+    pthread_join(thread, NULL);
+    close(listener);
+    if (held >= 0)
+        close(held);
+    return failed;
 }

@@ -180,36 +180,6 @@ static void forgets_only_idle_hosts(void **state)
     end(pace);
 }
 
-/* While a page is read its host has its connection back, and is not forgotten. */
-static void keeps_a_host_that_is_read(void **state)
-{
-    sn_pace *pace = make(0, 1);
-    (void)state;
-    sn_host *a = host(pace, "http://a");
-    push(pace, a, 1);
-    push(pace, a, 2);
-    assert_ptr_equal(sn_pace_take(pace, 0), a);
-    assert_int_equal(pop(pace, a, 0), 1);
-    sn_pace_begin(pace, a);
-    assert_null(sn_pace_take(pace, 0)); /* one at a time */
-    sn_pace_arrive(pace, a);
-    assert_ptr_equal(sn_pace_take(pace, 0), a);
-    assert_int_equal(pop(pace, a, 0), 2);
-    sn_pace_begin(pace, a);
-    sn_pace_end(pace, a);
-    assert_int_equal(sn_pace_live(pace), 1);
-    for (const char *name = "bcdefghijkl"; *name != '\0'; name++) {
-        char origin[] = "http://x";
-        origin[7] = *name;
-        assert_non_null(host(pace, origin));
-    }
-    assert_ptr_equal(host(pace, "http://a"), a);
-    assert_int_equal(a->reading, 1);
-    sn_pace_read(pace, a);
-    assert_int_equal(sn_pace_live(pace), 0);
-    end(pace);
-}
-
 static void tries_again_in_time(void **state)
 {
     sn_pace *pace = make(0, 1);
@@ -280,7 +250,6 @@ int main(void)
         cmocka_unit_test(takes_turns),
         cmocka_unit_test(limits_hosts),
         cmocka_unit_test(forgets_only_idle_hosts),
-        cmocka_unit_test(keeps_a_host_that_is_read),
         cmocka_unit_test(tries_again_in_time),
         cmocka_unit_test(drains),
         cmocka_unit_test(forgets_rules_that_take_too_much),

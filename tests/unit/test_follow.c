@@ -1,0 +1,172 @@
+/* The links of a page: where they lead, which are the same, and what is taken in of them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "crawl/engine.h"
+
+typedef struct rig {
+    sn_engine *engine;
+    sn_crawl_options options;
+    sn_crawl_result result;
+    seen_error error;
+    sn_job job;
+    char url[64];
+} rig;
+
+static void nothing(void *user, const sn_link *link)
+{
+    (void)user;
+    (void)link;
+}
+
+static void make(rig *r, const char *url)
+{
+    *r = (rig){0};
+    sn_crawl_defaults(&r->options);
+    sn_engine *e = calloc(1, sizeof *e);
+    assert_non_null(e);
+    r->engine = e;
+    e->options = &r->options;
+    e->result = &r->result;
+    e->error = &r->error;
+    e->url_options.size = sizeof e->url_options;
+    sn_known_options known = {.folder = -1, .error_rate = 1e-6, .capacity = 1000, .fresh = true};
+    assert_int_equal(sn_known_open(&known, &e->known, &r->error), SEEN_OK);
+    char message[100];
+    e->scope = sn_scope_create(&(sn_scope_options){.kind = SN_SCOPE_ALL}, message, sizeof message);
+    assert_non_null(e->scope);
+    strcpy(r->url, url);
+    r->job = (sn_job){.engine = e, .url = r->url, .url_len = strlen(url)};
+    r->job.links = sn_links_create(&(sn_links_options){.sink = nothing});
+    assert_non_null(r->job.links);
+}
+
+static void destroy(rig *r)
+{
+    sn_known_close(r->engine->known);
+    sn_scope_destroy(r->engine->scope);
+    sn_follower_free(&r->engine->follower);
+    sn_hrefs_free(&r->job.hrefs);
+    sn_links_destroy(r->job.links);
+    free(r->engine->arena);
+    free(r->engine);
+}
+
+static void add(rig *r, const char *href, bool nofollow)
+{
+    assert_int_equal(
+        sn_hrefs_add(&r->job.hrefs, &r->engine->hasher, href, strlen(href), nofollow, 100),
+        SN_HREFS_KEPT);
+}
+
+static void set_base(rig *r, const char *base)
+{
+    r->job.has_base = true;
+    r->job.base_len = (uint32_t)strlen(base);
+    assert_true(sn_hrefs_put(&r->job.hrefs, base, r->job.base_len, &r->job.base_at));
+}
+
+static void follow(rig *r)
+{
+    assert_true(sn_follow_read(&r->job, &r->engine->follower));
+    assert_int_equal(sn_follow_admit(r->engine, &r->job), SEEN_OK);
+}
+
+static void expect(const rig *r, size_t at, const char *url)
+{
+    const sn_candidate *c = &r->engine->candidates[at];
+    assert_true(at < r->engine->candidate_count);
+    assert_int_equal(c->len, strlen(url));
+    assert_memory_equal(r->engine->arena + c->at, url, c->len);
+    seen_hash hash = sn_known_hash(r->engine->known, url, c->len);
+    assert_memory_equal(&c->hash, &hash, sizeof hash);
+    assert_int_equal(c->depth, r->job.depth + 1);
+}
+
+static void takes_in_each_once(void **state)
+{
+    static const char *const hrefs[] = {"b.html",
+                                        "./b.html",
+                                        "../d/",
+                                        "",
+                                        "http://user:pw@c.example/",
+                                        "mailto:x",
+                                        "http://a.example/x/page"};
+    rig r;
+    (void)state;
+    make(&r, "http://a.example/x/page");
+    for (size_t i = 0; i < sizeof hrefs / sizeof hrefs[0]; i++)
+        add(&r, hrefs[i], false);
+    follow(&r);
+    assert_int_equal(r.job.found, 3);
+    assert_int_equal(r.engine->candidate_count, 3);
+    expect(&r, 0, "http://a.example/x/b.html");
+    expect(&r, 1, "http://a.example/d/");
+    expect(&r, 2, "http://c.example/");
+    /* The next page has them, too. */
+    r.job.found = 0;
+    follow(&r);
+    assert_int_equal(r.job.found, 3);
+    assert_int_equal(r.engine->candidate_count, 3);
+    destroy(&r);
+}
+
+static void obeys_nofollow_and_depth(void **state)
+{
+    rig r;
+    (void)state;
+    make(&r, "http://a.example/");
+    add(&r, "b", true);
+    add(&r, "./b", false);
+    add(&r, "c", true);
+    follow(&r);
+    assert_int_equal(r.job.found, 2);
+    assert_int_equal(r.engine->candidate_count, 1);
+    expect(&r, 0, "http://a.example/b");
+    r.options.follow_nofollow = true;
+    r.options.max_depth = 0;
+    follow(&r);
+    assert_int_equal(r.engine->candidate_count, 1);
+    /* What was too deep was not taken for known. */
+    r.options.max_depth = 1;
+    follow(&r);
+    assert_int_equal(r.engine->candidate_count, 2);
+    expect(&r, 1, "http://a.example/c");
+    destroy(&r);
+}
+
+/* With a <base> even an empty link leads away; one that is no URL counts as none. */
+static void heeds_the_base(void **state)
+{
+    rig r;
+    (void)state;
+    make(&r, "http://a.example/x/");
+    set_base(&r, "/y/z");
+    add(&r, "b", false);
+    add(&r, "", false);
+    follow(&r);
+    expect(&r, 0, "http://a.example/y/b");
+    expect(&r, 1, "http://a.example/y/z");
+    sn_hrefs_reset(&r.job.hrefs);
+    set_base(&r, "http://[");
+    add(&r, "b", false);
+    follow(&r);
+    assert_int_equal(r.engine->candidate_count, 3);
+    expect(&r, 2, "http://a.example/x/b");
+    destroy(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(takes_in_each_once),
+        cmocka_unit_test(obeys_nofollow_and_depth),
+        cmocka_unit_test(heeds_the_base),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
