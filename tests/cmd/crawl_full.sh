@@ -14,9 +14,9 @@ limited() (
 )
 troubles=0
 for kilobytes in 0 1 4 16 40 64 100 150 200 300 400 500 600 800 1000 1300 1600 2000; do
-    # By a pipe: the limit is on all files.
+    # By a pipe: the limit is on all files. At the usual rate the filter itself loses a page in one run of 200.
     limited $kilobytes "$SEEN" crawl -q "$URL" --allow-private --delay 0 --per-host 16 --retries 0 -n 100 \
-        --state state --urls urls.txt -o pages.jsonl 2>&1 | cat > err && status=${PIPESTATUS[0]}
+        --error-rate 1e-9 --state state --urls urls.txt -o pages.jsonl 2>&1 | cat > err && status=${PIPESTATUS[0]}
     case $status in
     0) [ ! -s err ] || fail "words without trouble: $(cat err)" ;;
     2)
