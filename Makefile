@@ -2,7 +2,7 @@
 #
 #   make            build the command (build/seen), both libraries and the benchmarks
 #   make demo       the main jobs on a sample, with something to look at
-#   make test       every test: release, sanitizers, analysis (ten minutes on two cores)
+#   make test       every test: release, sanitizers, analysis (a quarter of an hour on two cores)
 #   make check      the quick part: release build and its tests
 #   make install    PREFIX=/usr/local by default; DESTDIR is honoured; make uninstall takes it back
 #
