@@ -26,7 +26,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 LONG = redis_(cluster|winners|channel)|crawl_(sites|kill|hosts|tls)|plan_html|options|common_(memory|scale)|common$$|uniq_filter|trust\.(stats|kill|fault|power)
 # Programs of tests/unit and commands that start threads of ours: where there is one thread there is no race to find.
 THREADED_UNIT = threads pipeline uniq uniq_lanes table output input reader fetch request state aside redis_pool
-THREADED_CMD = uniq_threads add common_inputs
+THREADED_CMD = uniq_threads add common_inputs crawl crawl_moves
 space := $() $()
 either = $(subst $(space),|,$(strip $(1)))
 # Many tests wait for a disk, a server or a clock: more of them than processors run at once. A make that a test
