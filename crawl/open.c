@@ -259,7 +259,8 @@ static seen_status make_parts(sn_engine *e)
                               .keep = e->keep_open,
                               .body = sn_page_body,
                               .over = sn_page_over};
-    if (!sn_aside_pays())
+    /* Each thread keeps connections of its own: both together need room for twice as many. */
+    if (!sn_aside_pays() || e->keep_open < 2 * e->job_count)
         return sn_fetch_create(&fetch, &e->fetch, e->error);
     sn_fetch_options other = fetch;
     other.connections -= other.connections / 4;

@@ -24,7 +24,8 @@ static seen_status prepare(void *context, sn_block *block, seen_error *error)
     return sn_split_block(block, a->lanes, error);
 }
 
-/* In input order, so that the bits of a growing set do not depend on the number of threads. */
+/* Each lane in input order, so that with one the bits of a growing set do not depend on the number
+ * of threads. */
 static seen_status change(void *context, sn_block *block, unsigned lane, seen_error *error)
 {
     const apply *a = context;

@@ -64,7 +64,7 @@ python3 -c 'import json, sys
 r = json.load(open("err"))
 lost = r["lines_a"] - r["written"]
 assert lost > 1000 and lost / 2 < r["expected_wrong"] < lost * 2, r' || fail "expected_wrong: $(cat err)"
-seq 4000000 | "$SEEN" except -u -m 16M - short.seen 2>&1 > got | grep -q "; -u took about [0-9]* for" ||
+seq 6000000 | "$SEEN" except -u -m 16M - short.seen 2>&1 > got | grep -q "; -u took about [0-9]* for" ||
     fail "-u does not tell what it dropped"
 
 # Keys.

@@ -45,18 +45,13 @@ refused() { # what it says, command...
 seq -f 'https://example.org/%g' 1 60000 > some
 seq -f "https://example.org/%g" 40001 80000 > more
 tls_redis server --tls-auth-clients no
-$SEEN create -q here.seen -n 100000 -p 0.001
+# So strict that no key is mistaken for another: which are would depend on their order, and so would the counter.
+$SEEN create -q here.seen -n 100000 -p 1e-12
 $SEEN copy -q here.seen "$URL/set" --tls-ca ca.pem
 $SEEN add -q here.seen some more
 $SEEN add -q "$URL/set" some more --tls-ca ca.pem
 $SEEN copy -q "$URL/set" back.seen --tls-ca ca.pem
-# Which keys are mistaken for others depends on their order, and so does the counter of those added (8 bytes at 8192).
-added() { od -An -t d8 -j 8192 -N 8 "$1"; }
-cmp <(head -c 8192 here.seen) <(head -c 8192 back.seen) || fail "another shape by TLS"
-cmp -i 8200 here.seen back.seen || fail "other bits by TLS"
-for set in here back; do
-    [ "$(added $set.seen)" -le 80000 ] && [ "$(added $set.seen)" -gt 79900 ] || fail "$set: $(added $set.seen) keys"
-done
+cmp here.seen back.seen || fail "other bits by TLS"
 $SEEN create -q "$URL/like" --like here.seen --tls-ca ca.pem || fail "a sibling by TLS"
 $SEEN check -q "$URL/set" some --tls-ca ca.pem | cmp - some || fail "a key is missing"
 $SEEN uniq -q -f "$URL/lines" --tls-ca ca.pem some some more > new

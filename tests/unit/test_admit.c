@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "crawl/engine.h"
+#include "test_engine.h"
 
 static const char *const urls[] = {"http://a.example/", "http://a.example/b", "http://c.example/"};
 enum { URLS = 3 };
@@ -26,15 +27,8 @@ typedef struct rig {
 static void make(rig *r)
 {
     *r = (rig){0};
-    sn_crawl_defaults(&r->options);
-    sn_engine *e = calloc(1, sizeof *e);
-    assert_non_null(e);
+    sn_engine *e = make_engine(&r->options, &r->result, &r->error);
     r->engine = e;
-    e->options = &r->options;
-    e->result = &r->result;
-    e->error = &r->error;
-    sn_known_options known = {.folder = -1, .error_rate = 1e-6, .capacity = 1000, .fresh = true};
-    assert_int_equal(sn_known_open(&known, &e->known, &r->error), SEEN_OK);
     sn_frontier_options frontier = {.folder = -1};
     assert_int_equal(sn_frontier_create(&frontier, &e->frontier, &r->error), SEEN_OK);
     sn_admit_begin(e);

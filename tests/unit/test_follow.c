@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "crawl/engine.h"
+#include "test_engine.h"
 
 typedef struct rig {
     sn_engine *engine;
@@ -27,16 +28,9 @@ static void nothing(void *user, const sn_link *link)
 static void make(rig *r, const char *url)
 {
     *r = (rig){0};
-    sn_crawl_defaults(&r->options);
-    sn_engine *e = calloc(1, sizeof *e);
-    assert_non_null(e);
+    sn_engine *e = make_engine(&r->options, &r->result, &r->error);
     r->engine = e;
-    e->options = &r->options;
-    e->result = &r->result;
-    e->error = &r->error;
     e->url_options.size = sizeof e->url_options;
-    sn_known_options known = {.folder = -1, .error_rate = 1e-6, .capacity = 1000, .fresh = true};
-    assert_int_equal(sn_known_open(&known, &e->known, &r->error), SEEN_OK);
     char message[100];
     e->scope = sn_scope_create(&(sn_scope_options){.kind = SN_SCOPE_ALL}, message, sizeof message);
     assert_non_null(e->scope);
