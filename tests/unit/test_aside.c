@@ -34,7 +34,8 @@ static void *serve(void *unused)
         }
         int len = atoi(request + sizeof "GET /" - 1);
         int head =
-            snprintf(answer, sizeof answer, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n", len);
+            snprintf(answer, sizeof answer,
+                     "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: %d\r\n\r\n", len);
         memset(answer + head, 'x', (size_t)len);
         if (write(fd, answer, (size_t)(head + len)) < 0)
             perror("write");
