@@ -312,10 +312,12 @@ static bool allowed(const sn_host *host, const sn_frontier_record *record)
            sn_robots_allowed(host->rules, record->url + host->len, record->len - host->len);
 }
 
+/* Pages that were begun count, also those that wait to be tried again. */
 static bool over_host_limit(const sn_engine *e, const sn_host *host)
 {
     return e->tally != NULL &&
-           sn_tally_get(e->tally, host->hash) + host->active >= e->options->max_host_pages;
+           sn_tally_get(e->tally, host->hash) + host->active + host->retry_count >=
+               e->options->max_host_pages;
 }
 
 /* A job for a URL of the frontier, ready to start. */

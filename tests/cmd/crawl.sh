@@ -135,6 +135,10 @@ PY
 [ "$(wc -l < out)" = 8 ] || fail "--max-links: $(wc -l < out)"
 "$SEEN" crawl -q "$HOST/many" --allow-private --delay 0 --max-pages-per-host 9 -o - > out
 [ "$(wc -l < out)" = 9 ] || fail "--max-pages-per-host: $(wc -l < out)"
+: > log
+"$SEEN" crawl -q "$HOST/tired" --allow-private --delay 0 --max-pages-per-host 9 --backoff 300ms -o - > out
+[ "$(wc -l < out)" = 9 ] || fail "--max-pages-per-host, pages tried again: $(wc -l < out)"
+[ "$(cut -d' ' -f2 log | grep /tired | sort -u | wc -l)" = 9 ] || fail "--max-pages-per-host: $(cat log)"
 "$SEEN" crawl -q "$HOST/many" --allow-private --delay 0 --include '/many|/m/1.$' --exclude '15$' \
     -o - > out
 [ "$(wc -l < out)" = 10 ] || fail "--include, --exclude: $(wc -l < out)"

@@ -161,6 +161,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_flaky(self, path, query, tries):  # works the third time
         self.reply(503 if tries < 3 else 200, b"<a href=/h/flaky>x</a>")
 
+    def do_tired(self, path, query, tries):  # a list of pages that all work the second time
+        if path == "/tired":
+            self.reply(200, b"".join(b"<a href=/tired/%d>x</a>" % n for n in range(40)))
+        else:
+            self.reply(503 if tries == 1 else 200)
+
     def do_error(self, path, query, tries):
         self.reply(500)
 
