@@ -18,18 +18,21 @@
 static int listener, port;
 static atomic_int accepted;
 
+/* The server takes one request of a connection, and says so. */
+#define CLOSES "Connection: close\r\n\r\n"
+
 static const char *answer_to(const char *request)
 {
     if (strstr(request, "GET /moved "))
-        return "HTTP/1.1 301 Moved\r\nLocation:  /there \r\nContent-Length: 0\r\n\r\n";
+        return "HTTP/1.1 301 Moved\r\nLocation:  /there \r\nContent-Length: 0\r\n" CLOSES;
     if (strstr(request, "GET /later "))
-        return "HTTP/1.1 429 Slow\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n";
+        return "HTTP/1.1 429 Slow\r\nRetry-After: 7\r\nContent-Length: 0\r\n" CLOSES;
     if (strstr(request, "GET /early "))
         return "HTTP/1.1 103 Early\r\nContent-Type: a/b\r\n\r\n"
-               "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 5\r\n\r\nhello";
+               "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 5\r\n" CLOSES "hello";
     if (strstr(request, "GET /cut "))
-        return "HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nhello";
-    return "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n0123456789";
+        return "HTTP/1.1 200 OK\r\nContent-Length: 50\r\n" CLOSES "hello";
+    return "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n" CLOSES "0123456789";
 }
 
 static void *serve(void *unused)
