@@ -265,22 +265,24 @@ void sn_links_read(sn_links *t, const uint8_t *p, const uint8_t *end)
     }
 }
 
+static void read_encoded(sn_links *t, const uint8_t *p, const uint8_t *end)
+{
+    if (t->encoding == ENCODING_BYTES)
+        sn_links_read(t, p, end);
+    else
+        sn_links_utf16(t, p, end);
+}
+
 /* The first bytes of the page say whether it is UTF-16; nothing is read before they are known. */
 static const uint8_t *find_encoding(sn_links *t, const uint8_t *p, const uint8_t *end)
 {
+    size_t skip = 0;
     while (t->encoding == ENCODING_UNKNOWN && p < end) {
         t->mark[t->mark_len++] = *p++;
-        if (t->mark_len == 1 && (t->mark[0] == 0xff || t->mark[0] == 0xfe))
-            continue;
-        if (t->mark_len == 2 && t->mark[0] == 0xff && t->mark[1] == 0xfe)
-            t->encoding = ENCODING_UTF16LE;
-        else if (t->mark_len == 2 && t->mark[0] == 0xfe && t->mark[1] == 0xff)
-            t->encoding = ENCODING_UTF16BE;
-        else {
-            t->encoding = ENCODING_BYTES;
-            sn_links_read(t, t->mark, t->mark + t->mark_len);
-        }
+        t->encoding = sn_links_sniff(t, &skip);
     }
+    if (t->encoding != ENCODING_UNKNOWN)
+        read_encoded(t, t->mark + skip, t->mark + t->mark_len);
     return p;
 }
 
@@ -291,10 +293,8 @@ bool sn_links_feed(sn_links *links, const void *bytes, size_t len)
     const uint8_t *p = bytes, *end = p + len;
     if (links->encoding == ENCODING_UNKNOWN)
         p = find_encoding(links, p, end);
-    if (links->encoding == ENCODING_BYTES)
-        sn_links_read(links, p, end);
-    else
-        sn_links_utf16(links, p, end);
+    if (p < end)
+        read_encoded(links, p, end);
     return !links->failed;
 }
 

@@ -10,8 +10,8 @@
  *     const sn_links_page *about = sn_links_end(links);
  *
  * Encoding: a page is taken to be ASCII-compatible, and bytes above 0x7f are passed on as they
- * came; character references become UTF-8. A page that opens with a UTF-16 byte order mark is
- * transcoded to UTF-8 on the way.
+ * came; character references become UTF-8. A page that is UTF-16 by its byte order mark, by its
+ * Content-Type or by an XML declaration is transcoded to UTF-8 on the way.
  *
  * What a tree builder knows and a tokenizer does not is approximated in one place only: whether the
  * parser is inside <svg> or <math> (crawl/links_tag.c says how). Tags that a tree builder would
@@ -77,6 +77,9 @@ void sn_links_destroy(sn_links *links);
 
 /* Makes the object as good as newly created, for another page with the same options. */
 void sn_links_reset(sn_links *links);
+
+/* What the Content-Type of the page is, before its first piece. */
+void sn_links_declare(sn_links *links, const char *type);
 
 /* Reads the next piece of the page. False: out of memory, and links may have been missed. */
 bool sn_links_feed(sn_links *links, const void *bytes, size_t len);

@@ -172,9 +172,10 @@ struct sn_links {
     uint32_t depth;    /* used of `foreign` */
     uint64_t too_deep; /* elements that found no room there */
 
-    uint8_t mark[3]; /* the first bytes of the page, until its encoding is known */
+    uint8_t mark[6]; /* the first bytes of the page, until its encoding is known */
     uint8_t mark_len;
     uint8_t encoding; /* sn_links_encoding */
+    uint8_t declared; /* the same, by the answer's headers */
     bool have_unit;   /* one byte of a UTF-16 unit has come */
     uint8_t unit;
     uint16_t surrogate; /* the first half of a pair, or 0 */
@@ -225,7 +226,9 @@ sn_text sn_text_skip(sn_text in, size_t n);
 sn_text sn_text_skip_spaces(sn_text in);
 bool sn_text_word(sn_text *list, bool commas, sn_text *word);
 
-/* links_utf16.c */
+/* links_utf16.c. sn_links_sniff: the encoding of a page that begins with t->mark, and how many of
+ * those bytes are no text; ENCODING_UNKNOWN: more bytes are needed. */
+uint8_t sn_links_sniff(const sn_links *t, size_t *skip);
 void sn_links_utf16(sn_links *t, const uint8_t *p, const uint8_t *end);
 
 /* links_entities.c: writes the UTF-8 of a named reference (two characters at most) and answers its

@@ -1,4 +1,8 @@
-/* crawl/links_utf16.c: a UTF-16 page, read as UTF-8 a little at a time; and UTF-8 itself. */
+/* crawl/links_utf16.c: a UTF-16 page, how it is known and how it is read, as UTF-8 a little at a
+ * time; and UTF-8 itself. */
+#include <string.h>
+#include <strings.h>
+
 #include "crawl/links_inside.h"
 
 size_t sn_utf8_put(uint32_t code, char out[4])
@@ -66,4 +70,66 @@ void sn_links_utf16(sn_links *t, const uint8_t *p, const uint8_t *end)
         }
     }
     sn_links_read(t, (const uint8_t *)out, (const uint8_t *)out + len);
+}
+
+/* ---- Which pages are UTF-16 ---- */
+
+/* The value of the first "charset" of a Content-Type. */
+static sn_text find_charset(const char *type)
+{
+    for (const char *at = type; (at = strchr(at, ';')) != NULL;) {
+        at += 1 + strspn(at + 1, " \t");
+        if (strncasecmp(at, "charset=", 8) != 0)
+            continue;
+        at += 8;
+        bool quoted = *at == '"';
+        at += quoted;
+        return (sn_text){at, strcspn(at, quoted ? "\"" : " \t;,")};
+    }
+    return (sn_text){"", 0};
+}
+
+void sn_links_declare(sn_links *t, const char *type)
+{
+    /* As the Encoding standard has them. */
+    static const char *const little[] = {"utf-16",          "utf-16le",  "unicode",    "ucs-2",
+                                         "iso-10646-ucs-2", "csunicode", "unicodefeff"};
+    static const char *const big[] = {"utf-16be", "unicodefffe"};
+    sn_text charset = find_charset(type);
+    t->declared = charset.len > 0 ? ENCODING_BYTES : ENCODING_UNKNOWN;
+    for (size_t i = 0; i < sizeof little / sizeof little[0]; i++)
+        if (sn_text_is(charset, little[i]))
+            t->declared = ENCODING_UTF16LE;
+    for (size_t i = 0; i < sizeof big / sizeof big[0]; i++)
+        if (sn_text_is(charset, big[i]))
+            t->declared = ENCODING_UTF16BE;
+}
+
+/* A byte order mark is believed first, then the headers, then "<?x" as UTF-16 has it. */
+uint8_t sn_links_sniff(const sn_links *t, size_t *skip)
+{
+    static const struct {
+        uint8_t bytes[6], len, encoding;
+        bool mark;
+    } heads[] = {{{0xff, 0xfe}, 2, ENCODING_UTF16LE, true},
+                 {{0xfe, 0xff}, 2, ENCODING_UTF16BE, true},
+                 {{0xef, 0xbb, 0xbf}, 3, ENCODING_BYTES, true},
+                 {{'<', 0, '?', 0, 'x', 0}, 6, ENCODING_UTF16LE, false},
+                 {{0, '<', 0, '?', 0, 'x'}, 6, ENCODING_UTF16BE, false}};
+    bool maybe = false;
+    *skip = 0;
+    for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++) {
+        size_t n = t->mark_len < heads[i].len ? t->mark_len : heads[i].len;
+        if (memcmp(t->mark, heads[i].bytes, n) != 0 ||
+            (t->declared != ENCODING_UNKNOWN && !heads[i].mark))
+            continue;
+        maybe = true;
+        if (n < heads[i].len)
+            continue;
+        *skip = heads[i].mark ? n : 0;
+        return heads[i].encoding;
+    }
+    if (maybe)
+        return ENCODING_UNKNOWN;
+    return t->declared != ENCODING_UNKNOWN ? t->declared : ENCODING_BYTES;
 }

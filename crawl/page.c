@@ -140,6 +140,8 @@ static bool begin_body(sn_job *job, const sn_transfer *t, const char *bytes, siz
             .sink = on_link, .user = job, .robots_name = job->engine->options->agent});
     else
         sn_links_reset(job->links);
+    if (job->links != NULL)
+        sn_links_declare(job->links, t->type);
     return job->links != NULL;
 }
 

@@ -72,17 +72,18 @@ static void expect_same(const record *a, record b)
 
 static void check_utf16(const uint8_t *data, size_t size, bool big)
 {
-    uint8_t *ascii = malloc(size + 1), *wide = malloc(2 * size + 2);
+    uint8_t *ascii = malloc(size + 1), *wide = malloc(2 * size + 4);
     assert(ascii != NULL && wide != NULL);
     wide[0] = big ? 0xfe : 0xff;
     wide[1] = big ? 0xff : 0xfe;
-    for (size_t i = 0; i < size; i++) {
-        ascii[i] = data[i] & 0x7f;
+    for (size_t i = 0; i <= size; i++) {
+        /* A space first: the bytes behind it are not taken for UTF-16 themselves. */
+        ascii[i] = i == 0 ? ' ' : data[i - 1] & 0x7f;
         wide[2 + 2 * i] = big ? 0 : ascii[i];
         wide[3 + 2 * i] = big ? ascii[i] : 0;
     }
-    record whole = read_page(ascii, size, size + 1);
-    expect_same(&whole, read_page(wide, 2 * size + 2, 0));
+    record whole = read_page(ascii, size + 1, size + 1);
+    expect_same(&whole, read_page(wide, 2 * size + 4, 0));
     free(whole.bytes);
     free(ascii);
     free(wide);

@@ -70,6 +70,7 @@ asked /from-404 0
 page /404 'p["status"] == 404'
 asked /elsewhere/leaf 1
 asked /from-utf16 1
+asked /h/declared 1
 asked '/caf%E9?q=%E9' 1
 asked '/~user/a%2Fb' 1
 asked '/?b=1&a=2' 1

@@ -29,6 +29,7 @@ INDEX = """<!doctype html><title>bad</title>
 <a href="/chain/1">chain</a> <a href="/loop/a">loop</a> <a href="/forever?n=1">forever</a>
 <a href="/slow">slow</a> <a href="/endless">endless</a> <a href="/bomb">bomb</a>
 <a href="/broken.html">broken</a> <a href="/latin1.html">latin1</a> <a href="/utf16.html">16</a>
+<a href="/declared">16, too</a>
 <a href="/busy">busy</a> <a href="/flaky">flaky</a> <a href="/error">error</a>
 <a href="/cut">cut</a> <a href="/headers">headers</a> <a href="/empty">empty</a>
 <a href="/secret/x">no</a> <a href="/secret/open">yes</a> <a href="/x.cgi">no</a>
@@ -148,6 +149,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_bomb(self, path, query, tries):  # 200 MB in a few hundred KB
         self.reply(200, BOMB, Content_Encoding="gzip")
+
+    def do_declared(self, path, query, tries):  # UTF-16 by its header only
+        body = "<a href=/h/declared>x</a>".encode("utf-16-be")
+        self.reply(200, body, Content_Type="text/html; charset=UTF-16BE")
 
     def do_badzip(self, path, query, tries):
         self.reply(200, b"this is not gzip", Content_Encoding="gzip")

@@ -45,6 +45,8 @@ static uint64_t dice(uint64_t sides)
 
 enum cut { WHOLE, BYTES, RANDOM };
 
+static const char *type; /* of the page, where it is known */
+
 static sn_links_page read_page(const char *page, size_t len, enum cut cut, out *o)
 {
     o->len = 0;
@@ -52,6 +54,8 @@ static sn_links_page read_page(const char *page, size_t len, enum cut cut, out *
     sn_links_options options = {collect, o, "seenbot", true};
     sn_links *links = sn_links_create(&options);
     assert_non_null(links);
+    if (type != NULL)
+        sn_links_declare(links, type);
     for (size_t at = 0, n; at < len; at += n) {
         n = cut == WHOLE ? len : cut == BYTES ? 1 : 1 + (size_t)dice(7);
         if (n > len - at)
@@ -502,6 +506,73 @@ static void test_utf16(void **state)
     }
 }
 
+/* ASCII as UTF-16, behind a byte order mark or not. */
+static void expect_utf16(const char *content_type, bool mark, bool big, const char *text,
+                         const char *want)
+{
+    uint8_t page[256];
+    size_t n = mark ? put_utf16(page, 0xfeff, big) : 0;
+    for (const char *c = text; *c != '\0'; c++)
+        n += put_utf16(page + n, (uint8_t)*c, big);
+    type = content_type;
+    expect_bytes((const char *)page, n, want, strlen(want));
+    type = NULL;
+}
+
+static void test_declared_utf16(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *type;
+        bool little, big; /* is it read as such? */
+    } cases[] = {
+        {NULL, false, false},
+        {"", false, false},
+        {"text/html", false, false},
+        {"text/html; charset=utf-8", false, false},
+        {"text/html; charset=utf-16", true, false},
+        {"text/html;charset=UTF-16LE", true, false},
+        {"text/html; charset=\"utf-16le\"; x=y", true, false},
+        {"text/html; x=y;\tCharset=unicode , text/html", true, false},
+        {"text/html; charset=ucs-2", true, false},
+        {"text/html; charset=utf-16be", false, true},
+        {"text/html; charset=UnicodeFFFE", false, true},
+        {"text/html; charset=utf-8; charset=utf-16", false, false},
+        {"text/html; xcharset=utf-16", false, false},
+        {"text/html; charset=", false, false},
+        {"text/html; charset=utf-16x", false, false},
+        {"charset=utf-16", false, false},
+    };
+    static const char page[] = "<p><a href=x>", none[] = "";
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        expect_utf16(cases[i].type, false, false, page, cases[i].little ? "a:x" : none);
+        expect_utf16(cases[i].type, false, true, page, cases[i].big ? "a:x" : none);
+        expect_utf16(cases[i].type, true, false, page, "a:x");
+        expect_utf16(cases[i].type, true, true, page, "a:x");
+    }
+    /* A byte order mark of UTF-8 is believed, too, and a short page has no end to wait for. */
+    type = "text/html; charset=utf-16";
+    expect("\xef\xbb\xbf<a href=x>", "a:x");
+    expect("\xef\xbb", "");
+    type = NULL;
+}
+
+/* The beginning of an XML declaration tells where nothing else does. */
+static void test_utf16_declaration(void **state)
+{
+    (void)state;
+    for (int big = 0; big <= 1; big++) {
+        expect_utf16(NULL, false, big, "<?xml?><a href=x>", "a:x");
+        expect_utf16("text/html", false, big, "<?x><a href=x>", "a:x");
+        expect_utf16("text/html; charset=utf-8", false, big, "<?xml?><a href=x>", "");
+        expect_utf16(NULL, false, big, "<?y?><a href=x>", "");
+        expect_utf16(NULL, false, big, "<?", "");
+    }
+    expect("<?x?><a href=x>", "a:x");
+    expect_bytes("\0<a href=x>", 11, "a:x", 3);
+    expect_bytes("<\0a href=x><a href=y>", 21, "a:y", 3);
+}
+
 static void test_byte_order_marks(void **state)
 {
     (void)state;
@@ -671,6 +742,8 @@ int main(void)
         cmocka_unit_test(test_page),
         cmocka_unit_test(test_long_values),
         cmocka_unit_test(test_utf16),
+        cmocka_unit_test(test_declared_utf16),
+        cmocka_unit_test(test_utf16_declaration),
         cmocka_unit_test(test_byte_order_marks),
         cmocka_unit_test(test_plain_tags),
         cmocka_unit_test(test_plain_links),
