@@ -14,6 +14,7 @@
 #include "crawl/address.h"
 #include "crawl/fail.h"
 #include "crawl/request.h"
+#include "crawl/unpack.h"
 
 #define WAIT_MAX 1000000000 /* seconds of a Retry-After: some 30 years */
 
@@ -22,6 +23,9 @@ typedef struct slot {
     sn_fetch *fetch;
     sn_transfer *transfer;
     sn_request_url url;
+    sn_unpack unpack;
+    sn_unpack_result unpacked; /* the last piece of the body */
+    bool begun;                /* the body has */
 } slot;
 
 /* What epoll and libcurl think of a socket. One that libcurl has no more interest in is mostly kept
@@ -54,18 +58,26 @@ int64_t sn_fetch_now(void)
 
 /* ---- Callbacks ---- */
 
-static size_t on_body(char *bytes, size_t size, size_t count, void *user)
+static bool on_piece(void *user, const char *bytes, size_t len)
 {
     slot *s = user;
     sn_transfer *t = s->transfer;
-    size_t len = size * count;
     size_t room = t->limit - t->bytes < len ? (size_t)(t->limit - t->bytes) : len;
     t->bytes += room;
     if (room > 0 && !s->fetch->options.body(t, bytes, room))
         t->truncated = true;
     if (room < len)
         t->truncated = true;
-    return t->truncated ? 0 : len;
+    return !t->truncated;
+}
+
+static size_t on_body(char *bytes, size_t size, size_t count, void *user)
+{
+    slot *s = user;
+    size_t len = size * count;
+    s->begun = true;
+    s->unpacked = sn_unpack_feed(&s->unpack, bytes, len, on_piece, s);
+    return s->unpacked == SN_UNPACK_OK ? len : 0;
 }
 
 /* The value of a header line if it has this name, without white space around it. */
@@ -125,9 +137,15 @@ static size_t on_header(char *line, size_t size, size_t count, void *user)
     t->headers_seen += len;
     if (t->headers_seen > SN_FETCH_HEADERS_MAX)
         return 0;
-    if (len >= 5 && memcmp(line, "HTTP/", 5) == 0)
+    if (len >= 5 && memcmp(line, "HTTP/", 5) == 0) {
         begin_status(t, line, len);
-    const char *value = header_value(line, len, "content-type", &value_len);
+        sn_unpack_begin(&s->unpack);
+    }
+    /* What stands behind the body says nothing about it any more. */
+    const char *value = s->begun ? NULL : header_value(line, len, "content-encoding", &value_len);
+    if (value != NULL && !sn_unpack_header(&s->unpack, value, value_len))
+        return 0;
+    value = header_value(line, len, "content-type", &value_len);
     if (value != NULL && t->type[0] == '\0') {
         size_t keep = value_len < sizeof t->type ? value_len : sizeof t->type - 1;
         memcpy(t->type, value, keep);
@@ -247,7 +265,6 @@ static bool set_up(sn_fetch *f, CURL *easy, slot *s)
     SET(CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
     SET(CURLOPT_PATH_AS_IS, 1L);
     SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
-    SET(CURLOPT_ACCEPT_ENCODING, "");
     SET(CURLOPT_HTTPHEADER, f->extra);
     SET(CURLOPT_BUFFERSIZE, 65536L);
     if (o->ca_file != NULL)
@@ -335,6 +352,7 @@ void sn_fetch_destroy(sn_fetch *f)
         curl_multi_remove_handle(f->multi, t->easy);
         curl_easy_cleanup(t->easy);
         sn_request_url_free(&f->slots[i].url);
+        sn_unpack_begin(&f->slots[i].unpack);
         free(t->location);
         free(t->headers);
     }
@@ -376,11 +394,14 @@ seen_status sn_fetch_start(sn_fetch *f, const char *url, uint64_t limit, void *u
                            sn_transfer **transfer, seen_error *error)
 {
     sn_transfer *t = f->idle[f->idle_count - 1];
+    slot *s = &f->slots[t->slot];
     clear(t);
+    s->begun = false;
+    s->unpacked = SN_UNPACK_OK;
     t->user = user;
     t->limit = limit;
     t->began = sn_fetch_now();
-    if (!sn_request_url_set(&f->slots[t->slot].url, t->easy, url) ||
+    if (!sn_request_url_set(&s->url, t->easy, url) ||
         curl_multi_add_handle(f->multi, t->easy) != CURLM_OK)
         return sn_crawl_fail_memory(error);
     f->idle_count--;
@@ -448,23 +469,30 @@ seen_status sn_fetch_wait(sn_fetch *f, int64_t milliseconds, seen_error *error)
     return take_events(f, wait, &any, error);
 }
 
-static sn_fetch_error classify(const sn_transfer *t, CURLcode code)
+/* A transfer that we ended ourselves. */
+static sn_fetch_error classify_ended(const slot *s)
+{
+    const sn_transfer *t = s->transfer;
+    if (t->truncated || s->unpacked == SN_UNPACK_OVER)
+        return SN_FETCH_OK;
+    if (s->unpacked == SN_UNPACK_BAD)
+        return SN_FETCH_ENCODING;
+    return t->headers_seen > SN_FETCH_HEADERS_MAX ? SN_FETCH_HEADERS : SN_FETCH_OTHER;
+}
+
+static sn_fetch_error classify(const slot *s, CURLcode code)
 {
     switch (code) {
     case CURLE_OK:
         return SN_FETCH_OK;
     case CURLE_WRITE_ERROR:
-        if (t->truncated)
-            return SN_FETCH_OK;
-        return t->headers_seen > SN_FETCH_HEADERS_MAX ? SN_FETCH_HEADERS : SN_FETCH_OTHER;
+        return classify_ended(s);
     case CURLE_COULDNT_RESOLVE_HOST:
         return SN_FETCH_DNS;
     case CURLE_COULDNT_CONNECT:
-        return t->refused ? SN_FETCH_PRIVATE : SN_FETCH_CONNECT;
+        return s->transfer->refused ? SN_FETCH_PRIVATE : SN_FETCH_CONNECT;
     case CURLE_OPERATION_TIMEDOUT:
         return SN_FETCH_TIMEOUT;
-    case CURLE_BAD_CONTENT_ENCODING:
-        return SN_FETCH_ENCODING;
     case CURLE_SSL_CONNECT_ERROR:
     case CURLE_SSL_CERTPROBLEM:
     case CURLE_SSL_CIPHER:
@@ -498,13 +526,16 @@ sn_transfer *sn_fetch_finished(sn_fetch *f)
         long status = 0;
         curl_off_t wait = 0;
         curl_easy_getinfo(easy, CURLINFO_PRIVATE, &user);
-        sn_transfer *t = ((slot *)(void *)user)->transfer;
+        slot *s = (slot *)(void *)user;
+        sn_transfer *t = s->transfer;
         curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
         curl_easy_getinfo(easy, CURLINFO_RETRY_AFTER, &wait);
         curl_easy_getinfo(easy, CURLINFO_PRIMARY_IP, &address);
         t->status = (int)status;
         t->wait_ms = wait <= 0 ? 0 : 1000 * (wait < WAIT_MAX ? (uint64_t)wait : WAIT_MAX);
-        t->error = classify(t, code);
+        t->error = classify(s, code);
+        t->truncated = t->truncated || (t->error == SN_FETCH_OK && !sn_unpack_end(&s->unpack));
+        sn_unpack_begin(&s->unpack);
         t->ms = sn_fetch_now() - t->began;
         if (address != NULL && t->error != SN_FETCH_PRIVATE)
             strncpy(t->address, address, sizeof t->address - 1);

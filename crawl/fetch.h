@@ -40,7 +40,7 @@ typedef struct sn_transfer {
     sn_fetch_error error;
     int status;                   /* of HTTP; 0: none came */
     uint64_t bytes;               /* of the body, after decompression */
-    bool truncated;               /* the body was cut at the limit, or by the body callback */
+    bool truncated;               /* cut at the limit, by the body callback, or by the server */
     uint64_t wait_ms;             /* Retry-After; 0: none */
     int64_t began, ms;            /* monotonic start, and how long it took */
     char type[SN_FETCH_TYPE_MAX]; /* Content-Type */

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "crawl/unpack.h"
+
 /* ---- Headers ---- */
 
 static bool add_header(struct curl_slist **list, const char *name, const char *value)
@@ -28,15 +30,10 @@ static bool add_header(struct curl_slist **list, const char *name, const char *v
 
 struct curl_slist *sn_request_headers(const char *agent)
 {
-    /* Nothing is asked for that libcurl was not built to decode. */
-    int can = curl_version_info(CURLVERSION_NOW)->features;
-    char encodings[64];
-    snprintf(encodings, sizeof encodings, "%s%s%s",
-             can & CURL_VERSION_LIBZ ? "gzip, deflate" : "identity",
-             can & CURL_VERSION_BROTLI ? ", br" : "", can & CURL_VERSION_ZSTD ? ", zstd" : "");
     struct curl_slist *list = NULL;
     if (add_header(&list, "Accept", "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8") &&
-        add_header(&list, "Accept-Encoding", encodings) && add_header(&list, "User-Agent", agent))
+        add_header(&list, "Accept-Encoding", sn_unpack_names()) &&
+        add_header(&list, "User-Agent", agent))
         return list;
     curl_slist_free_all(list);
     return NULL;

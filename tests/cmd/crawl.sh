@@ -41,6 +41,10 @@ asked /h/late 0
 page /bomb 'p["truncated"] and p["bytes"] == 1000000'
 asked /h/bomb 1
 page /badzip 'p["error"] == "bad content encoding"'
+for case in cut junk parts none; do asked /h/zip/$case 1; done
+page /zip/cut 'p["truncated"] and p["status"] == 200'
+page /zip/junk '"truncated" not in p and p["bytes"] == 25 + 9 * 256'
+page /zip/parts '"truncated" not in p and p["bytes"] == 3 + 26 + 9 * 256'
 asked /busy 2
 page /busy 'p["status"] == 200 and p["retries"] == 1'
 python3 - << 'PY' || fail "Retry-After was not obeyed"
@@ -110,6 +114,7 @@ printf '%s\n' /badzip /cut /empty /error /headers /slow | sed "s|^|$HOST|" | sor
 python3 "$ROOT/tests/sites/warc.py" pages.warc.gz > warc.txt || fail "WARC: $(tail -3 warc.txt)"
 grep -q "^response $HOST/chain/5 200 26\$" warc.txt || fail "WARC: chain/5"
 grep -q "^response $HOST/bomb 200 1000000 length\$" warc.txt || fail "WARC: bomb"
+grep -q "^response $HOST/zip/cut 200 [0-9]* length\$" warc.txt || fail "WARC: zip/cut"
 
 # Failed pages go back when asked for, and only they.
 : > log

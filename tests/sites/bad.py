@@ -4,6 +4,7 @@
     bad.py PORT LOG        every request is one line of LOG: seconds, path, user agent
 
 What each path does is written next to it in SITE and in the methods below."""
+import gzip
 import http.server
 import sys
 import threading
@@ -29,7 +30,8 @@ INDEX = """<!doctype html><title>bad</title>
 <a href="/chain/1">chain</a> <a href="/loop/a">loop</a> <a href="/forever?n=1">forever</a>
 <a href="/slow">slow</a> <a href="/endless">endless</a> <a href="/bomb">bomb</a>
 <a href="/broken.html">broken</a> <a href="/latin1.html">latin1</a> <a href="/utf16.html">16</a>
-<a href="/declared">16, too</a>
+<a href="/declared">16, too</a> <a href="/zip/cut">cut</a> <a href="/zip/junk">junk</a>
+<a href="/zip/parts">parts</a> <a href="/zip/none">none</a>
 <a href="/busy">busy</a> <a href="/flaky">flaky</a> <a href="/error">error</a>
 <a href="/cut">cut</a> <a href="/headers">headers</a> <a href="/empty">empty</a>
 <a href="/secret/x">no</a> <a href="/secret/open">yes</a> <a href="/x.cgi">no</a>
@@ -153,6 +155,19 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_declared(self, path, query, tries):  # UTF-16 by its header only
         body = "<a href=/h/declared>x</a>".encode("utf-16-be")
         self.reply(200, body, Content_Type="text/html; charset=UTF-16BE")
+
+    def do_zip(self, path, query, tries):  # compressed in ways that browsers put up with
+        case = path[5:]
+        page = b"<a href=/h/zip/%s>x</a>" % case.encode()
+        packed = gzip.compress(page + bytes(range(256)) * 9)
+        if case == "cut":
+            self.reply(200, packed[:-20], Content_Encoding="gzip")
+        elif case == "junk":
+            self.reply(200, packed + b"\r\n and more", Content_Encoding="gzip")
+        elif case == "parts":
+            self.reply(200, gzip.compress(b"<p>") + packed, Content_Encoding="gzip")
+        else:
+            self.reply(200, page, Content_Encoding="UTF-8")
 
     def do_badzip(self, path, query, tries):
         self.reply(200, b"this is not gzip", Content_Encoding="gzip")
