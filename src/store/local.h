@@ -24,7 +24,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum { SN_STRIPES = 16 };
+enum { SN_STRIPES_LEAST = 4, SN_STRIPES = 16 };
 
 typedef struct sn_view {
     struct sn_view *older;
@@ -59,6 +59,7 @@ struct sn_local {
     _Atomic(sn_view *) view;
     uint64_t *added; /* one counter a layer; shared with other processes in a file */
     pthread_rwlock_t mode;
+    unsigned stripes; /* how many are used: a power of two, up to SN_STRIPES */
     pthread_mutex_t stripe[SN_STRIPES];
     pthread_mutex_t scratch_lock;
     sn_scratch *scratch; /* not in use at the moment */

@@ -1,4 +1,5 @@
 /* Threads that race: each new key is told new exactly once, and nothing is lost. */
+#include "store/local.h"
 #include "test_trust.h"
 
 #include <pthread.h>
@@ -18,7 +19,7 @@
 #define SLOW 0
 #endif
 
-enum { THREADS = 4, KEYS = SLOW ? 20000 : 60000, BATCH_MAX = 700 };
+enum { THREADS = 4, KEYS = SLOW ? 20000 : 60000, BATCH_MAX = 5000 };
 
 typedef struct race {
     seen_set *set;
@@ -44,8 +45,8 @@ static void *add_all(void *argument)
     seen_answer answers[BATCH_MAX];
     uint64_t from = me % 2 ? KEYS / 4 : 0;
     for (uint64_t done = 0; done < KEYS;) {
-        size_t n =
-            rng_below(&random, 4) ? 1 + rng_below(&random, BATCH_MAX) : 1 + rng_below(&random, 4);
+        static const uint64_t MOST[] = {4, 700, 700, BATCH_MAX};
+        size_t n = 1 + rng_below(&random, MOST[rng_below(&random, 4)]);
         n = n < KEYS - done ? n : (size_t)(KEYS - done);
         for (size_t i = 0; i < n; i++)
             h[i] = hash_of((from + done + i) % KEYS);
@@ -104,12 +105,22 @@ static void run(race *r, void *(*work)(void *))
     assert_int_equal(atomic_load(&r->trouble), 0);
 }
 
-static void race_on(seen_kind kind, seen_growth growth, const char *where, unsigned flags)
+enum { SHARDED = 700000 }; /* keys of a set that can be cut into any number of stripes */
+
+/* With so many stripes; 0: as many as this machine takes. */
+static void race_striped(seen_kind kind, seen_growth growth, const char *where, unsigned flags,
+                         unsigned stripes)
 {
-    seen_options options =
-        plain_options(kind, growth, growth == SEEN_GROWING ? 1000 : 8 * KEYS, 1e-7);
+    uint64_t capacity = stripes ? SHARDED : growth == SEEN_GROWING ? 1000 : 8 * KEYS;
+    seen_options options = plain_options(kind, growth, capacity, 1e-7);
     race r = {.news = calloc(KEYS, sizeof *r.news)};
     OK(seen_create(where, &options, flags, &r.set, error));
+    if (stripes) {
+        seen_info info = {.size = sizeof info};
+        OK(seen_get_shape(r.set, &info, error));
+        assert_int_equal(info.shards % SN_STRIPES, 0);
+        ((sn_local *)r.set)->stripes = stripes;
+    }
     run(&r, add_all);
     uint64_t never = 0;
     for (uint64_t i = 0; i < KEYS; i++) {
@@ -139,6 +150,11 @@ static void race_on(seen_kind kind, seen_growth growth, const char *where, unsig
     free(r.news);
 }
 
+static void race_on(seen_kind kind, seen_growth growth, const char *where, unsigned flags)
+{
+    race_striped(kind, growth, where, flags, 0);
+}
+
 static void test_bloom_heap(void **state)
 {
     (void)state;
@@ -160,6 +176,14 @@ static void test_counting(void **state)
     race_on(SEEN_COUNTING, SEEN_FIXED, NULL, 0);
     race_on(SEEN_COUNTING, SEEN_GROWING, NULL, 0);
     race_on(SEEN_COUNTING, SEEN_GROWING, at("f"), 0);
+}
+
+/* Machines with other numbers of processors have other numbers of stripes. */
+static void test_stripes(void **state)
+{
+    (void)state;
+    for (unsigned stripes = SN_STRIPES_LEAST; stripes <= SN_STRIPES; stripes *= 2)
+        race_striped(SEEN_BLOOM, SEEN_FIXED, NULL, 0, stripes);
 }
 
 /* A counting set that grew: keys of the first layer, which is one shard, are counted by threads
@@ -297,6 +321,7 @@ int main(void)
         cmocka_unit_test(test_bloom_heap), cmocka_unit_test(test_bloom_file),
         cmocka_unit_test(test_counting),   cmocka_unit_test(test_counting_old_layers),
         cmocka_unit_test(test_rotate),     cmocka_unit_test(test_full),
+        cmocka_unit_test(test_stripes),
     };
     return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
 }
