@@ -341,10 +341,10 @@ SEEN_API seen_status seen_get_shape(const seen_set *set, seen_info *info, seen_e
 /* Starts the next generation of a window; the oldest is forgotten. */
 SEEN_API seen_status seen_rotate(seen_set *set, seen_error *error);
 
-/* Adds everything in `from` to `into`. Refused with a reason where geometry or seed differ, with
- * SEEN_ERR_FULL where `into` refuses when full and the union would break its rate, and with
- * SEEN_ERR_KIND for counting sets that have grown. A window that turns meanwhile is merged into
- * once more; SEEN_ERR_CHANGED where it never stops turning.
+/* Adds everything in `from` to `into`. Refused with a reason where geometry, seed or the number of
+ * generations differ, with SEEN_ERR_FULL where `into` refuses when full and the union would break
+ * its rate, and with SEEN_ERR_KIND for counting sets that have grown. A window that turns meanwhile
+ * is merged into once more; SEEN_ERR_CHANGED where it never stops turning.
  * A crash in the middle leaves `into` with some of it; merging again completes it (bloom only:
  * counters would count twice). */
 SEEN_API seen_status seen_merge(seen_set *into, seen_set *from, seen_error *error);

@@ -89,6 +89,8 @@ seen_status sn_set_compatible(const sn_image *into, const sn_image *from, const 
         differs = "hash";
     else if (into->seed[0] != from->seed[0] || into->seed[1] != from->seed[1])
         differs = "seed";
+    else if (into->generations != from->generations)
+        differs = "number of generations"; /* rings of other lengths do not turn together */
     uint32_t layers = into->layers < from->layers ? into->layers : from->layers;
     for (uint32_t i = 0; !differs && i < layers; i++) {
         const sn_geometry *a = &into->layer[i].geometry, *b = &from->layer[i].geometry;
@@ -213,6 +215,19 @@ static seen_status unite_windows(seen_set *into, const sn_image *mine, seen_set 
                         into->where);
 }
 
+/* Opens as many layers as `from` has. They are as large as ours would be, unless an enemy or
+ * another program made its file: then its lines have no place here. */
+static seen_status open_layers(seen_set *into, seen_set *from, const sn_image *theirs,
+                               seen_error *error)
+{
+    sn_image mine;
+    seen_status status = into->ops->widen(into, theirs->layers, error);
+    if (status == SEEN_OK)
+        status = into->ops->image(into, &mine, error);
+    return status == SEEN_OK ? sn_set_compatible(&mine, theirs, into->where, from->where, error)
+                             : status;
+}
+
 seen_status seen_merge(seen_set *into, seen_set *from, seen_error *error)
 {
     sn_image mine, theirs;
@@ -232,7 +247,7 @@ seen_status seen_merge(seen_set *into, seen_set *from, seen_error *error)
     if (mine.when_full == SEEN_FULL_REFUSE)
         status = vet_union(into, &mine, from, &theirs, error);
     if (status == SEEN_OK && theirs.layers > mine.layers)
-        status = into->ops->widen(into, theirs.layers, error);
+        status = open_layers(into, from, &theirs, error);
     if (status == SEEN_OK)
         status = sn_store_pour(into, from, &theirs, 0, error);
     return status == SEEN_OK ? into->ops->combined(into, &theirs, error) : status;

@@ -316,6 +316,67 @@ static void test_merge_refused(void **state)
     seen_close(b);
 }
 
+/* Windows of other numbers of generations can have lines alike, but not a ring: the newest keys
+ * would come to the place that is forgotten next. */
+static void test_merge_other_ring(void **state)
+{
+    (void)state;
+    hashes_from(0, MANY, h);
+    for (int more = 0; more < 2; more++) {
+        seen_options options = plain_options(SEEN_BLOOM, SEEN_WINDOW, 16, 0.01);
+        options.generations = 9;
+        seen_set *nine = create(NULL, &options);
+        options.capacity = 14;
+        options.generations = 8;
+        seen_set *eight = create(NULL, &options), *into = more ? nine : eight;
+        seen_info before = {.size = sizeof before}, after = before;
+        OK(seen_add_hashes(nine, h, 1, NULL, error));
+        OK(seen_add_hashes(eight, h + 1, 1, NULL, error));
+        OK(seen_get_shape(into, &before, error));
+        seen_error e = {0};
+        assert_int_equal(seen_merge(into, more ? eight : nine, &e), SEEN_ERR_MISMATCH);
+        assert_non_null(strstr(e.message, "generations"));
+        OK(seen_get_shape(into, &after, error));
+        assert_memory_equal(&before, &after, sizeof before);
+        seen_close(nine);
+        seen_close(eight);
+    }
+}
+
+/* A file whose later layers are not what the set would open itself, made by an enemy or by another
+ * program: its lines have no place there. */
+static void test_merge_other_layers(void **state)
+{
+    (void)state;
+    hashes_from(0, 3 * MANY, h);
+    seen_options options = plain_options(SEEN_BLOOM, SEEN_GROWING, MANY, 0.01);
+    seen_set *set = create(at("wide"), &options);
+    OK(seen_add_hashes(set, h, 2 * MANY, NULL, error));
+    sn_image image;
+    OK(set->ops->image(set, &image, error));
+    assert_true(image.layers > 1);
+    seen_close(set);
+    size_t size;
+    unsigned char *bytes = file_bytes(at("wide"), &size);
+    image.layers = 2;
+    image.current = 1;
+    image.layer[1].geometry.shards = 64;
+    size_t longer = (size_t)sn_image_end(&image);
+    assert_true(longer > size);
+    bytes = realloc(bytes, longer);
+    memset(bytes + size, 0xff, longer - size);
+    sn_image_encode(&image, bytes);
+    sn_image_encode(&image, bytes + SN_IMAGE_BYTES);
+    file_put(at("wide"), bytes, longer);
+    free(bytes);
+    seen_set *into = create(NULL, &options);
+    OK(seen_open(at("wide"), NULL, 0, &set, error));
+    FAILS(SEEN_ERR_MISMATCH, seen_merge(into, set, error));
+    seen_close(into);
+    seen_close(set);
+    OK(seen_drop(at("wide"), NULL, error));
+}
+
 static void test_copy(void **state)
 {
     (void)state;
@@ -400,6 +461,8 @@ int main(void)
         cmocka_unit_test(test_merge_window_turns),
         cmocka_unit_test(test_merge_counting_layers),
         cmocka_unit_test(test_merge_refused),
+        cmocka_unit_test(test_merge_other_ring),
+        cmocka_unit_test(test_merge_other_layers),
         cmocka_unit_test(test_copy),
         cmocka_unit_test(test_like),
     };
