@@ -61,47 +61,6 @@ static int check_numbers(const sn_args *args)
     return SN_EXIT_OK;
 }
 
-/* Whether two filters have the same numbers and seed. */
-static bool same_numbers(const seen_set *one, const seen_set *other)
-{
-    seen_info a = {.size = sizeof a}, b = {.size = sizeof b};
-    if (seen_get_shape(one, &a, NULL) != SEEN_OK || seen_get_shape(other, &b, NULL) != SEEN_OK)
-        return false;
-    bool grown = a.growth == SEEN_GROWING; /* then these tell how far */
-    return a.kind == b.kind && a.growth == b.growth && a.hash == b.hash &&
-           a.error_rate == b.error_rate && a.seed[0] == b.seed[0] && a.seed[1] == b.seed[1] &&
-           a.generations == b.generations && a.window_seconds == b.window_seconds &&
-           a.when_full == b.when_full &&
-           (grown || (a.capacity == b.capacity && a.bits == b.bits && a.hashes == b.hashes &&
-                      a.spread == b.spread && a.shards == b.shards));
-}
-
-/* In Redis an empty sibling is copied there: that takes options for the server, which
- * seen_create_like does not. */
-static seen_status make_like_in_redis(const char *where, const seen_set *like, unsigned flags,
-                                      const seen_options *options, seen_set **set,
-                                      seen_error *error)
-{
-    seen_set *sibling;
-    seen_status status = seen_create_like(NULL, like, 0, &sibling, error);
-    if (status != SEEN_OK)
-        return status;
-    status = seen_copy(sibling, where, flags & SEEN_REPLACE, options, error);
-    bool there = status == SEEN_ERR_EXISTS && flags & SEEN_IF_ABSENT;
-    if (status == SEEN_OK || there)
-        status = seen_open(where, options, 0, set, error);
-    if (status == SEEN_OK && there && !same_numbers(*set, sibling)) {
-        char shown[SN_WHERE];
-        seen_close(*set);
-        status = error->status = SEEN_ERR_MISMATCH;
-        snprintf(error->message, sizeof error->message,
-                 "%s: exists with other numbers; open it as it is, or choose another name",
-                 sn_show_where(shown, where));
-    }
-    seen_close(sibling);
-    return status;
-}
-
 static int make(const sn_args *args, const create_own *own, unsigned flags, seen_set **set)
 {
     seen_error error = {0};
@@ -114,10 +73,8 @@ static int make(const sn_args *args, const create_own *own, unsigned flags, seen
     seen_set *like;
     if (seen_open(own->like, &options, SEEN_READ_ONLY, &like, &error) != SEEN_OK)
         return sn_trouble_error(&error);
-    const char *where = args->operands[0];
-    seen_status status = sn_is_redis(where)
-                             ? make_like_in_redis(where, like, flags, &options, set, &error)
-                             : seen_create_like(where, like, flags, set, &error);
+    seen_status status =
+        seen_create_like_with(args->operands[0], like, &options, flags, set, &error);
     seen_close(like);
     return status == SEEN_OK ? SN_EXIT_OK : sn_trouble_error(&error);
 }

@@ -219,10 +219,15 @@ SEEN_API seen_status seen_open(const char *where, const seen_options *options, u
                                seen_set **set, seen_error *error);
 
 /* Makes an empty sibling with the same geometry and seed, so that the two can be merged; `where`
- * and `flags` as in seen_create. Redis: with the default options; for others copy an empty sibling
- * that is in memory there (seen_copy). */
+ * and `flags` as in seen_create. Redis: with the default options. */
 SEEN_API seen_status seen_create_like(const char *where, const seen_set *like, unsigned flags,
                                       seen_set **set, seen_error *error);
+
+/* The same with options for a server: `options` gives what is Redis' own (layout, ttl_seconds,
+ * time-outs, TLS) and may be NULL; its numbers are not looked at. */
+SEEN_API seen_status seen_create_like_with(const char *where, const seen_set *like,
+                                           const seen_options *options, unsigned flags,
+                                           seen_set **set, seen_error *error);
 
 /* Makes what was added durable: when it returns SEEN_OK it survives a crash and a power cut.
  * SEEN_ERR_CHANGED: the file was removed, or another one took its name, while it was open. */

@@ -23,14 +23,24 @@ bool sn_redis_is_address(const char *where)
 }
 
 #ifndef SEEN_WITH_REDIS
-static seen_status no_redis(seen_error *error)
+seen_status sn_set_no_redis(seen_error *error)
 {
     return sn_error_set(error, SEEN_ERR_UNSUPPORTED,
                         "this build has no Redis; build with SEEN_WITH_REDIS=ON");
 }
 #endif
 
-static const seen_options DEFAULTS = {.size = sizeof DEFAULTS};
+seen_status sn_set_take_options(const seen_options **options, seen_error *error)
+{
+    static const seen_options DEFAULTS = {.size = sizeof DEFAULTS};
+    if (!*options)
+        *options = &DEFAULTS;
+    if ((*options)->size != sizeof DEFAULTS)
+        return sn_error_set(error, SEEN_ERR_ARGUMENT, "options->size is not sizeof(seen_options)");
+    if ((unsigned)(*options)->layout > SEEN_LAYOUT_BITMAP)
+        return sn_error_set(error, SEEN_ERR_ARGUMENT, "an option has a value that does not exist");
+    return SEEN_OK;
+}
 
 static seen_status create_at(const char *where, const sn_image *image, const seen_options *options,
                              unsigned flags, seen_set **set, seen_error *error)
@@ -43,7 +53,7 @@ static seen_status create_at(const char *where, const sn_image *image, const see
     return sn_redis_create(where, image, options, flags, set, error);
 #else
     (void)options;
-    return no_redis(error);
+    return sn_set_no_redis(error);
 #endif
 }
 
@@ -52,13 +62,15 @@ seen_status seen_open(const char *where, const seen_options *options, unsigned f
 {
     if (!where || !set)
         return sn_error_set(error, SEEN_ERR_ARGUMENT, "seen_open needs a place and a handle");
+    seen_status status = sn_set_take_options(&options, error);
+    if (status != SEEN_OK)
+        return status;
     if (!sn_redis_is_address(where))
         return sn_file_open(where, flags, set, error);
 #ifdef SEEN_WITH_REDIS
-    return sn_redis_open(where, options ? options : &DEFAULTS, flags, set, error);
+    return sn_redis_open(where, options, flags, set, error);
 #else
-    (void)options;
-    return no_redis(error);
+    return sn_set_no_redis(error);
 #endif
 }
 
@@ -109,7 +121,7 @@ static seen_status open_existing(const char *where, const sn_image *image,
         return status;
     status = found->ops->image(found, &have, error);
     if (status == SEEN_OK)
-        status = sn_set_agrees(&have, image, options->seed_given, where, error);
+        status = sn_set_agrees(&have, image, options->seed_given, found->where, error);
     if (status == SEEN_OK)
         *set = found;
     else
@@ -163,12 +175,18 @@ seen_status seen_create(const char *where, const seen_options *options, unsigned
     return make_or_open(where, &image, options, flags, set, error);
 }
 
-seen_status seen_create_like(const char *where, const seen_set *like, unsigned flags,
-                             seen_set **set, seen_error *error)
+seen_status seen_create_like_with(const char *where, const seen_set *like,
+                                  const seen_options *options, unsigned flags, seen_set **set,
+                                  seen_error *error)
 {
     sn_image image;
+    seen_status status = sn_set_take_options(&options, error);
+    if (status != SEEN_OK)
+        return status;
+    seen_options mine = *options;
+    mine.seed_given = true;                         /* another seed would make another filter */
     seen_set *source = (seen_set *)(uintptr_t)like; /* reading the image may refresh the view */
-    seen_status status = source->ops->image(source, &image, error);
+    status = source->ops->image(source, &image, error);
     if (status != SEEN_OK)
         return status;
     if (image.growth == SEEN_GROWING)
@@ -180,9 +198,13 @@ seen_status seen_create_like(const char *where, const seen_set *like, unsigned f
         image.layer[i].generation = i == 0;
     }
     sn_image_lay_out(&image);
-    seen_options options = DEFAULTS;
-    options.seed_given = true; /* another seed would make another filter */
-    return make_or_open(where, &image, &options, flags, set, error);
+    return make_or_open(where, &image, &mine, flags, set, error);
+}
+
+seen_status seen_create_like(const char *where, const seen_set *like, unsigned flags,
+                             seen_set **set, seen_error *error)
+{
+    return seen_create_like_with(where, like, NULL, flags, set, error);
 }
 
 seen_status seen_sync(seen_set *set, seen_error *error)

@@ -55,7 +55,7 @@ seen_status seen_get_shape(const seen_set *set, seen_info *info, seen_error *err
 
 seen_status seen_get_info(seen_set *set, seen_info *info, seen_error *error)
 {
-    seen_info out = *info;
+    seen_info out = {.size = info->size}; /* no more of it is read before that is vetted */
     seen_status status = seen_get_shape(set, &out, error);
     if (status == SEEN_OK)
         status = set->ops->measure(set, &out, error);
@@ -258,34 +258,32 @@ seen_status seen_merge(seen_set *into, seen_set *from, seen_error *error)
 seen_status seen_copy(seen_set *from, const char *where, unsigned flags,
                       const seen_options *options, seen_error *error)
 {
-    static const seen_options DEFAULTS = {.size = sizeof DEFAULTS};
     if (!where)
         return sn_error_set(error, SEEN_ERR_ARGUMENT, "seen_copy needs a place to copy to");
+    seen_status status = sn_set_take_options(&options, error);
+    if (status != SEEN_OK)
+        return status;
     if (!sn_redis_is_address(where))
         return sn_file_copy(where, flags, from, error);
 #ifdef SEEN_WITH_REDIS
-    return sn_redis_copy(where, flags, options ? options : &DEFAULTS, from, error);
+    return sn_redis_copy(where, flags, options, from, error);
 #else
-    (void)DEFAULTS;
-    (void)options;
-    return sn_error_set(error, SEEN_ERR_UNSUPPORTED,
-                        "this build has no Redis; build with SEEN_WITH_REDIS=ON");
+    return sn_set_no_redis(error);
 #endif
 }
 
 seen_status seen_drop(const char *where, const seen_options *options, seen_error *error)
 {
-    static const seen_options DEFAULTS = {.size = sizeof DEFAULTS};
     if (!where)
         return sn_error_set(error, SEEN_ERR_ARGUMENT, "seen_drop needs a place");
+    seen_status status = sn_set_take_options(&options, error);
+    if (status != SEEN_OK)
+        return status;
     if (!sn_redis_is_address(where))
         return sn_file_drop(where, error);
 #ifdef SEEN_WITH_REDIS
-    return sn_redis_drop(where, options ? options : &DEFAULTS, error);
+    return sn_redis_drop(where, options, error);
 #else
-    (void)DEFAULTS;
-    (void)options;
-    return sn_error_set(error, SEEN_ERR_UNSUPPORTED,
-                        "this build has no Redis; build with SEEN_WITH_REDIS=ON");
+    return sn_set_no_redis(error);
 #endif
 }

@@ -16,4 +16,12 @@ seen_status sn_set_compatible(const sn_image *into, const sn_image *from, const 
 seen_status sn_set_agrees(const sn_image *have, const sn_image *want, bool seed_given,
                           const char *where, seen_error *error);
 
+/* What a call that looks at a server's options only works with: the defaults where there are none.
+ * Options of another version are refused before more of them is read than their size. */
+seen_status sn_set_take_options(const seen_options **options, seen_error *error);
+
+#ifndef SEEN_WITH_REDIS
+seen_status sn_set_no_redis(seen_error *error);
+#endif
+
 #endif

@@ -444,6 +444,36 @@ static void test_arguments(void **state)
     assert_null(set);
 }
 
+/* A struct of another version is refused before more than its size is looked at. */
+static void test_sizes(void **state)
+{
+    (void)state;
+    seen_set *set = NULL, *other = NULL;
+    size_t part = offsetof(seen_options, seed), little = offsetof(seen_info, fill);
+    seen_options *options = calloc(1, part);
+    seen_info *info = calloc(1, little);
+    const char *where = "redis://127.0.0.1:1/x";
+    memcpy(options, &part, sizeof part);
+    memcpy(info, &little, sizeof little);
+    FAILS(SEEN_ERR_ARGUMENT, seen_create(NULL, options, 0, &set, error));
+    FAILS(SEEN_ERR_ARGUMENT, seen_open(where, options, 0, &set, error));
+    FAILS(SEEN_ERR_ARGUMENT, seen_drop(where, options, error));
+    assert_null(set);
+    seen_options whole = plain_options(SEEN_BLOOM, SEEN_FIXED, 10, 0.01);
+    OK(seen_create(NULL, &whole, 0, &set, error));
+    FAILS(SEEN_ERR_ARGUMENT, seen_copy(set, where, 0, options, error));
+    whole.layout = (seen_layout)7;
+    FAILS(SEEN_ERR_ARGUMENT, seen_copy(set, where, 0, &whole, error));
+    FAILS(SEEN_ERR_ARGUMENT, seen_create_like_with(where, set, options, 0, &other, error));
+    FAILS(SEEN_ERR_ARGUMENT, seen_create_like_with(where, set, &whole, 0, &other, error));
+    assert_null(other);
+    FAILS(SEEN_ERR_ARGUMENT, seen_get_shape(set, info, error));
+    FAILS(SEEN_ERR_ARGUMENT, seen_get_info(set, info, error));
+    seen_close(set);
+    free(options);
+    free(info);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -453,7 +483,7 @@ int main(void)
         cmocka_unit_test(test_growing_counting), cmocka_unit_test(test_window_rate),
         cmocka_unit_test(test_window_by_count),  cmocka_unit_test(test_window_by_time),
         cmocka_unit_test(test_rotate),           cmocka_unit_test(test_info),
-        cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_arguments),        cmocka_unit_test(test_sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
