@@ -257,7 +257,8 @@ seen_status sn_redis_open(const char *where, const seen_options *options, unsign
     status = sn_meta_load(ch, &view, error);
     if (status == SEEN_OK && !sn_hash_supported(view.image.hash))
         status = sn_error_set(error, SEEN_ERR_UNSUPPORTED,
-                              "%s: made with SipHash, which this build does not have", where);
+                              "%s: made with SipHash, which this build does not have",
+                              redis->address.shown);
     if (status == SEEN_OK)
         status = verify(ch, &view, error);
     sn_redis_give(redis, ch);
@@ -279,22 +280,31 @@ static seen_status draw_id(sn_redis_view *view, seen_error *error)
     return status;
 }
 
-static seen_status vet_image(const sn_redis_view *view, const char *where, seen_error *error)
+static const char *why_not(const sn_redis_view *view)
 {
     const sn_image *image = &view->image;
     const sn_geometry *g = &image->layer[0].geometry;
     if (view->layout == SEEN_LAYOUT_BITMAP &&
         (image->growth != SEEN_FIXED || image->kind != SEEN_BLOOM || g->shards != 1))
-        return sn_error_set(error, SEEN_ERR_ARGUMENT,
-                            "%s: a plain bitmap is of fixed growth, kind bloom and one piece",
-                            where);
+        return "a plain bitmap is of fixed growth, kind bloom and one piece";
     for (uint32_t i = 0; i < image->layers; i++)
         if (image->layer[i].geometry.shard_lines > (1u << 29) / SN_LINE_BYTES)
-            return sn_error_set(error, SEEN_ERR_ARGUMENT,
-                                "%s: its shards do not fit the 512 MiB of a Redis string", where);
-    if (view->ttl > UINT32_MAX)
-        return sn_error_set(error, SEEN_ERR_ARGUMENT, "%s: the time to live is too long", where);
-    return SEEN_OK;
+            return "its shards do not fit the 512 MiB of a Redis string";
+    return view->ttl > UINT32_MAX ? "the time to live is too long" : NULL;
+}
+
+/* There is no connection yet, and `where` may hold a password, which no message shows. */
+static seen_status vet_image(const sn_redis_view *view, const char *where, seen_error *error)
+{
+    sn_redis_address address;
+    const char *why = why_not(view);
+    if (!why)
+        return SEEN_OK;
+    seen_status status = sn_redis_address_parse(where, &address, error);
+    if (status == SEEN_OK)
+        status = sn_error_set(error, SEEN_ERR_ARGUMENT, "%s: %s", address.shown, why);
+    explicit_bzero(&address, sizeof address);
+    return status;
 }
 
 /* Fails early where a filter of the name exists; fills *old where it is to be replaced. */

@@ -35,6 +35,17 @@ for growth in fixed growing window; do
         $SEEN drop --force "$ALL/$name-both"
     done
 done
+# No message shows a password, also where there is no connection yet or the filter is another one.
+$SEEN create -q "$ALL/other" -n 500
+$SEEN create -q here.seen --growth growing
+for what in "create $ALL/other --if-absent -n 600" "create $ALL/other --if-absent --like here.seen" \
+    "copy here.seen $ALL/plain --layout bitmap" "create $ALL/long -n 5 --ttl 9999999999s"; do
+    # shellcheck disable=SC2086 # words
+    ! $SEEN $what 2> error || fail "$what: done"
+    grep -q "seen: redis://127.0.0.1:$PORT/" error || fail "$what: $(cat error)"
+    ! grep -q PASSWORD error || fail "$what: $(cat error)"
+done
+$SEEN drop --force "$ALL/other"
 # What stands for closed shards goes by itself; the rest is gone.
 redis-cli -p "$PORT" --scan | while read -r key; do
     [ "$(redis-cli -p "$PORT" type "$key" < /dev/null)" = list ] || fail "left: $key"
