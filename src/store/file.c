@@ -65,7 +65,7 @@ static seen_status install_image(file_set *f, const sn_image *image, seen_error 
 {
     sn_local *l = &f->local;
     const sn_view *old = atomic_load(&l->view);
-    sn_view *view = calloc(1, sizeof *view);
+    sn_view *view = sn_view_spare(l);
     if (!view)
         return sn_error_set(error, SEEN_ERR_MEMORY, "%s: out of memory", name_of(l));
     view->image = *image;
@@ -80,13 +80,13 @@ static seen_status install_image(file_set *f, const sn_image *image, seen_error 
             seen_status status = sn_error_system(error, errno, name_of(l), "map");
             while (i-- > kept)
                 munmap(view->bits[i], f->mapped[i]);
-            free(view);
+            sn_view_give_back(l, view);
             return status;
         }
         f->mapped[i] = (size_t)sn_geometry_bytes(&image->layer[i].geometry);
         (void)madvise(view->bits[i], f->mapped[i], MADV_RANDOM);
     }
-    sn_local_install(l, view);
+    sn_view_install(l, view);
     return SEEN_OK;
 }
 
@@ -174,7 +174,7 @@ static seen_status publish(sn_local *l, sn_view *view, seen_error *error)
             atomic_store(&f->doubt, true);
     }
     if (status == SEEN_OK)
-        sn_local_install(l, view);
+        sn_view_install(l, view);
     else if (view->image.layers > old->image.layers)
         munmap(view->bits[old->image.layers], f->mapped[old->image.layers]);
     pthread_mutex_unlock(&f->gate);
@@ -242,7 +242,7 @@ static bool stale(file_set *f)
         return false;
     const uint64_t *sequence = (const uint64_t *)(const void *)(f->head + 88);
     uint64_t now = le64toh(__atomic_load_n(sequence, __ATOMIC_ACQUIRE));
-    return now != atomic_load(&f->local.view)->image.sequence;
+    return now != atomic_load(&f->local.sequence);
 }
 
 static seen_status refresh(sn_local *l, seen_error *error)
@@ -316,21 +316,27 @@ static seen_status vet_name(const file_set *f, seen_error *error)
                         name_of(&f->local));
 }
 
-static seen_status sync_file(sn_local *l, seen_error *error)
+static seen_status sync_view(file_set *f, const sn_view *view, seen_error *error)
 {
-    file_set *f = of(l);
-    const sn_view *view = atomic_load(&l->view);
-    if (l->base.read_only)
-        return SEEN_OK;
-    seen_status status = vet_name(f, error);
-    if (status != SEEN_OK)
-        return status;
     for (uint32_t i = 0; i < view->image.layers; i++)
         if (msync(view->bits[i], f->mapped[i], MS_SYNC) != 0)
-            return sn_error_system(error, errno, name_of(l), "sync");
+            return sn_error_system(error, errno, name_of(&f->local), "sync");
     if (msync(f->head, SN_IMAGE_DATA_AT, MS_SYNC) != 0 || fdatasync(f->fd) != 0)
-        return sn_error_system(error, errno, name_of(l), "sync");
+        return sn_error_system(error, errno, name_of(&f->local), "sync");
     return SEEN_OK;
+}
+
+static seen_status sync_file(sn_local *l, seen_error *error)
+{
+    if (l->base.read_only)
+        return SEEN_OK;
+    seen_status status = vet_name(of(l), error);
+    if (status != SEEN_OK)
+        return status;
+    sn_view *view = sn_view_hold(l);
+    status = sync_view(of(l), view, error);
+    sn_view_let_go(l, view);
+    return status;
 }
 
 static void free_set(sn_local *l)
@@ -374,7 +380,7 @@ static seen_status check_counters(file_set *f, seen_error *error)
         double deviation, keys = sn_local_sample(&view->image.layer[i], view->bits[i], &deviation);
         double told = (double)__atomic_load_n(&l->added[i], __ATOMIC_RELAXED);
         if (told < keys - 5 * deviation || told > keys + 5 * deviation)
-            __atomic_store_n(&l->added[i], (uint64_t)(keys + deviation), __ATOMIC_RELAXED);
+            __atomic_store_n(&l->added[i], sn_local_safely(l, keys, deviation), __ATOMIC_RELAXED);
     }
     leave(l);
     return SEEN_OK;

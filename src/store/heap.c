@@ -28,7 +28,7 @@ static seen_status nothing(sn_local *l, seen_error *error)
 static seen_status publish(sn_local *l, sn_view *view, seen_error *error)
 {
     (void)error;
-    sn_local_install(l, view);
+    sn_view_install(l, view);
     return SEEN_OK;
 }
 
@@ -76,7 +76,7 @@ seen_status sn_heap_create(const sn_image *image, seen_set **set, seen_error *er
     if (status != SEEN_OK)
         goto out;
     l->base.ops = &sn_heap_ops;
-    sn_local_install(l, view);
+    sn_view_install(l, view);
     *set = &l->base;
     return SEEN_OK;
 out:

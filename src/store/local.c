@@ -62,6 +62,7 @@ seen_status sn_local_init(sn_local *l, const sn_home *home, const sn_image *imag
     for (int i = 0; i < SN_STRIPES; i++)
         pthread_mutex_init(&l->stripe[i], NULL);
     pthread_mutex_init(&l->scratch_lock, NULL);
+    pthread_mutex_init(&l->older, NULL);
     return SEEN_OK;
 }
 
@@ -80,14 +81,9 @@ void sn_local_destroy(sn_local *l)
         for (int i = 0; i < SN_STRIPES; i++)
             pthread_mutex_destroy(&l->stripe[i]);
         pthread_mutex_destroy(&l->scratch_lock);
+        pthread_mutex_destroy(&l->older);
     }
     free(l->base.where);
-}
-
-void sn_local_install(sn_local *l, sn_view *view)
-{
-    view->older = view_of(l);
-    atomic_store_explicit(&l->view, view, memory_order_release);
 }
 
 static seen_status no_memory(const sn_local *l, seen_error *error)
@@ -129,11 +125,14 @@ static void leave(sn_local *l)
 
 /* ---- layers: alone ---- */
 
-static sn_view *copy_view(const sn_view *from)
+static sn_view *copy_view(sn_local *l)
 {
-    sn_view *view = malloc(sizeof *view);
-    if (view)
-        *view = *from;
+    const sn_view *from = view_of(l);
+    sn_view *view = sn_view_spare(l);
+    if (view) {
+        view->image = from->image;
+        memcpy(view->bits, from->bits, sizeof view->bits);
+    }
     return view;
 }
 
@@ -142,13 +141,13 @@ static seen_status publish(sn_local *l, sn_view *view, seen_error *error)
     view->image.sequence++;
     seen_status status = l->home->publish(l, view, error);
     if (status != SEEN_OK)
-        free(view);
+        sn_view_give_back(l, view);
     return status;
 }
 
 static seen_status open_next_layer(sn_local *l, seen_error *error)
 {
-    sn_view *view = copy_view(view_of(l));
+    sn_view *view = copy_view(l);
     if (!view)
         return no_memory(l, error);
     sn_image *image = &view->image;
@@ -158,7 +157,7 @@ static seen_status open_next_layer(sn_local *l, seen_error *error)
     if (status == SEEN_OK)
         status = l->home->open_layer(l, layer, bits, error);
     if (status != SEEN_OK) {
-        free(view);
+        sn_view_give_back(l, view);
         return status;
     }
     layer->born = sn_clock_now();
@@ -167,8 +166,11 @@ static seen_status open_next_layer(sn_local *l, seen_error *error)
     return publish(l, view, error);
 }
 
+/* Whoever checks sees what was added before this when it sees this: a key of this layer that was
+ * added again to a younger one. */
 static void clear_layer(sn_local *l, const sn_view *view, uint32_t i)
 {
+    sn_span_order();
     uint64_t words = sn_geometry_lines(&view->image.layer[i].geometry) * SN_LINE_WORDS;
     uint64_t *word = (uint64_t *)(void *)view->bits[i];
     for (uint64_t w = 0; w < words; w++)
@@ -180,7 +182,7 @@ static void clear_layer(sn_local *l, const sn_view *view, uint32_t i)
  * between, what is gone is only what was to be forgotten. */
 static seen_status rotate_window(sn_local *l, seen_error *error)
 {
-    sn_view *view = copy_view(view_of(l));
+    sn_view *view = copy_view(l);
     if (!view)
         return no_memory(l, error);
     sn_image *image = &view->image;
@@ -190,7 +192,7 @@ static seen_status rotate_window(sn_local *l, seen_error *error)
         clear_layer(l, view, next);
         seen_status status = l->home->sync(l, error);
         if (status != SEEN_OK) {
-            free(view);
+            sn_view_give_back(l, view);
             return status;
         }
     }
@@ -217,20 +219,39 @@ static bool bounded(const sn_image *image)
     return image->growth == SEEN_GROWING || image->when_full == SEEN_FULL_REFUSE;
 }
 
-/* Claims room for `count` new keys in the current layer; what is not used is given back. */
+/* Claims room for `count` new keys in the current layer; settle() gives back what is not used.
+ *
+ * A process that is killed in between leaves its claim in the counter of a file. A set that is full
+ * then, or grows, is so a little early until it is opened the next time, and its rate is kept. A
+ * window would turn early, and forget keys that are young: its claims stay in this process, and the
+ * others are kept out of the file meanwhile. */
 static bool claim(sn_local *l, const sn_image *image, uint64_t count)
 {
-    uint64_t *added = &l->added[image->current];
-    uint64_t before = __atomic_fetch_add(added, count, __ATOMIC_RELAXED);
+    uint64_t *added = &l->added[image->current], before;
+    bool window = image->growth == SEEN_WINDOW;
+    if (window)
+        before = atomic_fetch_add(&l->in_flight, count) + __atomic_load_n(added, __ATOMIC_RELAXED);
+    else
+        before = __atomic_fetch_add(added, count, __ATOMIC_RELAXED);
     if (!bounded(image) || before + count <= image->layer[image->current].capacity)
         return true;
-    __atomic_fetch_sub(added, count, __ATOMIC_RELAXED);
+    if (window)
+        atomic_fetch_sub(&l->in_flight, count);
+    else
+        __atomic_fetch_sub(added, count, __ATOMIC_RELAXED);
     return false;
 }
 
-static void give_back(sn_local *l, uint32_t layer, uint64_t count)
+/* Counted before the claim is given up: another thread may see a key twice, never not at all. */
+static void settle(sn_local *l, const sn_image *image, uint64_t count, uint64_t news)
 {
-    __atomic_fetch_sub(&l->added[layer], count, __ATOMIC_RELAXED);
+    uint64_t *added = &l->added[image->current];
+    if (image->growth == SEEN_WINDOW) {
+        __atomic_fetch_add(added, news, __ATOMIC_RELAXED);
+        atomic_fetch_sub(&l->in_flight, count);
+    } else {
+        __atomic_fetch_sub(added, count - news, __ATOMIC_RELAXED);
+    }
 }
 
 /* ---- several threads at once ---- */
@@ -402,7 +423,7 @@ static seen_status add_chunk(sn_local *l, const seen_hash *h, size_t count, seen
     if (!rotation_due(&view->image) && claim(l, &view->image, count)) {
         sn_scratch *scratch = how == SHARED ? take_scratch(l) : NULL;
         if (how == SHARED && !scratch) {
-            give_back(l, view->image.current, count);
+            settle(l, &view->image, count, 0);
             leave(l);
             return no_memory(l, error);
         }
@@ -410,7 +431,7 @@ static seen_status add_chunk(sn_local *l, const seen_hash *h, size_t count, seen
                                     : add_striped(l, view, scratch, h, count, answers);
         if (scratch)
             keep_scratch(l, scratch);
-        give_back(l, view->image.current, count - news);
+        settle(l, &view->image, count, news);
         leave(l);
         return SEEN_OK;
     }
@@ -441,18 +462,42 @@ static seen_status local_add(seen_set *set, const seen_hash *h, size_t count, se
 
 /* ---- check, remove ---- */
 
+/* A window may turn while it is asked. The oldest generation is asked first: a key that was added
+ * again before that one was emptied is in a younger one by the time that is asked. Where the window
+ * has turned by the end, it may have been added to one that was asked already: asked once more. */
+static seen_status check_window(sn_local *l, const seen_hash *h, size_t count, seen_answer *answers,
+                                seen_error *error)
+{
+    enum { TRIES = 100 };
+    for (int i = 0; i < TRIES; i++) {
+        uint64_t sequence = atomic_load(&l->sequence);
+        sn_view *view = sn_view_hold(l);
+        sn_span_check(l->kernel, view, h, count, answers);
+        sn_view_let_go(l, view);
+        sn_span_order();
+        seen_status status = l->home->refresh(l, error);
+        if (status != SEEN_OK || atomic_load(&l->sequence) == sequence)
+            return status;
+    }
+    return SEEN_OK;
+}
+
 static seen_status local_check(seen_set *set, const seen_hash *h, size_t count,
                                seen_answer *answers, seen_error *error)
 {
     sn_local *l = (sn_local *)set;
     seen_status status = l->home->refresh(l, error);
-    if (status != SEEN_OK) {
-        memset(answers, SEEN_UNKNOWN, count);
-        return status;
-    }
     memset(answers, SEEN_NEW, count);
-    sn_span_check(l->kernel, view_of(l), h, count, answers);
-    return SEEN_OK;
+    if (status == SEEN_OK && set->growth != SEEN_WINDOW)
+        sn_span_check(l->kernel, view_of(l), h, count, answers);
+    for (size_t at = 0; status == SEEN_OK && set->growth == SEEN_WINDOW && at < count;) {
+        size_t n = count - at < SN_SPAN ? count - at : SN_SPAN;
+        status = check_window(l, h + at, n, answers + at, error);
+        at += n;
+    }
+    if (status != SEEN_OK)
+        memset(answers, SEEN_UNKNOWN, count);
+    return status;
 }
 
 static seen_status local_remove(seen_set *set, const seen_hash *h, size_t count,
@@ -499,7 +544,9 @@ static seen_status local_image(seen_set *set, sn_image *image, seen_error *error
     seen_status status = l->home->refresh(l, error);
     if (status != SEEN_OK)
         return status;
-    *image = view_of(l)->image;
+    sn_view *view = sn_view_hold(l);
+    *image = view->image;
+    sn_view_let_go(l, view);
     for (uint32_t i = 0; i < image->layers; i++)
         image->layer[i].added = __atomic_load_n(&l->added[i], __ATOMIC_RELAXED);
     return SEEN_OK;
@@ -511,7 +558,7 @@ static seen_status local_measure(seen_set *set, seen_info *info, seen_error *err
     seen_status status = l->home->refresh(l, error);
     if (status != SEEN_OK)
         return status;
-    const sn_view *view = view_of(l);
+    sn_view *view = sn_view_hold(l);
     double right = 1, keys = 0, set_cells = 0, cells = 0;
     for (uint32_t i = 0; i < view->image.layers; i++) {
         const sn_geometry *g = &view->image.layer[i].geometry;
@@ -531,6 +578,7 @@ static seen_status local_measure(seen_set *set, seen_info *info, seen_error *err
         set_cells += set_here;
         cells += here;
     }
+    sn_view_let_go(l, view);
     info->fill = cells > 0 ? set_cells / cells : 0;
     info->keys_estimated = keys;
     info->error_rate_now = 1 - right;
@@ -559,18 +607,27 @@ double sn_local_sample(const sn_layer *layer, const char *bits, double *deviatio
     return keys;
 }
 
+uint64_t sn_local_safely(const sn_local *l, double keys, double deviation)
+{
+    if (l->base.growth == SEEN_WINDOW)
+        deviation = -deviation;
+    return keys + deviation > 0 ? (uint64_t)(keys + deviation) : 0;
+}
+
 /* ---- unions ---- */
 
 static seen_status local_read(seen_set *set, uint32_t layer, uint64_t line, uint64_t lines,
                               void *out, seen_error *error)
 {
-    sn_view *view = view_of((sn_local *)set);
+    sn_local *l = (sn_local *)set;
+    sn_view *view = sn_view_hold(l);
     (void)error;
     assert(layer < view->image.layers);
     const uint64_t *from = (const uint64_t *)(void *)(view->bits[layer] + line * SN_LINE_BYTES);
     uint64_t *to = out;
     for (uint64_t i = 0; i < lines * SN_LINE_WORDS; i++)
         to[i] = __atomic_load_n(from + i, __ATOMIC_RELAXED);
+    sn_view_let_go(l, view);
     return SEEN_OK;
 }
 
@@ -592,7 +649,7 @@ static seen_status local_combine(seen_set *set, uint32_t layer, uint64_t line, u
  * younger ones that join them. */
 static seen_status use_generations(sn_local *l, seen_error *error)
 {
-    sn_view *view = copy_view(view_of(l));
+    sn_view *view = copy_view(l);
     if (!view)
         return no_memory(l, error);
     sn_image *image = &view->image;
@@ -626,7 +683,7 @@ static seen_status local_widen(seen_set *set, uint32_t layers, seen_error *error
  * forgotten too early. */
 static seen_status unite_ages(sn_local *l, const sn_image *from, seen_error *error)
 {
-    sn_view *view = copy_view(view_of(l));
+    sn_view *view = copy_view(l);
     if (!view)
         return no_memory(l, error);
     for (uint32_t i = 0; i < from->layers; i++) {
@@ -643,9 +700,11 @@ static void unite_counters(sn_local *l, const sn_image *from)
     const sn_view *view = view_of(l);
     for (uint32_t i = 0; i < from->layers; i++) {
         double deviation, keys = sn_local_sample(&view->image.layer[i], view->bits[i], &deviation);
-        uint64_t most = (uint64_t)(keys + deviation);
-        uint64_t sum = __atomic_load_n(&l->added[i], __ATOMIC_RELAXED) + from->layer[i].added;
-        __atomic_store_n(&l->added[i], sum < most ? sum : most, __ATOMIC_RELAXED);
+        uint64_t safe = sn_local_safely(l, keys, deviation), theirs = from->layer[i].added;
+        uint64_t mine = __atomic_load_n(&l->added[i], __ATOMIC_RELAXED), sum = mine + theirs;
+        uint64_t least = mine > theirs ? mine : theirs;
+        safe = safe < least ? least : safe;
+        __atomic_store_n(&l->added[i], sum < safe ? sum : safe, __ATOMIC_RELAXED);
     }
 }
 

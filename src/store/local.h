@@ -14,7 +14,8 @@
  *   the stripe of a key may look at all layers and change bits with plain stores.
  *
  * Checking takes no lock: it reads the view, which is replaced as a whole and never freed before
- * the set is closed. */
+ * the set is closed. A growing set has few of them. A window turns for ever: its views are counted
+ * by those who read them, and one that nobody holds any more is used again. */
 #ifndef SN_STORE_LOCAL_H
 #define SN_STORE_LOCAL_H
 
@@ -28,6 +29,7 @@ enum { SN_STRIPES_LEAST = 4, SN_STRIPES = 16 };
 
 typedef struct sn_view {
     struct sn_view *older;
+    atomic_uint holders; /* of a window's view: calls that read it without a lock */
     sn_image image;
     char *bits[SN_IMAGE_LAYERS];
 } sn_view;
@@ -57,7 +59,10 @@ struct sn_local {
     const sn_home *home;
     const sn_kernel *kernel;
     _Atomic(sn_view *) view;
-    uint64_t *added; /* one counter a layer; shared with other processes in a file */
+    atomic_ullong sequence;  /* of the view; set after it */
+    pthread_mutex_t older;   /* guards the chain of views behind the one in use */
+    atomic_ullong in_flight; /* window: keys that threads of this process are adding */
+    uint64_t *added;         /* one counter a layer; shared with other processes in a file */
     pthread_rwlock_t mode;
     unsigned stripes; /* how many are used: a power of two, up to SN_STRIPES */
     pthread_mutex_t stripe[SN_STRIPES];
@@ -71,11 +76,21 @@ seen_status sn_local_init(sn_local *local, const sn_home *home, const sn_image *
                           const char *where, seen_error *error);
 void sn_local_destroy(sn_local *local);
 
-/* Makes `view` the one that checks use. */
-void sn_local_install(sn_local *local, sn_view *view);
+/* A view to fill in, and what becomes of it: it is made the one that checks use, or given back. */
+sn_view *sn_view_spare(sn_local *local);
+void sn_view_install(sn_local *local, sn_view *view);
+void sn_view_give_back(sn_local *local, sn_view *view);
+
+/* The view in use, which stays as it is until it is let go: for whoever holds no lock. */
+sn_view *sn_view_hold(sn_local *local);
+void sn_view_let_go(sn_local *local, sn_view *view);
 
 /* The number of keys in a layer as a sample of its lines tells, with its standard error. */
 double sn_local_sample(const sn_layer *layer, const char *bits, double *deviation);
+
+/* What a counter is set to that only such a sample tells: on the safe side. Too many in a set that
+ * is full then, or grows, keep its rate; a window would turn early, and forget what is younger. */
+uint64_t sn_local_safely(const sn_local *local, double keys, double deviation);
 
 extern const sn_store_ops sn_heap_ops, sn_file_ops;
 

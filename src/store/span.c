@@ -43,10 +43,11 @@ void sn_span_check(const sn_kernel *kernel, const sn_view *view, const seen_hash
                    seen_answer *answers)
 {
     uint32_t layers = view->image.layers;
-    for (uint32_t back = 0; back < layers; back++) {
-        uint32_t i = (view->image.current + layers - back) % layers;
+    for (uint32_t n = 1; n <= layers; n++) {
+        uint32_t i = (view->image.current + n) % layers;
         if (sn_span_alive(&view->image, i))
             check_layer(kernel, view, i, h, count, answers);
+        sn_span_order();
     }
 }
 

@@ -15,9 +15,17 @@
 
 #include "store/local.h"
 
+/* What was read before stays before what is read after; and so for what is written. */
+static inline void sn_span_order(void)
+{
+#ifndef __SANITIZE_THREAD__ /* which knows no fences; the bits are atomic there anyway */
+    atomic_thread_fence(memory_order_acq_rel);
+#endif
+}
+
 enum { SN_SPAN = 2048 }; /* the most keys of one call that changes bits */
 
-/* answers[i] |= SEEN_BEFORE; any count. */
+/* answers[i] |= SEEN_BEFORE; any count. The oldest layer is asked first. */
 void sn_span_check(const sn_kernel *kernel, const sn_view *view, const seen_hash *hashes,
                    size_t count, seen_answer *answers);
 

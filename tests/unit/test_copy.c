@@ -156,6 +156,15 @@ static void test_merge_window_counters(void **state)
     assert_int_equal(count_there(a, 0, 900), 900);
     seen_close(a);
     seen_close(b);
+    /* Keys that both have are not counted twice: it would turn early, and forget what is young. */
+    a = create(NULL, &options), b = create(NULL, &options);
+    OK(seen_add_hashes(a, h, 900, NULL, error));
+    OK(seen_add_hashes(b, h, 900, NULL, error));
+    OK(seen_merge(a, b, error));
+    OK(a->ops->image(a, &image, error));
+    assert_int_equal(image.layer[image.current].added, 900);
+    seen_close(a);
+    seen_close(b);
 }
 
 static sn_store_ops turning_ops;

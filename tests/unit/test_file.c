@@ -584,6 +584,25 @@ static void test_counters(void **state)
     drop("f");
 }
 
+/* A window that counted keys which are not there would turn early, and forget what is young. */
+static void test_counters_of_window(void **state)
+{
+    (void)state;
+    static const uint64_t LIES[] = {0, 99, 1000000, UINT64_MAX};
+    for (size_t i = 0; i < 4; i++) {
+        seen_set *set = create("f", plain_options(SEEN_BLOOM, SEEN_WINDOW, 700, 1e-9), 0);
+        add_range(set, 0, 50);
+        seen_close(set);
+        unsigned char lie[8];
+        sn_store64(lie, LIES[i]);
+        write_at("f", lie, 8, 8192);
+        set = open_set("f", 0);
+        assert_in_range(counter_of(set), 30, 50);
+        seen_close(set);
+        drop("f");
+    }
+}
+
 static void test_counters_at_any_size(void **state)
 {
     (void)state;
@@ -704,6 +723,7 @@ int main(void)
         cmocka_unit_test(test_changed_underneath),
         cmocka_unit_test(test_replaced),
         cmocka_unit_test(test_counters),
+        cmocka_unit_test(test_counters_of_window),
         cmocka_unit_test(test_counters_at_any_size),
         cmocka_unit_test(test_permissions),
         cmocka_unit_test(test_no_room),

@@ -1,6 +1,8 @@
 /* Processes on one file: one winner, growth noticed by all, and a killed writer stops nobody. */
 #include "test_trust.h"
 
+#include "store/local.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -194,6 +196,59 @@ static void test_killed(void **state)
     unlink(at("f"));
 }
 
+static void die(const sn_geometry *g, void *bits, const seen_hash *h, size_t count,
+                seen_answer *answers)
+{
+    (void)g;
+    (void)bits;
+    (void)h;
+    (void)count;
+    (void)answers;
+    kill(getpid(), SIGKILL);
+}
+
+static void die_adding(uint64_t first, size_t count)
+{
+    static sn_kernel deadly;
+    seen_set *set;
+    fflush(NULL);
+    pid_t victim = fork();
+    if (victim == 0) {
+        seen_hash h[64];
+        hashes_from(first, count, h);
+        if (seen_open(at("f"), NULL, 0, &set, NULL) == SEEN_OK) {
+            deadly = *((sn_local *)set)->kernel;
+            deadly.add = die;
+            ((sn_local *)set)->kernel = &deadly;
+            seen_add_hashes(set, h, count, NULL, NULL);
+        }
+        _exit(1);
+    }
+    int status;
+    assert_int_equal(waitpid(victim, &status, 0), victim);
+    assert_true(WIFSIGNALED(status));
+}
+
+/* Writers that are killed in a batch make the window of those who go on no shorter. */
+static void test_killed_in_window(void **state)
+{
+    (void)state;
+    enum { EACH = 100, GENERATIONS = 8, WINDOW = EACH * (GENERATIONS - 1) };
+    seen_options options = plain_options(SEEN_BLOOM, SEEN_WINDOW, WINDOW, 1e-9);
+    seen_set *set;
+    uint64_t key = 0;
+    OK(seen_create(at("f"), &options, 0, &set, error));
+    for (; key < 5 * WINDOW; key++) {
+        assert_int_equal(add_key(set, key), SEEN_NEW);
+        if (key >= WINDOW)
+            assert_true(is_there(set, hash_of(key - WINDOW)));
+        if (key > EACH && key % 29 == 0)
+            die_adding(1000000 + key, 20);
+    }
+    seen_close(set);
+    unlink(at("f"));
+}
+
 /* Many make the same file at once: one makes it, all have it. */
 static void test_create_together(void **state)
 {
@@ -236,9 +291,8 @@ int main(void)
     if (shared == MAP_FAILED)
         return 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bloom),
-        cmocka_unit_test(test_counting),
-        cmocka_unit_test(test_killed),
+        cmocka_unit_test(test_bloom),           cmocka_unit_test(test_counting),
+        cmocka_unit_test(test_killed),          cmocka_unit_test(test_killed_in_window),
         cmocka_unit_test(test_create_together),
     };
     return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
