@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 enum { HUGE_PAGE = 2 << 20, HUGE_FROM = 4 << 20, AT_ONCE = 256 << 10 };
 
@@ -25,7 +26,7 @@ void *sn_memory_map(size_t bytes)
         return raw;
     size_t head = (HUGE_PAGE - (uintptr_t)raw % HUGE_PAGE) % HUGE_PAGE;
     char *memory = raw + head;
-    size_t page = 4096, used = (bytes + page - 1) / page * page;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), used = (bytes + page - 1) / page * page;
     if (head)
         munmap(raw, head);
     if (extra - head + bytes > used)

@@ -31,7 +31,6 @@ typedef struct file_set {
     int fd;
     bool alone;
     unsigned char *head; /* the first 16384 bytes, mapped */
-    size_t mapped[SN_IMAGE_LAYERS];
 
     pthread_mutex_t gate; /* guards what is below, refreshing and publishing */
     pthread_cond_t opened;
@@ -52,12 +51,37 @@ static const char *name_of(const sn_local *l)
 
 /* ---- mapping ---- */
 
+/* Layers begin at multiples of 4096, and pages may be larger: so much in front is mapped as well.
+ */
+static size_t lead_of(const sn_layer *layer)
+{
+    return (size_t)(layer->offset % sn_io_page());
+}
+
 static char *map_layer(file_set *f, const sn_layer *layer, bool read_only)
 {
     int protection = PROT_READ | (read_only ? 0 : PROT_WRITE);
-    void *p = mmap(NULL, (size_t)sn_geometry_bytes(&layer->geometry), protection, MAP_SHARED, f->fd,
-                   (off_t)layer->offset);
-    return p == MAP_FAILED ? NULL : p;
+    size_t lead = lead_of(layer), bytes = (size_t)sn_geometry_bytes(&layer->geometry) + lead;
+    void *p =
+        mmap(NULL, bytes, protection, MAP_SHARED, f->fd, (off_t)(layer->offset - (uint64_t)lead));
+    if (p == MAP_FAILED)
+        return NULL;
+    (void)madvise(p, bytes, MADV_RANDOM);
+    return (char *)p + lead;
+}
+
+static void unmap_layer(const sn_view *view, uint32_t i)
+{
+    const sn_layer *layer = &view->image.layer[i];
+    size_t lead = lead_of(layer);
+    munmap(view->bits[i] - lead, (size_t)sn_geometry_bytes(&layer->geometry) + lead);
+}
+
+static bool sync_layer(const sn_view *view, uint32_t i)
+{
+    const sn_layer *layer = &view->image.layer[i];
+    size_t lead = lead_of(layer), bytes = (size_t)sn_geometry_bytes(&layer->geometry) + lead;
+    return msync(view->bits[i] - lead, bytes, MS_SYNC) == 0;
 }
 
 /* A view of `image`: layers that are mapped already keep their place. */
@@ -79,12 +103,10 @@ static seen_status install_image(file_set *f, const sn_image *image, seen_error 
         if (!view->bits[i]) {
             seen_status status = sn_error_system(error, errno, name_of(l), "map");
             while (i-- > kept)
-                munmap(view->bits[i], f->mapped[i]);
+                unmap_layer(view, i);
             sn_view_give_back(l, view);
             return status;
         }
-        f->mapped[i] = (size_t)sn_geometry_bytes(&image->layer[i].geometry);
-        (void)madvise(view->bits[i], f->mapped[i], MADV_RANDOM);
     }
     sn_view_install(l, view);
     return SEEN_OK;
@@ -176,7 +198,7 @@ static seen_status publish(sn_local *l, sn_view *view, seen_error *error)
     if (status == SEEN_OK)
         sn_view_install(l, view);
     else if (view->image.layers > old->image.layers)
-        munmap(view->bits[old->image.layers], f->mapped[old->image.layers]);
+        unmap_layer(view, old->image.layers);
     pthread_mutex_unlock(&f->gate);
     return status;
 }
@@ -207,7 +229,6 @@ static seen_status open_layer(sn_local *l, sn_layer *layer, char **bits, seen_er
     *bits = map_layer(f, layer, false);
     if (!*bits)
         return sn_error_system(error, errno, name_of(l), "map");
-    f->mapped[image->layers] = (size_t)bytes;
     return SEEN_OK;
 }
 
@@ -319,7 +340,7 @@ static seen_status vet_name(const file_set *f, seen_error *error)
 static seen_status sync_view(file_set *f, const sn_view *view, seen_error *error)
 {
     for (uint32_t i = 0; i < view->image.layers; i++)
-        if (msync(view->bits[i], f->mapped[i], MS_SYNC) != 0)
+        if (!sync_layer(view, i))
             return sn_error_system(error, errno, name_of(&f->local), "sync");
     if (msync(f->head, SN_IMAGE_DATA_AT, MS_SYNC) != 0 || fdatasync(f->fd) != 0)
         return sn_error_system(error, errno, name_of(&f->local), "sync");
@@ -344,7 +365,7 @@ static void free_set(sn_local *l)
     file_set *f = of(l);
     const sn_view *view = atomic_load(&l->view);
     for (uint32_t i = 0; view && i < view->image.layers; i++)
-        munmap(view->bits[i], f->mapped[i]);
+        unmap_layer(view, i);
     if (f->head)
         munmap(f->head, SN_IMAGE_DATA_AT);
     if (f->fd >= 0)

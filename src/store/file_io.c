@@ -58,6 +58,13 @@ bool sn_io_clear(int fd, uint64_t at, uint64_t len)
     return true;
 }
 
+static size_t system_page(void)
+{
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+size_t (*sn_io_page)(void) = system_page;
+
 bool sn_io_lock(int fd, uint64_t byte, short type, bool wait)
 {
     struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)byte, .l_len = 1};

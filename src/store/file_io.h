@@ -17,6 +17,10 @@ bool sn_io_lock(int fd, uint64_t byte, short type, bool wait);
 /* Makes sure that the blocks exist: writing to a mapping of them cannot hit a full disk. */
 seen_status sn_io_reserve(int fd, const char *name, uint64_t at, uint64_t len, seen_error *error);
 
+/* What an offset in the file must be a multiple of to be mapped: the size of a page, 4 KiB to 64
+ * KiB. Tests put a function of their own here. */
+extern size_t (*sn_io_page)(void);
+
 /* A file under another name in the same folder, which then takes its place. */
 typedef struct sn_io_temp {
     int fd;

@@ -3,6 +3,7 @@
 
 #include "base/bytes.h"
 #include "hash/hash.h"
+#include "store/file_io.h"
 #include "store/image.h"
 #include "store/store.h"
 
@@ -631,6 +632,64 @@ static void test_counters_at_any_size(void **state)
     }
 }
 
+/* ---- large pages ---- */
+
+static size_t large_page(void)
+{
+    return 65536;
+}
+
+/* The places in the file of all that is mapped of it. */
+static size_t count_maps(const char *path, size_t multiple)
+{
+    char line[1000];
+    size_t count = 0;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    assert_non_null(maps);
+    while (fgets(line, sizeof line, maps)) {
+        unsigned long long from, to, offset;
+        if (!strstr(line, path) || sscanf(line, "%llx-%llx %*s %llx", &from, &to, &offset) != 3)
+            continue;
+        assert_int_equal(offset % multiple, 0);
+        count++;
+    }
+    fclose(maps);
+    return count;
+}
+
+/* A system with pages of 64 KiB maps multiples of that only. */
+static void test_large_pages(void **state)
+{
+    (void)state;
+    size_t (*page)(void) = sn_io_page;
+    for (int growth = 0; growth < 3; growth++) {
+        sn_io_page = large_page;
+        seen_set *set =
+            create("f", plain_options(SEEN_BLOOM, (seen_growth)growth, 5 * MANY, 1e-6), 0);
+        for (uint64_t i = 0; i < (growth == SEEN_GROWING ? 12 : 4); i++)
+            add_range(set, i * MANY, MANY);
+        if (growth == SEEN_WINDOW)
+            OK(seen_rotate(set, error));
+        seen_info info = {.size = sizeof info};
+        OK(seen_get_shape(set, &info, error));
+        assert_int_equal(info.layers > 1, growth != SEEN_FIXED);
+        assert_in_range(count_maps(at("f"), large_page()), 2, 50);
+        OK(seen_close_checked(set, error));
+        assert_int_equal(count_maps(at("f"), large_page()), 0);
+        set = open_set("f", SEEN_READ_ONLY);
+        assert_in_range(count_maps(at("f"), large_page()), 2, 50);
+        for (uint64_t i = 0; i < 4; i++)
+            assert_int_equal(count_there(set, i * MANY, MANY), MANY);
+        seen_close(set);
+        sn_io_page = page;
+        set = open_set("f", 0);
+        for (uint64_t i = 0; i < 4; i++)
+            assert_int_equal(count_there(set, i * MANY, MANY), MANY);
+        seen_close(set);
+        drop("f");
+    }
+}
+
 /* ---- what is created ---- */
 
 static void test_permissions(void **state)
@@ -725,6 +784,7 @@ int main(void)
         cmocka_unit_test(test_counters),
         cmocka_unit_test(test_counters_of_window),
         cmocka_unit_test(test_counters_at_any_size),
+        cmocka_unit_test(test_large_pages),
         cmocka_unit_test(test_permissions),
         cmocka_unit_test(test_no_room),
     };
