@@ -81,6 +81,13 @@ static bool same_layer(const sn_layer *a, const sn_layer *b)
            a->geometry.shard_lines == b->geometry.shard_lines;
 }
 
+/* A rate that follows from other numbers can differ in its last bits between two machines, whose
+ * exp() and log() do. */
+static bool same_rate(uint64_t a, uint64_t b)
+{
+    return (a > b ? a - b : b - a) <= 1 + (a >> 40);
+}
+
 seen_status sn_set_agrees(const sn_image *have, const sn_image *want, bool seed_given,
                           const char *where, seen_error *error)
 {
@@ -93,7 +100,7 @@ seen_status sn_set_agrees(const sn_image *have, const sn_image *want, bool seed_
         differs = "hash";
     else if (seed_given && (have->seed[0] != want->seed[0] || have->seed[1] != want->seed[1]))
         differs = "seed";
-    else if (have->rate64 != want->rate64)
+    else if (!same_rate(have->rate64, want->rate64))
         differs = "error rate";
     else if (have->capacity != want->capacity)
         differs = "capacity";

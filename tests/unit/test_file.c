@@ -632,6 +632,32 @@ static void test_counters_at_any_size(void **state)
     }
 }
 
+/* The rate follows from the memory, and the last bits of it from the machine. */
+static void test_same_rate(void **state)
+{
+    (void)state;
+    static const uint64_t HASHES[] = {0, 4, 40};
+    for (size_t i = 0; i < 6; i++) {
+        seen_options options = plain_options(SEEN_BLOOM, SEEN_FIXED, 1000, 0);
+        options.bits = 1000 * (4 + 40 * (i % 3));
+        options.hashes = (uint32_t)HASHES[i % 3];
+        seen_set *set = create("f", options, 0), *other = NULL;
+        sn_image image;
+        OK(set->ops->image(set, &image, error));
+        seen_close(set);
+        double rate = sn_rate_from64(image.rate64);
+        image.rate64 = sn_rate_to64(i < 3 ? rate * (1 - 4e-16) : rate * (1 - 1e-6) - 1e-18);
+        unsigned char page[SN_IMAGE_BYTES];
+        sn_image_encode(&image, page);
+        write_at("f", page, sizeof page, 0);
+        write_at("f", page, sizeof page, SN_IMAGE_BYTES);
+        seen_status status = seen_create(at("f"), &options, SEEN_IF_ABSENT, &other, NULL);
+        assert_int_equal(status, i < 3 ? SEEN_OK : SEEN_ERR_MISMATCH);
+        seen_close(other);
+        drop("f");
+    }
+}
+
 /* ---- large pages ---- */
 
 static size_t large_page(void)
@@ -766,6 +792,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_create_flags),
+        cmocka_unit_test(test_same_rate),
         cmocka_unit_test(test_read_only),
         cmocka_unit_test(test_drop_refused),
         cmocka_unit_test(test_alone),
