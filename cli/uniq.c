@@ -108,7 +108,7 @@ static int check_arguments(const sn_args *args, const uniq_own *own)
 }
 
 /* Opens the filter, or makes one that grows. */
-static seen_status open_filter(const uniq_run *run, uint64_t lines, seen_set **set,
+static seen_status open_filter(const uniq_run *run, uint64_t room, seen_set **set,
                                seen_error *error)
 {
     const char *where = run->own->filter;
@@ -121,7 +121,7 @@ static seen_status open_filter(const uniq_run *run, uint64_t lines, seen_set **s
     if (!run->args->memory) {
         options.growth = SEEN_GROWING;
         if (!options.capacity)
-            options.capacity = lines == UINT64_MAX || lines < 1000000 ? 1000000 : lines;
+            options.capacity = room < 1000000 ? 1000000 : room;
     }
     status = seen_create(where, &options, 0, set, error);
     return status == SEEN_ERR_EXISTS ? seen_open(where, &options, 0, set, error) : status;
@@ -256,7 +256,8 @@ static seen_status prepare(uniq_run *run, seen_error *error)
         uint64_t lines, bytes;
         status = sn_input_estimate(run->input, terminator, &lines, &bytes, error);
         if (status == SEEN_OK)
-            status = open_filter(run, lines, &run->options.filter, error);
+            status = open_filter(run, sn_input_room(run->input, lines, bytes, true),
+                                 &run->options.filter, error);
     }
     if (status == SEEN_OK)
         status = sn_uniq_plan_make(&run->options, run->input, &run->plan, error);

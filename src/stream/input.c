@@ -463,13 +463,16 @@ const char *sn_input_same_file(const sn_input *input, int fd)
     return NULL;
 }
 
-int sn_input_sample_open(const sn_input *input, size_t file, off_t *begin, uint64_t *size)
+uint64_t sn_input_sample_size(const sn_input *input, size_t file, off_t *begin)
 {
     const source *s = &input->sources[file];
     *begin = s->begin;
-    *size = size_of(s);
-    if (!s->regular || *size == 0)
-        return -1;
+    return s->regular ? size_of(s) : 0;
+}
+
+int sn_input_sample_open(const sn_input *input, size_t file)
+{
+    const source *s = &input->sources[file];
     return s->borrowed >= 0 ? s->borrowed : open(s->path, O_RDONLY | O_CLOEXEC);
 }
 

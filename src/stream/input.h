@@ -62,6 +62,11 @@ uint64_t sn_input_position(const sn_input *input);
 seen_status sn_input_estimate(sn_input *input, char terminator, uint64_t *lines, uint64_t *bytes,
                               seen_error *error);
 
+/* How many different lines to make room for by that estimate, with a margin; 0 if nothing is known.
+ * For a set that grows no file is taken to be packed more tightly than text is: the front of a
+ * compressed file may be one line again and again, and the rest unlike it. */
+uint64_t sn_input_room(const sn_input *input, uint64_t lines, uint64_t bytes, bool grows);
+
 /* Starts again at the first byte of the first file. SEEN_ERR_CHANGED where a file is not the same
  * any more (device, inode, size, time of change), here or at the end of the second reading;
  * SEEN_ERR_ARGUMENT where the input cannot be read again. */

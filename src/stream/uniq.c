@@ -11,12 +11,6 @@
 
 #define DEFAULT_RATE 1e-6
 
-static uint64_t with_margin(uint64_t lines)
-{
-    /* Samples of an ordinary file hit the number of lines within a percent or two. */
-    return lines + lines / 32 + 1024;
-}
-
 static seen_status plan_memory(const sn_uniq_options *options, sn_uniq_plan *plan,
                                seen_error *error)
 {
@@ -48,8 +42,8 @@ seen_status sn_uniq_plan_make(const sn_uniq_options *options, sn_input *input, s
         return status;
     plan->error_rate = options->error_rate > 0 ? options->error_rate : DEFAULT_RATE;
     plan->capacity = options->capacity;
-    if (!plan->capacity && plan->lines != UINT64_MAX)
-        plan->capacity = with_margin(plan->lines);
+    if (!plan->capacity)
+        plan->capacity = sn_input_room(input, plan->lines, plan->bytes, !options->memory);
     if (options->filter) {
         seen_info shape = {.size = sizeof shape};
         status = seen_get_shape(options->filter, &shape, error);

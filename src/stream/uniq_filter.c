@@ -200,10 +200,8 @@ static seen_status remember_later(sn_uniq *u, seen_error *error)
 static seen_status run_deferred(sn_uniq *u, seen_error *error)
 {
     filter_way *way = u->way;
-    uint64_t lines = u->plan->lines;
-    sn_cascade_options options = {.capacity = lines == UINT64_MAX ? 0 : lines + lines / 32 + 1024,
-                                  .error_rate = 1e-6,
-                                  .hasher = &u->hasher};
+    uint64_t room = sn_input_room(u->input, u->plan->lines, u->plan->bytes, true);
+    sn_cascade_options options = {.capacity = room, .error_rate = 1e-6, .hasher = &u->hasher};
     seen_status status = sn_cascade_open(&way->stand_in, &options, error);
     if (status == SEEN_OK)
         status = sn_temp_open(u->options->temp_dir, 0, &way->later, error);

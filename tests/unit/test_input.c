@@ -2,6 +2,7 @@
  * Needs: compression.
  */
 #include "stream/input.h"
+#include "stream/output.h"
 #include "test_input_data.h"
 #include "test_stream.h"
 
@@ -405,6 +406,83 @@ static void test_estimate(void **state)
     sn_input_close(input);
 }
 
+static void write_lines(const char *path, size_t count, size_t length)
+{
+    FILE *file = fopen(path, "w");
+    for (size_t i = 0; i < count; i++)
+        fprintf(file, "%0*zu\n", (int)length - 1, i % 10);
+    assert_int_equal(fclose(file), 0);
+}
+
+static uint64_t estimate_of(const char *const *paths, size_t count)
+{
+    sn_input *input;
+    uint64_t lines, bytes;
+    assert_int_equal(sn_input_open(paths, count, NULL, &input, NULL), SEEN_OK);
+    assert_int_equal(sn_input_estimate(input, '\n', &lines, &bytes, NULL), SEEN_OK);
+    sn_input_close(input);
+    return lines;
+}
+
+/* A file counts by its own lines, and by its size: neither small files beside a large one nor a
+ * packed one beside a plain one say how long the lines of the other are. */
+static void test_estimate_of_unlike_files(void **state)
+{
+    (void)state;
+    enum { SMALL = 50 };
+    char names[SMALL + 1][64];
+    const char *paths[SMALL + 1];
+    for (size_t i = 0; i <= SMALL; i++) {
+        snprintf(names[i], sizeof names[i], "%.40s/unlike-%zu", scratch_dir, i);
+        paths[i] = names[i];
+        write_lines(paths[i], i ? 2000 : 200000, i ? 2 : 100);
+    }
+    /* 200,000 long lines and 2,000 short ones, then 28,000, then 100,000. */
+    assert_in_range(estimate_of(paths, 2), 199000, 205000);
+    assert_in_range(estimate_of(paths, 15), 225000, 231000);
+    assert_in_range(estimate_of(paths, SMALL + 1), 190000, 310000);
+    write_file(paths[1], packings[1].bytes, packings[1].length);
+    assert_in_range(estimate_of(paths, 2), 198000, 202000);
+}
+
+/* One line again and again in front, and random ones behind. */
+static void write_packed(const char *path, size_t same, size_t others)
+{
+    sn_output *output;
+    char line[64];
+    assert_int_equal(sn_output_open(path, '\n', NULL, &output, NULL), SEEN_OK);
+    for (size_t i = 0; i < same + others; i++) {
+        uint64_t a = i < same ? 0 : random_next(), b = i < same ? 0 : random_next();
+        int len = snprintf(line, sizeof line, "%016llx%016llx\n", (unsigned long long)a,
+                           (unsigned long long)b);
+        assert_int_equal(sn_output_write(output, line, (size_t)len, NULL), SEEN_OK);
+    }
+    assert_int_equal(sn_output_finish(output, NULL), SEEN_OK);
+}
+
+/* A front that packs a thousand times better than the rest is not believed for all of it. */
+static void test_estimate_of_a_dull_front(void **state)
+{
+    (void)state;
+    enum { OTHERS = 100000 };
+    static const size_t same[] = {40000, 1000000}; /* 1.3 and 33 MB */
+    const char *path = scratch("dull.zst");
+    for (size_t i = 0; i < 2; i++) {
+        write_packed(path, same[i], OTHERS);
+        sn_input *input;
+        uint64_t lines, bytes;
+        assert_int_equal(sn_input_open(&path, 1, NULL, &input, NULL), SEEN_OK);
+        assert_int_equal(sn_input_estimate(input, '\n', &lines, &bytes, NULL), SEEN_OK);
+        if (i == 0)
+            assert_in_range(lines, OTHERS, 20 * OTHERS);
+        else /* nothing of the rest was seen */
+            assert_in_range(lines, 100 * OTHERS, UINT64_MAX - 1);
+        assert_in_range(sn_input_room(input, lines, bytes, true), OTHERS, 20 * OTHERS);
+        assert_in_range(sn_input_room(input, lines, bytes, false), lines, UINT64_MAX - 1);
+        sn_input_close(input);
+    }
+}
+
 static void test_same_file(void **state)
 {
     (void)state;
@@ -446,6 +524,8 @@ int main(void)
         cmocka_unit_test(test_pipe),
         cmocka_unit_test(test_stop_wakes_a_reader),
         cmocka_unit_test(test_estimate),
+        cmocka_unit_test(test_estimate_of_unlike_files),
+        cmocka_unit_test(test_estimate_of_a_dull_front),
         cmocka_unit_test(test_same_file),
     };
     return cmocka_run_group_tests(tests, scratch_begin, scratch_end);
