@@ -220,9 +220,9 @@ static void tell_summary(const sets_run *run)
 static int tell_end(const sets_run *run)
 {
     if (sn_stop_get((sn_stop *)&run->stop) == SN_STOP_ASKED) {
-        sn_trouble("stopped; %s", run->args->output
-                                      ? "the output file is as it was"
-                                      : "what was printed is the beginning of the answer");
+        sn_trouble("stopped; %s", run->args->prints
+                                      ? "what was printed is the beginning of the answer"
+                                      : "the output file is as it was");
         return SN_EXIT_TROUBLE;
     }
     if (run->args->json)

@@ -72,6 +72,7 @@ typedef struct uniq_run {
     sn_watch watch;
     sn_input *input;
     sn_output *output, *dropped;
+    bool deferred; /* the output appears at the end */
     sn_uniq_options options;
     sn_uniq_plan plan;
     sn_uniq_result result;
@@ -215,6 +216,23 @@ static void warn_full(const uniq_run *run)
                 rate);
 }
 
+/* What a signal leaves behind. */
+static int tell_stopped(const uniq_run *run)
+{
+    const uniq_own *own = run->own;
+    /* Where no new line is printed, or a server is told first, all lines read are remembered. */
+    bool all = run->options.remember_first || own->count_only || own->repeated;
+    const char *printed = own->count_only ? "no number is printed"
+                          : run->deferred ? "the output file is as it was"
+                                          : "what was printed is complete up to there";
+    const char *kept = !own->filter    ? ""
+                       : all           ? ", and the filter holds these lines"
+                       : run->deferred ? ", and so is the filter"
+                                       : ", and the filter holds what was printed";
+    return sn_trouble("stopped after %llu lines; %s%s", (unsigned long long)run->result.lines,
+                      printed, kept);
+}
+
 static int tell_end(const uniq_run *run)
 {
     const sn_uniq_result *r = &run->result;
@@ -226,14 +244,8 @@ static int tell_end(const uniq_run *run)
     if (!run->args->json && reason != SN_STOP_ASKED)
         tell_summary(run);
     warn_full(run);
-    if (reason == SN_STOP_ASKED) {
-        sn_trouble("stopped after %llu lines; %s%s", (unsigned long long)r->lines,
-                   run->args->output ? "the output file is as it was"
-                                     : "what was printed is complete up to there",
-                   run->own->filter ? ", and the filter holds what was printed" : "");
-        sn_finish_stdout(SN_EXIT_OK);
-        return SN_EXIT_TROUBLE;
-    }
+    if (reason == SN_STOP_ASKED)
+        return sn_finish_stdout(tell_stopped(run));
     return sn_finish_stdout(SN_EXIT_OK);
 }
 
@@ -263,8 +275,10 @@ static seen_status prepare(uniq_run *run, seen_error *error)
         status = sn_uniq_plan_make(&run->options, run->input, &run->plan, error);
     if (status == SEEN_OK && !own->count_only)
         status = sn_output_open(args->output, terminator, &run->watch.stop, &run->output, error);
-    if (status == SEEN_OK && run->output)
+    if (status == SEEN_OK && run->output) {
+        run->deferred = sn_output_is_deferred(run->output);
         status = sn_output_apart(run->output, run->input, error);
+    }
     if (status == SEEN_OK && own->dropped)
         status = sn_output_open(own->dropped, terminator, &run->watch.stop, &run->dropped, error);
     if (status == SEEN_OK && run->dropped)
@@ -328,7 +342,8 @@ const sn_command sn_command_uniq = {
         "new line is taken for a repeat once in a million times (-p). The summary on stderr tells "
         "how many lines that is expected to have been. With --exact it never happens.\n\n"
         "Ctrl-C ends a run in order: what was printed is complete up to there, a filter holds what "
-        "was printed, and a file that -o names is as it was. With --json the summary is JSON, on "
+        "was printed, and a file that -o names is as it was. The message says what was kept. With "
+        "--json the summary is JSON, on "
         "stderr, or on stdout with -c.",
     .operands = "FILE",
     .max_operands = SIZE_MAX,

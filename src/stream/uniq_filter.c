@@ -9,7 +9,8 @@
  *                   batches, since a sync for each block would take longer than all the rest
  *   deferred file   (-o) nothing is visible before the end, so the hashes wait in a temporary file
  *                   and are added when the output has appeared; a set in memory stands in for them
- */
+ *
+ * What is dropped is known to the filter anyway, so a file for it (--dropped) changes nothing. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -252,12 +253,6 @@ static seen_status run_remember_first(sn_uniq *u, seen_error *error)
     return sn_uniq_pass(u, &steps, error);
 }
 
-static bool is_deferred(const sn_uniq *u)
-{
-    return (u->output && sn_output_is_deferred(u->output)) ||
-           (u->dropped && sn_output_is_deferred(u->dropped));
-}
-
 seen_status sn_uniq_run_filter(sn_uniq *u, seen_error *error)
 {
     filter_way way = {0};
@@ -273,7 +268,7 @@ seen_status sn_uniq_run_filter(sn_uniq *u, seen_error *error)
     /* Where no new line is written, there is none that could be lost. */
     if (u->options->remember_first || !u->output || u->keep != SEEN_NEW)
         status = run_remember_first(u, error);
-    else if (is_deferred(u))
+    else if (sn_output_is_deferred(u->output))
         status = run_deferred(u, error);
     else
         status = run_in_place(u, error);

@@ -70,3 +70,34 @@ code=0; wait $pid || code=$?
 kill $writer 2> /dev/null || true
 [ $code = 143 ] || fail "TERM: status $code"
 [ "$(cat kept)" = old ] || fail "TERM: the output was replaced"
+
+# What the message says of the filter is so: with lines printed, with a file that does not appear, and
+# with no line printed at all.
+stopped() {
+    local part=$1 known=$2 code=0 i
+    shift 2
+    rm -f f
+    ( cat lines; sleep 30 ) > fifo &
+    writer=$!
+    "$SEEN" uniq -f f --progress=json "$@" < fifo > out 2> words &
+    pid=$!
+    for i in $(seq 100); do
+        ! grep -q '"lines": 200000' words || break
+        sleep 0.1
+    done
+    kill -INT $pid
+    wait $pid || code=$?
+    kill $writer 2> /dev/null || true
+    [ $code = 130 ] || fail "Ctrl-C: $*: status $code: $(cat words)"
+    grep -q "stopped after 200000 lines; $part\$" words || fail "Ctrl-C: $*: $(cat words)"
+    [ "$("$SEEN" check -c f lines)" = "$known" ] || fail "Ctrl-C: $*: not $known lines in the filter"
+}
+stopped 'what was printed is complete up to there, and the filter holds what was printed' 200000 --dropped drop
+cmp out lines || fail "Ctrl-C: --dropped: output"
+[ ! -e drop ] || fail "Ctrl-C: half of --dropped appeared"
+stopped 'what was printed is complete up to there, and the filter holds what was printed' 200000 -o /dev/null
+stopped 'the output file is as it was, and so is the filter' 0 -o kept
+[ "$(cat kept)" = old ] || fail "Ctrl-C: the output was replaced"
+stopped 'no number is printed, and the filter holds these lines' 200000 -c
+[ ! -s out ] || fail "Ctrl-C: -c printed $(cat out)"
+stopped 'what was printed is complete up to there, and the filter holds these lines' 200000 -D
