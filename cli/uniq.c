@@ -335,9 +335,10 @@ const sn_command sn_command_uniq = {
     .about =
         "Prints each line of the files, or of the standard input, the first time it appears, in "
         "the order of the input and without sorting. Lines are bytes: there is no locale, a CR "
-        "belongs to its line, and none is too short or too binary, or too long up to 4 GiB. "
-        "Compressed input "
-        "(gzip, zstd, xz, bzip2, lz4) is known by its content.\n\n"
+        "belongs to its line, and none is too short or too binary, or too long up to 4 GiB (with "
+        "-m: to a sixteenth of that). Compressed input (gzip, zstd, xz, bzip2, lz4) is known by "
+        "its "
+        "content.\n\n"
         "Lines are remembered in a filter of some 30 bits each, sized by a look at the input, so a "
         "new line is taken for a repeat once in a million times (-p). The summary on stderr tells "
         "how many lines that is expected to have been. With --exact it never happens.\n\n"

@@ -3,8 +3,51 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "stream/fail.h"
+
+/* Buffers for long lines are mapped, so that they go back to the system when they are freed: malloc
+ * would keep them for the thread that had them, once for each thread. */
+enum { MAPPED_FROM = 1 << 20 };
+
+static void give_back(void *bytes, size_t size)
+{
+    if (size < MAPPED_FROM)
+        free(bytes);
+    else
+        munmap(bytes, size);
+}
+
+static void *take(size_t size)
+{
+    if (size < MAPPED_FROM)
+        return malloc(size);
+    void *made = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return made == MAP_FAILED ? NULL : made;
+}
+
+/* NULL leaves the old one as it is. */
+static void *take_more(void *old, size_t before, size_t size)
+{
+    if (size < MAPPED_FROM)
+        return realloc(old, size);
+    if (before >= MAPPED_FROM) {
+        void *moved = mremap(old, before, size, MREMAP_MAYMOVE);
+        return moved == MAP_FAILED ? NULL : moved;
+    }
+    void *made = take(size);
+    if (made && before) {
+        memcpy(made, old, before);
+        free(old);
+    }
+    return made;
+}
+
+static size_t size_of_bytes(size_t capacity)
+{
+    return capacity ? capacity + SN_BLOCK_SLACK : 0;
+}
 
 void sn_block_init(sn_block *block, char terminator)
 {
@@ -13,12 +56,12 @@ void sn_block_init(sn_block *block, char terminator)
 
 void sn_block_free(sn_block *block)
 {
-    free(block->bytes);
+    give_back(block->bytes, size_of_bytes(block->capacity));
+    give_back(block->aside, block->aside_capacity);
+    give_back(block->scratch, block->scratch_capacity);
     free(block->start);
     free(block->hash);
     free(block->answer);
-    free(block->aside);
-    free(block->scratch);
     *block = (sn_block){.terminator = block->terminator};
 }
 
@@ -33,7 +76,7 @@ seen_status sn_block_reserve(sn_block *block, size_t capacity, seen_error *error
         return SEEN_OK;
     if (capacity > SN_BLOCK_MAX)
         return no_memory(error, capacity);
-    char *bytes = realloc(block->bytes, capacity + SN_BLOCK_SLACK);
+    char *bytes = take_more(block->bytes, size_of_bytes(block->capacity), size_of_bytes(capacity));
     if (!bytes)
         return no_memory(error, capacity);
     /* Vector loads look at the slack, and what they see is masked away: defined is enough. */
@@ -63,9 +106,9 @@ seen_status sn_block_aside(sn_block *block, size_t capacity, seen_error *error)
     block->aside_length = 0;
     if (capacity <= block->aside_capacity)
         return SEEN_OK;
-    free(block->aside);
+    give_back(block->aside, block->aside_capacity);
     block->aside_capacity = 0;
-    block->aside = malloc(capacity);
+    block->aside = take(capacity);
     if (!block->aside)
         return no_memory(error, capacity);
     block->aside_capacity = capacity;
@@ -76,9 +119,9 @@ seen_status sn_block_scratch(sn_block *block, size_t capacity, seen_error *error
 {
     if (capacity <= block->scratch_capacity)
         return SEEN_OK;
-    free(block->scratch);
+    give_back(block->scratch, block->scratch_capacity);
     block->scratch_capacity = 0;
-    block->scratch = malloc(capacity);
+    block->scratch = take(capacity);
     if (!block->scratch)
         return no_memory(error, capacity);
     block->scratch_capacity = capacity;

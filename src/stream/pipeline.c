@@ -2,7 +2,8 @@
  *
  * Reading is serial and hands out the numbers; `decide` and `emit` are entered in the order of the
  * numbers through turnstiles. A worker that waits for its turn holds only its own block, so memory
- * is bounded by workers times block size, whatever the input does.
+ * is bounded by workers times block size, whatever the input does. A line that needs a much longer
+ * block is read when all before it have left, and so is the next one: there is one at a time.
  *
  *     worker 1   read 0  scan hash  decide 0  select  emit 0  read 2 …
  *     worker 2           read 1  scan hash   decide 1  select  emit 1 …
@@ -151,6 +152,12 @@ static seen_status find_lines(void *context, sn_block *block, seen_error *error)
     return sn_lines_split(block, error);
 }
 
+static void wait_until_alone(void *context, const sn_block *block)
+{
+    run *r = context;
+    sn_turn_wait(&r->emit_turn, block->number);
+}
+
 static void take_through(run *r, sn_block *block)
 {
     block->lines = 0;
@@ -176,6 +183,7 @@ static void take_through(run *r, sn_block *block)
         atomic_fetch_add_explicit(&meter->bytes, length, memory_order_relaxed);
         atomic_fetch_add_explicit(&meter->lines, block->lines, memory_order_relaxed);
     }
+    sn_reader_release(&r->reader, block);
     sn_turn_pass(&r->emit_turn);
 }
 
@@ -214,6 +222,8 @@ seen_status sn_pipeline_run(sn_input *input, const sn_pipeline_options *options,
         return sn_stream_fail(error, SEEN_ERR_MEMORY, "no memory for %u threads", wanted);
     run r = {.options = options, .steps = steps, .terminator = options->terminator};
     sn_reader_init(&r.reader, input, block_size(options), options->line_max, options->terminator);
+    r.reader.alone = wait_until_alone;
+    r.reader.context = &r;
     atomic_init(&r.failed_at, UINT64_MAX);
     assert(steps->lanes <= SN_PIPELINE_LANES);
     for (unsigned lane = 0; lane < steps->lanes; lane++)

@@ -29,10 +29,15 @@ void sn_reader_free(sn_reader *reader)
     reader->carry = NULL;
 }
 
-/* Gives back the memory of an unusually long line. */
-static void shrink(const sn_reader *reader, sn_block *block)
+/* Of an unusually long line. */
+static bool is_long(const sn_reader *reader, size_t capacity)
 {
-    if (block->capacity > 8 * reader->block_size && block->capacity > 1 << 20) {
+    return capacity > 4 * reader->block_size && capacity > 1 << 20;
+}
+
+void sn_reader_release(const sn_reader *reader, sn_block *block)
+{
+    if (is_long(reader, block->capacity)) {
         char terminator = block->terminator;
         uint64_t number = block->number;
         sn_block_free(block);
@@ -41,12 +46,20 @@ static void shrink(const sn_reader *reader, sn_block *block)
     }
 }
 
+static seen_status reserve(const sn_reader *reader, sn_block *block, size_t capacity,
+                           seen_error *error)
+{
+    if (reader->alone && is_long(reader, capacity) && !is_long(reader, block->capacity))
+        reader->alone(reader->context, block);
+    return sn_block_reserve(block, capacity, error);
+}
+
 static seen_status take_carry(sn_reader *reader, sn_block *block, seen_error *error)
 {
     size_t room = reader->block_size;
     if (room < reader->carry_length)
         room = reader->carry_length;
-    seen_status status = sn_block_reserve(block, room, error);
+    seen_status status = reserve(reader, block, room, error);
     if (status != SEEN_OK)
         return status;
     if (reader->carry_length)
@@ -96,7 +109,7 @@ static seen_status grow(const sn_reader *reader, sn_block *block, seen_error *er
     size_t room = block->capacity < SN_BLOCK_MAX / 2 ? 2 * block->capacity : SN_BLOCK_MAX;
     if (room > reader->line_max + 1)
         room = reader->line_max + 1;
-    return sn_block_reserve(block, room, error);
+    return reserve(reader, block, room, error);
 }
 
 /* Reads on in one file until the block is full, the file ends or the input would make us wait.
@@ -114,7 +127,11 @@ static seen_status read_on(sn_reader *reader, sn_block *block, size_t *whole, bo
             if (status != SEEN_OK)
                 return status;
         }
+        /* Behind a long line only little is read: it would have to be kept for the next block. */
+        bool big = is_long(reader, block->capacity);
         size_t got, room = block->capacity - block->length;
+        if (big && room > reader->block_size)
+            room = reader->block_size;
         seen_status status =
             sn_input_read(reader->input, block->bytes + block->length, room, &got, error);
         if (status != SEEN_OK)
@@ -127,7 +144,8 @@ static seen_status read_on(sn_reader *reader, sn_block *block, size_t *whole, bo
         if (end)
             *whole = block->length + end;
         block->length += got;
-        if (*whole && (block->length >= block->capacity || sn_input_would_wait(reader->input)))
+        if (*whole &&
+            (big || block->length >= block->capacity || sn_input_would_wait(reader->input)))
             return SEEN_OK;
     }
 }
@@ -135,7 +153,7 @@ static seen_status read_on(sn_reader *reader, sn_block *block, size_t *whole, bo
 seen_status sn_reader_fill(sn_reader *reader, sn_block *block, bool *got, seen_error *error)
 {
     *got = false;
-    shrink(reader, block);
+    sn_reader_release(reader, block);
     while (!reader->ended) {
         seen_status status = take_carry(reader, block, error);
         if (status != SEEN_OK)

@@ -104,7 +104,7 @@ seen_status sn_sets_plan_make(const sn_sets_numbers *numbers, sn_sets_way way, s
 uint64_t sn_sets_budget(uint64_t memory, unsigned threads);
 
 /* The longest line that this much memory allows. */
-size_t sn_sets_line_max(uint64_t memory, unsigned threads);
+size_t sn_sets_line_max(uint64_t memory);
 
 /* ---- The run --------------------------------------------------------------------------------- */
 

@@ -39,9 +39,9 @@ const char *sn_sets_way_name(sn_sets_way way)
 
 /* ---- Memory --------------------------------------------------------------------------------- */
 
-size_t sn_sets_line_max(uint64_t memory, unsigned threads)
+size_t sn_sets_line_max(uint64_t memory)
 {
-    uint64_t most = memory / 16 / (threads + 1);
+    uint64_t most = memory / 16; /* there is one long line at a time */
     return most > SN_BLOCK_MAX - 1 ? SN_BLOCK_MAX - 1 : (size_t)most;
 }
 

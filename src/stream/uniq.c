@@ -11,12 +11,19 @@
 
 #define DEFAULT_RATE 1e-6
 
+/* There is one long line at a time, and this much of the memory is left for it. */
+uint64_t sn_uniq_line_memory(const sn_uniq_options *options)
+{
+    return options->memory / 16;
+}
+
 static seen_status plan_memory(const sn_uniq_options *options, sn_uniq_plan *plan,
                                seen_error *error)
 {
     plan->set = (sn_cascade_options){.capacity = plan->capacity, .error_rate = plan->error_rate};
     if (options->memory) {
-        uint64_t blocks = sn_pipeline_memory(&options->pipeline, false);
+        uint64_t blocks =
+            sn_pipeline_memory(&options->pipeline, false) + sn_uniq_line_memory(options);
         plan->set.memory =
             options->memory > 2 * blocks ? options->memory - blocks : options->memory / 2;
     }
@@ -183,12 +190,11 @@ static seen_status check_options(const sn_uniq_options *options, seen_error *err
     return SEEN_OK;
 }
 
-/* No line may be longer than what it and its copies would take of the memory allowed. */
 static size_t longest_line(const sn_uniq_options *options)
 {
     if (options->pipeline.line_max || !options->memory)
         return options->pipeline.line_max;
-    uint64_t most = options->memory / 4;
+    uint64_t most = sn_uniq_line_memory(options);
     most = most < 64 << 10 ? 64 << 10 : most;
     return most < SN_BLOCK_MAX ? (size_t)most : SN_BLOCK_MAX;
 }

@@ -29,7 +29,7 @@ static uint64_t table_limit(const sn_uniq_options *options)
 {
     uint64_t memory = options->memory ? options->memory : sn_memory_free() / 2;
     bool lanes = sn_pipeline_threads(&options->pipeline) > 1;
-    uint64_t blocks = sn_pipeline_memory(&options->pipeline, lanes);
+    uint64_t blocks = sn_pipeline_memory(&options->pipeline, lanes) + sn_uniq_line_memory(options);
     return memory > blocks + TABLE_MIN ? memory - blocks : TABLE_MIN;
 }
 

@@ -42,6 +42,17 @@ for memory in () if b"__tsan_init" in program or b"__asan_init" in program else 
     peak = subprocess.run([sys.executable, "-c", code, seen, "uniq", "-q", "--exact", "-j", "2", "-m",
                            "%dM" % memory, "in"], capture_output=True, check=True).stdout
     assert int(peak) <= (memory + 16) * 1024, (memory, peak)
+# Long lines count too, and not once for each thread.
+with open("long", "wb") as out:
+    for i in range(2000000):
+        out.write(b"%d\n" % (i * 7919))
+        if i % 100000 == 50000:
+            out.write(b"%d" % i * 300000 + b"\n")
+if b"__tsan_init" not in program and b"__asan_init" not in program:
+    peak = subprocess.run([sys.executable, "-c", code, seen, "uniq", "-q", "--exact", "-j", "8", "-m",
+                           "36M", "long"], capture_output=True, check=True).stdout
+    assert int(peak) <= (36 + 20) * 1024, peak
+os.remove("long")
 P
 # A disk that is full tells what was needed. (Only where a small one can be made.)
 mkdir small

@@ -232,6 +232,64 @@ static void test_long_line(void **state)
     free(text);
 }
 
+/* Long blocks between the first and the last step. */
+typedef struct crowd {
+    _Atomic int now, most;
+    uint64_t lines; /* the emit turn guards it */
+} crowd;
+
+enum { LONG_BLOCK = 1 << 20 };
+
+static seen_status come(void *context, sn_block *block, seen_error *error)
+{
+    crowd *c = context;
+    (void)error;
+    if (block->capacity > LONG_BLOCK) {
+        int here = atomic_fetch_add(&c->now, 1) + 1;
+        if (here > atomic_load(&c->most))
+            atomic_store(&c->most, here);
+        usleep(2000); /* others come, where they may */
+    }
+    return SEEN_OK;
+}
+
+static seen_status leave(void *context, sn_block *block, seen_error *error)
+{
+    crowd *c = context;
+    (void)error;
+    c->lines += block->lines;
+    if (block->capacity > LONG_BLOCK)
+        atomic_fetch_sub(&c->now, 1);
+    return SEEN_OK;
+}
+
+/* Memory for long lines does not depend on the number of threads. */
+static void test_one_long_line_at_a_time(void **state)
+{
+    (void)state;
+    enum { LINES = 12, LENGTH = 1500000 };
+    const char *path = scratch("crowd");
+    char *text = malloc(LENGTH + 5);
+    memset(text, 'x', LENGTH);
+    memcpy(text + LENGTH, "\nab\n\n", 5);
+    FILE *file = fopen(path, "w");
+    for (int i = 0; i < LINES; i++)
+        assert_int_equal(fwrite(text, 1, LENGTH + 5, file), LENGTH + 5);
+    assert_int_equal(fclose(file), 0);
+    for (size_t t = 0; t < sizeof threads / sizeof *threads; t++) {
+        crowd c = {.lines = 0};
+        sn_input *input;
+        sn_pipeline_steps steps = {.context = &c, .prepare = come, .emit = leave};
+        sn_pipeline_options options = {.threads = threads[t], .terminator = '\n'};
+        assert_int_equal(sn_input_open(&path, 1, NULL, &input, NULL), SEEN_OK);
+        assert_int_equal(sn_pipeline_run(input, &options, &steps, NULL, NULL), SEEN_OK);
+        sn_input_close(input);
+        assert_int_equal(c.lines, 3 * LINES);
+        assert_int_equal(c.most, 1);
+    }
+    free(text);
+}
+
 static void test_stop(void **state)
 {
     (void)state;
@@ -348,8 +406,9 @@ int main(void)
     seed_from_environment();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_same_bytes), cmocka_unit_test(test_failure),
-        cmocka_unit_test(test_long_line),  cmocka_unit_test(test_stop),
-        cmocka_unit_test(test_slow_pipe),  cmocka_unit_test(test_turns),
+        cmocka_unit_test(test_long_line),  cmocka_unit_test(test_one_long_line_at_a_time),
+        cmocka_unit_test(test_stop),       cmocka_unit_test(test_slow_pipe),
+        cmocka_unit_test(test_turns),
     };
     return cmocka_run_group_tests(tests, scratch_begin, scratch_end);
 }
