@@ -34,6 +34,7 @@ typedef enum sn_type {
     SN_COUNT,    /* uint64_t: 5e9, 100M, 2k (powers of 1000), a whole number */
     SN_SIZE,     /* uint64_t, bytes: 120MB (10^6), 4GiB (2^30), 64K (2^10, as sort -S) */
     SN_RATE,     /* double in (0, 1): 0.01, 1%, 1e-6 */
+    SN_SHARE,    /* double in [0, 1]: 0.5, 100% */
     SN_NUMBER,   /* double, not negative */
     SN_DURATION, /* uint64_t, milliseconds: 500ms, 2s, 5m, 12h, 30d, 2w; a bare number is seconds */
     SN_STRING,   /* const char * */
@@ -277,6 +278,7 @@ typedef struct sn_why {
 bool sn_parse_count(const char *text, uint64_t *value, sn_why *why);
 bool sn_parse_size(const char *text, uint64_t *bytes, sn_why *why);
 bool sn_parse_rate(const char *text, double *value, sn_why *why);
+bool sn_parse_share(const char *text, double *value, sn_why *why);
 bool sn_parse_number(const char *text, double *value, sn_why *why);
 bool sn_parse_duration(const char *text, uint64_t *ms, sn_why *why);
 bool sn_parse_char(const char *text, int *value, sn_why *why);

@@ -203,18 +203,37 @@ static bool to_double(const decimal *number, bool percent, double *value)
     return isfinite(*value);
 }
 
-bool sn_parse_rate(const char *text, double *value, sn_why *why)
+/* 0.01 or 1%; `what` is what it should be. */
+static bool read_part(const char *text, const char *what, double *value, sn_why *why)
 {
     decimal number;
-    double rate;
     if (!read_decimal(text, &number, why))
         return false;
     bool percent = !strcmp(number.rest, "%");
     if (*number.rest && !percent)
-        return fail(why, text, "is not a rate: write it like 0.01, 1% or 1e-6");
-    if (!to_double(&number, percent, &rate) || !(rate > 0 && rate < 1))
+        return fail(why, text, what);
+    return to_double(&number, percent, value) || fail(why, text, "is too large");
+}
+
+bool sn_parse_rate(const char *text, double *value, sn_why *why)
+{
+    double rate;
+    if (!read_part(text, "is not a rate: write it like 0.01, 1% or 1e-6", &rate, why))
+        return false;
+    if (!(rate > 0 && rate < 1))
         return fail(why, text, "is not a rate: it must lie between 0 and 1, both excluded");
     *value = rate;
+    return true;
+}
+
+bool sn_parse_share(const char *text, double *value, sn_why *why)
+{
+    double share;
+    if (!read_part(text, "is not a share: write it like 0.1, 50% or 100%", &share, why))
+        return false;
+    if (!(share >= 0 && share <= 1))
+        return fail(why, text, "is not a share: it must lie between 0 and 100%");
+    *value = share;
     return true;
 }
 

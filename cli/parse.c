@@ -154,6 +154,8 @@ static bool set_value(const sn_option *option, void *base, const char *text, sn_
         break;
     case SN_RATE:
         return sn_parse_rate(text, target, why);
+    case SN_SHARE:
+        return sn_parse_share(text, target, why);
     case SN_NUMBER:
         return sn_parse_number(text, target, why);
     case SN_STRING:

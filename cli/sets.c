@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -56,8 +57,8 @@ static const sn_option plan_options[] = {
      .help = "print the plan and do nothing",
      .more = "Only samples of the files are read."},
     {.name = "share",
-     .argument = "RATE",
-     .type = SN_RATE,
+     .argument = "SHARE",
+     .type = SN_SHARE,
      .offset = offsetof(sn_sets_own, share),
      .help = "the share of A's lines that are expected to be in B [10%]",
      .more = "The answer does not depend on it; the plan does."},
@@ -358,7 +359,7 @@ static void assume(sets_run *run)
                                      .threads = threads ? threads : sn_pipeline_cpus(),
                                      .except = run->options.except,
                                      .unique = own->unique,
-                                     .share = own->share > 0 ? own->share : 0.1,
+                                     .share = run->options.share,
                                      .error_rate = own->error_rate};
 }
 
@@ -407,7 +408,8 @@ static void set_options(sets_run *run, bool except)
         .error_rate = own->error_rate,
         .memory = own->memory,
         .temp_dir = args->temp,
-        .share = own->share,
+        /* None at all is planned for like very few. */
+        .share = sn_args_given(args, "share") ? fmax(own->share, 1e-9) : 0.1,
         .way = forced_way(),
         .news = &run->news,
     };

@@ -56,6 +56,9 @@ static void check_value(const sn_option *option, const char *base)
     case SN_RATE:
         CHECK(*(const double *)at > 0 && *(const double *)at < 1);
         break;
+    case SN_SHARE:
+        CHECK(*(const double *)at >= 0 && *(const double *)at <= 1);
+        break;
     case SN_NUMBER:
         CHECK(*(const double *)at >= 0 && *(const double *)at <= DBL_MAX);
         break;

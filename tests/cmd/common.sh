@@ -43,3 +43,8 @@ sort -u random.a > sa; sort -u random.b > sb
 # Several B: any of them.
 oracle common random.a random.b random.c > want
 "$SEEN" common -q random.a random.b random.c | cmp - want || fail "any of two"
+
+# All and none are shares, too.
+for share in 0 100% 1; do
+    "$SEEN" common -q --share $share same.a same.b | cmp - same.a || fail "--share $share"
+done

@@ -142,6 +142,19 @@ static void rates(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         if (sn_parse_rate(bad[i], &value, &why))
             fail_msg("%s was taken as the rate %g", bad[i], value);
+    /* A share may be none or all. */
+    static const struct {
+        const char *text;
+        double value;
+    } shares[] = {{"0", 0}, {"1", 1}, {"100%", 1}, {"0%", 0}, {"2.5%", 0.025}};
+    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
+        assert_true(sn_parse_share(shares[i].text, &value, &why));
+        assert_true(value == shares[i].value);
+    }
+    static const char *const none[] = {"101%", "1.1", "-1%", "nan", "50%x", "", "1e999"};
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        if (sn_parse_share(none[i], &value, &why))
+            fail_msg("%s was taken as the share %g", none[i], value);
 }
 
 static void durations(void **state)
