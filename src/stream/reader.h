@@ -19,8 +19,8 @@ typedef struct sn_reader {
     size_t carry_room;
     uint64_t offset; /* in the current file, of the next block's first byte */
     bool ended;
-    /* Called before a block becomes long; may be NULL. It comes back when no other block is long, so
-     * that the memory for long lines does not depend on the number of threads. */
+    /* Called before a block becomes long; may be NULL. It comes back when no other block is long,
+     * so that the memory for long lines does not depend on the number of threads. */
     void (*alone)(void *context, const sn_block *block);
     void *context;
 } sn_reader;

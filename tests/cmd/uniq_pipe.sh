@@ -74,14 +74,14 @@ kill $writer 2> /dev/null || true
 # What the message says of the filter is so: with lines printed, with a file that does not appear, and
 # with no line printed at all.
 stopped() {
-    local part=$1 known=$2 code=0 i
+    local part=$1 known=$2 code=0
     shift 2
     rm -f f
     ( cat lines; sleep 30 ) > fifo &
     writer=$!
     "$SEEN" uniq -f f --progress=json "$@" < fifo > out 2> words &
     pid=$!
-    for i in $(seq 100); do
+    for _ in $(seq 100); do
         ! grep -q '"lines": 200000' words || break
         sleep 0.1
     done
