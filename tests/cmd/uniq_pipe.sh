@@ -76,13 +76,13 @@ kill $writer 2> /dev/null || true
 stopped() {
     local part=$1 known=$2 code=0
     shift 2
-    rm -f f
+    rm -f f words
     ( cat lines; sleep 30 ) > fifo &
     writer=$!
     "$SEEN" uniq -f f --progress=json "$@" < fifo > out 2> words &
     pid=$!
     for _ in $(seq 100); do
-        ! grep -q '"lines": 200000' words || break
+        ! grep -qs '"lines": 200000' words || break
         sleep 0.1
     done
     kill -INT $pid
