@@ -98,6 +98,7 @@ typedef struct sn_engine {
     int64_t began, saved, shown, looked;
     uint64_t run_pages;
 
+    char bot[64]; /* how pages call us: the product token of the User-Agent */
     sn_scope *scope;
     char *seeds; /* URLs whose hosts are in scope, one a line, with a NUL */
     size_t seeds_len;

@@ -14,6 +14,7 @@
 #include "crawl/address.h"
 #include "crawl/fail.h"
 #include "crawl/request.h"
+#include "crawl/robots.h"
 #include "crawl/unpack.h"
 
 #define WAIT_MAX 1000000000 /* seconds of a Retry-After: some 30 years */
@@ -99,6 +100,7 @@ static void begin_answer(sn_transfer *t)
 {
     t->status = 0;
     t->type[0] = '\0';
+    t->nofollow = false;
     free(t->location);
     t->location = NULL;
     t->headers_len = 0;
@@ -151,6 +153,9 @@ static size_t on_header(char *line, size_t size, size_t count, void *user)
         memcpy(t->type, value, keep);
         t->type[keep] = '\0';
     }
+    value = header_value(line, len, "x-robots-tag", &value_len);
+    if (value != NULL && sn_robots_nofollow(value, value_len, s->fetch->options.agent))
+        t->nofollow = true;
     value = header_value(line, len, "location", &value_len);
     if (value != NULL && t->location == NULL && value_len <= SN_FETCH_LOCATION_MAX) {
         t->location = malloc(value_len + 1);

@@ -41,6 +41,7 @@ typedef struct sn_transfer {
     int status;                   /* of HTTP; 0: none came */
     uint64_t bytes;               /* of the body, after decompression */
     bool truncated;               /* cut at the limit, by the body callback, or by the server */
+    bool nofollow;                /* X-Robots-Tag says so to us */
     uint64_t wait_ms;             /* Retry-After; 0: none */
     int64_t began, ms;            /* monotonic start, and how long it took */
     char type[SN_FETCH_TYPE_MAX]; /* Content-Type */

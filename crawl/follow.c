@@ -134,9 +134,8 @@ bool sn_follow_read(sn_job *job, sn_follower *f)
     return true;
 }
 
-seen_status sn_follow_admit(sn_engine *e, sn_job *job)
+seen_status sn_follow_admit(sn_engine *e, sn_job *job, bool nofollow)
 {
-    const sn_links_page *about = sn_links_end(job->links);
     bool follow_all = e->options->follow_nofollow, edges = e->out[SN_OUT_EDGES] != NULL;
     sn_admit_page page = {job->url, job->url_len};
     uint16_t depth = job->depth == UINT16_MAX ? UINT16_MAX : (uint16_t)(job->depth + 1);
@@ -154,7 +153,7 @@ seen_status sn_follow_admit(sn_engine *e, sn_job *job)
         if (!href->leads)
             continue;
         bool edge = edges && href->first;
-        bool fresh = (follow_all || (!about->nofollow && !href->nofollow)) &&
+        bool fresh = (follow_all || (!nofollow && !href->nofollow)) &&
                      depth <= e->options->max_depth && !sn_known_lately(e->known, href->hash);
         if (!edge && !fresh)
             continue;

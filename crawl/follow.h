@@ -35,6 +35,7 @@ size_t sn_follow_resolve(sn_follower *follower, const seen_url_options *options,
 
 /* False: no memory. */
 bool sn_follow_read(struct sn_job *job, sn_follower *follower);
-seen_status sn_follow_admit(struct sn_engine *e, struct sn_job *job);
+/* nofollow: of the whole page. */
+seen_status sn_follow_admit(struct sn_engine *e, struct sn_job *job, bool nofollow);
 
 #endif

@@ -430,6 +430,8 @@ seen_status sn_crawl_open(sn_engine *e)
     sn_checkpoint checkpoint = {0};
     bool there = false;
     e->level = e->options->max_depth == UINT64_MAX ? UINT16_MAX : 0;
+    snprintf(e->bot, sizeof e->bot, "%.*s", (int)sn_robots_token(e->options->agent),
+             e->options->agent);
     seen_status status = check_options(e);
     size_t temporary = e->options->warc == NULL ? 0 : e->options->connections;
     if (status == SEEN_OK)

@@ -136,8 +136,8 @@ static bool begin_body(sn_job *job, const sn_transfer *t, const char *bytes, siz
         return true;
     job->html = true;
     if (job->links == NULL)
-        job->links = sn_links_create(&(sn_links_options){
-            .sink = on_link, .user = job, .robots_name = job->engine->options->agent});
+        job->links = sn_links_create(
+            &(sn_links_options){.sink = on_link, .user = job, .robots_name = job->engine->bot});
     else
         sn_links_reset(job->links);
     if (job->links != NULL)
@@ -310,7 +310,7 @@ static seen_status answered(sn_engine *e, sn_job *job, const sn_transfer *t)
         status = redirected(e, job, t);
     } else if (job->kind == SN_JOB_PAGE && job->html) {
         links = job->found;
-        status = sn_follow_admit(e, job);
+        status = sn_follow_admit(e, job, t->nofollow || sn_links_end(job->links)->nofollow);
     }
     e->counts.links += links;
     return status != SEEN_OK ? status : sn_results_page(e, job, t, NULL, links);

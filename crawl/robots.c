@@ -254,6 +254,47 @@ static bool read_all(sn_robots *robots, reader r)
     return true;
 }
 
+size_t sn_robots_token(const char *agent)
+{
+    return token_len(agent, strlen(agent));
+}
+
+/* Rules that have a colon and a value of their own. */
+static bool takes_value(const char *name, size_t len)
+{
+    static const char *const rules[] = {"unavailable_after", "max-snippet", "max-image-preview",
+                                        "max-video-preview"};
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
+        if (same(name, len, rules[i], strlen(rules[i])))
+            return true;
+    return false;
+}
+
+bool sn_robots_nofollow(const char *value, size_t len, const char *agent)
+{
+    bool ours = true;
+    for (const char *at = value, *end = value + len; at < end;) {
+        const char *comma = memchr(at, ',', (size_t)(end - at));
+        const char *rule = at;
+        size_t rule_len = (size_t)((comma == NULL ? end : comma) - at);
+        at = comma == NULL ? end : comma + 1;
+        const char *colon = find(rule, rule_len, ':');
+        if (colon != NULL) {
+            size_t name_len = (size_t)(colon - rule);
+            rule_len -= name_len + 1;
+            trim(&rule, &name_len);
+            if (takes_value(rule, name_len))
+                continue;
+            ours = same(rule, name_len, agent, sn_robots_token(agent));
+            rule = colon + 1;
+        }
+        trim(&rule, &rule_len);
+        if (ours && (same(rule, rule_len, "nofollow", 8) || same(rule, rule_len, "none", 4)))
+            return true;
+    }
+    return false;
+}
+
 sn_robots *sn_robots_parse(const void *bytes, size_t len, const char *agent)
 {
     const char *text = len > 0 ? bytes : "";
@@ -269,7 +310,7 @@ sn_robots *sn_robots_parse(const void *bytes, size_t len, const char *agent)
     reader r = {
         .p = text + mark,
         .agent = agent,
-        .agent_len = token_len(agent, strlen(agent)),
+        .agent_len = sn_robots_token(agent),
     };
     r.end = r.p + (len - mark);
     if (read_all(robots, r))

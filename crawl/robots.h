@@ -18,11 +18,14 @@
 
 typedef struct sn_robots sn_robots;
 
+/* How much of a User-Agent is our product token, such as "seen": letters, "-" and "_" count, up to
+ * the first other. */
+size_t sn_robots_token(const char *agent);
+
 /* Reads a robots.txt.
- *   bytes, len   the body; UTF-8 with or without a byte order mark; any line ends; may be freed
- * after agent        our product token, such as "seen"; letters, "-" and "_" count, up to the first
- * other NULL when there is no memory. Any bytes are a robots.txt: what is not understood is
- * ignored. */
+ *   bytes, len   the body; UTF-8 with or without a byte order mark; any line ends; not kept
+ *   agent        begins with our product token
+ * NULL when there is no memory. Any bytes are a robots.txt: what is not understood is ignored. */
 sn_robots *sn_robots_parse(const void *bytes, size_t len, const char *agent);
 void sn_robots_destroy(sn_robots *robots);
 
@@ -38,6 +41,10 @@ bool sn_robots_crawl_delay(const sn_robots *robots, uint64_t *milliseconds);
 /* The Sitemap lines in order, whatever group they stand in: i from 0 until NULL. As written, not
  * checked to be a URL. */
 const char *sn_robots_sitemap(const sn_robots *robots, size_t i, size_t *len);
+
+/* Does the value of an X-Robots-Tag forbid us to follow the links of its page? What stands behind
+ * the name of another crawler and a colon is not for us. */
+bool sn_robots_nofollow(const char *value, size_t len, const char *agent);
 
 /* What to do with the answer to a request for robots.txt. */
 typedef enum sn_robots_verdict {

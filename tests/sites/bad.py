@@ -32,6 +32,7 @@ INDEX = """<!doctype html><title>bad</title>
 <a href="/broken.html">broken</a> <a href="/latin1.html">latin1</a> <a href="/utf16.html">16</a>
 <a href="/declared">16, too</a> <a href="/zip/cut">cut</a> <a href="/zip/junk">junk</a>
 <a href="/zip/parts">parts</a> <a href="/zip/none">none</a>
+<a href="/named-nofollow">named</a> <a href="/tagged">tagged</a>
 <a href="/busy">busy</a> <a href="/flaky">flaky</a> <a href="/error">error</a>
 <a href="/cut">cut</a> <a href="/headers">headers</a> <a href="/empty">empty</a>
 <a href="/secret/x">no</a> <a href="/secret/open">yes</a> <a href="/x.cgi">no</a>
@@ -65,6 +66,7 @@ SITE = {
     "/based/page": b"<base href='/elsewhere/'><a href=leaf>x</a>",
     "/elsewhere/leaf": b"",
     "/meta-nofollow": b"<meta name=robots content='noindex, NOFOLLOW'><a href=/hidden>x</a>",
+    "/named-nofollow": b"<meta name=Seen content=nofollow><a href=/hidden>x</a>",
     "/many": b"".join(b"<a href=/m/%d>x</a>" % n for n in range(300)),
     "/map.xml": b"<urlset><url><loc>http://HOST/from-map</loc></url></urlset>",
     "/from-map": b"",
@@ -155,6 +157,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_declared(self, path, query, tries):  # UTF-16 by its header only
         body = "<a href=/h/declared>x</a>".encode("utf-16-be")
         self.reply(200, body, Content_Type="text/html; charset=UTF-16BE")
+
+    def do_tagged(self, path, query, tries):  # as a <meta>, in a header
+        self.reply(200, b"<a href=/hidden>x</a>", X_Robots_Tag="seen: noindex, nofollow")
 
     def do_zip(self, path, query, tries):  # compressed in ways that browsers put up with
         case = path[5:]

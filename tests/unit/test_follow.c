@@ -68,7 +68,8 @@ static void set_base(rig *r, const char *base)
 static void follow(rig *r)
 {
     assert_true(sn_follow_read(&r->job, &r->engine->follower));
-    assert_int_equal(sn_follow_admit(r->engine, &r->job), SEEN_OK);
+    bool nofollow = sn_links_end(r->job.links)->nofollow;
+    assert_int_equal(sn_follow_admit(r->engine, &r->job, nofollow), SEEN_OK);
 }
 
 static void expect(const rig *r, size_t at, const char *url)

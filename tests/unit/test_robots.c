@@ -199,6 +199,40 @@ static void test_crawl_delay(void **state)
     }
 }
 
+static void test_nofollow_by_header(void **state)
+{
+    (void)state;
+    static const char *const yes[] = {"nofollow",
+                                      "none",
+                                      " NoFollow ",
+                                      "noindex,\tnofollow",
+                                      "seenbot: nofollow",
+                                      "SEENBOT : noindex, none",
+                                      "otherbot: noindex, seenbot: nofollow",
+                                      "unavailable_after: 25 Jun 2010 15:00:00 PST, nofollow",
+                                      "max-snippet:20,nofollow"};
+    static const char *const no[] = {"",
+                                     ",",
+                                     "noindex",
+                                     "nofollowed",
+                                     "no follow",
+                                     "otherbot: nofollow",
+                                     "otherbot: noindex, nofollow",
+                                     "seen: nofollow",
+                                     "seenbot: noindex, otherbot: none",
+                                     ": nofollow",
+                                     "nofollow:"};
+    for (size_t i = 0; i < sizeof yes / sizeof yes[0]; i++)
+        if (!sn_robots_nofollow(yes[i], strlen(yes[i]), "SeenBot/1.0 (nofollow)"))
+            fail_msg("followed in spite of %s", yes[i]);
+    for (size_t i = 0; i < sizeof no / sizeof no[0]; i++)
+        if (sn_robots_nofollow(no[i], strlen(no[i]), "SeenBot/1.0 (nofollow)"))
+            fail_msg("not followed because of %s", no[i]);
+    assert_int_equal(sn_robots_token("SeenBot/1.0"), 7);
+    assert_int_equal(sn_robots_token("a-b_c d"), 5);
+    assert_int_equal(sn_robots_token("1.0"), 0);
+}
+
 static void test_sitemaps(void **state)
 {
     (void)state;
@@ -376,6 +410,7 @@ int main(void)
         cmocka_unit_test(test_groups),
         cmocka_unit_test(test_lines),
         cmocka_unit_test(test_crawl_delay),
+        cmocka_unit_test(test_nofollow_by_header),
         cmocka_unit_test(test_sitemaps),
         cmocka_unit_test(test_size),
         cmocka_unit_test(test_policy),
