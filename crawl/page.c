@@ -151,8 +151,10 @@ bool sn_page_body(sn_transfer *t, const char *bytes, size_t len)
 {
     sn_job *job = t->user;
     sn_engine *e = job->engine;
-    if (!job->begun && !begin_body(job, t, bytes, len))
+    if (!job->begun && !begin_body(job, t, bytes, len)) {
+        job->lost = ENOMEM;
         return false;
+    }
     if (job->kind == SN_JOB_ROBOTS || e->warc != NULL)
         if (!sn_spool_put(&job->body, bytes, len)) {
             job->lost = errno;
