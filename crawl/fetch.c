@@ -389,7 +389,7 @@ static void clear(sn_transfer *t)
     begin_answer(t);
     t->error = SN_FETCH_OK;
     t->bytes = 0;
-    t->truncated = t->refused = false;
+    t->truncated = t->cut = t->refused = false;
     t->wait_ms = 0;
     t->headers_seen = 0;
     t->address[0] = '\0';
@@ -539,7 +539,8 @@ sn_transfer *sn_fetch_finished(sn_fetch *f)
         t->status = (int)status;
         t->wait_ms = wait <= 0 ? 0 : 1000 * (wait < WAIT_MAX ? (uint64_t)wait : WAIT_MAX);
         t->error = classify(s, code);
-        t->truncated = t->truncated || (t->error == SN_FETCH_OK && !sn_unpack_end(&s->unpack));
+        t->cut = t->error == SN_FETCH_OK && !t->truncated && !sn_unpack_end(&s->unpack);
+        t->truncated = t->truncated || t->cut;
         sn_unpack_begin(&s->unpack);
         t->ms = sn_fetch_now() - t->began;
         if (address != NULL && t->error != SN_FETCH_PRIVATE)

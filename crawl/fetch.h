@@ -40,7 +40,8 @@ typedef struct sn_transfer {
     sn_fetch_error error;
     int status;                   /* of HTTP; 0: none came */
     uint64_t bytes;               /* of the body, after decompression */
-    bool truncated;               /* cut at the limit, by the body callback, or by the server */
+    bool truncated;               /* the body was cut at the limit, by its callback, or */
+    bool cut;                     /* by the server, within what it compressed */
     bool nofollow;                /* X-Robots-Tag says so to us */
     uint64_t wait_ms;             /* Retry-After; 0: none */
     int64_t began, ms;            /* monotonic start, and how long it took */

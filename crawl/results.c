@@ -97,6 +97,21 @@ static void put_line(sn_sink *out, const sn_job *job, const sn_transfer *t, cons
     sn_sink_text(out, "}\n");
 }
 
+/* Why the body is not whole; NULL: it is. */
+static const char *why_short(const sn_transfer *t)
+{
+    switch (t->error) {
+    case SN_FETCH_OK:
+        return t->cut ? "unspecified" : t->truncated ? "length" : NULL;
+    case SN_FETCH_TIMEOUT:
+        return "time";
+    case SN_FETCH_BROKEN:
+        return "disconnect";
+    default:
+        return "unspecified";
+    }
+}
+
 seen_status sn_results_page(sn_engine *e, const sn_job *job, const sn_transfer *t,
                             const char *error, uint64_t links)
 {
@@ -114,7 +129,7 @@ seen_status sn_results_page(sn_engine *e, const sn_job *job, const sn_transfer *
                          .headers = t->headers,
                          .headers_len = t->headers_len,
                          .body = &job->body,
-                         .truncated = t->truncated || t->error != SN_FETCH_OK,
+                         .truncated = why_short(t),
                          .date = job->date};
     return sn_warc_response(e->warc, &page, e->error);
 }

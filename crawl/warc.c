@@ -195,8 +195,11 @@ seen_status sn_warc_response(sn_warc *w, const sn_warc_page *page, seen_error *e
         put(w, page->address);
         put(w, "\r\n");
     }
-    if (page->truncated)
-        put(w, "WARC-Truncated: length\r\n");
+    if (page->truncated != NULL) {
+        put(w, "WARC-Truncated: ");
+        put(w, page->truncated);
+        put(w, "\r\n");
+    }
     put(w, "Content-Type: application/http; msgtype=response\r\n");
     put_length(w, headers.len + body);
     put(w, "\r\n");

@@ -29,7 +29,7 @@ typedef struct sn_warc_page {
     const char *headers; /* as they came, status line first */
     size_t headers_len;
     const sn_spool *body;
-    bool truncated;
+    const char *truncated; /* why, as WARC-Truncated has it; NULL: the body is whole */
     time_t date;
 } sn_warc_page;
 

@@ -114,7 +114,9 @@ printf '%s\n' /badzip /cut /empty /error /headers /slow | sed "s|^|$HOST|" | sor
 python3 "$ROOT/tests/sites/warc.py" pages.warc.gz > warc.txt || fail "WARC: $(tail -3 warc.txt)"
 grep -q "^response $HOST/chain/5 200 26\$" warc.txt || fail "WARC: chain/5"
 grep -q "^response $HOST/bomb 200 1000000 length\$" warc.txt || fail "WARC: bomb"
-grep -q "^response $HOST/zip/cut 200 [0-9]* length\$" warc.txt || fail "WARC: zip/cut"
+grep -q "^response $HOST/zip/cut 200 [0-9]* unspecified\$" warc.txt || fail "WARC: zip/cut"
+grep -q "^response $HOST/slow 200 [0-9]* time\$" warc.txt || fail "WARC: slow"
+grep -q "^response $HOST/cut 200 15 disconnect\$" warc.txt || fail "WARC: cut"
 
 # Failed pages go back when asked for, and only they.
 : > log

@@ -34,7 +34,7 @@ static void writes_members(void **state)
                          .headers = headers,
                          .headers_len = strlen(headers),
                          .body = &body,
-                         .truncated = true,
+                         .truncated = "length",
                          .date = 86400};
     assert_int_equal(sn_warc_response(warc, &page, &error), SEEN_OK);
     assert_int_equal(sn_sink_flush(sink, &error), SEEN_OK);
