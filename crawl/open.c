@@ -283,7 +283,8 @@ static seen_status not_a_url(sn_engine *e, const char *url)
     bool bare = strstr(url, "://") == NULL && strlen(url) < sizeof whole - sizeof scheme;
     snprintf(whole, sizeof whole, "%s%s", scheme, bare ? url : "");
     size_t n = bare ? sn_admit_resolve(e, whole, strlen(whole), NULL, 0) : 0;
-    if (n > 0 && memchr(url, '.', strlen(url)) != NULL)
+    const char *host = n > 0 ? e->follower.text + sizeof scheme - 1 : "/";
+    if (memchr(host, '.', strcspn(host, "/:")) != NULL)
         return sn_crawl_fail(e->error, SEEN_ERR_ARGUMENT, "%s is not a URL: did you mean %.*s ?",
                              url, (int)n, e->follower.text);
     return sn_crawl_fail(

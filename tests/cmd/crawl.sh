@@ -169,6 +169,7 @@ trouble 'cannot create the state folder no/where: No such file or directory; che
     "$HOST/" --state no/where
 trouble 'did you mean https://example.org/ ?' example.org
 trouble 'did you mean https://example.org:8080/a ?' example.org:8080/a
+trouble '^seen: http//example.org is not a URL that can be crawled' http//example.org
 trouble '^seen: cannot write /dev/full: No space left on device; free some space' "$HOST/many" \
     --allow-private --delay 0 -o /dev/full
 trouble "^seen: http://127.0.0.1:1/ could not be fetched: no connection" http://127.0.0.1:1/ \
