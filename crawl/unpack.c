@@ -266,7 +266,8 @@ static sn_unpack_result undo_brotli(sn_unpack *u, size_t at, const uint8_t *byte
             l->inside = false;
             l->over = true;
         }
-        if (status != BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT)
+        /* It asks for more also while it has something to give. */
+        if (!BrotliDecoderHasMoreOutput(l->brotli))
             return SN_UNPACK_OK;
     }
 }
@@ -340,7 +341,8 @@ sn_unpack_result sn_unpack_feed(sn_unpack *u, const char *bytes, size_t len, sn_
 
 bool sn_unpack_end(const sn_unpack *u)
 {
-    for (size_t i = 0; i < u->count; i++)
+    /* What was wrapped around something that has ended does not matter. */
+    for (size_t i = 0; i < u->count && !u->layers[i]->over; i++)
         if (u->layers[i]->inside)
             return false;
     return true;

@@ -42,8 +42,33 @@ static const uint8_t by_zstd_wide[] = {
     0x77, 0x17, 0x64, 0x76, 0x41, 0xa9, 0x0b, 0x02, 0xdd, 0x72, 0x35, 0x53, 0x4b, 0x7d, 0x6a,
     0x56, 0x8b, 0xfa, 0x6a, 0x56, 0x4b, 0xaf, 0x2f, 0xdb, 0xc5, 0x31};
 
-static char text[MAX];
-static size_t text_len;
+/* What `long_text` holds. */
+static const uint8_t long_by_brotli[] = {
+    0x1b, 0x21, 0x9b, 0x00, 0xc4, 0x59, 0x83, 0x75, 0x4a, 0x34, 0x14, 0x07, 0xfc, 0x7e, 0xac, 0x98,
+    0xba, 0xc1, 0xb3, 0x1a, 0xa5, 0xa8, 0x1d, 0x80, 0x2c, 0x08, 0x3d, 0x61, 0x13, 0x35, 0xa7, 0x96,
+    0x5a, 0x00, 0x12, 0xd1, 0xe4, 0xe8, 0x00, 0x7f, 0x0f, 0x41, 0xd4, 0x5a, 0x5e, 0x04, 0x2e, 0xcf,
+    0xdf, 0xfb, 0xfb, 0x79, 0xd6, 0xe3, 0xf5, 0xff, 0x6e, 0x39, 0x21, 0x13, 0x8a, 0xc4, 0x72, 0xa4,
+    0xe5, 0xca, 0x48, 0x64, 0x1b, 0x87, 0xde, 0x92, 0x28, 0x51, 0xa2, 0x44, 0x89, 0x12, 0x25, 0x4a,
+    0x44, 0x22, 0x91, 0x48, 0x24, 0x12, 0x89, 0x44, 0x22, 0x91, 0xc9, 0x64, 0x32, 0x99, 0x4c, 0x26,
+    0x93, 0xc9, 0xbf, 0xcf, 0x11, 0x60, 0xc3, 0x1f, 0x2a, 0xcc, 0xaa, 0x60, 0xde, 0x09, 0x86, 0x9a,
+    0x03, 0xdd, 0xa9, 0xc6, 0xce, 0xce, 0x20, 0x5d, 0x39, 0x48, 0x4a, 0x8b, 0x9b, 0x5a, 0x1c, 0x1e,
+    0x17, 0x96, 0xc9, 0xa2, 0xc3, 0x18, 0xa7, 0xcc, 0x86, 0xa3, 0x34, 0x5a, 0xb5, 0x46, 0x38, 0x5e,
+    0x68, 0xa4, 0x42, 0xd2, 0x47, 0xb8, 0x7d, 0xb7, 0x33, 0x77, 0x0f, 0x00};
+static const uint8_t long_by_zstd[] = {
+    0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x68, 0x1d, 0x05, 0x00, 0x12, 0x0b, 0x1c, 0x15, 0xb0, 0xa9, 0x03,
+    0x2f, 0x43, 0x2c, 0x01, 0xa3, 0x50, 0x2c, 0x48, 0x29, 0xf7, 0xde, 0x32, 0x05, 0x67, 0x6b, 0x21,
+    0xd4, 0x01, 0x3d, 0x99, 0x10, 0x35, 0x33, 0xa1, 0xd4, 0x1f, 0x84, 0xd8, 0xfa, 0xef, 0x4d, 0x3b,
+    0x63, 0x2d, 0xeb, 0xa8, 0x08, 0x8f, 0x56, 0x64, 0xab, 0x53, 0x43, 0x23, 0x6a, 0x22, 0x3a, 0x5b,
+    0x76, 0x7c, 0x9a, 0x85, 0xa9, 0xf9, 0x42, 0xec, 0xc1, 0x42, 0xd8, 0xbb, 0xbc, 0x2c, 0xaa, 0x4b,
+    0xef, 0xb9, 0xfb, 0x8a, 0x97, 0x6c, 0xad, 0xe7, 0xb5, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xfe, 0xff,
+    0xff, 0x7f, 0xdb, 0xb6, 0x6d, 0x3b, 0xf1, 0x12, 0x3a, 0x76, 0xb7, 0x30, 0x84, 0xa1, 0x29, 0x82,
+    0x12, 0x8e, 0xc4, 0x58, 0x84, 0x80, 0x40, 0x0e, 0x46, 0x01, 0x8c, 0x21, 0x29, 0xa8, 0x31, 0xf4,
+    0xfd, 0xef, 0x70, 0xa3, 0x92, 0xc7, 0x11, 0xec, 0x10, 0xdc, 0x10, 0x9e, 0xa7, 0xef, 0xff, 0xff,
+    0x06, 0xcf, 0x96, 0xf0, 0x55, 0xe8, 0x74, 0x7e, 0x3f, 0x7c, 0xed, 0xd5, 0x3b, 0x2f, 0x5e, 0x77,
+    0xd9, 0xad, 0x9b, 0x4e, 0xfd, 0xff, 0x3f, 0x36, 0x65, 0x03, 0xad, 0x06};
+
+static char text[MAX], long_text[MAX]; /* the other forty times over, and something else */
+static size_t text_len, long_len;
 
 typedef struct body {
     const char *name; /* of its encoding */
@@ -51,8 +76,8 @@ typedef struct body {
     size_t len;
 } body;
 
-static body bodies[5];
-static size_t body_count;
+static body bodies[10];
+static size_t body_count, long_count; /* long ones are behind the others */
 
 /* 31: gzip, 15: zlib, -15: without a wrapper. */
 static size_t compress_as(int bits, const void *from, size_t len, uint8_t *to)
@@ -94,6 +119,19 @@ static int make_bodies(void **state)
         add_body("br", by_brotli, sizeof by_brotli);
     if (strstr(sn_unpack_names(), "zstd") != NULL)
         add_body("zstd", by_zstd, sizeof by_zstd);
+    for (int i = 0; i < 40; i++, long_len += text_len)
+        memcpy(long_text + long_len, text, text_len);
+    for (int i = 0; i < 20; i++)
+        long_len += (size_t)sprintf(long_text + long_len, "%d\n", (i * i * 7919 + i) % 100003);
+    size_t count = body_count;
+    add_body("gzip", made, compress_as(31, long_text, long_len, made));
+    add_body("deflate", made, compress_as(15, long_text, long_len, made));
+    if (strstr(sn_unpack_names(), "br") != NULL)
+        add_body("br", long_by_brotli, sizeof long_by_brotli);
+    if (strstr(sn_unpack_names(), "zstd") != NULL)
+        add_body("zstd", long_by_zstd, sizeof long_by_zstd);
+    long_count = body_count - count;
+    body_count = count;
     return 0;
 }
 
@@ -168,6 +206,27 @@ static void knows_what_is_missing(void **state)
             }
 }
 
+/* All that a body without its end stands for comes out, however it was cut into pieces. */
+static void gives_what_there_is(void **state)
+{
+    (void)state;
+    for (size_t i = body_count; i < body_count + long_count; i++) {
+        size_t most = 0;
+        for (size_t len = 1; len <= bodies[i].len; len++) {
+            unpack(bodies[i].name, bodies[i].bytes, len, 1);
+            size_t want = got_len;
+            outcome out = unpack(bodies[i].name, bodies[i].bytes, len, MAX);
+            if (got_len != want || out.whole != (len == bodies[i].len))
+                fail_msg("%s: %zu of %zu bytes give %zu, not %zu", bodies[i].name, len,
+                         bodies[i].len, got_len, want);
+            assert_true(got_len <= long_len);
+            assert_memory_equal(got, long_text, got_len);
+            most = got_len;
+        }
+        assert_int_equal(most, long_len);
+    }
+}
+
 static void leaves_out_what_is_behind(void **state)
 {
     (void)state;
@@ -225,6 +284,14 @@ static void undoes_layers(void **state)
     expect_text("two layers", unpack("deflate, gzip", twice, len, 7));
     assert_int_equal(unpack("gzip, deflate", twice, len, 7).result, SN_UNPACK_BAD);
     assert_false(unpack("deflate,gzip", twice, len - 1, MAX).whole);
+    /* The end of the inner one is the end, whatever the outer one still lacks. */
+    len = compress_as(31, "junk", 4, thrice);
+    memcpy(twice, bodies[1].bytes, bodies[1].len);
+    memcpy(twice + bodies[1].len, thrice, len);
+    len = compress_as(31, twice, bodies[1].len + len, thrice);
+    for (size_t cut = 0; cut < 9; cut++)
+        expect_text("junk within", unpack("deflate, gzip", thrice, len - cut, 1));
+    len = compress_as(31, bodies[1].bytes, bodies[1].len, twice);
     len = compress_as(31, twice, len, thrice);
     expect_text("three layers", unpack("deflate ,\tx-gzip,GZip ", thrice, len, MAX));
     assert_int_equal(unpack("deflate,gzip,gzip,gzip", thrice, len, MAX).result, SN_UNPACK_BAD);
@@ -291,15 +358,11 @@ int main(void)
 {
     got_max = SIZE_MAX;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_every_encoding),
-        cmocka_unit_test(knows_what_is_missing),
-        cmocka_unit_test(leaves_out_what_is_behind),
-        cmocka_unit_test(says_when_it_is_over),
-        cmocka_unit_test(reads_parts_in_a_row),
-        cmocka_unit_test(undoes_layers),
-        cmocka_unit_test(passes_over_what_is_no_encoding),
-        cmocka_unit_test(finds_what_is_broken),
-        cmocka_unit_test(stops_when_it_is_enough),
+        cmocka_unit_test(reads_every_encoding), cmocka_unit_test(knows_what_is_missing),
+        cmocka_unit_test(gives_what_there_is),  cmocka_unit_test(leaves_out_what_is_behind),
+        cmocka_unit_test(says_when_it_is_over), cmocka_unit_test(reads_parts_in_a_row),
+        cmocka_unit_test(undoes_layers),        cmocka_unit_test(passes_over_what_is_no_encoding),
+        cmocka_unit_test(finds_what_is_broken), cmocka_unit_test(stops_when_it_is_enough),
         cmocka_unit_test(begins_anew),
     };
     return cmocka_run_group_tests(tests, make_bodies, NULL);
