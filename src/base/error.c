@@ -48,18 +48,49 @@ void sn_error_escape(char *out, size_t room, const char *text, size_t len)
         out[at] = '\0';
 }
 
+static size_t escaped_length(const char *text, size_t len)
+{
+    size_t escaped = 0;
+    for (size_t i = 0; i < len;) {
+        size_t clean = clean_sequence((const unsigned char *)text + i, len - i);
+        escaped += clean ? clean : 4;
+        i += clean ? clean : 1;
+    }
+    return escaped;
+}
+
+/* The names come first and the reason last: where there is no room for all, the middle is left out.
+ */
+static void fit(char *out, size_t room, const char *text, size_t len)
+{
+    static const char GAP[] = " ... ";
+    out[0] = '\0';
+    if (escaped_length(text, len) >= room) {
+        size_t from = len > room / 2 ? len - room / 2 : 0;
+        while ((from < len && ((unsigned char)text[from] & 0xc0) == 0x80) ||
+               escaped_length(text + from, len - from) > room / 2)
+            from++;
+        size_t head = room - escaped_length(text + from, len - from) - sizeof GAP + 1;
+        sn_error_escape(out, head, text, len);
+        sn_error_escape(out, room, GAP, sizeof GAP - 1);
+        text += from;
+        len -= from;
+    }
+    sn_error_escape(out, room, text, len);
+}
+
 seen_status sn_error_set(seen_error *error, seen_status status, const char *format, ...)
 {
+    enum { NAMES = 2 * 4096 }; /* the longest that the system takes */
     if (!error)
         return status;
-    char raw[2 * sizeof error->message];
+    char raw[NAMES + sizeof error->message];
     va_list args;
     va_start(args, format);
     vsnprintf(raw, sizeof raw, format, args);
     va_end(args);
     error->status = status;
-    error->message[0] = '\0';
-    sn_error_escape(error->message, sizeof error->message, raw, strlen(raw));
+    fit(error->message, sizeof error->message, raw, strlen(raw));
     return status;
 }
 

@@ -65,6 +65,36 @@ static void test_escape_any(void **state)
     assert_true(strlen(e.message) > 480 && strlen(e.message) < sizeof e.message);
 }
 
+/* However long a name is, the message still says what is wrong with it. */
+static void test_long_names(void **state)
+{
+    (void)state;
+    static const char END[] = "x: cannot open: No such file or directory; check the name";
+    static const char *const LETTER[][2] = {
+        {"d", "d"}, {"\x01", "\\x01"}, {"\xc3\xa4", "\xc3\xa4"}, {"\xff", "\\xff"}};
+    char name[4096];
+    for (size_t letter = 0; letter < 4; letter++)
+        for (size_t count = 0; count < 1300; count++) {
+            const char *shown = LETTER[letter][1];
+            size_t size = strlen(LETTER[letter][0]), all = count * strlen(shown) + strlen(END);
+            for (size_t i = 0; i < count; i++)
+                memcpy(name + i * size, LETTER[letter][0], size);
+            memcpy(name + count * size, "x", 2);
+            seen_error e;
+            assert_int_equal(sn_error_system(&e, ENOENT, name, "open"), SEEN_ERR_NOT_FOUND);
+            size_t told = strlen(e.message);
+            assert_string_equal(e.message + told - strlen(END), END);
+            if (count > 0)
+                assert_memory_equal(e.message, shown, strlen(shown));
+            if (all < sizeof e.message) {
+                assert_int_equal(told, all);
+                continue;
+            }
+            assert_non_null(strstr(e.message, " ... "));
+            assert_in_range(told, sizeof e.message - 8, sizeof e.message - 1);
+        }
+}
+
 static void test_system(void **state)
 {
     (void)state;
@@ -89,9 +119,8 @@ static void test_system(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_text),
-        cmocka_unit_test(test_escape),
-        cmocka_unit_test(test_escape_any),
+        cmocka_unit_test(test_text),       cmocka_unit_test(test_escape),
+        cmocka_unit_test(test_escape_any), cmocka_unit_test(test_long_names),
         cmocka_unit_test(test_system),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
