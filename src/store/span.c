@@ -47,7 +47,8 @@ void sn_span_check(const sn_kernel *kernel, const sn_view *view, const seen_hash
         uint32_t i = (view->image.current + n) % layers;
         if (sn_span_alive(&view->image, i))
             check_layer(kernel, view, i, h, count, answers);
-        sn_span_order();
+        if (view->image.growth == SEEN_WINDOW)
+            sn_span_order();
     }
 }
 
