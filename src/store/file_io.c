@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 bool sn_io_read(int fd, void *out, size_t len, uint64_t at)
@@ -76,12 +77,24 @@ bool sn_io_lock(int fd, uint64_t byte, short type, bool wait)
     }
 }
 
+/* Whether there is certainly no room for so many bytes at `at`. Asking for them would take all that
+ * is left before it fails, and meanwhile every other program would find the disk full. */
+static bool is_hopeless(int fd, uint64_t at, uint64_t len)
+{
+    struct stat file;
+    struct statvfs disk;
+    if (fstat(fd, &file) != 0 || fstatvfs(fd, &disk) != 0 || disk.f_blocks == 0)
+        return false;
+    double has = (double)file.st_blocks * 512; /* some of it may lie there already */
+    double there = has > (double)at ? has - (double)at : 0;
+    return (double)len - there > (double)disk.f_bfree * (double)disk.f_frsize;
+}
+
 seen_status sn_io_reserve(int fd, const char *name, uint64_t at, uint64_t len, seen_error *error)
 {
-    int failure;
-    do
+    int failure = is_hopeless(fd, at, len) ? ENOSPC : EINTR;
+    while (failure == EINTR)
         failure = posix_fallocate(fd, (off_t)at, (off_t)len);
-    while (failure == EINTR);
     if (failure == ENOSPC)
         return sn_error_set(error, SEEN_ERR_SPACE,
                             "%s: the disk has no room for %.1f MiB; free some space, or ask for "

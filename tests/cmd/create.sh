@@ -122,3 +122,12 @@ refused s1.seen drop -f s1.seen
 echo precious > notes.txt
 refused notes.txt drop -f notes.txt
 [ "$(cat notes.txt)" = precious ] || fail "removed what is no filter"
+
+# What has no room is refused before it is tried: that would fill the disk for a moment, for everybody. (Trying would
+# meet the limit of sizes.)
+if [ "$(df --output=avail -k . | tail -n 1)" -lt 4000000000 ]; then
+    status=0
+    (ulimit -f 1000 && exec "$SEEN" create vast.seen -n 1e12 -p 1e-9) 2> words || status=$?
+    [ $status = 2 ] && grep -q 'vast.seen: the disk has no room for' words || fail "vast: status $status: $(cat words)"
+    [ ! -e vast.seen ] || fail "vast: something is left"
+fi
