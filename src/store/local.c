@@ -694,7 +694,8 @@ static seen_status unite_ages(sn_local *l, const sn_image *from, seen_error *err
     return publish(l, view, error);
 }
 
-/* The sum of two counters counts common keys twice; the bits know better. */
+/* The sum of two counters counts common keys twice; the bits know better. There are as many as the
+ * larger one says, unless a window has turned since and emptied the generation. */
 static void unite_counters(sn_local *l, const sn_image *from)
 {
     const sn_view *view = view_of(l);
@@ -703,7 +704,8 @@ static void unite_counters(sn_local *l, const sn_image *from)
         uint64_t safe = sn_local_safely(l, keys, deviation), theirs = from->layer[i].added;
         uint64_t mine = __atomic_load_n(&l->added[i], __ATOMIC_RELAXED), sum = mine + theirs;
         uint64_t least = mine > theirs ? mine : theirs;
-        safe = safe < least ? least : safe;
+        if (safe < least && (double)least <= keys + 5 * deviation)
+            safe = least;
         __atomic_store_n(&l->added[i], sum < safe ? sum : safe, __ATOMIC_RELAXED);
     }
 }

@@ -214,6 +214,41 @@ static void test_merge_window_turns(void **state)
     }
 }
 
+static seen_status (*real_combined)(seen_set *, const sn_image *, seen_error *);
+
+static seen_status turn_and_count(seen_set *set, const sn_image *from, seen_error *e)
+{
+    seen_status status = seen_rotate(set, e);
+    return status == SEEN_OK ? real_combined(set, from, e) : status;
+}
+
+/* A window that turns after the last line was merged counts no keys in the generation that is empty
+ * since: it would turn early, and forget what is young. */
+static void test_merge_window_turns_late(void **state)
+{
+    (void)state;
+    enum { GENERATIONS = 4 };
+    seen_options options = plain_options(SEEN_BLOOM, SEEN_WINDOW, 3000, 1e-9);
+    options.generations = GENERATIONS;
+    hashes_from(0, 3 * MANY, h);
+    seen_set *a = create(NULL, &options), *b = create(NULL, &options);
+    for (size_t i = 0; i < GENERATIONS; i++) {
+        OK(seen_rotate(a, error));
+        OK(seen_rotate(b, error));
+        OK(seen_add_hashes(b, h + 900 * i, 900, NULL, error));
+    }
+    turning_ops = *a->ops;
+    real_combined = turning_ops.combined;
+    turning_ops.combined = turn_and_count;
+    a->ops = &turning_ops;
+    OK(seen_merge(a, b, error));
+    sn_image image;
+    OK(a->ops->image(a, &image, error));
+    assert_in_range(image.layer[image.current].added, 0, 20);
+    seen_close(a);
+    seen_close(b);
+}
+
 /* Keys of a window by time live as long in the union as they would have. */
 static void test_merge_window_ages(void **state)
 {
@@ -468,6 +503,7 @@ int main(void)
         cmocka_unit_test(test_merge_window_counters),
         cmocka_unit_test(test_merge_window_ages),
         cmocka_unit_test(test_merge_window_turns),
+        cmocka_unit_test(test_merge_window_turns_late),
         cmocka_unit_test(test_merge_counting_layers),
         cmocka_unit_test(test_merge_refused),
         cmocka_unit_test(test_merge_other_ring),
