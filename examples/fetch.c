@@ -31,11 +31,15 @@ int main(int argc, char **argv)
         seen_answer answer;
         if (seen_url_canonical(argv[i], strlen(argv[i]), NULL, 0, NULL, url, sizeof url - 1,
                                &len) != SEEN_URL_OK) {
-            printf("not a URL\n");
+            printf("not a URL, or a very long one\n");
             continue;
         }
         url[len] = '\0';
-        if (seen_check(set, url, len, &answer, NULL) != SEEN_OK || answer == SEEN_BEFORE) {
+        if (seen_check(set, url, len, &answer, &error) != SEEN_OK) {
+            fprintf(stderr, "%s\n", error.message);
+            return 2;
+        }
+        if (answer == SEEN_BEFORE) {
             printf("%s: fetched before\n", url);
             continue;
         }
@@ -48,7 +52,10 @@ int main(int argc, char **argv)
         /* The result first, then the memory of it: after a crash a page may come twice, none is
          * lost. */
         printf("%s: %zu bytes\n", url, bytes);
-        seen_add(set, url, len, NULL, NULL);
+        if (seen_add(set, url, len, NULL, &error) != SEEN_OK) {
+            fprintf(stderr, "%s\n", error.message);
+            return 2;
+        }
     }
     curl_easy_cleanup(curl);
     return seen_close_checked(set, NULL) != SEEN_OK;

@@ -32,7 +32,7 @@ int main(int argc, char **argv)
     const char *path = argc > 1 ? argv[1] : "shared.seen";
     seen_options options = {.size = sizeof options, .capacity = KEYS, .error_rate = 1e-9};
     seen_set *set;
-    seen_error error;
+    seen_error error = {.message = "no pipe"};
     int pipes[2], total = 0;
     if (seen_create(path, &options, SEEN_REPLACE, &set, &error) != SEEN_OK || pipe(pipes) != 0) {
         fprintf(stderr, "%s\n", error.message);
