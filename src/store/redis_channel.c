@@ -177,7 +177,7 @@ static bool transmit(run *r, sn_node *node)
     if (sent < 0)
         return false;
     if (sent > 0) {
-        node->progress = sn_link_now();
+        node->waited = 0;
         node->dirty = true;
         advance(r->ch, node, (size_t)sent);
     }
@@ -250,7 +250,7 @@ static bool receive(run *r, sn_node *node)
 {
     ssize_t n = sn_link_receive(&node->link);
     if (n > 0)
-        node->progress = sn_link_now();
+        node->waited = 0;
     bool closed = n < 0;
     int got;
     /* What arrived before the connection broke still counts. */
@@ -277,18 +277,18 @@ static void pump(run *r)
     sn_node *busy[SN_NODES_MAX];
     for (;;) {
         nfds_t n = 0;
-        uint64_t now = sn_link_now(), next = UINT64_MAX;
+        uint64_t least = UINT64_MAX;
         for (unsigned i = 0; i < ch->nodes; i++) {
             sn_node *node = ch->node[i];
             if (node->answered == node->queued)
                 continue;
-            uint64_t end = node->progress + ch->redis->times.command_ms;
-            if (now >= end) {
+            if (node->waited >= ch->redis->times.command_ms) {
                 strcpy(node->link.why, "no answer in time");
                 lose(r, node);
                 continue;
             }
-            next = end < next ? end : next;
+            uint64_t left = ch->redis->times.command_ms - node->waited;
+            least = left < least ? left : least;
             busy[n] = node;
             watch[n++] = (struct pollfd){
                 .fd = node->link.fd,
@@ -296,8 +296,11 @@ static void pump(run *r)
         }
         if (n == 0)
             return;
-        int wait = (int)(next - now < 60000 ? next - now : 60000);
-        if (poll(watch, n, wait) <= 0)
+        uint64_t waited;
+        int ready = sn_link_poll(watch, n, least, &waited);
+        for (nfds_t i = 0; i < n; i++)
+            busy[i]->waited += waited;
+        if (ready <= 0)
             continue;
         for (nfds_t i = 0; i < n; i++) {
             sn_node *node = busy[i];
@@ -321,7 +324,7 @@ static void connect_all(run *r)
         seen_status status = SEEN_OK;
         if (node->queued && node->link.fd < 0)
             status = sn_channel_open(ch, node, &error);
-        node->progress = sn_link_now();
+        node->waited = 0;
         node->dirty |= node->queued > 0;
         if (status == SEEN_OK)
             continue;

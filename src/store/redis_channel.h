@@ -33,8 +33,8 @@ typedef struct sn_node {
     size_t queued, queue_room;
     size_t cursor, part; /* entries sent, and bytes of the next one */
     size_t answered;
-    bool told;         /* the answer to ASKING has arrived */
-    uint64_t progress; /* when bytes last moved */
+    bool told;       /* the answer to ASKING has arrived */
+    uint64_t waited; /* for the server since bytes last moved, in ms */
 } sn_node;
 
 typedef struct sn_redis sn_redis;

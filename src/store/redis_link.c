@@ -49,17 +49,30 @@ static void lost(sn_link *link, const char *why)
     snprintf(link->why, sizeof link->why, "%s", why);
 }
 
+int sn_link_poll(struct pollfd *watch, nfds_t count, uint64_t ms, uint64_t *waited)
+{
+    enum { SLICE_MS = 250, STOPPED_MS = 100 };
+    uint64_t slice = ms < SLICE_MS ? ms : SLICE_MS, from = sn_link_now();
+    int ready = poll(watch, count, (int)slice);
+    *waited = sn_link_now() - from;
+    if (*waited > slice + STOPPED_MS)
+        *waited = 0;
+    return ready;
+}
+
 bool sn_link_wait(sn_link *link, bool write, uint32_t ms)
 {
     struct pollfd p = {.fd = link->fd, .events = write ? POLLOUT : POLLIN};
-    uint64_t end = sn_link_now() + ms;
+    uint64_t waited, left = ms;
     for (;;) {
-        uint64_t now = sn_link_now();
-        int ready = poll(&p, 1, now < end ? (int)(end - now) : 0);
+        int ready = sn_link_poll(&p, 1, left, &waited);
         if (ready > 0)
             return true;
-        if (ready == 0 || errno != EINTR)
+        if (ready < 0 && errno != EINTR)
             return false;
+        if (waited >= left)
+            return false;
+        left -= waited;
     }
 }
 

@@ -6,6 +6,7 @@
 #include "store/redis_reply.h"
 #include "store/redis_tls.h"
 
+#include <poll.h>
 #include <sys/uio.h>
 
 typedef struct sn_redis_times {
@@ -39,6 +40,11 @@ int sn_link_next(sn_link *link);
 
 /* Sends one command and waits for its reply; false where the connection is lost. */
 bool sn_link_talk(sn_link *link, const char *bytes, size_t len, uint32_t ms);
+
+/* As poll, but for a quarter of a second at most. *waited: how long that was, 0 where this process
+ * was stopped meanwhile: a server on the same machine may have been so too, and time in which we
+ * could not look is none in which it did not answer. */
+int sn_link_poll(struct pollfd *watch, nfds_t count, uint64_t ms, uint64_t *waited);
 
 /* Waits until the socket can be read (or written); false after `ms`. */
 bool sn_link_wait(sn_link *link, bool write, uint32_t ms);
