@@ -21,6 +21,8 @@ enum {
     NUDGE_KEYS = 32,
 };
 #define GLANCE_TAG UINT32_MAX
+/* With the layer: a shard's length. */
+#define LENGTH_TAG UINT32_C(0x80000000)
 
 /* ---- cells ---- */
 
@@ -88,9 +90,21 @@ size_t sn_batch_limit(const sn_redis_view *view, uint64_t layers)
     return keys < SN_BATCH_KEYS ? keys : SN_BATCH_KEYS;
 }
 
+/* Is the filter the same, and are its shards there? BITFIELD takes one that is missing for one of
+ * zeros: so the length of one of each layer is asked for, another one each time. */
 void sn_batch_say_glance(sn_batch *b)
 {
+    const sn_image *image = &b->view.image;
     sn_meta_say_glance(b->ch, GLANCE_TAG);
+    for (uint32_t i = 0; i < image->layers; i++) {
+        if (!image->layer[i].generation || sn_redis_layer_ends(image, i))
+            continue;
+        uint64_t f, shard = sn_place_shard(&image->layer[i].geometry, b->key[0].hash, &f);
+        const sn_redis_key *key = sn_redis_namer_shard(&b->namer[i], shard);
+        sn_say(b->ch, LENGTH_TAG | i, key->slot, 2);
+        sn_say_text(b->ch, "STRLEN");
+        sn_say_arg(b->ch, key->text, key->len);
+    }
 }
 
 static void say_look(sn_batch *b, size_t i, uint32_t layer)
@@ -147,10 +161,8 @@ static bool take_range(sn_batch *b, sn_batch_key *k, uint32_t layer, unsigned j,
     if (reply->items != 1 || reply->item[0].type != REDIS_REPLY_STRING)
         return false;
     if (reply->item[0].len != last - first + 1) {
-        /* A past generation ends by itself. */
-        bool past = b->view.image.growth == SEEN_WINDOW && layer != b->view.image.current;
         k->miss |= UINT64_C(1) << layer;
-        b->hollow |= reply->item[0].len > 0 || !past;
+        b->hollow |= reply->item[0].len > 0 || !sn_redis_layer_ends(&b->view.image, layer);
         return reply->item[0].len < last - first + 1;
     }
     const unsigned char *line = (const unsigned char *)sn_reply_text(reply, 0);
@@ -178,7 +190,7 @@ static bool take_fields(sn_batch *b, sn_batch_key *k, uint32_t layer, const sn_r
     return true;
 }
 
-/* A closed shard of the layer that we thought the current one; or the answer to a glance. */
+/* A closed shard of the layer that we thought the current one; or an answer to a glance. */
 static bool take_common(sn_batch *b, uint32_t tag, uint32_t layer, const sn_reply *reply,
                         bool *taken)
 {
@@ -186,6 +198,15 @@ static bool take_common(sn_batch *b, uint32_t tag, uint32_t layer, const sn_repl
     if (tag == GLANCE_TAG) {
         b->glance = sn_meta_glance(&b->view, reply);
         return b->glance != SN_ODD;
+    }
+    if (tag & LENGTH_TAG) {
+        const sn_geometry *g = &b->view.image.layer[tag & ~LENGTH_TAG].geometry;
+        /* A fence: whoever has a key for the shard meets it too. */
+        if (sn_reply_error_is(reply, "WRONGTYPE"))
+            return true;
+        b->hollow |= reply->items == 1 &&
+                     reply->item[0].number < (long long)(g->shard_lines * SN_LINE_BYTES);
+        return reply->items == 1 && reply->item[0].type == REDIS_REPLY_INTEGER;
     }
     if (sn_reply_error_is(reply, "WRONGTYPE") && b->view.image.growth != SEEN_FIXED &&
         layer == b->view.image.current) {
@@ -269,16 +290,20 @@ void sn_batch_say_put(sn_batch *b, size_t i)
 /* The cells' old values (bits), or their new ones (counters). The key is new if one was zero.
  *
  * A command that was on its way when a connection broke may have been carried out, and then finds
- * the key that it added itself. To say "seen" could lose a key that nobody was told is new; so it
- * is new, though it may have been there. */
+ * the key that it added itself; or its shard was closed meanwhile, and the next attempt finds it.
+ * To say "seen" could lose a key that nobody was told is new; so it is new, though it may have been
+ * there. */
 static bool take_put(void *context, uint32_t tag, const sn_reply *reply, bool again)
 {
     sn_batch *b = context;
     bool taken;
-    uint32_t layer = tag == GLANCE_TAG ? 0 : b->key[tag % SN_BATCH_KEYS].target;
+    uint32_t layer = tag & LENGTH_TAG ? 0 : b->key[tag % SN_BATCH_KEYS].target;
     bool good = take_common(b, tag, layer, reply, &taken);
-    if (taken)
+    if (taken) {
+        if (!(tag & LENGTH_TAG))
+            b->key[tag % SN_BATCH_KEYS].adrift |= again;
         return good;
+    }
     sn_batch_key *k = &b->key[tag % SN_BATCH_KEYS];
     const sn_geometry *g = &b->view.image.layer[layer].geometry;
     bool counting = g->kind == SEEN_COUNTING;
@@ -356,10 +381,10 @@ static bool take_cut(void *context, uint32_t tag, const sn_reply *reply, bool ag
     sn_batch *b = context;
     bool taken;
     (void)again;
-    uint32_t layer = tag == GLANCE_TAG ? 0 : b->key[tag % SN_BATCH_KEYS].target;
+    uint32_t layer = tag & LENGTH_TAG ? 0 : b->key[tag % SN_BATCH_KEYS].target;
     bool good;
     /* A script passes on what its commands say. */
-    if (tag != GLANCE_TAG && sn_reply_is_error(reply) &&
+    if (!(tag & LENGTH_TAG) && sn_reply_is_error(reply) &&
         strstr(sn_reply_text(reply, 0), "WRONGTYPE") && layer == b->view.image.current &&
         b->view.image.growth != SEEN_FIXED) {
         b->key[tag % SN_BATCH_KEYS].fenced = b->fenced = true;

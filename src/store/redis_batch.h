@@ -25,6 +25,7 @@ typedef struct sn_batch_key {
     bool recalled;      /* answered without asking */
     bool put;           /* the target layer has all of its cells */
     bool told;          /* an earlier attempt took it as new */
+    bool adrift; /* an earlier attempt may have: its answer was lost, then its shard closed */
 } sn_batch_key;
 
 typedef struct sn_batch {
@@ -64,10 +65,16 @@ seen_status sn_batch_cut(sn_batch *b, seen_error *error);
 void sn_batch_recall(sn_redis_set *set, sn_batch *b);
 void sn_batch_remember(sn_redis_set *set, const sn_batch *b, bool added);
 
-/* What a key is that was found: seen, unless it was this call that put it there. */
+/* Whether it was this call that put it there, or may have been. */
+static inline bool sn_batch_ours(const sn_batch_key *k)
+{
+    return k->told || k->adrift;
+}
+
+/* What a key is that was found: seen, unless it is ours. */
 static inline seen_answer sn_batch_found(const sn_batch_key *k)
 {
-    return k->told ? SEEN_NEW : SEEN_BEFORE;
+    return sn_batch_ours(k) ? SEEN_NEW : SEEN_BEFORE;
 }
 
 /* Answers the keys whose cells are all known to be set, and fills in those that are known of the

@@ -36,7 +36,7 @@ seen_status sn_redis_bitmap_plan(const seen_options *o, sn_image *image, seen_er
     return SEEN_OK;
 }
 
-seen_status sn_redis_adopt(sn_channel *ch, const sn_redis_view *view, seen_error *error)
+seen_status sn_redis_adopt(sn_channel *ch, const sn_redis_view *view, bool copy, seen_error *error)
 {
     sn_redis_namer namer;
     int64_t length = 0;
@@ -47,6 +47,11 @@ seen_status sn_redis_adopt(sn_channel *ch, const sn_redis_view *view, seen_error
     sn_say_text(ch, "STRLEN");
     sn_say_arg(ch, key->text, key->len);
     seen_status status = sn_channel_run(ch, sn_redis_take_count, &length, error);
+    if (status == SEEN_OK && copy && length > 0)
+        return sn_error_set(error, SEEN_ERR_EXISTS,
+                            "%s: a key of this name exists, and is no filter; replace it, or "
+                            "choose another name",
+                            ch->redis->address.shown);
     if (status == SEEN_OK && (uint64_t)length > bytes)
         return sn_error_set(error, SEEN_ERR_MISMATCH,
                             "%s: the key holds %lld bytes, more than the %llu of this filter; give "

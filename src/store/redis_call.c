@@ -116,11 +116,10 @@ seen_status sn_call_reconsider(sn_call *c, bool *over)
         b->key[i].answer = SEEN_UNKNOWN;
     switch (b->glance) {
     case SN_GONE:
-        /* What was written in the meantime belongs to nothing. */
-        sn_redis_drop_all(c->ch, &b->view, NULL);
+        sn_redis_sweep(c->ch, &b->view);
         return sn_redis_vanished(c->set, c->error);
     case SN_REPLACED:
-        sn_redis_drop_all(c->ch, &b->view, NULL);
+        sn_redis_sweep(c->ch, &b->view);
         return sn_redis_replaced(c->set, c->error);
     case SN_MOVED_ON:
         *over = true;

@@ -40,9 +40,9 @@ typedef struct fetch {
     const sn_geometry *geometry;
     uint64_t line, lines; /* the range */
     char *out;
-    bool zeros;  /* a missing shard holds nothing */
-    bool hollow; /* a shard is missing or too short */
-    bool fenced;
+    bool ended;  /* a shard is missing */
+    bool cut;    /* a shard is too short */
+    bool fenced; /* the layer was closed under way */
 } fetch;
 
 static bool take_bytes(void *context, uint32_t tag, const sn_reply *reply, bool again)
@@ -62,7 +62,8 @@ static bool take_bytes(void *context, uint32_t tag, const sn_reply *reply, bool 
         memcpy(f->out + p.from, sn_reply_text(reply, 0), p.bytes);
         return true;
     }
-    f->hollow |= reply->item[0].len > 0 || !f->zeros;
+    f->cut |= reply->item[0].len > 0;
+    f->ended |= reply->item[0].len == 0;
     memset(f->out + p.from, 0, p.bytes);
     return true;
 }
@@ -85,40 +86,39 @@ static seen_status missing(const sn_channel *ch, seen_error *error)
                         ch->redis->address.shown);
 }
 
-/* Reads lines as the view has them. *fenced: the layer was closed under way. */
-static seen_status read_lines(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
-                              uint64_t line, uint64_t lines, char *out, bool *fenced,
+/* Reads lines as the view has them. */
+static seen_status read_lines(sn_channel *ch, const sn_redis_view *view, uint32_t layer, fetch *f,
                               seen_error *error)
 {
     const sn_geometry *g = &view->image.layer[layer].geometry;
     bool closed = sn_redis_layer_closed(&view->image, layer);
     sn_redis_namer namer;
     sn_redis_namer_begin(&namer, &ch->redis->address, view, layer, closed);
-    fetch f = {.geometry = g,
-               .line = line,
-               .lines = lines,
-               .out = out,
-               .zeros = closed && view->image.growth == SEEN_WINDOW};
-    *fenced = false;
-    for (sn_piece p = {0}; sn_piece_next(g, line, lines, AT_ONCE, &p);)
+    f->geometry = g;
+    f->ended = f->cut = f->fenced = false;
+    for (sn_piece p = {0}; sn_piece_next(g, f->line, f->lines, AT_ONCE, &p);)
         say_fetch(ch, sn_redis_namer_shard(&namer, p.shard), &p);
-    seen_status status = sn_channel_run(ch, take_bytes, &f, error);
-    *fenced = f.fenced;
-    if (status == SEEN_OK && f.hollow && !f.fenced)
-        status = missing(ch, error);
-    return status;
+    return sn_channel_run(ch, take_bytes, f, error);
 }
 
 seen_status sn_redis_fetch(sn_redis_set *set, sn_channel *ch, uint32_t layer, uint64_t line,
                            uint64_t lines, void *out, seen_error *error)
 {
+    fetch f = {.line = line, .lines = lines, .out = out};
     for (int i = 0; i < TRIES; i++) {
-        sn_redis_view view = sn_redis_see(set);
-        bool fenced;
-        seen_status status = read_lines(ch, &view, layer, line, lines, out, &fenced, error);
-        if (status != SEEN_OK || !fenced)
+        sn_redis_view view = sn_redis_see(set), now;
+        seen_status status = read_lines(ch, &view, layer, &f, error);
+        if (status != SEEN_OK || !(f.fenced || f.ended || f.cut))
             return status;
-        status = sn_redis_catch_up(set, ch, &view, error);
+        if (f.fenced) {
+            status = sn_redis_catch_up(set, ch, &view, error);
+        } else {
+            /* Gone with its filter, rotated away, at its end, or lost? */
+            status = sn_redis_reload(set, ch, &now, error);
+            if (status == SEEN_OK && now.image.sequence == view.image.sequence)
+                return f.cut || !sn_redis_layer_ends(&view.image, layer) ? missing(ch, error)
+                                                                         : SEEN_OK;
+        }
         if (status != SEEN_OK)
             return status;
     }

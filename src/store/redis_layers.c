@@ -210,6 +210,13 @@ seen_status sn_redis_drop_all(sn_channel *ch, const sn_redis_view *view, seen_er
     return sn_channel_run(ch, sn_redis_take_any, NULL, error);
 }
 
+void sn_redis_sweep(sn_channel *ch, const sn_redis_view *view)
+{
+    /* The name of a plain bitmap is not its own: it may be that of what was put in its place. */
+    if (view->layout == SEEN_LAYOUT_SHARDS)
+        sn_redis_drop_all(ch, view, NULL);
+}
+
 static seen_status close_shards(sn_channel *ch, const sn_redis_view *view, seen_error *error)
 {
     const sn_image *image = &view->image;
@@ -264,7 +271,8 @@ static seen_status plan_next(const sn_redis_view *view, sn_redis_view *next, see
 seen_status sn_redis_advance(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
                              bool *mine, seen_error *error)
 {
-    sn_redis_view next = sn_redis_see(set);
+    sn_redis_view next = sn_redis_see(set), now;
+    sn_step step = SN_STEP_LATE;
     *mine = false;
     /* Another thread has done it. */
     if (next.image.sequence != view->image.sequence)
@@ -275,13 +283,25 @@ seen_status sn_redis_advance(sn_redis_set *set, sn_channel *ch, const sn_redis_v
     if (status == SEEN_OK)
         status = close_shards(ch, view, error);
     if (status == SEEN_OK)
-        status = sn_meta_step(ch, view, &next, mine, error);
-    if (status == SEEN_OK && *mine && view->image.growth == SEEN_WINDOW &&
-        view->image.layer[next.image.current].generation) {
-        sn_redis_say_forget_count(ch, view, next.image.current);
-        status = sn_redis_forget_shards(ch, view, next.image.current, error);
+        status = sn_meta_step(ch, view, &next, &step, error);
+    uint32_t at = next.image.current;
+    uint64_t before = view->image.layer[at].generation;
+    if (status == SEEN_OK && step == SN_STEP_PERHAPS) {
+        /* Something was done. If it is this it counts as ours: to turn once too often forgets. */
+        status = sn_redis_reload(set, ch, &now, error);
+        if (status == SEEN_OK && now.image.layer[at].generation != before)
+            step = SN_STEP_DONE;
     }
-    return status == SEEN_OK ? sn_redis_reload(set, ch, &next, error) : status;
+    *mine = step == SN_STEP_DONE;
+    if (status == SEEN_OK && *mine && view->image.growth == SEEN_WINDOW && before) {
+        sn_redis_say_forget_count(ch, view, at);
+        status = sn_redis_forget_shards(ch, view, at, error);
+    }
+    if (status == SEEN_OK)
+        status = sn_redis_reload(set, ch, &now, error);
+    if (status == SEEN_ERR_NOT_FOUND || status == SEEN_ERR_CHANGED)
+        sn_redis_sweep(ch, &next);
+    return status;
 }
 
 seen_status sn_redis_catch_up(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,

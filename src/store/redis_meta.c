@@ -126,8 +126,20 @@ seen_status sn_meta_publish(sn_channel *ch, const sn_redis_view *view, bool repl
     return status;
 }
 
+static bool take_step(void *context, uint32_t tag, const sn_reply *reply, bool again)
+{
+    long long answer;
+    if (!take_number(&answer, tag, reply, again))
+        return false;
+    if (answer == 1)
+        *(sn_step *)context = SN_STEP_DONE;
+    else if (answer == 0 && again)
+        *(sn_step *)context = SN_STEP_PERHAPS;
+    return true;
+}
+
 seen_status sn_meta_step(sn_channel *ch, const sn_redis_view *now, const sn_redis_view *next,
-                         bool *done, seen_error *error)
+                         sn_step *step, seen_error *error)
 {
     sn_redis_key key;
     sn_redis_key_meta(&ch->redis->address, &key);
@@ -139,10 +151,8 @@ seen_status sn_meta_step(sn_channel *ch, const sn_redis_view *now, const sn_redi
     sn_say_text(ch, now->id);
     sn_say_number(ch, now->image.sequence);
     say_fields(ch, next);
-    long long answer = 0;
-    seen_status status = sn_channel_run(ch, take_number, &answer, error);
-    *done = answer == 1;
-    return status;
+    *step = SN_STEP_LATE;
+    return sn_channel_run(ch, take_step, step, error);
 }
 
 /* ---- reading ---- */

@@ -13,10 +13,12 @@ seen_status sn_meta_load(sn_channel *ch, sn_redis_view *view, seen_error *error)
 seen_status sn_meta_publish(sn_channel *ch, const sn_redis_view *view, bool replace,
                             seen_error *error);
 
-/* Puts `next` in the place of what has the same ID and the sequence of `now`. *done: whether it
- * was; otherwise another client was faster. */
+/* Puts `next` in the place of what has the same ID and the sequence of `now`. Late: another client
+ * was faster. Perhaps: so it seems, but the answer to the first try was lost, and it may have been
+ * this call. */
+typedef enum sn_step { SN_STEP_LATE, SN_STEP_PERHAPS, SN_STEP_DONE } sn_step;
 seen_status sn_meta_step(sn_channel *ch, const sn_redis_view *now, const sn_redis_view *next,
-                         bool *done, seen_error *error);
+                         sn_step *step, seen_error *error);
 
 /* Asks for ID and sequence along with other commands: the command, and the reading of its reply. */
 void sn_meta_say_glance(sn_channel *ch, uint32_t tag);

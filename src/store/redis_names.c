@@ -81,6 +81,11 @@ bool sn_redis_layer_closed(const sn_image *image, uint32_t layer)
     return layer != image->current;
 }
 
+bool sn_redis_layer_ends(const sn_image *image, uint32_t layer)
+{
+    return sn_redis_layer_closed(image, layer) && image->window_seconds;
+}
+
 void sn_redis_namer_begin(sn_redis_namer *n, const sn_redis_address *a, const sn_redis_view *view,
                           uint32_t layer, bool closed)
 {

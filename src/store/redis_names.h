@@ -59,4 +59,7 @@ const sn_redis_key *sn_redis_namer_shard(sn_redis_namer *namer, uint64_t shard);
 /* Whether a layer takes no new keys any more. */
 bool sn_redis_layer_closed(const sn_image *image, uint32_t layer);
 
+/* Whether its shards end by themselves: a past generation of a window by time. */
+bool sn_redis_layer_ends(const sn_image *image, uint32_t layer);
+
 #endif

@@ -151,7 +151,8 @@ static seen_status add_once(sn_call *c, bool look_first)
     /* A window's key is refreshed in the current generation, and was seen all the same. */
     if (image->growth == SEEN_WINDOW)
         for (size_t i = 0; i < b->keys; i++)
-            if (b->key[i].answer == SEEN_NEW && older & ~b->key[i].miss)
+            if (b->key[i].answer == SEEN_NEW && older & ~b->key[i].miss &&
+                !sn_batch_ours(&b->key[i]))
                 b->key[i].answer = SEEN_BEFORE;
     return status;
 }
@@ -222,9 +223,10 @@ static seen_status refuse_new(sn_call *c)
     while (known < open && b->key[known].answer == SEEN_BEFORE)
         known++;
     bool counting = b->view.image.kind == SEEN_COUNTING;
-    for (size_t i = 0; i < open; i++)
-        if (counting || b->key[i].answer != SEEN_BEFORE)
-            b->key[i].answer = SEEN_UNKNOWN;
+    for (size_t i = 0; i < open; i++) {
+        bool there = b->key[i].answer == SEEN_BEFORE && !counting;
+        b->key[i].answer = there ? sn_batch_found(&b->key[i]) : SEEN_UNKNOWN;
+    }
     if (counting && known) {
         b->keys = known;
         sn_batch_begin(b, c->set, c->ch);

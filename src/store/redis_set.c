@@ -13,6 +13,8 @@ enum {
     STAGE_SECONDS = 86400, /* what a copy that never ends leaves behind goes by itself */
     SAMPLE_SHARDS = 8,     /* looked at when a filter is opened */
     AT_ONCE = 4096,
+    END_SET = 1, /* tags: what is done to a shard's time to live */
+    END_OFF = 2,
 };
 
 /* ---- the view ---- */
@@ -90,12 +92,20 @@ static seen_status sync_set(seen_set *base, seen_error *error)
 {
     sn_redis_set *set = (sn_redis_set *)base;
     sn_channel *ch;
+    sn_redis_view view;
     if (base->read_only)
         return SEEN_OK;
     seen_status status = sn_redis_take(set->redis, &ch, error);
     if (status != SEEN_OK)
         return status;
     status = sn_redis_flush_counts(set, ch, error);
+    /* What went into a filter that is gone does not last. */
+    if (status == SEEN_OK)
+        status = sn_redis_reload(set, ch, &view, error);
+    if (status == SEEN_ERR_NOT_FOUND || status == SEEN_ERR_CHANGED) {
+        view = sn_redis_see(set);
+        sn_redis_sweep(ch, &view);
+    }
     sn_redis_give(set->redis, ch);
     return status == SEEN_OK ? sn_redis_sync(set->redis, error) : status;
 }
@@ -218,7 +228,7 @@ static seen_status verify(sn_channel *ch, const sn_redis_view *view, seen_error 
     lengths l = {.view = view};
     for (uint32_t i = 0; i < image->layers; i++) {
         bool closed = sn_redis_layer_closed(image, i);
-        if (!image->layer[i].generation || (closed && image->growth == SEEN_WINDOW))
+        if (!image->layer[i].generation || sn_redis_layer_ends(image, i))
             continue;
         sn_redis_namer namer;
         sn_redis_namer_begin(&namer, &ch->redis->address, view, i, closed);
@@ -326,21 +336,52 @@ static seen_status look_for_old(sn_channel *ch, unsigned flags, sn_redis_view *o
     return status;
 }
 
+static seen_status drop_hash(sn_channel *ch, seen_error *error)
+{
+    sn_redis_key key;
+    sn_redis_key_meta(&ch->redis->address, &key);
+    sn_say(ch, 0, key.slot, 2);
+    sn_say_text(ch, "UNLINK");
+    sn_say_arg(ch, key.text, key.len);
+    return sn_channel_run(ch, sn_redis_take_any, NULL, error);
+}
+
+/* A plain bitmap has no ID, and the old one and the new one have one name: the old one goes first,
+ * so that half of the new one is never taken for it. Where there is none the key is taken as it is,
+ * and grown to its size. */
+static seen_status stage_bitmap(sn_channel *ch, const sn_redis_view *view, const sn_redis_view *old,
+                                bool replace, bool copy, seen_error *error)
+{
+    seen_status status = SEEN_OK;
+    if (!replace)
+        return sn_redis_adopt(ch, view, copy, error);
+    if (old && old->layout == SEEN_LAYOUT_BITMAP)
+        status = drop_hash(ch, error);
+    return status == SEEN_OK ? sn_redis_drop_shards(ch, view, 0, error) : status;
+}
+
 /* Makes the shards under a new ID that no other client knows; they end by themselves unless the
- * filter is finished. A plain bitmap has no ID: it is taken as it is, and grown to its size. */
-static seen_status stage(sn_channel *ch, const sn_redis_view *view, bool replace, seen_error *error)
+ * filter is finished. */
+static seen_status stage(sn_channel *ch, const sn_redis_view *view, seen_error *error)
 {
     seen_status status = SEEN_OK;
     bool bitmap = view->layout == SEEN_LAYOUT_BITMAP;
-    if (bitmap && replace)
-        status = sn_redis_drop_shards(ch, view, 0, error);
-    else if (bitmap)
-        status = sn_redis_adopt(ch, view, error);
     for (uint32_t i = 0; i < view->image.layers && status == SEEN_OK; i++)
         if (view->image.layer[i].generation)
             status = sn_redis_make_shards(ch, view, i, sn_redis_layer_closed(&view->image, i),
                                           bitmap ? 0 : STAGE_SECONDS, error);
     return status;
+}
+
+/* Whether the shard is there, told by the change of its end. One that has none has nothing to take
+ * off: a plain bitmap's, and another's whose answer was lost. */
+static bool take_end(void *context, uint32_t tag, const sn_reply *reply, bool again)
+{
+    bool *missing = context;
+    if (reply->items != 1 || reply->item[0].type != REDIS_REPLY_INTEGER)
+        return false;
+    *missing |= reply->item[0].number == 0 && (tag == END_SET || (tag == END_OFF && !again));
+    return true;
 }
 
 /* Takes the end off the shards (or sets that which was asked for), then makes them visible. */
@@ -349,6 +390,8 @@ static seen_status finish(sn_channel *ch, const sn_redis_view *view, bool replac
 {
     const sn_image *image = &view->image;
     seen_status status = SEEN_OK;
+    bool missing = false;
+    uint32_t off = view->layout == SEEN_LAYOUT_SHARDS ? END_OFF : 0;
     for (uint32_t i = 0; i < image->layers && status == SEEN_OK; i++) {
         bool closed = sn_redis_layer_closed(image, i);
         uint64_t expire = closed && image->window_seconds ? image->window_seconds : view->ttl;
@@ -358,13 +401,13 @@ static seen_status finish(sn_channel *ch, const sn_redis_view *view, bool replac
         sn_redis_namer_begin(&namer, &ch->redis->address, view, i, closed);
         for (uint64_t s = 0; s < image->layer[i].geometry.shards && status == SEEN_OK; s++) {
             const sn_redis_key *key = sn_redis_namer_shard(&namer, s);
-            sn_say(ch, 0, key->slot, expire ? 3 : 2);
+            sn_say(ch, expire ? END_SET : off, key->slot, expire ? 3 : 2);
             sn_say_text(ch, expire ? "EXPIRE" : "PERSIST");
             sn_say_arg(ch, key->text, key->len);
             if (expire)
                 sn_say_number(ch, expire);
             if (ch->commands >= AT_ONCE)
-                status = sn_channel_run(ch, sn_redis_take_any, NULL, error);
+                status = sn_channel_run(ch, take_end, &missing, error);
         }
     }
     if (view->ttl && status == SEEN_OK) {
@@ -373,7 +416,12 @@ static seen_status finish(sn_channel *ch, const sn_redis_view *view, bool replac
         sn_redis_say_expire(ch, &key, view->ttl);
     }
     if (status == SEEN_OK)
-        status = sn_channel_run(ch, sn_redis_take_any, NULL, error);
+        status = sn_channel_run(ch, take_end, &missing, error);
+    if (status == SEEN_OK && missing)
+        status = sn_error_set(error, SEEN_ERR_SPACE,
+                              "%s: the server has dropped parts of the filter while it was made; "
+                              "raise maxmemory, and set maxmemory-policy to noeviction",
+                              ch->redis->address.shown);
     return status == SEEN_OK ? sn_meta_publish(ch, view, replace, error) : status;
 }
 
@@ -421,7 +469,10 @@ static seen_status make_filter(sn_channel *ch, const sn_redis_view *view, unsign
     seen_status status = look_for_old(ch, flags, &old, &found, error);
     if (status != SEEN_OK)
         return status;
-    status = stage(ch, view, replace, error);
+    if (bitmap)
+        status = stage_bitmap(ch, view, found ? &old : NULL, replace, from, error);
+    if (status == SEEN_OK)
+        status = stage(ch, view, error);
     if (status == SEEN_OK && from)
         status = pour_in(ch, view, from, error);
     if (status == SEEN_OK)
@@ -500,14 +551,8 @@ seen_status sn_redis_drop(const char *where, const seen_options *options, seen_e
     if (status != SEEN_OK)
         return status;
     status = sn_meta_load(ch, &view, error);
-    if (status == SEEN_OK) {
-        sn_redis_key key;
-        sn_redis_key_meta(&redis->address, &key);
-        sn_say(ch, 0, key.slot, 2);
-        sn_say_text(ch, "UNLINK");
-        sn_say_arg(ch, key.text, key.len);
-        status = sn_channel_run(ch, sn_redis_take_any, NULL, error);
-    }
+    if (status == SEEN_OK)
+        status = drop_hash(ch, error);
     if (status == SEEN_OK)
         status = sn_redis_drop_all(ch, &view, error);
     sn_redis_give(redis, ch);

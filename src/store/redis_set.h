@@ -49,6 +49,8 @@ seen_status sn_redis_drop_shards(sn_channel *ch, const sn_redis_view *view, uint
 seen_status sn_redis_forget_shards(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
                                    seen_error *error);
 seen_status sn_redis_drop_all(sn_channel *ch, const sn_redis_view *view, seen_error *error);
+/* The filter is gone: removes what was written since, which belongs to nothing. */
+void sn_redis_sweep(sn_channel *ch, const sn_redis_view *view);
 /* Opens the next layer or generation after `view`. *mine: this call did it, not another client. */
 seen_status sn_redis_advance(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
                              bool *mine, seen_error *error);
@@ -86,8 +88,9 @@ seen_status sn_redis_read_counts(sn_channel *ch, sn_redis_view *view, seen_error
 seen_status sn_redis_add_counts(sn_channel *ch, const sn_redis_view *view, const sn_image *from,
                                 seen_error *error);
 
-/* A plain bitmap that is there already is taken over, unless it is larger than ours would be. */
-seen_status sn_redis_adopt(sn_channel *ch, const sn_redis_view *view, seen_error *error);
+/* A plain bitmap that is there already is taken over, unless it is larger than ours would be. A
+ * copy would write over it, and is refused. */
+seen_status sn_redis_adopt(sn_channel *ch, const sn_redis_view *view, bool copy, seen_error *error);
 
 /* Empties the memory of recent keys, and that of known bits. */
 void sn_batch_forget(sn_redis_set *set);

@@ -153,12 +153,12 @@ static seen_status use_generations(sn_redis_set *set, sn_channel *ch, seen_error
                 status = sn_redis_make_shards(ch, &next, l, true, sn_redis_expiry(&next, l), error);
         }
         next.image.sequence++;
-        bool done = false;
+        sn_step step = SN_STEP_LATE;
         if (status == SEEN_OK)
-            status = sn_meta_step(ch, &view, &next, &done, error);
+            status = sn_meta_step(ch, &view, &next, &step, error);
         if (status == SEEN_OK)
             status = sn_redis_reload(set, ch, &view, error);
-        if (status != SEEN_OK || done)
+        if (status != SEEN_OK || step == SN_STEP_DONE)
             return status;
     }
     return turning(set, error);
@@ -196,11 +196,11 @@ static seen_status unite_ages(sn_redis_set *set, sn_channel *ch, const sn_image 
                 layer->born = from->layer[l].born;
         }
         next.image.sequence++;
-        bool done;
-        seen_status status = sn_meta_step(ch, &view, &next, &done, error);
+        sn_step step;
+        seen_status status = sn_meta_step(ch, &view, &next, &step, error);
         if (status == SEEN_OK)
             status = sn_redis_reload(set, ch, &view, error);
-        if (status != SEEN_OK || done)
+        if (status != SEEN_OK || step == SN_STEP_DONE)
             return status;
     }
     return turning(set, error);

@@ -1,14 +1,13 @@
 /* Plain bitmaps: their numbers, and keys that are there already. */
-#include "seen.h"
-#include "tests/redis/rig.h"
+#include "tests/redis/door.h"
 
 static seen_status make(const char *name, seen_options o, seen_set **set, seen_error *error)
 {
-    char where[128];
-    snprintf(where, sizeof where, "%s/%s", server.url, name);
+    char here[128];
+    snprintf(here, sizeof here, "%s/%s", server.url, name);
     o.size = sizeof o;
     o.layout = SEEN_LAYOUT_BITMAP;
-    return seen_create(where, &o, 0, set, error);
+    return seen_create(here, &o, 0, set, error);
 }
 
 static void refused(seen_options o, seen_status expected, const char *words)
@@ -78,15 +77,15 @@ static void test_replaced(void **state)
     seen_set *set;
     seen_error error = {0};
     seen_answer answer;
-    char where[128];
+    char here[128];
     seen_options o = {
         .size = sizeof o, .layout = SEEN_LAYOUT_BITMAP, .bits = 8192, .hashes = 3, .capacity = 100};
-    snprintf(where, sizeof where, "%s/again", server.url);
-    assert_int_equal(seen_create(where, &o, 0, &set, &error), SEEN_OK);
+    snprintf(here, sizeof here, "%s/again", server.url);
+    assert_int_equal(seen_create(here, &o, 0, &set, &error), SEEN_OK);
     assert_int_equal(seen_add(set, "a", 1, &answer, &error), SEEN_OK);
     seen_close(set);
     o.bits = 4096;
-    if (seen_create(where, &o, SEEN_REPLACE, &set, &error) != SEEN_OK)
+    if (seen_create(here, &o, SEEN_REPLACE, &set, &error) != SEEN_OK)
         fail_msg("%s", error.message);
     assert_int_equal(test_number(&server, "STRLEN again"), 512);
     assert_int_equal(test_number(&server, "BITCOUNT again"), 0);
@@ -95,13 +94,66 @@ static void test_replaced(void **state)
     seen_close(set);
 }
 
+/* Who still has the old one learns of it, and leaves the new one alone. */
+static void test_replaced_under(void **state)
+{
+    (void)state;
+    seen_set *old, *set;
+    seen_error error = {0};
+    seen_answer answer;
+    char here[128];
+    seen_options o = {
+        .size = sizeof o, .layout = SEEN_LAYOUT_BITMAP, .bits = 8192, .hashes = 3, .capacity = 100};
+    snprintf(here, sizeof here, "%s/under", server.url);
+    assert_int_equal(seen_create(here, &o, 0, &old, &error), SEEN_OK);
+    assert_int_equal(seen_add(old, "a", 1, &answer, &error), SEEN_OK);
+    assert_int_equal(seen_create(here, &o, SEEN_REPLACE, &set, &error), SEEN_OK);
+    assert_int_equal(seen_add(set, "b", 1, &answer, &error), SEEN_OK);
+    test_sleep_ms(250);
+    assert_int_equal(seen_add(old, "c", 1, &answer, &error), SEEN_ERR_CHANGED);
+    assert_int_equal(seen_sync(old, &error), SEEN_ERR_CHANGED);
+    seen_close(old);
+    assert_int_equal(test_number(&server, "STRLEN under"), 1024);
+    assert_int_equal(seen_check(set, "b", 1, &answer, &error), SEEN_OK);
+    assert_int_equal(answer, SEEN_BEFORE);
+    seen_close(set);
+}
+
+/* A copy does not write over somebody else's key, and half a copy is no filter. */
+static void test_copied(void **state)
+{
+    (void)state;
+    seen_set *set, *half;
+    seen_error error = {0};
+    char source[128];
+    seen_options o = {
+        .size = sizeof o, .layout = SEEN_LAYOUT_BITMAP, .bits = 8192, .hashes = 3, .capacity = 100};
+    snprintf(source, sizeof source, "%s/source", server.url);
+    assert_int_equal(seen_create(source, &o, 0, &set, &error), SEEN_OK);
+    door_add(set, 0, 20, SEEN_NEW);
+    freeReplyObject(test_ask(&server, "SETRANGE fence 10 x"));
+    assert_int_equal(seen_copy(set, where, 0, &o, &error), SEEN_ERR_EXISTS);
+    assert_int_equal(test_number(&server, "STRLEN fence"), 11);
+    door_must(seen_copy(set, where, SEEN_REPLACE, &o, &error), &error);
+    /* The server runs out of memory in the middle of the next one. */
+    meddle_set(&door, 0, (meddle_rule){.match = "SETRANGE", .reply = "-OOM too much\r\n"});
+    assert_int_equal(seen_copy(set, where, SEEN_REPLACE, &o, &error), SEEN_ERR_SPACE);
+    assert_int_equal(meddle_hits(&door, 0), 1);
+    assert_int_equal(seen_open(where, NULL, 0, &half, &error), SEEN_ERR_NOT_FOUND);
+    meddle_set(&door, 0, (meddle_rule){0});
+    door_must(seen_copy(set, where, SEEN_REPLACE, &o, &error), &error);
+    door_must(seen_open(where, NULL, 0, &half, &error), &error);
+    door_add(half, 0, 20, SEEN_BEFORE);
+    seen_close(half);
+    seen_close(set);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_rate),
-        cmocka_unit_test(test_taken_over),
-        cmocka_unit_test(test_replaced),
+        cmocka_unit_test(test_refused),        cmocka_unit_test(test_rate),
+        cmocka_unit_test(test_taken_over),     cmocka_unit_test(test_replaced),
+        cmocka_unit_test(test_replaced_under), DOOR_TEST(test_copied),
     };
     return RIG_RUN(tests);
 }

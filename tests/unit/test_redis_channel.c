@@ -333,23 +333,33 @@ static void test_permissions(void **state)
     test_server_stop(&own);
 }
 
-/* A server without memory refuses, and nothing is left behind. */
+/* A server without memory refuses, or drops the first parts of a filter while the last are made:
+ * either way there is no filter, and nothing is left behind. */
 static void test_no_memory(void **state)
 {
     (void)state;
-    static const char *const extra[] = {"--maxmemory", "4mb", NULL};
-    test_server own = {0};
-    seen_set *set;
-    seen_error error = {0};
-    assert_true(test_server_start(&own, extra));
-    char where[128];
-    snprintf(where, sizeof where, "%s/big", own.url);
-    seen_options o = impatient();
-    o.capacity = 10000000;
-    assert_int_equal(seen_create(where, &o, 0, &set, &error), SEEN_ERR_SPACE);
-    assert_non_null(strstr(error.message, "maxmemory"));
-    assert_int_equal(test_number(&own, "DBSIZE"), 0);
-    test_server_stop(&own);
+    static const char *const policies[] = {"noeviction", "allkeys-lru", "volatile-ttl"};
+    for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
+        const char *const extra[] = {"--maxmemory", "4mb", "--maxmemory-policy", policies[i], NULL};
+        test_server own = {0};
+        seen_set *set, *copy;
+        seen_error error = {0};
+        assert_true(test_server_start(&own, extra));
+        char where[128];
+        snprintf(where, sizeof where, "%s/big", own.url);
+        seen_options o = impatient();
+        o.capacity = 10000000;
+        assert_int_equal(seen_create(where, &o, 0, &set, &error), SEEN_ERR_SPACE);
+        assert_non_null(strstr(error.message, "maxmemory"));
+        assert_int_equal(test_number(&own, "DBSIZE"), 0);
+        o.ttl_seconds = 1000;
+        assert_int_equal(seen_create(where, &o, 0, &set, &error), SEEN_ERR_SPACE);
+        assert_int_equal(seen_create(NULL, &o, 0, &copy, &error), SEEN_OK);
+        assert_int_equal(seen_copy(copy, where, 0, &o, &error), SEEN_ERR_SPACE);
+        seen_close(copy);
+        assert_int_equal(test_number(&own, "DBSIZE"), 0);
+        test_server_stop(&own);
+    }
 }
 
 int main(void)

@@ -178,6 +178,139 @@ static void test_missing(void **state)
     seen_close(set);
 }
 
+/* Who only adds notices as well, but for the first moment. */
+static void test_missing_to_add(void **state)
+{
+    (void)state;
+    seen_error error = {0};
+    seen_answer answer;
+    for (int growing = 0; growing < 2; growing++) {
+        seen_set *set = door_make(
+            (seen_options){.growth = growing ? SEEN_GROWING : SEEN_FIXED, .capacity = 1000});
+        door_add(set, 0, 5, SEEN_NEW);
+        redisReply *keys = test_ask(&server, "KEYS seen:*:0}");
+        assert_int_equal(test_number(&server, "DEL %s", keys->element[0]->str), 1);
+        freeReplyObject(keys);
+        seen_status status = SEEN_OK;
+        for (int key = 5; key < 20 && status == SEEN_OK; key++) {
+            status = seen_add(set, &key, sizeof key, &answer, &error);
+            test_sleep_ms(50);
+        }
+        assert_int_equal(status, SEEN_ERR_FORMAT);
+        assert_non_null(strstr(error.message, "missing"));
+        seen_close(set);
+        freeReplyObject(test_ask(&server, "FLUSHALL"));
+    }
+}
+
+/* The same of a past generation, where none ends by itself. */
+static void test_missing_generation(void **state)
+{
+    (void)state;
+    seen_error error = {0};
+    seen_answer answer;
+    seen_info info = {.size = sizeof info};
+    seen_options o = {.size = sizeof o};
+    int key = 1000;
+    char file[128];
+    snprintf(file, sizeof file, "%s/missing.seen", server.folder);
+    seen_set *set = door_make(
+                 (seen_options){.growth = SEEN_WINDOW, .capacity = 1000, .generations = 3}),
+             *looker;
+    door_add(set, 0, 20, SEEN_NEW);
+    door_must(seen_rotate(set, &error), &error);
+    redisReply *keys = test_ask(&server, "KEYS seen:*:closed");
+    assert_int_equal(keys->elements, 1);
+    assert_int_equal(test_number(&server, "DEL %s", keys->element[0]->str), 1);
+    freeReplyObject(keys);
+    test_sleep_ms(250);
+    assert_int_equal(seen_check(set, &key, sizeof key, &answer, &error), SEEN_ERR_FORMAT);
+    assert_non_null(strstr(error.message, "missing"));
+    test_sleep_ms(250);
+    assert_int_equal(seen_add(set, &key, sizeof key, &answer, &error), SEEN_ERR_FORMAT);
+    assert_int_equal(seen_get_info(set, &info, &error), SEEN_ERR_FORMAT);
+    assert_int_equal(seen_copy(set, file, 0, &o, &error), SEEN_ERR_FORMAT);
+    assert_int_equal(seen_open(where, NULL, 0, &looker, &error), SEEN_ERR_FORMAT);
+    seen_close(set);
+}
+
+static void assert_nothing_left(void)
+{
+    redisReply *keys = test_ask(&server, "KEYS *");
+    assert_non_null(keys);
+    for (size_t i = 0; i < keys->elements; i++)
+        fail_msg("%s is left", keys->element[i]->str);
+    freeReplyObject(keys);
+}
+
+/* A filter that is dropped leaves nothing, whatever its clients do at that moment. */
+static void test_dropped(void **state)
+{
+    (void)state;
+    seen_error error = {0};
+    seen_answer answer;
+    int key = 100;
+    for (int window = 0; window < 2; window++) {
+        seen_set *set = door_make((seen_options){.growth = window ? SEEN_WINDOW : SEEN_GROWING,
+                                                 .capacity = 100,
+                                                 .generations = window ? 2 : 0});
+        seen_status status = SEEN_OK;
+        meddle_set(&door, 0,
+                   (meddle_rule){.match = "local now=redis.call('HMGET'",
+                                 .times = 1,
+                                 .before = "DEL seen:fence\r\n",
+                                 .pass = true});
+        for (key = 0; key < 1000 && status == SEEN_OK; key++)
+            status = seen_add(set, &key, sizeof key, &answer, &error);
+        assert_int_equal(status, SEEN_ERR_NOT_FOUND);
+        assert_int_equal(meddle_hits(&door, 0), 1);
+        assert_nothing_left();
+        seen_close(set);
+        assert_nothing_left();
+    }
+    /* So soon before the end that no batch notices. */
+    seen_set *set = door_make((seen_options){.capacity = 1000});
+    door_add(set, 0, 1, SEEN_NEW);
+    door_must(seen_drop(where, NULL, &error), &error);
+    (void)seen_add(set, &key, sizeof key, &answer, &error);
+    assert_int_equal(seen_sync(set, &error), SEEN_ERR_NOT_FOUND);
+    assert_nothing_left();
+    seen_close(set);
+    assert_nothing_left();
+}
+
+/* A copy of a filter that goes in the middle of it is none. */
+static void test_dropped_source(void **state)
+{
+    (void)state;
+    seen_error error = {0};
+    seen_options o = {.size = sizeof o};
+    char file[128];
+    snprintf(file, sizeof file, "%s/source.seen", server.folder);
+    for (int by_time = 0; by_time < 2; by_time++) {
+        seen_set *set = door_make((seen_options){.growth = SEEN_WINDOW,
+                                                 .capacity = 1000,
+                                                 .generations = 2,
+                                                 .window_seconds = by_time ? 1000 : 0});
+        door_add(set, 0, 20, SEEN_NEW);
+        for (int i = 0; i < 2; i++)
+            door_must(seen_rotate(set, &error), &error);
+        door_add(set, 20, 30, SEEN_NEW);
+        /* The generation that takes keys is read first, then a past one. */
+        meddle_set(&door, 0,
+                   (meddle_rule){.match = "GETRANGE",
+                                 .skip = 1,
+                                 .times = 1,
+                                 .before = "FLUSHALL\r\n",
+                                 .pass = true});
+        seen_status status = seen_copy(set, file, SEEN_REPLACE, &o, &error);
+        assert_int_equal(meddle_hits(&door, 0), 1);
+        assert_int_equal(status, SEEN_ERR_NOT_FOUND);
+        assert_int_equal(access(file, F_OK), -1);
+        seen_close(set);
+    }
+}
+
 /* Two clients of a window: one turns it, the other notices in the middle of its work. */
 static void test_turned(void **state)
 {
@@ -266,10 +399,20 @@ static void test_tiny_window(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        DOOR_TEST(test_add),         DOOR_TEST(test_look),   DOOR_TEST(test_copy),
-        DOOR_TEST(test_unite),       DOOR_TEST(test_gone),   DOOR_TEST(test_time_to_live),
-        DOOR_TEST(test_missing),     DOOR_TEST(test_turned), DOOR_TEST(test_left_behind),
+        DOOR_TEST(test_add),
+        DOOR_TEST(test_look),
+        DOOR_TEST(test_copy),
+        DOOR_TEST(test_unite),
+        DOOR_TEST(test_gone),
+        DOOR_TEST(test_time_to_live),
+        DOOR_TEST(test_missing),
+        DOOR_TEST(test_turned),
+        DOOR_TEST(test_left_behind),
         DOOR_TEST(test_tiny_window),
+        DOOR_TEST(test_missing_generation),
+        DOOR_TEST(test_missing_to_add),
+        DOOR_TEST(test_dropped),
+        DOOR_TEST(test_dropped_source),
     };
     return RIG_RUN(tests);
 }

@@ -1,0 +1,172 @@
+/* An answer that never came, or came while nobody could look: what was sent may have been carried
+ * out, and the filter may have moved on before it is sent again. */
+#include "tests/redis/door.h"
+
+static const char FENCE[] =
+    "-WRONGTYPE Operation against a key holding the wrong kind of value\r\n";
+
+/* The server does it, and the connection breaks. */
+static void lose_answer(const char *match)
+{
+    meddle_set(&door, 0, (meddle_rule){.match = match, .times = 1, .done = true});
+}
+
+/* A key went in, its answer was lost, and the layer was closed before it was sent again. Nobody
+ * else was told that it is new: so this client is. */
+static void lose_and_fence(seen_options o)
+{
+    seen_set *set = door_make(o);
+    door_add(set, 0, 10, SEEN_NEW);
+    lose_answer("BITFIELD\r\n");
+    meddle_set(&door, 1, (meddle_rule){.match = "BITFIELD\r\n", .times = 1, .reply = FENCE});
+    door_add(set, 10, 11, SEEN_NEW);
+    assert_int_equal(meddle_hits(&door, 0), 1);
+    assert_int_equal(meddle_hits(&door, 1), 1);
+    door_add(set, 0, 11, SEEN_BEFORE);
+    seen_close(set);
+    freeReplyObject(test_ask(&server, "FLUSHALL"));
+}
+
+static void test_fenced(void **state)
+{
+    (void)state;
+    lose_and_fence((seen_options){.growth = SEEN_GROWING, .capacity = 1000});
+    lose_and_fence((seen_options){.growth = SEEN_WINDOW, .capacity = 1000, .generations = 3});
+    lose_and_fence((seen_options){.growth = SEEN_GROWING, .kind = SEEN_COUNTING, .capacity = 1000});
+}
+
+/* The last key that a set takes, sent twice because some of its cells may have been lost with the
+ * connection: the second time there is no room, and the key is there. */
+static void test_last(void **state)
+{
+    (void)state;
+    enum { CAPACITY = 300 };
+    seen_set *set = door_make((seen_options){.capacity = CAPACITY});
+    door_add(set, 0, CAPACITY - 1, SEEN_NEW);
+    lose_answer("BITFIELD\r\n");
+    door_add(set, CAPACITY - 1, CAPACITY, SEEN_NEW);
+    assert_int_equal(meddle_hits(&door, 0), 1);
+    door_add(set, 0, CAPACITY, SEEN_BEFORE);
+    seen_close(set);
+}
+
+/* A window that is told to turn turns once, also where the answer was lost. */
+static void test_rotate(void **state)
+{
+    (void)state;
+    enum { GENERATIONS = 4 };
+    seen_error error = {0};
+    seen_set *set = door_make(
+        (seen_options){.growth = SEEN_WINDOW, .capacity = 1000, .generations = GENERATIONS});
+    door_add(set, 0, 10, SEEN_NEW);
+    lose_answer("local now=redis.call('HMGET'");
+    for (int i = 1; i < GENERATIONS; i++) {
+        door_must(seen_rotate(set, &error), &error);
+        for (int key = 0; key < 10; key++) {
+            seen_answer answer;
+            door_must(seen_check(set, &key, sizeof key, &answer, &error), &error);
+            assert_int_equal(answer, SEEN_BEFORE);
+        }
+    }
+    assert_int_equal(meddle_hits(&door, 0), 1);
+    seen_close(set);
+}
+
+/* ---- a client that is stopped for longer than it waits for an answer ---- */
+
+enum { WAITS_MS = 300, STOPPED_MS = 700, STOPS = 5 };
+
+typedef struct stopper {
+    test_relay relay;
+    pid_t client;
+    bool late; /* the server was stopped too: its answer comes after the client goes on */
+    int stops;
+} stopper;
+
+static bool stop_hook(void *context, const char *command, size_t len, int client, int upstream)
+{
+    stopper *s = context;
+    bool now = s->stops < STOPS && memmem(command, len, "BITFIELD\r\n", 10);
+    if (!test_send_all(upstream, command, len))
+        return false;
+    if (!now)
+        return relay_answer(upstream, client);
+    s->stops++;
+    kill(s->client, SIGSTOP);
+    bool good = s->late || relay_answer(upstream, client);
+    test_sleep_ms(STOPPED_MS);
+    kill(s->client, SIGCONT);
+    if (s->late)
+        test_sleep_ms(50);
+    return good && (!s->late || relay_answer(upstream, client));
+}
+
+/* Adds keys that are all there; how many are told to be new? */
+static int add_again(const char *address)
+{
+    seen_set *set;
+    seen_answer answer;
+    int fresh = 0;
+    seen_options o = {.size = sizeof o, .command_ms = WAITS_MS, .retry_ms = 5000};
+    if (seen_open(address, &o, 0, &set, NULL) != SEEN_OK)
+        return 100;
+    for (int i = 0; i < 2 * STOPS; i++) {
+        if (seen_add(set, &i, sizeof i, &answer, NULL) != SEEN_OK)
+            return 101;
+        fresh += answer == SEEN_NEW;
+    }
+    seen_close(set);
+    return fresh;
+}
+
+/* Time in which a client was stopped is no time in which a server did not answer. */
+static void stop_client(bool late)
+{
+    char address[96];
+    int status;
+    stopper s = {.relay = {.hook = stop_hook, .context = &s, .upstream = server.port},
+                 .late = late};
+    seen_set *set = door_make((seen_options){.capacity = 1000});
+    door_add(set, 0, 2 * STOPS, SEEN_NEW);
+    seen_close(set);
+    int ready[2];
+    assert_int_equal(pipe(ready), 0);
+    fflush(NULL);
+    s.client = fork();
+    if (s.client == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        int port;
+        if (read(ready[0], &port, sizeof port) != sizeof port)
+            _exit(102);
+        snprintf(address, sizeof address, "redis://127.0.0.1:%d/fence", port);
+        _exit(add_again(address));
+    }
+    assert_true(test_relay_start(&s.relay));
+    assert_int_equal(write(ready[1], &s.relay.port, sizeof s.relay.port), sizeof s.relay.port);
+    assert_int_equal(waitpid(s.client, &status, 0), s.client);
+    test_relay_stop(&s.relay);
+    close(ready[0]);
+    close(ready[1]);
+    assert_int_equal(s.stops, STOPS);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    freeReplyObject(test_ask(&server, "FLUSHALL"));
+}
+
+static void test_stopped(void **state)
+{
+    (void)state;
+    stop_client(false);
+    stop_client(true);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        DOOR_TEST(test_fenced),
+        DOOR_TEST(test_last),
+        DOOR_TEST(test_rotate),
+        DOOR_TEST(test_stopped),
+    };
+    return RIG_RUN(tests);
+}
