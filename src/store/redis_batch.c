@@ -200,13 +200,14 @@ static bool take_common(sn_batch *b, uint32_t tag, uint32_t layer, const sn_repl
         return b->glance != SN_ODD;
     }
     if (tag & LENGTH_TAG) {
-        const sn_geometry *g = &b->view.image.layer[tag & ~LENGTH_TAG].geometry;
+        uint64_t lines = b->view.image.layer[tag & ~LENGTH_TAG].geometry.shard_lines;
         /* A fence: whoever has a key for the shard meets it too. */
         if (sn_reply_error_is(reply, "WRONGTYPE"))
             return true;
-        b->hollow |= reply->items == 1 &&
-                     reply->item[0].number < (long long)(g->shard_lines * SN_LINE_BYTES);
-        return reply->items == 1 && reply->item[0].type == REDIS_REPLY_INTEGER;
+        if (reply->items != 1 || reply->item[0].type != REDIS_REPLY_INTEGER)
+            return false;
+        b->hollow |= (uint64_t)reply->item[0].number < lines * SN_LINE_BYTES;
+        return true;
     }
     if (sn_reply_error_is(reply, "WRONGTYPE") && b->view.image.growth != SEEN_FIXED &&
         layer == b->view.image.current) {

@@ -82,7 +82,7 @@ static bool distribute(sn_channel *ch)
     for (unsigned i = 0; i < ch->nodes; i++) {
         sn_node *node = ch->node[i];
         node->queued = node->cursor = node->part = node->answered = 0;
-        node->told = false;
+        node->told = node->deaf = false;
     }
     for (size_t i = 0; i < ch->commands; i++) {
         sn_command *c = &ch->command[i];
@@ -169,19 +169,17 @@ static void advance(const sn_channel *ch, sn_node *node, size_t sent)
     node->part = sent;
 }
 
-static bool transmit(run *r, sn_node *node)
+static void transmit(run *r, sn_node *node)
 {
     struct iovec part[PARTS];
     size_t parts = gather(r->ch, node, part);
     ssize_t sent = sn_link_send(&node->link, part, parts);
-    if (sent < 0)
-        return false;
+    node->deaf = sent < 0;
     if (sent > 0) {
         node->waited = 0;
         node->dirty = true;
         advance(r->ch, node, (size_t)sent);
     }
-    return true;
 }
 
 /* Follows MOVED and ASK. */
@@ -292,7 +290,8 @@ static void pump(run *r)
             busy[n] = node;
             watch[n++] = (struct pollfd){
                 .fd = node->link.fd,
-                .events = (short)(POLLIN | (node->cursor < node->queued ? POLLOUT : 0))};
+                .events =
+                    (short)(POLLIN | (node->cursor < node->queued && !node->deaf ? POLLOUT : 0))};
         }
         if (n == 0)
             return;
@@ -304,12 +303,9 @@ static void pump(run *r)
             continue;
         for (nfds_t i = 0; i < n; i++) {
             sn_node *node = busy[i];
-            bool good = true;
             if (watch[i].revents & POLLOUT)
-                good = transmit(r, node);
-            if (good && (watch[i].revents & ~POLLOUT))
-                good = receive(r, node);
-            if (!good)
+                transmit(r, node);
+            if ((watch[i].revents & ~POLLOUT) && !receive(r, node))
                 lose(r, node);
         }
     }

@@ -34,6 +34,7 @@ typedef struct sn_node {
     size_t cursor, part; /* entries sent, and bytes of the next one */
     size_t answered;
     bool told;       /* the answer to ASKING has arrived */
+    bool deaf;       /* takes no more; what it has answered is still to be read */
     uint64_t waited; /* for the server since bytes last moved, in ms */
 } sn_node;
 

@@ -186,6 +186,15 @@ static void doubt(const sn_call *c, sn_batch *b)
     }
 }
 
+/* The server is lost before such keys could be put again. It took them as new: who is not told so
+ * would never be, while others may find them there. */
+static void let_stand(sn_batch *b)
+{
+    for (size_t i = 0; i < b->keys; i++)
+        if (b->key[i].answer == SEEN_UNKNOWN && b->key[i].told)
+            b->key[i].answer = SEEN_NEW;
+}
+
 /* Adds the keys of the batch; room for all of them has been claimed in the view. */
 static seen_status add_batch(sn_call *c, const sn_redis_view *view, const sn_redis_room *room)
 {
@@ -305,6 +314,8 @@ static seen_status add_chunk(sn_call *c, const sn_redis_view *view, size_t at, s
         seen_status status = add_some(c);
         if (status == SEEN_OK)
             remember(c);
+        if (status != SEEN_OK && c->batch.glance < SN_REPLACED)
+            let_stand(&c->batch);
         keep_open(c, at);
         if (c->batch.keys < open)
             attempt = -1;

@@ -3,7 +3,8 @@
  * A line is remembered only after it has been written, so that a process killed at any moment has
  * lost nothing: what was in flight comes again in the next run. Three cases:
  *
- *   shared server   remembered first, because of several clients one must win
+ *   shared server   remembered first, because of several clients one must win. Where the server is
+ *                   lost for good, what it told to be new is still written
  *   file in place   (stdout) `decide` asks the filter and the keys on their way; `emit` writes the
  *                   lines, then adds them. To a regular file: written, synced, then added, in
  *                   batches, since a sync for each block would take longer than all the rest
@@ -12,6 +13,7 @@
  *
  * What is dropped is known to the filter anyway, so a file for it (--dropped) changes nothing. */
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,6 +40,13 @@ typedef struct filter_way {
     bool each_block; /* nothing to sync: add at once */
 
     unsigned lanes; /* of which each is asked in order */
+    /* Where remembering failed: the first failure, written by who takes it, and in each lane the
+     * number of the first block with lines that were not decided. */
+    atomic_flag taken;
+    _Atomic bool failed;
+    seen_status status;
+    seen_error error;
+    _Atomic uint64_t ended[SN_SPLIT_SERVER];
 
     sn_temp *later; /* deferred: hashes of what will appear at the end */
     sn_cascade stand_in;
@@ -231,31 +240,65 @@ static seen_status split_first(void *context, sn_block *block, seen_error *error
     return status == SEEN_OK ? sn_split_block(block, way->lanes, error) : status;
 }
 
+/* A failure does not end the run here: what was remembered before it, in this block and in those of
+ * other lanes, is to be written. Nothing is asked after it. */
 static seen_status add_first(void *context, sn_block *block, unsigned lane, seen_error *error)
 {
     const sn_uniq *u = context;
-    const filter_way *way = u->way;
+    filter_way *way = u->way;
     sn_share share = sn_split_share(block, way->lanes, lane);
-    seen_status status = seen_add_hashes(u->set, share.hash, share.count, share.answer, error);
+    memset(share.answer, SEEN_UNKNOWN, share.count);
+    bool good = !atomic_load(&way->failed) && way->ended[lane] > block->number;
+    seen_status status = SEEN_OK;
+    if (good)
+        status = seen_add_hashes(u->set, share.hash, share.count, share.answer, error);
     sn_split_hand_back(&share, block);
-    return status;
+    if (status != SEEN_OK && !atomic_flag_test_and_set(&way->taken)) {
+        way->status = status;
+        way->error = *error;
+        atomic_store(&way->failed, true);
+    }
+    if ((!good || status != SEEN_OK) && way->ended[lane] > block->number)
+        way->ended[lane] = block->number;
+    return SEEN_OK;
+}
+
+static seen_status tell_failure(const filter_way *way, seen_error *error)
+{
+    if (error)
+        *error = way->error;
+    return way->status;
+}
+
+static seen_status write_first(void *context, sn_block *block, seen_error *error)
+{
+    const sn_uniq *u = context;
+    const filter_way *way = u->way;
+    seen_status status = sn_uniq_write(context, block, error);
+    bool over = true;
+    for (unsigned lane = 0; lane < way->lanes; lane++)
+        over &= way->ended[lane] <= block->number;
+    return status == SEEN_OK && over ? tell_failure(way, error) : status;
 }
 
 static seen_status run_remember_first(sn_uniq *u, seen_error *error)
 {
-    const filter_way *way = u->way;
+    filter_way *way = u->way;
+    for (unsigned lane = 0; lane < SN_SPLIT_SERVER; lane++)
+        way->ended[lane] = UINT64_MAX;
     sn_pipeline_steps steps = {.context = u,
                                .prepare = split_first,
                                .ask = add_first,
                                .lanes = way->lanes,
                                .render = sn_uniq_select,
-                               .emit = sn_uniq_write};
-    return sn_uniq_pass(u, &steps, error);
+                               .emit = write_first};
+    seen_status status = sn_uniq_pass(u, &steps, error);
+    return status == SEEN_OK && way->failed ? tell_failure(way, error) : status;
 }
 
 seen_status sn_uniq_run_filter(sn_uniq *u, seen_error *error)
 {
-    filter_way way = {0};
+    filter_way way = {.taken = ATOMIC_FLAG_INIT};
     u->way = &way;
     u->hasher = seen_hasher_of(u->set);
     seen_info before = {.size = sizeof before}, after = {.size = sizeof after};
