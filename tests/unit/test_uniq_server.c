@@ -1,5 +1,6 @@
 /* uniq on a filter of a server that goes away for good: each line that it was told to be new is
- * written, whichever lane and block it is in. */
+ * written, whichever lane and block it is in.
+ * Needs: redis. */
 #include "stream/uniq.h"
 #include "tests/redis/door.h"
 
