@@ -1,6 +1,7 @@
-/* uniq on a filter of a server that goes away for good: each line that it was told to be new is
- * written, whichever lane and block it is in.
- * Needs: redis. */
+/* uniq on a filter of a server that goes away for good.
+ * Needs: redis.
+ *
+ * Each line that it was told to be new is written, whichever lane and block it is in. */
 #include "stream/uniq.h"
 #include "tests/redis/door.h"
 
