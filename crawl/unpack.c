@@ -70,6 +70,7 @@ void sn_unpack_begin(sn_unpack *u)
 {
     while (u->count > 0)
         free_layer(u->layers[--u->count]);
+    u->between = 0;
     u->refused = false;
 }
 
@@ -310,6 +311,8 @@ static sn_unpack_result pass(sn_unpack *u, size_t above, const uint8_t *bytes, s
     size_t at = above - 1;
     if (u->layers[at]->over)
         return SN_UNPACK_OK;
+    if (above < u->count && (u->between += len) > SN_UNPACK_BETWEEN)
+        return SN_UNPACK_BAD;
     switch (u->layers[at]->kind) {
     case DEFLATE:
         return undo_deflate(u, at, bytes, len);

@@ -19,11 +19,15 @@
 
 #define SN_UNPACK_LAYERS 3 /* encodings on top of each other */
 
+/* Bytes that one of them may give to the next: what is packed twice can be a thousand times as long
+ * as what came, and be nothing at all for all that the sink gets to count. */
+#define SN_UNPACK_BETWEEN (16 << 20)
+
 typedef enum sn_unpack_result {
     SN_UNPACK_OK,
     SN_UNPACK_ENOUGH, /* the sink said so */
     SN_UNPACK_OVER,   /* the compressed data had ended before: nothing more can come */
-    SN_UNPACK_BAD,    /* cannot be read */
+    SN_UNPACK_BAD,    /* cannot be read, or is too much between two encodings */
     SN_UNPACK_MEMORY
 } sn_unpack_result;
 
@@ -36,7 +40,8 @@ typedef struct sn_unpack_layer sn_unpack_layer;
 typedef struct sn_unpack {
     sn_unpack_layer *layers[SN_UNPACK_LAYERS]; /* as they were put on; the last comes off first */
     size_t count;
-    bool refused; /* an encoding that is known and cannot be undone, or too many of them */
+    size_t between; /* bytes given by one to the next so far */
+    bool refused;   /* an encoding that is known and cannot be undone, or too many of them */
     sn_unpack_sink *sink;
     void *user;
 } sn_unpack;

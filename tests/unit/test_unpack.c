@@ -338,6 +338,31 @@ static void stops_when_it_is_enough(void **state)
     got_max = SIZE_MAX;
 }
 
+/* Empty parts, packed again, are long and give nothing: the sink cannot say that it is enough. */
+static void bounds_what_gives_nothing(void **state)
+{
+    (void)state;
+    enum { PARTS = 800 };
+    uint8_t part[MAX], parts[MAX], packed[MAX];
+    size_t len = compress_as(31, "", 0, part), packed_len;
+    for (size_t i = 0; i < PARTS; i++)
+        memcpy(parts + i * len, part, len);
+    packed_len = compress_as(31, parts, PARTS * len, packed);
+    sn_unpack u = {0};
+    assert_true(sn_unpack_header(&u, "gzip, gzip", 10));
+    got_len = 0;
+    for (size_t between = PARTS * len; between <= SN_UNPACK_BETWEEN; between += PARTS * len)
+        assert_int_equal(sn_unpack_feed(&u, (char *)packed, packed_len, keep, NULL), SN_UNPACK_OK);
+    assert_int_equal(sn_unpack_feed(&u, (char *)packed, packed_len, keep, NULL), SN_UNPACK_BAD);
+    assert_int_equal(got_len, 0);
+    sn_unpack_begin(&u);
+    /* On its own it is as long as what came. */
+    assert_true(sn_unpack_header(&u, "gzip", 4));
+    for (size_t fed = 0; fed <= 2 * SN_UNPACK_BETWEEN; fed += PARTS * len)
+        assert_int_equal(sn_unpack_feed(&u, (char *)parts, PARTS * len, keep, NULL), SN_UNPACK_OK);
+    sn_unpack_begin(&u);
+}
+
 /* An answer has nothing of the one before. */
 static void begins_anew(void **state)
 {
@@ -358,11 +383,17 @@ int main(void)
 {
     got_max = SIZE_MAX;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_every_encoding), cmocka_unit_test(knows_what_is_missing),
-        cmocka_unit_test(gives_what_there_is),  cmocka_unit_test(leaves_out_what_is_behind),
-        cmocka_unit_test(says_when_it_is_over), cmocka_unit_test(reads_parts_in_a_row),
-        cmocka_unit_test(undoes_layers),        cmocka_unit_test(passes_over_what_is_no_encoding),
-        cmocka_unit_test(finds_what_is_broken), cmocka_unit_test(stops_when_it_is_enough),
+        cmocka_unit_test(reads_every_encoding),
+        cmocka_unit_test(knows_what_is_missing),
+        cmocka_unit_test(gives_what_there_is),
+        cmocka_unit_test(leaves_out_what_is_behind),
+        cmocka_unit_test(says_when_it_is_over),
+        cmocka_unit_test(reads_parts_in_a_row),
+        cmocka_unit_test(undoes_layers),
+        cmocka_unit_test(passes_over_what_is_no_encoding),
+        cmocka_unit_test(finds_what_is_broken),
+        cmocka_unit_test(stops_when_it_is_enough),
+        cmocka_unit_test(bounds_what_gives_nothing),
         cmocka_unit_test(begins_anew),
     };
     return cmocka_run_group_tests(tests, make_bodies, NULL);
