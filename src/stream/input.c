@@ -50,7 +50,7 @@ struct sn_input {
     sn_decoder *decoder;
     bool more_inside; /* the decoder filled the whole buffer: it may hold more */
 
-    uint8_t *raw;
+    uint8_t *raw; /* only while a file is open: there may be very many inputs */
     size_t raw_at, raw_end;
     _Atomic uint64_t position;
 };
@@ -113,8 +113,7 @@ static sn_input *make(size_t count, sn_stop *stop)
     input->fd = -1;
     input->stop = stop;
     input->sources = calloc(count, sizeof *input->sources);
-    input->raw = malloc(RAW_SIZE);
-    if (!input->sources || !input->raw) {
+    if (!input->sources) {
         sn_input_close(input);
         return NULL;
     }
@@ -175,6 +174,8 @@ static void close_file(sn_input *input)
     if (input->fd >= 0 && input->sources[input->current].borrowed < 0)
         close(input->fd);
     input->fd = -1;
+    free(input->raw);
+    input->raw = NULL;
     input->raw_at = input->raw_end = 0;
     input->file_end = input->detected = input->more_inside = false;
     input->at = 0;
@@ -191,7 +192,6 @@ void sn_input_close(sn_input *input)
         free(input->sources[i].name);
     }
     free(input->sources);
-    free(input->raw);
     free(input);
 }
 
@@ -230,6 +230,8 @@ static seen_status open_current(sn_input *input, seen_error *error)
 {
     source *s = &input->sources[input->current];
     int fd = s->borrowed;
+    if (!input->raw && !(input->raw = malloc(RAW_SIZE)))
+        return sn_stream_fail(error, SEEN_ERR_MEMORY, "no memory to read %s", s->name);
     if (fd < 0) {
         /* A FIFO that nobody writes to is waited for by poll, which a stop ends, not by open. */
         fd = open(s->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (s->regular ? 0 : O_NONBLOCK));

@@ -25,3 +25,8 @@ for way in "table of B" "table of A" filter; do
     cmp got want || fail "$way, too little memory"
     grep -q '"way_changes": *[12]' err || fail "$way: the way was not changed: $(cat err)"
 done
+
+# With --all every B is an input of its own, and a thousand of them cost no more than one.
+mkdir many
+seq 1000000001 1016000000 | split -a 3 -l 20000 - many/
+bound 80 "$SEEN" except -q --all -m 64M -j 2 many/aaa many/*
