@@ -296,6 +296,30 @@ static seen_status run_remember_first(sn_uniq *u, seen_error *error)
     return status == SEEN_OK && way->failed ? tell_failure(way, error) : status;
 }
 
+/* Lines that were taken for old ones while `lines` new ones came.
+ *
+ * Each layer of a growing set takes the same part of the promise and holds the same number of times
+ * as many keys as the one before, so the rate rises with the logarithm of the keys, from nothing
+ * where the first layer begins to count. A window stays at its rate when it has been filled. */
+static double expect_wrong(const seen_set *set, const seen_info *before, const seen_info *after,
+                           double lines)
+{
+    double from = before->error_rate_now, to = after->error_rate_now;
+    double held = before->keys_estimated, rise = to - from;
+    if (after->growth == SEEN_FIXED)
+        return sn_cascade_expect_lost(set, held, lines);
+    if (after->growth == SEEN_WINDOW) {
+        double rising = fmin(lines, fmax((double)after->capacity - held, 0));
+        return lines * to - rising * rise / 2;
+    }
+    if (after->layers == before->layers)
+        return lines * (from + to) / 2;
+    double steps = (double)(after->layers - before->layers);
+    double step = pow((double)after->capacity / (double)before->capacity, 1 / steps);
+    held = fmax(held, (double)before->capacity / step);
+    return lines * to + rise * (held - lines / log1p(lines / held));
+}
+
 seen_status sn_uniq_run_filter(sn_uniq *u, seen_error *error)
 {
     filter_way way = {.taken = ATOMIC_FLAG_INIT};
@@ -325,10 +349,7 @@ seen_status sn_uniq_run_filter(sn_uniq *u, seen_error *error)
     result->memory = after.bytes;
     result->layers = after.layers;
     result->error_rate = fmax(after.error_rate, after.error_rate_now);
-    result->wrong = (double)result->distinct * (before.error_rate_now + after.error_rate_now) / 2;
-    if (after.growth == SEEN_FIXED)
-        result->wrong =
-            sn_cascade_expect_lost(u->set, before.keys_estimated, (double)result->distinct);
+    result->wrong = expect_wrong(u->set, &before, &after, (double)result->distinct);
     sn_pending_free(&way.young);
     sn_pending_free(&way.old);
     free(way.batch);
