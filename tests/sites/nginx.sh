@@ -1,6 +1,6 @@
 # Sourced by the crawl tests: start_nginx NAME=FOLDER... serves each folder on a free loopback port
 # and sets PORT_NAME. Needs TMP; stop_servers ends everything that was started here. NGINX_LOG=off
-# and NGINX_WORKERS are for benchmarks.
+# and NGINX_WORKERS are for benchmarks, and so is NGINX_MORE, further directives.
 SERVERS=
 
 # documentation PATTERN: the pages of the newest package that is installed under such a name.
@@ -20,6 +20,7 @@ start_nginx() {
         echo "worker_processes ${NGINX_WORKERS:-1}; daemon off; pid $TMP/nginx/pid; error_log $TMP/nginx/error.log;"
         echo "events { worker_connections 512; }"
         echo "http { access_log ${NGINX_LOG:-$TMP/nginx/access.log}; keepalive_requests 100000; sendfile on;"
+        echo "${NGINX_MORE:-}"
         for temporary in client_body proxy fastcgi uwsgi scgi; do
             echo "${temporary}_temp_path $TMP/nginx/$temporary;"
         done
