@@ -3,11 +3,12 @@
 #
 # The site is the largest documentation package that is installed, served by one nginx on loopback
 # (two workers, sendfile, headers and page in one packet, open files remembered, no log: the server
-# shares the processors with the crawlers, and what it takes is nobody's merit or fault). All three obey robots.txt, keep connections alive, stay below the
-# same folder and write what they write: wget and wget2 the pages, ours its JSON lines. wget2 has its
-# default of five threads (with 16 it is slower). A page is an HTML page that was fetched, so that
-# the pictures and style sheets that the other two take along count for nobody, and pages that a tool
-# missed are noticed. Five rounds, interleaved; the best and the median of each tool are printed.
+# shares the processors with the crawlers, and what it takes is nobody's merit or fault). All three
+# obey robots.txt, keep connections alive, stay below the same folder and write what they write: wget
+# and wget2 the pages, ours its JSON lines. wget2 has its default of five threads (with 16 it is
+# slower), ours 32 connections. A page is an HTML page that was fetched, so that the pictures and
+# style sheets that the other two take along count for nobody, and pages that a tool missed are
+# noticed. Five rounds, interleaved; the best and the median of each tool are printed.
 #
 # All of it twice, because it matters most of all where the pages go (wget, which is far behind,
 # only once):
@@ -88,8 +89,8 @@ run() { # place, tool
     *) out=$OUT_disk ;;
     esac
     case $2 in
-    seen) measure "$1" seen "$out" "$SEEN" crawl -q "$URL" --allow-private --delay 0 --per-host 32 --connections 32 \
-        --include "^http://[^/]*$FOLDER" -o "$out/pages.jsonl" ;;
+    seen) measure "$1" seen "$out" "$SEEN" crawl -q "$URL" --allow-private --delay 0 --connections 32 \
+        --per-host 32 --include "^http://[^/]*$FOLDER" -o "$out/pages.jsonl" ;;
     *) measure "$1" "$2" "$out" "$2" -q -r -l inf -np -P "$out" "$URL" ;;
     esac
 }

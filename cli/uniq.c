@@ -337,16 +337,14 @@ const sn_command sn_command_uniq = {
         "Prints each line of the files, or of the standard input, the first time it appears, in "
         "the order of the input and without sorting. Lines are bytes: there is no locale, a CR "
         "belongs to its line, and none is too short or too binary, or too long up to 4 GiB (with "
-        "-m: to a sixteenth of that). Compressed input (gzip, zstd, xz, bzip2, lz4) is known by "
-        "its "
-        "content.\n\n"
+        "-m: up to a sixteenth of it). Compressed input (gzip, zstd, xz, bzip2, lz4) is known by "
+        "its content.\n\n"
         "Lines are remembered in a filter of some 30 bits each, sized by a look at the input, so a "
         "new line is taken for a repeat once in a million times (-p). The summary on stderr tells "
         "how many lines that is expected to have been. With --exact it never happens.\n\n"
         "Ctrl-C ends a run in order: what was printed is complete up to there, a filter holds what "
         "was printed, and a file that -o names is as it was. The message says what was kept. With "
-        "--json the summary is JSON, on "
-        "stderr, or on stdout with -c.",
+        "--json the summary is JSON, on stderr, or on stdout with -c.",
     .operands = "FILE",
     .max_operands = SIZE_MAX,
     .own_size = sizeof(uniq_own),
