@@ -1,8 +1,7 @@
-/* Sets in files: flags, several handles, damage, pages left behind by crashes, counters. */
-#include "test_trust.h"
+/* Sets in files: flags, several handles, pages left behind by crashes, counters. */
+#include "test_file.h"
 
 #include "base/bytes.h"
-#include "hash/hash.h"
 #include "store/file_io.h"
 #include "store/image.h"
 #include "store/store.h"
@@ -13,47 +12,6 @@
 #include <sys/fsuid.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-
-enum { MANY = 3000 };
-
-static seen_hash h[MANY];
-static seen_answer answers[MANY];
-
-static seen_set *create(const char *name, seen_options options, unsigned flags)
-{
-    seen_set *set = NULL;
-    OK(seen_create(at(name), &options, flags, &set, error));
-    return set;
-}
-
-static seen_set *open_set(const char *name, unsigned flags)
-{
-    seen_set *set = NULL;
-    OK(seen_open(at(name), NULL, flags, &set, error));
-    return set;
-}
-
-static void add_range(seen_set *set, uint64_t first, size_t count)
-{
-    hashes_from(first, count, h);
-    OK(seen_add_hashes(set, h, count, NULL, error));
-}
-
-static size_t count_there(seen_set *set, uint64_t first, size_t count)
-{
-    size_t n = 0;
-    hashes_from(first, count, h);
-    OK(seen_check_hashes(set, h, count, answers, error));
-    for (size_t i = 0; i < count; i++)
-        n += answers[i] == SEEN_BEFORE;
-    return n;
-}
-
-static void drop(const char *name)
-{
-    OK(seen_drop(at(name), NULL, error));
-    assert_int_equal(scratch_count(), 0);
-}
 
 /* ---- flags ---- */
 
@@ -108,8 +66,8 @@ static void test_read_only(void **state)
     assert_int_equal(count_there(reader, 0, 100), 100);
     FAILS(SEEN_ERR_PERMISSION, seen_add(reader, "a", 1, NULL, error));
     FAILS(SEEN_ERR_PERMISSION, seen_remove(reader, "a", 1, NULL, error));
-    FAILS(SEEN_ERR_PERMISSION, seen_add_hashes(reader, h, 3, answers, error));
-    assert_int_equal(answers[2], SEEN_UNKNOWN);
+    FAILS(SEEN_ERR_PERMISSION, seen_add_hashes(reader, batch, 3, told, error));
+    assert_int_equal(told[2], SEEN_UNKNOWN);
     OK(seen_sync(reader, error));
     seen_info info = {.size = sizeof info};
     OK(seen_get_info(reader, &info, error));
@@ -241,14 +199,6 @@ ssize_t pwrite64(int fd, const void *data, size_t len, off64_t where)
     return syscall(SYS_pwrite64, fd, data, len, where);
 }
 
-static void write_at(const char *name, const void *data, size_t len, off_t where)
-{
-    int fd = open(at(name), O_WRONLY);
-    assert_true(fd >= 0);
-    assert_int_equal(pwrite(fd, data, len, where), (ssize_t)len);
-    close(fd);
-}
-
 /* Either page may be lost, at any time, and the other one tells all. */
 static void test_lost_page(void **state)
 {
@@ -296,8 +246,8 @@ static void test_two_crashes(void **state)
     add_range(set, 120, 15); /* in the second layer, durable */
     OK(seen_sync(set, error));
     fail_page_a = true; /* the second crash: page A was begun and not finished */
-    hashes_from(1000, MANY, h);
-    FAILS(SEEN_ERR_IO, seen_add_hashes(set, h, MANY, answers, error));
+    hashes_from(1000, MANY, batch);
+    FAILS(SEEN_ERR_IO, seen_add_hashes(set, batch, MANY, told, error));
     fail_page_a = false;
     assert_int_equal(pwrite(fd, JUNK, 4096, 0), 4096);
     seen_close(set);
@@ -321,11 +271,11 @@ static void test_failed_publish(void **state)
             uint64_t next = 0;
             for (int round = 0; round < 5; round++) {
                 *(round % 2 ? &fail_page_a : &fail_page_b) = true;
-                hashes_from(next, MANY, h);
-                FAILS(SEEN_ERR_IO, seen_add_hashes(set, h, MANY, answers, error));
+                hashes_from(next, MANY, batch);
+                FAILS(SEEN_ERR_IO, seen_add_hashes(set, batch, MANY, told, error));
                 fail_page_a = fail_page_b = false;
                 uint64_t decided = 0;
-                while (answers[decided] != SEEN_UNKNOWN)
+                while (told[decided] != SEEN_UNKNOWN)
                     decided++;
                 uint64_t last = growth == 1 ? decided : decided < 90 ? decided : 90;
                 assert_int_equal(count_there(set, next + decided - last, last), last);
@@ -364,194 +314,6 @@ static void test_appended(void **state)
     drop("f");
 }
 
-/* ---- damage ---- */
-
-/* Every byte of a small file flipped in turn: refused, or the same answers where the checksum of a
- * page covers it; in the lines a flip is an answer of one key at most, and never a crash. */
-static void test_flips(void **state)
-{
-    (void)state;
-    for (int growth = 0; growth < 3; growth++) {
-        seen_options options = plain_options(SEEN_BLOOM, (seen_growth)growth, 60, 0.01);
-        options.generations = 2;
-        seen_set *set = create("f", options, 0);
-        add_range(set, 0, 59);
-        seen_close(set);
-        size_t size;
-        unsigned char *good = file_bytes(at("f"), &size);
-        assert_true(size < 64000);
-        uint64_t refused = 0, other = 0;
-        for (size_t i = 0; i < size; i += i < 8192 || i >= 16384 ? 1 : 7) {
-            unsigned char bad = (unsigned char)(good[i] ^ (i < 16384 ? 1u << i % 8 : 255u));
-            write_at("f", &bad, 1, (off_t)i);
-            seen_error e;
-            seen_status status = seen_open(at("f"), NULL, SEEN_READ_ONLY, &set, &e);
-            if (status == SEEN_OK) {
-                size_t there = count_there(set, 0, 59);
-                assert_true(i < 16384 ? there == 59 : there >= 20);
-                other += there != 59;
-                seen_close(set);
-            } else {
-                assert_int_equal(status, SEEN_ERR_FORMAT);
-                refused++;
-            }
-            write_at("f", good + i, 1, (off_t)i);
-        }
-        assert_int_equal(refused, 0); /* one page is always whole */
-        assert_true(other > 10);
-        /* Both pages: refused, and the file is left as it was. */
-        for (size_t i = 0; i < 4096; i += 5) {
-            unsigned char bad = (unsigned char)(good[i] ^ 0x10);
-            write_at("f", &bad, 1, (off_t)i);
-            write_at("f", &bad, 1, (off_t)i + 4096);
-            FAILS(SEEN_ERR_FORMAT, seen_open(at("f"), NULL, 0, &set, error));
-            write_at("f", good + i, 1, (off_t)i);
-            write_at("f", good + i, 1, (off_t)i + 4096);
-        }
-        size_t again;
-        unsigned char *after = file_bytes(at("f"), &again);
-        assert_int_equal(size, again);
-        assert_memory_equal(good, after, size);
-        free(after);
-        free(good);
-        drop("f");
-    }
-}
-
-static void test_truncations(void **state)
-{
-    (void)state;
-    seen_set *set = create("f", plain_options(SEEN_BLOOM, SEEN_GROWING, 60, 0.01), 0);
-    add_range(set, 0, 200);
-    sn_image image;
-    OK(set->ops->image(set, &image, error));
-    const sn_layer *last = &image.layer[image.layers - 1];
-    uint64_t need = last->offset + sn_geometry_bytes(&last->geometry);
-    seen_close(set);
-    size_t size;
-    unsigned char *good = file_bytes(at("f"), &size);
-    for (size_t cut = 0; cut<size; cut += cut % 512> 2 && cut % 512 < 500 ? 61 : 1) {
-        assert_int_equal(truncate(at("f"), (off_t)cut), 0);
-        if (cut >= need)
-            break;
-        FAILS(SEEN_ERR_FORMAT, seen_open(at("f"), NULL, 0, &set, error));
-        struct stat st;
-        assert_int_equal(stat(at("f"), &st), 0);
-        assert_int_equal(st.st_size, cut);
-        file_put(at("f"), good, size);
-    }
-    file_put(at("f"), good, size);
-    set = open_set("f", 0);
-    assert_int_equal(count_there(set, 0, 200), 200);
-    seen_close(set);
-    free(good);
-    drop("f");
-}
-
-static void test_foreign(void **state)
-{
-    (void)state;
-    seen_set *set = NULL;
-    file_put(at("text"), "hello\n", 6);
-    FAILS(SEEN_ERR_FORMAT, seen_open(at("text"), NULL, 0, &set, error));
-    static char zero[100000];
-    file_put(at("text"), zero, sizeof zero);
-    FAILS(SEEN_ERR_FORMAT, seen_open(at("text"), NULL, 0, &set, error));
-    file_put(at("text"), zero, 0);
-    FAILS(SEEN_ERR_FORMAT, seen_open(at("text"), NULL, 0, &set, error));
-    unlink(at("text"));
-    FAILS(SEEN_ERR_FORMAT, seen_open("/dev/null", NULL, 0, &set, error));
-    FAILS(SEEN_ERR_IO, seen_open(scratch_path, NULL, 0, &set, error));
-    FAILS(SEEN_ERR_FORMAT, seen_open(scratch_path, NULL, SEEN_READ_ONLY, &set, error));
-    assert_null(set);
-    /* A name that would steer a terminal. */
-    seen_error e;
-    assert_int_equal(seen_open(at("a\x1b[31m\nb"), NULL, 0, &set, &e), SEEN_ERR_NOT_FOUND);
-    for (const char *p = e.message; *p; p++)
-        assert_true(*p >= 0x20);
-    assert_non_null(strstr(e.message, "a\\x1b[31m\\x0ab"));
-}
-
-/* The file is overwritten while it is open: noticed, or nothing changes for who has it open. */
-static void test_changed_underneath(void **state)
-{
-    (void)state;
-    static const char JUNK[8192] = "junk";
-    seen_options options = plain_options(SEEN_BLOOM, SEEN_GROWING, 100, 1e-6);
-    seen_set *set = create("f", options, 0), *other;
-    add_range(set, 0, 50);
-    seen_set *reader = open_set("f", SEEN_READ_ONLY);
-    size_t size, large;
-    unsigned char *good = file_bytes(at("f"), &size);
-    write_at("f", JUNK, sizeof JUNK, 0);
-    hashes_from(0, 3, h);
-    FAILS(SEEN_ERR_CHANGED, seen_check_hashes(reader, h, 3, answers, error));
-    assert_int_equal(answers[2], SEEN_UNKNOWN);
-    FAILS(SEEN_ERR_CHANGED, seen_add_hashes(set, h, 3, answers, error));
-    assert_int_equal(answers[0], SEEN_UNKNOWN);
-    FAILS(SEEN_ERR_CHANGED, seen_copy(set, at("copy"), 0, NULL, error));
-    write_at("f", good, size, 0);
-    OK(seen_check_hashes(reader, h, 3, answers, error));
-    /* Another filter written over it, in place. */
-    options.capacity = 5000;
-    other = create("other", options, 0);
-    add_range(other, 0, 6000 < MANY ? 6000 : MANY);
-    OK(seen_close_checked(other, error));
-    unsigned char *foreign = file_bytes(at("other"), &large);
-    foreign[88] = 77; /* another sequence */
-    sn_store64(foreign + 4088, sn_hash_checksum(foreign, 4088));
-    write_at("f", foreign, large, 0);
-    FAILS(SEEN_ERR_CHANGED, seen_check_hashes(reader, h, 3, answers, error));
-    FAILS(SEEN_ERR_CHANGED, seen_add_hashes(set, h, 3, answers, error));
-    free(good);
-    free(foreign);
-    seen_close(reader);
-    seen_close(set);
-    unlink(at("other"));
-    unlink(at("f"));
-    assert_int_equal(scratch_count(), 0);
-}
-
-/* What goes into a file that has no name any more is lost when it is closed: sync does not say that
- * it lasts. */
-static void test_replaced(void **state)
-{
-    (void)state;
-    seen_options options = plain_options(SEEN_BLOOM, SEEN_FIXED, 1000, 1e-6);
-    for (int removed = 0; removed < 2; removed++) {
-        seen_set *set = create("f", options, 0);
-        add_range(set, 0, 50);
-        OK(seen_sync(set, error));
-        if (removed)
-            OK(seen_drop(at("f"), NULL, error));
-        else
-            OK(seen_copy(set, at("f"), SEEN_REPLACE, NULL, error));
-        add_range(set, 100, 50);
-        assert_int_equal(count_there(set, 100, 50), 50);
-        FAILS(SEEN_ERR_CHANGED, seen_sync(set, error));
-        FAILS(SEEN_ERR_CHANGED, seen_close_checked(set, error));
-        if (removed)
-            continue;
-        set = open_set("f", 0);
-        assert_int_equal(count_there(set, 0, 50), 50);
-        assert_int_equal(count_there(set, 100, 50), 0);
-        OK(seen_close_checked(set, error));
-        drop("f");
-    }
-    assert_int_equal(scratch_count(), 0);
-}
-
-/* A fifo must not be waited for. */
-static void test_fifo(void **state)
-{
-    (void)state;
-    seen_set *set = NULL;
-    assert_int_equal(mkfifo(at("fifo"), 0600), 0);
-    FAILS(SEEN_ERR_FORMAT, seen_open(at("fifo"), NULL, 0, &set, error));
-    FAILS(SEEN_ERR_FORMAT, seen_open(at("fifo"), NULL, SEEN_READ_ONLY, &set, error));
-    unlink(at("fifo"));
-}
-
 /* ---- counters ---- */
 
 static uint64_t counter_of(seen_set *set)
@@ -579,8 +341,8 @@ static void test_counters(void **state)
         write_at("f", lie, 8, 8192);
     }
     set = open_set("f", 0);
-    hashes_from(10000, MANY, h);
-    FAILS(SEEN_ERR_FULL, seen_add_hashes(set, h, MANY, answers, error));
+    hashes_from(10000, MANY, batch);
+    FAILS(SEEN_ERR_FULL, seen_add_hashes(set, batch, MANY, told, error));
     seen_close(set);
     drop("f");
 }
@@ -769,11 +531,11 @@ static void test_no_room(void **state)
     signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &tight), 0);
     FAILS(SEEN_ERR_SPACE, seen_create(at("g"), &large, 0, &other, error));
-    hashes_from(500, MANY, h);
+    hashes_from(500, MANY, batch);
     seen_error e = {0};
-    seen_status status = seen_add_hashes(set, h, MANY, answers, &e);
+    seen_status status = seen_add_hashes(set, batch, MANY, told, &e);
     size_t decided = 0;
-    while (decided < MANY && answers[decided] != SEEN_UNKNOWN)
+    while (decided < MANY && told[decided] != SEEN_UNKNOWN)
         decided++;
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
     assert_int_equal(status, SEEN_ERR_SPACE);
@@ -802,12 +564,6 @@ int main(void)
         cmocka_unit_test(test_two_crashes),
         cmocka_unit_test(test_failed_publish),
         cmocka_unit_test(test_appended),
-        cmocka_unit_test(test_flips),
-        cmocka_unit_test(test_truncations),
-        cmocka_unit_test(test_foreign),
-        cmocka_unit_test(test_fifo),
-        cmocka_unit_test(test_changed_underneath),
-        cmocka_unit_test(test_replaced),
         cmocka_unit_test(test_counters),
         cmocka_unit_test(test_counters_of_window),
         cmocka_unit_test(test_counters_at_any_size),

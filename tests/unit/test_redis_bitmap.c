@@ -1,6 +1,12 @@
 /* Plain bitmaps: their numbers, and keys that are there already. */
 #include "tests/redis/door.h"
 
+static const seen_options SMALL = {.size = sizeof(seen_options),
+                                   .layout = SEEN_LAYOUT_BITMAP,
+                                   .bits = 8192,
+                                   .hashes = 3,
+                                   .capacity = 100};
+
 static seen_status make(const char *name, seen_options o, seen_set **set, seen_error *error)
 {
     char here[128];
@@ -78,8 +84,7 @@ static void test_replaced(void **state)
     seen_error error = {0};
     seen_answer answer;
     char here[128];
-    seen_options o = {
-        .size = sizeof o, .layout = SEEN_LAYOUT_BITMAP, .bits = 8192, .hashes = 3, .capacity = 100};
+    seen_options o = SMALL;
     snprintf(here, sizeof here, "%s/again", server.url);
     assert_int_equal(seen_create(here, &o, 0, &set, &error), SEEN_OK);
     assert_int_equal(seen_add(set, "a", 1, &answer, &error), SEEN_OK);
@@ -102,8 +107,7 @@ static void test_replaced_under(void **state)
     seen_error error = {0};
     seen_answer answer;
     char here[128];
-    seen_options o = {
-        .size = sizeof o, .layout = SEEN_LAYOUT_BITMAP, .bits = 8192, .hashes = 3, .capacity = 100};
+    seen_options o = SMALL;
     snprintf(here, sizeof here, "%s/under", server.url);
     assert_int_equal(seen_create(here, &o, 0, &old, &error), SEEN_OK);
     assert_int_equal(seen_add(old, "a", 1, &answer, &error), SEEN_OK);
@@ -126,8 +130,7 @@ static void test_copied(void **state)
     seen_set *set, *half;
     seen_error error = {0};
     char source[128];
-    seen_options o = {
-        .size = sizeof o, .layout = SEEN_LAYOUT_BITMAP, .bits = 8192, .hashes = 3, .capacity = 100};
+    seen_options o = SMALL;
     snprintf(source, sizeof source, "%s/source", server.url);
     assert_int_equal(seen_create(source, &o, 0, &set, &error), SEEN_OK);
     door_add(set, 0, 20, SEEN_NEW);
