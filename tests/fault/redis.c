@@ -10,6 +10,7 @@
 #include "tests/redis/meddle.h"
 
 #include <dlfcn.h>
+#include <sys/mman.h>
 
 /* Few: every key is a command, and every command is a run. */
 enum { KEYS = 12, BEFORE = 12, OUT = 2, BATCH = 6 };
@@ -34,7 +35,10 @@ static int (*fault_disarm)(void);
 static long (*fault_live)(void);
 
 static test_server server;
-static test_meddle meddle;
+/* In memory that is shared with the process it runs in: this one has no threads, so that it may
+ * fork. A child in which another thread held a lock of the allocator would wait for ever. */
+static test_meddle *meddle;
+static pid_t meddler;
 static long step = 4;
 static int port; /* of the server, or of the meddler before it */
 static int failed_calls, excused_calls;
@@ -311,19 +315,19 @@ static int run(const struct part *part, long n, mode how)
     port = server.port;
     prepare(part);
     if (how != NO_MEMORY)
-        port = meddle.relay.port;
+        port = meddle->relay.port;
     meddle_rule rule = MODE[how].rule;
     rule.skip = (unsigned)n - 1;
     if (how != NO_MEMORY && n > 0)
-        meddle_set(&meddle, 0, rule);
+        meddle_set(meddle, 0, rule);
     fflush(stdout); /* or a child that ends says it again */
     pid_t child = fork();
     if (child == 0)
         run_one(part, n, how);
     if (waitpid(child, &status, 0) != child)
         return 2;
-    bool reached = how == NO_MEMORY || n == 0 || meddle_hits(&meddle, 0) > 0;
-    meddle_set(&meddle, 0, (meddle_rule){0});
+    bool reached = how == NO_MEMORY || n == 0 || meddle_hits(meddle, 0) > 0;
+    meddle_set(meddle, 0, (meddle_rule){0});
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && !reached)
         return 3;
     return WIFEXITED(status) ? WEXITSTATUS(status) : 100 + WTERMSIG(status);
@@ -357,6 +361,34 @@ static int run_all(mode how)
     return broken + (total * step < 100);
 }
 
+/* Runs until it is killed. */
+static void be_meddler(int ready)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    char good = test_meddle_start(meddle, server.port);
+    if (write(ready, &good, 1) == 1)
+        for (;;)
+            pause();
+    _exit(1);
+}
+
+static bool start_meddler(void)
+{
+    int ready[2];
+    char good = 0;
+    meddle = mmap(NULL, sizeof *meddle, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (meddle == MAP_FAILED || pipe(ready) != 0)
+        return false;
+    meddler = fork();
+    if (meddler == 0)
+        be_meddler(ready[1]);
+    close(ready[1]);
+    if (read(ready[0], &good, 1) != 1)
+        good = 0;
+    close(ready[0]);
+    return good;
+}
+
 int main(int argc, char **argv)
 {
     int broken = 0;
@@ -368,14 +400,15 @@ int main(int argc, char **argv)
     *(void **)&fault_arm = dlsym(RTLD_DEFAULT, "fault_arm");
     *(void **)&fault_disarm = dlsym(RTLD_DEFAULT, "fault_disarm");
     *(void **)&fault_live = dlsym(RTLD_DEFAULT, "fault_live");
-    if (!test_server_start(&server, NULL) || !test_meddle_start(&meddle, server.port))
+    if (!test_server_start(&server, NULL) || !start_meddler())
         die("no server", "redis-server does not start");
     for (unsigned i = 0; i < PARTS; i++)
         broken += run(&PART[i], 0, CUT_BEFORE) != 0;
     for (int how = 0; how < MODES; how++)
         if (how != NO_MEMORY || fault_arm)
             broken += run_all((mode)how);
-    test_meddle_stop(&meddle);
+    kill(meddler, SIGKILL);
+    waitpid(meddler, NULL, 0);
     test_server_stop(&server);
     printf("%d broken\n", broken);
     return broken != 0;

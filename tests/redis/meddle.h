@@ -68,7 +68,12 @@ static inline bool meddle_hook(void *context, const char *command, size_t len, i
 static inline bool test_meddle_start(test_meddle *m, int upstream)
 {
     *m = (test_meddle){.relay = {.hook = meddle_hook, .context = m, .upstream = upstream}};
-    pthread_mutex_init(&m->lock, NULL);
+    /* It may be set from another process, in memory that both have. */
+    pthread_mutexattr_t shared;
+    pthread_mutexattr_init(&shared);
+    pthread_mutexattr_setpshared(&shared, PTHREAD_PROCESS_SHARED);
+    pthread_mutex_init(&m->lock, &shared);
+    pthread_mutexattr_destroy(&shared);
     return test_relay_start(&m->relay);
 }
 

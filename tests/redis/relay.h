@@ -20,9 +20,8 @@ typedef struct test_relay {
     pthread_mutex_t lock; /* around what follows */
     pthread_cond_t ended;
     int client[RELAY_CLIENTS]; /* descriptors; 0: none */
-    /* What each has sent. Kept here so that it is not taken for lost by a child of this process,
-     * in which the threads are no more. */
-    char *sent[RELAY_CLIENTS];
+    pthread_t serving[RELAY_CLIENTS];
+    bool served[RELAY_CLIENTS]; /* a thread that was there has not been joined */
     unsigned clients;
     bool stop;
 } test_relay;
@@ -86,7 +85,7 @@ static inline void *relay_serve(void *context)
 {
     relay_client c = *(relay_client *)context;
     free(context);
-    char *buffer = c.relay->sent[c.place] = malloc(RELAY_BYTES);
+    char *buffer = malloc(RELAY_BYTES);
     int server = c.relay->upstream ? test_connect(c.relay->upstream) : -1;
     size_t used = 0, len, arg_len;
     const char *arg;
@@ -107,7 +106,6 @@ static inline void *relay_serve(void *context)
         }
     }
 out:
-    c.relay->sent[c.place] = NULL;
     free(buffer);
     if (server >= 0)
         close(server);
@@ -120,23 +118,30 @@ out:
     return NULL;
 }
 
+/* Of a thread that serves no more, or is about to end. */
+static inline void relay_join(test_relay *r, unsigned place)
+{
+    if (r->served[place])
+        pthread_join(r->serving[place], NULL);
+    r->served[place] = false;
+}
+
 static inline void relay_take_in(test_relay *r, int fd)
 {
     relay_client *c = malloc(sizeof *c);
-    pthread_t thread;
     pthread_mutex_lock(&r->lock);
     unsigned place = 0;
     while (place < RELAY_CLIENTS && r->client[place])
         place++;
     bool taken = c && !r->stop && place < RELAY_CLIENTS;
     if (taken) {
+        relay_join(r, place);
         *c = (relay_client){.relay = r, .fd = fd, .place = place};
         r->client[place] = fd;
         r->clients++;
-        taken = pthread_create(&thread, NULL, relay_serve, c) == 0;
-        if (taken)
-            pthread_detach(thread);
-        else
+        taken = pthread_create(&r->serving[place], NULL, relay_serve, c) == 0;
+        r->served[place] = taken;
+        if (!taken)
             r->client[place] = 0, r->clients--;
     }
     pthread_mutex_unlock(&r->lock);
@@ -162,6 +167,7 @@ static inline bool test_relay_start(test_relay *r)
     pthread_mutex_init(&r->lock, NULL);
     pthread_cond_init(&r->ended, NULL);
     memset(r->client, 0, sizeof r->client);
+    memset(r->served, 0, sizeof r->served);
     r->clients = 0;
     r->stop = false;
     a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -173,6 +179,8 @@ static inline bool test_relay_start(test_relay *r)
     return pthread_create(&r->thread, NULL, relay_run, r) == 0;
 }
 
+/* No thread of it is left, so that the caller may fork: a child in which another thread held a lock
+ * of the allocator would wait for ever. */
 static inline void test_relay_stop(test_relay *r)
 {
     pthread_mutex_lock(&r->lock);
@@ -185,6 +193,8 @@ static inline void test_relay_stop(test_relay *r)
         pthread_cond_wait(&r->ended, &r->lock);
     pthread_mutex_unlock(&r->lock);
     pthread_join(r->thread, NULL);
+    for (unsigned i = 0; i < RELAY_CLIENTS; i++)
+        relay_join(r, i);
     close(r->listener);
 }
 
