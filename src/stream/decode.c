@@ -2,8 +2,8 @@
  *
  * Each codec is a row: how a file of it begins, and how to open, step and close the library's own
  * stream. A file may be several frames one after the other (gzip members, what pzstd, pbzip2 and
- * `cat a.gz b.gz` make); the loop over frames is here once. Behind the last frame only zero bytes
- * may follow where the format's own tool ignores them (gzip). */
+ * `cat a.gz b.gz` make); the loop over frames is here once. Zero bytes may follow where the
+ * format's own tool passes over them: behind the last frame (gzip), or in fours behind any (xz). */
 #include "stream/decode.h"
 
 #include <stdlib.h>
@@ -27,15 +27,21 @@ typedef enum step_result {
     STEP_MEMORY /* no memory, or more than a decoder may take */
 } step_result;
 
+typedef enum padding {
+    NONE,
+    TAIL, /* zeros behind the last frame */
+    FOURS /* fours of them behind any frame */
+} padding;
+
 struct sn_codec {
     const char *name;
     uint8_t magic[10];
     size_t magic_length;
-    bool zeros_may_follow;
+    padding padding;
     bool (*open)(sn_decoder *d);
     bool (*reset)(sn_decoder *d); /* before the second and later frames */
-    step_result (*step)(sn_decoder *d, const uint8_t *in, size_t length, size_t *used, bool last,
-                        uint8_t *to, size_t room, size_t *made);
+    step_result (*step)(sn_decoder *d, const uint8_t *in, size_t length, size_t *used, uint8_t *to,
+                        size_t room, size_t *made);
     void (*close)(sn_decoder *d);
 };
 
@@ -43,7 +49,7 @@ struct sn_decoder {
     const sn_codec *codec;
     const char *name;
     bool inside;      /* a frame has begun and not ended */
-    bool finished;    /* only zeros may come */
+    size_t zeros;     /* behind the last frame so far */
     uint8_t head[10]; /* of a frame behind the first, gathered until it is known */
     size_t head_length;
     size_t fed; /* bytes of this frame that the library has taken (zstd) */
@@ -78,9 +84,8 @@ static bool gzip_reset(sn_decoder *d)
 }
 
 static step_result gzip_step(sn_decoder *d, const uint8_t *in, size_t length, size_t *used,
-                             bool last, uint8_t *to, size_t room, size_t *made)
+                             uint8_t *to, size_t room, size_t *made)
 {
-    (void)last;
     z_stream *z = &d->u.gzip;
     z->next_in = (z_const Bytef *)(uintptr_t)in;
     z->avail_in = clip(length);
@@ -115,10 +120,9 @@ static bool zstd_reset(sn_decoder *d)
 }
 
 static step_result zstd_step(sn_decoder *d, const uint8_t *in, size_t length, size_t *used,
-                             bool last, uint8_t *to, size_t room, size_t *made)
+                             uint8_t *to, size_t room, size_t *made)
 {
     enum { HEADER_MAX = 18 };
-    (void)last;
     ZSTD_inBuffer source = {in, 0, 0};
     ZSTD_outBuffer target = {to, room, 0};
     size_t code;
@@ -149,13 +153,18 @@ static void zstd_close(sn_decoder *d)
 /* What `xz -9` needs is 65 MiB; a file that asks for more than this is not read. */
 #define XZ_MEMORY_MAX (256ull << 20)
 
+static bool xz_reset(sn_decoder *d)
+{
+    return lzma_stream_decoder(&d->u.xz, XZ_MEMORY_MAX, 0) == LZMA_OK;
+}
+
 static bool xz_open(sn_decoder *d)
 {
     d->u.xz = (lzma_stream)LZMA_STREAM_INIT;
-    return lzma_stream_decoder(&d->u.xz, XZ_MEMORY_MAX, LZMA_CONCATENATED) == LZMA_OK;
+    return xz_reset(d);
 }
 
-static step_result xz_step(sn_decoder *d, const uint8_t *in, size_t length, size_t *used, bool last,
+static step_result xz_step(sn_decoder *d, const uint8_t *in, size_t length, size_t *used,
                            uint8_t *to, size_t room, size_t *made)
 {
     lzma_stream *xz = &d->u.xz;
@@ -163,7 +172,7 @@ static step_result xz_step(sn_decoder *d, const uint8_t *in, size_t length, size
     xz->avail_in = length;
     xz->next_out = to;
     xz->avail_out = room;
-    lzma_ret code = lzma_code(xz, last ? LZMA_FINISH : LZMA_RUN);
+    lzma_ret code = lzma_code(xz, LZMA_RUN);
     *used = length - xz->avail_in;
     *made = room - xz->avail_out;
     if (code == LZMA_STREAM_END)
@@ -196,9 +205,8 @@ static bool bzip2_reset(sn_decoder *d)
 }
 
 static step_result bzip2_step(sn_decoder *d, const uint8_t *in, size_t length, size_t *used,
-                              bool last, uint8_t *to, size_t room, size_t *made)
+                              uint8_t *to, size_t room, size_t *made)
 {
-    (void)last;
     bz_stream *bz = &d->u.bzip2;
     bz->next_in = (char *)(uintptr_t)in;
     bz->avail_in = clip(length);
@@ -227,9 +235,8 @@ static bool lz4_reset(sn_decoder *d)
 }
 
 static step_result lz4_step(sn_decoder *d, const uint8_t *in, size_t length, size_t *used,
-                            bool last, uint8_t *to, size_t room, size_t *made)
+                            uint8_t *to, size_t room, size_t *made)
 {
-    (void)last;
     *used = length;
     *made = room;
     size_t code = LZ4F_decompress(d->u.lz4, to, made, in, used, NULL);
@@ -255,6 +262,7 @@ static void lz4_close(sn_decoder *d)
 #define zstd_step NULL
 #define zstd_close NULL
 #define xz_open NULL
+#define xz_reset NULL
 #define xz_step NULL
 #define xz_close NULL
 #define bzip2_open NULL
@@ -274,14 +282,15 @@ enum { ROW_GZIP, ROW_ZSTD, ROW_XZ, ROW_BZIP2, ROW_BZIP2_EMPTY, ROW_LZ4, ROW_SKIP
 
 static const sn_codec codecs[ROWS] = {
     [ROW_GZIP] =
-        {"gzip", {0x1f, 0x8b, 0x08}, 3, true, gzip_open, gzip_reset, gzip_step, gzip_close},
+        {"gzip", {0x1f, 0x8b, 0x08}, 3, TAIL, gzip_open, gzip_reset, gzip_step, gzip_close},
     [ROW_ZSTD] =
-        {"zstd", {0x28, 0xb5, 0x2f, 0xfd}, 4, false, zstd_open, zstd_reset, zstd_step, zstd_close},
-    [ROW_XZ] = {"xz", {0xfd, '7', 'z', 'X', 'Z', 0}, 6, false, xz_open, NULL, xz_step, xz_close},
+        {"zstd", {0x28, 0xb5, 0x2f, 0xfd}, 4, NONE, zstd_open, zstd_reset, zstd_step, zstd_close},
+    [ROW_XZ] =
+        {"xz", {0xfd, '7', 'z', 'X', 'Z', 0}, 6, FOURS, xz_open, xz_reset, xz_step, xz_close},
     [ROW_BZIP2] = {"bzip2",
                    {'B', 'Z', 'h', '9', 0x31, 0x41, 0x59, 0x26, 0x53, 0x59},
                    10,
-                   false,
+                   NONE,
                    bzip2_open,
                    bzip2_reset,
                    bzip2_step,
@@ -289,15 +298,15 @@ static const sn_codec codecs[ROWS] = {
     [ROW_BZIP2_EMPTY] = {"bzip2",
                          {'B', 'Z', 'h', '9', 0x17, 0x72, 0x45, 0x38, 0x50, 0x90},
                          10,
-                         false,
+                         NONE,
                          bzip2_open,
                          bzip2_reset,
                          bzip2_step,
                          bzip2_close},
     [ROW_LZ4] =
-        {"lz4", {0x04, 0x22, 0x4d, 0x18}, 4, false, lz4_open, lz4_reset, lz4_step, lz4_close},
+        {"lz4", {0x04, 0x22, 0x4d, 0x18}, 4, NONE, lz4_open, lz4_reset, lz4_step, lz4_close},
     [ROW_SKIPPABLE] =
-        {"zstd", {0x50, 0x2a, 0x4d, 0x18}, 4, false, zstd_open, zstd_reset, zstd_step, zstd_close},
+        {"zstd", {0x50, 0x2a, 0x4d, 0x18}, 4, NONE, zstd_open, zstd_reset, zstd_step, zstd_close},
 };
 
 static bool byte_fits(int row, size_t i, uint8_t byte)
@@ -357,21 +366,33 @@ static seen_status fail_bad(const sn_decoder *d, step_result result, seen_error 
     if (result == STEP_MEMORY)
         return sn_stream_fail(error, SEEN_ERR_MEMORY, "%s: no memory to decompress it (%s)",
                               d->name, d->codec->name);
-    return sn_stream_fail(error, SEEN_ERR_FORMAT, "%s: the compressed data (%s) is damaged",
+    return sn_stream_fail(error, SEEN_ERR_FORMAT,
+                          "%s: the compressed data (%s) is damaged; fetch or make the file again",
                           d->name, d->codec->name);
 }
 
 static seen_status fail_behind(const sn_decoder *d, seen_error *error)
 {
     return sn_stream_fail(error, SEEN_ERR_FORMAT,
-                          "%s: something else follows the compressed data (%s)", d->name,
-                          d->codec->name);
+                          "%s: something else follows the compressed data (%s); cut that off, or "
+                          "decompress the file first",
+                          d->name, d->codec->name);
 }
 
 static bool same_family(const sn_decoder *d, const sn_codec *codec)
 {
     return codec == d->codec || codec == &codecs[ROW_SKIPPABLE] ||
            strcmp(codec->name, d->codec->name) == 0;
+}
+
+static bool end_may_follow(const sn_decoder *d)
+{
+    return d->codec->padding != FOURS || d->zeros % 4 == 0;
+}
+
+static bool frame_may_follow(const sn_decoder *d)
+{
+    return d->codec->padding == TAIL ? d->zeros == 0 : end_may_follow(d);
 }
 
 /* Between two frames: gathers the head of the next one and decides what it is. *begins is set when
@@ -382,12 +403,12 @@ static seen_status between_frames(sn_decoder *d, const uint8_t *in, size_t lengt
     *begins = false;
     while (*used < length) {
         uint8_t byte = in[*used];
-        if (!d->head_length && byte == 0 && d->codec->zeros_may_follow) {
-            d->finished = true;
+        if (!d->head_length && byte == 0 && d->codec->padding != NONE) {
+            d->zeros++;
             ++*used;
             continue;
         }
-        if (d->finished)
+        if (!frame_may_follow(d))
             return fail_behind(d, error);
         d->head[d->head_length++] = byte;
         ++*used;
@@ -400,13 +421,13 @@ static seen_status between_frames(sn_decoder *d, const uint8_t *in, size_t lengt
         if (codec || !undecided)
             return fail_behind(d, error);
     }
-    return last && d->head_length ? fail_behind(d, error) : SEEN_OK;
+    return last && (d->head_length || !end_may_follow(d)) ? fail_behind(d, error) : SEEN_OK;
 }
 
 static seen_status run_step(sn_decoder *d, const uint8_t *in, size_t length, size_t *used,
-                            bool last, uint8_t *to, size_t room, size_t *made, seen_error *error)
+                            uint8_t *to, size_t room, size_t *made, seen_error *error)
 {
-    step_result result = d->codec->step(d, in, length, used, last, to, room, made);
+    step_result result = d->codec->step(d, in, length, used, to, room, made);
     if (result == STEP_BAD || result == STEP_MEMORY)
         return fail_bad(d, result, error);
     if (result == STEP_END)
@@ -429,10 +450,11 @@ seen_status sn_decoder_step(sn_decoder *d, const uint8_t *in, size_t length, siz
         if (!d->codec->reset(d))
             return fail_bad(d, STEP_MEMORY, error);
         d->inside = true;
+        d->zeros = 0;
     }
     if (d->head_length) {
         size_t taken;
-        status = run_step(d, d->head, d->head_length, &taken, false, to, room, made, error);
+        status = run_step(d, d->head, d->head_length, &taken, to, room, made, error);
         if (status != SEEN_OK)
             return status;
         memmove(d->head, d->head + taken, d->head_length - taken);
@@ -441,7 +463,7 @@ seen_status sn_decoder_step(sn_decoder *d, const uint8_t *in, size_t length, siz
             return SEEN_OK;
     }
     size_t more, got;
-    status = run_step(d, in + *used, length - *used, &more, last, to, room, &got, error);
+    status = run_step(d, in + *used, length - *used, &more, to, room, &got, error);
     if (status != SEEN_OK)
         return status;
     *used += more;
@@ -451,7 +473,9 @@ seen_status sn_decoder_step(sn_decoder *d, const uint8_t *in, size_t length, siz
     if (length)
         return fail_bad(d, STEP_BAD, error);
     if (last)
-        return sn_stream_fail(error, SEEN_ERR_FORMAT, "%s: the compressed data (%s) ends too early",
+        return sn_stream_fail(error, SEEN_ERR_FORMAT,
+                              "%s: the compressed data (%s) ends too early; fetch or make the file "
+                              "again",
                               d->name, d->codec->name);
     return SEEN_OK;
 }

@@ -23,10 +23,9 @@ static bool fake_reset(sn_decoder *d)
 
 /* A frame is the one byte 'F'; 'S' is stuck at. */
 static step_result fake_step(sn_decoder *d, const uint8_t *in, size_t length, size_t *used,
-                             bool last, uint8_t *to, size_t room, size_t *made)
+                             uint8_t *to, size_t room, size_t *made)
 {
     (void)d;
-    (void)last;
     *used = *made = 0;
     if (!length || !room || *in == 'S')
         return STEP_ON;
@@ -41,8 +40,8 @@ static void fake_close(sn_decoder *d)
 }
 
 /* zstd by its name, so that zstd's frames are of its family. */
-static const sn_codec FAKE = {"zstd", {0}, 0, false, fake_open, fake_reset, fake_step, fake_close};
-static const sn_codec ONCE = {"zstd", {0}, 0, false, fake_open, NULL, fake_step, fake_close};
+static const sn_codec FAKE = {"zstd", {0}, 0, NONE, fake_open, fake_reset, fake_step, fake_close};
+static const sn_codec ONCE = {"zstd", {0}, 0, NONE, fake_open, NULL, fake_step, fake_close};
 
 static sn_decoder *open_fake(const sn_codec *codec)
 {

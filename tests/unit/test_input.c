@@ -145,11 +145,13 @@ static void test_something_behind(void **state)
         memcpy(more + n, "trailing garbage....", 20);
         const char *path = scratch("behind");
         write_file(path, more, n + 20);
-        expect_failure(path, SEEN_ERR_FORMAT, packings[i].name);
-        /* One byte that could begin another frame, and then nothing. */
+        expect_failure(path, SEEN_ERR_FORMAT, "something else follows");
+        /* One byte, and one that could begin another frame, and then nothing. */
+        write_file(path, more, n + 1);
+        expect_failure(path, SEEN_ERR_FORMAT, "something else follows");
         more[n] = packings[i].bytes[0];
         write_file(path, more, n + 1);
-        expect_failure(path, SEEN_ERR_FORMAT, packings[i].name);
+        expect_failure(path, SEEN_ERR_FORMAT, "something else follows");
         free(more);
     }
     /* What tapes and disks leave behind a gzip file is ignored, as gzip does. */
@@ -159,6 +161,36 @@ static void test_something_behind(void **state)
     write_file(path, padded, packings[0].length + 512);
     expect_bytes(&path, 1, PLAIN_TEXT, sizeof PLAIN_TEXT - 1);
     free(padded);
+}
+
+/* Zeros behind and between the streams of xz come in fours, as its own tool has it. */
+static void test_xz_padding(void **state)
+{
+    (void)state;
+    size_t i = 0;
+    while (strcmp(packings[i].name, "xz") != 0)
+        i++;
+    size_t n = packings[i].length;
+    for (size_t zeros = 0; zeros <= 8; zeros++) {
+        unsigned char *two = calloc(1, 2 * (n + zeros));
+        memcpy(two, packings[i].bytes, n);
+        memcpy(two + n + zeros, packings[i].bytes, n);
+        const char *path = scratch("fours");
+        static const char wanted[] = PLAIN_TEXT PLAIN_TEXT;
+        for (size_t behind = 0; behind <= zeros; behind += zeros ? zeros : 1) {
+            write_file(path, two, 2 * n + zeros + behind);
+            if (zeros % 4 == 0)
+                expect_bytes(&path, 1, wanted, sizeof wanted - 1);
+            else
+                expect_failure(path, SEEN_ERR_FORMAT, "something else follows");
+        }
+        write_file(path, two, n + zeros);
+        if (zeros % 4 == 0)
+            expect_bytes(&path, 1, PLAIN_TEXT, sizeof PLAIN_TEXT - 1);
+        else
+            expect_failure(path, SEEN_ERR_FORMAT, "something else follows");
+        free(two);
+    }
 }
 
 /* Every bit flipped: an error or, where the format has no checksum over it, some text; never a
@@ -516,6 +548,7 @@ int main(void)
         cmocka_unit_test(test_frames),
         cmocka_unit_test(test_cut_short),
         cmocka_unit_test(test_something_behind),
+        cmocka_unit_test(test_xz_padding),
         cmocka_unit_test(test_damaged),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_forbidden),
