@@ -104,6 +104,14 @@ seen_status sn_error_system(seen_error *error, int number, const char *name, con
         status = SEEN_ERR_NOT_FOUND;
         advice = "; check the name";
         break;
+    case EISDIR:
+    case ELOOP:
+    case ENAMETOOLONG:
+        advice = "; check the name";
+        break;
+    case EMFILE:
+        advice = "; allow more open files (ulimit -n)";
+        break;
     case EEXIST:
         status = SEEN_ERR_EXISTS;
         break;
@@ -120,6 +128,7 @@ seen_status sn_error_system(seen_error *error, int number, const char *name, con
         break;
     case EFBIG:
         status = SEEN_ERR_SPACE;
+        advice = "; allow larger files (ulimit -f)";
         break;
     case ENOMEM:
         status = SEEN_ERR_MEMORY;

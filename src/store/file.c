@@ -130,8 +130,16 @@ static bool choose_page(const unsigned char *pages, uint64_t file_bytes, sn_imag
     return good;
 }
 
+static const char *why_short(int fd)
+{
+    unsigned char magic[8];
+    return sn_io_read(fd, magic, sizeof magic, 0) && sn_image_is_magic(magic, sizeof magic)
+               ? "it is truncated" SN_IMAGE_ANEW
+               : "it is not a seen filter; check the name";
+}
+
 /* A page may be read while another process writes it; then the other page is whole. Very rarely
- * both are caught in turn: damaged is what stays the same. */
+ * both are caught in turn: damaged is what stays the same. *why is NULL where errno tells. */
 static bool read_image(int fd, sn_image *image, const char **why)
 {
     enum { TRIES = 100 };
@@ -139,12 +147,17 @@ static bool read_image(int fd, sn_image *image, const char **why)
     for (int try = 0; try < TRIES; try++) {
         unsigned char *now = pages[try % 2];
         struct stat st;
-        *why = "it is too short for a filter";
-        if (!sn_io_read(fd, now, sizeof pages[0], 0))
+        *why = NULL;
+        bool whole = sn_io_read(fd, now, sizeof pages[0], 0);
+        if (!whole && errno)
             return false;
         /* Asked after reading: a file that grows is extended before its pages say so. */
-        if (fstat(fd, &st) != 0 || st.st_size < SN_IMAGE_DATA_AT)
+        if (fstat(fd, &st) != 0)
             return false;
+        if (!whole || st.st_size < SN_IMAGE_DATA_AT) {
+            *why = why_short(fd);
+            return false;
+        }
         if (choose_page(now, (uint64_t)st.st_size, image, why))
             return true;
         if (try > 0 && memcmp(pages[0], pages[1], sizeof pages[0]) == 0)
@@ -239,10 +252,11 @@ static seen_status refresh_locked(file_set *f, seen_error *error)
     sn_local *l = &f->local;
     const sn_view *view = atomic_load(&l->view);
     sn_image image;
-    const char *why = "";
+    const char *why;
     if (!read_image(f->fd, &image, &why))
-        return sn_error_set(error, SEEN_ERR_CHANGED, "%s: changed while it was open: %s",
-                            name_of(l), why);
+        return !why ? sn_error_system(error, errno, name_of(l), "read")
+                    : sn_error_set(error, SEEN_ERR_CHANGED, "%s: changed while it was open: %s",
+                                   name_of(l), why);
     atomic_store(&f->doubt, false);
     if (image.sequence == view->image.sequence)
         return SEEN_OK;
@@ -471,15 +485,19 @@ seen_status sn_file_open(const char *path, unsigned flags, seen_set **set, seen_
     if (fd < 0)
         return sn_error_system(error, errno, path, "open");
     sn_image image;
-    const char *why = "";
+    const char *why;
     struct stat st;
     if (fstat(fd, &st) == 0 && !S_ISREG(st.st_mode)) {
         close(fd);
-        return sn_error_set(error, SEEN_ERR_FORMAT, "%s: not a regular file", path);
+        return sn_error_set(error, SEEN_ERR_FORMAT,
+                            "%s: not a regular file, and so no filter; check the name", path);
     }
     if (!read_image(fd, &image, &why)) {
+        seen_status status =
+            why ? sn_error_set(error, SEEN_ERR_FORMAT, "%s: refused: %s", path, why)
+                : sn_error_system(error, errno, path, "read");
         close(fd);
-        return sn_error_set(error, SEEN_ERR_FORMAT, "%s: refused: %s", path, why);
+        return status;
     }
     if (!sn_hash_supported(image.hash)) {
         close(fd);

@@ -109,15 +109,15 @@ bool sn_image_decode(const unsigned char page[SN_IMAGE_BYTES], uint64_t file_byt
                      const char **why)
 {
     if (!sn_image_is_magic(page, SN_IMAGE_BYTES)) {
-        *why = "it is not a seen filter";
+        *why = "it is not a seen filter; check the name";
         return false;
     }
     if (sn_load64(page + CHECKSUM_AT) != sn_hash_checksum(page, CHECKSUM_AT)) {
-        *why = "its header is damaged (the checksum does not match)";
+        *why = "its header is damaged (the checksum does not match)" SN_IMAGE_ANEW;
         return false;
     }
     if (sn_load32(page + 8) != SEEN_FORMAT_VERSION || sn_load32(page + 12) != SN_IMAGE_BYTES) {
-        *why = "it was written by another version of the format";
+        *why = "it was written by another version of the format; use the seen that made it";
         return false;
     }
     sn_image out = {
@@ -134,14 +134,14 @@ bool sn_image_decode(const unsigned char page[SN_IMAGE_BYTES], uint64_t file_byt
         .current = sn_load32(page + 80),
         .sequence = sn_load64(page + 88),
     };
-    *why = "its header holds impossible numbers";
+    *why = "its header holds impossible numbers" SN_IMAGE_ANEW;
     if (!numbers_agree(&out))
         return false;
     uint64_t end = SN_IMAGE_DATA_AT;
     for (uint32_t i = 0; i < out.layers; i++) {
         if (!layer_decode(page + LAYERS_AT + i * LAYER_BYTES, out.kind, end, file_bytes,
                           &out.layer[i])) {
-            *why = "it is truncated, or its header holds impossible numbers";
+            *why = "it is truncated, or its header holds impossible numbers" SN_IMAGE_ANEW;
             return false;
         }
         end = out.layer[i].offset + sn_geometry_bytes(&out.layer[i].geometry);

@@ -48,7 +48,11 @@ typedef struct sn_image {
 uint64_t sn_rate_to64(double rate);
 double sn_rate_from64(uint64_t rate64);
 
-/* Writes the page; reads and checks one. `file_bytes` bounds the layers' places; 0: not known. */
+/* What to do about a file that is damaged: the end of a reason. */
+#define SN_IMAGE_ANEW "; restore it from a copy, or make it anew"
+
+/* Writes the page; reads and checks one. `file_bytes` bounds the layers' places; 0: not known.
+ * *why tells what is wrong, and what to do about it. */
 void sn_image_encode(const sn_image *image, unsigned char page[SN_IMAGE_BYTES]);
 bool sn_image_decode(const unsigned char page[SN_IMAGE_BYTES], uint64_t file_bytes, sn_image *image,
                      const char **why);

@@ -9,9 +9,9 @@
 __attribute__((format(printf, 3, 4))) seen_status
 sn_stream_fail(seen_error *error, seen_status status, const char *format, ...);
 
-/* The same for a system call on a named file that failed with errno `code`: "cannot DO NAME: why".
- * ENOSPC and EDQUOT become SEEN_ERR_SPACE, ENOMEM SEEN_ERR_MEMORY, ENOENT SEEN_ERR_NOT_FOUND,
- * EACCES and EPERM SEEN_ERR_PERMISSION, anything else SEEN_ERR_IO. */
+/* The same for a system call on a named file that failed with errno `code`: "cannot DO NAME: why",
+ * and what to do about it. The status is the one that tells most: SEEN_ERR_SPACE for ENOSPC,
+ * SEEN_ERR_NOT_FOUND for ENOENT and so on, SEEN_ERR_IO for what has none of its own. */
 seen_status sn_stream_fail_system(seen_error *error, int code, const char *action,
                                   const char *name);
 

@@ -124,8 +124,8 @@ static seen_status open_path(sn_output *output, const char *path, seen_error *er
     struct stat at = {0};
     bool there = stat(path, &at) == 0;
     if (there && S_ISDIR(at.st_mode))
-        return sn_stream_fail(error, SEEN_ERR_ARGUMENT, "%s is a folder, not a file to write to",
-                              path);
+        return sn_stream_fail(error, SEEN_ERR_ARGUMENT,
+                              "%s is a folder, not a file to write to; name a file in it", path);
     output->owned = true;
     output->regular = !there || S_ISREG(at.st_mode);
     if (!output->regular) {
@@ -192,9 +192,11 @@ seen_status sn_output_apart(const sn_output *output, const sn_input *input, seen
 static seen_status fail_write(sn_output *output, int code, seen_error *error)
 {
     if (code == ENOSPC || code == EDQUOT)
-        return sn_stream_fail(error, SEEN_ERR_SPACE,
-                              "cannot write %s: no space left after %llu MiB", output->name,
-                              (unsigned long long)(output->stored >> 20));
+        return sn_stream_fail(
+            error, SEEN_ERR_SPACE,
+            "cannot write %s: no space left after %llu MiB; free some space and try "
+            "again",
+            output->name, (unsigned long long)(output->stored >> 20));
     return sn_stream_fail_system(error, code, "write", output->name);
 }
 

@@ -46,12 +46,17 @@ assert i["layers"] > 1 and i["error_rate_now"] <= i["error_rate"] * 1.05, i' || 
 
 # What is no filter, or no whole one, is refused and not changed.
 printf '' > empty; head -c 100000 /dev/urandom > junk; head -c 20000 f.seen > cut; mkdir folder
-for f in empty junk cut folder nosuch; do
+head -c 9000 f.seen > stump
+for f in empty junk cut stump folder nosuch; do
     before=$(cat "$f" 2> /dev/null | md5sum)
     status=0
     "$SEEN" info "$f" > out 2> words || status=$?
     [ "$status" = 2 ] && [ ! -s out ] && grep -q "^seen: $f" words || fail "$f: $status $(cat words)"
     [ "$(cat "$f" 2> /dev/null | md5sum)" = "$before" ] || fail "$f was changed"
+    case $f in
+    cut | stump) grep -q 'truncated.*; restore it from a copy, or make it anew$' words ;;
+    *) grep -q '; check the name$' words ;;
+    esac || fail "what to do about $f: $(cat words)"
 done
 # A name with a newline is one line of output.
 cp g.seen $'odd\nname\x1b[0m'
