@@ -71,7 +71,7 @@ void sn_batch_begin(sn_batch *b, sn_redis_set *set, sn_channel *ch)
     b->ch = ch;
     b->epoch = sn_redis_epoch(set->redis);
     b->view = sn_redis_see(set);
-    b->fenced = b->hollow = false;
+    b->fenced = b->hollow = b->ended = false;
     b->glance = SN_SAME;
     for (uint32_t i = 0; i < b->view.image.layers; i++)
         sn_redis_namer_begin(&b->namer[i], &ch->redis->address, &b->view, i,
@@ -90,6 +90,14 @@ size_t sn_batch_limit(const sn_redis_view *view, uint64_t layers)
     return keys < SN_BATCH_KEYS ? keys : SN_BATCH_KEYS;
 }
 
+static void say_length(sn_batch *b, uint32_t layer, uint64_t shard)
+{
+    const sn_redis_key *key = sn_redis_namer_shard(&b->namer[layer], shard);
+    sn_say(b->ch, LENGTH_TAG | layer, key->slot, 2);
+    sn_say_text(b->ch, "STRLEN");
+    sn_say_arg(b->ch, key->text, key->len);
+}
+
 /* Is the filter the same, and are its shards there? BITFIELD takes one that is missing for one of
  * zeros: so the length of one of each layer is asked for, another one each time. */
 void sn_batch_say_glance(sn_batch *b)
@@ -100,10 +108,19 @@ void sn_batch_say_glance(sn_batch *b)
         if (!image->layer[i].generation || sn_redis_layer_ends(image, i))
             continue;
         uint64_t f, shard = sn_place_shard(&image->layer[i].geometry, b->key[0].hash, &f);
-        const sn_redis_key *key = sn_redis_namer_shard(&b->namer[i], shard);
-        sn_say(b->ch, LENGTH_TAG | i, key->slot, 2);
-        sn_say_text(b->ch, "STRLEN");
-        sn_say_arg(b->ch, key->text, key->len);
+        say_length(b, i, shard);
+    }
+}
+
+/* The window may turn before BITFIELD_RO asks an old generation, and zeros are all that it tells of
+ * one that is gone. What is there afterwards was there before. Such filters are small. */
+static void say_still_there(sn_batch *b, uint64_t layers)
+{
+    const sn_image *image = &b->view.image;
+    for (uint32_t i = 0; i < image->layers && image->growth == SEEN_WINDOW; i++) {
+        const sn_geometry *g = &image->layer[i].geometry;
+        for (uint64_t s = 0; layers >> i & 1 && !by_range(g) && s < g->shards; s++)
+            say_length(b, i, s);
     }
 }
 
@@ -161,8 +178,10 @@ static bool take_range(sn_batch *b, sn_batch_key *k, uint32_t layer, unsigned j,
     if (reply->items != 1 || reply->item[0].type != REDIS_REPLY_STRING)
         return false;
     if (reply->item[0].len != last - first + 1) {
+        bool ended = reply->item[0].len == 0 && sn_redis_layer_ends(&b->view.image, layer);
         k->miss |= UINT64_C(1) << layer;
-        b->hollow |= reply->item[0].len > 0 || !sn_redis_layer_ends(&b->view.image, layer);
+        b->ended |= ended;
+        b->hollow |= !ended;
         return reply->item[0].len < last - first + 1;
     }
     const unsigned char *line = (const unsigned char *)sn_reply_text(reply, 0);
@@ -200,13 +219,16 @@ static bool take_common(sn_batch *b, uint32_t tag, uint32_t layer, const sn_repl
         return b->glance != SN_ODD;
     }
     if (tag & LENGTH_TAG) {
-        uint64_t lines = b->view.image.layer[tag & ~LENGTH_TAG].geometry.shard_lines;
+        uint32_t of = tag & ~LENGTH_TAG;
+        uint64_t lines = b->view.image.layer[of].geometry.shard_lines;
         /* A fence: whoever has a key for the shard meets it too. */
         if (sn_reply_error_is(reply, "WRONGTYPE"))
             return true;
         if (reply->items != 1 || reply->item[0].type != REDIS_REPLY_INTEGER)
             return false;
-        b->hollow |= (uint64_t)reply->item[0].number < lines * SN_LINE_BYTES;
+        bool ended = reply->item[0].number == 0 && sn_redis_layer_ends(&b->view.image, of);
+        b->ended |= ended;
+        b->hollow |= !ended && (uint64_t)reply->item[0].number < lines * SN_LINE_BYTES;
         return true;
     }
     if (sn_reply_error_is(reply, "WRONGTYPE") && b->view.image.growth != SEEN_FIXED &&
@@ -247,6 +269,7 @@ seen_status sn_batch_look(sn_batch *b, uint64_t layers, seen_error *error)
         if (i % NUDGE_KEYS == 0)
             sn_channel_nudge(b->ch);
     }
+    say_still_there(b, layers);
     return sn_channel_run(b->ch, take_look, b, error);
 }
 

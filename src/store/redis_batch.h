@@ -40,6 +40,7 @@ typedef struct sn_batch {
     unsigned epoch;   /* of the server when it began (redis_known.c) */
     bool fenced;      /* some key is */
     bool hollow;      /* a shard is missing or too short */
+    bool ended;       /* a shard is missing that may have come to its end, or was turned away */
     sn_glance glance; /* what the hash beside the shards said */
 } sn_batch;
 

@@ -32,6 +32,18 @@ static seen_status too_restless(const sn_call *c, const char *what)
 
 /* ---- check ---- */
 
+/* A past generation was not there: it came to its end, or the window has turned under the check. A
+ * key that was added again before may then be where it was asked for too early: *over. */
+static seen_status look_for_turn(sn_call *c, bool *over)
+{
+    sn_redis_view now;
+    seen_status status = sn_redis_reload(c->set, c->ch, &now, c->error);
+    *over = status == SEEN_OK && now.image.sequence != c->batch.view.image.sequence;
+    return status;
+}
+
+/* The generation that takes keys is asked also when its time is over: its fence tells that the
+ * window has turned, and that keys may be in a younger one. */
 static seen_status check_batch(sn_call *c)
 {
     sn_batch *b = &c->batch;
@@ -40,10 +52,13 @@ static seen_status check_batch(sn_call *c)
         if (sn_call_glance_due(c))
             sn_batch_say_glance(b);
         uint64_t layers = sn_call_living(&b->view.image);
-        seen_status status = sn_batch_look(b, layers, c->error);
+        seen_status status =
+            sn_batch_look(b, layers | UINT64_C(1) << b->view.image.current, c->error);
         bool over = false;
         if (status == SEEN_OK)
             status = sn_call_reconsider(c, &over);
+        if (status == SEEN_OK && !over && b->ended)
+            status = look_for_turn(c, &over);
         if (status != SEEN_OK)
             return status;
         if (over)

@@ -1,0 +1,155 @@
+/* A window that turns while others look: a key that was added again is found in one place or the
+ * other. */
+#include "base/clock.h"
+#include "tests/redis/relay.h"
+#include "tests/redis/rig.h"
+
+#include "seen.h"
+
+static uint64_t fake_now = 1000000;
+
+static uint64_t read_fake(void)
+{
+    return fake_now;
+}
+
+static void must(seen_status status, const seen_error *error)
+{
+    if (status != SEEN_OK)
+        fail_msg("%s", error->message);
+}
+
+static seen_set *make(const char *name, seen_options o)
+{
+    char where[96];
+    seen_set *set;
+    seen_error error = {0};
+    o.size = sizeof o;
+    o.growth = SEEN_WINDOW;
+    o.error_rate = 0.001;
+    o.seed_given = true;
+    snprintf(where, sizeof where, "%s/%s", server.url, name);
+    must(seen_create(where, &o, 0, &set, &error), &error);
+    return set;
+}
+
+static seen_set *open_at(int port, const char *name, unsigned flags)
+{
+    char where[96];
+    seen_set *set;
+    seen_error error = {0};
+    snprintf(where, sizeof where, "redis://127.0.0.1:%d/%s", port, name);
+    must(seen_open(where, NULL, flags, &set, &error), &error);
+    return set;
+}
+
+static void add(seen_set *set, int key, seen_answer expected)
+{
+    seen_answer answer = SEEN_UNKNOWN;
+    seen_error error = {0};
+    must(seen_add(set, &key, sizeof key, &answer, &error), &error);
+    assert_int_equal(answer, expected);
+}
+
+static seen_answer check(seen_set *set, int key)
+{
+    seen_answer answer = SEEN_UNKNOWN;
+    seen_error error = {0};
+    must(seen_check(set, &key, sizeof key, &answer, &error), &error);
+    return answer;
+}
+
+/* Between two of a check's questions another client adds the key again and turns the window. */
+typedef struct turner {
+    seen_set *set;
+    int key;
+    unsigned countdown; /* questions until then; 0: never */
+    bool failed;
+} turner;
+
+static bool turn_at(void *context, const char *command, size_t len, int client, int upstream)
+{
+    turner *t = context;
+    bool asks = memmem(command, len, "GETRANGE", 8) || memmem(command, len, "BITFIELD_RO", 11);
+    if (asks && t->countdown && --t->countdown == 0)
+        t->failed = seen_add(t->set, &t->key, sizeof t->key, NULL, NULL) != SEEN_OK ||
+                    seen_rotate(t->set, NULL) != SEEN_OK;
+    return test_send_all(upstream, command, len) && relay_answer(upstream, client);
+}
+
+/* Before each of a check's questions in turn; a key that is in the oldest generation only, and a
+ * looker that knows how the ring stands. */
+static void turn_under_check(turner *t, seen_set *looker)
+{
+    enum { GENERATIONS = 3 };
+    seen_error error = {0};
+    unsigned at = 0;
+    do {
+        add(t->set, ++t->key, SEEN_NEW);
+        for (int i = 1; i < GENERATIONS; i++)
+            must(seen_rotate(t->set, &error), &error);
+        assert_int_equal(check(looker, t->key), SEEN_BEFORE);
+        t->countdown = ++at;
+        seen_answer answer = check(looker, t->key);
+        assert_false(t->failed);
+        if (answer != SEEN_BEFORE)
+            fail_msg("not seen: turned before question %u", at);
+    } while (t->countdown == 0);
+    t->countdown = 0;
+    assert_true(at > GENERATIONS);
+}
+
+/* From each place of the ring, by count and by time, with small filters, whose lines are asked by
+ * BITFIELD_RO, and larger ones. */
+static void test_turned_under_check(void **state)
+{
+    (void)state;
+    for (unsigned round = 0; round < 4; round++) {
+        char name[8];
+        snprintf(name, sizeof name, "turn%u", round);
+        turner t = {.set = make(name, (seen_options){.generations = 3,
+                                                     .capacity = round & 1 ? 1000 : 100000,
+                                                     .window_seconds = round & 2 ? 100000 : 0})};
+        test_relay relay = {.hook = turn_at, .context = &t, .upstream = server.port};
+        assert_true(test_relay_start(&relay));
+        seen_set *looker = open_at(relay.port, name, SEEN_READ_ONLY);
+        for (int turn = 0; turn < 4; turn++)
+            turn_under_check(&t, looker);
+        seen_close(looker);
+        test_relay_stop(&relay);
+        seen_close(t.set);
+    }
+}
+
+/* All generations are past their time, and another client turns the window and adds: who looks sees
+ * it, however short ago it last asked what the filter is. */
+static void test_out_of_date(void **state)
+{
+    (void)state;
+    uint64_t (*real)(void) = sn_clock_now;
+    sn_clock_now = read_fake;
+    seen_set *set =
+        make("asleep", (seen_options){.capacity = 1000, .generations = 3, .window_seconds = 300});
+    for (int key = 0; key < 10; key++) {
+        fake_now += 10000;
+        seen_set *looker = open_at(server.port, "asleep", SEEN_READ_ONLY);
+        assert_int_equal(check(looker, key), SEEN_NEW);
+        add(set, key, SEEN_NEW);
+        assert_int_equal(check(looker, key), SEEN_BEFORE);
+        seen_close(looker);
+    }
+    /* A generation whose time is over answers for nothing. */
+    fake_now += 10000;
+    assert_int_equal(check(set, 9), SEEN_NEW);
+    seen_close(set);
+    sn_clock_now = real;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_turned_under_check),
+        cmocka_unit_test(test_out_of_date),
+    };
+    return RIG_RUN(tests);
+}
