@@ -78,7 +78,7 @@ static void say_fetch(sn_channel *ch, const sn_redis_key *key, const sn_piece *p
     sn_say_number(ch, p->at + p->bytes - 1);
 }
 
-static seen_status missing(const sn_channel *ch, seen_error *error)
+seen_status sn_redis_missing(const sn_channel *ch, seen_error *error)
 {
     return sn_error_set(error, SEEN_ERR_FORMAT,
                         "%s: a part of the filter is missing (evicted, deleted or cut); restore it "
@@ -116,8 +116,9 @@ seen_status sn_redis_fetch(sn_redis_set *set, sn_channel *ch, uint32_t layer, ui
             /* Gone with its filter, rotated away, at its end, or lost? */
             status = sn_redis_reload(set, ch, &now, error);
             if (status == SEEN_OK && now.image.sequence == view.image.sequence)
-                return f.cut || !sn_redis_layer_ends(&view.image, layer) ? missing(ch, error)
-                                                                         : SEEN_OK;
+                return f.cut || !sn_redis_layer_ends(&view.image, layer)
+                           ? sn_redis_missing(ch, error)
+                           : SEEN_OK;
         }
         if (status != SEEN_OK)
             return status;

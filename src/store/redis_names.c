@@ -76,6 +76,21 @@ void sn_redis_key_added(const sn_redis_address *a, const sn_redis_view *view, sn
     key->slot = sn_redis_slot(key->text, key->len);
 }
 
+/* Names of ours have a tag, that of a plain bitmap seldom has: then all of it becomes one. */
+void sn_redis_key_piece(const sn_redis_key *shard, sn_redis_key *piece)
+{
+    static const char *const FORM[][2] = {
+        {"", ":merge"}, {"seen:{", "}:merge"}, {"seen:", ":merge"}};
+    size_t i = shard->len > 5 && memcmp(shard->text, "seen:", 5) == 0 ? 0 : 1;
+    do {
+        piece->len = 0;
+        put_text(piece, FORM[i][0]);
+        put(piece, shard->text, shard->len);
+        put_text(piece, FORM[i][1]);
+        piece->slot = sn_redis_slot(piece->text, piece->len);
+    } while (piece->slot != shard->slot && ++i < sizeof FORM / sizeof *FORM);
+}
+
 bool sn_redis_layer_closed(const sn_image *image, uint32_t layer)
 {
     return layer != image->current;

@@ -5,7 +5,7 @@
  *   seen:{NAME:ID:LAYER.GENERATION:SHARD}  a string: a shard that takes new keys; then a list: the
  *                                          fence that keeps clients with an old view out
  *   ...:closed                             the shard once its layer takes none any more
- *   ...:merge:TOKEN                        a piece of another filter on its way into this one
+ *   ...:merge                              a piece of another filter, for the time of one command
  *
  * ID is drawn anew whenever a filter is made, so that what is left of an older one of the same name
  * is never taken for it. The braces make a cluster keep the forms of one shard together and spread
@@ -55,6 +55,9 @@ typedef struct sn_redis_namer {
 void sn_redis_namer_begin(sn_redis_namer *namer, const sn_redis_address *address,
                           const sn_redis_view *view, uint32_t layer, bool closed);
 const sn_redis_key *sn_redis_namer_shard(sn_redis_namer *namer, uint64_t shard);
+
+/* A name in the slot of a shard, for a piece of another filter. */
+void sn_redis_key_piece(const sn_redis_key *shard, sn_redis_key *piece);
 
 /* Whether a layer takes no new keys any more. */
 bool sn_redis_layer_closed(const sn_image *image, uint32_t layer);

@@ -1,11 +1,8 @@
 /* Unions: the lines of another set go into one in Redis. */
 #include "base/error.h"
-#include "hash/hash.h"
 #include "store/redis_lines.h"
 #include "store/span.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -13,15 +10,37 @@ enum {
     STEPS_MAX = 1024, /* counters raised by one command */
 };
 
+/* KEYS: the shard; a name in its slot. ARGV: where the piece begins, its bytes, the shard's end or
+ * 0. A client that dies leaves nothing behind: the piece is gone before anybody sees it. 0: there
+ * is no such shard, and none is made. Errors are handed on as they are. */
+static const char UNITE[] =
+    "local k,piece=KEYS[1],KEYS[2] "
+    "if redis.call('EXISTS',k)==0 then return 0 end "
+    "local r=redis.pcall('SETRANGE',piece,ARGV[1],ARGV[2]) "
+    "if type(r)=='number' then "
+    " r=redis.pcall('BITOP','OR',k,k,piece) "
+    " redis.call('UNLINK',piece) "
+    "end "
+    "if type(r)=='number' and ARGV[3]~='0' then redis.call('EXPIRE',k,ARGV[3]) end "
+    "return r";
+
+typedef struct united {
+    bool fenced;
+    bool missing; /* the shard */
+} united;
+
 static bool take_united(void *context, uint32_t tag, const sn_reply *reply, bool again)
 {
-    bool *fenced = context;
+    united *u = context;
     (void)tag;
     (void)again;
-    if (!sn_reply_error_is(reply, "WRONGTYPE"))
-        return !sn_reply_is_error(reply);
-    *fenced = true;
-    return true;
+    if (sn_reply_error_is(reply, "WRONGTYPE")) {
+        u->fenced = true;
+        return true;
+    }
+    u->missing |= reply->items == 1 && reply->item[0].type == REDIS_REPLY_INTEGER &&
+                  reply->item[0].number == 0;
+    return !sn_reply_is_error(reply);
 }
 
 bool sn_redis_all_zero(const char *p, uint64_t len)
@@ -29,31 +48,22 @@ bool sn_redis_all_zero(const char *p, uint64_t len)
     return p[0] == 0 && memcmp(p, p + 1, len - 1) == 0;
 }
 
-/* Bits: the piece goes into a key of its own in the same slot, and the server unites the two, which
- * is atomic. */
+/* Bits: the piece goes into a key of its own in the same slot, and the server unites the two, all
+ * in one step. */
 static void say_or(sn_channel *ch, const sn_redis_key *key, const sn_piece *p, const char *bytes,
                    uint64_t expire)
 {
-    uint64_t token[2] = {0};
-    sn_redis_key other = *key;
-    sn_hash_seed(token, NULL);
-    other.len += (size_t)sprintf(other.text + other.len, ":merge:%016" PRIx64, token[0]);
-    sn_redis_say_store(ch, &other, p->at, bytes, p->bytes);
-    sn_say(ch, 0, key->slot, 5);
-    sn_say_text(ch, "BITOP");
-    sn_say_text(ch, "OR");
+    sn_redis_key piece;
+    sn_redis_key_piece(key, &piece);
+    sn_say(ch, 0, key->slot, 8);
+    sn_say_text(ch, "EVAL");
+    sn_say_text(ch, UNITE);
+    sn_say_text(ch, "2");
     sn_say_arg(ch, key->text, key->len);
-    sn_say_arg(ch, key->text, key->len);
-    sn_say_arg(ch, other.text, other.len);
-    sn_say(ch, 0, key->slot, 2);
-    sn_say_text(ch, "UNLINK");
-    sn_say_arg(ch, other.text, other.len);
-    if (expire) {
-        sn_say(ch, 0, key->slot, 3);
-        sn_say_text(ch, "EXPIRE");
-        sn_say_arg(ch, key->text, key->len);
-        sn_say_number(ch, expire);
-    }
+    sn_say_arg(ch, piece.text, piece.len);
+    sn_say_number(ch, p->at);
+    sn_say_arg(ch, bytes, p->bytes);
+    sn_say_number(ch, expire);
 }
 
 /* Counters: each that is not zero is added, up to the most it can hold. */
@@ -84,12 +94,26 @@ static void say_sum(sn_channel *ch, const sn_redis_key *key, const sn_piece *p, 
     }
 }
 
+/* The shard is gone: with its filter, with its generation, at the end of that, or lost? */
+static seen_status find_out(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
+                            uint32_t layer, seen_error *error)
+{
+    sn_redis_view now;
+    seen_status status = sn_redis_reload(set, ch, &now, error);
+    if (status != SEEN_OK || now.image.sequence != view->image.sequence)
+        return status;
+    if (sn_redis_layer_ends(&view->image, layer))
+        return sn_redis_make_shards(ch, view, layer, true, sn_redis_expiry(view, layer), error);
+    return sn_redis_missing(ch, error);
+}
+
 static seen_status unite_piece(sn_redis_set *set, sn_channel *ch, uint32_t layer, const sn_piece *p,
                                const char *bytes, seen_error *error)
 {
     for (int i = 0; i < TRIES; i++) {
         sn_redis_view view = sn_redis_see(set);
-        bool closed = sn_redis_layer_closed(&view.image, layer), fenced = false;
+        bool closed = sn_redis_layer_closed(&view.image, layer);
+        united u = {0};
         sn_redis_namer namer;
         sn_redis_namer_begin(&namer, &ch->redis->address, &view, layer, closed);
         const sn_redis_key *key = sn_redis_namer_shard(&namer, p->shard);
@@ -97,11 +121,12 @@ static seen_status unite_piece(sn_redis_set *set, sn_channel *ch, uint32_t layer
             say_sum(ch, key, p, bytes);
         else
             say_or(ch, key, p, bytes, sn_redis_expiry(&view, layer));
-        seen_status status = sn_channel_run(ch, take_united, &fenced, error);
-        if (status != SEEN_OK || !fenced)
-            return status;
-        status = sn_redis_catch_up(set, ch, &view, error);
-        if (status != SEEN_OK)
+        seen_status status = sn_channel_run(ch, take_united, &u, error);
+        if (status == SEEN_OK && u.fenced)
+            status = sn_redis_catch_up(set, ch, &view, error);
+        else if (status == SEEN_OK && u.missing)
+            status = find_out(set, ch, &view, layer, error);
+        if (status != SEEN_OK || !(u.fenced || u.missing))
             return status;
     }
     return sn_error_set(error, SEEN_ERR_SERVER, "%s: the layers change faster than we can merge",

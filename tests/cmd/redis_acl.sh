@@ -35,6 +35,14 @@ for growth in fixed growing window; do
         $SEEN drop --force "$ALL/$name-both"
     done
 done
+# A plain bitmap needs its own name beside those of ours, and nothing else.
+[ "$(redis-cli -p "$PORT" ACL SETUSER seen '~plain')" = OK ] || fail "~plain"
+$SEEN create -q "$ALL/plain" --layout bitmap -n 5000
+$SEEN create -q plain.seen --like "$ALL/plain"
+$SEEN add -q plain.seen some > /dev/null
+$SEEN merge -q --into "$ALL/plain" plain.seen
+$SEEN check -q "$ALL/plain" some | cmp - some || fail "plain: a key is missing"
+$SEEN drop --force "$ALL/plain"
 # No message shows a password, also where there is no connection yet or the filter is another one.
 $SEEN create -q "$ALL/other" -n 500
 $SEEN create -q here.seen --growth growing

@@ -85,6 +85,35 @@ static void test_one_winner(void **state)
     munmap(w, sizeof *w);
 }
 
+/* A union needs a second key in the slot of each shard, also where the name of that is plain. */
+static void test_unions(void **state)
+{
+    (void)state;
+    for (int plain = 0; plain < 2; plain++) {
+        const char *where = url_of(plain ? "plain" : "parts");
+        seen_set *set, *other;
+        seen_error error = {0};
+        seen_options o = {.size = sizeof o,
+                          .capacity = plain ? 1000 : 500000,
+                          .layout = plain ? SEEN_LAYOUT_BITMAP : SEEN_LAYOUT_SHARDS};
+        seen_hash h[50];
+        seen_answer answers[50];
+        for (unsigned long i = 0; i < 50; i++)
+            h[i] = winners_hash(i);
+        assert_int_equal(seen_create(where, &o, 0, &set, &error), SEEN_OK);
+        assert_int_equal(seen_create_like(NULL, set, 0, &other, &error), SEEN_OK);
+        assert_int_equal(seen_add_hashes(other, h, 50, answers, &error), SEEN_OK);
+        if (seen_merge(set, other, &error) != SEEN_OK)
+            fail_msg("%s", error.message);
+        assert_int_equal(seen_check_hashes(set, h, 50, answers, &error), SEEN_OK);
+        for (int i = 0; i < 50; i++)
+            assert_int_equal(answers[i], SEEN_BEFORE);
+        seen_close(other);
+        seen_close(set);
+        assert_int_equal(seen_drop(where, NULL, NULL), SEEN_OK);
+    }
+}
+
 static void test_growing(void **state)
 {
     (void)state;
@@ -178,7 +207,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_slots),      cmocka_unit_test(test_spread),
         cmocka_unit_test(test_one_winner), cmocka_unit_test(test_growing),
-        cmocka_unit_test(test_resharding), cmocka_unit_test(test_failover),
+        cmocka_unit_test(test_unions),     cmocka_unit_test(test_resharding),
+        cmocka_unit_test(test_failover),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }

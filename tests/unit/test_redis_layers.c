@@ -97,6 +97,83 @@ static void test_unite(void **state)
     seen_close(set);
 }
 
+/* A union whose connection breaks for good, before or after the server did its work, leaves nothing
+ * but the filter. */
+static void test_unite_cut(void **state)
+{
+    (void)state;
+    seen_error error = {0};
+    seen_set *set = door_make((seen_options){.capacity = 1000, .retry_ms = 100}), *other;
+    assert_int_equal(seen_create_like(NULL, set, 0, &other, &error), SEEN_OK);
+    door_add(other, 0, 30, SEEN_NEW);
+    long long keys = test_number(&server, "DBSIZE");
+    for (int done = 0; done < 2; done++) {
+        meddle_set(&door, 0, (meddle_rule){.match = "BITOP", .done = done});
+        assert_int_equal(seen_merge(set, other, &error), SEEN_ERR_NETWORK);
+        assert_true(meddle_hits(&door, 0) > 0);
+        meddle_set(&door, 0, (meddle_rule){0});
+        assert_int_equal(test_number(&server, "DBSIZE"), keys);
+        door_add(set, 0, 5, done ? SEEN_BEFORE : SEEN_NEW);
+    }
+    door_must(seen_merge(set, other, &error), &error);
+    door_add(set, 0, 30, SEEN_BEFORE);
+    seen_close(other);
+    seen_close(set);
+}
+
+/* One into a filter that is dropped, or loses a shard, in the middle of it is none, and makes
+ * nothing that stays. */
+static void test_unite_gone(void **state)
+{
+    (void)state;
+    seen_error error = {0};
+    for (int shard = 0; shard < 2; shard++) {
+        seen_set *set = door_make((seen_options){.capacity = 1000}), *other;
+        assert_int_equal(seen_create_like(NULL, set, 0, &other, &error), SEEN_OK);
+        door_add(other, 0, 30, SEEN_NEW);
+        redisReply *keys = test_ask(&server, "KEYS seen:*:0}");
+        char loss[160] = "FLUSHALL\r\n";
+        if (shard)
+            snprintf(loss, sizeof loss, "DEL %s\r\n", keys->element[0]->str);
+        freeReplyObject(keys);
+        meddle_set(&door, 0,
+                   (meddle_rule){.match = "BITOP", .times = 1, .before = loss, .pass = true});
+        assert_int_equal(seen_merge(set, other, &error),
+                         shard ? SEEN_ERR_FORMAT : SEEN_ERR_NOT_FOUND);
+        assert_int_equal(test_number(&server, "DBSIZE"), shard ? 2 : 0);
+        seen_close(other);
+        seen_close(set);
+    }
+}
+
+/* A past generation comes to its end in the middle: what another window has there is kept. */
+static void test_unite_ended(void **state)
+{
+    (void)state;
+    seen_error error = {0};
+    seen_set *set = door_make((seen_options){.growth = SEEN_WINDOW,
+                                             .capacity = 1000,
+                                             .generations = 2,
+                                             .window_seconds = 100000}),
+             *other;
+    assert_int_equal(seen_create_like(NULL, set, 0, &other, &error), SEEN_OK);
+    door_add(other, 0, 30, SEEN_NEW);
+    door_must(seen_rotate(other, &error), &error);
+    door_must(seen_rotate(set, &error), &error);
+    redisReply *keys = test_ask(&server, "KEYS seen:*:closed");
+    assert_int_equal(keys->elements, 1);
+    char loss[160];
+    snprintf(loss, sizeof loss, "DEL %s\r\n", keys->element[0]->str);
+    meddle_set(&door, 0, (meddle_rule){.match = "BITOP", .times = 1, .before = loss, .pass = true});
+    door_must(seen_merge(set, other, &error), &error);
+    assert_int_equal(meddle_hits(&door, 0), 1);
+    door_add(set, 0, 30, SEEN_BEFORE);
+    assert_true(test_number(&server, "TTL %s", keys->element[0]->str) > 0);
+    freeReplyObject(keys);
+    seen_close(other);
+    seen_close(set);
+}
+
 /* A filter that is dropped while its shards are fenced is gone, not waited for. */
 static void test_gone(void **state)
 {
@@ -403,6 +480,9 @@ int main(void)
         DOOR_TEST(test_look),
         DOOR_TEST(test_copy),
         DOOR_TEST(test_unite),
+        DOOR_TEST(test_unite_cut),
+        DOOR_TEST(test_unite_gone),
+        DOOR_TEST(test_unite_ended),
         DOOR_TEST(test_gone),
         DOOR_TEST(test_time_to_live),
         DOOR_TEST(test_missing),

@@ -52,11 +52,32 @@ static void test_names(void **state)
     expect(sn_redis_namer_shard(&open, 0), "a{b}%");
 }
 
+/* A piece lies in the slot of its shard, under a name of ours. */
+static void test_pieces(void **state)
+{
+    (void)state;
+    const char *const names[][2] = {
+        {"seen:{x:0123:0.1:5}", "seen:{x:0123:0.1:5}:merge"},
+        {"seen:{x:0123:0.1:5}:closed", "seen:{x:0123:0.1:5}:closed:merge"},
+        {"plain", "seen:{plain}:merge"},
+        {"seen:plain", "seen:{seen:plain}:merge"},
+        {"a{tag}b", "seen:a{tag}b:merge"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        sn_redis_key shard = {.len = strlen(names[i][0])}, piece;
+        memcpy(shard.text, names[i][0], shard.len);
+        shard.slot = sn_redis_slot(shard.text, shard.len);
+        sn_redis_key_piece(&shard, &piece);
+        expect(&piece, names[i][1]);
+        assert_int_equal(piece.slot, shard.slot);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_slots),
         cmocka_unit_test(test_names),
+        cmocka_unit_test(test_pieces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
