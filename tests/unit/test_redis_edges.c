@@ -221,6 +221,64 @@ static void test_forgotten(void **state)
     sn_clock_now = real;
 }
 
+static void add_keys(seen_set *set, int from, int to)
+{
+    enum { MOST = 20000 };
+    static int number[MOST];
+    static seen_key keys[MOST];
+    static seen_answer answers[MOST];
+    seen_error error = {0};
+    assert_in_range(to - from, 0, MOST);
+    for (int i = from; i < to; i++) {
+        number[i - from] = i;
+        keys[i - from] = (seen_key){&number[i - from], sizeof number[0]};
+    }
+    door_must(seen_add_many(set, keys, (size_t)(to - from), answers, &error), &error);
+}
+
+/* After a union the counters say what they say after the same one in memory: common keys count
+ * once, and a window does not take itself for fuller than it is, or it would forget too early. */
+static void test_union_counts(void **state)
+{
+    (void)state;
+    static const struct {
+        seen_growth growth;
+        int mine, from, to;
+    } CASES[] = {
+        {SEEN_WINDOW, 10000, 0, 10000},     {SEEN_WINDOW, 10000, 5000, 12000},
+        {SEEN_WINDOW, 5000, 5000, 10000},   {SEEN_WINDOW, 0, 0, 8000},
+        {SEEN_WINDOW, 100, 0, 9000},        {SEEN_FIXED, 10000, 0, 10000},
+        {SEEN_FIXED, 10000, 5000, 12000},   {SEEN_FIXED, 0, 0, 15000},
+        {SEEN_GROWING, 18000, 9000, 18000}, {SEEN_GROWING, 0, 0, 19000},
+    };
+    for (size_t c = 0; c < sizeof CASES / sizeof *CASES; c++) {
+        seen_error error = {0};
+        seen_options o = {.growth = CASES[c].growth, .capacity = 20000};
+        o.generations = o.growth == SEEN_WINDOW ? 2 : 0;
+        seen_set *there = door_make(o), *here = like(there), *other = like(there);
+        add_keys(there, 0, CASES[c].mine);
+        add_keys(here, 0, CASES[c].mine);
+        add_keys(other, CASES[c].from, CASES[c].to);
+        for (int again = 0; again < 2; again++) {
+            sn_image got, want;
+            door_must(seen_merge(there, other, &error), &error);
+            door_must(seen_merge(here, other, &error), &error);
+            door_must(there->ops->image(there, &got, &error), &error);
+            door_must(here->ops->image(here, &want, &error), &error);
+            assert_int_equal(got.layers, want.layers);
+            for (uint32_t i = 0; i < got.layers; i++)
+                if (got.layer[i].added != want.layer[i].added)
+                    fail_msg("case %zu, layer %u: %llu, in memory %llu", c, i,
+                             (unsigned long long)got.layer[i].added,
+                             (unsigned long long)want.layer[i].added);
+        }
+        seen_close(other);
+        seen_close(here);
+        seen_close(there);
+        freeReplyObject(test_ask(&server, "FLUSHALL"));
+    }
+}
+
 /* What does not fit a server is refused before anything is made. */
 static void test_misfits(void **state)
 {
@@ -384,10 +442,10 @@ static void test_talk(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        DOOR_TEST(test_restless), DOOR_TEST(test_turning),     DOOR_TEST(test_overtaken),
-        DOOR_TEST(test_odd_hash), DOOR_TEST(test_remove),      DOOR_TEST(test_forgotten),
-        DOOR_TEST(test_misfits),  DOOR_TEST(test_many_shards), DOOR_TEST(test_no_blocks),
-        DOOR_TEST(test_given_up), DOOR_TEST(test_talk),
+        DOOR_TEST(test_restless),     DOOR_TEST(test_turning),  DOOR_TEST(test_overtaken),
+        DOOR_TEST(test_odd_hash),     DOOR_TEST(test_remove),   DOOR_TEST(test_forgotten),
+        DOOR_TEST(test_union_counts), DOOR_TEST(test_misfits),  DOOR_TEST(test_many_shards),
+        DOOR_TEST(test_no_blocks),    DOOR_TEST(test_given_up), DOOR_TEST(test_talk),
     };
     return RIG_RUN(tests);
 }
