@@ -12,6 +12,7 @@
 #endif
 #ifdef SEEN_WITH_ZSTD
 #include <zstd.h>
+#include <zstd_errors.h>
 #endif
 
 #define PIECE 16384
@@ -176,7 +177,7 @@ static sn_unpack_result put(sn_unpack *u, size_t at, const uint8_t *bytes, size_
 /* Begins a part, or finds that what comes is none; `first`: its first byte. */
 static void begin_part(sn_unpack_layer *l, uint8_t first)
 {
-    /* zlib would wait for a second byte; zstd looks at each. */
+    /* zlib would wait for a second byte. */
     if (l->more && l->kind != ZSTD && (l->kind != GZIP || first != 0x1f)) {
         l->over = true;
         return;
@@ -284,14 +285,18 @@ static sn_unpack_result undo_zstd(sn_unpack *u, size_t at, const uint8_t *bytes,
         if (!l->inside) {
             if (in.pos == in.size)
                 return SN_UNPACK_OK;
-            begin_part(l, bytes[in.pos]);
-            if (l->over)
-                return SN_UNPACK_OK;
+            uint8_t first = bytes[in.pos];
+            begin_part(l, first);
+            /* Not what the library also reads: formats from before there was a standard. */
+            if (first != 0x28 && (first & 0xf0) != 0x50)
+                return broken(l);
         }
         ZSTD_outBuffer to = {out, sizeof out, 0};
         size_t status = ZSTD_decompressStream(l->zstd, &to, &in);
+        /* What a frame gave before it broke is not told: only its first bytes make it none. */
         if (ZSTD_isError(status))
-            return broken(l);
+            return ZSTD_getErrorCode(status) == ZSTD_error_prefix_unknown ? broken(l)
+                                                                          : SN_UNPACK_BAD;
         sn_unpack_result result = put(u, at, out, to.pos);
         if (result != SN_UNPACK_OK)
             return result;
@@ -303,16 +308,8 @@ static sn_unpack_result undo_zstd(sn_unpack *u, size_t at, const uint8_t *bytes,
 }
 #endif
 
-/* Gives bytes to the layer below, or to the sink. */
-static sn_unpack_result pass(sn_unpack *u, size_t above, const uint8_t *bytes, size_t len)
+static sn_unpack_result undo(sn_unpack *u, size_t at, const uint8_t *bytes, size_t len)
 {
-    if (above == 0)
-        return u->sink(u->user, (const char *)bytes, len) ? SN_UNPACK_OK : SN_UNPACK_ENOUGH;
-    size_t at = above - 1;
-    if (u->layers[at]->over)
-        return SN_UNPACK_OK;
-    if (above < u->count && (u->between += len) > SN_UNPACK_BETWEEN)
-        return SN_UNPACK_BAD;
     switch (u->layers[at]->kind) {
     case DEFLATE:
         return undo_deflate(u, at, bytes, len);
@@ -329,6 +326,19 @@ static sn_unpack_result pass(sn_unpack *u, size_t above, const uint8_t *bytes, s
     }
 }
 
+/* Gives bytes to the layer below, or to the sink. Once that layer is over, whatever else there is
+ * above it does not matter, broken or not. */
+static sn_unpack_result pass(sn_unpack *u, size_t above, const uint8_t *bytes, size_t len)
+{
+    if (above == 0)
+        return u->sink(u->user, (const char *)bytes, len) ? SN_UNPACK_OK : SN_UNPACK_ENOUGH;
+    size_t at = above - 1;
+    if (above < u->count && (u->between += len) > SN_UNPACK_BETWEEN)
+        return SN_UNPACK_BAD;
+    sn_unpack_result result = undo(u, at, bytes, len);
+    return result == SN_UNPACK_OK && u->layers[at]->over ? SN_UNPACK_OVER : result;
+}
+
 sn_unpack_result sn_unpack_feed(sn_unpack *u, const char *bytes, size_t len, sn_unpack_sink *sink,
                                 void *user)
 {
@@ -339,7 +349,9 @@ sn_unpack_result sn_unpack_feed(sn_unpack *u, const char *bytes, size_t len, sn_
             return SN_UNPACK_OVER;
     u->sink = sink;
     u->user = user;
-    return len == 0 ? SN_UNPACK_OK : pass(u, u->count, (const uint8_t *)bytes, len);
+    sn_unpack_result result =
+        len == 0 ? SN_UNPACK_OK : pass(u, u->count, (const uint8_t *)bytes, len);
+    return result == SN_UNPACK_OVER ? SN_UNPACK_OK : result;
 }
 
 bool sn_unpack_end(const sn_unpack *u)

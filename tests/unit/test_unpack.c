@@ -276,6 +276,28 @@ static void reads_parts_in_a_row(void **state)
     assert_int_equal(unpack("gzip", bytes, len + n, MAX).result, SN_UNPACK_BAD);
 }
 
+/* A frame that is broken is not something behind the one before it; and what is older than the
+ * standard is none. */
+static void tells_frames(void **state)
+{
+    (void)state;
+    enum { LEN = sizeof by_zstd };
+    uint8_t bytes[2 * LEN];
+    if (strstr(sn_unpack_names(), "zstd") == NULL)
+        skip();
+    for (size_t piece = 1; piece <= MAX; piece *= MAX) {
+        memcpy(bytes, by_zstd, LEN);
+        memcpy(bytes + LEN, by_zstd, LEN);
+        bytes[LEN + 6] |= 6; /* a block of no kind */
+        assert_int_equal(unpack("zstd", bytes, 2 * LEN, piece).result, SN_UNPACK_BAD);
+        bytes[LEN] = 0x25;
+        expect_text("an old frame behind", unpack("zstd", bytes, 2 * LEN, piece));
+        bytes[0] = 0x25;
+        assert_int_equal(unpack("zstd", bytes, LEN, piece).result, SN_UNPACK_BAD);
+        assert_int_equal(got_len, 0);
+    }
+}
+
 static void undoes_layers(void **state)
 {
     (void)state;
@@ -291,6 +313,9 @@ static void undoes_layers(void **state)
     len = compress_as(31, twice, bodies[1].len + len, thrice);
     for (size_t cut = 0; cut < 9; cut++)
         expect_text("junk within", unpack("deflate, gzip", thrice, len - cut, 1));
+    thrice[len - 8] ^= 1; /* the checksum */
+    for (size_t piece = 1; piece <= MAX; piece *= MAX)
+        expect_text("junk within what is broken", unpack("deflate, gzip", thrice, len, piece));
     len = compress_as(31, bodies[1].bytes, bodies[1].len, twice);
     len = compress_as(31, twice, len, thrice);
     expect_text("three layers", unpack("deflate ,\tx-gzip,GZip ", thrice, len, MAX));
@@ -389,6 +414,7 @@ int main(void)
         cmocka_unit_test(leaves_out_what_is_behind),
         cmocka_unit_test(says_when_it_is_over),
         cmocka_unit_test(reads_parts_in_a_row),
+        cmocka_unit_test(tells_frames),
         cmocka_unit_test(undoes_layers),
         cmocka_unit_test(passes_over_what_is_no_encoding),
         cmocka_unit_test(finds_what_is_broken),
