@@ -50,7 +50,8 @@ static const sn_option plan_options[] = {
      .offset = offsetof(sn_sets_own, memory),
      .min = 1,
      .help = "memory of the whole process [half of what is free]",
-     .more = "At least 16 MiB. A line may be as long as a sixteenth of it."},
+     .more = "At least 16 MiB. A line may be as long as a sixteenth of it; half of that "
+             "with -i, a quarter with --url, which make a copy of it."},
     {.name = "explain",
      .type = SN_FLAG,
      .offset = offsetof(sn_sets_own, explain),

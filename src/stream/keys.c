@@ -50,6 +50,12 @@ size_t sn_keys_bound(const sn_key_options *options, size_t len)
     return options->url ? SEEN_URL_BOUND(len, 0) : len;
 }
 
+size_t sn_keys_parts(const sn_key_options *options, size_t others)
+{
+    size_t made = options->url ? SEEN_URL_BOUND(1, 0) - SEEN_URL_BOUND(0, 0) : options->fold;
+    return 1 + made + others;
+}
+
 const char *sn_keys_of_line(const sn_key_options *options, const char *line, size_t len,
                             char *scratch, size_t *key_len)
 {

@@ -30,4 +30,8 @@ const char *sn_keys_of_line(const sn_key_options *options, const char *line, siz
                             char *scratch, size_t *key_len);
 size_t sn_keys_bound(const sn_key_options *options, size_t len);
 
+/* How much of the memory for a line the line itself may take, where its key, and `others` besides,
+ * are made beside it: a part of so many. */
+size_t sn_keys_parts(const sn_key_options *options, size_t others);
+
 #endif

@@ -431,7 +431,7 @@ seen_status sn_sets_run(const sn_sets_options *options, const sn_sets_plan *plan
                  .output = output};
     s.pipeline.meter = options->news ? &options->news->meter : &meter;
     s.pipeline.threads = numbers->threads;
-    s.pipeline.line_max = sn_sets_line_max(numbers->memory);
+    s.pipeline.line_max = sn_sets_line_max(numbers->memory / sn_keys_parts(&options->keys, 0));
     s.b = calloc(count ? count : 1, sizeof *s.b);
     if (!s.b) {
         sn_output_abandon(output);

@@ -190,11 +190,12 @@ static seen_status check_options(const sn_uniq_options *options, seen_error *err
     return SEEN_OK;
 }
 
-static size_t longest_line(const sn_uniq_options *options)
+/* Its key, and its copy for the file of what is dropped, lie beside it. */
+static size_t longest_line(const sn_uniq_options *options, bool dropped)
 {
     if (options->pipeline.line_max || !options->memory)
         return options->pipeline.line_max;
-    uint64_t most = sn_uniq_line_memory(options);
+    uint64_t most = sn_uniq_line_memory(options) / sn_keys_parts(&options->keys, dropped);
     most = most < 64 << 10 ? 64 << 10 : most;
     return most < SN_BLOCK_MAX ? (size_t)most : SN_BLOCK_MAX;
 }
@@ -204,7 +205,7 @@ seen_status sn_uniq_run(const sn_uniq_options *options, const sn_uniq_plan *plan
                         seen_error *error)
 {
     sn_uniq_options mine = *options;
-    mine.pipeline.line_max = longest_line(options);
+    mine.pipeline.line_max = longest_line(options, dropped != NULL);
     *result = (sn_uniq_result){0};
     sn_uniq u = {.options = &mine,
                  .plan = plan,
