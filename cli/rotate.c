@@ -23,7 +23,8 @@ const sn_command sn_command_rotate = {
     .synopsis = "[OPTION]... FILTER",
     .about = "Starts the next generation of a filter made with --growth window, and forgets the "
              "oldest one. Windows by time or by count rotate by themselves; this is for windows "
-             "that follow something else, such as a nightly run.",
+             "that follow something else, such as a nightly run, and for one by time that was used "
+             "while the clock was ahead, which would not rotate before that time has come.",
     .operands = "FILTER",
     .min_operands = 1,
     .max_operands = 1,

@@ -1,4 +1,5 @@
 # The programs in examples/ do what they say.
+set -eu
 bin=$BUILD/examples
 same() { diff <(printf '%s\n' "$2") <(printf '%s\n' "$1") || { echo "wrong output: $3"; exit 1; }; }
 

@@ -1,2 +1,3 @@
 # Who may include whom.
+set -eu
 "$ROOT/tools/includes"

@@ -1,4 +1,5 @@
 # An installed copy can be built against, by pkg-config and by CMake, shared and static.
+set -eu
 prefix=$TMP/prefix
 cmake --install "$BUILD" --prefix "$prefix" > install.log
 cat > ten.c <<'C'

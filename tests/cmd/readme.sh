@@ -1,4 +1,5 @@
 # What the README shows is what the commands print, and its C program compiles and works.
+set -eu
 python3 "$ROOT/tests/readme.py" "$SEEN" "$ROOT/README.md"
 sed -n '/^```c$/,/^```$/p' "$ROOT/README.md" | grep -v '^```' > first.c
 sanitize=$(sed -n 's/^SEEN_SANITIZE:STRING=\(..*\)/-fsanitize=\1/p' "$BUILD/CMakeCache.txt")
