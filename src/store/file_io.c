@@ -97,9 +97,10 @@ seen_status sn_io_reserve(int fd, const char *name, uint64_t at, uint64_t len, s
         failure = posix_fallocate(fd, (off_t)at, (off_t)len);
     if (failure == ENOSPC)
         return sn_error_set(error, SEEN_ERR_SPACE,
-                            "%s: the disk has no room for %.1f MiB; free some space, or ask for "
+                            "%s: the disk has no room for %.1f %s; free some space, or ask for "
                             "fewer keys or a higher error rate",
-                            name, (double)len / 1048576);
+                            name, (double)len / (len < 1 << 20 ? 1 << 10 : 1 << 20),
+                            len < 1 << 20 ? "KiB" : "MiB");
     return failure ? sn_error_system(error, failure, name, "reserve space") : SEEN_OK;
 }
 

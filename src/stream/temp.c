@@ -39,6 +39,17 @@ static int open_nameless(const char *dir)
     return fd;
 }
 
+static seen_status fail_open(const char *dir, int code, seen_error *error)
+{
+    char reason[128];
+    seen_status status = sn_stream_fail_system(error, code, "make a temporary file in", dir);
+    if (code == EMFILE || code == ENFILE || code == ENOMEM)
+        return status; /* in any folder */
+    return sn_stream_fail(error, status,
+                          "cannot make a temporary file in %s: %s; name another folder with -T",
+                          dir, strerror_r(code, reason, sizeof reason));
+}
+
 seen_status sn_temp_open(const char *dir, uint64_t expected, sn_temp **temp, seen_error *error)
 {
     if (!dir)
@@ -60,7 +71,7 @@ seen_status sn_temp_open(const char *dir, uint64_t expected, sn_temp **temp, see
     if (made->fd < 0) {
         int code = errno;
         sn_temp_close(made);
-        return sn_stream_fail_system(error, code, "make a temporary file in", dir);
+        return fail_open(dir, code, error);
     }
     *temp = made;
     return SEEN_OK;

@@ -177,6 +177,17 @@ static void test_long_name(void **state)
     assert_null(temp);
 }
 
+/* The folder is perhaps not one that the user named: how to name one is said. */
+static void test_missing_folder(void **state)
+{
+    (void)state;
+    sn_temp *temp = NULL;
+    seen_error error = {0};
+    assert_int_equal(sn_temp_open("/no/such", 0, &temp, &error), SEEN_ERR_NOT_FOUND);
+    assert_string_equal(error.message, "cannot make a temporary file in /no/such: No such file or "
+                                       "directory; name another folder with -T");
+}
+
 /* Somebody else makes a temporary file shorter, or it cannot be emptied. */
 static void test_meddled_with(void **state)
 {
@@ -230,10 +241,15 @@ int main(void)
 {
     seed_from_environment();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_write_and_read), cmocka_unit_test(test_no_folder),
-        cmocka_unit_test(test_records),        cmocka_unit_test(test_map),
-        cmocka_unit_test(test_copy),           cmocka_unit_test(test_long_name),
-        cmocka_unit_test(test_meddled_with),   cmocka_unit_test(test_no_room_for_a_map),
+        cmocka_unit_test(test_write_and_read),
+        cmocka_unit_test(test_no_folder),
+        cmocka_unit_test(test_records),
+        cmocka_unit_test(test_map),
+        cmocka_unit_test(test_copy),
+        cmocka_unit_test(test_long_name),
+        cmocka_unit_test(test_missing_folder),
+        cmocka_unit_test(test_meddled_with),
+        cmocka_unit_test(test_no_room_for_a_map),
     };
     return cmocka_run_group_tests(tests, scratch_begin, scratch_end);
 }
