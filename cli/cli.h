@@ -170,6 +170,7 @@ typedef struct sn_command {
     const sn_example examples[SN_MAX_EXAMPLES]; /* ends with a zero one */
     const char *exit_text;                      /* for the man page, or NULL: the usual two */
     int (*run)(sn_args *args);
+    bool at_once; /* has nothing to put in order when it is told to stop */
     bool hidden;
 } sn_command;
 
@@ -257,6 +258,7 @@ bool sn_name_beside(const char *path, char *buffer, size_t size);
 /* SIGINT and SIGTERM set the flag (a second one ends the process at once), SIGPIPE is ignored,
  * SIGBUS ends with a message about a file that changed underneath. main calls it. */
 void sn_signal_install(void);
+void sn_signal_at_once(void);         /* from here on the first one ends the process */
 bool sn_stopped(void);                /* a signal asked to stop */
 int sn_stop_signal(void);             /* which one, or 0 */
 const atomic_int *sn_stop_flag(void); /* for engines that look at it themselves: not 0 is stop */

@@ -47,4 +47,5 @@ const sn_command sn_command_copy = {
                  {"Share a file through Redis",
                   "seen copy urls.seen redis://localhost/urls --ttl 30d", "-"}},
     .run = run,
+    .at_once = true,
 };

@@ -138,4 +138,5 @@ const sn_command sn_command_info = {
                   "seen info --json urls.seen | grep error_rate_now",
                   "seen create -q urls.seen -n 1M -p 1%"}},
     .run = run,
+    .at_once = true,
 };

@@ -62,6 +62,8 @@ static int run_command(int argc, char **argv)
         sn_help_command(stdout, command);
         status = sn_finish_stdout(SN_EXIT_OK);
     } else if (!status) {
+        if (command->at_once)
+            sn_signal_at_once();
         status = command->run(&args);
     }
     sn_args_free(&args);

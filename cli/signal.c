@@ -3,6 +3,7 @@
 
 #include <signal.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static atomic_int stop_signal;
@@ -16,10 +17,27 @@ static void write_all(const char *text)
     (void)ignored;
 }
 
+static long long milliseconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000LL + now.tv_nsec / 1000000 + 1;
+}
+
+/* timeout(1) signals a process and then the group that it is in: that is one wish, not two. */
+static bool is_again(void)
+{
+    enum { ONE_WISH = 100 };
+    static atomic_llong asked; /* when; 0: not yet */
+    long long never = 0, now = milliseconds();
+    return !atomic_compare_exchange_strong(&asked, &never, now) && now - never > ONE_WISH;
+}
+
 /* The first signal lets the command finish what must be whole; whoever asks again means it. */
 static void on_stop(int number)
 {
-    if (atomic_exchange(&stop_signal, number) != 0) {
+    atomic_store(&stop_signal, number);
+    if (is_again()) {
         const char *words = atomic_load(&last_words);
         if (words)
             write_all(words);
@@ -70,6 +88,12 @@ void sn_signal_install(void)
     action.sa_handler = SIG_IGN;
     sigaction(SIGPIPE, &action, NULL);
     sigaction(SIGXFSZ, &action, NULL); /* past a limit of sizes the write fails, and is told */
+}
+
+void sn_signal_at_once(void)
+{
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
 }
 
 bool sn_stopped(void)

@@ -512,10 +512,11 @@ seen_status sn_file_open(const char *path, unsigned flags, seen_set **set, seen_
 /* ---- making ---- */
 
 /* A new file of the right size beside `path`, with both pages in place. */
-static seen_status make_file(const char *path, sn_image *image, sn_io_temp *temp, seen_error *error)
+static seen_status make_file(const char *path, bool nameless, sn_image *image, sn_io_temp *temp,
+                             seen_error *error)
 {
     uint64_t bytes = sn_image_lay_out(image);
-    seen_status status = sn_io_temp_open(path, temp, error);
+    seen_status status = sn_io_temp_open(path, nameless, temp, error);
     if (status != SEEN_OK)
         return status;
     status = sn_io_reserve(temp->fd, path, 0, bytes, error);
@@ -539,7 +540,7 @@ seen_status sn_file_create(const char *path, const sn_image *image, unsigned fla
 {
     sn_image mine = *image;
     sn_io_temp temp;
-    seen_status status = make_file(path, &mine, &temp, error);
+    seen_status status = make_file(path, false, &mine, &temp, error);
     if (status != SEEN_OK)
         return status;
     int fd = fcntl(temp.fd, F_DUPFD_CLOEXEC, 0);
@@ -570,7 +571,7 @@ seen_status sn_file_copy(const char *path, unsigned flags, seen_set *from, seen_
     if (status != SEEN_OK)
         return status;
     sn_io_temp temp;
-    status = make_file(path, &image, &temp, error);
+    status = make_file(path, true, &image, &temp, error);
     if (status != SEEN_OK)
         return status;
     seen_set *into = NULL;
@@ -583,8 +584,10 @@ seen_status sn_file_copy(const char *path, unsigned flags, seen_set *from, seen_
         status = sn_store_pour(into, from, &image, 0, error);
     for (uint32_t i = 0; into && status == SEEN_OK && i < image.layers; i++)
         ((sn_local *)into)->added[i] = image.layer[i].added;
-    if (into && status == SEEN_OK)
-        status = seen_sync(into, error);
+    if (into && status == SEEN_OK) { /* not seen_sync: it may have no name yet */
+        sn_local *l = (sn_local *)into;
+        status = sync_view(of(l), atomic_load(&l->view), error);
+    }
     seen_close(into);
     if (status != SEEN_OK) {
         sn_io_temp_drop(&temp);

@@ -104,7 +104,23 @@ seen_status sn_io_reserve(int fd, const char *name, uint64_t at, uint64_t len, s
     return failure ? sn_error_system(error, failure, name, "reserve space") : SEEN_OK;
 }
 
-seen_status sn_io_temp_open(const char *path, sn_io_temp *temp, seen_error *error)
+/* Opens the folder that `path` is in, or with O_TMPFILE a file in it. */
+static int open_folder(const char *path, int flags)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
+    int fd = folder ? open(folder, flags | O_CLOEXEC, 0666) : -1;
+    free(folder);
+    return fd;
+}
+
+/* Where the system can give it a name later. */
+static int open_nameless(const char *path)
+{
+    return access("/proc/self/fd", X_OK) == 0 ? open_folder(path, O_TMPFILE | O_RDWR) : -1;
+}
+
+seen_status sn_io_temp_open(const char *path, bool nameless, sn_io_temp *temp, seen_error *error)
 {
     uint64_t random[2];
     seen_status status = sn_hash_seed(random, error);
@@ -119,7 +135,11 @@ seen_status sn_io_temp_open(const char *path, sn_io_temp *temp, seen_error *erro
     if (!temp->path)
         return sn_error_set(error, SEEN_ERR_MEMORY, "%s: out of memory", path);
     snprintf(temp->path, room, "%.*s.%016llx.tmp", (int)kept, path, (unsigned long long)random[0]);
-    temp->fd = open(temp->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (nameless)
+        temp->fd = open_nameless(path);
+    temp->named = temp->fd < 0;
+    if (temp->named)
+        temp->fd = open(temp->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (temp->fd >= 0)
         return SEEN_OK;
     status = sn_error_system(error, errno, path, "create");
@@ -132,20 +152,10 @@ void sn_io_temp_drop(sn_io_temp *temp)
 {
     if (temp->fd >= 0)
         close(temp->fd);
-    if (temp->path)
+    if (temp->named)
         unlink(temp->path);
     free(temp->path);
     *temp = (sn_io_temp){.fd = -1};
-}
-
-/* A rename is durable only when the folder is. */
-static int open_folder(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    char *folder = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
-    int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    free(folder);
-    return fd;
 }
 
 /* A rename would take the place of a device or a fifo as well, which nobody means. */
@@ -154,6 +164,15 @@ static bool is_special(const char *path)
     struct stat at;
     return lstat(path, &at) == 0 && !S_ISREG(at.st_mode) && !S_ISLNK(at.st_mode) &&
            !S_ISDIR(at.st_mode);
+}
+
+static bool give_name(sn_io_temp *temp)
+{
+    char by_fd[32];
+    snprintf(by_fd, sizeof by_fd, "/proc/self/fd/%d", temp->fd);
+    if (!temp->named)
+        temp->named = linkat(AT_FDCWD, by_fd, AT_FDCWD, temp->path, AT_SYMLINK_FOLLOW) == 0;
+    return temp->named;
 }
 
 static bool take_place(const char *from, const char *to, bool replace)
@@ -174,8 +193,9 @@ static bool take_place(const char *from, const char *to, bool replace)
 seen_status sn_io_temp_publish(sn_io_temp *temp, const char *path, bool replace, seen_error *error)
 {
     seen_status status = SEEN_OK;
-    /* Opened first: what cannot be made durable is not put in place. */
-    int folder = open_folder(path);
+    /* A rename is durable only when the folder is. Opened first: what cannot be made durable is not
+     * put in place. */
+    int folder = open_folder(path, O_RDONLY | O_DIRECTORY);
     if (folder < 0)
         status = sn_error_system(error, errno, path, "open the folder");
     else if (replace && is_special(path))
@@ -183,7 +203,7 @@ seen_status sn_io_temp_publish(sn_io_temp *temp, const char *path, bool replace,
                               path);
     else if (fsync(temp->fd) != 0)
         status = sn_error_system(error, errno, path, "sync");
-    else if (!take_place(temp->path, path, replace))
+    else if (!give_name(temp) || !take_place(temp->path, path, replace))
         status = errno == EEXIST
                      ? sn_error_set(error, SEEN_ERR_EXISTS,
                                     "%s: exists already; choose another name, or ask to replace it",

@@ -25,9 +25,12 @@ extern size_t (*sn_io_page)(void);
 typedef struct sn_io_temp {
     int fd;
     char *path;
+    bool named; /* it has this name already */
 } sn_io_temp;
 
-seen_status sn_io_temp_open(const char *path, sn_io_temp *temp, seen_error *error);
+/* `nameless`: without a name where the file system can do that, so that a process that is killed
+ * leaves nothing behind. (What is mapped of it looks deleted in /proc for ever.) */
+seen_status sn_io_temp_open(const char *path, bool nameless, sn_io_temp *temp, seen_error *error);
 void sn_io_temp_drop(sn_io_temp *temp);
 /* Syncs, renames and syncs the folder; frees temp in any case. Without `replace` an existing file
  * is left alone: SEEN_ERR_EXISTS. */

@@ -104,23 +104,24 @@ static mode_t mode_of(const char *path)
     return st.st_mode;
 }
 
-static void test_temp(void **state)
+static void check_temp(bool nameless)
 {
-    (void)state;
     sn_io_temp temp;
+    struct stat st;
     mode_t mask = umask(027);
-    OK(sn_io_temp_open(at("file"), &temp, error));
-    assert_int_equal(scratch_count(), 1);
-    assert_int_equal(mode_of(temp.path) & 0777, 0640); /* the umask is obeyed */
+    OK(sn_io_temp_open(at("file"), nameless, &temp, error));
+    assert_int_equal(scratch_count(), !nameless);
+    assert_int_equal(fstat(temp.fd, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0640); /* the umask is obeyed */
     umask(mask);
     sn_io_temp_drop(&temp);
     assert_int_equal(scratch_count(), 0);
-    OK(sn_io_temp_open(at("file"), &temp, error));
+    OK(sn_io_temp_open(at("file"), nameless, &temp, error));
     assert_true(sn_io_write(temp.fd, "one", 3, 0));
     OK(sn_io_temp_publish(&temp, at("file"), false, error));
     assert_int_equal(scratch_count(), 1);
     /* Exists: left alone, and the temporary file is gone. */
-    OK(sn_io_temp_open(at("file"), &temp, error));
+    OK(sn_io_temp_open(at("file"), nameless, &temp, error));
     assert_true(sn_io_write(temp.fd, "two", 3, 0));
     FAILS(SEEN_ERR_EXISTS, sn_io_temp_publish(&temp, at("file"), false, error));
     assert_int_equal(scratch_count(), 1);
@@ -129,7 +130,7 @@ static void test_temp(void **state)
     assert_int_equal(size, 3);
     assert_memory_equal(data, "one", 3);
     free(data);
-    OK(sn_io_temp_open(at("file"), &temp, error));
+    OK(sn_io_temp_open(at("file"), nameless, &temp, error));
     assert_true(sn_io_write(temp.fd, "three", 5, 0));
     OK(sn_io_temp_publish(&temp, at("file"), true, error));
     data = file_bytes(at("file"), &size);
@@ -137,21 +138,33 @@ static void test_temp(void **state)
     free(data);
     /* A fifo is no file to be replaced. */
     assert_int_equal(mkfifo(at("fifo"), 0600), 0);
-    OK(sn_io_temp_open(at("fifo"), &temp, error));
+    OK(sn_io_temp_open(at("fifo"), nameless, &temp, error));
     FAILS(SEEN_ERR_ARGUMENT, sn_io_temp_publish(&temp, at("fifo"), true, error));
     assert_true(S_ISFIFO(mode_of(at("fifo"))));
     assert_int_equal(unlink(at("fifo")), 0);
     /* A symbolic link is replaced itself; what it points to is left alone. */
     assert_int_equal(symlink("file", at("sym")), 0);
-    OK(sn_io_temp_open(at("sym"), &temp, error));
+    OK(sn_io_temp_open(at("sym"), nameless, &temp, error));
     OK(sn_io_temp_publish(&temp, at("sym"), true, error));
     assert_true(S_ISREG(mode_of(at("sym"))));
     data = file_bytes(at("file"), &size);
     assert_int_equal(size, 5);
     free(data);
-    FAILS(SEEN_ERR_NOT_FOUND, sn_io_temp_open(at("no/such/file"), &temp, error));
+    FAILS(SEEN_ERR_NOT_FOUND, sn_io_temp_open(at("no/such/file"), nameless, &temp, error));
     unlink(at("sym"));
     unlink(at("file"));
+}
+
+static void test_temp(void **state)
+{
+    (void)state;
+    check_temp(false);
+    /* Without a name as long as it is not in place, where the file system can do that. */
+    int fd = open(scratch_path, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd >= 0) {
+        close(fd);
+        check_temp(true);
+    }
 }
 
 /* A folder that cannot be opened cannot be synced: nothing is put in place. */
@@ -169,7 +182,7 @@ static void test_folder(void **state)
                 _exit(77);
             sn_io_temp temp;
             seen_error e = {0};
-            seen_status status = sn_io_temp_open(file, &temp, &e);
+            seen_status status = sn_io_temp_open(file, false, &temp, &e);
             if (status == SEEN_OK)
                 status = sn_io_temp_publish(&temp, file, false, &e);
             struct stat st;

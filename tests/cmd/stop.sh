@@ -1,0 +1,73 @@
+# Signals: one wish that comes as two signals ends a command in order; a copy ends at once and leaves
+# nothing behind.
+set -eu
+python3 - "$SEEN" <<'P'
+import os, signal, subprocess, sys, time
+seen = sys.argv[1]
+
+def fail(words):
+    sys.exit("stop: " + words)
+
+# timeout(1) signals the process, and then the group that it is in.
+os.mkfifo("pipe")
+subprocess.run([seen, "create", "-q", "f.seen", "-n", "1k"], check=True)
+for command in ["uniq", "pipe"], ["uniq", "-U", "pipe"], ["common", "pipe", "f.seen"], ["add", "f.seen", "pipe"], ["check", "f.seen", "pipe"]:
+    p = subprocess.Popen([seen] + command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    writer = os.open("pipe", os.O_WRONLY)  # it reads now
+    p.send_signal(signal.SIGTERM)
+    p.send_signal(signal.SIGTERM)
+    words = p.communicate(timeout=60)[1].decode()
+    os.close(writer)
+    if p.returncode != -signal.SIGTERM or "stopped" not in words:
+        fail("%s, told twice at once: %d: %s" % (command, p.returncode, words))
+
+# Who asks again later means it: here it could not end in order, since nobody reads what it prints.
+p = subprocess.Popen([seen, "uniq", "-q", "-j", "1"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+try:
+    os.set_blocking(p.stdin.fileno(), False)
+    number = 0
+    full = time.monotonic()
+    while time.monotonic() - full < 1:
+        try:
+            number += 1
+            os.write(p.stdin.fileno(), b"%099d\n" % number)
+            full = time.monotonic()
+        except BlockingIOError:
+            time.sleep(0.05)
+    p.send_signal(signal.SIGINT)
+    time.sleep(0.5)
+    if p.poll() is not None:
+        fail("it did not wait for who reads its lines")
+    p.send_signal(signal.SIGINT)
+    if p.wait(timeout=60) != -signal.SIGINT:
+        fail("asked again: %d" % p.returncode)
+finally:
+    p.kill()
+
+subprocess.run([seen, "create", "-q", "big.seen", "-n", "150M"], check=True)
+before = sorted(os.listdir("."))
+p = subprocess.Popen([seen, "copy", "big.seen", "copy.seen"])
+here = os.getcwd() + "/"
+
+def writes(pid):
+    for fd in os.listdir("/proc/%d/fd" % pid):
+        try:
+            name = os.readlink("/proc/%d/fd/%s" % (pid, fd))
+        except FileNotFoundError:
+            continue
+        if name.startswith(here) and name != here + "big.seen":
+            return True
+
+while not writes(p.pid):
+    if p.poll() is not None:
+        fail("the copy was over before it could be stopped")
+p.send_signal(signal.SIGINT)
+if p.wait(timeout=60) != -signal.SIGINT:
+    fail("copy: %d" % p.returncode)
+try:
+    os.close(os.open(".", os.O_TMPFILE | os.O_RDWR))
+except OSError:
+    sys.exit(0)  # files have names here
+if sorted(os.listdir(".")) != before:
+    fail("left behind: %s" % os.listdir("."))
+P
