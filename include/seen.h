@@ -230,7 +230,9 @@ SEEN_API seen_status seen_create_like_with(const char *where, const seen_set *li
                                            seen_set **set, seen_error *error);
 
 /* Makes what was added durable: when it returns SEEN_OK it survives a crash and a power cut.
- * SEEN_ERR_CHANGED: the file was removed, or another one took its name, while it was open. */
+ * SEEN_ERR_CHANGED: the file was removed, or another one took its name, while it was open.
+ * In Redis: a replica of each server that has any has it; its disk, and servers that a replica
+ * replaced since the additions, are the operator's affair (docs/redis.md, "Nothing lost"). */
 SEEN_API seen_status seen_sync(seen_set *set, seen_error *error);
 
 /* Syncs and gives the handle back, which is gone whatever the status. NULL is ignored. */

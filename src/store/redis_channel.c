@@ -10,7 +10,6 @@
 
 #include <assert.h>
 #include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -441,43 +440,4 @@ seen_status sn_channel_run(sn_channel *ch, sn_channel_taker take, void *context,
     if (r.status != SEEN_OK && error)
         *error = r.error;
     return r.status;
-}
-
-seen_status sn_channel_sync(sn_channel *ch, seen_error *error)
-{
-    const sn_redis_times *times = &ch->redis->times;
-    for (unsigned i = 0; i < ch->nodes; i++) {
-        sn_node *node = ch->node[i];
-        if (!node->dirty || node->link.fd < 0)
-            continue;
-        const sn_reply *reply = &node->link.reply;
-        char wait[64];
-        int len = snprintf(wait, sizeof wait, "*3\r\n$4\r\nWAIT\r\n$1\r\n1\r\n$%d\r\n%u\r\n",
-                           snprintf(NULL, 0, "%u", times->command_ms), times->command_ms);
-        if (!sn_link_talk(&node->link, "*1\r\n$4\r\nROLE\r\n", 14, times->command_ms))
-            goto lost;
-        /* [master, offset, [replica...]] */
-        bool row = reply->items >= 4 && reply->item[0].type == REDIS_REPLY_ARRAY;
-        if (!row)
-            return sn_redis_trouble(&ch->redis->address, node, reply, error);
-        node->dirty = false;
-        if (reply->item[3].type != REDIS_REPLY_ARRAY || reply->item[3].number == 0)
-            continue;
-        if (!sn_link_talk(&node->link, wait, (size_t)len, 2 * times->command_ms))
-            goto lost;
-        if (reply->items != 1 || reply->item[0].type != REDIS_REPLY_INTEGER)
-            return sn_redis_trouble(&ch->redis->address, node, reply, error);
-        if (reply->item[0].number < 1)
-            return sn_error_set(error, SEEN_ERR_SERVER,
-                                "%s: no replica of %s:%u has confirmed the last additions; see "
-                                "INFO replication",
-                                ch->redis->address.shown, node->place.host, node->place.port);
-        continue;
-    lost:
-        sn_link_close(&node->link);
-        return sn_error_set(
-            error, SEEN_ERR_NETWORK, "%s: %s:%u was lost before a replica confirmed: %s",
-            ch->redis->address.shown, node->place.host, node->place.port, node->link.why);
-    }
-    return SEEN_OK;
 }

@@ -28,7 +28,7 @@ typedef struct sn_command {
 typedef struct sn_node {
     sn_redis_place place;
     sn_link link;
-    bool dirty;      /* wrote since the last wait for its replicas */
+    bool dirty;      /* wrote since its replicas last confirmed */
     uint32_t *queue; /* this round's commands; the top bit: ASKING goes first */
     size_t queued, queue_room;
     size_t cursor, part; /* entries sent, and bytes of the next one */
@@ -110,7 +110,7 @@ void sn_channel_nudge(sn_channel *ch);
 /* Sends all commands, hands every reply to `take`, forgets the commands. */
 seen_status sn_channel_run(sn_channel *ch, sn_channel_taker take, void *context, seen_error *error);
 
-/* Waits until a replica has what this channel wrote, where there is one. */
+/* Waits until a replica has what this channel wrote, where there is one (redis_sync.c). */
 seen_status sn_channel_sync(sn_channel *ch, seen_error *error);
 
 /* Forgets the commands. */

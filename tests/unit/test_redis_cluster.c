@@ -150,6 +150,59 @@ static void test_resharding(void **state)
     munmap(w, sizeof *w);
 }
 
+/* The replica of a master that does not own this slot; -1: there is none. */
+static int replica_apart_from(unsigned slot)
+{
+    redisReply *slots = test_ask(&cluster.node[0], "CLUSTER SLOTS");
+    int found = -1;
+    for (size_t i = 0; found < 0 && i < slots->elements; i++) {
+        redisReply **range = slots->element[i]->element;
+        if (slots->element[i]->elements < 4 ||
+            (range[0]->integer <= slot && slot <= range[1]->integer))
+            continue;
+        for (int n = 0; n < CLUSTER_NODES; n++)
+            if (cluster.node[n].port == range[3]->element[1]->integer)
+                found = n;
+    }
+    freeReplyObject(slots);
+    return found;
+}
+
+/* A replica stands still: no sync confirms what its master has, however often it is asked. */
+static void test_unconfirmed(void **state)
+{
+    (void)state;
+    const char *where = url_of("still");
+    seen_set *set;
+    seen_error error = {0};
+    seen_options o = {
+        .size = sizeof o, .capacity = 4000000, .when_full = SEEN_FULL_GO_ON, .command_ms = 500};
+    seen_hash h[1000];
+    seen_answer answers[1000];
+    for (unsigned long i = 0; i < 1000; i++)
+        h[i] = winners_hash(i);
+    assert_int_equal(seen_create(where, &o, 0, &set, &error), SEEN_OK);
+    assert_int_equal(seen_sync(set, &error), SEEN_OK);
+    /* The hash of the filter and its counters lie elsewhere, and are asked for by every sync. */
+    int still = replica_apart_from(sn_redis_slot("seen:still", 10));
+    assert_true(still >= 0);
+    kill(cluster.node[still].pid, SIGSTOP);
+    assert_int_equal(seen_add_hashes(set, h, 1000, answers, &error), SEEN_OK);
+    seen_status first = seen_sync(set, &error), second = seen_sync(set, &error);
+    kill(cluster.node[still].pid, SIGCONT);
+    assert_int_equal(first, SEEN_ERR_SERVER);
+    assert_int_equal(second, SEEN_ERR_SERVER);
+    assert_non_null(strstr(error.message, "no replica"));
+    assert_true(test_cluster_wait(&cluster, 30));
+    seen_status status = SEEN_ERR_SERVER;
+    for (int i = 0; i < 60 && status == SEEN_ERR_SERVER; i++)
+        status = seen_sync(set, &error);
+    if (status != SEEN_OK)
+        fail_msg("%s", error.message);
+    seen_close(set);
+    assert_int_equal(seen_drop(where, NULL, NULL), SEEN_OK);
+}
+
 /* A master dies. Keys that were on their way may be told new twice, none is lost: what a sync
  * confirmed is there after the failover, and what was not is told to somebody. */
 static void test_failover(void **state)
@@ -176,7 +229,14 @@ static void test_failover(void **state)
     int victim = 0;
     while (!test_is_master(&cluster.node[victim]))
         victim++;
+    seen_hash more[100];
+    for (unsigned long i = 0; i < 100; i++)
+        more[i] = winners_hash(2000000 + i);
+    assert_int_equal(seen_add_hashes(set, more, 100, answers, &error), SEEN_OK);
     test_server_kill(&cluster.node[victim]);
+    /* A sync has the patience that the cluster needs, and does not wait for the dead. */
+    if (seen_sync(set, &error) != SEEN_OK)
+        fail_msg("%s", error.message);
     /* A handle that was open all the time finds its way too. */
     if (seen_check_hashes(set, before, 5000, answers, &error) != SEEN_OK)
         fail_msg("%s", error.message);
@@ -207,8 +267,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_slots),      cmocka_unit_test(test_spread),
         cmocka_unit_test(test_one_winner), cmocka_unit_test(test_growing),
-        cmocka_unit_test(test_unions),     cmocka_unit_test(test_resharding),
-        cmocka_unit_test(test_failover),
+        cmocka_unit_test(test_unions),     cmocka_unit_test(test_unconfirmed),
+        cmocka_unit_test(test_resharding), cmocka_unit_test(test_failover),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }
