@@ -320,6 +320,12 @@ static bool over_host_limit(const sn_engine *e, const sn_host *host)
                e->options->max_host_pages;
 }
 
+void sn_dispatch_uncount(sn_engine *e, const char *url, size_t len)
+{
+    if (e->tally != NULL)
+        sn_tally_take(e->tally, seen_hash_key(&e->hasher, url, origin_len(url, len)).lo);
+}
+
 /* A job for a URL of the frontier, ready to start. */
 static seen_status make_job(sn_engine *e, sn_host *host, const sn_frontier_record *record,
                             uint32_t tries, sn_job **made)
@@ -362,7 +368,7 @@ static seen_status fail_page(sn_engine *e, sn_host *host, const sn_frontier_reco
         status = sn_results_page(e, job, &nothing, host->deny_why, 0);
     sn_job_release(e, job);
     if (status == SEEN_OK)
-        status = sn_results_failed(e, record, 0, host->deny_why);
+        status = sn_results_failed(e, record, SN_NOT_ASKED, host->deny_why);
     return status == SEEN_OK ? sn_dispatch_done(e, record->place) : status;
 }
 

@@ -35,6 +35,7 @@
 #define SN_SITEMAP_BYTES (50u << 20) /* as the protocol has it */
 #define SN_DOWN_AFTER 5              /* connections in a row: the host is down */
 #define SN_DOWN_MS 60000
+#define SN_NOT_ASKED (-1) /* instead of a status: the page failed without a request */
 
 enum { SN_OUT_PAGES, SN_OUT_URLS, SN_OUT_EDGES, SN_OUT_WARC, SN_OUT_COUNT };
 
@@ -194,6 +195,8 @@ seen_status sn_dispatch_robots(sn_engine *e, sn_job *job, sn_transfer *transfer)
 /* Milliseconds until something is tried again that was tried so often: doubled each time, or what
  * Retry-After said, within --max-wait. */
 int64_t sn_dispatch_backoff(const sn_engine *e, uint32_t tries, const sn_transfer *transfer);
+/* A page that failed is tried once more: for the limit of its host it is still one page. */
+void sn_dispatch_uncount(sn_engine *e, const char *url, size_t len);
 /* The URL that a job stands for is finished with. */
 seen_status sn_dispatch_done(sn_engine *e, sn_place place);
 sn_job *sn_job_take(sn_engine *e);
@@ -220,7 +223,7 @@ seen_status sn_results_page(sn_engine *e, const sn_job *job, const sn_transfer *
                             const char *error, uint64_t links);
 void sn_results_edge(sn_engine *e, const char *from, size_t from_len, const char *to,
                      size_t to_len);
-/* Adds a URL to the list of failures. */
+/* Adds a URL to the list of failures; `status` is that of HTTP, or SN_NOT_ASKED. */
 seen_status sn_results_failed(sn_engine *e, const sn_frontier_record *record, int status,
                               const char *why);
 /* The address of a host is not public: the first one is told at the end. */

@@ -176,12 +176,19 @@ bool sn_page_body(sn_transfer *t, const char *bytes, size_t len)
     return true;
 }
 
+/* Are the links that were found to be followed? What came before a connection broke off is as good
+ * as what came before a limit; what was damaged need not be what the page said. */
+static bool readable(const sn_job *job, const sn_transfer *t)
+{
+    return job->kind == SN_JOB_PAGE && job->html &&
+           (t->error == SN_FETCH_OK || sn_fetch_error_passes(t->error));
+}
+
 void sn_page_over(sn_transfer *t)
 {
     sn_job *job = t->user;
     sn_engine *e = job->engine;
-    if (job->kind == SN_JOB_PAGE && job->html && t->error == SN_FETCH_OK &&
-        !sn_follow_read(job, job->aside ? &e->follower_aside : &e->follower))
+    if (readable(job, t) && !sn_follow_read(job, job->aside ? &e->follower_aside : &e->follower))
         job->lost = ENOMEM;
 }
 
@@ -210,6 +217,11 @@ static seen_status insisted(sn_engine *e, sn_job *job, const sn_transfer *t)
         sn_results_edge(e, job->url, job->url_len, e->follower.text, n);
     return sn_admit_there(e, &page, e->follower.text, n, job->depth, (uint8_t)(job->hops + 1),
                           job->kind == SN_JOB_SITEMAP ? SN_KIND_SITEMAP : SN_KIND_PAGE);
+}
+
+static bool is_redirect(const sn_transfer *t)
+{
+    return t->status >= 300 && t->status < 400 && t->location != NULL;
 }
 
 static seen_status redirected(sn_engine *e, sn_job *job, const sn_transfer *t)
@@ -278,6 +290,14 @@ static void count_failures(sn_engine *e, sn_host *host, const sn_transfer *t)
     sn_pace_set_rules(e->pace, host, SN_RULES_DENY, NULL, 0);
 }
 
+static seen_status follow(sn_engine *e, sn_job *job, const sn_transfer *t)
+{
+    e->counts.links += job->found;
+    return sn_follow_admit(e, job, t->nofollow || sn_links_end(job->links)->nofollow);
+}
+
+/* The links that did arrive are followed: pages that only they lead to would be lost until the page
+ * is tried again, and for ever if it always breaks off. */
 static seen_status give_up(sn_engine *e, sn_job *job, const sn_transfer *t)
 {
     const char *why = t->error != SN_FETCH_OK ? sn_fetch_error_text(t->error) : "server error";
@@ -289,7 +309,9 @@ static seen_status give_up(sn_engine *e, sn_job *job, const sn_transfer *t)
                                  .hops = job->hops,
                                  .kind =
                                      job->kind == SN_JOB_SITEMAP ? SN_KIND_SITEMAP : SN_KIND_PAGE};
-    seen_status status = sn_results_page(e, job, t, why, 0);
+    seen_status status = readable(job, t) ? follow(e, job, t) : SEEN_OK;
+    if (status == SEEN_OK)
+        status = sn_results_page(e, job, t, why, job->found);
     return status != SEEN_OK ? status : sn_results_failed(e, &record, t->status, why);
 }
 
@@ -307,14 +329,14 @@ static seen_status answered(sn_engine *e, sn_job *job, const sn_transfer *t)
         sn_admit_begin(e);
         sn_sitemap_end(job->sitemap);
         links = job->urls;
+        e->counts.links += links;
         status = e->failed;
-    } else if (t->status >= 300 && t->status < 400 && t->location != NULL) {
+    } else if (is_redirect(t)) {
         status = redirected(e, job, t);
     } else if (job->kind == SN_JOB_PAGE && job->html) {
         links = job->found;
-        status = sn_follow_admit(e, job, t->nofollow || sn_links_end(job->links)->nofollow);
+        status = follow(e, job, t);
     }
-    e->counts.links += links;
     return status != SEEN_OK ? status : sn_results_page(e, job, t, NULL, links);
 }
 
@@ -331,6 +353,11 @@ seen_status sn_page_arrived(sn_engine *e, sn_transfer *t)
     }
     e->counts.dropped += job->dropped;
     t->truncated = t->truncated || job->unread || job->inflating;
+    /* Where it leads to stands in the headers: nothing is missed with the body. */
+    if (is_redirect(t) && sn_fetch_error_passes(t->error)) {
+        t->error = SN_FETCH_OK;
+        t->truncated = t->cut = true;
+    }
     if (t->error == SN_FETCH_PRIVATE)
         sn_results_refused(e, host, t);
     if (job->kind == SN_JOB_ROBOTS)
@@ -345,7 +372,7 @@ seen_status sn_page_arrived(sn_engine *e, sn_transfer *t)
                 t->error != SN_FETCH_OK || passes(t) ? give_up(e, job, t) : answered(e, job, t);
     }
     if (status == SEEN_OK && !again) {
-        if (e->tally != NULL && t->error == SN_FETCH_OK && !sn_tally_add(e->tally, host->hash, 1))
+        if (e->tally != NULL && !sn_tally_add(e->tally, host->hash, 1))
             status = sn_crawl_fail_memory(e->error);
         e->completed += job->kind == SN_JOB_PAGE;
         if (status == SEEN_OK)

@@ -164,12 +164,15 @@ seen_status sn_results_failed(sn_engine *e, const sn_frontier_record *record, in
     }
     if (e->failed_fd < 0)
         return SEEN_OK;
+    char number[16] = "-";
+    if (status != SN_NOT_ASKED)
+        snprintf(number, sizeof number, "%d", status);
     size_t room = record->len + record->parent_len + 128;
     char *line = malloc(room);
     if (line == NULL)
         return sn_crawl_fail_memory(e->error);
-    int n = snprintf(line, room, "%u\t%u\t%d\t%s\t%.*s\t%.*s\n", record->depth, record->kind,
-                     status, why, (int)record->len, record->url, (int)record->parent_len,
+    int n = snprintf(line, room, "%u\t%u\t%s\t%s\t%.*s\t%.*s\n", record->depth, record->kind,
+                     number, why, (int)record->len, record->url, (int)record->parent_len,
                      record->parent_len > 0 ? record->parent : "");
     bool ok = sn_write_at(e->failed_fd, line, (size_t)n, e->failed_len);
     free(line);
@@ -213,6 +216,8 @@ seen_status sn_results_retry(sn_engine *e)
         sn_admit_page page = {fields[5], strlen(fields[5])};
         uint8_t kind =
             strtoul(fields[1], NULL, 10) == SN_KIND_SITEMAP ? SN_KIND_SITEMAP : SN_KIND_PAGE;
+        if (strcmp(fields[2], "-") != 0)
+            sn_dispatch_uncount(e, fields[4], strlen(fields[4]));
         status = sn_admit_again(e, &page, fields[4], strlen(fields[4]),
                                 (uint16_t)strtoul(fields[0], NULL, 10), kind);
         e->counts.failed -= e->counts.failed > 0;

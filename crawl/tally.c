@@ -6,7 +6,7 @@
 #include "crawl/bytes.h"
 
 typedef struct entry {
-    uint64_t name, number; /* number 0: empty */
+    uint64_t name, number; /* 0: empty; otherwise one more than was counted */
 } entry;
 
 struct sn_tally {
@@ -46,7 +46,8 @@ static entry *find(entry *entries, size_t mask, uint64_t name)
 
 uint64_t sn_tally_get(const sn_tally *t, uint64_t name)
 {
-    return find(t->entries, t->mask, name)->number;
+    uint64_t number = find(t->entries, t->mask, name)->number;
+    return number > 0 ? number - 1 : 0;
 }
 
 static bool grow(sn_tally *t)
@@ -73,8 +74,14 @@ bool sn_tally_add(sn_tally *t, uint64_t name, uint64_t more)
     entry *e = find(t->entries, t->mask, name);
     t->count += e->number == 0;
     e->name = name;
-    e->number += more;
+    e->number += more + (e->number == 0);
     return true;
+}
+
+void sn_tally_take(sn_tally *t, uint64_t name)
+{
+    entry *e = find(t->entries, t->mask, name);
+    e->number -= e->number > 1;
 }
 
 size_t sn_tally_size(const sn_tally *t)
@@ -88,7 +95,7 @@ void sn_tally_store(const sn_tally *t, uint8_t *bytes)
         if (t->entries[i].number == 0)
             continue;
         sn_put64(bytes, t->entries[i].name);
-        sn_put64(bytes + 8, t->entries[i].number);
+        sn_put64(bytes + 8, t->entries[i].number - 1);
         bytes += 16;
     }
 }

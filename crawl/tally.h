@@ -15,6 +15,8 @@ void sn_tally_destroy(sn_tally *tally);
 uint64_t sn_tally_get(const sn_tally *tally, uint64_t name);
 /* False when there is no memory. */
 bool sn_tally_add(sn_tally *tally, uint64_t name, uint64_t more);
+/* One less, where there is one. */
+void sn_tally_take(sn_tally *tally, uint64_t name);
 
 /* As bytes, little-endian: name and number, in any order. */
 size_t sn_tally_size(const sn_tally *tally);

@@ -34,13 +34,18 @@ asked /loop/b 1
 [ "$(grep -c '/forever' asked)" = 11 ] || fail "an endless redirection: $(grep -c '/forever' asked)"
 page /chain/1 'p["status"] == 302 and p["location"] == "2"'
 page /chain/5 'p["status"] == 200 and p["links"] == 1 and p["depth"] == 1'
-page /slow 'p["error"] == "timeout"'
+page /slow 'p["error"] == "timeout" and p["links"] == 1'
+asked /h/slow 1
 page /endless 'p["truncated"] and p["bytes"] == 1000000'
 asked /h/early 1
 asked /h/late 0
 page /bomb 'p["truncated"] and p["bytes"] == 1000000'
 asked /h/bomb 1
-page /badzip 'p["error"] == "bad content encoding"'
+page /badzip 'p["error"] == "bad content encoding" and p["links"] == 0'
+asked /h/badzip 0
+page /moved 'p["status"] == 302 and p["truncated"]'
+asked /moved 1
+asked /h/moved 1
 for case in cut junk parts none; do asked /h/zip/$case 1; done
 page /zip/cut 'p["truncated"] and p["status"] == 200'
 page /zip/junk '"truncated" not in p and p["bytes"] == 25 + 9 * 256'
@@ -55,7 +60,9 @@ asked /flaky 3
 asked /h/flaky 1
 asked /error 3
 page /error 'p["status"] == 500 and p["error"] == "server error"'
-page /cut 'p["error"] == "connection broke off"'
+page /cut 'p["error"] == "connection broke off" and p["links"] == 1'
+asked /h/cut 1
+asked /h/cu 0
 page /empty 'p["error"] == "connection broke off"'
 page /headers 'p["error"] == "too many headers"'
 asked /secret/x 0
@@ -116,7 +123,8 @@ grep -q "^response $HOST/chain/5 200 26\$" warc.txt || fail "WARC: chain/5"
 grep -q "^response $HOST/bomb 200 1000000 length\$" warc.txt || fail "WARC: bomb"
 grep -q "^response $HOST/zip/cut 200 [0-9]* unspecified\$" warc.txt || fail "WARC: zip/cut"
 grep -q "^response $HOST/slow 200 [0-9]* time\$" warc.txt || fail "WARC: slow"
-grep -q "^response $HOST/cut 200 15 disconnect\$" warc.txt || fail "WARC: cut"
+grep -q "^response $HOST/moved 302 0 unspecified\$" warc.txt || fail "WARC: moved"
+grep -q "^response $HOST/cut 200 28 disconnect\$" warc.txt || fail "WARC: cut"
 
 # Failed pages go back when asked for, and only they.
 : > log

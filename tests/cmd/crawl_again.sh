@@ -40,6 +40,20 @@ times = [float(line.split()[0]) for line in open("log") if "/never" in line]
 assert len(times) == 2 and times[1] - times[0] >= 1, times
 PY
 
+# A page that fails counts for the limit of its host, whether it was answered whole or not, and when it is tried once
+# more it is still the same page.
+: > log
+"$SEEN" crawl -q "$HOST/weak" $OPTIONS --retries 0 --max-pages-per-host 9 --state weak -o weak.jsonl
+asked() {
+    cut -d' ' -f2 log | grep -c '^/weak'
+}
+[ "$(asked)" = 9 ] || fail "--max-pages-per-host: $(asked) were asked for"
+[ "$(grep -c . weak/failed)" = 8 ] || fail "--max-pages-per-host: $(cat weak/failed)"
+: > log
+"$SEEN" crawl -q --state weak --retry-failed --retries 0
+[ "$(asked)" = 8 ] && [ "$(grep -vc '"error"' weak.jsonl)" = 9 ] || fail "--retry-failed: $(cat log)"
+[ ! -s weak/failed ] || fail "--retry-failed: $(cat weak/failed)"
+
 # An output that is spelled another way is the same file, and is gone on with.
 : > log
 "$SEEN" crawl -q "$HOST/" $OPTIONS --max-pages 3 --state spelled -o lines.jsonl --urls lines.txt

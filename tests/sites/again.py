@@ -4,7 +4,8 @@
     again.py PORT LOG      every request is one line of LOG: seconds, path
 
 / links to twenty pages and works the second time. /later/N wants a second, each time, and /never more seconds than
-there are years. As 127.3.0.1 it has thousands of links to what robots.txt denies by the last of thousands of rules."""
+there are years. /weak links to twenty pages, /weak/N, that work the second time: before, the even ones break off, and
+the odd ones are out of order. As 127.3.0.1 it has thousands of links to what robots.txt denies by the last of thousands of rules."""
 import http.server
 import sys
 import time
@@ -34,6 +35,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
             body = b"".join(b"<a href=/%d>x</a>" % n for n in range(20))
         elif self.path.startswith("/later/"):
             status, wait = 503, "1"
+        elif self.path == "/weak":
+            body = b"".join(b"<a href=/weak/%d>x</a>" % n for n in range(20))
+        elif self.path.startswith("/weak/") and TIMES[self.path] == 1:
+            status = 500
+            if int(self.path[6:]) % 2 == 0:
+                self.send_response(200)
+                self.send_header("Content-Length", "1000")
+                self.end_headers()
+                self.close_connection = True
+                return
         elif self.path == "/never":
             status, wait = 429, "9999999999"
         self.send_response(status)

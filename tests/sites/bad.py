@@ -40,7 +40,7 @@ INDEX = """<!doctype html><title>bad</title>
 <a rel="external nofollow" href="/nofollow">no</a> <a href="/meta-nofollow">meta</a>
 <a href="/based/page">base</a> <a href="mailto:a@b">mail</a> <a href="javascript:void(0)">js</a>
 <a href="ftp://127.0.0.1/x">ftp</a> <a href="http://[::1">wrong</a> <a href="/\x1b]0;evil\x07">esc</a>
-<a href="/badzip">bad gzip</a> <a href="/404">missing</a> <a href="/?b=1&amp;a=2#x">query</a>
+<a href="/moved">moved</a> <a href="/badzip">bad gzip</a> <a href="/404">missing</a> <a href="/?b=1&amp;a=2#x">query</a>
 <a href="/%7Euser/../~user/./a%2fb">dots</a> <a href="/~user/a%2Fb">the same</a>
 <a href="http://127.0.0.1:1/other">another port</a> <a href="/many">many</a> <a href=/302none>n</a>
 <!-- <a href="/comment">no</a> --><script>'<a href="/script">no</a>'</script>
@@ -138,7 +138,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.reply(302)
 
     def do_slow(self, path, query, tries):  # a byte now and then
-        self.reply(200, Content_Length="1000000")
+        self.reply(200, b"<a href=/h/slow>", Content_Length="1000000")
         for _ in range(1000):
             self.wfile.write(b"x")
             time.sleep(0.3)
@@ -175,7 +175,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.reply(200, page, Content_Encoding="UTF-8")
 
     def do_badzip(self, path, query, tries):
-        self.reply(200, b"this is not gzip", Content_Encoding="gzip")
+        page = gzip.compress(b"<a href=/h/badzip>x</a>" + bytes(range(256)) * 99, 0)
+        self.reply(200, page[:-9] + b"?" + page[-8:], Content_Encoding="gzip")
 
     def do_busy(self, path, query, tries):  # 429 once
         if tries == 1:
@@ -195,8 +196,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_error(self, path, query, tries):
         self.reply(500)
 
-    def do_cut(self, path, query, tries):
-        self.reply(200, b"<a href=/h/cut>", Content_Length="1000")
+    def do_cut(self, path, query, tries):  # the second link is not whole
+        self.reply(200, b"<a href=/h/cut><a href=/h/cu", Content_Length="1000")
+        self.close_connection = True
+
+    def do_moved(self, path, query, tries):  # as if there was a body
+        self.reply(302, Location="/h/moved", Content_Length="1000")
         self.close_connection = True
 
     def do_headers(self, path, query, tries):

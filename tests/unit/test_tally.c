@@ -31,8 +31,39 @@ static void counts_and_comes_back(void **state)
     sn_tally_destroy(other);
 }
 
+/* What was taken back to nothing stays where others, which came behind it, are found. */
+static void takes_back(void **state)
+{
+    sn_tally *tally = sn_tally_create();
+    (void)state;
+    assert_true(sn_tally_add(tally, 1, 1));
+    assert_true(sn_tally_add(tally, 1 + (UINT64_C(1) << 32), 5));
+    assert_true(sn_tally_add(tally, 1 + (UINT64_C(2) << 32), 7));
+    sn_tally_take(tally, 1);
+    sn_tally_take(tally, 1);
+    sn_tally_take(tally, 1 + (UINT64_C(1) << 32));
+    sn_tally_take(tally, 99);
+    uint8_t bytes[3 * 16];
+    assert_int_equal(sn_tally_size(tally), sizeof bytes);
+    sn_tally_store(tally, bytes);
+    sn_tally *other = sn_tally_create();
+    assert_true(sn_tally_load(other, bytes, sizeof bytes));
+    for (int i = 0; i < 2; i++) {
+        const sn_tally *t = i == 0 ? tally : other;
+        assert_int_equal(sn_tally_get(t, 1), 0);
+        assert_int_equal(sn_tally_get(t, 1 + (UINT64_C(1) << 32)), 4);
+        assert_int_equal(sn_tally_get(t, 1 + (UINT64_C(2) << 32)), 7);
+        assert_int_equal(sn_tally_get(t, 99), 0);
+    }
+    assert_true(sn_tally_add(tally, 1, 2));
+    assert_int_equal(sn_tally_get(tally, 1), 2);
+    sn_tally_destroy(tally);
+    sn_tally_destroy(other);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(counts_and_comes_back)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(counts_and_comes_back),
+                                       cmocka_unit_test(takes_back)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
