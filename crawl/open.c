@@ -280,6 +280,11 @@ static seen_status not_a_url(sn_engine *e, const char *url)
 {
     static const char scheme[] = "https://";
     char whole[300];
+    struct stat about;
+    if (stat(url, &about) == 0 && S_ISREG(about.st_mode))
+        return sn_crawl_fail(e->error, SEEN_ERR_ARGUMENT,
+                             "%s is a file and not a URL: with the URLs in it, crawl $(cat %s)",
+                             url, url);
     bool bare = strstr(url, "://") == NULL && strlen(url) < sizeof whole - sizeof scheme;
     snprintf(whole, sizeof whole, "%s%s", scheme, bare ? url : "");
     size_t n = bare ? sn_admit_resolve(e, whole, strlen(whole), NULL, 0) : 0;

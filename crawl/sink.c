@@ -41,7 +41,8 @@ static bool open_file(sn_sink *s, const char *path, uint64_t length)
 seen_status sn_sink_open(const char *path, uint64_t length, sn_sink **sink, seen_error *error)
 {
     sn_sink *s = malloc(sizeof *s);
-    char *name = strdup(path);
+    bool standard = strcmp(path, "-") == 0;
+    char *name = strdup(standard ? "standard output" : path);
     if (s == NULL || name == NULL) {
         free(s);
         free(name);
@@ -53,7 +54,7 @@ seen_status sn_sink_open(const char *path, uint64_t length, sn_sink **sink, seen
     s->length = 0;
     s->used = 0;
     s->name = name;
-    if (strcmp(path, "-") == 0) {
+    if (standard) {
         s->fd = STDOUT_FILENO;
     } else if (!open_file(s, path, length)) {
         seen_status status = sn_crawl_fail_errno(error, "write", path);

@@ -177,9 +177,14 @@ trouble 'cannot create the state folder no/where: No such file or directory; che
     "$HOST/" --state no/where
 trouble 'did you mean https://example.org/ ?' example.org
 trouble 'did you mean https://example.org:8080/a ?' example.org:8080/a
+echo "$HOST/area" > list.txt
+trouble '^seen: list.txt is a file and not a URL: with the URLs in it, crawl $(cat list.txt)' list.txt
 trouble '^seen: http//example.org is not a URL that can be crawled' http//example.org
 trouble '^seen: cannot write /dev/full: No space left on device; free some space' "$HOST/many" \
     --allow-private --delay 0 -o /dev/full
+status=0
+"$SEEN" crawl -q "$HOST/area" --allow-private --delay 0 > /dev/full 2> err || status=$?
+[ $status = 2 ] && grep -q '^seen: cannot write standard output: No space left on device' err || fail "$status: $(cat err)"
 trouble "^seen: http://127.0.0.1:1/ could not be fetched: no connection" http://127.0.0.1:1/ \
     --allow-private --retries 0 -q
 
