@@ -95,14 +95,21 @@ static bool in_scope(sn_engine *e, const char *url, size_t len, bool link)
     }
 }
 
+/* May this target of a redirection be less deep than where it was found before? */
+static bool shallower(const sn_engine *e, uint16_t depth, uint8_t hops)
+{
+    return hops > 0 && depth <= e->level && e->level < UINT16_MAX;
+}
+
 seen_status sn_admit(sn_engine *e, const sn_admit_page *page, const char *url, size_t len,
                      seen_hash hash, uint16_t depth, uint8_t hops, uint8_t kind)
 {
     /* A page without depth that was found on another is where a start URL leads to. As a link it
      * may have been met, and left aside, before. */
     bool link = depth > 0 && kind == SN_KIND_PAGE;
+    bool again = !link || shallower(e, depth, hops);
     if (page != NULL &&
-        (depth > e->options->max_depth || (sn_known_lately(e->known, hash) && link)))
+        (depth > e->options->max_depth || (sn_known_lately(e->known, hash) && !again)))
         return SEEN_OK;
     return sn_admit_fresh(e, page, url, len, hash, depth, hops, kind);
 }
@@ -182,8 +189,13 @@ seen_status sn_admit_commit(sn_engine *e)
     if (status != SEEN_OK)
         return status;
     for (size_t i = 0; i < count; i++) {
-        if (answers[i] != SEEN_NEW && !e->candidates[i].again)
-            continue;
+        sn_candidate *c = &e->candidates[i];
+        e->early = e->early || c->depth <= e->level;
+        if (answers[i] != SEEN_NEW && !c->again) {
+            if (c->kind != SN_KIND_PAGE || !shallower(e, c->depth, c->hops))
+                continue;
+            c->kind = SN_KIND_MOVED;
+        }
         hashes[n] = hashes[i];
         chosen[n++] = (uint16_t)i;
     }
@@ -199,6 +211,8 @@ seen_status sn_admit_commit(sn_engine *e)
             e->counts.found += answers[i] == SEEN_NEW;
             if (e->candidates[chosen[i]].again)
                 answers[i] = SEEN_NEW;
+            if (e->candidates[chosen[i]].kind == SN_KIND_MOVED)
+                answers[i] = SEEN_BEFORE;
         }
         status = sn_frontier_answer(e->frontier, answers, e->error);
         e->at_end = false;
@@ -223,6 +237,8 @@ seen_status sn_admit_replay(void *engine, const sn_frontier_record *records, siz
     /* Whether the last batch was added before the crash nobody knows: what the set has may be our
      * own doing. Fetching a page twice is the lesser evil. */
     for (size_t i = 0; status == SEEN_OK && unanswered && i < count; i++)
-        answers[i] = sn_known_lately(e->known, hashes[i]) ? SEEN_BEFORE : SEEN_NEW;
+        answers[i] = records[i].kind == SN_KIND_MOVED || sn_known_lately(e->known, hashes[i])
+                         ? SEEN_BEFORE
+                         : SEEN_NEW;
     return status;
 }

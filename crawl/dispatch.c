@@ -97,20 +97,40 @@ static size_t origin_len(const char *url, size_t len)
     return slash == NULL ? len : (size_t)(slash - url);
 }
 
-/* Gives a URL to its host; *placed is false where too many hosts have work. */
-static seen_status place(sn_engine *e, const char *url, size_t len, sn_place at, uint16_t depth,
-                         bool *placed)
+seen_status sn_dispatch_place(sn_engine *e, const char *url, size_t len, sn_place at, bool *placed)
 {
-    *placed = false;
-    if (depth > e->level)
-        return SEEN_OK;
     sn_host *host;
+    *placed = false;
     seen_status status = sn_pace_host(e->pace, url, origin_len(url, len), &host, e->error);
     if (status == SEEN_ERR_FULL)
         return SEEN_OK;
     if (status == SEEN_OK)
         status = sn_pace_push(e->pace, host, at, e->error);
     *placed = status == SEEN_OK;
+    return status;
+}
+
+/* The same unless it is deeper than what is fetched. */
+static seen_status place(sn_engine *e, const char *url, size_t len, sn_place at, uint16_t depth,
+                         bool *placed)
+{
+    *placed = false;
+    return depth > e->level ? SEEN_OK : sn_dispatch_place(e, url, len, at, placed);
+}
+
+/* What was given out of this depth is done: goes on with the rest of it, or with the next. */
+static seen_status end_level(sn_engine *e)
+{
+    seen_status status = SEEN_OK;
+    bool deeper = true;
+    while (status == SEEN_OK && deeper && e->held && e->level < e->held_depth) {
+        uint16_t level = e->held_depth;
+        /* What an earlier run left there nobody has counted. */
+        if (e->early || e->result->resumed)
+            status = sn_ahead(e, &level);
+        deeper = level > e->level;
+        e->level = level;
+    }
     return status;
 }
 
@@ -136,9 +156,10 @@ static seen_status refill(sn_engine *e, int64_t until)
 {
     bool placed = true;
     seen_status status = SEEN_OK;
-    if (e->held) {
-        if (e->held_depth > e->level && sn_pace_live(e->pace) == 0 && e->candidate_count == 0)
-            e->level = e->held_depth;
+    if (e->held && e->held_depth > e->level && sn_pace_live(e->pace) == 0 &&
+        e->candidate_count == 0)
+        status = end_level(e);
+    if (status == SEEN_OK && e->held) {
         status = place(e, e->held_url, e->held_len, e->held_place, e->held_depth, &placed);
         e->held = !placed;
     }
@@ -385,6 +406,9 @@ static seen_status serve(sn_engine *e, sn_host *host, int64_t now, bool *spent)
     status = sn_frontier_load(e->frontier, at, &record, e->error);
     if (status != SEEN_OK)
         return status;
+    /* A deeper one turned out to be the target of a redirection. */
+    if (record.depth > e->level)
+        record.depth = e->level;
     if (e->result->resumed && !sn_admit_still(e, &record))
         return sn_dispatch_done(e, at);
     if (host->rules_state == SN_RULES_DENY)

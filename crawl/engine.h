@@ -4,6 +4,7 @@
  *     open.c       setting up, also from a state folder
  *     admit.c      links -> candidates -> frontier and seen-set
  *     dispatch.c   frontier -> hosts -> transfers; robots.txt
+ *     ahead.c      with a depth limit: what stands behind deeper URLs in the frontier
  *     page.c       what arrives: links, sitemaps; what an answer means
  *     follow.c     links as written -> URLs
  *     results.c     output lines, the list of failures
@@ -141,7 +142,8 @@ typedef struct sn_engine {
     sn_place held_place;
     uint16_t held_depth;
     bool at_end;    /* nothing more to read until the next commit */
-    uint16_t level; /* with a depth limit: the depth being fetched */
+    uint16_t level; /* with a depth limit: the depth being fetched, otherwise the largest */
+    bool early;     /* something may stand in the log behind what is deeper */
 
     bool stopping, limit_reached;
     seen_status failed; /* inside a callback */
@@ -197,6 +199,8 @@ seen_status sn_dispatch_robots(sn_engine *e, sn_job *job, sn_transfer *transfer)
 int64_t sn_dispatch_backoff(const sn_engine *e, uint32_t tries, const sn_transfer *transfer);
 /* A page that failed is tried once more: for the limit of its host it is still one page. */
 void sn_dispatch_uncount(sn_engine *e, const char *url, size_t len);
+/* Gives a URL to its host; *placed is false where too many hosts have work. */
+seen_status sn_dispatch_place(sn_engine *e, const char *url, size_t len, sn_place at, bool *placed);
 /* The URL that a job stands for is finished with. */
 seen_status sn_dispatch_done(sn_engine *e, sn_place place);
 sn_job *sn_job_take(sn_engine *e);
@@ -206,6 +210,12 @@ size_t sn_job_active(const sn_engine *e);
 /* Gives back the transfer of a job. */
 void sn_job_end(sn_engine *e, const sn_job *job, sn_transfer *transfer);
 bool sn_job_set_url(sn_job *job, const char *url, size_t len);
+
+/* ---- ahead.c ---- */
+
+/* All of this depth that was given out is done, and a deeper URL is held. Gives out what of this
+ * depth stands behind it; *level is the depth to go on with: this one if there was something. */
+seen_status sn_ahead(sn_engine *e, uint16_t *level);
 
 /* ---- page.c ---- */
 

@@ -101,7 +101,7 @@ sn_frontier *sn_frontier_new(const sn_frontier_options *options)
         f->options.segment_size = 256u << 20;
     f->first_id = 1;
     f->done_fd = -1;
-    f->at = SEGMENT_HEAD;
+    f->reader.at = SEGMENT_HEAD;
     f->chunk_at = UINT64_MAX;
     f->buffer = malloc(READ_BUFFER);
     if (f->buffer == NULL) {
@@ -160,6 +160,7 @@ void sn_frontier_close(sn_frontier *f)
     free(f->urls.bytes);
     free(f->pages.bytes);
     free(f->done);
+    free(f->taken);
     free(f);
 }
 

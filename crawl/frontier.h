@@ -22,7 +22,8 @@
 
 #include "seen.h"
 
-enum { SN_KIND_PAGE = 0, SN_KIND_SITEMAP = 1 };
+/* SN_KIND_MOVED is always void: a page that was found before is the target of a redirection. */
+enum { SN_KIND_PAGE = 0, SN_KIND_SITEMAP = 1, SN_KIND_MOVED = 2 };
 
 #define SN_BATCH_URLS 4096
 #define SN_BATCH_BYTES (4u << 20)
@@ -102,7 +103,15 @@ seen_status sn_frontier_answer(sn_frontier *frontier, const seen_answer *answers
 /* The next URL that is neither void nor done; *got is false at the end. */
 seen_status sn_frontier_next(sn_frontier *frontier, sn_frontier_record *record, bool *got,
                              seen_error *error);
-/* Any URL that sn_frontier_next gave and that is not done. */
+/* Looks at a URL that is not done; *taken: it is given out as if by sn_frontier_next, which a void
+ * one never is. */
+typedef seen_status sn_frontier_visit(void *user, const sn_frontier_record *record, bool is_void,
+                                      bool *taken);
+/* Visits the URLs that sn_frontier_next has not come to, until a million of them have been taken.
+ * It passes over those. */
+seen_status sn_frontier_ahead(sn_frontier *frontier, sn_frontier_visit *visit, void *user,
+                              seen_error *error);
+/* Any URL that was given out and that is not done. */
 seen_status sn_frontier_load(sn_frontier *frontier, sn_place place, sn_frontier_record *record,
                              seen_error *error);
 

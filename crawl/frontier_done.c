@@ -158,7 +158,7 @@ static void delete_finished(sn_frontier *f)
     memmove(f->segments, f->segments + gone, (f->count - gone) * sizeof *f->segments);
     f->count -= gone;
     f->first_id += (uint32_t)gone;
-    f->at_segment -= gone;
+    f->reader.segment -= gone;
     f->buffer_len = 0;
 }
 

@@ -22,6 +22,7 @@ enum { FRAME_BATCH = 1, FRAME_PAGE = 2, FRAME_URL = 3, FRAME_ANSWERS = 4 };
 #define READ_BUFFER (256u << 10)
 #define DONE_CHUNK 4096u
 #define WINDOW 4096u
+#define TAKEN_MAX (1u << 20)
 
 typedef struct sn_segment {
     int fd;
@@ -37,6 +38,17 @@ typedef struct sn_window {
     size_t len, room;
     uint8_t *bytes;
 } sn_window;
+
+/* Where reading in order stands. */
+typedef struct sn_reader {
+    size_t segment;
+    uint64_t at;
+    uint64_t batch_left;  /* bytes of the batch before its ANSWERS */
+    uint64_t answers_len; /* of that frame */
+    uint64_t ordinal;
+    uint64_t answers_first;
+    uint8_t answers[SN_BATCH_URLS / 8];
+} sn_reader;
 
 struct sn_frontier {
     sn_frontier_options options;
@@ -54,13 +66,9 @@ struct sn_frontier {
     bool written;   /* waits for its answers */
 
     /* Reading in order. */
-    size_t at_segment;
-    uint64_t at;
-    uint64_t batch_left;  /* bytes of the batch before its ANSWERS */
-    uint64_t answers_len; /* of that frame */
-    uint64_t at_ordinal;
-    uint64_t answers_first;
-    uint8_t answers[SN_BATCH_URLS / 8];
+    sn_reader reader;
+    uint64_t *taken; /* ordinals behind the reader's that were given out, in order */
+    size_t taken_count, taken_room;
     uint8_t *buffer;
     size_t buffer_segment;
     uint64_t buffer_at;

@@ -13,17 +13,17 @@ static seen_status peek(sn_frontier *f, uint64_t at, size_t len, const uint8_t *
 {
     *bytes = f->buffer;
     *got = 0;
-    bool inside = f->buffer_segment == f->at_segment && at >= f->buffer_at &&
+    bool inside = f->buffer_segment == f->reader.segment && at >= f->buffer_at &&
                   at + len <= f->buffer_at + f->buffer_len;
     if (!inside) {
-        const sn_segment *segment = &f->segments[f->at_segment];
+        const sn_segment *segment = &f->segments[f->reader.segment];
         size_t want = READ_BUFFER;
         if (segment->size - at < want)
             want = (size_t)(segment->size - at);
         ssize_t n = sn_read_at(segment->fd, f->buffer, want, at);
         if (n < 0)
             return sn_crawl_fail_in(error, f->options.folder, "read", "the frontier");
-        f->buffer_segment = f->at_segment;
+        f->buffer_segment = f->reader.segment;
         f->buffer_at = at;
         f->buffer_len = (size_t)n;
     }
@@ -48,7 +48,7 @@ static seen_status frame_at(sn_frontier *f, uint64_t at, const uint8_t **frame, 
     }
     long n = sn_frame_check(*frame, got, 0);
     if (n < 0)
-        return sn_frontier_damaged(f, f->at_segment, at, error);
+        return sn_frontier_damaged(f, f->reader.segment, at, error);
     *payload = (size_t)n;
     return SEEN_OK;
 }
@@ -58,41 +58,41 @@ static seen_status enter_batch(sn_frontier *f, seen_error *error)
 {
     const uint8_t *frame;
     size_t payload = 0;
-    uint64_t at = f->at;
+    uint64_t at = f->reader.at;
     seen_status status = frame_at(f, at, &frame, &payload, error);
     if (status != SEEN_OK)
         return status;
     if ((sn_get32(frame + 4) & 0xff) != FRAME_BATCH || payload != BATCH_HEAD)
-        return sn_frontier_damaged(f, f->at_segment, at, error);
+        return sn_frontier_damaged(f, f->reader.segment, at, error);
     uint32_t count = sn_get32(frame + FRAME_HEAD);
     uint32_t bytes = sn_get32(frame + FRAME_HEAD + 4);
     uint64_t first = sn_get64(frame + FRAME_HEAD + 8);
     at += FRAME_HEAD + BATCH_HEAD;
-    if (count > SN_BATCH_URLS || at + bytes > f->segments[f->at_segment].size)
-        return sn_frontier_damaged(f, f->at_segment, f->at, error);
+    if (count > SN_BATCH_URLS || at + bytes > f->segments[f->reader.segment].size)
+        return sn_frontier_damaged(f, f->reader.segment, f->reader.at, error);
 
     size_t bitmap = (count + 7) / 8;
     uint8_t answers[FRAME_HEAD + ANSWERS_HEAD + SN_BATCH_URLS / 8];
-    ssize_t n = sn_read_at(f->segments[f->at_segment].fd, answers,
+    ssize_t n = sn_read_at(f->segments[f->reader.segment].fd, answers,
                            FRAME_HEAD + ANSWERS_HEAD + bitmap, at + bytes);
     if (n < 0)
         return sn_crawl_fail_in(error, f->options.folder, "read", "the frontier");
     if (sn_frame_check(answers, (size_t)n, FRAME_ANSWERS) != (long)(ANSWERS_HEAD + bitmap) ||
         sn_get64(answers + FRAME_HEAD) != first)
-        return sn_frontier_damaged(f, f->at_segment, at + bytes, error);
-    memcpy(f->answers, answers + FRAME_HEAD + ANSWERS_HEAD, bitmap);
-    f->answers_first = first;
-    f->answers_len = FRAME_HEAD + ANSWERS_HEAD + bitmap;
-    f->at_ordinal = first;
-    f->at = at;
-    f->batch_left = bytes;
+        return sn_frontier_damaged(f, f->reader.segment, at + bytes, error);
+    memcpy(f->reader.answers, answers + FRAME_HEAD + ANSWERS_HEAD, bitmap);
+    f->reader.answers_first = first;
+    f->reader.answers_len = FRAME_HEAD + ANSWERS_HEAD + bitmap;
+    f->reader.ordinal = first;
+    f->reader.at = at;
+    f->reader.batch_left = bytes;
     return SEEN_OK;
 }
 
 static bool is_void(const sn_frontier *f, uint64_t ordinal)
 {
-    uint64_t i = ordinal - f->answers_first;
-    return i >= SN_BATCH_URLS || (f->answers[i / 8] >> i % 8 & 1) != 0;
+    uint64_t i = ordinal - f->reader.answers_first;
+    return i >= SN_BATCH_URLS || (f->reader.answers[i / 8] >> i % 8 & 1) != 0;
 }
 
 static void read_url(const sn_frontier *f, const uint8_t *payload, size_t len,
@@ -103,59 +103,72 @@ static void read_url(const sn_frontier *f, const uint8_t *payload, size_t len,
                                    .depth = sn_get16(payload + 4),
                                    .hops = payload[6],
                                    .kind = payload[7]};
-    record->place.at = (uint64_t)(f->first_id + f->at_segment) << 40 | f->at;
-    record->place.ordinal = f->at_ordinal;
+    record->place.at = (uint64_t)(f->first_id + f->reader.segment) << 40 | f->reader.at;
+    record->place.ordinal = f->reader.ordinal;
 }
 
-/* Steps over one frame of a batch; *got where it is a URL to be given out. */
-static seen_status step(sn_frontier *f, sn_frontier_record *record, bool *got, seen_error *error)
+static int by_number(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static bool was_taken(const sn_frontier *f, uint64_t ordinal)
+{
+    return f->taken_count > 0 &&
+           bsearch(&ordinal, f->taken, f->taken_count, sizeof ordinal, by_number) != NULL;
+}
+
+/* Steps over one frame of a batch; *got where it is a URL that is not done. */
+static seen_status step(sn_frontier *f, sn_frontier_record *record, bool *got, bool *void_,
+                        seen_error *error)
 {
     const uint8_t *frame;
     size_t payload = 0;
-    seen_status status = frame_at(f, f->at, &frame, &payload, error);
+    sn_reader *r = &f->reader;
+    seen_status status = frame_at(f, r->at, &frame, &payload, error);
     if (status != SEEN_OK)
         return status;
     uint64_t whole = FRAME_HEAD + payload;
-    if (whole > f->batch_left)
-        return sn_frontier_damaged(f, f->at_segment, f->at, error);
+    if (whole > r->batch_left)
+        return sn_frontier_damaged(f, r->segment, r->at, error);
     if ((sn_get32(frame + 4) & 0xff) == FRAME_URL) {
         if (payload <= URL_HEAD)
-            return sn_frontier_damaged(f, f->at_segment, f->at, error);
-        bool done = is_void(f, f->at_ordinal);
-        if (!done) {
-            status = sn_frontier_is_done(f, f->at_ordinal, &done, error);
+            return sn_frontier_damaged(f, r->segment, r->at, error);
+        bool done = was_taken(f, r->ordinal);
+        *void_ = is_void(f, r->ordinal);
+        if (!*void_ && !done) {
+            status = sn_frontier_is_done(f, r->ordinal, &done, error);
             if (status != SEEN_OK)
                 return status;
         }
-        if (!done) {
+        *got = !done;
+        if (*got)
             read_url(f, frame + FRAME_HEAD, payload, record);
-            f->segments[f->at_segment].undone++;
-            *got = true;
-        }
-        f->at_ordinal++;
+        r->ordinal++;
     }
-    f->at += whole;
-    f->batch_left -= whole;
-    if (f->batch_left == 0)
-        f->at += f->answers_len;
+    r->at += whole;
+    r->batch_left -= whole;
+    if (r->batch_left == 0)
+        r->at += r->answers_len;
     return SEEN_OK;
 }
 
-seen_status sn_frontier_next(sn_frontier *f, sn_frontier_record *record, bool *got,
-                             seen_error *error)
+/* The next URL that is not done, void ones included. */
+static seen_status walk(sn_frontier *f, sn_frontier_record *record, bool *got, bool *void_,
+                        seen_error *error)
 {
+    sn_reader *r = &f->reader;
     *got = false;
     while (!*got) {
-        sn_segment *segment = &f->segments[f->at_segment];
         seen_status status = SEEN_OK;
-        if (f->batch_left > 0) {
-            status = step(f, record, got, error);
-        } else if (f->at < segment->size) {
+        if (r->batch_left > 0) {
+            status = step(f, record, got, void_, error);
+        } else if (r->at < f->segments[r->segment].size) {
             status = enter_batch(f, error);
-        } else if (f->at_segment + 1 < f->count) {
-            segment->passed = true;
-            f->at_segment++;
-            f->at = SEGMENT_HEAD;
+        } else if (r->segment + 1 < f->count) {
+            r->segment++;
+            r->at = SEGMENT_HEAD;
         } else {
             return SEEN_OK;
         }
@@ -163,6 +176,73 @@ seen_status sn_frontier_next(sn_frontier *f, sn_frontier_record *record, bool *g
             return status;
     }
     return SEEN_OK;
+}
+
+seen_status sn_frontier_next(sn_frontier *f, sn_frontier_record *record, bool *got,
+                             seen_error *error)
+{
+    bool void_ = true;
+    seen_status status = SEEN_OK;
+    do {
+        size_t segment = f->reader.segment;
+        status = walk(f, record, got, &void_, error);
+        while (segment < f->reader.segment)
+            f->segments[segment++].passed = true;
+    } while (status == SEEN_OK && *got && void_);
+    if (status == SEEN_OK && *got)
+        f->segments[f->reader.segment].undone++;
+    return status;
+}
+
+/* Remembers what was given out before its turn, for the reader to pass over it. */
+static seen_status keep_taken(sn_frontier *f, uint64_t ordinal, size_t *more, seen_error *error)
+{
+    if (f->taken_count + *more == f->taken_room) {
+        size_t room = f->taken_room * 2 + 64;
+        uint64_t *grown = realloc(f->taken, room * sizeof *grown);
+        if (grown == NULL)
+            return sn_crawl_fail_memory(error);
+        f->taken = grown;
+        f->taken_room = room;
+    }
+    f->taken[f->taken_count + (*more)++] = ordinal;
+    f->segments[f->reader.segment].undone++;
+    return SEEN_OK;
+}
+
+/* Drops what the reader has passed. */
+static void forget_taken(sn_frontier *f)
+{
+    size_t gone = 0;
+    while (gone < f->taken_count && f->taken[gone] < f->reader.ordinal)
+        gone++;
+    f->taken_count -= gone;
+    if (gone > 0)
+        memmove(f->taken, f->taken + gone, f->taken_count * sizeof *f->taken);
+}
+
+seen_status sn_frontier_ahead(sn_frontier *f, sn_frontier_visit *visit, void *user,
+                              seen_error *error)
+{
+    sn_reader here = f->reader;
+    seen_status status = SEEN_OK;
+    size_t more = 0;
+    forget_taken(f);
+    while (status == SEEN_OK && f->taken_count + more < TAKEN_MAX) {
+        sn_frontier_record record;
+        bool got, void_, taken = false;
+        status = walk(f, &record, &got, &void_, error);
+        if (status != SEEN_OK || !got)
+            break;
+        status = visit(user, &record, void_, &taken);
+        if (status == SEEN_OK && taken)
+            status = keep_taken(f, record.place.ordinal, &more, error);
+    }
+    f->taken_count += more;
+    if (more > 0)
+        qsort(f->taken, f->taken_count, sizeof *f->taken, by_number);
+    f->reader = here;
+    return status;
 }
 
 static seen_status move_window(sn_frontier *f, sn_window *w, size_t segment, uint64_t offset,

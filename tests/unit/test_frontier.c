@@ -410,6 +410,75 @@ static void loads_long_urls(void **state)
     sn_frontier_close(f);
 }
 
+typedef struct visits {
+    unsigned urls, voids, last;
+} visits;
+
+/* Takes every 25th that is not void. */
+static seen_status take_some(void *user, const sn_frontier_record *record, bool is_void,
+                             bool *taken)
+{
+    visits *v = user;
+    unsigned n = (unsigned)number_of(record);
+    assert_true(v->urls + v->voids == 0 || n > v->last);
+    assert_int_equal(record->place.ordinal, n);
+    assert_int_equal(is_void, n % 10 == 0);
+    v->last = n;
+    v->urls += !is_void;
+    v->voids += is_void;
+    *taken = !is_void && n % 25 == 0;
+    return SEEN_OK;
+}
+
+/* What was taken before its turn does not come again, is looked at no more, and its segment is kept
+ * until it is done; with a folder and without. */
+static void gives_out_before_the_turn(void **state)
+{
+    (void)state;
+    for (int kept = 0; kept < 2; kept++) {
+        seen_error error;
+        sn_frontier *f;
+        sn_frontier_options options = {.folder = kept ? folder : -1, .segment_size = 2000};
+        ok(sn_frontier_create(&options, &f, &error), &error);
+        for (unsigned i = 0; i < 400; i += 40)
+            add(f, i, i + 40, 10);
+        sn_frontier_record record;
+        bool got;
+        uint64_t given[400];
+        size_t count = 0;
+        for (; count < 30; count++) {
+            ok(sn_frontier_next(f, &record, &got, &error), &error);
+            given[count] = record.place.ordinal;
+        }
+        assert_int_equal(given[29], 33);
+        visits first = {0}, second = {0};
+        ok(sn_frontier_ahead(f, take_some, &first, &error), &error);
+        assert_int_equal(first.urls, 330);
+        assert_int_equal(first.voids, 36);
+        ok(sn_frontier_ahead(f, take_some, &second, &error), &error);
+        assert_int_equal(second.urls, 330 - 7); /* 75, 125, ... 375 */
+        assert_int_equal(second.voids, 36);
+        for (;; count++) {
+            ok(sn_frontier_next(f, &record, &got, &error), &error);
+            if (!got)
+                break;
+            assert_true(record.place.ordinal % 50 != 25 || record.place.ordinal < 34);
+            given[count] = record.place.ordinal;
+        }
+        assert_int_equal(count, 360 - 7);
+        for (size_t i = 0; i < count; i++)
+            ok(sn_frontier_done(f, given[i], &error), &error);
+        ok(sn_frontier_settle(f, &error), &error);
+        uint32_t before = sn_frontier_get_mark(f).first_segment;
+        for (unsigned i = 75; i < 400; i += 50)
+            ok(sn_frontier_done(f, i, &error), &error);
+        ok(sn_frontier_settle(f, &error), &error);
+        assert_true(sn_frontier_get_mark(f).first_segment > before);
+        assert_int_equal(sn_frontier_waiting(f), 0);
+        sn_frontier_close(f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -418,6 +487,7 @@ int main(void)
         cmocka_unit_test_setup(survives_every_cut, set_up),
         cmocka_unit_test_setup(notices_every_flip, set_up),
         cmocka_unit_test_setup(deletes_finished_segments, set_up),
+        cmocka_unit_test_setup(gives_out_before_the_turn, set_up),
         cmocka_unit_test_setup(makes_a_torn_segment_anew, set_up),
         cmocka_unit_test_setup(loads_long_urls, set_up),
     };

@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""A site whose pages lead to each other by links and by redirections, at random.
+
+    depths.py PORT                 serves it; a path is /SEED/PAGE, and some pages take their time
+    depths.py expect SEED DEPTH    prints `DEPTH /SEED/PAGE` for what so many links reach from page 0, sorted
+
+A redirection is not a link: a page has the least number of links on any way to it."""
+import asyncio
+import collections
+import random
+import sys
+
+PAGES = 240
+
+
+def site(seed):
+    """For each page a list: where it redirects to, or what it links to."""
+    draw = random.Random(seed)
+    pages = {0: (False, [1, 2, 3, 4, 5, 6])}
+    for n in range(1, PAGES):
+        near = [draw.randrange(max(0, n - 20), min(PAGES, n + 20)) for _ in range(5)]
+        pages[n] = (True, near[:1]) if draw.random() < 0.35 else (False, near)
+    return pages
+
+
+def expect(seed, limit):
+    pages, depths, queue = site(seed), {}, collections.deque([(0, 0)])
+    while queue:
+        page, depth = queue.popleft()
+        if page in depths or depth > limit:
+            continue
+        depths[page] = depth
+        redirects, targets = pages[page]
+        for target in targets:
+            if redirects:
+                queue.appendleft((target, depth))
+            else:
+                queue.append((target, depth + 1))
+    for page in depths:
+        print(depths[page], f"/{seed}/{page}")
+
+
+async def handle(reader, writer):
+    try:
+        while True:
+            path = (await reader.readuntil(b"\r\n\r\n")).split()[1].decode()
+            if path == "/robots.txt":
+                writer.write(b"HTTP/1.1 404 X\r\nContent-Length: 0\r\n\r\n")
+                continue
+            seed, page = (int(part) for part in path[1:].split("/"))
+            redirects, targets = SITES.setdefault(seed, site(seed))[page]
+            await asyncio.sleep(random.Random(page).choice([0, 0, 0.004, 0.01]))
+            head, body = "HTTP/1.1 200 OK\r\n", "".join(f"<a href={target}>x</a>" for target in targets)
+            if redirects:
+                head, body = f"HTTP/1.1 302 Found\r\nLocation: {targets[0]}\r\n", ""
+            writer.write(f"{head}Content-Type: text/html\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode())
+            await writer.drain()
+    except (asyncio.IncompleteReadError, ConnectionError):
+        pass
+    finally:
+        writer.close()
+
+
+async def main():
+    server = await asyncio.start_server(handle, "127.0.0.1", int(sys.argv[1]))
+    await server.serve_forever()
+
+
+SITES = {}
+if sys.argv[1] == "expect":
+    expect(int(sys.argv[2]), int(sys.argv[3]))
+else:
+    asyncio.run(main())
