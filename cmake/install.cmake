@@ -11,6 +11,11 @@ endif()
 
 list(JOIN SEEN_PC_PRIVATE " " SEEN_PC_PRIVATE_TEXT)
 configure_file(cmake/seen.pc.in seen.pc @ONLY)
+# Where it goes may be said only now: cmake --install BUILD --prefix DIR.
+install(CODE "get_filename_component(where \"\${CMAKE_INSTALL_PREFIX}\" ABSOLUTE)
+  file(READ \"${CMAKE_CURRENT_BINARY_DIR}/seen.pc\" text)
+  string(REGEX REPLACE \"^prefix=[^\n]*\" \"prefix=\${where}\" text \"\${text}\")
+  file(WRITE \"${CMAKE_CURRENT_BINARY_DIR}/seen.pc\" \"\${text}\")")
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/seen.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 set(SEEN_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/seen)

@@ -19,10 +19,10 @@ sanitize=$(sed -n 's/^SEEN_SANITIZE:STRING=\(..*\)/-fsanitize=\1/p' "$BUILD/CMak
 libdir=$(dirname "$(find "$prefix" -name libseen.a)")
 export PKG_CONFIG_PATH=$libdir/pkgconfig
 # shellcheck disable=SC2046,SC2086
-cc $sanitize -o ten ten.c $(pkg-config --define-variable=prefix="$prefix" --cflags --libs seen)
+cc $sanitize -o ten ten.c $(pkg-config --cflags --libs seen)
 [ "$(LD_LIBRARY_PATH=$libdir ./ten)" = "new seen 0.1.0" ] || { echo "shared: wrong answer"; exit 1; }
 # shellcheck disable=SC2046,SC2086
-cc $sanitize -o ten-static ten.c -I"$prefix/include" "$libdir/libseen.a" $(pkg-config --define-variable=prefix="$prefix" --static --libs-only-l seen | sed 's/-lseen //')
+cc $sanitize -o ten-static ten.c -I"$prefix/include" "$libdir/libseen.a" $(pkg-config --static --libs-only-l seen | sed 's/-lseen //')
 [ "$(./ten-static)" = "new seen 0.1.0" ] || { echo "static: wrong answer"; exit 1; }
 cat > CMakeLists.txt <<'C'
 cmake_minimum_required(VERSION 3.18)
