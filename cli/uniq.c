@@ -23,14 +23,16 @@ static const sn_option own_options[] = {
      .offset = offsetof(uniq_own, filter),
      .choices = "FILE",
      .help = "remember lines in FILTER across runs; made where it is missing",
-     .more = "Lines that FILTER knows are not printed, and those that are printed are added to it. "
-             "With a file, a line is written before it is remembered: a run that was killed and is "
-             "started again may print some lines twice, and loses none. With -o, the lines are "
-             "remembered when the output has appeared. In Redis, where several clients may share "
-             "one filter and one of them must win, a line is remembered first: of a run that is "
-             "killed or loses its server, lines on their way may be remembered and not printed, "
-             "and with -o all of them. A filter that is made grows by itself, unless -m is given; "
-             "-n and -p say how large and how strict it begins."},
+     .more =
+         "Lines that FILTER knows are not printed, and those that are printed are added to it. "
+         "With a file, a line is written before it is remembered: a run that was killed and is "
+         "started again may print some lines twice, and loses none; two runs at the same time may "
+         "both print a line. With -o, the lines are "
+         "remembered when the output has appeared. In Redis, where several clients may share "
+         "one filter and one of them must win, a line is remembered first: of a run that is "
+         "killed or loses its server, lines on their way may be remembered and not printed, "
+         "and with -o all of them. A filter that is made grows by itself, unless -m is given; "
+         "-n and -p say how large and how strict it begins."},
     {.name = "exact",
      .type = SN_FLAG,
      .offset = offsetof(uniq_own, exact),
