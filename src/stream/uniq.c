@@ -20,12 +20,15 @@ uint64_t sn_uniq_line_memory(const sn_uniq_options *options)
 static seen_status plan_memory(const sn_uniq_options *options, sn_uniq_plan *plan,
                                seen_error *error)
 {
+    /* Of singles, those that came once, and those that came again. */
+    unsigned sets = options->what == SN_UNIQ_SINGLES ? 2 : 1;
     plan->set = (sn_cascade_options){.capacity = plan->capacity, .error_rate = plan->error_rate};
     if (options->memory) {
         uint64_t blocks =
             sn_pipeline_memory(&options->pipeline, false) + sn_uniq_line_memory(options);
         plan->set.memory =
             options->memory > 2 * blocks ? options->memory - blocks : options->memory / 2;
+        plan->set.memory /= sets;
     }
     seen_plan first;
     seen_status status = sn_cascade_plan(&plan->set, &first, error);
@@ -34,8 +37,10 @@ static seen_status plan_memory(const sn_uniq_options *options, sn_uniq_plan *pla
     plan->capacity = first.capacity;
     plan->memory = first.bytes;
     plan->growing = !options->memory;
-    if (options->memory)
+    if (options->memory) {
+        plan->memory *= sets;
         plan->error_rate = first.predicted_rate;
+    }
     return SEEN_OK;
 }
 

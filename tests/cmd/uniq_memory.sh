@@ -1,7 +1,7 @@
-# Long lines: the longest that -m allows stays within it, whatever copies of it are made, and the
-# next longer one is refused with its place.
+# The memory of uniq: the longest line that -m allows stays within it, whatever copies of it are made,
+# and the next longer one is refused with its place.
 set -eu
-fail() { echo "uniq_long: $*" >&2; exit 1; }
+fail() { echo "uniq_memory: $*" >&2; exit 1; }
 if grep -q -e __asan_init -e __tsan_init "$SEEN"; then
     echo "memory cannot be measured under a sanitizer"
     exit 77
@@ -40,6 +40,11 @@ long 3 -i --dropped dropped
 long 4 --url
 long 5 --url --dropped dropped
 long 5 --exact --url --dropped dropped
+
+# The two sets of -U share the memory.
+cat many many > twice
+bound 144 "$SEEN" uniq -q -U -m 128M -n 100M -j 2 twice -o out
+[ ! -s out ] || fail "-U: $(wc -l < out) lines"
 
 # The same for two files.
 lines $((64 * 1024 * 1024 / 16 / 4)) fits
