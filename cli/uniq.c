@@ -31,8 +31,10 @@ static const sn_option own_options[] = {
          "remembered when the output has appeared. In Redis, where several clients may share "
          "one filter and one of them must win, a line is remembered first: of a run that is "
          "killed or loses its server, lines on their way may be remembered and not printed, "
-         "and with -o all of them. A filter that is made grows by itself, unless -m is given; "
-         "-n and -p say how large and how strict it begins."},
+         "and with -o all of them. A filter that is made grows by itself, unless -m gives its "
+         "size; -n and -p say how large and how strict it begins. Lines on their way take some "
+         "memory besides; with -o all that are new are, until it appears, at some four bytes "
+         "each."},
     {.name = "exact",
      .type = SN_FLAG,
      .offset = offsetof(uniq_own, exact),

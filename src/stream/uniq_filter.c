@@ -38,6 +38,7 @@ typedef struct filter_way {
     size_t batch_count, batch_room;
     uint64_t batch_bytes;
     bool each_block; /* nothing to sync: add at once */
+    size_t batch_most;
 
     unsigned lanes; /* of which each is asked in order */
     /* Where remembering failed: the first failure, written by who takes it, and in each lane the
@@ -129,8 +130,8 @@ static seen_status write_then_add(void *context, sn_block *block, seen_error *er
         return status;
     status = gather(way, block, error);
     way->batch_bytes += block->out_length;
-    if (status == SEEN_OK &&
-        (way->each_block || way->batch_count >= BATCH_KEYS || way->batch_bytes >= BATCH_BYTES)) {
+    if (status == SEEN_OK && (way->each_block || way->batch_count >= way->batch_most ||
+                              way->batch_bytes >= BATCH_BYTES)) {
         status = add_batch(u, error);
         if (status == SEEN_OK)
             atomic_store_explicit(&way->added, block->number + 1, memory_order_release);
@@ -138,9 +139,19 @@ static seen_status write_then_add(void *context, sn_block *block, seen_error *er
     return status;
 }
 
+/* With a bound on the memory, a sixteenth of it is for keys on their way, but not so little that
+ * all the time is spent on syncs. */
+static size_t batch_most(uint64_t memory)
+{
+    enum { LEAST = 1 << 16, BYTES = 192 }; /* a key in both generations and in the batch */
+    uint64_t most = memory ? memory / 16 / BYTES : BATCH_KEYS;
+    return most < LEAST ? LEAST : most > BATCH_KEYS ? BATCH_KEYS : (size_t)most;
+}
+
 static seen_status run_in_place(sn_uniq *u, seen_error *error)
 {
     filter_way *way = u->way;
+    way->batch_most = batch_most(u->options->memory);
     way->each_block = !sn_output_is_file(u->output);
     sn_pipeline_steps steps = {.context = u,
                                .prepare = sn_uniq_hash,

@@ -46,6 +46,12 @@ cat many many > twice
 bound 144 "$SEEN" uniq -q -U -m 128M -n 100M -j 2 twice -o out
 [ ! -s out ] || fail "-U: $(wc -l < out) lines"
 
+# Lines that were written and not yet remembered are few where the memory is little.
+seq 1500000 > new
+bound 64 bash -c 'exec "$1" uniq -q -m 32M -f new.seen -j 2 new > out' - "$SEEN"
+cmp -s out new || fail "-f: not all lines"
+[ "$("$SEEN" check -c new.seen new)" = 1500000 ] || fail "-f: not all were remembered"
+
 # The same for two files.
 lines $((64 * 1024 * 1024 / 16 / 4)) fits
 bound 80 "$SEEN" common -q --url -m 64M -j 2 fits fits -o out
