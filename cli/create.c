@@ -51,6 +51,8 @@ static int check_numbers(const sn_args *args)
         return sn_trouble("--window is for --growth window, not for the growth given");
     if (args->generations && !window)
         return sn_trouble("--generations is for windows: add --growth window, or --window TIME");
+    if (sn_args_given(args, "when-full") && (window || args->growth == SEEN_GROWING))
+        return sn_trouble("--when-full is for filters of a fixed size: others are never full");
     if (args->window_ms % 1000)
         return sn_trouble("--window: whole seconds, please");
     if (args->growth == SEEN_GROWING && !window)

@@ -152,9 +152,8 @@ static seen_status begin_growing(const seen_options *o, double rate, sn_image *i
         seen_wish wish = {
             .size = sizeof wish, .kind = o->kind, .error_rate = first, .bits = FIRST_LAYER_BITS};
         seen_plan plan;
-        seen_status status = seen_plan_make(&wish, &plan, error);
-        if (status != SEEN_OK)
-            return status;
+        if (seen_plan_make(&wish, &plan, error) != SEEN_OK)
+            return too_strict(error);
         image->capacity = round_capacity((double)plan.capacity, rate);
     }
     image->layers = 1;

@@ -158,6 +158,14 @@ seen_status sn_uniq_finish(sn_uniq *u, seen_error *error)
     return status;
 }
 
+/* Within -m the plan tells the rate with as many lines as were said or estimated: where that is
+ * more than was asked for, it is a fear and no promise. */
+double sn_uniq_promise(const sn_uniq *u)
+{
+    double asked = u->options->error_rate > 0 ? u->options->error_rate : DEFAULT_RATE;
+    return u->options->memory ? fmin(u->plan->error_rate, asked) : u->plan->error_rate;
+}
+
 /* ---- The plain way -------------------------------------------------------------------------- */
 
 seen_status sn_uniq_run_memory(sn_uniq *u, seen_error *error)
@@ -176,7 +184,7 @@ seen_status sn_uniq_run_memory(sn_uniq *u, seen_error *error)
     result->distinct = sn_cascade_keys(&u->cascade);
     result->memory = sn_cascade_memory(&u->cascade);
     result->layers = (uint32_t)u->cascade.count;
-    result->error_rate = fmax(u->plan->error_rate, sn_cascade_rate_now(&u->cascade));
+    result->error_rate = fmax(sn_uniq_promise(u), sn_cascade_rate_now(&u->cascade));
     result->wrong = sn_cascade_expect_wrong(&u->cascade);
     sn_cascade_close(&u->cascade);
     return status;

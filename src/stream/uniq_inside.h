@@ -46,6 +46,9 @@ seen_status sn_uniq_run_exact(sn_uniq *u, seen_error *error);
 /* What -m leaves for a long line. */
 uint64_t sn_uniq_line_memory(const sn_uniq_options *options);
 
+/* The rate that a set in memory is to keep. */
+double sn_uniq_promise(const sn_uniq *u);
+
 /* The plan's part for --exact: memory of the table. */
 seen_status sn_uniq_plan_exact(const sn_uniq_options *options, sn_uniq_plan *plan,
                                seen_error *error);

@@ -96,7 +96,7 @@ static void fill_result(sn_uniq *u)
     result->memory = sn_cascade_memory(&u->cascade) + sn_cascade_memory(&way->repeated);
     result->layers = (uint32_t)u->cascade.count;
     double first = sn_cascade_rate_now(&u->cascade), second = sn_cascade_rate_now(&way->repeated);
-    result->error_rate = fmin(1, fmax(2 * u->plan->error_rate, first + second));
+    result->error_rate = fmin(1, fmax(2 * sn_uniq_promise(u), first + second));
     /* Of the singles the share 1 - second was printed. */
     double more = second < 1 ? (double)result->written * second / (1 - second) : INFINITY;
     result->wrong = sn_cascade_expect_wrong(&u->cascade) + more;

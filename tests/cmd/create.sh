@@ -88,6 +88,10 @@ seq 5000 | "$SEEN" add -q small2.seen || fail "go-on refused"
 
 # Refusals, after which nothing is there.
 refused "window" create x.seen -n 1k --kind counting --growth window
+for growth in '--growth growing' '--window 1d'; do
+    refused "when-full is for filters of a fixed size" create x.seen -n 1k $growth --when-full refuse
+done
+refused 'ask for 1e-12 or more' create x.seen --growth growing -p 1e-18
 refused "how large" create x.seen
 refused "how large" create x.seen -p 1%
 refused "window" create x.seen -n 1k --generations 4

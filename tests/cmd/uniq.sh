@@ -111,6 +111,11 @@ grep -q "^seen: warning: full.seen is too full: [0-9.]*% of new lines" words || 
 "$SEEN" uniq -f loose.seen many 2>&1 > out | grep warning && fail "a filter with room is no trouble"
 "$SEEN" uniq -q -m 100K many > out 2> words
 grep -q "^seen: warning: -m is too little for these lines: [0-9.]*% of" words || fail "-m: $(cat words)"
+# Too little for the lines that were expected is not too little for those that came.
+for what in "" -U; do
+    seq 1000 | "$SEEN" uniq -m 1M -n 100M $what > /dev/null 2> words
+    grep -q 'at a rate of 0.0[0-9]*%' words && ! grep -q warning words || fail "-m, few lines: $(cat words)"
+done
 "$SEEN" uniq -p 10% -U many 2>&1 > out | grep -q warning && fail "a rate that was asked for is no trouble"
 "$SEEN" uniq -p 10% many 2>&1 > out | grep -q warning && fail "a rate that was asked for is no trouble"
 rm many full.seen loose.seen
