@@ -59,7 +59,7 @@ static const job JOBS[] = {
     {.words = "uniq -q --exact -m 1M -T temp a -o out", .names_only = true},
     {.words = "uniq -q --exact -m 1M -T temp", .piped = true, .printed = true},
     {.words = "uniq -q -D --exact -m 1M -T temp -j 3 a", .result = REPEATS, .printed = true},
-    {.words = "uniq -q -U -m 1M -T temp", .result = SINGLES, .piped = true, .printed = true},
+    {.words = "uniq -q -U -m 2M -T temp", .result = SINGLES, .piped = true, .printed = true},
     {.words = "uniq -q --exact a --dropped rest -o out", .second = true},
     {.words = "uniq -q -p 1e-12 -f set -o out a", .memory = true, .second = true},
     {.words = "uniq -q -p 1e-12 -f set a", .memory = true, .printed = true},
