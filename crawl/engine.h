@@ -220,6 +220,8 @@ seen_status sn_ahead(sn_engine *e, uint16_t *level);
 /* ---- page.c ---- */
 
 bool sn_page_body(sn_transfer *transfer, const char *bytes, size_t len);
+/* A link in the headers. */
+void sn_page_link(sn_transfer *transfer, bool refresh, const char *value, size_t len);
 /* The last of it has come. */
 void sn_page_over(sn_transfer *transfer);
 void sn_page_reset(sn_job *job);

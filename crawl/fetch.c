@@ -131,6 +131,20 @@ static bool keep_header(sn_transfer *t, const char *line, size_t len)
     return true;
 }
 
+static void take_link(const slot *s, const char *line, size_t len)
+{
+    size_t value_len;
+    sn_transfer *t = s->transfer;
+    if (s->begun || t->status / 100 != 2 || s->fetch->options.link == NULL)
+        return;
+    const char *value = header_value(line, len, "link", &value_len);
+    bool refresh = value == NULL;
+    if (refresh)
+        value = header_value(line, len, "refresh", &value_len);
+    if (value != NULL)
+        s->fetch->options.link(t, refresh, value, value_len);
+}
+
 static size_t on_header(char *line, size_t size, size_t count, void *user)
 {
     slot *s = user;
@@ -165,6 +179,7 @@ static size_t on_header(char *line, size_t size, size_t count, void *user)
         t->location[value_len] = '\0';
         t->location_len = value_len;
     }
+    take_link(s, line, len);
     if (s->fetch->options.keep_headers && !keep_header(t, line, len))
         return 0;
     return len;

@@ -60,6 +60,9 @@ typedef struct sn_transfer {
 /* Receives a piece of the body; false: enough. */
 typedef bool sn_fetch_body(sn_transfer *transfer, const char *bytes, size_t len);
 
+/* Receives the value of a Link header, or of Refresh, before the body of an answer 2xx. */
+typedef void sn_fetch_link(sn_transfer *transfer, bool refresh, const char *value, size_t len);
+
 typedef struct sn_fetch_options {
     unsigned connections; /* transfers at a time */
     uint64_t timeout_ms, connect_ms, low_speed, low_speed_ms;
@@ -70,6 +73,7 @@ typedef struct sn_fetch_options {
     size_t keep;      /* connections kept open, those under way included */
     unsigned at_once; /* events that are let happen at once, at most; 0: SN_FETCH_EVENTS */
     sn_fetch_body *body;
+    sn_fetch_link *link;                 /* NULL: nobody asks */
     void (*over)(sn_transfer *transfer); /* the transfer is over; NULL: nothing is done then */
 } sn_fetch_options;
 

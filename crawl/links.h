@@ -84,6 +84,9 @@ void sn_links_declare(sn_links *links, const char *type);
 /* Reads the next piece of the page. False: out of memory, and links may have been missed. */
 bool sn_links_feed(sn_links *links, const void *bytes, size_t len);
 
+/* The URL in the content of a refresh, whether of a <meta> or of a header; false: there is none. */
+bool sn_links_refresh(const char *content, size_t len, const char **url, size_t *url_len);
+
 /* The page is over; a tag left open at the end is no tag. The answer stays valid until the object
  * is reset, fed or destroyed. */
 const sn_links_page *sn_links_end(sn_links *links);

@@ -56,6 +56,16 @@ static bool refresh_url(sn_text in, sn_text *url)
     return true;
 }
 
+bool sn_links_refresh(const char *content, size_t len, const char **url, size_t *url_len)
+{
+    sn_text found;
+    if (!refresh_url((sn_text){content, len}, &found))
+        return false;
+    *url = found.at;
+    *url_len = found.len;
+    return true;
+}
+
 static void set_charset(sn_links *t, sn_text label)
 {
     sn_text word;

@@ -258,6 +258,7 @@ static seen_status make_parts(sn_engine *e)
                               .keep_headers = o->warc != NULL,
                               .keep = e->keep_open,
                               .body = sn_page_body,
+                              .link = sn_page_link,
                               .over = sn_page_over};
     /* Each thread keeps connections of its own: both together need room for twice as many. */
     if (!sn_aside_pays() || e->keep_open < 2 * e->job_count)

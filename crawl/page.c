@@ -7,6 +7,7 @@
 
 #include "crawl/engine.h"
 #include "crawl/fail.h"
+#include "crawl/header_link.h"
 
 /* ---- While it arrives ---- */
 
@@ -176,19 +177,50 @@ bool sn_page_body(sn_transfer *t, const char *bytes, size_t len)
     return true;
 }
 
+static sn_follower *follower_of(const sn_job *job)
+{
+    return job->aside ? &job->engine->follower_aside : &job->engine->follower;
+}
+
+/* Kept as what it means, since a <base> does not govern it. */
+static void on_header_link(void *user, const char *href, size_t len, bool nofollow)
+{
+    sn_job *job = user;
+    sn_follower *f = follower_of(job);
+    size_t n =
+        len > 3 * job->engine->options->max_url
+            ? 0
+            : sn_follow_resolve(f, &job->engine->url_options, href, len, job->url, job->url_len);
+    if (n > 0)
+        on_link(job, &(sn_link){.kind = SN_LINK_NEXT,
+                                .rel = nofollow ? SN_REL_NOFOLLOW : 0,
+                                .href = f->text,
+                                .len = n});
+}
+
+void sn_page_link(sn_transfer *t, bool refresh, const char *value, size_t len)
+{
+    sn_job *job = t->user;
+    if (job->kind != SN_JOB_PAGE)
+        return;
+    if (!refresh)
+        sn_header_link(value, len, on_header_link, job);
+    else if (sn_links_refresh(value, len, &value, &len))
+        on_header_link(job, value, len, false);
+}
+
 /* Are the links that were found to be followed? What came before a connection broke off is as good
  * as what came before a limit; what was damaged need not be what the page said. */
 static bool readable(const sn_job *job, const sn_transfer *t)
 {
-    return job->kind == SN_JOB_PAGE && job->html &&
+    return job->kind == SN_JOB_PAGE && (job->html || job->hrefs.len > 0) &&
            (t->error == SN_FETCH_OK || sn_fetch_error_passes(t->error));
 }
 
 void sn_page_over(sn_transfer *t)
 {
     sn_job *job = t->user;
-    sn_engine *e = job->engine;
-    if (readable(job, t) && !sn_follow_read(job, job->aside ? &e->follower_aside : &e->follower))
+    if (readable(job, t) && !sn_follow_read(job, follower_of(job)))
         job->lost = ENOMEM;
 }
 
@@ -293,7 +325,8 @@ static void count_failures(sn_engine *e, sn_host *host, const sn_transfer *t)
 static seen_status follow(sn_engine *e, sn_job *job, const sn_transfer *t)
 {
     e->counts.links += job->found;
-    return sn_follow_admit(e, job, t->nofollow || sn_links_end(job->links)->nofollow);
+    bool nofollow = t->nofollow || (job->html && sn_links_end(job->links)->nofollow);
+    return sn_follow_admit(e, job, nofollow);
 }
 
 /* The links that did arrive are followed: pages that only they lead to would be lost until the page
@@ -333,7 +366,7 @@ static seen_status answered(sn_engine *e, sn_job *job, const sn_transfer *t)
         status = e->failed;
     } else if (is_redirect(t)) {
         status = redirected(e, job, t);
-    } else if (job->kind == SN_JOB_PAGE && job->html) {
+    } else if (readable(job, t)) {
         links = job->found;
         status = follow(e, job, t);
     }

@@ -43,6 +43,12 @@ page /bomb 'p["truncated"] and p["bytes"] == 1000000'
 asked /h/bomb 1
 page /badzip 'p["error"] == "bad content encoding" and p["links"] == 0'
 asked /h/badzip 0
+page /linked/refresh 'p["links"] == 1'
+page /linked/next 'p["links"] == 1'
+page /linked/no 'p["links"] == 1'
+asked /h/refresh 1
+asked /h/next 1
+asked /h/1 0
 page /moved 'p["status"] == 302 and p["truncated"]'
 asked /moved 1
 asked /h/moved 1

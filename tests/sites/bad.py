@@ -40,7 +40,7 @@ INDEX = """<!doctype html><title>bad</title>
 <a rel="external nofollow" href="/nofollow">no</a> <a href="/meta-nofollow">meta</a>
 <a href="/based/page">base</a> <a href="mailto:a@b">mail</a> <a href="javascript:void(0)">js</a>
 <a href="ftp://127.0.0.1/x">ftp</a> <a href="http://[::1">wrong</a> <a href="/\x1b]0;evil\x07">esc</a>
-<a href="/moved">moved</a> <a href="/badzip">bad gzip</a> <a href="/404">missing</a> <a href="/?b=1&amp;a=2#x">query</a>
+<a href="/moved">moved</a> <a href="/linked">linked</a> <a href="/badzip">bad gzip</a> <a href="/404">missing</a> <a href="/?b=1&amp;a=2#x">query</a>
 <a href="/%7Euser/../~user/./a%2fb">dots</a> <a href="/~user/a%2Fb">the same</a>
 <a href="http://127.0.0.1:1/other">another port</a> <a href="/many">many</a> <a href=/302none>n</a>
 <!-- <a href="/comment">no</a> --><script>'<a href="/script">no</a>'</script>
@@ -199,6 +199,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_cut(self, path, query, tries):  # the second link is not whole
         self.reply(200, b"<a href=/h/cut><a href=/h/cu", Content_Length="1000")
         self.close_connection = True
+
+    def do_linked(self, path, query, tries):  # by headers only, and relative to the page
+        pages = {
+            "": (b"<a href=/linked/refresh>x</a> <a href=/linked/next>x</a> <a href=/linked/no>x</a>", {}),
+            "/refresh": (b"<base href=/wrong/>", {"Refresh": "0; url='../h/refresh'"}),
+            "/next": (b"{}", {"Content_Type": "application/json", "Link": '<../h/1>; rel=prev, <../h/next>; rel="x Next"'}),
+            "/no": (b"", {"X_Robots_Tag": "nofollow", "Link": "</hidden>; rel=next", "Refresh": "1;/hidden"}),
+        }
+        body, headers = pages[path[7:]]
+        self.reply(200, body, **headers)
 
     def do_moved(self, path, query, tries):  # as if there was a body
         self.reply(302, Location="/h/moved", Content_Length="1000")
