@@ -24,20 +24,18 @@ static long long milliseconds(void)
     return now.tv_sec * 1000LL + now.tv_nsec / 1000000 + 1;
 }
 
-/* timeout(1) signals a process and then the group that it is in: that is one wish, not two. */
-static bool is_again(void)
+/* The first signal lets the command finish what must be whole; whoever asks again means it. But
+ * timeout(1) signals a process and then the group that it is in: that is one wish, not two. */
+static void on_stop(int number)
 {
     enum { ONE_WISH = 100 };
     static atomic_llong asked; /* when; 0: not yet */
-    long long never = 0, now = milliseconds();
-    return !atomic_compare_exchange_strong(&asked, &never, now) && now - never > ONE_WISH;
-}
-
-/* The first signal lets the command finish what must be whole; whoever asks again means it. */
-static void on_stop(int number)
-{
+    long long before = 0, now = milliseconds();
+    bool first = atomic_compare_exchange_strong(&asked, &before, now);
+    if (!first && now - before <= ONE_WISH)
+        return;
     atomic_store(&stop_signal, number);
-    if (is_again()) {
+    if (!first) {
         const char *words = atomic_load(&last_words);
         if (words)
             write_all(words);
