@@ -4,6 +4,7 @@
 #include "cli/watch.h"
 #include "stream/memory.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct uniq_own {
@@ -30,8 +31,10 @@ static const sn_option own_options[] = {
          "both print a line. With -o, the lines are "
          "remembered when the output has appeared. In Redis, where several clients may share "
          "one filter and one of them must win, a line is remembered first: of a run that is "
-         "killed or loses its server, lines on their way may be remembered and not printed, "
-         "and with -o all of them. A filter that is made grows by itself, unless -m gives its "
+         "killed or loses its server, lines on their way may be remembered and not printed; with "
+         "-o, a run that does not come to its end leaves what it has written in FILE.partial, and "
+         "says so, and one that is killed leaves nothing. "
+         "A filter that is made grows by itself, unless -m gives its "
          "size; -n and -p say how large and how strict it begins. Lines on their way take some "
          "memory besides; with -o all that are new are, until it appears, at some four bytes "
          "each."},
@@ -173,6 +176,8 @@ static void json_summary(const uniq_run *run, FILE *out)
     sn_json_u64(&json, "temporary", r->temporary);
     sn_json_u64(&json, "readings", r->readings);
     sn_json_bool(&json, "stopped", r->stopped);
+    if (r->partial)
+        sn_json_string(&json, "partial", r->partial);
     sn_json_end(&json);
 }
 
@@ -236,6 +241,15 @@ static int tell_stopped(const uniq_run *run)
                                        : ", and the filter holds what was printed";
     return sn_trouble("stopped after %llu lines; %s%s", (unsigned long long)run->result.lines,
                       printed, kept);
+}
+
+/* The filter knows these lines: they would never be printed again. */
+static void tell_partial(const uniq_run *run)
+{
+    if (run->result.partial)
+        (void)sn_trouble("the new lines up to there (%llu) are in %s, and the filter holds them; "
+                         "run again, it prints the others",
+                         (unsigned long long)run->result.written, run->result.partial);
 }
 
 static int tell_end(const uniq_run *run)
@@ -325,6 +339,8 @@ static int run_uniq(sn_args *args)
         status = sn_watch_run(&run.watch, args, do_run, &run, &error);
     }
     code = status == SEEN_OK ? tell_end(&run) : sn_trouble_error(&error);
+    tell_partial(&run);
+    free(run.result.partial);
     sn_output_abandon(run.output);
     sn_output_abandon(run.dropped);
     seen_close(run.options.filter);

@@ -324,17 +324,19 @@ static void sync_folder(const char *path)
     free(dir);
 }
 
-static seen_status appear(sn_output *output, seen_error *error)
+/* Only the superuser may give a file away; others could replace only what is theirs, or what a
+ * folder shared with them holds. A changed owner takes set-user-ID bits away, so modes follow. */
+static bool take_after_old(sn_output *output)
 {
-    /* Only the superuser may give a file away; others could replace only what is theirs, or what a
-     * folder shared with them holds. A changed owner takes set-user-ID bits away, so modes follow.
-     */
     if (output->mode && fchown(output->fd, output->owner, output->group) != 0 &&
         fchown(output->fd, (uid_t)-1, output->group) != 0)
         output->mode &= 0777;
-    if (output->mode && fchmod(output->fd, output->mode) != 0)
-        return fail_write(output, errno, error);
-    if (fsync(output->fd) != 0)
+    return !output->mode || fchmod(output->fd, output->mode) == 0;
+}
+
+static seen_status appear(sn_output *output, seen_error *error)
+{
+    if (!take_after_old(output) || fsync(output->fd) != 0)
         return fail_write(output, errno, error);
     seen_status status = output->hidden ? SEEN_OK : give_name(output, error);
     if (status != SEEN_OK)
@@ -363,6 +365,55 @@ seen_status sn_output_finish(sn_output *output, seen_error *error)
     }
     sn_output_abandon(output);
     return status;
+}
+
+/* "dir/name.partial", and from the second on "dir/name.partial.2"; NULL without memory. */
+static char *partial_name(const char *path, int number)
+{
+    const char *slash = strrchr(path, '/');
+    int dir = slash ? (int)(slash - path) + 1 : 0;
+    char digits[16] = "", *text = NULL;
+    if (number > 1)
+        snprintf(digits, sizeof digits, ".%d", number);
+    if (asprintf(&text, "%.*s%.200s.partial%s", dir, path, path + dir, digits) < 0)
+        return NULL;
+    return text;
+}
+
+/* What is there already is not replaced: it may be what an earlier run left. */
+static char *link_partial(const sn_output *output)
+{
+    char by_fd[64];
+    snprintf(by_fd, sizeof by_fd, "/proc/self/fd/%d", output->fd);
+    for (int i = 1; i <= TRIES; i++) {
+        char *name = partial_name(output->path, i);
+        if (!name)
+            return NULL;
+        if (linkat(AT_FDCWD, output->hidden ? output->hidden : by_fd, AT_FDCWD, name,
+                   output->hidden ? 0 : AT_SYMLINK_FOLLOW) == 0)
+            return name;
+        free(name);
+        if (errno != EEXIST)
+            return NULL;
+    }
+    return NULL;
+}
+
+char *sn_output_keep(sn_output *output)
+{
+    char *name = NULL;
+    if (output->path && output->taken > 0) {
+        if (output->encoder)
+            (void)sn_encoder_finish(output->encoder, NULL);
+        if (output->stored > 0 && take_after_old(output))
+            name = link_partial(output);
+    }
+    if (name) {
+        fsync(output->fd);
+        sync_folder(name);
+    }
+    sn_output_abandon(output);
+    return name;
 }
 
 void sn_output_abandon(sn_output *output)

@@ -51,6 +51,11 @@ uint64_t sn_output_written(const sn_output *output);
 /* Completes the output, makes it appear and gives the handle back, whatever the status. */
 seen_status sn_output_finish(sn_output *output, seen_error *error);
 
+/* Gives the handle back; what was written to a file that did not appear is kept beside its place,
+ * as PATH.partial, with a number behind it where there is one already. Its name, to be freed; NULL:
+ * there is nothing to keep, or it could not be kept. */
+char *sn_output_keep(sn_output *output);
+
 /* Gives the handle back; a file that did not appear yet never will. NULL is ignored. */
 void sn_output_abandon(sn_output *output);
 

@@ -244,6 +244,12 @@ seen_status sn_uniq_run(const sn_uniq_options *options, const sn_uniq_plan *plan
     bool repeats_written = options->what == SN_UNIQ_REPEATED;
     uint64_t repeats = repeats_written ? result->written : result->lines - result->written;
     result->wrong = fmin(result->wrong, (double)repeats);
+    bool whole = status == SEEN_OK && !result->stopped;
+    if (!whole && options->filter && options->remember_first && u.keep == SEEN_NEW && u.output &&
+        sn_output_is_deferred(u.output)) {
+        result->partial = sn_output_keep(u.output);
+        u.output = NULL;
+    }
     if (status == SEEN_OK)
         status = sn_uniq_finish(&u, error);
     sn_output_abandon(u.output);

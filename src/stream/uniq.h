@@ -62,6 +62,8 @@ typedef struct sn_uniq_result {
     uint64_t temporary; /* bytes that temporary files took */
     unsigned readings;  /* of the input */
     bool stopped;       /* early; what was written belongs to a prefix of the input */
+    char *partial; /* remembered first, and did not come to its end: the file that has the lines
+                      written so far, to be freed; NULL: none */
 } sn_uniq_result;
 
 seen_status sn_uniq_plan_make(const sn_uniq_options *options, sn_input *input, sn_uniq_plan *plan,
@@ -69,9 +71,9 @@ seen_status sn_uniq_plan_make(const sn_uniq_options *options, sn_input *input, s
 
 /* Runs it. `output` (NULL with count_only) and `dropped` (NULL: not wanted) are finished or, on
  * failure, abandoned here: they are gone whatever the status. An output that is deferred appears
- * before its lines are remembered in `filter`; after a stop it does not appear at all. The filter
- * is synced at the end, also after a stop.
- */
+ * before its lines are remembered in `filter`; after a stop it does not appear at all. Where they
+ * were remembered first, what was written is kept (result->partial): it would never come again. The
+ * filter is synced at the end, also after a stop. */
 seen_status sn_uniq_run(const sn_uniq_options *options, const sn_uniq_plan *plan, sn_input *input,
                         sn_output *output, sn_output *dropped, sn_uniq_result *result,
                         seen_error *error);

@@ -91,6 +91,47 @@ seq 60000 | $SEEN uniq -q -f "$URL/killed" > rest
 [ -z "$(cat printed rest | sort | uniq -d)" ] || fail "a line was printed twice"
 [ -z "$(seq 60000 | $SEEN uniq -q -f "$URL/killed")" ] || fail "a line is not remembered"
 
+# -o, and the server is lost, or the run is ended by a signal: the filter knows lines that would be
+# printed by nobody. They are kept, nothing that is there is replaced, and the next run has the others.
+$SEEN create -q "$URL/half" -n 1e6 -p 1e-9
+echo old > half.txt
+chmod 600 half.txt
+for how in lost stopped; do
+    mkfifo lines
+    status=0
+    $SEEN uniq -q --retry 300ms -f "$URL/half" lines -o half.txt 2> error & client=$!
+    exec 3> lines
+    [ $how = lost ] && from=1 want=2 || from=30001 want=143
+    seq "$from" $((from + 19999)) >&3
+    for _ in $(seq 600); do
+        [ "$(echo $((from + 9999)) | $SEEN check -q "$URL/half" | wc -l)" = 0 ] || break
+        sleep 0.05
+    done
+    if [ $how = lost ]; then
+        kill -KILL "$REDIS_PID"
+        wait "$REDIS_PID" 2> /dev/null || :
+        (trap '' PIPE; seq 20001 30000 >&3) 2> /dev/null || :
+        exec 3>&-
+    else
+        kill -TERM $client
+    fi
+    wait $client || status=$?
+    exec 3>&-
+    rm lines
+    [ $how = stopped ] || start_again
+    [ $status = $want ] || fail "-o, $how: status $status"
+    [ "$(cat half.txt)" = old ] || fail "-o, $how: half an output appeared"
+    [ $how = lost ] && kept=half.txt.partial || kept=half.txt.partial.2
+    grep -q "are in .*/$kept, " error || fail "-o, $how: it does not say where the lines are: $(cat error)"
+    [ "$(stat -c %a $kept)" = 600 ] || fail "-o, $how: the lines are open to others"
+    $SEEN check -q "$URL/half" $kept | cmp - $kept || fail "-o, $how: a line was kept and is not remembered"
+done
+[ -s half.txt.partial ] && [ -s half.txt.partial.2 ] || fail "-o: nothing was kept"
+seq 60000 | $SEEN uniq -q -f "$URL/half" -o half.txt
+[ -z "$(cat half.txt half.txt.partial half.txt.partial.2 | sort | uniq -d)" ] || fail "-o: a line was printed twice"
+missing=$((60000 - $(cat half.txt half.txt.partial half.txt.partial.2 | wc -l)))
+[ $missing -lt 20000 ] || fail "-o: $missing lines are printed nowhere"
+
 # Stopped for a while and gone on: the client waits, and nothing is lost or told twice.
 $SEEN create -q "$URL/waits" -n 1e6 -p 1e-9
 kill -STOP "$REDIS_PID"

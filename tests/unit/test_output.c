@@ -41,6 +41,47 @@ static void test_appears_at_the_end(void **state)
     unlink(path);
 }
 
+/* What is kept lies beside the place, with the rights of the file there, and replaces nothing. */
+static void test_kept(void **state)
+{
+    (void)state;
+    const char *path = scratch("kept");
+    char *name;
+    sn_output *output;
+    write_file(path, "old\n", 4);
+    chmod(path, 0600);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(sn_output_open(path, '\n', NULL, &output, NULL), SEEN_OK);
+        assert_int_equal(sn_output_write(output, i ? "b\n" : "a\n", 2, NULL), SEEN_OK);
+        name = sn_output_keep(output);
+        assert_non_null(name);
+        assert_string_equal(strstr(name, "/kept") + 5, i ? ".partial.2" : ".partial");
+        assert_file_is(name, i ? "b\n" : "a\n", 2);
+        struct stat info;
+        assert_int_equal(stat(name, &info), 0);
+        assert_int_equal(info.st_mode & 0777, 0600);
+        assert_int_equal(files_in_scratch(), 2 + i);
+        free(name);
+    }
+    assert_file_is(path, "old\n", 4);
+    unlink(scratch("kept.partial"));
+    unlink(scratch("kept.partial.2"));
+    /* Compressed: whole as far as it goes. Nothing written: nothing kept. */
+    assert_int_equal(sn_output_open(scratch("kept.gz"), '\n', NULL, &output, NULL), SEEN_OK);
+    assert_int_equal(sn_output_write(output, "a\n", 2, NULL), SEEN_OK);
+    name = sn_output_keep(output);
+    assert_non_null(name);
+    char command[300];
+    snprintf(command, sizeof command, "[ \"$(gzip -cd < '%s')\" = a ]", name);
+    assert_int_equal(system(command), 0);
+    unlink(name);
+    free(name);
+    assert_int_equal(sn_output_open(path, '\n', NULL, &output, NULL), SEEN_OK);
+    assert_null(sn_output_keep(output));
+    unlink(path);
+    assert_int_equal(files_in_scratch(), 0);
+}
+
 static void test_replaces(void **state)
 {
     (void)state;
@@ -291,6 +332,7 @@ int main(void)
     seed_from_environment();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_appears_at_the_end),
+        cmocka_unit_test(test_kept),
         cmocka_unit_test(test_replaces),
         cmocka_unit_test(test_through_a_link),
         cmocka_unit_test(test_open_line),
