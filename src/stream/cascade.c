@@ -41,37 +41,24 @@ static uint64_t blind_capacity(double rate)
     return (uint64_t)((double)BLIND_BYTES * 8 / (1.1 * seen_classic_bits(1, rate)));
 }
 
-/* Bounded: as large as the keys ask for and no larger than the bound. */
-static seen_status wish_bounded(const sn_cascade_options *o, seen_wish *wish, seen_error *error)
+static void first_wish(const sn_cascade_options *o, seen_wish *wish)
 {
-    seen_plan plan = {.size = sizeof plan};
-    if (o->capacity) {
-        wish_for(wish, o->capacity + o->capacity / 4, o->error_rate);
-        seen_status status = seen_plan_make(wish, &plan, error);
-        if (status != SEEN_OK || plan.bytes <= o->memory)
-            return status;
+    double rate = o->error_rate * share(o->capacity != 0, 0);
+    if (!o->memory) {
+        wish_for(wish, o->capacity ? o->capacity : blind_capacity(rate), rate);
+        return;
     }
     *wish = (seen_wish){.size = sizeof *wish, .capacity = o->capacity, .bits = o->memory * 8};
     if (!o->capacity)
         wish->error_rate = o->error_rate;
-    return SEEN_OK;
-}
-
-static seen_status first_wish(const sn_cascade_options *o, seen_wish *wish, seen_error *error)
-{
-    if (o->memory)
-        return wish_bounded(o, wish, error);
-    double rate = o->error_rate * share(o->capacity != 0, 0);
-    wish_for(wish, o->capacity ? o->capacity : blind_capacity(rate), rate);
-    return SEEN_OK;
 }
 
 seen_status sn_cascade_plan(const sn_cascade_options *options, seen_plan *plan, seen_error *error)
 {
     seen_wish wish;
-    seen_status status = first_wish(options, &wish, error);
+    first_wish(options, &wish);
     *plan = (seen_plan){.size = sizeof *plan};
-    return status == SEEN_OK ? seen_plan_make(&wish, plan, error) : status;
+    return seen_plan_make(&wish, plan, error);
 }
 
 static seen_status open_filter(sn_cascade *c, const seen_wish *wish, const seen_hasher *hasher,
@@ -110,9 +97,8 @@ seen_status sn_cascade_open(sn_cascade *cascade, const sn_cascade_options *optio
         (sn_cascade){.rate = options->error_rate, .grows = !options->memory, .most = options->most};
     cascade->first_rate = options->error_rate * share(options->capacity != 0, 0);
     seen_wish wish;
-    seen_status status = first_wish(options, &wish, error);
-    if (status == SEEN_OK)
-        status = open_filter(cascade, &wish, options->hasher, error);
+    first_wish(options, &wish);
+    seen_status status = open_filter(cascade, &wish, options->hasher, error);
     if (status != SEEN_OK) {
         sn_cascade_close(cascade);
         return status;

@@ -21,10 +21,10 @@ enum { SN_CASCADE_MAX = 24 };
 typedef struct sn_cascade_options {
     uint64_t capacity; /* distinct keys expected; 0: not known */
     double error_rate; /* of all filters together */
-    uint64_t memory;   /* 0: as much as it takes. Otherwise one filter of at most so many bytes that
-                          does not grow; its rate rises past the capacity */
-    uint64_t most;     /* without `memory`: filters are added while all together take at most so
-                          many bytes, and then the rate of the last one rises. 0: no bound */
+    uint64_t memory; /* 0: as much as it takes. Otherwise one filter of so many bytes that does not
+                        grow; its rate rises past the capacity */
+    uint64_t most;   /* without `memory`: filters are added while all together take at most so
+                        many bytes, and then the rate of the last one rises. 0: no bound */
     const seen_hasher *hasher; /* NULL: a random seed */
 } sn_cascade_options;
 

@@ -23,24 +23,29 @@ static seen_status plan_memory(const sn_uniq_options *options, sn_uniq_plan *pla
     /* Of singles, those that came once, and those that came again. */
     unsigned sets = options->what == SN_UNIQ_SINGLES ? 2 : 1;
     plan->set = (sn_cascade_options){.capacity = plan->capacity, .error_rate = plan->error_rate};
-    if (options->memory) {
-        uint64_t blocks =
-            sn_pipeline_memory(&options->pipeline, false) + sn_uniq_line_memory(options);
-        plan->set.memory =
-            options->memory > 2 * blocks ? options->memory - blocks : options->memory / 2;
-        plan->set.memory /= sets;
-    }
     seen_plan first;
     seen_status status = sn_cascade_plan(&plan->set, &first, error);
+    if (status == SEEN_OK && options->memory) {
+        uint64_t blocks =
+            sn_pipeline_memory(&options->pipeline, false) + sn_uniq_line_memory(options);
+        uint64_t room =
+            (options->memory > 2 * blocks ? options->memory - blocks : options->memory / 2) / sets;
+        /* How many lines there are is a guess, or hearsay: the set may grow, or has all of it. */
+        plan->set.most = room;
+        if (!plan->capacity || first.bytes > room / 2) {
+            plan->set.memory = room;
+            status = sn_cascade_plan(&plan->set, &first, error);
+        }
+    }
     if (status != SEEN_OK)
         return status;
     plan->capacity = first.capacity;
     plan->memory = first.bytes;
-    plan->growing = !options->memory;
-    if (options->memory) {
+    plan->growing = !plan->set.memory;
+    if (options->memory)
         plan->memory *= sets;
+    if (plan->set.memory)
         plan->error_rate = first.predicted_rate;
-    }
     return SEEN_OK;
 }
 

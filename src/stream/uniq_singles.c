@@ -73,7 +73,7 @@ static seen_status make_sets(sn_uniq *u, seen_error *error)
     sn_cascade_options repeated = u->plan->set;
     repeated.hasher = &u->hasher;
     if (!repeated.memory)
-        repeated.capacity = repeated.capacity / 4;
+        repeated.capacity = (repeated.capacity + 3) / 4;
     status = sn_cascade_open(&way->repeated, &repeated, error);
     if (status == SEEN_OK && !sn_input_can_reread(u->input))
         status = sn_copy_open(&way->copy, u->options->temp_dir, error);

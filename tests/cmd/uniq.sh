@@ -118,7 +118,13 @@ for what in "" -U; do
 done
 "$SEEN" uniq -p 10% -U many 2>&1 > out | grep -q warning && fail "a rate that was asked for is no trouble"
 "$SEEN" uniq -p 10% many 2>&1 > out | grep -q warning && fail "a rate that was asked for is no trouble"
-rm many full.seen loose.seen
+# What was said or guessed of the number of lines is no bound where the memory has room: a long line
+# before many short ones, and too few named.
+{ head -c 3000000 /dev/urandom | base64 -w 0; echo; cat many; } | gzip -1 > guess.gz
+[ "$("$SEEN" uniq -q -p 1e-9 -m 256M -c guess.gz)" = 300001 ] || fail "-m: a wrong guess lost lines"
+[ "$("$SEEN" uniq -q -p 1e-9 -m 256M -n 1000 -c many)" = 300000 ] || fail "-m -n: lines were lost"
+[ "$("$SEEN" uniq -q -p 1e-9 -m 256M -n 1000 -U -c many)" = 300000 ] || fail "-m -n -U: lines were lost"
+rm many full.seen loose.seen guess.gz
 
 # Trouble: status 2 and a sentence.
 refused() {

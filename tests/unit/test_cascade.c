@@ -174,7 +174,7 @@ static void test_bounded(void **state)
     assert_true(dropped > 1000 && said > dropped * 0.9 && said < dropped * 1.1);
     sn_cascade_close(&c);
     /* Plenty of memory is not taken when it is not needed. */
-    options = (sn_cascade_options){.capacity = 1000, .error_rate = 1e-6, .memory = 1 << 30};
+    options = (sn_cascade_options){.capacity = 1000, .error_rate = 1e-6, .most = 1 << 30};
     assert_int_equal(sn_cascade_open(&c, &options, NULL), SEEN_OK);
     assert_in_range(sn_cascade_memory(&c), 1, 1 << 16);
     sn_cascade_close(&c);
