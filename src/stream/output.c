@@ -36,7 +36,8 @@ struct sn_output {
     sn_stop *stop;
     sn_encoder *encoder;
     uint64_t taken;  /* bytes before compression */
-    uint64_t stored; /* bytes given to the system */
+    uint64_t stored; /* bytes given to the system, */
+    uint64_t whole;  /* up to the end of what was written last without a failure */
     uint64_t pushed;
 };
 
@@ -259,7 +260,10 @@ seen_status sn_output_write(sn_output *output, const void *bytes, size_t length,
             return status;
     }
     output->open_line = ((const char *)bytes)[length - 1] != output->terminator;
-    return pass_on(output, bytes, length, error);
+    seen_status status = pass_on(output, bytes, length, error);
+    if (status == SEEN_OK)
+        output->whole = output->stored;
+    return status;
 }
 
 seen_status sn_output_block(sn_output *output, const sn_block *block, seen_error *error)
@@ -380,17 +384,28 @@ static char *partial_name(const char *path, int number)
     return text;
 }
 
-/* What is there already is not replaced: it may be what an earlier run left. */
-static char *link_partial(const sn_output *output)
+/* Some file systems have no second names for a file: there a file that has one gets another. */
+static bool give_partial(const sn_output *output, const char *name)
 {
     char by_fd[64];
     snprintf(by_fd, sizeof by_fd, "/proc/self/fd/%d", output->fd);
+    if (!output->hidden)
+        return linkat(AT_FDCWD, by_fd, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
+    if (linkat(AT_FDCWD, output->hidden, AT_FDCWD, name, 0) == 0)
+        return true;
+    if (errno == EEXIST)
+        return false;
+    return renameat2(AT_FDCWD, output->hidden, AT_FDCWD, name, RENAME_NOREPLACE) == 0;
+}
+
+/* What is there already is not replaced: it may be what an earlier run left. */
+static char *link_partial(const sn_output *output)
+{
     for (int i = 1; i <= TRIES; i++) {
         char *name = partial_name(output->path, i);
         if (!name)
             return NULL;
-        if (linkat(AT_FDCWD, output->hidden ? output->hidden : by_fd, AT_FDCWD, name,
-                   output->hidden ? 0 : AT_SYMLINK_FOLLOW) == 0)
+        if (give_partial(output, name))
             return name;
         free(name);
         if (errno != EEXIST)
@@ -403,8 +418,11 @@ char *sn_output_keep(sn_output *output)
 {
     char *name = NULL;
     if (output->path && output->taken > 0) {
+        /* Half a line is none. */
         if (output->encoder)
             (void)sn_encoder_finish(output->encoder, NULL);
+        else if (ftruncate(output->fd, (off_t)output->whole) == 0)
+            output->stored = output->whole;
         if (output->stored > 0 && take_after_old(output))
             name = link_partial(output);
     }

@@ -104,17 +104,19 @@ seen_status sn_uniq_select(void *context, sn_block *block, seen_error *error)
 seen_status sn_uniq_write(void *context, sn_block *block, seen_error *error)
 {
     sn_uniq *u = context;
-    u->result->lines += block->lines;
-    u->result->written += block->number_out;
-    if (u->options->pipeline.meter)
-        atomic_store_explicit(&u->options->pipeline.meter->kept, u->result->written,
-                              memory_order_relaxed);
     seen_status status = SEEN_OK;
     if (u->output)
         status = sn_output_block(u->output, block, error);
     if (status == SEEN_OK && u->dropped)
         status = sn_output_write(u->dropped, block->aside, block->aside_length, error);
-    return status;
+    if (status != SEEN_OK)
+        return status;
+    u->result->lines += block->lines;
+    u->result->written += block->number_out;
+    if (u->options->pipeline.meter)
+        atomic_store_explicit(&u->options->pipeline.meter->kept, u->result->written,
+                              memory_order_relaxed);
+    return SEEN_OK;
 }
 
 seen_status sn_uniq_pass(sn_uniq *u, const sn_pipeline_steps *steps, seen_error *error)
@@ -250,10 +252,13 @@ seen_status sn_uniq_run(const sn_uniq_options *options, const sn_uniq_plan *plan
     uint64_t repeats = repeats_written ? result->written : result->lines - result->written;
     result->wrong = fmin(result->wrong, (double)repeats);
     bool whole = status == SEEN_OK && !result->stopped;
-    if (!whole && options->filter && options->remember_first && u.keep == SEEN_NEW && u.output &&
-        sn_output_is_deferred(u.output)) {
-        result->partial = sn_output_keep(u.output);
-        u.output = NULL;
+    sn_output **fresh = u.keep == SEEN_NEW ? &u.output : &u.dropped;
+    if (!whole && options->filter && options->remember_first && *fresh &&
+        sn_output_is_deferred(*fresh)) {
+        result->partial = sn_output_keep(*fresh);
+        if (!result->partial)
+            result->lost += sn_uniq_fresh_lines(&u);
+        *fresh = NULL;
     }
     if (status == SEEN_OK)
         status = sn_uniq_finish(&u, error);

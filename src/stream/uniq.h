@@ -62,8 +62,9 @@ typedef struct sn_uniq_result {
     uint64_t temporary; /* bytes that temporary files took */
     unsigned readings;  /* of the input */
     bool stopped;       /* early; what was written belongs to a prefix of the input */
-    char *partial; /* remembered first, and did not come to its end: the file that has the lines
+    char *partial; /* remembered first, and did not come to its end: the file that has the new lines
                       written so far, to be freed; NULL: none */
+    uint64_t lost; /* remembered first, and could not be written */
 } sn_uniq_result;
 
 seen_status sn_uniq_plan_make(const sn_uniq_options *options, sn_input *input, sn_uniq_plan *plan,

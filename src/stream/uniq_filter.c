@@ -11,7 +11,8 @@
  *   deferred file   (-o) nothing is visible before the end, so the hashes wait in a temporary file
  *                   and are added when the output has appeared; a set in memory stands in for them
  *
- * What is dropped is known to the filter anyway, so a file for it (--dropped) changes nothing. */
+ * Where the repeats are printed and the others go to a file (-D --dropped), that file counts. What
+ * else is dropped is known to the filter anyway. */
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -25,6 +26,7 @@
 
 enum { BATCH_KEYS = 1 << 20, REPLAY = 4096 };
 #define BATCH_BYTES (64ull << 20)
+#define STAND_IN_PART 0.05
 
 typedef struct filter_way {
     /* Keys on their way, in two generations: `young` takes keys, `old` is emptied once all of its
@@ -48,6 +50,7 @@ typedef struct filter_way {
     seen_status status;
     seen_error error;
     _Atomic uint64_t ended[SN_SPLIT_SERVER];
+    _Atomic uint64_t told; /* keys that were new */
 
     sn_temp *later; /* deferred: hashes of what will appear at the end */
     sn_cascade stand_in;
@@ -152,7 +155,7 @@ static seen_status run_in_place(sn_uniq *u, seen_error *error)
 {
     filter_way *way = u->way;
     way->batch_most = batch_most(u->options->memory);
-    way->each_block = !sn_output_is_file(u->output);
+    way->each_block = !sn_output_is_file(sn_uniq_fresh(u));
     sn_pipeline_steps steps = {.context = u,
                                .prepare = sn_uniq_hash,
                                .decide = decide_in_place,
@@ -222,7 +225,9 @@ static seen_status run_deferred(sn_uniq *u, seen_error *error)
 {
     filter_way *way = u->way;
     uint64_t room = sn_input_room(u->input, u->plan->lines, u->plan->bytes, true);
-    sn_cascade_options options = {.capacity = room, .error_rate = 1e-6, .hasher = &u->hasher};
+    /* Its mistakes come on top of the filter's. */
+    double rate = fmin(1e-6, STAND_IN_PART * u->plan->error_rate);
+    sn_cascade_options options = {.capacity = room, .error_rate = rate, .hasher = &u->hasher};
     seen_status status = sn_cascade_open(&way->stand_in, &options, error);
     if (status == SEEN_OK)
         status = sn_temp_open(u->options->temp_dir, 0, &way->later, error);
@@ -263,6 +268,10 @@ static seen_status add_first(void *context, sn_block *block, unsigned lane, seen
     seen_status status = SEEN_OK;
     if (good)
         status = seen_add_hashes(u->set, share.hash, share.count, share.answer, error);
+    size_t fresh = 0;
+    for (size_t i = 0; i < share.count; i++)
+        fresh += share.answer[i] == SEEN_NEW;
+    atomic_fetch_add(&way->told, fresh);
     sn_split_hand_back(&share, block);
     if (status != SEEN_OK && !atomic_flag_test_and_set(&way->taken)) {
         way->status = status;
@@ -304,6 +313,8 @@ static seen_status run_remember_first(sn_uniq *u, seen_error *error)
                                .render = sn_uniq_select,
                                .emit = write_first};
     seen_status status = sn_uniq_pass(u, &steps, error);
+    if (sn_uniq_fresh(u) && way->told > sn_uniq_fresh_lines(u))
+        u->result->lost = way->told - sn_uniq_fresh_lines(u);
     return status == SEEN_OK && way->failed ? tell_failure(way, error) : status;
 }
 
@@ -344,9 +355,9 @@ seen_status sn_uniq_run_filter(sn_uniq *u, seen_error *error)
     bool ordered = before.growth == SEEN_WINDOW || !u->options->pipeline.waits;
     way.lanes = ordered ? 1 : SN_SPLIT_SERVER;
     /* Where no new line is written, there is none that could be lost. */
-    if (u->options->remember_first || !u->output || u->keep != SEEN_NEW)
+    if (u->options->remember_first || !sn_uniq_fresh(u))
         status = run_remember_first(u, error);
-    else if (sn_output_is_deferred(u->output))
+    else if (sn_output_is_deferred(sn_uniq_fresh(u)))
         status = run_deferred(u, error);
     else
         status = run_in_place(u, error);
@@ -356,11 +367,12 @@ seen_status sn_uniq_run_filter(sn_uniq *u, seen_error *error)
     if (status == SEEN_OK)
         status = seen_get_info(u->set, &after, error);
     sn_uniq_result *result = u->result;
-    result->distinct = u->keep == SEEN_NEW ? result->written : result->lines - result->written;
+    result->distinct = sn_uniq_fresh_lines(u);
     result->memory = after.bytes;
     result->layers = after.layers;
     result->error_rate = fmax(after.error_rate, after.error_rate_now);
-    result->wrong = expect_wrong(u->set, &before, &after, (double)result->distinct);
+    result->wrong = expect_wrong(u->set, &before, &after, (double)result->distinct) +
+                    sn_cascade_expect_wrong(&way.stand_in);
     sn_pending_free(&way.young);
     sn_pending_free(&way.old);
     free(way.batch);

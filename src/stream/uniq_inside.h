@@ -21,6 +21,18 @@ typedef struct sn_uniq {
     void *way;          /* what the way of deciding needs */
 } sn_uniq;
 
+/* Where new lines are written; NULL: nowhere. */
+static inline sn_output *sn_uniq_fresh(const sn_uniq *u)
+{
+    return u->keep == SEEN_NEW ? u->output : u->dropped;
+}
+
+static inline uint64_t sn_uniq_fresh_lines(const sn_uniq *u)
+{
+    const sn_uniq_result *r = u->result;
+    return u->keep == SEEN_NEW ? r->written : r->lines - r->written;
+}
+
 /* Steps that all ways share. */
 seen_status sn_uniq_hash(void *context, sn_block *block, seen_error *error);   /* prepare */
 seen_status sn_uniq_add(void *context, sn_block *block, seen_error *error);    /* decide: memory */

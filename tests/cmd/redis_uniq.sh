@@ -132,6 +132,24 @@ seq 60000 | $SEEN uniq -q -f "$URL/half" -o half.txt
 missing=$((60000 - $(cat half.txt half.txt.partial half.txt.partial.2 | wc -l)))
 [ $missing -lt 20000 ] || fail "-o: $missing lines are printed nowhere"
 
+# Where there is no room for the output, what was told is true: as many lines as the file has, and how
+# many the filter holds that stand nowhere.
+seq 1000000 1300000 > big
+$SEEN create -q "$URL/room" -n 1e6 -p 1e-9
+status=0
+(ulimit -f 1024; $SEEN uniq -q -f "$URL/room" big -o roomy.txt) 2> error || status=$?
+[ $status = 2 ] || fail "no room: status $status: $(cat error)"
+kept=$(sed -n 's/.*the new lines up to there (\([0-9]*\)) are in .*/\1/p' error)
+lost=$(sed -n 's/.*the filter holds \([0-9]*\) new lines that could not be written.*/\1/p' error)
+[ "${lost:-0}" -gt 0 ] || fail "no room: nothing is said of lines that were lost: $(cat error)"
+head -n "$kept" big | cmp - roomy.txt.partial || fail "no room: not $kept lines: $(wc -l < roomy.txt.partial)"
+others=$($SEEN uniq -q -f "$URL/room" big -c)
+[ $((kept + lost + others)) = 300001 ] || fail "no room: $kept + $lost + $others lines"
+# With -D the new lines are what is set aside.
+status=0
+(ulimit -f 1024; $SEEN uniq -q -D -f "$URL/aside" big --dropped aside.txt > /dev/null) 2> error || status=$?
+[ $status = 2 ] && [ -s aside.txt.partial ] || fail "-D, no room: status $status: $(cat error)"
+
 # Stopped for a while and gone on: the client waits, and nothing is lost or told twice.
 $SEEN create -q "$URL/waits" -n 1e6 -p 1e-9
 kill -STOP "$REDIS_PID"

@@ -15,6 +15,22 @@ rm f
 rm f
 seq 1000000 | "$SEEN" uniq -q -f f | head -n 1 > /dev/null
 [ "$(seq 1000000 | "$SEEN" uniq -q -f f | wc -l)" -gt 500000 ] || fail "a closed pipe swallowed lines"
+# Repeats are printed and new lines set aside: those are remembered when they have appeared.
+rm f
+"$SEEN" uniq -q -D -f f --dropped new monday > out && [ "$(tr '\n' ' ' < new)" = "a b " ] || fail "-D --dropped"
+[ "$("$SEEN" check -c f monday)" = 3 ] || fail "-D --dropped: not remembered"
+seq 1000 > numbers; seq 1000 | gzip | head -c 1000 > cut.gz
+"$SEEN" uniq -q -D -f f --dropped other numbers cut.gz > out 2> words && fail "a file that is cut off"
+[ ! -e other ] && [ "$("$SEEN" check -c f numbers)" = 0 ] || fail "-D --dropped: remembered and not written"
+# What stands in for a filter until the output appears is as strict as it.
+seq 100000 > numbers; seq 100 >> numbers
+for rate in 1e-3 1e-12; do
+    rm -f wide; "$SEEN" create -q wide -n 10M -p $rate # it makes no mistakes itself, so empty as it is
+    "$SEEN" uniq --json -f wide numbers -o out 2> words
+    python3 -c 'import json, sys
+wrong = json.load(open("words"))["expected_wrong"]
+assert 1e-6 < wrong < 1 if sys.argv[1] == "1e-3" else wrong < 1e-8' $rate || fail "$rate: $(cat words)"
+done
 # A file that is no filter is refused and stays as it is.
 cp monday other
 if "$SEEN" uniq -q -f other monday 2> words > out; then fail "a foreign file was taken"; fi

@@ -4,7 +4,15 @@
 #include <errno.h>
 #include <stdarg.h>
 
-static bool close_fails, nameless_fails, asprintf_fails;
+static bool close_fails, nameless_fails, asprintf_fails, link_fails;
+
+static int faulty_linkat(int from, const char *old, int to, const char *name, int flags)
+{
+    if (!link_fails)
+        return linkat(from, old, to, name, flags);
+    errno = EPERM;
+    return -1;
+}
 
 static int faulty_close(int fd)
 {
@@ -44,10 +52,12 @@ static __attribute__((format(printf, 2, 3))) int faulty_asprintf(char **text, co
 #define close faulty_close
 #define open faulty_open
 #define asprintf faulty_asprintf
+#define linkat faulty_linkat
 #include "stream/output.c"
 #undef close
 #undef open
 #undef asprintf
+#undef linkat
 
 static void test_close_fails(void **state)
 {
@@ -80,11 +90,30 @@ static void test_no_memory_for_a_name(void **state)
     assert_int_not_equal(access(scratch("other"), F_OK), 0);
 }
 
+/* FAT and its like: no files without a name, and none with two. */
+static void test_keep_without_links(void **state)
+{
+    (void)state;
+    nameless_fails = link_fails = true;
+    for (int i = 1; i <= 2; i++) {
+        sn_output *output = NULL;
+        assert_int_equal(sn_output_open(scratch("part"), '\n', NULL, &output, NULL), SEEN_OK);
+        assert_int_equal(sn_output_write(output, i == 1 ? "a\n" : "b\n", 2, NULL), SEEN_OK);
+        char *name = sn_output_keep(output);
+        assert_non_null(name);
+        assert_string_equal(strrchr(name, '/'), i == 1 ? "/part.partial" : "/part.partial.2");
+        assert_file_is(name, i == 1 ? "a\n" : "b\n", 2);
+        free(name);
+    }
+    nameless_fails = link_fails = false;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_close_fails),
         cmocka_unit_test(test_no_memory_for_a_name),
+        cmocka_unit_test(test_keep_without_links),
     };
     return cmocka_run_group_tests(tests, scratch_begin, scratch_end);
 }
