@@ -101,7 +101,7 @@ static int run_check(sn_args *args)
     int code;
     if (status != SEEN_OK)
         code = sn_trouble_error(&error);
-    else if (sn_stop_get(&watch.stop) == SN_STOP_ASKED)
+    else if (run.result.stopped && sn_stop_get(&watch.stop) == SN_STOP_ASKED)
         code = sn_trouble("stopped after %llu lines", (unsigned long long)run.result.lines);
     else {
         uint64_t printed = own->invert ? run.result.fresh : run.result.before;

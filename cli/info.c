@@ -88,6 +88,15 @@ void sn_warn_if_over(const char *where, const seen_info *info)
 {
     char a[SN_TEXT], b[SN_TEXT], c[SN_TEXT], shown[SN_WHERE];
     double slack = 1.01 + 3 / sqrt((double)info->capacity + 1);
+    /* A burst fills one generation of a window past its part. */
+    if (info->growth == SEEN_WINDOW && info->error_rate_now > 2 * info->error_rate) {
+        sn_warn("too many keys came to %s at once: each of its generations has room for a part of "
+                "its %s keys; its error rate is %s. Make one with a larger -n, or fewer "
+                "--generations",
+                sn_show_where(shown, where), sn_show_count(b, (double)info->capacity),
+                sn_show_rate(c, info->error_rate_now));
+        return;
+    }
     if (info->growth == SEEN_GROWING || info->keys_estimated <= slack * (double)info->capacity)
         return;
     sn_warn("%s is past its capacity: about %s keys where %s were planned; its error rate is %s. "

@@ -155,7 +155,10 @@ static int merge_redis(const sn_args *args, bool replace)
     seen_error error = {0};
     seen_set *set;
     seen_options options = sn_args_options(args);
-    if (build(args, NULL, &set, &error) != SEEN_OK)
+    seen_status built = build(args, NULL, &set, &error);
+    if (built == SEEN_ERR_MISMATCH || built == SEEN_ERR_KIND)
+        return fail_file(args, "memory", &error);
+    if (built != SEEN_OK)
         return sn_trouble_error(&error);
     seen_status status =
         seen_copy(set, args->operands[0], replace ? SEEN_REPLACE : 0, &options, &error);

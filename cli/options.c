@@ -77,7 +77,9 @@ static const sn_option kind[] = {
      .offset = AT(window_ms),
      .min = 1000,
      .help = "window: forget keys after this time: 30d, 12h",
-     .more = "Implies --growth window. Without it the window is the last -n keys."},
+     .more = "Implies --growth window. Without it the window is the last -n additions. With it, -n "
+             "is how many keys come in that time, evenly: each part of the window has room for its "
+             "part of them, and is wrong more often where they come in a burst."},
     {.name = "when-full",
      .argument = "ACTION",
      .type = SN_CHOICE,

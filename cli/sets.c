@@ -185,7 +185,7 @@ static void tell_plan(const sets_run *run)
 {
     char a[SN_TEXT], b[SN_TEXT], c[SN_TEXT];
     const sn_sets_numbers *n = &run->numbers;
-    if (n->bytes_a + n->bytes_b < 512e6 || n->pipe_a)
+    if (n->bytes_a + n->bytes_b < 512e6 || n->pipe_a || run->args->json)
         return;
     sn_note(run->args, "about %s and %s lines; way: %s; %s of memory", sn_show_words(a, n->lines_a),
             sn_show_words(b, n->lines_b), sn_sets_way_name(run->plan.way),
@@ -220,7 +220,7 @@ static void tell_summary(const sets_run *run)
 
 static int tell_end(const sets_run *run)
 {
-    if (sn_stop_get((sn_stop *)&run->stop) == SN_STOP_ASKED) {
+    if (run->result.stopped && sn_stop_get((sn_stop *)&run->stop) == SN_STOP_ASKED) {
         sn_trouble("stopped; %s", run->args->prints
                                       ? "what was printed is the beginning of the answer"
                                       : "the output file is as it was");

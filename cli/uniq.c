@@ -37,7 +37,7 @@ static const sn_option own_options[] = {
          "A filter that is made grows by itself, unless -m gives its "
          "size; -n and -p say how large and how strict it begins. Lines on their way take some "
          "memory besides; with -o all that are new are, until it appears, at some four bytes "
-         "each."},
+         "each (up to sixteen where a pipe does not tell how many come)."},
     {.name = "exact",
      .type = SN_FLAG,
      .offset = offsetof(uniq_own, exact),
@@ -80,7 +80,8 @@ typedef struct uniq_run {
     sn_watch watch;
     sn_input *input;
     sn_output *output, *dropped;
-    bool deferred; /* the output appears at the end */
+    bool deferred;         /* the output appears at the end, */
+    bool dropped_deferred; /* and so does what is dropped */
     sn_uniq_options options;
     sn_uniq_plan plan;
     sn_uniq_result result;
@@ -142,7 +143,8 @@ static void tell_plan(const uniq_run *run)
     char lines[SN_TEXT], memory[SN_TEXT], rate[SN_TEXT];
     const sn_uniq_plan *plan = &run->plan;
     uint64_t bytes = sn_input_size(run->input);
-    if (bytes == UINT64_MAX || bytes < (UINT64_C(256) << 20) || plan->lines == UINT64_MAX)
+    if (bytes == UINT64_MAX || bytes < (UINT64_C(256) << 20) || plan->lines == UINT64_MAX ||
+        run->args->json)
         return;
     sn_show_words(lines, (double)plan->lines);
     sn_show_size(memory, (double)plan->memory);
@@ -176,6 +178,8 @@ static void json_summary(const uniq_run *run, FILE *out)
     sn_json_u64(&json, "temporary", r->temporary);
     sn_json_u64(&json, "readings", r->readings);
     sn_json_bool(&json, "stopped", r->stopped);
+    if (r->lost)
+        sn_json_u64(&json, "lost", r->lost);
     if (r->partial)
         sn_json_string(&json, "partial", r->partial);
     sn_json_end(&json);
@@ -230,15 +234,19 @@ static void warn_full(const uniq_run *run)
 static int tell_stopped(const uniq_run *run)
 {
     const uniq_own *own = run->own;
-    /* Where no new line is printed, or a server is told first, all lines read are remembered. */
-    bool all = run->options.remember_first || own->count_only || own->repeated;
-    const char *printed = own->count_only ? "no number is printed"
-                          : run->deferred ? "the output file is as it was"
+    /* Where no new line is written, or a server is told first, all lines read are remembered. */
+    bool all = run->options.remember_first || own->count_only || (own->repeated && !own->dropped);
+    bool later = own->repeated ? run->dropped_deferred : run->deferred;
+    const char *printed = own->count_only && run->args->json ? "the numbers are of these"
+                          : own->count_only                  ? "no number is printed"
+                          : run->deferred                    ? "the output file is as it was"
                                           : "what was printed is complete up to there";
-    const char *kept = !own->filter    ? ""
-                       : all           ? ", and the filter holds these lines"
-                       : run->deferred ? ", and so is the filter"
-                                       : ", and the filter holds what was printed";
+    const char *kept = !own->filter             ? ""
+                       : all                    ? ", and the filter holds these lines"
+                       : later && run->deferred ? ", and so is the filter"
+                       : later                  ? ", and the filter is as it was"
+                       : own->repeated          ? ", and the filter holds what was written"
+                                                : ", and the filter holds what was printed";
     return sn_trouble("stopped after %llu lines; %s%s", (unsigned long long)run->result.lines,
                       printed, kept);
 }
@@ -246,24 +254,30 @@ static int tell_stopped(const uniq_run *run)
 /* The filter knows these lines: they would never be printed again. */
 static void tell_partial(const uniq_run *run)
 {
-    if (run->result.partial)
+    const sn_uniq_result *r = &run->result;
+    if (r->partial)
         (void)sn_trouble("the new lines up to there (%llu) are in %s, and the filter holds them; "
                          "run again, it prints the others",
-                         (unsigned long long)run->result.written, run->result.partial);
+                         (unsigned long long)r->distinct, r->partial);
+    if (r->lost)
+        (void)sn_trouble("the filter holds %llu new lines that could not be written, and does not "
+                         "let them through again",
+                         (unsigned long long)r->lost);
 }
 
 static int tell_end(const uniq_run *run)
 {
     const sn_uniq_result *r = &run->result;
-    sn_stop_reason reason = sn_stop_get((sn_stop *)&run->watch.stop);
+    /* A signal that came when all was read has stopped nothing. */
+    bool asked = r->stopped && sn_stop_get((sn_stop *)&run->watch.stop) == SN_STOP_ASKED;
     if (run->args->json)
         json_summary(run, run->own->count_only ? stdout : stderr);
-    else if (run->own->count_only && reason != SN_STOP_ASKED)
+    else if (run->own->count_only && !asked)
         printf("%llu\n", (unsigned long long)r->written);
-    if (!run->args->json && reason != SN_STOP_ASKED)
+    if (!run->args->json && !asked)
         tell_summary(run);
     warn_full(run);
-    if (reason == SN_STOP_ASKED)
+    if (asked)
         return sn_finish_stdout(tell_stopped(run));
     return sn_finish_stdout(SN_EXIT_OK);
 }
@@ -300,8 +314,10 @@ static seen_status prepare(uniq_run *run, seen_error *error)
     }
     if (status == SEEN_OK && own->dropped)
         status = sn_output_open(own->dropped, terminator, &run->watch.stop, &run->dropped, error);
-    if (status == SEEN_OK && run->dropped)
+    if (status == SEEN_OK && run->dropped) {
+        run->dropped_deferred = sn_output_is_deferred(run->dropped);
         status = sn_output_apart(run->dropped, run->input, error);
+    }
     return status;
 }
 

@@ -364,7 +364,10 @@ void sn_decoder_close(sn_decoder *decoder)
 static seen_status fail_bad(const sn_decoder *d, step_result result, seen_error *error)
 {
     if (result == STEP_MEMORY)
-        return sn_stream_fail(error, SEEN_ERR_MEMORY, "%s: no memory to decompress it (%s)",
+        return sn_stream_fail(error, SEEN_ERR_MEMORY,
+                              "%s: it was packed (%s) in a way that takes more memory to read than "
+                              "there is, or than is used for that; unpack it first, or give it "
+                              "through a pipe from a program that does",
                               d->name, d->codec->name);
     return sn_stream_fail(error, SEEN_ERR_FORMAT,
                           "%s: the compressed data (%s) is damaged; fetch or make the file again",

@@ -32,6 +32,12 @@ i = json.load(sys.stdin)
 assert i["error_rate_now"] > 0.02 and abs(i["keys_estimated"] - 150000) < 3000, i' || fail "150% full"
 "$SEEN" info -q f.seen 2>&1 > /dev/null | grep -q . && fail "-q warns"
 
+# A burst is more than one generation of a window has room for, long before the window is full.
+"$SEEN" create -q burst --window 1h -n 10k -p 1%
+seq 5000 | "$SEEN" add burst 2>&1 | grep -q 'warning: too many keys came to burst at once' || fail "a burst: no warning"
+"$SEEN" create -q even --window 1h -n 10k -p 1%
+seq 1000 | "$SEEN" add even 2>&1 | grep warning && fail "a window with room: a warning"
+
 # Just full is no reason to warn, and a growing filter is never past its capacity.
 "$SEEN" create -q g.seen -n 10k
 seq 10000 | "$SEEN" add -q g.seen

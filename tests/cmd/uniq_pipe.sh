@@ -101,3 +101,6 @@ stopped 'the output file is as it was, and so is the filter' 0 -o kept
 stopped 'no number is printed, and the filter holds these lines' 200000 -c
 [ ! -s out ] || fail "Ctrl-C: -c printed $(cat out)"
 stopped 'what was printed is complete up to there, and the filter holds these lines' 200000 -D
+# The new lines are what is dropped then: none is remembered that does not appear.
+stopped 'what was printed is complete up to there, and the filter is as it was' 0 -D --dropped drop
+[ ! -e drop ] || fail "Ctrl-C: -D: half of --dropped appeared"
