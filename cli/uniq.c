@@ -279,6 +279,8 @@ static int tell_end(const uniq_run *run)
     warn_full(run);
     if (asked)
         return sn_finish_stdout(tell_stopped(run));
+    if (r->stopped && run->dropped_deferred)
+        sn_note(run->args, "nobody reads on, so %s is not written", run->own->dropped);
     return sn_finish_stdout(SN_EXIT_OK);
 }
 

@@ -15,6 +15,8 @@ rm f
 rm f
 seq 1000000 | "$SEEN" uniq -q -f f | head -n 1 > /dev/null
 [ "$(seq 1000000 | "$SEEN" uniq -q -f f | wc -l)" -gt 500000 ] || fail "a closed pipe swallowed lines"
+seq 1000000 | "$SEEN" uniq --dropped aside 2> words | head -n 1 > /dev/null
+grep -q 'aside is not written' words && [ ! -e aside ] || fail "a closed pipe: $(cat words)"
 # Repeats are printed and new lines set aside: those are remembered when they have appeared.
 rm f
 "$SEEN" uniq -q -D -f f --dropped new monday > out && [ "$(tr '\n' ' ' < new)" = "a b " ] || fail "-D --dropped"
