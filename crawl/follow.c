@@ -90,16 +90,16 @@ static bool met_before(sn_follower *f, uint64_t hash)
 }
 
 /* What the links are relative to: the page's URL, or what its <base> says, in memory of its own.
- * False: no memory. */
+ * The base is taken as it is written: what --drop-slash and the like leave out of a URL is what the
+ * links need of it. False: no memory. */
 static bool find_base(const sn_job *job, sn_follower *f, char **own, size_t *len)
 {
-    const sn_engine *e = job->engine;
+    static const seen_url_options whole = {.size = sizeof whole};
     *own = NULL;
     *len = job->url_len;
-    size_t n = !job->has_base
-                   ? 0
-                   : sn_follow_resolve(f, &e->url_options, job->hrefs.bytes + job->base_at,
-                                       job->base_len, job->url, job->url_len);
+    size_t n = !job->has_base ? 0
+                              : sn_follow_resolve(f, &whole, job->hrefs.bytes + job->base_at,
+                                                  job->base_len, job->url, job->url_len);
     if (n == 0)
         return true;
     *own = malloc(n);

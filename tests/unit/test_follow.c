@@ -156,12 +156,28 @@ static void heeds_the_base(void **state)
     destroy(&r);
 }
 
+/* What an option leaves out of URLs is not left out of the base, of which links need the slash. */
+static void keeps_the_base_whole(void **state)
+{
+    rig r;
+    (void)state;
+    make(&r, "http://a.example/");
+    r.engine->url_options.flags = SEEN_URL_DROP_SLASH;
+    set_base(&r, "/y/");
+    add(&r, "b/", false);
+    follow(&r);
+    assert_int_equal(r.engine->candidate_count, 1);
+    expect(&r, 0, "http://a.example/y/b");
+    destroy(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(takes_in_each_once),
         cmocka_unit_test(obeys_nofollow_and_depth),
         cmocka_unit_test(heeds_the_base),
+        cmocka_unit_test(keeps_the_base_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
