@@ -296,7 +296,8 @@ seen_status sn_dispatch_robots(sn_engine *e, sn_job *job, sn_transfer *t)
     sn_robots_verdict verdict = sn_robots_policy(t->error == SN_FETCH_OK ? t->status : 0);
     if (verdict == SN_ROBOTS_REDIRECTED && host->rules_hops < SN_ROBOTS_REDIRECTS &&
         t->location != NULL) {
-        size_t n = sn_admit_resolve(e, t->location, t->location_len, job->url, job->url_len);
+        /* Not by --drop-www and the like: what they leave out may be all that was added. */
+        size_t n = sn_admit_resolve_whole(e, t->location, t->location_len, job->url, job->url_len);
         if (n > 0) {
             host->rules_hops++;
             sn_pace_end(e->pace, host);

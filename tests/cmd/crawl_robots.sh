@@ -1,0 +1,18 @@
+# robots.txt on its way: redirections, answers that are not whole, servers that want to be left alone.
+set -eu
+. "$ROOT/tests/sites/nginx.sh"
+python3 -c 'import socket; socket.socket().bind(("127.4.0.1", 0))' 2> /dev/null || exit 77
+start_server robots.py "$TMP/log"
+OPTIONS="--allow-private --delay 0 --retries 1 --backoff 100ms"
+crawl() { # last byte of the address, options
+    : > log
+    "$SEEN" crawl -q "http://127.4.0.$1:$PORT_SERVER/" $OPTIONS -o pages.jsonl "${@:2}"
+}
+expect() { # what, paths in the order in which they are asked for
+    awk '{ print $3 }' log > asked
+    printf '%s\n' "${@:2}" | diff - asked > difference || fail "$1: $(cat log)"
+}
+
+# Where it redirects to is asked for as it is written, whatever is left out of the URLs of pages.
+crawl 1 --drop-tracking
+expect "--drop-tracking" /robots.txt '/robots.txt?utm_source=x' / /yes

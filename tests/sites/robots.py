@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+"""Sites whose robots.txt takes a way of its own, one per loopback address.
+
+    robots.py PORT LOG      every request is one line of LOG: seconds, host, path
+
+Each has a page / with links to /yes and /no, and rules that deny /no; what else is in PAGES."""
+import asyncio
+import sys
+import time
+
+PORT, LOG = int(sys.argv[1]), open(sys.argv[2], "a", buffering=1)
+RULES = b"User-agent: *\nDisallow: /no\n"
+HOME = b"<a href=/yes>x</a><a href=/no>x</a>"
+
+
+def moved(to):
+    return 301, f"Location: {to}\r\n".encode(), b""
+
+
+# (last byte of the address, path) -> status, headers, body
+PAGES = {
+    (1, "/robots.txt"): moved("/robots.txt?utm_source=x"),  # which --drop-tracking leaves out
+    (1, "/robots.txt?utm_source=x"): (200, b"", RULES),
+}
+
+
+def answer(host, path):
+    n = int(host.split(".")[3])
+    page = {"/robots.txt": (200, b"", RULES), "/": (200, b"Content-Type: text/html\r\n", HOME)}
+    return PAGES.get((n, path)) or page.get(path, (200, b"", b""))
+
+
+async def handle(reader, writer):
+    try:
+        while True:
+            head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+            path = head[0].split(" ")[1]
+            host = next(line[6:] for line in head if line.lower().startswith("host: ")).split(":")[0]
+            LOG.write(f"{time.time():.3f} {host} {path}\n")
+            status, headers, body = answer(host, path)
+            writer.write(b"HTTP/1.1 %d X\r\n%sContent-Length: %d\r\n\r\n" % (status, headers, len(body)) + body)
+            await writer.drain()
+    except (asyncio.IncompleteReadError, ConnectionError):
+        pass
+    writer.close()
+
+
+async def main():
+    server = await asyncio.start_server(handle, "0.0.0.0", PORT)
+    await server.serve_forever()
+
+
+asyncio.run(main())
