@@ -514,6 +514,7 @@ static sn_fetch_error classify(const slot *s, CURLcode code)
     case CURLE_OPERATION_TIMEDOUT:
         return SN_FETCH_TIMEOUT;
     case CURLE_SSL_CONNECT_ERROR:
+        return SN_FETCH_SHAKE;
     case CURLE_SSL_CERTPROBLEM:
     case CURLE_SSL_CIPHER:
     case CURLE_PEER_FAILED_VERIFICATION:
@@ -586,6 +587,7 @@ const char *sn_fetch_error_text(sn_fetch_error error)
         [SN_FETCH_TIMEOUT] = "timeout",
         [SN_FETCH_TLS] = "TLS failed",
         [SN_FETCH_CA] = "no CA certificates (install ca-certificates, or say --ca-file)",
+        [SN_FETCH_SHAKE] = "TLS handshake failed",
         [SN_FETCH_BROKEN] = "connection broke off",
         [SN_FETCH_HEADERS] = "too many headers",
         [SN_FETCH_ENCODING] = "bad content encoding",
@@ -597,5 +599,5 @@ const char *sn_fetch_error_text(sn_fetch_error error)
 bool sn_fetch_error_passes(sn_fetch_error error)
 {
     return error == SN_FETCH_DNS || error == SN_FETCH_CONNECT || error == SN_FETCH_TIMEOUT ||
-           error == SN_FETCH_BROKEN;
+           error == SN_FETCH_SHAKE || error == SN_FETCH_BROKEN;
 }

@@ -28,6 +28,7 @@ typedef enum sn_fetch_error {
     SN_FETCH_TIMEOUT,  /* too long, or too slow for too long */
     SN_FETCH_TLS,      /* no trust */
     SN_FETCH_CA,       /* nothing to judge trust by */
+    SN_FETCH_SHAKE,    /* the connection broke off before there was a question of trust */
     SN_FETCH_BROKEN,   /* the connection broke off */
     SN_FETCH_HEADERS,  /* more headers than we read */
     SN_FETCH_ENCODING, /* the body cannot be decompressed */

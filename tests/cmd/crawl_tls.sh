@@ -51,3 +51,16 @@ status=0
 "$SEEN" crawl -q $URL --allow-private --delay 0 --ca-file junk.pem 2> err || status=$?
 [ $status = 2 ] || fail "exit $status with a CA file of junk"
 grep -q 'could not be fetched: no CA certificates .*ca-certificates' err || fail "junk: $(cat err)"
+
+# A connection that breaks off during the handshake is tried again: nothing was said about trust.
+start_server shakes.py "$TMP/cert.pem" "$TMP/key.pem"
+"$SEEN" crawl -q "https://127.0.0.1:$PORT_SERVER/" --allow-private --delay 0 --ca-file cert.pem --retries 2 \
+    --backoff 50ms -o pages.jsonl || fail "a handshake that broke off was the end: $(cat pages.jsonl)"
+grep -q '"status":200' pages.jsonl || fail "a handshake that broke off: $(cat pages.jsonl)"
+
+# A server without TLS is not found to have it by asking again.
+start_server shakes.py
+status=0
+"$SEEN" crawl "https://127.0.0.1:$PORT_SERVER/" --allow-private --delay 0 --ca-file cert.pem --retries 1 \
+    --backoff 50ms 2> err > pages.jsonl || status=$?
+[ $status = 2 ] && grep -q 'could not be fetched: TLS handshake failed' err || fail "without TLS: exit $status: $(cat err)"
