@@ -9,6 +9,7 @@
 
 #define KEPT_LEAD 4 /* transfers that one thread may have more for the sake of a connection */
 #define TURN_MS 20  /* then transfers and the clock are looked after */
+#define ROBOTS_BYTES (SN_ROBOTS_MAX + 1) /* one more shows that the last line is not whole */
 
 /* ---- Jobs ---- */
 
@@ -197,7 +198,7 @@ static seen_status fetch_robots(sn_engine *e, sn_host *host)
     if (!ok)
         return sn_crawl_fail_memory(e->error);
     sn_pace_set_rules(e->pace, host, SN_RULES_FETCHING, NULL, 0);
-    return start(e, job, SN_ROBOTS_MAX);
+    return start(e, job, ROBOTS_BYTES);
 }
 
 /* Sitemaps that robots.txt names, or the usual one. */
@@ -294,6 +295,9 @@ seen_status sn_dispatch_robots(sn_engine *e, sn_job *job, sn_transfer *t)
 {
     sn_host *host = job->host;
     sn_robots_verdict verdict = sn_robots_policy(t->error == SN_FETCH_OK ? t->status : 0);
+    /* Of rules that end in the middle nobody knows what the rest denies. */
+    if (verdict == SN_ROBOTS_PARSE && t->cut)
+        verdict = SN_ROBOTS_DISALLOW_ALL;
     if (verdict == SN_ROBOTS_REDIRECTED && host->rules_hops < SN_ROBOTS_REDIRECTS &&
         t->location != NULL) {
         /* Not by --drop-www and the like: what they leave out may be all that was added. */
@@ -304,7 +308,7 @@ seen_status sn_dispatch_robots(sn_engine *e, sn_job *job, sn_transfer *t)
             if (!sn_job_set_url(job, e->follower.text, n))
                 return sn_crawl_fail_memory(e->error);
             sn_job_end(e, job, t);
-            return start(e, job, SN_ROBOTS_MAX);
+            return start(e, job, ROBOTS_BYTES);
         }
     }
     seen_status status = SEEN_OK;

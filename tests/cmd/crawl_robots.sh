@@ -16,3 +16,12 @@ expect() { # what, paths in the order in which they are asked for
 # Where it redirects to is asked for as it is written, whatever is left out of the URLs of pages.
 crawl 1 --drop-tracking
 expect "--drop-tracking" /robots.txt '/robots.txt?utm_source=x' / /yes
+
+# Half of the rules are none: asked for again, then the host is left alone.
+status=0
+crawl 2 2> err || status=$?
+expect "cut short" /robots.txt /robots.txt
+[ $status = 2 ] && grep -q 'could not be fetched: robots.txt unavailable' err || fail "exit $status: $(cat err)"
+# Of more than a mebibyte, whole lines count.
+crawl 3
+expect "long" /robots.txt / /yes

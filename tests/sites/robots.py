@@ -5,12 +5,16 @@
 
 Each has a page / with links to /yes and /no, and rules that deny /no; what else is in PAGES."""
 import asyncio
+import gzip
 import sys
 import time
 
 PORT, LOG = int(sys.argv[1]), open(sys.argv[2], "a", buffering=1)
 RULES = b"User-agent: *\nDisallow: /no\n"
 HOME = b"<a href=/yes>x</a><a href=/no>x</a>"
+CUT = gzip.compress(b"".join([RULES, *(b"Disallow: /%x\n" % (n * n * n) for n in range(2000))]))[:2000]
+# The line that crosses a mebibyte would deny everything, were it read up to there.
+LONG = RULES + b"#" * ((1 << 20) - len(RULES) - 12) + b"\nDisallow: /zzz\n"
 
 
 def moved(to):
@@ -21,6 +25,8 @@ def moved(to):
 PAGES = {
     (1, "/robots.txt"): moved("/robots.txt?utm_source=x"),  # which --drop-tracking leaves out
     (1, "/robots.txt?utm_source=x"): (200, b"", RULES),
+    (2, "/robots.txt"): (200, b"Content-Encoding: gzip\r\n", CUT),
+    (3, "/robots.txt"): (200, b"", LONG),
 }
 
 
