@@ -284,8 +284,9 @@ static void postpone(sn_engine *e, sn_host *host, const sn_transfer *t)
         sn_pace_hold(e->pace, host, now + wait);
         return;
     }
+    int64_t wait = sn_dispatch_backoff(e, 0, t);
     host->rules_tries = 0;
-    host->rules_until = now + SN_DOWN_MS;
+    host->rules_until = now + (wait > SN_DOWN_MS ? wait : SN_DOWN_MS);
     host->deny_why =
         t->error == SN_FETCH_OK ? "robots.txt unavailable" : sn_fetch_error_text(t->error);
     sn_pace_set_rules(e->pace, host, SN_RULES_DENY, NULL, 0);
@@ -312,12 +313,16 @@ seen_status sn_dispatch_robots(sn_engine *e, sn_job *job, sn_transfer *t)
         }
     }
     seen_status status = SEEN_OK;
+    int64_t now = sn_fetch_now(), wait = sn_dispatch_backoff(e, 0, t);
     if (verdict == SN_ROBOTS_PARSE)
         status = parse_rules(e, job);
     else if (verdict == SN_ROBOTS_DISALLOW_ALL)
         postpone(e, host, t);
     else
         status = take_rules(e, job, NULL, 0);
+    /* A server that names a time is left alone until then, whatever it allows. */
+    if (verdict == SN_ROBOTS_ALLOW_ALL && (t->wait_ms > 0 || t->status == 429))
+        sn_pace_hold(e->pace, host, now + wait);
     sn_pace_end(e->pace, host);
     sn_job_end(e, job, t);
     sn_job_release(e, job);

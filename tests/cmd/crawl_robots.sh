@@ -25,3 +25,11 @@ expect "cut short" /robots.txt /robots.txt
 # Of more than a mebibyte, whole lines count.
 crawl 3
 expect "long" /robots.txt / /yes
+
+# Without rules, but not now.
+crawl 4
+expect "429" /robots.txt / /yes /no
+python3 - << 'PY' || fail "Retry-After was not obeyed: $(cat log)"
+times = [float(line.split()[0]) for line in open("log")]
+assert times[1] - times[0] >= 0.9, times
+PY

@@ -27,6 +27,7 @@ PAGES = {
     (1, "/robots.txt?utm_source=x"): (200, b"", RULES),
     (2, "/robots.txt"): (200, b"Content-Encoding: gzip\r\n", CUT),
     (3, "/robots.txt"): (200, b"", LONG),
+    (4, "/robots.txt"): (429, b"Retry-After: 1\r\n", b""),
 }
 
 
