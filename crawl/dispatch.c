@@ -185,20 +185,56 @@ static seen_status refill(sn_engine *e, int64_t until)
 static seen_status fetch_robots(sn_engine *e, sn_host *host)
 {
     sn_job *job = sn_job_take(e);
-    char *url = malloc(host->len + sizeof "/robots.txt");
-    if (url == NULL)
-        return sn_crawl_fail_memory(e->error);
-    memcpy(url, host->origin, host->len);
-    memcpy(url + host->len, "/robots.txt", sizeof "/robots.txt");
+    char *url = host->rules_url;
+    host->rules_url = NULL;
+    if (url == NULL) {
+        url = malloc(host->len + sizeof "/robots.txt");
+        if (url == NULL)
+            return sn_crawl_fail_memory(e->error);
+        memcpy(url, host->origin, host->len);
+        memcpy(url + host->len, "/robots.txt", sizeof "/robots.txt");
+        host->rules_hops = 0;
+    }
     job->kind = SN_JOB_ROBOTS;
     job->host = host;
-    host->rules_hops = 0;
     bool ok = sn_job_set_url(job, url, strlen(url));
     free(url);
     if (!ok)
         return sn_crawl_fail_memory(e->error);
     sn_pace_set_rules(e->pace, host, SN_RULES_FETCHING, NULL, 0);
     return start(e, job, ROBOTS_BYTES);
+}
+
+/* Has robots.txt asked for where it was redirected to, in its turn. That of another origin is
+ * booked there as well: many hosts may send us to one. Where that one has no room among the hosts
+ * the delay of our own will do. */
+static seen_status redirect_robots(sn_engine *e, sn_host *host, const char *url, size_t len)
+{
+    sn_host *there = NULL;
+    size_t origin = origin_len(url, len);
+    char *copy = malloc(len + 1);
+    if (copy == NULL)
+        return sn_crawl_fail_memory(e->error);
+    memcpy(copy, url, len);
+    copy[len] = '\0';
+    seen_status status = sn_pace_find(e->pace, url, origin, &there, e->error);
+    if (status != SEEN_OK && status != SEEN_ERR_FULL) {
+        free(copy);
+        return status;
+    }
+    host->rules_url = copy;
+    host->rules_hops++;
+    sn_pace_set_rules(e->pace, host, SN_RULES_UNKNOWN, NULL, 0);
+    if (there == NULL || there == host)
+        return SEEN_OK;
+    int64_t turn = sn_fetch_now();
+    if (turn < host->next)
+        turn = host->next;
+    if (turn < there->next)
+        turn = there->next;
+    sn_pace_hold(e->pace, host, turn);
+    sn_pace_hold(e->pace, there, turn + (int64_t)there->delay);
+    return SEEN_OK;
 }
 
 /* Sitemaps that robots.txt names, or the usual one. */
@@ -299,29 +335,24 @@ seen_status sn_dispatch_robots(sn_engine *e, sn_job *job, sn_transfer *t)
     /* Of rules that end in the middle nobody knows what the rest denies. */
     if (verdict == SN_ROBOTS_PARSE && t->cut)
         verdict = SN_ROBOTS_DISALLOW_ALL;
+    size_t n = 0;
+    /* Not by --drop-www and the like: what they leave out may be all that was added. */
     if (verdict == SN_ROBOTS_REDIRECTED && host->rules_hops < SN_ROBOTS_REDIRECTS &&
-        t->location != NULL) {
-        /* Not by --drop-www and the like: what they leave out may be all that was added. */
-        size_t n = sn_admit_resolve_whole(e, t->location, t->location_len, job->url, job->url_len);
-        if (n > 0) {
-            host->rules_hops++;
-            sn_pace_end(e->pace, host);
-            if (!sn_job_set_url(job, e->follower.text, n))
-                return sn_crawl_fail_memory(e->error);
-            sn_job_end(e, job, t);
-            return start(e, job, ROBOTS_BYTES);
-        }
-    }
+        t->location != NULL)
+        n = sn_admit_resolve_whole(e, t->location, t->location_len, job->url, job->url_len);
     seen_status status = SEEN_OK;
     int64_t now = sn_fetch_now(), wait = sn_dispatch_backoff(e, 0, t);
     if (verdict == SN_ROBOTS_PARSE)
         status = parse_rules(e, job);
     else if (verdict == SN_ROBOTS_DISALLOW_ALL)
         postpone(e, host, t);
+    else if (n > 0)
+        status = redirect_robots(e, host, e->follower.text, n);
     else
         status = take_rules(e, job, NULL, 0);
     /* A server that names a time is left alone until then, whatever it allows. */
-    if (verdict == SN_ROBOTS_ALLOW_ALL && (t->wait_ms > 0 || t->status == 429))
+    if (verdict != SN_ROBOTS_PARSE && verdict != SN_ROBOTS_DISALLOW_ALL &&
+        (t->wait_ms > 0 || t->status == 429))
         sn_pace_hold(e->pace, host, now + wait);
     sn_pace_end(e->pace, host);
     sn_job_end(e, job, t);

@@ -55,6 +55,7 @@ static void free_host(sn_pace *p, sn_host *host)
         next = retry->next;
         free(retry);
     }
+    free(host->rules_url);
     free(host->origin);
     free(host);
 }
@@ -219,13 +220,11 @@ static sn_host *new_host(sn_pace *p, uint64_t hash, const char *origin, size_t l
     return host;
 }
 
-seen_status sn_pace_host(sn_pace *p, const char *origin, size_t len, sn_host **out,
+seen_status sn_pace_find(sn_pace *p, const char *origin, size_t len, sn_host **out,
                          seen_error *error)
 {
     uint64_t hash = seen_hash_key(&p->options.hasher, origin, len).lo;
     sn_host *host = p->table[slot_of(p, hash, origin, len)];
-    if ((host == NULL || !host->live) && p->live >= p->options.max_live)
-        return SEEN_ERR_FULL;
     if (host == NULL) {
         if (p->hosts >= p->options.max_hosts && !evict(p))
             return SEEN_ERR_FULL;
@@ -239,6 +238,16 @@ seen_status sn_pace_host(sn_pace *p, const char *origin, size_t len, sn_host **o
     touch(p, host);
     *out = host;
     return SEEN_OK;
+}
+
+seen_status sn_pace_host(sn_pace *p, const char *origin, size_t len, sn_host **out,
+                         seen_error *error)
+{
+    uint64_t hash = seen_hash_key(&p->options.hasher, origin, len).lo;
+    const sn_host *host = p->table[slot_of(p, hash, origin, len)];
+    if ((host == NULL || !host->live) && p->live >= p->options.max_live)
+        return SEEN_ERR_FULL;
+    return sn_pace_find(p, origin, len, out, error);
 }
 
 /* ---- Work ---- */

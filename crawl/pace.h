@@ -49,6 +49,7 @@ typedef struct sn_host {
     int64_t rules_until;
     uint32_t rules_tries;
     uint8_t rules_hops;
+    char *rules_url;      /* where robots.txt was redirected to, to be asked for next; or NULL */
     const char *deny_why; /* SN_RULES_DENY: a few words */
 
     /* Of the table. */
@@ -79,6 +80,9 @@ void sn_pace_destroy(sn_pace *pace);
 /* The host of an origin, made where it is not known. SEEN_ERR_FULL (without a message) where it has
  * no work yet and as many as allowed have. */
 seen_status sn_pace_host(sn_pace *pace, const char *origin, size_t len, sn_host **host,
+                         seen_error *error);
+/* The same for one that gets no work: SEEN_ERR_FULL only where no other can be forgotten. */
+seen_status sn_pace_find(sn_pace *pace, const char *origin, size_t len, sn_host **host,
                          seen_error *error);
 
 /* More work for a host. */

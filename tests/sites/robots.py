@@ -28,6 +28,11 @@ PAGES = {
     (2, "/robots.txt"): (200, b"Content-Encoding: gzip\r\n", CUT),
     (3, "/robots.txt"): (200, b"", LONG),
     (4, "/robots.txt"): (429, b"Retry-After: 1\r\n", b""),
+    (5, "/robots.txt"): moved("/r2"),
+    (5, "/r2"): moved("/r3"),
+    (5, "/r3"): (200, b"", RULES),
+    **{(n, "/robots.txt"): moved(f"http://127.4.0.10:{PORT}/of/{n}") for n in (6, 7, 8, 9)},
+    **{(10, f"/of/{n}"): (200, b"", RULES) for n in (6, 7, 8, 9)},
 }
 
 
