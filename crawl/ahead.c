@@ -9,7 +9,11 @@
  *
  * Both are fetched before the next depth begins. So a page has the least number of links on any way
  * to it, and the links on it have one more, whatever came first. All of it stands in the log, and
- * holds when a crawl goes on. */
+ * holds when a crawl goes on.
+ *
+ * Each time looks through all of the log that was not read, and takes every chain of redirections
+ * one further. A target of the second kind does not know how long its chain is, so the times are
+ * counted: of chains that are longer than we follow the links decide. */
 #include <stdlib.h>
 
 #include "crawl/engine.h"
@@ -34,7 +38,8 @@ static seen_status collect(void *user, const sn_frontier_record *record, bool is
         return SEEN_OK;
     if (record->depth > l->e->level && record->depth < l->next)
         l->next = record->depth;
-    if (!is_void || record->depth > l->e->level || l->count == MOVED_MAX)
+    if (!is_void || record->depth > l->e->level || l->count == MOVED_MAX ||
+        l->e->rounds >= SN_MAX_HOPS)
         return SEEN_OK;
     if (l->count == l->room) {
         size_t room = l->room * 2 + 256;
@@ -93,6 +98,7 @@ seen_status sn_ahead(sn_engine *e, uint16_t *level)
         status = sn_frontier_ahead(e->frontier, choose, &l, e->error);
     free(l.moved);
     e->early = l.full;
+    e->rounds += !l.full;
     *level = l.any ? e->level : l.next;
     return status;
 }

@@ -131,6 +131,8 @@ static seen_status end_level(sn_engine *e)
             status = sn_ahead(e, &level);
         deeper = level > e->level;
         e->level = level;
+        if (deeper)
+            e->rounds = 0;
     }
     return status;
 }

@@ -141,9 +141,10 @@ typedef struct sn_engine {
     size_t held_len;
     sn_place held_place;
     uint16_t held_depth;
-    bool at_end;    /* nothing more to read until the next commit */
-    uint16_t level; /* with a depth limit: the depth being fetched, otherwise the largest */
-    bool early;     /* something may stand in the log behind what is deeper */
+    bool at_end;     /* nothing more to read until the next commit */
+    uint16_t level;  /* with a depth limit: the depth being fetched, otherwise the largest */
+    bool early;      /* something may stand in the log behind what is deeper */
+    unsigned rounds; /* of the depth being fetched: how often that was looked for */
 
     bool stopping, limit_reached;
     seen_status failed; /* inside a callback */

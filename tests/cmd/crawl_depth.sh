@@ -29,3 +29,14 @@ done
 compare "in steps" 5 6
 "$SEEN" crawl -q "$HOST/6/0" $OPTIONS --depth 6 --exact -o pages.jsonl
 compare "--exact" 6 6
+
+# Of a chain of redirections longer than ten the links decide, however they were met.
+"$SEEN" crawl -q "$HOST/0/0" $OPTIONS --depth 9 -o pages.jsonl
+python3 - << 'PY' || fail "a long chain: $(cat pages.jsonl)"
+import json
+depths = {int(page["url"].split("/")[4]): page["depth"] for page in map(json.loads, open("pages.jsonl"))}
+assert sorted(depths) == list(range(61)), sorted(depths)
+by_chain = [n for n in depths if n > 2 and depths[n] == 1]
+assert sorted(by_chain) == list(range(3, 13)), by_chain
+assert all(depths[n] == 2 for n in depths if n > 12), depths
+PY

@@ -4,7 +4,8 @@
     depths.py PORT                 serves it; a path is /SEED/PAGE, and some pages take their time
     depths.py expect SEED DEPTH    prints `DEPTH /SEED/PAGE` for what so many links reach from page 0, sorted
 
-A redirection is not a link: a page has the least number of links on any way to it."""
+A redirection is not a link: a page has the least number of links on any way to it. Site 0 is a chain of redirections
+that begins late, when all of its pages were linked to."""
 import asyncio
 import collections
 import random
@@ -15,6 +16,9 @@ PAGES = 240
 
 def site(seed):
     """For each page a list: where it redirects to, or what it links to."""
+    if seed == 0:
+        chain = {n: (True, [n + 1]) for n in range(3, 60)}
+        return {0: (False, [1, 2]), 1: (True, [3]), 2: (False, list(chain)), **chain, 60: (False, [])}
     draw = random.Random(seed)
     pages = {0: (False, [1, 2, 3, 4, 5, 6])}
     for n in range(1, PAGES):
@@ -49,7 +53,7 @@ async def handle(reader, writer):
                 continue
             seed, page = (int(part) for part in path[1:].split("/"))
             redirects, targets = SITES.setdefault(seed, site(seed))[page]
-            await asyncio.sleep(random.Random(page).choice([0, 0, 0.004, 0.01]))
+            await asyncio.sleep(random.Random(page).choice([0, 0, 0.004, 0.01]) if seed > 0 else 0.3 * (page == 1))
             head, body = "HTTP/1.1 200 OK\r\n", "".join(f"<a href={target}>x</a>" for target in targets)
             if redirects:
                 head, body = f"HTTP/1.1 302 Found\r\nLocation: {targets[0]}\r\n", ""
