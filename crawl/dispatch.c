@@ -376,12 +376,12 @@ static bool allowed(const sn_host *host, const sn_frontier_record *record)
            sn_robots_allowed(host->rules, record->url + host->len, record->len - host->len);
 }
 
-/* Pages that were begun count, also those that wait to be tried again. */
-static bool over_host_limit(const sn_engine *e, const sn_host *host)
+/* Pages that were begun count, also those that wait to be tried again. A sitemap is none. */
+static bool over_host_limit(const sn_engine *e, const sn_host *host,
+                            const sn_frontier_record *record)
 {
-    return e->tally != NULL &&
-           sn_tally_get(e->tally, host->hash) + host->active + host->retry_count >=
-               e->options->max_host_pages;
+    return e->tally != NULL && record->kind != SN_KIND_SITEMAP &&
+           sn_tally_get(e->tally, host->hash) + host->begun >= e->options->max_host_pages;
 }
 
 void sn_dispatch_uncount(sn_engine *e, const char *url, size_t len)
@@ -417,8 +417,8 @@ static seen_status start_page(sn_engine *e, sn_host *host, const sn_frontier_rec
     if (status != SEEN_OK)
         return status;
     bool sitemap = job->kind == SN_JOB_SITEMAP;
-    if (tries == 0 && !sitemap)
-        e->started++;
+    e->started += tries == 0 && !sitemap;
+    host->begun += !sitemap;
     return start(e, job, sitemap ? SN_SITEMAP_BYTES : e->options->max_body);
 }
 
@@ -449,6 +449,8 @@ static seen_status serve(sn_engine *e, sn_host *host, int64_t now, bool *spent)
     status = sn_frontier_load(e->frontier, at, &record, e->error);
     if (status != SEEN_OK)
         return status;
+    /* It is not begun again before it is asked for again. */
+    host->begun -= tries > 0 && record.kind != SN_KIND_SITEMAP;
     /* A deeper one turned out to be the target of a redirection. */
     if (record.depth > e->level)
         record.depth = e->level;
@@ -463,7 +465,7 @@ static seen_status serve(sn_engine *e, sn_host *host, int64_t now, bool *spent)
                      record.url);
         return sn_dispatch_done(e, at);
     }
-    if (tries == 0 && over_host_limit(e, host)) {
+    if (tries == 0 && over_host_limit(e, host, &record)) {
         e->counts.host_limit++;
         return sn_dispatch_done(e, at);
     }

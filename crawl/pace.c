@@ -293,7 +293,6 @@ bool sn_pace_retry(sn_pace *p, sn_host *host, sn_place place, uint32_t tries, in
         at = &(*at)->next;
     *retry = (sn_retry){*at, place, due, tries};
     *at = retry;
-    host->retry_count++;
     p->retries++;
     sn_pace_update(p, host);
     return true;
@@ -330,7 +329,6 @@ seen_status sn_pace_pop(sn_pace *p, sn_host *host, int64_t now, sn_place *place,
         *tries = retry->tries;
         *got = true;
         host->retries = retry->next;
-        host->retry_count--;
         p->retries--;
         free(retry);
     } else if (!p->draining) {

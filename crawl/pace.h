@@ -36,12 +36,12 @@ typedef struct sn_host {
     uint64_t hash;
 
     sn_queue queue;
-    sn_retry *retries;    /* by time */
-    uint32_t retry_count; /* of them */
-    uint32_t active;      /* transfers under way */
-    uint32_t failures;    /* connections in a row that could not be made */
-    int64_t next;         /* not before */
-    uint64_t delay;       /* between two requests */
+    sn_retry *retries; /* by time */
+    uint32_t active;   /* transfers under way */
+    uint32_t begun;    /* pages that are under way or wait to be tried again */
+    uint32_t failures; /* connections in a row that could not be made */
+    int64_t next;      /* not before */
+    uint64_t delay;    /* between two requests */
 
     sn_rules_state rules_state;
     void *rules;

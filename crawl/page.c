@@ -405,9 +405,11 @@ seen_status sn_page_arrived(sn_engine *e, sn_transfer *t)
                 t->error != SN_FETCH_OK || passes(t) ? give_up(e, job, t) : answered(e, job, t);
     }
     if (status == SEEN_OK && !again) {
-        if (e->tally != NULL && !sn_tally_add(e->tally, host->hash, 1))
+        bool page = job->kind == SN_JOB_PAGE;
+        if (page && e->tally != NULL && !sn_tally_add(e->tally, host->hash, 1))
             status = sn_crawl_fail_memory(e->error);
-        e->completed += job->kind == SN_JOB_PAGE;
+        e->completed += page;
+        host->begun -= page;
         if (status == SEEN_OK)
             status = sn_dispatch_done(e, job->place);
     }

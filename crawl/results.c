@@ -216,7 +216,7 @@ seen_status sn_results_retry(sn_engine *e)
         sn_admit_page page = {fields[5], strlen(fields[5])};
         uint8_t kind =
             strtoul(fields[1], NULL, 10) == SN_KIND_SITEMAP ? SN_KIND_SITEMAP : SN_KIND_PAGE;
-        if (strcmp(fields[2], "-") != 0)
+        if (kind == SN_KIND_PAGE && strcmp(fields[2], "-") != 0)
             sn_dispatch_uncount(e, fields[4], strlen(fields[4]));
         status = sn_admit_again(e, &page, fields[4], strlen(fields[4]),
                                 (uint16_t)strtoul(fields[0], NULL, 10), kind);

@@ -74,6 +74,14 @@ grep -q '/bomb.gz","status":200.*"truncated":true' pages.jsonl || fail "the bomb
 grep -q '/cut.gz","status":200.*"truncated":true' pages.jsonl || fail "cut short: $(grep cut.gz pages.jsonl)"
 grep -q '/long.xml.gz","status":200.*"links":2000}' pages.jsonl || fail "long: $(grep long pages.jsonl)"
 
+# A sitemap is no page: it neither counts for the limit of its host nor is kept out by it.
+: > log
+"$SEEN" crawl -q "http://127.3.0.7:$PORT_SERVER/home" $OPTIONS --sitemaps --per-host 1 --max-pages-per-host 3 -o pages.jsonl
+grep -q '/parts.xml.gz' log && [ "$(grep -c . pages.jsonl)" = 4 ] || fail "the limit of a host: $(cat log)"
+: > log
+"$SEEN" crawl -q "http://127.3.0.7:$PORT_SERVER/home" $OPTIONS --sitemaps --per-host 1 --max-pages-per-host 1 -o pages.jsonl
+grep -q '/parts.xml.gz' log && [ "$(grep -c . pages.jsonl)" = 2 ] || fail "a limit of one: $(cat log)"
+
 # Without a type the first byte decides; a type that comes twice is one.
 : > log
 "$SEEN" crawl -q "http://127.3.0.4:$PORT_SERVER/typeless" "http://127.3.0.4:$PORT_SERVER/twice" "http://127.3.0.4:$PORT_SERVER/data" $OPTIONS -o -  > out
