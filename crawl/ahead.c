@@ -27,7 +27,7 @@ typedef struct look {
     size_t count, room;
     uint16_t next; /* the least depth that is deeper */
     bool any;      /* something was placed */
-    bool full;     /* too many hosts have work: the rest is for the next time */
+    bool full;     /* there is no room for another host: the rest is for the next time */
 } look;
 
 static seen_status collect(void *user, const sn_frontier_record *record, bool is_void, bool *taken)
@@ -99,6 +99,6 @@ seen_status sn_ahead(sn_engine *e, uint16_t *level)
     free(l.moved);
     e->early = l.full;
     e->rounds += !l.full;
-    *level = l.any ? e->level : l.next;
+    *level = l.any || l.full ? e->level : l.next;
     return status;
 }

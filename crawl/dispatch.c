@@ -102,7 +102,8 @@ seen_status sn_dispatch_place(sn_engine *e, const char *url, size_t len, sn_plac
 {
     sn_host *host;
     *placed = false;
-    seen_status status = sn_pace_host(e->pace, url, origin_len(url, len), &host, e->error);
+    seen_status status =
+        sn_pace_host(e->pace, url, origin_len(url, len), sn_fetch_now(), &host, e->error);
     if (status == SEEN_ERR_FULL)
         return SEEN_OK;
     if (status == SEEN_OK)
@@ -219,7 +220,8 @@ static seen_status redirect_robots(sn_engine *e, sn_host *host, const char *url,
         return sn_crawl_fail_memory(e->error);
     memcpy(copy, url, len);
     copy[len] = '\0';
-    seen_status status = sn_pace_find(e->pace, url, origin, &there, e->error);
+    int64_t turn = sn_fetch_now();
+    seen_status status = sn_pace_find(e->pace, url, origin, turn, &there, e->error);
     if (status != SEEN_OK && status != SEEN_ERR_FULL) {
         free(copy);
         return status;
@@ -229,7 +231,6 @@ static seen_status redirect_robots(sn_engine *e, sn_host *host, const char *url,
     sn_pace_set_rules(e->pace, host, SN_RULES_UNKNOWN, NULL, 0);
     if (there == NULL || there == host)
         return SEEN_OK;
-    int64_t turn = sn_fetch_now();
     if (turn < host->next)
         turn = host->next;
     if (turn < there->next)

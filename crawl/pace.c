@@ -185,10 +185,12 @@ static void table_remove(sn_pace *p, const sn_host *host)
     p->table[hole] = NULL;
 }
 
-static bool evict(sn_pace *p)
+/* A host that is to be left alone is remembered until then; forgotten, it would be asked at once.
+ */
+static bool evict(sn_pace *p, int64_t now)
 {
     sn_host *host = p->oldest;
-    while (host != NULL && host->live)
+    while (host != NULL && (host->live || host->next > now))
         host = host->newer;
     if (host == NULL)
         return false;
@@ -220,13 +222,13 @@ static sn_host *new_host(sn_pace *p, uint64_t hash, const char *origin, size_t l
     return host;
 }
 
-seen_status sn_pace_find(sn_pace *p, const char *origin, size_t len, sn_host **out,
+seen_status sn_pace_find(sn_pace *p, const char *origin, size_t len, int64_t now, sn_host **out,
                          seen_error *error)
 {
     uint64_t hash = seen_hash_key(&p->options.hasher, origin, len).lo;
     sn_host *host = p->table[slot_of(p, hash, origin, len)];
     if (host == NULL) {
-        if (p->hosts >= p->options.max_hosts && !evict(p))
+        if (p->hosts >= p->options.max_hosts && !evict(p, now))
             return SEEN_ERR_FULL;
         host = new_host(p, hash, origin, len);
         if (host == NULL)
@@ -240,14 +242,14 @@ seen_status sn_pace_find(sn_pace *p, const char *origin, size_t len, sn_host **o
     return SEEN_OK;
 }
 
-seen_status sn_pace_host(sn_pace *p, const char *origin, size_t len, sn_host **out,
+seen_status sn_pace_host(sn_pace *p, const char *origin, size_t len, int64_t now, sn_host **out,
                          seen_error *error)
 {
     uint64_t hash = seen_hash_key(&p->options.hasher, origin, len).lo;
     const sn_host *host = p->table[slot_of(p, hash, origin, len)];
     if ((host == NULL || !host->live) && p->live >= p->options.max_live)
         return SEEN_ERR_FULL;
-    return sn_pace_find(p, origin, len, out, error);
+    return sn_pace_find(p, origin, len, now, out, error);
 }
 
 /* ---- Work ---- */

@@ -5,8 +5,8 @@
  * have work and room for another transfer stand in a heap by that time; ties go round.
  *
  * Hosts without work are kept for their rules until the table is full, and then forgotten, the one
- * that was quiet the longest first. One thread. Times are milliseconds of a monotonic clock that
- * the caller reads. */
+ * that was quiet the longest first, but none that is to be left alone. One thread. Times are
+ * milliseconds of a monotonic clock that the caller reads. */
 #ifndef CRAWL_PACE_H
 #define CRAWL_PACE_H
 
@@ -78,11 +78,12 @@ sn_pace *sn_pace_create(const sn_pace_options *options);
 void sn_pace_destroy(sn_pace *pace);
 
 /* The host of an origin, made where it is not known. SEEN_ERR_FULL (without a message) where it has
- * no work yet and as many as allowed have. */
-seen_status sn_pace_host(sn_pace *pace, const char *origin, size_t len, sn_host **host,
+ * no work yet and as many as allowed have, or where none can be forgotten for it: ask again later.
+ */
+seen_status sn_pace_host(sn_pace *pace, const char *origin, size_t len, int64_t now, sn_host **host,
                          seen_error *error);
 /* The same for one that gets no work: SEEN_ERR_FULL only where no other can be forgotten. */
-seen_status sn_pace_find(sn_pace *pace, const char *origin, size_t len, sn_host **host,
+seen_status sn_pace_find(sn_pace *pace, const char *origin, size_t len, int64_t now, sn_host **host,
                          seen_error *error);
 
 /* More work for a host. */

@@ -39,11 +39,17 @@ static void end(sn_pace *pace)
     sn_queues_destroy(queues);
 }
 
-static sn_host *host(sn_pace *pace, const char *origin)
+static sn_host *host_at(sn_pace *pace, const char *origin, int64_t now)
 {
     seen_error error;
     sn_host *found = NULL;
-    return sn_pace_host(pace, origin, strlen(origin), &found, &error) == SEEN_OK ? found : NULL;
+    return sn_pace_host(pace, origin, strlen(origin), now, &found, &error) == SEEN_OK ? found
+                                                                                      : NULL;
+}
+
+static sn_host *host(sn_pace *pace, const char *origin)
+{
+    return host_at(pace, origin, 0);
 }
 
 static void push(sn_pace *pace, sn_host *to, uint64_t at)
@@ -180,6 +186,24 @@ static void forgets_only_idle_hosts(void **state)
     end(pace);
 }
 
+/* Forgotten and found again, a host would be asked at once. */
+static void keeps_hosts_that_are_held(void **state)
+{
+    static const char *const names[] = {"http://a", "http://b", "http://c", "http://d", "http://e"};
+    sn_pace *pace = make(0, 1);
+    (void)state;
+    for (int i = 0; i < 5; i++)
+        sn_pace_hold(pace, host(pace, names[i]), i == 0 ? 2000 : 1000);
+    assert_null(host_at(pace, "http://f", 999));
+    assert_non_null(host_at(pace, "http://c", 999));
+    assert_non_null(host_at(pace, "http://f", 1000)); /* for b, which was quiet the longest */
+    assert_int_equal(sn_pace_hosts(pace), 5);
+    assert_int_equal(host_at(pace, "http://a", 1000)->next, 2000);
+    assert_int_equal(host_at(pace, "http://c", 1000)->next, 1000);
+    assert_true(host_at(pace, "http://b", 1000)->next < 0); /* for d */
+    end(pace);
+}
+
 static void tries_again_in_time(void **state)
 {
     sn_pace *pace = make(0, 1);
@@ -250,6 +274,7 @@ int main(void)
         cmocka_unit_test(takes_turns),
         cmocka_unit_test(limits_hosts),
         cmocka_unit_test(forgets_only_idle_hosts),
+        cmocka_unit_test(keeps_hosts_that_are_held),
         cmocka_unit_test(tries_again_in_time),
         cmocka_unit_test(drains),
         cmocka_unit_test(forgets_rules_that_take_too_much),
