@@ -270,15 +270,26 @@ static bool takes_value(const char *name, size_t len)
     return false;
 }
 
+/* Does this begin with the rule whose value is a date? */
+static bool is_date(const char *rule, size_t len)
+{
+    static const char name[] = "unavailable_after";
+    return len >= sizeof name - 1 && same(rule, sizeof name - 1, name, sizeof name - 1);
+}
+
 bool sn_robots_nofollow(const char *value, size_t len, const char *agent)
 {
-    bool ours = true;
+    bool ours = true, dated = false;
     for (const char *at = value, *end = value + len; at < end;) {
         const char *comma = memchr(at, ',', (size_t)(end - at));
         const char *rule = at;
         size_t rule_len = (size_t)((comma == NULL ? end : comma) - at);
         at = comma == NULL ? end : comma + 1;
-        const char *colon = find(rule, rule_len, ':');
+        trim(&rule, &rule_len);
+        /* A date may have a comma behind its day: "Fri, 25 Jun 2010 15:00:00 GMT". */
+        bool rest = dated && rule_len > 0 && rule[0] >= '0' && rule[0] <= '9';
+        dated = is_date(rule, rule_len);
+        const char *colon = rest ? NULL : find(rule, rule_len, ':');
         if (colon != NULL) {
             size_t name_len = (size_t)(colon - rule);
             rule_len -= name_len + 1;
@@ -287,8 +298,9 @@ bool sn_robots_nofollow(const char *value, size_t len, const char *agent)
                 continue;
             ours = same(rule, name_len, agent, sn_robots_token(agent));
             rule = colon + 1;
+            trim(&rule, &rule_len);
+            dated = is_date(rule, rule_len);
         }
-        trim(&rule, &rule_len);
         if (ours && (same(rule, rule_len, "nofollow", 8) || same(rule, rule_len, "none", 4)))
             return true;
     }

@@ -202,26 +202,34 @@ static void test_crawl_delay(void **state)
 static void test_nofollow_by_header(void **state)
 {
     (void)state;
-    static const char *const yes[] = {"nofollow",
-                                      "none",
-                                      " NoFollow ",
-                                      "noindex,\tnofollow",
-                                      "seenbot: nofollow",
-                                      "SEENBOT : noindex, none",
-                                      "otherbot: noindex, seenbot: nofollow",
-                                      "unavailable_after: 25 Jun 2010 15:00:00 PST, nofollow",
-                                      "max-snippet:20,nofollow"};
-    static const char *const no[] = {"",
-                                     ",",
-                                     "noindex",
-                                     "nofollowed",
-                                     "no follow",
-                                     "otherbot: nofollow",
-                                     "otherbot: noindex, nofollow",
-                                     "seen: nofollow",
-                                     "seenbot: noindex, otherbot: none",
-                                     ": nofollow",
-                                     "nofollow:"};
+    static const char *const yes[] = {
+        "nofollow",
+        "none",
+        " NoFollow ",
+        "noindex,\tnofollow",
+        "seenbot: nofollow",
+        "SEENBOT : noindex, none",
+        "otherbot: noindex, seenbot: nofollow",
+        "unavailable_after: 25 Jun 2010 15:00:00 PST, nofollow",
+        "unavailable_after: Fri, 25 Jun 2010 15:00:00 GMT, nofollow",
+        "seenbot: unavailable_after: Fri, 25 Jun 2010 15:00:00 GMT, none",
+        "Unavailable_After:Friday,25-Jun-10 15:00:00 GMT,none",
+        "max-snippet:20,nofollow"};
+    static const char *const no[] = {
+        "",
+        ",",
+        "noindex",
+        "nofollowed",
+        "no follow",
+        "otherbot: nofollow",
+        "otherbot: noindex, nofollow",
+        "seen: nofollow",
+        "seenbot: noindex, otherbot: none",
+        ": nofollow",
+        "nofollow:",
+        "unavailable_after: Fri, 25 Jun 2010 15:00:00 GMT",
+        "unavailable_after: never, 1bot: nofollow",
+        "otherbot: unavailable_after: Fri, 1 Jun 2010 15:00:00 GMT, none"};
     for (size_t i = 0; i < sizeof yes / sizeof yes[0]; i++)
         if (!sn_robots_nofollow(yes[i], strlen(yes[i]), "SeenBot/1.0 (nofollow)"))
             fail_msg("followed in spite of %s", yes[i]);
