@@ -1,5 +1,6 @@
 /* crawl/open.c: setting a crawl up, anew or from a state folder; taking it down. */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,13 +17,50 @@
 
 /* ---- Options ---- */
 
+/* The same file, however it is spelled. */
+static bool same_file(const char *one, const char *other)
+{
+    struct stat a, b;
+    return one != NULL && other != NULL && stat(one, &a) == 0 && stat(other, &b) == 0 &&
+           S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+static bool stat_folder(const char *path, struct stat *about)
+{
+    char folder[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    int len = slash == NULL ? 0 : (int)(slash + 1 - path);
+    return snprintf(folder, sizeof folder, "%.*s.", len, path) < PATH_MAX &&
+           stat(folder, about) == 0;
+}
+
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash == NULL ? path : slash + 1;
+}
+
+/* Would the two be one file? Where it does not exist yet, by its name in the same folder. */
+static bool same_output(const char *one, const char *other)
+{
+    struct stat a, b;
+    if (strcmp(one, other) == 0)
+        return strcmp(one, "/dev/null") != 0;
+    if (strcmp(one, "-") == 0 || strcmp(other, "-") == 0)
+        return false;
+    if (stat(one, &a) == 0)
+        return same_file(one, other);
+    return strcmp(name_of(one), name_of(other)) == 0 && stat_folder(one, &a) &&
+           stat_folder(other, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
 /* Two that write to one place would write into each other's lines. */
 static seen_status check_outputs(const sn_engine *e)
 {
     for (int i = 0; i < SN_OUT_COUNT; i++)
         for (int k = 0; k < i; k++) {
             const char *a = sn_results_path(e->options, i), *b = sn_results_path(e->options, k);
-            if (a != NULL && b != NULL && strcmp(a, b) == 0 && strcmp(a, "/dev/null") != 0)
+            if (a != NULL && b != NULL && same_output(a, b))
                 return sn_crawl_fail(e->error, SEEN_ERR_ARGUMENT,
                                      "two outputs to %s: give each one of its own",
                                      strcmp(a, "-") == 0 ? "standard output" : a);
@@ -51,14 +89,6 @@ static seen_status check_options(const sn_engine *e)
         return sn_crawl_fail(e->error, SEEN_ERR_ARGUMENT,
                              "failed pages are listed in a state folder: name it");
     return check_outputs(e);
-}
-
-/* The same file, however it is spelled: it is gone on with, not written anew. */
-static bool same_file(const char *now, const char *then)
-{
-    struct stat a, b;
-    return now != NULL && then != NULL && stat(now, &a) == 0 && stat(then, &b) == 0 &&
-           S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
 /* How long each output was, by the checkpoint; UINT64_MAX: it is another file than before. */

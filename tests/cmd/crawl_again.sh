@@ -75,6 +75,20 @@ status=0
 status=0
 "$SEEN" crawl -q "$HOST/" $OPTIONS --urls same --edges same 2> err || status=$?
 [ $status = 2 ] && grep -q "two outputs to $TMP/same" err || fail "exit $status: $(cat err)"
+mkdir folder
+ln -s folder link
+for pair in same=./same same=link/../same "same=$TMP//same" folder/x=link/x; do # none of them exists
+    status=0
+    "$SEEN" crawl -q "$HOST/" $OPTIONS --urls "${pair%%=*}" --edges "${pair#*=}" 2> err || status=$?
+    [ $status = 2 ] && grep -q 'two outputs to' err || fail "$pair: exit $status: $(cat err)"
+    [ ! -e "${pair%%=*}" ] || fail "${pair%%=*} was written"
+done
+echo kept > same
+ln same hard
+status=0
+"$SEEN" crawl -q "$HOST/" $OPTIONS --urls same --edges hard 2> err || status=$?
+[ $status = 2 ] && [ "$(cat same)" = kept ] || fail "two names of one file: exit $status: $(cat err same)"
+"$SEEN" crawl -q "$HOST/1" $OPTIONS --urls same --edges folder/same -o - > out
 "$SEEN" crawl -q "$HOST/1" $OPTIONS --urls /dev/null --edges /dev/null
 
 # A set that is gone is not replaced by an empty one, which would have every page fetched again.
