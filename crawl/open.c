@@ -88,6 +88,9 @@ static seen_status check_options(const sn_engine *e)
     if (o->retry_failed && o->state == NULL)
         return sn_crawl_fail(e->error, SEEN_ERR_ARGUMENT,
                              "failed pages are listed in a state folder: name it");
+    /* libcurl would only say that there is none, of each page. */
+    if (o->ca_file != NULL && access(o->ca_file, R_OK) != 0)
+        return sn_crawl_fail_errno(e->error, "read the certificates in", o->ca_file);
     return check_outputs(e);
 }
 

@@ -51,6 +51,9 @@ status=0
 "$SEEN" crawl -q $URL --allow-private --delay 0 --ca-file junk.pem 2> err || status=$?
 [ $status = 2 ] || fail "exit $status with a CA file of junk"
 grep -q 'could not be fetched: no CA certificates .*ca-certificates' err || fail "junk: $(cat err)"
+status=0
+"$SEEN" crawl -q $URL --allow-private --delay 0 --ca-file nowhere.pem 2> err || status=$?
+[ $status = 2 ] && grep -q 'cannot read the certificates in .*nowhere.pem: No such file' err || fail "no CA file: $(cat err)"
 
 # A connection that breaks off during the handshake is tried again: nothing was said about trust.
 start_server shakes.py "$TMP/cert.pem" "$TMP/key.pem"
