@@ -67,6 +67,7 @@ typedef struct sn_job {
     uint64_t dropped; /* links over a limit */
     sn_hrefs hrefs;
     bool has_base;
+    bool base_lost;             /* it was too long: nobody knows what relative links mean */
     uint32_t base_at, base_len; /* in the bytes of hrefs */
     uint64_t found;             /* different links */
     uint64_t urls;              /* of a sitemap */

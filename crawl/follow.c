@@ -89,14 +89,16 @@ static bool met_before(sn_follower *f, uint64_t hash)
     return false;
 }
 
-/* What the links are relative to: the page's URL, or what its <base> says, in memory of its own.
- * The base is taken as it is written: what --drop-slash and the like leave out of a URL is what the
- * links need of it. False: no memory. */
-static bool find_base(const sn_job *job, sn_follower *f, char **own, size_t *len)
+/* What the links are relative to: the page's URL, or what its <base> says, which is in memory of
+ * its own. The base is taken as it is written: what --drop-slash and the like leave out of a URL is
+ * what the links need of it. One that was lost leaves nothing, and only whole links are URLs then.
+ * False: no memory. */
+static bool find_base(const sn_job *job, sn_follower *f, char **own, const char **base, size_t *len)
 {
     static const seen_url_options whole = {.size = sizeof whole};
     *own = NULL;
-    *len = job->url_len;
+    *base = job->base_lost ? NULL : job->url;
+    *len = job->base_lost ? 0 : job->url_len;
     size_t n = !job->has_base ? 0
                               : sn_follow_resolve(f, &whole, job->hrefs.bytes + job->base_at,
                                                   job->base_len, job->url, job->url_len);
@@ -106,6 +108,7 @@ static bool find_base(const sn_job *job, sn_follower *f, char **own, size_t *len
     if (*own == NULL)
         return false;
     memcpy(*own, f->text, n);
+    *base = *own;
     *len = n;
     return true;
 }
@@ -114,10 +117,10 @@ bool sn_follow_read(sn_job *job, sn_follower *f)
 {
     const sn_engine *e = job->engine;
     char *own;
+    const char *base;
     size_t base_len;
-    if (!clear_met(f, job->hrefs.len) || !find_base(job, f, &own, &base_len))
+    if (!clear_met(f, job->hrefs.len) || !find_base(job, f, &own, &base, &base_len))
         return false;
-    const char *base = own != NULL ? own : job->url;
     for (size_t i = 0; i < job->hrefs.len; i++) {
         sn_href *href = &job->hrefs.list[i];
         size_t n = sn_follow_resolve(f, &e->url_options, job->hrefs.bytes + href->at, href->len,
@@ -140,11 +143,11 @@ seen_status sn_follow_admit(sn_engine *e, sn_job *job, bool nofollow)
     sn_admit_page page = {job->url, job->url_len};
     uint16_t depth = job->depth == UINT16_MAX ? UINT16_MAX : (uint16_t)(job->depth + 1);
     char *own;
+    const char *base;
     size_t base_len, count = job->hrefs.len;
     seen_status status = SEEN_OK;
-    if (!find_base(job, &e->follower, &own, &base_len))
+    if (!find_base(job, &e->follower, &own, &base, &base_len))
         return sn_crawl_fail_memory(e->error);
-    const char *base = own != NULL ? own : job->url;
     sn_admit_begin(e);
     for (size_t i = 0; status == SEEN_OK && i < count; i++) {
         const sn_href *href = &job->hrefs.list[i];

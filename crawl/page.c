@@ -13,7 +13,7 @@
 
 void sn_page_reset(sn_job *job)
 {
-    job->begun = job->html = job->has_base = job->inflating = false;
+    job->begun = job->html = job->has_base = job->base_lost = job->inflating = false;
     job->urls = job->found = job->dropped = 0;
     job->unread = false;
     job->lost = 0;
@@ -28,10 +28,11 @@ static void on_link(void *user, const sn_link *link)
     sn_job *job = user;
     const sn_engine *e = job->engine;
     bool kept = link->len <= 3 * e->options->max_url;
-    if (kept && link->kind == SN_LINK_BASE) {
-        kept = sn_hrefs_put(&job->hrefs, link->href, link->len, &job->base_at);
+    if (link->kind == SN_LINK_BASE) {
+        kept = kept && sn_hrefs_put(&job->hrefs, link->href, link->len, &job->base_at);
         job->base_len = (uint32_t)link->len;
         job->has_base = kept;
+        job->base_lost = !kept;
     } else if (kept) {
         bool nofollow = (link->rel & SN_REL_NOFOLLOW) != 0;
         kept = sn_hrefs_add(&job->hrefs, &e->hasher, link->href, link->len, nofollow,
@@ -220,6 +221,9 @@ static bool readable(const sn_job *job, const sn_transfer *t)
 void sn_page_over(sn_transfer *t)
 {
     sn_job *job = t->user;
+    bool links = job->html && job->kind == SN_JOB_PAGE && job->links != NULL;
+    if (links && sn_links_end(job->links)->base_lost)
+        job->base_lost = true;
     if (readable(job, t) && !sn_follow_read(job, follower_of(job)))
         job->lost = ENOMEM;
 }

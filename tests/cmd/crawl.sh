@@ -86,6 +86,11 @@ page /as/me 'p["status"] == 200'
 asked /from-404 0
 page /404 'p["status"] == 404'
 asked /elsewhere/leaf 1
+asked /based/lost 0
+for page in long longer; do
+    asked /h/$page 1
+    page /based/$page 'p["links"] == 1'
+done
 asked /from-utf16 1
 asked /h/declared 1
 asked '/caf%E9?q=%E9' 1

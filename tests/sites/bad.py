@@ -54,6 +54,8 @@ href
 "/b7">x</><!-- x --!><a href="/b8">&lt;a href=/b9&gt;<!><a href=/b10>&#47;<a href="&#x2F;b11&amp">
 <textarea><a href="/b13"></textarea><a href="/b14"""
 
+LOST = b"<base href='/%s/'><a href=lost>x</a><a href='http://HOST/h/%s'>x</a>"  # a base that is too long
+
 SITE = {
     "/": INDEX.encode(),
     "/chain/5": b"<a href=/after-chain>x</a>",
@@ -63,7 +65,8 @@ SITE = {
     "/latin1.html": b"<meta charset=utf-8><a href='/caf\xe9?q=\xe9'>x</a>",
     "/utf16.html": "\ufeff<a href='/from-utf16'>x</a>".encode("utf-16-le"),
     "/from-utf16": b"",
-    "/based/page": b"<base href='/elsewhere/'><a href=leaf>x</a>",
+    "/based/page": b"<base href='/elsewhere/'><a href=leaf>x</a><a href=/based/long>x</a><a href=/based/longer>x</a>",
+    "/based/long": LOST % (b"x" * 20000, b"long"), "/based/longer": LOST % (b"x" * 70000, b"longer"),
     "/elsewhere/leaf": b"",
     "/meta-nofollow": b"<meta name=robots content='noindex, NOFOLLOW'><a href=/hidden>x</a>",
     "/named-nofollow": b"<meta name=Seen content=nofollow><a href=/hidden>x</a>",

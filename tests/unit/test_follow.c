@@ -171,6 +171,24 @@ static void keeps_the_base_whole(void **state)
     destroy(&r);
 }
 
+/* Without a base that was there links could mean anything, unless they say it all themselves. */
+static void follows_only_whole_links_without_it(void **state)
+{
+    rig r;
+    (void)state;
+    make(&r, "http://a.example/x/");
+    r.job.base_lost = true;
+    add(&r, "b", false);
+    add(&r, "/b", false);
+    add(&r, "", false);
+    add(&r, "http://c.example/d", false);
+    follow(&r);
+    assert_int_equal(r.job.found, 1);
+    assert_int_equal(r.engine->candidate_count, 1);
+    expect(&r, 0, "http://c.example/d");
+    destroy(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -178,6 +196,7 @@ int main(void)
         cmocka_unit_test(obeys_nofollow_and_depth),
         cmocka_unit_test(heeds_the_base),
         cmocka_unit_test(keeps_the_base_whole),
+        cmocka_unit_test(follows_only_whole_links_without_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
