@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "crawl/bytes.h"
 #include "crawl/engine.h"
 #include "crawl/fail.h"
 
@@ -24,6 +25,17 @@ size_t sn_admit_resolve_whole(sn_engine *e, const char *href, size_t len, const 
 {
     return sn_follow_resolve(&e->follower, &(seen_url_options){.size = sizeof(seen_url_options)},
                              href, len, base, base_len);
+}
+
+seen_hash sn_admit_hash(const sn_engine *e, const char *url, size_t len, uint8_t kind)
+{
+    seen_hash hash = sn_known_hash(e->known, url, len);
+    if (kind != SN_KIND_SITEMAP)
+        return hash;
+    char key[24] = "sitemap";
+    sn_put64((uint8_t *)key + 8, hash.lo);
+    sn_put64((uint8_t *)key + 16, hash.hi);
+    return sn_known_hash(e->known, key, sizeof key);
 }
 
 void sn_admit_begin(sn_engine *e)
@@ -127,7 +139,7 @@ seen_status sn_admit_there(sn_engine *e, const sn_admit_page *page, const char *
                            uint16_t depth, uint8_t hops, uint8_t kind)
 {
     sn_candidate like = {
-        .hash = sn_known_hash(e->known, url, len), .depth = depth, .hops = hops, .kind = kind};
+        .hash = sn_admit_hash(e, url, len, kind), .depth = depth, .hops = hops, .kind = kind};
     sn_admit_begin(e);
     return add_candidate(e, page, url, len, &like);
 }
@@ -147,7 +159,7 @@ seen_status sn_admit_again(sn_engine *e, const sn_admit_page *page, const char *
                            uint16_t depth, uint8_t kind)
 {
     sn_candidate like = {
-        .hash = sn_known_hash(e->known, url, len), .depth = depth, .kind = kind, .again = true};
+        .hash = sn_admit_hash(e, url, len, kind), .depth = depth, .kind = kind, .again = true};
     sn_admit_begin(e);
     return add_candidate(e, page, url, len, &like);
 }
@@ -173,6 +185,14 @@ static seen_status put_batch(sn_engine *e, const uint16_t *chosen, size_t count)
             status = sn_frontier_put(e->frontier, &record, e->error);
     }
     return status;
+}
+
+/* What is read as a sitemap is not fetched again as a page because somebody links to it. */
+static seen_status add_as_pages(sn_engine *e, const seen_hash *hashes, size_t count,
+                                seen_error *error)
+{
+    seen_answer answers[SN_BATCH_URLS];
+    return count == 0 ? SEEN_OK : sn_known_add(e->known, hashes, count, answers, error);
 }
 
 seen_status sn_admit_commit(sn_engine *e)
@@ -216,6 +236,14 @@ seen_status sn_admit_commit(sn_engine *e)
         }
         status = sn_frontier_answer(e->frontier, answers, e->error);
         e->at_end = false;
+        size_t pages = 0;
+        for (size_t i = 0; i < n; i++) {
+            const sn_candidate *c = &e->candidates[chosen[i]];
+            if (c->kind == SN_KIND_SITEMAP)
+                hashes[pages++] = sn_known_hash(e->known, e->arena + c->at, c->len);
+        }
+        if (status == SEEN_OK)
+            status = add_as_pages(e, hashes, pages, e->error);
     }
     e->candidate_count = 0;
     e->arena_len = 0;
@@ -232,7 +260,7 @@ seen_status sn_admit_replay(void *engine, const sn_frontier_record *records, siz
     if (count == 0)
         return SEEN_OK;
     for (size_t i = 0; i < count; i++)
-        hashes[i] = sn_known_hash(e->known, records[i].url, records[i].len);
+        hashes[i] = sn_admit_hash(e, records[i].url, records[i].len, records[i].kind);
     seen_status status = sn_known_add(e->known, hashes, count, added, error);
     /* Whether the last batch was added before the crash nobody knows: what the set has may be our
      * own doing. Fetching a page twice is the lesser evil. */
@@ -240,5 +268,9 @@ seen_status sn_admit_replay(void *engine, const sn_frontier_record *records, siz
         answers[i] = records[i].kind == SN_KIND_MOVED || sn_known_lately(e->known, hashes[i])
                          ? SEEN_BEFORE
                          : SEEN_NEW;
-    return status;
+    size_t pages = 0;
+    for (size_t i = 0; i < count; i++)
+        if (records[i].kind == SN_KIND_SITEMAP)
+            hashes[pages++] = sn_known_hash(e->known, records[i].url, records[i].len);
+    return status == SEEN_OK ? add_as_pages(e, hashes, pages, error) : status;
 }

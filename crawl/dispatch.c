@@ -259,7 +259,8 @@ static seen_status admit_sitemaps(sn_engine *e, const sn_job *job, const sn_robo
         seen_status status = SEEN_OK;
         if (n > 0)
             status = sn_admit(e, &page, e->follower.text, n,
-                              sn_known_hash(e->known, e->follower.text, n), 0, 0, SN_KIND_SITEMAP);
+                              sn_admit_hash(e, e->follower.text, n, SN_KIND_SITEMAP), 0, 0,
+                              SN_KIND_SITEMAP);
         if (status != SEEN_OK || rules == NULL)
             return status;
     }

@@ -163,6 +163,9 @@ typedef struct sn_admit_page {
 } sn_admit_page;
 
 void sn_admit_begin(sn_engine *e);
+/* What a URL is known by. A sitemap has a key of its own: that its URL was met as a page says
+ * nothing about what it lists. */
+seen_hash sn_admit_hash(const sn_engine *e, const char *url, size_t len, uint8_t kind);
 /* Takes a canonical URL in, provided that scope and limits allow. */
 seen_status sn_admit(sn_engine *e, const sn_admit_page *page, const char *url, size_t len,
                      seen_hash hash, uint16_t depth, uint8_t hops, uint8_t kind);

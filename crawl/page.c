@@ -67,13 +67,14 @@ static void on_sitemap(void *user, sn_sitemap_kind kind, const char *url, size_t
     bool index = kind == SN_SITEMAP_INDEX;
     if (e->failed != SEEN_OK || (index && job->hops >= SN_MAX_HOPS))
         return;
+    uint8_t lists = index ? SN_KIND_SITEMAP : SN_KIND_PAGE;
     size_t n = sn_admit_resolve(e, url, len, job->url, job->url_len);
     job->urls++;
     if (n > 0)
         e->failed =
-            sn_admit(e, &page, e->follower.text, n, sn_known_hash(e->known, e->follower.text, n),
+            sn_admit(e, &page, e->follower.text, n, sn_admit_hash(e, e->follower.text, n, lists),
                      index ? job->depth : (uint16_t)(job->depth + 1),
-                     index ? (uint8_t)(job->hops + 1) : 0, index ? SN_KIND_SITEMAP : SN_KIND_PAGE);
+                     index ? (uint8_t)(job->hops + 1) : 0, lists);
 }
 
 /* A sitemap that is a gzip file, of one part or several; false: enough, or broken. */
@@ -283,9 +284,9 @@ static seen_status redirected(sn_engine *e, sn_job *job, const sn_transfer *t)
             return status;
     }
     sn_admit_begin(e);
-    return sn_admit(e, &page, e->follower.text, n, sn_known_hash(e->known, e->follower.text, n),
-                    job->depth, (uint8_t)(job->hops + 1),
-                    job->kind == SN_JOB_SITEMAP ? SN_KIND_SITEMAP : SN_KIND_PAGE);
+    uint8_t kind = job->kind == SN_JOB_SITEMAP ? SN_KIND_SITEMAP : SN_KIND_PAGE;
+    return sn_admit(e, &page, e->follower.text, n, sn_admit_hash(e, e->follower.text, n, kind),
+                    job->depth, (uint8_t)(job->hops + 1), kind);
 }
 
 static bool passes(const sn_transfer *t)

@@ -82,6 +82,15 @@ grep -q '/parts.xml.gz' log && [ "$(grep -c . pages.jsonl)" = 4 ] || fail "the l
 "$SEEN" crawl -q "http://127.3.0.7:$PORT_SERVER/home" $OPTIONS --sitemaps --per-host 1 --max-pages-per-host 1 -o pages.jsonl
 grep -q '/parts.xml.gz' log && [ "$(grep -c . pages.jsonl)" = 2 ] || fail "a limit of one: $(cat log)"
 
+# What was met as a page is read as a sitemap, once, also in steps.
+: > log
+for pages in 1 2 0; do
+    "$SEEN" crawl -q "http://127.3.0.7:$PORT_SERVER/parts.xml.gz" $OPTIONS --sitemaps --per-host 1 --state map \
+        --max-pages $pages -o pages.jsonl
+done
+printf '127.3.0.7 %s\n' /docs/1 /parts.xml.gz /parts.xml.gz > expected
+grep -v /robots.txt log | sort | diff expected - > difference || fail "a page that is a sitemap: $(cat difference)"
+
 # Without a type the first byte decides; a type that comes twice is one.
 : > log
 "$SEEN" crawl -q "http://127.3.0.4:$PORT_SERVER/typeless" "http://127.3.0.4:$PORT_SERVER/twice" "http://127.3.0.4:$PORT_SERVER/data" $OPTIONS -o -  > out

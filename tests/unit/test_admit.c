@@ -97,11 +97,52 @@ static void tells_the_set_only_what_the_frontier_has(void **state)
     destroy(&r);
 }
 
+/* Does this URL, met as this kind, enter the frontier? */
+static bool enters(rig *r, const char *url, uint8_t kind)
+{
+    sn_engine *e = r->engine;
+    sn_frontier_record record;
+    bool got;
+    size_t len = strlen(url);
+    sn_admit_begin(e);
+    assert_int_equal(sn_admit(e, NULL, url, len, sn_admit_hash(e, url, len, kind), 0, 0, kind),
+                     SEEN_OK);
+    assert_int_equal(sn_admit_commit(e), SEEN_OK);
+    assert_int_equal(sn_frontier_next(e->frontier, &record, &got, &r->error), SEEN_OK);
+    if (got)
+        assert_int_equal(record.kind, kind);
+    return got;
+}
+
+/* A page may turn out to be a sitemap, which lists URLs that only it has; but what was read as a
+ * sitemap is no page. The same holds for what the log of an earlier run says. */
+static void reads_a_page_as_a_sitemap(void **state)
+{
+    static const char *const url = "http://a.example/map.xml", *const old = "http://a.example/old";
+    rig r;
+    (void)state;
+    make(&r);
+    r.engine->candidate_count = 0;
+    assert_true(enters(&r, url, SN_KIND_PAGE));
+    assert_true(enters(&r, url, SN_KIND_SITEMAP));
+    assert_false(enters(&r, url, SN_KIND_SITEMAP));
+    assert_false(enters(&r, url, SN_KIND_PAGE));
+    assert_true(enters(&r, "http://a.example/b.xml", SN_KIND_SITEMAP));
+    assert_false(enters(&r, "http://a.example/b.xml", SN_KIND_PAGE));
+    sn_frontier_record record = {.url = old, .len = strlen(old), .kind = SN_KIND_SITEMAP};
+    seen_answer answer = SEEN_NEW;
+    assert_int_equal(sn_admit_replay(r.engine, &record, 1, false, &answer, &r.error), SEEN_OK);
+    assert_false(enters(&r, old, SN_KIND_SITEMAP));
+    assert_false(enters(&r, old, SN_KIND_PAGE));
+    destroy(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(commits_in_order),
         cmocka_unit_test(tells_the_set_only_what_the_frontier_has),
+        cmocka_unit_test(reads_a_page_as_a_sitemap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
