@@ -35,7 +35,8 @@ typedef struct sn_batch {
     sn_redis_namer namer[SN_IMAGE_LAYERS];
     sn_batch_key *key;
     size_t keys;
-    unsigned known_epoch; /* when, and of which view, the keys' known cells were filled in */
+    unsigned recall_epoch; /* since when answers without asking hold */
+    unsigned known_epoch;  /* when, and of which view, the keys' known cells were filled in */
     uint64_t known_sequence;
     unsigned epoch;   /* of the server when it began (redis_known.c) */
     bool fenced;      /* some key is */

@@ -414,6 +414,24 @@ void sn_channel_nudge(sn_channel *ch)
         ch->early += (size_t)sent;
 }
 
+void sn_channel_heed(sn_channel *ch)
+{
+    enum { HEED_MS = 200 };
+    uint64_t now = sn_link_now();
+    if (now - ch->heeded <= HEED_MS)
+        return;
+    ch->heeded = now;
+    for (unsigned i = 0; i < ch->nodes; i++) {
+        sn_link *link = &ch->node[i]->link;
+        struct pollfd watch = {.fd = link->fd, .events = POLLRDHUP};
+        if (link->fd < 0 || poll(&watch, 1, 0) <= 0)
+            continue;
+        sn_link_close(link);
+        ch->stale = ch->redis->address.cluster;
+        atomic_fetch_add(&ch->redis->epoch, 1);
+    }
+}
+
 void sn_channel_clear(sn_channel *ch)
 {
     /* Commands that were sent and never run: their answers must not be taken for others'. */

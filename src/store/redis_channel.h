@@ -48,6 +48,7 @@ typedef struct sn_channel {
     unsigned nodes;
     uint16_t *owner; /* slot -> node; SN_NO_NODE */
     bool stale;      /* the owners are to be asked for */
+    uint64_t heeded; /* when its links were last looked at for a hang-up, in sn_link_now() */
 
     char *text;
     size_t used, room;
@@ -106,6 +107,10 @@ void sn_say_once(sn_channel *ch);
 /* While commands are still being written: sends what has piled up, so that a server has something
  * to do. Only where there is but one. */
 void sn_channel_nudge(sn_channel *ch);
+
+/* Before memory is trusted: a server that closed a connection meanwhile may have lost something,
+ * and nothing may be about to be sent to it. Looks now and then only. */
+void sn_channel_heed(sn_channel *ch);
 
 /* Sends all commands, hands every reply to `take`, forgets the commands. */
 seen_status sn_channel_run(sn_channel *ch, sn_channel_taker take, void *context, seen_error *error);

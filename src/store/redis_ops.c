@@ -14,8 +14,30 @@ enum {
 static void recall(sn_call *c, const sn_redis_view *view)
 {
     sn_batch *b = &c->batch;
+    sn_channel_heed(c->ch);
+    b->recall_epoch = sn_redis_epoch(c->set->redis);
     sn_batch_recall(c->set, b);
     sn_known_recall(c->set, view, b);
+}
+
+/* A server may have lost keys since they were answered without asking, which shows only when
+ * something is sent to it: they are open again. True where there are any. */
+static bool mistrust(sn_call *c)
+{
+    sn_batch *b = &c->batch;
+    bool any = false;
+    unsigned epoch = sn_redis_epoch(c->set->redis);
+    for (size_t i = 0; b->recall_epoch != epoch && i < b->keys; i++) {
+        sn_batch_key *k = &b->key[i];
+        if (!k->recalled)
+            continue;
+        k->recalled = false;
+        k->cells = 0;
+        k->answer = SEEN_UNKNOWN;
+        any = true;
+    }
+    b->recall_epoch = epoch;
+    return any;
 }
 
 static void hand_out(const sn_call *c, size_t at)
@@ -59,6 +81,7 @@ static seen_status check_batch(sn_call *c)
             status = sn_call_reconsider(c, &over);
         if (status == SEEN_OK && !over && b->ended)
             status = look_for_turn(c, &over);
+        over |= mistrust(c);
         if (status != SEEN_OK)
             return status;
         if (over)
@@ -327,6 +350,7 @@ static seen_status add_chunk(sn_call *c, const sn_redis_view *view, size_t at, s
     for (int attempt = 0; attempt < ATTEMPTS && c->batch.keys; attempt++) {
         size_t open = c->batch.keys;
         seen_status status = add_some(c);
+        mistrust(c);
         if (status == SEEN_OK)
             remember(c);
         if (status != SEEN_OK && c->batch.glance < SN_REPLACED)

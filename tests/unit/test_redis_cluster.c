@@ -203,6 +203,55 @@ static void test_unconfirmed(void **state)
     assert_int_equal(seen_drop(where, NULL, NULL), SEEN_OK);
 }
 
+/* A master comes back with old data, while the one that has the filter's hash, which is asked now
+ * and then, is well: the broken connection is a sign all the same. */
+static void test_forgetful(void **state)
+{
+    (void)state;
+    enum { FORGOTTEN = 4000 };
+    const char *where = url_of("forgets");
+    seen_set *set, *other;
+    seen_error error = {0};
+    seen_options o = {.size = sizeof o, .capacity = 4000000, .error_rate = 1e-5};
+    static seen_hash h[FORGOTTEN];
+    static seen_answer answers[FORGOTTEN];
+    for (unsigned long i = 0; i < FORGOTTEN; i++)
+        h[i] = winners_hash(i);
+    assert_int_equal(seen_create(where, &o, 0, &set, &error), SEEN_OK);
+    assert_int_equal(seen_add_hashes(set, h, FORGOTTEN, answers, &error), SEEN_OK);
+    test_sleep_ms(250);
+    unsigned slot = sn_redis_slot("seen:forgets", 12);
+    redisReply *slots = test_ask(&cluster.node[0], "CLUSTER SLOTS");
+    const test_server *master = NULL;
+    for (size_t i = 0; i < slots->elements; i++) {
+        redisReply **range = slots->element[i]->element;
+        bool has_hash = range[0]->integer <= slot && slot <= range[1]->integer;
+        for (int n = 0; n < CLUSTER_NODES && !has_hash; n++)
+            if (cluster.node[n].port == range[2]->element[1]->integer)
+                master = &cluster.node[n];
+    }
+    freeReplyObject(slots);
+    assert_non_null(master);
+    redisReply *shards = test_ask(master, "KEYS seen:{forgets:*:*}");
+    assert_true(shards->elements > 0);
+    for (size_t i = 0; i < shards->elements; i++) {
+        const char *key = shards->element[i]->str;
+        long long bytes = test_number(master, "STRLEN %s", key);
+        assert_int_equal(test_number(master, "DEL %s", key), 1);
+        assert_int_equal(test_number(master, "SETBIT %s %lld 0", key, bytes * 8 - 1), 0);
+    }
+    freeReplyObject(shards);
+    assert_true(test_number(master, "CLIENT KILL TYPE normal") >= 1);
+    assert_int_equal(seen_add_hashes(set, h, FORGOTTEN, answers, &error), SEEN_OK);
+    assert_int_equal(seen_open(where, NULL, 0, &other, &error), SEEN_OK);
+    assert_int_equal(seen_check_hashes(other, h, FORGOTTEN, answers, &error), SEEN_OK);
+    for (int i = 0; i < FORGOTTEN; i++)
+        assert_int_equal(answers[i], SEEN_BEFORE);
+    seen_close(other);
+    seen_close(set);
+    assert_int_equal(seen_drop(where, NULL, NULL), SEEN_OK);
+}
+
 /* A master dies. Keys that were on their way may be told new twice, none is lost: what a sync
  * confirmed is there after the failover, and what was not is told to somebody. */
 static void test_failover(void **state)
@@ -268,7 +317,8 @@ int main(void)
         cmocka_unit_test(test_slots),      cmocka_unit_test(test_spread),
         cmocka_unit_test(test_one_winner), cmocka_unit_test(test_growing),
         cmocka_unit_test(test_unions),     cmocka_unit_test(test_unconfirmed),
-        cmocka_unit_test(test_resharding), cmocka_unit_test(test_failover),
+        cmocka_unit_test(test_resharding), cmocka_unit_test(test_forgetful),
+        cmocka_unit_test(test_failover),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }

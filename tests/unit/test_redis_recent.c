@@ -1,0 +1,94 @@
+/* Keys that a client remembers, and a server that loses them: a call that asks along what the
+ * filter is learns of the loss, and answers nothing out of a memory of before. */
+#include "tests/redis/door.h"
+
+/* Every shard is all zero, as in a server that came back with an old snapshot. */
+#define FORGET                                                                                     \
+    "EVAL \"for _,k in ipairs(redis.call('KEYS','seen:{*')) do "                                   \
+    "if redis.call('TYPE',k).ok=='string' then "                                                   \
+    "redis.call('SETRANGE',k,0,string.rep('\\\\0',redis.call('STRLEN',k))) end end return 1\" "    \
+    "0\r\n"
+
+enum { KEYS = 500 };
+
+static int number[KEYS];
+static seen_key keys[KEYS];
+
+static void ask(seen_set *set, bool add, seen_answer expected)
+{
+    seen_answer answers[KEYS];
+    seen_error error = {0};
+    for (int i = 0; i < KEYS; i++) {
+        number[i] = i;
+        keys[i] = (seen_key){&number[i], sizeof number[i]};
+    }
+    door_must((add ? seen_add_many : seen_check_many)(set, keys, KEYS, answers, &error), &error);
+    for (int i = 0; i < KEYS; i++)
+        if (answers[i] != expected)
+            fail_msg("key %d: %d", i, answers[i]);
+}
+
+/* The connection breaks under the question that goes along with keys that are all remembered. */
+static void loses_at(const char *match, bool add, seen_options o)
+{
+    seen_set *set = door_make(o), *other;
+    seen_error error = {0};
+    ask(set, true, SEEN_NEW);
+    test_sleep_ms(250);
+    meddle_set(&door, 0, (meddle_rule){.match = match, .times = 1, .before = FORGET});
+    ask(set, add, SEEN_NEW);
+    assert_int_equal(meddle_hits(&door, 0), 1);
+    ask(set, add, add ? SEEN_BEFORE : SEEN_NEW);
+    door_must(seen_open(where, NULL, 0, &other, &error), &error);
+    ask(other, false, add ? SEEN_BEFORE : SEEN_NEW);
+    seen_close(other);
+    seen_close(set);
+    freeReplyObject(test_ask(&server, "FLUSHALL"));
+}
+
+static void test_glance(void **state)
+{
+    (void)state;
+    loses_at("HMGET", true, (seen_options){.capacity = 4 * KEYS});
+    loses_at("HMGET", false, (seen_options){.capacity = 4 * KEYS});
+    loses_at("HMGET", true, (seen_options){.growth = SEEN_GROWING, .capacity = 4 * KEYS});
+}
+
+/* It breaks before, under the claim of room for keys that are remembered from then on. */
+static void test_claim(void **state)
+{
+    (void)state;
+    loses_at("local have=tonumber", true, (seen_options){.capacity = 4 * KEYS});
+}
+
+/* A server is lost for good: what it had is not known, whatever is remembered. */
+static void test_gone(void **state)
+{
+    (void)state;
+    seen_error error = {0};
+    seen_answer answers[KEYS];
+    seen_set *set = door_make((seen_options){.capacity = 4 * KEYS, .retry_ms = 50});
+    ask(set, true, SEEN_NEW);
+    for (int add = 0; add < 2; add++) {
+        test_sleep_ms(250);
+        meddle_set(&door, 0, (meddle_rule){.match = add ? NULL : "HMGET", .times = 1000});
+        seen_status status =
+            (add ? seen_add_many : seen_check_many)(set, keys, KEYS, answers, &error);
+        assert_int_equal(status, SEEN_ERR_NETWORK);
+        for (int i = 0; i < KEYS; i++)
+            assert_int_equal(answers[i], SEEN_UNKNOWN);
+        meddle_set(&door, 0, (meddle_rule){0});
+        ask(set, true, SEEN_BEFORE);
+    }
+    seen_close(set);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        DOOR_TEST(test_glance),
+        DOOR_TEST(test_claim),
+        DOOR_TEST(test_gone),
+    };
+    return RIG_RUN(tests);
+}
