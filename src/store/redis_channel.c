@@ -225,6 +225,10 @@ static void settle(run *r, sn_node *node)
     sn_command *c = &ch->command[node->queue[node->answered++] & ~ASKING_FIRST];
     seen_error error;
     if (sn_reply_is_error(reply)) {
+        /* A replica: what it says as a master again is what its own master had. The word may stand
+         * behind those of a script. */
+        if (strstr(sn_reply_text(reply, 0), "READONLY"))
+            atomic_fetch_add(&ch->redis->epoch, 1);
         if (follow(r, c, reply))
             return;
         if (is_passing(ch, reply)) {

@@ -83,12 +83,41 @@ static void test_gone(void **state)
     seen_close(set);
 }
 
+/* A server was made a replica of one with other data, and then a master again: no connection has
+ * broken, but a write was refused. */
+static void test_replica(void **state)
+{
+    (void)state;
+    static const char *const WORDS[] = {
+        "-READONLY You can't write against a read only replica.\r\n",
+        "-ERR Error running script: @user_script:1: -READONLY You can't write\r\n",
+    };
+    for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++) {
+        seen_error error = {0};
+        seen_answer answer;
+        int key = -1;
+        seen_set *set = door_make((seen_options){.capacity = 4 * KEYS}), *other;
+        ask(set, true, SEEN_NEW);
+        meddle_set(&door, 0,
+                   (meddle_rule){
+                       .match = "BITFIELD\r\n", .times = 1, .before = FORGET, .reply = WORDS[i]});
+        assert_int_equal(seen_add(set, &key, sizeof key, &answer, &error), SEEN_ERR_SERVER);
+        ask(set, true, SEEN_NEW);
+        door_must(seen_open(where, NULL, 0, &other, &error), &error);
+        ask(other, false, SEEN_BEFORE);
+        seen_close(other);
+        seen_close(set);
+        freeReplyObject(test_ask(&server, "FLUSHALL"));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         DOOR_TEST(test_glance),
         DOOR_TEST(test_claim),
         DOOR_TEST(test_gone),
+        DOOR_TEST(test_replica),
     };
     return RIG_RUN(tests);
 }
