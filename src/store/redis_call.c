@@ -105,6 +105,22 @@ seen_status sn_call_run(sn_call_step step, seen_set *set, const seen_hash *hashe
     return status;
 }
 
+/* The layer was closed meanwhile. Keys that were put there later, because its fence is gone
+ * (evicted, or at its end), lie where nobody looks: all are put again where they belong, and those
+ * that were in time are found. Not counters, which would count twice. */
+static void put_again(sn_batch *b)
+{
+    for (size_t i = 0; i < b->keys && b->view.image.kind == SEEN_BLOOM; i++) {
+        sn_batch_key *k = &b->key[i];
+        if (!k->put)
+            continue;
+        k->told |= k->fresh;
+        k->fresh = false;
+        k->cells = 0;
+        k->answer = SEEN_UNKNOWN;
+    }
+}
+
 /* After commands were answered: is the filter what we took it for? *over: start again. */
 seen_status sn_call_reconsider(sn_call *c, bool *over)
 {
@@ -122,6 +138,7 @@ seen_status sn_call_reconsider(sn_call *c, bool *over)
         sn_redis_sweep(c->ch, &b->view);
         return sn_redis_replaced(c->set, c->error);
     case SN_MOVED_ON:
+        put_again(b);
         *over = true;
         return sn_redis_reload(c->set, c->ch, &view, c->error);
     default:

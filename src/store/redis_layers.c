@@ -321,6 +321,19 @@ seen_status sn_redis_catch_up(sn_redis_set *set, sn_channel *ch, const sn_redis_
     return sn_redis_advance(set, ch, view, &mine, error);
 }
 
+/* The shard that takes keys may have been closed since: its fence has an end of its own, which must
+ * not come sooner. */
+static void say_renew_open(sn_channel *ch, const sn_redis_key *key, uint64_t seconds)
+{
+    sn_say(ch, 0, key->slot, 5);
+    sn_say_text(ch, "EVAL");
+    sn_say_text(ch, "if redis.call('TYPE',KEYS[1]).ok~='string' then return 0 end "
+                    "return redis.call('EXPIRE',KEYS[1],ARGV[1])");
+    sn_say_text(ch, "1");
+    sn_say_arg(ch, key->text, key->len);
+    sn_say_number(ch, seconds);
+}
+
 /* Sets the time to live of every key. The past generations of a window by time have an end of their
  * own. */
 seen_status sn_redis_renew(sn_channel *ch, const sn_redis_view *view, seen_error *error)
@@ -341,7 +354,11 @@ seen_status sn_redis_renew(sn_channel *ch, const sn_redis_view *view, seen_error
         sn_redis_namer namer;
         sn_redis_namer_begin(&namer, &ch->redis->address, view, i, closed);
         for (uint64_t s = 0; s < image->layer[i].geometry.shards && status == SEEN_OK; s++) {
-            sn_redis_say_expire(ch, sn_redis_namer_shard(&namer, s), view->ttl);
+            const sn_redis_key *shard = sn_redis_namer_shard(&namer, s);
+            if (closed)
+                sn_redis_say_expire(ch, shard, view->ttl);
+            else
+                say_renew_open(ch, shard, view->ttl);
             if (ch->commands >= AT_ONCE)
                 status = sn_channel_run(ch, sn_redis_take_any, NULL, error);
         }

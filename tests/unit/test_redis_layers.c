@@ -225,6 +225,54 @@ static void test_time_to_live(void **state)
     }
 }
 
+/* A shard is closed just before the time to live is renewed: its fence lives on for a week. */
+static void test_fence_lives(void **state)
+{
+    (void)state;
+    seen_set *set =
+        door_make((seen_options){.growth = SEEN_GROWING, .capacity = 1000, .ttl_seconds = 100});
+    redisReply *keys = test_ask(&server, "KEYS seen:*:0}");
+    assert_int_equal(keys->elements, 1);
+    const char *shard = keys->element[0]->str;
+    char close[512];
+    snprintf(close, sizeof close,
+             "EVAL \"redis.call('RENAME',KEYS[1],KEYS[1]..':closed') "
+             "redis.call('RPUSH',KEYS[1],'closed') "
+             "return redis.call('EXPIRE',KEYS[1],604800)\" 1 %s\r\n",
+             shard);
+    meddle_set(&door, 0,
+               (meddle_rule){.match = "EXPIRE", .times = 1, .before = close, .pass = true});
+    door_add(set, 0, 1, SEEN_NEW);
+    assert_int_equal(meddle_hits(&door, 0), 1);
+    assert_in_range(test_number(&server, "TTL %s", shard), 604700, 604800);
+    freeReplyObject(keys);
+    seen_close(set);
+}
+
+/* A client looks away while the layer is closed, and comes back when the fence is gone. It has room
+ * for its key, and nothing that stops it; but what it is told is not "in" before it really is. */
+static void test_fence_gone(void **state)
+{
+    (void)state;
+    seen_error error = {0};
+    seen_set *set = door_make((seen_options){.growth = SEEN_GROWING, .capacity = 20000}), *other;
+    door_add(set, 0, 1, SEEN_NEW);
+    test_sleep_ms(250);
+    door_must(seen_open(where, NULL, 0, &other, &error), &error);
+    fence("BITFIELD\r\n", 1);
+    door_add(other, 1, 2, SEEN_NEW);
+    assert_int_equal(layers_of(other), 2);
+    redisReply *keys = test_ask(&server, "KEYS seen:*:0.1:0}");
+    assert_int_equal(keys->elements, 1);
+    assert_int_equal(test_number(&server, "DEL %s", keys->element[0]->str), 1);
+    freeReplyObject(keys);
+    door_add(set, 2, 3, SEEN_NEW);
+    door_add(other, 2, 3, SEEN_BEFORE);
+    door_add(set, 0, 3, SEEN_BEFORE);
+    seen_close(other);
+    seen_close(set);
+}
+
 /* A shard that is gone, or cut, is noticed by whoever reads it, and nothing is made up. */
 static void test_missing(void **state)
 {
@@ -485,6 +533,8 @@ int main(void)
         DOOR_TEST(test_unite_ended),
         DOOR_TEST(test_gone),
         DOOR_TEST(test_time_to_live),
+        DOOR_TEST(test_fence_lives),
+        DOOR_TEST(test_fence_gone),
         DOOR_TEST(test_missing),
         DOOR_TEST(test_turned),
         DOOR_TEST(test_left_behind),
