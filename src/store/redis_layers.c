@@ -334,22 +334,59 @@ static void say_renew_open(sn_channel *ch, const sn_redis_key *key, uint64_t sec
     sn_say_number(ch, seconds);
 }
 
+/* The hash, and a plain bitmap, have the names of whatever filter is there now: they are renewed
+ * where it is still this one. (In a cluster a script reaches one slot only, and the bitmap may lie
+ * in another: it follows at once.) */
+static seen_status renew_named(sn_channel *ch, const sn_redis_view *view, bool *same,
+                               seen_error *error)
+{
+    static const char SCRIPT[] = "if redis.call('HGET',KEYS[1],'id')~=ARGV[1] then return 0 end "
+                                 "for _,k in ipairs(KEYS) do redis.call('EXPIRE',k,ARGV[2]) end "
+                                 "return 1";
+    bool plain = view->layout == SEEN_LAYOUT_BITMAP;
+    int64_t done = 0;
+    sn_redis_key key;
+    sn_redis_namer namer;
+    sn_redis_key_meta(&ch->redis->address, &key);
+    sn_redis_namer_begin(&namer, &ch->redis->address, view, 0, false);
+    bool apart = ch->redis->address.cluster && plain && namer.key.slot != key.slot;
+    bool both = plain && !apart;
+    sn_say(ch, 0, key.slot, both ? 7 : 6);
+    sn_say_text(ch, "EVAL");
+    sn_say_text(ch, SCRIPT);
+    sn_say_text(ch, both ? "2" : "1");
+    sn_say_arg(ch, key.text, key.len);
+    if (both)
+        sn_say_arg(ch, namer.key.text, namer.key.len);
+    sn_say_text(ch, view->id);
+    sn_say_number(ch, view->ttl);
+    seen_status status = sn_channel_run(ch, sn_redis_take_count, &done, error);
+    *same = status == SEEN_OK && done == 1;
+    if (*same && apart) {
+        sn_redis_say_expire(ch, &namer.key, view->ttl);
+        status = sn_channel_run(ch, sn_redis_take_any, NULL, error);
+    }
+    return status;
+}
+
 /* Sets the time to live of every key. The past generations of a window by time have an end of their
  * own. */
 seen_status sn_redis_renew(sn_channel *ch, const sn_redis_view *view, seen_error *error)
 {
     const sn_image *image = &view->image;
-    seen_status status = SEEN_OK;
     sn_redis_key key;
+    bool same;
     if (!view->ttl)
         return SEEN_OK;
-    sn_redis_key_meta(&ch->redis->address, &key);
-    sn_redis_say_expire(ch, &key, view->ttl);
+    seen_status status = renew_named(ch, view, &same, error);
+    if (!same)
+        return status;
     sn_redis_key_added(&ch->redis->address, view, &key);
     sn_redis_say_expire(ch, &key, view->ttl);
     for (uint32_t i = 0; i < image->layers && status == SEEN_OK; i++) {
         bool closed = sn_redis_layer_closed(image, i);
-        if (!image->layer[i].generation || (closed && image->window_seconds))
+        if (!image->layer[i].generation || (closed && image->window_seconds) ||
+            view->layout == SEEN_LAYOUT_BITMAP)
             continue;
         sn_redis_namer namer;
         sn_redis_namer_begin(&namer, &ch->redis->address, view, i, closed);

@@ -225,6 +225,41 @@ static void test_time_to_live(void **state)
     }
 }
 
+/* A client of a filter that was replaced does not end the one in its place. */
+static void test_other_end(void **state)
+{
+    (void)state;
+    seen_error error = {0};
+    for (int plain = 0; plain < 2; plain++) {
+        seen_options o = {.size = sizeof o,
+                          .capacity = 1000,
+                          .layout = plain ? SEEN_LAYOUT_BITMAP : SEEN_LAYOUT_SHARDS};
+        o.ttl_seconds = 100;
+        seen_set *set = door_make(o), *old;
+        seen_close(set);
+        door_must(seen_open(where, NULL, 0, &old, &error), &error);
+        o.ttl_seconds = 0;
+        door_must(seen_create(where, &o, SEEN_REPLACE, &set, &error), &error);
+        door_add(set, 0, 5, SEEN_NEW);
+        int key = 9;
+        (void)seen_add(old, &key, sizeof key, NULL, &error);
+        assert_int_equal(test_number(&server, "TTL seen:fence"), -1);
+        assert_int_equal(test_number(&server, "TTL fence"), plain ? -1 : -2);
+        seen_close(old);
+        /* Its own it renews. */
+        o.ttl_seconds = 100;
+        door_must(seen_create(where, &o, SEEN_REPLACE, &old, &error), &error);
+        freeReplyObject(test_ask(&server, "EXPIRE seen:fence 10"));
+        freeReplyObject(test_ask(&server, "EXPIRE fence 10"));
+        door_add(old, 0, 1, SEEN_NEW);
+        assert_in_range(test_number(&server, "TTL seen:fence"), 90, 100);
+        assert_true(!plain || test_number(&server, "TTL fence") >= 90);
+        seen_close(old);
+        seen_close(set);
+        freeReplyObject(test_ask(&server, "FLUSHALL"));
+    }
+}
+
 /* A shard is closed just before the time to live is renewed: its fence lives on for a week. */
 static void test_fence_lives(void **state)
 {
@@ -533,6 +568,7 @@ int main(void)
         DOOR_TEST(test_unite_ended),
         DOOR_TEST(test_gone),
         DOOR_TEST(test_time_to_live),
+        DOOR_TEST(test_other_end),
         DOOR_TEST(test_fence_lives),
         DOOR_TEST(test_fence_gone),
         DOOR_TEST(test_missing),
