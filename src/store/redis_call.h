@@ -11,6 +11,7 @@ typedef struct sn_call {
     const seen_hash *hash;
     seen_answer *answer;
     uint64_t looked; /* layers that the last attempt looked at */
+    bool sent;       /* it came to putting keys */
     seen_error *error;
 } sn_call;
 

@@ -176,6 +176,7 @@ static seen_status add_once(sn_call *c, bool look_first)
         sn_batch_say_glance(b);
     seen_status status = SEEN_OK;
     c->looked = older | (looked ? current : 0);
+    c->sent = false;
     if (c->looked)
         status = sn_batch_look(b, c->looked, c->error);
     if (status != SEEN_OK || b->hollow || b->glance != SN_SAME)
@@ -184,6 +185,7 @@ static seen_status add_once(sn_call *c, bool look_first)
     for (size_t i = 0; i < b->keys; i++)
         if (b->key[i].answer == SEEN_UNKNOWN && !b->key[i].fenced)
             sn_batch_say_put(b, i);
+    c->sent = true;
     status = sn_batch_put(b, c->error);
     settle_unsure(b);
     /* A window's key is refreshed in the current generation, and was seen all the same. */
@@ -245,16 +247,21 @@ static seen_status add_batch(sn_call *c, const sn_redis_view *view, const sn_red
         b->keys >= LOOK_FIRST_KEYS &&
         atomic_load_explicit(&c->set->seen_share, memory_order_relaxed) >= LOOK_FIRST_SHARE;
     seen_status status = add_once(c, look_first);
-    uint64_t fresh = 0;
-    for (size_t i = 0; i < b->keys; i++)
-        fresh += b->key[i].fresh && b->key[i].target == b->view.image.current;
+    uint64_t used = 0;
+    /* Of keys whose answers never came nobody knows: they may be in. */
+    bool lost = c->sent && status == SEEN_ERR_NETWORK;
+    for (size_t i = 0; i < b->keys; i++) {
+        const sn_batch_key *k = &b->key[i];
+        bool may_be = lost && k->answer == SEEN_UNKNOWN && !k->fenced && !k->told;
+        used += (k->fresh || may_be) && k->target == b->view.image.current;
+    }
     learn_share(c->set, b);
     doubt(c, b);
     /* Who could not reach the server does not try it once more for the sake of a count. */
     if (status == SEEN_ERR_NETWORK && room->under_way)
         return status;
     seen_status settled =
-        sn_redis_settle(c->set, c->ch, view, room, fresh, status == SEEN_OK ? c->error : NULL);
+        sn_redis_settle(c->set, c->ch, view, room, used, status == SEEN_OK ? c->error : NULL);
     return status == SEEN_OK ? settled : status;
 }
 

@@ -50,6 +50,39 @@ static void test_last(void **state)
     seen_close(set);
 }
 
+/* A connection breaks again and again, each time behind a key that went in: it is unknown, and
+ * takes up its room. One that was never sent takes none. */
+static void test_room(void **state)
+{
+    (void)state;
+    enum { CAPACITY = 30, ROUNDS = 50 };
+    seen_error error = {0};
+    seen_answer answer;
+    seen_set *set = door_make((seen_options){.capacity = CAPACITY, .retry_ms = 1}), *other;
+    int full = 0, in = 0;
+    meddle_set(&door, 0, (meddle_rule){.match = "local have=tonumber"});
+    for (int key = 1000; key < 1000 + ROUNDS; key++)
+        assert_int_equal(seen_add(set, &key, sizeof key, &answer, &error), SEEN_ERR_NETWORK);
+    meddle_set(&door, 0, (meddle_rule){.match = "BITFIELD\r\n", .done = true});
+    for (int key = 2000; key < 2000 + ROUNDS; key++) {
+        seen_status status = seen_add(set, &key, sizeof key, &answer, &error);
+        assert_true(status == SEEN_ERR_NETWORK || status == SEEN_ERR_FULL);
+        full += status == SEEN_ERR_FULL;
+    }
+    assert_int_equal(full, ROUNDS - CAPACITY);
+    meddle_set(&door, 0, (meddle_rule){0});
+    seen_close(set);
+    door_must(seen_open(where, NULL, 0, &other, &error), &error);
+    for (int key = 2000; key < 2000 + ROUNDS; key++) {
+        door_must(seen_check(other, &key, sizeof key, &answer, &error), &error);
+        in += answer == SEEN_BEFORE;
+    }
+    for (int key = 0; key < CAPACITY; key++)
+        in += seen_add(other, &key, sizeof key, &answer, &error) == SEEN_OK;
+    assert_int_equal(in, CAPACITY);
+    seen_close(other);
+}
+
 /* A window that is told to turn turns once, also where the answer was lost. */
 static void test_rotate(void **state)
 {
@@ -165,10 +198,8 @@ static void test_stopped(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        DOOR_TEST(test_fenced),
-        DOOR_TEST(test_last),
-        DOOR_TEST(test_rotate),
-        cmocka_unit_test(test_stopped),
+        DOOR_TEST(test_fenced), DOOR_TEST(test_last),           DOOR_TEST(test_room),
+        DOOR_TEST(test_rotate), cmocka_unit_test(test_stopped),
     };
     return RIG_RUN(tests);
 }
