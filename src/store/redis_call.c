@@ -72,13 +72,23 @@ bool sn_call_glance_wanted(sn_call *c)
     return wanted;
 }
 
+/* Asks first, after a long time, or where the filter was not well. Then its shards are looked at
+ * along with the keys as well. */
 static seen_status wake_up(sn_call *c)
 {
     pthread_mutex_lock(&c->set->lock);
-    bool slept = sn_link_now() - c->set->glanced > DEEP_SLEEP_MS;
+    uint64_t glanced = c->set->glanced;
     pthread_mutex_unlock(&c->set->lock);
+    if (glanced && sn_link_now() - glanced <= DEEP_SLEEP_MS)
+        return SEEN_OK;
     sn_redis_view view;
-    return slept ? sn_redis_reload(c->set, c->ch, &view, c->error) : SEEN_OK;
+    seen_status status = sn_redis_reload(c->set, c->ch, &view, c->error);
+    if (status == SEEN_OK && !glanced) {
+        pthread_mutex_lock(&c->set->lock);
+        c->set->glanced = 0;
+        pthread_mutex_unlock(&c->set->lock);
+    }
+    return status;
 }
 
 /* The keys of one call, as many at a time as a batch takes. */
@@ -154,12 +164,14 @@ seen_status sn_call_reconsider(sn_call *c, bool *over)
         if (status != SEEN_OK)
             return status;
         *over = view.image.sequence != b->view.image.sequence;
-        if (!*over)
+        if (!*over) {
+            sn_redis_distrust(c->set);
             return sn_error_set(
                 c->error, SEEN_ERR_FORMAT,
                 "%s: a part of the filter is missing (evicted, deleted or cut); "
                 "restore it from a backup or make it anew, and see maxmemory-policy",
                 c->set->base.where);
+        }
     }
     return SEEN_OK;
 }

@@ -27,14 +27,25 @@ sn_redis_view sn_redis_see(sn_redis_set *set)
     return view;
 }
 
+void sn_redis_distrust(sn_redis_set *set)
+{
+    pthread_mutex_lock(&set->lock);
+    set->glanced = 0;
+    pthread_mutex_unlock(&set->lock);
+    /* What is known of its bits goes too. */
+    atomic_fetch_add(&set->redis->epoch, 1);
+}
+
 seen_status sn_redis_vanished(sn_redis_set *set, seen_error *error)
 {
+    sn_redis_distrust(set);
     return sn_error_set(error, SEEN_ERR_NOT_FOUND,
                         "%s: the filter is gone (dropped, expired or flushed)", set->base.where);
 }
 
 seen_status sn_redis_replaced(sn_redis_set *set, seen_error *error)
 {
+    sn_redis_distrust(set);
     return sn_error_set(error, SEEN_ERR_CHANGED,
                         "%s: another filter was put in its place; open it again", set->base.where);
 }

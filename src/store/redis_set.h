@@ -14,7 +14,8 @@ typedef struct sn_redis_set {
     sn_redis *redis;
     pthread_mutex_t lock; /* around all that follows */
     sn_redis_view view;
-    uint64_t glanced; /* when the view was last known to be the current one, in sn_link_now() */
+    uint64_t glanced; /* when the view was last known to be the current one, in sn_link_now(); 0:
+                         the last that was heard is that it is not */
     uint64_t touched; /* when the keys' time to live was last renewed */
     /* Room in the current layer that this client has claimed and not used. */
     uint64_t claim_sequence, claim_left;
@@ -34,6 +35,9 @@ sn_redis_view sn_redis_see(sn_redis_set *set);
 /* Asks the server what the filter is now. SEEN_ERR_NOT_FOUND, SEEN_ERR_CHANGED. */
 seen_status sn_redis_reload(sn_redis_set *set, sn_channel *ch, sn_redis_view *view,
                             seen_error *error);
+/* The filter is not what it was: every call asks before it does anything, until one finds it well.
+ */
+void sn_redis_distrust(sn_redis_set *set);
 seen_status sn_redis_vanished(sn_redis_set *set, seen_error *error);
 seen_status sn_redis_replaced(sn_redis_set *set, seen_error *error);
 
