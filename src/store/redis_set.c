@@ -13,7 +13,8 @@ enum {
     STAGE_SECONDS = 86400, /* what a copy that never ends leaves behind goes by itself */
     SAMPLE_SHARDS = 8,     /* looked at when a filter is opened */
     AT_ONCE = 4096,
-    END_SET = 1, /* tags: what is done to a shard's time to live */
+    COPY_TRIES = 16, /* of a window that turns meanwhile */
+    END_SET = 1,     /* tags: what is done to a shard's time to live */
     END_OFF = 2,
 };
 
@@ -446,7 +447,25 @@ static bool may_be_visible(sn_channel *ch, const sn_redis_view *view)
     return status != SEEN_ERR_NOT_FOUND;
 }
 
-static seen_status pour_in(sn_channel *ch, const sn_redis_view *view, seen_set *from,
+/* A window that turns while its generations are read may have taken a key from one that was still
+ * to be read into one that was read before. */
+static seen_status look_for_turn(const sn_image *image, seen_set *from, bool *turned,
+                                 seen_error *error)
+{
+    sn_image now;
+    if (image->growth != SEEN_WINDOW)
+        return SEEN_OK;
+    seen_status status = from->ops->image(from, &now, error);
+    *turned = status == SEEN_OK &&
+              (now.current != image->current ||
+               now.layer[now.current].generation != image->layer[image->current].generation);
+    if (!*turned)
+        return status;
+    return sn_error_set(error, SEEN_ERR_CHANGED, "%s: the window turns faster than it can be read",
+                        from->where);
+}
+
+static seen_status pour_in(sn_channel *ch, const sn_redis_view *view, seen_set *from, bool *turned,
                            seen_error *error)
 {
     void *chunk = aligned_alloc(SN_LINE_BYTES, (size_t)SN_COPY_LINES * SN_LINE_BYTES);
@@ -467,12 +486,13 @@ static seen_status pour_in(sn_channel *ch, const sn_redis_view *view, seen_set *
         }
     }
     free(chunk);
-    return status;
+    return status == SEEN_OK ? look_for_turn(&view->image, from, turned, error) : status;
 }
 
-/* Makes a filter, from nothing or as a copy of `from`. */
+/* Makes a filter, from nothing or as a copy of `from`. *turned: that is a window, and has turned
+ * meanwhile. */
 static seen_status make_filter(sn_channel *ch, const sn_redis_view *view, unsigned flags,
-                               seen_set *from, seen_error *error)
+                               seen_set *from, bool *turned, seen_error *error)
 {
     sn_redis_view old;
     bool replace = flags & SEEN_REPLACE, found;
@@ -485,7 +505,7 @@ static seen_status make_filter(sn_channel *ch, const sn_redis_view *view, unsign
     if (status == SEEN_OK)
         status = stage(ch, view, error);
     if (status == SEEN_OK && from)
-        status = pour_in(ch, view, from, error);
+        status = pour_in(ch, view, from, turned, error);
     if (status == SEEN_OK)
         status = sn_redis_add_counts(ch, view, &view->image, error);
     if (status == SEEN_OK)
@@ -519,7 +539,7 @@ seen_status sn_redis_create(const char *where, const sn_image *image, const seen
     seen_set *set = NULL;
     status = make_set(redis, &view, flags, &set, error);
     if (status == SEEN_OK)
-        status = make_filter(ch, &view, flags, NULL, error);
+        status = make_filter(ch, &view, flags, NULL, NULL, error);
     sn_redis_give(redis, ch);
     if (status == SEEN_OK)
         *out = set;
@@ -545,7 +565,16 @@ seen_status sn_redis_copy(const char *where, unsigned flags, const seen_options 
         status = contact(where, options, &redis, &ch, error);
     if (status != SEEN_OK)
         return status;
-    status = make_filter(ch, &view, flags, from, error);
+    bool turned = false;
+    status = make_filter(ch, &view, flags, from, &turned, error);
+    for (int i = 1; i < COPY_TRIES && turned; i++) {
+        turned = false;
+        status = from->ops->image(from, &view.image, error);
+        if (status == SEEN_OK)
+            status = draw_id(&view, error);
+        if (status == SEEN_OK)
+            status = make_filter(ch, &view, flags, from, &turned, error);
+    }
     if (status == SEEN_OK)
         status = sn_channel_sync(ch, error);
     sn_redis_give(redis, ch);

@@ -121,6 +121,77 @@ static void test_turned_under_check(void **state)
     }
 }
 
+enum { TO_FILE, TO_SERVER, INTO_MEMORY, WAYS };
+
+/* The window, read by a client that is interrupted, in another place. */
+static seen_set *take_out(seen_set *from, int way, seen_error *error)
+{
+    char to[128];
+    seen_set *copy;
+    seen_options o = {.size = sizeof o};
+    if (way == INTO_MEMORY) {
+        must(seen_create_like(NULL, from, 0, &copy, error), error);
+        must(seen_merge(copy, from, error), error);
+        return copy;
+    }
+    if (way == TO_FILE)
+        snprintf(to, sizeof to, "%s/turned.seen", server.folder);
+    else
+        snprintf(to, sizeof to, "%s/turned", server.url);
+    must(seen_copy(from, to, SEEN_REPLACE, &o, error), error);
+    must(seen_open(to, NULL, 0, &copy, error), error);
+    return copy;
+}
+
+/* The only key is in the oldest generation; before each question of a copy in turn another client
+ * adds it again and turns the window. What comes out has it, and keeps it as long as it should. */
+static void turn_under_copy(turner *t, seen_set *reader, int way, int turns)
+{
+    enum { GENERATIONS = 3 };
+    seen_error error = {0};
+    unsigned at = 0;
+    do {
+        add(t->set, ++t->key, SEEN_NEW);
+        for (int i = 1; i < turns; i++)
+            must(seen_rotate(t->set, &error), &error);
+        t->countdown = ++at;
+        seen_set *copy = take_out(reader, way, &error);
+        assert_false(t->failed);
+        if (check(copy, t->key) != SEEN_BEFORE)
+            fail_msg("way %d: lost, turned before question %u", way, at);
+        if (!t->countdown && turns == GENERATIONS) {
+            must(seen_rotate(copy, &error), &error);
+            assert_int_equal(check(copy, t->key), SEEN_BEFORE);
+        }
+        seen_close(copy);
+    } while (t->countdown == 0);
+    t->countdown = 0;
+    assert_true(at > 1);
+}
+
+static void test_turned_under_copy(void **state)
+{
+    (void)state;
+    for (int way = 0; way < WAYS; way++)
+        for (int seconds = 0; seconds <= 100000; seconds += 100000) {
+            char name[16];
+            snprintf(name, sizeof name, "copy%d-%d", way, seconds);
+            turner t = {.set = make(name, (seen_options){.generations = 3,
+                                                         .capacity = 3000,
+                                                         .window_seconds = (uint64_t)seconds})};
+            test_relay relay = {.hook = turn_at, .context = &t, .upstream = server.port};
+            assert_true(test_relay_start(&relay));
+            seen_set *reader = open_at(relay.port, name, SEEN_READ_ONLY);
+            /* First in a window that has not used all of its places. */
+            turn_under_copy(&t, reader, way, 1);
+            for (int turn = 0; turn < 3; turn++)
+                turn_under_copy(&t, reader, way, 3);
+            seen_close(reader);
+            test_relay_stop(&relay);
+            seen_close(t.set);
+        }
+}
+
 /* All generations are past their time, and another client turns the window and adds: who looks sees
  * it, however short ago it last asked what the filter is. */
 static void test_out_of_date(void **state)
@@ -149,6 +220,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_turned_under_check),
+        cmocka_unit_test(test_turned_under_copy),
         cmocka_unit_test(test_out_of_date),
     };
     return RIG_RUN(tests);
