@@ -76,6 +76,8 @@ void sn_batch_begin(sn_batch *b, sn_redis_set *set, sn_channel *ch)
     for (uint32_t i = 0; i < b->view.image.layers; i++)
         sn_redis_namer_begin(&b->namer[i], &ch->redis->address, &b->view, i,
                              sn_redis_layer_closed(&b->view.image, i));
+    if (set->base.read_only)
+        sn_redis_namer_begin(&b->shut, &ch->redis->address, &b->view, b->view.image.current, true);
 }
 
 size_t sn_batch_limit(const sn_redis_view *view, uint64_t layers)
@@ -131,7 +133,8 @@ static void say_look(sn_batch *b, size_t i, uint32_t layer)
     const sn_geometry *g = &b->view.image.layer[layer].geometry;
     seen_hash h = b->key[i].hash;
     uint64_t f, shard = sn_place_shard(g, h, &f);
-    const sn_redis_key *key = sn_redis_namer_shard(&b->namer[layer], shard);
+    bool shut = b->key[i].fenced && layer == b->view.image.current && b->set->base.read_only;
+    const sn_redis_key *key = sn_redis_namer_shard(shut ? &b->shut : &b->namer[layer], shard);
     uint32_t tag = (uint32_t)i | layer << LAYER_SHIFT;
     if (!by_range(g)) {
         sn_say(b->ch, tag, key->slot, 2 + 3 * g->spread * g->probes);

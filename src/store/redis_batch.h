@@ -33,6 +33,7 @@ typedef struct sn_batch {
     sn_channel *ch;
     sn_redis_view view;
     sn_redis_namer namer[SN_IMAGE_LAYERS];
+    sn_redis_namer shut; /* the current layer's shards that are closed already; for readers */
     sn_batch_key *key;
     size_t keys;
     unsigned recall_epoch; /* since when answers without asking hold */

@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "store/redis_lines.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum {
@@ -40,9 +41,10 @@ typedef struct fetch {
     const sn_geometry *geometry;
     uint64_t line, lines; /* the range */
     char *out;
-    bool ended;  /* a shard is missing */
-    bool cut;    /* a shard is too short */
-    bool fenced; /* the layer was closed under way */
+    bool ended;                            /* a shard is missing */
+    bool cut;                              /* a shard is too short */
+    bool fenced;                           /* the layer was closed under way */
+    unsigned char shut[SN_COPY_LINES / 8]; /* pieces, by their first line, that were; a bit each */
 } fetch;
 
 static bool take_bytes(void *context, uint32_t tag, const sn_reply *reply, bool again)
@@ -51,6 +53,7 @@ static bool take_bytes(void *context, uint32_t tag, const sn_reply *reply, bool 
     (void)again;
     if (sn_reply_error_is(reply, "WRONGTYPE")) {
         f->fenced = true;
+        f->shut[tag / 8] |= (unsigned char)(1u << tag % 8);
         return true;
     }
     sn_piece p = {.from = (uint64_t)tag * SN_LINE_BYTES};
@@ -92,12 +95,16 @@ static seen_status read_lines(sn_channel *ch, const sn_redis_view *view, uint32_
 {
     const sn_geometry *g = &view->image.layer[layer].geometry;
     bool closed = sn_redis_layer_closed(&view->image, layer);
-    sn_redis_namer namer;
+    sn_redis_namer namer, shut;
     sn_redis_namer_begin(&namer, &ch->redis->address, view, layer, closed);
+    sn_redis_namer_begin(&shut, &ch->redis->address, view, layer, true);
     f->geometry = g;
     f->ended = f->cut = f->fenced = false;
-    for (sn_piece p = {0}; sn_piece_next(g, f->line, f->lines, AT_ONCE, &p);)
-        say_fetch(ch, sn_redis_namer_shard(&namer, p.shard), &p);
+    for (sn_piece p = {0}; sn_piece_next(g, f->line, f->lines, AT_ONCE, &p);) {
+        uint64_t first = p.from / SN_LINE_BYTES;
+        bool moved = f->shut[first / 8] >> first % 8 & 1;
+        say_fetch(ch, sn_redis_namer_shard(moved ? &shut : &namer, p.shard), &p);
+    }
     return sn_channel_run(ch, take_bytes, f, error);
 }
 
@@ -105,8 +112,14 @@ seen_status sn_redis_fetch(sn_redis_set *set, sn_channel *ch, uint32_t layer, ui
                            uint64_t lines, void *out, seen_error *error)
 {
     fetch f = {.line = line, .lines = lines, .out = out};
+    uint64_t sequence = 0;
+    assert(lines <= SN_COPY_LINES);
     for (int i = 0; i < TRIES; i++) {
         sn_redis_view view = sn_redis_see(set), now;
+        /* Only who may not help reads closed shards of an open layer, and of this view. */
+        if (!set->base.read_only || view.image.sequence != sequence)
+            memset(f.shut, 0, sizeof f.shut);
+        sequence = view.image.sequence;
         seen_status status = read_lines(ch, &view, layer, &f, error);
         if (status != SEEN_OK || !(f.fenced || f.ended || f.cut))
             return status;

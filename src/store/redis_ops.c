@@ -70,7 +70,11 @@ static seen_status check_batch(sn_call *c)
 {
     sn_batch *b = &c->batch;
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        uint64_t before = b->view.image.sequence;
         sn_batch_begin(b, c->set, c->ch);
+        /* Fences are those of one view. */
+        for (size_t i = 0; i < b->keys; i++)
+            b->key[i].fenced &= attempt && before == b->view.image.sequence;
         if (sn_call_glance_due(c))
             sn_batch_say_glance(b);
         uint64_t layers = sn_call_living(&b->view.image);

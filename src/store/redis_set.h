@@ -58,7 +58,8 @@ void sn_redis_sweep(sn_channel *ch, const sn_redis_view *view);
 /* Opens the next layer or generation after `view`. *mine: this call did it, not another client. */
 seen_status sn_redis_advance(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
                              bool *mine, seen_error *error);
-/* A shard was found closed: waits for the client that does it, or helps. */
+/* A shard was found closed: waits for the client that does it, or helps. A set that is only read
+ * does neither: it is to be read under its closed name, where the view is still the same. */
 seen_status sn_redis_catch_up(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
                               seen_error *error);
 void sn_redis_say_expire(sn_channel *ch, const sn_redis_key *key, uint64_t seconds);

@@ -192,6 +192,72 @@ static void test_turned_under_copy(void **state)
         }
 }
 
+/* A client died while it closed the shards of a layer: who only reads finds all keys, waits for
+ * nobody, and changes nothing; also where the server would not let it. */
+static void test_read_only(void **state)
+{
+    (void)state;
+    seen_error error = {0};
+    for (int round = 0; round < 3; round++) {
+        seen_set *set, *looker, *copy;
+        char name[16], to[96], half[400];
+        snprintf(name, sizeof name, "half%d", round);
+        seen_options o = {.generations = 3, .capacity = round == 1 ? 1000000 : 1000};
+        if (round == 2) {
+            o = (seen_options){.size = sizeof o, .growth = SEEN_GROWING, .capacity = 1000000};
+            snprintf(to, sizeof to, "%s/%s", server.url, name);
+            must(seen_create(to, &o, 0, &set, &error), &error);
+        } else {
+            set = make(name, o);
+        }
+        for (int key = 0; key < 50; key++)
+            add(set, key, SEEN_NEW);
+        if (round < 2)
+            for (int i = 0; i < 2; i++)
+                must(seen_rotate(set, &error), &error);
+        for (int key = 50; key < 100; key++)
+            add(set, key, SEEN_NEW);
+        snprintf(half, sizeof half, "seen:{%s:*}", name);
+        redisReply *keys = test_ask(&server, "KEYS %s", half);
+        size_t shut = 0, open = 0;
+        for (size_t i = 0; i < keys->elements; i++) {
+            const char *shard = keys->element[i]->str;
+            redisReply *type = test_ask(&server, "TYPE %s", shard);
+            bool string = strcmp(type->str, "string") == 0;
+            freeReplyObject(type);
+            if (!string || (open++ % 2 && round))
+                continue;
+            assert_int_equal(test_number(&server, "RENAMENX %s %s:closed", shard, shard), 1);
+            assert_int_equal(test_number(&server, "RPUSH %s closed", shard), 1);
+            shut++;
+        }
+        freeReplyObject(keys);
+        assert_true(shut > 0 && (shut < open) == (round > 0));
+        freeReplyObject(test_ask(&server, "ACL SETUSER reader on >word ~seen:* -@all +hgetall "
+                                          "+hmget +strlen +getrange +bitfield_ro +auth"));
+        snprintf(to, sizeof to, "redis://reader:word@127.0.0.1:%d/%s", server.port, name);
+        must(seen_open(to, NULL, SEEN_READ_ONLY, &looker, &error), &error);
+        redisReply *before = test_ask(&server, "HGET seen:%s sequence", name);
+        copy = take_out(looker, TO_FILE, &error);
+        for (int key = 0; key < 100; key++) {
+            assert_int_equal(check(looker, key), SEEN_BEFORE);
+            assert_int_equal(check(copy, key), SEEN_BEFORE);
+        }
+        assert_int_equal(check(looker, 1000), SEEN_NEW);
+        redisReply *after = test_ask(&server, "HGET seen:%s sequence", name);
+        assert_string_equal(after->str, before->str);
+        /* A writer goes on, and the reader follows. */
+        add(set, 2000, SEEN_NEW);
+        assert_int_equal(check(looker, 2000), SEEN_BEFORE);
+        assert_int_equal(check(looker, 99), SEEN_BEFORE);
+        freeReplyObject(before);
+        freeReplyObject(after);
+        seen_close(copy);
+        seen_close(looker);
+        seen_close(set);
+    }
+}
+
 /* All generations are past their time, and another client turns the window and adds: who looks sees
  * it, however short ago it last asked what the filter is. */
 static void test_out_of_date(void **state)
@@ -221,6 +287,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_turned_under_check),
         cmocka_unit_test(test_turned_under_copy),
+        cmocka_unit_test(test_read_only),
         cmocka_unit_test(test_out_of_date),
     };
     return RIG_RUN(tests);
