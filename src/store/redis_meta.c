@@ -18,19 +18,28 @@ static const char *const HASHES[] = {"xxh3", "siphash"};
 static const char *const FULLS[] = {"refuse", "go-on"};
 static const char *const LAYOUTS[] = {"shards", "bitmap"};
 
-/* KEYS: the hash. ARGV: "replace" or "keep", the ID, the seconds that it is to live (0: for ever),
- * then fields and values. A second try of one that went through finds its own ID. */
+/* KEYS: the hash. ARGV: the ID, the seconds that it is to live (0: for ever), ID and sequence of
+ * the only one that may be replaced ("": none), then fields and values. A second try of one that
+ * went through finds its own ID. */
 static const char PUBLISH[] = "local k=KEYS[1] "
                               "if redis.call('EXISTS',k)==1 then "
                               " if redis.call('HEXISTS',k,'format')==0 then "
                               "  return redis.error_reply('WRONGTYPE not a filter') end "
-                              " if redis.call('HGET',k,'id')==ARGV[2] then return 1 end "
-                              " if ARGV[1]~='replace' then return 0 end "
+                              " local now=redis.call('HMGET',k,'id','sequence') "
+                              " if now[1]==ARGV[1] then return 1 end "
+                              " if now[1]~=ARGV[3] or now[2]~=ARGV[4] then return 0 end "
                               " redis.call('DEL',k) "
                               "end "
-                              "redis.call('HSET',k,unpack(ARGV,4)) "
-                              "if ARGV[3]~='0' then redis.call('EXPIRE',k,ARGV[3]) end "
+                              "redis.call('HSET',k,unpack(ARGV,5)) "
+                              "if ARGV[2]~='0' then redis.call('EXPIRE',k,ARGV[2]) end "
                               "return 1";
+
+/* KEYS: the hash. ARGV: ID, sequence. */
+static const char UNNAME[] = "local k=KEYS[1] "
+                             "if redis.call('EXISTS',k)==0 then return 1 end "
+                             "local now=redis.call('HMGET',k,'id','sequence') "
+                             "if now[1]~=ARGV[1] or now[2]~=ARGV[2] then return 0 end "
+                             "return redis.call('UNLINK',k)";
 
 /* KEYS: the hash. ARGV: ID, sequence, then fields and values. */
 static const char STEP[] = "local k=KEYS[1] "
@@ -102,27 +111,41 @@ static bool take_number(void *context, uint32_t tag, const sn_reply *reply, bool
     return true;
 }
 
-seen_status sn_meta_publish(sn_channel *ch, const sn_redis_view *view, bool replace,
-                            seen_error *error)
+/* A script about the hash; its arguments follow. */
+static void say_script(sn_channel *ch, const char *script, unsigned args)
 {
     sn_redis_key key;
     sn_redis_key_meta(&ch->redis->address, &key);
-    sn_say(ch, 0, key.slot, 7 + field_args(view));
+    sn_say(ch, 0, key.slot, 4 + args);
     sn_say_text(ch, "EVAL");
-    sn_say_text(ch, PUBLISH);
+    sn_say_text(ch, script);
     sn_say_text(ch, "1");
     sn_say_arg(ch, key.text, key.len);
-    sn_say_text(ch, replace ? "replace" : "keep");
+}
+
+seen_status sn_meta_publish(sn_channel *ch, const sn_redis_view *view, const sn_redis_view *old,
+                            bool *done, seen_error *error)
+{
+    long long number = 0;
+    say_script(ch, PUBLISH, 4 + field_args(view));
     sn_say_text(ch, view->id);
     sn_say_number(ch, view->ttl);
+    sn_say_text(ch, old ? old->id : "");
+    sn_say_number(ch, old ? old->image.sequence : 0);
     say_fields(ch, view);
-    long long done = 0;
-    seen_status status = sn_channel_run(ch, take_number, &done, error);
-    if (status == SEEN_OK && done != 1)
-        return sn_error_set(error, SEEN_ERR_EXISTS,
-                            "%s: a filter of this name exists; open it, replace it, or choose "
-                            "another name",
-                            ch->redis->address.shown);
+    seen_status status = sn_channel_run(ch, take_number, &number, error);
+    *done = number == 1;
+    return status;
+}
+
+seen_status sn_meta_unname(sn_channel *ch, const sn_redis_view *view, bool *done, seen_error *error)
+{
+    long long number = 0;
+    say_script(ch, UNNAME, 2);
+    sn_say_text(ch, view->id);
+    sn_say_number(ch, view->image.sequence);
+    seen_status status = sn_channel_run(ch, take_number, &number, error);
+    *done = number == 1;
     return status;
 }
 
@@ -141,13 +164,7 @@ static bool take_step(void *context, uint32_t tag, const sn_reply *reply, bool a
 seen_status sn_meta_step(sn_channel *ch, const sn_redis_view *now, const sn_redis_view *next,
                          sn_step *step, seen_error *error)
 {
-    sn_redis_key key;
-    sn_redis_key_meta(&ch->redis->address, &key);
-    sn_say(ch, 0, key.slot, 6 + field_args(next));
-    sn_say_text(ch, "EVAL");
-    sn_say_text(ch, STEP);
-    sn_say_text(ch, "1");
-    sn_say_arg(ch, key.text, key.len);
+    say_script(ch, STEP, 2 + field_args(next));
     sn_say_text(ch, now->id);
     sn_say_number(ch, now->image.sequence);
     say_fields(ch, next);

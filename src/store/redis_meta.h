@@ -8,10 +8,14 @@
 /* Reads the filter of the channel's address. SEEN_ERR_NOT_FOUND where there is none. */
 seen_status sn_meta_load(sn_channel *ch, sn_redis_view *view, seen_error *error);
 
-/* Makes a filter visible, all at once. SEEN_ERR_EXISTS where there is one and `replace` is not
- * set. The clients of the one that is replaced notice by its ID. */
-seen_status sn_meta_publish(sn_channel *ch, const sn_redis_view *view, bool replace,
-                            seen_error *error);
+/* Makes a filter visible, all at once, in the place of `old` or where there is none. Not *done:
+ * there is another than that, or the old one is not as it was: look again. The clients of the one
+ * that is replaced notice by its ID. */
+seen_status sn_meta_publish(sn_channel *ch, const sn_redis_view *view, const sn_redis_view *old,
+                            bool *done, seen_error *error);
+/* Removes the hash of this filter, if it is there. *done as above. */
+seen_status sn_meta_unname(sn_channel *ch, const sn_redis_view *view, bool *done,
+                           seen_error *error);
 
 /* Puts `next` in the place of what has the same ID and the sequence of `now`. Late: another client
  * was faster. Perhaps: so it seems, but the answer to the first try was lost, and it may have been

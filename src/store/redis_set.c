@@ -13,6 +13,7 @@ enum {
     STAGE_SECONDS = 86400, /* what a copy that never ends leaves behind goes by itself */
     SAMPLE_SHARDS = 8,     /* looked at when a filter is opened */
     AT_ONCE = 4096,
+    REPLACE_TRIES = 100,
     COPY_TRIES = 16, /* of a window that turns meanwhile */
     END_SET = 1,     /* tags: what is done to a shard's time to live */
     END_OFF = 2,
@@ -348,27 +349,40 @@ static seen_status look_for_old(sn_channel *ch, unsigned flags, sn_redis_view *o
     return status;
 }
 
-static seen_status drop_hash(sn_channel *ch, seen_error *error)
+static seen_status restless(const sn_channel *ch, seen_error *error)
 {
-    sn_redis_key key;
-    sn_redis_key_meta(&ch->redis->address, &key);
-    sn_say(ch, 0, key.slot, 2);
-    sn_say_text(ch, "UNLINK");
-    sn_say_arg(ch, key.text, key.len);
-    return sn_channel_run(ch, sn_redis_take_any, NULL, error);
+    return sn_error_set(error, SEEN_ERR_CHANGED,
+                        "%s: the filter of this name changes faster than it can be replaced",
+                        ch->redis->address.shown);
+}
+
+/* Removes the hash; *view is what was there last, whose shards are to go too. */
+static seen_status drop_hash(sn_channel *ch, sn_redis_view *view, seen_error *error)
+{
+    seen_status status = SEEN_OK;
+    for (int i = 0; i < REPLACE_TRIES && status == SEEN_OK; i++) {
+        bool done;
+        status = sn_meta_unname(ch, view, &done, error);
+        if (status != SEEN_OK || done)
+            return status;
+        status = sn_meta_load(ch, view, error);
+    }
+    return status == SEEN_OK ? restless(ch, error) : status;
 }
 
 /* A plain bitmap has no ID, and the old one and the new one have one name: the old one goes first,
  * so that half of the new one is never taken for it. Where there is none the key is taken as it is,
  * and grown to its size. */
-static seen_status stage_bitmap(sn_channel *ch, const sn_redis_view *view, const sn_redis_view *old,
+static seen_status stage_bitmap(sn_channel *ch, const sn_redis_view *view, sn_redis_view *old,
                                 bool replace, bool copy, seen_error *error)
 {
     seen_status status = SEEN_OK;
     if (!replace)
         return sn_redis_adopt(ch, view, copy, error);
     if (old && old->layout == SEEN_LAYOUT_BITMAP)
-        status = drop_hash(ch, error);
+        status = drop_hash(ch, old, error);
+    if (status == SEEN_ERR_NOT_FOUND)
+        status = SEEN_OK;
     return status == SEEN_OK ? sn_redis_drop_shards(ch, view, 0, error) : status;
 }
 
@@ -396,9 +410,8 @@ static bool take_end(void *context, uint32_t tag, const sn_reply *reply, bool ag
     return true;
 }
 
-/* Takes the end off the shards (or sets that which was asked for), then makes them visible. */
-static seen_status finish(sn_channel *ch, const sn_redis_view *view, bool replace,
-                          seen_error *error)
+/* Takes the end off the shards (or sets that which was asked for). */
+static seen_status finish(sn_channel *ch, const sn_redis_view *view, seen_error *error)
 {
     const sn_image *image = &view->image;
     seen_status status = SEEN_OK;
@@ -434,7 +447,7 @@ static seen_status finish(sn_channel *ch, const sn_redis_view *view, bool replac
                               "%s: the server has dropped parts of the filter while it was made; "
                               "raise maxmemory, and set maxmemory-policy to noeviction",
                               ch->redis->address.shown);
-    return status == SEEN_OK ? sn_meta_publish(ch, view, replace, error) : status;
+    return status;
 }
 
 /* Whether the hash may name this filter, after an error that leaves it open. */
@@ -489,6 +502,22 @@ static seen_status pour_in(sn_channel *ch, const sn_redis_view *view, seen_set *
     return status == SEEN_OK ? look_for_turn(&view->image, from, turned, error) : status;
 }
 
+/* Makes a filter visible. *old is what it replaced, if *found: others may do the same, and each
+ * drops the one that went with its own step. */
+static seen_status publish(sn_channel *ch, const sn_redis_view *view, unsigned flags,
+                           sn_redis_view *old, bool *found, seen_error *error)
+{
+    seen_status status = SEEN_OK;
+    for (int i = 0; i < REPLACE_TRIES && status == SEEN_OK; i++) {
+        bool done;
+        status = sn_meta_publish(ch, view, *found ? old : NULL, &done, error);
+        if (status != SEEN_OK || done)
+            return status;
+        status = look_for_old(ch, flags, old, found, error);
+    }
+    return status == SEEN_OK ? restless(ch, error) : status;
+}
+
 /* Makes a filter, from nothing or as a copy of `from`. *turned: that is a window, and has turned
  * meanwhile. */
 static seen_status make_filter(sn_channel *ch, const sn_redis_view *view, unsigned flags,
@@ -509,7 +538,9 @@ static seen_status make_filter(sn_channel *ch, const sn_redis_view *view, unsign
     if (status == SEEN_OK)
         status = sn_redis_add_counts(ch, view, &view->image, error);
     if (status == SEEN_OK)
-        status = finish(ch, view, replace, error);
+        status = finish(ch, view, error);
+    if (status == SEEN_OK)
+        status = publish(ch, view, flags, &old, &found, error);
     if (status != SEEN_OK) {
         /* A filter that can be seen keeps its shards. */
         if (!bitmap && !may_be_visible(ch, view))
@@ -592,7 +623,7 @@ seen_status sn_redis_drop(const char *where, const seen_options *options, seen_e
         return status;
     status = sn_meta_load(ch, &view, error);
     if (status == SEEN_OK)
-        status = drop_hash(ch, error);
+        status = drop_hash(ch, &view, error);
     if (status == SEEN_OK)
         status = sn_redis_drop_all(ch, &view, error);
     sn_redis_give(redis, ch);
