@@ -143,17 +143,19 @@ static void choose_targets(sn_batch *b, uint64_t older, bool looked)
     }
 }
 
-/* Of equal keys whose first sending is unsure only the first can have been new. */
+/* Of equal keys whose first sending is unsure only the first can have been new; also where their
+ * shard was closed before they were sent again. */
 static void settle_unsure(sn_batch *b)
 {
     for (size_t i = 0; i < b->keys; i++) {
         sn_batch_key *k = &b->key[i];
-        if (!k->unsure)
+        if (!k->unsure && !k->adrift)
             continue;
         for (size_t j = 0; j < i; j++)
             if (b->key[j].hash.lo == k->hash.lo && b->key[j].hash.hi == k->hash.hi) {
-                k->answer = SEEN_BEFORE;
-                k->fresh = false;
+                if (k->unsure)
+                    k->answer = SEEN_BEFORE;
+                k->fresh = k->adrift = false;
                 break;
             }
     }

@@ -35,6 +35,41 @@ static void test_fenced(void **state)
     lose_and_fence((seen_options){.growth = SEEN_GROWING, .kind = SEEN_COUNTING, .capacity = 1000});
 }
 
+/* One key several times in a call: one of them is new, whichever answers were lost before the layer
+ * was closed. */
+static void test_fenced_twins(void **state)
+{
+    (void)state;
+    enum { KEYS = 6 };
+    static const int NUMBERS[KEYS] = {50, 50, 51, 50, 51, 52};
+    for (unsigned first = 0; first < KEYS; first++) {
+        seen_set *set = door_make((seen_options){.growth = SEEN_GROWING, .capacity = 1000});
+        seen_error error = {0};
+        seen_key keys[KEYS];
+        seen_answer answers[KEYS];
+        unsigned fresh[3] = {0};
+        door_add(set, 0, 10, SEEN_NEW);
+        for (int i = 0; i < KEYS; i++)
+            keys[i] = (seen_key){&NUMBERS[i], sizeof NUMBERS[i]};
+        meddle_set(&door, 0,
+                   (meddle_rule){.match = "BITFIELD\r\n", .skip = first, .times = 1, .done = true});
+        meddle_set(
+            &door, 1,
+            (meddle_rule){
+                .match = "BITFIELD\r\n", .skip = first, .times = KEYS - first, .reply = FENCE});
+        door_must(seen_add_many(set, keys, KEYS, answers, &error), &error);
+        assert_int_equal(meddle_hits(&door, 1), KEYS - first);
+        for (int i = 0; i < KEYS; i++)
+            fresh[NUMBERS[i] - 50] += answers[i] == SEEN_NEW;
+        for (int i = 0; i < 3; i++)
+            assert_int_equal(fresh[i], 1);
+        seen_close(set);
+        meddle_set(&door, 0, (meddle_rule){0});
+        meddle_set(&door, 1, (meddle_rule){0});
+        freeReplyObject(test_ask(&server, "FLUSHALL"));
+    }
+}
+
 /* The last key that a set takes, sent twice because some of its cells may have been lost with the
  * connection: the second time there is no room, and the key is there. */
 static void test_last(void **state)
@@ -198,8 +233,8 @@ static void test_stopped(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        DOOR_TEST(test_fenced), DOOR_TEST(test_last),           DOOR_TEST(test_room),
-        DOOR_TEST(test_rotate), cmocka_unit_test(test_stopped),
+        DOOR_TEST(test_fenced), DOOR_TEST(test_fenced_twins), DOOR_TEST(test_last),
+        DOOR_TEST(test_room),   DOOR_TEST(test_rotate),       cmocka_unit_test(test_stopped),
     };
     return RIG_RUN(tests);
 }
