@@ -196,8 +196,13 @@ seen_status sn_redis_address_parse(const char *where, sn_redis_address *a, seen_
     else if (!starts(where, a->tls ? "rediss://" : "redis://", &p))
         return refuse(error, "it starts with none of the known schemes");
     const char *scheme_end = p;
-    /* A password may hold no raw slash and no raw @: both end it. */
+    /* A password may hold no raw slash and no raw @: both end it. With an @ behind a slash nobody
+     * knows which of the two was meant, and what is shown might be a password. */
     size_t authority = strcspn(p, "/");
+    if (strchr(p + authority, '@'))
+        return refuse(error,
+                      "there is an @ behind a /: in a user or a password a / is written %2F, "
+                      "in a path or a NAME an @ is written %40");
     const char *at = memrchr(p, '@', authority);
     seen_status status = SEEN_OK;
     if (at) {

@@ -111,6 +111,14 @@ static void test_refused(void **state)
     bad("redis://secret@h/x", SEEN_ERR_ARGUMENT);
     bad("redis://u:secret%4@h/x", SEEN_ERR_ARGUMENT);
     bad("redis://h/%zz", SEEN_ERR_ARGUMENT);
+    /* A slash in a password: what follows is not taken for a NAME, and shown. */
+    bad("redis://bob:12/secret@h/x", SEEN_ERR_ARGUMENT);
+    bad("redis://bob:12/34/secret@h:1/x", SEEN_ERR_ARGUMENT);
+    bad("redis://bob:a@b/secret@h/x", SEEN_ERR_ARGUMENT);
+    bad("rediss-cluster://u:se/secret@h,g/x", SEEN_ERR_ARGUMENT);
+    bad("redis+unix://u:se/secret@/tmp/sock/x", SEEN_ERR_ARGUMENT);
+    assert_string_equal(good("redis://u:se%2Fcret@h/a%40b").password, "se/cret");
+    assert_string_equal(good("redis://u:se%2Fcret@h/a%40b").name, "a@b");
     bad("redis://h/1000000/x", SEEN_ERR_ARGUMENT);
     bad("redis+unix:///x", SEEN_ERR_ARGUMENT);
     bad("http://h/x", SEEN_ERR_ARGUMENT);
