@@ -28,6 +28,9 @@ static const double LN2 = 0.69314718055994530942;
 /* The strictest rate that there is a filter for. */
 #define RATE_MIN 1e-18
 
+/* Filters of fewer lines are small: there whole lines weigh. */
+enum { SMALL = 1024 };
+
 /* 4 PiB: more is not a filter but a mistake. */
 #define LINES_MAX ldexp(1, 52 - 6)
 
@@ -200,6 +203,7 @@ enum {
     SHARD_LINES_MAX = 4095, /* just under 256 KiB: a server zeroes it in a fraction of a ms */
     SHARD_LINES_MIN = 1024, /* 64 KiB, where there is a choice */
     SHARD_MULTIPLE = 8,     /* shards come in eights: threads lock groups of them */
+    CUTS = 64,              /* so many tries find a good one */
 };
 
 /* What a shard of so many lines wastes as a Redis string: its allocator rounds up to one of four
@@ -227,8 +231,8 @@ static void cut_shards(uint64_t lines, uint64_t parts, bool down, sn_geometry *g
         uint64_t first = round_up((lines + SHARD_LINES_MAX - 1) / SHARD_LINES_MAX, SHARD_MULTIPLE);
         double best = INFINITY;
         shards = first;
-        /* 64 tries find a good one; fewer, larger shards win a tie. */
-        for (uint64_t s = first, n = 0; n < 64 && (s == first || lines / s >= SHARD_LINES_MIN);
+        /* Fewer, larger shards win a tie. */
+        for (uint64_t s = first, n = 0; n < CUTS && (s == first || lines / s >= SHARD_LINES_MIN);
              s += SHARD_MULTIPLE, n++) {
             double waste = allocator_waste(round_up((lines + s - 1) / s, parts));
             if (waste < best - 0.005) {
@@ -241,6 +245,16 @@ static void cut_shards(uint64_t lines, uint64_t parts, bool down, sn_geometry *g
         down ? lines / shards / parts * parts : round_up((lines + shards - 1) / shards, parts);
     g->shards = shards;
     g->shard_lines = each ? each : parts;
+}
+
+/* Cuts just these lines in one of so many ways, if that way loses none: the planner's own answers
+ * are the lines of such a cut. */
+static bool cut_whole(uint64_t lines, uint64_t parts, unsigned way, sn_geometry *g)
+{
+    uint64_t first = round_up((lines + SHARD_LINES_MAX - 1) / SHARD_LINES_MAX, SHARD_MULTIPLE);
+    g->shards = first + (uint64_t)way * SHARD_MULTIPLE;
+    g->shard_lines = lines / g->shards;
+    return lines >= SHARDED_FROM && lines % (g->shards * parts) == 0;
 }
 
 static uint64_t parts_of(const sn_geometry *g)
@@ -351,7 +365,6 @@ static bool choose_fewest(seen_kind kind, double rate, double most, sn_geometry 
 /* Sizes the spread and probes that were chosen. */
 static bool size_chosen(sn_geometry *g, double keys, double rate, unsigned k)
 {
-    enum { SMALL = 1024 };
     /* Few hashes for a strict rate can need more than there is. */
     if (!((double)g->spread * keys / solve_mean(g, rate) < LINES_MAX / 2))
         return false;
@@ -412,41 +425,95 @@ static double solve_capacity(const sn_geometry *g, double rate)
     return floor(low);
 }
 
+static uint64_t lines_of(uint64_t bits)
+{
+    return bits / 512 ? bits / 512 : 1;
+}
+
+/* The best probes for this spread, where they are better than what there is; cut as usual, or in
+ * one of the ways that lose no line. With more parts than lines only a classic filter fits. */
+enum { USUAL = -1 };
+
+static void try_spread(sn_geometry *out, double *best, seen_kind kind, unsigned spread,
+                       uint64_t lines, int cut, double keys)
+{
+    for (unsigned probes = 1; probes <= SN_LINE_WORDS; probes++) {
+        sn_geometry g = {.kind = kind, .spread = spread, .probes = probes};
+        if (lines < parts_of(&g))
+            continue;
+        if (cut == USUAL)
+            cut_shards(lines, parts_of(&g), true, &g);
+        else if (!cut_whole(lines, parts_of(&g), (unsigned)cut, &g))
+            continue;
+        double rate = sn_plan_rate(&g, keys);
+        if (rate < *best) {
+            *best = rate;
+            *out = g;
+        }
+    }
+}
+
 /* The best (g, q) for given memory and capacity: the smallest spread for which no more than a tenth
  * of the memory is lost against a classic filter of the rate reached, or whose rate is good enough:
  * plenty of memory is no reason for more cache misses. */
-static void fit_memory(sn_geometry *out, seen_kind kind, uint64_t bits, double keys, double enough)
+static void fit_memory(sn_geometry *out, seen_kind kind, uint64_t bits, double keys)
 {
-    uint64_t lines = bits / 512 ? bits / 512 : 1;
+    uint64_t lines = lines_of(bits);
     double cells = (double)bits / cell_bits(kind), best = INFINITY;
     for (unsigned spread = 1; spread <= SN_SPREAD_MAX && spread <= lines; spread++) {
         double before = best;
-        for (unsigned probes = 1; probes <= SN_LINE_WORDS; probes++) {
-            sn_geometry g = {.kind = kind, .spread = spread, .probes = probes};
-            cut_shards(lines, parts_of(&g), true, &g);
-            double rate = sn_plan_rate(&g, keys);
-            if (rate < best) {
-                best = rate;
-                *out = g;
-            }
-        }
+        try_spread(out, &best, kind, spread, lines, USUAL, keys);
         /* In a filter that is much too small more lines only make it worse. */
-        if (best >= before || best <= enough ||
+        if (best >= before || best <= RATE_MIN ||
             cells <= seen_classic_bits(keys, best) * OVERHEAD_MAX)
             return;
+    }
+}
+
+/* The same where a rate is given too: the smallest spread that reaches it, or else the best there
+ * is. Memory that is an answer of the planner is cut as it was then, and loses no line. */
+static void fit_rate(sn_geometry *out, seen_kind kind, uint64_t bits, double keys, double rate)
+{
+    uint64_t lines = lines_of(bits);
+    double best = INFINITY;
+    for (int cut = USUAL; cut < CUTS; cut++)
+        for (unsigned spread = 1; spread <= SN_SPREAD_MAX && best > rate; spread++)
+            try_spread(out, &best, kind, spread, lines, cut, keys);
+}
+
+/* Whole lines weigh in a small filter: every (spread, probes) is tried, and the first spread that
+ * holds as many keys as the tenth asks for wins, or else the one that holds the most. */
+static void fit_small(sn_geometry *best, uint64_t lines, double rate)
+{
+    double cells = (double)(lines * sn_geometry_cells(best)), keys = solve_capacity(best, rate);
+    for (unsigned spread = 1; spread <= SN_SPREAD_MAX; spread++) {
+        if (cells <= 1.10 * seen_classic_bits(keys, rate))
+            return;
+        for (unsigned probes = 1; probes <= SN_LINE_WORDS; probes++) {
+            sn_geometry g = {.kind = best->kind, .spread = spread, .probes = probes};
+            if (lines < parts_of(&g))
+                continue;
+            cut_shards(lines, parts_of(&g), true, &g);
+            if (sn_plan_rate(&g, keys + 1) > rate)
+                continue;
+            keys = solve_capacity(&g, rate);
+            *best = g;
+        }
     }
 }
 
 /* Memory and a rate: the capacity, and the geometry that reaches it. */
 static bool fit_capacity(sn_geometry *out, seen_kind kind, uint64_t bits, double rate)
 {
-    uint64_t lines = bits / 512 ? bits / 512 : 1;
+    uint64_t lines = lines_of(bits);
     if (!choose_spread(kind, rate, 0, out))
         return false;
     /* Fewer lines than parts: a classic filter fits into any number of lines. */
     if (lines < parts_of(out))
         *out = (sn_geometry){.kind = kind, .spread = (uint32_t)ceil(-log2(rate)), .probes = 1};
     cut_shards(lines, parts_of(out), true, out);
+    if (lines < SMALL)
+        fit_small(out, lines, rate);
     return true;
 }
 
@@ -491,12 +558,15 @@ static bool plan_by_memory(const seen_wish *w, sn_geometry *g)
 {
     if (w->hashes) {
         *g = (sn_geometry){.kind = w->kind, .spread = w->hashes, .probes = 1};
-        cut_shards(w->bits / 512 ? w->bits / 512 : 1, 1, true, g);
+        cut_shards(lines_of(w->bits), 1, true, g);
+        return true;
+    }
+    if (w->capacity && w->error_rate != 0) {
+        fit_rate(g, w->kind, w->bits, (double)w->capacity, w->error_rate);
         return true;
     }
     if (w->capacity) {
-        fit_memory(g, w->kind, w->bits, (double)w->capacity,
-                   w->error_rate != 0 ? w->error_rate : RATE_MIN);
+        fit_memory(g, w->kind, w->bits, (double)w->capacity);
         return true;
     }
     return fit_capacity(g, w->kind, w->bits, w->error_rate);

@@ -286,6 +286,64 @@ static void test_capacity_is_largest(void **state)
         }
 }
 
+static void give_back(seen_wish wish, const seen_plan *answer)
+{
+    wish.capacity = answer->capacity;
+    seen_plan plan;
+    seen_error e;
+    if (seen_plan_make(&wish, &plan, &e) != SEEN_OK)
+        fail_msg("kind %d, %llu lines: %s", wish.kind, (unsigned long long)answer->lines,
+                 e.message);
+    wish.bits = answer->bits;
+    if (seen_plan_make(&wish, &plan, &e) != SEEN_OK)
+        fail_msg("kind %d, just %llu lines: %s", wish.kind, (unsigned long long)answer->lines,
+                 e.message);
+    assert_true(plan.bits <= wish.bits && plan.predicted_rate <= wish.error_rate * (1 + 1e-8));
+}
+
+/* What the planner answers is possible, whichever of the numbers it was asked for; and the memory
+ * that it asks for holds what it was asked for, within the tenth. */
+static void test_answers_are_wishes(void **state)
+{
+    (void)state;
+    rng r = {test_seed()};
+    for (int i = 0; i < 700; i++) {
+        double rate = exp(-0.6 - 40.8 * (double)(rng_next(&r) % 1000) / 1000);
+        double large = i % 2 ? 24 : 9, size = large * (double)(rng_next(&r) % 1000) / 1000;
+        seen_wish wish = wish_of((uint64_t)exp(size), rate, 0, 0);
+        wish.kind = (seen_kind)(i / 2 % 2);
+        seen_plan plan, other;
+        OK(seen_plan_make(&wish, &plan, error));
+        give_back(wish, &plan);
+        wish.capacity = 0;
+        wish.bits = plan.bits;
+        OK(seen_plan_make(&wish, &other, error));
+        assert_true((double)other.capacity >= 0.9 * (double)plan.capacity);
+        wish.bits = (uint64_t)(1000 * exp(fmin(size, 18)));
+        OK(seen_plan_make(&wish, &plan, error));
+        give_back(wish, &plan);
+    }
+}
+
+/* What is possible with so many hashes is possible without naming them. */
+static void test_possible_without_hashes(void **state)
+{
+    (void)state;
+    static const double RATES[] = {0.2, 0.01, 1e-3, 1e-6, 1e-12};
+    for (double n = 10; n < 2e6; n *= 10)
+        for (size_t i = 0; i < 5; i++)
+            for (double times = 1; times < 1.3; times += 0.02) {
+                uint64_t bits = (uint64_t)(times * seen_classic_bits(n, RATES[i]));
+                unsigned hashes = (unsigned)lround(-log2(RATES[i]));
+                seen_wish wish = wish_of((uint64_t)n, RATES[i], bits, hashes);
+                seen_plan plan;
+                if (seen_plan_make(&wish, &plan, NULL) != SEEN_OK)
+                    continue;
+                wish.hashes = 0;
+                OK(seen_plan_make(&wish, &plan, error));
+            }
+}
+
 #define REFUSED(...)                                                                               \
     do {                                                                                           \
         seen_wish wish = __VA_ARGS__;                                                              \
@@ -411,6 +469,8 @@ int main(void)
         cmocka_unit_test(test_subsets),
         cmocka_unit_test(test_memory_is_a_limit),
         cmocka_unit_test(test_capacity_is_largest),
+        cmocka_unit_test(test_answers_are_wishes),
+        cmocka_unit_test(test_possible_without_hashes),
         cmocka_unit_test(test_plenty),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_valid),
