@@ -25,9 +25,6 @@ static const double LN2 = 0.69314718055994530942;
 /* The classic memory times this is allowed; the rest of the tenth is for rounding. */
 #define OVERHEAD_MAX 1.095
 
-/* The strictest rate that there is a filter for. */
-#define RATE_MIN 1e-18
-
 /* Filters of fewer lines are small: there whole lines weigh. */
 enum { SMALL = 1024 };
 
@@ -377,7 +374,8 @@ static bool size_chosen(sn_geometry *g, double keys, double rate, unsigned k)
 
 static bool size_filter(seen_kind kind, double keys, double rate, unsigned k, sn_geometry *g)
 {
-    return rate >= RATE_MIN && choose_spread(kind, rate, k, g) && size_chosen(g, keys, rate, k);
+    return rate >= SN_PLAN_RATE_MIN && choose_spread(kind, rate, k, g) &&
+           size_chosen(g, keys, rate, k);
 }
 
 bool sn_plan_geometry(seen_kind kind, double keys, double rate, sn_geometry *g)
@@ -387,7 +385,8 @@ bool sn_plan_geometry(seen_kind kind, double keys, double rate, sn_geometry *g)
 
 bool sn_plan_geometry_swift(seen_kind kind, double keys, double rate, double most, sn_geometry *g)
 {
-    return rate >= RATE_MIN && choose_fewest(kind, rate, most, g) && size_chosen(g, keys, rate, 0);
+    return rate >= SN_PLAN_RATE_MIN && choose_fewest(kind, rate, most, g) &&
+           size_chosen(g, keys, rate, 0);
 }
 
 bool sn_geometry_valid(const sn_geometry *g)
@@ -464,7 +463,7 @@ static void fit_memory(sn_geometry *out, seen_kind kind, uint64_t bits, double k
         double before = best;
         try_spread(out, &best, kind, spread, lines, USUAL, keys);
         /* In a filter that is much too small more lines only make it worse. */
-        if (best >= before || best <= RATE_MIN ||
+        if (best >= before || best <= SN_PLAN_RATE_MIN ||
             cells <= seen_classic_bits(keys, best) * OVERHEAD_MAX)
             return;
     }
@@ -529,7 +528,7 @@ static seen_status vet_wish(const seen_wish *w, seen_error *error)
         return refuse(error, "the kind is neither bloom nor counting");
     if (w->error_rate != 0 && !(w->error_rate > 0 && w->error_rate < 1))
         return refuse(error, "the error rate must lie between 0 and 1, such as 0.01 or 1%");
-    if (w->error_rate != 0 && w->error_rate < RATE_MIN)
+    if (w->error_rate != 0 && w->error_rate < SN_PLAN_RATE_MIN)
         return refuse(error,
                       "an error rate below 1e-18 is beyond a 128-bit hash; ask for 1e-18 or more");
     if (w->capacity > SN_PLAN_KEYS_MAX)

@@ -6,6 +6,9 @@
 
 #define SN_PLAN_KEYS_MAX UINT64_C(1000000000000)
 
+/* The strictest rate that there is a filter for. */
+#define SN_PLAN_RATE_MIN 1e-18
+
 /* The predicted false-positive rate with `keys` distinct keys. */
 double sn_plan_rate(const sn_geometry *geometry, double keys);
 

@@ -13,7 +13,8 @@
  * A step that is too long wastes memory that is not filled yet, one that is too short needs many
  * layers, and that costs time and a stricter rate for each. The capacity grows by the same factor
  * each time, an even root of ten, and begins at one of its powers: what people call a round number
- * of keys just fits, and is the cheapest.
+ * of keys just fits, and is the cheapest. Where a small capacity was named the factor is larger, so
+ * that 48 layers reach 10^12 keys from there too.
  *
  *     memory
  *       |                  ______________
@@ -35,12 +36,15 @@
 #define FIRST_LAYER_BITS (UINT64_C(16) << 20) /* a huge page */
 #define FIRST_SAID 0.4
 
-/* The part of what is left of the promise that layer i gets. */
-static double share(uint32_t i)
+/* Below it the far layers would get less than there is a filter for. */
+#define RATE_STRICT 1e-15
+
+/* The part of what is left of the promised rate that layer i gets. */
+static double share(uint32_t i, double rate)
 {
-    enum { NEAR = 25, FAR = SN_IMAGE_LAYERS - NEAR };
+    enum { NEAR = 25 };
     static const double FAR_PART = 0.15;
-    if (i >= NEAR)
+    if (i >= NEAR || rate < RATE_STRICT)
         return 1.0 / (SN_IMAGE_LAYERS - i);
     double each = (1 - FAR_PART) / NEAR;
     return each / (1 - i * each);
@@ -63,7 +67,8 @@ static uint64_t round_capacity(double keys, double rate)
 static seen_status too_strict(seen_error *error)
 {
     return sn_error_set(error, SEEN_ERR_ARGUMENT,
-                        "the error rate is too strict for another layer; ask for 1e-12 or more");
+                        "the error rate is too strict to be shared by all layers; ask for 1e-12 "
+                        "or more");
 }
 
 static seen_status make_layer(sn_layer *layer, seen_kind kind, double capacity, double rate,
@@ -93,19 +98,35 @@ static uint64_t total_capacity(const sn_image *image)
     return total;
 }
 
+/* What all layers before this one leave of the promise. */
+static double rate_left(const sn_image *image)
+{
+    double left = sn_rate_from64(image->rate64);
+    for (uint32_t i = 0; i < image->layers; i++)
+        left -= sn_rate_from64(image->layer[i].rate64);
+    return left;
+}
+
+/* By how much of all before it a layer is larger: by the usual step, or by what it takes to reach
+ * 10^12 keys with the layers that are left. */
+static double step_of(const sn_image *image, double total)
+{
+    double usual = pow(10, 1 / steps_of(sn_rate_from64(image->rate64)));
+    double least = pow((double)SN_PLAN_KEYS_MAX / total, 1.0 / (SN_IMAGE_LAYERS - image->layers));
+    return fmax(usual, least) - 1;
+}
+
 seen_status sn_layers_next(const sn_image *image, sn_layer *layer, seen_error *error)
 {
     if (image->layers == SN_IMAGE_LAYERS)
         return sn_error_set(error, SEEN_ERR_FULL,
                             "the set has all its 48 layers; make a larger one");
-    double rate = sn_rate_from64(image->rate64), step = pow(10, 1 / steps_of(rate)) - 1;
-    double left = rate;
-    for (uint32_t i = 0; i < image->layers; i++)
-        left -= sn_rate_from64(image->layer[i].rate64);
+    double left = rate_left(image), total = (double)total_capacity(image);
     if (!(left > 0))
         return too_strict(error);
-    seen_status status = make_layer(layer, image->kind, ceil(step * (double)total_capacity(image)),
-                                    left * share(image->layers), error);
+    double rate = left * share(image->layers, sn_rate_from64(image->rate64));
+    seen_status status =
+        make_layer(layer, image->kind, ceil(step_of(image, total) * total), rate, error);
     layer->generation = image->layers + 1;
     return status;
 }
@@ -139,6 +160,19 @@ static seen_status begin_fixed(const seen_options *o, double rate, sn_image *ima
     return SEEN_OK;
 }
 
+/* Whether all the layers that are to come get a rate that there is a filter for. */
+static bool shares_enough(const sn_image *image)
+{
+    double rate = sn_rate_from64(image->rate64), left = rate_left(image);
+    for (uint32_t i = image->layers; i < SN_IMAGE_LAYERS; i++) {
+        double each = left * share(i, rate);
+        if (each < SN_PLAN_RATE_MIN)
+            return false;
+        left -= each;
+    }
+    return true;
+}
+
 static seen_status begin_growing(const seen_options *o, double rate, sn_image *image,
                                  seen_error *error)
 {
@@ -147,7 +181,7 @@ static seen_status begin_growing(const seen_options *o, double rate, sn_image *i
                             "a growing set takes an error rate, not memory or hashes");
     image->rate64 = sn_rate_to64(rate);
     image->capacity = o->capacity;
-    double first = rate * (o->capacity ? FIRST_SAID : share(0));
+    double first = rate * (o->capacity ? FIRST_SAID : share(0, rate));
     if (!image->capacity) {
         seen_wish wish = {
             .size = sizeof wish, .kind = o->kind, .error_rate = first, .bits = FIRST_LAYER_BITS};
@@ -162,6 +196,8 @@ static seen_status begin_growing(const seen_options *o, double rate, sn_image *i
     layer->generation = 1;
     if (status == SEEN_OK && o->capacity)
         status = make_swift(layer, error);
+    if (status == SEEN_OK && !shares_enough(image))
+        status = too_strict(error);
     return status;
 }
 

@@ -153,8 +153,11 @@ static seen_status open_next_layer(sn_local *l, seen_error *error)
     sn_image *image = &view->image;
     sn_layer *layer = &image->layer[image->layers];
     char **bits = &view->bits[image->layers];
-    seen_status status = sn_layers_next(image, layer, error);
-    if (status == SEEN_OK)
+    seen_error why;
+    seen_status status = sn_layers_next(image, layer, &why);
+    if (status != SEEN_OK)
+        sn_error_set(error, status, "%s: %s", l->base.where, why.message);
+    else
         status = l->home->open_layer(l, layer, bits, error);
     if (status != SEEN_OK) {
         sn_view_give_back(l, view);

@@ -138,6 +138,33 @@ static void test_growing_from_one(void **state)
     }
 }
 
+/* From any hint to 10^12 keys, by steps that are not long, and within the rate. */
+static void test_growing_reaches(void **state)
+{
+    (void)state;
+    static const uint64_t HINTS[] = {0, 1, 2, 10, 100, 1000, 100000};
+    static const double RATES[] = {0.1, 0.01, 1.1e-5, 1e-9, 1e-15, 9.9e-16, 1e-16};
+    for (int kind = 0; kind < 2; kind++)
+        for (size_t h = 0; h < 7; h++)
+            for (size_t r = 0; r < 7; r++) {
+                sn_image image =
+                    begin(plain_options((seen_kind)kind, SEEN_GROWING, HINTS[h], RATES[r]));
+                double keys = (double)image.layer[0].capacity;
+                uint64_t rates = image.layer[0].rate64;
+                for (; image.layers < SN_IMAGE_LAYERS && keys < 1e12; image.layers++) {
+                    sn_layer *layer = &image.layer[image.layers];
+                    OK(sn_layers_next(&image, layer, error));
+                    assert_true((double)layer->capacity <= ceil(0.85 * keys));
+                    keys += (double)layer->capacity;
+                    rates += layer->rate64;
+                }
+                if (keys < 1e12)
+                    fail_msg("%llu keys at %g: full after %g keys", (unsigned long long)HINTS[h],
+                             RATES[r], keys);
+                assert_true((double)rates <= (double)image.rate64 * (1 + 1e-12));
+            }
+}
+
 static void test_growing_ends(void **state)
 {
     (void)state;
@@ -223,6 +250,8 @@ static void test_refusals(void **state)
     REFUSED(.growth = SEEN_GROWING, .bits = 1000);
     REFUSED(.growth = SEEN_GROWING, .hashes = 3);
     REFUSED(.growth = SEEN_GROWING, .error_rate = 1e-18);
+    REFUSED(.growth = SEEN_GROWING, .error_rate = 4e-17);
+    REFUSED(.growth = SEEN_GROWING, .error_rate = 1e-17, .capacity = 1000);
     REFUSED(.growth = SEEN_WINDOW);
     REFUSED(.growth = SEEN_WINDOW, .capacity = 10, .kind = SEEN_COUNTING);
     REFUSED(.growth = SEEN_WINDOW, .capacity = 10, .generations = 1);
@@ -240,9 +269,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_growing),          cmocka_unit_test(test_growing_said),
-        cmocka_unit_test(test_growing_from_one), cmocka_unit_test(test_growing_ends),
-        cmocka_unit_test(test_window),           cmocka_unit_test(test_defaults),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_growing_from_one), cmocka_unit_test(test_growing_reaches),
+        cmocka_unit_test(test_growing_ends),     cmocka_unit_test(test_window),
+        cmocka_unit_test(test_defaults),         cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
