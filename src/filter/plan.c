@@ -161,6 +161,23 @@ double sn_plan_rate(const sn_geometry *g, double keys)
     return low / 6 + rate_at_mean(g, mean) * 2 / 3 + rate_at_mean(g, mean * (1 + away)) / 6;
 }
 
+/* Whether a key is mistaken is a coin of the rate at that moment: the integrals of the rate and of
+ * rate (1 - rate), by Simpson's rule. (The coins are not independent: many mistakes leave the
+ * filter emptier, and make the next ones rarer, so that the variance is rather less.) */
+double sn_plan_news(const sn_geometry *g, double keys, double *variance)
+{
+    enum { STEPS = 32 };
+    double mistaken = 0, spread = 0;
+    for (int i = 0; i <= STEPS; i++) {
+        double rate = sn_plan_rate(g, keys * i / STEPS);
+        double weight = i == 0 || i == STEPS ? 1 : i % 2 ? 4 : 2;
+        mistaken += weight * rate;
+        spread += weight * rate * (1 - rate);
+    }
+    *variance = spread * keys / (3 * STEPS);
+    return keys - mistaken * keys / (3 * STEPS);
+}
+
 double seen_plan_rate(const seen_plan *plan, double keys)
 {
     sn_geometry g = sn_plan_to_geometry(plan);

@@ -12,6 +12,10 @@
 /* The predicted false-positive rate with `keys` distinct keys. */
 double sn_plan_rate(const sn_geometry *geometry, double keys);
 
+/* How many of so many distinct keys are told to be new when they are added one after the other; the
+ * others are mistaken for keys that came before. *variance: of that number, at most. */
+double sn_plan_news(const sn_geometry *geometry, double keys, double *variance);
+
 /* The geometry for a capacity and a rate; false where there is none (a rate below 1e-18). */
 bool sn_plan_geometry(seen_kind kind, double keys, double rate, sn_geometry *geometry);
 

@@ -131,6 +131,31 @@ seen_status sn_layers_next(const sn_image *image, sn_layer *layer, seen_error *e
     return status;
 }
 
+/* A key that is mistaken for another is not counted, though it is one of those that the layer was
+ * planned for. Up to this rate that is one key in a hundred, and the rate stays within its bound.
+ */
+static bool often_mistaken(const sn_layer *layer)
+{
+    return sn_rate_from64(layer->rate64) > 0.05;
+}
+
+double sn_layers_news(const sn_layer *layer, double keys)
+{
+    double variance;
+    return often_mistaken(layer) ? sn_plan_news(&layer->geometry, keys, &variance) : keys;
+}
+
+/* Luck may have it that fewer are mistaken: the capacity is never refused for that. */
+uint64_t sn_layers_limit(const sn_layer *layer)
+{
+    static const double LUCK = 4; /* standard deviations */
+    if (!often_mistaken(layer))
+        return layer->capacity;
+    double capacity = (double)layer->capacity, variance;
+    double news = sn_plan_news(&layer->geometry, capacity, &variance);
+    return (uint64_t)fmin(capacity, ceil(news + LUCK * sqrt(variance)));
+}
+
 uint64_t sn_layers_span(const sn_image *image)
 {
     uint64_t parts = image->generations > 1 ? image->generations - 1 : 1;

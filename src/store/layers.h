@@ -10,6 +10,11 @@ seen_status sn_layers_begin(const seen_options *options, sn_image *image, seen_e
 /* Describes the layer after the last one of a growing set: capacity, rate, geometry. */
 seen_status sn_layers_next(const sn_image *image, sn_layer *layer, seen_error *error);
 
+/* How many keys of so many are told to be new by a layer that has them all, where its mistakes are
+ * frequent enough to matter; and how many are told so until it is sure to have its capacity. */
+double sn_layers_news(const sn_layer *layer, double keys);
+uint64_t sn_layers_limit(const sn_layer *layer);
+
 /* Seconds that one generation of a window by time takes keys. */
 uint64_t sn_layers_span(const sn_image *image);
 

@@ -50,6 +50,7 @@ seen_status sn_local_init(sn_local *l, const sn_home *home, const sn_image *imag
     l->base.hasher = (seen_hasher){.kind = image->hash, .seed = {image->seed[0], image->seed[1]}};
     l->base.kind = image->kind;
     l->base.growth = image->growth;
+    l->limit = image->growth == SEEN_FIXED ? sn_layers_limit(&image->layer[0]) : 0;
     pthread_rwlockattr_t attr;
     pthread_rwlockattr_init(&attr);
 #ifdef __GLIBC__
@@ -222,6 +223,12 @@ static bool bounded(const sn_image *image)
     return image->growth == SEEN_GROWING || image->when_full == SEEN_FULL_REFUSE;
 }
 
+/* How many new keys the current layer takes. */
+static uint64_t limit_of(const sn_local *l, const sn_image *image)
+{
+    return image->growth == SEEN_FIXED ? l->limit : image->layer[image->current].capacity;
+}
+
 /* Claims room for `count` new keys in the current layer; settle() gives back what is not used.
  *
  * A process that is killed in between leaves its claim in the counter of a file. A set that is full
@@ -236,7 +243,7 @@ static bool claim(sn_local *l, const sn_image *image, uint64_t count)
         before = atomic_fetch_add(&l->in_flight, count) + __atomic_load_n(added, __ATOMIC_RELAXED);
     else
         before = __atomic_fetch_add(added, count, __ATOMIC_RELAXED);
-    if (!bounded(image) || before + count <= image->layer[image->current].capacity)
+    if (!bounded(image) || before + count <= limit_of(l, image))
         return true;
     if (window)
         atomic_fetch_sub(&l->in_flight, count);
@@ -378,7 +385,7 @@ static seen_status add_tight(sn_local *l, const seen_hash *h, size_t count, seen
         const sn_image *image = &view->image;
         uint64_t capacity = image->layer[image->current].capacity;
         uint64_t added = __atomic_load_n(&l->added[image->current], __ATOMIC_RELAXED);
-        uint64_t room = added < capacity ? capacity - added : 0;
+        uint64_t limit = limit_of(l, image), room = added < limit ? limit - added : 0;
         /* The last few keys of a layer would go one by one: better open the next a bit early. */
         if (image->growth == SEEN_GROWING && room < NEARLY && capacity > LARGE)
             room = 0;
@@ -603,7 +610,8 @@ double sn_local_sample(const sn_layer *layer, const char *bits, double *deviatio
         sn_tally_lines(g, bits + line * SN_LINE_BYTES, lines - line < RUN ? lines - line : RUN,
                        &tally);
     double cells = (double)tally.lines * sn_geometry_cells(g);
-    double fill = (double)tally.set / cells, keys = sn_plan_keys(g, fill);
+    double fill = (double)tally.set / cells;
+    double keys = sn_layers_news(layer, sn_plan_keys(g, fill));
     /* Cells of one line go together: a line is hit by a Poisson number of keys. */
     double per_line = keys * g->spread / (double)lines;
     *deviation = keys / sqrt((per_line > 1 ? per_line : 1) * (double)tally.lines) + 1;

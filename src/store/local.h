@@ -63,6 +63,7 @@ struct sn_local {
     pthread_mutex_t older;   /* guards the chain of views behind the one in use */
     atomic_ullong in_flight; /* window: keys that threads of this process are adding */
     uint64_t *added;         /* one counter a layer; shared with other processes in a file */
+    uint64_t limit;          /* fixed: so many keys that were new make it full */
     pthread_rwlock_t mode;
     unsigned stripes; /* how many are used: a power of two, up to SN_STRIPES */
     pthread_mutex_t stripe[SN_STRIPES];
@@ -85,7 +86,8 @@ void sn_view_give_back(sn_local *local, sn_view *view);
 sn_view *sn_view_hold(sn_local *local);
 void sn_view_let_go(sn_local *local, sn_view *view);
 
-/* The number of keys in a layer as a sample of its lines tells, with its standard error. */
+/* The number of keys that were new to a layer as a sample of its lines tells, with its standard
+ * error. */
 double sn_local_sample(const sn_layer *layer, const char *bits, double *deviation);
 
 /* What a counter is set to that only such a sample tells: on the safe side. Too many in a set that

@@ -173,6 +173,56 @@ static void test_full_refuses(void **state)
     }
 }
 
+/* Adds keys that never came before, in batches, up to so many or until it is full. */
+static seen_status add_up_to(seen_set *set, uint64_t *next, uint64_t end)
+{
+    seen_status status = SEEN_OK;
+    while (status == SEEN_OK && *next < end) {
+        size_t n = end - *next < MANY ? (size_t)(end - *next) : MANY;
+        hashes_from(*next, n, h);
+        status = seen_add_hashes(set, h, n, answers, NULL);
+        *next += n - count_of(answers, n, SEEN_UNKNOWN);
+    }
+    return status;
+}
+
+/* Where mistakes are frequent, many of the keys that come are not told to be new: the capacity is
+ * taken whole, also after a pause, and not so much more that the rate breaks. */
+static void test_full_often_mistaken(void **state)
+{
+    (void)state;
+    static const double RATES[] = {0.051, 0.1, 0.2, 0.3, 0.5};
+    char path[300];
+    snprintf(path, sizeof path, "%s/full.seen", scratch());
+    for (size_t i = 0; i < 5; i++)
+        for (int kind = 0; kind < 2; kind++) {
+            enum { KEYS = 60000 };
+            seen_options options = plain_options((seen_kind)kind, SEEN_FIXED, KEYS, RATES[i]);
+            seen_set *set;
+            uint64_t next = 0;
+            OK(seen_create(path, &options, 0, &set, error));
+            OK(add_up_to(set, &next, KEYS * 9 / 10));
+            seen_close(set);
+            OK(seen_open(path, NULL, 0, &set, error));
+            OK(add_up_to(set, &next, KEYS));
+            assert_int_equal(add_up_to(set, &next, 2 * KEYS), SEEN_ERR_FULL);
+            double times = info_of(set).error_rate_now / RATES[i];
+            if (times > 1.05)
+                fail_msg("kind %d: %.3f x %g with %llu keys", kind, times, RATES[i],
+                         (unsigned long long)next);
+            seen_close(set);
+            unlink(path);
+        }
+    /* Luck does not make the capacity smaller. */
+    for (uint64_t first = 0; first < 2000; first++) {
+        seen_set *set = heap(SEEN_BLOOM, SEEN_FIXED, 300, RATES[first % 5]);
+        uint64_t next = 1000 * first;
+        OK(add_up_to(set, &next, next + 300));
+        seen_close(set);
+    }
+    scratch_remove();
+}
+
 static void test_full_goes_on(void **state)
 {
     (void)state;
@@ -477,13 +527,21 @@ static void test_sizes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_key),          cmocka_unit_test(test_batches),
-        cmocka_unit_test(test_keys_many),        cmocka_unit_test(test_full_refuses),
-        cmocka_unit_test(test_full_goes_on),     cmocka_unit_test(test_growing),
-        cmocka_unit_test(test_growing_counting), cmocka_unit_test(test_window_rate),
-        cmocka_unit_test(test_window_by_count),  cmocka_unit_test(test_window_by_time),
-        cmocka_unit_test(test_rotate),           cmocka_unit_test(test_info),
-        cmocka_unit_test(test_arguments),        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_one_key),
+        cmocka_unit_test(test_batches),
+        cmocka_unit_test(test_keys_many),
+        cmocka_unit_test(test_full_refuses),
+        cmocka_unit_test(test_full_often_mistaken),
+        cmocka_unit_test(test_full_goes_on),
+        cmocka_unit_test(test_growing),
+        cmocka_unit_test(test_growing_counting),
+        cmocka_unit_test(test_window_rate),
+        cmocka_unit_test(test_window_by_count),
+        cmocka_unit_test(test_window_by_time),
+        cmocka_unit_test(test_rotate),
+        cmocka_unit_test(test_info),
+        cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
