@@ -145,6 +145,103 @@ static void test_rate_digits(void **state)
     }
 }
 
+/* Marks the cells of a key, or tells whether all of them are marked. */
+static bool visit(const sn_geometry *g, seen_hash h, bool *marked, bool mark)
+{
+    unsigned cells = sn_geometry_cells(g), word_cells = cells / SN_LINE_WORDS;
+    uint64_t f;
+    sn_place_shard(g, h, &f);
+    for (unsigned j = 0; j < g->spread; j++) {
+        uint64_t w = sn_place_cells(h.lo, j);
+        bool *line = marked + sn_place_line(g, f, j) * cells;
+        for (unsigned i = 0; i < g->probes; i++) {
+            unsigned word = sn_place_word(w, i);
+            unsigned cell = g->kind ? sn_place_nibble(w, word) : sn_place_bit(w, word);
+            if (mark)
+                line[word * word_cells + cell] = true;
+            else if (!line[word * word_cells + cell])
+                return false;
+        }
+    }
+    return true;
+}
+
+static double count_mistakes(const sn_geometry *g, unsigned keys)
+{
+    enum { MISTAKES = 2500, STRANGERS = 1000 };
+    bool marked[40 * 512];
+    rng r = {keys};
+    double wrong = 0, asked = 0;
+    assert_true(sn_geometry_lines(g) <= 40);
+    for (; wrong < MISTAKES; asked += STRANGERS) {
+        memset(marked, 0, sizeof marked);
+        for (unsigned i = 0; i < keys; i++)
+            visit(g, (seen_hash){rng_next(&r), rng_next(&r)}, marked, true);
+        for (unsigned i = 0; i < STRANGERS; i++)
+            wrong += visit(g, (seen_hash){rng_next(&r), rng_next(&r)}, marked, false);
+    }
+    return wrong / asked;
+}
+
+/* A few lines are wrong more often than the same share of many: the prediction says so. */
+static void test_few_lines(void **state)
+{
+    (void)state;
+    static const struct {
+        seen_kind kind;
+        unsigned lines, hashes, keys;
+    } LIST[] = {{SEEN_BLOOM, 1, 8, 44},    {SEEN_BLOOM, 1, 12, 29},   {SEEN_BLOOM, 1, 6, 25},
+                {SEEN_BLOOM, 1, 20, 40},   {SEEN_BLOOM, 2, 10, 70},   {SEEN_BLOOM, 16, 40, 330},
+                {SEEN_COUNTING, 1, 6, 14}, {SEEN_COUNTING, 4, 10, 35}};
+    for (size_t i = 0; i < sizeof LIST / sizeof *LIST; i++) {
+        sn_geometry g = {LIST[i].kind, LIST[i].hashes, 1, 1, LIST[i].lines};
+        double said = sn_plan_rate(&g, LIST[i].keys), got = count_mistakes(&g, LIST[i].keys);
+        if (got > 1.05 * said || got < 0.92 * said)
+            fail_msg("%u keys, %u hashes, %u lines: %g, not %g", LIST[i].keys, LIST[i].hashes,
+                     LIST[i].lines, got, said);
+    }
+}
+
+/* And so what the planner makes of few keys keeps its promise. */
+static void test_few_keys(void **state)
+{
+    (void)state;
+    static const struct {
+        seen_kind kind;
+        unsigned keys;
+        double rate;
+    } WISHES[] = {{SEEN_BLOOM, 30, 3e-4},    {SEEN_BLOOM, 60, 3e-4},    {SEEN_BLOOM, 40, 0.003},
+                  {SEEN_COUNTING, 75, 0.01}, {SEEN_COUNTING, 12, 0.01}, {SEEN_COUNTING, 70, 0.001},
+                  {SEEN_BLOOM, 241, 0.003}};
+    for (size_t i = 0; i < sizeof WISHES / sizeof *WISHES; i++) {
+        sn_geometry g;
+        double rate = WISHES[i].rate;
+        assert_true(sn_plan_geometry(WISHES[i].kind, WISHES[i].keys, rate, &g));
+        /* A whole line more may leave so much room that nothing is wrong. */
+        if (sn_plan_rate(&g, WISHES[i].keys) < rate / 10)
+            continue;
+        double got = count_mistakes(&g, WISHES[i].keys);
+        if (got > 1.05 * rate)
+            fail_msg("%u keys at %g: %g", WISHES[i].keys, rate, got);
+    }
+}
+
+/* More keys are wrong more often, and more lines less, however full they are. */
+static void test_few_lines_in_order(void **state)
+{
+    (void)state;
+    for (unsigned hashes = 1; hashes <= 64; hashes += 9)
+        for (int kind = 0; kind < 2; kind++)
+            for (unsigned lines = 1; lines < 300; lines += 1 + lines / 3)
+                for (double keys = 1; keys < 30 * lines; keys *= 1.5) {
+                    sn_geometry g = {(seen_kind)kind, hashes, 1, 1, lines};
+                    double rate = sn_plan_rate(&g, keys);
+                    assert_true(rate >= 0 && rate <= 1 && sn_plan_rate(&g, keys * 1.1) >= rate);
+                    g.shard_lines++;
+                    assert_true(sn_plan_rate(&g, keys) <= rate);
+                }
+}
+
 static void test_overhead(void **state)
 {
     (void)state;
@@ -319,7 +416,7 @@ static void test_answers_are_wishes(void **state)
         wish.bits = plan.bits;
         OK(seen_plan_make(&wish, &other, error));
         assert_true((double)other.capacity >= 0.9 * (double)plan.capacity);
-        wish.bits = (uint64_t)(1000 * exp(fmin(size, 18)));
+        wish.bits = (uint64_t)(2000 * exp(fmin(size, 18)));
         OK(seen_plan_make(&wish, &plan, error));
         give_back(wish, &plan);
     }
@@ -463,6 +560,9 @@ int main(void)
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_rate_formula),
         cmocka_unit_test(test_rate_digits),
+        cmocka_unit_test(test_few_lines),
+        cmocka_unit_test(test_few_keys),
+        cmocka_unit_test(test_few_lines_in_order),
         cmocka_unit_test(test_overhead),
         cmocka_unit_test(test_swift),
         cmocka_unit_test(test_sizes),

@@ -38,7 +38,7 @@ static void test_look(void **state)
     seen_answer answer = SEEN_UNKNOWN;
     seen_error error = {0};
     seen_set *set =
-        door_make((seen_options){.growth = SEEN_GROWING, .kind = SEEN_COUNTING, .capacity = 100});
+        door_make((seen_options){.growth = SEEN_GROWING, .kind = SEEN_COUNTING, .capacity = 1000});
     door_add(set, 0, 5, SEEN_NEW);
     fence("GETRANGE", 1);
     meddle_set(&door, 1, (meddle_rule){.match = "BITFIELD_RO", .times = 1, .reply = FENCE});
