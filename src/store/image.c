@@ -105,6 +105,13 @@ static bool numbers_agree(const sn_image *image)
            image->window_seconds <= SN_WINDOW_SECONDS_MAX;
 }
 
+/* The generations of a window turn: the lines of any may come to the place of any other. */
+static bool same_lines(const sn_geometry *a, const sn_geometry *b)
+{
+    return a->spread == b->spread && a->probes == b->probes && a->shards == b->shards &&
+           a->shard_lines == b->shard_lines;
+}
+
 bool sn_image_decode(const unsigned char page[SN_IMAGE_BYTES], uint64_t file_bytes, sn_image *image,
                      const char **why)
 {
@@ -144,6 +151,9 @@ bool sn_image_decode(const unsigned char page[SN_IMAGE_BYTES], uint64_t file_byt
             *why = "it is truncated, or its header holds impossible numbers" SN_IMAGE_ANEW;
             return false;
         }
+        if (out.growth == SEEN_WINDOW &&
+            !same_lines(&out.layer[i].geometry, &out.layer[0].geometry))
+            return false;
         end = out.layer[i].offset + sn_geometry_bytes(&out.layer[i].geometry);
     }
     *image = out;

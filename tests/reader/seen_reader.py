@@ -41,6 +41,9 @@ class Layer:
     def bytes(self):
         return 64 * self.shards * self.shard_lines
 
+    def shape(self):
+        return self.spread, self.probes, self.shards, self.shard_lines
+
     def check(self, end, file_bytes):
         possible = (1 <= self.spread <= 64 and 1 <= self.probes <= 8
                     and 1 <= self.shards < 2**32 and 1 <= self.shard_lines < 2**32
@@ -108,6 +111,8 @@ class Page:
             layer.check(end, file_bytes)
             end = layer.offset + layer.bytes()
             self.layers.append(layer)
+        if self.growth == WINDOW and any(layer.shape() != self.layers[0].shape() for layer in self.layers):
+            raise Refused("generations of different sizes")
 
 
 class Reader:

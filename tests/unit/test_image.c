@@ -149,6 +149,33 @@ static void test_impossible(void **state)
     }
 }
 
+/* Generations of different sizes, each possible by itself: a union would pour the lines of one into
+ * the place of a smaller one. The layers of a growing set differ. */
+static void test_uneven_window(void **state)
+{
+    (void)state;
+    sn_image good = sample_image(SEEN_WINDOW), back;
+    unsigned char page[SN_IMAGE_BYTES];
+    const char *why = NULL;
+    for (uint32_t i = 0; i < good.layers; i++)
+        for (int number = 0; number < 4; number++) {
+            sn_image image = good;
+            sn_geometry *g = &image.layer[i].geometry;
+            g->spread += number == 0;
+            g->probes -= number == 1;
+            g->shards *= number == 2 ? 2 : 1;
+            g->shard_lines *= number == 0 ? g->spread : number == 3 ? 2 : 1;
+            uint64_t end = sn_image_lay_out(&image);
+            sn_image_encode(&image, page);
+            assert_false(sn_image_decode(page, end, &back, &why));
+            assert_non_null(strstr(why, "impossible"));
+            image.growth = SEEN_GROWING;
+            image.current = image.layers - 1;
+            sn_image_encode(&image, page);
+            assert_true(sn_image_decode(page, end, &back, &why));
+        }
+}
+
 static void test_words(void **state)
 {
     (void)state;
@@ -185,8 +212,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trip), cmocka_unit_test(test_every_bit),
-        cmocka_unit_test(test_impossible), cmocka_unit_test(test_words),
-        cmocka_unit_test(test_rates),
+        cmocka_unit_test(test_impossible), cmocka_unit_test(test_uneven_window),
+        cmocka_unit_test(test_words),      cmocka_unit_test(test_rates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
