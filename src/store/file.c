@@ -412,10 +412,9 @@ static seen_status check_counters(file_set *f, seen_error *error)
         return status;
     const sn_view *view = atomic_load(&l->view);
     for (uint32_t i = 0; i < view->image.layers; i++) {
-        double deviation, keys = sn_local_sample(&view->image.layer[i], view->bits[i], &deviation);
-        double told = (double)__atomic_load_n(&l->added[i], __ATOMIC_RELAXED);
-        if (told < keys - 5 * deviation || told > keys + 5 * deviation)
-            __atomic_store_n(&l->added[i], sn_local_safely(l, keys, deviation), __ATOMIC_RELAXED);
+        sn_sample sample = sn_local_sample(&view->image.layer[i], view->bits[i], SN_SAMPLE_QUICK);
+        if (!sn_local_credible(&sample, __atomic_load_n(&l->added[i], __ATOMIC_RELAXED)))
+            __atomic_store_n(&l->added[i], sn_local_safely(l, &sample), __ATOMIC_RELAXED);
     }
     leave(l);
     return SEEN_OK;

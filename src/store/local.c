@@ -8,7 +8,6 @@
 #include "store/span.h"
 
 #include <assert.h>
-#include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -596,35 +595,6 @@ static seen_status local_measure(seen_set *set, seen_info *info, seen_error *err
     return SEEN_OK;
 }
 
-/* Whole pages, because a page that is not in memory costs a read of the disk: keys are spread
- * evenly over the lines, so neighbours are as good a sample as any. */
-double sn_local_sample(const sn_layer *layer, const char *bits, double *deviation)
-{
-    enum { SAMPLE = 2048, RUN = 64 };
-    const sn_geometry *g = &layer->geometry;
-    uint64_t lines = sn_geometry_lines(g), step = RUN;
-    if (lines > SAMPLE)
-        step = lines / (SAMPLE / RUN) / RUN * RUN;
-    sn_tally tally = {0};
-    for (uint64_t line = 0; line < lines; line += step)
-        sn_tally_lines(g, bits + line * SN_LINE_BYTES, lines - line < RUN ? lines - line : RUN,
-                       &tally);
-    double cells = (double)tally.lines * sn_geometry_cells(g);
-    double fill = (double)tally.set / cells;
-    double keys = sn_layers_news(layer, sn_plan_keys(g, fill));
-    /* Cells of one line go together: a line is hit by a Poisson number of keys. */
-    double per_line = keys * g->spread / (double)lines;
-    *deviation = keys / sqrt((per_line > 1 ? per_line : 1) * (double)tally.lines) + 1;
-    return keys;
-}
-
-uint64_t sn_local_safely(const sn_local *l, double keys, double deviation)
-{
-    if (l->base.growth == SEEN_WINDOW)
-        deviation = -deviation;
-    return keys + deviation > 0 ? (uint64_t)(keys + deviation) : 0;
-}
-
 /* ---- unions ---- */
 
 static seen_status local_read(seen_set *set, uint32_t layer, uint64_t line, uint64_t lines,
@@ -711,11 +681,11 @@ static void unite_counters(sn_local *l, const sn_image *from)
 {
     const sn_view *view = view_of(l);
     for (uint32_t i = 0; i < from->layers; i++) {
-        double deviation, keys = sn_local_sample(&view->image.layer[i], view->bits[i], &deviation);
-        uint64_t safe = sn_local_safely(l, keys, deviation), theirs = from->layer[i].added;
+        sn_sample sample = sn_local_sample(&view->image.layer[i], view->bits[i], SN_SAMPLE_CAREFUL);
+        uint64_t safe = sn_local_safely(l, &sample), theirs = from->layer[i].added;
         uint64_t mine = __atomic_load_n(&l->added[i], __ATOMIC_RELAXED), sum = mine + theirs;
         uint64_t least = mine > theirs ? mine : theirs;
-        if (safe < least && (double)least <= keys + 5 * deviation)
+        if (safe < least && sn_local_credible(&sample, least))
             safe = least;
         __atomic_store_n(&l->added[i], sum < safe ? sum : safe, __ATOMIC_RELAXED);
     }

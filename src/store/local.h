@@ -86,13 +86,25 @@ void sn_view_give_back(sn_local *local, sn_view *view);
 sn_view *sn_view_hold(sn_local *local);
 void sn_view_let_go(sn_local *local, sn_view *view);
 
-/* The number of keys that were new to a layer as a sample of its lines tells, with its standard
- * error. */
-double sn_local_sample(const sn_layer *layer, const char *bits, double *deviation);
+/* The number of keys that were new to a layer as a sample of its lines tells (sample.c). */
+typedef struct sn_sample {
+    double keys;
+    double unit;  /* keys that one touch of a line in the sample stands for */
+    double crowd; /* by so much hits of the same cells widen the variance */
+} sn_sample;
 
-/* What a counter is set to that only such a sample tells: on the safe side. Too many in a set that
- * is full then, or grows, keep its rate; a window would turn early, and forget what is younger. */
-uint64_t sn_local_safely(const sn_local *local, double keys, double deviation);
+/* The most lines to look at: when a set is opened, whose cost is not to depend on its size; and
+ * when all lines have been read anyway. More than the first are only if they hold few keys. */
+enum { SN_SAMPLE_QUICK = 2048, SN_SAMPLE_CAREFUL = 1 << 20 };
+
+sn_sample sn_local_sample(const sn_layer *layer, const char *bits, uint64_t most);
+
+/* Whether a layer with so many keys may well give such a sample. */
+bool sn_local_credible(const sn_sample *sample, uint64_t told);
+
+/* What a counter is set to that only a sample tells: on the safe side. Too many in a set that is
+ * full then, or grows, keep its rate; a window would turn early, and forget what is younger. */
+uint64_t sn_local_safely(const sn_local *local, const sn_sample *sample);
 
 extern const sn_store_ops sn_heap_ops, sn_file_ops;
 

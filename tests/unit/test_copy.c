@@ -104,6 +104,24 @@ static void test_merge_counts(void **state)
     seen_close(b);
 }
 
+/* Also few keys among many lines are counted as they are. */
+static void test_merge_counts_few(void **state)
+{
+    (void)state;
+    hashes_from(0, 3 * MANY, h);
+    seen_options options = plain_options(SEEN_BLOOM, SEEN_FIXED, 1000, 0);
+    options.bits = 16 << 23;
+    seen_set *a = create(NULL, &options), *b = create(NULL, &options);
+    OK(seen_add_hashes(a, h, 500, NULL, error));
+    OK(seen_add_hashes(b, h + 400, 500, NULL, error));
+    OK(seen_merge(a, b, error));
+    sn_image image;
+    OK(a->ops->image(a, &image, error));
+    assert_in_range(image.layer[0].added, 900, 940);
+    seen_close(a);
+    seen_close(b);
+}
+
 /* A union that would break the promise is refused, and nothing has changed; with leave to go on it
  * is made, and the info tells what it costs. */
 static void test_merge_full(void **state)
@@ -499,6 +517,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_merge_is_union),
         cmocka_unit_test(test_merge_counts),
+        cmocka_unit_test(test_merge_counts_few),
         cmocka_unit_test(test_merge_full),
         cmocka_unit_test(test_merge_window_counters),
         cmocka_unit_test(test_merge_window_ages),

@@ -394,6 +394,29 @@ static void test_counters_at_any_size(void **state)
     }
 }
 
+/* Few keys among many lines: a sample that has none of them does not tell that there are none, and
+ * one that has some not how many. */
+static void test_counters_of_few(void **state)
+{
+    (void)state;
+    rng r = {test_seed()};
+    for (int round = 0; round < 40; round++) {
+        bool window = round % 2;
+        seen_options options = plain_options(SEEN_BLOOM, window ? SEEN_WINDOW : SEEN_FIXED,
+                                             window ? 400000 : 1000, window ? 1e-6 : 0);
+        options.generations = window ? 2 : 0;
+        options.bits = window ? 0 : 2 << 23;
+        seen_set *set = create("f", options, 0);
+        size_t n = (size_t)rng_below(&r, 1000);
+        add_range(set, rng_next(&r) >> 1, n);
+        seen_close(set);
+        set = open_set("f", 0);
+        assert_int_equal(counter_of(set), n);
+        seen_close(set);
+        drop("f");
+    }
+}
+
 /* The rate follows from the memory, and the last bits of it from the machine. */
 static void test_same_rate(void **state)
 {
@@ -567,6 +590,7 @@ int main(void)
         cmocka_unit_test(test_counters),
         cmocka_unit_test(test_counters_of_window),
         cmocka_unit_test(test_counters_at_any_size),
+        cmocka_unit_test(test_counters_of_few),
         cmocka_unit_test(test_large_pages),
         cmocka_unit_test(test_permissions),
         cmocka_unit_test(test_no_room),
