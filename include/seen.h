@@ -350,14 +350,15 @@ SEEN_API seen_status seen_rotate(seen_set *set, seen_error *error);
 
 /* Adds everything in `from` to `into`. Refused with a reason where geometry, seed or the number of
  * generations differ, with SEEN_ERR_FULL where `into` refuses when full and the union would break
- * its rate, and with SEEN_ERR_KIND for counting sets that have grown. A window that turns meanwhile
- * is merged into once more; SEEN_ERR_CHANGED where it never stops turning.
+ * its rate, and with SEEN_ERR_KIND for counting sets that have grown. Where one of two windows
+ * turns meanwhile they are merged once more; SEEN_ERR_CHANGED where it never stops turning.
  * A crash in the middle leaves `into` with some of it; merging again completes it (bloom only:
  * counters would count twice). */
 SEEN_API seen_status seen_merge(seen_set *into, seen_set *from, seen_error *error);
 
 /* Copies a set, bit for bit, to another store; `where` as in seen_create. A file appears whole or
- * not at all. With SEEN_REPLACE an existing one is replaced. */
+ * not at all. With SEEN_REPLACE an existing one is replaced. A window that turns meanwhile is
+ * copied to a file once more; SEEN_ERR_CHANGED where it never stops turning. */
 SEEN_API seen_status seen_copy(seen_set *from, const char *where, unsigned flags,
                                const seen_options *options, seen_error *error);
 

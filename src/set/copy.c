@@ -2,6 +2,7 @@
 #include "set/set.h"
 
 #include "base/error.h"
+#include "store/pour.h"
 #include "store/span.h"
 
 #include <assert.h>
@@ -188,31 +189,38 @@ static void turn_ring(sn_image *image, uint32_t shift)
 }
 
 /* Of two windows the newest generations belong together, whatever their places in the ring. Where
- * it turned meanwhile they have come one place too far back, and would be forgotten too early: then
- * all is poured once more. */
+ * the one that takes them turned meanwhile they have come one place too far back, and would be
+ * forgotten too early; where the other did, keys may have been missed: then all is poured once
+ * more. What was poured before stays, in generations that are younger than need be. */
 static seen_status unite_windows(seen_set *into, const sn_image *mine, seen_set *from,
                                  sn_image *theirs, seen_error *error)
 {
     enum { TRIES = 16 };
-    forget_dead(theirs);
     seen_status status = into->ops->widen(into, theirs->layers, error);
-    sn_image now = *mine;
+    sn_image now = *mine, then;
     for (int i = 0; i < TRIES && status == SEEN_OK; i++) {
+        bool turned = false;
         uint32_t current = now.current;
         uint32_t shift = (current + now.layers - theirs->current) % now.layers;
-        status = sn_store_pour(into, from, theirs, shift, error);
+        forget_dead(theirs);
+        status = sn_pour_by_age(into, from, theirs, shift, error);
+        if (status == SEEN_OK)
+            status = sn_pour_turned(from, theirs, &then, &turned, error);
         if (status == SEEN_OK)
             status = into->ops->image(into, &now, error);
-        if (status != SEEN_OK || now.current != current)
-            continue;
-        turn_ring(theirs, shift);
-        return into->ops->combined(into, theirs, error);
+        if (status == SEEN_OK && !turned && now.current == current) {
+            turn_ring(theirs, shift);
+            return into->ops->combined(into, theirs, error);
+        }
+        if (status == SEEN_OK && turned)
+            *theirs = then;
     }
     if (status != SEEN_OK)
         return status;
     return sn_error_set(error, SEEN_ERR_CHANGED,
-                        "%s: the window turns faster than another can be merged into it",
-                        into->where);
+                        "%s and %s: a window turns faster than the two can be merged; try again "
+                        "when it turns less often",
+                        into->where, from->where);
 }
 
 /* Opens as many layers as `from` has. They are as large as ours would be, unless an enemy or

@@ -17,6 +17,7 @@
 #include "hash/hash.h"
 #include "store/file_io.h"
 #include "store/local.h"
+#include "store/pour.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -563,6 +564,39 @@ seen_status sn_file_create(const char *path, const sn_image *image, unsigned fla
     return SEEN_OK;
 }
 
+static void empty(seen_set *set)
+{
+    const sn_view *view = atomic_load(&((sn_local *)set)->view);
+    for (uint32_t i = 0; i < view->image.layers; i++)
+        memset(view->bits[i], 0, (size_t)sn_geometry_bytes(&view->image.layer[i].geometry));
+}
+
+/* All that is in `from` into an empty file, which nobody else has. *image becomes the one that
+ * tells of it: a window may turn meanwhile, and is then copied once more. */
+static seen_status pour_copy(seen_set *into, seen_set *from, sn_image *image, seen_error *error)
+{
+    enum { TRIES = 100 };
+    bool turned = true;
+    for (int i = 0; i < TRIES && turned; i++) {
+        sn_image now;
+        if (i > 0)
+            empty(into);
+        seen_status status = sn_pour_by_age(into, from, image, 0, error);
+        if (status == SEEN_OK)
+            status = sn_pour_turned(from, image, &now, &turned, error);
+        if (status != SEEN_OK)
+            return status;
+        if (turned)
+            *image = now;
+    }
+    if (!turned)
+        return SEEN_OK;
+    return sn_error_set(error, SEEN_ERR_CHANGED,
+                        "%s: the window turns faster than it can be copied; try again when it "
+                        "turns less often",
+                        from->where);
+}
+
 seen_status sn_file_copy(const char *path, unsigned flags, seen_set *from, seen_error *error)
 {
     sn_image image;
@@ -579,8 +613,13 @@ seen_status sn_file_copy(const char *path, unsigned flags, seen_set *from, seen_
         status = sn_error_system(error, errno, path, "open");
     else
         status = attach(fd, path, &image, 0, &into, error);
+    uint64_t sequence = image.sequence;
     if (into)
-        status = sn_store_pour(into, from, &image, 0, error);
+        status = pour_copy(into, from, &image, error);
+    if (into && status == SEEN_OK && image.sequence != sequence) {
+        sn_image_lay_out(&image);
+        status = write_image(temp.fd, path, &image, error);
+    }
     for (uint32_t i = 0; into && status == SEEN_OK && i < image.layers; i++)
         ((sn_local *)into)->added[i] = image.layer[i].added;
     if (into && status == SEEN_OK) { /* not seen_sync: it may have no name yet */

@@ -2,7 +2,7 @@
 #include "test_trust.h"
 
 #include "base/clock.h"
-#include "store/store.h"
+#include "store/local.h"
 
 #include <math.h>
 
@@ -230,6 +230,113 @@ static void test_merge_window_turns(void **state)
         seen_close(a);
         seen_close(b);
     }
+}
+
+static int reads_left, turns_then;
+
+/* The oldest generation is emptied, and the image does not tell yet that it is the newest. */
+static void begin_turn(seen_set *set)
+{
+    const sn_view *view = atomic_load(&((sn_local *)set)->view);
+    uint32_t next = (view->image.current + 1) % view->image.layers;
+    memset(view->bits[next], 0, (size_t)sn_geometry_bytes(&view->image.layer[next].geometry));
+}
+
+/* Before one of the reads: h[0], which is never out of the window, is added again and the window
+ * turns, so many times; or it begins to. */
+static seen_status turn_and_read(seen_set *set, uint32_t layer, uint64_t line, uint64_t lines,
+                                 void *out, seen_error *e)
+{
+    for (int i = 0; reads_left == 0 && i < turns_then; i++) {
+        OK(seen_add_hashes(set, h, 1, NULL, error));
+        OK(seen_rotate(set, error));
+    }
+    if (reads_left == 0 && turns_then == 0) {
+        OK(seen_add_hashes(set, h, 1, NULL, error));
+        begin_turn(set);
+    }
+    reads_left -= reads_left >= 0;
+    return real_read(set, layer, line, lines, out, e);
+}
+
+/* A window with h[0] in one place of its ring; the place before it is the current one. */
+static seen_set *turning_window(uint32_t generations, uint32_t place)
+{
+    seen_options options = plain_options(SEEN_BLOOM, SEEN_WINDOW, 3000, 1e-9);
+    options.generations = generations;
+    seen_set *set = create(NULL, &options);
+    for (uint32_t i = 0; i < place; i++)
+        OK(seen_rotate(set, error));
+    OK(seen_add_hashes(set, h, 1, NULL, error));
+    for (uint32_t i = 1; i < generations; i++)
+        OK(seen_rotate(set, error));
+    turning_ops = *set->ops;
+    real_read = turning_ops.read;
+    turning_ops.read = turn_and_read;
+    set->ops = &turning_ops;
+    return set;
+}
+
+/* Copies of a window that turns while it is read, and unions with it, have every key that it had
+ * all the time; a copy is one of what it was at one moment. */
+static void test_turns_while_read(void **state)
+{
+    (void)state;
+    enum { GENERATIONS = 3 };
+    hashes_from(0, MANY, h);
+    for (int turns = 0; turns < 5; turns++)
+        for (int reads = 0; reads < GENERATIONS; reads++)
+            for (uint32_t place = 0; place < GENERATIONS; place++) {
+                turns_then = turns;
+                seen_set *set = turning_window(GENERATIONS, place), *into = NULL;
+                reads_left = reads;
+                OK(seen_create_like(NULL, set, 0, &into, error));
+                OK(seen_merge(into, set, error));
+                assert_int_equal(reads_left, -1);
+                for (int i = 1; i < GENERATIONS; i++) {
+                    assert_int_equal(count_there(into, 0, 1), 1);
+                    OK(seen_rotate(into, error));
+                }
+                seen_close(into);
+                seen_close(set);
+                set = turning_window(GENERATIONS, place);
+                reads_left = reads;
+                OK(seen_copy(set, at("copy"), 0, NULL, error));
+                OK(seen_open(at("copy"), NULL, 0, &into, error));
+                assert_int_equal(count_there(into, 0, 1), 1);
+                if (turns > 0)
+                    same_lines(set, into);
+                sn_image a, b;
+                OK(set->ops->image(set, &a, error));
+                OK(into->ops->image(into, &b, error));
+                assert_true(a.current == b.current && a.sequence == b.sequence);
+                for (uint32_t i = 0; i < GENERATIONS; i++)
+                    assert_int_equal(a.layer[i].generation, b.layer[i].generation);
+                seen_close(into);
+                seen_close(set);
+                OK(seen_drop(at("copy"), NULL, error));
+            }
+}
+
+static seen_status turn_at_every_read(seen_set *set, uint32_t layer, uint64_t line, uint64_t lines,
+                                      void *out, seen_error *e)
+{
+    OK(seen_rotate(set, error));
+    return real_read(set, layer, line, lines, out, e);
+}
+
+/* A window that never stops turning cannot be copied: said, and nothing is left behind. */
+static void test_never_stops(void **state)
+{
+    (void)state;
+    seen_set *set = turning_window(3, 0), *into = NULL;
+    turning_ops.read = turn_at_every_read;
+    FAILS(SEEN_ERR_CHANGED, seen_copy(set, at("copy"), 0, NULL, error));
+    assert_int_equal(scratch_count(), 0);
+    OK(seen_create_like(NULL, set, 0, &into, error));
+    FAILS(SEEN_ERR_CHANGED, seen_merge(into, set, error));
+    seen_close(into);
+    seen_close(set);
 }
 
 static seen_status (*real_combined)(seen_set *, const sn_image *, seen_error *);
@@ -523,6 +630,8 @@ int main(void)
         cmocka_unit_test(test_merge_window_ages),
         cmocka_unit_test(test_merge_window_turns),
         cmocka_unit_test(test_merge_window_turns_late),
+        cmocka_unit_test(test_turns_while_read),
+        cmocka_unit_test(test_never_stops),
         cmocka_unit_test(test_merge_counting_layers),
         cmocka_unit_test(test_merge_refused),
         cmocka_unit_test(test_merge_other_ring),
