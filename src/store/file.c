@@ -30,6 +30,7 @@
 typedef struct file_set {
     sn_local local;
     int fd;
+    char *path; /* from the root on; NULL where that could not be told */
     bool alone;
     unsigned char *head; /* the first 16384 bytes, mapped */
 
@@ -338,13 +339,14 @@ static void leave(sn_local *l)
 
 /* ---- durability ---- */
 
-/* A file without a name goes with the last process that has it open: nothing in it lasts. */
+/* A file without a name goes with the last process that has it open: nothing in it lasts. One whose
+ * name was given to another lasts somewhere, and nobody will look for it there. */
 static seen_status vet_name(const file_set *f, seen_error *error)
 {
     struct stat st;
     if (fstat(f->fd, &st) != 0)
         return sn_error_system(error, errno, name_of(&f->local), "sync");
-    if (st.st_nlink > 0)
+    if (st.st_nlink > 0 && !(f->path && sn_io_replaced(f->fd, f->path)))
         return SEEN_OK;
     return sn_error_set(error, SEEN_ERR_CHANGED,
                         "%s: was removed or replaced while it was open, and what was added to it "
@@ -387,6 +389,7 @@ static void free_set(sn_local *l)
         close(f->fd);
     pthread_mutex_destroy(&f->gate);
     pthread_cond_destroy(&f->opened);
+    free(f->path);
     sn_local_destroy(l);
     free(f);
 }
@@ -452,6 +455,11 @@ static seen_status attach(int fd, const char *path, const sn_image *image, unsig
     seen_status status = sn_local_init(&f->local, &FILE_HOME, image, path, error);
     if (status != SEEN_OK)
         goto out;
+    f->path = sn_io_absolute(path);
+    if (!f->path && errno == ENOMEM) {
+        status = sn_error_set(error, SEEN_ERR_MEMORY, "%s: out of memory", path);
+        goto out;
+    }
     status = lock_writers(f, flags, error);
     if (status != SEEN_OK)
         goto out;

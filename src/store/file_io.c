@@ -59,6 +59,26 @@ bool sn_io_clear(int fd, uint64_t at, uint64_t len)
     return true;
 }
 
+char *sn_io_absolute(const char *path)
+{
+    if (path[0] == '/')
+        return strdup(path);
+    char *folder = getcwd(NULL, 0);
+    size_t room = folder ? strlen(folder) + strlen(path) + 2 : 0;
+    char *whole = folder ? malloc(room) : NULL;
+    if (whole)
+        snprintf(whole, room, "%s/%s", folder, path);
+    free(folder);
+    return whole;
+}
+
+bool sn_io_replaced(int fd, const char *path)
+{
+    struct stat mine, there;
+    return fstat(fd, &mine) == 0 && stat(path, &there) == 0 &&
+           (mine.st_dev != there.st_dev || mine.st_ino != there.st_ino);
+}
+
 static size_t system_page(void)
 {
     return (size_t)sysconf(_SC_PAGESIZE);

@@ -17,6 +17,14 @@ bool sn_io_lock(int fd, uint64_t byte, short type, bool wait);
 /* Makes sure that the blocks exist: writing to a mapping of them cannot hit a full disk. */
 seen_status sn_io_reserve(int fd, const char *name, uint64_t at, uint64_t len, seen_error *error);
 
+/* The path from the root on, to free, which means the same file when the process has gone to
+ * another folder; NULL where memory or the folder we are in is gone (errno). */
+char *sn_io_absolute(const char *path);
+
+/* Whether `path` names another file than the open one. Not where it names none, or may not be asked
+ * for: a file that was moved is as durable as before. */
+bool sn_io_replaced(int fd, const char *path);
+
 /* What an offset in the file must be a multiple of to be mapped: the size of a page, 4 KiB to 64
  * KiB. Tests put a function of their own here. */
 extern size_t (*sn_io_page)(void);

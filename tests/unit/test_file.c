@@ -539,6 +539,53 @@ static void test_permissions(void **state)
     drop("f");
 }
 
+/* A file whose name another one took is not the one that the next process opens, also where it has
+ * a second name. One that was only moved is as good as before, and so is one that was opened by a
+ * path from another folder. */
+static void test_sync_tells(void **state)
+{
+    (void)state;
+    char here[1000];
+    seen_options options = plain_options(SEEN_BLOOM, SEEN_FIXED, 100, 0.01);
+    seen_set *set = create("f", options, 0), *other = NULL;
+    assert_int_equal(link(at("f"), at("second")), 0);
+    OK(seen_sync(set, error));
+    seen_close(create("f", options, SEEN_REPLACE));
+    FAILS(SEEN_ERR_CHANGED, seen_sync(set, error));
+    seen_close(set);
+    unlink(at("second"));
+    set = open_set("f", 0);
+    assert_int_equal(rename(at("f"), at("moved")), 0);
+    OK(seen_sync(set, error));
+    other = create("f", options, 0);
+    FAILS(SEEN_ERR_CHANGED, seen_sync(set, error));
+    FAILS(SEEN_ERR_CHANGED, seen_close_checked(set, error));
+    OK(seen_close_checked(other, error));
+    OK(seen_drop(at("moved"), NULL, error));
+    assert_int_equal(symlink("f", at("link")), 0);
+    set = open_set("link", 0);
+    OK(seen_close_checked(set, error));
+    unlink(at("link"));
+    assert_non_null(getcwd(here, sizeof here));
+    assert_int_equal(chdir(scratch_path), 0);
+    OK(seen_open("f", NULL, 0, &set, error));
+    assert_int_equal(mkdir("folder", 0700), 0);
+    assert_int_equal(chdir("folder"), 0);
+    OK(seen_sync(set, error)); /* here is no such file, */
+    OK(seen_create("f", &options, 0, &other, error));
+    OK(seen_sync(set, error)); /* and here another one */
+    seen_close(other);
+    OK(seen_drop("f", NULL, error));
+    assert_int_equal(rename(at("f"), at("moved")), 0);
+    seen_close(create("f", options, 0));
+    FAILS(SEEN_ERR_CHANGED, seen_sync(set, error));
+    seen_close(set);
+    OK(seen_drop(at("moved"), NULL, error));
+    assert_int_equal(chdir(here), 0);
+    assert_int_equal(rmdir(at("folder")), 0);
+    drop("f");
+}
+
 /* A limit on the size of files: refused, nothing left behind, the old set whole. */
 static void test_no_room(void **state)
 {
@@ -593,6 +640,7 @@ int main(void)
         cmocka_unit_test(test_counters_of_few),
         cmocka_unit_test(test_large_pages),
         cmocka_unit_test(test_permissions),
+        cmocka_unit_test(test_sync_tells),
         cmocka_unit_test(test_no_room),
     };
     return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
