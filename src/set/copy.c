@@ -118,14 +118,14 @@ seen_status sn_set_compatible(const sn_image *into, const sn_image *from, const 
                         into_name, from_name, differs);
 }
 
-/* The rate that layer i would have with all cells of layer i of `from` in it. */
+/* The rate of layer i, and the one that it would have with all cells of layer i of `from`. */
 static seen_status unite_rate(seen_set *into, seen_set *from, uint32_t i, const sn_geometry *g,
-                              double *rate, seen_error *error)
+                              double *before, double *rate, seen_error *error)
 {
     size_t room = (size_t)SN_COPY_LINES * SN_LINE_BYTES;
     char *mine = aligned_alloc(SN_LINE_BYTES, room), *theirs = aligned_alloc(SN_LINE_BYTES, room);
     seen_status status = SEEN_OK;
-    sn_tally tally = {0};
+    sn_tally alone = {0}, tally = {0};
     if (!mine || !theirs)
         status = sn_error_set(error, SEEN_ERR_MEMORY, "%s: out of memory", into->where);
     uint64_t lines = sn_geometry_lines(g);
@@ -135,19 +135,22 @@ static seen_status unite_rate(seen_set *into, seen_set *from, uint32_t i, const 
         if (status == SEEN_OK)
             status = from->ops->read(from, i, at, n, theirs, error);
         if (status == SEEN_OK) {
+            sn_tally_lines(g, mine, n, &alone);
             sn_combine_lines(into->kind, mine, theirs, n);
             sn_tally_lines(g, mine, n, &tally);
         }
     }
+    *before = sn_tally_rate(g, &alone);
     *rate = sn_tally_rate(g, &tally);
     free(mine);
     free(theirs);
     return status;
 }
 
-/* A set that refuses when it is full refuses a union that would break its promise as well. Only
- * where the counters leave a doubt the cells are looked at: common keys count twice. A window never
- * refuses; it forgets. */
+/* A set that refuses when it is full refuses a union that would break its promise as well (the rate
+ * of a small set that is just full may by chance be above it: one that changes nothing is no harm).
+ * Only where the counters leave a doubt the cells are looked at: common keys count twice. A window
+ * never refuses; it forgets. */
 static seen_status vet_union(seen_set *into, const sn_image *mine, seen_set *from,
                              const sn_image *theirs, seen_error *error)
 {
@@ -155,11 +158,11 @@ static seen_status vet_union(seen_set *into, const sn_image *mine, seen_set *fro
     uint32_t layers = mine->layers < theirs->layers ? mine->layers : theirs->layers;
     for (uint32_t i = 0; i < layers && status == SEEN_OK; i++) {
         const sn_layer *a = &mine->layer[i], *b = &theirs->layer[i];
-        double rate, promised = sn_rate_from64(a->rate64);
+        double before, rate, promised = sn_rate_from64(a->rate64);
         if (a->added + b->added <= a->capacity)
             continue;
-        status = unite_rate(into, from, i, &a->geometry, &rate, error);
-        if (status == SEEN_OK && rate > promised * 1.1)
+        status = unite_rate(into, from, i, &a->geometry, &before, &rate, error);
+        if (status == SEEN_OK && rate > promised * 1.05 && rate > before)
             status = sn_error_set(error, SEEN_ERR_FULL,
                                   "%s and %s are together more than such a set holds: it would be "
                                   "wrong at a rate of %.2g, not %.2g; make both with room for all "

@@ -155,6 +155,46 @@ static void test_merge_full(void **state)
         }
 }
 
+static double rate_of(seen_set *set)
+{
+    seen_info info = {.size = sizeof info};
+    OK(seen_get_info(set, &info, error));
+    return info.error_rate_now;
+}
+
+/* A union that would be a little above what is promised (at most 1.05 times the rate) is refused
+ * too; but not one that adds nothing, whatever the rate by chance is. */
+static void test_merge_nearly(void **state)
+{
+    (void)state;
+    enum { STEP = 20 };
+    hashes_from(0, 3 * MANY, h);
+    seen_options options = plain_options(SEEN_BLOOM, SEEN_FIXED, 2 * MANY, 0.01);
+    options.when_full = SEEN_FULL_GO_ON;
+    seen_set *all = create(NULL, &options);
+    size_t n = 0;
+    for (; rate_of(all) < 0.0106; n += STEP)
+        OK(seen_add_hashes(all, h + n, STEP, NULL, error));
+    assert_true(rate_of(all) < 0.0109 && n < 3 * MANY);
+    options.when_full = SEEN_FULL_REFUSE;
+    seen_set *a = create(NULL, &options), *b = create(NULL, &options);
+    OK(seen_add_hashes(a, h, n / 2, NULL, error));
+    OK(seen_add_hashes(b, h + n / 2, n - n / 2, NULL, error));
+    FAILS(SEEN_ERR_FULL, seen_merge(a, b, error));
+    static char lines[64 * 1024];
+    sn_image image;
+    OK(all->ops->image(all, &image, error));
+    uint64_t count = sn_geometry_lines(&image.layer[0].geometry);
+    assert_true(count <= 1024);
+    OK(all->ops->read(all, 0, 0, count, lines, error));
+    OK(a->ops->combine(a, 0, 0, count, lines, error));
+    ((sn_local *)a)->added[0] = 2 * MANY;
+    OK(seen_merge(a, b, error));
+    seen_close(a);
+    seen_close(b);
+    seen_close(all);
+}
+
 /* Of two windows by count, the counter of the newest generation is the one that grows. */
 static void test_merge_window_counters(void **state)
 {
@@ -626,6 +666,7 @@ int main(void)
         cmocka_unit_test(test_merge_counts),
         cmocka_unit_test(test_merge_counts_few),
         cmocka_unit_test(test_merge_full),
+        cmocka_unit_test(test_merge_nearly),
         cmocka_unit_test(test_merge_window_counters),
         cmocka_unit_test(test_merge_window_ages),
         cmocka_unit_test(test_merge_window_turns),
