@@ -522,6 +522,7 @@ static seen_status local_remove(seen_set *set, const seen_hash *h, size_t count,
             return status;
         }
         sn_span_remove(l->kernel, view_of(l), h + at, n, answers + at, l->added);
+        sn_local_recount(l, view_of(l), n);
         leave(l);
     }
     return SEEN_OK;

@@ -64,6 +64,7 @@ struct sn_local {
     atomic_ullong in_flight; /* window: keys that threads of this process are adding */
     uint64_t *added;         /* one counter a layer; shared with other processes in a file */
     uint64_t limit;          /* fixed: so many keys that were new make it full */
+    uint64_t removed;        /* counting: keys taken back (sn_local_recount); alone */
     pthread_rwlock_t mode;
     unsigned stripes; /* how many are used: a power of two, up to SN_STRIPES */
     pthread_mutex_t stripe[SN_STRIPES];
@@ -89,8 +90,9 @@ void sn_view_let_go(sn_local *local, sn_view *view);
 /* The number of keys that were new to a layer as a sample of its lines tells (sample.c). */
 typedef struct sn_sample {
     double keys;
-    double unit;  /* keys that one touch of a line in the sample stands for */
-    double crowd; /* by so much hits of the same cells widen the variance */
+    double rate;     /* the false-positive rate */
+    double unit;     /* keys that one touch of a line in the sample stands for */
+    double variance; /* of the number of touches, for each of them */
 } sn_sample;
 
 /* The most lines to look at: when a set is opened, whose cost is not to depend on its size; and
@@ -102,9 +104,13 @@ sn_sample sn_local_sample(const sn_layer *layer, const char *bits, uint64_t most
 /* Whether a layer with so many keys may well give such a sample. */
 bool sn_local_credible(const sn_sample *sample, uint64_t told);
 
-/* What a counter is set to that only a sample tells: on the safe side. Too many in a set that is
- * full then, or grows, keep its rate; a window would turn early, and forget what is younger. */
+/* What a counter is set to that only a sample tells: on the safe side, by twice its deviation. Too
+ * many in a set that is full then, or grows, keep its rate; a window would turn early, and forget
+ * what is younger. */
 uint64_t sn_local_safely(const sn_local *local, const sn_sample *sample);
+
+/* Counting sets: after `removed` more keys were taken back; alone. */
+void sn_local_recount(sn_local *local, const sn_view *view, uint64_t removed);
 
 extern const sn_store_ops sn_heap_ops, sn_file_ops;
 
