@@ -364,7 +364,8 @@ SEEN_API seen_status seen_merge(seen_set *into, seen_set *from, seen_error *erro
 SEEN_API seen_status seen_copy(seen_set *from, const char *where, unsigned flags,
                                const seen_options *options, seen_error *error);
 
-/* Removes a filter for good: the file, or every key of it in Redis. */
+/* Removes a filter for good: the file, or every key of it in Redis. A symbolic link is refused with
+ * SEEN_ERR_ARGUMENT: name the file. */
 SEEN_API seen_status seen_drop(const char *where, const seen_options *options, seen_error *error);
 
 /* ---- URLs ----------------------------------------------------------------------------------- */

@@ -645,6 +645,12 @@ seen_status sn_file_copy(const char *path, unsigned flags, seen_set *from, seen_
 seen_status sn_file_drop(const char *path, seen_error *error)
 {
     seen_set *set = NULL;
+    struct stat st;
+    /* Removing the link would leave the filter, and removing the filter a link to nowhere. */
+    if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode))
+        return sn_error_set(error, SEEN_ERR_ARGUMENT,
+                            "%s: a symbolic link, and not removed; name the file that it points to",
+                            path);
     /* Opening it first makes sure that it is a filter and nothing else. */
     seen_status status = sn_file_open(path, SEEN_READ_ONLY, &set, error);
     if (status != SEEN_OK)
