@@ -348,14 +348,14 @@ SEEN_API seen_status seen_get_shape(const seen_set *set, seen_info *info, seen_e
 /* Starts the next generation of a window; the oldest is forgotten. */
 SEEN_API seen_status seen_rotate(seen_set *set, seen_error *error);
 
-/* Adds everything in `from` to `into`. Refused with a reason where geometry, seed or the number of
- * generations differ, with SEEN_ERR_FULL where `into` refuses when full and the union would break
- * its rate, and with SEEN_ERR_KIND for counting sets that have grown. Where one of two windows
- * turns meanwhile they are merged once more; SEEN_ERR_CHANGED where it never stops turning.
- * A crash in the middle leaves `into` with some of it; merging again completes it (bloom only:
- * counters would count twice), and so it does where a disk, a server or a window that never stops
- * turning made it fail in the middle. A growing set that cannot open all the layers it needs keeps
- * those that it could, which are empty. */
+/* Adds everything in `from` to `into`; where both have the same file nothing changes. Refused with
+ * a reason where geometry, seed or the number of generations differ, with SEEN_ERR_FULL where
+ * `into` refuses when full and the union would break its rate, and with SEEN_ERR_KIND for counting
+ * sets that have grown. Where one of two windows turns meanwhile they are merged once more;
+ * SEEN_ERR_CHANGED where it never stops turning. A crash in the middle leaves `into` with some of
+ * it; merging again completes it (bloom only: counters would count twice), and so it does where a
+ * disk, a server or a window that never stops turning made it fail in the middle. A growing set
+ * that cannot open all the layers it needs keeps those that it could, which are empty. */
 SEEN_API seen_status seen_merge(seen_set *into, seen_set *from, seen_error *error);
 
 /* Copies a set, bit for bit, to another store; `where` as in seen_create. A file appears whole or

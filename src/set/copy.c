@@ -246,6 +246,8 @@ seen_status seen_merge(seen_set *into, seen_set *from, seen_error *error)
         return SEEN_OK;
     if (into->read_only)
         return sn_error_set(error, SEEN_ERR_PERMISSION, "%s: opened for reading only", into->where);
+    if (sn_file_same(into, from)) /* all there; counters would count twice */
+        return SEEN_OK;
     seen_status status = into->ops->image(into, &mine, error);
     if (status == SEEN_OK)
         status = from->ops->image(from, &theirs, error);

@@ -642,6 +642,16 @@ seen_status sn_file_copy(const char *path, unsigned flags, seen_set *from, seen_
     return sn_io_temp_publish(&temp, path, flags & SEEN_REPLACE, error);
 }
 
+bool sn_file_same(const seen_set *a, const seen_set *b)
+{
+    struct stat one, two;
+    if (a->ops != &sn_file_ops || b->ops != &sn_file_ops)
+        return false;
+    return fstat(((const file_set *)(const void *)a)->fd, &one) == 0 &&
+           fstat(((const file_set *)(const void *)b)->fd, &two) == 0 && one.st_dev == two.st_dev &&
+           one.st_ino == two.st_ino;
+}
+
 seen_status sn_file_drop(const char *path, seen_error *error)
 {
     seen_set *set = NULL;

@@ -112,6 +112,9 @@ uint64_t sn_local_safely(const sn_local *local, const sn_sample *sample);
 /* Counting sets: after `removed` more keys were taken back; alone. */
 void sn_local_recount(sn_local *local, const sn_view *view, uint64_t removed);
 
+/* Whether two handles have the same file. */
+bool sn_file_same(const seen_set *a, const seen_set *b);
+
 extern const sn_store_ops sn_heap_ops, sn_file_ops;
 
 #endif

@@ -475,6 +475,25 @@ static void test_merge_counting_layers(void **state)
     seen_close(b);
 }
 
+/* A file with itself, by another handle and another name: nothing is counted twice. */
+static void test_merge_same_file(void **state)
+{
+    (void)state;
+    seen_options options = plain_options(SEEN_COUNTING, SEEN_FIXED, 1000, 1e-6);
+    seen_set *a = create(at("a"), &options), *b = NULL;
+    assert_int_equal(link(at("a"), at("b")), 0);
+    OK(seen_open(at("b"), NULL, 0, &b, error));
+    hashes_from(0, MANY, h);
+    OK(seen_add_hashes(a, h, 100, NULL, error));
+    OK(seen_merge(a, b, error));
+    OK(seen_remove_hashes(a, h, 100, NULL, error));
+    assert_int_equal(count_there(a, 0, 100), 0);
+    seen_close(a);
+    seen_close(b);
+    OK(seen_drop(at("b"), NULL, error));
+    OK(seen_drop(at("a"), NULL, error));
+}
+
 static void test_merge_refused(void **state)
 {
     (void)state;
@@ -674,6 +693,7 @@ int main(void)
         cmocka_unit_test(test_turns_while_read),
         cmocka_unit_test(test_never_stops),
         cmocka_unit_test(test_merge_counting_layers),
+        cmocka_unit_test(test_merge_same_file),
         cmocka_unit_test(test_merge_refused),
         cmocka_unit_test(test_merge_other_ring),
         cmocka_unit_test(test_merge_other_layers),
