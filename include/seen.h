@@ -181,8 +181,10 @@ typedef struct seen_options {
     bool seed_given; /* [a random seed] */
     uint64_t seed[2];
 
-    uint32_t generations;    /* window: how many [8], 2 to 32 */
-    uint64_t window_seconds; /* window: by time; 0: by count, `capacity` being the window's keys */
+    uint32_t generations; /* window: how many [8], 2 to 32 */
+    /* window: by time; 0: by count: the last `capacity` additions at least are remembered. A key
+     * that is added again counts again, but only once in a generation. */
+    uint64_t window_seconds;
 
     seen_layout layout;   /* Redis */
     uint64_t ttl_seconds; /* Redis: expire when not touched for so long; 0: never */
@@ -331,7 +333,8 @@ typedef struct seen_info {
     uint32_t generations;    /* window */
     uint64_t window_seconds; /* window */
     double fill;             /* the share of cells that are set */
-    double keys_estimated;   /* distinct keys, from the cells that are set */
+    double keys_estimated;   /* distinct keys, from the cells that are set; window: the sum over its
+                                generations, in each of which a key may be */
     double error_rate_now;   /* from the cells that are set */
     bool sampled;            /* the last three come from a sample */
 } seen_info;
