@@ -90,6 +90,8 @@ void sn_view_let_go(sn_local *local, sn_view *view);
 /* The number of keys that were new to a layer as a sample of its lines tells (sample.c). */
 typedef struct sn_sample {
     double keys;
+    double per_line; /* touches of a line */
+    double lines;    /* looked at */
     double rate;     /* the false-positive rate */
     double unit;     /* keys that one touch of a line in the sample stands for */
     double variance; /* of the number of touches, for each of them */
@@ -101,10 +103,13 @@ enum { SN_SAMPLE_QUICK = 2048, SN_SAMPLE_CAREFUL = 1 << 20 };
 
 sn_sample sn_local_sample(const sn_layer *layer, const char *bits, uint64_t most);
 
+/* How far off such a sample is of a layer with so many keys. */
+double sn_local_deviation(const sn_sample *sample, double keys);
+
 /* Whether a layer with so many keys may well give such a sample. */
 bool sn_local_credible(const sn_sample *sample, uint64_t told);
 
-/* What a counter is set to that only a sample tells: on the safe side, by twice its deviation. Too
+/* What a counter is set to that only a sample tells: on the safe side. Too
  * many in a set that is full then, or grows, keep its rate; a window would turn early, and forget
  * what is younger. */
 uint64_t sn_local_safely(const sn_local *local, const sn_sample *sample);

@@ -44,6 +44,8 @@ static sn_sample tell(const sn_layer *layer, const sn_tally *tally)
     double hits = keys * g->spread * g->probes / (lines * sn_geometry_cells(g));
     double same = hits > 1e-6 ? expm1(hits) / hits - 1 : 0, probes = g->probes;
     return (sn_sample){.keys = sn_layers_news(layer, keys),
+                       .per_line = keys * g->spread / lines,
+                       .lines = (double)tally->lines,
                        .rate = sn_tally_rate(g, tally),
                        .unit = lines / ((double)tally->lines * g->spread),
                        .variance = 1 - (double)tally->lines / lines +
@@ -64,7 +66,7 @@ sn_sample sn_local_sample(const sn_layer *layer, const char *bits, uint64_t most
     return tell(layer, &tally);
 }
 
-static double deviation(const sn_sample *sample, double keys)
+double sn_local_deviation(const sn_sample *sample, double keys)
 {
     return sample->unit * sqrt(keys / sample->unit * sample->variance + 1) + 1;
 }
@@ -73,13 +75,17 @@ bool sn_local_credible(const sn_sample *sample, uint64_t told)
 {
     double keys = (double)told;
     /* Poisson numbers go further up than down: five would be doubted once in 70,000 times. */
-    double most = 6 * deviation(sample, keys);
+    double most = 6 * sn_local_deviation(sample, keys);
     return keys <= sample->keys + most && keys >= sample->keys * (1 - sample->rate) - most;
 }
 
+/* Where lines hold many keys by the deviation of a sample, also if all lines were looked at: so
+ * does a union in Redis, and the counters of both agree. */
 uint64_t sn_local_safely(const sn_local *l, const sn_sample *sample)
 {
-    double off = 2 * deviation(sample, sample->keys);
+    double off = sn_local_deviation(sample, sample->keys);
+    if (sample->per_line > 1)
+        off = sample->keys / sqrt(sample->per_line * sample->lines) + 1;
     double keys = sample->keys + (l->base.growth == SEEN_WINDOW ? -off : off);
     return keys > 0 ? (uint64_t)keys : 0;
 }

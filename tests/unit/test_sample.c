@@ -57,11 +57,9 @@ static sn_sample sample_of(const seen_set *set, uint64_t most)
     return sn_local_sample(&view->image.layer[0], view->bits[0], most);
 }
 
-/* The deviation of a sample, of which sn_local_safely adds two. */
 static double deviation_of(const sn_sample *sample)
 {
-    static const sn_local FIXED;
-    return ((double)sn_local_safely(&FIXED, sample) - sample->keys) / 2;
+    return sn_local_deviation(sample, sample->keys);
 }
 
 static void test_deviation(void **state)
