@@ -109,9 +109,8 @@ double sn_local_deviation(const sn_sample *sample, double keys);
 /* Whether a layer with so many keys may well give such a sample. */
 bool sn_local_credible(const sn_sample *sample, uint64_t told);
 
-/* What a counter is set to that only a sample tells: on the safe side. Too
- * many in a set that is full then, or grows, keep its rate; a window would turn early, and forget
- * what is younger. */
+/* What a counter is set to that only a sample tells: on the safe side. Too many in a set that is
+ * full then, or grows, keep its rate; a window would turn early, and forget what is younger. */
 uint64_t sn_local_safely(const sn_local *local, const sn_sample *sample);
 
 /* Counting sets: after `removed` more keys were taken back; alone. */
