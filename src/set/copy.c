@@ -2,7 +2,6 @@
 #include "set/set.h"
 
 #include "base/error.h"
-#include "store/pour.h"
 #include "store/span.h"
 
 #include <assert.h>
@@ -206,9 +205,9 @@ static seen_status unite_windows(seen_set *into, const sn_image *mine, seen_set 
         uint32_t current = now.current;
         uint32_t shift = (current + now.layers - theirs->current) % now.layers;
         forget_dead(theirs);
-        status = sn_pour_by_age(into, from, theirs, shift, error);
+        status = sn_store_pour(into, from, theirs, shift, error);
         if (status == SEEN_OK)
-            status = sn_pour_turned(from, theirs, &then, &turned, error);
+            status = sn_store_turned(from, theirs, &then, &turned, error);
         if (status == SEEN_OK)
             status = into->ops->image(into, &now, error);
         if (status == SEEN_OK && !turned && now.current == current) {

@@ -17,7 +17,6 @@
 #include "hash/hash.h"
 #include "store/file_io.h"
 #include "store/local.h"
-#include "store/pour.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -589,9 +588,9 @@ static seen_status pour_copy(seen_set *into, seen_set *from, sn_image *image, se
         sn_image now;
         if (i > 0)
             empty(into);
-        seen_status status = sn_pour_by_age(into, from, image, 0, error);
+        seen_status status = sn_store_pour(into, from, image, 0, error);
         if (status == SEEN_OK)
-            status = sn_pour_turned(from, image, &now, &turned, error);
+            status = sn_store_turned(from, image, &now, &turned, error);
         if (status != SEEN_OK)
             return status;
         if (turned)

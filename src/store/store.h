@@ -54,9 +54,15 @@ enum { SN_COPY_LINES = 16384 };
 
 /* Combines all lines of `from`, whose image is given, into `into`, whose layers have the same
  * geometry: layer i goes to layer (i + shift) modulo their number. A window's places that are
- * not in use are left out. */
+ * not in use are left out, and the oldest generation is read first. Like a check, this finds a key
+ * that was added again before its generation was emptied, unless the window has turned by the end:
+ * then it may have been added to one that was read already, and the caller pours once more. */
 seen_status sn_store_pour(seen_set *into, seen_set *from, const sn_image *image, uint32_t shift,
                           seen_error *error);
+
+/* Whether a window, whose image was this, has turned since. *now gets the image that it has. */
+seen_status sn_store_turned(seen_set *from, const sn_image *image, sn_image *now, bool *turned,
+                            seen_error *error);
 
 /* ---- stores ---- */
 
