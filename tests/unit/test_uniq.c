@@ -241,6 +241,30 @@ static void test_exact_spills(void **state)
     free(text);
 }
 
+/* A number of lines that was named, or guessed, is where a set begins that the memory bounds. */
+static void test_memory_grows(void **state)
+{
+    (void)state;
+    enum { LINES = 100000, MEMORY = 64 << 20 };
+    char *text = malloc(LINES * 16);
+    size_t length = 0;
+    for (int i = 0; i < LINES; i++)
+        length += (size_t)sprintf(text + length, "%x\n", (unsigned)i);
+    for (int what = 0; what < 3; what++) {
+        sn_uniq_options options = {.pipeline = {.threads = 2, .terminator = '\n'},
+                                   .what = (sn_uniq_what)what,
+                                   .capacity = 100,
+                                   .error_rate = 1e-12,
+                                   .memory = MEMORY,
+                                   .temp_dir = scratch_dir};
+        sn_uniq_result result;
+        run(&options, false, text, length, &result);
+        assert_int_equal(result.written, what == SN_UNIQ_REPEATED ? 0 : LINES);
+        assert_in_range(result.memory, 1, MEMORY);
+    }
+    free(text);
+}
+
 /* ---- Filters ---- */
 
 static seen_set *make_filter(const char *path)
@@ -476,6 +500,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shapes),
         cmocka_unit_test(test_random),
+        cmocka_unit_test(test_memory_grows),
         cmocka_unit_test(test_exact_spills),
         cmocka_unit_test(test_filter),
         cmocka_unit_test(test_filter_after_failure),
