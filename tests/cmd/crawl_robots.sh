@@ -3,7 +3,9 @@ set -eu
 . "$ROOT/tests/sites/nginx.sh"
 python3 -c 'import socket; socket.socket().bind(("127.4.0.1", 0))' 2> /dev/null || exit 77
 start_server robots.py "$TMP/log"
-OPTIONS="--allow-private --delay 0 --retries 1 --backoff 100ms"
+# One at a time, so that the order is known; and half of the time that is asked for will do, because a busy
+# machine may look at a request late.
+OPTIONS="--allow-private --delay 0 --per-host 1 --retries 1 --backoff 100ms"
 crawl() { # last byte of the address, options
     : > log
     "$SEEN" crawl -q "http://127.4.0.$1:$PORT_SERVER/" $OPTIONS -o pages.jsonl "${@:2}"
@@ -31,24 +33,24 @@ crawl 4
 expect "429" /robots.txt / /yes /no
 python3 - << 'PY' || fail "Retry-After was not obeyed: $(cat log)"
 times = [float(line.split()[0]) for line in open("log")]
-assert times[1] - times[0] >= 0.9, times
+assert times[1] - times[0] >= 0.5, times
 PY
 
 # Its redirections keep the pace of the host, and where many hosts lead to one, that of the one.
-crawl 5 --delay 150ms
+crawl 5 --delay 300ms
 expect "redirected" /robots.txt /r2 /r3 / /yes
 python3 - << 'PY' || fail "redirected without a pause: $(cat log)"
 times = [float(line.split()[0]) for line in open("log")]
-assert times[2] - times[0] >= 0.25, times
+assert times[2] - times[0] >= 0.3, times
 PY
 : > log
 urls=$(for n in 6 7 8 9; do echo "http://127.4.0.$n:$PORT_SERVER/"; done)
-"$SEEN" crawl -q $urls $OPTIONS --delay 150ms -o pages.jsonl
+"$SEEN" crawl -q $urls $OPTIONS --delay 300ms -o pages.jsonl
 for n in 6 7 8 9; do
     [ "$(grep -c " 127.4.0.$n /yes\| 127.4.0.10 /of/$n" log)" = 2 ] || fail "rules elsewhere: $(cat log)"
     if grep -q " 127.4.0.$n /no" log; then fail "the rules of $n: $(cat log)"; fi
 done
 python3 - << 'PY' || fail "four at once: $(cat log)"
 times = [float(line.split()[0]) for line in open("log") if " 127.4.0.10 " in line]
-assert len(times) == 4 and times[3] - times[0] >= 0.4, times
+assert len(times) == 4 and times[3] - times[0] >= 0.45, times
 PY
