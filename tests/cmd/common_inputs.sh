@@ -64,8 +64,11 @@ python3 -c 'import json, sys
 r = json.load(open("err"))
 lost = r["lines_a"] - r["written"]
 assert lost > 1000 and lost / 2 < r["expected_wrong"] < lost * 2, r' || fail "expected_wrong: $(cat err)"
-seq 6000000 | "$SEEN" except -u -m 16M - short.seen 2>&1 > got | grep -q "; -u took about [0-9]* for" ||
-    fail "-u does not tell what it dropped"
+# The same in words, where that does not take a minute once more.
+if ! grep -q -e __asan_init -e __tsan_init "$SEEN"; then
+    seq 6000000 | "$SEEN" except -u -m 16M - short.seen 2>&1 > got | grep -q "; -u took about [0-9]* for" ||
+        fail "-u does not tell what it dropped"
+fi
 
 # Keys.
 printf 'a 1\nb 2\nc 3\n' > k1; printf 'x 3\ny 1\n' > k2
