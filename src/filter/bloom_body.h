@@ -38,6 +38,26 @@ INLINE void tell_one(verdict v, bool add, seen_answer *answer)
     *answer = (seen_answer)(add ? found(v, true) : *answer | found(v, false));
 }
 
+/* Which key of the batch is the i-th of a loop: `picks` is NULL in loops over all of them. */
+INLINE size_t nth(const uint16_t *picks, size_t i)
+{
+    return picks ? picks[i] : i;
+}
+
+INLINE void tell_group(const verdict v[GROUP], bool add, const uint16_t *picks, size_t i,
+                       seen_answer *answers)
+{
+    if (!picks) {
+        tell(v, add, &answers[i]);
+        return;
+    }
+    seen_answer got[GROUP];
+    tell(v, add, got);
+    UNROLL
+    for (size_t j = 0; j < GROUP; j++)
+        answers[picks[i + j]] = got[j];
+}
+
 /* A number of probes that is not 8: the loops of full lines are others. */
 INLINE unsigned some(unsigned probes)
 {
@@ -62,48 +82,53 @@ INLINE char *find_one(uint64_t bytes, const char *bits, seen_hash h)
     return line;
 }
 
-INLINE void run_near(uint64_t bytes, const char *bits, const seen_hash *h, size_t count,
-                     seen_answer *answers, unsigned q, bool add)
+INLINE void run_near(uint64_t bytes, const char *bits, const seen_hash *h, const uint16_t *picks,
+                     size_t count, seen_answer *answers, unsigned q, bool add)
 {
     size_t i = 0;
     for (; i + GROUP <= count; i += GROUP) {
         verdict v[GROUP];
         UNROLL
-        for (size_t j = 0; j < GROUP; j++)
-            v[j] = probe(place_one(bytes, bits, h[i + j]), h[i + j].lo, q, add);
-        tell(v, add, &answers[i]);
+        for (size_t j = 0; j < GROUP; j++) {
+            const seen_hash *key = &h[nth(picks, i + j)];
+            v[j] = probe(place_one(bytes, bits, *key), key->lo, q, add);
+        }
+        tell_group(v, add, picks, i, answers);
     }
-    for (; i < count; i++)
-        tell_one(probe(place_one(bytes, bits, h[i]), h[i].lo, q, add), add, &answers[i]);
+    for (; i < count; i++) {
+        size_t k = nth(picks, i);
+        tell_one(probe(place_one(bytes, bits, h[k]), h[k].lo, q, add), add, &answers[k]);
+    }
 }
 
-INLINE void run_one(const sn_geometry *g, const char *bits, const seen_hash *h, size_t count,
-                    seen_answer *answers, unsigned q, bool add)
+INLINE void run_one(const sn_geometry *g, const char *bits, const seen_hash *h,
+                    const uint16_t *picks, size_t count, seen_answer *answers, unsigned q, bool add)
 {
     const uint64_t bytes = sn_geometry_bytes(g);
     char *ring[AHEAD];
     size_t i = 0;
     if (bytes <= NEAR_BYTES) {
-        run_near(bytes, bits, h, count, answers, q, add);
+        run_near(bytes, bits, h, picks, count, answers, q, add);
         return;
     }
     for (size_t j = 0; j < AHEAD && j < count; j++)
-        ring[j] = find_one(bytes, bits, h[j]);
+        ring[j] = find_one(bytes, bits, h[nth(picks, j)]);
     for (; i + AHEAD + GROUP <= count; i += GROUP) {
         verdict v[GROUP];
         char **line = ring + i % AHEAD;
         UNROLL
         for (size_t j = 0; j < GROUP; j++) {
-            v[j] = probe(line[j], h[i + j].lo, q, add);
-            line[j] = find_one(bytes, bits, h[i + AHEAD + j]);
+            v[j] = probe(line[j], h[nth(picks, i + j)].lo, q, add);
+            line[j] = find_one(bytes, bits, h[nth(picks, i + AHEAD + j)]);
         }
-        tell(v, add, &answers[i]);
+        tell_group(v, add, picks, i, answers);
     }
     for (; i < count; i++) {
         char **line = ring + i % AHEAD;
-        tell_one(probe(*line, h[i].lo, q, add), add, &answers[i]);
+        size_t k = nth(picks, i);
+        tell_one(probe(*line, h[k].lo, q, add), add, &answers[k]);
         if (i + AHEAD < count)
-            *line = find_one(bytes, bits, h[i + AHEAD]);
+            *line = find_one(bytes, bits, h[nth(picks, i + AHEAD)]);
     }
 }
 
@@ -132,29 +157,30 @@ INLINE verdict probe_two(pair p, seen_hash h, unsigned q, bool add)
     return both(first, probe(p.second, sn_place_cells(h.lo, 1), q, add));
 }
 
-INLINE void run_two(const sn_geometry *geometry, const char *bits, const seen_hash *h, size_t count,
-                    seen_answer *answers, unsigned q, bool add)
+INLINE void run_two(const sn_geometry *geometry, const char *bits, const seen_hash *h,
+                    const uint16_t *picks, size_t count, seen_answer *answers, unsigned q, bool add)
 {
     const sn_geometry g = *geometry; /* a copy of its own: stores to the bits cannot change it */
     pair ring[AHEAD];
     size_t i = 0;
     for (size_t j = 0; j < AHEAD && j < count; j++)
-        ring[j] = find_two(&g, bits, h[j]);
+        ring[j] = find_two(&g, bits, h[nth(picks, j)]);
     for (; i + AHEAD + GROUP <= count; i += GROUP) {
         verdict v[GROUP];
         pair *lines = ring + i % AHEAD;
         UNROLL
         for (size_t j = 0; j < GROUP; j++) {
-            v[j] = probe_two(lines[j], h[i + j], q, add);
-            lines[j] = find_two(&g, bits, h[i + AHEAD + j]);
+            v[j] = probe_two(lines[j], h[nth(picks, i + j)], q, add);
+            lines[j] = find_two(&g, bits, h[nth(picks, i + AHEAD + j)]);
         }
-        tell(v, add, &answers[i]);
+        tell_group(v, add, picks, i, answers);
     }
     for (; i < count; i++) {
         pair *lines = ring + i % AHEAD;
-        tell_one(probe_two(*lines, h[i], q, add), add, &answers[i]);
+        size_t k = nth(picks, i);
+        tell_one(probe_two(*lines, h[k], q, add), add, &answers[k]);
         if (i + AHEAD < count)
-            *lines = find_two(&g, bits, h[i + AHEAD]);
+            *lines = find_two(&g, bits, h[nth(picks, i + AHEAD)]);
     }
 }
 
@@ -168,25 +194,26 @@ static void prefetch_any(const sn_geometry *g, const char *bits, seen_hash h)
         PREFETCH(base + sn_place_line(g, f, j) * SN_LINE_BYTES);
 }
 
-INLINE void run_any(const sn_geometry *geometry, const char *bits, const seen_hash *h, size_t count,
-                    seen_answer *answers, bool add)
+INLINE void run_any(const sn_geometry *geometry, const char *bits, const seen_hash *h,
+                    const uint16_t *picks, size_t count, seen_answer *answers, bool add)
 {
     const sn_geometry g = *geometry;
     for (size_t j = 0; j < AHEAD / 2 && j < count; j++)
-        prefetch_any(&g, bits, h[j]);
+        prefetch_any(&g, bits, h[nth(picks, j)]);
     for (size_t i = 0; i < count; i++) {
         if (i + AHEAD / 2 < count)
-            prefetch_any(&g, bits, h[i + AHEAD / 2]);
-        uint64_t f, shard = sn_place_shard(&g, h[i], &f);
+            prefetch_any(&g, bits, h[nth(picks, i + AHEAD / 2)]);
+        size_t k = nth(picks, i);
+        uint64_t f, shard = sn_place_shard(&g, h[k], &f);
         char *base = (char *)(uintptr_t)bits + shard * g.shard_lines * SN_LINE_BYTES;
         bool all = true;
         for (unsigned j = 0; (add || all) && j < g.spread; j++) {
             char *line = base + sn_place_line(&g, f, j) * SN_LINE_BYTES;
-            uint64_t cells = sn_place_cells(h[i].lo, j);
+            uint64_t cells = sn_place_cells(h[k].lo, j);
             bool had = found(probe(line, cells, g.probes, add), add);
             all = all && had;
         }
-        answers[i] = (seen_answer)(add ? all : (answers[i] | all));
+        answers[k] = (seen_answer)(add ? all : (answers[k] | all));
     }
 }
 
@@ -195,43 +222,65 @@ INLINE void run_any(const sn_geometry *geometry, const char *bits, const seen_ha
  * The common shapes get loops of their own, with the number of probes known to the compiler: each a
  * function, because in one large one they would share too few registers. */
 
-#define LOOP(name, run, ...)                                                                       \
+typedef void loop(const sn_geometry *g, const char *bits, const seen_hash *h, const uint16_t *picks,
+                  size_t count, seen_answer *answers);
+
+#define LOOP(name, run, which, ...)                                                                \
     __attribute__((noinline)) static void name(const sn_geometry *g, const char *bits,             \
-                                               const seen_hash *h, size_t count,                   \
-                                               seen_answer *answers)                               \
+                                               const seen_hash *h, const uint16_t *picks,          \
+                                               size_t count, seen_answer *answers)                 \
     {                                                                                              \
-        run(g, bits, h, count, answers, __VA_ARGS__);                                              \
+        (void)picks;                                                                               \
+        run(g, bits, h, which, count, answers, __VA_ARGS__);                                       \
     }
 
-LOOP(check_one_full, run_one, 8, false)
-LOOP(check_one, run_one, some(g->probes), false)
-LOOP(check_two_full, run_two, 8, false)
-LOOP(check_two, run_two, some(g->probes), false)
-LOOP(check_any, run_any, false)
-LOOP(add_one_full, run_one, 8, true)
-LOOP(add_one, run_one, some(g->probes), true)
-LOOP(add_two_full, run_two, 8, true)
-LOOP(add_two, run_two, some(g->probes), true)
-LOOP(add_any, run_any, true)
+LOOP(check_one_full, run_one, NULL, 8, false)
+LOOP(check_one, run_one, NULL, some(g->probes), false)
+LOOP(check_two_full, run_two, NULL, 8, false)
+LOOP(check_two, run_two, NULL, some(g->probes), false)
+LOOP(check_any, run_any, NULL, false)
+LOOP(add_one_full, run_one, NULL, 8, true)
+LOOP(add_one, run_one, NULL, some(g->probes), true)
+LOOP(add_two_full, run_two, NULL, 8, true)
+LOOP(add_two, run_two, NULL, some(g->probes), true)
+LOOP(add_any, run_any, NULL, true)
+LOOP(pick_one_full, run_one, picks, 8, true)
+LOOP(pick_one, run_one, picks, some(g->probes), true)
+LOOP(pick_two_full, run_two, picks, 8, true)
+LOOP(pick_two, run_two, picks, some(g->probes), true)
+LOOP(pick_any, run_any, picks, true)
+
+typedef struct loops {
+    loop *one_full, *one, *two_full, *two, *any;
+} loops;
+
+static loop *loop_for(const sn_geometry *g, const loops *of)
+{
+    bool full = g->probes == SN_LINE_WORDS;
+    if (g->spread == 1)
+        return full ? of->one_full : of->one;
+    if (g->spread == 2 && g->probes > 1)
+        return full ? of->two_full : of->two;
+    return of->any;
+}
 
 static void body_check(const sn_geometry *g, const void *bits, const seen_hash *h, size_t count,
                        seen_answer *answers)
 {
-    if (g->spread == 1)
-        (g->probes == 8 ? check_one_full : check_one)(g, bits, h, count, answers);
-    else if (g->spread == 2 && g->probes > 1)
-        (g->probes == 8 ? check_two_full : check_two)(g, bits, h, count, answers);
-    else
-        check_any(g, bits, h, count, answers);
+    static const loops all = {check_one_full, check_one, check_two_full, check_two, check_any};
+    loop_for(g, &all)(g, bits, h, NULL, count, answers);
 }
 
 static void body_add(const sn_geometry *g, void *bits, const seen_hash *h, size_t count,
                      seen_answer *answers)
 {
-    if (g->spread == 1)
-        (g->probes == 8 ? add_one_full : add_one)(g, bits, h, count, answers);
-    else if (g->spread == 2 && g->probes > 1)
-        (g->probes == 8 ? add_two_full : add_two)(g, bits, h, count, answers);
-    else
-        add_any(g, bits, h, count, answers);
+    static const loops all = {add_one_full, add_one, add_two_full, add_two, add_any};
+    loop_for(g, &all)(g, bits, h, NULL, count, answers);
+}
+
+static void body_add_picked(const sn_geometry *g, void *bits, const seen_hash *h,
+                            const uint16_t *picks, size_t count, seen_answer *answers)
+{
+    static const loops all = {pick_one_full, pick_one, pick_two_full, pick_two, pick_any};
+    loop_for(g, &all)(g, bits, h, picks, count, answers);
 }

@@ -16,6 +16,9 @@ typedef struct sn_kernel {
     /* Adds each key and sets answers[i] to what was known of it the moment before. */
     void (*add)(const sn_geometry *g, void *bits, const seen_hash *hashes, size_t count,
                 seen_answer *answers);
+    /* The same for some keys of a batch, hashes[picks[i]] and answers[picks[i]]; bloom only. */
+    void (*add_picked)(const sn_geometry *g, void *bits, const seen_hash *hashes,
+                       const uint16_t *picks, size_t count, seen_answer *answers);
     /* Counting only: removes each key that is there; answers[i] as in seen_remove. */
     void (*remove)(const sn_geometry *g, void *bits, const seen_hash *hashes, size_t count,
                    seen_answer *answers);

@@ -14,9 +14,11 @@
 /* Room to sort a batch into stripes; kept with the set, one for each thread that needed one. */
 struct sn_scratch {
     struct sn_scratch *next;
-    /* The rows end oddly: at multiples of 4096 they would all meet in one set of the cache. */
-    seen_hash hash[SN_STRIPES][SN_SPAN + 36];
-    uint16_t place[SN_STRIPES][SN_SPAN + 96]; /* where in the batch it stands */
+    /* Where in the batch the keys of each stripe stand. The rows end oddly: at multiples of 4096
+     * they would all meet in one set of the cache. */
+    uint16_t picks[SN_STRIPES][SN_SPAN + 96];
+    unsigned held[SN_STRIPES];
+    seen_hash hash[SN_SPAN];
     seen_answer answer[SN_SPAN];
 };
 
@@ -60,7 +62,7 @@ seen_status sn_local_init(sn_local *l, const sn_home *home, const sn_image *imag
     pthread_rwlockattr_destroy(&attr);
     l->stripes = stripes_wanted();
     for (int i = 0; i < SN_STRIPES; i++)
-        pthread_mutex_init(&l->stripe[i], NULL);
+        pthread_mutex_init(&l->stripe[i].lock, NULL);
     pthread_mutex_init(&l->scratch_lock, NULL);
     pthread_mutex_init(&l->older, NULL);
     return SEEN_OK;
@@ -79,7 +81,7 @@ void sn_local_destroy(sn_local *l)
     if (l->base.where) {
         pthread_rwlock_destroy(&l->mode);
         for (int i = 0; i < SN_STRIPES; i++)
-            pthread_mutex_destroy(&l->stripe[i]);
+            pthread_mutex_destroy(&l->stripe[i].lock);
         pthread_mutex_destroy(&l->scratch_lock);
         pthread_mutex_destroy(&l->older);
     }
@@ -296,81 +298,99 @@ static unsigned stripe_count(const sn_local *l, const sn_image *image)
     return (unsigned)shards;
 }
 
-static uint64_t add_stripe(sn_local *l, const sn_view *view, sn_scratch *scratch, unsigned stripe,
-                           size_t count, seen_answer *answers)
+static inline void pick(uint16_t *end[SN_STRIPES], const seen_hash *h, size_t i, unsigned down)
 {
-    const uint16_t *place = scratch->place[stripe];
-    uint64_t news = sn_span_add(l->kernel, view, scratch->hash[stripe], count, scratch->answer);
-    pthread_mutex_unlock(&l->stripe[stripe]);
+    *end[h[i].hi >> 1 >> down]++ = (uint16_t)i;
+}
+
+/* Stably, so that of two equal keys the earlier one stays the earlier. Only places are written, not
+ * hashes: the kernels read those where they are. Meanwhile the hashes further on are fetched, a
+ * line of four at a time. */
+static void sort_batch(sn_scratch *scratch, const seen_hash *h, size_t count, unsigned stripes)
+{
+    enum { HASHES_AHEAD = 512 };
+    static_assert(4 * sizeof *h == SN_LINE_BYTES, "four hashes a line");
+    const unsigned down = 63 - (unsigned)__builtin_ctz(stripes);
+    uint16_t *end[SN_STRIPES];
+    for (unsigned s = 0; s < stripes; s++)
+        end[s] = scratch->picks[s];
+    size_t i = 0;
+    for (; i + 4 <= count; i += 4) {
+        __builtin_prefetch(h + i + HASHES_AHEAD, 0, 3);
+        pick(end, h, i, down);
+        pick(end, h, i + 1, down);
+        pick(end, h, i + 2, down);
+        pick(end, h, i + 3, down);
+    }
+    for (; i < count; i++)
+        pick(end, h, i, down);
+    for (unsigned s = 0; s < stripes; s++)
+        scratch->held[s] = (unsigned)(end[s] - scratch->picks[s]);
+}
+
+/* Of a set with layers before the current one, or with counters, or of a window. */
+static uint64_t add_stripe_by_copy(const sn_local *l, const sn_view *view, sn_scratch *scratch,
+                                   unsigned stripe, const seen_hash *h, seen_answer *answers)
+{
+    const uint16_t *picks = scratch->picks[stripe];
+    size_t count = scratch->held[stripe];
     for (size_t i = 0; i < count; i++)
-        answers[place[i]] = scratch->answer[i];
+        scratch->hash[i] = h[picks[i]];
+    uint64_t news = sn_span_add(l->kernel, view, scratch->hash, count, scratch->answer);
+    for (size_t i = 0; i < count; i++)
+        answers[picks[i]] = scratch->answer[i];
     return news;
 }
 
-/* Sorts a piece of a batch into stripes, stably, so that of two equal keys the earlier one stays
- * the earlier. Meanwhile the hashes further on and the lines of the keys are on their way: a
- * stripe's share alone is too small to keep the memory busy. (With two lines a key it is not.) */
-static void sort_piece(const sn_view *view, sn_scratch *scratch, const seen_hash *h, size_t count,
-                       unsigned stripes, unsigned held[SN_STRIPES])
+/* Tells the processor that a loop only waits. */
+static void relax(void)
 {
-    enum { HASHES_AHEAD = 256 };
-    const sn_geometry g = view->image.layer[view->image.current].geometry;
-    const char *bits = view->bits[view->image.current];
-    for (size_t i = 0; i < count; i++) {
-        unsigned s = (unsigned)sn_mulhi(h[i].hi, stripes), at = held[s]++;
-        scratch->hash[s][at] = h[i];
-        scratch->place[s][at] = (uint16_t)i;
-        if (g.spread == 1) {
-            __builtin_prefetch(h + i + HASHES_AHEAD, 0, 3);
-            __builtin_prefetch(bits + sn_place_only(&g, h[i]) * SN_LINE_BYTES, 0, 2);
-        }
-    }
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
 }
 
-/* Takes the stripes in turn. Each piece begins with another one, so that threads do not queue up
- * behind each other; a thread that finds only taken ones tries again for a while, because sleeping
- * costs more than a turn. */
-static uint64_t add_piece(sn_local *l, const sn_view *view, sn_scratch *scratch, unsigned stripes,
-                          const seen_hash *h, size_t count, seen_answer *answers)
+/* Takes a stripe that is not done yet. Each batch begins with another one, so that threads do not
+ * queue up behind each other; a thread that finds only taken ones tries again for as long as a
+ * stripe's share of a batch may last, because sleeping costs more. */
+static unsigned take_stripe(sn_local *l, unsigned from, unsigned stripes, unsigned left)
 {
-    enum { SPINS = 100 };
-    unsigned held[SN_STRIPES] = {0};
-    sort_piece(view, scratch, h, count, stripes, held);
-    uint64_t news = 0;
-    unsigned from = (unsigned)sn_mulhi(h[0].lo, stripes), idle = 0;
-    for (unsigned left = (1u << stripes) - 1, turn = 0; left; turn++) {
-        unsigned s = (from + turn) % stripes;
+    enum { TRIES = 1000 };
+    unsigned s = from;
+    for (unsigned tries = 0; tries < TRIES; s = (s + 1) % stripes) {
         if (!(left >> s & 1))
             continue;
-        if (idle < SPINS * stripes && pthread_mutex_trylock(&l->stripe[s]) != 0) {
-            idle++;
-            continue;
-        }
-        if (idle >= SPINS * stripes)
-            pthread_mutex_lock(&l->stripe[s]);
-        idle = 0;
-        left &= ~(1u << s);
-        news += add_stripe(l, view, scratch, s, held[s], answers);
+        if (pthread_mutex_trylock(&l->stripe[s].lock) == 0)
+            return s;
+        if (tries++ >= stripes)
+            relax();
     }
-    return news;
+    while (!(left >> s & 1))
+        s = (s + 1) % stripes;
+    pthread_mutex_lock(&l->stripe[s].lock);
+    return s;
 }
 
-/* What was fetched for a piece while it was sorted must still be near when its stripes are worked
- * on: not only the lines, but where a virtual machine has small pages below the huge ones also
- * their addresses, of which a processor remembers about 2,000. (Two threads on such a machine: 1.46
- * times one in pieces of 1,024 keys and four stripes, 1.25 times in pieces of 2,048 and 16.) */
 static uint64_t add_striped(sn_local *l, const sn_view *view, sn_scratch *scratch,
                             const seen_hash *h, size_t count, seen_answer *answers)
 {
-    enum { SHARE = 128, PIECE = 1024 };
     unsigned stripes = stripe_count(l, &view->image);
-    size_t piece = SHARE * stripes > PIECE ? SHARE * stripes : PIECE;
+    bool direct = sn_span_direct(l->kernel, view);
+    sort_batch(scratch, h, count, stripes);
     uint64_t news = 0;
-    for (size_t at = 0; at < count; at += piece) {
-        size_t n = count - at < piece ? count - at : piece;
-        news += add_piece(l, view, scratch, stripes, h + at, n, answers + at);
+    unsigned s = (unsigned)sn_mulhi(h[0].lo, stripes);
+    for (unsigned left = (1u << stripes) - 1; left;) {
+        s = take_stripe(l, s, stripes, left);
+        if (direct)
+            sn_span_add_picked(l->kernel, view, h, scratch->picks[s], scratch->held[s], answers);
+        else
+            news += add_stripe_by_copy(l, view, scratch, s, h, answers);
+        pthread_mutex_unlock(&l->stripe[s].lock);
+        left &= ~(1u << s);
     }
-    return news;
+    return direct ? sn_span_count_new(answers, count) : news;
 }
 
 /* The current layer has no room for `count` new keys, or a generation is over. Alone: goes on in

@@ -37,6 +37,12 @@ typedef struct sn_view {
 typedef struct sn_local sn_local;
 typedef struct sn_scratch sn_scratch;
 
+/* Apart from each other: threads that hold different ones do not wait for the same cache line. */
+typedef union sn_stripe {
+    pthread_mutex_t lock;
+    char room[2 * SN_LINE_BYTES];
+} sn_stripe;
+
 typedef struct sn_home {
     const char *store;
     /* Room for the lines of a layer, all zero; sets layer->offset. */
@@ -67,7 +73,7 @@ struct sn_local {
     uint64_t removed;        /* counting: keys taken back (sn_local_recount); alone */
     pthread_rwlock_t mode;
     unsigned stripes; /* how many are used: a power of two, up to SN_STRIPES */
-    pthread_mutex_t stripe[SN_STRIPES];
+    sn_stripe stripe[SN_STRIPES];
     pthread_mutex_t scratch_lock;
     sn_scratch *scratch; /* not in use at the moment */
     atomic_int crowd;    /* above zero: several threads were adding a moment ago */

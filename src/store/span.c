@@ -53,7 +53,7 @@ void sn_span_check(const sn_kernel *kernel, const sn_view *view, const seen_hash
 }
 
 /* All answers are SEEN_NEW or SEEN_BEFORE, 0 or 1: eight of them are summed by one product. */
-static uint64_t count_new(const seen_answer *answers, size_t count)
+uint64_t sn_span_count_new(const seen_answer *answers, size_t count)
 {
     uint64_t before = 0, eight;
     size_t i = 0;
@@ -71,7 +71,7 @@ static uint64_t add_current(const sn_kernel *kernel, const sn_view *view, const 
 {
     uint32_t c = view->image.current;
     kernel->add(&view->image.layer[c].geometry, view->bits[c], h, count, answers);
-    return count_new(answers, count);
+    return sn_span_count_new(answers, count);
 }
 
 static uint64_t add_growing(const sn_kernel *kernel, const sn_view *view, const seen_hash *h,
@@ -135,6 +135,17 @@ uint64_t sn_span_add(const sn_kernel *kernel, const sn_view *view, const seen_ha
     if (view->image.kind == SEEN_COUNTING)
         return add_growing_counting(kernel, view, h, count, answers);
     return add_growing(kernel, view, h, count, answers);
+}
+
+bool sn_span_direct(const sn_kernel *kernel, const sn_view *view)
+{
+    return kernel->add_picked && view->image.growth != SEEN_WINDOW && view->image.current == 0;
+}
+
+void sn_span_add_picked(const sn_kernel *kernel, const sn_view *view, const seen_hash *h,
+                        const uint16_t *picks, size_t count, seen_answer *answers)
+{
+    kernel->add_picked(&view->image.layer[0].geometry, view->bits[0], h, picks, count, answers);
 }
 
 void sn_span_remove(const sn_kernel *kernel, const sn_view *view, const seen_hash *h, size_t count,

@@ -23,7 +23,7 @@ static inline void sn_span_order(void)
 #endif
 }
 
-enum { SN_SPAN = 2048 }; /* the most keys of one call that changes bits */
+enum { SN_SPAN = 4096 }; /* the most keys of one call that changes bits */
 
 /* answers[i] |= SEEN_BEFORE; any count. The oldest layer is asked first. */
 void sn_span_check(const sn_kernel *kernel, const sn_view *view, const seen_hash *hashes,
@@ -32,6 +32,13 @@ void sn_span_check(const sn_kernel *kernel, const sn_view *view, const seen_hash
 /* Returns how many keys the current layer took as new. */
 uint64_t sn_span_add(const sn_kernel *kernel, const sn_view *view, const seen_hash *hashes,
                      size_t count, seen_answer *answers);
+
+/* Whether adding changes just one layer and asks no other: then keys may be picked from a batch,
+ * whose answers are counted by sn_span_count_new when all of it is done. */
+bool sn_span_direct(const sn_kernel *kernel, const sn_view *view);
+void sn_span_add_picked(const sn_kernel *kernel, const sn_view *view, const seen_hash *hashes,
+                        const uint16_t *picks, size_t count, seen_answer *answers);
+uint64_t sn_span_count_new(const seen_answer *answers, size_t count);
 
 void sn_span_remove(const sn_kernel *kernel, const sn_view *view, const seen_hash *hashes,
                     size_t count, seen_answer *answers, uint64_t *added);

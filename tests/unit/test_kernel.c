@@ -240,6 +240,48 @@ static void test_far(void **state)
     }
 }
 
+/* Keys picked from a batch: the same bits and answers as of those keys alone, and what was not
+ * picked stays as it was. */
+static void test_picked(void **state)
+{
+    (void)state;
+    static const size_t COUNTS[] = {0, 1, 3, 4, 7, 8, 9, 63, 64, 65, 71, 72, 73, 136, 500, 1400};
+    static uint16_t picks[KEYS_MAX];
+    static seen_hash alone[KEYS_MAX];
+    const sn_kernel *list[4];
+    size_t kernels = all_kernels(list);
+    rng r = {test_seed()};
+    for (int round = 0; round < 300; round++) {
+        sn_geometry g = random_geometry(&r, SEEN_BLOOM);
+        if (round % 3 == 0) /* more than lies near */
+            g = (sn_geometry){SEEN_BLOOM, 1 + (uint32_t)round / 3 % 2, 1 + (uint32_t)round % 8, 3,
+                              2000};
+        hashes_from((uint64_t)round << 32, KEYS_MAX, keys);
+        size_t count = COUNTS[rng_below(&r, sizeof COUNTS / sizeof *COUNTS)];
+        for (size_t i = 0, from = 0; i < count; i++) {
+            picks[i] = (uint16_t)(from += 1 + rng_below(&r, 3));
+            if (i && rng_below(&r, 5) == 0)
+                keys[picks[i]] = keys[picks[rng_below(&r, i)]];
+            alone[i] = keys[picks[i]];
+        }
+        void *bits = lines_new(&g);
+        list[0]->add(&g, bits, alone, count, want);
+        for (size_t k = 0; k < kernels; k++) {
+            void *picked = lines_new(&g);
+            memset(got, 7, sizeof got);
+            list[k]->add_picked(&g, picked, keys, picks, count, got);
+            assert_memory_equal(picked, bits, sn_geometry_bytes(&g));
+            for (size_t i = 0, next = 0; i < KEYS_MAX; i++) {
+                bool one = next < count && picks[next] == i;
+                assert_int_equal(got[i], one ? want[next] : 7);
+                next += one;
+            }
+            free(picked);
+        }
+        free(bits);
+    }
+}
+
 /* ---- counting ---- */
 
 static unsigned nibble(const void *bits, uint64_t cell)
@@ -462,6 +504,7 @@ int main(void)
         cmocka_unit_test(test_same_bits),
         cmocka_unit_test(test_every_shape),
         cmocka_unit_test(test_far),
+        cmocka_unit_test(test_picked),
         cmocka_unit_test(test_counting_steps),
         cmocka_unit_test(test_counting_sequences),
         cmocka_unit_test(test_counting_batch),

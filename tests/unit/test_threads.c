@@ -186,6 +186,54 @@ static void test_stripes(void **state)
         race_striped(SEEN_BLOOM, SEEN_FIXED, NULL, 0, stripes);
 }
 
+/* One thread that believes to be one of several: in stripes a batch gives the same bits and answers
+ * as it does in one piece, keys that it has twice among them. */
+static void stripe_alone(seen_kind kind, seen_growth growth, unsigned stripes)
+{
+    enum { MOST = 9000, ROUNDS = SLOW ? 10 : 40 };
+    static seen_hash h[MOST];
+    static seen_answer got[MOST], want[MOST];
+    seen_options options = plain_options(kind, growth, SHARDED, 1e-4);
+    if (growth == SEEN_GROWING)
+        options.capacity = MOST;
+    seen_set *set[2];
+    rng r = {stripes};
+    for (int i = 0; i < 2; i++)
+        OK(seen_create(NULL, &options, 0, &set[i], error));
+    sn_local *one = (sn_local *)set[0], *striped = (sn_local *)set[1];
+    striped->stripes = stripes;
+    for (int round = 0; round < ROUNDS; round++) {
+        size_t n = 1 + rng_below(&r, round % 2 ? MOST : 300);
+        hashes_from((uint64_t)round * MOST / 2, n, h);
+        for (size_t i = 1; i < n; i += 1 + rng_below(&r, 5))
+            h[i] = h[rng_below(&r, i)];
+        atomic_store(&striped->crowd, 1000);
+        OK(seen_add_hashes(set[0], h, n, want, error));
+        OK(seen_add_hashes(set[1], h, n, got, error));
+        assert_true(atomic_load(&striped->crowd) < 1000);
+        assert_memory_equal(got, want, n);
+    }
+    const sn_view *a = atomic_load(&one->view), *b = atomic_load(&striped->view);
+    assert_int_equal(a->image.layers, b->image.layers);
+    assert_true(growth != SEEN_GROWING || a->image.layers > 1);
+    for (uint32_t i = 0; i < a->image.layers; i++) {
+        assert_memory_equal(a->bits[i], b->bits[i], sn_geometry_bytes(&a->image.layer[i].geometry));
+        assert_int_equal(one->added[i], striped->added[i]);
+    }
+    for (int i = 0; i < 2; i++)
+        seen_close(set[i]);
+}
+
+static void test_stripes_alone(void **state)
+{
+    (void)state;
+    for (unsigned stripes = 1; stripes <= SN_STRIPES; stripes *= 2)
+        for (int growth = 0; growth < 3; growth++) {
+            stripe_alone(SEEN_BLOOM, (seen_growth)growth, stripes);
+            stripe_alone(SEEN_COUNTING, (seen_growth)(growth % 2), stripes);
+        }
+}
+
 /* A counting set that grew: keys of the first layer, which is one shard, are counted by threads
  * that work on other shards of the last layer. No count may be lost. */
 enum { OLD_KEYS = 2000, ROUNDS = SLOW ? 4 : 40 };
@@ -321,7 +369,7 @@ int main(void)
         cmocka_unit_test(test_bloom_heap), cmocka_unit_test(test_bloom_file),
         cmocka_unit_test(test_counting),   cmocka_unit_test(test_counting_old_layers),
         cmocka_unit_test(test_rotate),     cmocka_unit_test(test_full),
-        cmocka_unit_test(test_stripes),
+        cmocka_unit_test(test_stripes),    cmocka_unit_test(test_stripes_alone),
     };
     return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
 }
