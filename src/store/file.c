@@ -428,6 +428,8 @@ static seen_status lock_writers(file_set *f, unsigned flags, seen_error *error)
     if (f->local.base.read_only)
         return SEEN_OK;
     f->alone = flags & SEEN_ALONE;
+    /* The image was read before: who had the file meanwhile may have changed it. */
+    atomic_store(&f->doubt, f->alone);
     if (sn_io_lock(f->fd, 1, f->alone ? F_WRLCK : F_RDLCK, false))
         return SEEN_OK;
     if (errno != EAGAIN && errno != EACCES)
