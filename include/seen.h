@@ -216,7 +216,7 @@ SEEN_API seen_status seen_create(const char *where, const seen_options *options,
 
 /* Opens what seen_create made. A damaged, truncated or foreign file is refused and not changed.
  * `options` gives time-outs and the like and may be NULL; its numbers are not looked at. Cost:
- * does not depend on the size. */
+ * does not depend on the size (a copy with holes: its blocks are reserved once). */
 SEEN_API seen_status seen_open(const char *where, const seen_options *options, unsigned flags,
                                seen_set **set, seen_error *error);
 

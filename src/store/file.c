@@ -462,6 +462,8 @@ static seen_status attach(int fd, const char *path, const sn_image *image, unsig
         goto out;
     }
     status = lock_writers(f, flags, error);
+    if (status == SEEN_OK && !f->local.base.read_only)
+        status = sn_io_fill_holes(fd, path, sn_image_end(image), error);
     if (status != SEEN_OK)
         goto out;
     int protection = PROT_READ | (f->local.base.read_only ? 0 : PROT_WRITE);

@@ -124,6 +124,29 @@ seen_status sn_io_reserve(int fd, const char *name, uint64_t at, uint64_t len, s
     return failure ? sn_error_system(error, failure, name, "reserve space") : SEEN_OK;
 }
 
+/* Not by posix_fallocate: where a file system cannot reserve, that writes zeros into the blocks,
+ * over what another process may just have stored there. */
+seen_status sn_io_fill_holes(int fd, const char *name, uint64_t len, seen_error *error)
+{
+    struct stat file;
+    if (fstat(fd, &file) != 0)
+        return sn_error_system(error, errno, name, "look at");
+    if (len > (uint64_t)file.st_size)
+        len = (uint64_t)file.st_size;
+    off_t hole = (uint64_t)file.st_blocks * 512 < len ? lseek(fd, 0, SEEK_HOLE) : -1;
+    if (hole < 0 || (uint64_t)hole >= len)
+        return SEEN_OK;
+    int failure = is_hopeless(fd, 0, len) ? ENOSPC : EINTR;
+    while (failure == EINTR)
+        failure = fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)len) == 0 ? 0 : errno;
+    if (failure != ENOSPC && failure != EDQUOT)
+        return SEEN_OK; /* where nothing can be reserved it works as long as the disk has room */
+    return sn_error_set(error, SEEN_ERR_SPACE,
+                        "%s: has holes, and the disk no room to fill them; free some space and try "
+                        "again",
+                        name);
+}
+
 /* Opens the folder that `path` is in, or with O_TMPFILE a file in it. */
 static int open_folder(const char *path, int flags)
 {

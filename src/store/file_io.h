@@ -17,6 +17,10 @@ bool sn_io_lock(int fd, uint64_t byte, short type, bool wait);
 /* Makes sure that the blocks exist: writing to a mapping of them cannot hit a full disk. */
 seen_status sn_io_reserve(int fd, const char *name, uint64_t at, uint64_t len, seen_error *error);
 
+/* The same for the first bytes of a file that exists, and that others may have open: copied by
+ * another program it may have holes. Nothing is written, and its size stays. */
+seen_status sn_io_fill_holes(int fd, const char *name, uint64_t len, seen_error *error);
+
 /* The path from the root on, to free, which means the same file when the process has gone to
  * another folder; NULL where memory or the folder we are in is gone (errno). */
 char *sn_io_absolute(const char *path);
