@@ -586,10 +586,11 @@ static seen_status vet_wish(const seen_wish *w, seen_error *error)
     return SEEN_OK;
 }
 
-/* Capacity, a rate or hashes, no memory. */
+/* Capacity, a rate or hashes, no memory. So many hashes are the best ones for a filter that is half
+ * full; the last few only for rates that there is no filter for. */
 static bool plan_by_capacity(const seen_wish *w, sn_geometry *g)
 {
-    double rate = w->error_rate != 0 ? w->error_rate : pow(0.5, w->hashes);
+    double rate = w->error_rate != 0 ? w->error_rate : fmax(pow(0.5, w->hashes), SN_PLAN_RATE_MIN);
     return size_filter(w->kind, (double)w->capacity, rate, w->hashes, g);
 }
 
@@ -614,11 +615,15 @@ static bool plan_by_memory(const seen_wish *w, sn_geometry *g)
 static seen_status refuse_numbers(const seen_wish *w, const sn_geometry *g, seen_error *error)
 {
     double rate = sn_plan_rate(g, (double)w->capacity);
+    int digits = 3; /* as many as it takes to tell the two rates apart */
+    while (digits < 17 && rate / w->error_rate - 1 < pow(10, 1 - digits))
+        digits++;
     return sn_error_set(error, SEEN_ERR_ARGUMENT,
                         "these numbers contradict each other: %llu keys in %llu bits%s are wrong "
-                        "at a rate of %.3g, not %.3g; leave one of them out, or give more memory",
+                        "at a rate of %.*g, not %.*g; leave one of them out, or give more memory",
                         (unsigned long long)w->capacity, (unsigned long long)w->bits,
-                        w->hashes ? " with so many hashes" : "", rate, w->error_rate);
+                        w->hashes ? " with so many hashes" : "", digits, rate, digits,
+                        w->error_rate);
 }
 
 static void fill_plan(seen_plan *plan, const seen_wish *w, const sn_geometry *g, double keys)

@@ -164,7 +164,7 @@ static seen_status vet_union(seen_set *into, const sn_image *mine, seen_set *fro
         if (status == SEEN_OK && rate > promised * 1.05 && rate > before)
             status = sn_error_set(error, SEEN_ERR_FULL,
                                   "%s and %s are together more than such a set holds: it would be "
-                                  "wrong at a rate of %.2g, not %.2g; make both with room for all "
+                                  "wrong at a rate of %.3g, not %.3g; make both with room for all "
                                   "keys, or to go on when full",
                                   into->where, from->where, rate, promised);
     }

@@ -460,6 +460,34 @@ static void test_plenty(void **state)
     assert_true(plan.error_rate > 0 && isfinite(plan.overhead));
 }
 
+/* A capacity and any number of hashes are enough, also where these are the best for a rate that is
+ * too strict for any filter. */
+static void test_capacity_and_hashes(void **state)
+{
+    (void)state;
+    for (uint32_t hashes = 1; hashes <= 64; hashes++)
+        for (double n = 1; n < 2e12; n *= 1000) {
+            seen_plan plan = plan_of((uint64_t)n, 0, 0, hashes);
+            assert_int_equal(plan.hashes, hashes);
+            assert_true(plan.predicted_rate <= fmax(ldexp(1, -(int)hashes), 1e-18) * 1.000001);
+        }
+}
+
+/* A filter that is just too small: the message shows that the two rates differ. */
+static void test_nearly(void **state)
+{
+    (void)state;
+    seen_wish wish = wish_of(1000000, 0.01, 9585058, 7);
+    seen_error why = {0};
+    seen_plan plan;
+    assert_int_equal(seen_plan_make(&wish, &plan, &why), SEEN_ERR_ARGUMENT);
+    const char *rate = strstr(why.message, "at a rate of ");
+    assert_non_null(rate);
+    double is = strtod(rate + strlen("at a rate of "), NULL), asked = 0;
+    assert_int_equal(sscanf(strstr(rate, "not "), "not %lf", &asked), 1);
+    assert_true(asked == 0.01 && is > asked);
+}
+
 static void test_refusals(void **state)
 {
     (void)state;
@@ -572,6 +600,8 @@ int main(void)
         cmocka_unit_test(test_answers_are_wishes),
         cmocka_unit_test(test_possible_without_hashes),
         cmocka_unit_test(test_plenty),
+        cmocka_unit_test(test_capacity_and_hashes),
+        cmocka_unit_test(test_nearly),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_valid),
         cmocka_unit_test(test_estimate),
