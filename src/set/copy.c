@@ -214,8 +214,10 @@ static seen_status unite_windows(seen_set *into, const sn_image *mine, seen_set 
             turn_ring(theirs, shift);
             return into->ops->combined(into, theirs, error);
         }
-        if (status == SEEN_OK && turned)
+        if (status == SEEN_OK && turned) {
             *theirs = then;
+            sn_file_recount(from, theirs);
+        }
     }
     if (status != SEEN_OK)
         return status;
@@ -254,6 +256,7 @@ seen_status seen_merge(seen_set *into, seen_set *from, seen_error *error)
         status = sn_set_compatible(&mine, &theirs, into->where, from->where, error);
     if (status != SEEN_OK)
         return status;
+    sn_file_recount(from, &theirs);
     if (mine.growth == SEEN_WINDOW)
         return unite_windows(into, &mine, from, &theirs, error);
     if (mine.when_full == SEEN_FULL_REFUSE)

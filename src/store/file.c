@@ -407,6 +407,12 @@ static const sn_home FILE_HOME = {.store = "file",
 /* The counters are written whenever the system likes, and are not checksummed. A value that the
  * bits contradict (a lost write, a flipped bit) is replaced by what the bits say, on the safe side.
  */
+static uint64_t believe(const sn_local *l, const sn_view *view, uint32_t i, uint64_t told)
+{
+    sn_sample sample = sn_local_sample(&view->image.layer[i], view->bits[i], SN_SAMPLE_QUICK);
+    return sn_local_credible(&sample, told) ? told : sn_local_safely(l, &sample);
+}
+
 static seen_status check_counters(file_set *f, seen_error *error)
 {
     sn_local *l = &f->local;
@@ -415,12 +421,24 @@ static seen_status check_counters(file_set *f, seen_error *error)
         return status;
     const sn_view *view = atomic_load(&l->view);
     for (uint32_t i = 0; i < view->image.layers; i++) {
-        sn_sample sample = sn_local_sample(&view->image.layer[i], view->bits[i], SN_SAMPLE_QUICK);
-        if (!sn_local_credible(&sample, __atomic_load_n(&l->added[i], __ATOMIC_RELAXED)))
-            __atomic_store_n(&l->added[i], sn_local_safely(l, &sample), __ATOMIC_RELAXED);
+        uint64_t told = __atomic_load_n(&l->added[i], __ATOMIC_RELAXED);
+        uint64_t believed = believe(l, view, i, told);
+        if (believed != told)
+            __atomic_store_n(&l->added[i], believed, __ATOMIC_RELAXED);
     }
     leave(l);
     return SEEN_OK;
+}
+
+void sn_file_recount(seen_set *set, sn_image *image)
+{
+    if (set->ops != &sn_file_ops || !set->read_only)
+        return;
+    sn_local *l = (sn_local *)set;
+    sn_view *view = sn_view_hold(l);
+    for (uint32_t i = 0; i < image->layers && i < view->image.layers; i++)
+        image->layer[i].added = believe(l, view, i, image->layer[i].added);
+    sn_view_let_go(l, view);
 }
 
 static seen_status lock_writers(file_set *f, unsigned flags, seen_error *error)

@@ -1,4 +1,4 @@
-/* Opening a file for writing: what happens meanwhile, and what other programs made of it. */
+/* Opening a file: what happens meanwhile, and what other programs or a power cut made of it. */
 #include "test_file.h"
 
 #include <sys/syscall.h>
@@ -117,11 +117,48 @@ static void test_holes(void **state)
     drop("f");
 }
 
+/* ---- counters that were lost ---- */
+
+/* What is opened for reading only is not mended; a union does not believe its counters either. */
+static void test_counters_of_read_only(void **state)
+{
+    (void)state;
+    static const unsigned char WRONG[][8] = {{0}, {255, 255, 255, 255, 255, 255, 255, 255}};
+    seen_options options = plain_options(SEEN_BLOOM, SEEN_FIXED, 1000, 0.01);
+    for (size_t i = 0; i < 2; i++) {
+        seen_set *into = create("into", options, 0), *from = create("from", options, 0);
+        add_range(into, 0, 900);
+        add_range(from, 2000, 900);
+        seen_close(from);
+        write_at("from", WRONG[i], 8, 8192);
+        from = open_set("from", SEEN_READ_ONLY);
+        FAILS(SEEN_ERR_FULL, seen_merge(into, from, error));
+        assert_int_equal(count_there(into, 0, 900), 900);
+        seen_close(from);
+        seen_close(into);
+        into = create("into", options, SEEN_REPLACE);
+        add_range(into, 0, 100);
+        from = create("from", options, SEEN_REPLACE);
+        add_range(from, 2000, 800);
+        seen_close(from);
+        write_at("from", WRONG[i], 8, 8192);
+        from = open_set("from", SEEN_READ_ONLY);
+        OK(seen_merge(into, from, error));
+        hashes_from(5000, MANY, batch); /* 900 are there: about a hundred more fit */
+        FAILS(SEEN_ERR_FULL, seen_add_hashes(into, batch, 300, told, error));
+        seen_close(from);
+        seen_close(into);
+        unlink(at("from"));
+        drop("into");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_changed_before_alone),
         cmocka_unit_test(test_holes),
+        cmocka_unit_test(test_counters_of_read_only),
     };
     return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
 }
