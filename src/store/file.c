@@ -410,7 +410,7 @@ static const sn_home FILE_HOME = {.store = "file",
 static uint64_t believe(const sn_local *l, const sn_view *view, uint32_t i, uint64_t told)
 {
     sn_sample sample = sn_local_sample(&view->image.layer[i], view->bits[i], SN_SAMPLE_QUICK);
-    return sn_local_credible(&sample, told) ? told : sn_local_safely(l, &sample);
+    return sn_local_credible(&sample, told) ? told : sn_local_safely(l->base.growth, &sample);
 }
 
 static seen_status check_counters(file_set *f, seen_error *error)

@@ -696,19 +696,14 @@ static seen_status unite_ages(sn_local *l, const sn_image *from, seen_error *err
     return publish(l, view, error);
 }
 
-/* The sum of two counters counts common keys twice; the bits know better. There are as many as the
- * larger one says, unless a window has turned since and emptied the generation. */
 static void unite_counters(sn_local *l, const sn_image *from)
 {
     const sn_view *view = view_of(l);
     for (uint32_t i = 0; i < from->layers; i++) {
         sn_sample sample = sn_local_sample(&view->image.layer[i], view->bits[i], SN_SAMPLE_CAREFUL);
-        uint64_t safe = sn_local_safely(l, &sample), theirs = from->layer[i].added;
-        uint64_t mine = __atomic_load_n(&l->added[i], __ATOMIC_RELAXED), sum = mine + theirs;
-        uint64_t least = mine > theirs ? mine : theirs;
-        if (safe < least && sn_local_credible(&sample, least))
-            safe = least;
-        __atomic_store_n(&l->added[i], sum < safe ? sum : safe, __ATOMIC_RELAXED);
+        uint64_t mine = __atomic_load_n(&l->added[i], __ATOMIC_RELAXED);
+        uint64_t both = sn_local_unite(l->base.growth, &sample, mine, from->layer[i].added);
+        __atomic_store_n(&l->added[i], both, __ATOMIC_RELAXED);
     }
 }
 

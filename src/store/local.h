@@ -106,8 +106,12 @@ typedef struct sn_sample {
 /* The most lines to look at: when a set is opened, whose cost is not to depend on its size; and
  * when all lines have been read anyway. More than the first are only if they hold few keys. */
 enum { SN_SAMPLE_QUICK = 2048, SN_SAMPLE_CAREFUL = 1 << 20 };
+/* Touches of lines that tell enough. */
+enum { SN_SAMPLE_ENOUGH = 10000 };
 
 sn_sample sn_local_sample(const sn_layer *layer, const char *bits, uint64_t most);
+/* The same from the tally of lines that were looked at, wherever they lie. */
+sn_sample sn_local_tell(const sn_layer *layer, const sn_tally *tally);
 
 /* How far off such a sample is of a layer with so many keys. */
 double sn_local_deviation(const sn_sample *sample, double keys);
@@ -117,7 +121,11 @@ bool sn_local_credible(const sn_sample *sample, uint64_t told);
 
 /* What a counter is set to that only a sample tells: on the safe side. Too many in a set that is
  * full then, or grows, keep its rate; a window would turn early, and forget what is younger. */
-uint64_t sn_local_safely(const sn_local *local, const sn_sample *sample);
+uint64_t sn_local_safely(seen_growth growth, const sn_sample *sample);
+
+/* What it is set to after a union of two layers that had these, from a sample of both together. */
+uint64_t sn_local_unite(seen_growth growth, const sn_sample *sample, uint64_t mine,
+                        uint64_t theirs);
 
 /* Counting sets: after `removed` more keys were taken back; alone. */
 void sn_local_recount(sn_local *local, const sn_view *view, uint64_t removed);

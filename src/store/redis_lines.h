@@ -2,6 +2,7 @@
 #ifndef SN_STORE_REDIS_LINES_H
 #define SN_STORE_REDIS_LINES_H
 
+#include "store/local.h"
 #include "store/redis_set.h"
 
 /* A piece of a range of lines that lies in one shard. Starts as all zero. */
@@ -25,9 +26,9 @@ seen_status sn_redis_missing(const sn_channel *ch, seen_error *error);
 void sn_redis_say_store(sn_channel *ch, const sn_redis_key *key, uint64_t at, const char *bytes,
                         uint64_t len);
 
-/* How many keys the cells of a layer tell of, and how far that may be off. */
+/* How many keys the cells of a layer tell of, from a sample of its lines. */
 seen_status sn_redis_estimate(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
-                              uint32_t layer, double *keys, double *deviation, seen_error *error);
+                              uint32_t layer, sn_sample *sample, seen_error *error);
 
 /* The seconds after which a shard that was written anew is to end; 0: never. */
 uint64_t sn_redis_expiry(const sn_redis_view *view, uint32_t layer);

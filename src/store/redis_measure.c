@@ -5,7 +5,6 @@
 #include "store/redis_lines.h"
 #include "store/span.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 enum {
@@ -16,7 +15,7 @@ enum {
 
 typedef struct measure {
     double rate, set, cells; /* of the layer */
-    double lines;            /* looked at */
+    sn_tally tally;          /* of what was looked at */
     bool sampled;
 } measure;
 
@@ -46,7 +45,9 @@ static seen_status measure_layer(sn_redis_set *set, sn_channel *ch, const sn_red
         }
         m->rate += sn_tally_rate(g, &tally) / (double)shards;
         counted += (double)tally.set;
-        m->lines += (double)tally.lines;
+        m->tally.set += tally.set;
+        m->tally.lines += tally.lines;
+        m->tally.cover += tally.cover;
         cells += (double)tally.lines * sn_geometry_cells(g);
     }
     m->sampled |= shards < g->shards;
@@ -63,8 +64,9 @@ static char *line_buffer(const sn_redis_set *set, seen_error *error)
     return lines;
 }
 
+/* Where a sample has met few keys all lines are looked at, unless they are too many. */
 seen_status sn_redis_estimate(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
-                              uint32_t layer, double *keys, double *deviation, seen_error *error)
+                              uint32_t layer, sn_sample *sample, seen_error *error)
 {
     const sn_geometry *g = &view->image.layer[layer].geometry;
     char *lines = line_buffer(set, error);
@@ -72,14 +74,15 @@ seen_status sn_redis_estimate(sn_redis_set *set, sn_channel *ch, const sn_redis_
         return SEEN_ERR_MEMORY;
     measure m = {0};
     seen_status status = measure_layer(set, ch, view, layer, false, lines, &m, error);
+    if (status == SEEN_OK && m.sampled && sn_geometry_bytes(g) <= WHOLE_BYTES &&
+        m.tally.set < (uint64_t)SN_SAMPLE_ENOUGH * g->probes) {
+        m = (measure){0};
+        status = measure_layer(set, ch, view, layer, true, lines, &m, error);
+    }
     free(lines);
-    if (status != SEEN_OK)
-        return status;
-    *keys = sn_plan_keys(g, m.set / m.cells);
-    /* Cells of one line go together: a line is hit by a Poisson number of keys. */
-    double per_line = *keys * g->spread / (double)sn_geometry_lines(g);
-    *deviation = *keys / sqrt((per_line > 1 ? per_line : 1) * m.lines) + 1;
-    return SEEN_OK;
+    if (status == SEEN_OK)
+        *sample = sn_local_tell(&view->image.layer[layer], &m.tally);
+    return status;
 }
 
 seen_status sn_redis_measure(seen_set *base, seen_info *info, seen_error *error)

@@ -231,21 +231,6 @@ static seen_status unite_ages(sn_redis_set *set, sn_channel *ch, const sn_image 
     return turning(set, error);
 }
 
-/* How many distinct keys two counters tell of whose layers became one: the sum counts common keys
- * twice, and the cells of both, which tell of `keys`, know better; but not better than the larger
- * counter. A window leans low, as in memory: it would forget too early. */
-static uint64_t count_both(seen_growth growth, uint64_t mine, uint64_t theirs, double keys,
-                           double deviation)
-{
-    enum { NEVER_OFF = 5 };
-    double leaning = keys + (growth == SEEN_WINDOW ? -deviation : deviation);
-    uint64_t most = leaning > 0 ? (uint64_t)leaning : 0;
-    uint64_t sum = mine + theirs, least = mine > theirs ? mine : theirs;
-    if (most < least && (double)least <= keys + NEVER_OFF * deviation)
-        most = least;
-    return sum < most ? sum : most;
-}
-
 /* Other clients count meanwhile: what is there is raised, never set. */
 static seen_status unite_counters(sn_redis_set *set, sn_channel *ch, const sn_image *from,
                                   seen_error *error)
@@ -256,12 +241,12 @@ static seen_status unite_counters(sn_redis_set *set, sn_channel *ch, const sn_im
         status = sn_redis_read_counts(ch, &view, error);
     sn_image more = *from;
     for (uint32_t i = 0; i < from->layers && status == SEEN_OK; i++) {
-        double keys = 0, deviation = 0;
+        sn_sample sample = {0};
         uint64_t mine = view.image.layer[i].added, theirs = from->layer[i].added;
         if (!theirs)
             continue;
-        status = sn_redis_estimate(set, ch, &view, i, &keys, &deviation, error);
-        uint64_t both = count_both(set->base.growth, mine, theirs, keys, deviation);
+        status = sn_redis_estimate(set, ch, &view, i, &sample, error);
+        uint64_t both = sn_local_unite(set->base.growth, &sample, mine, theirs);
         more.layer[i].added = both > mine ? both - mine : 0;
     }
     return status == SEEN_OK ? sn_redis_add_counts(ch, &view, &more, error) : status;

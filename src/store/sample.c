@@ -19,7 +19,7 @@
 
 #include <math.h>
 
-enum { RUN = 64, ENOUGH = 10000 };
+enum { RUN = 64 };
 
 /* Whole pages, because a page that is not in memory costs a read of the disk: keys are spread
  * evenly over the lines, so neighbours are as good a sample as any. */
@@ -35,7 +35,7 @@ static sn_tally look(const sn_geometry *g, const char *bits, uint64_t sampled)
     return tally;
 }
 
-static sn_sample tell(const sn_layer *layer, const sn_tally *tally)
+sn_sample sn_local_tell(const sn_layer *layer, const sn_tally *tally)
 {
     const sn_geometry *g = &layer->geometry;
     double fill = (double)tally->set / ((double)tally->lines * sn_geometry_cells(g));
@@ -58,12 +58,12 @@ sn_sample sn_local_sample(const sn_layer *layer, const char *bits, uint64_t most
     double lines = (double)sn_geometry_lines(g);
     uint64_t sampled = SN_SAMPLE_QUICK;
     sn_tally tally = look(g, bits, sampled);
-    while (tally.set < (uint64_t)ENOUGH * g->probes && (double)tally.lines < lines &&
+    while (tally.set < (uint64_t)SN_SAMPLE_ENOUGH * g->probes && (double)tally.lines < lines &&
            sampled < most) {
         sampled *= 4;
         tally = look(g, bits, sampled);
     }
-    return tell(layer, &tally);
+    return sn_local_tell(layer, &tally);
 }
 
 double sn_local_deviation(const sn_sample *sample, double keys)
@@ -79,15 +79,25 @@ bool sn_local_credible(const sn_sample *sample, uint64_t told)
     return keys <= sample->keys + most && keys >= sample->keys * (1 - sample->rate) - most;
 }
 
-/* Where lines hold many keys by the deviation of a sample, also if all lines were looked at: so
- * does a union in Redis, and the counters of both agree. */
-uint64_t sn_local_safely(const sn_local *l, const sn_sample *sample)
+/* Where lines hold many keys by the deviation of a sample, also if all lines were looked at. */
+uint64_t sn_local_safely(seen_growth growth, const sn_sample *sample)
 {
     double off = sn_local_deviation(sample, sample->keys);
     if (sample->per_line > 1)
         off = sample->keys / sqrt(sample->per_line * sample->lines) + 1;
-    double keys = sample->keys + (l->base.growth == SEEN_WINDOW ? -off : off);
+    double keys = sample->keys + (growth == SEEN_WINDOW ? -off : off);
     return keys > 0 ? (uint64_t)keys : 0;
+}
+
+/* The sum of two counters counts common keys twice; the cells know better. There are as many as the
+ * larger one says, unless a window has turned since and emptied the generation. */
+uint64_t sn_local_unite(seen_growth growth, const sn_sample *sample, uint64_t mine, uint64_t theirs)
+{
+    uint64_t safe = sn_local_safely(growth, sample), sum = mine + theirs;
+    uint64_t least = mine > theirs ? mine : theirs;
+    if (safe < least && sn_local_credible(sample, least))
+        safe = least;
+    return sum < safe ? sum : safe;
 }
 
 /* A key that is mistaken for one that is there is not counted when it comes, and may be counted
@@ -105,7 +115,7 @@ void sn_local_recount(sn_local *l, const sn_view *view, uint64_t removed)
         return;
     l->removed = 4 * layer->capacity - (layer->capacity + 1) / 2;
     sn_tally tally = look(&layer->geometry, view->bits[view->image.current], SN_SAMPLE_CAREFUL);
-    sn_sample sample = tell(layer, &tally);
+    sn_sample sample = sn_local_tell(layer, &tally);
     uint64_t *added = &l->added[view->image.current];
     double told = (double)__atomic_load_n(added, __ATOMIC_RELAXED);
     __atomic_store_n(added, (uint64_t)lround(told + (sample.keys - told) / 4), __ATOMIC_RELAXED);

@@ -279,6 +279,31 @@ static void test_union_counts(void **state)
     }
 }
 
+/* Few keys among many lines: common ones count once, and none is forgotten, whether all lines are
+ * looked at or a part of them. */
+static void test_union_sparse(void **state)
+{
+    (void)state;
+    enum { KEYS = 40, FEW = 5000000, MANY = 20000000 };
+    for (int large = 0; large < 2; large++) {
+        seen_error error = {0};
+        seen_set *there = door_make((seen_options){.capacity = large ? MANY : FEW});
+        seen_set *other = like(there);
+        add_keys(there, 0, KEYS);
+        add_keys(other, 0, KEYS);
+        for (int again = 0; again < 2; again++) {
+            sn_image got;
+            door_must(seen_merge(there, other, &error), &error);
+            door_must(there->ops->image(there, &got, &error), &error);
+            print_message("%llu of %d keys\n", (unsigned long long)got.layer[0].added, KEYS);
+            assert_in_range(got.layer[0].added, KEYS, large ? 4 * KEYS : KEYS + 2);
+        }
+        seen_close(other);
+        seen_close(there);
+        freeReplyObject(test_ask(&server, "FLUSHALL"));
+    }
+}
+
 /* What does not fit a server is refused before anything is made. */
 static void test_misfits(void **state)
 {
@@ -442,10 +467,11 @@ static void test_talk(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        DOOR_TEST(test_restless),     DOOR_TEST(test_turning),  DOOR_TEST(test_overtaken),
-        DOOR_TEST(test_odd_hash),     DOOR_TEST(test_remove),   DOOR_TEST(test_forgotten),
-        DOOR_TEST(test_union_counts), DOOR_TEST(test_misfits),  DOOR_TEST(test_many_shards),
-        DOOR_TEST(test_no_blocks),    DOOR_TEST(test_given_up), DOOR_TEST(test_talk),
+        DOOR_TEST(test_restless),     DOOR_TEST(test_turning),      DOOR_TEST(test_overtaken),
+        DOOR_TEST(test_odd_hash),     DOOR_TEST(test_remove),       DOOR_TEST(test_forgotten),
+        DOOR_TEST(test_union_counts), DOOR_TEST(test_union_sparse), DOOR_TEST(test_misfits),
+        DOOR_TEST(test_many_shards),  DOOR_TEST(test_no_blocks),    DOOR_TEST(test_given_up),
+        DOOR_TEST(test_talk),
     };
     return RIG_RUN(tests);
 }
