@@ -23,7 +23,7 @@ enum {
     FIELD = 40,
 };
 
-/* KEYS: the counters. ARGV: field, keys wanted, capacity, field of those under way or "". Takes
+/* KEYS: the counters. ARGV: field, keys wanted, limit, field of those under way or "". Takes
  * what there is room for, in one step: to take more and give it back would look full to others.
  * -1: there is no room, but keys are under way. */
 static const char CLAIM[] =
@@ -153,8 +153,15 @@ static uint64_t small_claim(const sn_redis_view *view)
     return part < CLAIM_MAX ? part : CLAIM_MAX;
 }
 
-static seen_status claim_from_server(sn_channel *ch, const sn_redis_view *view, uint64_t want,
-                                     bool under_way, int64_t *got, seen_error *error)
+/* How many new keys the current layer takes. */
+static uint64_t limit_of(const sn_redis_set *set, const sn_image *image)
+{
+    return image->growth == SEEN_FIXED ? set->limit : image->layer[image->current].capacity;
+}
+
+static seen_status claim_from_server(const sn_redis_set *set, sn_channel *ch,
+                                     const sn_redis_view *view, uint64_t want, bool under_way,
+                                     int64_t *got, seen_error *error)
 {
     uint32_t layer = view->image.current;
     char going[FIELD] = "";
@@ -162,7 +169,7 @@ static seen_status claim_from_server(sn_channel *ch, const sn_redis_view *view, 
         field_under_way(view, layer, going);
     say_script(ch, view, layer, CLAIM, 3);
     sn_say_number(ch, want);
-    sn_say_number(ch, view->image.layer[layer].capacity);
+    sn_say_number(ch, limit_of(set, &view->image));
     sn_say_text(ch, going);
     return sn_channel_run(ch, sn_redis_take_count, got, error);
 }
@@ -173,7 +180,7 @@ static seen_status claim_under_way(sn_redis_set *set, sn_channel *ch, const sn_r
 {
     enum { PAUSE_MAX_MS = 16 };
     int64_t take = 0;
-    seen_status status = claim_from_server(ch, view, want, true, &take, error);
+    seen_status status = claim_from_server(set, ch, view, want, true, &take, error);
     for (unsigned pause = 1, waited = 0; status == SEEN_OK && take < 0 && waited < PATIENCE_MS;) {
         if (sn_redis_see(set).image.sequence != view->image.sequence)
             break; /* another thread has turned the window */
@@ -181,7 +188,7 @@ static seen_status claim_under_way(sn_redis_set *set, sn_channel *ch, const sn_r
         nanosleep(&t, NULL);
         waited += pause;
         pause = pause < PAUSE_MAX_MS ? 2 * pause : pause;
-        status = claim_from_server(ch, view, want, true, &take, error);
+        status = claim_from_server(set, ch, view, want, true, &take, error);
     }
     *got = take > 0 ? (uint64_t)take : 0;
     return status;
@@ -203,7 +210,7 @@ seen_status sn_redis_claim(sn_redis_set *set, sn_channel *ch, const sn_redis_vie
         return SEEN_OK;
     int64_t take = 0;
     seen_status status =
-        claim_from_server(ch, view, want > small ? want : small, false, &take, error);
+        claim_from_server(set, ch, view, want > small ? want : small, false, &take, error);
     if (status == SEEN_OK)
         room->keys = draw(set, view, want, take > 0 ? (uint64_t)take : 0, true);
     return status;

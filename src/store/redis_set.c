@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "hash/hash.h"
+#include "store/layers.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -208,6 +209,7 @@ static seen_status make_set(sn_redis *redis, const sn_redis_view *view, unsigned
     set->redis = redis;
     set->view = *view;
     set->glanced = sn_link_now();
+    set->limit = image->growth == SEEN_FIXED ? sn_layers_limit(&image->layer[0]) : 0;
     sn_batch_forget(set);
     set->recent_epoch = sn_redis_epoch(redis);
     pthread_mutex_init(&set->lock, NULL);

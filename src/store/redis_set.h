@@ -17,6 +17,7 @@ typedef struct sn_redis_set {
     uint64_t glanced; /* when the view was last known to be the current one, in sn_link_now(); 0:
                          the last that was heard is that it is not */
     uint64_t touched; /* when the keys' time to live was last renewed */
+    uint64_t limit;   /* fixed: so many keys that were new make it full; does not change */
     /* Room in the current layer that this client has claimed and not used. */
     uint64_t claim_sequence, claim_left;
     uint64_t uncounted;     /* keys added where nothing bounds them, not told to the server yet */

@@ -139,6 +139,8 @@ static void test_refusing(void **state)
 {
     (void)state;
     run_model("refusing", (seen_options){.capacity = 5000, .error_rate = 0.01}, 60, 40000);
+    /* Keys that are mistaken for others count too, where they are many. */
+    run_model("refusing-often", (seen_options){.capacity = 5000, .error_rate = 0.2}, 60, 40000);
     run_model("refusing-counting",
               (seen_options){.kind = SEEN_COUNTING, .capacity = 3000, .error_rate = 0.01}, 80,
               5000);
