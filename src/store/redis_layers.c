@@ -246,15 +246,17 @@ static seen_status close_shards(sn_channel *ch, const sn_redis_view *view, seen_
 }
 
 /* What the filter is after the next step. */
-static seen_status plan_next(const sn_redis_view *view, sn_redis_view *next, seen_error *error)
+static seen_status plan_next(const sn_redis_set *set, const sn_redis_view *view,
+                             sn_redis_view *next, seen_error *error)
 {
+    seen_error why;
     *next = *view;
     sn_image *image = &next->image;
     if (image->growth == SEEN_GROWING) {
         sn_layer *layer = &image->layer[image->layers];
-        seen_status status = sn_layers_next(image, layer, error);
+        seen_status status = sn_layers_next(image, layer, &why);
         if (status != SEEN_OK)
-            return status;
+            return sn_error_set(error, status, "%s: %s", set->base.where, why.message);
         layer->born = sn_clock_now();
         image->current = image->layers++;
     } else {
@@ -277,7 +279,7 @@ seen_status sn_redis_advance(sn_redis_set *set, sn_channel *ch, const sn_redis_v
     /* Another thread has done it. */
     if (next.image.sequence != view->image.sequence)
         return SEEN_OK;
-    seen_status status = plan_next(view, &next, error);
+    seen_status status = plan_next(set, view, &next, error);
     if (status == SEEN_OK)
         status = sn_redis_make_shards(ch, &next, next.image.current, false, view->ttl, error);
     if (status == SEEN_OK)

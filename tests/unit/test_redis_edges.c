@@ -279,6 +279,37 @@ static void test_union_counts(void **state)
     }
 }
 
+/* A set that cannot grow, because its hash leaves no rate for another layer, says which one it is.
+ */
+static void test_outgrown(void **state)
+{
+    (void)state;
+    enum { LAYER = 8, RATE = 6 };
+    seen_error error = {0};
+    seen_answer answer;
+    uint64_t n[LAYER];
+    int key = 5;
+    seen_set *set = door_make((seen_options){.growth = SEEN_GROWING, .capacity = 5});
+    door_add(set, 0, 5, SEEN_NEW);
+    seen_close(set);
+    redisReply *rate = test_ask(&server, "HGET seen:fence rate64");
+    redisReply *layer = test_ask(&server, "HGET seen:fence layer:0");
+    char text[256], *at = layer->str;
+    for (int i = 0; i < LAYER; i++)
+        n[i] = strtoull(at, &at, 10);
+    n[RATE] = strtoull(rate->str, NULL, 10);
+    for (int i = 0, used = 0; i < LAYER; i++)
+        used += snprintf(text + used, sizeof text - (size_t)used, "%s%llu", i ? " " : "",
+                         (unsigned long long)n[i]);
+    freeReplyObject(test_ask(&server, "HSET seen:fence layer:0 %s", text));
+    freeReplyObject(rate);
+    freeReplyObject(layer);
+    door_must(seen_open(where, NULL, 0, &set, &error), &error);
+    refuses(seen_add(set, &key, sizeof key, &answer, &error), &error, SEEN_ERR_ARGUMENT,
+            "/fence: the error rate is too strict");
+    seen_close(set);
+}
+
 /* Few keys among many lines: common ones count once, and none is forgotten, whether all lines are
  * looked at or a part of them. */
 static void test_union_sparse(void **state)
@@ -469,9 +500,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         DOOR_TEST(test_restless),     DOOR_TEST(test_turning),      DOOR_TEST(test_overtaken),
         DOOR_TEST(test_odd_hash),     DOOR_TEST(test_remove),       DOOR_TEST(test_forgotten),
-        DOOR_TEST(test_union_counts), DOOR_TEST(test_union_sparse), DOOR_TEST(test_misfits),
-        DOOR_TEST(test_many_shards),  DOOR_TEST(test_no_blocks),    DOOR_TEST(test_given_up),
-        DOOR_TEST(test_talk),
+        DOOR_TEST(test_union_counts), DOOR_TEST(test_union_sparse), DOOR_TEST(test_outgrown),
+        DOOR_TEST(test_misfits),      DOOR_TEST(test_many_shards),  DOOR_TEST(test_no_blocks),
+        DOOR_TEST(test_given_up),     DOOR_TEST(test_talk),
     };
     return RIG_RUN(tests);
 }
