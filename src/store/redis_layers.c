@@ -194,6 +194,14 @@ static seen_status drop_fences(sn_channel *ch, const sn_redis_view *view, seen_e
     return status;
 }
 
+seen_status sn_redis_drop_counts(sn_channel *ch, const sn_redis_view *view, seen_error *error)
+{
+    sn_redis_key key;
+    sn_redis_key_added(&ch->redis->address, view, &key);
+    say_unlink(ch, &key);
+    return sn_channel_run(ch, sn_redis_take_any, NULL, error);
+}
+
 seen_status sn_redis_drop_all(sn_channel *ch, const sn_redis_view *view, seen_error *error)
 {
     seen_status status = SEEN_OK;
@@ -202,12 +210,7 @@ seen_status sn_redis_drop_all(sn_channel *ch, const sn_redis_view *view, seen_er
             status = sn_redis_drop_shards(ch, view, i, error);
     if (status == SEEN_OK && view->image.growth == SEEN_WINDOW)
         status = drop_fences(ch, view, error);
-    if (status != SEEN_OK)
-        return status;
-    sn_redis_key key;
-    sn_redis_key_added(&ch->redis->address, view, &key);
-    say_unlink(ch, &key);
-    return sn_channel_run(ch, sn_redis_take_any, NULL, error);
+    return status == SEEN_OK ? sn_redis_drop_counts(ch, view, error) : status;
 }
 
 void sn_redis_sweep(sn_channel *ch, const sn_redis_view *view)
@@ -215,6 +218,8 @@ void sn_redis_sweep(sn_channel *ch, const sn_redis_view *view)
     /* The name of a plain bitmap is not its own: it may be that of what was put in its place. */
     if (view->layout == SEEN_LAYOUT_SHARDS)
         sn_redis_drop_all(ch, view, NULL);
+    else
+        sn_redis_drop_counts(ch, view, NULL);
 }
 
 static seen_status close_shards(sn_channel *ch, const sn_redis_view *view, seen_error *error)

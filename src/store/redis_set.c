@@ -381,8 +381,11 @@ static seen_status stage_bitmap(sn_channel *ch, const sn_redis_view *view, sn_re
     seen_status status = SEEN_OK;
     if (!replace)
         return sn_redis_adopt(ch, view, copy, error);
-    if (old && old->layout == SEEN_LAYOUT_BITMAP)
+    if (old && old->layout == SEEN_LAYOUT_BITMAP) {
         status = drop_hash(ch, old, error);
+        if (status == SEEN_OK)
+            status = sn_redis_drop_counts(ch, old, error);
+    }
     if (status == SEEN_ERR_NOT_FOUND)
         status = SEEN_OK;
     return status == SEEN_OK ? sn_redis_drop_shards(ch, view, 0, error) : status;
@@ -550,7 +553,9 @@ static seen_status make_filter(sn_channel *ch, const sn_redis_view *view, unsign
         return status;
     }
     /* The plain key of a bitmap is the same before and after. */
-    if (found && !(bitmap && old.layout == SEEN_LAYOUT_BITMAP))
+    if (found && bitmap && old.layout == SEEN_LAYOUT_BITMAP)
+        sn_redis_drop_counts(ch, &old, NULL);
+    else if (found)
         sn_redis_drop_all(ch, &old, NULL);
     return SEEN_OK;
 }

@@ -54,6 +54,8 @@ seen_status sn_redis_drop_shards(sn_channel *ch, const sn_redis_view *view, uint
 seen_status sn_redis_forget_shards(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
                                    seen_error *error);
 seen_status sn_redis_drop_all(sn_channel *ch, const sn_redis_view *view, seen_error *error);
+/* Removes only its counters, whose name is its own. */
+seen_status sn_redis_drop_counts(sn_channel *ch, const sn_redis_view *view, seen_error *error);
 /* The filter is gone: removes what was written since, which belongs to nothing. */
 void sn_redis_sweep(sn_channel *ch, const sn_redis_view *view);
 /* Opens the next layer or generation after `view`. *mine: this call did it, not another client. */

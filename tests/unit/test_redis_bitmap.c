@@ -76,7 +76,7 @@ static void test_taken_over(void **state)
     assert_int_equal(test_number(&server, "LLEN list"), 1);
 }
 
-/* A bitmap that is replaced is empty, and of its new size. */
+/* A bitmap that is replaced is empty, and of its new size; nothing of the old one stays. */
 static void test_replaced(void **state)
 {
     (void)state;
@@ -89,6 +89,7 @@ static void test_replaced(void **state)
     assert_int_equal(seen_create(here, &o, 0, &set, &error), SEEN_OK);
     assert_int_equal(seen_add(set, "a", 1, &answer, &error), SEEN_OK);
     seen_close(set);
+    long long keys = test_number(&server, "DBSIZE");
     o.bits = 4096;
     if (seen_create(here, &o, SEEN_REPLACE, &set, &error) != SEEN_OK)
         fail_msg("%s", error.message);
@@ -97,6 +98,7 @@ static void test_replaced(void **state)
     assert_int_equal(seen_check(set, "a", 1, &answer, &error), SEEN_OK);
     assert_int_equal(answer, SEEN_NEW);
     seen_close(set);
+    assert_int_equal(test_number(&server, "DBSIZE"), keys);
 }
 
 /* Who still has the old one learns of it, and leaves the new one alone. */
@@ -111,12 +113,14 @@ static void test_replaced_under(void **state)
     snprintf(here, sizeof here, "%s/under", server.url);
     assert_int_equal(seen_create(here, &o, 0, &old, &error), SEEN_OK);
     assert_int_equal(seen_add(old, "a", 1, &answer, &error), SEEN_OK);
+    long long keys = test_number(&server, "DBSIZE");
     assert_int_equal(seen_create(here, &o, SEEN_REPLACE, &set, &error), SEEN_OK);
     assert_int_equal(seen_add(set, "b", 1, &answer, &error), SEEN_OK);
     test_sleep_ms(250);
     assert_int_equal(seen_add(old, "c", 1, &answer, &error), SEEN_ERR_CHANGED);
     assert_int_equal(seen_sync(old, &error), SEEN_ERR_CHANGED);
     seen_close(old);
+    assert_int_equal(test_number(&server, "DBSIZE"), keys);
     assert_int_equal(test_number(&server, "STRLEN under"), 1024);
     assert_int_equal(seen_check(set, "b", 1, &answer, &error), SEEN_OK);
     assert_int_equal(answer, SEEN_BEFORE);
