@@ -7,7 +7,11 @@
  *
  * A window by count must not turn before its generation is really full: what it then forgets would
  * be too young. So a claim of more than that 1/1024 is also counted as under way until the keys are
- * in, what was too much goes back at once, and whoever finds no room waits for those under way. */
+ * in, what was too much goes back at once, and whoever finds no room waits for those under way.
+ *
+ * The counter of a counting set wanders, and is drawn back to what the cells tell (sample.c). Room
+ * that other clients have claimed is not to be taken from them so: all that a client claims counts
+ * as under way until it flushes, and the keys are between the counter less that and the counter. */
 #include "base/error.h"
 #include "store/redis_set.h"
 
@@ -135,13 +139,15 @@ static uint64_t draw(sn_redis_set *set, const sn_redis_view *view, uint64_t want
     pthread_mutex_lock(&set->lock);
     if (set->claim_sequence != view->image.sequence) {
         set->claim_sequence = view->image.sequence;
-        set->claim_left = 0;
+        set->claim_left = set->claim_out = set->claimed = 0;
     }
     set->claim_left += more;
+    set->claimed += set->base.kind == SEEN_COUNTING ? more : 0;
     uint64_t got = want < set->claim_left ? want : set->claim_left;
     if (got < want && !less)
         got = 0;
     set->claim_left -= got;
+    set->claim_out += got;
     pthread_mutex_unlock(&set->lock);
     return got;
 }
@@ -209,21 +215,22 @@ seen_status sn_redis_claim(sn_redis_set *set, sn_channel *ch, const sn_redis_vie
     if (room->keys)
         return SEEN_OK;
     int64_t take = 0;
-    seen_status status =
-        claim_from_server(set, ch, view, want > small ? want : small, false, &take, error);
+    seen_status status = claim_from_server(set, ch, view, want > small ? want : small,
+                                           set->base.kind == SEEN_COUNTING, &take, error);
     if (status == SEEN_OK)
         room->keys = draw(set, view, want, take > 0 ? (uint64_t)take : 0, true);
     return status;
 }
 
+/* Of `got` keys under way `left` have not been used. */
 static seen_status settle_under_way(sn_channel *ch, const sn_redis_view *view, uint64_t got,
-                                    uint64_t used, seen_error *error)
+                                    uint64_t left, seen_error *error)
 {
     uint32_t layer = view->image.current;
     char going[FIELD];
     field_under_way(view, layer, going);
     say_script(ch, view, layer, SETTLE, 3);
-    sn_say_signed(ch, got > used ? -(int64_t)(got - used) : 0);
+    sn_say_signed(ch, -(int64_t)left);
     sn_say_text(ch, going);
     sn_say_signed(ch, -(int64_t)got);
     return run_once(ch, error);
@@ -232,13 +239,16 @@ static seen_status settle_under_way(sn_channel *ch, const sn_redis_view *view, u
 seen_status sn_redis_settle(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
                             const sn_redis_room *room, uint64_t used, seen_error *error)
 {
+    uint64_t left = room->keys > used ? room->keys - used : 0;
     if (room->under_way)
-        return room->keys ? settle_under_way(ch, view, room->keys, used, error) : SEEN_OK;
+        return room->keys ? settle_under_way(ch, view, room->keys, left, error) : SEEN_OK;
     pthread_mutex_lock(&set->lock);
     if (!sn_redis_bounded(&view->image))
         set->uncounted += used;
-    else if (set->claim_sequence == view->image.sequence && room->keys > used)
-        set->claim_left += room->keys - used;
+    else if (set->claim_sequence == view->image.sequence) {
+        set->claim_left += left;
+        set->claim_out -= room->keys;
+    }
     pthread_mutex_unlock(&set->lock);
     return SEEN_OK;
 }
@@ -268,12 +278,17 @@ seen_status sn_redis_flush_counts(sn_redis_set *set, sn_channel *ch, seen_error 
     pthread_mutex_lock(&set->lock);
     sn_redis_view view = set->view;
     int64_t by = (int64_t)set->uncounted;
-    if (set->claim_sequence == view.image.sequence)
-        by -= (int64_t)set->claim_left;
+    bool ours = set->claim_sequence == view.image.sequence;
+    uint64_t left = ours ? set->claim_left : 0;
+    uint64_t claimed = ours && set->claimed ? set->claimed - set->claim_out : 0;
+    by -= (int64_t)left;
     set->uncounted = 0;
     set->claim_left = 0;
+    set->claimed -= claimed;
     pthread_mutex_unlock(&set->lock);
     int64_t total;
+    if (claimed)
+        return settle_under_way(ch, &view, claimed, left, error);
     if (by < 0)
         return count_down(ch, &view, view.image.current, (uint64_t)-by, error);
     if (by == 0)
@@ -312,6 +327,46 @@ seen_status sn_redis_read_counts(sn_channel *ch, sn_redis_view *view, seen_error
         sn_say_text(ch, field);
     }
     return sn_channel_run(ch, take_fields, view, error);
+}
+
+seen_status sn_redis_adjust_count(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
+                                  int64_t by, seen_error *error)
+{
+    say_count_there(ch, view, layer, by);
+    return run_once(ch, error);
+}
+
+static bool take_bounds(void *context, uint32_t tag, const sn_reply *reply, bool again)
+{
+    uint64_t *number = context;
+    (void)tag;
+    (void)again;
+    if (!sn_reply_is_row(reply, 2))
+        return false;
+    for (unsigned i = 0; i < 2; i++)
+        if (reply->item[i + 1].type == REDIS_REPLY_STRING)
+            sn_meta_number(sn_reply_text(reply, i + 1), reply->item[i + 1].len, &number[i]);
+    return true;
+}
+
+seen_status sn_redis_read_bounds(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
+                                 uint64_t *low, uint64_t *high, seen_error *error)
+{
+    sn_redis_key key;
+    char field[FIELD], going[FIELD];
+    uint64_t number[2] = {0};
+    sn_redis_key_added(&ch->redis->address, view, &key);
+    field_of(view, layer, field);
+    field_under_way(view, layer, going);
+    sn_say(ch, 0, key.slot, 4);
+    sn_say_text(ch, "HMGET");
+    sn_say_arg(ch, key.text, key.len);
+    sn_say_text(ch, field);
+    sn_say_text(ch, going);
+    seen_status status = sn_channel_run(ch, take_bounds, number, error);
+    *high = number[0];
+    *low = number[0] > number[1] ? number[0] - number[1] : 0;
+    return status;
 }
 
 seen_status sn_redis_add_counts(sn_channel *ch, const sn_redis_view *view, const sn_image *from,

@@ -5,6 +5,7 @@
 #include "store/redis_lines.h"
 #include "store/span.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum {
@@ -83,6 +84,43 @@ seen_status sn_redis_estimate(sn_redis_set *set, sn_channel *ch, const sn_redis_
     if (status == SEEN_OK)
         *sample = sn_local_tell(&view->image.layer[layer], &m.tally);
     return status;
+}
+
+/* Whether it is time to look, as in memory. */
+static bool recount_due(sn_redis_set *set, uint64_t capacity, uint64_t removed)
+{
+    pthread_mutex_lock(&set->lock);
+    set->removed += removed;
+    bool due = set->removed / 4 >= capacity;
+    if (due)
+        set->removed = 4 * capacity - (capacity + 1) / 2;
+    pthread_mutex_unlock(&set->lock);
+    return due;
+}
+
+/* What goes wrong is left alone: the keys are out, and the counter is no worse than it was. */
+void sn_redis_recount(sn_redis_set *set, sn_channel *ch, uint64_t removed)
+{
+    sn_redis_view view = sn_redis_see(set);
+    uint32_t current = view.image.current;
+    const sn_layer *layer = &view.image.layer[current];
+    if (sn_geometry_bytes(&layer->geometry) > WHOLE_BYTES ||
+        !recount_due(set, layer->capacity, removed))
+        return;
+    uint64_t low, high;
+    measure m = {0};
+    char *lines = line_buffer(set, NULL);
+    if (!lines || sn_redis_flush_counts(set, ch, NULL) != SEEN_OK ||
+        sn_redis_read_bounds(ch, &view, current, &low, &high, NULL) != SEEN_OK ||
+        measure_layer(set, ch, &view, current, true, lines, &m, NULL) != SEEN_OK)
+        goto out;
+    double keys = sn_local_tell(layer, &m.tally).keys;
+    uint64_t told = keys < (double)low ? low : keys > (double)high ? high : (uint64_t)keys;
+    double drawn = (double)told + (keys - (double)told) / 4;
+    if (keys < (double)low || keys > (double)high)
+        sn_redis_adjust_count(ch, &view, current, lround(drawn) - (int64_t)told, NULL);
+out:
+    free(lines);
 }
 
 seen_status sn_redis_measure(seen_set *base, seen_info *info, seen_error *error)

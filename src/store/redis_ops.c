@@ -438,6 +438,8 @@ static seen_status remove_chunk(sn_call *c, const sn_redis_view *view, size_t at
         if (status != SEEN_OK)
             return status;
     }
+    if (!b->keys)
+        sn_redis_recount(c->set, c->ch, n);
     return b->keys ? too_restless(c, "write") : SEEN_OK;
 }
 

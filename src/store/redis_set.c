@@ -146,7 +146,7 @@ static void close_set(seen_set *base)
     sn_redis_set *set = (sn_redis_set *)base;
     sn_channel *ch;
     /* Without waiting for long: a lost count is only a count. */
-    if (!base->read_only && (set->claim_left || set->uncounted)) {
+    if (!base->read_only && (set->claim_left || set->claimed || set->uncounted)) {
         set->redis->times.retry_ms = 100;
         if (sn_redis_take(set->redis, &ch, NULL) == SEEN_OK) {
             sn_redis_flush_counts(set, ch, NULL);

@@ -20,6 +20,9 @@ typedef struct sn_redis_set {
     uint64_t limit;   /* fixed: so many keys that were new make it full; does not change */
     /* Room in the current layer that this client has claimed and not used. */
     uint64_t claim_sequence, claim_left;
+    uint64_t claim_out;     /* of it, what calls at work have drawn */
+    uint64_t claimed;       /* counting: all that the server has as under way, used or not */
+    uint64_t removed;       /* counting: keys taken out (sn_redis_recount) */
     uint64_t uncounted;     /* keys added where nothing bounds them, not told to the server yet */
     atomic_uint seen_share; /* of 1024 recent keys, how many were there before */
     _Atomic uint64_t recent[SN_REDIS_RECENT][2]; /* hashes of keys that are known to be there */
@@ -89,6 +92,14 @@ void sn_redis_say_forget_count(sn_channel *ch, const sn_redis_view *view, uint32
 /* Keys that were taken out of a layer. */
 seen_status sn_redis_uncount(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
                              uint64_t keys, seen_error *error);
+/* Counting sets: after `removed` more keys were taken out; see sn_local_recount. */
+void sn_redis_recount(sn_redis_set *set, sn_channel *ch, uint64_t removed);
+/* Adds to the counter of a layer, once at most. *low, *high: between these the number of keys lies
+ * as far as the counters tell. */
+seen_status sn_redis_adjust_count(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
+                                  int64_t by, seen_error *error);
+seen_status sn_redis_read_bounds(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
+                                 uint64_t *low, uint64_t *high, seen_error *error);
 /* Tells the server what was held back. */
 seen_status sn_redis_flush_counts(sn_redis_set *set, sn_channel *ch, seen_error *error);
 /* Reads and writes the counters of all layers. */

@@ -162,6 +162,37 @@ static void test_counting(void **state)
         60, 3000);
 }
 
+/* Keys that come and go for long: the counter wanders as little as in memory, and a client that is
+ * done has nothing under way. */
+static void test_churn(void **state)
+{
+    (void)state;
+    enum { CAPACITY = 200, LIVE = 165, STEP = 100, ROUNDS = 600 };
+    seen_options o = {.kind = SEEN_COUNTING, .capacity = CAPACITY, .error_rate = 0.01};
+    seen_set *set[2] = {create(NULL, o, 0), create(url_of("churn"), o, 0)};
+    static seen_hash h[ROUNDS * STEP + LIVE];
+    sn_image image[2];
+    seen_error error = {0};
+    uint64_t first = draw();
+    for (int i = 0; i < ROUNDS * STEP + LIVE; i++)
+        h[i] = hash_of(first + (uint64_t)i);
+    for (int s = 0; s < 2; s++) {
+        assert_int_equal(seen_add_hashes(set[s], h, LIVE, NULL, &error), SEEN_OK);
+        for (int i = 0; i < ROUNDS * STEP; i += STEP) {
+            assert_int_equal(seen_remove_hashes(set[s], h + i, STEP, NULL, &error), SEEN_OK);
+            assert_int_equal(seen_add_hashes(set[s], h + i + LIVE, STEP, NULL, &error), SEEN_OK);
+        }
+        assert_int_equal(set[s]->ops->image(set[s], &image[s], &error), SEEN_OK);
+    }
+    assert_int_equal(image[0].layer[0].added, image[1].layer[0].added);
+    seen_close(set[0]);
+    seen_close(set[1]);
+    redisReply *added = test_ask(&server, "KEYS seen:{churn:*:added");
+    assert_int_equal(added->elements, 1);
+    assert_int_equal(test_number(&server, "HINCRBY %s 0.1:under-way 0", added->element[0]->str), 0);
+    freeReplyObject(added);
+}
+
 static void test_growing(void **state)
 {
     (void)state;
@@ -460,6 +491,7 @@ int main(void)
         cmocka_unit_test(test_fixed),
         cmocka_unit_test(test_refusing),
         cmocka_unit_test(test_counting),
+        cmocka_unit_test(test_churn),
         cmocka_unit_test(test_growing),
         cmocka_unit_test(test_growing_counting),
         cmocka_unit_test(test_window),
