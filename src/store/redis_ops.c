@@ -226,7 +226,8 @@ static void doubt(const sn_call *c, sn_batch *b)
         sn_batch_key *k = &b->key[i];
         if (!k->put || !k->cells)
             continue;
-        k->told |= k->fresh;
+        /* A window's key that an older generation has was taken as new by this one only. */
+        k->told |= k->fresh && k->answer == SEEN_NEW;
         k->fresh = false;
         k->answer = SEEN_UNKNOWN;
     }

@@ -230,11 +230,54 @@ static void test_stopped(void **state)
     stop_client(true);
 }
 
+static void add_batch(seen_set *set, int from, int to, seen_answer expected)
+{
+    enum { MOST = 1000 };
+    static int number[MOST];
+    static seen_key keys[MOST];
+    static seen_answer answers[MOST];
+    seen_error error = {0};
+    int n = to - from;
+    assert_in_range(n, 1, MOST);
+    for (int i = 0; i < n; i++) {
+        number[i] = from + i;
+        keys[i] = (seen_key){&number[i], sizeof number[i]};
+    }
+    door_must(seen_add_many(set, keys, (size_t)n, answers, &error), &error);
+    for (int i = 0; i < n; i++)
+        if (answers[i] != expected)
+            fail_msg("key %d: %d", from + i, answers[i]);
+}
+
+/* Keys of a past generation come again. Their cells that are set already are left out, and the
+ * connection breaks: they are sent once more, whole, and were seen all the same. */
+static void test_refreshed(void **state)
+{
+    (void)state;
+    seen_set *set =
+        door_make((seen_options){.growth = SEEN_WINDOW, .capacity = 1000, .generations = 2});
+    seen_error error = {0};
+    for (int i = 0; i < 200; i += 100)
+        add_batch(set, i, i + 100, SEEN_NEW);
+    door_must(seen_rotate(set, &error), &error);
+    for (int i = 1000; i < 1500; i += 20) {
+        add_batch(set, i, i + 20, SEEN_NEW);
+        add_batch(set, i, i + 20, SEEN_BEFORE);
+        add_batch(set, i, i + 20, SEEN_BEFORE);
+    }
+    meddle_set(&door, 0,
+               (meddle_rule){.match = "BITFIELD\r\n", .skip = 50, .times = 1, .done = true});
+    add_batch(set, 0, 200, SEEN_BEFORE);
+    assert_int_equal(meddle_hits(&door, 0), 1);
+    seen_close(set);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        DOOR_TEST(test_fenced), DOOR_TEST(test_fenced_twins), DOOR_TEST(test_last),
-        DOOR_TEST(test_room),   DOOR_TEST(test_rotate),       cmocka_unit_test(test_stopped),
+        DOOR_TEST(test_fenced),         DOOR_TEST(test_fenced_twins), DOOR_TEST(test_last),
+        DOOR_TEST(test_room),           DOOR_TEST(test_rotate),       DOOR_TEST(test_refreshed),
+        cmocka_unit_test(test_stopped),
     };
     return RIG_RUN(tests);
 }
