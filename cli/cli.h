@@ -255,8 +255,9 @@ bool sn_name_beside(const char *path, char *buffer, size_t size);
 /* ---- Stopping ---------------------------------------------------------------------------------
  */
 
-/* SIGINT and SIGTERM set the flag (a second one ends the process at once), SIGPIPE is ignored,
- * SIGBUS ends with a message about a file that changed underneath. main calls it. */
+/* SIGINT, SIGTERM and SIGHUP set the flag (a second one ends the process at once; a SIGHUP that is
+ * ignored stays so), SIGPIPE is ignored, SIGBUS ends with a message about a file that changed
+ * underneath. main calls it. */
 void sn_signal_install(void);
 void sn_signal_at_once(void);         /* from here on the first one ends the process */
 bool sn_stopped(void);                /* a signal asked to stop */

@@ -195,7 +195,8 @@ static const char about_numbers[] =
 static const char about_output[] =
     "Results go to standard output, words to standard error. Control characters in names never "
     "reach the terminal as they are. Ctrl-C ends a command in order: filters stay usable, output "
-    "files stay whole, and what happened is told; a second Ctrl-C ends it at once.";
+    "files stay whole, and what happened is told; a second Ctrl-C ends it at once. SIGTERM and, "
+    "unless nohup(1) started the command, SIGHUP do the same.";
 
 static void man_overview(FILE *out)
 {

@@ -70,6 +70,13 @@ static void on_bus_error(int number)
     _exit(SN_EXIT_TROUBLE);
 }
 
+/* nohup(1) starts a command so, which is to outlive its terminal. */
+static bool hangups_ignored(void)
+{
+    struct sigaction action;
+    return sigaction(SIGHUP, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
 void sn_signal_install(void)
 {
     struct sigaction action;
@@ -81,6 +88,8 @@ void sn_signal_install(void)
     action.sa_handler = on_stop;
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    if (!hangups_ignored())
+        sigaction(SIGHUP, &action, NULL);
     action.sa_handler = on_bus_error;
     sigaction(SIGBUS, &action, NULL);
     action.sa_handler = SIG_IGN;
@@ -92,6 +101,8 @@ void sn_signal_at_once(void)
 {
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
+    if (!hangups_ignored())
+        signal(SIGHUP, SIG_DFL);
 }
 
 bool sn_stopped(void)

@@ -21,6 +21,25 @@ for command in ["uniq", "pipe"], ["uniq", "-U", "pipe"], ["common", "pipe", "f.s
     if p.returncode != -signal.SIGTERM or "stopped" not in words:
         fail("%s, told twice at once: %d: %s" % (command, p.returncode, words))
 
+# A terminal that is closed stops a command as Ctrl-C does, and one that nohup started goes on.
+def with_hangups(what):
+    return lambda: signal.signal(signal.SIGHUP, what)
+
+for ignored in False, True:
+    p = subprocess.Popen([seen, "uniq", "pipe", "-o", "kept"], stderr=subprocess.PIPE, preexec_fn=with_hangups(signal.SIG_IGN if ignored else signal.SIG_DFL))
+    writer = os.open("pipe", os.O_WRONLY)
+    os.write(writer, b"line\n")
+    p.send_signal(signal.SIGHUP)
+    if not ignored:
+        words = p.communicate(timeout=60)[1].decode()
+        if p.returncode != -signal.SIGHUP or "stopped" not in words:
+            fail("a hangup: %d: %s" % (p.returncode, words))
+        if os.path.exists("kept"):
+            fail("a hangup: the output appeared")
+    os.close(writer)
+    if ignored and (p.wait(timeout=60) != 0 or open("kept").read() != "line\n"):
+        fail("a hangup under nohup: %d: %s" % (p.returncode, p.stderr.read()))
+
 # Who asks again later means it: here it could not end in order, since nobody reads what it prints.
 p = subprocess.Popen([seen, "uniq", "-q", "-j", "1"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
 try:
@@ -46,7 +65,6 @@ finally:
 
 subprocess.run([seen, "create", "-q", "big.seen", "-n", "150M"], check=True)
 before = sorted(os.listdir("."))
-p = subprocess.Popen([seen, "copy", "big.seen", "copy.seen"])
 here = os.getcwd() + "/"
 
 def writes(pid):
@@ -58,12 +76,14 @@ def writes(pid):
         if name.startswith(here) and name != here + "big.seen":
             return True
 
-while not writes(p.pid):
-    if p.poll() is not None:
-        fail("the copy was over before it could be stopped")
-p.send_signal(signal.SIGINT)
-if p.wait(timeout=60) != -signal.SIGINT:
-    fail("copy: %d" % p.returncode)
+for number in signal.SIGINT, signal.SIGHUP:
+    p = subprocess.Popen([seen, "copy", "big.seen", "copy.seen"], preexec_fn=with_hangups(signal.SIG_DFL))
+    while not writes(p.pid):
+        if p.poll() is not None:
+            fail("the copy was over before it could be stopped")
+    p.send_signal(number)
+    if p.wait(timeout=60) != -number:
+        fail("copy: %d" % p.returncode)
 try:
     os.close(os.open(".", os.O_TMPFILE | os.O_RDWR))
 except OSError:
