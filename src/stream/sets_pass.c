@@ -140,19 +140,27 @@ static seen_status select_candidates(void *context, sn_block *block, seen_error 
     return sn_block_select(block, SEEN_BEFORE, false, error);
 }
 
+/* Where they get too many, or the disk is full, A is read again instead, if it can be. */
+static seen_status look_at_aside(sn_sets *s, seen_status status)
+{
+    bool full = status == SEEN_ERR_SPACE && sn_input_can_reread(s->a.input);
+    if (status != SEEN_OK && !full)
+        return status;
+    if (full || (double)sn_temp_length(s->aside.temp) > s->aside_most) {
+        s->put_aside = false;
+        sn_copy_close(&s->aside);
+    }
+    return SEEN_OK;
+}
+
 static seen_status put_candidates_aside(void *context, sn_block *block, seen_error *error)
 {
     sn_sets *s = context;
     if (!s->put_aside)
         return SEEN_OK;
     s->aside_lines += block->number_out;
-    seen_status status =
-        sn_copy_add(&s->aside, block->out, block->out_length, block->terminator, error);
-    if (status == SEEN_OK && (double)sn_temp_length(s->aside.temp) > s->aside_most) {
-        s->put_aside = false;
-        sn_copy_close(&s->aside);
-    }
-    return status;
+    return look_at_aside(
+        s, sn_copy_add(&s->aside, block->out, block->out_length, block->terminator, error));
 }
 
 seen_status sn_sets_gather(sn_sets *s, sn_sets_end *end, seen_error *error)
@@ -172,6 +180,8 @@ seen_status sn_sets_gather(sn_sets *s, sn_sets_end *end, seen_error *error)
     }
     if (status == SEEN_OK)
         status = sn_sets_pass(s, "reading A, keeping what may be in B", &s->a, &steps, end, error);
+    if (status == SEEN_OK && s->put_aside)
+        status = look_at_aside(s, sn_temp_flush(s->aside.temp, error));
     if (s->aside.temp)
         s->result->temporary += sn_temp_length(s->aside.temp);
     return status;

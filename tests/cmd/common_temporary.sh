@@ -55,4 +55,12 @@ if mkdir disk && mount -t tmpfs -o size=1m seen-test disk 2> /dev/null; then
     grep -q "needed" err || fail "the message does not say what was needed: $(cat err)"
     # Left to itself it goes another way.
     "$SEEN" common -q -T disk -m 16M a b | cmp - <(seq 200000 300000) || fail "no room on the disk"
+    # Lines that are put aside to spare a reading of A need not be.
+    "$SEEN" common --explain -m 16M a b | grep -q 'writes .* to temporary' || fail "nothing is put aside"
+    (seq 250000 250009; seq 400000 700000) > strangers
+    for fill in 1024 984; do
+        head -c ${fill}K /dev/zero > disk/fill
+        "$SEEN" common -q -T disk -m 16M a b 2> err | cmp - <(seq 200000 300000) || fail "$fill KiB are taken: $(cat err)"
+        "$SEEN" common -q -T disk -m 16M a strangers 2> err | cmp - <(seq 250000 250009) || fail "few lines, $fill KiB are taken: $(cat err)"
+    done
 fi
