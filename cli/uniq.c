@@ -279,6 +279,9 @@ static int tell_end(const uniq_run *run)
     warn_full(run);
     if (asked)
         return sn_finish_stdout(tell_stopped(run));
+    if (r->stopped && run->deferred)
+        return sn_finish_stdout(sn_trouble("nobody reads on what goes to %s, so %s is not written",
+                                           run->own->dropped, run->args->output));
     if (r->stopped && run->dropped_deferred)
         sn_note(run->args, "nobody reads on, so %s is not written", run->own->dropped);
     return sn_finish_stdout(SN_EXIT_OK);
@@ -314,8 +317,11 @@ static seen_status prepare(uniq_run *run, seen_error *error)
         run->deferred = sn_output_is_deferred(run->output);
         status = sn_output_apart(run->output, run->input, error);
     }
+    /* What is printed goes on when nobody reads what is dropped, unless a filter would remember
+     * lines that nobody got. */
+    sn_stop *stop = own->filter && own->repeated ? &run->watch.stop : NULL;
     if (status == SEEN_OK && own->dropped)
-        status = sn_output_open(own->dropped, terminator, &run->watch.stop, &run->dropped, error);
+        status = sn_output_open(own->dropped, terminator, stop, &run->dropped, error);
     if (status == SEEN_OK && run->dropped) {
         run->dropped_deferred = sn_output_is_deferred(run->dropped);
         status = sn_output_apart(run->dropped, run->input, error);

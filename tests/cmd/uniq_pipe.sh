@@ -25,6 +25,20 @@ yes "$(seq -s ' ' 20)" | awk '{ print NR, $0 }' 2> /dev/null | { "$SEEN" uniq 2>
 [ "$(cat code)" = 0 ] || fail "a closed pipe: status $(cat code)"
 if grep -q "cannot" words; then fail "a closed pipe: $(cat words)"; fi
 
+# Who reads what is dropped goes away: what is printed is whole.
+seq 200000 | sed p > twice
+"$SEEN" uniq -q --exact twice -o once --dropped - | head -n 1 > out
+seq 200000 | cmp - once || fail "the reader of --dropped went away, and -o"
+"$SEEN" uniq -q --exact twice --dropped >(head -n 1 > out) > once
+seq 200000 | cmp - once || fail "the reader of --dropped went away"
+# But a filter does not remember lines that went nowhere, and -o that does not appear is trouble.
+code=0
+"$SEEN" uniq -q -D -f new twice -o none --dropped >(head -n 1 > out) 2> words || code=$?
+[ $code = 2 ] || fail "-D, and the reader of --dropped went away: status $code"
+grep -q 'so none is not written' words || fail "-D, and the reader of --dropped went away: $(cat words)"
+[ ! -e none ] || fail "half of -o appeared"
+[ "$(tail -n 1 twice | "$SEEN" check -c new)" = 0 ] || fail "lines are remembered that nobody got"
+
 # Memory and time of waiting.
 python3 - "$SEEN" <<'P' || fail "memory, or a busy wait"
 import os, resource, subprocess, sys
