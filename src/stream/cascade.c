@@ -29,6 +29,14 @@ static double share(bool estimated, size_t i)
     return rest;
 }
 
+/* What filter i gets of a rate. A share that no filter can keep is rounded up to one that can,
+ * which is better than to fail in the middle of a run; the rate at the end tells of it. */
+static double part_of(double rate, bool estimated, size_t i)
+{
+    double part = rate * share(estimated, i);
+    return rate < SN_CASCADE_STRICTEST ? part : fmax(part, SN_CASCADE_STRICTEST);
+}
+
 static void wish_for(seen_wish *wish, uint64_t capacity, double rate)
 {
     *wish = (seen_wish){.size = sizeof *wish, .capacity = capacity, .error_rate = rate};
@@ -43,7 +51,7 @@ static uint64_t blind_capacity(double rate)
 
 static void first_wish(const sn_cascade_options *o, seen_wish *wish)
 {
-    double rate = o->error_rate * share(o->capacity != 0, 0);
+    double rate = part_of(o->error_rate, o->capacity != 0, 0);
     if (!o->memory) {
         wish_for(wish, o->capacity ? o->capacity : blind_capacity(rate), rate);
         return;
@@ -135,7 +143,7 @@ static seen_status grow(sn_cascade *c, seen_error *error)
         total += c->capacity[i];
     bool estimated = c->first_rate > 0.9 * c->rate;
     seen_wish wish;
-    wish_for(&wish, 3 * total, c->rate * share(estimated, c->count));
+    wish_for(&wish, 3 * total, part_of(c->rate, estimated, c->count));
     c->grows = fit(c, &wish);
     if (!c->grows)
         return SEEN_OK;

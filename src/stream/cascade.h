@@ -17,10 +17,12 @@
 #include "seen.h"
 
 enum { SN_CASCADE_MAX = 24 };
+/* No filter is planned stricter than this. */
+#define SN_CASCADE_STRICTEST 1e-18
 
 typedef struct sn_cascade_options {
     uint64_t capacity; /* distinct keys expected; 0: not known */
-    double error_rate; /* of all filters together */
+    double error_rate; /* of all filters together, where none must be stricter than it can be */
     uint64_t memory; /* 0: as much as it takes. Otherwise one filter of so many bytes that does not
                         grow; its rate rises past the capacity */
     uint64_t most;   /* without `memory`: filters are added while all together take at most so

@@ -227,6 +227,7 @@ static seen_status run_deferred(sn_uniq *u, seen_error *error)
     uint64_t room = sn_input_room(u->input, u->plan->lines, u->plan->bytes, true);
     /* Its mistakes come on top of the filter's. */
     double rate = fmin(1e-6, STAND_IN_PART * u->plan->error_rate);
+    rate = fmax(rate, SN_CASCADE_STRICTEST);
     sn_cascade_options options = {.capacity = room, .error_rate = rate, .hasher = &u->hasher};
     seen_status status = sn_cascade_open(&way->stand_in, &options, error);
     if (status == SEEN_OK)

@@ -33,6 +33,11 @@ for rate in 1e-3 1e-12; do
 wrong = json.load(open("words"))["expected_wrong"]
 assert 1e-6 < wrong < 1 if sys.argv[1] == "1e-3" else wrong < 1e-8' $rate || fail "$rate: $(cat words)"
 done
+# Also of the strictest there is.
+rm -f wide; "$SEEN" create -q wide -n 200k -p 1e-18
+"$SEEN" uniq -q -f wide numbers -o out || fail "the strictest filter"
+seq 100000 | cmp - out || fail "the strictest filter: the output"
+seq 100000 | "$SEEN" uniq -q -p 1e-18 -n 10 | cmp - out || fail "the strictest rate"
 # A file that is no filter is refused and stays as it is.
 cp monday other
 if "$SEEN" uniq -q -f other monday 2> words > out; then fail "a foreign file was taken"; fi

@@ -80,6 +80,32 @@ static void test_grows(void **state)
 }
 
 /* No more filters can be opened, and one that does not take what it is given. */
+/* A share of the strictest rate can be kept by no filter: it grows all the same. */
+static void test_strictest(void **state)
+{
+    (void)state;
+    enum { KEYS = 4000 };
+    static const double rates[] = {1e-18, 2e-18, 1e-16};
+    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
+        sn_cascade c;
+        sn_cascade_options options = {.capacity = 10, .error_rate = rates[i]};
+        assert_int_equal(sn_cascade_open(&c, &options, NULL), SEEN_OK);
+        for (uint64_t key = 0; key < KEYS; key++) {
+            seen_hash hash = hash_of(key, &c.hasher);
+            seen_answer answer;
+            assert_int_equal(sn_cascade_add(&c, &hash, 1, &answer, NULL), SEEN_OK);
+            assert_int_equal(answer, SEEN_NEW);
+        }
+        assert_in_range(c.count, 4, SN_CASCADE_MAX);
+        assert_true(sn_cascade_rate_now(&c) <= 1.05 * (rates[i] + (double)c.count * 1e-18));
+        sn_cascade_close(&c);
+        options.error_rate = 0.99e-18;
+        seen_error error = {0};
+        assert_int_not_equal(sn_cascade_open(&c, &options, &error), SEEN_OK);
+        assert_non_null(strstr(error.message, "1e-18 or more"));
+    }
+}
+
 static void test_refuses(void **state)
 {
     (void)state;
@@ -227,8 +253,9 @@ int main(void)
     seed_from_environment();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_estimated), cmocka_unit_test(test_grows),
-        cmocka_unit_test(test_refuses),   cmocka_unit_test(test_bounded),
-        cmocka_unit_test(test_plan),      cmocka_unit_test(test_pending),
+        cmocka_unit_test(test_strictest), cmocka_unit_test(test_refuses),
+        cmocka_unit_test(test_bounded),   cmocka_unit_test(test_plan),
+        cmocka_unit_test(test_pending),
     };
     return cmocka_run_group_tests(tests, scratch_begin, scratch_end);
 }
