@@ -82,27 +82,45 @@ static size_t terminal_width(void)
     return 80;
 }
 
+/* Adds a part to a line. Where it does not fit it is left out, for half a number would be another,
+ * and so is what follows. */
+__attribute__((format(printf, 4, 5))) static size_t add_part(char *line, size_t at, size_t width,
+                                                             const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    int len = vsnprintf(line + at, width + 1 - at, format, list);
+    va_end(list);
+    if (len >= 0 && (size_t)len <= width - at)
+        return at + (size_t)len;
+    line[at] = 0;
+    return width;
+}
+
 static void draw_text(const sn_progress *progress, double bytes, double lines, double fill,
                       double seconds)
 {
-    char a[SN_TEXT], b[SN_TEXT], line[300];
-    int at = snprintf(line, sizeof line, "%s: %s", progress->what, sn_show_size(a, bytes));
+    char a[SN_TEXT], line[300];
+    size_t width = progress->mode == PLAIN ? sizeof line - 1 : terminal_width() - 1;
+    if (width > sizeof line - 1)
+        width = sizeof line - 1;
+    size_t at = add_part(line, 0, width, "%s: %s", progress->what, sn_show_size(a, bytes));
     if (progress->total > 0 && bytes <= progress->total)
-        at += snprintf(line + at, sizeof line - (size_t)at, " of %s (%.0f%%)",
-                       sn_show_size(a, progress->total), 100 * bytes / progress->total);
-    at += snprintf(line + at, sizeof line - (size_t)at, ", %s lines, %s/s", sn_show_words(a, lines),
-                   sn_show_words(b, seconds > 0 ? lines / seconds : 0));
-    if (fill >= 0)
-        at += snprintf(line + at, sizeof line - (size_t)at, ", %.0f%% full", 100 * fill);
+        at = add_part(line, at, width, " of %s (%.0f%%)", sn_show_size(a, progress->total),
+                      100 * bytes / progress->total);
     double left = seconds_left(progress, bytes, seconds);
     if (left >= 0)
-        at += snprintf(line + at, sizeof line - (size_t)at, ", %s left", sn_show_seconds(a, left));
+        at = add_part(line, at, width, ", %s left", sn_show_seconds(a, left));
+    at = add_part(line, at, width, ", %s lines/s",
+                  sn_show_words(a, seconds > 0 ? lines / seconds : 0));
+    if (fill >= 0)
+        at = add_part(line, at, width, ", %.0f%% full", 100 * fill);
+    add_part(line, at, width, ", %s lines", sn_show_words(a, lines));
     if (progress->mode == PLAIN) {
         fprintf(stderr, "seen: %s\n", line);
         return;
     }
-    size_t width = terminal_width() - 1;
-    fprintf(stderr, "\r%.*s\033[K", (int)((size_t)at < width ? (size_t)at : width), line);
+    fprintf(stderr, "\r%s\033[K", line);
     fflush(stderr);
     line_on_terminal = true;
 }

@@ -9,9 +9,11 @@
 #include "cli/cli.h"
 #include "cli/progress.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -207,6 +209,54 @@ static void json_progress(void)
     sn_progress_end(&progress, 1000, 20, -1);
 }
 
+/* What a terminal of `width` columns gets to see, without what moves the cursor. */
+static const char *drawn(unsigned short width)
+{
+    static char text[1000];
+    int master = posix_openpt(O_RDWR | O_NOCTTY);
+    assert_true(master >= 0 && !grantpt(master) && !unlockpt(master));
+    int slave = open(ptsname(master), O_RDWR | O_NOCTTY), before = dup(STDERR_FILENO);
+    struct winsize size = {.ws_row = 24, .ws_col = width};
+    assert_true(slave >= 0 && before >= 0 && !ioctl(slave, TIOCSWINSZ, &size));
+    setenv("TERM", "xterm", 1);
+    fflush(stderr);
+    dup2(slave, STDERR_FILENO);
+    sn_args args = {0};
+    sn_progress progress;
+    sn_progress_begin(&progress, &args, "uniq", 250 << 20);
+    progress.started -= 100;
+    progress.last -= 100;
+    sn_progress_show(&progress, 125 << 20, 123400000, 0.05);
+    dup2(before, STDERR_FILENO);
+    ssize_t got = read(master, text, sizeof text - 1);
+    close(before);
+    close(slave);
+    close(master);
+    text[got > 0 ? got : 0] = 0;
+    char *end = strstr(text, "\033[K");
+    assert_true(text[0] == '\r' && end);
+    *end = 0;
+    return text + 1;
+}
+
+/* No number is cut in two, and how long it takes goes before how much was done. */
+static void progress_fits(void **state)
+{
+    (void)state;
+    static const char whole[] = "uniq: 125 MiB of 250 MiB (50%), 1m40s left, 1.23 million "
+                                "lines/s, 5% full, 123 million lines";
+    assert_string_equal(drawn(200), whole);
+    assert_string_equal(drawn(80), "uniq: 125 MiB of 250 MiB (50%), 1m40s left, 1.23 million "
+                                   "lines/s, 5% full");
+    for (unsigned short width = 20; width < 120; width++) {
+        const char *line = drawn(width);
+        size_t len = strlen(line);
+        assert_true(len > 0 && len < width && !strncmp(line, whole, len));
+        assert_true(!whole[len] || whole[len] == ',' || !strncmp(whole + len, " of ", 4));
+    }
+    assert_string_equal(drawn(12), "");
+}
+
 static void progress_lines(void **state)
 {
     (void)state;
@@ -221,9 +271,10 @@ static void progress_lines(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(terminal),       cmocka_unit_test(bounded),   cmocka_unit_test(long_text),
-        cmocka_unit_test(json_strings),   cmocka_unit_test(passwords), cmocka_unit_test(signals),
-        cmocka_unit_test(progress_lines),
+        cmocka_unit_test(terminal),       cmocka_unit_test(bounded),
+        cmocka_unit_test(long_text),      cmocka_unit_test(json_strings),
+        cmocka_unit_test(passwords),      cmocka_unit_test(signals),
+        cmocka_unit_test(progress_lines), cmocka_unit_test(progress_fits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
