@@ -219,6 +219,7 @@ void sn_put_safe(FILE *out, const char *text, size_t len);
 /* Flushes stdout: `status`, or SN_EXIT_TROUBLE after a message where it could not be written
  * (a full disk). A closed pipe is not trouble. Call it last in run(). */
 int sn_finish_stdout(int status);
+bool sn_nobody_reads(FILE *out); /* the other end of the pipe is closed */
 
 /* Whether a filter is named that lies in a server. */
 bool sn_is_redis(const char *where);

@@ -53,9 +53,12 @@ int sn_report_close(sn_report *report)
 {
     if (report->out == stdout)
         return sn_finish_stdout(SN_EXIT_OK);
-    errno = 0;
     bool failed = ferror(report->out) != 0;
+    bool closed = failed && sn_nobody_reads(report->out);
+    errno = 0;
     failed |= fclose(report->out) != 0;
+    if (closed || (failed && errno == EPIPE))
+        return SN_EXIT_OK;
     if (!failed && report->temporary[0])
         failed = rename(report->temporary, report->path) != 0;
     if (!failed)

@@ -5,6 +5,7 @@
 #include "cli/progress.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 
 /* The length of the harmless UTF-8 character at `s`, or 0. */
@@ -116,12 +117,19 @@ void sn_note(const sn_args *args, const char *format, ...)
     va_end(list);
 }
 
+bool sn_nobody_reads(FILE *out)
+{
+    struct pollfd fd = {.fd = fileno(out), .events = POLLOUT};
+    return poll(&fd, 1, 0) == 1 && (fd.revents & (POLLERR | POLLHUP));
+}
+
 int sn_finish_stdout(int status)
 {
     errno = 0;
     if (!fflush(stdout) && !ferror(stdout))
         return status;
-    if (errno == EPIPE)
+    /* Of a write in between only the failure is known. */
+    if (errno == EPIPE || (!errno && sn_nobody_reads(stdout)))
         return status;
     return sn_trouble("standard output could not be written: %s",
                       errno ? strerror(errno) : "an earlier write failed");

@@ -70,7 +70,28 @@ if "$SEEN" plan -n 1M -p 1% --svg no/such/folder/x.svg > /dev/null 2> words; the
 grep -q 'no/such/folder/x.svg' words || fail "the message does not name the file"
 [ "$(ls -A | grep -c '^\.')" = 0 ] || fail "a temporary file was left: $(ls -A)"
 
-# A full disk is trouble, a closed pipe is not.
+# A full disk is trouble, a closed pipe is not, also when it is closed in the middle.
+mkfifo pipe
+python3 - "$SEEN" <<'P' || fail "a closed pipe is trouble"
+import fcntl, os, subprocess, sys
+for to in "-", "pipe":
+    command = [sys.argv[1], "plan", "-q", "-n", "1k", "-p", "1%", "--html", to]
+    if to == "-":
+        reader, writer = os.pipe()
+        p = subprocess.Popen(command, stdout=writer, stderr=subprocess.PIPE)
+        os.close(writer)
+    else:
+        p = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        reader = os.open(to, os.O_RDONLY)
+    try:
+        fcntl.fcntl(reader, fcntl.F_SETPIPE_SZ, 4096)
+    except OSError:
+        pass  # it holds more already
+    assert os.read(reader, 1) == b"<"
+    os.close(reader)
+    words = p.communicate(timeout=60)[1]
+    assert p.returncode == 0 and not words, (to, p.returncode, words)
+P
 for what in "plan -n 1M -p 1%" "plan -n 1M -p 1% --json" "help" "help plan" "--version" "plan --help"; do
     # shellcheck disable=SC2086
     if "$SEEN" $what > /dev/full 2> words; then fail "$what: a full disk went unnoticed"; fi
