@@ -59,9 +59,10 @@ typedef struct sn_job {
     time_t date;
 
     /* Filled as the body arrives. */
-    bool begun; /* the first bytes have come */
-    bool html;  /* they are read for links */
-    int lost;   /* errno: the body could not be kept, or its links */
+    bool begun;  /* the first bytes have come */
+    bool html;   /* they are read for links */
+    bool packed; /* a sitemap that is a gzip file */
+    int lost;    /* errno: the body could not be kept, or its links */
     sn_links *links;
     bool unread;      /* out of memory: links may have been missed */
     uint64_t dropped; /* links over a limit */

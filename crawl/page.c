@@ -13,7 +13,8 @@
 
 void sn_page_reset(sn_job *job)
 {
-    job->begun = job->html = job->has_base = job->base_lost = job->inflating = false;
+    job->begun = job->html = job->packed = job->inflating = false;
+    job->has_base = job->base_lost = false;
     job->urls = job->found = job->dropped = 0;
     job->unread = false;
     job->lost = 0;
@@ -116,27 +117,20 @@ static bool begin_sitemap(sn_job *job, const char *bytes, size_t len)
         return false;
     sn_admit_begin(job->engine);
     sn_sitemap_begin(job->sitemap, on_sitemap, job);
-    job->html = false;
     if (len >= 2 && (uint8_t)bytes[0] == 0x1f && (uint8_t)bytes[1] == 0x8b) {
         z_stream *z = job->inflate != NULL ? job->inflate : calloc(1, sizeof *z);
         if (z == NULL)
             return false;
         int ok = job->inflate != NULL ? inflateReset(z) : inflateInit2(z, 15 + 16);
         job->inflate = z;
-        job->html = true; /* of a sitemap: it is compressed */
+        job->packed = true;
         return ok == Z_OK;
     }
     return true;
 }
 
-static bool begin_body(sn_job *job, const sn_transfer *t, const char *bytes, size_t len)
+static bool begin_links(sn_job *job, const sn_transfer *t)
 {
-    job->begun = true;
-    bool good = t->status >= 200 && t->status < 300;
-    if (job->kind == SN_JOB_SITEMAP)
-        return !good || begin_sitemap(job, bytes, len);
-    if (job->kind != SN_JOB_PAGE || !good || !is_html(t->type, bytes, len))
-        return true;
     job->html = true;
     if (job->links == NULL)
         job->links = sn_links_create(
@@ -146,6 +140,21 @@ static bool begin_body(sn_job *job, const sn_transfer *t, const char *bytes, siz
     if (job->links != NULL)
         sn_links_declare(job->links, t->type);
     return job->links != NULL;
+}
+
+/* What is asked for as a sitemap may be a page, or lead to one. It counts as fetched, so its links
+ * are read as well; by its type alone, since a sitemap begins like a page. */
+static bool begin_body(sn_job *job, const sn_transfer *t, const char *bytes, size_t len)
+{
+    job->begun = true;
+    if (t->status < 200 || t->status >= 300 || job->kind == SN_JOB_ROBOTS)
+        return true;
+    bool sitemap = job->kind == SN_JOB_SITEMAP;
+    if (sitemap && !begin_sitemap(job, bytes, len))
+        return false;
+    if (job->packed || (sitemap && t->type[0] == '\0') || !is_html(t->type, bytes, len))
+        return true;
+    return begin_links(job, t);
 }
 
 /* On the thread of the transfer: only of a sitemap, which is fetched by the first thread, does more
@@ -163,15 +172,12 @@ bool sn_page_body(sn_transfer *t, const char *bytes, size_t len)
             job->lost = errno;
             return false;
         }
-    if (job->kind == SN_JOB_PAGE && job->html) {
-        if (!sn_links_feed(job->links, bytes, len))
-            job->unread = true;
-        return true;
-    }
+    if (job->html && !sn_links_feed(job->links, bytes, len))
+        job->unread = true;
     if (job->kind == SN_JOB_SITEMAP && t->status / 100 == 2) {
         /* Two sitemaps may arrive in turns, and each page's links stand together in a batch. */
         sn_admit_begin(e);
-        if (job->html)
+        if (job->packed)
             return inflate_sitemap(job, bytes, len) && e->failed == SEEN_OK;
         sn_sitemap_feed(job->sitemap, bytes, len);
         return e->failed == SEEN_OK;
@@ -215,15 +221,14 @@ void sn_page_link(sn_transfer *t, bool refresh, const char *value, size_t len)
  * as what came before a limit; what was damaged need not be what the page said. */
 static bool readable(const sn_job *job, const sn_transfer *t)
 {
-    return job->kind == SN_JOB_PAGE && (job->html || job->hrefs.len > 0) &&
+    return (job->html || job->hrefs.len > 0) &&
            (t->error == SN_FETCH_OK || sn_fetch_error_passes(t->error));
 }
 
 void sn_page_over(sn_transfer *t)
 {
     sn_job *job = t->user;
-    bool links = job->html && job->kind == SN_JOB_PAGE && job->links != NULL;
-    if (links && sn_links_end(job->links)->base_lost)
+    if (job->html && job->links != NULL && sn_links_end(job->links)->base_lost)
         job->base_lost = true;
     if (readable(job, t) && !sn_follow_read(job, follower_of(job)))
         job->lost = ENOMEM;
@@ -261,6 +266,18 @@ static bool is_redirect(const sn_transfer *t)
     return t->status >= 300 && t->status < 400 && t->location != NULL;
 }
 
+/* Was the URL in e->follower.text met as a page? */
+static seen_status is_known_page(sn_engine *e, size_t len, bool *known)
+{
+    seen_answer answer;
+    seen_hash hash = sn_known_hash(e->known, e->follower.text, len);
+    seen_status status = sn_admit_commit(e); /* those that wait are met, too */
+    if (status == SEEN_OK)
+        status = sn_known_check(e->known, &hash, 1, &answer, e->error);
+    *known = status == SEEN_OK && answer != SEEN_NEW;
+    return status;
+}
+
 static seen_status redirected(sn_engine *e, sn_job *job, const sn_transfer *t)
 {
     sn_admit_page page = {job->url, job->url_len};
@@ -283,8 +300,16 @@ static seen_status redirected(sn_engine *e, sn_job *job, const sn_transfer *t)
         if (status != SEEN_OK)
             return status;
     }
-    sn_admit_begin(e);
     uint8_t kind = job->kind == SN_JOB_SITEMAP ? SN_KIND_SITEMAP : SN_KIND_PAGE;
+    /* Some sites send whoever asks for what they have not to their home page: that is no sitemap,
+     * and no reason to fetch it again. */
+    if (kind == SN_KIND_SITEMAP && e->follower.text[n - 1] == '/') {
+        bool known;
+        seen_status status = is_known_page(e, n, &known);
+        if (status != SEEN_OK || known)
+            return status;
+    }
+    sn_admit_begin(e);
     return sn_admit(e, &page, e->follower.text, n, sn_admit_hash(e, e->follower.text, n, kind),
                     job->depth, (uint8_t)(job->hops + 1), kind);
 }
@@ -371,8 +396,9 @@ static seen_status answered(sn_engine *e, sn_job *job, const sn_transfer *t)
         status = e->failed;
     } else if (is_redirect(t)) {
         status = redirected(e, job, t);
-    } else if (readable(job, t)) {
-        links = job->found;
+    }
+    if (status == SEEN_OK && !is_redirect(t) && readable(job, t)) {
+        links += job->found;
         status = follow(e, job, t);
     }
     return status != SEEN_OK ? status : sn_results_page(e, job, t, NULL, links);

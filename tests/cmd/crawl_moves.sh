@@ -91,6 +91,16 @@ done
 printf '127.3.0.7 %s\n' /docs/1 /parts.xml.gz /parts.xml.gz > expected
 grep -v /robots.txt log | sort | diff expected - > difference || fail "a page that is a sitemap: $(cat difference)"
 
+# A site without a sitemap that redirects to its home page: that is not fetched again. One that redirects to a
+# page: its links are followed although it was not found as a page first.
+for host in 9 10; do
+    : > log
+    "$SEEN" crawl -q "http://127.3.0.$host:$PORT_SERVER/" $OPTIONS --sitemaps --per-host 1 -o pages.jsonl
+    sort log > asked.$host
+done
+printf '127.3.0.9 %s\n' / /a /robots.txt /sitemap.xml | diff - asked.9 || fail "a sitemap that is the home page"
+printf '127.3.0.10 %s\n' / /a /b /listed /map.html /robots.txt /sitemap.xml | diff - asked.10 || fail "a sitemap that is a page"
+
 # Without a type the first byte decides; a type that comes twice is one.
 : > log
 "$SEEN" crawl -q "http://127.3.0.4:$PORT_SERVER/typeless" "http://127.3.0.4:$PORT_SERVER/twice" "http://127.3.0.4:$PORT_SERVER/data" $OPTIONS -o -  > out

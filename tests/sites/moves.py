@@ -8,6 +8,7 @@
 one page with ten thousand links.
 127.3.0.5 has a page that takes two seconds.
 127.3.0.8 insists on the slash of a folder.
+127.3.0.9 has no sitemap and sends whoever asks for one to its home page; 127.3.0.10 sends them to a page.
 127.3.0.6 moved to 127.3.0.7, late; 127.3.0.7 is linked to before, and names a compressed sitemap of two parts."""
 import asyncio
 import gzip
@@ -58,6 +59,13 @@ PAGES = {
     (8, "/steps"): (302, b"Location: /steps/\r\n", b""),
     (8, "/steps/"): (302, b"Location: /steps/?sid=1\r\n", b""),
     (8, "/steps/?sid=1"): (200, HTML, links("/last")),
+    (9, "/"): (200, HTML, links("/a")),
+    (9, "/sitemap.xml"): (302, b"Location: /\r\n", b""),
+    (10, "/"): (200, HTML, links("/a")),
+    (10, "/a"): (200, HTML, links("/b")),
+    (10, "/b"): (200, HTML, links("/map.html")),
+    (10, "/sitemap.xml"): (302, b"Location: /map.html\r\n", b""),
+    (10, "/map.html"): (200, HTML, links("/listed")),
     (4, "/sitemap.xml"): (200, b"", index("/long.xml.gz", "/plain.xml", "/sitemap.xml", "/deep/0", "/cut.gz",
                                           "/bomb.gz", "/missing.xml")),
     (4, "/long.xml.gz"): (200, b"", LONG),
