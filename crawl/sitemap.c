@@ -2,6 +2,7 @@
 #include "crawl/sitemap.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "crawl/links_chars.h"
 
@@ -273,10 +274,27 @@ static void at_start(sn_sitemap *s, uint8_t c)
         keep(s, (char)c);
 }
 
+/* A list has whole URLs only: any other text, such as what a server says instead of a sitemap, has
+ * lines, too. */
+static void end_line(sn_sitemap *s)
+{
+    static const char *const schemes[] = {"http://", "https://"};
+    bool whole = false;
+    for (size_t i = 0; i < 2; i++) {
+        size_t len = strlen(schemes[i]);
+        whole = whole || (s->len >= len && strncasecmp(s->url, schemes[i], len) == 0);
+    }
+    if (!whole) {
+        s->len = 0;
+        s->too_long = false;
+    }
+    report(s);
+}
+
 static void in_lines(sn_sitemap *s, uint8_t c)
 {
     if (c == '\n' || c == '\r')
-        report(s);
+        end_line(s);
     else
         keep(s, (char)c);
 }
@@ -341,5 +359,5 @@ void sn_sitemap_feed(sn_sitemap *sitemap, const void *bytes, size_t len)
 void sn_sitemap_end(sn_sitemap *sitemap)
 {
     if (sitemap->state == AT_LINES)
-        report(sitemap);
+        end_line(sitemap);
 }

@@ -1,9 +1,10 @@
 /* crawl/sitemap.h: the URLs of a sitemap, found while it arrives.
  *
- * Understood are sitemaps and sitemap indexes in XML and plain lists of one URL per line; which of
- * them it is, the first byte that is not a space tells. The XML is read by a small scanner that
- * never refuses: what is not well-formed yields what it can. Compressed sitemaps are to be
- * decompressed first. A byte order mark is understood; UTF-16 is not.
+ * Understood are sitemaps and sitemap indexes in XML and plain lists of one whole URL per line,
+ * where other lines mean nothing; which of them it is, the first byte that is not a space tells.
+ * The XML is read by a small scanner that never refuses: what is not well-formed yields what it
+ * can. Compressed sitemaps are to be decompressed first. A byte order mark is understood; UTF-16 is
+ * not.
  *
  * Of XML, the text of <loc> directly within <url> or <sitemap> is reported, whatever their
  * namespace prefix, so that the <image:loc> within <image:image> is not. Spaces around a URL are

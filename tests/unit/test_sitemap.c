@@ -110,6 +110,9 @@ static void test_lines(void **state)
     expect("http://a/1\nhttp://a/2\r\n\r\n  http://a/3  \nhttp://a/?a&amp;b", //
            "http://a/1|http://a/2|http://a/3|http://a/?a&amp;b");
     expect("\xef\xbb\xbfhttp://a/1\n", "http://a/1");
+    expect("{\n \"error\": \"no such page\"\n}\n", "");
+    expect("Not found", "");
+    expect("/a\nHTTPS://a/b\nhttp:/c\nhttp\n\n", "HTTPS://a/b");
 }
 
 static void test_long(void **state)
@@ -118,12 +121,13 @@ static void test_long(void **state)
     for (int over = 0; over <= 1; over++) {
         static char text[3 * SN_SITEMAP_URL_MAX], url[SN_SITEMAP_URL_MAX + 2];
         memset(url, 'x', sizeof url);
+        memcpy(url, "http://", 7);
         url[SN_SITEMAP_URL_MAX + over] = '\0';
         snprintf(text, sizeof text, "<urlset><url><loc> %s </loc></url></urlset>", url);
         assert_int_equal(expect(text, over ? "" : url), over);
-        snprintf(text, sizeof text, "%s \nb", url);
+        snprintf(text, sizeof text, "%s \nhttp://b", url);
         if (over)
-            assert_int_equal(expect(text, "b"), 1);
+            assert_int_equal(expect(text, "http://b"), 1);
     }
 }
 
