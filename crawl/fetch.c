@@ -27,6 +27,7 @@ typedef struct slot {
     sn_unpack unpack;
     sn_unpack_result unpacked; /* the last piece of the body */
     bool begun;                /* the body has */
+    bool opened;               /* a connection of its own was begun */
 } slot;
 
 /* What epoll and libcurl think of a socket. One that libcurl has no more interest in is mostly kept
@@ -210,6 +211,7 @@ static curl_socket_t on_socket(void *user, curlsocktype purpose, struct curl_soc
         sn_address_text(&address->addr, s->transfer->address, sizeof s->transfer->address);
         return CURL_SOCKET_BAD;
     }
+    s->opened = true;
     int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
     uint8_t *watch = fd < 0 ? NULL : watch_of(s->fetch, fd);
     if (watch != NULL)
@@ -416,7 +418,7 @@ seen_status sn_fetch_start(sn_fetch *f, const char *url, uint64_t limit, void *u
     sn_transfer *t = f->idle[f->idle_count - 1];
     slot *s = &f->slots[t->slot];
     clear(t);
-    s->begun = false;
+    s->begun = s->opened = false;
     s->unpacked = SN_UNPACK_OK;
     t->user = user;
     t->limit = limit;
@@ -500,6 +502,14 @@ static sn_fetch_error classify_ended(const slot *s)
     return t->headers_seen > SN_FETCH_HEADERS_MAX ? SN_FETCH_HEADERS : SN_FETCH_OTHER;
 }
 
+/* A host that drops what is sent to it is as much away as one that refuses. */
+static sn_fetch_error classify_timeout(const slot *s)
+{
+    curl_off_t connected = 0;
+    curl_easy_getinfo(s->transfer->easy, CURLINFO_CONNECT_TIME_T, &connected);
+    return s->opened && connected == 0 ? SN_FETCH_CONNECT : SN_FETCH_TIMEOUT;
+}
+
 static sn_fetch_error classify(const slot *s, CURLcode code)
 {
     switch (code) {
@@ -512,7 +522,7 @@ static sn_fetch_error classify(const slot *s, CURLcode code)
     case CURLE_COULDNT_CONNECT:
         return s->transfer->refused ? SN_FETCH_PRIVATE : SN_FETCH_CONNECT;
     case CURLE_OPERATION_TIMEDOUT:
-        return SN_FETCH_TIMEOUT;
+        return classify_timeout(s);
     case CURLE_SSL_CONNECT_ERROR:
         return SN_FETCH_SHAKE;
     case CURLE_SSL_CERTPROBLEM:

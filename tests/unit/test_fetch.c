@@ -216,6 +216,47 @@ static void polls_without_waiting(void **state)
     sn_fetch_destroy(fetch);
 }
 
+/* Connections to a full listener are neither taken nor refused: the host is not there. One that is
+ * taken and not answered is slow. */
+static void tells_slow_from_away(void **state)
+{
+    enum { TOO_MANY = 4 };
+    sn_fetch *fetch;
+    seen_error error;
+    char url[100];
+    int slow, slow_port = 0, away, away_port = 0, others[TOO_MANY];
+    (void)state;
+    sn_fetch_options options = {.connections = 2,
+                                .timeout_ms = 1500,
+                                .connect_ms = 1000,
+                                .agent = "seen-test",
+                                .allow_private = true,
+                                .body = keep};
+    slow = test_listen(&slow_port);
+    away = test_listen(&away_port);
+    assert_true(slow >= 0 && away >= 0 && listen(away, 0) == 0);
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)away_port)};
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    for (int i = 0; i < TOO_MANY; i++) {
+        others[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+        connect(others[i], (struct sockaddr *)&to, sizeof to);
+    }
+    assert_int_equal(sn_fetch_create(&options, &fetch, &error), SEEN_OK);
+    snprintf(url, sizeof url, "http://127.0.0.1:%d/", away_port);
+    sn_transfer *t = fetch_one(fetch, url, 100);
+    assert_int_equal(t->error, SN_FETCH_CONNECT);
+    sn_fetch_release(fetch, t);
+    snprintf(url, sizeof url, "http://127.0.0.1:%d/", slow_port);
+    t = fetch_one(fetch, url, 100);
+    assert_int_equal(t->error, SN_FETCH_TIMEOUT);
+    sn_fetch_release(fetch, t);
+    sn_fetch_destroy(fetch);
+    for (int i = 0; i < TOO_MANY; i++)
+        close(others[i]);
+    close(slow);
+    close(away);
+}
+
 int main(void)
 {
     pthread_t thread;
@@ -225,7 +266,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keeps_what_matters),        cmocka_unit_test(cuts_at_the_limit),
         cmocka_unit_test(refuses_private_addresses), cmocka_unit_test(keeps_answers),
-        cmocka_unit_test(polls_without_waiting),
+        cmocka_unit_test(polls_without_waiting),     cmocka_unit_test(tells_slow_from_away),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     shutdown(listener, SHUT_RDWR);
