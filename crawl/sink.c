@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -82,6 +83,8 @@ static void drain(sn_sink *s)
         ssize_t n = write(s->fd, s->buffer + at, s->used - at);
         if (n >= 0)
             at += (size_t)n;
+        else if (errno == EAGAIN) /* somebody made the pipe one that does not wait */
+            poll(&(struct pollfd){.fd = s->fd, .events = POLLOUT}, 1, -1);
         else if (errno != EINTR)
             s->failed = errno;
     }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -81,12 +82,55 @@ static void tells_of_a_full_disk(void **state)
     sn_sink_close(sink);
 }
 
+/* A pipe may have been made one that does not wait, by whoever else has it: its reader is waited
+ * for all the same. */
+static void waits_for_a_slow_reader(void **state)
+{
+    enum { TIMES = 20000 };
+    static char bytes[4096];
+    sn_sink *sink;
+    seen_error error;
+    int ends[2], told = 0;
+    (void)state;
+    assert_int_equal(pipe(ends), 0);
+    pid_t reader = fork();
+    assert_true(reader >= 0);
+    if (reader == 0) {
+        size_t got = 0;
+        close(ends[1]);
+        usleep(200000);
+        for (ssize_t n; (n = read(ends[0], bytes, sizeof bytes)) > 0;)
+            got += (size_t)n;
+        _exit(got == TIMES * 10 ? 0 : 1);
+    }
+    close(ends[0]);
+    fflush(stdout);
+    int before = dup(STDOUT_FILENO);
+    assert_true(before >= 0 && dup2(ends[1], STDOUT_FILENO) >= 0);
+    close(ends[1]);
+    fcntl(STDOUT_FILENO, F_SETFL, O_NONBLOCK);
+    seen_status opened = sn_sink_open("-", UINT64_MAX, &sink, &error), flushed = SEEN_OK;
+    if (opened == SEEN_OK) {
+        for (int i = 0; i < TIMES; i++)
+            sn_sink_text(sink, "0123456789");
+        flushed = sn_sink_flush(sink, &error);
+        sn_sink_close(sink);
+    }
+    dup2(before, STDOUT_FILENO);
+    close(before);
+    assert_int_equal(waitpid(reader, &told, 0), reader);
+    assert_int_equal(opened, SEEN_OK);
+    assert_int_equal(flushed, SEEN_OK);
+    assert_int_equal(told, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(goes_on_at_a_length),
         cmocka_unit_test(escapes),
         cmocka_unit_test(tells_of_a_full_disk),
+        cmocka_unit_test(waits_for_a_slow_reader),
     };
     close(mkstemp(path));
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
