@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "hash/hash.h"
 #include "store/layers.h"
+#include "store/local.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -588,13 +589,22 @@ seen_status sn_redis_create(const char *where, const sn_image *image, const seen
     return status;
 }
 
+/* Nobody holds counters in a server against the cells later. */
+static seen_status source_image(seen_set *from, sn_image *image, seen_error *error)
+{
+    seen_status status = from->ops->image(from, image, error);
+    if (status == SEEN_OK)
+        sn_file_recount(from, image);
+    return status;
+}
+
 seen_status sn_redis_copy(const char *where, unsigned flags, const seen_options *options,
                           seen_set *from, seen_error *error)
 {
     sn_redis *redis;
     sn_channel *ch;
     sn_redis_view view = {.layout = options->layout, .ttl = options->ttl_seconds};
-    seen_status status = from->ops->image(from, &view.image, error);
+    seen_status status = source_image(from, &view.image, error);
     if (status == SEEN_OK)
         status = vet_image(&view, where, error);
     if (status == SEEN_OK)
@@ -607,7 +617,7 @@ seen_status sn_redis_copy(const char *where, unsigned flags, const seen_options 
     status = make_filter(ch, &view, flags, from, &turned, error);
     for (int i = 1; i < COPY_TRIES && turned; i++) {
         turned = false;
-        status = from->ops->image(from, &view.image, error);
+        status = source_image(from, &view.image, error);
         if (status == SEEN_OK)
             status = draw_id(&view, error);
         if (status == SEEN_OK)

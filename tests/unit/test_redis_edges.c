@@ -4,6 +4,7 @@
 #include "store/redis_set.h"
 #include "tests/redis/door.h"
 
+#include <fcntl.h>
 #include <malloc.h>
 
 static const char FENCE[] =
@@ -335,6 +336,35 @@ static void test_union_sparse(void **state)
     }
 }
 
+/* A count that a power cut lost in a file does not get into a server. */
+static void test_copy_counts(void **state)
+{
+    (void)state;
+    enum { KEYS = 900, COUNTERS = 8192 };
+    static const unsigned char LOST[8] = {0};
+    char file[128];
+    snprintf(file, sizeof file, "%s/lost.seen", server.folder);
+    seen_error error = {0};
+    seen_options o = {.size = sizeof o, .capacity = 1000, .error_rate = 0.01};
+    seen_set *set;
+    door_must(seen_create(file, &o, 0, &set, &error), &error);
+    add_keys(set, 0, KEYS);
+    seen_close(set);
+    int fd = open(file, O_WRONLY);
+    assert_int_equal(pwrite(fd, LOST, sizeof LOST, COUNTERS), sizeof LOST);
+    close(fd);
+    door_must(seen_open(file, NULL, SEEN_READ_ONLY, &set, &error), &error);
+    door_must(seen_copy(set, where, 0, &o, &error), &error);
+    seen_close(set);
+    door_must(seen_open(where, NULL, 0, &set, &error), &error);
+    sn_image got;
+    door_must(set->ops->image(set, &got, &error), &error);
+    assert_in_range(got.layer[0].added, KEYS * 9 / 10, KEYS * 11 / 10);
+    seen_close(set);
+    unlink(file);
+    freeReplyObject(test_ask(&server, "FLUSHALL"));
+}
+
 /* What does not fit a server is refused before anything is made. */
 static void test_misfits(void **state)
 {
@@ -502,7 +532,7 @@ int main(void)
         DOOR_TEST(test_odd_hash),     DOOR_TEST(test_remove),       DOOR_TEST(test_forgotten),
         DOOR_TEST(test_union_counts), DOOR_TEST(test_union_sparse), DOOR_TEST(test_outgrown),
         DOOR_TEST(test_misfits),      DOOR_TEST(test_many_shards),  DOOR_TEST(test_no_blocks),
-        DOOR_TEST(test_given_up),     DOOR_TEST(test_talk),
+        DOOR_TEST(test_given_up),     DOOR_TEST(test_talk),         DOOR_TEST(test_copy_counts),
     };
     return RIG_RUN(tests);
 }
