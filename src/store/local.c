@@ -589,7 +589,7 @@ static seen_status local_measure(seen_set *set, seen_info *info, seen_error *err
     if (status != SEEN_OK)
         return status;
     sn_view *view = sn_view_hold(l);
-    double right = 1, keys = 0, set_cells = 0, cells = 0;
+    double wrong = 0, keys = 0, set_cells = 0, cells = 0;
     for (uint32_t i = 0; i < view->image.layers; i++) {
         const sn_geometry *g = &view->image.layer[i].geometry;
         if (!sn_span_alive(&view->image, i))
@@ -603,7 +603,7 @@ static seen_status local_measure(seen_set *set, seen_info *info, seen_error *err
             set_here += (double)tally.set;
         }
         double here = (double)sn_geometry_lines(g) * sn_geometry_cells(g);
-        right *= 1 - rate;
+        wrong += rate * (1 - wrong); /* 1 - (1 - wrong) * (1 - rate), with its digits */
         keys += sn_plan_keys(g, set_here / here);
         set_cells += set_here;
         cells += here;
@@ -611,7 +611,7 @@ static seen_status local_measure(seen_set *set, seen_info *info, seen_error *err
     sn_view_let_go(l, view);
     info->fill = cells > 0 ? set_cells / cells : 0;
     info->keys_estimated = keys;
-    info->error_rate_now = 1 - right;
+    info->error_rate_now = wrong;
     info->sampled = false;
     return SEEN_OK;
 }

@@ -134,7 +134,7 @@ seen_status sn_redis_measure(seen_set *base, seen_info *info, seen_error *error)
     if (!lines)
         status = SEEN_ERR_MEMORY;
     sn_redis_view view = sn_redis_see(set);
-    double right = 1, keys = 0, set_cells = 0, cells = 0;
+    double wrong = 0, keys = 0, set_cells = 0, cells = 0;
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < view.image.layers; i++)
         bytes += sn_geometry_bytes(&view.image.layer[i].geometry);
@@ -146,7 +146,7 @@ seen_status sn_redis_measure(seen_set *base, seen_info *info, seen_error *error)
         status = measure_layer(set, ch, &view, i, bytes <= WHOLE_BYTES, lines, &m, error);
         if (status != SEEN_OK)
             break;
-        right *= 1 - m.rate;
+        wrong += m.rate * (1 - wrong); /* 1 - (1 - wrong) * (1 - rate), with its digits */
         keys += sn_plan_keys(&view.image.layer[i].geometry, m.set / m.cells);
         set_cells += m.set;
         cells += m.cells;
@@ -158,7 +158,7 @@ seen_status sn_redis_measure(seen_set *base, seen_info *info, seen_error *error)
         return status;
     info->fill = cells > 0 ? set_cells / cells : 0;
     info->keys_estimated = keys;
-    info->error_rate_now = 1 - right;
+    info->error_rate_now = wrong;
     info->sampled = sampled;
     return SEEN_OK;
 }

@@ -479,6 +479,18 @@ static void test_info(void **state)
     seen_close(set);
 }
 
+/* A rate that is lost beside a 1 is told. */
+static void test_info_strict(void **state)
+{
+    (void)state;
+    seen_set *set = heap(SEEN_BLOOM, SEEN_FIXED, 4000, 1e-17);
+    hashes_from(0, 4000, h);
+    OK(seen_add_hashes(set, h, 4000, NULL, error));
+    double rate = info_of(set).error_rate_now;
+    assert_true(rate > 1e-18 && rate < 1.05e-17);
+    seen_close(set);
+}
+
 static void test_arguments(void **state)
 {
     (void)state;
@@ -540,6 +552,7 @@ int main(void)
         cmocka_unit_test(test_window_by_time),
         cmocka_unit_test(test_rotate),
         cmocka_unit_test(test_info),
+        cmocka_unit_test(test_info_strict),
         cmocka_unit_test(test_arguments),
         cmocka_unit_test(test_sizes),
     };
