@@ -6,6 +6,18 @@
 
 #include "test_stream.h"
 
+/* Under a sanitizer all takes many times as long. */
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#define SLOW 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
+#define SLOW 1
+#endif
+#endif
+#ifndef SLOW
+#define SLOW 0
+#endif
+
 enum { SPREAD = 5, LONGEST = 24 };
 
 /* Lines with numbers below `different`, of which small ones come more often. */
@@ -151,7 +163,7 @@ static void same_where_lines_wait(void **state)
 static void memory_is_foreseen(void **state)
 {
     (void)state;
-    enum { LINES = 1500000 };
+    enum { LINES = SLOW ? 400000 : 1500000 };
     static const double exponents[] = {0.7, 1};
     char *text = malloc(LINES * LONGEST + 1);
     assert_non_null(text);
