@@ -4,6 +4,7 @@
 
 #include "seen.h"
 #include "tests/redis/server.h"
+#include "tests/sanitized.h"
 
 #include <setjmp.h>
 #include <stddef.h>
@@ -12,17 +13,7 @@
 #include <cmocka.h>
 
 /* A sanitizer makes it ten times slower; the races are the same. */
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-enum { WINNERS_KEYS = 20000 };
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
-enum { WINNERS_KEYS = 20000 };
-#else
-enum { WINNERS_KEYS = 100000 };
-#endif
-#else
-enum { WINNERS_KEYS = 100000 };
-#endif
+enum { WINNERS_KEYS = SANITIZED ? 20000 : 100000 };
 
 typedef struct winners {
     unsigned char told[WINNERS_KEYS]; /* how often, over all clients */

@@ -1,5 +1,6 @@
 /* Large memory: zeroed, aligned, given back whole. */
 #include "test_trust.h"
+#include "tests/sanitized.h"
 
 #include "base/memory.h"
 
@@ -92,19 +93,7 @@ static void test_impossible(void **state)
     assert_null(sn_memory_map(SIZE_MAX / 2 - 1));
 }
 
-/* A sanitizer needs the address space for itself. */
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
-
-/* A set that cannot fit is refused in words. */
+/* A set that cannot fit is refused in words. (A sanitizer needs the address space for itself.) */
 static void test_too_large_set(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
 /* The exact table against a plain model: a sorted array of what was added. */
 #include "stream/table.h"
+#include "tests/sanitized.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -8,18 +9,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-/* Under a sanitizer all takes many times as long. */
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-#define SLOW 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
-#define SLOW 1
-#endif
-#endif
-#ifndef SLOW
-#define SLOW 0
-#endif
 
 enum { BATCH = 1000 };
 
@@ -260,7 +249,7 @@ static void empties(void **unused)
 static void foresees_rightly(void **unused)
 {
     (void)unused;
-    enum { KEYS = SLOW ? 200000 : 1000000, STEP = KEYS / 100 };
+    enum { KEYS = SANITIZED ? 200000 : 1000000, STEP = KEYS / 100 };
     sn_table *table = open_table((uint64_t)64 << 20, KEYS);
     uint64_t in_the_middle = 0;
     for (uint64_t n = STEP; n <= KEYS; n += STEP) {
@@ -283,7 +272,7 @@ static void foresees_rightly(void **unused)
 static void foresees(void **unused)
 {
     (void)unused;
-    enum { KEYS = SLOW ? 100000 : 400000, STEP = KEYS / 40 };
+    enum { KEYS = SANITIZED ? 100000 : 400000, STEP = KEYS / 40 };
     sn_table *plain = open_table((uint64_t)64 << 20, KEYS);
     sn_table *table = open_table((uint64_t)64 << 20, KEYS);
     bool ahead = false;

@@ -1,25 +1,12 @@
 /* Threads that race: each new key is told new exactly once, and nothing is lost. */
 #include "store/local.h"
 #include "test_trust.h"
+#include "tests/sanitized.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 
-#if defined(__SANITIZE_THREAD__)
-#define SLOW 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
-#define SLOW 1
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) && !defined(SLOW)
-#define SLOW 1
-#endif
-#ifndef SLOW
-#define SLOW 0
-#endif
-
-enum { THREADS = 4, KEYS = SLOW ? 20000 : 60000, BATCH_MAX = 5000 };
+enum { THREADS = 4, KEYS = SANITIZED ? 20000 : 60000, BATCH_MAX = 5000 };
 
 typedef struct race {
     seen_set *set;
@@ -190,7 +177,7 @@ static void test_stripes(void **state)
  * as it does in one piece, keys that it has twice among them. */
 static void stripe_alone(seen_kind kind, seen_growth growth, unsigned stripes)
 {
-    enum { MOST = 9000, ROUNDS = SLOW ? 10 : 40 };
+    enum { MOST = 9000, ROUNDS = SANITIZED ? 10 : 40 };
     static seen_hash h[MOST];
     static seen_answer got[MOST], want[MOST];
     seen_options options = plain_options(kind, growth, SHARDED, 1e-4);
@@ -236,7 +223,7 @@ static void test_stripes_alone(void **state)
 
 /* A counting set that grew: keys of the first layer, which is one shard, are counted by threads
  * that work on other shards of the last layer. No count may be lost. */
-enum { OLD_KEYS = 2000, ROUNDS = SLOW ? 4 : 40 };
+enum { OLD_KEYS = 2000, ROUNDS = SANITIZED ? 4 : 40 };
 
 static pthread_barrier_t barrier;
 
@@ -300,7 +287,7 @@ static void *add_and_rotate(void *argument)
     seen_error e = {0};
     seen_hash h[100];
     seen_answer answers[100];
-    for (uint64_t i = 0; i < (SLOW ? 300 : 1500); i++) {
+    for (uint64_t i = 0; i < (SANITIZED ? 300 : 1500); i++) {
         hashes_from(((uint64_t)me << 32) + i * 100, 100, h);
         if (seen_add_hashes(r->set, h, 100, answers, &e) != SEEN_OK)
             complain(r, "add", &e);

@@ -1,22 +1,11 @@
 /* uniq --exact with several tables: the lines of one table, in their order, whatever the number of
  * threads, also where the tables are full and files are decided side by side. */
 #include "stream/uniq.h"
+#include "tests/sanitized.h"
 
 #include <math.h>
 
 #include "test_stream.h"
-
-/* Under a sanitizer all takes many times as long. */
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-#define SLOW 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
-#define SLOW 1
-#endif
-#endif
-#ifndef SLOW
-#define SLOW 0
-#endif
 
 enum { SPREAD = 5, LONGEST = 24 };
 
@@ -163,7 +152,7 @@ static void same_where_lines_wait(void **state)
 static void memory_is_foreseen(void **state)
 {
     (void)state;
-    enum { LINES = SLOW ? 400000 : 1500000 };
+    enum { LINES = SANITIZED ? 400000 : 1500000 };
     static const double exponents[] = {0.7, 1};
     char *text = malloc(LINES * LONGEST + 1);
     assert_non_null(text);
