@@ -122,7 +122,7 @@ static const sn_option scope_options[] = {
     {.name = "drop-www",
      .type = SN_FLAG,
      .offset = AT(no_www),
-     .help = "www.example.org is example.org"},
+     .help = "take www.example.org for example.org"},
     {.name = "drop-slash", .type = SN_FLAG, .offset = AT(no_slash), .help = "/a/ is /a"},
     {.name = "drop",
      .argument = "NAME",

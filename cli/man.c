@@ -221,9 +221,13 @@ static void man_overview(FILE *out)
     put_paragraphs(out, about_numbers);
     fputs(".SH OUTPUT\n", out);
     put_paragraphs(out, about_output);
-    fputs(".SH EXIT STATUS\n.TP\n.B 0\nDone; for\n.BR seen\\-check (1):\nsomething was seen.\n"
-          ".TP\n.B 1\n.BR seen\\-check (1)\nsaw nothing.\n.TP\n.B 2\n"
-          "Trouble, with a message that names the file or server and says what to do.\n"
+    fputs(".SH EXIT STATUS\n.TP\n.B 0\nDone; for\n.BR seen\\-check (1):\nsomething was seen (with "
+          "\\fB\\-v\\fR: something was not).\n"
+          ".TP\n.B 1\n.BR seen\\-check (1)\nhas nothing to print.\n.TP\n.B 2\n"
+          "Trouble, with a message that names the file or server and says what to do.\n.PP\n"
+          "A command that Ctrl-C or another signal stops before its end tells so and ends by that "
+          "signal:\na shell shows 130 for Ctrl-C.\n.BR seen\\-crawl (1)\nfinishes what is under "
+          "way and ends with 0.\n"
           ".SH ENVIRONMENT\n.TP\n.B TMPDIR\n"
           "The folder for temporary files where \\fB\\-T\\fR does not name one.\n",
           out);

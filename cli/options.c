@@ -52,14 +52,14 @@ static const sn_option kind[] = {
      .type = SN_CHOICE,
      .offset = AT(kind),
      .choices = "bloom|counting",
-     .help = "bloom (add, check, merge) or counting (also remove)",
+     .help = "what it can do: bloom (add, check, merge) or counting (also remove)",
      .more = "A counting filter takes four times the memory. The default is bloom."},
     {.name = "growth",
      .argument = "GROWTH",
      .type = SN_CHOICE,
      .offset = AT(growth),
      .choices = "fixed|growing|window",
-     .help = "fixed, growing or window",
+     .help = "what happens as keys come: fixed, growing or window",
      .more = "fixed: one filter of a known capacity, the default. growing: layers are added as "
              "keys come, together within the promised rate; -n is a hint. window: the oldest keys "
              "are forgotten."},
@@ -102,7 +102,7 @@ static const sn_option seed[] = {
      .type = SN_CHOICE,
      .offset = AT(hash),
      .choices = "xxh3|sip",
-     .help = "xxh3 (default, fast) or sip",
+     .help = "how keys are hashed: xxh3 (default, fast) or sip",
      .more = "sip (SipHash-2-4) is for keys that an enemy chooses, who may know the code but not "
              "the seed."},
 };
@@ -262,7 +262,7 @@ static const sn_option redis[] = {
      .type = SN_CHOICE,
      .offset = AT(layout),
      .choices = "shards|bitmap",
-     .help = "shards (default) or one plain bitmap",
+     .help = "how it lies there: shards (default) or bitmap, one plain string",
      .more = "bitmap is one string with k positions over the whole of it, which other clients can "
              "read with GETBIT; it can be no larger than 512 MiB."},
     TIMEOUTS,

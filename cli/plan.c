@@ -205,7 +205,7 @@ static const sn_option kind_options[] = {
      .type = SN_CHOICE,
      .offset = offsetof(sn_args, kind),
      .choices = "bloom|counting",
-     .help = "bloom (add, check, merge) or counting (also remove)",
+     .help = "what it can do: bloom (add, check, merge) or counting (also remove)",
      .more = "A counting filter takes four times the memory. The default is bloom."},
 };
 static const sn_group kind_group = {.title = "Kind", .options = kind_options, .count = 1};
