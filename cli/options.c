@@ -62,7 +62,7 @@ static const sn_option kind[] = {
      .help = "what happens as keys come: fixed, growing or window",
      .more = "fixed: one filter of a known capacity, the default. growing: layers are added as "
              "keys come, together within the promised rate; -n is a hint. window: the oldest keys "
-             "are forgotten."},
+             "are forgotten (kind bloom only). -m and -k are for fixed ones."},
     {.name = "generations",
      .argument = "NUMBER",
      .type = SN_COUNT,
@@ -86,7 +86,8 @@ static const sn_option kind[] = {
      .offset = AT(when_full),
      .choices = "refuse|go-on",
      .help = "past the capacity: go-on (default) or refuse new keys",
-     .more = "go-on keeps adding while the error rate rises, which seen info shows; refuse fails."},
+     .more = "For filters of a fixed size. go-on keeps adding while the error rate rises, which "
+             "seen info shows; refuse fails."},
 };
 GROUP(kind, "Kind");
 

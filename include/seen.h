@@ -94,7 +94,7 @@ typedef enum seen_kind {
 typedef enum seen_growth {
     SEEN_FIXED = 0,   /* one filter of a known capacity */
     SEEN_GROWING = 1, /* layers, together within the promised rate; no capacity needed */
-    SEEN_WINDOW = 2   /* generations; the oldest is forgotten */
+    SEEN_WINDOW = 2   /* generations; the oldest is forgotten. SEEN_BLOOM only */
 } seen_growth;
 
 typedef enum seen_hash_kind {
@@ -175,8 +175,8 @@ typedef struct seen_options {
 
     uint64_t capacity; /* as in seen_wish; growing: a hint for the first layer */
     double error_rate; /* [0.01 where neither bits nor hashes say otherwise] */
-    uint64_t bits;
-    uint32_t hashes;
+    uint64_t bits;     /* fixed only */
+    uint32_t hashes;   /* fixed only */
 
     bool seed_given; /* [a random seed] */
     uint64_t seed[2];
@@ -199,7 +199,7 @@ typedef struct seen_options {
 /* Flags of seen_create and seen_open. */
 #define SEEN_REPLACE 1u   /* create: replace an existing regular file, atomically */
 #define SEEN_IF_ABSENT 2u /* create: open it where it exists, provided that its numbers agree */
-#define SEEN_READ_ONLY 4u /* open: check and info only */
+#define SEEN_READ_ONLY 4u /* open: check, info, and copy or merge from it; nothing changes it */
 #define SEEN_ALONE                                                                                 \
     8u /* file: no other process writes; saves a lock per call. Refused if one does */
 
