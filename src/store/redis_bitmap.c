@@ -36,17 +36,24 @@ seen_status sn_redis_bitmap_plan(const seen_options *o, sn_image *image, seen_er
     return SEEN_OK;
 }
 
-seen_status sn_redis_adopt(sn_channel *ch, const sn_redis_view *view, bool copy, seen_error *error)
+seen_status sn_redis_bitmap_length(sn_channel *ch, const sn_redis_view *view, int64_t *length,
+                                   seen_error *error)
 {
     sn_redis_namer namer;
-    int64_t length = 0;
-    uint64_t bytes = view->image.layer[0].geometry.shard_lines * SN_LINE_BYTES;
     sn_redis_namer_begin(&namer, &ch->redis->address, view, 0, false);
     const sn_redis_key *key = sn_redis_namer_shard(&namer, 0);
+    *length = 0;
     sn_say(ch, 0, key->slot, 2);
     sn_say_text(ch, "STRLEN");
     sn_say_arg(ch, key->text, key->len);
-    seen_status status = sn_channel_run(ch, sn_redis_take_count, &length, error);
+    return sn_channel_run(ch, sn_redis_take_count, length, error);
+}
+
+seen_status sn_redis_adopt(sn_channel *ch, const sn_redis_view *view, bool copy, seen_error *error)
+{
+    int64_t length;
+    uint64_t bytes = view->image.layer[0].geometry.shard_lines * SN_LINE_BYTES;
+    seen_status status = sn_redis_bitmap_length(ch, view, &length, error);
     if (status == SEEN_OK && copy && length > 0)
         return sn_error_set(error, SEEN_ERR_EXISTS,
                             "%s: a key of this name exists, and is no filter; replace it, or "

@@ -373,16 +373,31 @@ static seen_status drop_hash(sn_channel *ch, sn_redis_view *view, seen_error *er
     return status == SEEN_OK ? restless(ch, error) : status;
 }
 
+/* Whether `from` is the filter that the hash tells of, by whatever address. */
+static bool is_this(seen_set *from, const sn_redis_view *there)
+{
+    if (from->ops != &SERVER_OPS && from->ops != &CLUSTER_OPS)
+        return false;
+    sn_redis_view view = sn_redis_see((sn_redis_set *)from);
+    return memcmp(view.id, there->id, SN_REDIS_ID) == 0;
+}
+
 /* A plain bitmap has no ID, and the old one and the new one have one name: the old one goes first,
  * so that half of the new one is never taken for it. Where there is none the key is taken as it is,
- * and grown to its size. */
+ * and grown to its size. What goes is a string, and not what is to be copied. */
 static seen_status stage_bitmap(sn_channel *ch, const sn_redis_view *view, sn_redis_view *old,
-                                bool replace, bool copy, seen_error *error)
+                                bool replace, seen_set *from, seen_error *error)
 {
-    seen_status status = SEEN_OK;
+    int64_t length;
+    bool plain = old && old->layout == SEEN_LAYOUT_BITMAP;
     if (!replace)
-        return sn_redis_adopt(ch, view, copy, error);
-    if (old && old->layout == SEEN_LAYOUT_BITMAP) {
+        return sn_redis_adopt(ch, view, from, error);
+    if (plain && from && is_this(from, old))
+        return sn_error_set(error, SEEN_ERR_ARGUMENT,
+                            "%s: a plain bitmap cannot be copied onto itself; choose another name",
+                            ch->redis->address.shown);
+    seen_status status = sn_redis_bitmap_length(ch, view, &length, error);
+    if (plain && status == SEEN_OK) {
         status = drop_hash(ch, old, error);
         if (status == SEEN_OK)
             status = sn_redis_drop_counts(ch, old, error);

@@ -107,6 +107,9 @@ seen_status sn_redis_read_counts(sn_channel *ch, sn_redis_view *view, seen_error
 seen_status sn_redis_add_counts(sn_channel *ch, const sn_redis_view *view, const sn_image *from,
                                 seen_error *error);
 
+/* How long the key of a plain bitmap is; 0: there is none. What is no string is an error. */
+seen_status sn_redis_bitmap_length(sn_channel *ch, const sn_redis_view *view, int64_t *length,
+                                   seen_error *error);
 /* A plain bitmap that is there already is taken over, unless it is larger than ours would be. A
  * copy would write over it, and is refused. */
 seen_status sn_redis_adopt(sn_channel *ch, const sn_redis_view *view, bool copy, seen_error *error);

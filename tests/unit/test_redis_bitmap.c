@@ -76,6 +76,56 @@ static void test_taken_over(void **state)
     assert_int_equal(test_number(&server, "LLEN list"), 1);
 }
 
+/* To replace is not to take away what is no bitmap: a list, or the hash of another filter. */
+static void test_spared(void **state)
+{
+    (void)state;
+    seen_set *set;
+    seen_error error = {0};
+    seen_options o = SMALL, shards = {.size = sizeof shards, .capacity = 100};
+    char here[128], other[128];
+    snprintf(other, sizeof other, "%s/other", server.url);
+    door_must(seen_create(other, &shards, 0, &set, &error), &error);
+    seen_close(set);
+    snprintf(here, sizeof here, "%s/seen:other", server.url);
+    assert_int_equal(seen_create(here, &o, SEEN_REPLACE, &set, &error), SEEN_ERR_FORMAT);
+    assert_non_null(strstr(error.message, "belongs to something else"));
+    door_must(seen_open(other, NULL, 0, &set, &error), &error);
+    freeReplyObject(test_ask(&server, "LPUSH letters x"));
+    snprintf(here, sizeof here, "%s/letters", server.url);
+    assert_int_equal(seen_copy(set, here, SEEN_REPLACE, &o, &error), SEEN_ERR_FORMAT);
+    seen_close(set);
+    assert_int_equal(test_number(&server, "LLEN letters"), 1);
+    assert_int_equal(test_number(&server, "EXISTS seen:letters"), 0);
+}
+
+/* The old one goes before the copy begins: by whatever address, it is not what is copied. */
+static void test_onto_itself(void **state)
+{
+    (void)state;
+    seen_set *set;
+    seen_error error = {0};
+    seen_options o = SMALL, shards = {.size = sizeof shards};
+    char here[128];
+    snprintf(here, sizeof here, "%s/fence", server.url);
+    door_must(seen_create(here, &o, 0, &set, &error), &error);
+    door_add(set, 0, 20, SEEN_NEW);
+    assert_int_equal(seen_copy(set, here, SEEN_REPLACE, &o, &error), SEEN_ERR_ARGUMENT);
+    assert_non_null(strstr(error.message, "onto itself"));
+    assert_int_equal(seen_copy(set, where, SEEN_REPLACE, &o, &error), SEEN_ERR_ARGUMENT);
+    door_add(set, 0, 20, SEEN_BEFORE);
+    /* Shards have names of their own. */
+    door_must(seen_copy(set, where, SEEN_REPLACE, &shards, &error), &error);
+    seen_close(set);
+    door_must(seen_open(where, NULL, 0, &set, &error), &error);
+    door_add(set, 0, 20, SEEN_BEFORE);
+    door_must(seen_copy(set, here, SEEN_REPLACE, &o, &error), &error);
+    seen_close(set);
+    door_must(seen_open(here, NULL, 0, &set, &error), &error);
+    door_add(set, 0, 20, SEEN_BEFORE);
+    seen_close(set);
+}
+
 /* A bitmap that is replaced is empty, and of its new size; nothing of the old one stays. */
 static void test_replaced(void **state)
 {
@@ -158,9 +208,14 @@ static void test_copied(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_refused),        cmocka_unit_test(test_rate),
-        cmocka_unit_test(test_taken_over),     cmocka_unit_test(test_replaced),
-        cmocka_unit_test(test_replaced_under), DOOR_TEST(test_copied),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_rate),
+        cmocka_unit_test(test_taken_over),
+        cmocka_unit_test(test_replaced),
+        cmocka_unit_test(test_replaced_under),
+        cmocka_unit_test(test_spared),
+        DOOR_TEST(test_copied),
+        DOOR_TEST(test_onto_itself),
     };
     return RIG_RUN(tests);
 }
