@@ -138,6 +138,8 @@ static seen_status rotate(seen_set *base, seen_error *error)
         status = sn_redis_advance(set, ch, &view, &mine, error);
         view = sn_redis_see(set);
     }
+    if (status == SEEN_OK)
+        status = sn_redis_touch(set, ch, &view, error);
     sn_redis_give(set->redis, ch);
     return status;
 }

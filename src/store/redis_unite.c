@@ -262,6 +262,9 @@ seen_status sn_redis_combined(seen_set *base, const sn_image *from, seen_error *
     status = unite_counters(set, ch, from, error);
     if (status == SEEN_OK && base->growth == SEEN_WINDOW)
         status = unite_ages(set, ch, from, error);
+    sn_redis_view view = sn_redis_see(set);
+    if (status == SEEN_OK)
+        status = sn_redis_touch(set, ch, &view, error);
     sn_redis_give(set->redis, ch);
     return status;
 }

@@ -260,6 +260,39 @@ static void test_other_end(void **state)
     }
 }
 
+/* Who merges into a filter, or turns a window, touches it: it does not end sooner than its time. */
+static void test_touched(void **state)
+{
+    (void)state;
+    seen_error error = {0};
+    for (int what = 0; what < 3; what++) {
+        seen_options o = {.size = sizeof o, .capacity = 1000, .ttl_seconds = 100};
+        o.growth = what == 2 ? SEEN_WINDOW : SEEN_FIXED;
+        o.layout = what == 1 ? SEEN_LAYOUT_BITMAP : SEEN_LAYOUT_SHARDS;
+        seen_set *set = door_make(o), *more;
+        redisReply *keys = test_ask(&server, "KEYS *");
+        for (size_t i = 0; i < keys->elements; i++)
+            freeReplyObject(test_ask(&server, "EXPIRE %s 10", keys->element[i]->str));
+        if (what == 2) {
+            door_must(seen_rotate(set, &error), &error);
+        } else {
+            door_must(seen_create_like(NULL, set, 0, &more, &error), &error);
+            door_add(more, 0, 5, SEEN_NEW);
+            door_must(seen_merge(set, more, &error), &error);
+            seen_close(more);
+        }
+        assert_in_range(test_number(&server, "TTL seen:fence"), 90, 100);
+        freeReplyObject(keys);
+        keys = test_ask(&server, "KEYS *");
+        for (size_t i = 0; i < keys->elements; i++)
+            if (test_number(&server, "TTL %s", keys->element[i]->str) < 90)
+                fail_msg("%d: %s ends too soon", what, keys->element[i]->str);
+        freeReplyObject(keys);
+        seen_close(set);
+        freeReplyObject(test_ask(&server, "FLUSHALL"));
+    }
+}
+
 /* A shard is closed just before the time to live is renewed: its fence lives on for a week. */
 static void test_fence_lives(void **state)
 {
@@ -569,6 +602,7 @@ int main(void)
         DOOR_TEST(test_gone),
         DOOR_TEST(test_time_to_live),
         DOOR_TEST(test_other_end),
+        DOOR_TEST(test_touched),
         DOOR_TEST(test_fence_lives),
         DOOR_TEST(test_fence_gone),
         DOOR_TEST(test_missing),
