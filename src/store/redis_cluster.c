@@ -126,7 +126,14 @@ static bool ask_node(sn_channel *ch, unsigned i, seen_error *error, seen_status 
     }
     if (read_slots(ch, i))
         return true;
-    *status = sn_redis_trouble(&ch->redis->address, node, &node->link.reply, error);
+    const sn_reply *r = &node->link.reply;
+    if (r->items == 1 && r->item[0].type == REDIS_REPLY_ARRAY && r->item[0].number == 0)
+        *status = sn_error_set(error, SEEN_ERR_SERVER,
+                               "%s: %s:%u knows of no slots: it has not joined a cluster, or that "
+                               "has none yet; see CLUSTER INFO",
+                               ch->redis->address.shown, node->place.host, node->place.port);
+    else
+        *status = sn_redis_trouble(&ch->redis->address, node, r, error);
     return false;
 }
 

@@ -180,6 +180,10 @@ static void test_odd_slots(void **state)
         meddle_set(&door, 0, (meddle_rule){.match = "SLOTS", .reply = odd[i]});
         if (seen_open(where, &o, 0, &set, &error) != SEEN_ERR_SERVER)
             fail_msg("%s: %s", odd[i], error.message);
+        /* A node that is by itself is Redis all the same. */
+        bool none = strstr(error.message, "knows of no slots");
+        if (none != (strcmp(odd[i], "*0\r\n") == 0))
+            fail_msg("%s: %s", odd[i], error.message);
     }
     seen_set *set;
     seen_error error = {0};
