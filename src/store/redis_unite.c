@@ -94,6 +94,20 @@ static void say_sum(sn_channel *ch, const sn_redis_key *key, const sn_piece *p, 
     }
 }
 
+/* Says the sum where the shard is there: to raise counters would make one that is not, without
+ * those that it had. */
+static seen_status sum_piece(sn_channel *ch, const sn_redis_key *key, const sn_piece *p,
+                             const char *bytes, united *u, seen_error *error)
+{
+    sn_say(ch, 0, key->slot, 2);
+    sn_say_text(ch, "STRLEN");
+    sn_say_arg(ch, key->text, key->len);
+    seen_status status = sn_channel_run(ch, take_united, u, error);
+    if (status == SEEN_OK && !u->fenced && !u->missing)
+        say_sum(ch, key, p, bytes);
+    return status;
+}
+
 /* The shard is gone: with its filter, with its generation, at the end of that, or lost? */
 static seen_status find_out(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
                             uint32_t layer, seen_error *error)
@@ -117,11 +131,13 @@ static seen_status unite_piece(sn_redis_set *set, sn_channel *ch, uint32_t layer
         sn_redis_namer namer;
         sn_redis_namer_begin(&namer, &ch->redis->address, &view, layer, closed);
         const sn_redis_key *key = sn_redis_namer_shard(&namer, p->shard);
+        seen_status status = SEEN_OK;
         if (set->base.kind == SEEN_COUNTING)
-            say_sum(ch, key, p, bytes);
+            status = sum_piece(ch, key, p, bytes, &u, error);
         else
             say_or(ch, key, p, bytes, sn_redis_expiry(&view, layer));
-        seen_status status = sn_channel_run(ch, take_united, &u, error);
+        if (status == SEEN_OK)
+            status = sn_channel_run(ch, take_united, &u, error);
         if (status == SEEN_OK && u.fenced)
             status = sn_redis_catch_up(set, ch, &view, error);
         else if (status == SEEN_OK && u.missing)

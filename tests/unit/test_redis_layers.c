@@ -146,6 +146,24 @@ static void test_unite_gone(void **state)
     }
 }
 
+/* Counters are not put in the place of a shard that is lost. */
+static void test_sum_gone(void **state)
+{
+    (void)state;
+    seen_error error = {0};
+    seen_set *set = door_make((seen_options){.kind = SEEN_COUNTING, .capacity = 1000}), *other;
+    assert_int_equal(seen_create_like(NULL, set, 0, &other, &error), SEEN_OK);
+    door_add(other, 0, 30, SEEN_NEW);
+    redisReply *keys = test_ask(&server, "KEYS seen:*:0}");
+    assert_int_equal(test_number(&server, "DEL %s", keys->element[0]->str), 1);
+    assert_int_equal(seen_merge(set, other, &error), SEEN_ERR_FORMAT);
+    assert_non_null(strstr(error.message, "is missing"));
+    assert_int_equal(test_number(&server, "EXISTS %s", keys->element[0]->str), 0);
+    freeReplyObject(keys);
+    seen_close(other);
+    seen_close(set);
+}
+
 /* A past generation comes to its end in the middle: what another window has there is kept. */
 static void test_unite_ended(void **state)
 {
@@ -598,6 +616,7 @@ int main(void)
         DOOR_TEST(test_unite),
         DOOR_TEST(test_unite_cut),
         DOOR_TEST(test_unite_gone),
+        DOOR_TEST(test_sum_gone),
         DOOR_TEST(test_unite_ended),
         DOOR_TEST(test_gone),
         DOOR_TEST(test_time_to_live),
