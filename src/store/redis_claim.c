@@ -253,7 +253,8 @@ seen_status sn_redis_settle(sn_redis_set *set, sn_channel *ch, const sn_redis_vi
     return SEEN_OK;
 }
 
-void sn_redis_say_forget_count(sn_channel *ch, const sn_redis_view *view, uint32_t layer)
+/* Says a command about both counters of a layer: all keys, and those under way. */
+static void say_both(sn_channel *ch, const char *command, const sn_redis_view *view, uint32_t layer)
 {
     sn_redis_key key;
     char field[FIELD], going[FIELD];
@@ -261,10 +262,15 @@ void sn_redis_say_forget_count(sn_channel *ch, const sn_redis_view *view, uint32
     field_of(view, layer, field);
     field_under_way(view, layer, going);
     sn_say(ch, 0, key.slot, 4);
-    sn_say_text(ch, "HDEL");
+    sn_say_text(ch, command);
     sn_say_arg(ch, key.text, key.len);
     sn_say_text(ch, field);
     sn_say_text(ch, going);
+}
+
+void sn_redis_say_forget_count(sn_channel *ch, const sn_redis_view *view, uint32_t layer)
+{
+    say_both(ch, "HDEL", view, layer);
 }
 
 seen_status sn_redis_uncount(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
@@ -352,17 +358,8 @@ static bool take_bounds(void *context, uint32_t tag, const sn_reply *reply, bool
 seen_status sn_redis_read_bounds(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
                                  uint64_t *low, uint64_t *high, seen_error *error)
 {
-    sn_redis_key key;
-    char field[FIELD], going[FIELD];
     uint64_t number[2] = {0};
-    sn_redis_key_added(&ch->redis->address, view, &key);
-    field_of(view, layer, field);
-    field_under_way(view, layer, going);
-    sn_say(ch, 0, key.slot, 4);
-    sn_say_text(ch, "HMGET");
-    sn_say_arg(ch, key.text, key.len);
-    sn_say_text(ch, field);
-    sn_say_text(ch, going);
+    say_both(ch, "HMGET", view, layer);
     seen_status status = sn_channel_run(ch, take_bounds, number, error);
     *high = number[0];
     *low = number[0] > number[1] ? number[0] - number[1] : 0;

@@ -90,7 +90,8 @@ static void copy_with_holes(const char *from, const char *to)
     free(bytes);
 }
 
-/* A disk without room for what is to be written into a hole would kill the process. */
+/* A disk without room for what is to be written into a hole would kill the process. (On a file
+ * system without holes all of it is true from the beginning.) */
 static void test_holes(void **state)
 {
     (void)state;
@@ -100,8 +101,6 @@ static void test_holes(void **state)
     OK(seen_close_checked(set, error));
     copy_with_holes("f", "holes");
     blkcnt_t whole = blocks_of("f"), few = blocks_of("holes");
-    if (few >= whole)
-        skip(); /* this file system has none */
     seen_close(open_set("holes", SEEN_READ_ONLY));
     assert_int_equal(blocks_of("holes"), few);
     set = open_set("holes", 0);
