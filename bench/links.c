@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "crawl/links.h"
+#include "crawl/html/links.h"
 #include "tests/oracle/pages.h"
 
 enum { PAGES_MAX = 20000, ROUNDS = 5 };

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "stream/memory.h"
+#include "stream/io/memory.h"
 
 static const sn_option what_options[] = {
     {.letter = 'u',

@@ -3,7 +3,7 @@
 #define SN_CLI_SETS_H
 
 #include "cli/cli.h"
-#include "stream/sets.h"
+#include "stream/join/join.h"
 
 typedef struct sn_sets_own {
     bool unique, all, approx, explain;

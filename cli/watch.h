@@ -4,10 +4,10 @@
 #define SN_CLI_WATCH_H
 
 #include "cli/cli.h"
-#include "stream/input.h"
-#include "stream/keys.h"
-#include "stream/pipeline.h"
-#include "stream/stop.h"
+#include "stream/io/input.h"
+#include "stream/pipeline/keys.h"
+#include "stream/pipeline/pipeline.h"
+#include "stream/io/stop.h"
 
 typedef struct sn_watch {
     sn_stop stop;

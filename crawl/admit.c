@@ -1,4 +1,4 @@
-/* crawl/admit.c: from a link to the frontier.
+/* From a link to the frontier.
  *
  *     href -> canonical URL -> met lately? -> scope, limits -> candidate
  *     candidates -> seen? -> frontier (durable) -> seen-set -> answers -> frontier

@@ -1,4 +1,4 @@
-/* crawl/ahead.c: with a depth limit, what belongs to the depth that is about to be finished and
+/* With a depth limit, what belongs to the depth that is about to be finished and
  * stands behind deeper URLs in the log.
  *
  * A redirection is not a link: where it leads to is as deep as itself, and is found while pages of

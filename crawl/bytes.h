@@ -1,4 +1,4 @@
-/* crawl/bytes.h: little-endian numbers in files of the crawler, and whole reads and writes. */
+/* Little-endian numbers in files of the crawler, and whole reads and writes. */
 #ifndef CRAWL_BYTES_H
 #define CRAWL_BYTES_H
 

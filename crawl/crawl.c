@@ -1,4 +1,4 @@
-/* crawl/crawl.c: the loop of a crawl. */
+/* The loop of a crawl. */
 #include "crawl/crawl.h"
 
 #include <stdlib.h>

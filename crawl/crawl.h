@@ -1,4 +1,4 @@
-/* crawl/crawl.h: a crawler that fetches each URL once.
+/* A crawler that fetches each URL once.
  *
  *      start URLs
  *          |                                  .--> results.c JSON lines, URLs, edges, WARC

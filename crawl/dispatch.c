@@ -1,11 +1,11 @@
-/* crawl/dispatch.c: from the frontier to hosts, from hosts to transfers; robots.txt on the way. */
+/* From the frontier to hosts, from hosts to transfers; robots.txt on the way. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "crawl/engine.h"
 #include "crawl/fail.h"
-#include "crawl/robots.h"
+#include "crawl/robots/robots.h"
 
 #define KEPT_LEAD 4 /* transfers that one thread may have more for the sake of a connection */
 #define TURN_MS 20  /* then transfers and the clock are looked after */

@@ -1,4 +1,4 @@
-/* crawl/engine.h: what the files that run a crawl share; crawl.h has the picture.
+/* What the files that run a crawl share; crawl.h has the picture.
  *
  *     crawl.c      the loop, the end
  *     open.c       setting up, also from a state folder
@@ -16,21 +16,21 @@
 #include <stdatomic.h>
 #include <time.h>
 
-#include "crawl/aside.h"
+#include "crawl/fetch/thread.h"
 #include "crawl/crawl.h"
-#include "crawl/fetch.h"
+#include "crawl/fetch/fetch.h"
 #include "crawl/follow.h"
-#include "crawl/frontier.h"
-#include "crawl/hrefs.h"
+#include "crawl/frontier/frontier.h"
+#include "crawl/html/hrefs.h"
 #include "crawl/known.h"
-#include "crawl/links.h"
+#include "crawl/html/links.h"
 #include "crawl/pace.h"
 #include "crawl/scope.h"
-#include "crawl/sink.h"
-#include "crawl/sitemap.h"
-#include "crawl/spool.h"
+#include "crawl/output/sink.h"
+#include "crawl/html/sitemap.h"
+#include "crawl/output/spool.h"
 #include "crawl/tally.h"
-#include "crawl/warc.h"
+#include "crawl/output/warc.h"
 
 #define SN_MAX_HOPS 10               /* redirections in a row */
 #define SN_SITEMAP_BYTES (50u << 20) /* as the protocol has it */

@@ -1,4 +1,4 @@
-/* crawl/exact.c: a set of 128-bit hashes in a mapped temporary file. */
+/* A set of 128-bit hashes in a mapped temporary file. */
 #include "crawl/exact.h"
 
 #include <errno.h>

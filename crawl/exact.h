@@ -1,4 +1,4 @@
-/* crawl/exact.h: a set of 128-bit hashes that makes no mistakes worth speaking of.
+/* A set of 128-bit hashes that makes no mistakes worth speaking of.
  *
  * Open addressing with linear probing in a mapped temporary file, so that a large one lives on disk
  * and not in memory that the system cannot take back; 16 bytes a slot, at most 3/4 full. The keys

@@ -1,4 +1,4 @@
-/* crawl/fail.c: errors as sentences. */
+/* Errors as sentences. */
 #include "crawl/fail.h"
 
 #include <errno.h>

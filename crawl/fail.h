@@ -1,4 +1,4 @@
-/* crawl/fail.h: filling a seen_error, for the files of the crawler. */
+/* Filling a seen_error, for the files of the crawler. */
 #ifndef CRAWL_FAIL_H
 #define CRAWL_FAIL_H
 

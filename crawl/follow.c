@@ -1,4 +1,4 @@
-/* crawl/follow.c: the links of a page, from what was written to URLs that are taken in. */
+/* The links of a page, from what was written to URLs that are taken in. */
 #include "crawl/follow.h"
 
 #include <stdlib.h>

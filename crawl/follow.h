@@ -1,4 +1,4 @@
-/* crawl/follow.h: the links of a page, from what was written to URLs that are taken in.
+/* The links of a page, from what was written to URLs that are taken in.
  *
  *     sn_follow_read     on the thread that fetched the page: canonical, hashed, counted
  *     sn_follow_admit    on the first thread: what was not met lately enters the frontier

@@ -1,4 +1,4 @@
-/* crawl/known.c: the crawler's seen-set. */
+/* The crawler's seen-set. */
 #include "crawl/known.h"
 
 #include <stdio.h>

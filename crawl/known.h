@@ -1,4 +1,4 @@
-/* crawl/known.h: the crawler's seen-set: a seen_set of any store, or exact hashes.
+/* The crawler's seen-set: a seen_set of any store, or exact hashes.
  *
  * In front of it stands a small table of hashes met lately. Most links of a page are links that the
  * page before it had too; they never reach the set, which matters when that is across a network. */

@@ -1,4 +1,4 @@
-/* crawl/open.c: setting a crawl up, anew or from a state folder; taking it down. */
+/* Setting a crawl up, anew or from a state folder; taking it down. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -10,8 +10,8 @@
 
 #include "crawl/engine.h"
 #include "crawl/fail.h"
-#include "crawl/files.h"
-#include "crawl/robots.h"
+#include "crawl/fetch/open_files.h"
+#include "crawl/robots/robots.h"
 
 #define SEEDS_MAX ((size_t)16 << 20)
 

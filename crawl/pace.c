@@ -1,4 +1,4 @@
-/* crawl/pace.c: a table of hosts, a heap of those that are waiting for their time. */
+/* A table of hosts, a heap of those that are waiting for their time. */
 #include "crawl/pace.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* crawl/pace.h: hosts, and whose turn it is.
+/* Hosts, and whose turn it is.
  *
  * A host here is an origin: scheme, name and port. It has a queue of URLs, a few that are to be
  * tried again, the rules of its robots.txt, and a time before which it is left alone. Hosts that
@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "crawl/queue.h"
+#include "crawl/frontier/queue.h"
 
 typedef enum sn_rules_state {
     SN_RULES_UNKNOWN = 0, /* robots.txt must be fetched first */

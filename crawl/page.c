@@ -1,4 +1,4 @@
-/* crawl/page.c: what arrives, and what an answer means. */
+/* What arrives, and what an answer means. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 
 #include "crawl/engine.h"
 #include "crawl/fail.h"
-#include "crawl/header_link.h"
+#include "crawl/html/header_link.h"
 
 /* ---- While it arrives ---- */
 

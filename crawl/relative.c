@@ -1,4 +1,4 @@
-/* crawl/relative.c: the plainest links, resolved without parsing.
+/* The plainest links, resolved without parsing.
  *
  * Nearly all links within a site are like "../b/c.html": nothing in them is escaped, nothing can be
  * a scheme, a host or a query. Against a canonical base, whose path has no dot segments, they are

@@ -1,4 +1,4 @@
-/* crawl/relative.h: the plainest links, resolved without parsing. */
+/* The plainest links, resolved without parsing. */
 #ifndef CRAWL_RELATIVE_H
 #define CRAWL_RELATIVE_H
 

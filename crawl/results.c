@@ -1,4 +1,4 @@
-/* crawl/results.c: what a crawl writes for others, and the list of pages that failed.
+/* What a crawl writes for others, and the list of pages that failed.
  *
  * `failed` in the state folder has one line per URL, fields divided by tabs:
  *     depth  kind  status  reason  URL  parent */

@@ -1,4 +1,4 @@
-/* crawl/scope.c: hosts and domains in a small hash table, limits of the path, expressions. */
+/* Hosts and domains in a small hash table, limits of the path, expressions. */
 #include "crawl/scope.h"
 
 #include <regex.h>

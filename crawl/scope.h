@@ -1,4 +1,4 @@
-/* crawl/scope.h: which URLs belong to a crawl.
+/* Which URLs belong to a crawl.
  *
  * Questions are asked about canonical URLs: scheme://host[:port]/path?query, all in their one form.
  * Once its seeds are added, a scope is read-only and may be asked from several threads. */

@@ -1,4 +1,4 @@
-/* crawl/settings.c: the options of a crawl as text, one `name value` a line, for when it goes on.
+/* The options of a crawl as text, one `name value` a line, for when it goes on.
  *
  * Control characters and backslashes in values are written \xHH. A line whose name is not known is
  * refused: it comes from a newer version. */

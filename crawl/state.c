@@ -1,4 +1,4 @@
-/* crawl/state.c: the state folder.
+/* The state folder.
  *
  *     lock          held by the crawler that uses the folder
  *     settings      the options that the crawl was started with

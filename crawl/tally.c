@@ -1,4 +1,4 @@
-/* crawl/tally.c: open addressing, at most half full. */
+/* Open addressing, at most half full. */
 #include "crawl/tally.h"
 
 #include <stdlib.h>

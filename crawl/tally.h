@@ -1,4 +1,4 @@
-/* crawl/tally.h: a number per 64-bit name: pages fetched per host. 16 bytes each, as stored. */
+/* A number per 64-bit name: pages fetched per host. 16 bytes each, as stored. */
 #ifndef CRAWL_TALLY_H
 #define CRAWL_TALLY_H
 

@@ -1,4 +1,4 @@
-/* crawl/temp.c: temporary files without a name. */
+/* Temporary files without a name. */
 #include "crawl/temp.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* crawl/temp.h: temporary files without a name. */
+/* Temporary files without a name. */
 #ifndef CRAWL_TEMP_H
 #define CRAWL_TEMP_H
 

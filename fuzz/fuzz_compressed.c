@@ -9,8 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "stream/encode.h"
-#include "stream/input.h"
+#include "stream/io/encode.h"
+#include "stream/io/input.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

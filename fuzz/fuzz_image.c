@@ -8,8 +8,8 @@
 #include "filter/plan.h"
 #include "hash/hash.h"
 #include "seen.h"
-#include "store/image.h"
-#include "store/layers.h"
+#include "set/image.h"
+#include "set/layers.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -10,9 +10,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "stream/input.h"
-#include "stream/lines.h"
-#include "stream/reader.h"
+#include "stream/io/input.h"
+#include "stream/io/lines.h"
+#include "stream/io/reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "crawl/links.h"
+#include "crawl/html/links.h"
 
 /* Everything that was reported, as one string of bytes. */
 typedef struct record {

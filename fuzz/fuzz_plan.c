@@ -1,7 +1,7 @@
 /* Any numbers: refused with a reason, or a geometry that is valid and keeps what was asked for. */
 #include "filter/plan.h"
 #include "seen.h"
-#include "store/layers.h"
+#include "set/layers.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
  *   else a whole client against a server that answers sensibly until the filter is open and then
  *        sends the bytes: a key is answered only by a well-formed reply, never by an error. */
 #include "seen.h"
-#include "store/redis_address.h"
-#include "store/redis_reply.h"
+#include "redis/client/address.h"
+#include "redis/client/reply.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "crawl/sitemap.h"
+#include "crawl/html/sitemap.h"
 
 typedef struct record {
     uint8_t *bytes;

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "crawl/unpack.h"
+#include "crawl/fetch/unpack.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

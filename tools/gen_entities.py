@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Makes crawl/links_entities.c: the named character references of HTML as sorted tables.
+"""Makes crawl/html/entities.c: the named character references of HTML as sorted tables.
 
-    tools/gen_entities.py > crawl/links_entities.c
+    tools/gen_entities.py > crawl/html/entities.c
 
 The list is the one in Python's standard library. A name that may be written without its semicolon
 is marked; there is none that must be.
@@ -9,7 +9,7 @@ is marked; there is none that must be.
 from html.entities import html5
 from string import ascii_uppercase, ascii_lowercase
 
-HEAD = """/* crawl/links_entities.c: the named character references of HTML.
+HEAD = """/* crawl/html/entities.c: the named character references of HTML.
  * Made by tools/gen_entities.py: change that, not this.
  *
  * The names that share a first letter lie sorted in one string, which ends[] cuts into names; the
@@ -17,7 +17,7 @@ HEAD = """/* crawl/links_entities.c: the named character references of HTML.
  * character; its top byte, when not 0, says which of seconds[] follows it. */
 #include <string.h>
 
-#include "crawl/links_inside.h"
+#include "crawl/html/internal.h"
 
 /* clang-format off */
 """

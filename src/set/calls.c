@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "filter/plan.h"
 #include "hash/hash.h"
-#include "store/layers.h"
+#include "set/layers.h"
 
 #include <string.h>
 

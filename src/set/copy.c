@@ -2,7 +2,7 @@
 #include "set/set.h"
 
 #include "base/error.h"
-#include "store/span.h"
+#include "local/lookup.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef SN_SET_SET_H
 #define SN_SET_SET_H
 
-#include "store/store.h"
+#include "set/store.h"
 
 /* Fills the parts of *info that the image tells. */
 void sn_set_shape(const sn_image *image, const char *store, seen_info *info);

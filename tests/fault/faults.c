@@ -8,7 +8,7 @@
  * there, the files that existed are whole, nothing temporary is left, nothing leaks, and every
  * failure came with a sentence. */
 #include "rig.h"
-#include "store/local.h"
+#include "local/local.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -14,8 +14,8 @@ oracle, root = sys.argv[1], pathlib.Path(sys.argv[2])
 
 made = subprocess.run([sys.executable, root / "tools/gen_entities.py"], check=True,
                       capture_output=True, text=True).stdout
-if made != (root / "crawl/links_entities.c").read_text():
-    sys.exit("crawl/links_entities.c is not what tools/gen_entities.py makes")
+if made != (root / "crawl/html/entities.c").read_text():
+    sys.exit("crawl/html/entities.c is not what tools/gen_entities.py makes")
 
 links = []
 for name in sorted({name.rstrip(";") for name in html5}):

@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "crawl/links.h"
+#include "crawl/html/links.h"
 #include "tests/oracle/pages.h"
 
 /* ---- sets of links ---- */

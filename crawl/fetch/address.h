@@ -1,0 +1,21 @@
+/* Which addresses a crawler may connect to. */
+#ifndef CRAWL_ADDRESS_H
+#define CRAWL_ADDRESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+/* Is this an address of the public Internet? False for loopback, private, link-local, shared,
+ * multicast, documentation, benchmarking and reserved ranges, for IPv6 addresses that carry such an
+ * IPv4 address (mapped, compatible, NAT64, 6to4, Teredo), and for families other than IP. */
+bool sn_address_public(const struct sockaddr *address);
+
+/* The address in text, without its port; empty for families other than IP. */
+void sn_address_text(const struct sockaddr *address, char *out, size_t room);
+
+bool sn_address_public_v4(uint32_t address); /* host byte order */
+bool sn_address_public_v6(const uint8_t address[16]);
+
+#endif

@@ -1,0 +1,613 @@
+/* Libcurl's multi interface driven by epoll. */
+#include "crawl/fetch/fetch.h"
+
+#include <curl/curl.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "crawl/fetch/address.h"
+#include "crawl/fail.h"
+#include "crawl/fetch/request.h"
+#include "crawl/robots/robots.h"
+#include "crawl/fetch/unpack.h"
+
+#define WAIT_MAX 1000000000 /* seconds of a Retry-After: some 30 years */
+
+/* What the callbacks of one easy handle need, and its URL. */
+typedef struct slot {
+    sn_fetch *fetch;
+    sn_transfer *transfer;
+    sn_request_url url;
+    sn_unpack unpack;
+    sn_unpack_result unpacked; /* the last piece of the body */
+    bool begun;                /* the body has */
+    bool opened;               /* a connection of its own was begun */
+} slot;
+
+/* What epoll and libcurl think of a socket. One that libcurl has no more interest in is mostly kept
+ * alive for the next request, so it is left in epoll until something comes that nobody waits for.
+ */
+enum { WATCH_OURS = 1, WATCH_WANTED = 2, WATCH_IN = 4, WATCH_OUT = 8 };
+
+struct sn_fetch {
+    sn_fetch_options options;
+    CURLM *multi;
+    struct curl_slist *extra;
+    int epoll;
+    uint8_t *watch; /* by descriptor, WATCH_ flags */
+    size_t watch_room;
+    int64_t timer; /* when libcurl wants to be called; -1: never */
+    size_t active;
+    size_t slot_count;
+    slot *slots;
+    sn_transfer *transfers;
+    sn_transfer **idle;
+    size_t idle_count;
+};
+
+int64_t sn_fetch_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* ---- Callbacks ---- */
+
+static bool on_piece(void *user, const char *bytes, size_t len)
+{
+    slot *s = user;
+    sn_transfer *t = s->transfer;
+    size_t room = t->limit - t->bytes < len ? (size_t)(t->limit - t->bytes) : len;
+    t->bytes += room;
+    if (room > 0 && !s->fetch->options.body(t, bytes, room))
+        t->truncated = true;
+    if (room < len)
+        t->truncated = true;
+    return !t->truncated;
+}
+
+static size_t on_body(char *bytes, size_t size, size_t count, void *user)
+{
+    slot *s = user;
+    size_t len = size * count;
+    s->begun = true;
+    s->unpacked = sn_unpack_feed(&s->unpack, bytes, len, on_piece, s);
+    return s->unpacked == SN_UNPACK_OK ? len : 0;
+}
+
+/* The value of a header line if it has this name, without white space around it. */
+static const char *header_value(const char *line, size_t len, const char *name, size_t *value_len)
+{
+    size_t name_len = strlen(name);
+    if (len <= name_len || line[name_len] != ':' || strncasecmp(line, name, name_len) != 0)
+        return NULL;
+    const char *at = line + name_len + 1, *end = line + len;
+    while (at < end && (*at == ' ' || *at == '\t'))
+        at++;
+    while (end > at && (unsigned char)end[-1] <= ' ')
+        end--;
+    *value_len = (size_t)(end - at);
+    return at;
+}
+
+static void begin_answer(sn_transfer *t)
+{
+    t->status = 0;
+    t->type[0] = '\0';
+    t->nofollow = false;
+    free(t->location);
+    t->location = NULL;
+    t->headers_len = 0;
+}
+
+/* The status is wanted when the body begins, which is before libcurl tells it. */
+static void begin_status(sn_transfer *t, const char *line, size_t len)
+{
+    begin_answer(t);
+    const char *space = memchr(line, ' ', len);
+    size_t at = space == NULL ? len : (size_t)(space - line) + 1;
+    for (size_t end = at + 3; at < end && at < len && line[at] >= '0' && line[at] <= '9'; at++)
+        t->status = t->status * 10 + (line[at] - '0');
+}
+
+static bool keep_header(sn_transfer *t, const char *line, size_t len)
+{
+    if (t->headers_len + len > t->headers_room) {
+        size_t room = (t->headers_len + len) * 2 + 1024;
+        char *more = realloc(t->headers, room);
+        if (more == NULL)
+            return false;
+        t->headers = more;
+        t->headers_room = room;
+    }
+    memcpy(t->headers + t->headers_len, line, len);
+    t->headers_len += len;
+    return true;
+}
+
+static void take_link(const slot *s, const char *line, size_t len)
+{
+    size_t value_len;
+    sn_transfer *t = s->transfer;
+    if (s->begun || t->status / 100 != 2 || s->fetch->options.link == NULL)
+        return;
+    const char *value = header_value(line, len, "link", &value_len);
+    bool refresh = value == NULL;
+    if (refresh)
+        value = header_value(line, len, "refresh", &value_len);
+    if (value != NULL)
+        s->fetch->options.link(t, refresh, value, value_len);
+}
+
+static size_t on_header(char *line, size_t size, size_t count, void *user)
+{
+    slot *s = user;
+    sn_transfer *t = s->transfer;
+    size_t len = size * count, value_len;
+    t->headers_seen += len;
+    if (t->headers_seen > SN_FETCH_HEADERS_MAX)
+        return 0;
+    if (len >= 5 && memcmp(line, "HTTP/", 5) == 0) {
+        begin_status(t, line, len);
+        sn_unpack_begin(&s->unpack);
+    }
+    /* What stands behind the body says nothing about it any more. */
+    const char *value = s->begun ? NULL : header_value(line, len, "content-encoding", &value_len);
+    if (value != NULL && !sn_unpack_header(&s->unpack, value, value_len))
+        return 0;
+    value = header_value(line, len, "content-type", &value_len);
+    if (value != NULL && t->type[0] == '\0') {
+        size_t keep = value_len < sizeof t->type ? value_len : sizeof t->type - 1;
+        memcpy(t->type, value, keep);
+        t->type[keep] = '\0';
+    }
+    value = header_value(line, len, "x-robots-tag", &value_len);
+    if (value != NULL && sn_robots_nofollow(value, value_len, s->fetch->options.agent))
+        t->nofollow = true;
+    value = header_value(line, len, "location", &value_len);
+    if (value != NULL && t->location == NULL && value_len <= SN_FETCH_LOCATION_MAX) {
+        t->location = malloc(value_len + 1);
+        if (t->location == NULL)
+            return 0;
+        memcpy(t->location, value, value_len);
+        t->location[value_len] = '\0';
+        t->location_len = value_len;
+    }
+    take_link(s, line, len);
+    if (s->fetch->options.keep_headers && !keep_header(t, line, len))
+        return 0;
+    return len;
+}
+
+static uint8_t *watch_of(sn_fetch *f, int fd)
+{
+    size_t at = (size_t)fd;
+    if (at >= f->watch_room) {
+        size_t room = at * 2 + 64;
+        uint8_t *more = realloc(f->watch, room);
+        if (more == NULL)
+            return NULL;
+        memset(more + f->watch_room, 0, room - f->watch_room);
+        f->watch = more;
+        f->watch_room = room;
+    }
+    return &f->watch[at];
+}
+
+/* The one place where an address can be refused: it is the very one that connect() gets. */
+static curl_socket_t on_socket(void *user, curlsocktype purpose, struct curl_sockaddr *address)
+{
+    slot *s = user;
+    (void)purpose;
+    if (!s->fetch->options.allow_private && !sn_address_public(&address->addr)) {
+        s->transfer->refused = true;
+        sn_address_text(&address->addr, s->transfer->address, sizeof s->transfer->address);
+        return CURL_SOCKET_BAD;
+    }
+    s->opened = true;
+    int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    uint8_t *watch = fd < 0 ? NULL : watch_of(s->fetch, fd);
+    if (watch != NULL)
+        *watch = WATCH_OURS;
+    return fd;
+}
+
+/* Closing takes a socket out of epoll. */
+static int on_close(void *user, curl_socket_t fd)
+{
+    sn_fetch *f = user;
+    if ((size_t)fd < f->watch_room)
+        f->watch[fd] = 0;
+    return close(fd);
+}
+
+static bool watch_for(sn_fetch *f, int fd, uint8_t *watch, unsigned want)
+{
+    unsigned have = *watch & (WATCH_IN | WATCH_OUT);
+    *watch = (uint8_t)((*watch & WATCH_OURS) | WATCH_WANTED | want);
+    if (have == want)
+        return true;
+    struct epoll_event event = {.data.fd = fd};
+    event.events = (want & WATCH_IN ? EPOLLIN : 0u) | (want & WATCH_OUT ? EPOLLOUT : 0u);
+    return epoll_ctl(f->epoll, have != 0 ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+static void forget(sn_fetch *f, int fd, uint8_t *watch)
+{
+    epoll_ctl(f->epoll, EPOLL_CTL_DEL, fd, NULL);
+    *watch &= WATCH_OURS;
+}
+
+static int on_interest(CURL *easy, curl_socket_t fd, int what, void *user, void *known)
+{
+    sn_fetch *f = user;
+    (void)easy;
+    (void)known;
+    uint8_t *watch = watch_of(f, fd);
+    if (watch == NULL)
+        return -1;
+    if (what == CURL_POLL_REMOVE) {
+        /* What libcurl opened itself, for its resolver, it also closes unseen. */
+        if (*watch & WATCH_OURS)
+            *watch &= (uint8_t)~WATCH_WANTED;
+        else
+            forget(f, fd, watch);
+        return 0;
+    }
+    unsigned want = (what & CURL_POLL_IN ? WATCH_IN : 0u) | (what & CURL_POLL_OUT ? WATCH_OUT : 0u);
+    return watch_for(f, fd, watch, want) ? 0 : -1;
+}
+
+static int on_timer(CURLM *multi, long milliseconds, void *user)
+{
+    sn_fetch *f = user;
+    (void)multi;
+    f->timer = milliseconds < 0 ? -1 : sn_fetch_now() + milliseconds;
+    return 0;
+}
+
+/* ---- Setting up ---- */
+
+static bool set_up(sn_fetch *f, CURL *easy, slot *s)
+{
+    const sn_fetch_options *o = &f->options;
+    bool ok = true;
+#define SET(option, value) (ok = ok && curl_easy_setopt(easy, option, value) == CURLE_OK)
+    SET(CURLOPT_NOSIGNAL, 1L);
+    SET(CURLOPT_PROTOCOLS_STR, "http,https");
+    SET(CURLOPT_FOLLOWLOCATION, 0L);
+    SET(CURLOPT_PROXY, "");
+    SET(CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
+    SET(CURLOPT_PATH_AS_IS, 1L);
+    SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
+    SET(CURLOPT_HTTPHEADER, f->extra);
+    SET(CURLOPT_BUFFERSIZE, 65536L);
+    if (o->ca_file != NULL)
+        SET(CURLOPT_CAINFO, o->ca_file);
+    SET(CURLOPT_TIMEOUT_MS, (long)o->timeout_ms);
+    SET(CURLOPT_CONNECTTIMEOUT_MS, (long)o->connect_ms);
+    SET(CURLOPT_LOW_SPEED_LIMIT, (long)o->low_speed);
+    SET(CURLOPT_LOW_SPEED_TIME, (long)((o->low_speed_ms + 999) / 1000));
+    SET(CURLOPT_WRITEFUNCTION, on_body);
+    SET(CURLOPT_WRITEDATA, s);
+    SET(CURLOPT_HEADERFUNCTION, on_header);
+    SET(CURLOPT_HEADERDATA, s);
+    SET(CURLOPT_OPENSOCKETFUNCTION, on_socket);
+    SET(CURLOPT_OPENSOCKETDATA, s);
+    SET(CURLOPT_CLOSESOCKETFUNCTION, on_close);
+    SET(CURLOPT_CLOSESOCKETDATA, f);
+    SET(CURLOPT_PRIVATE, s);
+#undef SET
+    return ok;
+}
+
+static bool make_slots(sn_fetch *f)
+{
+    size_t n = f->options.connections;
+    f->transfers = calloc(n, sizeof *f->transfers);
+    f->idle = calloc(n, sizeof(sn_transfer *));
+    f->slots = calloc(n, sizeof *f->slots);
+    if (f->transfers == NULL || f->idle == NULL || f->slots == NULL)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        CURL *easy = curl_easy_init();
+        if (easy == NULL)
+            return false;
+        f->transfers[i].easy = easy;
+        f->transfers[i].slot = i;
+        f->slots[i].fetch = f;
+        f->slots[i].transfer = &f->transfers[i];
+        f->slot_count++;
+        if (!sn_request_url_create(&f->slots[i].url) || !set_up(f, easy, &f->slots[i]))
+            return false;
+    }
+    for (size_t i = n; i-- > 0;)
+        f->idle[f->idle_count++] = &f->transfers[i];
+    return true;
+}
+
+seen_status sn_fetch_create(const sn_fetch_options *options, sn_fetch **fetch, seen_error *error)
+{
+    if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+        return sn_crawl_fail_memory(error);
+    sn_fetch *f = calloc(1, sizeof *f);
+    if (f == NULL)
+        return sn_crawl_fail_memory(error);
+    f->options = *options;
+    if (f->options.at_once == 0 || f->options.at_once > SN_FETCH_EVENTS)
+        f->options.at_once = SN_FETCH_EVENTS;
+    f->timer = -1;
+    f->epoll = epoll_create1(EPOLL_CLOEXEC);
+    f->multi = curl_multi_init();
+    f->extra = sn_request_headers(options->agent);
+    if (f->epoll < 0 || f->multi == NULL || f->extra == NULL) {
+        sn_fetch_destroy(f);
+        return sn_crawl_fail_memory(error);
+    }
+    curl_multi_setopt(f->multi, CURLMOPT_SOCKETFUNCTION, on_interest);
+    curl_multi_setopt(f->multi, CURLMOPT_SOCKETDATA, f);
+    curl_multi_setopt(f->multi, CURLMOPT_TIMERFUNCTION, on_timer);
+    curl_multi_setopt(f->multi, CURLMOPT_TIMERDATA, f);
+    curl_multi_setopt(f->multi, CURLMOPT_MAXCONNECTS, (long)options->keep);
+    if (!make_slots(f)) {
+        sn_fetch_destroy(f);
+        return sn_crawl_fail(error, SEEN_ERR_UNSUPPORTED,
+                             "libcurl cannot be set up: is it older than 7.85?");
+    }
+    *fetch = f;
+    return SEEN_OK;
+}
+
+void sn_fetch_destroy(sn_fetch *f)
+{
+    if (f == NULL)
+        return;
+    for (size_t i = 0; i < f->slot_count; i++) {
+        sn_transfer *t = &f->transfers[i];
+        curl_multi_remove_handle(f->multi, t->easy);
+        curl_easy_cleanup(t->easy);
+        sn_request_url_free(&f->slots[i].url);
+        sn_unpack_begin(&f->slots[i].unpack);
+        free(t->location);
+        free(t->headers);
+    }
+    curl_multi_cleanup(f->multi);
+    curl_slist_free_all(f->extra);
+    if (f->epoll >= 0)
+        close(f->epoll);
+    free(f->watch);
+    free(f->slots);
+    free(f->transfers);
+    free(f->idle);
+    free(f);
+}
+
+/* ---- Transfers ---- */
+
+bool sn_fetch_room(const sn_fetch *f)
+{
+    return f->idle_count > 0;
+}
+
+size_t sn_fetch_active(const sn_fetch *f)
+{
+    return f->active;
+}
+
+static void clear(sn_transfer *t)
+{
+    begin_answer(t);
+    t->error = SN_FETCH_OK;
+    t->bytes = 0;
+    t->truncated = t->cut = t->refused = false;
+    t->wait_ms = 0;
+    t->headers_seen = 0;
+    t->address[0] = '\0';
+}
+
+seen_status sn_fetch_start(sn_fetch *f, const char *url, uint64_t limit, void *user,
+                           sn_transfer **transfer, seen_error *error)
+{
+    sn_transfer *t = f->idle[f->idle_count - 1];
+    slot *s = &f->slots[t->slot];
+    clear(t);
+    s->begun = s->opened = false;
+    s->unpacked = SN_UNPACK_OK;
+    t->user = user;
+    t->limit = limit;
+    t->began = sn_fetch_now();
+    if (!sn_request_url_set(&s->url, t->easy, url) ||
+        curl_multi_add_handle(f->multi, t->easy) != CURLM_OK)
+        return sn_crawl_fail_memory(error);
+    f->idle_count--;
+    f->active++;
+    *transfer = t;
+    return SEEN_OK;
+}
+
+seen_status sn_fetch_watch(sn_fetch *f, int fd, seen_error *error)
+{
+    /* Room in the table, where it is nobody's: its events are passed over. */
+    struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.fd = fd};
+    if (watch_of(f, fd) == NULL)
+        return sn_crawl_fail_memory(error);
+    if (epoll_ctl(f->epoll, EPOLL_CTL_ADD, fd, &event) != 0)
+        return sn_crawl_fail_errno(error, "wait for", "the network");
+    return SEEN_OK;
+}
+
+/* Waits, and gives libcurl what has come. */
+static seen_status take_events(sn_fetch *f, int64_t wait, bool *any, seen_error *error)
+{
+    struct epoll_event events[SN_FETCH_EVENTS];
+    int running, n = epoll_wait(f->epoll, events, (int)f->options.at_once, (int)wait);
+    if (n < 0 && errno != EINTR)
+        return sn_crawl_fail_errno(error, "wait for", "the network");
+    *any = n > 0;
+    for (int i = 0; i < n; i++) {
+        int what = 0, fd = events[i].data.fd;
+        if (!(f->watch[fd] & WATCH_WANTED)) {
+            if (f->watch[fd] & (WATCH_IN | WATCH_OUT))
+                forget(f, fd, &f->watch[fd]);
+            continue;
+        }
+        if (events[i].events & (EPOLLIN | EPOLLHUP))
+            what |= CURL_CSELECT_IN;
+        if (events[i].events & EPOLLOUT)
+            what |= CURL_CSELECT_OUT;
+        if (events[i].events & EPOLLERR)
+            what |= CURL_CSELECT_ERR;
+        curl_multi_socket_action(f->multi, fd, what, &running);
+    }
+    if (f->timer >= 0 && sn_fetch_now() >= f->timer) {
+        f->timer = -1;
+        curl_multi_socket_action(f->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+        *any = true;
+    }
+    return SEEN_OK;
+}
+
+seen_status sn_fetch_poll(sn_fetch *f, bool *any, seen_error *error)
+{
+    return take_events(f, 0, any, error);
+}
+
+seen_status sn_fetch_wait(sn_fetch *f, int64_t milliseconds, seen_error *error)
+{
+    bool any;
+    int64_t wait = milliseconds;
+    if (f->timer >= 0) {
+        int64_t left = f->timer - sn_fetch_now();
+        if (left < wait)
+            wait = left < 0 ? 0 : left;
+    }
+    return take_events(f, wait, &any, error);
+}
+
+/* A transfer that we ended ourselves. */
+static sn_fetch_error classify_ended(const slot *s)
+{
+    const sn_transfer *t = s->transfer;
+    if (t->truncated || s->unpacked == SN_UNPACK_OVER)
+        return SN_FETCH_OK;
+    if (s->unpacked == SN_UNPACK_BAD)
+        return SN_FETCH_ENCODING;
+    return t->headers_seen > SN_FETCH_HEADERS_MAX ? SN_FETCH_HEADERS : SN_FETCH_OTHER;
+}
+
+/* A host that drops what is sent to it is as much away as one that refuses. */
+static sn_fetch_error classify_timeout(const slot *s)
+{
+    curl_off_t connected = 0;
+    curl_easy_getinfo(s->transfer->easy, CURLINFO_CONNECT_TIME_T, &connected);
+    return s->opened && connected == 0 ? SN_FETCH_CONNECT : SN_FETCH_TIMEOUT;
+}
+
+static sn_fetch_error classify(const slot *s, CURLcode code)
+{
+    switch (code) {
+    case CURLE_OK:
+        return SN_FETCH_OK;
+    case CURLE_WRITE_ERROR:
+        return classify_ended(s);
+    case CURLE_COULDNT_RESOLVE_HOST:
+        return SN_FETCH_DNS;
+    case CURLE_COULDNT_CONNECT:
+        return s->transfer->refused ? SN_FETCH_PRIVATE : SN_FETCH_CONNECT;
+    case CURLE_OPERATION_TIMEDOUT:
+        return classify_timeout(s);
+    case CURLE_SSL_CONNECT_ERROR:
+        return SN_FETCH_SHAKE;
+    case CURLE_SSL_CERTPROBLEM:
+    case CURLE_SSL_CIPHER:
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_ISSUER_ERROR:
+        return SN_FETCH_TLS;
+    case CURLE_SSL_CACERT_BADFILE:
+        return SN_FETCH_CA;
+    case CURLE_PARTIAL_FILE:
+    case CURLE_GOT_NOTHING:
+    case CURLE_SEND_ERROR:
+    case CURLE_RECV_ERROR:
+    case CURLE_HTTP2:
+    case CURLE_HTTP2_STREAM:
+        return SN_FETCH_BROKEN;
+    default:
+        return SN_FETCH_OTHER;
+    }
+}
+
+sn_transfer *sn_fetch_finished(sn_fetch *f)
+{
+    int left;
+    for (CURLMsg *message; (message = curl_multi_info_read(f->multi, &left)) != NULL;) {
+        if (message->msg != CURLMSG_DONE)
+            continue;
+        CURL *easy = message->easy_handle;
+        CURLcode code = message->data.result;
+        char *user = NULL;
+        char *address = NULL;
+        long status = 0;
+        curl_off_t wait = 0;
+        curl_easy_getinfo(easy, CURLINFO_PRIVATE, &user);
+        slot *s = (slot *)(void *)user;
+        sn_transfer *t = s->transfer;
+        curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
+        curl_easy_getinfo(easy, CURLINFO_RETRY_AFTER, &wait);
+        curl_easy_getinfo(easy, CURLINFO_PRIMARY_IP, &address);
+        t->status = (int)status;
+        t->wait_ms = wait <= 0 ? 0 : 1000 * (wait < WAIT_MAX ? (uint64_t)wait : WAIT_MAX);
+        t->error = classify(s, code);
+        t->cut = t->error == SN_FETCH_OK && !t->truncated && !sn_unpack_end(&s->unpack);
+        t->truncated = t->truncated || t->cut;
+        sn_unpack_begin(&s->unpack);
+        t->ms = sn_fetch_now() - t->began;
+        if (address != NULL && t->error != SN_FETCH_PRIVATE)
+            strncpy(t->address, address, sizeof t->address - 1);
+        curl_multi_remove_handle(f->multi, easy);
+        f->active--;
+        if (f->options.over != NULL)
+            f->options.over(t);
+        return t;
+    }
+    return NULL;
+}
+
+void sn_fetch_release(sn_fetch *f, sn_transfer *t)
+{
+    free(t->location);
+    t->location = NULL;
+    f->idle[f->idle_count++] = t;
+}
+
+const char *sn_fetch_error_text(sn_fetch_error error)
+{
+    static const char *const text[] = {
+        [SN_FETCH_OK] = "ok",
+        [SN_FETCH_PRIVATE] = "private address",
+        [SN_FETCH_DNS] = "name not resolved",
+        [SN_FETCH_CONNECT] = "no connection",
+        [SN_FETCH_TIMEOUT] = "timeout",
+        [SN_FETCH_TLS] = "TLS failed",
+        [SN_FETCH_CA] = "no CA certificates (install ca-certificates, or say --ca-file)",
+        [SN_FETCH_SHAKE] = "TLS handshake failed",
+        [SN_FETCH_BROKEN] = "connection broke off",
+        [SN_FETCH_HEADERS] = "too many headers",
+        [SN_FETCH_ENCODING] = "bad content encoding",
+        [SN_FETCH_OTHER] = "transfer failed",
+    };
+    return (size_t)error < sizeof text / sizeof text[0] ? text[error] : "transfer failed";
+}
+
+bool sn_fetch_error_passes(sn_fetch_error error)
+{
+    return error == SN_FETCH_DNS || error == SN_FETCH_CONNECT || error == SN_FETCH_TIMEOUT ||
+           error == SN_FETCH_SHAKE || error == SN_FETCH_BROKEN;
+}

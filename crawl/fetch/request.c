@@ -1,0 +1,105 @@
+/* Headers and URLs as libcurl takes them with the least work.
+ *
+ * What libcurl puts together it puts together byte by byte, and anew for each request: the headers
+ * that are options of their own (User-Agent, Accept-Encoding) and the URL, which it also takes
+ * apart first. Headers given as lines are only copied, and of a URL whose parts are known only the
+ * path has to be set. */
+#include "crawl/fetch/request.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "crawl/fetch/unpack.h"
+
+/* ---- Headers ---- */
+
+static bool add_header(struct curl_slist **list, const char *name, const char *value)
+{
+    size_t room = strlen(name) + strlen(value) + sizeof ": ";
+    char *line = malloc(room);
+    if (line == NULL)
+        return false;
+    snprintf(line, room, "%s: %s", name, value);
+    struct curl_slist *more = curl_slist_append(*list, line);
+    free(line);
+    if (more != NULL)
+        *list = more;
+    return more != NULL;
+}
+
+struct curl_slist *sn_request_headers(const char *agent)
+{
+    struct curl_slist *list = NULL;
+    if (add_header(&list, "Accept", "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8") &&
+        add_header(&list, "Accept-Encoding", sn_unpack_names()) &&
+        add_header(&list, "User-Agent", agent))
+        return list;
+    curl_slist_free_all(list);
+    return NULL;
+}
+
+/* ---- URLs ---- */
+
+bool sn_request_url_create(sn_request_url *u)
+{
+    u->parts = curl_url();
+    return u->parts != NULL;
+}
+
+void sn_request_url_free(sn_request_url *u)
+{
+    curl_url_cleanup(u->parts);
+    u->parts = NULL;
+}
+
+/* The length of "https://example.org:8443". */
+static size_t origin_len(const char *text)
+{
+    const char *host = strstr(text, "://");
+    return host == NULL ? 0 : strcspn(host + 3, "/?#") + (size_t)(host + 3 - text);
+}
+
+/* From one page of a host to the next only the path changes. One with escapes is not set alone:
+ * libcurl would write those in lower case. */
+static bool set_path(sn_request_url *u, const char *text)
+{
+    size_t len = u->origin_len;
+    return len > 0 && strncmp(text, u->origin, len) == 0 && text[len] == '/' &&
+           strpbrk(text + len, "%?#") == NULL &&
+           curl_url_set(u->parts, CURLUPART_PATH, text + len, 0) == CURLUE_OK &&
+           curl_url_set(u->parts, CURLUPART_QUERY, NULL, 0) == CURLUE_OK;
+}
+
+/* A query may be there and empty; later versions of libcurl leave its question mark out. */
+static bool set_target(sn_request_url *u, CURL *easy, const char *path)
+{
+    size_t len = strlen(path);
+    bool needed = len > 1 && path[0] == '/' && path[len - 1] == '?';
+    if (!needed && !u->target)
+        return true;
+    u->target = needed;
+    return curl_easy_setopt(easy, CURLOPT_REQUEST_TARGET, needed ? path : NULL) == CURLE_OK;
+}
+
+bool sn_request_url_set(sn_request_url *u, CURL *easy, const char *text)
+{
+    if (set_path(u, text))
+        return set_target(u, easy, text + u->origin_len);
+    size_t len = origin_len(text);
+    u->origin_len = 0;
+    /* What is not absolute would be taken as a link on the page before. */
+    CURLUcode code = len == 0 ? CURLUE_MALFORMED_INPUT
+                              : curl_url_set(u->parts, CURLUPART_URL, text, CURLU_PATH_AS_IS);
+    if (code == CURLUE_OUT_OF_MEMORY)
+        return false;
+    if (code != CURLUE_OK)
+        return curl_easy_setopt(easy, CURLOPT_CURLU, NULL) == CURLE_OK &&
+               curl_easy_setopt(easy, CURLOPT_URL, text) == CURLE_OK;
+    if (len < SN_REQUEST_ORIGIN_MAX) {
+        memcpy(u->origin, text, len);
+        u->origin_len = len;
+    }
+    return curl_easy_setopt(easy, CURLOPT_CURLU, u->parts) == CURLE_OK &&
+           set_target(u, easy, text + len);
+}

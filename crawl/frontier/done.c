@@ -1,0 +1,175 @@
+/* Which URLs of the log are done.
+ *
+ *     done() --> list since the last checkpoint --> the checkpoint's own file --> bitmap `done`
+ *
+ * The list is part of the checkpoint, and only what a durable checkpoint says enters the bitmap, so
+ * that bitmap and counters can never tell different stories. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "crawl/bytes.h"
+#include "crawl/fail.h"
+#include "crawl/frontier/internal.h"
+
+seen_status sn_frontier_open_done(sn_frontier *f, bool fresh, seen_error *error)
+{
+    if (f->options.folder < 0)
+        return SEEN_OK;
+    int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | (fresh ? O_TRUNC : 0);
+    f->done_fd = openat(f->options.folder, "done", flags, 0600);
+    return f->done_fd < 0 ? sn_crawl_fail_in(error, f->options.folder, "open", "done") : SEEN_OK;
+}
+
+static seen_status load_chunk(sn_frontier *f, uint64_t at, seen_error *error)
+{
+    if (f->chunk_at == at)
+        return SEEN_OK;
+    ssize_t n = sn_read_at(f->done_fd, f->chunk, DONE_CHUNK, at);
+    if (n < 0)
+        return sn_crawl_fail_in(error, f->options.folder, "read", "done");
+    memset(f->chunk + n, 0, DONE_CHUNK - (size_t)n);
+    f->chunk_at = at;
+    return SEEN_OK;
+}
+
+seen_status sn_frontier_is_done(sn_frontier *f, uint64_t ordinal, bool *done, seen_error *error)
+{
+    *done = false;
+    if (ordinal >= f->done_limit)
+        return SEEN_OK;
+    uint64_t byte = ordinal / 8;
+    seen_status status = load_chunk(f, byte - byte % DONE_CHUNK, error);
+    if (status == SEEN_OK)
+        *done = (f->chunk[byte % DONE_CHUNK] >> ordinal % 8 & 1) != 0;
+    return status;
+}
+
+static int by_ordinal(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+seen_status sn_frontier_apply_done(sn_frontier *f, const uint64_t *ordinals, size_t count,
+                                   seen_error *error)
+{
+    if (f->done_fd < 0 || count == 0)
+        return SEEN_OK;
+    for (size_t i = 0; i < count;) {
+        uint64_t byte = ordinals[i] / 8;
+        uint64_t at = byte - byte % DONE_CHUNK;
+        seen_status status = load_chunk(f, at, error);
+        if (status != SEEN_OK)
+            return status;
+        for (; i < count && ordinals[i] / 8 - at < DONE_CHUNK; i++)
+            f->chunk[ordinals[i] / 8 - at] |= (uint8_t)(1u << ordinals[i] % 8);
+        if (!sn_write_at(f->done_fd, f->chunk, DONE_CHUNK, at))
+            return sn_crawl_fail_in(error, f->options.folder, "write", "done");
+    }
+    if (fdatasync(f->done_fd) != 0)
+        return sn_crawl_fail_in(error, f->options.folder, "sync", "done");
+    return SEEN_OK;
+}
+
+/* The segment that holds an ordinal. */
+static sn_segment *segment_of(sn_frontier *f, uint64_t ordinal)
+{
+    size_t low = 0, high = f->count;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (f->segments[middle].first_ordinal <= ordinal)
+            low = middle;
+        else
+            high = middle;
+    }
+    return &f->segments[low];
+}
+
+seen_status sn_frontier_done(sn_frontier *f, uint64_t ordinal, seen_error *error)
+{
+    if (f->options.folder >= 0) {
+        if (f->done_count == f->done_room) {
+            size_t room = f->done_room == 0 ? 1024 : f->done_room * 2;
+            uint64_t *more = realloc(f->done, room * sizeof *more);
+            if (more == NULL)
+                return sn_crawl_fail_memory(error);
+            f->done = more;
+            f->done_room = room;
+        }
+        f->done[f->done_count++] = ordinal;
+    }
+    segment_of(f, ordinal)->undone--;
+    f->waiting--;
+    return SEEN_OK;
+}
+
+uint64_t sn_frontier_waiting(const sn_frontier *f)
+{
+    return f->waiting;
+}
+
+void sn_frontier_set_waiting(sn_frontier *f, uint64_t waiting)
+{
+    f->waiting = waiting;
+}
+
+seen_status sn_frontier_sync(sn_frontier *f, seen_error *error)
+{
+    if (f->options.folder >= 0 && fdatasync(f->segments[f->count - 1].fd) != 0)
+        return sn_crawl_fail_in(error, f->options.folder, "sync", "the frontier");
+    return SEEN_OK;
+}
+
+/* How many of the oldest segments nobody wants any more. */
+static size_t finished(const sn_frontier *f)
+{
+    size_t gone = 0;
+    while (!f->options.keep && gone + 1 < f->count && f->segments[gone].passed &&
+           f->segments[gone].undone == 0)
+        gone++;
+    return gone;
+}
+
+sn_frontier_mark sn_frontier_get_mark(const sn_frontier *f)
+{
+    return (sn_frontier_mark){.first_segment = f->first_id + (uint32_t)finished(f),
+                              .last_segment = f->first_id + (uint32_t)f->count - 1,
+                              .end = f->segments[f->count - 1].size,
+                              .next_ordinal = f->next_ordinal,
+                              .done = f->done,
+                              .done_count = f->done_count};
+}
+
+/* Deletes what the checkpoint does not name any more. */
+static void delete_finished(sn_frontier *f)
+{
+    size_t gone = finished(f);
+    if (gone == 0)
+        return;
+    for (size_t i = 0; i < gone; i++) {
+        char name[32];
+        sn_segment_name(f->first_id + (uint32_t)i, name);
+        if (f->options.folder >= 0)
+            unlinkat(f->options.folder, name, 0);
+        close(f->segments[i].fd);
+    }
+    memmove(f->segments, f->segments + gone, (f->count - gone) * sizeof *f->segments);
+    f->count -= gone;
+    f->first_id += (uint32_t)gone;
+    f->reader.segment -= gone;
+    f->buffer_len = 0;
+}
+
+seen_status sn_frontier_settle(sn_frontier *f, seen_error *error)
+{
+    if (f->done_count > 1)
+        qsort(f->done, f->done_count, sizeof *f->done, by_ordinal);
+    seen_status status = sn_frontier_apply_done(f, f->done, f->done_count, error);
+    if (status != SEEN_OK)
+        return status;
+    f->done_count = 0;
+    delete_finished(f);
+    return SEEN_OK;
+}

@@ -1,0 +1,104 @@
+/* What the frontier's files share.
+ *
+ *     frontier.c          segments, writing a batch
+ *     frontier_read.c     reading in order and by place
+ *     frontier_done.c     what is done: counting, the bitmap, deleting
+ *     frontier_recover.c  opening a log after a stop or a crash */
+#ifndef CRAWL_FRONTIER_INSIDE_H
+#define CRAWL_FRONTIER_INSIDE_H
+
+#include "crawl/frontier/frontier.h"
+
+enum { FRAME_BATCH = 1, FRAME_PAGE = 2, FRAME_URL = 3, FRAME_ANSWERS = 4 };
+
+#define FRAME_HEAD 8    /* crc32, length << 8 | type */
+#define BATCH_HEAD 16   /* count, bytes of the frames up to ANSWERS, first ordinal */
+#define URL_HEAD 8      /* distance back to its PAGE, depth, hops, kind */
+#define ANSWERS_HEAD 12 /* first ordinal, count */
+#define SEGMENT_HEAD 32
+#define FRAME_MAX (FRAME_HEAD + URL_HEAD + SN_FRONTIER_URL_MAX) /* of a URL or a page */
+#define SEGMENT_MAGIC "seenfr1\n"
+
+#define READ_BUFFER (256u << 10)
+#define DONE_CHUNK 4096u
+#define WINDOW 4096u
+#define TAKEN_MAX (1u << 20)
+
+typedef struct sn_segment {
+    int fd;
+    uint64_t first_ordinal;
+    uint64_t size;   /* of what can be read */
+    uint64_t undone; /* given out and not done */
+    bool passed;     /* read to its end */
+} sn_segment;
+
+/* Bytes of a segment as they lie there. */
+typedef struct sn_window {
+    uint64_t place; /* id of the segment << 40 | offset */
+    size_t len, room;
+    uint8_t *bytes;
+} sn_window;
+
+/* Where reading in order stands. */
+typedef struct sn_reader {
+    size_t segment;
+    uint64_t at;
+    uint64_t batch_left;  /* bytes of the batch before its ANSWERS */
+    uint64_t answers_len; /* of that frame */
+    uint64_t ordinal;
+    uint64_t answers_first;
+    uint8_t answers[SN_BATCH_URLS / 8];
+} sn_reader;
+
+struct sn_frontier {
+    sn_frontier_options options;
+    uint32_t first_id; /* of segments[0] */
+    sn_segment *segments;
+    size_t count, room;
+    uint64_t next_ordinal;
+    uint64_t waiting;
+
+    /* The batch being made. */
+    uint8_t *batch;
+    size_t batch_len, batch_room;
+    size_t batch_urls;
+    size_t page_at; /* offset of the latest PAGE frame in the batch */
+    bool written;   /* waits for its answers */
+
+    /* Reading in order. */
+    sn_reader reader;
+    uint64_t *taken; /* ordinals behind the reader's that were given out, in order */
+    size_t taken_count, taken_room;
+    uint8_t *buffer;
+    size_t buffer_segment;
+    uint64_t buffer_at;
+    size_t buffer_len;
+
+    /* Reading by place. */
+    sn_window urls, pages;
+
+    /* Done. */
+    int done_fd;
+    uint64_t done_limit; /* ordinals below may be in the bitmap */
+    uint64_t *done;
+    size_t done_count, done_room;
+    uint8_t chunk[DONE_CHUNK];
+    uint64_t chunk_at; /* offset in the bitmap; UINT64_MAX: none */
+};
+
+uint32_t sn_frame_crc(const uint8_t *frame, size_t payload);
+void sn_frame_head(uint8_t *frame, unsigned type, size_t payload);
+/* Payload length of a good frame of this type in `len` bytes, or -1. type 0: any. */
+long sn_frame_check(const uint8_t *frame, size_t len, unsigned type);
+
+void sn_segment_name(uint32_t id, char name[32]);
+seen_status sn_segment_add(sn_frontier *f, seen_error *error);
+seen_status sn_segment_push(sn_frontier *f, sn_segment segment, seen_error *error);
+seen_status sn_frontier_damaged(sn_frontier *f, size_t segment, uint64_t at, seen_error *error);
+sn_frontier *sn_frontier_new(const sn_frontier_options *options);
+seen_status sn_frontier_open_done(sn_frontier *f, bool fresh, seen_error *error);
+seen_status sn_frontier_is_done(sn_frontier *f, uint64_t ordinal, bool *done, seen_error *error);
+seen_status sn_frontier_apply_done(sn_frontier *f, const uint64_t *ordinals, size_t count,
+                                   seen_error *error);
+
+#endif

@@ -1,0 +1,46 @@
+/* Many queues of places, with only their ends in memory.
+ *
+ *     pop <- [head] <- block <- block <- block <- [tail] <- push
+ *             memory   '----- one file for all -----'   memory
+ *
+ * A host may have ten URLs or ten million; either way its queue takes at most two blocks of 1 KiB
+ * in memory. Blocks that were read are used again. The file has no name: after a restart the queues
+ * are made anew from the frontier. */
+#ifndef CRAWL_QUEUE_H
+#define CRAWL_QUEUE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "crawl/frontier/frontier.h"
+
+#define SN_BLOCK_PLACES 63
+
+typedef struct sn_block {
+    uint32_t next; /* in the file, of the block behind this one */
+    uint32_t start, end;
+    uint32_t unused;
+    sn_place places[SN_BLOCK_PLACES];
+} sn_block;
+
+typedef struct sn_queue {
+    uint64_t count;
+    sn_block *head, *tail; /* tail NULL: everything is in head */
+    uint32_t first, last;  /* blocks in the file between them; first 0: none */
+} sn_queue;
+
+typedef struct sn_queues sn_queues;
+
+/* `folder`: where the file is; -1: the temporary folder. It is made when first needed. */
+sn_queues *sn_queues_create(int folder);
+void sn_queues_destroy(sn_queues *queues);
+
+/* A queue is born zeroed. */
+seen_status sn_queue_push(sn_queues *queues, sn_queue *queue, sn_place place, seen_error *error);
+/* *got is false where it is empty. */
+seen_status sn_queue_pop(sn_queues *queues, sn_queue *queue, sn_place *place, bool *got,
+                         seen_error *error);
+/* Frees the memory of a queue, whatever is in it. */
+void sn_queue_clear(sn_queue *queue);
+
+#endif

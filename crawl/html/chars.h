@@ -1,0 +1,27 @@
+/* Bytes and characters, as HTML and XML see them. */
+#ifndef CRAWL_LINKS_CHARS_H
+#define CRAWL_LINKS_CHARS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+static inline bool sn_is_space(uint8_t c)
+{
+    return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f';
+}
+
+static inline uint8_t sn_lower(uint8_t c)
+{
+    return c >= 'A' && c <= 'Z' ? (uint8_t)(c | 0x20) : c;
+}
+
+static inline bool sn_is_letter(uint8_t c)
+{
+    return (uint8_t)((c | 0x20) - 'a') < 26;
+}
+
+/* Writes a character as UTF-8 and answers its length (links_utf16.c). */
+size_t sn_utf8_put(uint32_t code, char out[4]);
+
+#endif

@@ -1,0 +1,48 @@
+/* The links of one page as they were written, each once.
+ *
+ * The fragment is cut off, and what stands in the page already is not kept again: a page of
+ * documentation repeats most of its links, and resolving one costs more than comparing it. */
+#ifndef CRAWL_HREFS_H
+#define CRAWL_HREFS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "seen.h"
+
+#define SN_HREF_BYTES (16u << 20) /* of one page */
+
+typedef struct sn_href {
+    uint32_t at, len;
+    uint32_t slot; /* in `met` */
+    bool nofollow;
+    /* What became of it (follow.c): */
+    bool leads; /* to another page */
+    bool first; /* of those that lead there */
+    seen_hash hash;
+} sn_href;
+
+typedef struct sn_hrefs {
+    char *bytes;
+    size_t bytes_len, bytes_room;
+    sn_href *list;
+    size_t len, room;
+    uint64_t *met; /* hashes of what is in the list; 0: free */
+    size_t slots;
+} sn_hrefs;
+
+/* Born zeroed. */
+void sn_hrefs_free(sn_hrefs *hrefs);
+void sn_hrefs_reset(sn_hrefs *hrefs);
+
+typedef enum sn_hrefs_result { SN_HREFS_KEPT, SN_HREFS_KNOWN, SN_HREFS_FULL } sn_hrefs_result;
+
+/* Keeps a link unless it is there already. FULL: there are `max` of them, too many bytes, or no
+ * memory. */
+sn_hrefs_result sn_hrefs_add(sn_hrefs *hrefs, const seen_hasher *hasher, const char *href,
+                             size_t len, bool nofollow, size_t max);
+/* Keeps bytes that are no link; false: no room. */
+bool sn_hrefs_put(sn_hrefs *hrefs, const char *bytes, size_t len, uint32_t *at);
+
+#endif

@@ -1,0 +1,179 @@
+/* Over text and plain tags at once.
+ *
+ * Most tags of a page mean nothing to us and are written in the usual way: <span class="x">, </td>.
+ * They are passed over here without touching the state of the tokenizer, and links that are written
+ * as <a href="b.html"> are reported from where they stand. Whatever is unusual, may mean something
+ * else or is not whole yet is left alone, for the states to read from its "<" on; so each byte is
+ * looked at twice at most. */
+#include <string.h>
+
+#include "crawl/html/internal.h"
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+/* memchr for what is near: most texts and values are shorter than what a call costs. */
+static inline const uint8_t *find(const uint8_t *p, const uint8_t *end, char byte)
+{
+#ifdef __SSE2__
+    for (int turns = 0; turns < 4 && end - p >= 16; turns++, p += 16) {
+        __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)p);
+        unsigned hits = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(byte)));
+        if (hits != 0)
+            return p + __builtin_ctz(hits);
+    }
+#endif
+    return p == end ? NULL : memchr(p, byte, (size_t)(end - p));
+}
+
+/* Does a value stand for itself, without references and bytes that are read as others? */
+static inline bool is_literal(const uint8_t *p, const uint8_t *end)
+{
+#ifdef __SSE2__
+    for (; end - p >= 16; p += 16) {
+        __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)p);
+        __m128i other = _mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('&')),
+                                     _mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('\r')),
+                                                  _mm_cmpeq_epi8(bytes, _mm_setzero_si128())));
+        if (_mm_movemask_epi8(other) != 0)
+            return false;
+    }
+#endif
+    for (; p < end; p++)
+        if (*p == '&' || *p == '\r' || *p == '\0')
+            return false;
+    return true;
+}
+
+/* The lengths that names which mean something have, by their first letter, as bits. */
+#define LEN(n) (1u << (n))
+static const uint16_t lengths[26] = {
+    ['a' - 'a'] = LEN(4),                   /* area; a has a way of its own */
+    ['b' - 'a'] = LEN(4),                   /* base */
+    ['f' - 'a'] = LEN(5),                   /* frame */
+    ['i' - 'a'] = LEN(6),                   /* iframe */
+    ['l' - 'a'] = LEN(4),                   /* link */
+    ['m' - 'a'] = LEN(4),                   /* math, meta */
+    ['n' - 'a'] = LEN(7) | LEN(8),          /* noembed, noframes */
+    ['p' - 'a'] = LEN(9),                   /* plaintext */
+    ['s' - 'a'] = LEN(3) | LEN(5) | LEN(6), /* svg, style, script */
+    ['t' - 'a'] = LEN(5) | LEN(8),          /* title, textarea */
+    ['x' - 'a'] = LEN(3),                   /* xmp */
+};
+
+static bool may_mean(const uint8_t *name, size_t len)
+{
+    return len < 16 && (lengths[sn_lower(*name) - 'a'] >> len & 1) != 0;
+}
+
+/* name="value"; the last one is the end of the tag, with a name before it or none. */
+typedef struct attribute {
+    const uint8_t *name, *value;
+    size_t name_len, value_len;
+    bool last;
+} attribute;
+
+/* Reads an attribute, or the end of the tag; NULL: not plain. */
+static inline const uint8_t *read_attribute(const uint8_t *p, const uint8_t *end, attribute *a)
+{
+    while (p < end && sn_is_space(*p))
+        p++;
+    a->name = p;
+    while (p < end && !sn_links_name_class[*p])
+        p++;
+    a->name_len = (size_t)(p - a->name);
+    if (p == end)
+        return NULL;
+    if (*p == '>' || (*p == '/' && end - p > 1 && p[1] == '>')) {
+        a->last = true;
+        return p + 1 + (*p == '/');
+    }
+    /* A "=" that begins a name belongs to it. */
+    if (a->name_len == 0 || *p != '=' || end - p < 2 || (p[1] != '"' && p[1] != '\''))
+        return NULL;
+    a->value = p + 2;
+    p = find(a->value, end, (char)p[1]);
+    if (p == NULL)
+        return NULL;
+    a->value_len = (size_t)(p - a->value);
+    return p + 1;
+}
+
+/* Passes over attributes, from the end of the tag's name on; NULL: not plain. */
+static const uint8_t *pass_attributes(const uint8_t *p, const uint8_t *end)
+{
+    attribute a = {0};
+    do
+        p = read_attribute(p, end, &a);
+    while (p != NULL && !a.last);
+    return p;
+}
+
+static inline bool is_name(const attribute *a, const char *name, size_t len)
+{
+    if (a->name_len != len)
+        return false;
+    for (size_t i = 0; i < len; i++)
+        if (sn_lower(a->name[i]) != (uint8_t)name[i])
+            return false;
+    return true;
+}
+
+/* Reports a link from where it stands, from the end of the tag's name on; NULL: not plain. */
+static const uint8_t *pass_link(sn_links *t, const uint8_t *p, const uint8_t *end)
+{
+    attribute a = {0}, href = {0};
+    for (;;) {
+        p = read_attribute(p, end, &a);
+        if (p == NULL || is_name(&a, "rel", 3))
+            return NULL;
+        if (a.last)
+            break;
+        if (href.value == NULL && is_name(&a, "href", 4))
+            href = a;
+    }
+    /* A name without a value may be that of a link. */
+    if (a.name_len > 0)
+        return NULL;
+    if (href.value == NULL)
+        return p;
+    if (href.value_len > SN_LINKS_URL_MAX || !is_literal(href.value, href.value + href.value_len))
+        return NULL;
+    sn_links_report(t, SN_LINK_A, (sn_text){(const char *)href.value, href.value_len}, 0);
+    return p;
+}
+
+static const uint8_t *pass_tag(sn_links *t, const uint8_t *p, const uint8_t *end)
+{
+    bool end_tag = p < end && *p == '/';
+    p += end_tag;
+    if (p == end || !sn_is_letter(*p))
+        return NULL;
+    const uint8_t *name = p;
+    while (p < end && !(sn_links_name_class[*p] & SN_ENDS_TAG))
+        p++;
+    size_t len = (size_t)(p - name);
+    if (p == end)
+        return NULL;
+    if (end_tag)
+        return *p == '>' ? p + 1 : NULL;
+    if (len == 1 && sn_lower(*name) == 'a')
+        return pass_link(t, p, end);
+    if (may_mean(name, len))
+        return NULL;
+    return *p == '>' ? p + 1 : pass_attributes(p, end);
+}
+
+const uint8_t *sn_links_pass(sn_links *t, const uint8_t *p, const uint8_t *end)
+{
+    while (p < end) {
+        const uint8_t *tag = *p == '<' ? p : find(p, end, '<');
+        if (tag == NULL)
+            return end;
+        p = pass_tag(t, tag + 1, end);
+        if (p == NULL)
+            return tag;
+    }
+    return end;
+}

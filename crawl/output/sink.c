@@ -1,0 +1,172 @@
+/* Buffered output files. */
+#include "crawl/output/sink.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "crawl/fail.h"
+
+#define SINK_BUFFER (64u << 10)
+
+struct sn_sink {
+    int fd;
+    bool regular;
+    int failed; /* errno of the first write that failed */
+    uint64_t length;
+    size_t used;
+    char *name;
+    char buffer[SINK_BUFFER];
+};
+
+/* Opens a file that may be continued, and stands at its end. */
+static bool open_file(sn_sink *s, const char *path, uint64_t length)
+{
+    bool fresh = length == UINT64_MAX;
+    struct stat about;
+    s->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (fresh ? O_TRUNC : 0), 0666);
+    if (s->fd < 0 || fstat(s->fd, &about) != 0)
+        return false;
+    s->regular = S_ISREG(about.st_mode);
+    if (!s->regular || fresh)
+        return true;
+    /* A shorter file is one that was taken away: the rest is put behind what there is. */
+    s->length = (uint64_t)about.st_size < length ? (uint64_t)about.st_size : length;
+    return ftruncate(s->fd, (off_t)s->length) == 0 && lseek(s->fd, (off_t)s->length, SEEK_SET) >= 0;
+}
+
+seen_status sn_sink_open(const char *path, uint64_t length, sn_sink **sink, seen_error *error)
+{
+    sn_sink *s = malloc(sizeof *s);
+    bool standard = strcmp(path, "-") == 0;
+    char *name = strdup(standard ? "standard output" : path);
+    if (s == NULL || name == NULL) {
+        free(s);
+        free(name);
+        return sn_crawl_fail_memory(error);
+    }
+    s->fd = -1;
+    s->regular = false;
+    s->failed = 0;
+    s->length = 0;
+    s->used = 0;
+    s->name = name;
+    if (standard) {
+        s->fd = STDOUT_FILENO;
+    } else if (!open_file(s, path, length)) {
+        seen_status status = sn_crawl_fail_errno(error, "write", path);
+        sn_sink_close(s);
+        return status;
+    }
+    *sink = s;
+    return SEEN_OK;
+}
+
+void sn_sink_close(sn_sink *s)
+{
+    if (s == NULL)
+        return;
+    if (s->fd > STDERR_FILENO)
+        close(s->fd);
+    free(s->name);
+    free(s);
+}
+
+static void drain(sn_sink *s)
+{
+    size_t at = 0;
+    while (at < s->used && s->failed == 0) {
+        ssize_t n = write(s->fd, s->buffer + at, s->used - at);
+        if (n >= 0)
+            at += (size_t)n;
+        else if (errno == EAGAIN) /* somebody made the pipe one that does not wait */
+            poll(&(struct pollfd){.fd = s->fd, .events = POLLOUT}, 1, -1);
+        else if (errno != EINTR)
+            s->failed = errno;
+    }
+    s->used = 0;
+}
+
+void sn_sink_put(sn_sink *s, const void *bytes, size_t len)
+{
+    const char *p = bytes;
+    s->length += len;
+    while (len > 0) {
+        if (s->used == SINK_BUFFER)
+            drain(s);
+        size_t n = SINK_BUFFER - s->used < len ? SINK_BUFFER - s->used : len;
+        memcpy(s->buffer + s->used, p, n);
+        s->used += n;
+        p += n;
+        len -= n;
+    }
+}
+
+void sn_sink_text(sn_sink *s, const char *text)
+{
+    sn_sink_put(s, text, strlen(text));
+}
+
+void sn_sink_number(sn_sink *s, uint64_t number)
+{
+    char digits[20];
+    size_t at = sizeof digits;
+    do
+        digits[--at] = (char)('0' + number % 10);
+    while ((number /= 10) > 0);
+    sn_sink_put(s, digits + at, sizeof digits - at);
+}
+
+void sn_sink_json(sn_sink *s, const char *bytes, size_t len)
+{
+    static const char hex[] = "0123456789abcdef";
+    size_t plain = 0;
+    sn_sink_put(s, "\"", 1);
+    for (size_t i = 0; i < len; i++) {
+        unsigned char c = (unsigned char)bytes[i];
+        if (c >= 0x20 && c < 0x7f && c != '"' && c != '\\')
+            continue;
+        sn_sink_put(s, bytes + plain, i - plain);
+        plain = i + 1;
+        char escape[6] = {'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]};
+        if (c == '"' || c == '\\') {
+            escape[1] = (char)c;
+            sn_sink_put(s, escape, 2);
+        } else {
+            sn_sink_put(s, escape, 6);
+        }
+    }
+    sn_sink_put(s, bytes + plain, len - plain);
+    sn_sink_put(s, "\"", 1);
+}
+
+seen_status sn_sink_flush(sn_sink *s, seen_error *error)
+{
+    drain(s);
+    if (s->failed == 0)
+        return SEEN_OK;
+    errno = s->failed;
+    return sn_crawl_fail_errno(error, "write", s->name);
+}
+
+seen_status sn_sink_sync(sn_sink *s, seen_error *error)
+{
+    seen_status status = sn_sink_flush(s, error);
+    if (status == SEEN_OK && s->regular && fdatasync(s->fd) != 0)
+        status = sn_crawl_fail_errno(error, "sync", s->name);
+    return status;
+}
+
+uint64_t sn_sink_length(const sn_sink *s)
+{
+    return s->length;
+}
+
+bool sn_sink_closed(const sn_sink *s)
+{
+    return s->failed == EPIPE;
+}

@@ -1,0 +1,217 @@
+/* WARC 1.1 records, each a gzip member. */
+#include "crawl/output/warc.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/random.h>
+#include <zlib.h>
+
+#include "crawl/fail.h"
+
+#define PIECE (32u << 10)
+
+struct sn_warc {
+    sn_sink *sink;
+    z_stream stream;
+    uint8_t out[PIECE];
+    uint8_t piece[PIECE];
+};
+
+sn_warc *sn_warc_create(sn_sink *sink)
+{
+    sn_warc *w = calloc(1, sizeof *w);
+    if (w == NULL)
+        return NULL;
+    w->sink = sink;
+    /* 15 + 16: the largest window, in a gzip wrapper. */
+    if (deflateInit2(&w->stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
+        free(w);
+        return NULL;
+    }
+    return w;
+}
+
+void sn_warc_destroy(sn_warc *w)
+{
+    if (w == NULL)
+        return;
+    deflateEnd(&w->stream);
+    free(w);
+}
+
+static void squeeze(sn_warc *w, const void *bytes, size_t len, int flush)
+{
+    /* zlib does not write through next_in, it only lacks the const. */
+    union {
+        const void *from;
+        uint8_t *to;
+    } in = {bytes};
+    w->stream.next_in = in.to;
+    w->stream.avail_in = (uInt)len;
+    do {
+        w->stream.next_out = w->out;
+        w->stream.avail_out = PIECE;
+        deflate(&w->stream, flush);
+        sn_sink_put(w->sink, w->out, PIECE - w->stream.avail_out);
+    } while (w->stream.avail_out == 0);
+}
+
+static void put(sn_warc *w, const char *text)
+{
+    squeeze(w, text, strlen(text), Z_NO_FLUSH);
+}
+
+static void put_id(sn_warc *w)
+{
+    uint8_t r[16];
+    char text[80];
+    if (getrandom(r, sizeof r, 0) != (ssize_t)sizeof r)
+        memset(r, 0, sizeof r);
+    r[6] = (uint8_t)((r[6] & 0x0f) | 0x40);
+    r[8] = (uint8_t)((r[8] & 0x3f) | 0x80);
+    snprintf(text, sizeof text,
+             "WARC-Record-ID: <urn:uuid:%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-"
+             "%02x%02x%02x%02x%02x%02x>\r\n",
+             r[0], r[1], r[2], r[3], r[4], r[5], r[6], r[7], r[8], r[9], r[10], r[11], r[12], r[13],
+             r[14], r[15]);
+    put(w, text);
+}
+
+static void begin(sn_warc *w, const char *type, time_t date)
+{
+    char text[64];
+    struct tm parts;
+    deflateReset(&w->stream);
+    put(w, "WARC/1.1\r\nWARC-Type: ");
+    put(w, type);
+    put(w, "\r\n");
+    put_id(w);
+    gmtime_r(&date, &parts);
+    strftime(text, sizeof text, "WARC-Date: %Y-%m-%dT%H:%M:%SZ\r\n", &parts);
+    put(w, text);
+}
+
+static void put_length(sn_warc *w, uint64_t length)
+{
+    char text[64];
+    snprintf(text, sizeof text, "Content-Length: %llu\r\n", (unsigned long long)length);
+    put(w, text);
+}
+
+static void finish(sn_warc *w)
+{
+    squeeze(w, "\r\n\r\n", 4, Z_FINISH);
+}
+
+void sn_warc_info(sn_warc *w, const char *agent)
+{
+    char text[1024];
+    int n = snprintf(text, sizeof text,
+                     "software: seen %s\r\nformat: WARC File Format 1.1\r\n"
+                     "http-header-user-agent: %.512s\r\nrobots: obey\r\n",
+                     seen_version(), agent);
+    begin(w, "warcinfo", time(NULL));
+    put(w, "Content-Type: application/warc-fields\r\n");
+    put_length(w, (uint64_t)n);
+    put(w, "\r\n");
+    put(w, text);
+    finish(w);
+}
+
+/* ---- HTTP headers as they are kept ---- */
+
+typedef struct text {
+    char *bytes;
+    size_t len;
+} text;
+
+static void append(text *t, const char *bytes, size_t len)
+{
+    memcpy(t->bytes + t->len, bytes, len);
+    t->len += len;
+}
+
+static bool has_name(const char *line, size_t len, const char *name)
+{
+    size_t n = strlen(name);
+    return len > n && line[n] == ':' && strncasecmp(line, name, n) == 0;
+}
+
+/* "HTTP/2 200" has no reason and no minor version, which readers of WARC miss. */
+static void append_status(text *t, const char *line, size_t len)
+{
+    if (len >= 7 && memcmp(line, "HTTP/2 ", 7) == 0) {
+        append(t, "HTTP/1.1 ", 9);
+        line += 7;
+        len -= 7;
+    }
+    append(t, line, len);
+}
+
+/* The headers rewritten for a body of this length; bytes NULL where there is no memory. */
+static text rewrite(const char *headers, size_t headers_len, uint64_t body)
+{
+    /* A line grows by at most 15 bytes, and is at least 2 long. */
+    text t = {malloc(headers_len * 9 + 128), 0};
+    if (t.bytes == NULL)
+        return t;
+    for (size_t at = 0; at < headers_len;) {
+        const char *line = headers + at;
+        const char *end = memchr(line, '\n', headers_len - at);
+        size_t len = end == NULL ? headers_len - at : (size_t)(end - line) + 1;
+        at += len;
+        while (len > 0 && (line[len - 1] == '\n' || line[len - 1] == '\r'))
+            len--;
+        if (len == 0 || has_name(line, len, "content-length"))
+            continue;
+        if (has_name(line, len, "content-encoding") || has_name(line, len, "transfer-encoding"))
+            append(&t, "X-Archive-Orig-", 15);
+        if (line == headers)
+            append_status(&t, line, len);
+        else
+            append(&t, line, len);
+        append(&t, "\r\n", 2);
+    }
+    char last[64];
+    int n = snprintf(last, sizeof last, "Content-Length: %llu\r\n\r\n", (unsigned long long)body);
+    append(&t, last, (size_t)n);
+    return t;
+}
+
+seen_status sn_warc_response(sn_warc *w, const sn_warc_page *page, seen_error *error)
+{
+    uint64_t body = sn_spool_length(page->body);
+    text headers = rewrite(page->headers, page->headers_len, body);
+    if (headers.bytes == NULL)
+        return sn_crawl_fail_memory(error);
+    begin(w, "response", page->date);
+    put(w, "WARC-Target-URI: ");
+    squeeze(w, page->url, page->url_len, Z_NO_FLUSH);
+    put(w, "\r\n");
+    if (page->address[0] != '\0') {
+        put(w, "WARC-IP-Address: ");
+        put(w, page->address);
+        put(w, "\r\n");
+    }
+    if (page->truncated != NULL) {
+        put(w, "WARC-Truncated: ");
+        put(w, page->truncated);
+        put(w, "\r\n");
+    }
+    put(w, "Content-Type: application/http; msgtype=response\r\n");
+    put_length(w, headers.len + body);
+    put(w, "\r\n");
+    squeeze(w, headers.bytes, headers.len, Z_NO_FLUSH);
+    free(headers.bytes);
+    for (uint64_t at = 0; at < body;) {
+        long n = sn_spool_read(page->body, at, w->piece, PIECE);
+        if (n <= 0)
+            return sn_crawl_fail_in(error, -1, "read", "a temporary file");
+        squeeze(w, w->piece, (size_t)n, Z_NO_FLUSH);
+        at += (uint64_t)n;
+    }
+    finish(w);
+    return SEEN_OK;
+}

@@ -1,0 +1,220 @@
+/* Paths against the rules.
+ *
+ * Plain patterns (most of them) are sorted by bytes, and each knows the longest other pattern that
+ * begins it. Everything between a path's longest pattern and the path itself in that order begins
+ * with that pattern, so it is the nearest one before the path, or one of its parents:
+ *
+ *     /a   /a/b   /a/b/c   /a/d        path /a/bx: nearest before it is /a/b/c; no;
+ *      ^-----'  ^----'                 its parent /a/b begins the path: found
+ *
+ * Patterns with "*" are tried one by one, most deciding first, until one matches or no longer
+ * counts. Each piece between stars is searched once, from where the one before it ended: the
+ * leftmost place is always good enough, so nothing is ever tried again. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "crawl/robots/internal.h"
+
+static bool is_plain(uint8_t c)
+{
+    static const char others[] = "-._~:/?#[]@!&'()+,;=";
+    return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') ||
+           (c != '\0' && strchr(others, c) != NULL);
+}
+
+static bool is_unreserved(uint8_t c)
+{
+    return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '-' ||
+           c == '.' || c == '_' || c == '~';
+}
+
+static int hex_digit(uint8_t c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c |= 0x20;
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static size_t put_encoded(char *to, uint8_t c)
+{
+    static const char digits[] = "0123456789ABCDEF";
+    to[0] = '%';
+    to[1] = digits[c >> 4];
+    to[2] = digits[c & 15];
+    return 3;
+}
+
+size_t sn_robots_normal(const char *from, size_t len, bool pattern, char *to)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < len; i++) {
+        uint8_t c = (uint8_t)from[i];
+        int high = c == '%' && len - i > 2 ? hex_digit((uint8_t)from[i + 1]) : -1;
+        int low = high >= 0 ? hex_digit((uint8_t)from[i + 2]) : -1;
+        bool special = pattern && (c == '*' || (c == '$' && i + 1 == len));
+        if (low >= 0) {
+            c = (uint8_t)(high << 4 | low);
+            i += 2;
+            if (is_unreserved(c))
+                to[n++] = (char)c;
+            else
+                n += put_encoded(to + n, c);
+        } else if (special) {
+            if (c == '$' || n == 0 || to[n - 1] != '*')
+                to[n++] = (char)c;
+        } else if (is_plain(c)) {
+            to[n++] = (char)c;
+        } else {
+            n += put_encoded(to + n, c);
+        }
+    }
+    return n;
+}
+
+bool sn_robots_match(const char *pattern, size_t pattern_len, const char *path, size_t path_len)
+{
+    bool to_end = pattern_len > 0 && pattern[pattern_len - 1] == '$';
+    if (to_end)
+        pattern_len--;
+    const char *end = pattern + pattern_len;
+    const char *star = pattern_len > 0 ? memchr(pattern, '*', pattern_len) : NULL;
+    size_t piece = star != NULL ? (size_t)(star - pattern) : pattern_len;
+    if (piece > path_len || memcmp(pattern, path, piece) != 0)
+        return false;
+    path += piece;
+    path_len -= piece;
+    if (star == NULL)
+        return !to_end || path_len == 0;
+    for (;;) {
+        pattern = star + 1;
+        star = pattern < end ? memchr(pattern, '*', (size_t)(end - pattern)) : NULL;
+        piece = (size_t)((star != NULL ? star : end) - pattern);
+        if (star == NULL && to_end)
+            return piece <= path_len && memcmp(pattern, path + path_len - piece, piece) == 0;
+        if (piece > path_len)
+            return false;
+        const char *at = piece > 0 ? memmem(path, path_len, pattern, piece) : path;
+        if (at == NULL)
+            return false;
+        if (star == NULL)
+            return true;
+        path_len -= (size_t)(at - path) + piece;
+        path = at + piece;
+    }
+}
+
+/* ---- order ---- */
+
+static int compare_bytes(const char *a, size_t a_len, const char *b, size_t b_len)
+{
+    int order = memcmp(a, b, a_len < b_len ? a_len : b_len);
+    return order != 0 ? order : (a_len > b_len) - (a_len < b_len);
+}
+
+/* Equal patterns: Allow first, so that it is the one that stays. */
+static int by_rank(const void *left, const void *right, void *text)
+{
+    const sn_robots_rule *a = left, *b = right;
+    const char *base = text;
+    if (a->wild != b->wild)
+        return a->wild - b->wild;
+    if (a->wild && a->len != b->len)
+        return a->len < b->len ? 1 : -1;
+    if (a->wild && a->allow != b->allow)
+        return b->allow - a->allow;
+    int order = compare_bytes(base + a->at, a->len, base + b->at, b->len);
+    return order != 0 ? order : b->allow - a->allow;
+}
+
+static bool begins(const sn_robots *robots, const sn_robots_rule *rule, const char *with,
+                   size_t len)
+{
+    return rule->len <= len && memcmp(robots->text + rule->at, with, rule->len) == 0;
+}
+
+static uint32_t parent_of(const sn_robots *robots, uint32_t i)
+{
+    const sn_robots_rule *rule = &robots->rules[i];
+    uint32_t parent = i > 0 ? i - 1 : SN_ROBOTS_NO_PARENT;
+    while (parent != SN_ROBOTS_NO_PARENT &&
+           !begins(robots, &robots->rules[parent], robots->text + rule->at, rule->len))
+        parent = robots->rules[parent].parent;
+    return parent;
+}
+
+void sn_robots_settle(sn_robots *robots)
+{
+    sn_robots_rule *rules = robots->rules;
+    size_t kept = 0;
+    if (robots->rule_count == 0)
+        return;
+    qsort_r(rules, robots->rule_count, sizeof *rules, by_rank, robots->text);
+    for (size_t i = 0; i < robots->rule_count; i++) {
+        const sn_robots_rule *last = kept > 0 ? &rules[kept - 1] : NULL;
+        bool again = last != NULL && last->wild == rules[i].wild && last->len == rules[i].len &&
+                     memcmp(robots->text + last->at, robots->text + rules[i].at, last->len) == 0;
+        if (again)
+            continue;
+        rules[kept] = rules[i];
+        if (!rules[kept].wild) {
+            robots->plain_count = kept + 1;
+            rules[kept].parent = parent_of(robots, (uint32_t)kept);
+        }
+        kept++;
+    }
+    robots->rule_count = kept;
+}
+
+/* ---- asking ---- */
+
+static const sn_robots_rule *longest_plain(const sn_robots *robots, const char *path, size_t len)
+{
+    size_t low = 0, high = robots->plain_count;
+    while (low < high) {
+        size_t mid = (low + high) / 2;
+        const sn_robots_rule *rule = &robots->rules[mid];
+        if (compare_bytes(robots->text + rule->at, rule->len, path, len) <= 0)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    uint32_t i = low > 0 ? (uint32_t)low - 1 : SN_ROBOTS_NO_PARENT;
+    while (i != SN_ROBOTS_NO_PARENT && !begins(robots, &robots->rules[i], path, len))
+        i = robots->rules[i].parent;
+    return i != SN_ROBOTS_NO_PARENT ? &robots->rules[i] : NULL;
+}
+
+static bool decide(const sn_robots *robots, const char *path, size_t len)
+{
+    const sn_robots_rule *best = longest_plain(robots, path, len);
+    for (size_t i = robots->plain_count; i < robots->rule_count; i++) {
+        const sn_robots_rule *rule = &robots->rules[i];
+        if (best != NULL && (rule->len < best->len || (rule->len == best->len && !rule->allow)))
+            break;
+        if (sn_robots_match(robots->text + rule->at, rule->len, path, len)) {
+            best = rule;
+            break;
+        }
+    }
+    return best == NULL || best->allow;
+}
+
+bool sn_robots_allowed(const sn_robots *robots, const char *path, size_t len)
+{
+    static const char robots_txt[] = "/robots.txt";
+    if (len == sizeof robots_txt - 1 && memcmp(path, robots_txt, len) == 0)
+        return true;
+    if (robots->rule_count == 0)
+        return true;
+    char few[3 * 1024];
+    char *normal = few;
+    if (len > sizeof few / 3)
+        normal = len < SIZE_MAX / 3 ? malloc(3 * len) : NULL;
+    if (normal == NULL)
+        return false;
+    bool allowed = decide(robots, normal, sn_robots_normal(path, len, false, normal));
+    if (normal != few)
+        free(normal);
+    return allowed;
+}

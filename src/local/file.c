@@ -1,0 +1,693 @@
+/* Bits in a mapped file.
+ *
+ *     0       page A   the image (image.c), checksummed
+ *     4096    page B   the same again
+ *     8192    counters keys added, one u64 a layer; a hint, checked against the bits when opened
+ *     16384   the lines of layer 0, then of layer 1, ... each from a multiple of 4096 on
+ *
+ * Changing the image (a new layer, a new generation): the space is reserved and synced, then page A
+ * is written and synced, then page B, and only then the layer is used. Where a crash left page B
+ * behind page A it is brought up to date first. At any moment at least one page is whole and
+ * describes all that was ever acknowledged; the one with the higher sequence wins.
+ *
+ * Other processes: an open file description lock on byte 0 is held while bits are changed, so that
+ * plain stores suffice and one winner is told; the kernel lets go of it when a process dies. Byte 1
+ * is held shared by every writer, and exclusively by one that opened with SEEN_ALONE. */
+#include "base/error.h"
+#include "hash/hash.h"
+#include "base/io.h"
+#include "local/local.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef struct file_set {
+    sn_local local;
+    int fd;
+    char *path; /* from the root on; NULL where that could not be told */
+    bool alone;
+    unsigned char *head; /* the first 16384 bytes, mapped */
+
+    pthread_mutex_t gate; /* guards what is below, refreshing and publishing */
+    pthread_cond_t opened;
+    atomic_bool doubt;     /* a page may have been written in vain: look again */
+    unsigned inside;       /* threads between enter and leave */
+    struct timespec since; /* when the first of them came */
+} file_set;
+
+static file_set *of(sn_local *l)
+{
+    return (file_set *)l;
+}
+
+static const char *name_of(const sn_local *l)
+{
+    return l->base.where;
+}
+
+/* ---- mapping ---- */
+
+/* Layers begin at multiples of 4096, and pages may be larger: so much in front is mapped as well.
+ */
+static size_t lead_of(const sn_layer *layer)
+{
+    return (size_t)(layer->offset % sn_io_page());
+}
+
+static char *map_layer(file_set *f, const sn_layer *layer, bool read_only)
+{
+    int protection = PROT_READ | (read_only ? 0 : PROT_WRITE);
+    size_t lead = lead_of(layer), bytes = (size_t)sn_geometry_bytes(&layer->geometry) + lead;
+    void *p =
+        mmap(NULL, bytes, protection, MAP_SHARED, f->fd, (off_t)(layer->offset - (uint64_t)lead));
+    if (p == MAP_FAILED)
+        return NULL;
+    (void)madvise(p, bytes, MADV_RANDOM);
+    return (char *)p + lead;
+}
+
+static void unmap_layer(const sn_view *view, uint32_t i)
+{
+    const sn_layer *layer = &view->image.layer[i];
+    size_t lead = lead_of(layer);
+    munmap(view->bits[i] - lead, (size_t)sn_geometry_bytes(&layer->geometry) + lead);
+}
+
+static bool sync_layer(const sn_view *view, uint32_t i)
+{
+    const sn_layer *layer = &view->image.layer[i];
+    size_t lead = lead_of(layer), bytes = (size_t)sn_geometry_bytes(&layer->geometry) + lead;
+    return msync(view->bits[i] - lead, bytes, MS_SYNC) == 0;
+}
+
+/* A view of `image`: layers that are mapped already keep their place. */
+static seen_status install_image(file_set *f, const sn_image *image, seen_error *error)
+{
+    sn_local *l = &f->local;
+    const sn_view *old = atomic_load(&l->view);
+    sn_view *view = sn_view_spare(l);
+    if (!view)
+        return sn_error_set(error, SEEN_ERR_MEMORY, "%s: out of memory", name_of(l));
+    view->image = *image;
+    uint32_t kept = old ? old->image.layers : 0;
+    for (uint32_t i = 0; i < image->layers; i++) {
+        if (i < kept) {
+            view->bits[i] = old->bits[i];
+            continue;
+        }
+        view->bits[i] = map_layer(f, &image->layer[i], l->base.read_only);
+        if (!view->bits[i]) {
+            seen_status status = sn_error_system(error, errno, name_of(l), "map");
+            while (i-- > kept)
+                unmap_layer(view, i);
+            sn_view_give_back(l, view);
+            return status;
+        }
+    }
+    sn_view_install(l, view);
+    return SEEN_OK;
+}
+
+/* ---- reading and writing the image ---- */
+
+/* The better of the two pages. */
+static bool choose_page(const unsigned char *pages, uint64_t file_bytes, sn_image *image,
+                        const char **why)
+{
+    bool good = false;
+    for (size_t i = 0; i < 2; i++) {
+        sn_image read;
+        if (sn_image_decode(pages + i * SN_IMAGE_BYTES, file_bytes, &read, why) &&
+            (!good || read.sequence > image->sequence)) {
+            *image = read;
+            good = true;
+        }
+    }
+    return good;
+}
+
+static const char *why_short(int fd)
+{
+    unsigned char magic[8];
+    return sn_io_read(fd, magic, sizeof magic, 0) && sn_image_is_magic(magic, sizeof magic)
+               ? "it is truncated" SN_IMAGE_ANEW
+               : "it is not a seen filter; check the name";
+}
+
+/* A page may be read while another process writes it; then the other page is whole. Very rarely
+ * both are caught in turn: damaged is what stays the same. *why is NULL where errno tells. */
+static bool read_image(int fd, sn_image *image, const char **why)
+{
+    enum { TRIES = 100 };
+    unsigned char pages[2][2 * SN_IMAGE_BYTES];
+    for (int try = 0; try < TRIES; try++) {
+        unsigned char *now = pages[try % 2];
+        struct stat st;
+        *why = NULL;
+        bool whole = sn_io_read(fd, now, sizeof pages[0], 0);
+        if (!whole && errno)
+            return false;
+        /* Asked after reading: a file that grows is extended before its pages say so. */
+        if (fstat(fd, &st) != 0)
+            return false;
+        if (!whole || st.st_size < SN_IMAGE_DATA_AT) {
+            *why = why_short(fd);
+            return false;
+        }
+        if (choose_page(now, (uint64_t)st.st_size, image, why))
+            return true;
+        if (try > 0 && memcmp(pages[0], pages[1], sizeof pages[0]) == 0)
+            return false;
+    }
+    return false;
+}
+
+static seen_status write_page(int fd, const char *name, const unsigned char *page, uint64_t at,
+                              seen_error *error)
+{
+    if (!sn_io_write(fd, page, SN_IMAGE_BYTES, at))
+        return sn_error_system(error, errno, name, "write the header");
+    if (fdatasync(fd) != 0)
+        return sn_error_system(error, errno, name, "sync");
+    return SEEN_OK;
+}
+
+static seen_status write_image(int fd, const char *name, const sn_image *image, seen_error *error)
+{
+    unsigned char page[SN_IMAGE_BYTES];
+    sn_image_encode(image, page);
+    seen_status status = write_page(fd, name, page, 0, error);
+    return status == SEEN_OK ? write_page(fd, name, page, SN_IMAGE_BYTES, error) : status;
+}
+
+/* While page A is being written page B must tell all that is in force. */
+static seen_status secure_page_b(file_set *f, const sn_image *image, seen_error *error)
+{
+    unsigned char page[SN_IMAGE_BYTES], have[SN_IMAGE_BYTES];
+    sn_image_encode(image, page);
+    if (sn_io_read(f->fd, have, SN_IMAGE_BYTES, SN_IMAGE_BYTES) &&
+        memcmp(page, have, SN_IMAGE_BYTES) == 0)
+        return SEEN_OK;
+    return write_page(f->fd, name_of(&f->local), page, SN_IMAGE_BYTES, error);
+}
+
+/* Holds the gate, so that a thread that checks does not take the half-published image over, and map
+ * the new layer a second time, before the view is in place. */
+static seen_status publish(sn_local *l, sn_view *view, seen_error *error)
+{
+    file_set *f = of(l);
+    pthread_mutex_lock(&f->gate);
+    const sn_view *old = atomic_load(&l->view);
+    seen_status status = secure_page_b(f, &old->image, error);
+    if (status == SEEN_OK) {
+        status = write_image(f->fd, name_of(l), &view->image, error);
+        if (status != SEEN_OK)
+            atomic_store(&f->doubt, true);
+    }
+    if (status == SEEN_OK)
+        sn_view_install(l, view);
+    else if (view->image.layers > old->image.layers)
+        unmap_layer(view, old->image.layers);
+    pthread_mutex_unlock(&f->gate);
+    return status;
+}
+
+/* Behind the last layer there may be what somebody appended, or what a crash left: not for us. */
+static bool clear_rest(int fd, uint64_t at, uint64_t bytes)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0)
+        return false;
+    uint64_t there = (uint64_t)st.st_size > at ? (uint64_t)st.st_size - at : 0;
+    return sn_io_clear(fd, at, there < bytes ? there : bytes);
+}
+
+static seen_status open_layer(sn_local *l, sn_layer *layer, char **bits, seen_error *error)
+{
+    file_set *f = of(l);
+    const sn_image *image = &atomic_load(&l->view)->image;
+    layer->offset = sn_image_end(image);
+    uint64_t bytes = sn_geometry_bytes(&layer->geometry);
+    if (!clear_rest(f->fd, layer->offset, bytes))
+        return sn_error_system(error, errno, name_of(l), "clear");
+    seen_status status = sn_io_reserve(f->fd, name_of(l), layer->offset, bytes, error);
+    if (status != SEEN_OK)
+        return status;
+    if (fsync(f->fd) != 0)
+        return sn_error_system(error, errno, name_of(l), "sync");
+    *bits = map_layer(f, layer, false);
+    if (!*bits)
+        return sn_error_system(error, errno, name_of(l), "map");
+    return SEEN_OK;
+}
+
+/* ---- other processes ---- */
+
+static seen_status refresh_locked(file_set *f, seen_error *error)
+{
+    sn_local *l = &f->local;
+    const sn_view *view = atomic_load(&l->view);
+    sn_image image;
+    const char *why;
+    if (!read_image(f->fd, &image, &why))
+        return !why ? sn_error_system(error, errno, name_of(l), "read")
+                    : sn_error_set(error, SEEN_ERR_CHANGED, "%s: changed while it was open: %s",
+                                   name_of(l), why);
+    atomic_store(&f->doubt, false);
+    if (image.sequence == view->image.sequence)
+        return SEEN_OK;
+    for (uint32_t i = 0; i < view->image.layers; i++)
+        if (i >= image.layers || image.layer[i].offset != view->image.layer[i].offset ||
+            sn_geometry_bytes(&image.layer[i].geometry) !=
+                sn_geometry_bytes(&view->image.layer[i].geometry))
+            return sn_error_set(error, SEEN_ERR_CHANGED,
+                                "%s: was replaced by another filter while it was open", name_of(l));
+    return install_image(f, &image, error);
+}
+
+static bool stale(file_set *f)
+{
+    if (atomic_load_explicit(&f->doubt, memory_order_relaxed))
+        return true;
+    if (f->alone)
+        return false;
+    const uint64_t *sequence = (const uint64_t *)(const void *)(f->head + 88);
+    uint64_t now = le64toh(__atomic_load_n(sequence, __ATOMIC_ACQUIRE));
+    return now != atomic_load(&f->local.sequence);
+}
+
+static seen_status refresh(sn_local *l, seen_error *error)
+{
+    file_set *f = of(l);
+    if (!stale(f))
+        return SEEN_OK;
+    pthread_mutex_lock(&f->gate);
+    seen_status status = refresh_locked(f, error);
+    pthread_mutex_unlock(&f->gate);
+    return status;
+}
+
+/* The lock belongs to the open file, so the threads of this process hold it together. Those that
+ * come late wait when the others have had it for a while, so that other processes get a turn. */
+static bool held_long(const file_set *f)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    int64_t ms = (now.tv_sec - f->since.tv_sec) * 1000 + (now.tv_nsec - f->since.tv_nsec) / 1000000;
+    return ms >= 5;
+}
+
+static seen_status enter(sn_local *l, seen_error *error)
+{
+    file_set *f = of(l);
+    if (f->alone)
+        return refresh(l, error);
+    pthread_mutex_lock(&f->gate);
+    while (f->inside > 0 && held_long(f))
+        pthread_cond_wait(&f->opened, &f->gate);
+    seen_status status = SEEN_OK;
+    if (f->inside == 0) {
+        if (!sn_io_lock(f->fd, 0, F_WRLCK, true))
+            status = sn_error_system(error, errno, name_of(l), "lock");
+        else if (stale(f) && (status = refresh_locked(f, error)) != SEEN_OK)
+            sn_io_lock(f->fd, 0, F_UNLCK, false);
+        clock_gettime(CLOCK_MONOTONIC, &f->since);
+    }
+    f->inside += status == SEEN_OK;
+    pthread_mutex_unlock(&f->gate);
+    return status;
+}
+
+static void leave(sn_local *l)
+{
+    file_set *f = of(l);
+    if (f->alone)
+        return;
+    pthread_mutex_lock(&f->gate);
+    if (--f->inside == 0) {
+        sn_io_lock(f->fd, 0, F_UNLCK, false);
+        pthread_cond_broadcast(&f->opened);
+    }
+    pthread_mutex_unlock(&f->gate);
+}
+
+/* ---- durability ---- */
+
+/* A file without a name goes with the last process that has it open: nothing in it lasts. One whose
+ * name was given to another lasts somewhere, and nobody will look for it there. */
+static seen_status vet_name(const file_set *f, seen_error *error)
+{
+    struct stat st;
+    if (fstat(f->fd, &st) != 0)
+        return sn_error_system(error, errno, name_of(&f->local), "sync");
+    if (st.st_nlink > 0 && !(f->path && sn_io_replaced(f->fd, f->path)))
+        return SEEN_OK;
+    return sn_error_set(error, SEEN_ERR_CHANGED,
+                        "%s: was removed or replaced while it was open, and what was added to it "
+                        "since is lost; open it again, and add that again",
+                        name_of(&f->local));
+}
+
+static seen_status sync_view(file_set *f, const sn_view *view, seen_error *error)
+{
+    for (uint32_t i = 0; i < view->image.layers; i++)
+        if (!sync_layer(view, i))
+            return sn_error_system(error, errno, name_of(&f->local), "sync");
+    if (msync(f->head, SN_IMAGE_DATA_AT, MS_SYNC) != 0 || fdatasync(f->fd) != 0)
+        return sn_error_system(error, errno, name_of(&f->local), "sync");
+    return SEEN_OK;
+}
+
+static seen_status sync_file(sn_local *l, seen_error *error)
+{
+    if (l->base.read_only)
+        return SEEN_OK;
+    seen_status status = vet_name(of(l), error);
+    if (status != SEEN_OK)
+        return status;
+    sn_view *view = sn_view_hold(l);
+    status = sync_view(of(l), view, error);
+    sn_view_let_go(l, view);
+    return status;
+}
+
+static void free_set(sn_local *l)
+{
+    file_set *f = of(l);
+    const sn_view *view = atomic_load(&l->view);
+    for (uint32_t i = 0; view && i < view->image.layers; i++)
+        unmap_layer(view, i);
+    if (f->head)
+        munmap(f->head, SN_IMAGE_DATA_AT);
+    if (f->fd >= 0)
+        close(f->fd);
+    pthread_mutex_destroy(&f->gate);
+    pthread_cond_destroy(&f->opened);
+    free(f->path);
+    sn_local_destroy(l);
+    free(f);
+}
+
+static const sn_home FILE_HOME = {.store = "file",
+                                  .open_layer = open_layer,
+                                  .publish = publish,
+                                  .enter = enter,
+                                  .leave = leave,
+                                  .refresh = refresh,
+                                  .sync = sync_file,
+                                  .free = free_set};
+
+/* ---- opening ---- */
+
+/* The counters are written whenever the system likes, and are not checksummed. A value that the
+ * bits contradict (a lost write, a flipped bit) is replaced by what the bits say, on the safe side.
+ */
+static uint64_t believe(const sn_local *l, const sn_view *view, uint32_t i, uint64_t told)
+{
+    sn_sample sample = sn_local_sample(&view->image.layer[i], view->bits[i], SN_SAMPLE_QUICK);
+    return sn_local_credible(&sample, told) ? told : sn_local_safely(l->base.growth, &sample);
+}
+
+static seen_status check_counters(file_set *f, seen_error *error)
+{
+    sn_local *l = &f->local;
+    seen_status status = enter(l, error);
+    if (status != SEEN_OK)
+        return status;
+    const sn_view *view = atomic_load(&l->view);
+    for (uint32_t i = 0; i < view->image.layers; i++) {
+        uint64_t told = __atomic_load_n(&l->added[i], __ATOMIC_RELAXED);
+        uint64_t believed = believe(l, view, i, told);
+        if (believed != told)
+            __atomic_store_n(&l->added[i], believed, __ATOMIC_RELAXED);
+    }
+    leave(l);
+    return SEEN_OK;
+}
+
+void sn_file_recount(seen_set *set, sn_image *image)
+{
+    if (set->ops != &sn_file_ops || !set->read_only)
+        return;
+    sn_local *l = (sn_local *)set;
+    sn_view *view = sn_view_hold(l);
+    for (uint32_t i = 0; i < image->layers && i < view->image.layers; i++)
+        image->layer[i].added = believe(l, view, i, image->layer[i].added);
+    sn_view_let_go(l, view);
+}
+
+static seen_status lock_writers(file_set *f, unsigned flags, seen_error *error)
+{
+    if (f->local.base.read_only)
+        return SEEN_OK;
+    f->alone = flags & SEEN_ALONE;
+    /* The image was read before: who had the file meanwhile may have changed it. */
+    atomic_store(&f->doubt, f->alone);
+    if (sn_io_lock(f->fd, 1, f->alone ? F_WRLCK : F_RDLCK, false))
+        return SEEN_OK;
+    if (errno != EAGAIN && errno != EACCES)
+        return sn_error_system(error, errno, name_of(&f->local), "lock");
+    return sn_error_set(error, SEEN_ERR_PERMISSION,
+                        f->alone ? "%s: another process has it open for writing; close it first"
+                                 : "%s: another process has it for itself; wait until it is done",
+                        name_of(&f->local));
+}
+
+/* Takes over fd, which is closed also on failure. */
+static seen_status attach(int fd, const char *path, const sn_image *image, unsigned flags,
+                          seen_set **set, seen_error *error)
+{
+    file_set *f = calloc(1, sizeof *f);
+    if (!f) {
+        close(fd);
+        return sn_error_set(error, SEEN_ERR_MEMORY, "%s: out of memory", path);
+    }
+    f->fd = fd;
+    f->local.base.read_only = flags & SEEN_READ_ONLY;
+    pthread_mutex_init(&f->gate, NULL);
+    pthread_cond_init(&f->opened, NULL);
+    seen_status status = sn_local_init(&f->local, &FILE_HOME, image, path, error);
+    if (status != SEEN_OK)
+        goto out;
+    f->path = sn_io_absolute(path);
+    if (!f->path && errno == ENOMEM) {
+        status = sn_error_set(error, SEEN_ERR_MEMORY, "%s: out of memory", path);
+        goto out;
+    }
+    status = lock_writers(f, flags, error);
+    if (status == SEEN_OK && !f->local.base.read_only)
+        status = sn_io_fill_holes(fd, path, sn_image_end(image), error);
+    if (status != SEEN_OK)
+        goto out;
+    int protection = PROT_READ | (f->local.base.read_only ? 0 : PROT_WRITE);
+    void *head = mmap(NULL, SN_IMAGE_DATA_AT, protection, MAP_SHARED, fd, 0);
+    if (head == MAP_FAILED) {
+        status = sn_error_system(error, errno, path, "map");
+        goto out;
+    }
+    f->head = head;
+    f->local.added = (uint64_t *)(void *)(f->head + SN_IMAGE_COUNTERS_AT);
+    status = install_image(f, image, error);
+    if (status != SEEN_OK)
+        goto out;
+    f->local.base.ops = &sn_file_ops;
+    if (!f->local.base.read_only)
+        status = check_counters(f, error);
+    if (status != SEEN_OK)
+        goto out;
+    *set = &f->local.base;
+    return SEEN_OK;
+out:
+    free_set(&f->local);
+    return status;
+}
+
+seen_status sn_file_open(const char *path, unsigned flags, seen_set **set, seen_error *error)
+{
+    /* O_NONBLOCK: a fifo is refused, not waited for. */
+    int fd = open(path, (flags & SEEN_READ_ONLY ? O_RDONLY : O_RDWR) | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return sn_error_system(error, errno, path, "open");
+    sn_image image;
+    const char *why;
+    struct stat st;
+    if (fstat(fd, &st) == 0 && !S_ISREG(st.st_mode)) {
+        close(fd);
+        return sn_error_set(error, SEEN_ERR_FORMAT,
+                            "%s: not a regular file, and so no filter; check the name", path);
+    }
+    if (!read_image(fd, &image, &why)) {
+        seen_status status =
+            why ? sn_error_set(error, SEEN_ERR_FORMAT, "%s: refused: %s", path, why)
+                : sn_error_system(error, errno, path, "read");
+        close(fd);
+        return status;
+    }
+    if (!sn_hash_supported(image.hash)) {
+        close(fd);
+        return sn_error_set(error, SEEN_ERR_UNSUPPORTED,
+                            "%s: uses SipHash, which this build lacks; build with "
+                            "SEEN_WITH_SIPHASH=ON",
+                            path);
+    }
+    return attach(fd, path, &image, flags, set, error);
+}
+
+/* ---- making ---- */
+
+/* A new file of the right size beside `path`, with both pages in place. */
+static seen_status make_file(const char *path, bool nameless, sn_image *image, sn_io_temp *temp,
+                             seen_error *error)
+{
+    uint64_t bytes = sn_image_lay_out(image);
+    seen_status status = sn_io_temp_open(path, nameless, temp, error);
+    if (status != SEEN_OK)
+        return status;
+    status = sn_io_reserve(temp->fd, path, 0, bytes, error);
+    if (status == SEEN_OK)
+        status = write_image(temp->fd, path, image, error);
+    for (uint32_t i = 0; status == SEEN_OK && i < image->layers; i++) {
+        unsigned char counter[8];
+        sn_store64(counter, image->layer[i].added);
+        if (!sn_io_write(temp->fd, counter, 8, SN_IMAGE_COUNTERS_AT + 8 * i))
+            status = sn_error_system(error, errno, path, "write");
+    }
+    if (status == SEEN_OK && fsync(temp->fd) != 0)
+        status = sn_error_system(error, errno, path, "sync");
+    if (status != SEEN_OK)
+        sn_io_temp_drop(temp);
+    return status;
+}
+
+seen_status sn_file_create(const char *path, const sn_image *image, unsigned flags, seen_set **set,
+                           seen_error *error)
+{
+    sn_image mine = *image;
+    sn_io_temp temp;
+    seen_status status = make_file(path, false, &mine, &temp, error);
+    if (status != SEEN_OK)
+        return status;
+    int fd = fcntl(temp.fd, F_DUPFD_CLOEXEC, 0);
+    if (fd < 0) {
+        status = sn_error_system(error, errno, path, "open");
+        sn_io_temp_drop(&temp);
+        return status;
+    }
+    seen_set *made = NULL;
+    status = attach(fd, path, &mine, flags, &made, error);
+    if (status != SEEN_OK) {
+        sn_io_temp_drop(&temp);
+        return status;
+    }
+    status = sn_io_temp_publish(&temp, path, flags & SEEN_REPLACE, error);
+    if (status != SEEN_OK) {
+        seen_close(made);
+        return status;
+    }
+    *set = made;
+    return SEEN_OK;
+}
+
+static void empty(seen_set *set)
+{
+    const sn_view *view = atomic_load(&((sn_local *)set)->view);
+    for (uint32_t i = 0; i < view->image.layers; i++)
+        memset(view->bits[i], 0, (size_t)sn_geometry_bytes(&view->image.layer[i].geometry));
+}
+
+/* All that is in `from` into an empty file, which nobody else has. *image becomes the one that
+ * tells of it: a window may turn meanwhile, and is then copied once more. */
+static seen_status pour_copy(seen_set *into, seen_set *from, sn_image *image, seen_error *error)
+{
+    enum { TRIES = 100 };
+    bool turned = true;
+    for (int i = 0; i < TRIES && turned; i++) {
+        sn_image now;
+        if (i > 0)
+            empty(into);
+        seen_status status = sn_store_pour(into, from, image, 0, error);
+        if (status == SEEN_OK)
+            status = sn_store_turned(from, image, &now, &turned, error);
+        if (status != SEEN_OK)
+            return status;
+        if (turned)
+            *image = now;
+    }
+    if (!turned)
+        return SEEN_OK;
+    return sn_error_set(error, SEEN_ERR_CHANGED,
+                        "%s: the window turns faster than it can be copied; try again when it "
+                        "turns less often",
+                        from->where);
+}
+
+seen_status sn_file_copy(const char *path, unsigned flags, seen_set *from, seen_error *error)
+{
+    sn_image image;
+    seen_status status = from->ops->image(from, &image, error);
+    if (status != SEEN_OK)
+        return status;
+    sn_io_temp temp;
+    status = make_file(path, true, &image, &temp, error);
+    if (status != SEEN_OK)
+        return status;
+    seen_set *into = NULL;
+    int fd = fcntl(temp.fd, F_DUPFD_CLOEXEC, 0);
+    if (fd < 0)
+        status = sn_error_system(error, errno, path, "open");
+    else
+        status = attach(fd, path, &image, 0, &into, error);
+    uint64_t sequence = image.sequence;
+    if (into)
+        status = pour_copy(into, from, &image, error);
+    if (into && status == SEEN_OK && image.sequence != sequence) {
+        sn_image_lay_out(&image);
+        status = write_image(temp.fd, path, &image, error);
+    }
+    for (uint32_t i = 0; into && status == SEEN_OK && i < image.layers; i++)
+        ((sn_local *)into)->added[i] = image.layer[i].added;
+    if (into && status == SEEN_OK) { /* not seen_sync: it may have no name yet */
+        sn_local *l = (sn_local *)into;
+        status = sync_view(of(l), atomic_load(&l->view), error);
+    }
+    seen_close(into);
+    if (status != SEEN_OK) {
+        sn_io_temp_drop(&temp);
+        return status;
+    }
+    return sn_io_temp_publish(&temp, path, flags & SEEN_REPLACE, error);
+}
+
+bool sn_file_same(const seen_set *a, const seen_set *b)
+{
+    struct stat one, two;
+    if (a->ops != &sn_file_ops || b->ops != &sn_file_ops)
+        return false;
+    return fstat(((const file_set *)(const void *)a)->fd, &one) == 0 &&
+           fstat(((const file_set *)(const void *)b)->fd, &two) == 0 && one.st_dev == two.st_dev &&
+           one.st_ino == two.st_ino;
+}
+
+seen_status sn_file_drop(const char *path, seen_error *error)
+{
+    seen_set *set = NULL;
+    struct stat st;
+    /* Removing the link would leave the filter, and removing the filter a link to nowhere. */
+    if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode))
+        return sn_error_set(error, SEEN_ERR_ARGUMENT,
+                            "%s: a symbolic link, and not removed; name the file that it points to",
+                            path);
+    /* Opening it first makes sure that it is a filter and nothing else. */
+    seen_status status = sn_file_open(path, SEEN_READ_ONLY, &set, error);
+    if (status != SEEN_OK)
+        return status;
+    seen_close(set);
+    if (unlink(path) != 0)
+        return sn_error_system(error, errno, path, "remove");
+    return SEEN_OK;
+}

@@ -1,0 +1,739 @@
+/* Sets whose bits lie in reach of the processor: layers, locks, batches. See local.h. */
+#include "local/local.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "filter/plan.h"
+#include "set/layers.h"
+#include "local/lookup.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Room to sort a batch into stripes; kept with the set, one for each thread that needed one. */
+struct sn_scratch {
+    struct sn_scratch *next;
+    /* Where in the batch the keys of each stripe stand. The rows end oddly: at multiples of 4096
+     * they would all meet in one set of the cache. */
+    uint16_t picks[SN_STRIPES][SN_SPAN + 96];
+    unsigned held[SN_STRIPES];
+    seen_hash hash[SN_SPAN];
+    seen_answer answer[SN_SPAN];
+};
+
+static sn_view *view_of(sn_local *l)
+{
+    return atomic_load_explicit(&l->view, memory_order_acquire);
+}
+
+/* ---- birth and death ---- */
+
+/* Two for each processor: threads seldom want the same one, and what a stripe gets of a batch is
+ * still worth taking its lock. */
+static unsigned stripes_wanted(void)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    unsigned stripes = SN_STRIPES_LEAST;
+    while (stripes < SN_STRIPES && stripes < 2 * processors)
+        stripes *= 2;
+    return stripes;
+}
+
+seen_status sn_local_init(sn_local *l, const sn_home *home, const sn_image *image,
+                          const char *where, seen_error *error)
+{
+    l->home = home;
+    l->kernel = sn_kernel_for(image->kind);
+    l->base.where = strdup(where);
+    if (!l->base.where)
+        return sn_error_set(error, SEEN_ERR_MEMORY, "%s: out of memory", where);
+    l->base.hasher = (seen_hasher){.kind = image->hash, .seed = {image->seed[0], image->seed[1]}};
+    l->base.kind = image->kind;
+    l->base.growth = image->growth;
+    l->limit = image->growth == SEEN_FIXED ? sn_layers_limit(&image->layer[0]) : 0;
+    pthread_rwlockattr_t attr;
+    pthread_rwlockattr_init(&attr);
+#ifdef __GLIBC__
+    /* A thread that must grow the set is not to wait for ever behind those that add. */
+    pthread_rwlockattr_setkind_np(&attr, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+#endif
+    pthread_rwlock_init(&l->mode, &attr);
+    pthread_rwlockattr_destroy(&attr);
+    l->stripes = stripes_wanted();
+    for (int i = 0; i < SN_STRIPES; i++)
+        pthread_mutex_init(&l->stripe[i].lock, NULL);
+    pthread_mutex_init(&l->scratch_lock, NULL);
+    pthread_mutex_init(&l->older, NULL);
+    return SEEN_OK;
+}
+
+void sn_local_destroy(sn_local *l)
+{
+    for (sn_view *view = view_of(l), *older; view; view = older) {
+        older = view->older;
+        free(view);
+    }
+    for (sn_scratch *scratch = l->scratch, *next; scratch; scratch = next) {
+        next = scratch->next;
+        free(scratch);
+    }
+    if (l->base.where) {
+        pthread_rwlock_destroy(&l->mode);
+        for (int i = 0; i < SN_STRIPES; i++)
+            pthread_mutex_destroy(&l->stripe[i].lock);
+        pthread_mutex_destroy(&l->scratch_lock);
+        pthread_mutex_destroy(&l->older);
+    }
+    free(l->base.where);
+}
+
+static seen_status no_memory(const sn_local *l, seen_error *error)
+{
+    return sn_error_set(error, SEEN_ERR_MEMORY, "%s: out of memory", l->base.where);
+}
+
+/* ---- locks ---- */
+
+typedef enum hold { SOLO, SHARED } hold;
+
+static seen_status enter(sn_local *l, bool alone, hold *how, seen_error *error)
+{
+    enum { CROWD = 64 };
+    *how = SOLO;
+    if (alone) {
+        pthread_rwlock_wrlock(&l->mode);
+    } else if (atomic_load_explicit(&l->crowd, memory_order_relaxed) > 0) {
+        atomic_fetch_sub_explicit(&l->crowd, 1, memory_order_relaxed);
+        pthread_rwlock_rdlock(&l->mode);
+        *how = SHARED;
+    } else if (pthread_rwlock_trywrlock(&l->mode) != 0) {
+        /* Somebody else is adding: for the next batches, do not try to be alone. */
+        atomic_store_explicit(&l->crowd, CROWD, memory_order_relaxed);
+        pthread_rwlock_rdlock(&l->mode);
+        *how = SHARED;
+    }
+    seen_status status = l->home->enter(l, error);
+    if (status != SEEN_OK)
+        pthread_rwlock_unlock(&l->mode);
+    return status;
+}
+
+static void leave(sn_local *l)
+{
+    l->home->leave(l);
+    pthread_rwlock_unlock(&l->mode);
+}
+
+/* ---- layers: alone ---- */
+
+static sn_view *copy_view(sn_local *l)
+{
+    const sn_view *from = view_of(l);
+    sn_view *view = sn_view_spare(l);
+    if (view) {
+        view->image = from->image;
+        memcpy(view->bits, from->bits, sizeof view->bits);
+    }
+    return view;
+}
+
+static seen_status publish(sn_local *l, sn_view *view, seen_error *error)
+{
+    view->image.sequence++;
+    seen_status status = l->home->publish(l, view, error);
+    if (status != SEEN_OK)
+        sn_view_give_back(l, view);
+    return status;
+}
+
+static seen_status open_next_layer(sn_local *l, seen_error *error)
+{
+    sn_view *view = copy_view(l);
+    if (!view)
+        return no_memory(l, error);
+    sn_image *image = &view->image;
+    sn_layer *layer = &image->layer[image->layers];
+    char **bits = &view->bits[image->layers];
+    seen_error why;
+    seen_status status = sn_layers_next(image, layer, &why);
+    if (status != SEEN_OK)
+        sn_error_set(error, status, "%s: %s", l->base.where, why.message);
+    else
+        status = l->home->open_layer(l, layer, bits, error);
+    if (status != SEEN_OK) {
+        sn_view_give_back(l, view);
+        return status;
+    }
+    layer->born = sn_clock_now();
+    __atomic_store_n(&l->added[image->layers], 0, __ATOMIC_RELAXED);
+    image->current = image->layers++;
+    return publish(l, view, error);
+}
+
+/* Whoever checks sees what was added before this when it sees this: a key of this layer that was
+ * added again to a younger one. */
+static void clear_layer(sn_local *l, const sn_view *view, uint32_t i)
+{
+    sn_span_order();
+    uint64_t words = sn_geometry_lines(&view->image.layer[i].geometry) * SN_LINE_WORDS;
+    uint64_t *word = (uint64_t *)(void *)view->bits[i];
+    for (uint64_t w = 0; w < words; w++)
+        __atomic_store_n(word + w, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&l->added[i], 0, __ATOMIC_RELAXED);
+}
+
+/* The oldest generation is emptied before the image says that it is the newest: after a crash in
+ * between, what is gone is only what was to be forgotten. */
+static seen_status rotate_window(sn_local *l, seen_error *error)
+{
+    sn_view *view = copy_view(l);
+    if (!view)
+        return no_memory(l, error);
+    sn_image *image = &view->image;
+    uint32_t next = (image->current + 1) % image->layers;
+    sn_layer *layer = &image->layer[next];
+    if (layer->generation) {
+        clear_layer(l, view, next);
+        seen_status status = l->home->sync(l, error);
+        if (status != SEEN_OK) {
+            sn_view_give_back(l, view);
+            return status;
+        }
+    }
+    __atomic_store_n(&l->added[next], 0, __ATOMIC_RELAXED);
+    layer->generation = image->layer[image->current].generation + 1;
+    layer->born = sn_clock_now();
+    image->current = next;
+    return publish(l, view, error);
+}
+
+/* ---- add ---- */
+
+static bool rotation_due(const sn_image *image)
+{
+    return image->growth == SEEN_WINDOW && image->window_seconds &&
+           sn_clock_now() >= image->layer[image->current].born + sn_layers_span(image);
+}
+
+/* Whether the current layer has a limit at all. */
+static bool bounded(const sn_image *image)
+{
+    if (image->growth == SEEN_WINDOW)
+        return image->window_seconds == 0;
+    return image->growth == SEEN_GROWING || image->when_full == SEEN_FULL_REFUSE;
+}
+
+/* How many new keys the current layer takes. */
+static uint64_t limit_of(const sn_local *l, const sn_image *image)
+{
+    return image->growth == SEEN_FIXED ? l->limit : image->layer[image->current].capacity;
+}
+
+/* Claims room for `count` new keys in the current layer; settle() gives back what is not used.
+ *
+ * A process that is killed in between leaves its claim in the counter of a file. A set that is full
+ * then, or grows, is so a little early until it is opened the next time, and its rate is kept. A
+ * window would turn early, and forget keys that are young: its claims stay in this process, and the
+ * others are kept out of the file meanwhile. */
+static bool claim(sn_local *l, const sn_image *image, uint64_t count)
+{
+    uint64_t *added = &l->added[image->current], before;
+    bool window = image->growth == SEEN_WINDOW;
+    if (window)
+        before = atomic_fetch_add(&l->in_flight, count) + __atomic_load_n(added, __ATOMIC_RELAXED);
+    else
+        before = __atomic_fetch_add(added, count, __ATOMIC_RELAXED);
+    if (!bounded(image) || before + count <= limit_of(l, image))
+        return true;
+    if (window)
+        atomic_fetch_sub(&l->in_flight, count);
+    else
+        __atomic_fetch_sub(added, count, __ATOMIC_RELAXED);
+    return false;
+}
+
+/* Counted before the claim is given up: another thread may see a key twice, never not at all. */
+static void settle(sn_local *l, const sn_image *image, uint64_t count, uint64_t news)
+{
+    uint64_t *added = &l->added[image->current];
+    if (image->growth == SEEN_WINDOW) {
+        __atomic_fetch_add(added, news, __ATOMIC_RELAXED);
+        atomic_fetch_sub(&l->in_flight, count);
+    } else {
+        __atomic_fetch_sub(added, count - news, __ATOMIC_RELAXED);
+    }
+}
+
+/* ---- several threads at once ---- */
+
+static sn_scratch *take_scratch(sn_local *l)
+{
+    pthread_mutex_lock(&l->scratch_lock);
+    sn_scratch *scratch = l->scratch;
+    if (scratch)
+        l->scratch = scratch->next;
+    pthread_mutex_unlock(&l->scratch_lock);
+    /* Mostly untouched: a stripe's share of a batch is small. */
+    return scratch ? scratch : malloc(sizeof *scratch);
+}
+
+static void keep_scratch(sn_local *l, sn_scratch *scratch)
+{
+    pthread_mutex_lock(&l->scratch_lock);
+    scratch->next = l->scratch;
+    l->scratch = scratch;
+    pthread_mutex_unlock(&l->scratch_lock);
+}
+
+/* A stripe is a whole number of shards, in every layer that may be changed: in a counting set that
+ * grows those are all of them. */
+static unsigned stripe_count(const sn_local *l, const sn_image *image)
+{
+    bool all = image->kind == SEEN_COUNTING && image->growth == SEEN_GROWING;
+    uint64_t shards = l->stripes;
+    for (uint32_t i = all ? 0 : image->current; i <= image->current; i++)
+        while (image->layer[i].geometry.shards % shards != 0)
+            shards /= 2;
+    return (unsigned)shards;
+}
+
+static inline void pick(uint16_t *end[SN_STRIPES], const seen_hash *h, size_t i, unsigned down)
+{
+    *end[h[i].hi >> 1 >> down]++ = (uint16_t)i;
+}
+
+/* Stably, so that of two equal keys the earlier one stays the earlier. Only places are written, not
+ * hashes: the kernels read those where they are. Meanwhile the hashes further on are fetched, a
+ * line of four at a time. */
+static void sort_batch(sn_scratch *scratch, const seen_hash *h, size_t count, unsigned stripes)
+{
+    enum { HASHES_AHEAD = 512 };
+    static_assert(4 * sizeof *h == SN_LINE_BYTES, "four hashes a line");
+    const unsigned down = 63 - (unsigned)__builtin_ctz(stripes);
+    uint16_t *end[SN_STRIPES];
+    for (unsigned s = 0; s < stripes; s++)
+        end[s] = scratch->picks[s];
+    size_t i = 0;
+    for (; i + 4 <= count; i += 4) {
+        __builtin_prefetch(h + i + HASHES_AHEAD, 0, 3);
+        pick(end, h, i, down);
+        pick(end, h, i + 1, down);
+        pick(end, h, i + 2, down);
+        pick(end, h, i + 3, down);
+    }
+    for (; i < count; i++)
+        pick(end, h, i, down);
+    for (unsigned s = 0; s < stripes; s++)
+        scratch->held[s] = (unsigned)(end[s] - scratch->picks[s]);
+}
+
+/* Of a set with layers before the current one, or with counters, or of a window. */
+static uint64_t add_stripe_by_copy(const sn_local *l, const sn_view *view, sn_scratch *scratch,
+                                   unsigned stripe, const seen_hash *h, seen_answer *answers)
+{
+    const uint16_t *picks = scratch->picks[stripe];
+    size_t count = scratch->held[stripe];
+    for (size_t i = 0; i < count; i++)
+        scratch->hash[i] = h[picks[i]];
+    uint64_t news = sn_span_add(l->kernel, view, scratch->hash, count, scratch->answer);
+    for (size_t i = 0; i < count; i++)
+        answers[picks[i]] = scratch->answer[i];
+    return news;
+}
+
+/* Tells the processor that a loop only waits. */
+static void relax(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+/* Takes a stripe that is not done yet. Each batch begins with another one, so that threads do not
+ * queue up behind each other; a thread that finds only taken ones tries again for as long as a
+ * stripe's share of a batch may last, because sleeping costs more. */
+static unsigned take_stripe(sn_local *l, unsigned from, unsigned stripes, unsigned left)
+{
+    enum { TRIES = 1000 };
+    unsigned s = from;
+    for (unsigned tries = 0; tries < TRIES; s = (s + 1) % stripes) {
+        if (!(left >> s & 1))
+            continue;
+        if (pthread_mutex_trylock(&l->stripe[s].lock) == 0)
+            return s;
+        if (tries++ >= stripes)
+            relax();
+    }
+    while (!(left >> s & 1))
+        s = (s + 1) % stripes;
+    pthread_mutex_lock(&l->stripe[s].lock);
+    return s;
+}
+
+static uint64_t add_striped(sn_local *l, const sn_view *view, sn_scratch *scratch,
+                            const seen_hash *h, size_t count, seen_answer *answers)
+{
+    unsigned stripes = stripe_count(l, &view->image);
+    bool direct = sn_span_direct(l->kernel, view);
+    sort_batch(scratch, h, count, stripes);
+    uint64_t news = 0;
+    unsigned s = (unsigned)sn_mulhi(h[0].lo, stripes);
+    for (unsigned left = (1u << stripes) - 1; left;) {
+        s = take_stripe(l, s, stripes, left);
+        if (direct)
+            sn_span_add_picked(l->kernel, view, h, scratch->picks[s], scratch->held[s], answers);
+        else
+            news += add_stripe_by_copy(l, view, scratch, s, h, answers);
+        pthread_mutex_unlock(&l->stripe[s].lock);
+        left &= ~(1u << s);
+    }
+    return direct ? sn_span_count_new(answers, count) : news;
+}
+
+/* The current layer has no room for `count` new keys, or a generation is over. Alone: goes on in
+ * pieces that surely fit, and grows, rotates or refuses in between. */
+static seen_status add_tight(sn_local *l, const seen_hash *h, size_t count, seen_answer *answers,
+                             seen_error *error)
+{
+    enum { NEARLY = 256, LARGE = 65536 };
+    for (size_t done = 0; done < count;) {
+        const sn_view *view = view_of(l);
+        const sn_image *image = &view->image;
+        uint64_t capacity = image->layer[image->current].capacity;
+        uint64_t added = __atomic_load_n(&l->added[image->current], __ATOMIC_RELAXED);
+        uint64_t limit = limit_of(l, image), room = added < limit ? limit - added : 0;
+        /* The last few keys of a layer would go one by one: better open the next a bit early. */
+        if (image->growth == SEEN_GROWING && room < NEARLY && capacity > LARGE)
+            room = 0;
+        bool fits = !bounded(image) || room > 0;
+        seen_status status = SEEN_OK;
+        if (rotation_due(image) || (!fits && image->growth == SEEN_WINDOW)) {
+            status = rotate_window(l, error);
+        } else if (fits) {
+            size_t n = count - done;
+            if (bounded(image) && n > room)
+                n = (size_t)room;
+            uint64_t news = sn_span_add(l->kernel, view, h + done, n, answers + done);
+            __atomic_fetch_add(&l->added[image->current], news, __ATOMIC_RELAXED);
+            done += n;
+        } else if (image->growth == SEEN_GROWING) {
+            status = open_next_layer(l, error);
+        } else {
+            size_t known = sn_span_known(l->kernel, view, h + done, count - done, answers + done);
+            /* Counters count every addition, also of a key that is there. */
+            if (image->kind == SEEN_COUNTING) {
+                sn_span_add(l->kernel, view, h + done, known, answers + done);
+                memset(answers + done + known, SEEN_UNKNOWN, count - done - known);
+            }
+            done += known;
+            if (done < count)
+                return sn_error_set(error, SEEN_ERR_FULL,
+                                    "%s: the set is full (%llu keys); make a larger one, or one "
+                                    "that goes on or grows",
+                                    l->base.where, (unsigned long long)capacity);
+        }
+        if (status != SEEN_OK)
+            return status;
+    }
+    return SEEN_OK;
+}
+
+static seen_status add_chunk(sn_local *l, const seen_hash *h, size_t count, seen_answer *answers,
+                             seen_error *error)
+{
+    hold how;
+    seen_status status = enter(l, false, &how, error);
+    if (status != SEEN_OK)
+        return status;
+    const sn_view *view = view_of(l);
+    if (!rotation_due(&view->image) && claim(l, &view->image, count)) {
+        sn_scratch *scratch = how == SHARED ? take_scratch(l) : NULL;
+        if (how == SHARED && !scratch) {
+            settle(l, &view->image, count, 0);
+            leave(l);
+            return no_memory(l, error);
+        }
+        uint64_t news = how == SOLO ? sn_span_add(l->kernel, view, h, count, answers)
+                                    : add_striped(l, view, scratch, h, count, answers);
+        if (scratch)
+            keep_scratch(l, scratch);
+        settle(l, &view->image, count, news);
+        leave(l);
+        return SEEN_OK;
+    }
+    leave(l);
+    status = enter(l, true, &how, error);
+    if (status != SEEN_OK)
+        return status;
+    status = add_tight(l, h, count, answers, error);
+    leave(l);
+    return status;
+}
+
+static seen_status local_add(seen_set *set, const seen_hash *h, size_t count, seen_answer *answers,
+                             seen_error *error)
+{
+    sn_local *l = (sn_local *)set;
+    for (size_t at = 0; at < count; at += SN_SPAN) {
+        size_t n = count - at < SN_SPAN ? count - at : SN_SPAN;
+        memset(answers + at, SEEN_UNKNOWN, n);
+        seen_status status = add_chunk(l, h + at, n, answers + at, error);
+        if (status != SEEN_OK) {
+            memset(answers + at + n, SEEN_UNKNOWN, count - at - n);
+            return status;
+        }
+    }
+    return SEEN_OK;
+}
+
+/* ---- check, remove ---- */
+
+/* A window may turn while it is asked. The oldest generation is asked first: a key that was added
+ * again before that one was emptied is in a younger one by the time that is asked. Where the window
+ * has turned by the end, it may have been added to one that was asked already: asked once more. */
+static seen_status check_window(sn_local *l, const seen_hash *h, size_t count, seen_answer *answers,
+                                seen_error *error)
+{
+    enum { TRIES = 100 };
+    for (int i = 0; i < TRIES; i++) {
+        uint64_t sequence = atomic_load(&l->sequence);
+        sn_view *view = sn_view_hold(l);
+        sn_span_check(l->kernel, view, h, count, answers);
+        sn_view_let_go(l, view);
+        sn_span_order();
+        seen_status status = l->home->refresh(l, error);
+        if (status != SEEN_OK || atomic_load(&l->sequence) == sequence)
+            return status;
+    }
+    return SEEN_OK;
+}
+
+static seen_status local_check(seen_set *set, const seen_hash *h, size_t count,
+                               seen_answer *answers, seen_error *error)
+{
+    sn_local *l = (sn_local *)set;
+    seen_status status = l->home->refresh(l, error);
+    memset(answers, SEEN_NEW, count);
+    if (status == SEEN_OK && set->growth != SEEN_WINDOW)
+        sn_span_check(l->kernel, view_of(l), h, count, answers);
+    for (size_t at = 0; status == SEEN_OK && set->growth == SEEN_WINDOW && at < count;) {
+        size_t n = count - at < SN_SPAN ? count - at : SN_SPAN;
+        status = check_window(l, h + at, n, answers + at, error);
+        at += n;
+    }
+    if (status != SEEN_OK)
+        memset(answers, SEEN_UNKNOWN, count);
+    return status;
+}
+
+static seen_status local_remove(seen_set *set, const seen_hash *h, size_t count,
+                                seen_answer *answers, seen_error *error)
+{
+    sn_local *l = (sn_local *)set;
+    for (size_t at = 0; at < count; at += SN_SPAN) {
+        size_t n = count - at < SN_SPAN ? count - at : SN_SPAN;
+        hold how;
+        seen_status status = enter(l, true, &how, error);
+        if (status != SEEN_OK) {
+            memset(answers + at, SEEN_UNKNOWN, count - at);
+            return status;
+        }
+        sn_span_remove(l->kernel, view_of(l), h + at, n, answers + at, l->added);
+        sn_local_recount(l, view_of(l), n);
+        leave(l);
+    }
+    return SEEN_OK;
+}
+
+static seen_status local_rotate(seen_set *set, seen_error *error)
+{
+    sn_local *l = (sn_local *)set;
+    hold how;
+    seen_status status = enter(l, true, &how, error);
+    if (status != SEEN_OK)
+        return status;
+    status = rotate_window(l, error);
+    leave(l);
+    return status;
+}
+
+static seen_status local_sync(seen_set *set, seen_error *error)
+{
+    sn_local *l = (sn_local *)set;
+    return l->home->sync(l, error);
+}
+
+/* ---- what is in it ---- */
+
+static seen_status local_image(seen_set *set, sn_image *image, seen_error *error)
+{
+    sn_local *l = (sn_local *)set;
+    seen_status status = l->home->refresh(l, error);
+    if (status != SEEN_OK)
+        return status;
+    sn_view *view = sn_view_hold(l);
+    *image = view->image;
+    sn_view_let_go(l, view);
+    for (uint32_t i = 0; i < image->layers; i++)
+        image->layer[i].added = __atomic_load_n(&l->added[i], __ATOMIC_RELAXED);
+    return SEEN_OK;
+}
+
+static seen_status local_measure(seen_set *set, seen_info *info, seen_error *error)
+{
+    sn_local *l = (sn_local *)set;
+    seen_status status = l->home->refresh(l, error);
+    if (status != SEEN_OK)
+        return status;
+    sn_view *view = sn_view_hold(l);
+    double wrong = 0, keys = 0, set_cells = 0, cells = 0;
+    for (uint32_t i = 0; i < view->image.layers; i++) {
+        const sn_geometry *g = &view->image.layer[i].geometry;
+        if (!sn_span_alive(&view->image, i))
+            continue;
+        double rate = 0, set_here = 0;
+        for (uint64_t s = 0; s < g->shards; s++) {
+            sn_tally tally = {0};
+            sn_tally_lines(g, view->bits[i] + s * g->shard_lines * SN_LINE_BYTES, g->shard_lines,
+                           &tally);
+            rate += sn_tally_rate(g, &tally) / (double)g->shards;
+            set_here += (double)tally.set;
+        }
+        double here = (double)sn_geometry_lines(g) * sn_geometry_cells(g);
+        wrong += rate * (1 - wrong); /* 1 - (1 - wrong) * (1 - rate), with its digits */
+        keys += sn_plan_keys(g, set_here / here);
+        set_cells += set_here;
+        cells += here;
+    }
+    sn_view_let_go(l, view);
+    info->fill = cells > 0 ? set_cells / cells : 0;
+    info->keys_estimated = keys;
+    info->error_rate_now = wrong;
+    info->sampled = false;
+    return SEEN_OK;
+}
+
+/* ---- unions ---- */
+
+static seen_status local_read(seen_set *set, uint32_t layer, uint64_t line, uint64_t lines,
+                              void *out, seen_error *error)
+{
+    sn_local *l = (sn_local *)set;
+    sn_view *view = sn_view_hold(l);
+    (void)error;
+    assert(layer < view->image.layers);
+    const uint64_t *from = (const uint64_t *)(void *)(view->bits[layer] + line * SN_LINE_BYTES);
+    uint64_t *to = out;
+    for (uint64_t i = 0; i < lines * SN_LINE_WORDS; i++)
+        to[i] = __atomic_load_n(from + i, __ATOMIC_RELAXED);
+    sn_view_let_go(l, view);
+    return SEEN_OK;
+}
+
+static seen_status local_combine(seen_set *set, uint32_t layer, uint64_t line, uint64_t lines,
+                                 const void *from, seen_error *error)
+{
+    sn_local *l = (sn_local *)set;
+    hold how;
+    seen_status status = enter(l, true, &how, error);
+    if (status != SEEN_OK)
+        return status;
+    sn_combine_lines(l->base.kind, view_of(l)->bits[layer] + line * SN_LINE_BYTES, from, lines);
+    leave(l);
+    return SEEN_OK;
+}
+
+/* A window's spare generations come into use, as old as the current one: nothing is forgotten too
+ * early. Those whose time is over are emptied, so that their keys do not come back to life with the
+ * younger ones that join them. */
+static seen_status use_generations(sn_local *l, seen_error *error)
+{
+    sn_view *view = copy_view(l);
+    if (!view)
+        return no_memory(l, error);
+    sn_image *image = &view->image;
+    for (uint32_t i = 0; i < image->layers; i++)
+        if (image->layer[i].generation && !sn_span_alive(image, i))
+            clear_layer(l, view, i);
+    for (uint32_t i = 0; i < image->layers; i++)
+        if (!image->layer[i].generation) {
+            image->layer[i].generation = 1;
+            image->layer[i].born = image->layer[image->current].born;
+        }
+    return publish(l, view, error);
+}
+
+static seen_status local_widen(seen_set *set, uint32_t layers, seen_error *error)
+{
+    sn_local *l = (sn_local *)set;
+    hold how;
+    seen_status status = enter(l, true, &how, error);
+    if (status != SEEN_OK)
+        return status;
+    if (l->base.growth == SEEN_WINDOW)
+        status = use_generations(l, error);
+    while (status == SEEN_OK && view_of(l)->image.layers < layers)
+        status = open_next_layer(l, error);
+    leave(l);
+    return status;
+}
+
+/* Of two generations that became one the younger tells when it was born: what either held is not
+ * forgotten too early. */
+static seen_status unite_ages(sn_local *l, const sn_image *from, seen_error *error)
+{
+    sn_view *view = copy_view(l);
+    if (!view)
+        return no_memory(l, error);
+    for (uint32_t i = 0; i < from->layers; i++) {
+        sn_layer *layer = &view->image.layer[i];
+        if (from->layer[i].generation && from->layer[i].born > layer->born)
+            layer->born = from->layer[i].born;
+    }
+    return publish(l, view, error);
+}
+
+static void unite_counters(sn_local *l, const sn_image *from)
+{
+    const sn_view *view = view_of(l);
+    for (uint32_t i = 0; i < from->layers; i++) {
+        sn_sample sample = sn_local_sample(&view->image.layer[i], view->bits[i], SN_SAMPLE_CAREFUL);
+        uint64_t mine = __atomic_load_n(&l->added[i], __ATOMIC_RELAXED);
+        uint64_t both = sn_local_unite(l->base.growth, &sample, mine, from->layer[i].added);
+        __atomic_store_n(&l->added[i], both, __ATOMIC_RELAXED);
+    }
+}
+
+static seen_status local_combined(seen_set *set, const sn_image *from, seen_error *error)
+{
+    sn_local *l = (sn_local *)set;
+    hold how;
+    seen_status status = enter(l, true, &how, error);
+    if (status != SEEN_OK)
+        return status;
+    unite_counters(l, from);
+    if (l->base.growth == SEEN_WINDOW)
+        status = unite_ages(l, from, error);
+    leave(l);
+    return status;
+}
+
+static void local_close(seen_set *set)
+{
+    sn_local *l = (sn_local *)set;
+    l->home->free(l);
+}
+
+#define LOCAL_OPS(name)                                                                            \
+    {                                                                                              \
+        .store = (name), .add = local_add, .check = local_check, .remove = local_remove,           \
+        .rotate = local_rotate, .sync = local_sync, .image = local_image,                          \
+        .measure = local_measure, .read = local_read, .combine = local_combine,                    \
+        .widen = local_widen, .combined = local_combined, .close = local_close                     \
+    }
+
+const sn_store_ops sn_heap_ops = LOCAL_OPS("memory");
+const sn_store_ops sn_file_ops = LOCAL_OPS("file");

@@ -1,0 +1,177 @@
+/* What adding, checking and removing share: a call goes through its keys batch by batch, asks now
+ * and then whether the filter still is what it was taken for, and starts over where it is not. */
+#include "redis/call.h"
+
+#include "base/error.h"
+#include "local/lookup.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    GLANCE_MS = 200,         /* how long a view is trusted without asking */
+    DEEP_SLEEP_MS = 3600000, /* after which it is asked for before anything is added */
+};
+
+static seen_status begin_call(sn_call *c, seen_set *set, const seen_hash *hash, size_t count,
+                              seen_answer *answers, seen_error *error)
+{
+    *c = (sn_call){.set = (sn_redis_set *)set, .hash = hash, .answer = answers, .error = error};
+    memset(answers, SEEN_UNKNOWN, count);
+    size_t room = count < SN_BATCH_KEYS ? count : SN_BATCH_KEYS;
+    c->batch.key = malloc((room ? room : 1) * sizeof *c->batch.key);
+    if (!c->batch.key)
+        return sn_error_set(error, SEEN_ERR_MEMORY, "%s: out of memory", set->where);
+    return sn_redis_take(c->set->redis, &c->ch, error);
+}
+
+static void end_call(sn_call *c)
+{
+    if (c->ch)
+        sn_redis_give(c->set->redis, c->ch);
+    free(c->batch.key);
+}
+
+/* Layers that may hold keys which are not to be forgotten yet. */
+uint64_t sn_call_living(const sn_image *image)
+{
+    uint64_t layers = 0;
+    for (uint32_t i = 0; i < image->layers; i++)
+        if (sn_span_alive(image, i))
+            layers |= UINT64_C(1) << i;
+    return layers;
+}
+
+/* Fills the batch with `n` keys from `at` on. */
+void sn_call_load(sn_call *c, size_t at, size_t n)
+{
+    sn_batch *b = &c->batch;
+    b->keys = n;
+    for (size_t i = 0; i < n; i++)
+        b->key[i] =
+            (sn_batch_key){.hash = c->hash[at + i], .place = (uint32_t)i, .answer = SEEN_UNKNOWN};
+}
+
+/* Asks along whether the filter is still there, now and then. */
+bool sn_call_glance_due(sn_call *c)
+{
+    uint64_t now = sn_link_now();
+    pthread_mutex_lock(&c->set->lock);
+    bool due = now - c->set->glanced > GLANCE_MS;
+    if (due)
+        c->set->glanced = now;
+    pthread_mutex_unlock(&c->set->lock);
+    return due;
+}
+
+bool sn_call_glance_wanted(sn_call *c)
+{
+    pthread_mutex_lock(&c->set->lock);
+    bool wanted = sn_link_now() - c->set->glanced > GLANCE_MS;
+    pthread_mutex_unlock(&c->set->lock);
+    return wanted;
+}
+
+/* Asks first, after a long time, or where the filter was not well. Then its shards are looked at
+ * along with the keys as well. */
+static seen_status wake_up(sn_call *c)
+{
+    pthread_mutex_lock(&c->set->lock);
+    uint64_t glanced = c->set->glanced;
+    pthread_mutex_unlock(&c->set->lock);
+    if (glanced && sn_link_now() - glanced <= DEEP_SLEEP_MS)
+        return SEEN_OK;
+    sn_redis_view view;
+    seen_status status = sn_redis_reload(c->set, c->ch, &view, c->error);
+    if (status == SEEN_OK && !glanced) {
+        pthread_mutex_lock(&c->set->lock);
+        c->set->glanced = 0;
+        pthread_mutex_unlock(&c->set->lock);
+    }
+    return status;
+}
+
+/* The keys of one call, as many at a time as a batch takes. */
+seen_status sn_call_run(sn_call_step step, seen_set *set, const seen_hash *hashes, size_t count,
+                        seen_answer *answers, seen_error *error)
+{
+    sn_call c;
+    seen_status status = begin_call(&c, set, hashes, count, answers, error);
+    if (status == SEEN_OK)
+        status = wake_up(&c);
+    for (size_t at = 0, n; at < count && status == SEEN_OK; at += n) {
+        sn_redis_view view = sn_redis_see(c.set);
+        size_t limit = sn_batch_limit(&view, sn_call_living(&view.image));
+        /* Equal parts: a small rest would wait for its round trip as long as a full batch. */
+        size_t left = count - at, parts = (left + limit - 1) / limit;
+        n = (left + parts - 1) / parts;
+        status = step(&c, &view, at, n);
+    }
+    if (status == SEEN_OK && !set->read_only) {
+        sn_redis_view view = sn_redis_see(c.set);
+        status = sn_redis_touch(c.set, c.ch, &view, error);
+    }
+    end_call(&c);
+    return status;
+}
+
+/* The layer was closed meanwhile. Keys that were put there later, because its fence is gone
+ * (evicted, or at its end), lie where nobody looks: all are put again where they belong, and those
+ * that were in time are found. Not counters, which would count twice. */
+static void put_again(sn_batch *b)
+{
+    for (size_t i = 0; i < b->keys && b->view.image.kind == SEEN_BLOOM; i++) {
+        sn_batch_key *k = &b->key[i];
+        if (!k->put)
+            continue;
+        k->told |= k->fresh;
+        k->fresh = false;
+        k->cells = 0;
+        k->answer = SEEN_UNKNOWN;
+    }
+}
+
+/* After commands were answered: is the filter what we took it for? *over: start again. */
+seen_status sn_call_reconsider(sn_call *c, bool *over)
+{
+    sn_batch *b = &c->batch;
+    sn_redis_view view;
+    *over = false;
+    /* What went into a filter that is gone is not decided. */
+    for (size_t i = 0; i < b->keys && b->glance >= SN_REPLACED; i++)
+        b->key[i].answer = SEEN_UNKNOWN;
+    switch (b->glance) {
+    case SN_GONE:
+        sn_redis_sweep(c->ch, &b->view);
+        return sn_redis_vanished(c->set, c->error);
+    case SN_REPLACED:
+        sn_redis_sweep(c->ch, &b->view);
+        return sn_redis_replaced(c->set, c->error);
+    case SN_MOVED_ON:
+        put_again(b);
+        *over = true;
+        return sn_redis_reload(c->set, c->ch, &view, c->error);
+    default:
+        break;
+    }
+    if (b->fenced) {
+        *over = true;
+        return sn_redis_catch_up(c->set, c->ch, &b->view, c->error);
+    }
+    if (b->hollow) {
+        /* Gone with its filter, rotated away, or lost? */
+        seen_status status = sn_redis_reload(c->set, c->ch, &view, c->error);
+        if (status != SEEN_OK)
+            return status;
+        *over = view.image.sequence != b->view.image.sequence;
+        if (!*over) {
+            sn_redis_distrust(c->set);
+            return sn_error_set(
+                c->error, SEEN_ERR_FORMAT,
+                "%s: a part of the filter is missing (evicted, deleted or cut); "
+                "restore it from a backup or make it anew, and see maxmemory-policy",
+                c->set->base.where);
+        }
+    }
+    return SEEN_OK;
+}

@@ -1,0 +1,465 @@
+/* A conversation with a server or a cluster. See redis_channel.h.
+ *
+ * Commands are carried out in rounds. In a round every command that has no answer yet is queued at
+ * its node, in the order in which it was written, and all nodes are written to and read from at
+ * once. Commands for one key always go to one node, so their order holds. What must be repeated
+ * waits for the next round, after a pause that doubles. */
+#include "redis/client/channel.h"
+
+#include "base/error.h"
+
+#include <assert.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { PARTS = 64, PAUSE_FIRST = 10, PAUSE_MAX = 500, MOVES_FREE = 16 };
+
+#define ASKING_FIRST UINT32_C(0x80000000)
+
+static char ASKING[] = "*1\r\n$6\r\nASKING\r\n";
+
+typedef struct run {
+    sn_channel *ch;
+    sn_channel_taker take;
+    void *context;
+    size_t left;    /* commands without an answer */
+    bool again;     /* something is to be sent again */
+    bool pause;     /* and the server needs time before */
+    uint64_t since; /* the first trouble since the last good answer; 0: none */
+    uint32_t pause_ms;
+    unsigned moves;     /* rounds that only followed redirections */
+    seen_status status; /* the first failure that no repetition heals */
+    seen_error error;
+    seen_status cause; /* the last trouble that may heal */
+    seen_error trouble;
+} run;
+
+static void fail(run *r, seen_status status, const seen_error *error)
+{
+    if (r->status == SEEN_OK) {
+        r->status = status;
+        r->error = *error;
+    }
+}
+
+static void may_heal(run *r, seen_status status, const seen_error *error)
+{
+    r->again = true;
+    atomic_fetch_add(&r->ch->redis->epoch, 1);
+    r->cause = status;
+    r->trouble = *error;
+    if (!r->since)
+        r->since = sn_link_now();
+}
+
+static void finish(run *r, sn_command *c)
+{
+    c->done = true;
+    r->left--;
+}
+
+/* ---- queues ---- */
+
+static bool enqueue(sn_node *node, uint32_t entry)
+{
+    if (node->queued == node->queue_room) {
+        size_t room = node->queue_room ? 2 * node->queue_room : 256;
+        uint32_t *queue = realloc(node->queue, room * sizeof *queue);
+        if (!queue)
+            return false;
+        node->queue = queue;
+        node->queue_room = room;
+    }
+    node->queue[node->queued++] = entry;
+    return true;
+}
+
+static bool distribute(sn_channel *ch)
+{
+    for (unsigned i = 0; i < ch->nodes; i++) {
+        sn_node *node = ch->node[i];
+        node->queued = node->cursor = node->part = node->answered = 0;
+        node->told = node->deaf = false;
+    }
+    for (size_t i = 0; i < ch->commands; i++) {
+        sn_command *c = &ch->command[i];
+        if (c->done)
+            continue;
+        unsigned to = c->ask ? c->ask - 1u : ch->owner[c->slot];
+        /* A slot without an owner: any node will say what is the matter. */
+        if (to >= ch->nodes)
+            to = 0;
+        uint32_t entry = (uint32_t)i | (c->ask ? ASKING_FIRST : 0);
+        c->ask = 0;
+        if (!enqueue(ch->node[to], entry))
+            return false;
+    }
+    return true;
+}
+
+/* The connection is gone: what was on its way is unknown. */
+static void lose(run *r, sn_node *node)
+{
+    sn_channel *ch = r->ch;
+    seen_error error;
+    seen_status status =
+        sn_error_set(&error, SEEN_ERR_NETWORK, "%s: lost the connection to %s%s%.0d: %s",
+                     ch->redis->address.shown, node->place.host, node->place.port ? ":" : "",
+                     (int)node->place.port, node->link.why);
+    for (size_t i = node->answered; i < node->queued; i++) {
+        sn_command *c = &ch->command[node->queue[i] & ~ASKING_FIRST];
+        bool on_its_way = i < node->cursor || (i == node->cursor && node->part > 0);
+        c->again |= on_its_way;
+        if (on_its_way && c->once) {
+            finish(r, c);
+            fail(r, status, &error);
+        }
+    }
+    sn_link_close(&node->link);
+    node->queued = node->answered = 0;
+    ch->stale = ch->redis->address.cluster;
+    /* The first loss may be an idle connection that the server closed; the next needs patience. */
+    r->pause |= r->since != 0;
+    may_heal(r, status, &error);
+}
+
+/* ---- sending and receiving ---- */
+
+/* The next bytes to send: neighbouring commands are one part. */
+static size_t gather(const sn_channel *ch, const sn_node *node, struct iovec part[PARTS])
+{
+    size_t parts = 0, skip = node->part;
+    for (size_t i = node->cursor; i < node->queued && parts + 2 <= PARTS; i++) {
+        const sn_command *c = &ch->command[node->queue[i] & ~ASKING_FIRST];
+        char *bytes = ch->text + c->at;
+        size_t len = c->len;
+        if (node->queue[i] & ASKING_FIRST) {
+            size_t ask = sizeof ASKING - 1;
+            if (skip < ask)
+                part[parts++] = (struct iovec){ASKING + skip, ask - skip};
+            skip = skip > ask ? skip - ask : 0;
+        }
+        bytes += skip;
+        len -= skip;
+        skip = 0;
+        struct iovec *last = parts ? &part[parts - 1] : NULL;
+        if (last && (char *)last->iov_base + last->iov_len == bytes)
+            last->iov_len += len;
+        else
+            part[parts++] = (struct iovec){bytes, len};
+    }
+    return parts;
+}
+
+static void advance(const sn_channel *ch, sn_node *node, size_t sent)
+{
+    sent += node->part;
+    while (node->cursor < node->queued) {
+        uint32_t entry = node->queue[node->cursor];
+        size_t len =
+            ch->command[entry & ~ASKING_FIRST].len + (entry & ASKING_FIRST ? sizeof ASKING - 1 : 0);
+        if (sent < len)
+            break;
+        sent -= len;
+        node->cursor++;
+    }
+    node->part = sent;
+}
+
+static void transmit(run *r, sn_node *node)
+{
+    struct iovec part[PARTS];
+    size_t parts = gather(r->ch, node, part);
+    ssize_t sent = sn_link_send(&node->link, part, parts);
+    node->deaf = sent < 0;
+    if (sent > 0) {
+        node->waited = 0;
+        node->dirty = true;
+        advance(r->ch, node, (size_t)sent);
+    }
+}
+
+/* Follows MOVED and ASK. */
+static bool follow(run *r, sn_command *c, const sn_reply *reply)
+{
+    unsigned slot, port;
+    const char *host;
+    size_t len;
+    sn_channel *ch = r->ch;
+    bool moved = sn_reply_error_is(reply, "MOVED");
+    if (!ch->redis->address.cluster || (!moved && !sn_reply_error_is(reply, "ASK")))
+        return false;
+    if (!sn_cluster_parse_move(reply, &slot, &host, &len, &port))
+        return false;
+    unsigned node = len ? sn_cluster_node(ch, host, len, port) : SN_NO_NODE;
+    if (node == SN_NO_NODE) {
+        ch->stale = true;
+    } else if (moved) {
+        ch->owner[slot] = (uint16_t)node;
+        ch->stale = true;
+    } else {
+        c->ask = (uint16_t)(node + 1);
+    }
+    r->again = true;
+    if (moved)
+        atomic_fetch_add(&ch->redis->epoch, 1);
+    r->moves++;
+    return true;
+}
+
+static bool is_passing(const sn_channel *ch, const sn_reply *reply)
+{
+    static const char *const WORDS[] = {"TRYAGAIN", "LOADING", "CLUSTERDOWN", "MASTERDOWN", "BUSY"};
+    for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++)
+        if (sn_reply_error_is(reply, WORDS[i]))
+            return true;
+    return ch->redis->address.cluster && sn_reply_error_is(reply, "READONLY");
+}
+
+static void settle(run *r, sn_node *node)
+{
+    sn_channel *ch = r->ch;
+    const sn_reply *reply = &node->link.reply;
+    sn_command *c = &ch->command[node->queue[node->answered++] & ~ASKING_FIRST];
+    seen_error error;
+    if (sn_reply_is_error(reply)) {
+        /* A replica: what it says as a master again is what its own master had. The word may stand
+         * behind those of a script. */
+        if (strstr(sn_reply_text(reply, 0), "READONLY"))
+            atomic_fetch_add(&ch->redis->epoch, 1);
+        if (follow(r, c, reply))
+            return;
+        if (is_passing(ch, reply)) {
+            may_heal(r, sn_redis_trouble(&ch->redis->address, node, reply, &error), &error);
+            r->pause = true;
+            ch->stale = ch->redis->address.cluster;
+            return;
+        }
+    }
+    finish(r, c);
+    if (r->take(r->context, c->tag, reply, c->again)) {
+        r->since = 0;
+        r->pause_ms = PAUSE_FIRST;
+        return;
+    }
+    fail(r, sn_redis_trouble(&ch->redis->address, node, reply, &error), &error);
+}
+
+static bool receive(run *r, sn_node *node)
+{
+    ssize_t n = sn_link_receive(&node->link);
+    if (n > 0)
+        node->waited = 0;
+    bool closed = n < 0;
+    int got;
+    /* What arrived before the connection broke still counts. */
+    while ((got = sn_link_next(&node->link)) > 0) {
+        if (node->answered >= node->cursor) {
+            strcpy(node->link.why, "an answer to nothing");
+            return false;
+        }
+        if ((node->queue[node->answered] & ASKING_FIRST) && !node->told) {
+            node->told = true;
+            continue;
+        }
+        node->told = false;
+        settle(r, node);
+    }
+    return got == 0 && !closed;
+}
+
+/* Serves all nodes until each has answered or is lost. */
+static void pump(run *r)
+{
+    sn_channel *ch = r->ch;
+    struct pollfd watch[SN_NODES_MAX];
+    sn_node *busy[SN_NODES_MAX];
+    for (;;) {
+        nfds_t n = 0;
+        uint64_t least = UINT64_MAX;
+        for (unsigned i = 0; i < ch->nodes; i++) {
+            sn_node *node = ch->node[i];
+            if (node->answered == node->queued)
+                continue;
+            if (node->waited >= ch->redis->times.command_ms) {
+                strcpy(node->link.why, "no answer in time");
+                lose(r, node);
+                continue;
+            }
+            uint64_t left = ch->redis->times.command_ms - node->waited;
+            least = left < least ? left : least;
+            busy[n] = node;
+            watch[n++] = (struct pollfd){
+                .fd = node->link.fd,
+                .events =
+                    (short)(POLLIN | (node->cursor < node->queued && !node->deaf ? POLLOUT : 0))};
+        }
+        if (n == 0)
+            return;
+        uint64_t waited;
+        int ready = sn_link_poll(watch, n, least, &waited);
+        for (nfds_t i = 0; i < n; i++)
+            busy[i]->waited += waited;
+        if (ready <= 0)
+            continue;
+        for (nfds_t i = 0; i < n; i++) {
+            sn_node *node = busy[i];
+            if (watch[i].revents & POLLOUT)
+                transmit(r, node);
+            if ((watch[i].revents & ~POLLOUT) && !receive(r, node))
+                lose(r, node);
+        }
+    }
+}
+
+static void connect_all(run *r)
+{
+    sn_channel *ch = r->ch;
+    for (unsigned i = 0; i < ch->nodes; i++) {
+        sn_node *node = ch->node[i];
+        seen_error error;
+        seen_status status = SEEN_OK;
+        if (node->queued && node->link.fd < 0)
+            status = sn_channel_open(ch, node, &error);
+        node->waited = 0;
+        node->dirty |= node->queued > 0;
+        if (status == SEEN_OK)
+            continue;
+        node->queued = 0;
+        may_heal(r, status, &error);
+        r->pause = true;
+        ch->stale = ch->redis->address.cluster;
+        if (status != SEEN_ERR_NETWORK)
+            fail(r, status, &error);
+    }
+}
+
+static void rest(run *r)
+{
+    uint32_t ms = r->pause_ms;
+    struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
+    nanosleep(&t, NULL);
+    r->pause_ms = 2 * ms < PAUSE_MAX ? 2 * ms : PAUSE_MAX;
+}
+
+static bool out_of_time(const run *r)
+{
+    return r->since && sn_link_now() - r->since > r->ch->redis->times.retry_ms;
+}
+
+static void give_up(run *r)
+{
+    seen_error error;
+    sn_error_set(&error, r->cause, "%.380s (went on trying for %u ms)", r->trouble.message,
+                 r->ch->redis->times.retry_ms);
+    fail(r, r->cause, &error);
+}
+
+/* One round; false when all is said. */
+static bool round_of(run *r)
+{
+    sn_channel *ch = r->ch;
+    r->again = r->pause = false;
+    if (ch->stale) {
+        seen_error error;
+        seen_status status = sn_cluster_refresh(ch, &error);
+        if (status != SEEN_OK) {
+            may_heal(r, status, &error);
+            r->pause = true;
+        }
+    }
+    if (!distribute(ch)) {
+        r->status =
+            sn_error_set(&r->error, SEEN_ERR_MEMORY, "%s: out of memory", ch->redis->address.shown);
+        return false;
+    }
+    connect_all(r);
+    if (ch->early) {
+        advance(ch, ch->node[0], ch->early);
+        ch->early = 0;
+    }
+    pump(r);
+    if (r->left == 0 || r->status != SEEN_OK)
+        return false;
+    assert(r->again);
+    if (r->moves >= MOVES_FREE) {
+        /* A cluster that keeps sending us around needs time, and not for ever. */
+        r->pause = true;
+        if (!r->since) {
+            seen_error error;
+            sn_error_set(&error, SEEN_ERR_SERVER, "%s: the cluster sends us in circles",
+                         ch->redis->address.shown);
+            may_heal(r, SEEN_ERR_SERVER, &error);
+        }
+    }
+    if (out_of_time(r)) {
+        give_up(r);
+        return false;
+    }
+    if (r->pause)
+        rest(r);
+    return true;
+}
+
+void sn_channel_nudge(sn_channel *ch)
+{
+    enum { ENOUGH = 32 << 10 };
+    sn_node *node = ch->node[0];
+    /* A record of TLS that is on its way cannot be taken back. */
+    if (ch->redis->address.cluster || ch->redis->trust || ch->no_memory || node->link.fd < 0 ||
+        ch->used - ch->early < ENOUGH)
+        return;
+    struct iovec part = {.iov_base = ch->text + ch->early, .iov_len = ch->used - ch->early};
+    ssize_t sent = sn_link_send(&node->link, &part, 1);
+    /* A lost connection shows in the run. */
+    if (sent > 0)
+        ch->early += (size_t)sent;
+}
+
+void sn_channel_heed(sn_channel *ch)
+{
+    enum { HEED_MS = 200 };
+    uint64_t now = sn_link_now();
+    if (now - ch->heeded <= HEED_MS)
+        return;
+    ch->heeded = now;
+    for (unsigned i = 0; i < ch->nodes; i++) {
+        sn_link *link = &ch->node[i]->link;
+        struct pollfd watch = {.fd = link->fd, .events = POLLRDHUP};
+        if (link->fd < 0 || poll(&watch, 1, 0) <= 0)
+            continue;
+        sn_link_close(link);
+        ch->stale = ch->redis->address.cluster;
+        atomic_fetch_add(&ch->redis->epoch, 1);
+    }
+}
+
+void sn_channel_clear(sn_channel *ch)
+{
+    /* Commands that were sent and never run: their answers must not be taken for others'. */
+    if (ch->early)
+        sn_link_close(&ch->node[0]->link);
+    ch->early = 0;
+    ch->commands = 0;
+    ch->used = 0;
+    ch->no_memory = false;
+}
+
+seen_status sn_channel_run(sn_channel *ch, sn_channel_taker take, void *context, seen_error *error)
+{
+    run r = {
+        .ch = ch, .take = take, .context = context, .left = ch->commands, .pause_ms = PAUSE_FIRST};
+    if (ch->no_memory) {
+        r.status =
+            sn_error_set(&r.error, SEEN_ERR_MEMORY, "%s: out of memory", ch->redis->address.shown);
+    } else {
+        while (r.left && round_of(&r))
+            ;
+    }
+    sn_channel_clear(ch);
+    if (r.status != SEEN_OK && error)
+        *error = r.error;
+    return r.status;
+}

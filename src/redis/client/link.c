@@ -1,0 +1,322 @@
+/* One connection. hiredis parses; the rest is done here, because a lost connection must not raise a
+ * signal, several connections must be served at once, and hiredis ends the process where it has no
+ * memory to connect with. */
+#include "redis/client/link.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    RECEIVE_BYTES = 64 << 10,
+    RECORD_BYTES = 16 << 10,                      /* of TLS, at most */
+    UNPARSED_MAX = SN_REPLY_TEXT_MAX + (1 << 20), /* bytes of one reply that may pile up */
+};
+
+uint64_t sn_link_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+void sn_link_close(sn_link *link)
+{
+    sn_tls_close(link->tls);
+    if (link->fd >= 0)
+        close(link->fd);
+    if (link->reader)
+        redisReaderFree(link->reader);
+    sn_reply_free(&link->reply);
+    link->fd = -1;
+    link->tls = NULL;
+    link->reader = NULL;
+}
+
+static void lost(sn_link *link, const char *why)
+{
+    snprintf(link->why, sizeof link->why, "%s", why);
+}
+
+int sn_link_poll(struct pollfd *watch, nfds_t count, uint64_t ms, uint64_t *waited)
+{
+    enum { SLICE_MS = 250, STOPPED_MS = 100 };
+    uint64_t slice = ms < SLICE_MS ? ms : SLICE_MS, from = sn_link_now();
+    int ready = poll(watch, count, (int)slice);
+    *waited = sn_link_now() - from;
+    if (*waited > slice + STOPPED_MS)
+        *waited = 0;
+    return ready;
+}
+
+bool sn_link_wait(sn_link *link, bool write, uint32_t ms)
+{
+    struct pollfd p = {.fd = link->fd, .events = write ? POLLOUT : POLLIN};
+    uint64_t waited, left = ms;
+    for (;;) {
+        int ready = sn_link_poll(&p, 1, left, &waited);
+        if (ready > 0)
+            return true;
+        if (ready < 0 && errno != EINTR)
+            return false;
+        if (waited >= left)
+            return false;
+        left -= waited;
+    }
+}
+
+/* Many small parts make one record. */
+static ssize_t send_record(sn_tls *tls, const struct iovec *part, size_t parts)
+{
+    char record[RECORD_BYTES];
+    size_t n = 0;
+    for (size_t i = 0; i < parts && n < sizeof record; i++) {
+        size_t room = sizeof record - n, len = part[i].iov_len < room ? part[i].iov_len : room;
+        memcpy(record + n, part[i].iov_base, len);
+        n += len;
+    }
+    return sn_tls_send(tls, record, n);
+}
+
+ssize_t sn_link_send(sn_link *link, const struct iovec *part, size_t parts)
+{
+    struct msghdr message = {.msg_iov = (struct iovec *)(uintptr_t)part, .msg_iovlen = parts};
+    ssize_t n = link->tls ? send_record(link->tls, part, parts)
+                          : sendmsg(link->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (n >= 0)
+        return n;
+    if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)
+        return 0;
+    lost(link, link->tls ? sn_tls_why(link->tls) : strerror(errno));
+    return -1;
+}
+
+ssize_t sn_link_receive(sn_link *link)
+{
+    char buffer[RECEIVE_BYTES];
+    ssize_t n = link->tls ? sn_tls_receive(link->tls, buffer, sizeof buffer)
+                          : recv(link->fd, buffer, sizeof buffer, MSG_DONTWAIT);
+    if (n > 0) {
+        if (link->reader->len - link->reader->pos > UNPARSED_MAX ||
+            redisReaderFeed(link->reader, buffer, (size_t)n) != REDIS_OK) {
+            lost(link, "the reply is too long");
+            return -1;
+        }
+        return n;
+    }
+    if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
+        return 0;
+    lost(link, n == 0      ? "the server closed the connection"
+               : link->tls ? sn_tls_why(link->tls)
+                           : strerror(errno));
+    return -1;
+}
+
+int sn_link_next(sn_link *link)
+{
+    void *got = NULL;
+    /* A reply that is not whole yet keeps what was read of it on the tape. */
+    if (link->reader->ridx < 0)
+        sn_reply_clear(&link->reply);
+    if (redisReaderGetReply(link->reader, &got) != REDIS_OK) {
+        lost(link, link->reader->errstr[0] ? link->reader->errstr : "not the Redis protocol");
+        return -1;
+    }
+    return got != NULL;
+}
+
+/* ---- connect and log in ---- */
+
+/* A socket that is connected within `ms`; -1 and errno. */
+static int dial(const struct sockaddr *to, socklen_t len, uint32_t ms)
+{
+    sn_link link = {.fd = socket(to->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
+    int why = 0;
+    socklen_t room = sizeof why;
+    if (link.fd < 0)
+        return -1;
+    if (connect(link.fd, to, len) != 0)
+        why = errno;
+    if (why == EINPROGRESS) {
+        why = ETIMEDOUT;
+        if (sn_link_wait(&link, true, ms))
+            (void)getsockopt(link.fd, SOL_SOCKET, SO_ERROR, &why, &room);
+    }
+    if (why == 0)
+        return link.fd;
+    close(link.fd);
+    errno = why;
+    return -1;
+}
+
+static int connect_to(const sn_redis_place *place, uint32_t ms, char *why, size_t room)
+{
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
+    char port[8];
+    int fd = -1, one = 1;
+    if (place->port == 0) {
+        struct sockaddr_un path = {.sun_family = AF_UNIX};
+        snprintf(path.sun_path, sizeof path.sun_path, "%.107s", place->host);
+        fd = dial((struct sockaddr *)&path, sizeof path, ms);
+        snprintf(why, room, "%s", fd < 0 ? strerror(errno) : "");
+        return fd;
+    }
+    snprintf(port, sizeof port, "%u", place->port);
+    int unknown = getaddrinfo(place->host, port, &hints, &found);
+    snprintf(why, room, "%s", unknown ? gai_strerror(unknown) : "");
+    for (struct addrinfo *a = unknown ? NULL : found; a && fd < 0; a = a->ai_next) {
+        fd = dial(a->ai_addr, a->ai_addrlen, ms);
+        if (fd < 0)
+            snprintf(why, room, "%s", strerror(errno));
+        else /* a hint: a refusal changes nothing but speed */
+            (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    }
+    if (!unknown)
+        freeaddrinfo(found);
+    return fd;
+}
+
+static bool send_all(sn_link *link, const char *bytes, size_t len, uint32_t ms)
+{
+    while (len) {
+        struct iovec part = {.iov_base = (char *)(uintptr_t)bytes, .iov_len = len};
+        ssize_t n = sn_link_send(link, &part, 1);
+        if (n < 0)
+            return false;
+        if (n == 0 && !sn_link_wait(link, true, ms)) {
+            lost(link, "the server does not read");
+            return false;
+        }
+        bytes += n;
+        len -= (size_t)n;
+    }
+    return true;
+}
+
+static bool one_reply(sn_link *link, uint32_t ms)
+{
+    for (;;) {
+        int got = sn_link_next(link);
+        if (got != 0)
+            return got > 0;
+        if (!sn_link_wait(link, false, ms)) {
+            lost(link, "no answer in time");
+            return false;
+        }
+        if (sn_link_receive(link) < 0)
+            return false;
+    }
+}
+
+bool sn_link_talk(sn_link *link, const char *bytes, size_t len, uint32_t ms)
+{
+    return send_all(link, bytes, len, ms) && one_reply(link, ms);
+}
+
+static size_t put_arg(char *to, const char *arg, size_t len)
+{
+    int n = sprintf(to, "$%zu\r\n", len);
+    memcpy(to + n, arg, len);
+    memcpy(to + n + len, "\r\n", 2);
+    return (size_t)n + len + 2;
+}
+
+static seen_status refused(const sn_link *link, const sn_redis_address *a, const char *what,
+                           seen_error *error)
+{
+    const char *text = sn_reply_is_error(&link->reply) ? sn_reply_text(&link->reply, 0) : "";
+    if (sn_reply_error_is(&link->reply, "LOADING"))
+        return sn_error_set(error, SEEN_ERR_NETWORK,
+                            "%s: the server is still loading its data; try again later", a->shown);
+    bool login = strcmp(what, "log in") == 0 || sn_reply_error_is(&link->reply, "NOAUTH") ||
+                 sn_reply_error_is(&link->reply, "NOPERM");
+    return sn_error_set(error, login ? SEEN_ERR_PERMISSION : SEEN_ERR_SERVER,
+                        "%s: cannot %s: %.200s; check %s", a->shown, what, text,
+                        login ? "the user and the password in the address"
+                              : "the number of the database in the address");
+}
+
+/* AUTH and SELECT. */
+static seen_status log_in(sn_link *link, const sn_redis_address *a, uint32_t ms, seen_error *error)
+{
+    char text[2 * SN_REDIS_SECRET + 128];
+    size_t n = 0;
+    unsigned replies = 0;
+    if (a->has_password) {
+        n += (size_t)sprintf(text, "*%d\r\n", a->user_len ? 3 : 2);
+        n += put_arg(text + n, "AUTH", 4);
+        if (a->user_len)
+            n += put_arg(text + n, a->user, a->user_len);
+        n += put_arg(text + n, a->password, a->password_len);
+        replies++;
+    }
+    if (a->db) {
+        char number[16];
+        int len = sprintf(number, "%u", a->db);
+        n += (size_t)sprintf(text + n, "*2\r\n");
+        n += put_arg(text + n, "SELECT", 6);
+        n += put_arg(text + n, number, (size_t)len);
+        replies++;
+    }
+    seen_status status = SEEN_OK;
+    bool sent = send_all(link, text, n, ms);
+    for (unsigned i = 0; i < replies; i++) {
+        if (!sent || !one_reply(link, ms))
+            goto out;
+        bool auth = i == 0 && a->has_password;
+        if (status == SEEN_OK && sn_reply_is_error(&link->reply))
+            status = refused(link, a, auth ? "log in" : "select the database", error);
+    }
+    return status;
+out:
+    return sn_error_set(error, SEEN_ERR_NETWORK, "%s: %s", a->shown, link->why);
+}
+
+/* A server that wants a certificate of ours says so after the handshake, with its first answer. */
+static seen_status encipher(sn_link *link, const sn_redis_place *place,
+                            const sn_redis_address *address, uint32_t ms, const sn_tls_trust *trust,
+                            seen_error *error)
+{
+    seen_status status = sn_tls_open(trust, link->fd, place->host, address, ms, &link->tls, error);
+    if (status != SEEN_OK || sn_link_talk(link, "*1\r\n$4\r\nPING\r\n", 14, ms))
+        return status;
+    return sn_error_set(error, SEEN_ERR_NETWORK,
+                        "%s: %s: %s; does the server want a certificate (--tls-cert, --tls-key)?",
+                        address->shown, place->host, link->why);
+}
+
+seen_status sn_link_open(sn_link *link, const sn_redis_place *place,
+                         const sn_redis_address *address, const sn_redis_times *times,
+                         const sn_tls_trust *trust, seen_error *error)
+{
+    *link = (sn_link){.fd = -1};
+    link->fd = connect_to(place, times->connect_ms, link->why, sizeof link->why);
+    if (link->fd < 0)
+        return sn_error_set(error, SEEN_ERR_NETWORK,
+                            "%s: cannot connect to %s%s%.0d: %s; is the server running, and the "
+                            "address right?",
+                            address->shown, place->host, place->port ? ":" : "", (int)place->port,
+                            link->why);
+    seen_status status = SEEN_OK;
+    link->reader = sn_reply_reader(&link->reply);
+    if (!link->reader)
+        status = sn_error_set(error, SEEN_ERR_MEMORY, "%s: out of memory", address->shown);
+    if (status == SEEN_OK && trust)
+        status = encipher(link, place, address, times->connect_ms, trust, error);
+    if (status == SEEN_OK)
+        status = log_in(link, address, times->command_ms, error);
+    if (status != SEEN_OK)
+        sn_link_close(link);
+    return status;
+}

@@ -1,0 +1,179 @@
+/* The channels of a set: one for each call that is under way. */
+#include "redis/client/channel.h"
+
+#include "base/error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void free_channel(sn_channel *ch)
+{
+    for (unsigned i = 0; i < ch->nodes; i++) {
+        sn_link_close(&ch->node[i]->link);
+        free(ch->node[i]->queue);
+        free(ch->node[i]);
+    }
+    free(ch->node);
+    free(ch->owner);
+    free(ch->text);
+    free(ch->command);
+    free(ch);
+}
+
+static sn_channel *make_channel(sn_redis *redis)
+{
+    sn_channel *ch = calloc(1, sizeof *ch);
+    if (!ch)
+        return NULL;
+    ch->redis = redis;
+    ch->owner = malloc(SN_SLOTS * sizeof *ch->owner);
+    if (!ch->owner)
+        goto out;
+    memset(ch->owner, redis->address.cluster ? 0xff : 0, SN_SLOTS * sizeof *ch->owner);
+    for (unsigned i = 0; i < redis->address.seeds; i++) {
+        const sn_redis_place *seed = &redis->address.seed[i];
+        if (sn_cluster_node(ch, seed->host, strlen(seed->host), seed->port) == SN_NO_NODE)
+            goto out;
+    }
+    ch->stale = redis->address.cluster;
+    return ch;
+out:
+    free_channel(ch);
+    return NULL;
+}
+
+/* An idle channel, or a place for another; NULL where all are in use. */
+static sn_channel **find_place(sn_redis *redis)
+{
+    sn_channel **empty = NULL;
+    for (unsigned i = 0; i < SN_CHANNELS_MAX; i++) {
+        sn_channel **place = &redis->channel[i];
+        if (*place && !(*place)->busy && !(*place)->wanted)
+            return place;
+        if (!*place && !empty)
+            empty = place;
+    }
+    return empty;
+}
+
+seen_status sn_redis_take(sn_redis *redis, sn_channel **channel, seen_error *error)
+{
+    sn_channel **place;
+    pthread_mutex_lock(&redis->lock);
+    while (!(place = find_place(redis)))
+        pthread_cond_wait(&redis->freed, &redis->lock);
+    if (!*place)
+        *place = make_channel(redis);
+    sn_channel *ch = *place;
+    if (ch)
+        ch->busy = true;
+    pthread_mutex_unlock(&redis->lock);
+    if (!ch)
+        return sn_error_set(error, SEEN_ERR_MEMORY, "%s: out of memory", redis->address.shown);
+    *channel = ch;
+    return SEEN_OK;
+}
+
+void sn_redis_give(sn_redis *redis, sn_channel *ch)
+{
+    sn_channel_clear(ch);
+    pthread_mutex_lock(&redis->lock);
+    ch->busy = false;
+    pthread_cond_broadcast(&redis->freed);
+    pthread_mutex_unlock(&redis->lock);
+}
+
+seen_status sn_redis_sync(sn_redis *redis, seen_error *error)
+{
+    seen_status status = SEEN_OK;
+    for (unsigned i = 0; i < SN_CHANNELS_MAX; i++) {
+        pthread_mutex_lock(&redis->lock);
+        sn_channel *ch = redis->channel[i];
+        while (ch && (ch->busy || ch->wanted)) {
+            /* Of two syncs the later one waits for the earlier. */
+            bool marked = ch->busy && !ch->wanted;
+            ch->wanted |= marked;
+            pthread_cond_wait(&redis->freed, &redis->lock);
+            if (marked)
+                ch->wanted = false;
+        }
+        if (ch)
+            ch->busy = true;
+        pthread_mutex_unlock(&redis->lock);
+        if (!ch)
+            continue;
+        if (status == SEEN_OK)
+            status = sn_channel_sync(ch, error);
+        sn_redis_give(redis, ch);
+    }
+    return status;
+}
+
+void sn_redis_disconnect(sn_redis *redis)
+{
+    for (unsigned i = 0; i < SN_CHANNELS_MAX; i++)
+        if (redis->channel[i])
+            free_channel(redis->channel[i]);
+    sn_tls_trust_close(redis->trust);
+    pthread_mutex_destroy(&redis->lock);
+    pthread_cond_destroy(&redis->freed);
+    explicit_bzero(redis->address.password, sizeof redis->address.password);
+    free(redis);
+}
+
+seen_status sn_channel_open(sn_channel *ch, sn_node *node, seen_error *error)
+{
+    atomic_fetch_add(&ch->redis->epoch, 1);
+    const sn_redis *redis = ch->redis;
+    return sn_link_open(&node->link, &node->place, &redis->address, &redis->times, redis->trust,
+                        error);
+}
+
+/* A wrong address is to be told at once, not after retry_ms. */
+static seen_status first_contact(sn_redis *redis, sn_channel *ch, seen_error *error)
+{
+    seen_status status = SEEN_ERR_NETWORK;
+    for (unsigned i = 0; i < redis->address.seeds; i++) {
+        status = sn_channel_open(ch, ch->node[i], error);
+        if (status != SEEN_ERR_NETWORK)
+            return status;
+    }
+    return status;
+}
+
+static uint32_t or_default(uint32_t value, uint32_t otherwise)
+{
+    return value ? value : otherwise;
+}
+
+seen_status sn_redis_connect(const sn_redis_address *address, const seen_options *options,
+                             sn_redis **out, seen_error *error)
+{
+    sn_redis *redis = calloc(1, sizeof *redis);
+    if (!redis)
+        return sn_error_set(error, SEEN_ERR_MEMORY, "%s: out of memory", address->shown);
+    redis->address = *address;
+    redis->times.connect_ms = or_default(options->connect_ms, 2000);
+    redis->times.command_ms = or_default(options->command_ms, 5000);
+    /* A cluster needs its node time-out, 15 seconds by default, and an election to fail over. */
+    redis->times.retry_ms = or_default(options->retry_ms, address->cluster ? 60000 : 10000);
+    pthread_mutex_init(&redis->lock, NULL);
+    pthread_cond_init(&redis->freed, NULL);
+    sn_channel *ch = NULL;
+    seen_status status = SEEN_OK;
+    if (address->tls)
+        status = sn_tls_trust_open(address, options, &redis->trust, error);
+    if (status == SEEN_OK)
+        status = sn_redis_take(redis, &ch, error);
+    if (ch) {
+        status = first_contact(redis, ch, error);
+        if (status == SEEN_OK && address->cluster)
+            status = sn_cluster_refresh(ch, error);
+        sn_redis_give(redis, ch);
+    }
+    if (status == SEEN_OK)
+        *out = redis;
+    else
+        sn_redis_disconnect(redis);
+    return status;
+}

@@ -1,0 +1,377 @@
+/* How many keys each layer holds, shared between clients.
+ *
+ * Where a layer is bounded a client claims room before it adds, some at a time, and gives back what
+ * it did not need: the counter is never below what was added, and above it by at most 1/1024 of the
+ * capacity, or one batch, for each client that is at work (or died, or lost its connection at
+ * work). Where nothing is bounded the keys are counted after the fact, now and then.
+ *
+ * A window by count must not turn before its generation is really full: what it then forgets would
+ * be too young. So a claim of more than that 1/1024 is also counted as under way until the keys are
+ * in, what was too much goes back at once, and whoever finds no room waits for those under way.
+ *
+ * The counter of a counting set wanders, and is drawn back to what the cells tell (sample.c). Room
+ * that other clients have claimed is not to be taken from them so: all that a client claims counts
+ * as under way until it flushes, and the keys are between the counter less that and the counter. */
+#include "base/error.h"
+#include "redis/set.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    CLAIM_PARTS = 1024,
+    CLAIM_MAX = 65536,
+    PATIENCE_MS = 3000, /* for claims under way: their client may be slow, or dead */
+    FIELD = 40,
+};
+
+/* KEYS: the counters. ARGV: field, keys wanted, limit, field of those under way or "". Takes
+ * what there is room for, in one step: to take more and give it back would look full to others.
+ * -1: there is no room, but keys are under way. */
+static const char CLAIM[] =
+    "local k,f,u=KEYS[1],ARGV[1],ARGV[4] "
+    "local have=tonumber(redis.call('HGET',k,f) or 0) "
+    "local got=math.min(tonumber(ARGV[2]),tonumber(ARGV[3])-have) "
+    "if got<=0 then "
+    " if u~='' and tonumber(redis.call('HGET',k,u) or 0)>0 then return -1 end "
+    " return 0 "
+    "end "
+    "redis.call('HINCRBY',k,f,got) "
+    "if u~='' then redis.call('HINCRBY',k,u,got) end "
+    "return got";
+
+/* KEYS: the counters. ARGV: the field and that of keys under way, each with what to add to it.
+ * Counters of a filter or generation that is gone do not come back. */
+static const char SETTLE[] = "local k=KEYS[1] "
+                             "if redis.call('HEXISTS',k,ARGV[3])==0 then return 0 end "
+                             "redis.call('HINCRBY',k,ARGV[3],ARGV[4]) "
+                             "return redis.call('HINCRBY',k,ARGV[1],ARGV[2])";
+
+bool sn_redis_bounded(const sn_image *image)
+{
+    if (image->growth == SEEN_WINDOW)
+        return image->window_seconds == 0;
+    return image->growth == SEEN_GROWING || image->when_full == SEEN_FULL_REFUSE;
+}
+
+bool sn_redis_take_count(void *context, uint32_t tag, const sn_reply *reply, bool again)
+{
+    (void)tag;
+    (void)again;
+    if (reply->items != 1 || reply->item[0].type != REDIS_REPLY_INTEGER)
+        return false;
+    *(int64_t *)context = reply->item[0].number;
+    return true;
+}
+
+static void field_of(const sn_redis_view *view, uint32_t layer, char field[FIELD])
+{
+    snprintf(field, FIELD, "%u.%" PRIu64, layer, view->image.layer[layer].generation);
+}
+
+static void field_under_way(const sn_redis_view *view, uint32_t layer, char field[FIELD])
+{
+    snprintf(field, FIELD, "%u.%" PRIu64 ":under-way", layer, view->image.layer[layer].generation);
+}
+
+static void say_count(sn_channel *ch, const sn_redis_view *view, uint32_t layer, int64_t by)
+{
+    sn_redis_key key;
+    char field[FIELD];
+    sn_redis_key_added(&ch->redis->address, view, &key);
+    field_of(view, layer, field);
+    sn_say(ch, layer, key.slot, 4);
+    sn_say_text(ch, "HINCRBY");
+    sn_say_arg(ch, key.text, key.len);
+    sn_say_text(ch, field);
+    sn_say_signed(ch, by);
+}
+
+/* A script about the counters, up to its first argument, the layer's field; `more` follow. */
+static void say_script(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
+                       const char *script, unsigned more)
+{
+    sn_redis_key key;
+    char field[FIELD];
+    sn_redis_key_added(&ch->redis->address, view, &key);
+    field_of(view, layer, field);
+    sn_say(ch, layer, key.slot, 5 + more);
+    sn_say_text(ch, "EVAL");
+    sn_say_text(ch, script);
+    sn_say_text(ch, "1");
+    sn_say_arg(ch, key.text, key.len);
+    sn_say_text(ch, field);
+}
+
+/* The same where the counters are there: those of a filter that was dropped do not come back. */
+static void say_count_there(sn_channel *ch, const sn_redis_view *view, uint32_t layer, int64_t by)
+{
+    static const char SCRIPT[] = "if redis.call('EXISTS',KEYS[1])==0 then return 0 end "
+                                 "return redis.call('HINCRBY',KEYS[1],ARGV[1],ARGV[2])";
+    say_script(ch, view, layer, SCRIPT, 1);
+    sn_say_signed(ch, by);
+}
+
+/* Counts down what was said, once at most: sent again after a lost connection it might make room
+ * that is not there. Keys that stay counted are no failure. */
+static seen_status run_once(sn_channel *ch, seen_error *error)
+{
+    int64_t total = 0;
+    sn_say_once(ch);
+    seen_status status = sn_channel_run(ch, sn_redis_take_count, &total, error);
+    return status == SEEN_ERR_NETWORK ? SEEN_OK : status;
+}
+
+static seen_status count_down(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
+                              uint64_t keys, seen_error *error)
+{
+    say_count_there(ch, view, layer, -(int64_t)keys);
+    return run_once(ch, error);
+}
+
+/* Takes `want` from what was claimed before, or with `less` what there is; `more` is put there
+ * first. */
+static uint64_t draw(sn_redis_set *set, const sn_redis_view *view, uint64_t want, uint64_t more,
+                     bool less)
+{
+    pthread_mutex_lock(&set->lock);
+    if (set->claim_sequence != view->image.sequence) {
+        set->claim_sequence = view->image.sequence;
+        set->claim_left = set->claim_out = set->claimed = 0;
+    }
+    set->claim_left += more;
+    set->claimed += set->base.kind == SEEN_COUNTING ? more : 0;
+    uint64_t got = want < set->claim_left ? want : set->claim_left;
+    if (got < want && !less)
+        got = 0;
+    set->claim_left -= got;
+    set->claim_out += got;
+    pthread_mutex_unlock(&set->lock);
+    return got;
+}
+
+/* What a client may keep without being at work. */
+static uint64_t small_claim(const sn_redis_view *view)
+{
+    uint64_t part = view->image.layer[view->image.current].capacity / CLAIM_PARTS;
+    return part < CLAIM_MAX ? part : CLAIM_MAX;
+}
+
+/* How many new keys the current layer takes. */
+static uint64_t limit_of(const sn_redis_set *set, const sn_image *image)
+{
+    return image->growth == SEEN_FIXED ? set->limit : image->layer[image->current].capacity;
+}
+
+static seen_status claim_from_server(const sn_redis_set *set, sn_channel *ch,
+                                     const sn_redis_view *view, uint64_t want, bool under_way,
+                                     int64_t *got, seen_error *error)
+{
+    uint32_t layer = view->image.current;
+    char going[FIELD] = "";
+    if (under_way)
+        field_under_way(view, layer, going);
+    say_script(ch, view, layer, CLAIM, 3);
+    sn_say_number(ch, want);
+    sn_say_number(ch, limit_of(set, &view->image));
+    sn_say_text(ch, going);
+    return sn_channel_run(ch, sn_redis_take_count, got, error);
+}
+
+/* A claim that others wait for. */
+static seen_status claim_under_way(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
+                                   uint64_t want, uint64_t *got, seen_error *error)
+{
+    enum { PAUSE_MAX_MS = 16 };
+    int64_t take = 0;
+    seen_status status = claim_from_server(set, ch, view, want, true, &take, error);
+    for (unsigned pause = 1, waited = 0; status == SEEN_OK && take < 0 && waited < PATIENCE_MS;) {
+        if (sn_redis_see(set).image.sequence != view->image.sequence)
+            break; /* another thread has turned the window */
+        struct timespec t = {.tv_nsec = pause * 1000000L};
+        nanosleep(&t, NULL);
+        waited += pause;
+        pause = pause < PAUSE_MAX_MS ? 2 * pause : pause;
+        status = claim_from_server(set, ch, view, want, true, &take, error);
+    }
+    *got = take > 0 ? (uint64_t)take : 0;
+    return status;
+}
+
+seen_status sn_redis_claim(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
+                           uint64_t want, sn_redis_room *room, seen_error *error)
+{
+    uint64_t small = small_claim(view);
+    *room = (sn_redis_room){.keys = want};
+    if (!sn_redis_bounded(&view->image))
+        return SEEN_OK;
+    if (view->image.growth == SEEN_WINDOW && want > small) {
+        room->under_way = true;
+        return claim_under_way(set, ch, view, want, &room->keys, error);
+    }
+    room->keys = draw(set, view, want, 0, false);
+    if (room->keys)
+        return SEEN_OK;
+    int64_t take = 0;
+    seen_status status = claim_from_server(set, ch, view, want > small ? want : small,
+                                           set->base.kind == SEEN_COUNTING, &take, error);
+    if (status == SEEN_OK)
+        room->keys = draw(set, view, want, take > 0 ? (uint64_t)take : 0, true);
+    return status;
+}
+
+/* Of `got` keys under way `left` have not been used. */
+static seen_status settle_under_way(sn_channel *ch, const sn_redis_view *view, uint64_t got,
+                                    uint64_t left, seen_error *error)
+{
+    uint32_t layer = view->image.current;
+    char going[FIELD];
+    field_under_way(view, layer, going);
+    say_script(ch, view, layer, SETTLE, 3);
+    sn_say_signed(ch, -(int64_t)left);
+    sn_say_text(ch, going);
+    sn_say_signed(ch, -(int64_t)got);
+    return run_once(ch, error);
+}
+
+seen_status sn_redis_settle(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
+                            const sn_redis_room *room, uint64_t used, seen_error *error)
+{
+    uint64_t left = room->keys > used ? room->keys - used : 0;
+    if (room->under_way)
+        return room->keys ? settle_under_way(ch, view, room->keys, left, error) : SEEN_OK;
+    pthread_mutex_lock(&set->lock);
+    if (!sn_redis_bounded(&view->image))
+        set->uncounted += used;
+    else if (set->claim_sequence == view->image.sequence) {
+        set->claim_left += left;
+        set->claim_out -= room->keys;
+    }
+    pthread_mutex_unlock(&set->lock);
+    return SEEN_OK;
+}
+
+/* Says a command about both counters of a layer: all keys, and those under way. */
+static void say_both(sn_channel *ch, const char *command, const sn_redis_view *view, uint32_t layer)
+{
+    sn_redis_key key;
+    char field[FIELD], going[FIELD];
+    sn_redis_key_added(&ch->redis->address, view, &key);
+    field_of(view, layer, field);
+    field_under_way(view, layer, going);
+    sn_say(ch, 0, key.slot, 4);
+    sn_say_text(ch, command);
+    sn_say_arg(ch, key.text, key.len);
+    sn_say_text(ch, field);
+    sn_say_text(ch, going);
+}
+
+void sn_redis_say_forget_count(sn_channel *ch, const sn_redis_view *view, uint32_t layer)
+{
+    say_both(ch, "HDEL", view, layer);
+}
+
+seen_status sn_redis_uncount(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
+                             uint64_t keys, seen_error *error)
+{
+    return count_down(ch, view, layer, keys, error);
+}
+
+seen_status sn_redis_flush_counts(sn_redis_set *set, sn_channel *ch, seen_error *error)
+{
+    pthread_mutex_lock(&set->lock);
+    sn_redis_view view = set->view;
+    int64_t by = (int64_t)set->uncounted;
+    bool ours = set->claim_sequence == view.image.sequence;
+    uint64_t left = ours ? set->claim_left : 0;
+    uint64_t claimed = ours && set->claimed ? set->claimed - set->claim_out : 0;
+    by -= (int64_t)left;
+    set->uncounted = 0;
+    set->claim_left = 0;
+    set->claimed -= claimed;
+    pthread_mutex_unlock(&set->lock);
+    int64_t total;
+    if (claimed)
+        return settle_under_way(ch, &view, claimed, left, error);
+    if (by < 0)
+        return count_down(ch, &view, view.image.current, (uint64_t)-by, error);
+    if (by == 0)
+        return SEEN_OK;
+    say_count_there(ch, &view, view.image.current, by);
+    return sn_channel_run(ch, sn_redis_take_count, &total, error);
+}
+
+static bool take_fields(void *context, uint32_t tag, const sn_reply *reply, bool again)
+{
+    sn_redis_view *view = context;
+    (void)tag;
+    (void)again;
+    if (!sn_reply_is_row(reply, view->image.layers))
+        return false;
+    for (uint32_t i = 0; i < view->image.layers; i++) {
+        uint64_t added = 0;
+        /* A counter that clients brought below zero counts as none. */
+        if (reply->item[i + 1].type == REDIS_REPLY_STRING)
+            sn_meta_number(sn_reply_text(reply, i + 1), reply->item[i + 1].len, &added);
+        view->image.layer[i].added = added;
+    }
+    return true;
+}
+
+seen_status sn_redis_read_counts(sn_channel *ch, sn_redis_view *view, seen_error *error)
+{
+    sn_redis_key key;
+    sn_redis_key_added(&ch->redis->address, view, &key);
+    sn_say(ch, 0, key.slot, 2 + view->image.layers);
+    sn_say_text(ch, "HMGET");
+    sn_say_arg(ch, key.text, key.len);
+    for (uint32_t i = 0; i < view->image.layers; i++) {
+        char field[FIELD];
+        field_of(view, i, field);
+        sn_say_text(ch, field);
+    }
+    return sn_channel_run(ch, take_fields, view, error);
+}
+
+seen_status sn_redis_adjust_count(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
+                                  int64_t by, seen_error *error)
+{
+    say_count_there(ch, view, layer, by);
+    return run_once(ch, error);
+}
+
+static bool take_bounds(void *context, uint32_t tag, const sn_reply *reply, bool again)
+{
+    uint64_t *number = context;
+    (void)tag;
+    (void)again;
+    if (!sn_reply_is_row(reply, 2))
+        return false;
+    for (unsigned i = 0; i < 2; i++)
+        if (reply->item[i + 1].type == REDIS_REPLY_STRING)
+            sn_meta_number(sn_reply_text(reply, i + 1), reply->item[i + 1].len, &number[i]);
+    return true;
+}
+
+seen_status sn_redis_read_bounds(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
+                                 uint64_t *low, uint64_t *high, seen_error *error)
+{
+    uint64_t number[2] = {0};
+    say_both(ch, "HMGET", view, layer);
+    seen_status status = sn_channel_run(ch, take_bounds, number, error);
+    *high = number[0];
+    *low = number[0] > number[1] ? number[0] - number[1] : 0;
+    return status;
+}
+
+seen_status sn_redis_add_counts(sn_channel *ch, const sn_redis_view *view, const sn_image *from,
+                                seen_error *error)
+{
+    for (uint32_t i = 0; i < from->layers && i < view->image.layers; i++)
+        if (from->layer[i].added || i == view->image.current)
+            say_count(ch, view, i, (int64_t)from->layer[i].added);
+    int64_t total;
+    return sn_channel_run(ch, sn_redis_take_count, &total, error);
+}

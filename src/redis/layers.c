@@ -1,0 +1,429 @@
+/* Layers and generations that several clients share.
+ *
+ * New keys go to the current layer. When a client finds it full (or its time over) it opens the
+ * next one, in three steps that any other client may repeat or complete:
+ *
+ *   1. make the next layer's shards; those that exist are left as they are
+ *   2. close the current layer's shards, one by one: a shard moves to the name NAME:closed, and a
+ *      list takes its old name, so that a command for the shard fails there with WRONGTYPE
+ *   3. tell the hash beside the shards, if nobody else has
+ *
+ * Step 2 is the fence that makes "one winner" hold. A client that still believes in the old layer
+ * cannot add there: its command changes nothing and fails, it asks what the filter is now, and
+ * starts over. A client that believes in the new layer learnt of it after step 3, when every key
+ * that went into the old one can be seen there. So two clients never decide about one key in two
+ * layers. The lists outlive their generation by more than a client trusts its view. */
+#include "base/clock.h"
+#include "base/error.h"
+#include "set/layers.h"
+#include "redis/set.h"
+
+#include <time.h>
+
+enum {
+    TOMBSTONE_SECONDS = 7 * 86400, /* longer than any client sleeps with an old view */
+    FORGOTTEN_SECONDS = 2 * 3600,  /* the same once the generation is gone; see DEEP_SLEEP_MS */
+    EXPIRY_SLACK = 60,             /* clients' clocks may differ by so many seconds */
+    AT_ONCE = 4096,                /* commands per run */
+    /* A server goes through what one client has sent before it turns to the next: this much is
+     * zeroed by each between two clients. */
+    ZEROED_AT_ONCE = 4 << 20,
+};
+
+static const char CLOSE[] = "local t=redis.call('TYPE',KEYS[1]).ok "
+                            "if t=='string' then "
+                            " redis.call('RENAMENX',KEYS[1],KEYS[2]) "
+                            " if ARGV[1]~='0' then redis.call('EXPIRE',KEYS[2],ARGV[1]) end "
+                            "end "
+                            "if t=='string' or t=='none' then "
+                            " redis.call('DEL',KEYS[1]) "
+                            " redis.call('RPUSH',KEYS[1],'closed') "
+                            " redis.call('EXPIRE',KEYS[1],ARGV[2]) "
+                            "end "
+                            "return 1";
+
+bool sn_redis_take_any(void *context, uint32_t tag, const sn_reply *reply, bool again)
+{
+    (void)context;
+    (void)tag;
+    (void)again;
+    return !sn_reply_is_error(reply);
+}
+
+/* A shard that a faster client has closed already is made. */
+static bool take_made(void *context, uint32_t tag, const sn_reply *reply, bool again)
+{
+    (void)context;
+    (void)tag;
+    (void)again;
+    return !sn_reply_is_error(reply) || sn_reply_error_is(reply, "WRONGTYPE");
+}
+
+void sn_redis_say_expire(sn_channel *ch, const sn_redis_key *key, uint64_t seconds)
+{
+    sn_say(ch, 0, key->slot, 3);
+    sn_say_text(ch, "EXPIRE");
+    sn_say_arg(ch, key->text, key->len);
+    sn_say_number(ch, seconds);
+}
+
+/* Makes a shard together with its end, in one step: a client that is killed in between leaves
+ * nothing that stays. */
+static void say_make_expiring(sn_channel *ch, const sn_redis_key *key, uint64_t last_bit,
+                              uint64_t seconds)
+{
+    sn_say(ch, 0, key->slot, 6);
+    sn_say_text(ch, "EVAL");
+    sn_say_text(ch, "redis.call('BITFIELD',KEYS[1],'INCRBY','u1',ARGV[1],0) "
+                    "return redis.call('EXPIRE',KEYS[1],ARGV[2])");
+    sn_say_text(ch, "1");
+    sn_say_arg(ch, key->text, key->len);
+    sn_say_number(ch, last_bit);
+    sn_say_number(ch, seconds);
+}
+
+seen_status sn_redis_make_shards(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
+                                 bool closed, uint64_t expire, seen_error *error)
+{
+    const sn_geometry *g = &view->image.layer[layer].geometry;
+    sn_redis_namer namer;
+    sn_redis_namer_begin(&namer, &ch->redis->address, view, layer, closed);
+    seen_status status = SEEN_OK;
+    uint64_t bytes = g->shard_lines * SN_LINE_BYTES, last_bit = bytes * 8 - 1;
+    for (uint64_t s = 0; s < g->shards && status == SEEN_OK; s++) {
+        const sn_redis_key *key = sn_redis_namer_shard(&namer, s);
+        /* Adding nothing to the last bit makes the string as long as it will ever be, and changes
+         * nothing where it is there already. In one step: the server gives a string that grows
+         * more memory than it needs. */
+        if (expire) {
+            say_make_expiring(ch, key, last_bit, expire);
+        } else {
+            sn_say(ch, 0, key->slot, 6);
+            sn_say_text(ch, "BITFIELD");
+            sn_say_arg(ch, key->text, key->len);
+            sn_say_text(ch, "INCRBY");
+            sn_say_text(ch, "u1");
+            sn_say_number(ch, last_bit);
+            sn_say_text(ch, "0");
+        }
+        if (s + 1 == g->shards || ch->commands >= AT_ONCE ||
+            ch->commands * bytes >= (uint64_t)ch->nodes * ZEROED_AT_ONCE)
+            status = sn_channel_run(ch, take_made, NULL, error);
+    }
+    return status;
+}
+
+static void say_unlink(sn_channel *ch, const sn_redis_key *key)
+{
+    sn_say(ch, 0, key->slot, 2);
+    sn_say_text(ch, "UNLINK");
+    sn_say_arg(ch, key->text, key->len);
+}
+
+seen_status sn_redis_drop_shards(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
+                                 seen_error *error)
+{
+    const sn_geometry *g = &view->image.layer[layer].geometry;
+    seen_status status = SEEN_OK;
+    for (int closed = 0; closed < 2; closed++) {
+        sn_redis_namer namer;
+        sn_redis_namer_begin(&namer, &ch->redis->address, view, layer, closed);
+        for (uint64_t s = 0; s < g->shards && status == SEEN_OK; s++) {
+            say_unlink(ch, sn_redis_namer_shard(&namer, s));
+            if (s + 1 == g->shards || ch->commands >= AT_ONCE)
+                status = sn_channel_run(ch, sn_redis_take_any, NULL, error);
+        }
+        if (namer.plain)
+            break;
+    }
+    return status;
+}
+
+seen_status sn_redis_forget_shards(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
+                                   seen_error *error)
+{
+    const sn_geometry *g = &view->image.layer[layer].geometry;
+    seen_status status = SEEN_OK;
+    sn_redis_namer open, closed;
+    sn_redis_namer_begin(&open, &ch->redis->address, view, layer, false);
+    sn_redis_namer_begin(&closed, &ch->redis->address, view, layer, true);
+    for (uint64_t s = 0; s < g->shards && status == SEEN_OK; s++) {
+        say_unlink(ch, sn_redis_namer_shard(&closed, s));
+        sn_redis_say_expire(ch, sn_redis_namer_shard(&open, s), FORGOTTEN_SECONDS);
+        if (s + 1 == g->shards || ch->commands >= AT_ONCE)
+            status = sn_channel_run(ch, sn_redis_take_any, NULL, error);
+    }
+    return status;
+}
+
+static bool take_sum(void *context, uint32_t tag, const sn_reply *reply, bool again)
+{
+    int64_t here = 0;
+    bool good = sn_redis_take_count(&here, tag, reply, again);
+    *(int64_t *)context += here;
+    return good;
+}
+
+/* The fences of generations that are gone. They end in the order in which they were set: going
+ * back, behind a round of the ring that has none there are no more. */
+static seen_status drop_fences(sn_channel *ch, const sn_redis_view *view, seen_error *error)
+{
+    sn_redis_view past = *view;
+    sn_image *image = &past.image;
+    uint64_t generation = image->layer[image->current].generation;
+    int64_t there = 1;
+    seen_status status = SEEN_OK;
+    for (uint64_t back = image->layers; back < generation && there && status == SEEN_OK;) {
+        there = 0;
+        for (uint32_t i = 0; i < image->layers && back < generation; i++, back++) {
+            uint32_t layer =
+                (uint32_t)((image->current + image->layers - back % image->layers) % image->layers);
+            sn_redis_namer namer;
+            image->layer[layer].generation = generation - back;
+            sn_redis_namer_begin(&namer, &ch->redis->address, &past, layer, false);
+            uint64_t shards = image->layer[layer].geometry.shards;
+            for (uint64_t s = 0; s < shards && status == SEEN_OK; s++) {
+                say_unlink(ch, sn_redis_namer_shard(&namer, s));
+                if (ch->commands >= AT_ONCE)
+                    status = sn_channel_run(ch, take_sum, &there, error);
+            }
+        }
+        if (status == SEEN_OK)
+            status = sn_channel_run(ch, take_sum, &there, error);
+    }
+    return status;
+}
+
+seen_status sn_redis_drop_counts(sn_channel *ch, const sn_redis_view *view, seen_error *error)
+{
+    sn_redis_key key;
+    sn_redis_key_added(&ch->redis->address, view, &key);
+    say_unlink(ch, &key);
+    return sn_channel_run(ch, sn_redis_take_any, NULL, error);
+}
+
+seen_status sn_redis_drop_all(sn_channel *ch, const sn_redis_view *view, seen_error *error)
+{
+    seen_status status = SEEN_OK;
+    for (uint32_t i = 0; i < view->image.layers && status == SEEN_OK; i++)
+        if (view->image.layer[i].generation)
+            status = sn_redis_drop_shards(ch, view, i, error);
+    if (status == SEEN_OK && view->image.growth == SEEN_WINDOW)
+        status = drop_fences(ch, view, error);
+    return status == SEEN_OK ? sn_redis_drop_counts(ch, view, error) : status;
+}
+
+void sn_redis_sweep(sn_channel *ch, const sn_redis_view *view)
+{
+    /* The name of a plain bitmap is not its own: it may be that of what was put in its place. */
+    if (view->layout == SEEN_LAYOUT_SHARDS)
+        sn_redis_drop_all(ch, view, NULL);
+    else
+        sn_redis_drop_counts(ch, view, NULL);
+}
+
+static seen_status close_shards(sn_channel *ch, const sn_redis_view *view, seen_error *error)
+{
+    const sn_image *image = &view->image;
+    const sn_geometry *g = &image->layer[image->current].geometry;
+    uint64_t expire = image->growth == SEEN_WINDOW && image->window_seconds
+                          ? image->window_seconds + EXPIRY_SLACK
+                          : 0;
+    sn_redis_namer open, closed;
+    sn_redis_namer_begin(&open, &ch->redis->address, view, image->current, false);
+    sn_redis_namer_begin(&closed, &ch->redis->address, view, image->current, true);
+    seen_status status = SEEN_OK;
+    for (uint64_t s = 0; s < g->shards && status == SEEN_OK; s++) {
+        const sn_redis_key *from = sn_redis_namer_shard(&open, s);
+        const sn_redis_key *to = sn_redis_namer_shard(&closed, s);
+        sn_say(ch, 0, from->slot, 7);
+        sn_say_text(ch, "EVAL");
+        sn_say_text(ch, CLOSE);
+        sn_say_text(ch, "2");
+        sn_say_arg(ch, from->text, from->len);
+        sn_say_arg(ch, to->text, to->len);
+        sn_say_number(ch, expire);
+        sn_say_number(ch, TOMBSTONE_SECONDS);
+        if (s + 1 == g->shards || ch->commands >= AT_ONCE)
+            status = sn_channel_run(ch, sn_redis_take_any, NULL, error);
+    }
+    return status;
+}
+
+/* What the filter is after the next step. */
+static seen_status plan_next(const sn_redis_set *set, const sn_redis_view *view,
+                             sn_redis_view *next, seen_error *error)
+{
+    seen_error why;
+    *next = *view;
+    sn_image *image = &next->image;
+    if (image->growth == SEEN_GROWING) {
+        sn_layer *layer = &image->layer[image->layers];
+        seen_status status = sn_layers_next(image, layer, &why);
+        if (status != SEEN_OK)
+            return sn_error_set(error, status, "%s: %s", set->base.where, why.message);
+        layer->born = sn_clock_now();
+        image->current = image->layers++;
+    } else {
+        uint32_t slot = (image->current + 1) % image->layers;
+        image->layer[slot].generation = image->layer[image->current].generation + 1;
+        image->layer[slot].born = sn_clock_now();
+        image->layer[slot].added = 0;
+        image->current = slot;
+    }
+    image->sequence++;
+    return SEEN_OK;
+}
+
+seen_status sn_redis_advance(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
+                             bool *mine, seen_error *error)
+{
+    sn_redis_view next = sn_redis_see(set), now;
+    sn_step step = SN_STEP_LATE;
+    *mine = false;
+    /* Another thread has done it. */
+    if (next.image.sequence != view->image.sequence)
+        return SEEN_OK;
+    seen_status status = plan_next(set, view, &next, error);
+    if (status == SEEN_OK)
+        status = sn_redis_make_shards(ch, &next, next.image.current, false, view->ttl, error);
+    if (status == SEEN_OK)
+        status = close_shards(ch, view, error);
+    if (status == SEEN_OK)
+        status = sn_meta_step(ch, view, &next, &step, error);
+    uint32_t at = next.image.current;
+    uint64_t before = view->image.layer[at].generation;
+    if (status == SEEN_OK && step == SN_STEP_PERHAPS) {
+        /* Something was done. If it is this it counts as ours: to turn once too often forgets. */
+        status = sn_redis_reload(set, ch, &now, error);
+        if (status == SEEN_OK && now.image.layer[at].generation != before)
+            step = SN_STEP_DONE;
+    }
+    *mine = step == SN_STEP_DONE;
+    if (status == SEEN_OK && *mine && view->image.growth == SEEN_WINDOW && before) {
+        sn_redis_say_forget_count(ch, view, at);
+        status = sn_redis_forget_shards(ch, view, at, error);
+    }
+    if (status == SEEN_OK)
+        status = sn_redis_reload(set, ch, &now, error);
+    if (status == SEEN_ERR_NOT_FOUND || status == SEEN_ERR_CHANGED)
+        sn_redis_sweep(ch, &next);
+    return status;
+}
+
+seen_status sn_redis_catch_up(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
+                              seen_error *error)
+{
+    enum { PATIENCE = 20 };
+    sn_redis_view now;
+    /* Who may not write does not wait for those who do either: until the hash tells of another
+     * layer all that is there lies under the closed shard's name. */
+    if (set->base.read_only)
+        return sn_redis_reload(set, ch, &now, error);
+    for (int i = 0; i < PATIENCE; i++) {
+        seen_status status = sn_redis_reload(set, ch, &now, error);
+        if (status != SEEN_OK || now.image.sequence != view->image.sequence)
+            return status;
+        struct timespec t = {.tv_nsec = 5000000};
+        nanosleep(&t, NULL);
+    }
+    /* Whoever closed it is slow or dead. */
+    bool mine;
+    return sn_redis_advance(set, ch, view, &mine, error);
+}
+
+/* The shard that takes keys may have been closed since: its fence has an end of its own, which must
+ * not come sooner. */
+static void say_renew_open(sn_channel *ch, const sn_redis_key *key, uint64_t seconds)
+{
+    sn_say(ch, 0, key->slot, 5);
+    sn_say_text(ch, "EVAL");
+    sn_say_text(ch, "if redis.call('TYPE',KEYS[1]).ok~='string' then return 0 end "
+                    "return redis.call('EXPIRE',KEYS[1],ARGV[1])");
+    sn_say_text(ch, "1");
+    sn_say_arg(ch, key->text, key->len);
+    sn_say_number(ch, seconds);
+}
+
+/* The hash, and a plain bitmap, have the names of whatever filter is there now: they are renewed
+ * where it is still this one. (In a cluster a script reaches one slot only, and the bitmap may lie
+ * in another: it follows at once.) */
+static seen_status renew_named(sn_channel *ch, const sn_redis_view *view, bool *same,
+                               seen_error *error)
+{
+    static const char SCRIPT[] = "if redis.call('HGET',KEYS[1],'id')~=ARGV[1] then return 0 end "
+                                 "for _,k in ipairs(KEYS) do redis.call('EXPIRE',k,ARGV[2]) end "
+                                 "return 1";
+    bool plain = view->layout == SEEN_LAYOUT_BITMAP;
+    int64_t done = 0;
+    sn_redis_key key;
+    sn_redis_namer namer;
+    sn_redis_key_meta(&ch->redis->address, &key);
+    sn_redis_namer_begin(&namer, &ch->redis->address, view, 0, false);
+    bool apart = ch->redis->address.cluster && plain && namer.key.slot != key.slot;
+    bool both = plain && !apart;
+    sn_say(ch, 0, key.slot, both ? 7 : 6);
+    sn_say_text(ch, "EVAL");
+    sn_say_text(ch, SCRIPT);
+    sn_say_text(ch, both ? "2" : "1");
+    sn_say_arg(ch, key.text, key.len);
+    if (both)
+        sn_say_arg(ch, namer.key.text, namer.key.len);
+    sn_say_text(ch, view->id);
+    sn_say_number(ch, view->ttl);
+    seen_status status = sn_channel_run(ch, sn_redis_take_count, &done, error);
+    *same = status == SEEN_OK && done == 1;
+    if (*same && apart) {
+        sn_redis_say_expire(ch, &namer.key, view->ttl);
+        status = sn_channel_run(ch, sn_redis_take_any, NULL, error);
+    }
+    return status;
+}
+
+/* Sets the time to live of every key. The past generations of a window by time have an end of their
+ * own. */
+seen_status sn_redis_renew(sn_channel *ch, const sn_redis_view *view, seen_error *error)
+{
+    const sn_image *image = &view->image;
+    sn_redis_key key;
+    bool same;
+    if (!view->ttl)
+        return SEEN_OK;
+    seen_status status = renew_named(ch, view, &same, error);
+    if (!same)
+        return status;
+    sn_redis_key_added(&ch->redis->address, view, &key);
+    sn_redis_say_expire(ch, &key, view->ttl);
+    for (uint32_t i = 0; i < image->layers && status == SEEN_OK; i++) {
+        bool closed = sn_redis_layer_closed(image, i);
+        if (!image->layer[i].generation || (closed && image->window_seconds) ||
+            view->layout == SEEN_LAYOUT_BITMAP)
+            continue;
+        sn_redis_namer namer;
+        sn_redis_namer_begin(&namer, &ch->redis->address, view, i, closed);
+        for (uint64_t s = 0; s < image->layer[i].geometry.shards && status == SEEN_OK; s++) {
+            const sn_redis_key *shard = sn_redis_namer_shard(&namer, s);
+            if (closed)
+                sn_redis_say_expire(ch, shard, view->ttl);
+            else
+                say_renew_open(ch, shard, view->ttl);
+            if (ch->commands >= AT_ONCE)
+                status = sn_channel_run(ch, sn_redis_take_any, NULL, error);
+        }
+    }
+    return status == SEEN_OK ? sn_channel_run(ch, sn_redis_take_any, NULL, error) : status;
+}
+
+seen_status sn_redis_touch(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
+                           seen_error *error)
+{
+    if (!view->ttl)
+        return SEEN_OK;
+    uint64_t now = sn_link_now();
+    pthread_mutex_lock(&set->lock);
+    bool due = !set->touched || now - set->touched > view->ttl * 250;
+    if (due)
+        set->touched = now;
+    pthread_mutex_unlock(&set->lock);
+    return due ? sn_redis_renew(ch, view, error) : SEEN_OK;
+}

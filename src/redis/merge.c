@@ -1,0 +1,286 @@
+/* Unions: the lines of another set go into one in Redis. */
+#include "base/error.h"
+#include "redis/shards.h"
+#include "local/lookup.h"
+
+#include <string.h>
+
+enum {
+    TRIES = 100,
+    STEPS_MAX = 1024, /* counters raised by one command */
+};
+
+/* KEYS: the shard; a name in its slot. ARGV: where the piece begins, its bytes, the shard's end or
+ * 0. A client that dies leaves nothing behind: the piece is gone before anybody sees it. 0: there
+ * is no such shard, and none is made. Errors are handed on as they are. */
+static const char UNITE[] =
+    "local k,piece=KEYS[1],KEYS[2] "
+    "if redis.call('EXISTS',k)==0 then return 0 end "
+    "local r=redis.pcall('SETRANGE',piece,ARGV[1],ARGV[2]) "
+    "if type(r)=='number' then "
+    " r=redis.pcall('BITOP','OR',k,k,piece) "
+    " redis.call('UNLINK',piece) "
+    "end "
+    "if type(r)=='number' and ARGV[3]~='0' then redis.call('EXPIRE',k,ARGV[3]) end "
+    "return r";
+
+typedef struct united {
+    bool fenced;
+    bool missing; /* the shard */
+} united;
+
+static bool take_united(void *context, uint32_t tag, const sn_reply *reply, bool again)
+{
+    united *u = context;
+    (void)tag;
+    (void)again;
+    if (sn_reply_error_is(reply, "WRONGTYPE")) {
+        u->fenced = true;
+        return true;
+    }
+    u->missing |= reply->items == 1 && reply->item[0].type == REDIS_REPLY_INTEGER &&
+                  reply->item[0].number == 0;
+    return !sn_reply_is_error(reply);
+}
+
+bool sn_redis_all_zero(const char *p, uint64_t len)
+{
+    return p[0] == 0 && memcmp(p, p + 1, len - 1) == 0;
+}
+
+/* Bits: the piece goes into a key of its own in the same slot, and the server unites the two, all
+ * in one step. */
+static void say_or(sn_channel *ch, const sn_redis_key *key, const sn_piece *p, const char *bytes,
+                   uint64_t expire)
+{
+    sn_redis_key piece;
+    sn_redis_key_piece(key, &piece);
+    sn_say(ch, 0, key->slot, 8);
+    sn_say_text(ch, "EVAL");
+    sn_say_text(ch, UNITE);
+    sn_say_text(ch, "2");
+    sn_say_arg(ch, key->text, key->len);
+    sn_say_arg(ch, piece.text, piece.len);
+    sn_say_number(ch, p->at);
+    sn_say_arg(ch, bytes, p->bytes);
+    sn_say_number(ch, expire);
+}
+
+/* Counters: each that is not zero is added, up to the most it can hold. */
+static void say_sum(sn_channel *ch, const sn_redis_key *key, const sn_piece *p, const char *bytes)
+{
+    for (uint64_t at = 0; at < p->bytes;) {
+        unsigned steps = 0;
+        uint64_t end = at;
+        for (; end < p->bytes && steps + 2 <= STEPS_MAX; end++)
+            steps += (bytes[end] & 0x0f ? 1u : 0u) + (bytes[end] & 0xf0 ? 1u : 0u);
+        if (steps) {
+            sn_say(ch, 0, key->slot, 4 + 4 * steps);
+            sn_say_text(ch, "BITFIELD");
+            sn_say_arg(ch, key->text, key->len);
+            sn_say_text(ch, "OVERFLOW");
+            sn_say_text(ch, "SAT");
+        }
+        for (; at < end; at++)
+            for (unsigned high = 0; high < 2; high++) {
+                unsigned value = (unsigned char)bytes[at] >> (high ? 4 : 0) & 15;
+                if (!value)
+                    continue;
+                sn_say_text(ch, "INCRBY");
+                sn_say_text(ch, "u4");
+                sn_say_number(ch, (p->at + at) * 8 + (high ? 0 : 4));
+                sn_say_number(ch, value);
+            }
+    }
+}
+
+/* Says the sum where the shard is there: to raise counters would make one that is not, without
+ * those that it had. */
+static seen_status sum_piece(sn_channel *ch, const sn_redis_key *key, const sn_piece *p,
+                             const char *bytes, united *u, seen_error *error)
+{
+    sn_say(ch, 0, key->slot, 2);
+    sn_say_text(ch, "STRLEN");
+    sn_say_arg(ch, key->text, key->len);
+    seen_status status = sn_channel_run(ch, take_united, u, error);
+    if (status == SEEN_OK && !u->fenced && !u->missing)
+        say_sum(ch, key, p, bytes);
+    return status;
+}
+
+/* The shard is gone: with its filter, with its generation, at the end of that, or lost? */
+static seen_status find_out(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
+                            uint32_t layer, seen_error *error)
+{
+    sn_redis_view now;
+    seen_status status = sn_redis_reload(set, ch, &now, error);
+    if (status != SEEN_OK || now.image.sequence != view->image.sequence)
+        return status;
+    if (sn_redis_layer_ends(&view->image, layer))
+        return sn_redis_make_shards(ch, view, layer, true, sn_redis_expiry(view, layer), error);
+    return sn_redis_missing(ch, error);
+}
+
+static seen_status unite_piece(sn_redis_set *set, sn_channel *ch, uint32_t layer, const sn_piece *p,
+                               const char *bytes, seen_error *error)
+{
+    for (int i = 0; i < TRIES; i++) {
+        sn_redis_view view = sn_redis_see(set);
+        bool closed = sn_redis_layer_closed(&view.image, layer);
+        united u = {0};
+        sn_redis_namer namer;
+        sn_redis_namer_begin(&namer, &ch->redis->address, &view, layer, closed);
+        const sn_redis_key *key = sn_redis_namer_shard(&namer, p->shard);
+        seen_status status = SEEN_OK;
+        if (set->base.kind == SEEN_COUNTING)
+            status = sum_piece(ch, key, p, bytes, &u, error);
+        else
+            say_or(ch, key, p, bytes, sn_redis_expiry(&view, layer));
+        if (status == SEEN_OK)
+            status = sn_channel_run(ch, take_united, &u, error);
+        if (status == SEEN_OK && u.fenced)
+            status = sn_redis_catch_up(set, ch, &view, error);
+        else if (status == SEEN_OK && u.missing)
+            status = find_out(set, ch, &view, layer, error);
+        if (status != SEEN_OK || !(u.fenced || u.missing))
+            return status;
+    }
+    return sn_error_set(error, SEEN_ERR_SERVER, "%s: the layers change faster than we can merge",
+                        set->base.where);
+}
+
+seen_status sn_redis_combine(seen_set *base, uint32_t layer, uint64_t line, uint64_t lines,
+                             const void *from, seen_error *error)
+{
+    sn_redis_set *set = (sn_redis_set *)base;
+    sn_channel *ch;
+    seen_status status = sn_redis_take(set->redis, &ch, error);
+    if (status != SEEN_OK)
+        return status;
+    sn_redis_view view = sn_redis_see(set);
+    const sn_geometry *g = &view.image.layer[layer].geometry;
+    for (sn_piece p = {0}; status == SEEN_OK && sn_piece_next(g, line, lines, lines, &p);)
+        if (!sn_redis_all_zero((const char *)from + p.from, p.bytes))
+            status = unite_piece(set, ch, layer, &p, (const char *)from + p.from, error);
+    sn_redis_give(set->redis, ch);
+    return status;
+}
+
+static seen_status turning(const sn_redis_set *set, seen_error *error)
+{
+    return sn_error_set(error, SEEN_ERR_SERVER, "%s: the window turns faster than we can merge",
+                        set->base.where);
+}
+
+/* A window's spare generations come into use, as old as the current one. Those whose time is over
+ * are emptied, so that their keys do not come back to life with the younger ones that join them. */
+static seen_status use_generations(sn_redis_set *set, sn_channel *ch, seen_error *error)
+{
+    for (int i = 0; i < TRIES; i++) {
+        sn_redis_view view, next;
+        seen_status status = sn_redis_reload(set, ch, &view, error);
+        next = view;
+        for (uint32_t l = 0; l < next.image.layers && status == SEEN_OK; l++) {
+            sn_layer *layer = &next.image.layer[l];
+            if (l == next.image.current)
+                continue;
+            if (layer->generation && !sn_span_alive(&view.image, l))
+                status = sn_redis_forget_shards(ch, &view, l, error);
+            if (!layer->generation) {
+                layer->generation = 1;
+                layer->born = next.image.layer[next.image.current].born;
+            }
+            if (status == SEEN_OK)
+                status = sn_redis_make_shards(ch, &next, l, true, sn_redis_expiry(&next, l), error);
+        }
+        next.image.sequence++;
+        sn_step step = SN_STEP_LATE;
+        if (status == SEEN_OK)
+            status = sn_meta_step(ch, &view, &next, &step, error);
+        if (status == SEEN_OK)
+            status = sn_redis_reload(set, ch, &view, error);
+        if (status != SEEN_OK || step == SN_STEP_DONE)
+            return status;
+    }
+    return turning(set, error);
+}
+
+seen_status sn_redis_widen(seen_set *base, uint32_t layers, seen_error *error)
+{
+    sn_redis_set *set = (sn_redis_set *)base;
+    sn_channel *ch;
+    seen_status status = sn_redis_take(set->redis, &ch, error);
+    if (status != SEEN_OK)
+        return status;
+    if (base->growth == SEEN_WINDOW)
+        status = use_generations(set, ch, error);
+    bool mine;
+    for (sn_redis_view view; status == SEEN_OK;) {
+        view = sn_redis_see(set);
+        if (view.image.layers >= layers)
+            break;
+        status = sn_redis_advance(set, ch, &view, &mine, error);
+    }
+    sn_redis_give(set->redis, ch);
+    return status;
+}
+
+/* Of two generations that became one the younger tells when it was born. */
+static seen_status unite_ages(sn_redis_set *set, sn_channel *ch, const sn_image *from,
+                              seen_error *error)
+{
+    for (int i = 0; i < TRIES; i++) {
+        sn_redis_view view = sn_redis_see(set), next = view;
+        for (uint32_t l = 0; l < from->layers; l++) {
+            sn_layer *layer = &next.image.layer[l];
+            if (from->layer[l].generation && from->layer[l].born > layer->born)
+                layer->born = from->layer[l].born;
+        }
+        next.image.sequence++;
+        sn_step step;
+        seen_status status = sn_meta_step(ch, &view, &next, &step, error);
+        if (status == SEEN_OK)
+            status = sn_redis_reload(set, ch, &view, error);
+        if (status != SEEN_OK || step == SN_STEP_DONE)
+            return status;
+    }
+    return turning(set, error);
+}
+
+/* Other clients count meanwhile: what is there is raised, never set. */
+static seen_status unite_counters(sn_redis_set *set, sn_channel *ch, const sn_image *from,
+                                  seen_error *error)
+{
+    seen_status status = sn_redis_flush_counts(set, ch, error);
+    sn_redis_view view = sn_redis_see(set);
+    if (status == SEEN_OK)
+        status = sn_redis_read_counts(ch, &view, error);
+    sn_image more = *from;
+    for (uint32_t i = 0; i < from->layers && status == SEEN_OK; i++) {
+        sn_sample sample = {0};
+        uint64_t mine = view.image.layer[i].added, theirs = from->layer[i].added;
+        if (!theirs)
+            continue;
+        status = sn_redis_estimate(set, ch, &view, i, &sample, error);
+        uint64_t both = sn_local_unite(set->base.growth, &sample, mine, theirs);
+        more.layer[i].added = both > mine ? both - mine : 0;
+    }
+    return status == SEEN_OK ? sn_redis_add_counts(ch, &view, &more, error) : status;
+}
+
+seen_status sn_redis_combined(seen_set *base, const sn_image *from, seen_error *error)
+{
+    sn_redis_set *set = (sn_redis_set *)base;
+    sn_channel *ch;
+    seen_status status = sn_redis_take(set->redis, &ch, error);
+    if (status != SEEN_OK)
+        return status;
+    status = unite_counters(set, ch, from, error);
+    if (status == SEEN_OK && base->growth == SEEN_WINDOW)
+        status = unite_ages(set, ch, from, error);
+    sn_redis_view view = sn_redis_see(set);
+    if (status == SEEN_OK)
+        status = sn_redis_touch(set, ch, &view, error);
+    sn_redis_give(set->redis, ch);
+    return status;
+}

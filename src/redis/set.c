@@ -1,0 +1,666 @@
+/* A set in Redis: create, open, copy, drop; its view; the table of its operations. */
+#include "redis/set.h"
+
+#include "base/error.h"
+#include "hash/hash.h"
+#include "set/layers.h"
+#include "local/local.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    STAGE_SECONDS = 86400, /* what a copy that never ends leaves behind goes by itself */
+    SAMPLE_SHARDS = 8,     /* looked at when a filter is opened */
+    AT_ONCE = 4096,
+    REPLACE_TRIES = 100,
+    COPY_TRIES = 16, /* of a window that turns meanwhile */
+    END_SET = 1,     /* tags: what is done to a shard's time to live */
+    END_OFF = 2,
+};
+
+/* ---- the view ---- */
+
+sn_redis_view sn_redis_see(sn_redis_set *set)
+{
+    pthread_mutex_lock(&set->lock);
+    sn_redis_view view = set->view;
+    pthread_mutex_unlock(&set->lock);
+    return view;
+}
+
+void sn_redis_distrust(sn_redis_set *set)
+{
+    pthread_mutex_lock(&set->lock);
+    set->glanced = 0;
+    pthread_mutex_unlock(&set->lock);
+    /* What is known of its bits goes too. */
+    atomic_fetch_add(&set->redis->epoch, 1);
+}
+
+seen_status sn_redis_vanished(sn_redis_set *set, seen_error *error)
+{
+    sn_redis_distrust(set);
+    return sn_error_set(error, SEEN_ERR_NOT_FOUND,
+                        "%s: the filter is gone (dropped, expired or flushed)", set->base.where);
+}
+
+seen_status sn_redis_replaced(sn_redis_set *set, seen_error *error)
+{
+    sn_redis_distrust(set);
+    return sn_error_set(error, SEEN_ERR_CHANGED,
+                        "%s: another filter was put in its place; open it again", set->base.where);
+}
+
+seen_status sn_redis_reload(sn_redis_set *set, sn_channel *ch, sn_redis_view *view,
+                            seen_error *error)
+{
+    seen_status status = sn_meta_load(ch, view, error);
+    if (status == SEEN_ERR_NOT_FOUND)
+        return sn_redis_vanished(set, error);
+    if (status != SEEN_OK)
+        return status;
+    pthread_mutex_lock(&set->lock);
+    bool moved_on = view->image.sequence != set->view.image.sequence;
+    pthread_mutex_unlock(&set->lock);
+    /* What was claimed in a layer that is closed goes back to it. */
+    if (moved_on && !set->base.read_only)
+        status = sn_redis_flush_counts(set, ch, error);
+    if (status != SEEN_OK)
+        return status;
+    pthread_mutex_lock(&set->lock);
+    bool same = memcmp(set->view.id, view->id, SN_REDIS_ID) == 0;
+    /* Of two reloads the one that saw more wins. */
+    if (same && view->image.sequence >= set->view.image.sequence) {
+        set->view = *view;
+        set->glanced = sn_link_now();
+    }
+    pthread_mutex_unlock(&set->lock);
+    return same ? SEEN_OK : sn_redis_replaced(set, error);
+}
+
+/* ---- operations of the whole ---- */
+
+static seen_status get_image(seen_set *base, sn_image *image, seen_error *error)
+{
+    sn_redis_set *set = (sn_redis_set *)base;
+    sn_channel *ch;
+    sn_redis_view view;
+    seen_status status = sn_redis_take(set->redis, &ch, error);
+    if (status != SEEN_OK)
+        return status;
+    if (!base->read_only)
+        status = sn_redis_flush_counts(set, ch, error);
+    if (status == SEEN_OK)
+        status = sn_redis_reload(set, ch, &view, error);
+    if (status == SEEN_OK)
+        status = sn_redis_read_counts(ch, &view, error);
+    if (status == SEEN_OK)
+        *image = view.image;
+    sn_redis_give(set->redis, ch);
+    return status;
+}
+
+static seen_status sync_set(seen_set *base, seen_error *error)
+{
+    sn_redis_set *set = (sn_redis_set *)base;
+    sn_channel *ch;
+    sn_redis_view view;
+    if (base->read_only)
+        return SEEN_OK;
+    seen_status status = sn_redis_take(set->redis, &ch, error);
+    if (status != SEEN_OK)
+        return status;
+    status = sn_redis_flush_counts(set, ch, error);
+    /* What went into a filter that is gone does not last. */
+    if (status == SEEN_OK)
+        status = sn_redis_reload(set, ch, &view, error);
+    if (status == SEEN_ERR_NOT_FOUND || status == SEEN_ERR_CHANGED) {
+        view = sn_redis_see(set);
+        sn_redis_sweep(ch, &view);
+    }
+    sn_redis_give(set->redis, ch);
+    return status == SEEN_OK ? sn_redis_sync(set->redis, error) : status;
+}
+
+static seen_status rotate(seen_set *base, seen_error *error)
+{
+    sn_redis_set *set = (sn_redis_set *)base;
+    sn_channel *ch;
+    seen_status status = sn_redis_take(set->redis, &ch, error);
+    if (status != SEEN_OK)
+        return status;
+    sn_redis_view view;
+    status = sn_redis_reload(set, ch, &view, error);
+    for (bool mine = false; !mine && status == SEEN_OK;) {
+        status = sn_redis_advance(set, ch, &view, &mine, error);
+        view = sn_redis_see(set);
+    }
+    if (status == SEEN_OK)
+        status = sn_redis_touch(set, ch, &view, error);
+    sn_redis_give(set->redis, ch);
+    return status;
+}
+
+static void close_set(seen_set *base)
+{
+    sn_redis_set *set = (sn_redis_set *)base;
+    sn_channel *ch;
+    /* Without waiting for long: a lost count is only a count. */
+    if (!base->read_only && (set->claim_left || set->claimed || set->uncounted)) {
+        set->redis->times.retry_ms = 100;
+        if (sn_redis_take(set->redis, &ch, NULL) == SEEN_OK) {
+            sn_redis_flush_counts(set, ch, NULL);
+            sn_redis_give(set->redis, ch);
+        }
+    }
+    sn_redis_disconnect(set->redis);
+    pthread_mutex_destroy(&set->lock);
+    pthread_mutex_destroy(&set->known_lock);
+    sn_known_forget(set);
+    free(base->where);
+    free(set);
+}
+
+#define REDIS_OPS(name)                                                                            \
+    {                                                                                              \
+        .store = (name), .add = sn_redis_add, .check = sn_redis_check, .remove = sn_redis_remove,  \
+        .rotate = rotate, .sync = sync_set, .image = get_image, .measure = sn_redis_measure,       \
+        .read = sn_redis_read, .combine = sn_redis_combine, .widen = sn_redis_widen,               \
+        .combined = sn_redis_combined, .close = close_set                                          \
+    }
+
+static const sn_store_ops SERVER_OPS = REDIS_OPS("redis");
+static const sn_store_ops CLUSTER_OPS = REDIS_OPS("redis-cluster");
+
+/* ---- birth ---- */
+
+static seen_status contact(const char *where, const seen_options *options, sn_redis **redis,
+                           sn_channel **ch, seen_error *error)
+{
+    sn_redis_address address;
+    seen_status status = sn_redis_address_parse(where, &address, error);
+    if (status == SEEN_OK)
+        status = sn_redis_connect(&address, options, redis, error);
+    explicit_bzero(&address, sizeof address);
+    /* What has connected has a channel that is free. */
+    return status == SEEN_OK ? sn_redis_take(*redis, ch, error) : status;
+}
+
+/* The handle; takes the connection over. */
+static seen_status make_set(sn_redis *redis, const sn_redis_view *view, unsigned flags,
+                            seen_set **out, seen_error *error)
+{
+    sn_redis_set *set = calloc(1, sizeof *set);
+    char *where = strdup(redis->address.shown);
+    if (!set || !where) {
+        free(set);
+        free(where);
+        return sn_error_set(error, SEEN_ERR_MEMORY, "%s: out of memory", redis->address.shown);
+    }
+    const sn_image *image = &view->image;
+    set->base = (seen_set){
+        .ops = redis->address.cluster ? &CLUSTER_OPS : &SERVER_OPS,
+        .where = where,
+        .hasher = {.kind = image->hash, .seed = {image->seed[0], image->seed[1]}},
+        .kind = image->kind,
+        .growth = image->growth,
+        .read_only = flags & SEEN_READ_ONLY,
+    };
+    set->redis = redis;
+    set->view = *view;
+    set->glanced = sn_link_now();
+    set->limit = image->growth == SEEN_FIXED ? sn_layers_limit(&image->layer[0]) : 0;
+    sn_batch_forget(set);
+    set->recent_epoch = sn_redis_epoch(redis);
+    pthread_mutex_init(&set->lock, NULL);
+    pthread_mutex_init(&set->known_lock, NULL);
+    *out = &set->base;
+    return SEEN_OK;
+}
+
+typedef struct lengths {
+    const sn_redis_view *view;
+    bool hollow;
+} lengths;
+
+static bool take_length(void *context, uint32_t tag, const sn_reply *reply, bool again)
+{
+    lengths *l = context;
+    (void)again;
+    if (sn_reply_error_is(reply, "WRONGTYPE"))
+        return true; /* closed a moment ago */
+    if (reply->items != 1 || reply->item[0].type != REDIS_REPLY_INTEGER)
+        return false;
+    uint64_t want = l->view->image.layer[tag].geometry.shard_lines * SN_LINE_BYTES;
+    l->hollow |= reply->item[0].number != (long long)want;
+    return true;
+}
+
+/* Looks whether the shards are there: some of each layer. */
+static seen_status verify(sn_channel *ch, const sn_redis_view *view, seen_error *error)
+{
+    const sn_image *image = &view->image;
+    lengths l = {.view = view};
+    for (uint32_t i = 0; i < image->layers; i++) {
+        bool closed = sn_redis_layer_closed(image, i);
+        if (!image->layer[i].generation || sn_redis_layer_ends(image, i))
+            continue;
+        sn_redis_namer namer;
+        sn_redis_namer_begin(&namer, &ch->redis->address, view, i, closed);
+        uint64_t shards = image->layer[i].geometry.shards;
+        uint64_t step = shards > SAMPLE_SHARDS ? shards / SAMPLE_SHARDS : 1;
+        for (uint64_t s = 0; s < shards; s += step) {
+            const sn_redis_key *key = sn_redis_namer_shard(&namer, s);
+            sn_say(ch, i, key->slot, 2);
+            sn_say_text(ch, "STRLEN");
+            sn_say_arg(ch, key->text, key->len);
+        }
+    }
+    seen_status status = sn_channel_run(ch, take_length, &l, error);
+    if (status == SEEN_OK && l.hollow) {
+        sn_redis_view now;
+        /* Another client may be growing the set: look again. */
+        status = sn_meta_load(ch, &now, error);
+        if (status == SEEN_OK && now.image.sequence == image->sequence)
+            status = sn_error_set(error, SEEN_ERR_FORMAT,
+                                  "%s: shards of the filter are missing (evicted or deleted); "
+                                  "restore them from a backup, or drop and make it anew",
+                                  ch->redis->address.shown);
+    }
+    return status;
+}
+
+seen_status sn_redis_open(const char *where, const seen_options *options, unsigned flags,
+                          seen_set **out, seen_error *error)
+{
+    sn_redis *redis;
+    sn_channel *ch;
+    sn_redis_view view;
+    seen_status status = contact(where, options, &redis, &ch, error);
+    if (status != SEEN_OK)
+        return status;
+    status = sn_meta_load(ch, &view, error);
+    if (status == SEEN_OK && !sn_hash_supported(view.image.hash))
+        status = sn_error_set(error, SEEN_ERR_UNSUPPORTED,
+                              "%s: made with SipHash, which this build does not have",
+                              redis->address.shown);
+    if (status == SEEN_OK)
+        status = verify(ch, &view, error);
+    sn_redis_give(redis, ch);
+    if (status == SEEN_OK)
+        status = make_set(redis, &view, flags, out, error);
+    if (status != SEEN_OK)
+        sn_redis_disconnect(redis);
+    return status;
+}
+
+/* ---- making, staged ---- */
+
+static seen_status draw_id(sn_redis_view *view, seen_error *error)
+{
+    uint64_t random[2];
+    seen_status status = sn_hash_seed(random, error);
+    if (status == SEEN_OK)
+        snprintf(view->id, sizeof view->id, "%016" PRIx64, random[0]);
+    return status;
+}
+
+static const char *why_not(const sn_redis_view *view)
+{
+    const sn_image *image = &view->image;
+    const sn_geometry *g = &image->layer[0].geometry;
+    if (view->layout == SEEN_LAYOUT_BITMAP &&
+        (image->growth != SEEN_FIXED || image->kind != SEEN_BLOOM || g->shards != 1))
+        return "a plain bitmap is of fixed growth, kind bloom and one piece";
+    for (uint32_t i = 0; i < image->layers; i++)
+        if (image->layer[i].geometry.shard_lines > (1u << 29) / SN_LINE_BYTES)
+            return "its shards do not fit the 512 MiB of a Redis string";
+    return view->ttl > UINT32_MAX ? "the time to live is too long" : NULL;
+}
+
+/* There is no connection yet, and `where` may hold a password, which no message shows. */
+static seen_status vet_image(const sn_redis_view *view, const char *where, seen_error *error)
+{
+    sn_redis_address address;
+    const char *why = why_not(view);
+    if (!why)
+        return SEEN_OK;
+    seen_status status = sn_redis_address_parse(where, &address, error);
+    if (status == SEEN_OK)
+        status = sn_error_set(error, SEEN_ERR_ARGUMENT, "%s: %s", address.shown, why);
+    explicit_bzero(&address, sizeof address);
+    return status;
+}
+
+/* Fails early where a filter of the name exists; fills *old where it is to be replaced. */
+static seen_status look_for_old(sn_channel *ch, unsigned flags, sn_redis_view *old, bool *found,
+                                seen_error *error)
+{
+    seen_error quiet;
+    seen_status status = sn_meta_load(ch, old, &quiet);
+    *found = status == SEEN_OK;
+    if (status == SEEN_ERR_NOT_FOUND)
+        return SEEN_OK;
+    if (status == SEEN_OK && !(flags & SEEN_REPLACE))
+        return sn_error_set(error, SEEN_ERR_EXISTS,
+                            "%s: a filter of this name exists; open it, replace it, or choose "
+                            "another name",
+                            ch->redis->address.shown);
+    if (status != SEEN_OK && error)
+        *error = quiet;
+    return status;
+}
+
+static seen_status restless(const sn_channel *ch, seen_error *error)
+{
+    return sn_error_set(error, SEEN_ERR_CHANGED,
+                        "%s: the filter of this name changes faster than it can be replaced",
+                        ch->redis->address.shown);
+}
+
+/* Removes the hash; *view is what was there last, whose shards are to go too. */
+static seen_status drop_hash(sn_channel *ch, sn_redis_view *view, seen_error *error)
+{
+    seen_status status = SEEN_OK;
+    for (int i = 0; i < REPLACE_TRIES && status == SEEN_OK; i++) {
+        bool done;
+        status = sn_meta_unname(ch, view, &done, error);
+        if (status != SEEN_OK || done)
+            return status;
+        status = sn_meta_load(ch, view, error);
+    }
+    return status == SEEN_OK ? restless(ch, error) : status;
+}
+
+/* Whether `from` is the filter that the hash tells of, by whatever address. */
+static bool is_this(seen_set *from, const sn_redis_view *there)
+{
+    if (from->ops != &SERVER_OPS && from->ops != &CLUSTER_OPS)
+        return false;
+    sn_redis_view view = sn_redis_see((sn_redis_set *)from);
+    return memcmp(view.id, there->id, SN_REDIS_ID) == 0;
+}
+
+/* A plain bitmap has no ID, and the old one and the new one have one name: the old one goes first,
+ * so that half of the new one is never taken for it. Where there is none the key is taken as it is,
+ * and grown to its size. What goes is a string, and not what is to be copied. */
+static seen_status stage_bitmap(sn_channel *ch, const sn_redis_view *view, sn_redis_view *old,
+                                bool replace, seen_set *from, seen_error *error)
+{
+    int64_t length;
+    bool plain = old && old->layout == SEEN_LAYOUT_BITMAP;
+    if (!replace)
+        return sn_redis_adopt(ch, view, from, error);
+    if (plain && from && is_this(from, old))
+        return sn_error_set(error, SEEN_ERR_ARGUMENT,
+                            "%s: a plain bitmap cannot be copied onto itself; choose another name",
+                            ch->redis->address.shown);
+    seen_status status = sn_redis_bitmap_length(ch, view, &length, error);
+    if (plain && status == SEEN_OK) {
+        status = drop_hash(ch, old, error);
+        if (status == SEEN_OK)
+            status = sn_redis_drop_counts(ch, old, error);
+    }
+    if (status == SEEN_ERR_NOT_FOUND)
+        status = SEEN_OK;
+    return status == SEEN_OK ? sn_redis_drop_shards(ch, view, 0, error) : status;
+}
+
+/* Makes the shards under a new ID that no other client knows; they end by themselves unless the
+ * filter is finished. */
+static seen_status stage(sn_channel *ch, const sn_redis_view *view, seen_error *error)
+{
+    seen_status status = SEEN_OK;
+    bool bitmap = view->layout == SEEN_LAYOUT_BITMAP;
+    for (uint32_t i = 0; i < view->image.layers && status == SEEN_OK; i++)
+        if (view->image.layer[i].generation)
+            status = sn_redis_make_shards(ch, view, i, sn_redis_layer_closed(&view->image, i),
+                                          bitmap ? 0 : STAGE_SECONDS, error);
+    return status;
+}
+
+/* Whether the shard is there, told by the change of its end. One that has none has nothing to take
+ * off: a plain bitmap's, and another's whose answer was lost. */
+static bool take_end(void *context, uint32_t tag, const sn_reply *reply, bool again)
+{
+    bool *missing = context;
+    if (reply->items != 1 || reply->item[0].type != REDIS_REPLY_INTEGER)
+        return false;
+    *missing |= reply->item[0].number == 0 && (tag == END_SET || (tag == END_OFF && !again));
+    return true;
+}
+
+/* Takes the end off the shards (or sets that which was asked for). */
+static seen_status finish(sn_channel *ch, const sn_redis_view *view, seen_error *error)
+{
+    const sn_image *image = &view->image;
+    seen_status status = SEEN_OK;
+    bool missing = false;
+    uint32_t off = view->layout == SEEN_LAYOUT_SHARDS ? END_OFF : 0;
+    for (uint32_t i = 0; i < image->layers && status == SEEN_OK; i++) {
+        bool closed = sn_redis_layer_closed(image, i);
+        uint64_t expire = closed && image->window_seconds ? image->window_seconds : view->ttl;
+        if (!image->layer[i].generation)
+            continue;
+        sn_redis_namer namer;
+        sn_redis_namer_begin(&namer, &ch->redis->address, view, i, closed);
+        for (uint64_t s = 0; s < image->layer[i].geometry.shards && status == SEEN_OK; s++) {
+            const sn_redis_key *key = sn_redis_namer_shard(&namer, s);
+            sn_say(ch, expire ? END_SET : off, key->slot, expire ? 3 : 2);
+            sn_say_text(ch, expire ? "EXPIRE" : "PERSIST");
+            sn_say_arg(ch, key->text, key->len);
+            if (expire)
+                sn_say_number(ch, expire);
+            if (ch->commands >= AT_ONCE)
+                status = sn_channel_run(ch, take_end, &missing, error);
+        }
+    }
+    if (view->ttl && status == SEEN_OK) {
+        sn_redis_key key;
+        sn_redis_key_added(&ch->redis->address, view, &key);
+        sn_redis_say_expire(ch, &key, view->ttl);
+    }
+    if (status == SEEN_OK)
+        status = sn_channel_run(ch, take_end, &missing, error);
+    if (status == SEEN_OK && missing)
+        status = sn_error_set(error, SEEN_ERR_SPACE,
+                              "%s: the server has dropped parts of the filter while it was made; "
+                              "raise maxmemory, and set maxmemory-policy to noeviction",
+                              ch->redis->address.shown);
+    return status;
+}
+
+/* Whether the hash may name this filter, after an error that leaves it open. */
+static bool may_be_visible(sn_channel *ch, const sn_redis_view *view)
+{
+    sn_redis_view there;
+    seen_status status = sn_meta_load(ch, &there, NULL);
+    if (status == SEEN_OK)
+        return memcmp(there.id, view->id, SN_REDIS_ID) == 0;
+    return status != SEEN_ERR_NOT_FOUND;
+}
+
+/* A window that turns while its generations are read may have taken a key from one that was still
+ * to be read into one that was read before. */
+static seen_status look_for_turn(const sn_image *image, seen_set *from, bool *turned,
+                                 seen_error *error)
+{
+    sn_image now;
+    if (image->growth != SEEN_WINDOW)
+        return SEEN_OK;
+    seen_status status = from->ops->image(from, &now, error);
+    *turned = status == SEEN_OK &&
+              (now.current != image->current ||
+               now.layer[now.current].generation != image->layer[image->current].generation);
+    if (!*turned)
+        return status;
+    return sn_error_set(error, SEEN_ERR_CHANGED, "%s: the window turns faster than it can be read",
+                        from->where);
+}
+
+static seen_status pour_in(sn_channel *ch, const sn_redis_view *view, seen_set *from, bool *turned,
+                           seen_error *error)
+{
+    void *chunk = aligned_alloc(SN_LINE_BYTES, (size_t)SN_COPY_LINES * SN_LINE_BYTES);
+    if (!chunk)
+        return sn_error_set(error, SEEN_ERR_MEMORY, "%s: out of memory", ch->redis->address.shown);
+    seen_status status = SEEN_OK;
+    /* Fresh shards are zero; a plain bitmap may have been taken over. */
+    bool fresh = view->layout == SEEN_LAYOUT_SHARDS;
+    for (uint32_t i = 0; i < view->image.layers && status == SEEN_OK; i++) {
+        uint64_t lines = sn_geometry_lines(&view->image.layer[i].geometry);
+        if (!view->image.layer[i].generation)
+            continue;
+        for (uint64_t at = 0; at < lines && status == SEEN_OK; at += SN_COPY_LINES) {
+            uint64_t n = lines - at < SN_COPY_LINES ? lines - at : SN_COPY_LINES;
+            status = from->ops->read(from, i, at, n, chunk, error);
+            if (status == SEEN_OK && !(fresh && sn_redis_all_zero(chunk, n * SN_LINE_BYTES)))
+                status = sn_redis_write(ch, view, i, at, n, chunk, error);
+        }
+    }
+    free(chunk);
+    return status == SEEN_OK ? look_for_turn(&view->image, from, turned, error) : status;
+}
+
+/* Makes a filter visible. *old is what it replaced, if *found: others may do the same, and each
+ * drops the one that went with its own step. */
+static seen_status publish(sn_channel *ch, const sn_redis_view *view, unsigned flags,
+                           sn_redis_view *old, bool *found, seen_error *error)
+{
+    seen_status status = SEEN_OK;
+    for (int i = 0; i < REPLACE_TRIES && status == SEEN_OK; i++) {
+        bool done;
+        status = sn_meta_publish(ch, view, *found ? old : NULL, &done, error);
+        if (status != SEEN_OK || done)
+            return status;
+        status = look_for_old(ch, flags, old, found, error);
+    }
+    return status == SEEN_OK ? restless(ch, error) : status;
+}
+
+/* Makes a filter, from nothing or as a copy of `from`. *turned: that is a window, and has turned
+ * meanwhile. */
+static seen_status make_filter(sn_channel *ch, const sn_redis_view *view, unsigned flags,
+                               seen_set *from, bool *turned, seen_error *error)
+{
+    sn_redis_view old;
+    bool replace = flags & SEEN_REPLACE, found;
+    bool bitmap = view->layout == SEEN_LAYOUT_BITMAP;
+    seen_status status = look_for_old(ch, flags, &old, &found, error);
+    if (status != SEEN_OK)
+        return status;
+    if (bitmap)
+        status = stage_bitmap(ch, view, found ? &old : NULL, replace, from, error);
+    if (status == SEEN_OK)
+        status = stage(ch, view, error);
+    if (status == SEEN_OK && from)
+        status = pour_in(ch, view, from, turned, error);
+    if (status == SEEN_OK)
+        status = sn_redis_add_counts(ch, view, &view->image, error);
+    if (status == SEEN_OK)
+        status = finish(ch, view, error);
+    if (status == SEEN_OK)
+        status = publish(ch, view, flags, &old, &found, error);
+    if (status != SEEN_OK) {
+        /* A filter that can be seen keeps its shards. */
+        if (!bitmap && !may_be_visible(ch, view))
+            sn_redis_drop_all(ch, view, NULL);
+        return status;
+    }
+    /* The plain key of a bitmap is the same before and after. */
+    if (found && bitmap && old.layout == SEEN_LAYOUT_BITMAP)
+        sn_redis_drop_counts(ch, &old, NULL);
+    else if (found)
+        sn_redis_drop_all(ch, &old, NULL);
+    return SEEN_OK;
+}
+
+seen_status sn_redis_create(const char *where, const sn_image *image, const seen_options *options,
+                            unsigned flags, seen_set **out, seen_error *error)
+{
+    sn_redis *redis;
+    sn_channel *ch;
+    sn_redis_view view = {.image = *image, .layout = options->layout, .ttl = options->ttl_seconds};
+    seen_status status = vet_image(&view, where, error);
+    if (status == SEEN_OK)
+        status = draw_id(&view, error);
+    if (status == SEEN_OK)
+        status = contact(where, options, &redis, &ch, error);
+    if (status != SEEN_OK)
+        return status;
+    /* The handle first: what fails after the filter can be seen would have changed something. */
+    seen_set *set = NULL;
+    status = make_set(redis, &view, flags, &set, error);
+    if (status == SEEN_OK)
+        status = make_filter(ch, &view, flags, NULL, NULL, error);
+    sn_redis_give(redis, ch);
+    if (status == SEEN_OK)
+        *out = set;
+    else if (set)
+        close_set(set);
+    else
+        sn_redis_disconnect(redis);
+    return status;
+}
+
+/* Nobody holds counters in a server against the cells later. */
+static seen_status source_image(seen_set *from, sn_image *image, seen_error *error)
+{
+    seen_status status = from->ops->image(from, image, error);
+    if (status == SEEN_OK)
+        sn_file_recount(from, image);
+    return status;
+}
+
+seen_status sn_redis_copy(const char *where, unsigned flags, const seen_options *options,
+                          seen_set *from, seen_error *error)
+{
+    sn_redis *redis;
+    sn_channel *ch;
+    sn_redis_view view = {.layout = options->layout, .ttl = options->ttl_seconds};
+    seen_status status = source_image(from, &view.image, error);
+    if (status == SEEN_OK)
+        status = vet_image(&view, where, error);
+    if (status == SEEN_OK)
+        status = draw_id(&view, error);
+    if (status == SEEN_OK)
+        status = contact(where, options, &redis, &ch, error);
+    if (status != SEEN_OK)
+        return status;
+    bool turned = false;
+    status = make_filter(ch, &view, flags, from, &turned, error);
+    for (int i = 1; i < COPY_TRIES && turned; i++) {
+        turned = false;
+        status = source_image(from, &view.image, error);
+        if (status == SEEN_OK)
+            status = draw_id(&view, error);
+        if (status == SEEN_OK)
+            status = make_filter(ch, &view, flags, from, &turned, error);
+    }
+    if (status == SEEN_OK)
+        status = sn_channel_sync(ch, error);
+    sn_redis_give(redis, ch);
+    sn_redis_disconnect(redis);
+    return status;
+}
+
+seen_status sn_redis_drop(const char *where, const seen_options *options, seen_error *error)
+{
+    sn_redis *redis;
+    sn_channel *ch;
+    sn_redis_view view;
+    seen_status status = contact(where, options, &redis, &ch, error);
+    if (status != SEEN_OK)
+        return status;
+    status = sn_meta_load(ch, &view, error);
+    if (status == SEEN_OK)
+        status = drop_hash(ch, &view, error);
+    if (status == SEEN_OK)
+        status = sn_redis_drop_all(ch, &view, error);
+    sn_redis_give(redis, ch);
+    sn_redis_disconnect(redis);
+    return status;
+}

@@ -1,0 +1,148 @@
+/* A set in Redis: what its parts share. */
+#ifndef SN_STORE_REDIS_SET_H
+#define SN_STORE_REDIS_SET_H
+
+#include "redis/meta.h"
+#include "set/store.h"
+
+#include <stdatomic.h>
+
+enum { SN_REDIS_RECENT = 16384 };
+
+typedef struct sn_redis_set {
+    seen_set base;
+    sn_redis *redis;
+    pthread_mutex_t lock; /* around all that follows */
+    sn_redis_view view;
+    uint64_t glanced; /* when the view was last known to be the current one, in sn_link_now(); 0:
+                         the last that was heard is that it is not */
+    uint64_t touched; /* when the keys' time to live was last renewed */
+    uint64_t limit;   /* fixed: so many keys that were new make it full; does not change */
+    /* Room in the current layer that this client has claimed and not used. */
+    uint64_t claim_sequence, claim_left;
+    uint64_t claim_out;     /* of it, what calls at work have drawn */
+    uint64_t claimed;       /* counting: all that the server has as under way, used or not */
+    uint64_t removed;       /* counting: keys taken out (sn_redis_recount) */
+    uint64_t uncounted;     /* keys added where nothing bounds them, not told to the server yet */
+    atomic_uint seen_share; /* of 1024 recent keys, how many were there before */
+    _Atomic uint64_t recent[SN_REDIS_RECENT][2]; /* hashes of keys that are known to be there */
+    atomic_uint recent_epoch;                    /* since when */
+    pthread_mutex_t known_lock;                  /* around what follows */
+    uint64_t *known[SN_IMAGE_LAYERS];            /* bits that are known to be set; NULL: none */
+    uint64_t known_size[SN_IMAGE_LAYERS];        /* bytes */
+    uint64_t known_bytes;                        /* what they take together */
+    unsigned known_epoch;                        /* since when they hold */
+} sn_redis_set;
+
+/* Copies of the view, so that no call holds the lock while it talks. */
+sn_redis_view sn_redis_see(sn_redis_set *set);
+/* Asks the server what the filter is now. SEEN_ERR_NOT_FOUND, SEEN_ERR_CHANGED. */
+seen_status sn_redis_reload(sn_redis_set *set, sn_channel *ch, sn_redis_view *view,
+                            seen_error *error);
+/* The filter is not what it was: every call asks before it does anything, until one finds it well.
+ */
+void sn_redis_distrust(sn_redis_set *set);
+seen_status sn_redis_vanished(sn_redis_set *set, seen_error *error);
+seen_status sn_redis_replaced(sn_redis_set *set, seen_error *error);
+
+/* ---- layers (redis_layers.c) ---- */
+
+/* Makes the shards of one layer, all zero; those that exist stay as they are. */
+seen_status sn_redis_make_shards(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
+                                 bool closed, uint64_t expire, seen_error *error);
+/* Removes them, in every form. */
+seen_status sn_redis_drop_shards(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
+                                 seen_error *error);
+/* Removes those of a past generation, but not its fence. */
+seen_status sn_redis_forget_shards(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
+                                   seen_error *error);
+seen_status sn_redis_drop_all(sn_channel *ch, const sn_redis_view *view, seen_error *error);
+/* Removes only its counters, whose name is its own. */
+seen_status sn_redis_drop_counts(sn_channel *ch, const sn_redis_view *view, seen_error *error);
+/* The filter is gone: removes what was written since, which belongs to nothing. */
+void sn_redis_sweep(sn_channel *ch, const sn_redis_view *view);
+/* Opens the next layer or generation after `view`. *mine: this call did it, not another client. */
+seen_status sn_redis_advance(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
+                             bool *mine, seen_error *error);
+/* A shard was found closed: waits for the client that does it, or helps. A set that is only read
+ * does neither: it is to be read under its closed name, where the view is still the same. */
+seen_status sn_redis_catch_up(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
+                              seen_error *error);
+void sn_redis_say_expire(sn_channel *ch, const sn_redis_key *key, uint64_t seconds);
+/* Sets the time to live of all keys; now, or where that is due. */
+seen_status sn_redis_renew(sn_channel *ch, const sn_redis_view *view, seen_error *error);
+seen_status sn_redis_touch(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
+                           seen_error *error);
+
+/* ---- counters (redis_claim.c) ---- */
+
+bool sn_redis_bounded(const sn_image *image);
+typedef struct sn_redis_room {
+    uint64_t keys;
+    bool under_way; /* others wait for it: settle without delay */
+} sn_redis_room;
+/* Claims room for up to `want` new keys in the current layer; none: it is full. */
+seen_status sn_redis_claim(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
+                           uint64_t want, sn_redis_room *room, seen_error *error);
+/* Of the keys claimed `used` were new. */
+seen_status sn_redis_settle(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
+                            const sn_redis_room *room, uint64_t used, seen_error *error);
+/* Says that a generation's counters are to go. */
+void sn_redis_say_forget_count(sn_channel *ch, const sn_redis_view *view, uint32_t layer);
+/* Keys that were taken out of a layer. */
+seen_status sn_redis_uncount(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
+                             uint64_t keys, seen_error *error);
+/* Counting sets: after `removed` more keys were taken out; see sn_local_recount. */
+void sn_redis_recount(sn_redis_set *set, sn_channel *ch, uint64_t removed);
+/* Adds to the counter of a layer, once at most. *low, *high: between these the number of keys lies
+ * as far as the counters tell. */
+seen_status sn_redis_adjust_count(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
+                                  int64_t by, seen_error *error);
+seen_status sn_redis_read_bounds(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
+                                 uint64_t *low, uint64_t *high, seen_error *error);
+/* Tells the server what was held back. */
+seen_status sn_redis_flush_counts(sn_redis_set *set, sn_channel *ch, seen_error *error);
+/* Reads and writes the counters of all layers. */
+seen_status sn_redis_read_counts(sn_channel *ch, sn_redis_view *view, seen_error *error);
+seen_status sn_redis_add_counts(sn_channel *ch, const sn_redis_view *view, const sn_image *from,
+                                seen_error *error);
+
+/* How long the key of a plain bitmap is; 0: there is none. What is no string is an error. */
+seen_status sn_redis_bitmap_length(sn_channel *ch, const sn_redis_view *view, int64_t *length,
+                                   seen_error *error);
+/* A plain bitmap that is there already is taken over, unless it is larger than ours would be. A
+ * copy would write over it, and is refused. */
+seen_status sn_redis_adopt(sn_channel *ch, const sn_redis_view *view, bool copy, seen_error *error);
+
+/* Empties the memory of recent keys, and that of known bits. */
+void sn_batch_forget(sn_redis_set *set);
+void sn_known_forget(sn_redis_set *set);
+
+/* ---- operations ---- */
+
+seen_status sn_redis_add(seen_set *set, const seen_hash *hashes, size_t count, seen_answer *answers,
+                         seen_error *error);
+seen_status sn_redis_check(seen_set *set, const seen_hash *hashes, size_t count,
+                           seen_answer *answers, seen_error *error);
+seen_status sn_redis_remove(seen_set *set, const seen_hash *hashes, size_t count,
+                            seen_answer *answers, seen_error *error);
+seen_status sn_redis_measure(seen_set *set, seen_info *info, seen_error *error);
+seen_status sn_redis_read(seen_set *set, uint32_t layer, uint64_t line, uint64_t lines, void *out,
+                          seen_error *error);
+seen_status sn_redis_combine(seen_set *set, uint32_t layer, uint64_t line, uint64_t lines,
+                             const void *from, seen_error *error);
+seen_status sn_redis_widen(seen_set *set, uint32_t layers, seen_error *error);
+seen_status sn_redis_combined(seen_set *set, const sn_image *from, seen_error *error);
+
+/* Whether there is nothing in these bytes, of which there is one at least. */
+bool sn_redis_all_zero(const char *bytes, uint64_t len);
+/* Writes lines of a layer that nobody else uses yet. */
+seen_status sn_redis_write(sn_channel *ch, const sn_redis_view *view, uint32_t layer, uint64_t line,
+                           uint64_t lines, const void *from, seen_error *error);
+
+/* For commands whose reply only has to be no error. */
+bool sn_redis_take_any(void *context, uint32_t tag, const sn_reply *reply, bool again);
+/* For those that answer a whole number; context is an int64_t. */
+bool sn_redis_take_count(void *context, uint32_t tag, const sn_reply *reply, bool again);
+
+#endif

@@ -1,0 +1,179 @@
+/* Lines of shards out and in. */
+#include "base/error.h"
+#include "redis/shards.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum {
+    TRIES = 100,
+    EXPIRY_SLACK = 60,
+    AT_ONCE = 2048, /* lines of one command (128 KiB): half a shard, or less of a larger one */
+};
+
+bool sn_piece_next(const sn_geometry *g, uint64_t line, uint64_t lines, uint64_t most, sn_piece *p)
+{
+    uint64_t done = (p->from + p->bytes) / SN_LINE_BYTES;
+    if (done >= lines)
+        return false;
+    uint64_t first = line + done, in_shard = first % g->shard_lines;
+    uint64_t n = g->shard_lines - in_shard;
+    n = n < lines - done ? n : lines - done;
+    n = n < most ? n : most;
+    *p = (sn_piece){.shard = first / g->shard_lines,
+                    .at = in_shard * SN_LINE_BYTES,
+                    .bytes = n * SN_LINE_BYTES,
+                    .from = done * SN_LINE_BYTES};
+    return true;
+}
+
+uint64_t sn_redis_expiry(const sn_redis_view *view, uint32_t layer)
+{
+    const sn_image *image = &view->image;
+    if (sn_redis_layer_closed(image, layer) && image->window_seconds)
+        return image->window_seconds + EXPIRY_SLACK;
+    return view->ttl;
+}
+
+/* ---- out ---- */
+
+typedef struct fetch {
+    const sn_geometry *geometry;
+    uint64_t line, lines; /* the range */
+    char *out;
+    bool ended;                            /* a shard is missing */
+    bool cut;                              /* a shard is too short */
+    bool fenced;                           /* the layer was closed under way */
+    unsigned char shut[SN_COPY_LINES / 8]; /* pieces, by their first line, that were; a bit each */
+} fetch;
+
+static bool take_bytes(void *context, uint32_t tag, const sn_reply *reply, bool again)
+{
+    fetch *f = context;
+    (void)again;
+    if (sn_reply_error_is(reply, "WRONGTYPE")) {
+        f->fenced = true;
+        f->shut[tag / 8] |= (unsigned char)(1u << tag % 8);
+        return true;
+    }
+    sn_piece p = {.from = (uint64_t)tag * SN_LINE_BYTES};
+    sn_piece_next(f->geometry, f->line, f->lines, AT_ONCE, &p);
+    if (reply->items != 1 || reply->item[0].type != REDIS_REPLY_STRING ||
+        reply->item[0].len > p.bytes)
+        return false;
+    if (reply->item[0].len == p.bytes) {
+        memcpy(f->out + p.from, sn_reply_text(reply, 0), p.bytes);
+        return true;
+    }
+    f->cut |= reply->item[0].len > 0;
+    f->ended |= reply->item[0].len == 0;
+    memset(f->out + p.from, 0, p.bytes);
+    return true;
+}
+
+/* The tag tells which line of the range the piece begins with. */
+static void say_fetch(sn_channel *ch, const sn_redis_key *key, const sn_piece *p)
+{
+    sn_say(ch, (uint32_t)(p->from / SN_LINE_BYTES), key->slot, 4);
+    sn_say_text(ch, "GETRANGE");
+    sn_say_arg(ch, key->text, key->len);
+    sn_say_number(ch, p->at);
+    sn_say_number(ch, p->at + p->bytes - 1);
+}
+
+seen_status sn_redis_missing(const sn_channel *ch, seen_error *error)
+{
+    return sn_error_set(error, SEEN_ERR_FORMAT,
+                        "%s: a part of the filter is missing (evicted, deleted or cut); restore it "
+                        "from a backup or make it anew",
+                        ch->redis->address.shown);
+}
+
+/* Reads lines as the view has them. */
+static seen_status read_lines(sn_channel *ch, const sn_redis_view *view, uint32_t layer, fetch *f,
+                              seen_error *error)
+{
+    const sn_geometry *g = &view->image.layer[layer].geometry;
+    bool closed = sn_redis_layer_closed(&view->image, layer);
+    sn_redis_namer namer, shut;
+    sn_redis_namer_begin(&namer, &ch->redis->address, view, layer, closed);
+    sn_redis_namer_begin(&shut, &ch->redis->address, view, layer, true);
+    f->geometry = g;
+    f->ended = f->cut = f->fenced = false;
+    for (sn_piece p = {0}; sn_piece_next(g, f->line, f->lines, AT_ONCE, &p);) {
+        uint64_t first = p.from / SN_LINE_BYTES;
+        bool moved = f->shut[first / 8] >> first % 8 & 1;
+        say_fetch(ch, sn_redis_namer_shard(moved ? &shut : &namer, p.shard), &p);
+    }
+    return sn_channel_run(ch, take_bytes, f, error);
+}
+
+seen_status sn_redis_fetch(sn_redis_set *set, sn_channel *ch, uint32_t layer, uint64_t line,
+                           uint64_t lines, void *out, seen_error *error)
+{
+    fetch f = {.line = line, .lines = lines, .out = out};
+    uint64_t sequence = 0;
+    assert(lines <= SN_COPY_LINES);
+    for (int i = 0; i < TRIES; i++) {
+        sn_redis_view view = sn_redis_see(set), now;
+        /* Only who may not help reads closed shards of an open layer, and of this view. */
+        if (!set->base.read_only || view.image.sequence != sequence)
+            memset(f.shut, 0, sizeof f.shut);
+        sequence = view.image.sequence;
+        seen_status status = read_lines(ch, &view, layer, &f, error);
+        if (status != SEEN_OK || !(f.fenced || f.ended || f.cut))
+            return status;
+        if (f.fenced) {
+            status = sn_redis_catch_up(set, ch, &view, error);
+        } else {
+            /* Gone with its filter, rotated away, at its end, or lost? */
+            status = sn_redis_reload(set, ch, &now, error);
+            if (status == SEEN_OK && now.image.sequence == view.image.sequence)
+                return f.cut || !sn_redis_layer_ends(&view.image, layer)
+                           ? sn_redis_missing(ch, error)
+                           : SEEN_OK;
+        }
+        if (status != SEEN_OK)
+            return status;
+    }
+    return sn_error_set(error, SEEN_ERR_SERVER, "%s: the layers change faster than we can read",
+                        set->base.where);
+}
+
+seen_status sn_redis_read(seen_set *base, uint32_t layer, uint64_t line, uint64_t lines, void *out,
+                          seen_error *error)
+{
+    sn_redis_set *set = (sn_redis_set *)base;
+    sn_channel *ch;
+    seen_status status = sn_redis_take(set->redis, &ch, error);
+    if (status != SEEN_OK)
+        return status;
+    status = sn_redis_fetch(set, ch, layer, line, lines, out, error);
+    sn_redis_give(set->redis, ch);
+    return status;
+}
+
+/* ---- in ---- */
+
+void sn_redis_say_store(sn_channel *ch, const sn_redis_key *key, uint64_t at, const char *bytes,
+                        uint64_t len)
+{
+    sn_say(ch, 0, key->slot, 4);
+    sn_say_text(ch, "SETRANGE");
+    sn_say_arg(ch, key->text, key->len);
+    sn_say_number(ch, at);
+    sn_say_arg(ch, bytes, len);
+}
+
+seen_status sn_redis_write(sn_channel *ch, const sn_redis_view *view, uint32_t layer, uint64_t line,
+                           uint64_t lines, const void *from, seen_error *error)
+{
+    sn_redis_namer namer;
+    sn_redis_namer_begin(&namer, &ch->redis->address, view, layer,
+                         sn_redis_layer_closed(&view->image, layer));
+    const sn_geometry *g = &view->image.layer[layer].geometry;
+    for (sn_piece p = {0}; sn_piece_next(g, line, lines, AT_ONCE, &p);)
+        sn_redis_say_store(ch, sn_redis_namer_shard(&namer, p.shard), p.at,
+                           (const char *)from + p.from, p.bytes);
+    return sn_channel_run(ch, sn_redis_take_any, NULL, error);
+}

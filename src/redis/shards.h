@@ -1,0 +1,36 @@
+/* Ranges of lines, cut at the shards' ends: for copies, unions and measurements. */
+#ifndef SN_STORE_REDIS_LINES_H
+#define SN_STORE_REDIS_LINES_H
+
+#include "local/local.h"
+#include "redis/set.h"
+
+/* A piece of a range of lines that lies in one shard. Starts as all zero. */
+typedef struct sn_piece {
+    uint64_t shard, at, bytes; /* at: in the shard, in bytes */
+    uint64_t from;             /* in the range, in bytes */
+} sn_piece;
+
+/* The next piece, of at most `most` lines; false after the last. */
+bool sn_piece_next(const sn_geometry *g, uint64_t line, uint64_t lines, uint64_t most,
+                   sn_piece *piece);
+
+/* Reads lines, also while other clients open layers. */
+seen_status sn_redis_fetch(sn_redis_set *set, sn_channel *ch, uint32_t layer, uint64_t line,
+                           uint64_t lines, void *out, seen_error *error);
+
+/* Says that a shard is not there, or not whole. */
+seen_status sn_redis_missing(const sn_channel *ch, seen_error *error);
+
+/* SETRANGE. */
+void sn_redis_say_store(sn_channel *ch, const sn_redis_key *key, uint64_t at, const char *bytes,
+                        uint64_t len);
+
+/* How many keys the cells of a layer tell of, from a sample of its lines. */
+seen_status sn_redis_estimate(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
+                              uint32_t layer, sn_sample *sample, seen_error *error);
+
+/* The seconds after which a shard that was written anew is to end; 0: never. */
+uint64_t sn_redis_expiry(const sn_redis_view *view, uint32_t layer);
+
+#endif

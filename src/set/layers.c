@@ -1,0 +1,306 @@
+/* How a set grows.
+ *
+ * Growing (Almeida, Baquero, Preguica and Hutchison, Scalable Bloom Filters, 2007): when the last
+ * layer is full a new one is opened. A stranger is mistaken if any layer mistakes it, so the rates
+ * of the layers must sum to the promise however many there are. Halving a rate costs every key of
+ * the layer 1.44 bits, so a series that falls from layer to layer makes the last layers dear, which
+ * hold most of the keys. There are at most 48 layers: the first 25, which a set from the smallest
+ * to 10^9 keys needs, share 85 parts of a hundred of the promise equally, and the others the rest.
+ * Who names a capacity mostly knows it: then the first layer gets four tenths, and rather a
+ * little more memory than more lines and cells a key, so that it is as fast as a fixed set; the
+ * others share the rest in the same way.
+ *
+ * A step that is too long wastes memory that is not filled yet, one that is too short needs many
+ * layers, and that costs time and a stricter rate for each. The capacity grows by the same factor
+ * each time, an even root of ten, and begins at one of its powers: what people call a round number
+ * of keys just fits, and is the cheapest. Where a small capacity was named the factor is larger, so
+ * that 48 layers reach 10^12 keys from there too.
+ *
+ *     memory
+ *       |                  ______________
+ *       |         ________|  layer 2     |   each column: a filter with the capacity of two
+ *       |  ______| layer 1|              |   fifths of all before it (three fifths where
+ *       | | l. 0 |        |              |   the rate is strict: a layer more is cheap there)
+ *       +-----------------------------------> keys
+ *
+ * Window: g generations, of which g - 1 hold the promised window and one is being filled; each gets
+ * the rate promised / g. */
+#include "set/layers.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "filter/plan.h"
+
+#include <math.h>
+
+#define FIRST_LAYER_BITS (UINT64_C(16) << 20) /* a huge page */
+#define FIRST_SAID 0.4
+
+/* Below it the far layers would get less than there is a filter for. */
+#define RATE_STRICT 1e-15
+
+/* The part of what is left of the promised rate that layer i gets. */
+static double share(uint32_t i, double rate)
+{
+    enum { NEAR = 25 };
+    static const double FAR_PART = 0.15;
+    if (i >= NEAR || rate < RATE_STRICT)
+        return 1.0 / (SN_IMAGE_LAYERS - i);
+    double each = (1 - FAR_PART) / NEAR;
+    return each / (1 - i * each);
+}
+
+/* How many steps make ten times the capacity. */
+static double steps_of(double rate)
+{
+    return rate > 1e-5 ? 7 : 5;
+}
+
+/* The largest capacity of the series of steps that is not above `keys`; a hundredth more than a
+ * round number, because the keys of the batch that fills a layer come on top. */
+static uint64_t round_capacity(double keys, double rate)
+{
+    double steps = steps_of(rate);
+    return (uint64_t)(1.01 * pow(10, floor(log10(keys / 1.01) * steps) / steps));
+}
+
+static seen_status too_strict(seen_error *error)
+{
+    return sn_error_set(error, SEEN_ERR_ARGUMENT,
+                        "the error rate is too strict to be shared by all layers; ask for 1e-12 "
+                        "or more");
+}
+
+static seen_status make_layer(sn_layer *layer, seen_kind kind, double capacity, double rate,
+                              seen_error *error)
+{
+    if (capacity > (double)SN_PLAN_KEYS_MAX)
+        return sn_error_set(error, SEEN_ERR_FULL, "a set holds at most 10^12 keys; use several");
+    *layer = (sn_layer){.capacity = (uint64_t)capacity, .rate64 = sn_rate_to64(rate)};
+    return sn_plan_geometry(kind, capacity, rate, &layer->geometry) ? SEEN_OK : too_strict(error);
+}
+
+/* The same layer with fewer lines and cells a key, for a little more memory. */
+static seen_status make_swift(sn_layer *layer, seen_error *error)
+{
+    static const double MEMORY = 1.12;
+    return sn_plan_geometry_swift(layer->geometry.kind, (double)layer->capacity,
+                                  sn_rate_from64(layer->rate64), MEMORY, &layer->geometry)
+               ? SEEN_OK
+               : too_strict(error);
+}
+
+static uint64_t total_capacity(const sn_image *image)
+{
+    uint64_t total = 0;
+    for (uint32_t i = 0; i < image->layers; i++)
+        total += image->layer[i].capacity;
+    return total;
+}
+
+/* What all layers before this one leave of the promise. */
+static double rate_left(const sn_image *image)
+{
+    double left = sn_rate_from64(image->rate64);
+    for (uint32_t i = 0; i < image->layers; i++)
+        left -= sn_rate_from64(image->layer[i].rate64);
+    return left;
+}
+
+/* By how much of all before it a layer is larger: by the usual step, or by what it takes to reach
+ * 10^12 keys with the layers that are left. */
+static double step_of(const sn_image *image, double total)
+{
+    double usual = pow(10, 1 / steps_of(sn_rate_from64(image->rate64)));
+    double least = pow((double)SN_PLAN_KEYS_MAX / total, 1.0 / (SN_IMAGE_LAYERS - image->layers));
+    return fmax(usual, least) - 1;
+}
+
+seen_status sn_layers_next(const sn_image *image, sn_layer *layer, seen_error *error)
+{
+    if (image->layers == SN_IMAGE_LAYERS)
+        return sn_error_set(error, SEEN_ERR_FULL,
+                            "the set has all its 48 layers; make a larger one");
+    double left = rate_left(image), total = (double)total_capacity(image);
+    if (!(left > 0))
+        return too_strict(error);
+    double rate = left * share(image->layers, sn_rate_from64(image->rate64));
+    seen_status status =
+        make_layer(layer, image->kind, ceil(step_of(image, total) * total), rate, error);
+    layer->generation = image->layers + 1;
+    return status;
+}
+
+/* A key that is mistaken for another is not counted, though it is one of those that the layer was
+ * planned for. Up to this rate that is one key in a hundred, and the rate stays within its bound.
+ */
+static bool often_mistaken(const sn_layer *layer)
+{
+    return sn_rate_from64(layer->rate64) > 0.05;
+}
+
+double sn_layers_news(const sn_layer *layer, double keys)
+{
+    double variance;
+    return often_mistaken(layer) ? sn_plan_news(&layer->geometry, keys, &variance) : keys;
+}
+
+/* Luck may have it that fewer are mistaken: the capacity is never refused for that. */
+uint64_t sn_layers_limit(const sn_layer *layer)
+{
+    static const double LUCK = 4; /* standard deviations */
+    if (!often_mistaken(layer))
+        return layer->capacity;
+    double capacity = (double)layer->capacity, variance;
+    double news = sn_plan_news(&layer->geometry, capacity, &variance);
+    return (uint64_t)fmin(capacity, ceil(news + LUCK * sqrt(variance)));
+}
+
+uint64_t sn_layers_span(const sn_image *image)
+{
+    uint64_t parts = image->generations > 1 ? image->generations - 1 : 1;
+    return (image->window_seconds + parts - 1) / parts;
+}
+
+static seen_status begin_fixed(const seen_options *o, double rate, sn_image *image,
+                               seen_error *error)
+{
+    seen_wish wish = {.size = sizeof wish,
+                      .kind = o->kind,
+                      .capacity = o->capacity,
+                      .error_rate = rate,
+                      .bits = o->bits,
+                      .hashes = o->hashes};
+    seen_plan plan;
+    seen_status status = seen_plan_make(&wish, &plan, error);
+    if (status != SEEN_OK)
+        return status;
+    image->capacity = plan.capacity;
+    image->rate64 = sn_rate_to64(plan.error_rate);
+    image->layers = 1;
+    image->layer[0] = (sn_layer){.geometry = sn_plan_to_geometry(&plan),
+                                 .capacity = plan.capacity,
+                                 .rate64 = image->rate64,
+                                 .generation = 1};
+    return SEEN_OK;
+}
+
+/* Whether all the layers that are to come get a rate that there is a filter for. */
+static bool shares_enough(const sn_image *image)
+{
+    double rate = sn_rate_from64(image->rate64), left = rate_left(image);
+    for (uint32_t i = image->layers; i < SN_IMAGE_LAYERS; i++) {
+        double each = left * share(i, rate);
+        if (each < SN_PLAN_RATE_MIN)
+            return false;
+        left -= each;
+    }
+    return true;
+}
+
+static seen_status begin_growing(const seen_options *o, double rate, sn_image *image,
+                                 seen_error *error)
+{
+    if (o->bits || o->hashes)
+        return sn_error_set(error, SEEN_ERR_ARGUMENT,
+                            "a growing set takes an error rate, not memory or hashes");
+    image->rate64 = sn_rate_to64(rate);
+    image->capacity = o->capacity;
+    double first = rate * (o->capacity ? FIRST_SAID : share(0, rate));
+    if (!image->capacity) {
+        seen_wish wish = {
+            .size = sizeof wish, .kind = o->kind, .error_rate = first, .bits = FIRST_LAYER_BITS};
+        seen_plan plan;
+        if (seen_plan_make(&wish, &plan, error) != SEEN_OK)
+            return too_strict(error);
+        image->capacity = round_capacity((double)plan.capacity, rate);
+    }
+    image->layers = 1;
+    sn_layer *layer = &image->layer[0];
+    seen_status status = make_layer(layer, o->kind, (double)image->capacity, first, error);
+    layer->generation = 1;
+    if (status == SEEN_OK && o->capacity)
+        status = make_swift(layer, error);
+    if (status == SEEN_OK && !shares_enough(image))
+        status = too_strict(error);
+    return status;
+}
+
+static seen_status begin_window(const seen_options *o, double rate, sn_image *image,
+                                seen_error *error)
+{
+    uint32_t generations = o->generations ? o->generations : 8;
+    if (o->kind == SEEN_COUNTING)
+        return sn_error_set(error, SEEN_ERR_ARGUMENT,
+                            "a window forgets by itself and cannot remove; use kind bloom");
+    if (generations < 2 || generations > SN_GENERATIONS_MAX)
+        return sn_error_set(error, SEEN_ERR_ARGUMENT, "a window has 2 to 32 generations");
+    if (o->window_seconds > SN_WINDOW_SECONDS_MAX)
+        return sn_error_set(error, SEEN_ERR_ARGUMENT,
+                            "a window lasts at most 2^40 seconds; leave the seconds out to keep "
+                            "keys by count");
+    if (o->bits || o->hashes)
+        return sn_error_set(error, SEEN_ERR_ARGUMENT,
+                            "a window takes a capacity and an error rate, not memory or hashes");
+    if (!o->capacity)
+        return sn_error_set(error, SEEN_ERR_ARGUMENT,
+                            "a window needs a capacity: the keys that it is to remember");
+    image->capacity = o->capacity;
+    image->rate64 = sn_rate_to64(rate);
+    image->generations = generations;
+    image->window_seconds = o->window_seconds;
+    image->layers = generations;
+    double each = ceil((double)o->capacity / (generations - 1));
+    seen_status status = make_layer(&image->layer[0], o->kind, each, rate / generations, error);
+    for (uint32_t i = 1; i < generations; i++)
+        image->layer[i] = image->layer[0];
+    image->layer[0].generation = 1;
+    return status;
+}
+
+static seen_status vet_options(const seen_options *o, seen_error *error)
+{
+    if (o->size != sizeof *o)
+        return sn_error_set(error, SEEN_ERR_ARGUMENT, "options->size is not sizeof(seen_options)");
+    if ((unsigned)o->kind > SEEN_COUNTING || (unsigned)o->growth > SEEN_WINDOW ||
+        (unsigned)o->hash > SEEN_SIPHASH || (unsigned)o->when_full > SEEN_FULL_GO_ON ||
+        (unsigned)o->layout > SEEN_LAYOUT_BITMAP)
+        return sn_error_set(error, SEEN_ERR_ARGUMENT, "an option has a value that does not exist");
+    if (o->error_rate != 0 && !(o->error_rate > 0 && o->error_rate < 1))
+        return sn_error_set(error, SEEN_ERR_ARGUMENT,
+                            "the error rate must lie between 0 and 1, such as 0.01 or 1%%");
+    if (o->capacity > SN_PLAN_KEYS_MAX)
+        return sn_error_set(error, SEEN_ERR_ARGUMENT,
+                            "the capacity is above 10^12 keys; use several filters");
+    return SEEN_OK;
+}
+
+seen_status sn_layers_begin(const seen_options *o, sn_image *image, seen_error *error)
+{
+    seen_status status = vet_options(o, error);
+    if (status != SEEN_OK)
+        return status;
+    bool said =
+        o->error_rate != 0 || (o->growth == SEEN_FIXED && (o->hashes || (o->bits && o->capacity)));
+    double rate = said ? o->error_rate : 0.01;
+    *image = (sn_image){.kind = o->kind,
+                        .growth = o->growth,
+                        .hash = o->hash,
+                        .when_full = o->when_full,
+                        .sequence = 1};
+    switch (o->growth) {
+    case SEEN_GROWING:
+        status = begin_growing(o, rate, image, error);
+        break;
+    case SEEN_WINDOW:
+        status = begin_window(o, rate, image, error);
+        break;
+    default:
+        status = begin_fixed(o, rate, image, error);
+    }
+    for (uint32_t i = 0; i < image->layers; i++)
+        image->layer[i].born = sn_clock_now();
+    if (status == SEEN_OK)
+        sn_image_lay_out(image);
+    return status;
+}

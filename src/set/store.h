@@ -1,0 +1,91 @@
+/* A place for bits: the operations that a set needs of it.
+ *
+ * The public calls (src/set) hash the keys and hand batches of hashes to the operations of the
+ * store. A set whose bits lie in reach of the processor (heap, mapped file) is a `local` set; one
+ * in Redis brings operations of its own. */
+#ifndef SN_STORE_STORE_H
+#define SN_STORE_STORE_H
+
+#include "set/image.h"
+
+/* Each operation: hashes in, answers out; on failure a key that was not decided is SEEN_UNKNOWN.
+ * `answers` is never NULL here. All may be called by several threads at once, but for close. */
+typedef struct sn_store_ops {
+    const char *store; /* as in seen_info */
+    seen_status (*add)(seen_set *set, const seen_hash *hashes, size_t count, seen_answer *answers,
+                       seen_error *error);
+    seen_status (*check)(seen_set *set, const seen_hash *hashes, size_t count, seen_answer *answers,
+                         seen_error *error);
+    seen_status (*remove)(seen_set *set, const seen_hash *hashes, size_t count,
+                          seen_answer *answers, seen_error *error);
+    seen_status (*rotate)(seen_set *set, seen_error *error);
+    seen_status (*sync)(seen_set *set, seen_error *error);
+
+    /* The image as it is at this moment, with the layers' `added`. */
+    seen_status (*image)(seen_set *set, sn_image *image, seen_error *error);
+    /* Fills fill, keys_estimated, error_rate_now and sampled. */
+    seen_status (*measure)(seen_set *set, seen_info *info, seen_error *error);
+
+    /* Copies lines of one layer out, or combines lines into it (bloom: or; counting: saturating
+     * sum). `read` is called with whole chunks, in order, by one thread. */
+    seen_status (*read)(seen_set *set, uint32_t layer, uint64_t line, uint64_t lines, void *out,
+                        seen_error *error);
+    seen_status (*combine)(seen_set *set, uint32_t layer, uint64_t line, uint64_t lines,
+                           const void *from, seen_error *error);
+    /* Before a union: makes sure that there are so many layers. After it: the counters and the ages
+     * of the layers; those of `from` stand in the places where their lines went. */
+    seen_status (*widen)(seen_set *set, uint32_t layers, seen_error *error);
+    seen_status (*combined)(seen_set *set, const sn_image *from, seen_error *error);
+
+    void (*close)(seen_set *set);
+} sn_store_ops;
+
+struct seen_set {
+    const sn_store_ops *ops;
+    char *where; /* for messages: the path, the address without its password, or "memory" */
+    seen_hasher hasher;
+    seen_kind kind;
+    seen_growth growth;
+    bool read_only;
+};
+
+/* Lines per chunk of a copy: 1 MiB. */
+enum { SN_COPY_LINES = 16384 };
+
+/* Combines all lines of `from`, whose image is given, into `into`, whose layers have the same
+ * geometry: layer i goes to layer (i + shift) modulo their number. A window's places that are
+ * not in use are left out, and the oldest generation is read first. Like a check, this finds a key
+ * that was added again before its generation was emptied, unless the window has turned by the end:
+ * then it may have been added to one that was read already, and the caller pours once more. */
+seen_status sn_store_pour(seen_set *into, seen_set *from, const sn_image *image, uint32_t shift,
+                          seen_error *error);
+
+/* Whether a window, whose image was this, has turned since. *now gets the image that it has. */
+seen_status sn_store_turned(seen_set *from, const sn_image *image, sn_image *now, bool *turned,
+                            seen_error *error);
+
+/* ---- stores ---- */
+
+seen_status sn_heap_create(const sn_image *image, seen_set **set, seen_error *error);
+
+seen_status sn_file_create(const char *path, const sn_image *image, unsigned flags, seen_set **set,
+                           seen_error *error);
+seen_status sn_file_open(const char *path, unsigned flags, seen_set **set, seen_error *error);
+seen_status sn_file_copy(const char *path, unsigned flags, seen_set *from, seen_error *error);
+seen_status sn_file_drop(const char *path, seen_error *error);
+
+/* Whether `where` is an address in Redis. */
+bool sn_redis_is_address(const char *where);
+#ifdef SEEN_WITH_REDIS
+seen_status sn_redis_create(const char *where, const sn_image *image, const seen_options *options,
+                            unsigned flags, seen_set **set, seen_error *error);
+/* Gives the image of a fixed set the geometry of one plain bitmap (options->layout). */
+seen_status sn_redis_bitmap_plan(const seen_options *options, sn_image *image, seen_error *error);
+seen_status sn_redis_open(const char *where, const seen_options *options, unsigned flags,
+                          seen_set **set, seen_error *error);
+seen_status sn_redis_copy(const char *where, unsigned flags, const seen_options *options,
+                          seen_set *from, seen_error *error);
+seen_status sn_redis_drop(const char *where, const seen_options *options, seen_error *error);
+#endif
+
+#endif

@@ -1,0 +1,45 @@
+/* Hashes with the number of their line, in a temporary file: 16 bytes each.
+ *
+ * The exact table does not look at the low 32 bits of a hash, so the line's number lies there, and
+ * what is read back can be given to the table as it is. Numbers past 32 bits are kept by noting
+ * where in the file their upper half changes; they must be added in rising order. */
+#ifndef SN_STREAM_RECORDS_H
+#define SN_STREAM_RECORDS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "seen.h"
+#include "stream/io/temp.h"
+
+typedef struct sn_records_epoch {
+    uint64_t first; /* record from which on it holds */
+    uint64_t upper; /* upper half of the numbers */
+} sn_records_epoch;
+
+typedef struct sn_records {
+    sn_temp *temp;
+    uint64_t count;
+    sn_records_epoch *epochs;
+    size_t epoch_count;
+} sn_records;
+
+/* `expected` bytes, for the message when the disk is full; 0: not known. */
+seen_status sn_records_open(sn_records *records, const char *dir, uint64_t expected,
+                            seen_error *error);
+void sn_records_close(sn_records *records); /* a zeroed one is ignored */
+
+seen_status sn_records_add(sn_records *records, seen_hash hash, uint64_t number, seen_error *error);
+seen_status sn_records_flush(sn_records *records, seen_error *error); /* before reading */
+
+/* Reads up to `room` records from number `first` on; *base + (uint32_t)hashes[i].lo is the number
+ * of a line. *got is 0 behind the last one. */
+seen_status sn_records_read(sn_records *records, uint64_t first, seen_hash *hashes, size_t room,
+                            size_t *got, uint64_t *base, seen_error *error);
+
+static inline uint64_t sn_records_number(uint64_t base, seen_hash hash)
+{
+    return base + (uint32_t)hash.lo;
+}
+
+#endif

@@ -1,0 +1,287 @@
+/* The exact table: its memory, and how it grows.
+ *
+ *     addresses   | shelf 0 . . . . . . | shelf 1 . . . . . . |      an eighth of the limit each
+ *                  part 0 | part 1 | …   part 64 | part 65 | …      one behind the other
+ *
+ * A shelf is dense from its beginning on, so that it can lie on huge pages, none of them half
+ * empty: a probe in small ones takes twice as long, since the processor must walk their tables for
+ * each. Where the parts of a shelf are follows from their size alone, and needs no map, which would
+ * not fit the nearest cache. To grow, the parts are taken from the last to the first: each is
+ * copied aside, and its entries put to their new place, which lies behind the parts that are still
+ * to come. All this is in sequence, and stays in the cache.
+ *
+ * While nothing is known, a shelf grows by a fifth at a time. Where it was foreseen how many
+ * entries will be there in the end, it trebles, and so that the last time it has the size that they
+ * take: every second entry is moved once, and the table is half full most of the time, where a
+ * search ends at home. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "stream/io/fail.h"
+#include "stream/exact/table_inside.h"
+
+enum { PARTS_MIN = 16, PARTS_BLIND = 512, PARTS_MAX = 4096, BUCKETS_FIRST = 16 };
+
+#define BUCKET ((uint64_t)sizeof(sn_table_bucket))
+#define PART_GOAL ((uint64_t)512 << 10) /* bytes of a part when all is there */
+#define PAGE ((uint64_t)4 << 10)
+#define HUGE_PAGE ((uint64_t)2 << 20)
+#define HUGE_FROM ((uint64_t)32 << 20) /* limit of a table that asks for them */
+#define LIMIT_MAX ((uint64_t)1 << 45)
+#define GROWTH 1.2
+#define GROWTH_FORESEEN 3.0
+#define BELIEVED 3.4       /* times what is there */
+#define FILL 0.92          /* of the slots of the fullest part, when a shelf grows */
+#define FILL_HARD 0.96     /* when it may not */
+#define FILL_FORESEEN 0.84 /* of all; some parts are fuller */
+
+/* ---- Making --------------------------------------------------------------------------------- */
+
+static size_t choose_parts(uint64_t limit, uint64_t expected)
+{
+    bool known = expected && expected < limit / 16;
+    uint64_t bytes = known ? expected * 16 : limit;
+    size_t parts = PARTS_MIN;
+    while (parts < (expected ? PARTS_MAX : PARTS_BLIND) && parts * PART_GOAL < bytes)
+        parts *= 2;
+    return parts;
+}
+
+static uint64_t fixed_bytes(const sn_table *table)
+{
+    return sizeof *table + table->parts * sizeof *table->part;
+}
+
+static uint64_t round_up(uint64_t bytes, uint64_t unit)
+{
+    return (bytes + unit - 1) / unit * unit;
+}
+
+static uint64_t shelf_bytes(const sn_table *table, uint32_t buckets)
+{
+    return round_up(((uint64_t)buckets << table->shelf_shift) * BUCKET, PAGE);
+}
+
+/* The largest size of a part with which all shelves, and one part more as scratch, keep to the
+ * limit. */
+static uint32_t most_buckets(const sn_table *table)
+{
+    uint64_t used = fixed_bytes(table) + SN_TABLE_SHELVES * PAGE;
+    uint64_t most = table->limit > used ? (table->limit - used) / (table->parts + 1) / BUCKET : 0;
+    return most < UINT32_MAX ? (uint32_t)most : UINT32_MAX;
+}
+
+static bool map_all(sn_table *table)
+{
+    table->part = calloc(table->parts, sizeof *table->part);
+    uint64_t each = round_up(shelf_bytes(table, table->most), HUGE_PAGE);
+    table->region_bytes = each * SN_TABLE_SHELVES + HUGE_PAGE;
+    void *region = mmap(NULL, table->region_bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (region == MAP_FAILED || !table->part) {
+        table->region_bytes = region == MAP_FAILED ? 0 : table->region_bytes;
+        table->region = region == MAP_FAILED ? NULL : region;
+        return false;
+    }
+    table->region = region;
+    char *first = table->region + (HUGE_PAGE - (uintptr_t)region % HUGE_PAGE) % HUGE_PAGE;
+    for (unsigned i = 0; i < SN_TABLE_SHELVES; i++)
+        table->shelf[i].bucket = (sn_table_bucket *)(void *)(first + i * each);
+    return true;
+}
+
+seen_status sn_table_open(uint64_t limit, uint64_t expected, sn_table **table, seen_error *error)
+{
+    sn_table *made = calloc(1, sizeof *made);
+    if (!made)
+        return sn_stream_fail(error, SEEN_ERR_MEMORY, "no memory for a table");
+    made->limit = limit < LIMIT_MAX ? limit : LIMIT_MAX;
+    made->parts = choose_parts(made->limit, expected);
+    made->bits = (unsigned)__builtin_ctzll(made->parts);
+    made->shift = 64 - made->bits;
+    made->shelf_shift = made->bits - (unsigned)__builtin_ctz(SN_TABLE_SHELVES);
+    made->most = most_buckets(made);
+    pthread_mutex_init(&made->growing, NULL);
+    if (!map_all(made)) {
+        sn_table_close(made);
+        return sn_stream_fail(error, SEEN_ERR_MEMORY,
+                              "no memory for a table of %llu MiB; ask for less with -m",
+                              (unsigned long long)(limit >> 20));
+    }
+    atomic_init(&made->bytes, fixed_bytes(made));
+    *table = made;
+    return SEEN_OK;
+}
+
+void sn_table_close(sn_table *table)
+{
+    if (!table)
+        return;
+    if (table->region)
+        munmap(table->region, table->region_bytes);
+    pthread_mutex_destroy(&table->growing);
+    free(table->scratch);
+    free(table->part);
+    free(table);
+}
+
+void sn_table_clear(sn_table *table)
+{
+    madvise(table->region, table->region_bytes, MADV_DONTNEED);
+    memset(table->part, 0, table->parts * sizeof *table->part);
+    for (unsigned i = 0; i < SN_TABLE_SHELVES; i++) {
+        atomic_store_explicit(&table->shelf[i].buckets, 0, memory_order_relaxed);
+        table->shelf[i].grow_at = 0;
+        table->shelf[i].taken = 0;
+    }
+    free(table->scratch);
+    table->scratch = NULL;
+    table->scratch_bytes = 0;
+    atomic_store(&table->full, false);
+    atomic_store(&table->bytes, fixed_bytes(table));
+}
+
+void sn_table_empty(sn_table *table)
+{
+    for (unsigned i = 0; i < SN_TABLE_SHELVES; i++)
+        memset(table->shelf[i].bucket, 0, table->shelf[i].taken);
+    for (size_t i = 0; i < table->parts; i++)
+        table->part[i].used = 0;
+    atomic_store(&table->full, false);
+}
+
+/* Buckets of a part, when the table holds so many entries. */
+static double buckets_for(const sn_table *table, uint64_t entries)
+{
+    return (double)entries / (double)table->parts / SN_TABLE_SLOTS / FILL_FORESEEN + 1;
+}
+
+void sn_table_reserve(sn_table *table, uint64_t entries)
+{
+    double buckets = buckets_for(table, entries);
+    if (buckets >= BUCKETS_FIRST && buckets <= table->most)
+        table->first = (uint32_t)buckets;
+}
+
+void sn_table_foresee(sn_table *table, uint64_t entries)
+{
+    double buckets = buckets_for(table, entries);
+    table->likely = buckets < table->most ? (uint32_t)buckets : table->most;
+}
+
+/* ---- Growing -------------------------------------------------------------------------------- */
+
+/* Copies a part's buckets aside and puts the entries into place again. */
+static void move_part(sn_table *table, sn_table_run from, sn_table_run to,
+                      const sn_table_bucket *old_end)
+{
+    if (from.n)
+        memcpy(table->scratch, from.bucket, from.n * BUCKET);
+    sn_table_bucket *end = to.bucket + to.n;
+    if (to.bucket < old_end) /* behind it nothing was ever written */
+        memset(to.bucket, 0, (size_t)((end < old_end ? end : old_end) - to.bucket) * BUCKET);
+    for (uint32_t i = 0; i < from.n; i++) {
+        const sn_table_bucket *b = &table->scratch[i];
+        uint32_t state = atomic_load_explicit(&b->state, memory_order_relaxed);
+        for (unsigned slot = 0; slot < (state & SN_TABLE_COUNT_MASK); slot++)
+            sn_table_place(table, to, b->high[slot], b->low[slot], sn_table_marks_of(state, slot));
+    }
+}
+
+static void move_all(sn_table *table, const sn_table_shelf *shelf, uint32_t before, uint32_t after)
+{
+    size_t parts = (size_t)1 << table->shelf_shift;
+    const sn_table_bucket *old_end = shelf->bucket + parts * before;
+    for (size_t i = parts; i-- > 0;)
+        move_part(table, (sn_table_run){shelf->bucket + i * before, before},
+                  (sn_table_run){shelf->bucket + i * after, after}, old_end);
+}
+
+/* The next size of a shelf's parts. The sizes of shelf i are 1.2^(k + i / shelves): each has its
+ * own, so that they do not all grow at once. With what is foreseen, that, or a third or a ninth of
+ * it …, as far as it is believed. */
+static uint32_t next_size(const sn_table *table, unsigned shelf, uint32_t now)
+{
+    if (!now && table->first)
+        return table->first;
+    double size = BUCKETS_FIRST * (1 + (GROWTH - 1) * shelf / SN_TABLE_SHELVES);
+    while (size < now + 1.0)
+        size *= GROWTH;
+    double foreseen = table->likely;
+    while (foreseen > BELIEVED * (now ? now : BUCKETS_FIRST))
+        foreseen /= GROWTH_FORESEEN;
+    if (size < foreseen)
+        size = foreseen;
+    /* What little the limit would leave for a last step is taken with this one. */
+    return size * (GROWTH + 1) / 2 < table->most ? (uint32_t)size : table->most;
+}
+
+/* Gives a shelf memory for a larger size. In one call: a fault for each small page would take
+ * longer than filling it. Where the system does not know how, the faults do it. The end of the
+ * shelf stays on small pages. */
+static void take_memory(sn_table *table, sn_table_shelf *shelf, uint64_t bytes)
+{
+    if (bytes <= shelf->taken)
+        return;
+    char *first = (char *)shelf->bucket;
+    uint64_t whole = bytes / HUGE_PAGE * HUGE_PAGE;
+    if (whole > shelf->taken && table->limit >= HUGE_FROM)
+        madvise(first + shelf->taken, whole - shelf->taken, MADV_HUGEPAGE);
+    madvise(first + shelf->taken, bytes - shelf->taken, MADV_POPULATE_WRITE);
+    atomic_fetch_add(&table->bytes, bytes - shelf->taken);
+    shelf->taken = bytes;
+}
+
+static bool take_scratch(sn_table *table, uint64_t bytes)
+{
+    if (bytes <= table->scratch_bytes)
+        return true;
+    sn_table_bucket *scratch = aligned_alloc(64, bytes);
+    if (!scratch)
+        return false;
+    free(table->scratch);
+    table->scratch = scratch;
+    atomic_fetch_add(&table->bytes, bytes - table->scratch_bytes);
+    table->scratch_bytes = bytes;
+    return true;
+}
+
+static uint32_t share_of(uint32_t buckets, double fill)
+{
+    return (uint32_t)((double)buckets * SN_TABLE_SLOTS * fill);
+}
+
+bool sn_table_grow(sn_table *table, size_t part)
+{
+    size_t number = part >> table->shelf_shift;
+    sn_table_shelf *shelf = &table->shelf[number];
+    uint32_t before = atomic_load_explicit(&shelf->buckets, memory_order_relaxed);
+    uint32_t after = next_size(table, (unsigned)number, before);
+    if (after > before && take_scratch(table, before * BUCKET)) {
+        take_memory(table, shelf, shelf_bytes(table, after));
+        move_all(table, shelf, before, after);
+        atomic_store_explicit(&shelf->buckets, after, memory_order_relaxed);
+        shelf->grow_at = share_of(after, after < table->most ? FILL : FILL_HARD);
+    } else
+        shelf->grow_at = share_of(before, FILL_HARD);
+    return table->part[part].used < shelf->grow_at;
+}
+
+/* With all parts of the shelf locked. The mutex is taken first, by threads that hold no lock. */
+bool sn_table_grow_shared(sn_table *table, size_t part)
+{
+    size_t parts = (size_t)1 << table->shelf_shift;
+    sn_table_part *first = &table->part[part / parts * parts];
+    pthread_mutex_lock(&table->growing);
+    for (size_t i = 0; i < parts; i++)
+        sn_table_lock(&first[i]);
+    /* Another thread may have been here meanwhile. */
+    bool room = table->part[part].used < sn_table_shelf_of(table, part)->grow_at;
+    if (!room)
+        room = sn_table_grow(table, part);
+    for (size_t i = 0; i < parts; i++)
+        sn_table_unlock(&first[i]);
+    pthread_mutex_unlock(&table->growing);
+    return room;
+}

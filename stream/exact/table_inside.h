@@ -1,0 +1,227 @@
+/* Between the files of the exact table: its layout, and the way of a search. */
+#ifndef SN_STREAM_TABLE_INSIDE_H
+#define SN_STREAM_TABLE_INSIDE_H
+
+#include <assert.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+
+#include "stream/exact/table.h"
+
+enum {
+    SN_TABLE_SLOTS = 5,
+    SN_TABLE_CHUNK = 32, /* hashes that are worked on together */
+    SN_TABLE_SHELVES = 8,
+    SN_TABLE_COUNT_BITS = 3,
+    SN_TABLE_COUNT_MASK = (1 << SN_TABLE_COUNT_BITS) - 1,
+    SN_TABLE_PASSED = 1 << SN_TABLE_COUNT_BITS,
+    SN_TABLE_MARK_SHIFT = SN_TABLE_COUNT_BITS + 1,
+};
+
+typedef struct sn_table_bucket {
+    uint64_t high[SN_TABLE_SLOTS];
+    uint32_t low[SN_TABLE_SLOTS];
+    _Atomic uint32_t state;
+} sn_table_bucket;
+
+static_assert(sizeof(sn_table_bucket) == 64, "a bucket is a cache line");
+
+typedef struct sn_table_part {
+    uint32_t used;
+    atomic_uint lock; /* sn_table_add_any */
+} sn_table_part;
+
+/* Parts that lie side by side and grow together: part i of a shelf has the buckets
+ * [i * buckets, (i + 1) * buckets). What changes does so while all its parts are locked. */
+typedef struct sn_table_shelf {
+    sn_table_bucket *bucket;
+    _Atomic uint32_t buckets; /* of each part */
+    uint32_t grow_at;         /* entries of a part */
+    uint64_t taken;           /* bytes, from the first bucket on, that have memory */
+} sn_table_shelf;
+
+struct sn_table {
+    sn_table_shelf shelf[SN_TABLE_SHELVES];
+    sn_table_part *part;
+    unsigned bits; /* of the part's number */
+    unsigned shift;
+    unsigned shelf_shift; /* of the part's number, for the shelf's */
+    size_t parts;
+    uint64_t limit;
+    uint32_t most;    /* buckets that a part may have */
+    uint32_t first;   /* buckets of a part, when the first entry comes; 0: few */
+    uint32_t likely;  /* buckets of a part that will be needed, as far as is known */
+    atomic_bool full; /* a key was refused: were one added later, it might be that one */
+
+    pthread_mutex_t growing; /* guards the rest; bytes may be read at any time */
+    _Atomic uint64_t bytes;
+    char *region; /* of addresses, with the shelves at boundaries of huge pages */
+    uint64_t region_bytes;
+    sn_table_bucket *scratch;
+    uint64_t scratch_bytes;
+};
+
+static inline size_t sn_table_part_of(const sn_table *table, uint64_t hi)
+{
+    return hi >> table->shift;
+}
+
+static inline const sn_table_shelf *sn_table_shelf_of(const sn_table *table, size_t part)
+{
+    return &table->shelf[part >> table->shelf_shift];
+}
+
+/* The buckets of a part. */
+typedef struct sn_table_run {
+    sn_table_bucket *bucket;
+    uint32_t n; /* 0: nothing came yet */
+} sn_table_run;
+
+static inline sn_table_run sn_table_run_of(const sn_table *table, size_t part)
+{
+    const sn_table_shelf *shelf = sn_table_shelf_of(table, part);
+    uint32_t n = atomic_load_explicit(&shelf->buckets, memory_order_relaxed);
+    size_t at = part & (((size_t)1 << table->shelf_shift) - 1);
+    return (sn_table_run){shelf->bucket + at * n, n};
+}
+
+/* The home of a hash among n buckets: order is kept, so that growing moves entries in sequence. */
+static inline uint64_t sn_table_home(const sn_table *table, uint64_t hi, uint32_t n)
+{
+    return ((hi << table->bits) >> 32) * n >> 32;
+}
+
+static inline uint64_t sn_table_second(uint32_t low, uint32_t n)
+{
+    return (uint64_t)low * n >> 32;
+}
+
+/* Where the search goes on from a bucket that was passed: from home to a second place, which other
+ * bits choose, and then from bucket to bucket. With the neighbour as second place full buckets
+ * would grow together, and a search in vain take 2 steps on average instead of 1.4. */
+static inline uint64_t sn_table_next(uint64_t at, uint64_t *tries, uint32_t low, uint32_t n)
+{
+    if ((*tries)++ == 0)
+        return sn_table_second(low, n);
+    return at + 1 == n ? 0 : at + 1;
+}
+
+static inline void sn_table_fetch(const sn_table *table, seen_hash hash)
+{
+    sn_table_run run = sn_table_run_of(table, sn_table_part_of(table, hash.hi));
+    __builtin_prefetch(run.bucket + sn_table_home(table, hash.hi, run.n), 1, 3);
+}
+
+/* Homes are fetched a chunk before they are looked at, so that many cache misses overlap; in a loop
+ * that does nothing else, so that the processor looks far ahead in it. */
+static inline void sn_table_fetch_chunk(const sn_table *table, const seen_hash *hashes, size_t at,
+                                        size_t count)
+{
+    size_t end = at + SN_TABLE_CHUNK < count ? at + SN_TABLE_CHUNK : count;
+    for (size_t i = at; i < end; i++)
+        sn_table_fetch(table, hashes[i]);
+}
+
+/* Where the search goes on when home does not end it, and the bucket behind, should that be full.
+ */
+static inline void sn_table_fetch_second(const sn_table *table, seen_hash hash)
+{
+    sn_table_run run = sn_table_run_of(table, sn_table_part_of(table, hash.hi));
+    const sn_table_bucket *second = run.bucket + sn_table_second((uint32_t)(hash.lo >> 32), run.n);
+    __builtin_prefetch(second, 1, 3);
+    __builtin_prefetch(second + 1, 1, 3);
+}
+
+/* Which slot holds this hash; SN_TABLE_SLOTS where none does. Spelled out, because what the
+ * compiler makes of a loop takes three times as long. */
+static inline unsigned sn_table_slot_with(const sn_table_bucket *b, uint32_t state, uint64_t high,
+                                          uint32_t low)
+{
+    static_assert(SN_TABLE_SLOTS == 5, "all of them are spelled out");
+    unsigned hit = (unsigned)(b->high[0] == high) | (unsigned)(b->high[1] == high) << 1 |
+                   (unsigned)(b->high[2] == high) << 2 | (unsigned)(b->high[3] == high) << 3 |
+                   (unsigned)(b->high[4] == high) << 4;
+    hit &= (1u << (state & SN_TABLE_COUNT_MASK)) - 1;
+    for (; hit; hit &= hit - 1) {
+        unsigned slot = (unsigned)__builtin_ctz(hit);
+        if (b->low[slot] == low)
+            return slot;
+    }
+    return SN_TABLE_SLOTS;
+}
+
+/* The bucket and slot of a hash; NULL where it is not there. */
+static inline sn_table_bucket *sn_table_find(const sn_table *table, seen_hash hash, unsigned *slot)
+{
+    sn_table_run run = sn_table_run_of(table, sn_table_part_of(table, hash.hi));
+    if (!run.n)
+        return NULL;
+    uint32_t low = (uint32_t)(hash.lo >> 32);
+    uint64_t at = sn_table_home(table, hash.hi, run.n), tries = 0;
+    for (;;) {
+        sn_table_bucket *b = run.bucket + at;
+        uint32_t state = atomic_load_explicit(&b->state, memory_order_relaxed);
+        *slot = sn_table_slot_with(b, state, hash.hi, low);
+        if (*slot < SN_TABLE_SLOTS)
+            return b;
+        if (!(state & SN_TABLE_PASSED))
+            return NULL;
+        at = sn_table_next(at, &tries, low, run.n);
+    }
+}
+
+/* The marks of one slot, at the place of slot 0. */
+static inline uint32_t sn_table_marks_of(uint32_t state, unsigned slot)
+{
+    const uint32_t firsts =
+        1u | 1u << SN_TABLE_SLOTS | 1u << 2 * SN_TABLE_SLOTS | 1u << 3 * SN_TABLE_SLOTS;
+    static_assert(SN_TABLE_MARKS == 4, "all of them are spelled out");
+    return state >> slot & firsts << SN_TABLE_MARK_SHIFT;
+}
+
+/* table_grow.c: makes room in a part and its neighbours; false where the limit stands against it
+ * and the part is full. For one thread at a time; the other one is for several, which hold no lock
+ * of a part. */
+bool sn_table_grow(sn_table *table, size_t part);
+bool sn_table_grow_shared(sn_table *table, size_t part);
+
+static inline void sn_table_lock(sn_table_part *p)
+{
+    for (unsigned spins = 0; atomic_exchange_explicit(&p->lock, 1, memory_order_acquire); spins++)
+        if (spins > 100)
+            sched_yield();
+}
+
+static inline void sn_table_unlock(sn_table_part *p)
+{
+    atomic_store_explicit(&p->lock, 0, memory_order_release);
+}
+
+/* Puts an entry into a bucket, which has room. */
+static inline void sn_table_put(sn_table_bucket *b, uint32_t state, uint64_t high, uint32_t low,
+                                uint32_t marks)
+{
+    uint32_t slot = state & SN_TABLE_COUNT_MASK;
+    b->high[slot] = high;
+    b->low[slot] = low;
+    atomic_store_explicit(&b->state, (state + 1) | marks << slot, memory_order_relaxed);
+}
+
+/* Puts an entry that is not there into the first bucket with room on its way. There is room. */
+static inline void sn_table_place(const sn_table *table, sn_table_run run, uint64_t high,
+                                  uint32_t low, uint32_t marks)
+{
+    for (uint64_t at = sn_table_home(table, high, run.n), tries = 0;;
+         at = sn_table_next(at, &tries, low, run.n)) {
+        sn_table_bucket *b = run.bucket + at;
+        uint32_t state = atomic_load_explicit(&b->state, memory_order_relaxed);
+        if ((state & SN_TABLE_COUNT_MASK) < SN_TABLE_SLOTS) {
+            sn_table_put(b, state, high, low, marks);
+            return;
+        }
+        atomic_store_explicit(&b->state, state | SN_TABLE_PASSED, memory_order_relaxed);
+    }
+}
+
+#endif

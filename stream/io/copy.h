@@ -1,0 +1,27 @@
+/* A copy of lines from a pipe in a temporary file, so that they can be read a second time. */
+#ifndef SN_STREAM_COPY_H
+#define SN_STREAM_COPY_H
+
+#include <stdbool.h>
+
+#include "seen.h"
+#include "stream/io/block.h"
+#include "stream/io/input.h"
+#include "stream/io/temp.h"
+
+typedef struct sn_copy {
+    sn_temp *temp; /* NULL: none is kept */
+    bool open_line;
+} sn_copy;
+
+seen_status sn_copy_open(sn_copy *copy, const char *dir, seen_error *error);
+void sn_copy_close(sn_copy *copy); /* a zeroed one is ignored */
+
+/* Appends lines, all but the last of which end with the terminator. */
+seen_status sn_copy_add(sn_copy *copy, const char *bytes, size_t length, char terminator,
+                        seen_error *error);
+
+/* The copy as an input, to be closed before the copy is. */
+seen_status sn_copy_input(sn_copy *copy, sn_stop *stop, sn_input **input, seen_error *error);
+
+#endif

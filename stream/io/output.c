@@ -1,0 +1,450 @@
+/* Outputs: the standard output, or a file that appears whole or not at all. */
+#include "stream/io/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "stream/io/encode.h"
+#include "stream/io/fail.h"
+
+enum { PIPE_SIZE = 1 << 20, TRIES = 100, LINKS = 40 };
+/* How much is written before the system is asked to begin putting it on the disk, so that the fsync
+ * at the end does not find gigabytes still to be done. */
+#define PUSH ((uint64_t)32 << 20)
+
+struct sn_output {
+    int fd;
+    char *name;   /* for messages */
+    char *path;   /* deferred: where it will appear */
+    char *hidden; /* deferred: the temporary name, NULL while the file has none */
+    char terminator;
+    bool open_line; /* the last byte written is no terminator */
+    bool regular;
+    bool owned; /* close the descriptor */
+    bool closed;
+    mode_t mode; /* of the file that is replaced, or 0 */
+    uid_t owner;
+    gid_t group;
+    sn_stop *stop;
+    sn_encoder *encoder;
+    uint64_t taken;  /* bytes before compression */
+    uint64_t stored; /* bytes given to the system, */
+    uint64_t whole;  /* up to the end of what was written last without a failure */
+    uint64_t pushed;
+};
+
+/* ---- Opening -------------------------------------------------------------------------------- */
+
+/* "dir/.name.seen-0123456789abcdef" beside path; NULL without memory. */
+static char *hidden_name(const char *path)
+{
+    uint64_t random = 0;
+    if (getrandom(&random, sizeof random, 0) != sizeof random)
+        random = (uint64_t)getpid() ^ (uint64_t)(uintptr_t)&random;
+    const char *slash = strrchr(path, '/');
+    int dir = slash ? (int)(slash - path) + 1 : 0;
+    char *text = NULL;
+    /* A long name is cut, so that the longer one beside it still is one. */
+    if (asprintf(&text, "%.*s.%.200s.seen-%016llx", dir, path, path + dir,
+                 (unsigned long long)random) < 0)
+        return NULL;
+    return text;
+}
+
+static char *folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (!slash)
+        return strdup(".");
+    return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
+}
+
+/* A file without a name where the system can give it one later; so nothing is left behind by a
+ * process that is killed. Elsewhere a file under a hidden name. */
+static seen_status open_hidden(sn_output *output, seen_error *error)
+{
+    char *dir = folder_of(output->path);
+    if (!dir)
+        return sn_stream_fail(error, SEEN_ERR_MEMORY, "no memory to write %s", output->name);
+    if (access("/proc/self/fd", X_OK) == 0)
+        output->fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+    free(dir);
+    for (int i = 0; output->fd < 0 && i < TRIES; i++) {
+        free(output->hidden);
+        output->hidden = hidden_name(output->path);
+        if (!output->hidden)
+            return sn_stream_fail(error, SEEN_ERR_MEMORY, "no memory to write %s", output->name);
+        output->fd =
+            open(output->hidden, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+        if (output->fd < 0 && errno != EEXIST)
+            break;
+    }
+    if (output->fd >= 0)
+        return SEEN_OK;
+    int code = errno;
+    free(output->hidden); /* it is not ours to remove */
+    output->hidden = NULL;
+    return sn_stream_fail_system(error, code, "write", output->name);
+}
+
+/* Through a symbolic link the file that it names is written, not the link: here for one that names
+ * nothing yet, which realpath does not know. */
+static char *behind_links(const char *path)
+{
+    char *at = strdup(path);
+    char to[PATH_MAX];
+    ssize_t len;
+    for (int i = 0; at && (len = readlink(at, to, sizeof to - 1)) > 0; i++) {
+        char *next = NULL;
+        if (i == LINKS) {
+            free(at);
+            errno = ELOOP;
+            return NULL;
+        }
+        const char *slash = strrchr(at, '/');
+        int dir = slash && to[0] != '/' ? (int)(slash - at) + 1 : 0;
+        to[len] = '\0';
+        if (asprintf(&next, "%.*s%s", dir, at, to) < 0)
+            next = NULL;
+        free(at);
+        at = next;
+    }
+    return at;
+}
+
+static seen_status open_path(sn_output *output, const char *path, seen_error *error)
+{
+    struct stat at = {0};
+    bool there = stat(path, &at) == 0;
+    if (there && S_ISDIR(at.st_mode))
+        return sn_stream_fail(error, SEEN_ERR_ARGUMENT,
+                              "%s is a folder, not a file to write to; name a file in it", path);
+    output->owned = true;
+    output->regular = !there || S_ISREG(at.st_mode);
+    if (!output->regular) {
+        output->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+        return output->fd >= 0 ? SEEN_OK : sn_stream_fail_system(error, errno, "write", path);
+    }
+    if (there && access(path, W_OK) != 0)
+        return sn_stream_fail_system(error, errno, "replace", path);
+    output->mode = there ? at.st_mode & 07777 : 0;
+    output->owner = at.st_uid;
+    output->group = at.st_gid;
+    output->path = there ? realpath(path, NULL) : behind_links(path);
+    if (!output->path)
+        return sn_stream_fail_system(error, errno, "write", path);
+    return open_hidden(output, error);
+}
+
+static seen_status send(void *context, const void *bytes, size_t length, seen_error *error);
+
+seen_status sn_output_open(const char *path, char terminator, sn_stop *stop, sn_output **output,
+                           seen_error *error)
+{
+    bool standard = !path || strcmp(path, "-") == 0;
+    sn_output *made = calloc(1, sizeof *made);
+    if (!made || !(made->name = strdup(standard ? "standard output" : path))) {
+        free(made);
+        return sn_stream_fail(error, SEEN_ERR_MEMORY, "no memory for an output");
+    }
+    made->fd = -1;
+    made->terminator = terminator;
+    made->stop = stop;
+    seen_status status = SEEN_OK;
+    if (standard) {
+        struct stat at;
+        made->fd = STDOUT_FILENO;
+        made->regular = fstat(STDOUT_FILENO, &at) == 0 && S_ISREG(at.st_mode);
+    } else {
+        status = open_path(made, path, error);
+        if (status == SEEN_OK)
+            status = sn_encoder_open(path, send, made, &made->encoder, error);
+    }
+    if (status != SEEN_OK) {
+        sn_output_abandon(made);
+        return status;
+    }
+    fcntl(made->fd, F_SETPIPE_SZ, PIPE_SIZE); /* refused for what is no pipe, and no harm done */
+    *output = made;
+    return SEEN_OK;
+}
+
+seen_status sn_output_apart(const sn_output *output, const sn_input *input, seen_error *error)
+{
+    const char *name = output->path ? NULL : sn_input_same_file(input, output->fd);
+    if (!name)
+        return SEEN_OK;
+    return sn_stream_fail(error, SEEN_ERR_ARGUMENT,
+                          "%s is the input and the standard output at once; -o FILE may name the "
+                          "input, and replaces it at the end",
+                          name);
+}
+
+/* ---- Writing -------------------------------------------------------------------------------- */
+
+static seen_status fail_write(sn_output *output, int code, seen_error *error)
+{
+    if (code == ENOSPC || code == EDQUOT)
+        return sn_stream_fail(
+            error, SEEN_ERR_SPACE,
+            "cannot write %s: no space left after %llu MiB; free some space and try "
+            "again",
+            output->name, (unsigned long long)(output->stored >> 20));
+    return sn_stream_fail_system(error, code, "write", output->name);
+}
+
+static void wait_for_room(const sn_output *output)
+{
+    struct pollfd fd = {.fd = output->fd, .events = POLLOUT};
+    poll(&fd, 1, -1);
+}
+
+static void push_to_disk(sn_output *output)
+{
+    if (!output->path || output->stored - output->pushed < PUSH)
+        return;
+    sync_file_range(output->fd, (off_t)output->pushed, (off_t)(output->stored - output->pushed),
+                    SYNC_FILE_RANGE_WRITE);
+    output->pushed = output->stored;
+}
+
+static seen_status send(void *context, const void *bytes, size_t length, seen_error *error)
+{
+    sn_output *output = context;
+    const char *from = bytes;
+    while (length && !output->closed) {
+        ssize_t put = write(output->fd, from, length);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put < 0 && errno == EAGAIN) {
+            wait_for_room(output);
+            continue;
+        }
+        if (put < 0 && errno == EPIPE) {
+            output->closed = true;
+            sn_stop_set(output->stop, SN_STOP_CLOSED);
+            return SEEN_OK;
+        }
+        if (put <= 0)
+            return fail_write(output, put < 0 ? errno : ENOSPC, error);
+        from += put;
+        length -= (size_t)put;
+        output->stored += (uint64_t)put;
+    }
+    push_to_disk(output);
+    return SEEN_OK;
+}
+
+static seen_status pass_on(sn_output *output, const void *bytes, size_t length, seen_error *error)
+{
+    output->taken += length;
+    return output->encoder ? sn_encoder_write(output->encoder, bytes, length, error)
+                           : send(output, bytes, length, error);
+}
+
+seen_status sn_output_write(sn_output *output, const void *bytes, size_t length, seen_error *error)
+{
+    if (!length)
+        return SEEN_OK;
+    if (output->open_line) {
+        seen_status status = pass_on(output, &output->terminator, 1, error);
+        if (status != SEEN_OK)
+            return status;
+    }
+    output->open_line = ((const char *)bytes)[length - 1] != output->terminator;
+    seen_status status = pass_on(output, bytes, length, error);
+    if (status == SEEN_OK)
+        output->whole = output->stored;
+    return status;
+}
+
+seen_status sn_output_block(sn_output *output, const sn_block *block, seen_error *error)
+{
+    return sn_output_write(output, block->out, block->out_length, error);
+}
+
+seen_status sn_output_sync(sn_output *output, seen_error *error)
+{
+    if (!output->regular)
+        return SEEN_OK;
+    if (fdatasync(output->fd) != 0)
+        return fail_write(output, errno, error);
+    return SEEN_OK;
+}
+
+bool sn_output_is_deferred(const sn_output *output)
+{
+    return output->path != NULL;
+}
+
+bool sn_output_is_file(const sn_output *output)
+{
+    return output->regular;
+}
+
+uint64_t sn_output_written(const sn_output *output)
+{
+    return output->taken;
+}
+
+/* ---- The end -------------------------------------------------------------------------------- */
+
+/* Gives a nameless file its hidden name; a rename then puts it in the place of the old one. */
+static seen_status give_name(sn_output *output, seen_error *error)
+{
+    char by_fd[64];
+    snprintf(by_fd, sizeof by_fd, "/proc/self/fd/%d", output->fd);
+    for (int i = 0; i < TRIES; i++) {
+        char *name = hidden_name(output->path);
+        if (!name)
+            return sn_stream_fail(error, SEEN_ERR_MEMORY, "no memory to write %s", output->name);
+        if (linkat(AT_FDCWD, by_fd, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0) {
+            output->hidden = name;
+            return SEEN_OK;
+        }
+        free(name);
+        if (errno != EEXIST)
+            break;
+    }
+    return sn_stream_fail_system(error, errno, "write", output->name);
+}
+
+static void sync_folder(const char *path)
+{
+    char *dir = folder_of(path);
+    int fd = dir ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (fd >= 0) {
+        fsync(fd);
+        close(fd);
+    }
+    free(dir);
+}
+
+/* Only the superuser may give a file away; others could replace only what is theirs, or what a
+ * folder shared with them holds. A changed owner takes set-user-ID bits away, so modes follow. */
+static bool take_after_old(sn_output *output)
+{
+    if (output->mode && fchown(output->fd, output->owner, output->group) != 0 &&
+        fchown(output->fd, (uid_t)-1, output->group) != 0)
+        output->mode &= 0777;
+    return !output->mode || fchmod(output->fd, output->mode) == 0;
+}
+
+static seen_status appear(sn_output *output, seen_error *error)
+{
+    if (!take_after_old(output) || fsync(output->fd) != 0)
+        return fail_write(output, errno, error);
+    seen_status status = output->hidden ? SEEN_OK : give_name(output, error);
+    if (status != SEEN_OK)
+        return status;
+    if (rename(output->hidden, output->path) != 0)
+        return sn_stream_fail_system(error, errno, "replace", output->name);
+    free(output->hidden);
+    output->hidden = NULL;
+    sync_folder(output->path);
+    return SEEN_OK;
+}
+
+seen_status sn_output_finish(sn_output *output, seen_error *error)
+{
+    seen_status status = SEEN_OK;
+    if (output->encoder)
+        status = sn_encoder_finish(output->encoder, error);
+    if (status == SEEN_OK && output->path && !output->closed)
+        status = appear(output, error);
+    /* Some file systems tell of a full disk only here. */
+    if (status == SEEN_OK && output->owned) {
+        int fd = output->fd;
+        output->fd = -1;
+        if (close(fd) != 0)
+            status = fail_write(output, errno, error);
+    }
+    sn_output_abandon(output);
+    return status;
+}
+
+/* "dir/name.partial", and from the second on "dir/name.partial.2"; NULL without memory. */
+static char *partial_name(const char *path, int number)
+{
+    const char *slash = strrchr(path, '/');
+    int dir = slash ? (int)(slash - path) + 1 : 0;
+    char digits[16] = "", *text = NULL;
+    if (number > 1)
+        snprintf(digits, sizeof digits, ".%d", number);
+    if (asprintf(&text, "%.*s%.200s.partial%s", dir, path, path + dir, digits) < 0)
+        return NULL;
+    return text;
+}
+
+/* Some file systems have no second names for a file: there a file that has one gets another. */
+static bool give_partial(const sn_output *output, const char *name)
+{
+    char by_fd[64];
+    snprintf(by_fd, sizeof by_fd, "/proc/self/fd/%d", output->fd);
+    if (!output->hidden)
+        return linkat(AT_FDCWD, by_fd, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
+    if (linkat(AT_FDCWD, output->hidden, AT_FDCWD, name, 0) == 0)
+        return true;
+    if (errno == EEXIST)
+        return false;
+    return renameat2(AT_FDCWD, output->hidden, AT_FDCWD, name, RENAME_NOREPLACE) == 0;
+}
+
+/* What is there already is not replaced: it may be what an earlier run left. */
+static char *link_partial(const sn_output *output)
+{
+    for (int i = 1; i <= TRIES; i++) {
+        char *name = partial_name(output->path, i);
+        if (!name)
+            return NULL;
+        if (give_partial(output, name))
+            return name;
+        free(name);
+        if (errno != EEXIST)
+            return NULL;
+    }
+    return NULL;
+}
+
+char *sn_output_keep(sn_output *output)
+{
+    char *name = NULL;
+    if (output->path && output->taken > 0) {
+        /* Half a line is none. */
+        if (output->encoder)
+            (void)sn_encoder_finish(output->encoder, NULL);
+        else if (ftruncate(output->fd, (off_t)output->whole) == 0)
+            output->stored = output->whole;
+        if (output->stored > 0 && take_after_old(output))
+            name = link_partial(output);
+    }
+    if (name) {
+        fsync(output->fd);
+        sync_folder(name);
+    }
+    sn_output_abandon(output);
+    return name;
+}
+
+void sn_output_abandon(sn_output *output)
+{
+    if (!output)
+        return;
+    sn_encoder_close(output->encoder);
+    if (output->hidden)
+        unlink(output->hidden);
+    if (output->owned && output->fd >= 0)
+        close(output->fd);
+    free(output->hidden);
+    free(output->path);
+    free(output->name);
+    free(output);
+}

@@ -1,0 +1,190 @@
+/* From bytes as they come to blocks of whole lines. */
+#include "stream/io/reader.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stream/io/fail.h"
+#include "stream/io/lines.h"
+
+void sn_reader_init(sn_reader *reader, sn_input *input, size_t block_size, size_t line_max,
+                    char terminator)
+{
+    if (!line_max || line_max > SN_BLOCK_MAX - 1)
+        line_max = SN_BLOCK_MAX - 1;
+    if (block_size > SN_BLOCK_MAX - 1)
+        block_size = SN_BLOCK_MAX - 1;
+    if (line_max < block_size)
+        line_max = block_size; /* what fits a block costs nothing more */
+    *reader = (sn_reader){.input = input,
+                          .block_size = block_size ? block_size : 1,
+                          .line_max = line_max,
+                          .terminator = terminator};
+}
+
+void sn_reader_free(sn_reader *reader)
+{
+    free(reader->carry);
+    reader->carry = NULL;
+}
+
+/* Of an unusually long line. */
+static bool is_long(const sn_reader *reader, size_t capacity)
+{
+    return capacity > 4 * reader->block_size && capacity > 1 << 20;
+}
+
+void sn_reader_release(const sn_reader *reader, sn_block *block)
+{
+    if (is_long(reader, block->capacity)) {
+        char terminator = block->terminator;
+        uint64_t number = block->number;
+        sn_block_free(block);
+        sn_block_init(block, terminator);
+        block->number = number;
+    }
+}
+
+static seen_status reserve(const sn_reader *reader, sn_block *block, size_t capacity,
+                           seen_error *error)
+{
+    if (reader->alone && is_long(reader, capacity) && !is_long(reader, block->capacity))
+        reader->alone(reader->context, block);
+    return sn_block_reserve(block, capacity, error);
+}
+
+static seen_status take_carry(sn_reader *reader, sn_block *block, seen_error *error)
+{
+    size_t room = reader->block_size;
+    if (room < reader->carry_length)
+        room = reader->carry_length;
+    seen_status status = reserve(reader, block, room, error);
+    if (status != SEEN_OK)
+        return status;
+    if (reader->carry_length)
+        memcpy(block->bytes, reader->carry, reader->carry_length);
+    block->length = reader->carry_length;
+    block->offset = reader->offset;
+    block->file = sn_input_current(reader->input);
+    reader->carry_length = 0;
+    if (reader->carry_room > 8 * reader->block_size) {
+        free(reader->carry);
+        reader->carry = NULL;
+        reader->carry_room = 0;
+    }
+    return SEEN_OK;
+}
+
+static seen_status leave_carry(sn_reader *reader, sn_block *block, size_t whole, seen_error *error)
+{
+    size_t rest = block->length - whole;
+    if (rest > reader->carry_room) {
+        char *carry = realloc(reader->carry, rest);
+        if (!carry)
+            return sn_stream_fail(error, SEEN_ERR_MEMORY, "no memory for a line of %zu bytes",
+                                  rest);
+        reader->carry = carry;
+        reader->carry_room = rest;
+    }
+    if (rest)
+        memcpy(reader->carry, block->bytes + whole, rest);
+    reader->carry_length = rest;
+    reader->offset = block->offset + whole;
+    block->length = whole;
+    return SEEN_OK;
+}
+
+/* A block is full and holds no end of a line. */
+static seen_status grow(const sn_reader *reader, sn_block *block, seen_error *error)
+{
+    if (block->length > reader->line_max)
+        return sn_stream_fail(error, SEEN_ERR_ARGUMENT,
+                              "%s: the line at offset %llu is longer than %zu bytes, %s",
+                              sn_input_name(reader->input, block->file),
+                              (unsigned long long)block->offset, reader->line_max,
+                              reader->line_max < SN_BLOCK_MAX - 1
+                                  ? "the memory allowed for a line; allow more with -m"
+                                  : "the most that a line can have");
+    size_t room = block->capacity < SN_BLOCK_MAX / 2 ? 2 * block->capacity : SN_BLOCK_MAX;
+    if (room > reader->line_max + 1)
+        room = reader->line_max + 1;
+    return reserve(reader, block, room, error);
+}
+
+/* Reads on in one file until the block is full, the file ends or the input would make us wait.
+ * *whole is where the last whole line ends. */
+static seen_status read_on(sn_reader *reader, sn_block *block, size_t *whole, bool *file_end,
+                           seen_error *error)
+{
+    *whole = 0;
+    *file_end = false;
+    for (;;) {
+        if (block->length == block->capacity) {
+            if (*whole)
+                return SEEN_OK;
+            seen_status status = grow(reader, block, error);
+            if (status != SEEN_OK)
+                return status;
+        }
+        /* Behind a long line only little is read: it would have to be kept for the next block. */
+        bool big = is_long(reader, block->capacity);
+        size_t got, room = block->capacity - block->length;
+        if (big && room > reader->block_size)
+            room = reader->block_size;
+        seen_status status =
+            sn_input_read(reader->input, block->bytes + block->length, room, &got, error);
+        if (status != SEEN_OK)
+            return status;
+        if (got == 0) {
+            *file_end = true;
+            return SEEN_OK;
+        }
+        size_t end = sn_lines_last_end(block->bytes + block->length, got, reader->terminator);
+        if (end)
+            *whole = block->length + end;
+        block->length += got;
+        if (*whole &&
+            (big || block->length >= block->capacity || sn_input_would_wait(reader->input)))
+            return SEEN_OK;
+    }
+}
+
+seen_status sn_reader_fill(sn_reader *reader, sn_block *block, bool *got, seen_error *error)
+{
+    *got = false;
+    sn_reader_release(reader, block);
+    while (!reader->ended) {
+        seen_status status = take_carry(reader, block, error);
+        if (status != SEEN_OK)
+            return status;
+        size_t whole;
+        bool file_end;
+        status = read_on(reader, block, &whole, &file_end, error);
+        if (status != SEEN_OK)
+            return status;
+        if (!file_end) {
+            *got = true;
+            return leave_carry(reader, block, whole, error);
+        }
+        if (sn_input_stopped(reader->input)) {
+            reader->ended = true;
+            block->length = whole;
+            *got = whole > 0;
+            return SEEN_OK;
+        }
+        /* A longer line fills the block, and read_on has refused it. */
+        assert(whole || block->length <= reader->line_max);
+        bool more;
+        reader->offset = 0;
+        status = sn_input_next(reader->input, &more, error);
+        if (status != SEEN_OK)
+            return status;
+        reader->ended = !more;
+        if (block->length) {
+            *got = true;
+            return SEEN_OK;
+        }
+    }
+    return SEEN_OK;
+}

@@ -1,0 +1,464 @@
+/* The lines of A that are in B, or that are not: measuring, and going the way that was planned. */
+#include "stream/join/join.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+
+#include "stream/io/fail.h"
+#include "stream/io/memory.h"
+#include "stream/join/internal.h"
+
+/* What is assumed of an input about which nothing is known. */
+#define LINES_UNKNOWN 1e8
+#define LINE_BYTES 64.0
+#define SHARE 0.1
+/* approx, unique: how often a line is taken for one that was printed, while there is room. */
+#define ONCE_RATE 1e-6
+
+/* ---- Measuring ------------------------------------------------------------------------------ */
+
+static seen_status measure_one(sn_input *input, char terminator, double *lines, double *bytes,
+                               double *text, bool *known, seen_error *error)
+{
+    uint64_t line_count = UINT64_MAX, text_bytes = UINT64_MAX;
+    seen_status status = sn_input_estimate(input, terminator, &line_count, &text_bytes, error);
+    if (status != SEEN_OK)
+        return status;
+    uint64_t size = sn_input_size(input);
+    if (line_count == UINT64_MAX && size != UINT64_MAX)
+        line_count = size / (uint64_t)LINE_BYTES; /* an empty file, say */
+    *known = line_count != UINT64_MAX && size != UINT64_MAX;
+    *lines = *known ? (double)line_count : LINES_UNKNOWN;
+    *text = *known && text_bytes != UINT64_MAX ? (double)text_bytes : *lines * LINE_BYTES;
+    *bytes = *known ? (double)size : *text;
+    return SEEN_OK;
+}
+
+static double temp_room(const char *dir)
+{
+    struct statvfs at;
+    if (!dir)
+        dir = getenv("TMPDIR");
+    if (!dir || !*dir)
+        dir = "/tmp";
+    return statvfs(dir, &at) == 0 ? (double)at.f_bavail * (double)at.f_frsize : 0;
+}
+
+static unsigned threads_of(const sn_sets_options *options)
+{
+    return options->pipeline.threads ? options->pipeline.threads : sn_pipeline_cpus();
+}
+
+seen_status sn_sets_measure(const sn_sets_options *options, sn_input *a, sn_input *const *b,
+                            size_t b_count, sn_sets_numbers *numbers, seen_error *error)
+{
+    char terminator = options->pipeline.terminator;
+    bool known_a = false, known = false;
+    double text = 0;
+    *numbers = (sn_sets_numbers){.memory = options->memory ? options->memory : sn_memory_free() / 2,
+                                 .threads = threads_of(options),
+                                 .pipe_a = !sn_input_can_reread(a),
+                                 .except = options->except,
+                                 .unique = options->unique,
+                                 .share = options->share > 0 ? options->share : SHARE,
+                                 .error_rate = options->error_rate,
+                                 .room = 0.95 * temp_room(options->temp_dir)};
+    seen_status status = measure_one(a, terminator, &numbers->lines_a, &numbers->bytes_a,
+                                     &numbers->text_a, &known_a, error);
+    for (size_t i = 0; i < b_count && status == SEEN_OK; i++) {
+        double lines = 0, bytes = 0;
+        status = measure_one(b[i], terminator, &lines, &bytes, &text, &known, error);
+        numbers->lines_b += lines;
+        numbers->bytes_b += bytes;
+        if (i == 0)
+            numbers->lines_first = lines;
+    }
+    if (!known_a && b_count) {
+        /* A pipe: taken to be as large as B, until more is known. */
+        numbers->lines_a = numbers->lines_b;
+        numbers->text_a = numbers->bytes_a = numbers->lines_a * LINE_BYTES;
+    }
+    return status;
+}
+
+/* ---- One pass ------------------------------------------------------------------------------- */
+
+bool sn_sets_stopped(const sn_sets *s)
+{
+    return s->result->stopped;
+}
+
+static void tell_pass(sn_sets *s, const char *what, const sn_input *input)
+{
+    sn_sets_news *news = s->options->news;
+    s->result->passes++;
+    atomic_store(&s->pipeline.meter->bytes, 0);
+    atomic_store(&s->pipeline.meter->lines, 0);
+    if (!news)
+        return;
+    uint64_t size = sn_input_size(input);
+    atomic_store(&news->total, size == UINT64_MAX ? 0 : size);
+    atomic_store(&news->what, what);
+    atomic_fetch_add(&news->pass, 1);
+}
+
+seen_status sn_sets_pass(sn_sets *s, const char *what, sn_sets_source *source,
+                         const sn_pipeline_steps *steps, sn_sets_end *end, seen_error *error)
+{
+    bool stopped = false;
+    if (end)
+        *end = SN_SETS_DONE;
+    tell_pass(s, what, source->input);
+    seen_status status = source->used ? sn_input_rewind(source->input, error) : SEEN_OK;
+    source->used = true;
+    atomic_store(&s->full, false);
+    if (status == SEEN_OK)
+        status = sn_pipeline_run(source->input, &s->pipeline, steps, &stopped, error);
+    s->result->read += sn_input_position(source->input);
+    s->result->stopped |= stopped;
+    uint64_t lines = atomic_load(&s->pipeline.meter->lines);
+    if (status == SEEN_ERR_FULL && end && atomic_load(&s->full)) {
+        *end = SN_SETS_FULL;
+        source->lines = source->counted ? source->lines : lines;
+        return SEEN_OK;
+    }
+    if (status == SEEN_OK && !stopped) {
+        source->lines = lines;
+        source->counted = true;
+    }
+    /* What is put aside is read in A's place later, and is not all of it. */
+    if (source == &s->a && s->result->lines_a < lines)
+        s->result->lines_a = lines;
+    return status;
+}
+
+/* ---- The ways ------------------------------------------------------------------------------- */
+
+static seen_status go_table_b(sn_sets *s, sn_sets_end *end, seen_error *error)
+{
+    seen_status status = sn_table_open(
+        s->plan.table, (uint64_t)(s->plan.table_needs / SN_TABLE_ENTRY_BYTES), &s->table, error);
+    if (status == SEEN_OK) {
+        sn_table_reserve(s->table, (uint64_t)s->numbers.lines_first);
+        status = sn_sets_fill_table(s, &s->b[0], "reading B into a table", end, error);
+    }
+    if (status != SEEN_OK || *end == SN_SETS_FULL)
+        return status;
+    status = sn_sets_confirm(s, 1, "reading B and marking", error);
+    if (status != SEEN_OK || sn_sets_stopped(s))
+        return status;
+    return sn_sets_print(s, &s->a, "reading A and printing", end, error);
+}
+
+static seen_status go_table_a(sn_sets *s, sn_sets_end *end, seen_error *error)
+{
+    seen_status status =
+        sn_table_open(s->plan.table, (uint64_t)s->numbers.lines_a, &s->table, error);
+    if (status == SEEN_OK) {
+        sn_table_reserve(s->table, (uint64_t)s->numbers.lines_a);
+        status = sn_sets_fill_table(s, &s->a, "reading A into a table", end, error);
+    }
+    if (status != SEEN_OK || *end == SN_SETS_FULL || sn_sets_stopped(s))
+        return status;
+    status = sn_sets_make_small(s, error);
+    if (status == SEEN_OK)
+        status = sn_sets_confirm(s, 0, "reading B and marking", error);
+    seen_close(s->small); /* all of A are in the table: it would answer nothing */
+    s->small = NULL;
+    if (status != SEEN_OK || sn_sets_stopped(s))
+        return status;
+    return sn_sets_print(s, &s->a, "reading A again and printing", end, error);
+}
+
+/* Reads what was put aside as if it were A. */
+static seen_status use_aside(sn_sets *s, seen_error *error)
+{
+    sn_sets_source *a = &s->a;
+    sn_input_close(a->own);
+    sn_copy_close(&a->copy);
+    a->copy = s->aside;
+    a->own = NULL;
+    s->aside = (sn_copy){0};
+    seen_status status = sn_copy_input(&a->copy, s->pipeline.stop, &a->own, error);
+    if (status != SEEN_OK)
+        return status;
+    a->input = a->own;
+    a->used = a->counted = false;
+    return SEEN_OK;
+}
+
+static seen_status go_filter(sn_sets *s, sn_sets_end *end, seen_error *error)
+{
+    seen_status status =
+        sn_sets_make_filter(s, s->numbers.lines_first, s->plan.filter, &s->filter, error);
+    if (status == SEEN_OK)
+        status = sn_sets_fill_filter(s, &s->b[0], error);
+    if (status == SEEN_OK && !sn_sets_stopped(s))
+        status = sn_table_open(s->plan.table, (uint64_t)s->plan.candidates, &s->table, error);
+    if (status == SEEN_OK && !sn_sets_stopped(s))
+        status = sn_sets_gather(s, end, error);
+    if (status != SEEN_OK || sn_sets_stopped(s) || *end == SN_SETS_FULL)
+        return status;
+    if (atomic_load(&s->full)) { /* a pipe, which was read to its end */
+        *end = SN_SETS_FULL;
+        return SEEN_OK;
+    }
+    seen_close(s->filter);
+    s->filter = NULL;
+    status = sn_sets_make_small(s, error);
+    if (status == SEEN_OK)
+        status = sn_sets_confirm(s, 0, "reading B again and confirming", error);
+    if (status != SEEN_OK || sn_sets_stopped(s))
+        return status;
+    if (!s->put_aside)
+        return sn_sets_print(s, &s->a, "reading A again and printing", end, error);
+    status = use_aside(s, error);
+    return status == SEEN_OK ? sn_sets_print(s, &s->a, "printing", end, error) : status;
+}
+
+/* With several B that must all have it, each filter holds what the one before let pass. */
+static seen_status go_approx(sn_sets *s, seen_error *error)
+{
+    seen_status status = SEEN_OK;
+    for (size_t i = 0; i < s->b_count && status == SEEN_OK && !sn_sets_stopped(s); i++) {
+        seen_close(s->small);
+        s->small = s->filter;
+        s->filter = NULL;
+        status = sn_sets_make_filter(s, s->numbers.lines_first, s->plan.filter, &s->filter, error);
+        if (status == SEEN_OK)
+            status = sn_sets_fill_filter(s, &s->b[i], error);
+    }
+    seen_close(s->small);
+    s->small = NULL;
+    seen_info info = {.size = sizeof info};
+    if (status == SEEN_OK)
+        status = seen_get_info(s->filter, &info, error);
+    s->result->error_rate = fmin(1, info.error_rate_now * (double)s->b_count);
+    return status;
+}
+
+/* Remembers what was printed. Nothing is known of the length of a pipe, and little of that of a
+ * compressed file, so that it grows, within the memory that the filter of B leaves. */
+static seen_status make_once(sn_sets *s, seen_error *error)
+{
+    uint64_t room = s->plan.budget > s->plan.filter ? s->plan.budget - s->plan.filter : 64;
+    sn_cascade_options options = {
+        .capacity = s->numbers.pipe_a ? 0 : (uint64_t)fmax(1, ceil(s->numbers.lines_a)),
+        .error_rate = ONCE_RATE,
+        .most = room,
+        .hasher = &s->hasher};
+    seen_plan first;
+    seen_status status = sn_cascade_plan(&options, &first, error);
+    if (status != SEEN_OK)
+        return status;
+    if (first.bytes > room)
+        options.memory = room;
+    return sn_cascade_open(&s->once, &options, error);
+}
+
+static seen_status print_by_filter(sn_sets *s, sn_sets_end *end, seen_error *error)
+{
+    if (s->options->given) {
+        seen_info info = {.size = sizeof info};
+        seen_status status = seen_get_info(s->options->given, &info, error);
+        if (status != SEEN_OK)
+            return status;
+        s->result->error_rate = info.error_rate_now;
+    }
+    seen_status status = s->options->unique ? make_once(s, error) : SEEN_OK;
+    if (status == SEEN_OK)
+        status = sn_sets_print(s, &s->a, "reading A and printing", end, error);
+    if (s->options->unique)
+        s->result->wrong = fmin(sn_cascade_expect_wrong(&s->once), (double)s->a.lines);
+    return status;
+}
+
+static seen_status go(sn_sets *s, sn_sets_end *end, seen_error *error)
+{
+    seen_status status = SEEN_OK;
+    *end = SN_SETS_DONE;
+    s->mark = s->need = -1;
+    s->result->way = s->plan.way;
+    s->result->slices = s->plan.slices;
+    switch (s->plan.way) {
+    case SN_SETS_TABLE_B:
+        return go_table_b(s, end, error);
+    case SN_SETS_TABLE_A:
+        return go_table_a(s, end, error);
+    case SN_SETS_FILTER:
+        return go_filter(s, end, error);
+    case SN_SETS_SPILL:
+        return sn_sets_go_spill(s, false, error);
+    case SN_SETS_SPILL_FILTERED:
+        return sn_sets_go_spill(s, true, error);
+    case SN_SETS_ROUNDS:
+        return sn_sets_go_rounds(s, error);
+    case SN_SETS_APPROX:
+        status = go_approx(s, error);
+        return status == SEEN_OK && !sn_sets_stopped(s) ? print_by_filter(s, end, error) : status;
+    default:
+        assert(s->plan.way == SN_SETS_GIVEN);
+        return print_by_filter(s, end, error);
+    }
+}
+
+/* ---- The run -------------------------------------------------------------------------------- */
+
+static bool needs_copy(const sn_sets *s)
+{
+    sn_sets_way way = s->plan.way;
+    return !sn_input_can_reread(s->a.input) && (way == SN_SETS_TABLE_A || way >= SN_SETS_SPILL) &&
+           way <= SN_SETS_ROUNDS;
+}
+
+/* Measures again what is better known, and plans anew; ways that were tried in vain stay out. */
+static seen_status plan_again(sn_sets *s, sn_sets_way way, seen_error *error)
+{
+    sn_sets_numbers before = s->numbers;
+    sn_input **b = calloc(s->b_count, sizeof(sn_input *));
+    if (!b)
+        return sn_stream_fail(error, SEEN_ERR_MEMORY, "no memory for a list of files");
+    for (size_t i = 0; i < s->b_count; i++)
+        b[i] = s->b[i].input;
+    seen_status status = sn_sets_measure(s->options, s->a.input, b, s->b_count, &s->numbers, error);
+    free(b);
+    s->numbers.memory = before.memory;
+    s->numbers.share = before.share;
+    s->numbers.not_ways = before.not_ways;
+    if (s->a.counted)
+        s->numbers.lines_a = (double)s->a.lines;
+    if (s->b_count && s->b[0].counted)
+        s->numbers.lines_first = (double)s->b[0].lines;
+    if (s->b_count == 1)
+        s->numbers.lines_b = s->numbers.lines_first;
+    return status == SEEN_OK ? sn_sets_plan_make(&s->numbers, way, &s->plan, error) : status;
+}
+
+/* What the way that has no room has taught about the inputs. */
+static void learn(sn_sets *s)
+{
+    double seen_lines = (double)s->a.lines;
+    if (s->plan.way == SN_SETS_FILTER && seen_lines > 0) {
+        double share = (double)atomic_load(&s->candidates) / seen_lines - s->plan.filter_rate;
+        s->numbers.share = fmin(1, fmax(share, s->numbers.share));
+    }
+    s->numbers.not_ways |= 1u << s->plan.way;
+    /* There were more lines than a table of the whole memory holds. */
+    double entries = (double)s->plan.budget / SN_TABLE_ENTRY_BYTES;
+    if (s->plan.way == SN_SETS_TABLE_B && !s->b[0].counted)
+        s->numbers.lines_first = s->numbers.lines_b = fmax(s->numbers.lines_b, 1.5 * entries);
+    if (s->plan.way == SN_SETS_TABLE_A && !s->a.counted)
+        s->numbers.lines_a = fmax(s->numbers.lines_a, 1.5 * entries);
+}
+
+static seen_status change_way(sn_sets *s, seen_error *error)
+{
+    learn(s);
+    s->result->changes++;
+    sn_table_close(s->table);
+    s->table = NULL;
+    bool pipe = !sn_input_can_reread(s->a.input);
+    if (pipe) {
+        /* What was put aside is all of A that may matter; the filter has done its work. */
+        seen_status status = use_aside(s, error);
+        if (status != SEEN_OK)
+            return status;
+        s->a.lines = s->aside_lines;
+        sn_sets_release(s);
+        if (!s->options->except)
+            s->numbers.share = 1;
+        return plan_again(s, SN_SETS_ANY, error);
+    }
+    sn_copy_close(&s->aside);
+    seen_status status = sn_sets_plan_make(&s->numbers, SN_SETS_ANY, &s->plan, error);
+    /* A filter of B that is there is used, or makes room. */
+    if (s->plan.way != SN_SETS_SPILL_FILTERED || status != SEEN_OK)
+        sn_sets_release(s);
+    return status;
+}
+
+static seen_status go_on(sn_sets *s, seen_error *error)
+{
+    seen_status status = SEEN_OK;
+    bool piped = false;
+    for (size_t i = 0; i < s->b_count && status == SEEN_OK; i++)
+        if (!sn_input_can_reread(s->b[i].input)) {
+            status = sn_sets_copy(s, &s->b[i], "copying B to a temporary file", error);
+            piped = true;
+        }
+    if (status == SEEN_OK && piped && !sn_sets_stopped(s))
+        status = plan_again(s, s->options->approx ? SN_SETS_APPROX : s->options->way, error);
+    for (unsigned tries = 0; tries < SN_SETS_WAYS && status == SEEN_OK; tries++) {
+        sn_sets_end end = SN_SETS_DONE;
+        if (sn_sets_stopped(s))
+            return SEEN_OK;
+        if (needs_copy(s)) {
+            status = sn_sets_copy(s, &s->a, "copying A to a temporary file", error);
+            if (status == SEEN_OK && !sn_sets_stopped(s))
+                status = plan_again(s, s->options->way, error);
+        }
+        if (status == SEEN_OK && !sn_sets_stopped(s))
+            status = go(s, &end, error);
+        if (status != SEEN_OK || end == SN_SETS_DONE)
+            return status;
+        status = change_way(s, error);
+    }
+    return status;
+}
+
+static void free_source(sn_sets_source *source)
+{
+    sn_input_close(source->own);
+    sn_copy_close(&source->copy);
+}
+
+seen_status sn_sets_run(const sn_sets_options *options, const sn_sets_plan *plan,
+                        const sn_sets_numbers *numbers, sn_input *a, sn_input *const *b,
+                        size_t count, sn_output *output, sn_sets_result *result, seen_error *error)
+{
+    sn_meter meter = {0};
+    *result = (sn_sets_result){0};
+    sn_sets s = {.options = options,
+                 .numbers = *numbers,
+                 .plan = *plan,
+                 .result = result,
+                 .pipeline = options->pipeline,
+                 .a = {.input = a},
+                 .b_count = count,
+                 .output = output};
+    s.pipeline.meter = options->news ? &options->news->meter : &meter;
+    s.pipeline.threads = numbers->threads;
+    s.pipeline.line_max = sn_sets_line_max(numbers->memory / sn_keys_parts(&options->keys, 0));
+    s.b = calloc(count ? count : 1, sizeof *s.b);
+    if (!s.b) {
+        sn_output_abandon(output);
+        return sn_stream_fail(error, SEEN_ERR_MEMORY, "no memory for a list of files");
+    }
+    for (size_t i = 0; i < count; i++)
+        s.b[i].input = b[i];
+    seen_status status = SEEN_OK;
+    if (options->given)
+        s.hasher = seen_hasher_of(options->given);
+    else
+        status = seen_hasher_random(SEEN_XXH3, &s.hasher, error);
+    if (status == SEEN_OK)
+        status = go_on(&s, error);
+    result->candidates = atomic_load(&s.candidates);
+    for (size_t i = 0; i < count; i++)
+        result->lines_b += s.b[i].lines;
+    sn_sets_release(&s);
+    sn_keep_close(&s.keep);
+    sn_copy_close(&s.aside);
+    free_source(&s.a);
+    for (size_t i = 0; i < count; i++)
+        free_source(&s.b[i]);
+    free(s.b);
+    bool asked = sn_stop_get(options->pipeline.stop) == SN_STOP_ASKED;
+    if (status == SEEN_OK && !asked)
+        return sn_output_finish(output, error);
+    sn_output_abandon(output);
+    return status;
+}

@@ -1,0 +1,484 @@
+/* The passes of `common` and `except`: what is done with each block of A or B.
+ *
+ * Whatever the order of lines does not matter for runs in `prepare`, in all workers at once:
+ * filters and tables are filled from there, and frozen ones asked. Only what depends on which line
+ * came first waits for its turn in `decide`. */
+#include "stream/join/internal.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "stream/io/fail.h"
+
+enum { BATCH = 512 };
+
+static seen_status hash_lines(sn_sets *s, sn_block *block, seen_error *error)
+{
+    return sn_keys_hash(&s->options->keys, &s->hasher, block, error);
+}
+
+/* Ends a pass: the table has no room. */
+static seen_status no_room(sn_sets *s, seen_error *error)
+{
+    atomic_store(&s->full, true);
+    return sn_stream_fail(error, SEEN_ERR_FULL, "the table is full");
+}
+
+void sn_sets_release(sn_sets *s)
+{
+    seen_close(s->filter);
+    seen_close(s->small);
+    sn_cascade_close(&s->once);
+    sn_table_close(s->table);
+    s->filter = s->small = NULL;
+    s->table = NULL;
+}
+
+/* ---- Filters -------------------------------------------------------------------------------- */
+
+seen_status sn_sets_make_filter(sn_sets *s, double keys, uint64_t bytes, seen_set **set,
+                                seen_error *error)
+{
+    seen_options options = {.size = sizeof options,
+                            .when_full = SEEN_FULL_GO_ON,
+                            .hash = s->hasher.kind,
+                            .seed_given = true,
+                            .seed = {s->hasher.seed[0], s->hasher.seed[1]},
+                            .capacity = (uint64_t)fmax(1, ceil(keys)),
+                            .bits = (bytes < 64 ? 64 : bytes) * 8};
+    return seen_create(NULL, &options, 0, set, error);
+}
+
+static seen_status add_to_filter(void *context, sn_block *block, seen_error *error)
+{
+    sn_sets *s = context;
+    seen_status status = hash_lines(s, block, error);
+    size_t n = block->lines;
+    if (status == SEEN_OK && s->small) {
+        status = seen_check_hashes(s->small, block->hash, n, block->answer, error);
+        n = 0;
+        for (size_t i = 0; i < block->lines; i++) {
+            block->hash[n] = block->hash[i];
+            n += block->answer[i] == SEEN_BEFORE;
+        }
+    }
+    return status == SEEN_OK ? seen_add_hashes(s->filter, block->hash, n, NULL, error) : status;
+}
+
+seen_status sn_sets_fill_filter(sn_sets *s, sn_sets_source *source, seen_error *error)
+{
+    const sn_pipeline_steps steps = {.context = s, .prepare = add_to_filter};
+    return sn_sets_pass(s, "reading B into a filter", source, &steps, NULL, error);
+}
+
+/* ---- Tables --------------------------------------------------------------------------------- */
+
+static seen_status add_to_table(void *context, sn_block *block, seen_error *error)
+{
+    sn_sets *s = context;
+    seen_status status = hash_lines(s, block, error);
+    if (status == SEEN_OK &&
+        sn_table_add_any(s->table, block->hash, block->lines, block->answer) < block->lines)
+        status = no_room(s, error);
+    return status;
+}
+
+seen_status sn_sets_fill_table(sn_sets *s, sn_sets_source *source, const char *what,
+                               sn_sets_end *end, seen_error *error)
+{
+    const sn_pipeline_steps steps = {.context = s, .prepare = add_to_table};
+    return sn_sets_pass(s, what, source, &steps, end, error);
+}
+
+/* Adds the hashes of the lines that the filter lets pass. */
+static bool add_candidates(sn_sets *s, const sn_block *block)
+{
+    seen_hash hashes[BATCH];
+    seen_answer answers[BATCH];
+    size_t n = 0;
+    uint64_t total = 0;
+    for (size_t i = 0; i < block->lines; i++) {
+        hashes[n] = block->hash[i];
+        n += block->answer[i] == SEEN_BEFORE;
+        if (n == BATCH || i + 1 == block->lines) {
+            if (sn_table_add_any(s->table, hashes, n, answers) < n)
+                return false;
+            total += n;
+            n = 0;
+        }
+    }
+    atomic_fetch_add_explicit(&s->candidates, total, memory_order_relaxed);
+    return true;
+}
+
+static seen_status find_candidates(void *context, sn_block *block, seen_error *error)
+{
+    sn_sets *s = context;
+    seen_status status = hash_lines(s, block, error);
+    if (status == SEEN_OK)
+        status = seen_check_hashes(s->filter, block->hash, block->lines, block->answer, error);
+    if (status != SEEN_OK || atomic_load_explicit(&s->full, memory_order_relaxed))
+        return status;
+    if (add_candidates(s, block))
+        return SEEN_OK;
+    /* A pipe comes only once: its lines are put aside to the end, and dealt with otherwise. */
+    if (sn_input_can_reread(s->a.input))
+        return no_room(s, error);
+    atomic_store(&s->full, true);
+    return SEEN_OK;
+}
+
+static seen_status select_candidates(void *context, sn_block *block, seen_error *error)
+{
+    const sn_sets *s = context;
+    if (s->aside_all) {
+        block->out = block->bytes;
+        block->out_length = block->length;
+        block->number_out = block->lines;
+        return SEEN_OK;
+    }
+    return sn_block_select(block, SEEN_BEFORE, false, error);
+}
+
+/* Where they get too many, or the disk is full, A is read again instead, if it can be. */
+static seen_status look_at_aside(sn_sets *s, seen_status status)
+{
+    bool full = status == SEEN_ERR_SPACE && sn_input_can_reread(s->a.input);
+    if (status != SEEN_OK && !full)
+        return status;
+    if (full || (double)sn_temp_length(s->aside.temp) > s->aside_most) {
+        s->put_aside = false;
+        sn_copy_close(&s->aside);
+    }
+    return SEEN_OK;
+}
+
+static seen_status put_candidates_aside(void *context, sn_block *block, seen_error *error)
+{
+    sn_sets *s = context;
+    if (!s->put_aside)
+        return SEEN_OK;
+    s->aside_lines += block->number_out;
+    return look_at_aside(
+        s, sn_copy_add(&s->aside, block->out, block->out_length, block->terminator, error));
+}
+
+seen_status sn_sets_gather(sn_sets *s, sn_sets_end *end, seen_error *error)
+{
+    bool pipe = !sn_input_can_reread(s->a.input);
+    s->aside_all = pipe && s->options->except;
+    s->put_aside = s->plan.aside || pipe;
+    s->aside_lines = 0;
+    /* Writing and reading back more than that takes longer than reading A again. */
+    s->aside_most = pipe ? INFINITY : 0.3 * s->numbers.text_a;
+    sn_pipeline_steps steps = {.context = s, .prepare = find_candidates};
+    seen_status status = SEEN_OK;
+    if (s->put_aside) {
+        steps.render = select_candidates;
+        steps.emit = put_candidates_aside;
+        status = sn_copy_open(&s->aside, s->options->temp_dir, error);
+    }
+    if (status == SEEN_OK)
+        status = sn_sets_pass(s, "reading A, keeping what may be in B", &s->a, &steps, end, error);
+    if (status == SEEN_OK && s->put_aside)
+        status = look_at_aside(s, sn_temp_flush(s->aside.temp, error));
+    if (s->aside.temp)
+        s->result->temporary += sn_temp_length(s->aside.temp);
+    return status;
+}
+
+/* A filter over the entries of the table: most lines of B are strangers, and a question to a small
+ * filter costs less than one to a large table. */
+seen_status sn_sets_make_small(sn_sets *s, seen_error *error)
+{
+    double entries = (double)sn_table_count(s->table);
+    double room = (double)s->plan.budget - (double)sn_table_bytes(s->table);
+    double bytes = fmin(entries * 10 / 8, room);
+    if (bytes < entries / 2)
+        return SEEN_OK; /* it would let nearly all pass */
+    seen_status status = sn_sets_make_filter(s, entries, (uint64_t)bytes, &s->small, error);
+    seen_hash hashes[BATCH];
+    uint64_t cursor = 0;
+    size_t n;
+    while (status == SEEN_OK && (n = sn_table_list(s->table, &cursor, hashes, BATCH)))
+        status = seen_add_hashes(s->small, hashes, n, NULL, error);
+    return status;
+}
+
+/* Moves the hashes that pass the small filter together; *places says which lines they are of. */
+static seen_status sift(sn_sets *s, const seen_hash *hashes, size_t count, seen_hash *passed,
+                        uint16_t *places, size_t *left, seen_error *error)
+{
+    seen_hash asked[BATCH];
+    seen_answer answers[BATCH];
+    *left = 0;
+    if (!count)
+        return SEEN_OK;
+    for (size_t i = 0; i < count; i++)
+        asked[i] = sn_table_kept(hashes[i]);
+    seen_status status = seen_check_hashes(s->small, asked, count, answers, error);
+    size_t n = 0;
+    for (size_t i = 0; status == SEEN_OK && i < count; i++) {
+        passed[n] = hashes[i];
+        places[n] = (uint16_t)i;
+        n += answers[i] == SEEN_BEFORE;
+    }
+    *left = n;
+    return status;
+}
+
+static seen_status mark_lines(void *context, sn_block *block, seen_error *error)
+{
+    sn_sets *s = context;
+    seen_status status = hash_lines(s, block, error);
+    if (status != SEEN_OK)
+        return status;
+    if (!s->small) {
+        sn_table_mark(s->table, (unsigned)s->mark, s->need, block->hash, block->lines);
+        return SEEN_OK;
+    }
+    seen_hash passed[BATCH];
+    uint16_t places[BATCH];
+    for (size_t at = 0; at < block->lines && status == SEEN_OK; at += BATCH) {
+        size_t n = block->lines - at < BATCH ? block->lines - at : BATCH, left = 0;
+        status = sift(s, block->hash + at, n, passed, places, &left, error);
+        sn_table_mark(s->table, (unsigned)s->mark, s->need, passed, left);
+    }
+    return status;
+}
+
+seen_status sn_sets_confirm(sn_sets *s, size_t first, const char *what, seen_error *error)
+{
+    const sn_pipeline_steps steps = {.context = s, .prepare = mark_lines};
+    seen_status status = SEEN_OK;
+    s->mark = -1;
+    for (size_t i = first; i < s->b_count && status == SEEN_OK && !sn_sets_stopped(s); i++) {
+        s->need = s->mark;
+        s->mark = (int)(i % 2);
+        sn_table_clear_mark(s->table, (unsigned)s->mark);
+        status = sn_sets_pass(s, what, &s->b[i], &steps, NULL, error);
+    }
+    return status;
+}
+
+/* ---- Judging -------------------------------------------------------------------------------- */
+
+bool sn_sets_bit_means_print(const sn_sets *s)
+{
+    return !s->options->except || s->options->unique;
+}
+
+static void ask_table(const sn_sets *s, const seen_hash *hashes, size_t count, seen_answer *answers)
+{
+    if (s->mark < 0)
+        sn_table_check(s->table, hashes, count, answers);
+    else
+        sn_table_check_marked(s->table, (unsigned)s->mark, hashes, count, answers);
+}
+
+/* Not in B, and not met before. */
+static bool judge_new(sn_sets *s, const seen_hash *hashes, size_t count, seen_answer *answers)
+{
+    if (s->mark < 0) {
+        if (sn_table_add(s->table, hashes, count, answers) < count)
+            return false;
+        for (size_t i = 0; i < count; i++)
+            answers[i] = answers[i] == SEEN_NEW ? SEEN_BEFORE : SEEN_NEW;
+        return true;
+    }
+    /* The first B alone does not count: its entries are like any other unless they are marked. */
+    for (size_t i = 0; i < count; i++) {
+        seen_answer added, first;
+        sn_table_check_marked(s->table, (unsigned)s->mark, &hashes[i], 1, &answers[i]);
+        if (answers[i] == SEEN_BEFORE) {
+            answers[i] = SEEN_NEW;
+            continue;
+        }
+        if (sn_table_add(s->table, &hashes[i], 1, &added) < 1)
+            return false;
+        sn_table_take(s->table, SN_SETS_PRINTED, -1, &hashes[i], 1, &first);
+        answers[i] = first == SEEN_NEW ? SEEN_BEFORE : SEEN_NEW;
+    }
+    return true;
+}
+
+bool sn_sets_judge(sn_sets *s, const seen_hash *hashes, size_t count, seen_answer *answers)
+{
+    if (!s->options->unique) {
+        ask_table(s, hashes, count, answers);
+        return true;
+    }
+    if (s->options->except)
+        return judge_new(s, hashes, count, answers);
+    sn_table_take(s->table, SN_SETS_PRINTED, s->mark, hashes, count, answers);
+    for (size_t i = 0; i < count; i++)
+        answers[i] = answers[i] == SEEN_NEW ? SEEN_BEFORE : SEEN_NEW;
+    return true;
+}
+
+/* ---- Printing ------------------------------------------------------------------------------- */
+
+static seen_status ask_lines(void *context, sn_block *block, seen_error *error)
+{
+    sn_sets *s = context;
+    seen_status status = hash_lines(s, block, error);
+    if (status != SEEN_OK)
+        return status;
+    if (!s->table)
+        return seen_check_hashes(s->filter ? s->filter : s->options->given, block->hash,
+                                 block->lines, block->answer, error);
+    if (!s->small) {
+        ask_table(s, block->hash, block->lines, block->answer);
+        return SEEN_OK;
+    }
+    memset(block->answer, SEEN_NEW, block->lines);
+    seen_hash passed[BATCH];
+    uint16_t places[BATCH];
+    seen_answer answers[BATCH];
+    for (size_t at = 0; at < block->lines && status == SEEN_OK; at += BATCH) {
+        size_t n = block->lines - at < BATCH ? block->lines - at : BATCH, left = 0;
+        status = sift(s, block->hash + at, n, passed, places, &left, error);
+        ask_table(s, passed, left, answers);
+        for (size_t i = 0; i < left; i++)
+            block->answer[at + places[i]] = answers[i];
+    }
+    return status;
+}
+
+/* Of the lines to be printed, those that are met for the first time; the others become
+ * SEEN_UNKNOWN. */
+static seen_status only_first(sn_sets *s, sn_block *block, seen_error *error)
+{
+    seen_hash hashes[BATCH];
+    uint32_t places[BATCH];
+    seen_answer answers[BATCH];
+    size_t n = 0;
+    for (size_t i = 0; i < block->lines; i++) {
+        hashes[n] = block->hash[i];
+        places[n] = (uint32_t)i;
+        n += block->answer[i] == s->print;
+        if (n < BATCH && i + 1 < block->lines)
+            continue;
+        if (s->once.count) {
+            seen_status status = sn_cascade_add(&s->once, hashes, n, answers, error);
+            if (status != SEEN_OK)
+                return status;
+        } else
+            sn_table_take(s->table, SN_SETS_PRINTED, -1, hashes, n, answers);
+        for (size_t k = 0; k < n; k++)
+            if (answers[k] != SEEN_NEW)
+                block->answer[places[k]] = SEEN_UNKNOWN;
+        n = 0;
+    }
+    return SEEN_OK;
+}
+
+/* Leaves out what a way that was left has printed. */
+static void skip_lines(const sn_sets *s, sn_block *block)
+{
+    if (block->first_line >= s->skip)
+        return;
+    uint64_t done = s->skip - block->first_line;
+    memset(block->answer, SEEN_UNKNOWN, done < block->lines ? (size_t)done : block->lines);
+}
+
+static seen_status decide_first(void *context, sn_block *block, seen_error *error)
+{
+    seen_status status = only_first(context, block, error);
+    skip_lines(context, block);
+    return status;
+}
+
+/* With a table of B, lines that are not in it must be remembered there. */
+static seen_status decide_judge(void *context, sn_block *block, seen_error *error)
+{
+    sn_sets *s = context;
+    if (!sn_sets_judge(s, block->hash, block->lines, block->answer)) {
+        s->skip = block->first_line;
+        return no_room(s, error);
+    }
+    return SEEN_OK;
+}
+
+static seen_status hash_only(void *context, sn_block *block, seen_error *error)
+{
+    return hash_lines(context, block, error);
+}
+
+static seen_status select_lines(void *context, sn_block *block, seen_error *error)
+{
+    const sn_sets *s = context;
+    return sn_block_select(block, s->print, false, error);
+}
+
+static seen_status write_lines(void *context, sn_block *block, seen_error *error)
+{
+    sn_sets *s = context;
+    s->result->written += block->number_out;
+    return sn_output_block(s->output, block, error);
+}
+
+seen_status sn_sets_print(sn_sets *s, sn_sets_source *source, const char *what, sn_sets_end *end,
+                          seen_error *error)
+{
+    sn_pipeline_steps steps = {
+        .context = s, .prepare = ask_lines, .render = select_lines, .emit = write_lines};
+    s->print = s->options->except ? SEEN_NEW : SEEN_BEFORE;
+    if (s->options->unique && s->plan.way == SN_SETS_TABLE_B) {
+        steps.prepare = hash_only;
+        steps.decide = decide_judge;
+        s->print = SEEN_BEFORE;
+    } else if (s->options->unique)
+        steps.decide = decide_first;
+    return sn_sets_pass(s, what, source, &steps, end, error);
+}
+
+static seen_status decide_kept(void *context, sn_block *block, seen_error *error)
+{
+    sn_sets *s = context;
+    seen_status status =
+        sn_keep_ask(&s->keep, block->first_line, block->lines, block->answer, error);
+    skip_lines(s, block);
+    return status;
+}
+
+seen_status sn_sets_print_kept(sn_sets *s, seen_error *error)
+{
+    const sn_pipeline_steps steps = {
+        .context = s, .decide = decide_kept, .render = select_lines, .emit = write_lines};
+    s->print = sn_sets_bit_means_print(s) ? SEEN_BEFORE : SEEN_NEW;
+    seen_status status = sn_keep_finish(&s->keep, error);
+    s->result->temporary += sn_keep_temporary(&s->keep);
+    return status == SEEN_OK
+               ? sn_sets_pass(s, "reading A again and printing", &s->a, &steps, NULL, error)
+               : status;
+}
+
+/* ---- Copying -------------------------------------------------------------------------------- */
+
+typedef struct copying {
+    sn_sets_source *source;
+} copying;
+
+static seen_status copy_block(void *context, sn_block *block, seen_error *error)
+{
+    copying *c = context;
+    return sn_copy_add(&c->source->copy, block->bytes, block->length, block->terminator, error);
+}
+
+seen_status sn_sets_copy(sn_sets *s, sn_sets_source *source, const char *what, seen_error *error)
+{
+    copying c = {source};
+    const sn_pipeline_steps steps = {.context = &c, .emit = copy_block};
+    seen_status status = sn_copy_open(&source->copy, s->options->temp_dir, error);
+    if (status == SEEN_OK)
+        status = sn_sets_pass(s, what, source, &steps, NULL, error);
+    if (status == SEEN_OK)
+        status = sn_copy_input(&source->copy, s->pipeline.stop, &source->own, error);
+    if (status != SEEN_OK)
+        return status;
+    s->result->temporary += sn_temp_length(source->copy.temp);
+    source->input = source->own;
+    source->used = false;
+    return SEEN_OK;
+}

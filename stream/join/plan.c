@@ -1,0 +1,363 @@
+/* The planner of `common` and `except`: what each way would read, write and hold in memory.
+ *
+ * All is computed from a few numbers and none of it looks at the system, so that --explain, the
+ * engine and docs/scale.md say the same. Costs are of two kinds, and a pass takes as long as the
+ * slower of them: bytes over the speed of the disk, and lines times nanoseconds over the threads.
+ * The nanoseconds were measured on URLs of 64 bytes; they only have to be right enough to choose.
+ */
+#include "stream/join/join.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "stream/io/fail.h"
+#include "stream/exact/spill.h"
+#include "stream/exact/table.h"
+
+#define MIB ((uint64_t)1 << 20)
+#define DISK 2e9
+#define START 0.003 /* seconds until a pass, or a temporary file, has begun */
+
+/* Nanoseconds a line. */
+#define LINE_NS 18.0   /* read, find its end, hash */
+#define SKIM_NS 10.0   /* the same without the hash */
+#define FILTER_NS 12.0 /* a filter larger than the caches */
+#define SMALL_NS 6.0   /* one that is not */
+#define ADD_NS 110.0   /* to the table */
+#define CHECK_NS 45.0
+#define SPILL_NS 12.0
+#define READ_BACK_NS 3.0
+
+const char *sn_sets_way_name(sn_sets_way way)
+{
+    static const char *const names[SN_SETS_WAYS] = {
+        "not chosen",     "table of B", "table of A",  "filter",       "spill",
+        "filtered spill", "rounds",     "approximate", "given filter",
+    };
+    return (unsigned)way < SN_SETS_WAYS ? names[way] : "?";
+}
+
+/* ---- Memory --------------------------------------------------------------------------------- */
+
+size_t sn_sets_line_max(uint64_t memory)
+{
+    uint64_t most = memory / 16; /* there is one long line at a time */
+    return most > SN_BLOCK_MAX - 1 ? SN_BLOCK_MAX - 1 : (size_t)most;
+}
+
+uint64_t sn_sets_budget(uint64_t memory, unsigned threads)
+{
+    sn_pipeline_options pipeline = {.threads = threads};
+    /* The program with its libraries, stacks, and buffers of temporary files. */
+    uint64_t fixed =
+        4 * MIB + sn_pipeline_memory(&pipeline, false) + threads * (MIB / 8) + memory / 16;
+    return memory > fixed + 4 * MIB ? memory - fixed : 4 * MIB;
+}
+
+/* ---- Steps ---------------------------------------------------------------------------------- */
+
+static double disk_of(const sn_sets_numbers *n)
+{
+    return n->disk > 0 ? n->disk : DISK;
+}
+
+/* `ns` of all lines together, on one thread; `serial_ns` is what cannot be shared out. */
+static void add_step(sn_sets_plan *plan, const sn_sets_numbers *n, const char *what, double read,
+                     double written, double ns, double serial_ns)
+{
+    double by_disk = (read + written) / disk_of(n);
+    double by_cpu = fmax(ns / n->threads, serial_ns) / 1e9;
+    double seconds = fmax(by_disk, by_cpu) + START + (written > 0 ? START : 0);
+    plan->step[plan->step_count++] = (sn_sets_step){what, read, written, seconds, 1};
+    plan->read += read;
+    plan->written += written;
+    plan->seconds += seconds;
+}
+
+/* The filter that `bytes` give for so many keys. */
+static double rate_of(double keys, double bytes)
+{
+    if (keys < 1)
+        return 0;
+    if (bytes < 64)
+        return 1;
+    seen_wish wish = {
+        .size = sizeof wish, .capacity = (uint64_t)ceil(keys), .bits = (uint64_t)(bytes * 8)};
+    seen_plan plan = {.size = sizeof plan};
+    return seen_plan_make(&wish, &plan, NULL) == SEEN_OK ? fmin(plan.predicted_rate, 1) : 1;
+}
+
+static void copy_pipe(sn_sets_plan *plan, const sn_sets_numbers *n)
+{
+    if (n->pipe_a)
+        add_step(plan, n, "copy A to a temporary file", n->bytes_a, n->text_a, n->lines_a * SKIM_NS,
+                 0);
+}
+
+/* ---- The ways ------------------------------------------------------------------------------- */
+
+/* Entries of a table that must hold B, and with it what of A was printed if that must be known. */
+static double entries_of(const sn_sets_numbers *n)
+{
+    return n->lines_first + (n->except && n->unique ? n->lines_a : 0);
+}
+
+static bool plan_table_b(sn_sets_plan *plan, const sn_sets_numbers *n)
+{
+    plan->table = plan->budget;
+    plan->table_needs = entries_of(n) * SN_TABLE_ENTRY_BYTES;
+    add_step(plan, n, "read B into a table", n->bytes_b, 0, n->lines_b * (LINE_NS + ADD_NS), 0);
+    add_step(plan, n, "read A and print", n->bytes_a, 0, n->lines_a * (LINE_NS + CHECK_NS),
+             n->unique ? n->lines_a * CHECK_NS : 0);
+    /* What was printed cannot be taken back when the table turns out to be too small. */
+    if (n->pipe_a && n->except && n->unique)
+        return false;
+    return plan->table_needs < 0.98 * (double)plan->budget;
+}
+
+static uint64_t whole_lines(double bytes)
+{
+    return bytes < 64 ? 64 : (uint64_t)bytes / 64 * 64;
+}
+
+/* A filter over the entries of the table, in what the table leaves free. */
+static void plan_small(sn_sets_plan *plan, const sn_sets_numbers *n, double room)
+{
+    double want = plan->candidates * 10 / 8;
+    plan->small = whole_lines(fmin(want, room));
+    plan->small_rate = rate_of(plan->candidates, (double)plan->small);
+    double both = fmin(n->share * n->lines_a, n->lines_b);
+    plan->survivors = both + plan->small_rate * (n->lines_b - both);
+}
+
+static double confirm_ns(const sn_sets_plan *plan, const sn_sets_numbers *n)
+{
+    return n->lines_b * (LINE_NS + SMALL_NS) + plan->survivors * CHECK_NS;
+}
+
+static bool plan_table_a(sn_sets_plan *plan, const sn_sets_numbers *n)
+{
+    copy_pipe(plan, n);
+    double bytes_a = n->pipe_a ? n->text_a : n->bytes_a;
+    plan->candidates = n->lines_a;
+    plan->table = plan->budget;
+    plan->table_needs = n->lines_a * SN_TABLE_ENTRY_BYTES;
+    plan_small(plan, n, (double)plan->budget - plan->table_needs);
+    add_step(plan, n, "read A into a table", bytes_a, 0, n->lines_a * (LINE_NS + ADD_NS), 0);
+    add_step(plan, n, "read B and mark", n->bytes_b, 0, confirm_ns(plan, n), 0);
+    add_step(plan, n, "read A again and print", bytes_a, 0, n->lines_a * (LINE_NS + CHECK_NS),
+             n->unique ? n->lines_a * CHECK_NS : 0);
+    return plan->table_needs < 0.95 * (double)plan->budget;
+}
+
+/* The filter of B that leaves room for the largest share of A in the table: more bits let fewer
+ * strangers pass, and take the room of those that belong there. */
+static double balance(sn_sets_plan *plan, const sn_sets_numbers *n)
+{
+    double best = -1;
+    for (int bits = 12; bits >= 3 && best < 1; bits--) {
+        double bytes = n->lines_first * bits / 8;
+        double rate = rate_of(n->lines_first, bytes);
+        double free = (double)plan->budget - bytes;
+        double share = free / SN_TABLE_ENTRY_BYTES / fmax(n->lines_a, 1) - rate;
+        if (free > 0 && share > best) {
+            best = share;
+            plan->filter = whole_lines(bytes);
+            plan->filter_rate = rate;
+        }
+    }
+    return best;
+}
+
+static bool plan_filter(sn_sets_plan *plan, const sn_sets_numbers *n)
+{
+    double tolerated = balance(plan, n);
+    if (tolerated < 0) {
+        plan->filter = whole_lines((double)plan->budget / 2);
+        plan->filter_rate = rate_of(n->lines_first, (double)plan->filter);
+    }
+    plan->candidates = fmin(n->lines_a * (n->share + plan->filter_rate), n->lines_a);
+    plan->table = plan->budget - plan->filter;
+    plan->table_needs = plan->candidates * SN_TABLE_ENTRY_BYTES;
+    plan_small(plan, n, (double)plan->budget - plan->table_needs);
+    double per_line = n->text_a / fmax(n->lines_a, 1), lines = plan->candidates * per_line;
+    plan->aside = !n->except && (n->pipe_a || lines < n->text_a / 4);
+    add_step(plan, n, "read B into a filter", n->bytes_b, 0, n->lines_b * (LINE_NS + FILTER_NS), 0);
+    add_step(plan, n, "read A, keep what may be in B", n->bytes_a,
+             plan->aside ? lines
+             : n->pipe_a ? n->text_a
+                         : 0,
+             n->lines_a * (LINE_NS + FILTER_NS) + plan->candidates * ADD_NS, 0);
+    add_step(plan, n, "read B again and confirm", n->bytes_b, 0, confirm_ns(plan, n), 0);
+    if (plan->aside)
+        add_step(plan, n, "print", lines, 0, plan->candidates * (LINE_NS + CHECK_NS), 0);
+    else
+        add_step(plan, n, "read A again and print", n->pipe_a ? n->text_a : n->bytes_a, 0,
+                 n->lines_a * (LINE_NS + SMALL_NS) + plan->candidates * CHECK_NS, 0);
+    return !(n->except && n->unique) && tolerated > n->share;
+}
+
+/* One bit for each line of A, or for so many at a time as a quarter of the memory holds. */
+static double plan_map(sn_sets_plan *plan, const sn_sets_numbers *n)
+{
+    double bytes = n->lines_a / 8 + 64;
+    double most = (double)plan->budget / 4;
+    plan->map = (uint64_t)fmin(bytes, most);
+    return bytes > most ? n->lines_a * n->share * SN_SPILL_RECORD_BYTES : 0;
+}
+
+static void plan_slices(sn_sets_plan *plan, double entries)
+{
+    plan->table = plan->budget - plan->map;
+    plan->table_needs = entries * SN_TABLE_ENTRY_BYTES;
+    plan->slices = fmax(1, ceil(plan->table_needs * 1.08 / (double)plan->table));
+}
+
+static bool plan_spill(sn_sets_plan *plan, const sn_sets_numbers *n)
+{
+    copy_pipe(plan, n);
+    double bytes_a = n->pipe_a ? n->text_a : n->bytes_a;
+    double notes = plan_map(plan, n);
+    plan_slices(plan, entries_of(n));
+    double a = n->lines_a * SN_SPILL_RECORD_BYTES, b = n->lines_b * SN_SPILL_RECORD_BYTES;
+    add_step(plan, n, "read B, put its hashes aside", n->bytes_b, b, n->lines_b * LINE_NS,
+             n->lines_b * SPILL_NS);
+    add_step(plan, n, "read A, put its hashes aside", bytes_a, a, n->lines_a * LINE_NS,
+             n->lines_a * SPILL_NS);
+    add_step(plan, n, "decide part by part", a + b, notes, 0,
+             n->lines_b * (READ_BACK_NS + ADD_NS) + n->lines_a * (READ_BACK_NS + CHECK_NS));
+    add_step(plan, n, "read A again and print", bytes_a + notes, 0, n->lines_a * SKIM_NS, 0);
+    return plan->slices <= SN_SPILL_PARTS_MAX && (n->room <= 0 || plan->written < n->room);
+}
+
+static bool plan_spill_filtered(sn_sets_plan *plan, const sn_sets_numbers *n)
+{
+    copy_pipe(plan, n);
+    double bytes_a = n->pipe_a ? n->text_a : n->bytes_a;
+    double notes = plan_map(plan, n);
+    double most = 0.7 * (double)plan->budget;
+    plan->filter = whole_lines(fmin(n->lines_first * 10 / 8, most));
+    plan->filter_rate = rate_of(n->lines_first, (double)plan->filter);
+    plan->candidates = fmin(n->lines_a * (n->share + plan->filter_rate), n->lines_a);
+    plan_small(plan, n, (double)plan->budget - (double)plan->filter - 4.5 * (double)MIB);
+    double first = plan->survivors * n->lines_first / fmax(n->lines_b, 1);
+    plan_slices(plan, first);
+    double a = plan->candidates * SN_SPILL_RECORD_BYTES,
+           b = plan->survivors * SN_SPILL_RECORD_BYTES;
+    add_step(plan, n, "read B into a filter", n->bytes_b, 0, n->lines_b * (LINE_NS + FILTER_NS), 0);
+    add_step(plan, n, "read A, put aside what may be in B", bytes_a, a,
+             n->lines_a * (LINE_NS + FILTER_NS) + plan->candidates * FILTER_NS,
+             plan->candidates * SPILL_NS);
+    add_step(plan, n, "read B again, put aside what may be in A", n->bytes_b, b,
+             n->lines_b * (LINE_NS + FILTER_NS), plan->survivors * SPILL_NS);
+    add_step(plan, n, "decide part by part", a + b, notes, 0,
+             plan->survivors * (READ_BACK_NS + ADD_NS) +
+                 plan->candidates * (READ_BACK_NS + CHECK_NS));
+    add_step(plan, n, "read A again and print", bytes_a + notes, 0, n->lines_a * SKIM_NS, 0);
+    return !(n->except && n->unique) && (double)plan->small * 2 >= plan->candidates &&
+           plan->slices <= SN_SPILL_PARTS_MAX && (n->room <= 0 || plan->written < n->room);
+}
+
+static bool plan_rounds(sn_sets_plan *plan, const sn_sets_numbers *n)
+{
+    copy_pipe(plan, n);
+    double bytes_a = n->pipe_a ? n->text_a : n->bytes_a;
+    double notes = plan_map(plan, n);
+    plan_slices(plan, entries_of(n));
+    double r = plan->slices;
+    if (!n->pipe_a)
+        add_step(plan, n, "count the lines of A", bytes_a, 0, n->lines_a * SKIM_NS, 0);
+    add_step(plan, n, "read B into a table, a slice at a time", r * n->bytes_b, 0,
+             r * n->lines_b * LINE_NS + n->lines_b * ADD_NS, 0);
+    plan->step[plan->step_count - 1].times = r;
+    add_step(plan, n, "read A and decide, a slice at a time", r * bytes_a, notes,
+             r * n->lines_a * LINE_NS, n->lines_a * CHECK_NS);
+    plan->step[plan->step_count - 1].times = r;
+    add_step(plan, n, "read A again and print", bytes_a + notes, 0, n->lines_a * SKIM_NS, 0);
+    return true;
+}
+
+static bool plan_approx(sn_sets_plan *plan, const sn_sets_numbers *n)
+{
+    double rate = n->error_rate > 0 ? n->error_rate : 0.001;
+    double most = (double)plan->budget * 0.98;
+    if (n->unique || n->lines_b > n->lines_first)
+        most /= 2; /* a second filter */
+    seen_wish wish = {.size = sizeof wish,
+                      .capacity = (uint64_t)fmax(1, ceil(n->lines_first)),
+                      .error_rate = rate};
+    seen_plan made = {.size = sizeof made};
+    double bytes = seen_plan_make(&wish, &made, NULL) == SEEN_OK ? (double)made.bytes : most;
+    plan->filter = whole_lines(fmin(bytes, most));
+    plan->filter_rate = rate_of(n->lines_first, (double)plan->filter);
+    add_step(plan, n, "read B into a filter", n->bytes_b, 0, n->lines_b * (LINE_NS + FILTER_NS), 0);
+    add_step(plan, n, "read A and print", n->bytes_a, 0, n->lines_a * (LINE_NS + FILTER_NS),
+             n->unique ? n->lines_a * FILTER_NS : 0);
+    return true;
+}
+
+static bool plan_given(sn_sets_plan *plan, const sn_sets_numbers *n)
+{
+    add_step(plan, n, "read A and print", n->bytes_a, 0, n->lines_a * (LINE_NS + FILTER_NS),
+             n->unique ? n->lines_a * FILTER_NS : 0);
+    return true;
+}
+
+typedef bool planner(sn_sets_plan *plan, const sn_sets_numbers *n);
+
+static planner *const planners[SN_SETS_WAYS] = {
+    [SN_SETS_TABLE_B] = plan_table_b,
+    [SN_SETS_TABLE_A] = plan_table_a,
+    [SN_SETS_FILTER] = plan_filter,
+    [SN_SETS_SPILL] = plan_spill,
+    [SN_SETS_SPILL_FILTERED] = plan_spill_filtered,
+    [SN_SETS_ROUNDS] = plan_rounds,
+    [SN_SETS_APPROX] = plan_approx,
+    [SN_SETS_GIVEN] = plan_given,
+};
+
+static bool try_way(const sn_sets_numbers *n, sn_sets_way way, sn_sets_plan *plan)
+{
+    memset(plan, 0, sizeof *plan);
+    plan->way = way;
+    plan->budget = sn_sets_budget(n->memory, n->threads);
+    return planners[way](plan, n);
+}
+
+seen_status sn_sets_plan_make(const sn_sets_numbers *numbers, sn_sets_way way, sn_sets_plan *plan,
+                              seen_error *error)
+{
+    if (numbers->memory < SN_SETS_MEMORY_MIN)
+        return sn_stream_fail(error, SEEN_ERR_ARGUMENT,
+                              "%llu KiB of memory are too little; give at least %llu MiB with -m",
+                              (unsigned long long)(numbers->memory >> 10),
+                              (unsigned long long)(SN_SETS_MEMORY_MIN >> 20));
+    if (way != SN_SETS_ANY) {
+        /* A table that may be too small is tried all the same: it can change its way. So is a disk
+         * that seems to be too full. */
+        sn_sets_numbers wanted = *numbers;
+        wanted.room = 0;
+        bool fits = try_way(&wanted, way, plan);
+        bool hopeless = numbers->except && numbers->unique &&
+                        (way == SN_SETS_FILTER || way == SN_SETS_SPILL_FILTERED);
+        if (fits || (!hopeless && way <= SN_SETS_FILTER))
+            return SEEN_OK;
+        return sn_stream_fail(error, SEEN_ERR_ARGUMENT, "the way \"%s\" cannot be gone here",
+                              sn_sets_way_name(way));
+    }
+    bool any = false;
+    for (sn_sets_way each = SN_SETS_TABLE_B; each <= SN_SETS_ROUNDS; each++) {
+        sn_sets_plan made;
+        if (numbers->not_ways >> each & 1 || !try_way(numbers, each, &made))
+            continue;
+        if (!any || made.seconds < plan->seconds)
+            *plan = made;
+        any = true;
+    }
+    if (!any)
+        return sn_stream_fail(error, SEEN_ERR_SPACE,
+                              "neither the memory (%llu MiB) nor the room for temporary files "
+                              "(%.0f MiB) is enough; give more with -m, or another folder with -T",
+                              (unsigned long long)(numbers->memory >> 20), numbers->room / 1048576);
+    return SEEN_OK;
+}

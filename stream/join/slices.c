@@ -1,0 +1,425 @@
+/* Where no table holds it all: A and B are decided slice by slice, and the answers are gathered in
+ * a map of A's lines, by which A is printed at the end.
+ *
+ * A slice is a range of the bits of a hash that the table does not look at. It comes from temporary
+ * files into which both sides were cut (spill), or from reading both sides again (rounds). Where a
+ * slice turns out to be too large for the table it is cut smaller. */
+#include "stream/join/internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stream/io/fail.h"
+
+enum { BATCH = 512 };
+
+#define SPILL_MEMORY ((uint64_t)4 << 20)
+
+/* ---- Putting aside -------------------------------------------------------------------------- */
+
+static seen_status hash_lines(void *context, sn_block *block, seen_error *error)
+{
+    sn_sets *s = context;
+    seen_status status = sn_keys_hash(&s->options->keys, &s->hasher, block, error);
+    memset(block->answer, SEEN_BEFORE, block->lines);
+    return status;
+}
+
+static seen_status hash_and_check(sn_sets *s, seen_set *set, sn_block *block, seen_error *error)
+{
+    seen_status status = sn_keys_hash(&s->options->keys, &s->hasher, block, error);
+    return status == SEEN_OK
+               ? seen_check_hashes(set, block->hash, block->lines, block->answer, error)
+               : status;
+}
+
+/* Lines of A that pass the filter of B; they fill the filter of the candidates. */
+static seen_status check_a(void *context, sn_block *block, seen_error *error)
+{
+    sn_sets *s = context;
+    seen_status status = hash_and_check(s, s->filter, block, error);
+    seen_hash hashes[BATCH];
+    size_t n = 0;
+    uint64_t total = 0;
+    for (size_t i = 0; i < block->lines && status == SEEN_OK; i++) {
+        hashes[n] = block->hash[i];
+        n += block->answer[i] == SEEN_BEFORE;
+        if (n == BATCH || i + 1 == block->lines) {
+            status = seen_add_hashes(s->small, hashes, n, NULL, error);
+            total += n;
+            n = 0;
+        }
+    }
+    atomic_fetch_add_explicit(&s->candidates, total, memory_order_relaxed);
+    return status;
+}
+
+static seen_status check_b(void *context, sn_block *block, seen_error *error)
+{
+    sn_sets *s = context;
+    return hash_and_check(s, s->small, block, error);
+}
+
+static seen_status put_aside(void *context, sn_block *block, seen_error *error)
+{
+    sn_sets *s = context;
+    seen_status status = SEEN_OK;
+    for (size_t i = 0; i < block->lines && status == SEEN_OK; i++)
+        if (block->answer[i] == SEEN_BEFORE)
+            status = sn_spill_add(s->spill, block->hash[i],
+                                  s->spill_numbers ? block->first_line + i : 0, error);
+    return status;
+}
+
+/* Reads one side and puts its hashes aside in *spill. */
+static seen_status spill_source(sn_sets *s, sn_sets_source *source, bool numbers, const char *what,
+                                sn_pipeline_step *prepare, double records, sn_spill **spill,
+                                seen_error *error)
+{
+    const sn_pipeline_steps steps = {.context = s, .prepare = prepare, .decide = put_aside};
+    seen_status status = sn_spill_open(s->options->temp_dir, (unsigned)s->plan.slices, SPILL_MEMORY,
+                                       (uint64_t)(records * SN_SPILL_RECORD_BYTES), spill, error);
+    if (status != SEEN_OK)
+        return status;
+    s->spill = *spill;
+    s->spill_numbers = numbers;
+    status = sn_sets_pass(s, what, source, &steps, NULL, error);
+    if (status == SEEN_OK)
+        status = sn_spill_finish(*spill, error);
+    s->result->temporary += sn_spill_bytes(*spill);
+    s->spill = NULL;
+    return status;
+}
+
+/* ---- Deciding a part ------------------------------------------------------------------------ */
+
+typedef struct join {
+    sn_sets *s;
+    sn_spill *a;
+    sn_spill **b;
+    seen_hash *records; /* one chunk */
+    seen_answer *answers;
+    unsigned part;
+    unsigned pieces, piece; /* a part that was too large is decided in pieces */
+    bool full;
+} join;
+
+/* The piece is taken from the last bits of hi, which tell the table nothing about a place. */
+static size_t only_piece(const join *j, seen_hash *records, size_t count)
+{
+    if (j->pieces == 1)
+        return count;
+    size_t n = 0;
+    for (size_t i = 0; i < count; i++) {
+        records[n] = records[i];
+        n += ((records[i].hi & 0xffff) * j->pieces >> 16) == j->piece;
+    }
+    return n;
+}
+
+static seen_status read_chunk(join *j, sn_spill *spill, size_t chunk, size_t *count, uint64_t *base,
+                              seen_error *error)
+{
+    seen_status status = sn_spill_read(spill, j->part, chunk, j->records, count, base, error);
+    if (status == SEEN_OK)
+        *count = only_piece(j, j->records, *count);
+    return status;
+}
+
+static seen_status join_b(join *j, size_t number, seen_error *error)
+{
+    sn_sets *s = j->s;
+    sn_spill *spill = j->b[number];
+    seen_status status = SEEN_OK;
+    if (number > 0) {
+        s->need = s->mark;
+        s->mark = (int)(number % 2);
+        sn_table_clear_mark(s->table, (unsigned)s->mark);
+    }
+    for (size_t i = 0; i < sn_spill_chunks(spill, j->part) && status == SEEN_OK && !j->full; i++) {
+        size_t count = 0;
+        uint64_t base = 0;
+        status = read_chunk(j, spill, i, &count, &base, error);
+        if (status != SEEN_OK)
+            break;
+        if (number > 0)
+            sn_table_mark(s->table, (unsigned)s->mark, s->need, j->records, count);
+        else
+            j->full = sn_table_add(s->table, j->records, count, j->answers) < count;
+    }
+    return status;
+}
+
+static seen_status join_a(join *j, seen_error *error)
+{
+    sn_sets *s = j->s;
+    seen_status status = SEEN_OK;
+    for (size_t i = 0; i < sn_spill_chunks(j->a, j->part) && status == SEEN_OK && !j->full; i++) {
+        size_t count = 0;
+        uint64_t base = 0;
+        status = read_chunk(j, j->a, i, &count, &base, error);
+        if (status != SEEN_OK)
+            break;
+        if (!sn_sets_judge(s, j->records, count, j->answers)) {
+            j->full = true;
+            break;
+        }
+        for (size_t k = 0; k < count && status == SEEN_OK; k++)
+            if (j->answers[k] == SEEN_BEFORE)
+                status = sn_keep_set(&s->keep, base + (uint32_t)j->records[k].lo, error);
+    }
+    return status;
+}
+
+static seen_status join_piece(join *j, seen_error *error)
+{
+    sn_sets *s = j->s;
+    seen_status status = SEEN_OK;
+    sn_table_clear(s->table);
+    s->mark = -1;
+    j->full = false;
+    for (size_t i = 0; i < s->b_count && status == SEEN_OK && !j->full; i++)
+        status = join_b(j, i, error);
+    return status == SEEN_OK && !j->full ? join_a(j, error) : status;
+}
+
+/* A bit that was set before a piece turned out to be too large is right, and is set again. */
+static seen_status join_part(join *j, seen_error *error)
+{
+    seen_status status = SEEN_OK;
+    j->pieces = 1;
+    for (j->piece = 0; j->piece < j->pieces && status == SEEN_OK && !sn_sets_stopped(j->s);) {
+        status = join_piece(j, error);
+        if (!j->full) {
+            j->piece++;
+            continue;
+        }
+        if (j->pieces >= 1 << 15)
+            return sn_stream_fail(error, SEEN_ERR_MEMORY,
+                                  "the memory is not enough; give more "
+                                  "with -m");
+        j->pieces *= 2;
+        j->piece *= 2;
+    }
+    return status;
+}
+
+static seen_status open_table(sn_sets *s, seen_error *error)
+{
+    uint64_t limit = s->plan.budget - s->keep.bytes;
+    return sn_table_open(
+        limit, (uint64_t)(s->plan.table_needs / SN_TABLE_ENTRY_BYTES / fmax(1, s->plan.slices)),
+        &s->table, error);
+}
+
+static void tell(sn_sets *s, const char *what)
+{
+    sn_sets_news *news = s->options->news;
+    atomic_store(&s->pipeline.meter->bytes, 0);
+    atomic_store(&s->pipeline.meter->lines, 0);
+    if (!news)
+        return;
+    atomic_store(&news->total, 0);
+    atomic_store(&news->what, what);
+    atomic_fetch_add(&news->pass, 1);
+}
+
+static seen_status join_all(sn_sets *s, sn_spill *a, sn_spill **b, seen_error *error)
+{
+    join j = {.s = s, .a = a, .b = b};
+    size_t room = sn_spill_chunk_records(a);
+    j.records = malloc(room * sizeof *j.records);
+    j.answers = malloc(room * sizeof *j.answers);
+    seen_status status = SEEN_OK;
+    if (!j.records || !j.answers)
+        status = sn_stream_fail(error, SEEN_ERR_MEMORY, "no memory to decide lines");
+    if (status == SEEN_OK)
+        status = open_table(s, error);
+    tell(s, "deciding part by part");
+    for (unsigned part = 0;
+         part < (unsigned)s->plan.slices && status == SEEN_OK && !sn_sets_stopped(s); part++) {
+        j.part = part;
+        status = join_part(&j, error);
+        atomic_fetch_add(&s->pipeline.meter->lines, sn_spill_count(a, part));
+    }
+    free(j.records);
+    free(j.answers);
+    return status;
+}
+
+/* ---- The two ways --------------------------------------------------------------------------- */
+
+static seen_status put_both_aside(sn_sets *s, sn_spill **a, sn_spill **b, seen_error *error)
+{
+    seen_status status = SEEN_OK;
+    for (size_t i = 0; i < s->b_count && status == SEEN_OK && !sn_sets_stopped(s); i++)
+        status = spill_source(s, &s->b[i], false, "reading B, putting its hashes aside", hash_lines,
+                              s->numbers.lines_b / (double)s->b_count, &b[i], error);
+    if (status == SEEN_OK && !sn_sets_stopped(s))
+        status = spill_source(s, &s->a, true, "reading A, putting its hashes aside", hash_lines,
+                              s->numbers.lines_a, a, error);
+    return status;
+}
+
+static seen_status put_aside_filtered(sn_sets *s, sn_spill **a, sn_spill **b, seen_error *error)
+{
+    seen_status status = SEEN_OK;
+    if (!s->filter) {
+        status = sn_sets_make_filter(s, s->numbers.lines_first, s->plan.filter, &s->filter, error);
+        if (status == SEEN_OK)
+            status = sn_sets_fill_filter(s, &s->b[0], error);
+    }
+    if (status == SEEN_OK && !sn_sets_stopped(s))
+        status = sn_sets_make_filter(s, s->plan.candidates, s->plan.small, &s->small, error);
+    atomic_store(&s->candidates, 0);
+    if (status == SEEN_OK && !sn_sets_stopped(s))
+        status = spill_source(s, &s->a, true, "reading A, putting aside what may be in B", check_a,
+                              s->plan.candidates, a, error);
+    seen_close(s->filter);
+    s->filter = NULL;
+    for (size_t i = 0; i < s->b_count && status == SEEN_OK && !sn_sets_stopped(s); i++)
+        status = spill_source(s, &s->b[i], false, "reading B again, putting aside what may be in A",
+                              check_b, s->plan.survivors / (double)s->b_count, &b[i], error);
+    seen_close(s->small);
+    s->small = NULL;
+    return status;
+}
+
+seen_status sn_sets_go_spill(sn_sets *s, bool filtered, seen_error *error)
+{
+    sn_spill *a = NULL;
+    sn_spill **b = calloc(s->b_count, sizeof(sn_spill *));
+    if (!b)
+        return sn_stream_fail(error, SEEN_ERR_MEMORY, "no memory for temporary files");
+    seen_status status =
+        filtered ? put_aside_filtered(s, &a, b, error) : put_both_aside(s, &a, b, error);
+    if (status == SEEN_OK && !sn_sets_stopped(s))
+        status = sn_keep_open(&s->keep, s->a.lines, s->plan.map, s->options->temp_dir, error);
+    if (status == SEEN_OK && !sn_sets_stopped(s))
+        status = join_all(s, a, b, error);
+    sn_table_close(s->table);
+    s->table = NULL;
+    for (size_t i = 0; i < s->b_count; i++)
+        sn_spill_close(b[i]);
+    sn_spill_close(a);
+    free(b);
+    return status == SEEN_OK && !sn_sets_stopped(s) ? sn_sets_print_kept(s, error) : status;
+}
+
+static inline bool in_slice(const sn_sets *s, seen_hash hash)
+{
+    uint64_t at = sn_table_unused(hash);
+    return at >= s->slice_from && at < s->slice_to;
+}
+
+/* The hashes of the slice go to the table: the first B is added, the others mark. */
+static seen_status take_slice(void *context, sn_block *block, seen_error *error)
+{
+    sn_sets *s = context;
+    seen_status status = sn_keys_hash(&s->options->keys, &s->hasher, block, error);
+    if (status != SEEN_OK)
+        return status;
+    size_t n = 0;
+    for (size_t i = 0; i < block->lines; i++) {
+        block->hash[n] = block->hash[i];
+        n += in_slice(s, block->hash[i]);
+    }
+    if (s->mark >= 0)
+        sn_table_mark(s->table, (unsigned)s->mark, s->need, block->hash, n);
+    else if (sn_table_add_any(s->table, block->hash, n, block->answer) < n) {
+        atomic_store(&s->full, true);
+        return sn_stream_fail(error, SEEN_ERR_FULL, "the table is full");
+    }
+    return SEEN_OK;
+}
+
+static seen_status decide_slice(void *context, sn_block *block, seen_error *error)
+{
+    sn_sets *s = context;
+    seen_hash hashes[BATCH];
+    seen_answer answers[BATCH];
+    uint32_t places[BATCH];
+    size_t n = 0;
+    seen_status status = SEEN_OK;
+    for (size_t i = 0; i < block->lines && status == SEEN_OK; i++) {
+        hashes[n] = block->hash[i];
+        places[n] = (uint32_t)i;
+        n += in_slice(s, block->hash[i]);
+        if (n < BATCH && i + 1 < block->lines)
+            continue;
+        if (!sn_sets_judge(s, hashes, n, answers)) {
+            atomic_store(&s->full, true);
+            return sn_stream_fail(error, SEEN_ERR_FULL, "the table is full");
+        }
+        for (size_t k = 0; k < n && status == SEEN_OK; k++)
+            if (answers[k] == SEEN_BEFORE)
+                status = sn_keep_set(&s->keep, block->first_line + places[k], error);
+        n = 0;
+    }
+    return status;
+}
+
+static seen_status count_only(void *context, sn_block *block, seen_error *error)
+{
+    (void)context;
+    (void)block;
+    (void)error;
+    return SEEN_OK;
+}
+
+static seen_status one_round(sn_sets *s, sn_sets_end *end, seen_error *error)
+{
+    const sn_pipeline_steps take = {.context = s, .prepare = take_slice};
+    const sn_pipeline_steps judge = {.context = s, .prepare = hash_lines, .decide = decide_slice};
+    seen_status status = SEEN_OK;
+    *end = SN_SETS_DONE;
+    sn_table_clear(s->table);
+    s->mark = -1;
+    for (size_t i = 0; i < s->b_count && status == SEEN_OK && *end == SN_SETS_DONE; i++) {
+        if (i > 0) {
+            s->need = s->mark;
+            s->mark = (int)(i % 2);
+            sn_table_clear_mark(s->table, (unsigned)s->mark);
+        }
+        status = sn_sets_pass(s, "reading B, a slice of it", &s->b[i], &take, end, error);
+    }
+    if (status == SEEN_OK && *end == SN_SETS_DONE && !sn_sets_stopped(s))
+        status = sn_sets_pass(s, "reading A, a slice of it", &s->a, &judge, end, error);
+    return status;
+}
+
+seen_status sn_sets_go_rounds(sn_sets *s, seen_error *error)
+{
+    const sn_pipeline_steps count = {.context = s, .emit = count_only};
+    const uint64_t all = (uint64_t)1 << 32;
+    seen_status status = SEEN_OK;
+    if (!s->a.counted)
+        status = sn_sets_pass(s, "counting the lines of A", &s->a, &count, NULL, error);
+    if (status == SEEN_OK && !sn_sets_stopped(s))
+        status = sn_keep_open(&s->keep, s->a.lines, s->plan.map, s->options->temp_dir, error);
+    if (status == SEEN_OK && !sn_sets_stopped(s))
+        status = open_table(s, error);
+    uint64_t width = (uint64_t)((double)all / fmax(1, s->plan.slices)) + 1;
+    double rounds = 0;
+    for (uint64_t from = 0; from < all && status == SEEN_OK && !sn_sets_stopped(s);) {
+        sn_sets_end end = SN_SETS_DONE;
+        s->slice_from = from;
+        s->slice_to = all - from < width ? all : from + width;
+        status = one_round(s, &end, error);
+        if (status == SEEN_OK && end == SN_SETS_FULL) {
+            if (width < 1 << 12)
+                return sn_stream_fail(error, SEEN_ERR_MEMORY,
+                                      "the memory is not enough; give "
+                                      "more with -m");
+            width = width / 2 + 1;
+            continue;
+        }
+        from = s->slice_to;
+        rounds++;
+    }
+    s->result->slices = rounds;
+    sn_table_close(s->table);
+    s->table = NULL;
+    return status == SEEN_OK && !sn_sets_stopped(s) ? sn_sets_print_kept(s, error) : status;
+}

@@ -1,0 +1,276 @@
+/* Transfers against a server of a few lines: what is kept of an answer, limits, addresses. */
+#include <arpa/inet.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "crawl/fetch/fetch.h"
+#include "tests/sites/listener.h"
+
+static int listener, port;
+static atomic_int accepted;
+
+/* The server takes one request of a connection, and says so. */
+#define CLOSES "Connection: close\r\n\r\n"
+
+static const char *answer_to(const char *request)
+{
+    if (strstr(request, "GET /moved "))
+        return "HTTP/1.1 301 Moved\r\nLocation:  /there \r\nContent-Length: 0\r\n" CLOSES;
+    if (strstr(request, "GET /later "))
+        return "HTTP/1.1 429 Slow\r\nRetry-After: 7\r\nContent-Length: 0\r\n" CLOSES;
+    if (strstr(request, "GET /early "))
+        return "HTTP/1.1 103 Early\r\nContent-Type: a/b\r\n\r\n"
+               "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 5\r\n" CLOSES "hello";
+    if (strstr(request, "GET /cut "))
+        return "HTTP/1.1 200 OK\r\nContent-Length: 50\r\n" CLOSES "hello";
+    return "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n" CLOSES "0123456789";
+}
+
+static void *serve(void *unused)
+{
+    for (int fd; (fd = accept(listener, NULL, NULL)) >= 0; close(fd)) {
+        char request[4096];
+        atomic_fetch_add(&accepted, 1);
+        ssize_t n = read(fd, request, sizeof request - 1);
+        if (n <= 0)
+            continue;
+        request[n] = '\0';
+        const char *answer = answer_to(request);
+        if (write(fd, answer, strlen(answer)) < 0)
+            continue;
+    }
+    return unused;
+}
+
+static char got[64];
+static size_t got_len;
+
+static bool keep(sn_transfer *transfer, const char *bytes, size_t len)
+{
+    (void)transfer;
+    memcpy(got + got_len, bytes, len);
+    got_len += len;
+    return true;
+}
+
+/* One transfer from beginning to end. */
+static sn_transfer *fetch_one(sn_fetch *fetch, const char *url, uint64_t limit)
+{
+    seen_error error;
+    sn_transfer *transfer;
+    got_len = 0;
+    assert_int_equal(sn_fetch_start(fetch, url, limit, NULL, &transfer, &error), SEEN_OK);
+    for (int i = 0; i < 1000; i++) {
+        assert_int_equal(sn_fetch_wait(fetch, 10, &error), SEEN_OK);
+        sn_transfer *finished = sn_fetch_finished(fetch);
+        if (finished != NULL) {
+            assert_ptr_equal(finished, transfer);
+            assert_int_equal(sn_fetch_active(fetch), 0);
+            return finished;
+        }
+    }
+    fail_msg("%s never ended", url);
+    return NULL;
+}
+
+static sn_fetch *make(bool allow_private)
+{
+    sn_fetch *fetch;
+    seen_error error;
+    sn_fetch_options options = {.connections = 2,
+                                .timeout_ms = 5000,
+                                .connect_ms = 2000,
+                                .agent = "seen-test",
+                                .allow_private = allow_private,
+                                .body = keep};
+    assert_int_equal(sn_fetch_create(&options, &fetch, &error), SEEN_OK);
+    return fetch;
+}
+
+static const char *at(const char *path)
+{
+    static char url[100];
+    snprintf(url, sizeof url, "http://127.0.0.1:%d%s", port, path);
+    return url;
+}
+
+static void keeps_what_matters(void **state)
+{
+    sn_fetch *fetch = make(true);
+    (void)state;
+    sn_transfer *t = fetch_one(fetch, at("/moved"), 100);
+    assert_int_equal(t->status, 301);
+    assert_string_equal(t->location, "/there");
+    assert_string_equal(t->address, "127.0.0.1");
+    sn_fetch_release(fetch, t);
+    t = fetch_one(fetch, at("/later"), 100);
+    assert_int_equal(t->wait_ms, 7000);
+    assert_null(t->location);
+    sn_fetch_release(fetch, t);
+    t = fetch_one(fetch, at("/early"), 100);
+    assert_int_equal(t->status, 200);
+    assert_string_equal(t->type, "text/html");
+    assert_memory_equal(got, "hello", 5);
+    sn_fetch_release(fetch, t);
+    t = fetch_one(fetch, at("/cut"), 100);
+    assert_int_equal(t->error, SN_FETCH_BROKEN);
+    assert_true(sn_fetch_error_passes(t->error));
+    sn_fetch_release(fetch, t);
+    t = fetch_one(fetch, "http://127.0.0.1:1/", 100);
+    assert_int_equal(t->error, SN_FETCH_CONNECT);
+    sn_fetch_release(fetch, t);
+    t = fetch_one(fetch, "ftp://127.0.0.1/", 100);
+    assert_int_equal(t->error, SN_FETCH_OTHER);
+    sn_fetch_release(fetch, t);
+    sn_fetch_destroy(fetch);
+}
+
+static void cuts_at_the_limit(void **state)
+{
+    sn_fetch *fetch = make(true);
+    (void)state;
+    for (uint64_t limit = 0; limit < 12; limit++) {
+        sn_transfer *t = fetch_one(fetch, at("/ten"), limit);
+        assert_int_equal(t->error, SN_FETCH_OK);
+        assert_int_equal(t->bytes, limit < 10 ? limit : 10);
+        assert_int_equal(t->truncated, limit < 10);
+        assert_int_equal(got_len, t->bytes);
+        assert_memory_equal(got, "0123456789", got_len);
+        sn_fetch_release(fetch, t);
+    }
+    sn_fetch_destroy(fetch);
+}
+
+static void refuses_private_addresses(void **state)
+{
+    sn_fetch *fetch = make(false);
+    char url[100];
+    static const char *const names[] = {"127.0.0.1", "localhost", "[::1]",     "[::ffff:127.0.0.1]",
+                                        "0.0.0.0",   "127.1",     "2130706433"};
+    (void)state;
+    int before = atomic_load(&accepted);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        snprintf(url, sizeof url, "http://%s:%d/", names[i], port);
+        sn_transfer *t = fetch_one(fetch, url, 100);
+        assert_int_equal(t->error, SN_FETCH_PRIVATE);
+        assert_true(t->address[0] != '\0');
+        if (i == 0)
+            assert_string_equal(t->address, "127.0.0.1");
+        assert_false(sn_fetch_error_passes(t->error));
+        sn_fetch_release(fetch, t);
+    }
+    assert_int_equal(atomic_load(&accepted), before);
+    sn_fetch_destroy(fetch);
+}
+
+/* Answers stay as they are, and take room, until they are released. */
+static void keeps_answers(void **state)
+{
+    sn_fetch *fetch = make(true);
+    (void)state;
+    sn_transfer *kept[2];
+    for (int i = 0; i < 2; i++) {
+        assert_true(sn_fetch_room(fetch));
+        kept[i] = fetch_one(fetch, at(i == 1 ? "/moved" : "/ten"), 100);
+    }
+    assert_false(sn_fetch_room(fetch));
+    assert_int_equal(kept[0]->bytes, 10);
+    assert_string_equal(kept[1]->location, "/there");
+    sn_fetch_release(fetch, kept[0]);
+    assert_true(sn_fetch_room(fetch));
+    assert_int_equal(fetch_one(fetch, at("/ten"), 100)->bytes, 10);
+    assert_string_equal(kept[1]->location, "/there");
+    sn_fetch_destroy(fetch);
+}
+
+/* Asking without waiting returns at once, also when nothing ever comes. */
+static void polls_without_waiting(void **state)
+{
+    sn_fetch *fetch = make(true);
+    (void)state;
+    seen_error error;
+    sn_transfer *transfer, *finished = NULL;
+    bool any = true;
+    int64_t before = sn_fetch_now();
+    assert_int_equal(sn_fetch_poll(fetch, &any, &error), SEEN_OK);
+    assert_false(any);
+    assert_in_range(sn_fetch_now() - before, 0, 1000);
+    got_len = 0;
+    assert_int_equal(sn_fetch_start(fetch, at("/ten"), 100, NULL, &transfer, &error), SEEN_OK);
+    for (int some = 0; finished == NULL; finished = sn_fetch_finished(fetch)) {
+        assert_int_equal(sn_fetch_poll(fetch, &any, &error), SEEN_OK);
+        some += any;
+        assert_in_range(sn_fetch_now() - before, 0, 60000);
+        assert_true(some < 100);
+    }
+    assert_int_equal(finished->bytes, 10);
+    sn_fetch_destroy(fetch);
+}
+
+/* Connections to a full listener are neither taken nor refused: the host is not there. One that is
+ * taken and not answered is slow. */
+static void tells_slow_from_away(void **state)
+{
+    enum { TOO_MANY = 4 };
+    sn_fetch *fetch;
+    seen_error error;
+    char url[100];
+    int slow, slow_port = 0, away, away_port = 0, others[TOO_MANY];
+    (void)state;
+    sn_fetch_options options = {.connections = 2,
+                                .timeout_ms = 1500,
+                                .connect_ms = 1000,
+                                .agent = "seen-test",
+                                .allow_private = true,
+                                .body = keep};
+    slow = test_listen(&slow_port);
+    away = test_listen(&away_port);
+    assert_true(slow >= 0 && away >= 0 && listen(away, 0) == 0);
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)away_port)};
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    for (int i = 0; i < TOO_MANY; i++) {
+        others[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+        connect(others[i], (struct sockaddr *)&to, sizeof to);
+    }
+    assert_int_equal(sn_fetch_create(&options, &fetch, &error), SEEN_OK);
+    snprintf(url, sizeof url, "http://127.0.0.1:%d/", away_port);
+    sn_transfer *t = fetch_one(fetch, url, 100);
+    assert_int_equal(t->error, SN_FETCH_CONNECT);
+    sn_fetch_release(fetch, t);
+    snprintf(url, sizeof url, "http://127.0.0.1:%d/", slow_port);
+    t = fetch_one(fetch, url, 100);
+    assert_int_equal(t->error, SN_FETCH_TIMEOUT);
+    sn_fetch_release(fetch, t);
+    sn_fetch_destroy(fetch);
+    for (int i = 0; i < TOO_MANY; i++)
+        close(others[i]);
+    close(slow);
+    close(away);
+}
+
+int main(void)
+{
+    pthread_t thread;
+    listener = test_listen(&port);
+    if (listener < 0 || pthread_create(&thread, NULL, serve, NULL) != 0)
+        return 1;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(keeps_what_matters),        cmocka_unit_test(cuts_at_the_limit),
+        cmocka_unit_test(refuses_private_addresses), cmocka_unit_test(keeps_answers),
+        cmocka_unit_test(polls_without_waiting),     cmocka_unit_test(tells_slow_from_away),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    shutdown(listener, SHUT_RDWR);
+    pthread_join(thread, NULL);
+    close(listener);
+    return failed;
+}

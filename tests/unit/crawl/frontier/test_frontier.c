@@ -1,0 +1,495 @@
+/* The frontier: order, void and done URLs, segments, and every way of cutting it short. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "crawl/frontier/frontier.h"
+
+static char folder_name[] = "/tmp/seen-frontier.XXXXXX";
+static int folder = -1;
+
+static void empty_folder(void)
+{
+    DIR *dir = opendir(folder_name);
+    for (struct dirent *entry; (entry = readdir(dir)) != NULL;)
+        if (entry->d_name[0] != '.')
+            unlinkat(folder, entry->d_name, 0);
+    closedir(dir);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    if (folder < 0) {
+        if (mkdtemp(folder_name) == NULL)
+            return -1;
+        folder = open(folder_name, O_RDONLY | O_DIRECTORY);
+    }
+    empty_folder();
+    return folder < 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    empty_folder();
+    close(folder);
+    return rmdir(folder_name);
+}
+
+static void ok(seen_status status, const seen_error *error)
+{
+    if (status != SEEN_OK)
+        fail_msg("%s", error->message);
+}
+
+/* Adds the URLs u<from> ... u<to-1>; those divisible by `twice` are void (0: none). */
+static void add(sn_frontier *f, unsigned from, unsigned to, unsigned twice)
+{
+    seen_error error;
+    seen_answer answers[SN_BATCH_URLS];
+    char url[32], parent[32];
+    for (unsigned i = from; i < to; i++) {
+        if ((i - from) % 10 == 0) {
+            int n = snprintf(parent, sizeof parent, "parent%u", i / 10);
+            ok(sn_frontier_put_page(f, parent, (size_t)n, &error), &error);
+        }
+        int n = snprintf(url, sizeof url, "u%u", i);
+        sn_frontier_record record = {.url = url, .len = (size_t)n, .depth = (uint16_t)(i / 100)};
+        ok(sn_frontier_put(f, &record, &error), &error);
+        answers[i - from] = twice != 0 && i % twice == 0 ? SEEN_BEFORE : SEEN_NEW;
+    }
+    assert_int_equal(sn_frontier_batch(f, NULL), to - from);
+    ok(sn_frontier_write(f, &error), &error);
+    ok(sn_frontier_answer(f, answers, &error), &error);
+}
+
+/* 17 of "u17", which has no end of its own. */
+static int number_of(const sn_frontier_record *record)
+{
+    char text[32] = "";
+    assert_in_range(record->len, 2, sizeof text - 1);
+    assert_int_equal(record->url[0], 'u');
+    memcpy(text, record->url, record->len);
+    return (int)strtol(text + 1, NULL, 10);
+}
+
+/* Reads the next URL; -1: none. */
+static int next(sn_frontier *f, sn_place *place)
+{
+    seen_error error;
+    sn_frontier_record record;
+    bool got;
+    ok(sn_frontier_next(f, &record, &got, &error), &error);
+    if (!got)
+        return -1;
+    if (place != NULL)
+        *place = record.place;
+    return number_of(&record);
+}
+
+static void gives_urls_in_order(void **state)
+{
+    seen_error error;
+    sn_frontier *f;
+    sn_place places[300];
+    (void)state;
+    ok(sn_frontier_create(&(sn_frontier_options){.folder = -1}, &f, &error), &error);
+    assert_int_equal(next(f, NULL), -1);
+    add(f, 0, 100, 0);
+    add(f, 100, 300, 7);
+    unsigned count = 0;
+    for (int i = 0; i < 300; i++)
+        if (i < 100 || i % 7 != 0)
+            assert_int_equal(next(f, &places[count++]), i);
+    assert_int_equal(next(f, NULL), -1);
+    assert_int_equal(sn_frontier_waiting(f), count);
+    sn_frontier_record record;
+    ok(sn_frontier_load(f, places[150], &record, &error), &error);
+    assert_int_equal(record.depth, 1);
+    assert_int_equal(strncmp(record.parent, "parent1", 7), 0);
+    for (unsigned i = 0; i < count; i++)
+        ok(sn_frontier_done(f, places[i].ordinal, &error), &error);
+    assert_int_equal(sn_frontier_waiting(f), 0);
+    add(f, 300, 301, 0);
+    assert_int_equal(next(f, NULL), 300);
+    sn_frontier_close(f);
+}
+
+typedef struct replayed {
+    unsigned batches, urls, unanswered;
+} replayed;
+
+static seen_status count_replay(void *user, const sn_frontier_record *records, size_t count,
+                                bool unanswered, seen_answer *answers, seen_error *error)
+{
+    replayed *r = user;
+    (void)error;
+    r->batches++;
+    r->urls += (unsigned)count;
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(records[i].url[0], 'u');
+    if (unanswered) {
+        r->unanswered++;
+        memset(answers, SEEN_NEW, count);
+    }
+    return SEEN_OK;
+}
+
+/* A copy of a mark, because the frontier's own changes under it. */
+static sn_frontier_mark copy_mark(const sn_frontier *f, uint64_t *done)
+{
+    sn_frontier_mark mark = sn_frontier_get_mark(f);
+    for (size_t i = 0; i < mark.done_count; i++)
+        done[i] = mark.done[i];
+    mark.done = done;
+    return mark;
+}
+
+static void goes_on_from_a_checkpoint(void **state)
+{
+    seen_error error;
+    sn_frontier *f;
+    sn_place places[100];
+    uint64_t done[200];
+    sn_frontier_options options = {.folder = folder};
+    (void)state;
+    ok(sn_frontier_create(&options, &f, &error), &error);
+    add(f, 0, 100, 0);
+    for (int i = 0; i < 100; i++)
+        next(f, &places[i]);
+    for (int i = 0; i < 100; i += 2)
+        ok(sn_frontier_done(f, places[i].ordinal, &error), &error);
+    sn_frontier_mark mark = copy_mark(f, done);
+    /* After the mark: more found, more done, and then the power fails. */
+    add(f, 100, 150, 0);
+    ok(sn_frontier_done(f, places[1].ordinal, &error), &error);
+    sn_frontier_close(f);
+
+    replayed r = {0};
+    ok(sn_frontier_open(&options, &mark, false, count_replay, &r, &f, &error), &error);
+    assert_int_equal(r.urls, 50);
+    assert_int_equal(r.unanswered, 0);
+    assert_int_equal(sn_frontier_waiting(f), 50);
+    for (int i = 1; i < 100; i += 2)
+        assert_int_equal(next(f, NULL), i);
+    for (int i = 100; i < 150; i++)
+        assert_int_equal(next(f, NULL), i);
+    assert_int_equal(next(f, NULL), -1);
+    sn_frontier_close(f);
+    r = (replayed){0};
+    ok(sn_frontier_open(&options, &mark, true, count_replay, &r, &f, &error), &error);
+    assert_int_equal(r.urls, 150);
+    assert_int_equal(sn_frontier_waiting(f), 50);
+    sn_frontier_close(f);
+}
+
+/* Whatever byte the log ends at behind the mark: what is whole is there, and one can go on. */
+static void survives_every_cut(void **state)
+{
+    seen_error error;
+    sn_frontier *f;
+    sn_frontier_options options = {.folder = folder};
+    (void)state;
+    ok(sn_frontier_create(&options, &f, &error), &error);
+    add(f, 0, 3, 0);
+    sn_frontier_mark mark = sn_frontier_get_mark(f);
+    add(f, 3, 6, 0);
+    uint64_t second = sn_frontier_get_mark(f).end;
+    add(f, 6, 9, 0);
+    uint64_t end = sn_frontier_get_mark(f).end;
+    sn_frontier_close(f);
+    char path[64], bytes[4096];
+    snprintf(path, sizeof path, "%s/frontier.000001", folder_name);
+    int fd = open(path, O_RDWR);
+    assert_int_equal(pread(fd, bytes, sizeof bytes, 0), end);
+    for (uint64_t cut = mark.end; cut <= end; cut++) {
+        assert_int_equal(ftruncate(fd, 0), 0);
+        assert_int_equal(pwrite(fd, bytes, cut, 0), cut);
+        replayed r = {0};
+        ok(sn_frontier_open(&options, &mark, false, count_replay, &r, &f, &error), &error);
+        int count = 0;
+        while (next(f, NULL) == count)
+            count++;
+        /* Batches are whole or not there. */
+        assert_int_equal(count % 3, 0);
+        assert_in_range(count, cut >= end ? 9 : cut >= second ? 6 : 3, 9);
+        assert_int_equal(r.urls, count - 3);
+        add(f, 100, 101, 0);
+        assert_int_equal(next(f, NULL), 100);
+        sn_frontier_close(f);
+    }
+    /* Below the mark nothing may be missing. */
+    assert_int_equal(ftruncate(fd, (off_t)mark.end - 1), 0);
+    replayed r = {0};
+    assert_int_equal(sn_frontier_open(&options, &mark, false, count_replay, &r, &f, &error),
+                     SEEN_ERR_FORMAT);
+    close(fd);
+}
+
+/* Every byte of the log flipped in turn: refused or, behind the mark, cut off; never believed. */
+static void notices_every_flip(void **state)
+{
+    seen_error error;
+    sn_frontier *f;
+    sn_frontier_options options = {.folder = folder};
+    (void)state;
+    ok(sn_frontier_create(&options, &f, &error), &error);
+    add(f, 0, 3, 0);
+    sn_frontier_mark mark = sn_frontier_get_mark(f);
+    add(f, 3, 6, 0);
+    uint64_t end = sn_frontier_get_mark(f).end;
+    sn_frontier_close(f);
+    char path[64], bytes[4096];
+    snprintf(path, sizeof path, "%s/frontier.000001", folder_name);
+    int fd = open(path, O_RDWR);
+    assert_int_equal(pread(fd, bytes, sizeof bytes, 0), end);
+    for (uint64_t at = 0; at < end; at++) {
+        char flipped = (char)(bytes[at] ^ 0x10);
+        assert_int_equal(ftruncate(fd, 0), 0);
+        assert_int_equal(pwrite(fd, bytes, end, 0), end);
+        assert_int_equal(pwrite(fd, &flipped, 1, (off_t)at), 1);
+        replayed r = {0};
+        f = NULL;
+        seen_status status = sn_frontier_open(&options, &mark, false, count_replay, &r, &f, &error);
+        int count = 0;
+        bool got = status == SEEN_OK;
+        while (got && status == SEEN_OK) {
+            sn_frontier_record record;
+            status = sn_frontier_next(f, &record, &got, &error);
+            if (status == SEEN_OK && got)
+                assert_int_equal(number_of(&record), count++);
+        }
+        if (at < mark.end)
+            assert_int_equal(status, SEEN_ERR_FORMAT);
+        else
+            assert_true(status == SEEN_OK && (count == 3 || count == 6));
+        sn_frontier_close(f);
+    }
+    close(fd);
+}
+
+static int count_segments(void)
+{
+    int count = 0;
+    DIR *dir = opendir(folder_name);
+    for (struct dirent *entry; (entry = readdir(dir)) != NULL;)
+        count += strncmp(entry->d_name, "frontier.", 9) == 0;
+    closedir(dir);
+    return count;
+}
+
+static void deletes_finished_segments(void **state)
+{
+    seen_error error;
+    sn_frontier *f;
+    sn_frontier_options options = {.folder = folder, .segment_size = 1000};
+    static uint64_t done[2000];
+    static sn_place places[1000];
+    (void)state;
+    ok(sn_frontier_create(&options, &f, &error), &error);
+    for (unsigned i = 0; i < 1000; i += 50)
+        add(f, i, i + 50, 0);
+    int segments = count_segments();
+    assert_in_range(segments, 10, 40);
+    for (int i = 0; i < 1000; i++)
+        assert_int_equal(next(f, &places[i]), i);
+    for (int i = 0; i < 500; i++)
+        ok(sn_frontier_done(f, places[i].ordinal, &error), &error);
+    sn_frontier_mark mark = copy_mark(f, done);
+    assert_true(mark.first_segment > 1);
+    ok(sn_frontier_settle(f, &error), &error);
+    assert_true(count_segments() <= segments / 2 + 1);
+    sn_frontier_record record;
+    ok(sn_frontier_load(f, places[777], &record, &error), &error);
+    assert_int_equal(number_of(&record), 777);
+    sn_frontier_close(f);
+    replayed r = {0};
+    ok(sn_frontier_open(&options, &mark, false, count_replay, &r, &f, &error), &error);
+    for (int i = 500; i < 1000; i++)
+        assert_int_equal(next(f, NULL), i);
+    assert_int_equal(next(f, NULL), -1);
+    sn_frontier_close(f);
+}
+
+/* A segment whose head was not whole when the power failed is made anew; one that the mark counts
+ * on is not given up like that. */
+static void makes_a_torn_segment_anew(void **state)
+{
+    seen_error error;
+    sn_frontier *f;
+    sn_frontier_options options = {.folder = folder, .segment_size = 200};
+    (void)state;
+    ok(sn_frontier_create(&options, &f, &error), &error);
+    add(f, 0, 20, 0);
+    add(f, 20, 40, 0);
+    sn_frontier_mark mark = sn_frontier_get_mark(f);
+    sn_frontier_close(f);
+    int segments = count_segments();
+    assert_int_equal(segments, mark.last_segment);
+    char path[64], torn[64], head[32];
+    snprintf(path, sizeof path, "%s/frontier.%06u", folder_name, mark.last_segment);
+    snprintf(torn, sizeof torn, "%s/frontier.%06u", folder_name, mark.last_segment + 1);
+    int fd = open(path, O_RDONLY);
+    assert_int_equal(pread(fd, head, sizeof head, 0), sizeof head);
+    close(fd);
+    /* Cut at every byte, and whole but of another segment. */
+    for (size_t cut = 0; cut <= sizeof head; cut++) {
+        fd = open(torn, O_RDWR | O_CREAT | O_TRUNC, 0600);
+        assert_int_equal(write(fd, head, cut), cut);
+        close(fd);
+        assert_int_equal(count_segments(), segments + 1);
+        replayed r = {0};
+        ok(sn_frontier_open(&options, &mark, false, count_replay, &r, &f, &error), &error);
+        assert_int_equal(count_segments(), segments);
+        for (int i = 0; i < 40; i++)
+            assert_int_equal(next(f, NULL), i);
+        assert_int_equal(next(f, NULL), -1);
+        if (cut == sizeof head) {
+            add(f, 40, 50, 0);
+            assert_int_equal(count_segments(), segments + 1);
+            assert_int_equal(next(f, NULL), 40);
+        }
+        sn_frontier_close(f);
+    }
+    assert_int_equal(truncate(path, 31), 0);
+    replayed r = {0};
+    assert_int_equal(sn_frontier_open(&options, &mark, false, count_replay, &r, &f, &error),
+                     SEEN_ERR_FORMAT);
+    assert_int_equal(access(path, F_OK), 0);
+}
+
+/* URLs and pages longer than what is read at a time, asked for in any order. */
+static void loads_long_urls(void **state)
+{
+    enum { COUNT = 40 };
+    seen_error error;
+    sn_frontier *f;
+    sn_place places[COUNT];
+    seen_answer answers[COUNT];
+    static char text[SN_FRONTIER_URL_MAX];
+    (void)state;
+    memset(text, 'x', sizeof text);
+    ok(sn_frontier_create(&(sn_frontier_options){.folder = folder}, &f, &error), &error);
+    for (size_t i = 0; i < COUNT; i++) {
+        answers[i] = SEEN_NEW;
+        sn_frontier_record record = {.url = text, .len = 1 + i * 1601};
+        if (i % 3 == 0)
+            ok(sn_frontier_put_page(f, text, i * 1500, &error), &error);
+        ok(sn_frontier_put(f, &record, &error), &error);
+    }
+    ok(sn_frontier_write(f, &error), &error);
+    ok(sn_frontier_answer(f, answers, &error), &error);
+    for (size_t i = 0; i < COUNT; i++) {
+        sn_frontier_record record;
+        bool got;
+        ok(sn_frontier_next(f, &record, &got, &error), &error);
+        assert_true(got);
+        places[i] = record.place;
+    }
+    for (size_t turn = 0; turn < 3 * COUNT; turn++) {
+        size_t i = turn < COUNT       ? turn
+                   : turn < 2 * COUNT ? 2 * COUNT - 1 - turn
+                                      : turn * 17 % COUNT;
+        sn_frontier_record record;
+        ok(sn_frontier_load(f, places[i], &record, &error), &error);
+        assert_int_equal(record.len, 1 + i * 1601);
+        assert_int_equal(record.parent_len, (i - i % 3) * 1500);
+        assert_memory_equal(record.url, text, record.len);
+        assert_memory_equal(record.parent, text, record.parent_len);
+    }
+    sn_frontier_close(f);
+}
+
+typedef struct visits {
+    unsigned urls, voids, last;
+} visits;
+
+/* Takes every 25th that is not void. */
+static seen_status take_some(void *user, const sn_frontier_record *record, bool is_void,
+                             bool *taken)
+{
+    visits *v = user;
+    unsigned n = (unsigned)number_of(record);
+    assert_true(v->urls + v->voids == 0 || n > v->last);
+    assert_int_equal(record->place.ordinal, n);
+    assert_int_equal(is_void, n % 10 == 0);
+    v->last = n;
+    v->urls += !is_void;
+    v->voids += is_void;
+    *taken = !is_void && n % 25 == 0;
+    return SEEN_OK;
+}
+
+/* What was taken before its turn does not come again, is looked at no more, and its segment is kept
+ * until it is done; with a folder and without. */
+static void gives_out_before_the_turn(void **state)
+{
+    (void)state;
+    for (int kept = 0; kept < 2; kept++) {
+        seen_error error;
+        sn_frontier *f;
+        sn_frontier_options options = {.folder = kept ? folder : -1, .segment_size = 2000};
+        ok(sn_frontier_create(&options, &f, &error), &error);
+        for (unsigned i = 0; i < 400; i += 40)
+            add(f, i, i + 40, 10);
+        sn_frontier_record record;
+        bool got;
+        uint64_t given[400];
+        size_t count = 0;
+        for (; count < 30; count++) {
+            ok(sn_frontier_next(f, &record, &got, &error), &error);
+            given[count] = record.place.ordinal;
+        }
+        assert_int_equal(given[29], 33);
+        visits first = {0}, second = {0};
+        ok(sn_frontier_ahead(f, take_some, &first, &error), &error);
+        assert_int_equal(first.urls, 330);
+        assert_int_equal(first.voids, 36);
+        ok(sn_frontier_ahead(f, take_some, &second, &error), &error);
+        assert_int_equal(second.urls, 330 - 7); /* 75, 125, ... 375 */
+        assert_int_equal(second.voids, 36);
+        for (;; count++) {
+            ok(sn_frontier_next(f, &record, &got, &error), &error);
+            if (!got)
+                break;
+            assert_true(record.place.ordinal % 50 != 25 || record.place.ordinal < 34);
+            given[count] = record.place.ordinal;
+        }
+        assert_int_equal(count, 360 - 7);
+        for (size_t i = 0; i < count; i++)
+            ok(sn_frontier_done(f, given[i], &error), &error);
+        ok(sn_frontier_settle(f, &error), &error);
+        uint32_t before = sn_frontier_get_mark(f).first_segment;
+        for (unsigned i = 75; i < 400; i += 50)
+            ok(sn_frontier_done(f, i, &error), &error);
+        ok(sn_frontier_settle(f, &error), &error);
+        assert_true(sn_frontier_get_mark(f).first_segment > before);
+        assert_int_equal(sn_frontier_waiting(f), 0);
+        sn_frontier_close(f);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(gives_urls_in_order, set_up),
+        cmocka_unit_test_setup(goes_on_from_a_checkpoint, set_up),
+        cmocka_unit_test_setup(survives_every_cut, set_up),
+        cmocka_unit_test_setup(notices_every_flip, set_up),
+        cmocka_unit_test_setup(deletes_finished_segments, set_up),
+        cmocka_unit_test_setup(gives_out_before_the_turn, set_up),
+        cmocka_unit_test_setup(makes_a_torn_segment_anew, set_up),
+        cmocka_unit_test_setup(loads_long_urls, set_up),
+    };
+    return cmocka_run_group_tests(tests, NULL, tear_down);
+}

@@ -1,0 +1,150 @@
+/* Finding the ends of lines: the fast scan agrees with the definition. */
+#include "test_stream.h"
+
+/* The source itself: every scan, also the one that this CPU does not need. */
+#include "stream/io/lines.c"
+
+static void compare(const char *bytes, size_t length, char terminator)
+{
+    uint32_t *slow = malloc((length + 1) * sizeof *slow), *fast = malloc((length + 80) * 4);
+    size_t scanned;
+    size_t wanted = sn_lines_scan_plain(bytes, length, terminator, slow, length);
+    size_t found = sn_lines_scan(bytes, length, terminator, fast, length + 1, &scanned);
+    assert_int_equal(scanned, length);
+    assert_int_equal(found, wanted);
+    assert_memory_equal(fast, slow, wanted * sizeof *slow);
+    memset(fast, 0, (length + 80) * 4);
+    found = scan_words(bytes, length, terminator, fast, length + 1, &scanned);
+    assert_int_equal(scanned, length);
+    assert_int_equal(found, wanted);
+    assert_memory_equal(fast, slow, wanted * sizeof *slow);
+    free(slow);
+    free(fast);
+}
+
+static void test_scan(void **state)
+{
+    (void)state;
+    char bytes[700 + SN_BLOCK_SLACK];
+    for (int round = 0; round < 3000; round++) {
+        size_t length = random_below(700);
+        unsigned density = (unsigned)random_below(70) + 1;
+        char terminator = round % 3 ? '\n' : '\0';
+        for (size_t i = 0; i < sizeof bytes; i++)
+            bytes[i] = random_below(density) ? (char)random_next() : terminator;
+        compare(bytes, length, terminator);
+    }
+}
+
+static void test_every_position(void **state)
+{
+    (void)state;
+    char bytes[200 + SN_BLOCK_SLACK];
+    for (size_t length = 0; length < 200; length++) {
+        memset(bytes, 'x', sizeof bytes);
+        /* Behind the end stand terminators, which must not be seen. */
+        memset(bytes + length, '\n', sizeof bytes - length);
+        compare(bytes, length, '\n');
+        for (size_t at = 0; at < length; at++) {
+            bytes[at] = '\n';
+            compare(bytes, length, '\n');
+            bytes[at] = 'x';
+        }
+    }
+}
+
+static void test_scan_stops_at_room(void **state)
+{
+    (void)state;
+    char bytes[1000 + SN_BLOCK_SLACK];
+    uint32_t ends[100 + 80];
+    memset(bytes, '\n', sizeof bytes);
+    size_t scanned, found = sn_lines_scan(bytes, 1000, '\n', ends, 100, &scanned);
+    assert_in_range(found, 100, 164);
+    assert_int_equal(scanned, found);
+    for (size_t i = 0; i < found; i++)
+        assert_int_equal(ends[i], i + 1);
+}
+
+static void fill(sn_block *block, const char *text, size_t length)
+{
+    assert_int_equal(sn_block_reserve(block, length + 1, NULL), SEEN_OK);
+    memcpy(block->bytes, text, length);
+    block->length = length;
+    assert_int_equal(sn_lines_split(block, NULL), SEEN_OK);
+}
+
+static void test_split(void **state)
+{
+    (void)state;
+    sn_block block;
+    sn_block_init(&block, '\n');
+    fill(&block, "a\n\nbc\r\nd", 8);
+    assert_int_equal(block.lines, 4);
+    assert_true(block.unfinished);
+    static const char *const wanted[] = {"a", "", "bc\r", "d"};
+    for (size_t i = 0; i < 4; i++) {
+        size_t len;
+        const char *line = sn_block_line(&block, i, &len);
+        assert_int_equal(len, strlen(wanted[i]));
+        assert_memory_equal(line, wanted[i], len);
+    }
+    fill(&block, "a\n", 2);
+    assert_int_equal(block.lines, 1);
+    assert_false(block.unfinished);
+    /* Nothing but ends of lines: many more than were guessed. */
+    char *many = malloc(100000);
+    memset(many, '\n', 100000);
+    fill(&block, many, 100000);
+    assert_int_equal(block.lines, 100000);
+    for (size_t i = 0; i <= 100000; i++)
+        assert_int_equal(block.start[i], i);
+    free(many);
+    sn_block_free(&block);
+}
+
+static void test_split_random(void **state)
+{
+    (void)state;
+    sn_block block;
+    sn_block_init(&block, '\n');
+    for (int round = 0; round < 200; round++) {
+        size_t length;
+        char *text = random_text(random_below(500) + 1, 300, &length);
+        fill(&block, text, length);
+        size_t at = 0, i = 0;
+        for (; at < length; i++) {
+            const char *end = memchr(text + at, '\n', length - at);
+            size_t next = end ? (size_t)(end - text) + 1 : length;
+            assert_int_equal(block.start[i], at);
+            at = next;
+        }
+        assert_int_equal(block.lines, i);
+        assert_int_equal(block.start[i], length);
+        assert_int_equal(block.unfinished, length && text[length - 1] != '\n');
+        free(text);
+    }
+    sn_block_free(&block);
+}
+
+static void test_counts(void **state)
+{
+    (void)state;
+    assert_int_equal(sn_lines_count("a\nb\n", 4, '\n'), 2);
+    assert_int_equal(sn_lines_last_end("a\nb", 3, '\n'), 2);
+    assert_int_equal(sn_lines_last_end("ab", 2, '\n'), 0);
+}
+
+int main(void)
+{
+    seed_from_environment();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_scan),
+        cmocka_unit_test(test_every_position),
+        cmocka_unit_test(test_scan_stops_at_room),
+        cmocka_unit_test(test_split),
+        cmocka_unit_test(test_split_random),
+        cmocka_unit_test(test_counts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,359 @@
+/* The engine of common and except against a model, on every way, also where the plan was wrong. */
+#include "set/store.h"
+#include "stream/join/join.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { KEYS = 16000, LINES = 20000 };
+
+static char folder[] = "/tmp/seen-sets.XXXXXX";
+static char path_a[64], path_b[3][64], path_out[64];
+static unsigned list_a[LINES], list_b[3][LINES];
+static unsigned char in_b[3][KEYS];
+
+static unsigned draw(uint64_t *state)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (unsigned)(*state >> 33);
+}
+
+static void write_list(const char *path, const unsigned *list)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    for (size_t i = 0; i < LINES; i++)
+        fprintf(file, "https://example.org/%u%s", list[i], i + 1 < LINES ? "\n" : "");
+    assert_int_equal(fclose(file), 0);
+}
+
+static int make_files(void **unused)
+{
+    (void)unused;
+    uint64_t state = 42;
+    if (!mkdtemp(folder))
+        return -1;
+    snprintf(path_a, sizeof path_a, "%s/a", folder);
+    snprintf(path_out, sizeof path_out, "%s/out", folder);
+    for (size_t i = 0; i < LINES; i++)
+        list_a[i] = draw(&state) % KEYS;
+    write_list(path_a, list_a);
+    for (unsigned b = 0; b < 3; b++) {
+        snprintf(path_b[b], sizeof path_b[b], "%s/b%u", folder, b);
+        for (size_t i = 0; i < LINES; i++) {
+            list_b[b][i] = draw(&state) % (KEYS / 2) + (b * KEYS) / 5;
+            in_b[b][list_b[b][i]] = 1;
+        }
+        write_list(path_b[b], list_b[b]);
+    }
+    return 0;
+}
+
+static int remove_files(void **unused)
+{
+    (void)unused;
+    unlink(path_a);
+    unlink(path_out);
+    for (unsigned b = 0; b < 3; b++)
+        unlink(path_b[b]);
+    return rmdir(folder);
+}
+
+typedef struct trial {
+    sn_sets_options options;
+    unsigned b_count;
+    double slices; /* not 0: as if the plan had thought so */
+    uint64_t map, table, budget;
+    bool piped; /* A comes through a pipe */
+    sn_sets_result result;
+    seen_error error;
+} trial;
+
+static void *feed_a(void *end)
+{
+    FILE *from = fopen(path_a, "r"), *to = fdopen(*(int *)end, "w");
+    for (int c; from && to && (c = getc(from)) != EOF;)
+        putc(c, to);
+    if (from)
+        fclose(from);
+    if (to)
+        fclose(to);
+    return NULL;
+}
+
+static seen_status run_trial(trial *t)
+{
+    const char *names[3] = {path_b[0], path_b[1], path_b[2]};
+    const char *a_name = path_a;
+    sn_input *a = NULL, *b[3] = {NULL};
+    pthread_t feeder;
+    int ends[2];
+    char by_end[32];
+    if (t->piped) {
+        assert_int_equal(pipe(ends), 0);
+        snprintf(by_end, sizeof by_end, "/dev/fd/%d", ends[0]);
+        a_name = by_end;
+        assert_int_equal(pthread_create(&feeder, NULL, feed_a, &ends[1]), 0);
+    }
+    size_t inputs = t->options.all ? t->b_count : 1;
+    assert_int_equal(sn_input_open(&a_name, 1, NULL, &a, NULL), SEEN_OK);
+    for (size_t i = 0; i < inputs; i++)
+        assert_int_equal(
+            sn_input_open(names + i, t->options.all ? 1 : t->b_count, NULL, &b[i], NULL), SEEN_OK);
+    sn_sets_numbers numbers;
+    sn_sets_plan plan;
+    sn_output *output = NULL;
+    t->options.pipeline.terminator = '\n';
+    if (!t->options.memory)
+        t->options.memory = 64 << 20;
+    assert_int_equal(sn_sets_measure(&t->options, a, b, inputs, &numbers, NULL), SEEN_OK);
+    seen_status status = sn_sets_plan_make(
+        &numbers, t->options.approx ? SN_SETS_APPROX : t->options.way, &plan, &t->error);
+    if (status == SEEN_OK) {
+        plan.slices = t->slices > 0 ? t->slices : plan.slices;
+        plan.map = t->map ? t->map : plan.map;
+        plan.table = t->table ? t->table : plan.table;
+        plan.budget = t->budget ? t->budget : plan.budget;
+        assert_int_equal(sn_output_open(path_out, '\n', NULL, &output, NULL), SEEN_OK);
+        status =
+            sn_sets_run(&t->options, &plan, &numbers, a, b, inputs, output, &t->result, &t->error);
+    }
+    sn_input_close(a);
+    for (size_t i = 0; i < inputs; i++)
+        sn_input_close(b[i]);
+    if (t->piped) {
+        close(ends[0]);
+        pthread_join(feeder, NULL);
+    }
+    return status;
+}
+
+static bool is_in(const trial *t, unsigned key)
+{
+    unsigned count = 0;
+    for (unsigned b = 0; b < t->b_count; b++)
+        count += in_b[b][key];
+    return t->options.all ? count == t->b_count : count > 0;
+}
+
+static void compare(const trial *t)
+{
+    static unsigned char printed[KEYS];
+    memset(printed, 0, sizeof printed);
+    FILE *file = fopen(path_out, "r");
+    assert_non_null(file);
+    char line[100], want[100];
+    uint64_t written = 0;
+    for (size_t i = 0; i < LINES; i++) {
+        unsigned key = list_a[i];
+        if (is_in(t, key) == t->options.except || (t->options.unique && printed[key]))
+            continue;
+        printed[key] = 1;
+        snprintf(want, sizeof want, "https://example.org/%u", key);
+        assert_non_null(fgets(line, sizeof line, file));
+        line[strcspn(line, "\n")] = 0;
+        assert_string_equal(line, want);
+        written++;
+    }
+    assert_null(fgets(line, sizeof line, file));
+    fclose(file);
+    assert_int_equal(t->result.written, written);
+    assert_int_equal(t->result.lines_a, LINES);
+}
+
+static trial trial_of(unsigned flags, unsigned b_count, sn_sets_way way)
+{
+    return (trial){
+        .options = {.except = flags & 1,
+                    .unique = flags & 2,
+                    .all = flags & 4,
+                    .way = way,
+                    .pipeline = {.threads = (flags + way) % 3 + 1, .block_size = 16 << 10}},
+        .b_count = b_count};
+}
+
+static void every_way(void **unused)
+{
+    (void)unused;
+    for (unsigned flags = 0; flags < 8; flags++)
+        for (unsigned b_count = 1; b_count <= 3; b_count += 2)
+            for (sn_sets_way way = SN_SETS_ANY; way <= SN_SETS_ROUNDS; way++) {
+                trial t = trial_of(flags, b_count, way);
+                if ((flags & 3) == 3 && (way == SN_SETS_FILTER || way == SN_SETS_SPILL_FILTERED)) {
+                    assert_int_equal(run_trial(&t), SEEN_ERR_ARGUMENT);
+                    continue;
+                }
+                assert_int_equal(run_trial(&t), SEEN_OK);
+                compare(&t);
+                if (way != SN_SETS_ANY)
+                    assert_int_equal(t.result.way, way);
+                assert_int_equal(t.result.changes, 0);
+            }
+}
+
+/* Parts and rounds that are too large for the table are cut smaller; several are fine too. */
+static void wrong_slices(void **unused)
+{
+    (void)unused;
+    const sn_sets_way ways[] = {SN_SETS_SPILL, SN_SETS_SPILL_FILTERED, SN_SETS_ROUNDS};
+    for (unsigned flags = 0; flags < 8; flags++)
+        for (size_t i = 0; i < 3; i++)
+            for (unsigned j = 0; j < 3; j++) {
+                trial t = trial_of(flags, 1 + flags % 3, ways[i]);
+                if ((flags & 3) == 3 && ways[i] == SN_SETS_SPILL_FILTERED)
+                    continue;
+                t.slices = j == 0 ? 1 : 7;
+                t.map = j == 1 ? 0 : 4096;
+                t.budget = j == 2 ? 0 : 90 << 10;
+                assert_int_equal(run_trial(&t), SEEN_OK);
+                compare(&t);
+                assert_int_equal(t.result.changes, 0);
+                if (ways[i] == SN_SETS_ROUNDS && j == 0)
+                    assert_true(t.result.slices > 1);
+            }
+}
+
+/* A table with less room than planned: another way is gone, and nothing comes twice. */
+static void changes_way(void **unused)
+{
+    (void)unused;
+    const sn_sets_way ways[] = {SN_SETS_TABLE_B, SN_SETS_TABLE_A, SN_SETS_FILTER};
+    for (unsigned flags = 0; flags < 8; flags++)
+        for (size_t i = 0; i < 3; i++) {
+            trial t = trial_of(flags, 1 + flags % 3, ways[i]);
+            if ((flags & 3) == 3 && ways[i] == SN_SETS_FILTER)
+                continue;
+            t.table = ways[i] == SN_SETS_TABLE_B ? 150 << 10 : 70 << 10;
+            assert_int_equal(run_trial(&t), SEEN_OK);
+            compare(&t);
+            /* Of B alone a table of this size may hold all. */
+            if (ways[i] != SN_SETS_TABLE_B)
+                assert_int_equal(t.result.changes, 1);
+        }
+}
+
+/* The same where A comes only once: what was put aside of it goes on another way. */
+static void changes_way_of_pipe(void **unused)
+{
+    (void)unused;
+    for (unsigned flags = 0; flags < 8; flags++) {
+        trial t = trial_of(flags, 1 + flags % 3, SN_SETS_FILTER);
+        if ((flags & 3) == 3)
+            continue;
+        t.piped = true;
+        t.table = 70 << 10;
+        assert_int_equal(run_trial(&t), SEEN_OK);
+        compare(&t);
+        assert_int_equal(t.result.changes, 1);
+    }
+}
+
+/* Nothing is lost, and little is mistaken. */
+static void approximate(void **unused)
+{
+    (void)unused;
+    for (unsigned flags = 0; flags < 8; flags++) {
+        trial t = trial_of(flags, 1 + flags % 3, SN_SETS_ANY);
+        t.options.approx = true;
+        t.options.error_rate = 0.01;
+        assert_int_equal(run_trial(&t), SEEN_OK);
+        assert_true(t.result.error_rate > 0 && t.result.error_rate < 0.05);
+        unsigned char seen[KEYS] = {0};
+        uint64_t exact = 0;
+        for (size_t i = 0; i < LINES; i++) {
+            unsigned key = list_a[i];
+            exact += is_in(&t, key) != t.options.except && !(t.options.unique && seen[key]);
+            seen[key] = 1;
+        }
+        double off = (double)t.result.written - (double)exact;
+        assert_true(t.options.except ? off <= 0 : off >= -0.001 * LINES);
+        assert_true(off > -0.06 * LINES && off < 0.06 * LINES);
+    }
+}
+
+static seen_status measure_fails(seen_set *set, seen_info *info, seen_error *error)
+{
+    (void)set;
+    (void)info;
+    error->status = SEEN_ERR_IO;
+    snprintf(error->message, sizeof error->message, "the server went away");
+    return SEEN_ERR_IO;
+}
+
+/* A filter in the place of B that cannot tell its rate. */
+static void given_fails(void **unused)
+{
+    (void)unused;
+    seen_set *set;
+    seen_options options = {.size = sizeof options, .capacity = 1000, .error_rate = 0.01};
+    assert_int_equal(seen_create(NULL, &options, 0, &set, NULL), SEEN_OK);
+    trial t = trial_of(0, 1, SN_SETS_ANY);
+    t.options.given = set;
+    t.options.way = SN_SETS_GIVEN;
+    assert_int_equal(run_trial(&t), SEEN_OK);
+    assert_int_equal(t.result.written, 0);
+    const sn_store_ops *good = set->ops;
+    sn_store_ops broken = *good;
+    broken.measure = measure_fails;
+    set->ops = &broken;
+    assert_int_equal(run_trial(&t), SEEN_ERR_IO);
+    assert_string_equal(t.error.message, "the server went away");
+    set->ops = good;
+    seen_close(set);
+}
+
+static sn_sets_news news;
+
+/* Waits for the second pass, and adds a line to A. */
+static void *change_a(void *unused)
+{
+    (void)unused;
+    while (atomic_load(&news.pass) < 2)
+        sched_yield();
+    FILE *file = fopen(path_a, "a");
+    if (file) {
+        fputs("\nlate\n", file);
+        fclose(file);
+    }
+    return NULL;
+}
+
+/* A thread may come too late, when all is read; not a hundred times. */
+static void changed_file(void **unused)
+{
+    (void)unused;
+    seen_status status = SEEN_OK;
+    for (int tries = 0; tries < 100 && status == SEEN_OK; tries++) {
+        trial t = trial_of(0, 3, SN_SETS_TABLE_A);
+        pthread_t thread;
+        atomic_store(&news.pass, 0);
+        t.options.news = &news;
+        assert_int_equal(pthread_create(&thread, NULL, change_a, NULL), 0);
+        status = run_trial(&t);
+        pthread_join(thread, NULL);
+        assert_true(status == SEEN_OK || strstr(t.error.message, path_a));
+        write_list(path_a, list_a);
+    }
+    assert_int_equal(status, SEEN_ERR_CHANGED);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_way),    cmocka_unit_test(wrong_slices),
+        cmocka_unit_test(changes_way),  cmocka_unit_test(changes_way_of_pipe),
+        cmocka_unit_test(approximate),  cmocka_unit_test(given_fails),
+        cmocka_unit_test(changed_file),
+    };
+    return cmocka_run_group_tests(tests, make_files, remove_files);
+}

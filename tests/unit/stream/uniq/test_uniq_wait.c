@@ -1,0 +1,80 @@
+/* Lines that wait in files: where a file's keys do not fit the table they go round again. */
+#include "stream/uniq/exact.h"
+#include "test_stream.h"
+
+static bool tight;
+static atomic_size_t turned_away;
+
+static size_t add_some(sn_exact_lane *lane, const seen_hash *hashes, size_t count,
+                       seen_answer *answers);
+
+/* The source itself, with tables that are full after one batch when told so. */
+#define sn_lanes_add add_some
+#include "stream/uniq/wait.c"
+#undef sn_lanes_add
+
+static size_t add_some(sn_exact_lane *lane, const seen_hash *hashes, size_t count,
+                       seen_answer *answers)
+{
+    size_t added = sn_lanes_add(lane, hashes, count, answers);
+    lane->full |= tight;
+    for (size_t i = 0; i < count; i++)
+        turned_away += answers[i] == SEEN_UNKNOWN;
+    return added;
+}
+
+enum { LINES = 260000 };
+
+static void run(const char *text, size_t length, sn_uniq_what what)
+{
+    const char *path = scratch("in");
+    sn_input *input;
+    sn_output *output;
+    sn_uniq_plan plan;
+    sn_uniq_result result;
+    seen_error error = {0};
+    sn_uniq_options options = {.pipeline = {.threads = 2, .terminator = '\n'},
+                               .what = what,
+                               .exact = true,
+                               .memory = 1 << 20,
+                               .temp_dir = scratch_dir};
+    write_file(path, text, length);
+    assert_int_equal(sn_input_open(&path, 1, NULL, &input, NULL), SEEN_OK);
+    assert_int_equal(sn_uniq_plan_make(&options, input, &plan, &error), SEEN_OK);
+    assert_int_equal(sn_output_open(scratch("out"), '\n', NULL, &output, NULL), SEEN_OK);
+    assert_int_equal(sn_uniq_run(&options, &plan, input, output, NULL, &result, &error), SEEN_OK);
+    assert_string_equal(error.message, "");
+    assert_true(result.temporary > 0);
+    sn_input_close(input);
+}
+
+/* The result is the same, whatever finds room. */
+static void test_round_again(void **state)
+{
+    (void)state;
+    char *text = malloc(LINES * 8);
+    size_t length = 0;
+    for (int i = 0; i < LINES; i++)
+        length += (size_t)sprintf(text + length, "%x\n", (unsigned)random_below(2 * LINES));
+    for (int what = 0; what < 3; what++) {
+        size_t want_length;
+        tight = false;
+        run(text, length, (sn_uniq_what)what);
+        char *want = read_file(scratch("out"), &want_length);
+        assert_int_equal(turned_away, 0);
+        tight = true;
+        run(text, length, (sn_uniq_what)what);
+        assert_true(turned_away > 0);
+        turned_away = 0;
+        assert_file_is(scratch("out"), want, want_length);
+        free(want);
+    }
+    free(text);
+}
+
+int main(void)
+{
+    seed_from_environment();
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_round_again)};
+    return cmocka_run_group_tests(tests, scratch_begin, scratch_end);
+}
