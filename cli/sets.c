@@ -84,15 +84,15 @@ typedef struct sets_run {
     sn_args *args;
     const sn_sets_own *own;
     sn_stop stop;
-    sn_sets_news news;
+    sn_join_news news;
     sn_input *a;
     sn_input **b;
     size_t b_count;
     sn_output *output;
-    sn_sets_options options;
-    sn_sets_numbers numbers;
-    sn_sets_plan plan;
-    sn_sets_result result;
+    sn_join_options options;
+    sn_join_numbers numbers;
+    sn_join_plan plan;
+    sn_join_result result;
     seen_status status;
     seen_error error;
     sem_t done;
@@ -159,17 +159,17 @@ static seen_status open_inputs(sets_run *run, seen_error *error)
 
 static void json_summary(const sets_run *run)
 {
-    const sn_sets_result *r = &run->result;
+    const sn_join_result *r = &run->result;
     sn_json json;
     sn_json_open(&json, stderr, true);
     sn_json_object(&json, NULL);
     sn_json_u64(&json, "lines_a", r->lines_a);
     sn_json_u64(&json, "lines_b", r->lines_b);
     sn_json_u64(&json, "written", r->written);
-    sn_json_bool(&json, "exact", r->way < SN_SETS_APPROX);
+    sn_json_bool(&json, "exact", r->way < SN_JOIN_APPROX);
     sn_json_number(&json, "error_rate", r->error_rate);
     sn_json_number(&json, "expected_wrong", r->wrong);
-    sn_json_string(&json, "way", sn_sets_way_name(r->way));
+    sn_json_string(&json, "way", sn_join_strategy_name(r->way));
     sn_json_u64(&json, "way_changes", r->changes);
     sn_json_u64(&json, "passes", r->passes);
     sn_json_number(&json, "slices", r->slices);
@@ -184,11 +184,11 @@ static void json_summary(const sets_run *run)
 static void tell_plan(const sets_run *run)
 {
     char a[SN_TEXT], b[SN_TEXT], c[SN_TEXT];
-    const sn_sets_numbers *n = &run->numbers;
+    const sn_join_numbers *n = &run->numbers;
     if (n->bytes_a + n->bytes_b < 512e6 || n->pipe_a || run->args->json)
         return;
     sn_note(run->args, "about %s and %s lines; way: %s; %s of memory", sn_show_words(a, n->lines_a),
-            sn_show_words(b, n->lines_b), sn_sets_way_name(run->plan.way),
+            sn_show_words(b, n->lines_b), sn_join_strategy_name(run->plan.way),
             sn_show_size(c, (double)n->memory));
 }
 
@@ -196,15 +196,15 @@ static void tell_summary(const sets_run *run)
 {
     char lines[SN_TEXT], written[SN_TEXT], rate[SN_TEXT], read[SN_TEXT], temp[SN_TEXT + 40] = "";
     char wrong[SN_TEXT + 60] = "";
-    const sn_sets_result *r = &run->result;
+    const sn_join_result *r = &run->result;
     sn_show_count(lines, (double)r->lines_a);
     sn_show_count(written, (double)r->written);
     sn_show_size(read, (double)r->read);
     if (r->temporary)
         snprintf(temp, sizeof temp, ", %s put aside", sn_show_size(rate, (double)r->temporary));
-    if (r->way < SN_SETS_APPROX) {
+    if (r->way < SN_JOIN_APPROX) {
         sn_note(run->args, "%s lines read, %s printed (exact; way: %s%s; %s read%s)", lines,
-                written, sn_sets_way_name(r->way),
+                written, sn_join_strategy_name(r->way),
                 r->changes ? ", as what was planned had no room" : "", read, temp);
         return;
     }
@@ -215,7 +215,7 @@ static void tell_summary(const sets_run *run)
     sn_note(run->args,
             "%s lines read, %s printed (approximate: a line that is not in B is taken to be there "
             "at a rate of %s%s%s)",
-            lines, written, rate, r->way == SN_SETS_GIVEN ? ", the filter's" : "", wrong);
+            lines, written, rate, r->way == SN_JOIN_GIVEN ? ", the filter's" : "", wrong);
 }
 
 static int tell_end(const sets_run *run)
@@ -240,7 +240,7 @@ static void *work(void *argument)
     sets_run *run = argument;
     sn_output *output = run->output;
     run->output = NULL; /* the engine ends it */
-    run->status = sn_sets_run(&run->options, &run->plan, &run->numbers, run->a, run->b,
+    run->status = sn_join_run(&run->options, &run->plan, &run->numbers, run->a, run->b,
                               run->b_count, output, &run->result, &run->error);
     sem_post(&run->done);
     return NULL;
@@ -335,13 +335,13 @@ static int check_arguments(const sn_args *args, const sn_sets_own *own)
 }
 
 /* Tests go every way on small files by naming it. */
-static sn_sets_way forced_way(void)
+static sn_join_strategy forced_way(void)
 {
-    const char *name = getenv("SEEN_SETS_WAY");
-    for (int way = SN_SETS_TABLE_B; name && way <= SN_SETS_ROUNDS; way++)
-        if (!strcmp(name, sn_sets_way_name((sn_sets_way)way)))
-            return (sn_sets_way)way;
-    return SN_SETS_ANY;
+    const char *name = getenv("SEEN_JOIN_STRATEGY");
+    for (int way = SN_JOIN_TABLE_B; name && way <= SN_JOIN_ROUNDS; way++)
+        if (!strcmp(name, sn_join_strategy_name((sn_join_strategy)way)))
+            return (sn_join_strategy)way;
+    return SN_JOIN_ANY;
 }
 
 static void assume(sets_run *run)
@@ -350,7 +350,7 @@ static void assume(sets_run *run)
     double lines = (double)own->assume_lines;
     double bytes = lines * (own->assume_bytes ? (double)own->assume_bytes : 64);
     unsigned threads = run->options.pipeline.threads;
-    run->numbers = (sn_sets_numbers){.lines_a = lines,
+    run->numbers = (sn_join_numbers){.lines_a = lines,
                                      .lines_b = lines,
                                      .lines_first = lines,
                                      .bytes_a = bytes,
@@ -367,7 +367,7 @@ static void assume(sets_run *run)
 static seen_status prepare(sets_run *run, seen_error *error)
 {
     const sn_sets_own *own = run->own;
-    sn_sets_way way = run->options.way;
+    sn_join_strategy way = run->options.way;
     seen_status status = SEEN_OK;
     if (own->assume_lines)
         assume(run);
@@ -375,14 +375,14 @@ static seen_status prepare(sets_run *run, seen_error *error)
         status = open_inputs(run, error);
         if (status == SEEN_OK)
             status =
-                sn_sets_measure(&run->options, run->a, run->b, run->b_count, &run->numbers, error);
+                sn_join_measure(&run->options, run->a, run->b, run->b_count, &run->numbers, error);
     }
     if (own->approx)
-        way = SN_SETS_APPROX;
+        way = SN_JOIN_APPROX;
     if (run->options.given)
-        way = SN_SETS_GIVEN;
+        way = SN_JOIN_GIVEN;
     if (status == SEEN_OK)
-        status = sn_sets_plan_make(&run->numbers, way, &run->plan, error);
+        status = sn_join_plan_make(&run->numbers, way, &run->plan, error);
     if (status == SEEN_OK && !own->explain)
         status = sn_output_open(run->args->output, run->options.pipeline.terminator, &run->stop,
                                 &run->output, error);
@@ -397,7 +397,7 @@ static void set_options(sets_run *run, bool except)
 {
     const sn_args *args = run->args;
     const sn_sets_own *own = run->own;
-    run->options = (sn_sets_options){
+    run->options = (sn_join_options){
         .keys = sn_args_keys(args),
         .pipeline = {.threads = (unsigned)args->threads,
                      .terminator = args->null ? '\0' : '\n',

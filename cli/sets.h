@@ -19,6 +19,6 @@ extern const sn_group sn_group_sets_plan;
 int sn_sets_main(sn_args *args, bool except);
 
 /* Prints the plan to stdout. */
-void sn_sets_explain(const sn_args *args, const sn_sets_numbers *numbers, const sn_sets_plan *plan);
+void sn_sets_explain(const sn_args *args, const sn_join_numbers *numbers, const sn_join_plan *plan);
 
 #endif

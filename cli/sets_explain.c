@@ -1,12 +1,12 @@
 /* The plan of `common` and `except`, for people and as JSON. */
 #include "cli/sets.h"
 
-static void explain_json(const sn_sets_numbers *n, const sn_sets_plan *plan)
+static void explain_json(const sn_join_numbers *n, const sn_join_plan *plan)
 {
     sn_json json;
     sn_json_open(&json, stdout, false);
     sn_json_object(&json, NULL);
-    sn_json_string(&json, "way", sn_sets_way_name(plan->way));
+    sn_json_string(&json, "way", sn_join_strategy_name(plan->way));
     sn_json_number(&json, "lines_a", n->lines_a);
     sn_json_number(&json, "lines_b", n->lines_b);
     sn_json_number(&json, "bytes_a", n->bytes_a);
@@ -27,7 +27,7 @@ static void explain_json(const sn_sets_numbers *n, const sn_sets_plan *plan)
     sn_json_number(&json, "seconds_estimated", plan->seconds);
     sn_json_array(&json, "steps");
     for (size_t i = 0; i < plan->step_count; i++) {
-        const sn_sets_step *step = &plan->step[i];
+        const sn_join_step *step = &plan->step[i];
         sn_json_object(&json, NULL);
         sn_json_string(&json, "what", step->what);
         sn_json_number(&json, "times", step->times);
@@ -39,7 +39,7 @@ static void explain_json(const sn_sets_numbers *n, const sn_sets_plan *plan)
     sn_json_end(&json);
 }
 
-static void explain_memory(const sn_sets_numbers *n, const sn_sets_plan *plan)
+static void explain_memory(const sn_join_numbers *n, const sn_join_plan *plan)
 {
     char a[SN_TEXT], b[SN_TEXT], c[SN_TEXT];
     printf("memory      %s, of which %s for what follows\n", sn_show_size(a, (double)n->memory),
@@ -59,12 +59,12 @@ static void explain_memory(const sn_sets_numbers *n, const sn_sets_plan *plan)
         printf("table       %s in all, %s at a time\n", sn_show_size(a, plan->table_needs),
                sn_show_size(b, (double)plan->table));
     if (plan->slices > 0)
-        printf("%s      %.0f\n", plan->way == SN_SETS_ROUNDS ? "rounds" : "parts ", plan->slices);
+        printf("%s      %.0f\n", plan->way == SN_JOIN_ROUNDS ? "rounds" : "parts ", plan->slices);
     if (plan->map)
         printf("map         %s, one bit a line of A\n", sn_show_size(c, (double)plan->map));
 }
 
-void sn_sets_explain(const sn_args *args, const sn_sets_numbers *n, const sn_sets_plan *plan)
+void sn_sets_explain(const sn_args *args, const sn_join_numbers *n, const sn_join_plan *plan)
 {
     char a[SN_TEXT], b[SN_TEXT];
     if (args->json) {
@@ -73,14 +73,14 @@ void sn_sets_explain(const sn_args *args, const sn_sets_numbers *n, const sn_set
     }
     printf("A           %s lines, %s%s\n", sn_show_words(a, n->lines_a),
            sn_show_size(b, n->bytes_a), n->pipe_a ? " (a pipe: taken to be like B)" : "");
-    if (plan->way != SN_SETS_GIVEN)
+    if (plan->way != SN_JOIN_GIVEN)
         printf("B           %s lines, %s\n", sn_show_words(a, n->lines_b),
                sn_show_size(b, n->bytes_b));
-    printf("way         %s\n", sn_sets_way_name(plan->way));
+    printf("way         %s\n", sn_join_strategy_name(plan->way));
     explain_memory(n, plan);
     printf("steps\n");
     for (size_t i = 0; i < plan->step_count; i++) {
-        const sn_sets_step *step = &plan->step[i];
+        const sn_join_step *step = &plan->step[i];
         printf("  %zu  %-42s reads %10s", i + 1, step->what, sn_show_size(a, step->read));
         if (step->written > 0)
             printf(", writes %s", sn_show_size(a, step->written));
@@ -92,10 +92,10 @@ void sn_sets_explain(const sn_args *args, const sn_sets_numbers *n, const sn_set
     printf(", writes %s to temporary files\n", sn_show_size(a, plan->written));
     const double disks[] = {500e6, 5e9};
     for (size_t i = 0; i < 2; i++) {
-        sn_sets_numbers other = *n;
-        sn_sets_plan timed;
+        sn_join_numbers other = *n;
+        sn_join_plan timed;
         other.disk = disks[i];
-        if (sn_sets_plan_make(&other, plan->way, &timed, NULL) == SEEN_OK)
+        if (sn_join_plan_make(&other, plan->way, &timed, NULL) == SEEN_OK)
             printf("%-11s about %s with a disk of %s a second\n", i ? "" : "time",
                    sn_show_seconds(a, timed.seconds), i ? "5 GB" : "500 MB");
     }

@@ -10,27 +10,27 @@
 #include "stream/exact/table.h"
 
 /* An input, and where it had to be copied to be read again. */
-typedef struct sn_sets_source {
+typedef struct sn_join_source {
     sn_input *input; /* the one to read: the caller's, or `own` */
     sn_input *own;
     sn_copy copy;
     bool used;    /* read at least once */
     bool counted; /* read to its end: `lines` holds */
     uint64_t lines;
-} sn_sets_source;
+} sn_join_source;
 
 /* The mark of entries whose line was printed; 0 and 1 are for being in one B after the other. */
-enum { SN_SETS_PRINTED = 2 };
+enum { SN_JOIN_PRINTED = 2 };
 
-typedef struct sn_sets {
-    const sn_sets_options *options;
-    sn_sets_numbers numbers;
-    sn_sets_plan plan;
-    sn_sets_result *result;
+typedef struct sn_join {
+    const sn_join_options *options;
+    sn_join_numbers numbers;
+    sn_join_plan plan;
+    sn_join_result *result;
     sn_pipeline_options pipeline;
     seen_hasher hasher;
-    sn_sets_source a;
-    sn_sets_source *b;
+    sn_join_source a;
+    sn_join_source *b;
     size_t b_count;
     sn_output *output;
 
@@ -56,55 +56,55 @@ typedef struct sn_sets {
     uint64_t skip; /* lines of A that were dealt with by a way that was left */
 
     seen_answer print; /* the answer of the lines to be printed */
-} sn_sets;
+} sn_join;
 
-typedef enum sn_sets_end {
-    SN_SETS_DONE,
-    SN_SETS_FULL /* no room: another way must be gone */
-} sn_sets_end;
+typedef enum sn_join_end {
+    SN_JOIN_DONE,
+    SN_JOIN_FULL /* no room: another way must be gone */
+} sn_join_end;
 
 /* Reads a source once, from its beginning. *end says whether a table had no room. */
-seen_status sn_sets_pass(sn_sets *s, const char *what, sn_sets_source *source,
-                         const sn_pipeline_steps *steps, sn_sets_end *end, seen_error *error);
+seen_status sn_join_pass(sn_join *s, const char *what, sn_join_source *source,
+                         const sn_pipeline_steps *steps, sn_join_end *end, seen_error *error);
 
 /* Whether a stop was asked for. */
-bool sn_sets_stopped(const sn_sets *s);
+bool sn_join_stopped(const sn_join *s);
 
-/* ---- Passes (sets_pass.c) -------------------------------------------------------------------- */
+/* ---- Passes (pass.c) -------------------------------------------------------------------- */
 
-seen_status sn_sets_make_filter(sn_sets *s, double keys, uint64_t bytes, seen_set **set,
+seen_status sn_join_make_filter(sn_join *s, double keys, uint64_t bytes, seen_set **set,
                                 seen_error *error);
-seen_status sn_sets_fill_filter(sn_sets *s, sn_sets_source *source, seen_error *error);
-seen_status sn_sets_fill_table(sn_sets *s, sn_sets_source *source, const char *what,
-                               sn_sets_end *end, seen_error *error);
-seen_status sn_sets_gather(sn_sets *s, sn_sets_end *end, seen_error *error);
-seen_status sn_sets_make_small(sn_sets *s, seen_error *error);
+seen_status sn_join_fill_filter(sn_join *s, sn_join_source *source, seen_error *error);
+seen_status sn_join_fill_table(sn_join *s, sn_join_source *source, const char *what,
+                               sn_join_end *end, seen_error *error);
+seen_status sn_join_gather(sn_join *s, sn_join_end *end, seen_error *error);
+seen_status sn_join_make_small(sn_join *s, seen_error *error);
 
 /* Marks what is in B, from B number `first` on; s->mark is the mark to be looked for afterwards. */
-seen_status sn_sets_confirm(sn_sets *s, size_t first, const char *what, seen_error *error);
+seen_status sn_join_confirm(sn_join *s, size_t first, const char *what, seen_error *error);
 
 /* Asks the table, or the filter, about A's lines and prints. */
-seen_status sn_sets_print(sn_sets *s, sn_sets_source *source, const char *what, sn_sets_end *end,
+seen_status sn_join_print(sn_join *s, sn_join_source *source, const char *what, sn_join_end *end,
                           seen_error *error);
 
 /* Prints A's lines by the map. */
-seen_status sn_sets_print_kept(sn_sets *s, seen_error *error);
+seen_status sn_join_print_kept(sn_join *s, seen_error *error);
 
-seen_status sn_sets_copy(sn_sets *s, sn_sets_source *source, const char *what, seen_error *error);
+seen_status sn_join_copy(sn_join *s, sn_join_source *source, const char *what, seen_error *error);
 
 /* Decides lines of A in order, with a table of B: answers[i] is SEEN_BEFORE where the map gets a
- * bit (see sn_sets_bit_means_print). False where the table has no room. */
-bool sn_sets_judge(sn_sets *s, const seen_hash *hashes, size_t count, seen_answer *answers);
+ * bit (see sn_join_bit_means_print). False where the table has no room. */
+bool sn_join_judge(sn_join *s, const seen_hash *hashes, size_t count, seen_answer *answers);
 
-/* A bit of the map, or SEEN_BEFORE of sn_sets_judge: to be printed, or else to be left out. */
-bool sn_sets_bit_means_print(const sn_sets *s);
+/* A bit of the map, or SEEN_BEFORE of sn_join_judge: to be printed, or else to be left out. */
+bool sn_join_bit_means_print(const sn_join *s);
 
 /* Gives filters and the table back. */
-void sn_sets_release(sn_sets *s);
+void sn_join_release(sn_join *s);
 
-/* ---- Ways (sets_join.c) ---------------------------------------------------------------------- */
+/* ---- Ways (slices.c) ---------------------------------------------------------------------- */
 
-seen_status sn_sets_go_spill(sn_sets *s, bool filtered, seen_error *error);
-seen_status sn_sets_go_rounds(sn_sets *s, seen_error *error);
+seen_status sn_join_run_spill(sn_join *s, bool filtered, seen_error *error);
+seen_status sn_join_run_rounds(sn_join *s, seen_error *error);
 
 #endif

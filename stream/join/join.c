@@ -47,18 +47,18 @@ static double temp_room(const char *dir)
     return statvfs(dir, &at) == 0 ? (double)at.f_bavail * (double)at.f_frsize : 0;
 }
 
-static unsigned threads_of(const sn_sets_options *options)
+static unsigned threads_of(const sn_join_options *options)
 {
     return options->pipeline.threads ? options->pipeline.threads : sn_pipeline_cpus();
 }
 
-seen_status sn_sets_measure(const sn_sets_options *options, sn_input *a, sn_input *const *b,
-                            size_t b_count, sn_sets_numbers *numbers, seen_error *error)
+seen_status sn_join_measure(const sn_join_options *options, sn_input *a, sn_input *const *b,
+                            size_t b_count, sn_join_numbers *numbers, seen_error *error)
 {
     char terminator = options->pipeline.terminator;
     bool known_a = false, known = false;
     double text = 0;
-    *numbers = (sn_sets_numbers){.memory = options->memory ? options->memory : sn_memory_free() / 2,
+    *numbers = (sn_join_numbers){.memory = options->memory ? options->memory : sn_memory_free() / 2,
                                  .threads = threads_of(options),
                                  .pipe_a = !sn_input_can_reread(a),
                                  .except = options->except,
@@ -86,14 +86,14 @@ seen_status sn_sets_measure(const sn_sets_options *options, sn_input *a, sn_inpu
 
 /* ---- One pass ------------------------------------------------------------------------------- */
 
-bool sn_sets_stopped(const sn_sets *s)
+bool sn_join_stopped(const sn_join *s)
 {
     return s->result->stopped;
 }
 
-static void tell_pass(sn_sets *s, const char *what, const sn_input *input)
+static void tell_pass(sn_join *s, const char *what, const sn_input *input)
 {
-    sn_sets_news *news = s->options->news;
+    sn_join_news *news = s->options->news;
     s->result->passes++;
     atomic_store(&s->pipeline.meter->bytes, 0);
     atomic_store(&s->pipeline.meter->lines, 0);
@@ -105,12 +105,12 @@ static void tell_pass(sn_sets *s, const char *what, const sn_input *input)
     atomic_fetch_add(&news->pass, 1);
 }
 
-seen_status sn_sets_pass(sn_sets *s, const char *what, sn_sets_source *source,
-                         const sn_pipeline_steps *steps, sn_sets_end *end, seen_error *error)
+seen_status sn_join_pass(sn_join *s, const char *what, sn_join_source *source,
+                         const sn_pipeline_steps *steps, sn_join_end *end, seen_error *error)
 {
     bool stopped = false;
     if (end)
-        *end = SN_SETS_DONE;
+        *end = SN_JOIN_DONE;
     tell_pass(s, what, source->input);
     seen_status status = source->used ? sn_input_rewind(source->input, error) : SEEN_OK;
     source->used = true;
@@ -121,7 +121,7 @@ seen_status sn_sets_pass(sn_sets *s, const char *what, sn_sets_source *source,
     s->result->stopped |= stopped;
     uint64_t lines = atomic_load(&s->pipeline.meter->lines);
     if (status == SEEN_ERR_FULL && end && atomic_load(&s->full)) {
-        *end = SN_SETS_FULL;
+        *end = SN_JOIN_FULL;
         source->lines = source->counted ? source->lines : lines;
         return SEEN_OK;
     }
@@ -137,46 +137,46 @@ seen_status sn_sets_pass(sn_sets *s, const char *what, sn_sets_source *source,
 
 /* ---- The ways ------------------------------------------------------------------------------- */
 
-static seen_status go_table_b(sn_sets *s, sn_sets_end *end, seen_error *error)
+static seen_status go_table_b(sn_join *s, sn_join_end *end, seen_error *error)
 {
     seen_status status = sn_table_open(
         s->plan.table, (uint64_t)(s->plan.table_needs / SN_TABLE_ENTRY_BYTES), &s->table, error);
     if (status == SEEN_OK) {
         sn_table_reserve(s->table, (uint64_t)s->numbers.lines_first);
-        status = sn_sets_fill_table(s, &s->b[0], "reading B into a table", end, error);
+        status = sn_join_fill_table(s, &s->b[0], "reading B into a table", end, error);
     }
-    if (status != SEEN_OK || *end == SN_SETS_FULL)
+    if (status != SEEN_OK || *end == SN_JOIN_FULL)
         return status;
-    status = sn_sets_confirm(s, 1, "reading B and marking", error);
-    if (status != SEEN_OK || sn_sets_stopped(s))
+    status = sn_join_confirm(s, 1, "reading B and marking", error);
+    if (status != SEEN_OK || sn_join_stopped(s))
         return status;
-    return sn_sets_print(s, &s->a, "reading A and printing", end, error);
+    return sn_join_print(s, &s->a, "reading A and printing", end, error);
 }
 
-static seen_status go_table_a(sn_sets *s, sn_sets_end *end, seen_error *error)
+static seen_status go_table_a(sn_join *s, sn_join_end *end, seen_error *error)
 {
     seen_status status =
         sn_table_open(s->plan.table, (uint64_t)s->numbers.lines_a, &s->table, error);
     if (status == SEEN_OK) {
         sn_table_reserve(s->table, (uint64_t)s->numbers.lines_a);
-        status = sn_sets_fill_table(s, &s->a, "reading A into a table", end, error);
+        status = sn_join_fill_table(s, &s->a, "reading A into a table", end, error);
     }
-    if (status != SEEN_OK || *end == SN_SETS_FULL || sn_sets_stopped(s))
+    if (status != SEEN_OK || *end == SN_JOIN_FULL || sn_join_stopped(s))
         return status;
-    status = sn_sets_make_small(s, error);
+    status = sn_join_make_small(s, error);
     if (status == SEEN_OK)
-        status = sn_sets_confirm(s, 0, "reading B and marking", error);
+        status = sn_join_confirm(s, 0, "reading B and marking", error);
     seen_close(s->small); /* all of A are in the table: it would answer nothing */
     s->small = NULL;
-    if (status != SEEN_OK || sn_sets_stopped(s))
+    if (status != SEEN_OK || sn_join_stopped(s))
         return status;
-    return sn_sets_print(s, &s->a, "reading A again and printing", end, error);
+    return sn_join_print(s, &s->a, "reading A again and printing", end, error);
 }
 
 /* Reads what was put aside as if it were A. */
-static seen_status use_aside(sn_sets *s, seen_error *error)
+static seen_status use_aside(sn_join *s, seen_error *error)
 {
-    sn_sets_source *a = &s->a;
+    sn_join_source *a = &s->a;
     sn_input_close(a->own);
     sn_copy_close(&a->copy);
     a->copy = s->aside;
@@ -190,46 +190,46 @@ static seen_status use_aside(sn_sets *s, seen_error *error)
     return SEEN_OK;
 }
 
-static seen_status go_filter(sn_sets *s, sn_sets_end *end, seen_error *error)
+static seen_status go_filter(sn_join *s, sn_join_end *end, seen_error *error)
 {
     seen_status status =
-        sn_sets_make_filter(s, s->numbers.lines_first, s->plan.filter, &s->filter, error);
+        sn_join_make_filter(s, s->numbers.lines_first, s->plan.filter, &s->filter, error);
     if (status == SEEN_OK)
-        status = sn_sets_fill_filter(s, &s->b[0], error);
-    if (status == SEEN_OK && !sn_sets_stopped(s))
+        status = sn_join_fill_filter(s, &s->b[0], error);
+    if (status == SEEN_OK && !sn_join_stopped(s))
         status = sn_table_open(s->plan.table, (uint64_t)s->plan.candidates, &s->table, error);
-    if (status == SEEN_OK && !sn_sets_stopped(s))
-        status = sn_sets_gather(s, end, error);
-    if (status != SEEN_OK || sn_sets_stopped(s) || *end == SN_SETS_FULL)
+    if (status == SEEN_OK && !sn_join_stopped(s))
+        status = sn_join_gather(s, end, error);
+    if (status != SEEN_OK || sn_join_stopped(s) || *end == SN_JOIN_FULL)
         return status;
     if (atomic_load(&s->full)) { /* a pipe, which was read to its end */
-        *end = SN_SETS_FULL;
+        *end = SN_JOIN_FULL;
         return SEEN_OK;
     }
     seen_close(s->filter);
     s->filter = NULL;
-    status = sn_sets_make_small(s, error);
+    status = sn_join_make_small(s, error);
     if (status == SEEN_OK)
-        status = sn_sets_confirm(s, 0, "reading B again and confirming", error);
-    if (status != SEEN_OK || sn_sets_stopped(s))
+        status = sn_join_confirm(s, 0, "reading B again and confirming", error);
+    if (status != SEEN_OK || sn_join_stopped(s))
         return status;
     if (!s->put_aside)
-        return sn_sets_print(s, &s->a, "reading A again and printing", end, error);
+        return sn_join_print(s, &s->a, "reading A again and printing", end, error);
     status = use_aside(s, error);
-    return status == SEEN_OK ? sn_sets_print(s, &s->a, "printing", end, error) : status;
+    return status == SEEN_OK ? sn_join_print(s, &s->a, "printing", end, error) : status;
 }
 
 /* With several B that must all have it, each filter holds what the one before let pass. */
-static seen_status go_approx(sn_sets *s, seen_error *error)
+static seen_status go_approx(sn_join *s, seen_error *error)
 {
     seen_status status = SEEN_OK;
-    for (size_t i = 0; i < s->b_count && status == SEEN_OK && !sn_sets_stopped(s); i++) {
+    for (size_t i = 0; i < s->b_count && status == SEEN_OK && !sn_join_stopped(s); i++) {
         seen_close(s->small);
         s->small = s->filter;
         s->filter = NULL;
-        status = sn_sets_make_filter(s, s->numbers.lines_first, s->plan.filter, &s->filter, error);
+        status = sn_join_make_filter(s, s->numbers.lines_first, s->plan.filter, &s->filter, error);
         if (status == SEEN_OK)
-            status = sn_sets_fill_filter(s, &s->b[i], error);
+            status = sn_join_fill_filter(s, &s->b[i], error);
     }
     seen_close(s->small);
     s->small = NULL;
@@ -242,7 +242,7 @@ static seen_status go_approx(sn_sets *s, seen_error *error)
 
 /* Remembers what was printed. Nothing is known of the length of a pipe, and little of that of a
  * compressed file, so that it grows, within the memory that the filter of B leaves. */
-static seen_status make_once(sn_sets *s, seen_error *error)
+static seen_status make_once(sn_join *s, seen_error *error)
 {
     uint64_t room = s->plan.budget > s->plan.filter ? s->plan.budget - s->plan.filter : 64;
     sn_cascade_options options = {
@@ -259,7 +259,7 @@ static seen_status make_once(sn_sets *s, seen_error *error)
     return sn_cascade_open(&s->once, &options, error);
 }
 
-static seen_status print_by_filter(sn_sets *s, sn_sets_end *end, seen_error *error)
+static seen_status print_by_filter(sn_join *s, sn_join_end *end, seen_error *error)
 {
     if (s->options->given) {
         seen_info info = {.size = sizeof info};
@@ -270,60 +270,60 @@ static seen_status print_by_filter(sn_sets *s, sn_sets_end *end, seen_error *err
     }
     seen_status status = s->options->unique ? make_once(s, error) : SEEN_OK;
     if (status == SEEN_OK)
-        status = sn_sets_print(s, &s->a, "reading A and printing", end, error);
+        status = sn_join_print(s, &s->a, "reading A and printing", end, error);
     if (s->options->unique)
         s->result->wrong = fmin(sn_cascade_expect_wrong(&s->once), (double)s->a.lines);
     return status;
 }
 
-static seen_status go(sn_sets *s, sn_sets_end *end, seen_error *error)
+static seen_status go(sn_join *s, sn_join_end *end, seen_error *error)
 {
     seen_status status = SEEN_OK;
-    *end = SN_SETS_DONE;
+    *end = SN_JOIN_DONE;
     s->mark = s->need = -1;
     s->result->way = s->plan.way;
     s->result->slices = s->plan.slices;
     switch (s->plan.way) {
-    case SN_SETS_TABLE_B:
+    case SN_JOIN_TABLE_B:
         return go_table_b(s, end, error);
-    case SN_SETS_TABLE_A:
+    case SN_JOIN_TABLE_A:
         return go_table_a(s, end, error);
-    case SN_SETS_FILTER:
+    case SN_JOIN_FILTER:
         return go_filter(s, end, error);
-    case SN_SETS_SPILL:
-        return sn_sets_go_spill(s, false, error);
-    case SN_SETS_SPILL_FILTERED:
-        return sn_sets_go_spill(s, true, error);
-    case SN_SETS_ROUNDS:
-        return sn_sets_go_rounds(s, error);
-    case SN_SETS_APPROX:
+    case SN_JOIN_SPILL:
+        return sn_join_run_spill(s, false, error);
+    case SN_JOIN_SPILL_FILTERED:
+        return sn_join_run_spill(s, true, error);
+    case SN_JOIN_ROUNDS:
+        return sn_join_run_rounds(s, error);
+    case SN_JOIN_APPROX:
         status = go_approx(s, error);
-        return status == SEEN_OK && !sn_sets_stopped(s) ? print_by_filter(s, end, error) : status;
+        return status == SEEN_OK && !sn_join_stopped(s) ? print_by_filter(s, end, error) : status;
     default:
-        assert(s->plan.way == SN_SETS_GIVEN);
+        assert(s->plan.way == SN_JOIN_GIVEN);
         return print_by_filter(s, end, error);
     }
 }
 
 /* ---- The run -------------------------------------------------------------------------------- */
 
-static bool needs_copy(const sn_sets *s)
+static bool needs_copy(const sn_join *s)
 {
-    sn_sets_way way = s->plan.way;
-    return !sn_input_can_reread(s->a.input) && (way == SN_SETS_TABLE_A || way >= SN_SETS_SPILL) &&
-           way <= SN_SETS_ROUNDS;
+    sn_join_strategy way = s->plan.way;
+    return !sn_input_can_reread(s->a.input) && (way == SN_JOIN_TABLE_A || way >= SN_JOIN_SPILL) &&
+           way <= SN_JOIN_ROUNDS;
 }
 
 /* Measures again what is better known, and plans anew; ways that were tried in vain stay out. */
-static seen_status plan_again(sn_sets *s, sn_sets_way way, seen_error *error)
+static seen_status plan_again(sn_join *s, sn_join_strategy way, seen_error *error)
 {
-    sn_sets_numbers before = s->numbers;
+    sn_join_numbers before = s->numbers;
     sn_input **b = calloc(s->b_count, sizeof(sn_input *));
     if (!b)
         return sn_stream_fail(error, SEEN_ERR_MEMORY, "no memory for a list of files");
     for (size_t i = 0; i < s->b_count; i++)
         b[i] = s->b[i].input;
-    seen_status status = sn_sets_measure(s->options, s->a.input, b, s->b_count, &s->numbers, error);
+    seen_status status = sn_join_measure(s->options, s->a.input, b, s->b_count, &s->numbers, error);
     free(b);
     s->numbers.memory = before.memory;
     s->numbers.share = before.share;
@@ -334,27 +334,27 @@ static seen_status plan_again(sn_sets *s, sn_sets_way way, seen_error *error)
         s->numbers.lines_first = (double)s->b[0].lines;
     if (s->b_count == 1)
         s->numbers.lines_b = s->numbers.lines_first;
-    return status == SEEN_OK ? sn_sets_plan_make(&s->numbers, way, &s->plan, error) : status;
+    return status == SEEN_OK ? sn_join_plan_make(&s->numbers, way, &s->plan, error) : status;
 }
 
 /* What the way that has no room has taught about the inputs. */
-static void learn(sn_sets *s)
+static void learn(sn_join *s)
 {
     double seen_lines = (double)s->a.lines;
-    if (s->plan.way == SN_SETS_FILTER && seen_lines > 0) {
+    if (s->plan.way == SN_JOIN_FILTER && seen_lines > 0) {
         double share = (double)atomic_load(&s->candidates) / seen_lines - s->plan.filter_rate;
         s->numbers.share = fmin(1, fmax(share, s->numbers.share));
     }
     s->numbers.not_ways |= 1u << s->plan.way;
     /* There were more lines than a table of the whole memory holds. */
     double entries = (double)s->plan.budget / SN_TABLE_ENTRY_BYTES;
-    if (s->plan.way == SN_SETS_TABLE_B && !s->b[0].counted)
+    if (s->plan.way == SN_JOIN_TABLE_B && !s->b[0].counted)
         s->numbers.lines_first = s->numbers.lines_b = fmax(s->numbers.lines_b, 1.5 * entries);
-    if (s->plan.way == SN_SETS_TABLE_A && !s->a.counted)
+    if (s->plan.way == SN_JOIN_TABLE_A && !s->a.counted)
         s->numbers.lines_a = fmax(s->numbers.lines_a, 1.5 * entries);
 }
 
-static seen_status change_way(sn_sets *s, seen_error *error)
+static seen_status change_way(sn_join *s, seen_error *error)
 {
     learn(s);
     s->result->changes++;
@@ -367,61 +367,61 @@ static seen_status change_way(sn_sets *s, seen_error *error)
         if (status != SEEN_OK)
             return status;
         s->a.lines = s->aside_lines;
-        sn_sets_release(s);
+        sn_join_release(s);
         if (!s->options->except)
             s->numbers.share = 1;
-        return plan_again(s, SN_SETS_ANY, error);
+        return plan_again(s, SN_JOIN_ANY, error);
     }
     sn_copy_close(&s->aside);
-    seen_status status = sn_sets_plan_make(&s->numbers, SN_SETS_ANY, &s->plan, error);
+    seen_status status = sn_join_plan_make(&s->numbers, SN_JOIN_ANY, &s->plan, error);
     /* A filter of B that is there is used, or makes room. */
-    if (s->plan.way != SN_SETS_SPILL_FILTERED || status != SEEN_OK)
-        sn_sets_release(s);
+    if (s->plan.way != SN_JOIN_SPILL_FILTERED || status != SEEN_OK)
+        sn_join_release(s);
     return status;
 }
 
-static seen_status go_on(sn_sets *s, seen_error *error)
+static seen_status go_on(sn_join *s, seen_error *error)
 {
     seen_status status = SEEN_OK;
     bool piped = false;
     for (size_t i = 0; i < s->b_count && status == SEEN_OK; i++)
         if (!sn_input_can_reread(s->b[i].input)) {
-            status = sn_sets_copy(s, &s->b[i], "copying B to a temporary file", error);
+            status = sn_join_copy(s, &s->b[i], "copying B to a temporary file", error);
             piped = true;
         }
-    if (status == SEEN_OK && piped && !sn_sets_stopped(s))
-        status = plan_again(s, s->options->approx ? SN_SETS_APPROX : s->options->way, error);
-    for (unsigned tries = 0; tries < SN_SETS_WAYS && status == SEEN_OK; tries++) {
-        sn_sets_end end = SN_SETS_DONE;
-        if (sn_sets_stopped(s))
+    if (status == SEEN_OK && piped && !sn_join_stopped(s))
+        status = plan_again(s, s->options->approx ? SN_JOIN_APPROX : s->options->way, error);
+    for (unsigned tries = 0; tries < SN_JOIN_STRATEGIES && status == SEEN_OK; tries++) {
+        sn_join_end end = SN_JOIN_DONE;
+        if (sn_join_stopped(s))
             return SEEN_OK;
         if (needs_copy(s)) {
-            status = sn_sets_copy(s, &s->a, "copying A to a temporary file", error);
-            if (status == SEEN_OK && !sn_sets_stopped(s))
+            status = sn_join_copy(s, &s->a, "copying A to a temporary file", error);
+            if (status == SEEN_OK && !sn_join_stopped(s))
                 status = plan_again(s, s->options->way, error);
         }
-        if (status == SEEN_OK && !sn_sets_stopped(s))
+        if (status == SEEN_OK && !sn_join_stopped(s))
             status = go(s, &end, error);
-        if (status != SEEN_OK || end == SN_SETS_DONE)
+        if (status != SEEN_OK || end == SN_JOIN_DONE)
             return status;
         status = change_way(s, error);
     }
     return status;
 }
 
-static void free_source(sn_sets_source *source)
+static void free_source(sn_join_source *source)
 {
     sn_input_close(source->own);
     sn_copy_close(&source->copy);
 }
 
-seen_status sn_sets_run(const sn_sets_options *options, const sn_sets_plan *plan,
-                        const sn_sets_numbers *numbers, sn_input *a, sn_input *const *b,
-                        size_t count, sn_output *output, sn_sets_result *result, seen_error *error)
+seen_status sn_join_run(const sn_join_options *options, const sn_join_plan *plan,
+                        const sn_join_numbers *numbers, sn_input *a, sn_input *const *b,
+                        size_t count, sn_output *output, sn_join_result *result, seen_error *error)
 {
     sn_meter meter = {0};
-    *result = (sn_sets_result){0};
-    sn_sets s = {.options = options,
+    *result = (sn_join_result){0};
+    sn_join s = {.options = options,
                  .numbers = *numbers,
                  .plan = *plan,
                  .result = result,
@@ -431,7 +431,7 @@ seen_status sn_sets_run(const sn_sets_options *options, const sn_sets_plan *plan
                  .output = output};
     s.pipeline.meter = options->news ? &options->news->meter : &meter;
     s.pipeline.threads = numbers->threads;
-    s.pipeline.line_max = sn_sets_line_max(numbers->memory / sn_keys_parts(&options->keys, 0));
+    s.pipeline.line_max = sn_join_line_max(numbers->memory / sn_keys_parts(&options->keys, 0));
     s.b = calloc(count ? count : 1, sizeof *s.b);
     if (!s.b) {
         sn_output_abandon(output);
@@ -449,7 +449,7 @@ seen_status sn_sets_run(const sn_sets_options *options, const sn_sets_plan *plan
     result->candidates = atomic_load(&s.candidates);
     for (size_t i = 0; i < count; i++)
         result->lines_b += s.b[i].lines;
-    sn_sets_release(&s);
+    sn_join_release(&s);
     sn_keep_close(&s.keep);
     sn_copy_close(&s.aside);
     free_source(&s.a);

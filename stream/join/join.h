@@ -27,29 +27,29 @@
 #include "stream/io/output.h"
 #include "stream/pipeline/pipeline.h"
 
-typedef enum sn_sets_way {
-    SN_SETS_ANY = 0, /* the planner chooses */
-    SN_SETS_TABLE_B = 1,
-    SN_SETS_TABLE_A = 2,
-    SN_SETS_FILTER = 3,
-    SN_SETS_SPILL = 4,
-    SN_SETS_SPILL_FILTERED = 5, /* spill, with a filter in front of each side */
-    SN_SETS_ROUNDS = 6,
-    SN_SETS_APPROX = 7,
-    SN_SETS_GIVEN = 8, /* a filter that was made earlier */
-    SN_SETS_WAYS
-} sn_sets_way;
+typedef enum sn_join_strategy {
+    SN_JOIN_ANY = 0, /* the planner chooses */
+    SN_JOIN_TABLE_B = 1,
+    SN_JOIN_TABLE_A = 2,
+    SN_JOIN_FILTER = 3,
+    SN_JOIN_SPILL = 4,
+    SN_JOIN_SPILL_FILTERED = 5, /* spill, with a filter in front of each side */
+    SN_JOIN_ROUNDS = 6,
+    SN_JOIN_APPROX = 7,
+    SN_JOIN_GIVEN = 8, /* a filter that was made earlier */
+    SN_JOIN_STRATEGIES
+} sn_join_strategy;
 
 /* "table of B" and so on. */
-const char *sn_sets_way_name(sn_sets_way way);
+const char *sn_join_strategy_name(sn_join_strategy way);
 
 /* Less memory than this is refused. */
-#define SN_SETS_MEMORY_MIN ((uint64_t)16 << 20)
+#define SN_JOIN_MEMORY_MIN ((uint64_t)16 << 20)
 
 /* ---- The plan: numbers in, numbers out --------------------------------------------------------
  */
 
-typedef struct sn_sets_numbers {
+typedef struct sn_join_numbers {
     double lines_a, bytes_a; /* bytes as they are read */
     double lines_b, bytes_b; /* of all B together */
     double lines_first;      /* with `all`: of the first B, the others only confirm; else lines_b */
@@ -64,19 +64,19 @@ typedef struct sn_sets_numbers {
     double disk;       /* bytes a second; 0: 2 GB/s */
     double room;       /* bytes that temporary files may take; 0: not known */
     unsigned not_ways; /* bits: 1 << way for ways that were tried in vain */
-} sn_sets_numbers;
+} sn_join_numbers;
 
-enum { SN_SETS_STEPS = 8 };
+enum { SN_JOIN_STEPS = 8 };
 
-typedef struct sn_sets_step {
+typedef struct sn_join_step {
     const char *what;
     double read, written; /* bytes */
     double seconds;
     double times; /* how often it is done; the numbers are of all together */
-} sn_sets_step;
+} sn_join_step;
 
-typedef struct sn_sets_plan {
-    sn_sets_way way;
+typedef struct sn_join_plan {
+    sn_join_strategy way;
     uint64_t budget; /* what is left of the memory for filters, tables and maps */
     uint64_t filter; /* bytes of the filter of B */
     double filter_rate;
@@ -91,32 +91,32 @@ typedef struct sn_sets_plan {
     bool aside;                    /* candidates' lines are put aside rather than A read again */
     double read, written, seconds; /* of all steps together */
     size_t step_count;
-    sn_sets_step step[SN_SETS_STEPS];
-} sn_sets_plan;
+    sn_join_step step[SN_JOIN_STEPS];
+} sn_join_plan;
 
 /* Works out the way that is expected to be done first, or how `way` would go. Refused: memory below
- * SN_SETS_MEMORY_MIN; a way that these numbers do not allow. */
-seen_status sn_sets_plan_make(const sn_sets_numbers *numbers, sn_sets_way way, sn_sets_plan *plan,
+ * SN_JOIN_MEMORY_MIN; a way that these numbers do not allow. */
+seen_status sn_join_plan_make(const sn_join_numbers *numbers, sn_join_strategy way, sn_join_plan *plan,
                               seen_error *error);
 
 /* What of the memory is left for filters, tables and maps; the rest is for blocks of lines, stacks,
  * long lines and the program itself. */
-uint64_t sn_sets_budget(uint64_t memory, unsigned threads);
+uint64_t sn_join_budget(uint64_t memory, unsigned threads);
 
 /* The longest line that this much memory allows. */
-size_t sn_sets_line_max(uint64_t memory);
+size_t sn_join_line_max(uint64_t memory);
 
 /* ---- The run --------------------------------------------------------------------------------- */
 
 /* What is being done, for a progress line. Another thread may read it at any time. */
-typedef struct sn_sets_news {
+typedef struct sn_join_news {
     _Atomic(const char *) what; /* a constant text */
     _Atomic uint64_t pass;      /* counts from 1 */
     _Atomic uint64_t total;     /* bytes that this pass will read; 0: not known */
     sn_meter meter;             /* of this pass */
-} sn_sets_news;
+} sn_join_news;
 
-typedef struct sn_sets_options {
+typedef struct sn_join_options {
     sn_key_options keys;
     sn_pipeline_options pipeline; /* threads, terminator, stop; line_max is set by the engine */
     bool except;
@@ -127,15 +127,15 @@ typedef struct sn_sets_options {
     uint64_t memory;   /* of the whole process; 0: half of what is free */
     const char *temp_dir;
     seen_set *given;    /* instead of B; stays the caller's */
-    sn_sets_way way;    /* for tests */
+    sn_join_strategy way;    /* for tests */
     double share;       /* expected share of A in B; 0: a tenth */
-    sn_sets_news *news; /* may be NULL */
-} sn_sets_options;
+    sn_join_news *news; /* may be NULL */
+} sn_join_options;
 
-typedef struct sn_sets_result {
+typedef struct sn_join_result {
     uint64_t lines_a, lines_b; /* lines_b: 0 with a given filter */
     uint64_t written;
-    sn_sets_way way;     /* that came to the end */
+    sn_join_strategy way;     /* that came to the end */
     unsigned changes;    /* how often the way was changed */
     unsigned passes;     /* readings of A or B, whole or not */
     uint64_t candidates; /* filter: lines of A that passed it */
@@ -145,21 +145,21 @@ typedef struct sn_sets_result {
     uint64_t temporary;  /* bytes of temporary files */
     double slices;
     bool stopped;
-} sn_sets_result;
+} sn_join_result;
 
 /* What is known about the inputs, for the planner: sizes, and lines estimated from samples. */
-seen_status sn_sets_measure(const sn_sets_options *options, sn_input *a, sn_input *const *b,
-                            size_t b_count, sn_sets_numbers *numbers, seen_error *error);
+seen_status sn_join_measure(const sn_join_options *options, sn_input *a, sn_input *const *b,
+                            size_t b_count, sn_join_numbers *numbers, seen_error *error);
 
 /* Runs it.
  *   a          the lines to choose from
  *   b, count   without `all` one input with all files; with `all` one for each. Put the smallest
  *              first. None with a given filter.
- *   plan       as sn_sets_plan_make made it from these inputs
+ *   plan       as sn_join_plan_make made it from these inputs
  * The output is finished or, on failure, abandoned here: it is gone whatever the status. Files must
  * stay as they are meanwhile (SEEN_ERR_CHANGED). */
-seen_status sn_sets_run(const sn_sets_options *options, const sn_sets_plan *plan,
-                        const sn_sets_numbers *numbers, sn_input *a, sn_input *const *b,
-                        size_t count, sn_output *output, sn_sets_result *result, seen_error *error);
+seen_status sn_join_run(const sn_join_options *options, const sn_join_plan *plan,
+                        const sn_join_numbers *numbers, sn_input *a, sn_input *const *b,
+                        size_t count, sn_output *output, sn_join_result *result, seen_error *error);
 
 #endif

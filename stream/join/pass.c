@@ -12,19 +12,19 @@
 
 enum { BATCH = 512 };
 
-static seen_status hash_lines(sn_sets *s, sn_block *block, seen_error *error)
+static seen_status hash_lines(sn_join *s, sn_block *block, seen_error *error)
 {
     return sn_keys_hash(&s->options->keys, &s->hasher, block, error);
 }
 
 /* Ends a pass: the table has no room. */
-static seen_status no_room(sn_sets *s, seen_error *error)
+static seen_status no_room(sn_join *s, seen_error *error)
 {
     atomic_store(&s->full, true);
     return sn_stream_fail(error, SEEN_ERR_FULL, "the table is full");
 }
 
-void sn_sets_release(sn_sets *s)
+void sn_join_release(sn_join *s)
 {
     seen_close(s->filter);
     seen_close(s->small);
@@ -36,7 +36,7 @@ void sn_sets_release(sn_sets *s)
 
 /* ---- Filters -------------------------------------------------------------------------------- */
 
-seen_status sn_sets_make_filter(sn_sets *s, double keys, uint64_t bytes, seen_set **set,
+seen_status sn_join_make_filter(sn_join *s, double keys, uint64_t bytes, seen_set **set,
                                 seen_error *error)
 {
     seen_options options = {.size = sizeof options,
@@ -51,7 +51,7 @@ seen_status sn_sets_make_filter(sn_sets *s, double keys, uint64_t bytes, seen_se
 
 static seen_status add_to_filter(void *context, sn_block *block, seen_error *error)
 {
-    sn_sets *s = context;
+    sn_join *s = context;
     seen_status status = hash_lines(s, block, error);
     size_t n = block->lines;
     if (status == SEEN_OK && s->small) {
@@ -65,17 +65,17 @@ static seen_status add_to_filter(void *context, sn_block *block, seen_error *err
     return status == SEEN_OK ? seen_add_hashes(s->filter, block->hash, n, NULL, error) : status;
 }
 
-seen_status sn_sets_fill_filter(sn_sets *s, sn_sets_source *source, seen_error *error)
+seen_status sn_join_fill_filter(sn_join *s, sn_join_source *source, seen_error *error)
 {
     const sn_pipeline_steps steps = {.context = s, .prepare = add_to_filter};
-    return sn_sets_pass(s, "reading B into a filter", source, &steps, NULL, error);
+    return sn_join_pass(s, "reading B into a filter", source, &steps, NULL, error);
 }
 
 /* ---- Tables --------------------------------------------------------------------------------- */
 
 static seen_status add_to_table(void *context, sn_block *block, seen_error *error)
 {
-    sn_sets *s = context;
+    sn_join *s = context;
     seen_status status = hash_lines(s, block, error);
     if (status == SEEN_OK &&
         sn_table_add_any(s->table, block->hash, block->lines, block->answer) < block->lines)
@@ -83,15 +83,15 @@ static seen_status add_to_table(void *context, sn_block *block, seen_error *erro
     return status;
 }
 
-seen_status sn_sets_fill_table(sn_sets *s, sn_sets_source *source, const char *what,
-                               sn_sets_end *end, seen_error *error)
+seen_status sn_join_fill_table(sn_join *s, sn_join_source *source, const char *what,
+                               sn_join_end *end, seen_error *error)
 {
     const sn_pipeline_steps steps = {.context = s, .prepare = add_to_table};
-    return sn_sets_pass(s, what, source, &steps, end, error);
+    return sn_join_pass(s, what, source, &steps, end, error);
 }
 
 /* Adds the hashes of the lines that the filter lets pass. */
-static bool add_candidates(sn_sets *s, const sn_block *block)
+static bool add_candidates(sn_join *s, const sn_block *block)
 {
     seen_hash hashes[BATCH];
     seen_answer answers[BATCH];
@@ -113,7 +113,7 @@ static bool add_candidates(sn_sets *s, const sn_block *block)
 
 static seen_status find_candidates(void *context, sn_block *block, seen_error *error)
 {
-    sn_sets *s = context;
+    sn_join *s = context;
     seen_status status = hash_lines(s, block, error);
     if (status == SEEN_OK)
         status = seen_check_hashes(s->filter, block->hash, block->lines, block->answer, error);
@@ -130,7 +130,7 @@ static seen_status find_candidates(void *context, sn_block *block, seen_error *e
 
 static seen_status select_candidates(void *context, sn_block *block, seen_error *error)
 {
-    const sn_sets *s = context;
+    const sn_join *s = context;
     if (s->aside_all) {
         block->out = block->bytes;
         block->out_length = block->length;
@@ -141,7 +141,7 @@ static seen_status select_candidates(void *context, sn_block *block, seen_error 
 }
 
 /* Where they get too many, or the disk is full, A is read again instead, if it can be. */
-static seen_status look_at_aside(sn_sets *s, seen_status status)
+static seen_status look_at_aside(sn_join *s, seen_status status)
 {
     bool full = status == SEEN_ERR_SPACE && sn_input_can_reread(s->a.input);
     if (status != SEEN_OK && !full)
@@ -155,7 +155,7 @@ static seen_status look_at_aside(sn_sets *s, seen_status status)
 
 static seen_status put_candidates_aside(void *context, sn_block *block, seen_error *error)
 {
-    sn_sets *s = context;
+    sn_join *s = context;
     if (!s->put_aside)
         return SEEN_OK;
     s->aside_lines += block->number_out;
@@ -163,7 +163,7 @@ static seen_status put_candidates_aside(void *context, sn_block *block, seen_err
         s, sn_copy_add(&s->aside, block->out, block->out_length, block->terminator, error));
 }
 
-seen_status sn_sets_gather(sn_sets *s, sn_sets_end *end, seen_error *error)
+seen_status sn_join_gather(sn_join *s, sn_join_end *end, seen_error *error)
 {
     bool pipe = !sn_input_can_reread(s->a.input);
     s->aside_all = pipe && s->options->except;
@@ -179,7 +179,7 @@ seen_status sn_sets_gather(sn_sets *s, sn_sets_end *end, seen_error *error)
         status = sn_copy_open(&s->aside, s->options->temp_dir, error);
     }
     if (status == SEEN_OK)
-        status = sn_sets_pass(s, "reading A, keeping what may be in B", &s->a, &steps, end, error);
+        status = sn_join_pass(s, "reading A, keeping what may be in B", &s->a, &steps, end, error);
     if (status == SEEN_OK && s->put_aside)
         status = look_at_aside(s, sn_temp_flush(s->aside.temp, error));
     if (s->aside.temp)
@@ -189,14 +189,14 @@ seen_status sn_sets_gather(sn_sets *s, sn_sets_end *end, seen_error *error)
 
 /* A filter over the entries of the table: most lines of B are strangers, and a question to a small
  * filter costs less than one to a large table. */
-seen_status sn_sets_make_small(sn_sets *s, seen_error *error)
+seen_status sn_join_make_small(sn_join *s, seen_error *error)
 {
     double entries = (double)sn_table_count(s->table);
     double room = (double)s->plan.budget - (double)sn_table_bytes(s->table);
     double bytes = fmin(entries * 10 / 8, room);
     if (bytes < entries / 2)
         return SEEN_OK; /* it would let nearly all pass */
-    seen_status status = sn_sets_make_filter(s, entries, (uint64_t)bytes, &s->small, error);
+    seen_status status = sn_join_make_filter(s, entries, (uint64_t)bytes, &s->small, error);
     seen_hash hashes[BATCH];
     uint64_t cursor = 0;
     size_t n;
@@ -206,7 +206,7 @@ seen_status sn_sets_make_small(sn_sets *s, seen_error *error)
 }
 
 /* Moves the hashes that pass the small filter together; *places says which lines they are of. */
-static seen_status sift(sn_sets *s, const seen_hash *hashes, size_t count, seen_hash *passed,
+static seen_status sift(sn_join *s, const seen_hash *hashes, size_t count, seen_hash *passed,
                         uint16_t *places, size_t *left, seen_error *error)
 {
     seen_hash asked[BATCH];
@@ -229,7 +229,7 @@ static seen_status sift(sn_sets *s, const seen_hash *hashes, size_t count, seen_
 
 static seen_status mark_lines(void *context, sn_block *block, seen_error *error)
 {
-    sn_sets *s = context;
+    sn_join *s = context;
     seen_status status = hash_lines(s, block, error);
     if (status != SEEN_OK)
         return status;
@@ -247,28 +247,28 @@ static seen_status mark_lines(void *context, sn_block *block, seen_error *error)
     return status;
 }
 
-seen_status sn_sets_confirm(sn_sets *s, size_t first, const char *what, seen_error *error)
+seen_status sn_join_confirm(sn_join *s, size_t first, const char *what, seen_error *error)
 {
     const sn_pipeline_steps steps = {.context = s, .prepare = mark_lines};
     seen_status status = SEEN_OK;
     s->mark = -1;
-    for (size_t i = first; i < s->b_count && status == SEEN_OK && !sn_sets_stopped(s); i++) {
+    for (size_t i = first; i < s->b_count && status == SEEN_OK && !sn_join_stopped(s); i++) {
         s->need = s->mark;
         s->mark = (int)(i % 2);
         sn_table_clear_mark(s->table, (unsigned)s->mark);
-        status = sn_sets_pass(s, what, &s->b[i], &steps, NULL, error);
+        status = sn_join_pass(s, what, &s->b[i], &steps, NULL, error);
     }
     return status;
 }
 
 /* ---- Judging -------------------------------------------------------------------------------- */
 
-bool sn_sets_bit_means_print(const sn_sets *s)
+bool sn_join_bit_means_print(const sn_join *s)
 {
     return !s->options->except || s->options->unique;
 }
 
-static void ask_table(const sn_sets *s, const seen_hash *hashes, size_t count, seen_answer *answers)
+static void ask_table(const sn_join *s, const seen_hash *hashes, size_t count, seen_answer *answers)
 {
     if (s->mark < 0)
         sn_table_check(s->table, hashes, count, answers);
@@ -277,7 +277,7 @@ static void ask_table(const sn_sets *s, const seen_hash *hashes, size_t count, s
 }
 
 /* Not in B, and not met before. */
-static bool judge_new(sn_sets *s, const seen_hash *hashes, size_t count, seen_answer *answers)
+static bool judge_new(sn_join *s, const seen_hash *hashes, size_t count, seen_answer *answers)
 {
     if (s->mark < 0) {
         if (sn_table_add(s->table, hashes, count, answers) < count)
@@ -296,13 +296,13 @@ static bool judge_new(sn_sets *s, const seen_hash *hashes, size_t count, seen_an
         }
         if (sn_table_add(s->table, &hashes[i], 1, &added) < 1)
             return false;
-        sn_table_take(s->table, SN_SETS_PRINTED, -1, &hashes[i], 1, &first);
+        sn_table_take(s->table, SN_JOIN_PRINTED, -1, &hashes[i], 1, &first);
         answers[i] = first == SEEN_NEW ? SEEN_BEFORE : SEEN_NEW;
     }
     return true;
 }
 
-bool sn_sets_judge(sn_sets *s, const seen_hash *hashes, size_t count, seen_answer *answers)
+bool sn_join_judge(sn_join *s, const seen_hash *hashes, size_t count, seen_answer *answers)
 {
     if (!s->options->unique) {
         ask_table(s, hashes, count, answers);
@@ -310,7 +310,7 @@ bool sn_sets_judge(sn_sets *s, const seen_hash *hashes, size_t count, seen_answe
     }
     if (s->options->except)
         return judge_new(s, hashes, count, answers);
-    sn_table_take(s->table, SN_SETS_PRINTED, s->mark, hashes, count, answers);
+    sn_table_take(s->table, SN_JOIN_PRINTED, s->mark, hashes, count, answers);
     for (size_t i = 0; i < count; i++)
         answers[i] = answers[i] == SEEN_NEW ? SEEN_BEFORE : SEEN_NEW;
     return true;
@@ -320,7 +320,7 @@ bool sn_sets_judge(sn_sets *s, const seen_hash *hashes, size_t count, seen_answe
 
 static seen_status ask_lines(void *context, sn_block *block, seen_error *error)
 {
-    sn_sets *s = context;
+    sn_join *s = context;
     seen_status status = hash_lines(s, block, error);
     if (status != SEEN_OK)
         return status;
@@ -347,7 +347,7 @@ static seen_status ask_lines(void *context, sn_block *block, seen_error *error)
 
 /* Of the lines to be printed, those that are met for the first time; the others become
  * SEEN_UNKNOWN. */
-static seen_status only_first(sn_sets *s, sn_block *block, seen_error *error)
+static seen_status only_first(sn_join *s, sn_block *block, seen_error *error)
 {
     seen_hash hashes[BATCH];
     uint32_t places[BATCH];
@@ -364,7 +364,7 @@ static seen_status only_first(sn_sets *s, sn_block *block, seen_error *error)
             if (status != SEEN_OK)
                 return status;
         } else
-            sn_table_take(s->table, SN_SETS_PRINTED, -1, hashes, n, answers);
+            sn_table_take(s->table, SN_JOIN_PRINTED, -1, hashes, n, answers);
         for (size_t k = 0; k < n; k++)
             if (answers[k] != SEEN_NEW)
                 block->answer[places[k]] = SEEN_UNKNOWN;
@@ -374,7 +374,7 @@ static seen_status only_first(sn_sets *s, sn_block *block, seen_error *error)
 }
 
 /* Leaves out what a way that was left has printed. */
-static void skip_lines(const sn_sets *s, sn_block *block)
+static void skip_lines(const sn_join *s, sn_block *block)
 {
     if (block->first_line >= s->skip)
         return;
@@ -392,8 +392,8 @@ static seen_status decide_first(void *context, sn_block *block, seen_error *erro
 /* With a table of B, lines that are not in it must be remembered there. */
 static seen_status decide_judge(void *context, sn_block *block, seen_error *error)
 {
-    sn_sets *s = context;
-    if (!sn_sets_judge(s, block->hash, block->lines, block->answer)) {
+    sn_join *s = context;
+    if (!sn_join_judge(s, block->hash, block->lines, block->answer)) {
         s->skip = block->first_line;
         return no_room(s, error);
     }
@@ -407,57 +407,57 @@ static seen_status hash_only(void *context, sn_block *block, seen_error *error)
 
 static seen_status select_lines(void *context, sn_block *block, seen_error *error)
 {
-    const sn_sets *s = context;
+    const sn_join *s = context;
     return sn_block_select(block, s->print, false, error);
 }
 
 static seen_status write_lines(void *context, sn_block *block, seen_error *error)
 {
-    sn_sets *s = context;
+    sn_join *s = context;
     s->result->written += block->number_out;
     return sn_output_block(s->output, block, error);
 }
 
-seen_status sn_sets_print(sn_sets *s, sn_sets_source *source, const char *what, sn_sets_end *end,
+seen_status sn_join_print(sn_join *s, sn_join_source *source, const char *what, sn_join_end *end,
                           seen_error *error)
 {
     sn_pipeline_steps steps = {
         .context = s, .prepare = ask_lines, .render = select_lines, .emit = write_lines};
     s->print = s->options->except ? SEEN_NEW : SEEN_BEFORE;
-    if (s->options->unique && s->plan.way == SN_SETS_TABLE_B) {
+    if (s->options->unique && s->plan.way == SN_JOIN_TABLE_B) {
         steps.prepare = hash_only;
         steps.decide = decide_judge;
         s->print = SEEN_BEFORE;
     } else if (s->options->unique)
         steps.decide = decide_first;
-    return sn_sets_pass(s, what, source, &steps, end, error);
+    return sn_join_pass(s, what, source, &steps, end, error);
 }
 
 static seen_status decide_kept(void *context, sn_block *block, seen_error *error)
 {
-    sn_sets *s = context;
+    sn_join *s = context;
     seen_status status =
         sn_keep_ask(&s->keep, block->first_line, block->lines, block->answer, error);
     skip_lines(s, block);
     return status;
 }
 
-seen_status sn_sets_print_kept(sn_sets *s, seen_error *error)
+seen_status sn_join_print_kept(sn_join *s, seen_error *error)
 {
     const sn_pipeline_steps steps = {
         .context = s, .decide = decide_kept, .render = select_lines, .emit = write_lines};
-    s->print = sn_sets_bit_means_print(s) ? SEEN_BEFORE : SEEN_NEW;
+    s->print = sn_join_bit_means_print(s) ? SEEN_BEFORE : SEEN_NEW;
     seen_status status = sn_keep_finish(&s->keep, error);
     s->result->temporary += sn_keep_temporary(&s->keep);
     return status == SEEN_OK
-               ? sn_sets_pass(s, "reading A again and printing", &s->a, &steps, NULL, error)
+               ? sn_join_pass(s, "reading A again and printing", &s->a, &steps, NULL, error)
                : status;
 }
 
 /* ---- Copying -------------------------------------------------------------------------------- */
 
 typedef struct copying {
-    sn_sets_source *source;
+    sn_join_source *source;
 } copying;
 
 static seen_status copy_block(void *context, sn_block *block, seen_error *error)
@@ -466,13 +466,13 @@ static seen_status copy_block(void *context, sn_block *block, seen_error *error)
     return sn_copy_add(&c->source->copy, block->bytes, block->length, block->terminator, error);
 }
 
-seen_status sn_sets_copy(sn_sets *s, sn_sets_source *source, const char *what, seen_error *error)
+seen_status sn_join_copy(sn_join *s, sn_join_source *source, const char *what, seen_error *error)
 {
     copying c = {source};
     const sn_pipeline_steps steps = {.context = &c, .emit = copy_block};
     seen_status status = sn_copy_open(&source->copy, s->options->temp_dir, error);
     if (status == SEEN_OK)
-        status = sn_sets_pass(s, what, source, &steps, NULL, error);
+        status = sn_join_pass(s, what, source, &steps, NULL, error);
     if (status == SEEN_OK)
         status = sn_copy_input(&source->copy, s->pipeline.stop, &source->own, error);
     if (status != SEEN_OK)

@@ -28,24 +28,24 @@
 #define SPILL_NS 12.0
 #define READ_BACK_NS 3.0
 
-const char *sn_sets_way_name(sn_sets_way way)
+const char *sn_join_strategy_name(sn_join_strategy way)
 {
-    static const char *const names[SN_SETS_WAYS] = {
+    static const char *const names[SN_JOIN_STRATEGIES] = {
         "not chosen",     "table of B", "table of A",  "filter",       "spill",
         "filtered spill", "rounds",     "approximate", "given filter",
     };
-    return (unsigned)way < SN_SETS_WAYS ? names[way] : "?";
+    return (unsigned)way < SN_JOIN_STRATEGIES ? names[way] : "?";
 }
 
 /* ---- Memory --------------------------------------------------------------------------------- */
 
-size_t sn_sets_line_max(uint64_t memory)
+size_t sn_join_line_max(uint64_t memory)
 {
     uint64_t most = memory / 16; /* there is one long line at a time */
     return most > SN_BLOCK_MAX - 1 ? SN_BLOCK_MAX - 1 : (size_t)most;
 }
 
-uint64_t sn_sets_budget(uint64_t memory, unsigned threads)
+uint64_t sn_join_budget(uint64_t memory, unsigned threads)
 {
     sn_pipeline_options pipeline = {.threads = threads};
     /* The program with its libraries, stacks, and buffers of temporary files. */
@@ -56,19 +56,19 @@ uint64_t sn_sets_budget(uint64_t memory, unsigned threads)
 
 /* ---- Steps ---------------------------------------------------------------------------------- */
 
-static double disk_of(const sn_sets_numbers *n)
+static double disk_of(const sn_join_numbers *n)
 {
     return n->disk > 0 ? n->disk : DISK;
 }
 
 /* `ns` of all lines together, on one thread; `serial_ns` is what cannot be shared out. */
-static void add_step(sn_sets_plan *plan, const sn_sets_numbers *n, const char *what, double read,
+static void add_step(sn_join_plan *plan, const sn_join_numbers *n, const char *what, double read,
                      double written, double ns, double serial_ns)
 {
     double by_disk = (read + written) / disk_of(n);
     double by_cpu = fmax(ns / n->threads, serial_ns) / 1e9;
     double seconds = fmax(by_disk, by_cpu) + START + (written > 0 ? START : 0);
-    plan->step[plan->step_count++] = (sn_sets_step){what, read, written, seconds, 1};
+    plan->step[plan->step_count++] = (sn_join_step){what, read, written, seconds, 1};
     plan->read += read;
     plan->written += written;
     plan->seconds += seconds;
@@ -87,7 +87,7 @@ static double rate_of(double keys, double bytes)
     return seen_plan_make(&wish, &plan, NULL) == SEEN_OK ? fmin(plan.predicted_rate, 1) : 1;
 }
 
-static void copy_pipe(sn_sets_plan *plan, const sn_sets_numbers *n)
+static void copy_pipe(sn_join_plan *plan, const sn_join_numbers *n)
 {
     if (n->pipe_a)
         add_step(plan, n, "copy A to a temporary file", n->bytes_a, n->text_a, n->lines_a * SKIM_NS,
@@ -97,12 +97,12 @@ static void copy_pipe(sn_sets_plan *plan, const sn_sets_numbers *n)
 /* ---- The ways ------------------------------------------------------------------------------- */
 
 /* Entries of a table that must hold B, and with it what of A was printed if that must be known. */
-static double entries_of(const sn_sets_numbers *n)
+static double entries_of(const sn_join_numbers *n)
 {
     return n->lines_first + (n->except && n->unique ? n->lines_a : 0);
 }
 
-static bool plan_table_b(sn_sets_plan *plan, const sn_sets_numbers *n)
+static bool plan_table_b(sn_join_plan *plan, const sn_join_numbers *n)
 {
     plan->table = plan->budget;
     plan->table_needs = entries_of(n) * SN_TABLE_ENTRY_BYTES;
@@ -121,7 +121,7 @@ static uint64_t whole_lines(double bytes)
 }
 
 /* A filter over the entries of the table, in what the table leaves free. */
-static void plan_small(sn_sets_plan *plan, const sn_sets_numbers *n, double room)
+static void plan_small(sn_join_plan *plan, const sn_join_numbers *n, double room)
 {
     double want = plan->candidates * 10 / 8;
     plan->small = whole_lines(fmin(want, room));
@@ -130,12 +130,12 @@ static void plan_small(sn_sets_plan *plan, const sn_sets_numbers *n, double room
     plan->survivors = both + plan->small_rate * (n->lines_b - both);
 }
 
-static double confirm_ns(const sn_sets_plan *plan, const sn_sets_numbers *n)
+static double confirm_ns(const sn_join_plan *plan, const sn_join_numbers *n)
 {
     return n->lines_b * (LINE_NS + SMALL_NS) + plan->survivors * CHECK_NS;
 }
 
-static bool plan_table_a(sn_sets_plan *plan, const sn_sets_numbers *n)
+static bool plan_table_a(sn_join_plan *plan, const sn_join_numbers *n)
 {
     copy_pipe(plan, n);
     double bytes_a = n->pipe_a ? n->text_a : n->bytes_a;
@@ -152,7 +152,7 @@ static bool plan_table_a(sn_sets_plan *plan, const sn_sets_numbers *n)
 
 /* The filter of B that leaves room for the largest share of A in the table: more bits let fewer
  * strangers pass, and take the room of those that belong there. */
-static double balance(sn_sets_plan *plan, const sn_sets_numbers *n)
+static double balance(sn_join_plan *plan, const sn_join_numbers *n)
 {
     double best = -1;
     for (int bits = 12; bits >= 3 && best < 1; bits--) {
@@ -169,7 +169,7 @@ static double balance(sn_sets_plan *plan, const sn_sets_numbers *n)
     return best;
 }
 
-static bool plan_filter(sn_sets_plan *plan, const sn_sets_numbers *n)
+static bool plan_filter(sn_join_plan *plan, const sn_join_numbers *n)
 {
     double tolerated = balance(plan, n);
     if (tolerated < 0) {
@@ -198,7 +198,7 @@ static bool plan_filter(sn_sets_plan *plan, const sn_sets_numbers *n)
 }
 
 /* One bit for each line of A, or for so many at a time as a quarter of the memory holds. */
-static double plan_map(sn_sets_plan *plan, const sn_sets_numbers *n)
+static double plan_map(sn_join_plan *plan, const sn_join_numbers *n)
 {
     double bytes = n->lines_a / 8 + 64;
     double most = (double)plan->budget / 4;
@@ -206,14 +206,14 @@ static double plan_map(sn_sets_plan *plan, const sn_sets_numbers *n)
     return bytes > most ? n->lines_a * n->share * SN_SPILL_RECORD_BYTES : 0;
 }
 
-static void plan_slices(sn_sets_plan *plan, double entries)
+static void plan_slices(sn_join_plan *plan, double entries)
 {
     plan->table = plan->budget - plan->map;
     plan->table_needs = entries * SN_TABLE_ENTRY_BYTES;
     plan->slices = fmax(1, ceil(plan->table_needs * 1.08 / (double)plan->table));
 }
 
-static bool plan_spill(sn_sets_plan *plan, const sn_sets_numbers *n)
+static bool plan_spill(sn_join_plan *plan, const sn_join_numbers *n)
 {
     copy_pipe(plan, n);
     double bytes_a = n->pipe_a ? n->text_a : n->bytes_a;
@@ -230,7 +230,7 @@ static bool plan_spill(sn_sets_plan *plan, const sn_sets_numbers *n)
     return plan->slices <= SN_SPILL_PARTS_MAX && (n->room <= 0 || plan->written < n->room);
 }
 
-static bool plan_spill_filtered(sn_sets_plan *plan, const sn_sets_numbers *n)
+static bool plan_spill_filtered(sn_join_plan *plan, const sn_join_numbers *n)
 {
     copy_pipe(plan, n);
     double bytes_a = n->pipe_a ? n->text_a : n->bytes_a;
@@ -258,7 +258,7 @@ static bool plan_spill_filtered(sn_sets_plan *plan, const sn_sets_numbers *n)
            plan->slices <= SN_SPILL_PARTS_MAX && (n->room <= 0 || plan->written < n->room);
 }
 
-static bool plan_rounds(sn_sets_plan *plan, const sn_sets_numbers *n)
+static bool plan_rounds(sn_join_plan *plan, const sn_join_numbers *n)
 {
     copy_pipe(plan, n);
     double bytes_a = n->pipe_a ? n->text_a : n->bytes_a;
@@ -277,7 +277,7 @@ static bool plan_rounds(sn_sets_plan *plan, const sn_sets_numbers *n)
     return true;
 }
 
-static bool plan_approx(sn_sets_plan *plan, const sn_sets_numbers *n)
+static bool plan_approx(sn_join_plan *plan, const sn_join_numbers *n)
 {
     double rate = n->error_rate > 0 ? n->error_rate : 0.001;
     double most = (double)plan->budget * 0.98;
@@ -296,58 +296,58 @@ static bool plan_approx(sn_sets_plan *plan, const sn_sets_numbers *n)
     return true;
 }
 
-static bool plan_given(sn_sets_plan *plan, const sn_sets_numbers *n)
+static bool plan_given(sn_join_plan *plan, const sn_join_numbers *n)
 {
     add_step(plan, n, "read A and print", n->bytes_a, 0, n->lines_a * (LINE_NS + FILTER_NS),
              n->unique ? n->lines_a * FILTER_NS : 0);
     return true;
 }
 
-typedef bool planner(sn_sets_plan *plan, const sn_sets_numbers *n);
+typedef bool planner(sn_join_plan *plan, const sn_join_numbers *n);
 
-static planner *const planners[SN_SETS_WAYS] = {
-    [SN_SETS_TABLE_B] = plan_table_b,
-    [SN_SETS_TABLE_A] = plan_table_a,
-    [SN_SETS_FILTER] = plan_filter,
-    [SN_SETS_SPILL] = plan_spill,
-    [SN_SETS_SPILL_FILTERED] = plan_spill_filtered,
-    [SN_SETS_ROUNDS] = plan_rounds,
-    [SN_SETS_APPROX] = plan_approx,
-    [SN_SETS_GIVEN] = plan_given,
+static planner *const planners[SN_JOIN_STRATEGIES] = {
+    [SN_JOIN_TABLE_B] = plan_table_b,
+    [SN_JOIN_TABLE_A] = plan_table_a,
+    [SN_JOIN_FILTER] = plan_filter,
+    [SN_JOIN_SPILL] = plan_spill,
+    [SN_JOIN_SPILL_FILTERED] = plan_spill_filtered,
+    [SN_JOIN_ROUNDS] = plan_rounds,
+    [SN_JOIN_APPROX] = plan_approx,
+    [SN_JOIN_GIVEN] = plan_given,
 };
 
-static bool try_way(const sn_sets_numbers *n, sn_sets_way way, sn_sets_plan *plan)
+static bool try_way(const sn_join_numbers *n, sn_join_strategy way, sn_join_plan *plan)
 {
     memset(plan, 0, sizeof *plan);
     plan->way = way;
-    plan->budget = sn_sets_budget(n->memory, n->threads);
+    plan->budget = sn_join_budget(n->memory, n->threads);
     return planners[way](plan, n);
 }
 
-seen_status sn_sets_plan_make(const sn_sets_numbers *numbers, sn_sets_way way, sn_sets_plan *plan,
+seen_status sn_join_plan_make(const sn_join_numbers *numbers, sn_join_strategy way, sn_join_plan *plan,
                               seen_error *error)
 {
-    if (numbers->memory < SN_SETS_MEMORY_MIN)
+    if (numbers->memory < SN_JOIN_MEMORY_MIN)
         return sn_stream_fail(error, SEEN_ERR_ARGUMENT,
                               "%llu KiB of memory are too little; give at least %llu MiB with -m",
                               (unsigned long long)(numbers->memory >> 10),
-                              (unsigned long long)(SN_SETS_MEMORY_MIN >> 20));
-    if (way != SN_SETS_ANY) {
+                              (unsigned long long)(SN_JOIN_MEMORY_MIN >> 20));
+    if (way != SN_JOIN_ANY) {
         /* A table that may be too small is tried all the same: it can change its way. So is a disk
          * that seems to be too full. */
-        sn_sets_numbers wanted = *numbers;
+        sn_join_numbers wanted = *numbers;
         wanted.room = 0;
         bool fits = try_way(&wanted, way, plan);
         bool hopeless = numbers->except && numbers->unique &&
-                        (way == SN_SETS_FILTER || way == SN_SETS_SPILL_FILTERED);
-        if (fits || (!hopeless && way <= SN_SETS_FILTER))
+                        (way == SN_JOIN_FILTER || way == SN_JOIN_SPILL_FILTERED);
+        if (fits || (!hopeless && way <= SN_JOIN_FILTER))
             return SEEN_OK;
         return sn_stream_fail(error, SEEN_ERR_ARGUMENT, "the way \"%s\" cannot be gone here",
-                              sn_sets_way_name(way));
+                              sn_join_strategy_name(way));
     }
     bool any = false;
-    for (sn_sets_way each = SN_SETS_TABLE_B; each <= SN_SETS_ROUNDS; each++) {
-        sn_sets_plan made;
+    for (sn_join_strategy each = SN_JOIN_TABLE_B; each <= SN_JOIN_ROUNDS; each++) {
+        sn_join_plan made;
         if (numbers->not_ways >> each & 1 || !try_way(numbers, each, &made))
             continue;
         if (!any || made.seconds < plan->seconds)

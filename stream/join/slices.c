@@ -20,13 +20,13 @@ enum { BATCH = 512 };
 
 static seen_status hash_lines(void *context, sn_block *block, seen_error *error)
 {
-    sn_sets *s = context;
+    sn_join *s = context;
     seen_status status = sn_keys_hash(&s->options->keys, &s->hasher, block, error);
     memset(block->answer, SEEN_BEFORE, block->lines);
     return status;
 }
 
-static seen_status hash_and_check(sn_sets *s, seen_set *set, sn_block *block, seen_error *error)
+static seen_status hash_and_check(sn_join *s, seen_set *set, sn_block *block, seen_error *error)
 {
     seen_status status = sn_keys_hash(&s->options->keys, &s->hasher, block, error);
     return status == SEEN_OK
@@ -37,7 +37,7 @@ static seen_status hash_and_check(sn_sets *s, seen_set *set, sn_block *block, se
 /* Lines of A that pass the filter of B; they fill the filter of the candidates. */
 static seen_status check_a(void *context, sn_block *block, seen_error *error)
 {
-    sn_sets *s = context;
+    sn_join *s = context;
     seen_status status = hash_and_check(s, s->filter, block, error);
     seen_hash hashes[BATCH];
     size_t n = 0;
@@ -57,13 +57,13 @@ static seen_status check_a(void *context, sn_block *block, seen_error *error)
 
 static seen_status check_b(void *context, sn_block *block, seen_error *error)
 {
-    sn_sets *s = context;
+    sn_join *s = context;
     return hash_and_check(s, s->small, block, error);
 }
 
 static seen_status put_aside(void *context, sn_block *block, seen_error *error)
 {
-    sn_sets *s = context;
+    sn_join *s = context;
     seen_status status = SEEN_OK;
     for (size_t i = 0; i < block->lines && status == SEEN_OK; i++)
         if (block->answer[i] == SEEN_BEFORE)
@@ -73,7 +73,7 @@ static seen_status put_aside(void *context, sn_block *block, seen_error *error)
 }
 
 /* Reads one side and puts its hashes aside in *spill. */
-static seen_status spill_source(sn_sets *s, sn_sets_source *source, bool numbers, const char *what,
+static seen_status spill_source(sn_join *s, sn_join_source *source, bool numbers, const char *what,
                                 sn_pipeline_step *prepare, double records, sn_spill **spill,
                                 seen_error *error)
 {
@@ -84,7 +84,7 @@ static seen_status spill_source(sn_sets *s, sn_sets_source *source, bool numbers
         return status;
     s->spill = *spill;
     s->spill_numbers = numbers;
-    status = sn_sets_pass(s, what, source, &steps, NULL, error);
+    status = sn_join_pass(s, what, source, &steps, NULL, error);
     if (status == SEEN_OK)
         status = sn_spill_finish(*spill, error);
     s->result->temporary += sn_spill_bytes(*spill);
@@ -95,7 +95,7 @@ static seen_status spill_source(sn_sets *s, sn_sets_source *source, bool numbers
 /* ---- Deciding a part ------------------------------------------------------------------------ */
 
 typedef struct join {
-    sn_sets *s;
+    sn_join *s;
     sn_spill *a;
     sn_spill **b;
     seen_hash *records; /* one chunk */
@@ -129,7 +129,7 @@ static seen_status read_chunk(join *j, sn_spill *spill, size_t chunk, size_t *co
 
 static seen_status join_b(join *j, size_t number, seen_error *error)
 {
-    sn_sets *s = j->s;
+    sn_join *s = j->s;
     sn_spill *spill = j->b[number];
     seen_status status = SEEN_OK;
     if (number > 0) {
@@ -153,7 +153,7 @@ static seen_status join_b(join *j, size_t number, seen_error *error)
 
 static seen_status join_a(join *j, seen_error *error)
 {
-    sn_sets *s = j->s;
+    sn_join *s = j->s;
     seen_status status = SEEN_OK;
     for (size_t i = 0; i < sn_spill_chunks(j->a, j->part) && status == SEEN_OK && !j->full; i++) {
         size_t count = 0;
@@ -161,7 +161,7 @@ static seen_status join_a(join *j, seen_error *error)
         status = read_chunk(j, j->a, i, &count, &base, error);
         if (status != SEEN_OK)
             break;
-        if (!sn_sets_judge(s, j->records, count, j->answers)) {
+        if (!sn_join_judge(s, j->records, count, j->answers)) {
             j->full = true;
             break;
         }
@@ -174,7 +174,7 @@ static seen_status join_a(join *j, seen_error *error)
 
 static seen_status join_piece(join *j, seen_error *error)
 {
-    sn_sets *s = j->s;
+    sn_join *s = j->s;
     seen_status status = SEEN_OK;
     sn_table_clear(s->table);
     s->mark = -1;
@@ -189,7 +189,7 @@ static seen_status join_part(join *j, seen_error *error)
 {
     seen_status status = SEEN_OK;
     j->pieces = 1;
-    for (j->piece = 0; j->piece < j->pieces && status == SEEN_OK && !sn_sets_stopped(j->s);) {
+    for (j->piece = 0; j->piece < j->pieces && status == SEEN_OK && !sn_join_stopped(j->s);) {
         status = join_piece(j, error);
         if (!j->full) {
             j->piece++;
@@ -205,7 +205,7 @@ static seen_status join_part(join *j, seen_error *error)
     return status;
 }
 
-static seen_status open_table(sn_sets *s, seen_error *error)
+static seen_status open_table(sn_join *s, seen_error *error)
 {
     uint64_t limit = s->plan.budget - s->keep.bytes;
     return sn_table_open(
@@ -213,9 +213,9 @@ static seen_status open_table(sn_sets *s, seen_error *error)
         &s->table, error);
 }
 
-static void tell(sn_sets *s, const char *what)
+static void tell(sn_join *s, const char *what)
 {
-    sn_sets_news *news = s->options->news;
+    sn_join_news *news = s->options->news;
     atomic_store(&s->pipeline.meter->bytes, 0);
     atomic_store(&s->pipeline.meter->lines, 0);
     if (!news)
@@ -225,7 +225,7 @@ static void tell(sn_sets *s, const char *what)
     atomic_fetch_add(&news->pass, 1);
 }
 
-static seen_status join_all(sn_sets *s, sn_spill *a, sn_spill **b, seen_error *error)
+static seen_status join_all(sn_join *s, sn_spill *a, sn_spill **b, seen_error *error)
 {
     join j = {.s = s, .a = a, .b = b};
     size_t room = sn_spill_chunk_records(a);
@@ -238,7 +238,7 @@ static seen_status join_all(sn_sets *s, sn_spill *a, sn_spill **b, seen_error *e
         status = open_table(s, error);
     tell(s, "deciding part by part");
     for (unsigned part = 0;
-         part < (unsigned)s->plan.slices && status == SEEN_OK && !sn_sets_stopped(s); part++) {
+         part < (unsigned)s->plan.slices && status == SEEN_OK && !sn_join_stopped(s); part++) {
         j.part = part;
         status = join_part(&j, error);
         atomic_fetch_add(&s->pipeline.meter->lines, sn_spill_count(a, part));
@@ -250,35 +250,35 @@ static seen_status join_all(sn_sets *s, sn_spill *a, sn_spill **b, seen_error *e
 
 /* ---- The two ways --------------------------------------------------------------------------- */
 
-static seen_status put_both_aside(sn_sets *s, sn_spill **a, sn_spill **b, seen_error *error)
+static seen_status put_both_aside(sn_join *s, sn_spill **a, sn_spill **b, seen_error *error)
 {
     seen_status status = SEEN_OK;
-    for (size_t i = 0; i < s->b_count && status == SEEN_OK && !sn_sets_stopped(s); i++)
+    for (size_t i = 0; i < s->b_count && status == SEEN_OK && !sn_join_stopped(s); i++)
         status = spill_source(s, &s->b[i], false, "reading B, putting its hashes aside", hash_lines,
                               s->numbers.lines_b / (double)s->b_count, &b[i], error);
-    if (status == SEEN_OK && !sn_sets_stopped(s))
+    if (status == SEEN_OK && !sn_join_stopped(s))
         status = spill_source(s, &s->a, true, "reading A, putting its hashes aside", hash_lines,
                               s->numbers.lines_a, a, error);
     return status;
 }
 
-static seen_status put_aside_filtered(sn_sets *s, sn_spill **a, sn_spill **b, seen_error *error)
+static seen_status put_aside_filtered(sn_join *s, sn_spill **a, sn_spill **b, seen_error *error)
 {
     seen_status status = SEEN_OK;
     if (!s->filter) {
-        status = sn_sets_make_filter(s, s->numbers.lines_first, s->plan.filter, &s->filter, error);
+        status = sn_join_make_filter(s, s->numbers.lines_first, s->plan.filter, &s->filter, error);
         if (status == SEEN_OK)
-            status = sn_sets_fill_filter(s, &s->b[0], error);
+            status = sn_join_fill_filter(s, &s->b[0], error);
     }
-    if (status == SEEN_OK && !sn_sets_stopped(s))
-        status = sn_sets_make_filter(s, s->plan.candidates, s->plan.small, &s->small, error);
+    if (status == SEEN_OK && !sn_join_stopped(s))
+        status = sn_join_make_filter(s, s->plan.candidates, s->plan.small, &s->small, error);
     atomic_store(&s->candidates, 0);
-    if (status == SEEN_OK && !sn_sets_stopped(s))
+    if (status == SEEN_OK && !sn_join_stopped(s))
         status = spill_source(s, &s->a, true, "reading A, putting aside what may be in B", check_a,
                               s->plan.candidates, a, error);
     seen_close(s->filter);
     s->filter = NULL;
-    for (size_t i = 0; i < s->b_count && status == SEEN_OK && !sn_sets_stopped(s); i++)
+    for (size_t i = 0; i < s->b_count && status == SEEN_OK && !sn_join_stopped(s); i++)
         status = spill_source(s, &s->b[i], false, "reading B again, putting aside what may be in A",
                               check_b, s->plan.survivors / (double)s->b_count, &b[i], error);
     seen_close(s->small);
@@ -286,7 +286,7 @@ static seen_status put_aside_filtered(sn_sets *s, sn_spill **a, sn_spill **b, se
     return status;
 }
 
-seen_status sn_sets_go_spill(sn_sets *s, bool filtered, seen_error *error)
+seen_status sn_join_run_spill(sn_join *s, bool filtered, seen_error *error)
 {
     sn_spill *a = NULL;
     sn_spill **b = calloc(s->b_count, sizeof(sn_spill *));
@@ -294,9 +294,9 @@ seen_status sn_sets_go_spill(sn_sets *s, bool filtered, seen_error *error)
         return sn_stream_fail(error, SEEN_ERR_MEMORY, "no memory for temporary files");
     seen_status status =
         filtered ? put_aside_filtered(s, &a, b, error) : put_both_aside(s, &a, b, error);
-    if (status == SEEN_OK && !sn_sets_stopped(s))
+    if (status == SEEN_OK && !sn_join_stopped(s))
         status = sn_keep_open(&s->keep, s->a.lines, s->plan.map, s->options->temp_dir, error);
-    if (status == SEEN_OK && !sn_sets_stopped(s))
+    if (status == SEEN_OK && !sn_join_stopped(s))
         status = join_all(s, a, b, error);
     sn_table_close(s->table);
     s->table = NULL;
@@ -304,10 +304,10 @@ seen_status sn_sets_go_spill(sn_sets *s, bool filtered, seen_error *error)
         sn_spill_close(b[i]);
     sn_spill_close(a);
     free(b);
-    return status == SEEN_OK && !sn_sets_stopped(s) ? sn_sets_print_kept(s, error) : status;
+    return status == SEEN_OK && !sn_join_stopped(s) ? sn_join_print_kept(s, error) : status;
 }
 
-static inline bool in_slice(const sn_sets *s, seen_hash hash)
+static inline bool in_slice(const sn_join *s, seen_hash hash)
 {
     uint64_t at = sn_table_unused(hash);
     return at >= s->slice_from && at < s->slice_to;
@@ -316,7 +316,7 @@ static inline bool in_slice(const sn_sets *s, seen_hash hash)
 /* The hashes of the slice go to the table: the first B is added, the others mark. */
 static seen_status take_slice(void *context, sn_block *block, seen_error *error)
 {
-    sn_sets *s = context;
+    sn_join *s = context;
     seen_status status = sn_keys_hash(&s->options->keys, &s->hasher, block, error);
     if (status != SEEN_OK)
         return status;
@@ -336,7 +336,7 @@ static seen_status take_slice(void *context, sn_block *block, seen_error *error)
 
 static seen_status decide_slice(void *context, sn_block *block, seen_error *error)
 {
-    sn_sets *s = context;
+    sn_join *s = context;
     seen_hash hashes[BATCH];
     seen_answer answers[BATCH];
     uint32_t places[BATCH];
@@ -348,7 +348,7 @@ static seen_status decide_slice(void *context, sn_block *block, seen_error *erro
         n += in_slice(s, block->hash[i]);
         if (n < BATCH && i + 1 < block->lines)
             continue;
-        if (!sn_sets_judge(s, hashes, n, answers)) {
+        if (!sn_join_judge(s, hashes, n, answers)) {
             atomic_store(&s->full, true);
             return sn_stream_fail(error, SEEN_ERR_FULL, "the table is full");
         }
@@ -368,46 +368,46 @@ static seen_status count_only(void *context, sn_block *block, seen_error *error)
     return SEEN_OK;
 }
 
-static seen_status one_round(sn_sets *s, sn_sets_end *end, seen_error *error)
+static seen_status one_round(sn_join *s, sn_join_end *end, seen_error *error)
 {
     const sn_pipeline_steps take = {.context = s, .prepare = take_slice};
     const sn_pipeline_steps judge = {.context = s, .prepare = hash_lines, .decide = decide_slice};
     seen_status status = SEEN_OK;
-    *end = SN_SETS_DONE;
+    *end = SN_JOIN_DONE;
     sn_table_clear(s->table);
     s->mark = -1;
-    for (size_t i = 0; i < s->b_count && status == SEEN_OK && *end == SN_SETS_DONE; i++) {
+    for (size_t i = 0; i < s->b_count && status == SEEN_OK && *end == SN_JOIN_DONE; i++) {
         if (i > 0) {
             s->need = s->mark;
             s->mark = (int)(i % 2);
             sn_table_clear_mark(s->table, (unsigned)s->mark);
         }
-        status = sn_sets_pass(s, "reading B, a slice of it", &s->b[i], &take, end, error);
+        status = sn_join_pass(s, "reading B, a slice of it", &s->b[i], &take, end, error);
     }
-    if (status == SEEN_OK && *end == SN_SETS_DONE && !sn_sets_stopped(s))
-        status = sn_sets_pass(s, "reading A, a slice of it", &s->a, &judge, end, error);
+    if (status == SEEN_OK && *end == SN_JOIN_DONE && !sn_join_stopped(s))
+        status = sn_join_pass(s, "reading A, a slice of it", &s->a, &judge, end, error);
     return status;
 }
 
-seen_status sn_sets_go_rounds(sn_sets *s, seen_error *error)
+seen_status sn_join_run_rounds(sn_join *s, seen_error *error)
 {
     const sn_pipeline_steps count = {.context = s, .emit = count_only};
     const uint64_t all = (uint64_t)1 << 32;
     seen_status status = SEEN_OK;
     if (!s->a.counted)
-        status = sn_sets_pass(s, "counting the lines of A", &s->a, &count, NULL, error);
-    if (status == SEEN_OK && !sn_sets_stopped(s))
+        status = sn_join_pass(s, "counting the lines of A", &s->a, &count, NULL, error);
+    if (status == SEEN_OK && !sn_join_stopped(s))
         status = sn_keep_open(&s->keep, s->a.lines, s->plan.map, s->options->temp_dir, error);
-    if (status == SEEN_OK && !sn_sets_stopped(s))
+    if (status == SEEN_OK && !sn_join_stopped(s))
         status = open_table(s, error);
     uint64_t width = (uint64_t)((double)all / fmax(1, s->plan.slices)) + 1;
     double rounds = 0;
-    for (uint64_t from = 0; from < all && status == SEEN_OK && !sn_sets_stopped(s);) {
-        sn_sets_end end = SN_SETS_DONE;
+    for (uint64_t from = 0; from < all && status == SEEN_OK && !sn_join_stopped(s);) {
+        sn_join_end end = SN_JOIN_DONE;
         s->slice_from = from;
         s->slice_to = all - from < width ? all : from + width;
         status = one_round(s, &end, error);
-        if (status == SEEN_OK && end == SN_SETS_FULL) {
+        if (status == SEEN_OK && end == SN_JOIN_FULL) {
             if (width < 1 << 12)
                 return sn_stream_fail(error, SEEN_ERR_MEMORY,
                                       "the memory is not enough; give "
@@ -421,5 +421,5 @@ seen_status sn_sets_go_rounds(sn_sets *s, seen_error *error)
     s->result->slices = rounds;
     sn_table_close(s->table);
     s->table = NULL;
-    return status == SEEN_OK && !sn_sets_stopped(s) ? sn_sets_print_kept(s, error) : status;
+    return status == SEEN_OK && !sn_join_stopped(s) ? sn_join_print_kept(s, error) : status;
 }

@@ -23,7 +23,7 @@ for a in *.a; do
                 case "$what$flags/$way" in except-u*/*filter*) continue ;; esac
                 threads=$((threads_next = (${threads_next:-0} + 1) % 3 + 1))
                 # shellcheck disable=SC2086
-                SEEN_SETS_WAY=$way "$SEEN" $what -q -m 64M -j $threads $z $flags $files > got ||
+                SEEN_JOIN_STRATEGY=$way "$SEEN" $what -q -m 64M -j $threads $z $flags $files > got ||
                     fail "$what $flags $files ($way): exit status"
                 ! cmp -s want got || continue
                 # With NUL at the ends the lines have newlines, which stay.

@@ -14,14 +14,14 @@ for what in common except; do
     oracle $what random.a random.b > want
     oracle $what -u random.a random.b > want-u
     for way in "" "table of B" "table of A" filter spill "filtered spill" rounds; do
-        export SEEN_SETS_WAY=$way
+        export SEEN_JOIN_STRATEGY=$way
         cat random.a | "$SEEN" $what -q - random.b | cmp - want || fail "$what, A a pipe ($way)"
         cat random.b | "$SEEN" $what -q random.a - | cmp - want || fail "$what, B a pipe ($way)"
         "$SEEN" $what -q <(cat random.a) <(cat random.b) | cmp - want || fail "$what, both ($way)"
         case "$what/$way" in except/*filter*) continue ;; esac
         cat random.a | "$SEEN" $what -q -u - random.b | cmp - want-u || fail "$what -u, pipe ($way)"
     done
-    unset SEEN_SETS_WAY
+    unset SEEN_JOIN_STRATEGY
     gzip -kf random.a; xz -kf random.b
     "$SEEN" $what -q random.a.gz random.b.xz | cmp - want || fail "$what, compressed"
     "$SEEN" $what -q random.a random.b -o out.txt && cmp out.txt want || fail "$what -o"

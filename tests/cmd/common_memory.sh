@@ -11,7 +11,7 @@ bound() { # MiB allowed, command
 seq 1 5000000 > a
 seq 2500001 7500000 > b
 for way in "" "table of B" "table of A" filter spill "filtered spill" rounds; do
-    SEEN_SETS_WAY=$way bound 80 "$SEEN" common -q -m 64M -j 2 a b
+    SEEN_JOIN_STRATEGY=$way bound 80 "$SEEN" common -q -m 64M -j 2 a b
 done
 bound 80 "$SEEN" common -q -m 64M -j 2 a a
 bound 80 "$SEEN" except -q -u -m 64M -j 2 a b
@@ -21,7 +21,7 @@ bound 112 "$SEEN" common -q -m 96M -j 2 a b
 
 seq 2500001 5000000 > want
 for way in "table of B" "table of A" filter; do
-    SEEN_SETS_WAY=$way "$SEEN" common --json -m 24M -j 2 a b > got 2> err
+    SEEN_JOIN_STRATEGY=$way "$SEEN" common --json -m 24M -j 2 a b > got 2> err
     cmp got want || fail "$way, too little memory"
     grep -q '"way_changes": *[12]' err || fail "$way: the way was not changed: $(cat err)"
 done

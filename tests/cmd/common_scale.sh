@@ -16,7 +16,7 @@ done < <(grep '^    \$ seen ' "$doc")
 [ $count -ge 3 ] || { echo "FAIL: no commands in docs/scale.md" >&2; exit 1; }
 # The other ways, in the table.
 for way in rounds spill; do
-    SEEN_SETS_WAY=$way "$SEEN" common --explain --assume-lines 5e9 --assume-bytes 64 -m 4GB -j 8 > got
+    SEEN_JOIN_STRATEGY=$way "$SEEN" common --explain --assume-lines 5e9 --assume-bytes 64 -m 4GB -j 8 > got
     read=$(sed -n 's/^in all *reads \(.*\), writes .*/\1/p' got)
     time=$(sed -n 's/^time *about \(.*\) with .*/\1/p' got)
     grep -q "| $read | .* | $time |" "$doc" || {

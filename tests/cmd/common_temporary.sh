@@ -25,7 +25,7 @@ stop_feeder() {
 for signal in INT TERM KILL; do
     mkfifo pipe
     feed
-    SEEN_SETS_WAY=spill "$SEEN" common -q -T t -m 32M a pipe > out 2> err &
+    SEEN_JOIN_STRATEGY=spill "$SEEN" common -q -T t -m 32M a pipe > out 2> err &
     seen=$!
     wait_until_fed
     kill -$signal $seen
@@ -49,7 +49,7 @@ stop_feeder
 
 if mkdir disk && mount -t tmpfs -o size=1m seen-test disk 2> /dev/null; then
     trap 'umount disk' EXIT
-    if SEEN_SETS_WAY=spill "$SEEN" common -q -T disk -m 32M a b > out 2> err; then
+    if SEEN_JOIN_STRATEGY=spill "$SEEN" common -q -T disk -m 32M a b > out 2> err; then
         fail "a full disk was not noticed"
     fi
     grep -q "needed" err || fail "the message does not say what was needed: $(cat err)"

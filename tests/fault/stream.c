@@ -251,7 +251,7 @@ static void be_child(const job *j, fault f)
     close(out);
     close(words);
     if (j->way)
-        setenv("SEEN_SETS_WAY", j->way, 1);
+        setenv("SEEN_JOIN_STRATEGY", j->way, 1);
     alarm(200);           /* a machine at work is slow */
     fprintf(stderr, " "); /* whatever stdio keeps for itself */
     int descriptors = count_descriptors();

@@ -5,35 +5,35 @@
 
 static bool nothing_fits;
 
-static bool judge(sn_sets *s, const seen_hash *hashes, size_t count, seen_answer *answers)
+static bool judge(sn_join *s, const seen_hash *hashes, size_t count, seen_answer *answers)
 {
-    return !nothing_fits && sn_sets_judge(s, hashes, count, answers);
+    return !nothing_fits && sn_join_judge(s, hashes, count, answers);
 }
 
 /* The source itself, with tables that have no room when told so. */
-#define sn_sets_judge judge
+#define sn_join_judge judge
 #include "stream/join/slices.c"
-#undef sn_sets_judge
+#undef sn_join_judge
 
-static seen_status run_way(sn_sets_way way, sn_sets_result *result, seen_error *error)
+static seen_status run_way(sn_join_strategy way, sn_join_result *result, seen_error *error)
 {
     const char *path_a = scratch("a"), *path_b = scratch("b");
     sn_input *a, *b;
-    sn_sets_options options = {.way = way,
+    sn_join_options options = {.way = way,
                                .memory = 64 << 20,
                                .temp_dir = scratch_dir,
                                .pipeline = {.threads = 2, .terminator = '\n'}};
-    sn_sets_numbers numbers;
-    sn_sets_plan plan;
+    sn_join_numbers numbers;
+    sn_join_plan plan;
     sn_output *output;
     write_file(path_a, "1\n2\n3\n4\n", 8);
     write_file(path_b, "3\n4\n5\n", 6);
     assert_int_equal(sn_input_open(&path_a, 1, NULL, &a, NULL), SEEN_OK);
     assert_int_equal(sn_input_open(&path_b, 1, NULL, &b, NULL), SEEN_OK);
-    assert_int_equal(sn_sets_measure(&options, a, &b, 1, &numbers, NULL), SEEN_OK);
-    assert_int_equal(sn_sets_plan_make(&numbers, way, &plan, NULL), SEEN_OK);
+    assert_int_equal(sn_join_measure(&options, a, &b, 1, &numbers, NULL), SEEN_OK);
+    assert_int_equal(sn_join_plan_make(&numbers, way, &plan, NULL), SEEN_OK);
     assert_int_equal(sn_output_open(scratch("out"), '\n', NULL, &output, NULL), SEEN_OK);
-    seen_status status = sn_sets_run(&options, &plan, &numbers, a, &b, 1, output, result, error);
+    seen_status status = sn_join_run(&options, &plan, &numbers, a, &b, 1, output, result, error);
     sn_input_close(a);
     sn_input_close(b);
     return status;
@@ -42,9 +42,9 @@ static seen_status run_way(sn_sets_way way, sn_sets_result *result, seen_error *
 static void test_gives_up(void **state)
 {
     (void)state;
-    static const sn_sets_way WAYS[] = {SN_SETS_SPILL, SN_SETS_ROUNDS};
+    static const sn_join_strategy WAYS[] = {SN_JOIN_SPILL, SN_JOIN_ROUNDS};
     for (size_t i = 0; i < sizeof WAYS / sizeof *WAYS; i++) {
-        sn_sets_result result = {0};
+        sn_join_result result = {0};
         seen_error error = {0};
         nothing_fits = false;
         assert_int_equal(run_way(WAYS[i], &result, &error), SEEN_OK);

@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-static sn_sets_numbers numbers_of(double lines_a, double lines_b, double memory)
+static sn_join_numbers numbers_of(double lines_a, double lines_b, double memory)
 {
-    return (sn_sets_numbers){.lines_a = lines_a,
+    return (sn_join_numbers){.lines_a = lines_a,
                              .bytes_a = lines_a * 64,
                              .text_a = lines_a * 64,
                              .lines_b = lines_b,
@@ -21,15 +21,15 @@ static sn_sets_numbers numbers_of(double lines_a, double lines_b, double memory)
                              .share = 0.1};
 }
 
-static sn_sets_way way_of(const sn_sets_numbers *numbers)
+static sn_join_strategy way_of(const sn_join_numbers *numbers)
 {
-    sn_sets_plan plan;
-    assert_int_equal(sn_sets_plan_make(numbers, SN_SETS_ANY, &plan, NULL), SEEN_OK);
+    sn_join_plan plan;
+    assert_int_equal(sn_join_plan_make(numbers, SN_JOIN_ANY, &plan, NULL), SEEN_OK);
     return plan.way;
 }
 
 /* Whatever the numbers, the plan stays within the memory and its sums are right. */
-static void check_plan(const sn_sets_numbers *n, const sn_sets_plan *plan)
+static void check_plan(const sn_join_numbers *n, const sn_join_plan *plan)
 {
     double read = 0, written = 0, seconds = 0;
     assert_true(plan->budget < n->memory);
@@ -38,7 +38,7 @@ static void check_plan(const sn_sets_numbers *n, const sn_sets_plan *plan)
     assert_true(plan->filter_rate >= 0 && plan->filter_rate <= 1);
     assert_true(plan->candidates >= 0 && plan->candidates <= n->lines_a);
     assert_true(plan->survivors >= 0 && plan->survivors <= n->lines_b);
-    assert_true(plan->step_count > 0 && plan->step_count <= SN_SETS_STEPS);
+    assert_true(plan->step_count > 0 && plan->step_count <= SN_JOIN_STEPS);
     for (size_t i = 0; i < plan->step_count; i++) {
         assert_non_null(plan->step[i].what);
         read += plan->step[i].read;
@@ -58,12 +58,12 @@ static void every_size(void **unused)
         for (double b = 0; b < 1e12; b = b * 500 + 7)
             for (double memory = 16 << 20; memory < 1e11; memory *= 25)
                 for (unsigned flags = 0; flags < 8; flags++) {
-                    sn_sets_numbers n = numbers_of(a, b, memory);
+                    sn_join_numbers n = numbers_of(a, b, memory);
                     n.except = flags & 1;
                     n.unique = flags & 2;
                     n.pipe_a = flags & 4;
-                    sn_sets_plan plan;
-                    assert_int_equal(sn_sets_plan_make(&n, SN_SETS_ANY, &plan, NULL), SEEN_OK);
+                    sn_join_plan plan;
+                    assert_int_equal(sn_join_plan_make(&n, SN_JOIN_ANY, &plan, NULL), SEEN_OK);
                     check_plan(&n, &plan);
                 }
 }
@@ -71,28 +71,28 @@ static void every_size(void **unused)
 static void expected_ways(void **unused)
 {
     (void)unused;
-    sn_sets_numbers n = numbers_of(5e7, 5e7, 256 << 20);
-    assert_int_equal(way_of(&n), SN_SETS_FILTER);
+    sn_join_numbers n = numbers_of(5e7, 5e7, 256 << 20);
+    assert_int_equal(way_of(&n), SN_JOIN_FILTER);
     n = numbers_of(5e7, 1e5, 256 << 20);
-    assert_int_equal(way_of(&n), SN_SETS_TABLE_B);
+    assert_int_equal(way_of(&n), SN_JOIN_TABLE_B);
     n = numbers_of(1e4, 5e9, 256 << 20);
-    assert_int_equal(way_of(&n), SN_SETS_TABLE_A);
+    assert_int_equal(way_of(&n), SN_JOIN_TABLE_A);
     n = numbers_of(1e4, 5e9, 256 << 20);
     n.pipe_a = true;
-    assert_int_not_equal(way_of(&n), SN_SETS_TABLE_B);
+    assert_int_not_equal(way_of(&n), SN_JOIN_TABLE_B);
     /* Nearly everything in common: candidates would be all of A. */
     n = numbers_of(5e7, 5e7, 128 << 20);
     n.share = 1;
-    sn_sets_way way = way_of(&n);
-    assert_true(way == SN_SETS_SPILL || way == SN_SETS_ROUNDS);
+    sn_join_strategy way = way_of(&n);
+    assert_true(way == SN_JOIN_SPILL || way == SN_JOIN_ROUNDS);
     /* No room for temporary files: rounds. */
     n.room = 1 << 20;
-    assert_int_equal(way_of(&n), SN_SETS_ROUNDS);
+    assert_int_equal(way_of(&n), SN_JOIN_ROUNDS);
     /* Each line once, of those that are not in B: a filter cannot tell. */
     n = numbers_of(5e7, 5e7, 256 << 20);
     n.except = n.unique = true;
     way = way_of(&n);
-    assert_true(way != SN_SETS_FILTER && way != SN_SETS_SPILL_FILTERED);
+    assert_true(way != SN_JOIN_FILTER && way != SN_JOIN_SPILL_FILTERED);
     n.not_ways = 1u << way;
     assert_int_not_equal(way_of(&n), way);
 }
@@ -101,32 +101,32 @@ static void refusals(void **unused)
 {
     (void)unused;
     seen_error error = {0};
-    sn_sets_plan plan;
-    sn_sets_numbers n = numbers_of(1e6, 1e6, 15 << 20);
-    assert_int_equal(sn_sets_plan_make(&n, SN_SETS_ANY, &plan, &error), SEEN_ERR_ARGUMENT);
+    sn_join_plan plan;
+    sn_join_numbers n = numbers_of(1e6, 1e6, 15 << 20);
+    assert_int_equal(sn_join_plan_make(&n, SN_JOIN_ANY, &plan, &error), SEEN_ERR_ARGUMENT);
     assert_non_null(strstr(error.message, "16 MiB"));
     n = numbers_of(1e6, 1e6, 64 << 20);
     n.except = n.unique = true;
-    assert_int_equal(sn_sets_plan_make(&n, SN_SETS_FILTER, &plan, &error), SEEN_ERR_ARGUMENT);
+    assert_int_equal(sn_join_plan_make(&n, SN_JOIN_FILTER, &plan, &error), SEEN_ERR_ARGUMENT);
     n = numbers_of(1e9, 1e9, 64 << 20);
-    n.not_ways = (1u << SN_SETS_WAYS) - 1;
-    assert_int_equal(sn_sets_plan_make(&n, SN_SETS_ANY, &plan, &error), SEEN_ERR_SPACE);
-    for (int way = 0; way <= SN_SETS_WAYS; way++)
-        assert_true(strlen(sn_sets_way_name((sn_sets_way)way)) > 0);
+    n.not_ways = (1u << SN_JOIN_STRATEGIES) - 1;
+    assert_int_equal(sn_join_plan_make(&n, SN_JOIN_ANY, &plan, &error), SEEN_ERR_SPACE);
+    for (int way = 0; way <= SN_JOIN_STRATEGIES; way++)
+        assert_true(strlen(sn_join_strategy_name((sn_join_strategy)way)) > 0);
 }
 
 /* A slower disk never makes a plan faster; more of everything never costs less. */
 static void monotone(void **unused)
 {
     (void)unused;
-    for (int way = SN_SETS_TABLE_B; way <= SN_SETS_APPROX; way++) {
+    for (int way = SN_JOIN_TABLE_B; way <= SN_JOIN_APPROX; way++) {
         double before = 0;
         for (double lines = 1e6; lines < 1e11; lines *= 10) {
-            sn_sets_numbers n = numbers_of(lines, lines, 1 << 30);
-            sn_sets_plan plan, slow;
-            seen_status status = sn_sets_plan_make(&n, (sn_sets_way)way, &plan, NULL);
+            sn_join_numbers n = numbers_of(lines, lines, 1 << 30);
+            sn_join_plan plan, slow;
+            seen_status status = sn_join_plan_make(&n, (sn_join_strategy)way, &plan, NULL);
             n.disk = 1e8;
-            assert_int_equal(sn_sets_plan_make(&n, (sn_sets_way)way, &slow, NULL), status);
+            assert_int_equal(sn_join_plan_make(&n, (sn_join_strategy)way, &slow, NULL), status);
             if (status != SEEN_OK)
                 continue;
             assert_true(slow.seconds >= plan.seconds);

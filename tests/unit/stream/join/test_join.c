@@ -70,12 +70,12 @@ static int remove_files(void **unused)
 }
 
 typedef struct trial {
-    sn_sets_options options;
+    sn_join_options options;
     unsigned b_count;
     double slices; /* not 0: as if the plan had thought so */
     uint64_t map, table, budget;
     bool piped; /* A comes through a pipe */
-    sn_sets_result result;
+    sn_join_result result;
     seen_error error;
 } trial;
 
@@ -110,15 +110,15 @@ static seen_status run_trial(trial *t)
     for (size_t i = 0; i < inputs; i++)
         assert_int_equal(
             sn_input_open(names + i, t->options.all ? 1 : t->b_count, NULL, &b[i], NULL), SEEN_OK);
-    sn_sets_numbers numbers;
-    sn_sets_plan plan;
+    sn_join_numbers numbers;
+    sn_join_plan plan;
     sn_output *output = NULL;
     t->options.pipeline.terminator = '\n';
     if (!t->options.memory)
         t->options.memory = 64 << 20;
-    assert_int_equal(sn_sets_measure(&t->options, a, b, inputs, &numbers, NULL), SEEN_OK);
-    seen_status status = sn_sets_plan_make(
-        &numbers, t->options.approx ? SN_SETS_APPROX : t->options.way, &plan, &t->error);
+    assert_int_equal(sn_join_measure(&t->options, a, b, inputs, &numbers, NULL), SEEN_OK);
+    seen_status status = sn_join_plan_make(
+        &numbers, t->options.approx ? SN_JOIN_APPROX : t->options.way, &plan, &t->error);
     if (status == SEEN_OK) {
         plan.slices = t->slices > 0 ? t->slices : plan.slices;
         plan.map = t->map ? t->map : plan.map;
@@ -126,7 +126,7 @@ static seen_status run_trial(trial *t)
         plan.budget = t->budget ? t->budget : plan.budget;
         assert_int_equal(sn_output_open(path_out, '\n', NULL, &output, NULL), SEEN_OK);
         status =
-            sn_sets_run(&t->options, &plan, &numbers, a, b, inputs, output, &t->result, &t->error);
+            sn_join_run(&t->options, &plan, &numbers, a, b, inputs, output, &t->result, &t->error);
     }
     sn_input_close(a);
     for (size_t i = 0; i < inputs; i++)
@@ -171,7 +171,7 @@ static void compare(const trial *t)
     assert_int_equal(t->result.lines_a, LINES);
 }
 
-static trial trial_of(unsigned flags, unsigned b_count, sn_sets_way way)
+static trial trial_of(unsigned flags, unsigned b_count, sn_join_strategy way)
 {
     return (trial){
         .options = {.except = flags & 1,
@@ -187,15 +187,15 @@ static void every_way(void **unused)
     (void)unused;
     for (unsigned flags = 0; flags < 8; flags++)
         for (unsigned b_count = 1; b_count <= 3; b_count += 2)
-            for (sn_sets_way way = SN_SETS_ANY; way <= SN_SETS_ROUNDS; way++) {
+            for (sn_join_strategy way = SN_JOIN_ANY; way <= SN_JOIN_ROUNDS; way++) {
                 trial t = trial_of(flags, b_count, way);
-                if ((flags & 3) == 3 && (way == SN_SETS_FILTER || way == SN_SETS_SPILL_FILTERED)) {
+                if ((flags & 3) == 3 && (way == SN_JOIN_FILTER || way == SN_JOIN_SPILL_FILTERED)) {
                     assert_int_equal(run_trial(&t), SEEN_ERR_ARGUMENT);
                     continue;
                 }
                 assert_int_equal(run_trial(&t), SEEN_OK);
                 compare(&t);
-                if (way != SN_SETS_ANY)
+                if (way != SN_JOIN_ANY)
                     assert_int_equal(t.result.way, way);
                 assert_int_equal(t.result.changes, 0);
             }
@@ -205,12 +205,12 @@ static void every_way(void **unused)
 static void wrong_slices(void **unused)
 {
     (void)unused;
-    const sn_sets_way ways[] = {SN_SETS_SPILL, SN_SETS_SPILL_FILTERED, SN_SETS_ROUNDS};
+    const sn_join_strategy ways[] = {SN_JOIN_SPILL, SN_JOIN_SPILL_FILTERED, SN_JOIN_ROUNDS};
     for (unsigned flags = 0; flags < 8; flags++)
         for (size_t i = 0; i < 3; i++)
             for (unsigned j = 0; j < 3; j++) {
                 trial t = trial_of(flags, 1 + flags % 3, ways[i]);
-                if ((flags & 3) == 3 && ways[i] == SN_SETS_SPILL_FILTERED)
+                if ((flags & 3) == 3 && ways[i] == SN_JOIN_SPILL_FILTERED)
                     continue;
                 t.slices = j == 0 ? 1 : 7;
                 t.map = j == 1 ? 0 : 4096;
@@ -218,7 +218,7 @@ static void wrong_slices(void **unused)
                 assert_int_equal(run_trial(&t), SEEN_OK);
                 compare(&t);
                 assert_int_equal(t.result.changes, 0);
-                if (ways[i] == SN_SETS_ROUNDS && j == 0)
+                if (ways[i] == SN_JOIN_ROUNDS && j == 0)
                     assert_true(t.result.slices > 1);
             }
 }
@@ -227,17 +227,17 @@ static void wrong_slices(void **unused)
 static void changes_way(void **unused)
 {
     (void)unused;
-    const sn_sets_way ways[] = {SN_SETS_TABLE_B, SN_SETS_TABLE_A, SN_SETS_FILTER};
+    const sn_join_strategy ways[] = {SN_JOIN_TABLE_B, SN_JOIN_TABLE_A, SN_JOIN_FILTER};
     for (unsigned flags = 0; flags < 8; flags++)
         for (size_t i = 0; i < 3; i++) {
             trial t = trial_of(flags, 1 + flags % 3, ways[i]);
-            if ((flags & 3) == 3 && ways[i] == SN_SETS_FILTER)
+            if ((flags & 3) == 3 && ways[i] == SN_JOIN_FILTER)
                 continue;
-            t.table = ways[i] == SN_SETS_TABLE_B ? 150 << 10 : 70 << 10;
+            t.table = ways[i] == SN_JOIN_TABLE_B ? 150 << 10 : 70 << 10;
             assert_int_equal(run_trial(&t), SEEN_OK);
             compare(&t);
             /* Of B alone a table of this size may hold all. */
-            if (ways[i] != SN_SETS_TABLE_B)
+            if (ways[i] != SN_JOIN_TABLE_B)
                 assert_int_equal(t.result.changes, 1);
         }
 }
@@ -247,7 +247,7 @@ static void changes_way_of_pipe(void **unused)
 {
     (void)unused;
     for (unsigned flags = 0; flags < 8; flags++) {
-        trial t = trial_of(flags, 1 + flags % 3, SN_SETS_FILTER);
+        trial t = trial_of(flags, 1 + flags % 3, SN_JOIN_FILTER);
         if ((flags & 3) == 3)
             continue;
         t.piped = true;
@@ -263,7 +263,7 @@ static void approximate(void **unused)
 {
     (void)unused;
     for (unsigned flags = 0; flags < 8; flags++) {
-        trial t = trial_of(flags, 1 + flags % 3, SN_SETS_ANY);
+        trial t = trial_of(flags, 1 + flags % 3, SN_JOIN_ANY);
         t.options.approx = true;
         t.options.error_rate = 0.01;
         assert_int_equal(run_trial(&t), SEEN_OK);
@@ -297,9 +297,9 @@ static void given_fails(void **unused)
     seen_set *set;
     seen_options options = {.size = sizeof options, .capacity = 1000, .error_rate = 0.01};
     assert_int_equal(seen_create(NULL, &options, 0, &set, NULL), SEEN_OK);
-    trial t = trial_of(0, 1, SN_SETS_ANY);
+    trial t = trial_of(0, 1, SN_JOIN_ANY);
     t.options.given = set;
-    t.options.way = SN_SETS_GIVEN;
+    t.options.way = SN_JOIN_GIVEN;
     assert_int_equal(run_trial(&t), SEEN_OK);
     assert_int_equal(t.result.written, 0);
     const sn_store_ops *good = set->ops;
@@ -312,7 +312,7 @@ static void given_fails(void **unused)
     seen_close(set);
 }
 
-static sn_sets_news news;
+static sn_join_news news;
 
 /* Waits for the second pass, and adds a line to A. */
 static void *change_a(void *unused)
@@ -334,7 +334,7 @@ static void changed_file(void **unused)
     (void)unused;
     seen_status status = SEEN_OK;
     for (int tries = 0; tries < 100 && status == SEEN_OK; tries++) {
-        trial t = trial_of(0, 3, SN_SETS_TABLE_A);
+        trial t = trial_of(0, 3, SN_JOIN_TABLE_A);
         pthread_t thread;
         atomic_store(&news.pass, 0);
         t.options.news = &news;
