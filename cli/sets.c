@@ -166,11 +166,11 @@ static void json_summary(const sets_run *run)
     sn_json_u64(&json, "lines_a", r->lines_a);
     sn_json_u64(&json, "lines_b", r->lines_b);
     sn_json_u64(&json, "written", r->written);
-    sn_json_bool(&json, "exact", r->way < SN_JOIN_APPROX);
+    sn_json_bool(&json, "exact", r->strategy < SN_JOIN_APPROX);
     sn_json_number(&json, "error_rate", r->error_rate);
     sn_json_number(&json, "expected_wrong", r->wrong);
-    sn_json_string(&json, "way", sn_join_strategy_name(r->way));
-    sn_json_u64(&json, "way_changes", r->changes);
+    sn_json_string(&json, "strategy", sn_join_strategy_name(r->strategy));
+    sn_json_u64(&json, "strategy_changes", r->changes);
     sn_json_u64(&json, "passes", r->passes);
     sn_json_number(&json, "slices", r->slices);
     sn_json_u64(&json, "candidates", r->candidates);
@@ -187,9 +187,9 @@ static void tell_plan(const sets_run *run)
     const sn_join_numbers *n = &run->numbers;
     if (n->bytes_a + n->bytes_b < 512e6 || n->pipe_a || run->args->json)
         return;
-    sn_note(run->args, "about %s and %s lines; way: %s; %s of memory", sn_show_words(a, n->lines_a),
-            sn_show_words(b, n->lines_b), sn_join_strategy_name(run->plan.way),
-            sn_show_size(c, (double)n->memory));
+    sn_note(run->args, "about %s and %s lines; strategy: %s; %s of memory",
+            sn_show_words(a, n->lines_a), sn_show_words(b, n->lines_b),
+            sn_join_strategy_name(run->plan.strategy), sn_show_size(c, (double)n->memory));
 }
 
 static void tell_summary(const sets_run *run)
@@ -202,9 +202,9 @@ static void tell_summary(const sets_run *run)
     sn_show_size(read, (double)r->read);
     if (r->temporary)
         snprintf(temp, sizeof temp, ", %s put aside", sn_show_size(rate, (double)r->temporary));
-    if (r->way < SN_JOIN_APPROX) {
-        sn_note(run->args, "%s lines read, %s printed (exact; way: %s%s; %s read%s)", lines,
-                written, sn_join_strategy_name(r->way),
+    if (r->strategy < SN_JOIN_APPROX) {
+        sn_note(run->args, "%s lines read, %s printed (exact; strategy: %s%s; %s read%s)", lines,
+                written, sn_join_strategy_name(r->strategy),
                 r->changes ? ", as what was planned had no room" : "", read, temp);
         return;
     }
@@ -215,7 +215,7 @@ static void tell_summary(const sets_run *run)
     sn_note(run->args,
             "%s lines read, %s printed (approximate: a line that is not in B is taken to be there "
             "at a rate of %s%s%s)",
-            lines, written, rate, r->way == SN_JOIN_GIVEN ? ", the filter's" : "", wrong);
+            lines, written, rate, r->strategy == SN_JOIN_GIVEN ? ", the filter's" : "", wrong);
 }
 
 static int tell_end(const sets_run *run)
@@ -334,13 +334,13 @@ static int check_arguments(const sn_args *args, const sn_sets_own *own)
     return SN_EXIT_OK;
 }
 
-/* Tests go every way on small files by naming it. */
-static sn_join_strategy forced_way(void)
+/* Lets tests run each strategy on small files. */
+static sn_join_strategy forced_strategy(void)
 {
     const char *name = getenv("SEEN_JOIN_STRATEGY");
-    for (int way = SN_JOIN_TABLE_B; name && way <= SN_JOIN_ROUNDS; way++)
-        if (!strcmp(name, sn_join_strategy_name((sn_join_strategy)way)))
-            return (sn_join_strategy)way;
+    for (int strategy = SN_JOIN_TABLE_B; name && strategy <= SN_JOIN_SPILL_FILTERED; strategy++)
+        if (!strcmp(name, sn_join_strategy_name((sn_join_strategy)strategy)))
+            return (sn_join_strategy)strategy;
     return SN_JOIN_ANY;
 }
 
@@ -367,7 +367,7 @@ static void assume(sets_run *run)
 static seen_status prepare(sets_run *run, seen_error *error)
 {
     const sn_sets_own *own = run->own;
-    sn_join_strategy way = run->options.way;
+    sn_join_strategy strategy = run->options.strategy;
     seen_status status = SEEN_OK;
     if (own->assume_lines)
         assume(run);
@@ -378,11 +378,11 @@ static seen_status prepare(sets_run *run, seen_error *error)
                 sn_join_measure(&run->options, run->a, run->b, run->b_count, &run->numbers, error);
     }
     if (own->approx)
-        way = SN_JOIN_APPROX;
+        strategy = SN_JOIN_APPROX;
     if (run->options.given)
-        way = SN_JOIN_GIVEN;
+        strategy = SN_JOIN_GIVEN;
     if (status == SEEN_OK)
-        status = sn_join_plan_make(&run->numbers, way, &run->plan, error);
+        status = sn_join_plan_make(&run->numbers, strategy, &run->plan, error);
     if (status == SEEN_OK && !own->explain)
         status = sn_output_open(run->args->output, run->options.pipeline.terminator, &run->stop,
                                 &run->output, error);
@@ -411,7 +411,7 @@ static void set_options(sets_run *run, bool except)
         .temp_dir = args->temp,
         /* None at all is planned for like very few. */
         .share = sn_args_given(args, "share") ? fmax(own->share, 1e-9) : 0.1,
-        .way = forced_way(),
+        .strategy = forced_strategy(),
         .news = &run->news,
     };
 }

@@ -6,7 +6,7 @@ static void explain_json(const sn_join_numbers *n, const sn_join_plan *plan)
     sn_json json;
     sn_json_open(&json, stdout, false);
     sn_json_object(&json, NULL);
-    sn_json_string(&json, "way", sn_join_strategy_name(plan->way));
+    sn_json_string(&json, "strategy", sn_join_strategy_name(plan->strategy));
     sn_json_number(&json, "lines_a", n->lines_a);
     sn_json_number(&json, "lines_b", n->lines_b);
     sn_json_number(&json, "bytes_a", n->bytes_a);
@@ -30,7 +30,6 @@ static void explain_json(const sn_join_numbers *n, const sn_join_plan *plan)
         const sn_join_step *step = &plan->step[i];
         sn_json_object(&json, NULL);
         sn_json_string(&json, "what", step->what);
-        sn_json_number(&json, "times", step->times);
         sn_json_number(&json, "bytes_read", step->read);
         sn_json_number(&json, "bytes_written", step->written);
         sn_json_end(&json);
@@ -59,7 +58,7 @@ static void explain_memory(const sn_join_numbers *n, const sn_join_plan *plan)
         printf("table       %s in all, %s at a time\n", sn_show_size(a, plan->table_needs),
                sn_show_size(b, (double)plan->table));
     if (plan->slices > 0)
-        printf("%s      %.0f\n", plan->way == SN_JOIN_ROUNDS ? "rounds" : "parts ", plan->slices);
+        printf("parts       %.0f\n", plan->slices);
     if (plan->map)
         printf("map         %s, one bit a line of A\n", sn_show_size(c, (double)plan->map));
 }
@@ -73,10 +72,10 @@ void sn_sets_explain(const sn_args *args, const sn_join_numbers *n, const sn_joi
     }
     printf("A           %s lines, %s%s\n", sn_show_words(a, n->lines_a),
            sn_show_size(b, n->bytes_a), n->pipe_a ? " (a pipe: taken to be like B)" : "");
-    if (plan->way != SN_JOIN_GIVEN)
+    if (plan->strategy != SN_JOIN_GIVEN)
         printf("B           %s lines, %s\n", sn_show_words(a, n->lines_b),
                sn_show_size(b, n->bytes_b));
-    printf("way         %s\n", sn_join_strategy_name(plan->way));
+    printf("strategy    %s\n", sn_join_strategy_name(plan->strategy));
     explain_memory(n, plan);
     printf("steps\n");
     for (size_t i = 0; i < plan->step_count; i++) {
@@ -84,8 +83,6 @@ void sn_sets_explain(const sn_args *args, const sn_join_numbers *n, const sn_joi
         printf("  %zu  %-42s reads %10s", i + 1, step->what, sn_show_size(a, step->read));
         if (step->written > 0)
             printf(", writes %s", sn_show_size(a, step->written));
-        if (step->times > 1)
-            printf(", in %.0f rounds", step->times);
         printf("\n");
     }
     printf("in all      reads %s", sn_show_size(a, plan->read));
@@ -95,7 +92,7 @@ void sn_sets_explain(const sn_args *args, const sn_join_numbers *n, const sn_joi
         sn_join_numbers other = *n;
         sn_join_plan timed;
         other.disk = disks[i];
-        if (sn_join_plan_make(&other, plan->way, &timed, NULL) == SEEN_OK)
+        if (sn_join_plan_make(&other, plan->strategy, &timed, NULL) == SEEN_OK)
             printf("%-11s about %s with a disk of %s a second\n", i ? "" : "time",
                    sn_show_seconds(a, timed.seconds), i ? "5 GB" : "500 MB");
     }

@@ -3,11 +3,11 @@
 #define SN_STREAM_SETS_INSIDE_H
 
 #include "stream/exact/cascade.h"
+#include "stream/exact/spill.h"
+#include "stream/exact/table.h"
 #include "stream/io/copy.h"
 #include "stream/join/join.h"
 #include "stream/join/keep.h"
-#include "stream/exact/spill.h"
-#include "stream/exact/table.h"
 
 /* An input, and where it had to be copied to be read again. */
 typedef struct sn_join_source {
@@ -51,16 +51,15 @@ typedef struct sn_join {
 
     sn_spill *spill; /* being written */
     bool spill_numbers;
-    uint64_t slice_from, slice_to; /* rounds: of sn_table_unused */
     sn_keep keep;
-    uint64_t skip; /* lines of A that were dealt with by a way that was left */
+    uint64_t skip; /* lines of A that an abandoned strategy has already printed */
 
     seen_answer print; /* the answer of the lines to be printed */
 } sn_join;
 
 typedef enum sn_join_end {
     SN_JOIN_DONE,
-    SN_JOIN_FULL /* no room: another way must be gone */
+    SN_JOIN_FULL /* no room: another strategy is needed */
 } sn_join_end;
 
 /* Reads a source once, from its beginning. *end says whether a table had no room. */
@@ -105,6 +104,5 @@ void sn_join_release(sn_join *s);
 /* ---- Ways (slices.c) ---------------------------------------------------------------------- */
 
 seen_status sn_join_run_spill(sn_join *s, bool filtered, seen_error *error);
-seen_status sn_join_run_rounds(sn_join *s, seen_error *error);
 
 #endif

@@ -1,4 +1,5 @@
-/* The lines of A that are in B, or that are not: measuring, and going the way that was planned. */
+/* The lines of A that are in B, or that are not: measuring the inputs and running
+ * the planned strategy. */
 #include "stream/join/join.h"
 
 #include <assert.h>
@@ -135,7 +136,8 @@ seen_status sn_join_pass(sn_join *s, const char *what, sn_join_source *source,
     return status;
 }
 
-/* ---- The ways ------------------------------------------------------------------------------- */
+/* ---- The strategies
+ * ------------------------------------------------------------------------------- */
 
 static seen_status go_table_b(sn_join *s, sn_join_end *end, seen_error *error)
 {
@@ -281,9 +283,9 @@ static seen_status go(sn_join *s, sn_join_end *end, seen_error *error)
     seen_status status = SEEN_OK;
     *end = SN_JOIN_DONE;
     s->mark = s->need = -1;
-    s->result->way = s->plan.way;
+    s->result->strategy = s->plan.strategy;
     s->result->slices = s->plan.slices;
-    switch (s->plan.way) {
+    switch (s->plan.strategy) {
     case SN_JOIN_TABLE_B:
         return go_table_b(s, end, error);
     case SN_JOIN_TABLE_A:
@@ -294,13 +296,11 @@ static seen_status go(sn_join *s, sn_join_end *end, seen_error *error)
         return sn_join_run_spill(s, false, error);
     case SN_JOIN_SPILL_FILTERED:
         return sn_join_run_spill(s, true, error);
-    case SN_JOIN_ROUNDS:
-        return sn_join_run_rounds(s, error);
     case SN_JOIN_APPROX:
         status = go_approx(s, error);
         return status == SEEN_OK && !sn_join_stopped(s) ? print_by_filter(s, end, error) : status;
     default:
-        assert(s->plan.way == SN_JOIN_GIVEN);
+        assert(s->plan.strategy == SN_JOIN_GIVEN);
         return print_by_filter(s, end, error);
     }
 }
@@ -309,13 +309,15 @@ static seen_status go(sn_join *s, sn_join_end *end, seen_error *error)
 
 static bool needs_copy(const sn_join *s)
 {
-    sn_join_strategy way = s->plan.way;
-    return !sn_input_can_reread(s->a.input) && (way == SN_JOIN_TABLE_A || way >= SN_JOIN_SPILL) &&
-           way <= SN_JOIN_ROUNDS;
+    sn_join_strategy strategy = s->plan.strategy;
+    return !sn_input_can_reread(s->a.input) &&
+           (strategy == SN_JOIN_TABLE_A || strategy >= SN_JOIN_SPILL) &&
+           strategy <= SN_JOIN_SPILL_FILTERED;
 }
 
-/* Measures again what is better known, and plans anew; ways that were tried in vain stay out. */
-static seen_status plan_again(sn_join *s, sn_join_strategy way, seen_error *error)
+/* Measures again what is better known, and plans anew; strategies that were tried in vain stay out.
+ */
+static seen_status plan_again(sn_join *s, sn_join_strategy strategy, seen_error *error)
 {
     sn_join_numbers before = s->numbers;
     sn_input **b = calloc(s->b_count, sizeof(sn_input *));
@@ -327,34 +329,34 @@ static seen_status plan_again(sn_join *s, sn_join_strategy way, seen_error *erro
     free(b);
     s->numbers.memory = before.memory;
     s->numbers.share = before.share;
-    s->numbers.not_ways = before.not_ways;
+    s->numbers.excluded = before.excluded;
     if (s->a.counted)
         s->numbers.lines_a = (double)s->a.lines;
     if (s->b_count && s->b[0].counted)
         s->numbers.lines_first = (double)s->b[0].lines;
     if (s->b_count == 1)
         s->numbers.lines_b = s->numbers.lines_first;
-    return status == SEEN_OK ? sn_join_plan_make(&s->numbers, way, &s->plan, error) : status;
+    return status == SEEN_OK ? sn_join_plan_make(&s->numbers, strategy, &s->plan, error) : status;
 }
 
-/* What the way that has no room has taught about the inputs. */
+/* What the strategy that has no room has taught about the inputs. */
 static void learn(sn_join *s)
 {
     double seen_lines = (double)s->a.lines;
-    if (s->plan.way == SN_JOIN_FILTER && seen_lines > 0) {
+    if (s->plan.strategy == SN_JOIN_FILTER && seen_lines > 0) {
         double share = (double)atomic_load(&s->candidates) / seen_lines - s->plan.filter_rate;
         s->numbers.share = fmin(1, fmax(share, s->numbers.share));
     }
-    s->numbers.not_ways |= 1u << s->plan.way;
+    s->numbers.excluded |= 1u << s->plan.strategy;
     /* There were more lines than a table of the whole memory holds. */
     double entries = (double)s->plan.budget / SN_TABLE_ENTRY_BYTES;
-    if (s->plan.way == SN_JOIN_TABLE_B && !s->b[0].counted)
+    if (s->plan.strategy == SN_JOIN_TABLE_B && !s->b[0].counted)
         s->numbers.lines_first = s->numbers.lines_b = fmax(s->numbers.lines_b, 1.5 * entries);
-    if (s->plan.way == SN_JOIN_TABLE_A && !s->a.counted)
+    if (s->plan.strategy == SN_JOIN_TABLE_A && !s->a.counted)
         s->numbers.lines_a = fmax(s->numbers.lines_a, 1.5 * entries);
 }
 
-static seen_status change_way(sn_join *s, seen_error *error)
+static seen_status change_strategy(sn_join *s, seen_error *error)
 {
     learn(s);
     s->result->changes++;
@@ -375,7 +377,7 @@ static seen_status change_way(sn_join *s, seen_error *error)
     sn_copy_close(&s->aside);
     seen_status status = sn_join_plan_make(&s->numbers, SN_JOIN_ANY, &s->plan, error);
     /* A filter of B that is there is used, or makes room. */
-    if (s->plan.way != SN_JOIN_SPILL_FILTERED || status != SEEN_OK)
+    if (s->plan.strategy != SN_JOIN_SPILL_FILTERED || status != SEEN_OK)
         sn_join_release(s);
     return status;
 }
@@ -390,7 +392,7 @@ static seen_status go_on(sn_join *s, seen_error *error)
             piped = true;
         }
     if (status == SEEN_OK && piped && !sn_join_stopped(s))
-        status = plan_again(s, s->options->approx ? SN_JOIN_APPROX : s->options->way, error);
+        status = plan_again(s, s->options->approx ? SN_JOIN_APPROX : s->options->strategy, error);
     for (unsigned tries = 0; tries < SN_JOIN_STRATEGIES && status == SEEN_OK; tries++) {
         sn_join_end end = SN_JOIN_DONE;
         if (sn_join_stopped(s))
@@ -398,13 +400,13 @@ static seen_status go_on(sn_join *s, seen_error *error)
         if (needs_copy(s)) {
             status = sn_join_copy(s, &s->a, "copying A to a temporary file", error);
             if (status == SEEN_OK && !sn_join_stopped(s))
-                status = plan_again(s, s->options->way, error);
+                status = plan_again(s, s->options->strategy, error);
         }
         if (status == SEEN_OK && !sn_join_stopped(s))
             status = go(s, &end, error);
         if (status != SEEN_OK || end == SN_JOIN_DONE)
             return status;
-        status = change_way(s, error);
+        status = change_strategy(s, error);
     }
     return status;
 }

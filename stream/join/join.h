@@ -1,16 +1,15 @@
 /* The lines of A that are in B, or that are not: the engine behind `seen common` and `seen except`.
  *
  * The answer is exact: lines are compared by at least 96 bits of a hash with a random seed. The
- * order of A is kept, nothing is sorted, and the memory is bounded. There are five ways; the
- * planner takes the one that it expects to be done first:
+ * order of A is kept, nothing is sorted, and the memory is bounded. There are four strategies;
+ * the planner takes the one that it expects to finish first:
  *
  *     table of B   B fits a table                B, A
  *     table of A   A fits a table                A, B, A
  *     filter       what of A may be in B fits    B, A, B, and A again or the lines put aside
  *     spill        hashes of both are put aside in parts, and decided part by part; then A again
- *     rounds       A and B are read once for each slice of the hashes that fits; then A again
  *
- * A way that finds less room than was planned for goes over to spill or rounds by itself. With
+ * A strategy that finds less room than planned changes to spill by itself. With
  * `approx`, or with a filter that was made earlier instead of B, one reading of each is enough, and
  * the answer has that filter's error rate. */
 #ifndef SN_STREAM_SETS_H
@@ -23,8 +22,8 @@
 
 #include "seen.h"
 #include "stream/io/input.h"
-#include "stream/pipeline/keys.h"
 #include "stream/io/output.h"
+#include "stream/pipeline/keys.h"
 #include "stream/pipeline/pipeline.h"
 
 typedef enum sn_join_strategy {
@@ -34,14 +33,13 @@ typedef enum sn_join_strategy {
     SN_JOIN_FILTER = 3,
     SN_JOIN_SPILL = 4,
     SN_JOIN_SPILL_FILTERED = 5, /* spill, with a filter in front of each side */
-    SN_JOIN_ROUNDS = 6,
-    SN_JOIN_APPROX = 7,
-    SN_JOIN_GIVEN = 8, /* a filter that was made earlier */
+    SN_JOIN_APPROX = 6,
+    SN_JOIN_GIVEN = 7, /* a filter that was made earlier */
     SN_JOIN_STRATEGIES
 } sn_join_strategy;
 
 /* "table of B" and so on. */
-const char *sn_join_strategy_name(sn_join_strategy way);
+const char *sn_join_strategy_name(sn_join_strategy strategy);
 
 /* Less memory than this is refused. */
 #define SN_JOIN_MEMORY_MIN ((uint64_t)16 << 20)
@@ -63,7 +61,7 @@ typedef struct sn_join_numbers {
     double error_rate; /* approx */
     double disk;       /* bytes a second; 0: 2 GB/s */
     double room;       /* bytes that temporary files may take; 0: not known */
-    unsigned not_ways; /* bits: 1 << way for ways that were tried in vain */
+    unsigned excluded; /* bits: 1 << strategy for strategies that were tried in vain */
 } sn_join_numbers;
 
 enum { SN_JOIN_STEPS = 8 };
@@ -72,11 +70,10 @@ typedef struct sn_join_step {
     const char *what;
     double read, written; /* bytes */
     double seconds;
-    double times; /* how often it is done; the numbers are of all together */
 } sn_join_step;
 
 typedef struct sn_join_plan {
-    sn_join_strategy way;
+    sn_join_strategy strategy;
     uint64_t budget; /* what is left of the memory for filters, tables and maps */
     uint64_t filter; /* bytes of the filter of B */
     double filter_rate;
@@ -86,7 +83,7 @@ typedef struct sn_join_plan {
     double survivors;              /* lines of B that pass that */
     uint64_t table;                /* bytes, at most */
     double table_needs;            /* bytes, for what is expected */
-    double slices;                 /* parts or rounds */
+    double slices;                 /* parts */
     uint64_t map;                  /* bytes of the map of A's lines */
     bool aside;                    /* candidates' lines are put aside rather than A read again */
     double read, written, seconds; /* of all steps together */
@@ -94,10 +91,10 @@ typedef struct sn_join_plan {
     sn_join_step step[SN_JOIN_STEPS];
 } sn_join_plan;
 
-/* Works out the way that is expected to be done first, or how `way` would go. Refused: memory below
- * SN_JOIN_MEMORY_MIN; a way that these numbers do not allow. */
-seen_status sn_join_plan_make(const sn_join_numbers *numbers, sn_join_strategy way, sn_join_plan *plan,
-                              seen_error *error);
+/* Works out the strategy that is expected to be done first, or how `strategy` would go. Refused:
+ * memory below SN_JOIN_MEMORY_MIN; a strategy that these numbers do not allow. */
+seen_status sn_join_plan_make(const sn_join_numbers *numbers, sn_join_strategy strategy,
+                              sn_join_plan *plan, seen_error *error);
 
 /* What of the memory is left for filters, tables and maps; the rest is for blocks of lines, stacks,
  * long lines and the program itself. */
@@ -126,23 +123,23 @@ typedef struct sn_join_options {
     double error_rate; /* approx: [0.001] */
     uint64_t memory;   /* of the whole process; 0: half of what is free */
     const char *temp_dir;
-    seen_set *given;    /* instead of B; stays the caller's */
-    sn_join_strategy way;    /* for tests */
-    double share;       /* expected share of A in B; 0: a tenth */
-    sn_join_news *news; /* may be NULL */
+    seen_set *given;           /* instead of B; stays the caller's */
+    sn_join_strategy strategy; /* for tests */
+    double share;              /* expected share of A in B; 0: a tenth */
+    sn_join_news *news;        /* may be NULL */
 } sn_join_options;
 
 typedef struct sn_join_result {
     uint64_t lines_a, lines_b; /* lines_b: 0 with a given filter */
     uint64_t written;
-    sn_join_strategy way;     /* that came to the end */
-    unsigned changes;    /* how often the way was changed */
-    unsigned passes;     /* readings of A or B, whole or not */
-    uint64_t candidates; /* filter: lines of A that passed it */
-    double error_rate;   /* 0: exact */
-    double wrong;        /* approx, unique: lines expected to be taken for repeats wrongly */
-    uint64_t read;       /* bytes read in all */
-    uint64_t temporary;  /* bytes of temporary files */
+    sn_join_strategy strategy; /* that came to the end */
+    unsigned changes;          /* how often the strategy was changed */
+    unsigned passes;           /* readings of A or B, whole or not */
+    uint64_t candidates;       /* filter: lines of A that passed it */
+    double error_rate;         /* 0: exact */
+    double wrong;              /* approx, unique: lines expected to be taken for repeats wrongly */
+    uint64_t read;             /* bytes read in all */
+    uint64_t temporary;        /* bytes of temporary files */
     double slices;
     bool stopped;
 } sn_join_result;

@@ -373,7 +373,7 @@ static seen_status only_first(sn_join *s, sn_block *block, seen_error *error)
     return SEEN_OK;
 }
 
-/* Leaves out what a way that was left has printed. */
+/* Leaves out what a strategy that was left has printed. */
 static void skip_lines(const sn_join *s, sn_block *block)
 {
     if (block->first_line >= s->skip)
@@ -424,7 +424,7 @@ seen_status sn_join_print(sn_join *s, sn_join_source *source, const char *what, 
     sn_pipeline_steps steps = {
         .context = s, .prepare = ask_lines, .render = select_lines, .emit = write_lines};
     s->print = s->options->except ? SEEN_NEW : SEEN_BEFORE;
-    if (s->options->unique && s->plan.way == SN_JOIN_TABLE_B) {
+    if (s->options->unique && s->plan.strategy == SN_JOIN_TABLE_B) {
         steps.prepare = hash_only;
         steps.decide = decide_judge;
         s->print = SEEN_BEFORE;

@@ -1,4 +1,4 @@
-/* The planner of `common` and `except`: what each way would read, write and hold in memory.
+/* The planner of `common` and `except`: what each strategy would read, write and hold in memory.
  *
  * All is computed from a few numbers and none of it looks at the system, so that --explain, the
  * engine and docs/scale.md say the same. Costs are of two kinds, and a pass takes as long as the
@@ -10,9 +10,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "stream/io/fail.h"
 #include "stream/exact/spill.h"
 #include "stream/exact/table.h"
+#include "stream/io/fail.h"
 
 #define MIB ((uint64_t)1 << 20)
 #define DISK 2e9
@@ -28,13 +28,13 @@
 #define SPILL_NS 12.0
 #define READ_BACK_NS 3.0
 
-const char *sn_join_strategy_name(sn_join_strategy way)
+const char *sn_join_strategy_name(sn_join_strategy strategy)
 {
     static const char *const names[SN_JOIN_STRATEGIES] = {
-        "not chosen",     "table of B", "table of A",  "filter",       "spill",
-        "filtered spill", "rounds",     "approximate", "given filter",
+        "not chosen", "table of B",     "table of A",  "filter",
+        "spill",      "filtered spill", "approximate", "given filter",
     };
-    return (unsigned)way < SN_JOIN_STRATEGIES ? names[way] : "?";
+    return (unsigned)strategy < SN_JOIN_STRATEGIES ? names[strategy] : "?";
 }
 
 /* ---- Memory --------------------------------------------------------------------------------- */
@@ -68,7 +68,7 @@ static void add_step(sn_join_plan *plan, const sn_join_numbers *n, const char *w
     double by_disk = (read + written) / disk_of(n);
     double by_cpu = fmax(ns / n->threads, serial_ns) / 1e9;
     double seconds = fmax(by_disk, by_cpu) + START + (written > 0 ? START : 0);
-    plan->step[plan->step_count++] = (sn_join_step){what, read, written, seconds, 1};
+    plan->step[plan->step_count++] = (sn_join_step){what, read, written, seconds};
     plan->read += read;
     plan->written += written;
     plan->seconds += seconds;
@@ -94,7 +94,8 @@ static void copy_pipe(sn_join_plan *plan, const sn_join_numbers *n)
                  0);
 }
 
-/* ---- The ways ------------------------------------------------------------------------------- */
+/* ---- The strategies
+ * ------------------------------------------------------------------------------- */
 
 /* Entries of a table that must hold B, and with it what of A was printed if that must be known. */
 static double entries_of(const sn_join_numbers *n)
@@ -206,11 +207,15 @@ static double plan_map(sn_join_plan *plan, const sn_join_numbers *n)
     return bytes > most ? n->lines_a * n->share * SN_SPILL_RECORD_BYTES : 0;
 }
 
-static void plan_slices(sn_join_plan *plan, double entries)
+/* Chooses the number of slices. Returns how often each is read: a slice that is larger than the
+ * table, because there are as many as a spill can have, is decided in pieces. */
+static double plan_slices(sn_join_plan *plan, double entries)
 {
     plan->table = plan->budget - plan->map;
     plan->table_needs = entries * SN_TABLE_ENTRY_BYTES;
-    plan->slices = fmax(1, ceil(plan->table_needs * 1.08 / (double)plan->table));
+    double wanted = fmax(1, ceil(plan->table_needs * 1.08 / (double)plan->table));
+    plan->slices = fmin(wanted, SN_SPILL_PARTS_MAX);
+    return ceil(wanted / plan->slices);
 }
 
 static bool plan_spill(sn_join_plan *plan, const sn_join_numbers *n)
@@ -218,16 +223,16 @@ static bool plan_spill(sn_join_plan *plan, const sn_join_numbers *n)
     copy_pipe(plan, n);
     double bytes_a = n->pipe_a ? n->text_a : n->bytes_a;
     double notes = plan_map(plan, n);
-    plan_slices(plan, entries_of(n));
+    double times = plan_slices(plan, entries_of(n));
     double a = n->lines_a * SN_SPILL_RECORD_BYTES, b = n->lines_b * SN_SPILL_RECORD_BYTES;
     add_step(plan, n, "read B, put its hashes aside", n->bytes_b, b, n->lines_b * LINE_NS,
              n->lines_b * SPILL_NS);
     add_step(plan, n, "read A, put its hashes aside", bytes_a, a, n->lines_a * LINE_NS,
              n->lines_a * SPILL_NS);
-    add_step(plan, n, "decide part by part", a + b, notes, 0,
+    add_step(plan, n, "decide part by part", times * (a + b), notes, 0,
              n->lines_b * (READ_BACK_NS + ADD_NS) + n->lines_a * (READ_BACK_NS + CHECK_NS));
     add_step(plan, n, "read A again and print", bytes_a + notes, 0, n->lines_a * SKIM_NS, 0);
-    return plan->slices <= SN_SPILL_PARTS_MAX && (n->room <= 0 || plan->written < n->room);
+    return n->room <= 0 || plan->written < n->room;
 }
 
 static bool plan_spill_filtered(sn_join_plan *plan, const sn_join_numbers *n)
@@ -241,7 +246,7 @@ static bool plan_spill_filtered(sn_join_plan *plan, const sn_join_numbers *n)
     plan->candidates = fmin(n->lines_a * (n->share + plan->filter_rate), n->lines_a);
     plan_small(plan, n, (double)plan->budget - (double)plan->filter - 4.5 * (double)MIB);
     double first = plan->survivors * n->lines_first / fmax(n->lines_b, 1);
-    plan_slices(plan, first);
+    double times = plan_slices(plan, first);
     double a = plan->candidates * SN_SPILL_RECORD_BYTES,
            b = plan->survivors * SN_SPILL_RECORD_BYTES;
     add_step(plan, n, "read B into a filter", n->bytes_b, 0, n->lines_b * (LINE_NS + FILTER_NS), 0);
@@ -250,31 +255,12 @@ static bool plan_spill_filtered(sn_join_plan *plan, const sn_join_numbers *n)
              plan->candidates * SPILL_NS);
     add_step(plan, n, "read B again, put aside what may be in A", n->bytes_b, b,
              n->lines_b * (LINE_NS + FILTER_NS), plan->survivors * SPILL_NS);
-    add_step(plan, n, "decide part by part", a + b, notes, 0,
+    add_step(plan, n, "decide part by part", times * (a + b), notes, 0,
              plan->survivors * (READ_BACK_NS + ADD_NS) +
                  plan->candidates * (READ_BACK_NS + CHECK_NS));
     add_step(plan, n, "read A again and print", bytes_a + notes, 0, n->lines_a * SKIM_NS, 0);
     return !(n->except && n->unique) && (double)plan->small * 2 >= plan->candidates &&
-           plan->slices <= SN_SPILL_PARTS_MAX && (n->room <= 0 || plan->written < n->room);
-}
-
-static bool plan_rounds(sn_join_plan *plan, const sn_join_numbers *n)
-{
-    copy_pipe(plan, n);
-    double bytes_a = n->pipe_a ? n->text_a : n->bytes_a;
-    double notes = plan_map(plan, n);
-    plan_slices(plan, entries_of(n));
-    double r = plan->slices;
-    if (!n->pipe_a)
-        add_step(plan, n, "count the lines of A", bytes_a, 0, n->lines_a * SKIM_NS, 0);
-    add_step(plan, n, "read B into a table, a slice at a time", r * n->bytes_b, 0,
-             r * n->lines_b * LINE_NS + n->lines_b * ADD_NS, 0);
-    plan->step[plan->step_count - 1].times = r;
-    add_step(plan, n, "read A and decide, a slice at a time", r * bytes_a, notes,
-             r * n->lines_a * LINE_NS, n->lines_a * CHECK_NS);
-    plan->step[plan->step_count - 1].times = r;
-    add_step(plan, n, "read A again and print", bytes_a + notes, 0, n->lines_a * SKIM_NS, 0);
-    return true;
+           (n->room <= 0 || plan->written < n->room);
 }
 
 static bool plan_approx(sn_join_plan *plan, const sn_join_numbers *n)
@@ -311,44 +297,44 @@ static planner *const planners[SN_JOIN_STRATEGIES] = {
     [SN_JOIN_FILTER] = plan_filter,
     [SN_JOIN_SPILL] = plan_spill,
     [SN_JOIN_SPILL_FILTERED] = plan_spill_filtered,
-    [SN_JOIN_ROUNDS] = plan_rounds,
     [SN_JOIN_APPROX] = plan_approx,
     [SN_JOIN_GIVEN] = plan_given,
 };
 
-static bool try_way(const sn_join_numbers *n, sn_join_strategy way, sn_join_plan *plan)
+static bool try_strategy(const sn_join_numbers *n, sn_join_strategy strategy, sn_join_plan *plan)
 {
     memset(plan, 0, sizeof *plan);
-    plan->way = way;
+    plan->strategy = strategy;
     plan->budget = sn_join_budget(n->memory, n->threads);
-    return planners[way](plan, n);
+    return planners[strategy](plan, n);
 }
 
-seen_status sn_join_plan_make(const sn_join_numbers *numbers, sn_join_strategy way, sn_join_plan *plan,
-                              seen_error *error)
+seen_status sn_join_plan_make(const sn_join_numbers *numbers, sn_join_strategy strategy,
+                              sn_join_plan *plan, seen_error *error)
 {
     if (numbers->memory < SN_JOIN_MEMORY_MIN)
         return sn_stream_fail(error, SEEN_ERR_ARGUMENT,
                               "%llu KiB of memory are too little; give at least %llu MiB with -m",
                               (unsigned long long)(numbers->memory >> 10),
                               (unsigned long long)(SN_JOIN_MEMORY_MIN >> 20));
-    if (way != SN_JOIN_ANY) {
-        /* A table that may be too small is tried all the same: it can change its way. So is a disk
-         * that seems to be too full. */
+    if (strategy != SN_JOIN_ANY) {
+        /* A table that may be too small is tried all the same: the run can change its strategy. So
+         * is a disk that seems to be too full. */
         sn_join_numbers wanted = *numbers;
         wanted.room = 0;
-        bool fits = try_way(&wanted, way, plan);
+        bool fits = try_strategy(&wanted, strategy, plan);
         bool hopeless = numbers->except && numbers->unique &&
-                        (way == SN_JOIN_FILTER || way == SN_JOIN_SPILL_FILTERED);
-        if (fits || (!hopeless && way <= SN_JOIN_FILTER))
+                        (strategy == SN_JOIN_FILTER || strategy == SN_JOIN_SPILL_FILTERED);
+        if (fits || (!hopeless && strategy <= SN_JOIN_FILTER))
             return SEEN_OK;
-        return sn_stream_fail(error, SEEN_ERR_ARGUMENT, "the way \"%s\" cannot be gone here",
-                              sn_join_strategy_name(way));
+        return sn_stream_fail(error, SEEN_ERR_ARGUMENT,
+                              "strategy \"%s\" does not apply to these inputs",
+                              sn_join_strategy_name(strategy));
     }
     bool any = false;
-    for (sn_join_strategy each = SN_JOIN_TABLE_B; each <= SN_JOIN_ROUNDS; each++) {
+    for (sn_join_strategy each = SN_JOIN_TABLE_B; each <= SN_JOIN_SPILL_FILTERED; each++) {
         sn_join_plan made;
-        if (numbers->not_ways >> each & 1 || !try_way(numbers, each, &made))
+        if (numbers->excluded >> each & 1 || !try_strategy(numbers, each, &made))
             continue;
         if (!any || made.seconds < plan->seconds)
             *plan = made;

@@ -1,9 +1,9 @@
 /* Where no table holds it all: A and B are decided slice by slice, and the answers are gathered in
  * a map of A's lines, by which A is printed at the end.
  *
- * A slice is a range of the bits of a hash that the table does not look at. It comes from temporary
- * files into which both sides were cut (spill), or from reading both sides again (rounds). Where a
- * slice turns out to be too large for the table it is cut smaller. */
+ * A slice is a range of the hash bits that the table does not use. Both sides are first cut into
+ * slices in temporary files. A slice that turns out to be too large for the table is cut smaller.
+ */
 #include "stream/join/internal.h"
 
 #include <math.h>
@@ -248,7 +248,8 @@ static seen_status join_all(sn_join *s, sn_spill *a, sn_spill **b, seen_error *e
     return status;
 }
 
-/* ---- The two ways --------------------------------------------------------------------------- */
+/* ---- The two strategies
+ * --------------------------------------------------------------------------- */
 
 static seen_status put_both_aside(sn_join *s, sn_spill **a, sn_spill **b, seen_error *error)
 {
@@ -304,122 +305,5 @@ seen_status sn_join_run_spill(sn_join *s, bool filtered, seen_error *error)
         sn_spill_close(b[i]);
     sn_spill_close(a);
     free(b);
-    return status == SEEN_OK && !sn_join_stopped(s) ? sn_join_print_kept(s, error) : status;
-}
-
-static inline bool in_slice(const sn_join *s, seen_hash hash)
-{
-    uint64_t at = sn_table_unused(hash);
-    return at >= s->slice_from && at < s->slice_to;
-}
-
-/* The hashes of the slice go to the table: the first B is added, the others mark. */
-static seen_status take_slice(void *context, sn_block *block, seen_error *error)
-{
-    sn_join *s = context;
-    seen_status status = sn_keys_hash(&s->options->keys, &s->hasher, block, error);
-    if (status != SEEN_OK)
-        return status;
-    size_t n = 0;
-    for (size_t i = 0; i < block->lines; i++) {
-        block->hash[n] = block->hash[i];
-        n += in_slice(s, block->hash[i]);
-    }
-    if (s->mark >= 0)
-        sn_table_mark(s->table, (unsigned)s->mark, s->need, block->hash, n);
-    else if (sn_table_add_any(s->table, block->hash, n, block->answer) < n) {
-        atomic_store(&s->full, true);
-        return sn_stream_fail(error, SEEN_ERR_FULL, "the table is full");
-    }
-    return SEEN_OK;
-}
-
-static seen_status decide_slice(void *context, sn_block *block, seen_error *error)
-{
-    sn_join *s = context;
-    seen_hash hashes[BATCH];
-    seen_answer answers[BATCH];
-    uint32_t places[BATCH];
-    size_t n = 0;
-    seen_status status = SEEN_OK;
-    for (size_t i = 0; i < block->lines && status == SEEN_OK; i++) {
-        hashes[n] = block->hash[i];
-        places[n] = (uint32_t)i;
-        n += in_slice(s, block->hash[i]);
-        if (n < BATCH && i + 1 < block->lines)
-            continue;
-        if (!sn_join_judge(s, hashes, n, answers)) {
-            atomic_store(&s->full, true);
-            return sn_stream_fail(error, SEEN_ERR_FULL, "the table is full");
-        }
-        for (size_t k = 0; k < n && status == SEEN_OK; k++)
-            if (answers[k] == SEEN_BEFORE)
-                status = sn_keep_set(&s->keep, block->first_line + places[k], error);
-        n = 0;
-    }
-    return status;
-}
-
-static seen_status count_only(void *context, sn_block *block, seen_error *error)
-{
-    (void)context;
-    (void)block;
-    (void)error;
-    return SEEN_OK;
-}
-
-static seen_status one_round(sn_join *s, sn_join_end *end, seen_error *error)
-{
-    const sn_pipeline_steps take = {.context = s, .prepare = take_slice};
-    const sn_pipeline_steps judge = {.context = s, .prepare = hash_lines, .decide = decide_slice};
-    seen_status status = SEEN_OK;
-    *end = SN_JOIN_DONE;
-    sn_table_clear(s->table);
-    s->mark = -1;
-    for (size_t i = 0; i < s->b_count && status == SEEN_OK && *end == SN_JOIN_DONE; i++) {
-        if (i > 0) {
-            s->need = s->mark;
-            s->mark = (int)(i % 2);
-            sn_table_clear_mark(s->table, (unsigned)s->mark);
-        }
-        status = sn_join_pass(s, "reading B, a slice of it", &s->b[i], &take, end, error);
-    }
-    if (status == SEEN_OK && *end == SN_JOIN_DONE && !sn_join_stopped(s))
-        status = sn_join_pass(s, "reading A, a slice of it", &s->a, &judge, end, error);
-    return status;
-}
-
-seen_status sn_join_run_rounds(sn_join *s, seen_error *error)
-{
-    const sn_pipeline_steps count = {.context = s, .emit = count_only};
-    const uint64_t all = (uint64_t)1 << 32;
-    seen_status status = SEEN_OK;
-    if (!s->a.counted)
-        status = sn_join_pass(s, "counting the lines of A", &s->a, &count, NULL, error);
-    if (status == SEEN_OK && !sn_join_stopped(s))
-        status = sn_keep_open(&s->keep, s->a.lines, s->plan.map, s->options->temp_dir, error);
-    if (status == SEEN_OK && !sn_join_stopped(s))
-        status = open_table(s, error);
-    uint64_t width = (uint64_t)((double)all / fmax(1, s->plan.slices)) + 1;
-    double rounds = 0;
-    for (uint64_t from = 0; from < all && status == SEEN_OK && !sn_join_stopped(s);) {
-        sn_join_end end = SN_JOIN_DONE;
-        s->slice_from = from;
-        s->slice_to = all - from < width ? all : from + width;
-        status = one_round(s, &end, error);
-        if (status == SEEN_OK && end == SN_JOIN_FULL) {
-            if (width < 1 << 12)
-                return sn_stream_fail(error, SEEN_ERR_MEMORY,
-                                      "the memory is not enough; give "
-                                      "more with -m");
-            width = width / 2 + 1;
-            continue;
-        }
-        from = s->slice_to;
-        rounds++;
-    }
-    s->result->slices = rounds;
-    sn_table_close(s->table);
-    s->table = NULL;
     return status == SEEN_OK && !sn_join_stopped(s) ? sn_join_print_kept(s, error) : status;
 }

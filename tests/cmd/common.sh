@@ -1,4 +1,4 @@
-# common and except give what sets give: every way, every kind of input, one thread and several.
+# common and except give what sets give: every strategy, every kind of input, one thread and several.
 set -eu
 oracle() { python3 "$ROOT/tests/cmd/sets_oracle.py" "$@"; }
 fail() { echo "FAIL: $*" >&2; exit 1; }
@@ -19,17 +19,17 @@ for a in *.a; do
             esac
             # shellcheck disable=SC2086
             oracle $what $z $flags $files > want
-            for way in "" "table of B" "table of A" filter spill "filtered spill" rounds; do
-                case "$what$flags/$way" in except-u*/*filter*) continue ;; esac
+            for strategy in "" "table of B" "table of A" filter spill "filtered spill"; do
+                case "$what$flags/$strategy" in except-u*/*filter*) continue ;; esac
                 threads=$((threads_next = (${threads_next:-0} + 1) % 3 + 1))
                 # shellcheck disable=SC2086
-                SEEN_JOIN_STRATEGY=$way "$SEEN" $what -q -m 64M -j $threads $z $flags $files > got ||
-                    fail "$what $flags $files ($way): exit status"
+                SEEN_JOIN_STRATEGY=$strategy "$SEEN" $what -q -m 64M -j $threads $z $flags $files > got ||
+                    fail "$what $flags $files ($strategy): exit status"
                 ! cmp -s want got || continue
                 # With NUL at the ends the lines have newlines, which stay.
-                same want got "$end" || fail "$what $flags $files ($way, $threads threads)"
+                same want got "$end" || fail "$what $flags $files ($strategy, $threads threads)"
                 [ "$(tr -dc "$end" < want | wc -c)" -le $(($(tr -dc "$end" < got | wc -c) + 1)) ] ||
-                    fail "$what $flags $files ($way): lines were joined"
+                    fail "$what $flags $files ($strategy): lines were joined"
             done
         done
     done

@@ -13,13 +13,13 @@ oracle make .
 for what in common except; do
     oracle $what random.a random.b > want
     oracle $what -u random.a random.b > want-u
-    for way in "" "table of B" "table of A" filter spill "filtered spill" rounds; do
-        export SEEN_JOIN_STRATEGY=$way
-        cat random.a | "$SEEN" $what -q - random.b | cmp - want || fail "$what, A a pipe ($way)"
-        cat random.b | "$SEEN" $what -q random.a - | cmp - want || fail "$what, B a pipe ($way)"
-        "$SEEN" $what -q <(cat random.a) <(cat random.b) | cmp - want || fail "$what, both ($way)"
-        case "$what/$way" in except/*filter*) continue ;; esac
-        cat random.a | "$SEEN" $what -q -u - random.b | cmp - want-u || fail "$what -u, pipe ($way)"
+    for strategy in "" "table of B" "table of A" filter spill "filtered spill"; do
+        export SEEN_JOIN_STRATEGY=$strategy
+        cat random.a | "$SEEN" $what -q - random.b | cmp - want || fail "$what, A a pipe ($strategy)"
+        cat random.b | "$SEEN" $what -q random.a - | cmp - want || fail "$what, B a pipe ($strategy)"
+        "$SEEN" $what -q <(cat random.a) <(cat random.b) | cmp - want || fail "$what, both ($strategy)"
+        case "$what/$strategy" in except/*filter*) continue ;; esac
+        cat random.a | "$SEEN" $what -q -u - random.b | cmp - want-u || fail "$what -u, pipe ($strategy)"
     done
     unset SEEN_JOIN_STRATEGY
     gzip -kf random.a; xz -kf random.b
@@ -87,7 +87,7 @@ assert j["exact"] is True and j["written"] == int(sys.argv[2]) and j["lines_a"] 
 END
 [ -z "$("$SEEN" common -q random.a random.b 2>&1 > out)" ] || fail "-q speaks"
 "$SEEN" common --explain random.a random.b > out || fail "--explain"
-grep -q "^way " out || fail "--explain says no way"
+grep -q "^strategy " out || fail "--explain says no strategy"
 "$SEEN" except --explain --json --assume-lines 5e9 -m 4GB | python3 -m json.tool > out ||
     fail "--explain --json"
 "$SEEN" common --progress=json random.a random.b 2>&1 > out | grep -q '"what": *"reading' ||

@@ -1,4 +1,4 @@
-# The memory given is kept, whatever way is gone; and too little of it only changes the way.
+# The memory given is kept, whatever strategy is gone; and too little of it only changes the strategy.
 set -eu
 fail() { echo "FAIL: $*" >&2; exit 1; }
 if grep -q -e __asan_init -e __tsan_init "$SEEN"; then
@@ -10,8 +10,8 @@ bound() { # MiB allowed, command
 }
 seq 1 5000000 > a
 seq 2500001 7500000 > b
-for way in "" "table of B" "table of A" filter spill "filtered spill" rounds; do
-    SEEN_JOIN_STRATEGY=$way bound 80 "$SEEN" common -q -m 64M -j 2 a b
+for strategy in "" "table of B" "table of A" filter spill "filtered spill"; do
+    SEEN_JOIN_STRATEGY=$strategy bound 80 "$SEEN" common -q -m 64M -j 2 a b
 done
 bound 80 "$SEEN" common -q -m 64M -j 2 a a
 bound 80 "$SEEN" except -q -u -m 64M -j 2 a b
@@ -20,10 +20,10 @@ bound 48 "$SEEN" common -q -m 32M -j 2 a b
 bound 112 "$SEEN" common -q -m 96M -j 2 a b
 
 seq 2500001 5000000 > want
-for way in "table of B" "table of A" filter; do
-    SEEN_JOIN_STRATEGY=$way "$SEEN" common --json -m 24M -j 2 a b > got 2> err
-    cmp got want || fail "$way, too little memory"
-    grep -q '"way_changes": *[12]' err || fail "$way: the way was not changed: $(cat err)"
+for strategy in "table of B" "table of A" filter; do
+    SEEN_JOIN_STRATEGY=$strategy "$SEEN" common --json -m 24M -j 2 a b > got 2> err
+    cmp got want || fail "$strategy, too little memory"
+    grep -q '"strategy_changes": *[12]' err || fail "$strategy: the strategy was not changed: $(cat err)"
 done
 
 # With --all every B is an input of its own, and a thousand of them cost no more than one.

@@ -53,7 +53,7 @@ if mkdir disk && mount -t tmpfs -o size=1m seen-test disk 2> /dev/null; then
         fail "a full disk was not noticed"
     fi
     grep -q "needed" err || fail "the message does not say what was needed: $(cat err)"
-    # Left to itself it goes another way.
+    # Left to itself it goes another strategy.
     "$SEEN" common -q -T disk -m 16M a b | cmp - <(seq 200000 300000) || fail "no room on the disk"
     # Lines that are put aside to spare a reading of A need not be.
     "$SEEN" common --explain -m 16M a b | grep -q 'writes .* to temporary' || fail "nothing is put aside"

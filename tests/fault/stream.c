@@ -44,14 +44,14 @@ typedef enum want { FIRST, REPEATS, SINGLES, COMMON, REST } want;
 typedef struct job {
     const char *words; /* the command line; input "a" and "b", result "out" */
     want result;
-    const char *way;    /* of common and except */
-    const char *tool;   /* that compressed its input "c" */
-    const char *packed; /* the result is compressed too: its name, else "out" */
-    bool piped;         /* "a" comes through the standard input */
-    bool printed;       /* the result goes to the standard output */
-    bool names_only;    /* no files without a name */
-    bool second;        /* something is written after the result, which is whole then */
-    bool memory;        /* uniq -f */
+    const char *strategy; /* of common and except */
+    const char *tool;     /* that compressed its input "c" */
+    const char *packed;   /* the result is compressed too: its name, else "out" */
+    bool piped;           /* "a" comes through the standard input */
+    bool printed;         /* the result goes to the standard output */
+    bool names_only;      /* no files without a name */
+    bool second;          /* something is written after the result, which is whole then */
+    bool memory;          /* uniq -f */
 } job;
 
 static const job JOBS[] = {
@@ -71,14 +71,17 @@ static const job JOBS[] = {
     {.words = "uniq -q --exact c -o out", .tool = "bzip2"},
     {.words = "uniq -q --exact c -o out", .tool = "lz4 -q"},
     {.words = "common -q -T temp -m 16M a b -o out", .result = COMMON},
-    {.words = "common -q -T temp a b -o out", .result = COMMON, .way = "spill"},
-    {.words = "common -q -T temp a b -o out", .result = COMMON, .way = "filtered spill"},
-    {.words = "common -q -T temp a b", .result = COMMON, .way = "rounds", .printed = true},
-    {.words = "common -q -T temp - b -o out", .result = COMMON, .way = "filter", .piped = true},
-    {.words = "except -q -T temp a b -o out", .result = REST, .way = "table of A"},
+    {.words = "common -q -T temp a b -o out", .result = COMMON, .strategy = "spill"},
+    {.words = "common -q -T temp a b -o out", .result = COMMON, .strategy = "filtered spill"},
+    {.words = "common -q -T temp a b", .result = COMMON, .strategy = "spill", .printed = true},
+    {.words = "common -q -T temp - b -o out",
+     .result = COMMON,
+     .strategy = "filter",
+     .piped = true},
+    {.words = "except -q -T temp a b -o out", .result = REST, .strategy = "table of A"},
     {.words = "except -q -T temp - b",
      .result = REST,
-     .way = "spill",
+     .strategy = "spill",
      .piped = true,
      .printed = true,
      .names_only = true},
@@ -207,10 +210,10 @@ static bool file_is(const char *name, const void *bytes, size_t size)
     return same;
 }
 
-static void run_tool(const char *tool, const char *way, const char *from, const char *to)
+static void run_tool(const char *tool, const char *strategy, const char *from, const char *to)
 {
     char line[200];
-    snprintf(line, sizeof line, "%s -%sc < %s > %s", tool, way, from, to);
+    snprintf(line, sizeof line, "%s -%sc < %s > %s", tool, strategy, from, to);
     if (system(line) != 0)
         die(line, "failed");
 }
@@ -250,8 +253,8 @@ static void be_child(const job *j, fault f)
     dup2(words, STDERR_FILENO);
     close(out);
     close(words);
-    if (j->way)
-        setenv("SEEN_JOIN_STRATEGY", j->way, 1);
+    if (j->strategy)
+        setenv("SEEN_JOIN_STRATEGY", j->strategy, 1);
     alarm(200);           /* a machine at work is slow */
     fprintf(stderr, " "); /* whatever stdio keeps for itself */
     int descriptors = count_descriptors();
@@ -372,8 +375,8 @@ static bool broken_by(const job *j, const text *right, fault f)
         return false;
     text words = get_file("words");
     fprintf(stderr, "%s (%s), call %ld from place %llx %s: %s; status %d, words:%s\n", j->words,
-            j->way ? j->way : "", f.n, (unsigned long long)f.place, WORD[f.mode], trouble, status,
-            words.bytes);
+            j->strategy ? j->strategy : "", f.n, (unsigned long long)f.place, WORD[f.mode], trouble,
+            status, words.bytes);
     free(words.bytes);
     return true;
 }
@@ -423,7 +426,7 @@ static size_t choose_calls(int mode, long most, long calls, fault *faults)
     return count;
 }
 
-/* The faults of a job in one way to fail; *calls: how many calls it has. */
+/* The faults of a job in one strategy to fail; *calls: how many calls it has. */
 static size_t choose_faults(const job *j, const text *right, int mode, long most, fault *faults,
                             long *calls)
 {
@@ -457,8 +460,8 @@ static int run_job(const job *j, long most)
         }
     }
     printf("%s%s%s: %zu of %ld calls failed, %zu of %ld cut short, %zu of %ld interrupted\n",
-           j->words, j->way ? ", " : "", j->way ? j->way : "", runs[0], calls[0], runs[1], calls[1],
-           runs[2], calls[2]);
+           j->words, j->strategy ? ", " : "", j->strategy ? j->strategy : "", runs[0], calls[0],
+           runs[1], calls[1], runs[2], calls[2]);
     fflush(stdout);
     free(right.bytes);
     free(c.bytes);

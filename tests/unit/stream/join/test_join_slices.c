@@ -1,5 +1,5 @@
-/* The ways by temporary files and by rounds where no table is ever large enough: they cut what they
- * do into smaller pieces, and give up in words when that does not help. */
+/* Spill when no table is ever large enough: it cuts its parts into smaller pieces, and reports an
+ * error when that does not help. */
 #include "stream/join/internal.h"
 #include "test_stream.h"
 
@@ -15,11 +15,11 @@ static bool judge(sn_join *s, const seen_hash *hashes, size_t count, seen_answer
 #include "stream/join/slices.c"
 #undef sn_join_judge
 
-static seen_status run_way(sn_join_strategy way, sn_join_result *result, seen_error *error)
+static seen_status run_way(sn_join_strategy strategy, sn_join_result *result, seen_error *error)
 {
     const char *path_a = scratch("a"), *path_b = scratch("b");
     sn_input *a, *b;
-    sn_join_options options = {.way = way,
+    sn_join_options options = {.strategy = strategy,
                                .memory = 64 << 20,
                                .temp_dir = scratch_dir,
                                .pipeline = {.threads = 2, .terminator = '\n'}};
@@ -31,7 +31,7 @@ static seen_status run_way(sn_join_strategy way, sn_join_result *result, seen_er
     assert_int_equal(sn_input_open(&path_a, 1, NULL, &a, NULL), SEEN_OK);
     assert_int_equal(sn_input_open(&path_b, 1, NULL, &b, NULL), SEEN_OK);
     assert_int_equal(sn_join_measure(&options, a, &b, 1, &numbers, NULL), SEEN_OK);
-    assert_int_equal(sn_join_plan_make(&numbers, way, &plan, NULL), SEEN_OK);
+    assert_int_equal(sn_join_plan_make(&numbers, strategy, &plan, NULL), SEEN_OK);
     assert_int_equal(sn_output_open(scratch("out"), '\n', NULL, &output, NULL), SEEN_OK);
     seen_status status = sn_join_run(&options, &plan, &numbers, a, &b, 1, output, result, error);
     sn_input_close(a);
@@ -42,16 +42,16 @@ static seen_status run_way(sn_join_strategy way, sn_join_result *result, seen_er
 static void test_gives_up(void **state)
 {
     (void)state;
-    static const sn_join_strategy WAYS[] = {SN_JOIN_SPILL, SN_JOIN_ROUNDS};
-    for (size_t i = 0; i < sizeof WAYS / sizeof *WAYS; i++) {
+    static const sn_join_strategy STRATEGIES[] = {SN_JOIN_SPILL};
+    for (size_t i = 0; i < sizeof STRATEGIES / sizeof *STRATEGIES; i++) {
         sn_join_result result = {0};
         seen_error error = {0};
         nothing_fits = false;
-        assert_int_equal(run_way(WAYS[i], &result, &error), SEEN_OK);
-        assert_int_equal(result.way, WAYS[i]);
+        assert_int_equal(run_way(STRATEGIES[i], &result, &error), SEEN_OK);
+        assert_int_equal(result.strategy, STRATEGIES[i]);
         assert_file_is(scratch("out"), "3\n4\n", 4);
         nothing_fits = true;
-        assert_int_equal(run_way(WAYS[i], &result, &error), SEEN_ERR_MEMORY);
+        assert_int_equal(run_way(STRATEGIES[i], &result, &error), SEEN_ERR_MEMORY);
         assert_non_null(strstr(error.message, "the memory is not enough"));
         assert_file_is(scratch("out"), "3\n4\n", 4);
     }
