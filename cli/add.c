@@ -35,13 +35,13 @@ static void tell(const sn_args *args, const sn_apply_result *r, sn_apply_what wh
         return;
     }
     char lines[SN_TEXT], first[SN_TEXT], second[SN_TEXT];
-    sn_show_count(lines, (double)r->lines);
+    sn_show_number_of(lines, r->lines, "line");
     sn_show_count(first, (double)r->fresh);
     sn_show_count(second, (double)r->before);
     if (what == SN_APPLY_ADD)
-        sn_note(args, "%s lines read, %s new, %s seen before", lines, first, second);
+        sn_summary(args, "%s read, %s new, %s already present", lines, first, second);
     else
-        sn_note(args, "%s lines read, %s removed, %s were not there", lines, second, first);
+        sn_summary(args, "%s read, %s removed, %s not found", lines, second, first);
 }
 
 /* A filter that goes on past its capacity says of more and more new lines that it knows them. Every

@@ -31,9 +31,9 @@ enum { SN_EXIT_OK = 0, SN_EXIT_NO = 1, SN_EXIT_TROUBLE = 2 };
 /* What an option takes, and the C type of its target. */
 typedef enum sn_type {
     SN_FLAG,     /* bool */
-    SN_COUNT,    /* uint64_t: 5e9, 100M, 2k (powers of 1000), a whole number */
+    SN_COUNT,    /* uint64_t: 1,000,000, 5e9, 100M, 5B (powers of 1000), whole */
     SN_SIZE,     /* uint64_t, bytes: 120MB (10^6), 4GiB (2^30), 64K (2^10, as sort -S) */
-    SN_RATE,     /* double in (0, 1): 0.01, 1%, 1e-6 */
+    SN_RATE,     /* double in (0, 1): 0.01, 1%, 1/100, 1e-6 */
     SN_SHARE,    /* double in [0, 1]: 0.5, 100% */
     SN_NUMBER,   /* double, not negative */
     SN_DURATION, /* uint64_t, milliseconds: 500ms, 2s, 5m, 12h, 30d, 2w; a bare number is seconds */
@@ -77,14 +77,14 @@ typedef struct sn_group {
 } sn_group;
 
 /* The shared groups; a command lists those that it takes. */
-extern const sn_group sn_group_sizing;  /* -n -p -m -k */
+extern const sn_group sn_group_sizing;  /* -n -p -m --hashes */
 extern const sn_group sn_group_kind;    /* --kind --growth --generations --window --when-full */
 extern const sn_group sn_group_seed;    /* --seed --hash */
-extern const sn_group sn_group_records; /* -z --field -d -i --url */
+extern const sn_group sn_group_records; /* -z -k -t -i --url */
 extern const sn_group sn_group_output;  /* -o */
 extern const sn_group sn_group_temp;    /* -T */
 extern const sn_group sn_group_threads; /* -j */
-extern const sn_group sn_group_talk;    /* -q --progress */
+extern const sn_group sn_group_talk;    /* -q --summary --progress */
 extern const sn_group sn_group_quiet;   /* -q alone, for what is over at once */
 extern const sn_group sn_group_json;    /* --json */
 extern const sn_group sn_group_redis;   /* --ttl --layout --connect-timeout ... */
@@ -104,7 +104,7 @@ typedef struct sn_args {
     uint64_t capacity; /* -n */
     double error_rate; /* -p */
     uint64_t memory;   /* -m, bytes */
-    uint64_t hashes;   /* -k */
+    uint64_t hashes;   /* --hashes */
 
     int kind;             /* seen_kind */
     int growth;           /* seen_growth */
@@ -116,8 +116,8 @@ typedef struct sn_args {
     int hash; /* seen_hash_kind */
 
     bool null;      /* -z */
-    uint64_t field; /* --field, from 1; 0: the whole line */
-    int delimiter;  /* -d; '\t' by default */
+    uint64_t field; /* -k, from 1; 0: the whole line */
+    int delimiter;  /* -t; '\t' by default */
     bool ignore_case;
     bool url;
 
@@ -126,6 +126,7 @@ typedef struct sn_args {
     uint64_t threads;   /* -j; 0: all cores, with Redis at least 3 */
 
     bool quiet;
+    bool summary;
     int progress; /* 0: on a terminal only; 1: --progress; 2: --progress=json */
     bool prints;  /* set by a command that writes lines to stdout all along: a terminal that shows
                      these has no place for a progress line that is redrawn */
@@ -210,7 +211,11 @@ int sn_trouble_error(const seen_error *error);
 void sn_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Warns where a filter holds more than it was made for. */
 void sn_warn_if_over(const char *where, const seen_info *info);
-/* The same unless -q was given: summaries and what was planned. */
+/* The line at the end that says what was done: on a terminal, or with --summary; not with -q or
+ * --json. */
+bool sn_summary_wanted(const sn_args *args);
+void sn_summary(const sn_args *args, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Unless -q was given: what a user must know, but no error. */
 void sn_note(const sn_args *args, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Writes `text` to `out` with everything that a terminal might obey written as \n, \x1b, ... */
@@ -288,7 +293,7 @@ bool sn_parse_duration(const char *text, uint64_t *ms, sn_why *why);
 bool sn_parse_char(const char *text, int *value, sn_why *why);
 bool sn_parse_seed(const char *text, sn_seed *seed, sn_why *why);
 
-/* The other way, into a buffer that is returned. 1,234,567 / 1.2 million / 124 MiB / 1.0e-06 /
+/* The other way, into a buffer that is returned. 1,234,567 / 1.2 million / 124 MiB / 1e-6 /
  * 2h05m */
 #define SN_TEXT 48
 char *sn_show_count(char buffer[SN_TEXT], double value);
@@ -299,6 +304,10 @@ char *sn_show_short_size(char buffer[SN_TEXT], uint64_t bytes);
 char *sn_show_short_rate(char buffer[SN_TEXT], double rate);
 char *sn_show_size(char buffer[SN_TEXT], double bytes);
 char *sn_show_rate(char buffer[SN_TEXT], double rate);
+/* "1 line", "2 lines": with thousands separated. */
+char *sn_show_number_of(char buffer[SN_TEXT], uint64_t count, const char *what);
+/* An expectation: "fewer than 0.01", "about 2.5", "about 1.23 million". */
+char *sn_show_expected(char buffer[SN_TEXT], double expected);
 char *sn_show_seconds(char buffer[SN_TEXT], double seconds);
 
 /* ---- Progress ---------------------------------------------------------------------------------

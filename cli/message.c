@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The length of the harmless UTF-8 character at `s`, or 0. */
 static size_t safe_character(const unsigned char *s, size_t len)
@@ -111,6 +112,21 @@ void sn_note(const sn_args *args, const char *format, ...)
 {
     va_list list;
     if (args->quiet)
+        return;
+    va_start(list, format);
+    say("", format, list);
+    va_end(list);
+}
+
+bool sn_summary_wanted(const sn_args *args)
+{
+    return !args->quiet && !args->json && (args->summary || isatty(STDERR_FILENO));
+}
+
+void sn_summary(const sn_args *args, const char *format, ...)
+{
+    va_list list;
+    if (!sn_summary_wanted(args))
         return;
     va_start(list, format);
     say("", format, list);

@@ -1,7 +1,7 @@
-/* Numbers as people write them: 5e9, 100M, 4GiB, 1%, 30d.
+/* Numbers as people write them: 1,000,000, 5e9, 100M, 4GiB, 1%, 1/1000, 30d.
  *
  * Digits are read exactly, into a whole number and a power of ten, because a double cannot hold
- * every 64-bit count; rates go through strtod, spelled anew from those. */
+ * every 64-bit count; rates go through strtod, formatted from those. */
 #include "cli/cli.h"
 
 #include <ctype.h>
@@ -44,6 +44,16 @@ static const char *read_exponent(const char *at, int *exponent)
     return p;
 }
 
+/* Whether a separator at `p` is followed by the digits it needs: 1,000,000 in groups of three, so
+ * that a decimal comma (1,5) is not taken for one; 1_000_000 anywhere between digits. */
+static bool separates(const char *text, const char *p)
+{
+    size_t digits = strspn(p + 1, "0123456789");
+    if (p == text || !isdigit((unsigned char)p[-1]))
+        return false;
+    return *p == '_' ? digits > 0 : *p == ',' && digits == 3;
+}
+
 /* A plain decimal number without a sign. Digits past the nineteenth are refused unless zero. */
 static bool read_decimal(const char *text, decimal *out, sn_why *why)
 {
@@ -53,9 +63,9 @@ static bool read_decimal(const char *text, decimal *out, sn_why *why)
     int zeros = 0; /* zeros that count only if another digit follows */
     if (*p == '-')
         return fail(why, text, "is negative");
-    for (; isdigit((unsigned char)*p) || (*p == '.' && !point); p++) {
-        if (*p == '.') {
-            point = true;
+    for (; isdigit((unsigned char)*p) || (!point && (*p == '.' || separates(text, p))); p++) {
+        if (!isdigit((unsigned char)*p)) {
+            point = *p == '.';
             continue;
         }
         any = true;
@@ -118,7 +128,8 @@ static const unit *find_unit(const unit *units, size_t count, const char *suffix
 }
 
 static const unit count_units[] = {
-    {"", 1}, {"k", 1000}, {"M", 1000000}, {"G", 1000000000}, {"T", 1000000000000},
+    {"", 1},           {"k", 1000},       {"M", 1000000},
+    {"G", 1000000000}, {"B", 1000000000}, {"T", 1000000000000},
 };
 
 bool sn_parse_count(const char *text, uint64_t *value, sn_why *why)
@@ -128,7 +139,7 @@ bool sn_parse_count(const char *text, uint64_t *value, sn_why *why)
         return false;
     const unit *u = find_unit(count_units, sizeof count_units / sizeof *count_units, number.rest);
     if (!u)
-        return fail(why, text, "is not a count: write it like 5e9, 100M or 20k");
+        return fail(why, text, "is not a count: write it like 1,000,000, 100M, 5B or 5e9");
     uint64_t result;
     bool whole;
     if (!scale(&number, u->factor, &result, &whole))
@@ -203,25 +214,31 @@ static bool to_double(const decimal *number, bool percent, double *value)
     return isfinite(*value);
 }
 
-/* 0.01 or 1%; `what` is what it should be. */
+/* 0.01, 1% or 1/100; `what` is what it should be. */
 static bool read_part(const char *text, const char *what, double *value, sn_why *why)
 {
-    decimal number;
+    decimal number, below = {.digits = 1};
     if (!read_decimal(text, &number, why))
         return false;
-    bool percent = !strcmp(number.rest, "%");
-    if (*number.rest && !percent)
+    bool percent = !strcmp(number.rest, "%"), fraction = *number.rest == '/';
+    if (fraction && (!read_decimal(number.rest + 1, &below, why) || *below.rest || !below.digits))
         return fail(why, text, what);
-    return to_double(&number, percent, value) || fail(why, text, "is too large");
+    if (*number.rest && !percent && !fraction)
+        return fail(why, text, what);
+    double divisor;
+    if (!to_double(&number, percent, value) || !to_double(&below, false, &divisor))
+        return fail(why, text, "is too large");
+    *value /= divisor;
+    return true;
 }
 
 bool sn_parse_rate(const char *text, double *value, sn_why *why)
 {
     double rate;
-    if (!read_part(text, "is not a rate: write it like 0.01, 1% or 1e-6", &rate, why))
+    if (!read_part(text, "is not a rate: write it like 0.01, 1%, 1/100 or 1e-6", &rate, why))
         return false;
     if (!(rate > 0 && rate < 1))
-        return fail(why, text, "is not a rate: it must lie between 0 and 1, both excluded");
+        return fail(why, text, "is not a rate: it must be between 0 and 1, both excluded");
     *value = rate;
     return true;
 }
@@ -232,7 +249,7 @@ bool sn_parse_share(const char *text, double *value, sn_why *why)
     if (!read_part(text, "is not a share: write it like 0.1, 50% or 100%", &share, why))
         return false;
     if (!(share >= 0 && share <= 1))
-        return fail(why, text, "is not a share: it must lie between 0 and 100%");
+        return fail(why, text, "is not a share: it must be between 0 and 100%");
     *value = share;
     return true;
 }

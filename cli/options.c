@@ -14,15 +14,16 @@ static const sn_option sizing[] = {
      .offset = AT(capacity),
      .min = 1,
      .max = 1000000000000,
-     .help = "distinct keys to make room for: 5e9, 100M",
-     .more = "A count: suffixes k, M, G and T are powers of 1000."},
+     .help = "expected number of distinct keys: 5e9, 100M, 1,000,000",
+     .more = "A count: the suffixes k, M, G (or B, billion) and T are powers of 1000."},
     {.letter = 'p',
      .name = "error-rate",
      .argument = "RATE",
      .type = SN_RATE,
      .offset = AT(error_rate),
-     .help = "share of new keys that may be mistaken for seen ones: 0.01, 1%, 1e-6",
-     .more = "The rate holds at capacity; with fewer keys it is lower."},
+     .help = "false-positive rate: 0.01, 1%, 1/100, 1e-6",
+     .more = "The share of new keys that are reported as seen. The rate holds at capacity; with "
+             "fewer keys it is lower."},
     {.letter = 'm',
      .name = "memory",
      .argument = "SIZE",
@@ -33,16 +34,16 @@ static const sn_option sizing[] = {
      .help = "memory to use: 4GiB, 120MB, 64K",
      .more = "KB, MB, GB, TB are powers of 1000, KiB, MiB, GiB, TiB powers of 1024, and so are the "
              "bare letters K, M, G, T, as in sort -S."},
-    {.letter = 'k',
-     .name = "hashes",
+    {.name = "hashes",
      .argument = "NUMBER",
      .type = SN_COUNT,
      .offset = AT(hashes),
      .min = 1,
      .max = 64,
-     .help = "bits per key to set (k of the textbooks)",
-     .more = "Rarely needed: the best number follows from the others. Together with -m it fixes "
-             "the classic filter, one bit in each of k cache lines."},
+     .help = "bits to set per key (k in the textbooks)",
+     .more =
+         "Rarely needed: the best number follows from the other parameters. Together with -m it "
+         "makes a classic filter, one bit in each of k cache lines."},
 };
 GROUP(sizing, "Size");
 
@@ -59,10 +60,10 @@ static const sn_option kind[] = {
      .type = SN_CHOICE,
      .offset = AT(growth),
      .choices = "fixed|growing|window",
-     .help = "what happens as keys come: fixed, growing or window",
-     .more = "fixed: one filter of a known capacity, the default. growing: layers are added as "
-             "keys come, together within the promised rate; -n is a hint. window: the oldest keys "
-             "are forgotten (kind bloom only). -m and -k are for fixed ones."},
+     .help = "fixed size, growing, or a window that forgets old keys",
+     .more = "fixed: one filter of a known capacity, the default. growing: the filter grows as "
+             "keys are added and keeps the promised rate; -n is a hint. window: the oldest keys "
+             "are forgotten (kind bloom only). -m and --hashes are for fixed filters."},
     {.name = "generations",
      .argument = "NUMBER",
      .type = SN_COUNT,
@@ -97,15 +98,15 @@ static const sn_option seed[] = {
      .type = SN_SEED,
      .offset = AT(seed),
      .help = "a number, or 32 hexadecimal digits (default: random)",
-     .more = "Filters can be merged when they were made with the same seed and the same numbers."},
+     .more = "Filters can be merged if they have the same seed and the same parameters."},
     {.name = "hash",
      .argument = "HASH",
      .type = SN_CHOICE,
      .offset = AT(hash),
      .choices = "xxh3|sip",
      .help = "how keys are hashed: xxh3 (default, fast) or sip",
-     .more = "sip (SipHash-2-4) is for keys that an enemy chooses, who may know the code but not "
-             "the seed."},
+     .more = "sip (SipHash-2-4) is for keys that an attacker may choose; it is safe as long as the "
+             "seed stays secret."},
 };
 GROUP(seed, "Hash");
 
@@ -115,32 +116,33 @@ static const sn_option records[] = {
      .type = SN_FLAG,
      .offset = AT(null),
      .help = "records end with a NUL byte, not a newline"},
-    {.name = "field",
+    {.letter = 'k',
+     .name = "key",
      .argument = "N",
      .type = SN_COUNT,
      .offset = AT(field),
      .min = 1,
      .max = 1000000,
      .help = "compare only the N-th field of a line",
-     .more = "A line with fewer fields is compared by an empty one. The whole line is printed."},
-    {.letter = 'd',
+     .more = "A line with fewer fields has an empty key. The whole line is printed."},
+    {.letter = 't',
      .name = "delimiter",
      .argument = "CHAR",
      .type = SN_CHAR,
      .offset = AT(delimiter),
-     .help = "what divides fields (default: tab)",
-     .more = "One byte; \\t, \\0 and \\xHH are understood. Goes with --field."},
+     .help = "field separator (default: tab)",
+     .more = "One byte; \\t, \\0 and \\xHH are understood. Needs -k."},
     {.letter = 'i',
      .name = "ignore-case",
      .type = SN_FLAG,
      .offset = AT(ignore_case),
-     .help = "compare without regard to ASCII case"},
+     .help = "ignore the case of ASCII letters"},
     {.name = "url",
      .type = SN_FLAG,
      .offset = AT(url),
      .help = "compare URLs by their canonical form",
      .more = "HTTP://Example.org:80/a/../b and http://example.org/b are one. What is not a URL is "
-             "compared as it stands."},
+             "compared as it is."},
 };
 GROUP(records, "Lines");
 
@@ -184,7 +186,7 @@ GROUP(threads, "Running");
 #define QUIET                                                                                      \
     {                                                                                              \
         .letter = 'q', .name = "quiet", .type = SN_FLAG, .offset = AT(quiet),                      \
-        .help = "no summary and no progress; only trouble is told"                                 \
+        .help = "print errors only"                                                                \
     }
 
 static const sn_option quiet[] = {QUIET};
@@ -192,15 +194,20 @@ GROUP(quiet, "Running");
 
 static const sn_option talk[] = {
     QUIET,
+    {.name = "summary",
+     .type = SN_FLAG,
+     .offset = AT(summary),
+     .help = "print the summary also if stderr is not a terminal"},
     {.name = "progress",
      .argument = "json",
      .type = SN_MAYBE,
      .offset = AT(progress),
      .choices = "json",
-     .help = "show progress also where stderr is not a terminal",
+     .help = "show progress also if stderr is not a terminal",
      .more = "With =json, one JSON object per line for programs: what, bytes, bytes_total, lines, "
-             "seconds, lines_per_second, seconds_left, fill and done, where they are known. On a "
-             "terminal progress is shown anyway, unless -q is given or the results go there too."},
+             "seconds, lines_per_second, seconds_left, fill and done, as far as they are known. On "
+             "a terminal progress is shown without this option, unless -q is given or the results "
+             "are printed there too."},
 };
 GROUP(talk, "Running");
 
@@ -216,36 +223,36 @@ GROUP(json, "Output");
      .offset = AT(connect_ms),                                                                     \
      .min = 1,                                                                                     \
      .max = 3600000,                                                                               \
-     .help = "wait so long for a connection to Redis (default 2s)"},                               \
+     .help = "Redis connection timeout (default 2s)"},                                             \
         {.name = "command-timeout",                                                                \
          .argument = "TIME",                                                                       \
          .type = SN_DURATION,                                                                      \
          .offset = AT(command_ms),                                                                 \
          .min = 1,                                                                                 \
          .max = 3600000,                                                                           \
-         .help = "wait so long for an answer of Redis (default 5s)"},                              \
+         .help = "Redis command timeout (default 5s)"},                                            \
         {.name = "retry",                                                                          \
          .argument = "TIME",                                                                       \
          .type = SN_DURATION,                                                                      \
          .offset = AT(retry_ms),                                                                   \
          .min = 1,                                                                                 \
          .max = 86400000,                                                                          \
-         .help = "try so long to reach Redis again (10s; a cluster 60s)"},                         \
+         .help = "keep reconnecting to Redis for this long (10s; a cluster 60s)"},                 \
         {.name = "tls-ca",                                                                         \
          .argument = "FILE",                                                                       \
          .type = SN_STRING,                                                                        \
          .offset = AT(tls_ca),                                                                     \
          .choices = "FILE",                                                                        \
-         .help = "rediss://: authorities to trust instead of the system's"},                       \
+         .help = "rediss://: CA certificates to trust instead of the system's"},                   \
         {.name = "tls-cert",                                                                       \
          .argument = "FILE",                                                                       \
          .type = SN_STRING,                                                                        \
          .offset = AT(tls_cert),                                                                   \
          .choices = "FILE",                                                                        \
-         .help = "rediss://: our certificate, where the server wants one"},                        \
+         .help = "rediss://: client certificate"},                                                 \
     {                                                                                              \
         .name = "tls-key", .argument = "FILE", .type = SN_STRING, .offset = AT(tls_key),           \
-        .choices = "FILE", .help = "rediss://: the key of our certificate"                         \
+        .choices = "FILE", .help = "rediss://: private key of the client certificate"              \
     }
 
 static const sn_option timeout[] = {TIMEOUTS};
@@ -257,13 +264,13 @@ static const sn_option redis[] = {
      .type = SN_DURATION,
      .offset = AT(ttl_ms),
      .min = 1000,
-     .help = "expire the filter when it is not touched for so long"},
+     .help = "delete the filter when it has not been used for this long"},
     {.name = "layout",
      .argument = "LAYOUT",
      .type = SN_CHOICE,
      .offset = AT(layout),
      .choices = "shards|bitmap",
-     .help = "how it lies there: shards (default) or bitmap, one plain string",
+     .help = "how it is stored: shards (default) or bitmap, one plain string",
      .more = "bitmap is one string with k positions over the whole of it, which other clients can "
              "read with GETBIT; it can be no larger than 512 MiB."},
     TIMEOUTS,

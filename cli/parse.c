@@ -213,15 +213,32 @@ static int take_option(parse *p, const place *at, const char *spelled, const cha
     return SN_EXIT_OK;
 }
 
+/* Options of earlier versions, and what replaced them. */
+static const struct {
+    const char *before, *name, *now;
+} moved[] = {
+    {"-d", "delimiter", "-t (--delimiter) for the field separator"},
+    {"--field", "key", "-k (--key) for the field to compare"},
+    {"-k", "hashes", "--hashes for the number of bits per key"},
+    {"-U", "unique", "-u"},
+    {"--singles", "unique", "-u (--unique)"},
+    {"--repeated", "duplicates", "--duplicates"},
+};
+
 static int unknown_option(const parse *p, const char *word)
 {
     const char *names[260], *near;
+    place at;
     size_t count = 0;
     const sn_option *option;
     for (; count < 259 && (option = sn_command_option(p->command, count, NULL)); count++)
         names[count] = option->name;
     names[count] = NULL;
     near = word[1] == '-' ? sn_suggest(word + 2, names) : NULL;
+    for (size_t i = 0; i < sizeof moved / sizeof *moved; i++)
+        if (!strcmp(word, moved[i].before) &&
+            find_option(p->command, moved[i].name, strlen(moved[i].name), 0, &at))
+            return sn_trouble("%s has no option %s; use %s", p->command->name, word, moved[i].now);
     if (near)
         return sn_trouble("%s has no option %s; did you mean --%s?", p->command->name, word, near);
     return sn_trouble("%s has no option %s; 'seen help %s' lists them", p->command->name, word,
@@ -300,7 +317,7 @@ int sn_args_parse(const sn_command *command, int argc, char **argv, sn_args *arg
     if (p.wants_help)
         return SN_EXIT_OK;
     if (sn_args_given(args, "delimiter") && !args->field)
-        return sn_trouble("-d divides fields: say which one counts with --field N");
+        return sn_trouble("-t separates fields: name the field to compare with -k N");
     return check_operands(args);
 }
 

@@ -90,7 +90,7 @@ static void print_command(const sn_args *args)
     if (args->memory)
         printf(" -m %s", sn_show_short_size(a, args->memory));
     if (args->hashes)
-        printf(" -k %llu", (unsigned long long)args->hashes);
+        printf(" --hashes %llu", (unsigned long long)args->hashes);
     if (args->kind == SEEN_COUNTING)
         printf(" --kind counting");
     putchar('\n');
@@ -244,11 +244,10 @@ const sn_command sn_command_plan = {
     .operands = "",
     .own_size = sizeof(plan_own),
     .groups = {&sn_group_sizing, &kind_group, &sn_group_json, &own_group, &sn_group_quiet},
-    .examples = {{"A hundred million keys, one error in ten thousand", "seen plan -n 100M -p 1e-4",
-                  NULL},
-                 {"How good is a filter of five billion keys in 4 GiB?", "seen plan -n 5e9 -m 4GiB",
-                  NULL},
-                 {"How many keys fit in 120 MB with 7 bits each?", "seen plan -m 120MB -k 7", NULL},
-                 {"A page to play with", "seen plan -n 100M -p 1% --html plan.html", NULL}},
+    .examples =
+        {{"A hundred million keys, one error in ten thousand", "seen plan -n 100M -p 1e-4", NULL},
+         {"How good is a filter of five billion keys in 4 GiB?", "seen plan -n 5e9 -m 4GiB", NULL},
+         {"How many keys fit in 120 MB with 7 bits each?", "seen plan -m 120MB --hashes 7", NULL},
+         {"A page to play with", "seen plan -n 100M -p 1% --html plan.html", NULL}},
     .run = run,
 };

@@ -1,8 +1,9 @@
-/* The progress line: how far, how fast, how long still. On a terminal it is redrawn in place and
- * taken away at the end; asked for in a pipe it is a line now and then; for programs it is JSON. */
+/* The progress bar: percent, rate, time left. On a terminal it is redrawn in place and removed at
+ * the end; with --progress in a pipe it is a line every second; for programs it is JSON. */
 #include "cli/progress.h"
 #include "cli/cli.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -82,8 +83,8 @@ static size_t terminal_width(void)
     return 80;
 }
 
-/* Adds a part to a line. Where it does not fit it is left out, for half a number would be another,
- * and so is what follows. */
+/* Adds a part to a line. If it does not fit, it and what follows are left out: half a number would
+ * be another number. */
 __attribute__((format(printf, 4, 5))) static size_t add_part(char *line, size_t at, size_t width,
                                                              const char *format, ...)
 {
@@ -97,6 +98,16 @@ __attribute__((format(printf, 4, 5))) static size_t add_part(char *line, size_t 
     return width;
 }
 
+/* [########            ] with `share` of it filled. */
+static size_t add_bar(char *line, size_t at, size_t width, double share)
+{
+    enum { CELLS = 20 };
+    char bar[CELLS + 1] = {0};
+    memset(bar, ' ', CELLS);
+    memset(bar, '#', (size_t)(share * CELLS));
+    return add_part(line, at, width, " [%s] %3.0f%%", bar, floor(100 * share));
+}
+
 static void draw_text(const sn_progress *progress, double bytes, double lines, double fill,
                       double seconds)
 {
@@ -104,17 +115,19 @@ static void draw_text(const sn_progress *progress, double bytes, double lines, d
     size_t width = progress->mode == PLAIN ? sizeof line - 1 : terminal_width() - 1;
     if (width > sizeof line - 1)
         width = sizeof line - 1;
-    size_t at = add_part(line, 0, width, "%s: %s", progress->what, sn_show_size(a, bytes));
-    if (progress->total > 0 && bytes <= progress->total)
-        at = add_part(line, at, width, " of %s (%.0f%%)", sn_show_size(a, progress->total),
-                      100 * bytes / progress->total);
+    size_t at = add_part(line, 0, width, "%s:", progress->what);
     double left = seconds_left(progress, bytes, seconds);
+    double per_second = seconds > 0 ? 1 / seconds : 0;
+    if (progress->total > 0 && bytes <= progress->total)
+        at = add_bar(line, at, width, bytes / progress->total);
+    else
+        at = add_part(line, at, width, " %s", sn_show_size(a, bytes));
+    at = add_part(line, at, width, ", %s/s", sn_show_size(a, bytes * per_second));
     if (left >= 0)
         at = add_part(line, at, width, ", %s left", sn_show_seconds(a, left));
-    at = add_part(line, at, width, ", %s lines/s",
-                  sn_show_words(a, seconds > 0 ? lines / seconds : 0));
+    at = add_part(line, at, width, ", %s lines/s", sn_show_words(a, floor(lines * per_second)));
     if (fill >= 0)
-        at = add_part(line, at, width, ", %.0f%% full", 100 * fill);
+        at = add_part(line, at, width, ", filter %.0f%% full", 100 * fill);
     add_part(line, at, width, ", %s lines", sn_show_words(a, lines));
     if (progress->mode == PLAIN) {
         fprintf(stderr, "seen: %s\n", line);

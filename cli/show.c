@@ -92,12 +92,35 @@ char *sn_show_size(char buffer[SN_TEXT], double bytes)
 
 char *sn_show_rate(char buffer[SN_TEXT], double rate)
 {
-    if (rate == 0)
-        snprintf(buffer, SN_TEXT, "0");
-    else if (rate >= 0.0001)
-        snprintf(buffer, SN_TEXT, "%.3g%%", rate * 100);
+    char text[SN_TEXT];
+    if (rate > 0 && rate < 1e-15)
+        snprintf(buffer, SN_TEXT, "below 1e-15");
+    else if (rate == 0 || rate >= 0.0001)
+        snprintf(buffer, SN_TEXT, rate == 0 ? "0" : "%.3g%%", rate * 100);
+    else { /* 9.2e-5, not 9.20e-05 */
+        snprintf(text, sizeof text, "%.2e", rate);
+        sn_show_short_rate(buffer, strtod(text, NULL));
+    }
+    return buffer;
+}
+
+char *sn_show_number_of(char buffer[SN_TEXT], uint64_t count, const char *what)
+{
+    char number[SN_TEXT];
+    snprintf(buffer, SN_TEXT, "%.24s %.20s%s", sn_show_count(number, (double)count), what,
+             count == 1 ? "" : "s");
+    return buffer;
+}
+
+char *sn_show_expected(char buffer[SN_TEXT], double expected)
+{
+    char number[SN_TEXT];
+    if (expected < 0.01)
+        snprintf(buffer, SN_TEXT, "fewer than 0.01");
+    else if (expected < 9.5)
+        snprintf(buffer, SN_TEXT, "about %.*f", expected < 0.095 ? 2 : 1, expected);
     else
-        snprintf(buffer, SN_TEXT, "%.2e", rate);
+        snprintf(buffer, SN_TEXT, "about %.40s", sn_show_words(number, round(expected)));
     return buffer;
 }
 

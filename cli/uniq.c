@@ -111,9 +111,9 @@ static int check_arguments(const sn_args *args, const uniq_own *own)
         return sn_trouble("%s cannot be the filter (-f) and hold lines: write them to another file",
                           own->filter);
     if (args->hashes && !own->filter && !own->exact)
-        return sn_trouble("-k is for a filter that -f makes: leave it out, or name one");
+        return sn_trouble("--hashes is for a filter that -f creates: leave it out, or name one");
     if (own->exact && (args->error_rate > 0 || args->hashes))
-        return sn_trouble("--exact has no error rate: leave -p and -k out");
+        return sn_trouble("--exact has no error rate: leave -p and --hashes out");
     return SN_EXIT_OK;
 }
 
@@ -400,7 +400,7 @@ const sn_command sn_command_uniq = {
                  {"Print what yesterday's run did not print", "seen uniq -f seen.filter today.txt",
                   "printf 'a\\nb\\na\\n' > today.txt"},
                  {"Count the different visitors in compressed logs",
-                  "seen uniq -c --field 1 -d ' ' access.log.gz",
+                  "seen uniq -c -k 1 -t ' ' access.log.gz",
                   "printf '1.2.3.4 GET /\\n1.2.3.4 GET /a\\n' | gzip > access.log.gz"},
                  {"Exactly, in 256 MiB, whatever the size of the input",
                   "seen uniq --exact -m 256M huge.txt > unique.txt",

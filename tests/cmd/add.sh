@@ -3,8 +3,8 @@
 set -eu
 fail() { echo "add: $*" >&2; exit 1; }
 "$SEEN" create -q f -n 10k -p 1e-6
-printf 'a\nb\na\n' | "$SEEN" add f 2> words
-grep -q "3 lines read, 2 new, 1 seen before" words || fail "$(cat words)"
+printf 'a\nb\na\n' | "$SEEN" add --summary f 2> words
+grep -q "3 lines read, 2 new, 1 already present" words || fail "$(cat words)"
 [ "$(printf 'b\nc\n' | "$SEEN" add --json f 2> /dev/null)" = '{"lines": 2, "new": 1, "before": 1, "stopped": false}' ] ||
     [ "$(printf 'c\nd\n' | "$SEEN" add --json f | python3 -c 'import json, sys; print(json.load(sys.stdin)["new"])')" = 1 ] ||
     fail "--json"
@@ -13,8 +13,8 @@ seq 5000 > in
 [ "$("$SEEN" check -c f in)" = 5000 ] || fail "not all are there"
 printf '1\tx\n2\tx\n' > fields
 "$SEEN" create -q g -n 100
-"$SEEN" add --field 2 g fields 2> words
-grep -q "1 new" words || fail "--field: $(cat words)"
+"$SEEN" add --summary -k 2 g fields 2> words
+grep -q "1 new" words || fail "-k: $(cat words)"
 # Threads make no difference to the bits.
 for growth in fixed growing; do
     "$SEEN" create -q a1 -n 1k --growth $growth --seed 1 --replace
@@ -43,13 +43,13 @@ grep -q full words || fail "full: $(cat words)"
 # Compressed input and several files.
 gzip -k in
 "$SEEN" create -q h -n 10k
-"$SEEN" add h in.gz in 2> words
+"$SEEN" add --summary h in.gz in 2> words
 grep -q "10,000 lines read" words || fail "gzip: $(cat words)"
 # remove
 "$SEEN" create -q c -n 1k -p 1e-6 --kind counting
 printf 'a\nb\nb\n' | "$SEEN" add -q c
-printf 'a\nb\nx\n' | "$SEEN" remove c 2> words
-grep -q "3 lines read, 2 removed, 1 were not there" words || fail "remove: $(cat words)"
+printf 'a\nb\nx\n' | "$SEEN" remove --summary c 2> words
+grep -q "3 lines read, 2 removed, 1 not found" words || fail "remove: $(cat words)"
 [ "$(printf 'a\nb\n' | "$SEEN" check c)" = b ] || fail "remove: what is left"
 refused() {
     code=0

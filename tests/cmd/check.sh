@@ -23,7 +23,7 @@ status 2 f nosuch; status 2; status 2 in in; status 2 -c -o x f in
 status 0 f in -o out.txt; [ "$(tr '\n' ' ' < out.txt)" = "b a b " ] || fail "-o"
 status 0 --json -c f in; grep -q '"seen"' out || fail "--json: $(cat out)"
 printf 'x\0a\0' | "$SEEN" check -z f | cmp - <(printf 'a\0') || fail "-z"
-printf '1 a\n2 x\n' | "$SEEN" check --field 2 -d ' ' f | cmp - <(echo '1 a') || fail "--field"
+printf '1 a\n2 x\n' | "$SEEN" check -k 2 -t ' ' f | cmp - <(echo '1 a') || fail "-k"
 # It changes nothing, and a filter that may only be read is enough.
 cp f before; chmod 444 f
 status 0 f in; cmp f before || fail "the filter was changed"

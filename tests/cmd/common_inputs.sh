@@ -72,7 +72,7 @@ fi
 
 # Keys.
 printf 'a 1\nb 2\nc 3\n' > k1; printf 'x 3\ny 1\n' > k2
-[ "$("$SEEN" common -q --field 2 -d ' ' k1 k2 | tr '\n' ,)" = "a 1,c 3," ] || fail "--field"
+[ "$("$SEEN" common -q -k 2 -t ' ' k1 k2 | tr '\n' ,)" = "a 1,c 3," ] || fail "-k"
 printf 'Ab\ncd\n' > k1; printf 'aB\n' > k2
 [ "$("$SEEN" common -q -i k1 k2)" = Ab ] || fail "-i"
 printf 'HTTP://Example.org:80/\nhttp://x.org/\n' > k1; printf 'http://example.org/\n' > k2

@@ -26,8 +26,8 @@ done
 "$SEEN" create -q grow.seen --growth growing || fail "growing needs a number"
 "$SEEN" create -q mem.seen -m 64KiB -n 10k
 [ "$(value mem.seen bytes)" -le 65536 ] || fail "-m 64KiB took $(value mem.seen bytes)"
-"$SEEN" create -q classic.seen -m 64KiB -k 7
-[ "$(value classic.seen hashes)" = 7 ] || fail "-k 7 gave $(value classic.seen hashes)"
+"$SEEN" create -q classic.seen -m 64KiB --hashes 7
+[ "$(value classic.seen hashes)" = 7 ] || fail "--hashes 7 gave $(value classic.seen hashes)"
 
 # The longest name that a folder takes, in place and in a folder.
 longest=$(printf 'n%.0s' $(seq 250)).seen

@@ -90,9 +90,9 @@ for kind in xz bz2 lz4; do
 done
 
 # Options that would do nothing.
-refused '^seen: -k is for a filter' uniq -k 5 in
+refused '^seen: --hashes is for a filter' uniq --hashes 5 in
 for command in 'uniq in' 'common in in2' 'add f.seen' 'check f.seen in'; do
-    refused '^seen: -d divides fields' $command -d ,
+    refused '^seen: -t separates fields' $command -t ,
 done
 
 for command in 'create ttl.seen -n 1k' 'copy f.seen ttl.seen' 'merge ttl.seen f.seen'; do

@@ -8,7 +8,7 @@ refused() {
     [ ! -s out ] || fail "$*: results on stdout"
     [ "$(wc -l < words)" = 1 ] || fail "$*: not one line: $(cat words)"
 }
-for bad in -1 NaN nan inf -inf 1e400 0 1e30 10000000000000000000000000000000 5x "" " 5" 0x10 1.5 5,000 2e12; do
+for bad in -1 NaN nan inf -inf 1e400 0 1e30 10000000000000000000000000000000 5x "" " 5" 0x10 1.5 5,00 2e12; do
     refused plan -p 1% -n "$bad"
     grep -q '^seen: -n: ' words || fail "-n '$bad': $(cat words)"
 done
@@ -20,7 +20,7 @@ for bad in 0 -1 NaN 1e400 63 4QiB 1e30 99999999TiB ""; do
     refused plan -n 1M -m "$bad"
     grep -q '^seen: -m: ' words || fail "-m '$bad': $(cat words)"
 done
-for bad in 0 -1 65 1.5 1e9; do refused plan -n 1M -k "$bad"; done
+for bad in 0 -1 65 1.5 1e9; do refused plan -n 1M --hashes "$bad"; done
 for bad in -5s 0 5y 1e30d; do refused create x.seen -n 1M --window "$bad"; done
 for bad in 0 1 33 -1; do refused create x.seen -n 1M --growth window --generations "$bad"; done
 [ ! -e x.seen ] || fail "something was made all the same"

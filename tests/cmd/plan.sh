@@ -4,8 +4,8 @@ fail() { echo "plan: $*" >&2; exit 1; }
 value() { sed -n "s/^  \"$1\": \(.*[^,]\),*$/\1/p" "$2"; }
 
 # The numbers that people try first.
-for numbers in "-n 5e9 -m 4GiB" "-n 100M -p 1e-4" "-m 120MB -k 7" "-n 1M -k 5" "-m 1GiB -p 1%" \
-    "-n 100M -p 1e-4 -m 1GiB" "-n 1M -p 1% -k 6" "-n 1M -m 2MB -k 7" "-n 1 -p 1%" \
+for numbers in "-n 5e9 -m 4GiB" "-n 100M -p 1e-4" "-m 120MB --hashes 7" "-n 1M --hashes 5" "-m 1GiB -p 1%" \
+    "-n 100M -p 1e-4 -m 1GiB" "-n 1M -p 1% --hashes 6" "-n 1M -m 2MB --hashes 7" "-n 1 -p 1%" \
     "-n 1e12 -p 1e-15" "-n 1M -p 1% --kind counting"; do
     # shellcheck disable=SC2086
     "$SEEN" plan $numbers > screen 2> words || fail "$numbers: $(cat words)"
@@ -33,9 +33,9 @@ PY
 done
 
 # Known numbers: the classic filter of m bits and k hashes.
-"$SEEN" plan -m 120MB -k 7 --json > json
-[ "$(value hashes json)" = 7 ] || fail "-k 7 gave $(value hashes json) hashes"
-[ "$(value spread json)" = 7 ] || fail "-m and -k: one bit per line, not $(value spread json)"
+"$SEEN" plan -m 120MB --hashes 7 --json > json
+[ "$(value hashes json)" = 7 ] || fail "--hashes 7 gave $(value hashes json) hashes"
+[ "$(value spread json)" = 7 ] || fail "-m and --hashes: one bit per line, not $(value spread json)"
 bytes=$(value bytes json)
 [ "$bytes" -le 120000000 ] && [ "$bytes" -gt 119000000 ] || fail "-m 120MB gave $bytes bytes"
 
@@ -50,7 +50,7 @@ done
 rm alone.seen
 
 # Too little, too much, too many.
-for numbers in "" "-p 1%" "-k 7" "-n 100M -p 1e-9 -m 1MiB" "-n 1M extra"; do
+for numbers in "" "-p 1%" "--hashes 7" "-n 100M -p 1e-9 -m 1MiB" "-n 1M extra"; do
     # shellcheck disable=SC2086
     if "$SEEN" plan $numbers > out 2> words; then fail "'$numbers' was accepted"; fi
     [ ! -s out ] || fail "'$numbers' printed results"

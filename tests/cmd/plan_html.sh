@@ -37,7 +37,7 @@ while read -r n p m k kind; do
     [ "$n" = - ] || set -- "$@" -n "$n"
     [ "$p" = - ] || set -- "$@" -p "$p"
     [ "$m" = - ] || set -- "$@" -m "$m"
-    [ "$k" = - ] || set -- "$@" -k "$k"
+    [ "$k" = - ] || set -- "$@" --hashes "$k"
     timeout 20 "$SEEN" plan "$@" --json 2> /dev/null > plan.json || [ $? = 2 ] || fail "plan $* does not end"
     tr -d '\n' < plan.json
     echo

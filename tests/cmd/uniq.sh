@@ -45,9 +45,9 @@ printf 'a\nb\nc\nd\n' > want
 # Which part is compared.
 printf 'x,1,p\ny,1,q\nx,2\nz\nw\n' > in
 printf 'x,1,p\nx,2\nz\n' > want
-"$SEEN" uniq -q --field 2 -d , in | same "--field" want
-printf '1\ta\n2\ta\n' | "$SEEN" uniq -q --field 2 > out
-printf '1\ta\n' | same "--field with tabs" out
+"$SEEN" uniq -q -k 2 -t , in | same "-k" want
+printf '1\ta\n2\ta\n' | "$SEEN" uniq -q -k 2 > out
+printf '1\ta\n' | same "-k with tabs" out
 printf 'Ab\naB\n\304\n\344\n' | "$SEEN" uniq -q -i > out
 printf 'Ab\n\304\n\344\n' | same "-i is for ASCII" out
 printf 'http://a.example/\nHTTP://A.example:80/#x\nno url\nno url\n' | "$SEEN" uniq -q --url > out

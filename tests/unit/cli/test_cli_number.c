@@ -38,6 +38,11 @@ static void counts(void **state)
         {"18446744073709551615", UINT64_MAX},
         {"9007199254740993", 9007199254740993}, /* no double holds it */
         {"0.00000000000000000000000000000001e32", 1},
+        {"1,000,000", 1000000},
+        {"1_000_000", 1000000},
+        {"1_0", 10},
+        {"12,345.5k", 12345500},
+        {"5B", 5000000000},
     };
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         uint64_t value = 99;
@@ -76,6 +81,13 @@ static void bad_counts(void **state)
         {"1%", "not a count"},
         {".", "not a number"},
         {"1..2", "not a count"},
+        {"1,5", "not a count"}, /* a decimal comma? */
+        {"1,0000", "not a count"},
+        {",100", "not a number"},
+        {"1__0", "not a count"},
+        {"1_", "not a count"},
+        {"1.0,000", "not a count"},
+        {"1/1000", "not a count"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         uint64_t value = 99;
@@ -129,10 +141,11 @@ static void rates(void **state)
     static const struct {
         const char *text;
         double value;
-    } good[] = {{"0.01", 0.01}, {"1%", 0.01},    {"1e-6", 1e-6},
-                {".5", 0.5},    {"0.1%", 0.001}, {"99.9%", 0.999}};
-    static const char *const bad[] = {"0",   "1",      "100%", "-0.1", "1e-400", "nan",
-                                      "inf", "0x1p-3", "1%%",  "1e5",  "",       "0.01x"};
+    } good[] = {{"0.01", 0.01},  {"1%", 0.01},     {"1e-6", 1e-6},    {".5", 0.5},
+                {"0.1%", 0.001}, {"99.9%", 0.999}, {"1/1000", 0.001}, {"1/1,000,000", 1e-6}};
+    static const char *const bad[] = {"0",      "1",   "100%",  "-0.1", "1e-400", "nan", "inf",
+                                      "0x1p-3", "1%%", "1e5",   "",     "0.01x",  "1/0", "1/",
+                                      "/5",     "2/1", "1/2/3", "1%/2", "1/10%"};
     double value;
     sn_why why;
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
@@ -250,8 +263,17 @@ static void shown(void **state)
     assert_string_equal(sn_show_size(text, 1024), "1.00 KiB");
     assert_string_equal(sn_show_size(text, 4294967296), "4.00 GiB");
     assert_string_equal(sn_show_rate(text, 0.01), "1%");
-    assert_string_equal(sn_show_rate(text, 1e-6), "1.00e-06");
+    assert_string_equal(sn_show_rate(text, 1e-6), "1e-6");
+    assert_string_equal(sn_show_rate(text, 9.2049e-5), "9.2e-5");
+    assert_string_equal(sn_show_rate(text, 1.3e-28), "below 1e-15");
     assert_string_equal(sn_show_rate(text, 0), "0");
+    assert_string_equal(sn_show_number_of(text, 1, "line"), "1 line");
+    assert_string_equal(sn_show_number_of(text, 0, "line"), "0 lines");
+    assert_string_equal(sn_show_number_of(text, 2000, "line"), "2,000 lines");
+    assert_string_equal(sn_show_expected(text, 1.3e-28), "fewer than 0.01");
+    assert_string_equal(sn_show_expected(text, 0.021), "about 0.02");
+    assert_string_equal(sn_show_expected(text, 2.5), "about 2.5");
+    assert_string_equal(sn_show_expected(text, 1234567), "about 1.23 million");
     assert_string_equal(sn_show_seconds(text, 0.25), "0.2 s");
     assert_string_equal(sn_show_seconds(text, 125), "2m05s");
     assert_string_equal(sn_show_seconds(text, 59.9), "1m00s");

@@ -109,7 +109,7 @@ static void values(void **state)
     (void)state;
     sn_args args;
     assert_int_equal(
-        parse("a -p 1% --kind counting -d \\t --field 3 --progress=json -m 4GiB b -k 7 -j 2 "
+        parse("a -p 1% --kind counting -t \\t -k 3 --progress=json -m 4GiB b --hashes 7 -j 2 "
               "--growth=window --seed 42 --hash sip -o out -T /x --name q --ttl 2h "
               "-N r --speed 2.5 --wait 2s --when-full refuse -f -- -c",
               &args, NULL),
@@ -179,7 +179,10 @@ static void refusals(void **state)
     } bad[] = {
         {"--capcity 5", "seen: trial has no option --capcity; did you mean --capacity?\n"},
         {"--capcity=5", "seen: trial has no option --capcity; did you mean --capacity?\n"},
-        {"-d ,", "seen: -d divides fields: say which one counts with --field N\n"},
+        {"-t ,", "seen: -t separates fields: name the field to compare with -k N\n"},
+        {"-d ,", "seen: trial has no option -d; use -t (--delimiter) for the field separator\n"},
+        {"--field 2", "seen: trial has no option --field; use -k (--key) for the field to "
+                      "compare\n"},
         {"--xyzzy", "seen: trial has no option --xyzzy; 'seen help trial' lists them\n"},
         {"-x", "seen: trial has no option -x; 'seen help trial' lists them\n"},
         {"-zx", "seen: trial has no option -x; 'seen help trial' lists them\n"},
@@ -188,7 +191,7 @@ static void refusals(void **state)
         {"-n -1", "seen: -n: '-1' is negative\n"},
         {"-n 0", "seen: -n: '0' must be more than 0\n"},
         {"-m 10", "seen: -m: '10' is too small: at least 64 bytes\n"},
-        {"-k 65", "seen: -k: '65' is too large: at most 64\n"},
+        {"--hashes 65", "seen: --hashes: '65' is too large: at most 64\n"},
         {"--wait 61s", "seen: --wait: '61s' is too large: at most 1m00s\n"},
         {"--null=1", "seen: --null takes no value\n"},
         {"--kind x", "seen: --kind: 'x' is none of bloom|counting\n"},
