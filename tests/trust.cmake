@@ -33,6 +33,16 @@ add_test(NAME trust.model COMMAND model_run ${steps})
 set_tests_properties(trust.model PROPERTIES TIMEOUT 300)
 add_custom_target(model-long COMMAND model_run 3000000 USES_TERMINAL)
 
+# The protocol of a shared crawl, searched to the last state: seconds in one build, nothing to find
+# for a sanitizer.
+if(NOT SEEN_SANITIZE)
+  trust_program(fleet_model model/fleet.c)
+  add_test(NAME trust.fleet_model COMMAND fleet_model)
+  set_tests_properties(trust.fleet_model PROPERTIES TIMEOUT 300)
+  add_custom_target(fleet-model-long COMMAND fleet_model --all USES_TERMINAL
+    COMMENT "The protocol of a shared crawl, also in the large configurations")
+endif()
+
 # Sets in Redis: every command meets with something in turn, and where the shim is every allocation.
 if(SEEN_WITH_REDIS)
   trust_program(fault_redis fault/redis.c)
