@@ -1,6 +1,8 @@
 /* What a person sees of a crawl. */
 #include "cli/crawl_show.h"
 
+#include "base/text.h"
+
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -17,7 +19,7 @@ static void prepare_last_words(sn_crawl_show *s, const char *state)
                  "%sseen: stopped at once; without --state nothing was saved to go on with\n",
                  clear);
     } else {
-        size_t n = sn_escape(name, sizeof name - 1, state, strlen(state));
+        size_t n = sn_text_escape(name, sizeof name - 1, state, strlen(state));
         snprintf(
             s->last_words, sizeof s->last_words,
             "%sseen: stopped at once; %.*s has all up to the last checkpoint, and --state %.*s "

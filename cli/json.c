@@ -1,4 +1,5 @@
 /* A small JSON writer: what it writes is always valid JSON and valid UTF-8. */
+#include "base/text.h"
 #include "cli/cli.h"
 
 #include <assert.h>
@@ -11,28 +12,12 @@ void sn_json_open(sn_json *json, FILE *out, bool one_line)
     *json = (sn_json){.out = out, .one_line = one_line};
 }
 
-/* The length of the UTF-8 character at `s`, or 0 where there is none. */
-static size_t utf8_length(const unsigned char *s, size_t len)
-{
-    size_t need = s[0] < 0x80 ? 1 : s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
-    if (need == 1)
-        return 1;
-    if (s[0] < 0xc2 || s[0] > 0xf4 || need > len)
-        return 0;
-    for (size_t i = 1; i < need; i++)
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-    bool overlong = (s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xf0 && s[1] < 0x90);
-    bool outside = (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf4 && s[1] > 0x8f);
-    return overlong || outside ? 0 : need;
-}
-
 static void put_string(FILE *out, const char *text, size_t len)
 {
     const unsigned char *s = (const unsigned char *)text;
     putc('"', out);
     for (size_t i = 0; i < len;) {
-        size_t n = utf8_length(s + i, len - i);
+        size_t n = sn_text_utf8(s + i, len - i);
         if (n == 0) {
             fputs("\\ufffd", out);
             n = 1;

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "crawl/bytes.h"
+#include "base/bytes.h"
+#include "base/error.h"
 #include "crawl/engine.h"
-#include "crawl/fail.h"
 
 #define ARENA_MAX (SN_BATCH_BYTES / 2)
 
@@ -33,8 +33,8 @@ seen_hash sn_admit_hash(const sn_engine *e, const char *url, size_t len, uint8_t
     if (kind != SN_KIND_SITEMAP)
         return hash;
     char key[24] = "sitemap";
-    sn_put64((uint8_t *)key + 8, hash.lo);
-    sn_put64((uint8_t *)key + 16, hash.hi);
+    sn_store64((uint8_t *)key + 8, hash.lo);
+    sn_store64((uint8_t *)key + 16, hash.hi);
     return sn_known_hash(e->known, key, sizeof key);
 }
 
@@ -74,7 +74,7 @@ static seen_status add_candidate(sn_engine *e, const sn_admit_page *page, const 
     if (!e->parent_put) {
         e->parent_len = page == NULL ? 0 : (uint32_t)page->len;
         if (!keep(e, page == NULL ? "" : page->url, e->parent_len, &e->parent_at))
-            return sn_crawl_fail_memory(e->error);
+            return sn_error_memory(e->error);
         e->parent_put = true;
     }
     sn_candidate *c = &e->candidates[e->candidate_count];
@@ -83,7 +83,7 @@ static seen_status add_candidate(sn_engine *e, const sn_admit_page *page, const 
     c->parent_at = e->parent_at;
     c->parent_len = e->parent_len;
     if (!keep(e, url, len, &c->at))
-        return sn_crawl_fail_memory(e->error);
+        return sn_error_memory(e->error);
     if (e->candidate_count++ == 0)
         e->oldest = sn_fetch_now();
     return SEEN_OK;

@@ -16,8 +16,8 @@
  * counted: of chains that are longer than we follow the links decide. */
 #include <stdlib.h>
 
+#include "base/error.h"
 #include "crawl/engine.h"
-#include "crawl/fail.h"
 
 #define MOVED_MAX (1u << 20) /* targets that are looked for; of more the links decide */
 
@@ -45,7 +45,7 @@ static seen_status collect(void *user, const sn_frontier_record *record, bool is
         size_t room = l->room * 2 + 256;
         uint64_t *more = realloc(l->moved, room * sizeof *more);
         if (more == NULL)
-            return sn_crawl_fail_memory(l->e->error);
+            return sn_error_memory(l->e->error);
         l->moved = more;
         l->room = room;
     }

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/error.h"
 #include "crawl/engine.h"
-#include "crawl/fail.h"
 
 #define TICK_MS 250
 #define COMMIT_MS 100
@@ -170,7 +170,7 @@ seen_status sn_crawl_run(const sn_crawl_options *options, const atomic_int *stop
     *result = (sn_crawl_result){0};
     sn_engine *e = calloc(1, sizeof *e);
     if (e == NULL)
-        return sn_crawl_fail_memory(error);
+        return sn_error_memory(error);
     e->options = options;
     e->result = result;
     e->error = error;

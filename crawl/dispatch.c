@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "crawl/engine.h"
-#include "crawl/fail.h"
 #include "crawl/robots/robots.h"
 
 #define KEPT_LEAD 4 /* transfers that one thread may have more for the sake of a connection */
@@ -142,7 +142,7 @@ static seen_status hold(sn_engine *e, const sn_frontier_record *record)
 {
     char *copy = malloc(record->len);
     if (copy == NULL)
-        return sn_crawl_fail_memory(e->error);
+        return sn_error_memory(e->error);
     memcpy(copy, record->url, record->len);
     free(e->held_url);
     e->held_url = copy;
@@ -193,7 +193,7 @@ static seen_status fetch_robots(sn_engine *e, sn_host *host)
     if (url == NULL) {
         url = malloc(host->len + sizeof "/robots.txt");
         if (url == NULL)
-            return sn_crawl_fail_memory(e->error);
+            return sn_error_memory(e->error);
         memcpy(url, host->origin, host->len);
         memcpy(url + host->len, "/robots.txt", sizeof "/robots.txt");
         host->rules_hops = 0;
@@ -203,7 +203,7 @@ static seen_status fetch_robots(sn_engine *e, sn_host *host)
     bool ok = sn_job_set_url(job, url, strlen(url));
     free(url);
     if (!ok)
-        return sn_crawl_fail_memory(e->error);
+        return sn_error_memory(e->error);
     sn_pace_set_rules(e->pace, host, SN_RULES_FETCHING, NULL, 0);
     return start(e, job, ROBOTS_BYTES);
 }
@@ -217,7 +217,7 @@ static seen_status redirect_robots(sn_engine *e, sn_host *host, const char *url,
     size_t origin = origin_len(url, len);
     char *copy = malloc(len + 1);
     if (copy == NULL)
-        return sn_crawl_fail_memory(e->error);
+        return sn_error_memory(e->error);
     memcpy(copy, url, len);
     copy[len] = '\0';
     int64_t turn = sn_fetch_now();
@@ -289,7 +289,7 @@ static seen_status parse_rules(sn_engine *e, sn_job *job)
     size_t len = (size_t)sn_spool_length(&job->body);
     char *bytes = malloc(len + 1);
     if (bytes == NULL)
-        return sn_crawl_fail_memory(e->error);
+        return sn_error_memory(e->error);
     size_t got = 0;
     for (long n; got < len; got += (size_t)n)
         if ((n = sn_spool_read(&job->body, got, bytes + got, len - got)) <= 0)
@@ -297,7 +297,7 @@ static seen_status parse_rules(sn_engine *e, sn_job *job)
     sn_robots *rules = sn_robots_parse(bytes, got, e->options->agent);
     free(bytes);
     if (rules == NULL)
-        return sn_crawl_fail_memory(e->error);
+        return sn_error_memory(e->error);
     return take_rules(e, job, rules, got + 256);
 }
 
@@ -407,7 +407,7 @@ static seen_status make_job(sn_engine *e, sn_host *host, const sn_frontier_recor
     if (!sn_job_set_url(job, record->url, record->len) ||
         !copy_text(&job->parent, &job->parent_room, &job->parent_len, record->parent,
                    record->parent_len))
-        return sn_crawl_fail_memory(e->error);
+        return sn_error_memory(e->error);
     return SEEN_OK;
 }
 

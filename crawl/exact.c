@@ -7,8 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "crawl/fail.h"
-#include "crawl/temp.h"
+#include "base/error.h"
+#include "base/tempfile.h"
 
 #define FIRST_SLOTS ((uint64_t)1 << 16)
 
@@ -22,13 +22,13 @@ struct sn_exact {
 static seen_hash *map_slots(int folder, uint64_t slots, seen_error *error)
 {
     size_t bytes = (size_t)slots * sizeof(seen_hash);
-    int fd = sn_temp_file(folder);
+    int fd = sn_tempfile_open(folder, NULL);
     void *map = MAP_FAILED;
     /* Reserved, so that a full disk is an error here and not a signal later. */
     if (fd >= 0 && (errno = posix_fallocate(fd, 0, (off_t)bytes)) == 0)
         map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (map == MAP_FAILED)
-        sn_crawl_fail_in(error, folder, "make", "the table of exact keys");
+        sn_error_cannot_in(error, errno, folder, "make", "the table of exact keys");
     if (fd >= 0)
         close(fd);
     return map == MAP_FAILED ? NULL : map;
@@ -38,7 +38,7 @@ seen_status sn_exact_create(int folder, sn_exact **exact, seen_error *error)
 {
     sn_exact *e = calloc(1, sizeof *e);
     if (e == NULL)
-        return sn_crawl_fail_memory(error);
+        return sn_error_memory(error);
     e->folder = folder;
     e->mask = FIRST_SLOTS - 1;
     e->slots = map_slots(folder, FIRST_SLOTS, error);

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "crawl/engine.h"
-#include "crawl/fail.h"
 #include "crawl/relative.h"
 
 #define AHEAD 8 /* links whose places in memory are asked for before they are needed */
@@ -147,7 +147,7 @@ seen_status sn_follow_admit(sn_engine *e, sn_job *job, bool nofollow)
     size_t base_len, count = job->hrefs.len;
     seen_status status = SEEN_OK;
     if (!find_base(job, &e->follower, &own, &base, &base_len))
-        return sn_crawl_fail_memory(e->error);
+        return sn_error_memory(e->error);
     sn_admit_begin(e);
     for (size_t i = 0; status == SEEN_OK && i < count; i++) {
         const sn_href *href = &job->hrefs.list[i];
@@ -162,7 +162,7 @@ seen_status sn_follow_admit(sn_engine *e, sn_job *job, bool nofollow)
             continue;
         size_t n = sn_admit_resolve(e, job->hrefs.bytes + href->at, href->len, base, base_len);
         if (n == 0)
-            status = sn_crawl_fail_memory(e->error);
+            status = sn_error_memory(e->error);
         if (edge && n > 0)
             sn_results_edge(e, job->url, job->url_len, e->follower.text, n);
         if (fresh && n > 0)

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "crawl/exact.h"
-#include "crawl/fail.h"
 
 #define LATELY 65536u /* slots: 1 MiB */
 
@@ -23,10 +23,10 @@ static seen_status set_is_gone(seen_error *error)
 {
     char why[sizeof error->message];
     snprintf(why, sizeof why, "%s", error != NULL ? error->message : "");
-    return sn_crawl_fail(error, SEEN_ERR_NOT_FOUND,
-                         "%.600s. The crawl cannot go on without what it has seen: restore it, or "
-                         "start anew in another folder",
-                         why);
+    return sn_error_set(error, SEEN_ERR_NOT_FOUND,
+                        "%.600s. The crawl cannot go on without what it has seen: restore it, or "
+                        "start anew in another folder",
+                        why);
 }
 
 /* Somebody else's set: a crawl that begins makes it where it does not exist, also when another
@@ -65,11 +65,11 @@ seen_status sn_known_open(const sn_known_options *o, sn_known **known, seen_erro
 {
     sn_known *k = calloc(1, sizeof *k);
     if (k == NULL)
-        return sn_crawl_fail_memory(error);
+        return sn_error_memory(error);
     seen_status status = SEEN_OK;
     k->lately = calloc(LATELY, sizeof *k->lately);
     if (k->lately == NULL)
-        status = sn_crawl_fail_memory(error);
+        status = sn_error_memory(error);
     else if (o->exact)
         status = sn_exact_create(o->folder, &k->exact, error);
     else

@@ -8,8 +8,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/error.h"
 #include "crawl/engine.h"
-#include "crawl/fail.h"
 #include "crawl/fetch/open_files.h"
 #include "crawl/robots/robots.h"
 
@@ -61,9 +61,9 @@ static seen_status check_outputs(const sn_engine *e)
         for (int k = 0; k < i; k++) {
             const char *a = sn_results_path(e->options, i), *b = sn_results_path(e->options, k);
             if (a != NULL && b != NULL && same_output(a, b))
-                return sn_crawl_fail(e->error, SEEN_ERR_ARGUMENT,
-                                     "two outputs to %s: give each one of its own",
-                                     strcmp(a, "-") == 0 ? "standard output" : a);
+                return sn_error_set(e->error, SEEN_ERR_ARGUMENT,
+                                    "two outputs to %s: give each one of its own",
+                                    strcmp(a, "-") == 0 ? "standard output" : a);
         }
     return SEEN_OK;
 }
@@ -72,25 +72,24 @@ static seen_status check_options(const sn_engine *e)
 {
     const sn_crawl_options *o = e->options;
     if (o->connections < 1 || o->connections > 4096)
-        return sn_crawl_fail(e->error, SEEN_ERR_ARGUMENT,
-                             "%llu connections: 1 to 4096 are possible",
-                             (unsigned long long)o->connections);
+        return sn_error_set(e->error, SEEN_ERR_ARGUMENT, "%llu connections: 1 to 4096 are possible",
+                            (unsigned long long)o->connections);
     if (o->per_host < 1)
-        return sn_crawl_fail(e->error, SEEN_ERR_ARGUMENT, "connections per host: at least 1");
+        return sn_error_set(e->error, SEEN_ERR_ARGUMENT, "connections per host: at least 1");
     if (o->max_url < 16 || o->max_url > SN_SCOPE_URL_MAX)
-        return sn_crawl_fail(e->error, SEEN_ERR_ARGUMENT, "the longest URL must be 16 to %d bytes",
-                             SN_SCOPE_URL_MAX);
+        return sn_error_set(e->error, SEEN_ERR_ARGUMENT, "the longest URL must be 16 to %d bytes",
+                            SN_SCOPE_URL_MAX);
     if (o->max_links > 10000000)
-        return sn_crawl_fail(e->error, SEEN_ERR_ARGUMENT, "links per page: at most 10000000");
+        return sn_error_set(e->error, SEEN_ERR_ARGUMENT, "links per page: at most 10000000");
     if (o->exact && o->filter != NULL)
-        return sn_crawl_fail(e->error, SEEN_ERR_ARGUMENT,
-                             "exact keys are this crawl's own: not with a filter");
+        return sn_error_set(e->error, SEEN_ERR_ARGUMENT,
+                            "exact keys are this crawl's own: not with a filter");
     if (o->retry_failed && o->state == NULL)
-        return sn_crawl_fail(e->error, SEEN_ERR_ARGUMENT,
-                             "failed pages are listed in a state folder: name it");
+        return sn_error_set(e->error, SEEN_ERR_ARGUMENT,
+                            "failed pages are listed in a state folder: name it");
     /* libcurl would only say that there is none, of each page. */
     if (o->ca_file != NULL && access(o->ca_file, R_OK) != 0)
-        return sn_crawl_fail_errno(e->error, "read the certificates in", o->ca_file);
+        return sn_error_cannot(e->error, errno, "read the certificates in", o->ca_file);
     return check_outputs(e);
 }
 
@@ -123,9 +122,9 @@ static seen_status compare_with_saved(const sn_engine *e, const sn_checkpoint *p
     find_lengths(e, &saved, p, length);
     free(keep);
     if (!same)
-        return sn_crawl_fail(e->error, SEEN_ERR_MISMATCH,
-                             "the crawl in %s was started with another seen-set: it cannot change",
-                             e->options->state);
+        return sn_error_set(e->error, SEEN_ERR_MISMATCH,
+                            "the crawl in %s was started with another seen-set: it cannot change",
+                            e->options->state);
     return SEEN_OK;
 }
 
@@ -158,7 +157,7 @@ seen_status sn_crawl_add_seed(sn_engine *e, const char *url, size_t len)
     if (sn_scope_check(e->scope, url, len) != SN_SCOPE_OTHER_HOST)
         return SEEN_OK;
     if (!sn_scope_add_seed(e->scope, url, len) || !remember_seed(e, url, len))
-        return sn_crawl_fail_memory(e->error);
+        return sn_error_memory(e->error);
     sn_known_forget_lately(e->known);
     return save_seeds(e);
 }
@@ -177,7 +176,7 @@ static seen_status make_scope(sn_engine *e)
                                 .repeat_max = (unsigned)o->max_repeats};
     e->scope = sn_scope_create(&options, message, sizeof message);
     if (e->scope == NULL)
-        return sn_crawl_fail(e->error, SEEN_ERR_ARGUMENT, "%s", message);
+        return sn_error_set(e->error, SEEN_ERR_ARGUMENT, "%s", message);
     e->url_options = (seen_url_options){.size = sizeof e->url_options,
                                         .flags = (uint32_t)o->url_flags,
                                         .drop = o->drop.items,
@@ -199,7 +198,7 @@ static seen_status load_seeds(sn_engine *e)
         ok = sn_scope_add_seed(e->scope, line, (size_t)(end - line)) &&
              remember_seed(e, line, (size_t)(end - line));
     free(bytes);
-    return ok ? SEEN_OK : sn_crawl_fail_memory(e->error);
+    return ok ? SEEN_OK : sn_error_memory(e->error);
 }
 
 /* ---- Parts ---- */
@@ -218,8 +217,7 @@ static seen_status open_known(sn_engine *e, bool fresh)
                                 .fresh = fresh};
     if (o->filter == NULL && o->state != NULL) {
         if (snprintf(path, sizeof path, "%s/seen.filter", o->state) >= (int)sizeof path)
-            return sn_crawl_fail(e->error, SEEN_ERR_ARGUMENT,
-                                 "the state folder's name is too long");
+            return sn_error_set(e->error, SEEN_ERR_ARGUMENT, "the state folder's name is too long");
         options.where = path;
         options.own = true;
     }
@@ -227,7 +225,7 @@ static seen_status open_known(sn_engine *e, bool fresh)
     /* What a crawl keeps is nobody else's business; the library makes files as the umask says. */
     if (status == SEEN_OK && options.own && !options.exact &&
         fchmodat(e->folder, "seen.filter", 0600, 0) != 0)
-        status = sn_crawl_fail_errno(e->error, "protect", path);
+        status = sn_error_cannot(e->error, errno, "protect", path);
     return status;
 }
 
@@ -274,7 +272,7 @@ static seen_status make_parts(sn_engine *e)
         e->tally = sn_tally_create();
     if (e->queues == NULL || e->pace == NULL || e->jobs == NULL || e->idle_jobs == NULL ||
         (o->max_host_pages > 0 && e->tally == NULL))
-        return sn_crawl_fail_memory(e->error);
+        return sn_error_memory(e->error);
     for (size_t i = 0; i < e->job_count; i++) {
         e->jobs[i].engine = e;
         sn_spool_init(&e->jobs[i].body);
@@ -316,19 +314,19 @@ static seen_status not_a_url(sn_engine *e, const char *url)
     char whole[300];
     struct stat about;
     if (stat(url, &about) == 0 && S_ISREG(about.st_mode))
-        return sn_crawl_fail(e->error, SEEN_ERR_ARGUMENT,
-                             "%s is a file and not a URL: with the URLs in it, crawl $(cat %s)",
-                             url, url);
+        return sn_error_set(e->error, SEEN_ERR_ARGUMENT,
+                            "%s is a file and not a URL: with the URLs in it, crawl $(cat %s)", url,
+                            url);
     bool bare = strstr(url, "://") == NULL && strlen(url) < sizeof whole - sizeof scheme;
     snprintf(whole, sizeof whole, "%s%s", scheme, bare ? url : "");
     size_t n = bare ? sn_admit_resolve(e, whole, strlen(whole), NULL, 0) : 0;
     const char *host = n > 0 ? e->follower.text + sizeof scheme - 1 : "/";
     if (memchr(host, '.', strcspn(host, "/:")) != NULL)
-        return sn_crawl_fail(e->error, SEEN_ERR_ARGUMENT, "%s is not a URL: did you mean %.*s ?",
-                             url, (int)n, e->follower.text);
-    return sn_crawl_fail(
-        e->error, SEEN_ERR_ARGUMENT,
-        "%.200s is not a URL that can be crawled: http://HOST/ or https://HOST/ is", url);
+        return sn_error_set(e->error, SEEN_ERR_ARGUMENT, "%s is not a URL: did you mean %.*s ?",
+                            url, (int)n, e->follower.text);
+    return sn_error_set(e->error, SEEN_ERR_ARGUMENT,
+                        "%.200s is not a URL that can be crawled: http://HOST/ or https://HOST/ is",
+                        url);
 }
 
 /* Whoever gives a name and a password expects that they are used. */
@@ -358,11 +356,11 @@ static seen_status admit_starts(sn_engine *e)
         if (n == 0 || n > o->max_url)
             return not_a_url(e, url);
         if (has_credentials(url))
-            return sn_crawl_fail(e->error, SEEN_ERR_ARGUMENT,
-                                 "pages are fetched without a name or password: write %.*s",
-                                 n < 400 ? (int)n : 400, e->follower.text);
+            return sn_error_set(e->error, SEEN_ERR_ARGUMENT,
+                                "pages are fetched without a name or password: write %.*s",
+                                n < 400 ? (int)n : 400, e->follower.text);
         if (!add_start(e, e->follower.text, n))
-            return sn_crawl_fail_memory(e->error);
+            return sn_error_memory(e->error);
         seen_status status =
             sn_admit(e, NULL, e->follower.text, n, sn_known_hash(e->known, e->follower.text, n), 0,
                      0, SN_KIND_PAGE);
@@ -382,13 +380,13 @@ static seen_status admit_starts(sn_engine *e)
 static seen_status nothing_to_crawl(const sn_engine *e)
 {
     if (e->options->state != NULL)
-        return sn_crawl_fail(e->error, SEEN_ERR_NOT_FOUND,
-                             "there is no crawl in %.200s to go on with: check the name, or give a "
-                             "URL to start one there",
-                             e->options->state);
-    return sn_crawl_fail(e->error, SEEN_ERR_ARGUMENT,
-                         "nothing to crawl: give a URL to start from, or --state and a folder that "
-                         "holds a crawl");
+        return sn_error_set(e->error, SEEN_ERR_NOT_FOUND,
+                            "there is no crawl in %.200s to go on with: check the name, or give a "
+                            "URL to start one there",
+                            e->options->state);
+    return sn_error_set(e->error, SEEN_ERR_ARGUMENT,
+                        "nothing to crawl: give a URL to start from, or --state and a folder that "
+                        "holds a crawl");
 }
 
 static seen_status start_anew(sn_engine *e)
@@ -438,7 +436,7 @@ static seen_status go_on(sn_engine *e, const sn_checkpoint *p)
     if (status == SEEN_OK)
         status = make_parts(e);
     if (status == SEEN_OK && e->tally != NULL && !sn_tally_load(e->tally, p->tally, p->tally_len))
-        status = sn_crawl_fail_memory(e->error);
+        status = sn_error_memory(e->error);
     if (status == SEEN_OK)
         status = sn_results_open(e, length);
     if (status == SEEN_OK)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "crawl/fail.h"
+#include "base/error.h"
 
 struct sn_pace {
     sn_pace_options options;
@@ -232,7 +232,7 @@ seen_status sn_pace_find(sn_pace *p, const char *origin, size_t len, int64_t now
             return SEEN_ERR_FULL;
         host = new_host(p, hash, origin, len);
         if (host == NULL)
-            return sn_crawl_fail_memory(error);
+            return sn_error_memory(error);
         p->table[slot_of(p, hash, origin, len)] = host;
         p->hosts++;
         link_newest(p, host);

@@ -5,8 +5,8 @@
 #include <strings.h>
 #include <zlib.h>
 
+#include "base/error.h"
 #include "crawl/engine.h"
-#include "crawl/fail.h"
 #include "crawl/html/header_link.h"
 
 /* ---- While it arrives ---- */
@@ -410,10 +410,10 @@ seen_status sn_page_arrived(sn_engine *e, sn_transfer *t)
     sn_job *job = t->user;
     sn_host *host = job->host;
     if (job->lost == ENOMEM)
-        return sn_crawl_fail_memory(e->error);
+        return sn_error_memory(e->error);
     if (job->lost != 0) {
         errno = job->lost;
-        return sn_crawl_fail_in(e->error, -1, "keep a page in", "a temporary file");
+        return sn_error_cannot_in(e->error, errno, -1, "keep a page in", "a temporary file");
     }
     e->counts.dropped += job->dropped;
     t->truncated = t->truncated || job->unread || job->inflating;
@@ -438,7 +438,7 @@ seen_status sn_page_arrived(sn_engine *e, sn_transfer *t)
     if (status == SEEN_OK && !again) {
         bool page = job->kind == SN_JOB_PAGE;
         if (page && e->tally != NULL && !sn_tally_add(e->tally, host->hash, 1))
-            status = sn_crawl_fail_memory(e->error);
+            status = sn_error_memory(e->error);
         e->completed += page;
         host->begun -= page;
         if (status == SEEN_OK)

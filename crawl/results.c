@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "crawl/bytes.h"
+#include "base/error.h"
+#include "base/io.h"
 #include "crawl/engine.h"
-#include "crawl/fail.h"
 
 const char *sn_results_path(const sn_crawl_options *o, int output)
 {
@@ -35,7 +35,7 @@ static seen_status open_failed(sn_engine *e)
         return SEEN_OK;
     e->failed_fd = openat(e->folder, "failed", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (e->failed_fd < 0 || ftruncate(e->failed_fd, (off_t)e->failed_len) != 0)
-        return sn_crawl_fail_in(e->error, e->folder, "open", "the list of failed pages");
+        return sn_error_cannot_in(e->error, errno, e->folder, "open", "the list of failed pages");
     return SEEN_OK;
 }
 
@@ -52,7 +52,7 @@ seen_status sn_results_open(sn_engine *e, const uint64_t length[SN_OUT_COUNT])
     if (e->out[SN_OUT_WARC] != NULL) {
         e->warc = sn_warc_create(e->out[SN_OUT_WARC]);
         if (e->warc == NULL)
-            return sn_crawl_fail_memory(e->error);
+            return sn_error_memory(e->error);
         if (sn_sink_length(e->out[SN_OUT_WARC]) == 0)
             sn_warc_info(e->warc, e->options->agent);
     }
@@ -170,14 +170,14 @@ seen_status sn_results_failed(sn_engine *e, const sn_frontier_record *record, in
     size_t room = record->len + record->parent_len + 128;
     char *line = malloc(room);
     if (line == NULL)
-        return sn_crawl_fail_memory(e->error);
+        return sn_error_memory(e->error);
     int n = snprintf(line, room, "%u\t%u\t%s\t%s\t%.*s\t%.*s\n", record->depth, record->kind,
                      number, why, (int)record->len, record->url, (int)record->parent_len,
                      record->parent_len > 0 ? record->parent : "");
-    bool ok = sn_write_at(e->failed_fd, line, (size_t)n, e->failed_len);
+    bool ok = sn_io_write(e->failed_fd, line, (size_t)n, e->failed_len);
     free(line);
     if (!ok)
-        return sn_crawl_fail_in(e->error, e->folder, "write", "the list of failed pages");
+        return sn_error_cannot_in(e->error, errno, e->folder, "write", "the list of failed pages");
     e->failed_len += (uint64_t)n;
     return SEEN_OK;
 }
@@ -204,7 +204,7 @@ seen_status sn_results_retry(sn_engine *e)
     if (file == NULL) {
         if (copy >= 0)
             close(copy);
-        return sn_crawl_fail_in(e->error, e->folder, "read", "the list of failed pages");
+        return sn_error_cannot_in(e->error, errno, e->folder, "read", "the list of failed pages");
     }
     rewind(file);
     char *line = NULL, *fields[6];
@@ -223,7 +223,7 @@ seen_status sn_results_retry(sn_engine *e)
         e->counts.failed -= e->counts.failed > 0;
     }
     if (status == SEEN_OK && ferror(file))
-        status = sn_crawl_fail_in(e->error, e->folder, "read", "the list of failed pages");
+        status = sn_error_cannot_in(e->error, errno, e->folder, "read", "the list of failed pages");
     free(line);
     fclose(file);
     if (status == SEEN_OK)

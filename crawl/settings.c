@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "crawl/engine.h"
-#include "crawl/fail.h"
 
 #define SETTINGS_MAX ((size_t)4 << 20)
 
@@ -144,11 +144,11 @@ seen_status sn_settings_save(int folder, const sn_crawl_options *options, seen_e
     size_t len = 0;
     FILE *out = open_memstream(&bytes, &len);
     if (out == NULL)
-        return sn_crawl_fail_memory(error);
+        return sn_error_memory(error);
     for (size_t i = 0; i < SETTINGS; i++)
         put_setting(out, &settings[i], (const char *)options + settings[i].offset);
     seen_status status = fclose(out) == 0 ? sn_state_replace(folder, "settings", bytes, len, error)
-                                          : sn_crawl_fail_memory(error);
+                                          : sn_error_memory(error);
     free(bytes);
     return status;
 }
@@ -245,7 +245,7 @@ seen_status sn_crawl_load(const char *state, sn_crawl_options *options, void **k
     size_t len = 0;
     int folder = open(state, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0)
-        return sn_crawl_fail_errno(error, "open the state folder", state);
+        return sn_error_cannot(error, errno, "open the state folder", state);
     seen_status status = sn_state_slurp(folder, "settings", SETTINGS_MAX, &bytes, &len, error);
     close(folder);
     if (status != SEEN_OK)
@@ -255,7 +255,7 @@ seen_status sn_crawl_load(const char *state, sn_crawl_options *options, void **k
     char *memory = malloc(pointers + len + 1);
     if (memory == NULL) {
         free(bytes);
-        return sn_crawl_fail_memory(error);
+        return sn_error_memory(error);
     }
     char *text = memory + pointers;
     memcpy(text, bytes, len + 1);
@@ -271,10 +271,10 @@ seen_status sn_crawl_load(const char *state, sn_crawl_options *options, void **k
         if (end != NULL)
             *end = '\0';
         if (end == NULL || !take_line(&loaded, line, &k)) {
-            status = sn_crawl_fail(error, SEEN_ERR_FORMAT,
-                                   "the settings in %s have a line that is not understood, as of "
-                                   "another version of seen: %.80s",
-                                   state, line);
+            status = sn_error_set(error, SEEN_ERR_FORMAT,
+                                  "the settings in %s have a line that is not understood, as of "
+                                  "another version of seen: %.80s",
+                                  state, line);
             free(memory);
             return status;
         }

@@ -20,9 +20,10 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "crawl/bytes.h"
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/io.h"
 #include "crawl/engine.h"
-#include "crawl/fail.h"
 
 #define MAGIC "seenckp1"
 #define COUNTS 13
@@ -52,27 +53,27 @@ static bool is_ours(int dir)
 seen_status sn_state_lock(const char *path, int *folder, int *lock, seen_error *error)
 {
     if (mkdir(path, 0700) != 0 && errno != EEXIST)
-        return sn_crawl_fail_errno(error, "create the state folder", path);
+        return sn_error_cannot(error, errno, "create the state folder", path);
     int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (dir < 0)
-        return sn_crawl_fail_errno(error, "open the state folder", path);
+        return sn_error_cannot(error, errno, "open the state folder", path);
     if (!is_ours(dir)) {
         close(dir);
-        return sn_crawl_fail(error, SEEN_ERR_EXISTS,
-                             "%s has files in it that are not of a crawl: name another folder",
-                             path);
+        return sn_error_set(error, SEEN_ERR_EXISTS,
+                            "%s has files in it that are not of a crawl: name another folder",
+                            path);
     }
     int fd = openat(dir, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     seen_status status = SEEN_OK;
     if (fd < 0)
-        status = sn_crawl_fail_errno(error, "open the lock of", path);
+        status = sn_error_cannot(error, errno, "open the lock of", path);
     else if (flock(fd, LOCK_EX | LOCK_NB) != 0)
         status = errno == EWOULDBLOCK
-                     ? sn_crawl_fail(error, SEEN_ERR_EXISTS,
-                                     "another crawler uses the state folder %s: wait for it, or "
-                                     "give this one a folder of its own",
-                                     path)
-                     : sn_crawl_fail_errno(error, "lock", path);
+                     ? sn_error_set(error, SEEN_ERR_EXISTS,
+                                    "another crawler uses the state folder %s: wait for it, or "
+                                    "give this one a folder of its own",
+                                    path)
+                     : sn_error_cannot(error, errno, "lock", path);
     if (status != SEEN_OK) {
         if (fd >= 0)
             close(fd);
@@ -99,12 +100,12 @@ seen_status sn_state_replace(int folder, const char *name, const void *bytes, si
     unlinkat(folder, temporary, 0);
     int fd = openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
-        return sn_crawl_fail_in(error, folder, "write", name);
-    bool ok = sn_write_at(fd, bytes, len, 0) && fsync(fd) == 0;
-    seen_status status = ok ? SEEN_OK : sn_crawl_fail_in(error, folder, "write", name);
+        return sn_error_cannot_in(error, errno, folder, "write", name);
+    bool ok = sn_io_write(fd, bytes, len, 0) && fsync(fd) == 0;
+    seen_status status = ok ? SEEN_OK : sn_error_cannot_in(error, errno, folder, "write", name);
     close(fd);
     if (ok && (renameat(folder, temporary, folder, name) != 0 || fsync(folder) != 0))
-        status = sn_crawl_fail_in(error, folder, "replace", name);
+        status = sn_error_cannot_in(error, errno, folder, "replace", name);
     return status;
 }
 
@@ -115,24 +116,24 @@ seen_status sn_state_slurp(int folder, const char *name, size_t max, void **byte
     *len = 0;
     int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     struct stat about;
-    char path[SN_FOLDER_TEXT];
+    char path[SN_ERROR_FOLDER];
     if (fd < 0)
-        return sn_crawl_fail_in(error, folder, "open", name);
+        return sn_error_cannot_in(error, errno, folder, "open", name);
     seen_status status = SEEN_OK;
     char *memory = NULL;
     if (fstat(fd, &about) != 0) {
-        status = sn_crawl_fail_in(error, folder, "look at", name);
+        status = sn_error_cannot_in(error, errno, folder, "look at", name);
     } else if ((uint64_t)about.st_size > max) {
-        status = sn_crawl_fail(error, SEEN_ERR_FORMAT,
-                               "%s in %s is too long to be ours: name "
-                               "another folder",
-                               name, sn_crawl_folder(folder, path));
+        status = sn_error_set(error, SEEN_ERR_FORMAT,
+                              "%s in %s is too long to be ours: name "
+                              "another folder",
+                              name, sn_error_folder(folder, path));
     } else if ((memory = malloc((size_t)about.st_size + 1)) == NULL) {
-        status = sn_crawl_fail_memory(error);
+        status = sn_error_memory(error);
     } else {
-        ssize_t n = sn_read_at(fd, memory, (size_t)about.st_size, 0);
+        ssize_t n = sn_io_read_some(fd, memory, (size_t)about.st_size, 0);
         if (n < 0)
-            status = sn_crawl_fail_in(error, folder, "read", name);
+            status = sn_error_cannot_in(error, errno, folder, "read", name);
         else
             memory[n] = '\0';
         *len = n < 0 ? 0 : (size_t)n;
@@ -157,9 +158,9 @@ typedef struct cursor {
 static void number(cursor *c, uint64_t *value)
 {
     if (c->writing)
-        sn_put64(c->at, *value);
+        sn_store64(c->at, *value);
     else
-        *value = sn_get64(c->at);
+        *value = sn_load64(c->at);
     c->at += 8;
 }
 
@@ -213,26 +214,26 @@ seen_status sn_state_read(int folder, sn_checkpoint *p, seen_error *error)
     uint64_t done = 0, tally = 0;
     uint8_t *b = bytes;
     bool ok = len >= FIXED + 4 && memcmp(b, MAGIC, 8) == 0 &&
-              sn_get32(b + len - 4) == (uint32_t)crc32(0, b, (uInt)(len - 4));
+              sn_load32(b + len - 4) == (uint32_t)crc32(0, b, (uInt)(len - 4));
     if (ok) {
         fields(&(cursor){b + 8, false}, p, &done, &tally);
         ok = done <= len / 8 && tally <= len && FIXED + done * 8 + tally + 4 == len;
     }
     if (!ok) {
         bool foreign = len >= 8 && memcmp(b, MAGIC, 7) == 0 && b[7] != MAGIC[7];
-        char path[SN_FOLDER_TEXT];
+        char path[SN_ERROR_FOLDER];
         free(bytes);
-        return sn_crawl_fail(error, SEEN_ERR_FORMAT,
-                             foreign ? "the crawl in %s is of another version of seen: go on with "
-                                       "that version, or start anew in another folder"
-                                     : "the checkpoint in %s is damaged: restore the folder from a "
-                                       "copy, or start the crawl anew in another one",
-                             sn_crawl_folder(folder, path));
+        return sn_error_set(error, SEEN_ERR_FORMAT,
+                            foreign ? "the crawl in %s is of another version of seen: go on with "
+                                      "that version, or start anew in another folder"
+                                    : "the checkpoint in %s is damaged: restore the folder from a "
+                                      "copy, or start the crawl anew in another one",
+                            sn_error_folder(folder, path));
     }
     /* In place: the ordinals begin at a multiple of 8. */
     uint64_t *ordinals = (uint64_t *)bytes + FIXED / 8;
     for (uint64_t i = 0; i < done; i++)
-        ordinals[i] = sn_get64(b + FIXED + i * 8);
+        ordinals[i] = sn_load64(b + FIXED + i * 8);
     p->mark.done = ordinals;
     p->mark.done_count = (size_t)done;
     p->tally = b + FIXED + done * 8;
@@ -264,14 +265,14 @@ static seen_status write_checkpoint(sn_engine *e)
     size_t len = FIXED + done * 8 + tally + 4;
     uint8_t *bytes = malloc(len);
     if (bytes == NULL)
-        return sn_crawl_fail_memory(e->error);
+        return sn_error_memory(e->error);
     memcpy(bytes, MAGIC, 8);
     fields(&(cursor){bytes + 8, true}, &p, &done, &tally);
     for (uint64_t i = 0; i < done; i++)
-        sn_put64(bytes + FIXED + i * 8, p.mark.done[i]);
+        sn_store64(bytes + FIXED + i * 8, p.mark.done[i]);
     if (e->tally != NULL)
         sn_tally_store(e->tally, bytes + FIXED + done * 8);
-    sn_put32(bytes + len - 4, (uint32_t)crc32(0, bytes, (uInt)(len - 4)));
+    sn_store32(bytes + len - 4, (uint32_t)crc32(0, bytes, (uInt)(len - 4)));
     seen_status status = sn_state_replace(e->folder, "checkpoint", bytes, len, e->error);
     free(bytes);
     return status;
@@ -288,7 +289,7 @@ static seen_status sync_outputs(sn_engine *e)
             return status;
     }
     if (e->failed_fd >= 0 && fdatasync(e->failed_fd) != 0)
-        return sn_crawl_fail_in(e->error, e->folder, "sync", "the list of failed pages");
+        return sn_error_cannot_in(e->error, errno, e->folder, "sync", "the list of failed pages");
     return SEEN_OK;
 }
 
@@ -305,7 +306,8 @@ seen_status sn_state_save(sn_engine *e)
             status = write_checkpoint(e);
         /* Only what the checkpoint counts is in the list. */
         if (status == SEEN_OK && ftruncate(e->failed_fd, (off_t)e->failed_len) != 0)
-            status = sn_crawl_fail_in(e->error, e->folder, "truncate", "the list of failed pages");
+            status = sn_error_cannot_in(e->error, errno, e->folder, "truncate",
+                                        "the list of failed pages");
     }
     return status == SEEN_OK ? sn_frontier_settle(e->frontier, e->error) : status;
 }

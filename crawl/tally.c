@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "crawl/bytes.h"
+#include "base/bytes.h"
 
 typedef struct entry {
     uint64_t name, number; /* 0: empty; otherwise one more than was counted */
@@ -94,8 +94,8 @@ void sn_tally_store(const sn_tally *t, uint8_t *bytes)
     for (size_t i = 0; i <= t->mask; i++) {
         if (t->entries[i].number == 0)
             continue;
-        sn_put64(bytes, t->entries[i].name);
-        sn_put64(bytes + 8, t->entries[i].number - 1);
+        sn_store64(bytes, t->entries[i].name);
+        sn_store64(bytes + 8, t->entries[i].number - 1);
         bytes += 16;
     }
 }
@@ -103,7 +103,7 @@ void sn_tally_store(const sn_tally *t, uint8_t *bytes)
 bool sn_tally_load(sn_tally *t, const uint8_t *bytes, size_t len)
 {
     for (size_t at = 0; at + 16 <= len; at += 16)
-        if (!sn_tally_add(t, sn_get64(bytes + at), sn_get64(bytes + at + 8)))
+        if (!sn_tally_add(t, sn_load64(bytes + at), sn_load64(bytes + at + 8)))
             return false;
     return true;
 }

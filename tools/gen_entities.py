@@ -9,7 +9,7 @@ is marked; there is none that must be.
 from html.entities import html5
 from string import ascii_uppercase, ascii_lowercase
 
-HEAD = """/* crawl/html/entities.c: the named character references of HTML.
+HEAD = """/* The named character references of HTML.
  * Made by tools/gen_entities.py: change that, not this.
  *
  * The names that share a first letter lie sorted in one string, which ends[] cuts into names; the

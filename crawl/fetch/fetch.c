@@ -11,11 +11,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "crawl/fetch/address.h"
-#include "crawl/fail.h"
 #include "crawl/fetch/request.h"
-#include "crawl/robots/robots.h"
 #include "crawl/fetch/unpack.h"
+#include "crawl/robots/robots.h"
 
 #define WAIT_MAX 1000000000 /* seconds of a Retry-After: some 30 years */
 
@@ -336,10 +336,10 @@ static bool make_slots(sn_fetch *f)
 seen_status sn_fetch_create(const sn_fetch_options *options, sn_fetch **fetch, seen_error *error)
 {
     if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
-        return sn_crawl_fail_memory(error);
+        return sn_error_memory(error);
     sn_fetch *f = calloc(1, sizeof *f);
     if (f == NULL)
-        return sn_crawl_fail_memory(error);
+        return sn_error_memory(error);
     f->options = *options;
     if (f->options.at_once == 0 || f->options.at_once > SN_FETCH_EVENTS)
         f->options.at_once = SN_FETCH_EVENTS;
@@ -349,7 +349,7 @@ seen_status sn_fetch_create(const sn_fetch_options *options, sn_fetch **fetch, s
     f->extra = sn_request_headers(options->agent);
     if (f->epoll < 0 || f->multi == NULL || f->extra == NULL) {
         sn_fetch_destroy(f);
-        return sn_crawl_fail_memory(error);
+        return sn_error_memory(error);
     }
     curl_multi_setopt(f->multi, CURLMOPT_SOCKETFUNCTION, on_interest);
     curl_multi_setopt(f->multi, CURLMOPT_SOCKETDATA, f);
@@ -358,8 +358,8 @@ seen_status sn_fetch_create(const sn_fetch_options *options, sn_fetch **fetch, s
     curl_multi_setopt(f->multi, CURLMOPT_MAXCONNECTS, (long)options->keep);
     if (!make_slots(f)) {
         sn_fetch_destroy(f);
-        return sn_crawl_fail(error, SEEN_ERR_UNSUPPORTED,
-                             "libcurl cannot be set up: is it older than 7.85?");
+        return sn_error_set(error, SEEN_ERR_UNSUPPORTED,
+                            "libcurl cannot be set up: is it older than 7.85?");
     }
     *fetch = f;
     return SEEN_OK;
@@ -425,7 +425,7 @@ seen_status sn_fetch_start(sn_fetch *f, const char *url, uint64_t limit, void *u
     t->began = sn_fetch_now();
     if (!sn_request_url_set(&s->url, t->easy, url) ||
         curl_multi_add_handle(f->multi, t->easy) != CURLM_OK)
-        return sn_crawl_fail_memory(error);
+        return sn_error_memory(error);
     f->idle_count--;
     f->active++;
     *transfer = t;
@@ -437,9 +437,9 @@ seen_status sn_fetch_watch(sn_fetch *f, int fd, seen_error *error)
     /* Room in the table, where it is nobody's: its events are passed over. */
     struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.fd = fd};
     if (watch_of(f, fd) == NULL)
-        return sn_crawl_fail_memory(error);
+        return sn_error_memory(error);
     if (epoll_ctl(f->epoll, EPOLL_CTL_ADD, fd, &event) != 0)
-        return sn_crawl_fail_errno(error, "wait for", "the network");
+        return sn_error_cannot(error, errno, "wait for", "the network");
     return SEEN_OK;
 }
 
@@ -449,7 +449,7 @@ static seen_status take_events(sn_fetch *f, int64_t wait, bool *any, seen_error 
     struct epoll_event events[SN_FETCH_EVENTS];
     int running, n = epoll_wait(f->epoll, events, (int)f->options.at_once, (int)wait);
     if (n < 0 && errno != EINTR)
-        return sn_crawl_fail_errno(error, "wait for", "the network");
+        return sn_error_cannot(error, errno, "wait for", "the network");
     *any = n > 0;
     for (int i = 0; i < n; i++) {
         int what = 0, fd = events[i].data.fd;

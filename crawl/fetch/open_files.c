@@ -3,7 +3,7 @@
 
 #include <sys/resource.h>
 
-#include "crawl/fail.h"
+#include "base/error.h"
 
 #define OTHERS 24 /* folder, lock, frontier, outputs, a shared filter, the standard ones */
 #define KEEP_MORE 16
@@ -21,11 +21,10 @@ seen_status sn_files_allow(size_t transfers, size_t temporary, size_t *keep, see
     if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
         getrlimit(RLIMIT_NOFILE, &limit);
     if (limit.rlim_cur < least)
-        return sn_crawl_fail(
-            error, SEEN_ERR_ARGUMENT,
-            "%zu connections need %zu open files, and %llu are allowed: allow more "
-            "(ulimit -n), or give a smaller --connections",
-            transfers, least, (unsigned long long)limit.rlim_cur);
+        return sn_error_set(error, SEEN_ERR_ARGUMENT,
+                            "%zu connections need %zu open files, and %llu are allowed: allow more "
+                            "(ulimit -n), or give a smaller --connections",
+                            transfers, least, (unsigned long long)limit.rlim_cur);
     size_t spare = (size_t)limit.rlim_cur - least;
     if (transfers + spare < *keep)
         *keep = transfers + spare;

@@ -17,7 +17,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "crawl/fail.h"
+#include "base/error.h"
 
 #define SLEEP_MS 60000 /* any time would do: it is woken */
 
@@ -136,7 +136,7 @@ seen_status sn_aside_create(const sn_fetch_options *options, sn_aside **aside, s
 {
     sn_aside *a = calloc(1, sizeof *a);
     if (a == NULL)
-        return sn_crawl_fail_memory(error);
+        return sn_error_memory(error);
     a->room = options->connections;
     a->orders = calloc(2 * a->room, sizeof *a->orders);
     a->over = calloc(a->room, sizeof(sn_transfer *));
@@ -144,13 +144,13 @@ seen_status sn_aside_create(const sn_fetch_options *options, sn_aside **aside, s
     a->told_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     seen_status status = SEEN_OK;
     if (a->orders == NULL || a->over == NULL || a->wake_fd < 0 || a->told_fd < 0)
-        status = sn_crawl_fail_memory(error);
+        status = sn_error_memory(error);
     if (status == SEEN_OK)
         status = sn_fetch_create(options, &a->fetch, error);
     if (status == SEEN_OK)
         status = sn_fetch_watch(a->fetch, a->wake_fd, error);
     if (status == SEEN_OK && !start_thread(a))
-        status = sn_crawl_fail_memory(error);
+        status = sn_error_memory(error);
     if (status != SEEN_OK) {
         free_parts(a);
         return status;

@@ -8,9 +8,10 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "crawl/bytes.h"
-#include "crawl/fail.h"
+#include "base/error.h"
+#include "base/io.h"
 #include "crawl/frontier/internal.h"
 
 seen_status sn_frontier_open_done(sn_frontier *f, bool fresh, seen_error *error)
@@ -19,16 +20,17 @@ seen_status sn_frontier_open_done(sn_frontier *f, bool fresh, seen_error *error)
         return SEEN_OK;
     int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | (fresh ? O_TRUNC : 0);
     f->done_fd = openat(f->options.folder, "done", flags, 0600);
-    return f->done_fd < 0 ? sn_crawl_fail_in(error, f->options.folder, "open", "done") : SEEN_OK;
+    return f->done_fd < 0 ? sn_error_cannot_in(error, errno, f->options.folder, "open", "done")
+                          : SEEN_OK;
 }
 
 static seen_status load_chunk(sn_frontier *f, uint64_t at, seen_error *error)
 {
     if (f->chunk_at == at)
         return SEEN_OK;
-    ssize_t n = sn_read_at(f->done_fd, f->chunk, DONE_CHUNK, at);
+    ssize_t n = sn_io_read_some(f->done_fd, f->chunk, DONE_CHUNK, at);
     if (n < 0)
-        return sn_crawl_fail_in(error, f->options.folder, "read", "done");
+        return sn_error_cannot_in(error, errno, f->options.folder, "read", "done");
     memset(f->chunk + n, 0, DONE_CHUNK - (size_t)n);
     f->chunk_at = at;
     return SEEN_OK;
@@ -65,11 +67,11 @@ seen_status sn_frontier_apply_done(sn_frontier *f, const uint64_t *ordinals, siz
             return status;
         for (; i < count && ordinals[i] / 8 - at < DONE_CHUNK; i++)
             f->chunk[ordinals[i] / 8 - at] |= (uint8_t)(1u << ordinals[i] % 8);
-        if (!sn_write_at(f->done_fd, f->chunk, DONE_CHUNK, at))
-            return sn_crawl_fail_in(error, f->options.folder, "write", "done");
+        if (!sn_io_write(f->done_fd, f->chunk, DONE_CHUNK, at))
+            return sn_error_cannot_in(error, errno, f->options.folder, "write", "done");
     }
     if (fdatasync(f->done_fd) != 0)
-        return sn_crawl_fail_in(error, f->options.folder, "sync", "done");
+        return sn_error_cannot_in(error, errno, f->options.folder, "sync", "done");
     return SEEN_OK;
 }
 
@@ -94,7 +96,7 @@ seen_status sn_frontier_done(sn_frontier *f, uint64_t ordinal, seen_error *error
             size_t room = f->done_room == 0 ? 1024 : f->done_room * 2;
             uint64_t *more = realloc(f->done, room * sizeof *more);
             if (more == NULL)
-                return sn_crawl_fail_memory(error);
+                return sn_error_memory(error);
             f->done = more;
             f->done_room = room;
         }
@@ -118,7 +120,7 @@ void sn_frontier_set_waiting(sn_frontier *f, uint64_t waiting)
 seen_status sn_frontier_sync(sn_frontier *f, seen_error *error)
 {
     if (f->options.folder >= 0 && fdatasync(f->segments[f->count - 1].fd) != 0)
-        return sn_crawl_fail_in(error, f->options.folder, "sync", "the frontier");
+        return sn_error_cannot_in(error, errno, f->options.folder, "sync", "the frontier");
     return SEEN_OK;
 }
 

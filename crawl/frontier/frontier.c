@@ -2,16 +2,19 @@
 #include "crawl/frontier/internal.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
 
-#include "crawl/bytes.h"
-#include "crawl/fail.h"
-#include "crawl/temp.h"
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/io.h"
+#include "base/tempfile.h"
 
 uint32_t sn_frame_crc(const uint8_t *frame, size_t payload)
 {
@@ -20,19 +23,19 @@ uint32_t sn_frame_crc(const uint8_t *frame, size_t payload)
 
 void sn_frame_head(uint8_t *frame, unsigned type, size_t payload)
 {
-    sn_put32(frame + 4, (uint32_t)payload << 8 | type);
-    sn_put32(frame, sn_frame_crc(frame, payload));
+    sn_store32(frame + 4, (uint32_t)payload << 8 | type);
+    sn_store32(frame, sn_frame_crc(frame, payload));
 }
 
 long sn_frame_check(const uint8_t *frame, size_t len, unsigned type)
 {
     if (len < FRAME_HEAD)
         return -1;
-    uint32_t head = sn_get32(frame + 4);
+    uint32_t head = sn_load32(frame + 4);
     size_t payload = head >> 8;
     if ((type != 0 && (head & 0xff) != type) || payload > len - FRAME_HEAD)
         return -1;
-    return sn_get32(frame) == sn_frame_crc(frame, payload) ? (long)payload : -1;
+    return sn_load32(frame) == sn_frame_crc(frame, payload) ? (long)payload : -1;
 }
 
 void sn_segment_name(uint32_t id, char name[32])
@@ -42,12 +45,12 @@ void sn_segment_name(uint32_t id, char name[32])
 
 seen_status sn_frontier_damaged(sn_frontier *f, size_t segment, uint64_t at, seen_error *error)
 {
-    char path[SN_FOLDER_TEXT];
-    return sn_crawl_fail(error, SEEN_ERR_FORMAT,
-                         "frontier.%06u in %s is damaged at byte %llu: restore the folder from a "
-                         "copy, or start the crawl anew in another one",
-                         f->first_id + (uint32_t)segment, sn_crawl_folder(f->options.folder, path),
-                         (unsigned long long)at);
+    char path[SN_ERROR_FOLDER];
+    return sn_error_set(error, SEEN_ERR_FORMAT,
+                        "frontier.%06u in %s is damaged at byte %llu: restore the folder from a "
+                        "copy, or start the crawl anew in another one",
+                        f->first_id + (uint32_t)segment, sn_error_folder(f->options.folder, path),
+                        (unsigned long long)at);
 }
 
 seen_status sn_segment_push(sn_frontier *f, sn_segment segment, seen_error *error)
@@ -56,7 +59,7 @@ seen_status sn_segment_push(sn_frontier *f, sn_segment segment, seen_error *erro
         size_t room = f->room == 0 ? 16 : f->room * 2;
         sn_segment *more = realloc(f->segments, room * sizeof *more);
         if (more == NULL)
-            return sn_crawl_fail_memory(error);
+            return sn_error_memory(error);
         f->segments = more;
         f->room = room;
     }
@@ -71,19 +74,19 @@ seen_status sn_segment_add(sn_frontier *f, seen_error *error)
     bool named = f->options.folder >= 0;
     int fd = named ? openat(f->options.folder, name,
                             O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600)
-                   : sn_temp_file(-1);
+                   : sn_tempfile_open(-1, NULL);
     if (fd < 0)
-        return sn_crawl_fail_in(error, f->options.folder, "create", name);
+        return sn_error_cannot_in(error, errno, f->options.folder, "create", name);
     uint8_t head[SEGMENT_HEAD] = {0};
     memcpy(head, SEGMENT_MAGIC, 8);
-    sn_put32(head + 8, f->first_id + (uint32_t)f->count);
-    sn_put64(head + 16, f->next_ordinal);
-    sn_put32(head + 28, (uint32_t)crc32(0, head, 28));
+    sn_store32(head + 8, f->first_id + (uint32_t)f->count);
+    sn_store64(head + 16, f->next_ordinal);
+    sn_store32(head + 28, (uint32_t)crc32(0, head, 28));
     sn_segment segment = {fd, f->next_ordinal, SEGMENT_HEAD, 0, false};
     seen_status status = SEEN_OK;
-    if (!sn_write_at(fd, head, sizeof head, 0) ||
+    if (!sn_io_write(fd, head, sizeof head, 0) ||
         (named && (fsync(fd) != 0 || fsync(f->options.folder) != 0)))
-        status = sn_crawl_fail_in(error, f->options.folder, "write", name);
+        status = sn_error_cannot_in(error, errno, f->options.folder, "write", name);
     else
         status = sn_segment_push(f, segment, error);
     if (status != SEEN_OK)
@@ -131,7 +134,7 @@ seen_status sn_frontier_create(const sn_frontier_options *options, sn_frontier *
 {
     sn_frontier *f = sn_frontier_new(options);
     if (f == NULL)
-        return sn_crawl_fail_memory(error);
+        return sn_error_memory(error);
     if (options->folder >= 0)
         remove_old(options->folder);
     seen_status status = sn_frontier_open_done(f, true, error);
@@ -190,7 +193,7 @@ seen_status sn_frontier_put_page(sn_frontier *f, const char *url, size_t len, se
 {
     uint8_t *frame = reserve(f, FRAME_HEAD + len);
     if (frame == NULL)
-        return sn_crawl_fail_memory(error);
+        return sn_error_memory(error);
     if (len > 0)
         memcpy(frame + FRAME_HEAD, url, len);
     sn_frame_head(frame, FRAME_PAGE, len);
@@ -202,10 +205,10 @@ seen_status sn_frontier_put(sn_frontier *f, const sn_frontier_record *record, se
 {
     uint8_t *frame = reserve(f, FRAME_HEAD + URL_HEAD + record->len);
     if (frame == NULL)
-        return sn_crawl_fail_memory(error);
+        return sn_error_memory(error);
     uint8_t *payload = frame + FRAME_HEAD;
-    sn_put32(payload, (uint32_t)((size_t)(frame - f->batch) - f->page_at));
-    sn_put16(payload + 4, record->depth);
+    sn_store32(payload, (uint32_t)((size_t)(frame - f->batch) - f->page_at));
+    sn_store16(payload + 4, record->depth);
     payload[6] = record->hops;
     payload[7] = record->kind;
     memcpy(payload + URL_HEAD, record->url, record->len);
@@ -229,7 +232,7 @@ static seen_status roll(sn_frontier *f, seen_error *error)
     if (last->size < f->options.segment_size)
         return SEEN_OK;
     if (f->options.folder >= 0 && fdatasync(last->fd) != 0)
-        return sn_crawl_fail_in(error, f->options.folder, "sync", "the frontier");
+        return sn_error_cannot_in(error, errno, f->options.folder, "sync", "the frontier");
     return sn_segment_add(f, error);
 }
 
@@ -239,15 +242,15 @@ seen_status sn_frontier_write(sn_frontier *f, seen_error *error)
     if (status != SEEN_OK)
         return status;
     uint8_t *payload = f->batch + FRAME_HEAD;
-    sn_put32(payload, (uint32_t)f->batch_urls);
-    sn_put32(payload + 4, (uint32_t)(f->batch_len - FRAME_HEAD - BATCH_HEAD));
-    sn_put64(payload + 8, f->next_ordinal);
+    sn_store32(payload, (uint32_t)f->batch_urls);
+    sn_store32(payload + 4, (uint32_t)(f->batch_len - FRAME_HEAD - BATCH_HEAD));
+    sn_store64(payload + 8, f->next_ordinal);
     sn_frame_head(f->batch, FRAME_BATCH, BATCH_HEAD);
     sn_segment *last = &f->segments[f->count - 1];
-    if (!sn_write_at(last->fd, f->batch, f->batch_len, last->size))
-        return sn_crawl_fail_in(error, f->options.folder, "write", "the frontier");
+    if (!sn_io_write(last->fd, f->batch, f->batch_len, last->size))
+        return sn_error_cannot_in(error, errno, f->options.folder, "write", "the frontier");
     if (f->options.folder >= 0 && fdatasync(last->fd) != 0)
-        return sn_crawl_fail_in(error, f->options.folder, "sync", "the frontier");
+        return sn_error_cannot_in(error, errno, f->options.folder, "sync", "the frontier");
     f->written = true;
     return SEEN_OK;
 }
@@ -258,8 +261,8 @@ seen_status sn_frontier_answer(sn_frontier *f, const seen_answer *answers, seen_
     uint8_t *payload = frame + FRAME_HEAD;
     size_t len = ANSWERS_HEAD + (f->batch_urls + 7) / 8;
     uint64_t fresh = 0;
-    sn_put64(payload, f->next_ordinal);
-    sn_put32(payload + 8, (uint32_t)f->batch_urls);
+    sn_store64(payload, f->next_ordinal);
+    sn_store32(payload + 8, (uint32_t)f->batch_urls);
     for (size_t i = 0; i < f->batch_urls; i++) {
         if (answers[i] == SEEN_NEW)
             fresh++;
@@ -268,8 +271,8 @@ seen_status sn_frontier_answer(sn_frontier *f, const seen_answer *answers, seen_
     }
     sn_frame_head(frame, FRAME_ANSWERS, len);
     sn_segment *last = &f->segments[f->count - 1];
-    if (!sn_write_at(last->fd, frame, FRAME_HEAD + len, last->size + f->batch_len))
-        return sn_crawl_fail_in(error, f->options.folder, "write", "the frontier");
+    if (!sn_io_write(last->fd, frame, FRAME_HEAD + len, last->size + f->batch_len))
+        return sn_error_cannot_in(error, errno, f->options.folder, "write", "the frontier");
     last->size += f->batch_len + FRAME_HEAD + len;
     f->next_ordinal += f->batch_urls;
     f->waiting += fresh;

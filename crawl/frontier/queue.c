@@ -1,13 +1,14 @@
 /* Many queues, one file. */
 #include "crawl/frontier/queue.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "crawl/bytes.h"
-#include "crawl/fail.h"
-#include "crawl/temp.h"
+#include "base/error.h"
+#include "base/io.h"
+#include "base/tempfile.h"
 
 struct sn_queues {
     int folder;
@@ -44,17 +45,19 @@ static uint64_t offset_of(uint32_t block)
 static seen_status take_block(sn_queues *q, uint32_t *block, seen_error *error)
 {
     if (q->fd < 0) {
-        q->fd = sn_temp_file(q->folder);
+        q->fd = sn_tempfile_open(q->folder, NULL);
         if (q->fd < 0)
-            return sn_crawl_fail_in(error, q->folder, "create", "the temporary file of the queues");
+            return sn_error_cannot_in(error, errno, q->folder, "create",
+                                      "the temporary file of the queues");
     }
     if (q->free == 0) {
         *block = q->blocks++;
         return SEEN_OK;
     }
     uint32_t next;
-    if (sn_read_at(q->fd, &next, sizeof next, offset_of(q->free)) != (ssize_t)sizeof next)
-        return sn_crawl_fail_in(error, q->folder, "read", "the temporary file of the queues");
+    if (sn_io_read_some(q->fd, &next, sizeof next, offset_of(q->free)) != (ssize_t)sizeof next)
+        return sn_error_cannot_in(error, errno, q->folder, "read",
+                                  "the temporary file of the queues");
     *block = q->free;
     q->free = next;
     return SEEN_OK;
@@ -68,9 +71,10 @@ static seen_status spill(sn_queues *q, sn_queue *queue, seen_error *error)
     if (status != SEEN_OK)
         return status;
     queue->tail->next = 0;
-    if (!sn_write_at(q->fd, queue->tail, sizeof *queue->tail, offset_of(block)) ||
-        (queue->first != 0 && !sn_write_at(q->fd, &block, sizeof block, offset_of(queue->last))))
-        return sn_crawl_fail_in(error, q->folder, "write", "the temporary file of the queues");
+    if (!sn_io_write(q->fd, queue->tail, sizeof *queue->tail, offset_of(block)) ||
+        (queue->first != 0 && !sn_io_write(q->fd, &block, sizeof block, offset_of(queue->last))))
+        return sn_error_cannot_in(error, errno, q->folder, "write",
+                                  "the temporary file of the queues");
     if (queue->first == 0)
         queue->first = block;
     queue->last = block;
@@ -89,13 +93,13 @@ static sn_block *new_block(void)
 seen_status sn_queue_push(sn_queues *q, sn_queue *queue, sn_place place, seen_error *error)
 {
     if (queue->head == NULL && (queue->head = new_block()) == NULL)
-        return sn_crawl_fail_memory(error);
+        return sn_error_memory(error);
     sn_block *block = queue->tail;
     if (block == NULL) {
         block = queue->head;
         if (block->end == SN_BLOCK_PLACES) {
             if ((block = new_block()) == NULL)
-                return sn_crawl_fail_memory(error);
+                return sn_error_memory(error);
             queue->tail = block;
         }
     } else if (block->end == SN_BLOCK_PLACES) {
@@ -118,10 +122,11 @@ static seen_status refill(sn_queues *q, sn_queue *queue, seen_error *error)
         return SEEN_OK;
     }
     uint32_t block = queue->first;
-    if (sn_read_at(q->fd, queue->head, sizeof *queue->head, offset_of(block)) !=
+    if (sn_io_read_some(q->fd, queue->head, sizeof *queue->head, offset_of(block)) !=
             (ssize_t)sizeof *queue->head ||
-        !sn_write_at(q->fd, &q->free, sizeof q->free, offset_of(block)))
-        return sn_crawl_fail_in(error, q->folder, "read", "the temporary file of the queues");
+        !sn_io_write(q->fd, &q->free, sizeof q->free, offset_of(block)))
+        return sn_error_cannot_in(error, errno, q->folder, "read",
+                                  "the temporary file of the queues");
     q->free = block;
     queue->first = queue->head->next;
     return SEEN_OK;

@@ -1,10 +1,12 @@
 /* The log in order, and single URLs by their place. */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "crawl/bytes.h"
-#include "crawl/fail.h"
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/io.h"
 #include "crawl/frontier/internal.h"
 
 /* Bytes of a segment by way of the buffer; *got is fewer than `len` only at its end. */
@@ -20,9 +22,9 @@ static seen_status peek(sn_frontier *f, uint64_t at, size_t len, const uint8_t *
         size_t want = READ_BUFFER;
         if (segment->size - at < want)
             want = (size_t)(segment->size - at);
-        ssize_t n = sn_read_at(segment->fd, f->buffer, want, at);
+        ssize_t n = sn_io_read_some(segment->fd, f->buffer, want, at);
         if (n < 0)
-            return sn_crawl_fail_in(error, f->options.folder, "read", "the frontier");
+            return sn_error_cannot_in(error, errno, f->options.folder, "read", "the frontier");
         f->buffer_segment = f->reader.segment;
         f->buffer_at = at;
         f->buffer_len = (size_t)n;
@@ -40,7 +42,7 @@ static seen_status frame_at(sn_frontier *f, uint64_t at, const uint8_t **frame, 
     seen_status status = peek(f, at, FRAME_HEAD, frame, &got, error);
     if (status != SEEN_OK)
         return status;
-    size_t len = got < FRAME_HEAD ? 0 : sn_get32(*frame + 4) >> 8;
+    size_t len = got < FRAME_HEAD ? 0 : sn_load32(*frame + 4) >> 8;
     if (got >= FRAME_HEAD && len + FRAME_HEAD > got) {
         status = peek(f, at, FRAME_HEAD + len, frame, &got, error);
         if (status != SEEN_OK)
@@ -62,23 +64,23 @@ static seen_status enter_batch(sn_frontier *f, seen_error *error)
     seen_status status = frame_at(f, at, &frame, &payload, error);
     if (status != SEEN_OK)
         return status;
-    if ((sn_get32(frame + 4) & 0xff) != FRAME_BATCH || payload != BATCH_HEAD)
+    if ((sn_load32(frame + 4) & 0xff) != FRAME_BATCH || payload != BATCH_HEAD)
         return sn_frontier_damaged(f, f->reader.segment, at, error);
-    uint32_t count = sn_get32(frame + FRAME_HEAD);
-    uint32_t bytes = sn_get32(frame + FRAME_HEAD + 4);
-    uint64_t first = sn_get64(frame + FRAME_HEAD + 8);
+    uint32_t count = sn_load32(frame + FRAME_HEAD);
+    uint32_t bytes = sn_load32(frame + FRAME_HEAD + 4);
+    uint64_t first = sn_load64(frame + FRAME_HEAD + 8);
     at += FRAME_HEAD + BATCH_HEAD;
     if (count > SN_BATCH_URLS || at + bytes > f->segments[f->reader.segment].size)
         return sn_frontier_damaged(f, f->reader.segment, f->reader.at, error);
 
     size_t bitmap = (count + 7) / 8;
     uint8_t answers[FRAME_HEAD + ANSWERS_HEAD + SN_BATCH_URLS / 8];
-    ssize_t n = sn_read_at(f->segments[f->reader.segment].fd, answers,
-                           FRAME_HEAD + ANSWERS_HEAD + bitmap, at + bytes);
+    ssize_t n = sn_io_read_some(f->segments[f->reader.segment].fd, answers,
+                                FRAME_HEAD + ANSWERS_HEAD + bitmap, at + bytes);
     if (n < 0)
-        return sn_crawl_fail_in(error, f->options.folder, "read", "the frontier");
+        return sn_error_cannot_in(error, errno, f->options.folder, "read", "the frontier");
     if (sn_frame_check(answers, (size_t)n, FRAME_ANSWERS) != (long)(ANSWERS_HEAD + bitmap) ||
-        sn_get64(answers + FRAME_HEAD) != first)
+        sn_load64(answers + FRAME_HEAD) != first)
         return sn_frontier_damaged(f, f->reader.segment, at + bytes, error);
     memcpy(f->reader.answers, answers + FRAME_HEAD + ANSWERS_HEAD, bitmap);
     f->reader.answers_first = first;
@@ -100,7 +102,7 @@ static void read_url(const sn_frontier *f, const uint8_t *payload, size_t len,
 {
     *record = (sn_frontier_record){.url = (const char *)payload + URL_HEAD,
                                    .len = len - URL_HEAD,
-                                   .depth = sn_get16(payload + 4),
+                                   .depth = sn_load16(payload + 4),
                                    .hops = payload[6],
                                    .kind = payload[7]};
     record->place.at = (uint64_t)(f->first_id + f->reader.segment) << 40 | f->reader.at;
@@ -132,7 +134,7 @@ static seen_status step(sn_frontier *f, sn_frontier_record *record, bool *got, b
     uint64_t whole = FRAME_HEAD + payload;
     if (whole > r->batch_left)
         return sn_frontier_damaged(f, r->segment, r->at, error);
-    if ((sn_get32(frame + 4) & 0xff) == FRAME_URL) {
+    if ((sn_load32(frame + 4) & 0xff) == FRAME_URL) {
         if (payload <= URL_HEAD)
             return sn_frontier_damaged(f, r->segment, r->at, error);
         bool done = was_taken(f, r->ordinal);
@@ -201,7 +203,7 @@ static seen_status keep_taken(sn_frontier *f, uint64_t ordinal, size_t *more, se
         size_t room = f->taken_room * 2 + 64;
         uint64_t *grown = realloc(f->taken, room * sizeof *grown);
         if (grown == NULL)
-            return sn_crawl_fail_memory(error);
+            return sn_error_memory(error);
         f->taken = grown;
         f->taken_room = room;
     }
@@ -252,13 +254,13 @@ static seen_status move_window(sn_frontier *f, sn_window *w, size_t segment, uin
     if (want > w->room) {
         uint8_t *more = realloc(w->bytes, want);
         if (more == NULL)
-            return sn_crawl_fail_memory(error);
+            return sn_error_memory(error);
         w->bytes = more;
         w->room = want;
     }
-    ssize_t n = sn_read_at(f->segments[segment].fd, w->bytes, want, offset);
+    ssize_t n = sn_io_read_some(f->segments[segment].fd, w->bytes, want, offset);
     if (n < 0)
-        return sn_crawl_fail_in(error, f->options.folder, "read", "the frontier");
+        return sn_error_cannot_in(error, errno, f->options.folder, "read", "the frontier");
     w->place = (uint64_t)(f->first_id + segment) << 40 | offset;
     w->len = (size_t)n;
     return SEEN_OK;
@@ -273,7 +275,7 @@ static size_t look(const sn_window *w, uint64_t place, const uint8_t **frame, si
     size_t skip = (size_t)(place - w->place);
     *frame = w->bytes + skip;
     if (w->len - skip >= FRAME_HEAD)
-        *whole += sn_get32(*frame + 4) >> 8;
+        *whole += sn_load32(*frame + 4) >> 8;
     return w->len - skip;
 }
 
@@ -314,7 +316,7 @@ seen_status sn_frontier_load(sn_frontier *f, sn_place place, sn_frontier_record 
     seen_status status = fetch_frame(f, &f->urls, segment, offset, FRAME_URL, &url, &len, error);
     if (status != SEEN_OK)
         return status;
-    uint32_t back = len <= URL_HEAD ? 0 : sn_get32(url);
+    uint32_t back = len <= URL_HEAD ? 0 : sn_load32(url);
     if (len <= URL_HEAD || back > offset)
         return sn_frontier_damaged(f, segment, offset, error);
     status =
@@ -325,7 +327,7 @@ seen_status sn_frontier_load(sn_frontier *f, sn_place place, sn_frontier_record 
                                    .len = len - URL_HEAD,
                                    .parent = (const char *)parent,
                                    .parent_len = parent_len,
-                                   .depth = sn_get16(url + 4),
+                                   .depth = sn_load16(url + 4),
                                    .hops = url[6],
                                    .kind = url[7],
                                    .place = place};

@@ -9,10 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
 
-#include "crawl/bytes.h"
-#include "crawl/fail.h"
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/io.h"
 #include "crawl/frontier/internal.h"
 
 typedef struct recovery {
@@ -31,7 +33,7 @@ typedef enum found { FOUND_WHOLE, FOUND_UNANSWERED, FOUND_TORN, FOUND_ERROR } fo
 
 static found read_error(const recovery *r, seen_error *error)
 {
-    sn_crawl_fail_in(error, r->f->options.folder, "read", "the frontier");
+    sn_error_cannot_in(error, errno, r->f->options.folder, "read", "the frontier");
     return FOUND_ERROR;
 }
 
@@ -43,13 +45,13 @@ static bool parse_batch(recovery *r, size_t len, size_t count, uint64_t first)
         long payload = sn_frame_check(r->bytes + at, len - at, 0);
         if (payload < 0)
             return false;
-        if ((sn_get32(r->bytes + at + 4) & 0xff) == FRAME_URL) {
+        if ((sn_load32(r->bytes + at + 4) & 0xff) == FRAME_URL) {
             const uint8_t *p = r->bytes + at + FRAME_HEAD;
             if (urls == count || payload <= URL_HEAD)
                 return false;
             r->records[urls] = (sn_frontier_record){.url = (const char *)p + URL_HEAD,
                                                     .len = (size_t)payload - URL_HEAD,
-                                                    .depth = sn_get16(p + 4),
+                                                    .depth = sn_load16(p + 4),
                                                     .hops = p[6],
                                                     .kind = p[7],
                                                     .place = {0, first + urls}};
@@ -65,13 +67,13 @@ static found read_batch(recovery *r, int fd, uint64_t at, uint64_t *next, size_t
                         seen_error *error)
 {
     uint8_t head[FRAME_HEAD + BATCH_HEAD];
-    ssize_t n = sn_read_at(fd, head, sizeof head, at);
+    ssize_t n = sn_io_read_some(fd, head, sizeof head, at);
     if (n < 0)
         return read_error(r, error);
     if (sn_frame_check(head, (size_t)n, FRAME_BATCH) != BATCH_HEAD)
         return FOUND_TORN;
-    *count = sn_get32(head + FRAME_HEAD);
-    size_t len = sn_get32(head + FRAME_HEAD + 4);
+    *count = sn_load32(head + FRAME_HEAD);
+    size_t len = sn_load32(head + FRAME_HEAD + 4);
     if (*count > SN_BATCH_URLS || len > 2 * SN_BATCH_BYTES)
         return FOUND_TORN;
     size_t bitmap = (*count + 7) / 8;
@@ -81,15 +83,15 @@ static found read_batch(recovery *r, int fd, uint64_t at, uint64_t *next, size_t
         r->room = 0;
         r->bytes = malloc(whole);
         if (r->bytes == NULL) {
-            sn_crawl_fail_memory(error);
+            sn_error_memory(error);
             return FOUND_ERROR;
         }
         r->room = whole;
     }
-    n = sn_read_at(fd, r->bytes, whole, at + sizeof head);
+    n = sn_io_read_some(fd, r->bytes, whole, at + sizeof head);
     if (n < 0)
         return read_error(r, error);
-    uint64_t first = sn_get64(head + FRAME_HEAD + 8);
+    uint64_t first = sn_load64(head + FRAME_HEAD + 8);
     if ((size_t)n < len || first != r->f->next_ordinal || !parse_batch(r, len, *count, first))
         return FOUND_TORN;
     const uint8_t *answers = r->bytes + len;
@@ -124,7 +126,7 @@ static seen_status replay_segment(recovery *r, size_t index, uint64_t at, seen_e
     sn_segment *segment = &f->segments[index];
     struct stat about;
     if (fstat(segment->fd, &about) != 0)
-        return sn_crawl_fail_in(error, f->options.folder, "look at", "the frontier");
+        return sn_error_cannot_in(error, errno, f->options.folder, "look at", "the frontier");
     bool last = index + 1 == f->count;
     while (at < (uint64_t)about.st_size) {
         uint64_t next = at;
@@ -138,7 +140,8 @@ static seen_status replay_segment(recovery *r, size_t index, uint64_t at, seen_e
             break;
         if (what == FOUND_UNANSWERED)
             return ftruncate(segment->fd, (off_t)next) != 0
-                       ? sn_crawl_fail_in(error, f->options.folder, "truncate", "the frontier")
+                       ? sn_error_cannot_in(error, errno, f->options.folder, "truncate",
+                                            "the frontier")
                        : complete(r, segment, at, next, count, error);
         seen_status status = r->replay(r->user, r->records, count, false, r->answers, error);
         if (status != SEEN_OK)
@@ -150,7 +153,7 @@ static seen_status replay_segment(recovery *r, size_t index, uint64_t at, seen_e
     }
     segment->size = at;
     if (at < (uint64_t)about.st_size && ftruncate(segment->fd, (off_t)at) != 0)
-        return sn_crawl_fail_in(error, f->options.folder, "truncate", "the frontier");
+        return sn_error_cannot_in(error, errno, f->options.folder, "truncate", "the frontier");
     return SEEN_OK;
 }
 
@@ -162,19 +165,19 @@ static seen_status open_segment(sn_frontier *f, seen_error *error)
     sn_segment_name(id, name);
     int fd = openat(f->options.folder, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
-        return sn_crawl_fail_in(error, f->options.folder, "open", name);
+        return sn_error_cannot_in(error, errno, f->options.folder, "open", name);
     uint8_t head[SEGMENT_HEAD];
     struct stat about;
     seen_status status = SEEN_OK;
-    ssize_t n = sn_read_at(fd, head, sizeof head, 0);
+    ssize_t n = sn_io_read_some(fd, head, sizeof head, 0);
     if (n < 0 || fstat(fd, &about) != 0)
-        status = sn_crawl_fail_in(error, f->options.folder, "read", name);
+        status = sn_error_cannot_in(error, errno, f->options.folder, "read", name);
     else if (n != SEGMENT_HEAD || memcmp(head, SEGMENT_MAGIC, 8) != 0 ||
-             sn_get32(head + 28) != (uint32_t)crc32(0, head, 28) || sn_get32(head + 8) != id)
+             sn_load32(head + 28) != (uint32_t)crc32(0, head, 28) || sn_load32(head + 8) != id)
         status = sn_frontier_damaged(f, f->count, 0, error);
     else
         status = sn_segment_push(
-            f, (sn_segment){fd, sn_get64(head + 16), (uint64_t)about.st_size, 0, false}, error);
+            f, (sn_segment){fd, sn_load64(head + 16), (uint64_t)about.st_size, 0, false}, error);
     if (status != SEEN_OK)
         close(fd);
     return status;
@@ -203,7 +206,7 @@ static seen_status open_segments(sn_frontier *f, const sn_frontier_mark *mark, s
         char name[32];
         sn_segment_name(id, name);
         if (unlinkat(f->options.folder, name, 0) != 0)
-            return sn_crawl_fail_in(error, f->options.folder, "remove", name);
+            return sn_error_cannot_in(error, errno, f->options.folder, "remove", name);
         break;
     }
     size_t last = mark->last_segment - mark->first_segment;
@@ -217,7 +220,7 @@ static seen_status recover(sn_frontier *f, const sn_frontier_mark *mark, bool al
 {
     recovery *r = calloc(1, sizeof *r);
     if (r == NULL)
-        return sn_crawl_fail_memory(error);
+        return sn_error_memory(error);
     r->f = f;
     r->replay = replay;
     r->user = user;
@@ -238,16 +241,16 @@ seen_status sn_frontier_open(const sn_frontier_options *options, const sn_fronti
                              bool all, sn_frontier_replay *replay, void *user,
                              sn_frontier **frontier, seen_error *error)
 {
-    char path[SN_FOLDER_TEXT];
+    char path[SN_ERROR_FOLDER];
     if (mark->first_segment == 0 || mark->last_segment < mark->first_segment ||
         mark->end < SEGMENT_HEAD)
-        return sn_crawl_fail(error, SEEN_ERR_FORMAT,
-                             "the checkpoint in %s names no frontier: restore the folder from a "
-                             "copy, or start the crawl anew in another one",
-                             sn_crawl_folder(options->folder, path));
+        return sn_error_set(error, SEEN_ERR_FORMAT,
+                            "the checkpoint in %s names no frontier: restore the folder from a "
+                            "copy, or start the crawl anew in another one",
+                            sn_error_folder(options->folder, path));
     sn_frontier *f = sn_frontier_new(options);
     if (f == NULL)
-        return sn_crawl_fail_memory(error);
+        return sn_error_memory(error);
     seen_status status = sn_frontier_open_done(f, false, error);
     if (status == SEEN_OK)
         status = sn_frontier_apply_done(f, mark->done, mark->done_count, error);

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "crawl/fail.h"
+#include "base/error.h"
 
 #define SINK_BUFFER (64u << 10)
 
@@ -47,7 +47,7 @@ seen_status sn_sink_open(const char *path, uint64_t length, sn_sink **sink, seen
     if (s == NULL || name == NULL) {
         free(s);
         free(name);
-        return sn_crawl_fail_memory(error);
+        return sn_error_memory(error);
     }
     s->fd = -1;
     s->regular = false;
@@ -58,7 +58,7 @@ seen_status sn_sink_open(const char *path, uint64_t length, sn_sink **sink, seen
     if (standard) {
         s->fd = STDOUT_FILENO;
     } else if (!open_file(s, path, length)) {
-        seen_status status = sn_crawl_fail_errno(error, "write", path);
+        seen_status status = sn_error_cannot(error, errno, "write", path);
         sn_sink_close(s);
         return status;
     }
@@ -150,14 +150,14 @@ seen_status sn_sink_flush(sn_sink *s, seen_error *error)
     if (s->failed == 0)
         return SEEN_OK;
     errno = s->failed;
-    return sn_crawl_fail_errno(error, "write", s->name);
+    return sn_error_cannot(error, errno, "write", s->name);
 }
 
 seen_status sn_sink_sync(sn_sink *s, seen_error *error)
 {
     seen_status status = sn_sink_flush(s, error);
     if (status == SEEN_OK && s->regular && fdatasync(s->fd) != 0)
-        status = sn_crawl_fail_errno(error, "sync", s->name);
+        status = sn_error_cannot(error, errno, "sync", s->name);
     return status;
 }
 

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "crawl/bytes.h"
-#include "crawl/temp.h"
+#include "base/io.h"
+#include "base/tempfile.h"
 
 void sn_spool_init(sn_spool *s)
 {
@@ -33,9 +33,9 @@ void sn_spool_reset(sn_spool *s)
 
 static bool spill(sn_spool *s)
 {
-    if (s->fd < 0 && (s->fd = sn_temp_file(-1)) < 0)
+    if (s->fd < 0 && (s->fd = sn_tempfile_open(-1, NULL)) < 0)
         return false;
-    if (!sn_write_at(s->fd, s->memory, s->used, s->spilled))
+    if (!sn_io_write(s->fd, s->memory, s->used, s->spilled))
         return false;
     s->spilled += s->used;
     s->used = 0;
@@ -75,7 +75,7 @@ long sn_spool_read(const sn_spool *s, uint64_t at, void *bytes, size_t len)
     if (at < s->spilled) {
         if (s->spilled - at < len)
             len = (size_t)(s->spilled - at);
-        return (long)sn_read_at(s->fd, bytes, len, at);
+        return (long)sn_io_read_some(s->fd, bytes, len, at);
     }
     size_t from = (size_t)(at - s->spilled);
     if (from >= s->used)

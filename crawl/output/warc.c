@@ -1,6 +1,7 @@
 /* WARC 1.1 records, each a gzip member. */
 #include "crawl/output/warc.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,7 @@
 #include <sys/random.h>
 #include <zlib.h>
 
-#include "crawl/fail.h"
+#include "base/error.h"
 
 #define PIECE (32u << 10)
 
@@ -185,7 +186,7 @@ seen_status sn_warc_response(sn_warc *w, const sn_warc_page *page, seen_error *e
     uint64_t body = sn_spool_length(page->body);
     text headers = rewrite(page->headers, page->headers_len, body);
     if (headers.bytes == NULL)
-        return sn_crawl_fail_memory(error);
+        return sn_error_memory(error);
     begin(w, "response", page->date);
     put(w, "WARC-Target-URI: ");
     squeeze(w, page->url, page->url_len, Z_NO_FLUSH);
@@ -208,7 +209,7 @@ seen_status sn_warc_response(sn_warc *w, const sn_warc_page *page, seen_error *e
     for (uint64_t at = 0; at < body;) {
         long n = sn_spool_read(page->body, at, w->piece, PIECE);
         if (n <= 0)
-            return sn_crawl_fail_in(error, -1, "read", "a temporary file");
+            return sn_error_cannot_in(error, errno, -1, "read", "a temporary file");
         squeeze(w, w->piece, (size_t)n, Z_NO_FLUSH);
         at += (uint64_t)n;
     }

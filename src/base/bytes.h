@@ -32,6 +32,19 @@ static inline void sn_store32(void *p, uint32_t v)
     memcpy(p, &v, sizeof v);
 }
 
+static inline uint16_t sn_load16(const void *p)
+{
+    uint16_t v;
+    memcpy(&v, p, sizeof v);
+    return le16toh(v);
+}
+
+static inline void sn_store16(void *p, uint16_t v)
+{
+    v = htole16(v);
+    memcpy(p, &v, sizeof v);
+}
+
 __extension__ typedef unsigned __int128 sn_u128;
 
 /* The high half of a 128-bit product: maps a uniform x to a uniform number below n. */

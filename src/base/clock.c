@@ -1,4 +1,4 @@
-/* The time of day, for windows. */
+/* Wall clock for windows, monotonic clock for intervals. */
 #include "base/clock.h"
 
 #include <time.h>
@@ -9,3 +9,15 @@ static uint64_t system_now(void)
 }
 
 uint64_t (*sn_clock_now)(void) = system_now;
+
+uint64_t sn_clock_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+uint64_t sn_clock_ms(void)
+{
+    return sn_clock_ns() / 1000000;
+}

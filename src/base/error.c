@@ -1,87 +1,37 @@
-/* Statuses and the sentences that go with them. */
+/* Statuses and error messages. */
 #include "base/error.h"
+
+#include "base/text.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-/* The length of the well-formed UTF-8 sequence at p, or 0. Controls do not count as well-formed:
- * C0, DEL and C1 (U+0080 to U+009F) can steer a terminal. */
-static size_t clean_sequence(const unsigned char *p, size_t len)
-{
-    unsigned c = p[0];
-    if (c < 0x80)
-        return c >= 0x20 && c != 0x7f;
-    size_t need = c >= 0xc2 && c <= 0xdf   ? 2
-                  : (c & 0xf0) == 0xe0     ? 3
-                  : c >= 0xf0 && c <= 0xf4 ? 4
-                                           : 0;
-    if (need == 0 || need > len)
-        return 0;
-    for (size_t i = 1; i < need; i++)
-        if ((p[i] & 0xc0) != 0x80)
-            return 0;
-    if ((c == 0xc2 && p[1] < 0xa0) || (c == 0xe0 && p[1] < 0xa0) || (c == 0xed && p[1] > 0x9f) ||
-        (c == 0xf0 && p[1] < 0x90) || (c == 0xf4 && p[1] > 0x8f))
-        return 0;
-    return need;
-}
-
-void sn_error_escape(char *out, size_t room, const char *text, size_t len)
-{
-    size_t at = strnlen(out, room);
-    for (size_t i = 0; i < len;) {
-        const unsigned char *p = (const unsigned char *)text + i;
-        size_t clean = clean_sequence(p, len - i);
-        size_t need = clean ? clean : 4;
-        if (at + need + 1 > room)
-            break;
-        if (clean)
-            memcpy(out + at, p, clean);
-        else
-            snprintf(out + at, 5, "\\x%02x", *p);
-        at += need;
-        i += clean ? clean : 1;
-    }
-    if (at < room)
-        out[at] = '\0';
-}
-
-static size_t escaped_length(const char *text, size_t len)
-{
-    size_t escaped = 0;
-    for (size_t i = 0; i < len;) {
-        size_t clean = clean_sequence((const unsigned char *)text + i, len - i);
-        escaped += clean ? clean : 4;
-        i += clean ? clean : 1;
-    }
-    return escaped;
-}
-
-/* The names come first and the reason last: where there is no room for all, the middle is left out.
- */
+/* Escapes text into `out`. If it does not fit, the middle is left out. */
 static void fit(char *out, size_t room, const char *text, size_t len)
 {
     static const char GAP[] = " ... ";
-    out[0] = '\0';
-    if (escaped_length(text, len) >= room) {
+    size_t at = 0;
+    if (sn_text_escaped_length(text, len) >= room) {
         size_t from = len > room / 2 ? len - room / 2 : 0;
         while ((from < len && ((unsigned char)text[from] & 0xc0) == 0x80) ||
-               escaped_length(text + from, len - from) > room / 2)
+               sn_text_escaped_length(text + from, len - from) > room / 2)
             from++;
-        size_t head = room - escaped_length(text + from, len - from) - sizeof GAP + 1;
-        sn_error_escape(out, head, text, len);
-        sn_error_escape(out, room, GAP, sizeof GAP - 1);
+        size_t head = room - sn_text_escaped_length(text + from, len - from) - sizeof GAP + 1;
+        at = sn_text_escape(out, head, text, len);
+        at += sn_text_escape(out + at, room - at, GAP, sizeof GAP - 1);
         text += from;
         len -= from;
     }
-    sn_error_escape(out, room, text, len);
+    sn_text_escape(out + at, room - at, text, len);
 }
 
 seen_status sn_error_set(seen_error *error, seen_status status, const char *format, ...)
 {
-    enum { NAMES = 2 * 4096 }; /* the longest that the system takes */
+    enum { NAMES = 2 * 4096 }; /* two of the longest paths that the system accepts */
     if (!error)
         return status;
     char raw[NAMES + sizeof error->message];
@@ -94,85 +44,121 @@ seen_status sn_error_set(seen_error *error, seen_status status, const char *form
     return status;
 }
 
+seen_status sn_error_status(int number, const char **advice)
+{
+    static const struct {
+        int number;
+        seen_status status;
+        const char *advice;
+    } TABLE[] = {
+        {ENOENT, SEEN_ERR_NOT_FOUND, "; check the name"},
+        {ENOTDIR, SEEN_ERR_NOT_FOUND, "; check the name"},
+        {EISDIR, SEEN_ERR_IO, "; check the name"},
+        {ELOOP, SEEN_ERR_IO, "; check the name"},
+        {ENAMETOOLONG, SEEN_ERR_IO, "; check the name"},
+        {EEXIST, SEEN_ERR_EXISTS, ""},
+        {EACCES, SEEN_ERR_PERMISSION, "; check the permissions"},
+        {EPERM, SEEN_ERR_PERMISSION, "; check the permissions"},
+        {EROFS, SEEN_ERR_PERMISSION, "; check the permissions"},
+        {ENOSPC, SEEN_ERR_SPACE, "; free some space and try again"},
+        {EDQUOT, SEEN_ERR_SPACE, "; free some space and try again"},
+        {EFBIG, SEEN_ERR_SPACE, "; allow larger files (ulimit -f)"},
+        {ENOMEM, SEEN_ERR_MEMORY, "; free memory, or use less"},
+        {EMFILE, SEEN_ERR_IO, "; allow more open files (ulimit -n)"},
+        {ENFILE, SEEN_ERR_IO, "; too many files are open on this machine"},
+    };
+    *advice = "";
+    for (size_t i = 0; i < sizeof TABLE / sizeof *TABLE; i++)
+        if (TABLE[i].number == number) {
+            *advice = TABLE[i].advice;
+            return TABLE[i].status;
+        }
+    return SEEN_ERR_IO;
+}
+
 seen_status sn_error_system(seen_error *error, int number, const char *name, const char *what)
 {
-    seen_status status = SEEN_ERR_IO;
-    const char *advice = "";
-    switch (number) {
-    case ENOENT:
-    case ENOTDIR:
-        status = SEEN_ERR_NOT_FOUND;
-        advice = "; check the name";
-        break;
-    case EISDIR:
-    case ELOOP:
-    case ENAMETOOLONG:
-        advice = "; check the name";
-        break;
-    case EMFILE:
-        advice = "; allow more open files (ulimit -n)";
-        break;
-    case EEXIST:
-        status = SEEN_ERR_EXISTS;
-        break;
-    case EACCES:
-    case EPERM:
-    case EROFS:
-        status = SEEN_ERR_PERMISSION;
-        advice = "; check who may read and write it";
-        break;
-    case ENOSPC:
-    case EDQUOT:
-        status = SEEN_ERR_SPACE;
-        advice = "; free some space and try again";
-        break;
-    case EFBIG:
-        status = SEEN_ERR_SPACE;
-        advice = "; allow larger files (ulimit -f)";
-        break;
-    case ENOMEM:
-        status = SEEN_ERR_MEMORY;
-        advice = "; ask for a smaller set";
-        break;
-    default:
-        break;
-    }
-    return sn_error_set(error, status, "%s: cannot %s: %s%s", name, what, strerror(number), advice);
+    char reason[128];
+    const char *advice;
+    seen_status status = sn_error_status(number, &advice);
+    return sn_error_set(error, status, "%s: cannot %s: %s%s", name, what,
+                        strerror_r(number, reason, sizeof reason), advice);
+}
+
+seen_status sn_error_cannot(seen_error *error, int number, const char *what, const char *name)
+{
+    char reason[128];
+    const char *advice;
+    seen_status status = sn_error_status(number, &advice);
+    return sn_error_set(error, status, "cannot %s %s: %s%s", what, name,
+                        strerror_r(number, reason, sizeof reason), advice);
+}
+
+seen_status sn_error_cannot_in(seen_error *error, int number, int folder, const char *what,
+                               const char *name)
+{
+    char reason[128], path[SN_ERROR_FOLDER];
+    const char *advice;
+    seen_status status = sn_error_status(number, &advice);
+    return sn_error_set(error, status, "cannot %s %s in %s: %s%s", what, name,
+                        sn_error_folder(folder, path), strerror_r(number, reason, sizeof reason),
+                        advice);
+}
+
+const char *sn_error_folder(int folder, char out[SN_ERROR_FOLDER])
+{
+    char link[32];
+    const char *temporary = getenv("TMPDIR");
+    snprintf(out, SN_ERROR_FOLDER, "%s", temporary && *temporary ? temporary : "/tmp");
+    if (folder < 0)
+        return out;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", folder);
+    ssize_t length = readlink(link, out, SN_ERROR_FOLDER - 1);
+    if (length > 0)
+        out[length] = '\0';
+    else
+        snprintf(out, SN_ERROR_FOLDER, "the state folder");
+    return out;
+}
+
+seen_status sn_error_memory(seen_error *error)
+{
+    return sn_error_set(error, SEEN_ERR_MEMORY, "out of memory");
 }
 
 const char *seen_status_text(seen_status status)
 {
     switch (status) {
     case SEEN_OK:
-        return "done";
+        return "success";
     case SEEN_ERR_MEMORY:
         return "out of memory";
     case SEEN_ERR_ARGUMENT:
-        return "impossible request";
+        return "invalid request";
     case SEEN_ERR_IO:
-        return "input or output failed";
+        return "input/output error";
     case SEEN_ERR_FORMAT:
-        return "damaged or foreign file";
+        return "damaged file or not a seen file";
     case SEEN_ERR_EXISTS:
-        return "already there";
+        return "already exists";
     case SEEN_ERR_NOT_FOUND:
         return "not found";
     case SEEN_ERR_MISMATCH:
-        return "numbers do not agree";
+        return "parameters differ";
     case SEEN_ERR_FULL:
-        return "full";
+        return "set is full";
     case SEEN_ERR_KIND:
-        return "not possible with this kind of set";
+        return "not supported by this kind of set";
     case SEEN_ERR_PERMISSION:
-        return "not allowed";
+        return "permission denied";
     case SEEN_ERR_NETWORK:
-        return "the server does not answer";
+        return "server unreachable";
     case SEEN_ERR_SERVER:
-        return "the server refused";
+        return "server error";
     case SEEN_ERR_UNSUPPORTED:
-        return "not part of this build";
+        return "not included in this build";
     case SEEN_ERR_CHANGED:
-        return "changed underneath";
+        return "modified concurrently";
     case SEEN_ERR_SPACE:
         return "no space left";
     }

@@ -1,20 +1,36 @@
-/* Statuses and the sentences that go with them. */
+/* Statuses and error messages: the one place where a seen_error is filled and errno is interpreted.
+ *
+ * A failing function ends with `return sn_error_set(error, SEEN_ERR_..., "%s: ...", path)`. `error`
+ * may be NULL everywhere. Control characters and invalid UTF-8 are escaped, so that names from
+ * outside can be printed; a message that is too long loses its middle, because names come first and
+ * the reason comes last. */
 #ifndef SN_BASE_ERROR_H
 #define SN_BASE_ERROR_H
 
 #include "seen.h"
 
-/* Fills *error (which may be NULL) and returns `status`, so that a failing function can end with
- * `return sn_error_set(error, SEEN_ERR_..., "%s: ...", path)`. Control characters and broken UTF-8
- * are escaped: names from outside can be printed. */
+/* Writes the message and returns `status`. */
 seen_status sn_error_set(seen_error *error, seen_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same for a failed system call: picks the status from errno's value and adds its text:
- * "FILE: cannot WHAT: No space left on device; free some space and try again". */
+/* The status of an errno value, and what the user can do about it ("" or "; free some space …"). */
+seen_status sn_error_status(int number, const char **advice);
+
+/* "NAME: cannot WHAT: reason; advice", with the status that belongs to the errno value. */
 seen_status sn_error_system(seen_error *error, int number, const char *name, const char *what);
 
-/* Appends text to out, control characters and broken UTF-8 escaped as \xNN; always terminated. */
-void sn_error_escape(char *out, size_t room, const char *text, size_t len);
+/* The same as "cannot WHAT NAME: reason; advice". */
+seen_status sn_error_cannot(seen_error *error, int number, const char *what, const char *name);
+
+/* The same as "cannot WHAT NAME in FOLDER: reason; advice"; `folder` as for sn_error_folder. */
+seen_status sn_error_cannot_in(seen_error *error, int number, int folder, const char *what,
+                               const char *name);
+
+/* The path of an open folder, cut to fit; for -1 the folder of temporary files. Returns `out`. */
+enum { SN_ERROR_FOLDER = 300 };
+const char *sn_error_folder(int folder, char out[SN_ERROR_FOLDER]);
+
+/* "out of memory" */
+seen_status sn_error_memory(seen_error *error);
 
 #endif

@@ -1,32 +1,40 @@
-/* Whole reads and writes, locks, reserved space, and files that appear whole or not at all. */
+/* Whole reads and writes, locks, reserved space, random bytes. */
 #include "base/io.h"
 
 #include "base/error.h"
-#include "hash/hash.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-bool sn_io_read(int fd, void *out, size_t len, uint64_t at)
+ssize_t sn_io_read_some(int fd, void *out, size_t len, uint64_t at)
 {
-    for (size_t done = 0; done < len;) {
+    size_t done = 0;
+    while (done < len) {
         ssize_t n = pread(fd, (char *)out + done, len - done, (off_t)(at + done));
         if (n < 0 && errno == EINTR)
             continue;
-        if (n <= 0) {
-            if (n == 0)
-                errno = 0;
-            return false;
-        }
+        if (n < 0)
+            return -1;
+        if (n == 0)
+            break;
         done += (size_t)n;
     }
-    return true;
+    return (ssize_t)done;
+}
+
+bool sn_io_read(int fd, void *out, size_t len, uint64_t at)
+{
+    ssize_t n = sn_io_read_some(fd, out, len, at);
+    if (n >= 0 && (size_t)n < len)
+        errno = 0;
+    return n >= 0 && (size_t)n == len;
 }
 
 bool sn_io_write(int fd, const void *data, size_t len, uint64_t at)
@@ -36,7 +44,7 @@ bool sn_io_write(int fd, const void *data, size_t len, uint64_t at)
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0) {
-            errno = n == 0 ? EIO : errno;
+            errno = n == 0 ? ENOSPC : errno;
             return false;
         }
         done += (size_t)n;
@@ -147,123 +155,14 @@ seen_status sn_io_fill_holes(int fd, const char *name, uint64_t len, seen_error 
                         name);
 }
 
-/* Opens the folder that `path` is in, or with O_TMPFILE a file in it. */
-static int open_folder(const char *path, int flags)
+seen_status sn_io_random(void *out, size_t len, seen_error *error)
 {
-    const char *slash = strrchr(path, '/');
-    char *folder = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
-    int fd = folder ? open(folder, flags | O_CLOEXEC, 0666) : -1;
-    free(folder);
-    return fd;
-}
-
-/* Where the system can give it a name later. */
-static int open_nameless(const char *path)
-{
-    return access("/proc/self/fd", X_OK) == 0 ? open_folder(path, O_TMPFILE | O_RDWR) : -1;
-}
-
-seen_status sn_io_temp_open(const char *path, bool nameless, sn_io_temp *temp, seen_error *error)
-{
-    uint64_t random[2];
-    seen_status status = sn_hash_seed(random, error);
-    if (status != SEEN_OK)
-        return status;
-    enum { NAME = 255, ENDING = 1 + 16 + 4 };
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    size_t length = strlen(name), room = strlen(path) + ENDING + 1;
-    /* Of a long name only as much as leaves room for the ending. */
-    size_t kept = (size_t)(name - path) + (length < NAME - ENDING ? length : NAME - ENDING);
-    *temp = (sn_io_temp){.fd = -1, .path = malloc(room)};
-    if (!temp->path)
-        return sn_error_set(error, SEEN_ERR_MEMORY, "%s: out of memory", path);
-    snprintf(temp->path, room, "%.*s.%016llx.tmp", (int)kept, path, (unsigned long long)random[0]);
-    if (nameless)
-        temp->fd = open_nameless(path);
-    temp->named = temp->fd < 0;
-    if (temp->named)
-        temp->fd = open(temp->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-    if (temp->fd >= 0)
-        return SEEN_OK;
-    status = sn_error_system(error, errno, path, "create");
-    free(temp->path);
-    temp->path = NULL;
-    return status;
-}
-
-void sn_io_temp_drop(sn_io_temp *temp)
-{
-    if (temp->fd >= 0)
-        close(temp->fd);
-    if (temp->named)
-        unlink(temp->path);
-    free(temp->path);
-    *temp = (sn_io_temp){.fd = -1};
-}
-
-/* A rename would take the place of a device or a fifo as well, which nobody means. */
-static bool is_special(const char *path)
-{
-    struct stat at;
-    return lstat(path, &at) == 0 && !S_ISREG(at.st_mode) && !S_ISLNK(at.st_mode) &&
-           !S_ISDIR(at.st_mode);
-}
-
-static bool give_name(sn_io_temp *temp)
-{
-    char by_fd[32];
-    snprintf(by_fd, sizeof by_fd, "/proc/self/fd/%d", temp->fd);
-    if (!temp->named)
-        temp->named = linkat(AT_FDCWD, by_fd, AT_FDCWD, temp->path, AT_SYMLINK_FOLLOW) == 0;
-    return temp->named;
-}
-
-static bool take_place(const char *from, const char *to, bool replace)
-{
-    if (replace)
-        return rename(from, to) == 0;
-    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
-        return true;
-    if (errno != EINVAL && errno != ENOTSUP && errno != ENOSYS)
-        return false;
-    /* A file system without that can still refuse to link over an existing name. */
-    if (link(from, to) != 0)
-        return false;
-    unlink(from);
-    return true;
-}
-
-seen_status sn_io_temp_publish(sn_io_temp *temp, const char *path, bool replace, seen_error *error)
-{
-    seen_status status = SEEN_OK;
-    /* A rename is durable only when the folder is. Opened first: what cannot be made durable is not
-     * put in place. */
-    int folder = open_folder(path, O_RDONLY | O_DIRECTORY);
-    if (folder < 0)
-        status = sn_error_system(error, errno, path, "open the folder");
-    else if (replace && is_special(path))
-        status = sn_error_set(error, SEEN_ERR_ARGUMENT, "%s: not a regular file, and not replaced",
-                              path);
-    else if (fsync(temp->fd) != 0)
-        status = sn_error_system(error, errno, path, "sync");
-    else if (!give_name(temp) || !take_place(temp->path, path, replace))
-        status = errno == EEXIST
-                     ? sn_error_set(error, SEEN_ERR_EXISTS,
-                                    "%s: exists already; choose another name, or ask to replace it",
-                                    path)
-                     : sn_error_system(error, errno, path, "put the new file in place");
-    if (status != SEEN_OK) {
-        if (folder >= 0)
-            close(folder);
-        sn_io_temp_drop(temp);
-        return status;
+    for (size_t got = 0; got < len;) {
+        ssize_t n = getrandom((char *)out + got, len - got, 0);
+        if (n < 0 && errno != EINTR)
+            return sn_error_system(error, errno, "random source", "read");
+        if (n > 0)
+            got += (size_t)n;
     }
-    /* Some file systems cannot sync a folder and say so; that is not a failure. */
-    if (fsync(folder) != 0 && errno != EINVAL)
-        status = sn_error_system(error, errno, path, "sync the folder");
-    close(folder);
-    close(temp->fd);
-    free(temp->path);
-    *temp = (sn_io_temp){.fd = -1};
-    return status;
+    return SEEN_OK;
 }

@@ -1,12 +1,17 @@
-/* Whole reads and writes, locks, reserved space, and files that appear whole or not at all. */
-#ifndef SN_STORE_FILE_IO_H
-#define SN_STORE_FILE_IO_H
+/* Whole reads and writes, locks, reserved space, random bytes. */
+#ifndef SN_BASE_IO_H
+#define SN_BASE_IO_H
 
 #include "seen.h"
+
+#include <sys/types.h>
 
 /* All of it or nothing; errno tells why (0: the file ends before). */
 bool sn_io_read(int fd, void *out, size_t len, uint64_t at);
 bool sn_io_write(int fd, const void *data, size_t len, uint64_t at);
+
+/* Returns how many bytes were read, fewer than len only at the end of the file; -1 with errno. */
+ssize_t sn_io_read_some(int fd, void *out, size_t len, uint64_t at);
 
 /* Makes sure that these bytes, which exist, are zero; what is zero already is not written. */
 bool sn_io_clear(int fd, uint64_t at, uint64_t len);
@@ -33,19 +38,7 @@ bool sn_io_replaced(int fd, const char *path);
  * KiB. Tests put a function of their own here. */
 extern size_t (*sn_io_page)(void);
 
-/* A file under another name in the same folder, which then takes its place. */
-typedef struct sn_io_temp {
-    int fd;
-    char *path;
-    bool named; /* it has this name already */
-} sn_io_temp;
-
-/* `nameless`: without a name where the file system can do that, so that a process that is killed
- * leaves nothing behind. (What is mapped of it looks deleted in /proc for ever.) */
-seen_status sn_io_temp_open(const char *path, bool nameless, sn_io_temp *temp, seen_error *error);
-void sn_io_temp_drop(sn_io_temp *temp);
-/* Syncs, renames and syncs the folder; frees temp in any case. Without `replace` an existing file
- * is left alone: SEEN_ERR_EXISTS. */
-seen_status sn_io_temp_publish(sn_io_temp *temp, const char *path, bool replace, seen_error *error);
+/* Fills `out` with random bytes from the system. */
+seen_status sn_io_random(void *out, size_t len, seen_error *error);
 
 #endif

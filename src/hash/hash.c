@@ -7,10 +7,10 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/io.h"
 #include "hash/ranges.h"
 
 #include <errno.h>
-#include <sys/random.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -182,15 +182,7 @@ void seen_hash_many(const seen_hasher *hasher, const seen_key *keys, size_t coun
 
 seen_status sn_hash_seed(uint64_t seed[2], seen_error *error)
 {
-    unsigned char *p = (unsigned char *)seed;
-    for (size_t got = 0; got < 16;) {
-        ssize_t n = getrandom(p + got, 16 - got, 0);
-        if (n < 0 && errno != EINTR)
-            return sn_error_system(error, errno, "random source", "read");
-        if (n > 0)
-            got += (size_t)n;
-    }
-    return SEEN_OK;
+    return sn_io_random(seed, 16, error);
 }
 
 seen_status seen_hasher_random(seen_hash_kind kind, seen_hasher *hasher, seen_error *error)

@@ -14,8 +14,9 @@
  * plain stores suffice and one winner is told; the kernel lets go of it when a process dies. Byte 1
  * is held shared by every writer, and exclusively by one that opened with SEEN_ALONE. */
 #include "base/error.h"
-#include "hash/hash.h"
 #include "base/io.h"
+#include "base/newfile.h"
+#include "hash/hash.h"
 #include "local/local.h"
 
 #include <errno.h>
@@ -541,11 +542,11 @@ seen_status sn_file_open(const char *path, unsigned flags, seen_set **set, seen_
 /* ---- making ---- */
 
 /* A new file of the right size beside `path`, with both pages in place. */
-static seen_status make_file(const char *path, bool nameless, sn_image *image, sn_io_temp *temp,
+static seen_status make_file(const char *path, bool nameless, sn_image *image, sn_newfile *temp,
                              seen_error *error)
 {
     uint64_t bytes = sn_image_lay_out(image);
-    seen_status status = sn_io_temp_open(path, nameless, temp, error);
+    seen_status status = sn_newfile_open(path, nameless, temp, error);
     if (status != SEEN_OK)
         return status;
     status = sn_io_reserve(temp->fd, path, 0, bytes, error);
@@ -560,7 +561,7 @@ static seen_status make_file(const char *path, bool nameless, sn_image *image, s
     if (status == SEEN_OK && fsync(temp->fd) != 0)
         status = sn_error_system(error, errno, path, "sync");
     if (status != SEEN_OK)
-        sn_io_temp_drop(temp);
+        sn_newfile_drop(temp);
     return status;
 }
 
@@ -568,23 +569,23 @@ seen_status sn_file_create(const char *path, const sn_image *image, unsigned fla
                            seen_error *error)
 {
     sn_image mine = *image;
-    sn_io_temp temp;
+    sn_newfile temp;
     seen_status status = make_file(path, false, &mine, &temp, error);
     if (status != SEEN_OK)
         return status;
     int fd = fcntl(temp.fd, F_DUPFD_CLOEXEC, 0);
     if (fd < 0) {
         status = sn_error_system(error, errno, path, "open");
-        sn_io_temp_drop(&temp);
+        sn_newfile_drop(&temp);
         return status;
     }
     seen_set *made = NULL;
     status = attach(fd, path, &mine, flags, &made, error);
     if (status != SEEN_OK) {
-        sn_io_temp_drop(&temp);
+        sn_newfile_drop(&temp);
         return status;
     }
-    status = sn_io_temp_publish(&temp, path, flags & SEEN_REPLACE, error);
+    status = sn_newfile_publish(&temp, path, flags & SEEN_REPLACE, error);
     if (status != SEEN_OK) {
         seen_close(made);
         return status;
@@ -632,7 +633,7 @@ seen_status sn_file_copy(const char *path, unsigned flags, seen_set *from, seen_
     seen_status status = from->ops->image(from, &image, error);
     if (status != SEEN_OK)
         return status;
-    sn_io_temp temp;
+    sn_newfile temp;
     status = make_file(path, true, &image, &temp, error);
     if (status != SEEN_OK)
         return status;
@@ -657,10 +658,10 @@ seen_status sn_file_copy(const char *path, unsigned flags, seen_set *from, seen_
     }
     seen_close(into);
     if (status != SEEN_OK) {
-        sn_io_temp_drop(&temp);
+        sn_newfile_drop(&temp);
         return status;
     }
-    return sn_io_temp_publish(&temp, path, flags & SEEN_REPLACE, error);
+    return sn_newfile_publish(&temp, path, flags & SEEN_REPLACE, error);
 }
 
 bool sn_file_same(const seen_set *a, const seen_set *b)

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "stream/io/fail.h"
+#include "base/error.h"
 
 enum { CHUNK = 1024, CELLS = 16, SMALLEST = 64 << 10 };
 /* Without an estimate the first filter has this size. */
@@ -73,8 +73,8 @@ static seen_status open_filter(sn_cascade *c, const seen_wish *wish, const seen_
                                seen_error *error)
 {
     if (c->count == SN_CASCADE_MAX)
-        return sn_stream_fail(error, SEEN_ERR_FULL,
-                              "there are more different lines than this can hold; use --exact");
+        return sn_error_set(error, SEEN_ERR_FULL,
+                            "there are more different lines than this can hold; use --exact");
     seen_options options = {.size = sizeof options,
                             .when_full = SEEN_FULL_GO_ON,
                             .capacity = wish->capacity,

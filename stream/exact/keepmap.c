@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 
-#include "stream/io/fail.h"
+#include "base/error.h"
 #include "stream/io/temp.h"
 
 /* A map of this size serves 10^8 lines. */
@@ -20,12 +20,12 @@ static void *map_file(size_t bytes, const char *dir, seen_error *error)
     /* Reserved, so that a full disk is told here and is not a signal later. */
     int code = posix_fallocate(sn_temp_fd(temp), 0, (off_t)bytes);
     if (code)
-        sn_stream_fail_system(error, code, "reserve a temporary file in", sn_temp_dir(temp));
+        sn_error_cannot(error, code, "reserve a temporary file in", sn_temp_dir(temp));
     else {
         words = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, sn_temp_fd(temp), 0);
         if (words == MAP_FAILED) {
             words = NULL;
-            sn_stream_fail_system(error, errno, "map a temporary file in", sn_temp_dir(temp));
+            sn_error_cannot(error, errno, "map a temporary file in", sn_temp_dir(temp));
         }
     }
     sn_temp_close(temp); /* the mapping stays */
@@ -40,7 +40,7 @@ seen_status sn_keepmap_open(sn_keepmap *map, uint64_t bits, const char *temp_dir
     if (bytes <= MEMORY_MAX) {
         words = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (words == MAP_FAILED)
-            return sn_stream_fail(error, SEEN_ERR_MEMORY, "no memory for a map of the lines");
+            return sn_error_set(error, SEEN_ERR_MEMORY, "no memory for a map of the lines");
     } else {
         words = map_file(bytes, temp_dir, &mine);
         if (!words) {

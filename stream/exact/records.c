@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "stream/io/fail.h"
+#include "base/error.h"
 
 seen_status sn_records_open(sn_records *records, const char *dir, uint64_t expected,
                             seen_error *error)
@@ -24,7 +24,7 @@ static seen_status begin_epoch(sn_records *records, uint64_t upper, seen_error *
     sn_records_epoch *epochs =
         realloc(records->epochs, (records->epoch_count + 1) * sizeof *epochs);
     if (!epochs)
-        return sn_stream_fail(error, SEEN_ERR_MEMORY, "no memory for the numbers of lines");
+        return sn_error_set(error, SEEN_ERR_MEMORY, "no memory for the numbers of lines");
     records->epochs = epochs;
     epochs[records->epoch_count++] = (sn_records_epoch){records->count, upper};
     return SEEN_OK;
@@ -69,7 +69,7 @@ seen_status sn_records_read(sn_records *records, uint64_t first, seen_hash *hash
         return status;
     *got = bytes / sizeof *hashes;
     if (*got < room)
-        return sn_stream_fail(error, SEEN_ERR_IO, "a temporary file in %s became shorter",
-                              sn_temp_dir(records->temp));
+        return sn_error_set(error, SEEN_ERR_IO, "a temporary file in %s became shorter",
+                            sn_temp_dir(records->temp));
     return SEEN_OK;
 }

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stream/io/fail.h"
+#include "base/error.h"
 #include "stream/exact/table.h"
 #include "stream/io/temp.h"
 
@@ -45,7 +45,7 @@ seen_status sn_spill_open(const char *dir, unsigned parts, uint64_t memory, uint
     assert(parts > 0 && parts <= SN_SPILL_PARTS_MAX);
     sn_spill *made = calloc(1, sizeof *made + parts * sizeof *made->part);
     if (!made)
-        return sn_stream_fail(error, SEEN_ERR_MEMORY, "no memory for temporary files");
+        return sn_error_set(error, SEEN_ERR_MEMORY, "no memory for temporary files");
     made->parts = parts;
     uint64_t records = memory / parts / sizeof(seen_hash);
     made->chunk_records = records < CHUNK_MIN   ? CHUNK_MIN
@@ -74,7 +74,7 @@ void sn_spill_close(sn_spill *spill)
 
 static seen_status no_memory(seen_error *error)
 {
-    return sn_stream_fail(error, SEEN_ERR_MEMORY, "no memory for the buffers of temporary files");
+    return sn_error_set(error, SEEN_ERR_MEMORY, "no memory for the buffers of temporary files");
 }
 
 /* Writes what a part holds as one chunk. */
@@ -147,8 +147,8 @@ seen_status sn_spill_read(sn_spill *spill, unsigned number, size_t index, seen_h
     if (status != SEEN_OK)
         return status;
     if (got < bytes)
-        return sn_stream_fail(error, SEEN_ERR_IO, "a temporary file in %s became shorter",
-                              sn_temp_dir(spill->temp));
+        return sn_error_set(error, SEEN_ERR_IO, "a temporary file in %s became shorter",
+                            sn_temp_dir(spill->temp));
     *count = c->count;
     *base = c->base;
     return SEEN_OK;

@@ -18,7 +18,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "stream/io/fail.h"
+#include "base/error.h"
 #include "stream/exact/table_inside.h"
 
 enum { PARTS_MIN = 16, PARTS_BLIND = 512, PARTS_MAX = 4096, BUCKETS_FIRST = 16 };
@@ -95,7 +95,7 @@ seen_status sn_table_open(uint64_t limit, uint64_t expected, sn_table **table, s
 {
     sn_table *made = calloc(1, sizeof *made);
     if (!made)
-        return sn_stream_fail(error, SEEN_ERR_MEMORY, "no memory for a table");
+        return sn_error_set(error, SEEN_ERR_MEMORY, "no memory for a table");
     made->limit = limit < LIMIT_MAX ? limit : LIMIT_MAX;
     made->parts = choose_parts(made->limit, expected);
     made->bits = (unsigned)__builtin_ctzll(made->parts);
@@ -105,9 +105,9 @@ seen_status sn_table_open(uint64_t limit, uint64_t expected, sn_table **table, s
     pthread_mutex_init(&made->growing, NULL);
     if (!map_all(made)) {
         sn_table_close(made);
-        return sn_stream_fail(error, SEEN_ERR_MEMORY,
-                              "no memory for a table of %llu MiB; ask for less with -m",
-                              (unsigned long long)(limit >> 20));
+        return sn_error_set(error, SEEN_ERR_MEMORY,
+                            "no memory for a table of %llu MiB; ask for less with -m",
+                            (unsigned long long)(limit >> 20));
     }
     atomic_init(&made->bytes, fixed_bytes(made));
     *table = made;

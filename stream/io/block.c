@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "stream/io/fail.h"
+#include "base/error.h"
 
 /* Buffers for long lines are mapped, so that they go back to the system when they are freed: malloc
  * would keep them for the thread that had them, once for each thread. */
@@ -67,7 +67,7 @@ void sn_block_free(sn_block *block)
 
 static seen_status no_memory(seen_error *error, size_t bytes)
 {
-    return sn_stream_fail(error, SEEN_ERR_MEMORY, "no memory for %zu bytes of input", bytes);
+    return sn_error_set(error, SEEN_ERR_MEMORY, "no memory for %zu bytes of input", bytes);
 }
 
 seen_status sn_block_reserve(sn_block *block, size_t capacity, seen_error *error)

@@ -9,12 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stream/io/fail.h"
+#include "base/error.h"
 
 #ifdef SEEN_WITH_COMPRESSION
 #include <bzlib.h>
 #include <lz4frame.h>
 #include <lzma.h>
+#include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 #include <zstd_errors.h>
@@ -337,14 +338,14 @@ seen_status sn_decoder_open(const sn_codec *codec, const char *name, sn_decoder 
                             seen_error *error)
 {
     if (!codec->open)
-        return sn_stream_fail(error, SEEN_ERR_UNSUPPORTED,
-                              "%s is compressed with %s, which this build cannot read; decompress "
-                              "it first",
-                              name, codec->name);
+        return sn_error_set(error, SEEN_ERR_UNSUPPORTED,
+                            "%s is compressed with %s, which this build cannot read; decompress "
+                            "it first",
+                            name, codec->name);
     sn_decoder *d = calloc(1, sizeof *d);
     if (!d || !codec->open(d)) {
         free(d);
-        return sn_stream_fail(error, SEEN_ERR_MEMORY, "no memory to decompress %s", name);
+        return sn_error_set(error, SEEN_ERR_MEMORY, "no memory to decompress %s", name);
     }
     d->codec = codec;
     d->name = name;
@@ -364,22 +365,22 @@ void sn_decoder_close(sn_decoder *decoder)
 static seen_status fail_bad(const sn_decoder *d, step_result result, seen_error *error)
 {
     if (result == STEP_MEMORY)
-        return sn_stream_fail(error, SEEN_ERR_MEMORY,
-                              "%s: it was packed (%s) in a way that takes more memory to read than "
-                              "there is, or than is used for that; unpack it first, or give it "
-                              "through a pipe from a program that does",
-                              d->name, d->codec->name);
-    return sn_stream_fail(error, SEEN_ERR_FORMAT,
-                          "%s: the compressed data (%s) is damaged; fetch or make the file again",
-                          d->name, d->codec->name);
+        return sn_error_set(error, SEEN_ERR_MEMORY,
+                            "%s: it was packed (%s) in a way that takes more memory to read than "
+                            "there is, or than is used for that; unpack it first, or give it "
+                            "through a pipe from a program that does",
+                            d->name, d->codec->name);
+    return sn_error_set(error, SEEN_ERR_FORMAT,
+                        "%s: the compressed data (%s) is damaged; fetch or make the file again",
+                        d->name, d->codec->name);
 }
 
 static seen_status fail_behind(const sn_decoder *d, seen_error *error)
 {
-    return sn_stream_fail(error, SEEN_ERR_FORMAT,
-                          "%s: something else follows the compressed data (%s); cut that off, or "
-                          "decompress the file first",
-                          d->name, d->codec->name);
+    return sn_error_set(error, SEEN_ERR_FORMAT,
+                        "%s: something else follows the compressed data (%s); cut that off, or "
+                        "decompress the file first",
+                        d->name, d->codec->name);
 }
 
 static bool same_family(const sn_decoder *d, const sn_codec *codec)
@@ -476,9 +477,9 @@ seen_status sn_decoder_step(sn_decoder *d, const uint8_t *in, size_t length, siz
     if (length)
         return fail_bad(d, STEP_BAD, error);
     if (last)
-        return sn_stream_fail(error, SEEN_ERR_FORMAT,
-                              "%s: the compressed data (%s) ends too early; fetch or make the file "
-                              "again",
-                              d->name, d->codec->name);
+        return sn_error_set(error, SEEN_ERR_FORMAT,
+                            "%s: the compressed data (%s) ends too early; fetch or make the file "
+                            "again",
+                            d->name, d->codec->name);
     return SEEN_OK;
 }

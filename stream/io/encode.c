@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stream/io/fail.h"
+#include "base/error.h"
 
 typedef enum format { FORMAT_NONE, FORMAT_GZIP, FORMAT_ZSTD, FORMAT_OTHER } format;
 
@@ -53,10 +53,10 @@ seen_status sn_encoder_open(const char *name, sn_encode_sink *sink, void *contex
     if (wanted == FORMAT_NONE)
         return SEEN_OK;
     if (wanted == FORMAT_OTHER)
-        return sn_stream_fail(error, SEEN_ERR_UNSUPPORTED,
-                              "cannot write %s: only .gz and .zst are written compressed; for "
-                              "others write to a pipe",
-                              name);
+        return sn_error_set(error, SEEN_ERR_UNSUPPORTED,
+                            "cannot write %s: only .gz and .zst are written compressed; for "
+                            "others write to a pipe",
+                            name);
     sn_encoder *e = calloc(1, sizeof *e);
     if (e) {
         e->format = wanted;
@@ -70,7 +70,7 @@ seen_status sn_encoder_open(const char *name, sn_encode_sink *sink, void *contex
     }
     if (!e || !e->opened) {
         sn_encoder_close(e);
-        return sn_stream_fail(error, SEEN_ERR_MEMORY, "no memory to compress %s", name);
+        return sn_error_set(error, SEEN_ERR_MEMORY, "no memory to compress %s", name);
     }
     if (wanted == FORMAT_ZSTD)
         ZSTD_CCtx_setParameter(e->zstd, ZSTD_c_checksumFlag, 1);
@@ -111,8 +111,7 @@ static seen_status run_zstd(sn_encoder *e, const void *bytes, size_t length, boo
         size_t left =
             ZSTD_compressStream2(e->zstd, &to, &from, last ? ZSTD_e_end : ZSTD_e_continue);
         if (ZSTD_isError(left))
-            return sn_stream_fail(error, SEEN_ERR_IO, "cannot compress: %s",
-                                  ZSTD_getErrorName(left));
+            return sn_error_set(error, SEEN_ERR_IO, "cannot compress: %s", ZSTD_getErrorName(left));
         seen_status status = to.pos ? e->sink(e->context, e->to, to.pos, error) : SEEN_OK;
         if (status != SEEN_OK)
             return status;
@@ -160,15 +159,15 @@ seen_status sn_encoder_open(const char *name, sn_encode_sink *sink, void *contex
     *encoder = NULL;
     if (format_of(name) == FORMAT_NONE)
         return SEEN_OK;
-    return sn_stream_fail(error, SEEN_ERR_UNSUPPORTED,
-                          "this build cannot compress, and %s asks for it by its name", name);
+    return sn_error_set(error, SEEN_ERR_UNSUPPORTED,
+                        "this build cannot compress, and %s asks for it by its name", name);
 }
 
 seen_status sn_encoder_write(sn_encoder *encoder, const void *bytes, size_t length,
                              seen_error *error)
 {
     (void)encoder, (void)bytes, (void)length;
-    return sn_stream_fail(error, SEEN_ERR_UNSUPPORTED, "this build cannot compress");
+    return sn_error_set(error, SEEN_ERR_UNSUPPORTED, "this build cannot compress");
 }
 
 seen_status sn_encoder_finish(sn_encoder *encoder, seen_error *error)

@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "stream/io/decode.h"
-#include "stream/io/fail.h"
 #include "stream/io/input.h"
 #include "stream/io/input_inside.h"
 #include "stream/io/lines.h"
@@ -118,7 +118,7 @@ seen_status sn_input_estimate(sn_input *input, char terminator, uint64_t *lines,
         return SEEN_OK;
     uint8_t *buffer = malloc(SAMPLE);
     if (!buffer)
-        return sn_stream_fail(error, SEEN_ERR_MEMORY, "no memory for a sample of the input");
+        return sn_error_set(error, SEEN_ERR_MEMORY, "no memory for a sample of the input");
     double weights = 0, all_lines = 0, all_bytes = 0;
     size_t count = sn_input_count(input);
     for (size_t i = 0; i < count; i++) {

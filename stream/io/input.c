@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "stream/io/decode.h"
-#include "stream/io/fail.h"
 #include "stream/io/input_inside.h"
 
 enum { RAW_SIZE = 128 << 10, PIPE_SIZE = 1 << 20 };
@@ -61,12 +61,12 @@ static seen_status look_at(source *s, seen_error *error)
 {
     int code = s->path ? stat(s->path, &s->stat) : fstat(s->borrowed, &s->stat);
     if (code != 0)
-        return sn_stream_fail_system(error, errno, "read", s->name);
+        return sn_error_cannot(error, errno, "read", s->name);
     if (S_ISDIR(s->stat.st_mode))
-        return sn_stream_fail(error, SEEN_ERR_ARGUMENT, "%s is a folder, not a file of lines",
-                              s->name);
+        return sn_error_set(error, SEEN_ERR_ARGUMENT, "%s is a folder, not a file of lines",
+                            s->name);
     if (s->path && access(s->path, R_OK) != 0)
-        return sn_stream_fail_system(error, errno, "read", s->name);
+        return sn_error_cannot(error, errno, "read", s->name);
     s->regular = S_ISREG(s->stat.st_mode);
     if (s->regular && !s->path && !s->positioned) {
         off_t here = lseek(s->borrowed, 0, SEEK_CUR);
@@ -82,7 +82,7 @@ static seen_status take_source(source *s, const char *path, seen_error *error)
     s->name = strdup(standard ? "standard input" : path);
     s->path = standard ? NULL : strdup(path);
     if (!s->name || (!standard && !s->path))
-        return sn_stream_fail(error, SEEN_ERR_MEMORY, "no memory for a list of files");
+        return sn_error_set(error, SEEN_ERR_MEMORY, "no memory for a list of files");
     return look_at(s, error);
 }
 
@@ -133,7 +133,7 @@ seen_status sn_input_open(const char *const *paths, size_t count, sn_stop *stop,
     }
     sn_input *made = make(count, stop);
     if (!made)
-        return sn_stream_fail(error, SEEN_ERR_MEMORY, "no memory for %zu inputs", count);
+        return sn_error_set(error, SEEN_ERR_MEMORY, "no memory for %zu inputs", count);
     for (size_t i = 0; i < count; i++) {
         seen_status status = take_source(&made->sources[i], paths[i], error);
         if (status != SEEN_OK) {
@@ -153,7 +153,7 @@ seen_status sn_input_open_fd(int fd, const char *name, sn_stop *stop, sn_input *
     source *s = made ? made->sources : NULL;
     if (!s || !(s->name = strdup(name))) {
         sn_input_close(made);
-        return sn_stream_fail(error, SEEN_ERR_MEMORY, "no memory to read %s", name);
+        return sn_error_set(error, SEEN_ERR_MEMORY, "no memory to read %s", name);
     }
     s->borrowed = fd;
     s->positioned = true;
@@ -197,10 +197,10 @@ void sn_input_close(sn_input *input)
 
 static seen_status fail_changed(const source *s, seen_error *error)
 {
-    return sn_stream_fail(error, SEEN_ERR_CHANGED,
-                          "%s changed while it was read; it must stay as it is between the two "
-                          "readings",
-                          s->name);
+    return sn_error_set(error, SEEN_ERR_CHANGED,
+                        "%s changed while it was read; it must stay as it is between the two "
+                        "readings",
+                        s->name);
 }
 
 static bool same_file(const struct stat *a, const struct stat *b)
@@ -217,7 +217,7 @@ static seen_status same_as_before(source *s, int fd, seen_error *error)
     if (!s->regular)
         return SEEN_OK;
     if (fstat(fd, &now) != 0)
-        return sn_stream_fail_system(error, errno, "read", s->name);
+        return sn_error_cannot(error, errno, "read", s->name);
     if (!s->known) {
         s->stat = now;
         s->known = true;
@@ -231,12 +231,12 @@ static seen_status open_current(sn_input *input, seen_error *error)
     source *s = &input->sources[input->current];
     int fd = s->borrowed;
     if (!input->raw && !(input->raw = malloc(RAW_SIZE)))
-        return sn_stream_fail(error, SEEN_ERR_MEMORY, "no memory to read %s", s->name);
+        return sn_error_set(error, SEEN_ERR_MEMORY, "no memory to read %s", s->name);
     if (fd < 0) {
         /* A FIFO that nobody writes to is waited for by poll, which a stop ends, not by open. */
         fd = open(s->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (s->regular ? 0 : O_NONBLOCK));
         if (fd < 0)
-            return sn_stream_fail_system(error, errno, "open", s->name);
+            return sn_error_cannot(error, errno, "open", s->name);
     }
     input->fd = fd;
     input->waits = !s->regular;
@@ -286,7 +286,7 @@ static seen_status read_raw(sn_input *input, void *to, size_t len, size_t *got, 
         return SEEN_OK;
     }
     if (part < 0)
-        return sn_stream_fail_system(error, errno, "read", s->name);
+        return sn_error_cannot(error, errno, "read", s->name);
     input->file_end = part == 0;
     input->at += part;
     atomic_fetch_add_explicit(&input->position, (uint64_t)part, memory_order_relaxed);
@@ -396,8 +396,8 @@ seen_status sn_input_next(sn_input *input, bool *more, seen_error *error)
 seen_status sn_input_rewind(sn_input *input, seen_error *error)
 {
     if (!input->can_reread)
-        return sn_stream_fail(error, SEEN_ERR_ARGUMENT,
-                              "a pipe cannot be read twice; give the name of a file");
+        return sn_error_set(error, SEEN_ERR_ARGUMENT,
+                            "a pipe cannot be read twice; give the name of a file");
     close_file(input);
     for (size_t i = 0; i < input->count; i++) {
         source *s = &input->sources[i];
@@ -407,7 +407,7 @@ seen_status sn_input_rewind(sn_input *input, seen_error *error)
         if (s->known && !same_file(&s->stat, &now))
             return fail_changed(s, error);
         if (!s->path && !s->positioned && lseek(s->borrowed, s->begin, SEEK_SET) < 0)
-            return sn_stream_fail_system(error, errno, "read again", s->name);
+            return sn_error_cannot(error, errno, "read again", s->name);
     }
     input->current = 0;
     input->pass++;

@@ -12,7 +12,7 @@
 #include <immintrin.h>
 #endif
 
-#include "stream/io/fail.h"
+#include "base/error.h"
 
 enum { STEP = 64, EAGER = 2 };
 
@@ -107,7 +107,7 @@ static seen_status reserve_starts(sn_block *block, size_t ends, seen_error *erro
         return SEEN_OK;
     uint32_t *start = realloc(block->start, need * sizeof *start);
     if (!start)
-        return sn_stream_fail(error, SEEN_ERR_MEMORY, "no memory for %zu lines", ends);
+        return sn_error_set(error, SEEN_ERR_MEMORY, "no memory for %zu lines", ends);
     block->start = start;
     block->start_room = need;
     return SEEN_OK;

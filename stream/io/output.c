@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "stream/io/encode.h"
-#include "stream/io/fail.h"
 
 enum { PIPE_SIZE = 1 << 20, TRIES = 100, LINKS = 40 };
 /* How much is written before the system is asked to begin putting it on the disk, so that the fsync
@@ -73,7 +73,7 @@ static seen_status open_hidden(sn_output *output, seen_error *error)
 {
     char *dir = folder_of(output->path);
     if (!dir)
-        return sn_stream_fail(error, SEEN_ERR_MEMORY, "no memory to write %s", output->name);
+        return sn_error_set(error, SEEN_ERR_MEMORY, "no memory to write %s", output->name);
     if (access("/proc/self/fd", X_OK) == 0)
         output->fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
     free(dir);
@@ -81,7 +81,7 @@ static seen_status open_hidden(sn_output *output, seen_error *error)
         free(output->hidden);
         output->hidden = hidden_name(output->path);
         if (!output->hidden)
-            return sn_stream_fail(error, SEEN_ERR_MEMORY, "no memory to write %s", output->name);
+            return sn_error_set(error, SEEN_ERR_MEMORY, "no memory to write %s", output->name);
         output->fd =
             open(output->hidden, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
         if (output->fd < 0 && errno != EEXIST)
@@ -92,7 +92,7 @@ static seen_status open_hidden(sn_output *output, seen_error *error)
     int code = errno;
     free(output->hidden); /* it is not ours to remove */
     output->hidden = NULL;
-    return sn_stream_fail_system(error, code, "write", output->name);
+    return sn_error_cannot(error, code, "write", output->name);
 }
 
 /* Through a symbolic link the file that it names is written, not the link: here for one that names
@@ -125,22 +125,22 @@ static seen_status open_path(sn_output *output, const char *path, seen_error *er
     struct stat at = {0};
     bool there = stat(path, &at) == 0;
     if (there && S_ISDIR(at.st_mode))
-        return sn_stream_fail(error, SEEN_ERR_ARGUMENT,
-                              "%s is a folder, not a file to write to; name a file in it", path);
+        return sn_error_set(error, SEEN_ERR_ARGUMENT,
+                            "%s is a folder, not a file to write to; name a file in it", path);
     output->owned = true;
     output->regular = !there || S_ISREG(at.st_mode);
     if (!output->regular) {
         output->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-        return output->fd >= 0 ? SEEN_OK : sn_stream_fail_system(error, errno, "write", path);
+        return output->fd >= 0 ? SEEN_OK : sn_error_cannot(error, errno, "write", path);
     }
     if (there && access(path, W_OK) != 0)
-        return sn_stream_fail_system(error, errno, "replace", path);
+        return sn_error_cannot(error, errno, "replace", path);
     output->mode = there ? at.st_mode & 07777 : 0;
     output->owner = at.st_uid;
     output->group = at.st_gid;
     output->path = there ? realpath(path, NULL) : behind_links(path);
     if (!output->path)
-        return sn_stream_fail_system(error, errno, "write", path);
+        return sn_error_cannot(error, errno, "write", path);
     return open_hidden(output, error);
 }
 
@@ -153,7 +153,7 @@ seen_status sn_output_open(const char *path, char terminator, sn_stop *stop, sn_
     sn_output *made = calloc(1, sizeof *made);
     if (!made || !(made->name = strdup(standard ? "standard output" : path))) {
         free(made);
-        return sn_stream_fail(error, SEEN_ERR_MEMORY, "no memory for an output");
+        return sn_error_set(error, SEEN_ERR_MEMORY, "no memory for an output");
     }
     made->fd = -1;
     made->terminator = terminator;
@@ -182,10 +182,10 @@ seen_status sn_output_apart(const sn_output *output, const sn_input *input, seen
     const char *name = output->path ? NULL : sn_input_same_file(input, output->fd);
     if (!name)
         return SEEN_OK;
-    return sn_stream_fail(error, SEEN_ERR_ARGUMENT,
-                          "%s is the input and the standard output at once; -o FILE may name the "
-                          "input, and replaces it at the end",
-                          name);
+    return sn_error_set(error, SEEN_ERR_ARGUMENT,
+                        "%s is the input and the standard output at once; -o FILE may name the "
+                        "input, and replaces it at the end",
+                        name);
 }
 
 /* ---- Writing -------------------------------------------------------------------------------- */
@@ -193,12 +193,12 @@ seen_status sn_output_apart(const sn_output *output, const sn_input *input, seen
 static seen_status fail_write(sn_output *output, int code, seen_error *error)
 {
     if (code == ENOSPC || code == EDQUOT)
-        return sn_stream_fail(
+        return sn_error_set(
             error, SEEN_ERR_SPACE,
             "cannot write %s: no space left after %llu MiB; free some space and try "
             "again",
             output->name, (unsigned long long)(output->stored >> 20));
-    return sn_stream_fail_system(error, code, "write", output->name);
+    return sn_error_cannot(error, code, "write", output->name);
 }
 
 static void wait_for_room(const sn_output *output)
@@ -305,7 +305,7 @@ static seen_status give_name(sn_output *output, seen_error *error)
     for (int i = 0; i < TRIES; i++) {
         char *name = hidden_name(output->path);
         if (!name)
-            return sn_stream_fail(error, SEEN_ERR_MEMORY, "no memory to write %s", output->name);
+            return sn_error_set(error, SEEN_ERR_MEMORY, "no memory to write %s", output->name);
         if (linkat(AT_FDCWD, by_fd, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0) {
             output->hidden = name;
             return SEEN_OK;
@@ -314,7 +314,7 @@ static seen_status give_name(sn_output *output, seen_error *error)
         if (errno != EEXIST)
             break;
     }
-    return sn_stream_fail_system(error, errno, "write", output->name);
+    return sn_error_cannot(error, errno, "write", output->name);
 }
 
 static void sync_folder(const char *path)
@@ -346,7 +346,7 @@ static seen_status appear(sn_output *output, seen_error *error)
     if (status != SEEN_OK)
         return status;
     if (rename(output->hidden, output->path) != 0)
-        return sn_stream_fail_system(error, errno, "replace", output->name);
+        return sn_error_cannot(error, errno, "replace", output->name);
     free(output->hidden);
     output->hidden = NULL;
     sync_folder(output->path);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stream/io/fail.h"
+#include "base/error.h"
 #include "stream/io/lines.h"
 
 void sn_reader_init(sn_reader *reader, sn_input *input, size_t block_size, size_t line_max,
@@ -82,8 +82,7 @@ static seen_status leave_carry(sn_reader *reader, sn_block *block, size_t whole,
     if (rest > reader->carry_room) {
         char *carry = realloc(reader->carry, rest);
         if (!carry)
-            return sn_stream_fail(error, SEEN_ERR_MEMORY, "no memory for a line of %zu bytes",
-                                  rest);
+            return sn_error_set(error, SEEN_ERR_MEMORY, "no memory for a line of %zu bytes", rest);
         reader->carry = carry;
         reader->carry_room = rest;
     }
@@ -99,13 +98,13 @@ static seen_status leave_carry(sn_reader *reader, sn_block *block, size_t whole,
 static seen_status grow(const sn_reader *reader, sn_block *block, seen_error *error)
 {
     if (block->length > reader->line_max)
-        return sn_stream_fail(error, SEEN_ERR_ARGUMENT,
-                              "%s: the line at offset %llu is longer than %zu bytes, %s",
-                              sn_input_name(reader->input, block->file),
-                              (unsigned long long)block->offset, reader->line_max,
-                              reader->line_max < SN_BLOCK_MAX - 1
-                                  ? "the memory allowed for a line; allow more with -m"
-                                  : "the most that a line can have");
+        return sn_error_set(error, SEEN_ERR_ARGUMENT,
+                            "%s: the line at offset %llu is longer than %zu bytes, %s",
+                            sn_input_name(reader->input, block->file),
+                            (unsigned long long)block->offset, reader->line_max,
+                            reader->line_max < SN_BLOCK_MAX - 1
+                                ? "the memory allowed for a line; allow more with -m"
+                                : "the most that a line can have");
     size_t room = block->capacity < SN_BLOCK_MAX / 2 ? 2 * block->capacity : SN_BLOCK_MAX;
     if (room > reader->line_max + 1)
         room = reader->line_max + 1;

@@ -5,14 +5,14 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "stream/io/fail.h"
+#include "base/error.h"
 
 seen_status sn_stop_init(sn_stop *stop, seen_error *error)
 {
     atomic_init(&stop->reason, SN_STOP_NONE);
     stop->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (stop->fd < 0)
-        return sn_stream_fail_system(error, errno, "make", "an event descriptor");
+        return sn_error_cannot(error, errno, "make", "an event descriptor");
     return SEEN_OK;
 }
 

@@ -2,13 +2,13 @@
 #include "stream/io/temp.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "stream/io/fail.h"
+#include "base/error.h"
+#include "base/io.h"
+#include "base/tempfile.h"
 
 enum { GATHER = 64 << 10 };
 
@@ -21,41 +21,20 @@ struct sn_temp {
     char *buffer;
 };
 
-/* O_TMPFILE where the file system has it; elsewhere a name that is removed at once. */
-static int open_nameless(const char *dir)
-{
-    int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL && errno != ENOENT))
-        return fd;
-    char path[4096];
-    int len = snprintf(path, sizeof path, "%s/seen.XXXXXX", dir);
-    if (len < 0 || (size_t)len >= sizeof path) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    fd = mkostemp(path, O_CLOEXEC);
-    if (fd >= 0)
-        unlink(path);
-    return fd;
-}
-
 static seen_status fail_open(const char *dir, int code, seen_error *error)
 {
     char reason[128];
-    seen_status status = sn_stream_fail_system(error, code, "make a temporary file in", dir);
+    seen_status status = sn_error_cannot(error, code, "make a temporary file in", dir);
     if (code == EMFILE || code == ENFILE || code == ENOMEM)
         return status; /* in any folder */
-    return sn_stream_fail(error, status,
-                          "cannot make a temporary file in %s: %s; name another folder with -T",
-                          dir, strerror_r(code, reason, sizeof reason));
+    return sn_error_set(error, status,
+                        "cannot make a temporary file in %s: %s; name another folder with -T", dir,
+                        strerror_r(code, reason, sizeof reason));
 }
 
 seen_status sn_temp_open(const char *dir, uint64_t expected, sn_temp **temp, seen_error *error)
 {
-    if (!dir)
-        dir = getenv("TMPDIR");
-    if (!dir || !*dir)
-        dir = "/tmp";
+    dir = sn_tempfile_folder(dir);
     sn_temp *made = calloc(1, sizeof *made);
     if (made) {
         made->fd = -1;
@@ -65,9 +44,9 @@ seen_status sn_temp_open(const char *dir, uint64_t expected, sn_temp **temp, see
     }
     if (!made || !made->dir || !made->buffer) {
         sn_temp_close(made);
-        return sn_stream_fail(error, SEEN_ERR_MEMORY, "no memory for a temporary file");
+        return sn_error_set(error, SEEN_ERR_MEMORY, "no memory for a temporary file");
     }
-    made->fd = open_nameless(dir);
+    made->fd = sn_tempfile_open(-1, dir);
     if (made->fd < 0) {
         int code = errno;
         sn_temp_close(made);
@@ -91,17 +70,17 @@ void sn_temp_close(sn_temp *temp)
 static seen_status fail_write(const sn_temp *temp, int code, seen_error *error)
 {
     if (code != ENOSPC && code != EDQUOT)
-        return sn_stream_fail_system(error, code, "write a temporary file in", temp->dir);
+        return sn_error_cannot(error, code, "write a temporary file in", temp->dir);
     unsigned long long had = temp->length >> 20;
     if (temp->expected)
-        return sn_stream_fail(error, SEEN_ERR_SPACE,
-                              "%s is full: about %llu MiB are needed for temporary files and %llu "
-                              "MiB were there; name another folder with -T",
-                              temp->dir, (unsigned long long)(temp->expected >> 20) + 1, had);
-    return sn_stream_fail(error, SEEN_ERR_SPACE,
-                          "%s is full: temporary files took more than %llu MiB; name another "
-                          "folder with -T",
-                          temp->dir, had);
+        return sn_error_set(error, SEEN_ERR_SPACE,
+                            "%s is full: about %llu MiB are needed for temporary files and %llu "
+                            "MiB were there; name another folder with -T",
+                            temp->dir, (unsigned long long)(temp->expected >> 20) + 1, had);
+    return sn_error_set(error, SEEN_ERR_SPACE,
+                        "%s is full: temporary files took more than %llu MiB; name another "
+                        "folder with -T",
+                        temp->dir, had);
 }
 
 static seen_status put_all(sn_temp *temp, const char *bytes, size_t length, seen_error *error)
@@ -143,18 +122,10 @@ seen_status sn_temp_write(sn_temp *temp, const void *bytes, size_t length, seen_
 seen_status sn_temp_read(sn_temp *temp, uint64_t offset, void *to, size_t length, size_t *got,
                          seen_error *error)
 {
-    size_t done = 0;
-    while (done < length) {
-        ssize_t part = pread(temp->fd, (char *)to + done, length - done, (off_t)(offset + done));
-        if (part < 0 && errno == EINTR)
-            continue;
-        if (part < 0)
-            return sn_stream_fail_system(error, errno, "read a temporary file in", temp->dir);
-        if (part == 0)
-            break;
-        done += (size_t)part;
-    }
-    *got = done;
+    ssize_t n = sn_io_read_some(temp->fd, to, length, offset);
+    if (n < 0)
+        return sn_error_cannot(error, errno, "read a temporary file in", temp->dir);
+    *got = (size_t)n;
     return SEEN_OK;
 }
 
@@ -178,6 +149,6 @@ seen_status sn_temp_reset(sn_temp *temp, seen_error *error)
     temp->gathered = 0;
     temp->length = 0;
     if (ftruncate(temp->fd, 0) != 0)
-        return sn_stream_fail_system(error, errno, "empty a temporary file in", temp->dir);
+        return sn_error_cannot(error, errno, "empty a temporary file in", temp->dir);
     return SEEN_OK;
 }

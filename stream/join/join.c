@@ -8,7 +8,8 @@
 #include <string.h>
 #include <sys/statvfs.h>
 
-#include "stream/io/fail.h"
+#include "base/error.h"
+#include "base/tempfile.h"
 #include "stream/io/memory.h"
 #include "stream/join/internal.h"
 
@@ -41,11 +42,8 @@ static seen_status measure_one(sn_input *input, char terminator, double *lines, 
 static double temp_room(const char *dir)
 {
     struct statvfs at;
-    if (!dir)
-        dir = getenv("TMPDIR");
-    if (!dir || !*dir)
-        dir = "/tmp";
-    return statvfs(dir, &at) == 0 ? (double)at.f_bavail * (double)at.f_frsize : 0;
+    return statvfs(sn_tempfile_folder(dir), &at) == 0 ? (double)at.f_bavail * (double)at.f_frsize
+                                                      : 0;
 }
 
 static unsigned threads_of(const sn_join_options *options)
@@ -322,7 +320,7 @@ static seen_status plan_again(sn_join *s, sn_join_strategy strategy, seen_error 
     sn_join_numbers before = s->numbers;
     sn_input **b = calloc(s->b_count, sizeof(sn_input *));
     if (!b)
-        return sn_stream_fail(error, SEEN_ERR_MEMORY, "no memory for a list of files");
+        return sn_error_set(error, SEEN_ERR_MEMORY, "no memory for a list of files");
     for (size_t i = 0; i < s->b_count; i++)
         b[i] = s->b[i].input;
     seen_status status = sn_join_measure(s->options, s->a.input, b, s->b_count, &s->numbers, error);
@@ -437,7 +435,7 @@ seen_status sn_join_run(const sn_join_options *options, const sn_join_plan *plan
     s.b = calloc(count ? count : 1, sizeof *s.b);
     if (!s.b) {
         sn_output_abandon(output);
-        return sn_stream_fail(error, SEEN_ERR_MEMORY, "no memory for a list of files");
+        return sn_error_set(error, SEEN_ERR_MEMORY, "no memory for a list of files");
     }
     for (size_t i = 0; i < count; i++)
         s.b[i].input = b[i];

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "stream/io/fail.h"
+#include "base/error.h"
 
 #define NOTES_MEMORY ((uint64_t)4 << 20)
 
@@ -34,8 +34,8 @@ seen_status sn_keep_open(sn_keep *keep, uint64_t lines, uint64_t memory, const c
     void *words = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (words == MAP_FAILED) {
         sn_keep_close(keep);
-        return sn_stream_fail(error, SEEN_ERR_MEMORY, "no memory for a map of %llu lines",
-                              (unsigned long long)lines);
+        return sn_error_set(error, SEEN_ERR_MEMORY, "no memory for a map of %llu lines",
+                            (unsigned long long)lines);
     }
     keep->words = words;
     return SEEN_OK;
@@ -77,7 +77,7 @@ static seen_status load(sn_keep *keep, uint64_t number, seen_error *error)
     size_t room = sn_spill_chunk_records(keep->notes);
     seen_hash *records = malloc(room * sizeof *records);
     if (!records)
-        return sn_stream_fail(error, SEEN_ERR_MEMORY, "no memory for a map of lines");
+        return sn_error_set(error, SEEN_ERR_MEMORY, "no memory for a map of lines");
     memset(keep->words, 0, keep->bytes);
     seen_status status = SEEN_OK;
     size_t chunks = sn_spill_chunks(keep->notes, (unsigned)number);

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "stream/io/fail.h"
+#include "base/error.h"
 
 enum { BATCH = 512 };
 
@@ -21,7 +21,7 @@ static seen_status hash_lines(sn_join *s, sn_block *block, seen_error *error)
 static seen_status no_room(sn_join *s, seen_error *error)
 {
     atomic_store(&s->full, true);
-    return sn_stream_fail(error, SEEN_ERR_FULL, "the table is full");
+    return sn_error_set(error, SEEN_ERR_FULL, "the table is full");
 }
 
 void sn_join_release(sn_join *s)

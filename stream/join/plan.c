@@ -10,9 +10,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "stream/exact/spill.h"
 #include "stream/exact/table.h"
-#include "stream/io/fail.h"
 
 #define MIB ((uint64_t)1 << 20)
 #define DISK 2e9
@@ -313,10 +313,10 @@ seen_status sn_join_plan_make(const sn_join_numbers *numbers, sn_join_strategy s
                               sn_join_plan *plan, seen_error *error)
 {
     if (numbers->memory < SN_JOIN_MEMORY_MIN)
-        return sn_stream_fail(error, SEEN_ERR_ARGUMENT,
-                              "%llu KiB of memory are too little; give at least %llu MiB with -m",
-                              (unsigned long long)(numbers->memory >> 10),
-                              (unsigned long long)(SN_JOIN_MEMORY_MIN >> 20));
+        return sn_error_set(error, SEEN_ERR_ARGUMENT,
+                            "%llu KiB of memory are too little; give at least %llu MiB with -m",
+                            (unsigned long long)(numbers->memory >> 10),
+                            (unsigned long long)(SN_JOIN_MEMORY_MIN >> 20));
     if (strategy != SN_JOIN_ANY) {
         /* A table that may be too small is tried all the same: the run can change its strategy. So
          * is a disk that seems to be too full. */
@@ -327,9 +327,9 @@ seen_status sn_join_plan_make(const sn_join_numbers *numbers, sn_join_strategy s
                         (strategy == SN_JOIN_FILTER || strategy == SN_JOIN_SPILL_FILTERED);
         if (fits || (!hopeless && strategy <= SN_JOIN_FILTER))
             return SEEN_OK;
-        return sn_stream_fail(error, SEEN_ERR_ARGUMENT,
-                              "strategy \"%s\" does not apply to these inputs",
-                              sn_join_strategy_name(strategy));
+        return sn_error_set(error, SEEN_ERR_ARGUMENT,
+                            "strategy \"%s\" does not apply to these inputs",
+                            sn_join_strategy_name(strategy));
     }
     bool any = false;
     for (sn_join_strategy each = SN_JOIN_TABLE_B; each <= SN_JOIN_SPILL_FILTERED; each++) {
@@ -341,9 +341,9 @@ seen_status sn_join_plan_make(const sn_join_numbers *numbers, sn_join_strategy s
         any = true;
     }
     if (!any)
-        return sn_stream_fail(error, SEEN_ERR_SPACE,
-                              "neither the memory (%llu MiB) nor the room for temporary files "
-                              "(%.0f MiB) is enough; give more with -m, or another folder with -T",
-                              (unsigned long long)(numbers->memory >> 20), numbers->room / 1048576);
+        return sn_error_set(error, SEEN_ERR_SPACE,
+                            "neither the memory (%llu MiB) nor the room for temporary files "
+                            "(%.0f MiB) is enough; give more with -m, or another folder with -T",
+                            (unsigned long long)(numbers->memory >> 20), numbers->room / 1048576);
     return SEEN_OK;
 }

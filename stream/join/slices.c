@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stream/io/fail.h"
+#include "base/error.h"
 
 enum { BATCH = 512 };
 
@@ -196,9 +196,9 @@ static seen_status join_part(join *j, seen_error *error)
             continue;
         }
         if (j->pieces >= 1 << 15)
-            return sn_stream_fail(error, SEEN_ERR_MEMORY,
-                                  "the memory is not enough; give more "
-                                  "with -m");
+            return sn_error_set(error, SEEN_ERR_MEMORY,
+                                "the memory is not enough; give more "
+                                "with -m");
         j->pieces *= 2;
         j->piece *= 2;
     }
@@ -233,7 +233,7 @@ static seen_status join_all(sn_join *s, sn_spill *a, sn_spill **b, seen_error *e
     j.answers = malloc(room * sizeof *j.answers);
     seen_status status = SEEN_OK;
     if (!j.records || !j.answers)
-        status = sn_stream_fail(error, SEEN_ERR_MEMORY, "no memory to decide lines");
+        status = sn_error_set(error, SEEN_ERR_MEMORY, "no memory to decide lines");
     if (status == SEEN_OK)
         status = open_table(s, error);
     tell(s, "deciding part by part");
@@ -292,7 +292,7 @@ seen_status sn_join_run_spill(sn_join *s, bool filtered, seen_error *error)
     sn_spill *a = NULL;
     sn_spill **b = calloc(s->b_count, sizeof(sn_spill *));
     if (!b)
-        return sn_stream_fail(error, SEEN_ERR_MEMORY, "no memory for temporary files");
+        return sn_error_set(error, SEEN_ERR_MEMORY, "no memory for temporary files");
     seen_status status =
         filtered ? put_aside_filtered(s, &a, b, error) : put_both_aside(s, &a, b, error);
     if (status == SEEN_OK && !sn_join_stopped(s))

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "stream/io/fail.h"
+#include "base/error.h"
 #ifndef SEEN_URL_BOUND
 #include "seen.h"
 #endif

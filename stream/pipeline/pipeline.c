@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stream/io/fail.h"
+#include "base/error.h"
 #include "stream/io/lines.h"
 #include "stream/io/reader.h"
 #include "stream/pipeline/turn.h"
@@ -219,7 +219,7 @@ seen_status sn_pipeline_run(sn_input *input, const sn_pipeline_options *options,
     unsigned wanted = sn_pipeline_threads(options) - 1;
     pthread_t *threads = wanted ? malloc(wanted * sizeof *threads) : NULL;
     if (wanted && !threads)
-        return sn_stream_fail(error, SEEN_ERR_MEMORY, "no memory for %u threads", wanted);
+        return sn_error_set(error, SEEN_ERR_MEMORY, "no memory for %u threads", wanted);
     run r = {.options = options, .steps = steps, .terminator = options->terminator};
     sn_reader_init(&r.reader, input, block_size(options), options->line_max, options->terminator);
     r.reader.alone = wait_until_alone;

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stream/io/fail.h"
+#include "base/error.h"
 #include "stream/io/memory.h"
 
 #define TABLE_MIN ((uint64_t)1 << 20)
@@ -248,7 +248,7 @@ seen_status sn_uniq_run_exact(sn_uniq *u, seen_error *error)
 {
     sn_uniq_exact *way = calloc(1, sizeof *way);
     if (!way)
-        return sn_stream_fail(error, SEEN_ERR_MEMORY, "no memory for an exact table");
+        return sn_error_set(error, SEEN_ERR_MEMORY, "no memory for an exact table");
     u->way = way;
     way->singles = u->options->what == SN_UNIQ_SINGLES;
     way->expected = u->plan->lines == UINT64_MAX ? 0 : u->plan->lines;

@@ -18,11 +18,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stream/io/fail.h"
-#include "stream/uniq/pending.h"
+#include "base/error.h"
 #include "stream/exact/split.h"
 #include "stream/io/temp.h"
 #include "stream/uniq/internal.h"
+#include "stream/uniq/pending.h"
 
 enum { BATCH_KEYS = 1 << 20, REPLAY = 4096 };
 #define BATCH_BYTES (64ull << 20)
@@ -112,8 +112,8 @@ static seen_status gather(filter_way *way, const sn_block *block, seen_error *er
     if (need > way->batch_room) {
         seen_hash *batch = realloc(way->batch, 2 * need * sizeof *batch);
         if (!batch)
-            return sn_stream_fail(error, SEEN_ERR_MEMORY, "no memory for %zu keys on their way",
-                                  need);
+            return sn_error_set(error, SEEN_ERR_MEMORY, "no memory for %zu keys on their way",
+                                need);
         way->batch = batch;
         way->batch_room = 2 * need;
     }
@@ -206,7 +206,7 @@ static seen_status remember_later(sn_uniq *u, seen_error *error)
     filter_way *way = u->way;
     seen_hash *hashes = malloc(REPLAY * sizeof *hashes);
     if (!hashes)
-        return sn_stream_fail(error, SEEN_ERR_MEMORY, "no memory to remember the lines written");
+        return sn_error_set(error, SEEN_ERR_MEMORY, "no memory to remember the lines written");
     seen_status status = sn_temp_flush(way->later, error);
     uint64_t length = sn_temp_length(way->later);
     for (uint64_t at = 0; status == SEEN_OK && at < length;) {

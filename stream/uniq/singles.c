@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "stream/io/fail.h"
+#include "base/error.h"
 #include "stream/uniq/internal.h"
 
 typedef struct singles_way {
@@ -33,7 +33,7 @@ static seen_status find_repeats(void *context, sn_block *block, seen_error *erro
         way->answers = malloc(block->lines);
         way->room = way->hashes && way->answers ? block->lines : 0;
         if (!way->room)
-            return sn_stream_fail(error, SEEN_ERR_MEMORY, "no memory for %zu lines", block->lines);
+            return sn_error_set(error, SEEN_ERR_MEMORY, "no memory for %zu lines", block->lines);
     }
     size_t count = 0;
     for (size_t i = 0; i < block->lines; i++)

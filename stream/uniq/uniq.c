@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "stream/io/fail.h"
+#include "base/error.h"
 #include "stream/uniq/internal.h"
 
 /* ---- The plan ------------------------------------------------------------------------------- */
@@ -200,13 +200,13 @@ seen_status sn_uniq_run_memory(sn_uniq *u, seen_error *error)
 static seen_status check_options(const sn_uniq_options *options, seen_error *error)
 {
     if (options->filter && options->exact)
-        return sn_stream_fail(error, SEEN_ERR_ARGUMENT,
-                              "an exact answer cannot come from a filter: leave out --exact, or "
-                              "--filter");
+        return sn_error_set(error, SEEN_ERR_ARGUMENT,
+                            "an exact answer cannot come from a filter: leave out --exact, or "
+                            "--filter");
     if (options->filter && options->what == SN_UNIQ_SINGLES)
-        return sn_stream_fail(error, SEEN_ERR_ARGUMENT,
-                              "a filter does not know how often a line came: --singles and "
-                              "--filter do not go together");
+        return sn_error_set(error, SEEN_ERR_ARGUMENT,
+                            "a filter does not know how often a line came: --singles and "
+                            "--filter do not go together");
     return SEEN_OK;
 }
 

@@ -1,9 +1,11 @@
-/* Messages: a status from errno, advice, and nothing that could steer a terminal. */
+/* Messages: status and advice from errno; no byte of a name can control a terminal. */
 #include "test_trust.h"
 
 #include "base/error.h"
+#include "base/text.h"
 
 #include <errno.h>
+#include <fcntl.h>
 
 static void test_text(void **state)
 {
@@ -23,7 +25,7 @@ static void test_escape(void **state)
     (void)state;
     seen_error e;
     sn_error_set(&e, SEEN_ERR_IO, "a\x1b[2Jb\nc\r\td\x7f%s", "\xc3\xa4\xff\xc2\x9b");
-    assert_string_equal(e.message, "a\\x1b[2Jb\\x0ac\\x0d\\x09d\\x7f\xc3\xa4\\xff\\xc2\\x9b");
+    assert_string_equal(e.message, "a\\x1b[2Jb\\nc\\r\\td\\x7f\xc3\xa4\\xff\\xc2\\x9b");
     assert_int_equal(e.status, SEEN_ERR_IO);
     /* Overlong, surrogate, beyond Unicode, cut off: all escaped. */
     static const char *const BROKEN[] = {
@@ -51,7 +53,7 @@ static void test_escape_any(void **state)
         for (size_t i = 0; i < len; i++)
             text[i] = (char)(rng_below(&r, 3) ? rng_next(&r) : 0xc0 + rng_below(&r, 64));
         memset(out + room, '#', sizeof out - room);
-        sn_error_escape(out, room, text, len);
+        sn_text_escape(out, room, text, len);
         assert_true(strlen(out) < room);
         for (size_t i = room; i < sizeof out; i++)
             assert_int_equal(out[i], '#');
@@ -112,7 +114,7 @@ static void test_system(void **state)
         seen_error e = {0};
         seen_status got = sn_error_system(&e, CASES[i].number, "da\nta", "open");
         assert_int_equal(got, CASES[i].status);
-        assert_non_null(strstr(e.message, "da\\x0ata: cannot open: "));
+        assert_non_null(strstr(e.message, "da\\nta: cannot open: "));
         const char *reason = strstr(e.message, strerror(CASES[i].number));
         assert_non_null(reason);
         /* What to do, where there is something. */
@@ -121,12 +123,36 @@ static void test_system(void **state)
     }
 }
 
+static void test_cannot(void **state)
+{
+    (void)state;
+    seen_error e = {0};
+    assert_int_equal(sn_error_cannot(&e, ENOSPC, "write", "x"), SEEN_ERR_SPACE);
+    assert_string_equal(e.message,
+                        "cannot write x: No space left on device; free some space and try again");
+    assert_int_equal(sn_error_cannot(NULL, EIO, "write", "x"), SEEN_ERR_IO);
+    int folder = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_true(folder >= 0);
+    assert_int_equal(sn_error_cannot_in(&e, ENOENT, folder, "open", "done"), SEEN_ERR_NOT_FOUND);
+    assert_non_null(strstr(e.message, "cannot open done in /: No such file"));
+    close(folder);
+    /* A folder that cannot be named, and the folder of temporary files. */
+    sn_error_cannot_in(&e, EIO, folder, "write", "done");
+    assert_non_null(strstr(e.message, "cannot write done in the state folder: "));
+    setenv("TMPDIR", "/var/tmp", 1);
+    sn_error_cannot_in(&e, EIO, -1, "write", "done");
+    assert_non_null(strstr(e.message, "cannot write done in /var/tmp: "));
+    setenv("TMPDIR", "", 1);
+    sn_error_cannot_in(&e, EIO, -1, "write", "done");
+    assert_non_null(strstr(e.message, "cannot write done in /tmp: "));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_text),       cmocka_unit_test(test_escape),
         cmocka_unit_test(test_escape_any), cmocka_unit_test(test_long_names),
-        cmocka_unit_test(test_system),
+        cmocka_unit_test(test_system),     cmocka_unit_test(test_cannot),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

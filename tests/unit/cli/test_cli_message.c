@@ -18,41 +18,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void escaped(const char *text, size_t len, const char *want)
-{
-    char out[200];
-    size_t got = sn_escape(out, sizeof out, text, len);
-    out[got] = 0;
-    assert_string_equal(out, want);
-}
-
-static void terminal(void **state)
-{
-    (void)state;
-    escaped("plain name", 10, "plain name");
-    escaped("a\nb\tc\rd", 7, "a\\nb\\tc\\rd");
-    escaped("\x1b[31mred", 8, "\\x1b[31mred");
-    escaped("\0\x07\x7f", 3, "\\x00\\x07\\x7f");
-    escaped("gr\xc3\xbc\xc3\x9f", 6, "gr\xc3\xbc\xc3\x9f");
-    escaped("\xe2\x82\xac \xf0\x9f\x98\x80", 8, "\xe2\x82\xac \xf0\x9f\x98\x80");
-    escaped("\xff\xc3", 2, "\\xff\\xc3");
-    escaped("\xc0\xaf", 2, "\\xc0\\xaf");                   /* overlong */
-    escaped("\xed\xa0\x80", 3, "\\xed\\xa0\\x80");          /* a surrogate */
-    escaped("\xc2\x9b", 2, "\\xc2\\x9b");                   /* CSI in one character */
-    escaped("\xe2\x80\xae", 3, "\\xe2\\x80\\xae");          /* right-to-left override */
-    escaped("\xf4\x90\x80\x80", 4, "\\xf4\\x90\\x80\\x80"); /* past the last character */
-}
-
-static void bounded(void **state)
-{
-    (void)state;
-    char out[20];
-    memset(out, 'x', sizeof out);
-    size_t got = sn_escape(out, 10, "\x1b\x1b\x1b\x1b\x1b\x1b", 6);
-    assert_true(got <= 10);
-    assert_int_equal(out[10], 'x');
-}
-
 /* Long text is cut into pieces inside; no character may be cut with them. */
 static void long_text(void **state)
 {
@@ -271,7 +236,6 @@ static void progress_lines(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(terminal),       cmocka_unit_test(bounded),
         cmocka_unit_test(long_text),      cmocka_unit_test(json_strings),
         cmocka_unit_test(passwords),      cmocka_unit_test(signals),
         cmocka_unit_test(progress_lines), cmocka_unit_test(progress_fits),

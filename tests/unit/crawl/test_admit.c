@@ -91,7 +91,7 @@ static void tells_the_set_only_what_the_frontier_has(void **state)
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
     seen_status status = sn_admit_commit(r.engine);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
-    assert_int_equal(status, SEEN_ERR_IO);
+    assert_int_equal(status, SEEN_ERR_SPACE);
     expect_answers(&r, SEEN_NEW);
     assert_int_equal(r.engine->counts.found, 0);
     destroy(&r);

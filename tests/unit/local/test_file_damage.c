@@ -109,7 +109,7 @@ static void test_foreign(void **state)
     assert_int_equal(seen_open(at("a\x1b[31m\nb"), NULL, 0, &set, &e), SEEN_ERR_NOT_FOUND);
     for (const char *p = e.message; *p; p++)
         assert_true(*p >= 0x20);
-    assert_non_null(strstr(e.message, "a\\x1b[31m\\x0ab"));
+    assert_non_null(strstr(e.message, "a\\x1b[31m\\nb"));
 }
 
 /* The file is overwritten while it is open: noticed, or nothing changes for who has it open. */

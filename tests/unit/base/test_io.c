@@ -2,6 +2,7 @@
 #include "test_trust.h"
 
 #include "base/io.h"
+#include "base/newfile.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -91,7 +92,7 @@ static void test_reserve(void **state)
     seen_error e;
     seen_status status = sn_io_reserve(fd, "na\nme", 0, UINT64_C(1) << 60, &e);
     assert_true(status == SEEN_ERR_SPACE || status == SEEN_ERR_IO);
-    assert_non_null(strstr(e.message, "na\\x0ame"));
+    assert_non_null(strstr(e.message, "na\\nme"));
     close(fd);
     FAILS(SEEN_ERR_IO, sn_io_reserve(fd, "name", 0, 10, error));
     unlink(at("reserve"));
@@ -106,51 +107,51 @@ static mode_t mode_of(const char *path)
 
 static void check_temp(bool nameless)
 {
-    sn_io_temp temp;
+    sn_newfile temp;
     struct stat st;
     mode_t mask = umask(027);
-    OK(sn_io_temp_open(at("file"), nameless, &temp, error));
+    OK(sn_newfile_open(at("file"), nameless, &temp, error));
     assert_int_equal(scratch_count(), !nameless);
     assert_int_equal(fstat(temp.fd, &st), 0);
     assert_int_equal(st.st_mode & 0777, 0640); /* the umask is obeyed */
     umask(mask);
-    sn_io_temp_drop(&temp);
+    sn_newfile_drop(&temp);
     assert_int_equal(scratch_count(), 0);
-    OK(sn_io_temp_open(at("file"), nameless, &temp, error));
+    OK(sn_newfile_open(at("file"), nameless, &temp, error));
     assert_true(sn_io_write(temp.fd, "one", 3, 0));
-    OK(sn_io_temp_publish(&temp, at("file"), false, error));
+    OK(sn_newfile_publish(&temp, at("file"), false, error));
     assert_int_equal(scratch_count(), 1);
     /* Exists: left alone, and the temporary file is gone. */
-    OK(sn_io_temp_open(at("file"), nameless, &temp, error));
+    OK(sn_newfile_open(at("file"), nameless, &temp, error));
     assert_true(sn_io_write(temp.fd, "two", 3, 0));
-    FAILS(SEEN_ERR_EXISTS, sn_io_temp_publish(&temp, at("file"), false, error));
+    FAILS(SEEN_ERR_EXISTS, sn_newfile_publish(&temp, at("file"), false, error));
     assert_int_equal(scratch_count(), 1);
     size_t size;
     unsigned char *data = file_bytes(at("file"), &size);
     assert_int_equal(size, 3);
     assert_memory_equal(data, "one", 3);
     free(data);
-    OK(sn_io_temp_open(at("file"), nameless, &temp, error));
+    OK(sn_newfile_open(at("file"), nameless, &temp, error));
     assert_true(sn_io_write(temp.fd, "three", 5, 0));
-    OK(sn_io_temp_publish(&temp, at("file"), true, error));
+    OK(sn_newfile_publish(&temp, at("file"), true, error));
     data = file_bytes(at("file"), &size);
     assert_int_equal(size, 5);
     free(data);
     /* A fifo is no file to be replaced. */
     assert_int_equal(mkfifo(at("fifo"), 0600), 0);
-    OK(sn_io_temp_open(at("fifo"), nameless, &temp, error));
-    FAILS(SEEN_ERR_ARGUMENT, sn_io_temp_publish(&temp, at("fifo"), true, error));
+    OK(sn_newfile_open(at("fifo"), nameless, &temp, error));
+    FAILS(SEEN_ERR_ARGUMENT, sn_newfile_publish(&temp, at("fifo"), true, error));
     assert_true(S_ISFIFO(mode_of(at("fifo"))));
     assert_int_equal(unlink(at("fifo")), 0);
     /* A symbolic link is replaced itself; what it points to is left alone. */
     assert_int_equal(symlink("file", at("sym")), 0);
-    OK(sn_io_temp_open(at("sym"), nameless, &temp, error));
-    OK(sn_io_temp_publish(&temp, at("sym"), true, error));
+    OK(sn_newfile_open(at("sym"), nameless, &temp, error));
+    OK(sn_newfile_publish(&temp, at("sym"), true, error));
     assert_true(S_ISREG(mode_of(at("sym"))));
     data = file_bytes(at("file"), &size);
     assert_int_equal(size, 5);
     free(data);
-    FAILS(SEEN_ERR_NOT_FOUND, sn_io_temp_open(at("no/such/file"), nameless, &temp, error));
+    FAILS(SEEN_ERR_NOT_FOUND, sn_newfile_open(at("no/such/file"), nameless, &temp, error));
     unlink(at("sym"));
     unlink(at("file"));
 }
@@ -180,11 +181,11 @@ static void test_folder(void **state)
             snprintf(file, sizeof file, "%s/file", folder);
             if (setgid(65534) != 0 || setuid(65534) != 0 || mkdir(folder, 0300) != 0)
                 _exit(77);
-            sn_io_temp temp;
+            sn_newfile temp;
             seen_error e = {0};
-            seen_status status = sn_io_temp_open(file, false, &temp, &e);
+            seen_status status = sn_newfile_open(file, false, &temp, &e);
             if (status == SEEN_OK)
-                status = sn_io_temp_publish(&temp, file, false, &e);
+                status = sn_newfile_publish(&temp, file, false, &e);
             struct stat st;
             bool gone = lstat(file, &st) != 0 && errno == ENOENT;
             bool empty = rmdir(folder) == 0;
