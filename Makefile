@@ -1,26 +1,30 @@
-# The front door. CMake does the building; this file knows the usual errands.
+# The usual jobs; CMake does the building.
 #
 #   make            build the command (build/seen), both libraries and the benchmarks
-#   make demo       the main jobs on a sample, with something to look at
-#   make test       every test: release, sanitizers, analysis (a quarter of an hour on two cores)
+#   make deps       install what building needs (Debian, Ubuntu); plain make only prints the command
+#   make demo       the main jobs on a sample, with something to look at; installs what it needs
+#   make test       every test: release, sanitizers, analysis (15 minutes on two cores); installs what it needs
 #   make check      the quick part: release build and its tests
-#   make install    PREFIX=/usr/local by default; DESTDIR is honoured; make uninstall takes it back
+#   make install    PREFIX=/usr/local by default, DESTDIR is honoured; make uninstall removes it again
 #
+#   make release    binary archives that run from any folder, with checksums, in dist/
+#   make deb        Debian packages in dist/            make dist    a source archive
 #   make bench      the benchmarks that fit in a few minutes; bench-NAME for one of them
-#   make figures    the benchmarks again, and the tables of the README from what they print
+#   make figures    run the benchmarks and update the tables and charts of README and docs
 #   make fuzz       every fuzz target for FUZZ_SECONDS (60) each; FUZZ_RUNS=10000000: in turns, until
 #                   each has had so many executions, most of them without AddressSanitizer
 #   make coverage   line coverage of src/
 #   make billion    a billion keys, past 2^32 bits      make scale   two files of 200 million lines
-#   make stress     1,000 kills and power cuts a path   make dist    a source archive
-#   make deb        Debian packages                     make clean   remove what was built
+#   make stress     1,000 kills and power cuts a path   make soak    SOAK_MINUTES (60) of random faults
 #   make machines   other processors, aarch64 among them, in an emulator
+#   make clean      remove what was built
 
 MAKEFLAGS += --no-print-directory
 SHELL := /bin/bash
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 FUZZ_RUNS ?= 0
+SOAK_MINUTES ?= 60
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 # Left to the release build: they wait for servers, browsers or thousands of processes.
 LONG = redis_(cluster|winners|channel)|crawl_(sites|kill|hosts|tls)|plan_html|options|common_(memory|scale)|common$$|uniq_filter|trust\.(stats|kill|fault|power)
@@ -33,17 +37,25 @@ either = $(subst $(space),|,$(strip $(1)))
 # starts is not part of this one.
 CTEST = env -u MAKEFLAGS ctest --no-tests=error --output-on-failure --timeout 600 -j $(shell echo $$(($(JOBS) * 2)))
 
-.PHONY: all build demo test check install uninstall bench figures fuzz coverage billion scale stress dist deb machines \
-        clean deps-build deps-test deps-demo test-all build-clang build-asan build-tsan test-asan test-tsan \
+.PHONY: all build deps demo test check install uninstall bench figures fuzz coverage billion scale stress soak dist \
+        release deb machines clean deps-build deps-test deps-demo test-all build-clang build-asan build-tsan test-asan test-tsan \
         test-clang test-static test-valgrind
 
 all: build
 
-deps-build deps-test deps-demo deps-bench deps-dist deps-deb deps-machines: deps-%:
+deps: deps-build
+
+deps-build deps-test deps-demo deps-bench deps-dist deps-release deps-deb deps-machines: deps-%:
 	@tools/deps $*
 
-build: deps-build
-	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) > build-release.log 2>&1 || (cat build-release.log; exit 1)
+# Installs nothing: if something is missing, it prints the command that installs it. Goals that install what they
+# need do so before they build, also under make -j.
+asked = $(filter $(1),$(MAKECMDGOALS))
+build: | $(if $(call asked,demo),deps-demo) $(if $(call asked,bench bench-% figures scale),deps-bench) \
+         $(if $(call asked,check billion stress soak test-valgrind),deps-test) $(if $(call asked,machines),deps-machines)
+	@command -v cmake ninja pkg-config > build-release.log 2>&1 && \
+	    cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) > build-release.log 2>&1 || \
+	    { cat build-release.log >&2; rm -f build-release.log; tools/deps --print build; exit 2; }
 	@rm -f build-release.log
 	@cmake --build build -j $(JOBS)
 
@@ -149,8 +161,15 @@ scale: deps-bench build
 stress: deps-test build
 	@tools/stress build
 
+# An hour of random faults by default: see docs/trust.md.
+soak: deps-test build
+	@SOAK_MINUTES=$(SOAK_MINUTES) tools/soak build
+
 dist: deps-dist
 	@tools/dist
+
+release: deps-release
+	@tools/release
 
 deb: deps-deb
 	@tools/deb

@@ -9,6 +9,8 @@ if(TARGET seen_command)
   install(TARGETS seen_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 
+# As libraries, not as packages: the include folders of those are no business of a program that uses libseen.
+list(TRANSFORM SEEN_PC_PRIVATE PREPEND "-l")
 list(JOIN SEEN_PC_PRIVATE " " SEEN_PC_PRIVATE_TEXT)
 configure_file(cmake/seen.pc.in seen.pc @ONLY)
 # Where it goes may be said only now: cmake --install BUILD --prefix DIR.

@@ -21,13 +21,13 @@ if [ -x "$target" ]; then
     "$target" x.pack in > said
     grep -q '^7 inputs replayed' said
     head -c 30 x.pack > cut.pack
-    ! "$target" cut.pack 2> said
+    if "$target" cut.pack 2> said; then echo "this must fail: line $LINENO"; exit 1; fi
     grep -q 'cut.pack: cut off' said
-    ! "$target" in/a 2> said
+    if "$target" in/a 2> said; then echo "this must fail: line $LINENO"; exit 1; fi
     grep -q 'not a pack' said
 fi
 head -c 30 x.pack > cut.pack
-! "$pack" list cut.pack 2> said
+if "$pack" list cut.pack 2> said; then echo "this must fail: line $LINENO"; exit 1; fi
 grep -q 'cut off' said
 
 for source in "$ROOT"/fuzz/fuzz_*.c; do

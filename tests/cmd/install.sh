@@ -18,12 +18,36 @@ C
 sanitize=$(sed -n 's/^SEEN_SANITIZE:STRING=\(..*\)/-fsanitize=\1/p' "$BUILD/CMakeCache.txt")
 libdir=$(dirname "$(find "$prefix" -name libseen.a)")
 export PKG_CONFIG_PATH=$libdir/pkgconfig
+[ "$(pkg-config --cflags seen)" = "-I$prefix/include " ] || [ "$(pkg-config --cflags seen)" = "-I$prefix/include" ] ||
+    { echo "pkg-config --cflags has more than our own folder: $(pkg-config --cflags seen)"; exit 1; }
 # shellcheck disable=SC2046,SC2086
 cc $sanitize -o ten ten.c $(pkg-config --cflags --libs seen)
 [ "$(LD_LIBRARY_PATH=$libdir ./ten)" = "new seen 0.1.0" ] || { echo "shared: wrong answer"; exit 1; }
 # shellcheck disable=SC2046,SC2086
 cc $sanitize -o ten-static ten.c -I"$prefix/include" "$libdir/libseen.a" $(pkg-config --static --libs-only-l seen | sed 's/-lseen //')
 [ "$(./ten-static)" = "new seen 0.1.0" ] || { echo "static: wrong answer"; exit 1; }
+cat > ten.cc <<'C'
+#include <seen.h>
+#include <cstdio>
+int main()
+{
+    seen_options options = {};
+    options.size = sizeof options;
+    options.capacity = 1000;
+    options.error_rate = 0.01;
+    seen_set *set = nullptr;
+    seen_answer first, second;
+    seen_error error = {};
+    if (seen_create(nullptr, &options, 0, &set, &error) != SEEN_OK) return 1;
+    seen_add(set, "key", 3, &first, &error);
+    seen_add(set, "key", 3, &second, &error);
+    seen_close(set);
+    return std::printf("%s %s %s\n", first == SEEN_NEW ? "new" : "seen", second == SEEN_NEW ? "new" : "seen", seen_version()) < 0;
+}
+C
+# shellcheck disable=SC2046,SC2086
+c++ -std=c++11 -Wall -Wextra -Wpedantic -Werror $sanitize -o ten-c++ ten.cc $(pkg-config --cflags --libs seen)
+[ "$(LD_LIBRARY_PATH=$libdir ./ten-c++)" = "new seen 0.1.0" ] || { echo "C++: wrong answer"; exit 1; }
 cat > CMakeLists.txt <<'C'
 cmake_minimum_required(VERSION 3.18)
 project(ten C)
