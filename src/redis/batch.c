@@ -69,15 +69,16 @@ void sn_batch_begin(sn_batch *b, sn_redis_set *set, sn_channel *ch)
 {
     b->set = set;
     b->ch = ch;
-    b->epoch = sn_redis_epoch(set->redis);
+    b->epoch = sn_client_epoch(set->redis);
     b->view = sn_redis_see(set);
     b->fenced = b->hollow = b->ended = false;
     b->glance = SN_SAME;
     for (uint32_t i = 0; i < b->view.image.layers; i++)
-        sn_redis_namer_begin(&b->namer[i], &ch->redis->address, &b->view, i,
+        sn_redis_namer_begin(&b->namer[i], sn_channel_address(ch), &b->view, i,
                              sn_redis_layer_closed(&b->view.image, i));
     if (set->base.read_only)
-        sn_redis_namer_begin(&b->shut, &ch->redis->address, &b->view, b->view.image.current, true);
+        sn_redis_namer_begin(&b->shut, sn_channel_address(ch), &b->view, b->view.image.current,
+                             true);
 }
 
 size_t sn_batch_limit(const sn_redis_view *view, uint64_t layers)
@@ -95,9 +96,9 @@ size_t sn_batch_limit(const sn_redis_view *view, uint64_t layers)
 static void say_length(sn_batch *b, uint32_t layer, uint64_t shard)
 {
     const sn_redis_key *key = sn_redis_namer_shard(&b->namer[layer], shard);
-    sn_say(b->ch, LENGTH_TAG | layer, key->slot, 2);
-    sn_say_text(b->ch, "STRLEN");
-    sn_say_arg(b->ch, key->text, key->len);
+    sn_command_begin(b->ch, LENGTH_TAG | layer, key->slot, 2);
+    sn_command_text(b->ch, "STRLEN");
+    sn_command_arg(b->ch, key->text, key->len);
 }
 
 /* Is the filter the same, and are its shards there? BITFIELD takes one that is missing for one of
@@ -137,9 +138,9 @@ static void say_look(sn_batch *b, size_t i, uint32_t layer)
     const sn_redis_key *key = sn_redis_namer_shard(shut ? &b->shut : &b->namer[layer], shard);
     uint32_t tag = (uint32_t)i | layer << LAYER_SHIFT;
     if (!by_range(g)) {
-        sn_say(b->ch, tag, key->slot, 2 + 3 * g->spread * g->probes);
-        sn_say_raw(b->ch, FIELD, sizeof FIELD - 1);
-        sn_say_arg(b->ch, key->text, key->len);
+        sn_command_begin(b->ch, tag, key->slot, 2 + 3 * g->spread * g->probes);
+        sn_command_raw(b->ch, FIELD, sizeof FIELD - 1);
+        sn_command_arg(b->ch, key->text, key->len);
     }
     for (unsigned j = 0; j < g->spread; j++) {
         uint64_t cells = sn_place_cells(h.lo, j);
@@ -147,17 +148,17 @@ static void say_look(sn_batch *b, size_t i, uint32_t layer)
         if (by_range(g)) {
             uint32_t first, last;
             span_of(g, cells, &first, &last);
-            sn_say(b->ch, tag | j << LINE_SHIFT, key->slot, 4);
-            sn_say_raw(b->ch, RANGE, sizeof RANGE - 1);
-            sn_say_arg(b->ch, key->text, key->len);
-            sn_say_number(b->ch, at + first);
-            sn_say_number(b->ch, at + last);
+            sn_command_begin(b->ch, tag | j << LINE_SHIFT, key->slot, 4);
+            sn_command_raw(b->ch, RANGE, sizeof RANGE - 1);
+            sn_command_arg(b->ch, key->text, key->len);
+            sn_command_number(b->ch, at + first);
+            sn_command_number(b->ch, at + last);
             continue;
         }
         for (unsigned p = 0; p < g->probes; p++) {
             cell c = find_cell(g->kind, cells, p);
-            sn_say_raw(b->ch, g->kind == SEEN_COUNTING ? GET4 : GET, sizeof GET - 1);
-            sn_say_number(b->ch, (at + c.byte) * 8 + c.offset);
+            sn_command_raw(b->ch, g->kind == SEEN_COUNTING ? GET4 : GET, sizeof GET - 1);
+            sn_command_number(b->ch, (at + c.byte) * 8 + c.offset);
         }
     }
 }
@@ -270,7 +271,7 @@ seen_status sn_batch_look(sn_batch *b, uint64_t layers, seen_error *error)
             if (layers >> layer & 1)
                 say_look(b, i, layer);
         if (i % NUDGE_KEYS == 0)
-            sn_channel_nudge(b->ch);
+            sn_channel_flush_early(b->ch);
     }
     say_still_there(b, layers);
     return sn_channel_run(b->ch, take_look, b, error);
@@ -292,25 +293,25 @@ void sn_batch_say_put(sn_batch *b, size_t i)
         k->cells = 0;
     unsigned left = count - (unsigned)__builtin_popcountll(k->cells);
     if (i % NUDGE_KEYS == 0)
-        sn_channel_nudge(b->ch);
+        sn_channel_flush_early(b->ch);
     uint64_t f, shard = sn_place_shard(g, k->hash, &f);
     const sn_redis_key *key = sn_redis_namer_shard(&b->namer[k->target], shard);
-    sn_say(b->ch, (uint32_t)i, key->slot, 2 + (counting ? 2u : 0u) + 4 * left);
-    sn_say_raw(b->ch, FIELD, sizeof FIELD - 1);
-    sn_say_arg(b->ch, key->text, key->len);
+    sn_command_begin(b->ch, (uint32_t)i, key->slot, 2 + (counting ? 2u : 0u) + 4 * left);
+    sn_command_raw(b->ch, FIELD, sizeof FIELD - 1);
+    sn_command_arg(b->ch, key->text, key->len);
     if (counting)
-        sn_say_raw(b->ch, SAT, sizeof SAT - 1);
+        sn_command_raw(b->ch, SAT, sizeof SAT - 1);
     for (unsigned n = 0; n < count; n++) {
         unsigned j = n / g->probes;
         if (n < SN_BATCH_CELLS && k->cells >> n & 1)
             continue;
         cell c = find_cell(g->kind, sn_place_cells(k->hash.lo, j), n % g->probes);
         if (counting)
-            sn_say_raw(b->ch, STEP, sizeof STEP - 1);
+            sn_command_raw(b->ch, STEP, sizeof STEP - 1);
         else
-            sn_say_raw(b->ch, SET, sizeof SET - 1);
-        sn_say_number(b->ch, (sn_place_line(g, f, j) * SN_LINE_BYTES + c.byte) * 8 + c.offset);
-        sn_say_raw(b->ch, ONE, sizeof ONE - 1);
+            sn_command_raw(b->ch, SET, sizeof SET - 1);
+        sn_command_number(b->ch, (sn_place_line(g, f, j) * SN_LINE_BYTES + c.byte) * 8 + c.offset);
+        sn_command_raw(b->ch, ONE, sizeof ONE - 1);
     }
 }
 
@@ -389,18 +390,18 @@ void sn_batch_say_cut(sn_batch *b, size_t i)
     const sn_geometry *g = &b->view.image.layer[k->target].geometry;
     uint64_t f, shard = sn_place_shard(g, k->hash, &f);
     const sn_redis_key *key = sn_redis_namer_shard(&b->namer[k->target], shard);
-    sn_say(b->ch, (uint32_t)i, key->slot, 4 + g->spread * g->probes);
-    sn_say_text(b->ch, "EVAL");
-    sn_say_arg(b->ch, CUT, sizeof CUT - 1);
-    sn_say_text(b->ch, "1");
-    sn_say_arg(b->ch, key->text, key->len);
+    sn_command_begin(b->ch, (uint32_t)i, key->slot, 4 + g->spread * g->probes);
+    sn_command_text(b->ch, "EVAL");
+    sn_command_arg(b->ch, CUT, sizeof CUT - 1);
+    sn_command_text(b->ch, "1");
+    sn_command_arg(b->ch, key->text, key->len);
     for (unsigned n = 0; n < g->spread * g->probes; n++) {
         unsigned j = n / g->probes;
         cell c = find_cell(g->kind, sn_place_cells(k->hash.lo, j), n % g->probes);
-        sn_say_number(b->ch, (sn_place_line(g, f, j) * SN_LINE_BYTES + c.byte) * 8 + c.offset);
+        sn_command_number(b->ch, (sn_place_line(g, f, j) * SN_LINE_BYTES + c.byte) * 8 + c.offset);
     }
     /* A second removal would take what somebody else added. */
-    sn_say_once(b->ch);
+    sn_command_once(b->ch);
 }
 
 static bool take_cut(void *context, uint32_t tag, const sn_reply *reply, bool again)

@@ -40,13 +40,13 @@ seen_status sn_redis_bitmap_length(sn_channel *ch, const sn_redis_view *view, in
                                    seen_error *error)
 {
     sn_redis_namer namer;
-    sn_redis_namer_begin(&namer, &ch->redis->address, view, 0, false);
+    sn_redis_namer_begin(&namer, sn_channel_address(ch), view, 0, false);
     const sn_redis_key *key = sn_redis_namer_shard(&namer, 0);
     *length = 0;
-    sn_say(ch, 0, key->slot, 2);
-    sn_say_text(ch, "STRLEN");
-    sn_say_arg(ch, key->text, key->len);
-    return sn_channel_run(ch, sn_redis_take_count, length, error);
+    sn_command_begin(ch, 0, key->slot, 2);
+    sn_command_text(ch, "STRLEN");
+    sn_command_arg(ch, key->text, key->len);
+    return sn_channel_run(ch, sn_reply_take_integer, length, error);
 }
 
 seen_status sn_redis_adopt(sn_channel *ch, const sn_redis_view *view, bool copy, seen_error *error)
@@ -58,11 +58,12 @@ seen_status sn_redis_adopt(sn_channel *ch, const sn_redis_view *view, bool copy,
         return sn_error_set(error, SEEN_ERR_EXISTS,
                             "%s: a key of this name exists, and is no filter; replace it, or "
                             "choose another name",
-                            ch->redis->address.shown);
+                            sn_channel_address(ch)->shown);
     if (status == SEEN_OK && (uint64_t)length > bytes)
         return sn_error_set(error, SEEN_ERR_MISMATCH,
                             "%s: the key holds %lld bytes, more than the %llu of this filter; give "
                             "its size with bits and hashes",
-                            ch->redis->address.shown, (long long)length, (unsigned long long)bytes);
+                            sn_channel_address(ch)->shown, (long long)length,
+                            (unsigned long long)bytes);
     return status;
 }

@@ -22,13 +22,13 @@ static seen_status begin_call(sn_call *c, seen_set *set, const seen_hash *hash, 
     c->batch.key = malloc((room ? room : 1) * sizeof *c->batch.key);
     if (!c->batch.key)
         return sn_error_set(error, SEEN_ERR_MEMORY, "%s: out of memory", set->where);
-    return sn_redis_take(c->set->redis, &c->ch, error);
+    return sn_client_take(c->set->redis, &c->ch, error);
 }
 
 static void end_call(sn_call *c)
 {
     if (c->ch)
-        sn_redis_give(c->set->redis, c->ch);
+        sn_client_give(c->set->redis, c->ch);
     free(c->batch.key);
 }
 

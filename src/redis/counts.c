@@ -56,16 +56,6 @@ bool sn_redis_bounded(const sn_image *image)
     return image->growth == SEEN_GROWING || image->when_full == SEEN_FULL_REFUSE;
 }
 
-bool sn_redis_take_count(void *context, uint32_t tag, const sn_reply *reply, bool again)
-{
-    (void)tag;
-    (void)again;
-    if (reply->items != 1 || reply->item[0].type != REDIS_REPLY_INTEGER)
-        return false;
-    *(int64_t *)context = reply->item[0].number;
-    return true;
-}
-
 static void field_of(const sn_redis_view *view, uint32_t layer, char field[FIELD])
 {
     snprintf(field, FIELD, "%u.%" PRIu64, layer, view->image.layer[layer].generation);
@@ -80,13 +70,13 @@ static void say_count(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
 {
     sn_redis_key key;
     char field[FIELD];
-    sn_redis_key_added(&ch->redis->address, view, &key);
+    sn_redis_key_added(sn_channel_address(ch), view, &key);
     field_of(view, layer, field);
-    sn_say(ch, layer, key.slot, 4);
-    sn_say_text(ch, "HINCRBY");
-    sn_say_arg(ch, key.text, key.len);
-    sn_say_text(ch, field);
-    sn_say_signed(ch, by);
+    sn_command_begin(ch, layer, key.slot, 4);
+    sn_command_text(ch, "HINCRBY");
+    sn_command_arg(ch, key.text, key.len);
+    sn_command_text(ch, field);
+    sn_command_signed(ch, by);
 }
 
 /* A script about the counters, up to its first argument, the layer's field; `more` follow. */
@@ -95,14 +85,14 @@ static void say_script(sn_channel *ch, const sn_redis_view *view, uint32_t layer
 {
     sn_redis_key key;
     char field[FIELD];
-    sn_redis_key_added(&ch->redis->address, view, &key);
+    sn_redis_key_added(sn_channel_address(ch), view, &key);
     field_of(view, layer, field);
-    sn_say(ch, layer, key.slot, 5 + more);
-    sn_say_text(ch, "EVAL");
-    sn_say_text(ch, script);
-    sn_say_text(ch, "1");
-    sn_say_arg(ch, key.text, key.len);
-    sn_say_text(ch, field);
+    sn_command_begin(ch, layer, key.slot, 5 + more);
+    sn_command_text(ch, "EVAL");
+    sn_command_text(ch, script);
+    sn_command_text(ch, "1");
+    sn_command_arg(ch, key.text, key.len);
+    sn_command_text(ch, field);
 }
 
 /* The same where the counters are there: those of a filter that was dropped do not come back. */
@@ -111,7 +101,7 @@ static void say_count_there(sn_channel *ch, const sn_redis_view *view, uint32_t 
     static const char SCRIPT[] = "if redis.call('EXISTS',KEYS[1])==0 then return 0 end "
                                  "return redis.call('HINCRBY',KEYS[1],ARGV[1],ARGV[2])";
     say_script(ch, view, layer, SCRIPT, 1);
-    sn_say_signed(ch, by);
+    sn_command_signed(ch, by);
 }
 
 /* Counts down what was said, once at most: sent again after a lost connection it might make room
@@ -119,8 +109,8 @@ static void say_count_there(sn_channel *ch, const sn_redis_view *view, uint32_t 
 static seen_status run_once(sn_channel *ch, seen_error *error)
 {
     int64_t total = 0;
-    sn_say_once(ch);
-    seen_status status = sn_channel_run(ch, sn_redis_take_count, &total, error);
+    sn_command_once(ch);
+    seen_status status = sn_channel_run(ch, sn_reply_take_integer, &total, error);
     return status == SEEN_ERR_NETWORK ? SEEN_OK : status;
 }
 
@@ -174,10 +164,10 @@ static seen_status claim_from_server(const sn_redis_set *set, sn_channel *ch,
     if (under_way)
         field_under_way(view, layer, going);
     say_script(ch, view, layer, CLAIM, 3);
-    sn_say_number(ch, want);
-    sn_say_number(ch, limit_of(set, &view->image));
-    sn_say_text(ch, going);
-    return sn_channel_run(ch, sn_redis_take_count, got, error);
+    sn_command_number(ch, want);
+    sn_command_number(ch, limit_of(set, &view->image));
+    sn_command_text(ch, going);
+    return sn_channel_run(ch, sn_reply_take_integer, got, error);
 }
 
 /* A claim that others wait for. */
@@ -230,9 +220,9 @@ static seen_status settle_under_way(sn_channel *ch, const sn_redis_view *view, u
     char going[FIELD];
     field_under_way(view, layer, going);
     say_script(ch, view, layer, SETTLE, 3);
-    sn_say_signed(ch, -(int64_t)left);
-    sn_say_text(ch, going);
-    sn_say_signed(ch, -(int64_t)got);
+    sn_command_signed(ch, -(int64_t)left);
+    sn_command_text(ch, going);
+    sn_command_signed(ch, -(int64_t)got);
     return run_once(ch, error);
 }
 
@@ -258,14 +248,14 @@ static void say_both(sn_channel *ch, const char *command, const sn_redis_view *v
 {
     sn_redis_key key;
     char field[FIELD], going[FIELD];
-    sn_redis_key_added(&ch->redis->address, view, &key);
+    sn_redis_key_added(sn_channel_address(ch), view, &key);
     field_of(view, layer, field);
     field_under_way(view, layer, going);
-    sn_say(ch, 0, key.slot, 4);
-    sn_say_text(ch, command);
-    sn_say_arg(ch, key.text, key.len);
-    sn_say_text(ch, field);
-    sn_say_text(ch, going);
+    sn_command_begin(ch, 0, key.slot, 4);
+    sn_command_text(ch, command);
+    sn_command_arg(ch, key.text, key.len);
+    sn_command_text(ch, field);
+    sn_command_text(ch, going);
 }
 
 void sn_redis_say_forget_count(sn_channel *ch, const sn_redis_view *view, uint32_t layer)
@@ -300,7 +290,7 @@ seen_status sn_redis_flush_counts(sn_redis_set *set, sn_channel *ch, seen_error 
     if (by == 0)
         return SEEN_OK;
     say_count_there(ch, &view, view.image.current, by);
-    return sn_channel_run(ch, sn_redis_take_count, &total, error);
+    return sn_channel_run(ch, sn_reply_take_integer, &total, error);
 }
 
 static bool take_fields(void *context, uint32_t tag, const sn_reply *reply, bool again)
@@ -323,14 +313,14 @@ static bool take_fields(void *context, uint32_t tag, const sn_reply *reply, bool
 seen_status sn_redis_read_counts(sn_channel *ch, sn_redis_view *view, seen_error *error)
 {
     sn_redis_key key;
-    sn_redis_key_added(&ch->redis->address, view, &key);
-    sn_say(ch, 0, key.slot, 2 + view->image.layers);
-    sn_say_text(ch, "HMGET");
-    sn_say_arg(ch, key.text, key.len);
+    sn_redis_key_added(sn_channel_address(ch), view, &key);
+    sn_command_begin(ch, 0, key.slot, 2 + view->image.layers);
+    sn_command_text(ch, "HMGET");
+    sn_command_arg(ch, key.text, key.len);
     for (uint32_t i = 0; i < view->image.layers; i++) {
         char field[FIELD];
         field_of(view, i, field);
-        sn_say_text(ch, field);
+        sn_command_text(ch, field);
     }
     return sn_channel_run(ch, take_fields, view, error);
 }
@@ -373,5 +363,5 @@ seen_status sn_redis_add_counts(sn_channel *ch, const sn_redis_view *view, const
         if (from->layer[i].added || i == view->image.current)
             say_count(ch, view, i, (int64_t)from->layer[i].added);
     int64_t total;
-    return sn_channel_run(ch, sn_redis_take_count, &total, error);
+    return sn_channel_run(ch, sn_reply_take_integer, &total, error);
 }

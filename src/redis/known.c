@@ -100,7 +100,7 @@ void sn_known_forget(sn_redis_set *set)
 /* With the lock held: forgets all if the server may have. */
 static void keep_up(sn_redis_set *set)
 {
-    unsigned epoch = sn_redis_epoch(set->redis);
+    unsigned epoch = sn_client_epoch(set->redis);
     if (set->known_epoch != epoch)
         sn_known_forget(set);
     set->known_epoch = epoch;

@@ -13,9 +13,9 @@
  * starts over. A client that believes in the new layer learnt of it after step 3, when every key
  * that went into the old one can be seen there. So two clients never decide about one key in two
  * layers. The lists outlive their generation by more than a client trusts its view. */
+#include "set/layers.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "set/layers.h"
 #include "redis/set.h"
 
 #include <time.h>
@@ -42,14 +42,6 @@ static const char CLOSE[] = "local t=redis.call('TYPE',KEYS[1]).ok "
                             "end "
                             "return 1";
 
-bool sn_redis_take_any(void *context, uint32_t tag, const sn_reply *reply, bool again)
-{
-    (void)context;
-    (void)tag;
-    (void)again;
-    return !sn_reply_is_error(reply);
-}
-
 /* A shard that a faster client has closed already is made. */
 static bool take_made(void *context, uint32_t tag, const sn_reply *reply, bool again)
 {
@@ -61,10 +53,10 @@ static bool take_made(void *context, uint32_t tag, const sn_reply *reply, bool a
 
 void sn_redis_say_expire(sn_channel *ch, const sn_redis_key *key, uint64_t seconds)
 {
-    sn_say(ch, 0, key->slot, 3);
-    sn_say_text(ch, "EXPIRE");
-    sn_say_arg(ch, key->text, key->len);
-    sn_say_number(ch, seconds);
+    sn_command_begin(ch, 0, key->slot, 3);
+    sn_command_text(ch, "EXPIRE");
+    sn_command_arg(ch, key->text, key->len);
+    sn_command_number(ch, seconds);
 }
 
 /* Makes a shard together with its end, in one step: a client that is killed in between leaves
@@ -72,14 +64,14 @@ void sn_redis_say_expire(sn_channel *ch, const sn_redis_key *key, uint64_t secon
 static void say_make_expiring(sn_channel *ch, const sn_redis_key *key, uint64_t last_bit,
                               uint64_t seconds)
 {
-    sn_say(ch, 0, key->slot, 6);
-    sn_say_text(ch, "EVAL");
-    sn_say_text(ch, "redis.call('BITFIELD',KEYS[1],'INCRBY','u1',ARGV[1],0) "
-                    "return redis.call('EXPIRE',KEYS[1],ARGV[2])");
-    sn_say_text(ch, "1");
-    sn_say_arg(ch, key->text, key->len);
-    sn_say_number(ch, last_bit);
-    sn_say_number(ch, seconds);
+    sn_command_begin(ch, 0, key->slot, 6);
+    sn_command_text(ch, "EVAL");
+    sn_command_text(ch, "redis.call('BITFIELD',KEYS[1],'INCRBY','u1',ARGV[1],0) "
+                        "return redis.call('EXPIRE',KEYS[1],ARGV[2])");
+    sn_command_text(ch, "1");
+    sn_command_arg(ch, key->text, key->len);
+    sn_command_number(ch, last_bit);
+    sn_command_number(ch, seconds);
 }
 
 seen_status sn_redis_make_shards(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
@@ -87,7 +79,7 @@ seen_status sn_redis_make_shards(sn_channel *ch, const sn_redis_view *view, uint
 {
     const sn_geometry *g = &view->image.layer[layer].geometry;
     sn_redis_namer namer;
-    sn_redis_namer_begin(&namer, &ch->redis->address, view, layer, closed);
+    sn_redis_namer_begin(&namer, sn_channel_address(ch), view, layer, closed);
     seen_status status = SEEN_OK;
     uint64_t bytes = g->shard_lines * SN_LINE_BYTES, last_bit = bytes * 8 - 1;
     for (uint64_t s = 0; s < g->shards && status == SEEN_OK; s++) {
@@ -98,16 +90,16 @@ seen_status sn_redis_make_shards(sn_channel *ch, const sn_redis_view *view, uint
         if (expire) {
             say_make_expiring(ch, key, last_bit, expire);
         } else {
-            sn_say(ch, 0, key->slot, 6);
-            sn_say_text(ch, "BITFIELD");
-            sn_say_arg(ch, key->text, key->len);
-            sn_say_text(ch, "INCRBY");
-            sn_say_text(ch, "u1");
-            sn_say_number(ch, last_bit);
-            sn_say_text(ch, "0");
+            sn_command_begin(ch, 0, key->slot, 6);
+            sn_command_text(ch, "BITFIELD");
+            sn_command_arg(ch, key->text, key->len);
+            sn_command_text(ch, "INCRBY");
+            sn_command_text(ch, "u1");
+            sn_command_number(ch, last_bit);
+            sn_command_text(ch, "0");
         }
-        if (s + 1 == g->shards || ch->commands >= AT_ONCE ||
-            ch->commands * bytes >= (uint64_t)ch->nodes * ZEROED_AT_ONCE)
+        if (s + 1 == g->shards || sn_channel_pending(ch) >= AT_ONCE ||
+            sn_channel_pending(ch) * bytes >= (uint64_t)sn_channel_nodes(ch) * ZEROED_AT_ONCE)
             status = sn_channel_run(ch, take_made, NULL, error);
     }
     return status;
@@ -115,9 +107,9 @@ seen_status sn_redis_make_shards(sn_channel *ch, const sn_redis_view *view, uint
 
 static void say_unlink(sn_channel *ch, const sn_redis_key *key)
 {
-    sn_say(ch, 0, key->slot, 2);
-    sn_say_text(ch, "UNLINK");
-    sn_say_arg(ch, key->text, key->len);
+    sn_command_begin(ch, 0, key->slot, 2);
+    sn_command_text(ch, "UNLINK");
+    sn_command_arg(ch, key->text, key->len);
 }
 
 seen_status sn_redis_drop_shards(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
@@ -127,11 +119,11 @@ seen_status sn_redis_drop_shards(sn_channel *ch, const sn_redis_view *view, uint
     seen_status status = SEEN_OK;
     for (int closed = 0; closed < 2; closed++) {
         sn_redis_namer namer;
-        sn_redis_namer_begin(&namer, &ch->redis->address, view, layer, closed);
+        sn_redis_namer_begin(&namer, sn_channel_address(ch), view, layer, closed);
         for (uint64_t s = 0; s < g->shards && status == SEEN_OK; s++) {
             say_unlink(ch, sn_redis_namer_shard(&namer, s));
-            if (s + 1 == g->shards || ch->commands >= AT_ONCE)
-                status = sn_channel_run(ch, sn_redis_take_any, NULL, error);
+            if (s + 1 == g->shards || sn_channel_pending(ch) >= AT_ONCE)
+                status = sn_channel_run(ch, sn_reply_take_any, NULL, error);
         }
         if (namer.plain)
             break;
@@ -145,13 +137,13 @@ seen_status sn_redis_forget_shards(sn_channel *ch, const sn_redis_view *view, ui
     const sn_geometry *g = &view->image.layer[layer].geometry;
     seen_status status = SEEN_OK;
     sn_redis_namer open, closed;
-    sn_redis_namer_begin(&open, &ch->redis->address, view, layer, false);
-    sn_redis_namer_begin(&closed, &ch->redis->address, view, layer, true);
+    sn_redis_namer_begin(&open, sn_channel_address(ch), view, layer, false);
+    sn_redis_namer_begin(&closed, sn_channel_address(ch), view, layer, true);
     for (uint64_t s = 0; s < g->shards && status == SEEN_OK; s++) {
         say_unlink(ch, sn_redis_namer_shard(&closed, s));
         sn_redis_say_expire(ch, sn_redis_namer_shard(&open, s), FORGOTTEN_SECONDS);
-        if (s + 1 == g->shards || ch->commands >= AT_ONCE)
-            status = sn_channel_run(ch, sn_redis_take_any, NULL, error);
+        if (s + 1 == g->shards || sn_channel_pending(ch) >= AT_ONCE)
+            status = sn_channel_run(ch, sn_reply_take_any, NULL, error);
     }
     return status;
 }
@@ -159,7 +151,7 @@ seen_status sn_redis_forget_shards(sn_channel *ch, const sn_redis_view *view, ui
 static bool take_sum(void *context, uint32_t tag, const sn_reply *reply, bool again)
 {
     int64_t here = 0;
-    bool good = sn_redis_take_count(&here, tag, reply, again);
+    bool good = sn_reply_take_integer(&here, tag, reply, again);
     *(int64_t *)context += here;
     return good;
 }
@@ -180,11 +172,11 @@ static seen_status drop_fences(sn_channel *ch, const sn_redis_view *view, seen_e
                 (uint32_t)((image->current + image->layers - back % image->layers) % image->layers);
             sn_redis_namer namer;
             image->layer[layer].generation = generation - back;
-            sn_redis_namer_begin(&namer, &ch->redis->address, &past, layer, false);
+            sn_redis_namer_begin(&namer, sn_channel_address(ch), &past, layer, false);
             uint64_t shards = image->layer[layer].geometry.shards;
             for (uint64_t s = 0; s < shards && status == SEEN_OK; s++) {
                 say_unlink(ch, sn_redis_namer_shard(&namer, s));
-                if (ch->commands >= AT_ONCE)
+                if (sn_channel_pending(ch) >= AT_ONCE)
                     status = sn_channel_run(ch, take_sum, &there, error);
             }
         }
@@ -197,9 +189,9 @@ static seen_status drop_fences(sn_channel *ch, const sn_redis_view *view, seen_e
 seen_status sn_redis_drop_counts(sn_channel *ch, const sn_redis_view *view, seen_error *error)
 {
     sn_redis_key key;
-    sn_redis_key_added(&ch->redis->address, view, &key);
+    sn_redis_key_added(sn_channel_address(ch), view, &key);
     say_unlink(ch, &key);
-    return sn_channel_run(ch, sn_redis_take_any, NULL, error);
+    return sn_channel_run(ch, sn_reply_take_any, NULL, error);
 }
 
 seen_status sn_redis_drop_all(sn_channel *ch, const sn_redis_view *view, seen_error *error)
@@ -230,22 +222,22 @@ static seen_status close_shards(sn_channel *ch, const sn_redis_view *view, seen_
                           ? image->window_seconds + EXPIRY_SLACK
                           : 0;
     sn_redis_namer open, closed;
-    sn_redis_namer_begin(&open, &ch->redis->address, view, image->current, false);
-    sn_redis_namer_begin(&closed, &ch->redis->address, view, image->current, true);
+    sn_redis_namer_begin(&open, sn_channel_address(ch), view, image->current, false);
+    sn_redis_namer_begin(&closed, sn_channel_address(ch), view, image->current, true);
     seen_status status = SEEN_OK;
     for (uint64_t s = 0; s < g->shards && status == SEEN_OK; s++) {
         const sn_redis_key *from = sn_redis_namer_shard(&open, s);
         const sn_redis_key *to = sn_redis_namer_shard(&closed, s);
-        sn_say(ch, 0, from->slot, 7);
-        sn_say_text(ch, "EVAL");
-        sn_say_text(ch, CLOSE);
-        sn_say_text(ch, "2");
-        sn_say_arg(ch, from->text, from->len);
-        sn_say_arg(ch, to->text, to->len);
-        sn_say_number(ch, expire);
-        sn_say_number(ch, TOMBSTONE_SECONDS);
-        if (s + 1 == g->shards || ch->commands >= AT_ONCE)
-            status = sn_channel_run(ch, sn_redis_take_any, NULL, error);
+        sn_command_begin(ch, 0, from->slot, 7);
+        sn_command_text(ch, "EVAL");
+        sn_command_text(ch, CLOSE);
+        sn_command_text(ch, "2");
+        sn_command_arg(ch, from->text, from->len);
+        sn_command_arg(ch, to->text, to->len);
+        sn_command_number(ch, expire);
+        sn_command_number(ch, TOMBSTONE_SECONDS);
+        if (s + 1 == g->shards || sn_channel_pending(ch) >= AT_ONCE)
+            status = sn_channel_run(ch, sn_reply_take_any, NULL, error);
     }
     return status;
 }
@@ -336,13 +328,13 @@ seen_status sn_redis_catch_up(sn_redis_set *set, sn_channel *ch, const sn_redis_
  * not come sooner. */
 static void say_renew_open(sn_channel *ch, const sn_redis_key *key, uint64_t seconds)
 {
-    sn_say(ch, 0, key->slot, 5);
-    sn_say_text(ch, "EVAL");
-    sn_say_text(ch, "if redis.call('TYPE',KEYS[1]).ok~='string' then return 0 end "
-                    "return redis.call('EXPIRE',KEYS[1],ARGV[1])");
-    sn_say_text(ch, "1");
-    sn_say_arg(ch, key->text, key->len);
-    sn_say_number(ch, seconds);
+    sn_command_begin(ch, 0, key->slot, 5);
+    sn_command_text(ch, "EVAL");
+    sn_command_text(ch, "if redis.call('TYPE',KEYS[1]).ok~='string' then return 0 end "
+                        "return redis.call('EXPIRE',KEYS[1],ARGV[1])");
+    sn_command_text(ch, "1");
+    sn_command_arg(ch, key->text, key->len);
+    sn_command_number(ch, seconds);
 }
 
 /* The hash, and a plain bitmap, have the names of whatever filter is there now: they are renewed
@@ -358,24 +350,24 @@ static seen_status renew_named(sn_channel *ch, const sn_redis_view *view, bool *
     int64_t done = 0;
     sn_redis_key key;
     sn_redis_namer namer;
-    sn_redis_key_meta(&ch->redis->address, &key);
-    sn_redis_namer_begin(&namer, &ch->redis->address, view, 0, false);
-    bool apart = ch->redis->address.cluster && plain && namer.key.slot != key.slot;
+    sn_redis_key_meta(sn_channel_address(ch), &key);
+    sn_redis_namer_begin(&namer, sn_channel_address(ch), view, 0, false);
+    bool apart = sn_channel_address(ch)->cluster && plain && namer.key.slot != key.slot;
     bool both = plain && !apart;
-    sn_say(ch, 0, key.slot, both ? 7 : 6);
-    sn_say_text(ch, "EVAL");
-    sn_say_text(ch, SCRIPT);
-    sn_say_text(ch, both ? "2" : "1");
-    sn_say_arg(ch, key.text, key.len);
+    sn_command_begin(ch, 0, key.slot, both ? 7 : 6);
+    sn_command_text(ch, "EVAL");
+    sn_command_text(ch, SCRIPT);
+    sn_command_text(ch, both ? "2" : "1");
+    sn_command_arg(ch, key.text, key.len);
     if (both)
-        sn_say_arg(ch, namer.key.text, namer.key.len);
-    sn_say_text(ch, view->id);
-    sn_say_number(ch, view->ttl);
-    seen_status status = sn_channel_run(ch, sn_redis_take_count, &done, error);
+        sn_command_arg(ch, namer.key.text, namer.key.len);
+    sn_command_text(ch, view->id);
+    sn_command_number(ch, view->ttl);
+    seen_status status = sn_channel_run(ch, sn_reply_take_integer, &done, error);
     *same = status == SEEN_OK && done == 1;
     if (*same && apart) {
         sn_redis_say_expire(ch, &namer.key, view->ttl);
-        status = sn_channel_run(ch, sn_redis_take_any, NULL, error);
+        status = sn_channel_run(ch, sn_reply_take_any, NULL, error);
     }
     return status;
 }
@@ -392,7 +384,7 @@ seen_status sn_redis_renew(sn_channel *ch, const sn_redis_view *view, seen_error
     seen_status status = renew_named(ch, view, &same, error);
     if (!same)
         return status;
-    sn_redis_key_added(&ch->redis->address, view, &key);
+    sn_redis_key_added(sn_channel_address(ch), view, &key);
     sn_redis_say_expire(ch, &key, view->ttl);
     for (uint32_t i = 0; i < image->layers && status == SEEN_OK; i++) {
         bool closed = sn_redis_layer_closed(image, i);
@@ -400,18 +392,18 @@ seen_status sn_redis_renew(sn_channel *ch, const sn_redis_view *view, seen_error
             view->layout == SEEN_LAYOUT_BITMAP)
             continue;
         sn_redis_namer namer;
-        sn_redis_namer_begin(&namer, &ch->redis->address, view, i, closed);
+        sn_redis_namer_begin(&namer, sn_channel_address(ch), view, i, closed);
         for (uint64_t s = 0; s < image->layer[i].geometry.shards && status == SEEN_OK; s++) {
             const sn_redis_key *shard = sn_redis_namer_shard(&namer, s);
             if (closed)
                 sn_redis_say_expire(ch, shard, view->ttl);
             else
                 say_renew_open(ch, shard, view->ttl);
-            if (ch->commands >= AT_ONCE)
-                status = sn_channel_run(ch, sn_redis_take_any, NULL, error);
+            if (sn_channel_pending(ch) >= AT_ONCE)
+                status = sn_channel_run(ch, sn_reply_take_any, NULL, error);
         }
     }
-    return status == SEEN_OK ? sn_channel_run(ch, sn_redis_take_any, NULL, error) : status;
+    return status == SEEN_OK ? sn_channel_run(ch, sn_reply_take_any, NULL, error) : status;
 }
 
 seen_status sn_redis_touch(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,

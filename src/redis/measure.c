@@ -2,8 +2,8 @@
 #include "base/error.h"
 #include "filter/kernel.h"
 #include "filter/plan.h"
-#include "redis/shards.h"
 #include "local/lookup.h"
+#include "redis/shards.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -127,7 +127,7 @@ seen_status sn_redis_measure(seen_set *base, seen_info *info, seen_error *error)
 {
     sn_redis_set *set = (sn_redis_set *)base;
     sn_channel *ch;
-    seen_status status = sn_redis_take(set->redis, &ch, error);
+    seen_status status = sn_client_take(set->redis, &ch, error);
     if (status != SEEN_OK)
         return status;
     char *lines = line_buffer(set, error);
@@ -152,7 +152,7 @@ seen_status sn_redis_measure(seen_set *base, seen_info *info, seen_error *error)
         cells += m.cells;
         sampled |= m.sampled;
     }
-    sn_redis_give(set->redis, ch);
+    sn_client_give(set->redis, ch);
     free(lines);
     if (status != SEEN_OK)
         return status;

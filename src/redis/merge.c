@@ -1,7 +1,7 @@
 /* Unions: the lines of another set go into one in Redis. */
 #include "base/error.h"
-#include "redis/shards.h"
 #include "local/lookup.h"
+#include "redis/shards.h"
 
 #include <string.h>
 
@@ -55,15 +55,15 @@ static void say_or(sn_channel *ch, const sn_redis_key *key, const sn_piece *p, c
 {
     sn_redis_key piece;
     sn_redis_key_piece(key, &piece);
-    sn_say(ch, 0, key->slot, 8);
-    sn_say_text(ch, "EVAL");
-    sn_say_text(ch, UNITE);
-    sn_say_text(ch, "2");
-    sn_say_arg(ch, key->text, key->len);
-    sn_say_arg(ch, piece.text, piece.len);
-    sn_say_number(ch, p->at);
-    sn_say_arg(ch, bytes, p->bytes);
-    sn_say_number(ch, expire);
+    sn_command_begin(ch, 0, key->slot, 8);
+    sn_command_text(ch, "EVAL");
+    sn_command_text(ch, UNITE);
+    sn_command_text(ch, "2");
+    sn_command_arg(ch, key->text, key->len);
+    sn_command_arg(ch, piece.text, piece.len);
+    sn_command_number(ch, p->at);
+    sn_command_arg(ch, bytes, p->bytes);
+    sn_command_number(ch, expire);
 }
 
 /* Counters: each that is not zero is added, up to the most it can hold. */
@@ -75,21 +75,21 @@ static void say_sum(sn_channel *ch, const sn_redis_key *key, const sn_piece *p, 
         for (; end < p->bytes && steps + 2 <= STEPS_MAX; end++)
             steps += (bytes[end] & 0x0f ? 1u : 0u) + (bytes[end] & 0xf0 ? 1u : 0u);
         if (steps) {
-            sn_say(ch, 0, key->slot, 4 + 4 * steps);
-            sn_say_text(ch, "BITFIELD");
-            sn_say_arg(ch, key->text, key->len);
-            sn_say_text(ch, "OVERFLOW");
-            sn_say_text(ch, "SAT");
+            sn_command_begin(ch, 0, key->slot, 4 + 4 * steps);
+            sn_command_text(ch, "BITFIELD");
+            sn_command_arg(ch, key->text, key->len);
+            sn_command_text(ch, "OVERFLOW");
+            sn_command_text(ch, "SAT");
         }
         for (; at < end; at++)
             for (unsigned high = 0; high < 2; high++) {
                 unsigned value = (unsigned char)bytes[at] >> (high ? 4 : 0) & 15;
                 if (!value)
                     continue;
-                sn_say_text(ch, "INCRBY");
-                sn_say_text(ch, "u4");
-                sn_say_number(ch, (p->at + at) * 8 + (high ? 0 : 4));
-                sn_say_number(ch, value);
+                sn_command_text(ch, "INCRBY");
+                sn_command_text(ch, "u4");
+                sn_command_number(ch, (p->at + at) * 8 + (high ? 0 : 4));
+                sn_command_number(ch, value);
             }
     }
 }
@@ -99,9 +99,9 @@ static void say_sum(sn_channel *ch, const sn_redis_key *key, const sn_piece *p, 
 static seen_status sum_piece(sn_channel *ch, const sn_redis_key *key, const sn_piece *p,
                              const char *bytes, united *u, seen_error *error)
 {
-    sn_say(ch, 0, key->slot, 2);
-    sn_say_text(ch, "STRLEN");
-    sn_say_arg(ch, key->text, key->len);
+    sn_command_begin(ch, 0, key->slot, 2);
+    sn_command_text(ch, "STRLEN");
+    sn_command_arg(ch, key->text, key->len);
     seen_status status = sn_channel_run(ch, take_united, u, error);
     if (status == SEEN_OK && !u->fenced && !u->missing)
         say_sum(ch, key, p, bytes);
@@ -129,7 +129,7 @@ static seen_status unite_piece(sn_redis_set *set, sn_channel *ch, uint32_t layer
         bool closed = sn_redis_layer_closed(&view.image, layer);
         united u = {0};
         sn_redis_namer namer;
-        sn_redis_namer_begin(&namer, &ch->redis->address, &view, layer, closed);
+        sn_redis_namer_begin(&namer, sn_channel_address(ch), &view, layer, closed);
         const sn_redis_key *key = sn_redis_namer_shard(&namer, p->shard);
         seen_status status = SEEN_OK;
         if (set->base.kind == SEEN_COUNTING)
@@ -154,7 +154,7 @@ seen_status sn_redis_combine(seen_set *base, uint32_t layer, uint64_t line, uint
 {
     sn_redis_set *set = (sn_redis_set *)base;
     sn_channel *ch;
-    seen_status status = sn_redis_take(set->redis, &ch, error);
+    seen_status status = sn_client_take(set->redis, &ch, error);
     if (status != SEEN_OK)
         return status;
     sn_redis_view view = sn_redis_see(set);
@@ -162,7 +162,7 @@ seen_status sn_redis_combine(seen_set *base, uint32_t layer, uint64_t line, uint
     for (sn_piece p = {0}; status == SEEN_OK && sn_piece_next(g, line, lines, lines, &p);)
         if (!sn_redis_all_zero((const char *)from + p.from, p.bytes))
             status = unite_piece(set, ch, layer, &p, (const char *)from + p.from, error);
-    sn_redis_give(set->redis, ch);
+    sn_client_give(set->redis, ch);
     return status;
 }
 
@@ -209,7 +209,7 @@ seen_status sn_redis_widen(seen_set *base, uint32_t layers, seen_error *error)
 {
     sn_redis_set *set = (sn_redis_set *)base;
     sn_channel *ch;
-    seen_status status = sn_redis_take(set->redis, &ch, error);
+    seen_status status = sn_client_take(set->redis, &ch, error);
     if (status != SEEN_OK)
         return status;
     if (base->growth == SEEN_WINDOW)
@@ -221,7 +221,7 @@ seen_status sn_redis_widen(seen_set *base, uint32_t layers, seen_error *error)
             break;
         status = sn_redis_advance(set, ch, &view, &mine, error);
     }
-    sn_redis_give(set->redis, ch);
+    sn_client_give(set->redis, ch);
     return status;
 }
 
@@ -272,7 +272,7 @@ seen_status sn_redis_combined(seen_set *base, const sn_image *from, seen_error *
 {
     sn_redis_set *set = (sn_redis_set *)base;
     sn_channel *ch;
-    seen_status status = sn_redis_take(set->redis, &ch, error);
+    seen_status status = sn_client_take(set->redis, &ch, error);
     if (status != SEEN_OK)
         return status;
     status = unite_counters(set, ch, from, error);
@@ -281,6 +281,6 @@ seen_status sn_redis_combined(seen_set *base, const sn_image *from, seen_error *
     sn_redis_view view = sn_redis_see(set);
     if (status == SEEN_OK)
         status = sn_redis_touch(set, ch, &view, error);
-    sn_redis_give(set->redis, ch);
+    sn_client_give(set->redis, ch);
     return status;
 }

@@ -53,14 +53,14 @@ static const char STEP[] = "local k=KEYS[1] "
 
 static void say_pair(sn_channel *ch, const char *field, const char *value)
 {
-    sn_say_text(ch, field);
-    sn_say_text(ch, value);
+    sn_command_text(ch, field);
+    sn_command_text(ch, value);
 }
 
 static void say_count(sn_channel *ch, const char *field, uint64_t value)
 {
-    sn_say_text(ch, field);
-    sn_say_number(ch, value);
+    sn_command_text(ch, field);
+    sn_command_number(ch, value);
 }
 
 static unsigned field_args(const sn_redis_view *view)
@@ -101,58 +101,48 @@ static void say_fields(sn_channel *ch, const sn_redis_view *view)
     }
 }
 
-static bool take_number(void *context, uint32_t tag, const sn_reply *reply, bool again)
-{
-    (void)tag;
-    (void)again;
-    if (reply->items != 1 || reply->item[0].type != REDIS_REPLY_INTEGER)
-        return false;
-    *(long long *)context = reply->item[0].number;
-    return true;
-}
-
 /* A script about the hash; its arguments follow. */
 static void say_script(sn_channel *ch, const char *script, unsigned args)
 {
     sn_redis_key key;
-    sn_redis_key_meta(&ch->redis->address, &key);
-    sn_say(ch, 0, key.slot, 4 + args);
-    sn_say_text(ch, "EVAL");
-    sn_say_text(ch, script);
-    sn_say_text(ch, "1");
-    sn_say_arg(ch, key.text, key.len);
+    sn_redis_key_meta(sn_channel_address(ch), &key);
+    sn_command_begin(ch, 0, key.slot, 4 + args);
+    sn_command_text(ch, "EVAL");
+    sn_command_text(ch, script);
+    sn_command_text(ch, "1");
+    sn_command_arg(ch, key.text, key.len);
 }
 
 seen_status sn_meta_publish(sn_channel *ch, const sn_redis_view *view, const sn_redis_view *old,
                             bool *done, seen_error *error)
 {
-    long long number = 0;
+    int64_t number = 0;
     say_script(ch, PUBLISH, 4 + field_args(view));
-    sn_say_text(ch, view->id);
-    sn_say_number(ch, view->ttl);
-    sn_say_text(ch, old ? old->id : "");
-    sn_say_number(ch, old ? old->image.sequence : 0);
+    sn_command_text(ch, view->id);
+    sn_command_number(ch, view->ttl);
+    sn_command_text(ch, old ? old->id : "");
+    sn_command_number(ch, old ? old->image.sequence : 0);
     say_fields(ch, view);
-    seen_status status = sn_channel_run(ch, take_number, &number, error);
+    seen_status status = sn_channel_run(ch, sn_reply_take_integer, &number, error);
     *done = number == 1;
     return status;
 }
 
 seen_status sn_meta_unname(sn_channel *ch, const sn_redis_view *view, bool *done, seen_error *error)
 {
-    long long number = 0;
+    int64_t number = 0;
     say_script(ch, UNNAME, 2);
-    sn_say_text(ch, view->id);
-    sn_say_number(ch, view->image.sequence);
-    seen_status status = sn_channel_run(ch, take_number, &number, error);
+    sn_command_text(ch, view->id);
+    sn_command_number(ch, view->image.sequence);
+    seen_status status = sn_channel_run(ch, sn_reply_take_integer, &number, error);
     *done = number == 1;
     return status;
 }
 
 static bool take_step(void *context, uint32_t tag, const sn_reply *reply, bool again)
 {
-    long long answer;
-    if (!take_number(&answer, tag, reply, again))
+    int64_t answer;
+    if (!sn_reply_take_integer(&answer, tag, reply, again))
         return false;
     if (answer == 1)
         *(sn_step *)context = SN_STEP_DONE;
@@ -165,8 +155,8 @@ seen_status sn_meta_step(sn_channel *ch, const sn_redis_view *now, const sn_redi
                          sn_step *step, seen_error *error)
 {
     say_script(ch, STEP, 2 + field_args(next));
-    sn_say_text(ch, now->id);
-    sn_say_number(ch, now->image.sequence);
+    sn_command_text(ch, now->id);
+    sn_command_number(ch, now->image.sequence);
     say_fields(ch, next);
     *step = SN_STEP_LATE;
     return sn_channel_run(ch, take_step, step, error);
@@ -336,10 +326,10 @@ seen_status sn_meta_load(sn_channel *ch, sn_redis_view *view, seen_error *error)
     sn_redis_key key;
     sn_redis_view found = {.ttl = 0};
     table t = {.view = &found};
-    sn_redis_key_meta(&ch->redis->address, &key);
-    sn_say(ch, 0, key.slot, 2);
-    sn_say_text(ch, "HGETALL");
-    sn_say_arg(ch, key.text, key.len);
+    sn_redis_key_meta(sn_channel_address(ch), &key);
+    sn_command_begin(ch, 0, key.slot, 2);
+    sn_command_text(ch, "HGETALL");
+    sn_command_arg(ch, key.text, key.len);
     seen_status status = sn_channel_run(ch, take_table, &t, error);
     if (status != SEEN_OK)
         return status;
@@ -347,12 +337,12 @@ seen_status sn_meta_load(sn_channel *ch, sn_redis_view *view, seen_error *error)
         return sn_error_set(error, SEEN_ERR_NOT_FOUND,
                             "%s: there is no filter of this name; create it first, or check the "
                             "name and the database",
-                            ch->redis->address.shown);
+                            sn_channel_address(ch)->shown);
     if (!t.good)
         return sn_error_set(error, SEEN_ERR_FORMAT,
                             "%s: the hash %.*s is damaged, or was written by another version or "
                             "another program",
-                            ch->redis->address.shown, (int)key.len, key.text);
+                            sn_channel_address(ch)->shown, (int)key.len, key.text);
     *view = found;
     return SEEN_OK;
 }
@@ -360,12 +350,12 @@ seen_status sn_meta_load(sn_channel *ch, sn_redis_view *view, seen_error *error)
 void sn_meta_say_glance(sn_channel *ch, uint32_t tag)
 {
     sn_redis_key key;
-    sn_redis_key_meta(&ch->redis->address, &key);
-    sn_say(ch, tag, key.slot, 4);
-    sn_say_text(ch, "HMGET");
-    sn_say_arg(ch, key.text, key.len);
-    sn_say_text(ch, "id");
-    sn_say_text(ch, "sequence");
+    sn_redis_key_meta(sn_channel_address(ch), &key);
+    sn_command_begin(ch, tag, key.slot, 4);
+    sn_command_text(ch, "HMGET");
+    sn_command_arg(ch, key.text, key.len);
+    sn_command_text(ch, "id");
+    sn_command_text(ch, "sequence");
 }
 
 sn_glance sn_meta_glance(const sn_redis_view *view, const sn_reply *reply)

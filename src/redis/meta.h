@@ -2,7 +2,7 @@
 #ifndef SN_STORE_REDIS_META_H
 #define SN_STORE_REDIS_META_H
 
-#include "redis/client/channel.h"
+#include "redis/client/client.h"
 #include "redis/names.h"
 
 /* Reads the filter of the channel's address. SEEN_ERR_NOT_FOUND where there is none. */

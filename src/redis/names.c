@@ -1,34 +1,10 @@
 /* The names of a filter's keys, and their slots in a cluster. */
 #include "redis/names.h"
 
+#include "redis/client/slot.h"
+
 #include <stdio.h>
 #include <string.h>
-
-/* CRC16 (XMODEM), four bits at a time: names are short. */
-static uint16_t crc16(uint16_t crc, const char *p, size_t len)
-{
-    static const uint16_t TABLE[16] = {0x0000, 0x1021, 0x2042, 0x3063, 0x4084, 0x50a5,
-                                       0x60c6, 0x70e7, 0x8108, 0x9129, 0xa14a, 0xb16b,
-                                       0xc18c, 0xd1ad, 0xe1ce, 0xf1ef};
-    for (size_t i = 0; i < len; i++) {
-        unsigned byte = (unsigned char)p[i];
-        crc = (uint16_t)(TABLE[(crc >> 12) ^ (byte >> 4)] ^ (crc << 4));
-        crc = (uint16_t)(TABLE[(crc >> 12) ^ (byte & 15)] ^ (crc << 4));
-    }
-    return crc;
-}
-
-uint16_t sn_redis_slot(const char *key, size_t len)
-{
-    const char *open = memchr(key, '{', len);
-    if (open) {
-        size_t rest = len - (size_t)(open + 1 - key);
-        const char *close = memchr(open + 1, '}', rest);
-        if (close && close > open + 1)
-            return crc16(0, open + 1, (size_t)(close - open - 1)) & 16383;
-    }
-    return crc16(0, key, len) & 16383;
-}
 
 static void put(sn_redis_key *key, const char *text, size_t len)
 {
@@ -57,7 +33,7 @@ void sn_redis_key_meta(const sn_redis_address *a, sn_redis_key *key)
     key->len = 0;
     put_text(key, "seen:");
     put_name(key, a);
-    key->slot = sn_redis_slot(key->text, key->len);
+    key->slot = sn_slot_of(key->text, key->len);
 }
 
 static void begin_tag(sn_redis_key *key, const sn_redis_address *a, const sn_redis_view *view)
@@ -73,7 +49,7 @@ void sn_redis_key_added(const sn_redis_address *a, const sn_redis_view *view, sn
 {
     begin_tag(key, a, view);
     put_text(key, "}:added");
-    key->slot = sn_redis_slot(key->text, key->len);
+    key->slot = sn_slot_of(key->text, key->len);
 }
 
 /* Names of ours have a tag, that of a plain bitmap seldom has: then all of it becomes one. */
@@ -87,7 +63,7 @@ void sn_redis_key_piece(const sn_redis_key *shard, sn_redis_key *piece)
         put_text(piece, FORM[i][0]);
         put(piece, shard->text, shard->len);
         put_text(piece, FORM[i][1]);
-        piece->slot = sn_redis_slot(piece->text, piece->len);
+        piece->slot = sn_slot_of(piece->text, piece->len);
     } while (piece->slot != shard->slot && ++i < sizeof FORM / sizeof *FORM);
 }
 
@@ -108,14 +84,14 @@ void sn_redis_namer_begin(sn_redis_namer *n, const sn_redis_address *a, const sn
     n->key.len = 0;
     if (n->plain) {
         put(&n->key, a->name, a->name_len);
-        n->key.slot = sn_redis_slot(n->key.text, n->key.len);
+        n->key.slot = sn_slot_of(n->key.text, n->key.len);
         return;
     }
     begin_tag(&n->key, a, view);
     n->key.len += (size_t)sprintf(n->key.text + n->key.len, ":%u.%llu:", layer,
                                   (unsigned long long)view->image.layer[layer].generation);
     n->head = n->key.len;
-    n->crc = crc16(0, n->key.text + 6, n->head - 6);
+    n->crc = sn_slot_crc(0, n->key.text + 6, n->head - 6);
     n->tail = closed ? "}:closed" : "}";
     n->tail_len = strlen(n->tail);
 }
@@ -130,7 +106,7 @@ const sn_redis_key *sn_redis_namer_shard(sn_redis_namer *n, uint64_t shard)
     while (shard /= 10);
     n->key.len = n->head;
     put(&n->key, from, (size_t)(end - from));
-    n->key.slot = crc16(n->crc, from, (size_t)(end - from)) & 16383;
+    n->key.slot = sn_slot_crc(n->crc, from, (size_t)(end - from)) & 16383;
     put(&n->key, n->tail, n->tail_len);
     return &n->key;
 }

@@ -13,8 +13,8 @@
 #ifndef SN_STORE_REDIS_NAMES_H
 #define SN_STORE_REDIS_NAMES_H
 
-#include "set/image.h"
 #include "redis/client/address.h"
+#include "set/image.h"
 
 enum { SN_REDIS_ID = 16, SN_REDIS_KEY = 3 * SN_REDIS_NAME + 128 };
 
@@ -33,9 +33,6 @@ struct sn_redis_view {
     seen_layout layout;
     uint64_t ttl;
 };
-
-/* The slot of any key, by the rule of Redis Cluster. */
-uint16_t sn_redis_slot(const char *key, size_t len);
 
 void sn_redis_key_meta(const sn_redis_address *address, sn_redis_key *key);
 void sn_redis_key_added(const sn_redis_address *address, const sn_redis_view *view,

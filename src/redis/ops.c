@@ -1,8 +1,8 @@
 /* Adding, checking and removing keys of a set in Redis. */
 #include "base/clock.h"
 #include "base/error.h"
-#include "set/layers.h"
 #include "redis/call.h"
+#include "set/layers.h"
 
 enum {
     LOOK_FIRST_SHARE = 256, /* of 1024 keys seen before: from here on looking first pays */
@@ -14,8 +14,8 @@ enum {
 static void recall(sn_call *c, const sn_redis_view *view)
 {
     sn_batch *b = &c->batch;
-    sn_channel_heed(c->ch);
-    b->recall_epoch = sn_redis_epoch(c->set->redis);
+    sn_channel_poll_hangup(c->ch);
+    b->recall_epoch = sn_client_epoch(c->set->redis);
     sn_batch_recall(c->set, b);
     sn_known_recall(c->set, view, b);
 }
@@ -26,7 +26,7 @@ static bool mistrust(sn_call *c)
 {
     sn_batch *b = &c->batch;
     bool any = false;
-    unsigned epoch = sn_redis_epoch(c->set->redis);
+    unsigned epoch = sn_client_epoch(c->set->redis);
     for (size_t i = 0; b->recall_epoch != epoch && i < b->keys; i++) {
         sn_batch_key *k = &b->key[i];
         if (!k->recalled)
@@ -221,7 +221,7 @@ static void learn_share(sn_redis_set *set, const sn_batch *b)
  * that had them: such keys are put again, whole. */
 static void doubt(const sn_call *c, sn_batch *b)
 {
-    bool lost = sn_redis_epoch(c->set->redis) != b->epoch;
+    bool lost = sn_client_epoch(c->set->redis) != b->epoch;
     for (size_t i = 0; lost && i < b->keys; i++) {
         sn_batch_key *k = &b->key[i];
         if (!k->put || !k->cells)

@@ -21,7 +21,7 @@ static _Atomic uint64_t *place_of(sn_redis_set *set, seen_hash h)
 
 void sn_batch_recall(sn_redis_set *set, sn_batch *b)
 {
-    unsigned epoch = sn_redis_epoch(set->redis);
+    unsigned epoch = sn_client_epoch(set->redis);
     if (atomic_exchange(&set->recent_epoch, epoch) != epoch)
         sn_batch_forget(set);
     for (size_t i = 0; can_recall(set) && i < b->keys; i++) {
@@ -37,7 +37,7 @@ void sn_batch_recall(sn_redis_set *set, sn_batch *b)
 
 void sn_batch_remember(sn_redis_set *set, const sn_batch *b, bool added)
 {
-    if (b->epoch != sn_redis_epoch(set->redis))
+    if (b->epoch != sn_client_epoch(set->redis))
         return;
     for (size_t i = 0; can_recall(set) && i < b->keys; i++) {
         const sn_batch_key *k = &b->key[i];
@@ -48,7 +48,7 @@ void sn_batch_remember(sn_redis_set *set, const sn_batch *b, bool added)
         atomic_store_explicit(&at[1], k->hash.hi, memory_order_relaxed);
     }
     /* It went by meanwhile, and another thread may have emptied the memory before we wrote. */
-    if (b->epoch != sn_redis_epoch(set->redis))
+    if (b->epoch != sn_client_epoch(set->redis))
         atomic_store(&set->recent_epoch, b->epoch);
 }
 

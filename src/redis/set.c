@@ -3,8 +3,8 @@
 
 #include "base/error.h"
 #include "hash/hash.h"
-#include "set/layers.h"
 #include "local/local.h"
+#include "set/layers.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -37,7 +37,7 @@ void sn_redis_distrust(sn_redis_set *set)
     set->glanced = 0;
     pthread_mutex_unlock(&set->lock);
     /* What is known of its bits goes too. */
-    atomic_fetch_add(&set->redis->epoch, 1);
+    sn_client_distrust(set->redis);
 }
 
 seen_status sn_redis_vanished(sn_redis_set *set, seen_error *error)
@@ -88,7 +88,7 @@ static seen_status get_image(seen_set *base, sn_image *image, seen_error *error)
     sn_redis_set *set = (sn_redis_set *)base;
     sn_channel *ch;
     sn_redis_view view;
-    seen_status status = sn_redis_take(set->redis, &ch, error);
+    seen_status status = sn_client_take(set->redis, &ch, error);
     if (status != SEEN_OK)
         return status;
     if (!base->read_only)
@@ -99,7 +99,7 @@ static seen_status get_image(seen_set *base, sn_image *image, seen_error *error)
         status = sn_redis_read_counts(ch, &view, error);
     if (status == SEEN_OK)
         *image = view.image;
-    sn_redis_give(set->redis, ch);
+    sn_client_give(set->redis, ch);
     return status;
 }
 
@@ -110,7 +110,7 @@ static seen_status sync_set(seen_set *base, seen_error *error)
     sn_redis_view view;
     if (base->read_only)
         return SEEN_OK;
-    seen_status status = sn_redis_take(set->redis, &ch, error);
+    seen_status status = sn_client_take(set->redis, &ch, error);
     if (status != SEEN_OK)
         return status;
     status = sn_redis_flush_counts(set, ch, error);
@@ -121,15 +121,15 @@ static seen_status sync_set(seen_set *base, seen_error *error)
         view = sn_redis_see(set);
         sn_redis_sweep(ch, &view);
     }
-    sn_redis_give(set->redis, ch);
-    return status == SEEN_OK ? sn_redis_sync(set->redis, error) : status;
+    sn_client_give(set->redis, ch);
+    return status == SEEN_OK ? sn_client_sync(set->redis, error) : status;
 }
 
 static seen_status rotate(seen_set *base, seen_error *error)
 {
     sn_redis_set *set = (sn_redis_set *)base;
     sn_channel *ch;
-    seen_status status = sn_redis_take(set->redis, &ch, error);
+    seen_status status = sn_client_take(set->redis, &ch, error);
     if (status != SEEN_OK)
         return status;
     sn_redis_view view;
@@ -140,7 +140,7 @@ static seen_status rotate(seen_set *base, seen_error *error)
     }
     if (status == SEEN_OK)
         status = sn_redis_touch(set, ch, &view, error);
-    sn_redis_give(set->redis, ch);
+    sn_client_give(set->redis, ch);
     return status;
 }
 
@@ -150,13 +150,13 @@ static void close_set(seen_set *base)
     sn_channel *ch;
     /* Without waiting for long: a lost count is only a count. */
     if (!base->read_only && (set->claim_left || set->claimed || set->uncounted)) {
-        set->redis->times.retry_ms = 100;
-        if (sn_redis_take(set->redis, &ch, NULL) == SEEN_OK) {
+        sn_client_limit_retry(set->redis, 100);
+        if (sn_client_take(set->redis, &ch, NULL) == SEEN_OK) {
             sn_redis_flush_counts(set, ch, NULL);
-            sn_redis_give(set->redis, ch);
+            sn_client_give(set->redis, ch);
         }
     }
-    sn_redis_disconnect(set->redis);
+    sn_client_disconnect(set->redis);
     pthread_mutex_destroy(&set->lock);
     pthread_mutex_destroy(&set->known_lock);
     sn_known_forget(set);
@@ -177,32 +177,39 @@ static const sn_store_ops CLUSTER_OPS = REDIS_OPS("redis-cluster");
 
 /* ---- birth ---- */
 
-static seen_status contact(const char *where, const seen_options *options, sn_redis **redis,
+static seen_status contact(const char *where, const seen_options *options, sn_client **redis,
                            sn_channel **ch, seen_error *error)
 {
     sn_redis_address address;
     seen_status status = sn_redis_address_parse(where, &address, error);
+    sn_client_options o = {.connect_ms = options->connect_ms,
+                           .command_ms = options->command_ms,
+                           .retry_ms = options->retry_ms,
+                           .tls_ca = options->tls_ca,
+                           .tls_cert = options->tls_cert,
+                           .tls_key = options->tls_key};
     if (status == SEEN_OK)
-        status = sn_redis_connect(&address, options, redis, error);
+        status = sn_client_connect(&address, &o, redis, error);
     explicit_bzero(&address, sizeof address);
     /* What has connected has a channel that is free. */
-    return status == SEEN_OK ? sn_redis_take(*redis, ch, error) : status;
+    return status == SEEN_OK ? sn_client_take(*redis, ch, error) : status;
 }
 
 /* The handle; takes the connection over. */
-static seen_status make_set(sn_redis *redis, const sn_redis_view *view, unsigned flags,
+static seen_status make_set(sn_client *redis, const sn_redis_view *view, unsigned flags,
                             seen_set **out, seen_error *error)
 {
     sn_redis_set *set = calloc(1, sizeof *set);
-    char *where = strdup(redis->address.shown);
+    char *where = strdup(sn_client_address(redis)->shown);
     if (!set || !where) {
         free(set);
         free(where);
-        return sn_error_set(error, SEEN_ERR_MEMORY, "%s: out of memory", redis->address.shown);
+        return sn_error_set(error, SEEN_ERR_MEMORY, "%s: out of memory",
+                            sn_client_address(redis)->shown);
     }
     const sn_image *image = &view->image;
     set->base = (seen_set){
-        .ops = redis->address.cluster ? &CLUSTER_OPS : &SERVER_OPS,
+        .ops = sn_client_address(redis)->cluster ? &CLUSTER_OPS : &SERVER_OPS,
         .where = where,
         .hasher = {.kind = image->hash, .seed = {image->seed[0], image->seed[1]}},
         .kind = image->kind,
@@ -214,7 +221,7 @@ static seen_status make_set(sn_redis *redis, const sn_redis_view *view, unsigned
     set->glanced = sn_link_now();
     set->limit = image->growth == SEEN_FIXED ? sn_layers_limit(&image->layer[0]) : 0;
     sn_batch_forget(set);
-    set->recent_epoch = sn_redis_epoch(redis);
+    set->recent_epoch = sn_client_epoch(redis);
     pthread_mutex_init(&set->lock, NULL);
     pthread_mutex_init(&set->known_lock, NULL);
     *out = &set->base;
@@ -249,14 +256,14 @@ static seen_status verify(sn_channel *ch, const sn_redis_view *view, seen_error 
         if (!image->layer[i].generation || sn_redis_layer_ends(image, i))
             continue;
         sn_redis_namer namer;
-        sn_redis_namer_begin(&namer, &ch->redis->address, view, i, closed);
+        sn_redis_namer_begin(&namer, sn_channel_address(ch), view, i, closed);
         uint64_t shards = image->layer[i].geometry.shards;
         uint64_t step = shards > SAMPLE_SHARDS ? shards / SAMPLE_SHARDS : 1;
         for (uint64_t s = 0; s < shards; s += step) {
             const sn_redis_key *key = sn_redis_namer_shard(&namer, s);
-            sn_say(ch, i, key->slot, 2);
-            sn_say_text(ch, "STRLEN");
-            sn_say_arg(ch, key->text, key->len);
+            sn_command_begin(ch, i, key->slot, 2);
+            sn_command_text(ch, "STRLEN");
+            sn_command_arg(ch, key->text, key->len);
         }
     }
     seen_status status = sn_channel_run(ch, take_length, &l, error);
@@ -268,7 +275,7 @@ static seen_status verify(sn_channel *ch, const sn_redis_view *view, seen_error 
             status = sn_error_set(error, SEEN_ERR_FORMAT,
                                   "%s: shards of the filter are missing (evicted or deleted); "
                                   "restore them from a backup, or drop and make it anew",
-                                  ch->redis->address.shown);
+                                  sn_channel_address(ch)->shown);
     }
     return status;
 }
@@ -276,7 +283,7 @@ static seen_status verify(sn_channel *ch, const sn_redis_view *view, seen_error 
 seen_status sn_redis_open(const char *where, const seen_options *options, unsigned flags,
                           seen_set **out, seen_error *error)
 {
-    sn_redis *redis;
+    sn_client *redis;
     sn_channel *ch;
     sn_redis_view view;
     seen_status status = contact(where, options, &redis, &ch, error);
@@ -286,14 +293,14 @@ seen_status sn_redis_open(const char *where, const seen_options *options, unsign
     if (status == SEEN_OK && !sn_hash_supported(view.image.hash))
         status = sn_error_set(error, SEEN_ERR_UNSUPPORTED,
                               "%s: made with SipHash, which this build does not have",
-                              redis->address.shown);
+                              sn_client_address(redis)->shown);
     if (status == SEEN_OK)
         status = verify(ch, &view, error);
-    sn_redis_give(redis, ch);
+    sn_client_give(redis, ch);
     if (status == SEEN_OK)
         status = make_set(redis, &view, flags, out, error);
     if (status != SEEN_OK)
-        sn_redis_disconnect(redis);
+        sn_client_disconnect(redis);
     return status;
 }
 
@@ -348,7 +355,7 @@ static seen_status look_for_old(sn_channel *ch, unsigned flags, sn_redis_view *o
         return sn_error_set(error, SEEN_ERR_EXISTS,
                             "%s: a filter of this name exists; open it, replace it, or choose "
                             "another name",
-                            ch->redis->address.shown);
+                            sn_channel_address(ch)->shown);
     if (status != SEEN_OK && error)
         *error = quiet;
     return status;
@@ -358,7 +365,7 @@ static seen_status restless(const sn_channel *ch, seen_error *error)
 {
     return sn_error_set(error, SEEN_ERR_CHANGED,
                         "%s: the filter of this name changes faster than it can be replaced",
-                        ch->redis->address.shown);
+                        sn_channel_address(ch)->shown);
 }
 
 /* Removes the hash; *view is what was there last, whose shards are to go too. */
@@ -397,7 +404,7 @@ static seen_status stage_bitmap(sn_channel *ch, const sn_redis_view *view, sn_re
     if (plain && from && is_this(from, old))
         return sn_error_set(error, SEEN_ERR_ARGUMENT,
                             "%s: a plain bitmap cannot be copied onto itself; choose another name",
-                            ch->redis->address.shown);
+                            sn_channel_address(ch)->shown);
     seen_status status = sn_redis_bitmap_length(ch, view, &length, error);
     if (plain && status == SEEN_OK) {
         status = drop_hash(ch, old, error);
@@ -446,21 +453,21 @@ static seen_status finish(sn_channel *ch, const sn_redis_view *view, seen_error 
         if (!image->layer[i].generation)
             continue;
         sn_redis_namer namer;
-        sn_redis_namer_begin(&namer, &ch->redis->address, view, i, closed);
+        sn_redis_namer_begin(&namer, sn_channel_address(ch), view, i, closed);
         for (uint64_t s = 0; s < image->layer[i].geometry.shards && status == SEEN_OK; s++) {
             const sn_redis_key *key = sn_redis_namer_shard(&namer, s);
-            sn_say(ch, expire ? END_SET : off, key->slot, expire ? 3 : 2);
-            sn_say_text(ch, expire ? "EXPIRE" : "PERSIST");
-            sn_say_arg(ch, key->text, key->len);
+            sn_command_begin(ch, expire ? END_SET : off, key->slot, expire ? 3 : 2);
+            sn_command_text(ch, expire ? "EXPIRE" : "PERSIST");
+            sn_command_arg(ch, key->text, key->len);
             if (expire)
-                sn_say_number(ch, expire);
-            if (ch->commands >= AT_ONCE)
+                sn_command_number(ch, expire);
+            if (sn_channel_pending(ch) >= AT_ONCE)
                 status = sn_channel_run(ch, take_end, &missing, error);
         }
     }
     if (view->ttl && status == SEEN_OK) {
         sn_redis_key key;
-        sn_redis_key_added(&ch->redis->address, view, &key);
+        sn_redis_key_added(sn_channel_address(ch), view, &key);
         sn_redis_say_expire(ch, &key, view->ttl);
     }
     if (status == SEEN_OK)
@@ -469,7 +476,7 @@ static seen_status finish(sn_channel *ch, const sn_redis_view *view, seen_error 
         status = sn_error_set(error, SEEN_ERR_SPACE,
                               "%s: the server has dropped parts of the filter while it was made; "
                               "raise maxmemory, and set maxmemory-policy to noeviction",
-                              ch->redis->address.shown);
+                              sn_channel_address(ch)->shown);
     return status;
 }
 
@@ -506,7 +513,8 @@ static seen_status pour_in(sn_channel *ch, const sn_redis_view *view, seen_set *
 {
     void *chunk = aligned_alloc(SN_LINE_BYTES, (size_t)SN_COPY_LINES * SN_LINE_BYTES);
     if (!chunk)
-        return sn_error_set(error, SEEN_ERR_MEMORY, "%s: out of memory", ch->redis->address.shown);
+        return sn_error_set(error, SEEN_ERR_MEMORY, "%s: out of memory",
+                            sn_channel_address(ch)->shown);
     seen_status status = SEEN_OK;
     /* Fresh shards are zero; a plain bitmap may have been taken over. */
     bool fresh = view->layout == SEEN_LAYOUT_SHARDS;
@@ -581,7 +589,7 @@ static seen_status make_filter(sn_channel *ch, const sn_redis_view *view, unsign
 seen_status sn_redis_create(const char *where, const sn_image *image, const seen_options *options,
                             unsigned flags, seen_set **out, seen_error *error)
 {
-    sn_redis *redis;
+    sn_client *redis;
     sn_channel *ch;
     sn_redis_view view = {.image = *image, .layout = options->layout, .ttl = options->ttl_seconds};
     seen_status status = vet_image(&view, where, error);
@@ -596,13 +604,13 @@ seen_status sn_redis_create(const char *where, const sn_image *image, const seen
     status = make_set(redis, &view, flags, &set, error);
     if (status == SEEN_OK)
         status = make_filter(ch, &view, flags, NULL, NULL, error);
-    sn_redis_give(redis, ch);
+    sn_client_give(redis, ch);
     if (status == SEEN_OK)
         *out = set;
     else if (set)
         close_set(set);
     else
-        sn_redis_disconnect(redis);
+        sn_client_disconnect(redis);
     return status;
 }
 
@@ -618,7 +626,7 @@ static seen_status source_image(seen_set *from, sn_image *image, seen_error *err
 seen_status sn_redis_copy(const char *where, unsigned flags, const seen_options *options,
                           seen_set *from, seen_error *error)
 {
-    sn_redis *redis;
+    sn_client *redis;
     sn_channel *ch;
     sn_redis_view view = {.layout = options->layout, .ttl = options->ttl_seconds};
     seen_status status = source_image(from, &view.image, error);
@@ -642,14 +650,14 @@ seen_status sn_redis_copy(const char *where, unsigned flags, const seen_options 
     }
     if (status == SEEN_OK)
         status = sn_channel_sync(ch, error);
-    sn_redis_give(redis, ch);
-    sn_redis_disconnect(redis);
+    sn_client_give(redis, ch);
+    sn_client_disconnect(redis);
     return status;
 }
 
 seen_status sn_redis_drop(const char *where, const seen_options *options, seen_error *error)
 {
-    sn_redis *redis;
+    sn_client *redis;
     sn_channel *ch;
     sn_redis_view view;
     seen_status status = contact(where, options, &redis, &ch, error);
@@ -660,7 +668,7 @@ seen_status sn_redis_drop(const char *where, const seen_options *options, seen_e
         status = drop_hash(ch, &view, error);
     if (status == SEEN_OK)
         status = sn_redis_drop_all(ch, &view, error);
-    sn_redis_give(redis, ch);
-    sn_redis_disconnect(redis);
+    sn_client_give(redis, ch);
+    sn_client_disconnect(redis);
     return status;
 }

@@ -2,16 +2,18 @@
 #ifndef SN_STORE_REDIS_SET_H
 #define SN_STORE_REDIS_SET_H
 
+#include "redis/client/link.h"
 #include "redis/meta.h"
 #include "set/store.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 enum { SN_REDIS_RECENT = 16384 };
 
 typedef struct sn_redis_set {
     seen_set base;
-    sn_redis *redis;
+    sn_client *redis;
     pthread_mutex_t lock; /* around all that follows */
     sn_redis_view view;
     uint64_t glanced; /* when the view was last known to be the current one, in sn_link_now(); 0:
@@ -139,10 +141,5 @@ bool sn_redis_all_zero(const char *bytes, uint64_t len);
 /* Writes lines of a layer that nobody else uses yet. */
 seen_status sn_redis_write(sn_channel *ch, const sn_redis_view *view, uint32_t layer, uint64_t line,
                            uint64_t lines, const void *from, seen_error *error);
-
-/* For commands whose reply only has to be no error. */
-bool sn_redis_take_any(void *context, uint32_t tag, const sn_reply *reply, bool again);
-/* For those that answer a whole number; context is an int64_t. */
-bool sn_redis_take_count(void *context, uint32_t tag, const sn_reply *reply, bool again);
 
 #endif

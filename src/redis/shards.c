@@ -1,6 +1,6 @@
 /* Lines of shards out and in. */
-#include "base/error.h"
 #include "redis/shards.h"
+#include "base/error.h"
 
 #include <assert.h>
 #include <string.h>
@@ -74,11 +74,11 @@ static bool take_bytes(void *context, uint32_t tag, const sn_reply *reply, bool 
 /* The tag tells which line of the range the piece begins with. */
 static void say_fetch(sn_channel *ch, const sn_redis_key *key, const sn_piece *p)
 {
-    sn_say(ch, (uint32_t)(p->from / SN_LINE_BYTES), key->slot, 4);
-    sn_say_text(ch, "GETRANGE");
-    sn_say_arg(ch, key->text, key->len);
-    sn_say_number(ch, p->at);
-    sn_say_number(ch, p->at + p->bytes - 1);
+    sn_command_begin(ch, (uint32_t)(p->from / SN_LINE_BYTES), key->slot, 4);
+    sn_command_text(ch, "GETRANGE");
+    sn_command_arg(ch, key->text, key->len);
+    sn_command_number(ch, p->at);
+    sn_command_number(ch, p->at + p->bytes - 1);
 }
 
 seen_status sn_redis_missing(const sn_channel *ch, seen_error *error)
@@ -86,7 +86,7 @@ seen_status sn_redis_missing(const sn_channel *ch, seen_error *error)
     return sn_error_set(error, SEEN_ERR_FORMAT,
                         "%s: a part of the filter is missing (evicted, deleted or cut); restore it "
                         "from a backup or make it anew",
-                        ch->redis->address.shown);
+                        sn_channel_address(ch)->shown);
 }
 
 /* Reads lines as the view has them. */
@@ -96,8 +96,8 @@ static seen_status read_lines(sn_channel *ch, const sn_redis_view *view, uint32_
     const sn_geometry *g = &view->image.layer[layer].geometry;
     bool closed = sn_redis_layer_closed(&view->image, layer);
     sn_redis_namer namer, shut;
-    sn_redis_namer_begin(&namer, &ch->redis->address, view, layer, closed);
-    sn_redis_namer_begin(&shut, &ch->redis->address, view, layer, true);
+    sn_redis_namer_begin(&namer, sn_channel_address(ch), view, layer, closed);
+    sn_redis_namer_begin(&shut, sn_channel_address(ch), view, layer, true);
     f->geometry = g;
     f->ended = f->cut = f->fenced = false;
     for (sn_piece p = {0}; sn_piece_next(g, f->line, f->lines, AT_ONCE, &p);) {
@@ -145,11 +145,11 @@ seen_status sn_redis_read(seen_set *base, uint32_t layer, uint64_t line, uint64_
 {
     sn_redis_set *set = (sn_redis_set *)base;
     sn_channel *ch;
-    seen_status status = sn_redis_take(set->redis, &ch, error);
+    seen_status status = sn_client_take(set->redis, &ch, error);
     if (status != SEEN_OK)
         return status;
     status = sn_redis_fetch(set, ch, layer, line, lines, out, error);
-    sn_redis_give(set->redis, ch);
+    sn_client_give(set->redis, ch);
     return status;
 }
 
@@ -158,22 +158,22 @@ seen_status sn_redis_read(seen_set *base, uint32_t layer, uint64_t line, uint64_
 void sn_redis_say_store(sn_channel *ch, const sn_redis_key *key, uint64_t at, const char *bytes,
                         uint64_t len)
 {
-    sn_say(ch, 0, key->slot, 4);
-    sn_say_text(ch, "SETRANGE");
-    sn_say_arg(ch, key->text, key->len);
-    sn_say_number(ch, at);
-    sn_say_arg(ch, bytes, len);
+    sn_command_begin(ch, 0, key->slot, 4);
+    sn_command_text(ch, "SETRANGE");
+    sn_command_arg(ch, key->text, key->len);
+    sn_command_number(ch, at);
+    sn_command_arg(ch, bytes, len);
 }
 
 seen_status sn_redis_write(sn_channel *ch, const sn_redis_view *view, uint32_t layer, uint64_t line,
                            uint64_t lines, const void *from, seen_error *error)
 {
     sn_redis_namer namer;
-    sn_redis_namer_begin(&namer, &ch->redis->address, view, layer,
+    sn_redis_namer_begin(&namer, sn_channel_address(ch), view, layer,
                          sn_redis_layer_closed(&view->image, layer));
     const sn_geometry *g = &view->image.layer[layer].geometry;
     for (sn_piece p = {0}; sn_piece_next(g, line, lines, AT_ONCE, &p);)
         sn_redis_say_store(ch, sn_redis_namer_shard(&namer, p.shard), p.at,
                            (const char *)from + p.from, p.bytes);
-    return sn_channel_run(ch, sn_redis_take_any, NULL, error);
+    return sn_channel_run(ch, sn_reply_take_any, NULL, error);
 }

@@ -1,4 +1,4 @@
-/* A conversation with a server or a cluster. See redis_channel.h.
+/* A conversation with a server or a cluster. See channel.h.
  *
  * Commands are carried out in rounds. In a round every command that has no answer yet is queued at
  * its node, in the order in which it was written, and all nodes are written to and read from at
@@ -22,7 +22,7 @@ static char ASKING[] = "*1\r\n$6\r\nASKING\r\n";
 
 typedef struct run {
     sn_channel *ch;
-    sn_channel_taker take;
+    sn_reply_handler take;
     void *context;
     size_t left;    /* commands without an answer */
     bool again;     /* something is to be sent again */
@@ -47,7 +47,7 @@ static void fail(run *r, seen_status status, const seen_error *error)
 static void may_heal(run *r, seen_status status, const seen_error *error)
 {
     r->again = true;
-    atomic_fetch_add(&r->ch->redis->epoch, 1);
+    sn_client_distrust(r->ch->redis);
     r->cause = status;
     r->trouble = *error;
     if (!r->since)
@@ -81,7 +81,7 @@ static bool distribute(sn_channel *ch)
     for (unsigned i = 0; i < ch->nodes; i++) {
         sn_node *node = ch->node[i];
         node->queued = node->cursor = node->part = node->answered = 0;
-        node->told = node->deaf = false;
+        node->asked = node->deaf = false;
     }
     for (size_t i = 0; i < ch->commands; i++) {
         sn_command *c = &ch->command[i];
@@ -204,7 +204,7 @@ static bool follow(run *r, sn_command *c, const sn_reply *reply)
     }
     r->again = true;
     if (moved)
-        atomic_fetch_add(&ch->redis->epoch, 1);
+        sn_client_distrust(ch->redis);
     r->moves++;
     return true;
 }
@@ -228,11 +228,16 @@ static void settle(run *r, sn_node *node)
         /* A replica: what it says as a master again is what its own master had. The word may stand
          * behind those of a script. */
         if (strstr(sn_reply_text(reply, 0), "READONLY"))
-            atomic_fetch_add(&ch->redis->epoch, 1);
+            sn_client_distrust(ch->redis);
         if (follow(r, c, reply))
             return;
+        /* The server has never seen the script, or was restarted: nothing was executed. */
+        if (c->script && sn_reply_error_is(reply, "NOSCRIPT") && sn_script_expand(ch, c)) {
+            r->again = true;
+            return;
+        }
         if (is_passing(ch, reply)) {
-            may_heal(r, sn_redis_trouble(&ch->redis->address, node, reply, &error), &error);
+            may_heal(r, sn_errors_from_reply(&ch->redis->address, node, reply, &error), &error);
             r->pause = true;
             ch->stale = ch->redis->address.cluster;
             return;
@@ -244,7 +249,7 @@ static void settle(run *r, sn_node *node)
         r->pause_ms = PAUSE_FIRST;
         return;
     }
-    fail(r, sn_redis_trouble(&ch->redis->address, node, reply, &error), &error);
+    fail(r, sn_errors_from_reply(&ch->redis->address, node, reply, &error), &error);
 }
 
 static bool receive(run *r, sn_node *node)
@@ -260,11 +265,11 @@ static bool receive(run *r, sn_node *node)
             strcpy(node->link.why, "an answer to nothing");
             return false;
         }
-        if ((node->queue[node->answered] & ASKING_FIRST) && !node->told) {
-            node->told = true;
+        if ((node->queue[node->answered] & ASKING_FIRST) && !node->asked) {
+            node->asked = true;
             continue;
         }
-        node->told = false;
+        node->asked = false;
         settle(r, node);
     }
     return got == 0 && !closed;
@@ -389,7 +394,7 @@ static bool round_of(run *r)
         r->pause = true;
         if (!r->since) {
             seen_error error;
-            sn_error_set(&error, SEEN_ERR_SERVER, "%s: the cluster sends us in circles",
+            sn_error_set(&error, SEEN_ERR_SERVER, "%s: redirection loop between cluster nodes",
                          ch->redis->address.shown);
             may_heal(r, SEEN_ERR_SERVER, &error);
         }
@@ -403,7 +408,7 @@ static bool round_of(run *r)
     return true;
 }
 
-void sn_channel_nudge(sn_channel *ch)
+void sn_channel_flush_early(sn_channel *ch)
 {
     enum { ENOUGH = 32 << 10 };
     sn_node *node = ch->node[0];
@@ -418,13 +423,13 @@ void sn_channel_nudge(sn_channel *ch)
         ch->early += (size_t)sent;
 }
 
-void sn_channel_heed(sn_channel *ch)
+void sn_channel_poll_hangup(sn_channel *ch)
 {
-    enum { HEED_MS = 200 };
+    enum { POLL_MS = 200 };
     uint64_t now = sn_link_now();
-    if (now - ch->heeded <= HEED_MS)
+    if (now - ch->polled <= POLL_MS)
         return;
-    ch->heeded = now;
+    ch->polled = now;
     for (unsigned i = 0; i < ch->nodes; i++) {
         sn_link *link = &ch->node[i]->link;
         struct pollfd watch = {.fd = link->fd, .events = POLLRDHUP};
@@ -432,7 +437,7 @@ void sn_channel_heed(sn_channel *ch)
             continue;
         sn_link_close(link);
         ch->stale = ch->redis->address.cluster;
-        atomic_fetch_add(&ch->redis->epoch, 1);
+        sn_client_distrust(ch->redis);
     }
 }
 
@@ -447,7 +452,7 @@ void sn_channel_clear(sn_channel *ch)
     ch->no_memory = false;
 }
 
-seen_status sn_channel_run(sn_channel *ch, sn_channel_taker take, void *context, seen_error *error)
+seen_status sn_channel_run(sn_channel *ch, sn_reply_handler take, void *context, seen_error *error)
 {
     run r = {
         .ch = ch, .take = take, .context = context, .left = ch->commands, .pause_ms = PAUSE_FIRST};
@@ -462,4 +467,30 @@ seen_status sn_channel_run(sn_channel *ch, sn_channel_taker take, void *context,
     if (r.status != SEEN_OK && error)
         *error = r.error;
     return r.status;
+}
+
+size_t sn_channel_pending(const sn_channel *ch)
+{
+    return ch->commands;
+}
+
+unsigned sn_channel_nodes(const sn_channel *ch)
+{
+    return ch->nodes;
+}
+
+const sn_redis_address *sn_channel_address(const sn_channel *ch)
+{
+    return &ch->redis->address;
+}
+
+sn_client *sn_channel_client(const sn_channel *ch)
+{
+    return ch->redis;
+}
+
+const char *sn_channel_run_id(const sn_channel *ch, uint16_t slot)
+{
+    unsigned node = ch->owner[slot];
+    return node < ch->nodes && ch->node[node]->link.fd >= 0 ? ch->node[node]->link.run_id : "";
 }

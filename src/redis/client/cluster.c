@@ -111,7 +111,7 @@ static bool ask_node(sn_channel *ch, unsigned i, seen_error *error, seen_status 
 {
     static const char ASK[] = "*2\r\n$7\r\nCLUSTER\r\n$5\r\nSLOTS\r\n";
     sn_node *node = ch->node[i];
-    const sn_redis_times *times = &ch->redis->times;
+    const sn_client_times *times = &ch->redis->times;
     if (node->link.fd < 0) {
         *status = sn_channel_open(ch, node, error);
         if (*status != SEEN_OK)
@@ -133,7 +133,7 @@ static bool ask_node(sn_channel *ch, unsigned i, seen_error *error, seen_status 
                                "has none yet; see CLUSTER INFO",
                                ch->redis->address.shown, node->place.host, node->place.port);
     else
-        *status = sn_redis_trouble(&ch->redis->address, node, r, error);
+        *status = sn_errors_from_reply(&ch->redis->address, node, r, error);
     return false;
 }
 

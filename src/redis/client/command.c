@@ -6,7 +6,7 @@
 
 enum { TEXT_MAX = 64 << 20, COMMANDS_MAX = 1 << 20 };
 
-static char *reserve(sn_channel *ch, size_t more)
+char *sn_channel_reserve(sn_channel *ch, size_t more)
 {
     size_t need = ch->used + more, room = ch->room ? ch->room : 4096;
     if (need <= ch->room)
@@ -38,16 +38,16 @@ static char *digits(char *end, uint64_t number)
     return end;
 }
 
-void sn_say_raw(sn_channel *ch, const char *bytes, size_t len)
+void sn_command_raw(sn_channel *ch, const char *bytes, size_t len)
 {
-    char *to = ch->no_memory ? NULL : reserve(ch, len);
+    char *to = ch->no_memory ? NULL : sn_channel_reserve(ch, len);
     if (!to)
         return;
     memcpy(to, bytes, len);
     count(ch, len);
 }
 
-void sn_say(sn_channel *ch, uint32_t tag, uint16_t slot, unsigned args)
+void sn_command_begin(sn_channel *ch, uint32_t tag, uint16_t slot, unsigned args)
 {
     if (ch->commands == ch->command_room) {
         size_t room = ch->command_room ? 2 * ch->command_room : 256;
@@ -65,14 +65,14 @@ void sn_say(sn_channel *ch, uint32_t tag, uint16_t slot, unsigned args)
     memmove(head + 1, from, (size_t)(end - from));
     size_t n = 1 + (size_t)(end - from);
     memcpy(head + n, "\r\n", 2);
-    sn_say_raw(ch, head, n + 2);
+    sn_command_raw(ch, head, n + 2);
 }
 
-void sn_say_arg(sn_channel *ch, const void *arg, size_t len)
+void sn_command_arg(sn_channel *ch, const void *arg, size_t len)
 {
     char number[24], *end = number + sizeof number, *from = digits(end, len);
     size_t n = (size_t)(end - from);
-    char *to = ch->no_memory ? NULL : reserve(ch, len + n + 5);
+    char *to = ch->no_memory ? NULL : sn_channel_reserve(ch, len + n + 5);
     if (!to)
         return;
     *to++ = '$';
@@ -83,16 +83,16 @@ void sn_say_arg(sn_channel *ch, const void *arg, size_t len)
     count(ch, len + n + 5);
 }
 
-void sn_say_text(sn_channel *ch, const char *arg)
+void sn_command_text(sn_channel *ch, const char *arg)
 {
-    sn_say_arg(ch, arg, strlen(arg));
+    sn_command_arg(ch, arg, strlen(arg));
 }
 
-void sn_say_number(sn_channel *ch, uint64_t number)
+void sn_command_number(sn_channel *ch, uint64_t number)
 {
     char text[24], *end = text + sizeof text, *from = digits(end, number);
     size_t n = (size_t)(end - from);
-    char *to = ch->no_memory ? NULL : reserve(ch, n + 7);
+    char *to = ch->no_memory ? NULL : sn_channel_reserve(ch, n + 7);
     if (!to)
         return;
     /* At most twenty digits. */
@@ -111,17 +111,17 @@ void sn_say_number(sn_channel *ch, uint64_t number)
     count(ch, head + 4 + n);
 }
 
-void sn_say_signed(sn_channel *ch, int64_t number)
+void sn_command_signed(sn_channel *ch, int64_t number)
 {
     char text[24], *end = text + sizeof text;
     uint64_t size = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
     char *from = digits(end, size);
     if (number < 0)
         *--from = '-';
-    sn_say_arg(ch, from, (size_t)(end - from));
+    sn_command_arg(ch, from, (size_t)(end - from));
 }
 
-void sn_say_once(sn_channel *ch)
+void sn_command_once(sn_channel *ch)
 {
     if (!ch->no_memory)
         ch->command[ch->commands - 1].once = true;

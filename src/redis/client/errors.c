@@ -32,8 +32,8 @@ static const struct {
      "this is no cluster; write redis://"},
 };
 
-seen_status sn_redis_trouble(const sn_redis_address *address, const sn_node *node,
-                             const sn_reply *reply, seen_error *error)
+seen_status sn_errors_from_reply(const sn_redis_address *address, const sn_node *node,
+                                 const sn_reply *reply, seen_error *error)
 {
     char server[SN_REDIS_HOST + 16] = "";
     if (address->cluster && node)

@@ -296,9 +296,26 @@ static seen_status encipher(sn_link *link, const sn_redis_place *place,
                         address->shown, place->host, link->why);
 }
 
+static seen_status ask_run_id(sn_link *link, const sn_redis_address *a, uint32_t ms,
+                              seen_error *error)
+{
+    static const char INFO[] = "*2\r\n$4\r\nINFO\r\n$6\r\nserver\r\n", FIELD[] = "\r\nrun_id:";
+    const sn_reply *reply = &link->reply;
+    if (!sn_link_talk(link, INFO, sizeof INFO - 1, ms))
+        return sn_error_set(error, SEEN_ERR_NETWORK, "%s: %s", a->shown, link->why);
+    const char *found = reply->items == 1 && reply->item[0].type == REDIS_REPLY_STRING
+                            ? strstr(sn_reply_text(reply, 0), FIELD)
+                            : NULL;
+    if (!found)
+        return refused(link, a, "read run_id from INFO", error);
+    snprintf(link->run_id, sizeof link->run_id, "%.*s",
+             (int)strcspn(found + sizeof FIELD - 1, "\r"), found + sizeof FIELD - 1);
+    return SEEN_OK;
+}
+
 seen_status sn_link_open(sn_link *link, const sn_redis_place *place,
-                         const sn_redis_address *address, const sn_redis_times *times,
-                         const sn_tls_trust *trust, seen_error *error)
+                         const sn_redis_address *address, const sn_client_times *times,
+                         const sn_tls_trust *trust, bool run_id, seen_error *error)
 {
     *link = (sn_link){.fd = -1};
     link->fd = connect_to(place, times->connect_ms, link->why, sizeof link->why);
@@ -316,6 +333,8 @@ seen_status sn_link_open(sn_link *link, const sn_redis_place *place,
         status = encipher(link, place, address, times->connect_ms, trust, error);
     if (status == SEEN_OK)
         status = log_in(link, address, times->command_ms, error);
+    if (status == SEEN_OK && run_id)
+        status = ask_run_id(link, address, times->command_ms, error);
     if (status != SEEN_OK)
         sn_link_close(link);
     return status;

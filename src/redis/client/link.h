@@ -9,26 +9,27 @@
 #include <poll.h>
 #include <sys/uio.h>
 
-typedef struct sn_redis_times {
+typedef struct sn_client_times {
     uint32_t connect_ms, command_ms, retry_ms;
-} sn_redis_times;
+} sn_client_times;
 
 typedef struct sn_link {
     int fd;      /* -1: not connected */
     sn_tls *tls; /* NULL: in the clear */
     redisReader *reader;
-    sn_reply reply; /* the last one read */
-    char why[200];  /* what went wrong last */
+    sn_reply reply;             /* the last one read */
+    char why[200];              /* what went wrong last */
+    char run_id[SN_RUN_ID + 1]; /* of the server, if it was asked for */
 } sn_link;
 
 /* Milliseconds of a clock that never jumps. */
 uint64_t sn_link_now(void);
 
-/* Connects and logs in, with TLS where there is a trust. SEEN_ERR_NETWORK: not reached, or it is
- * still loading: worth another try. */
+/* Connects and logs in, with TLS if there is a trust; `run_id`: asks for it. SEEN_ERR_NETWORK: not
+ * reached, or it is still loading: worth another try. */
 seen_status sn_link_open(sn_link *link, const sn_redis_place *place,
-                         const sn_redis_address *address, const sn_redis_times *times,
-                         const sn_tls_trust *trust, seen_error *error);
+                         const sn_redis_address *address, const sn_client_times *times,
+                         const sn_tls_trust *trust, bool run_id, seen_error *error);
 void sn_link_close(sn_link *link);
 
 /* Sends what the socket takes: bytes sent, 0 for none at the moment, -1 lost (why says why). */

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static void free_channel(sn_channel *ch)
 {
@@ -20,7 +21,7 @@ static void free_channel(sn_channel *ch)
     free(ch);
 }
 
-static sn_channel *make_channel(sn_redis *redis)
+static sn_channel *make_channel(sn_client *redis)
 {
     sn_channel *ch = calloc(1, sizeof *ch);
     if (!ch)
@@ -43,7 +44,7 @@ out:
 }
 
 /* An idle channel, or a place for another; NULL where all are in use. */
-static sn_channel **find_place(sn_redis *redis)
+static sn_channel **find_place(sn_client *redis)
 {
     sn_channel **empty = NULL;
     for (unsigned i = 0; i < SN_CHANNELS_MAX; i++) {
@@ -56,7 +57,7 @@ static sn_channel **find_place(sn_redis *redis)
     return empty;
 }
 
-seen_status sn_redis_take(sn_redis *redis, sn_channel **channel, seen_error *error)
+seen_status sn_client_take(sn_client *redis, sn_channel **channel, seen_error *error)
 {
     sn_channel **place;
     pthread_mutex_lock(&redis->lock);
@@ -74,7 +75,7 @@ seen_status sn_redis_take(sn_redis *redis, sn_channel **channel, seen_error *err
     return SEEN_OK;
 }
 
-void sn_redis_give(sn_redis *redis, sn_channel *ch)
+void sn_client_give(sn_client *redis, sn_channel *ch)
 {
     sn_channel_clear(ch);
     pthread_mutex_lock(&redis->lock);
@@ -83,7 +84,7 @@ void sn_redis_give(sn_redis *redis, sn_channel *ch)
     pthread_mutex_unlock(&redis->lock);
 }
 
-seen_status sn_redis_sync(sn_redis *redis, seen_error *error)
+seen_status sn_client_sync(sn_client *redis, seen_error *error)
 {
     seen_status status = SEEN_OK;
     for (unsigned i = 0; i < SN_CHANNELS_MAX; i++) {
@@ -104,12 +105,12 @@ seen_status sn_redis_sync(sn_redis *redis, seen_error *error)
             continue;
         if (status == SEEN_OK)
             status = sn_channel_sync(ch, error);
-        sn_redis_give(redis, ch);
+        sn_client_give(redis, ch);
     }
     return status;
 }
 
-void sn_redis_disconnect(sn_redis *redis)
+void sn_client_disconnect(sn_client *redis)
 {
     for (unsigned i = 0; i < SN_CHANNELS_MAX; i++)
         if (redis->channel[i])
@@ -123,22 +124,30 @@ void sn_redis_disconnect(sn_redis *redis)
 
 seen_status sn_channel_open(sn_channel *ch, sn_node *node, seen_error *error)
 {
-    atomic_fetch_add(&ch->redis->epoch, 1);
-    const sn_redis *redis = ch->redis;
+    sn_client_distrust(ch->redis);
+    const sn_client *redis = ch->redis;
+    node->resumed |= node->dirty;
     return sn_link_open(&node->link, &node->place, &redis->address, &redis->times, redis->trust,
-                        error);
+                        redis->run_id, error);
 }
 
-/* A wrong address is to be told at once, not after retry_ms. */
-static seen_status first_contact(sn_redis *redis, sn_channel *ch, seen_error *error)
+/* Without a given retry_ms a wrong address is reported at once. */
+static seen_status first_contact(sn_client *redis, sn_channel *ch, uint32_t retry_ms,
+                                 seen_error *error)
 {
-    seen_status status = SEEN_ERR_NETWORK;
-    for (unsigned i = 0; i < redis->address.seeds; i++) {
-        status = sn_channel_open(ch, ch->node[i], error);
-        if (status != SEEN_ERR_NETWORK)
+    enum { PAUSE_MS = 100 };
+    uint64_t since = sn_link_now();
+    for (;;) {
+        seen_status status = SEEN_ERR_NETWORK;
+        for (unsigned i = 0; i < redis->address.seeds && status == SEEN_ERR_NETWORK; i++)
+            status = sn_channel_open(ch, ch->node[i], error);
+        if (status == SEEN_OK && redis->address.cluster)
+            status = sn_cluster_refresh(ch, error);
+        if (status != SEEN_ERR_NETWORK || sn_link_now() - since >= retry_ms)
             return status;
+        struct timespec t = {.tv_nsec = PAUSE_MS * 1000000L};
+        nanosleep(&t, NULL);
     }
-    return status;
 }
 
 static uint32_t or_default(uint32_t value, uint32_t otherwise)
@@ -146,10 +155,10 @@ static uint32_t or_default(uint32_t value, uint32_t otherwise)
     return value ? value : otherwise;
 }
 
-seen_status sn_redis_connect(const sn_redis_address *address, const seen_options *options,
-                             sn_redis **out, seen_error *error)
+seen_status sn_client_connect(const sn_redis_address *address, const sn_client_options *options,
+                              sn_client **out, seen_error *error)
 {
-    sn_redis *redis = calloc(1, sizeof *redis);
+    sn_client *redis = calloc(1, sizeof *redis);
     if (!redis)
         return sn_error_set(error, SEEN_ERR_MEMORY, "%s: out of memory", address->shown);
     redis->address = *address;
@@ -157,6 +166,7 @@ seen_status sn_redis_connect(const sn_redis_address *address, const seen_options
     redis->times.command_ms = or_default(options->command_ms, 5000);
     /* A cluster needs its node time-out, 15 seconds by default, and an election to fail over. */
     redis->times.retry_ms = or_default(options->retry_ms, address->cluster ? 60000 : 10000);
+    redis->run_id = options->run_id;
     pthread_mutex_init(&redis->lock, NULL);
     pthread_cond_init(&redis->freed, NULL);
     sn_channel *ch = NULL;
@@ -164,16 +174,34 @@ seen_status sn_redis_connect(const sn_redis_address *address, const seen_options
     if (address->tls)
         status = sn_tls_trust_open(address, options, &redis->trust, error);
     if (status == SEEN_OK)
-        status = sn_redis_take(redis, &ch, error);
+        status = sn_client_take(redis, &ch, error);
     if (ch) {
-        status = first_contact(redis, ch, error);
-        if (status == SEEN_OK && address->cluster)
-            status = sn_cluster_refresh(ch, error);
-        sn_redis_give(redis, ch);
+        status = first_contact(redis, ch, options->retry_ms, error);
+        sn_client_give(redis, ch);
     }
     if (status == SEEN_OK)
         *out = redis;
     else
-        sn_redis_disconnect(redis);
+        sn_client_disconnect(redis);
     return status;
+}
+
+const sn_redis_address *sn_client_address(const sn_client *client)
+{
+    return &client->address;
+}
+
+unsigned sn_client_epoch(sn_client *client)
+{
+    return atomic_load(&client->epoch);
+}
+
+void sn_client_distrust(sn_client *client)
+{
+    atomic_fetch_add(&client->epoch, 1);
+}
+
+void sn_client_limit_retry(sn_client *client, uint32_t ms)
+{
+    client->times.retry_ms = ms;
 }

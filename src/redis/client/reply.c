@@ -142,3 +142,21 @@ bool sn_reply_is_row(const sn_reply *reply, size_t count)
             return false;
     return true;
 }
+
+bool sn_reply_take_any(void *context, uint32_t tag, const sn_reply *reply, bool again)
+{
+    (void)context;
+    (void)tag;
+    (void)again;
+    return !sn_reply_is_error(reply);
+}
+
+bool sn_reply_take_integer(void *context, uint32_t tag, const sn_reply *reply, bool again)
+{
+    (void)tag;
+    (void)again;
+    if (reply->items != 1 || reply->item[0].type != REDIS_REPLY_INTEGER)
+        return false;
+    *(int64_t *)context = reply->item[0].number;
+    return true;
+}

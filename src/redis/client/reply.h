@@ -50,4 +50,11 @@ bool sn_reply_error_is(const sn_reply *reply, const char *word);
 /* Whether the reply is an array of `count` plain values. */
 bool sn_reply_is_row(const sn_reply *reply, size_t count);
 
+/* ---- handlers for sn_channel_run ---- */
+
+/* Any reply that is not an error. */
+bool sn_reply_take_any(void *context, uint32_t tag, const sn_reply *reply, bool again);
+/* An integer; context is an int64_t. */
+bool sn_reply_take_integer(void *context, uint32_t tag, const sn_reply *reply, bool again);
+
 #endif

@@ -104,7 +104,7 @@ static seen_status bad_file(const sn_redis_address *address, const char *what, c
 }
 
 static seen_status read_files(SSL_CTX *context, const sn_redis_address *address,
-                              const seen_options *o, seen_error *error)
+                              const sn_client_options *o, seen_error *error)
 {
     if (!o->tls_cert != !o->tls_key)
         return sn_error_set(error, SEEN_ERR_ARGUMENT,
@@ -121,7 +121,7 @@ static seen_status read_files(SSL_CTX *context, const sn_redis_address *address,
     return SEEN_OK;
 }
 
-seen_status sn_tls_trust_open(const sn_redis_address *address, const seen_options *options,
+seen_status sn_tls_trust_open(const sn_redis_address *address, const sn_client_options *options,
                               sn_tls_trust **out, seen_error *error)
 {
     ERR_clear_error();
@@ -282,7 +282,7 @@ seen_status sn_tls_open(const sn_tls_trust *trust, int fd, const char *host,
 
 #else
 
-seen_status sn_tls_trust_open(const sn_redis_address *address, const seen_options *options,
+seen_status sn_tls_trust_open(const sn_redis_address *address, const sn_client_options *options,
                               sn_tls_trust **trust, seen_error *error)
 {
     (void)options, (void)trust;

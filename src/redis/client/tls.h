@@ -2,7 +2,7 @@
 #ifndef SN_STORE_REDIS_TLS_H
 #define SN_STORE_REDIS_TLS_H
 
-#include "redis/client/address.h"
+#include "redis/client/client.h"
 
 #include <sys/types.h>
 
@@ -10,7 +10,7 @@ typedef struct sn_tls_trust sn_tls_trust; /* whom to believe, and who we are: of
 typedef struct sn_tls sn_tls;             /* of a connection */
 
 /* Reads the certificates that the options name, or where they name none takes the system's. */
-seen_status sn_tls_trust_open(const sn_redis_address *address, const seen_options *options,
+seen_status sn_tls_trust_open(const sn_redis_address *address, const sn_client_options *options,
                               sn_tls_trust **trust, seen_error *error);
 void sn_tls_trust_close(sn_tls_trust *trust);
 

@@ -1,6 +1,7 @@
 /* Corners of sets in Redis that a server, other clients and an allocator seldom show. */
 #define SEEN_WITH_REDIS 1 /* or store.h keeps its makers to the library */
 #include "base/clock.h"
+#include "redis/client/channel.h"
 #include "redis/set.h"
 #include "tests/redis/door.h"
 
@@ -458,9 +459,9 @@ static void test_no_blocks(void **state)
 
 static void say_get(sn_channel *ch, const char *key)
 {
-    sn_say(ch, 0, 0, 2);
-    sn_say_text(ch, "GET");
-    sn_say_text(ch, key);
+    sn_command_begin(ch, 0, 0, 2);
+    sn_command_text(ch, "GET");
+    sn_command_text(ch, key);
 }
 
 static bool take_letter(void *context, uint32_t tag, const sn_reply *reply, bool again)
@@ -478,19 +479,19 @@ static void test_given_up(void **state)
 {
     (void)state;
     seen_error error = {0};
-    seen_options o = {.size = sizeof o};
+    sn_client_options o = {0};
     sn_redis_address address;
-    sn_redis *redis;
+    sn_client *redis;
     sn_channel *ch;
     char letter = 0;
     freeReplyObject(test_ask(&server, "SET x x"));
     freeReplyObject(test_ask(&server, "SET y y"));
     door_must(sn_redis_address_parse(where, &address, &error), &error);
-    door_must(sn_redis_connect(&address, &o, &redis, &error), &error);
-    door_must(sn_redis_take(redis, &ch, &error), &error);
+    door_must(sn_client_connect(&address, &o, &redis, &error), &error);
+    door_must(sn_client_take(redis, &ch, &error), &error);
     for (int i = 0; i < 5000; i++)
         say_get(ch, "x");
-    sn_channel_nudge(ch);
+    sn_channel_flush_early(ch);
     assert_true(ch->early > 0);
     sn_channel_clear(ch);
     say_get(ch, "y");
@@ -499,13 +500,13 @@ static void test_given_up(void **state)
     /* A command that did not fit into memory: none of it is sent. */
     ch->no_memory = true;
     say_get(ch, "x");
-    sn_say_number(ch, 5);
+    sn_command_number(ch, 5);
     refuses(sn_channel_run(ch, take_letter, &letter, &error), &error, SEEN_ERR_MEMORY, "memory");
     say_get(ch, "y");
     door_must(sn_channel_run(ch, take_letter, &letter, &error), &error);
     assert_int_equal(letter, 'y');
-    sn_redis_give(redis, ch);
-    sn_redis_disconnect(redis);
+    sn_client_give(redis, ch);
+    sn_client_disconnect(redis);
 }
 
 /* A peer that does not read, and one that is gone. */

@@ -1,4 +1,5 @@
 /* Names of keys, and slots. */
+#include "redis/client/slot.h"
 #include "redis/names.h"
 
 #include <setjmp.h>
@@ -13,19 +14,19 @@
 static void test_slots(void **state)
 {
     (void)state;
-    assert_int_equal(sn_redis_slot("123456789", 9), 0x31c3);
-    assert_int_equal(sn_redis_slot("foo", 3), 12182);
-    assert_int_equal(sn_redis_slot("{foo}bar", 8), 12182);
-    assert_int_equal(sn_redis_slot("x{foo}{bar}", 11), 12182);
-    assert_int_equal(sn_redis_slot("{foo", 4), sn_redis_slot("{foo", 4));
-    assert_int_not_equal(sn_redis_slot("{}foo", 5), sn_redis_slot("{}bar", 5));
+    assert_int_equal(sn_slot_of("123456789", 9), 0x31c3);
+    assert_int_equal(sn_slot_of("foo", 3), 12182);
+    assert_int_equal(sn_slot_of("{foo}bar", 8), 12182);
+    assert_int_equal(sn_slot_of("x{foo}{bar}", 11), 12182);
+    assert_int_equal(sn_slot_of("{foo", 4), sn_slot_of("{foo", 4));
+    assert_int_not_equal(sn_slot_of("{}foo", 5), sn_slot_of("{}bar", 5));
 }
 
 static void expect(const sn_redis_key *key, const char *text)
 {
     assert_int_equal(key->len, strlen(text));
     assert_memory_equal(key->text, text, key->len);
-    assert_int_equal(key->slot, sn_redis_slot(text, strlen(text)));
+    assert_int_equal(key->slot, sn_slot_of(text, strlen(text)));
 }
 
 static void test_names(void **state)
@@ -65,7 +66,7 @@ static void test_pieces(void **state)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         sn_redis_key shard = {.len = strlen(names[i][0])}, piece;
         memcpy(shard.text, names[i][0], shard.len);
-        shard.slot = sn_redis_slot(shard.text, shard.len);
+        shard.slot = sn_slot_of(shard.text, shard.len);
         sn_redis_key_piece(&shard, &piece);
         expect(&piece, names[i][1]);
         assert_int_equal(piece.slot, shard.slot);

@@ -1,4 +1,5 @@
 /* A real cluster: three masters and three replicas, a resharding and a killed master under load. */
+#include "redis/client/slot.h"
 #include "redis/names.h"
 #include "set/store.h"
 #include "tests/redis/cluster.h"
@@ -22,7 +23,7 @@ static void test_slots(void **state)
     (void)state;
     const char *keys[] = {"a", "seen:x", "seen:{x:0123:1.2:17}", "{}x", "x{}y{z}", "{a}{b}", ""};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        assert_int_equal(sn_redis_slot(keys[i], strlen(keys[i])),
+        assert_int_equal(sn_slot_of(keys[i], strlen(keys[i])),
                          test_number(&cluster.node[0], "CLUSTER KEYSLOT %s", keys[i]));
 }
 
@@ -184,7 +185,7 @@ static void test_unconfirmed(void **state)
     assert_int_equal(seen_create(where, &o, 0, &set, &error), SEEN_OK);
     assert_int_equal(seen_sync(set, &error), SEEN_OK);
     /* The hash of the filter and its counters lie elsewhere, and are asked for by every sync. */
-    int still = replica_apart_from(sn_redis_slot("seen:still", 10));
+    int still = replica_apart_from(sn_slot_of("seen:still", 10));
     assert_true(still >= 0);
     kill(cluster.node[still].pid, SIGSTOP);
     assert_int_equal(seen_add_hashes(set, h, 1000, answers, &error), SEEN_OK);
@@ -220,7 +221,7 @@ static void test_forgetful(void **state)
     assert_int_equal(seen_create(where, &o, 0, &set, &error), SEEN_OK);
     assert_int_equal(seen_add_hashes(set, h, FORGOTTEN, answers, &error), SEEN_OK);
     test_sleep_ms(250);
-    unsigned slot = sn_redis_slot("seen:forgets", 12);
+    unsigned slot = sn_slot_of("seen:forgets", 12);
     redisReply *slots = test_ask(&cluster.node[0], "CLUSTER SLOTS");
     const test_server *master = NULL;
     for (size_t i = 0; i < slots->elements; i++) {

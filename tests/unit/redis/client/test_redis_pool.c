@@ -1,6 +1,6 @@
 /* More calls at once than there are connections, and a sync among them. */
-#include "seen.h"
 #include "redis/client/channel.h"
+#include "seen.h"
 #include "tests/redis/rig.h"
 
 #include <pthread.h>

@@ -115,7 +115,7 @@ static void stop(sn_tls *tls, sn_tls_trust *trust)
 
 static sn_tls_trust *make_trust(void)
 {
-    seen_options o = {.size = sizeof o, .tls_ca = ca_path};
+    sn_client_options o = {.tls_ca = ca_path};
     sn_tls_trust *trust = NULL;
     assert_int_equal(sn_tls_trust_open(&address, &o, &trust, NULL), SEEN_OK);
     return trust;
@@ -244,7 +244,7 @@ static void looks_at_the_name(void **state)
 static void survives_a_lack_of_memory(void **state)
 {
     (void)state;
-    seen_options o = {.size = sizeof o};
+    sn_client_options o = {0};
     seen_status status = SEEN_ERR_MEMORY;
     int n;
     for (n = 0; status != SEEN_OK; n++) {
