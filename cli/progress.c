@@ -1,6 +1,7 @@
 /* The progress bar: percent, rate, time left. On a terminal it is redrawn in place and removed at
  * the end; with --progress in a pipe it is a line every second; for programs it is JSON. */
 #include "cli/progress.h"
+#include "base/clock.h"
 #include "cli/cli.h"
 
 #include <math.h>
@@ -16,9 +17,7 @@ static atomic_bool line_on_terminal; /* messages may come from another thread */
 
 static double now(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+    return (double)sn_clock_ns() / 1e9;
 }
 
 void sn_progress_hide(void)

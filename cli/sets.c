@@ -1,5 +1,6 @@
 /* `seen common` and `seen except`. */
 #include "cli/sets.h"
+#include "base/thread.h"
 #include "cli/watch.h"
 
 #include <errno.h>
@@ -14,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "stream/io/memory.h"
+#include "base/memory.h"
 
 static const sn_option what_options[] = {
     {.letter = 'u',
@@ -275,14 +276,10 @@ static void show(sets_run *run, sn_progress *progress, uint64_t *pass)
 
 static void watch(sets_run *run)
 {
-    sigset_t all, before;
     pthread_t thread;
     sn_progress progress;
     uint64_t pass = 0;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool started = pthread_create(&thread, NULL, work, run) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    bool started = sn_thread_start(&thread, work, run);
     if (!started) {
         work(run);
         return;
@@ -357,7 +354,7 @@ static void assume(sets_run *run)
                                      .bytes_b = bytes,
                                      .text_a = bytes,
                                      .memory = own->memory ? own->memory : sn_memory_free() / 2,
-                                     .threads = threads ? threads : sn_pipeline_cpus(),
+                                     .threads = threads ? threads : sn_thread_cpus(),
                                      .except = run->options.except,
                                      .unique = own->unique,
                                      .share = run->options.share,

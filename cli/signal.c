@@ -1,4 +1,5 @@
 /* Signals: stop when asked, in order; at once when asked twice. */
+#include "base/clock.h"
 #include "cli/cli.h"
 
 #include <signal.h>
@@ -17,20 +18,13 @@ static void write_all(const char *text)
     (void)ignored;
 }
 
-static long long milliseconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000LL + now.tv_nsec / 1000000 + 1;
-}
-
 /* The first signal lets the command finish what must be whole; whoever asks again means it. But
  * timeout(1) signals a process and then the group that it is in: that is one wish, not two. */
 static void on_stop(int number)
 {
     enum { ONE_WISH = 100 };
     static atomic_llong asked; /* when; 0: not yet */
-    long long before = 0, now = milliseconds();
+    long long before = 0, now = (long long)sn_clock_ms() + 1;
     bool first = atomic_compare_exchange_strong(&asked, &before, now);
     if (!first && now - before <= ONE_WISH)
         return;

@@ -1,8 +1,8 @@
 /* `seen uniq`: prints each line the first time it appears. */
 #include "stream/uniq/uniq.h"
+#include "base/memory.h"
 #include "cli/cli.h"
 #include "cli/watch.h"
-#include "stream/io/memory.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,8 @@
 /* A long job on lines, watched. */
 #include "cli/watch.h"
 
+#include "base/thread.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -38,17 +40,6 @@ static void *work(void *argument)
     j->status = j->run(j->context, j->error);
     sem_post(&j->done);
     return NULL;
-}
-
-/* With all signals blocked, so that they come to the main thread and end its wait. */
-static bool start(pthread_t *thread, job *j)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool started = pthread_create(thread, NULL, work, j) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return started;
 }
 
 /* True when the job is done; false after a moment, or when a signal came. */
@@ -90,7 +81,7 @@ seen_status sn_watch_run(sn_watch *watch, const sn_args *args, sn_watch_job *run
     uint64_t total = watch->total == UINT64_MAX ? 0 : watch->total;
     sem_init(&j.done, 0, 0);
     sn_progress_begin(&progress, args, watch->what, total);
-    if (!start(&thread, &j)) {
+    if (!sn_thread_start(&thread, work, &j)) {
         sem_destroy(&j.done);
         return run(context, error);
     }

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "crawl/fetch/address.h"
 #include "crawl/fetch/request.h"
@@ -53,9 +54,7 @@ struct sn_fetch {
 
 int64_t sn_fetch_now(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return (int64_t)sn_clock_ms();
 }
 
 /* ---- Callbacks ---- */

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/thread.h"
 
 #define SLEEP_MS 60000 /* any time would do: it is woken */
 
@@ -104,20 +105,7 @@ static void *run(void *argument)
 
 bool sn_aside_pays(void)
 {
-    cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) != 0 || CPU_COUNT(&set) > 1;
-}
-
-/* Signals are for the thread that can do something about them. */
-static bool start_thread(sn_aside *a)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0)
-        return false;
-    bool ok = pthread_create(&a->thread, NULL, run, a) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return ok;
+    return sn_thread_cpus() > 1;
 }
 
 static void free_parts(sn_aside *a)
@@ -149,7 +137,7 @@ seen_status sn_aside_create(const sn_fetch_options *options, sn_aside **aside, s
         status = sn_fetch_create(options, &a->fetch, error);
     if (status == SEEN_OK)
         status = sn_fetch_watch(a->fetch, a->wake_fd, error);
-    if (status == SEEN_OK && !start_thread(a))
+    if (status == SEEN_OK && !sn_thread_start(&a->thread, run, a))
         status = sn_error_memory(error);
     if (status != SEEN_OK) {
         free_parts(a);

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 
 #include <stdint.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -41,4 +42,18 @@ void sn_memory_unmap(void *memory, size_t bytes)
 {
     if (memory)
         munmap(memory, bytes);
+}
+
+void *sn_memory_grow(void *items, size_t *room, size_t need, size_t size)
+{
+    enum { LEAST = 16 };
+    if (need <= *room && items)
+        return items;
+    size_t wanted = *room > SIZE_MAX / 2 ? SIZE_MAX : 2 * *room;
+    wanted = wanted < LEAST ? LEAST : wanted;
+    wanted = wanted < need ? need : wanted;
+    void *grown = wanted > SIZE_MAX / size ? NULL : realloc(items, wanted * size);
+    if (grown)
+        *room = wanted;
+    return grown;
 }

@@ -13,6 +13,7 @@
  * Other processes: an open file description lock on byte 0 is held while bits are changed, so that
  * plain stores suffice and one winner is told; the kernel lets go of it when a process dies. Byte 1
  * is held shared by every writer, and exclusively by one that opened with SEEN_ALONE. */
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/io.h"
 #include "base/newfile.h"
@@ -36,9 +37,9 @@ typedef struct file_set {
 
     pthread_mutex_t gate; /* guards what is below, refreshing and publishing */
     pthread_cond_t opened;
-    atomic_bool doubt;     /* a page may have been written in vain: look again */
-    unsigned inside;       /* threads between enter and leave */
-    struct timespec since; /* when the first of them came */
+    atomic_bool doubt;                /* a page may have been written in vain: look again */
+    unsigned inside;                  /* threads between enter and leave */
+    uint64_t since; /* sn_clock_ms */ /* when the first of them came */
 } file_set;
 
 static file_set *of(sn_local *l)
@@ -297,10 +298,7 @@ static seen_status refresh(sn_local *l, seen_error *error)
  * come late wait when the others have had it for a while, so that other processes get a turn. */
 static bool held_long(const file_set *f)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    int64_t ms = (now.tv_sec - f->since.tv_sec) * 1000 + (now.tv_nsec - f->since.tv_nsec) / 1000000;
-    return ms >= 5;
+    return sn_clock_ms() - f->since >= 5;
 }
 
 static seen_status enter(sn_local *l, seen_error *error)
@@ -317,7 +315,7 @@ static seen_status enter(sn_local *l, seen_error *error)
             status = sn_error_system(error, errno, name_of(l), "lock");
         else if (stale(f) && (status = refresh_locked(f, error)) != SEEN_OK)
             sn_io_lock(f->fd, 0, F_UNLCK, false);
-        clock_gettime(CLOCK_MONOTONIC, &f->since);
+        f->since = sn_clock_ms();
     }
     f->inside += status == SEEN_OK;
     pthread_mutex_unlock(&f->gate);

@@ -3,9 +3,10 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/thread.h"
 #include "filter/plan.h"
-#include "set/layers.h"
 #include "local/lookup.h"
+#include "set/layers.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -33,7 +34,7 @@ static sn_view *view_of(sn_local *l)
  * still worth taking its lock. */
 static unsigned stripes_wanted(void)
 {
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    unsigned processors = sn_thread_cpus();
     unsigned stripes = SN_STRIPES_LEAST;
     while (stripes < SN_STRIPES && stripes < 2 * processors)
         stripes *= 2;
@@ -342,16 +343,6 @@ static uint64_t add_stripe_by_copy(const sn_local *l, const sn_view *view, sn_sc
     return news;
 }
 
-/* Tells the processor that a loop only waits. */
-static void relax(void)
-{
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("yield");
-#endif
-}
-
 /* Takes a stripe that is not done yet. Each batch begins with another one, so that threads do not
  * queue up behind each other; a thread that finds only taken ones tries again for as long as a
  * stripe's share of a batch may last, because sleeping costs more. */
@@ -365,7 +356,7 @@ static unsigned take_stripe(sn_local *l, unsigned from, unsigned stripes, unsign
         if (pthread_mutex_trylock(&l->stripe[s].lock) == 0)
             return s;
         if (tries++ >= stripes)
-            relax();
+            sn_thread_pause();
     }
     while (!(left >> s & 1))
         s = (s + 1) % stripes;

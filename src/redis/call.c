@@ -2,6 +2,7 @@
  * and then whether the filter still is what it was taken for, and starts over where it is not. */
 #include "redis/call.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "local/lookup.h"
 
@@ -55,7 +56,7 @@ void sn_call_load(sn_call *c, size_t at, size_t n)
 /* Asks along whether the filter is still there, now and then. */
 bool sn_call_glance_due(sn_call *c)
 {
-    uint64_t now = sn_link_now();
+    uint64_t now = sn_clock_ms();
     pthread_mutex_lock(&c->set->lock);
     bool due = now - c->set->glanced > GLANCE_MS;
     if (due)
@@ -67,7 +68,7 @@ bool sn_call_glance_due(sn_call *c)
 bool sn_call_glance_wanted(sn_call *c)
 {
     pthread_mutex_lock(&c->set->lock);
-    bool wanted = sn_link_now() - c->set->glanced > GLANCE_MS;
+    bool wanted = sn_clock_ms() - c->set->glanced > GLANCE_MS;
     pthread_mutex_unlock(&c->set->lock);
     return wanted;
 }
@@ -79,7 +80,7 @@ static seen_status wake_up(sn_call *c)
     pthread_mutex_lock(&c->set->lock);
     uint64_t glanced = c->set->glanced;
     pthread_mutex_unlock(&c->set->lock);
-    if (glanced && sn_link_now() - glanced <= DEEP_SLEEP_MS)
+    if (glanced && sn_clock_ms() - glanced <= DEEP_SLEEP_MS)
         return SEEN_OK;
     sn_redis_view view;
     seen_status status = sn_redis_reload(c->set, c->ch, &view, c->error);

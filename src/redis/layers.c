@@ -411,7 +411,7 @@ seen_status sn_redis_touch(sn_redis_set *set, sn_channel *ch, const sn_redis_vie
 {
     if (!view->ttl)
         return SEEN_OK;
-    uint64_t now = sn_link_now();
+    uint64_t now = sn_clock_ms();
     pthread_mutex_lock(&set->lock);
     bool due = !set->touched || now - set->touched > view->ttl * 250;
     if (due)

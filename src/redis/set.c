@@ -1,6 +1,7 @@
 /* A set in Redis: create, open, copy, drop; its view; the table of its operations. */
 #include "redis/set.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "hash/hash.h"
 #include "local/local.h"
@@ -75,7 +76,7 @@ seen_status sn_redis_reload(sn_redis_set *set, sn_channel *ch, sn_redis_view *vi
     /* Of two reloads the one that saw more wins. */
     if (same && view->image.sequence >= set->view.image.sequence) {
         set->view = *view;
-        set->glanced = sn_link_now();
+        set->glanced = sn_clock_ms();
     }
     pthread_mutex_unlock(&set->lock);
     return same ? SEEN_OK : sn_redis_replaced(set, error);
@@ -218,7 +219,7 @@ static seen_status make_set(sn_client *redis, const sn_redis_view *view, unsigne
     };
     set->redis = redis;
     set->view = *view;
-    set->glanced = sn_link_now();
+    set->glanced = sn_clock_ms();
     set->limit = image->growth == SEEN_FIXED ? sn_layers_limit(&image->layer[0]) : 0;
     sn_batch_forget(set);
     set->recent_epoch = sn_client_epoch(redis);

@@ -16,7 +16,7 @@ typedef struct sn_redis_set {
     sn_client *redis;
     pthread_mutex_t lock; /* around all that follows */
     sn_redis_view view;
-    uint64_t glanced; /* when the view was last known to be the current one, in sn_link_now(); 0:
+    uint64_t glanced; /* when the view was last known to be the current one, in sn_clock_ms(); 0:
                          the last that was heard is that it is not */
     uint64_t touched; /* when the keys' time to live was last renewed */
     uint64_t limit;   /* fixed: so many keys that were new make it full; does not change */

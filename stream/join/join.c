@@ -9,8 +9,9 @@
 #include <sys/statvfs.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/tempfile.h"
-#include "stream/io/memory.h"
+#include "base/thread.h"
 #include "stream/join/internal.h"
 
 /* What is assumed of an input about which nothing is known. */
@@ -48,7 +49,7 @@ static double temp_room(const char *dir)
 
 static unsigned threads_of(const sn_join_options *options)
 {
-    return options->pipeline.threads ? options->pipeline.threads : sn_pipeline_cpus();
+    return options->pipeline.threads ? options->pipeline.threads : sn_thread_cpus();
 }
 
 seen_status sn_join_measure(const sn_join_options *options, sn_input *a, sn_input *const *b,

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/thread.h"
 #include "stream/io/lines.h"
 #include "stream/io/reader.h"
 #include "stream/pipeline/turn.h"
@@ -47,19 +48,10 @@ typedef struct run {
     seen_error error;
 } run;
 
-unsigned sn_pipeline_cpus(void)
-{
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) != 0)
-        return 1;
-    int count = CPU_COUNT(&set);
-    return count < 1 ? 1 : (unsigned)count;
-}
-
 unsigned sn_pipeline_threads(const sn_pipeline_options *options)
 {
     enum { WAITING = 3 }; /* one in each of two lanes, and one that prepares the next block */
-    unsigned threads = options->threads ? options->threads : sn_pipeline_cpus();
+    unsigned threads = options->threads ? options->threads : sn_thread_cpus();
     if (options->waits && !options->threads && threads < WAITING)
         threads = WAITING;
     return threads > THREADS_MAX ? THREADS_MAX : threads;
@@ -201,15 +193,10 @@ static void *work(void *argument)
 unsigned sn_pipeline_start(pthread_t *threads, unsigned wanted, void *(*work_on)(void *),
                            void *first, size_t step)
 {
-    sigset_t all, before;
-    sigfillset(&all);
-    if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0)
-        return 0;
     unsigned started = 0;
     while (started < wanted &&
-           pthread_create(&threads[started], NULL, work_on, (char *)first + started * step) == 0)
+           sn_thread_start(&threads[started], work_on, (char *)first + started * step))
         started++;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
     return started;
 }
 

@@ -75,9 +75,6 @@ unsigned sn_pipeline_threads(const sn_pipeline_options *options);
 unsigned sn_pipeline_start(pthread_t *threads, unsigned wanted, void *(*work)(void *), void *first,
                            size_t step);
 
-/* CPUs that this process may use. */
-unsigned sn_pipeline_cpus(void);
-
 /* Memory that a run takes for blocks of ordinary lines, in bytes. `lanes`: with hashes, lines and
  * answers once more in each block's scratch, in the order of the lanes. */
 size_t sn_pipeline_memory(const sn_pipeline_options *options, bool lanes);

@@ -5,6 +5,8 @@
  * bit of a set, so that a pass wakes the one whose turn it is and not the whole queue. */
 #include "stream/pipeline/turn.h"
 
+#include "base/thread.h"
+
 #include <limits.h>
 #include <linux/futex.h>
 #include <stdbool.h>
@@ -19,19 +21,12 @@ void sn_turn_init(sn_turn *turn)
     atomic_init(&turn->sleepers, 0);
 }
 
-static inline void relax(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#endif
-}
-
 static bool spin(sn_turn *turn, uint32_t wanted)
 {
     for (unsigned i = 0; i < SPINS; i++) {
         if (atomic_load_explicit(&turn->next, memory_order_acquire) == wanted)
             return true;
-        relax();
+        sn_thread_pause();
     }
     return false;
 }

@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "stream/io/memory.h"
+#include "base/memory.h"
 
 #define TABLE_MIN ((uint64_t)1 << 20)
 

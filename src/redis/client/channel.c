@@ -6,6 +6,7 @@
  * waits for the next round, after a pause that doubles. */
 #include "redis/client/channel.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 
 #include <assert.h>
@@ -51,7 +52,7 @@ static void may_heal(run *r, seen_status status, const seen_error *error)
     r->cause = status;
     r->trouble = *error;
     if (!r->since)
-        r->since = sn_link_now();
+        r->since = sn_clock_ms();
 }
 
 static void finish(run *r, sn_command *c)
@@ -351,7 +352,7 @@ static void rest(run *r)
 
 static bool out_of_time(const run *r)
 {
-    return r->since && sn_link_now() - r->since > r->ch->redis->times.retry_ms;
+    return r->since && sn_clock_ms() - r->since > r->ch->redis->times.retry_ms;
 }
 
 static void give_up(run *r)
@@ -426,7 +427,7 @@ void sn_channel_flush_early(sn_channel *ch)
 void sn_channel_poll_hangup(sn_channel *ch)
 {
     enum { POLL_MS = 200 };
-    uint64_t now = sn_link_now();
+    uint64_t now = sn_clock_ms();
     if (now - ch->polled <= POLL_MS)
         return;
     ch->polled = now;

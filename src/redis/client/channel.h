@@ -46,7 +46,7 @@ struct sn_channel {
     unsigned nodes;
     uint16_t *owner; /* slot -> node; SN_NO_NODE */
     bool stale;      /* the owners are to be asked for */
-    uint64_t polled; /* when its links were last polled for a hang-up, in sn_link_now() */
+    uint64_t polled; /* when its links were last polled for a hang-up, in sn_clock_ms() */
 
     char *text;
     size_t used, room;

@@ -3,6 +3,7 @@
  * memory to connect with. */
 #include "redis/client/link.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 
 #include <errno.h>
@@ -23,13 +24,6 @@ enum {
     RECORD_BYTES = 16 << 10,                      /* of TLS, at most */
     UNPARSED_MAX = SN_REPLY_TEXT_MAX + (1 << 20), /* bytes of one reply that may pile up */
 };
-
-uint64_t sn_link_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
 
 void sn_link_close(sn_link *link)
 {
@@ -52,9 +46,9 @@ static void lost(sn_link *link, const char *why)
 int sn_link_poll(struct pollfd *watch, nfds_t count, uint64_t ms, uint64_t *waited)
 {
     enum { SLICE_MS = 250, STOPPED_MS = 100 };
-    uint64_t slice = ms < SLICE_MS ? ms : SLICE_MS, from = sn_link_now();
+    uint64_t slice = ms < SLICE_MS ? ms : SLICE_MS, from = sn_clock_ms();
     int ready = poll(watch, count, (int)slice);
-    *waited = sn_link_now() - from;
+    *waited = sn_clock_ms() - from;
     if (*waited > slice + STOPPED_MS)
         *waited = 0;
     return ready;

@@ -22,9 +22,6 @@ typedef struct sn_link {
     char run_id[SN_RUN_ID + 1]; /* of the server, if it was asked for */
 } sn_link;
 
-/* Milliseconds of a clock that never jumps. */
-uint64_t sn_link_now(void);
-
 /* Connects and logs in, with TLS if there is a trust; `run_id`: asks for it. SEEN_ERR_NETWORK: not
  * reached, or it is still loading: worth another try. */
 seen_status sn_link_open(sn_link *link, const sn_redis_place *place,

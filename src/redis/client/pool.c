@@ -1,6 +1,7 @@
 /* The channels of a set: one for each call that is under way. */
 #include "redis/client/channel.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 
 #include <stdlib.h>
@@ -136,14 +137,14 @@ static seen_status first_contact(sn_client *redis, sn_channel *ch, uint32_t retr
                                  seen_error *error)
 {
     enum { PAUSE_MS = 100 };
-    uint64_t since = sn_link_now();
+    uint64_t since = sn_clock_ms();
     for (;;) {
         seen_status status = SEEN_ERR_NETWORK;
         for (unsigned i = 0; i < redis->address.seeds && status == SEEN_ERR_NETWORK; i++)
             status = sn_channel_open(ch, ch->node[i], error);
         if (status == SEEN_OK && redis->address.cluster)
             status = sn_cluster_refresh(ch, error);
-        if (status != SEEN_ERR_NETWORK || sn_link_now() - since >= retry_ms)
+        if (status != SEEN_ERR_NETWORK || sn_clock_ms() - since >= retry_ms)
             return status;
         struct timespec t = {.tv_nsec = PAUSE_MS * 1000000L};
         nanosleep(&t, NULL);

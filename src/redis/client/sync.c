@@ -5,6 +5,7 @@
  * connection wrote. Then ROLE decides: the writes are confirmed once a replica has acknowledged
  * the offset that the master had reached when it was first asked. (Replicas acknowledge once a
  * second unless a WAIT makes them, so this takes up to a second.) */
+#include "base/clock.h"
 #include "base/error.h"
 #include "redis/client/channel.h"
 
@@ -29,7 +30,7 @@ static bool is_retired(sn_channel *ch, unsigned node)
 static seen_status reach(sn_channel *ch, unsigned i, bool *retired, seen_error *error)
 {
     enum { PAUSE_MS = 100 };
-    uint64_t since = sn_link_now();
+    uint64_t since = sn_clock_ms();
     for (;;) {
         seen_status status = sn_channel_open(ch, ch->node[i], error);
         if (status == SEEN_OK)
@@ -37,7 +38,7 @@ static seen_status reach(sn_channel *ch, unsigned i, bool *retired, seen_error *
         *retired = is_retired(ch, i);
         if (*retired)
             return SEEN_OK;
-        if (status != SEEN_ERR_NETWORK || sn_link_now() - since > ch->redis->times.retry_ms)
+        if (status != SEEN_ERR_NETWORK || sn_clock_ms() - since > ch->redis->times.retry_ms)
             return status;
         struct timespec t = {.tv_nsec = PAUSE_MS * 1000000L};
         nanosleep(&t, NULL);
@@ -110,9 +111,9 @@ static seen_status wait_for_offset(sn_channel *ch, sn_node *node, bool *lost, se
     const sn_reply *reply = &node->link.reply;
     uint32_t ms = ch->redis->times.command_ms;
     long long offset = reply->item[2].number;
-    uint64_t since = sn_link_now();
+    uint64_t since = sn_clock_ms();
     while (!is_acknowledged(reply, offset)) {
-        if (sn_link_now() - since >= ms + ACK_MS)
+        if (sn_clock_ms() - since >= ms + ACK_MS)
             return unconfirmed(ch, node, error);
         struct timespec t = {.tv_nsec = PAUSE_MS * 1000000L};
         nanosleep(&t, NULL);

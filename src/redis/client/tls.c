@@ -3,6 +3,7 @@
  * with a plain write, which raises SIGPIPE: it gets a pipe of our own. */
 #include "redis/client/tls.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "redis/client/link.h"
 
@@ -257,7 +258,7 @@ seen_status sn_tls_open(const sn_tls_trust *trust, int fd, const char *host,
     sn_tls *tls = make_tls(trust, fd, host);
     if (!tls)
         return no_memory(address, error);
-    uint64_t now, end = sn_link_now() + ms;
+    uint64_t now, end = sn_clock_ms() + ms;
     int done;
     while ((done = SSL_connect(tls->ssl)) != 1) {
         bool write = SSL_want_write(tls->ssl);
@@ -265,7 +266,7 @@ seen_status sn_tls_open(const sn_tls_trust *trust, int fd, const char *host,
         if (errno != EAGAIN)
             break;
         sn_link link = {.fd = fd};
-        now = sn_link_now();
+        now = sn_clock_ms();
         if (now >= end || !sn_link_wait(&link, write, (uint32_t)(end - now))) {
             tls->why = "no answer in time";
             break;

@@ -114,12 +114,34 @@ static void test_too_large_set(void **state)
     assert_null(set);
 }
 
+static void test_grow(void **state)
+{
+    (void)state;
+    size_t room = 0;
+    uint32_t *items = sn_memory_grow(NULL, &room, 1, sizeof *items);
+    assert_non_null(items);
+    assert_in_range(room, 1, 100);
+    for (uint32_t i = 0; i < 10000; i++) {
+        size_t before = room;
+        items = sn_memory_grow(items, &room, i + 1, sizeof *items);
+        assert_non_null(items);
+        assert_true(room >= i + 1 && (room == before || room >= 2 * before));
+        items[i] = i;
+    }
+    for (uint32_t i = 0; i < 10000; i++)
+        assert_int_equal(items[i], i);
+    size_t kept = room;
+    assert_null(sn_memory_grow(items, &room, SIZE_MAX / 2, sizeof *items));
+    assert_int_equal(room, kept);
+    free(items);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_map),           cmocka_unit_test(test_small_at_once),
         cmocka_unit_test(test_no_leak),       cmocka_unit_test(test_impossible),
-        cmocka_unit_test(test_too_large_set),
+        cmocka_unit_test(test_too_large_set), cmocka_unit_test(test_grow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

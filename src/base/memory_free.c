@@ -1,5 +1,5 @@
-/* How much memory there is. */
-#include "stream/io/memory.h"
+/* How much memory this process can still get. */
+#include "base/memory.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -28,7 +28,7 @@ static int tell_limit(int what, struct rlimit *limit)
 /* The source itself, with files that say what a test wants. */
 #define fopen open_told
 #define getrlimit(what, limit) tell_limit((int)(what), limit)
-#include "stream/io/memory.c"
+#include "base/memory_free.c"
 #undef fopen
 #undef getrlimit
 
