@@ -302,7 +302,7 @@ static void exercise(const spy *s)
     printf("each command alone, on shards of %.0f KiB:\n",
            (double)info.bytes / (double)info.shards / 1024);
     snprintf(where, sizeof where, "redis://127.0.0.1:%d/b", s->relay.port);
-    must(seen_create_like(where, a, SEEN_REPLACE, &b, &e), &e);
+    must(seen_create_like(where, a, NULL, SEEN_REPLACE, &b, &e), &e);
     must(seen_add_hashes(a, h, KEYS, answers, &e), &e);
     must(seen_check_hashes(a, h, KEYS, answers, &e), &e);
     must(seen_merge(b, a, &e), &e);

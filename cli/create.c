@@ -57,7 +57,9 @@ static int check_numbers(const sn_args *args)
         return sn_trouble("--window: whole seconds, please");
     if (args->growth == SEEN_GROWING && !window)
         return SN_EXIT_OK;
-    if (!args->capacity && !args->memory)
+    bool sized =
+        window || args->hashes || sn_args_given(args, "growth") || sn_args_given(args, "when-full");
+    if (sized && !args->capacity && !args->memory)
         return sn_trouble("how large? Give the number of keys (-n) or the memory (-m), or make a "
                           "filter that grows: --growth growing; 'seen plan' helps to choose");
     return SN_EXIT_OK;
@@ -75,8 +77,7 @@ static int make(const sn_args *args, const create_own *own, unsigned flags, seen
     seen_set *like;
     if (seen_open(own->like, &options, SEEN_READ_ONLY, &like, &error) != SEEN_OK)
         return sn_trouble_error(&error);
-    seen_status status =
-        seen_create_like_with(args->operands[0], like, &options, flags, set, &error);
+    seen_status status = seen_create_like(args->operands[0], like, &options, flags, set, &error);
     seen_close(like);
     return status == SEEN_OK ? SN_EXIT_OK : sn_trouble_error(&error);
 }
@@ -124,7 +125,7 @@ const sn_command sn_command_create = {
     .about =
         "Makes an empty filter: a file, or a name in Redis. Give the number of keys (-n) and the "
         "error rate (-p, 1% by default), or the memory (-m) with either; 'seen plan' shows what "
-        "the numbers mean. With --growth growing no number is needed.\n\n"
+        "the numbers mean. Without any of them the filter grows with its keys.\n\n"
         "The file is made whole or not at all, with its space reserved, so that a full disk shows "
         "at once. An existing filter is left alone unless --replace is given.",
     .operands = "FILTER",

@@ -74,7 +74,7 @@ static seen_status build(const sn_args *args, const char *where, seen_set **out,
     seen_status status = seen_open(args->operands[1], &options, SEEN_READ_ONLY, &first, error);
     if (status != SEEN_OK)
         return status;
-    status = seen_create_like(where, first, 0, &into, error);
+    status = seen_create_like(where, first, NULL, 0, &into, error);
     seen_close(first);
     if (status != SEEN_OK)
         return status;

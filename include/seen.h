@@ -17,7 +17,9 @@
  *            once; of several that add the same new key exactly one is told SEEN_NEW. Opening and
  *            closing a set is for one thread.
  * Processes  A set in a file may be open in several processes; the same holds between them. Locks
- *            and connections are not inherited: after fork the child opens the set again.
+ *            and connections are not inherited: after fork the child opens the set again. Until it
+ *            does, every call on the parent's handle but seen_close fails with SEEN_ERR_FORKED. A
+ *            set in memory becomes two sets, one in each process.
  * Errors     Every call that can fail returns a seen_status. A status is never an answer. The last
  *            argument, which may be NULL, receives a sentence that names the file or server and
  *            says what to do. On failure nothing has changed and outputs are as they were, except
@@ -64,7 +66,8 @@ typedef enum seen_status {
     SEEN_ERR_SERVER = 12,      /* the server answered with an error */
     SEEN_ERR_UNSUPPORTED = 13, /* this build has no such part */
     SEEN_ERR_CHANGED = 14,     /* the set changed underneath */
-    SEEN_ERR_SPACE = 15        /* the disk, or the server's memory, is full */
+    SEEN_ERR_SPACE = 15,       /* the disk, or the server's memory, is full */
+    SEEN_ERR_FORKED = 16       /* opened by the parent process; open it again */
 } seen_status;
 
 /* What a set knows about a key. One byte, so that arrays of answers are small. */
@@ -173,7 +176,9 @@ typedef struct seen_options {
     seen_hash_kind hash;
     seen_when_full when_full;
 
-    uint64_t capacity; /* as in seen_wish; growing: a hint for the first layer */
+    /* As in seen_wish; growing: a hint for the first layer. A fixed set with neither capacity nor
+     * bits grows instead: a set is never full by default. */
+    uint64_t capacity;
     double error_rate; /* [0.01 where neither bits nor hashes say otherwise] */
     uint64_t bits;     /* fixed only */
     uint32_t hashes;   /* fixed only */
@@ -204,6 +209,8 @@ typedef struct seen_options {
     8u /* file: no other process writes; saves a lock per call. Refused if one does */
 
 /* Makes an empty set.
+ *   options  NULL: all defaults, a set that grows and has an error rate of 0.01
+ *   flags    SEEN_REPLACE, SEEN_IF_ABSENT, SEEN_ALONE; others are refused
  *   where    NULL: in memory. A path: a file, made whole or not at all, usable at once.
  *            redis://[user:password@]host[:port][/db]/NAME, redis-cluster:// or redis+unix://:
  *            in Redis; rediss:// and rediss-cluster:// with TLS.
@@ -220,16 +227,12 @@ SEEN_API seen_status seen_create(const char *where, const seen_options *options,
 SEEN_API seen_status seen_open(const char *where, const seen_options *options, unsigned flags,
                                seen_set **set, seen_error *error);
 
-/* Makes an empty sibling with the same geometry and seed, so that the two can be merged; `where`
- * and `flags` as in seen_create. Redis: with the default options. */
-SEEN_API seen_status seen_create_like(const char *where, const seen_set *like, unsigned flags,
-                                      seen_set **set, seen_error *error);
-
-/* The same with options for a server: `options` gives what is Redis' own (layout, ttl_seconds,
- * time-outs, TLS) and may be NULL; its numbers are not looked at. */
-SEEN_API seen_status seen_create_like_with(const char *where, const seen_set *like,
-                                           const seen_options *options, unsigned flags,
-                                           seen_set **set, seen_error *error);
+/* Makes an empty set with the same geometry and seed as `like`, so that the two can be merged;
+ * `where` and `flags` as in seen_create. `options` gives what is specific to Redis (layout,
+ * ttl_seconds, timeouts, TLS) and may be NULL; its other fields are ignored. */
+SEEN_API seen_status seen_create_like(const char *where, const seen_set *like,
+                                      const seen_options *options, unsigned flags, seen_set **set,
+                                      seen_error *error);
 
 /* Makes what was added durable: when it returns SEEN_OK it survives a crash and a power cut.
  * SEEN_ERR_CHANGED: the file was removed, or another one took its name, while it was open.
@@ -242,6 +245,10 @@ SEEN_API seen_status seen_close_checked(seen_set *set, seen_error *error);
 
 /* Gives the handle back without waiting for the disk. NULL is ignored. */
 SEEN_API void seen_close(seen_set *set);
+
+/* Where the set is stored: the path or the address it was opened with, without the password. NULL:
+ * in memory. Valid until the set is closed. */
+SEEN_API const char *seen_where(const seen_set *set);
 
 /* ---- One key -------------------------------------------------------------------------------- */
 
@@ -366,6 +373,24 @@ SEEN_API seen_status seen_merge(seen_set *into, seen_set *from, seen_error *erro
  * copied to a file once more; SEEN_ERR_CHANGED where it never stops turning. */
 SEEN_API seen_status seen_copy(seen_set *from, const char *where, unsigned flags,
                                const seen_options *options, seen_error *error);
+
+/* Takes all of the `len` bytes and returns SEEN_OK. Any other status stops seen_save, which then
+ * returns it. */
+typedef seen_status (*seen_write)(void *context, const void *data, size_t len);
+
+/* Puts 1 to `len` bytes into `data` and their number into *got; at the end, 0. A status other than
+ * SEEN_OK stops seen_load, which then returns it. */
+typedef seen_status (*seen_read)(void *context, void *data, size_t len, size_t *got);
+
+/* Writes a set, in any store, as bytes: exactly the bytes of its file, so that they can be written
+ * to one and opened. Keys added concurrently may be missing; all added before the call are in it.
+ * Cost: reads every bit once; a window is copied into memory first. */
+SEEN_API seen_status seen_save(seen_set *set, seen_write write, void *context, seen_error *error);
+
+/* Makes a set in memory from the bytes that seen_save wrote, or from those of a file. Truncated,
+ * damaged or foreign bytes are refused with SEEN_ERR_FORMAT. Reads to the end of the set, and not
+ * beyond it. */
+SEEN_API seen_status seen_load(seen_read read, void *context, seen_set **set, seen_error *error);
 
 /* Removes a filter for good: the file, or every key of it in Redis. A symbolic link is refused with
  * SEEN_ERR_ARGUMENT: name the file. */

@@ -161,6 +161,8 @@ const char *seen_status_text(seen_status status)
         return "modified concurrently";
     case SEEN_ERR_SPACE:
         return "no space left";
+    case SEEN_ERR_FORKED:
+        return "opened by the parent process";
     }
     return "unknown status";
 }

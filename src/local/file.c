@@ -117,22 +117,6 @@ static seen_status install_image(file_set *f, const sn_image *image, seen_error 
 
 /* ---- reading and writing the image ---- */
 
-/* The better of the two pages. */
-static bool choose_page(const unsigned char *pages, uint64_t file_bytes, sn_image *image,
-                        const char **why)
-{
-    bool good = false;
-    for (size_t i = 0; i < 2; i++) {
-        sn_image read;
-        if (sn_image_decode(pages + i * SN_IMAGE_BYTES, file_bytes, &read, why) &&
-            (!good || read.sequence > image->sequence)) {
-            *image = read;
-            good = true;
-        }
-    }
-    return good;
-}
-
 static const char *why_short(int fd)
 {
     unsigned char magic[8];
@@ -161,7 +145,7 @@ static bool read_image(int fd, sn_image *image, const char **why)
             *why = why_short(fd);
             return false;
         }
-        if (choose_page(now, (uint64_t)st.st_size, image, why))
+        if (sn_image_choose(now, (uint64_t)st.st_size, image, why))
             return true;
         if (try > 0 && memcmp(pages[0], pages[1], sizeof pages[0]) == 0)
             return false;
@@ -301,6 +285,11 @@ static bool held_long(const file_set *f)
     return sn_clock_ms() - f->since >= 5;
 }
 
+static bool locks(const sn_local *l)
+{
+    return !((const file_set *)(const void *)l)->alone;
+}
+
 static seen_status enter(sn_local *l, seen_error *error)
 {
     file_set *f = of(l);
@@ -386,7 +375,8 @@ static void free_set(sn_local *l)
     if (f->fd >= 0)
         close(f->fd);
     pthread_mutex_destroy(&f->gate);
-    pthread_cond_destroy(&f->opened);
+    if (!l->base.forked) /* it would wait for threads that only the parent has */
+        pthread_cond_destroy(&f->opened);
     free(f->path);
     sn_local_destroy(l);
     free(f);
@@ -395,6 +385,7 @@ static void free_set(sn_local *l)
 static const sn_home FILE_HOME = {.store = "file",
                                   .open_layer = open_layer,
                                   .publish = publish,
+                                  .locks = locks,
                                   .enter = enter,
                                   .leave = leave,
                                   .refresh = refresh,
@@ -402,15 +393,6 @@ static const sn_home FILE_HOME = {.store = "file",
                                   .free = free_set};
 
 /* ---- opening ---- */
-
-/* The counters are written whenever the system likes, and are not checksummed. A value that the
- * bits contradict (a lost write, a flipped bit) is replaced by what the bits say, on the safe side.
- */
-static uint64_t believe(const sn_local *l, const sn_view *view, uint32_t i, uint64_t told)
-{
-    sn_sample sample = sn_local_sample(&view->image.layer[i], view->bits[i], SN_SAMPLE_QUICK);
-    return sn_local_credible(&sample, told) ? told : sn_local_safely(l->base.growth, &sample);
-}
 
 static seen_status check_counters(file_set *f, seen_error *error)
 {
@@ -421,7 +403,7 @@ static seen_status check_counters(file_set *f, seen_error *error)
     const sn_view *view = atomic_load(&l->view);
     for (uint32_t i = 0; i < view->image.layers; i++) {
         uint64_t told = __atomic_load_n(&l->added[i], __ATOMIC_RELAXED);
-        uint64_t believed = believe(l, view, i, told);
+        uint64_t believed = sn_local_believe(l, view, i, told);
         if (believed != told)
             __atomic_store_n(&l->added[i], believed, __ATOMIC_RELAXED);
     }
@@ -436,7 +418,7 @@ void sn_file_recount(seen_set *set, sn_image *image)
     sn_local *l = (sn_local *)set;
     sn_view *view = sn_view_hold(l);
     for (uint32_t i = 0; i < image->layers && i < view->image.layers; i++)
-        image->layer[i].added = believe(l, view, i, image->layer[i].added);
+        image->layer[i].added = sn_local_believe(l, view, i, image->layer[i].added);
     sn_view_let_go(l, view);
 }
 

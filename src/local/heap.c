@@ -32,6 +32,12 @@ static seen_status publish(sn_local *l, sn_view *view, seen_error *error)
     return SEEN_OK;
 }
 
+static bool locks(const sn_local *l)
+{
+    (void)l;
+    return false;
+}
+
 static void leave(sn_local *l)
 {
     (void)l;
@@ -50,6 +56,7 @@ static void free_set(sn_local *l)
 static const sn_home HEAP = {.store = "memory",
                              .open_layer = open_layer,
                              .publish = publish,
+                             .locks = locks,
                              .enter = nothing,
                              .leave = leave,
                              .refresh = nothing,
@@ -89,4 +96,12 @@ out:
     }
     free(l);
     return status;
+}
+
+void sn_heap_set_counters(seen_set *set, const sn_image *image)
+{
+    sn_local *l = (sn_local *)set;
+    const sn_view *view = atomic_load(&l->view);
+    for (uint32_t i = 0; i < image->layers; i++)
+        l->added[i] = sn_local_believe(l, view, i, image->layer[i].added);
 }

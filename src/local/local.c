@@ -41,6 +41,22 @@ static unsigned stripes_wanted(void)
     return stripes;
 }
 
+static void init_locks(sn_local *l)
+{
+    pthread_rwlockattr_t attr;
+    pthread_rwlockattr_init(&attr);
+#ifdef __GLIBC__
+    /* A thread that must grow the set is not to wait for ever behind those that add. */
+    pthread_rwlockattr_setkind_np(&attr, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+#endif
+    pthread_rwlock_init(&l->mode, &attr);
+    pthread_rwlockattr_destroy(&attr);
+    for (int i = 0; i < SN_STRIPES; i++)
+        pthread_mutex_init(&l->stripe[i].lock, NULL);
+    pthread_mutex_init(&l->scratch_lock, NULL);
+    pthread_mutex_init(&l->older, NULL);
+}
+
 seen_status sn_local_init(sn_local *l, const sn_home *home, const sn_image *image,
                           const char *where, seen_error *error)
 {
@@ -53,19 +69,8 @@ seen_status sn_local_init(sn_local *l, const sn_home *home, const sn_image *imag
     l->base.kind = image->kind;
     l->base.growth = image->growth;
     l->limit = image->growth == SEEN_FIXED ? sn_layers_limit(&image->layer[0]) : 0;
-    pthread_rwlockattr_t attr;
-    pthread_rwlockattr_init(&attr);
-#ifdef __GLIBC__
-    /* A thread that must grow the set is not to wait for ever behind those that add. */
-    pthread_rwlockattr_setkind_np(&attr, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
-#endif
-    pthread_rwlock_init(&l->mode, &attr);
-    pthread_rwlockattr_destroy(&attr);
     l->stripes = stripes_wanted();
-    for (int i = 0; i < SN_STRIPES; i++)
-        pthread_mutex_init(&l->stripe[i].lock, NULL);
-    pthread_mutex_init(&l->scratch_lock, NULL);
-    pthread_mutex_init(&l->older, NULL);
+    init_locks(l);
     return SEEN_OK;
 }
 
@@ -464,10 +469,32 @@ static seen_status add_chunk(sn_local *l, const seen_hash *h, size_t count, seen
     return status;
 }
 
+static seen_status local_check(seen_set *set, const seen_hash *h, size_t count,
+                               seen_answer *answers, seen_error *error);
+
+/* Whether all of a few keys are present, so that adding them changes nothing. Looking costs less
+ * than the two system calls of a lock between processes, and crawlers mostly meet present keys. A
+ * large batch has its lock almost for nothing. */
+static bool all_present(sn_local *l, const seen_hash *h, size_t count, seen_answer *answers)
+{
+    enum { FEW = 64 };
+    if (!l->home->locks(l) || count > FEW || l->base.kind != SEEN_BLOOM ||
+        l->base.growth == SEEN_WINDOW)
+        return false;
+    if (local_check(&l->base, h, count, answers, NULL) != SEEN_OK)
+        return false;
+    size_t present = 0;
+    while (present < count && answers[present] == SEEN_BEFORE)
+        present++;
+    return present == count;
+}
+
 static seen_status local_add(seen_set *set, const seen_hash *h, size_t count, seen_answer *answers,
                              seen_error *error)
 {
     sn_local *l = (sn_local *)set;
+    if (all_present(l, h, count, answers))
+        return SEEN_OK;
     for (size_t at = 0; at < count; at += SN_SPAN) {
         size_t n = count - at < SN_SPAN ? count - at : SN_SPAN;
         memset(answers + at, SEEN_UNKNOWN, n);
@@ -718,13 +745,30 @@ static void local_close(seen_set *set)
     l->home->free(l);
 }
 
-#define LOCAL_OPS(name)                                                                            \
+/* The locks in the order of local.h; with the mode held for writing no stripe is. */
+static void heap_fork(seen_set *set, sn_fork_phase phase)
+{
+    sn_local *l = (sn_local *)set;
+    if (phase == SN_FORK_BEFORE) {
+        pthread_rwlock_wrlock(&l->mode);
+        pthread_mutex_lock(&l->scratch_lock);
+        pthread_mutex_lock(&l->older);
+    } else if (phase == SN_FORK_PARENT) {
+        pthread_mutex_unlock(&l->older);
+        pthread_mutex_unlock(&l->scratch_lock);
+        pthread_rwlock_unlock(&l->mode);
+    } else {
+        init_locks(l);
+    }
+}
+
+#define LOCAL_OPS(name, forking)                                                                   \
     {                                                                                              \
         .store = (name), .add = local_add, .check = local_check, .remove = local_remove,           \
         .rotate = local_rotate, .sync = local_sync, .image = local_image,                          \
         .measure = local_measure, .read = local_read, .combine = local_combine,                    \
-        .widen = local_widen, .combined = local_combined, .close = local_close                     \
+        .widen = local_widen, .combined = local_combined, .fork = (forking), .close = local_close  \
     }
 
-const sn_store_ops sn_heap_ops = LOCAL_OPS("memory");
-const sn_store_ops sn_file_ops = LOCAL_OPS("file");
+const sn_store_ops sn_heap_ops = LOCAL_OPS("memory", heap_fork);
+const sn_store_ops sn_file_ops = LOCAL_OPS("file", NULL);

@@ -51,6 +51,8 @@ typedef struct sn_home {
      * failure the room of a layer that only the view has is given back; the view is the caller's.
      */
     seen_status (*publish)(sn_local *local, sn_view *view, seen_error *error);
+    /* Whether enter() takes a lock between processes, which costs system calls. */
+    bool (*locks)(const sn_local *local);
     /* Around every change of bits. enter() also takes over what other processes published. */
     seen_status (*enter)(sn_local *local, seen_error *error);
     void (*leave)(sn_local *local);
@@ -122,6 +124,10 @@ bool sn_local_credible(const sn_sample *sample, uint64_t told);
 /* What a counter is set to that only a sample tells: on the safe side. Too many in a set that is
  * full then, or grows, keep its rate; a window would turn early, and forget what is younger. */
 uint64_t sn_local_safely(seen_growth growth, const sn_sample *sample);
+
+/* The counter of layer i: counters are written whenever the system likes, and are not checksummed.
+ * A value that the bits contradict (a lost write, a flipped bit) is replaced by what they say. */
+uint64_t sn_local_believe(const sn_local *local, const sn_view *view, uint32_t i, uint64_t told);
 
 /* What it is set to after a union of two layers that had these, from a sample of both together. */
 uint64_t sn_local_unite(seen_growth growth, const sn_sample *sample, uint64_t mine,

@@ -14,8 +14,8 @@
  * could this sample come from so many keys? It counts those that were answered as new: as many may
  * be missing as the layer makes mistakes. */
 #include "filter/plan.h"
-#include "set/layers.h"
 #include "local/local.h"
+#include "set/layers.h"
 
 #include <math.h>
 
@@ -119,4 +119,10 @@ void sn_local_recount(sn_local *l, const sn_view *view, uint64_t removed)
     uint64_t *added = &l->added[view->image.current];
     double told = (double)__atomic_load_n(added, __ATOMIC_RELAXED);
     __atomic_store_n(added, (uint64_t)lround(told + (sample.keys - told) / 4), __ATOMIC_RELAXED);
+}
+
+uint64_t sn_local_believe(const sn_local *l, const sn_view *view, uint32_t i, uint64_t told)
+{
+    sn_sample sample = sn_local_sample(&view->image.layer[i], view->bits[i], SN_SAMPLE_QUICK);
+    return sn_local_credible(&sample, told) ? told : sn_local_safely(l->base.growth, &sample);
 }

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "filter/plan.h"
 #include "hash/hash.h"
+#include "set/forks.h"
 #include "set/layers.h"
 
 #include <string.h>
@@ -57,21 +58,41 @@ static seen_status create_at(const char *where, const sn_image *image, const see
 #endif
 }
 
+/* A name that no store has would become a file with an odd name; a flag of a later version would be
+ * ignored. */
+static seen_status vet_place(const char *call, const char *where, unsigned flags, unsigned known,
+                             seen_error *error)
+{
+    if (where && !*where)
+        return sn_error_set(error, SEEN_ERR_ARGUMENT,
+                            "%s: the name is empty; give a path or a redis:// address", call);
+    if (flags & ~known)
+        return sn_error_set(error, SEEN_ERR_ARGUMENT, "%s: does not take the flags 0x%x", call,
+                            flags & ~known);
+    return SEEN_OK;
+}
+
 seen_status seen_open(const char *where, const seen_options *options, unsigned flags,
                       seen_set **set, seen_error *error)
 {
     if (!where || !set)
         return sn_error_set(error, SEEN_ERR_ARGUMENT, "seen_open needs a place and a handle");
-    seen_status status = sn_set_take_options(&options, error);
+    seen_status status = vet_place("seen_open", where, flags, SEEN_READ_ONLY | SEEN_ALONE, error);
+    if (status == SEEN_OK)
+        status = sn_set_take_options(&options, error);
     if (status != SEEN_OK)
         return status;
     if (!sn_redis_is_address(where))
-        return sn_file_open(where, flags, set, error);
+        status = sn_file_open(where, flags, set, error);
+    else
 #ifdef SEEN_WITH_REDIS
-    return sn_redis_open(where, options, flags, set, error);
+        status = sn_redis_open(where, options, flags, set, error);
 #else
-    return sn_set_no_redis(error);
+        status = sn_set_no_redis(error);
 #endif
+    if (status == SEEN_OK)
+        sn_forks_list(*set);
+    return status;
 }
 
 static bool same_layer(const sn_layer *a, const sn_layer *b)
@@ -152,19 +173,33 @@ static seen_status make_or_open(const char *where, const sn_image *image,
         }
     }
     seen_status status = create_at(where, image, options, flags, set, error);
-    /* Somebody else was faster: theirs it is. */
+    /* Another process was faster: open what it made. */
     if (share && status == SEEN_ERR_EXISTS)
         status = open_existing(where, image, options, flags, set, error);
+    if (status == SEEN_OK)
+        sn_forks_list(*set);
     return status;
 }
+
+enum { CREATE_FLAGS = SEEN_REPLACE | SEEN_IF_ABSENT | SEEN_ALONE };
 
 seen_status seen_create(const char *where, const seen_options *options, unsigned flags,
                         seen_set **set, seen_error *error)
 {
-    if (!options || !set)
-        return sn_error_set(error, SEEN_ERR_ARGUMENT, "seen_create needs options and a handle");
+    if (!set)
+        return sn_error_set(error, SEEN_ERR_ARGUMENT, "seen_create needs a handle");
+    seen_status status = vet_place("seen_create", where, flags, CREATE_FLAGS, error);
+    if (status == SEEN_OK)
+        status = sn_set_take_options(&options, error);
+    if (status != SEEN_OK)
+        return status;
+    /* Without a size a set grows. */
+    seen_options mine = *options;
+    if (mine.growth == SEEN_FIXED && !mine.capacity && !mine.bits && !mine.hashes)
+        mine.growth = SEEN_GROWING;
+    options = &mine;
     sn_image image;
-    seen_status status = sn_layers_begin(options, &image, error);
+    status = sn_layers_begin(options, &image, error);
 #ifdef SEEN_WITH_REDIS
     if (status == SEEN_OK && options->layout == SEEN_LAYOUT_BITMAP && where &&
         sn_redis_is_address(where))
@@ -182,12 +217,17 @@ seen_status seen_create(const char *where, const seen_options *options, unsigned
     return make_or_open(where, &image, options, flags, set, error);
 }
 
-seen_status seen_create_like_with(const char *where, const seen_set *like,
-                                  const seen_options *options, unsigned flags, seen_set **set,
-                                  seen_error *error)
+seen_status seen_create_like(const char *where, const seen_set *like, const seen_options *options,
+                             unsigned flags, seen_set **set, seen_error *error)
 {
     sn_image image;
-    seen_status status = sn_set_take_options(&options, error);
+    if (!like || !set)
+        return sn_error_set(error, SEEN_ERR_ARGUMENT, "seen_create_like needs a set and a handle");
+    seen_status status = vet_place("seen_create_like", where, flags, CREATE_FLAGS, error);
+    if (status == SEEN_OK)
+        status = sn_forks_check(like, error);
+    if (status == SEEN_OK)
+        status = sn_set_take_options(&options, error);
     if (status != SEEN_OK)
         return status;
     seen_options mine = *options;
@@ -208,30 +248,35 @@ seen_status seen_create_like_with(const char *where, const seen_set *like,
     return make_or_open(where, &image, &mine, flags, set, error);
 }
 
-seen_status seen_create_like(const char *where, const seen_set *like, unsigned flags,
-                             seen_set **set, seen_error *error)
-{
-    return seen_create_like_with(where, like, NULL, flags, set, error);
-}
-
 seen_status seen_sync(seen_set *set, seen_error *error)
 {
-    return set->ops->sync(set, error);
+    seen_status status = sn_forks_check(set, error);
+    return status == SEEN_OK ? set->ops->sync(set, error) : status;
 }
 
 seen_status seen_close_checked(seen_set *set, seen_error *error)
 {
     if (!set)
         return SEEN_OK;
-    seen_status status = set->ops->sync(set, error);
-    set->ops->close(set);
+    seen_status status = seen_sync(set, error);
+    seen_close(set);
     return status;
 }
 
+/* What a child inherited of a connection is left as it is: closing it properly would speak on the
+ * parent's connection. */
 void seen_close(seen_set *set)
 {
-    if (set)
+    if (!set)
+        return;
+    sn_forks_unlist(set);
+    if (!set->forked || !sn_redis_is_address(set->where))
         set->ops->close(set);
+}
+
+const char *seen_where(const seen_set *set)
+{
+    return strcmp(set->ops->store, "memory") == 0 ? NULL : set->where;
 }
 
 /* ---- keys and hashes ---- */
@@ -240,6 +285,8 @@ typedef enum action { ADD, CHECK, REMOVE } action;
 
 static seen_status vet(const seen_set *set, action what, seen_error *error)
 {
+    if (set->forked)
+        return sn_forks_check(set, error);
     if (what != CHECK && set->read_only)
         return sn_error_set(error, SEEN_ERR_PERMISSION, "%s: opened for reading only", set->where);
     if (what == REMOVE && set->kind != SEEN_COUNTING)

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "local/lookup.h"
+#include "set/forks.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -47,7 +48,9 @@ seen_status seen_get_shape(const seen_set *set, seen_info *info, seen_error *err
     if (info->size != sizeof *info)
         return sn_error_set(error, SEEN_ERR_ARGUMENT, "info->size is not sizeof(seen_info)");
     seen_set *source = (seen_set *)(uintptr_t)set; /* reading the image may refresh the view */
-    seen_status status = source->ops->image(source, &image, error);
+    seen_status status = sn_forks_check(set, error);
+    if (status == SEEN_OK)
+        status = source->ops->image(source, &image, error);
     if (status == SEEN_OK)
         sn_set_shape(&image, set->ops->store, info);
     return status;
@@ -72,7 +75,8 @@ seen_status seen_rotate(seen_set *set, seen_error *error)
         return sn_error_set(error, SEEN_ERR_KIND, "%s: only a window can rotate", set->where);
     if (set->read_only)
         return sn_error_set(error, SEEN_ERR_PERMISSION, "%s: opened for reading only", set->where);
-    return set->ops->rotate(set, error);
+    seen_status status = sn_forks_check(set, error);
+    return status == SEEN_OK ? set->ops->rotate(set, error) : status;
 }
 
 /* ---- unions ---- */
@@ -249,7 +253,11 @@ seen_status seen_merge(seen_set *into, seen_set *from, seen_error *error)
         return sn_error_set(error, SEEN_ERR_PERMISSION, "%s: opened for reading only", into->where);
     if (sn_file_same(into, from)) /* all there; counters would count twice */
         return SEEN_OK;
-    seen_status status = into->ops->image(into, &mine, error);
+    seen_status status = sn_forks_check(into, error);
+    if (status == SEEN_OK)
+        status = sn_forks_check(from, error);
+    if (status == SEEN_OK)
+        status = into->ops->image(into, &mine, error);
     if (status == SEEN_OK)
         status = from->ops->image(from, &theirs, error);
     if (status == SEEN_OK)
@@ -275,7 +283,9 @@ seen_status seen_copy(seen_set *from, const char *where, unsigned flags,
 {
     if (!where)
         return sn_error_set(error, SEEN_ERR_ARGUMENT, "seen_copy needs a place to copy to");
-    seen_status status = sn_set_take_options(&options, error);
+    seen_status status = sn_forks_check(from, error);
+    if (status == SEEN_OK)
+        status = sn_set_take_options(&options, error);
     if (status != SEEN_OK)
         return status;
     if (!sn_redis_is_address(where))

@@ -160,6 +160,21 @@ bool sn_image_decode(const unsigned char page[SN_IMAGE_BYTES], uint64_t file_byt
     return true;
 }
 
+bool sn_image_choose(const unsigned char pages[2 * SN_IMAGE_BYTES], uint64_t file_bytes,
+                     sn_image *image, const char **why)
+{
+    bool good = false;
+    for (size_t i = 0; i < 2; i++) {
+        sn_image read;
+        if (sn_image_decode(pages + i * SN_IMAGE_BYTES, file_bytes, &read, why) &&
+            (!good || read.sequence > image->sequence)) {
+            *image = read;
+            good = true;
+        }
+    }
+    return good;
+}
+
 static uint64_t align_up(uint64_t x)
 {
     return (x + SN_IMAGE_ALIGN - 1) / SN_IMAGE_ALIGN * SN_IMAGE_ALIGN;

@@ -57,6 +57,10 @@ void sn_image_encode(const sn_image *image, unsigned char page[SN_IMAGE_BYTES]);
 bool sn_image_decode(const unsigned char page[SN_IMAGE_BYTES], uint64_t file_bytes, sn_image *image,
                      const char **why);
 
+/* The better of the two pages that a file starts with. */
+bool sn_image_choose(const unsigned char pages[2 * SN_IMAGE_BYTES], uint64_t file_bytes,
+                     sn_image *image, const char **why);
+
 /* The first bytes of every file. */
 bool sn_image_is_magic(const unsigned char *head, size_t len);
 

@@ -8,6 +8,8 @@
 
 #include "set/image.h"
 
+typedef enum sn_fork_phase { SN_FORK_BEFORE, SN_FORK_PARENT, SN_FORK_CHILD } sn_fork_phase;
+
 /* Each operation: hashes in, answers out; on failure a key that was not decided is SEEN_UNKNOWN.
  * `answers` is never NULL here. All may be called by several threads at once, but for close. */
 typedef struct sn_store_ops {
@@ -37,6 +39,10 @@ typedef struct sn_store_ops {
     seen_status (*widen)(seen_set *set, uint32_t layers, seen_error *error);
     seen_status (*combined)(seen_set *set, const sn_image *from, seen_error *error);
 
+    /* Before a fork, and after it in both processes, for a set that the child keeps as a copy of
+     * its own. NULL: the child must not use it (forks.h). */
+    void (*fork)(seen_set *set, sn_fork_phase phase);
+
     void (*close)(seen_set *set);
 } sn_store_ops;
 
@@ -47,6 +53,10 @@ struct seen_set {
     seen_kind kind;
     seen_growth growth;
     bool read_only;
+
+    bool forked; /* inherited from the parent process: refused (forks.h) */
+    bool listed; /* on the list of open sets, whose neighbours these are */
+    seen_set *previous, *next;
 };
 
 /* Lines per chunk of a copy: 1 MiB. */
@@ -67,6 +77,8 @@ seen_status sn_store_turned(seen_set *from, const sn_image *image, sn_image *now
 /* ---- stores ---- */
 
 seen_status sn_heap_create(const sn_image *image, seen_set **set, seen_error *error);
+/* After the lines were filled in: takes the counters of the image, unless the bits contradict. */
+void sn_heap_set_counters(seen_set *set, const sn_image *image);
 
 seen_status sn_file_create(const char *path, const sn_image *image, unsigned flags, seen_set **set,
                            seen_error *error);

@@ -7,8 +7,8 @@
  * that cannot refuse to rename over an existing name. After each run: what was acknowledged is
  * there, the files that existed are whole, nothing temporary is left, nothing leaks, and every
  * failure came with a sentence. */
-#include "rig.h"
 #include "local/local.h"
+#include "rig.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -139,7 +139,7 @@ static void use_growing(outcome *o)
     }
     if (good(seen_copy(set, at("target"), SEEN_REPLACE, NULL, &e), &e, "copy over"))
         o->target = true;
-    if (good(seen_create_like(NULL, set, 0, &heap, &e), &e, "like")) {
+    if (good(seen_create_like(NULL, set, NULL, 0, &heap, &e), &e, "like")) {
         act_crowded(heap);
         add_range(heap, 1000000, 300);
         good(seen_merge(set, heap, &e), &e, "merge");
@@ -170,7 +170,7 @@ static void use_turning(void)
     seen_error e = {0};
     if (!good(seen_open(at("turning"), NULL, 0, &set, &e), &e, "open"))
         return;
-    if (good(seen_create_like(NULL, set, 0, &heap, &e), &e, "like")) {
+    if (good(seen_create_like(NULL, set, NULL, 0, &heap, &e), &e, "like")) {
         uint64_t added = add_range(heap, 2000, 50);
         if (good(seen_merge(set, heap, &e), &e, "merge") && !all_there(set, 2000, added))
             die("turning", "lost what was united into it");
@@ -211,7 +211,7 @@ static void unite_strict(void)
     if (!good(seen_create(NULL, &options, 0, &into, &e), &e, "create"))
         return;
     uint64_t mine = add_range(into, 0, 200), theirs = 0; /* by the counters too many together */
-    if (good(seen_create_like(NULL, into, 0, &from, &e), &e, "like")) {
+    if (good(seen_create_like(NULL, into, NULL, 0, &from, &e), &e, "like")) {
         theirs = add_range(from, 100, 200);
         if (!good(seen_merge(into, from, &e), &e, "merge"))
             theirs = 0;

@@ -208,7 +208,7 @@ static void path_merge(unsigned long wanted)
     seen_error e;
     while (cuts < wanted) {
         seen_set *set = begin(SEEN_BLOOM, SEEN_FIXED, 5000), *from = NULL;
-        must(seen_create_like(NULL, set, 0, &from, &e), &e);
+        must(seen_create_like(NULL, set, NULL, 0, &from, &e), &e);
         add_keys(set, 0, 64);
         must(seen_sync(set, &e), &e);
         safe_to = 64;

@@ -139,7 +139,7 @@ static void use_growing(outcome *o)
     seen_info info = {.size = sizeof info};
     good(seen_get_info(set, &info, &e), &e, "info");
     o->copy = good(seen_copy(set, url("copy"), 0, &patience, &e), &e, "copy");
-    if (good(seen_create_like(NULL, set, 0, &heap, &e), &e, "like")) {
+    if (good(seen_create_like(NULL, set, NULL, 0, &heap, &e), &e, "like")) {
         add_keys(heap, 1000000, 1);
         good(seen_merge(set, heap, &e), &e, "merge");
         seen_close(heap);
@@ -156,7 +156,7 @@ static void use_window(outcome *o)
         return;
     o->added = add_range(set, BEFORE, BATCH);
     good(seen_rotate(set, &e), &e, "rotate");
-    if (good(seen_create_like(NULL, set, 0, &heap, &e), &e, "like")) {
+    if (good(seen_create_like(NULL, set, NULL, 0, &heap, &e), &e, "like")) {
         good(seen_merge(set, heap, &e), &e, "merge");
         seen_close(heap);
     }

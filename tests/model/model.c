@@ -281,7 +281,7 @@ static void merge(model *m)
     seen_set *sibling = NULL;
     if (m->growth == SEEN_GROWING)
         return; /* refused once it has grown: the first layers are full */
-    must(m, seen_create_like(NULL, m->set, 0, &sibling, &e), &e);
+    must(m, seen_create_like(NULL, m->set, NULL, 0, &sibling, &e), &e);
     uint64_t from = below(m, KEYS), n = below(m, 200);
     for (uint64_t i = 0; i < n; i++) {
         char key[40];

@@ -180,7 +180,7 @@ static void test_make_again(void **state)
         if (!have_hash(g))
             continue;
         OK(seen_open(golden_path(g, "seen"), NULL, SEEN_READ_ONLY, &old, error));
-        OK(seen_create_like(at("again"), old, 0, &set, error));
+        OK(seen_create_like(at("again"), old, NULL, 0, &set, error));
         fill(g, set);
         seen_info was = {.size = sizeof was}, is = {.size = sizeof is};
         OK(seen_get_shape(old, &was, error));

@@ -4,6 +4,7 @@
 #include "local/local.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -285,14 +286,44 @@ static void test_create_together(void **state)
     }
 }
 
+/* Adding a present key takes no lock: it returns while another process holds the file's. */
+static void present_keys_take_no_lock(void **state)
+{
+    (void)state;
+    for (int growing = 0; growing < 2; growing++) {
+        seen_options options =
+            plain_options(SEEN_BLOOM, growing ? SEEN_GROWING : SEEN_FIXED, 1000, 1e-6);
+        seen_set *set;
+        OK(seen_create(at("p"), &options, 0, &set, error));
+        OK(seen_add(set, "key", 3, NULL, error));
+        int fd = open(at("p"), O_RDWR);
+        assert_true(fd >= 0);
+        struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1};
+        assert_int_equal(fcntl(fd, F_OFD_SETLK, &lock), 0);
+        seen_answer answer = SEEN_UNKNOWN;
+        alarm(20); /* the lock is never given back */
+        OK(seen_add(set, "key", 3, &answer, error));
+        alarm(0);
+        assert_int_equal(answer, SEEN_BEFORE);
+        close(fd);
+        OK(seen_add(set, "other", 5, &answer, error));
+        assert_int_equal(answer, SEEN_NEW);
+        seen_close(set);
+        OK(seen_drop(at("p"), NULL, error));
+    }
+}
+
 int main(void)
 {
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED)
         return 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bloom),           cmocka_unit_test(test_counting),
-        cmocka_unit_test(test_killed),          cmocka_unit_test(test_killed_in_window),
+        cmocka_unit_test(present_keys_take_no_lock),
+        cmocka_unit_test(test_bloom),
+        cmocka_unit_test(test_counting),
+        cmocka_unit_test(test_killed),
+        cmocka_unit_test(test_killed_in_window),
         cmocka_unit_test(test_create_together),
     };
     return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);

@@ -39,7 +39,7 @@ static seen_set *like(seen_set *set)
 {
     seen_set *other;
     seen_error error = {0};
-    door_must(seen_create_like(NULL, set, 0, &other, &error), &error);
+    door_must(seen_create_like(NULL, set, NULL, 0, &other, &error), &error);
     return other;
 }
 

@@ -86,7 +86,7 @@ static void test_unite(void **state)
     seen_error error = {0};
     seen_set *set = door_make((seen_options){.growth = SEEN_GROWING, .capacity = 1000}), *other;
     door_add(set, 0, 20, SEEN_NEW);
-    assert_int_equal(seen_create_like(NULL, set, 0, &other, &error), SEEN_OK);
+    assert_int_equal(seen_create_like(NULL, set, NULL, 0, &other, &error), SEEN_OK);
     door_add(other, 20, 30, SEEN_NEW);
     fence("BITOP", 1);
     if (seen_merge(set, other, &error) != SEEN_OK)
@@ -104,7 +104,7 @@ static void test_unite_cut(void **state)
     (void)state;
     seen_error error = {0};
     seen_set *set = door_make((seen_options){.capacity = 1000, .retry_ms = 100}), *other;
-    assert_int_equal(seen_create_like(NULL, set, 0, &other, &error), SEEN_OK);
+    assert_int_equal(seen_create_like(NULL, set, NULL, 0, &other, &error), SEEN_OK);
     door_add(other, 0, 30, SEEN_NEW);
     long long keys = test_number(&server, "DBSIZE");
     for (int done = 0; done < 2; done++) {
@@ -129,7 +129,7 @@ static void test_unite_gone(void **state)
     seen_error error = {0};
     for (int shard = 0; shard < 2; shard++) {
         seen_set *set = door_make((seen_options){.capacity = 1000}), *other;
-        assert_int_equal(seen_create_like(NULL, set, 0, &other, &error), SEEN_OK);
+        assert_int_equal(seen_create_like(NULL, set, NULL, 0, &other, &error), SEEN_OK);
         door_add(other, 0, 30, SEEN_NEW);
         redisReply *keys = test_ask(&server, "KEYS seen:*:0}");
         char loss[160] = "FLUSHALL\r\n";
@@ -152,7 +152,7 @@ static void test_sum_gone(void **state)
     (void)state;
     seen_error error = {0};
     seen_set *set = door_make((seen_options){.kind = SEEN_COUNTING, .capacity = 1000}), *other;
-    assert_int_equal(seen_create_like(NULL, set, 0, &other, &error), SEEN_OK);
+    assert_int_equal(seen_create_like(NULL, set, NULL, 0, &other, &error), SEEN_OK);
     door_add(other, 0, 30, SEEN_NEW);
     redisReply *keys = test_ask(&server, "KEYS seen:*:0}");
     assert_int_equal(test_number(&server, "DEL %s", keys->element[0]->str), 1);
@@ -174,7 +174,7 @@ static void test_unite_ended(void **state)
                                              .generations = 2,
                                              .window_seconds = 100000}),
              *other;
-    assert_int_equal(seen_create_like(NULL, set, 0, &other, &error), SEEN_OK);
+    assert_int_equal(seen_create_like(NULL, set, NULL, 0, &other, &error), SEEN_OK);
     door_add(other, 0, 30, SEEN_NEW);
     door_must(seen_rotate(other, &error), &error);
     door_must(seen_rotate(set, &error), &error);
@@ -221,7 +221,7 @@ static void test_time_to_live(void **state)
                  *other;
         door_add(set, 0, 150, SEEN_NEW);
         assert_true(window || layers_of(set) > 1);
-        assert_int_equal(seen_create_like(NULL, set, 0, &other, &error), SEEN_OK);
+        assert_int_equal(seen_create_like(NULL, set, NULL, 0, &other, &error), SEEN_OK);
         door_add(other, 1000, 1005, SEEN_NEW);
         if (seen_merge(set, other, &error) != SEEN_OK && error.status != SEEN_ERR_FULL)
             fail_msg("%s", error.message);
@@ -294,7 +294,7 @@ static void test_touched(void **state)
         if (what == 2) {
             door_must(seen_rotate(set, &error), &error);
         } else {
-            door_must(seen_create_like(NULL, set, 0, &more, &error), &error);
+            door_must(seen_create_like(NULL, set, NULL, 0, &more, &error), &error);
             door_add(more, 0, 5, SEEN_NEW);
             door_must(seen_merge(set, more, &error), &error);
             seen_close(more);

@@ -130,7 +130,7 @@ static seen_set *take_out(seen_set *from, int way, seen_error *error)
     seen_set *copy;
     seen_options o = {.size = sizeof o};
     if (way == INTO_MEMORY) {
-        must(seen_create_like(NULL, from, 0, &copy, error), error);
+        must(seen_create_like(NULL, from, NULL, 0, &copy, error), error);
         must(seen_merge(copy, from, error), error);
         return copy;
     }

@@ -62,7 +62,7 @@ static void test_merge_is_union(void **state)
                                                      growth == 1 ? 700 : 10 * MANY, 1e-4);
                 options.when_full = growth == SEEN_GROWING ? SEEN_FULL_GO_ON : SEEN_FULL_REFUSE;
                 seen_set *a = create(file ? at("a") : NULL, &options), *b = NULL;
-                OK(seen_create_like(file ? NULL : at("b"), a, 0, &b, error));
+                OK(seen_create_like(file ? NULL : at("b"), a, NULL, 0, &b, error));
                 OK(seen_add_hashes(a, h, 2 * MANY, NULL, error));
                 OK(seen_add_hashes(b, h + MANY, 2 * MANY, NULL, error));
                 OK(seen_merge(a, b, error));
@@ -330,7 +330,7 @@ static void test_turns_while_read(void **state)
                 turns_then = turns;
                 seen_set *set = turning_window(GENERATIONS, place), *into = NULL;
                 reads_left = reads;
-                OK(seen_create_like(NULL, set, 0, &into, error));
+                OK(seen_create_like(NULL, set, NULL, 0, &into, error));
                 OK(seen_merge(into, set, error));
                 assert_int_equal(reads_left, -1);
                 for (int i = 1; i < GENERATIONS; i++) {
@@ -373,7 +373,7 @@ static void test_never_stops(void **state)
     turning_ops.read = turn_at_every_read;
     FAILS(SEEN_ERR_CHANGED, seen_copy(set, at("copy"), 0, NULL, error));
     assert_int_equal(scratch_count(), 0);
-    OK(seen_create_like(NULL, set, 0, &into, error));
+    OK(seen_create_like(NULL, set, NULL, 0, &into, error));
     FAILS(SEEN_ERR_CHANGED, seen_merge(into, set, error));
     seen_close(into);
     seen_close(set);
@@ -433,7 +433,7 @@ static void test_merge_window_ages(void **state)
     }
     /* `old` was not touched in all that time: its keys are dead, those of `busy` must live. */
     seen_set *back;
-    OK(seen_create_like(NULL, busy, 0, &back, error));
+    OK(seen_create_like(NULL, busy, NULL, 0, &back, error));
     OK(seen_merge(back, busy, error));
     OK(seen_merge(busy, old, error));
     OK(seen_merge(old, back, error));
@@ -665,7 +665,7 @@ static void test_like(void **state)
         options.seed_given = false;
         seen_set *set = create(NULL, &options), *like = NULL;
         OK(seen_add_hashes(set, h, MANY, NULL, error));
-        OK(seen_create_like(NULL, set, 0, &like, error));
+        OK(seen_create_like(NULL, set, NULL, 0, &like, error));
         assert_int_equal(count_there(like, 0, MANY), 0);
         seen_info info = {.size = sizeof info};
         OK(seen_get_info(like, &info, error));

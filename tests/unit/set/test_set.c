@@ -496,7 +496,12 @@ static void test_arguments(void **state)
     (void)state;
     seen_set *set = NULL;
     seen_options options = plain_options(SEEN_BLOOM, SEEN_FIXED, 10, 0.01);
-    FAILS(SEEN_ERR_ARGUMENT, seen_create(NULL, NULL, 0, &set, error));
+    FAILS(SEEN_ERR_ARGUMENT, seen_create("", &options, 0, &set, error));
+    FAILS(SEEN_ERR_ARGUMENT, seen_open("", NULL, 0, &set, error));
+    FAILS(SEEN_ERR_ARGUMENT, seen_create(NULL, &options, 64, &set, error));
+    FAILS(SEEN_ERR_ARGUMENT, seen_create(NULL, &options, SEEN_READ_ONLY, &set, error));
+    FAILS(SEEN_ERR_ARGUMENT, seen_open("x", NULL, SEEN_REPLACE, &set, error));
+    FAILS(SEEN_ERR_ARGUMENT, seen_create_like(NULL, NULL, NULL, 0, &set, error));
     FAILS(SEEN_ERR_ARGUMENT, seen_create(NULL, &options, 0, NULL, error));
     FAILS(SEEN_ERR_ARGUMENT, seen_open(NULL, NULL, 0, &set, error));
     FAILS(SEEN_ERR_ARGUMENT, seen_open("x", NULL, 0, NULL, error));
@@ -504,6 +509,26 @@ static void test_arguments(void **state)
     options.error_rate = 7;
     FAILS(SEEN_ERR_ARGUMENT, seen_create(NULL, &options, 0, &set, error));
     assert_null(set);
+}
+
+/* Without a size a set grows, so that a program which ignores a status loses nothing. */
+static void test_defaults(void **state)
+{
+    (void)state;
+    seen_options rate_only = {.size = sizeof rate_only, .error_rate = 1e-3};
+    const seen_options *options[] = {NULL, &rate_only};
+    for (int i = 0; i < 2; i++) {
+        seen_set *set;
+        seen_info info = {.size = sizeof info};
+        OK(seen_create(NULL, options[i], 0, &set, error));
+        OK(seen_get_shape(set, &info, error));
+        assert_int_equal(info.growth, SEEN_GROWING);
+        assert_true(info.error_rate == (i ? 1e-3 : 0.01));
+        seen_close(set);
+    }
+    seen_set *set = NULL;
+    seen_options hashes_only = {.size = sizeof hashes_only, .hashes = 4};
+    FAILS(SEEN_ERR_ARGUMENT, seen_create(NULL, &hashes_only, 0, &set, error));
 }
 
 /* A struct of another version is refused before more than its size is looked at. */
@@ -526,8 +551,8 @@ static void test_sizes(void **state)
     FAILS(SEEN_ERR_ARGUMENT, seen_copy(set, where, 0, options, error));
     whole.layout = (seen_layout)7;
     FAILS(SEEN_ERR_ARGUMENT, seen_copy(set, where, 0, &whole, error));
-    FAILS(SEEN_ERR_ARGUMENT, seen_create_like_with(where, set, options, 0, &other, error));
-    FAILS(SEEN_ERR_ARGUMENT, seen_create_like_with(where, set, &whole, 0, &other, error));
+    FAILS(SEEN_ERR_ARGUMENT, seen_create_like(where, set, options, 0, &other, error));
+    FAILS(SEEN_ERR_ARGUMENT, seen_create_like(where, set, &whole, 0, &other, error));
     assert_null(other);
     FAILS(SEEN_ERR_ARGUMENT, seen_get_shape(set, info, error));
     FAILS(SEEN_ERR_ARGUMENT, seen_get_info(set, info, error));
@@ -554,6 +579,7 @@ int main(void)
         cmocka_unit_test(test_info),
         cmocka_unit_test(test_info_strict),
         cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_defaults),
         cmocka_unit_test(test_sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

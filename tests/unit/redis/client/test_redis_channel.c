@@ -315,7 +315,7 @@ static void test_permissions(void **state)
         }
         seen_info info = {.size = sizeof info};
         if (seen_get_info(set, &info, &error) != SEEN_OK ||
-            seen_create_like(second, set, 0, &other, &error) != SEEN_OK)
+            seen_create_like(second, set, NULL, 0, &other, &error) != SEEN_OK)
             fail_msg("%s", error.message);
         seen_status status = seen_merge(other, set, &error);
         if (status != SEEN_OK && status != SEEN_ERR_KIND)

@@ -102,7 +102,7 @@ static void test_unions(void **state)
         for (unsigned long i = 0; i < 50; i++)
             h[i] = winners_hash(i);
         assert_int_equal(seen_create(where, &o, 0, &set, &error), SEEN_OK);
-        assert_int_equal(seen_create_like(NULL, set, 0, &other, &error), SEEN_OK);
+        assert_int_equal(seen_create_like(NULL, set, NULL, 0, &other, &error), SEEN_OK);
         assert_int_equal(seen_add_hashes(other, h, 50, answers, &error), SEEN_OK);
         if (seen_merge(set, other, &error) != SEEN_OK)
             fail_msg("%s", error.message);
