@@ -110,7 +110,7 @@ typedef struct sn_args {
     int growth;           /* seen_growth */
     uint64_t generations; /* --generations */
     uint64_t window_ms;   /* --window */
-    int when_full;        /* seen_when_full; goes on by default: see sn_args_options */
+    int when_full;        /* seen_when_full */
 
     sn_seed seed;
     int hash; /* seen_hash_kind */

@@ -61,9 +61,10 @@ static const sn_option kind[] = {
      .offset = AT(growth),
      .choices = "fixed|growing|window",
      .help = "fixed size, growing, or a window that forgets old keys",
-     .more = "fixed: one filter of a known capacity, the default. growing: the filter grows as "
-             "keys are added and keeps the promised rate; -n is a hint. window: the oldest keys "
-             "are forgotten (kind bloom only). -m and --hashes are for fixed filters."},
+     .more = "fixed: one filter of a known capacity, the default with -n or -m. growing, the "
+             "default without them: the filter grows as keys are added and keeps the promised "
+             "rate; -n is a hint. window: the oldest keys are forgotten (kind bloom only). -m and "
+             "--hashes are for fixed filters."},
     {.name = "generations",
      .argument = "NUMBER",
      .type = SN_COUNT,
@@ -86,9 +87,9 @@ static const sn_option kind[] = {
      .type = SN_CHOICE,
      .offset = AT(when_full),
      .choices = "refuse|go-on",
-     .help = "past the capacity: go-on (default) or refuse new keys",
-     .more = "For filters of a fixed size. go-on keeps adding while the error rate rises, which "
-             "seen info shows; refuse fails."},
+     .help = "past the capacity: refuse new keys (default) or go-on",
+     .more = "For filters of a fixed size. refuse keeps the error rate: adding a new key fails. "
+             "go-on keeps adding while the error rate rises, which seen info shows."},
 };
 GROUP(kind, "Kind");
 

@@ -291,7 +291,7 @@ static int check_operands(const sn_args *args)
 int sn_args_parse(const sn_command *command, int argc, char **argv, sn_args *args, bool *wants_help)
 {
     parse p = {.command = command, .args = args, .argv = argv, .argc = argc, .next = 1};
-    *args = (sn_args){.command = command, .delimiter = '\t', .when_full = SEEN_FULL_GO_ON};
+    *args = (sn_args){.command = command, .delimiter = '\t'};
     args->operands = calloc((size_t)argc + 1, sizeof *args->operands);
     args->own = command->own_size ? calloc(1, command->own_size) : NULL;
     if (!args->operands || (command->own_size && !args->own))

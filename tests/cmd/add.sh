@@ -16,7 +16,7 @@ printf '1\tx\n2\tx\n' > fields
 "$SEEN" add --summary -k 2 g fields 2> words
 grep -q "1 new" words || fail "-k: $(cat words)"
 # Threads make no difference to the bits.
-for growth in fixed growing; do
+for growth in "fixed --when-full go-on" growing; do
     "$SEEN" create -q a1 -n 1k --growth $growth --seed 1 --replace
     "$SEEN" create -q a2 -n 1k --growth $growth --seed 1 --replace
     "$SEEN" add -q -j 1 a1 in; "$SEEN" add -q -j 4 a2 in
@@ -25,7 +25,7 @@ for growth in fixed growing; do
     cmp one two || fail "$growth: -j changes the filter"
 done
 # One that goes on says when it has more than it was made for.
-"$SEEN" create -q over -n 1k
+"$SEEN" create -q over -n 1k --when-full go-on
 head -n 900 in | "$SEEN" add over 2> words
 grep -q warning words && fail "a warning before the capacity: $(cat words)"
 "$SEEN" add over in 2> words
@@ -36,7 +36,7 @@ grep -q "^seen: warning: over is past its capacity: about .* keys where 1,000 we
 "$SEEN" add grown in 2> words
 grep -q warning words && fail "a growing filter is never past it: $(cat words)"
 # A filter that refuses when full says so, and keeps what it took.
-"$SEEN" create -q full -n 100 --when-full refuse
+"$SEEN" create -q full -n 100
 code=0; "$SEEN" add full in 2> words || code=$?
 [ $code = 2 ] || fail "full: status $code"
 grep -q full words || fail "full: $(cat words)"

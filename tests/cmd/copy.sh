@@ -5,7 +5,8 @@ for kind in bloom counting; do
     for growth in fixed growing window; do
         f=$kind-$growth
         [ $f != counting-window ] || continue # a window forgets by itself
-        "$SEEN" create -q $f.seen -n 1k --kind $kind --growth $growth
+        full=; [ $growth != fixed ] || full="--when-full go-on"
+        "$SEEN" create -q $f.seen -n 1k --kind $kind --growth $growth $full
         seq 3000 | "$SEEN" add -q $f.seen
         "$SEEN" copy $f.seen $f.copy || fail "$f"
         "$SEEN" copy $f.copy $f.back || fail "$f back"

@@ -81,10 +81,14 @@ refused again.seen create again.seen -n 500k -p 1% --if-absent
 refused "contradict" create again.seen -n 1k --if-absent --replace
 
 # When full.
-"$SEEN" create -q small.seen -n 100 --when-full refuse
+"$SEEN" create -q small.seen -n 100
 if seq 5000 | "$SEEN" add -q small.seen 2> words; then fail "a full filter took 5000 keys"; fi
-"$SEEN" create -q small2.seen -n 100
+"$SEEN" create -q small2.seen -n 100 --when-full go-on
 seq 5000 | "$SEEN" add -q small2.seen || fail "go-on refused"
+
+# Without a size it grows, as in the library.
+"$SEEN" create -q grows.seen -p 0.1%
+"$SEEN" info grows.seen | grep -q growing || fail "a filter without a size does not grow"
 
 # Refusals, after which nothing is there.
 refused "window" create x.seen -n 1k --kind counting --growth window
@@ -92,8 +96,9 @@ for growth in '--growth growing' '--window 1d'; do
     refused "when-full is for filters of a fixed size" create x.seen -n 1k $growth --when-full refuse
 done
 refused 'ask for 1e-12 or more' create x.seen --growth growing -p 1e-18
-refused "how large" create x.seen
-refused "how large" create x.seen -p 1%
+refused "how large" create x.seen --growth fixed
+refused "how large" create x.seen --hashes 3
+refused "how large" create x.seen --when-full refuse
 refused "window" create x.seen -n 1k --generations 4
 refused "window" create x.seen -n 1k --window 1d --growth growing
 refused "no/such" create no/such/x.seen -n 1k

@@ -1,7 +1,7 @@
 # info: the words and the JSON, the estimate, the warning, and files that are no filters.
 set -eu
 fail() { echo "info: $*" >&2; exit 1; }
-"$SEEN" create -q f.seen -n 100k -p 1%
+"$SEEN" create -q f.seen -n 100k -p 1% --when-full go-on
 seq 50000 | "$SEEN" add -q f.seen
 "$SEEN" info f.seen > text 2> words
 [ ! -s words ] || fail "half full, and a warning: $(cat words)"
@@ -39,7 +39,7 @@ seq 5000 | "$SEEN" add burst 2>&1 | grep -q 'warning: too many keys came to burs
 seq 1000 | "$SEEN" add even 2>&1 | grep warning && fail "a window with room: a warning"
 
 # Just full is no reason to warn, and a growing filter is never past its capacity.
-"$SEEN" create -q g.seen -n 10k
+"$SEEN" create -q g.seen -n 10k --when-full go-on
 seq 10000 | "$SEEN" add -q g.seen
 [ -z "$("$SEEN" info g.seen 2>&1 > /dev/null)" ] || fail "a warning at capacity"
 "$SEEN" create -q grow.seen --growth growing -n 1k

@@ -156,7 +156,7 @@ static void defaults(void **state)
     assert_int_equal(args.delimiter, '\t');
     assert_int_equal(args.progress, 0);
     seen_options options = sn_args_options(&args);
-    assert_int_equal(options.when_full, SEEN_FULL_GO_ON);
+    assert_int_equal(options.when_full, SEEN_FULL_REFUSE);
     assert_int_equal(options.growth, SEEN_FIXED);
     assert_false(options.seed_given);
     sn_args_free(&args);
