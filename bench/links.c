@@ -61,7 +61,7 @@ static int load(const char *path, const struct stat *st, int type, struct FTW *a
 
 static size_t found;
 
-static void count(void *user, const sn_link *link)
+static void count(void *user, const sn_html_link *link)
 {
     (void)user;
     found += link->kind == SN_LINK_A;

@@ -1,18 +1,12 @@
-/* From a link to the frontier.
- *
- *     href -> canonical URL -> met lately? -> scope, limits -> candidate
- *     candidates -> seen? -> frontier (durable) -> seen-set -> answers -> frontier
- *
- * The seen-set is asked twice. The first time only to keep what is known out of the log; the second
- * time it is told, and its answer decides: whoever is told "new" owns the URL. */
+/* From a link to the frontier: link cache, scope, limits, and a batch that waits to be offered. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bytes.h"
 #include "base/error.h"
 #include "crawl/engine.h"
 
 #define ARENA_MAX (SN_BATCH_BYTES / 2)
+#define ARENA_ROOM (ARENA_MAX + 2 * (SN_FRONTIER_URL_MAX + 1)) /* and one link with its page */
 
 size_t sn_admit_resolve(sn_engine *e, const char *href, size_t len, const char *base,
                         size_t base_len)
@@ -27,69 +21,50 @@ size_t sn_admit_resolve_whole(sn_engine *e, const char *href, size_t len, const 
                              href, len, base, base_len);
 }
 
-seen_hash sn_admit_hash(const sn_engine *e, const char *url, size_t len, uint8_t kind)
-{
-    seen_hash hash = sn_known_hash(e->known, url, len);
-    if (kind != SN_KIND_SITEMAP)
-        return hash;
-    char key[24] = "sitemap";
-    sn_store64((uint8_t *)key + 8, hash.lo);
-    sn_store64((uint8_t *)key + 16, hash.hi);
-    return sn_known_hash(e->known, key, sizeof key);
-}
-
 void sn_admit_begin(sn_engine *e)
 {
-    e->parent_put = false;
+    e->parent = NULL;
 }
 
-/* Copies bytes into the arena; it is never larger than one batch. */
-static bool keep(sn_engine *e, const char *bytes, size_t len, uint32_t *at)
+/* Copies bytes into the arena, which has room for them. */
+static const char *keep(sn_engine *e, const char *bytes, size_t len)
 {
-    if (e->arena_len + len > e->arena_room) {
-        size_t room = e->arena_room == 0 ? 64u << 10 : e->arena_room;
-        while (room < e->arena_len + len)
-            room *= 2;
-        char *more = realloc(e->arena, room);
-        if (more == NULL)
-            return false;
-        e->arena = more;
-        e->arena_room = room;
-    }
-    *at = (uint32_t)e->arena_len;
+    char *copy = e->arena + e->arena_len;
     if (len > 0)
-        memcpy(e->arena + e->arena_len, bytes, len);
+        memcpy(copy, bytes, len);
     e->arena_len += len;
-    return true;
+    return copy;
 }
 
-static seen_status add_candidate(sn_engine *e, const sn_admit_page *page, const char *url,
-                                 size_t len, const sn_candidate *like)
+static seen_status add_link(sn_engine *e, const sn_admit_page *page, const char *url, size_t len,
+                            const sn_frontier_link *like)
 {
-    if (e->candidate_count == SN_BATCH_URLS || e->arena_len + len > ARENA_MAX) {
+    if (len > SN_FRONTIER_URL_MAX || (page != NULL && page->len > SN_FRONTIER_URL_MAX))
+        return SEEN_OK; /* longer than max_url can be */
+    if (e->link_count == SN_BATCH_URLS || e->arena_len + len > ARENA_MAX) {
         seen_status status = sn_admit_commit(e);
         if (status != SEEN_OK)
             return status;
     }
-    if (!e->parent_put) {
-        e->parent_len = page == NULL ? 0 : (uint32_t)page->len;
-        if (!keep(e, page == NULL ? "" : page->url, e->parent_len, &e->parent_at))
-            return sn_error_memory(e->error);
-        e->parent_put = true;
-    }
-    sn_candidate *c = &e->candidates[e->candidate_count];
-    *c = *like;
-    c->len = (uint32_t)len;
-    c->parent_at = e->parent_at;
-    c->parent_len = e->parent_len;
-    if (!keep(e, url, len, &c->at))
+    if (e->arena == NULL && (e->arena = malloc(ARENA_ROOM)) == NULL)
         return sn_error_memory(e->error);
-    if (e->candidate_count++ == 0)
+    if (e->parent == NULL) {
+        e->parent_len = page == NULL ? 0 : (uint32_t)page->len;
+        e->parent = keep(e, page == NULL ? "" : page->url, e->parent_len);
+    }
+    sn_frontier_link *link = &e->links[e->link_count];
+    *link = *like;
+    link->parent = e->parent;
+    link->parent_len = e->parent_len;
+    link->url = keep(e, url, len);
+    link->len = (uint32_t)len;
+    if (e->link_count++ == 0)
         e->oldest = sn_fetch_now();
     return SEEN_OK;
 }
 
-/* --include is about links: where a start URL leads to need not match, nor a sitemap. */
+/* --include is about links: the target of a start URL's redirection need not match, nor a
+ * sitemap. */
 static bool in_scope(sn_engine *e, const char *url, size_t len, bool link)
 {
     switch (sn_scope_check(e->scope, url, len)) {
@@ -107,170 +82,69 @@ static bool in_scope(sn_engine *e, const char *url, size_t len, bool link)
     }
 }
 
-/* May this target of a redirection be less deep than where it was found before? */
-static bool shallower(const sn_engine *e, uint16_t depth, uint8_t hops)
+/* A page of depth 0 that was found on another page is the target of a start URL's redirection, or a
+ * sitemap's. As a link it may have been found before, and left out of scope. */
+static bool is_link(uint16_t depth, uint8_t kind)
 {
-    return hops > 0 && depth <= e->level && e->level < UINT16_MAX;
+    return depth > 0 && kind == SN_KIND_PAGE;
 }
 
 seen_status sn_admit(sn_engine *e, const sn_admit_page *page, const char *url, size_t len,
                      seen_hash hash, uint16_t depth, uint8_t hops, uint8_t kind)
 {
-    /* A page without depth that was found on another is where a start URL leads to. As a link it
-     * may have been met, and left aside, before. */
-    bool link = depth > 0 && kind == SN_KIND_PAGE;
-    bool again = !link || shallower(e, depth, hops);
+    bool link = is_link(depth, kind);
     if (page != NULL &&
-        (depth > e->options->max_depth || (sn_known_lately(e->known, hash) && !again)))
+        (depth > e->options->max_depth || (sn_link_cache_add(e->link_cache, hash) && link) ||
+         !in_scope(e, url, len, link)))
         return SEEN_OK;
-    return sn_admit_fresh(e, page, url, len, hash, depth, hops, kind);
+    sn_frontier_link like = {.hash = hash, .depth = depth, .hops = hops, .kind = kind};
+    return add_link(e, page, url, len, &like);
 }
 
-seen_status sn_admit_fresh(sn_engine *e, const sn_admit_page *page, const char *url, size_t len,
-                           seen_hash hash, uint16_t depth, uint8_t hops, uint8_t kind)
+seen_status sn_admit_link(sn_engine *e, const sn_admit_page *page, const char *url, size_t len,
+                          seen_hash hash, uint16_t depth)
 {
-    if (page != NULL && !in_scope(e, url, len, depth > 0 && kind == SN_KIND_PAGE))
-        return SEEN_OK;
-    sn_candidate like = {.hash = hash, .depth = depth, .hops = hops, .kind = kind};
-    return add_candidate(e, page, url, len, &like);
+    sn_frontier_link like = {.hash = hash, .depth = depth};
+    return in_scope(e, url, len, is_link(depth, SN_KIND_PAGE)) ? add_link(e, page, url, len, &like)
+                                                               : SEEN_OK;
 }
 
-seen_status sn_admit_there(sn_engine *e, const sn_admit_page *page, const char *url, size_t len,
-                           uint16_t depth, uint8_t hops, uint8_t kind)
+bool sn_admit_in_scope(sn_engine *e, const char *url, size_t len)
 {
-    sn_candidate like = {
-        .hash = sn_admit_hash(e, url, len, kind), .depth = depth, .hops = hops, .kind = kind};
+    return in_scope(e, url, len, false);
+}
+
+seen_status sn_admit_any(sn_engine *e, const sn_admit_page *page, const char *url, size_t len,
+                         uint16_t depth, uint8_t hops, uint8_t kind, uint8_t flags)
+{
+    sn_frontier_link like = {.hash = sn_frontier_hash(e->frontier, url, len, kind),
+                             .depth = depth,
+                             .hops = hops,
+                             .kind = kind,
+                             .flags = flags};
     sn_admit_begin(e);
-    return add_candidate(e, page, url, len, &like);
+    return add_link(e, page, url, len, &like);
 }
 
 bool sn_admit_still(sn_engine *e, const sn_frontier_record *record)
 {
-    bool link = record->depth > 0 && record->kind == SN_KIND_PAGE;
     if (record->parent_len == 0)
         return true;
-    /* It may stand there with all that --drop-www and the like leave out. */
+    /* It may be stored with all that --drop-www and the like remove. */
     size_t n = sn_admit_resolve(e, record->url, record->len, NULL, 0);
     return n > 0 && record->depth <= e->options->max_depth &&
-           in_scope(e, e->follower.text, n, link);
-}
-
-seen_status sn_admit_again(sn_engine *e, const sn_admit_page *page, const char *url, size_t len,
-                           uint16_t depth, uint8_t kind)
-{
-    sn_candidate like = {
-        .hash = sn_admit_hash(e, url, len, kind), .depth = depth, .kind = kind, .again = true};
-    sn_admit_begin(e);
-    return add_candidate(e, page, url, len, &like);
-}
-
-/* Puts the chosen candidates into a batch of the frontier. */
-static seen_status put_batch(sn_engine *e, const uint16_t *chosen, size_t count)
-{
-    seen_status status = SEEN_OK;
-    uint32_t parent = UINT32_MAX;
-    for (size_t i = 0; i < count && status == SEEN_OK; i++) {
-        const sn_candidate *c = &e->candidates[chosen[i]];
-        if (c->parent_at != parent) {
-            status =
-                sn_frontier_put_page(e->frontier, e->arena + c->parent_at, c->parent_len, e->error);
-            parent = c->parent_at;
-        }
-        sn_frontier_record record = {.url = e->arena + c->at,
-                                     .len = c->len,
-                                     .depth = c->depth,
-                                     .hops = c->hops,
-                                     .kind = c->kind};
-        if (status == SEEN_OK)
-            status = sn_frontier_put(e->frontier, &record, e->error);
-    }
-    return status;
-}
-
-/* What is read as a sitemap is not fetched again as a page because somebody links to it. */
-static seen_status add_as_pages(sn_engine *e, const seen_hash *hashes, size_t count,
-                                seen_error *error)
-{
-    seen_answer answers[SN_BATCH_URLS];
-    return count == 0 ? SEEN_OK : sn_known_add(e->known, hashes, count, answers, error);
+           in_scope(e, e->follower.text, n, is_link(record->depth, record->kind));
 }
 
 seen_status sn_admit_commit(sn_engine *e)
 {
-    seen_hash hashes[SN_BATCH_URLS];
-    seen_answer answers[SN_BATCH_URLS];
-    uint16_t chosen[SN_BATCH_URLS];
-    size_t count = e->candidate_count, n = 0;
-    if (count == 0)
+    if (e->link_count == 0)
         return SEEN_OK;
-    for (size_t i = 0; i < count; i++)
-        hashes[i] = e->candidates[i].hash;
-    seen_status status = sn_known_check(e->known, hashes, count, answers, e->error);
-    if (status != SEEN_OK)
-        return status;
-    for (size_t i = 0; i < count; i++) {
-        sn_candidate *c = &e->candidates[i];
-        e->early = e->early || c->depth <= e->level;
-        if (answers[i] != SEEN_NEW && !c->again) {
-            if (c->kind != SN_KIND_PAGE || !shallower(e, c->depth, c->hops))
-                continue;
-            c->kind = SN_KIND_MOVED;
-        }
-        hashes[n] = hashes[i];
-        chosen[n++] = (uint16_t)i;
-    }
-    if (n > 0) {
-        status = put_batch(e, chosen, n);
-        if (status == SEEN_OK)
-            status = sn_frontier_write(e->frontier, e->error);
-        if (status == SEEN_OK)
-            status = sn_known_add(e->known, hashes, n, answers, e->error);
-        if (status != SEEN_OK)
-            return status;
-        for (size_t i = 0; i < n; i++) {
-            e->counts.found += answers[i] == SEEN_NEW;
-            if (e->candidates[chosen[i]].again)
-                answers[i] = SEEN_NEW;
-            if (e->candidates[chosen[i]].kind == SN_KIND_MOVED)
-                answers[i] = SEEN_BEFORE;
-        }
-        status = sn_frontier_answer(e->frontier, answers, e->error);
-        e->at_end = false;
-        size_t pages = 0;
-        for (size_t i = 0; i < n; i++) {
-            const sn_candidate *c = &e->candidates[chosen[i]];
-            if (c->kind == SN_KIND_SITEMAP)
-                hashes[pages++] = sn_known_hash(e->known, e->arena + c->at, c->len);
-        }
-        if (status == SEEN_OK)
-            status = add_as_pages(e, hashes, pages, e->error);
-    }
-    e->candidate_count = 0;
+    seen_status status = e->frontier->class->offer(e->frontier, e->links, e->link_count, e->error);
+    e->counts.found = e->found_before + e->frontier->found;
+    e->next = SN_NEXT_URL; /* there may be one */
+    e->link_count = 0;
     e->arena_len = 0;
-    e->parent_put = false;
+    e->parent = NULL;
     return status;
-}
-
-seen_status sn_admit_replay(void *engine, const sn_frontier_record *records, size_t count,
-                            bool unanswered, seen_answer *answers, seen_error *error)
-{
-    sn_engine *e = engine;
-    seen_hash hashes[SN_BATCH_URLS];
-    seen_answer added[SN_BATCH_URLS];
-    if (count == 0)
-        return SEEN_OK;
-    for (size_t i = 0; i < count; i++)
-        hashes[i] = sn_admit_hash(e, records[i].url, records[i].len, records[i].kind);
-    seen_status status = sn_known_add(e->known, hashes, count, added, error);
-    /* Whether the last batch was added before the crash nobody knows: what the set has may be our
-     * own doing. Fetching a page twice is the lesser evil. */
-    for (size_t i = 0; status == SEEN_OK && unanswered && i < count; i++)
-        answers[i] = records[i].kind == SN_KIND_MOVED || sn_known_lately(e->known, hashes[i])
-                         ? SEEN_BEFORE
-                         : SEEN_NEW;
-    size_t pages = 0;
-    for (size_t i = 0; i < count; i++)
-        if (records[i].kind == SN_KIND_SITEMAP)
-            hashes[pages++] = sn_known_hash(e->known, records[i].url, records[i].len);
-    return status == SEEN_OK ? add_as_pages(e, hashes, pages, error) : status;
 }

@@ -17,43 +17,49 @@ static bool finished(const sn_engine *e)
 {
     return sn_job_active(e) == 0 &&
            (e->stopping || (e->limit_reached && sn_pace_retries(e->pace) == 0) ||
-            (sn_pace_live(e->pace) == 0 && e->candidate_count == 0 && !e->held && e->at_end));
+            (sn_pace_live(e->pace) == 0 && e->link_count == 0 && e->next == SN_NEXT_END));
 }
 
-/* Candidates wait for company, because each commit costs a sync, but not while transfers idle. */
+/* Links wait for a full batch, because each offer costs a sync, but not while transfers are idle.
+ */
 static seen_status commit_when_due(sn_engine *e, int64_t now)
 {
-    if (e->candidate_count == 0)
+    if (e->link_count == 0)
         return SEEN_OK;
     bool starving = e->idle_count > 0 && sn_pace_wait(e->pace, now) < 0;
-    if (e->candidate_count < COMMIT_URLS && !starving && now - e->oldest < COMMIT_MS)
+    if (e->link_count < COMMIT_URLS && !starving && now - e->oldest < COMMIT_MS)
         return SEEN_OK;
     return sn_admit_commit(e);
 }
 
-static void fill_status(const sn_engine *e, sn_crawl_status *status)
+static void fill_status(sn_engine *e, sn_crawl_status *status)
 {
+    e->frontier->class->get_info(e->frontier, false, &e->info);
     *status = (sn_crawl_status){.counts = e->counts,
                                 .run_pages = e->run_pages,
-                                .queued = sn_frontier_waiting(e->frontier),
+                                .queued = e->info.waiting,
                                 .active = sn_job_active(e),
                                 .hosts = sn_pace_hosts(e->pace),
                                 .seconds = (double)(sn_fetch_now() - e->began) / 1000,
-                                .fill = e->known_info.fill,
-                                .error_rate = e->known_info.error_rate,
+                                .fill = e->info.fill,
+                                .error_rate = e->info.error_rate,
                                 .known = e->counts.found,
-                                .set_bytes = e->known_info.bytes,
+                                .set_bytes = e->info.set_bytes,
                                 .stopping = e->stopping};
 }
 
-static seen_status flush(sn_engine *e)
+static seen_status settle_when_due(sn_engine *e, int64_t now)
 {
-    for (int i = 0; i < SN_OUT_COUNT; i++) {
-        seen_status status = e->out[i] == NULL ? SEEN_OK : sn_sink_flush(e->out[i], e->error);
-        if (status != SEEN_OK)
-            return status;
-    }
-    return SEEN_OK;
+    bool sync = now - e->synced >= e->frontier->sync_ms || e->done_since_sync >= DONE_MAX;
+    if (!sync && now - e->settled < e->frontier->settle_ms)
+        return SEEN_OK;
+    if (sync)
+        sn_crawl_refresh_info(e);
+    seen_status status = sn_results_settle(e, sync);
+    e->settled = sn_fetch_now();
+    if (sync)
+        e->synced = e->settled;
+    return status;
 }
 
 /* What happens by the clock: showing, saving. */
@@ -62,8 +68,8 @@ static seen_status tick(sn_engine *e, int64_t now, sn_crawl_progress *progress, 
     seen_status status = SEEN_OK;
     if (now - e->shown >= TICK_MS) {
         e->shown = now;
-        status = flush(e);
-        if (now - e->looked >= INFO_MS && e->known_info.bytes <= INFO_BYTES) {
+        status = sn_results_flush(e);
+        if (now - e->looked >= INFO_MS && e->info.set_bytes <= INFO_BYTES) {
             e->looked = now;
             sn_crawl_refresh_info(e);
         }
@@ -73,22 +79,16 @@ static seen_status tick(sn_engine *e, int64_t now, sn_crawl_progress *progress, 
             progress(user, &about);
         }
     }
-    if (status == SEEN_OK && (now - e->saved >= (int64_t)e->options->checkpoint_ms ||
-                              sn_frontier_get_mark(e->frontier).done_count >= DONE_MAX)) {
-        sn_crawl_refresh_info(e);
-        status = sn_state_save(e);
-        e->saved = sn_fetch_now();
-    }
-    return status;
+    return status == SEEN_OK ? settle_when_due(e, now) : status;
 }
 
 static int64_t time_to_wait(const sn_engine *e, int64_t now)
 {
     int64_t wait = TICK_MS;
-    bool unread = !e->stopping && !e->limit_reached && !e->at_end && !e->held;
+    bool unread = !e->stopping && !e->limit_reached && e->next == SN_NEXT_URL && !e->hosts_full;
     if (unread || (e->aside != NULL && sn_aside_ready(e->aside)))
         return 0;
-    if (e->candidate_count > 0)
+    if (e->link_count > 0)
         wait = COMMIT_MS;
     if (!e->stopping && e->idle_count > 0) {
         int64_t pace = sn_pace_wait(e->pace, now);
@@ -174,16 +174,16 @@ seen_status sn_crawl_run(const sn_crawl_options *options, const atomic_int *stop
     e->options = options;
     e->result = result;
     e->error = error;
-    e->folder = e->lock = e->failed_fd = -1;
+    e->folder = e->lock = -1;
     e->began = sn_fetch_now();
     seen_status status = sn_crawl_open(e);
     if (status == SEEN_OK) {
-        e->saved = sn_fetch_now();
+        e->settled = e->synced = sn_fetch_now();
         status = loop(e, stop, progress, user);
     }
     if (status == SEEN_OK) {
         sn_crawl_refresh_info(e);
-        status = sn_state_save(e);
+        status = sn_results_settle(e, true);
     }
     fill_result(e, result);
     /* Whoever read the output has had enough: that is an end, not trouble. */

@@ -40,6 +40,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "crawl/frontier/counts.h"
 #include "seen.h"
 
 #define SN_CRAWL_AGENT "seen/0.1 (+https://example.org/seen)"
@@ -109,22 +110,6 @@ bool sn_crawl_resumable(const char *state);
  * it after the run. Not saved: start, state, retry_failed. */
 seen_status sn_crawl_load(const char *state, sn_crawl_options *options, void **keep,
                           seen_error *error);
-
-typedef struct sn_crawl_counts {
-    uint64_t pages;     /* transfers that were answered, redirections included */
-    uint64_t ok;        /* ... with 2xx */
-    uint64_t redirects; /* ... with 3xx and a Location */
-    uint64_t bytes;     /* of bodies, after decompression */
-    uint64_t links;     /* found, distinct per page */
-    uint64_t failed;    /* given up; listed in the state folder's `failed` */
-    uint64_t robots;    /* not fetched: robots.txt */
-    uint64_t retried;
-    uint64_t truncated;  /* bodies cut at a limit */
-    uint64_t found;      /* URLs that were new */
-    uint64_t dropped;    /* links over a limit */
-    uint64_t host_limit; /* not fetched: max_host_pages */
-    double lost;         /* expected: new URLs that the seen-set mistook for seen */
-} sn_crawl_counts;
 
 typedef struct sn_crawl_status {
     sn_crawl_counts counts; /* over all runs of this crawl */

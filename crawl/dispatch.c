@@ -87,96 +87,56 @@ static seen_status start(sn_engine *e, sn_job *job, uint64_t limit)
 
 /* ---- Reading the frontier ---- */
 
-/* "https://example.org:8443" of a canonical URL; 0: not one. */
-static size_t origin_len(const char *url, size_t len)
+/* What the frontier knows about a host that gets its first URL. */
+static void begin_host(sn_engine *e, sn_host *host)
 {
-    const char *host = memchr(url, ':', len);
-    if (host == NULL || (size_t)(host - url) + 3 > len)
-        return 0;
-    size_t at = (size_t)(host - url) + 3;
-    const char *slash = memchr(url + at, '/', len - at);
-    return slash == NULL ? len : (size_t)(slash - url);
+    sn_frontier_host about;
+    e->frontier->class->host_begin(e->frontier, host->origin, host->len, &about);
+    host->pages = about.pages;
+    if (about.wait_ms > 0)
+        sn_pace_hold(e->pace, host, sn_fetch_now() + about.wait_ms);
 }
 
-seen_status sn_dispatch_place(sn_engine *e, const char *url, size_t len, sn_place at, bool *placed)
+/* Puts a URL in the queue of its host; *placed is false if too many hosts have work. */
+static seen_status place(sn_engine *e, const sn_frontier_record *record, bool *placed)
 {
     sn_host *host;
     *placed = false;
+    size_t origin = sn_frontier_origin(record->url, record->len);
     seen_status status =
-        sn_pace_host(e->pace, url, origin_len(url, len), sn_fetch_now(), &host, e->error);
+        sn_pace_host(e->pace, record->url, origin, sn_fetch_now(), &host, e->error);
     if (status == SEEN_ERR_FULL)
         return SEEN_OK;
+    if (status == SEEN_OK && !host->live)
+        begin_host(e, host);
     if (status == SEEN_OK)
-        status = sn_pace_push(e->pace, host, at, e->error);
+        status = sn_pace_push(e->pace, host, record->place, e->error);
     *placed = status == SEEN_OK;
     return status;
 }
 
-/* The same unless it is deeper than what is fetched. */
-static seen_status place(sn_engine *e, const char *url, size_t len, sn_place at, uint16_t depth,
-                         bool *placed)
+/* Nothing that was taken is under way, and every link was offered. */
+static bool idle(const sn_engine *e)
 {
-    *placed = false;
-    return depth > e->level ? SEEN_OK : sn_dispatch_place(e, url, len, at, placed);
+    return sn_pace_live(e->pace) == 0 && e->link_count == 0;
 }
 
-/* What was given out of this depth is done: goes on with the rest of it, or with the next. */
-static seen_status end_level(sn_engine *e)
-{
-    seen_status status = SEEN_OK;
-    bool deeper = true;
-    while (status == SEEN_OK && deeper && e->held && e->level < e->held_depth) {
-        uint16_t level = e->held_depth;
-        /* What an earlier run left there nobody has counted. */
-        if (e->early || e->result->resumed)
-            status = sn_ahead(e, &level);
-        deeper = level > e->level;
-        e->level = level;
-        if (deeper)
-            e->rounds = 0;
-    }
-    return status;
-}
-
-static seen_status hold(sn_engine *e, const sn_frontier_record *record)
-{
-    char *copy = malloc(record->len);
-    if (copy == NULL)
-        return sn_error_memory(e->error);
-    memcpy(copy, record->url, record->len);
-    free(e->held_url);
-    e->held_url = copy;
-    e->held_len = record->len;
-    e->held_place = record->place;
-    e->held_depth = record->depth;
-    e->held = true;
-    return SEEN_OK;
-}
-
-/* Reads on until a URL cannot be placed, or the turn is over. URLs of one depth are finished before
- * those of the next begin where a depth limit makes it matter by which way a page was found first.
- */
+/* Takes URLs until one cannot be placed, or the turn is over. */
 static seen_status refill(sn_engine *e, int64_t until)
 {
+    sn_frontier *f = e->frontier;
     bool placed = true;
     seen_status status = SEEN_OK;
-    if (e->held && e->held_depth > e->level && sn_pace_live(e->pace) == 0 &&
-        e->candidate_count == 0)
-        status = end_level(e);
-    if (status == SEEN_OK && e->held) {
-        status = place(e, e->held_url, e->held_len, e->held_place, e->held_depth, &placed);
-        e->held = !placed;
-    }
-    while (status == SEEN_OK && placed && !e->at_end) {
+    e->hosts_full = false;
+    while (status == SEEN_OK && placed && e->next != SN_NEXT_END) {
         sn_frontier_record record;
-        bool got;
-        status = sn_frontier_next(e->frontier, &record, &got, e->error);
-        e->at_end = !got;
-        if (status != SEEN_OK || !got)
+        status = f->class->peek(f, idle(e), &record, &e->next, e->error);
+        if (status != SEEN_OK || e->next != SN_NEXT_URL)
             break;
-        status = place(e, record.url, record.len, record.place, record.depth, &placed);
-        if (status == SEEN_OK && !placed)
-            status = hold(e, &record);
+        status = place(e, &record, &placed);
+        if (placed)
+            f->class->take(f);
+        e->hosts_full = !placed;
         if (sn_fetch_now() >= until)
             break;
     }
@@ -214,7 +174,7 @@ static seen_status fetch_robots(sn_engine *e, sn_host *host)
 static seen_status redirect_robots(sn_engine *e, sn_host *host, const char *url, size_t len)
 {
     sn_host *there = NULL;
-    size_t origin = origin_len(url, len);
+    size_t origin = sn_frontier_origin(url, len);
     char *copy = malloc(len + 1);
     if (copy == NULL)
         return sn_error_memory(e->error);
@@ -259,8 +219,8 @@ static seen_status admit_sitemaps(sn_engine *e, const sn_job *job, const sn_robo
         seen_status status = SEEN_OK;
         if (n > 0)
             status = sn_admit(e, &page, e->follower.text, n,
-                              sn_admit_hash(e, e->follower.text, n, SN_KIND_SITEMAP), 0, 0,
-                              SN_KIND_SITEMAP);
+                              sn_frontier_hash(e->frontier, e->follower.text, n, SN_KIND_SITEMAP),
+                              0, 0, SN_KIND_SITEMAP);
         if (status != SEEN_OK || rules == NULL)
             return status;
     }
@@ -366,9 +326,16 @@ seen_status sn_dispatch_robots(sn_engine *e, sn_job *job, sn_transfer *t)
 
 /* ---- Pages ---- */
 
-seen_status sn_dispatch_done(sn_engine *e, sn_place at)
+seen_status sn_dispatch_done(sn_engine *e, const sn_frontier_done *done)
 {
-    return sn_frontier_done(e->frontier, at.ordinal, e->error);
+    e->done_since_sync++;
+    return e->frontier->class->done(e->frontier, done, e->error);
+}
+
+/* It is not fetched: denied, over a limit, or no longer wanted. */
+static seen_status skip(sn_engine *e, const sn_frontier_record *record)
+{
+    return sn_dispatch_done(e, &(sn_frontier_done){.record = record, .fate = SN_FATE_SKIPPED});
 }
 
 /* May this URL be fetched by the rules of its host? */
@@ -382,14 +349,8 @@ static bool allowed(const sn_host *host, const sn_frontier_record *record)
 static bool over_host_limit(const sn_engine *e, const sn_host *host,
                             const sn_frontier_record *record)
 {
-    return e->tally != NULL && record->kind != SN_KIND_SITEMAP &&
-           sn_tally_get(e->tally, host->hash) + host->begun >= e->options->max_host_pages;
-}
-
-void sn_dispatch_uncount(sn_engine *e, const char *url, size_t len)
-{
-    if (e->tally != NULL)
-        sn_tally_take(e->tally, seen_hash_key(&e->hasher, url, origin_len(url, len)).lo);
+    return e->options->max_host_pages > 0 && record->kind != SN_KIND_SITEMAP &&
+           host->pages + host->begun >= e->options->max_host_pages;
 }
 
 /* A job for a URL of the frontier, ready to start. */
@@ -419,7 +380,8 @@ static seen_status start_page(sn_engine *e, sn_host *host, const sn_frontier_rec
     if (status != SEEN_OK)
         return status;
     bool sitemap = job->kind == SN_JOB_SITEMAP;
-    e->started += tries == 0 && !sitemap;
+    if (tries == 0 && !sitemap)
+        e->frontier->class->started(e->frontier);
     host->begun += !sitemap;
     return start(e, job, sitemap ? SN_SITEMAP_BYTES : e->options->max_body);
 }
@@ -433,9 +395,13 @@ static seen_status fail_page(sn_engine *e, sn_host *host, const sn_frontier_reco
     if (status == SEEN_OK)
         status = sn_results_page(e, job, &nothing, host->deny_why, 0);
     sn_job_release(e, job);
-    if (status == SEEN_OK)
-        status = sn_results_failed(e, record, SN_NOT_ASKED, host->deny_why);
-    return status == SEEN_OK ? sn_dispatch_done(e, record->place) : status;
+    if (status != SEEN_OK)
+        return status;
+    sn_results_failed(e, record, host->deny_why);
+    return sn_dispatch_done(e, &(sn_frontier_done){.record = record,
+                                                   .fate = SN_FATE_FAILED,
+                                                   .status = SN_NOT_ASKED,
+                                                   .why = host->deny_why});
 }
 
 /* Takes one URL of a host that is ready. *spent: a request was made. */
@@ -448,16 +414,13 @@ static seen_status serve(sn_engine *e, sn_host *host, int64_t now, bool *spent)
     seen_status status = sn_pace_pop(e->pace, host, now, &at, &tries, &got, e->error);
     if (status != SEEN_OK || !got)
         return status;
-    status = sn_frontier_load(e->frontier, at, &record, e->error);
+    status = e->frontier->class->load(e->frontier, at, &record, e->error);
     if (status != SEEN_OK)
         return status;
     /* It is not begun again before it is asked for again. */
     host->begun -= tries > 0 && record.kind != SN_KIND_SITEMAP;
-    /* A deeper one turned out to be the target of a redirection. */
-    if (record.depth > e->level)
-        record.depth = e->level;
     if (e->result->resumed && !sn_admit_still(e, &record))
-        return sn_dispatch_done(e, at);
+        return skip(e, &record);
     if (host->rules_state == SN_RULES_DENY)
         return fail_page(e, host, &record);
     if (!allowed(host, &record)) {
@@ -465,22 +428,24 @@ static seen_status serve(sn_engine *e, sn_host *host, int64_t now, bool *spent)
         if (e->result->denied_url[0] == '\0')
             snprintf(e->result->denied_url, sizeof e->result->denied_url, "%.*s", (int)record.len,
                      record.url);
-        return sn_dispatch_done(e, at);
+        return skip(e, &record);
     }
     if (tries == 0 && over_host_limit(e, host, &record)) {
         e->counts.host_limit++;
-        return sn_dispatch_done(e, at);
+        return skip(e, &record);
     }
     *spent = true;
     return start_page(e, host, &record, tries);
 }
 
 /* Pages that were begun are also finished: those that are to be tried again still are. */
-static void heed_page_limit(sn_engine *e)
+static bool may_start(sn_engine *e)
 {
-    e->limit_reached = e->options->max_pages > 0 && e->started >= e->options->max_pages;
+    sn_frontier_permit permit = e->frontier->class->permit(e->frontier);
+    e->limit_reached = permit == SN_PERMIT_LIMIT;
     if (e->limit_reached)
         sn_pace_drain(e->pace);
+    return permit != SN_PERMIT_WAIT;
 }
 
 /* One turn; what is left, such as many URLs that robots.txt denies, is for the next. */
@@ -488,8 +453,7 @@ seen_status sn_dispatch(sn_engine *e)
 {
     int64_t until = sn_fetch_now() + TURN_MS;
     seen_status status = e->limit_reached ? SEEN_OK : refill(e, until);
-    while (status == SEEN_OK && e->idle_count > 0) {
-        heed_page_limit(e);
+    while (status == SEEN_OK && e->idle_count > 0 && may_start(e)) {
         int64_t now = sn_fetch_now();
         sn_host *host = sn_pace_take(e->pace, now);
         if (host == NULL)
@@ -506,7 +470,7 @@ seen_status sn_dispatch(sn_engine *e)
             host->next = now;
             sn_pace_update(e->pace, host);
         }
-        if (status == SEEN_OK && (e->held || !e->at_end))
+        if (status == SEEN_OK && e->next != SN_NEXT_END)
             status = refill(e, until);
         if (sn_fetch_now() >= until)
             break;

@@ -129,7 +129,7 @@ bool sn_follow_read(sn_job *job, sn_follower *f)
         href->leads = n > 0 && (n != job->url_len || memcmp(f->text, job->url, n) != 0);
         if (!href->leads)
             continue;
-        href->hash = sn_known_hash(e->known, f->text, n);
+        href->hash = sn_frontier_hash(e->frontier, f->text, n, SN_KIND_PAGE);
         href->first = !met_before(f, href->hash.lo);
         job->found += href->first;
     }
@@ -152,12 +152,13 @@ seen_status sn_follow_admit(sn_engine *e, sn_job *job, bool nofollow)
     for (size_t i = 0; status == SEEN_OK && i < count; i++) {
         const sn_href *href = &job->hrefs.list[i];
         if (i + AHEAD < count)
-            sn_known_expect(e->known, href[AHEAD].hash);
+            sn_link_cache_prefetch(e->link_cache, href[AHEAD].hash);
         if (!href->leads)
             continue;
         bool edge = edges && href->first;
         bool fresh = (follow_all || (!nofollow && !href->nofollow)) &&
-                     depth <= e->options->max_depth && !sn_known_lately(e->known, href->hash);
+                     depth <= e->options->max_depth &&
+                     !sn_link_cache_add(e->link_cache, href->hash);
         if (!edge && !fresh)
             continue;
         size_t n = sn_admit_resolve(e, job->hrefs.bytes + href->at, href->len, base, base_len);
@@ -166,8 +167,7 @@ seen_status sn_follow_admit(sn_engine *e, sn_job *job, bool nofollow)
         if (edge && n > 0)
             sn_results_edge(e, job->url, job->url_len, e->follower.text, n);
         if (fresh && n > 0)
-            status =
-                sn_admit_fresh(e, &page, e->follower.text, n, href->hash, depth, 0, SN_KIND_PAGE);
+            status = sn_admit_link(e, &page, e->follower.text, n, href->hash, depth);
     }
     free(own);
     return status;

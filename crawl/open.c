@@ -11,9 +11,9 @@
 #include "base/error.h"
 #include "crawl/engine.h"
 #include "crawl/fetch/open_files.h"
+#include "crawl/frontier/folder.h"
+#include "crawl/frontier/local.h"
 #include "crawl/robots/robots.h"
-
-#define SEEDS_MAX ((size_t)16 << 20)
 
 /* ---- Options ---- */
 
@@ -99,9 +99,9 @@ static void find_lengths(const sn_engine *e, const sn_crawl_options *saved, cons
 {
     for (int i = 0; i < SN_OUT_COUNT; i++) {
         const char *now = sn_results_path(e->options, i), *then = sn_results_path(saved, i);
-        uint64_t path = sn_state_path_hash(now);
+        uint64_t path = sn_folder_path_hash(now);
         bool known = path != 0 && path == p->out_path[i];
-        if (!known && p->out_path[i] != 0 && p->out_path[i] == sn_state_path_hash(then))
+        if (!known && p->out_path[i] != 0 && p->out_path[i] == sn_folder_path_hash(then))
             known = same_file(now, then);
         length[i] = known ? p->out_length[i] : UINT64_MAX;
     }
@@ -130,36 +130,14 @@ static seen_status compare_with_saved(const sn_engine *e, const sn_checkpoint *p
 
 /* ---- Scope ---- */
 
-static bool remember_seed(sn_engine *e, const char *url, size_t len)
-{
-    if (e->seeds_len + len + 2 > SEEDS_MAX)
-        return true;
-    char *more = realloc(e->seeds, e->seeds_len + len + 2);
-    if (more == NULL)
-        return false;
-    memcpy(more + e->seeds_len, url, len);
-    more[e->seeds_len + len] = '\n';
-    more[e->seeds_len + len + 1] = '\0';
-    e->seeds = more;
-    e->seeds_len += len + 1;
-    return true;
-}
-
-static seen_status save_seeds(sn_engine *e)
-{
-    if (e->folder < 0 || e->seeds_len == 0)
-        return SEEN_OK;
-    return sn_state_replace(e->folder, "seeds", e->seeds, e->seeds_len, e->error);
-}
-
 seen_status sn_crawl_add_seed(sn_engine *e, const char *url, size_t len)
 {
     if (sn_scope_check(e->scope, url, len) != SN_SCOPE_OTHER_HOST)
         return SEEN_OK;
-    if (!sn_scope_add_seed(e->scope, url, len) || !remember_seed(e, url, len))
+    if (!sn_scope_add_seed(e->scope, url, len))
         return sn_error_memory(e->error);
-    sn_known_forget_lately(e->known);
-    return save_seeds(e);
+    sn_link_cache_clear(e->link_cache);
+    return e->frontier->class->add_seed(e->frontier, url, len, e->error);
 }
 
 static seen_status make_scope(sn_engine *e)
@@ -186,62 +164,36 @@ static seen_status make_scope(sn_engine *e)
 
 static seen_status load_seeds(sn_engine *e)
 {
-    void *bytes;
-    size_t len;
-    seen_status status = sn_state_slurp(e->folder, "seeds", SEEDS_MAX, &bytes, &len, e->error);
-    if (status == SEEN_ERR_NOT_FOUND)
-        return SEEN_OK;
-    if (status != SEEN_OK)
-        return status;
+    const char *line = sn_local_seeds(e->frontier);
     bool ok = true;
-    for (char *line = bytes, *end; ok && (end = strchr(line, '\n')) != NULL; line = end + 1)
-        ok = sn_scope_add_seed(e->scope, line, (size_t)(end - line)) &&
-             remember_seed(e, line, (size_t)(end - line));
-    free(bytes);
+    for (const char *end; ok && line != NULL && (end = strchr(line, '\n')) != NULL; line = end + 1)
+        ok = sn_scope_add_seed(e->scope, line, (size_t)(end - line));
     return ok ? SEEN_OK : sn_error_memory(e->error);
 }
 
 /* ---- Parts ---- */
 
-static seen_status open_known(sn_engine *e, bool fresh)
-{
-    const sn_crawl_options *o = e->options;
-    char path[4096];
-    sn_known_options options = {.where = o->filter,
-                                .ca_file = o->ca_file,
-                                .exact = o->exact,
-                                .hasher = e->hasher,
-                                .folder = e->folder,
-                                .error_rate = o->error_rate,
-                                .capacity = o->capacity,
-                                .fresh = fresh};
-    if (o->filter == NULL && o->state != NULL) {
-        if (snprintf(path, sizeof path, "%s/seen.filter", o->state) >= (int)sizeof path)
-            return sn_error_set(e->error, SEEN_ERR_ARGUMENT, "the state folder's name is too long");
-        options.where = path;
-        options.own = true;
-    }
-    seen_status status = sn_known_open(&options, &e->known, e->error);
-    /* What a crawl keeps is nobody else's business; the library makes files as the umask says. */
-    if (status == SEEN_OK && options.own && !options.exact &&
-        fchmodat(e->folder, "seen.filter", 0600, 0) != 0)
-        status = sn_error_cannot(e->error, errno, "protect", path);
-    return status;
-}
-
 static seen_status open_frontier(sn_engine *e, const sn_checkpoint *checkpoint)
 {
-    sn_frontier_options options = {.folder = e->folder, .keep = e->options->exact};
-    if (checkpoint == NULL)
-        return sn_frontier_create(&options, &e->frontier, e->error);
-    seen_status status = sn_frontier_open(&options, &checkpoint->mark, e->options->exact,
-                                          sn_admit_replay, e, &e->frontier, e->error);
+    const sn_crawl_options *o = e->options;
+    sn_local_options options = {.folder = e->folder,
+                                .path = o->state,
+                                .checkpoint = checkpoint,
+                                .filter = o->filter,
+                                .ca_file = o->ca_file,
+                                .exact = o->exact,
+                                .error_rate = o->error_rate,
+                                .capacity = o->capacity,
+                                .levels = o->max_depth != UINT64_MAX,
+                                .max_pages = o->max_pages,
+                                .host_pages = o->max_host_pages > 0,
+                                .sync_ms = (int64_t)o->checkpoint_ms};
+    seen_status status = sn_local_open(&options, &e->frontier, e->error);
     if (status != SEEN_OK)
         return status;
-    uint64_t later = sn_frontier_waiting(e->frontier);
-    e->counts.found += later;
-    sn_frontier_set_waiting(e->frontier, checkpoint->waiting + later);
-    return SEEN_OK;
+    e->found_before = e->found_at_info = e->counts.found;
+    e->counts.found += e->frontier->found;
+    return load_seeds(e);
 }
 
 static void free_robots(void *rules)
@@ -268,10 +220,9 @@ static seen_status make_parts(sn_engine *e)
     e->job_count = (size_t)o->connections;
     e->jobs = calloc(e->job_count, sizeof *e->jobs);
     e->idle_jobs = calloc(e->job_count, sizeof(sn_job *));
-    if (o->max_host_pages > 0)
-        e->tally = sn_tally_create();
+    e->link_cache = sn_link_cache_create();
     if (e->queues == NULL || e->pace == NULL || e->jobs == NULL || e->idle_jobs == NULL ||
-        (o->max_host_pages > 0 && e->tally == NULL))
+        e->link_cache == NULL)
         return sn_error_memory(e->error);
     for (size_t i = 0; i < e->job_count; i++) {
         e->jobs[i].engine = e;
@@ -338,11 +289,15 @@ static bool has_credentials(const char *url)
 
 /* One URL of a host will do, where only the host counts: a crawl may be gone on with any number of
  * times with the same URLs. */
-static bool add_start(sn_engine *e, const char *url, size_t len)
+static seen_status add_start(sn_engine *e, const char *url, size_t len)
 {
     bool known = (sn_scope_kind)e->options->scope == SN_SCOPE_HOST &&
                  sn_scope_check(e->scope, url, len) != SN_SCOPE_OTHER_HOST;
-    return known || (sn_scope_add_seed(e->scope, url, len) && remember_seed(e, url, len));
+    if (known)
+        return SEEN_OK;
+    if (!sn_scope_add_seed(e->scope, url, len))
+        return sn_error_memory(e->error);
+    return e->frontier->class->add_seed(e->frontier, url, len, e->error);
 }
 
 static seen_status admit_starts(sn_engine *e)
@@ -359,17 +314,15 @@ static seen_status admit_starts(sn_engine *e)
             return sn_error_set(e->error, SEEN_ERR_ARGUMENT,
                                 "pages are fetched without a name or password: write %.*s",
                                 n < 400 ? (int)n : 400, e->follower.text);
-        if (!add_start(e, e->follower.text, n))
-            return sn_error_memory(e->error);
-        seen_status status =
-            sn_admit(e, NULL, e->follower.text, n, sn_known_hash(e->known, e->follower.text, n), 0,
-                     0, SN_KIND_PAGE);
+        seen_status status = add_start(e, e->follower.text, n);
+        if (status == SEEN_OK)
+            status = sn_admit(e, NULL, e->follower.text, n,
+                              sn_frontier_hash(e->frontier, e->follower.text, n, SN_KIND_PAGE), 0,
+                              0, SN_KIND_PAGE);
         if (status != SEEN_OK)
             return status;
     }
-    seen_status status = save_seeds(e);
-    if (status == SEEN_OK)
-        status = sn_admit_commit(e);
+    seen_status status = sn_admit_commit(e);
     uint64_t fresh = e->counts.found - before;
     e->result->start_seen = o->start.count > fresh ? o->start.count - fresh : 0;
     return status;
@@ -396,11 +349,9 @@ static seen_status start_anew(sn_engine *e)
         length[i] = UINT64_MAX;
     if (e->options->start.count == 0)
         return nothing_to_crawl(e);
-    seen_status status = seen_hasher_random(SEEN_XXH3, &e->hasher, e->error);
-    if (status == SEEN_OK && e->folder >= 0)
+    seen_status status = SEEN_OK;
+    if (e->folder >= 0)
         status = sn_settings_save(e->folder, e->options, e->error);
-    if (status == SEEN_OK)
-        status = open_known(e, true);
     if (status == SEEN_OK)
         status = open_frontier(e, NULL);
     if (status == SEEN_OK)
@@ -409,7 +360,26 @@ static seen_status start_anew(sn_engine *e)
         status = sn_results_open(e, length);
     /* From here on there is a frontier to go on with: the start URLs may enter a seen-set that
      * others share, which would not give them back after a crash. */
-    return status == SEEN_OK ? sn_state_save(e) : status;
+    return status == SEEN_OK ? sn_results_settle(e, true) : status;
+}
+
+/* An sn_failures_each. */
+static seen_status admit_again(void *user, const sn_frontier_record *record, bool asked,
+                               seen_error *error)
+{
+    sn_engine *e = user;
+    sn_admit_page page = {record->parent, record->parent_len};
+    (void)asked;
+    (void)error;
+    e->counts.failed -= e->counts.failed > 0;
+    return sn_admit_any(e, &page, record->url, record->len, record->depth, 0, record->kind,
+                        SN_OFFER_AGAIN);
+}
+
+static seen_status retry_failed(sn_engine *e)
+{
+    seen_status status = sn_local_retry(e->frontier, admit_again, e, e->error);
+    return status == SEEN_OK ? sn_admit_commit(e) : status;
 }
 
 static seen_status go_on(sn_engine *e, const sn_checkpoint *p)
@@ -419,30 +389,19 @@ static seen_status go_on(sn_engine *e, const sn_checkpoint *p)
     if (status != SEEN_OK)
         return status;
     e->result->resumed = true;
-    e->hasher = p->hasher;
     e->counts = p->counts;
-    e->started = e->completed = p->completed;
-    e->failed_len = p->failed_len;
-    e->found_at_info = p->counts.found;
-    status = load_seeds(e);
-    if (status == SEEN_OK)
-        status = open_known(e, false);
-    if (status == SEEN_OK)
-        status = open_frontier(e, p);
-    /* Killed before its start URLs were in. */
-    if (status == SEEN_OK && e->options->start.count == 0 &&
-        sn_frontier_get_mark(e->frontier).next_ordinal == 0)
+    status = open_frontier(e, p);
+    /* It was killed before its start URLs were stored. */
+    if (status == SEEN_OK && e->options->start.count == 0 && sn_local_empty(e->frontier))
         status = nothing_to_crawl(e);
     if (status == SEEN_OK)
         status = make_parts(e);
-    if (status == SEEN_OK && e->tally != NULL && !sn_tally_load(e->tally, p->tally, p->tally_len))
-        status = sn_error_memory(e->error);
     if (status == SEEN_OK)
         status = sn_results_open(e, length);
     if (status == SEEN_OK)
         status = sn_settings_save(e->folder, e->options, e->error);
     if (status == SEEN_OK && e->options->retry_failed)
-        status = sn_results_retry(e);
+        status = retry_failed(e);
     return status;
 }
 
@@ -455,10 +414,10 @@ static seen_status open_state(sn_engine *e, sn_checkpoint *checkpoint, bool *the
     struct stat about;
     if (e->options->start.count == 0 && stat(e->options->state, &about) != 0 && errno == ENOENT)
         return nothing_to_crawl(e);
-    seen_status status = sn_state_lock(e->options->state, &e->folder, &e->lock, e->error);
+    seen_status status = sn_folder_lock(e->options->state, &e->folder, &e->lock, e->error);
     if (status != SEEN_OK)
         return status;
-    status = sn_state_read(e->folder, checkpoint, e->error);
+    status = sn_checkpoint_read(e->folder, checkpoint, e->error);
     *there = status == SEEN_OK;
     return status == SEEN_ERR_NOT_FOUND ? SEEN_OK : status;
 }
@@ -467,10 +426,11 @@ seen_status sn_crawl_open(sn_engine *e)
 {
     sn_checkpoint checkpoint = {0};
     bool there = false;
-    e->level = e->options->max_depth == UINT64_MAX ? UINT16_MAX : 0;
     snprintf(e->bot, sizeof e->bot, "%.*s", (int)sn_robots_token(e->options->agent),
              e->options->agent);
     seen_status status = check_options(e);
+    if (status == SEEN_OK)
+        status = seen_hasher_random(SEEN_XXH3, &e->hasher, e->error);
     size_t temporary = e->options->warc == NULL ? 0 : e->options->connections;
     if (status == SEEN_OK)
         status = sn_files_allow(e->options->connections, temporary, &e->keep_open, e->error);
@@ -483,8 +443,8 @@ seen_status sn_crawl_open(sn_engine *e)
     if (status == SEEN_OK)
         status = admit_starts(e);
     if (status == SEEN_OK)
-        status = sn_state_save(e);
-    sn_state_free(&checkpoint);
+        status = sn_results_settle(e, true);
+    sn_checkpoint_free(&checkpoint);
     return status;
 }
 
@@ -511,15 +471,13 @@ void sn_crawl_close(sn_engine *e)
         free_job(&e->jobs[i]);
     sn_pace_destroy(e->pace);
     sn_queues_destroy(e->queues);
-    sn_frontier_close(e->frontier);
-    sn_known_close(e->known);
+    if (e->frontier != NULL)
+        e->frontier->class->close(e->frontier);
+    sn_link_cache_destroy(e->link_cache);
     sn_scope_destroy(e->scope);
-    sn_tally_destroy(e->tally);
     sn_warc_destroy(e->warc);
     for (int i = 0; i < SN_OUT_COUNT; i++)
         sn_sink_close(e->out[i]);
-    if (e->failed_fd >= 0)
-        close(e->failed_fd);
     if (e->lock >= 0)
         close(e->lock);
     if (e->folder >= 0)
@@ -527,17 +485,14 @@ void sn_crawl_close(sn_engine *e)
     free(e->jobs);
     free(e->idle_jobs);
     free(e->arena);
-    free(e->held_url);
     sn_follower_free(&e->follower);
     sn_follower_free(&e->follower_aside);
-    free(e->seeds);
     free(e);
 }
 
 void sn_crawl_refresh_info(sn_engine *e)
 {
-    if (sn_known_get_info(e->known, &e->known_info, NULL) != SEEN_OK)
-        return;
-    e->counts.lost += (double)(e->counts.found - e->found_at_info) * e->known_info.error_rate;
+    e->frontier->class->get_info(e->frontier, true, &e->info);
+    e->counts.lost += (double)(e->counts.found - e->found_at_info) * e->info.error_rate;
     e->found_at_info = e->counts.found;
 }

@@ -38,6 +38,7 @@ typedef struct sn_host {
     sn_queue queue;
     sn_retry *retries; /* by time */
     uint32_t active;   /* transfers under way */
+    uint64_t pages;    /* fetched so far; the frontier knows */
     uint32_t begun;    /* pages that are under way or wait to be tried again */
     uint32_t failures; /* connections in a row that could not be made */
     int64_t next;      /* not before */

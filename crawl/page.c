@@ -24,7 +24,7 @@ void sn_page_reset(sn_job *job)
 }
 
 /* Keeps what was written in a link; it can be resolved when the page's <base> is known. */
-static void on_link(void *user, const sn_link *link)
+static void on_link(void *user, const sn_html_link *link)
 {
     sn_job *job = user;
     const sn_engine *e = job->engine;
@@ -72,10 +72,10 @@ static void on_sitemap(void *user, sn_sitemap_kind kind, const char *url, size_t
     size_t n = sn_admit_resolve(e, url, len, job->url, job->url_len);
     job->urls++;
     if (n > 0)
-        e->failed =
-            sn_admit(e, &page, e->follower.text, n, sn_admit_hash(e, e->follower.text, n, lists),
-                     index ? job->depth : (uint16_t)(job->depth + 1),
-                     index ? (uint8_t)(job->hops + 1) : 0, lists);
+        e->failed = sn_admit(e, &page, e->follower.text, n,
+                             sn_frontier_hash(e->frontier, e->follower.text, n, lists),
+                             index ? job->depth : (uint16_t)(job->depth + 1),
+                             index ? (uint8_t)(job->hops + 1) : 0, lists);
 }
 
 /* A sitemap that is a gzip file, of one part or several; false: enough, or broken. */
@@ -200,10 +200,10 @@ static void on_header_link(void *user, const char *href, size_t len, bool nofoll
             ? 0
             : sn_follow_resolve(f, &job->engine->url_options, href, len, job->url, job->url_len);
     if (n > 0)
-        on_link(job, &(sn_link){.kind = SN_LINK_NEXT,
-                                .rel = nofollow ? SN_REL_NOFOLLOW : 0,
-                                .href = f->text,
-                                .len = n});
+        on_link(job, &(sn_html_link){.kind = SN_LINK_NEXT,
+                                     .rel = nofollow ? SN_REL_NOFOLLOW : 0,
+                                     .href = f->text,
+                                     .len = n});
 }
 
 void sn_page_link(sn_transfer *t, bool refresh, const char *value, size_t len)
@@ -242,9 +242,9 @@ static bool is_itself(sn_engine *e, const sn_job *job, const sn_transfer *t)
     if (e->url_options.flags == 0 && e->url_options.drop_count == 0)
         return false;
     size_t n = sn_admit_resolve(e, t->location, t->location_len, job->url, job->url_len);
-    seen_hash to = sn_known_hash(e->known, e->follower.text, n);
+    seen_hash to = sn_frontier_hash(e->frontier, e->follower.text, n, SN_KIND_PAGE);
     n = sn_admit_resolve(e, job->url, job->url_len, NULL, 0);
-    seen_hash from = sn_known_hash(e->known, e->follower.text, n);
+    seen_hash from = sn_frontier_hash(e->frontier, e->follower.text, n, SN_KIND_PAGE);
     return from.lo == to.lo && from.hi == to.hi;
 }
 
@@ -257,8 +257,8 @@ static seen_status insisted(sn_engine *e, sn_job *job, const sn_transfer *t)
         return SEEN_OK;
     if (e->out[SN_OUT_EDGES] != NULL)
         sn_results_edge(e, job->url, job->url_len, e->follower.text, n);
-    return sn_admit_there(e, &page, e->follower.text, n, job->depth, (uint8_t)(job->hops + 1),
-                          job->kind == SN_JOB_SITEMAP ? SN_KIND_SITEMAP : SN_KIND_PAGE);
+    return sn_admit_any(e, &page, e->follower.text, n, job->depth, (uint8_t)(job->hops + 1),
+                        job->kind == SN_JOB_SITEMAP ? SN_KIND_SITEMAP : SN_KIND_PAGE, 0);
 }
 
 static bool is_redirect(const sn_transfer *t)
@@ -266,16 +266,15 @@ static bool is_redirect(const sn_transfer *t)
     return t->status >= 300 && t->status < 400 && t->location != NULL;
 }
 
-/* Was the URL in e->follower.text met as a page? */
-static seen_status is_known_page(sn_engine *e, size_t len, bool *known)
+/* A sitemap's redirection to a URL that ends with a slash: taken in if it was not seen as a page.
+ */
+static seen_status redirected_sitemap(sn_engine *e, const sn_job *job, size_t n)
 {
-    seen_answer answer;
-    seen_hash hash = sn_known_hash(e->known, e->follower.text, len);
-    seen_status status = sn_admit_commit(e); /* those that wait are met, too */
-    if (status == SEEN_OK)
-        status = sn_known_check(e->known, &hash, 1, &answer, e->error);
-    *known = status == SEEN_OK && answer != SEEN_NEW;
-    return status;
+    sn_admit_page page = {job->url, job->url_len};
+    if (!sn_admit_in_scope(e, e->follower.text, n))
+        return SEEN_OK;
+    return sn_admit_any(e, &page, e->follower.text, n, job->depth, (uint8_t)(job->hops + 1),
+                        SN_KIND_SITEMAP, SN_OFFER_UNLESS_PAGE);
 }
 
 static seen_status redirected(sn_engine *e, sn_job *job, const sn_transfer *t)
@@ -301,17 +300,14 @@ static seen_status redirected(sn_engine *e, sn_job *job, const sn_transfer *t)
             return status;
     }
     uint8_t kind = job->kind == SN_JOB_SITEMAP ? SN_KIND_SITEMAP : SN_KIND_PAGE;
-    /* Some sites send whoever asks for what they have not to their home page: that is no sitemap,
-     * and no reason to fetch it again. */
-    if (kind == SN_KIND_SITEMAP && e->follower.text[n - 1] == '/') {
-        bool known;
-        seen_status status = is_known_page(e, n, &known);
-        if (status != SEEN_OK || known)
-            return status;
-    }
+    /* Some sites redirect every missing page to their home page: that is no sitemap, and no reason
+     * to fetch it again. */
+    if (kind == SN_KIND_SITEMAP && e->follower.text[n - 1] == '/')
+        return redirected_sitemap(e, job, n);
     sn_admit_begin(e);
-    return sn_admit(e, &page, e->follower.text, n, sn_admit_hash(e, e->follower.text, n, kind),
-                    job->depth, (uint8_t)(job->hops + 1), kind);
+    return sn_admit(e, &page, e->follower.text, n,
+                    sn_frontier_hash(e->frontier, e->follower.text, n, kind), job->depth,
+                    (uint8_t)(job->hops + 1), kind);
 }
 
 static bool passes(const sn_transfer *t)
@@ -361,21 +357,10 @@ static seen_status follow(sn_engine *e, sn_job *job, const sn_transfer *t)
 
 /* The links that did arrive are followed: pages that only they lead to would be lost until the page
  * is tried again, and for ever if it always breaks off. */
-static seen_status give_up(sn_engine *e, sn_job *job, const sn_transfer *t)
+static seen_status give_up(sn_engine *e, sn_job *job, const sn_transfer *t, const char *why)
 {
-    const char *why = t->error != SN_FETCH_OK ? sn_fetch_error_text(t->error) : "server error";
-    sn_frontier_record record = {.url = job->url,
-                                 .len = job->url_len,
-                                 .parent = job->parent,
-                                 .parent_len = job->parent_len,
-                                 .depth = job->depth,
-                                 .hops = job->hops,
-                                 .kind =
-                                     job->kind == SN_JOB_SITEMAP ? SN_KIND_SITEMAP : SN_KIND_PAGE};
     seen_status status = readable(job, t) ? follow(e, job, t) : SEEN_OK;
-    if (status == SEEN_OK)
-        status = sn_results_page(e, job, t, why, job->found);
-    return status != SEEN_OK ? status : sn_results_failed(e, &record, t->status, why);
+    return status == SEEN_OK ? sn_results_page(e, job, t, why, job->found) : status;
 }
 
 static seen_status answered(sn_engine *e, sn_job *job, const sn_transfer *t)
@@ -404,9 +389,53 @@ static seen_status answered(sn_engine *e, sn_job *job, const sn_transfer *t)
     return status != SEEN_OK ? status : sn_results_page(e, job, t, NULL, links);
 }
 
+/* The page needs no further request. `why` NULL: it was answered. */
+static seen_status finish(sn_engine *e, sn_job *job, const sn_transfer *t, const char *why)
+{
+    bool page = job->kind == SN_JOB_PAGE;
+    sn_frontier_record record = {.url = job->url,
+                                 .len = job->url_len,
+                                 .parent = job->parent,
+                                 .parent_len = job->parent_len,
+                                 .depth = job->depth,
+                                 .hops = job->hops,
+                                 .kind = page ? SN_KIND_PAGE : SN_KIND_SITEMAP,
+                                 .place = job->place};
+    sn_frontier_done done = {.record = &record,
+                             .fate = why == NULL ? SN_FATE_FETCHED : SN_FATE_FAILED,
+                             .counts = page,
+                             .status = t->status,
+                             .why = why};
+    if (why != NULL)
+        sn_results_failed(e, &record, why);
+    job->host->begun -= page;
+    job->host->pages += page;
+    return sn_dispatch_done(e, &done);
+}
+
+/* NULL: the answer is not a failure. */
+static const char *failure(const sn_transfer *t)
+{
+    if (t->error != SN_FETCH_OK)
+        return sn_fetch_error_text(t->error);
+    return passes(t) ? "server error" : NULL;
+}
+
+/* A page or a sitemap: to be tried again, given up or answered. */
+static seen_status judge(sn_engine *e, sn_job *job, const sn_transfer *t)
+{
+    if (retry(e, job, t))
+        return SEEN_OK;
+    count_failures(e, job->host, t);
+    if (e->stopping && passes(t) && job->tries < e->options->retries)
+        return SEEN_OK; /* not done: the next run tries it again */
+    const char *why = failure(t);
+    seen_status status = why != NULL ? give_up(e, job, t, why) : answered(e, job, t);
+    return status == SEEN_OK ? finish(e, job, t, why) : status;
+}
+
 seen_status sn_page_arrived(sn_engine *e, sn_transfer *t)
 {
-    seen_status status = SEEN_OK;
     sn_job *job = t->user;
     sn_host *host = job->host;
     if (job->lost == ENOMEM)
@@ -417,7 +446,7 @@ seen_status sn_page_arrived(sn_engine *e, sn_transfer *t)
     }
     e->counts.dropped += job->dropped;
     t->truncated = t->truncated || job->unread || job->inflating;
-    /* Where it leads to stands in the headers: nothing is missed with the body. */
+    /* The target is in the headers: nothing is missing without the body. */
     if (is_redirect(t) && sn_fetch_error_passes(t->error)) {
         t->error = SN_FETCH_OK;
         t->truncated = t->cut = true;
@@ -426,24 +455,7 @@ seen_status sn_page_arrived(sn_engine *e, sn_transfer *t)
         sn_results_refused(e, host, t);
     if (job->kind == SN_JOB_ROBOTS)
         return sn_dispatch_robots(e, job, t);
-    bool again = retry(e, job, t);
-    if (!again) {
-        count_failures(e, host, t);
-        if (e->stopping && passes(t) && job->tries < e->options->retries)
-            again = true; /* not done: the next run tries it again */
-        else
-            status =
-                t->error != SN_FETCH_OK || passes(t) ? give_up(e, job, t) : answered(e, job, t);
-    }
-    if (status == SEEN_OK && !again) {
-        bool page = job->kind == SN_JOB_PAGE;
-        if (page && e->tally != NULL && !sn_tally_add(e->tally, host->hash, 1))
-            status = sn_error_memory(e->error);
-        e->completed += page;
-        host->begun -= page;
-        if (status == SEEN_OK)
-            status = sn_dispatch_done(e, job->place);
-    }
+    seen_status status = judge(e, job, t);
     sn_pace_end(e->pace, host);
     sn_job_end(e, job, t);
     sn_job_release(e, job);

@@ -1,7 +1,4 @@
-/* What a crawl writes for others, and the list of pages that failed.
- *
- * `failed` in the state folder has one line per URL, fields divided by tabs:
- *     depth  kind  status  reason  URL  parent */
+/* The outputs of a crawl: JSON lines, URLs, edges, WARC. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,8 +8,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/io.h"
 #include "crawl/engine.h"
+#include "crawl/frontier/folder.h"
 
 const char *sn_results_path(const sn_crawl_options *o, int output)
 {
@@ -26,17 +23,6 @@ const char *sn_results_path(const sn_crawl_options *o, int output)
     default:
         return o->warc;
     }
-}
-
-static seen_status open_failed(sn_engine *e)
-{
-    e->failed_fd = -1;
-    if (e->folder < 0)
-        return SEEN_OK;
-    e->failed_fd = openat(e->folder, "failed", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (e->failed_fd < 0 || ftruncate(e->failed_fd, (off_t)e->failed_len) != 0)
-        return sn_error_cannot_in(e->error, errno, e->folder, "open", "the list of failed pages");
-    return SEEN_OK;
 }
 
 seen_status sn_results_open(sn_engine *e, const uint64_t length[SN_OUT_COUNT])
@@ -56,7 +42,7 @@ seen_status sn_results_open(sn_engine *e, const uint64_t length[SN_OUT_COUNT])
         if (sn_sink_length(e->out[SN_OUT_WARC]) == 0)
             sn_warc_info(e->warc, e->options->agent);
     }
-    return open_failed(e);
+    return SEEN_OK;
 }
 
 static void field(sn_sink *out, const char *name, uint64_t number)
@@ -153,83 +139,49 @@ void sn_results_refused(sn_engine *e, const sn_host *host, const sn_transfer *t)
     snprintf(e->result->refused_address, sizeof e->result->refused_address, "%s", t->address);
 }
 
-seen_status sn_results_failed(sn_engine *e, const sn_frontier_record *record, int status,
-                              const char *why)
+void sn_results_failed(sn_engine *e, const sn_frontier_record *record, const char *why)
 {
     e->counts.failed++;
-    if (e->result->failed_why == NULL) {
-        snprintf(e->result->failed_url, sizeof e->result->failed_url, "%.*s", (int)record->len,
-                 record->url);
-        e->result->failed_why = why;
+    if (e->result->failed_why != NULL)
+        return;
+    snprintf(e->result->failed_url, sizeof e->result->failed_url, "%.*s", (int)record->len,
+             record->url);
+    e->result->failed_why = why;
+}
+
+/* ---- Settling ---- */
+
+static seen_status flush(sn_engine *e, bool sync)
+{
+    for (int i = 0; i < SN_OUT_COUNT; i++) {
+        if (e->out[i] == NULL)
+            continue;
+        seen_status status =
+            sync ? sn_sink_sync(e->out[i], e->error) : sn_sink_flush(e->out[i], e->error);
+        if (status != SEEN_OK)
+            return status;
     }
-    if (e->failed_fd < 0)
-        return SEEN_OK;
-    char number[16] = "-";
-    if (status != SN_NOT_ASKED)
-        snprintf(number, sizeof number, "%d", status);
-    size_t room = record->len + record->parent_len + 128;
-    char *line = malloc(room);
-    if (line == NULL)
-        return sn_error_memory(e->error);
-    int n = snprintf(line, room, "%u\t%u\t%s\t%s\t%.*s\t%.*s\n", record->depth, record->kind,
-                     number, why, (int)record->len, record->url, (int)record->parent_len,
-                     record->parent_len > 0 ? record->parent : "");
-    bool ok = sn_io_write(e->failed_fd, line, (size_t)n, e->failed_len);
-    free(line);
-    if (!ok)
-        return sn_error_cannot_in(e->error, errno, e->folder, "write", "the list of failed pages");
-    e->failed_len += (uint64_t)n;
     return SEEN_OK;
 }
 
-/* Takes a line apart, in place; false: not one of ours. */
-static bool split(char *line, char *fields[6])
+seen_status sn_results_flush(sn_engine *e)
 {
-    for (int i = 0; i < 6; i++) {
-        fields[i] = line;
-        line = strchr(line, i < 5 ? '\t' : '\n');
-        if (line == NULL)
-            return false;
-        *line++ = '\0';
-    }
-    return true;
+    return flush(e, false);
 }
 
-seen_status sn_results_retry(sn_engine *e)
+seen_status sn_results_settle(sn_engine *e, bool sync)
 {
-    if (e->failed_fd < 0 || e->failed_len == 0)
-        return SEEN_OK;
-    int copy = dup(e->failed_fd);
-    FILE *file = copy < 0 ? NULL : fdopen(copy, "r");
-    if (file == NULL) {
-        if (copy >= 0)
-            close(copy);
-        return sn_error_cannot_in(e->error, errno, e->folder, "read", "the list of failed pages");
-    }
-    rewind(file);
-    char *line = NULL, *fields[6];
-    size_t room = 0;
-    seen_status status = SEEN_OK;
-    while (status == SEEN_OK && getline(&line, &room, file) > 0) {
-        if (!split(line, fields))
-            continue;
-        sn_admit_page page = {fields[5], strlen(fields[5])};
-        uint8_t kind =
-            strtoul(fields[1], NULL, 10) == SN_KIND_SITEMAP ? SN_KIND_SITEMAP : SN_KIND_PAGE;
-        if (kind == SN_KIND_PAGE && strcmp(fields[2], "-") != 0)
-            sn_dispatch_uncount(e, fields[4], strlen(fields[4]));
-        status = sn_admit_again(e, &page, fields[4], strlen(fields[4]),
-                                (uint16_t)strtoul(fields[0], NULL, 10), kind);
-        e->counts.failed -= e->counts.failed > 0;
-    }
-    if (status == SEEN_OK && ferror(file))
-        status = sn_error_cannot_in(e->error, errno, e->folder, "read", "the list of failed pages");
-    free(line);
-    fclose(file);
+    sn_frontier_progress progress = {.counts = &e->counts};
+    seen_status status = sn_admit_commit(e);
     if (status == SEEN_OK)
-        status = sn_admit_commit(e);
-    /* The list is empty once the next checkpoint says so; until then a crash finds it whole. */
-    if (status == SEEN_OK)
-        e->failed_len = 0;
-    return status;
+        status = flush(e, sync && e->folder >= 0);
+    if (status != SEEN_OK)
+        return status;
+    for (int i = 0; i < SN_OUT_COUNT; i++) {
+        progress.out_length[i] = e->out[i] == NULL ? 0 : sn_sink_length(e->out[i]);
+        progress.out_path[i] = sn_folder_path_hash(sn_results_path(e->options, i));
+    }
+    if (sync)
+        e->done_since_sync = 0;
+    return e->frontier->class->settle(e->frontier, &progress, sync, e->error);
 }

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "crawl/engine.h"
+#include "crawl/frontier/folder.h"
 
 #define SETTINGS_MAX ((size_t)4 << 20)
 
@@ -147,7 +148,7 @@ seen_status sn_settings_save(int folder, const sn_crawl_options *options, seen_e
         return sn_error_memory(error);
     for (size_t i = 0; i < SETTINGS; i++)
         put_setting(out, &settings[i], (const char *)options + settings[i].offset);
-    seen_status status = fclose(out) == 0 ? sn_state_replace(folder, "settings", bytes, len, error)
+    seen_status status = fclose(out) == 0 ? sn_folder_replace(folder, "settings", bytes, len, error)
                                           : sn_error_memory(error);
     free(bytes);
     return status;
@@ -246,7 +247,7 @@ seen_status sn_crawl_load(const char *state, sn_crawl_options *options, void **k
     int folder = open(state, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0)
         return sn_error_cannot(error, errno, "open the state folder", state);
-    seen_status status = sn_state_slurp(folder, "settings", SETTINGS_MAX, &bytes, &len, error);
+    seen_status status = sn_folder_slurp(folder, "settings", SETTINGS_MAX, &bytes, &len, error);
     close(folder);
     if (status != SEEN_OK)
         return status;

@@ -25,7 +25,7 @@ static void put(record *r, const void *bytes, size_t len)
     r->len += len;
 }
 
-static void collect(void *user, const sn_link *link)
+static void collect(void *user, const sn_html_link *link)
 {
     assert(link->len <= SN_LINKS_URL_MAX);
     put(user, &link->kind, sizeof link->kind);

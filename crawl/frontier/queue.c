@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/io.h"
 #include "base/tempfile.h"
@@ -39,7 +40,7 @@ void sn_queues_destroy(sn_queues *q)
 
 static uint64_t offset_of(uint32_t block)
 {
-    return (uint64_t)block * sizeof(sn_block);
+    return (uint64_t)block * sizeof(sn_queue_block);
 }
 
 static seen_status take_block(sn_queues *q, uint32_t *block, seen_error *error)
@@ -82,9 +83,9 @@ static seen_status spill(sn_queues *q, sn_queue *queue, seen_error *error)
     return SEEN_OK;
 }
 
-static sn_block *new_block(void)
+static sn_queue_block *new_block(void)
 {
-    sn_block *block = malloc(sizeof *block);
+    sn_queue_block *block = malloc(sizeof *block);
     if (block != NULL)
         memset(block, 0, sizeof *block);
     return block;
@@ -94,7 +95,7 @@ seen_status sn_queue_push(sn_queues *q, sn_queue *queue, sn_place place, seen_er
 {
     if (queue->head == NULL && (queue->head = new_block()) == NULL)
         return sn_error_memory(error);
-    sn_block *block = queue->tail;
+    sn_queue_block *block = queue->tail;
     if (block == NULL) {
         block = queue->head;
         if (block->end == SN_BLOCK_PLACES) {

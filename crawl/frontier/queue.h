@@ -12,21 +12,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "crawl/frontier/frontier.h"
+#include "crawl/frontier/log.h"
 
 #define SN_BLOCK_PLACES 63
 
-typedef struct sn_block {
+typedef struct sn_queue_block {
     uint32_t next; /* in the file, of the block behind this one */
     uint32_t start, end;
     uint32_t unused;
     sn_place places[SN_BLOCK_PLACES];
-} sn_block;
+} sn_queue_block;
 
 typedef struct sn_queue {
     uint64_t count;
-    sn_block *head, *tail; /* tail NULL: everything is in head */
-    uint32_t first, last;  /* blocks in the file between them; first 0: none */
+    sn_queue_block *head, *tail; /* tail NULL: everything is in head */
+    uint32_t first, last;        /* blocks in the file between them; first 0: none */
 } sn_queue;
 
 typedef struct sn_queues sn_queues;

@@ -16,8 +16,8 @@
 #ifndef CRAWL_LINKS_INSIDE_H
 #define CRAWL_LINKS_INSIDE_H
 
-#include "crawl/html/links.h"
 #include "crawl/html/chars.h"
+#include "crawl/html/links.h"
 
 enum sn_links_state {
     AT_TEXT,

@@ -41,16 +41,16 @@ typedef enum sn_link_kind {
 
 enum { SN_REL_NOFOLLOW = 1, SN_REL_UGC = 2, SN_REL_SPONSORED = 4, SN_REL_NEXT = 8 };
 
-typedef struct sn_link {
+typedef struct sn_html_link {
     sn_link_kind kind;
     unsigned rel;     /* SN_REL_ flags */
     const char *href; /* as written, character references decoded; not resolved, not trimmed */
     size_t len;
-} sn_link;
+} sn_html_link;
 
 /* Receives one link; href is valid during the call only. A <base> may come after links that it
  * governs, so links are best resolved once the page has ended. */
-typedef void sn_links_sink(void *user, const sn_link *link);
+typedef void sn_links_sink(void *user, const sn_html_link *link);
 
 typedef struct sn_links_options {
     sn_links_sink *sink;

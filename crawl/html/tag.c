@@ -133,7 +133,7 @@ static unsigned rel_flags(const sn_links *t)
 
 void sn_links_report(sn_links *t, sn_link_kind kind, sn_text href, unsigned rel)
 {
-    sn_link link = {.kind = kind, .rel = rel, .href = href.at, .len = href.len};
+    sn_html_link link = {.kind = kind, .rel = rel, .href = href.at, .len = href.len};
     t->page.links += kind != SN_LINK_BASE;
     t->options.sink(t->options.user, &link);
 }

@@ -96,7 +96,7 @@ status=0
 rm shared.seen
 status=0
 "$SEEN" crawl -q --state shared --max-pages 0 2> err || status=$?
-[ $status = 2 ] && grep -q "$TMP/shared.seen.*restore it, or start anew" err || fail "exit $status: $(cat err)"
+[ $status = 2 ] && grep -q "$TMP/shared.seen.*restore it, or start a new crawl" err || fail "exit $status: $(cat err)"
 [ ! -e shared.seen ] && [ "$(wc -l < shared.jsonl)" = 3 ] || fail "went on without the set"
 
 # What is excluded when a crawl goes on is not fetched although it waits already, nor what is too deep.

@@ -106,7 +106,7 @@ static void show_difference(const char *name, const set *ours, const set *theirs
 
 static bool only_a;
 
-static void found(void *user, const sn_link *link)
+static void found(void *user, const sn_html_link *link)
 {
     static const char *const kinds[] = {"a", "area", "next", NULL, "frame", "base"};
     if (kinds[link->kind] == NULL || (only_a && link->kind != SN_LINK_A))

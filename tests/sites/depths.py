@@ -3,11 +3,14 @@
 
     depths.py PORT                 serves it; a path is /SEED/PAGE, and some pages take their time
     depths.py expect SEED DEPTH    prints `DEPTH /SEED/PAGE` for what so many links reach from page 0, sorted
+    depths.py sound SEED DEPTH     reads the crawler's JSON lines and checks that each depth follows from the page's
+                                   parent and is not below the least number of links
 
-A redirection is not a link: a page has the least number of links on any way to it. Site 0 is a chain of redirections
-that begins late, when all of its pages were linked to."""
+A redirection is not a link: its target has the depth of the page that redirects. Sites from 100 on have none. Site 0 is
+a chain of redirections that begins late, when all of its pages were linked to."""
 import asyncio
 import collections
+import json
 import random
 import sys
 
@@ -23,11 +26,11 @@ def site(seed):
     pages = {0: (False, [1, 2, 3, 4, 5, 6])}
     for n in range(1, PAGES):
         near = [draw.randrange(max(0, n - 20), min(PAGES, n + 20)) for _ in range(5)]
-        pages[n] = (True, near[:1]) if draw.random() < 0.35 else (False, near)
+        pages[n] = (True, near[:1]) if seed < 100 and draw.random() < 0.35 else (False, near)
     return pages
 
 
-def expect(seed, limit):
+def least_depths(seed, limit):
     pages, depths, queue = site(seed), {}, collections.deque([(0, 0)])
     while queue:
         page, depth = queue.popleft()
@@ -40,8 +43,28 @@ def expect(seed, limit):
                 queue.appendleft((target, depth))
             else:
                 queue.append((target, depth + 1))
-    for page in depths:
-        print(depths[page], f"/{seed}/{page}")
+    return depths
+
+
+def expect(seed, limit):
+    for page, depth in least_depths(seed, limit).items():
+        print(depth, f"/{seed}/{page}")
+
+
+def sound(seed, limit):
+    pages, least, found = site(seed), least_depths(seed, limit), {}
+    number = lambda url: int(url.split("/")[4])
+    for line in sys.stdin:
+        page = json.loads(line)
+        n = number(page["url"])
+        assert n not in found, f"{n} was fetched twice"
+        found[n] = page["depth"]
+        assert least[n] <= page["depth"] <= limit, f"{n}: depth {page['depth']}, at least {least[n]}"
+        if page["parent"]:
+            parent = number(page["parent"])
+            redirects, targets = pages[parent]
+            assert n in targets and page["depth"] == found[parent] + (not redirects), f"{n} from {parent}"
+    print(len(found), "of", len(least))
 
 
 async def handle(reader, writer):
@@ -71,7 +94,7 @@ async def main():
 
 
 SITES = {}
-if sys.argv[1] == "expect":
-    expect(int(sys.argv[2]), int(sys.argv[3]))
+if sys.argv[1] in ("expect", "sound"):
+    {"expect": expect, "sound": sound}[sys.argv[1]](int(sys.argv[2]), int(sys.argv[3]))
 else:
     asyncio.run(main())

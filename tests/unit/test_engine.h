@@ -1,10 +1,11 @@
-/* An engine with a seen-set in memory and nothing else, for tests of what admits. */
+/* An engine with a temporary frontier and nothing else, for tests of what admits links. */
 #ifndef TEST_ENGINE_H
 #define TEST_ENGINE_H
 
 #include <stdlib.h>
 
 #include "crawl/engine.h"
+#include "crawl/frontier/local.h"
 
 static sn_engine *make_engine(sn_crawl_options *options, sn_crawl_result *result, seen_error *error)
 {
@@ -14,9 +15,20 @@ static sn_engine *make_engine(sn_crawl_options *options, sn_crawl_result *result
     e->options = options;
     e->result = result;
     e->error = error;
-    sn_known_options known = {.folder = -1, .error_rate = 1e-6, .capacity = 1000, .fresh = true};
-    assert_int_equal(sn_known_open(&known, &e->known, error), SEEN_OK);
+    sn_local_options local = {.folder = -1, .error_rate = 1e-6, .capacity = 1000};
+    assert_int_equal(sn_local_open(&local, &e->frontier, error), SEEN_OK);
+    e->link_cache = sn_link_cache_create();
+    assert_non_null(e->link_cache);
     return e;
+}
+
+static void free_engine(sn_engine *e)
+{
+    e->frontier->class->close(e->frontier);
+    sn_link_cache_destroy(e->link_cache);
+    sn_follower_free(&e->follower);
+    free(e->arena);
+    free(e);
 }
 
 #endif

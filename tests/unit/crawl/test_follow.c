@@ -19,7 +19,7 @@ typedef struct rig {
     char url[64];
 } rig;
 
-static void nothing(void *user, const sn_link *link)
+static void nothing(void *user, const sn_html_link *link)
 {
     (void)user;
     (void)link;
@@ -42,13 +42,10 @@ static void make(rig *r, const char *url)
 
 static void destroy(rig *r)
 {
-    sn_known_close(r->engine->known);
     sn_scope_destroy(r->engine->scope);
-    sn_follower_free(&r->engine->follower);
     sn_hrefs_free(&r->job.hrefs);
     sn_links_destroy(r->job.links);
-    free(r->engine->arena);
-    free(r->engine);
+    free_engine(r->engine);
 }
 
 static void add(rig *r, const char *href, bool nofollow)
@@ -74,11 +71,11 @@ static void follow(rig *r)
 
 static void expect(const rig *r, size_t at, const char *url)
 {
-    const sn_candidate *c = &r->engine->candidates[at];
-    assert_true(at < r->engine->candidate_count);
+    const sn_frontier_link *c = &r->engine->links[at];
+    assert_true(at < r->engine->link_count);
     assert_int_equal(c->len, strlen(url));
-    assert_memory_equal(r->engine->arena + c->at, url, c->len);
-    seen_hash hash = sn_known_hash(r->engine->known, url, c->len);
+    assert_memory_equal(c->url, url, c->len);
+    seen_hash hash = sn_frontier_hash(r->engine->frontier, url, c->len, SN_KIND_PAGE);
     assert_memory_equal(&c->hash, &hash, sizeof hash);
     assert_int_equal(c->depth, r->job.depth + 1);
 }
@@ -99,7 +96,7 @@ static void takes_in_each_once(void **state)
         add(&r, hrefs[i], false);
     follow(&r);
     assert_int_equal(r.job.found, 3);
-    assert_int_equal(r.engine->candidate_count, 3);
+    assert_int_equal(r.engine->link_count, 3);
     expect(&r, 0, "http://a.example/x/b.html");
     expect(&r, 1, "http://a.example/d/");
     expect(&r, 2, "http://c.example/");
@@ -107,7 +104,7 @@ static void takes_in_each_once(void **state)
     r.job.found = 0;
     follow(&r);
     assert_int_equal(r.job.found, 3);
-    assert_int_equal(r.engine->candidate_count, 3);
+    assert_int_equal(r.engine->link_count, 3);
     destroy(&r);
 }
 
@@ -121,16 +118,16 @@ static void obeys_nofollow_and_depth(void **state)
     add(&r, "c", true);
     follow(&r);
     assert_int_equal(r.job.found, 2);
-    assert_int_equal(r.engine->candidate_count, 1);
+    assert_int_equal(r.engine->link_count, 1);
     expect(&r, 0, "http://a.example/b");
     r.options.follow_nofollow = true;
     r.options.max_depth = 0;
     follow(&r);
-    assert_int_equal(r.engine->candidate_count, 1);
+    assert_int_equal(r.engine->link_count, 1);
     /* What was too deep was not taken for known. */
     r.options.max_depth = 1;
     follow(&r);
-    assert_int_equal(r.engine->candidate_count, 2);
+    assert_int_equal(r.engine->link_count, 2);
     expect(&r, 1, "http://a.example/c");
     destroy(&r);
 }
@@ -151,7 +148,7 @@ static void heeds_the_base(void **state)
     set_base(&r, "http://[");
     add(&r, "b", false);
     follow(&r);
-    assert_int_equal(r.engine->candidate_count, 3);
+    assert_int_equal(r.engine->link_count, 3);
     expect(&r, 2, "http://a.example/x/b");
     destroy(&r);
 }
@@ -166,7 +163,7 @@ static void keeps_the_base_whole(void **state)
     set_base(&r, "/y/");
     add(&r, "b/", false);
     follow(&r);
-    assert_int_equal(r.engine->candidate_count, 1);
+    assert_int_equal(r.engine->link_count, 1);
     expect(&r, 0, "http://a.example/y/b");
     destroy(&r);
 }
@@ -184,7 +181,7 @@ static void follows_only_whole_links_without_it(void **state)
     add(&r, "http://c.example/d", false);
     follow(&r);
     assert_int_equal(r.job.found, 1);
-    assert_int_equal(r.engine->candidate_count, 1);
+    assert_int_equal(r.engine->link_count, 1);
     expect(&r, 0, "http://c.example/d");
     destroy(&r);
 }

@@ -49,9 +49,7 @@ static void stops_without_memory(void **state)
         t.truncated = true;
         sn_page_over(&t);
         assert_int_equal(sn_page_arrived(e, &t), SEEN_ERR_MEMORY);
-        sn_follower_free(&e->follower);
-        sn_known_close(e->known);
-        free(e);
+        free_engine(e);
     }
 }
 

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "crawl/engine.h"
+#include "crawl/frontier/folder.h"
 
 static char folder_name[] = "/tmp/seen-settings.XXXXXX";
 
@@ -46,7 +47,7 @@ static void comes_back(void **state)
     free(keep);
     static const char *const wrong[] = {"nonsense 1\n", "max-depth x\n", "max-depth\n", "\n"};
     for (size_t i = 0; i < 4; i++) {
-        assert_int_equal(sn_state_replace(folder, "settings", wrong[i], strlen(wrong[i]), &error),
+        assert_int_equal(sn_folder_replace(folder, "settings", wrong[i], strlen(wrong[i]), &error),
                          SEEN_OK);
         assert_int_equal(sn_crawl_load(folder_name, &out, &keep, &error), SEEN_ERR_FORMAT);
     }
@@ -73,11 +74,11 @@ static void reads_what_is_whole(void **state)
     int folder = open(folder_name, O_RDONLY | O_DIRECTORY);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         size_t len = (size_t)snprintf(text, sizeof text, "agent %s\n", cases[i].written);
-        assert_int_equal(sn_state_replace(folder, "settings", text, len, &error), SEEN_OK);
+        assert_int_equal(sn_folder_replace(folder, "settings", text, len, &error), SEEN_OK);
         assert_int_equal(sn_crawl_load(folder_name, &out, &keep, &error), SEEN_OK);
         assert_string_equal(out.agent, cases[i].read);
         free(keep);
-        assert_int_equal(sn_state_replace(folder, "settings", text, len - 1, &error), SEEN_OK);
+        assert_int_equal(sn_folder_replace(folder, "settings", text, len - 1, &error), SEEN_OK);
         assert_int_equal(sn_crawl_load(folder_name, &out, &keep, &error), SEEN_ERR_FORMAT);
     }
     unlinkat(folder, "settings", 0);

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "crawl/html/links.h"
 #include "crawl/html/internal.h"
+#include "crawl/html/links.h"
 
 enum { OUT_MAX = 1 << 20 };
 
@@ -21,7 +21,7 @@ typedef struct out {
     size_t len;
 } out;
 
-static void collect(void *user, const sn_link *link)
+static void collect(void *user, const sn_html_link *link)
 {
     static const char *const kinds[] = {"a", "area", "next", "refresh", "frame", "base"};
     out *o = user;

@@ -32,7 +32,7 @@ static void *faulty_realloc(void *old, size_t size)
 
 static size_t reported;
 
-static void count(void *user, const sn_link *link)
+static void count(void *user, const sn_html_link *link)
 {
     (void)user;
     assert_true(link->len == 1 || link->len == 3000);

@@ -3,14 +3,15 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/io.h"
-#include "crawl/frontier/internal.h"
+#include "crawl/frontier/log_internal.h"
 
 /* Bytes of a segment by way of the buffer; *got is fewer than `len` only at its end. */
-static seen_status peek(sn_frontier *f, uint64_t at, size_t len, const uint8_t **bytes, size_t *got,
+static seen_status peek(sn_log *f, uint64_t at, size_t len, const uint8_t **bytes, size_t *got,
                         seen_error *error)
 {
     *bytes = f->buffer;
@@ -18,7 +19,7 @@ static seen_status peek(sn_frontier *f, uint64_t at, size_t len, const uint8_t *
     bool inside = f->buffer_segment == f->reader.segment && at >= f->buffer_at &&
                   at + len <= f->buffer_at + f->buffer_len;
     if (!inside) {
-        const sn_segment *segment = &f->segments[f->reader.segment];
+        const sn_log_segment *segment = &f->segments[f->reader.segment];
         size_t want = READ_BUFFER;
         if (segment->size - at < want)
             want = (size_t)(segment->size - at);
@@ -35,7 +36,7 @@ static seen_status peek(sn_frontier *f, uint64_t at, size_t len, const uint8_t *
 }
 
 /* One whole, checked frame. Frames are far smaller than the buffer. */
-static seen_status frame_at(sn_frontier *f, uint64_t at, const uint8_t **frame, size_t *payload,
+static seen_status frame_at(sn_log *f, uint64_t at, const uint8_t **frame, size_t *payload,
                             seen_error *error)
 {
     size_t got;
@@ -48,15 +49,15 @@ static seen_status frame_at(sn_frontier *f, uint64_t at, const uint8_t **frame, 
         if (status != SEEN_OK)
             return status;
     }
-    long n = sn_frame_check(*frame, got, 0);
+    long n = sn_log_frame_check(*frame, got, 0);
     if (n < 0)
-        return sn_frontier_damaged(f, f->reader.segment, at, error);
+        return sn_log_damaged(f, f->reader.segment, at, error);
     *payload = (size_t)n;
     return SEEN_OK;
 }
 
 /* Reads the ANSWERS behind a batch and stands before the first frame inside it. */
-static seen_status enter_batch(sn_frontier *f, seen_error *error)
+static seen_status enter_batch(sn_log *f, seen_error *error)
 {
     const uint8_t *frame;
     size_t payload = 0;
@@ -65,13 +66,13 @@ static seen_status enter_batch(sn_frontier *f, seen_error *error)
     if (status != SEEN_OK)
         return status;
     if ((sn_load32(frame + 4) & 0xff) != FRAME_BATCH || payload != BATCH_HEAD)
-        return sn_frontier_damaged(f, f->reader.segment, at, error);
+        return sn_log_damaged(f, f->reader.segment, at, error);
     uint32_t count = sn_load32(frame + FRAME_HEAD);
     uint32_t bytes = sn_load32(frame + FRAME_HEAD + 4);
     uint64_t first = sn_load64(frame + FRAME_HEAD + 8);
     at += FRAME_HEAD + BATCH_HEAD;
     if (count > SN_BATCH_URLS || at + bytes > f->segments[f->reader.segment].size)
-        return sn_frontier_damaged(f, f->reader.segment, f->reader.at, error);
+        return sn_log_damaged(f, f->reader.segment, f->reader.at, error);
 
     size_t bitmap = (count + 7) / 8;
     uint8_t answers[FRAME_HEAD + ANSWERS_HEAD + SN_BATCH_URLS / 8];
@@ -79,9 +80,9 @@ static seen_status enter_batch(sn_frontier *f, seen_error *error)
                                 FRAME_HEAD + ANSWERS_HEAD + bitmap, at + bytes);
     if (n < 0)
         return sn_error_cannot_in(error, errno, f->options.folder, "read", "the frontier");
-    if (sn_frame_check(answers, (size_t)n, FRAME_ANSWERS) != (long)(ANSWERS_HEAD + bitmap) ||
+    if (sn_log_frame_check(answers, (size_t)n, FRAME_ANSWERS) != (long)(ANSWERS_HEAD + bitmap) ||
         sn_load64(answers + FRAME_HEAD) != first)
-        return sn_frontier_damaged(f, f->reader.segment, at + bytes, error);
+        return sn_log_damaged(f, f->reader.segment, at + bytes, error);
     memcpy(f->reader.answers, answers + FRAME_HEAD + ANSWERS_HEAD, bitmap);
     f->reader.answers_first = first;
     f->reader.answers_len = FRAME_HEAD + ANSWERS_HEAD + bitmap;
@@ -91,13 +92,13 @@ static seen_status enter_batch(sn_frontier *f, seen_error *error)
     return SEEN_OK;
 }
 
-static bool is_void(const sn_frontier *f, uint64_t ordinal)
+static bool is_void(const sn_log *f, uint64_t ordinal)
 {
     uint64_t i = ordinal - f->reader.answers_first;
     return i >= SN_BATCH_URLS || (f->reader.answers[i / 8] >> i % 8 & 1) != 0;
 }
 
-static void read_url(const sn_frontier *f, const uint8_t *payload, size_t len,
+static void read_url(const sn_log *f, const uint8_t *payload, size_t len,
                      sn_frontier_record *record)
 {
     *record = (sn_frontier_record){.url = (const char *)payload + URL_HEAD,
@@ -109,38 +110,24 @@ static void read_url(const sn_frontier *f, const uint8_t *payload, size_t len,
     record->place.ordinal = f->reader.ordinal;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
-static bool was_taken(const sn_frontier *f, uint64_t ordinal)
-{
-    return f->taken_count > 0 &&
-           bsearch(&ordinal, f->taken, f->taken_count, sizeof ordinal, by_number) != NULL;
-}
-
-/* Steps over one frame of a batch; *got where it is a URL that is not done. */
-static seen_status step(sn_frontier *f, sn_frontier_record *record, bool *got, bool *void_,
-                        seen_error *error)
+/* Steps over one frame of a batch; *got if it is a URL that is neither void nor done. */
+static seen_status step(sn_log *f, sn_frontier_record *record, bool *got, seen_error *error)
 {
     const uint8_t *frame;
     size_t payload = 0;
-    sn_reader *r = &f->reader;
+    sn_log_reader *r = &f->reader;
     seen_status status = frame_at(f, r->at, &frame, &payload, error);
     if (status != SEEN_OK)
         return status;
     uint64_t whole = FRAME_HEAD + payload;
     if (whole > r->batch_left)
-        return sn_frontier_damaged(f, r->segment, r->at, error);
+        return sn_log_damaged(f, r->segment, r->at, error);
     if ((sn_load32(frame + 4) & 0xff) == FRAME_URL) {
         if (payload <= URL_HEAD)
-            return sn_frontier_damaged(f, r->segment, r->at, error);
-        bool done = was_taken(f, r->ordinal);
-        *void_ = is_void(f, r->ordinal);
-        if (!*void_ && !done) {
-            status = sn_frontier_is_done(f, r->ordinal, &done, error);
+            return sn_log_damaged(f, r->segment, r->at, error);
+        bool done = is_void(f, r->ordinal);
+        if (!done) {
+            status = sn_log_is_done(f, r->ordinal, &done, error);
             if (status != SEEN_OK)
                 return status;
         }
@@ -156,20 +143,18 @@ static seen_status step(sn_frontier *f, sn_frontier_record *record, bool *got, b
     return SEEN_OK;
 }
 
-/* The next URL that is not done, void ones included. */
-static seen_status walk(sn_frontier *f, sn_frontier_record *record, bool *got, bool *void_,
-                        seen_error *error)
+seen_status sn_log_next(sn_log *f, sn_frontier_record *record, bool *got, seen_error *error)
 {
-    sn_reader *r = &f->reader;
+    sn_log_reader *r = &f->reader;
     *got = false;
     while (!*got) {
         seen_status status = SEEN_OK;
         if (r->batch_left > 0) {
-            status = step(f, record, got, void_, error);
+            status = step(f, record, got, error);
         } else if (r->at < f->segments[r->segment].size) {
             status = enter_batch(f, error);
         } else if (r->segment + 1 < f->count) {
-            r->segment++;
+            f->segments[r->segment++].passed = true;
             r->at = SEGMENT_HEAD;
         } else {
             return SEEN_OK;
@@ -177,77 +162,21 @@ static seen_status walk(sn_frontier *f, sn_frontier_record *record, bool *got, b
         if (status != SEEN_OK)
             return status;
     }
+    f->segments[r->segment].undone++;
     return SEEN_OK;
 }
 
-seen_status sn_frontier_next(sn_frontier *f, sn_frontier_record *record, bool *got,
-                             seen_error *error)
+void sn_log_take(sn_log *f, sn_place place)
 {
-    bool void_ = true;
-    seen_status status = SEEN_OK;
-    do {
-        size_t segment = f->reader.segment;
-        status = walk(f, record, got, &void_, error);
-        while (segment < f->reader.segment)
-            f->segments[segment++].passed = true;
-    } while (status == SEEN_OK && *got && void_);
-    if (status == SEEN_OK && *got)
-        f->segments[f->reader.segment].undone++;
-    return status;
+    f->segments[(size_t)(place.at >> 40) - f->first_id].undone++;
 }
 
-/* Remembers what was given out before its turn, for the reader to pass over it. */
-static seen_status keep_taken(sn_frontier *f, uint64_t ordinal, size_t *more, seen_error *error)
+void sn_log_passed(sn_log *f, sn_place place)
 {
-    if (f->taken_count + *more == f->taken_room) {
-        size_t room = f->taken_room * 2 + 64;
-        uint64_t *grown = realloc(f->taken, room * sizeof *grown);
-        if (grown == NULL)
-            return sn_error_memory(error);
-        f->taken = grown;
-        f->taken_room = room;
-    }
-    f->taken[f->taken_count + (*more)++] = ordinal;
-    f->segments[f->reader.segment].undone++;
-    return SEEN_OK;
+    f->segments[(size_t)(place.at >> 40) - f->first_id].undone--;
 }
 
-/* Drops what the reader has passed. */
-static void forget_taken(sn_frontier *f)
-{
-    size_t gone = 0;
-    while (gone < f->taken_count && f->taken[gone] < f->reader.ordinal)
-        gone++;
-    f->taken_count -= gone;
-    if (gone > 0)
-        memmove(f->taken, f->taken + gone, f->taken_count * sizeof *f->taken);
-}
-
-seen_status sn_frontier_ahead(sn_frontier *f, sn_frontier_visit *visit, void *user,
-                              seen_error *error)
-{
-    sn_reader here = f->reader;
-    seen_status status = SEEN_OK;
-    size_t more = 0;
-    forget_taken(f);
-    while (status == SEEN_OK && f->taken_count + more < TAKEN_MAX) {
-        sn_frontier_record record;
-        bool got, void_, taken = false;
-        status = walk(f, &record, &got, &void_, error);
-        if (status != SEEN_OK || !got)
-            break;
-        status = visit(user, &record, void_, &taken);
-        if (status == SEEN_OK && taken)
-            status = keep_taken(f, record.place.ordinal, &more, error);
-    }
-    f->taken_count += more;
-    if (more > 0)
-        qsort(f->taken, f->taken_count, sizeof *f->taken, by_number);
-    f->reader = here;
-    return status;
-}
-
-static seen_status move_window(sn_frontier *f, sn_window *w, size_t segment, uint64_t offset,
+static seen_status move_window(sn_log *f, sn_log_window *w, size_t segment, uint64_t offset,
                                size_t want, seen_error *error)
 {
     w->len = 0;
@@ -267,7 +196,7 @@ static seen_status move_window(sn_frontier *f, sn_window *w, size_t segment, uin
 }
 
 /* How much of a frame there is in a window, and how long it says that it is; 0: none of it. */
-static size_t look(const sn_window *w, uint64_t place, const uint8_t **frame, size_t *whole)
+static size_t look(const sn_log_window *w, uint64_t place, const uint8_t **frame, size_t *whole)
 {
     *whole = FRAME_HEAD;
     if (place < w->place || place - w->place >= w->len)
@@ -281,7 +210,7 @@ static size_t look(const sn_window *w, uint64_t place, const uint8_t **frame, si
 
 /* A frame that lies anywhere, by way of a window: URLs are mostly asked for in the order in which
  * they lie, and many have the same page before them. */
-static seen_status fetch_frame(sn_frontier *f, sn_window *w, size_t segment, uint64_t offset,
+static seen_status fetch_frame(sn_log *f, sn_log_window *w, size_t segment, uint64_t offset,
                                unsigned type, const uint8_t **payload, size_t *len,
                                seen_error *error)
 {
@@ -296,21 +225,20 @@ static seen_status fetch_frame(sn_frontier *f, sn_window *w, size_t segment, uin
             return status;
         got = look(w, place, &frame, &whole);
     }
-    long n = got == 0 ? -1 : sn_frame_check(frame, got, type);
+    long n = got == 0 ? -1 : sn_log_frame_check(frame, got, type);
     if (n < 0)
-        return sn_frontier_damaged(f, segment, offset, error);
+        return sn_log_damaged(f, segment, offset, error);
     *payload = frame + FRAME_HEAD;
     *len = (size_t)n;
     return SEEN_OK;
 }
 
-seen_status sn_frontier_load(sn_frontier *f, sn_place place, sn_frontier_record *record,
-                             seen_error *error)
+seen_status sn_log_load(sn_log *f, sn_place place, sn_frontier_record *record, seen_error *error)
 {
     size_t segment = (size_t)(place.at >> 40) - f->first_id;
     uint64_t offset = place.at & ((UINT64_C(1) << 40) - 1);
     if (segment >= f->count)
-        return sn_frontier_damaged(f, segment, offset, error);
+        return sn_log_damaged(f, segment, offset, error);
     const uint8_t *url = NULL, *parent = NULL;
     size_t len = 0, parent_len = 0;
     seen_status status = fetch_frame(f, &f->urls, segment, offset, FRAME_URL, &url, &len, error);
@@ -318,7 +246,7 @@ seen_status sn_frontier_load(sn_frontier *f, sn_place place, sn_frontier_record 
         return status;
     uint32_t back = len <= URL_HEAD ? 0 : sn_load32(url);
     if (len <= URL_HEAD || back > offset)
-        return sn_frontier_damaged(f, segment, offset, error);
+        return sn_log_damaged(f, segment, offset, error);
     status =
         fetch_frame(f, &f->pages, segment, offset - back, FRAME_PAGE, &parent, &parent_len, error);
     if (status != SEEN_OK)

@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "crawl/exact.h"
+#include "crawl/frontier/exactset.h"
 
 static seen_hash hash_of(uint64_t i)
 {
@@ -16,30 +16,30 @@ static seen_hash hash_of(uint64_t i)
 static void is_new_once(void **state)
 {
     enum { N = 200000 };
-    sn_exact *exact;
+    sn_exactset *exact;
     seen_error error;
     (void)state;
-    assert_int_equal(sn_exact_create(-1, &exact, &error), SEEN_OK);
+    assert_int_equal(sn_exactset_create(-1, &exact, &error), SEEN_OK);
     for (uint64_t i = 0; i < N; i += 2) {
         seen_hash both[3] = {hash_of(i), hash_of(i + 1), hash_of(i)};
         seen_answer answers[3];
-        sn_exact_check(exact, both, 3, answers);
+        sn_exactset_check(exact, both, 3, answers);
         for (int k = 0; k < 3; k++)
             assert_int_equal(answers[k], SEEN_NEW);
-        assert_int_equal(sn_exact_add(exact, both, 3, answers, &error), SEEN_OK);
+        assert_int_equal(sn_exactset_add(exact, both, 3, answers, &error), SEEN_OK);
         assert_int_equal(answers[0], SEEN_NEW);
         assert_int_equal(answers[1], SEEN_NEW);
         assert_int_equal(answers[2], SEEN_BEFORE);
     }
-    assert_int_equal(sn_exact_count(exact), N);
-    assert_true(sn_exact_bytes(exact) >= N * 16 && sn_exact_bytes(exact) <= N * 64);
+    assert_int_equal(sn_exactset_count(exact), N);
+    assert_true(sn_exactset_bytes(exact) >= N * 16 && sn_exactset_bytes(exact) <= N * 64);
     for (uint64_t i = 0; i < 2 * N; i++) {
         seen_hash hash = hash_of(i);
         seen_answer answer;
-        sn_exact_check(exact, &hash, 1, &answer);
+        sn_exactset_check(exact, &hash, 1, &answer);
         assert_int_equal(answer, i < N ? SEEN_BEFORE : SEEN_NEW);
     }
-    sn_exact_destroy(exact);
+    sn_exactset_destroy(exact);
 }
 
 int main(void)

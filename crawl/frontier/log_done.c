@@ -10,11 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/io.h"
-#include "crawl/frontier/internal.h"
+#include "crawl/frontier/log_internal.h"
 
-seen_status sn_frontier_open_done(sn_frontier *f, bool fresh, seen_error *error)
+seen_status sn_log_open_done(sn_log *f, bool fresh, seen_error *error)
 {
     if (f->options.folder < 0)
         return SEEN_OK;
@@ -24,7 +25,7 @@ seen_status sn_frontier_open_done(sn_frontier *f, bool fresh, seen_error *error)
                           : SEEN_OK;
 }
 
-static seen_status load_chunk(sn_frontier *f, uint64_t at, seen_error *error)
+static seen_status load_chunk(sn_log *f, uint64_t at, seen_error *error)
 {
     if (f->chunk_at == at)
         return SEEN_OK;
@@ -36,7 +37,7 @@ static seen_status load_chunk(sn_frontier *f, uint64_t at, seen_error *error)
     return SEEN_OK;
 }
 
-seen_status sn_frontier_is_done(sn_frontier *f, uint64_t ordinal, bool *done, seen_error *error)
+seen_status sn_log_is_done(sn_log *f, uint64_t ordinal, bool *done, seen_error *error)
 {
     *done = false;
     if (ordinal >= f->done_limit)
@@ -54,8 +55,7 @@ static int by_ordinal(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-seen_status sn_frontier_apply_done(sn_frontier *f, const uint64_t *ordinals, size_t count,
-                                   seen_error *error)
+seen_status sn_log_apply_done(sn_log *f, const uint64_t *ordinals, size_t count, seen_error *error)
 {
     if (f->done_fd < 0 || count == 0)
         return SEEN_OK;
@@ -76,7 +76,7 @@ seen_status sn_frontier_apply_done(sn_frontier *f, const uint64_t *ordinals, siz
 }
 
 /* The segment that holds an ordinal. */
-static sn_segment *segment_of(sn_frontier *f, uint64_t ordinal)
+static sn_log_segment *segment_of(sn_log *f, uint64_t ordinal)
 {
     size_t low = 0, high = f->count;
     while (high - low > 1) {
@@ -89,7 +89,7 @@ static sn_segment *segment_of(sn_frontier *f, uint64_t ordinal)
     return &f->segments[low];
 }
 
-seen_status sn_frontier_done(sn_frontier *f, uint64_t ordinal, seen_error *error)
+seen_status sn_log_done(sn_log *f, uint64_t ordinal, seen_error *error)
 {
     if (f->options.folder >= 0) {
         if (f->done_count == f->done_room) {
@@ -107,17 +107,17 @@ seen_status sn_frontier_done(sn_frontier *f, uint64_t ordinal, seen_error *error
     return SEEN_OK;
 }
 
-uint64_t sn_frontier_waiting(const sn_frontier *f)
+uint64_t sn_log_waiting(const sn_log *f)
 {
     return f->waiting;
 }
 
-void sn_frontier_set_waiting(sn_frontier *f, uint64_t waiting)
+void sn_log_set_waiting(sn_log *f, uint64_t waiting)
 {
     f->waiting = waiting;
 }
 
-seen_status sn_frontier_sync(sn_frontier *f, seen_error *error)
+seen_status sn_log_sync(sn_log *f, seen_error *error)
 {
     if (f->options.folder >= 0 && fdatasync(f->segments[f->count - 1].fd) != 0)
         return sn_error_cannot_in(error, errno, f->options.folder, "sync", "the frontier");
@@ -125,7 +125,7 @@ seen_status sn_frontier_sync(sn_frontier *f, seen_error *error)
 }
 
 /* How many of the oldest segments nobody wants any more. */
-static size_t finished(const sn_frontier *f)
+static size_t finished(const sn_log *f)
 {
     size_t gone = 0;
     while (!f->options.keep && gone + 1 < f->count && f->segments[gone].passed &&
@@ -134,25 +134,25 @@ static size_t finished(const sn_frontier *f)
     return gone;
 }
 
-sn_frontier_mark sn_frontier_get_mark(const sn_frontier *f)
+sn_log_mark sn_log_get_mark(const sn_log *f)
 {
-    return (sn_frontier_mark){.first_segment = f->first_id + (uint32_t)finished(f),
-                              .last_segment = f->first_id + (uint32_t)f->count - 1,
-                              .end = f->segments[f->count - 1].size,
-                              .next_ordinal = f->next_ordinal,
-                              .done = f->done,
-                              .done_count = f->done_count};
+    return (sn_log_mark){.first_segment = f->first_id + (uint32_t)finished(f),
+                         .last_segment = f->first_id + (uint32_t)f->count - 1,
+                         .end = f->segments[f->count - 1].size,
+                         .next_ordinal = f->next_ordinal,
+                         .done = f->done,
+                         .done_count = f->done_count};
 }
 
 /* Deletes what the checkpoint does not name any more. */
-static void delete_finished(sn_frontier *f)
+static void delete_finished(sn_log *f)
 {
     size_t gone = finished(f);
     if (gone == 0)
         return;
     for (size_t i = 0; i < gone; i++) {
         char name[32];
-        sn_segment_name(f->first_id + (uint32_t)i, name);
+        sn_log_segment_name(f->first_id + (uint32_t)i, name);
         if (f->options.folder >= 0)
             unlinkat(f->options.folder, name, 0);
         close(f->segments[i].fd);
@@ -164,11 +164,11 @@ static void delete_finished(sn_frontier *f)
     f->buffer_len = 0;
 }
 
-seen_status sn_frontier_settle(sn_frontier *f, seen_error *error)
+seen_status sn_log_settle(sn_log *f, seen_error *error)
 {
     if (f->done_count > 1)
         qsort(f->done, f->done_count, sizeof *f->done, by_ordinal);
-    seen_status status = sn_frontier_apply_done(f, f->done, f->done_count, error);
+    seen_status status = sn_log_apply_done(f, f->done, f->done_count, error);
     if (status != SEEN_OK)
         return status;
     f->done_count = 0;

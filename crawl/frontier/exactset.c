@@ -1,5 +1,5 @@
 /* A set of 128-bit hashes in a mapped temporary file. */
-#include "crawl/exact.h"
+#include "crawl/frontier/exactset.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 
 #define FIRST_SLOTS ((uint64_t)1 << 16)
 
-struct sn_exact {
+struct sn_exactset {
     int folder;
     seen_hash *slots; /* {0, 0}: empty */
     uint64_t mask, count;
@@ -34,9 +34,9 @@ static seen_hash *map_slots(int folder, uint64_t slots, seen_error *error)
     return map == MAP_FAILED ? NULL : map;
 }
 
-seen_status sn_exact_create(int folder, sn_exact **exact, seen_error *error)
+seen_status sn_exactset_create(int folder, sn_exactset **exact, seen_error *error)
 {
-    sn_exact *e = calloc(1, sizeof *e);
+    sn_exactset *e = calloc(1, sizeof *e);
     if (e == NULL)
         return sn_error_memory(error);
     e->folder = folder;
@@ -50,7 +50,7 @@ seen_status sn_exact_create(int folder, sn_exact **exact, seen_error *error)
     return SEEN_OK;
 }
 
-void sn_exact_destroy(sn_exact *e)
+void sn_exactset_destroy(sn_exactset *e)
 {
     if (e == NULL)
         return;
@@ -73,7 +73,7 @@ static bool is_zero(seen_hash hash)
     return hash.lo == 0 && hash.hi == 0;
 }
 
-static seen_status grow(sn_exact *e, seen_error *error)
+static seen_status grow(sn_exactset *e, seen_error *error)
 {
     uint64_t mask = e->mask * 2 + 1;
     seen_hash *slots = map_slots(e->folder, mask + 1, error);
@@ -88,8 +88,8 @@ static seen_status grow(sn_exact *e, seen_error *error)
     return SEEN_OK;
 }
 
-seen_status sn_exact_add(sn_exact *e, const seen_hash *hashes, size_t count, seen_answer *answers,
-                         seen_error *error)
+seen_status sn_exactset_add(sn_exactset *e, const seen_hash *hashes, size_t count,
+                            seen_answer *answers, seen_error *error)
 {
     for (size_t i = 0; i < count; i++) {
         if (e->count * 4 >= (e->mask + 1) * 3) {
@@ -111,7 +111,8 @@ seen_status sn_exact_add(sn_exact *e, const seen_hash *hashes, size_t count, see
     return SEEN_OK;
 }
 
-void sn_exact_check(const sn_exact *e, const seen_hash *hashes, size_t count, seen_answer *answers)
+void sn_exactset_check(const sn_exactset *e, const seen_hash *hashes, size_t count,
+                       seen_answer *answers)
 {
     for (size_t i = 0; i < count; i++) {
         bool known = is_zero(hashes[i]) ? e->zero : !is_zero(*find(e->slots, e->mask, hashes[i]));
@@ -119,12 +120,12 @@ void sn_exact_check(const sn_exact *e, const seen_hash *hashes, size_t count, se
     }
 }
 
-uint64_t sn_exact_count(const sn_exact *e)
+uint64_t sn_exactset_count(const sn_exactset *e)
 {
     return e->count;
 }
 
-uint64_t sn_exact_bytes(const sn_exact *e)
+uint64_t sn_exactset_bytes(const sn_exactset *e)
 {
     return (e->mask + 1) * sizeof *e->slots;
 }

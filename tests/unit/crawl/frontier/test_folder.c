@@ -12,7 +12,9 @@
 
 #include <cmocka.h>
 
-#include "crawl/engine.h"
+#include "crawl/crawl.h"
+#include "crawl/frontier/checkpoint.h"
+#include "crawl/frontier/folder.h"
 
 static char folder_name[] = "/tmp/seen-state.XXXXXX";
 
@@ -46,19 +48,19 @@ static void notices_every_flip_and_cut(void **state)
     int fd = openat(folder, "checkpoint", O_RDWR);
     ssize_t len = pread(fd, bytes, sizeof bytes, 0);
     assert_in_range(len, 100, 1000);
-    assert_int_equal(sn_state_read(folder, &checkpoint, &error), SEEN_OK);
+    assert_int_equal(sn_checkpoint_read(folder, &checkpoint, &error), SEEN_OK);
     assert_int_equal(checkpoint.counts.found, 1);
     assert_int_equal(checkpoint.waiting, 1);
-    sn_state_free(&checkpoint);
+    sn_checkpoint_free(&checkpoint);
     for (ssize_t i = 0; i < len; i++) {
         bytes[i] ^= 4;
         assert_int_equal(pwrite(fd, bytes, (size_t)len, 0), len);
-        assert_int_equal(sn_state_read(folder, &checkpoint, &error), SEEN_ERR_FORMAT);
+        assert_int_equal(sn_checkpoint_read(folder, &checkpoint, &error), SEEN_ERR_FORMAT);
         bytes[i] ^= 4;
     }
     for (ssize_t cut = len - 1; cut >= 0; cut--) {
         assert_int_equal(ftruncate(fd, cut), 0);
-        assert_int_equal(sn_state_read(folder, &checkpoint, &error), SEEN_ERR_FORMAT);
+        assert_int_equal(sn_checkpoint_read(folder, &checkpoint, &error), SEEN_ERR_FORMAT);
     }
     assert_int_equal(pwrite(fd, bytes, (size_t)len, 0), len);
     close(fd);
@@ -72,20 +74,20 @@ static void lets_one_in(void **state)
     int folder, lock, other_folder, other_lock;
     struct stat about;
     (void)state;
-    assert_int_equal(sn_state_lock(folder_name, &folder, &lock, &error), SEEN_OK);
-    assert_int_equal(sn_state_lock(folder_name, &other_folder, &other_lock, &error),
+    assert_int_equal(sn_folder_lock(folder_name, &folder, &lock, &error), SEEN_OK);
+    assert_int_equal(sn_folder_lock(folder_name, &other_folder, &other_lock, &error),
                      SEEN_ERR_EXISTS);
     assert_non_null(strstr(error.message, folder_name));
     assert_int_equal(fstat(lock, &about), 0);
     assert_int_equal(about.st_mode & 0777, 0600);
     close(lock);
     close(folder);
-    assert_int_equal(sn_state_lock(folder_name, &folder, &lock, &error), SEEN_OK);
+    assert_int_equal(sn_folder_lock(folder_name, &folder, &lock, &error), SEEN_OK);
     close(lock);
     close(folder);
     /* Somebody else's folder. */
-    assert_int_equal(sn_state_lock("/usr", &folder, &lock, &error), SEEN_ERR_EXISTS);
-    assert_int_equal(sn_state_lock("/nonexistent/x", &folder, &lock, &error), SEEN_ERR_NOT_FOUND);
+    assert_int_equal(sn_folder_lock("/usr", &folder, &lock, &error), SEEN_ERR_EXISTS);
+    assert_int_equal(sn_folder_lock("/nonexistent/x", &folder, &lock, &error), SEEN_ERR_NOT_FOUND);
 }
 
 int main(void)

@@ -15,11 +15,11 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/io.h"
-#include "crawl/frontier/internal.h"
+#include "crawl/frontier/log_internal.h"
 
 typedef struct recovery {
-    sn_frontier *f;
-    sn_frontier_replay *replay;
+    sn_log *f;
+    sn_log_replay *replay;
     void *user;
     uint64_t marked; /* the first ordinal that the checkpoint does not know */
     uint8_t *bytes;  /* one batch and its answers */
@@ -42,7 +42,7 @@ static bool parse_batch(recovery *r, size_t len, size_t count, uint64_t first)
 {
     size_t urls = 0;
     for (size_t at = 0; at < len;) {
-        long payload = sn_frame_check(r->bytes + at, len - at, 0);
+        long payload = sn_log_frame_check(r->bytes + at, len - at, 0);
         if (payload < 0)
             return false;
         if ((sn_load32(r->bytes + at + 4) & 0xff) == FRAME_URL) {
@@ -70,7 +70,7 @@ static found read_batch(recovery *r, int fd, uint64_t at, uint64_t *next, size_t
     ssize_t n = sn_io_read_some(fd, head, sizeof head, at);
     if (n < 0)
         return read_error(r, error);
-    if (sn_frame_check(head, (size_t)n, FRAME_BATCH) != BATCH_HEAD)
+    if (sn_log_frame_check(head, (size_t)n, FRAME_BATCH) != BATCH_HEAD)
         return FOUND_TORN;
     *count = sn_load32(head + FRAME_HEAD);
     size_t len = sn_load32(head + FRAME_HEAD + 4);
@@ -96,7 +96,8 @@ static found read_batch(recovery *r, int fd, uint64_t at, uint64_t *next, size_t
         return FOUND_TORN;
     const uint8_t *answers = r->bytes + len;
     *next = at + sizeof head + len;
-    if (sn_frame_check(answers, (size_t)n - len, FRAME_ANSWERS) != (long)(ANSWERS_HEAD + bitmap))
+    if (sn_log_frame_check(answers, (size_t)n - len, FRAME_ANSWERS) !=
+        (long)(ANSWERS_HEAD + bitmap))
         return FOUND_UNANSWERED;
     answers += FRAME_HEAD + ANSWERS_HEAD;
     for (size_t i = 0; i < *count; i++)
@@ -106,24 +107,24 @@ static found read_batch(recovery *r, int fd, uint64_t at, uint64_t *next, size_t
 }
 
 /* Asks for the answers of the last batch and writes them behind it. */
-static seen_status complete(recovery *r, sn_segment *segment, uint64_t at, uint64_t end,
+static seen_status complete(recovery *r, sn_log_segment *segment, uint64_t at, uint64_t end,
                             size_t count, seen_error *error)
 {
-    sn_frontier *f = r->f;
+    sn_log *f = r->f;
     seen_status status = r->replay(r->user, r->records, count, true, r->answers, error);
     if (status != SEEN_OK)
         return status;
     segment->size = at;
     f->batch_len = (size_t)(end - at);
     f->batch_urls = count;
-    return sn_frontier_answer(f, r->answers, error);
+    return sn_log_answer(f, r->answers, error);
 }
 
 /* Goes through a segment from `at` on, and cuts off what is torn. */
 static seen_status replay_segment(recovery *r, size_t index, uint64_t at, seen_error *error)
 {
-    sn_frontier *f = r->f;
-    sn_segment *segment = &f->segments[index];
+    sn_log *f = r->f;
+    sn_log_segment *segment = &f->segments[index];
     struct stat about;
     if (fstat(segment->fd, &about) != 0)
         return sn_error_cannot_in(error, errno, f->options.folder, "look at", "the frontier");
@@ -135,7 +136,7 @@ static seen_status replay_segment(recovery *r, size_t index, uint64_t at, seen_e
         if (what == FOUND_ERROR)
             return SEEN_ERR_IO;
         if (what != FOUND_WHOLE && !last)
-            return sn_frontier_damaged(f, index, at, error);
+            return sn_log_damaged(f, index, at, error);
         if (what == FOUND_TORN)
             break;
         if (what == FOUND_UNANSWERED)
@@ -158,11 +159,11 @@ static seen_status replay_segment(recovery *r, size_t index, uint64_t at, seen_e
 }
 
 /* Opens one segment: SEEN_ERR_NOT_FOUND where there is none, SEEN_ERR_FORMAT for a bad header. */
-static seen_status open_segment(sn_frontier *f, seen_error *error)
+static seen_status open_segment(sn_log *f, seen_error *error)
 {
     char name[32];
     uint32_t id = f->first_id + (uint32_t)f->count;
-    sn_segment_name(id, name);
+    sn_log_segment_name(id, name);
     int fd = openat(f->options.folder, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
         return sn_error_cannot_in(error, errno, f->options.folder, "open", name);
@@ -174,21 +175,22 @@ static seen_status open_segment(sn_frontier *f, seen_error *error)
         status = sn_error_cannot_in(error, errno, f->options.folder, "read", name);
     else if (n != SEGMENT_HEAD || memcmp(head, SEGMENT_MAGIC, 8) != 0 ||
              sn_load32(head + 28) != (uint32_t)crc32(0, head, 28) || sn_load32(head + 8) != id)
-        status = sn_frontier_damaged(f, f->count, 0, error);
+        status = sn_log_damaged(f, f->count, 0, error);
     else
-        status = sn_segment_push(
-            f, (sn_segment){fd, sn_load64(head + 16), (uint64_t)about.st_size, 0, false}, error);
+        status = sn_log_segment_push(
+            f, (sn_log_segment){fd, sn_load64(head + 16), (uint64_t)about.st_size, 0, false},
+            error);
     if (status != SEEN_OK)
         close(fd);
     return status;
 }
 
-static seen_status open_segments(sn_frontier *f, const sn_frontier_mark *mark, seen_error *error)
+static seen_status open_segments(sn_log *f, const sn_log_mark *mark, seen_error *error)
 {
     f->first_id = mark->first_segment;
     char old[32];
     for (uint32_t id = mark->first_segment - 1; id > 0; id--) {
-        sn_segment_name(id, old);
+        sn_log_segment_name(id, old);
         if (unlinkat(f->options.folder, old, 0) != 0)
             break;
     }
@@ -204,19 +206,19 @@ static seen_status open_segments(sn_frontier *f, const sn_frontier_mark *mark, s
             return status;
         /* A segment that was being made: nothing can be in it. */
         char name[32];
-        sn_segment_name(id, name);
+        sn_log_segment_name(id, name);
         if (unlinkat(f->options.folder, name, 0) != 0)
             return sn_error_cannot_in(error, errno, f->options.folder, "remove", name);
         break;
     }
     size_t last = mark->last_segment - mark->first_segment;
     if (f->segments[last].size < mark->end)
-        return sn_frontier_damaged(f, last, f->segments[last].size, error);
+        return sn_log_damaged(f, last, f->segments[last].size, error);
     return SEEN_OK;
 }
 
-static seen_status recover(sn_frontier *f, const sn_frontier_mark *mark, bool all,
-                           sn_frontier_replay *replay, void *user, seen_error *error)
+static seen_status recover(sn_log *f, const sn_log_mark *mark, bool all, sn_log_replay *replay,
+                           void *user, seen_error *error)
 {
     recovery *r = calloc(1, sizeof *r);
     if (r == NULL)
@@ -237,9 +239,8 @@ static seen_status recover(sn_frontier *f, const sn_frontier_mark *mark, bool al
     return status;
 }
 
-seen_status sn_frontier_open(const sn_frontier_options *options, const sn_frontier_mark *mark,
-                             bool all, sn_frontier_replay *replay, void *user,
-                             sn_frontier **frontier, seen_error *error)
+seen_status sn_log_open(const sn_log_options *options, const sn_log_mark *mark, bool all,
+                        sn_log_replay *replay, void *user, sn_log **frontier, seen_error *error)
 {
     char path[SN_ERROR_FOLDER];
     if (mark->first_segment == 0 || mark->last_segment < mark->first_segment ||
@@ -248,16 +249,16 @@ seen_status sn_frontier_open(const sn_frontier_options *options, const sn_fronti
                             "the checkpoint in %s names no frontier: restore the folder from a "
                             "copy, or start the crawl anew in another one",
                             sn_error_folder(options->folder, path));
-    sn_frontier *f = sn_frontier_new(options);
+    sn_log *f = sn_log_new(options);
     if (f == NULL)
         return sn_error_memory(error);
-    seen_status status = sn_frontier_open_done(f, false, error);
+    seen_status status = sn_log_open_done(f, false, error);
     if (status == SEEN_OK)
-        status = sn_frontier_apply_done(f, mark->done, mark->done_count, error);
+        status = sn_log_apply_done(f, mark->done, mark->done_count, error);
     if (status == SEEN_OK)
         status = recover(f, mark, all, replay, user, error);
     if (status != SEEN_OK) {
-        sn_frontier_close(f);
+        sn_log_close(f);
         return status;
     }
     f->done_limit = mark->next_ordinal;

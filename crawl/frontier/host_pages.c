@@ -1,5 +1,5 @@
 /* Open addressing, at most half full. */
-#include "crawl/tally.h"
+#include "crawl/frontier/host_pages.h"
 
 #include <stdlib.h>
 
@@ -9,14 +9,14 @@ typedef struct entry {
     uint64_t name, number; /* 0: empty; otherwise one more than was counted */
 } entry;
 
-struct sn_tally {
+struct sn_host_pages {
     entry *entries;
     size_t mask, count;
 };
 
-sn_tally *sn_tally_create(void)
+sn_host_pages *sn_host_pages_create(void)
 {
-    sn_tally *t = calloc(1, sizeof *t);
+    sn_host_pages *t = calloc(1, sizeof *t);
     if (t == NULL)
         return NULL;
     t->mask = 255;
@@ -28,7 +28,7 @@ sn_tally *sn_tally_create(void)
     return t;
 }
 
-void sn_tally_destroy(sn_tally *t)
+void sn_host_pages_destroy(sn_host_pages *t)
 {
     if (t == NULL)
         return;
@@ -44,13 +44,13 @@ static entry *find(entry *entries, size_t mask, uint64_t name)
     return &entries[at];
 }
 
-uint64_t sn_tally_get(const sn_tally *t, uint64_t name)
+uint64_t sn_host_pages_get(const sn_host_pages *t, uint64_t name)
 {
     uint64_t number = find(t->entries, t->mask, name)->number;
     return number > 0 ? number - 1 : 0;
 }
 
-static bool grow(sn_tally *t)
+static bool grow(sn_host_pages *t)
 {
     size_t mask = t->mask * 2 + 1;
     entry *entries = calloc(mask + 1, sizeof *entries);
@@ -65,7 +65,7 @@ static bool grow(sn_tally *t)
     return true;
 }
 
-bool sn_tally_add(sn_tally *t, uint64_t name, uint64_t more)
+bool sn_host_pages_add(sn_host_pages *t, uint64_t name, uint64_t more)
 {
     if (more == 0)
         return true;
@@ -78,18 +78,18 @@ bool sn_tally_add(sn_tally *t, uint64_t name, uint64_t more)
     return true;
 }
 
-void sn_tally_take(sn_tally *t, uint64_t name)
+void sn_host_pages_take(sn_host_pages *t, uint64_t name)
 {
     entry *e = find(t->entries, t->mask, name);
     e->number -= e->number > 1;
 }
 
-size_t sn_tally_size(const sn_tally *t)
+size_t sn_host_pages_size(const sn_host_pages *t)
 {
     return t->count * 16;
 }
 
-void sn_tally_store(const sn_tally *t, uint8_t *bytes)
+void sn_host_pages_store(const sn_host_pages *t, uint8_t *bytes)
 {
     for (size_t i = 0; i <= t->mask; i++) {
         if (t->entries[i].number == 0)
@@ -100,10 +100,10 @@ void sn_tally_store(const sn_tally *t, uint8_t *bytes)
     }
 }
 
-bool sn_tally_load(sn_tally *t, const uint8_t *bytes, size_t len)
+bool sn_host_pages_load(sn_host_pages *t, const uint8_t *bytes, size_t len)
 {
     for (size_t at = 0; at + 16 <= len; at += 16)
-        if (!sn_tally_add(t, sn_load64(bytes + at), sn_load64(bytes + at + 8)))
+        if (!sn_host_pages_add(t, sn_load64(bytes + at), sn_load64(bytes + at + 8)))
             return false;
     return true;
 }

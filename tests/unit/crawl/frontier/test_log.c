@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "crawl/frontier/frontier.h"
+#include "crawl/frontier/log.h"
 
 static char folder_name[] = "/tmp/seen-frontier.XXXXXX";
 static int folder = -1;
@@ -53,7 +53,7 @@ static void ok(seen_status status, const seen_error *error)
 }
 
 /* Adds the URLs u<from> ... u<to-1>; those divisible by `twice` are void (0: none). */
-static void add(sn_frontier *f, unsigned from, unsigned to, unsigned twice)
+static void add(sn_log *f, unsigned from, unsigned to, unsigned twice)
 {
     seen_error error;
     seen_answer answers[SN_BATCH_URLS];
@@ -61,16 +61,16 @@ static void add(sn_frontier *f, unsigned from, unsigned to, unsigned twice)
     for (unsigned i = from; i < to; i++) {
         if ((i - from) % 10 == 0) {
             int n = snprintf(parent, sizeof parent, "parent%u", i / 10);
-            ok(sn_frontier_put_page(f, parent, (size_t)n, &error), &error);
+            ok(sn_log_put_page(f, parent, (size_t)n, &error), &error);
         }
         int n = snprintf(url, sizeof url, "u%u", i);
         sn_frontier_record record = {.url = url, .len = (size_t)n, .depth = (uint16_t)(i / 100)};
-        ok(sn_frontier_put(f, &record, &error), &error);
+        ok(sn_log_put(f, &record, &error), &error);
         answers[i - from] = twice != 0 && i % twice == 0 ? SEEN_BEFORE : SEEN_NEW;
     }
-    assert_int_equal(sn_frontier_batch(f, NULL), to - from);
-    ok(sn_frontier_write(f, &error), &error);
-    ok(sn_frontier_answer(f, answers, &error), &error);
+    assert_int_equal(sn_log_batch(f, NULL), to - from);
+    ok(sn_log_write(f, &error), &error);
+    ok(sn_log_answer(f, answers, &error), &error);
 }
 
 /* 17 of "u17", which has no end of its own. */
@@ -84,12 +84,12 @@ static int number_of(const sn_frontier_record *record)
 }
 
 /* Reads the next URL; -1: none. */
-static int next(sn_frontier *f, sn_place *place)
+static int next(sn_log *f, sn_place *place)
 {
     seen_error error;
     sn_frontier_record record;
     bool got;
-    ok(sn_frontier_next(f, &record, &got, &error), &error);
+    ok(sn_log_next(f, &record, &got, &error), &error);
     if (!got)
         return -1;
     if (place != NULL)
@@ -100,10 +100,10 @@ static int next(sn_frontier *f, sn_place *place)
 static void gives_urls_in_order(void **state)
 {
     seen_error error;
-    sn_frontier *f;
+    sn_log *f;
     sn_place places[300];
     (void)state;
-    ok(sn_frontier_create(&(sn_frontier_options){.folder = -1}, &f, &error), &error);
+    ok(sn_log_create(&(sn_log_options){.folder = -1}, &f, &error), &error);
     assert_int_equal(next(f, NULL), -1);
     add(f, 0, 100, 0);
     add(f, 100, 300, 7);
@@ -112,17 +112,17 @@ static void gives_urls_in_order(void **state)
         if (i < 100 || i % 7 != 0)
             assert_int_equal(next(f, &places[count++]), i);
     assert_int_equal(next(f, NULL), -1);
-    assert_int_equal(sn_frontier_waiting(f), count);
+    assert_int_equal(sn_log_waiting(f), count);
     sn_frontier_record record;
-    ok(sn_frontier_load(f, places[150], &record, &error), &error);
+    ok(sn_log_load(f, places[150], &record, &error), &error);
     assert_int_equal(record.depth, 1);
     assert_int_equal(strncmp(record.parent, "parent1", 7), 0);
     for (unsigned i = 0; i < count; i++)
-        ok(sn_frontier_done(f, places[i].ordinal, &error), &error);
-    assert_int_equal(sn_frontier_waiting(f), 0);
+        ok(sn_log_done(f, places[i].ordinal, &error), &error);
+    assert_int_equal(sn_log_waiting(f), 0);
     add(f, 300, 301, 0);
     assert_int_equal(next(f, NULL), 300);
-    sn_frontier_close(f);
+    sn_log_close(f);
 }
 
 typedef struct replayed {
@@ -146,9 +146,9 @@ static seen_status count_replay(void *user, const sn_frontier_record *records, s
 }
 
 /* A copy of a mark, because the frontier's own changes under it. */
-static sn_frontier_mark copy_mark(const sn_frontier *f, uint64_t *done)
+static sn_log_mark copy_mark(const sn_log *f, uint64_t *done)
 {
-    sn_frontier_mark mark = sn_frontier_get_mark(f);
+    sn_log_mark mark = sn_log_get_mark(f);
     for (size_t i = 0; i < mark.done_count; i++)
         done[i] = mark.done[i];
     mark.done = done;
@@ -158,56 +158,56 @@ static sn_frontier_mark copy_mark(const sn_frontier *f, uint64_t *done)
 static void goes_on_from_a_checkpoint(void **state)
 {
     seen_error error;
-    sn_frontier *f;
+    sn_log *f;
     sn_place places[100];
     uint64_t done[200];
-    sn_frontier_options options = {.folder = folder};
+    sn_log_options options = {.folder = folder};
     (void)state;
-    ok(sn_frontier_create(&options, &f, &error), &error);
+    ok(sn_log_create(&options, &f, &error), &error);
     add(f, 0, 100, 0);
     for (int i = 0; i < 100; i++)
         next(f, &places[i]);
     for (int i = 0; i < 100; i += 2)
-        ok(sn_frontier_done(f, places[i].ordinal, &error), &error);
-    sn_frontier_mark mark = copy_mark(f, done);
+        ok(sn_log_done(f, places[i].ordinal, &error), &error);
+    sn_log_mark mark = copy_mark(f, done);
     /* After the mark: more found, more done, and then the power fails. */
     add(f, 100, 150, 0);
-    ok(sn_frontier_done(f, places[1].ordinal, &error), &error);
-    sn_frontier_close(f);
+    ok(sn_log_done(f, places[1].ordinal, &error), &error);
+    sn_log_close(f);
 
     replayed r = {0};
-    ok(sn_frontier_open(&options, &mark, false, count_replay, &r, &f, &error), &error);
+    ok(sn_log_open(&options, &mark, false, count_replay, &r, &f, &error), &error);
     assert_int_equal(r.urls, 50);
     assert_int_equal(r.unanswered, 0);
-    assert_int_equal(sn_frontier_waiting(f), 50);
+    assert_int_equal(sn_log_waiting(f), 50);
     for (int i = 1; i < 100; i += 2)
         assert_int_equal(next(f, NULL), i);
     for (int i = 100; i < 150; i++)
         assert_int_equal(next(f, NULL), i);
     assert_int_equal(next(f, NULL), -1);
-    sn_frontier_close(f);
+    sn_log_close(f);
     r = (replayed){0};
-    ok(sn_frontier_open(&options, &mark, true, count_replay, &r, &f, &error), &error);
+    ok(sn_log_open(&options, &mark, true, count_replay, &r, &f, &error), &error);
     assert_int_equal(r.urls, 150);
-    assert_int_equal(sn_frontier_waiting(f), 50);
-    sn_frontier_close(f);
+    assert_int_equal(sn_log_waiting(f), 50);
+    sn_log_close(f);
 }
 
 /* Whatever byte the log ends at behind the mark: what is whole is there, and one can go on. */
 static void survives_every_cut(void **state)
 {
     seen_error error;
-    sn_frontier *f;
-    sn_frontier_options options = {.folder = folder};
+    sn_log *f;
+    sn_log_options options = {.folder = folder};
     (void)state;
-    ok(sn_frontier_create(&options, &f, &error), &error);
+    ok(sn_log_create(&options, &f, &error), &error);
     add(f, 0, 3, 0);
-    sn_frontier_mark mark = sn_frontier_get_mark(f);
+    sn_log_mark mark = sn_log_get_mark(f);
     add(f, 3, 6, 0);
-    uint64_t second = sn_frontier_get_mark(f).end;
+    uint64_t second = sn_log_get_mark(f).end;
     add(f, 6, 9, 0);
-    uint64_t end = sn_frontier_get_mark(f).end;
-    sn_frontier_close(f);
+    uint64_t end = sn_log_get_mark(f).end;
+    sn_log_close(f);
     char path[64], bytes[4096];
     snprintf(path, sizeof path, "%s/frontier.000001", folder_name);
     int fd = open(path, O_RDWR);
@@ -216,7 +216,7 @@ static void survives_every_cut(void **state)
         assert_int_equal(ftruncate(fd, 0), 0);
         assert_int_equal(pwrite(fd, bytes, cut, 0), cut);
         replayed r = {0};
-        ok(sn_frontier_open(&options, &mark, false, count_replay, &r, &f, &error), &error);
+        ok(sn_log_open(&options, &mark, false, count_replay, &r, &f, &error), &error);
         int count = 0;
         while (next(f, NULL) == count)
             count++;
@@ -226,12 +226,12 @@ static void survives_every_cut(void **state)
         assert_int_equal(r.urls, count - 3);
         add(f, 100, 101, 0);
         assert_int_equal(next(f, NULL), 100);
-        sn_frontier_close(f);
+        sn_log_close(f);
     }
     /* Below the mark nothing may be missing. */
     assert_int_equal(ftruncate(fd, (off_t)mark.end - 1), 0);
     replayed r = {0};
-    assert_int_equal(sn_frontier_open(&options, &mark, false, count_replay, &r, &f, &error),
+    assert_int_equal(sn_log_open(&options, &mark, false, count_replay, &r, &f, &error),
                      SEEN_ERR_FORMAT);
     close(fd);
 }
@@ -240,15 +240,15 @@ static void survives_every_cut(void **state)
 static void notices_every_flip(void **state)
 {
     seen_error error;
-    sn_frontier *f;
-    sn_frontier_options options = {.folder = folder};
+    sn_log *f;
+    sn_log_options options = {.folder = folder};
     (void)state;
-    ok(sn_frontier_create(&options, &f, &error), &error);
+    ok(sn_log_create(&options, &f, &error), &error);
     add(f, 0, 3, 0);
-    sn_frontier_mark mark = sn_frontier_get_mark(f);
+    sn_log_mark mark = sn_log_get_mark(f);
     add(f, 3, 6, 0);
-    uint64_t end = sn_frontier_get_mark(f).end;
-    sn_frontier_close(f);
+    uint64_t end = sn_log_get_mark(f).end;
+    sn_log_close(f);
     char path[64], bytes[4096];
     snprintf(path, sizeof path, "%s/frontier.000001", folder_name);
     int fd = open(path, O_RDWR);
@@ -260,12 +260,12 @@ static void notices_every_flip(void **state)
         assert_int_equal(pwrite(fd, &flipped, 1, (off_t)at), 1);
         replayed r = {0};
         f = NULL;
-        seen_status status = sn_frontier_open(&options, &mark, false, count_replay, &r, &f, &error);
+        seen_status status = sn_log_open(&options, &mark, false, count_replay, &r, &f, &error);
         int count = 0;
         bool got = status == SEEN_OK;
         while (got && status == SEEN_OK) {
             sn_frontier_record record;
-            status = sn_frontier_next(f, &record, &got, &error);
+            status = sn_log_next(f, &record, &got, &error);
             if (status == SEEN_OK && got)
                 assert_int_equal(number_of(&record), count++);
         }
@@ -273,7 +273,7 @@ static void notices_every_flip(void **state)
             assert_int_equal(status, SEEN_ERR_FORMAT);
         else
             assert_true(status == SEEN_OK && (count == 3 || count == 6));
-        sn_frontier_close(f);
+        sn_log_close(f);
     }
     close(fd);
 }
@@ -291,12 +291,12 @@ static int count_segments(void)
 static void deletes_finished_segments(void **state)
 {
     seen_error error;
-    sn_frontier *f;
-    sn_frontier_options options = {.folder = folder, .segment_size = 1000};
+    sn_log *f;
+    sn_log_options options = {.folder = folder, .segment_size = 1000};
     static uint64_t done[2000];
     static sn_place places[1000];
     (void)state;
-    ok(sn_frontier_create(&options, &f, &error), &error);
+    ok(sn_log_create(&options, &f, &error), &error);
     for (unsigned i = 0; i < 1000; i += 50)
         add(f, i, i + 50, 0);
     int segments = count_segments();
@@ -304,21 +304,21 @@ static void deletes_finished_segments(void **state)
     for (int i = 0; i < 1000; i++)
         assert_int_equal(next(f, &places[i]), i);
     for (int i = 0; i < 500; i++)
-        ok(sn_frontier_done(f, places[i].ordinal, &error), &error);
-    sn_frontier_mark mark = copy_mark(f, done);
+        ok(sn_log_done(f, places[i].ordinal, &error), &error);
+    sn_log_mark mark = copy_mark(f, done);
     assert_true(mark.first_segment > 1);
-    ok(sn_frontier_settle(f, &error), &error);
+    ok(sn_log_settle(f, &error), &error);
     assert_true(count_segments() <= segments / 2 + 1);
     sn_frontier_record record;
-    ok(sn_frontier_load(f, places[777], &record, &error), &error);
+    ok(sn_log_load(f, places[777], &record, &error), &error);
     assert_int_equal(number_of(&record), 777);
-    sn_frontier_close(f);
+    sn_log_close(f);
     replayed r = {0};
-    ok(sn_frontier_open(&options, &mark, false, count_replay, &r, &f, &error), &error);
+    ok(sn_log_open(&options, &mark, false, count_replay, &r, &f, &error), &error);
     for (int i = 500; i < 1000; i++)
         assert_int_equal(next(f, NULL), i);
     assert_int_equal(next(f, NULL), -1);
-    sn_frontier_close(f);
+    sn_log_close(f);
 }
 
 /* A segment whose head was not whole when the power failed is made anew; one that the mark counts
@@ -326,14 +326,14 @@ static void deletes_finished_segments(void **state)
 static void makes_a_torn_segment_anew(void **state)
 {
     seen_error error;
-    sn_frontier *f;
-    sn_frontier_options options = {.folder = folder, .segment_size = 200};
+    sn_log *f;
+    sn_log_options options = {.folder = folder, .segment_size = 200};
     (void)state;
-    ok(sn_frontier_create(&options, &f, &error), &error);
+    ok(sn_log_create(&options, &f, &error), &error);
     add(f, 0, 20, 0);
     add(f, 20, 40, 0);
-    sn_frontier_mark mark = sn_frontier_get_mark(f);
-    sn_frontier_close(f);
+    sn_log_mark mark = sn_log_get_mark(f);
+    sn_log_close(f);
     int segments = count_segments();
     assert_int_equal(segments, mark.last_segment);
     char path[64], torn[64], head[32];
@@ -349,7 +349,7 @@ static void makes_a_torn_segment_anew(void **state)
         close(fd);
         assert_int_equal(count_segments(), segments + 1);
         replayed r = {0};
-        ok(sn_frontier_open(&options, &mark, false, count_replay, &r, &f, &error), &error);
+        ok(sn_log_open(&options, &mark, false, count_replay, &r, &f, &error), &error);
         assert_int_equal(count_segments(), segments);
         for (int i = 0; i < 40; i++)
             assert_int_equal(next(f, NULL), i);
@@ -359,11 +359,11 @@ static void makes_a_torn_segment_anew(void **state)
             assert_int_equal(count_segments(), segments + 1);
             assert_int_equal(next(f, NULL), 40);
         }
-        sn_frontier_close(f);
+        sn_log_close(f);
     }
     assert_int_equal(truncate(path, 31), 0);
     replayed r = {0};
-    assert_int_equal(sn_frontier_open(&options, &mark, false, count_replay, &r, &f, &error),
+    assert_int_equal(sn_log_open(&options, &mark, false, count_replay, &r, &f, &error),
                      SEEN_ERR_FORMAT);
     assert_int_equal(access(path, F_OK), 0);
 }
@@ -373,26 +373,26 @@ static void loads_long_urls(void **state)
 {
     enum { COUNT = 40 };
     seen_error error;
-    sn_frontier *f;
+    sn_log *f;
     sn_place places[COUNT];
     seen_answer answers[COUNT];
     static char text[SN_FRONTIER_URL_MAX];
     (void)state;
     memset(text, 'x', sizeof text);
-    ok(sn_frontier_create(&(sn_frontier_options){.folder = folder}, &f, &error), &error);
+    ok(sn_log_create(&(sn_log_options){.folder = folder}, &f, &error), &error);
     for (size_t i = 0; i < COUNT; i++) {
         answers[i] = SEEN_NEW;
         sn_frontier_record record = {.url = text, .len = 1 + i * 1601};
         if (i % 3 == 0)
-            ok(sn_frontier_put_page(f, text, i * 1500, &error), &error);
-        ok(sn_frontier_put(f, &record, &error), &error);
+            ok(sn_log_put_page(f, text, i * 1500, &error), &error);
+        ok(sn_log_put(f, &record, &error), &error);
     }
-    ok(sn_frontier_write(f, &error), &error);
-    ok(sn_frontier_answer(f, answers, &error), &error);
+    ok(sn_log_write(f, &error), &error);
+    ok(sn_log_answer(f, answers, &error), &error);
     for (size_t i = 0; i < COUNT; i++) {
         sn_frontier_record record;
         bool got;
-        ok(sn_frontier_next(f, &record, &got, &error), &error);
+        ok(sn_log_next(f, &record, &got, &error), &error);
         assert_true(got);
         places[i] = record.place;
     }
@@ -401,82 +401,13 @@ static void loads_long_urls(void **state)
                    : turn < 2 * COUNT ? 2 * COUNT - 1 - turn
                                       : turn * 17 % COUNT;
         sn_frontier_record record;
-        ok(sn_frontier_load(f, places[i], &record, &error), &error);
+        ok(sn_log_load(f, places[i], &record, &error), &error);
         assert_int_equal(record.len, 1 + i * 1601);
         assert_int_equal(record.parent_len, (i - i % 3) * 1500);
         assert_memory_equal(record.url, text, record.len);
         assert_memory_equal(record.parent, text, record.parent_len);
     }
-    sn_frontier_close(f);
-}
-
-typedef struct visits {
-    unsigned urls, voids, last;
-} visits;
-
-/* Takes every 25th that is not void. */
-static seen_status take_some(void *user, const sn_frontier_record *record, bool is_void,
-                             bool *taken)
-{
-    visits *v = user;
-    unsigned n = (unsigned)number_of(record);
-    assert_true(v->urls + v->voids == 0 || n > v->last);
-    assert_int_equal(record->place.ordinal, n);
-    assert_int_equal(is_void, n % 10 == 0);
-    v->last = n;
-    v->urls += !is_void;
-    v->voids += is_void;
-    *taken = !is_void && n % 25 == 0;
-    return SEEN_OK;
-}
-
-/* What was taken before its turn does not come again, is looked at no more, and its segment is kept
- * until it is done; with a folder and without. */
-static void gives_out_before_the_turn(void **state)
-{
-    (void)state;
-    for (int kept = 0; kept < 2; kept++) {
-        seen_error error;
-        sn_frontier *f;
-        sn_frontier_options options = {.folder = kept ? folder : -1, .segment_size = 2000};
-        ok(sn_frontier_create(&options, &f, &error), &error);
-        for (unsigned i = 0; i < 400; i += 40)
-            add(f, i, i + 40, 10);
-        sn_frontier_record record;
-        bool got;
-        uint64_t given[400];
-        size_t count = 0;
-        for (; count < 30; count++) {
-            ok(sn_frontier_next(f, &record, &got, &error), &error);
-            given[count] = record.place.ordinal;
-        }
-        assert_int_equal(given[29], 33);
-        visits first = {0}, second = {0};
-        ok(sn_frontier_ahead(f, take_some, &first, &error), &error);
-        assert_int_equal(first.urls, 330);
-        assert_int_equal(first.voids, 36);
-        ok(sn_frontier_ahead(f, take_some, &second, &error), &error);
-        assert_int_equal(second.urls, 330 - 7); /* 75, 125, ... 375 */
-        assert_int_equal(second.voids, 36);
-        for (;; count++) {
-            ok(sn_frontier_next(f, &record, &got, &error), &error);
-            if (!got)
-                break;
-            assert_true(record.place.ordinal % 50 != 25 || record.place.ordinal < 34);
-            given[count] = record.place.ordinal;
-        }
-        assert_int_equal(count, 360 - 7);
-        for (size_t i = 0; i < count; i++)
-            ok(sn_frontier_done(f, given[i], &error), &error);
-        ok(sn_frontier_settle(f, &error), &error);
-        uint32_t before = sn_frontier_get_mark(f).first_segment;
-        for (unsigned i = 75; i < 400; i += 50)
-            ok(sn_frontier_done(f, i, &error), &error);
-        ok(sn_frontier_settle(f, &error), &error);
-        assert_true(sn_frontier_get_mark(f).first_segment > before);
-        assert_int_equal(sn_frontier_waiting(f), 0);
-        sn_frontier_close(f);
-    }
+    sn_log_close(f);
 }
 
 int main(void)
@@ -487,7 +418,6 @@ int main(void)
         cmocka_unit_test_setup(survives_every_cut, set_up),
         cmocka_unit_test_setup(notices_every_flip, set_up),
         cmocka_unit_test_setup(deletes_finished_segments, set_up),
-        cmocka_unit_test_setup(gives_out_before_the_turn, set_up),
         cmocka_unit_test_setup(makes_a_torn_segment_anew, set_up),
         cmocka_unit_test_setup(loads_long_urls, set_up),
     };

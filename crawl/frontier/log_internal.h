@@ -4,10 +4,10 @@
  *     frontier_read.c     reading in order and by place
  *     frontier_done.c     what is done: counting, the bitmap, deleting
  *     frontier_recover.c  opening a log after a stop or a crash */
-#ifndef CRAWL_FRONTIER_INSIDE_H
-#define CRAWL_FRONTIER_INSIDE_H
+#ifndef CRAWL_FRONTIER_LOG_INTERNAL_H
+#define CRAWL_FRONTIER_LOG_INTERNAL_H
 
-#include "crawl/frontier/frontier.h"
+#include "crawl/frontier/log.h"
 
 enum { FRAME_BATCH = 1, FRAME_PAGE = 2, FRAME_URL = 3, FRAME_ANSWERS = 4 };
 
@@ -22,25 +22,24 @@ enum { FRAME_BATCH = 1, FRAME_PAGE = 2, FRAME_URL = 3, FRAME_ANSWERS = 4 };
 #define READ_BUFFER (256u << 10)
 #define DONE_CHUNK 4096u
 #define WINDOW 4096u
-#define TAKEN_MAX (1u << 20)
 
-typedef struct sn_segment {
+typedef struct sn_log_segment {
     int fd;
     uint64_t first_ordinal;
     uint64_t size;   /* of what can be read */
     uint64_t undone; /* given out and not done */
     bool passed;     /* read to its end */
-} sn_segment;
+} sn_log_segment;
 
 /* Bytes of a segment as they lie there. */
-typedef struct sn_window {
+typedef struct sn_log_window {
     uint64_t place; /* id of the segment << 40 | offset */
     size_t len, room;
     uint8_t *bytes;
-} sn_window;
+} sn_log_window;
 
 /* Where reading in order stands. */
-typedef struct sn_reader {
+typedef struct sn_log_reader {
     size_t segment;
     uint64_t at;
     uint64_t batch_left;  /* bytes of the batch before its ANSWERS */
@@ -48,12 +47,12 @@ typedef struct sn_reader {
     uint64_t ordinal;
     uint64_t answers_first;
     uint8_t answers[SN_BATCH_URLS / 8];
-} sn_reader;
+} sn_log_reader;
 
-struct sn_frontier {
-    sn_frontier_options options;
+struct sn_log {
+    sn_log_options options;
     uint32_t first_id; /* of segments[0] */
-    sn_segment *segments;
+    sn_log_segment *segments;
     size_t count, room;
     uint64_t next_ordinal;
     uint64_t waiting;
@@ -66,16 +65,14 @@ struct sn_frontier {
     bool written;   /* waits for its answers */
 
     /* Reading in order. */
-    sn_reader reader;
-    uint64_t *taken; /* ordinals behind the reader's that were given out, in order */
-    size_t taken_count, taken_room;
+    sn_log_reader reader;
     uint8_t *buffer;
     size_t buffer_segment;
     uint64_t buffer_at;
     size_t buffer_len;
 
     /* Reading by place. */
-    sn_window urls, pages;
+    sn_log_window urls, pages;
 
     /* Done. */
     int done_fd;
@@ -86,19 +83,18 @@ struct sn_frontier {
     uint64_t chunk_at; /* offset in the bitmap; UINT64_MAX: none */
 };
 
-uint32_t sn_frame_crc(const uint8_t *frame, size_t payload);
-void sn_frame_head(uint8_t *frame, unsigned type, size_t payload);
+uint32_t sn_log_frame_crc(const uint8_t *frame, size_t payload);
+void sn_log_frame_head(uint8_t *frame, unsigned type, size_t payload);
 /* Payload length of a good frame of this type in `len` bytes, or -1. type 0: any. */
-long sn_frame_check(const uint8_t *frame, size_t len, unsigned type);
+long sn_log_frame_check(const uint8_t *frame, size_t len, unsigned type);
 
-void sn_segment_name(uint32_t id, char name[32]);
-seen_status sn_segment_add(sn_frontier *f, seen_error *error);
-seen_status sn_segment_push(sn_frontier *f, sn_segment segment, seen_error *error);
-seen_status sn_frontier_damaged(sn_frontier *f, size_t segment, uint64_t at, seen_error *error);
-sn_frontier *sn_frontier_new(const sn_frontier_options *options);
-seen_status sn_frontier_open_done(sn_frontier *f, bool fresh, seen_error *error);
-seen_status sn_frontier_is_done(sn_frontier *f, uint64_t ordinal, bool *done, seen_error *error);
-seen_status sn_frontier_apply_done(sn_frontier *f, const uint64_t *ordinals, size_t count,
-                                   seen_error *error);
+void sn_log_segment_name(uint32_t id, char name[32]);
+seen_status sn_log_segment_add(sn_log *f, seen_error *error);
+seen_status sn_log_segment_push(sn_log *f, sn_log_segment segment, seen_error *error);
+seen_status sn_log_damaged(sn_log *f, size_t segment, uint64_t at, seen_error *error);
+sn_log *sn_log_new(const sn_log_options *options);
+seen_status sn_log_open_done(sn_log *f, bool fresh, seen_error *error);
+seen_status sn_log_is_done(sn_log *f, uint64_t ordinal, bool *done, seen_error *error);
+seen_status sn_log_apply_done(sn_log *f, const uint64_t *ordinals, size_t count, seen_error *error);
 
 #endif

@@ -1,0 +1,25 @@
+/* A set of 128-bit hashes that makes no mistakes worth speaking of.
+ *
+ * Open addressing with linear probing in a mapped temporary file, so that a large one lives on disk
+ * and not in memory that the system cannot take back; 16 bytes a slot, at most 3/4 full. The keys
+ * themselves stay in the frontier, from which the table is made again after a restart. */
+#ifndef CRAWL_FRONTIER_EXACTSET_H
+#define CRAWL_FRONTIER_EXACTSET_H
+
+#include "seen.h"
+
+typedef struct sn_exactset sn_exactset;
+
+/* `folder`: where its file is; -1: the temporary folder. */
+seen_status sn_exactset_create(int folder, sn_exactset **exact, seen_error *error);
+void sn_exactset_destroy(sn_exactset *exact);
+
+/* In order: a hash that stands twice is new the first time only. */
+seen_status sn_exactset_add(sn_exactset *exact, const seen_hash *hashes, size_t count,
+                            seen_answer *answers, seen_error *error);
+void sn_exactset_check(const sn_exactset *exact, const seen_hash *hashes, size_t count,
+                       seen_answer *answers);
+uint64_t sn_exactset_count(const sn_exactset *exact);
+uint64_t sn_exactset_bytes(const sn_exactset *exact);
+
+#endif

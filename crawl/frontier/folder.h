@@ -1,0 +1,32 @@
+/* The state folder of a crawl.
+ *
+ *     lock          held by the crawler that uses the folder
+ *     settings      the options of the crawl
+ *     seeds         the URLs whose hosts are in scope
+ *     checkpoint    one consistent state: counters, lengths, the end of the log, what was done
+ *     progress      what changed since, for a process that was killed
+ *     frontier.N    the log of URLs            done        bitmap by ordinal
+ *     seen.filter   the seen-set               failed      pages that were given up
+ *
+ * A checkpoint is the last thing written: everything that it names is durable before it replaces
+ * the one before. docs/crawl.md has its format. */
+#ifndef CRAWL_FRONTIER_FOLDER_H
+#define CRAWL_FRONTIER_FOLDER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "seen.h"
+
+/* Creates or opens the folder and locks it. */
+seen_status sn_folder_lock(const char *path, int *folder, int *lock, seen_error *error);
+/* Names the path of an output in a checkpoint; 0: none, or standard output. */
+uint64_t sn_folder_path_hash(const char *path);
+/* Writes a small file whole or not at all. */
+seen_status sn_folder_replace(int folder, const char *name, const void *bytes, size_t len,
+                              seen_error *error);
+/* Reads a small file of at most `max` bytes into allocated memory, with a NUL behind it. */
+seen_status sn_folder_slurp(int folder, const char *name, size_t max, void **bytes, size_t *len,
+                            seen_error *error);
+
+#endif

@@ -1,0 +1,623 @@
+/* The frontier of one process. */
+#include "crawl/frontier/local.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "crawl/frontier/folder.h"
+#include "crawl/frontier/host_pages.h"
+#include "crawl/frontier/seenset.h"
+
+#define SEEDS_MAX ((size_t)16 << 20)
+
+/* A batch on its way into the log: the links that are chosen, with their hashes and answers. */
+typedef struct batch {
+    size_t count;
+    uint16_t link[SN_BATCH_URLS];
+    seen_hash hash[SN_BATCH_URLS];
+    seen_answer answer[SN_BATCH_URLS];
+    uint32_t offset[SN_BATCH_URLS]; /* in the log's batch */
+} batch;
+
+/* With levels: URLs that were stored while their own level is handed out, which are targets of
+ * redirections. They are handed out before the reader of the log comes to them, in the same order:
+ * otherwise they would wait until the next level has been read. */
+typedef struct early {
+    sn_place *place;
+    size_t count, room;
+    size_t given;  /* so many were handed out */
+    size_t passed; /* so many the reader has passed */
+} early;
+
+#define EARLY_MAX (1u << 20) /* more are handed out when the reader comes to them */
+
+typedef struct local {
+    sn_frontier base;
+    sn_local_options options;
+    seen_hasher crawl_hasher; /* of exact keys and of pages per host */
+    sn_seenset *set;
+    sn_seenset_info set_info;
+    sn_log *log;
+    sn_failures failures;
+    sn_host_pages *host_pages;   /* NULL: not counted */
+    uint64_t started, completed; /* pages, for max_pages */
+
+    early early;
+    bool shown_early; /* peek has shown the next of `early` */
+    bool shown;       /* peek has read a URL of the log that was not taken */
+    sn_place shown_place;
+    uint16_t shown_depth;
+    uint16_t level; /* the depth that is handed out; UINT16_MAX: any */
+
+    char *seeds; /* one per line, with a NUL */
+    size_t seeds_len;
+    bool seeds_changed;
+    batch batch;
+} local;
+
+static local *local_of(sn_frontier *f)
+{
+    return (local *)(void *)f;
+}
+
+/* ---- Hosts in scope ---- */
+
+static seen_status local_add_seed(sn_frontier *f, const char *url, size_t len, seen_error *error)
+{
+    local *l = local_of(f);
+    if (l->seeds_len + len + 2 > SEEDS_MAX)
+        return SEEN_OK;
+    char *more = realloc(l->seeds, l->seeds_len + len + 2);
+    if (more == NULL)
+        return sn_error_memory(error);
+    memcpy(more + l->seeds_len, url, len);
+    more[l->seeds_len + len] = '\n';
+    more[l->seeds_len + len + 1] = '\0';
+    l->seeds = more;
+    l->seeds_len += len + 1;
+    l->seeds_changed = true;
+    return SEEN_OK;
+}
+
+/* Before anything is stored whose links would be out of scope without them. */
+static seen_status save_seeds(local *l, seen_error *error)
+{
+    if (!l->seeds_changed || l->options.folder < 0)
+        return SEEN_OK;
+    seen_status status =
+        sn_folder_replace(l->options.folder, "seeds", l->seeds, l->seeds_len, error);
+    l->seeds_changed = status != SEEN_OK;
+    return status;
+}
+
+static seen_status load_seeds(local *l, seen_error *error)
+{
+    void *bytes;
+    size_t len;
+    seen_status status =
+        sn_folder_slurp(l->options.folder, "seeds", SEEDS_MAX, &bytes, &len, error);
+    if (status == SEEN_ERR_NOT_FOUND)
+        return SEEN_OK;
+    if (status == SEEN_OK) {
+        l->seeds = bytes;
+        l->seeds_len = len;
+    }
+    return status;
+}
+
+const char *sn_local_seeds(const sn_frontier *f)
+{
+    return ((const local *)(const void *)f)->seeds;
+}
+
+/* ---- Links in ---- */
+
+/* Was this sitemap's URL met as a page, in the seen-set or earlier in the same batch? */
+static seen_status seen_as_page(local *l, const sn_frontier_link *links, size_t at, bool *seen,
+                                seen_error *error)
+{
+    seen_answer answer = SEEN_NEW;
+    seen_hash page = sn_frontier_hash(&l->base, links[at].url, links[at].len, SN_KIND_PAGE);
+    *seen = false;
+    for (size_t i = 0; i < at && !*seen; i++)
+        *seen = links[i].hash.lo == page.lo && links[i].hash.hi == page.hi;
+    if (*seen)
+        return SEEN_OK;
+    seen_status status = sn_seenset_check(l->set, &page, 1, &answer, error);
+    *seen = answer != SEEN_NEW;
+    return status;
+}
+
+/* Step 1: keeps most of what was seen out of the log. */
+static seen_status choose(local *l, const sn_frontier_link *links, size_t count, seen_error *error)
+{
+    batch *b = &l->batch;
+    for (size_t i = 0; i < count; i++)
+        b->hash[i] = links[i].hash;
+    seen_status status = sn_seenset_check(l->set, b->hash, count, b->answer, error);
+    b->count = 0;
+    for (size_t i = 0; status == SEEN_OK && i < count; i++) {
+        bool seen = b->answer[i] != SEEN_NEW;
+        if (!seen && (links[i].flags & SN_OFFER_UNLESS_PAGE) != 0)
+            status = seen_as_page(l, links, i, &seen, error);
+        if (seen && (links[i].flags & SN_OFFER_AGAIN) == 0)
+            continue;
+        b->link[b->count] = (uint16_t)i;
+        b->hash[b->count++] = links[i].hash;
+    }
+    return status;
+}
+
+/* Step 2: writes the chosen links to the log, durable on return. */
+static seen_status store(local *l, const sn_frontier_link *links, seen_error *error)
+{
+    batch *b = &l->batch;
+    const char *parent = NULL;
+    size_t bytes;
+    seen_status status = SEEN_OK;
+    for (size_t i = 0; status == SEEN_OK && i < b->count; i++) {
+        const sn_frontier_link *link = &links[b->link[i]];
+        if (i == 0 || link->parent != parent)
+            status = sn_log_put_page(l->log, link->parent, link->parent_len, error);
+        parent = link->parent;
+        sn_frontier_record record = {.url = link->url,
+                                     .len = link->len,
+                                     .depth = link->depth,
+                                     .hops = link->hops,
+                                     .kind = link->kind};
+        sn_log_batch(l->log, &bytes);
+        b->offset[i] = (uint32_t)bytes;
+        if (status == SEEN_OK)
+            status = sn_log_put(l->log, &record, error);
+    }
+    return status == SEEN_OK ? sn_log_write(l->log, error) : status;
+}
+
+/* Step 3: adds them to the seen-set. Its answer decides: another process may share the set, and the
+ * one that gets "new" fetches the page. */
+static seen_status add(local *l, const sn_frontier_link *links, seen_error *error)
+{
+    batch *b = &l->batch;
+    seen_status status = sn_seenset_add(l->set, b->hash, b->count, b->answer, error);
+    for (size_t i = 0; status == SEEN_OK && i < b->count; i++) {
+        l->base.found += b->answer[i] == SEEN_NEW;
+        if ((links[b->link[i]].flags & SN_OFFER_AGAIN) != 0)
+            b->answer[i] = SEEN_NEW;
+    }
+    return status;
+}
+
+/* Remembers what of this level was stored behind deeper URLs. */
+static seen_status add_early(local *l, const sn_frontier_link *links, seen_error *error)
+{
+    const batch *b = &l->batch;
+    early *q = &l->early;
+    for (size_t i = 0; i < b->count && l->level != UINT16_MAX; i++) {
+        if (b->answer[i] != SEEN_NEW || links[b->link[i]].depth > l->level || q->count == EARLY_MAX)
+            continue;
+        if (q->count == q->room) {
+            size_t room = q->room * 2 + 64;
+            sn_place *more = realloc(q->place, room * sizeof *more);
+            if (more == NULL)
+                return sn_error_memory(error);
+            q->place = more;
+            q->room = room;
+        }
+        q->place[q->count++] = sn_log_place(l->log, i, b->offset[i]);
+    }
+    return SEEN_OK;
+}
+
+/* What is read as a sitemap is not fetched again as a page because another page links to it. */
+static seen_status add_as_pages(local *l, seen_hash *hashes, size_t count, seen_error *error)
+{
+    return count == 0 ? SEEN_OK : sn_seenset_add(l->set, hashes, count, l->batch.answer, error);
+}
+
+static seen_status add_sitemaps_as_pages(local *l, const sn_frontier_link *links, seen_error *error)
+{
+    batch *b = &l->batch;
+    size_t pages = 0;
+    for (size_t i = 0; i < b->count; i++) {
+        const sn_frontier_link *link = &links[b->link[i]];
+        if (link->kind == SN_KIND_SITEMAP)
+            b->hash[pages++] = sn_frontier_hash(&l->base, link->url, link->len, SN_KIND_PAGE);
+    }
+    return add_as_pages(l, b->hash, pages, error);
+}
+
+static seen_status local_offer(sn_frontier *f, const sn_frontier_link *links, size_t count,
+                               seen_error *error)
+{
+    local *l = local_of(f);
+    seen_status status = save_seeds(l, error);
+    if (status == SEEN_OK)
+        status = choose(l, links, count, error);
+    if (status != SEEN_OK || l->batch.count == 0)
+        return status;
+    status = store(l, links, error);
+    if (status == SEEN_OK)
+        status = add(l, links, error);
+    if (status == SEEN_OK)
+        status = add_early(l, links, error);
+    if (status == SEEN_OK)
+        status = sn_log_answer(l->log, l->batch.answer, error);
+    return status == SEEN_OK ? add_sitemaps_as_pages(l, links, error) : status;
+}
+
+/* ---- URLs out ---- */
+
+/* The next URL of the log that was not handed out early. */
+static seen_status read_log(local *l, sn_frontier_record *record, seen_error *error)
+{
+    early *q = &l->early;
+    for (;;) {
+        seen_status status = sn_log_next(l->log, record, &l->shown, error);
+        if (status != SEEN_OK || !l->shown || q->passed == q->count ||
+            q->place[q->passed].ordinal != record->place.ordinal)
+            return status;
+        sn_log_passed(l->log, record->place);
+        if (++q->passed == q->count)
+            q->passed = q->given = q->count = 0;
+    }
+}
+
+static seen_status local_peek(sn_frontier *f, bool idle, sn_frontier_record *record,
+                              sn_frontier_next *next, seen_error *error)
+{
+    local *l = local_of(f);
+    bool again = l->shown;
+    seen_status status = SEEN_OK;
+    *next = SN_NEXT_URL;
+    l->shown_early = l->early.given < l->early.count;
+    if (l->shown_early)
+        return sn_log_load(l->log, l->early.place[l->early.given], record, error);
+    *next = SN_NEXT_END;
+    if (!again) {
+        status = read_log(l, record, error);
+        if (status != SEEN_OK || !l->shown)
+            return status;
+        l->shown_place = record->place;
+        l->shown_depth = record->depth;
+    }
+    *next = SN_NEXT_WAIT;
+    if (l->shown_depth > l->level && !idle)
+        return SEEN_OK;
+    if (l->shown_depth > l->level)
+        l->level = l->shown_depth;
+    *next = SN_NEXT_URL;
+    return again ? sn_log_load(l->log, l->shown_place, record, error) : SEEN_OK;
+}
+
+static void local_take(sn_frontier *f)
+{
+    local *l = local_of(f);
+    if (l->shown_early)
+        sn_log_take(l->log, l->early.place[l->early.given++]);
+    else
+        l->shown = false;
+}
+
+static seen_status local_load(sn_frontier *f, sn_place place, sn_frontier_record *record,
+                              seen_error *error)
+{
+    return sn_log_load(local_of(f)->log, place, record, error);
+}
+
+/* ---- Limits ---- */
+
+static sn_frontier_permit local_permit(const sn_frontier *f)
+{
+    const local *l = (const local *)(const void *)f;
+    return l->options.max_pages > 0 && l->started >= l->options.max_pages ? SN_PERMIT_LIMIT
+                                                                          : SN_PERMIT_YES;
+}
+
+static void local_started(sn_frontier *f)
+{
+    local_of(f)->started++;
+}
+
+static void local_host_begin(sn_frontier *f, const char *origin, size_t len, sn_frontier_host *host)
+{
+    const local *l = local_of(f);
+    *host = (sn_frontier_host){0};
+    if (l->host_pages != NULL)
+        host->pages =
+            sn_host_pages_get(l->host_pages, seen_hash_key(&l->crawl_hasher, origin, len).lo);
+}
+
+/* ---- Done ---- */
+
+static uint64_t host_hash(const local *l, const sn_frontier_record *record)
+{
+    size_t origin = sn_frontier_origin(record->url, record->len);
+    return seen_hash_key(&l->crawl_hasher, record->url, origin).lo;
+}
+
+static seen_status local_done(sn_frontier *f, const sn_frontier_done *done, seen_error *error)
+{
+    local *l = local_of(f);
+    seen_status status = SEEN_OK;
+    if (done->fate == SN_FATE_FAILED)
+        status = sn_failures_add(&l->failures, done, error);
+    l->completed += done->counts;
+    if (status == SEEN_OK && done->counts && l->host_pages != NULL &&
+        !sn_host_pages_add(l->host_pages, host_hash(l, done->record), 1))
+        status = sn_error_memory(error);
+    return status == SEEN_OK ? sn_log_done(l->log, done->record->place.ordinal, error) : status;
+}
+
+static seen_status write_checkpoint(local *l, const sn_frontier_progress *progress,
+                                    seen_error *error)
+{
+    size_t pages = l->host_pages == NULL ? 0 : sn_host_pages_size(l->host_pages);
+    uint8_t *bytes = malloc(pages + 1);
+    if (bytes == NULL)
+        return sn_error_memory(error);
+    if (pages > 0)
+        sn_host_pages_store(l->host_pages, bytes);
+    sn_checkpoint p = {.counts = *progress->counts,
+                       .hasher = l->crawl_hasher,
+                       .completed = l->completed,
+                       .waiting = sn_log_waiting(l->log),
+                       .failed_len = l->failures.len,
+                       .mark = sn_log_get_mark(l->log),
+                       .host_pages = bytes,
+                       .host_pages_len = pages};
+    memcpy(p.out_length, progress->out_length, sizeof p.out_length);
+    memcpy(p.out_path, progress->out_path, sizeof p.out_path);
+    seen_status status = sn_checkpoint_write(l->options.folder, &p, error);
+    free(bytes);
+    return status;
+}
+
+static seen_status local_settle(sn_frontier *f, const sn_frontier_progress *progress, bool synced,
+                                seen_error *error)
+{
+    local *l = local_of(f);
+    if (!synced)
+        return SEEN_OK;
+    if (l->options.folder < 0)
+        return sn_log_settle(l->log, error);
+    seen_status status = save_seeds(l, error);
+    if (status == SEEN_OK)
+        status = sn_failures_sync(&l->failures, error);
+    if (status == SEEN_OK)
+        status = sn_log_sync(l->log, error);
+    if (status == SEEN_OK)
+        status = sn_seenset_sync(l->set, error);
+    if (status == SEEN_OK)
+        status = write_checkpoint(l, progress, error);
+    if (status == SEEN_OK)
+        status = sn_failures_trim(&l->failures, error);
+    return status == SEEN_OK ? sn_log_settle(l->log, error) : status;
+}
+
+static void local_get_info(sn_frontier *f, bool look, sn_frontier_info *info)
+{
+    local *l = local_of(f);
+    if (look)
+        sn_seenset_get_info(l->set, &l->set_info, NULL); /* on failure the last one stays */
+    *info = (sn_frontier_info){.waiting = sn_log_waiting(l->log),
+                               .fill = l->set_info.fill,
+                               .error_rate = l->set_info.error_rate,
+                               .set_bytes = l->set_info.bytes};
+}
+
+/* ---- Failed pages ---- */
+
+typedef struct retry {
+    local *l;
+    sn_failures_each *each;
+    void *user;
+} retry;
+
+/* For the limit of its host it is still one page. */
+static seen_status retry_one(void *user, const sn_frontier_record *record, bool asked,
+                             seen_error *error)
+{
+    const retry *r = user;
+    if (asked && record->kind == SN_KIND_PAGE && r->l->host_pages != NULL)
+        sn_host_pages_take(r->l->host_pages, host_hash(r->l, record));
+    return r->each(r->user, record, asked, error);
+}
+
+seen_status sn_local_retry(sn_frontier *f, sn_failures_each *each, void *user, seen_error *error)
+{
+    local *l = local_of(f);
+    seen_status status = sn_failures_read(&l->failures, retry_one, &(retry){l, each, user}, error);
+    if (status == SEEN_OK)
+        l->failures.len = 0;
+    return status;
+}
+
+bool sn_local_empty(const sn_frontier *f)
+{
+    return sn_log_get_mark(((const local *)(const void *)f)->log).next_ordinal == 0;
+}
+
+/* ---- Opening ---- */
+
+static seen_status open_set(local *l, seen_error *error)
+{
+    const sn_local_options *o = &l->options;
+    char path[4096];
+    sn_seenset_options options = {.where = o->filter,
+                                  .ca_file = o->ca_file,
+                                  .exact = o->exact,
+                                  .hasher = l->crawl_hasher,
+                                  .folder = o->folder,
+                                  .error_rate = o->error_rate,
+                                  .capacity = o->capacity,
+                                  .fresh = o->checkpoint == NULL};
+    if (o->filter == NULL && o->folder >= 0) {
+        if (snprintf(path, sizeof path, "%s/seen.filter", o->path) >= (int)sizeof path)
+            return sn_error_set(error, SEEN_ERR_ARGUMENT,
+                                "the path of the state folder is too long");
+        options.where = path;
+        options.own = true;
+    }
+    seen_status status = sn_seenset_open(&options, &l->set, error);
+    if (status != SEEN_OK)
+        return status;
+    l->base.hasher = sn_seenset_hasher(l->set);
+    /* The library creates files as the umask says; what a crawl keeps is private. */
+    if (options.own && !options.exact && fchmodat(o->folder, "seen.filter", 0600, 0) != 0)
+        return sn_error_cannot(error, errno, "protect", path);
+    return SEEN_OK;
+}
+
+typedef struct numbered {
+    seen_hash hash;
+    uint16_t at;
+} numbered;
+
+static int by_hash(const void *a, const void *b)
+{
+    const numbered *x = a, *y = b;
+    if (x->hash.lo != y->hash.lo)
+        return x->hash.lo < y->hash.lo ? -1 : 1;
+    if (x->hash.hi != y->hash.hi)
+        return x->hash.hi < y->hash.hi ? -1 : 1;
+    return (int)x->at - (int)y->at;
+}
+
+/* The process was killed between writing the last batch and its answers. What the set has may be
+ * what this batch added: all of it is new but what it has twice. A page may be fetched twice. */
+static seen_status answer_again(const sn_frontier_record *records, const seen_hash *hashes,
+                                size_t count, seen_answer *answers, seen_error *error)
+{
+    numbered *sorted = malloc(count * sizeof *sorted);
+    if (sorted == NULL)
+        return sn_error_memory(error);
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = (numbered){hashes[i], (uint16_t)i};
+    qsort(sorted, count, sizeof *sorted, by_hash);
+    for (size_t i = 0; i < count; i++) {
+        bool twice = i > 0 && sorted[i - 1].hash.lo == sorted[i].hash.lo &&
+                     sorted[i - 1].hash.hi == sorted[i].hash.hi;
+        /* Earlier versions had a third kind, which is never fetched. */
+        bool page = records[sorted[i].at].kind <= SN_KIND_SITEMAP;
+        answers[sorted[i].at] = twice || !page ? SEEN_BEFORE : SEEN_NEW;
+    }
+    free(sorted);
+    return SEEN_OK;
+}
+
+/* An sn_log_replay: adds a batch that was written after the checkpoint to the seen-set again. */
+static seen_status replay(void *user, const sn_frontier_record *records, size_t count,
+                          bool unanswered, seen_answer *answers, seen_error *error)
+{
+    local *l = user;
+    seen_hash *hashes = l->batch.hash;
+    if (count == 0)
+        return SEEN_OK;
+    for (size_t i = 0; i < count; i++)
+        hashes[i] = sn_frontier_hash(&l->base, records[i].url, records[i].len, records[i].kind);
+    seen_status status = sn_seenset_add(l->set, hashes, count, l->batch.answer, error);
+    if (status == SEEN_OK && unanswered)
+        status = answer_again(records, hashes, count, answers, error);
+    size_t pages = 0;
+    for (size_t i = 0; i < count; i++)
+        if (records[i].kind == SN_KIND_SITEMAP)
+            hashes[pages++] =
+                sn_frontier_hash(&l->base, records[i].url, records[i].len, SN_KIND_PAGE);
+    return status == SEEN_OK ? add_as_pages(l, hashes, pages, error) : status;
+}
+
+static seen_status open_log(local *l, seen_error *error)
+{
+    const sn_checkpoint *p = l->options.checkpoint;
+    sn_log_options options = {.folder = l->options.folder, .keep = l->options.exact};
+    if (p == NULL)
+        return sn_log_create(&options, &l->log, error);
+    seen_status status =
+        sn_log_open(&options, &p->mark, l->options.exact, replay, l, &l->log, error);
+    if (status != SEEN_OK)
+        return status;
+    l->base.found = sn_log_waiting(l->log);
+    sn_log_set_waiting(l->log, p->waiting + l->base.found);
+    return SEEN_OK;
+}
+
+static seen_status open_parts(local *l, seen_error *error)
+{
+    const sn_checkpoint *p = l->options.checkpoint;
+    seen_status status = SEEN_OK;
+    if (p == NULL)
+        status = seen_hasher_random(SEEN_XXH3, &l->crawl_hasher, error);
+    else
+        l->crawl_hasher = p->hasher;
+    if (status == SEEN_OK && p != NULL)
+        status = load_seeds(l, error);
+    if (status == SEEN_OK)
+        status = open_set(l, error);
+    if (status == SEEN_OK)
+        status = open_log(l, error);
+    if (status == SEEN_OK)
+        status =
+            sn_failures_open(&l->failures, l->options.folder, p == NULL ? 0 : p->failed_len, error);
+    if (status != SEEN_OK || !l->options.host_pages)
+        return status;
+    l->host_pages = sn_host_pages_create();
+    if (l->host_pages == NULL ||
+        (p != NULL && !sn_host_pages_load(l->host_pages, p->host_pages, p->host_pages_len)))
+        return sn_error_memory(error);
+    return SEEN_OK;
+}
+
+static void local_close(sn_frontier *f)
+{
+    local *l = local_of(f);
+    sn_log_close(l->log);
+    sn_seenset_close(l->set);
+    sn_failures_close(&l->failures);
+    sn_host_pages_destroy(l->host_pages);
+    free(l->early.place);
+    free(l->seeds);
+    free(l);
+}
+
+static const sn_frontier_class local_class = {.offer = local_offer,
+                                              .peek = local_peek,
+                                              .take = local_take,
+                                              .load = local_load,
+                                              .done = local_done,
+                                              .settle = local_settle,
+                                              .permit = local_permit,
+                                              .started = local_started,
+                                              .host_begin = local_host_begin,
+                                              .add_seed = local_add_seed,
+                                              .get_info = local_get_info,
+                                              .close = local_close};
+
+seen_status sn_local_open(const sn_local_options *options, sn_frontier **frontier,
+                          seen_error *error)
+{
+    local *l = calloc(1, sizeof *l);
+    if (l == NULL)
+        return sn_error_memory(error);
+    l->base = (sn_frontier){.class = &local_class,
+                            .settle_ms = options->sync_ms,
+                            .sync_ms = options->sync_ms,
+                            .wake_fd = -1};
+    l->options = *options;
+    l->failures.fd = -1;
+    l->level = options->levels ? 0 : UINT16_MAX;
+    if (options->checkpoint != NULL)
+        l->started = l->completed = options->checkpoint->completed;
+    seen_status status = open_parts(l, error);
+    l->options.checkpoint = NULL; /* the caller's */
+    if (status != SEEN_OK) {
+        local_close(&l->base);
+        return status;
+    }
+    *frontier = &l->base;
+    return SEEN_OK;
+}

@@ -1,0 +1,44 @@
+/* The crawler's seen-set: a seen_set of any store, or exact hashes. */
+#ifndef CRAWL_FRONTIER_SEENSET_H
+#define CRAWL_FRONTIER_SEENSET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "seen.h"
+
+typedef struct sn_seenset_options {
+    const char *where;   /* a FILTER; NULL: memory */
+    const char *ca_file; /* rediss://: authorities to trust; NULL: the system's */
+    bool own;            /* a file of this crawl alone */
+    bool fresh;          /* a new crawl: create the set; one that is not our own if it is missing */
+    bool exact;
+    seen_hasher hasher; /* exact: of the crawl */
+    int folder;         /* exact: for the temporary file */
+    double error_rate;  /* of a set that is created */
+    uint64_t capacity;
+} sn_seenset_options;
+
+typedef struct sn_seenset sn_seenset;
+
+seen_status sn_seenset_open(const sn_seenset_options *options, sn_seenset **set, seen_error *error);
+void sn_seenset_close(sn_seenset *set);
+
+seen_hasher sn_seenset_hasher(const sn_seenset *set);
+
+seen_status sn_seenset_check(sn_seenset *set, const seen_hash *hashes, size_t count,
+                             seen_answer *answers, seen_error *error);
+seen_status sn_seenset_add(sn_seenset *set, const seen_hash *hashes, size_t count,
+                           seen_answer *answers, seen_error *error);
+seen_status sn_seenset_sync(sn_seenset *set, seen_error *error);
+
+typedef struct sn_seenset_info {
+    double fill; /* negative: exact */
+    double error_rate;
+    uint64_t bytes;
+} sn_seenset_info;
+
+/* Reads the whole set. */
+seen_status sn_seenset_get_info(sn_seenset *set, sn_seenset_info *info, seen_error *error);
+
+#endif
