@@ -74,8 +74,10 @@ static seen_status prepare(check_run *run, sn_args *args, sn_watch *watch, seen_
     if (status == SEEN_OK && !own->count)
         status = sn_output_open(args->output, run->options.pipeline.terminator, &watch->stop,
                                 &run->output, error);
-    if (status == SEEN_OK && run->output)
+    if (status == SEEN_OK && run->output) {
+        sn_output_header(run->output, run->input);
         status = sn_output_apart(run->output, run->input, error);
+    }
     return status;
 }
 

@@ -23,6 +23,7 @@
 #include <stdio.h>
 
 #include "seen.h"
+#include "stream/record/spec.h"
 
 enum { SN_EXIT_OK = 0, SN_EXIT_NO = 1, SN_EXIT_TROUBLE = 2 };
 
@@ -80,7 +81,7 @@ typedef struct sn_group {
 extern const sn_group sn_group_sizing;  /* -n -p -m --hashes */
 extern const sn_group sn_group_kind;    /* --kind --growth --generations --window --when-full */
 extern const sn_group sn_group_seed;    /* --seed --hash */
-extern const sn_group sn_group_records; /* -z -k -t -i --url */
+extern const sn_group sn_group_records; /* -z -k -t --csv … -i --url */
 extern const sn_group sn_group_output;  /* -o */
 extern const sn_group sn_group_temp;    /* -T */
 extern const sn_group sn_group_threads; /* -j */
@@ -115,11 +116,15 @@ typedef struct sn_args {
     sn_seed seed;
     int hash; /* seen_hash_kind */
 
-    bool null;      /* -z */
-    uint64_t field; /* -k, from 1; 0: the whole line */
-    int delimiter;  /* -t; '\t' by default */
+    bool null;     /* -z */
+    sn_list keys;  /* -k */
+    int delimiter; /* -t; -1: not given */
+    bool csv, tsv, jsonl, no_header;
+    int missing; /* sn_missing */
     bool ignore_case;
     bool url;
+    sn_record_spec record; /* made of these when all options are read */
+    atomic_bool quoted;    /* a plain field began with a quote */
 
     const char *output; /* -o */
     const char *temp;   /* -T */
@@ -144,6 +149,9 @@ bool sn_args_given(const sn_args *args, const char *name);
 
 /* The library's options for these values: sizes, kind, growth, seed, Redis. */
 seen_options sn_args_options(const sn_args *args);
+
+/* Makes args->record of -k, -t, --csv and their like: 0, or an exit status after a message. */
+int sn_args_record(sn_args *args);
 
 /* ---- Commands -------------------------------------------------------------------------------- */
 

@@ -119,20 +119,51 @@ static const sn_option records[] = {
      .help = "records end with a NUL byte, not a newline"},
     {.letter = 'k',
      .name = "key",
-     .argument = "N",
-     .type = SN_COUNT,
-     .offset = AT(field),
-     .min = 1,
-     .max = 1000000,
-     .help = "compare only the N-th field of a line",
-     .more = "A line with fewer fields has an empty key. The whole line is printed."},
+     .argument = "KEYS",
+     .type = SN_LIST,
+     .offset = AT(keys),
+     .help = "compare only these fields: 2, 2,5, 3-, or names: url,user.id",
+     .more = "Fields are counted from 1; 2,5 is two fields, 2-5 four, 3- all from the third on. "
+             "With --csv and --tsv, names of columns; with --jsonl, paths: user.id is id inside "
+             "user, tags.0 the first element of tags. A name with a comma (or, in a path, a point) "
+             "is written in double quotes. -k may be given several times. The whole record is "
+             "printed. A plain line with fewer fields has empty ones."},
     {.letter = 't',
      .name = "delimiter",
      .argument = "CHAR",
      .type = SN_CHAR,
      .offset = AT(delimiter),
-     .help = "field separator (default: tab)",
-     .more = "One byte; \\t, \\0 and \\xHH are understood. Needs -k."},
+     .help = "field separator (default: tab; with --csv a comma)",
+     .more = "One byte; \\t, \\0 and \\xHH are understood. Plain lines need -k too; quotes mean "
+             "nothing in them."},
+    {.name = "csv",
+     .type = SN_FLAG,
+     .offset = AT(csv),
+     .help = "records are CSV (RFC 4180) with a header",
+     .more = "A field in double quotes may contain delimiters and newlines, and a quote written "
+             "twice. The first record of each file is its header: it names the columns, is printed "
+             "once and never compared. All files of an input must have the same. Without -k all "
+             "columns are compared. A record ends with LF or CRLF."},
+    {.name = "tsv", .type = SN_FLAG, .offset = AT(tsv), .help = "the same, separated by tabs"},
+    {.name = "no-header",
+     .type = SN_FLAG,
+     .offset = AT(no_header),
+     .help = "with --csv or --tsv: the first record is data"},
+    {.name = "jsonl",
+     .type = SN_FLAG,
+     .offset = AT(jsonl),
+     .help = "records are lines of JSON; needs -k",
+     .more = "A value is compared by its text: a string without its quotes and with its escapes "
+             "replaced, a number as it is written, an object or array without the white space "
+             "between its parts. A line that is not JSON is an error."},
+    {.name = "missing",
+     .argument = "WHAT",
+     .type = SN_CHOICE,
+     .offset = AT(missing),
+     .choices = "value|skip|error",
+     .help = "a record without the key: value (default), skip, or error",
+     .more = "For --csv, --tsv and --jsonl. value: a missing key is a value of its own, equal to "
+             "other missing ones only. skip: the record is left out. error: the command fails."},
     {.letter = 'i',
      .name = "ignore-case",
      .type = SN_FLAG,
@@ -145,7 +176,7 @@ static const sn_option records[] = {
      .more = "HTTP://Example.org:80/a/../b and http://example.org/b are one. What is not a URL is "
              "compared as it is."},
 };
-GROUP(records, "Lines");
+GROUP(records, "Records");
 
 static const sn_option output[] = {
     {.letter = 'o',

@@ -291,7 +291,7 @@ static int check_operands(const sn_args *args)
 int sn_args_parse(const sn_command *command, int argc, char **argv, sn_args *args, bool *wants_help)
 {
     parse p = {.command = command, .args = args, .argv = argv, .argc = argc, .next = 1};
-    *args = (sn_args){.command = command, .delimiter = '\t'};
+    *args = (sn_args){.command = command, .delimiter = -1};
     args->operands = calloc((size_t)argc + 1, sizeof *args->operands);
     args->own = command->own_size ? calloc(1, command->own_size) : NULL;
     if (!args->operands || (command->own_size && !args->own))
@@ -316,9 +316,8 @@ int sn_args_parse(const sn_command *command, int argc, char **argv, sn_args *arg
     *wants_help = p.wants_help;
     if (p.wants_help)
         return SN_EXIT_OK;
-    if (sn_args_given(args, "delimiter") && !args->field)
-        return sn_trouble("-t separates fields: name the field to compare with -k N");
-    return check_operands(args);
+    int status = sn_args_record(args);
+    return status ? status : check_operands(args);
 }
 
 void sn_args_free(sn_args *args)
@@ -332,6 +331,7 @@ void sn_args_free(sn_args *args)
         if (option->type == SN_LIST && base)
             free(((sn_list *)(void *)(base + option->offset))->items);
     }
+    sn_spec_free(&args->record);
     free(args->own);
     free(args->operands);
     *args = (sn_args){0};

@@ -383,8 +383,10 @@ static seen_status prepare(sets_run *run, seen_error *error)
     if (status == SEEN_OK && !own->explain)
         status = sn_output_open(run->args->output, run->options.pipeline.terminator, &run->stop,
                                 &run->output, error);
-    if (status == SEEN_OK && run->output)
+    if (status == SEEN_OK && run->output) {
+        sn_output_header(run->output, run->a);
         status = sn_output_apart(run->output, run->a, error);
+    }
     for (size_t i = 0; i < run->b_count && status == SEEN_OK && run->output; i++)
         status = sn_output_apart(run->output, run->b[i], error);
     return status;
@@ -392,12 +394,13 @@ static seen_status prepare(sets_run *run, seen_error *error)
 
 static void set_options(sets_run *run, bool except)
 {
-    const sn_args *args = run->args;
+    sn_args *args = run->args;
     const sn_sets_own *own = run->own;
     run->options = (sn_join_options){
         .keys = sn_args_keys(args),
         .pipeline = {.threads = (unsigned)args->threads,
                      .terminator = args->null ? '\0' : '\n',
+                     .record = sn_args_record_spec(args),
                      .stop = &run->stop},
         .except = except,
         .unique = own->unique,

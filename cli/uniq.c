@@ -314,6 +314,7 @@ static seen_status prepare(uniq_run *run, seen_error *error)
     if (status == SEEN_OK && !own->count_only)
         status = sn_output_open(args->output, terminator, &run->watch.stop, &run->output, error);
     if (status == SEEN_OK && run->output) {
+        sn_output_header(run->output, run->input);
         run->deferred = sn_output_is_deferred(run->output);
         status = sn_output_apart(run->output, run->input, error);
     }
@@ -323,6 +324,7 @@ static seen_status prepare(uniq_run *run, seen_error *error)
     if (status == SEEN_OK && own->dropped)
         status = sn_output_open(own->dropped, terminator, stop, &run->dropped, error);
     if (status == SEEN_OK && run->dropped) {
+        sn_output_header(run->dropped, run->input);
         run->dropped_deferred = sn_output_is_deferred(run->dropped);
         status = sn_output_apart(run->dropped, run->input, error);
     }
@@ -363,6 +365,7 @@ static int run_uniq(sn_args *args)
         status = sn_watch_run(&run.watch, args, do_run, &run, &error);
     }
     code = status == SEEN_OK ? tell_end(&run) : sn_trouble_error(&error);
+    sn_args_warn_quoted(args);
     tell_partial(&run);
     free(run.result.partial);
     sn_output_abandon(run.output);

@@ -100,19 +100,12 @@ seen_status sn_watch_run(sn_watch *watch, const sn_args *args, sn_watch_job *run
     return j.status;
 }
 
-sn_key_options sn_args_keys(const sn_args *args)
-{
-    return (sn_key_options){.field = (uint32_t)args->field,
-                            .delimiter = (char)args->delimiter,
-                            .fold = args->ignore_case,
-                            .url = args->url};
-}
-
 sn_pipeline_options sn_args_pipeline(const sn_args *args, const char *filter, sn_watch *watch)
 {
     return (sn_pipeline_options){.threads = (unsigned)args->threads,
                                  .waits = filter && sn_is_redis(filter),
                                  .terminator = args->null ? '\0' : '\n',
+                                 .record = sn_args_record_spec(args),
                                  .stop = &watch->stop,
                                  .meter = &watch->meter};
 }

@@ -5,9 +5,9 @@
 
 #include "cli/cli.h"
 #include "stream/io/input.h"
+#include "stream/io/stop.h"
 #include "stream/pipeline/keys.h"
 #include "stream/pipeline/pipeline.h"
-#include "stream/io/stop.h"
 
 typedef struct sn_watch {
     sn_stop stop;
@@ -29,7 +29,10 @@ seen_status sn_watch_run(sn_watch *watch, const sn_args *args, sn_watch_job *job
                          seen_error *error);
 
 /* What the command line says about lines and threads. */
-sn_key_options sn_args_keys(const sn_args *args);
+sn_key_options sn_args_keys(sn_args *args);
+const sn_record_spec *sn_args_record_spec(const sn_args *args); /* NULL: whole lines */
+/* At the end of a run: warns if plain fields had quotes. */
+void sn_args_warn_quoted(const sn_args *args);
 /* `filter`: where the set lies that is asked; NULL: in memory. */
 sn_pipeline_options sn_args_pipeline(const sn_args *args, const char *filter, sn_watch *watch);
 

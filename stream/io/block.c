@@ -60,6 +60,8 @@ void sn_block_free(sn_block *block)
     give_back(block->aside, block->aside_capacity);
     give_back(block->scratch, block->scratch_capacity);
     free(block->start);
+    free(block->mark);
+    free(block->first_mark);
     free(block->hash);
     free(block->answer);
     *block = (sn_block){.terminator = block->terminator};
@@ -124,6 +126,19 @@ seen_status sn_block_scratch(sn_block *block, size_t capacity, seen_error *error
     block->scratch = take(capacity);
     if (!block->scratch)
         return no_memory(error, capacity);
+    block->scratch_capacity = capacity;
+    return SEEN_OK;
+}
+
+seen_status sn_block_scratch_grow(sn_block *block, size_t capacity, seen_error *error)
+{
+    if (capacity <= block->scratch_capacity)
+        return SEEN_OK;
+    capacity += capacity / 2;
+    void *scratch = take_more(block->scratch, block->scratch_capacity, capacity);
+    if (!scratch)
+        return no_memory(error, capacity);
+    block->scratch = scratch;
     block->scratch_capacity = capacity;
     return SEEN_OK;
 }

@@ -17,13 +17,16 @@
 #include <stdint.h>
 
 #include "seen.h"
+#include "stream/io/header.h"
 
 typedef struct sn_block {
     /* Where it is from. */
-    uint64_t number;     /* 0, 1, 2 … in input order */
-    uint64_t first_line; /* ordinal of its first line in the whole input; set before `decide` */
-    uint64_t offset;     /* of bytes[0], in its file after decompression */
-    size_t file;         /* which input */
+    uint64_t number;         /* 0, 1, 2 … in input order */
+    uint64_t first_line;     /* ordinal of its first line in the whole input; set before `decide` */
+    uint64_t offset;         /* of bytes[0], in its file after decompression */
+    size_t file;             /* which input */
+    const char *name;        /* of that file, for messages */
+    const sn_header *header; /* of the input, if its files have one */
 
     /* Bytes and lines. */
     char *bytes; /* SN_BLOCK_SLACK readable bytes lie behind the last one */
@@ -34,6 +37,11 @@ typedef struct sn_block {
     size_t lines;
     char terminator;
     bool unfinished;
+    /* CSV: the end of each field, and for each record the number of the first of these. */
+    uint32_t *mark;
+    size_t mark_room;
+    uint32_t *first_mark;
+    size_t first_mark_room;
 
     /* Columns, each with room for `lines` entries once the lines are found. */
     seen_hash *hash;
@@ -70,6 +78,8 @@ seen_status sn_block_columns(sn_block *block, size_t lines, seen_error *error);
 /* Makes room in `aside` or `scratch`; contents are lost. */
 seen_status sn_block_aside(sn_block *block, size_t capacity, seen_error *error);
 seen_status sn_block_scratch(sn_block *block, size_t capacity, seen_error *error);
+/* The same, but what is there stays. */
+seen_status sn_block_scratch_grow(sn_block *block, size_t capacity, seen_error *error);
 
 /* The text of a line without its terminator. */
 static inline const char *sn_block_line(const sn_block *block, size_t i, size_t *len)

@@ -35,6 +35,8 @@ struct sn_input {
     source *sources;
     size_t count;
     sn_stop *stop;
+    sn_header header;
+    sn_header *taken; /* the header of the input that this one is a copy of, or NULL */
     bool compressed;
     bool can_reread;
     unsigned pass;
@@ -192,6 +194,8 @@ void sn_input_close(sn_input *input)
         free(input->sources[i].name);
     }
     free(input->sources);
+    free(input->header.bytes);
+    free(input->header.columns);
     free(input);
 }
 
@@ -450,6 +454,21 @@ const char *sn_input_name(const sn_input *input, size_t file)
 size_t sn_input_current(const sn_input *input)
 {
     return input->current;
+}
+
+sn_header *sn_input_header(sn_input *input)
+{
+    return input->taken ? input->taken : &input->header;
+}
+
+bool sn_input_has_own_header(const sn_input *input)
+{
+    return !input->taken;
+}
+
+void sn_input_take_header(sn_input *input, sn_header *header)
+{
+    input->taken = header;
 }
 
 const char *sn_input_same_file(const sn_input *input, int fd)

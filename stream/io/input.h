@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "seen.h"
+#include "stream/io/header.h"
 #include "stream/io/stop.h"
 
 typedef struct sn_input sn_input;
@@ -77,6 +78,12 @@ seen_status sn_input_rewind(sn_input *input, seen_error *error);
 size_t sn_input_count(const sn_input *input);
 const char *sn_input_name(const sn_input *input, size_t file); /* "standard input" for "-" */
 size_t sn_input_current(const sn_input *input);
+
+/* The header of the files, filled by the reader if they have one. A copy of an input in a temporary
+ * file has none of its own and takes that of the original. */
+sn_header *sn_input_header(sn_input *input);
+bool sn_input_has_own_header(const sn_input *input);
+void sn_input_take_header(sn_input *input, sn_header *header);
 
 /* The name of the input that is the regular file open as `fd` (same device and inode), or NULL. */
 const char *sn_input_same_file(const sn_input *input, int fd);

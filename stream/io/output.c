@@ -34,6 +34,7 @@ struct sn_output {
     uid_t owner;
     gid_t group;
     sn_stop *stop;
+    sn_input *header; /* whose header is still to be written, or NULL */
     sn_encoder *encoder;
     uint64_t taken;  /* bytes before compression */
     uint64_t stored; /* bytes given to the system, */
@@ -250,10 +251,27 @@ static seen_status pass_on(sn_output *output, const void *bytes, size_t length, 
                            : send(output, bytes, length, error);
 }
 
+void sn_output_header(sn_output *output, sn_input *input)
+{
+    output->header = input;
+}
+
+static seen_status write_header(sn_output *output, seen_error *error)
+{
+    const sn_header *header = sn_input_header(output->header);
+    output->header = NULL;
+    return sn_output_write(output, header->bytes, header->length, error);
+}
+
 seen_status sn_output_write(sn_output *output, const void *bytes, size_t length, seen_error *error)
 {
     if (!length)
         return SEEN_OK;
+    if (output->header) {
+        seen_status status = write_header(output, error);
+        if (status != SEEN_OK)
+            return status;
+    }
     if (output->open_line) {
         seen_status status = pass_on(output, &output->terminator, 1, error);
         if (status != SEEN_OK)
@@ -355,8 +373,8 @@ static seen_status appear(sn_output *output, seen_error *error)
 
 seen_status sn_output_finish(sn_output *output, seen_error *error)
 {
-    seen_status status = SEEN_OK;
-    if (output->encoder)
+    seen_status status = output->header ? write_header(output, error) : SEEN_OK;
+    if (status == SEEN_OK && output->encoder)
         status = sn_encoder_finish(output->encoder, error);
     if (status == SEEN_OK && output->path && !output->closed)
         status = appear(output, error);

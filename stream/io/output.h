@@ -25,6 +25,10 @@ typedef struct sn_output sn_output;
 seen_status sn_output_open(const char *path, char terminator, sn_stop *stop, sn_output **output,
                            seen_error *error);
 
+/* Before the first bytes, or at the end if there are none, the header of `input` is written, if it
+ * has one by then. The input must outlive the output. */
+void sn_output_header(sn_output *output, sn_input *input);
+
 /* SEEN_ERR_ARGUMENT where the output is added to a file that is one of the inputs: what is written
  * would be read again, without an end. A deferred file may well be an input. */
 seen_status sn_output_apart(const sn_output *output, const sn_input *input, seen_error *error);

@@ -23,6 +23,12 @@ void sn_reader_init(sn_reader *reader, sn_input *input, size_t block_size, size_
                           .terminator = terminator};
 }
 
+void sn_reader_frame(sn_reader *reader, const sn_framing *framing)
+{
+    reader->framing = framing;
+    reader->header_next = framing && framing->header && sn_input_has_own_header(reader->input);
+}
+
 void sn_reader_free(sn_reader *reader)
 {
     free(reader->carry);
@@ -67,6 +73,8 @@ static seen_status take_carry(sn_reader *reader, sn_block *block, seen_error *er
     block->length = reader->carry_length;
     block->offset = reader->offset;
     block->file = sn_input_current(reader->input);
+    block->name = sn_input_name(reader->input, block->file);
+    block->header = sn_input_header(reader->input);
     reader->carry_length = 0;
     if (reader->carry_room > 8 * reader->block_size) {
         free(reader->carry);
@@ -111,6 +119,46 @@ static seen_status grow(const sn_reader *reader, sn_block *block, seen_error *er
     return reserve(reader, block, room, error);
 }
 
+/* Where the last whole record ends in the block, if it ends in the `got` bytes just read; or 0. */
+static size_t find_end(sn_reader *reader, const sn_block *block, size_t got)
+{
+    const sn_framing *framing = reader->framing;
+    if (framing)
+        return framing->find_end(framing->context, block->bytes, block->length, block->length + got,
+                                 &reader->state);
+    size_t end = sn_lines_last_end(block->bytes + block->length, got, reader->terminator);
+    return end ? block->length + end : 0;
+}
+
+/* Takes the header of a file off the front of its first block. */
+static seen_status take_header(sn_reader *reader, sn_block *block, size_t *whole, seen_error *error)
+{
+    const sn_framing *framing = reader->framing;
+    size_t taken = 0;
+    reader->header_next = false;
+    seen_status status =
+        framing->take_header(framing->context, block->name, block->bytes, block->length,
+                             sn_input_header(reader->input), &taken, error);
+    if (status != SEEN_OK)
+        return status;
+    memmove(block->bytes, block->bytes + taken, block->length - taken);
+    block->length -= taken;
+    block->offset += taken;
+    *whole = *whole > taken ? *whole - taken : 0;
+    return SEEN_OK;
+}
+
+/* At the end of a file: nothing is left open. */
+static seen_status check_end(const sn_reader *reader, const sn_block *block, size_t whole,
+                             seen_error *error)
+{
+    if (!reader->framing || reader->framing->may_end(reader->state))
+        return SEEN_OK;
+    return sn_error_set(error, SEEN_ERR_ARGUMENT,
+                        "%s: the record at byte %llu has a quote that is never closed", block->name,
+                        (unsigned long long)(block->offset + whole));
+}
+
 /* Reads on in one file until the block is full, the file ends or the input would make us wait.
  * *whole is where the last whole line ends. */
 static seen_status read_on(sn_reader *reader, sn_block *block, size_t *whole, bool *file_end,
@@ -118,6 +166,10 @@ static seen_status read_on(sn_reader *reader, sn_block *block, size_t *whole, bo
 {
     *whole = 0;
     *file_end = false;
+    reader->state = 0;
+    if (reader->framing && block->length) /* what was left over from the block before */
+        reader->framing->find_end(reader->framing->context, block->bytes, 0, block->length,
+                                  &reader->state);
     for (;;) {
         if (block->length == block->capacity) {
             if (*whole)
@@ -139,9 +191,9 @@ static seen_status read_on(sn_reader *reader, sn_block *block, size_t *whole, bo
             *file_end = true;
             return SEEN_OK;
         }
-        size_t end = sn_lines_last_end(block->bytes + block->length, got, reader->terminator);
+        size_t end = find_end(reader, block, got);
         if (end)
-            *whole = block->length + end;
+            *whole = end;
         block->length += got;
         if (*whole &&
             (big || block->length >= block->capacity || sn_input_would_wait(reader->input)))
@@ -162,11 +214,21 @@ seen_status sn_reader_fill(sn_reader *reader, sn_block *block, bool *got, seen_e
         status = read_on(reader, block, &whole, &file_end, error);
         if (status != SEEN_OK)
             return status;
+        bool stopped = file_end && sn_input_stopped(reader->input);
+        if (file_end && !stopped)
+            status = check_end(reader, block, whole, error);
+        if (status == SEEN_OK && reader->header_next && (whole || (file_end && !stopped)))
+            status = take_header(reader, block, &whole, error);
+        if (status != SEEN_OK)
+            return status;
         if (!file_end) {
-            *got = true;
-            return leave_carry(reader, block, whole, error);
+            *got = whole > 0;
+            status = leave_carry(reader, block, whole, error);
+            if (*got || status != SEEN_OK)
+                return status;
+            continue;
         }
-        if (sn_input_stopped(reader->input)) {
+        if (stopped) {
             reader->ended = true;
             block->length = whole;
             *got = whole > 0;
@@ -180,6 +242,7 @@ seen_status sn_reader_fill(sn_reader *reader, sn_block *block, bool *got, seen_e
         if (status != SEEN_OK)
             return status;
         reader->ended = !more;
+        sn_reader_frame(reader, reader->framing);
         if (block->length) {
             *got = true;
             return SEEN_OK;

@@ -9,8 +9,27 @@
 #include "stream/io/block.h"
 #include "stream/io/input.h"
 
+/* How records are told apart if they are not lines. `state` is 0 at the front of a block and
+ * belongs to `find_end`. */
+typedef struct sn_framing {
+    const void *context;
+    bool header; /* the first record of each file is a header */
+    /* Goes on over bytes[from, to) of a block; returns the end of its last whole record, or 0. */
+    size_t (*find_end)(const void *context, const char *bytes, size_t from, size_t to,
+                       uint64_t *state);
+    /* Whether the file may end in this state. */
+    bool (*may_end)(uint64_t state);
+    /* Looks at the first record of bytes and stores it, or compares it with what is stored.
+     * *taken is its length. */
+    seen_status (*take_header)(const void *context, const char *file, const char *bytes,
+                               size_t length, sn_header *header, size_t *taken, seen_error *error);
+} sn_framing;
+
 typedef struct sn_reader {
     sn_input *input;
+    const sn_framing *framing; /* NULL: lines */
+    uint64_t state;            /* of find_end */
+    bool header_next;          /* the next block begins with the header of a file */
     size_t block_size;
     size_t line_max;
     char terminator;
@@ -28,6 +47,8 @@ typedef struct sn_reader {
 /* line_max 0: as long as a block can be. A line that fits a block is never too long. */
 void sn_reader_init(sn_reader *reader, sn_input *input, size_t block_size, size_t line_max,
                     char terminator);
+/* Before the first fill; NULL is allowed. */
+void sn_reader_frame(sn_reader *reader, const sn_framing *framing);
 void sn_reader_free(sn_reader *reader);
 
 /* Fills bytes, length, offset and file of a block with whole lines: as many as fit the block size,

@@ -178,6 +178,7 @@ static seen_status go_table_a(sn_join *s, sn_join_end *end, seen_error *error)
 static seen_status use_aside(sn_join *s, seen_error *error)
 {
     sn_join_source *a = &s->a;
+    sn_header *header = sn_input_header(a->input); /* of the input itself, also if this is a copy */
     sn_input_close(a->own);
     sn_copy_close(&a->copy);
     a->copy = s->aside;
@@ -186,6 +187,7 @@ static seen_status use_aside(sn_join *s, seen_error *error)
     seen_status status = sn_copy_input(&a->copy, s->pipeline.stop, &a->own, error);
     if (status != SEEN_OK)
         return status;
+    sn_input_take_header(a->own, header);
     a->input = a->own;
     a->used = a->counted = false;
     return SEEN_OK;

@@ -478,6 +478,7 @@ seen_status sn_join_copy(sn_join *s, sn_join_source *source, const char *what, s
     if (status != SEEN_OK)
         return status;
     s->result->temporary += sn_temp_length(source->copy.temp);
+    sn_input_take_header(source->own, sn_input_header(source->input));
     source->input = source->own;
     source->used = false;
     return SEEN_OK;

@@ -1,115 +1,237 @@
-/* From lines to keys to hashes.
+/* From records to keys to hashes.
  *
- * Whole lines and fields are spans of the block and are hashed where they lie, some hundred at a
- * time, so that the list of spans stays in the first-level cache. Folded keys and URLs are made in
- * the block's scratch buffer, one after the other, and forgotten once hashed: everything behind
- * this room sees hashes only. */
+ * Whole lines and plain fields are spans of the block and are hashed where they are, some hundred
+ * at a time, so that the list of spans stays in the first-level cache. Keys that have to be made
+ * (several values, folded case, URLs) are put one behind the other into the block's scratch buffer
+ * and dropped once hashed: everything behind this folder sees hashes only. */
 #include "stream/pipeline/keys.h"
 
 #include <string.h>
 
-#include "base/error.h"
-#ifndef SEEN_URL_BOUND
-#include "seen.h"
-#endif
+#include "stream/record/values.h"
 
-enum { BATCH = 256 };
+enum { BATCH = 256, SCRATCH_MAX = 256 << 10 };
 
-static const char *find_field(const sn_key_options *options, const char *line, size_t *len)
+/* The key of a record whose only value is missing: no text in UTF-8 has these bytes. */
+static const char MISSING[] = "\xff\xff\xff\xff missing";
+
+static bool is_changed(const sn_key_options *options)
 {
-    const char *end = line + *len;
-    const char *at = line;
-    for (uint32_t i = 1; i < options->field; i++) {
-        at = at < end ? memchr(at, options->delimiter, (size_t)(end - at)) : NULL;
-        if (!at) {
-            *len = 0;
-            return end;
-        }
-        at++;
-    }
-    const char *stop = at < end ? memchr(at, options->delimiter, (size_t)(end - at)) : NULL;
-    *len = (size_t)((stop ? stop : end) - at);
-    return at;
+    return options->fold || options->url;
 }
 
-static void fold_ascii(char *to, const char *from, size_t len)
+static void fold_ascii(char *to, const char *from, size_t length)
 {
-    for (size_t i = 0; i < len; i++) {
+    for (size_t i = 0; i < length; i++) {
         unsigned char c = (unsigned char)from[i];
         to[i] = (char)(c | (unsigned char)((unsigned char)(c - 'A') < 26 ? 0x20 : 0));
     }
 }
 
-static bool is_span(const sn_key_options *options)
+size_t sn_keys_bound(const sn_key_options *options, size_t length)
 {
-    return !options->fold && !options->url;
-}
-
-size_t sn_keys_bound(const sn_key_options *options, size_t len)
-{
-    return options->url ? SEEN_URL_BOUND(len, 0) : len;
+    return options->url ? SEEN_URL_BOUND(length, 0) : length;
 }
 
 size_t sn_keys_parts(const sn_key_options *options, size_t others)
 {
     size_t made = options->url ? SEEN_URL_BOUND(1, 0) - SEEN_URL_BOUND(0, 0) : options->fold;
+    const sn_record_spec *record = options->record;
+    if (record && record->kind != SN_RECORD_LINES)
+        made += 2; /* values without their quotes, and put together */
     return 1 + made + others;
 }
 
-const char *sn_keys_of_line(const sn_key_options *options, const char *line, size_t len,
-                            char *scratch, size_t *key_len)
+const char *sn_keys_of_value(const sn_key_options *options, const char *value, size_t length,
+                             char *scratch, size_t *key_length)
 {
-    if (options->field)
-        line = find_field(options, line, &len);
     if (options->url) {
-        seen_url_options url = {.size = sizeof url, .flags = options->url_flags};
+        const seen_url_options *given = options->url_options.size ? &options->url_options : NULL;
         size_t made = 0;
-        seen_url_result result = seen_url_canonical(line, len, NULL, 0, &url, scratch,
-                                                    sn_keys_bound(options, len), &made);
+        seen_url_result result = seen_url_canonical(value, length, NULL, 0, given, scratch,
+                                                    sn_keys_bound(options, length), &made);
         if (result == SEEN_URL_OK) {
-            line = scratch;
-            len = made;
+            value = scratch;
+            length = made;
         }
     }
     if (options->fold) {
-        fold_ascii(scratch, line, len);
-        line = scratch;
+        fold_ascii(scratch, value, length);
+        value = scratch;
     }
-    *key_len = len;
-    return line;
+    *key_length = length;
+    return value;
+}
+
+/* ---- Plain lines and fields ----------------------------------------------------------------- */
+
+static inline const char *find_field(const sn_record_spec *record, const char *line, size_t *length)
+{
+    const char *end = line + *length, *at = line;
+    sn_columns want = record->part[0].columns;
+    for (uint32_t i = 1; i < want.first; i++) {
+        at = at < end ? memchr(at, record->delimiter, (size_t)(end - at)) : NULL;
+        if (!at) {
+            *length = 0;
+            return end;
+        }
+        at++;
+    }
+    const char *stop = at;
+    for (uint32_t i = want.first; stop && i <= want.last; i++) {
+        stop = stop < end ? memchr(stop, record->delimiter, (size_t)(end - stop)) : NULL;
+        stop = stop ? stop + 1 : NULL;
+    }
+    *length = (size_t)((stop ? stop - 1 : end) - at);
+    return at;
+}
+
+static bool is_span(const sn_key_options *options)
+{
+    const sn_record_spec *record = options->record;
+    return !is_changed(options) &&
+           (!record || (record->kind == SN_RECORD_LINES && record->parts <= 1));
+}
+
+static void note_quote(const sn_key_options *options, bool quoted)
+{
+    if (quoted && options->quoted)
+        atomic_store_explicit(options->quoted, true, memory_order_relaxed);
 }
 
 static seen_status hash_spans(const sn_key_options *options, const seen_hasher *hasher,
                               sn_block *block)
 {
+    const sn_record_spec *fields =
+        options->record && options->record->parts ? options->record : NULL;
     seen_key keys[BATCH];
+    bool quoted = false;
     for (size_t first = 0; first < block->lines; first += BATCH) {
         size_t count = block->lines - first < BATCH ? block->lines - first : BATCH;
         for (size_t i = 0; i < count; i++) {
-            size_t len;
-            const char *line = sn_block_line(block, first + i, &len);
-            if (options->field)
-                line = find_field(options, line, &len);
-            keys[i] = (seen_key){line, len};
+            size_t length;
+            const char *line = sn_block_line(block, first + i, &length);
+            if (fields) {
+                line = find_field(fields, line, &length);
+                quoted |= length && *line == '"';
+            }
+            keys[i] = (seen_key){line, length};
         }
         seen_hash_many(hasher, keys, count, block->hash + first);
     }
+    note_quote(options, quoted);
     return SEEN_OK;
+}
+
+/* ---- Keys that are made --------------------------------------------------------------------- */
+
+/* Keys that wait to be hashed together. */
+typedef struct batch {
+    const seen_hasher *hasher;
+    sn_block *block;
+    size_t first, count;
+    size_t used;         /* of the scratch */
+    seen_key key[BATCH]; /* data NULL: at `offset` of the scratch, which moves when it grows */
+    size_t offset[BATCH];
+} batch;
+
+static void hash_batch(batch *b)
+{
+    for (size_t i = 0; i < b->count; i++)
+        if (!b->key[i].data)
+            b->key[i].data = (const char *)b->block->scratch + b->offset[i];
+    seen_hash_many(b->hasher, b->key, b->count, b->block->hash + b->first);
+    b->first += b->count;
+    b->count = b->used = 0;
+}
+
+/* Appends the bytes of one value to the key being made. */
+static seen_status put_value(batch *b, const sn_key_options *options, const sn_value *value,
+                             size_t *length, seen_error *error)
+{
+    size_t made = value->length;
+    seen_status status =
+        sn_block_scratch_grow(b->block, b->used + sn_keys_bound(options, made) + 8, error);
+    if (status != SEEN_OK)
+        return status;
+    char *to = (char *)b->block->scratch + b->used;
+    const char *key = sn_keys_of_value(options, value->at, value->length, to, &made);
+    if (key != to && made)
+        memcpy(to, key, made);
+    b->used += made;
+    *length = made;
+    return SEEN_OK;
+}
+
+static seen_status put_length(batch *b, uint32_t length, seen_error *error)
+{
+    seen_status status = sn_block_scratch_grow(b->block, b->used + sizeof length, error);
+    if (status == SEEN_OK)
+        memcpy((char *)b->block->scratch + b->used, &length, sizeof length);
+    b->used += sizeof length;
+    return status;
+}
+
+static seen_status make_list(batch *b, const sn_key_options *options, const sn_values *values,
+                             seen_error *error)
+{
+    seen_status status = SEEN_OK;
+    for (size_t i = 0; i < values->count && status == SEEN_OK; i++) {
+        const sn_value *value = &values->value[i];
+        size_t at = b->used, length;
+        status = put_length(b, UINT32_MAX, error);
+        if (status != SEEN_OK || !value->at)
+            continue;
+        status = put_value(b, options, value, &length, error);
+        if (status != SEEN_OK)
+            break;
+        uint32_t short_length = (uint32_t)length; /* a record is shorter than 4 GiB */
+        memcpy((char *)b->block->scratch + at, &short_length, sizeof short_length);
+    }
+    return status;
+}
+
+/* Adds the key of a record to the batch. */
+static seen_status make_key(batch *b, const sn_key_options *options, const sn_values *values,
+                            bool in_text, seen_error *error)
+{
+    const sn_value *only = values->value;
+    size_t from = b->used;
+    bool single = !options->record || sn_spec_is_single(options->record);
+    seen_status status = SEEN_OK;
+    b->offset[b->count] = from;
+    b->key[b->count].data = NULL;
+    if (!single) {
+        status = make_list(b, options, values, error);
+        b->key[b->count].len = b->used - from;
+    } else if (!only->at)
+        b->key[b->count] = (seen_key){MISSING, sizeof MISSING - 1};
+    else if (!is_changed(options) && !in_text)
+        b->key[b->count] = (seen_key){only->at, only->length};
+    else
+        status = put_value(b, options, only, &b->key[b->count].len, error);
+    b->count++;
+    return status;
 }
 
 static seen_status hash_made(const sn_key_options *options, const seen_hasher *hasher,
                              sn_block *block, seen_error *error)
 {
-    for (size_t i = 0; i < block->lines; i++) {
-        size_t len, key_len;
-        const char *line = sn_block_line(block, i, &len);
-        seen_status status = sn_block_scratch(block, sn_keys_bound(options, len) + 1, error);
-        if (status != SEEN_OK)
-            return status;
-        const char *key = sn_keys_of_line(options, line, len, block->scratch, &key_len);
-        block->hash[i] = seen_hash_key(hasher, key, key_len);
+    static const sn_record_spec whole = {.kind = SN_RECORD_LINES};
+    const sn_record_spec *record = options->record ? options->record : &whole;
+    batch b = {.hasher = hasher, .block = block};
+    sn_values values = {0};
+    seen_status status = SEEN_OK;
+    for (size_t i = 0; i < block->lines && status == SEEN_OK; i++) {
+        status = sn_values_get(&values, record, block, i, error);
+        if (status == SEEN_OK)
+            status = make_key(&b, options, &values, values.text_used > 0, error);
+        if (b.count == BATCH || b.used > SCRATCH_MAX || i + 1 == block->lines)
+            hash_batch(&b);
     }
-    return SEEN_OK;
+    note_quote(options, values.quoted);
+    sn_values_free(&values);
+    return status;
 }
 
 seen_status sn_keys_hash(const sn_key_options *options, const seen_hasher *hasher, sn_block *block,

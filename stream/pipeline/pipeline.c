@@ -19,9 +19,9 @@
 
 #include "base/error.h"
 #include "base/thread.h"
-#include "stream/io/lines.h"
 #include "stream/io/reader.h"
 #include "stream/pipeline/turn.h"
+#include "stream/record/frame.h"
 
 enum { BLOCK_SIZE = 256 << 10, THREADS_MAX = 1024 };
 
@@ -138,10 +138,15 @@ static bool read_block(run *r, sn_block *block)
     return got;
 }
 
-static seen_status find_lines(void *context, sn_block *block, seen_error *error)
+static void find_records(run *r, sn_block *block)
 {
-    (void)context;
-    return sn_lines_split(block, error);
+    seen_error error = {0};
+    block->lines = 0;
+    if (is_behind_failure(r, block))
+        return;
+    seen_status status = sn_frame_split(r->options->record, block, &error);
+    if (status != SEEN_OK)
+        note_failure(r, block->number, status, &error);
 }
 
 static void wait_until_alone(void *context, const sn_block *block)
@@ -152,8 +157,7 @@ static void wait_until_alone(void *context, const sn_block *block)
 
 static void take_through(run *r, sn_block *block)
 {
-    block->lines = 0;
-    do_step(r, find_lines, block);
+    find_records(r, block);
     do_step(r, r->steps->prepare, block);
 
     for (unsigned lane = 0; lane < r->steps->lanes; lane++)
@@ -209,6 +213,9 @@ seen_status sn_pipeline_run(sn_input *input, const sn_pipeline_options *options,
         return sn_error_set(error, SEEN_ERR_MEMORY, "no memory for %u threads", wanted);
     run r = {.options = options, .steps = steps, .terminator = options->terminator};
     sn_reader_init(&r.reader, input, block_size(options), options->line_max, options->terminator);
+    sn_framing framing;
+    if (sn_frame_reader(options->record, &framing))
+        sn_reader_frame(&r.reader, &framing);
     r.reader.alone = wait_until_alone;
     r.reader.context = &r;
     atomic_init(&r.failed_at, UINT64_MAX);

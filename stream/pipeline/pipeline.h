@@ -26,6 +26,7 @@
 #include "stream/io/block.h"
 #include "stream/io/input.h"
 #include "stream/io/stop.h"
+#include "stream/record/spec.h"
 
 typedef seen_status sn_pipeline_step(void *context, sn_block *block, seen_error *error);
 
@@ -57,8 +58,9 @@ typedef struct sn_pipeline_options {
     size_t block_size; /* 0: the default, 256 KiB */
     size_t line_max;   /* longest line; 0: SN_BLOCK_MAX. Longer: an error with file and offset */
     char terminator;
-    sn_stop *stop;   /* may be NULL */
-    sn_meter *meter; /* may be NULL */
+    const sn_record_spec *record; /* how records are told apart; NULL: lines */
+    sn_stop *stop;                /* may be NULL */
+    sn_meter *meter;              /* may be NULL */
 } sn_pipeline_options;
 
 /* Runs the whole input through. *stopped (may be NULL) says whether a stop ended it early: then the

@@ -139,6 +139,7 @@ seen_status sn_uniq_pass_again(sn_uniq *u, sn_copy *copy, const sn_pipeline_step
     sn_input *given = u->input;
     status = sn_copy_input(copy, u->options->pipeline.stop, &u->input, error);
     if (status == SEEN_OK) {
+        sn_input_take_header(u->input, sn_input_header(given));
         u->result->temporary += sn_temp_length(copy->temp);
         status = sn_uniq_pass(u, steps, error);
         sn_input_close(u->input);

@@ -119,7 +119,7 @@ static void values(void **state)
     assert_int_equal(args.kind, SEEN_COUNTING);
     assert_int_equal(args.growth, SEEN_WINDOW);
     assert_int_equal(args.delimiter, '\t');
-    assert_int_equal(args.field, 3);
+    assert_int_equal(args.record.part[0].columns.first, 3);
     assert_int_equal(args.progress, 2);
     assert_int_equal(args.memory, UINT64_C(4) << 30);
     assert_int_equal(args.hashes, 7);
@@ -153,7 +153,7 @@ static void defaults(void **state)
     sn_args args;
     assert_int_equal(parse("-", &args, NULL), 0);
     assert_int_equal(args.operand_count, 1);
-    assert_int_equal(args.delimiter, '\t');
+    assert_int_equal(args.delimiter, -1);
     assert_int_equal(args.progress, 0);
     seen_options options = sn_args_options(&args);
     assert_int_equal(options.when_full, SEEN_FULL_REFUSE);
@@ -179,7 +179,7 @@ static void refusals(void **state)
     } bad[] = {
         {"--capcity 5", "seen: trial has no option --capcity; did you mean --capacity?\n"},
         {"--capcity=5", "seen: trial has no option --capcity; did you mean --capacity?\n"},
-        {"-t ,", "seen: -t separates fields: name the field to compare with -k N\n"},
+        {"-t ,", "seen: -t separates fields: name the fields to compare with -k, as in -k 2\n"},
         {"-d ,", "seen: trial has no option -d; use -t (--delimiter) for the field separator\n"},
         {"--field 2", "seen: trial has no option --field; use -k (--key) for the field to "
                       "compare\n"},

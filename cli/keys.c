@@ -1,0 +1,75 @@
+/* What the command line says about records and keys. */
+#include "cli/watch.h"
+
+#include <string.h>
+
+static int check_formats(const sn_args *args)
+{
+    bool table = args->csv || args->tsv;
+    if (args->csv + args->tsv + args->jsonl > 1)
+        return sn_trouble("choose one of --csv, --tsv and --jsonl");
+    if (args->no_header && !table)
+        return sn_trouble("--no-header is for --csv and --tsv");
+    if (sn_args_given(args, "missing") && !table && !args->jsonl)
+        return sn_trouble("--missing is for --csv, --tsv and --jsonl: a field that a plain line "
+                          "does not have is empty");
+    if (table && args->null)
+        return sn_trouble("CSV records end with a newline: leave -z out");
+    if (args->jsonl && args->delimiter >= 0)
+        return sn_trouble("--jsonl has no delimiter: leave -t out");
+    if (args->jsonl && !args->keys.count)
+        return sn_trouble("--jsonl needs -k PATH, as in -k user.id; to compare whole lines leave "
+                          "--jsonl out");
+    if (!table && args->delimiter >= 0 && !args->keys.count)
+        return sn_trouble("-t separates fields: name the fields to compare with -k, as in -k 2");
+    if (table && (args->delimiter == '"' || args->delimiter == '\n' || args->delimiter == '\r'))
+        return sn_trouble("the delimiter of CSV must not be a quote or a newline");
+    return SN_EXIT_OK;
+}
+
+int sn_args_record(sn_args *args)
+{
+    seen_error error = {0};
+    int code = check_formats(args);
+    if (code)
+        return code;
+    int delimiter = args->delimiter >= 0 ? args->delimiter : args->csv ? ',' : '\t';
+    args->record = (sn_record_spec){
+        .kind = args->jsonl              ? SN_RECORD_JSON
+                : args->csv || args->tsv ? SN_RECORD_CSV
+                                         : SN_RECORD_LINES,
+        .delimiter = (char)delimiter,
+        .terminator = args->null ? '\0' : '\n',
+        .header = (args->csv || args->tsv) && !args->no_header,
+        .missing = (sn_missing)args->missing,
+    };
+    for (size_t i = 0; i < args->keys.count; i++)
+        if (sn_spec_add(&args->record, args->keys.items[i], &error) != SEEN_OK)
+            return sn_trouble("-k: %s", error.message);
+    return SN_EXIT_OK;
+}
+
+const sn_record_spec *sn_args_record_spec(const sn_args *args)
+{
+    bool lines = args->record.kind == SN_RECORD_LINES && !args->record.parts;
+    return lines ? NULL : &args->record;
+}
+
+sn_key_options sn_args_keys(sn_args *args)
+{
+    return (sn_key_options){.record = sn_args_record_spec(args),
+                            .fold = args->ignore_case,
+                            .url = args->url,
+                            .quoted = &args->quoted};
+}
+
+void sn_args_warn_quoted(const sn_args *args)
+{
+    bool usual = args->delimiter < 0 || strchr(",;\t|", args->delimiter);
+    if (usual && atomic_load(&args->quoted))
+        sn_warn("some fields begin with a quote, which -t does not understand; use %s to read "
+                "quoted fields",
+                args->delimiter < 0 || args->delimiter == '\t' ? "--tsv"
+                : args->delimiter == ','                       ? "--csv"
+                                                               : "--csv -t CHAR");
+}
