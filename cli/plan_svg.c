@@ -1,10 +1,18 @@
-/* The curve of error against keys, as a picture: both scales of a plan in one look. */
+/* The plan as an SVG picture: error rate against keys, with the textbook formula beside it. */
 #include "cli/cli.h"
 #include "cli/plan.h"
 
 #include <math.h>
 
-enum { LEFT = 80, TOP = 50, WIDTH = 560, HEIGHT = 300, POINTS = 120 };
+enum {
+    LEFT = 90,
+    TOP = 56,
+    WIDTH = 560,
+    HEIGHT = 290,
+    POINTS = 120,
+    ALL_WIDTH = 720,
+    ALL_HEIGHT = 430
+};
 
 typedef struct axes {
     double keys;  /* at the right edge */
@@ -40,9 +48,30 @@ static void draw_grid(FILE *out, const axes *a, const seen_plan *plan)
         double keys = (double)plan->capacity * i / 2, x = x_of(a, keys);
         fprintf(out, "<line class='grid' x1='%.1f' y1='%d' x2='%.1f' y2='%d'/>\n", x, TOP, x,
                 TOP + HEIGHT);
-        fprintf(out, "<text x='%.1f' y='%d' text-anchor='middle'>%s</text>\n", x, TOP + HEIGHT + 20,
-                sn_show_words(text, keys));
+        fprintf(out, "<text x='%.1f' y='%d' text-anchor='%s'>%s</text>\n", x, TOP + HEIGHT + 20,
+                i == 4 ? "end" : "middle", sn_show_words(text, keys));
     }
+}
+
+static void draw_titles(FILE *out)
+{
+    int middle = TOP + HEIGHT / 2;
+    fprintf(out, "<text x='%d' y='%d' text-anchor='middle'>distinct keys added</text>\n",
+            LEFT + WIDTH / 2, TOP + HEIGHT + 44);
+    fprintf(out,
+            "<text x='24' y='%d' text-anchor='middle' transform='rotate(-90 24 %d)'>error rate "
+            "(log scale)</text>\n",
+            middle, middle);
+    fprintf(out,
+            "<line class='curve' x1='%d' y1='%d' x2='%d' y2='%d'/><text x='%d' y='%d'>this "
+            "filter</text>\n",
+            LEFT, ALL_HEIGHT - 14, LEFT + 24, ALL_HEIGHT - 14, LEFT + 30, ALL_HEIGHT - 10);
+    fprintf(out,
+            "<line class='classic' x1='%d' y1='%d' x2='%d' y2='%d'/><text x='%d' y='%d'>textbook "
+            "formula, same bits</text>\n",
+            LEFT + 130, ALL_HEIGHT - 14, LEFT + 154, ALL_HEIGHT - 14, LEFT + 160, ALL_HEIGHT - 10);
+    fprintf(out, "<text class='tool' x='%d' y='%d' text-anchor='end'>seen plan %s</text>\n",
+            LEFT + WIDTH, ALL_HEIGHT - 10, seen_version());
 }
 
 static void draw_curve(FILE *out, const axes *a, const seen_plan *plan, bool classic)
@@ -66,18 +95,20 @@ void sn_plan_svg(FILE *out, const seen_plan *plan)
     axes a = {.keys = 2 * capacity};
     double lowest = seen_plan_rate(plan, a.keys / 8);
     a.first = fmin(-2, fmax(-24, lowest > 0 ? floor(log10(lowest)) : -24));
-    fprintf(out, "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 700 420' role='img' "
-                 "font-family='system-ui, sans-serif' font-size='13'>\n"
-                 "<title>Error rate against keys</title>\n"
-                 "<style>svg{background:#fff;color:#222}text{fill:currentColor}"
-                 ".grid{stroke:currentColor;stroke-opacity:.15}"
-                 ".curve{fill:none;stroke:#0a66c2;stroke-width:2.5}"
-                 ".classic{fill:none;stroke:#999;stroke-width:1.5;stroke-dasharray:5 4}"
-                 ".dot{fill:#0a66c2}"
-                 "@media(prefers-color-scheme:dark){svg{background:#16181c;color:#ddd}"
-                 ".curve{stroke:#6cb2ff}.dot{fill:#6cb2ff}}</style>\n");
     fprintf(out,
-            "<text x='%d' y='28' font-size='16'>%s keys in %s: wrong about %s of new ones</text>\n",
+            "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 %d %d' role='img' "
+            "font-family='system-ui, sans-serif' font-size='13'>\n"
+            "<title>Error rate of a filter as it fills up</title>\n"
+            "<style>svg{background:#fff;color:#222}text{fill:currentColor}"
+            ".grid{stroke:currentColor;stroke-opacity:.15}"
+            ".curve{fill:none;stroke:#0a66c2;stroke-width:2.5}"
+            ".classic{fill:none;stroke:#999;stroke-width:1.5;stroke-dasharray:5 4}"
+            ".dot{fill:#0a66c2}"
+            "@media(prefers-color-scheme:dark){svg{background:#16181c;color:#ddd}"
+            ".curve{stroke:#6cb2ff}.dot{fill:#6cb2ff}}.tool{fill-opacity:.7}</style>\n",
+            ALL_WIDTH, ALL_HEIGHT);
+    fprintf(out,
+            "<text x='%d' y='30' font-size='16'>%s keys in %s, error rate %s when full</text>\n",
             LEFT, sn_show_words(keys, capacity), sn_show_size(size, (double)plan->bytes),
             sn_show_rate(rate, plan->predicted_rate));
     draw_grid(out, &a, plan);
@@ -85,8 +116,6 @@ void sn_plan_svg(FILE *out, const seen_plan *plan)
     draw_curve(out, &a, plan, false);
     fprintf(out, "<circle class='dot' cx='%.1f' cy='%.1f' r='5'/>\n", x_of(&a, capacity),
             y_of(&a, plan->predicted_rate));
-    fprintf(out,
-            "<text x='%d' y='%d' text-anchor='middle'>distinct keys added (dashed: the textbook's "
-            "formula for the same bits)</text>\n</svg>\n",
-            LEFT + WIDTH / 2, TOP + HEIGHT + 48);
+    draw_titles(out);
+    fputs("</svg>\n", out);
 }

@@ -1,5 +1,5 @@
-# The planner page: its numbers are those of `seen plan`, over a grid; it needs no network; it works
-# from its address, by the keyboard's events, on a narrow screen.
+# The planner page: its parameters are those of `seen plan`, over a grid; it needs no network; it works from its address,
+# by keyboard, at three widths, light and dark.
 set -eu
 fail() { echo "plan_html: $*" >&2; exit 1; }
 "$SEEN" plan -n 5e9 -m 4GiB --html page.html -q > /dev/null
@@ -123,3 +123,6 @@ JS
 browse --window-size=360,740 "file://$PWD/steps.html" > dom
 grep -q '<pre id="steps">mn:10M np:0.001 pm:2GiB mn:1e9 fits labelled</pre>' dom ||
     fail "the sliders: $(sed -n 's/.*<pre id="steps">\(.*\)<\/pre>.*/\1/p' dom)"
+
+# In a browser: widths, light and dark, keyboard only, bad input, windows and growing sets.
+python3 "$ROOT/tests/cmd/plan_page.py" "$SEEN" page.html "$TMP" || fail "in a browser"
