@@ -108,6 +108,10 @@ def main():
         row("common, 64 MB", common(64), limit=memory(64))
         row("common, equal files, 128 MB", common(128, a, a), limit=memory(128))
         row("common, default memory", [SEEN, "common", "-q", *threads, a, b])
+        duckdb = os.path.join(BUILD, "duckdb")
+        if os.path.isdir(duckdb + "/node_modules/@duckdb/node-api"):
+            row("DuckDB, SEMI JOIN", ["node", os.path.join(os.path.dirname(os.path.abspath(__file__)), "duckdb.mjs"), duckdb,
+                                      "semijoin", str(ARGS.threads), a, b, "/dev/null"], rounds=2)
         mem = "%dM" % memory(256)
         if not ARGS.no_sort:
             script = ("sort -S %s -T %s %s > %s/sa && sort -S %s -T %s %s > %s/sb && "

@@ -95,11 +95,19 @@ def tools(file, half):
     return [(name, command) for name, command in rows if shutil.which(command[0])]
 
 
+def duckdb(*job):
+    """The command that lets DuckDB do a job, or nothing if tools/duckdb has not installed it."""
+    folder = os.path.join(BUILD, "duckdb")
+    if not os.path.isdir(os.path.join(folder, "node_modules/@duckdb/node-api")) or not shutil.which("node"):
+        return None
+    return ["node", os.path.join(os.path.dirname(os.path.abspath(__file__)), "duckdb.mjs"), folder, *job]
+
+
 def bars(table, distinct):
     t = table.seconds
-    others = [n for n in table.rows if n.startswith(("sort", "mawk", "gawk", "perl", "unique"))
+    others = [n for n in table.rows if n.startswith(("sort", "mawk", "gawk", "perl", "unique", "DuckDB"))
               and not n.endswith("> file")]
-    to_file = [n for n in table.rows if n.startswith(("sort", "unique")) and n.endswith("> file")]
+    to_file = [n for n in table.rows if n.startswith(("sort", "unique", "DuckDB")) and n.endswith("> file")]
     checks = []
     if others and t("seen uniq"):
         fastest = min(table.rows[n][0] for n in others)
@@ -158,6 +166,9 @@ def main():
             table.measure(name, [command], rounds=1)
             if name.startswith("sort"):
                 table.measure(name + " > file", [command], out, rounds=1)
+        if duckdb():
+            table.measure("DuckDB, SELECT DISTINCT", [duckdb("distinct", "2", file, "/dev/null")], rounds=2)
+            table.measure("DuckDB, SELECT DISTINCT > file", [duckdb("distinct", "2", file, out)], rounds=2, makes=out)
         if shutil.which("unique"):  # john's: it writes a file of its own
             table.measure("unique > file", [["unique", out]], rounds=1, makes=out, source=file)
             table.rows.setdefault("unique", table.rows.get("unique > file", (1e9, 1e18)))
