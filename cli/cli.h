@@ -22,6 +22,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/newfile.h"
 #include "seen.h"
 #include "stream/record/spec.h"
 
@@ -256,15 +257,12 @@ const char *sn_show_where(char buffer[SN_WHERE], const char *where);
 typedef struct sn_report {
     FILE *out;
     const char *path;
-    char temporary[4096];
+    bool special; /* a device or a pipe: written directly */
+    sn_newfile file;
 } sn_report;
 
 bool sn_report_open(sn_report *report, const char *path); /* false after a message */
 int sn_report_close(sn_report *report); /* an exit status, after a message where it failed */
-
-/* A name beside `path` that nobody uses, for something that is renamed into place: false after a
- * message. */
-bool sn_name_beside(const char *path, char *buffer, size_t size);
 
 /* ---- Stopping ---------------------------------------------------------------------------------
  */

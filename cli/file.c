@@ -4,46 +4,30 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-bool sn_name_beside(const char *path, char *buffer, size_t size)
-{
-    uint64_t random = 0;
-    const char *slash = strrchr(path, '/');
-    int folder = slash ? (int)(slash - path) + 1 : 0;
-    if (getrandom(&random, sizeof random, 0) != sizeof random) {
-        sn_trouble("no random numbers from the system: %s", strerror(errno));
-        return false;
-    }
-    int len = snprintf(buffer, size, "%.*s.%.40s.%012llx", folder, path, path + folder,
-                       (unsigned long long)random & 0xffffffffffff);
-    if (len < 0 || (size_t)len >= size) {
-        sn_trouble("%s: the name is too long", path);
-        return false;
-    }
-    return true;
-}
-
 bool sn_report_open(sn_report *report, const char *path)
 {
-    *report = (sn_report){.path = path};
+    *report = (sn_report){.path = path, .file.fd = -1};
     if (!strcmp(path, "-")) {
         report->out = stdout;
         return true;
     }
     struct stat info;
-    bool special = !stat(path, &info) && !S_ISREG(info.st_mode); /* /dev/null, a pipe */
-    if (!special && !sn_name_beside(path, report->temporary, sizeof report->temporary))
+    seen_error error = {0};
+    report->special = !stat(path, &info) && !S_ISREG(info.st_mode); /* /dev/null, a pipe */
+    if (!report->special && sn_newfile_open(path, true, &report->file, &error) != SEEN_OK) {
+        sn_trouble_error(&error);
         return false;
-    int flags = special ? O_WRONLY : O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
-    int fd = open(special ? path : report->temporary, flags | O_CLOEXEC, 0666);
+    }
+    int fd = report->special ? open(path, O_WRONLY | O_CLOEXEC) : dup(report->file.fd);
     report->out = fd >= 0 ? fdopen(fd, "w") : NULL;
     if (!report->out) {
         sn_trouble("%s cannot be written: %s", path, strerror(errno));
         if (fd >= 0)
             close(fd);
+        sn_newfile_drop(&report->file);
         return false;
     }
     return true;
@@ -57,17 +41,19 @@ int sn_report_close(sn_report *report)
     bool closed = failed && sn_nobody_reads(report->out);
     errno = 0;
     failed |= fclose(report->out) != 0;
-    if (closed || (failed && errno == EPIPE))
-        return SN_EXIT_OK;
-    if (!failed && report->temporary[0])
-        failed = rename(report->temporary, report->path) != 0;
-    if (!failed)
-        return SN_EXIT_OK;
     int why = errno;
-    if (report->temporary[0])
-        unlink(report->temporary);
-    return sn_trouble("%s could not be written: %s", report->path,
-                      why ? strerror(why) : "an earlier write failed");
+    if (failed)
+        sn_newfile_drop(&report->file);
+    if (closed || (failed && why == EPIPE))
+        return SN_EXIT_OK;
+    if (failed)
+        return sn_trouble("%s could not be written: %s", report->path,
+                          why ? strerror(why) : "an earlier write failed");
+    seen_error error = {0};
+    if (!report->special &&
+        sn_newfile_publish(&report->file, report->path, true, &error) != SEEN_OK)
+        return sn_trouble_error(&error);
+    return SN_EXIT_OK;
 }
 
 bool sn_is_redis(const char *where)

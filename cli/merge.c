@@ -1,10 +1,8 @@
 /* `seen merge`: the union of filters. */
 #include "cli/cli.h"
 
-#include <errno.h>
-#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 typedef struct merge_own {
@@ -86,27 +84,6 @@ static seen_status build(const sn_args *args, const char *where, seen_set **out,
     return status;
 }
 
-static void sync_folder(const char *path)
-{
-    char folder[4096];
-    const char *slash = strrchr(path, '/');
-    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1,
-             slash ? path : ".");
-    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd >= 0) {
-        fsync(fd);
-        close(fd);
-    }
-}
-
-/* A rename would take the place of a device or a fifo as well. */
-static bool is_special(const char *path)
-{
-    struct stat at;
-    return !lstat(path, &at) && !S_ISREG(at.st_mode) && !S_ISLNK(at.st_mode) &&
-           !S_ISDIR(at.st_mode);
-}
-
 /* Tells of a failure by the names that the user knows: the union stands for the filter that it was
  * made like where filters do not fit together, else for OUT. */
 static int fail_file(const sn_args *args, const char *temporary, const seen_error *error)
@@ -120,34 +97,24 @@ static int fail_file(const sn_args *args, const char *temporary, const seen_erro
     return sn_trouble_error(&told);
 }
 
-/* A file: built beside its place, synced, and then given its name. */
+/* A file: built beside its place, synced, and then renamed. */
 static int merge_file(const sn_args *args, bool replace)
 {
-    char temporary[4096], shown[SN_WHERE];
     seen_error error = {0};
     seen_set *set;
     const char *out = args->operands[0];
-    if (replace && is_special(out))
-        return sn_trouble("%s: not a regular file, and not replaced", sn_show_where(shown, out));
-    if (!sn_name_beside(out, temporary, sizeof temporary))
-        return SN_EXIT_TROUBLE;
+    char *temporary = sn_newfile_name(out, &error);
+    if (!temporary)
+        return sn_trouble_error(&error);
     seen_status status = build(args, temporary, &set, &error);
     if (status == SEEN_OK)
         status = seen_close_checked(set, &error);
-    if (status != SEEN_OK) {
-        unlink(temporary);
-        return fail_file(args, temporary, &error);
-    }
-    /* link() and not rename(): it never replaces. */
-    if ((replace ? rename(temporary, out) : link(temporary, out)) != 0) {
-        int why = errno;
-        unlink(temporary);
-        return sn_trouble("%s cannot be made: %s%s", sn_show_where(shown, out), strerror(why),
-                          why == EEXIST ? "; --replace replaces it, --into adds to it" : "");
-    }
+    int result = status == SEEN_OK ? SN_EXIT_OK : fail_file(args, temporary, &error);
+    if (status == SEEN_OK && sn_newfile_place(temporary, out, replace, false, &error) != SEEN_OK)
+        result = sn_trouble_error(&error);
     unlink(temporary);
-    sync_folder(out);
-    return SN_EXIT_OK;
+    free(temporary);
+    return result;
 }
 
 static int merge_redis(const sn_args *args, bool replace)

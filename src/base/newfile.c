@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Opens the folder that `path` is in, or with O_TMPFILE a file in it. */
+/* Opens the folder of `path`, or with O_TMPFILE a file in it. */
 static int open_folder(const char *path, int flags)
 {
     const char *slash = strrchr(path, '/');
@@ -22,51 +22,61 @@ static int open_folder(const char *path, int flags)
     return fd;
 }
 
-/* Where the system can give it a name later. */
+/* Only if the system can give the file a name later. */
 static int open_nameless(const char *path)
 {
     return access("/proc/self/fd", X_OK) == 0 ? open_folder(path, O_TMPFILE | O_RDWR) : -1;
 }
 
-seen_status sn_newfile_open(const char *path, bool nameless, sn_newfile *temp, seen_error *error)
+char *sn_newfile_name(const char *path, seen_error *error)
 {
-    uint64_t random[2];
-    seen_status status = sn_io_random(random, sizeof random, error);
-    if (status != SEEN_OK)
-        return status;
     enum { NAME = 255, ENDING = 1 + 16 + 4 };
+    uint64_t random;
+    if (sn_io_random(&random, sizeof random, error) != SEEN_OK)
+        return NULL;
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     size_t length = strlen(name), room = strlen(path) + ENDING + 1;
-    /* Of a long name only as much as leaves room for the ending. */
+    /* A long name is cut to leave room for the ending. */
     size_t kept = (size_t)(name - path) + (length < NAME - ENDING ? length : NAME - ENDING);
-    *temp = (sn_newfile){.fd = -1, .path = malloc(room)};
-    if (!temp->path)
-        return sn_error_set(error, SEEN_ERR_MEMORY, "%s: out of memory", path);
-    snprintf(temp->path, room, "%.*s.%016llx.tmp", (int)kept, path, (unsigned long long)random[0]);
+    char *made = malloc(room);
+    if (made)
+        snprintf(made, room, "%.*s.%016llx.tmp", (int)kept, path, (unsigned long long)random);
+    else
+        sn_error_set(error, SEEN_ERR_MEMORY, "%s: out of memory", path);
+    return made;
+}
+
+seen_status sn_newfile_open(const char *path, bool nameless, sn_newfile *file, seen_error *error)
+{
+    seen_error unused;
+    error = error ? error : &unused;
+    *file = (sn_newfile){.fd = -1, .path = sn_newfile_name(path, error)};
+    if (!file->path)
+        return error->status;
     if (nameless)
-        temp->fd = open_nameless(path);
-    temp->named = temp->fd < 0;
-    if (temp->named)
-        temp->fd = open(temp->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-    if (temp->fd >= 0)
+        file->fd = open_nameless(path);
+    file->named = file->fd < 0;
+    if (file->named)
+        file->fd = open(file->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (file->fd >= 0)
         return SEEN_OK;
-    status = sn_error_system(error, errno, path, "create");
-    free(temp->path);
-    temp->path = NULL;
+    seen_status status = sn_error_system(error, errno, path, "create");
+    file->named = false; /* it is not ours to remove */
+    sn_newfile_drop(file);
     return status;
 }
 
-void sn_newfile_drop(sn_newfile *temp)
+void sn_newfile_drop(sn_newfile *file)
 {
-    if (temp->fd >= 0)
-        close(temp->fd);
-    if (temp->named)
-        unlink(temp->path);
-    free(temp->path);
-    *temp = (sn_newfile){.fd = -1};
+    if (file->fd >= 0)
+        close(file->fd);
+    if (file->named)
+        unlink(file->path);
+    free(file->path);
+    *file = (sn_newfile){.fd = -1};
 }
 
-/* A rename would take the place of a device or a fifo as well, which nobody means. */
+/* A rename would replace a device or a FIFO, too. */
 static bool is_special(const char *path)
 {
     struct stat at;
@@ -74,16 +84,15 @@ static bool is_special(const char *path)
            !S_ISDIR(at.st_mode);
 }
 
-static bool give_name(sn_newfile *temp)
+/* Links a file without a name; never replaces. */
+static bool link_nameless(const sn_newfile *file, const char *name)
 {
     char by_fd[32];
-    snprintf(by_fd, sizeof by_fd, "/proc/self/fd/%d", temp->fd);
-    if (!temp->named)
-        temp->named = linkat(AT_FDCWD, by_fd, AT_FDCWD, temp->path, AT_SYMLINK_FOLLOW) == 0;
-    return temp->named;
+    snprintf(by_fd, sizeof by_fd, "/proc/self/fd/%d", file->fd);
+    return linkat(AT_FDCWD, by_fd, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
 }
 
-static bool take_place(const char *from, const char *to, bool replace)
+static bool move(const char *from, const char *to, bool replace)
 {
     if (replace)
         return rename(from, to) == 0;
@@ -91,44 +100,69 @@ static bool take_place(const char *from, const char *to, bool replace)
         return true;
     if (errno != EINVAL && errno != ENOTSUP && errno != ENOSYS)
         return false;
-    /* A file system without that can still refuse to link over an existing name. */
+    /* A file system without RENAME_NOREPLACE can still refuse to link over an existing name. */
     if (link(from, to) != 0)
         return false;
     unlink(from);
     return true;
 }
 
-seen_status sn_newfile_publish(sn_newfile *temp, const char *path, bool replace, seen_error *error)
+/* Some file systems cannot sync a folder and report that; it is not a failure. */
+static bool sync_folder(int folder)
+{
+    return fsync(folder) == 0 || errno == EINVAL;
+}
+
+seen_status sn_newfile_place(const char *from, const char *path, bool replace, bool folder_may_fail,
+                             seen_error *error)
 {
     seen_status status = SEEN_OK;
-    /* A rename is durable only when the folder is. Opened first: what cannot be made durable is not
-     * put in place. */
+    /* A rename is durable only when the folder is. It is opened first: what cannot be made durable
+     * is not put in place. */
     int folder = open_folder(path, O_RDONLY | O_DIRECTORY);
     if (folder < 0)
-        status = sn_error_system(error, errno, path, "open the folder");
-    else if (replace && is_special(path))
+        return sn_error_system(error, errno, path, "open the folder");
+    if (replace && is_special(path))
         status = sn_error_set(error, SEEN_ERR_ARGUMENT, "%s: not a regular file, and not replaced",
                               path);
-    else if (fsync(temp->fd) != 0)
-        status = sn_error_system(error, errno, path, "sync");
-    else if (!give_name(temp) || !take_place(temp->path, path, replace))
+    else if (!move(from, path, replace))
         status = errno == EEXIST
                      ? sn_error_set(error, SEEN_ERR_EXISTS,
-                                    "%s: exists already; choose another name, or ask to replace it",
-                                    path)
+                                    "%s: already exists; choose another name, or replace it", path)
                      : sn_error_system(error, errno, path, "put the new file in place");
-    if (status != SEEN_OK) {
-        if (folder >= 0)
-            close(folder);
-        sn_newfile_drop(temp);
-        return status;
-    }
-    /* Some file systems cannot sync a folder and say so; that is not a failure. */
-    if (fsync(folder) != 0 && errno != EINVAL)
+    else if (!sync_folder(folder) && !folder_may_fail)
         status = sn_error_system(error, errno, path, "sync the folder");
     close(folder);
-    close(temp->fd);
-    free(temp->path);
-    *temp = (sn_newfile){.fd = -1};
     return status;
+}
+
+seen_status sn_newfile_publish(sn_newfile *file, const char *path, bool replace, seen_error *error)
+{
+    seen_status status = SEEN_OK;
+    int fd = file->fd;
+    if (fsync(fd) != 0)
+        status = sn_error_system(error, errno, path, "sync");
+    else if (!file->named && !(file->named = link_nameless(file, file->path)))
+        status = sn_error_system(error, errno, path, "put the new file in place");
+    else if (file->fd = -1, close(fd) != 0) /* some file systems report a full disk only here */
+        status = sn_error_system(error, errno, path, "write");
+    else
+        status = sn_newfile_place(file->path, path, replace, file->folder_may_fail, error);
+    file->named = file->named && status != SEEN_OK; /* otherwise the temporary name is gone */
+    sn_newfile_drop(file);
+    return status;
+}
+
+bool sn_newfile_keep(sn_newfile *file, const char *name)
+{
+    if (!(file->named ? move(file->path, name, false) : link_nameless(file, name)))
+        return false;
+    file->named = false;
+    fsync(file->fd);
+    int folder = open_folder(name, O_RDONLY | O_DIRECTORY);
+    if (folder >= 0) {
+        sync_folder(folder);
+        close(folder);
+    }
+    return true;
 }

@@ -4,19 +4,33 @@
 
 #include "seen.h"
 
-/* A file under another name in the same folder, which then takes its place. */
 typedef struct sn_newfile {
     int fd;
-    char *path;
-    bool named; /* it has this name already */
+    char *path; /* the temporary name, in the folder of the final one */
+    bool named; /* the file has this name already */
+    /* Succeed even if the folder cannot be synced: after a power cut the old file or the new one
+     * is there. For results, of which the caller has no other copy to fall back to. */
+    bool folder_may_fail;
 } sn_newfile;
 
-/* `nameless`: without a name where the file system can do that, so that a process that is killed
- * leaves nothing behind. (What is mapped of it looks deleted in /proc for ever.) */
-seen_status sn_newfile_open(const char *path, bool nameless, sn_newfile *temp, seen_error *error);
-void sn_newfile_drop(sn_newfile *temp);
-/* Syncs, renames and syncs the folder; frees temp in any case. Without `replace` an existing file
- * is left alone: SEEN_ERR_EXISTS. */
-seen_status sn_newfile_publish(sn_newfile *temp, const char *path, bool replace, seen_error *error);
+/* Opens a new file for `path`. `nameless`: without a name if the file system supports that, so that
+ * a killed process leaves nothing behind. (A mapping of such a file looks deleted in /proc.) */
+seen_status sn_newfile_open(const char *path, bool nameless, sn_newfile *file, seen_error *error);
+
+/* Removes it. */
+void sn_newfile_drop(sn_newfile *file);
+
+/* Syncs it, renames it to `path` and syncs the folder; frees `file` in any case. Without `replace`
+ * an existing file is not touched: SEEN_ERR_EXISTS. */
+seen_status sn_newfile_publish(sn_newfile *file, const char *path, bool replace, seen_error *error);
+
+/* Keeps it as `name`, which must not exist, and syncs the folder; otherwise false with errno. */
+bool sn_newfile_keep(sn_newfile *file, const char *name);
+
+/* The two steps for a file that another module writes: a temporary name beside `path`, to free, and
+ * from that name to its place, durably. */
+char *sn_newfile_name(const char *path, seen_error *error);
+seen_status sn_newfile_place(const char *from, const char *path, bool replace, bool folder_may_fail,
+                             seen_error *error);
 
 #endif

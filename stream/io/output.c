@@ -8,11 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/newfile.h"
 #include "stream/io/encode.h"
 
 enum { PIPE_SIZE = 1 << 20, TRIES = 100, LINKS = 40 };
@@ -22,9 +22,9 @@ enum { PIPE_SIZE = 1 << 20, TRIES = 100, LINKS = 40 };
 
 struct sn_output {
     int fd;
-    char *name;   /* for messages */
-    char *path;   /* deferred: where it will appear */
-    char *hidden; /* deferred: the temporary name, NULL while the file has none */
+    char *name;      /* for messages */
+    char *path;      /* deferred: where it will appear */
+    sn_newfile file; /* deferred: written here until then */
     char terminator;
     bool open_line; /* the last byte written is no terminator */
     bool regular;
@@ -43,58 +43,6 @@ struct sn_output {
 };
 
 /* ---- Opening -------------------------------------------------------------------------------- */
-
-/* "dir/.name.seen-0123456789abcdef" beside path; NULL without memory. */
-static char *hidden_name(const char *path)
-{
-    uint64_t random = 0;
-    if (getrandom(&random, sizeof random, 0) != sizeof random)
-        random = (uint64_t)getpid() ^ (uint64_t)(uintptr_t)&random;
-    const char *slash = strrchr(path, '/');
-    int dir = slash ? (int)(slash - path) + 1 : 0;
-    char *text = NULL;
-    /* A long name is cut, so that the longer one beside it still is one. */
-    if (asprintf(&text, "%.*s.%.200s.seen-%016llx", dir, path, path + dir,
-                 (unsigned long long)random) < 0)
-        return NULL;
-    return text;
-}
-
-static char *folder_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    if (!slash)
-        return strdup(".");
-    return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
-}
-
-/* A file without a name where the system can give it one later; so nothing is left behind by a
- * process that is killed. Elsewhere a file under a hidden name. */
-static seen_status open_hidden(sn_output *output, seen_error *error)
-{
-    char *dir = folder_of(output->path);
-    if (!dir)
-        return sn_error_set(error, SEEN_ERR_MEMORY, "no memory to write %s", output->name);
-    if (access("/proc/self/fd", X_OK) == 0)
-        output->fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
-    free(dir);
-    for (int i = 0; output->fd < 0 && i < TRIES; i++) {
-        free(output->hidden);
-        output->hidden = hidden_name(output->path);
-        if (!output->hidden)
-            return sn_error_set(error, SEEN_ERR_MEMORY, "no memory to write %s", output->name);
-        output->fd =
-            open(output->hidden, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-        if (output->fd < 0 && errno != EEXIST)
-            break;
-    }
-    if (output->fd >= 0)
-        return SEEN_OK;
-    int code = errno;
-    free(output->hidden); /* it is not ours to remove */
-    output->hidden = NULL;
-    return sn_error_cannot(error, code, "write", output->name);
-}
 
 /* Through a symbolic link the file that it names is written, not the link: here for one that names
  * nothing yet, which realpath does not know. */
@@ -142,7 +90,10 @@ static seen_status open_path(sn_output *output, const char *path, seen_error *er
     output->path = there ? realpath(path, NULL) : behind_links(path);
     if (!output->path)
         return sn_error_cannot(error, errno, "write", path);
-    return open_hidden(output, error);
+    seen_status status = sn_newfile_open(output->path, true, &output->file, error);
+    output->fd = output->file.fd;
+    output->file.folder_may_fail = true;
+    return status;
 }
 
 static seen_status send(void *context, const void *bytes, size_t length, seen_error *error);
@@ -157,6 +108,7 @@ seen_status sn_output_open(const char *path, char terminator, sn_stop *stop, sn_
         return sn_error_set(error, SEEN_ERR_MEMORY, "no memory for an output");
     }
     made->fd = -1;
+    made->file.fd = -1;
     made->terminator = terminator;
     made->stop = stop;
     seen_status status = SEEN_OK;
@@ -315,37 +267,6 @@ uint64_t sn_output_written(const sn_output *output)
 
 /* ---- The end -------------------------------------------------------------------------------- */
 
-/* Gives a nameless file its hidden name; a rename then puts it in the place of the old one. */
-static seen_status give_name(sn_output *output, seen_error *error)
-{
-    char by_fd[64];
-    snprintf(by_fd, sizeof by_fd, "/proc/self/fd/%d", output->fd);
-    for (int i = 0; i < TRIES; i++) {
-        char *name = hidden_name(output->path);
-        if (!name)
-            return sn_error_set(error, SEEN_ERR_MEMORY, "no memory to write %s", output->name);
-        if (linkat(AT_FDCWD, by_fd, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0) {
-            output->hidden = name;
-            return SEEN_OK;
-        }
-        free(name);
-        if (errno != EEXIST)
-            break;
-    }
-    return sn_error_cannot(error, errno, "write", output->name);
-}
-
-static void sync_folder(const char *path)
-{
-    char *dir = folder_of(path);
-    int fd = dir ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    if (fd >= 0) {
-        fsync(fd);
-        close(fd);
-    }
-    free(dir);
-}
-
 /* Only the superuser may give a file away; others could replace only what is theirs, or what a
  * folder shared with them holds. A changed owner takes set-user-ID bits away, so modes follow. */
 static bool take_after_old(sn_output *output)
@@ -360,15 +281,8 @@ static seen_status appear(sn_output *output, seen_error *error)
 {
     if (!take_after_old(output) || fsync(output->fd) != 0)
         return fail_write(output, errno, error);
-    seen_status status = output->hidden ? SEEN_OK : give_name(output, error);
-    if (status != SEEN_OK)
-        return status;
-    if (rename(output->hidden, output->path) != 0)
-        return sn_error_cannot(error, errno, "replace", output->name);
-    free(output->hidden);
-    output->hidden = NULL;
-    sync_folder(output->path);
-    return SEEN_OK;
+    output->fd = -1;
+    return sn_newfile_publish(&output->file, output->path, true, error);
 }
 
 seen_status sn_output_finish(sn_output *output, seen_error *error)
@@ -379,7 +293,7 @@ seen_status sn_output_finish(sn_output *output, seen_error *error)
     if (status == SEEN_OK && output->path && !output->closed)
         status = appear(output, error);
     /* Some file systems tell of a full disk only here. */
-    if (status == SEEN_OK && output->owned) {
+    if (status == SEEN_OK && output->owned && output->fd >= 0) {
         int fd = output->fd;
         output->fd = -1;
         if (close(fd) != 0)
@@ -402,28 +316,14 @@ static char *partial_name(const char *path, int number)
     return text;
 }
 
-/* Some file systems have no second names for a file: there a file that has one gets another. */
-static bool give_partial(const sn_output *output, const char *name)
-{
-    char by_fd[64];
-    snprintf(by_fd, sizeof by_fd, "/proc/self/fd/%d", output->fd);
-    if (!output->hidden)
-        return linkat(AT_FDCWD, by_fd, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
-    if (linkat(AT_FDCWD, output->hidden, AT_FDCWD, name, 0) == 0)
-        return true;
-    if (errno == EEXIST)
-        return false;
-    return renameat2(AT_FDCWD, output->hidden, AT_FDCWD, name, RENAME_NOREPLACE) == 0;
-}
-
 /* What is there already is not replaced: it may be what an earlier run left. */
-static char *link_partial(const sn_output *output)
+static char *keep_partial(sn_output *output)
 {
     for (int i = 1; i <= TRIES; i++) {
         char *name = partial_name(output->path, i);
         if (!name)
             return NULL;
-        if (give_partial(output, name))
+        if (sn_newfile_keep(&output->file, name))
             return name;
         free(name);
         if (errno != EEXIST)
@@ -442,11 +342,7 @@ char *sn_output_keep(sn_output *output)
         else if (ftruncate(output->fd, (off_t)output->whole) == 0)
             output->stored = output->whole;
         if (output->stored > 0 && take_after_old(output))
-            name = link_partial(output);
-    }
-    if (name) {
-        fsync(output->fd);
-        sync_folder(name);
+            name = keep_partial(output);
     }
     sn_output_abandon(output);
     return name;
@@ -457,11 +353,10 @@ void sn_output_abandon(sn_output *output)
     if (!output)
         return;
     sn_encoder_close(output->encoder);
-    if (output->hidden)
-        unlink(output->hidden);
-    if (output->owned && output->fd >= 0)
+    if (output->path)
+        sn_newfile_drop(&output->file);
+    else if (output->owned && output->fd >= 0)
         close(output->fd);
-    free(output->hidden);
     free(output->path);
     free(output->name);
     free(output);

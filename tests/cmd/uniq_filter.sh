@@ -83,5 +83,5 @@ for how in append replace; do
     fi
     LC_ALL=C sort -u all > got
     [ -z "$(LC_ALL=C comm -23 want got)" ] || fail "$how: lines were lost: $(LC_ALL=C comm -23 want got | wc -l)"
-    [ "$(find . -name '.*.seen-*' | wc -l)" = 0 ] || fail "$how: something is left behind"
+    [ "$(find . -name '*.tmp' | wc -l)" = 0 ] || fail "$how: something is left behind"
 done
