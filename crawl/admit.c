@@ -1,73 +1,82 @@
 /* From a link to the frontier: link cache, scope, limits, and a batch that waits to be offered. */
+#include "crawl/admit.h"
+
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/error.h"
-#include "crawl/engine.h"
 
 #define ARENA_MAX (SN_BATCH_BYTES / 2)
 #define ARENA_ROOM (ARENA_MAX + 2 * (SN_FRONTIER_URL_MAX + 1)) /* and one link with its page */
 
-size_t sn_admit_resolve(sn_engine *e, const char *href, size_t len, const char *base,
+size_t sn_admit_resolve(sn_intake *in, const char *href, size_t len, const char *base,
                         size_t base_len)
 {
-    return sn_follow_resolve(&e->follower, &e->url_options, href, len, base, base_len);
+    return sn_resolve(&in->resolver, &in->url_options, href, len, base, base_len);
 }
 
-size_t sn_admit_resolve_whole(sn_engine *e, const char *href, size_t len, const char *base,
+size_t sn_admit_resolve_whole(sn_intake *in, const char *href, size_t len, const char *base,
                               size_t base_len)
 {
-    return sn_follow_resolve(&e->follower, &(seen_url_options){.size = sizeof(seen_url_options)},
-                             href, len, base, base_len);
+    return sn_resolve(&in->resolver, NULL, href, len, base, base_len);
 }
 
-void sn_admit_begin(sn_engine *e)
+void sn_admit_free(sn_intake *in)
 {
-    e->parent = NULL;
+    sn_resolver_free(&in->resolver);
+    sn_link_cache_destroy(in->link_cache);
+    sn_scope_destroy(in->scope);
+    free(in->arena);
+}
+
+void sn_admit_begin(sn_intake *in)
+{
+    in->parent = NULL;
 }
 
 /* Copies bytes into the arena, which has room for them. */
-static const char *keep(sn_engine *e, const char *bytes, size_t len)
+static const char *keep(sn_intake *in, const char *bytes, size_t len)
 {
-    char *copy = e->arena + e->arena_len;
+    char *copy = in->arena + in->arena_len;
     if (len > 0)
         memcpy(copy, bytes, len);
-    e->arena_len += len;
+    in->arena_len += len;
     return copy;
 }
 
-static seen_status add_link(sn_engine *e, const sn_admit_page *page, const char *url, size_t len,
+static seen_status add_link(sn_intake *in, const sn_admit_page *page, const char *url, size_t len,
                             const sn_frontier_link *like)
 {
     if (len > SN_FRONTIER_URL_MAX || (page != NULL && page->len > SN_FRONTIER_URL_MAX))
         return SEEN_OK; /* longer than max_url can be */
-    if (e->link_count == SN_BATCH_URLS || e->arena_len + len > ARENA_MAX) {
-        seen_status status = sn_admit_commit(e);
+    if (in->count == SN_BATCH_URLS || in->arena_len + len > ARENA_MAX) {
+        seen_status status = sn_admit_commit(in);
         if (status != SEEN_OK)
             return status;
     }
-    if (e->arena == NULL && (e->arena = malloc(ARENA_ROOM)) == NULL)
-        return sn_error_memory(e->error);
-    if (e->parent == NULL) {
-        e->parent_len = page == NULL ? 0 : (uint32_t)page->len;
-        e->parent = keep(e, page == NULL ? "" : page->url, e->parent_len);
+    if (in->arena == NULL && (in->arena = malloc(ARENA_ROOM)) == NULL)
+        return sn_error_memory(in->error);
+    if (in->parent == NULL) {
+        in->parent_len = page == NULL ? 0 : (uint32_t)page->len;
+        in->parent = keep(in, page == NULL ? "" : page->url, in->parent_len);
     }
-    sn_frontier_link *link = &e->links[e->link_count];
+    sn_frontier_link *link = &in->links[in->count];
     *link = *like;
-    link->parent = e->parent;
-    link->parent_len = e->parent_len;
-    link->url = keep(e, url, len);
+    link->parent = in->parent;
+    link->parent_len = in->parent_len;
+    link->url = keep(in, url, len);
     link->len = (uint32_t)len;
-    if (e->link_count++ == 0)
-        e->oldest = sn_fetch_now();
+    if (in->count++ == 0)
+        in->oldest = (int64_t)sn_clock_ms();
     return SEEN_OK;
 }
 
 /* --include is about links: the target of a start URL's redirection need not match, nor a
  * sitemap. */
-static bool in_scope(sn_engine *e, const char *url, size_t len, bool link)
+static bool in_scope(sn_intake *in, const char *url, size_t len, bool link)
 {
-    switch (sn_scope_check(e->scope, url, len)) {
+    switch (sn_scope_check(in->scope, url, len)) {
     case SN_SCOPE_IN:
         return true;
     case SN_SCOPE_NOT_INCLUDED:
@@ -75,7 +84,7 @@ static bool in_scope(sn_engine *e, const char *url, size_t len, bool link)
     case SN_SCOPE_TOO_LONG:
     case SN_SCOPE_TOO_DEEP:
     case SN_SCOPE_REPEATS:
-        e->counts.dropped++;
+        in->counts->dropped++;
         return false;
     default:
         return false;
@@ -89,62 +98,64 @@ static bool is_link(uint16_t depth, uint8_t kind)
     return depth > 0 && kind == SN_KIND_PAGE;
 }
 
-seen_status sn_admit(sn_engine *e, const sn_admit_page *page, const char *url, size_t len,
-                     seen_hash hash, uint16_t depth, uint8_t hops, uint8_t kind)
+seen_status sn_admit(sn_intake *in, const sn_admit_page *page, const char *url, size_t len,
+                     uint16_t depth, uint8_t hops, uint8_t kind)
 {
+    seen_hash hash = sn_frontier_hash(in->frontier, url, len, kind);
     bool link = is_link(depth, kind);
     if (page != NULL &&
-        (depth > e->options->max_depth || (sn_link_cache_add(e->link_cache, hash) && link) ||
-         !in_scope(e, url, len, link)))
+        (depth > in->options->max_depth || (sn_link_cache_add(in->link_cache, hash) && link) ||
+         !in_scope(in, url, len, link)))
         return SEEN_OK;
     sn_frontier_link like = {.hash = hash, .depth = depth, .hops = hops, .kind = kind};
-    return add_link(e, page, url, len, &like);
+    return add_link(in, page, url, len, &like);
 }
 
-seen_status sn_admit_link(sn_engine *e, const sn_admit_page *page, const char *url, size_t len,
+seen_status sn_admit_link(sn_intake *in, const sn_admit_page *page, const char *url, size_t len,
                           seen_hash hash, uint16_t depth)
 {
     sn_frontier_link like = {.hash = hash, .depth = depth};
-    return in_scope(e, url, len, is_link(depth, SN_KIND_PAGE)) ? add_link(e, page, url, len, &like)
-                                                               : SEEN_OK;
+    return in_scope(in, url, len, is_link(depth, SN_KIND_PAGE))
+               ? add_link(in, page, url, len, &like)
+               : SEEN_OK;
 }
 
-bool sn_admit_in_scope(sn_engine *e, const char *url, size_t len)
+bool sn_admit_in_scope(sn_intake *in, const char *url, size_t len)
 {
-    return in_scope(e, url, len, false);
+    return in_scope(in, url, len, false);
 }
 
-seen_status sn_admit_any(sn_engine *e, const sn_admit_page *page, const char *url, size_t len,
+seen_status sn_admit_any(sn_intake *in, const sn_admit_page *page, const char *url, size_t len,
                          uint16_t depth, uint8_t hops, uint8_t kind, uint8_t flags)
 {
-    sn_frontier_link like = {.hash = sn_frontier_hash(e->frontier, url, len, kind),
+    sn_frontier_link like = {.hash = sn_frontier_hash(in->frontier, url, len, kind),
                              .depth = depth,
                              .hops = hops,
                              .kind = kind,
                              .flags = flags};
-    sn_admit_begin(e);
-    return add_link(e, page, url, len, &like);
+    sn_admit_begin(in);
+    return add_link(in, page, url, len, &like);
 }
 
-bool sn_admit_still(sn_engine *e, const sn_frontier_record *record)
+bool sn_admit_still(sn_intake *in, const sn_frontier_record *record)
 {
     if (record->parent_len == 0)
         return true;
     /* It may be stored with all that --drop-www and the like remove. */
-    size_t n = sn_admit_resolve(e, record->url, record->len, NULL, 0);
-    return n > 0 && record->depth <= e->options->max_depth &&
-           in_scope(e, e->follower.text, n, is_link(record->depth, record->kind));
+    size_t n = sn_admit_resolve(in, record->url, record->len, NULL, 0);
+    return n > 0 && record->depth <= in->options->max_depth &&
+           in_scope(in, in->resolver.text, n, is_link(record->depth, record->kind));
 }
 
-seen_status sn_admit_commit(sn_engine *e)
+seen_status sn_admit_commit(sn_intake *in)
 {
-    if (e->link_count == 0)
+    if (in->count == 0)
         return SEEN_OK;
-    seen_status status = e->frontier->class->offer(e->frontier, e->links, e->link_count, e->error);
-    e->counts.found = e->found_before + e->frontier->found;
-    e->next = SN_NEXT_URL; /* there may be one */
-    e->link_count = 0;
-    e->arena_len = 0;
-    e->parent = NULL;
+    seen_status status = in->frontier->class->offer(in->frontier, in->links, in->count, in->error);
+    in->counts->found = in->found_before + in->frontier->found;
+    in->offered = true;
+    in->count = 0;
+    in->arena_len = 0;
+    in->parent = NULL;
     return status;
 }

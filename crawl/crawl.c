@@ -4,7 +4,11 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "crawl/engine.h"
+#include "crawl/dispatch.h"
+#include "crawl/hosts.h"
+#include "crawl/open.h"
+#include "crawl/page.h"
+#include "crawl/settle.h"
 
 #define TICK_MS 250
 #define COMMIT_MS 100
@@ -15,31 +19,32 @@
 
 static bool finished(const sn_engine *e)
 {
-    return sn_job_active(e) == 0 &&
-           (e->stopping || (e->limit_reached && sn_pace_retries(e->pace) == 0) ||
-            (sn_pace_live(e->pace) == 0 && e->link_count == 0 && e->next == SN_NEXT_END));
+    return sn_job_active(&e->transfers) == 0 &&
+           (e->stopping || (e->limit_reached && sn_pace_retries(e->transfers.pace) == 0) ||
+            (sn_pace_live(e->transfers.pace) == 0 && e->intake.count == 0 &&
+             e->next == SN_NEXT_END));
 }
 
 /* Links wait for a full batch, because each offer costs a sync, but not while transfers are idle.
  */
 static seen_status commit_when_due(sn_engine *e, int64_t now)
 {
-    if (e->link_count == 0)
+    if (e->intake.count == 0)
         return SEEN_OK;
-    bool starving = e->idle_count > 0 && sn_pace_wait(e->pace, now) < 0;
-    if (e->link_count < COMMIT_URLS && !starving && now - e->oldest < COMMIT_MS)
+    bool starving = e->transfers.idle_count > 0 && sn_pace_wait(e->transfers.pace, now) < 0;
+    if (e->intake.count < COMMIT_URLS && !starving && now - e->intake.oldest < COMMIT_MS)
         return SEEN_OK;
-    return sn_admit_commit(e);
+    return sn_admit_commit(&e->intake);
 }
 
 static void fill_status(sn_engine *e, sn_crawl_status *status)
 {
-    e->frontier->class->get_info(e->frontier, false, &e->info);
+    e->intake.frontier->class->get_info(e->intake.frontier, false, &e->info);
     *status = (sn_crawl_status){.counts = e->counts,
                                 .run_pages = e->run_pages,
                                 .queued = e->info.waiting,
-                                .active = sn_job_active(e),
-                                .hosts = sn_pace_hosts(e->pace),
+                                .active = sn_job_active(&e->transfers),
+                                .hosts = sn_pace_hosts(e->transfers.pace),
                                 .seconds = (double)(sn_fetch_now() - e->began) / 1000,
                                 .fill = e->info.fill,
                                 .error_rate = e->info.error_rate,
@@ -50,12 +55,12 @@ static void fill_status(sn_engine *e, sn_crawl_status *status)
 
 static seen_status settle_when_due(sn_engine *e, int64_t now)
 {
-    bool sync = now - e->synced >= e->frontier->sync_ms || e->done_since_sync >= DONE_MAX;
-    if (!sync && now - e->settled < e->frontier->settle_ms)
+    bool sync = now - e->synced >= e->intake.frontier->sync_ms || e->done_since_sync >= DONE_MAX;
+    if (!sync && now - e->settled < e->intake.frontier->settle_ms)
         return SEEN_OK;
     if (sync)
-        sn_crawl_refresh_info(e);
-    seen_status status = sn_results_settle(e, sync);
+        sn_settle_look(e);
+    seen_status status = sn_settle(e, sync);
     e->settled = sn_fetch_now();
     if (sync)
         e->synced = e->settled;
@@ -68,10 +73,10 @@ static seen_status tick(sn_engine *e, int64_t now, sn_crawl_progress *progress, 
     seen_status status = SEEN_OK;
     if (now - e->shown >= TICK_MS) {
         e->shown = now;
-        status = sn_results_flush(e);
+        status = sn_outputs_flush(&e->outputs, false, e->error);
         if (now - e->looked >= INFO_MS && e->info.set_bytes <= INFO_BYTES) {
             e->looked = now;
-            sn_crawl_refresh_info(e);
+            sn_settle_look(e);
         }
         if (progress != NULL) {
             sn_crawl_status about;
@@ -86,12 +91,12 @@ static int64_t time_to_wait(const sn_engine *e, int64_t now)
 {
     int64_t wait = TICK_MS;
     bool unread = !e->stopping && !e->limit_reached && e->next == SN_NEXT_URL && !e->hosts_full;
-    if (unread || (e->aside != NULL && sn_aside_ready(e->aside)))
+    if (unread || (e->transfers.thread != NULL && sn_fetch_thread_ready(e->transfers.thread)))
         return 0;
-    if (e->link_count > 0)
+    if (e->intake.count > 0)
         wait = COMMIT_MS;
-    if (!e->stopping && e->idle_count > 0) {
-        int64_t pace = sn_pace_wait(e->pace, now);
+    if (!e->stopping && e->transfers.idle_count > 0) {
+        int64_t pace = sn_pace_wait(e->transfers.pace, now);
         if (pace >= 0 && pace < wait)
             wait = pace;
     }
@@ -101,21 +106,21 @@ static int64_t time_to_wait(const sn_engine *e, int64_t now)
 static seen_status wait(sn_engine *e, int64_t now)
 {
     bool any = false;
-    seen_status status = sn_fetch_poll(e->fetch, &any, e->error);
+    seen_status status = sn_fetch_poll(e->transfers.fetch, &any, e->error);
     if (status == SEEN_OK && !any)
-        status = sn_fetch_wait(e->fetch, time_to_wait(e, now), e->error);
+        status = sn_fetch_wait(e->transfers.fetch, time_to_wait(e, now), e->error);
     return status == SEEN_OK ? e->failed : status;
 }
 
-/* Goes on with what has arrived, on this thread and on the other. */
+/* Takes what has arrived, on this thread and on the other. */
 static seen_status collect(sn_engine *e)
 {
     seen_status status = SEEN_OK;
     sn_transfer *t;
-    while (status == SEEN_OK && (t = sn_fetch_finished(e->fetch)) != NULL)
+    while (status == SEEN_OK && (t = sn_fetch_finished(e->transfers.fetch)) != NULL)
         status = sn_page_arrived(e, t);
-    while (status == SEEN_OK && e->aside != NULL) {
-        status = sn_aside_take(e->aside, &t, e->error);
+    while (status == SEEN_OK && e->transfers.thread != NULL) {
+        status = sn_fetch_thread_take(e->transfers.thread, &t, e->error);
         if (status != SEEN_OK || t == NULL)
             break;
         status = sn_page_arrived(e, t);
@@ -131,7 +136,9 @@ static seen_status loop(sn_engine *e, const atomic_int *stop, sn_crawl_progress 
         int64_t now = sn_fetch_now();
         if (stop != NULL && atomic_load_explicit(stop, memory_order_relaxed) != 0)
             e->stopping = true;
-        status = commit_when_due(e, now);
+        status = sn_hosts_poll(e);
+        if (status == SEEN_OK)
+            status = commit_when_due(e, now);
         if (status == SEEN_OK && !e->stopping)
             status = sn_dispatch(e);
         if (status != SEEN_OK || finished(e))
@@ -145,17 +152,9 @@ static seen_status loop(sn_engine *e, const atomic_int *stop, sn_crawl_progress 
     return status;
 }
 
-static bool pipe_closed(const sn_engine *e)
-{
-    for (int i = 0; i < SN_OUT_COUNT; i++)
-        if (e->out[i] != NULL && sn_sink_closed(e->out[i]))
-            return true;
-    return false;
-}
-
 static void fill_result(sn_engine *e, sn_crawl_result *result)
 {
-    if (e->fetch == NULL || e->frontier == NULL)
+    if (e->transfers.fetch == NULL || e->intake.frontier == NULL)
         return;
     fill_status(e, &result->status);
     result->end = e->stopping ? SN_CRAWL_STOPPED : SN_CRAWL_DONE;
@@ -182,12 +181,12 @@ seen_status sn_crawl_run(const sn_crawl_options *options, const atomic_int *stop
         status = loop(e, stop, progress, user);
     }
     if (status == SEEN_OK) {
-        sn_crawl_refresh_info(e);
-        status = sn_results_settle(e, true);
+        sn_settle_look(e);
+        status = sn_settle(e, true);
     }
     fill_result(e, result);
-    /* Whoever read the output has had enough: that is an end, not trouble. */
-    if (status == SEEN_ERR_IO && pipe_closed(e)) {
+    /* The reader of the output closed the pipe: that is an end, not an error. */
+    if (status == SEEN_ERR_IO && sn_outputs_closed(&e->outputs)) {
         result->end = SN_CRAWL_STOPPED;
         status = SEEN_OK;
     }

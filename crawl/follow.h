@@ -1,10 +1,7 @@
-/* The links of a page, from what was written to URLs that are taken in.
+/* The links of a page, from what was written to URLs for the frontier.
  *
  *     sn_follow_read     on the thread that fetched the page: canonical, hashed, counted
- *     sn_follow_admit    on the first thread: what was not met lately enters the frontier
- *
- * Only the hashes are kept in between, so that memory stays that of the links as written; the few
- * URLs that turn out to be news are made canonical again. */
+ *     sn_follow_admit    on the first thread: what is not in the link cache is offered */
 #ifndef CRAWL_FOLLOW_H
 #define CRAWL_FOLLOW_H
 
@@ -12,26 +9,28 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "seen.h"
+#include "crawl/resolve.h"
 
 struct sn_engine;
 struct sn_job;
 
-/* What one thread needs: room for a canonical URL, and a table of the different links of a page. */
-typedef struct sn_follower {
+/* What the links of a page lead to, each URL once. Starts zeroed. */
+typedef struct sn_follow_urls {
     char *text;
-    size_t room;
-    uint64_t *met;
-    size_t met_mask;
+    size_t text_len, text_room;
+} sn_follow_urls;
+
+void sn_follow_urls_reset(sn_follow_urls *urls);
+void sn_follow_urls_free(sn_follow_urls *urls);
+
+/* What one thread needs: a resolver, and a table of the different URLs of a page. Starts zeroed. */
+typedef struct sn_follower {
+    sn_resolver resolver;
+    uint64_t *slot;
+    size_t mask;
 } sn_follower;
 
-/* Born zeroed. */
 void sn_follower_free(sn_follower *follower);
-
-/* Resolves and makes canonical, without credentials, into follower->text; 0: not a URL that we
- * fetch, or no memory. */
-size_t sn_follow_resolve(sn_follower *follower, const seen_url_options *options, const char *href,
-                         size_t len, const char *base, size_t base_len);
 
 /* False: no memory. */
 bool sn_follow_read(struct sn_job *job, sn_follower *follower);

@@ -1,4 +1,6 @@
-/* Setting a crawl up, anew or from a state folder; taking it down. */
+/* Setting a crawl up, new or from a state folder; taking it down. */
+#include "crawl/open.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -6,14 +8,16 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include "base/error.h"
-#include "crawl/engine.h"
 #include "crawl/fetch/open_files.h"
 #include "crawl/frontier/folder.h"
 #include "crawl/frontier/local.h"
+#include "crawl/page.h"
 #include "crawl/robots/robots.h"
+#include "crawl/seeds.h"
+#include "crawl/settings.h"
+#include "crawl/settle.h"
 
 /* ---- Options ---- */
 
@@ -59,7 +63,7 @@ static seen_status check_outputs(const sn_engine *e)
 {
     for (int i = 0; i < SN_OUT_COUNT; i++)
         for (int k = 0; k < i; k++) {
-            const char *a = sn_results_path(e->options, i), *b = sn_results_path(e->options, k);
+            const char *a = sn_outputs_path(e->options, i), *b = sn_outputs_path(e->options, k);
             if (a != NULL && b != NULL && same_output(a, b))
                 return sn_error_set(e->error, SEEN_ERR_ARGUMENT,
                                     "two outputs to %s: give each one of its own",
@@ -98,7 +102,7 @@ static void find_lengths(const sn_engine *e, const sn_crawl_options *saved, cons
                          uint64_t length[SN_OUT_COUNT])
 {
     for (int i = 0; i < SN_OUT_COUNT; i++) {
-        const char *now = sn_results_path(e->options, i), *then = sn_results_path(saved, i);
+        const char *now = sn_outputs_path(e->options, i), *then = sn_outputs_path(saved, i);
         uint64_t path = sn_folder_path_hash(now);
         bool known = path != 0 && path == p->out_path[i];
         if (!known && p->out_path[i] != 0 && p->out_path[i] == sn_folder_path_hash(then))
@@ -130,16 +134,6 @@ static seen_status compare_with_saved(const sn_engine *e, const sn_checkpoint *p
 
 /* ---- Scope ---- */
 
-seen_status sn_crawl_add_seed(sn_engine *e, const char *url, size_t len)
-{
-    if (sn_scope_check(e->scope, url, len) != SN_SCOPE_OTHER_HOST)
-        return SEEN_OK;
-    if (!sn_scope_add_seed(e->scope, url, len))
-        return sn_error_memory(e->error);
-    sn_link_cache_clear(e->link_cache);
-    return e->frontier->class->add_seed(e->frontier, url, len, e->error);
-}
-
 static seen_status make_scope(sn_engine *e)
 {
     const sn_crawl_options *o = e->options;
@@ -152,23 +146,14 @@ static seen_status make_scope(sn_engine *e)
                                 .url_max = (size_t)o->max_url,
                                 .depth_max = (unsigned)o->max_path,
                                 .repeat_max = (unsigned)o->max_repeats};
-    e->scope = sn_scope_create(&options, message, sizeof message);
-    if (e->scope == NULL)
+    e->intake.scope = sn_scope_create(&options, message, sizeof message);
+    if (e->intake.scope == NULL)
         return sn_error_set(e->error, SEEN_ERR_ARGUMENT, "%s", message);
-    e->url_options = (seen_url_options){.size = sizeof e->url_options,
-                                        .flags = (uint32_t)o->url_flags,
-                                        .drop = o->drop.items,
-                                        .drop_count = o->drop.count};
+    e->intake.url_options = (seen_url_options){.size = sizeof e->intake.url_options,
+                                               .flags = (uint32_t)o->url_flags,
+                                               .drop = o->drop.items,
+                                               .drop_count = o->drop.count};
     return SEEN_OK;
-}
-
-static seen_status load_seeds(sn_engine *e)
-{
-    const char *line = sn_local_seeds(e->frontier);
-    bool ok = true;
-    for (const char *end; ok && line != NULL && (end = strchr(line, '\n')) != NULL; line = end + 1)
-        ok = sn_scope_add_seed(e->scope, line, (size_t)(end - line));
-    return ok ? SEEN_OK : sn_error_memory(e->error);
 }
 
 /* ---- Parts ---- */
@@ -188,12 +173,12 @@ static seen_status open_frontier(sn_engine *e, const sn_checkpoint *checkpoint)
                                 .max_pages = o->max_pages,
                                 .host_pages = o->max_host_pages > 0,
                                 .sync_ms = (int64_t)o->checkpoint_ms};
-    seen_status status = sn_local_open(&options, &e->frontier, e->error);
+    seen_status status = sn_local_open(&options, &e->intake.frontier, e->error);
     if (status != SEEN_OK)
         return status;
-    e->found_before = e->found_at_info = e->counts.found;
-    e->counts.found += e->frontier->found;
-    return load_seeds(e);
+    e->intake.found_before = e->found_at_info = e->counts.found;
+    e->counts.found += e->intake.frontier->found;
+    return sn_seeds_load(e, sn_local_seeds(e->intake.frontier));
 }
 
 static void free_robots(void *rules)
@@ -201,14 +186,15 @@ static void free_robots(void *rules)
     sn_robots_destroy(rules);
 }
 
-static seen_status make_parts(sn_engine *e)
+static seen_status make_hosts(sn_engine *e)
 {
     const sn_crawl_options *o = e->options;
+    sn_transfers *t = &e->transfers;
     size_t live = (size_t)o->connections * 16 < 256 ? 256 : (size_t)o->connections * 16;
     if (live > 4096)
         live = 4096;
-    e->queues = sn_queues_create(e->folder);
-    e->pace = sn_pace_create(&(sn_pace_options){.queues = e->queues,
+    t->queues = sn_queues_create(e->folder);
+    t->pace = sn_pace_create(&(sn_pace_options){.queues = t->queues,
                                                 .hasher = e->hasher,
                                                 .per_host = (uint32_t)o->per_host,
                                                 .delay = o->delay_ms,
@@ -217,18 +203,16 @@ static seen_status make_parts(sn_engine *e)
                                                 .max_rules_bytes = 32u << 20,
                                                 .max_retries = 8192,
                                                 .free_rules = free_robots});
-    e->job_count = (size_t)o->connections;
-    e->jobs = calloc(e->job_count, sizeof *e->jobs);
-    e->idle_jobs = calloc(e->job_count, sizeof(sn_job *));
-    e->link_cache = sn_link_cache_create();
-    if (e->queues == NULL || e->pace == NULL || e->jobs == NULL || e->idle_jobs == NULL ||
-        e->link_cache == NULL)
-        return sn_error_memory(e->error);
-    for (size_t i = 0; i < e->job_count; i++) {
-        e->jobs[i].engine = e;
-        sn_spool_init(&e->jobs[i].body);
-        e->idle_jobs[e->idle_count++] = &e->jobs[i];
-    }
+    e->intake.link_cache = sn_link_cache_create();
+    bool ok = t->queues != NULL && t->pace != NULL && e->intake.link_cache != NULL &&
+              sn_job_create_all(t, e, (size_t)o->connections);
+    return ok ? SEEN_OK : sn_error_memory(e->error);
+}
+
+static seen_status make_transfers(sn_engine *e)
+{
+    const sn_crawl_options *o = e->options;
+    sn_transfers *t = &e->transfers;
     sn_fetch_options fetch = {.connections = (unsigned)o->connections,
                               .timeout_ms = o->timeout_ms,
                               .connect_ms = o->connect_ms,
@@ -238,93 +222,34 @@ static seen_status make_parts(sn_engine *e)
                               .ca_file = o->ca_file,
                               .allow_private = o->allow_private,
                               .keep_headers = o->warc != NULL,
-                              .keep = e->keep_open,
+                              .keep = t->keep_open,
+                              .start_until = e->intake.frontier->start_until,
                               .body = sn_page_body,
                               .link = sn_page_link,
                               .over = sn_page_over};
     /* Each thread keeps connections of its own: both together need room for twice as many. */
-    if (!sn_aside_pays() || e->keep_open < 2 * e->job_count)
-        return sn_fetch_create(&fetch, &e->fetch, e->error);
+    if (!sn_fetch_thread_pays() || t->keep_open < 2 * t->count)
+        return sn_fetch_create(&fetch, &t->fetch, e->error);
     sn_fetch_options other = fetch;
     other.connections -= other.connections / 4;
     other.keep /= 2;
     fetch.keep -= other.keep;
     fetch.at_once = 1; /* the other thread must not wait long for more to do */
-    seen_status status = sn_fetch_create(&fetch, &e->fetch, e->error);
+    seen_status status = sn_fetch_create(&fetch, &t->fetch, e->error);
     if (status == SEEN_OK)
-        status = sn_aside_create(&other, &e->aside, e->error);
-    return status == SEEN_OK ? sn_fetch_watch(e->fetch, sn_aside_fd(e->aside), e->error) : status;
+        status = sn_fetch_thread_create(&other, &t->thread, e->error);
+    return status == SEEN_OK ? sn_fetch_watch(t->fetch, sn_fetch_thread_fd(t->thread), e->error)
+                             : status;
 }
 
-/* ---- Start URLs ---- */
-
-/* A name without a scheme is what a browser takes, too: it is said how it is meant here. */
-static seen_status not_a_url(sn_engine *e, const char *url)
+static seen_status make_parts(sn_engine *e)
 {
-    static const char scheme[] = "https://";
-    char whole[300];
-    struct stat about;
-    if (stat(url, &about) == 0 && S_ISREG(about.st_mode))
-        return sn_error_set(e->error, SEEN_ERR_ARGUMENT,
-                            "%s is a file and not a URL: with the URLs in it, crawl $(cat %s)", url,
-                            url);
-    bool bare = strstr(url, "://") == NULL && strlen(url) < sizeof whole - sizeof scheme;
-    snprintf(whole, sizeof whole, "%s%s", scheme, bare ? url : "");
-    size_t n = bare ? sn_admit_resolve(e, whole, strlen(whole), NULL, 0) : 0;
-    const char *host = n > 0 ? e->follower.text + sizeof scheme - 1 : "/";
-    if (memchr(host, '.', strcspn(host, "/:")) != NULL)
-        return sn_error_set(e->error, SEEN_ERR_ARGUMENT, "%s is not a URL: did you mean %.*s ?",
-                            url, (int)n, e->follower.text);
-    return sn_error_set(e->error, SEEN_ERR_ARGUMENT,
-                        "%.200s is not a URL that can be crawled: http://HOST/ or https://HOST/ is",
-                        url);
-}
-
-/* Whoever gives a name and a password expects that they are used. */
-static bool has_credentials(const char *url)
-{
-    const char *host = strstr(url, "://");
-    return host != NULL && memchr(host + 3, '@', strcspn(host + 3, "/?#\\")) != NULL;
-}
-
-/* One URL of a host will do, where only the host counts: a crawl may be gone on with any number of
- * times with the same URLs. */
-static seen_status add_start(sn_engine *e, const char *url, size_t len)
-{
-    bool known = (sn_scope_kind)e->options->scope == SN_SCOPE_HOST &&
-                 sn_scope_check(e->scope, url, len) != SN_SCOPE_OTHER_HOST;
-    if (known)
-        return SEEN_OK;
-    if (!sn_scope_add_seed(e->scope, url, len))
-        return sn_error_memory(e->error);
-    return e->frontier->class->add_seed(e->frontier, url, len, e->error);
-}
-
-static seen_status admit_starts(sn_engine *e)
-{
-    const sn_crawl_options *o = e->options;
-    uint64_t before = e->counts.found;
-    sn_admit_begin(e);
-    for (size_t i = 0; i < o->start.count; i++) {
-        const char *url = o->start.items[i];
-        size_t n = sn_admit_resolve(e, url, strlen(url), NULL, 0);
-        if (n == 0 || n > o->max_url)
-            return not_a_url(e, url);
-        if (has_credentials(url))
-            return sn_error_set(e->error, SEEN_ERR_ARGUMENT,
-                                "pages are fetched without a name or password: write %.*s",
-                                n < 400 ? (int)n : 400, e->follower.text);
-        seen_status status = add_start(e, e->follower.text, n);
-        if (status == SEEN_OK)
-            status = sn_admit(e, NULL, e->follower.text, n,
-                              sn_frontier_hash(e->frontier, e->follower.text, n, SN_KIND_PAGE), 0,
-                              0, SN_KIND_PAGE);
-        if (status != SEEN_OK)
-            return status;
-    }
-    seen_status status = sn_admit_commit(e);
-    uint64_t fresh = e->counts.found - before;
-    e->result->start_seen = o->start.count > fresh ? o->start.count - fresh : 0;
+    int wake = e->intake.frontier->wake_fd;
+    seen_status status = make_hosts(e);
+    if (status == SEEN_OK)
+        status = make_transfers(e);
+    if (status == SEEN_OK && wake >= 0)
+        status = sn_fetch_watch(e->transfers.fetch, wake, e->error);
     return status;
 }
 
@@ -334,7 +259,7 @@ static seen_status nothing_to_crawl(const sn_engine *e)
 {
     if (e->options->state != NULL)
         return sn_error_set(e->error, SEEN_ERR_NOT_FOUND,
-                            "there is no crawl in %.200s to go on with: check the name, or give a "
+                            "there is no crawl in %.200s to resume: check the name, or give a "
                             "URL to start one there",
                             e->options->state);
     return sn_error_set(e->error, SEEN_ERR_ARGUMENT,
@@ -357,10 +282,10 @@ static seen_status start_anew(sn_engine *e)
     if (status == SEEN_OK)
         status = make_parts(e);
     if (status == SEEN_OK)
-        status = sn_results_open(e, length);
+        status = sn_outputs_open(&e->outputs, e->options, length, e->error);
     /* From here on there is a frontier to go on with: the start URLs may enter a seen-set that
      * others share, which would not give them back after a crash. */
-    return status == SEEN_OK ? sn_results_settle(e, true) : status;
+    return status == SEEN_OK ? sn_settle(e, true) : status;
 }
 
 /* An sn_failures_each. */
@@ -372,14 +297,14 @@ static seen_status admit_again(void *user, const sn_frontier_record *record, boo
     (void)asked;
     (void)error;
     e->counts.failed -= e->counts.failed > 0;
-    return sn_admit_any(e, &page, record->url, record->len, record->depth, 0, record->kind,
+    return sn_admit_any(&e->intake, &page, record->url, record->len, record->depth, 0, record->kind,
                         SN_OFFER_AGAIN);
 }
 
 static seen_status retry_failed(sn_engine *e)
 {
-    seen_status status = sn_local_retry(e->frontier, admit_again, e, e->error);
-    return status == SEEN_OK ? sn_admit_commit(e) : status;
+    seen_status status = sn_local_retry(e->intake.frontier, admit_again, e, e->error);
+    return status == SEEN_OK ? sn_admit_commit(&e->intake) : status;
 }
 
 static seen_status go_on(sn_engine *e, const sn_checkpoint *p)
@@ -392,12 +317,12 @@ static seen_status go_on(sn_engine *e, const sn_checkpoint *p)
     e->counts = p->counts;
     status = open_frontier(e, p);
     /* It was killed before its start URLs were stored. */
-    if (status == SEEN_OK && e->options->start.count == 0 && sn_local_empty(e->frontier))
+    if (status == SEEN_OK && e->options->start.count == 0 && sn_local_empty(e->intake.frontier))
         status = nothing_to_crawl(e);
     if (status == SEEN_OK)
         status = make_parts(e);
     if (status == SEEN_OK)
-        status = sn_results_open(e, length);
+        status = sn_outputs_open(&e->outputs, e->options, length, e->error);
     if (status == SEEN_OK)
         status = sn_settings_save(e->folder, e->options, e->error);
     if (status == SEEN_OK && e->options->retry_failed)
@@ -426,6 +351,9 @@ seen_status sn_crawl_open(sn_engine *e)
 {
     sn_checkpoint checkpoint = {0};
     bool there = false;
+    e->intake.options = e->options;
+    e->intake.counts = &e->counts;
+    e->intake.error = e->error;
     snprintf(e->bot, sizeof e->bot, "%.*s", (int)sn_robots_token(e->options->agent),
              e->options->agent);
     seen_status status = check_options(e);
@@ -433,7 +361,8 @@ seen_status sn_crawl_open(sn_engine *e)
         status = seen_hasher_random(SEEN_XXH3, &e->hasher, e->error);
     size_t temporary = e->options->warc == NULL ? 0 : e->options->connections;
     if (status == SEEN_OK)
-        status = sn_files_allow(e->options->connections, temporary, &e->keep_open, e->error);
+        status =
+            sn_files_allow(e->options->connections, temporary, &e->transfers.keep_open, e->error);
     if (status == SEEN_OK)
         status = open_state(e, &checkpoint, &there);
     if (status == SEEN_OK)
@@ -441,58 +370,32 @@ seen_status sn_crawl_open(sn_engine *e)
     if (status == SEEN_OK)
         status = there ? go_on(e, &checkpoint) : start_anew(e);
     if (status == SEEN_OK)
-        status = admit_starts(e);
+        status = sn_seeds_admit(e);
     if (status == SEEN_OK)
-        status = sn_results_settle(e, true);
+        status = sn_settle(e, true);
     sn_checkpoint_free(&checkpoint);
     return status;
 }
 
 /* ---- Closing ---- */
 
-static void free_job(sn_job *job)
-{
-    if (job->inflate != NULL)
-        inflateEnd(job->inflate);
-    free(job->inflate);
-    sn_links_destroy(job->links);
-    sn_spool_free(&job->body);
-    free(job->url);
-    free(job->parent);
-    sn_hrefs_free(&job->hrefs);
-    free(job->sitemap);
-}
-
 void sn_crawl_close(sn_engine *e)
 {
-    sn_aside_destroy(e->aside);
-    sn_fetch_destroy(e->fetch);
-    for (size_t i = 0; e->jobs != NULL && i < e->job_count; i++)
-        free_job(&e->jobs[i]);
-    sn_pace_destroy(e->pace);
-    sn_queues_destroy(e->queues);
-    if (e->frontier != NULL)
-        e->frontier->class->close(e->frontier);
-    sn_link_cache_destroy(e->link_cache);
-    sn_scope_destroy(e->scope);
-    sn_warc_destroy(e->warc);
-    for (int i = 0; i < SN_OUT_COUNT; i++)
-        sn_sink_close(e->out[i]);
+    sn_frontier *f = e->intake.frontier;
+    sn_fetch_thread_destroy(e->transfers.thread);
+    sn_fetch_destroy(e->transfers.fetch);
+    sn_job_free_all(&e->transfers);
+    sn_pace_destroy(e->transfers.pace);
+    sn_queues_destroy(e->transfers.queues);
+    if (f != NULL)
+        f->class->close(f);
+    sn_admit_free(&e->intake);
+    sn_outputs_close(&e->outputs);
     if (e->lock >= 0)
         close(e->lock);
     if (e->folder >= 0)
         close(e->folder);
-    free(e->jobs);
-    free(e->idle_jobs);
-    free(e->arena);
     sn_follower_free(&e->follower);
-    sn_follower_free(&e->follower_aside);
+    sn_follower_free(&e->thread_follower);
     free(e);
-}
-
-void sn_crawl_refresh_info(sn_engine *e)
-{
-    e->frontier->class->get_info(e->frontier, true, &e->info);
-    e->counts.lost += (double)(e->counts.found - e->found_at_info) * e->info.error_rate;
-    e->found_at_info = e->counts.found;
 }

@@ -387,6 +387,18 @@ void sn_pace_set_rules(sn_pace *p, sn_host *host, sn_rules_state state, void *ru
     sn_pace_update(p, host);
 }
 
+void sn_pace_give_back(sn_pace *p, size_t count, sn_pace_give *give, void *user)
+{
+    for (sn_host *host = p->oldest; host != NULL && count > 0; host = host->newer) {
+        if (!host->live || host->active > 0 || host->retries != NULL)
+            continue;
+        sn_queue_drop(p->options.queues, &host->queue);
+        sn_pace_update(p, host);
+        give(user, host);
+        count--;
+    }
+}
+
 size_t sn_pace_hosts(const sn_pace *p)
 {
     return p->hosts;

@@ -114,6 +114,11 @@ void sn_pace_update(sn_pace *pace, sn_host *host);
 void sn_pace_set_rules(sn_pace *pace, sn_host *host, sn_rules_state state, void *rules,
                        size_t bytes);
 
+/* Drops the URLs of up to `count` hosts that have no transfers and nothing to try again, and calls
+ * `give` for each. */
+typedef void sn_pace_give(void *user, const sn_host *host);
+void sn_pace_give_back(sn_pace *pace, size_t count, sn_pace_give *give, void *user);
+
 size_t sn_pace_hosts(const sn_pace *pace);   /* in memory */
 size_t sn_pace_live(const sn_pace *pace);    /* with work */
 size_t sn_pace_retries(const sn_pace *pace); /* URLs to be tried again */

@@ -1,27 +1,23 @@
 /* What arrives, and what an answer means. */
+#include "crawl/page.h"
+
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <zlib.h>
 
 #include "base/error.h"
-#include "crawl/engine.h"
+#include "crawl/host_rules.h"
+#include "crawl/hosts.h"
 #include "crawl/html/header_link.h"
+#include "crawl/seeds.h"
+#include "crawl/settle.h"
+
+#define MAX_HOPS 10               /* redirections in a row */
+#define SITEMAP_BYTES (50u << 20) /* the limit of the protocol */
 
 /* ---- While it arrives ---- */
-
-void sn_page_reset(sn_job *job)
-{
-    job->begun = job->html = job->packed = job->inflating = false;
-    job->has_base = job->base_lost = false;
-    job->urls = job->found = job->dropped = 0;
-    job->unread = false;
-    job->lost = 0;
-    sn_hrefs_reset(&job->hrefs);
-    job->inflated = 0;
-    sn_spool_reset(&job->body);
-}
 
 /* Keeps what was written in a link; it can be resolved when the page's <base> is known. */
 static void on_link(void *user, const sn_html_link *link)
@@ -66,48 +62,25 @@ static void on_sitemap(void *user, sn_sitemap_kind kind, const char *url, size_t
     sn_engine *e = job->engine;
     sn_admit_page page = {job->url, job->url_len};
     bool index = kind == SN_SITEMAP_INDEX;
-    if (e->failed != SEEN_OK || (index && job->hops >= SN_MAX_HOPS))
+    if (e->failed != SEEN_OK || (index && job->hops >= MAX_HOPS))
         return;
     uint8_t lists = index ? SN_KIND_SITEMAP : SN_KIND_PAGE;
-    size_t n = sn_admit_resolve(e, url, len, job->url, job->url_len);
-    job->urls++;
+    size_t n = sn_admit_resolve(&e->intake, url, len, job->url, job->url_len);
+    job->listed++;
     if (n > 0)
-        e->failed = sn_admit(e, &page, e->follower.text, n,
-                             sn_frontier_hash(e->frontier, e->follower.text, n, lists),
+        e->failed = sn_admit(&e->intake, &page, e->intake.resolver.text, n,
                              index ? job->depth : (uint16_t)(job->depth + 1),
                              index ? (uint8_t)(job->hops + 1) : 0, lists);
 }
 
-/* A sitemap that is a gzip file, of one part or several; false: enough, or broken. */
-static bool inflate_sitemap(sn_job *job, const char *bytes, size_t len)
+/* An sn_unpack_sink: a piece of a sitemap that is a gzip file. */
+static bool on_unpacked(void *user, const char *bytes, size_t len)
 {
-    z_stream *z = job->inflate;
-    char out[16384];
-    uint8_t in[16384];
-    while (len > 0) {
-        size_t n = len < sizeof in ? len : sizeof in;
-        memcpy(in, bytes, n);
-        bytes += n;
-        len -= n;
-        z->next_in = in;
-        z->avail_in = (uInt)n;
-        do {
-            z->next_out = (uint8_t *)out;
-            z->avail_out = sizeof out;
-            int result = inflate(z, Z_NO_FLUSH);
-            size_t made = sizeof out - z->avail_out;
-            job->inflated += made;
-            if (job->inflated > SN_SITEMAP_BYTES)
-                return false;
-            sn_sitemap_feed(job->sitemap, out, made);
-            job->inflating = result != Z_STREAM_END;
-            if (result == Z_STREAM_END)
-                result = inflateReset(z);
-            /* All that was made may just have filled the buffer: then nothing was left to do. */
-            if (result != Z_OK && !(result == Z_BUF_ERROR && z->avail_in == 0))
-                return false;
-        } while ((job->inflating && z->avail_out == 0) || z->avail_in > 0);
-    }
+    sn_job *job = user;
+    job->unpacked += len;
+    if (job->unpacked > SITEMAP_BYTES)
+        return false;
+    sn_sitemap_feed(job->sitemap, bytes, len);
     return true;
 }
 
@@ -115,18 +88,27 @@ static bool begin_sitemap(sn_job *job, const char *bytes, size_t len)
 {
     if (job->sitemap == NULL && (job->sitemap = malloc(sizeof *job->sitemap)) == NULL)
         return false;
-    sn_admit_begin(job->engine);
+    sn_admit_begin(&job->engine->intake);
     sn_sitemap_begin(job->sitemap, on_sitemap, job);
-    if (len >= 2 && (uint8_t)bytes[0] == 0x1f && (uint8_t)bytes[1] == 0x8b) {
-        z_stream *z = job->inflate != NULL ? job->inflate : calloc(1, sizeof *z);
-        if (z == NULL)
-            return false;
-        int ok = job->inflate != NULL ? inflateReset(z) : inflateInit2(z, 15 + 16);
-        job->inflate = z;
-        job->packed = true;
-        return ok == Z_OK;
+    job->packed = len >= 2 && (uint8_t)bytes[0] == 0x1f && (uint8_t)bytes[1] == 0x8b;
+    if (!job->packed)
+        return true;
+    sn_unpack_begin(&job->unpack);
+    return sn_unpack_header(&job->unpack, "gzip", 4);
+}
+
+/* False: enough, or broken. */
+static bool feed_sitemap(sn_job *job, const char *bytes, size_t len)
+{
+    /* Two sitemaps may arrive in turns, and the links of one page are together in a batch. */
+    sn_admit_begin(&job->engine->intake);
+    if (!job->packed) {
+        sn_sitemap_feed(job->sitemap, bytes, len);
+        return true;
     }
-    return true;
+    bool ok = sn_unpack_feed(&job->unpack, bytes, len, on_unpacked, job) == SN_UNPACK_OK;
+    job->cut = !sn_unpack_end(&job->unpack);
+    return ok;
 }
 
 static bool begin_links(sn_job *job, const sn_transfer *t)
@@ -167,27 +149,21 @@ bool sn_page_body(sn_transfer *t, const char *bytes, size_t len)
         job->lost = ENOMEM;
         return false;
     }
-    if (job->kind == SN_JOB_ROBOTS || e->warc != NULL)
+    if (job->kind == SN_JOB_ROBOTS || e->outputs.warc != NULL)
         if (!sn_spool_put(&job->body, bytes, len)) {
             job->lost = errno;
             return false;
         }
     if (job->html && !sn_links_feed(job->links, bytes, len))
         job->unread = true;
-    if (job->kind == SN_JOB_SITEMAP && t->status / 100 == 2) {
-        /* Two sitemaps may arrive in turns, and each page's links stand together in a batch. */
-        sn_admit_begin(e);
-        if (job->packed)
-            return inflate_sitemap(job, bytes, len) && e->failed == SEEN_OK;
-        sn_sitemap_feed(job->sitemap, bytes, len);
-        return e->failed == SEEN_OK;
-    }
+    if (job->kind == SN_JOB_SITEMAP && t->status / 100 == 2)
+        return feed_sitemap(job, bytes, len) && e->failed == SEEN_OK;
     return true;
 }
 
 static sn_follower *follower_of(const sn_job *job)
 {
-    return job->aside ? &job->engine->follower_aside : &job->engine->follower;
+    return job->on_thread ? &job->engine->thread_follower : &job->engine->follower;
 }
 
 /* Kept as what it means, since a <base> does not govern it. */
@@ -195,14 +171,14 @@ static void on_header_link(void *user, const char *href, size_t len, bool nofoll
 {
     sn_job *job = user;
     sn_follower *f = follower_of(job);
-    size_t n =
-        len > 3 * job->engine->options->max_url
-            ? 0
-            : sn_follow_resolve(f, &job->engine->url_options, href, len, job->url, job->url_len);
+    size_t n = len > 3 * job->engine->options->max_url
+                   ? 0
+                   : sn_resolve(&f->resolver, &job->engine->intake.url_options, href, len, job->url,
+                                job->url_len);
     if (n > 0)
         on_link(job, &(sn_html_link){.kind = SN_LINK_NEXT,
                                      .rel = nofollow ? SN_REL_NOFOLLOW : 0,
-                                     .href = f->text,
+                                     .href = f->resolver.text,
                                      .len = n});
 }
 
@@ -239,12 +215,12 @@ void sn_page_over(sn_transfer *t)
 /* By --drop-www, --drop-slash and the like the page redirects to itself. */
 static bool is_itself(sn_engine *e, const sn_job *job, const sn_transfer *t)
 {
-    if (e->url_options.flags == 0 && e->url_options.drop_count == 0)
+    if (e->intake.url_options.flags == 0 && e->intake.url_options.drop_count == 0)
         return false;
-    size_t n = sn_admit_resolve(e, t->location, t->location_len, job->url, job->url_len);
-    seen_hash to = sn_frontier_hash(e->frontier, e->follower.text, n, SN_KIND_PAGE);
-    n = sn_admit_resolve(e, job->url, job->url_len, NULL, 0);
-    seen_hash from = sn_frontier_hash(e->frontier, e->follower.text, n, SN_KIND_PAGE);
+    size_t n = sn_admit_resolve(&e->intake, t->location, t->location_len, job->url, job->url_len);
+    seen_hash to = sn_frontier_hash(e->intake.frontier, e->intake.resolver.text, n, SN_KIND_PAGE);
+    n = sn_admit_resolve(&e->intake, job->url, job->url_len, NULL, 0);
+    seen_hash from = sn_frontier_hash(e->intake.frontier, e->intake.resolver.text, n, SN_KIND_PAGE);
     return from.lo == to.lo && from.hi == to.hi;
 }
 
@@ -252,12 +228,13 @@ static bool is_itself(sn_engine *e, const sn_job *job, const sn_transfer *t)
 static seen_status insisted(sn_engine *e, sn_job *job, const sn_transfer *t)
 {
     sn_admit_page page = {job->url, job->url_len};
-    size_t n = sn_admit_resolve_whole(e, t->location, t->location_len, job->url, job->url_len);
+    size_t n =
+        sn_admit_resolve_whole(&e->intake, t->location, t->location_len, job->url, job->url_len);
     if (n == 0 || n > e->options->max_url)
         return SEEN_OK;
-    if (e->out[SN_OUT_EDGES] != NULL)
-        sn_results_edge(e, job->url, job->url_len, e->follower.text, n);
-    return sn_admit_any(e, &page, e->follower.text, n, job->depth, (uint8_t)(job->hops + 1),
+    sn_outputs_put_edge(&e->outputs, job->url, job->url_len, e->intake.resolver.text, n);
+    return sn_admit_any(&e->intake, &page, e->intake.resolver.text, n, job->depth,
+                        (uint8_t)(job->hops + 1),
                         job->kind == SN_JOB_SITEMAP ? SN_KIND_SITEMAP : SN_KIND_PAGE, 0);
 }
 
@@ -271,10 +248,10 @@ static bool is_redirect(const sn_transfer *t)
 static seen_status redirected_sitemap(sn_engine *e, const sn_job *job, size_t n)
 {
     sn_admit_page page = {job->url, job->url_len};
-    if (!sn_admit_in_scope(e, e->follower.text, n))
+    if (!sn_admit_in_scope(&e->intake, e->intake.resolver.text, n))
         return SEEN_OK;
-    return sn_admit_any(e, &page, e->follower.text, n, job->depth, (uint8_t)(job->hops + 1),
-                        SN_KIND_SITEMAP, SN_OFFER_UNLESS_PAGE);
+    return sn_admit_any(&e->intake, &page, e->intake.resolver.text, n, job->depth,
+                        (uint8_t)(job->hops + 1), SN_KIND_SITEMAP, SN_OFFER_UNLESS_PAGE);
 }
 
 static seen_status redirected(sn_engine *e, sn_job *job, const sn_transfer *t)
@@ -282,32 +259,37 @@ static seen_status redirected(sn_engine *e, sn_job *job, const sn_transfer *t)
     sn_admit_page page = {job->url, job->url_len};
     e->counts.redirects++;
     bool itself = is_itself(e, job, t);
-    size_t n = sn_admit_resolve(e, t->location, t->location_len, job->url, job->url_len);
+    size_t n = sn_admit_resolve(&e->intake, t->location, t->location_len, job->url, job->url_len);
     if (n == 0)
         return SEEN_OK;
-    if (job->hops >= SN_MAX_HOPS) {
+    if (job->hops >= MAX_HOPS) {
         e->counts.dropped++;
         return SEEN_OK;
     }
     if (itself)
         return insisted(e, job, t);
-    if (e->out[SN_OUT_EDGES] != NULL)
-        sn_results_edge(e, job->url, job->url_len, e->follower.text, n);
+    sn_outputs_put_edge(&e->outputs, job->url, job->url_len, e->intake.resolver.text, n);
     /* Where a start URL leads to is where the user wanted to go. */
     if (job->depth == 0 && job->kind == SN_JOB_PAGE) {
-        seen_status status = sn_crawl_add_seed(e, e->follower.text, n);
+        seen_status status = sn_seeds_add(e, e->intake.resolver.text, n);
         if (status != SEEN_OK)
             return status;
     }
     uint8_t kind = job->kind == SN_JOB_SITEMAP ? SN_KIND_SITEMAP : SN_KIND_PAGE;
     /* Some sites redirect every missing page to their home page: that is no sitemap, and no reason
      * to fetch it again. */
-    if (kind == SN_KIND_SITEMAP && e->follower.text[n - 1] == '/')
+    if (kind == SN_KIND_SITEMAP && e->intake.resolver.text[n - 1] == '/')
         return redirected_sitemap(e, job, n);
-    sn_admit_begin(e);
-    return sn_admit(e, &page, e->follower.text, n,
-                    sn_frontier_hash(e->frontier, e->follower.text, n, kind), job->depth,
+    sn_admit_begin(&e->intake);
+    return sn_admit(&e->intake, &page, e->intake.resolver.text, n, job->depth,
                     (uint8_t)(job->hops + 1), kind);
+}
+
+static seen_status put_page(sn_engine *e, const sn_job *job, const sn_transfer *t,
+                            const char *error, uint64_t links)
+{
+    sn_outputs_page page = {.job = job, .transfer = t, .error = error, .links = links};
+    return sn_outputs_put_page(&e->outputs, &page, e->error);
 }
 
 static bool passes(const sn_transfer *t)
@@ -322,14 +304,18 @@ static bool retry(sn_engine *e, sn_job *job, const sn_transfer *t)
 {
     if (!passes(t))
         return false;
-    int64_t due = sn_fetch_now() + sn_dispatch_backoff(e, job->tries, t);
+    /* It was never sent: another process may own the host by now. */
+    if (t->error == SN_FETCH_LATE)
+        return sn_pace_retry(e->transfers.pace, job->host, job->place, job->tries + 1,
+                             sn_fetch_now());
+    int64_t due = sn_fetch_now() + sn_job_backoff(e->options, job->tries, t);
     bool again = job->tries < e->options->retries && !e->stopping &&
-                 sn_pace_retry(e->pace, job->host, job->place, job->tries + 1, due);
+                 sn_pace_retry(e->transfers.pace, job->host, job->place, job->tries + 1, due);
     e->counts.retried += again;
     /* A server that names a time is left alone as a whole, also by other pages; so is one that is
      * not there at all, until it is found to be down. */
     if (t->wait_ms > 0 || t->status == 429 || (again && t->error == SN_FETCH_CONNECT))
-        sn_pace_hold(e->pace, job->host, due);
+        sn_pace_hold(e->transfers.pace, job->host, due);
     return again;
 }
 
@@ -345,7 +331,7 @@ static void count_failures(sn_engine *e, sn_host *host, const sn_transfer *t)
     host->failures = 0;
     host->deny_why = "host down";
     host->rules_until = sn_fetch_now() + SN_DOWN_MS;
-    sn_pace_set_rules(e->pace, host, SN_RULES_DENY, NULL, 0);
+    sn_pace_set_rules(e->transfers.pace, host, SN_RULES_DENY, NULL, 0);
 }
 
 static seen_status follow(sn_engine *e, sn_job *job, const sn_transfer *t)
@@ -360,7 +346,7 @@ static seen_status follow(sn_engine *e, sn_job *job, const sn_transfer *t)
 static seen_status give_up(sn_engine *e, sn_job *job, const sn_transfer *t, const char *why)
 {
     seen_status status = readable(job, t) ? follow(e, job, t) : SEEN_OK;
-    return status == SEEN_OK ? sn_results_page(e, job, t, why, job->found) : status;
+    return status == SEEN_OK ? put_page(e, job, t, why, job->found) : status;
 }
 
 static seen_status answered(sn_engine *e, sn_job *job, const sn_transfer *t)
@@ -374,9 +360,9 @@ static seen_status answered(sn_engine *e, sn_job *job, const sn_transfer *t)
     e->counts.bytes += t->bytes;
     e->counts.truncated += t->truncated;
     if (job->kind == SN_JOB_SITEMAP && ok && job->begun) {
-        sn_admit_begin(e);
+        sn_admit_begin(&e->intake);
         sn_sitemap_end(job->sitemap);
-        links = job->urls;
+        links = job->listed;
         e->counts.links += links;
         status = e->failed;
     } else if (is_redirect(t)) {
@@ -386,7 +372,7 @@ static seen_status answered(sn_engine *e, sn_job *job, const sn_transfer *t)
         links += job->found;
         status = follow(e, job, t);
     }
-    return status != SEEN_OK ? status : sn_results_page(e, job, t, NULL, links);
+    return status != SEEN_OK ? status : put_page(e, job, t, NULL, links);
 }
 
 /* The page needs no further request. `why` NULL: it was answered. */
@@ -406,11 +392,9 @@ static seen_status finish(sn_engine *e, sn_job *job, const sn_transfer *t, const
                              .counts = page,
                              .status = t->status,
                              .why = why};
-    if (why != NULL)
-        sn_results_failed(e, &record, why);
     job->host->begun -= page;
     job->host->pages += page;
-    return sn_dispatch_done(e, &done);
+    return sn_settle_done(e, &done);
 }
 
 /* NULL: the answer is not a failure. */
@@ -434,6 +418,15 @@ static seen_status judge(sn_engine *e, sn_job *job, const sn_transfer *t)
     return status == SEEN_OK ? finish(e, job, t, why) : status;
 }
 
+/* The first host whose address is not public, for the summary. */
+static void remember_refused(sn_crawl_result *result, const sn_host *host, const sn_transfer *t)
+{
+    if (result->refused_host[0] != '\0')
+        return;
+    snprintf(result->refused_host, sizeof result->refused_host, "%s", host->origin);
+    snprintf(result->refused_address, sizeof result->refused_address, "%s", t->address);
+}
+
 seen_status sn_page_arrived(sn_engine *e, sn_transfer *t)
 {
     sn_job *job = t->user;
@@ -445,19 +438,19 @@ seen_status sn_page_arrived(sn_engine *e, sn_transfer *t)
         return sn_error_cannot_in(e->error, errno, -1, "keep a page in", "a temporary file");
     }
     e->counts.dropped += job->dropped;
-    t->truncated = t->truncated || job->unread || job->inflating;
+    t->truncated = t->truncated || job->unread || job->cut;
     /* The target is in the headers: nothing is missing without the body. */
     if (is_redirect(t) && sn_fetch_error_passes(t->error)) {
         t->error = SN_FETCH_OK;
         t->truncated = t->cut = true;
     }
     if (t->error == SN_FETCH_PRIVATE)
-        sn_results_refused(e, host, t);
+        remember_refused(e->result, host, t);
     if (job->kind == SN_JOB_ROBOTS)
-        return sn_dispatch_robots(e, job, t);
+        return sn_host_rules_arrived(e, job, t);
     seen_status status = judge(e, job, t);
-    sn_pace_end(e->pace, host);
-    sn_job_end(e, job, t);
-    sn_job_release(e, job);
+    sn_pace_end(e->transfers.pace, host);
+    sn_hosts_check_quiet(e, host);
+    sn_job_release(&e->transfers, job, t);
     return status;
 }

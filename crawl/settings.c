@@ -2,6 +2,8 @@
  *
  * Control characters and backslashes in values are written \xHH. A line whose name is not known is
  * refused: it comes from a newer version. */
+#include "crawl/settings.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -12,8 +14,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "crawl/engine.h"
 #include "crawl/frontier/folder.h"
+#include "crawl/scope.h"
 
 #define SETTINGS_MAX ((size_t)4 << 20)
 

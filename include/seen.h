@@ -414,6 +414,10 @@ typedef enum seen_url_result {
 #define SEEN_URL_DROP_WWW 8u      /* www. in front of a host of two labels or more */
 #define SEEN_URL_DROP_SLASH 16u   /* slashes at the end of the path, except the first */
 
+/* Not about the result but about speed: the base is itself a result of seen_url_canonical, so that
+ * plain relative links are resolved without parsing. */
+#define SEEN_URL_CANONICAL_BASE (1u << 31)
+
 typedef struct seen_url_options {
     size_t size;    /* sizeof(seen_url_options) */
     uint32_t flags; /* SEEN_URL_…; bits without a name are ignored */

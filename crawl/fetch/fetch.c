@@ -29,6 +29,7 @@ typedef struct slot {
     sn_unpack_result unpacked; /* the last piece of the body */
     bool begun;                /* the body has */
     bool opened;               /* a connection of its own was begun */
+    bool late;                 /* the request was not sent: start_until was over */
 } slot;
 
 /* What epoll and libcurl think of a socket. One that libcurl has no more interest in is mostly kept
@@ -218,6 +219,21 @@ static curl_socket_t on_socket(void *user, curlsocktype purpose, struct curl_soc
     return fd;
 }
 
+/* The last moment before a request is sent: connecting may have taken long. */
+static int on_request(void *user, char *to, char *from, int to_port, int from_port)
+{
+    slot *s = user;
+    struct timespec now;
+    (void)to;
+    (void)from;
+    (void)to_port;
+    (void)from_port;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    s->late = (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000 >=
+              atomic_load(s->fetch->options.start_until);
+    return s->late ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
+}
+
 /* Closing takes a socket out of epoll. */
 static int on_close(void *user, curl_socket_t fd)
 {
@@ -302,6 +318,10 @@ static bool set_up(sn_fetch *f, CURL *easy, slot *s)
     SET(CURLOPT_OPENSOCKETDATA, s);
     SET(CURLOPT_CLOSESOCKETFUNCTION, on_close);
     SET(CURLOPT_CLOSESOCKETDATA, f);
+    if (o->start_until != NULL) {
+        SET(CURLOPT_PREREQFUNCTION, on_request);
+        SET(CURLOPT_PREREQDATA, s);
+    }
     SET(CURLOPT_PRIVATE, s);
 #undef SET
     return ok;
@@ -417,7 +437,7 @@ seen_status sn_fetch_start(sn_fetch *f, const char *url, uint64_t limit, void *u
     sn_transfer *t = f->idle[f->idle_count - 1];
     slot *s = &f->slots[t->slot];
     clear(t);
-    s->begun = s->opened = false;
+    s->begun = s->opened = s->late = false;
     s->unpacked = SN_UNPACK_OK;
     t->user = user;
     t->limit = limit;
@@ -511,6 +531,8 @@ static sn_fetch_error classify_timeout(const slot *s)
 
 static sn_fetch_error classify(const slot *s, CURLcode code)
 {
+    if (s->late)
+        return SN_FETCH_LATE;
     switch (code) {
     case CURLE_OK:
         return SN_FETCH_OK;
@@ -600,6 +622,7 @@ const char *sn_fetch_error_text(sn_fetch_error error)
         [SN_FETCH_BROKEN] = "connection broke off",
         [SN_FETCH_HEADERS] = "too many headers",
         [SN_FETCH_ENCODING] = "bad content encoding",
+        [SN_FETCH_LATE] = "not sent in time",
         [SN_FETCH_OTHER] = "transfer failed",
     };
     return (size_t)error < sizeof text / sizeof text[0] ? text[error] : "transfer failed";
@@ -608,5 +631,5 @@ const char *sn_fetch_error_text(sn_fetch_error error)
 bool sn_fetch_error_passes(sn_fetch_error error)
 {
     return error == SN_FETCH_DNS || error == SN_FETCH_CONNECT || error == SN_FETCH_TIMEOUT ||
-           error == SN_FETCH_SHAKE || error == SN_FETCH_BROKEN;
+           error == SN_FETCH_SHAKE || error == SN_FETCH_BROKEN || error == SN_FETCH_LATE;
 }

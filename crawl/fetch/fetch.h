@@ -9,6 +9,7 @@
 #ifndef CRAWL_FETCH_H
 #define CRAWL_FETCH_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -32,6 +33,7 @@ typedef enum sn_fetch_error {
     SN_FETCH_BROKEN,   /* the connection broke off */
     SN_FETCH_HEADERS,  /* more headers than we read */
     SN_FETCH_ENCODING, /* the body cannot be decompressed */
+    SN_FETCH_LATE,     /* not sent: this process may not ask the host any more */
     SN_FETCH_OTHER
 } sn_fetch_error;
 
@@ -71,7 +73,8 @@ typedef struct sn_fetch_options {
     const char *ca_file; /* NULL: the system's */
     bool allow_private;
     bool keep_headers;
-    size_t keep;      /* connections kept open, those under way included */
+    size_t keep;                     /* connections kept open, those under way included */
+    const atomic_llong *start_until; /* see frontier.h; NULL: requests may be sent at any time */
     unsigned at_once; /* events that are let happen at once, at most; 0: SN_FETCH_EVENTS */
     sn_fetch_body *body;
     sn_fetch_link *link;                 /* NULL: nobody asks */

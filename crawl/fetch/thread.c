@@ -30,7 +30,7 @@ typedef struct order {
     sn_transfer *released;
 } order;
 
-struct sn_aside {
+struct sn_fetch_thread {
     sn_fetch *fetch; /* the second thread's */
     pthread_t thread;
     size_t room;   /* transfers */
@@ -55,7 +55,7 @@ static void wake(atomic_bool *sleeper, int fd)
         eventfd_write(fd, 1);
 }
 
-static seen_status obey(sn_aside *a)
+static seen_status obey(sn_fetch_thread *a)
 {
     seen_status status = SEEN_OK;
     for (; status == SEEN_OK && a->obeyed != a->ordered; a->obeyed++) {
@@ -69,7 +69,7 @@ static seen_status obey(sn_aside *a)
     return status;
 }
 
-static seen_status let_happen(sn_aside *a)
+static seen_status let_happen(sn_fetch_thread *a)
 {
     bool any = false;
     seen_status status = sn_fetch_poll(a->fetch, &any, &a->error);
@@ -84,7 +84,7 @@ static seen_status let_happen(sn_aside *a)
 
 static void *run(void *argument)
 {
-    sn_aside *a = argument;
+    sn_fetch_thread *a = argument;
     seen_status status = SEEN_OK;
     while (status == SEEN_OK && !a->stop) {
         status = obey(a);
@@ -103,12 +103,12 @@ static void *run(void *argument)
 
 /* ---- Setting up ---- */
 
-bool sn_aside_pays(void)
+bool sn_fetch_thread_pays(void)
 {
     return sn_thread_cpus() > 1;
 }
 
-static void free_parts(sn_aside *a)
+static void free_parts(sn_fetch_thread *a)
 {
     sn_fetch_destroy(a->fetch);
     if (a->wake_fd >= 0)
@@ -120,9 +120,10 @@ static void free_parts(sn_aside *a)
     free(a);
 }
 
-seen_status sn_aside_create(const sn_fetch_options *options, sn_aside **aside, seen_error *error)
+seen_status sn_fetch_thread_create(const sn_fetch_options *options, sn_fetch_thread **aside,
+                                   seen_error *error)
 {
-    sn_aside *a = calloc(1, sizeof *a);
+    sn_fetch_thread *a = calloc(1, sizeof *a);
     if (a == NULL)
         return sn_error_memory(error);
     a->room = options->connections;
@@ -147,7 +148,7 @@ seen_status sn_aside_create(const sn_fetch_options *options, sn_aside **aside, s
     return SEEN_OK;
 }
 
-void sn_aside_destroy(sn_aside *a)
+void sn_fetch_thread_destroy(sn_fetch_thread *a)
 {
     if (a == NULL)
         return;
@@ -159,30 +160,30 @@ void sn_aside_destroy(sn_aside *a)
 
 /* ---- The first thread ---- */
 
-bool sn_aside_room(const sn_aside *a)
+bool sn_fetch_thread_room(const sn_fetch_thread *a)
 {
     return a->active < a->room;
 }
 
-size_t sn_aside_active(const sn_aside *a)
+size_t sn_fetch_thread_active(const sn_fetch_thread *a)
 {
     return a->active;
 }
 
-static void give(sn_aside *a, order o)
+static void give(sn_fetch_thread *a, order o)
 {
     a->orders[a->ordered % (2 * a->room)] = o;
     a->ordered++;
 }
 
-void sn_aside_start(sn_aside *a, const char *url, uint64_t limit, void *user)
+void sn_fetch_thread_start(sn_fetch_thread *a, const char *url, uint64_t limit, void *user)
 {
     a->active++;
     give(a, (order){.url = url, .limit = limit, .user = user});
     wake(&a->sleeping, a->wake_fd);
 }
 
-seen_status sn_aside_take(sn_aside *a, sn_transfer **transfer, seen_error *error)
+seen_status sn_fetch_thread_take(sn_fetch_thread *a, sn_transfer **transfer, seen_error *error)
 {
     *transfer = NULL;
     if (a->told != a->taken) {
@@ -196,13 +197,13 @@ seen_status sn_aside_take(sn_aside *a, sn_transfer **transfer, seen_error *error
     return status;
 }
 
-void sn_aside_release(sn_aside *a, sn_transfer *transfer)
+void sn_fetch_thread_release(sn_fetch_thread *a, sn_transfer *transfer)
 {
     a->active--;
     give(a, (order){.released = transfer});
 }
 
-bool sn_aside_ready(sn_aside *a)
+bool sn_fetch_thread_ready(sn_fetch_thread *a)
 {
     if (a->told != a->taken || a->failed != SEEN_OK)
         return true;
@@ -210,7 +211,7 @@ bool sn_aside_ready(sn_aside *a)
     return a->told != a->taken || a->failed != SEEN_OK;
 }
 
-int sn_aside_fd(const sn_aside *a)
+int sn_fetch_thread_fd(const sn_fetch_thread *a)
 {
     return a->told_fd;
 }

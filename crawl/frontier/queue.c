@@ -133,6 +133,14 @@ static seen_status refill(sn_queues *q, sn_queue *queue, seen_error *error)
     return SEEN_OK;
 }
 
+void sn_queue_drop(sn_queues *q, sn_queue *queue)
+{
+    /* Its blocks in the file go to the free ones; if that fails they are not used again. */
+    if (queue->first != 0 && sn_io_write(q->fd, &q->free, sizeof q->free, offset_of(queue->last)))
+        q->free = queue->first;
+    sn_queue_clear(queue);
+}
+
 seen_status sn_queue_pop(sn_queues *q, sn_queue *queue, sn_place *place, bool *got,
                          seen_error *error)
 {

@@ -40,7 +40,9 @@ seen_status sn_queue_push(sn_queues *queues, sn_queue *queue, sn_place place, se
 /* *got is false where it is empty. */
 seen_status sn_queue_pop(sn_queues *queues, sn_queue *queue, sn_place *place, bool *got,
                          seen_error *error);
-/* Frees the memory of a queue, whatever is in it. */
+/* Drops all places. */
+void sn_queue_drop(sn_queues *queues, sn_queue *queue);
+/* Frees the memory of a queue that is not used again, or is empty. */
 void sn_queue_clear(sn_queue *queue);
 
 #endif

@@ -29,6 +29,10 @@ size_t sn_robots_token(const char *agent);
 sn_robots *sn_robots_parse(const void *bytes, size_t len, const char *agent);
 void sn_robots_destroy(sn_robots *robots);
 
+/* A robots.txt that means the same to us, and nothing else: to free, with its length; NULL: no
+ * memory. */
+char *sn_robots_text(const sn_robots *robots, size_t *len);
+
 /* True when the path with its query, such as "/a/b?c", may be fetched. A path for which there is no
  * memory may not. Cost: a binary search among plain patterns, and one pass over the path for each
  * pattern with a "*" that could still decide. */

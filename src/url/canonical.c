@@ -12,7 +12,12 @@ seen_url_result seen_url_canonical(const char *url, size_t len, const char *base
         url = "";
         len = 0;
     }
-    seen_url_result result = sn_url_parse(url, len, base, base_len, &work);
+    seen_url_result result = SEEN_URL_OK;
+    if (base && options && options->flags & SEEN_URL_CANONICAL_BASE &&
+        work.capacity >= len + base_len)
+        work.len = sn_url_relative(url, len, base, base_len, out);
+    if (work.len == 0)
+        result = sn_url_parse(url, len, base, base_len, &work);
     if (result == SEEN_URL_OK) {
         *out_len = options ? sn_url_apply(out, work.len, options) : work.len;
     } else if (result == SEEN_URL_TOO_LONG) {

@@ -98,4 +98,10 @@ size_t sn_url_apply(char *text, size_t len, const seen_url_options *options);
 /* Sorts pieces, each of which begins with '&', by name; equal names keep their order. In place. */
 void sn_url_sort(char *pieces, size_t len);
 
+/* ---- Relative links -------------------------------------------------------------------------- */
+
+/* Resolves a link of unreserved characters and single slashes against a canonical base. `out` has
+ * room for len + base_len bytes. Returns the length, or 0: not such a link, it has to be parsed. */
+size_t sn_url_relative(const char *href, size_t len, const char *base, size_t base_len, char *out);
+
 #endif

@@ -16,18 +16,22 @@ static sn_engine *make_engine(sn_crawl_options *options, sn_crawl_result *result
     e->result = result;
     e->error = error;
     sn_local_options local = {.folder = -1, .error_rate = 1e-6, .capacity = 1000};
-    assert_int_equal(sn_local_open(&local, &e->frontier, error), SEEN_OK);
-    e->link_cache = sn_link_cache_create();
-    assert_non_null(e->link_cache);
+    sn_intake *in = &e->intake;
+    in->options = options;
+    in->counts = &e->counts;
+    in->error = error;
+    in->url_options.size = sizeof in->url_options;
+    assert_int_equal(sn_local_open(&local, &in->frontier, error), SEEN_OK);
+    in->link_cache = sn_link_cache_create();
+    assert_non_null(in->link_cache);
     return e;
 }
 
 static void free_engine(sn_engine *e)
 {
-    e->frontier->class->close(e->frontier);
-    sn_link_cache_destroy(e->link_cache);
+    e->intake.frontier->class->close(e->intake.frontier);
+    sn_admit_free(&e->intake);
     sn_follower_free(&e->follower);
-    free(e->arena);
     free(e);
 }
 

@@ -24,18 +24,17 @@ static void offers_a_batch(void **state)
     sn_frontier_next next;
     (void)state;
     sn_engine *e = make_engine(&options, &result, &error);
-    sn_frontier *f = e->frontier;
-    sn_admit_begin(e);
+    sn_frontier *f = e->intake.frontier;
+    sn_admit_begin(&e->intake);
     for (size_t i = 0; i < URLS; i++) {
         size_t len = strlen(urls[i]);
-        seen_hash hash = sn_frontier_hash(f, urls[i], len, SN_KIND_PAGE);
-        assert_int_equal(sn_admit(e, NULL, urls[i], len, hash, 0, 0, SN_KIND_PAGE), SEEN_OK);
+        assert_int_equal(sn_admit(&e->intake, NULL, urls[i], len, 0, 0, SN_KIND_PAGE), SEEN_OK);
     }
-    assert_int_equal(e->link_count, URLS);
+    assert_int_equal(e->intake.count, URLS);
     assert_int_equal(e->counts.found, 0);
-    assert_int_equal(sn_admit_commit(e), SEEN_OK);
+    assert_int_equal(sn_admit_commit(&e->intake), SEEN_OK);
     assert_int_equal(e->counts.found, URLS);
-    assert_int_equal(e->link_count, 0);
+    assert_int_equal(e->intake.count, 0);
     for (size_t i = 0; i < URLS; i++) {
         assert_int_equal(f->class->peek(f, true, &record, &next, &error), SEEN_OK);
         assert_int_equal(next, SN_NEXT_URL);
@@ -56,10 +55,11 @@ static void offers_full_batches(void **state)
     sn_engine *e = make_engine(&options, &result, &error);
     for (int i = 0; i < SN_BATCH_URLS + 10; i++) {
         int n = snprintf(url, sizeof url, "http://a.example/%d", i);
-        assert_int_equal(sn_admit_any(e, NULL, url, (size_t)n, 0, 0, SN_KIND_PAGE, 0), SEEN_OK);
+        assert_int_equal(sn_admit_any(&e->intake, NULL, url, (size_t)n, 0, 0, SN_KIND_PAGE, 0),
+                         SEEN_OK);
     }
     assert_int_equal(e->counts.found, SN_BATCH_URLS);
-    assert_int_equal(e->link_count, 10);
+    assert_int_equal(e->intake.count, 10);
     free_engine(e);
 }
 

@@ -30,10 +30,10 @@ static void make(rig *r, const char *url)
     *r = (rig){0};
     sn_engine *e = make_engine(&r->options, &r->result, &r->error);
     r->engine = e;
-    e->url_options.size = sizeof e->url_options;
     char message[100];
-    e->scope = sn_scope_create(&(sn_scope_options){.kind = SN_SCOPE_ALL}, message, sizeof message);
-    assert_non_null(e->scope);
+    e->intake.scope =
+        sn_scope_create(&(sn_scope_options){.kind = SN_SCOPE_ALL}, message, sizeof message);
+    assert_non_null(e->intake.scope);
     strcpy(r->url, url);
     r->job = (sn_job){.engine = e, .url = r->url, .url_len = strlen(url)};
     r->job.links = sn_links_create(&(sn_links_options){.sink = nothing});
@@ -42,8 +42,8 @@ static void make(rig *r, const char *url)
 
 static void destroy(rig *r)
 {
-    sn_scope_destroy(r->engine->scope);
     sn_hrefs_free(&r->job.hrefs);
+    sn_follow_urls_free(&r->job.urls);
     sn_links_destroy(r->job.links);
     free_engine(r->engine);
 }
@@ -64,18 +64,25 @@ static void set_base(rig *r, const char *base)
 
 static void follow(rig *r)
 {
+    /* Reading replaces what was written by what it leads to. */
+    sn_href as_written[16];
+    size_t count = r->job.hrefs.len;
+    assert_true(count <= 16);
+    memcpy(as_written, r->job.hrefs.list, count * sizeof *as_written);
+    sn_follow_urls_reset(&r->job.urls);
     assert_true(sn_follow_read(&r->job, &r->engine->follower));
     bool nofollow = sn_links_end(r->job.links)->nofollow;
     assert_int_equal(sn_follow_admit(r->engine, &r->job, nofollow), SEEN_OK);
+    memcpy(r->job.hrefs.list, as_written, count * sizeof *as_written);
 }
 
 static void expect(const rig *r, size_t at, const char *url)
 {
-    const sn_frontier_link *c = &r->engine->links[at];
-    assert_true(at < r->engine->link_count);
+    const sn_frontier_link *c = &r->engine->intake.links[at];
+    assert_true(at < r->engine->intake.count);
     assert_int_equal(c->len, strlen(url));
     assert_memory_equal(c->url, url, c->len);
-    seen_hash hash = sn_frontier_hash(r->engine->frontier, url, c->len, SN_KIND_PAGE);
+    seen_hash hash = sn_frontier_hash(r->engine->intake.frontier, url, c->len, SN_KIND_PAGE);
     assert_memory_equal(&c->hash, &hash, sizeof hash);
     assert_int_equal(c->depth, r->job.depth + 1);
 }
@@ -96,7 +103,7 @@ static void takes_in_each_once(void **state)
         add(&r, hrefs[i], false);
     follow(&r);
     assert_int_equal(r.job.found, 3);
-    assert_int_equal(r.engine->link_count, 3);
+    assert_int_equal(r.engine->intake.count, 3);
     expect(&r, 0, "http://a.example/x/b.html");
     expect(&r, 1, "http://a.example/d/");
     expect(&r, 2, "http://c.example/");
@@ -104,7 +111,7 @@ static void takes_in_each_once(void **state)
     r.job.found = 0;
     follow(&r);
     assert_int_equal(r.job.found, 3);
-    assert_int_equal(r.engine->link_count, 3);
+    assert_int_equal(r.engine->intake.count, 3);
     destroy(&r);
 }
 
@@ -118,16 +125,16 @@ static void obeys_nofollow_and_depth(void **state)
     add(&r, "c", true);
     follow(&r);
     assert_int_equal(r.job.found, 2);
-    assert_int_equal(r.engine->link_count, 1);
+    assert_int_equal(r.engine->intake.count, 1);
     expect(&r, 0, "http://a.example/b");
     r.options.follow_nofollow = true;
     r.options.max_depth = 0;
     follow(&r);
-    assert_int_equal(r.engine->link_count, 1);
+    assert_int_equal(r.engine->intake.count, 1);
     /* What was too deep was not taken for known. */
     r.options.max_depth = 1;
     follow(&r);
-    assert_int_equal(r.engine->link_count, 2);
+    assert_int_equal(r.engine->intake.count, 2);
     expect(&r, 1, "http://a.example/c");
     destroy(&r);
 }
@@ -148,7 +155,7 @@ static void heeds_the_base(void **state)
     set_base(&r, "http://[");
     add(&r, "b", false);
     follow(&r);
-    assert_int_equal(r.engine->link_count, 3);
+    assert_int_equal(r.engine->intake.count, 3);
     expect(&r, 2, "http://a.example/x/b");
     destroy(&r);
 }
@@ -159,11 +166,11 @@ static void keeps_the_base_whole(void **state)
     rig r;
     (void)state;
     make(&r, "http://a.example/");
-    r.engine->url_options.flags = SEEN_URL_DROP_SLASH;
+    r.engine->intake.url_options.flags = SEEN_URL_DROP_SLASH;
     set_base(&r, "/y/");
     add(&r, "b/", false);
     follow(&r);
-    assert_int_equal(r.engine->link_count, 1);
+    assert_int_equal(r.engine->intake.count, 1);
     expect(&r, 0, "http://a.example/y/b");
     destroy(&r);
 }
@@ -181,7 +188,7 @@ static void follows_only_whole_links_without_it(void **state)
     add(&r, "http://c.example/d", false);
     follow(&r);
     assert_int_equal(r.job.found, 1);
-    assert_int_equal(r.engine->link_count, 1);
+    assert_int_equal(r.engine->intake.count, 1);
     expect(&r, 0, "http://c.example/d");
     destroy(&r);
 }

@@ -43,7 +43,7 @@ static void stops_without_memory(void **state)
         sn_engine *e = make_engine(&options, &result, &error);
         sn_job job = {.engine = e, .kind = kinds[i]};
         sn_transfer t = {.user = &job, .status = 200, .type = "text/html"};
-        sn_page_reset(&job);
+        sn_job_reset(&job);
         assert_false(sn_page_body(&t, "<a href=x>", 10));
         /* As the transfer that was ended by it has it. */
         t.truncated = true;

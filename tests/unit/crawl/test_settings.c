@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "crawl/engine.h"
+#include "crawl/settings.h"
 #include "crawl/frontier/folder.h"
 
 static char folder_name[] = "/tmp/seen-settings.XXXXXX";

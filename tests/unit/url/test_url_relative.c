@@ -10,8 +10,7 @@
 
 #include <cmocka.h>
 
-#include "crawl/relative.h"
-#include "seen.h"
+#include "url/url.h"
 
 static uint64_t seed = 88172645463325252u;
 
@@ -41,7 +40,7 @@ static size_t resolve(const char *href, const char *base, char *out)
     assert_true(a != NULL && b != NULL && c != NULL);
     memcpy(a, href, len);
     memcpy(b, base, base_len);
-    size_t n = sn_relative_resolve(a, len, b, base_len, c);
+    size_t n = sn_url_relative(a, len, b, base_len, c);
     assert_true(n <= len + base_len);
     memcpy(out, c, n);
     out[n] = '\0';

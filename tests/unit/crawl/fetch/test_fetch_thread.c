@@ -67,9 +67,9 @@ static void over(sn_transfer *transfer)
     p->elsewhere = !pthread_equal(pthread_self(), first);
 }
 
-static sn_aside *create(void)
+static sn_fetch_thread *create(void)
 {
-    sn_aside *aside = NULL;
+    sn_fetch_thread *aside = NULL;
     seen_error error;
     sn_fetch_options options = {.connections = ROOM,
                                 .timeout_ms = 30000,
@@ -79,36 +79,36 @@ static sn_aside *create(void)
                                 .body = keep,
                                 .over = over};
     first = pthread_self();
-    assert_int_equal(sn_aside_create(&options, &aside, &error), SEEN_OK);
+    assert_int_equal(sn_fetch_thread_create(&options, &aside, &error), SEEN_OK);
     return aside;
 }
 
-static int watch(const sn_aside *aside)
+static int watch(const sn_fetch_thread *aside)
 {
     int epoll = epoll_create1(0);
     struct epoll_event event = {.events = EPOLLIN | EPOLLET};
     assert_true(epoll >= 0);
-    assert_int_equal(epoll_ctl(epoll, EPOLL_CTL_ADD, sn_aside_fd(aside), &event), 0);
+    assert_int_equal(epoll_ctl(epoll, EPOLL_CTL_ADD, sn_fetch_thread_fd(aside), &event), 0);
     return epoll;
 }
 
-static void begin(sn_aside *aside, page *p, int len)
+static void begin(sn_fetch_thread *aside, page *p, int len)
 {
     *p = (page){.bytes = 0};
     snprintf(p->url, sizeof p->url, "http://127.0.0.1:%d/%d", port, len);
-    sn_aside_start(aside, p->url, 100, p);
+    sn_fetch_thread_start(aside, p->url, 100, p);
 }
 
-static sn_transfer *wait_for_one(sn_aside *aside, int epoll)
+static sn_transfer *wait_for_one(sn_fetch_thread *aside, int epoll)
 {
     for (;;) {
         sn_transfer *transfer;
         seen_error error;
         struct epoll_event event;
-        assert_int_equal(sn_aside_take(aside, &transfer, &error), SEEN_OK);
+        assert_int_equal(sn_fetch_thread_take(aside, &transfer, &error), SEEN_OK);
         if (transfer != NULL)
             return transfer;
-        if (!sn_aside_ready(aside))
+        if (!sn_fetch_thread_ready(aside))
             assert_int_equal(epoll_wait(epoll, &event, 1, 30000), 1);
     }
 }
@@ -119,12 +119,12 @@ static void fetches_each_once(void **state)
     enum { PAGES = 300 };
     static page pages[PAGES];
     (void)state;
-    sn_aside *aside = create();
+    sn_fetch_thread *aside = create();
     int epoll = watch(aside), begun = 0, taken[PAGES] = {0};
     for (int done = 0; done < PAGES; done++) {
-        for (; begun < PAGES && sn_aside_room(aside); begun++)
+        for (; begun < PAGES && sn_fetch_thread_room(aside); begun++)
             begin(aside, &pages[begun], begun % 90);
-        assert_int_equal(sn_aside_active(aside), begun - done);
+        assert_int_equal(sn_fetch_thread_active(aside), begun - done);
         sn_transfer *t = wait_for_one(aside, epoll);
         page *p = t->user;
         assert_int_equal(taken[p - pages]++, 0);
@@ -133,53 +133,53 @@ static void fetches_each_once(void **state)
         assert_int_equal(t->bytes, (p - pages) % 90);
         assert_int_equal(p->bytes, t->bytes);
         assert_true(p->over && p->elsewhere);
-        sn_aside_release(aside, t);
+        sn_fetch_thread_release(aside, t);
     }
-    assert_int_equal(sn_aside_active(aside), 0);
-    assert_false(sn_aside_ready(aside));
+    assert_int_equal(sn_fetch_thread_active(aside), 0);
+    assert_false(sn_fetch_thread_ready(aside));
     close(epoll);
-    sn_aside_destroy(aside);
+    sn_fetch_thread_destroy(aside);
 }
 
 /* One at a time, so that each of the two sleeps before the other has something for it. */
 static void wakes_every_time(void **state)
 {
     (void)state;
-    sn_aside *aside = create();
+    sn_fetch_thread *aside = create();
     int epoll = watch(aside);
     page p;
     for (int i = 0; i < 200; i++) {
-        assert_false(sn_aside_ready(aside));
+        assert_false(sn_fetch_thread_ready(aside));
         if (i % 10 == 0)
             usleep(2000);
         begin(aside, &p, 10);
         sn_transfer *t = wait_for_one(aside, epoll);
         assert_int_equal(t->bytes, 10);
-        sn_aside_release(aside, t);
+        sn_fetch_thread_release(aside, t);
     }
     close(epoll);
-    sn_aside_destroy(aside);
+    sn_fetch_thread_destroy(aside);
 }
 
 /* What is over and not released takes room; what never ends is dropped. */
 static void drops_what_is_under_way(void **state)
 {
     (void)state;
-    sn_aside *aside = create();
+    sn_fetch_thread *aside = create();
     int epoll = watch(aside);
     page kept, endless;
     begin(aside, &kept, 5);
     sn_transfer *t = wait_for_one(aside, epoll);
-    assert_int_equal(sn_aside_active(aside), 1);
+    assert_int_equal(sn_fetch_thread_active(aside), 1);
     endless = (page){.bytes = 0};
     snprintf(endless.url, sizeof endless.url, "http://127.0.0.1:%d/held", port);
-    sn_aside_start(aside, endless.url, 100, &endless);
+    sn_fetch_thread_start(aside, endless.url, 100, &endless);
     usleep(20000);
-    assert_false(sn_aside_ready(aside));
-    assert_int_equal(sn_aside_active(aside), 2);
+    assert_false(sn_fetch_thread_ready(aside));
+    assert_int_equal(sn_fetch_thread_active(aside), 2);
     assert_int_equal(t->bytes, 5);
     close(epoll);
-    sn_aside_destroy(aside);
+    sn_fetch_thread_destroy(aside);
     assert_false(endless.over);
 }
 
@@ -193,10 +193,10 @@ static void needs_two_processors(void **state)
         if (CPU_ISSET(i, &all))
             CPU_SET(i, &one);
     assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
-    bool pays = sn_aside_pays();
+    bool pays = sn_fetch_thread_pays();
     assert_int_equal(sched_setaffinity(0, sizeof all, &all), 0);
     assert_false(pays);
-    assert_int_equal(sn_aside_pays(), CPU_COUNT(&all) > 1);
+    assert_int_equal(sn_fetch_thread_pays(), CPU_COUNT(&all) > 1);
 }
 
 int main(void)

@@ -1,0 +1,108 @@
+/* Hosts and the frontier. */
+#include "crawl/hosts.h"
+
+#include "base/error.h"
+#include "crawl/host_rules.h"
+#include "crawl/seeds.h"
+
+/* Asks the frontier about a host that gets its first URL. */
+static seen_status begin_host(sn_engine *e, sn_host *host)
+{
+    sn_frontier *f = e->intake.frontier;
+    sn_frontier_host about;
+    f->class->host_begin(f, host->origin, host->len, &about);
+    host->pages = about.pages;
+    if (about.wait_ms > 0)
+        sn_pace_hold(e->transfers.pace, host, sn_fetch_now() + about.wait_ms);
+    return about.rules == NULL
+               ? SEEN_OK
+               : sn_host_rules_use(e, host, about.rules, about.rules_len, about.rules_ms);
+}
+
+/* Puts a URL in the queue of its host; *placed is false if too many hosts have work. */
+static seen_status place(sn_engine *e, const sn_frontier_record *record, bool *placed)
+{
+    sn_host *host;
+    sn_place at = record->place;
+    *placed = false;
+    size_t origin = sn_frontier_origin(record->url, record->len);
+    seen_status status =
+        sn_pace_host(e->transfers.pace, record->url, origin, sn_fetch_now(), &host, e->error);
+    if (status == SEEN_ERR_FULL)
+        return SEEN_OK;
+    if (status == SEEN_OK && !host->live)
+        status = begin_host(e, host);
+    if (status == SEEN_OK)
+        status = sn_pace_push(e->transfers.pace, host, at, e->error);
+    *placed = status == SEEN_OK;
+    return status;
+}
+
+/* Nothing that was taken is under way, and every link was offered. */
+static bool idle(const sn_engine *e)
+{
+    return sn_pace_live(e->transfers.pace) == 0 && e->intake.count == 0;
+}
+
+seen_status sn_hosts_refill(sn_engine *e, int64_t until)
+{
+    sn_frontier *f = e->intake.frontier;
+    bool placed = true;
+    seen_status status = SEEN_OK;
+    e->hosts_full = false;
+    if (e->intake.offered)
+        e->next = SN_NEXT_URL; /* there may be one */
+    e->intake.offered = false;
+    while (status == SEEN_OK && placed && e->next != SN_NEXT_END) {
+        sn_frontier_record record;
+        status = f->class->peek(f, idle(e), &record, &e->next, e->error);
+        if (status != SEEN_OK || e->next != SN_NEXT_URL)
+            break;
+        status = place(e, &record, &placed);
+        if (placed)
+            f->class->take(f);
+        e->hosts_full = !placed;
+        if (sn_fetch_now() >= until)
+            break;
+    }
+    return status;
+}
+
+/* An sn_pace_give. */
+static void report_quiet(void *user, const sn_host *host)
+{
+    sn_frontier *f = user;
+    int64_t wait = host->next - sn_fetch_now();
+    f->class->host_quiet(f, host->origin, host->len, wait < 0 ? 0 : wait, host->failures);
+}
+
+void sn_hosts_check_quiet(sn_engine *e, sn_host *host)
+{
+    if (e->intake.frontier->class->host_quiet != NULL && !host->live)
+        report_quiet(e->intake.frontier, host);
+}
+
+seen_status sn_hosts_poll(sn_engine *e)
+{
+    sn_frontier *f = e->intake.frontier;
+    seen_status status = SEEN_OK;
+    if (f->class->poll == NULL)
+        return SEEN_OK;
+    for (sn_frontier_news news = {.seed = ""}; status == SEEN_OK && news.seed != NULL;) {
+        news = (sn_frontier_news){0};
+        status = f->class->poll(f, &news, e->error);
+        if (status != SEEN_OK)
+            break;
+        e->stopping = e->stopping || news.stop;
+        if (news.forget_links)
+            sn_link_cache_clear(e->intake.link_cache);
+        if (news.give_back > 0)
+            sn_pace_give_back(e->transfers.pace, news.give_back, report_quiet, f);
+        if (news.seed != NULL)
+            status = sn_seeds_join(e, news.seed, news.seed_len);
+    }
+    /* END was an answer to what the frontier knew then. */
+    if (status == SEEN_OK && f->wake_fd >= 0)
+        e->next = SN_NEXT_URL;
+    return status;
+}

@@ -1,0 +1,140 @@
+/* The pool of transfers. */
+#include "crawl/job.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+#define KEPT_LEAD 4 /* transfers that one thread may have more to keep a connection */
+
+static void free_job(sn_job *job)
+{
+    sn_unpack_begin(&job->unpack);
+    sn_links_destroy(job->links);
+    sn_spool_free(&job->body);
+    free(job->url);
+    free(job->parent);
+    sn_hrefs_free(&job->hrefs);
+    sn_follow_urls_free(&job->urls);
+    free(job->sitemap);
+}
+
+bool sn_job_create_all(sn_transfers *t, struct sn_engine *engine, size_t count)
+{
+    t->jobs = calloc(count, sizeof *t->jobs);
+    t->idle = calloc(count, sizeof(sn_job *));
+    if (t->jobs == NULL || t->idle == NULL)
+        return false;
+    t->count = count;
+    for (size_t i = 0; i < count; i++) {
+        t->jobs[i].engine = engine;
+        sn_spool_init(&t->jobs[i].body);
+        t->idle[t->idle_count++] = &t->jobs[i];
+    }
+    return true;
+}
+
+void sn_job_free_all(sn_transfers *t)
+{
+    for (size_t i = 0; t->jobs != NULL && i < t->count; i++)
+        free_job(&t->jobs[i]);
+    free(t->jobs);
+    free(t->idle);
+}
+
+sn_job *sn_job_take(sn_transfers *t)
+{
+    return t->idle[--t->idle_count];
+}
+
+void sn_job_release(sn_transfers *t, sn_job *job, sn_transfer *transfer)
+{
+    if (transfer != NULL && job->on_thread)
+        sn_fetch_thread_release(t->thread, transfer);
+    else if (transfer != NULL)
+        sn_fetch_release(t->fetch, transfer);
+    t->idle[t->idle_count++] = job;
+}
+
+size_t sn_job_active(const sn_transfers *t)
+{
+    return t->count - t->idle_count;
+}
+
+static bool copy_text(char **to, size_t *room, size_t *to_len, const char *from, size_t len)
+{
+    if (len + 1 > *room) {
+        char *more = realloc(*to, len + 256);
+        if (more == NULL)
+            return false;
+        *to = more;
+        *room = len + 256;
+    }
+    if (len > 0)
+        memcpy(*to, from, len);
+    (*to)[len] = '\0';
+    *to_len = len;
+    return true;
+}
+
+bool sn_job_set_url(sn_job *job, const char *url, size_t len)
+{
+    return copy_text(&job->url, &job->url_room, &job->url_len, url, len);
+}
+
+bool sn_job_set_parent(sn_job *job, const char *url, size_t len)
+{
+    return copy_text(&job->parent, &job->parent_room, &job->parent_len, url, len);
+}
+
+void sn_job_reset(sn_job *job)
+{
+    job->begun = job->html = job->packed = job->cut = false;
+    job->has_base = job->base_lost = false;
+    job->listed = job->found = job->dropped = job->unpacked = 0;
+    job->unread = false;
+    job->lost = 0;
+    sn_hrefs_reset(&job->hrefs);
+    sn_follow_urls_reset(&job->urls);
+    sn_spool_reset(&job->body);
+}
+
+/* Which thread fetches it: the one with less to do, considering that the first one has other work
+ * too. A host with one request at a time stays with one thread, which keeps its connection.
+ * Sitemaps are parsed into the frontier as they arrive, on the first thread. */
+static bool choose_thread(const sn_transfers *t, const sn_job *job)
+{
+    if (t->thread == NULL || !sn_fetch_thread_room(t->thread) || job->kind == SN_JOB_SITEMAP)
+        return false;
+    size_t there = sn_fetch_thread_active(t->thread), here = sn_job_active(t) - 1 - there;
+    if (job->host->active > 0)
+        return there * 3 <= here * 5;
+    return job->host->hash & 1 ? there <= here + KEPT_LEAD : there + KEPT_LEAD <= here;
+}
+
+seen_status sn_job_start(sn_transfers *t, sn_job *job, uint64_t limit, seen_error *error)
+{
+    sn_transfer *transfer;
+    seen_status status = SEEN_OK;
+    sn_job_reset(job);
+    job->date = time(NULL);
+    job->on_thread = choose_thread(t, job);
+    if (job->on_thread)
+        sn_fetch_thread_start(t->thread, job->url, limit, job);
+    else
+        status = sn_fetch_start(t->fetch, job->url, limit, job, &transfer, error);
+    if (status == SEEN_OK)
+        sn_pace_begin(t->pace, job->host);
+    return status;
+}
+
+int64_t sn_job_backoff(const sn_crawl_options *o, uint32_t tries, const sn_transfer *t)
+{
+    uint64_t most = o->max_wait_ms, wait = o->backoff_ms;
+    for (; tries > 0 && wait < most; tries--)
+        wait *= 2;
+    if (t->wait_ms > wait)
+        wait = t->wait_ms;
+    return (int64_t)(wait < most ? wait : most);
+}

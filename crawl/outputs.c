@@ -1,0 +1,159 @@
+/* The outputs of a crawl: JSON lines, URLs, edges, WARC. */
+#include "crawl/outputs.h"
+
+#include <string.h>
+
+#include "base/error.h"
+
+const char *sn_outputs_path(const sn_crawl_options *o, int output)
+{
+    switch (output) {
+    case SN_OUT_PAGES:
+        return o->output;
+    case SN_OUT_URLS:
+        return o->urls;
+    case SN_OUT_EDGES:
+        return o->edges;
+    default:
+        return o->warc;
+    }
+}
+
+seen_status sn_outputs_open(sn_outputs *out, const sn_crawl_options *options,
+                            const uint64_t length[SN_OUT_COUNT], seen_error *error)
+{
+    for (int i = 0; i < SN_OUT_COUNT; i++) {
+        const char *path = sn_outputs_path(options, i);
+        if (path == NULL)
+            continue;
+        seen_status status = sn_sink_open(path, length[i], &out->sink[i], error);
+        if (status != SEEN_OK)
+            return status;
+    }
+    if (out->sink[SN_OUT_WARC] == NULL)
+        return SEEN_OK;
+    out->warc = sn_warc_create(out->sink[SN_OUT_WARC]);
+    if (out->warc == NULL)
+        return sn_error_memory(error);
+    if (sn_sink_length(out->sink[SN_OUT_WARC]) == 0)
+        sn_warc_info(out->warc, options->agent);
+    return SEEN_OK;
+}
+
+void sn_outputs_close(sn_outputs *out)
+{
+    sn_warc_destroy(out->warc);
+    for (int i = 0; i < SN_OUT_COUNT; i++)
+        sn_sink_close(out->sink[i]);
+}
+
+static void field(sn_sink *out, const char *name, uint64_t number)
+{
+    sn_sink_text(out, name);
+    sn_sink_number(out, number);
+}
+
+static void put_line(sn_sink *out, const sn_outputs_page *page)
+{
+    const sn_job *job = page->job;
+    const sn_transfer *t = page->transfer;
+    sn_sink_text(out, "{\"url\":");
+    sn_sink_json(out, job->url, job->url_len);
+    field(out, ",\"status\":", (uint64_t)t->status);
+    field(out, ",\"depth\":", job->depth);
+    sn_sink_text(out, ",\"parent\":");
+    if (job->parent_len > 0)
+        sn_sink_json(out, job->parent, job->parent_len);
+    else
+        sn_sink_text(out, "null");
+    sn_sink_text(out, ",\"type\":");
+    sn_sink_json(out, t->type, strlen(t->type));
+    field(out, ",\"bytes\":", t->bytes);
+    field(out, ",\"ms\":", (uint64_t)t->ms);
+    field(out, ",\"links\":", page->links);
+    if (t->location != NULL && t->status >= 300 && t->status < 400) {
+        sn_sink_text(out, ",\"location\":");
+        sn_sink_json(out, t->location, t->location_len);
+    }
+    if (t->truncated)
+        sn_sink_text(out, ",\"truncated\":true");
+    if (job->tries > 0)
+        field(out, ",\"retries\":", job->tries);
+    if (page->error != NULL) {
+        sn_sink_text(out, ",\"error\":");
+        sn_sink_json(out, page->error, strlen(page->error));
+    }
+    sn_sink_text(out, "}\n");
+}
+
+/* Why the body is not whole; NULL: it is. */
+static const char *why_short(const sn_transfer *t)
+{
+    switch (t->error) {
+    case SN_FETCH_OK:
+        return t->cut ? "unspecified" : t->truncated ? "length" : NULL;
+    case SN_FETCH_TIMEOUT:
+        return "time";
+    case SN_FETCH_BROKEN:
+        return "disconnect";
+    default:
+        return "unspecified";
+    }
+}
+
+seen_status sn_outputs_put_page(sn_outputs *out, const sn_outputs_page *page, seen_error *error)
+{
+    const sn_job *job = page->job;
+    const sn_transfer *t = page->transfer;
+    sn_sink *urls = out->sink[SN_OUT_URLS];
+    if (out->sink[SN_OUT_PAGES] != NULL)
+        put_line(out->sink[SN_OUT_PAGES], page);
+    if (urls != NULL && page->error == NULL && t->status >= 200 && t->status < 300) {
+        sn_sink_put(urls, job->url, job->url_len);
+        sn_sink_put(urls, "\n", 1);
+    }
+    if (out->warc == NULL || t->status == 0 || t->headers_len == 0)
+        return SEEN_OK;
+    sn_warc_page record = {.url = job->url,
+                           .url_len = job->url_len,
+                           .address = t->address,
+                           .headers = t->headers,
+                           .headers_len = t->headers_len,
+                           .body = &job->body,
+                           .truncated = why_short(t),
+                           .date = job->date};
+    return sn_warc_response(out->warc, &record, error);
+}
+
+void sn_outputs_put_edge(sn_outputs *outputs, const char *from, size_t from_len, const char *to,
+                         size_t to_len)
+{
+    sn_sink *out = outputs->sink[SN_OUT_EDGES];
+    if (out == NULL)
+        return;
+    sn_sink_put(out, from, from_len);
+    sn_sink_put(out, "\t", 1);
+    sn_sink_put(out, to, to_len);
+    sn_sink_put(out, "\n", 1);
+}
+
+seen_status sn_outputs_flush(sn_outputs *out, bool sync, seen_error *error)
+{
+    for (int i = 0; i < SN_OUT_COUNT; i++) {
+        if (out->sink[i] == NULL)
+            continue;
+        seen_status status =
+            sync ? sn_sink_sync(out->sink[i], error) : sn_sink_flush(out->sink[i], error);
+        if (status != SEEN_OK)
+            return status;
+    }
+    return SEEN_OK;
+}
+
+bool sn_outputs_closed(const sn_outputs *out)
+{
+    for (int i = 0; i < SN_OUT_COUNT; i++)
+        if (out->sink[i] != NULL && sn_sink_closed(out->sink[i]))
+            return true;
+    return false;
+}

@@ -1,0 +1,24 @@
+/* Links as written -> canonical URLs that the crawler fetches. */
+#ifndef CRAWL_RESOLVE_H
+#define CRAWL_RESOLVE_H
+
+#include <stddef.h>
+
+#include "seen.h"
+
+/* Room for one URL; of one thread. Starts zeroed. */
+typedef struct sn_resolver {
+    char *text;
+    size_t room;
+} sn_resolver;
+
+void sn_resolver_free(sn_resolver *resolver);
+
+/* Resolves and makes canonical, without credentials, into resolver->text.
+ *   options   NULL: the whole URL, with all that --drop-slash and the like remove
+ *   base      canonical, or NULL
+ * Returns the length; 0: not a URL that is fetched, or no memory. */
+size_t sn_resolve(sn_resolver *resolver, const seen_url_options *options, const char *href,
+                  size_t len, const char *base, size_t base_len);
+
+#endif

@@ -1,0 +1,101 @@
+/* Start URLs, and the hosts that are in scope because of them. */
+#include "crawl/seeds.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
+
+seen_status sn_seeds_join(sn_engine *e, const char *url, size_t len)
+{
+    if (!sn_scope_add_seed(e->intake.scope, url, len))
+        return sn_error_memory(e->error);
+    sn_link_cache_clear(e->intake.link_cache); /* links to it may have been left out */
+    return SEEN_OK;
+}
+
+seen_status sn_seeds_add(sn_engine *e, const char *url, size_t len)
+{
+    sn_frontier *f = e->intake.frontier;
+    if (sn_scope_check(e->intake.scope, url, len) != SN_SCOPE_OTHER_HOST)
+        return SEEN_OK;
+    seen_status status = sn_seeds_join(e, url, len);
+    return status == SEEN_OK ? f->class->add_seed(f, url, len, e->error) : status;
+}
+
+seen_status sn_seeds_load(sn_engine *e, const char *line)
+{
+    bool ok = true;
+    for (const char *end; ok && line != NULL && (end = strchr(line, '\n')) != NULL; line = end + 1)
+        ok = sn_scope_add_seed(e->intake.scope, line, (size_t)(end - line));
+    return ok ? SEEN_OK : sn_error_memory(e->error);
+}
+
+/* A name without a scheme is what a browser takes, too: it is said how it is meant here. */
+static seen_status not_a_url(sn_engine *e, const char *url)
+{
+    static const char scheme[] = "https://";
+    char whole[300];
+    struct stat about;
+    if (stat(url, &about) == 0 && S_ISREG(about.st_mode))
+        return sn_error_set(e->error, SEEN_ERR_ARGUMENT,
+                            "%s is a file and not a URL: with the URLs in it, crawl $(cat %s)", url,
+                            url);
+    bool bare = strstr(url, "://") == NULL && strlen(url) < sizeof whole - sizeof scheme;
+    snprintf(whole, sizeof whole, "%s%s", scheme, bare ? url : "");
+    size_t n = bare ? sn_admit_resolve(&e->intake, whole, strlen(whole), NULL, 0) : 0;
+    const char *host = n > 0 ? e->intake.resolver.text + sizeof scheme - 1 : "/";
+    if (memchr(host, '.', strcspn(host, "/:")) != NULL)
+        return sn_error_set(e->error, SEEN_ERR_ARGUMENT, "%s is not a URL: did you mean %.*s ?",
+                            url, (int)n, e->intake.resolver.text);
+    return sn_error_set(e->error, SEEN_ERR_ARGUMENT,
+                        "%.200s is not a URL that can be crawled: http://HOST/ or https://HOST/ is",
+                        url);
+}
+
+/* Whoever gives a name and a password expects that they are used. */
+static bool has_credentials(const char *url)
+{
+    const char *host = strstr(url, "://");
+    return host != NULL && memchr(host + 3, '@', strcspn(host + 3, "/?#\\")) != NULL;
+}
+
+/* One URL of a host will do, where only the host counts: a crawl may be gone on with any number of
+ * times with the same URLs. */
+static seen_status add_start(sn_engine *e, const char *url, size_t len)
+{
+    bool known = (sn_scope_kind)e->options->scope == SN_SCOPE_HOST &&
+                 sn_scope_check(e->intake.scope, url, len) != SN_SCOPE_OTHER_HOST;
+    if (known)
+        return SEEN_OK;
+    if (!sn_scope_add_seed(e->intake.scope, url, len))
+        return sn_error_memory(e->error);
+    return e->intake.frontier->class->add_seed(e->intake.frontier, url, len, e->error);
+}
+
+seen_status sn_seeds_admit(sn_engine *e)
+{
+    const sn_crawl_options *o = e->options;
+    uint64_t before = e->counts.found;
+    sn_admit_begin(&e->intake);
+    for (size_t i = 0; i < o->start.count; i++) {
+        const char *url = o->start.items[i];
+        size_t n = sn_admit_resolve(&e->intake, url, strlen(url), NULL, 0);
+        if (n == 0 || n > o->max_url)
+            return not_a_url(e, url);
+        if (has_credentials(url))
+            return sn_error_set(e->error, SEEN_ERR_ARGUMENT,
+                                "pages are fetched without a name or password: write %.*s",
+                                n < 400 ? (int)n : 400, e->intake.resolver.text);
+        seen_status status = add_start(e, e->intake.resolver.text, n);
+        if (status == SEEN_OK)
+            status = sn_admit(&e->intake, NULL, e->intake.resolver.text, n, 0, 0, SN_KIND_PAGE);
+        if (status != SEEN_OK)
+            return status;
+    }
+    seen_status status = sn_admit_commit(&e->intake);
+    uint64_t fresh = e->counts.found - before;
+    e->result->start_seen = o->start.count > fresh ? o->start.count - fresh : 0;
+    return status;
+}
