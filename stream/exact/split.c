@@ -1,8 +1,8 @@
 /* A block cut into lanes by its hashes. See split.h. */
 #include "stream/exact/split.h"
 
-#include "stream/pipeline/pipeline.h"
 #include "stream/exact/table.h"
+#include "stream/pipeline/pipeline.h"
 
 /* At the front of the block's scratch. */
 typedef struct split {

@@ -17,9 +17,10 @@
  * tenths full. The sizes of the shelves are staggered, so that at any time they are between 75 and
  * 90 percent full and the table as a whole grows smoothly: 64 bytes / 5 / 0.82 = 15.6 an entry. A
  * table that doubles would need three times that while it grows. */
-#include "stream/exact/table.h"
+#ifndef SN_STREAM_TABLE_ADD_H
+#define SN_STREAM_TABLE_ADD_H
 
-#include "stream/exact/table_inside.h"
+#include "stream/exact/table_layout.h"
 
 uint64_t sn_table_count(const sn_table *table)
 {
@@ -54,7 +55,7 @@ static inline bool add_at_home(sn_table *table, seen_hash hash, seen_answer *ans
     uint32_t count = state & SN_TABLE_COUNT_MASK;
     if (count == SN_TABLE_SLOTS || p->used >= sn_table_shelf_of(table, number)->grow_at)
         return false;
-    sn_table_put(b, state, hash.hi, low, 0);
+    sn_table_put(b, state, hash.hi, low, 0, 0);
     p->used++;
     *answer = SEEN_NEW;
     return true;
@@ -74,7 +75,7 @@ static seen_answer add_slowly(sn_table *table, seen_hash hash, bool *moved)
         if (!sn_table_grow(table, number))
             return SEEN_UNKNOWN;
     }
-    sn_table_place(table, sn_table_run_of(table, number), hash.hi, (uint32_t)(hash.lo >> 32), 0);
+    sn_table_place(table, sn_table_run_of(table, number), hash.hi, (uint32_t)(hash.lo >> 32), 0, 0);
     p->used++;
     return SEEN_NEW;
 }
@@ -108,7 +109,7 @@ static seen_answer add_one(sn_table *table, seen_hash hash, bool *moved)
             there = state;
         }
     }
-    sn_table_put(room, there, hash.hi, low, 0);
+    sn_table_put(room, there, hash.hi, low, 0, 0);
     p->used++;
     return SEEN_NEW;
 }
@@ -125,6 +126,7 @@ static void take_out(sn_table *table, seen_hash hash)
     state &= ~(sn_table_marks_of(UINT32_MAX, slot) << slot | marks << last);
     b->high[slot] = b->high[last];
     b->low[slot] = b->low[last];
+    sn_table_set_count(b, slot, sn_table_count_of(b, last));
     if (slot < last)
         state |= marks << slot;
     atomic_store_explicit(&b->state, state - 1, memory_order_relaxed);
@@ -238,7 +240,7 @@ static seen_answer add_among_others(sn_table *table, seen_hash hash)
             answer = SEEN_BEFORE;
         else if (p->used < sn_table_shelf_of(table, number)->grow_at) {
             sn_table_place(table, sn_table_run_of(table, number), hash.hi,
-                           (uint32_t)(hash.lo >> 32), 0);
+                           (uint32_t)(hash.lo >> 32), 0, 0);
             p->used++;
             answer = SEEN_NEW;
         }
@@ -279,3 +281,5 @@ size_t sn_table_add_any(sn_table *table, const seen_hash *hashes, size_t count,
     }
     return count;
 }
+
+#endif

@@ -1,5 +1,8 @@
-/* The exact table: asking and marking. */
-#include "stream/exact/table_inside.h"
+/* The exact table: looking up and marking. */
+#ifndef SN_STREAM_TABLE_FIND_H
+#define SN_STREAM_TABLE_FIND_H
+
+#include "stream/exact/table_layout.h"
 
 typedef struct found {
     sn_table_bucket *bucket; /* NULL: not there */
@@ -19,6 +22,8 @@ typedef struct request {
     unsigned mark;
     int need;
     seen_answer *answers;
+    sn_table *table;  /* counts: whose entries are changed, */
+    uint64_t *counts; /* and what they are */
 } request;
 
 typedef void visitor(const request *r, size_t i, found place);
@@ -194,3 +199,5 @@ size_t sn_table_list(const sn_table *table, uint64_t *cursor, seen_hash *hashes,
     *cursor = UINT64_MAX; /* the last shelf, behind its end */
     return made;
 }
+
+#endif

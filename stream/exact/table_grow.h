@@ -14,12 +14,15 @@
  * entries will be there in the end, it trebles, and so that the last time it has the size that they
  * take: every second entry is moved once, and the table is half full most of the time, where a
  * search ends at home. */
+#ifndef SN_STREAM_TABLE_GROW_H
+#define SN_STREAM_TABLE_GROW_H
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
+#include "stream/exact/table_layout.h"
 #include "base/error.h"
-#include "stream/exact/table_inside.h"
 
 enum { PARTS_MIN = 16, PARTS_BLIND = 512, PARTS_MAX = 4096, BUCKETS_FIRST = 16 };
 
@@ -75,6 +78,11 @@ static uint32_t most_buckets(const sn_table *table)
 static bool map_all(sn_table *table)
 {
     table->part = calloc(table->parts, sizeof *table->part);
+#ifdef SN_TABLE_COUNTS
+    table->carry = calloc(SN_TABLE_CARRIES, sizeof *table->carry); /* touched when it is needed */
+    if (!table->carry)
+        return false;
+#endif
     uint64_t each = round_up(shelf_bytes(table, table->most), HUGE_PAGE);
     table->region_bytes = each * SN_TABLE_SHELVES + HUGE_PAGE;
     void *region = mmap(NULL, table->region_bytes, PROT_READ | PROT_WRITE,
@@ -106,8 +114,8 @@ seen_status sn_table_open(uint64_t limit, uint64_t expected, sn_table **table, s
     if (!map_all(made)) {
         sn_table_close(made);
         return sn_error_set(error, SEEN_ERR_MEMORY,
-                            "no memory for a table of %llu MiB; ask for less with -m",
-                            (unsigned long long)(limit >> 20));
+                              "no memory for a table of %llu MiB; ask for less with -m",
+                              (unsigned long long)(limit >> 20));
     }
     atomic_init(&made->bytes, fixed_bytes(made));
     *table = made;
@@ -121,6 +129,9 @@ void sn_table_close(sn_table *table)
     if (table->region)
         munmap(table->region, table->region_bytes);
     pthread_mutex_destroy(&table->growing);
+#ifdef SN_TABLE_COUNTS
+    free(table->carry);
+#endif
     free(table->scratch);
     free(table->part);
     free(table);
@@ -148,6 +159,9 @@ void sn_table_empty(sn_table *table)
         memset(table->shelf[i].bucket, 0, table->shelf[i].taken);
     for (size_t i = 0; i < table->parts; i++)
         table->part[i].used = 0;
+#ifdef SN_TABLE_COUNTS
+    table->carries = 0;
+#endif
     atomic_store(&table->full, false);
 }
 
@@ -185,7 +199,8 @@ static void move_part(sn_table *table, sn_table_run from, sn_table_run to,
         const sn_table_bucket *b = &table->scratch[i];
         uint32_t state = atomic_load_explicit(&b->state, memory_order_relaxed);
         for (unsigned slot = 0; slot < (state & SN_TABLE_COUNT_MASK); slot++)
-            sn_table_place(table, to, b->high[slot], b->low[slot], sn_table_marks_of(state, slot));
+            sn_table_place(table, to, b->high[slot], b->low[slot], sn_table_marks_of(state, slot),
+                           sn_table_count_of(b, slot));
     }
 }
 
@@ -285,3 +300,5 @@ bool sn_table_grow_shared(sn_table *table, size_t part)
     pthread_mutex_unlock(&table->growing);
     return room;
 }
+
+#endif

@@ -1,6 +1,9 @@
-/* Between the files of the exact table: its layout, and the way of a search. */
-#ifndef SN_STREAM_TABLE_INSIDE_H
-#define SN_STREAM_TABLE_INSIDE_H
+/* The layout of the exact table, and how a search proceeds in it.
+ *
+ * The same code is compiled twice: table.c has five entries in a cache line, counter.c (which
+ * defines SN_TABLE_COUNTS) four entries with a count of 24 bits each. */
+#ifndef SN_STREAM_TABLE_LAYOUT_H
+#define SN_STREAM_TABLE_LAYOUT_H
 
 #include <assert.h>
 #include <pthread.h>
@@ -9,8 +12,13 @@
 
 #include "stream/exact/table.h"
 
+#ifdef SN_TABLE_COUNTS
+enum { SN_TABLE_SLOTS = 4 };
+#else
+enum { SN_TABLE_SLOTS = 5 };
+#endif
+
 enum {
-    SN_TABLE_SLOTS = 5,
     SN_TABLE_CHUNK = 32, /* hashes that are worked on together */
     SN_TABLE_SHELVES = 8,
     SN_TABLE_COUNT_BITS = 3,
@@ -22,6 +30,10 @@ enum {
 typedef struct sn_table_bucket {
     uint64_t high[SN_TABLE_SLOTS];
     uint32_t low[SN_TABLE_SLOTS];
+#ifdef SN_TABLE_COUNTS
+    uint16_t count_low[SN_TABLE_SLOTS];
+    uint8_t count_high[SN_TABLE_SLOTS];
+#endif
     _Atomic uint32_t state;
 } sn_table_bucket;
 
@@ -40,6 +52,17 @@ typedef struct sn_table_shelf {
     uint32_t grow_at;         /* entries of a part */
     uint64_t taken;           /* bytes, from the first bucket on, that have memory */
 } sn_table_shelf;
+
+#ifdef SN_TABLE_COUNTS
+/* How often the count of an entry has wrapped. Enough for 10^12 lines. */
+typedef struct sn_table_carry {
+    uint64_t high;
+    uint64_t times;
+    uint32_t low;
+} sn_table_carry;
+
+enum { SN_TABLE_CARRIES = 1 << 16 };
+#endif
 
 struct sn_table {
     sn_table_shelf shelf[SN_TABLE_SHELVES];
@@ -60,6 +83,11 @@ struct sn_table {
     uint64_t region_bytes;
     sn_table_bucket *scratch;
     uint64_t scratch_bytes;
+
+#ifdef SN_TABLE_COUNTS
+    sn_table_carry *carry; /* of counts of 2^24 or more */
+    size_t carries;
+#endif
 };
 
 static inline size_t sn_table_part_of(const sn_table *table, uint64_t hi)
@@ -138,10 +166,11 @@ static inline void sn_table_fetch_second(const sn_table *table, seen_hash hash)
 static inline unsigned sn_table_slot_with(const sn_table_bucket *b, uint32_t state, uint64_t high,
                                           uint32_t low)
 {
-    static_assert(SN_TABLE_SLOTS == 5, "all of them are spelled out");
     unsigned hit = (unsigned)(b->high[0] == high) | (unsigned)(b->high[1] == high) << 1 |
-                   (unsigned)(b->high[2] == high) << 2 | (unsigned)(b->high[3] == high) << 3 |
-                   (unsigned)(b->high[4] == high) << 4;
+                   (unsigned)(b->high[2] == high) << 2 | (unsigned)(b->high[3] == high) << 3;
+#ifndef SN_TABLE_COUNTS
+    hit |= (unsigned)(b->high[4] == high) << 4;
+#endif
     hit &= (1u << (state & SN_TABLE_COUNT_MASK)) - 1;
     for (; hit; hit &= hit - 1) {
         unsigned slot = (unsigned)__builtin_ctz(hit);
@@ -198,11 +227,35 @@ static inline void sn_table_unlock(sn_table_part *p)
     atomic_store_explicit(&p->lock, 0, memory_order_release);
 }
 
+static inline uint32_t sn_table_count_of(const sn_table_bucket *b, unsigned slot)
+{
+#ifdef SN_TABLE_COUNTS
+    return b->count_low[slot] | (uint32_t)b->count_high[slot] << 16;
+#else
+    (void)b;
+    (void)slot;
+    return 0;
+#endif
+}
+
+static inline void sn_table_set_count(sn_table_bucket *b, unsigned slot, uint32_t count)
+{
+#ifdef SN_TABLE_COUNTS
+    b->count_low[slot] = (uint16_t)count;
+    b->count_high[slot] = (uint8_t)(count >> 16);
+#else
+    (void)b;
+    (void)slot;
+    (void)count;
+#endif
+}
+
 /* Puts an entry into a bucket, which has room. */
 static inline void sn_table_put(sn_table_bucket *b, uint32_t state, uint64_t high, uint32_t low,
-                                uint32_t marks)
+                                uint32_t marks, uint32_t count)
 {
     uint32_t slot = state & SN_TABLE_COUNT_MASK;
+    sn_table_set_count(b, slot, count);
     b->high[slot] = high;
     b->low[slot] = low;
     atomic_store_explicit(&b->state, (state + 1) | marks << slot, memory_order_relaxed);
@@ -210,14 +263,14 @@ static inline void sn_table_put(sn_table_bucket *b, uint32_t state, uint64_t hig
 
 /* Puts an entry that is not there into the first bucket with room on its way. There is room. */
 static inline void sn_table_place(const sn_table *table, sn_table_run run, uint64_t high,
-                                  uint32_t low, uint32_t marks)
+                                  uint32_t low, uint32_t marks, uint32_t count)
 {
     for (uint64_t at = sn_table_home(table, high, run.n), tries = 0;;
          at = sn_table_next(at, &tries, low, run.n)) {
         sn_table_bucket *b = run.bucket + at;
         uint32_t state = atomic_load_explicit(&b->state, memory_order_relaxed);
         if ((state & SN_TABLE_COUNT_MASK) < SN_TABLE_SLOTS) {
-            sn_table_put(b, state, high, low, marks);
+            sn_table_put(b, state, high, low, marks, count);
             return;
         }
         atomic_store_explicit(&b->state, state | SN_TABLE_PASSED, memory_order_relaxed);

@@ -1,0 +1,6 @@
+/* The exact table: five entries of 96 bits in a cache line. */
+#include "stream/exact/table.h"
+
+#include "stream/exact/table_add.h"
+#include "stream/exact/table_find.h"
+#include "stream/exact/table_grow.h"
