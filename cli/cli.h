@@ -186,7 +186,7 @@ typedef struct sn_command {
 
 /* All commands, in the order of the overview. */
 extern const sn_command *const sn_commands[];
-extern const size_t sn_command_count;
+extern const size_t sn_commands_total;
 const sn_command *sn_command_find(const char *name);
 
 /* The i-th option of a command over all its groups (--help comes last); NULL past the end. *group

@@ -9,6 +9,7 @@
 #include <string.h>
 
 extern const sn_command sn_command_uniq;
+extern const sn_command sn_command_count;
 extern const sn_command sn_command_common;
 extern const sn_command sn_command_except;
 extern const sn_command sn_command_plan;
@@ -27,9 +28,9 @@ extern const sn_command sn_command_crawl;
 #endif
 
 const sn_command *const sn_commands[] = {
-    &sn_command_uniq,  &sn_command_common, &sn_command_except, &sn_command_plan, &sn_command_create,
-    &sn_command_add,   &sn_command_check,  &sn_command_remove, &sn_command_info, &sn_command_merge,
-    &sn_command_copy,  &sn_command_rotate, &sn_command_drop,
+    &sn_command_uniq,   &sn_command_count, &sn_command_common, &sn_command_except, &sn_command_plan,
+    &sn_command_create, &sn_command_add,   &sn_command_check,  &sn_command_remove, &sn_command_info,
+    &sn_command_merge,  &sn_command_copy,  &sn_command_rotate, &sn_command_drop,
 #ifdef SEEN_WITH_CRAWL
     &sn_command_crawl,
 #endif
@@ -37,11 +38,11 @@ const sn_command *const sn_commands[] = {
 };
 
 /* NOLINTNEXTLINE(bugprone-sizeof-expression): a table of pointers */
-const size_t sn_command_count = sizeof sn_commands / sizeof *sn_commands;
+const size_t sn_commands_total = sizeof sn_commands / sizeof *sn_commands;
 
 const sn_command *sn_command_find(const char *name)
 {
-    for (size_t i = 0; i < sn_command_count; i++)
+    for (size_t i = 0; i < sn_commands_total; i++)
         if (!strcmp(sn_commands[i]->name, name))
             return sn_commands[i];
     return NULL;

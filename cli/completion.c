@@ -6,7 +6,7 @@
 /* Calls `put` for every command that is shown. */
 static void each_command(FILE *out, void (*put)(FILE *out, const sn_command *command))
 {
-    for (size_t i = 0; i < sn_command_count; i++)
+    for (size_t i = 0; i < sn_commands_total; i++)
         if (!sn_commands[i]->hidden)
             put(out, sn_commands[i]);
 }

@@ -78,7 +78,7 @@ int sn_help_overview(FILE *out)
           "Have I seen this before? Answers it for lines, URLs and other keys, billions of\n"
           "them, in a few bits each.\n\nCommands:\n",
           out);
-    for (size_t i = 0; i < sn_command_count; i++)
+    for (size_t i = 0; i < sn_commands_total; i++)
         if (!sn_commands[i]->hidden)
             fprintf(out, "  %-9s %s\n", sn_commands[i]->name, sn_commands[i]->summary);
     fputs("\nFILTER is a file, or redis://[user:password@]host[:port][/db]/NAME.\n"
@@ -123,7 +123,7 @@ int sn_unknown_command(const char *name)
 {
     const char *names[64], *near;
     size_t count = 0;
-    for (size_t i = 0; i < sn_command_count && count < 63; i++)
+    for (size_t i = 0; i < sn_commands_total && count < 63; i++)
         names[count++] = sn_commands[i]->name;
     names[count] = NULL;
 #ifndef SEEN_WITH_CRAWL
@@ -138,7 +138,7 @@ int sn_unknown_command(const char *name)
 
 static void print_examples(FILE *out)
 {
-    for (size_t i = 0; i < sn_command_count; i++) {
+    for (size_t i = 0; i < sn_commands_total; i++) {
         const sn_command *command = sn_commands[i];
         for (size_t e = 0; e < SN_MAX_EXAMPLES && command->examples[e].command; e++)
             fprintf(out, "%s\n%s\n%s\n", command->name,

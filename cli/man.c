@@ -146,7 +146,7 @@ static void put_see_also(FILE *out, const sn_command *but)
     fputs(".SH SEE ALSO\n", out);
     if (but)
         fputs(".BR seen (1),\n", out);
-    for (size_t i = 0; i < sn_command_count; i++)
+    for (size_t i = 0; i < sn_commands_total; i++)
         if (sn_commands[i] != but && !sn_commands[i]->hidden)
             fprintf(out, ".BR seen\\-%s (1),\n", sn_commands[i]->name);
     fputs(".BR libseen (3),\n.BR seen\\-format (5)\n", out);
@@ -207,7 +207,7 @@ static void man_overview(FILE *out)
           out);
     put_paragraphs(out, about_seen);
     fputs(".SH COMMANDS\n", out);
-    for (size_t i = 0; i < sn_command_count; i++) {
+    for (size_t i = 0; i < sn_commands_total; i++) {
         const sn_command *command = sn_commands[i];
         if (command->hidden)
             continue;

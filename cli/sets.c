@@ -182,41 +182,32 @@ static void json_summary(const sets_run *run)
     sn_json_end(&json);
 }
 
-static void tell_plan(const sets_run *run)
-{
-    char a[SN_TEXT], b[SN_TEXT], c[SN_TEXT];
-    const sn_join_numbers *n = &run->numbers;
-    if (n->bytes_a + n->bytes_b < 512e6 || n->pipe_a || run->args->json)
-        return;
-    sn_note(run->args, "about %s and %s lines; strategy: %s; %s of memory",
-            sn_show_words(a, n->lines_a), sn_show_words(b, n->lines_b),
-            sn_join_strategy_name(run->plan.strategy), sn_show_size(c, (double)n->memory));
-}
-
-static void tell_summary(const sets_run *run)
+static void print_summary(const sets_run *run)
 {
     char lines[SN_TEXT], written[SN_TEXT], rate[SN_TEXT], read[SN_TEXT], temp[SN_TEXT + 40] = "";
-    char wrong[SN_TEXT + 60] = "";
+    char lost[SN_TEXT + 60] = "";
     const sn_join_result *r = &run->result;
-    sn_show_count(lines, (double)r->lines_a);
+    const char *what = run->options.except ? "not in B" : "also in B";
+    sn_show_number_of(lines, r->lines_a, "line");
     sn_show_count(written, (double)r->written);
     sn_show_size(read, (double)r->read);
     if (r->temporary)
-        snprintf(temp, sizeof temp, ", %s put aside", sn_show_size(rate, (double)r->temporary));
+        snprintf(temp, sizeof temp, ", %s of temporary files",
+                 sn_show_size(rate, (double)r->temporary));
     if (r->strategy < SN_JOIN_APPROX) {
-        sn_note(run->args, "%s lines read, %s printed (exact; strategy: %s%s; %s read%s)", lines,
-                written, sn_join_strategy_name(r->strategy),
-                r->changes ? ", as what was planned had no room" : "", read, temp);
+        sn_summary(run->args, "%s, %s %s (%s%s; %s read%s)", lines, written, what,
+                   sn_join_strategy_name(r->strategy),
+                   r->changes ? ", because the planned strategy had no room" : "", read, temp);
         return;
     }
     sn_show_rate(rate, r->error_rate);
-    if (r->wrong >= 0.05)
-        snprintf(wrong, sizeof wrong, "; -u took about %.*f for repeats wrongly",
-                 r->wrong < 10 ? 1 : 0, r->wrong);
-    sn_note(run->args,
-            "%s lines read, %s printed (approximate: a line that is not in B is taken to be there "
-            "at a rate of %s%s%s)",
-            lines, written, rate, r->strategy == SN_JOIN_GIVEN ? ", the filter's" : "", wrong);
+    if (run->options.unique)
+        snprintf(lost, sizeof lost, "; -u: %s unique lines expected to be lost",
+                 sn_show_expected(temp, r->wrong));
+    sn_summary(run->args,
+               "%s, %s %s (approximate: a line that is not in B is taken for one that is "
+               "at a rate of %s%s)",
+               lines, written, what, rate, lost);
 }
 
 static int tell_end(const sets_run *run)
@@ -230,7 +221,7 @@ static int tell_end(const sets_run *run)
     if (run->args->json)
         json_summary(run);
     else
-        tell_summary(run);
+        print_summary(run);
     return sn_finish_stdout(SN_EXIT_OK);
 }
 
@@ -435,7 +426,6 @@ int sn_sets_main(sn_args *args, bool except)
         sn_sets_explain(args, &run.numbers, &run.plan);
         code = sn_finish_stdout(SN_EXIT_OK);
     } else {
-        tell_plan(&run);
         watch(&run);
         code = run.status == SEEN_OK ? tell_end(&run) : sn_trouble_error(&run.error);
     }

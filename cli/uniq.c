@@ -1,70 +1,56 @@
 /* `seen uniq`: prints each line the first time it appears. */
-#include "stream/uniq/uniq.h"
+#include "cli/uniq.h"
 #include "base/memory.h"
-#include "cli/cli.h"
 #include "cli/watch.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct uniq_own {
-    bool exact;
-    const char *filter;
-    bool repeated;
-    bool singles;
-    bool count_only;
-    const char *dropped;
-} uniq_own;
+#include <sys/stat.h>
 
 static const sn_option own_options[] = {
-    {.letter = 'f',
-     .name = "filter",
-     .argument = "FILTER",
-     .type = SN_STRING,
-     .offset = offsetof(uniq_own, filter),
-     .choices = "FILE",
-     .help = "remember lines in FILTER across runs; made where it is missing",
-     .more =
-         "Lines that FILTER knows are not printed, and those that are printed are added to it. "
-         "With a file, a line is written before it is remembered: a run that was killed and is "
-         "started again may print some lines twice, and loses none; two runs at the same time may "
-         "both print a line. With -o, the lines are "
-         "remembered when the output has appeared. In Redis, where several clients may share "
-         "one filter and one of them must win, a line is remembered first: of a run that is "
-         "killed or loses its server, lines on their way may be remembered and not printed; with "
-         "-o, a run that does not come to its end leaves what it has written in FILE.partial, and "
-         "says so, and one that is killed leaves nothing. "
-         "A filter that is made grows by itself, unless -m gives its "
-         "size; -n and -p say how large and how strict it begins. Lines on their way take some "
-         "memory besides; with -o all that are new are, until it appears, at some four bytes "
-         "each (up to sixteen where a pipe does not tell how many come)."},
-    {.name = "exact",
+    {.letter = 'c',
+     .name = "count",
      .type = SN_FLAG,
-     .offset = offsetof(uniq_own, exact),
-     .help = "never drop a line that is no duplicate",
-     .more = "Lines are compared by 96 bits or more of a seeded hash. The memory is bounded by -m "
-             "(default: half of what is free); past it, temporary files are used (-T)."},
-    {.letter = 'D',
+     .offset = offsetof(sn_uniq_own, count),
+     .help = "print each line once, with its number of occurrences before it",
+     .more = "In the format of GNU uniq; 'seen count' writes COUNT, tab, LINE and can print the "
+             "most frequent lines."},
+    {.letter = 'd',
      .name = "repeated",
      .type = SN_FLAG,
-     .offset = offsetof(uniq_own, repeated),
-     .help = "print the repeats instead: every line but its first time"},
-    {.letter = 'U',
-     .name = "singles",
+     .offset = offsetof(sn_uniq_own, repeated),
+     .help = "print one of each line that occurs more than once"},
+    {.letter = 'D',
+     .name = "all-repeated",
      .type = SN_FLAG,
-     .offset = offsetof(uniq_own, singles),
-     .help = "print only the lines that never repeat",
-     .more = "The input is read twice; a pipe is copied to a temporary file for that (-T)."},
-    {.letter = 'c',
-     .name = "count-only",
+     .offset = offsetof(sn_uniq_own, all_repeated),
+     .help = "print all occurrences of lines that occur more than once"},
+    {.letter = 'u',
+     .name = "unique",
      .type = SN_FLAG,
-     .offset = offsetof(uniq_own, count_only),
-     .help = "print only the number of lines that would be printed",
-     .more = "That is the number of distinct lines, or with -D of repeats and with -U of singles."},
+     .offset = offsetof(sn_uniq_own, unique),
+     .help = "print only lines that occur once",
+     .more = "-c, -d, -D, -u and --keep last read the input twice; a pipe is copied to a temporary "
+             "file for that (-T)."},
+    {.name = "duplicates",
+     .type = SN_FLAG,
+     .offset = offsetof(sn_uniq_own, duplicates),
+     .help = "print every occurrence except the first"},
+    {.name = "keep",
+     .argument = "WHICH",
+     .type = SN_CHOICE,
+     .offset = offsetof(sn_uniq_own, keep),
+     .choices = "first|last",
+     .help = "which occurrence of a line to print: first (default) or last",
+     .more = "With last, a line is printed at the position of its last occurrence."},
+    {.name = "count-only",
+     .type = SN_FLAG,
+     .offset = offsetof(sn_uniq_own, count_only),
+     .help = "print only the number of lines that would be printed"},
     {.name = "dropped",
      .argument = "FILE",
      .type = SN_STRING,
-     .offset = offsetof(uniq_own, dropped),
+     .offset = offsetof(sn_uniq_own, dropped),
      .choices = "FILE",
      .help = "also write the lines that are not printed to FILE"},
 };
@@ -73,10 +59,54 @@ static const sn_group own_group = {.title = "What to print",
                                    .count = sizeof own_options / sizeof *own_options,
                                    .own = true};
 
+static const sn_option how_options[] = {
+    {.letter = 'f',
+     .name = "filter",
+     .argument = "FILTER",
+     .type = SN_STRING,
+     .offset = offsetof(sn_uniq_own, filter),
+     .choices = "FILE",
+     .help = "remember lines in FILTER across runs; created if missing",
+     .more =
+         "Lines that FILTER contains are not printed, and lines that are printed are added to it. "
+         "With a file, a line is written before it is added: a run that is killed and started "
+         "again may print some lines twice and loses none; two runs at the same time may both "
+         "print a line. With -o, the lines are added when the output has appeared. In Redis, where "
+         "several clients may share a filter and exactly one must print a line, it is added first: "
+         "if a run is killed or loses its server, lines in flight may be remembered and not "
+         "printed; with -o, a run that fails leaves what it has written in FILE.partial and says "
+         "so, and one that is killed leaves nothing. A filter that is created grows as needed, "
+         "unless -m gives its size; -n and -p give its initial capacity and its error rate. Lines "
+         "in flight take some memory; with -o, all new lines do until the output appears, about "
+         "four bytes each (up to sixteen for a pipe of unknown length)."},
+    {.name = "approx",
+     .type = SN_FLAG,
+     .offset = offsetof(sn_uniq_own, approx),
+     .help = "use a Bloom filter: less memory; some unique lines may be lost",
+     .more =
+         "At the error rate -p (default 1e-6), which also implies --approx. The summary reports "
+         "how many unique lines are expected to be lost."},
+    {.name = "exact",
+     .type = SN_FLAG,
+     .offset = offsetof(sn_uniq_own, exact),
+     .help = "never lose a unique line (the default)",
+     .more = "Lines are compared by 96 bits or more of a seeded hash. The memory is bounded by -m "
+             "(default: half of the free memory); beyond it, temporary files are used (-T)."},
+    {.name = "explain",
+     .type = SN_FLAG,
+     .offset = offsetof(sn_uniq_own, explain),
+     .help = "print what the run would take (time, memory, disk) and exit"},
+};
+static const sn_group how_group = {.title = "How to remember",
+                                   .options = how_options,
+                                   .count = sizeof how_options / sizeof *how_options,
+                                   .own = true};
+
 /* Everything that a run holds, so that one place gives it back. */
 typedef struct uniq_run {
     sn_args *args;
-    const uniq_own *own;
+    const sn_uniq_own *own;
+    bool exact;
     sn_watch watch;
     sn_input *input;
     sn_output *output, *dropped;
@@ -87,35 +117,95 @@ typedef struct uniq_run {
     sn_uniq_result result;
 } uniq_run;
 
-static int check_arguments(const sn_args *args, const uniq_own *own)
+/* ---- Arguments ------------------------------------------------------------------------------ */
+
+static sn_uniq_what what_of(const sn_uniq_own *own)
 {
-    if (own->repeated && own->singles)
-        return sn_trouble("-D prints repeats and -U lines without repeats: choose one");
-    if (own->count_only && args->output)
-        return sn_trouble("-c prints a number to stdout; -o is for lines");
-    if (own->count_only && own->dropped)
-        return sn_trouble("-c writes no lines; leave --dropped out");
-    if (own->exact && own->filter)
-        return sn_trouble("--exact keeps whole fingerprints, which a filter (-f) does not: choose "
+    return own->count          ? SN_UNIQ_COUNTED
+           : own->repeated     ? SN_UNIQ_REPEATED
+           : own->all_repeated ? SN_UNIQ_ALL_REPEATED
+           : own->unique       ? SN_UNIQ_ONCE
+           : own->duplicates   ? SN_UNIQ_DUPLICATES
+           : own->keep         ? SN_UNIQ_LAST
+                               : SN_UNIQ_FIRST;
+}
+
+/* -d was the delimiter: a single character that is no file was meant as one. */
+static const char *find_delimiter(const sn_args *args)
+{
+    struct stat at;
+    for (size_t i = 0; i < args->operand_count; i++) {
+        const char *text = args->operands[i];
+        bool one = (strlen(text) == 1 && *text != '-') || !strcmp(text, "\\t");
+        if (one && stat(text, &at) != 0)
+            return text;
+    }
+    return NULL;
+}
+
+static int check_what(const sn_args *args, const sn_uniq_own *own)
+{
+    int modes = own->count + own->repeated + own->all_repeated + own->unique + own->duplicates +
+                (own->keep != 0);
+    const char *delimiter = own->repeated ? find_delimiter(args) : NULL;
+    if (delimiter)
+        return sn_trouble("-d prints one of each repeated line, and there is no file %s; the "
+                          "delimiter of fields is -t",
+                          delimiter);
+    if (modes > 1)
+        return sn_trouble("-c, -d, -D, -u, --duplicates and --keep last exclude each other: choose "
                           "one");
-    if (own->filter && own->singles)
-        return sn_trouble("a filter (-f) does not know how often a line came, so -U cannot use "
-                          "it");
+    if (own->count_only && args->output)
+        return sn_trouble("--count-only prints a number to stdout; -o is for lines");
+    if (own->count_only && own->dropped)
+        return sn_trouble("--count-only writes no lines: leave --dropped out");
+    if (own->count && own->dropped)
+        return sn_trouble("-c prints every line with its count: leave --dropped out");
+    return SN_EXIT_OK;
+}
+
+static int check_how(const sn_args *args, const sn_uniq_own *own)
+{
+    bool filter = own->filter || own->approx || args->error_rate > 0;
+    if (own->exact && own->filter)
+        return sn_trouble("a filter (-f) is not exact: leave out --exact, or -f");
+    if (own->exact && filter)
+        return sn_trouble("--exact has no error rate: leave out --approx and -p");
+    if (filter && what_of(own) >= SN_UNIQ_ONCE)
+        return sn_trouble("a filter does not know how often a line occurs: -c, -d, -D, -u and "
+                          "--keep last are exact; leave out -f, -p and --approx");
+    if (args->hashes && !own->filter)
+        return sn_trouble("--hashes is for a filter that -f creates: leave it out, or name one");
+    return SN_EXIT_OK;
+}
+
+static int check_places(const sn_args *args, const sn_uniq_own *own)
+{
     const char *output = args->output ? args->output : "-";
     if (own->dropped && sn_same_place(output, own->dropped))
-        return sn_trouble("what is printed and what is dropped both go to %s: name another file "
-                          "with --dropped",
+        return sn_trouble("the output and the dropped lines both go to %s: name another file with "
+                          "--dropped",
                           strcmp(own->dropped, "-") ? own->dropped : "the standard output");
     if (own->filter && (sn_same_place(own->filter, output) ||
                         (own->dropped && sn_same_place(own->filter, own->dropped))))
-        return sn_trouble("%s cannot be the filter (-f) and hold lines: write them to another file",
+        return sn_trouble("%s is the filter (-f) and cannot hold lines: write them to another file",
                           own->filter);
-    if (args->hashes && !own->filter && !own->exact)
-        return sn_trouble("--hashes is for a filter that -f creates: leave it out, or name one");
-    if (own->exact && (args->error_rate > 0 || args->hashes))
-        return sn_trouble("--exact has no error rate: leave -p and --hashes out");
     return SN_EXIT_OK;
 }
+
+/* Of all files only -o may name an input, which is then replaced at the end. */
+static int check_inputs(const uniq_run *run)
+{
+    const sn_uniq_own *own = run->own;
+    if (own->dropped && sn_input_same_path(run->input, own->dropped))
+        return sn_trouble("%s is an input: name another file with --dropped", own->dropped);
+    if (own->filter && !sn_is_redis(own->filter) && sn_input_same_path(run->input, own->filter))
+        return sn_trouble("%s is an input and cannot be the filter: name another file with -f",
+                          own->filter);
+    return SN_EXIT_OK;
+}
+
+/* ---- The filter ----------------------------------------------------------------------------- */
 
 /* Opens the filter, or makes one that grows. */
 static seen_status open_filter(const uniq_run *run, uint64_t room, seen_set **set,
@@ -137,27 +227,19 @@ static seen_status open_filter(const uniq_run *run, uint64_t room, seen_set **se
     return status == SEEN_ERR_EXISTS ? seen_open(where, &options, 0, set, error) : status;
 }
 
-/* Says what is about to be done where that takes more than a moment. */
-static void tell_plan(const uniq_run *run)
+/* ---- Messages ------------------------------------------------------------------------------- */
+
+/* Warns if the machine does not have the memory that a filter would take. */
+static void warn_memory(const uniq_run *run)
 {
-    char lines[SN_TEXT], memory[SN_TEXT], rate[SN_TEXT];
-    const sn_uniq_plan *plan = &run->plan;
-    uint64_t bytes = sn_input_size(run->input);
-    if (bytes == UINT64_MAX || bytes < (UINT64_C(256) << 20) || plan->lines == UINT64_MAX ||
-        run->args->json)
+    char planned[SN_TEXT], free[SN_TEXT];
+    uint64_t there = sn_memory_free();
+    if (run->exact || run->own->filter || run->plan.memory <= there)
         return;
-    sn_show_words(lines, (double)plan->lines);
-    sn_show_size(memory, (double)plan->memory);
-    if (run->own->exact)
-        sn_note(run->args, "about %s lines; exact, in at most %s", lines, memory);
-    else
-        sn_note(run->args, "about %s lines; %s of memory%s, error rate %s", lines, memory,
-                plan->growing ? " to begin with" : "", sn_show_rate(rate, plan->error_rate));
-    uint64_t free = sn_memory_free();
-    if (plan->memory > free)
-        sn_warn("%s of memory are planned and %s are free: --exact -m SIZE stays within SIZE, a "
-                "larger -p needs less, and -n tells how many lines are different",
-                memory, sn_show_size(rate, (double)free));
+    sn_warn(
+        "the filter would take %s of memory and %s are free: without -p and --approx the memory "
+        "is bounded by -m; a larger -p needs less; -n gives the number of distinct lines",
+        sn_show_size(planned, (double)run->plan.memory), sn_show_size(free, (double)there));
 }
 
 static void json_summary(const uniq_run *run, FILE *out)
@@ -172,7 +254,7 @@ static void json_summary(const uniq_run *run, FILE *out)
     sn_json_u64(&json, "distinct", r->distinct);
     sn_json_number(&json, "expected_wrong", r->wrong);
     sn_json_number(&json, "error_rate", r->error_rate);
-    sn_json_bool(&json, "exact", run->own->exact);
+    sn_json_bool(&json, "exact", run->exact);
     sn_json_u64(&json, "memory", r->memory);
     sn_json_u64(&json, "layers", r->layers);
     sn_json_u64(&json, "temporary", r->temporary);
@@ -185,26 +267,42 @@ static void json_summary(const uniq_run *run, FILE *out)
     sn_json_end(&json);
 }
 
-static void tell_summary(const uniq_run *run)
+/* "3.9 MiB", or for a filter "error rate 1e-6: fewer than 0.01 unique lines expected to be lost".
+ */
+static void show_cost(const uniq_run *run, char *text, size_t size)
 {
-    char lines[SN_TEXT], kept[SN_TEXT], dropped[SN_TEXT], rate[SN_TEXT], memory[SN_TEXT];
-    char wrong[SN_TEXT + 64];
+    char a[SN_TEXT], b[SN_TEXT];
     const sn_uniq_result *r = &run->result;
-    const char *what = run->own->repeated ? "kept" : "dropped";
-    sn_show_count(lines, (double)r->lines);
-    sn_show_count(kept, (double)r->written);
-    sn_show_count(dropped, (double)(r->lines - r->written));
-    sn_show_size(memory, (double)r->memory);
-    if (run->own->exact)
-        snprintf(wrong, sizeof wrong, "exact");
-    else if (r->wrong < 0.05)
-        snprintf(wrong, sizeof wrong, "%.2g %s wrongly, by expectation, at a rate of %s", r->wrong,
-                 what, sn_show_rate(rate, r->error_rate));
+    if (!run->exact)
+        snprintf(text, size, "error rate %s: %s unique lines expected to be lost",
+                 sn_show_rate(a, r->error_rate), sn_show_expected(b, r->wrong));
+    else if (r->temporary)
+        snprintf(text, size, "%s, %s of temporary files", sn_show_size(a, (double)r->memory),
+                 sn_show_size(b, (double)r->temporary));
     else
-        snprintf(wrong, sizeof wrong, "about %.*f %s wrongly, at a rate of %s",
-                 r->wrong < 10 ? 1 : 0, r->wrong, what, sn_show_rate(rate, r->error_rate));
-    sn_note(run->args, "%s lines read, %s kept, %s dropped (%s; %s)", lines, kept, dropped, wrong,
-            memory);
+        snprintf(text, size, "%s", sn_show_size(a, (double)r->memory));
+}
+
+static void print_summary(const uniq_run *run)
+{
+    char lines[SN_TEXT], some[SN_TEXT], others[SN_TEXT], cost[4 * SN_TEXT];
+    const sn_uniq_result *r = &run->result;
+    sn_uniq_what what = run->options.what;
+    sn_show_number_of(lines, r->lines, "line");
+    show_cost(run, cost, sizeof cost);
+    if (what == SN_UNIQ_FIRST)
+        sn_summary(run->args, "%s, %s %s, %s removed (%s)", lines,
+                   sn_show_count(some, (double)r->written), run->own->filter ? "new" : "unique",
+                   sn_show_number_of(others, r->lines - r->written, "duplicate"), cost);
+    else if (what == SN_UNIQ_DUPLICATES)
+        sn_summary(run->args, "%s, %s %s, %s (%s)", lines,
+                   sn_show_count(some, (double)(r->lines - r->written)),
+                   run->own->filter ? "new" : "unique",
+                   sn_show_number_of(others, r->written, "duplicate"), cost);
+    else
+        sn_summary(run->args, "%s, %s distinct, %s printed (%s)", lines,
+                   sn_show_count(some, (double)r->distinct),
+                   sn_show_count(others, (double)r->written), cost);
 }
 
 /* A set that does not grow and got more lines than it has room for. */
@@ -215,28 +313,27 @@ static void warn_full(const uniq_run *run)
     double asked = run->args->error_rate > 0 ? run->args->error_rate : 0.005;
     if (run->own->filter)
         asked = run->plan.error_rate; /* its promise */
-    if (run->own->singles)
-        asked *= 2; /* two sets */
-    if (run->own->exact || r->error_rate < 0.01 || r->error_rate < 2 * asked)
+    if (run->exact || r->error_rate < 0.01 || r->error_rate < 2 * asked)
         return;
     sn_show_rate(rate, r->error_rate);
     if (run->own->filter)
-        sn_warn("%s is too full: %s of new lines are taken for repeats; 'seen info' shows how full "
-                "it is, and a larger one, or one that grows, must be made anew",
+        sn_warn("%s is too full: %s of new lines are taken for duplicates; see 'seen info', and "
+                "create a larger filter or one that grows",
                 sn_show_where(where, run->own->filter), rate);
     else
-        sn_warn("-m is too little for these lines: %s of new lines are taken for repeats; give "
-                "more, or use --exact, which needs no more than -m",
+        sn_warn("-m is too little for these lines: %s of new lines are taken for duplicates; give "
+                "more, or leave out -p and --approx: exact needs no more than -m",
                 rate);
 }
 
 /* What a signal leaves behind. */
 static int tell_stopped(const uniq_run *run)
 {
-    const uniq_own *own = run->own;
-    /* Where no new line is written, or a server is told first, all lines read are remembered. */
-    bool all = run->options.remember_first || own->count_only || (own->repeated && !own->dropped);
-    bool later = own->repeated ? run->dropped_deferred : run->deferred;
+    const sn_uniq_own *own = run->own;
+    bool duplicates = own->duplicates;
+    /* If no new line is written, or a server is told first, all lines read are remembered. */
+    bool all = run->options.remember_first || own->count_only || (duplicates && !own->dropped);
+    bool later = duplicates ? run->dropped_deferred : run->deferred;
     const char *printed = own->count_only && run->args->json ? "the numbers are of these"
                           : own->count_only                  ? "no number is printed"
                           : run->deferred                    ? "the output file is as it was"
@@ -245,7 +342,7 @@ static int tell_stopped(const uniq_run *run)
                        : all                    ? ", and the filter holds these lines"
                        : later && run->deferred ? ", and so is the filter"
                        : later                  ? ", and the filter is as it was"
-                       : own->repeated          ? ", and the filter holds what was written"
+                       : duplicates             ? ", and the filter holds what was written"
                                                 : ", and the filter holds what was printed";
     return sn_trouble("stopped after %llu lines; %s%s", (unsigned long long)run->result.lines,
                       printed, kept);
@@ -275,15 +372,15 @@ static int tell_end(const uniq_run *run)
     else if (run->own->count_only && !asked)
         printf("%llu\n", (unsigned long long)r->written);
     if (!run->args->json && !asked)
-        tell_summary(run);
+        print_summary(run);
     warn_full(run);
     if (asked)
         return sn_finish_stdout(tell_stopped(run));
     if (r->stopped && run->deferred)
-        return sn_finish_stdout(sn_trouble("nobody reads on what goes to %s, so %s is not written",
+        return sn_finish_stdout(sn_trouble("the reader of %s has gone, so %s is not written",
                                            run->own->dropped, run->args->output));
     if (r->stopped && run->dropped_deferred)
-        sn_note(run->args, "nobody reads on, so %s is not written", run->own->dropped);
+        sn_note(run->args, "the reader has gone, so %s is not written", run->own->dropped);
     return sn_finish_stdout(SN_EXIT_OK);
 }
 
@@ -298,10 +395,12 @@ static seen_status do_run(void *context, seen_error *error)
 static seen_status prepare(uniq_run *run, seen_error *error)
 {
     sn_args *args = run->args;
-    const uniq_own *own = run->own;
+    const sn_uniq_own *own = run->own;
     char terminator = args->null ? '\0' : '\n';
     seen_status status = sn_input_open((const char *const *)args->operands, args->operand_count,
                                        &run->watch.stop, &run->input, error);
+    if (status == SEEN_OK && check_inputs(run) != SN_EXIT_OK)
+        return SEEN_ERR_ARGUMENT;
     if (status == SEEN_OK && own->filter) {
         uint64_t lines, bytes;
         status = sn_input_estimate(run->input, terminator, &lines, &bytes, error);
@@ -311,16 +410,19 @@ static seen_status prepare(uniq_run *run, seen_error *error)
     }
     if (status == SEEN_OK)
         status = sn_uniq_plan_make(&run->options, run->input, &run->plan, error);
-    if (status == SEEN_OK && !own->count_only)
+    if (status != SEEN_OK || own->explain)
+        return status;
+    if (!own->count_only)
         status = sn_output_open(args->output, terminator, &run->watch.stop, &run->output, error);
     if (status == SEEN_OK && run->output) {
-        sn_output_header(run->output, run->input);
+        if (!own->count) /* counts are no columns of the input */
+            sn_output_header(run->output, run->input);
         run->deferred = sn_output_is_deferred(run->output);
         status = sn_output_apart(run->output, run->input, error);
     }
-    /* What is printed goes on when nobody reads what is dropped, unless a filter would remember
-     * lines that nobody got. */
-    sn_stop *stop = own->filter && own->repeated ? &run->watch.stop : NULL;
+    /* The run continues when the reader of the dropped lines goes away, unless a filter would
+     * remember lines that were never read. */
+    sn_stop *stop = own->filter && own->duplicates ? &run->watch.stop : NULL;
     if (status == SEEN_OK && own->dropped)
         status = sn_output_open(own->dropped, terminator, stop, &run->dropped, error);
     if (status == SEEN_OK && run->dropped) {
@@ -331,21 +433,19 @@ static seen_status prepare(uniq_run *run, seen_error *error)
     return status;
 }
 
-static int run_uniq(sn_args *args)
+static void set_options(uniq_run *run)
 {
-    const uniq_own *own = args->own;
-    int code = check_arguments(args, own);
-    uniq_run run = {.args = args, .own = own};
-    if (code || !sn_watch_begin(&run.watch, "uniq"))
-        return SN_EXIT_TROUBLE;
-    run.options = (sn_uniq_options){
+    sn_args *args = run->args;
+    const sn_uniq_own *own = run->own;
+    run->options = (sn_uniq_options){
         .keys = sn_args_keys(args),
-        .pipeline = sn_args_pipeline(args, own->filter, &run.watch),
-        .what = own->repeated  ? SN_UNIQ_REPEATED
-                : own->singles ? SN_UNIQ_SINGLES
-                               : SN_UNIQ_FIRST,
+        .pipeline = sn_args_pipeline(args, own->filter, &run->watch),
+        .what = what_of(own),
         .count_only = own->count_only,
-        .exact = own->exact,
+        .approx = !run->exact && !own->filter,
+        .min = own->min,
+        .top = own->top,
+        .padded = !own->tabs,
         .capacity = args->capacity,
         .error_rate = args->error_rate,
         .memory = args->memory,
@@ -353,20 +453,45 @@ static int run_uniq(sn_args *args)
         .remember_first = own->filter && sn_is_redis(own->filter),
     };
     args->prints = !own->count_only && (!args->output || !strcmp(args->output, "-"));
+}
+
+static seen_status watch(uniq_run *run, seen_error *error)
+{
+    warn_memory(run);
+    run->watch.input = run->input;
+    run->watch.total = sn_input_size(run->input);
+    if (run->options.what >= SN_UNIQ_ONCE && run->watch.total != UINT64_MAX)
+        run->watch.total *= 2;
+    bool fills = !run->exact && !run->own->duplicates;
+    run->watch.capacity = fills ? run->plan.capacity : 0;
+    return sn_watch_run(&run->watch, run->args, do_run, run, error);
+}
+
+int sn_uniq_main(sn_args *args, const sn_uniq_own *own)
+{
+    if (check_what(args, own) || check_how(args, own) || check_places(args, own))
+        return SN_EXIT_TROUBLE;
+    uniq_run run = {.args = args, .own = own};
+    if (!sn_watch_begin(&run.watch, args->command->name))
+        return SN_EXIT_TROUBLE;
+    run.exact = !own->filter && !own->approx && !(args->error_rate > 0);
+    set_options(&run);
     seen_error error = {0};
+    int code = SN_EXIT_TROUBLE;
     seen_status status = prepare(&run, &error);
-    if (status == SEEN_OK) {
-        tell_plan(&run);
-        run.watch.input = run.input;
-        run.watch.total = sn_input_size(run.input);
-        if (own->singles && run.watch.total != UINT64_MAX)
-            run.watch.total *= 2;
-        run.watch.capacity = own->repeated || own->singles ? 0 : run.plan.capacity;
-        status = sn_watch_run(&run.watch, args, do_run, &run, &error);
+    if (status == SEEN_OK && own->explain) {
+        sn_uniq_explain(args, &run.options, &run.plan, !sn_input_can_reread(run.input));
+        code = sn_finish_stdout(SN_EXIT_OK);
+    } else {
+        if (status == SEEN_OK)
+            status = watch(&run, &error);
+        if (status == SEEN_OK)
+            code = tell_end(&run);
+        else if (error.message[0])
+            code = sn_trouble_error(&error);
+        sn_args_warn_quoted(args);
+        tell_partial(&run);
     }
-    code = status == SEEN_OK ? tell_end(&run) : sn_trouble_error(&error);
-    sn_args_warn_quoted(args);
-    tell_partial(&run);
     free(run.result.partial);
     sn_output_abandon(run.output);
     sn_output_abandon(run.dropped);
@@ -376,37 +501,42 @@ static int run_uniq(sn_args *args)
     return code;
 }
 
+static int run_uniq(sn_args *args)
+{
+    return sn_uniq_main(args, args->own);
+}
+
 const sn_command sn_command_uniq = {
     .name = "uniq",
     .summary = "print each line the first time it appears",
     .synopsis = "[OPTION]... [FILE]...",
     .about =
         "Prints each line of the files, or of the standard input, the first time it appears, in "
-        "the order of the input and without sorting. Lines are bytes: there is no locale, a CR "
-        "belongs to its line, and none is too short or too binary, or too long up to 4 GiB (with "
-        "-m: up to a sixteenth of it; half of that with -i or --dropped, a quarter with --url, "
-        "which make copies of it). Compressed input (gzip, zstd, xz, bzip2, lz4) is known by its "
-        "content.\n\n"
-        "Lines are remembered in a filter of some 30 bits each, sized by a look at the input, so a "
-        "new line is taken for a repeat once in a million times (-p). The summary on stderr tells "
-        "how many lines that is expected to have been. With --exact it never happens.\n\n"
-        "Ctrl-C ends a run in order: what was printed is complete up to there, a filter holds what "
-        "was printed, and a file that -o names is as it was. The message says what was kept. With "
-        "--json the summary is JSON, on stderr, or on stdout with -c.",
+        "input order and without sorting. Lines may contain any bytes; there is no locale, and a "
+        "CR is part of its line. A line may be up to 4 GiB long, or 1/16 of -m (less with options "
+        "that copy it: -i, -c, --url, --dropped). Compressed input (gzip, zstd, xz, bzip2, lz4) is "
+        "recognised by content.\n\n"
+        "Exact unless you say otherwise: lines are compared by 96 bits or more of a seeded hash, "
+        "at about 16 bytes per distinct line, within -m (default: half of the free memory); beyond "
+        "it, temporary files are used. --approx, -p and -f choose a Bloom filter instead; the "
+        "summary then reports how many unique lines are expected to be lost.\n\n"
+        "Ctrl-C ends a run cleanly: what was printed is complete up to there, a filter holds what "
+        "was printed, and a file that -o names is unchanged. The summary is printed on a terminal "
+        "or with --summary; --json prints it as JSON on stderr, or on stdout with --count-only.",
     .operands = "FILE",
     .max_operands = SIZE_MAX,
-    .own_size = sizeof(uniq_own),
-    .groups = {&own_group, &sn_group_sizing, &sn_group_records, &sn_group_output, &sn_group_json,
-               &sn_group_temp, &sn_group_threads, &sn_group_talk, &sn_group_timeout},
-    .examples = {{"De-duplicate a file in place", "seen uniq urls.txt -o urls.txt",
+    .own_size = sizeof(sn_uniq_own),
+    .groups = {&own_group, &how_group, &sn_group_sizing, &sn_group_records, &sn_group_output,
+               &sn_group_json, &sn_group_temp, &sn_group_threads, &sn_group_talk,
+               &sn_group_timeout},
+    .examples = {{"Remove duplicates from a file, in place", "seen uniq urls.txt -o urls.txt",
                   "printf 'a\\nb\\na\\n' > urls.txt"},
                  {"Print what yesterday's run did not print", "seen uniq -f seen.filter today.txt",
                   "printf 'a\\nb\\na\\n' > today.txt"},
-                 {"Count the different visitors in compressed logs",
-                  "seen uniq -c -k 1 -t ' ' access.log.gz",
+                 {"How many distinct visitors are in a compressed log?",
+                  "seen uniq --count-only -k 1 -t ' ' access.log.gz",
                   "printf '1.2.3.4 GET /\\n1.2.3.4 GET /a\\n' | gzip > access.log.gz"},
-                 {"Exactly, in 256 MiB, whatever the size of the input",
-                  "seen uniq --exact -m 256M huge.txt > unique.txt",
-                  "printf 'a\\nb\\na\\n' > huge.txt"}},
+                 {"In 256 MiB, whatever the size of the input",
+                  "seen uniq -m 256M huge.txt > unique.txt", "printf 'a\\nb\\na\\n' > huge.txt"}},
     .run = run_uniq,
 };

@@ -63,9 +63,8 @@ static void add_carry(sn_counter *counter, const found *place)
 static inline uint64_t total_of(const sn_counter *counter, const found *place)
 {
     uint64_t count = sn_table_count_of(place->bucket, place->slot);
-    if (has_mark(*place, CARRIED))
-        count += find_carry(counter, place)->times * WRAP;
-    return count;
+    const sn_table_carry *carry = has_mark(*place, CARRIED) ? find_carry(counter, place) : NULL;
+    return carry ? count + carry->times * WRAP : count;
 }
 
 static inline void visit_raise(const request *r, size_t i, found place)
@@ -121,8 +120,9 @@ static inline void visit_lower(const request *r, size_t i, found place)
         return;
     }
     uint64_t left = total_of(r->table, &place) - 1;
-    if (has_mark(place, CARRIED))
-        find_carry(r->table, &place)->times = left / WRAP;
+    sn_table_carry *carry = has_mark(place, CARRIED) ? find_carry(r->table, &place) : NULL;
+    if (carry)
+        carry->times = left / WRAP;
     sn_table_set_count(place.bucket, place.slot, (uint32_t)(left % WRAP));
     r->answers[i] = left ? SEEN_BEFORE : SEEN_NEW;
 }

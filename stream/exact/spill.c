@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stream/exact/table.h"
 #include "base/error.h"
+#include "stream/exact/table.h"
 #include "stream/io/temp.h"
 
 enum { CHUNK_MIN = 64, CHUNK_MAX = 1 << 14 };
@@ -148,7 +148,7 @@ seen_status sn_spill_read(sn_spill *spill, unsigned number, size_t index, seen_h
         return status;
     if (got < bytes)
         return sn_error_set(error, SEEN_ERR_IO, "a temporary file in %s became shorter",
-                              sn_temp_dir(spill->temp));
+                            sn_temp_dir(spill->temp));
     *count = c->count;
     *base = c->base;
     return SEEN_OK;

@@ -21,8 +21,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "stream/exact/table_layout.h"
 #include "base/error.h"
+#include "stream/exact/table_layout.h"
 
 enum { PARTS_MIN = 16, PARTS_BLIND = 512, PARTS_MAX = 4096, BUCKETS_FIRST = 16 };
 
@@ -114,8 +114,8 @@ seen_status sn_table_open(uint64_t limit, uint64_t expected, sn_table **table, s
     if (!map_all(made)) {
         sn_table_close(made);
         return sn_error_set(error, SEEN_ERR_MEMORY,
-                              "no memory for a table of %llu MiB; ask for less with -m",
-                              (unsigned long long)(limit >> 20));
+                            "no memory for a table of %llu MiB; ask for less with -m",
+                            (unsigned long long)(limit >> 20));
     }
     atomic_init(&made->bytes, fixed_bytes(made));
     *table = made;

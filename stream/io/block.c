@@ -64,6 +64,7 @@ void sn_block_free(sn_block *block)
     free(block->first_mark);
     free(block->hash);
     free(block->answer);
+    free(block->value);
     *block = (sn_block){.terminator = block->terminator};
 }
 
@@ -100,6 +101,19 @@ seen_status sn_block_columns(sn_block *block, size_t lines, seen_error *error)
     if (!block->hash || !block->answer)
         return no_memory(error, lines * (sizeof *block->hash + sizeof *block->answer));
     block->columns = lines;
+    return SEEN_OK;
+}
+
+seen_status sn_block_values(sn_block *block, seen_error *error)
+{
+    if (block->lines <= block->value_room)
+        return SEEN_OK;
+    free(block->value);
+    block->value_room = 0;
+    block->value = malloc(block->lines * sizeof *block->value);
+    if (!block->value)
+        return no_memory(error, block->lines * sizeof *block->value);
+    block->value_room = block->lines;
     return SEEN_OK;
 }
 

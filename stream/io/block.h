@@ -46,7 +46,10 @@ typedef struct sn_block {
     /* Columns, each with room for `lines` entries once the lines are found. */
     seen_hash *hash;
     seen_answer *answer;
-    size_t columns; /* room in the arrays */
+    size_t columns;  /* room in the arrays */
+    uint64_t *value; /* a number per line, if a client made room for it (sn_block_values) */
+    size_t value_room;
+    size_t decided; /* for a client: lines before this one have their final answer */
 
     /* What leaves: set by the step before the output. */
     const char *out;
@@ -74,6 +77,9 @@ seen_status sn_block_reserve(sn_block *block, size_t capacity, seen_error *error
 
 /* Makes room for columns of so many lines; contents of hash and answer are lost. */
 seen_status sn_block_columns(sn_block *block, size_t lines, seen_error *error);
+
+/* Makes room for a value of each line; contents are lost. */
+seen_status sn_block_values(sn_block *block, seen_error *error);
 
 /* Makes room in `aside` or `scratch`; contents are lost. */
 seen_status sn_block_aside(sn_block *block, size_t capacity, seen_error *error);

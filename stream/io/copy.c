@@ -18,11 +18,10 @@ seen_status sn_copy_add(sn_copy *copy, const char *bytes, size_t length, char te
 {
     if (!length)
         return SEEN_OK;
-    seen_status status = SEEN_OK;
-    if (copy->open_line)
+    seen_status status = sn_temp_write(copy->temp, bytes, length, error);
+    if (status == SEEN_OK && bytes[length - 1] != terminator)
         status = sn_temp_write(copy->temp, &terminator, 1, error);
-    copy->open_line = bytes[length - 1] != terminator;
-    return status == SEEN_OK ? sn_temp_write(copy->temp, bytes, length, error) : status;
+    return status;
 }
 
 seen_status sn_copy_input(sn_copy *copy, sn_stop *stop, sn_input **input, seen_error *error)

@@ -2,8 +2,6 @@
 #ifndef SN_STREAM_COPY_H
 #define SN_STREAM_COPY_H
 
-#include <stdbool.h>
-
 #include "seen.h"
 #include "stream/io/block.h"
 #include "stream/io/input.h"
@@ -11,13 +9,12 @@
 
 typedef struct sn_copy {
     sn_temp *temp; /* NULL: none is kept */
-    bool open_line;
 } sn_copy;
 
 seen_status sn_copy_open(sn_copy *copy, const char *dir, seen_error *error);
 void sn_copy_close(sn_copy *copy); /* a zeroed one is ignored */
 
-/* Appends lines, all but the last of which end with the terminator. */
+/* Appends lines; the last may lack its terminator, which is added. */
 seen_status sn_copy_add(sn_copy *copy, const char *bytes, size_t length, char terminator,
                         seen_error *error);
 

@@ -471,17 +471,26 @@ void sn_input_take_header(sn_input *input, sn_header *header)
     input->taken = header;
 }
 
-const char *sn_input_same_file(const sn_input *input, int fd)
+static const char *find_source(const sn_input *input, const struct stat *it)
 {
-    struct stat it;
-    if (fstat(fd, &it) != 0 || !S_ISREG(it.st_mode))
-        return NULL;
-    for (size_t i = 0; i < input->count; i++) {
+    for (size_t i = 0; i < input->count && S_ISREG(it->st_mode); i++) {
         const struct stat *s = &input->sources[i].stat;
-        if (s->st_dev == it.st_dev && s->st_ino == it.st_ino)
+        if (s->st_dev == it->st_dev && s->st_ino == it->st_ino)
             return input->sources[i].name;
     }
     return NULL;
+}
+
+const char *sn_input_same_path(const sn_input *input, const char *path)
+{
+    struct stat it;
+    return stat(path, &it) == 0 ? find_source(input, &it) : NULL;
+}
+
+const char *sn_input_same_file(const sn_input *input, int fd)
+{
+    struct stat it;
+    return fstat(fd, &it) == 0 ? find_source(input, &it) : NULL;
 }
 
 uint64_t sn_input_sample_size(const sn_input *input, size_t file, off_t *begin)

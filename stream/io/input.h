@@ -85,6 +85,9 @@ sn_header *sn_input_header(sn_input *input);
 bool sn_input_has_own_header(const sn_input *input);
 void sn_input_take_header(sn_input *input, sn_header *header);
 
+/* The name of the input that is the regular file at `path`, or NULL. */
+const char *sn_input_same_path(const sn_input *input, const char *path);
+
 /* The name of the input that is the regular file open as `fd` (same device and inode), or NULL. */
 const char *sn_input_same_file(const sn_input *input, int fd);
 

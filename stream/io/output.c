@@ -26,7 +26,6 @@ struct sn_output {
     char *path;      /* deferred: where it will appear */
     sn_newfile file; /* deferred: written here until then */
     char terminator;
-    bool open_line; /* the last byte written is no terminator */
     bool regular;
     bool owned; /* close the descriptor */
     bool closed;
@@ -224,13 +223,9 @@ seen_status sn_output_write(sn_output *output, const void *bytes, size_t length,
         if (status != SEEN_OK)
             return status;
     }
-    if (output->open_line) {
-        seen_status status = pass_on(output, &output->terminator, 1, error);
-        if (status != SEEN_OK)
-            return status;
-    }
-    output->open_line = ((const char *)bytes)[length - 1] != output->terminator;
     seen_status status = pass_on(output, bytes, length, error);
+    if (status == SEEN_OK && ((const char *)bytes)[length - 1] != output->terminator)
+        status = pass_on(output, &output->terminator, 1, error);
     if (status == SEEN_OK)
         output->whole = output->stored;
     return status;

@@ -20,7 +20,7 @@
 typedef struct sn_output sn_output;
 
 /*   path         NULL or "-": the standard output
- *   terminator   put between a last line that had none and what follows it
+ *   terminator   of lines; added to a last line that has none
  *   stop         set when the reader goes away; may be NULL */
 seen_status sn_output_open(const char *path, char terminator, sn_stop *stop, sn_output **output,
                            seen_error *error);
@@ -33,8 +33,8 @@ void sn_output_header(sn_output *output, sn_input *input);
  * would be read again, without an end. A deferred file may well be an input. */
 seen_status sn_output_apart(const sn_output *output, const sn_input *input, seen_error *error);
 
-/* Writes whole lines; all but the last end with the terminator. Written at once, not kept back,
- * except where compressed. */
+/* Writes whole lines; the last may lack its terminator, which is added. Written at once, not kept
+ * back, except where compressed. */
 seen_status sn_output_write(sn_output *output, const void *bytes, size_t length, seen_error *error);
 
 /* Writes block->out. */

@@ -1,52 +1,63 @@
 /* Each line once, exactly, in bounded memory.
  *
  * A table of 96-bit fingerprints decides while it has room. From the line on at which it is full
- * (`mark`) nothing is written: a line that the table knows is a repeat, and of every other one the
- * fingerprint and its number go to one of some temporary files, cut by bits of the hash that the
- * table does not use. Then each of these files is decided with an empty table, and the answers are
- * put together in a map of one bit per line. A second reading, which hashes nothing, writes the
- * lines from the mark on. What comes from a pipe is copied to a temporary file from the mark on.
+ * (`mark`) nothing is written: a line that the table knows is a duplicate; of every other one the
+ * fingerprint and its number wait in temporary files. These are then decided one by one with an
+ * empty table, and the answers are gathered in a map of one bit per line. A second reading, which
+ * hashes nothing, writes the lines from the mark on. What comes from a pipe is copied to a
+ * temporary file from the mark on.
  *
- *     reading 1   [ table decides: written ........ | mark | known: repeat, else -> records ]
- *     records     file 1 -> table -> map   file 2 -> table -> map …
- *     reading 2   [ passed over ................... | mark | written by the map ............ ]
- *
- * Lines that never repeat (singles) are not known before the end, so all is written in the last
- * reading; where the table was full, a reading in between asks it about the lines that it knows. */
+ *     reading 1   [ table decides: written ........ | mark | known: duplicate, else -> files ]
+ *     files       file 1 -> table -> map   file 2 -> table -> map …
+ *     reading 2   [ passed over ................... | mark | written by the map ............ ] */
 #include "stream/uniq/exact.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "base/memory.h"
+#include "stream/exact/keepmap.h"
+#include "stream/exact/split.h"
+#include "stream/uniq/lanes.h"
 
-#define TABLE_MIN ((uint64_t)1 << 20)
+typedef struct exact {
+    sn_uniq *u;
+    sn_lanes lanes;
+    sn_wait wait;
+    uint64_t mark;    /* the first line that waits */
+    uint64_t lines;   /* read */
+    uint64_t decided; /* distinct keys before the mark */
+    _Atomic uint64_t decided_later;
+    sn_keepmap map; /* SEEN_NEW, by the line's number from the mark on, or in the copy */
+    sn_copy copy;
+    bool copy_all; /* also the lines that are known to be duplicates: they are written too */
+    uint64_t copied;
+} exact;
 
-/* ---- The plan ------------------------------------------------------------------------------- */
-
-static uint64_t table_limit(const sn_uniq_options *options)
+static bool is_waiting(const exact *x)
 {
-    uint64_t memory = options->memory ? options->memory : sn_memory_free() / 2;
-    bool lanes = sn_pipeline_threads(&options->pipeline) > 1;
-    uint64_t blocks = sn_pipeline_memory(&options->pipeline, lanes) + sn_uniq_line_memory(options);
-    return memory > blocks + TABLE_MIN ? memory - blocks : TABLE_MIN;
-}
-
-seen_status sn_uniq_plan_exact(const sn_uniq_options *options, sn_uniq_plan *plan,
-                               seen_error *error)
-{
-    (void)error;
-    uint64_t limit = table_limit(options);
-    plan->error_rate = 0;
-    if (!plan->capacity)
-        plan->capacity = (uint64_t)((double)limit / SN_TABLE_ENTRY_BYTES);
-    double need = (double)plan->capacity * SN_TABLE_ENTRY_BYTES;
-    plan->memory = need < (double)limit ? (uint64_t)need : limit;
-    return SEEN_OK;
+    return x->wait.files != 0;
 }
 
 /* ---- The first reading ---------------------------------------------------------------------- */
+
+static seen_status hash_and_split(void *context, sn_block *block, seen_error *error)
+{
+    const sn_uniq *u = context;
+    const exact *x = u->state;
+    seen_status status = sn_uniq_hash(context, block, error);
+    return status == SEEN_OK ? sn_split_block(block, x->lanes.count, error) : status;
+}
+
+static seen_status ask(void *context, sn_block *block, unsigned lane, seen_error *error)
+{
+    (void)error;
+    const sn_uniq *u = context;
+    exact *x = u->state;
+    sn_lanes_ask(&x->lanes, block, lane);
+    return SEEN_OK;
+}
 
 /* The first line of a block that its table has no answer for. */
 static size_t first_unknown(const sn_block *block)
@@ -55,92 +66,151 @@ static size_t first_unknown(const sn_block *block)
     return first ? (size_t)(first - block->answer) : block->lines;
 }
 
-/* From the mark on all that is new waits, also what a table that is not full has taken: it is to be
- * written in order, and the others come later. */
-static void unsettle(sn_block *block, size_t first)
+static seen_status begin_waiting(exact *x, uint64_t line, seen_error *error)
 {
-    for (size_t i = first; i < block->lines; i++)
-        if (block->answer[i] == SEEN_NEW)
-            block->answer[i] = SEEN_UNKNOWN;
-}
-
-static seen_status decide(void *context, sn_block *block, seen_error *error)
-{
-    sn_uniq *u = context;
-    sn_uniq_exact *way = u->way;
-    seen_status status = SEEN_OK;
-    size_t decided = way->waits ? 0 : first_unknown(block);
-    for (size_t i = 0; i < decided; i++)
-        way->decided += block->answer[i] == SEEN_NEW;
-    if (decided < block->lines && !way->waits)
-        status = sn_wait_begin(u, block->first_line + decided, error);
-    if (way->waits && !way->singles)
-        unsettle(block, decided);
-    if (status == SEEN_OK && way->waits)
-        status = sn_wait_add(u, block, decided, error);
-    way->lines = block->first_line + block->lines;
-    /* The steps behind look only at the block: the tables have gone on by then. */
-    block->number_out = decided;
-    block->out = decided == block->lines ? block->bytes : NULL;
+    const sn_uniq *u = x->u;
+    uint64_t lines = u->plan->lines, rest = UINT64_MAX;
+    if (lines != UINT64_MAX && lines > line)
+        rest = lines - line;
+    /* By their memory: tables that have room are still adding. */
+    double entries = (double)sn_lanes_bytes(&x->lanes) / SN_TABLE_ENTRY_BYTES / x->lanes.count;
+    x->mark = line;
+    seen_status status = sn_wait_open(&x->wait, rest, (uint64_t)entries, x->lanes.count,
+                                      u->options->temp_dir, error);
+    if (status == SEEN_OK && u->output && !sn_input_can_reread(u->input))
+        status = sn_copy_open(&x->copy, u->options->temp_dir, error);
     return status;
 }
 
-/* ---- Writing what is decided, copying what waits ----------------------------------------------
- */
-
-/* Hands runs of lines [first, end) with one answer to the output, the drops or the copy. */
-static seen_status hand_out(sn_uniq *u, const sn_block *block, size_t first, size_t end,
-                            seen_error *error)
+/* From the mark on all that is new waits, also what a table that is not full has taken: it is to be
+ * written in order, and the others come later. */
+static seen_status wait_from(exact *x, sn_block *block, size_t first, seen_error *error)
 {
-    sn_uniq_exact *way = u->way;
     seen_status status = SEEN_OK;
-    for (size_t i = first, next; i < end && status == SEEN_OK; i = next) {
-        seen_answer answer = block->answer[i];
-        for (next = i + 1; next < end && block->answer[next] == answer;)
-            next++;
-        const char *bytes = block->bytes + block->start[i];
-        size_t length = block->start[next] - block->start[i];
-        if (answer == SEEN_UNKNOWN || (way->copy_all && i >= block->number_out)) {
-            if (way->copy.temp)
-                status = sn_copy_add(&way->copy, bytes, length, block->terminator, error);
-        } else if (i >= block->number_out)
-            continue;
-        else if (answer == u->keep) {
-            u->result->written += next - i;
-            if (u->output)
-                status = sn_output_write(u->output, bytes, length, error);
-        } else if (u->dropped)
-            status = sn_output_write(u->dropped, bytes, length, error);
+    for (size_t i = first; i < block->lines && status == SEEN_OK; i++) {
+        uint64_t number = x->copy.temp ? x->copied : block->first_line + i - x->mark;
+        if (block->answer[i] == SEEN_NEW)
+            block->answer[i] = SEEN_UNKNOWN;
+        bool waits = block->answer[i] == SEEN_UNKNOWN;
+        x->copied += waits || x->copy_all;
+        if (waits)
+            status = sn_wait_add(&x->wait, block->hash[i], number, error);
     }
     return status;
 }
 
-/* A block that the table decided wholly goes the usual way, the others line by line. */
+static seen_status decide(void *context, sn_block *block, seen_error *error)
+{
+    const sn_uniq *u = context;
+    exact *x = u->state;
+    seen_status status = SEEN_OK;
+    block->decided = is_waiting(x) ? 0 : first_unknown(block);
+    for (size_t i = 0; i < block->decided; i++)
+        x->decided += block->answer[i] == SEEN_NEW;
+    if (block->decided < block->lines && !is_waiting(x))
+        status = begin_waiting(x, block->first_line + block->decided, error);
+    if (status == SEEN_OK && is_waiting(x))
+        status = wait_from(x, block, block->decided, error);
+    x->lines = block->first_line + block->lines;
+    return status;
+}
+
+/* ---- Writing what is decided, copying what waits --------------------------------------------- */
+
+/* Writes or copies lines [first, end) of a block, which have one answer. */
+static seen_status hand_out(sn_uniq *u, const sn_block *block, size_t first, size_t end,
+                            seen_error *error)
+{
+    exact *x = u->state;
+    const char *bytes = block->bytes + block->start[first];
+    size_t length = block->start[end] - block->start[first];
+    seen_answer answer = block->answer[first];
+    if (first >= block->decided) {
+        if (!x->copy.temp || (answer != SEEN_UNKNOWN && !x->copy_all))
+            return SEEN_OK;
+        return sn_copy_add(&x->copy, bytes, length, block->terminator, error);
+    }
+    if (answer != u->keep)
+        return u->dropped ? sn_output_write(u->dropped, bytes, length, error) : SEEN_OK;
+    u->result->written += end - first;
+    return u->output ? sn_output_write(u->output, bytes, length, error) : SEEN_OK;
+}
+
+/* A block that the tables decided wholly takes the fast path, the others go line by line. */
 static seen_status render(void *context, sn_block *block, seen_error *error)
 {
-    return block->out ? sn_uniq_select(context, block, error) : SEEN_OK;
+    return block->decided == block->lines ? sn_uniq_select(context, block, error) : SEEN_OK;
 }
 
 static seen_status emit(void *context, sn_block *block, seen_error *error)
 {
     sn_uniq *u = context;
-    if (block->out)
+    if (block->decided == block->lines)
         return sn_uniq_write(u, block, error);
-    size_t decided = (size_t)block->number_out;
-    u->result->lines += decided;
-    seen_status status = hand_out(u, block, 0, decided, error);
-    return status == SEEN_OK ? hand_out(u, block, decided, block->lines, error) : status;
+    u->result->lines += block->decided;
+    seen_status status = SEEN_OK;
+    for (size_t i = 0, next; i < block->lines && status == SEEN_OK; i = next) {
+        size_t end = i < block->decided ? block->decided : block->lines;
+        for (next = i + 1; next < end && block->answer[next] == block->answer[i];)
+            next++;
+        status = hand_out(u, block, i, next, error);
+    }
+    return status;
 }
 
-/* Singles: nothing is written yet. */
-static seen_status emit_nothing(void *context, sn_block *block, seen_error *error)
+/* ---- What waits ----------------------------------------------------------------------------- */
+
+typedef struct batch {
+    exact *x;
+    sn_lane *lane;
+    sn_records *again;
+} batch;
+
+static seen_status decide_batch(void *context, const seen_hash *hashes, size_t count, uint64_t base,
+                                seen_error *error)
 {
-    sn_uniq *u = context;
-    sn_uniq_exact *way = u->way;
-    u->result->lines += block->lines;
-    if (!way->copy.temp)
-        return SEEN_OK;
-    return sn_copy_add(&way->copy, block->bytes, block->length, block->terminator, error);
+    batch *b = context;
+    seen_answer answers[SN_WAIT_BATCH];
+    sn_lanes_add(b->lane, hashes, count, answers);
+    uint64_t fresh = 0;
+    seen_status status = SEEN_OK;
+    for (size_t i = 0; i < count && status == SEEN_OK; i++) {
+        uint64_t number = sn_records_number(base, hashes[i]);
+        if (answers[i] == SEEN_UNKNOWN)
+            status = sn_records_add(b->again, hashes[i], number, error);
+        else if (answers[i] == SEEN_NEW) {
+            fresh++;
+            if (b->x->map.words)
+                sn_keepmap_set(&b->x->map, number);
+        }
+    }
+    atomic_fetch_add_explicit(&b->x->decided_later, fresh, memory_order_relaxed);
+    return status;
+}
+
+static seen_status decide_file(void *context, unsigned lane, sn_records *records, sn_records *again,
+                               seen_error *error)
+{
+    exact *x = context;
+    batch b = {x, &x->lanes.lane[lane], again};
+    sn_table_empty(b.lane->table);
+    b.lane->full = false;
+    return sn_wait_each(records, decide_batch, &b, error);
+}
+
+static seen_status decide_waiting(exact *x, seen_error *error)
+{
+    sn_uniq *u = x->u;
+    seen_status status = SEEN_OK;
+    if (u->output)
+        status = sn_keepmap_open(&x->map, x->copy.temp ? x->copied : x->lines - x->mark,
+                                 u->options->temp_dir, error);
+    u->result->temporary += x->wait.count * sizeof(seen_hash);
+    if (status == SEEN_OK)
+        status = sn_wait_decide(&x->wait, x->lanes.count, decide_file, x, u->options->pipeline.stop,
+                                &u->result->stopped, error);
+    u->result->distinct = x->decided + atomic_load(&x->decided_later);
+    return status;
 }
 
 /* ---- The last reading ----------------------------------------------------------------------- */
@@ -149,121 +219,68 @@ static seen_status answer_by_map(void *context, sn_block *block, seen_error *err
 {
     (void)error;
     const sn_uniq *u = context;
-    const sn_uniq_exact *way = u->way;
-    uint64_t mark = way->copy.temp ? 0 : way->mark;
+    const exact *x = u->state;
+    uint64_t mark = x->copy.temp ? 0 : x->mark;
     for (size_t i = 0; i < block->lines; i++) {
         uint64_t line = block->first_line + i;
-        block->answer[i] = line < mark                              ? SEEN_UNKNOWN
-                           : sn_keepmap_get(&way->map, line - mark) ? SEEN_NEW
-                                                                    : SEEN_BEFORE;
+        block->answer[i] = line < mark                            ? SEEN_UNKNOWN
+                           : sn_keepmap_get(&x->map, line - mark) ? SEEN_NEW
+                                                                  : SEEN_BEFORE;
     }
     return SEEN_OK;
 }
 
-static seen_status write_by_map(sn_uniq *u, seen_error *error)
+static seen_status write_by_map(exact *x, seen_error *error)
 {
-    sn_uniq_exact *way = u->way;
+    sn_uniq *u = x->u;
     sn_pipeline_steps steps = {
         .context = u, .decide = answer_by_map, .render = sn_uniq_select, .emit = sn_uniq_write};
-    seen_status status = sn_uniq_pass_again(u, &way->copy, &steps, error);
-    u->result->lines = way->lines;
+    seen_status status = sn_uniq_pass_again(u, &x->copy, &steps, error);
+    u->result->lines = x->lines;
     return status;
 }
 
-/* Singles, between the readings: what the full tables of the first one know about its lines. */
-static seen_status note_in_map(void *context, sn_block *block, seen_error *error)
-{
-    (void)error;
-    const sn_uniq *u = context;
-    sn_uniq_exact *way = u->way;
-    for (size_t i = 0; i < block->lines; i++)
-        if (block->answer[i] == SEEN_NEW)
-            sn_keepmap_set(&way->map, block->first_line + i);
-    return SEEN_OK;
-}
+/* ---- The run -------------------------------------------------------------------------------- */
 
-/* ---- Both ways ------------------------------------------------------------------------------ */
-
-static seen_status run_singles(sn_uniq *u, seen_error *error)
+static seen_status run(exact *x, seen_error *error)
 {
-    sn_uniq_exact *way = u->way;
-    seen_status status = SEEN_OK;
-    if (!sn_input_can_reread(u->input))
-        status = sn_copy_open(&way->copy, u->options->temp_dir, error);
-    way->copy_all = true;
-    if (status == SEEN_OK) {
-        sn_pipeline_steps first = {
-            u, sn_lanes_hash, decide, NULL, emit_nothing, sn_lanes_ask, way->lanes};
-        status = sn_uniq_pass(u, &first, error);
-    }
-    if (status != SEEN_OK || u->result->stopped)
-        return status;
-    u->result->distinct = sn_lanes_count(way);
-    if (!way->waits) {
-        sn_pipeline_steps last = {.context = u,
-                                  .prepare = sn_lanes_ask_marks,
-                                  .render = sn_uniq_select,
-                                  .emit = sn_uniq_write};
-        status = sn_uniq_pass_again(u, &way->copy, &last, error);
-        u->result->lines = way->lines;
-        return status;
-    }
-    status = sn_keepmap_open(&way->map, way->lines, u->options->temp_dir, error);
-    if (status == SEEN_OK) {
-        sn_pipeline_steps between = {
-            .context = u, .prepare = sn_lanes_ask_marks, .decide = note_in_map};
-        status = sn_uniq_pass_again(u, &way->copy, &between, error);
-    }
-    if (status == SEEN_OK && !u->result->stopped)
-        status = sn_wait_decide(u, error);
-    return status == SEEN_OK && !u->result->stopped ? write_by_map(u, error) : status;
-}
-
-static seen_status run_first(sn_uniq *u, seen_error *error)
-{
-    sn_uniq_exact *way = u->way;
-    way->copy_all = u->dropped || u->keep == SEEN_BEFORE;
-    sn_pipeline_steps first = {u, sn_lanes_hash, decide, render, emit, sn_lanes_ask, way->lanes};
+    sn_uniq *u = x->u;
+    sn_uniq_result *result = u->result;
+    x->copy_all = u->dropped || u->keep == SEEN_BEFORE;
+    sn_pipeline_steps first = {u, hash_and_split, decide, render, emit, ask, x->lanes.count};
     seen_status status = sn_uniq_pass(u, &first, error);
-    u->result->distinct = way->decided;
-    if (status != SEEN_OK || u->result->stopped || !way->waits)
+    result->distinct = x->decided;
+    if (status != SEEN_OK || result->stopped || !is_waiting(x))
         return status;
-    if (u->output) {
-        uint64_t lines = way->copy.temp ? way->copied : way->lines - way->mark;
-        status = sn_keepmap_open(&way->map, lines, u->options->temp_dir, error);
-    }
-    if (status == SEEN_OK)
-        status = sn_wait_decide(u, error);
-    if (status != SEEN_OK || u->result->stopped)
+    status = decide_waiting(x, error);
+    if (status != SEEN_OK || result->stopped)
         return status;
     if (u->output)
-        return write_by_map(u, error);
-    sn_uniq_result *result = u->result;
-    result->lines = way->lines;
+        return write_by_map(x, error);
+    result->lines = x->lines;
     result->written = u->keep == SEEN_NEW ? result->distinct : result->lines - result->distinct;
     return SEEN_OK;
 }
 
 seen_status sn_uniq_run_exact(sn_uniq *u, seen_error *error)
 {
-    sn_uniq_exact *way = calloc(1, sizeof *way);
-    if (!way)
+    exact *x = calloc(1, sizeof *x);
+    if (!x)
         return sn_error_set(error, SEEN_ERR_MEMORY, "no memory for an exact table");
-    u->way = way;
-    way->singles = u->options->what == SN_UNIQ_SINGLES;
-    way->expected = u->plan->lines == UINT64_MAX ? 0 : u->plan->lines;
+    x->u = u;
+    u->state = x;
+    uint64_t expected = u->plan->lines == UINT64_MAX ? 0 : u->plan->lines;
     seen_status status = seen_hasher_random(SEEN_XXH3, &u->hasher, error);
     if (status == SEEN_OK)
-        status = sn_lanes_open(way, table_limit(u->options),
-                               sn_pipeline_threads(&u->options->pipeline), error);
+        status = sn_lanes_open(&x->lanes, sn_uniq_table_memory(u->options),
+                               sn_pipeline_threads(&u->options->pipeline), expected, error);
     if (status == SEEN_OK)
-        status = way->singles ? run_singles(u, error) : run_first(u, error);
-    u->result->memory = sn_lanes_bytes(way);
-    for (unsigned i = 0; i < way->files; i++)
-        sn_records_close(&way->file[i]);
-    sn_keepmap_close(&way->map);
-    sn_copy_close(&way->copy);
-    sn_lanes_close(way);
-    free(way);
+        status = run(x, error);
+    u->result->memory = sn_lanes_bytes(&x->lanes);
+    sn_wait_close(&x->wait);
+    sn_keepmap_close(&x->map);
+    sn_copy_close(&x->copy);
+    sn_lanes_close(&x->lanes);
+    free(x);
     return status;
 }

@@ -5,7 +5,7 @@
  *
  *   shared server   remembered first, because of several clients one must win. Where the server is
  *                   lost for good, what it told to be new is still written
- *   file in place   (stdout) `decide` asks the filter and the keys on their way; `emit` writes the
+ *   file in place   (stdout) `decide` asks the filter and the keys on their f; `emit` writes the
  *                   lines, then adds them. To a regular file: written, synced, then added, in
  *                   batches, since a sync for each block would take longer than all the rest
  *   deferred file   (-o) nothing is visible before the end, so the hashes wait in a temporary file
@@ -13,6 +13,8 @@
  *
  * Where the repeats are printed and the others go to a file (-D --dropped), that file counts. What
  * else is dropped is known to the filter anyway. */
+#include "stream/uniq/filter.h"
+
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -21,15 +23,14 @@
 #include "base/error.h"
 #include "stream/exact/split.h"
 #include "stream/io/temp.h"
-#include "stream/uniq/internal.h"
 #include "stream/uniq/pending.h"
 
 enum { BATCH_KEYS = 1 << 20, REPLAY = 4096 };
 #define BATCH_BYTES (64ull << 20)
 #define STAND_IN_PART 0.05
 
-typedef struct filter_way {
-    /* Keys on their way, in two generations: `young` takes keys, `old` is emptied once all of its
+typedef struct filter_state {
+    /* Keys on their f, in two generations: `young` takes keys, `old` is emptied once all of its
      * blocks have been added. Guarded by the decide turn. */
     sn_pending young, old;
     uint64_t young_last, old_last; /* number of the last block, plus one, with keys in it */
@@ -54,95 +55,95 @@ typedef struct filter_way {
 
     sn_temp *later; /* deferred: hashes of what will appear at the end */
     sn_cascade stand_in;
-} filter_way;
+} filter_state;
 
 /* ---- In place ------------------------------------------------------------------------------- */
 
-static void turn_generations(filter_way *way, uint64_t added)
+static void turn_generations(filter_state *f, uint64_t added)
 {
-    if (way->old_last <= added)
-        sn_pending_clear(&way->old);
-    if (way->old.count || way->old.zero || (!way->young.count && !way->young.zero))
+    if (f->old_last <= added)
+        sn_pending_clear(&f->old);
+    if (f->old.count || f->old.zero || (!f->young.count && !f->young.zero))
         return;
-    sn_pending swap = way->old;
-    way->old = way->young;
-    way->young = swap;
-    way->old_last = way->young_last;
+    sn_pending swap = f->old;
+    f->old = f->young;
+    f->young = swap;
+    f->old_last = f->young_last;
 }
 
 static seen_status decide_in_place(void *context, sn_block *block, seen_error *error)
 {
     sn_uniq *u = context;
-    filter_way *way = u->way;
+    filter_state *f = u->state;
     /* Read before the filter is asked: what leaves `old` now is certainly in the filter then. */
-    turn_generations(way, atomic_load_explicit(&way->added, memory_order_acquire));
-    seen_status status = seen_check_hashes(u->set, block->hash, block->lines, block->answer, error);
+    turn_generations(f, atomic_load_explicit(&f->added, memory_order_acquire));
+    seen_status status =
+        seen_check_hashes(u->options->filter, block->hash, block->lines, block->answer, error);
     for (size_t i = 0; i < block->lines && status == SEEN_OK; i++) {
         if (block->answer[i] != SEEN_NEW)
             continue;
         bool fresh = false;
-        if (!sn_pending_has(&way->old, block->hash[i]))
-            status = sn_pending_add(&way->young, block->hash[i], &fresh, error);
+        if (!sn_pending_has(&f->old, block->hash[i]))
+            status = sn_pending_add(&f->young, block->hash[i], &fresh, error);
         if (!fresh)
             block->answer[i] = SEEN_BEFORE;
     }
-    way->young_last = block->number + 1;
+    f->young_last = block->number + 1;
     return status;
 }
 
 static seen_status add_batch(sn_uniq *u, seen_error *error)
 {
-    filter_way *way = u->way;
+    filter_state *f = u->state;
     seen_status status = SEEN_OK;
-    if (u->output && way->batch_count)
+    if (u->output && f->batch_count)
         status = sn_output_sync(u->output, error);
-    if (status == SEEN_OK && u->dropped && way->batch_count)
+    if (status == SEEN_OK && u->dropped && f->batch_count)
         status = sn_output_sync(u->dropped, error);
     if (status == SEEN_OK)
-        status = seen_add_hashes(u->set, way->batch, way->batch_count, NULL, error);
-    way->batch_count = 0;
-    way->batch_bytes = 0;
+        status = seen_add_hashes(u->options->filter, f->batch, f->batch_count, NULL, error);
+    f->batch_count = 0;
+    f->batch_bytes = 0;
     return status;
 }
 
 /* Gathers the hashes of the lines that were just written. */
-static seen_status gather(filter_way *way, const sn_block *block, seen_error *error)
+static seen_status gather(filter_state *f, const sn_block *block, seen_error *error)
 {
-    size_t need = way->batch_count + block->lines;
-    if (need > way->batch_room) {
-        seen_hash *batch = realloc(way->batch, 2 * need * sizeof *batch);
+    size_t need = f->batch_count + block->lines;
+    if (need > f->batch_room) {
+        seen_hash *batch = realloc(f->batch, 2 * need * sizeof *batch);
         if (!batch)
-            return sn_error_set(error, SEEN_ERR_MEMORY, "no memory for %zu keys on their way",
-                                need);
-        way->batch = batch;
-        way->batch_room = 2 * need;
+            return sn_error_set(error, SEEN_ERR_MEMORY, "no memory for %zu keys on their f", need);
+        f->batch = batch;
+        f->batch_room = 2 * need;
     }
     for (size_t i = 0; i < block->lines; i++)
         if (block->answer[i] == SEEN_NEW)
-            way->batch[way->batch_count++] = block->hash[i];
+            f->batch[f->batch_count++] = block->hash[i];
     return SEEN_OK;
 }
 
 static seen_status write_then_add(void *context, sn_block *block, seen_error *error)
 {
     sn_uniq *u = context;
-    filter_way *way = u->way;
+    filter_state *f = u->state;
     seen_status status = sn_uniq_write(u, block, error);
     /* What a closed pipe did not take was not seen by anybody. */
     if (status != SEEN_OK || sn_stop_get(u->options->pipeline.stop) == SN_STOP_CLOSED)
         return status;
-    status = gather(way, block, error);
-    way->batch_bytes += block->out_length;
-    if (status == SEEN_OK && (way->each_block || way->batch_count >= way->batch_most ||
-                              way->batch_bytes >= BATCH_BYTES)) {
+    status = gather(f, block, error);
+    f->batch_bytes += block->out_length;
+    if (status == SEEN_OK &&
+        (f->each_block || f->batch_count >= f->batch_most || f->batch_bytes >= BATCH_BYTES)) {
         status = add_batch(u, error);
         if (status == SEEN_OK)
-            atomic_store_explicit(&way->added, block->number + 1, memory_order_release);
+            atomic_store_explicit(&f->added, block->number + 1, memory_order_release);
     }
     return status;
 }
 
-/* With a bound on the memory, a sixteenth of it is for keys on their way, but not so little that
+/* With a bound on the memory, a sixteenth of it is for keys on their f, but not so little that
  * all the time is spent on syncs. */
 static size_t batch_most(uint64_t memory)
 {
@@ -153,9 +154,9 @@ static size_t batch_most(uint64_t memory)
 
 static seen_status run_in_place(sn_uniq *u, seen_error *error)
 {
-    filter_way *way = u->way;
-    way->batch_most = batch_most(u->options->memory);
-    way->each_block = !sn_output_is_file(sn_uniq_fresh(u));
+    filter_state *f = u->state;
+    f->batch_most = batch_most(u->options->memory);
+    f->each_block = !sn_output_is_file(sn_uniq_fresh(u));
     sn_pipeline_steps steps = {.context = u,
                                .prepare = sn_uniq_hash,
                                .decide = decide_in_place,
@@ -172,8 +173,9 @@ static seen_status run_in_place(sn_uniq *u, seen_error *error)
 static seen_status decide_deferred(void *context, sn_block *block, seen_error *error)
 {
     sn_uniq *u = context;
-    filter_way *way = u->way;
-    seen_status status = seen_check_hashes(u->set, block->hash, block->lines, block->answer, error);
+    filter_state *f = u->state;
+    seen_status status =
+        seen_check_hashes(u->options->filter, block->hash, block->lines, block->answer, error);
     if (status != SEEN_OK)
         return status;
     /* The lines that the filter does not know are asked of the stand-in, in one call: they are
@@ -187,7 +189,7 @@ static seen_status decide_deferred(void *context, sn_block *block, seen_error *e
     for (size_t i = 0; i < block->lines; i++)
         if (block->answer[i] == SEEN_NEW)
             hashes[count++] = block->hash[i];
-    status = sn_cascade_add(&way->stand_in, hashes, count, answers, error);
+    status = sn_cascade_add(&f->stand_in, hashes, count, answers, error);
     if (status != SEEN_OK)
         return status;
     size_t fresh = 0;
@@ -198,22 +200,22 @@ static seen_status decide_deferred(void *context, sn_block *block, seen_error *e
                 hashes[fresh++] = block->hash[i];
             at++;
         }
-    return sn_temp_write(way->later, hashes, fresh * sizeof *hashes, error);
+    return sn_temp_write(f->later, hashes, fresh * sizeof *hashes, error);
 }
 
 static seen_status remember_later(sn_uniq *u, seen_error *error)
 {
-    filter_way *way = u->way;
+    filter_state *f = u->state;
     seen_hash *hashes = malloc(REPLAY * sizeof *hashes);
     if (!hashes)
         return sn_error_set(error, SEEN_ERR_MEMORY, "no memory to remember the lines written");
-    seen_status status = sn_temp_flush(way->later, error);
-    uint64_t length = sn_temp_length(way->later);
+    seen_status status = sn_temp_flush(f->later, error);
+    uint64_t length = sn_temp_length(f->later);
     for (uint64_t at = 0; status == SEEN_OK && at < length;) {
         size_t got;
-        status = sn_temp_read(way->later, at, hashes, REPLAY * sizeof *hashes, &got, error);
+        status = sn_temp_read(f->later, at, hashes, REPLAY * sizeof *hashes, &got, error);
         if (status == SEEN_OK)
-            status = seen_add_hashes(u->set, hashes, got / sizeof *hashes, NULL, error);
+            status = seen_add_hashes(u->options->filter, hashes, got / sizeof *hashes, NULL, error);
         at += got;
     }
     u->result->temporary = length;
@@ -223,15 +225,15 @@ static seen_status remember_later(sn_uniq *u, seen_error *error)
 
 static seen_status run_deferred(sn_uniq *u, seen_error *error)
 {
-    filter_way *way = u->way;
+    filter_state *f = u->state;
     uint64_t room = sn_input_room(u->input, u->plan->lines, u->plan->bytes, true);
     /* Its mistakes come on top of the filter's. */
     double rate = fmin(1e-6, STAND_IN_PART * u->plan->error_rate);
     rate = fmax(rate, SN_CASCADE_STRICTEST);
     sn_cascade_options options = {.capacity = room, .error_rate = rate, .hasher = &u->hasher};
-    seen_status status = sn_cascade_open(&way->stand_in, &options, error);
+    seen_status status = sn_cascade_open(&f->stand_in, &options, error);
     if (status == SEEN_OK)
-        status = sn_temp_open(u->options->temp_dir, 0, &way->later, error);
+        status = sn_temp_open(u->options->temp_dir, 0, &f->later, error);
     if (status != SEEN_OK)
         return status;
     sn_pipeline_steps steps = {.context = u,
@@ -252,9 +254,9 @@ static seen_status run_deferred(sn_uniq *u, seen_error *error)
 static seen_status split_first(void *context, sn_block *block, seen_error *error)
 {
     const sn_uniq *u = context;
-    const filter_way *way = u->way;
+    const filter_state *f = u->state;
     seen_status status = sn_uniq_hash(context, block, error);
-    return status == SEEN_OK ? sn_split_block(block, way->lanes, error) : status;
+    return status == SEEN_OK ? sn_split_block(block, f->lanes, error) : status;
 }
 
 /* A failure does not end the run here: what was remembered before it, in this block and in those of
@@ -262,61 +264,61 @@ static seen_status split_first(void *context, sn_block *block, seen_error *error
 static seen_status add_first(void *context, sn_block *block, unsigned lane, seen_error *error)
 {
     const sn_uniq *u = context;
-    filter_way *way = u->way;
-    sn_share share = sn_split_share(block, way->lanes, lane);
+    filter_state *f = u->state;
+    sn_share share = sn_split_share(block, f->lanes, lane);
     memset(share.answer, SEEN_UNKNOWN, share.count);
-    bool good = !atomic_load(&way->failed) && way->ended[lane] > block->number;
+    bool good = !atomic_load(&f->failed) && f->ended[lane] > block->number;
     seen_status status = SEEN_OK;
     if (good)
-        status = seen_add_hashes(u->set, share.hash, share.count, share.answer, error);
+        status = seen_add_hashes(u->options->filter, share.hash, share.count, share.answer, error);
     size_t fresh = 0;
     for (size_t i = 0; i < share.count; i++)
         fresh += share.answer[i] == SEEN_NEW;
-    atomic_fetch_add(&way->told, fresh);
+    atomic_fetch_add(&f->told, fresh);
     sn_split_hand_back(&share, block);
-    if (status != SEEN_OK && !atomic_flag_test_and_set(&way->taken)) {
-        way->status = status;
-        way->error = *error;
-        atomic_store(&way->failed, true);
+    if (status != SEEN_OK && !atomic_flag_test_and_set(&f->taken)) {
+        f->status = status;
+        f->error = *error;
+        atomic_store(&f->failed, true);
     }
-    if ((!good || status != SEEN_OK) && way->ended[lane] > block->number)
-        way->ended[lane] = block->number;
+    if ((!good || status != SEEN_OK) && f->ended[lane] > block->number)
+        f->ended[lane] = block->number;
     return SEEN_OK;
 }
 
-static seen_status tell_failure(const filter_way *way, seen_error *error)
+static seen_status tell_failure(const filter_state *f, seen_error *error)
 {
     if (error)
-        *error = way->error;
-    return way->status;
+        *error = f->error;
+    return f->status;
 }
 
 static seen_status write_first(void *context, sn_block *block, seen_error *error)
 {
     const sn_uniq *u = context;
-    const filter_way *way = u->way;
+    const filter_state *f = u->state;
     seen_status status = sn_uniq_write(context, block, error);
     bool over = true;
-    for (unsigned lane = 0; lane < way->lanes; lane++)
-        over &= way->ended[lane] <= block->number;
-    return status == SEEN_OK && over ? tell_failure(way, error) : status;
+    for (unsigned lane = 0; lane < f->lanes; lane++)
+        over &= f->ended[lane] <= block->number;
+    return status == SEEN_OK && over ? tell_failure(f, error) : status;
 }
 
 static seen_status run_remember_first(sn_uniq *u, seen_error *error)
 {
-    filter_way *way = u->way;
+    filter_state *f = u->state;
     for (unsigned lane = 0; lane < SN_SPLIT_SERVER; lane++)
-        way->ended[lane] = UINT64_MAX;
+        f->ended[lane] = UINT64_MAX;
     sn_pipeline_steps steps = {.context = u,
                                .prepare = split_first,
                                .ask = add_first,
-                               .lanes = way->lanes,
+                               .lanes = f->lanes,
                                .render = sn_uniq_select,
                                .emit = write_first};
     seen_status status = sn_uniq_pass(u, &steps, error);
-    if (sn_uniq_fresh(u) && way->told > sn_uniq_fresh_lines(u))
-        u->result->lost = way->told - sn_uniq_fresh_lines(u);
-    return status == SEEN_OK && way->failed ? tell_failure(way, error) : status;
+    if (sn_uniq_fresh(u) && f->told > sn_uniq_fresh_lines(u))
+        u->result->lost = f->told - sn_uniq_fresh_lines(u);
+    return status == SEEN_OK && f->failed ? tell_failure(f, error) : status;
 }
 
 /* Lines that were taken for old ones while `lines` new ones came.
@@ -345,16 +347,16 @@ static double expect_wrong(const seen_set *set, const seen_info *before, const s
 
 seen_status sn_uniq_run_filter(sn_uniq *u, seen_error *error)
 {
-    filter_way way = {.taken = ATOMIC_FLAG_INIT};
-    u->way = &way;
-    u->hasher = seen_hasher_of(u->set);
+    filter_state f = {.taken = ATOMIC_FLAG_INIT};
+    u->state = &f;
+    u->hasher = seen_hasher_of(u->options->filter);
     seen_info before = {.size = sizeof before}, after = {.size = sizeof after};
-    seen_status status = seen_get_info(u->set, &before, error);
+    seen_status status = seen_get_info(u->options->filter, &before, error);
     if (status != SEEN_OK)
         return status;
     /* What a window forgets depends on the order in which all keys come. */
     bool ordered = before.growth == SEEN_WINDOW || !u->options->pipeline.waits;
-    way.lanes = ordered ? 1 : SN_SPLIT_SERVER;
+    f.lanes = ordered ? 1 : SN_SPLIT_SERVER;
     /* Where no new line is written, there is none that could be lost. */
     if (u->options->remember_first || !sn_uniq_fresh(u))
         status = run_remember_first(u, error);
@@ -362,22 +364,22 @@ seen_status sn_uniq_run_filter(sn_uniq *u, seen_error *error)
         status = run_deferred(u, error);
     else
         status = run_in_place(u, error);
-    seen_status synced = seen_sync(u->set, status == SEEN_OK ? error : NULL);
+    seen_status synced = seen_sync(u->options->filter, status == SEEN_OK ? error : NULL);
     if (status == SEEN_OK)
         status = synced;
     if (status == SEEN_OK)
-        status = seen_get_info(u->set, &after, error);
+        status = seen_get_info(u->options->filter, &after, error);
     sn_uniq_result *result = u->result;
     result->distinct = sn_uniq_fresh_lines(u);
     result->memory = after.bytes;
     result->layers = after.layers;
     result->error_rate = fmax(after.error_rate, after.error_rate_now);
-    result->wrong = expect_wrong(u->set, &before, &after, (double)result->distinct) +
-                    sn_cascade_expect_wrong(&way.stand_in);
-    sn_pending_free(&way.young);
-    sn_pending_free(&way.old);
-    free(way.batch);
-    sn_temp_close(way.later);
-    sn_cascade_close(&way.stand_in);
+    result->wrong = expect_wrong(u->options->filter, &before, &after, (double)result->distinct) +
+                    sn_cascade_expect_wrong(&f.stand_in);
+    sn_pending_free(&f.young);
+    sn_pending_free(&f.old);
+    free(f.batch);
+    sn_temp_close(f.later);
+    sn_cascade_close(&f.stand_in);
     return status;
 }

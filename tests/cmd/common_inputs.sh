@@ -101,5 +101,5 @@ refused "approx" "$SEEN" common -p 1% random.a random.b
 refused "goes with" "$SEEN" common --assume-lines 5 random.a random.b
 refused "longer than" "$SEEN" common -m 16M <(head -c 3000000 /dev/zero) random.b
 # One that fits does so with any number of threads.
-head -c 3000000 /dev/zero > wide
+{ head -c 3000000 /dev/zero; echo; } > wide
 "$SEEN" common -q -m 64M -j 8 wide wide | cmp - wide || fail "a long line, and many threads"

@@ -63,7 +63,15 @@ refused 'both go to ./none' uniq in -o none --dropped ./none
 refused 'both go to the standard output' uniq in --dropped -
 [ ! -e none ] || fail "a refused run left a file"
 "$SEEN" uniq -q in -o /dev/null --dropped /dev/null || fail "nothing is nobody's"
-"$SEEN" uniq -q in in2 in -o kept --dropped in && [ "$(wc -l < in)" = 30000 ] || fail "--dropped may name the input"
+cp in copy
+refused '^seen: in is an input' uniq in --dropped in
+refused '^seen: ./in is an input' uniq in2 in -o kept --dropped ./in
+ln in hard; refused '^seen: hard is an input' uniq in --dropped hard; rm hard
+ln -s in soft; refused '^seen: soft is an input' uniq in --duplicates --dropped soft; rm soft
+"$SEEN" uniq --dropped in < in > out 2> words && fail "--dropped may not name what comes by <"
+refused '^seen: in is an input' uniq in -f in
+cmp in copy || fail "a refused command changed its input"
+rm copy
 seq 20000 > in
 # Lines added to the file that they are read from would come round for ever.
 grows() {
@@ -79,9 +87,9 @@ grows check -v f.seen
 grows except self in
 grows except in self
 grows uniq in in2 self
-grows uniq -D self self
+grows uniq --duplicates self self
 grows uniq --exact
-"$SEEN" uniq -c self >> self 2> words || fail "a number may be added to the input: $(cat words)"
+"$SEEN" uniq --count-only self >> self 2> words || fail "a number may be added to the input: $(cat words)"
 
 # Compressed as the name says, or not at all.
 for kind in xz bz2 lz4; do
@@ -146,7 +154,7 @@ done
 for command in 'uniq -q in' 'common -q in in2' 'check f.seen in' 'uniq -q -p 1e-12 -f new.seen in'; do
     closed 'cannot write standard output: Bad file descriptor' no_output $command
 done
-for command in 'uniq -q -c in' 'info f.seen' 'plan -n 1k -p 1%' help; do
+for command in 'uniq -q --count-only in' 'info f.seen' 'plan -n 1k -p 1%' help; do
     closed 'standard output could not be written: Bad file descriptor' no_output $command
 done
 [ "$("$SEEN" uniq -q -p 1e-12 -f new.seen in | wc -l)" = 20000 ] || fail "lines that went nowhere are remembered"

@@ -40,7 +40,7 @@ def run(args, results_too):
 
 
 printing = [["uniq"], ["uniq", "-o", "-"], ["check", "f.seen"], ["except", "-", "in"]]
-quiet = [["uniq", "-c"], ["uniq", "-o", "out"], ["add", "f.seen"]]
+quiet = [["uniq", "--count-only"], ["uniq", "-o", "out"], ["add", "f.seen"]]
 with concurrent.futures.ThreadPoolExecutor(20) as pool:
     shared = [(args, pool.submit(run, args, True)) for args in printing]
     alone = [(args, pool.submit(run, args, False)) for args in printing]

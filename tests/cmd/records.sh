@@ -21,7 +21,7 @@ printf 'id,url,note\n1,http://a/,"x, ""y""\nz"\n2,http://b/,q\n3,http://a/,q\n' 
 # The header is written also if nothing else is.
 printf 'a,b\n1,2\n' > one.csv
 "$SEEN" except -q --csv one.csv one.csv > out; printf 'a,b\n' | same out "header alone"
-printf 'a,b' > head.csv; "$SEEN" uniq -q --csv head.csv > out; printf 'a,b' | same out "a file that is a header"
+printf 'a,b' > head.csv; "$SEEN" uniq -q --csv head.csv > out; printf 'a,b\n' | same out "a file that is a header"
 : > empty; "$SEEN" uniq -q --csv empty > out; [ ! -s out ] || fail "an empty file"
 # A column of a CSV file, a member of JSON objects, a plain line: the same keys.
 printf 'http://a/\n' > lines

@@ -39,8 +39,8 @@ seq 60000 | $SEEN uniq -q -f "$URL/first" | head -n 1 > out || :
 # -o, -D, -c as with a file
 printf 'a\nb\na\n' | $SEEN uniq -q -f "$URL/small" -o out
 printf 'a\nb\n' | cmp - out || fail "-o"
-[ "$(printf 'a\nc\n' | $SEEN uniq -q -D -f "$URL/small")" = a ] || fail "-D"
-[ "$(printf 'a\nc\nd\n' | $SEEN uniq -q -c -f "$URL/small")" = 1 ] || fail "-c"
+[ "$(printf 'a\nc\n' | $SEEN uniq -q --duplicates -f "$URL/small")" = a ] || fail "--duplicates"
+[ "$(printf 'a\nc\nd\n' | $SEEN uniq -q --count-only -f "$URL/small")" = 1 ] || fail "-c"
 
 # The server is killed in the middle: trouble that names it, within the time given. What was printed
 # before is remembered when it is back, and the rest comes then: nothing is lost. (A server that syncs
@@ -143,11 +143,11 @@ kept=$(sed -n 's/.*the new lines up to there (\([0-9]*\)) are in .*/\1/p' error)
 lost=$(sed -n 's/.*the filter holds \([0-9]*\) new lines that could not be written.*/\1/p' error)
 [ "${lost:-0}" -gt 0 ] || fail "no room: nothing is said of lines that were lost: $(cat error)"
 head -n "$kept" big | cmp - roomy.txt.partial || fail "no room: not $kept lines: $(wc -l < roomy.txt.partial)"
-others=$($SEEN uniq -q -f "$URL/room" big -c)
+others=$($SEEN uniq -q -f "$URL/room" big --count-only)
 [ $((kept + lost + others)) = 300001 ] || fail "no room: $kept + $lost + $others lines"
 # With -D the new lines are what is set aside.
 status=0
-(ulimit -f 1024; $SEEN uniq -q -D -f "$URL/aside" big --dropped aside.txt > /dev/null) 2> error || status=$?
+(ulimit -f 1024; $SEEN uniq -q --duplicates -f "$URL/aside" big --dropped aside.txt > /dev/null) 2> error || status=$?
 [ $status = 2 ] && [ -s aside.txt.partial ] || fail "-D, no room: status $status: $(cat error)"
 
 # Stopped for a while and gone on: the client waits, and nothing is lost or told twice.

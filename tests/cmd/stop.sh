@@ -11,7 +11,7 @@ def fail(words):
 # timeout(1) signals the process, and then the group that it is in.
 os.mkfifo("pipe")
 subprocess.run([seen, "create", "-q", "f.seen", "-n", "1k"], check=True)
-for command in ["uniq", "pipe"], ["uniq", "-U", "pipe"], ["common", "pipe", "f.seen"], ["add", "f.seen", "pipe"], ["check", "f.seen", "pipe"]:
+for command in ["uniq", "pipe"], ["uniq", "-u", "pipe"], ["common", "pipe", "f.seen"], ["add", "f.seen", "pipe"], ["check", "f.seen", "pipe"]:
     p = subprocess.Popen([seen] + command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     writer = os.open("pipe", os.O_WRONLY)  # it reads now
     p.send_signal(signal.SIGTERM)

@@ -17,7 +17,7 @@ distinct = len(have)
 del have
 os.mkdir("temp")
 # Where only the count is asked for, also of lines that wait in a temporary file.
-for options, count in ("", distinct), ("-D", 1200000 - distinct):
+for options, count in ("", distinct), ("--duplicates", 1200000 - distinct):
     for memory in 64, 6:
         command = "%s uniq -q --exact --count-only -m %dM -T temp in " % (seen, memory)
         said = subprocess.run(command + options, shell=True, capture_output=True, check=True).stdout
@@ -69,7 +69,7 @@ seq 300000 > in
 cp in other
 ( sleep 0.05; while [ ! -e stop ]; do touch in; sleep 0.02; done ) &
 code=0
-"$SEEN" uniq -q -U in > out 2> words || code=$?
+"$SEEN" uniq -q -u in > out 2> words || code=$?
 touch stop
 wait
 [ $code = 0 ] || grep -q "in changed" words || fail "changed: $(cat words)"

@@ -5,11 +5,11 @@ printf 'a\nb\na\n' > monday; printf 'b\nc\nb\n' > tuesday
 [ "$("$SEEN" uniq -q -f f monday | tr '\n' ' ')" = "a b " ] || fail "the first run"
 [ "$("$SEEN" uniq -q -f f tuesday | tr '\n' ' ')" = "c " ] || fail "the second run"
 [ -z "$("$SEEN" uniq -q -f f monday tuesday)" ] || fail "the third run"
-[ "$("$SEEN" uniq -q -D -f f monday | tr '\n' ' ')" = "a b a " ] || fail "-D"
+[ "$("$SEEN" uniq -q --duplicates -f f monday | tr '\n' ' ')" = "a b a " ] || fail "--duplicates"
 rm f
 "$SEEN" uniq -q -f f monday -o out && [ "$(tr '\n' ' ' < out)" = "a b " ] || fail "-o"
 "$SEEN" uniq -q -f f monday tuesday -o out && [ "$(tr '\n' ' ' < out)" = "c " ] || fail "-o again"
-[ "$("$SEEN" uniq -q -c -f f <(printf 'a\nz\n'))" = 1 ] || fail "-c"
+[ "$("$SEEN" uniq -q --count-only -f f <(printf 'a\nz\n'))" = 1 ] || fail "-c"
 [ "$("$SEEN" check -c f <(printf 'a\nb\nc\nz\nnew\n'))" = 4 ] || fail "what is remembered"
 # What a closed pipe did not take is not remembered.
 rm f
@@ -19,10 +19,10 @@ seq 1000000 | "$SEEN" uniq --dropped aside 2> words | head -n 1 > /dev/null
 grep -q 'aside is not written' words && [ ! -e aside ] || fail "a closed pipe: $(cat words)"
 # Repeats are printed and new lines set aside: those are remembered when they have appeared.
 rm f
-"$SEEN" uniq -q -D -f f --dropped new monday > out && [ "$(tr '\n' ' ' < new)" = "a b " ] || fail "-D --dropped"
+"$SEEN" uniq -q --duplicates -f f --dropped new monday > out && [ "$(tr '\n' ' ' < new)" = "a b " ] || fail "--duplicates --dropped"
 [ "$("$SEEN" check -c f monday)" = 3 ] || fail "-D --dropped: not remembered"
 seq 1000 > numbers; seq 1000 | gzip | head -c 1000 > cut.gz
-"$SEEN" uniq -q -D -f f --dropped other numbers cut.gz > out 2> words && fail "a file that is cut off"
+"$SEEN" uniq -q --duplicates -f f --dropped other numbers cut.gz > out 2> words && fail "a file that is cut off"
 [ ! -e other ] && [ "$("$SEEN" check -c f numbers)" = 0 ] || fail "-D --dropped: remembered and not written"
 # What stands in for a filter until the output appears is as strict as it.
 seq 100000 > numbers; seq 100 >> numbers

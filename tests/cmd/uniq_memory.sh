@@ -43,7 +43,7 @@ long 5 --exact --url --dropped dropped
 
 # The two sets of -U share the memory.
 cat many many > twice
-bound 144 "$SEEN" uniq -q -U -m 128M -n 100M -j 2 twice -o out
+bound 144 "$SEEN" uniq -q -u -m 128M -n 100M -j 2 twice -o out
 [ ! -s out ] || fail "-U: $(wc -l < out) lines"
 
 # Lines that were written and not yet remembered are few where the memory is little.

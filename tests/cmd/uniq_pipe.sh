@@ -33,7 +33,7 @@ seq 200000 | cmp - once || fail "the reader of --dropped went away, and -o"
 seq 200000 | cmp - once || fail "the reader of --dropped went away"
 # But a filter does not remember lines that went nowhere, and -o that does not appear is trouble.
 code=0
-"$SEEN" uniq -q -D -f new twice -o none --dropped >(head -n 1 > out) 2> words || code=$?
+"$SEEN" uniq -q --duplicates -f new twice -o none --dropped >(head -n 1 > out) 2> words || code=$?
 [ $code = 2 ] || fail "-D, and the reader of --dropped went away: status $code"
 grep -q 'so none is not written' words || fail "-D, and the reader of --dropped went away: $(cat words)"
 [ ! -e none ] || fail "half of -o appeared"
@@ -112,9 +112,9 @@ cmp out lines || fail "Ctrl-C: --dropped: output"
 stopped 'what was printed is complete up to there, and the filter holds what was printed' 200000 -o /dev/null
 stopped 'the output file is as it was, and so is the filter' 0 -o kept
 [ "$(cat kept)" = old ] || fail "Ctrl-C: the output was replaced"
-stopped 'no number is printed, and the filter holds these lines' 200000 -c
+stopped 'no number is printed, and the filter holds these lines' 200000 --count-only
 [ ! -s out ] || fail "Ctrl-C: -c printed $(cat out)"
-stopped 'what was printed is complete up to there, and the filter holds these lines' 200000 -D
+stopped 'what was printed is complete up to there, and the filter holds these lines' 200000 --duplicates
 # The new lines are what is dropped then: none is remembered that does not appear.
-stopped 'what was printed is complete up to there, and the filter is as it was' 0 -D --dropped drop
+stopped 'what was printed is complete up to there, and the filter is as it was' 0 --duplicates --dropped drop
 [ ! -e drop ] || fail "Ctrl-C: -D: half of --dropped appeared"

@@ -10,8 +10,7 @@ out = [r.choice(lines) for _ in range(150000)]
 open("in", "wb").write(b"\n".join(out))
 seen, first, repeats = set(), [], []
 for i, line in enumerate(out):
-    end = b"\n" if i + 1 < len(out) else b""
-    (repeats if line in seen else first).append(line + end)
+    (repeats if line in seen else first).append(line + b"\n")
     seen.add(line)
 open("first", "wb").write(b"".join(first))
 open("repeats", "wb").write(b"".join(repeats))

@@ -225,7 +225,7 @@ static void help_wins(void **state)
 static void tables_are_sound(void **state)
 {
     (void)state;
-    for (size_t c = 0; c < sn_command_count; c++) {
+    for (size_t c = 0; c < sn_commands_total; c++) {
         const sn_command *cmd = sn_commands[c];
         const sn_option *a, *b;
         assert_non_null(cmd->about);

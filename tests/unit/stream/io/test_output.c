@@ -139,7 +139,7 @@ static void test_open_line(void **state)
     assert_int_equal(sn_output_write(output, "", 0, NULL), SEEN_OK);
     assert_int_equal(sn_output_write(output, "b\nc", 3, NULL), SEEN_OK);
     assert_int_equal(sn_output_finish(output, NULL), SEEN_OK);
-    assert_file_is(path, "a\nb\nc", 5);
+    assert_file_is(path, "a\nb\nc\n", 6);
     unlink(path);
 }
 
@@ -241,6 +241,7 @@ static void test_pipe_that_does_not_wait(void **state)
     sn_output *output;
     pthread_t thread;
     char *text = calloc(1, BYTES);
+    text[BYTES - 1] = '\n';
     assert_int_equal(pipe2(ends, O_NONBLOCK), 0);
     fcntl(ends[0], F_SETFL, 0);
     size_t sum = (size_t)ends[0];

@@ -61,11 +61,11 @@ static bool wanted(sn_uniq_what what, const line *l)
 {
     if (what == SN_UNIQ_FIRST)
         return l->count & 1;
-    return what == SN_UNIQ_REPEATED ? !(l->count & 1) : (l->count & 2) != 0;
+    return what == SN_UNIQ_DUPLICATES ? !(l->count & 1) : (l->count & 2) != 0;
 }
 
 /* What should be written, or dropped; a last line without a newline has none. */
-static char *expect(const model *m, sn_uniq_what what, bool dropped, bool open_end, size_t *length)
+static char *expect(const model *m, sn_uniq_what what, bool dropped, size_t *length)
 {
     size_t room = 1;
     for (size_t i = 0; i < m->count; i++)
@@ -77,8 +77,7 @@ static char *expect(const model *m, sn_uniq_what what, bool dropped, bool open_e
             continue;
         memcpy(out + at, m->lines[i].text, m->lines[i].length);
         at += m->lines[i].length;
-        if (!(open_end && i + 1 == m->count))
-            out[at++] = '\n';
+        out[at++] = '\n';
     }
     *length = at;
     return out;
@@ -145,18 +144,17 @@ static void run(const sn_uniq_options *options, bool by_pipe, const char *text, 
 static void check_all_ways(const char *text, size_t length)
 {
     model m = make_model(text, length);
-    bool open_end = length && text[length - 1] != '\n';
     for (int what = 0; what < 3; what++) {
         size_t kept_length, rest_length;
-        char *kept = expect(&m, (sn_uniq_what)what, false, open_end, &kept_length);
-        char *rest = expect(&m, (sn_uniq_what)what, true, open_end, &rest_length);
+        char *kept = expect(&m, (sn_uniq_what)what, false, &kept_length);
+        char *rest = expect(&m, (sn_uniq_what)what, true, &rest_length);
         for (int way = 0; way < 8; way++) {
             sn_uniq_options options = {
                 .pipeline = {.threads = 1 + (unsigned)way % 3,
                              .block_size = way & 1 ? 100 : 0,
                              .terminator = '\n'},
                 .what = (sn_uniq_what)what,
-                .exact = (way & 2) != 0,
+                .approx = (way & 2) == 0 && what < SN_UNIQ_ONCE,
                 .error_rate = way & 2 ? 0 : 1e-12, /* no mistake in this test */
                 .temp_dir = scratch_dir,
             };
@@ -219,12 +217,11 @@ static void test_exact_spills(void **state)
     model m = make_model(text, length);
     for (int what = 0; what < 3; what++) {
         size_t kept_length, rest_length;
-        char *kept = expect(&m, (sn_uniq_what)what, false, true, &kept_length);
-        char *rest = expect(&m, (sn_uniq_what)what, true, true, &rest_length);
+        char *kept = expect(&m, (sn_uniq_what)what, false, &kept_length);
+        char *rest = expect(&m, (sn_uniq_what)what, true, &rest_length);
         for (int way = 0; way < 2; way++) {
             sn_uniq_options options = {.pipeline = {.threads = 2, .terminator = '\n'},
                                        .what = (sn_uniq_what)what,
-                                       .exact = true,
                                        .memory = 1 << 20,
                                        .temp_dir = scratch_dir};
             sn_uniq_result result;
@@ -250,16 +247,17 @@ static void test_memory_grows(void **state)
     size_t length = 0;
     for (int i = 0; i < LINES; i++)
         length += (size_t)sprintf(text + length, "%x\n", (unsigned)i);
-    for (int what = 0; what < 3; what++) {
+    for (int what = 0; what < SN_UNIQ_ONCE; what++) {
         sn_uniq_options options = {.pipeline = {.threads = 2, .terminator = '\n'},
                                    .what = (sn_uniq_what)what,
+                                   .approx = true,
                                    .capacity = 100,
                                    .error_rate = 1e-12,
                                    .memory = MEMORY,
                                    .temp_dir = scratch_dir};
         sn_uniq_result result;
         run(&options, false, text, length, &result);
-        assert_int_equal(result.written, what == SN_UNIQ_REPEATED ? 0 : LINES);
+        assert_int_equal(result.written, what == SN_UNIQ_DUPLICATES ? 0 : LINES);
         assert_in_range(result.memory, 1, MEMORY);
     }
     free(text);
@@ -333,18 +331,11 @@ static void check_filter(bool deferred, bool first, bool waits)
     }
     model m = make_model(both, length + open_end + more);
     size_t kept_length;
-    char *kept = expect(&m, SN_UNIQ_FIRST, false, more && other[more - 1] != '\n', &kept_length);
-    /* The first output's last line may stand without its newline. */
+    char *kept = expect(&m, SN_UNIQ_FIRST, false, &kept_length);
     char *joined = malloc(got_length[0] + got_length[1] + 1);
     memcpy(joined, got[0], got_length[0]);
-    size_t at = got_length[0];
-    if (at && joined[at - 1] != '\n' && got_length[1])
-        joined[at++] = '\n';
-    memcpy(joined + at, got[1], got_length[1]);
-    at += got_length[1];
-    if (at + 1 == kept_length) /* nothing new in the second, and the first ended open */
-        joined[at++] = '\n';
-    assert_int_equal(at, kept_length);
+    memcpy(joined + got_length[0], got[1], got_length[1]);
+    assert_int_equal(got_length[0] + got_length[1], kept_length);
     assert_memory_equal(joined, kept, kept_length);
     seen_close(set);
     free(m.lines);
@@ -404,10 +395,8 @@ static void stop_leaves_the_file(bool singles)
     assert_int_equal(sn_stop_init(&stop, NULL), SEEN_OK);
     sn_stop_set(&stop, SN_STOP_ASKED);
     sn_uniq_options options = {.pipeline = {.threads = 2, .terminator = '\n', .stop = &stop}};
-    if (singles) {
-        options.what = SN_UNIQ_SINGLES;
-        options.exact = true;
-    }
+    if (singles)
+        options.what = SN_UNIQ_ONCE;
     sn_uniq_plan plan;
     sn_uniq_result result;
     sn_input *input;
@@ -435,9 +424,8 @@ static void test_refused(void **state)
     seen_set *set = make_filter(scratch("filter"));
     const char *path = scratch("in");
     write_file(path, "a\n", 2);
-    sn_uniq_options both[] = {
-        {.filter = set, .exact = true, .pipeline.terminator = '\n'},
-        {.filter = set, .what = SN_UNIQ_SINGLES, .pipeline.terminator = '\n'}};
+    sn_uniq_options both[] = {{.approx = true, .what = SN_UNIQ_LAST, .pipeline.terminator = '\n'},
+                              {.filter = set, .what = SN_UNIQ_ONCE, .pipeline.terminator = '\n'}};
     for (size_t i = 0; i < 2; i++) {
         sn_uniq_plan plan = {0};
         sn_uniq_result result;
@@ -471,10 +459,10 @@ static void test_apply(void **state)
         const char *printed;
     } steps[] = {
         {SN_APPLY_ADD, "a\nb\na\n", SEEN_NEW, 2, 1, "a\nb\n"},
-        {SN_APPLY_CHECK, "b\nc\na", SEEN_BEFORE, 1, 2, "b\na"},
+        {SN_APPLY_CHECK, "b\nc\na", SEEN_BEFORE, 1, 2, "b\na\n"},
         {SN_APPLY_CHECK, "b\nc\na", SEEN_NEW, 1, 2, "c\n"},
         {SN_APPLY_REMOVE, "b\nx\n", SEEN_BEFORE, 1, 1, "b\n"},
-        {SN_APPLY_CHECK, "b\nc\na", SEEN_BEFORE, 2, 1, "a"},
+        {SN_APPLY_CHECK, "b\nc\na", SEEN_BEFORE, 2, 1, "a\n"},
     };
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         sn_input *input;

@@ -56,8 +56,8 @@ static char *expect(const sample *s, size_t different, sn_uniq_what what, size_t
     *length = 0;
     for (size_t i = 0; i < s->lines; i++) {
         unsigned number = s->number[i];
-        if (what == SN_UNIQ_SINGLES ? s->times[number] == 1
-                                    : there[number] == (what == SN_UNIQ_REPEATED))
+        if (what == SN_UNIQ_ONCE ? s->times[number] == 1
+                                 : there[number] == (what == SN_UNIQ_DUPLICATES))
             *length += put_line(out + *length, number);
         there[number] = true;
     }
@@ -92,7 +92,7 @@ static void run(const sn_uniq_options *options, bool by_pipe, sn_uniq_result *re
         pclose(cat);
 }
 
-static const sn_uniq_what ways[] = {SN_UNIQ_FIRST, SN_UNIQ_REPEATED, SN_UNIQ_SINGLES};
+static const sn_uniq_what ways[] = {SN_UNIQ_FIRST, SN_UNIQ_DUPLICATES, SN_UNIQ_ONCE};
 
 static void same_for_any_threads(void **state)
 {
@@ -106,7 +106,6 @@ static void same_for_any_threads(void **state)
             sn_uniq_options options = {
                 .pipeline = {.threads = threads, .block_size = 5000, .terminator = '\n'},
                 .what = ways[w],
-                .exact = true,
                 .memory = (uint64_t)64 << 20,
                 .temp_dir = scratch_dir};
             sn_uniq_result result = {0};
@@ -133,7 +132,6 @@ static void same_where_lines_wait(void **state)
             sn_uniq_options options = {
                 .pipeline = {.threads = 2, .block_size = 50000, .terminator = '\n'},
                 .what = ways[w],
-                .exact = true,
                 .temp_dir = scratch_dir};
             options.memory = sn_pipeline_memory(&options.pipeline, true) + ((uint64_t)4 << 20);
             sn_uniq_result result = {0};
@@ -166,7 +164,6 @@ static void memory_is_foreseen(void **state)
         }
         write_file(scratch("in"), text, length);
         sn_uniq_options options = {.pipeline = {.threads = 2, .terminator = '\n'},
-                                   .exact = true,
                                    .memory = (uint64_t)256 << 20,
                                    .temp_dir = scratch_dir};
         sn_uniq_result result = {0};

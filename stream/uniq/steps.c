@@ -1,0 +1,103 @@
+/* The steps that all strategies of uniq share. */
+#include "stream/uniq/steps.h"
+
+#include "base/memory.h"
+
+#define TABLE_MIN ((uint64_t)1 << 20)
+
+/* There is one long line at a time, and this much of the memory is left for it. */
+uint64_t sn_uniq_line_memory(const sn_uniq_options *options)
+{
+    return options->memory / 16;
+}
+
+uint64_t sn_uniq_table_memory(const sn_uniq_options *options)
+{
+    uint64_t memory = options->memory ? options->memory : sn_memory_free() / 2;
+    bool lanes = sn_pipeline_threads(&options->pipeline) > 1;
+    uint64_t blocks = sn_pipeline_memory(&options->pipeline, lanes) + sn_uniq_line_memory(options);
+    return memory > blocks + TABLE_MIN ? memory - blocks : TABLE_MIN;
+}
+
+seen_status sn_uniq_hash(void *context, sn_block *block, seen_error *error)
+{
+    const sn_uniq *u = context;
+    return sn_keys_hash(&u->options->keys, &u->hasher, block, error);
+}
+
+seen_status sn_uniq_select(void *context, sn_block *block, seen_error *error)
+{
+    const sn_uniq *u = context;
+    if (u->output)
+        return sn_block_select(block, u->keep, u->dropped != NULL, error);
+    uint64_t count = 0;
+    for (size_t i = 0; i < block->lines; i++)
+        count += block->answer[i] == u->keep;
+    block->number_out = count;
+    return SEEN_OK;
+}
+
+seen_status sn_uniq_write(void *context, sn_block *block, seen_error *error)
+{
+    sn_uniq *u = context;
+    seen_status status = SEEN_OK;
+    if (u->output)
+        status = sn_output_block(u->output, block, error);
+    if (status == SEEN_OK && u->dropped)
+        status = sn_output_write(u->dropped, block->aside, block->aside_length, error);
+    if (status != SEEN_OK)
+        return status;
+    u->result->lines += block->lines;
+    u->result->written += block->number_out;
+    if (u->options->pipeline.meter)
+        atomic_store_explicit(&u->options->pipeline.meter->kept, u->result->written,
+                              memory_order_relaxed);
+    return SEEN_OK;
+}
+
+seen_status sn_uniq_pass(sn_uniq *u, const sn_pipeline_steps *steps, seen_error *error)
+{
+    bool stopped = false;
+    u->result->readings++;
+    seen_status status = sn_pipeline_run(u->input, &u->options->pipeline, steps, &stopped, error);
+    u->result->stopped |= stopped;
+    return status;
+}
+
+seen_status sn_uniq_pass_again(sn_uniq *u, sn_copy *copy, const sn_pipeline_steps *steps,
+                               seen_error *error)
+{
+    seen_status status;
+    if (!copy->temp) {
+        status = sn_input_rewind(u->input, error);
+        return status == SEEN_OK ? sn_uniq_pass(u, steps, error) : status;
+    }
+    sn_input *given = u->input;
+    status = sn_copy_input(copy, u->options->pipeline.stop, &u->input, error);
+    if (status == SEEN_OK) {
+        sn_input_take_header(u->input, sn_input_header(given));
+        u->result->temporary += sn_temp_length(copy->temp);
+        status = sn_uniq_pass(u, steps, error);
+        sn_input_close(u->input);
+    }
+    u->input = given;
+    return status;
+}
+
+seen_status sn_uniq_finish(sn_uniq *u, seen_error *error)
+{
+    seen_status status = SEEN_OK;
+    sn_output *outputs[] = {u->output, u->dropped};
+    u->output = u->dropped = NULL;
+    for (size_t i = 0; i < 2; i++) {
+        if (!outputs[i])
+            continue;
+        /* A file that would appear with half of its lines does not appear. */
+        bool half = u->result->stopped && sn_output_is_deferred(outputs[i]);
+        if (status == SEEN_OK && !half)
+            status = sn_output_finish(outputs[i], error);
+        else
+            sn_output_abandon(outputs[i]);
+    }
+    return status;
+}

@@ -1,0 +1,432 @@
+/* Lines by how often they occur, exactly and in bounded memory.
+ *
+ * The first reading counts the keys, in several counters as exact uniq has tables (lanes.h). A key
+ * that finds no room waits in a temporary file, is counted there with an empty counter, and what
+ * that decides about its lines is noted by their numbers. The second reading looks up each line in
+ * the counters or the notes and writes it, or not. Nothing is sorted but the --top lines.
+ *
+ *     reading 1   key -> counter: count + 1     no room -> files -> spare counter -> notes
+ *     reading 2   key -> counter: count         not there -> notes: count
+ *
+ * Of what comes from a pipe the lines that may be written are copied to a temporary file. */
+#include "stream/uniq/tally.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "stream/exact/counter.h"
+#include "stream/exact/forecast.h"
+#include "stream/exact/notes.h"
+#include "stream/exact/split.h"
+#include "stream/uniq/lanes.h"
+#include "stream/uniq/top.h"
+#include "stream/uniq/wait.h"
+
+enum { BATCH = 512, COUNT_TEXT = 24 };
+
+typedef struct tally_lane {
+    sn_counter *counter;
+    sn_counter *spare; /* for the files; made when something waits */
+    sn_forecast forecast;
+} tally_lane;
+
+typedef struct tally {
+    sn_uniq *u;
+    sn_uniq_what what;
+    tally_lane lane[SN_WAIT_LANES];
+    unsigned lanes;
+    uint64_t limit;    /* bytes of all counters */
+    uint64_t expected; /* lines; 0: not known */
+    uint64_t lines;    /* read */
+    sn_wait wait;
+    sn_notes notes;
+    _Atomic uint64_t distinct_later;
+    sn_copy copy;
+    bool copy_all; /* not only the first occurrences */
+    uint64_t copied;
+    sn_top top;
+} tally;
+
+/* ---- The first reading ---------------------------------------------------------------------- */
+
+static seen_status hash_and_split(void *context, sn_block *block, seen_error *error)
+{
+    const sn_uniq *u = context;
+    const tally *t = u->state;
+    seen_status status = sn_uniq_hash(context, block, error);
+    return status == SEEN_OK ? sn_split_block(block, t->lanes, error) : status;
+}
+
+static seen_status count_share(void *context, sn_block *block, unsigned number, seen_error *error)
+{
+    (void)error;
+    const sn_uniq *u = context;
+    tally *t = u->state;
+    tally_lane *lane = &t->lane[number];
+    sn_share part = sn_split_share(block, t->lanes, number);
+    sn_counter_raise(lane->counter, part.hash, part.count, part.answer);
+    if (t->expected) {
+        uint64_t likely = sn_forecast_add(&lane->forecast, part.answer, part.count,
+                                          (double)t->expected / t->lanes);
+        if (likely)
+            sn_counter_foresee(lane->counter, likely);
+    }
+    sn_split_hand_back(&part, block);
+    return SEEN_OK;
+}
+
+/* A quarter of the memory is for the counters of the files. */
+static seen_status begin_waiting(tally *t, uint64_t line, seen_error *error)
+{
+    const sn_uniq *u = t->u;
+    uint64_t lines = u->plan->lines, rest = UINT64_MAX, each = t->limit / 4 / t->lanes;
+    if (lines != UINT64_MAX && lines > line)
+        rest = lines - line;
+    seen_status status =
+        sn_wait_open(&t->wait, rest, (uint64_t)((double)each / SN_COUNTER_ENTRY_BYTES), t->lanes,
+                     u->options->temp_dir, error);
+    for (unsigned i = 0; i < t->lanes && status == SEEN_OK; i++)
+        status = sn_counter_open(each, 0, &t->lane[i].spare, error);
+    return status;
+}
+
+static seen_status wait_for_room(void *context, sn_block *block, seen_error *error)
+{
+    const sn_uniq *u = context;
+    tally *t = u->state;
+    seen_status status = SEEN_OK;
+    t->lines = block->first_line + block->lines;
+    if (!t->wait.files && !t->copy.temp && !memchr(block->answer, SEEN_UNKNOWN, block->lines))
+        return SEEN_OK;
+    for (size_t i = 0; i < block->lines && status == SEEN_OK; i++) {
+        uint64_t number = t->copy.temp ? t->copied : block->first_line + i;
+        t->copied += t->copy_all || block->answer[i] != SEEN_BEFORE;
+        if (block->answer[i] != SEEN_UNKNOWN)
+            continue;
+        if (!t->wait.files)
+            status = begin_waiting(t, block->first_line + i, error);
+        if (status == SEEN_OK)
+            status = sn_wait_add(&t->wait, block->hash[i], number, error);
+    }
+    return status;
+}
+
+static seen_status copy_lines(void *context, sn_block *block, seen_error *error)
+{
+    const sn_uniq *u = context;
+    tally *t = u->state;
+    seen_status status = SEEN_OK;
+    if (!t->copy.temp)
+        return SEEN_OK;
+    if (t->copy_all)
+        return sn_copy_add(&t->copy, block->bytes, block->length, block->terminator, error);
+    for (size_t i = 0, next; i < block->lines && status == SEEN_OK; i = next) {
+        bool before = block->answer[i] == SEEN_BEFORE;
+        for (next = i + 1; next < block->lines && (block->answer[next] == SEEN_BEFORE) == before;)
+            next++;
+        if (!before)
+            status = sn_copy_add(&t->copy, block->bytes + block->start[i],
+                                 block->start[next] - block->start[i], block->terminator, error);
+    }
+    return status;
+}
+
+static seen_status first_reading(tally *t, seen_error *error)
+{
+    sn_uniq *u = t->u;
+    t->copy_all = t->what == SN_UNIQ_ALL_REPEATED || t->what == SN_UNIQ_LAST || u->dropped;
+    seen_status status = SEEN_OK;
+    if (!sn_input_can_reread(u->input))
+        status = sn_copy_open(&t->copy, u->options->temp_dir, error);
+    sn_pipeline_steps steps = {u,          hash_and_split, wait_for_room, NULL,
+                               copy_lines, count_share,    t->lanes};
+    return status == SEEN_OK ? sn_uniq_pass(u, &steps, error) : status;
+}
+
+/* ---- Choosing ------------------------------------------------------------------------------- */
+
+/* Looks up hashes in the order of their lines. answers[i]: SEEN_NEW for a line to be written,
+ * SEEN_BEFORE for another one, SEEN_UNKNOWN if the counter does not know it. */
+static void choose(const tally *t, sn_counter *counter, const seen_hash *hashes, size_t count,
+                   uint64_t *counts, seen_answer *answers)
+{
+    if (t->what == SN_UNIQ_LAST) {
+        sn_counter_lower(counter, hashes, count, answers);
+        return;
+    }
+    sn_counter_visit(counter, hashes, count, counts, answers);
+    for (size_t i = 0; i < count; i++) {
+        if (answers[i] == SEEN_UNKNOWN)
+            continue;
+        bool first = answers[i] == SEEN_NEW, again = counts[i] > 1;
+        bool chosen = t->what == SN_UNIQ_ONCE           ? !again
+                      : t->what == SN_UNIQ_ALL_REPEATED ? again
+                      : t->what == SN_UNIQ_REPEATED     ? first && again
+                                                        : first;
+        answers[i] = chosen ? SEEN_NEW : SEEN_BEFORE;
+    }
+}
+
+/* ---- What waits ----------------------------------------------------------------------------- */
+
+typedef struct batch {
+    tally *t;
+    sn_counter *counter;
+    sn_records *again;
+} batch;
+
+static seen_status count_batch(void *context, const seen_hash *hashes, size_t count, uint64_t base,
+                               seen_error *error)
+{
+    batch *b = context;
+    seen_answer answers[SN_WAIT_BATCH];
+    sn_counter_raise(b->counter, hashes, count, answers);
+    seen_status status = SEEN_OK;
+    for (size_t i = 0; i < count && status == SEEN_OK; i++)
+        if (answers[i] == SEEN_UNKNOWN)
+            status = sn_records_add(b->again, hashes[i], sn_records_number(base, hashes[i]), error);
+    return status;
+}
+
+static seen_status choose_batch(void *context, const seen_hash *hashes, size_t count, uint64_t base,
+                                seen_error *error)
+{
+    batch *b = context;
+    uint64_t counts[SN_WAIT_BATCH];
+    seen_answer answers[SN_WAIT_BATCH];
+    seen_status status = SEEN_OK;
+    choose(b->t, b->counter, hashes, count, counts, answers);
+    for (size_t i = 0; i < count && status == SEEN_OK; i++)
+        if (answers[i] == SEEN_NEW)
+            status = sn_notes_add(&b->t->notes, sn_records_number(base, hashes[i]),
+                                  b->t->what == SN_UNIQ_COUNTED ? counts[i] : 1, error);
+    return status;
+}
+
+static seen_status offer_counts(tally *t, const sn_counter *counter, seen_error *error)
+{
+    uint64_t counts[BATCH], cursor = 0;
+    seen_status status = SEEN_OK;
+    size_t n;
+    while (t->u->options->top && status == SEEN_OK &&
+           (n = sn_counter_list_counts(counter, &cursor, counts, BATCH)))
+        status = sn_top_offer(&t->top, counts, n, error);
+    return status;
+}
+
+static seen_status decide_file(void *context, unsigned lane, sn_records *records, sn_records *again,
+                               seen_error *error)
+{
+    tally *t = context;
+    batch b = {t, t->lane[lane].spare, again};
+    sn_counter_empty(b.counter);
+    seen_status status = sn_wait_each(records, count_batch, &b, error);
+    if (status == SEEN_OK)
+        status = offer_counts(t, b.counter, error);
+    if (status == SEEN_OK)
+        status = sn_wait_each(records, choose_batch, &b, error);
+    atomic_fetch_add(&t->distinct_later, sn_counter_count(b.counter));
+    return status;
+}
+
+static seen_status decide_waiting(tally *t, seen_error *error)
+{
+    sn_uniq *u = t->u;
+    seen_status status =
+        sn_notes_open(&t->notes, t->copy.temp ? t->copied : t->lines, u->options->temp_dir, error);
+    if (status == SEEN_OK)
+        status = sn_wait_decide(&t->wait, t->lanes, decide_file, t, u->options->pipeline.stop,
+                                &u->result->stopped, error);
+    if (status == SEEN_OK)
+        status = sn_notes_finish(&t->notes, error);
+    u->result->temporary += t->wait.count * sizeof(seen_hash) + sn_notes_bytes(&t->notes);
+    return status;
+}
+
+/* ---- The second reading --------------------------------------------------------------------- */
+
+static seen_status prepare_again(void *context, sn_block *block, seen_error *error)
+{
+    seen_status status = hash_and_split(context, block, error);
+    return status == SEEN_OK ? sn_block_values(block, error) : status;
+}
+
+static seen_status choose_share(void *context, sn_block *block, unsigned number, seen_error *error)
+{
+    (void)error;
+    const sn_uniq *u = context;
+    tally *t = u->state;
+    uint64_t counts[BATCH];
+    sn_share part = sn_split_share(block, t->lanes, number);
+    for (size_t at = 0; at < part.count; at += BATCH) {
+        size_t n = part.count - at < BATCH ? part.count - at : BATCH;
+        choose(t, t->lane[number].counter, part.hash + at, n, counts, part.answer + at);
+        for (size_t i = 0; i < n && t->what == SN_UNIQ_COUNTED; i++)
+            block->value[part.line ? part.line[at + i] : at + i] = counts[i];
+    }
+    sn_split_hand_back(&part, block);
+    return SEEN_OK;
+}
+
+/* What the counters do not know has been noted; of counts some are too small. */
+static seen_status look_at_notes(void *context, sn_block *block, seen_error *error)
+{
+    const sn_uniq *u = context;
+    tally *t = u->state;
+    seen_status status = SEEN_OK;
+    for (size_t i = 0; i < block->lines && status == SEEN_OK; i++) {
+        if (block->answer[i] == SEEN_UNKNOWN) {
+            status = sn_notes_get(&t->notes, block->first_line + i, &block->value[i], error);
+            block->answer[i] = block->value[i] ? SEEN_NEW : SEEN_BEFORE;
+        }
+        if (t->what != SN_UNIQ_COUNTED || block->answer[i] != SEEN_NEW)
+            continue;
+        if (block->value[i] < u->options->min ||
+            (u->options->top && !sn_top_takes(&t->top, block->value[i])))
+            block->answer[i] = SEEN_BEFORE;
+    }
+    return status;
+}
+
+static size_t write_count(char *to, uint64_t count, bool padded)
+{
+    return (size_t)snprintf(to, COUNT_TEXT, padded ? "%7llu " : "%llu\t",
+                            (unsigned long long)count);
+}
+
+/* COUNT and line, each ended by a terminator. */
+static seen_status render_counts(void *context, sn_block *block, seen_error *error)
+{
+    const sn_uniq *u = context;
+    size_t chosen = 0, bytes = 0;
+    for (size_t i = 0; i < block->lines; i++)
+        if (block->answer[i] == SEEN_NEW) {
+            chosen++;
+            bytes += block->start[i + 1] - block->start[i];
+        }
+    block->number_out = chosen;
+    if (!u->output)
+        return SEEN_OK;
+    seen_status status = sn_block_aside(block, bytes + chosen * (COUNT_TEXT + 1) + 1, error);
+    if (status != SEEN_OK)
+        return status;
+    char *to = block->aside;
+    for (size_t i = 0; i < block->lines; i++) {
+        size_t length;
+        const char *line = sn_block_line(block, i, &length);
+        if (block->answer[i] != SEEN_NEW)
+            continue;
+        to += write_count(to, block->value[i], u->options->padded);
+        memcpy(to, line, length);
+        to += length;
+        *to++ = block->terminator;
+    }
+    block->out = block->aside;
+    block->out_length = (size_t)(to - block->aside);
+    return SEEN_OK;
+}
+
+/* Keeps the lines of --top until all of them are known. */
+static seen_status keep_top(void *context, sn_block *block, seen_error *error)
+{
+    sn_uniq *u = context;
+    tally *t = u->state;
+    const char *at = block->out;
+    seen_status status = SEEN_OK;
+    u->result->written += block->number_out;
+    for (size_t i = 0; i < block->lines && status == SEEN_OK && u->output; i++) {
+        if (block->answer[i] != SEEN_NEW)
+            continue;
+        char text[COUNT_TEXT];
+        size_t length;
+        (void)sn_block_line(block, i, &length);
+        length += write_count(text, block->value[i], u->options->padded) + 1;
+        status = sn_top_keep(&t->top, block->value[i], at, length, error);
+        at += length;
+    }
+    return status;
+}
+
+static seen_status second_reading(tally *t, seen_error *error)
+{
+    sn_uniq *u = t->u;
+    bool counted = t->what == SN_UNIQ_COUNTED, top = u->options->top != 0;
+    sn_pipeline_steps steps = {.context = u,
+                               .prepare = prepare_again,
+                               .ask = choose_share,
+                               .lanes = t->lanes,
+                               .decide = look_at_notes,
+                               .render = counted ? render_counts : sn_uniq_select,
+                               .emit = counted && top ? keep_top : sn_uniq_write};
+    if (top)
+        sn_top_select(&t->top);
+    seen_status status = sn_uniq_pass_again(u, &t->copy, &steps, error);
+    u->result->lines = t->lines;
+    if (status == SEEN_OK && top && u->output && !u->result->stopped)
+        status = sn_top_write(&t->top, u->output, error);
+    return status;
+}
+
+/* ---- The run -------------------------------------------------------------------------------- */
+
+static seen_status open_counters(tally *t, seen_error *error)
+{
+    unsigned wanted = sn_lanes_choose(t->limit, sn_pipeline_threads(&t->u->options->pipeline));
+    seen_status status = SEEN_OK;
+    for (; t->lanes < wanted && status == SEEN_OK; t->lanes++)
+        status = sn_counter_open(t->limit / 4 * 3 / wanted, t->expected / wanted,
+                                 &t->lane[t->lanes].counter, error);
+    return status;
+}
+
+static seen_status run(tally *t, seen_error *error)
+{
+    sn_uniq_result *result = t->u->result;
+    seen_status status = first_reading(t, error);
+    /* How often a line occurs is known at the end: a prefix of the input has no answer. */
+    if (status != SEEN_OK || result->stopped)
+        return status;
+    for (unsigned i = 0; i < t->lanes && status == SEEN_OK; i++)
+        status = offer_counts(t, t->lane[i].counter, error);
+    if (status == SEEN_OK && t->wait.files)
+        status = decide_waiting(t, error);
+    if (status != SEEN_OK || result->stopped)
+        return status;
+    return second_reading(t, error);
+}
+
+seen_status sn_uniq_run_tally(sn_uniq *u, seen_error *error)
+{
+    tally *t = calloc(1, sizeof *t);
+    if (!t)
+        return sn_error_set(error, SEEN_ERR_MEMORY, "no memory to count lines");
+    t->u = u;
+    t->what = u->options->what;
+    t->limit = sn_uniq_table_memory(u->options);
+    t->expected = u->plan->lines == UINT64_MAX ? 0 : u->plan->lines;
+    u->state = t;
+    seen_status status = seen_hasher_random(SEEN_XXH3, &u->hasher, error);
+    if (status == SEEN_OK)
+        status = open_counters(t, error);
+    if (status == SEEN_OK)
+        status = sn_top_open(&t->top, u->options->top, error);
+    if (status == SEEN_OK)
+        status = run(t, error);
+    u->result->distinct = atomic_load(&t->distinct_later);
+    for (unsigned i = 0; i < t->lanes; i++) {
+        tally_lane *lane = &t->lane[i];
+        u->result->distinct += lane->counter ? sn_counter_count(lane->counter) : 0;
+        u->result->memory += lane->counter ? sn_counter_bytes(lane->counter) : 0;
+        u->result->memory += lane->spare ? sn_counter_bytes(lane->spare) : 0;
+        sn_counter_close(lane->counter);
+        sn_counter_close(lane->spare);
+    }
+    sn_top_close(&t->top);
+    sn_notes_close(&t->notes);
+    sn_wait_close(&t->wait);
+    sn_copy_close(&t->copy);
+    free(t);
+    return status;
+}

@@ -1,0 +1,267 @@
+"""seen uniq, count, common and except against a slow reference, on random and adversarial inputs.
+
+    reference.py SEEN [SECONDS]
+
+Every output must equal that of the few lines of Python below, byte for byte: option by option, then in
+random combinations, until the time is over. The seed is printed and can be given as SEEN_SEED.
+"""
+import collections
+import os
+import random
+import subprocess
+import sys
+import time
+
+SEEN = sys.argv[1]
+SECONDS = float(sys.argv[2]) if len(sys.argv) > 2 else 5
+SEED = int(os.environ.get("SEEN_SEED", random.randrange(1 << 32)))
+RANDOM = random.Random(SEED)
+
+
+# ---- the reference ----------------------------------------------------------------------------
+
+def records(files, end):
+    """The records of all files, without their terminators."""
+    for data in files:
+        parts = data.split(end)
+        yield from parts[:-1]
+        if parts[-1]:
+            yield parts[-1]
+
+
+def key_of(record, o):
+    if "-k" in o:
+        fields = record.split(o["-t"].encode() if "-t" in o else b"\t")
+        number = int(o["-k"])
+        record = fields[number - 1] if number <= len(fields) else b""
+    return bytes(c | 32 if 65 <= c <= 90 else c for c in record) if "-i" in o else record
+
+
+def uniq(lines, o):
+    keys = [key_of(line, o) for line in lines]
+    total = collections.Counter(keys)
+    so_far = collections.Counter()
+    chosen, others = [], []
+    for line, key in zip(lines, keys):
+        so_far[key] += 1
+        first, n = so_far[key] == 1, total[key]
+        keep = (n == 1 if "-u" in o else n > 1 and first if "-d" in o else n > 1 if "-D" in o
+                else not first if "--duplicates" in o else so_far[key] == n if "--keep" in o else first)
+        text = b"%7d %s" % (n, line) if "-c" in o else line
+        (chosen if keep else others).append(text)
+    return chosen, others
+
+
+def count(lines, o):
+    total, first = collections.Counter(), {}
+    for line in lines:
+        key = key_of(line, o)
+        total[key] += 1
+        first.setdefault(key, line)
+    rows = [(n, first[key]) for key, n in total.items() if n >= int(o.get("--min", 1))]
+    if "--top" in o:
+        rows = sorted(rows, key=lambda row: -row[0])[:int(o["--top"])]
+    return [b"%d\t%s" % row for row in rows]
+
+
+def join(command, a, b, o):
+    """With --all in each B (except: not in each), else in any of them."""
+    sets = [{key_of(line, o) for line in lines} for lines in b]
+    chosen, printed = [], set()
+    for line in a:
+        key = key_of(line, o)
+        there = (all if "--all" in o else any)(key in s for s in sets)
+        if there == (command == "common") and not ("-u" in o and key in printed):
+            chosen.append(line)
+            printed.add(key)
+    return chosen
+
+
+# ---- inputs -----------------------------------------------------------------------------------
+
+def word(r):
+    kind = r.randrange(8)
+    if kind == 0:
+        return b""
+    if kind == 1:
+        return bytes(r.choice(b"aAbB\t,\r\x00\xff \xc3") for _ in range(r.randrange(6)))
+    if kind == 2:
+        return b"x" * r.choice([15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 240, 241, 300])
+    return b"%d" % int(r.paretovariate(0.7))
+
+
+def make_file(r, end, size):
+    pool = [word(r).replace(end, b"") for _ in range(r.choice([1, 3, 30, 3000]))]
+    lines = [r.choice(pool) + r.choice([b"", b"", b"\t" + r.choice(pool), b"," + r.choice(pool)])
+             for _ in range(size)]
+    data = end.join(lines) + (end if lines and r.random() < 0.7 else b"")
+    if r.random() < 0.1:  # one long line
+        data += b"y" * r.choice([200000, 262143, 262144, 262145, 600000])
+    return data
+
+
+def size_of(r):
+    return r.choice([0, 1, 2, 10, 100, 2000, 20000])
+
+
+# ---- runs -------------------------------------------------------------------------------------
+
+def words_of(o):
+    out = []
+    for name, value in o.items():
+        out += [name] if value is True else [name, str(value)]
+    return out
+
+
+def run(command, o, operands, stdin=None):
+    words = [SEEN, command, "-q", *words_of(o), *operands]
+    p = subprocess.run(words, input=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if p.returncode:
+        fail(words, "status %d: %s" % (p.returncode, p.stderr.decode()))
+    return words, p.stdout
+
+
+def fail(words, why):
+    sys.exit("reference: SEEN_SEED=%d: %s\n%s" % (SEED, " ".join(words[1:]), why))
+
+
+def compare(words, want, got, end):
+    want = b"".join(line + end for line in want)
+    if want != got:
+        at = next((i for i, (x, y) in enumerate(zip(want, got)) if x != y), min(len(want), len(got)))
+        fail(words, "differs at byte %d of %d (%d): wanted %r, got %r" %
+             (at, len(want), len(got), want[at - 20 if at > 20 else 0:at + 40], got[at - 20 if at > 20 else 0:at + 40]))
+
+
+def common_options(r):
+    o = {}
+    if r.random() < 0.3:
+        o["-i"] = True
+    if r.random() < 0.3:
+        o["-k"] = r.choice([1, 2, 3])
+        if r.random() < 0.5:
+            o["-t"] = ","
+    o["-j"] = r.choice([1, 2, 3, 5])
+    return o
+
+
+def write_files(files, names):
+    for name, data in zip(names, files):
+        with open(name, "wb") as out:
+            out.write(data)
+
+
+MODES = [(), ("-c",), ("-d",), ("-D",), ("-u",), ("--duplicates",), ("--keep", "last")]
+
+
+def check_uniq(r, mode, o, files, end):
+    if mode:
+        o[mode[0]] = mode[1] if len(mode) > 1 else True
+    if end == b"\0":
+        o["-z"] = True
+    lines = list(records(files, end))
+    want, others = uniq(lines, o)
+    if mode != ("-c",) and r.random() < 0.3:
+        o["--dropped"] = "others"
+    names = ["f%d" % i for i in range(len(files))]
+    write_files(files, names)
+    if r.random() < 0.4:
+        # A pipe among the files; its place in their order is kept.
+        place = r.randrange(len(names))
+        words, got = run("uniq", o, names[:place] + ["-"] + names[place + 1:], files[place])
+    else:
+        words, got = run("uniq", o, names)
+    compare(words, want, got, end)
+    if "--dropped" in o:
+        compare(words, others, open("others", "rb").read(), end)
+    elif r.random() < 0.2:
+        words, got = run("uniq", dict(o, **{"--count-only": True}), names)
+        compare(words, [b"%d" % len(want)], got, b"\n")
+
+
+def check_count(r, o, files, end):
+    if r.random() < 0.5:
+        o["--top"] = r.choice([1, 2, 3, 10, 1000])
+    if r.random() < 0.3:
+        o["--min"] = r.choice([1, 2, 5])
+    if end == b"\0":
+        o["-z"] = True
+    lines = list(records(files, end))
+    if r.random() < 0.4:
+        words, got = run("count", o, [], b"".join(d if d.endswith(end) or not d else d + end for d in files))
+    else:
+        names = ["f%d" % i for i in range(len(files))]
+        write_files(files, names)
+        words, got = run("count", o, names)
+    compare(words, count(lines, o), got, end)
+
+
+def check_join(r, o, files, end):
+    command = r.choice(["common", "except"])
+    for flag in ("-u", "--all"):
+        if r.random() < 0.4:
+            o[flag] = True
+    if end == b"\0":
+        o["-z"] = True
+    files = files + [make_file(r, end, size_of(r))]
+    names = ["f%d" % i for i in range(len(files))]
+    write_files(files, names)
+    a, *b = [list(records([data], end)) for data in files]
+    b = b if "--all" in o else [[line for lines in b for line in lines]]
+    strategy = r.choice(["", "table of B", "table of A", "spill", "filter", "filtered spill"])
+    if command == "except" and "-u" in o and "filter" in strategy:
+        strategy = ""
+    os.environ["SEEN_JOIN_STRATEGY"] = strategy
+    words, got = run(command, dict(o, **{"-m": "64M"}), names)
+    compare([words[0], strategy or "any strategy"] + words[1:], join(command, a, b, o), got, end)
+
+
+def round_of(r):
+    end = b"\0" if r.random() < 0.15 else b"\n"
+    files = [make_file(r, end, size_of(r)) for _ in range(r.choice([1, 1, 2, 3]))]
+    kind = r.randrange(4)
+    if kind < 2:
+        check_uniq(r, r.choice(MODES), common_options(r), files, end)
+    elif kind == 2:
+        check_count(r, common_options(r), files, end)
+    else:
+        check_join(r, common_options(r), files, end)
+
+
+def spills(r):
+    """More distinct lines than the memory holds: what does not fit goes through temporary files."""
+    numbers = [r.randrange(150000) for _ in range(220000)] + [7] * 3000
+    r.shuffle(numbers)
+    data = b"".join(b"%x\n" % n for n in numbers)
+    lines = list(records([data], b"\n"))
+    write_files([data], ["many"])
+    for mode in MODES:
+        o = {"-m": "2M", "-j": r.choice([1, 2, 4])}
+        if mode:
+            o[mode[0]] = mode[1] if len(mode) > 1 else True
+        piped = r.random() < 0.5
+        words, got = run("uniq", o, ["-"] if piped else ["many"], data if piped else None)
+        compare(words, uniq(lines, o)[0], got, b"\n")
+    for o in {"--top": 1000}, {"--min": 3}:
+        o["-m"] = "2M"
+        words, got = run("count", o, ["many"])
+        compare(words, count(lines, o), got, b"\n")
+
+
+def main():
+    print("SEEN_SEED=%d" % SEED)
+    begin, rounds = time.time(), 0
+    spills(RANDOM)
+    for mode in MODES:  # option by option
+        for end in b"\n", b"\0":
+            files = [make_file(RANDOM, end, 500), make_file(RANDOM, end, 500)]
+            check_uniq(RANDOM, mode, {}, files, end)
+            for name, value in ("-i", True), ("-k", 2), ("-j", 1):
+                check_uniq(RANDOM, mode, {name: value}, files, end)
+    while time.time() - begin < SECONDS or rounds < 40:
+        round_of(RANDOM)
+        rounds += 1
+    print("%d random rounds" % rounds)
+
+
+main()
