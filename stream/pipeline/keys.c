@@ -172,6 +172,30 @@ static seen_status put_length(batch *b, uint32_t length, seen_error *error)
     return status;
 }
 
+/* The same for values that stay as they are. */
+static seen_status copy_list(batch *b, const sn_values *values, seen_error *error)
+{
+    size_t need = b->used;
+    for (size_t i = 0; i < values->count; i++)
+        need += sizeof(uint32_t) + values->value[i].length;
+    seen_status status = sn_block_scratch_grow(b->block, need, error);
+    if (status != SEEN_OK)
+        return status;
+    char *to = (char *)b->block->scratch + b->used;
+    for (size_t i = 0; i < values->count; i++) {
+        const sn_value *value = &values->value[i];
+        uint32_t length = value->at ? (uint32_t)value->length : UINT32_MAX;
+        memcpy(to, &length, sizeof length);
+        to += sizeof length;
+        if (value->at)
+            memcpy(to, value->at, value->length);
+        to += value->length;
+    }
+    b->used = need;
+    return SEEN_OK;
+}
+
+/* Appends each value behind its length. */
 static seen_status make_list(batch *b, const sn_key_options *options, const sn_values *values,
                              seen_error *error)
 {
@@ -202,7 +226,8 @@ static seen_status make_key(batch *b, const sn_key_options *options, const sn_va
     b->offset[b->count] = from;
     b->key[b->count].data = NULL;
     if (!single) {
-        status = make_list(b, options, values, error);
+        status = is_changed(options) ? make_list(b, options, values, error)
+                                     : copy_list(b, values, error);
         b->key[b->count].len = b->used - from;
     } else if (!only->at)
         b->key[b->count] = (seen_key){MISSING, sizeof MISSING - 1};

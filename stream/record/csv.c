@@ -191,36 +191,52 @@ static inline size_t write_positions(uint64_t mask, uint32_t base, uint32_t *to)
     }
 }
 
-static inline __attribute__((always_inline)) size_t
-index_fields(const char *bytes, size_t from, size_t to, char delimiter, sn_csv_state *state,
-             uint32_t *marks, load_function *load)
+/* What a scan has found so far: ends of fields, and for each record its end and how many fields
+ * have ended by then. */
+typedef struct found {
+    uint32_t *mark, *start, *first_mark;
+    size_t marks, records;
+} found;
+
+static inline __attribute__((always_inline)) void index_fields(const char *bytes, size_t from,
+                                                               size_t to, char delimiter,
+                                                               sn_csv_state *state, found *f,
+                                                               load_function *load)
 {
-    size_t found = 0;
     for (size_t at = from; at < to; at += STEP) {
         masks m;
         load(bytes + at, delimiter, &m);
         classify(&m, to - at, state);
-        found += write_positions(m.delimiter | m.newline, (uint32_t)at, marks + found);
+        uint64_t ends = m.delimiter | m.newline;
+        for (uint64_t left = m.newline; left; left &= left - 1) {
+            uint64_t until = left ^ (left - 1); /* the lowest newline and all before it */
+            f->records++;
+            f->start[f->records] = (uint32_t)at + (uint32_t)__builtin_ctzll(left) + 1;
+            f->first_mark[f->records] =
+                (uint32_t)(f->marks + (size_t)__builtin_popcountll(ends & until));
+        }
+        f->marks += write_positions(ends, (uint32_t)at, f->mark + f->marks);
     }
-    return found;
 }
 
 #if defined(__x86_64__)
-AVX2 static size_t index_avx2(const char *bytes, size_t from, size_t to, char delimiter,
-                              sn_csv_state *state, uint32_t *marks)
+AVX2 static void index_avx2(const char *bytes, size_t from, size_t to, char delimiter,
+                            sn_csv_state *state, found *f)
 {
-    return index_fields(bytes, from, to, delimiter, state, marks, load_avx2);
+    index_fields(bytes, from, to, delimiter, state, f, load_avx2);
 }
 #endif
 
-static size_t index_any(const char *bytes, size_t from, size_t to, char delimiter,
-                        sn_csv_state *state, uint32_t *marks)
+static void index_any(const char *bytes, size_t from, size_t to, char delimiter,
+                      sn_csv_state *state, found *f)
 {
 #if defined(__x86_64__)
-    if (has_avx2())
-        return index_avx2(bytes, from, to, delimiter, state, marks);
+    if (has_avx2()) {
+        index_avx2(bytes, from, to, delimiter, state, f);
+        return;
+    }
 #endif
-    return index_fields(bytes, from, to, delimiter, state, marks, load_plain);
+    index_fields(bytes, from, to, delimiter, state, f, load_plain);
 }
 
 static seen_status grow(uint32_t **array, size_t *room, size_t need, seen_error *error)
@@ -236,66 +252,47 @@ static seen_status grow(uint32_t **array, size_t *room, size_t need, seen_error 
     return SEEN_OK;
 }
 
-/* The ends of all fields, and behind them that of a last record without a newline. */
-static seen_status find_marks(sn_block *block, char delimiter, size_t *count, seen_error *error)
+/* Room for what a segment may hold at most. */
+static seen_status reserve(sn_block *block, found *f, seen_error *error)
 {
-    sn_csv_state state = 0;
-    size_t found = 0;
-    for (size_t at = 0; at < block->length; at += SEGMENT) {
-        size_t to = block->length - at < SEGMENT ? block->length : at + SEGMENT;
-        seen_status status =
-            grow(&block->mark, &block->mark_room, found + SEGMENT + STEP + 1, error);
-        if (status != SEEN_OK)
-            return status;
-        found += index_any(block->bytes, at, to, delimiter, &state, block->mark + found);
-    }
-    block->unfinished = block->length && !(found && block->mark[found - 1] + 1 == block->length &&
-                                           block->bytes[block->length - 1] == '\n');
-    if (block->unfinished)
-        block->mark[found++] = (uint32_t)block->length;
-    *count = found;
-    return SEEN_OK;
+    seen_status status =
+        grow(&block->mark, &block->mark_room, f->marks + SEGMENT + STEP + 1, error);
+    if (status == SEEN_OK)
+        status = grow(&block->start, &block->start_room, f->records + SEGMENT + 2, error);
+    if (status == SEEN_OK)
+        status = grow(&block->first_mark, &block->first_mark_room, f->records + SEGMENT + 2, error);
+    f->mark = block->mark;
+    f->start = block->start;
+    f->first_mark = block->first_mark;
+    return status;
 }
 
 seen_status sn_csv_split(sn_block *block, char delimiter, seen_error *error)
 {
-    size_t count = 0, lines = 0;
-    seen_status status = find_marks(block, delimiter, &count, error);
-    if (status == SEEN_OK)
-        status = grow(&block->start, &block->start_room, count + 2, error);
-    if (status == SEEN_OK)
-        status = grow(&block->first_mark, &block->first_mark_room, count + 2, error);
+    sn_csv_state state = 0;
+    found f = {0};
+    seen_status status = reserve(block, &f, error);
+    for (size_t at = 0; at < block->length && status == SEEN_OK; at += SEGMENT) {
+        size_t to = block->length - at < SEGMENT ? block->length : at + SEGMENT;
+        status = reserve(block, &f, error);
+        if (status == SEEN_OK)
+            index_any(block->bytes, at, to, delimiter, &state, &f);
+    }
     if (status != SEEN_OK)
         return status;
-    block->start[0] = block->first_mark[0] = 0;
-    for (size_t i = 0; i < count; i++) {
-        uint32_t at = block->mark[i];
-        block->start[lines + 1] = at + 1;
-        block->first_mark[lines + 1] = (uint32_t)(i + 1);
-        lines += at == block->length || block->bytes[at] == '\n';
+    f.start[0] = f.first_mark[0] = 0;
+    block->unfinished = f.start[f.records] < block->length;
+    if (block->unfinished) { /* a last record without a newline */
+        f.mark[f.marks++] = (uint32_t)block->length;
+        f.start[++f.records] = (uint32_t)block->length;
+        f.first_mark[f.records] = (uint32_t)f.marks;
     }
-    if (block->unfinished)
-        block->start[lines] = (uint32_t)block->length;
-    block->lines = lines;
-    return sn_block_columns(block, lines, error);
+    block->lines = f.records;
+    return sn_block_columns(block, f.records, error);
 }
 
-const char *sn_csv_raw(const sn_block *block, size_t i, size_t k, size_t *length)
+const char *sn_csv_unquote(const char *raw, size_t length, char *to, size_t *value_length)
 {
-    const uint32_t *mark = block->mark + block->first_mark[i];
-    size_t from = k ? mark[k - 1] + 1 : block->start[i], to = mark[k];
-    bool last = k + 1 == sn_csv_fields(block, i);
-    if (last && to > from && block->bytes[to - 1] == '\r')
-        to--;
-    *length = to - from;
-    return block->bytes + from;
-}
-
-const char *sn_csv_value(const char *raw, size_t length, char *to, size_t *value_length)
-{
-    *value_length = length;
-    if (!length || raw[0] != '"')
-        return raw;
     const char *end = raw + length, *close = memchr(raw + 1, '"', length - 1);
     if (!close || close + 1 == end) {
         *value_length = (size_t)((close ? close : end) - raw) - 1;

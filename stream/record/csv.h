@@ -36,11 +36,27 @@ static inline size_t sn_csv_fields(const sn_block *block, size_t i)
 }
 
 /* Field k of record i as it is written, without the CR at the end of the record. */
-const char *sn_csv_raw(const sn_block *block, size_t i, size_t k, size_t *length);
+static inline const char *sn_csv_raw(const sn_block *block, size_t i, size_t k, size_t *length)
+{
+    const uint32_t *mark = block->mark + block->first_mark[i];
+    size_t from = k ? mark[k - 1] + 1 : block->start[i], to = mark[k];
+    if (k + 1 == sn_csv_fields(block, i) && to > from && block->bytes[to - 1] == '\r')
+        to--;
+    *length = to - from;
+    return block->bytes + from;
+}
+
+/* The value of a field that begins with a quote; see below. */
+const char *sn_csv_unquote(const char *raw, size_t length, char *to, size_t *value_length);
 
 /* The value of a field: without its quotes. Points into `raw`, or into `to` (room for `length`
  * bytes) if a quote has to be removed from its middle. */
-const char *sn_csv_value(const char *raw, size_t length, char *to, size_t *value_length);
+static inline const char *sn_csv_value(const char *raw, size_t length, char *to,
+                                       size_t *value_length)
+{
+    *value_length = length;
+    return length && raw[0] == '"' ? sn_csv_unquote(raw, length, to, value_length) : raw;
+}
 
 /* The definition: one byte after the other. Writes the end of each record to `ends` (at most
  * `room`) and returns how many there are; *quoted says whether the end is inside quotes. */

@@ -29,36 +29,36 @@ static bool fail(scan *s, const char *wrong)
 
 static inline void skip_space(scan *s)
 {
-    while (s->at < s->end && (*s->at == ' ' || *s->at == '\t' || *s->at == '\n' || *s->at == '\r'))
+    while (s->at < s->end && (unsigned char)*s->at <= ' ' &&
+           (*s->at == ' ' || *s->at == '\t' || *s->at == '\n' || *s->at == '\r'))
         s->at++;
 }
 
 /* ---- Strings -------------------------------------------------------------------------------- */
 
-static inline bool is_special(unsigned char c)
-{
-    return c == '"' || c == '\\' || c < 0x20;
-}
-
-/* The first quote, backslash or control character from `at` on, or `end`. */
+/* The first quote, backslash or control character from `at` on, or `end`. Reads behind the end. */
 static inline const char *find_special(const char *at, const char *end)
 {
 #if defined(__SSE2__)
     const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\');
     const __m128i control = _mm_set1_epi8(0x1f);
-    for (; end - at >= 16; at += 16) {
+    for (; at < end; at += 16) {
         __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
         __m128i low = _mm_cmpeq_epi8(_mm_max_epu8(bytes, control), control);
         __m128i found = _mm_or_si128(
             _mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash)), low);
         int mask = _mm_movemask_epi8(found);
-        if (mask)
-            return at + __builtin_ctz((unsigned)mask);
+        if (mask) {
+            at += __builtin_ctz((unsigned)mask);
+            break;
+        }
     }
-#endif
-    while (at < end && !is_special((unsigned char)*at))
+    return at < end ? at : end;
+#else
+    while (at < end && *at != '"' && *at != '\\' && (unsigned char)*at >= 0x20)
         at++;
     return at;
+#endif
 }
 
 static int hex_value(char c)
@@ -84,13 +84,22 @@ static int32_t read_unit(const char *at, const char *end)
     return unit;
 }
 
-/* Behind the string that starts at `at`, with its quote. *escaped: it has backslashes. */
-static bool skip_string(scan *s, bool *escaped)
+/* Behind the escape at s->at, or false. */
+static bool skip_escape(scan *s)
 {
-    *escaped = false;
-    s->at++;
-    for (;;) {
-        s->at = find_special(s->at, s->end);
+    const char *letter = s->at + 1;
+    if (letter < s->end && *letter == 'u' && read_unit(letter + 1, s->end) >= 0)
+        s->at = letter + 5;
+    else if (letter < s->end && *letter && strchr("\"\\/bfnrt", *letter))
+        s->at = letter + 1;
+    else
+        return fail(s, "a wrong escape in a string");
+    return true;
+}
+
+static bool skip_string_slowly(scan *s)
+{
+    for (;; s->at = find_special(s->at, s->end)) {
         if (s->at == s->end)
             return fail(s, "a string does not end");
         if (*s->at == '"') {
@@ -99,15 +108,20 @@ static bool skip_string(scan *s, bool *escaped)
         }
         if (*s->at != '\\')
             return fail(s, "a control character in a string");
-        *escaped = true;
-        const char *letter = s->at + 1;
-        if (letter < s->end && *letter == 'u' && read_unit(letter + 1, s->end) >= 0)
-            s->at = letter + 5;
-        else if (letter < s->end && *letter && strchr("\"\\/bfnrt", *letter))
-            s->at = letter + 1;
-        else
-            return fail(s, "a wrong escape in a string");
+        if (!skip_escape(s))
+            return false;
     }
+}
+
+/* Behind the string that starts at s->at, with its quote. *escaped: it has backslashes. */
+static inline bool skip_string(scan *s, bool *escaped)
+{
+    s->at = find_special(s->at + 1, s->end);
+    *escaped = s->at == s->end || *s->at != '"';
+    if (*escaped)
+        return skip_string_slowly(s);
+    s->at++;
+    return true;
 }
 
 static size_t put_utf8(uint32_t code, char *to)
@@ -210,14 +224,14 @@ static bool skip_word(scan *s, const char *word, size_t length)
 
 /* ---- Paths ---------------------------------------------------------------------------------- */
 
-static bool is_name(const sn_step *step, const char *name, size_t length)
+static inline bool is_name(const sn_step *step, const char *name, size_t length)
 {
     return step->length == length && memcmp(step->name, name, length) == 0;
 }
 
 /* Of the parts in `active`, those whose step at `level` is this member. */
-static uint64_t match_name(const scan *s, uint64_t active, unsigned level, const char *name,
-                           size_t length)
+static inline uint64_t match_name(const scan *s, uint64_t active, unsigned level, const char *name,
+                                  size_t length)
 {
     uint64_t found = 0;
     for (; active; active &= active - 1) {
@@ -241,33 +255,30 @@ static uint64_t match_index(const scan *s, uint64_t active, unsigned level, uint
     return found;
 }
 
-/* The member's name at `from`, with quotes, against all parts. No character needs more than the six
- * bytes of \\uXXXX, so that a longer name equals no step. */
-static uint64_t match_member(const scan *s, uint64_t active, unsigned level, const char *from,
-                             bool escaped)
+/* The same for a name with escapes. No character needs more than the six bytes of \uXXXX, so that a
+ * longer name equals no step. */
+static __attribute__((noinline)) uint64_t
+match_escaped(const scan *s, uint64_t active, unsigned level, const char *name, size_t length)
 {
-    char name[6 * SN_KEY_NAME];
-    size_t length = (size_t)(s->at - from) - 2;
-    if (!active)
+    char plain[6 * SN_KEY_NAME];
+    if (length > sizeof plain)
         return 0;
-    if (!escaped)
-        return match_name(s, active, level, from + 1, length);
-    uint64_t found = 0;
-    if (length <= sizeof name)
-        found = match_name(s, active, level, name, unescape(from + 1, s->at - 1, name));
-    return found;
+    return match_name(s, active, level, plain, unescape(name, name + length, plain));
 }
 
 static bool read_value(scan *s, uint64_t active, unsigned level);
 
 /* A value that the parts in `active` lead to, at one level deeper. */
-static bool read_child(scan *s, uint64_t active, unsigned level)
+static inline bool read_child(scan *s, uint64_t active, unsigned level)
 {
     for (uint64_t left = active; left; left &= left - 1)
         s->span[__builtin_ctzll(left)] = (sn_json_span){0};
     skip_space(s);
     const char *from = s->at;
-    if (!read_value(s, active, level + 1))
+    bool escaped;
+    bool good =
+        from < s->end && *from == '"' ? skip_string(s, &escaped) : read_value(s, active, level + 1);
+    if (!good)
         return false;
     for (uint64_t left = active; left; left &= left - 1) {
         unsigned p = (unsigned)__builtin_ctzll(left);
@@ -293,7 +304,10 @@ static bool read_object(scan *s, uint64_t active, unsigned level)
             return fail(s, "a name in quotes is missing in an object");
         if (!skip_string(s, &escaped))
             return false;
-        uint64_t found = match_member(s, active, level, from, escaped);
+        size_t length = (size_t)(s->at - from) - 2;
+        uint64_t found = !active   ? 0
+                         : escaped ? match_escaped(s, active, level, from + 1, length)
+                                   : match_name(s, active, level, from + 1, length);
         skip_space(s);
         if (s->at == s->end || *s->at != ':')
             return fail(s, "a colon is missing behind a name");
@@ -359,7 +373,8 @@ const char *sn_json_find(const sn_record_spec *spec, const char *text, size_t le
                          sn_json_span *span)
 {
     scan s = {.spec = spec, .at = text, .end = text + length, .span = span};
-    memset(span, 0, spec->parts * sizeof *span);
+    for (size_t p = 0; p < spec->parts; p++)
+        span[p] = (sn_json_span){0};
     skip_space(&s);
     if (s.at == s.end)
         return NULL;

@@ -14,7 +14,8 @@ typedef struct sn_json_span {
 } sn_json_span;
 
 /* Reads one JSON text and fills span[0 … spec->parts). Of members with the same name the last one
- * counts. NULL, or what is wrong with the text. An empty text has no values. */
+ * counts. NULL, or what is wrong with the text. An empty text has no values. 16 bytes behind the
+ * text must be readable. */
 const char *sn_json_find(const sn_record_spec *spec, const char *text, size_t length,
                          sn_json_span *span);
 
