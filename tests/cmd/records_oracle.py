@@ -232,8 +232,8 @@ def json_case():
 # ---- Commands ---------------------------------------------------------------------------------
 
 def end_lines(records):
-    """All but the last record of an output have a newline."""
-    return b"".join(r if r.endswith(b"\n") or i + 1 == len(records) else r + b"\n" for i, r in enumerate(records))
+    """Every record of an output ends with a newline."""
+    return b"".join(r if r.endswith(b"\n") else r + b"\n" for r in records)
 
 
 def check_uniq(args, head, raw, keys):
