@@ -184,7 +184,7 @@ static void answer(void)
     if (fake.said == 1)
         send_whole(OPENING, sizeof OPENING - 1);
     else if (fake.said == 2)
-        send_whole(":1024\r\n", 7);
+        send_whole("*2\r\n$-1\r\n$1\r\n1\r\n:1024\r\n", 24);
     else if (fake.said == 3) {
         send_whole(fake.data, fake.size);
         shutdown(fake.end, SHUT_RDWR);

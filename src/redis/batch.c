@@ -19,10 +19,9 @@ enum {
     LAYER_SHIFT = 18,
     COUNTER_MAX = 15,
     NUDGE_KEYS = 32,
+    VERIFIED_LOOKS = 512, /* keys of a batch whose shards are verified along with a lookup */
 };
 #define GLANCE_TAG UINT32_MAX
-/* With the layer: a shard's length. */
-#define LENGTH_TAG UINT32_C(0x80000000)
 
 /* ---- cells ---- */
 
@@ -71,7 +70,8 @@ void sn_batch_begin(sn_batch *b, sn_redis_set *set, sn_channel *ch)
     b->ch = ch;
     b->epoch = sn_client_epoch(set->redis);
     b->view = sn_redis_see(set);
-    b->fenced = b->hollow = b->ended = false;
+    b->fenced = b->ended = false;
+    b->loss = (sn_loss){0};
     b->glance = SN_SAME;
     for (uint32_t i = 0; i < b->view.image.layers; i++)
         sn_redis_namer_begin(&b->namer[i], sn_channel_address(ch), &b->view, i,
@@ -93,38 +93,35 @@ size_t sn_batch_limit(const sn_redis_view *view, uint64_t layers)
     return keys < SN_BATCH_KEYS ? keys : SN_BATCH_KEYS;
 }
 
-static void say_length(sn_batch *b, uint32_t layer, uint64_t shard)
-{
-    const sn_redis_key *key = sn_redis_namer_shard(&b->namer[layer], shard);
-    sn_command_begin(b->ch, LENGTH_TAG | layer, key->slot, 2);
-    sn_command_text(b->ch, "STRLEN");
-    sn_command_arg(b->ch, key->text, key->len);
-}
-
-/* Is the filter the same, and are its shards there? BITFIELD takes one that is missing for one of
- * zeros: so the length of one of each layer is asked for, another one each time. */
+/* Is the filter the same, and are its shards and counters there? The shards take turns: up to 1024
+ * each time, 5120 a second. Those that a batch uses are verified with it. */
 void sn_batch_say_glance(sn_batch *b)
 {
+    enum { AT_ONCE = 1024 };
     const sn_image *image = &b->view.image;
+    uint64_t left = 0;
     sn_meta_say_glance(b->ch, GLANCE_TAG);
-    for (uint32_t i = 0; i < image->layers; i++) {
-        if (!image->layer[i].generation || sn_redis_layer_ends(image, i))
+    sn_verify_say_counts(b->ch, &b->view);
+    for (uint32_t i = 0; i < image->layers; i++)
+        left += image->layer[i].generation ? image->layer[i].geometry.shards : 0;
+    left = left < AT_ONCE ? left : AT_ONCE;
+    pthread_mutex_lock(&b->set->lock);
+    uint32_t layer = b->set->verified_layer;
+    uint64_t shard = b->set->verified_shard;
+    while (left) {
+        if (layer >= image->layers)
+            layer = 0;
+        if (!image->layer[layer].generation || shard >= image->layer[layer].geometry.shards) {
+            layer++;
+            shard = 0;
             continue;
-        uint64_t f, shard = sn_place_shard(&image->layer[i].geometry, b->key[0].hash, &f);
-        say_length(b, i, shard);
+        }
+        sn_verify_use(&b->used, layer, shard++);
+        left--;
     }
-}
-
-/* The window may turn before BITFIELD_RO asks an old generation, and zeros are all that it tells of
- * one that is gone. What is there afterwards was there before. Such filters are small. */
-static void say_still_there(sn_batch *b, uint64_t layers)
-{
-    const sn_image *image = &b->view.image;
-    for (uint32_t i = 0; i < image->layers && image->growth == SEEN_WINDOW; i++) {
-        const sn_geometry *g = &image->layer[i].geometry;
-        for (uint64_t s = 0; layers >> i & 1 && !by_range(g) && s < g->shards; s++)
-            say_length(b, i, s);
-    }
+    b->set->verified_layer = layer;
+    b->set->verified_shard = shard;
+    pthread_mutex_unlock(&b->set->lock);
 }
 
 static void say_look(sn_batch *b, size_t i, uint32_t layer)
@@ -136,6 +133,8 @@ static void say_look(sn_batch *b, size_t i, uint32_t layer)
     uint64_t f, shard = sn_place_shard(g, h, &f);
     bool shut = b->key[i].fenced && layer == b->view.image.current && b->set->base.read_only;
     const sn_redis_key *key = sn_redis_namer_shard(shut ? &b->shut : &b->namer[layer], shard);
+    if (!shut && (i < VERIFIED_LOOKS || b->view.image.growth == SEEN_WINDOW))
+        sn_verify_use(&b->used, layer, shard);
     uint32_t tag = (uint32_t)i | layer << LAYER_SHIFT;
     if (!by_range(g)) {
         sn_command_begin(b->ch, tag, key->slot, 2 + 3 * g->spread * g->probes);
@@ -182,10 +181,12 @@ static bool take_range(sn_batch *b, sn_batch_key *k, uint32_t layer, unsigned j,
     if (reply->items != 1 || reply->item[0].type != REDIS_REPLY_STRING)
         return false;
     if (reply->item[0].len != last - first + 1) {
-        bool ended = reply->item[0].len == 0 && sn_redis_layer_ends(&b->view.image, layer);
+        bool ended = reply->item[0].len == 0 && sn_redis_layer_expired(&b->view.image, layer);
+        uint64_t f, shard = sn_place_shard(g, k->hash, &f);
         k->miss |= UINT64_C(1) << layer;
         b->ended |= ended;
-        b->hollow |= !ended;
+        if (!ended)
+            b->loss = (sn_loss){.shard = true, .layer = layer, .number = shard};
         return reply->item[0].len < last - first + 1;
     }
     const unsigned char *line = (const unsigned char *)sn_reply_text(reply, 0);
@@ -222,19 +223,8 @@ static bool take_common(sn_batch *b, uint32_t tag, uint32_t layer, const sn_repl
         b->glance = sn_meta_glance(&b->view, reply);
         return b->glance != SN_ODD;
     }
-    if (tag & LENGTH_TAG) {
-        uint32_t of = tag & ~LENGTH_TAG;
-        uint64_t lines = b->view.image.layer[of].geometry.shard_lines;
-        /* A fence: whoever has a key for the shard meets it too. */
-        if (sn_reply_error_is(reply, "WRONGTYPE"))
-            return true;
-        if (reply->items != 1 || reply->item[0].type != REDIS_REPLY_INTEGER)
-            return false;
-        bool ended = reply->item[0].number == 0 && sn_redis_layer_ends(&b->view.image, of);
-        b->ended |= ended;
-        b->hollow |= !ended && (uint64_t)reply->item[0].number < lines * SN_LINE_BYTES;
-        return true;
-    }
+    if (tag & SN_VERIFY_TAG)
+        return sn_verify_take(&b->view, tag, reply, &b->loss);
     if (sn_reply_error_is(reply, "WRONGTYPE") && b->view.image.growth != SEEN_FIXED &&
         layer == b->view.image.current) {
         b->key[tag % SN_BATCH_KEYS].fenced = true;
@@ -273,7 +263,7 @@ seen_status sn_batch_look(sn_batch *b, uint64_t layers, seen_error *error)
         if (i % NUDGE_KEYS == 0)
             sn_channel_flush_early(b->ch);
     }
-    say_still_there(b, layers);
+    sn_verify_say_used(b->ch, b->namer, &b->used);
     return sn_channel_run(b->ch, take_look, b, error);
 }
 
@@ -296,6 +286,7 @@ void sn_batch_say_put(sn_batch *b, size_t i)
         sn_channel_flush_early(b->ch);
     uint64_t f, shard = sn_place_shard(g, k->hash, &f);
     const sn_redis_key *key = sn_redis_namer_shard(&b->namer[k->target], shard);
+    sn_verify_use(&b->used, k->target, shard);
     sn_command_begin(b->ch, (uint32_t)i, key->slot, 2 + (counting ? 2u : 0u) + 4 * left);
     sn_command_raw(b->ch, FIELD, sizeof FIELD - 1);
     sn_command_arg(b->ch, key->text, key->len);
@@ -325,10 +316,10 @@ static bool take_put(void *context, uint32_t tag, const sn_reply *reply, bool ag
 {
     sn_batch *b = context;
     bool taken;
-    uint32_t layer = tag & LENGTH_TAG ? 0 : b->key[tag % SN_BATCH_KEYS].target;
+    uint32_t layer = tag & SN_VERIFY_TAG ? 0 : b->key[tag % SN_BATCH_KEYS].target;
     bool good = take_common(b, tag, layer, reply, &taken);
     if (taken) {
-        if (!(tag & LENGTH_TAG))
+        if (!(tag & SN_VERIFY_TAG))
             b->key[tag % SN_BATCH_KEYS].adrift |= again;
         return good;
     }
@@ -357,6 +348,7 @@ static bool take_put(void *context, uint32_t tag, const sn_reply *reply, bool ag
 
 seen_status sn_batch_put(sn_batch *b, seen_error *error)
 {
+    sn_verify_say_used(b->ch, b->namer, &b->used);
     return sn_channel_run(b->ch, take_put, b, error);
 }
 
@@ -390,6 +382,7 @@ void sn_batch_say_cut(sn_batch *b, size_t i)
     const sn_geometry *g = &b->view.image.layer[k->target].geometry;
     uint64_t f, shard = sn_place_shard(g, k->hash, &f);
     const sn_redis_key *key = sn_redis_namer_shard(&b->namer[k->target], shard);
+    sn_verify_use(&b->used, k->target, shard);
     sn_command_begin(b->ch, (uint32_t)i, key->slot, 4 + g->spread * g->probes);
     sn_command_text(b->ch, "EVAL");
     sn_command_arg(b->ch, CUT, sizeof CUT - 1);
@@ -409,10 +402,10 @@ static bool take_cut(void *context, uint32_t tag, const sn_reply *reply, bool ag
     sn_batch *b = context;
     bool taken;
     (void)again;
-    uint32_t layer = tag & LENGTH_TAG ? 0 : b->key[tag % SN_BATCH_KEYS].target;
+    uint32_t layer = tag & SN_VERIFY_TAG ? 0 : b->key[tag % SN_BATCH_KEYS].target;
     bool good;
     /* A script passes on what its commands say. */
-    if (!(tag & LENGTH_TAG) && sn_reply_is_error(reply) &&
+    if (!(tag & SN_VERIFY_TAG) && sn_reply_is_error(reply) &&
         strstr(sn_reply_text(reply, 0), "WRONGTYPE") && layer == b->view.image.current &&
         b->view.image.growth != SEEN_FIXED) {
         b->key[tag % SN_BATCH_KEYS].fenced = b->fenced = true;
@@ -434,5 +427,6 @@ static bool take_cut(void *context, uint32_t tag, const sn_reply *reply, bool ag
 
 seen_status sn_batch_cut(sn_batch *b, seen_error *error)
 {
+    sn_verify_say_used(b->ch, b->namer, &b->used);
     return sn_channel_run(b->ch, take_cut, b, error);
 }

@@ -39,11 +39,12 @@ typedef struct sn_batch {
     unsigned recall_epoch; /* since when answers without asking hold */
     unsigned known_epoch;  /* when, and of which view, the keys' known cells were filled in */
     uint64_t known_sequence;
-    unsigned epoch;   /* of the server when it began (redis_known.c) */
-    bool fenced;      /* some key is */
-    bool hollow;      /* a shard is missing or too short */
-    bool ended;       /* a shard is missing that may have come to its end, or was turned away */
-    sn_glance glance; /* what the hash beside the shards said */
+    unsigned epoch;      /* of the server when it began (redis_known.c) */
+    bool fenced;         /* some key is */
+    sn_loss loss;        /* what is missing */
+    bool ended;          /* a shard is missing that may have expired, or was rotated away */
+    sn_used_shards used; /* by the commands that were written */
+    sn_glance glance;    /* what the hash beside the shards said */
 } sn_batch;
 
 /* Takes the set's view; the keys are filled in by the caller. */

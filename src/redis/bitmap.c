@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "filter/plan.h"
 #include "redis/set.h"
+#include "redis/verify.h"
 
 #include <math.h>
 
@@ -52,7 +53,7 @@ seen_status sn_redis_bitmap_length(sn_channel *ch, const sn_redis_view *view, in
 seen_status sn_redis_adopt(sn_channel *ch, const sn_redis_view *view, bool copy, seen_error *error)
 {
     int64_t length;
-    uint64_t bytes = view->image.layer[0].geometry.shard_lines * SN_LINE_BYTES;
+    uint64_t bytes = sn_verify_length(view, 0);
     seen_status status = sn_redis_bitmap_length(ch, view, &length, error);
     if (status == SEEN_OK && copy && length > 0)
         return sn_error_set(error, SEEN_ERR_EXISTS,

@@ -159,20 +159,9 @@ seen_status sn_call_reconsider(sn_call *c, bool *over)
         *over = true;
         return sn_redis_catch_up(c->set, c->ch, &b->view, c->error);
     }
-    if (b->hollow) {
-        /* Gone with its filter, rotated away, or lost? */
-        seen_status status = sn_redis_reload(c->set, c->ch, &view, c->error);
-        if (status != SEEN_OK)
-            return status;
-        *over = view.image.sequence != b->view.image.sequence;
-        if (!*over) {
-            sn_redis_distrust(c->set);
-            return sn_error_set(
-                c->error, SEEN_ERR_FORMAT,
-                "%s: a part of the filter is missing (evicted, deleted or cut); "
-                "restore it from a backup or make it anew, and see maxmemory-policy",
-                c->set->base.where);
-        }
+    if (b->loss.shard || b->loss.counts) {
+        *over = true;
+        return sn_redis_lost(c->set, c->ch, &b->view, &b->loss, c->error);
     }
     return SEEN_OK;
 }

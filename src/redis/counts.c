@@ -24,14 +24,19 @@ enum {
     CLAIM_PARTS = 1024,
     CLAIM_MAX = 65536,
     PATIENCE_MS = 3000, /* for claims under way: their client may be slow, or dead */
-    FIELD = 40,
+    FIELD = SN_REDIS_FIELD,
+    COUNTS_LOST = -2,
 };
 
-/* KEYS: the counters. ARGV: field, keys wanted, limit, field of those under way or "". Takes
- * what there is room for, in one step: to take more and give it back would look full to others.
- * -1: there is no room, but keys are under way. */
+/* KEYS: the counters. ARGV: field, keys wanted, limit, field of those under way or "", field that
+ * only creation writes or "". Takes what there is room for, in one step: to take more and give it
+ * back would look full to others. -1: there is no room, but keys are under way. -2: the counters
+ * are lost, and are not created anew: the set would take its capacity once more. */
 static const char CLAIM[] =
     "local k,f,u=KEYS[1],ARGV[1],ARGV[4] "
+    "if ARGV[5]~='' and redis.call('HEXISTS',k,ARGV[5])==0 or redis.call('EXISTS',k)==0 then "
+    " return -2 "
+    "end "
     "local have=tonumber(redis.call('HGET',k,f) or 0) "
     "local got=math.min(tonumber(ARGV[2]),tonumber(ARGV[3])-have) "
     "if got<=0 then "
@@ -56,12 +61,7 @@ bool sn_redis_bounded(const sn_image *image)
     return image->growth == SEEN_GROWING || image->when_full == SEEN_FULL_REFUSE;
 }
 
-static void field_of(const sn_redis_view *view, uint32_t layer, char field[FIELD])
-{
-    snprintf(field, FIELD, "%u.%" PRIu64, layer, view->image.layer[layer].generation);
-}
-
-static void field_under_way(const sn_redis_view *view, uint32_t layer, char field[FIELD])
+static void field_under_way(const sn_redis_view *view, uint32_t layer, char field[SN_REDIS_FIELD])
 {
     snprintf(field, FIELD, "%u.%" PRIu64 ":under-way", layer, view->image.layer[layer].generation);
 }
@@ -69,9 +69,9 @@ static void field_under_way(const sn_redis_view *view, uint32_t layer, char fiel
 static void say_count(sn_channel *ch, const sn_redis_view *view, uint32_t layer, int64_t by)
 {
     sn_redis_key key;
-    char field[FIELD];
+    char field[SN_REDIS_FIELD];
     sn_redis_key_added(sn_channel_address(ch), view, &key);
-    field_of(view, layer, field);
+    sn_redis_field_added(view, layer, field);
     sn_command_begin(ch, layer, key.slot, 4);
     sn_command_text(ch, "HINCRBY");
     sn_command_arg(ch, key.text, key.len);
@@ -84,9 +84,9 @@ static void say_script(sn_channel *ch, const sn_redis_view *view, uint32_t layer
                        const char *script, unsigned more)
 {
     sn_redis_key key;
-    char field[FIELD];
+    char field[SN_REDIS_FIELD];
     sn_redis_key_added(sn_channel_address(ch), view, &key);
-    field_of(view, layer, field);
+    sn_redis_field_added(view, layer, field);
     sn_command_begin(ch, layer, key.slot, 5 + more);
     sn_command_text(ch, "EVAL");
     sn_command_text(ch, script);
@@ -155,19 +155,23 @@ static uint64_t limit_of(const sn_redis_set *set, const sn_image *image)
     return image->growth == SEEN_FIXED ? set->limit : image->layer[image->current].capacity;
 }
 
-static seen_status claim_from_server(const sn_redis_set *set, sn_channel *ch,
-                                     const sn_redis_view *view, uint64_t want, bool under_way,
-                                     int64_t *got, seen_error *error)
+static seen_status claim_from_server(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
+                                     uint64_t want, bool under_way, int64_t *got, seen_error *error)
 {
     uint32_t layer = view->image.current;
     char going[FIELD] = "";
     if (under_way)
         field_under_way(view, layer, going);
-    say_script(ch, view, layer, CLAIM, 3);
+    say_script(ch, view, layer, CLAIM, 4);
     sn_command_number(ch, want);
     sn_command_number(ch, limit_of(set, &view->image));
     sn_command_text(ch, going);
-    return sn_channel_run(ch, sn_reply_take_integer, got, error);
+    sn_command_text(ch, sn_verify_field(view));
+    seen_status status = sn_channel_run(ch, sn_reply_take_integer, got, error);
+    if (status != SEEN_OK || *got != COUNTS_LOST)
+        return status;
+    *got = 0;
+    return sn_redis_lost(set, ch, view, &(sn_loss){.counts = true}, error);
 }
 
 /* A claim that others wait for. */
@@ -247,9 +251,9 @@ seen_status sn_redis_settle(sn_redis_set *set, sn_channel *ch, const sn_redis_vi
 static void say_both(sn_channel *ch, const char *command, const sn_redis_view *view, uint32_t layer)
 {
     sn_redis_key key;
-    char field[FIELD], going[FIELD];
+    char field[SN_REDIS_FIELD], going[FIELD];
     sn_redis_key_added(sn_channel_address(ch), view, &key);
-    field_of(view, layer, field);
+    sn_redis_field_added(view, layer, field);
     field_under_way(view, layer, going);
     sn_command_begin(ch, 0, key.slot, 4);
     sn_command_text(ch, command);
@@ -293,13 +297,20 @@ seen_status sn_redis_flush_counts(sn_redis_set *set, sn_channel *ch, seen_error 
     return sn_channel_run(ch, sn_reply_take_integer, &total, error);
 }
 
+typedef struct counters {
+    sn_redis_view *view;
+    bool lost;
+} counters;
+
 static bool take_fields(void *context, uint32_t tag, const sn_reply *reply, bool again)
 {
-    sn_redis_view *view = context;
+    counters *c = context;
+    sn_redis_view *view = c->view;
     (void)tag;
     (void)again;
-    if (!sn_reply_is_row(reply, view->image.layers))
+    if (!sn_reply_is_row(reply, view->image.layers + 1))
         return false;
+    c->lost = view->format > 1 && reply->item[view->image.layers + 1].type == REDIS_REPLY_NIL;
     for (uint32_t i = 0; i < view->image.layers; i++) {
         uint64_t added = 0;
         /* A counter that clients brought below zero counts as none. */
@@ -310,19 +321,25 @@ static bool take_fields(void *context, uint32_t tag, const sn_reply *reply, bool
     return true;
 }
 
-seen_status sn_redis_read_counts(sn_channel *ch, sn_redis_view *view, seen_error *error)
+seen_status sn_redis_read_counts(sn_redis_set *set, sn_channel *ch, sn_redis_view *view,
+                                 seen_error *error)
 {
     sn_redis_key key;
     sn_redis_key_added(sn_channel_address(ch), view, &key);
-    sn_command_begin(ch, 0, key.slot, 2 + view->image.layers);
+    counters c = {.view = view};
+    sn_command_begin(ch, 0, key.slot, 3 + view->image.layers);
     sn_command_text(ch, "HMGET");
     sn_command_arg(ch, key.text, key.len);
     for (uint32_t i = 0; i < view->image.layers; i++) {
-        char field[FIELD];
-        field_of(view, i, field);
+        char field[SN_REDIS_FIELD];
+        sn_redis_field_added(view, i, field);
         sn_command_text(ch, field);
     }
-    return sn_channel_run(ch, take_fields, view, error);
+    sn_command_text(ch, sn_verify_field(view));
+    seen_status status = sn_channel_run(ch, take_fields, &c, error);
+    return status == SEEN_OK && c.lost
+               ? sn_redis_lost(set, ch, view, &(sn_loss){.counts = true}, error)
+               : status;
 }
 
 seen_status sn_redis_adjust_count(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
@@ -364,4 +381,18 @@ seen_status sn_redis_add_counts(sn_channel *ch, const sn_redis_view *view, const
             say_count(ch, view, i, (int64_t)from->layer[i].added);
     int64_t total;
     return sn_channel_run(ch, sn_reply_take_integer, &total, error);
+}
+
+seen_status sn_redis_begin_counts(sn_channel *ch, const sn_redis_view *view, seen_error *error)
+{
+    sn_redis_key key;
+    sn_redis_key_added(sn_channel_address(ch), view, &key);
+    if (view->format > 1) {
+        sn_command_begin(ch, 0, key.slot, 4);
+        sn_command_text(ch, "HINCRBY");
+        sn_command_arg(ch, key.text, key.len);
+        sn_command_text(ch, sn_verify_field(view));
+        sn_command_text(ch, "1");
+    }
+    return sn_redis_add_counts(ch, view, &view->image, error);
 }

@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "redis/set.h"
+#include "redis/verify.h"
 
 #include <time.h>
 
@@ -81,7 +82,7 @@ seen_status sn_redis_make_shards(sn_channel *ch, const sn_redis_view *view, uint
     sn_redis_namer namer;
     sn_redis_namer_begin(&namer, sn_channel_address(ch), view, layer, closed);
     seen_status status = SEEN_OK;
-    uint64_t bytes = g->shard_lines * SN_LINE_BYTES, last_bit = bytes * 8 - 1;
+    uint64_t bytes = sn_verify_length(view, layer), last_bit = bytes * 8 - 1;
     for (uint64_t s = 0; s < g->shards && status == SEEN_OK; s++) {
         const sn_redis_key *key = sn_redis_namer_shard(&namer, s);
         /* Adding nothing to the last bit makes the string as long as it will ever be, and changes

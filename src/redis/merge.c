@@ -10,12 +10,15 @@ enum {
     STEPS_MAX = 1024, /* counters raised by one command */
 };
 
-/* KEYS: the shard; a name in its slot. ARGV: where the piece begins, its bytes, the shard's end or
- * 0. A client that dies leaves nothing behind: the piece is gone before anybody sees it. 0: there
- * is no such shard, and none is made. Errors are handed on as they are. */
+/* KEYS: the shard; a name in its slot. ARGV: where the piece begins, its bytes, the shard's time to
+ * live or 0, its length. A client that dies leaves nothing behind: the piece is gone before any
+ * other sees it. 0: there is no such shard, or not all of it, and none is created. Errors are
+ * returned as they are. */
 static const char UNITE[] =
     "local k,piece=KEYS[1],KEYS[2] "
-    "if redis.call('EXISTS',k)==0 then return 0 end "
+    "local n=redis.pcall('STRLEN',k) "
+    "if type(n)~='number' then return n end "
+    "if n<tonumber(ARGV[4]) then return 0 end "
     "local r=redis.pcall('SETRANGE',piece,ARGV[1],ARGV[2]) "
     "if type(r)=='number' then "
     " r=redis.pcall('BITOP','OR',k,k,piece) "
@@ -26,7 +29,8 @@ static const char UNITE[] =
 
 typedef struct united {
     bool fenced;
-    bool missing; /* the shard */
+    bool missing;    /* the shard, or a part of it */
+    uint64_t length; /* that a shard has */
 } united;
 
 static bool take_united(void *context, uint32_t tag, const sn_reply *reply, bool again)
@@ -38,8 +42,9 @@ static bool take_united(void *context, uint32_t tag, const sn_reply *reply, bool
         u->fenced = true;
         return true;
     }
+    /* STRLEN; 0 of the script. */
     u->missing |= reply->items == 1 && reply->item[0].type == REDIS_REPLY_INTEGER &&
-                  reply->item[0].number == 0;
+                  (uint64_t)reply->item[0].number < u->length;
     return !sn_reply_is_error(reply);
 }
 
@@ -51,11 +56,11 @@ bool sn_redis_all_zero(const char *p, uint64_t len)
 /* Bits: the piece goes into a key of its own in the same slot, and the server unites the two, all
  * in one step. */
 static void say_or(sn_channel *ch, const sn_redis_key *key, const sn_piece *p, const char *bytes,
-                   uint64_t expire)
+                   uint64_t expire, uint64_t length)
 {
     sn_redis_key piece;
     sn_redis_key_piece(key, &piece);
-    sn_command_begin(ch, 0, key->slot, 8);
+    sn_command_begin(ch, 0, key->slot, 9);
     sn_command_text(ch, "EVAL");
     sn_command_text(ch, UNITE);
     sn_command_text(ch, "2");
@@ -64,6 +69,7 @@ static void say_or(sn_channel *ch, const sn_redis_key *key, const sn_piece *p, c
     sn_command_number(ch, p->at);
     sn_command_arg(ch, bytes, p->bytes);
     sn_command_number(ch, expire);
+    sn_command_number(ch, length);
 }
 
 /* Counters: each that is not zero is added, up to the most it can hold. */
@@ -108,26 +114,13 @@ static seen_status sum_piece(sn_channel *ch, const sn_redis_key *key, const sn_p
     return status;
 }
 
-/* The shard is gone: with its filter, with its generation, at the end of that, or lost? */
-static seen_status find_out(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
-                            uint32_t layer, seen_error *error)
-{
-    sn_redis_view now;
-    seen_status status = sn_redis_reload(set, ch, &now, error);
-    if (status != SEEN_OK || now.image.sequence != view->image.sequence)
-        return status;
-    if (sn_redis_layer_ends(&view->image, layer))
-        return sn_redis_make_shards(ch, view, layer, true, sn_redis_expiry(view, layer), error);
-    return sn_redis_missing(ch, error);
-}
-
 static seen_status unite_piece(sn_redis_set *set, sn_channel *ch, uint32_t layer, const sn_piece *p,
                                const char *bytes, seen_error *error)
 {
     for (int i = 0; i < TRIES; i++) {
         sn_redis_view view = sn_redis_see(set);
         bool closed = sn_redis_layer_closed(&view.image, layer);
-        united u = {0};
+        united u = {.length = sn_verify_length(&view, layer)};
         sn_redis_namer namer;
         sn_redis_namer_begin(&namer, sn_channel_address(ch), &view, layer, closed);
         const sn_redis_key *key = sn_redis_namer_shard(&namer, p->shard);
@@ -135,13 +128,16 @@ static seen_status unite_piece(sn_redis_set *set, sn_channel *ch, uint32_t layer
         if (set->base.kind == SEEN_COUNTING)
             status = sum_piece(ch, key, p, bytes, &u, error);
         else
-            say_or(ch, key, p, bytes, sn_redis_expiry(&view, layer));
+            say_or(ch, key, p, bytes, sn_redis_expiry(&view, layer),
+                   sn_verify_length(&view, layer));
         if (status == SEEN_OK)
             status = sn_channel_run(ch, take_united, &u, error);
         if (status == SEEN_OK && u.fenced)
             status = sn_redis_catch_up(set, ch, &view, error);
         else if (status == SEEN_OK && u.missing)
-            status = find_out(set, ch, &view, layer, error);
+            status =
+                sn_redis_lost(set, ch, &view,
+                              &(sn_loss){.shard = true, .layer = layer, .number = p->shard}, error);
         if (status != SEEN_OK || !(u.fenced || u.missing))
             return status;
     }
@@ -254,7 +250,7 @@ static seen_status unite_counters(sn_redis_set *set, sn_channel *ch, const sn_im
     seen_status status = sn_redis_flush_counts(set, ch, error);
     sn_redis_view view = sn_redis_see(set);
     if (status == SEEN_OK)
-        status = sn_redis_read_counts(ch, &view, error);
+        status = sn_redis_read_counts(set, ch, &view, error);
     sn_image more = *from;
     for (uint32_t i = 0; i < from->layers && status == SEEN_OK; i++) {
         sn_sample sample = {0};

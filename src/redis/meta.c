@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FORMAT = 1, HEAD_FIELDS = 16 };
+enum { HEAD_FIELDS = 16 };
 
 static const char *const KINDS[] = {"bloom", "counting"};
 static const char *const GROWTHS[] = {"fixed", "growing", "window"};
@@ -72,7 +72,7 @@ static void say_fields(sn_channel *ch, const sn_redis_view *view)
 {
     const sn_image *image = &view->image;
     char text[256];
-    say_count(ch, "format", FORMAT);
+    say_count(ch, "format", view->format);
     say_pair(ch, "id", view->id);
     say_pair(ch, "layout", LAYOUTS[view->layout]);
     say_pair(ch, "kind", KINDS[image->kind]);
@@ -267,7 +267,7 @@ static bool read_table(const sn_reply *r, sn_redis_view *view)
     unsigned layout, kind, growth, hash, full;
     size_t id_len;
     const char *id = find(r, "id", &id_len);
-    if (!find_number(r, "format", FORMAT, &format) || format != FORMAT || !id ||
+    if (!find_number(r, "format", SN_META_FORMAT, &format) || format == 0 || !id ||
         id_len != SN_REDIS_ID || strspn(id, "0123456789abcdef") != SN_REDIS_ID ||
         !FIND_WORD(r, "layout", LAYOUTS, &layout) || !FIND_WORD(r, "kind", KINDS, &kind) ||
         !FIND_WORD(r, "growth", GROWTHS, &growth) || !FIND_WORD(r, "hash", HASHES, &hash) ||
@@ -282,6 +282,7 @@ static bool read_table(const sn_reply *r, sn_redis_view *view)
         !find_number(r, "ttl", UINT32_MAX, &view->ttl))
         return false;
     memcpy(view->id, id, SN_REDIS_ID + 1);
+    view->format = (unsigned)format;
     view->layout = (seen_layout)layout;
     image->kind = (seen_kind)kind;
     image->growth = (seen_growth)growth;

@@ -5,6 +5,8 @@
 #include "redis/client/client.h"
 #include "redis/names.h"
 
+enum { SN_META_FORMAT = 2 }; /* of new filters; 1 is still read and written */
+
 /* Reads the filter of the channel's address. SEEN_ERR_NOT_FOUND where there is none. */
 seen_status sn_meta_load(sn_channel *ch, sn_redis_view *view, seen_error *error);
 

@@ -1,6 +1,7 @@
 /* The names of a filter's keys, and their slots in a cluster. */
 #include "redis/names.h"
 
+#include "local/lookup.h"
 #include "redis/client/slot.h"
 
 #include <stdio.h>
@@ -52,6 +53,12 @@ void sn_redis_key_added(const sn_redis_address *a, const sn_redis_view *view, sn
     key->slot = sn_slot_of(key->text, key->len);
 }
 
+void sn_redis_field_added(const sn_redis_view *view, uint32_t layer, char field[SN_REDIS_FIELD])
+{
+    snprintf(field, SN_REDIS_FIELD, "%u.%llu", layer,
+             (unsigned long long)view->image.layer[layer].generation);
+}
+
 /* Names of ours have a tag, that of a plain bitmap seldom has: then all of it becomes one. */
 void sn_redis_key_piece(const sn_redis_key *shard, sn_redis_key *piece)
 {
@@ -72,9 +79,10 @@ bool sn_redis_layer_closed(const sn_image *image, uint32_t layer)
     return layer != image->current;
 }
 
-bool sn_redis_layer_ends(const sn_image *image, uint32_t layer)
+bool sn_redis_layer_expired(const sn_image *image, uint32_t layer)
 {
-    return sn_redis_layer_closed(image, layer) && image->window_seconds;
+    return sn_redis_layer_closed(image, layer) && image->window_seconds &&
+           !sn_span_alive(image, layer);
 }
 
 void sn_redis_namer_begin(sn_redis_namer *n, const sn_redis_address *a, const sn_redis_view *view,

@@ -29,6 +29,7 @@ typedef struct sn_redis_key {
 /* Everything about a filter but its bits. */
 struct sn_redis_view {
     sn_image image;
+    unsigned format; /* of what is stored: 1, or 2 with marks (verify.h) */
     char id[SN_REDIS_ID + 1];
     seen_layout layout;
     uint64_t ttl;
@@ -37,6 +38,10 @@ struct sn_redis_view {
 void sn_redis_key_meta(const sn_redis_address *address, sn_redis_key *key);
 void sn_redis_key_added(const sn_redis_address *address, const sn_redis_view *view,
                         sn_redis_key *key);
+
+/* The field of a layer's counter there. */
+enum { SN_REDIS_FIELD = 40 };
+void sn_redis_field_added(const sn_redis_view *view, uint32_t layer, char field[SN_REDIS_FIELD]);
 
 /* Shards of one layer: the part of the name that they share is written once. */
 typedef struct sn_redis_namer {
@@ -59,7 +64,8 @@ void sn_redis_key_piece(const sn_redis_key *shard, sn_redis_key *piece);
 /* Whether a layer takes no new keys any more. */
 bool sn_redis_layer_closed(const sn_image *image, uint32_t layer);
 
-/* Whether its shards end by themselves: a past generation of a window by time. */
-bool sn_redis_layer_ends(const sn_image *image, uint32_t layer);
+/* Whether the server may have expired its shards: a generation of a window by time whose keys are
+ * forgotten. */
+bool sn_redis_layer_expired(const sn_image *image, uint32_t layer);
 
 #endif

@@ -185,7 +185,7 @@ static seen_status add_once(sn_call *c, bool look_first)
     c->sent = false;
     if (c->looked)
         status = sn_batch_look(b, c->looked, c->error);
-    if (status != SEEN_OK || b->hollow || b->glance != SN_SAME)
+    if (status != SEEN_OK || b->loss.shard || b->loss.counts || b->glance != SN_SAME)
         return status;
     choose_targets(b, older, looked);
     for (size_t i = 0; i < b->keys; i++)
@@ -399,7 +399,7 @@ static seen_status remove_once(sn_call *c, uint64_t gone[SN_IMAGE_LAYERS])
     if (sn_call_glance_due(c))
         sn_batch_say_glance(b);
     seen_status status = sn_batch_look(b, layers, c->error);
-    if (status != SEEN_OK || b->hollow || b->glance != SN_SAME)
+    if (status != SEEN_OK || b->loss.shard || b->loss.counts || b->glance != SN_SAME)
         return status;
     for (size_t i = 0; i < b->keys; i++) {
         sn_batch_key *k = &b->key[i];

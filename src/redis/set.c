@@ -14,12 +14,9 @@
 
 enum {
     STAGE_SECONDS = 86400, /* what a copy that never ends leaves behind goes by itself */
-    SAMPLE_SHARDS = 8,     /* looked at when a filter is opened */
     AT_ONCE = 4096,
     REPLACE_TRIES = 100,
     COPY_TRIES = 16, /* of a window that turns meanwhile */
-    END_SET = 1,     /* tags: what is done to a shard's time to live */
-    END_OFF = 2,
 };
 
 /* ---- the view ---- */
@@ -53,6 +50,18 @@ seen_status sn_redis_replaced(sn_redis_set *set, seen_error *error)
     sn_redis_distrust(set);
     return sn_error_set(error, SEEN_ERR_CHANGED,
                         "%s: another filter was put in its place; open it again", set->base.where);
+}
+
+seen_status sn_redis_lost(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
+                          const sn_loss *loss, seen_error *error)
+{
+    sn_redis_view now;
+    seen_status status = sn_redis_reload(set, ch, &now, error);
+    /* Layers come and go; the counters are those of the filter. */
+    if (status != SEEN_OK || (now.image.sequence != view->image.sequence && !loss->counts))
+        return status;
+    sn_redis_distrust(set);
+    return sn_verify_report(ch, view, loss, error);
 }
 
 seen_status sn_redis_reload(sn_redis_set *set, sn_channel *ch, sn_redis_view *view,
@@ -97,7 +106,7 @@ static seen_status get_image(seen_set *base, sn_image *image, seen_error *error)
     if (status == SEEN_OK)
         status = sn_redis_reload(set, ch, &view, error);
     if (status == SEEN_OK)
-        status = sn_redis_read_counts(ch, &view, error);
+        status = sn_redis_read_counts(set, ch, &view, error);
     if (status == SEEN_OK)
         *image = view.image;
     sn_client_give(set->redis, ch);
@@ -229,55 +238,18 @@ static seen_status make_set(sn_client *redis, const sn_redis_view *view, unsigne
     return SEEN_OK;
 }
 
-typedef struct lengths {
-    const sn_redis_view *view;
-    bool hollow;
-} lengths;
-
-static bool take_length(void *context, uint32_t tag, const sn_reply *reply, bool again)
-{
-    lengths *l = context;
-    (void)again;
-    if (sn_reply_error_is(reply, "WRONGTYPE"))
-        return true; /* closed a moment ago */
-    if (reply->items != 1 || reply->item[0].type != REDIS_REPLY_INTEGER)
-        return false;
-    uint64_t want = l->view->image.layer[tag].geometry.shard_lines * SN_LINE_BYTES;
-    l->hollow |= reply->item[0].number != (long long)want;
-    return true;
-}
-
-/* Looks whether the shards are there: some of each layer. */
+/* Looks whether all shards and the counters are there. */
 static seen_status verify(sn_channel *ch, const sn_redis_view *view, seen_error *error)
 {
-    const sn_image *image = &view->image;
-    lengths l = {.view = view};
-    for (uint32_t i = 0; i < image->layers; i++) {
-        bool closed = sn_redis_layer_closed(image, i);
-        if (!image->layer[i].generation || sn_redis_layer_ends(image, i))
-            continue;
-        sn_redis_namer namer;
-        sn_redis_namer_begin(&namer, sn_channel_address(ch), view, i, closed);
-        uint64_t shards = image->layer[i].geometry.shards;
-        uint64_t step = shards > SAMPLE_SHARDS ? shards / SAMPLE_SHARDS : 1;
-        for (uint64_t s = 0; s < shards; s += step) {
-            const sn_redis_key *key = sn_redis_namer_shard(&namer, s);
-            sn_command_begin(ch, i, key->slot, 2);
-            sn_command_text(ch, "STRLEN");
-            sn_command_arg(ch, key->text, key->len);
-        }
-    }
-    seen_status status = sn_channel_run(ch, take_length, &l, error);
-    if (status == SEEN_OK && l.hollow) {
-        sn_redis_view now;
-        /* Another client may be growing the set: look again. */
-        status = sn_meta_load(ch, &now, error);
-        if (status == SEEN_OK && now.image.sequence == image->sequence)
-            status = sn_error_set(error, SEEN_ERR_FORMAT,
-                                  "%s: shards of the filter are missing (evicted or deleted); "
-                                  "restore them from a backup, or drop and make it anew",
-                                  sn_channel_address(ch)->shown);
-    }
+    sn_loss loss;
+    seen_status status = sn_verify_all(ch, view, &loss, error);
+    if (status != SEEN_OK || !(loss.shard || loss.counts))
+        return status;
+    /* Another client may be opening a layer: look again. */
+    sn_redis_view now;
+    status = sn_meta_load(ch, &now, error);
+    if (status == SEEN_OK && (now.image.sequence == view->image.sequence || loss.counts))
+        status = sn_verify_report(ch, view, &loss, error);
     return status;
 }
 
@@ -430,24 +402,11 @@ static seen_status stage(sn_channel *ch, const sn_redis_view *view, seen_error *
     return status;
 }
 
-/* Whether the shard is there, told by the change of its end. One that has none has nothing to take
- * off: a plain bitmap's, and another's whose answer was lost. */
-static bool take_end(void *context, uint32_t tag, const sn_reply *reply, bool again)
-{
-    bool *missing = context;
-    if (reply->items != 1 || reply->item[0].type != REDIS_REPLY_INTEGER)
-        return false;
-    *missing |= reply->item[0].number == 0 && (tag == END_SET || (tag == END_OFF && !again));
-    return true;
-}
-
 /* Takes the end off the shards (or sets that which was asked for). */
 static seen_status finish(sn_channel *ch, const sn_redis_view *view, seen_error *error)
 {
     const sn_image *image = &view->image;
     seen_status status = SEEN_OK;
-    bool missing = false;
-    uint32_t off = view->layout == SEEN_LAYOUT_SHARDS ? END_OFF : 0;
     for (uint32_t i = 0; i < image->layers && status == SEEN_OK; i++) {
         bool closed = sn_redis_layer_closed(image, i);
         uint64_t expire = closed && image->window_seconds ? image->window_seconds : view->ttl;
@@ -457,13 +416,13 @@ static seen_status finish(sn_channel *ch, const sn_redis_view *view, seen_error 
         sn_redis_namer_begin(&namer, sn_channel_address(ch), view, i, closed);
         for (uint64_t s = 0; s < image->layer[i].geometry.shards && status == SEEN_OK; s++) {
             const sn_redis_key *key = sn_redis_namer_shard(&namer, s);
-            sn_command_begin(ch, expire ? END_SET : off, key->slot, expire ? 3 : 2);
+            sn_command_begin(ch, 0, key->slot, expire ? 3 : 2);
             sn_command_text(ch, expire ? "EXPIRE" : "PERSIST");
             sn_command_arg(ch, key->text, key->len);
             if (expire)
                 sn_command_number(ch, expire);
             if (sn_channel_pending(ch) >= AT_ONCE)
-                status = sn_channel_run(ch, take_end, &missing, error);
+                status = sn_channel_run(ch, sn_reply_take_any, NULL, error);
         }
     }
     if (view->ttl && status == SEEN_OK) {
@@ -472,12 +431,16 @@ static seen_status finish(sn_channel *ch, const sn_redis_view *view, seen_error 
         sn_redis_say_expire(ch, &key, view->ttl);
     }
     if (status == SEEN_OK)
-        status = sn_channel_run(ch, take_end, &missing, error);
-    if (status == SEEN_OK && missing)
-        status = sn_error_set(error, SEEN_ERR_SPACE,
-                              "%s: the server has dropped parts of the filter while it was made; "
-                              "raise maxmemory, and set maxmemory-policy to noeviction",
-                              sn_channel_address(ch)->shown);
+        status = sn_channel_run(ch, sn_reply_take_any, NULL, error);
+    sn_loss loss = {0};
+    if (status == SEEN_OK)
+        status = sn_verify_all(ch, view, &loss, error);
+    if (status == SEEN_OK && (loss.shard || loss.counts))
+        status =
+            sn_error_set(error, SEEN_ERR_SPACE,
+                         "%s: the server has dropped parts of the filter while it was created; "
+                         "raise maxmemory, and set maxmemory-policy to noeviction",
+                         sn_channel_address(ch)->shown);
     return status;
 }
 
@@ -568,7 +531,7 @@ static seen_status make_filter(sn_channel *ch, const sn_redis_view *view, unsign
     if (status == SEEN_OK && from)
         status = pour_in(ch, view, from, turned, error);
     if (status == SEEN_OK)
-        status = sn_redis_add_counts(ch, view, &view->image, error);
+        status = sn_redis_begin_counts(ch, view, error);
     if (status == SEEN_OK)
         status = finish(ch, view, error);
     if (status == SEEN_OK)
@@ -592,7 +555,10 @@ seen_status sn_redis_create(const char *where, const sn_image *image, const seen
 {
     sn_client *redis;
     sn_channel *ch;
-    sn_redis_view view = {.image = *image, .layout = options->layout, .ttl = options->ttl_seconds};
+    sn_redis_view view = {.image = *image,
+                          .format = SN_META_FORMAT,
+                          .layout = options->layout,
+                          .ttl = options->ttl_seconds};
     seen_status status = vet_image(&view, where, error);
     if (status == SEEN_OK)
         status = draw_id(&view, error);
@@ -629,7 +595,8 @@ seen_status sn_redis_copy(const char *where, unsigned flags, const seen_options 
 {
     sn_client *redis;
     sn_channel *ch;
-    sn_redis_view view = {.layout = options->layout, .ttl = options->ttl_seconds};
+    sn_redis_view view = {
+        .format = SN_META_FORMAT, .layout = options->layout, .ttl = options->ttl_seconds};
     seen_status status = source_image(from, &view.image, error);
     if (status == SEEN_OK)
         status = vet_image(&view, where, error);

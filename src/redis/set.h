@@ -4,6 +4,7 @@
 
 #include "redis/client/link.h"
 #include "redis/meta.h"
+#include "redis/verify.h"
 #include "set/store.h"
 
 #include <pthread.h>
@@ -18,6 +19,8 @@ typedef struct sn_redis_set {
     sn_redis_view view;
     uint64_t glanced; /* when the view was last known to be the current one, in sn_clock_ms(); 0:
                          the last that was heard is that it is not */
+    uint32_t verified_layer; /* the shard that is verified next */
+    uint64_t verified_shard;
     uint64_t touched; /* when the keys' time to live was last renewed */
     uint64_t limit;   /* fixed: so many keys that were new make it full; does not change */
     /* Room in the current layer that this client has claimed and not used. */
@@ -45,6 +48,10 @@ seen_status sn_redis_reload(sn_redis_set *set, sn_channel *ch, sn_redis_view *vi
  */
 void sn_redis_distrust(sn_redis_set *set);
 seen_status sn_redis_vanished(sn_redis_set *set, seen_error *error);
+/* Something is missing: the filter is gone or replaced, it has changed (then SEEN_OK: start over),
+ * or the server has lost a part of it. */
+seen_status sn_redis_lost(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
+                          const sn_loss *loss, seen_error *error);
 seen_status sn_redis_replaced(sn_redis_set *set, seen_error *error);
 
 /* ---- layers (redis_layers.c) ---- */
@@ -105,7 +112,10 @@ seen_status sn_redis_read_bounds(sn_channel *ch, const sn_redis_view *view, uint
 /* Tells the server what was held back. */
 seen_status sn_redis_flush_counts(sn_redis_set *set, sn_channel *ch, seen_error *error);
 /* Reads and writes the counters of all layers. */
-seen_status sn_redis_read_counts(sn_channel *ch, sn_redis_view *view, seen_error *error);
+seen_status sn_redis_read_counts(sn_redis_set *set, sn_channel *ch, sn_redis_view *view,
+                                 seen_error *error);
+/* Writes those of a new filter. */
+seen_status sn_redis_begin_counts(sn_channel *ch, const sn_redis_view *view, seen_error *error);
 seen_status sn_redis_add_counts(sn_channel *ch, const sn_redis_view *view, const sn_image *from,
                                 seen_error *error);
 

@@ -41,9 +41,11 @@ typedef struct fetch {
     const sn_geometry *geometry;
     uint64_t line, lines; /* the range */
     char *out;
-    bool ended;                            /* a shard is missing */
-    bool cut;                              /* a shard is too short */
-    bool fenced;                           /* the layer was closed under way */
+    bool ended;  /* a shard is missing */
+    bool cut;    /* a shard is too short */
+    bool fenced; /* the layer was closed under way */
+    uint32_t layer;
+    sn_loss loss;                          /* which shard is missing */
     unsigned char shut[SN_COPY_LINES / 8]; /* pieces, by their first line, that were; a bit each */
 } fetch;
 
@@ -66,6 +68,7 @@ static bool take_bytes(void *context, uint32_t tag, const sn_reply *reply, bool 
         return true;
     }
     f->cut |= reply->item[0].len > 0;
+    f->loss = (sn_loss){.shard = true, .layer = f->layer, .number = p.shard};
     f->ended |= reply->item[0].len == 0;
     memset(f->out + p.from, 0, p.bytes);
     return true;
@@ -79,14 +82,6 @@ static void say_fetch(sn_channel *ch, const sn_redis_key *key, const sn_piece *p
     sn_command_arg(ch, key->text, key->len);
     sn_command_number(ch, p->at);
     sn_command_number(ch, p->at + p->bytes - 1);
-}
-
-seen_status sn_redis_missing(const sn_channel *ch, seen_error *error)
-{
-    return sn_error_set(error, SEEN_ERR_FORMAT,
-                        "%s: a part of the filter is missing (evicted, deleted or cut); restore it "
-                        "from a backup or make it anew",
-                        sn_channel_address(ch)->shown);
 }
 
 /* Reads lines as the view has them. */
@@ -111,7 +106,7 @@ static seen_status read_lines(sn_channel *ch, const sn_redis_view *view, uint32_
 seen_status sn_redis_fetch(sn_redis_set *set, sn_channel *ch, uint32_t layer, uint64_t line,
                            uint64_t lines, void *out, seen_error *error)
 {
-    fetch f = {.line = line, .lines = lines, .out = out};
+    fetch f = {.layer = layer, .line = line, .lines = lines, .out = out};
     uint64_t sequence = 0;
     assert(lines <= SN_COPY_LINES);
     for (int i = 0; i < TRIES; i++) {
@@ -129,8 +124,8 @@ seen_status sn_redis_fetch(sn_redis_set *set, sn_channel *ch, uint32_t layer, ui
             /* Gone with its filter, rotated away, at its end, or lost? */
             status = sn_redis_reload(set, ch, &now, error);
             if (status == SEEN_OK && now.image.sequence == view.image.sequence)
-                return f.cut || !sn_redis_layer_ends(&view.image, layer)
-                           ? sn_redis_missing(ch, error)
+                return f.cut || !sn_redis_layer_expired(&view.image, layer)
+                           ? sn_redis_lost(set, ch, &view, &f.loss, error)
                            : SEEN_OK;
         }
         if (status != SEEN_OK)

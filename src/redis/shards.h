@@ -19,9 +19,6 @@ bool sn_piece_next(const sn_geometry *g, uint64_t line, uint64_t lines, uint64_t
 seen_status sn_redis_fetch(sn_redis_set *set, sn_channel *ch, uint32_t layer, uint64_t line,
                            uint64_t lines, void *out, seen_error *error);
 
-/* Says that a shard is not there, or not whole. */
-seen_status sn_redis_missing(const sn_channel *ch, seen_error *error);
-
 /* SETRANGE. */
 void sn_redis_say_store(sn_channel *ch, const sn_redis_key *key, uint64_t at, const char *bytes,
                         uint64_t len);

@@ -250,6 +250,7 @@ static void settle(run *r, sn_node *node)
         r->pause_ms = PAUSE_FIRST;
         return;
     }
+    node->confused |= !sn_reply_is_error(reply);
     fail(r, sn_errors_from_reply(&ch->redis->address, node, reply, &error), &error);
 }
 
@@ -463,6 +464,11 @@ seen_status sn_channel_run(sn_channel *ch, sn_reply_handler take, void *context,
     } else {
         while (r.left && round_of(&r))
             ;
+    }
+    for (unsigned i = 0; i < ch->nodes; i++) {
+        if (ch->node[i]->confused)
+            sn_link_close(&ch->node[i]->link);
+        ch->node[i]->confused = false;
     }
     sn_channel_clear(ch);
     if (r.status != SEEN_OK && error)

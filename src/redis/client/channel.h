@@ -33,8 +33,9 @@ typedef struct sn_node {
     size_t queued, queue_room;
     size_t cursor, part; /* entries sent, and bytes of the next one */
     size_t answered;
-    bool asked;      /* the reply to ASKING has arrived */
-    bool deaf;       /* accepts no more; replies may still arrive */
+    bool asked;    /* the reply to ASKING has arrived */
+    bool confused; /* sent something else than a command returns: its replies may be out of step */
+    bool deaf;     /* accepts no more; replies may still arrive */
     uint64_t waited; /* for the server since bytes last moved, in ms */
 } sn_node;
 

@@ -63,7 +63,7 @@ static void test_taken_over(void **state)
     seen_options o = {.bits = 8192, .hashes = 3, .when_full = SEEN_FULL_GO_ON};
     freeReplyObject(test_ask(&server, "SETRANGE theirs 10 x"));
     assert_int_equal(make("theirs", o, &set, &error), SEEN_OK);
-    assert_int_equal(test_number(&server, "STRLEN theirs"), 1024);
+    assert_int_equal(test_number(&server, "STRLEN theirs"), 1025);
     redisReply *r = test_ask(&server, "GETRANGE theirs 10 10");
     assert_string_equal(r->str, "x");
     freeReplyObject(r);
@@ -143,7 +143,7 @@ static void test_replaced(void **state)
     o.bits = 4096;
     if (seen_create(here, &o, SEEN_REPLACE, &set, &error) != SEEN_OK)
         fail_msg("%s", error.message);
-    assert_int_equal(test_number(&server, "STRLEN again"), 512);
+    assert_int_equal(test_number(&server, "STRLEN again"), 513);
     assert_int_equal(test_number(&server, "BITCOUNT again"), 0);
     assert_int_equal(seen_check(set, "a", 1, &answer, &error), SEEN_OK);
     assert_int_equal(answer, SEEN_NEW);
@@ -171,7 +171,7 @@ static void test_replaced_under(void **state)
     assert_int_equal(seen_sync(old, &error), SEEN_ERR_CHANGED);
     seen_close(old);
     assert_int_equal(test_number(&server, "DBSIZE"), keys);
-    assert_int_equal(test_number(&server, "STRLEN under"), 1024);
+    assert_int_equal(test_number(&server, "STRLEN under"), 1025);
     assert_int_equal(seen_check(set, "b", 1, &answer, &error), SEEN_OK);
     assert_int_equal(answer, SEEN_BEFORE);
     seen_close(set);

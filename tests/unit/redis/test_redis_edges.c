@@ -135,7 +135,8 @@ static void test_odd_hash(void **state)
     seen_info info = {.size = sizeof info};
     int key = 1;
     seen_set *set = door_make((seen_options){.capacity = 1000});
-    meddle_set(&door, 0, (meddle_rule){.match = "HMGET", .reply = "*2\r\n:1\r\n:1\r\n"});
+    meddle_set(&door, 0,
+               (meddle_rule){.match = "HMGET", .times = 1, .reply = "*2\r\n:1\r\n:1\r\n"});
     test_sleep_ms(250);
     refuses(seen_check(set, &key, sizeof key, &answer, &error), &error, SEEN_ERR_SERVER, "");
     assert_int_equal(meddle_hits(&door, 0), 1);
@@ -200,6 +201,7 @@ static void test_forgotten(void **state)
     assert_int_equal(closed->elements, 1);
     assert_int_equal(test_number(&server, "DEL %s", closed->element[0]->str), 1);
     freeReplyObject(closed);
+    fake_now += 301;
     door_must(seen_get_info(set, &info, &error), &error);
     assert_true(info.keys_estimated > 9 && info.keys_estimated < 11);
     door_must(seen_copy(set, file, 0, &copied, &error), &error);
