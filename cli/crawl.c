@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/crawl_fleet.h"
 #include "cli/crawl_show.h"
 
 typedef struct crawl_own {
@@ -26,6 +27,10 @@ typedef struct crawl_own {
     bool allow_private;
 
     const char *output, *urls, *edges, *warc;
+
+    const char *join, *worker;
+    uint64_t lease_ms, frontier_memory;
+    bool watch, force;
 } crawl_own;
 
 #define AT(field) offsetof(crawl_own, field)
@@ -287,6 +292,43 @@ static const sn_option output_options[] = {
      .help = "the pages themselves as WARC, one gzip member per record"},
 };
 
+static const sn_option join_options[] = {
+    {.name = "join",
+     .argument = "ADDRESS",
+     .type = SN_STRING,
+     .offset = AT(join),
+     .help = "share one crawl with other machines: redis://HOST/NAME",
+     .more = "The queue and what was seen are kept in Redis, or a Redis Cluster with "
+             "redis-cluster://. The first worker gives the start URLs and the options; others "
+             "join with the address alone. Workers may come, leave and die at any moment."},
+    {.name = "worker",
+     .argument = "NAME",
+     .type = SN_STRING,
+     .offset = AT(worker),
+     .help = "with --join: how this worker is listed (host name and process number)"},
+    {.name = "lease",
+     .argument = "TIME",
+     .type = SN_DURATION,
+     .offset = AT(lease_ms),
+     .min = 200,
+     .max = 3600000,
+     .help = "with --join, when a crawl is created: a worker that is silent for so long is dead "
+             "(10s)"},
+    {.name = "frontier-memory",
+     .argument = "SIZE",
+     .type = SN_SIZE,
+     .offset = AT(frontier_memory),
+     .help = "with --join, when a crawl is created: bytes of queued URLs in Redis"},
+    {.name = "watch",
+     .type = SN_FLAG,
+     .offset = AT(watch),
+     .help = "with status: show it again every second until the crawl ends"},
+    {.name = "force",
+     .type = SN_FLAG,
+     .offset = AT(force),
+     .help = "with drop: also while workers are live"},
+};
+
 #define GROUP(title_, list)                                                                        \
     {                                                                                              \
         .title = title_, .options = list, .count = sizeof list / sizeof list[0], .own = true       \
@@ -295,6 +337,7 @@ static const sn_group state_group = GROUP("What is seen", state_options);
 static const sn_group scope_group = GROUP("What to follow", scope_options);
 static const sn_group limit_group = GROUP("Limits", limit_options);
 static const sn_group fetch_group = GROUP("How to fetch", fetch_options);
+static const sn_group join_group = GROUP("Several machines", join_options);
 static const sn_group output_group = GROUP("Output; - is stdout", output_options);
 
 /* ---- From the command line to the crawler's options ---- */
@@ -416,7 +459,14 @@ static int run_crawl(sn_args *args)
     crawl_paths paths = {{NULL}};
     void *keep = NULL;
     sn_crawl_show show;
+    sn_crawl_fleet_word word = sn_crawl_fleet_find(args);
+    if (word != SN_FLEET_NONE)
+        return sn_crawl_fleet(args, word, own->ca_file, own->watch, own->force);
     sn_crawl_defaults(&options);
+    options.join = own->join;
+    options.ca_file = own->ca_file;
+    if (own->join != NULL && !sn_crawl_fleet_load(&options, args->operand_count > 0, &keep, &error))
+        return sn_trouble_error(&error);
     if (own->state != NULL && sn_crawl_resumable(own->state) &&
         sn_crawl_load(own->state, &options, &keep, &error) != SEEN_OK)
         return sn_trouble_error(&error);
@@ -425,11 +475,19 @@ static int run_crawl(sn_args *args)
     take_numbers(args, &options);
     take_strings(args, &options, &paths);
     take_flags(args, &options);
+    options.worker = own->worker;
+    if (sn_args_given(args, "lease"))
+        options.lease_ms = own->lease_ms;
+    options.frontier_memory = own->frontier_memory;
     args->prints = is_stdout(options.output) || is_stdout(options.urls) ||
                    is_stdout(options.edges) || is_stdout(options.warc);
     sn_crawl_show_begin(&show, args, options.state);
-    seen_status status =
-        sn_crawl_run(&options, sn_stop_flag(), sn_crawl_show_status, &show, &result, &error);
+    seen_status status = options.join != NULL ? sn_crawl_agree(&options, &error) : SEEN_OK;
+    if (status == SEEN_OK)
+        do
+            status = sn_crawl_run(&options, sn_stop_flag(), sn_crawl_show_status, &show, &result,
+                                  &error);
+        while (sn_crawl_fleet_again(args, &result, &error));
     sn_crawl_show_clear(&show);
     int code =
         status == SEEN_OK ? sn_crawl_show_end(&show, &options, &result) : sn_trouble_error(&error);
@@ -442,7 +500,8 @@ static int run_crawl(sn_args *args)
 const sn_command sn_command_crawl = {
     .name = "crawl",
     .summary = "crawl breadth-first, each URL once",
-    .synopsis = "[OPTION]... [URL]...",
+    .synopsis = "[OPTION]... [URL]...\n"
+                "crawl status|pause|resume|stop|failed|export|drop ADDRESS",
     .about =
         "Fetches the URLs and everything that their pages link to on the same hosts, breadth "
         "first, each URL once by its canonical form, and writes a line of JSON about each. It "
@@ -451,19 +510,26 @@ const sn_command sn_command_crawl = {
         "With --state the crawl is kept in a folder and goes on where it stopped, also after a "
         "crash. The first Ctrl-C finishes what is under way and saves; a second stops at once. "
         "Addresses that are not of the public Internet are refused unless --allow-private is "
-        "given.",
+        "given.\n\n"
+        "With --join many machines share one crawl in Redis: nothing is lost when one of them "
+        "dies, and each host keeps its delay. status shows such a crawl, pause, resume and stop "
+        "steer it, failed lists the pages that were given up, export the URLs that are queued, "
+        "and drop deletes it.",
     .operands = "",
     .min_operands = 0,
     .max_operands = SIZE_MAX,
     .own_size = sizeof(crawl_own),
-    .groups = {&scope_group, &limit_group, &fetch_group, &state_group, &output_group,
-               &sn_group_talk},
+    .groups = {&scope_group, &limit_group, &fetch_group, &state_group, &join_group, &output_group,
+               &sn_group_json, &sn_group_talk},
     .examples =
         {{"Crawl a site and be able to go on later",
           "seen crawl https://example.org/ --depth 3 --output pages.jsonl --state crawl.dir", "-"},
          {"Go on where it stopped", "seen crawl --state crawl.dir", "-"},
-         {"Share the work with other machines",
-          "seen crawl https://example.org/ --filter redis://host/NAME", "-"}},
+         {"Share the work with other machines: on the first, and on each of the others",
+          "seen crawl --join redis://host/NAME https://example.org/ --output pages.1.jsonl\n"
+          "seen crawl --join redis://host/NAME --output pages.2.jsonl",
+          "-"},
+         {"Look at a shared crawl", "seen crawl status redis://host/NAME --watch", "-"}},
     .exit_text =
         "0 when all went well, also when some pages failed, or when Ctrl-C stopped the crawl; 2 on "
         "trouble, with a message on standard error, and when not one page could be fetched. A "

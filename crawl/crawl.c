@@ -9,6 +9,7 @@
 #include "crawl/open.h"
 #include "crawl/page.h"
 #include "crawl/settle.h"
+#include "crawl/shared.h"
 
 #define TICK_MS 250
 #define COMMIT_MS 100
@@ -190,6 +191,7 @@ seen_status sn_crawl_run(const sn_crawl_options *options, const atomic_int *stop
         result->end = SN_CRAWL_STOPPED;
         status = SEEN_OK;
     }
+    result->session_lost = status != SEEN_OK && sn_shared_lost(e);
     sn_crawl_close(e);
     return status;
 }

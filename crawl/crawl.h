@@ -61,7 +61,11 @@ typedef struct sn_crawl_options {
     double error_rate;  /* of a set that we make */
     uint64_t capacity;  /* a hint for a set that we make */
     uint64_t checkpoint_ms;
-    bool retry_failed; /* on resume: the failed pages go back to the frontier */
+    const char *join;         /* address of a crawl that several processes share; NULL: our own */
+    const char *worker;       /* name of this process there; NULL: host name and number */
+    uint64_t lease_ms;        /* of a crawl that is created: a silent process is dead then */
+    uint64_t frontier_memory; /* the same: bytes of queued URLs; 0: no limit */
+    bool retry_failed;        /* on resume: the failed pages go back to the frontier */
 
     /* What is followed. */
     int scope;                      /* sn_scope_kind */
@@ -111,6 +115,14 @@ bool sn_crawl_resumable(const char *state);
 seen_status sn_crawl_load(const char *state, sn_crawl_options *options, void **keep,
                           seen_error *error);
 
+/* The same from a crawl that several processes share. *there: it exists; otherwise nothing is
+ * replaced. */
+seen_status sn_crawl_load_shared(sn_crawl_options *options, bool *there, void **keep,
+                                 seen_error *error);
+/* SEEN_ERR_MISMATCH, with both values, if these options differ from those of the shared crawl in
+ * something that all its processes must agree on. */
+seen_status sn_crawl_agree(const sn_crawl_options *options, seen_error *error);
+
 typedef struct sn_crawl_status {
     sn_crawl_counts counts; /* over all runs of this crawl */
     uint64_t run_pages;     /* of this run */
@@ -133,6 +145,7 @@ typedef enum sn_crawl_end {
 
 typedef struct sn_crawl_result {
     sn_crawl_status status;
+    bool session_lost; /* of a shared crawl: the run may be repeated at once */
     sn_crawl_end end;
     bool resumed;
     uint64_t start_seen; /* start URLs that were in the seen-set already */

@@ -12,6 +12,7 @@
  *     page.c         what arrives, what an answer means
  *     dispatch.c     hosts -> transfers
  *     settings.c     options as text, for a crawl that is resumed
+ *     shared.c       joining a crawl that several processes share
  *     open.c         setting up, also from a state folder
  *     crawl.c        the loop, the end */
 #ifndef CRAWL_ENGINE_H

@@ -2,6 +2,7 @@
 #include "crawl/open.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@
 #include "crawl/seeds.h"
 #include "crawl/settings.h"
 #include "crawl/settle.h"
+#include "crawl/shared.h"
 
 /* ---- Options ---- */
 
@@ -88,6 +90,10 @@ static seen_status check_options(const sn_engine *e)
     if (o->exact && o->filter != NULL)
         return sn_error_set(e->error, SEEN_ERR_ARGUMENT,
                             "exact keys are this crawl's own: not with a filter");
+    if (o->join != NULL && (o->state != NULL || o->exact))
+        return sn_error_set(e->error, SEEN_ERR_ARGUMENT,
+                            "--join keeps the crawl in Redis: not together with %s",
+                            o->state != NULL ? "--state" : "--exact");
     if (o->retry_failed && o->state == NULL)
         return sn_error_set(e->error, SEEN_ERR_ARGUMENT,
                             "failed pages are listed in a state folder: name it");
@@ -288,6 +294,48 @@ static seen_status start_anew(sn_engine *e)
     return status == SEEN_OK ? sn_settle(e, true) : status;
 }
 
+/* How much of an output is whole lines. A process that was killed may have written half of one; its
+ * page is fetched again. */
+static uint64_t whole_lines(const char *path)
+{
+    char end[65536];
+    struct stat about;
+    int fd = path == NULL || strcmp(path, "-") == 0 ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &about) != 0 || !S_ISREG(about.st_mode)) {
+        if (fd >= 0)
+            close(fd);
+        return UINT64_MAX;
+    }
+    off_t at = about.st_size;
+    bool found = false;
+    while (at > 0 && !found) {
+        size_t n = at < (off_t)sizeof end ? (size_t)at : sizeof end;
+        if (pread(fd, end, n, at - (off_t)n) != (ssize_t)n)
+            break;
+        const char *line = memrchr(end, '\n', n);
+        found = line != NULL;
+        at -= found ? (off_t)n - (line + 1 - end) : (off_t)n;
+    }
+    close(fd);
+    return (uint64_t)at;
+}
+
+/* Outputs of a shared crawl are continued: a worker may come back. */
+static seen_status join_others(sn_engine *e)
+{
+    uint64_t length[SN_OUT_COUNT];
+    struct stat about;
+    for (int i = 0; i < SN_OUT_COUNT; i++)
+        length[i] = whole_lines(sn_outputs_path(e->options, i));
+    const char *warc = e->options->warc;
+    if (warc != NULL && stat(warc, &about) == 0 && S_ISREG(about.st_mode))
+        length[SN_OUT_WARC] = (uint64_t)about.st_size;
+    seen_status status = sn_shared_open(e);
+    if (status == SEEN_OK)
+        status = make_parts(e);
+    return status == SEEN_OK ? sn_outputs_open(&e->outputs, e->options, length, e->error) : status;
+}
+
 /* An sn_failures_each. */
 static seen_status admit_again(void *user, const sn_frontier_record *record, bool asked,
                                seen_error *error)
@@ -363,11 +411,13 @@ seen_status sn_crawl_open(sn_engine *e)
     if (status == SEEN_OK)
         status =
             sn_files_allow(e->options->connections, temporary, &e->transfers.keep_open, e->error);
-    if (status == SEEN_OK)
+    if (status == SEEN_OK && e->options->join == NULL)
         status = open_state(e, &checkpoint, &there);
     if (status == SEEN_OK)
         status = make_scope(e);
-    if (status == SEEN_OK)
+    if (status == SEEN_OK && e->options->join != NULL)
+        status = join_others(e);
+    else if (status == SEEN_OK)
         status = there ? go_on(e, &checkpoint) : start_anew(e);
     if (status == SEEN_OK)
         status = sn_seeds_admit(e);

@@ -96,6 +96,8 @@ seen_status sn_seeds_admit(sn_engine *e)
     }
     seen_status status = sn_admit_commit(&e->intake);
     uint64_t fresh = e->counts.found - before;
-    e->result->start_seen = o->start.count > fresh ? o->start.count - fresh : 0;
+    /* A shared frontier counts later. */
+    if (o->join == NULL)
+        e->result->start_seen = o->start.count > fresh ? o->start.count - fresh : 0;
     return status;
 }

@@ -25,49 +25,50 @@ typedef struct setting {
     const char *name;
     type type;
     size_t offset;
+    bool shared; /* all workers of a shared crawl must agree on it */
 } setting;
 
 #define AT(field) offsetof(sn_crawl_options, field)
 
 static const setting settings[] = {
-    {"filter", TEXT, AT(filter)},
-    {"exact", FLAG, AT(exact)},
-    {"error-rate", RATE, AT(error_rate)},
-    {"capacity", NUMBER, AT(capacity)},
-    {"checkpoint-ms", NUMBER, AT(checkpoint_ms)},
-    {"scope", INT, AT(scope)},
-    {"include", LIST, AT(include)},
-    {"exclude", LIST, AT(exclude)},
-    {"follow-nofollow", FLAG, AT(follow_nofollow)},
-    {"sitemaps", FLAG, AT(sitemaps)},
-    {"url-flags", NUMBER, AT(url_flags)},
-    {"drop", LIST, AT(drop)},
-    {"max-depth", NUMBER, AT(max_depth)},
-    {"max-pages", NUMBER, AT(max_pages)},
-    {"max-host-pages", NUMBER, AT(max_host_pages)},
-    {"max-url", NUMBER, AT(max_url)},
-    {"max-links", NUMBER, AT(max_links)},
-    {"max-path", NUMBER, AT(max_path)},
-    {"max-repeats", NUMBER, AT(max_repeats)},
-    {"connections", NUMBER, AT(connections)},
-    {"per-host", NUMBER, AT(per_host)},
-    {"delay-ms", NUMBER, AT(delay_ms)},
-    {"max-delay-ms", NUMBER, AT(max_delay_ms)},
-    {"max-wait-ms", NUMBER, AT(max_wait_ms)},
-    {"timeout-ms", NUMBER, AT(timeout_ms)},
-    {"connect-ms", NUMBER, AT(connect_ms)},
-    {"low-speed", NUMBER, AT(low_speed)},
-    {"low-speed-ms", NUMBER, AT(low_speed_ms)},
-    {"max-body", NUMBER, AT(max_body)},
-    {"retries", NUMBER, AT(retries)},
-    {"backoff-ms", NUMBER, AT(backoff_ms)},
-    {"agent", TEXT, AT(agent)},
-    {"ca-file", TEXT, AT(ca_file)},
-    {"allow-private", FLAG, AT(allow_private)},
-    {"output", TEXT, AT(output)},
-    {"urls", TEXT, AT(urls)},
-    {"edges", TEXT, AT(edges)},
-    {"warc", TEXT, AT(warc)},
+    {"filter", TEXT, AT(filter), true},
+    {"exact", FLAG, AT(exact), false},
+    {"error-rate", RATE, AT(error_rate), true},
+    {"capacity", NUMBER, AT(capacity), true},
+    {"checkpoint-ms", NUMBER, AT(checkpoint_ms), false},
+    {"scope", INT, AT(scope), true},
+    {"include", LIST, AT(include), true},
+    {"exclude", LIST, AT(exclude), true},
+    {"follow-nofollow", FLAG, AT(follow_nofollow), true},
+    {"sitemaps", FLAG, AT(sitemaps), true},
+    {"url-flags", NUMBER, AT(url_flags), true},
+    {"drop", LIST, AT(drop), true},
+    {"max-depth", NUMBER, AT(max_depth), true},
+    {"max-pages", NUMBER, AT(max_pages), true},
+    {"max-host-pages", NUMBER, AT(max_host_pages), true},
+    {"max-url", NUMBER, AT(max_url), true},
+    {"max-links", NUMBER, AT(max_links), true},
+    {"max-path", NUMBER, AT(max_path), true},
+    {"max-repeats", NUMBER, AT(max_repeats), true},
+    {"connections", NUMBER, AT(connections), false},
+    {"per-host", NUMBER, AT(per_host), true},
+    {"delay-ms", NUMBER, AT(delay_ms), true},
+    {"max-delay-ms", NUMBER, AT(max_delay_ms), true},
+    {"max-wait-ms", NUMBER, AT(max_wait_ms), true},
+    {"timeout-ms", NUMBER, AT(timeout_ms), false},
+    {"connect-ms", NUMBER, AT(connect_ms), false},
+    {"low-speed", NUMBER, AT(low_speed), false},
+    {"low-speed-ms", NUMBER, AT(low_speed_ms), false},
+    {"max-body", NUMBER, AT(max_body), true},
+    {"retries", NUMBER, AT(retries), true},
+    {"backoff-ms", NUMBER, AT(backoff_ms), true},
+    {"agent", TEXT, AT(agent), true},
+    {"ca-file", TEXT, AT(ca_file), false},
+    {"allow-private", FLAG, AT(allow_private), false},
+    {"output", TEXT, AT(output), false},
+    {"urls", TEXT, AT(urls), false},
+    {"edges", TEXT, AT(edges), false},
+    {"warc", TEXT, AT(warc), false},
 };
 
 enum { SETTINGS = sizeof settings / sizeof settings[0] };
@@ -94,6 +95,7 @@ void sn_crawl_defaults(sn_crawl_options *o)
                             .max_body = 16u << 20,
                             .retries = 3,
                             .backoff_ms = 1000,
+                            .lease_ms = 10000,
                             .agent = SN_CRAWL_AGENT};
 }
 
@@ -139,6 +141,22 @@ static void put_setting(FILE *out, const setting *s, const void *field)
             put_value(out, s->name, list->items[i]);
         break;
     }
+}
+
+char *sn_settings_shared(const sn_crawl_options *options)
+{
+    char *bytes = NULL;
+    size_t len = 0;
+    FILE *out = open_memstream(&bytes, &len);
+    if (out == NULL)
+        return NULL;
+    for (size_t i = 0; i < SETTINGS; i++)
+        if (settings[i].shared)
+            put_setting(out, &settings[i], (const char *)options + settings[i].offset);
+    if (fclose(out) == 0)
+        return bytes;
+    free(bytes);
+    return NULL;
 }
 
 seen_status sn_settings_save(int folder, const sn_crawl_options *options, seen_error *error)
@@ -241,28 +259,17 @@ bool sn_crawl_resumable(const char *state)
     return there;
 }
 
-seen_status sn_crawl_load(const char *state, sn_crawl_options *options, void **keep,
-                          seen_error *error)
+seen_status sn_settings_parse(const char *bytes, size_t len, const char *where,
+                              sn_crawl_options *options, void **keep, seen_error *error)
 {
-    void *bytes = NULL;
-    size_t len = 0;
-    int folder = open(state, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0)
-        return sn_error_cannot(error, errno, "open the state folder", state);
-    seen_status status = sn_folder_slurp(folder, "settings", SETTINGS_MAX, &bytes, &len, error);
-    close(folder);
-    if (status != SEEN_OK)
-        return status;
     size_t lines = count_lines(bytes, len);
     size_t pointers = (lines + 1) * sizeof(char *);
     char *memory = malloc(pointers + len + 1);
-    if (memory == NULL) {
-        free(bytes);
+    if (memory == NULL)
         return sn_error_memory(error);
-    }
     char *text = memory + pointers;
-    memcpy(text, bytes, len + 1);
-    free(bytes);
+    memcpy(text, bytes, len);
+    text[len] = '\0';
     sn_crawl_options loaded;
     sn_crawl_defaults(&loaded);
     loaded.start = options->start;
@@ -274,10 +281,11 @@ seen_status sn_crawl_load(const char *state, sn_crawl_options *options, void **k
         if (end != NULL)
             *end = '\0';
         if (end == NULL || !take_line(&loaded, line, &k)) {
-            status = sn_error_set(error, SEEN_ERR_FORMAT,
-                                  "the settings in %s have a line that is not understood, as of "
-                                  "another version of seen: %.80s",
-                                  state, line);
+            seen_status status =
+                sn_error_set(error, SEEN_ERR_FORMAT,
+                             "the settings in %s have a line that is not understood, as of "
+                             "another version of seen: %.80s",
+                             where, line);
             free(memory);
             return status;
         }
@@ -285,4 +293,20 @@ seen_status sn_crawl_load(const char *state, sn_crawl_options *options, void **k
     *options = loaded;
     *keep = memory;
     return SEEN_OK;
+}
+
+seen_status sn_crawl_load(const char *state, sn_crawl_options *options, void **keep,
+                          seen_error *error)
+{
+    void *bytes = NULL;
+    size_t len = 0;
+    int folder = open(state, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0)
+        return sn_error_cannot(error, errno, "open the state folder", state);
+    seen_status status = sn_folder_slurp(folder, "settings", SETTINGS_MAX, &bytes, &len, error);
+    close(folder);
+    if (status == SEEN_OK)
+        status = sn_settings_parse(bytes, len, state, options, keep, error);
+    free(bytes);
+    return status;
 }

@@ -4,6 +4,11 @@
 
 #include "crawl/crawl.h"
 
+/* Replaces options by those in a text of settings; see sn_crawl_load. `where` is for messages. */
+seen_status sn_settings_parse(const char *bytes, size_t len, const char *where,
+                              sn_crawl_options *options, void **keep, seen_error *error);
+/* The settings that all workers of a shared crawl must agree on; NULL: no memory. */
+char *sn_settings_shared(const sn_crawl_options *options);
 seen_status sn_settings_save(int folder, const sn_crawl_options *options, seen_error *error);
 
 #endif

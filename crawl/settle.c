@@ -11,7 +11,8 @@ seen_status sn_settle(sn_engine *e, bool sync)
     sn_frontier_progress progress = {.counts = &e->counts};
     seen_status status = sn_admit_commit(&e->intake);
     if (status == SEEN_OK)
-        status = sn_outputs_flush(&e->outputs, sync && e->folder >= 0, e->error);
+        status = sn_outputs_flush(&e->outputs, sync && (e->folder >= 0 || e->options->join != NULL),
+                                  e->error);
     if (status != SEEN_OK)
         return status;
     for (int i = 0; i < SN_OUT_COUNT; i++) {

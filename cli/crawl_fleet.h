@@ -1,0 +1,30 @@
+/* `seen crawl --join`, and the commands about a shared crawl. */
+#ifndef CLI_CRAWL_FLEET_H
+#define CLI_CRAWL_FLEET_H
+
+#include "cli/cli.h"
+#include "crawl/crawl.h"
+
+typedef enum sn_crawl_fleet_word {
+    SN_FLEET_NONE,
+    SN_FLEET_STATUS,
+    SN_FLEET_PAUSE,
+    SN_FLEET_RESUME,
+    SN_FLEET_STOP,
+    SN_FLEET_FAILED,
+    SN_FLEET_EXPORT,
+    SN_FLEET_DROP
+} sn_crawl_fleet_word;
+
+/* Is the first operand one of them? */
+sn_crawl_fleet_word sn_crawl_fleet_find(const sn_args *args);
+int sn_crawl_fleet(sn_args *args, sn_crawl_fleet_word word, const char *ca_file, bool watch,
+                   bool force);
+
+/* Takes the settings of the crawl, or begins a new one if there are URLs to start from. */
+bool sn_crawl_fleet_load(sn_crawl_options *options, bool urls, void **keep, seen_error *error);
+/* The session of this worker ended: waits a moment; false if the run is not to be repeated. */
+bool sn_crawl_fleet_again(const sn_args *args, const sn_crawl_result *result,
+                          const seen_error *error);
+
+#endif

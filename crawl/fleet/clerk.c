@@ -1,0 +1,237 @@
+/* The clerk: the thread of a worker that talks to Redis.
+ *
+ * Each cycle takes what the engine has left for it and does, in this order: heartbeat, links of
+ * finished pages into the lists, acknowledgement of the pages whose outputs were written, new
+ * queues, more of the queues it has, a look at the other workers, and, if there is nothing to do, a
+ * look for the end. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "crawl/fleet/internal.h"
+
+enum { CYCLE_MS = 50, IDLE_MS = 100 };
+
+seen_status sn_clerk_confirm(sn_fleet *f)
+{
+    seen_status status = sn_channel_sync(f->link.ch, f->clerk_error);
+    unsigned epoch = sn_client_epoch(f->link.client);
+    if (status != SEEN_OK || epoch == f->epoch)
+        return status;
+    status = sn_session_verify(f);
+    f->epoch = epoch;
+    return status;
+}
+
+/* ---- notes: robots.txt, seeds, failures ---- */
+
+static void write_note(sn_fleet *f, const sn_note_item *n)
+{
+    const sn_fleet_link *l = &f->link;
+    switch (n->kind) {
+    case SN_NOTE_RULES:
+        sn_command_begin(l->ch, 0, l->slot[n->bucket], 5);
+        sn_command_text(l->ch, "SET");
+        sn_key_queue(l, n->bucket, "r", n->host);
+        sn_command_arg(l->ch, n->text, n->len);
+        sn_command_text(l->ch, "PX");
+        sn_command_number(l->ch, n->for_ms > 0 ? (uint64_t)n->for_ms : 1);
+        break;
+    case SN_NOTE_SEED:
+        sn_command_begin(l->ch, 0, l->crawl_slot, 3);
+        sn_command_text(l->ch, "RPUSH");
+        sn_key_crawl(l, "seeds");
+        sn_command_arg(l->ch, n->text, n->len);
+        break;
+    default:
+        sn_command_begin(l->ch, 0, l->slot[n->bucket], 3);
+        sn_command_text(l->ch, "RPUSH");
+        sn_key_bucket(l, n->bucket, "failed");
+        sn_command_arg(l->ch, n->text, n->len);
+    }
+}
+
+static seen_status write_notes(sn_fleet *f, sn_note_item *first)
+{
+    bool seeds = false;
+    if (!first)
+        return SEEN_OK;
+    for (const sn_note_item *n = first; n; n = n->next) {
+        write_note(f, n);
+        seeds |= n->kind == SN_NOTE_SEED;
+    }
+    seen_status status = sn_fleet_run(&f->link, NULL, NULL, f->clerk_error);
+    while (first) {
+        sn_note_item *next = first->next;
+        free(first);
+        first = next;
+    }
+    if (status != SEEN_OK || !seeds)
+        return status;
+    /* The others read the seeds; a crawl that was over is not any more. */
+    long long sequence;
+    sn_command_begin(f->link.ch, 0, f->link.name_slot, 4);
+    sn_command_text(f->link.ch, "HINCRBY");
+    sn_command_text(f->link.ch, f->link.name);
+    sn_command_text(f->link.ch, "sequence");
+    sn_command_text(f->link.ch, "1");
+    return sn_fleet_run_number(&f->link, &sequence, f->clerk_error);
+}
+
+/* ---- cycles ---- */
+
+static void swap_lists(sn_fleet *f, sn_note_item **notes)
+{
+    sn_offers offers = f->offers;
+    sn_finished_list settled = f->settled;
+    f->offers = f->taken_offers;
+    f->taken_offers = offers;
+    f->settled = f->taken_settled;
+    f->taken_settled = settled;
+    f->offers.count = f->offers.text.len = 0;
+    f->offers.parent_len = 0;
+    *notes = f->notes.first;
+    f->notes = (sn_notes){.first = NULL, .end = &f->notes.first};
+    f->nudged = false;
+}
+
+static bool is_idle(const sn_fleet *f)
+{
+    for (size_t i = 0; i < f->lane_count; i++) {
+        const sn_lane *lane = f->lanes[i];
+        if (lane->open > 0 || lane->unsettled > 0 || lane->out || lane->fresh || lane->more)
+            return false;
+    }
+    return f->offers.count == 0 && f->dones.count == 0;
+}
+
+/* After a start URL came, a crawl that was over runs again. */
+static seen_status run_again(sn_fleet *f)
+{
+    static const char *const over[] = {"done", "limit"};
+    for (int i = 0; i < 2; i++) {
+        long long turned;
+        sn_fleet_call(&f->link, 0, f->link.name_slot, SN_LUA_TURN, 1, 5);
+        sn_command_text(f->link.ch, f->link.name);
+        sn_command_text(f->link.ch, "state");
+        sn_command_text(f->link.ch, over[i]);
+        sn_command_text(f->link.ch, "");
+        sn_command_text(f->link.ch, "state");
+        sn_command_text(f->link.ch, "run");
+        seen_status status = sn_fleet_run_number(&f->link, &turned, f->clerk_error);
+        if (status != SEEN_OK)
+            return status;
+    }
+    return SEEN_OK;
+}
+
+static bool has_start(const sn_offers *offers)
+{
+    for (size_t i = 0; i < offers->count; i++)
+        if (offers->link[i].parent_len == 0)
+            return true;
+    return false;
+}
+
+static seen_status work(sn_fleet *f, sn_note_item *notes)
+{
+    seen_status status = sn_session_beat(f);
+    if (status == SEEN_OK)
+        status = write_notes(f, notes);
+    if (status == SEEN_OK && f->taken_offers.count > 0) {
+        status = sn_journal_run(f, &f->taken_offers);
+        if (status == SEEN_OK && has_start(&f->taken_offers))
+            status = run_again(f);
+    }
+    if (status == SEEN_OK)
+        status = sn_lane_ack(f, false);
+    if (status == SEEN_OK)
+        status = sn_session_poll(f);
+    if (status == SEEN_OK)
+        status = sn_session_permits(f);
+    if (status == SEEN_OK)
+        status = sn_lane_pick(f);
+    if (status == SEEN_OK)
+        status = sn_lane_read(f);
+    if (status == SEEN_OK)
+        status = sn_session_observe(f);
+    pthread_mutex_lock(&f->lock);
+    bool idle = is_idle(f) && !f->paused;
+    pthread_mutex_unlock(&f->lock);
+    if (!idle)
+        f->sweep_ms = 0;
+    if (status == SEEN_OK && (idle || f->options.max_pages > 0))
+        status = sn_session_sweep(f);
+    /* Once more, also when nothing needed a confirmation: what was acknowledged may be lost. */
+    if (status == SEEN_OK && f->epoch != sn_client_epoch(f->link.client))
+        status = sn_clerk_confirm(f);
+    return status;
+}
+
+static void wait_for_work(sn_fleet *f)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    long ms = f->lane_count > 0 ? CYCLE_MS : IDLE_MS;
+    until.tv_nsec += ms * 1000000;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    while (!f->nudged && !f->closing &&
+           pthread_cond_timedwait(&f->work, &f->lock, &until) != ETIMEDOUT)
+        ;
+}
+
+static void wake_engine(const sn_fleet *f)
+{
+    uint64_t one = 1;
+    ssize_t n = write(f->wake, &one, sizeof one);
+    (void)n; /* full: it is awake already */
+}
+
+/* The last cycle: everything that was settled, then the queues go back. */
+static seen_status leave(sn_fleet *f, sn_note_item *notes)
+{
+    seen_status status = sn_session_beat(f);
+    if (status == SEEN_OK)
+        status = write_notes(f, notes);
+    if (status == SEEN_OK && f->taken_offers.count > 0)
+        status = sn_journal_run(f, &f->taken_offers);
+    if (status == SEEN_OK)
+        status = sn_lane_ack(f, true);
+    return status == SEEN_OK ? sn_session_leave(f) : status;
+}
+
+void *sn_clerk(void *fleet)
+{
+    sn_fleet *f = fleet;
+    seen_error error = {0};
+    seen_status status = SEEN_OK;
+    f->clerk_error = &error;
+    pthread_mutex_lock(&f->lock);
+    while (status == SEEN_OK) {
+        sn_note_item *notes;
+        bool closing = f->closing;
+        swap_lists(f, &notes);
+        bool had_out = f->out_first != NULL;
+        pthread_mutex_unlock(&f->lock);
+        status = closing ? leave(f, notes) : work(f, notes);
+        pthread_mutex_lock(&f->lock);
+        if (closing)
+            break;
+        if (status != SEEN_OK) {
+            f->status = status;
+            f->error = error;
+            f->lost |= status == SEEN_ERR_NETWORK || status == SEEN_ERR_SERVER;
+        }
+        if (status != SEEN_OK || (f->out_first && !had_out) || f->ended || f->limit || f->stop)
+            wake_engine(f);
+        if (status == SEEN_OK)
+            wait_for_work(f);
+    }
+    pthread_mutex_unlock(&f->lock);
+    return NULL;
+}

@@ -1,0 +1,555 @@
+/* The interface of a shared frontier: lists that the engine and the clerk exchange. */
+#include "crawl/fleet/fleet.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "crawl/fleet/internal.h"
+
+enum { SETTLE_MS = 250, NUDGE_LINKS = 512 };
+
+static seen_status no_memory(seen_error *error)
+{
+    return sn_error_set(error, SEEN_ERR_MEMORY, "out of memory");
+}
+
+static void nudge(sn_fleet *f)
+{
+    f->nudged = true;
+    pthread_cond_signal(&f->work);
+}
+
+/* ---- links ---- */
+
+static bool keep_link(sn_offers *o, const sn_frontier_link *link)
+{
+    if (o->count == o->room) {
+        size_t room = o->room ? 2 * o->room : 1024;
+        sn_offer *more = realloc(o->link, room * sizeof *more);
+        if (!more)
+            return false;
+        o->link = more;
+        o->room = room;
+    }
+    /* Links of one page are next to each other and share its URL. */
+    bool same = o->count > 0 && o->parent_len == link->parent_len &&
+                memcmp(o->text.data + o->parent_at, link->parent, link->parent_len) == 0;
+    if (!same) {
+        o->parent_at = (uint32_t)o->text.len;
+        o->parent_len = link->parent_len;
+        sn_buffer_put(&o->text, link->parent, link->parent_len);
+    }
+    o->link[o->count] = (sn_offer){.hash = link->hash,
+                                   .at = (uint32_t)o->text.len,
+                                   .len = link->len,
+                                   .parent_at = o->parent_at,
+                                   .parent_len = o->parent_len,
+                                   .depth = link->depth,
+                                   .hops = link->hops,
+                                   .kind = link->kind,
+                                   .flags = link->flags};
+    sn_buffer_put(&o->text, link->url, link->len);
+    o->count += !o->text.failed;
+    return !o->text.failed;
+}
+
+static seen_status offer(sn_frontier *base, const sn_frontier_link *links, size_t count,
+                         seen_error *error)
+{
+    sn_fleet *f = sn_fleet_of(base);
+    bool ok = true;
+    pthread_mutex_lock(&f->lock);
+    for (size_t i = 0; i < count && ok; i++)
+        ok = keep_link(&f->offers, &links[i]);
+    if (f->offers.count >= NUDGE_LINKS || f->starving)
+        nudge(f);
+    pthread_mutex_unlock(&f->lock);
+    return ok ? SEEN_OK : no_memory(error);
+}
+
+/* ---- URLs ---- */
+
+/* The next URL of a lane that was not handed out. */
+static bool next_of(sn_lane *lane, unsigned *url)
+{
+    for (; lane->at < lane->count; lane->at++) {
+        const sn_element *e = &lane->window[lane->at];
+        for (unsigned i = 0; i < e->urls->count; i++)
+            if (!(e->taken >> i & 1)) {
+                *url = i;
+                return true;
+            }
+    }
+    return false;
+}
+
+static void fill_record(const sn_lane *lane, const sn_element *e, unsigned url,
+                        sn_frontier_record *record)
+{
+    const sn_pack_url *u = &e->urls->url[url];
+    *record = (sn_frontier_record){.url = u->url,
+                                   .len = u->len,
+                                   .parent = u->parent,
+                                   .parent_len = u->parent_len,
+                                   .depth = u->depth,
+                                   .hops = u->hops,
+                                   .kind = u->kind,
+                                   .place = {(uint64_t)(uintptr_t)lane, e->number * 64 + url}};
+}
+
+static seen_status peek(sn_frontier *base, bool idle, sn_frontier_record *record,
+                        sn_frontier_next *next, seen_error *error)
+{
+    sn_fleet *f = sn_fleet_of(base);
+    unsigned url;
+    (void)idle, (void)error;
+    pthread_mutex_lock(&f->lock);
+    *next = f->ended ? SN_NEXT_END : SN_NEXT_WAIT;
+    while (f->out_first) {
+        sn_lane *lane = f->out_first;
+        if (!lane->given && next_of(lane, &url)) {
+            fill_record(lane, &lane->window[lane->at], url, record);
+            *next = SN_NEXT_URL;
+            break;
+        }
+        f->out_first = lane->next_out;
+        lane->out = false;
+        if (lane->more)
+            nudge(f);
+    }
+    f->starving = *next == SN_NEXT_WAIT;
+    pthread_mutex_unlock(&f->lock);
+    return SEEN_OK;
+}
+
+static void take(sn_frontier *base)
+{
+    sn_fleet *f = sn_fleet_of(base);
+    unsigned url;
+    pthread_mutex_lock(&f->lock);
+    sn_lane *lane = f->out_first;
+    if (lane && next_of(lane, &url)) {
+        lane->window[lane->at].taken |= UINT64_C(1) << url;
+        lane->open++;
+    }
+    pthread_mutex_unlock(&f->lock);
+}
+
+static sn_element *element_of(sn_place place, unsigned *url)
+{
+    const sn_lane *lane = (const sn_lane *)(uintptr_t)place.at;
+    *url = (unsigned)(place.ordinal % 64);
+    return &lane->window[place.ordinal / 64 - lane->window[0].number];
+}
+
+static seen_status load(sn_frontier *base, sn_place place, sn_frontier_record *record,
+                        seen_error *error)
+{
+    sn_fleet *f = sn_fleet_of(base);
+    unsigned url;
+    (void)error;
+    pthread_mutex_lock(&f->lock);
+    const sn_element *e = element_of(place, &url);
+    fill_record((const sn_lane *)(uintptr_t)place.at, e, url, record);
+    pthread_mutex_unlock(&f->lock);
+    return SEEN_OK;
+}
+
+/* ---- done ---- */
+
+static bool keep_finished(sn_finished_list *list, const sn_finished *item)
+{
+    if (list->count == list->room) {
+        size_t room = list->room ? 2 * list->room : 256;
+        sn_finished *more = realloc(list->item, room * sizeof *more);
+        if (!more)
+            return false;
+        list->item = more;
+        list->room = room;
+    }
+    list->item[list->count++] = *item;
+    return true;
+}
+
+static sn_note_item *add_note(sn_fleet *f, int kind, const char *text, size_t len)
+{
+    sn_note_item *n = malloc(sizeof *n + len + 1);
+    if (!n)
+        return NULL;
+    *n = (sn_note_item){.kind = kind, .len = len};
+    memcpy(n->text, text, len);
+    n->text[len] = '\0';
+    *f->notes.end = n;
+    f->notes.end = &n->next;
+    return n;
+}
+
+/* depth, kind, status, reason, URL, parent: as in the state folder of a crawl on one machine. */
+static bool note_failed(sn_fleet *f, const sn_frontier_done *done, const sn_lane *lane)
+{
+    const sn_frontier_record *r = done->record;
+    size_t room = r->len + r->parent_len + 160;
+    char *line = malloc(room), number[16] = "-";
+    if (!line)
+        return false;
+    if (done->status != SN_NOT_ASKED)
+        snprintf(number, sizeof number, "%d", done->status);
+    int n = snprintf(line, room, "%u\t%u\t%s\t%.100s\t%.*s\t%.*s", r->depth, r->kind, number,
+                     done->why ? done->why : "", (int)r->len, r->url, (int)r->parent_len,
+                     r->parent_len > 0 ? r->parent : "");
+    sn_note_item *note = add_note(f, SN_NOTE_FAILED, line, (size_t)n);
+    if (note)
+        note->bucket = lane->bucket;
+    free(line);
+    return note != NULL;
+}
+
+static seen_status done(sn_frontier *base, const sn_frontier_done *done, seen_error *error)
+{
+    sn_fleet *f = sn_fleet_of(base);
+    unsigned url;
+    sn_lane *lane = (sn_lane *)(uintptr_t)done->record->place.at;
+    pthread_mutex_lock(&f->lock);
+    sn_element *e = element_of(done->record->place, &url);
+    sn_finished item = {lane, e->number, (uint8_t)url, done->counts};
+    bool ok = keep_finished(&f->dones, &item);
+    e->done |= UINT64_C(1) << url;
+    lane->open--;
+    lane->unsettled++;
+    if (ok && done->fate == SN_FATE_FAILED)
+        ok = note_failed(f, done, lane);
+    pthread_mutex_unlock(&f->lock);
+    return ok ? SEEN_OK : no_memory(error);
+}
+
+static seen_status settle(sn_frontier *base, const sn_frontier_progress *progress, bool synced,
+                          seen_error *error)
+{
+    sn_fleet *f = sn_fleet_of(base);
+    bool ok = true;
+    (void)synced;
+    pthread_mutex_lock(&f->lock);
+    for (size_t i = 0; i < f->dones.count && ok; i++)
+        ok = keep_finished(&f->settled, &f->dones.item[i]);
+    if (ok)
+        f->dones.count = 0;
+    if (progress && progress->counts)
+        f->counts = *progress->counts;
+    nudge(f);
+    pthread_mutex_unlock(&f->lock);
+    return ok ? SEEN_OK : no_memory(error);
+}
+
+/* ---- permission ---- */
+
+static sn_frontier_permit permit(const sn_frontier *base)
+{
+    sn_fleet *f = sn_fleet_of(base);
+    sn_frontier_permit answer = SN_PERMIT_YES;
+    pthread_mutex_lock(&f->lock);
+    if (f->paused || f->full || sn_fleet_now() >= atomic_load(&f->start_until)) {
+        answer = SN_PERMIT_WAIT;
+    } else if (f->options.max_pages > 0 && f->permits == 0) {
+        answer = f->limit ? SN_PERMIT_LIMIT : SN_PERMIT_WAIT;
+        f->want_permits = true;
+        nudge(f);
+    }
+    pthread_mutex_unlock(&f->lock);
+    return answer;
+}
+
+static void started(sn_frontier *base)
+{
+    sn_fleet *f = sn_fleet_of(base);
+    pthread_mutex_lock(&f->lock);
+    f->permits -= f->permits > 0;
+    pthread_mutex_unlock(&f->lock);
+}
+
+/* ---- hosts ---- */
+
+/* The delay that another worker may have kept, in milliseconds. */
+static int64_t delay_of(const sn_fleet *f, const sn_lane *lane)
+{
+    double wait = (double)f->options.delay_ms;
+    for (const char *at = lane->rules; at && *at != '\0'; at = strchr(at, '\n')) {
+        at += *at == '\n';
+        if (strncasecmp(at, "crawl-delay:", 12) != 0)
+            continue;
+        double seconds = strtod(at + 12, NULL) * 1000;
+        if (seconds > (double)f->options.max_delay_ms)
+            seconds = (double)f->options.max_delay_ms;
+        wait = seconds > wait ? seconds : wait;
+    }
+    return (int64_t)wait;
+}
+
+static void host_begin(sn_frontier *base, const char *origin, size_t len, sn_frontier_host *host)
+{
+    sn_fleet *f = sn_fleet_of(base);
+    *host = (sn_frontier_host){0};
+    pthread_mutex_lock(&f->lock);
+    sn_lane *lane = sn_lane_find(f, origin, len);
+    if (lane) {
+        int64_t now = sn_fleet_now();
+        host->pages = lane->pages;
+        host->wait_ms = lane->rest_at > now ? lane->rest_at - now : 0;
+        if (lane->tired && delay_of(f, lane) > host->wait_ms)
+            host->wait_ms = delay_of(f, lane);
+        lane->tired = false;
+        lane->busy = true;
+        if (lane->rules && lane->rules_until > now) {
+            host->rules = lane->rules;
+            host->rules_len = lane->rules_len;
+            host->rules_ms = lane->rules_until - now;
+        }
+    }
+    pthread_mutex_unlock(&f->lock);
+}
+
+static void host_rules(sn_frontier *base, const char *origin, size_t len, const char *rules,
+                       size_t rules_len, int64_t for_ms)
+{
+    sn_fleet *f = sn_fleet_of(base);
+    char host[17];
+    uint64_t hash;
+    if (!rules)
+        return;
+    sn_fleet_host(f, origin, len, host, &hash);
+    pthread_mutex_lock(&f->lock);
+    sn_note_item *n = add_note(f, SN_NOTE_RULES, rules, rules_len);
+    if (n) {
+        memcpy(n->host, host, sizeof host);
+        n->bucket = sn_fleet_bucket(&f->link, host);
+        n->for_ms = for_ms;
+    }
+    pthread_mutex_unlock(&f->lock);
+}
+
+static void host_quiet(sn_frontier *base, const char *origin, size_t len, int64_t wait_ms,
+                       uint32_t failures)
+{
+    sn_fleet *f = sn_fleet_of(base);
+    (void)failures;
+    pthread_mutex_lock(&f->lock);
+    sn_lane *lane = sn_lane_find(f, origin, len);
+    if (lane) {
+        lane->busy = false;
+        lane->rest_at = sn_fleet_now() + (wait_ms > 0 ? wait_ms : 0);
+        /* It had URLs: they are for others. */
+        lane->given = lane->given || lane->open > 0;
+        nudge(f);
+    }
+    pthread_mutex_unlock(&f->lock);
+}
+
+static seen_status add_seed(sn_frontier *base, const char *url, size_t len, seen_error *error)
+{
+    sn_fleet *f = sn_fleet_of(base);
+    pthread_mutex_lock(&f->lock);
+    bool ok = add_note(f, SN_NOTE_SEED, url, len) != NULL;
+    pthread_mutex_unlock(&f->lock);
+    return ok ? SEEN_OK : no_memory(error);
+}
+
+/* ---- news ---- */
+
+static void next_seed(sn_fleet *f, sn_frontier_news *news)
+{
+    const char *at = f->seeds.data + f->seeds_read;
+    const char *end =
+        f->seeds_read < f->seeds.len ? memchr(at, '\n', f->seeds.len - f->seeds_read) : NULL;
+    if (!end)
+        return;
+    news->seed = at;
+    news->seed_len = (size_t)(end - at);
+    f->seeds_read += news->seed_len + 1;
+}
+
+static seen_status poll_news(sn_frontier *base, sn_frontier_news *news, seen_error *error)
+{
+    sn_fleet *f = sn_fleet_of(base);
+    uint64_t count;
+    *news = (sn_frontier_news){0};
+    ssize_t n = read(f->wake, &count, sizeof count);
+    (void)n; /* nothing to read is fine */
+    pthread_mutex_lock(&f->lock);
+    seen_status status = f->status;
+    if (status != SEEN_OK && error)
+        *error = f->error;
+    base->found = f->found;
+    news->stop = f->stop;
+    news->forget_links = f->forget;
+    news->give_back = f->give_back;
+    f->forget = false;
+    f->give_back = 0;
+    next_seed(f, news);
+    pthread_mutex_unlock(&f->lock);
+    return status;
+}
+
+static void get_info(sn_frontier *base, bool look, sn_frontier_info *info)
+{
+    sn_fleet *f = sn_fleet_of(base);
+    (void)look; /* the set is the fleet's: `seen info` reads it */
+    *info = (sn_frontier_info){.error_rate = f->options.error_rate};
+    pthread_mutex_lock(&f->lock);
+    info->waiting = f->waiting;
+    pthread_mutex_unlock(&f->lock);
+}
+
+/* ---- open and close ---- */
+
+static void free_lists(sn_fleet *f)
+{
+    sn_offers *offers[] = {&f->offers, &f->taken_offers};
+    for (int i = 0; i < 2; i++) {
+        free(offers[i]->link);
+        sn_buffer_free(&offers[i]->text);
+    }
+    free(f->dones.item);
+    free(f->settled.item);
+    free(f->taken_settled.item);
+    for (sn_note_item *n = f->notes.first, *next; n; n = next) {
+        next = n->next;
+        free(n);
+    }
+    for (size_t i = 0; i < f->lane_count; i++)
+        sn_lane_free(f->lanes[i]);
+    free(f->lanes);
+    sn_buffer_free(&f->seeds);
+}
+
+static void close_fleet(sn_frontier *base)
+{
+    sn_fleet *f = sn_fleet_of(base);
+    if (f->started) {
+        pthread_mutex_lock(&f->lock);
+        f->closing = true;
+        pthread_cond_signal(&f->work);
+        pthread_mutex_unlock(&f->lock);
+        pthread_join(f->thread, NULL);
+    }
+    free_lists(f);
+    sn_seenset_close(f->set);
+    sn_packer_destroy(f->packer);
+    sn_fleet_link_close(&f->link);
+    free(f->observed);
+    free(f->marks);
+    free(f->numbers);
+    if (f->wake >= 0)
+        close(f->wake);
+    pthread_mutex_destroy(&f->lock);
+    pthread_cond_destroy(&f->work);
+    free(f);
+}
+
+static const sn_frontier_class fleet_class = {
+    .offer = offer,
+    .peek = peek,
+    .take = take,
+    .load = load,
+    .done = done,
+    .settle = settle,
+    .permit = permit,
+    .started = started,
+    .host_begin = host_begin,
+    .host_rules = host_rules,
+    .host_quiet = host_quiet,
+    .add_seed = add_seed,
+    .poll = poll_news,
+    .get_info = get_info,
+    .close = close_fleet,
+};
+
+static seen_status open_set(sn_fleet *f, seen_error *error)
+{
+    const sn_fleet_options *o = &f->options;
+    sn_seenset_options set = {.where = o->filter ? o->filter : o->where,
+                              .ca_file = o->ca_file,
+                              .fresh = true,
+                              .folder = -1,
+                              .error_rate = o->error_rate,
+                              .capacity = o->capacity};
+    seen_status status = sn_seenset_open(&set, &f->set, error);
+    if (status == SEEN_OK)
+        f->base.hasher = sn_seenset_hasher(f->set);
+    return status;
+}
+
+static seen_status start_clerk(sn_fleet *f, seen_error *error)
+{
+    int failed = pthread_create(&f->thread, NULL, sn_clerk, f);
+    if (failed)
+        return sn_error_system(error, failed, "clerk", "start a thread");
+    f->started = true;
+    return SEEN_OK;
+}
+
+static sn_fleet *make_fleet(const sn_fleet_options *options)
+{
+    pthread_condattr_t clock;
+    sn_fleet *f = calloc(1, sizeof *f);
+    if (!f)
+        return NULL;
+    f->options = *options;
+    f->base = (sn_frontier){
+        .class = &fleet_class, .settle_ms = SETTLE_MS, .sync_ms = SETTLE_MS, .wake_fd = -1};
+    f->base.start_until = &f->start_until;
+    f->out_end = &f->out_first;
+    f->notes.end = &f->notes.first;
+    f->wake = f->base.wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    pthread_mutex_init(&f->lock, NULL);
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&f->work, &clock);
+    pthread_condattr_destroy(&clock);
+    f->packer = sn_packer_create();
+    return f;
+}
+
+seen_status sn_fleet_open(const sn_fleet_options *options, sn_frontier **frontier, bool *created,
+                          seen_error *error)
+{
+    bool made;
+    sn_fleet *f = make_fleet(options);
+    if (!f || !f->packer) {
+        if (f)
+            close_fleet(&f->base);
+        return no_memory(error);
+    }
+    f->clerk_error = error;
+    seen_status status = sn_fleet_link_open(options->where, options->ca_file, &f->link, error);
+    if (status == SEEN_OK)
+        status = open_set(f, error);
+    if (status == SEEN_OK)
+        status = sn_session_join(f, created ? created : &made, error);
+    if (status == SEEN_OK)
+        status = sn_session_begin(f, error);
+    if (status == SEEN_OK)
+        status = sn_session_poll(f);
+    if (status == SEEN_OK)
+        status = start_clerk(f, error);
+    if (status != SEEN_OK) {
+        close_fleet(&f->base);
+        return status;
+    }
+    f->options.settings = NULL; /* the caller's */
+    *frontier = &f->base;
+    return SEEN_OK;
+}
+
+bool sn_fleet_lost(const sn_frontier *base)
+{
+    sn_fleet *f = sn_fleet_of(base);
+    pthread_mutex_lock(&f->lock);
+    bool lost = f->lost;
+    pthread_mutex_unlock(&f->lock);
+    return lost;
+}

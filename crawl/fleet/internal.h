@@ -1,0 +1,301 @@
+/* What the files of this folder share.
+ *
+ *     fleet.c     the interface: called by the engine, exchanges lists with the clerk
+ *     clerk.c     the thread: one cycle after another
+ *     session.c   registry, heartbeat, observers, recovery of dead sessions, the end
+ *     journal.c   links: check, intent, add, push
+ *     lane.c      queues this worker owns: pick, read, ack
+ *     names.c     keys, buckets, scripts
+ *     pack.c      elements */
+#ifndef CRAWL_FLEET_INTERNAL_H
+#define CRAWL_FLEET_INTERNAL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "crawl/fleet/buffer.h"
+#include "crawl/fleet/fleet.h"
+#include "crawl/fleet/pack.h"
+#include "crawl/frontier/seenset.h"
+#include "redis/client/client.h"
+
+enum {
+    SN_FLEET_FORMAT = 1,
+    SN_FLEET_BUCKETS = 64,
+    SN_SESSION = 12,       /* hex digits */
+    SN_QUEUE = 24,         /* HOST:DEPTH with a NUL */
+    SN_FLEET_KEY = 128,    /* the longest key, with a NUL */
+    SN_FLEET_TABLE = 4096, /* heads of the table of lanes */
+};
+
+typedef enum sn_fleet_script {
+    SN_LUA_CREATE,
+    SN_LUA_OPEN,
+    SN_LUA_BEAT,
+    SN_LUA_DEAD,
+    SN_LUA_GONE,
+    SN_LUA_INTENT,
+    SN_LUA_SETTLE,
+    SN_LUA_FENCE,
+    SN_LUA_PUSH,
+    SN_LUA_PICK,
+    SN_LUA_ACK,
+    SN_LUA_REAP,
+    SN_LUA_PERMIT,
+    SN_LUA_REFUND,
+    SN_LUA_TURN,
+    SN_LUA_COUNT
+} sn_fleet_script;
+
+/* The texts, made from scripts/NAME.lua by the build, in the order above. */
+extern const char *const sn_fleet_lua[SN_LUA_COUNT];
+
+/* ---- names.c ---- */
+
+/* A connection to one crawl: for workers and for commands. */
+typedef struct sn_fleet_link {
+    sn_client *client;
+    sn_channel *ch;
+    sn_script script[SN_LUA_COUNT];
+    char name[3 * 256 + 16]; /* the key of the registry */
+    uint16_t name_slot;
+    char id[17];
+    unsigned buckets;
+    char (*tag)[16]; /* of a bucket, between the braces */
+    uint16_t *slot;
+    uint16_t crawl_slot; /* of the keys of the crawl as a whole */
+} sn_fleet_link;
+
+seen_status sn_fleet_link_open(const char *where, const char *ca_file, sn_fleet_link *link,
+                               seen_error *error);
+void sn_fleet_link_close(sn_fleet_link *link);
+/* From here on keys can be named. */
+seen_status sn_fleet_link_name(sn_fleet_link *link, const char *id, unsigned buckets,
+                               seen_error *error);
+
+/* Keys, written as the next argument. */
+void sn_key_crawl(const sn_fleet_link *link, const char *what);
+void sn_key_bucket(const sn_fleet_link *link, unsigned bucket, const char *what);
+void sn_key_queue(const sn_fleet_link *link, unsigned bucket, const char *what, const char *queue);
+void sn_key_session(const sn_fleet_link *link, const char *session, bool journal);
+uint16_t sn_slot_session(const sn_fleet_link *link, const char *session);
+
+/* Begins a script: `keys` keys, then `args` arguments. */
+void sn_fleet_call(const sn_fleet_link *link, uint32_t tag, uint16_t slot, sn_fleet_script script,
+                   unsigned keys, unsigned args);
+
+/* Runs what was written. The handler may be NULL: replies must not be errors. */
+seen_status sn_fleet_run(sn_fleet_link *link, sn_reply_handler handler, void *context,
+                         seen_error *error);
+/* Runs one command whose reply is a number. */
+seen_status sn_fleet_run_number(sn_fleet_link *link, long long *number, seen_error *error);
+
+static inline bool sn_reply_nil(const sn_reply *r, size_t item)
+{
+    return r->item[item].type == REDIS_REPLY_NIL;
+}
+/* A string or an integer as a number; anything else is 0. */
+long long sn_reply_number(const sn_reply *r, size_t item);
+
+/* ---- lanes ---- */
+
+typedef struct sn_element {
+    sn_unpacked *urls;
+    uint64_t number; /* absolute, of the list */
+    uint32_t bytes;
+    uint64_t taken, done, settled; /* by URL */
+} sn_element;
+
+/* A queue that this session owns: a host, or one depth of it. Shared by both threads under the
+ * lock; only the clerk changes the window. */
+typedef struct sn_lane {
+    struct sn_lane *chain;    /* of the table, by host */
+    struct sn_lane *next_out; /* of those with URLs to hand out */
+    char queue[SN_QUEUE], host[17];
+    uint64_t hash;
+    unsigned bucket;
+    sn_element *window;
+    size_t count, room;
+    size_t at; /* the element to hand out from */
+    uint64_t head, acked, freed;
+    uint32_t open;      /* taken and not done */
+    uint32_t unsettled; /* done and not settled */
+    uint64_t pages;     /* fetched from the host */
+    bool fresh;         /* its state has not been read */
+    bool more;          /* the list may have more than the window */
+    bool out;           /* in the list of lanes with URLs */
+    bool dirty;         /* there is something to acknowledge */
+    bool tired;         /* another session may have asked the host just now */
+    bool busy;          /* the engine has begun with it and has not said that it is quiet */
+    bool looked;        /* read once more before its release */
+    bool given;         /* given back: nothing more is handed out */
+    bool released;
+    int64_t rest_at; /* when the host may be asked again */
+    char *rules;
+    size_t rules_len;
+    int64_t rules_until;
+} sn_lane;
+
+/* ---- lists from the engine ---- */
+
+typedef struct sn_offer {
+    seen_hash hash;
+    uint32_t at, len, parent_at, parent_len;
+    uint16_t depth;
+    uint8_t hops, kind, flags;
+} sn_offer;
+
+typedef struct sn_offers {
+    sn_offer *link;
+    size_t count, room;
+    sn_buffer text;
+    uint32_t parent_at, parent_len; /* of the last link */
+} sn_offers;
+
+typedef struct sn_finished {
+    sn_lane *lane;
+    uint64_t number;
+    uint8_t url;
+    bool counts;
+} sn_finished;
+
+typedef struct sn_finished_list {
+    sn_finished *item;
+    size_t count, room;
+} sn_finished_list;
+
+/* robots.txt of a host, a URL for the seeds, or a line for the list of failures. */
+typedef struct sn_note_item {
+    struct sn_note_item *next;
+    enum { SN_NOTE_RULES, SN_NOTE_SEED, SN_NOTE_FAILED } kind;
+    unsigned bucket;
+    char host[17];
+    int64_t for_ms;
+    size_t len;
+    char text[];
+} sn_note_item;
+
+typedef struct sn_notes {
+    sn_note_item *first, **end;
+} sn_notes;
+
+/* What is known about another session. */
+typedef struct sn_observed {
+    char session[SN_SESSION + 1];
+    uint64_t beat, hosts;
+    int64_t since;
+    bool live, over;
+} sn_observed;
+
+typedef struct sn_fleet {
+    sn_frontier base;
+    sn_fleet_options options;
+    char *owned_text; /* of the options */
+    sn_fleet_link link;
+    sn_seenset *set;
+    sn_packer *packer;
+    seen_hasher hosts; /* of the crawl: which bucket a host is in */
+    int wake;          /* eventfd */
+    atomic_llong start_until;
+
+    pthread_t thread;
+    bool started;
+    pthread_mutex_t lock;
+    pthread_cond_t work;
+
+    /* Under the lock: from the engine. */
+    sn_offers offers;
+    sn_finished_list dones, settled;
+    sn_notes notes;
+    sn_crawl_counts counts;
+    uint64_t transfers;
+    bool closing, nudged;
+    bool starving;     /* peek had nothing */
+    bool want_permits; /* permit had none */
+
+    /* Under the lock: for the engine. */
+    sn_lane *table[SN_FLEET_TABLE];
+    sn_lane **lanes;
+    size_t lane_count, lane_room;
+    sn_lane *out_first, **out_end;
+    uint64_t found, permits;
+    bool paused, full, stop, ended, limit, lost, forget;
+    size_t give_back;
+    sn_buffer seeds; /* one per line */
+    size_t seeds_read;
+    uint64_t waiting;
+    seen_status status;
+    seen_error error;
+
+    /* The clerk's own. */
+    char session[SN_SESSION + 1];
+    uint64_t beat, number, permits_taken;
+    uint64_t *marks, *numbers; /* the last write to each bucket */
+    unsigned epoch;
+    bool replicas;
+    sn_observed *observed;
+    size_t observed_count, observed_room;
+    int64_t beat_at, polled_at, picked_at, swept_at, sweep_ms, watched_at, measured_at;
+    uint64_t sequence, level, seeds_seen;
+    unsigned next_bucket;
+    bool pick_empty;
+    uint64_t memory;
+    seen_error *clerk_error;
+    sn_offers taken_offers; /* swapped with offers */
+    sn_finished_list taken_settled;
+} sn_fleet;
+
+static inline sn_fleet *sn_fleet_of(const sn_frontier *f)
+{
+    return (sn_fleet *)(uintptr_t)f;
+}
+
+int64_t sn_fleet_now(void); /* CLOCK_BOOTTIME, milliseconds */
+void sn_fleet_host(const sn_fleet *f, const char *origin, size_t len, char host[17],
+                   uint64_t *hash);
+unsigned sn_fleet_bucket(const sn_fleet_link *link, const char *host);
+
+/* The session is over: declared dead, or its writes are lost. */
+seen_status sn_fleet_lose(sn_fleet *f, const char *why);
+
+/* ---- clerk.c ---- */
+
+void *sn_clerk(void *fleet);
+/* Replicas have what was written; and no server has lost it since. */
+seen_status sn_clerk_confirm(sn_fleet *f);
+
+/* ---- session.c ---- */
+
+seen_status sn_session_join(sn_fleet *f, bool *created, seen_error *error);
+seen_status sn_session_begin(sn_fleet *f, seen_error *error);
+seen_status sn_session_beat(sn_fleet *f);
+seen_status sn_session_poll(sn_fleet *f);
+seen_status sn_session_observe(sn_fleet *f);
+seen_status sn_session_sweep(sn_fleet *f);
+seen_status sn_session_verify(sn_fleet *f);
+seen_status sn_session_permits(sn_fleet *f);
+/* Waits while the lists are as large as they may be. */
+seen_status sn_session_room(sn_fleet *f);
+seen_status sn_session_leave(sn_fleet *f);
+
+/* ---- journal.c ---- */
+
+seen_status sn_journal_run(sn_fleet *f, const sn_offers *offers);
+/* Adds and pushes all of a batch in the journal of a dead session. */
+seen_status sn_journal_replay(sn_fleet *f, const char *session, uint64_t number, const char *batch,
+                              size_t len);
+
+/* ---- lane.c ---- */
+
+seen_status sn_lane_pick(sn_fleet *f);
+seen_status sn_lane_read(sn_fleet *f);
+seen_status sn_lane_ack(sn_fleet *f, bool all);
+sn_lane *sn_lane_find(const sn_fleet *f, const char *origin, size_t len);
+void sn_lane_put_out(sn_fleet *f, sn_lane *lane);
+void sn_lane_free(sn_lane *lane);
+
+/* Rules that a test may switch off (switches.c). */
+typedef enum sn_switch { SN_WITHOUT_JOURNAL, SN_WITHOUT_NUMBERS, SN_WITHOUT_FENCE } sn_switch;
+bool sn_fleet_without(sn_switch rule);
+
+#endif

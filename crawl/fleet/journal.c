@@ -1,0 +1,466 @@
+/* Links on their way to the lists of their hosts.
+ *
+ *     check    which of them does the seen-set not know?
+ *     intent   those go to the journal of this session, and to its replica
+ *     add      to the seen-set; what another worker added in between is that worker's
+ *     push     the new ones to the lists, once per batch number and bucket
+ *     settle   the journal forgets the batch
+ *
+ * After a crash at any point the worker that recovers the session adds and pushes all of the batch
+ * under the same number. A batch in the journal is a sequence of
+ *
+ *     length (4 bytes), queue (1 byte length, bytes), URLs (1 byte), element */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "crawl/fleet/internal.h"
+
+enum { BATCH_LINKS = 2048 };
+
+/* One element of a batch. */
+typedef struct group {
+    char queue[SN_QUEUE];
+    unsigned bucket;
+    uint32_t first, count; /* of the batch's links */
+    size_t at, len;        /* of the element in the text */
+} group;
+
+typedef struct batch {
+    sn_fleet *f;
+    const sn_offers *offers;
+    uint32_t chosen[BATCH_LINKS]; /* links, in the order of their queues */
+    char (*queue)[SN_QUEUE];      /* of each link of the offers' range */
+    size_t from, count;
+    seen_hash hash[2 * BATCH_LINKS];
+    seen_answer answer[2 * BATCH_LINKS];
+    bool fresh[BATCH_LINKS]; /* by position in chosen: reported as new */
+    group *groups;
+    size_t group_count;
+    sn_buffer text;
+} batch;
+
+static seen_status no_memory(sn_fleet *f)
+{
+    return sn_error_set(f->clerk_error, SEEN_ERR_MEMORY, "out of memory");
+}
+
+static const char *url_of(const batch *b, const sn_offer *link)
+{
+    return b->offers->text.data + link->at;
+}
+
+/* ---- check ---- */
+
+/* Sitemaps that may be pages: the second half of the hashes. */
+static size_t page_hashes(batch *b, size_t from, size_t n)
+{
+    size_t more = 0;
+    for (size_t i = 0; i < n; i++) {
+        const sn_offer *link = &b->offers->link[from + i];
+        if (link->flags & SN_OFFER_UNLESS_PAGE)
+            b->hash[n + more++] =
+                sn_frontier_hash(&b->f->base, url_of(b, link), link->len, SN_KIND_PAGE);
+    }
+    return more;
+}
+
+static seen_status check(batch *b, size_t from, size_t n)
+{
+    sn_fleet *f = b->f;
+    for (size_t i = 0; i < n; i++)
+        b->hash[i] = b->offers->link[from + i].hash;
+    size_t more = page_hashes(b, from, n), page = n;
+    seen_status status = sn_seenset_check(f->set, b->hash, n + more, b->answer, f->clerk_error);
+    b->count = 0;
+    for (size_t i = 0; i < n && status == SEEN_OK; i++) {
+        const sn_offer *link = &b->offers->link[from + i];
+        bool wanted = b->answer[i] == SEEN_NEW || link->flags & SN_OFFER_AGAIN;
+        if (link->flags & SN_OFFER_UNLESS_PAGE)
+            wanted = b->answer[page++] == SEEN_NEW && wanted;
+        if (wanted)
+            b->chosen[b->count++] = (uint32_t)(from + i);
+    }
+    return status;
+}
+
+/* ---- elements ---- */
+
+static void name_queues(batch *b, size_t from)
+{
+    for (size_t i = 0; i < b->count; i++) {
+        const sn_offer *link = &b->offers->link[b->chosen[i]];
+        char host[17];
+        uint64_t hash;
+        sn_fleet_host(b->f, url_of(b, link), sn_frontier_origin(url_of(b, link), link->len), host,
+                      &hash);
+        char *queue = b->queue[b->chosen[i] - from];
+        if (b->f->options.levels)
+            snprintf(queue, SN_QUEUE, "%s:%u", host, link->depth);
+        else
+            snprintf(queue, SN_QUEUE, "%s", host);
+    }
+}
+
+static const batch *sorted; /* qsort has no context; the clerk is the only thread that sorts */
+
+static int by_queue(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    int order = strcmp(sorted->queue[x - sorted->from], sorted->queue[y - sorted->from]);
+    return order ? order : x < y ? -1 : x > y;
+}
+
+/* A page that links twice to a URL offers it twice: the journal must not. */
+static void drop_repeats(batch *b)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < b->count; i++) {
+        const sn_offer *link = &b->offers->link[b->chosen[i]];
+        bool repeated = false;
+        for (size_t k = n; k-- > 0 && !repeated;) {
+            const sn_offer *other = &b->offers->link[b->chosen[k]];
+            if (strcmp(b->queue[b->chosen[k] - b->from], b->queue[b->chosen[i] - b->from]) != 0)
+                break;
+            repeated = other->hash.lo == link->hash.lo && other->hash.hi == link->hash.hi;
+        }
+        if (!repeated)
+            b->chosen[n++] = b->chosen[i];
+    }
+    b->count = n;
+}
+
+/* Packs links of one queue; only_fresh: those reported as new. */
+static bool pack_group(batch *b, group *g, bool only_fresh, uint32_t *packed)
+{
+    sn_pack_url urls[SN_PACK_URLS];
+    uint32_t n = 0;
+    for (uint32_t i = g->first; i < g->first + g->count; i++) {
+        const sn_offer *link = &b->offers->link[b->chosen[i]];
+        if (only_fresh && !b->fresh[i])
+            continue;
+        urls[n++] = (sn_pack_url){.url = url_of(b, link),
+                                  .len = link->len,
+                                  .parent = b->offers->text.data + link->parent_at,
+                                  .parent_len = link->parent_len,
+                                  .depth = link->depth,
+                                  .hops = link->hops,
+                                  .kind = link->kind};
+    }
+    *packed = n;
+    g->at = b->text.len;
+    bool ok = n == 0 || sn_pack(b->f->packer, urls, n, sn_frontier_origin(urls[0].url, urls[0].len),
+                                &b->text);
+    g->len = b->text.len - g->at;
+    return ok;
+}
+
+static bool make_groups(batch *b, size_t from)
+{
+    b->from = from;
+    name_queues(b, from);
+    sorted = b;
+    qsort(b->chosen, b->count, sizeof b->chosen[0], by_queue);
+    drop_repeats(b);
+    b->group_count = 0;
+    for (size_t i = 0; i < b->count; i++) {
+        const char *queue = b->queue[b->chosen[i] - from];
+        group *g = b->group_count ? &b->groups[b->group_count - 1] : NULL;
+        if (!g || g->count == SN_PACK_URLS || strcmp(g->queue, queue) != 0) {
+            g = &b->groups[b->group_count++];
+            *g = (group){.first = (uint32_t)i, .bucket = sn_fleet_bucket(&b->f->link, queue)};
+            memcpy(g->queue, queue, SN_QUEUE);
+        }
+        g->count++;
+    }
+    return true;
+}
+
+/* ---- intent ---- */
+
+static seen_status write_intent(batch *b)
+{
+    sn_fleet *f = b->f;
+    sn_buffer all = {0};
+    long long live = 1;
+    b->text.len = 0;
+    for (size_t i = 0; i < b->group_count; i++) {
+        group *g = &b->groups[i];
+        uint32_t n;
+        char length[4];
+        if (!pack_group(b, g, false, &n))
+            return no_memory(f);
+        size_t name = strlen(g->queue);
+        sn_store32(length, (uint32_t)(g->len + name + 2));
+        sn_buffer_put(&all, length, 4);
+        sn_buffer_byte(&all, (uint8_t)name);
+        sn_buffer_put(&all, g->queue, name);
+        sn_buffer_byte(&all, (uint8_t)n);
+        sn_buffer_put(&all, b->text.data + g->at, g->len);
+    }
+    seen_status status = all.failed ? no_memory(f) : SEEN_OK;
+    f->number++;
+    if (status == SEEN_OK && !sn_fleet_without(SN_WITHOUT_JOURNAL)) {
+        sn_fleet_call(&f->link, 0, sn_slot_session(&f->link, f->session), SN_LUA_INTENT, 2, 2);
+        sn_key_session(&f->link, f->session, false);
+        sn_key_session(&f->link, f->session, true);
+        sn_command_number(f->link.ch, f->number);
+        sn_command_arg(f->link.ch, all.data, all.len);
+        status = sn_fleet_run_number(&f->link, &live, f->clerk_error);
+    }
+    sn_buffer_free(&all);
+    if (status == SEEN_OK && live < 0)
+        return sn_fleet_lose(f, "another worker declared this one dead");
+    return status == SEEN_OK ? sn_clerk_confirm(f) : status;
+}
+
+/* ---- add ---- */
+
+static seen_status add(batch *b)
+{
+    sn_fleet *f = b->f;
+    size_t pages = 0;
+    seen_answer ignored[BATCH_LINKS];
+    for (size_t i = 0; i < b->count; i++)
+        b->hash[i] = b->offers->link[b->chosen[i]].hash;
+    seen_status status = sn_seenset_add(f->set, b->hash, b->count, b->answer, f->clerk_error);
+    uint64_t found = 0;
+    for (size_t i = 0; i < b->count; i++) {
+        const sn_offer *link = &b->offers->link[b->chosen[i]];
+        found += b->answer[i] == SEEN_NEW;
+        b->fresh[i] = b->answer[i] == SEEN_NEW || link->flags & SN_OFFER_AGAIN;
+        /* What is read as a sitemap is not fetched again because a page links to it. */
+        if (link->kind == SN_KIND_SITEMAP)
+            b->hash[b->count + pages++] =
+                sn_frontier_hash(&f->base, url_of(b, link), link->len, SN_KIND_PAGE);
+    }
+    if (status == SEEN_OK && pages > 0)
+        status = sn_seenset_add(f->set, b->hash + b->count, pages, ignored, f->clerk_error);
+    pthread_mutex_lock(&f->lock);
+    f->found += found;
+    pthread_mutex_unlock(&f->lock);
+    return status;
+}
+
+/* ---- push ---- */
+
+typedef struct pushed {
+    bool refused;
+} pushed;
+
+static bool take_pushed(void *context, uint32_t tag, const sn_reply *r, bool again)
+{
+    pushed *p = context;
+    (void)tag, (void)again;
+    if (r->items != 1 || r->item[0].type != REDIS_REPLY_INTEGER)
+        return false;
+    p->refused |= r->item[0].number < 0;
+    return true;
+}
+
+/* One element for the push script. */
+typedef struct push_item {
+    const char *queue;
+    unsigned bucket, urls;
+    const char *element;
+    size_t at, len; /* at: of the element in a text that may still move */
+} push_item;
+
+static int by_bucket(const void *a, const void *b)
+{
+    const push_item *x = a, *y = b;
+    return x->bucket != y->bucket ? (x->bucket < y->bucket ? -1 : 1)
+                                  : (x->element < y->element ? -1 : x->element > y->element);
+}
+
+/* One call per bucket: a number stands for all elements of the batch in that bucket. */
+static seen_status push(sn_fleet *f, const char *session, uint64_t number, bool replay,
+                        push_item *item, size_t count)
+{
+    static const char *const keys[] = {"ready", "owner", "meta", "applied"};
+    const sn_fleet_link *l = &f->link;
+    bool again = replay && sn_fleet_without(SN_WITHOUT_NUMBERS);
+    qsort(item, count, sizeof *item, by_bucket);
+    for (size_t i = 0, n; i < count; i += n) {
+        unsigned b = item[i].bucket;
+        for (n = 1; i + n < count && item[i + n].bucket == b;)
+            n++;
+        sn_fleet_call(l, b, l->slot[b], SN_LUA_PUSH, (unsigned)(4 + n), (unsigned)(4 + 3 * n));
+        for (int k = 0; k < 4; k++)
+            sn_key_bucket(l, b, keys[k]);
+        for (size_t k = 0; k < n; k++)
+            sn_key_queue(l, b, "q", item[i + k].queue);
+        sn_command_text(l->ch, session);
+        sn_command_number(l->ch, again ? number + 1000000000 : number);
+        sn_command_text(l->ch, replay ? "1" : "0");
+        sn_command_text(l->ch, "0");
+        for (size_t k = 0; k < n; k++) {
+            sn_command_text(l->ch, item[i + k].queue);
+            sn_command_number(l->ch, item[i + k].urls);
+            sn_command_arg(l->ch, item[i + k].element, item[i + k].len);
+        }
+        if (!replay)
+            f->numbers[b] = number;
+    }
+    pushed p = {false};
+    seen_status status = sn_fleet_run(&f->link, take_pushed, &p, f->clerk_error);
+    if (status == SEEN_OK && p.refused)
+        return sn_fleet_lose(f, "another worker declared this one dead");
+    return status == SEEN_OK ? sn_clerk_confirm(f) : status;
+}
+
+/* Lists of our own hosts have grown. */
+static void wake_lanes(const batch *b)
+{
+    pthread_mutex_lock(&b->f->lock);
+    for (size_t i = 0; i < b->group_count; i++) {
+        char host[17] = {0};
+        memcpy(host, b->groups[i].queue, 16);
+        uint64_t hash = strtoull(host, NULL, 16);
+        for (sn_lane *lane = b->f->table[hash % SN_FLEET_TABLE]; lane; lane = lane->chain)
+            if (strcmp(lane->queue, b->groups[i].queue) == 0)
+                lane->more = true;
+    }
+    pthread_mutex_unlock(&b->f->lock);
+}
+
+static seen_status push_batch(batch *b)
+{
+    sn_fleet *f = b->f;
+    push_item *item = malloc(b->group_count * sizeof *item);
+    size_t count = 0;
+    seen_status status = item ? SEEN_OK : no_memory(f);
+    b->text.len = 0;
+    for (size_t i = 0; i < b->group_count && status == SEEN_OK; i++) {
+        uint32_t n;
+        if (!pack_group(b, &b->groups[i], true, &n))
+            status = no_memory(f);
+        else if (n > 0)
+            item[count++] = (push_item){.queue = b->groups[i].queue,
+                                        .bucket = b->groups[i].bucket,
+                                        .urls = n,
+                                        .at = b->groups[i].at,
+                                        .len = b->groups[i].len};
+    }
+    for (size_t i = 0; i < count; i++)
+        item[i].element = b->text.data + item[i].at;
+    if (status == SEEN_OK && count > 0)
+        status = push(f, f->session, f->number, false, item, count);
+    free(item);
+    wake_lanes(b);
+    return status;
+}
+
+static seen_status settle(sn_fleet *f)
+{
+    long long live;
+    if (sn_fleet_without(SN_WITHOUT_JOURNAL))
+        return SEEN_OK;
+    sn_fleet_call(&f->link, 0, sn_slot_session(&f->link, f->session), SN_LUA_SETTLE, 2, 1);
+    sn_key_session(&f->link, f->session, false);
+    sn_key_session(&f->link, f->session, true);
+    sn_command_number(f->link.ch, f->number);
+    seen_status status = sn_fleet_run_number(&f->link, &live, f->clerk_error);
+    if (status == SEEN_OK && live < 0)
+        return sn_fleet_lose(f, "another worker declared this one dead");
+    return status;
+}
+
+/* ---- all of it ---- */
+
+seen_status sn_journal_run(sn_fleet *f, const sn_offers *offers)
+{
+    batch *b = calloc(1, sizeof *b);
+    seen_status status = SEEN_OK;
+    if (!b)
+        return no_memory(f);
+    *b = (batch){.f = f, .offers = offers};
+    b->queue = malloc(BATCH_LINKS * sizeof *b->queue);
+    b->groups = malloc(BATCH_LINKS * sizeof *b->groups);
+    if (!b->queue || !b->groups)
+        status = no_memory(f);
+    for (size_t from = 0, n; from < offers->count && status == SEEN_OK; from += n) {
+        n = offers->count - from < BATCH_LINKS ? offers->count - from : BATCH_LINKS;
+        status = check(b, from, n);
+        if (status != SEEN_OK || b->count == 0)
+            continue;
+        make_groups(b, from);
+        status = sn_session_room(f);
+        if (status == SEEN_OK)
+            status = write_intent(b);
+        if (status == SEEN_OK)
+            status = add(b);
+        if (status == SEEN_OK)
+            status = push_batch(b);
+        if (status == SEEN_OK)
+            status = settle(f);
+        if (status == SEEN_OK)
+            status = sn_session_beat(f);
+    }
+    free(b->queue);
+    free(b->groups);
+    sn_buffer_free(&b->text);
+    free(b);
+    return status;
+}
+
+/* ---- replay ---- */
+
+static seen_status add_all(sn_fleet *f, const sn_unpacked *u)
+{
+    seen_hash hash[2 * SN_PACK_URLS];
+    seen_answer answer[2 * SN_PACK_URLS];
+    size_t n = 0;
+    for (size_t i = 0; i < u->count; i++) {
+        hash[n++] = sn_frontier_hash(&f->base, u->url[i].url, u->url[i].len, u->url[i].kind);
+        if (u->url[i].kind == SN_KIND_SITEMAP)
+            hash[n++] = sn_frontier_hash(&f->base, u->url[i].url, u->url[i].len, SN_KIND_PAGE);
+    }
+    return sn_seenset_add(f->set, hash, n, answer, f->clerk_error);
+}
+
+static seen_status replay_item(sn_fleet *f, const char *at, uint32_t len, push_item *item,
+                               char queue[SN_QUEUE])
+{
+    size_t name = (uint8_t)at[0];
+    sn_unpacked *u = name + 2 >= len || name < 16 || name >= SN_QUEUE
+                         ? NULL
+                         : sn_unpack(f->packer, at + name + 2, len - name - 2);
+    if (!u)
+        return sn_error_set(f->clerk_error, SEEN_ERR_FORMAT, "%s: a journal is damaged",
+                            sn_client_address(f->link.client)->shown);
+    memcpy(queue, at + 1, name);
+    queue[name] = '\0';
+    *item = (push_item){.queue = queue,
+                        .bucket = sn_fleet_bucket(&f->link, queue),
+                        .urls = (unsigned)u->count,
+                        .element = at + name + 2,
+                        .len = len - name - 2};
+    seen_status status = add_all(f, u);
+    free(u);
+    return status;
+}
+
+seen_status sn_journal_replay(sn_fleet *f, const char *session, uint64_t number, const char *text,
+                              size_t len)
+{
+    push_item *item = malloc(BATCH_LINKS * sizeof *item);
+    char(*queue)[SN_QUEUE] = malloc(BATCH_LINKS * sizeof *queue);
+    size_t count = 0;
+    seen_status status = item && queue ? SEEN_OK : no_memory(f);
+    for (size_t at = 0; at + 4 < len && count < BATCH_LINKS && status == SEEN_OK; count++) {
+        uint32_t size = sn_load32(text + at);
+        at += 4;
+        if (size > len - at)
+            break;
+        status = replay_item(f, text + at, size, &item[count], queue[count]);
+        at += size;
+    }
+    if (status == SEEN_OK && count > 0)
+        status = push(f, session, number, true, item, count);
+    free(item);
+    free(queue);
+    return status;
+}

@@ -1,0 +1,607 @@
+/* Queues that this worker owns: taking them, reading what they hold, acknowledging what is done.
+ *
+ *     list in Redis    | element | element | element | element | ...
+ *                        head      '------ window ------'
+ *
+ * Nothing is removed from a list before it is done: the window is a copy. `head` counts the
+ * elements that were removed from the front so far; the bits of the elements behind it that are
+ * done already go to Redis with each acknowledgement, for the next owner. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "crawl/fleet/internal.h"
+
+enum {
+    READ_ELEMENTS = 16, /* at once */
+    READ_BELOW = 48,    /* URLs to hand out */
+    LANES_MAX = 4096,
+    ACK_LANES = 128, /* in one call */
+    PICK_BUCKETS = 8,
+    PICK_MS = 100, /* between two rounds that found nothing */
+};
+
+/* ---- the table ---- */
+
+static sn_lane **chain_of(sn_fleet *f, uint64_t hash)
+{
+    return &f->table[hash % SN_FLEET_TABLE];
+}
+
+sn_lane *sn_lane_find(const sn_fleet *f, const char *origin, size_t len)
+{
+    char host[17];
+    uint64_t hash;
+    sn_fleet_host(f, origin, len, host, &hash);
+    /* The newest comes first: with levels an older one may wait for its release. */
+    for (sn_lane *lane = f->table[hash % SN_FLEET_TABLE]; lane; lane = lane->chain)
+        if (lane->hash == hash)
+            return lane;
+    return NULL;
+}
+
+static void free_window(sn_lane *lane)
+{
+    for (size_t i = 0; i < lane->count; i++)
+        free(lane->window[i].urls);
+    lane->count = 0;
+}
+
+void sn_lane_free(sn_lane *lane)
+{
+    free_window(lane);
+    free(lane->window);
+    free(lane->rules);
+    free(lane);
+}
+
+static void unlink_lane(sn_fleet *f, sn_lane *lane)
+{
+    sn_lane **at = chain_of(f, lane->hash);
+    while (*at != lane)
+        at = &(*at)->chain;
+    *at = lane->chain;
+    if (!lane->out)
+        return;
+    for (at = &f->out_first; *at != lane; at = &(*at)->next_out)
+        ;
+    *at = lane->next_out;
+    if (f->out_end == &lane->next_out)
+        f->out_end = at;
+}
+
+void sn_lane_put_out(sn_fleet *f, sn_lane *lane)
+{
+    if (lane->out || lane->given || lane->released)
+        return;
+    lane->out = true;
+    lane->next_out = NULL;
+    if (!f->out_first)
+        f->out_end = &f->out_first;
+    *f->out_end = lane;
+    f->out_end = &lane->next_out;
+}
+
+static bool add_lane(sn_fleet *f, const char *queue, size_t len, unsigned bucket, bool tired)
+{
+    sn_lane *lane = len < 16 || len >= SN_QUEUE ? NULL : calloc(1, sizeof *lane);
+    if (!lane)
+        return false;
+    if (f->lane_count == f->lane_room) {
+        size_t room = f->lane_room ? 2 * f->lane_room : 64;
+        sn_lane **more = realloc(f->lanes, room * sizeof(sn_lane *));
+        if (!more) {
+            free(lane);
+            return false;
+        }
+        f->lanes = more;
+        f->lane_room = room;
+    }
+    memcpy(lane->queue, queue, len);
+    memcpy(lane->host, queue, 16);
+    lane->hash = strtoull(lane->host, NULL, 16);
+    lane->bucket = bucket;
+    lane->tired = tired;
+    lane->fresh = lane->more = true;
+    lane->chain = *chain_of(f, lane->hash);
+    *chain_of(f, lane->hash) = lane;
+    f->lanes[f->lane_count++] = lane;
+    return true;
+}
+
+/* ---- pick ---- */
+
+typedef struct picked {
+    sn_fleet *f;
+    const unsigned *bucket; /* by tag */
+    bool refused, no_memory;
+    size_t got;
+} picked;
+
+static bool take_picked(void *context, uint32_t tag, const sn_reply *r, bool again)
+{
+    picked *p = context;
+    (void)again;
+    if (r->items == 1 && r->item[0].type == REDIS_REPLY_INTEGER) {
+        p->refused = true;
+        return true;
+    }
+    if (r->items < 1 || r->item[0].type != REDIS_REPLY_ARRAY || r->items % 2 != 1)
+        return false;
+    pthread_mutex_lock(&p->f->lock);
+    for (size_t i = 1; i + 1 < r->items; i += 2) {
+        const char *last = sn_reply_text(r, i + 1);
+        bool tired = last[0] != '\0' && strcmp(last, p->f->session) != 0;
+        if (!add_lane(p->f, sn_reply_text(r, i), r->item[i].len, p->bucket[tag], tired))
+            p->no_memory = true;
+        p->got++;
+    }
+    pthread_mutex_unlock(&p->f->lock);
+    if (r->items > 1)
+        p->f->marks[p->bucket[tag]]++;
+    return true;
+}
+
+static bool take_length(void *context, uint32_t tag, const sn_reply *r, bool again)
+{
+    (void)again;
+    ((bool *)context)[tag] = r->items > 1;
+    return r->items > 0 && r->item[0].type == REDIS_REPLY_ARRAY;
+}
+
+/* Which buckets may have queues that are ready: a cheap question to each. */
+static seen_status find_ready(sn_fleet *f, unsigned *bucket, unsigned *count)
+{
+    bool any[4096];
+    for (unsigned b = 0; b < f->link.buckets; b++) {
+        sn_command_begin(f->link.ch, b, f->link.slot[b], 4);
+        sn_command_text(f->link.ch, "ZRANGE");
+        sn_key_bucket(&f->link, b, "ready");
+        sn_command_text(f->link.ch, "0");
+        sn_command_text(f->link.ch, "0");
+    }
+    seen_status status = sn_fleet_run(&f->link, take_length, any, f->clerk_error);
+    *count = 0;
+    for (unsigned i = 0; i < f->link.buckets && status == SEEN_OK; i++) {
+        unsigned b = (f->next_bucket + i) % f->link.buckets;
+        if (any[b])
+            bucket[(*count)++] = b;
+    }
+    return status;
+}
+
+/* How many queues this worker wants: enough that its connections have something to do while the
+ * hosts rest. */
+static size_t lanes_wanted(const sn_fleet *f)
+{
+    uint64_t n = f->options.connections * 2 + f->options.connections * f->options.delay_ms / 100;
+    return n > LANES_MAX ? LANES_MAX : (size_t)n;
+}
+
+static size_t count_working(const sn_fleet *f)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < f->lane_count; i++)
+        n += f->lanes[i]->busy || f->lanes[i]->out || f->lanes[i]->fresh;
+    return n;
+}
+
+static void ask_for_queues(sn_fleet *f, const unsigned *bucket, unsigned count, size_t want)
+{
+    for (unsigned i = 0; i < count; i++) {
+        sn_fleet_call(&f->link, i, f->link.slot[bucket[i]], SN_LUA_PICK, 4, 5);
+        sn_key_bucket(&f->link, bucket[i], "ready");
+        sn_key_bucket(&f->link, bucket[i], "owner");
+        sn_key_bucket(&f->link, bucket[i], "applied");
+        sn_key_bucket(&f->link, bucket[i], "tired");
+        sn_command_text(f->link.ch, f->session);
+        sn_command_number(f->link.ch, (want + count - 1) / count);
+        sn_command_number(f->link.ch, f->options.levels ? f->level : 0);
+        sn_command_number(f->link.ch, f->options.max_wait_ms + 1000 * 3600);
+        sn_command_number(f->link.ch, f->marks[bucket[i]] + 1);
+    }
+}
+
+seen_status sn_lane_pick(sn_fleet *f)
+{
+    int64_t now = sn_fleet_now();
+    size_t have = count_working(f), want = lanes_wanted(f);
+    unsigned bucket[4096], count = 0;
+    if (f->paused || f->full || f->limit || have >= want ||
+        (f->pick_empty && now - f->picked_at < PICK_MS))
+        return SEEN_OK;
+    f->picked_at = now;
+    seen_status status = find_ready(f, bucket, &count);
+    if (status != SEEN_OK)
+        return status;
+    if (count > PICK_BUCKETS && have > 0)
+        count = PICK_BUCKETS;
+    f->pick_empty = true;
+    if (count == 0)
+        return SEEN_OK;
+    f->next_bucket = (bucket[count - 1] + 1) % f->link.buckets;
+    picked p = {.f = f, .bucket = bucket};
+    ask_for_queues(f, bucket, count, want - have);
+    status = sn_fleet_run(&f->link, take_picked, &p, f->clerk_error);
+    f->pick_empty = p.got == 0;
+    if (status == SEEN_OK && p.refused)
+        return sn_fleet_lose(f, "another worker declared this one dead");
+    if (status == SEEN_OK && p.no_memory)
+        return sn_error_set(f->clerk_error, SEEN_ERR_MEMORY, "out of memory");
+    /* No request is sent before a replica knows who owns the host. */
+    return status == SEEN_OK && p.got > 0 ? sn_clerk_confirm(f) : status;
+}
+
+/* ---- read ---- */
+
+enum { READ_LIST, READ_STATE, READ_RULES, READ_LIFE, READ_PAGES, READ_KINDS };
+
+static bool grow_window(sn_lane *lane, size_t more)
+{
+    if (lane->count + more <= lane->room)
+        return true;
+    size_t room = lane->room ? lane->room : 16;
+    while (room < lane->count + more)
+        room *= 2;
+    sn_element *window = realloc(lane->window, room * sizeof *window);
+    if (!window)
+        return false;
+    lane->window = window;
+    lane->room = room;
+    return true;
+}
+
+static uint64_t all_of(const sn_element *e)
+{
+    return e->urls->count == 64 ? UINT64_MAX : (UINT64_C(1) << e->urls->count) - 1;
+}
+
+typedef struct reading {
+    sn_fleet *f;
+    sn_lane **lane;
+    seen_status status;
+} reading;
+
+/* Elements behind the window. One that is damaged is an error: to skip it would lose URLs. */
+static bool take_elements(reading *g, sn_lane *lane, const sn_reply *r)
+{
+    sn_fleet *f = g->f;
+    if (r->items < 1 || r->item[0].type != REDIS_REPLY_ARRAY)
+        return false;
+    lane->more = r->items - 1 >= READ_ELEMENTS;
+    if (!grow_window(lane, r->items))
+        g->status = sn_error_set(f->clerk_error, SEEN_ERR_MEMORY, "out of memory");
+    for (size_t i = 1; i < r->items && g->status == SEEN_OK; i++) {
+        sn_unpacked *urls = sn_unpack(f->packer, sn_reply_text(r, i), r->item[i].len);
+        if (!urls) {
+            g->status = sn_error_set(f->clerk_error, SEEN_ERR_FORMAT,
+                                     "%s: an element of queue %s is damaged",
+                                     sn_client_address(f->link.client)->shown, lane->queue);
+            break;
+        }
+        lane->window[lane->count] =
+            (sn_element){.urls = urls, .number = lane->head + lane->count, .bytes = r->item[i].len};
+        lane->count++;
+    }
+    return true;
+}
+
+/* head, done, freed and the bits of a former owner. The list is read after this. */
+static bool take_state(sn_lane *lane, const sn_reply *r)
+{
+    if (!sn_reply_is_row(r, 4))
+        return false;
+    lane->head = (uint64_t)sn_reply_number(r, 1);
+    lane->acked = (uint64_t)sn_reply_number(r, 2);
+    lane->freed = (uint64_t)sn_reply_number(r, 3);
+    size_t elements = sn_reply_nil(r, 4) ? 0 : r->item[4].len / 8;
+    for (size_t i = 0; i < elements && i < lane->count; i++) {
+        sn_element *e = &lane->window[i];
+        uint64_t bits = 0;
+        for (unsigned k = 0; k < 8; k++)
+            bits |= (uint64_t)(uint8_t)sn_reply_text(r, 4)[8 * i + k] << 8 * k;
+        e->settled = e->done = e->taken = bits & all_of(e);
+    }
+    for (size_t i = 0; i < lane->count; i++)
+        lane->window[i].number = lane->head + i;
+    return true;
+}
+
+static bool take_read(void *context, uint32_t tag, const sn_reply *r, bool again)
+{
+    reading *g = context;
+    sn_lane *lane = g->lane[tag / READ_KINDS];
+    (void)again;
+    bool ok = true;
+    pthread_mutex_lock(&g->f->lock);
+    switch (tag % READ_KINDS) {
+    case READ_LIST:
+        ok = take_elements(g, lane, r);
+        break;
+    case READ_STATE:
+        ok = take_state(lane, r);
+        break;
+    case READ_RULES:
+        ok = r->items == 1 && !sn_reply_is_error(r);
+        if (ok && !sn_reply_nil(r, 0) && (lane->rules = malloc(r->item[0].len + 1))) {
+            memcpy(lane->rules, sn_reply_text(r, 0), r->item[0].len);
+            lane->rules[r->item[0].len] = '\0';
+            lane->rules_len = r->item[0].len;
+        }
+        break;
+    case READ_LIFE:
+        ok = r->items == 1 && !sn_reply_is_error(r);
+        lane->rules_until = sn_fleet_now() + sn_reply_number(r, 0);
+        break;
+    default:
+        ok = r->items == 1 && !sn_reply_is_error(r);
+        lane->pages = (uint64_t)sn_reply_number(r, 0);
+    }
+    pthread_mutex_unlock(&g->f->lock);
+    return ok;
+}
+
+static void ask_for_state(const sn_fleet *f, const sn_lane *lane, uint32_t tag)
+{
+    static const char *const fields[] = {"head", "done", "freed", "bits"};
+    const sn_fleet_link *l = &f->link;
+    uint16_t slot = l->slot[lane->bucket];
+    sn_command_begin(l->ch, tag + READ_STATE, slot, 6);
+    sn_command_text(l->ch, "HMGET");
+    sn_key_queue(l, lane->bucket, "s", lane->queue);
+    for (int i = 0; i < 4; i++)
+        sn_command_text(l->ch, fields[i]);
+    sn_command_begin(l->ch, tag + READ_RULES, slot, 2);
+    sn_command_text(l->ch, "GET");
+    sn_key_queue(l, lane->bucket, "r", lane->host);
+    sn_command_begin(l->ch, tag + READ_LIFE, slot, 2);
+    sn_command_text(l->ch, "PTTL");
+    sn_key_queue(l, lane->bucket, "r", lane->host);
+    if (!f->options.host_pages)
+        return;
+    sn_command_begin(l->ch, tag + READ_PAGES, slot, 3);
+    sn_command_text(l->ch, "HGET");
+    sn_key_bucket(l, lane->bucket, "pages");
+    sn_command_text(l->ch, lane->host);
+}
+
+static size_t left_to_hand_out(const sn_lane *lane)
+{
+    size_t n = 0;
+    for (size_t i = lane->at; i < lane->count; i++)
+        n += lane->window[i].urls->count;
+    return n;
+}
+
+static bool wants_more(const sn_lane *lane)
+{
+    return !lane->given && !lane->released && lane->more &&
+           (lane->fresh || left_to_hand_out(lane) < READ_BELOW);
+}
+
+seen_status sn_lane_read(sn_fleet *f)
+{
+    const sn_fleet_link *l = &f->link;
+    sn_lane **lane = malloc((f->lane_count + 1) * sizeof(sn_lane *));
+    size_t count = 0;
+    if (!lane)
+        return sn_error_set(f->clerk_error, SEEN_ERR_MEMORY, "out of memory");
+    for (size_t i = 0; i < f->lane_count; i++) {
+        if (!wants_more(f->lanes[i]))
+            continue;
+        lane[count] = f->lanes[i];
+        uint32_t tag = (uint32_t)count * READ_KINDS;
+        sn_command_begin(l->ch, tag + READ_LIST, l->slot[lane[count]->bucket], 4);
+        sn_command_text(l->ch, "LRANGE");
+        sn_key_queue(l, lane[count]->bucket, "q", lane[count]->queue);
+        sn_command_number(l->ch, lane[count]->count);
+        sn_command_number(l->ch, lane[count]->count + READ_ELEMENTS - 1);
+        if (lane[count]->fresh)
+            ask_for_state(f, lane[count], tag);
+        count++;
+    }
+    reading g = {.f = f, .lane = lane};
+    seen_status status =
+        count == 0 ? SEEN_OK : sn_fleet_run(&f->link, take_read, &g, f->clerk_error);
+    pthread_mutex_lock(&f->lock);
+    for (size_t i = 0; i < count && status == SEEN_OK && g.status == SEEN_OK; i++) {
+        if (lane[i]->fresh && lane[i]->count == 0)
+            lane[i]->rest_at = sn_fleet_now();
+        lane[i]->fresh = false;
+        if (left_to_hand_out(lane[i]) == 0)
+            continue;
+        lane[i]->looked = false;
+        sn_lane_put_out(f, lane[i]);
+    }
+    pthread_mutex_unlock(&f->lock);
+    free(lane);
+    return status != SEEN_OK ? status : g.status;
+}
+
+/* ---- ack ---- */
+
+/* Removes elements from the front of the window whose URLs are all settled. Under the lock. */
+static void trim(sn_lane *lane)
+{
+    size_t n = 0;
+    while (n < lane->count && lane->window[n].settled == all_of(&lane->window[n])) {
+        lane->freed += lane->window[n].bytes;
+        free(lane->window[n++].urls);
+    }
+    lane->head += n;
+    lane->count -= n;
+    memmove(lane->window, lane->window + n, lane->count * sizeof *lane->window);
+    lane->at = lane->at > n ? lane->at - n : 0;
+}
+
+static size_t put_bits(const sn_lane *lane, char *bits, size_t room)
+{
+    size_t len = 0;
+    for (size_t i = 0; i < lane->count && 8 * (i + 1) <= room; i++) {
+        uint64_t word = lane->window[i].settled;
+        for (unsigned k = 0; k < 8; k++)
+            bits[8 * i + k] = (char)(word >> 8 * k);
+        if (word != 0)
+            len = 8 * (i + 1);
+    }
+    return len;
+}
+
+/* May this lane be given back to the others? Under the lock. */
+static bool to_release(const sn_lane *lane, int64_t now, bool all)
+{
+    if (lane->released || lane->fresh)
+        return false;
+    if (lane->given || all)
+        return lane->unsettled == 0 || all;
+    return !lane->busy && !lane->out && lane->open == 0 && lane->unsettled == 0 &&
+           lane->count == 0 && !lane->more && now >= lane->rest_at;
+}
+
+static void put_lane(const sn_fleet *f, sn_lane *lane, bool release, int64_t now)
+{
+    char bits[8 * 512];
+    const sn_fleet_link *l = &f->link;
+    bool rested = now >= lane->rest_at && !lane->busy && !lane->tired;
+    int64_t ahead = lane->rest_at > now ? lane->rest_at - now : 0;
+    sn_command_text(l->ch, lane->queue);
+    sn_command_number(l->ch, lane->head);
+    sn_command_number(l->ch, lane->acked);
+    sn_command_number(l->ch, lane->freed);
+    sn_command_arg(l->ch, bits, put_bits(lane, bits, sizeof bits));
+    if (f->options.host_pages)
+        sn_command_number(l->ch, lane->pages);
+    else
+        sn_command_arg(l->ch, "", 0);
+    sn_command_text(l->ch, release ? "1" : "0");
+    sn_command_text(l->ch, rested ? "1" : "0");
+    sn_command_number(l->ch, (uint64_t)ahead);
+    lane->released = release;
+    lane->dirty = false;
+}
+
+static void put_call(sn_fleet *f, sn_lane *const *lane, size_t count, uint64_t pages, bool all,
+                     int64_t now)
+{
+    const sn_fleet_link *l = &f->link;
+    unsigned b = lane[0]->bucket;
+    sn_fleet_call(l, b, l->slot[b], SN_LUA_ACK, (unsigned)(6 + 2 * count),
+                  (unsigned)(3 + 9 * count));
+    static const char *const keys[] = {"ready", "owner", "meta", "tired", "applied", "pages"};
+    for (int i = 0; i < 6; i++)
+        sn_key_bucket(l, b, keys[i]);
+    for (size_t i = 0; i < count; i++) {
+        sn_key_queue(l, b, "q", lane[i]->queue);
+        sn_key_queue(l, b, "s", lane[i]->queue);
+    }
+    sn_command_text(l->ch, f->session);
+    sn_command_number(l->ch, ++f->marks[b]);
+    sn_command_number(l->ch, pages);
+    for (size_t i = 0; i < count; i++)
+        put_lane(f, lane[i], to_release(lane[i], now, all), now);
+}
+
+typedef struct acked {
+    bool refused;
+} acked;
+
+static bool take_acked(void *context, uint32_t tag, const sn_reply *r, bool again)
+{
+    acked *a = context;
+    (void)tag;
+    if (r->items != 1 || r->item[0].type != REDIS_REPLY_INTEGER)
+        return false;
+    /* A call that was sent again may have released the queue the first time. */
+    a->refused |= r->item[0].number > 0 && !again;
+    return true;
+}
+
+static int by_bucket(const void *a, const void *b)
+{
+    const sn_lane *x = *(sn_lane *const *)a, *y = *(sn_lane *const *)b;
+    return x->bucket < y->bucket ? -1 : x->bucket > y->bucket;
+}
+
+/* What the engine has settled becomes bits of the windows. Under the lock. */
+static void apply_settled(sn_fleet *f, uint64_t *pages)
+{
+    for (size_t i = 0; i < f->taken_settled.count; i++) {
+        const sn_finished *d = &f->taken_settled.item[i];
+        sn_lane *lane = d->lane;
+        sn_element *e = &lane->window[d->number - lane->window[0].number];
+        e->settled |= UINT64_C(1) << d->url;
+        lane->acked++;
+        lane->unsettled--;
+        lane->pages += d->counts;
+        lane->dirty = true;
+        if (d->counts && f->options.max_pages > 0)
+            pages[lane->bucket]++;
+    }
+    f->taken_settled.count = 0;
+}
+
+static void drop_released(sn_fleet *f)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < f->lane_count; i++) {
+        sn_lane *lane = f->lanes[i];
+        if (!lane->released) {
+            f->lanes[n++] = lane;
+            continue;
+        }
+        unlink_lane(f, lane);
+        sn_lane_free(lane);
+    }
+    f->lane_count = n;
+}
+
+/* A queue that seems empty is read once more before it is released. */
+static void look_again(sn_lane *lane, int64_t now)
+{
+    bool empty = !lane->busy && !lane->out && !lane->fresh && !lane->given && lane->open == 0 &&
+                 lane->count == 0 && now >= lane->rest_at;
+    if (empty && !lane->more && !lane->looked)
+        lane->more = lane->looked = true;
+}
+
+seen_status sn_lane_ack(sn_fleet *f, bool all)
+{
+    int64_t now = sn_fleet_now();
+    uint64_t *pages = calloc(f->link.buckets, sizeof *pages);
+    sn_lane **lane = malloc((f->lane_count + 1) * sizeof(sn_lane *));
+    size_t count = 0;
+    if (!pages || !lane) {
+        free(pages);
+        free(lane);
+        return sn_error_set(f->clerk_error, SEEN_ERR_MEMORY, "out of memory");
+    }
+    pthread_mutex_lock(&f->lock);
+    apply_settled(f, pages);
+    for (size_t i = 0; i < f->lane_count; i++) {
+        look_again(f->lanes[i], now);
+        if (f->lanes[i]->dirty || to_release(f->lanes[i], now, all))
+            lane[count++] = f->lanes[i];
+    }
+    qsort(lane, count, sizeof(sn_lane *), by_bucket);
+    for (size_t i = 0, n; i < count; i += n) {
+        unsigned b = lane[i]->bucket;
+        for (n = 0; i + n < count && n < ACK_LANES && lane[i + n]->bucket == b; n++)
+            trim(lane[i + n]);
+        put_call(f, lane + i, n, pages[b], all, now);
+        pages[b] = 0;
+    }
+    pthread_mutex_unlock(&f->lock);
+    acked a = {false};
+    seen_status status =
+        count == 0 ? SEEN_OK : sn_fleet_run(&f->link, take_acked, &a, f->clerk_error);
+    pthread_mutex_lock(&f->lock);
+    drop_released(f);
+    pthread_mutex_unlock(&f->lock);
+    free(pages);
+    free(lane);
+    if (status == SEEN_OK && a.refused && !all)
+        return sn_fleet_lose(f, "another worker has taken over its hosts");
+    return status;
+}

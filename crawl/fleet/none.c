@@ -1,0 +1,31 @@
+/* A build without Redis has no shared crawls. */
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "crawl/fleet/fleet.h"
+
+static seen_status refuse(seen_error *error)
+{
+    return sn_error_set(error, SEEN_ERR_UNSUPPORTED, "this build of seen has no Redis: no --join");
+}
+
+seen_status sn_fleet_open(const sn_fleet_options *options, sn_frontier **frontier, bool *created,
+                          seen_error *error)
+{
+    (void)options, (void)frontier, (void)created;
+    return refuse(error);
+}
+
+bool sn_fleet_lost(const sn_frontier *f)
+{
+    (void)f;
+    return false;
+}
+
+seen_status sn_fleet_settings(const char *where, const char *ca_file, char **settings,
+                              seen_error *error)
+{
+    (void)where, (void)ca_file;
+    *settings = NULL;
+    return refuse(error);
+}

@@ -1,0 +1,5 @@
+-- A heartbeat, with the counters of the session as absolute numbers.
+-- KEYS session   ARGV field value ...   returns the number of the beat, -1: not live
+if redis.call('HGET', KEYS[1], 'state') ~= 'live' then return -1 end
+if #ARGV > 0 then redis.call('HSET', KEYS[1], unpack(ARGV)) end
+return redis.call('HINCRBY', KEYS[1], 'beat', 1)

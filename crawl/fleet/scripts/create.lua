@@ -1,0 +1,5 @@
+-- Creates the registry of a crawl unless it exists.
+-- KEYS registry   ARGV field value ...   returns 1: created, 0: it existed
+if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
+redis.call('HSET', KEYS[1], unpack(ARGV))
+return 1

@@ -1,0 +1,5 @@
+-- Begins a session. Refused if the session exists: an observer may have declared it dead already.
+-- KEYS session   ARGV field value ...   returns 1: live, 0: refused
+if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
+redis.call('HSET', KEYS[1], 'state', 'live', 'beat', 0, unpack(ARGV))
+return 1

@@ -1,0 +1,8 @@
+-- Takes permits to start pages, of which there are so many in the whole crawl.
+-- KEYS registry   ARGV session limit want   returns how many were granted
+local left = tonumber(ARGV[2]) - (tonumber(redis.call('HGET', KEYS[1], 'started')) or 0)
+local n = math.min(left, tonumber(ARGV[3]))
+if n <= 0 then return 0 end
+redis.call('HINCRBY', KEYS[1], 'started', n)
+redis.call('HINCRBY', KEYS[1], 'permits:' .. ARGV[1], n)
+return n

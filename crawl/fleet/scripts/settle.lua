@@ -1,0 +1,6 @@
+-- Deletes a batch from the journal. The journal of a session that is not live is frozen: a worker
+-- that recovers it may have added the URLs and not pushed them yet.
+-- KEYS session journal   ARGV number   returns 1, -1: not live
+if redis.call('HGET', KEYS[1], 'state') ~= 'live' then return -1 end
+redis.call('HDEL', KEYS[2], ARGV[1])
+return 1

@@ -1,0 +1,881 @@
+/* A worker's session: how it begins, lives, and ends.
+ *
+ * Nothing here compares the clocks of two machines. A session proves that it lives by a counter;
+ * another worker declares it dead when that counter has not moved for a whole lease by the
+ * observer's own clock. The session itself starts no request later than 0.6 of a lease after it
+ * sent its last confirmed heartbeat, so that it has stopped before anyone can take its hosts. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "crawl/fleet/internal.h"
+
+enum { BEATS = 5 /* in a lease */, POLL_MS = 200, PERMITS = 64 };
+
+static void random_hex(char *to, unsigned digits)
+{
+    unsigned char bytes[16];
+    if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes) {
+        struct timespec t;
+        clock_gettime(CLOCK_REALTIME, &t);
+        memset(bytes, 0, sizeof bytes);
+        memcpy(bytes, &t.tv_nsec, 4);
+        uint32_t pid = (uint32_t)getpid();
+        memcpy(bytes + 4, &pid, 4);
+    }
+    for (unsigned i = 0; i < digits; i++)
+        to[i] = "0123456789abcdef"[bytes[i / 2] >> (i % 2 ? 0 : 4) & 15];
+    to[digits] = '\0';
+}
+
+seen_status sn_fleet_lose(sn_fleet *f, const char *why)
+{
+    pthread_mutex_lock(&f->lock);
+    f->lost = true;
+    pthread_mutex_unlock(&f->lock);
+    return sn_error_set(f->clerk_error, SEEN_ERR_SERVER, "%s: this session has ended: %s",
+                        sn_client_address(f->link.client)->shown, why);
+}
+
+/* ---- the registry ---- */
+
+typedef struct registry {
+    char id[17], format[8], state[16];
+    uint64_t buckets, seed0, seed1, sequence, level, lease, memory;
+} registry;
+
+static bool take_registry(void *context, uint32_t tag, const sn_reply *r, bool again)
+{
+    registry *g = context;
+    (void)tag, (void)again;
+    if (!sn_reply_is_row(r, 10))
+        return false;
+    if (sn_reply_nil(r, 1))
+        return true;
+    snprintf(g->format, sizeof g->format, "%s", sn_reply_text(r, 1));
+    if (!sn_reply_nil(r, 2))
+        snprintf(g->id, sizeof g->id, "%s", sn_reply_text(r, 2));
+    g->buckets = (uint64_t)sn_reply_number(r, 3);
+    if (!sn_reply_nil(r, 4) && !sn_reply_nil(r, 5)) {
+        g->seed0 = strtoull(sn_reply_text(r, 4), NULL, 16);
+        g->seed1 = strtoull(sn_reply_text(r, 5), NULL, 16);
+    }
+    g->sequence = (uint64_t)sn_reply_number(r, 6);
+    g->level = (uint64_t)sn_reply_number(r, 7);
+    g->lease = (uint64_t)sn_reply_number(r, 8);
+    if (!sn_reply_nil(r, 9))
+        snprintf(g->state, sizeof g->state, "%s", sn_reply_text(r, 9));
+    g->memory = (uint64_t)sn_reply_number(r, 10);
+    return true;
+}
+
+static seen_status read_registry(sn_fleet *f, registry *g, seen_error *error)
+{
+    static const char *const fields[] = {"format",   "id",    "buckets", "seed0", "seed1",
+                                         "sequence", "level", "lease",   "state", "memory"};
+    *g = (registry){0};
+    sn_command_begin(f->link.ch, 0, f->link.name_slot, 12);
+    sn_command_text(f->link.ch, "HMGET");
+    sn_command_text(f->link.ch, f->link.name);
+    for (int i = 0; i < 10; i++)
+        sn_command_text(f->link.ch, fields[i]);
+    return sn_fleet_run(&f->link, take_registry, g, error);
+}
+
+static void say_pair(sn_channel *ch, const char *field, uint64_t number)
+{
+    sn_command_text(ch, field);
+    sn_command_number(ch, number);
+}
+
+static seen_status create_registry(sn_fleet *f, bool *created, seen_error *error)
+{
+    sn_channel *ch = f->link.ch;
+    char id[17], seed0[17], seed1[17];
+    struct timespec now;
+    long long made;
+    random_hex(id, 16);
+    random_hex(seed0, 16);
+    random_hex(seed1, 16);
+    clock_gettime(CLOCK_REALTIME, &now);
+    sn_fleet_call(&f->link, 0, f->link.name_slot, SN_LUA_CREATE, 1, 28);
+    sn_command_text(ch, f->link.name);
+    say_pair(ch, "format", SN_FLEET_FORMAT);
+    sn_command_text(ch, "id");
+    sn_command_text(ch, id);
+    say_pair(ch, "buckets", SN_FLEET_BUCKETS);
+    sn_command_text(ch, "seed0");
+    sn_command_text(ch, seed0);
+    sn_command_text(ch, "seed1");
+    sn_command_text(ch, seed1);
+    say_pair(ch, "sequence", 1);
+    say_pair(ch, "level", 0);
+    say_pair(ch, "lease", f->options.lease_ms);
+    sn_command_text(ch, "state");
+    sn_command_text(ch, "run");
+    say_pair(ch, "memory", f->options.memory);
+    say_pair(ch, "started", 0);
+    say_pair(ch, "limit", f->options.max_pages);
+    sn_command_text(ch, "settings");
+    sn_command_text(ch, f->options.settings ? f->options.settings : "");
+    say_pair(ch, "created", (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000);
+    seen_status status = sn_fleet_run_number(&f->link, &made, error);
+    *created = made == 1;
+    return status == SEEN_OK ? sn_channel_sync(ch, error) : status;
+}
+
+seen_status sn_session_join(sn_fleet *f, bool *created, seen_error *error)
+{
+    registry g;
+    *created = false;
+    seen_status status = read_registry(f, &g, error);
+    if (status == SEEN_OK && g.format[0] == '\0') {
+        status = create_registry(f, created, error);
+        if (status == SEEN_OK)
+            status = read_registry(f, &g, error);
+    }
+    if (status != SEEN_OK)
+        return status;
+    if (strcmp(g.format, "1") != 0)
+        return sn_error_set(error, SEEN_ERR_FORMAT,
+                            "%s: this crawl has format %s; this version of seen knows format 1",
+                            sn_client_address(f->link.client)->shown, g.format);
+    f->hosts = (seen_hasher){.kind = f->base.hasher.kind, .seed = {g.seed0, g.seed1}};
+    f->hosts.kind = SEEN_XXH3;
+    f->sequence = 0;
+    f->level = g.level;
+    f->memory = g.memory;
+    f->options.lease_ms = g.lease > 0 ? g.lease : 10000;
+    return sn_fleet_link_name(&f->link, g.id, (unsigned)g.buckets, error);
+}
+
+/* ---- the session ---- */
+
+seen_status sn_session_begin(sn_fleet *f, seen_error *error)
+{
+    sn_channel *ch = f->link.ch;
+    char name[64], host[48] = "worker";
+    long long live;
+    random_hex(f->session, SN_SESSION);
+    if (f->options.worker)
+        snprintf(name, sizeof name, "%s", f->options.worker);
+    else {
+        gethostname(host, sizeof host - 1);
+        snprintf(name, sizeof name, "%.40s-%ld", host, (long)getpid());
+    }
+    f->marks = calloc(f->link.buckets, sizeof *f->marks);
+    f->numbers = calloc(f->link.buckets, sizeof *f->numbers);
+    if (!f->marks || !f->numbers)
+        return sn_error_set(error, SEEN_ERR_MEMORY, "out of memory");
+    /* Listed first: a session that exists can always be found. */
+    sn_command_begin(ch, 0, f->link.crawl_slot, 4);
+    sn_command_text(ch, "HSET");
+    sn_key_crawl(&f->link, "workers");
+    sn_command_text(ch, f->session);
+    sn_command_text(ch, name);
+    seen_status status = sn_fleet_run(&f->link, NULL, NULL, error);
+    if (status != SEEN_OK)
+        return status;
+    int64_t now = sn_fleet_now();
+    sn_fleet_call(&f->link, 0, sn_slot_session(&f->link, f->session), SN_LUA_OPEN, 1, 2);
+    sn_key_session(&f->link, f->session, false);
+    sn_command_text(ch, "name");
+    sn_command_text(ch, name);
+    status = sn_fleet_run_number(&f->link, &live, error);
+    if (status == SEEN_OK && live != 1)
+        return sn_error_set(error, SEEN_ERR_SERVER, "%s: a session of this number exists",
+                            sn_client_address(f->link.client)->shown);
+    if (status == SEEN_OK)
+        status = sn_channel_sync(ch, error);
+    f->epoch = sn_client_epoch(f->link.client);
+    f->beat_at = now;
+    atomic_store(&f->start_until, now + (int64_t)f->options.lease_ms * 6 / 10);
+    return status;
+}
+
+static void say_counts(sn_fleet *f)
+{
+    sn_channel *ch = f->link.ch;
+    const sn_crawl_counts *c = &f->counts;
+    say_pair(ch, "pages", c->pages);
+    say_pair(ch, "ok", c->ok);
+    say_pair(ch, "redirects", c->redirects);
+    say_pair(ch, "bytes", c->bytes);
+    say_pair(ch, "links", c->links);
+    say_pair(ch, "failed", c->failed);
+    say_pair(ch, "robots", c->robots);
+    say_pair(ch, "retried", c->retried);
+    say_pair(ch, "truncated", c->truncated);
+    say_pair(ch, "found", f->found);
+    say_pair(ch, "dropped", c->dropped);
+    say_pair(ch, "host_limit", c->host_limit);
+    say_pair(ch, "hosts", f->lane_count);
+    say_pair(ch, "full", f->full);
+}
+
+/* Sends a heartbeat if one is due. */
+seen_status sn_session_beat(sn_fleet *f)
+{
+    int64_t now = sn_fleet_now();
+    long long beat;
+    if (now - f->beat_at < (int64_t)f->options.lease_ms / BEATS)
+        return SEEN_OK;
+    sn_fleet_call(&f->link, 0, sn_slot_session(&f->link, f->session), SN_LUA_BEAT, 1, 28);
+    sn_key_session(&f->link, f->session, false);
+    pthread_mutex_lock(&f->lock);
+    say_counts(f);
+    pthread_mutex_unlock(&f->lock);
+    seen_status status = sn_fleet_run_number(&f->link, &beat, f->clerk_error);
+    if (status != SEEN_OK)
+        return status;
+    if (beat < 0)
+        return sn_fleet_lose(f, "another worker declared this one dead");
+    f->beat = (uint64_t)beat;
+    f->beat_at = now;
+    atomic_store(&f->start_until, now + (int64_t)f->options.lease_ms * 6 / 10);
+    return SEEN_OK;
+}
+
+/* ---- what the operator and other workers say ---- */
+
+typedef struct polled {
+    char state[16];
+    uint64_t sequence, level;
+    bool gone;
+} polled;
+
+static bool take_polled(void *context, uint32_t tag, const sn_reply *r, bool again)
+{
+    polled *p = context;
+    (void)tag, (void)again;
+    if (!sn_reply_is_row(r, 3))
+        return false;
+    p->gone = sn_reply_nil(r, 1);
+    if (!p->gone)
+        snprintf(p->state, sizeof p->state, "%s", sn_reply_text(r, 1));
+    p->sequence = (uint64_t)sn_reply_number(r, 2);
+    p->level = (uint64_t)sn_reply_number(r, 3);
+    return true;
+}
+
+static bool take_seeds(void *context, uint32_t tag, const sn_reply *r, bool again)
+{
+    sn_fleet *f = context;
+    (void)tag, (void)again;
+    if (r->items < 1 || r->item[0].type != REDIS_REPLY_ARRAY)
+        return false;
+    pthread_mutex_lock(&f->lock);
+    for (size_t i = 1; i < r->items; i++) {
+        sn_buffer_put(&f->seeds, sn_reply_text(r, i), r->item[i].len);
+        sn_buffer_byte(&f->seeds, '\n');
+    }
+    pthread_mutex_unlock(&f->lock);
+    f->seeds_seen += r->items - 1;
+    return true;
+}
+
+static seen_status read_seeds(sn_fleet *f)
+{
+    sn_command_begin(f->link.ch, 0, f->link.crawl_slot, 4);
+    sn_command_text(f->link.ch, "LRANGE");
+    sn_key_crawl(&f->link, "seeds");
+    sn_command_number(f->link.ch, f->seeds_seen);
+    sn_command_text(f->link.ch, "-1");
+    return sn_fleet_run(&f->link, take_seeds, f, f->clerk_error);
+}
+
+seen_status sn_session_poll(sn_fleet *f)
+{
+    int64_t now = sn_fleet_now();
+    polled p = {0};
+    if (f->sequence != 0 && now - f->polled_at < POLL_MS)
+        return SEEN_OK;
+    f->polled_at = now;
+    sn_command_begin(f->link.ch, 0, f->link.name_slot, 5);
+    sn_command_text(f->link.ch, "HMGET");
+    sn_command_text(f->link.ch, f->link.name);
+    sn_command_text(f->link.ch, "state");
+    sn_command_text(f->link.ch, "sequence");
+    sn_command_text(f->link.ch, "level");
+    seen_status status = sn_fleet_run(&f->link, take_polled, &p, f->clerk_error);
+    if (status != SEEN_OK)
+        return status;
+    bool changed = p.sequence != f->sequence;
+    f->sequence = p.sequence;
+    f->level = p.level;
+    pthread_mutex_lock(&f->lock);
+    f->stop = f->stop || p.gone || strcmp(p.state, "stop") == 0;
+    f->paused = strcmp(p.state, "pause") == 0;
+    /* Found by another worker. Whoever still has work knows better. */
+    bool idle = f->lane_count == 0 && f->offers.count == 0;
+    f->ended = f->ended || (idle && strcmp(p.state, "done") == 0);
+    f->limit = f->limit || strcmp(p.state, "limit") == 0;
+    pthread_mutex_unlock(&f->lock);
+    return changed ? read_seeds(f) : SEEN_OK;
+}
+
+/* ---- permits for --max-pages ---- */
+
+seen_status sn_session_permits(sn_fleet *f)
+{
+    long long granted;
+    if (f->options.max_pages == 0 || !f->want_permits || f->permits > 0)
+        return SEEN_OK;
+    /* Blocks become small near the end, so that no worker sits on what another could use. */
+    uint64_t want = f->options.max_pages / 64;
+    want = want < 1 ? 1 : want > PERMITS ? PERMITS : want;
+    sn_fleet_call(&f->link, 0, f->link.name_slot, SN_LUA_PERMIT, 1, 3);
+    sn_command_text(f->link.ch, f->link.name);
+    sn_command_text(f->link.ch, f->session);
+    sn_command_number(f->link.ch, f->options.max_pages);
+    sn_command_number(f->link.ch, want);
+    seen_status status = sn_fleet_run_number(&f->link, &granted, f->clerk_error);
+    pthread_mutex_lock(&f->lock);
+    f->permits += (uint64_t)granted;
+    f->want_permits = granted == 0;
+    pthread_mutex_unlock(&f->lock);
+    return status;
+}
+
+typedef struct sum {
+    uint64_t total;
+} sum;
+
+static bool take_sum(void *context, uint32_t tag, const sn_reply *r, bool again)
+{
+    (void)tag, (void)again;
+    if (r->items != 1 || sn_reply_is_error(r))
+        return false;
+    ((sum *)context)->total += (uint64_t)sn_reply_number(r, 0);
+    return true;
+}
+
+/* Sums one field of a hash over all buckets. */
+static seen_status sum_field(sn_fleet *f, const char *hash, const char *field, uint64_t *total)
+{
+    sum s = {0};
+    for (unsigned b = 0; b < f->link.buckets; b++) {
+        sn_command_begin(f->link.ch, b, f->link.slot[b], 3);
+        sn_command_text(f->link.ch, "HGET");
+        sn_key_bucket(&f->link, b, hash);
+        sn_command_text(f->link.ch, field);
+    }
+    seen_status status = sn_fleet_run(&f->link, take_sum, &s, f->clerk_error);
+    *total = s.total;
+    return status;
+}
+
+/* Permits that a session took and did not use go back. */
+static seen_status refund(sn_fleet *f, const char *session)
+{
+    char field[SN_SESSION + 4];
+    uint64_t used;
+    long long back;
+    if (f->options.max_pages == 0)
+        return SEEN_OK;
+    snprintf(field, sizeof field, "p:%s", session);
+    seen_status status = sum_field(f, "applied", field, &used);
+    if (status != SEEN_OK)
+        return status;
+    sn_fleet_call(&f->link, 0, f->link.name_slot, SN_LUA_REFUND, 1, 2);
+    sn_command_text(f->link.ch, f->link.name);
+    sn_command_text(f->link.ch, session);
+    sn_command_number(f->link.ch, used);
+    return sn_fleet_run_number(&f->link, &back, f->clerk_error);
+}
+
+/* ---- recovery of a dead session ---- */
+
+static seen_status fence(sn_fleet *f, const char *session)
+{
+    if (sn_fleet_without(SN_WITHOUT_FENCE))
+        return SEEN_OK;
+    for (unsigned b = 0; b < f->link.buckets; b++) {
+        sn_fleet_call(&f->link, b, f->link.slot[b], SN_LUA_FENCE, 1, 1);
+        sn_key_bucket(&f->link, b, "applied");
+        sn_command_text(f->link.ch, session);
+    }
+    return sn_fleet_run(&f->link, NULL, NULL, f->clerk_error);
+}
+
+typedef struct entry {
+    uint64_t number;
+    size_t at, len;
+} entry;
+
+typedef struct journal {
+    entry *entry;
+    size_t count;
+    sn_buffer text;
+    bool failed;
+} journal;
+
+static bool take_journal(void *context, uint32_t tag, const sn_reply *r, bool again)
+{
+    journal *j = context;
+    (void)tag, (void)again;
+    if (r->items < 1 || r->item[0].type != REDIS_REPLY_ARRAY || r->items % 2 != 1)
+        return false;
+    j->entry = calloc(r->items, sizeof *j->entry);
+    j->failed = !j->entry;
+    for (size_t i = 1; i + 1 < r->items && !j->failed; i += 2) {
+        j->entry[j->count++] =
+            (entry){(uint64_t)sn_reply_number(r, i), j->text.len, r->item[i + 1].len};
+        sn_buffer_put(&j->text, sn_reply_text(r, i + 1), r->item[i + 1].len);
+        j->failed = j->text.failed;
+    }
+    return true;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const entry *x = a, *y = b;
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static seen_status replay(sn_fleet *f, const char *session)
+{
+    journal j = {0};
+    sn_command_begin(f->link.ch, 0, sn_slot_session(&f->link, session), 2);
+    sn_command_text(f->link.ch, "HGETALL");
+    sn_key_session(&f->link, session, true);
+    seen_status status = sn_fleet_run(&f->link, take_journal, &j, f->clerk_error);
+    if (status == SEEN_OK && j.failed)
+        status = sn_error_set(f->clerk_error, SEEN_ERR_MEMORY, "out of memory");
+    if (status == SEEN_OK && j.count > 1)
+        qsort(j.entry, j.count, sizeof *j.entry, by_number);
+    for (size_t i = 0; i < j.count && status == SEEN_OK; i++)
+        status = sn_journal_replay(f, session, j.entry[i].number, j.text.data + j.entry[i].at,
+                                   j.entry[i].len);
+    free(j.entry);
+    sn_buffer_free(&j.text);
+    return status;
+}
+
+typedef struct scan {
+    const char *session;
+    char cursor[32];
+    sn_buffer queues; /* each with a NUL */
+    size_t count;
+} scan;
+
+static bool take_scan(void *context, uint32_t tag, const sn_reply *r, bool again)
+{
+    scan *s = context;
+    (void)tag, (void)again;
+    /* [cursor, [field, value, ...]] */
+    if (r->items < 3 || r->item[0].type != REDIS_REPLY_ARRAY ||
+        r->item[2].type != REDIS_REPLY_ARRAY)
+        return false;
+    snprintf(s->cursor, sizeof s->cursor, "%s", sn_reply_text(r, 1));
+    for (size_t i = 3; i + 1 < r->items; i += 2)
+        if (strcmp(sn_reply_text(r, i + 1), s->session) == 0) {
+            sn_buffer_put(&s->queues, sn_reply_text(r, i), (size_t)r->item[i].len + 1);
+            s->count++;
+        }
+    return true;
+}
+
+/* Returns the hosts of a session in one bucket. The fence is up: it gets no more of them. */
+static seen_status reap_bucket(sn_fleet *f, const char *session, unsigned b)
+{
+    scan s = {.session = session, .cursor = "0"};
+    seen_status status = SEEN_OK;
+    do {
+        s.queues.len = s.count = 0;
+        sn_command_begin(f->link.ch, 0, f->link.slot[b], 5);
+        sn_command_text(f->link.ch, "HSCAN");
+        sn_key_bucket(&f->link, b, "owner");
+        sn_command_text(f->link.ch, s.cursor);
+        sn_command_text(f->link.ch, "COUNT");
+        sn_command_text(f->link.ch, "500");
+        status = sn_fleet_run(&f->link, take_scan, &s, f->clerk_error);
+        if (status != SEEN_OK || s.count == 0)
+            continue;
+        sn_fleet_call(&f->link, 0, f->link.slot[b], SN_LUA_REAP, 2, (unsigned)(1 + s.count));
+        sn_key_bucket(&f->link, b, "ready");
+        sn_key_bucket(&f->link, b, "owner");
+        sn_command_text(f->link.ch, session);
+        for (size_t i = 0, at = 0; i < s.count; i++, at += strlen(s.queues.data + at) + 1)
+            sn_command_text(f->link.ch, s.queues.data + at);
+        status = sn_fleet_run(&f->link, NULL, NULL, f->clerk_error);
+    } while (status == SEEN_OK && strcmp(s.cursor, "0") != 0);
+    sn_buffer_free(&s.queues);
+    return status;
+}
+
+/* Every step can be repeated, and done by several workers at once. The order matters: a session
+ * that is only stalled could otherwise push a part of its batch under the number of the replay. */
+static seen_status recover(sn_fleet *f, const char *session, const char *final)
+{
+    unsigned epoch;
+    seen_status status;
+    do {
+        epoch = sn_client_epoch(f->link.client);
+        status = fence(f, session);
+        if (status == SEEN_OK)
+            status = sn_clerk_confirm(f);
+        if (status == SEEN_OK)
+            status = replay(f, session);
+        for (unsigned b = 0; b < f->link.buckets && status == SEEN_OK; b++)
+            status = reap_bucket(f, session, b);
+        if (status == SEEN_OK)
+            status = refund(f, session);
+        if (status == SEEN_OK)
+            status = sn_clerk_confirm(f);
+    } while (status == SEEN_OK && epoch != sn_client_epoch(f->link.client));
+    if (status != SEEN_OK)
+        return status;
+    long long done;
+    sn_fleet_call(&f->link, 0, sn_slot_session(&f->link, session), SN_LUA_GONE, 2, 1);
+    sn_key_session(&f->link, session, false);
+    sn_key_session(&f->link, session, true);
+    sn_command_text(f->link.ch, final);
+    return sn_fleet_run_number(&f->link, &done, f->clerk_error);
+}
+
+static seen_status declare(sn_fleet *f, const char *session, uint64_t beat, bool *dead)
+{
+    long long answer;
+    sn_fleet_call(&f->link, 0, sn_slot_session(&f->link, session), SN_LUA_DEAD, 1, 1);
+    sn_key_session(&f->link, session, false);
+    sn_command_number(f->link.ch, beat);
+    seen_status status = sn_fleet_run_number(&f->link, &answer, f->clerk_error);
+    *dead = answer == 1;
+    return status;
+}
+
+/* ---- observing the others ---- */
+
+static sn_observed *observed(sn_fleet *f, const char *session)
+{
+    for (size_t i = 0; i < f->observed_count; i++)
+        if (strcmp(f->observed[i].session, session) == 0)
+            return &f->observed[i];
+    if (f->observed_count == f->observed_room) {
+        size_t room = f->observed_room ? 2 * f->observed_room : 32;
+        sn_observed *more = realloc(f->observed, room * sizeof *more);
+        if (!more)
+            return NULL;
+        f->observed = more;
+        f->observed_room = room;
+    }
+    sn_observed *o = &f->observed[f->observed_count++];
+    *o = (sn_observed){.beat = UINT64_MAX, .since = sn_fleet_now()};
+    snprintf(o->session, sizeof o->session, "%s", session);
+    return o;
+}
+
+static bool take_workers(void *context, uint32_t tag, const sn_reply *r, bool again)
+{
+    sn_fleet *f = context;
+    (void)tag, (void)again;
+    if (r->items < 1 || r->item[0].type != REDIS_REPLY_ARRAY)
+        return false;
+    for (size_t i = 1; i < r->items; i++)
+        if (r->item[i].len == SN_SESSION && strcmp(sn_reply_text(r, i), f->session) != 0)
+            observed(f, sn_reply_text(r, i));
+    return true;
+}
+
+static bool take_beats(void *context, uint32_t tag, const sn_reply *r, bool again)
+{
+    sn_fleet *f = context;
+    sn_observed *o = &f->observed[tag];
+    (void)again;
+    if (!sn_reply_is_row(r, 3))
+        return false;
+    const char *state = sn_reply_nil(r, 1) ? "" : sn_reply_text(r, 1);
+    uint64_t beat = (uint64_t)sn_reply_number(r, 2);
+    o->hosts = (uint64_t)sn_reply_number(r, 3);
+    o->live = strcmp(state, "live") == 0;
+    o->over = strcmp(state, "gone") == 0 || strcmp(state, "left") == 0;
+    if (beat != o->beat) {
+        o->beat = beat;
+        o->since = sn_fleet_now();
+    }
+    /* Declared dead by a worker that may have died since. */
+    if (strcmp(state, "dead") == 0)
+        o->since = INT64_MIN / 2;
+    return true;
+}
+
+/* Hosts that others could use: those above an equal share, a tenth of them at a time. */
+static void share(sn_fleet *f)
+{
+    uint64_t all = f->lane_count, live = 1, least = UINT64_MAX;
+    for (size_t i = 0; i < f->observed_count; i++) {
+        const sn_observed *o = &f->observed[i];
+        if (!o->live || o->over)
+            continue;
+        all += o->hosts;
+        live++;
+        least = o->hosts < least ? o->hosts : least;
+    }
+    uint64_t part = all / live;
+    size_t back = 0;
+    if (live > 1 && least < part / 2 && f->lane_count > part + part / 4 + 1)
+        back = (f->lane_count - (size_t)part + 9) / 10;
+    pthread_mutex_lock(&f->lock);
+    f->give_back = back;
+    pthread_mutex_unlock(&f->lock);
+}
+
+static seen_status read_beats(sn_fleet *f)
+{
+    size_t asked = 0;
+    for (size_t i = 0; i < f->observed_count; i++) {
+        if (f->observed[i].over)
+            continue;
+        const char *session = f->observed[i].session;
+        sn_command_begin(f->link.ch, (uint32_t)i, sn_slot_session(&f->link, session), 5);
+        sn_command_text(f->link.ch, "HMGET");
+        sn_key_session(&f->link, session, false);
+        sn_command_text(f->link.ch, "state");
+        sn_command_text(f->link.ch, "beat");
+        sn_command_text(f->link.ch, "hosts");
+        asked++;
+    }
+    return asked ? sn_fleet_run(&f->link, take_beats, f, f->clerk_error) : SEEN_OK;
+}
+
+seen_status sn_session_observe(sn_fleet *f)
+{
+    int64_t now = sn_fleet_now(), lease = (int64_t)f->options.lease_ms;
+    if (now - f->watched_at < lease / BEATS)
+        return SEEN_OK;
+    f->watched_at = now;
+    sn_command_begin(f->link.ch, 0, f->link.crawl_slot, 2);
+    sn_command_text(f->link.ch, "HKEYS");
+    sn_key_crawl(&f->link, "workers");
+    seen_status status = sn_fleet_run(&f->link, take_workers, f, f->clerk_error);
+    if (status == SEEN_OK)
+        status = read_beats(f);
+    share(f);
+    for (size_t i = 0; i < f->observed_count && status == SEEN_OK; i++) {
+        sn_observed *o = &f->observed[i];
+        bool dead = false;
+        if (o->over || sn_fleet_now() - o->since <= lease)
+            continue;
+        status = declare(f, o->session, o->beat, &dead);
+        if (status == SEEN_OK && dead)
+            status = recover(f, o->session, "gone");
+        o->over = dead && status == SEEN_OK;
+        if (status == SEEN_OK)
+            status = sn_session_beat(f);
+    }
+    return status;
+}
+
+/* ---- has a server lost what this session wrote? ---- */
+
+typedef struct verified {
+    const sn_fleet *f;
+    bool lost;
+} verified;
+
+static bool take_verified(void *context, uint32_t tag, const sn_reply *r, bool again)
+{
+    verified *v = context;
+    const sn_fleet *f = v->f;
+    (void)again;
+    if (!sn_reply_is_row(r, 2))
+        return false;
+    if (tag == f->link.buckets) {
+        v->lost |= sn_reply_nil(r, 1) || strcmp(sn_reply_text(r, 1), "live") != 0 ||
+                   (uint64_t)sn_reply_number(r, 2) < f->beat;
+        return true;
+    }
+    v->lost |= (uint64_t)sn_reply_number(r, 1) != f->numbers[tag] ||
+               (uint64_t)sn_reply_number(r, 2) != f->marks[tag];
+    return true;
+}
+
+seen_status sn_session_verify(sn_fleet *f)
+{
+    verified v = {.f = f};
+    char mark[SN_SESSION + 4];
+    snprintf(mark, sizeof mark, "m:%s", f->session);
+    for (unsigned b = 0; b < f->link.buckets; b++) {
+        sn_command_begin(f->link.ch, b, f->link.slot[b], 4);
+        sn_command_text(f->link.ch, "HMGET");
+        sn_key_bucket(&f->link, b, "applied");
+        sn_command_text(f->link.ch, f->session);
+        sn_command_text(f->link.ch, mark);
+    }
+    sn_command_begin(f->link.ch, f->link.buckets, sn_slot_session(&f->link, f->session), 4);
+    sn_command_text(f->link.ch, "HMGET");
+    sn_key_session(&f->link, f->session, false);
+    sn_command_text(f->link.ch, "state");
+    sn_command_text(f->link.ch, "beat");
+    seen_status status = sn_fleet_run(&f->link, take_verified, &v, f->clerk_error);
+    pthread_mutex_lock(&f->lock);
+    f->forget = true;
+    pthread_mutex_unlock(&f->lock);
+    if (status == SEEN_OK && v.lost)
+        return sn_fleet_lose(f, "a server lost what this worker had written");
+    return status;
+}
+
+/* ---- the end ---- */
+
+typedef struct totals {
+    const char *field;
+    uint64_t upto, all, at_level;
+} totals;
+
+static bool take_totals(void *context, uint32_t tag, const sn_reply *r, bool again)
+{
+    totals *t = context;
+    (void)tag, (void)again;
+    if (r->items < 1 || r->item[0].type != REDIS_REPLY_ARRAY)
+        return false;
+    size_t len = strlen(t->field);
+    for (size_t i = 1; i + 1 < r->items; i += 2) {
+        const char *name = sn_reply_text(r, i);
+        if (strncmp(name, t->field, len) != 0 || name[len] != ':')
+            continue;
+        uint64_t n = (uint64_t)sn_reply_number(r, i + 1);
+        t->all += n;
+        if (strtoull(name + len + 1, NULL, 10) <= t->upto)
+            t->at_level += n;
+    }
+    return true;
+}
+
+static seen_status sweep(sn_fleet *f, totals *t)
+{
+    for (unsigned b = 0; b < f->link.buckets; b++) {
+        sn_command_begin(f->link.ch, b, f->link.slot[b], 2);
+        sn_command_text(f->link.ch, "HGETALL");
+        sn_key_bucket(&f->link, b, "meta");
+    }
+    return sn_fleet_run(&f->link, take_totals, t, f->clerk_error);
+}
+
+/* Changes the registry if `field` is still as expected, and no start URL came since. */
+static seen_status turn(sn_fleet *f, const char *field, const char *expected, const char *value,
+                        bool *turned)
+{
+    long long done;
+    sn_fleet_call(&f->link, 0, f->link.name_slot, SN_LUA_TURN, 1, 5);
+    sn_command_text(f->link.ch, f->link.name);
+    sn_command_text(f->link.ch, field);
+    sn_command_text(f->link.ch, expected);
+    sn_command_number(f->link.ch, f->sequence);
+    sn_command_text(f->link.ch, field);
+    sn_command_text(f->link.ch, value);
+    seen_status status = sn_fleet_run_number(&f->link, &done, f->clerk_error);
+    *turned = done == 1;
+    return status;
+}
+
+/* Ends the crawl, or a level of it, when all that was pushed is done: first what is done is summed
+ * over all buckets, then what was pushed. Both only grow, and only a page that is not done can lead
+ * to a push: if the sums are equal, there was none. */
+seen_status sn_session_sweep(sn_fleet *f)
+{
+    int64_t now = sn_fleet_now();
+    if (now - f->swept_at < f->sweep_ms)
+        return SEEN_OK;
+    f->swept_at = now;
+    f->sweep_ms = f->sweep_ms < 100 ? 100 : f->sweep_ms < 1000 ? f->sweep_ms * 3 / 2 : 1000;
+    uint64_t level = f->options.levels ? f->level : UINT64_MAX, pages = 0;
+    totals done = {.field = "done", .upto = level}, pushed = {.field = "pushed", .upto = level};
+    bool turned = false;
+    seen_status status = sweep(f, &done);
+    if (status == SEEN_OK)
+        status = sweep(f, &pushed);
+    if (status == SEEN_OK && f->options.max_pages > 0)
+        status = sum_field(f, "meta", "pages", &pages);
+    if (status != SEEN_OK)
+        return status;
+    pthread_mutex_lock(&f->lock);
+    f->waiting = pushed.all - done.all;
+    pthread_mutex_unlock(&f->lock);
+    if (pushed.all > 0 && done.all == pushed.all) {
+        status = turn(f, "state", "run", "done", &turned);
+        pthread_mutex_lock(&f->lock);
+        f->ended = f->ended || turned;
+        pthread_mutex_unlock(&f->lock);
+    } else if (f->options.levels && done.at_level == pushed.at_level && pushed.all > 0) {
+        char old[24], new[24];
+        snprintf(old, sizeof old, "%" PRIu64, f->level);
+        snprintf(new, sizeof new, "%" PRIu64, f->level + 1);
+        status = turn(f, "level", old, new, &turned);
+        f->sequence = 0; /* read the registry again at once */
+        f->sweep_ms = 0;
+    } else if (f->options.max_pages > 0 && pages >= f->options.max_pages) {
+        status = turn(f, "state", "run", "limit", &turned);
+        pthread_mutex_lock(&f->lock);
+        f->limit = true;
+        pthread_mutex_unlock(&f->lock);
+    }
+    return status;
+}
+
+/* ---- room ---- */
+
+static bool take_maxmemory(void *context, uint32_t tag, const sn_reply *r, bool again)
+{
+    (void)tag, (void)again;
+    *(uint64_t *)context = sn_reply_is_row(r, 2) ? (uint64_t)sn_reply_number(r, 2) : 0;
+    return true;
+}
+
+seen_status sn_session_room(sn_fleet *f)
+{
+    enum { LOOK_MS = 1000 };
+    uint64_t bytes = 0;
+    (void)take_maxmemory;
+    if (f->memory == 0)
+        return SEEN_OK;
+    for (;;) {
+        int64_t now = sn_fleet_now();
+        if (!f->full && now - f->measured_at < LOOK_MS)
+            return SEEN_OK;
+        f->measured_at = now;
+        seen_status status = sum_field(f, "meta", "bytes", &bytes);
+        if (status != SEEN_OK)
+            return status;
+        pthread_mutex_lock(&f->lock);
+        f->full = bytes >= f->memory;
+        bool wait = f->full && !f->closing;
+        pthread_mutex_unlock(&f->lock);
+        if (!f->full)
+            return SEEN_OK;
+        if (!wait)
+            return sn_fleet_lose(f, "it was stopped while the frontier was full");
+        status = sn_session_beat(f);
+        if (status == SEEN_OK)
+            status = sn_session_observe(f);
+        if (status == SEEN_OK)
+            status = sn_session_poll(f);
+        if (status != SEEN_OK)
+            return status;
+        nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
+    }
+}
+
+/* ---- leaving ---- */
+
+/* What was not released goes to the others as if this session had died, but at once. */
+seen_status sn_session_leave(sn_fleet *f)
+{
+    long long beat;
+    bool dead = false;
+    sn_fleet_call(&f->link, 0, sn_slot_session(&f->link, f->session), SN_LUA_BEAT, 1, 28);
+    sn_key_session(&f->link, f->session, false);
+    pthread_mutex_lock(&f->lock);
+    say_counts(f);
+    pthread_mutex_unlock(&f->lock);
+    seen_status status = sn_fleet_run_number(&f->link, &beat, f->clerk_error);
+    if (status == SEEN_OK && beat > 0)
+        status = declare(f, f->session, (uint64_t)beat, &dead);
+    return status == SEEN_OK && dead ? recover(f, f->session, "left") : status;
+}

@@ -1,0 +1,125 @@
+/* The engine's side of a crawl that several processes share (crawl/fleet has the frontier). */
+#include "crawl/shared.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "crawl/fleet/fleet.h"
+#include "crawl/seeds.h"
+#include "crawl/settings.h"
+
+/* The hosts that are in scope so far. */
+static seen_status take_seeds(sn_engine *e)
+{
+    sn_frontier *f = e->intake.frontier;
+    seen_status status = SEEN_OK;
+    for (sn_frontier_news news = {.seed = ""}; status == SEEN_OK && news.seed != NULL;) {
+        status = f->class->poll(f, &news, e->error);
+        if (status == SEEN_OK && news.seed != NULL &&
+            !sn_scope_add_seed(e->intake.scope, news.seed, news.seed_len))
+            status = sn_error_memory(e->error);
+    }
+    return status;
+}
+
+seen_status sn_shared_open(sn_engine *e)
+{
+    const sn_crawl_options *o = e->options;
+    char *settings = sn_settings_shared(o);
+    if (settings == NULL)
+        return sn_error_memory(e->error);
+    sn_fleet_options options = {.where = o->join,
+                                .ca_file = o->ca_file,
+                                .filter = o->filter,
+                                .settings = settings,
+                                .worker = o->worker,
+                                .error_rate = o->error_rate,
+                                .capacity = o->capacity,
+                                .connections = o->connections,
+                                .delay_ms = o->delay_ms,
+                                .max_delay_ms = o->max_delay_ms,
+                                .max_wait_ms = o->max_wait_ms,
+                                .levels = o->max_depth != UINT64_MAX,
+                                .max_pages = o->max_pages,
+                                .host_pages = o->max_host_pages > 0,
+                                .memory = o->frontier_memory,
+                                .lease_ms = o->lease_ms};
+    seen_status status = sn_fleet_open(&options, &e->intake.frontier, NULL, e->error);
+    free(settings);
+    return status == SEEN_OK ? take_seeds(e) : status;
+}
+
+bool sn_shared_lost(const sn_engine *e)
+{
+    const sn_frontier *f = e->intake.frontier;
+    return e->options->join != NULL && f != NULL && sn_fleet_lost(f);
+}
+
+/* ---- Settings ---- */
+
+seen_status sn_crawl_load_shared(sn_crawl_options *options, bool *there, void **keep,
+                                 seen_error *error)
+{
+    char *settings = NULL;
+    sn_crawl_options mine = *options;
+    seen_status status = sn_fleet_settings(mine.join, mine.ca_file, &settings, error);
+    *there = settings != NULL;
+    if (status == SEEN_OK && *there)
+        status = sn_settings_parse(settings, strlen(settings), mine.join, options, keep, error);
+    options->join = mine.join;
+    options->ca_file = mine.ca_file;
+    free(settings);
+    return status;
+}
+
+/* The line of a setting in a text of settings; "" if it has none. */
+static void find_line(const char *text, const char *name, size_t len, char *value, size_t room)
+{
+    value[0] = '\0';
+    for (const char *line = text, *end; (end = strchr(line, '\n')) != NULL; line = end + 1)
+        if (strncmp(line, name, len) == 0 && line[len] == ' ')
+            snprintf(value, room, "%.*s", (int)(end - line - (long)len - 1), line + len + 1);
+}
+
+static seen_status differ(const char *where, const char *line, const char *theirs, const char *ours,
+                          seen_error *error)
+{
+    char a[200], b[200];
+    size_t len = strcspn(line, " \n");
+    find_line(theirs, line, len, a, sizeof a);
+    find_line(ours, line, len, b, sizeof b);
+    return sn_error_set(error, SEEN_ERR_MISMATCH,
+                        "%s: all workers of a crawl must agree on %.*s: it is %s there and %s "
+                        "here; leave the option out to use that of the crawl",
+                        where, (int)len, line, a[0] != '\0' ? a : "not set",
+                        b[0] != '\0' ? b : "not set");
+}
+
+/* Where two texts first differ: the line of either. */
+static const char *first_difference(const char *a, const char *b)
+{
+    while (*a != '\0' && *b != '\0') {
+        size_t n = strcspn(a, "\n") + 1, m = strcspn(b, "\n") + 1;
+        if (n != m || strncmp(a, b, n) != 0)
+            return a;
+        a += n;
+        b += m;
+    }
+    return *a != '\0' ? a : *b != '\0' ? b : NULL;
+}
+
+seen_status sn_crawl_agree(const sn_crawl_options *options, seen_error *error)
+{
+    char *theirs = NULL, *ours = sn_settings_shared(options);
+    if (ours == NULL)
+        return sn_error_memory(error);
+    seen_status status = sn_fleet_settings(options->join, options->ca_file, &theirs, error);
+    const char *line = status == SEEN_OK && theirs != NULL ? first_difference(theirs, ours) : NULL;
+    if (line != NULL)
+        status = differ(options->join, line, theirs, ours, error);
+    free(theirs);
+    free(ours);
+    return status;
+}

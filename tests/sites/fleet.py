@@ -1,0 +1,232 @@
+#!/usr/bin/env python3
+"""Crawls a generated web (web.py) with several workers, some of which die, and compares the outputs
+and the web server's log with the truth.
+
+    fleet.py SEEN [OPTION]...
+      --pages N --hosts N --workers N   the web and the fleet (2000, 20, 3)
+      --kills N      kill -9 of a random worker, each replaced by a new one
+      --stops N      SIGSTOP for more than a lease, then SIGCONT
+      --delay MS     between two requests to one host; the log's gaps are checked
+      --lease MS     (600)
+      --seed N       of the web and of the events
+      --max-pages N, --depth N, --options "..."   of the crawl
+      --redis PORT   use this server instead of one of its own
+      --pace MS      between two events (150)
+
+Prints one line of figures. Status 1: a URL was lost, a gap was too short, or the crawl did not end."""
+import argparse
+import collections
+import json
+import os
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def wait_for_port(port):
+    for _ in range(400):
+        try:
+            socket.create_connection(("127.0.0.1", port), 0.2).close()
+            return
+        except OSError:
+            time.sleep(0.025)
+    sys.exit(f"nothing listens on port {port}")
+
+
+class Fleet:
+    def __init__(self, args):
+        self.args, self.rng = args, random.Random(args.seed)
+        self.folder = tempfile.mkdtemp(prefix="seen-fleet-")
+        self.processes, self.workers, self.outputs, self.refused = [], [], [], 0
+        self.web_port = free_port()
+        self.log = os.path.join(self.folder, "log")
+        self.spawn([sys.executable, os.path.join(HERE, "web.py"), str(self.web_port), self.log,
+                    str(args.pages), str(args.hosts), str(args.seed)])
+        self.redis = args.redis or free_port()
+        if not args.redis:
+            self.spawn(["redis-server", "--port", str(self.redis), "--bind", "127.0.0.1", "--save", "",
+                        "--appendonly", "no", "--dir", self.folder])
+        wait_for_port(self.redis)
+        wait_for_port(self.web_port)
+        urls = subprocess.run([sys.executable, os.path.join(HERE, "web.py"), "--urls", str(self.web_port),
+                               str(args.pages), str(args.hosts), str(args.seed)],
+                              capture_output=True, text=True, check=True)
+        self.truth = urls.stdout.split()
+
+    def spawn(self, command, **more):
+        p = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=more.pop("stderr", subprocess.DEVNULL), **more)
+        self.processes.append(p)
+        return p
+
+    def worker(self, first=False):
+        n = len(self.outputs)
+        output = os.path.join(self.folder, f"pages.{n}.jsonl")
+        self.outputs.append(output)
+        command = [self.args.seen, "crawl", "-q", "--join", f"{self.args.scheme}://127.0.0.1:{self.redis}/web",
+                   "--allow-private", "-o", output]
+        if first:
+            command += [self.truth[0], "--scope", "all", "--delay", f"{self.args.delay}ms",
+                        "--lease", f"{self.args.lease}ms"] + self.args.options.split()
+            if self.args.max_pages:
+                command += ["--max-pages", str(self.args.max_pages)]
+            if self.args.depth is not None:
+                command += ["--depth", str(self.args.depth)]
+        self.workers.append(self.spawn(command, stderr=open(os.path.join(self.folder, f"err.{n}"), "w")))
+
+    def live(self):
+        return [p for p in self.workers if p.poll() is None]
+
+    def done_pages(self):
+        return sum(sum(1 for _ in open(o, "rb")) for o in self.outputs if os.path.exists(o))
+
+    def events(self):
+        """Kills and stops, while there is work."""
+        args, stopped = self.args, []
+        events = ["kill"] * args.kills + ["stop"] * args.stops
+        self.rng.shuffle(events)
+        while events or stopped:
+            time.sleep(args.pace / 1000 * self.rng.uniform(0.3, 1.7))
+            now = time.monotonic()
+            for p, until in stopped[:]:
+                if now >= until:
+                    p.send_signal(signal.SIGCONT)
+                    stopped.remove((p, until))
+            live = [p for p in self.live() if p not in [s for s, _ in stopped]]
+            if not live and not stopped:
+                return len(events)
+            if not events or not live:
+                continue
+            p = self.rng.choice(live)
+            if events.pop() == "kill":
+                p.kill()
+                p.wait()
+                self.worker()
+            else:
+                p.send_signal(signal.SIGSTOP)
+                stopped.append((p, now + args.lease / 1000 * self.rng.uniform(1.5, 3)))
+        return 0
+
+    def finish(self):
+        deadline = time.monotonic() + self.args.timeout
+        for p in self.workers:
+            try:
+                p.wait(max(0.1, deadline - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                return False
+        return True
+
+    def close(self):
+        for p in self.processes:
+            if p.poll() is None:
+                p.kill()
+                p.wait()
+        if not self.args.keep:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def check(self, left, ended):
+        args = self.args
+        fetched, depths = collections.Counter(), {}
+        for path in self.outputs:
+            if not os.path.exists(path):
+                continue
+            for line in open(path, errors="replace"):
+                if not line.endswith("\n"):
+                    continue
+                page = json.loads(line)
+                fetched[page["url"]] += 1
+                depths[page["url"]] = max(page["depth"], depths.get(page["url"], 0))
+        expected = expect(args, self.truth)
+        lost = [u for u in expected if u not in fetched] if not args.max_pages else []
+        foreign = [u for u in fetched if u not in set(self.truth)]
+        requests, gap, twice, robots = read_log(self.log)
+        wrong_depth = [u for u, d in expected.items() if args.depth is not None and u in depths and depths[u] != d]
+        print(f"{len(fetched)} of {len(expected)} pages, lost {len(lost)}, fetched twice {twice}, "
+              f"events {args.kills + args.stops - left}, robots.txt {robots}, "
+              f"shortest gap {gap:.1f} ms, wrong depth {len(wrong_depth)}, "
+              f"{'ended' if ended else 'DID NOT END'}")
+        ok = ended and not lost and not foreign and not wrong_depth
+        if args.delay and gap < args.delay - 1:
+            ok = False
+        if args.max_pages and len(fetched) != min(args.max_pages, len(expected)):
+            ok = False
+        if args.most_twice is not None and twice > args.most_twice:
+            ok = False
+        return ok
+
+
+def expect(args, truth):
+    """URL -> depth of all pages within the depth limit."""
+    from web import Web
+    port = int(truth[0].split(":")[2].split("/")[0])
+    web = Web(port, args.pages, args.hosts, args.seed)
+    depth, queue = {0: 0}, [0]
+    for page in queue:
+        if args.depth is not None and depth[page] >= args.depth:
+            continue
+        for link in web.links(page):
+            if link not in depth:
+                depth[link] = depth[page] + 1
+                queue.append(link)
+    return {web.url(page): d for page, d in depth.items()}
+
+
+def read_log(path):
+    last, gap, seen, robots = {}, float("inf"), collections.Counter(), 0
+    requests = sorted((int(t), host, p) for t, host, p in (line.split() for line in open(path)))
+    for at, host, page in requests:
+        if host in last:
+            gap = min(gap, (at - last[host]) / 1e6)
+        last[host] = at
+        robots += page == "/robots.txt"
+        if page != "/robots.txt":
+            seen[host, page] += 1
+    return len(requests), gap, sum(n - 1 for n in seen.values()), robots
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("seen")
+    for name, default in [("pages", 2000), ("hosts", 20), ("workers", 3), ("kills", 0), ("stops", 0), ("delay", 0),
+                          ("lease", 600), ("seed", 1), ("pace", 150), ("timeout", 60), ("redis", 0),
+                          ("max-pages", 0)]:
+        parser.add_argument(f"--{name}", type=int, default=default)
+    parser.add_argument("--depth", type=int)
+    parser.add_argument("--most-twice", type=int)
+    parser.add_argument("--options", default="")
+    parser.add_argument("--scheme", default="redis")
+    parser.add_argument("--keep", action="store_true")
+    fleet = Fleet(parser.parse_args())
+    try:
+        fleet.worker(first=True)
+        time.sleep(0.2)
+        for _ in range(fleet.args.workers - 1):
+            fleet.worker()
+        left = fleet.events()
+        ended = fleet.finish()
+        ok = fleet.check(left, ended)
+        if not ok:
+            for n in range(len(fleet.outputs)):
+                text = open(os.path.join(fleet.folder, f"err.{n}")).read().strip()
+                if text:
+                    print(f"worker {n}: {text[-300:]}")
+    finally:
+        fleet.close()
+    return 0 if ok else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
