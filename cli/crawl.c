@@ -525,10 +525,9 @@ const sn_command sn_command_crawl = {
         {{"Crawl a site and be able to go on later",
           "seen crawl https://example.org/ --depth 3 --output pages.jsonl --state crawl.dir", "-"},
          {"Go on where it stopped", "seen crawl --state crawl.dir", "-"},
-         {"Share the work with other machines: on the first, and on each of the others",
-          "seen crawl --join redis://host/NAME https://example.org/ --output pages.1.jsonl\n"
-          "seen crawl --join redis://host/NAME --output pages.2.jsonl",
-          "-"},
+         {"Begin a crawl that other machines can join",
+          "seen crawl --join redis://host/NAME https://example.org/ --output pages.1.jsonl", "-"},
+         {"Join it", "seen crawl --join redis://host/NAME --output pages.2.jsonl", "-"},
          {"Look at a shared crawl", "seen crawl status redis://host/NAME --watch", "-"}},
     .exit_text =
         "0 when all went well, also when some pages failed, or when Ctrl-C stopped the crawl; 2 on "
