@@ -1,6 +1,7 @@
 # Several workers share one crawl in Redis: nothing is lost when some of them are killed or stopped,
 # depth levels and --max-pages hold for all of them together.
 set -eu
+fail() { echo "crawl_fleet: $*" >&2; exit 1; }
 command -v redis-server > /dev/null || exit 77
 "$SEEN" crawl --join redis://127.0.0.1:1/x 2> probe || true
 grep -q 'no Redis' probe && exit 77
