@@ -129,6 +129,16 @@ uninstall:
 	@[ -f build/install_manifest.txt ] || { echo "make uninstall: nothing was installed from here" >&2; exit 1; }
 	@while IFS= read -r name || [ -n "$$name" ]; do rm -fv "$(DESTDIR)$$name"; done < build/install_manifest.txt
 
+# Bindings for other languages, built and tested; those without tools are left out. make python, make go, ...
+bindings: deps-test build
+	@cd build && $(CTEST) -R '^bindings\.'
+
+python: deps-test build
+	@cd build && $(CTEST) -R '^bindings\.(python|scrapy)$$'
+
+go node php: deps-test build
+	@cd build && $(CTEST) -R '^bindings\.$@$$'
+
 bench: deps-bench build
 	@tools/bench build
 
