@@ -54,6 +54,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size == 0)
         return 0;
     seen_url_options options = {.size = sizeof options, .flags = data[0] & 31u};
+    options.flags |= data[0] & 64 ? SEEN_URL_ANY_SCHEME | SEEN_URL_SIMILAR : 0;
+    options.flags |= data[0] & 128 ? SEEN_URL_NO_VALUES : 0;
     if (data[0] & 32) {
         options.drop = drop;
         options.drop_count = 3;

@@ -413,6 +413,9 @@ typedef enum seen_url_result {
 #define SEEN_URL_DROP_SESSION 4u  /* PHPSESSID, sid and the like; ;jsessionid=… in the path */
 #define SEEN_URL_DROP_WWW 8u      /* www. in front of a host of two labels or more */
 #define SEEN_URL_DROP_SLASH 16u   /* slashes at the end of the path, except the first */
+#define SEEN_URL_ANY_SCHEME 32u   /* https becomes http, and neither default port is kept */
+#define SEEN_URL_NO_VALUES 64u    /* only the names of parameters, sorted, each once */
+#define SEEN_URL_SIMILAR 128u     /* numbers, UUIDs and hashes in the path become one each */
 
 /* Not about the result but about speed: the base is itself a result of seen_url_canonical, so that
  * plain relative links are resolved without parsing. */

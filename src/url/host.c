@@ -61,16 +61,12 @@ static bool is_domain(const char *host, size_t len)
     return len > 0;
 }
 
-/* Whether IDNA has a say: a byte above 0x7f, or a label that begins with xn--. */
+/* IDNA is for bytes above 0x7f only. A host that is ASCII already stays as it is, also with an xn--
+ * label that is no valid A-label, as the URL standard says since 2026: such hosts are in use. */
 static bool needs_idn(const char *host, size_t len)
 {
-    size_t label = 0;
     for (size_t i = 0; i < len; i++) {
         if ((unsigned char)host[i] > 0x7f)
-            return true;
-        if (host[i] == '.')
-            label = i + 1;
-        else if (i - label == 3 && memcmp(host + label, "xn--", 4) == 0)
             return true;
     }
     return false;

@@ -1,10 +1,12 @@
 /* International domain names, by libidn2: UTS 46 mapping, non-transitional, to A-labels.
  *
- * libidn2 is stricter than a browser: beside the mapping it asks IDNA 2008, which has no symbols.
- * Yet of a label that is an A-label already it asks only UTS 46. So a label that it refuses for a
- * symbol is encoded here, unmapped, and shown to it again: it then accepts the label if and only if
- * there was nothing to map. Labels are shown to it one by one, because it also refuses plain ASCII
- * labels such as r3---sn-x in the company of others. */
+ * libidn2 is stricter than a browser: besides the mapping it applies IDNA 2008, which allows no
+ * symbols. Of a label that is an A-label already it checks UTS 46 only. So a label that it refuses
+ * for a symbol is encoded here, unmapped, and given to it again: it then accepts the label if and
+ * only if there was nothing to map. The direction of letters and the place of joiners are not
+ * checked on that path; they are checked on a copy of the label in which each symbol is replaced by
+ * a letter of the same direction. Labels are passed one by one, because libidn2 refuses plain ASCII
+ * labels such as r3---sn-x beside others. */
 #include "url/url.h"
 
 #include <string.h>
@@ -12,8 +14,8 @@
 #ifdef SEEN_WITH_IDN
 #include <idn2.h>
 
-/* Characters that the mapping ignores may make the input longer than the answer; a host beyond this
- * is nobody's, and is refused before libidn2 works on it. */
+/* Characters that the mapping ignores may make the input longer than the result; a longer host is
+ * refused before libidn2 works on it. */
 enum { INPUT_MAX = 2048 };
 
 static const int FLAGS = IDN2_NFC_INPUT | IDN2_NONTRANSITIONAL | IDN2_NO_ALABEL_ROUNDTRIP;
@@ -51,6 +53,50 @@ static bool encode_label(const char *label, char ascii[SN_URL_LABEL_MAX + 1])
     return true;
 }
 
+/* Blocks whose characters are written from right to left. */
+static bool is_right_to_left(uint32_t point)
+{
+    return (point >= 0x590 && point <= 0x8ff) || (point >= 0xfb1d && point <= 0xfdff) ||
+           (point >= 0xfe70 && point <= 0xfeff) || (point >= 0x10800 && point <= 0x10fff) ||
+           (point >= 0x1e800 && point <= 0x1efff);
+}
+
+/* Whether IDNA 2008 refuses the character of `len` bytes by itself. */
+static bool is_symbol(const char *text, size_t len)
+{
+    char alone[5] = {0}, *answer = NULL;
+    memcpy(alone, text, len);
+    int rc = len > 1 ? idn2_to_ascii_8z(alone, &answer, FLAGS) : IDN2_OK;
+    idn2_free(answer);
+    return rc == IDN2_DISALLOWED;
+}
+
+/* The rules for joiners (RFC 5892) and directions (RFC 5893) for a label with symbols: they are
+ * replaced by U+05D0, a letter from right to left, or by U+02B9, a letter without a direction. */
+static bool is_in_context(const char *label)
+{
+    char probe[INPUT_MAX + 1], *answer = NULL;
+    size_t at = 0;
+    while (*label) {
+        const char *from = label;
+        uint32_t point = read_point(&label);
+        size_t len = (size_t)(label - from);
+        bool symbol = is_symbol(from, len);
+        if (at + 4 >= sizeof probe)
+            return false;
+        memcpy(probe + at,
+               !symbol                   ? from
+               : is_right_to_left(point) ? "\xd7\x90"
+                                         : "\xca\xb9",
+               symbol ? 2 : len);
+        at += symbol ? 2 : len;
+    }
+    probe[at] = '\0';
+    int rc = idn2_to_ascii_8z(probe, &answer, FLAGS);
+    idn2_free(answer);
+    return rc != IDN2_BIDI && rc != IDN2_CONTEXTJ && rc != IDN2_CONTEXTJ_NO_RULE;
+}
+
 static seen_url_result put_label(sn_url_out *out, const char *label)
 {
     char *answer = NULL, encoded[SN_URL_LABEL_MAX + 1];
@@ -59,7 +105,8 @@ static seen_url_result put_label(sn_url_out *out, const char *label)
         return sn_url_put_all(out, label, strlen(label)) ? SEEN_URL_OK : SEEN_URL_INVALID;
 
     int rc = idn2_to_ascii_8z(label, &answer, FLAGS);
-    if (rc == IDN2_DISALLOWED && !is_ascii(label) && encode_label(label, encoded))
+    if (rc == IDN2_DISALLOWED && !is_ascii(label) && encode_label(label, encoded) &&
+        is_in_context(label))
         rc = idn2_to_ascii_8z(encoded, &answer, FLAGS);
     if (rc == IDN2_MALLOC)
         result = SEEN_URL_NO_MEMORY;
@@ -125,19 +172,15 @@ seen_url_result sn_url_idn(const char *host, size_t len, char ascii[SN_URL_IDN_M
 
 #else
 
-/* Without libidn2, A-labels are believed and everything else is refused. */
+/* Without libidn2 every host beyond ASCII is refused. */
 seen_url_result sn_url_idn(const char *host, size_t len, char ascii[SN_URL_IDN_MAX],
                            size_t *ascii_len)
 {
-    if (len > SN_URL_IDN_MAX)
-        return SEEN_URL_INVALID;
-    for (size_t i = 0; i < len; i++) {
-        if ((unsigned char)host[i] > 0x7f)
-            return SEEN_URL_INVALID;
-    }
-    memcpy(ascii, host, len);
-    *ascii_len = len;
-    return SEEN_URL_OK;
+    (void)host;
+    (void)len;
+    (void)ascii;
+    (void)ascii_len;
+    return SEEN_URL_INVALID;
 }
 
 #endif

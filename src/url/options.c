@@ -1,5 +1,5 @@
-/* What a user may ask to be forgotten: steps over a canonical URL, in place. Each leaves a URL that
- * is canonical again and that the same step leaves alone. */
+/* What can be dropped from a URL on request: steps over a canonical URL, in place. Each leaves a
+ * URL that is canonical again and that the same step leaves alone. */
 #include "url/url.h"
 
 #include <string.h>
@@ -115,6 +115,37 @@ static size_t filter_query(char *pieces, size_t len, const seen_url_options *opt
     return kept == 1 && kept < len ? 0 : kept;
 }
 
+/* Leaves the sorted names of parameters, each once. Returns the new length. */
+static size_t keep_names(char *pieces, size_t len)
+{
+    size_t kept = 0;
+    for (size_t at = 0; at < len;) {
+        const char *next = memchr(pieces + at + 1, '&', len - at - 1);
+        size_t end = next ? (size_t)(next - pieces) : len;
+        size_t name = 1 + name_len(pieces + at + 1, end - at - 1);
+        memmove(pieces + kept, pieces + at, name);
+        kept += name;
+        at = end;
+    }
+    sn_url_sort(pieces, kept);
+    len = kept;
+    const char *last = NULL;
+    size_t last_len = 0;
+    kept = 0;
+    for (size_t at = 0; at < len;) {
+        const char *next = memchr(pieces + at + 1, '&', len - at - 1);
+        size_t end = next ? (size_t)(next - pieces) : len, piece = end - at;
+        if (!last || last_len != piece || memcmp(last, pieces + at, piece) != 0) {
+            memmove(pieces + kept, pieces + at, piece);
+            last = pieces + kept;
+            last_len = piece;
+            kept += piece;
+        }
+        at = end;
+    }
+    return kept;
+}
+
 static size_t apply_query(char *text, size_t len, const seen_url_parts *parts,
                           const seen_url_options *options)
 {
@@ -124,7 +155,9 @@ static size_t apply_query(char *text, size_t len, const seen_url_parts *parts,
     size_t pieces_len = parts->query.len + 1;
     *pieces = '&';
     pieces_len = filter_query(pieces, pieces_len, options);
-    if (options->flags & SEEN_URL_SORT_QUERY)
+    if (options->flags & SEEN_URL_NO_VALUES)
+        pieces_len = keep_names(pieces, pieces_len);
+    else if (options->flags & SEEN_URL_SORT_QUERY)
         sn_url_sort(pieces, pieces_len);
     if (pieces_len > 0)
         *pieces = '?';
@@ -182,6 +215,78 @@ static size_t filter_path(char *path, size_t len)
     return kept;
 }
 
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_letter(char c)
+{
+    return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
+}
+
+static bool is_uuid(const char *text, size_t len)
+{
+    if (len != 36)
+        return false;
+    for (size_t i = 0; i < len; i++) {
+        bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+        if (dash ? text[i] != '-' : !sn_url_is(text[i], SN_URL_HEX))
+            return false;
+    }
+    return true;
+}
+
+/* What stands for a segment of the path that is a number, a UUID or a hash (16 hexadecimal digits
+ * or more, digits and letters among them); each stands for itself and is never longer. NULL: none
+ * of these. */
+static const char *stand_in(const char *text, size_t len)
+{
+    size_t digits = 0, hex = 0;
+    for (size_t i = 0; i < len; i++) {
+        digits += is_digit(text[i]);
+        hex += sn_url_is(text[i], SN_URL_HEX) != 0;
+    }
+    if (len > 0 && digits == len)
+        return "0";
+    if (is_uuid(text, len))
+        return "00000000-0000-0000-0000-000000000000";
+    return len >= 16 && hex == len && digits > 0 ? "a0a0a0a0a0a0a0a0" : NULL;
+}
+
+/* Length of the segment without an ending such as .html. */
+static size_t stem_len(const char *text, size_t len)
+{
+    for (size_t i = len; i-- > 0 && len - i <= 6;) {
+        if (text[i] == '.')
+            return len - i > 1 && is_letter(text[i + 1]) ? i : len;
+    }
+    return len;
+}
+
+/* Replaces the segments that only say which of many pages this is. Returns the new length. */
+static size_t replace_ids(char *path, size_t len)
+{
+    size_t kept = 0;
+    for (size_t at = 0; at < len;) {
+        const char *next = memchr(path + at + 1, '/', len - at - 1);
+        size_t end = next ? (size_t)(next - path) : len;
+        const char *segment = path + at + 1;
+        size_t stem = stem_len(segment, end - at - 1);
+        const char *other = stand_in(segment, stem);
+        path[kept++] = '/';
+        if (other) {
+            memcpy(path + kept, other, strlen(other));
+            kept += strlen(other);
+            segment += stem;
+        }
+        memmove(path + kept, segment, (size_t)(path + end - segment));
+        kept += (size_t)(path + end - segment);
+        at = end;
+    }
+    return kept;
+}
+
 static size_t drop_slashes(const char *path, size_t len)
 {
     while (len > 1 && path[len - 1] == '/')
@@ -197,6 +302,8 @@ static size_t apply_path(char *text, size_t len, const seen_url_parts *parts, ui
         path_len = filter_path(path, path_len);
     if (flags & SEEN_URL_DROP_SLASH)
         path_len = drop_slashes(path, path_len);
+    if (flags & SEEN_URL_SIMILAR)
+        path_len = replace_ids(path, path_len);
     size_t behind = parts->path.at + parts->path.len;
     memmove(path + path_len, text + behind, len - behind);
     return len - (parts->path.len - path_len);
@@ -215,6 +322,20 @@ static size_t drop_www(char *text, size_t len, const seen_url_parts *parts)
     return len - drop;
 }
 
+/* https to http, without the port if it is the default of either. */
+static size_t any_scheme(char *text, size_t len, const seen_url_parts *parts)
+{
+    size_t port = parts->port.len ? parts->port.len + 1 : 0;
+    if (port && (parts->port_number == 80 || parts->port_number == 443)) {
+        size_t behind = parts->port.at + parts->port.len;
+        memmove(text + behind - port, text + behind, len - behind);
+        len -= port;
+    }
+    size_t extra = parts->scheme.len - 4;
+    memmove(text + 4, text + 4 + extra, len - 4 - extra);
+    return len - extra;
+}
+
 size_t sn_url_apply(char *text, size_t len, const seen_url_options *given)
 {
     seen_url_options options = {.size = sizeof options};
@@ -228,7 +349,12 @@ size_t sn_url_apply(char *text, size_t len, const seen_url_options *given)
     /* From the back to the front: the offsets in front stay true. */
     len = apply_query(text, len, &parts, &options);
     len = apply_path(text, len, &parts, options.flags);
-    if (options.flags & SEEN_URL_DROP_WWW)
+    if (options.flags & SEEN_URL_DROP_WWW) {
+        size_t before = len;
         len = drop_www(text, len, &parts);
+        parts.port.at -= before - len;
+    }
+    if (options.flags & SEEN_URL_ANY_SCHEME)
+        len = any_scheme(text, len, &parts);
     return len;
 }

@@ -57,10 +57,9 @@ static size_t scan_authority(const char *url, size_t len, size_t at, bool https)
         at = skip(url, len, at, SN_URL_SCAN_HOST);
         if (at == len)
             return 0;
-        if (url[at] == '-') {
-            if (at - label == 3 && memcmp(url + label, "xn--", 4) == 0)
-                return 0;
-        } else if (at == label) {
+        if (url[at] == '-')
+            continue;
+        if (at == label) {
             return 0;
         } else if (url[at] == '.') {
             label = at + 1;

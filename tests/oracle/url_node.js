@@ -47,6 +47,22 @@ function schemeOf(text) {
   return /^https?$/i.test(match[1]) ? 'http' : 'other';
 }
 
+// Since June 2026 the standard accepts any ASCII host, also with an xn-- label that IDNA refuses; Node.js
+// 20 does not. Such labels are hidden from it, unless IDNA has other work in that host.
+const hide = (text) => text === undefined ? undefined :
+  text.replace(/(x)(n)(?=--)/gi, (all, x, n) => x + (n === 'n' ? 'q' : 'Q') + '0');
+const show = (text) => text.replace(/(x)(q)0(?=--)/gi, (all, x, q) => x + (q === 'q' ? 'n' : 'N'));
+
+function parse(text, base) {
+  try {
+    return new URL(text, base);
+  } catch (error) {
+    const url = new URL(hide(text), hide(base));
+    if (/(^|\.)xn--/.test(url.hostname)) throw error;
+    return { href: show(url.href), protocol: url.protocol, search: show(url.search) };
+  }
+}
+
 function canonical(text, base) {
   const scheme = schemeOf(text);
   if (scheme === 'other') return 'other';
@@ -58,16 +74,15 @@ function canonical(text, base) {
   if (/^https?:\/\//i.test(clean(text))) base = undefined;
   let url;
   try {
-    url = new URL(text, base);
+    url = parse(text, base);
     // Where only the fragment changes the query stays, also an empty one; Node.js 20 loses that.
     if (base !== undefined && /^(https?:)?(#|$)/i.test(clean(text)) &&
-        new URL(base).protocol === url.protocol && url.search === '') url = new URL(base);
+        parse(base).protocol === url.protocol && url.search === '') url = parse(base);
   } catch {
     return 'invalid';
   }
-  url.hash = '';
   const [, start, user, host, path, query] =
-    /^(https?:\/\/)([^/]*@)?([^/]*)(\/[^?]*)(\?.*)?$/.exec(url.href);
+    /^(https?:\/\/)([^/]*@)?([^/]*)(\/[^?]*)(\?.*)?$/.exec(url.href.replace(/#.*$/s, ''));
   // The standard escapes ^ in a path; versions of Node.js before that was decided do not.
   const form = start + normalise(user ?? '') + host +
     normalise(removeDots(path).replace(/\^/g, '%5E')) + normalise(query ?? '');

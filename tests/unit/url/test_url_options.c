@@ -8,7 +8,8 @@ static uint32_t read_flags(const field *f)
         uint32_t flag;
     } names[] = {
         {'o', SEEN_URL_SORT_QUERY}, {'t', SEEN_URL_DROP_TRACKING}, {'s', SEEN_URL_DROP_SESSION},
-        {'w', SEEN_URL_DROP_WWW},   {'/', SEEN_URL_DROP_SLASH},
+        {'w', SEEN_URL_DROP_WWW},   {'/', SEEN_URL_DROP_SLASH},    {'h', SEEN_URL_ANY_SCHEME},
+        {'n', SEEN_URL_NO_VALUES},  {'i', SEEN_URL_SIMILAR},
     };
     uint32_t flags = 0;
     for (size_t i = 0; i < f->len; i++) {

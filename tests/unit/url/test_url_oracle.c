@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "test_url_random.h"
+#include "tests/sanitized.h"
 #include "url/url.h"
 
 #ifndef TEST_SOURCE_DIR
@@ -91,9 +92,19 @@ static void show_hex(const char *label, const char *hex)
     printf("\n");
 }
 
+/* Whether a host may be a matter of IDNA: bytes above 0x7f, as they are or escaped. */
+static bool is_beyond_ascii(const char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        if ((unsigned char)text[i] > 0x7f ||
+            (text[i] == '%' && i + 1 < len && strchr("89abcdefABCDEF", text[i + 1])))
+            return true;
+    return false;
+}
+
 /* Runs the oracle over `count` samples; returns how many answers differ. `refused` counts those
- * where only one of the two refuses: with names outside ASCII that is the business of the version
- * of the IDNA tables, so it is counted apart. */
+ * that only one of the two refuses although the host is not ASCII: libidn2 and Node.js have
+ * different versions of the IDNA tables, and libidn2 is stricter (docs/url.md). */
 static size_t compare_all(size_t count, unsigned kinds, size_t *refused)
 {
     char command[1024], input[] = "/tmp/seen-url-XXXXXX";
@@ -121,6 +132,7 @@ static size_t compare_all(size_t count, unsigned kinds, size_t *refused)
         if (strcmp(ours, theirs) == 0)
             continue;
         if (kinds != RANDOM_ASCII &&
+            (is_beyond_ascii(s.url, s.url_len) || is_beyond_ascii(s.base, s.base_len)) &&
             (strcmp(ours, "invalid") == 0 || strcmp(theirs, "invalid") == 0)) {
             ++*refused;
             if (!getenv("SEEN_ORACLE_SHOW"))
@@ -144,7 +156,7 @@ static size_t compare_all(size_t count, unsigned kinds, size_t *refused)
 static size_t sample_count(void)
 {
     const char *given = getenv("SEEN_ORACLE_COUNT");
-    return given ? strtoul(given, NULL, 10) : 20000;
+    return given ? strtoul(given, NULL, 10) : SANITIZED ? 10000 : 100000;
 }
 
 static void agrees_on_ascii(void **state)

@@ -3,7 +3,7 @@
 #include "test_url_random.h"
 #include "test_url_vectors.h"
 
-enum { OUT_MAX = SEEN_URL_BOUND(RANDOM_URL_MAX, RANDOM_URL_MAX), ALL_FLAGS = 31 };
+enum { OUT_MAX = SEEN_URL_BOUND(RANDOM_URL_MAX, RANDOM_URL_MAX), ALL_FLAGS = 255, TRIED = 32 };
 
 static const char *const DROPS[] = {"a", "b*", "name", NULL, ""};
 
@@ -80,7 +80,8 @@ static void canonical_stays(void **state)
         unsigned kinds = (unsigned)random_below(4);
         size_t len = random_url(url, kinds), base_len = random_url(base, kinds);
         bool has_base = random_below(2) == 0;
-        for (uint32_t flags = 0; flags <= ALL_FLAGS; flags++) {
+        for (uint32_t tried = 0; tried < TRIED; tried++) {
+            uint32_t flags = tried ? (uint32_t)random_below(ALL_FLAGS + 1) : 0;
             bool good = holds(url, len, has_base ? base : NULL, has_base ? base_len : 0, flags);
             if (!good) {
                 show("url  ", url, len);
