@@ -112,7 +112,7 @@ const sn_command sn_command_add = {
     .operands = "FILTER",
     .min_operands = 1,
     .max_operands = SIZE_MAX,
-    .groups = {&sn_group_records, &sn_group_json, &sn_group_threads, &sn_group_talk,
+    .groups = {&sn_group_records, &sn_group_url, &sn_group_json, &sn_group_threads, &sn_group_talk,
                &sn_group_timeout},
     .examples = {{"Add the lines of a file", "seen add urls.seen urls.txt",
                   "seen create -q urls.seen -n 1k && printf 'a\\nb\\n' > urls.txt"}},

@@ -83,6 +83,8 @@ extern const sn_group sn_group_sizing;  /* -n -p -m --hashes */
 extern const sn_group sn_group_kind;    /* --kind --growth --generations --window --when-full */
 extern const sn_group sn_group_seed;    /* --seed --hash */
 extern const sn_group sn_group_records; /* -z -k -t --csv … -i --url */
+extern const sn_group sn_group_url;     /* --url, --sort-query … */
+extern const sn_group sn_group_print;   /* --print */
 extern const sn_group sn_group_output;  /* -o */
 extern const sn_group sn_group_temp;    /* -T */
 extern const sn_group sn_group_threads; /* -j */
@@ -123,9 +125,14 @@ typedef struct sn_args {
     bool csv, tsv, jsonl, no_header;
     int missing; /* sn_missing */
     bool ignore_case;
-    bool url;
-    sn_record_spec record; /* made of these when all options are read */
-    atomic_bool quoted;    /* a plain field began with a quote */
+    bool url; /* also implied by each of these */
+    bool sort_query, drop_tracking, drop_sessions, drop_www, drop_slash, any_scheme;
+    bool ignore_values, similar;
+    sn_list drop;
+    int print;                    /* 1: --print canonical */
+    seen_url_options url_options; /* made of these when all options are read */
+    sn_record_spec record;        /* made of these when all options are read */
+    atomic_bool quoted;           /* a plain field began with a quote */
 
     const char *output; /* -o */
     const char *temp;   /* -T */
@@ -165,7 +172,7 @@ typedef struct sn_example {
     const char *setup;
 } sn_example;
 
-#define SN_MAX_GROUPS 12
+#define SN_MAX_GROUPS 14
 #define SN_MAX_EXAMPLES 6
 
 typedef struct sn_command {

@@ -27,10 +27,32 @@ static int check_formats(const sn_args *args)
     return SN_EXIT_OK;
 }
 
+static int set_url(sn_args *args)
+{
+    uint32_t flags =
+        (args->sort_query ? SEEN_URL_SORT_QUERY : 0) |
+        (args->drop_tracking ? SEEN_URL_DROP_TRACKING : 0) |
+        (args->drop_sessions ? SEEN_URL_DROP_SESSION : 0) |
+        (args->drop_www ? SEEN_URL_DROP_WWW : 0) | (args->drop_slash ? SEEN_URL_DROP_SLASH : 0) |
+        (args->any_scheme ? SEEN_URL_ANY_SCHEME : 0) |
+        (args->ignore_values ? SEEN_URL_NO_VALUES : 0) | (args->similar ? SEEN_URL_SIMILAR : 0);
+    args->url_options = (seen_url_options){.size = sizeof args->url_options,
+                                           .flags = flags,
+                                           .drop = args->drop.items,
+                                           .drop_count = args->drop.count};
+    args->url |= flags || args->drop.count || args->print;
+    if (args->print && (args->keys.count || args->csv || args->tsv || args->jsonl))
+        return sn_trouble("--print canonical is for lines that are URLs: leave -k and the format "
+                          "out");
+    return SN_EXIT_OK;
+}
+
 int sn_args_record(sn_args *args)
 {
     seen_error error = {0};
     int code = check_formats(args);
+    if (!code)
+        code = set_url(args);
     if (code)
         return code;
     int delimiter = args->delimiter >= 0 ? args->delimiter : args->csv ? ',' : '\t';
@@ -55,11 +77,17 @@ const sn_record_spec *sn_args_record_spec(const sn_args *args)
     return lines ? NULL : &args->record;
 }
 
+const seen_url_options *sn_args_rewrite(const sn_args *args)
+{
+    return args->print ? &args->url_options : NULL;
+}
+
 sn_key_options sn_args_keys(sn_args *args)
 {
     return (sn_key_options){.record = sn_args_record_spec(args),
                             .fold = args->ignore_case,
                             .url = args->url,
+                            .url_options = args->url_options,
                             .quoted = &args->quoted};
 }
 

@@ -169,14 +169,68 @@ static const sn_option records[] = {
      .type = SN_FLAG,
      .offset = AT(ignore_case),
      .help = "ignore the case of ASCII letters"},
+};
+GROUP(records, "Records");
+
+static const sn_option url[] = {
     {.name = "url",
      .type = SN_FLAG,
      .offset = AT(url),
      .help = "compare URLs by their canonical form",
      .more = "HTTP://Example.org:80/a/../b and http://example.org/b are one. What is not a URL is "
              "compared as it is."},
+    {.name = "sort-query",
+     .type = SN_FLAG,
+     .offset = AT(sort_query),
+     .help = "--url: the order of query parameters does not count"},
+    {.name = "drop-tracking",
+     .type = SN_FLAG,
+     .offset = AT(drop_tracking),
+     .help = "--url: without utm_*, gclid, fbclid and the like"},
+    {.name = "drop-sessions",
+     .type = SN_FLAG,
+     .offset = AT(drop_sessions),
+     .help = "--url: without PHPSESSID, ;jsessionid= and the like"},
+    {.name = "drop-www",
+     .type = SN_FLAG,
+     .offset = AT(drop_www),
+     .help = "--url: www.example.org is example.org"},
+    {.name = "drop-slash", .type = SN_FLAG, .offset = AT(drop_slash), .help = "--url: /a/ is /a"},
+    {.name = "drop",
+     .argument = "NAME",
+     .type = SN_LIST,
+     .offset = AT(drop),
+     .help = "--url: without this query parameter; NAME* for any ending",
+     .more = "May be given several times."},
+    {.name = "any-scheme",
+     .type = SN_FLAG,
+     .offset = AT(any_scheme),
+     .help = "--url: http and https are equal"},
+    {.name = "ignore-values",
+     .type = SN_FLAG,
+     .offset = AT(ignore_values),
+     .help = "--url: only the names of query parameters count, in any order"},
+    {.name = "similar",
+     .type = SN_FLAG,
+     .offset = AT(similar),
+     .help = "--url: numbers, UUIDs and hashes in the path count as equal",
+     .more = "A segment of the path that is a number, a UUID or a hash (16 hexadecimal digits or "
+             "more) equals any other number, UUID or hash, also with an ending such as .html. Each "
+             "of these options implies --url."},
 };
-GROUP(records, "Records");
+GROUP(url, "URLs");
+
+static const sn_option print[] = {
+    {.name = "print",
+     .argument = "WHAT",
+     .type = SN_CHOICE,
+     .offset = AT(print),
+     .choices = "record|canonical",
+     .help = "print records as they are (default), or their canonical URLs",
+     .more = "canonical is for lines that are URLs, without -k; other lines are printed as they "
+             "are. Implies --url."},
+};
+GROUP(print, "URLs");
 
 static const sn_option output[] = {
     {.letter = 'o',

@@ -16,7 +16,7 @@ const sn_command sn_command_remove = {
     .operands = "FILTER",
     .min_operands = 1,
     .max_operands = SIZE_MAX,
-    .groups = {&sn_group_records, &sn_group_json, &sn_group_threads, &sn_group_talk,
+    .groups = {&sn_group_records, &sn_group_url, &sn_group_json, &sn_group_threads, &sn_group_talk,
                &sn_group_timeout},
     .examples =
         {{"Forget some lines", "seen remove urls.seen gone.txt",

@@ -392,6 +392,7 @@ static void set_options(sets_run *run, bool except)
         .pipeline = {.threads = (unsigned)args->threads,
                      .terminator = args->null ? '\0' : '\n',
                      .record = sn_args_record_spec(args),
+                     .rewrite = sn_args_rewrite(args),
                      .stop = &run->stop},
         .except = except,
         .unique = own->unique,

@@ -106,6 +106,7 @@ sn_pipeline_options sn_args_pipeline(const sn_args *args, const char *filter, sn
                                  .waits = filter && sn_is_redis(filter),
                                  .terminator = args->null ? '\0' : '\n',
                                  .record = sn_args_record_spec(args),
+                                 .rewrite = sn_args_rewrite(args),
                                  .stop = &watch->stop,
                                  .meter = &watch->meter};
 }

@@ -31,6 +31,7 @@ seen_status sn_watch_run(sn_watch *watch, const sn_args *args, sn_watch_job *job
 /* What the command line says about lines and threads. */
 sn_key_options sn_args_keys(sn_args *args);
 const sn_record_spec *sn_args_record_spec(const sn_args *args); /* NULL: whole lines */
+const seen_url_options *sn_args_rewrite(const sn_args *args);   /* --print canonical, or NULL */
 /* At the end of a run: warns if plain fields had quotes. */
 void sn_args_warn_quoted(const sn_args *args);
 /* `filter`: where the set lies that is asked; NULL: in memory. */

@@ -440,7 +440,7 @@ typedef struct seen_url_options {
  *   base        what a relative URL is relative to; looked at only if url needs it. NULL: nothing
  *   options     NULL: none
  *   out         gets *out_len printable ASCII bytes, without a NUL; must not overlap url or base.
- *               Scribbled on when the result is not SEEN_URL_OK
+ *               Contents are undefined unless the result is SEEN_URL_OK
  *   out_len     SEEN_URL_TOO_LONG: a capacity that is enough. Other failures leave it as it was
  * Cost: a canonical URL is scanned once and copied. Linear; sorting a query a bit more. */
 SEEN_API seen_url_result seen_url_canonical(const char *url, size_t len, const char *base,

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "stream/io/lines.h"
 #include "stream/record/values.h"
 
 enum { BATCH = 256, SCRATCH_MAX = 256 << 10 };
@@ -264,4 +265,31 @@ seen_status sn_keys_hash(const sn_key_options *options, const seen_hasher *hashe
 {
     return is_span(options) ? hash_spans(options, hasher, block)
                             : hash_made(options, hasher, block, error);
+}
+
+seen_status sn_keys_rewrite(const seen_url_options *url, sn_block *block, seen_error *error)
+{
+    const sn_key_options options = {.url = true, .url_options = *url};
+    size_t used = 0;
+    seen_status status = SEEN_OK;
+    for (size_t i = 0; i < block->lines && status == SEEN_OK; i++) {
+        size_t length, made;
+        const char *line = sn_block_line(block, i, &length);
+        status = sn_block_scratch_grow(block, used + sn_keys_bound(&options, length) + 1, error);
+        if (status != SEEN_OK)
+            return status;
+        char *to = (char *)block->scratch + used;
+        const char *key = sn_keys_of_value(&options, line, length, to, &made);
+        if (key != to)
+            memcpy(to, key, made);
+        used += made;
+        if (!(block->unfinished && i + 1 == block->lines))
+            ((char *)block->scratch)[used++] = block->terminator;
+    }
+    status = sn_block_reserve(block, used + 1, error);
+    if (status != SEEN_OK)
+        return status;
+    memcpy(block->bytes, block->scratch, used);
+    block->length = used;
+    return sn_lines_split(block, error);
 }

@@ -36,6 +36,9 @@ const char *sn_keys_of_value(const sn_key_options *options, const char *value, s
                              char *scratch, size_t *key_length);
 size_t sn_keys_bound(const sn_key_options *options, size_t length);
 
+/* Replaces each line of a block by its canonical URL, if it is a URL. */
+seen_status sn_keys_rewrite(const seen_url_options *url, sn_block *block, seen_error *error);
+
 /* A line and what is made beside it (its key, and `others`) take so many times its length. */
 size_t sn_keys_parts(const sn_key_options *options, size_t others);
 

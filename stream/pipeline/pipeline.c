@@ -20,6 +20,7 @@
 #include "base/error.h"
 #include "base/thread.h"
 #include "stream/io/reader.h"
+#include "stream/pipeline/keys.h"
 #include "stream/pipeline/turn.h"
 #include "stream/record/frame.h"
 
@@ -145,6 +146,8 @@ static void find_records(run *r, sn_block *block)
     if (is_behind_failure(r, block))
         return;
     seen_status status = sn_frame_split(r->options->record, block, &error);
+    if (status == SEEN_OK && r->options->rewrite)
+        status = sn_keys_rewrite(r->options->rewrite, block, &error);
     if (status != SEEN_OK)
         note_failure(r, block->number, status, &error);
 }

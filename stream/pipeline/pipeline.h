@@ -58,9 +58,10 @@ typedef struct sn_pipeline_options {
     size_t block_size; /* 0: the default, 256 KiB */
     size_t line_max;   /* longest line; 0: SN_BLOCK_MAX. Longer: an error with file and offset */
     char terminator;
-    const sn_record_spec *record; /* how records are told apart; NULL: lines */
-    sn_stop *stop;                /* may be NULL */
-    sn_meter *meter;              /* may be NULL */
+    const sn_record_spec *record;    /* how records are told apart; NULL: lines */
+    const seen_url_options *rewrite; /* lines become canonical URLs; NULL: they stay as they are */
+    sn_stop *stop;                   /* may be NULL */
+    sn_meter *meter;                 /* may be NULL */
 } sn_pipeline_options;
 
 /* Runs the whole input through. *stopped (may be NULL) says whether a stop ended it early: then the
