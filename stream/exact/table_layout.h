@@ -19,7 +19,7 @@ enum { SN_TABLE_SLOTS = 5 };
 #endif
 
 enum {
-    SN_TABLE_CHUNK = 32, /* hashes that are worked on together */
+    SN_TABLE_CHUNK = 16, /* hashes that are worked on together: as many misses as a core has open */
     SN_TABLE_SHELVES = 8,
     SN_TABLE_COUNT_BITS = 3,
     SN_TABLE_COUNT_MASK = (1 << SN_TABLE_COUNT_BITS) - 1,

@@ -62,14 +62,14 @@ typedef enum sn_join_end {
     SN_JOIN_FULL /* no room: another strategy is needed */
 } sn_join_end;
 
+/* ---- Passes (pass.c) -------------------------------------------------------------------- */
+
 /* Reads a source once, from its beginning. *end says whether a table had no room. */
 seen_status sn_join_pass(sn_join *s, const char *what, sn_join_source *source,
                          const sn_pipeline_steps *steps, sn_join_end *end, seen_error *error);
 
 /* Whether a stop was asked for. */
 bool sn_join_stopped(const sn_join *s);
-
-/* ---- Passes (pass.c) -------------------------------------------------------------------- */
 
 seen_status sn_join_make_filter(sn_join *s, double keys, uint64_t bytes, seen_set **set,
                                 seen_error *error);
@@ -101,7 +101,7 @@ bool sn_join_bit_means_print(const sn_join *s);
 /* Gives filters and the table back. */
 void sn_join_release(sn_join *s);
 
-/* ---- Ways (slices.c) ---------------------------------------------------------------------- */
+/* ---- Strategies (slices.c) ------------------------------------------------------------------ */
 
 seen_status sn_join_run_spill(sn_join *s, bool filtered, seen_error *error);
 

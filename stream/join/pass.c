@@ -12,6 +12,59 @@
 
 enum { BATCH = 512 };
 
+/* ---- One pass ------------------------------------------------------------------------------- */
+
+bool sn_join_stopped(const sn_join *s)
+{
+    return s->result->stopped;
+}
+
+static void tell_pass(sn_join *s, const char *what, const sn_input *input)
+{
+    sn_join_news *news = s->options->news;
+    s->result->passes++;
+    atomic_store(&s->pipeline.meter->bytes, 0);
+    atomic_store(&s->pipeline.meter->lines, 0);
+    if (!news)
+        return;
+    uint64_t size = sn_input_size(input);
+    atomic_store(&news->total, size == UINT64_MAX ? 0 : size);
+    atomic_store(&news->what, what);
+    atomic_fetch_add(&news->pass, 1);
+}
+
+seen_status sn_join_pass(sn_join *s, const char *what, sn_join_source *source,
+                         const sn_pipeline_steps *steps, sn_join_end *end, seen_error *error)
+{
+    bool stopped = false;
+    if (end)
+        *end = SN_JOIN_DONE;
+    tell_pass(s, what, source->input);
+    seen_status status = source->used ? sn_input_rewind(source->input, error) : SEEN_OK;
+    source->used = true;
+    atomic_store(&s->full, false);
+    if (status == SEEN_OK)
+        status = sn_pipeline_run(source->input, &s->pipeline, steps, &stopped, error);
+    s->result->read += sn_input_position(source->input);
+    s->result->stopped |= stopped;
+    uint64_t lines = atomic_load(&s->pipeline.meter->lines);
+    if (status == SEEN_ERR_FULL && end && atomic_load(&s->full)) {
+        *end = SN_JOIN_FULL;
+        source->lines = source->counted ? source->lines : lines;
+        return SEEN_OK;
+    }
+    if (status == SEEN_OK && !stopped) {
+        source->lines = lines;
+        source->counted = true;
+    }
+    /* What is put aside is read in A's place later, and is not all of it. */
+    if (source == &s->a && s->result->lines_a < lines)
+        s->result->lines_a = lines;
+    return status;
+}
+
+/* ---- Lines ---------------------------------------------------------------------------------- */
+
 static seen_status hash_lines(sn_join *s, sn_block *block, seen_error *error)
 {
     return sn_keys_hash(&s->options->keys, &s->hasher, block, error);

@@ -94,8 +94,7 @@ static void copy_pipe(sn_join_plan *plan, const sn_join_numbers *n)
                  0);
 }
 
-/* ---- The strategies
- * ------------------------------------------------------------------------------- */
+/* ---- The strategies -------------------------------------------------------------------- */
 
 /* Entries of a table that must hold B, and with it what of A was printed if that must be known. */
 static double entries_of(const sn_join_numbers *n)

@@ -248,8 +248,7 @@ static seen_status join_all(sn_join *s, sn_spill *a, sn_spill **b, seen_error *e
     return status;
 }
 
-/* ---- The two strategies
- * --------------------------------------------------------------------------- */
+/* ---- The two strategies ---------------------------------------------------------------- */
 
 static seen_status put_both_aside(sn_join *s, sn_spill **a, sn_spill **b, seen_error *error)
 {

@@ -9,7 +9,7 @@
 unsigned sn_lanes_choose(uint64_t limit, unsigned threads)
 {
     unsigned lanes = 1;
-    while (lanes < SN_WAIT_LANES && lanes < threads && limit / (2 * lanes) >= LANE_MIN)
+    while (lanes < SN_WAIT_LANES && lanes < 2 * threads && limit / (2 * lanes) >= LANE_MIN)
         lanes *= 2;
     return lanes;
 }
