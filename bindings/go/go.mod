@@ -1,0 +1,3 @@
+module seen
+
+go 1.19
