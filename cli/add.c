@@ -1,4 +1,4 @@
-/* `seen add`: lines into a filter. */
+/* `seen add`: adds lines to a filter. */
 #include "cli/change.h"
 #include "cli/watch.h"
 
@@ -44,8 +44,8 @@ static void tell(const sn_args *args, const sn_apply_result *r, sn_apply_what wh
         sn_summary(args, "%s read, %s removed, %s not found", lines, second, first);
 }
 
-/* A filter that goes on past its capacity says of more and more new lines that it knows them. Every
- * bit is read for that, so a very large one, or one in a server, is left to 'seen info'. */
+/* A fixed filter past its capacity has more and more false positives. Finding out reads every bit,
+ * so a very large filter, or one in a server, is left to 'seen info'. */
 static void warn_full(const sn_args *args, seen_set *set, const sn_apply_result *r)
 {
     seen_info info = {.size = sizeof info};
@@ -62,20 +62,22 @@ int sn_change_run(sn_args *args, sn_apply_what what)
     seen_error error = {0};
     change_run run = {.input = NULL};
     sn_watch watch;
+    char lines[SN_TEXT];
     seen_options options = sn_args_options(args);
+    const char *where = args->operands[0];
     seen_set *set = NULL;
     if (!sn_watch_begin(&watch, what == SN_APPLY_ADD ? "add" : "remove"))
         return SN_EXIT_TROUBLE;
     seen_status status = sn_input_open((const char *const *)args->operands + 1,
                                        args->operand_count - 1, &watch.stop, &run.input, &error);
     if (status == SEEN_OK)
-        status = seen_open(args->operands[0], &options, 0, &set, &error);
+        status = what == SN_APPLY_ADD ? sn_filter_open(args, where, run.input, &set, &error)
+                                      : seen_open(where, &options, 0, &set, &error);
     if (status == SEEN_OK) {
-        run.options =
-            (sn_apply_options){.keys = sn_args_keys(args),
-                               .pipeline = sn_args_pipeline(args, args->operands[0], &watch),
-                               .what = what,
-                               .set = set};
+        run.options = (sn_apply_options){.keys = sn_args_keys(args),
+                                         .pipeline = sn_args_pipeline(args, where, &watch),
+                                         .what = what,
+                                         .set = set};
         watch.input = run.input;
         watch.total = sn_input_size(run.input);
         status = sn_watch_run(&watch, args, do_run, &run, &error);
@@ -88,8 +90,9 @@ int sn_change_run(sn_args *args, sn_apply_what what)
     if (status != SEEN_OK)
         code = sn_trouble_error(&error);
     else if (run.result.stopped)
-        code = sn_trouble("stopped after %llu lines; the filter is whole and holds what they did",
-                          (unsigned long long)run.result.lines);
+        code = sn_trouble("stopped after %s; the filter is intact and contains them",
+                          sn_show_number_of(lines, run.result.lines, "line"));
+    sn_args_warn_quoted(args);
     seen_close(set);
     sn_input_close(run.input);
     sn_watch_end(&watch);
@@ -105,16 +108,20 @@ const sn_command sn_command_add = {
     .name = "add",
     .summary = "add lines to a filter",
     .synopsis = "[OPTION]... FILTER [FILE]...",
-    .about = "Adds the lines of the files, or of the standard input, to a filter that 'seen "
-             "create' made, and tells how many of them were new. When it ends, what was added is "
-             "safe on the disk. Ctrl-C leaves a filter that is whole and holds the lines added so "
-             "far.",
+    .about =
+        "Adds the lines of the files, or of the standard input, to a filter, and reports how many "
+        "of them were new. A filter that does not exist is created: it grows as needed, with an "
+        "error rate of 1e-6, unless -n, -p, -m or 'seen create' say otherwise. When the command "
+        "ends, what was added is safe on the disk. Ctrl-C leaves an intact filter with the "
+        "lines added so far.",
     .operands = "FILTER",
     .min_operands = 1,
     .max_operands = SIZE_MAX,
-    .groups = {&sn_group_records, &sn_group_url, &sn_group_json, &sn_group_threads, &sn_group_talk,
-               &sn_group_timeout},
-    .examples = {{"Add the lines of a file", "seen add urls.seen urls.txt",
-                  "seen create -q urls.seen -n 1k && printf 'a\\nb\\n' > urls.txt"}},
+    .groups = {&sn_group_sizing, &sn_group_records, &sn_group_url, &sn_group_json,
+               &sn_group_threads, &sn_group_talk, &sn_group_timeout},
+    .examples = {{"Add the lines of a file; the filter is created if it does not exist",
+                  "seen add urls.seen urls.txt", "printf 'a\\nb\\n' > urls.txt"},
+                 {"Add a column of a CSV file", "seen add users.seen --csv -k email users.csv",
+                  "printf 'id,email\\n1,a@b\\n' > users.csv"}},
     .run = run_add,
 };

@@ -1,4 +1,4 @@
-/* `seen info`: what a filter is, how full, how wrong. */
+/* `seen info`: parameters, fill and error rate of filters. */
 #include "cli/cli.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 static const char *const kinds[] = {"bloom", "counting"};
 static const char *const growths[] = {"fixed", "growing", "window"};
 
-/* The promised rate is stored as a whole number; its last digits are of that, not of the wish. */
+/* The promised rate is stored as a whole number; its last digits come from that. */
 static double tidy(double rate)
 {
     char text[SN_TEXT];
@@ -16,30 +16,31 @@ static double tidy(double rate)
     return strtod(text, NULL);
 }
 
-static void print_json(const seen_info *info)
+/* With `where` one of several, in an array; else alone. */
+static void print_json(sn_json *json, const char *where, const seen_info *info)
 {
-    sn_json json;
-    char seed[33];
+    char seed[33], shown[SN_WHERE];
     snprintf(seed, sizeof seed, "%016llx%016llx", (unsigned long long)info->seed[1],
              (unsigned long long)info->seed[0]);
-    sn_json_open(&json, stdout, false);
-    sn_json_object(&json, NULL);
-    sn_json_string(&json, "kind", kinds[info->kind]);
-    sn_json_string(&json, "growth", growths[info->growth]);
-    sn_json_string(&json, "store", info->store);
-    sn_json_u64(&json, "capacity", info->capacity);
-    sn_json_number(&json, "error_rate", tidy(info->error_rate));
-    sn_json_u64(&json, "bits", info->bits);
-    sn_json_u64(&json, "bytes", info->bytes);
-    sn_json_u64(&json, "hashes", info->hashes);
-    sn_json_u64(&json, "spread", info->spread);
-    sn_json_number(&json, "keys_estimated", round(info->keys_estimated));
-    sn_json_number(&json, "fill", info->fill);
-    sn_json_number(&json, "error_rate_now", info->error_rate_now);
-    sn_json_u64(&json, "layers", info->layers);
-    sn_json_string(&json, "seed", seed);
-    sn_json_u64(&json, "format_version", info->format_version);
-    sn_json_end(&json);
+    sn_json_object(json, NULL);
+    if (where)
+        sn_json_string(json, "filter", sn_show_where(shown, where));
+    sn_json_string(json, "kind", kinds[info->kind]);
+    sn_json_string(json, "growth", growths[info->growth]);
+    sn_json_string(json, "store", info->store);
+    sn_json_u64(json, "capacity", info->capacity);
+    sn_json_number(json, "error_rate", tidy(info->error_rate));
+    sn_json_u64(json, "bits", info->bits);
+    sn_json_u64(json, "bytes", info->bytes);
+    sn_json_u64(json, "hashes", info->hashes);
+    sn_json_u64(json, "spread", info->spread);
+    sn_json_number(json, "keys_estimated", round(info->keys_estimated));
+    sn_json_number(json, "fill", info->fill);
+    sn_json_number(json, "error_rate_now", info->error_rate_now);
+    sn_json_u64(json, "layers", info->layers);
+    sn_json_string(json, "seed", seed);
+    sn_json_u64(json, "format_version", info->format_version);
+    sn_json_end(json);
 }
 
 static void print_kind(const seen_info *info)
@@ -105,41 +106,61 @@ void sn_warn_if_over(const char *where, const seen_info *info)
             sn_show_count(b, (double)info->capacity), sn_show_rate(c, info->error_rate_now));
 }
 
-static int run(sn_args *args)
+/* One filter: an exit status, after a message. `json`: NULL for text. */
+static int show(const sn_args *args, const char *where, sn_json *json)
 {
     seen_error error = {0};
     seen_set *set;
     seen_info info = {.size = sizeof info};
     seen_options options = sn_args_options(args);
-    const char *where = args->operands[0];
     if (seen_open(where, &options, SEEN_READ_ONLY, &set, &error) != SEEN_OK)
         return sn_trouble_error(&error);
-    if (seen_get_info(set, &info, &error) != SEEN_OK) {
-        seen_close(set);
+    seen_status status = seen_get_info(set, &info, &error);
+    seen_close(set); /* info.store is a constant of the library and outlives it */
+    if (status != SEEN_OK)
         return sn_trouble_error(&error);
-    }
-    if (args->json)
-        print_json(&info);
+    if (json)
+        print_json(json, args->operand_count > 1 ? where : NULL, &info);
     else
         print_text(where, &info);
-    seen_close(set); /* info.store is a constant of the library and outlives it */
     if (!args->quiet)
         sn_warn_if_over(where, &info);
-    return sn_finish_stdout(SN_EXIT_OK);
+    return SN_EXIT_OK;
+}
+
+static int run(sn_args *args)
+{
+    sn_json json;
+    int code = SN_EXIT_OK;
+    bool several = args->operand_count > 1;
+    sn_json_open(&json, stdout, false);
+    if (args->json && several)
+        sn_json_array(&json, NULL);
+    for (size_t i = 0; i < args->operand_count; i++) {
+        if (i > 0 && !args->json)
+            putchar('\n');
+        int status = show(args, args->operands[i], args->json ? &json : NULL);
+        code = status ? status : code;
+    }
+    if (args->json && several)
+        sn_json_end(&json);
+    return sn_finish_stdout(code);
 }
 
 const sn_command sn_command_info = {
     .name = "info",
-    .summary = "what a filter is, how full, how wrong",
-    .synopsis = "[OPTION]... FILTER",
-    .about = "Shows what a filter was made for and what became of it: its kind and numbers, how "
-             "many cells are set, and from these the number of distinct keys in it and its error "
-             "rate at present. Warns when it is past its capacity.\n\n"
-             "The number of keys is an estimate, good to about one part in the square root of the "
-             "number. It reads every bit of a file; of a large filter in Redis it reads a sample.",
+    .summary = "show a filter's parameters, fill and error rate",
+    .synopsis = "[OPTION]... FILTER...",
+    .about =
+        "Shows the parameters of each filter, the share of cells that are set, and from it the "
+        "number of distinct keys and the current error rate. Warns if a filter is past its "
+        "capacity.\n\n"
+        "The number of keys is an estimate with a relative error of about one over the square "
+        "root of the number. Every bit of a file is read; of a large filter in Redis, a "
+        "sample. With --json several filters are printed as an array.",
     .operands = "FILTER",
     .min_operands = 1,
-    .max_operands = 1,
+    .max_operands = SIZE_MAX,
     .groups = {&sn_group_json, &sn_group_quiet, &sn_group_timeout},
     .examples = {{"How full is it?", "seen info urls.seen",
                   "seen create -q urls.seen -n 1M -p 1% && seq 1000 | seen add -q urls.seen"},

@@ -10,9 +10,9 @@ const sn_command sn_command_remove = {
     .name = "remove",
     .summary = "remove lines from a counting filter",
     .synopsis = "[OPTION]... FILTER [FILE]...",
-    .about = "Takes one addition of each line back. Only a counting filter can do that ('seen "
-             "create --kind counting'). Remove only what was really added: a line that the filter "
-             "merely mistakes for one of its own would take cells of others with it.",
+    .about = "Undoes one addition of each line. Only a counting filter can do that ('seen create "
+             "--kind counting'). Remove only what was added: removing a false positive damages "
+             "other keys.",
     .operands = "FILTER",
     .min_operands = 1,
     .max_operands = SIZE_MAX,

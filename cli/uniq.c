@@ -207,26 +207,6 @@ static int check_inputs(const uniq_run *run)
 
 /* ---- The filter ----------------------------------------------------------------------------- */
 
-/* Opens the filter, or makes one that grows. */
-static seen_status open_filter(const uniq_run *run, uint64_t room, seen_set **set,
-                               seen_error *error)
-{
-    const char *where = run->own->filter;
-    seen_options options = sn_args_options(run->args);
-    seen_status status = seen_open(where, &options, 0, set, error);
-    if (status != SEEN_ERR_NOT_FOUND)
-        return status;
-    if (!(options.error_rate > 0))
-        options.error_rate = 1e-6;
-    if (!run->args->memory) {
-        options.growth = SEEN_GROWING;
-        if (!options.capacity)
-            options.capacity = room < 1000000 ? 1000000 : room;
-    }
-    status = seen_create(where, &options, 0, set, error);
-    return status == SEEN_ERR_EXISTS ? seen_open(where, &options, 0, set, error) : status;
-}
-
 /* ---- Messages ------------------------------------------------------------------------------- */
 
 /* Warns if the machine does not have the memory that a filter would take. */
@@ -401,13 +381,8 @@ static seen_status prepare(uniq_run *run, seen_error *error)
                                        &run->watch.stop, &run->input, error);
     if (status == SEEN_OK && check_inputs(run) != SN_EXIT_OK)
         return SEEN_ERR_ARGUMENT;
-    if (status == SEEN_OK && own->filter) {
-        uint64_t lines, bytes;
-        status = sn_input_estimate(run->input, terminator, &lines, &bytes, error);
-        if (status == SEEN_OK)
-            status = open_filter(run, sn_input_room(run->input, lines, bytes, true),
-                                 &run->options.filter, error);
-    }
+    if (status == SEEN_OK && own->filter)
+        status = sn_filter_open(args, own->filter, run->input, &run->options.filter, error);
     if (status == SEEN_OK)
         status = sn_uniq_plan_make(&run->options, run->input, &run->plan, error);
     if (status != SEEN_OK || own->explain)

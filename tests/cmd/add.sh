@@ -56,5 +56,12 @@ refused() {
     "$SEEN" "$@" > out 2> words < /dev/null || code=$?
     [ $code = 2 ] && [ -s words ] || fail "$*: status $code"
 }
-refused remove f in; refused add nosuch in; refused add f nosuch; refused add; refused add in in
+refused remove f in; refused remove nosuch in; refused add f nosuch; refused add new nosuch; refused add; refused add in in
 cmp in <(seq 5000) || fail "a foreign file was changed"
+[ ! -e new ] || fail "a filter for an input that is not there"
+# One that does not exist is created as uniq -f creates it.
+"$SEEN" add -q new.seen in; "$SEEN" uniq -q -f made.seen in > /dev/null
+"$SEEN" info --json new.seen | grep -v 'seed\|fill\|now\|estimated' > one; "$SEEN" info --json made.seen | grep -v 'seed\|fill\|now\|estimated' > two
+cmp one two || fail "add and uniq -f create different filters: $(diff one two)"
+grep -q '"error_rate": 1e-06\|"error_rate": 0.000001' one || fail "the rate: $(cat one)"
+"$SEEN" add -q -n 5k -p 1% sized.seen in; "$SEEN" info --json sized.seen | grep -q '"error_rate": 0.01' || fail "-p"

@@ -34,3 +34,11 @@ for j in 1 2 5; do
     "$SEEN" check -j $j g many | cmp - <(awk '$1 % 3 == 0' many) || fail "-j $j"
     "$SEEN" check -v -j $j g many | cmp - <(awk '$1 % 3' many) || fail "-v -j $j"
 done
+# Keys on the command line.
+printf 'a\n' | "$SEEN" add -q -p 1e-9 e.seen
+status 0 e.seen -e a -e x; [ "$(cat out)" = a ] || fail "-e: $(cat out)"
+status 0 -v e.seen -e a -e x; [ "$(cat out)" = x ] || fail "-v -e: $(cat out)"
+status 1 e.seen -e x; status 0 -c e.seen -e a -e a; [ "$(cat out)" = 2 ] || fail "-c -e"
+status 0 -i e.seen -e A
+status 2 e.seen -e a many; status 2 e.seen -e $'a\nb'
+status 1 -z e.seen -e $'a\nb'

@@ -64,6 +64,11 @@ for f in empty junk cut stump folder nosuch; do
     *) grep -q '; check the name$' words ;;
     esac || fail "what to do about $f: $(cat words)"
 done
+# Several filters; one that cannot be read does not keep the others from being shown.
+"$SEEN" info f.seen g.seen > out; grep -qx f.seen out && grep -qx g.seen out || fail "several: $(cat out)"
+"$SEEN" info --json f.seen g.seen | python3 -c 'import json, sys; a = json.load(sys.stdin); assert [x["filter"] for x in a] == ["f.seen", "g.seen"], a' || fail "several, --json"
+status=0; "$SEEN" info nosuch g.seen > out 2> words || status=$?
+[ $status = 2 ] && grep -qx g.seen out && grep -q nosuch words || fail "one of several is missing: $status"
 # A name with a newline is one line of output.
 cp g.seen $'odd\nname\x1b[0m'
 "$SEEN" info $'odd\nname\x1b[0m' | head -1 | grep -qxF 'odd\nname\x1b[0m' || fail "a raw name"
