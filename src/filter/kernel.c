@@ -3,12 +3,19 @@
 
 #include <stdlib.h>
 
-#if defined(__SANITIZE_THREAD__)
-#define SCALAR_ONLY 1 /* vector loads are whole words to the CPU, but races to the sanitizer */
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define SCALAR_ONLY 1
-#endif
+#if defined(__x86_64__)
+bool sn_kernel_cpu_avx2(void)
+{
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
+}
+
+bool sn_kernel_cpu_avx512(void)
+{
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
+}
 #endif
 
 size_t sn_kernel_list(seen_kind kind, const sn_kernel *list[4])
@@ -19,13 +26,11 @@ size_t sn_kernel_list(seen_kind kind, const sn_kernel *list[4])
         return count;
     }
     list[count++] = &sn_bloom_scalar;
-#ifndef SCALAR_ONLY
+#ifndef SN_SCALAR_ONLY
 #if defined(__x86_64__)
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"))
+    if (sn_kernel_cpu_avx2())
         list[count++] = &sn_bloom_avx2;
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw"))
+    if (sn_kernel_cpu_avx512())
         list[count++] = &sn_bloom_avx512;
 #elif defined(__aarch64__)
     list[count++] = &sn_bloom_neon;

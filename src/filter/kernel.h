@@ -8,6 +8,14 @@
 
 #include "filter/geometry.h"
 
+#if defined(__SANITIZE_THREAD__)
+#define SN_SCALAR_ONLY 1 /* vector loads are whole words to the CPU, but races to the sanitizer */
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define SN_SCALAR_ONLY 1
+#endif
+#endif
+
 typedef struct sn_kernel {
     const char *name;
     /* answers[i] |= SEEN_BEFORE where key i is there. */
@@ -33,6 +41,9 @@ size_t sn_kernel_list(seen_kind kind, const sn_kernel *list[4]);
 extern const sn_kernel sn_bloom_scalar;
 extern const sn_kernel sn_counting_scalar;
 #if defined(__x86_64__)
+/* Whether this CPU has what the kernels of that name need. */
+bool sn_kernel_cpu_avx2(void);
+bool sn_kernel_cpu_avx512(void);
 extern const sn_kernel sn_bloom_avx2;
 extern const sn_kernel sn_bloom_avx512;
 #elif defined(__aarch64__)

@@ -1,0 +1,187 @@
+/* Tag lines: sizes, the stash, and which kernel runs. See tags.h. */
+#include "filter/tags.h"
+
+#include "filter/kernel.h"
+#include "filter/plan.h"
+
+#include <math.h>
+
+/* ---- sizes ---- */
+
+sn_tags_shape sn_tags_shape_of(unsigned extra)
+{
+    unsigned width = 16 + extra;
+    return (sn_tags_shape){.extra = extra,
+                           .width = width,
+                           .slots = 511 / width,
+                           .over_slots = 511 / (width + 5),
+                           .least = extra > 6 ? extra : 6};
+}
+
+/* How full the home lines are, on average, when a partition grows: 1 means as many keys as slots.
+ * Fuller lines overflow more often. At low rates lines have fewer slots, whose number varies more,
+ * and tag lines are far below the memory of layers anyway. */
+static double load_of(const sn_tags_shape *shape)
+{
+    return shape->extra <= 1 ? 1.0 : shape->extra <= 4 ? 0.96 : 0.92;
+}
+
+uint64_t sn_tags_limit(const sn_tags_shape *shape, uint64_t homes)
+{
+    return (uint64_t)((double)homes * shape->slots * load_of(shape));
+}
+
+/* Twice what a Poisson model of the blocks sends there at the limit, and room for small ones. */
+uint64_t sn_tags_stash_words(const sn_tags_shape *shape, uint64_t homes)
+{
+    uint64_t words = homes * shape->slots / (shape->extra < 12 ? 384 : 192) + 64;
+    return (words + 7) / 8 * 8;
+}
+
+uint64_t sn_tags_bytes(uint64_t homes, uint64_t stash_words)
+{
+    return homes / SN_TAGS_HOMES * SN_TAGS_BLOCK * SN_LINE_BYTES + stash_words * 8;
+}
+
+bool sn_tags_valid(unsigned extra, uint64_t homes, uint64_t stash_words)
+{
+    if (extra < 1 || extra > SN_TAGS_EXTRA_MAX || homes < SN_TAGS_HOMES ||
+        homes % SN_TAGS_HOMES != 0 || homes >> SN_TAGS_LEVEL_MAX != 0)
+        return false;
+    uint64_t power = UINT64_C(1) << sn_tags_level(homes);
+    /* Between a power of two and 64/63 of it the largest cell could be at both ends of a line. */
+    if (homes > power && (homes - power) * 63 < power)
+        return false;
+    return stash_words >= 8 && stash_words % 8 == 0 && stash_words <= homes * 32 + 64;
+}
+
+/* Keys that are added while a partition has level k get cells of 2^-(k + W - 1). A partition takes
+ * slots * 2^k keys in each level, and twice as many in its first one. */
+unsigned sn_tags_extra_for(double rate, unsigned level)
+{
+    for (unsigned extra = 1; extra <= SN_TAGS_EXTRA_MAX; extra++) {
+        sn_tags_shape shape = sn_tags_shape_of(extra);
+        double keys = shape.slots * load_of(&shape);
+        double levels = log2((double)SN_PLAN_KEYS_MAX / (SN_TAGS_PARTS * keys)) - level;
+        if (keys * fmax(2, 1 + levels) * exp2(1 - (double)shape.width) <= rate)
+            return extra;
+    }
+    return 0;
+}
+
+uint64_t sn_tags_homes_at(unsigned p, unsigned step)
+{
+    double blocks = round(exp2((step + p / 64.0) / 4));
+    double power = exp2(floor(log2(blocks)));
+    if (blocks < power * 1.02)
+        blocks = power;
+    return (uint64_t)blocks * SN_TAGS_HOMES;
+}
+
+unsigned sn_tags_step_for(const sn_tags_shape *shape, double keys)
+{
+    double share = keys / SN_TAGS_PARTS;
+    unsigned step = 0;
+    share += 5 * sqrt(share);
+    while ((double)sn_tags_limit(shape, sn_tags_homes_at(0, step)) < share)
+        step++;
+    return step;
+}
+
+/* ---- the stash ---- */
+
+static uint64_t stash_start(const sn_tags_part *part, uint64_t home)
+{
+    sn_u128 block = home / SN_TAGS_HOMES;
+    return (uint64_t)(block * part->stash_words / (part->homes / SN_TAGS_HOMES));
+}
+
+static uint64_t stash_at(const sn_tags_part *part, uint64_t i)
+{
+    return le64toh(__atomic_load_n(part->stash + i, __ATOMIC_RELAXED));
+}
+
+/* Looks for a word that covers x, or is x; *place gets the empty word that ended the search. */
+static bool stash_find(const sn_tags_part *part, uint64_t home, uint64_t x, bool exact,
+                       uint64_t *place)
+{
+    uint64_t i = stash_start(part, home);
+    for (uint64_t n = 0; n < part->stash_words; n++) {
+        uint64_t word = stash_at(part, i);
+        *place = i;
+        if (word == 0)
+            return false;
+        if (exact ? word == x : ((word ^ x) & ~(word ^ (word - 1))) == 0)
+            return true;
+        i = i + 1 == part->stash_words ? 0 : i + 1;
+    }
+    *place = part->stash_words; /* full */
+    return false;
+}
+
+bool sn_tags_stash_has(const sn_tags_part *part, uint64_t home, uint64_t x)
+{
+    uint64_t place;
+    return stash_find(part, home, x, false, &place);
+}
+
+bool sn_tags_stash_has_word(const sn_tags_part *part, uint64_t home, uint64_t word)
+{
+    uint64_t place;
+    return stash_find(part, home, word, true, &place);
+}
+
+bool sn_tags_stash_put(const sn_tags_part *part, uint64_t home, uint64_t word)
+{
+    uint64_t used = __atomic_load_n(&part->counts[1], __ATOMIC_RELAXED), place;
+    if (used >= part->stash_words / 4 * 3)
+        return false;
+    if (stash_find(part, home, word, true, &place))
+        return true;
+    if (place == part->stash_words)
+        return false;
+    __atomic_store_n(part->stash + place, htole64(word), __ATOMIC_RELEASE);
+    __atomic_store_n(&part->counts[1], used + 1, __ATOMIC_RELAXED);
+    return true;
+}
+
+uint64_t sn_tags_stash_word(const sn_tags_shape *shape, const sn_tags_part *part, seen_hash h)
+{
+    unsigned bits = part->level + shape->width - 1;
+    uint64_t marker = UINT64_C(1) << (bits > 63 ? 0 : 63 - bits);
+    return (sn_tags_position(h) & ~(marker | (marker - 1))) | marker;
+}
+
+/* ---- kernels ---- */
+
+void sn_tags_prefetch(const sn_tags_part *part, const seen_hash *hashes, const uint16_t *order,
+                      size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint64_t home = sn_tags_home(part, sn_tags_position(hashes[order[i]]));
+        __builtin_prefetch(sn_tags_line(part, home), 1, 2);
+    }
+}
+
+size_t sn_tags_kernel_list(const sn_tags_kernel *list[4])
+{
+    size_t count = 0;
+    list[count++] = &sn_tags_scalar;
+#ifndef SN_SCALAR_ONLY
+#if defined(__x86_64__)
+    if (sn_kernel_cpu_avx2())
+        list[count++] = &sn_tags_avx2;
+    if (sn_kernel_cpu_avx512())
+        list[count++] = &sn_tags_avx512;
+#elif defined(__aarch64__)
+    list[count++] = &sn_tags_neon;
+#endif
+#endif
+    return count;
+}
+
+const sn_tags_kernel *sn_tags_kernel_best(void)
+{
+    const sn_tags_kernel *list[4];
+    return list[sn_tags_kernel_list(list) - 1];
+}

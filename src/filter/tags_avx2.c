@@ -1,0 +1,42 @@
+/* The tag kernel for x86-64 with AVX2: a line is two vectors of sixteen lanes. */
+#include "filter/tags.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+/* One bit for each of the 32 lanes that are all ones. */
+static inline uint32_t lane_mask(__m256i low, __m256i high)
+{
+    __m256i bytes = _mm256_permute4x64_epi64(_mm256_packs_epi16(low, high), 0xd8);
+    return (uint32_t)_mm256_movemask_epi8(bytes);
+}
+
+static inline __m256i agree(__m256i have, __m256i lane)
+{
+    __m256i below = _mm256_subs_epu16(have, _mm256_set1_epi16(1));
+    __m256i differ =
+        _mm256_andnot_si256(_mm256_xor_si256(have, below), _mm256_xor_si256(have, lane));
+    return _mm256_cmpeq_epi16(differ, _mm256_setzero_si256());
+}
+
+static inline uint32_t lanes_matching(const char *line, uint16_t lane)
+{
+    const __m256i *p = (const __m256i *)(const void *)line;
+    __m256i all = _mm256_set1_epi16((short)lane);
+    return lane_mask(agree(_mm256_load_si256(p), all), agree(_mm256_load_si256(p + 1), all));
+}
+
+static inline uint32_t lanes_empty(const char *line)
+{
+    const __m256i *p = (const __m256i *)(const void *)line;
+    __m256i zero = _mm256_setzero_si256();
+    return lane_mask(_mm256_cmpeq_epi16(_mm256_load_si256(p), zero),
+                     _mm256_cmpeq_epi16(_mm256_load_si256(p + 1), zero));
+}
+
+#include "filter/tags_body.h"
+
+const sn_tags_kernel sn_tags_avx2 = {.name = "avx2", .check = body_check, .add = body_add};
+#else
+typedef int sn_tags_avx2_unused;
+#endif

@@ -1,0 +1,304 @@
+/* Growth: a partition of tag lines rewritten into a larger one. See tags.h.
+ *
+ * Both are in the order of positions, so this is one pass over two streams. An old line overlaps
+ * two or three new ones; a tag's distance from the start of its line, compared with where the new
+ * lines begin, tells which gets it. New lines are put together in buffers and stored once:
+ *
+ *     old   |   line j      |   line j + 1    |
+ *     new   |  i   |  i + 1   |  i + 2  | i + 3 ...
+ *
+ * Tags whose cell is cut by a line boundary, or that would get too short, are rare and go the long
+ * way: as cells, to every line that they touch. */
+#include "filter/tags.h"
+
+enum {
+    RING = 8,   /* new lines in work */
+    ROOM = 192, /* tags of one of them */
+    LATE = 1024 /* tags of a block for its overflow lines */
+};
+
+#define INLINE static inline __attribute__((always_inline))
+
+typedef struct pen {
+    sn_tags_shape shape;
+    const sn_tags_part *from, *to;
+    uint64_t next; /* the new line to be finished next */
+    uint64_t tags;
+    bool failed;
+    unsigned count[RING];
+    uint64_t code[RING][ROOM];
+    unsigned late;
+    uint64_t over[LATE]; /* tags with the number of their home line in front */
+} pen;
+
+/* Where the lines of a partition begin: ceil(j * 2^64 / homes), one after the other. */
+typedef struct ruler {
+    uint64_t homes, step, rest, at, error;
+} ruler;
+
+static ruler ruler_of(uint64_t homes)
+{
+    const sn_u128 all = (sn_u128)1 << 64;
+    return (ruler){
+        .homes = homes, .step = (uint64_t)(all / homes), .rest = (uint64_t)(all % homes)};
+}
+
+INLINE uint64_t ruler_next(ruler *r)
+{
+    r->at += r->step;
+    r->error += r->rest;
+    if (r->error >= r->homes) {
+        r->error -= r->homes;
+        r->at++;
+    }
+    return r->at + (r->error != 0);
+}
+
+/* ---- finished lines ---- */
+
+/* Stores a whole line. */
+INLINE void pack(char *line, const uint64_t *code, unsigned count, unsigned slots, unsigned extra,
+                 bool flag)
+{
+    uint64_t word[SN_LINE_WORDS + 1] = {0};
+    for (unsigned i = 0; i < count; i++) {
+        unsigned at = 16 * slots + i * extra, shift = at % 64;
+        uint64_t high = code[i] >> 16;
+        word[i / 4] |= (code[i] & 0xffff) << 16 * (i % 4);
+        word[at / 64] |= high << shift;
+        if (shift + extra > 64)
+            word[at / 64 + 1] |= high >> (64 - shift);
+    }
+    word[7] |= (uint64_t)flag << 63;
+    for (unsigned i = 0; i < SN_LINE_WORDS; i++)
+        sn_tags_set_word(line, i, word[i]);
+}
+
+static bool stash_late(pen *p, uint64_t home, uint64_t code)
+{
+    uint64_t first, last, mask = (UINT64_C(1) << p->shape.width) - 1;
+    sn_tags_cell cell = sn_tags_cell_of(&p->shape, p->to->level, sn_tags_span_of(p->to, home),
+                                        code & mask, &first, &last);
+    return sn_tags_stash_put(p->to, home, sn_tags_cell_word(&cell));
+}
+
+/* The overflow lines of the block that ends before `next`. */
+static void finish_block(pen *p)
+{
+    const unsigned slots = p->shape.over_slots;
+    uint64_t base = p->next - SN_TAGS_HOMES, code[SN_TAGS_OVERS][32];
+    unsigned count[SN_TAGS_OVERS] = {0};
+    bool flag[SN_TAGS_OVERS] = {false};
+    for (unsigned i = 0; i < p->late; i++) {
+        uint64_t home = base + (p->over[i] >> p->shape.width);
+        unsigned at = sn_tags_first_over(home), tries = 0;
+        for (; tries < SN_TAGS_OVERS && count[at] == slots; tries++) {
+            flag[at] = true;
+            at = (at + 1) % SN_TAGS_OVERS;
+        }
+        if (tries < SN_TAGS_OVERS)
+            code[at][count[at]++] = p->over[i];
+        else if (!stash_late(p, home, p->over[i]))
+            p->failed = true;
+    }
+    for (unsigned n = 0; n < SN_TAGS_OVERS; n++)
+        pack(sn_tags_over(p->to, base, n), code[n], count[n], slots, p->shape.extra + 5, flag[n]);
+    p->late = 0;
+}
+
+INLINE void finish_line(pen *p, unsigned slots, unsigned extra)
+{
+    uint64_t home = p->next++;
+    unsigned *count = &p->count[home % RING], kept = *count < slots ? *count : slots;
+    const uint64_t *code = p->code[home % RING];
+    pack(sn_tags_line(p->to, home), code, kept, slots, extra, *count > slots);
+    if (p->late + *count - kept > LATE) {
+        p->failed = true;
+        *count = kept;
+    }
+    for (unsigned i = kept; i < *count; i++)
+        p->over[p->late++] = code[i] | (home % SN_TAGS_HOMES) << p->shape.width;
+    p->tags += *count;
+    *count = 0;
+    if (p->next % SN_TAGS_HOMES == 0)
+        finish_block(p);
+}
+
+/* ---- the long way ---- */
+
+static void put(pen *p, uint64_t home, uint64_t code)
+{
+    unsigned at = home % RING;
+    if (p->count[at] >= ROOM - 64)
+        p->failed = true;
+    else
+        p->code[at][p->count[at]++] = code;
+}
+
+static void put_cell(pen *p, const sn_tags_cell *cell, uint64_t first, uint64_t last)
+{
+    if (cell->bits < p->to->level + p->shape.least) {
+        sn_u128 half = (sn_u128)1 << (127 - cell->bits);
+        uint64_t middle = (uint64_t)((cell->start + half) >> 64);
+        sn_tags_cell part = {cell->start, cell->bits + 1};
+        if (first < middle)
+            put_cell(p, &part, first, last < middle ? last : middle - 1);
+        part.start += half;
+        if (last >= middle)
+            put_cell(p, &part, first > middle ? first : middle, last);
+        return;
+    }
+    uint64_t code = sn_tags_cell_code(&p->shape, p->to->level, cell);
+    uint64_t end = sn_tags_home(p->to, last);
+    for (uint64_t home = sn_tags_home(p->to, first); home <= end; home++)
+        put(p, home, code);
+}
+
+static void move_slowly(pen *p, sn_tags_span line, const uint64_t *code, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        uint64_t first, last;
+        sn_tags_cell cell =
+            sn_tags_cell_of(&p->shape, p->from->level, line, code[i], &first, &last);
+        put_cell(p, &cell, first, last);
+    }
+}
+
+/* ---- one old line ---- */
+
+/* The distances, less one, at which the second and the third new line begin; all ones: not in this
+ * old line. */
+typedef struct cuts {
+    uint64_t second, third;
+} cuts;
+
+/* Distributes the tags of an old line to new lines `home` and the two after it; those that need the
+ * long way go to `slow`. Returns their number. */
+INLINE unsigned move_line(pen *p, const char *line, uint64_t start, uint64_t home, cuts cut,
+                          unsigned slots, unsigned extra, unsigned rise, uint64_t *slow)
+{
+    const unsigned width = 16 + extra, level = p->from->level;
+    const uint64_t base = start << level, mask = (UINT64_C(1) << width) - 1;
+    const uint64_t longest = UINT64_C(1) << (63 - p->shape.least - rise);
+    unsigned at[3] = {home % RING, (home + 1) % RING, (home + 2) % RING}, kept = 0;
+    uint64_t *end[3];
+    for (unsigned i = 0; i < 3; i++)
+        end[i] = p->code[at[i]] + p->count[at[i]];
+    for (unsigned i = 0; i < slots; i++) {
+        uint64_t code = sn_tags_lane(line, i);
+        if (code == 0)
+            continue;
+        code |= sn_tags_bits(line, 16 * slots + i * extra, extra) << 16;
+        uint64_t top = code << (64 - width), marker = top & -top;
+        uint64_t from = (top ^ marker) - base, reach = marker + (marker - 1);
+        if (__builtin_expect((cut.second - from < reach) | (cut.third - from < reach) |
+                                 (~from < reach) | (marker > longest),
+                             0)) {
+            slow[kept++] = code;
+            continue;
+        }
+        unsigned to = (unsigned)(from > cut.second) + (unsigned)(from > cut.third);
+        *end[to]++ = code << rise & mask;
+    }
+    for (unsigned i = 0; i < 3; i++)
+        p->count[at[i]] = (unsigned)(end[i] - p->code[at[i]]);
+    return kept;
+}
+
+/* The tags in the overflow lines of an old block, by home line. */
+typedef struct overs {
+    unsigned count[SN_TAGS_HOMES];
+    uint64_t code[SN_TAGS_HOMES][SN_TAGS_OVERS * 32];
+} overs;
+
+static void read_overs(const pen *p, uint64_t home, overs *o)
+{
+    const sn_tags_shape *s = &p->shape;
+    memset(o->count, 0, sizeof o->count);
+    for (unsigned n = 0; n < SN_TAGS_OVERS; n++) {
+        const char *line = sn_tags_over(p->from, home, n);
+        for (unsigned i = 0; i < s->over_slots; i++) {
+            uint64_t code = sn_tags_slot(line, i, s->over_slots, s->extra + 5);
+            if (code == 0)
+                continue;
+            unsigned in = (unsigned)(code >> s->width);
+            o->code[in][o->count[in]++] = code & ((UINT64_C(1) << s->width) - 1);
+        }
+    }
+}
+
+INLINE void move_all(pen *p, unsigned slots, unsigned extra, unsigned rise)
+{
+    ruler old = ruler_of(p->from->homes), new = ruler_of(p->to->homes);
+    uint64_t begins[RING] = {0}, known = 0, start = 0, slow[32];
+    overs o;
+    for (uint64_t j = 0; j < p->from->homes && !p->failed; j++) {
+        uint64_t next = j + 1 == p->from->homes ? 0 : ruler_next(&old);
+        sn_tags_span line = {start, next - 1};
+        uint64_t home = sn_tags_home(p->to, start);
+        if (j % SN_TAGS_HOMES == 0)
+            read_overs(p, j, &o);
+        while (p->next < home)
+            finish_line(p, slots, extra);
+        while (known < home + 3) {
+            known++;
+            begins[known % RING] = known < p->to->homes ? ruler_next(&new) : 0;
+        }
+        uint64_t second = begins[(home + 1) % RING], third = begins[(home + 2) % RING],
+                 fourth = begins[(home + 3) % RING];
+        cuts cut = {UINT64_MAX, UINT64_MAX};
+        if (second && second <= line.last)
+            cut.second = ((second - start) << p->from->level) - 1;
+        if (third && third <= line.last)
+            cut.third = ((third - start) << p->from->level) - 1;
+        const char *from = sn_tags_line(p->from, j);
+        unsigned kept = 0;
+        if (fourth && fourth <= line.last) { /* a line of the long way: four new ones in it */
+            for (unsigned i = 0; i < slots; i++)
+                if (sn_tags_lane(from, i))
+                    slow[kept++] = sn_tags_slot(from, i, slots, extra);
+        } else {
+            kept = move_line(p, from, start, home, cut, slots, extra, rise, slow);
+        }
+        move_slowly(p, line, slow, kept);
+        move_slowly(p, line, o.code[j % SN_TAGS_HOMES], o.count[j % SN_TAGS_HOMES]);
+        start = next;
+    }
+    while (p->next < p->to->homes)
+        finish_line(p, slots, extra);
+}
+
+static bool add_cell(void *context, const sn_tags_cell *cell, uint64_t first, uint64_t last)
+{
+    const pen *p = context;
+    return sn_tags_add_cell(&p->shape, p->to, cell, first, last);
+}
+
+/* A cut cell may have one copy in a line and one in the stash, and a stash word does not tell its
+ * line: what is there already is not added again. */
+static bool move_stash(pen *p)
+{
+    sn_tags_part stash = *p->from;
+    stash.homes = 0;
+    return sn_tags_walk(&p->shape, &stash, add_cell, p);
+}
+
+bool sn_tags_rewrite(const sn_tags_shape *shape, const sn_tags_part *from, const sn_tags_part *to)
+{
+    pen p = {.shape = *shape, .from = from, .to = to};
+    unsigned rise = to->level - from->level;
+    to->counts[0] = to->counts[1] = 0;
+    if (to->homes < from->homes || to->homes / 2 > from->homes) {
+        memset(to->lines, 0, sn_tags_bytes(to->homes, to->stash_words));
+        return sn_tags_walk(shape, from, add_cell, &p);
+    }
+    memset(to->stash, 0, to->stash_words * sizeof *to->stash); /* every line is stored whole */
+    if (shape->extra == 1 && rise == 0)
+        move_all(&p, 30, 1, 0);
+    else if (shape->extra == 1)
+        move_all(&p, 30, 1, 1);
+    else
+        move_all(&p, shape->slots, shape->extra, rise);
+    __atomic_store_n(&to->counts[0], p.tags, __ATOMIC_RELAXED);
+    return !p.failed && move_stash(&p);
+}

@@ -1,0 +1,234 @@
+/* Tag lines: no key is lost over many doublings, whatever the kernel, the rate and the sizes; the
+ * rate is the sum of the cells; partitions that are too full say so. */
+#include "test_tags.h"
+
+#include "filter/tags.h"
+
+enum { MANY = 4096 };
+
+static seen_hash key[MANY];
+static seen_answer got[MANY];
+
+/* Key n of a stream: the same whenever it is asked for. */
+static seen_hash nth_key(uint64_t stream, uint64_t n)
+{
+    uint64_t a = sn_stir(n, stream * 0x9e3779b97f4a7c15u), b = sn_stir(a ^ n, 0x2545f4914f6cdd1du);
+    return (seen_hash){sn_stir(a, b), sn_stir(b, a + stream)};
+}
+
+static void fill_keys(uint64_t stream, uint64_t from, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        key[i] = nth_key(stream, from + i);
+}
+
+static uint64_t count_seen(table *t, uint64_t stream, uint64_t keys)
+{
+    uint64_t seen = 0;
+    for (uint64_t at = 0; at < keys; at += MANY) {
+        size_t n = keys - at < MANY ? (size_t)(keys - at) : MANY;
+        fill_keys(stream, at, n);
+        table_check(t, key, n, got);
+        for (size_t i = 0; i < n; i++)
+            seen += got[i] == SEEN_BEFORE;
+    }
+    return seen;
+}
+
+static uint64_t add_keys(table *t, uint64_t stream, uint64_t keys, size_t batch)
+{
+    uint64_t news = 0;
+    for (uint64_t at = 0; at < keys; at += batch) {
+        size_t n = keys - at < batch ? (size_t)(keys - at) : batch;
+        fill_keys(stream, at, n);
+        table_add(t, key, n, got);
+        for (size_t i = 0; i < n; i++)
+            news += got[i] == SEEN_NEW;
+    }
+    return news;
+}
+
+/* From the smallest table on: many doublings, cut cells, short tags written twice. */
+static void nothing_is_lost(void **state)
+{
+    (void)state;
+    static const unsigned EXTRA[] = {1, 2, 4, 8, 14, 23, 35};
+    for (size_t e = 0; e < sizeof EXTRA / sizeof *EXTRA; e++) {
+        table t;
+        uint64_t keys = EXTRA[e] == 1 ? 3000000 : 400000;
+        table_init(&t, EXTRA[e], 0, sn_tags_kernel_best());
+        uint64_t news = add_keys(&t, 1, keys, MANY);
+        double counted, rate = table_rate(&t, &counted);
+        if (t.grown < 64 * 6)
+            fail_msg("extra %u: grown %llu times", EXTRA[e], (unsigned long long)t.grown);
+        assert_int_equal(count_seen(&t, 1, keys), keys);
+        assert_int_equal(add_keys(&t, 1, keys, MANY), 0);
+        /* Keys that were taken for others are missing, and cut cells count once. */
+        assert_true(fabs(counted - (double)news) <= 0.01 * (double)news + 10);
+        double wrong = (double)count_seen(&t, 2, 1000000) / 1e6;
+        double deviation = sqrt(rate / 1e6) + 1e-6;
+        if (wrong > rate + 5 * deviation || wrong < rate * 0.9 - 5 * deviation)
+            fail_msg("extra %u: %g measured, %g from the cells", EXTRA[e], wrong, rate);
+        table_free(&t);
+    }
+}
+
+/* All kernels write the same bytes and give the same answers as the definition. */
+static void kernels_agree(void **state)
+{
+    (void)state;
+    const sn_tags_kernel *list[4];
+    size_t kernels = sn_tags_kernel_list(list);
+    static const unsigned EXTRA[] = {1, 3, 14, 30};
+    for (size_t k = 1; k < kernels; k++)
+        for (size_t e = 0; e < sizeof EXTRA / sizeof *EXTRA; e++) {
+            table a, b;
+            table_init(&a, EXTRA[e], 3, list[0]);
+            table_init(&b, EXTRA[e], 3, list[k]);
+            assert_int_equal(add_keys(&a, 7, 120000, 1000), add_keys(&b, 7, 120000, 1000));
+            for (unsigned p = 0; p < SN_TAGS_PARTS; p++) {
+                assert_int_equal(a.part[p]->homes, b.part[p]->homes);
+                assert_memory_equal(a.part[p]->lines, b.part[p]->lines,
+                                    sn_tags_bytes(a.part[p]->homes, a.part[p]->stash_words));
+            }
+            assert_int_equal(count_seen(&a, 7, 120000), 120000);
+            assert_int_equal(count_seen(&b, 7, 120000), 120000);
+            assert_int_equal(count_seen(&a, 9, 200000), count_seen(&b, 9, 200000));
+            table_free(&a);
+            table_free(&b);
+        }
+}
+
+/* One key at a time and in batches: the same bytes, the same answers. Twice in one batch: new the
+ * first time only. */
+static void batches_agree(void **state)
+{
+    (void)state;
+    table a, b;
+    table_init(&a, 1, 8, sn_tags_kernel_best());
+    table_init(&b, 1, 8, sn_tags_kernel_best());
+    assert_int_equal(add_keys(&a, 3, 100000, 1), add_keys(&b, 3, 100000, 777));
+    assert_int_equal(count_seen(&a, 3, 100000), 100000);
+    assert_int_equal(count_seen(&b, 3, 100000), 100000);
+    for (size_t i = 0; i < MANY; i++)
+        key[i] = nth_key(4, i / 2);
+    table_add(&a, key, MANY, got);
+    for (size_t i = 1; i < MANY; i += 2)
+        assert_int_equal(got[i], SEEN_BEFORE);
+    table_free(&a);
+    table_free(&b);
+}
+
+/* A batch whose keys are all of one tiny partition: it runs out of room, says so, and loses none.
+ */
+static void full_partitions_say_so(void **state)
+{
+    (void)state;
+    table t;
+    table_init(&t, 1, 0, sn_tags_kernel_best());
+    for (int round = 0; round < 20; round++) {
+        fill_keys(5, (uint64_t)round * MANY, MANY);
+        for (size_t i = 0; i < MANY; i++)
+            key[i].hi >>= 6; /* partition 0 */
+        table_add(&t, key, MANY, got);
+        table_check(&t, key, MANY, got);
+        for (size_t i = 0; i < MANY; i++)
+            assert_int_equal(got[i], SEEN_BEFORE);
+    }
+    assert_true(t.part[0]->homes > 64 && t.part[1]->homes == 32);
+    table_free(&t);
+}
+
+typedef struct target {
+    table *t;
+    unsigned p;
+} target;
+
+static bool copy_cell(void *context, const sn_tags_cell *cell, uint64_t first, uint64_t last)
+{
+    target *to = context;
+    while (part_due(to->t->part[to->p]) ||
+           !sn_tags_add_cell(&to->t->shape, to->t->part[to->p], cell, first, last))
+        table_grow(to->t, to->p);
+    return true;
+}
+
+static void merge(table *into, table *from)
+{
+    for (unsigned p = 0; p < SN_TAGS_PARTS; p++) {
+        target to = {into, p};
+        while (into->part[p]->level < from->part[p]->level) /* or tags would be cut short */
+            table_grow(into, p);
+        assert_true(sn_tags_walk(&from->shape, from->part[p], copy_cell, &to));
+    }
+}
+
+/* Tables of any size into each other, in both directions. */
+static void merges_lose_nothing(void **state)
+{
+    (void)state;
+    static const unsigned EXTRA[] = {1, 9, 33};
+    for (size_t e = 0; e < sizeof EXTRA / sizeof *EXTRA; e++)
+        for (int way = 0; way < 2; way++) {
+            table a, b;
+            double mine, theirs, both, n;
+            table_init(&a, EXTRA[e], 1, sn_tags_kernel_best());
+            table_init(&b, EXTRA[e], 4, sn_tags_kernel_best());
+            add_keys(&a, 11, 150000, MANY);
+            add_keys(&b, 12, 9000, MANY);
+            table *into = way ? &b : &a, *from = way ? &a : &b;
+            mine = table_rate(into, &n);
+            theirs = table_rate(from, &n);
+            merge(into, from);
+            assert_int_equal(count_seen(into, 11, 150000), 150000);
+            assert_int_equal(count_seen(into, 12, 9000), 9000);
+            both = table_rate(into, &n);
+            assert_true(both <= (mine + theirs) * 1.0001);
+            uint64_t grown = into->grown;
+            merge(into, from); /* all there: nothing changes */
+            assert_int_equal(into->grown, grown);
+            assert_true(table_rate(into, &n) == both);
+            table_free(&a);
+            table_free(&b);
+        }
+}
+
+/* The planner: the rate at 10^12 keys, sizes that grow, the smallest level of the code. */
+static void sizes_hold(void **state)
+{
+    (void)state;
+    static const double RATE[] = {0.3, 0.01, 1e-3, 1e-6, 1e-9, 1e-12};
+    for (size_t i = 0; i < sizeof RATE / sizeof *RATE; i++) {
+        unsigned extra = sn_tags_extra_for(RATE[i], 9);
+        sn_tags_shape s = sn_tags_shape_of(extra);
+        double rate = 0, keys = 0;
+        for (unsigned level = 9; keys < 1e12; level++) {
+            double more = (double)sn_tags_limit(&s, UINT64_C(2) << level) * (level == 9 ? 1 : 0.5);
+            keys += more * SN_TAGS_PARTS;
+            rate += more * exp2(-(double)(level + s.width - 1));
+        }
+        assert_true(extra >= 1 && rate <= RATE[i] * 1.05);
+        assert_true(extra == 1 || rate > RATE[i] / 4);
+    }
+    assert_int_equal(sn_tags_extra_for(1e-15, 9), 0);
+    for (unsigned p = 0; p < SN_TAGS_PARTS; p++)
+        for (unsigned step = 0; step < 120; step++) {
+            sn_tags_shape s = sn_tags_shape_of(1 + step % 30);
+            uint64_t homes = sn_tags_homes_at(p, step);
+            assert_true(sn_tags_valid(s.extra, homes, sn_tags_stash_words(&s, homes)));
+            assert_true(homes <= sn_tags_homes_at(p, step + 1));
+        }
+    assert_false(sn_tags_valid(1, 64 * 32 + 32, 64));
+    assert_false(sn_tags_valid(1, 33, 64));
+    assert_false(sn_tags_valid(41, 64, 64));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_is_lost),     cmocka_unit_test(kernels_agree),
+        cmocka_unit_test(batches_agree),       cmocka_unit_test(full_partitions_say_so),
+        cmocka_unit_test(merges_lose_nothing), cmocka_unit_test(sizes_hold),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
