@@ -51,7 +51,7 @@ static void print_kind(const seen_info *info)
         printf(", %u generations", info->generations);
         if (info->window_seconds)
             printf(" in %s", sn_show_seconds(a, (double)info->window_seconds));
-    } else if (info->growth == SEEN_GROWING) {
+    } else if (info->growth == SEEN_GROWING && info->format_version == 1) {
         printf(", %u layer%s so far", info->layers, info->layers == 1 ? "" : "s");
     }
     printf("\n  store        %s, format %u\n", info->store, info->format_version);
@@ -68,7 +68,9 @@ static void print_text(const char *where, const seen_info *info)
            sn_show_count(a, (double)info->capacity), sn_show_rate(b, info->error_rate));
     printf("  memory       %s, %s bits\n", sn_show_size(a, (double)info->bytes),
            sn_show_count(b, (double)info->bits));
-    if (info->spread == 1)
+    if (info->growth == SEEN_GROWING && info->format_version == 2)
+        printf("  a key        has a tag in 1 cache line\n");
+    else if (info->spread == 1)
         printf("  a key        sets %u cells, all in 1 cache line\n", info->hashes);
     else
         printf("  a key        sets %u cells: %u in each of %u cache lines\n", info->hashes,

@@ -40,7 +40,7 @@ extern "C" {
 #define SEEN_VERSION_MAJOR 0
 #define SEEN_VERSION_MINOR 1
 #define SEEN_VERSION_PATCH 0
-#define SEEN_FORMAT_VERSION 1
+#define SEEN_FORMAT_VERSION 2
 
 #if defined(__GNUC__)
 #define SEEN_API __attribute__((visibility("default")))

@@ -5,6 +5,7 @@
 #include "filter/plan.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* ---- sizes ---- */
 
@@ -86,6 +87,26 @@ unsigned sn_tags_step_for(const sn_tags_shape *shape, double keys)
     while ((double)sn_tags_limit(shape, sn_tags_homes_at(0, step)) < share)
         step++;
     return step;
+}
+
+/* ---- partitions ---- */
+
+sn_tags_part sn_tags_part_in(const sn_tags_shape *shape, char *lines, uint64_t homes,
+                             uint64_t stash_words, uint64_t *counts)
+{
+    return (sn_tags_part){.lines = lines,
+                          .stash = (uint64_t *)(void *)(lines + sn_tags_bytes(homes, 0)),
+                          .homes = homes,
+                          .stash_words = stash_words,
+                          .limit = sn_tags_limit(shape, homes),
+                          .counts = counts,
+                          .level = sn_tags_level(homes)};
+}
+
+void sn_tags_part_free(sn_tags_part *part)
+{
+    free(part->lines);
+    free(part->counts);
 }
 
 /* ---- the stash ---- */

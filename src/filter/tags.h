@@ -69,6 +69,13 @@ typedef struct sn_tags_part {
     unsigned level;
 } sn_tags_part;
 
+/* Frees a partition whose lines and counts are memory from malloc. */
+void sn_tags_part_free(sn_tags_part *part);
+
+/* A partition in these lines. */
+sn_tags_part sn_tags_part_in(const sn_tags_shape *shape, char *lines, uint64_t homes,
+                             uint64_t stash_words, uint64_t *counts);
+
 /* Positions that begin with `bits` known bits. */
 typedef struct sn_tags_cell {
     sn_u128 start;

@@ -96,7 +96,11 @@ static void check_overflow(const sn_tags_shape *s, sn_tags_part *const *parts, c
         const sn_tags_part *part = __atomic_load_n(&parts[sn_tags_part_of(key)], __ATOMIC_RELAXED);
         uint64_t x = sn_tags_position(key), home = sn_tags_home(part, x);
         uint64_t code = sn_tags_code(s->width, part->level, key);
-        answers[list[i]] = overflow_has(s, part, home, code, x) ? SEEN_BEFORE : SEEN_NEW;
+        /* The home line once more: the partition may have been replaced since the first pass. */
+        const char *line = sn_tags_line(part, home);
+        bool has = line_has(line, code, s->slots, s->extra) ||
+                   (sn_tags_flag(line) && overflow_has(s, part, home, code, x));
+        answers[list[i]] = has ? SEEN_BEFORE : SEEN_NEW;
     }
 }
 

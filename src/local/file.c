@@ -1,24 +1,19 @@
-/* Bits in a mapped file.
+/* Layers in a mapped file: fixed sets, windows, counting sets, and growing sets of version 1.
  *
- *     0       page A   the image (image.c), checksummed
- *     4096    page B   the same again
  *     8192    counters keys added, one u64 a layer; a hint, checked against the bits when opened
  *     16384   the lines of layer 0, then of layer 1, ... each from a multiple of 4096 on
  *
  * Changing the image (a new layer, a new generation): the space is reserved and synced, then page A
- * is written and synced, then page B, and only then the layer is used. Where a crash left page B
+ * is written and synced, then page B, and only then the layer is used. If a crash left page B
  * behind page A it is brought up to date first. At any moment at least one page is whole and
- * describes all that was ever acknowledged; the one with the higher sequence wins.
- *
- * Other processes: an open file description lock on byte 0 is held while bits are changed, so that
- * plain stores suffice and one winner is told; the kernel lets go of it when a process dies. Byte 1
- * is held shared by every writer, and exclusively by one that opened with SEEN_ALONE. */
-#include "base/clock.h"
+ * describes all that was ever acknowledged. Pages and locks: mapped.h. */
 #include "base/error.h"
 #include "base/io.h"
 #include "base/newfile.h"
 #include "hash/hash.h"
 #include "local/local.h"
+#include "local/mapped.h"
+#include "local/tag_set.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,16 +25,8 @@
 
 typedef struct file_set {
     sn_local local;
-    int fd;
-    char *path; /* from the root on; NULL where that could not be told */
-    bool alone;
-    unsigned char *head; /* the first 16384 bytes, mapped */
-
-    pthread_mutex_t gate; /* guards what is below, refreshing and publishing */
-    pthread_cond_t opened;
-    atomic_bool doubt;                /* a page may have been written in vain: look again */
-    unsigned inside;                  /* threads between enter and leave */
-    uint64_t since; /* sn_clock_ms */ /* when the first of them came */
+    sn_mapped file;
+    atomic_bool doubt; /* a page may have been written in vain: look again */
 } file_set;
 
 static file_set *of(sn_local *l)
@@ -65,8 +52,8 @@ static char *map_layer(file_set *f, const sn_layer *layer, bool read_only)
 {
     int protection = PROT_READ | (read_only ? 0 : PROT_WRITE);
     size_t lead = lead_of(layer), bytes = (size_t)sn_geometry_bytes(&layer->geometry) + lead;
-    void *p =
-        mmap(NULL, bytes, protection, MAP_SHARED, f->fd, (off_t)(layer->offset - (uint64_t)lead));
+    void *p = mmap(NULL, bytes, protection, MAP_SHARED, f->file.fd,
+                   (off_t)(layer->offset - (uint64_t)lead));
     if (p == MAP_FAILED)
         return NULL;
     (void)madvise(p, bytes, MADV_RANDOM);
@@ -117,69 +104,15 @@ static seen_status install_image(file_set *f, const sn_image *image, seen_error 
 
 /* ---- reading and writing the image ---- */
 
-static const char *why_short(int fd)
-{
-    unsigned char magic[8];
-    return sn_io_read(fd, magic, sizeof magic, 0) && sn_image_is_magic(magic, sizeof magic)
-               ? "it is truncated" SN_IMAGE_ANEW
-               : "it is not a seen filter; check the name";
-}
-
-/* A page may be read while another process writes it; then the other page is whole. Very rarely
- * both are caught in turn: damaged is what stays the same. *why is NULL where errno tells. */
-static bool read_image(int fd, sn_image *image, const char **why)
-{
-    enum { TRIES = 100 };
-    unsigned char pages[2][2 * SN_IMAGE_BYTES];
-    for (int try = 0; try < TRIES; try++) {
-        unsigned char *now = pages[try % 2];
-        struct stat st;
-        *why = NULL;
-        bool whole = sn_io_read(fd, now, sizeof pages[0], 0);
-        if (!whole && errno)
-            return false;
-        /* Asked after reading: a file that grows is extended before its pages say so. */
-        if (fstat(fd, &st) != 0)
-            return false;
-        if (!whole || st.st_size < SN_IMAGE_DATA_AT) {
-            *why = why_short(fd);
-            return false;
-        }
-        if (sn_image_choose(now, (uint64_t)st.st_size, image, why))
-            return true;
-        if (try > 0 && memcmp(pages[0], pages[1], sizeof pages[0]) == 0)
-            return false;
-    }
-    return false;
-}
-
-static seen_status write_page(int fd, const char *name, const unsigned char *page, uint64_t at,
-                              seen_error *error)
-{
-    if (!sn_io_write(fd, page, SN_IMAGE_BYTES, at))
-        return sn_error_system(error, errno, name, "write the header");
-    if (fdatasync(fd) != 0)
-        return sn_error_system(error, errno, name, "sync");
-    return SEEN_OK;
-}
-
-static seen_status write_image(int fd, const char *name, const sn_image *image, seen_error *error)
-{
-    unsigned char page[SN_IMAGE_BYTES];
-    sn_image_encode(image, page);
-    seen_status status = write_page(fd, name, page, 0, error);
-    return status == SEEN_OK ? write_page(fd, name, page, SN_IMAGE_BYTES, error) : status;
-}
-
 /* While page A is being written page B must tell all that is in force. */
 static seen_status secure_page_b(file_set *f, const sn_image *image, seen_error *error)
 {
     unsigned char page[SN_IMAGE_BYTES], have[SN_IMAGE_BYTES];
     sn_image_encode(image, page);
-    if (sn_io_read(f->fd, have, SN_IMAGE_BYTES, SN_IMAGE_BYTES) &&
+    if (sn_io_read(f->file.fd, have, SN_IMAGE_BYTES, SN_IMAGE_BYTES) &&
         memcmp(page, have, SN_IMAGE_BYTES) == 0)
         return SEEN_OK;
-    return write_page(f->fd, name_of(&f->local), page, SN_IMAGE_BYTES, error);
+    return sn_mapped_write_page(f->file.fd, name_of(&f->local), page, SN_IMAGE_BYTES, error);
 }
 
 /* Holds the gate, so that a thread that checks does not take the half-published image over, and map
@@ -187,11 +120,11 @@ static seen_status secure_page_b(file_set *f, const sn_image *image, seen_error 
 static seen_status publish(sn_local *l, sn_view *view, seen_error *error)
 {
     file_set *f = of(l);
-    pthread_mutex_lock(&f->gate);
+    pthread_mutex_lock(&f->file.gate);
     const sn_view *old = atomic_load(&l->view);
     seen_status status = secure_page_b(f, &old->image, error);
     if (status == SEEN_OK) {
-        status = write_image(f->fd, name_of(l), &view->image, error);
+        status = sn_mapped_write(f->file.fd, name_of(l), &view->image, error);
         if (status != SEEN_OK)
             atomic_store(&f->doubt, true);
     }
@@ -199,7 +132,7 @@ static seen_status publish(sn_local *l, sn_view *view, seen_error *error)
         sn_view_install(l, view);
     else if (view->image.layers > old->image.layers)
         unmap_layer(view, old->image.layers);
-    pthread_mutex_unlock(&f->gate);
+    pthread_mutex_unlock(&f->file.gate);
     return status;
 }
 
@@ -219,12 +152,13 @@ static seen_status open_layer(sn_local *l, sn_layer *layer, char **bits, seen_er
     const sn_image *image = &atomic_load(&l->view)->image;
     layer->offset = sn_image_end(image);
     uint64_t bytes = sn_geometry_bytes(&layer->geometry);
-    if (!clear_rest(f->fd, layer->offset, bytes))
+    if (!clear_rest(f->file.fd, layer->offset, bytes))
         return sn_error_system(error, errno, name_of(l), "clear");
-    seen_status status = sn_io_reserve(f->fd, name_of(l), layer->offset, bytes, error);
+    uint64_t whole = (bytes + SN_IMAGE_ALIGN - 1) / SN_IMAGE_ALIGN * SN_IMAGE_ALIGN;
+    seen_status status = sn_io_reserve(f->file.fd, name_of(l), layer->offset, whole, error);
     if (status != SEEN_OK)
         return status;
-    if (fsync(f->fd) != 0)
+    if (fsync(f->file.fd) != 0)
         return sn_error_system(error, errno, name_of(l), "sync");
     *bits = map_layer(f, layer, false);
     if (!*bits)
@@ -240,7 +174,7 @@ static seen_status refresh_locked(file_set *f, seen_error *error)
     const sn_view *view = atomic_load(&l->view);
     sn_image image;
     const char *why;
-    if (!read_image(f->fd, &image, &why))
+    if (!sn_mapped_read(f->file.fd, f->file.boot, &image, &why))
         return !why ? sn_error_system(error, errno, name_of(l), "read")
                     : sn_error_set(error, SEEN_ERR_CHANGED, "%s: changed while it was open: %s",
                                    name_of(l), why);
@@ -260,9 +194,9 @@ static bool stale(file_set *f)
 {
     if (atomic_load_explicit(&f->doubt, memory_order_relaxed))
         return true;
-    if (f->alone)
+    if (f->file.alone)
         return false;
-    const uint64_t *sequence = (const uint64_t *)(const void *)(f->head + 88);
+    const uint64_t *sequence = (const uint64_t *)(const void *)(f->file.head + 88);
     uint64_t now = le64toh(__atomic_load_n(sequence, __ATOMIC_ACQUIRE));
     return now != atomic_load(&f->local.sequence);
 }
@@ -272,81 +206,43 @@ static seen_status refresh(sn_local *l, seen_error *error)
     file_set *f = of(l);
     if (!stale(f))
         return SEEN_OK;
-    pthread_mutex_lock(&f->gate);
+    pthread_mutex_lock(&f->file.gate);
     seen_status status = refresh_locked(f, error);
-    pthread_mutex_unlock(&f->gate);
+    pthread_mutex_unlock(&f->file.gate);
     return status;
 }
 
-/* The lock belongs to the open file, so the threads of this process hold it together. Those that
- * come late wait when the others have had it for a while, so that other processes get a turn. */
-static bool held_long(const file_set *f)
+static seen_status refresh_if_stale(void *set, seen_error *error)
 {
-    return sn_clock_ms() - f->since >= 5;
+    file_set *f = set;
+    return stale(f) ? refresh_locked(f, error) : SEEN_OK;
 }
 
 static bool locks(const sn_local *l)
 {
-    return !((const file_set *)(const void *)l)->alone;
+    return !((const file_set *)(const void *)l)->file.alone;
 }
 
 static seen_status enter(sn_local *l, seen_error *error)
 {
     file_set *f = of(l);
-    if (f->alone)
-        return refresh(l, error);
-    pthread_mutex_lock(&f->gate);
-    while (f->inside > 0 && held_long(f))
-        pthread_cond_wait(&f->opened, &f->gate);
-    seen_status status = SEEN_OK;
-    if (f->inside == 0) {
-        if (!sn_io_lock(f->fd, 0, F_WRLCK, true))
-            status = sn_error_system(error, errno, name_of(l), "lock");
-        else if (stale(f) && (status = refresh_locked(f, error)) != SEEN_OK)
-            sn_io_lock(f->fd, 0, F_UNLCK, false);
-        f->since = sn_clock_ms();
-    }
-    f->inside += status == SEEN_OK;
-    pthread_mutex_unlock(&f->gate);
-    return status;
+    return f->file.alone ? refresh(l, error)
+                         : sn_mapped_enter(&f->file, refresh_if_stale, f, error);
 }
 
 static void leave(sn_local *l)
 {
-    file_set *f = of(l);
-    if (f->alone)
-        return;
-    pthread_mutex_lock(&f->gate);
-    if (--f->inside == 0) {
-        sn_io_lock(f->fd, 0, F_UNLCK, false);
-        pthread_cond_broadcast(&f->opened);
-    }
-    pthread_mutex_unlock(&f->gate);
+    sn_mapped_leave(&of(l)->file);
 }
 
 /* ---- durability ---- */
-
-/* A file without a name goes with the last process that has it open: nothing in it lasts. One whose
- * name was given to another lasts somewhere, and nobody will look for it there. */
-static seen_status vet_name(const file_set *f, seen_error *error)
-{
-    struct stat st;
-    if (fstat(f->fd, &st) != 0)
-        return sn_error_system(error, errno, name_of(&f->local), "sync");
-    if (st.st_nlink > 0 && !(f->path && sn_io_replaced(f->fd, f->path)))
-        return SEEN_OK;
-    return sn_error_set(error, SEEN_ERR_CHANGED,
-                        "%s: was removed or replaced while it was open, and what was added to it "
-                        "since is lost; open it again, and add that again",
-                        name_of(&f->local));
-}
 
 static seen_status sync_view(file_set *f, const sn_view *view, seen_error *error)
 {
     for (uint32_t i = 0; i < view->image.layers; i++)
         if (!sync_layer(view, i))
             return sn_error_system(error, errno, name_of(&f->local), "sync");
-    if (msync(f->head, SN_IMAGE_DATA_AT, MS_SYNC) != 0 || fdatasync(f->fd) != 0)
+    if (msync(f->file.head, SN_IMAGE_DATA_AT, MS_SYNC) != 0 || fdatasync(f->file.fd) != 0)
         return sn_error_system(error, errno, name_of(&f->local), "sync");
     return SEEN_OK;
 }
@@ -355,7 +251,7 @@ static seen_status sync_file(sn_local *l, seen_error *error)
 {
     if (l->base.read_only)
         return SEEN_OK;
-    seen_status status = vet_name(of(l), error);
+    seen_status status = sn_mapped_vet_name(&of(l)->file, error);
     if (status != SEEN_OK)
         return status;
     sn_view *view = sn_view_hold(l);
@@ -370,14 +266,8 @@ static void free_set(sn_local *l)
     const sn_view *view = atomic_load(&l->view);
     for (uint32_t i = 0; view && i < view->image.layers; i++)
         unmap_layer(view, i);
-    if (f->head)
-        munmap(f->head, SN_IMAGE_DATA_AT);
-    if (f->fd >= 0)
-        close(f->fd);
-    pthread_mutex_destroy(&f->gate);
-    if (!l->base.forked) /* it would wait for threads that only the parent has */
-        pthread_cond_destroy(&f->opened);
-    free(f->path);
+    f->file.forked = l->base.forked;
+    sn_mapped_close(&f->file);
     sn_local_destroy(l);
     free(f);
 }
@@ -422,57 +312,28 @@ void sn_file_recount(seen_set *set, sn_image *image)
     sn_view_let_go(l, view);
 }
 
-static seen_status lock_writers(file_set *f, unsigned flags, seen_error *error)
-{
-    if (f->local.base.read_only)
-        return SEEN_OK;
-    f->alone = flags & SEEN_ALONE;
-    /* The image was read before: who had the file meanwhile may have changed it. */
-    atomic_store(&f->doubt, f->alone);
-    if (sn_io_lock(f->fd, 1, f->alone ? F_WRLCK : F_RDLCK, false))
-        return SEEN_OK;
-    if (errno != EAGAIN && errno != EACCES)
-        return sn_error_system(error, errno, name_of(&f->local), "lock");
-    return sn_error_set(error, SEEN_ERR_PERMISSION,
-                        f->alone ? "%s: another process has it open for writing; close it first"
-                                 : "%s: another process has it for itself; wait until it is done",
-                        name_of(&f->local));
-}
-
 /* Takes over fd, which is closed also on failure. */
 static seen_status attach(int fd, const char *path, const sn_image *image, unsigned flags,
                           seen_set **set, seen_error *error)
 {
+    if (sn_image_has_tags(image))
+        return sn_tag_file_attach(fd, path, image, flags, set, error);
     file_set *f = calloc(1, sizeof *f);
     if (!f) {
         close(fd);
         return sn_error_set(error, SEEN_ERR_MEMORY, "%s: out of memory", path);
     }
-    f->fd = fd;
     f->local.base.read_only = flags & SEEN_READ_ONLY;
-    pthread_mutex_init(&f->gate, NULL);
-    pthread_cond_init(&f->opened, NULL);
+    f->file.fd = fd;
     seen_status status = sn_local_init(&f->local, &FILE_HOME, image, path, error);
     if (status != SEEN_OK)
         goto out;
-    f->path = sn_io_absolute(path);
-    if (!f->path && errno == ENOMEM) {
-        status = sn_error_set(error, SEEN_ERR_MEMORY, "%s: out of memory", path);
-        goto out;
-    }
-    status = lock_writers(f, flags, error);
-    if (status == SEEN_OK && !f->local.base.read_only)
-        status = sn_io_fill_holes(fd, path, sn_image_end(image), error);
+    status = sn_mapped_open(&f->file, fd, name_of(&f->local), path, flags, image, error);
     if (status != SEEN_OK)
         goto out;
-    int protection = PROT_READ | (f->local.base.read_only ? 0 : PROT_WRITE);
-    void *head = mmap(NULL, SN_IMAGE_DATA_AT, protection, MAP_SHARED, fd, 0);
-    if (head == MAP_FAILED) {
-        status = sn_error_system(error, errno, path, "map");
-        goto out;
-    }
-    f->head = head;
-    f->local.added = (uint64_t *)(void *)(f->head + SN_IMAGE_COUNTERS_AT);
+    /* The image was read before: who had the file meanwhile may have changed it. */
+    atomic_store(&f->doubt, f->file.alone);
+    f->local.added = (uint64_t *)(void *)(f->file.head + SN_IMAGE_COUNTERS_AT);
     status = install_image(f, image, error);
     if (status != SEEN_OK)
         goto out;
@@ -502,7 +363,9 @@ seen_status sn_file_open(const char *path, unsigned flags, seen_set **set, seen_
         return sn_error_set(error, SEEN_ERR_FORMAT,
                             "%s: not a regular file, and so no filter; check the name", path);
     }
-    if (!read_image(fd, &image, &why)) {
+    unsigned char boot[SN_BOOT_BYTES];
+    sn_mapped_boot(boot);
+    if (!sn_mapped_read(fd, boot, &image, &why)) {
         seen_status status =
             why ? sn_error_set(error, SEEN_ERR_FORMAT, "%s: refused: %s", path, why)
                 : sn_error_system(error, errno, path, "read");
@@ -531,10 +394,11 @@ static seen_status make_file(const char *path, bool nameless, sn_image *image, s
         return status;
     status = sn_io_reserve(temp->fd, path, 0, bytes, error);
     if (status == SEEN_OK)
-        status = write_image(temp->fd, path, image, error);
-    for (uint32_t i = 0; status == SEEN_OK && i < image->layers; i++) {
+        status = sn_mapped_write(temp->fd, path, image, error);
+    uint32_t counters = sn_image_has_tags(image) ? 1 : image->layers;
+    for (uint32_t i = 0; status == SEEN_OK && i < counters; i++) {
         unsigned char counter[8];
-        sn_store64(counter, image->layer[i].added);
+        sn_store64(counter, sn_image_has_tags(image) ? image->sequence : image->layer[i].added);
         if (!sn_io_write(temp->fd, counter, 8, SN_IMAGE_COUNTERS_AT + 8 * i))
             status = sn_error_system(error, errno, path, "write");
     }
@@ -607,6 +471,28 @@ static seen_status pour_copy(seen_set *into, seen_set *from, sn_image *image, se
                         from->where);
 }
 
+static seen_status copy_parts(seen_set *into, seen_set *from, seen_error *error)
+{
+    seen_status status = sn_store_copy_parts(into, from, error);
+    return status == SEEN_OK ? sn_tag_file_settle(into, error) : status;
+}
+
+static seen_status copy_layers(seen_set *into, seen_set *from, sn_image *image, int fd,
+                               const char *path, seen_error *error)
+{
+    uint64_t sequence = image->sequence;
+    seen_status status = pour_copy(into, from, image, error);
+    if (status == SEEN_OK && image->sequence != sequence) {
+        sn_image_lay_out(image);
+        status = sn_mapped_write(fd, path, image, error);
+    }
+    sn_local *l = (sn_local *)into;
+    for (uint32_t i = 0; status == SEEN_OK && i < image->layers; i++)
+        l->added[i] = image->layer[i].added;
+    /* Not seen_sync: it may have no name yet. */
+    return status == SEEN_OK ? sync_view(of(l), atomic_load(&l->view), error) : status;
+}
+
 seen_status sn_file_copy(const char *path, unsigned flags, seen_set *from, seen_error *error)
 {
     sn_image image;
@@ -623,19 +509,9 @@ seen_status sn_file_copy(const char *path, unsigned flags, seen_set *from, seen_
         status = sn_error_system(error, errno, path, "open");
     else
         status = attach(fd, path, &image, 0, &into, error);
-    uint64_t sequence = image.sequence;
     if (into)
-        status = pour_copy(into, from, &image, error);
-    if (into && status == SEEN_OK && image.sequence != sequence) {
-        sn_image_lay_out(&image);
-        status = write_image(temp.fd, path, &image, error);
-    }
-    for (uint32_t i = 0; into && status == SEEN_OK && i < image.layers; i++)
-        ((sn_local *)into)->added[i] = image.layer[i].added;
-    if (into && status == SEEN_OK) { /* not seen_sync: it may have no name yet */
-        sn_local *l = (sn_local *)into;
-        status = sync_view(of(l), atomic_load(&l->view), error);
-    }
+        status = sn_image_has_tags(&image) ? copy_parts(into, from, error)
+                                           : copy_layers(into, from, &image, temp.fd, path, error);
     seen_close(into);
     if (status != SEEN_OK) {
         sn_newfile_drop(&temp);
@@ -644,14 +520,19 @@ seen_status sn_file_copy(const char *path, unsigned flags, seen_set *from, seen_
     return sn_newfile_publish(&temp, path, flags & SEEN_REPLACE, error);
 }
 
+static int fd_of(const seen_set *set)
+{
+    if (set->ops == &sn_tag_file_ops)
+        return sn_tag_file_fd(set);
+    return set->ops == &sn_file_ops ? ((const file_set *)(const void *)set)->file.fd : -1;
+}
+
 bool sn_file_same(const seen_set *a, const seen_set *b)
 {
     struct stat one, two;
-    if (a->ops != &sn_file_ops || b->ops != &sn_file_ops)
-        return false;
-    return fstat(((const file_set *)(const void *)a)->fd, &one) == 0 &&
-           fstat(((const file_set *)(const void *)b)->fd, &two) == 0 && one.st_dev == two.st_dev &&
-           one.st_ino == two.st_ino;
+    int first = fd_of(a), second = fd_of(b);
+    return first >= 0 && second >= 0 && fstat(first, &one) == 0 && fstat(second, &two) == 0 &&
+           one.st_dev == two.st_dev && one.st_ino == two.st_ino;
 }
 
 seen_status sn_file_drop(const char *path, seen_error *error)

@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "local/local.h"
+#include "local/tag_set.h"
 
 #include <stdlib.h>
 
@@ -65,6 +66,8 @@ static const sn_home HEAP = {.store = "memory",
 
 seen_status sn_heap_create(const sn_image *image, seen_set **set, seen_error *error)
 {
+    if (sn_image_has_tags(image))
+        return sn_tag_heap_create(image, set, error);
     sn_local *l = calloc(1, sizeof *l);
     sn_view *view = calloc(1, sizeof *view);
     seen_status status = SEEN_ERR_MEMORY;
@@ -100,6 +103,8 @@ out:
 
 void sn_heap_set_counters(seen_set *set, const sn_image *image)
 {
+    if (sn_image_has_tags(image)) /* they came with the partitions */
+        return;
     sn_local *l = (sn_local *)set;
     const sn_view *view = atomic_load(&l->view);
     for (uint32_t i = 0; i < image->layers; i++)

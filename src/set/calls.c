@@ -123,13 +123,15 @@ seen_status sn_set_agrees(const sn_image *have, const sn_image *want, bool seed_
         differs = "seed";
     else if (!same_rate(have->rate64, want->rate64))
         differs = "error rate";
+    else if (have->growth == SEEN_GROWING && sn_image_has_tags(have) != sn_image_has_tags(want))
+        return SEEN_OK; /* of an earlier version: layers, whose sizes are others */
     else if (have->capacity != want->capacity)
         differs = "capacity";
     else if (have->generations != want->generations || have->window_seconds != want->window_seconds)
         differs = "window";
     else if (have->growth == SEEN_FIXED && have->when_full != want->when_full)
         differs = "rule for a full set";
-    else if (!same_layer(&have->layer[0], &want->layer[0]))
+    else if (!sn_image_has_tags(have) && !same_layer(&have->layer[0], &want->layer[0]))
         differs = "memory or number of hashes";
     if (!differs)
         return SEEN_OK;
@@ -199,7 +201,9 @@ seen_status seen_create(const char *where, const seen_options *options, unsigned
         mine.growth = SEEN_GROWING;
     options = &mine;
     sn_image image;
-    status = sn_layers_begin(options, &image, error);
+    bool tags = !where || !sn_redis_is_address(where);
+    status = tags ? sn_layers_begin_tags(options, &image, error)
+                  : sn_layers_begin(options, &image, error);
 #ifdef SEEN_WITH_REDIS
     if (status == SEEN_OK && options->layout == SEEN_LAYOUT_BITMAP && where &&
         sn_redis_is_address(where))
@@ -215,6 +219,30 @@ seen_status seen_create(const char *where, const seen_options *options, unsigned
     else if ((status = sn_hash_seed(image.seed, error)) != SEEN_OK)
         return status;
     return make_or_open(where, &image, options, flags, set, error);
+}
+
+/* The image of an empty set of tag lines like the one that has grown to this image. */
+static seen_status start_tags(const char *where, const seen_set *like, sn_image *image,
+                              seen_error *error)
+{
+    if (where && sn_redis_is_address(where))
+        return sn_error_set(error, SEEN_ERR_KIND,
+                            "%s: a growing set in memory or in a file has no sibling in Redis; "
+                            "create a growing set there and add the keys to it",
+                            like->where);
+    seen_options options = {.size = sizeof options,
+                            .kind = image->kind,
+                            .growth = image->growth,
+                            .hash = image->hash,
+                            .when_full = image->when_full,
+                            .capacity = image->capacity,
+                            .error_rate = sn_rate_from64(image->rate64)};
+    sn_image fresh;
+    seen_status status = sn_layers_begin_tags(&options, &fresh, error);
+    memcpy(fresh.seed, image->seed, sizeof fresh.seed);
+    fresh.rate64 = image->rate64;
+    *image = fresh;
+    return status;
 }
 
 seen_status seen_create_like(const char *where, const seen_set *like, const seen_options *options,
@@ -236,8 +264,12 @@ seen_status seen_create_like(const char *where, const seen_set *like, const seen
     status = source->ops->image(source, &image, error);
     if (status != SEEN_OK)
         return status;
-    if (image.growth == SEEN_GROWING)
+    if (sn_image_has_tags(&image))
+        status = start_tags(where, like, &image, error);
+    else if (image.growth == SEEN_GROWING)
         image.layers = 1;
+    if (status != SEEN_OK)
+        return status;
     image.current = 0;
     image.sequence = 1;
     for (uint32_t i = 0; i < image.layers; i++) {

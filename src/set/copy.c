@@ -27,11 +27,21 @@ void sn_set_shape(const sn_image *image, const char *store, seen_info *info)
         .probes = current->geometry.probes,
         .shards = current->geometry.shards,
         .seed = {image->seed[0], image->seed[1]},
-        .format_version = SEEN_FORMAT_VERSION,
+        .format_version = sn_image_version(image),
         .generations = image->generations,
         .window_seconds = image->window_seconds,
     };
     uint64_t capacity = 0;
+    for (uint32_t p = 0; sn_image_has_tags(image) && p < SN_TAGS_PARTS; p++) {
+        sn_tags_shape shape = sn_tags_shape_of(image->extra);
+        info->bytes += sn_extent_bytes(&image->part[p]);
+        capacity += sn_tags_limit(&shape, image->part[p].homes);
+    }
+    if (sn_image_has_tags(image)) {
+        info->layers = info->spread = info->hashes = 1;
+        info->probes = 1;
+        info->shards = SN_TAGS_PARTS;
+    }
     for (uint32_t i = 0; i < image->layers; i++) {
         info->bytes += sn_geometry_bytes(&image->layer[i].geometry);
         capacity += image->layer[i].capacity;
@@ -95,6 +105,14 @@ seen_status sn_set_compatible(const sn_image *into, const sn_image *from, const 
         differs = "seed";
     else if (into->generations != from->generations)
         differs = "number of generations"; /* rings of other lengths do not turn together */
+    else if (sn_image_has_tags(into) != sn_image_has_tags(from))
+        return sn_error_set(error, SEEN_ERR_MISMATCH,
+                            "%s and %s cannot be merged: one is a stack of layers (Redis, or an "
+                            "earlier version of seen) and the other is not; add the keys of one to "
+                            "the other",
+                            into_name, from_name);
+    else if (sn_image_has_tags(into) && (into->extra > from->extra || into->rate64 < from->rate64))
+        differs = "error rate"; /* a set with a lower rate may be merged into one with a higher */
     uint32_t layers = into->layers < from->layers ? into->layers : from->layers;
     for (uint32_t i = 0; !differs && i < layers; i++) {
         const sn_geometry *a = &into->layer[i].geometry, *b = &from->layer[i].geometry;
@@ -102,7 +120,7 @@ seen_status sn_set_compatible(const sn_image *into, const sn_image *from, const 
             a->shard_lines != b->shard_lines)
             differs = "geometry";
     }
-    if (!differs && into->growth == SEEN_GROWING &&
+    if (!differs && into->growth == SEEN_GROWING && !sn_image_has_tags(into) &&
         (into->rate64 != from->rate64 || into->capacity != from->capacity))
         differs = "geometry";
     /* A removal goes to the first layer that has the key. A union gives the first layers new cells,
@@ -244,6 +262,28 @@ static seen_status open_layers(seen_set *into, seen_set *from, const sn_image *t
                              : status;
 }
 
+/* The tags of both stay as long as they are, so the rates add up; they do not fall when the set
+ * grows. */
+static seen_status merge_tags(seen_set *into, const sn_image *mine, seen_set *from,
+                              seen_error *error)
+{
+    seen_info a = {.size = sizeof a}, b = {.size = sizeof b};
+    double promised = sn_rate_from64(mine->rate64);
+    seen_status status = into->ops->measure(into, &a, error);
+    if (status == SEEN_OK)
+        status = from->ops->measure(from, &b, error);
+    if (status != SEEN_OK)
+        return status;
+    double rate = a.error_rate_now + b.error_rate_now;
+    if (mine->when_full == SEEN_FULL_REFUSE && rate > promised * 1.05 && b.error_rate_now > 0)
+        return sn_error_set(error, SEEN_ERR_FULL,
+                            "%s and %s: together their error rate would be %.3g, not %.3g; create "
+                            "sets that are to be merged with the capacity of all of them together, "
+                            "or with a lower error rate",
+                            into->where, from->where, rate, promised);
+    return into->ops->merge(into, from, error);
+}
+
 seen_status seen_merge(seen_set *into, seen_set *from, seen_error *error)
 {
     sn_image mine, theirs;
@@ -264,6 +304,8 @@ seen_status seen_merge(seen_set *into, seen_set *from, seen_error *error)
         status = sn_set_compatible(&mine, &theirs, into->where, from->where, error);
     if (status != SEEN_OK)
         return status;
+    if (sn_image_has_tags(&mine))
+        return merge_tags(into, &mine, from, error);
     sn_file_recount(from, &theirs);
     if (mine.growth == SEEN_WINDOW)
         return unite_windows(into, &mine, from, &theirs, error);
@@ -290,6 +332,17 @@ seen_status seen_copy(seen_set *from, const char *where, unsigned flags,
         return status;
     if (!sn_redis_is_address(where))
         return sn_file_copy(where, flags, from, error);
+    sn_image image;
+    status = from->ops->image(from, &image, error);
+    if (status != SEEN_OK)
+        return status;
+    if (sn_image_has_tags(&image))
+        return sn_error_set(
+            error, SEEN_ERR_KIND,
+            "%s: a growing set in memory or in a file cannot be copied to Redis, "
+            "which keeps growing sets as layers; create a growing set there and add "
+            "the keys to it, or copy a set of fixed size",
+            from->where);
 #ifdef SEEN_WITH_REDIS
     return sn_redis_copy(where, flags, options, from, error);
 #else

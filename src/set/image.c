@@ -5,10 +5,18 @@
 #include "hash/hash.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 static const unsigned char MAGIC[8] = {0x89, 'S', 'E', 'E', 'N', '\r', '\n', 0x1a};
 
-enum { LAYERS_AT = 128, LAYER_BYTES = 64, CHECKSUM_AT = SN_IMAGE_BYTES - 8 };
+enum {
+    EXTRA_AT = 84, /* version 2 */
+    BOOT_AT = 104,
+    RECORDS_AT = 128, /* of layers, or of partitions */
+    LAYER_BYTES = 64,
+    PART_BYTES = 32,
+    CHECKSUM_AT = SN_IMAGE_BYTES - 8,
+};
 
 uint64_t sn_rate_to64(double rate)
 {
@@ -26,11 +34,35 @@ bool sn_image_is_magic(const unsigned char *head, size_t len)
     return len >= sizeof MAGIC && memcmp(head, MAGIC, sizeof MAGIC) == 0;
 }
 
+uint32_t sn_image_version(const sn_image *image)
+{
+    return sn_image_has_tags(image) ? 2 : 1;
+}
+
+bool sn_image_valid_on(const sn_image *image, const unsigned char boot[SN_BOOT_BYTES])
+{
+    static const unsigned char DURABLE[SN_BOOT_BYTES];
+    return memcmp(image->boot, DURABLE, SN_BOOT_BYTES) == 0 ||
+           memcmp(image->boot, boot, SN_BOOT_BYTES) == 0;
+}
+
+static void tags_encode(const sn_image *image, unsigned char page[SN_IMAGE_BYTES])
+{
+    sn_store32(page + EXTRA_AT, image->extra);
+    memcpy(page + BOOT_AT, image->boot, SN_BOOT_BYTES);
+    for (uint32_t p = 0; p < SN_TAGS_PARTS; p++) {
+        unsigned char *at = page + RECORDS_AT + (size_t)p * PART_BYTES;
+        sn_store64(at, image->part[p].offset);
+        sn_store64(at + 8, image->part[p].homes);
+        sn_store64(at + 16, image->part[p].stash_words);
+    }
+}
+
 void sn_image_encode(const sn_image *image, unsigned char page[SN_IMAGE_BYTES])
 {
     memset(page, 0, SN_IMAGE_BYTES);
     memcpy(page, MAGIC, sizeof MAGIC);
-    sn_store32(page + 8, SEEN_FORMAT_VERSION);
+    sn_store32(page + 8, sn_image_version(image));
     sn_store32(page + 12, SN_IMAGE_BYTES);
     sn_store32(page + 16, (uint32_t)image->kind);
     sn_store32(page + 20, (uint32_t)image->growth);
@@ -47,7 +79,7 @@ void sn_image_encode(const sn_image *image, unsigned char page[SN_IMAGE_BYTES])
     sn_store64(page + 88, image->sequence);
     for (uint32_t i = 0; i < image->layers; i++) {
         const sn_layer *layer = &image->layer[i];
-        unsigned char *at = page + LAYERS_AT + i * LAYER_BYTES;
+        unsigned char *at = page + RECORDS_AT + i * LAYER_BYTES;
         sn_store64(at, layer->offset);
         sn_store64(at + 8, layer->capacity);
         sn_store64(at + 16, layer->rate64);
@@ -58,6 +90,8 @@ void sn_image_encode(const sn_image *image, unsigned char page[SN_IMAGE_BYTES])
         sn_store64(at + 48, layer->geometry.shard_lines);
         sn_store64(at + 56, layer->generation);
     }
+    if (sn_image_has_tags(image))
+        tags_encode(image, page);
     sn_store64(page + CHECKSUM_AT, sn_hash_checksum(page, CHECKSUM_AT));
 }
 
@@ -84,6 +118,49 @@ static bool layer_decode(const unsigned char *at, seen_kind kind, uint64_t end, 
         layer->offset > UINT64_MAX / 2)
         return false;
     return file_bytes == 0 || layer->offset + bytes <= file_bytes;
+}
+
+static uint64_t align_up(uint64_t x)
+{
+    return (x + SN_IMAGE_ALIGN - 1) / SN_IMAGE_ALIGN * SN_IMAGE_ALIGN;
+}
+
+static int by_offset(const void *a, const void *b)
+{
+    const sn_extent *x = a, *y = b;
+    return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+/* Reads and checks the partitions: each within the file, none on top of another. */
+static bool tags_decode(const unsigned char page[SN_IMAGE_BYTES], uint64_t file_bytes,
+                        sn_image *image)
+{
+    sn_extent sorted[SN_TAGS_PARTS];
+    for (uint32_t p = 0; p < SN_TAGS_PARTS; p++) {
+        const unsigned char *at = page + RECORDS_AT + (size_t)p * PART_BYTES;
+        image->part[p] = (sn_extent){
+            .offset = sn_load64(at), .homes = sn_load64(at + 8), .stash_words = sn_load64(at + 16)};
+        if (!sn_tags_valid(image->extra, image->part[p].homes, image->part[p].stash_words))
+            return false;
+    }
+    memcpy(sorted, image->part, sizeof sorted);
+    qsort(sorted, SN_TAGS_PARTS, sizeof *sorted, by_offset);
+    uint64_t end = SN_IMAGE_DATA_AT;
+    for (uint32_t p = 0; p < SN_TAGS_PARTS; p++) {
+        if (sorted[p].offset < end || sorted[p].offset % SN_IMAGE_ALIGN != 0 ||
+            sorted[p].offset > UINT64_MAX / 4)
+            return false;
+        end = sorted[p].offset + sn_extent_bytes(&sorted[p]);
+    }
+    return file_bytes == 0 || align_up(end) <= file_bytes;
+}
+
+static bool tags_agree(const sn_image *image)
+{
+    return image->kind == SEEN_BLOOM && image->growth == SEEN_GROWING && image->layers == 0 &&
+           image->current == 0 && image->generations == 0 && image->window_seconds == 0 &&
+           (unsigned)image->hash <= SEEN_SIPHASH && (unsigned)image->when_full <= SEEN_FULL_GO_ON &&
+           image->capacity != 0 && image->capacity <= SN_PLAN_KEYS_MAX && image->rate64 != 0;
 }
 
 static bool numbers_agree(const sn_image *image)
@@ -123,7 +200,8 @@ bool sn_image_decode(const unsigned char page[SN_IMAGE_BYTES], uint64_t file_byt
         *why = "its header is damaged (the checksum does not match)" SN_IMAGE_ANEW;
         return false;
     }
-    if (sn_load32(page + 8) != SEEN_FORMAT_VERSION || sn_load32(page + 12) != SN_IMAGE_BYTES) {
+    uint32_t version = sn_load32(page + 8);
+    if (version < 1 || version > SEEN_FORMAT_VERSION || sn_load32(page + 12) != SN_IMAGE_BYTES) {
         *why = "it was written by another version of the format; use the seen that made it";
         return false;
     }
@@ -141,12 +219,21 @@ bool sn_image_decode(const unsigned char page[SN_IMAGE_BYTES], uint64_t file_byt
         .current = sn_load32(page + 80),
         .sequence = sn_load64(page + 88),
     };
+    if (version == 2) {
+        out.extra = sn_load32(page + EXTRA_AT);
+        memcpy(out.boot, page + BOOT_AT, SN_BOOT_BYTES);
+        *why = "it is truncated, or its header holds impossible numbers" SN_IMAGE_ANEW;
+        if (!tags_agree(&out) || !tags_decode(page, file_bytes, &out))
+            return false;
+        *image = out;
+        return true;
+    }
     *why = "its header holds impossible numbers" SN_IMAGE_ANEW;
     if (!numbers_agree(&out))
         return false;
     uint64_t end = SN_IMAGE_DATA_AT;
     for (uint32_t i = 0; i < out.layers; i++) {
-        if (!layer_decode(page + LAYERS_AT + i * LAYER_BYTES, out.kind, end, file_bytes,
+        if (!layer_decode(page + RECORDS_AT + i * LAYER_BYTES, out.kind, end, file_bytes,
                           &out.layer[i])) {
             *why = "it is truncated, or its header holds impossible numbers" SN_IMAGE_ANEW;
             return false;
@@ -156,18 +243,25 @@ bool sn_image_decode(const unsigned char page[SN_IMAGE_BYTES], uint64_t file_byt
             return false;
         end = out.layer[i].offset + sn_geometry_bytes(&out.layer[i].geometry);
     }
+    /* A file is created with a multiple of 4096 bytes. Earlier versions did not round it up when a
+     * layer was added. */
+    bool grown = out.growth == SEEN_GROWING && out.layers > 1;
+    if (file_bytes != 0 && !grown && align_up(end) > file_bytes) {
+        *why = "it is truncated" SN_IMAGE_ANEW;
+        return false;
+    }
     *image = out;
     return true;
 }
 
 bool sn_image_choose(const unsigned char pages[2 * SN_IMAGE_BYTES], uint64_t file_bytes,
-                     sn_image *image, const char **why)
+                     const unsigned char boot[SN_BOOT_BYTES], sn_image *image, const char **why)
 {
     bool good = false;
     for (size_t i = 0; i < 2; i++) {
         sn_image read;
         if (sn_image_decode(pages + i * SN_IMAGE_BYTES, file_bytes, &read, why) &&
-            (!good || read.sequence > image->sequence)) {
+            sn_image_valid_on(&read, boot) && (!good || read.sequence > image->sequence)) {
             *image = read;
             good = true;
         }
@@ -175,14 +269,13 @@ bool sn_image_choose(const unsigned char pages[2 * SN_IMAGE_BYTES], uint64_t fil
     return good;
 }
 
-static uint64_t align_up(uint64_t x)
-{
-    return (x + SN_IMAGE_ALIGN - 1) / SN_IMAGE_ALIGN * SN_IMAGE_ALIGN;
-}
-
 uint64_t sn_image_end(const sn_image *image)
 {
     uint64_t end = SN_IMAGE_DATA_AT;
+    for (uint32_t p = 0; sn_image_has_tags(image) && p < SN_TAGS_PARTS; p++) {
+        uint64_t past = align_up(image->part[p].offset + sn_extent_bytes(&image->part[p]));
+        end = past > end ? past : end;
+    }
     for (uint32_t i = 0; i < image->layers; i++)
         end = align_up(image->layer[i].offset + sn_geometry_bytes(&image->layer[i].geometry));
     return end;
@@ -191,6 +284,10 @@ uint64_t sn_image_end(const sn_image *image)
 uint64_t sn_image_lay_out(sn_image *image)
 {
     uint64_t at = SN_IMAGE_DATA_AT;
+    for (uint32_t p = 0; sn_image_has_tags(image) && p < SN_TAGS_PARTS; p++) {
+        image->part[p].offset = at;
+        at = align_up(at + sn_extent_bytes(&image->part[p]));
+    }
     for (uint32_t i = 0; i < image->layers; i++) {
         image->layer[i].offset = at;
         at = align_up(at + sn_geometry_bytes(&image->layer[i].geometry));

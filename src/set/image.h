@@ -6,6 +6,7 @@
 #define SN_STORE_IMAGE_H
 
 #include "filter/geometry.h"
+#include "filter/tags.h"
 
 enum {
     SN_IMAGE_BYTES = 4096,
@@ -29,6 +30,16 @@ typedef struct sn_layer {
     uint64_t added;      /* keys added so far; not part of the stored page */
 } sn_layer;
 
+/* A partition of tag lines. */
+typedef struct sn_extent {
+    uint64_t offset; /* of its first line in a file, or in the arena of a set in memory */
+    uint64_t homes;  /* home lines */
+    uint64_t stash_words;
+    uint64_t counts[2]; /* tags and stash words in use; not part of the stored page */
+} sn_extent;
+
+enum { SN_BOOT_BYTES = 16 };
+
 typedef struct sn_image {
     seen_kind kind;
     seen_growth growth;
@@ -43,7 +54,24 @@ typedef struct sn_image {
     uint32_t current;  /* the layer that takes new keys */
     uint32_t layers;
     sn_layer layer[SN_IMAGE_LAYERS];
+
+    /* A growing set of tag lines (filter/tags.h): extra is not 0, and there are no layers. */
+    uint32_t extra;
+    /* Of a page that was written but not made durable: the boot of the system that may read it. All
+     * zero: durable. */
+    unsigned char boot[SN_BOOT_BYTES];
+    sn_extent part[SN_TAGS_PARTS];
 } sn_image;
+
+static inline bool sn_image_has_tags(const sn_image *image)
+{
+    return image->extra != 0;
+}
+
+static inline uint64_t sn_extent_bytes(const sn_extent *extent)
+{
+    return sn_tags_bytes(extent->homes, extent->stash_words);
+}
 
 uint64_t sn_rate_to64(double rate);
 double sn_rate_from64(uint64_t rate64);
@@ -57,16 +85,23 @@ void sn_image_encode(const sn_image *image, unsigned char page[SN_IMAGE_BYTES]);
 bool sn_image_decode(const unsigned char page[SN_IMAGE_BYTES], uint64_t file_bytes, sn_image *image,
                      const char **why);
 
-/* The better of the two pages that a file starts with. */
+/* The better of the two pages that a file starts with, on a system booted as `boot` says. */
 bool sn_image_choose(const unsigned char pages[2 * SN_IMAGE_BYTES], uint64_t file_bytes,
-                     sn_image *image, const char **why);
+                     const unsigned char boot[SN_BOOT_BYTES], sn_image *image, const char **why);
+
+/* The format version of a file with this image: 1 for layers, 2 for tag lines. */
+uint32_t sn_image_version(const sn_image *image);
+
+/* Whether the page may be read on a system that was booted as `boot` says. */
+bool sn_image_valid_on(const sn_image *image, const unsigned char boot[SN_BOOT_BYTES]);
 
 /* The first bytes of every file. */
 bool sn_image_is_magic(const unsigned char *head, size_t len);
 
-/* Gives every layer its place behind the one before; returns the bytes of the whole file. */
+/* Gives every layer or partition its place behind the one before; returns the bytes of the whole
+ * file. */
 uint64_t sn_image_lay_out(sn_image *image);
-/* The place after the last layer. */
+/* The place after the last layer or partition. */
 uint64_t sn_image_end(const sn_image *image);
 
 #endif

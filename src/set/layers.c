@@ -198,6 +198,40 @@ static bool shares_enough(const sn_image *image)
     return true;
 }
 
+/* A table that has room for the keys that were named, or for about a million, with tags long enough
+ * for 10^12. At rates above 1% the table is the one for 1%: slots shorter than 16 bits would not be
+ * faster. */
+static seen_status begin_tags(const seen_options *o, double rate, sn_image *image,
+                              seen_error *error)
+{
+    enum { FIRST_STEP = 16 }; /* 512 home lines a partition */
+    if (o->bits || o->hashes)
+        return sn_error_set(error, SEEN_ERR_ARGUMENT,
+                            "a growing set takes an error rate, not memory or hashes");
+    unsigned step = FIRST_STEP, extra = 0, before;
+    do { /* the size depends on the extra bits, and they on the size, a little */
+        before = extra;
+        extra = sn_tags_extra_for(rate, sn_tags_level(sn_tags_homes_at(0, step)));
+        if (extra == 0)
+            return too_strict(error);
+        sn_tags_shape shape = sn_tags_shape_of(extra);
+        if (o->capacity)
+            step = sn_tags_step_for(&shape, (double)o->capacity);
+    } while (o->capacity && extra > before);
+    sn_tags_shape shape = sn_tags_shape_of(extra);
+    uint64_t keys = 0;
+    for (unsigned p = 0; p < SN_TAGS_PARTS; p++) {
+        uint64_t homes = sn_tags_homes_at(p, step);
+        image->part[p] =
+            (sn_extent){.homes = homes, .stash_words = sn_tags_stash_words(&shape, homes)};
+        keys += sn_tags_limit(&shape, homes);
+    }
+    image->extra = extra;
+    image->rate64 = sn_rate_to64(rate);
+    image->capacity = o->capacity ? o->capacity : keys;
+    return SEEN_OK;
+}
+
 static seen_status begin_growing(const seen_options *o, double rate, sn_image *image,
                                  seen_error *error)
 {
@@ -275,7 +309,7 @@ static seen_status vet_options(const seen_options *o, seen_error *error)
     return SEEN_OK;
 }
 
-seen_status sn_layers_begin(const seen_options *o, sn_image *image, seen_error *error)
+static seen_status begin(const seen_options *o, bool tags, sn_image *image, seen_error *error)
 {
     seen_status status = vet_options(o, error);
     if (status != SEEN_OK)
@@ -290,7 +324,8 @@ seen_status sn_layers_begin(const seen_options *o, sn_image *image, seen_error *
                         .sequence = 1};
     switch (o->growth) {
     case SEEN_GROWING:
-        status = begin_growing(o, rate, image, error);
+        status = tags && o->kind == SEEN_BLOOM ? begin_tags(o, rate, image, error)
+                                               : begin_growing(o, rate, image, error);
         break;
     case SEEN_WINDOW:
         status = begin_window(o, rate, image, error);
@@ -303,4 +338,14 @@ seen_status sn_layers_begin(const seen_options *o, sn_image *image, seen_error *
     if (status == SEEN_OK)
         sn_image_lay_out(image);
     return status;
+}
+
+seen_status sn_layers_begin(const seen_options *o, sn_image *image, seen_error *error)
+{
+    return begin(o, false, image, error);
+}
+
+seen_status sn_layers_begin_tags(const seen_options *o, sn_image *image, seen_error *error)
+{
+    return begin(o, true, image, error);
 }

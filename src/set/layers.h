@@ -7,6 +7,9 @@
 /* The image of an empty set that fulfils the options; the seed is not filled in. */
 seen_status sn_layers_begin(const seen_options *options, sn_image *image, seen_error *error);
 
+/* The same for a store that has tag lines: a growing set of kind bloom becomes one of those. */
+seen_status sn_layers_begin_tags(const seen_options *options, sn_image *image, seen_error *error);
+
 /* Describes the layer after the last one of a growing set: capacity, rate, geometry. */
 seen_status sn_layers_next(const sn_image *image, sn_layer *layer, seen_error *error);
 

@@ -42,14 +42,21 @@ static seen_status pad_to(sink *to, uint64_t at, seen_error *error)
 
 static seen_status put_header(sink *to, const sn_image *image, seen_error *error)
 {
-    unsigned char page[SN_IMAGE_BYTES], counters[8 * SN_IMAGE_LAYERS] = {0};
+    enum { TAG_COUNTERS = SN_LINE_BYTES + 16 * SN_TAGS_PARTS };
+    unsigned char page[SN_IMAGE_BYTES], counters[TAG_COUNTERS] = {0};
+    size_t bytes = sn_image_has_tags(image) ? TAG_COUNTERS : 8 * SN_IMAGE_LAYERS;
     sn_image_encode(image, page);
+    if (sn_image_has_tags(image))
+        sn_store64(counters, image->sequence);
+    for (unsigned p = 0; sn_image_has_tags(image) && p < SN_TAGS_PARTS; p++)
+        for (unsigned i = 0; i < 2; i++)
+            sn_store64(counters + SN_LINE_BYTES + 16 * p + 8 * i, image->part[p].counts[i]);
     for (uint32_t i = 0; i < image->layers; i++)
         sn_store64(counters + 8 * i, image->layer[i].added);
     seen_status status = put(to, page, sizeof page, error);
     if (status == SEEN_OK)
         status = put(to, page, sizeof page, error);
-    return status == SEEN_OK ? put(to, counters, sizeof counters, error) : status;
+    return status == SEEN_OK ? put(to, counters, bytes, error) : status;
 }
 
 /* The lines of the layers come from `bits`, which is the set itself or a copy of it. */
@@ -100,6 +107,41 @@ static seen_status copy_window(seen_set *from, sn_image *image, seen_set **copy,
                         from->where);
 }
 
+static seen_status put_parts(sink *to, seen_set *copy, seen_error *error)
+{
+    sn_image image;
+    seen_status status = copy->ops->image(copy, &image, error);
+    uint64_t end = sn_image_lay_out(&image);
+    if (status == SEEN_OK)
+        status = put_header(to, &image, error);
+    for (unsigned p = 0; p < SN_TAGS_PARTS && status == SEEN_OK; p++) {
+        sn_tags_part part;
+        status = pad_to(to, image.part[p].offset, error);
+        if (status == SEEN_OK)
+            status = copy->ops->copy_part(copy, p, &part, error);
+        if (status != SEEN_OK)
+            break;
+        status = put(to, part.lines, (size_t)sn_extent_bytes(&image.part[p]), error);
+        sn_tags_part_free(&part);
+    }
+    return status == SEEN_OK ? pad_to(to, end, error) : status;
+}
+
+/* Partitions may grow while they are read, and the header with their sizes comes first: tag lines
+ * are copied into memory before. */
+static seen_status save_tags(sink *to, seen_set *set, const sn_image *image, seen_error *error)
+{
+    seen_set *copy;
+    seen_status status = sn_heap_create(image, &copy, error);
+    if (status != SEEN_OK)
+        return status;
+    status = sn_store_copy_parts(copy, set, error);
+    if (status == SEEN_OK)
+        status = put_parts(to, copy, error);
+    seen_close(copy);
+    return status;
+}
+
 seen_status seen_save(seen_set *set, seen_write write, void *context, seen_error *error)
 {
     sn_image image;
@@ -109,6 +151,8 @@ seen_status seen_save(seen_set *set, seen_write write, void *context, seen_error
         status = set->ops->image(set, &image, error);
     if (status != SEEN_OK)
         return status;
+    if (sn_image_has_tags(&image))
+        return save_tags(&to, set, &image, error);
     if (image.growth != SEEN_WINDOW)
         return put_set(&to, set, &image, error);
     seen_set *copy;
@@ -170,7 +214,8 @@ static seen_status get_header(source *from, sn_image *image, seen_error *error)
     seen_status status = get(from, pages, sizeof pages, error);
     if (status != SEEN_OK)
         return status;
-    if (!sn_image_choose(pages, 0, image, &why))
+    static const unsigned char NO_BOOT[SN_BOOT_BYTES]; /* what is saved holds everywhere */
+    if (!sn_image_choose(pages, 0, NO_BOOT, image, &why))
         return refuse(error, why);
     if (!sn_hash_supported(image->hash))
         return sn_error_set(error, SEEN_ERR_UNSUPPORTED,
@@ -204,6 +249,52 @@ static seen_status get_layers(source *from, const sn_image *image, seen_set *int
     return status == SEEN_OK ? skip_to(from, sn_image_end(image), error) : status;
 }
 
+/* One partition; its tags are counted. */
+static seen_status get_part(source *from, const sn_image *image, unsigned p, seen_set *into,
+                            seen_error *error)
+{
+    const sn_extent *extent = &image->part[p];
+    sn_tags_shape shape = sn_tags_shape_of(image->extra);
+    size_t bytes = (size_t)sn_extent_bytes(extent);
+    char *lines =
+        aligned_alloc(SN_LINE_BYTES, (bytes + SN_LINE_BYTES - 1) / SN_LINE_BYTES * SN_LINE_BYTES);
+    uint64_t *counts = calloc(2, sizeof *counts);
+    sn_tags_part part = sn_tags_part_in(&shape, lines, extent->homes, extent->stash_words, counts);
+    seen_status status = SEEN_OK;
+    if (!lines || !counts)
+        status = sn_error_set(error, SEEN_ERR_MEMORY, "saved set: out of memory");
+    if (status == SEEN_OK)
+        status = get(from, lines, bytes, error);
+    if (status == SEEN_OK) {
+        sn_tags_tally tally = sn_tags_measure(&shape, &part);
+        counts[0] = (uint64_t)tally.tags;
+        for (uint64_t i = 0; i < part.stash_words; i++)
+            counts[1] += part.stash[i] != 0;
+        status = into->ops->fill_part(into, p, &part, error);
+    }
+    sn_tags_part_free(&part);
+    return status;
+}
+
+/* In the order in which they are in the file. */
+static seen_status get_parts(source *from, const sn_image *image, seen_set *into, seen_error *error)
+{
+    seen_status status = SEEN_OK;
+    uint64_t at = 0;
+    for (unsigned n = 0; n < SN_TAGS_PARTS && status == SEEN_OK; n++) {
+        unsigned next = SN_TAGS_PARTS;
+        for (unsigned p = 0; p < SN_TAGS_PARTS; p++)
+            if (image->part[p].offset >= at &&
+                (next == SN_TAGS_PARTS || image->part[p].offset < image->part[next].offset))
+                next = p;
+        status = skip_to(from, image->part[next].offset, error);
+        at = image->part[next].offset + 1;
+        if (status == SEEN_OK)
+            status = get_part(from, image, next, into, error);
+    }
+    return status == SEEN_OK ? skip_to(from, sn_image_end(image), error) : status;
+}
+
 seen_status seen_load(seen_read read, void *context, seen_set **set, seen_error *error)
 {
     sn_image image;
@@ -214,7 +305,8 @@ seen_status seen_load(seen_read read, void *context, seen_set **set, seen_error 
         status = sn_heap_create(&image, &made, error);
     if (status != SEEN_OK)
         return status;
-    status = get_layers(&from, &image, made, error);
+    status = sn_image_has_tags(&image) ? get_parts(&from, &image, made, error)
+                                       : get_layers(&from, &image, made, error);
     if (status != SEEN_OK) {
         seen_close(made);
         return status;

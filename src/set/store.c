@@ -43,3 +43,17 @@ seen_status sn_store_turned(seen_set *from, const sn_image *image, sn_image *now
               (now->sequence != image->sequence || now->current != image->current);
     return status;
 }
+
+seen_status sn_store_copy_parts(seen_set *into, seen_set *from, seen_error *error)
+{
+    seen_status status = SEEN_OK;
+    for (unsigned p = 0; p < SN_TAGS_PARTS && status == SEEN_OK; p++) {
+        sn_tags_part copy;
+        status = from->ops->copy_part(from, p, &copy, error);
+        if (status != SEEN_OK)
+            break;
+        status = into->ops->fill_part(into, p, &copy, error);
+        sn_tags_part_free(&copy);
+    }
+    return status;
+}

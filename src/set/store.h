@@ -42,6 +42,15 @@ typedef struct sn_store_ops {
     /* Before a fork, and after it in both processes, for a set that the child keeps as a copy of
      * its own. NULL: the child must not use it (forks.h). */
     void (*fork)(seen_set *set, sn_fork_phase phase);
+    /* Tag lines, which have none of read, combine, widen and combined: adds all of `from`, another
+     * set of tag lines. */
+    seen_status (*merge)(seen_set *set, seen_set *from, seen_error *error);
+    /* A copy of partition p in memory of its own (sn_tags_part_free), whole, whatever happens to
+     * the set at the same time; and such a copy into an empty partition of a set that no one else
+     * has. */
+    seen_status (*copy_part)(seen_set *set, unsigned p, sn_tags_part *copy, seen_error *error);
+    seen_status (*fill_part)(seen_set *set, unsigned p, const sn_tags_part *copy,
+                             seen_error *error);
 
     void (*close)(seen_set *set);
 } sn_store_ops;
@@ -73,6 +82,9 @@ seen_status sn_store_pour(seen_set *into, seen_set *from, const sn_image *image,
 /* Whether a window, whose image was this, has turned since. *now gets the image that it has. */
 seen_status sn_store_turned(seen_set *from, const sn_image *image, sn_image *now, bool *turned,
                             seen_error *error);
+
+/* All partitions of `from`, a set of tag lines, into another one that is empty. */
+seen_status sn_store_copy_parts(seen_set *into, seen_set *from, seen_error *error);
 
 /* ---- stores ---- */
 

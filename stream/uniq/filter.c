@@ -337,10 +337,12 @@ static double expect_wrong(const seen_set *set, const seen_info *before, const s
         double rising = fmin(lines, fmax((double)after->capacity - held, 0));
         return lines * to - rising * rise / 2;
     }
-    if (after->layers == before->layers)
+    if (after->capacity == before->capacity)
         return lines * (from + to) / 2;
-    double steps = (double)(after->layers - before->layers);
-    double step = pow((double)after->capacity / (double)before->capacity, 1 / steps);
+    /* Tag lines take the same part with every doubling. */
+    double steps = (double)(after->layers - before->layers), step = 2;
+    if (steps > 0)
+        step = pow((double)after->capacity / (double)before->capacity, 1 / steps);
     held = fmax(held, (double)before->capacity / step);
     return lines * to + rise * (held - lines / log1p(lines / held));
 }

@@ -48,7 +48,8 @@ seq 100000 | "$SEEN" add -q grow.seen
 "$SEEN" info --json grow.seen | python3 -c '
 import json, sys
 i = json.load(sys.stdin)
-assert i["layers"] > 1 and i["error_rate_now"] <= i["error_rate"] * 1.05, i' || fail "growing"
+assert i["format_version"] == 2 and i["capacity"] >= 100000, i
+assert 0 < i["error_rate_now"] <= i["error_rate"] * 1.05 and abs(i["keys_estimated"] - 100000) < 1000, i' || fail "growing"
 
 # What is no filter, or no whole one, is refused and not changed.
 printf '' > empty; head -c 100000 /dev/urandom > junk; head -c 20000 f.seen > cut; mkdir folder

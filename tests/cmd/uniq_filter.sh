@@ -52,7 +52,7 @@ python3 -c '
 import json
 r = json.load(open("err"))
 lost = 8000000 - r["written"]
-assert lost > 50000 and 0.85 * lost < r["expected_wrong"] < 1.25 * lost, r' || fail "expected_wrong: $(cat err)"
+assert lost > 5000 and 0.85 * lost < r["expected_wrong"] < 1.25 * lost, r' || fail "expected_wrong: $(cat err)"
 rm many grown
 
 # Kills: 40 of them, to a pipe and to a file, at random moments.

@@ -2,8 +2,8 @@
 #include "test_trust.h"
 
 #include "base/clock.h"
-#include "set/layers.h"
 #include "local/lookup.h"
+#include "set/layers.h"
 
 static uint64_t clock_now = 1000;
 

@@ -1,6 +1,6 @@
 /* Threads that race: each new key is told new exactly once, and nothing is lost. */
 #include "local/local.h"
-#include "test_trust.h"
+#include "test_layered.h"
 #include "tests/sanitized.h"
 
 #include <pthread.h>
@@ -186,7 +186,7 @@ static void stripe_alone(seen_kind kind, seen_growth growth, unsigned stripes)
     seen_set *set[2];
     rng r = {stripes};
     for (int i = 0; i < 2; i++)
-        OK(seen_create(NULL, &options, 0, &set[i], error));
+        set[i] = layered_create(NULL, &options);
     sn_local *one = (sn_local *)set[0], *striped = (sn_local *)set[1];
     striped->stripes = stripes;
     for (int round = 0; round < ROUNDS; round++) {

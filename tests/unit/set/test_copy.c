@@ -1,5 +1,5 @@
 /* Unions and copies: merge = union, refusals with a reason, copies bit for bit, siblings. */
-#include "test_trust.h"
+#include "test_layered.h"
 
 #include "base/clock.h"
 #include "local/local.h"
@@ -133,7 +133,7 @@ static void test_merge_full(void **state)
             seen_options options =
                 plain_options(SEEN_BLOOM, (seen_growth)growth, growth == 1 ? 1000 : MANY, 0.01);
             options.when_full = (seen_when_full)go_on;
-            seen_set *a = create(NULL, &options), *b = create(NULL, &options);
+            seen_set *a = layered_create(NULL, &options), *b = layered_create(NULL, &options);
             OK(seen_add_hashes(a, h, MANY, NULL, error));
             OK(seen_add_hashes(b, h + MANY, MANY, NULL, error));
             if (go_on) {
@@ -145,7 +145,7 @@ static void test_merge_full(void **state)
             } else {
                 FAILS(SEEN_ERR_FULL, seen_merge(a, b, error));
                 assert_true(count_there(a, MANY, MANY) < MANY / 20);
-                seen_set *twin = create(NULL, &options); /* all keys in common: no harm */
+                seen_set *twin = layered_create(NULL, &options); /* all keys in common: no harm */
                 OK(seen_add_hashes(twin, h, MANY, NULL, error));
                 OK(seen_merge(a, twin, error));
                 seen_close(twin);
@@ -578,7 +578,7 @@ static void test_merge_other_layers(void **state)
     (void)state;
     hashes_from(0, 3 * MANY, h);
     seen_options options = plain_options(SEEN_BLOOM, SEEN_GROWING, MANY, 0.01);
-    seen_set *set = create(at("wide"), &options);
+    seen_set *set = layered_create(at("wide"), &options);
     OK(seen_add_hashes(set, h, 2 * MANY, NULL, error));
     sn_image image;
     OK(set->ops->image(set, &image, error));
@@ -597,7 +597,7 @@ static void test_merge_other_layers(void **state)
     sn_image_encode(&image, bytes + SN_IMAGE_BYTES);
     file_put(at("wide"), bytes, longer);
     free(bytes);
-    seen_set *into = create(NULL, &options);
+    seen_set *into = layered_create(NULL, &options);
     OK(seen_open(at("wide"), NULL, 0, &set, error));
     FAILS(SEEN_ERR_MISMATCH, seen_merge(into, set, error));
     seen_close(into);
@@ -613,7 +613,7 @@ static void test_copy(void **state)
         for (int growth = 0; growth < (kind ? 2 : 3); growth++) {
             seen_options options = plain_options((seen_kind)kind, (seen_growth)growth,
                                                  growth == 1 ? 500 : 5 * MANY, 1e-6);
-            seen_set *set = create(NULL, &options), *copy = NULL;
+            seen_set *set = layered_create(NULL, &options), *copy = NULL;
             OK(seen_add_hashes(set, h, MANY, NULL, error));
             if (growth == SEEN_WINDOW)
                 OK(seen_rotate(set, error));

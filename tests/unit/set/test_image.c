@@ -48,6 +48,8 @@ static void test_round_trip(void **state)
         /* One byte short of the last line is truncated. */
         const sn_layer *last = &image.layer[image.layers - 1];
         uint64_t need = last->offset + sn_geometry_bytes(&last->geometry);
+        if (growth != SEEN_GROWING) /* created with a multiple of 4096 bytes */
+            need = end;
         assert_true(sn_image_decode(page, need, &back, &why));
         assert_false(sn_image_decode(page, need - 1, &back, &why));
         assert_non_null(strstr(why, "truncated"));
@@ -187,7 +189,7 @@ static void test_words(void **state)
     sn_image_encode(&image, page);
     assert_true(sn_image_is_magic(page, 8));
     assert_false(sn_image_is_magic(page, 7));
-    sn_store32(page + 8, 2);
+    sn_store32(page + 8, SEEN_FORMAT_VERSION + 1);
     seal(page);
     assert_false(sn_image_decode(page, 0, &back, &why));
     assert_non_null(strstr(why, "version"));

@@ -1,0 +1,191 @@
+/* Tag lines in memory: extents in an arena.
+ *
+ * The arena is a few large mappings, each as large as all before it together; pages that were never
+ * touched cost nothing. Partitions grow in the order in which they are laid out, so that the gaps
+ * they leave are next to each other and the next ones fit into them: all gaps together are about
+ * two partitions of 64. */
+#include "base/error.h"
+#include "base/memory.h"
+#include "local/tag_set.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+enum {
+    SEGMENTS = 40,
+    ALIGN = 4096,
+    SEGMENT_LEAST = 4 << 20, /* huge pages from here on */
+    RELEASE_FROM = 4 << 20,  /* smaller gaps keep their pages: they are filled soon */
+};
+
+typedef struct segment {
+    char *memory;
+    uint64_t at, bytes; /* offsets in the arena */
+} segment;
+
+typedef struct heap_set {
+    sn_tag_set tags;
+    uint64_t sequence;
+    uint64_t counts[SN_TAGS_PARTS][2];
+    unsigned segments;
+    segment segment[SEGMENTS];
+} heap_set;
+
+static heap_set *of(sn_tag_set *s)
+{
+    return (heap_set *)s;
+}
+
+static bool add_segment(heap_set *h, uint64_t bytes)
+{
+    uint64_t end = 0;
+    if (h->segments > 0)
+        end = h->segment[h->segments - 1].at + h->segment[h->segments - 1].bytes;
+    uint64_t size = bytes > end ? bytes : end;
+    size = size > SEGMENT_LEAST ? (size + ALIGN - 1) / ALIGN * ALIGN : SEGMENT_LEAST;
+    if (h->segments == SEGMENTS || size > SIZE_MAX / 2)
+        return false;
+    char *memory = sn_memory_map((size_t)size);
+    if (!memory && bytes < size) { /* not so much at once */
+        size = (bytes + ALIGN - 1) / ALIGN * ALIGN;
+        memory = sn_memory_map((size_t)size);
+    }
+    if (!memory)
+        return false;
+    h->segment[h->segments++] = (segment){memory, end, size};
+    return true;
+}
+
+static seen_status take(sn_tag_set *s, sn_extent *extent, char **lines, seen_error *error)
+{
+    heap_set *h = of(s);
+    sn_extent used[2 * SN_TAGS_PARTS];
+    uint64_t bytes = sn_extent_bytes(extent);
+    memcpy(used, s->image.part, sizeof s->image.part);
+    memcpy(used + SN_TAGS_PARTS, s->pending, sizeof s->pending);
+    sn_extents_sort(used, 2 * (size_t)SN_TAGS_PARTS);
+    for (;;) {
+        for (unsigned i = 0; i < h->segments; i++) {
+            segment *g = &h->segment[i];
+            uint64_t at = sn_extents_fit(used, 2 * (size_t)SN_TAGS_PARTS, g->at, g->at + g->bytes,
+                                         bytes, ALIGN);
+            if (at != UINT64_MAX) {
+                extent->offset = at;
+                *lines = g->memory + (at - g->at);
+                return SEEN_OK;
+            }
+        }
+        if (!add_segment(h, bytes))
+            return sn_error_set(error, SEEN_ERR_MEMORY,
+                                "%s: no room for %llu MiB more of filter; ask for a higher error "
+                                "rate, or use a file",
+                                s->base.where ? s->base.where : "memory",
+                                (unsigned long long)(bytes >> 20));
+    }
+}
+
+static seen_status publish(sn_tag_set *s, seen_error *error)
+{
+    (void)error;
+    __atomic_store_n(&s->adopted, s->image.sequence, __ATOMIC_RELEASE);
+    __atomic_store_n(s->sequence, s->image.sequence, __ATOMIC_RELEASE);
+    return SEEN_OK;
+}
+
+/* Lookups may still read it: it stays mapped, and reads as zeros. */
+static void give_back(sn_tag_set *s, const sn_extent *extent)
+{
+    heap_set *h = of(s);
+    uint64_t bytes = sn_extent_bytes(extent);
+    for (unsigned i = 0; i < h->segments && bytes >= RELEASE_FROM; i++) {
+        segment *g = &h->segment[i];
+        if (extent->offset >= g->at && extent->offset < g->at + g->bytes)
+            (void)madvise(g->memory + (extent->offset - g->at), (size_t)bytes / ALIGN * ALIGN,
+                          MADV_DONTNEED);
+    }
+}
+
+static seen_status nothing(sn_tag_set *s, seen_error *error)
+{
+    (void)s;
+    (void)error;
+    return SEEN_OK;
+}
+
+static bool locks(const sn_tag_set *s)
+{
+    (void)s;
+    return false;
+}
+
+static void leave(sn_tag_set *s)
+{
+    (void)s;
+}
+
+static void free_set(sn_tag_set *s)
+{
+    heap_set *h = of(s);
+    for (unsigned i = 0; i < h->segments; i++)
+        sn_memory_unmap(h->segment[i].memory, (size_t)h->segment[i].bytes);
+    sn_tag_set_destroy(s);
+    free(h);
+}
+
+static const sn_tag_home HEAP = {.take = take,
+                                 .publish = publish,
+                                 .give_back = give_back,
+                                 .enter = nothing,
+                                 .leave = leave,
+                                 .locks = locks,
+                                 .refresh = nothing,
+                                 .sync = nothing,
+                                 .free = free_set};
+
+static seen_status map_parts(heap_set *h, seen_error *error)
+{
+    sn_tag_set *s = &h->tags;
+    sn_extent part[SN_TAGS_PARTS];
+    memcpy(part, s->image.part, sizeof part);
+    memset(s->image.part, 0, sizeof s->image.part);
+    for (unsigned p = 0; p < SN_TAGS_PARTS; p++) {
+        char *lines;
+        sn_extent extent = part[p];
+        seen_status status = take(s, &extent, &lines, error);
+        if (status != SEEN_OK)
+            return status;
+        s->image.part[p] = extent;
+        if (!sn_tag_set_install(s, p, &extent, lines))
+            return sn_error_set(error, SEEN_ERR_MEMORY, "memory: out of memory");
+    }
+    return SEEN_OK;
+}
+
+seen_status sn_tag_heap_create(const sn_image *image, seen_set **set, seen_error *error)
+{
+    heap_set *h = calloc(1, sizeof *h);
+    if (!h)
+        return sn_error_set(error, SEEN_ERR_MEMORY, "out of memory");
+    sn_tag_set *s = &h->tags;
+    seen_status status = sn_tag_set_init(s, &HEAP, image, "memory", &sn_tag_heap_ops, error);
+    uint64_t bytes = 0;
+    for (unsigned p = 0; p < SN_TAGS_PARTS; p++)
+        bytes += (sn_extent_bytes(&image->part[p]) + ALIGN - 1) / ALIGN * ALIGN;
+    h->sequence = image->sequence;
+    s->sequence = &h->sequence;
+    s->counts = h->counts;
+    if (status == SEEN_OK && !add_segment(h, bytes))
+        status =
+            sn_error_set(error, SEEN_ERR_MEMORY,
+                         "memory: no room for %llu MiB of filter; ask for fewer keys, a higher "
+                         "error rate, or use a file",
+                         (unsigned long long)(bytes >> 20));
+    if (status == SEEN_OK)
+        status = map_parts(h, error);
+    if (status != SEEN_OK) {
+        free_set(s);
+        return status;
+    }
+    *set = &s->base;
+    return SEEN_OK;
+}
