@@ -113,15 +113,30 @@ typedef struct sn_links_name {
     uint32_t len;  /* stops at SN_NAME_MAX + 1 */
 } sn_links_name;
 
-#define SN_FOREIGN_MAX 32
+/* A name of up to eight letters as one number. */
+#define N1(a) ((uint64_t)(a))
+#define N2(a, b) (N1(a) << 8 | N1(b))
+#define N3(a, b, c) (N2(a, b) << 8 | N1(c))
+#define N4(a, b, c, d) (N3(a, b, c) << 8 | N1(d))
+#define N5(a, b, c, d, e) (N4(a, b, c, d) << 8 | N1(e))
+#define N6(a, b, c, d, e, f) (N5(a, b, c, d, e) << 8 | N1(f))
+#define N7(a, b, c, d, e, f, g) (N6(a, b, c, d, e, f) << 8 | N1(g))
+#define N8(a, b, c, d, e, f, g, h) (N7(a, b, c, d, e, f, g) << 8 | N1(h))
 
-/* An element that decides whether what follows it is HTML: <svg>, <math>, or one of the points
- * within them where HTML begins again. */
+#define SN_FOREIGN_MAX 64
+
+/* What an element on the stack is: of svg or math; a point within them where HTML begins again;
+ * HTML behind such a point. */
+enum sn_links_kind { SN_FOREIGN_SVG, SN_FOREIGN_MATH, SN_FOREIGN_POINT, SN_FOREIGN_HTML };
+
 typedef struct sn_links_foreign {
     uint64_t head; /* of its name */
     uint64_t tail;
-    bool html;
+    uint8_t kind;
 } sn_links_foreign;
+
+#define SN_OPEN_BITS 12
+#define SN_OPEN_NAMES (1u << SN_OPEN_BITS) /* counters of open elements, by name */
 
 /* "CounterClockwiseContourIntegral" has 31 letters, and no named reference has more. */
 #define SN_REF_MAX 32
@@ -171,6 +186,7 @@ struct sn_links {
     sn_links_foreign foreign[SN_FOREIGN_MAX];
     uint32_t depth;    /* used of `foreign` */
     uint64_t too_deep; /* elements that found no room there */
+    uint8_t open[SN_OPEN_NAMES];
 
     uint8_t mark[6]; /* the first bytes of the page, until its encoding is known */
     uint8_t mark_len;
@@ -213,6 +229,10 @@ void sn_links_meta(sn_links *t);
 /* links_foreign.c. sn_links_enter_foreign: true when the start tag that was just read is an element
  * of svg or math. */
 bool sn_links_in_foreign(const sn_links *t);
+/* Outside svg and math: how many elements of this name are open, about. sn_links_count_open: counts
+ * the tag that was just read. */
+uint8_t *sn_links_open_count(sn_links *t, const uint8_t *name, size_t len);
+void sn_links_count_open(sn_links *t);
 bool sn_links_enter_foreign(sn_links *t);
 void sn_links_leave_foreign(sn_links *t);
 

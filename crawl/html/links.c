@@ -17,8 +17,7 @@ const uint8_t sn_links_name_class[256] = {
 static const uint8_t *finish_tag(sn_links *t, const uint8_t *p)
 {
     t->state = AT_TEXT;
-    if (t->tag != TAG_OTHER || t->depth > 0)
-        sn_links_tag_done(t);
+    sn_links_tag_done(t);
     return p;
 }
 
@@ -49,19 +48,12 @@ static inline const uint8_t *pass_name(const uint8_t *p, const uint8_t *end, int
     return p;
 }
 
-/* Outside svg and math no end tag means anything, so its name need not be known. */
 static const uint8_t *in_tag_name(sn_links *t, const uint8_t *p, const uint8_t *end)
 {
-    bool named = !t->end_tag || t->depth > 0;
-    p = named ? read_name(t, p, end, SN_ENDS_TAG) : pass_name(p, end, SN_ENDS_TAG);
+    p = read_name(t, p, end, SN_ENDS_TAG);
     if (p == end)
         return p;
-    if (named) {
-        sn_links_tag_named(t);
-    } else {
-        t->tag = TAG_OTHER;
-        t->want = 0;
-    }
+    sn_links_tag_named(t);
     if (*p == '>')
         return finish_tag(t, p + 1);
     t->state = *p == '/' ? AT_SELF_CLOSING : AT_BEFORE_ATTR;

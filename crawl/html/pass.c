@@ -156,13 +156,23 @@ static const uint8_t *pass_tag(sn_links *t, const uint8_t *p, const uint8_t *end
     size_t len = (size_t)(p - name);
     if (p == end)
         return NULL;
-    if (end_tag)
-        return *p == '>' ? p + 1 : NULL;
+    uint8_t *open = sn_links_open_count(t, name, len);
+    if (end_tag) {
+        if (*p != '>')
+            return NULL;
+        if (*open > 0)
+            --*open;
+        return p + 1;
+    }
     if (len == 1 && sn_lower(*name) == 'a')
-        return pass_link(t, p, end);
-    if (may_mean(name, len))
+        p = pass_link(t, p, end);
+    else if (may_mean(name, len))
         return NULL;
-    return *p == '>' ? p + 1 : pass_attributes(p, end);
+    else
+        p = *p == '>' ? p + 1 : pass_attributes(p, end);
+    if (p != NULL && *open < UINT8_MAX)
+        ++*open;
+    return p;
 }
 
 const uint8_t *sn_links_pass(sn_links *t, const uint8_t *p, const uint8_t *end)

@@ -2,16 +2,6 @@
  * follows other rules. */
 #include "crawl/html/internal.h"
 
-/* A name of up to eight letters as one number. */
-#define N1(a) ((uint64_t)(a))
-#define N2(a, b) (N1(a) << 8 | N1(b))
-#define N3(a, b, c) (N2(a, b) << 8 | N1(c))
-#define N4(a, b, c, d) (N3(a, b, c) << 8 | N1(d))
-#define N5(a, b, c, d, e) (N4(a, b, c, d) << 8 | N1(e))
-#define N6(a, b, c, d, e, f) (N5(a, b, c, d, e) << 8 | N1(f))
-#define N7(a, b, c, d, e, f, g) (N6(a, b, c, d, e, f) << 8 | N1(g))
-#define N8(a, b, c, d, e, f, g, h) (N7(a, b, c, d, e, f, g) << 8 | N1(h))
-
 #define BIT(attr) (1u << (attr))
 
 static enum sn_links_tag_id which_tag(const sn_links_name *name)
@@ -188,6 +178,8 @@ void sn_links_tag_done(sn_links *t)
         [TAG_NOEMBED] = "noembed",   [TAG_NOFRAMES] = "noframes", [TAG_TITLE] = "title",
         [TAG_TEXTAREA] = "textarea", [TAG_PLAINTEXT] = NULL,
     };
+    if (t->depth == 0 && (t->tag == TAG_OTHER || t->tag == TAG_A))
+        sn_links_count_open(t);
     if (t->end_tag) {
         if (t->depth > 0)
             sn_links_leave_foreign(t);

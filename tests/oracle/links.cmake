@@ -1,5 +1,13 @@
 # The links of real pages and of random ones, as gumbo and libxml2 find them.
 if(TARGET seencrawl)
+  add_executable(links_dump ${CMAKE_CURRENT_LIST_DIR}/links_dump.c)
+  target_link_libraries(links_dump PRIVATE seen_flags seencrawl)
+  find_program(NODE_PROGRAM NAMES node nodejs)
+  if(NODE_PROGRAM)
+    add_test(NAME oracle.links_parse5 COMMAND
+      ${NODE_PROGRAM} ${CMAKE_CURRENT_LIST_DIR}/links_parse5.js $<TARGET_FILE:links_dump>)
+    set_tests_properties(oracle.links_parse5 PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77)
+  endif()
   pkg_check_modules(ORACLE_LINKS QUIET IMPORTED_TARGET libxml-2.0 gumbo)
   if(ORACLE_LINKS_FOUND)
     add_executable(links_oracle ${CMAKE_CURRENT_LIST_DIR}/links_oracle.c)
