@@ -53,6 +53,7 @@ size_t sn_robots_normal(const char *from, size_t len, bool pattern, char *to)
         int high = c == '%' && len - i > 2 ? hex_digit((uint8_t)from[i + 1]) : -1;
         int low = high >= 0 ? hex_digit((uint8_t)from[i + 2]) : -1;
         bool special = pattern && (c == '*' || (c == '$' && i + 1 == len));
+        bool plain = is_plain(c) || c == '%'; /* one that begins no escape stands for itself */
         if (low >= 0) {
             c = (uint8_t)(high << 4 | low);
             i += 2;
@@ -63,13 +64,42 @@ size_t sn_robots_normal(const char *from, size_t len, bool pattern, char *to)
         } else if (special) {
             if (c == '$' || n == 0 || to[n - 1] != '*')
                 to[n++] = (char)c;
-        } else if (is_plain(c)) {
+        } else if (plain) {
             to[n++] = (char)c;
         } else {
             n += put_encoded(to + n, c);
         }
     }
     return n;
+}
+
+/* Is this place within a percent-escape, behind its "%"? */
+static bool in_escape(const char *path, size_t len, size_t at)
+{
+    for (size_t back = 1; back <= 2 && back <= at; back++) {
+        const char *p = path + at - back;
+        if (*p == '%' && at - back + 2 < len && hex_digit((uint8_t)p[1]) >= 0 &&
+            hex_digit((uint8_t)p[2]) >= 0)
+            return true;
+    }
+    return false;
+}
+
+/* The first place from `at` on where a piece stands that does not begin within an escape; `len`:
+ * none. */
+static size_t find_piece(const char *path, size_t len, size_t at, const char *piece,
+                         size_t piece_len)
+{
+    if (piece_len == 0)
+        return at;
+    for (;; at++) {
+        const char *found = at < len ? memmem(path + at, len - at, piece, piece_len) : NULL;
+        if (found == NULL)
+            return len;
+        at = (size_t)(found - path);
+        if (!in_escape(path, len, at))
+            return at;
+    }
 }
 
 bool sn_robots_match(const char *pattern, size_t pattern_len, const char *path, size_t path_len)
@@ -79,28 +109,26 @@ bool sn_robots_match(const char *pattern, size_t pattern_len, const char *path, 
         pattern_len--;
     const char *end = pattern + pattern_len;
     const char *star = pattern_len > 0 ? memchr(pattern, '*', pattern_len) : NULL;
-    size_t piece = star != NULL ? (size_t)(star - pattern) : pattern_len;
+    size_t piece = star != NULL ? (size_t)(star - pattern) : pattern_len, at = piece;
     if (piece > path_len || memcmp(pattern, path, piece) != 0)
         return false;
-    path += piece;
-    path_len -= piece;
     if (star == NULL)
-        return !to_end || path_len == 0;
+        return !to_end || at == path_len;
     for (;;) {
         pattern = star + 1;
         star = pattern < end ? memchr(pattern, '*', (size_t)(end - pattern)) : NULL;
         piece = (size_t)((star != NULL ? star : end) - pattern);
-        if (star == NULL && to_end)
-            return piece <= path_len && memcmp(pattern, path + path_len - piece, piece) == 0;
-        if (piece > path_len)
+        if (piece > path_len - at)
             return false;
-        const char *at = piece > 0 ? memmem(path, path_len, pattern, piece) : path;
-        if (at == NULL)
+        if (star == NULL && to_end)
+            return memcmp(pattern, path + path_len - piece, piece) == 0 &&
+                   (piece == 0 || !in_escape(path, path_len, path_len - piece));
+        size_t found = find_piece(path, path_len, at, pattern, piece);
+        if (piece > 0 && found == path_len)
             return false;
         if (star == NULL)
             return true;
-        path_len -= (size_t)(at - path) + piece;
-        path = at + piece;
+        at = found + piece;
     }
 }
 

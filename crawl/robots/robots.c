@@ -46,6 +46,28 @@ static bool is_key(const line *l, const char *key)
     return same(l->key, l->key_len, key, strlen(key));
 }
 
+/* Names with the misspellings that Google accepts: a file whose author meant to keep crawlers out
+ * must not be read as one without rules. */
+static bool is_user_agent(const line *l)
+{
+    return is_key(l, "user-agent") || is_key(l, "useragent") || is_key(l, "user agent");
+}
+
+static bool is_disallow(const line *l)
+{
+    static const char *const names[] = {"disallow", "dissallow", "dissalow",
+                                        "disalow",  "diasllow",  "disallaw"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (is_key(l, names[i]))
+            return true;
+    return false;
+}
+
+static bool is_sitemap(const line *l)
+{
+    return is_key(l, "sitemap") || is_key(l, "site-map");
+}
+
 /* The letters, "-" and "_" that a product token is made of. */
 static size_t token_len(const char *text, size_t len)
 {
@@ -76,7 +98,21 @@ static const char *find(const char *text, size_t len, char c)
     return len > 0 ? memchr(text, c, len) : NULL;
 }
 
-/* Takes the next line; false at the end. A line without a colon comes with an empty key. */
+/* The colon may be missing between exactly two words: "Disallow /x". */
+static const char *find_gap(const char *text, size_t len)
+{
+    size_t at = 0;
+    while (at < len && !is_space(text[at]))
+        at++;
+    const char *gap = at < len ? text + at : NULL;
+    while (at < len && is_space(text[at]))
+        at++;
+    while (at < len && !is_space(text[at]))
+        at++;
+    return at == len ? gap : NULL;
+}
+
+/* Takes the next line; false at the end. A line without a name and a value has an empty key. */
 static bool next_line(reader *r, line *l)
 {
     if (r->p == r->end)
@@ -90,7 +126,10 @@ static bool next_line(reader *r, line *l)
     const char *comment = find(from, len, '#');
     if (comment != NULL)
         len = (size_t)(comment - from);
+    trim(&from, &len);
     const char *colon = find(from, len, ':');
+    if (colon == NULL)
+        colon = find_gap(from, len);
     l->key = from;
     l->key_len = colon != NULL ? (size_t)(colon - from) : 0;
     l->value = colon != NULL ? colon + 1 : from;
@@ -103,7 +142,7 @@ static bool next_line(reader *r, line *l)
 /* Follows the groups; true when the line is a rule or a Crawl-delay of the group being read. */
 static bool follow_groups(reader *r, const line *l)
 {
-    if (is_key(l, "user-agent")) {
+    if (is_user_agent(l)) {
         if (r->in_rules)
             r->in_rules = r->for_us = r->for_all = false;
         size_t len = token_len(l->value, l->value_len);
@@ -112,7 +151,7 @@ static bool follow_groups(reader *r, const line *l)
             l->value_len > 0 && l->value[0] == '*' && (l->value_len == 1 || is_space(l->value[1]));
         return false;
     }
-    if (is_key(l, "allow") || is_key(l, "disallow")) {
+    if (is_key(l, "allow") || is_disallow(l)) {
         r->in_rules = true;
         return true;
     }
@@ -242,7 +281,7 @@ static bool read_all(sn_robots *robots, reader r)
     line l;
     while (next_line(&r, &l)) {
         bool of_group = follow_groups(&r, &l);
-        if (is_key(&l, "sitemap")) {
+        if (is_sitemap(&l)) {
             if (!keep_sitemap(robots, &l))
                 return false;
         } else if (of_group && (by_name ? r.for_us : r.for_all)) {

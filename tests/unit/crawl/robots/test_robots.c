@@ -118,7 +118,14 @@ static void test_percent_encoding(void **state)
     assert_false(allowed(ALL "Disallow: /a%2fb", "/a%2Fb"));
     assert_false(allowed(ALL "Disallow: /a b", "/a%20b"));
     assert_false(allowed(ALL "Disallow: /100%", "/100%25"));
-    assert_false(allowed(ALL "Disallow: /%zz", "/%25zz"));
+    /* What is no escape stands for itself, and "*" does not end within an escape. */
+    assert_false(allowed(ALL "Disallow: /%zz", "/%zz"));
+    assert_true(allowed(ALL "Disallow: /%zz", "/%25zz"));
+    assert_false(allowed(ALL "Disallow: /*%", "/x%20y"));
+    assert_true(allowed(ALL "Disallow: /*24", "/price$"));
+    assert_false(allowed(ALL "Disallow: /*24", "/24"));
+    assert_true(allowed(ALL "Disallow: /*Calendar", "/x|alendar"));
+    assert_true(allowed(ALL "Disallow: /*0$", "/a%20"));
     assert_false(allowed(ALL "Disallow: /a?b=c&d", "/a?b=c&d=e"));
 }
 
@@ -161,7 +168,11 @@ static void test_lines(void **state)
     assert_false(allowed("  USER-AGENT\t:  *  # all\n\t disallow :/a#x\n", "/a"));
     assert_true(allowed(ALL "Disallow: #/a\n", "/a"));
     assert_true(allowed(ALL "#Disallow: /a\n", "/a"));
-    assert_true(allowed(ALL "Disallow /a\n", "/a"));
+    /* Misspellings that Google accepts. */
+    assert_false(allowed(ALL "Disallow /a\n", "/a"));
+    assert_true(allowed(ALL "Disallow /a b\n", "/a"));
+    assert_false(allowed("User Agent: *\nDisalow: /a\n", "/a"));
+    assert_false(allowed("useragent: *\nDissallow: /a\n", "/a"));
     assert_true(allowed(ALL "Disallow: a\n", "/a"));
     assert_true(allowed("<html><body>404: not found</body></html>", "/a"));
 }
