@@ -117,6 +117,21 @@ static void find_lengths(const sn_engine *e, const sn_crawl_options *saved, cons
     }
 }
 
+/* After a kill: makes durable what earlier runs wrote, before the frontier takes it for done. */
+static seen_status sync_outputs(const sn_engine *e, const uint64_t length[SN_OUT_COUNT])
+{
+    for (int i = 0; i < SN_OUT_COUNT; i++) {
+        const char *path = sn_outputs_path(e->options, i);
+        int fd = path == NULL || length[i] == UINT64_MAX ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+        bool failed = fd >= 0 && fdatasync(fd) != 0 && errno != EINVAL;
+        if (fd >= 0)
+            close(fd);
+        if (failed)
+            return sn_error_cannot(e->error, errno, "sync", path);
+    }
+    return SEEN_OK;
+}
+
 /* What is seen must stay where it was, and outputs go on where they ended. */
 static seen_status compare_with_saved(const sn_engine *e, const sn_checkpoint *p,
                                       uint64_t length[SN_OUT_COUNT])
@@ -363,7 +378,10 @@ static seen_status go_on(sn_engine *e, const sn_checkpoint *p)
         return status;
     e->result->resumed = true;
     e->counts = p->counts;
-    status = open_frontier(e, p);
+    if (p->progressed)
+        status = sync_outputs(e, length);
+    if (status == SEEN_OK)
+        status = open_frontier(e, p);
     /* It was killed before its start URLs were stored. */
     if (status == SEEN_OK && e->options->start.count == 0 && sn_local_empty(e->intake.frontier))
         status = nothing_to_crawl(e);

@@ -1,12 +1,16 @@
 /* A checkpoint as bytes: fixed fields, ordinals of what is done, pages per host, a checksum. */
 #include "crawl/frontier/checkpoint.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/io.h"
+#include "base/memory.h"
 #include "crawl/frontier/folder.h"
 
 #define MAGIC "seenckp1"
@@ -68,40 +72,216 @@ static void fields(cursor *c, sn_checkpoint *p, uint64_t *done_count, uint64_t *
     number(c, pages_len);
 }
 
+/* ---- Bytes ---- */
+
+/* As bytes that the caller frees; NULL: no memory. `pages` follow the ordinals. */
+static uint8_t *encode(const sn_checkpoint *checkpoint, const void *pages, size_t pages_len,
+                       size_t *len)
+{
+    sn_checkpoint p = *checkpoint;
+    uint64_t done = p.mark.done_count, more = pages_len;
+    *len = FIXED + done * 8 + more + 4;
+    uint8_t *bytes = malloc(*len);
+    if (bytes == NULL)
+        return NULL;
+    memcpy(bytes, MAGIC, 8);
+    fields(&(cursor){bytes + 8, true}, &p, &done, &more);
+    for (uint64_t i = 0; i < done; i++)
+        sn_store64(bytes + FIXED + i * 8, p.mark.done[i]);
+    if (more > 0)
+        memcpy(bytes + FIXED + done * 8, pages, more);
+    sn_store32(bytes + *len - 4, (uint32_t)crc32(0, bytes, (uInt)(*len - 4)));
+    return bytes;
+}
+
+/* Reads the fields of a whole, undamaged one. */
+static bool decode(uint8_t *b, size_t len, sn_checkpoint *p, uint64_t *done, uint64_t *pages)
+{
+    if (len < FIXED + 4 || memcmp(b, MAGIC, 8) != 0 ||
+        sn_load32(b + len - 4) != (uint32_t)crc32(0, b, (uInt)(len - 4)))
+        return false;
+    fields(&(cursor){b + 8, false}, p, done, pages);
+    return *done <= len / 8 && *pages <= len && FIXED + *done * 8 + *pages + 4 == len;
+}
+
+/* ---- Progress ---- */
+
+#define PROGRESS_HEAD 28 /* length, id of the checkpoint, check of the head, boot */
+#define PROGRESS_MAX ((size_t)1 << 28)
+
+/* Names the time since the system was started; false: unknown. */
+static bool get_boot(uint8_t boot[16])
+{
+    char text[64];
+    seen_hasher plain = {.kind = SEEN_XXH3};
+    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text);
+    if (fd >= 0)
+        close(fd);
+    if (n <= 0)
+        return false;
+    seen_hash hash = seen_hash_key(&plain, text, (size_t)n);
+    sn_store64(boot, hash.lo);
+    sn_store64(boot + 8, hash.hi);
+    return true;
+}
+
+void sn_done_journal_begin(sn_done_journal *progress, int folder, uint32_t id)
+{
+    if (progress->fd < 0)
+        progress->fd = openat(folder, "progress", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    progress->len = 0;
+    progress->id = id;
+    /* What cannot be cut off has another id and is passed over. */
+    if (progress->fd >= 0 && ftruncate(progress->fd, 0) != 0)
+        sn_done_journal_close(progress);
+}
+
+void sn_done_journal_append(sn_done_journal *progress, const sn_checkpoint *changes)
+{
+    uint8_t head[PROGRESS_HEAD];
+    size_t len, pages = changes->more_count * 8;
+    if (progress->fd < 0 || progress->len > PROGRESS_MAX || !get_boot(head + 12))
+        return;
+    uint8_t *hosts = malloc(pages + 1);
+    for (size_t i = 0; hosts != NULL && i < changes->more_count; i++)
+        sn_store64(hosts + i * 8, changes->more_pages[i]);
+    uint8_t *bytes = hosts == NULL ? NULL : encode(changes, hosts, pages, &len);
+    free(hosts);
+    if (bytes == NULL)
+        return;
+    sn_store32(head, (uint32_t)len);
+    sn_store32(head + 4, progress->id);
+    sn_store32(head + 8, ~(uint32_t)len);
+    if (sn_io_write(progress->fd, bytes, len, progress->len + PROGRESS_HEAD) &&
+        sn_io_write(progress->fd, head, PROGRESS_HEAD, progress->len))
+        progress->len += PROGRESS_HEAD + len;
+    free(bytes);
+}
+
+void sn_done_journal_close(sn_done_journal *progress)
+{
+    if (progress->fd >= 0)
+        close(progress->fd);
+    progress->fd = -1;
+}
+
+typedef struct list {
+    uint64_t *items;
+    size_t count, room;
+} list;
+
+static bool append(list *l, const uint8_t *from, size_t count)
+{
+    if (l->count + count > l->room) {
+        uint64_t *more = sn_memory_grow(l->items, &l->room, l->count + count, sizeof *more);
+        if (more == NULL)
+            return false;
+        l->items = more;
+    }
+    for (size_t i = 0; i < count; i++)
+        l->items[l->count++] = sn_load64(from + i * 8);
+    return true;
+}
+
+static bool join(list *l, const list *other)
+{
+    if (l->count + other->count > l->room || l->items == NULL) {
+        size_t need = l->count + other->count + 1;
+        uint64_t *more = sn_memory_grow(l->items, &l->room, need, sizeof *more);
+        if (more == NULL)
+            return false;
+        l->items = more;
+    }
+    for (size_t i = 0; i < other->count; i++)
+        l->items[l->count++] = other->items[i];
+    return true;
+}
+
+/* One record; its length, or 0: none that counts. */
+static size_t read_record(uint8_t *b, size_t len, const uint8_t boot[16], sn_checkpoint *p,
+                          list *done, list *hosts, bool *memory)
+{
+    uint64_t done_count, pages;
+    uint32_t n = len < PROGRESS_HEAD ? 0 : sn_load32(b);
+    if (n == 0 || n > len - PROGRESS_HEAD || sn_load32(b + 8) != ~n || sn_load32(b + 4) != p->id ||
+        memcmp(b + 12, boot, 16) != 0)
+        return 0;
+    sn_checkpoint changes = *p;
+    b += PROGRESS_HEAD;
+    if (!decode(b, n, &changes, &done_count, &pages))
+        return 0;
+    *memory = append(done, b + FIXED, (size_t)done_count) &&
+              append(hosts, b + FIXED + done_count * 8, (size_t)(pages / 8));
+    *p = changes;
+    p->progressed = true;
+    return PROGRESS_HEAD + n;
+}
+
+/* Brings a checkpoint to the last record behind it. False: no memory. */
+static bool read_progress(int folder, sn_checkpoint *p, list *done, list *hosts)
+{
+    void *bytes;
+    size_t len, at = 0;
+    uint8_t boot[16];
+    bool memory = true;
+    if (!get_boot(boot) ||
+        sn_folder_slurp(folder, "progress", 2 * PROGRESS_MAX, &bytes, &len, NULL) != SEEN_OK)
+        return true;
+    for (size_t n = 1; n > 0 && memory; at += n)
+        n = read_record((uint8_t *)bytes + at, len - at, boot, p, done, hosts, &memory);
+    free(bytes);
+    return memory;
+}
+
+/* ---- The checkpoint ---- */
+
+static seen_status bad_checkpoint(int folder, const uint8_t *b, size_t len, seen_error *error)
+{
+    bool foreign = len >= 8 && memcmp(b, MAGIC, 7) == 0 && b[7] != MAGIC[7];
+    char path[SN_ERROR_FOLDER];
+    return sn_error_set(error, SEEN_ERR_FORMAT,
+                        foreign ? "the crawl in %s is of another version of seen: resume it with "
+                                  "that version, or start a new crawl in another folder"
+                                : "the checkpoint in %s is damaged: restore the folder from a "
+                                  "copy, or start a new crawl in another folder",
+                        sn_error_folder(folder, path));
+}
+
 seen_status sn_checkpoint_read(int folder, sn_checkpoint *p, seen_error *error)
 {
     void *bytes;
     size_t len;
+    list done = {0}, hosts = {0};
+    uint64_t done_count = 0, pages = 0;
     *p = (sn_checkpoint){0};
     seen_status status = sn_folder_slurp(folder, "checkpoint", CHECKPOINT_MAX, &bytes, &len, error);
     if (status != SEEN_OK)
         return status;
-    uint64_t done = 0, pages = 0;
     uint8_t *b = bytes;
-    bool ok = len >= FIXED + 4 && memcmp(b, MAGIC, 8) == 0 &&
-              sn_load32(b + len - 4) == (uint32_t)crc32(0, b, (uInt)(len - 4));
-    if (ok) {
-        fields(&(cursor){b + 8, false}, p, &done, &pages);
-        ok = done <= len / 8 && pages <= len && FIXED + done * 8 + pages + 4 == len;
-    }
-    if (!ok) {
-        bool foreign = len >= 8 && memcmp(b, MAGIC, 7) == 0 && b[7] != MAGIC[7];
-        char path[SN_ERROR_FOLDER];
+    if (!decode(b, len, p, &done_count, &pages)) {
+        status = bad_checkpoint(folder, b, len, error);
         free(bytes);
-        return sn_error_set(error, SEEN_ERR_FORMAT,
-                            foreign ? "the crawl in %s is of another version of seen: go on with "
-                                      "that version, or start anew in another folder"
-                                    : "the checkpoint in %s is damaged: restore the folder from a "
-                                      "copy, or start the crawl anew in another one",
-                            sn_error_folder(folder, path));
+        *p = (sn_checkpoint){0};
+        return status;
     }
-    /* In place: the ordinals begin at a multiple of 8. */
-    uint64_t *ordinals = (uint64_t *)bytes + FIXED / 8;
-    for (uint64_t i = 0; i < done; i++)
-        ordinals[i] = sn_load64(b + FIXED + i * 8);
-    p->mark.done = ordinals;
-    p->mark.done_count = (size_t)done;
-    p->host_pages = b + FIXED + done * 8;
+    p->id = sn_load32(b + len - 4);
+    bool ok =
+        append(&done, b + FIXED, (size_t)done_count) && read_progress(folder, p, &done, &hosts);
+    size_t ordinals = done.count;
+    ok = ok && join(&done, &hosts);
+    free(hosts.items);
+    if (!ok) {
+        free(done.items);
+        free(bytes);
+        return sn_error_memory(error);
+    }
+    p->numbers = done.items;
+    p->mark.done = done.items;
+    p->mark.done_count = ordinals;
+    p->more_pages = hosts.count == 0 ? NULL : done.items + ordinals;
+    p->more_count = hosts.count;
+    p->host_pages = b + FIXED + done_count * 8;
     p->host_pages_len = (size_t)pages;
     p->bytes = bytes;
     return SEEN_OK;
@@ -110,34 +290,18 @@ seen_status sn_checkpoint_read(int folder, sn_checkpoint *p, seen_error *error)
 void sn_checkpoint_free(sn_checkpoint *p)
 {
     free(p->bytes);
+    free(p->numbers);
     p->bytes = NULL;
+    p->numbers = NULL;
 }
 
-/* The checkpoint as bytes that the caller frees; NULL: no memory. */
-static uint8_t *encode(const sn_checkpoint *checkpoint, size_t *len)
-{
-    sn_checkpoint p = *checkpoint;
-    uint64_t done = p.mark.done_count, pages = p.host_pages_len;
-    *len = FIXED + done * 8 + pages + 4;
-    uint8_t *bytes = malloc(*len);
-    if (bytes == NULL)
-        return NULL;
-    memcpy(bytes, MAGIC, 8);
-    fields(&(cursor){bytes + 8, true}, &p, &done, &pages);
-    for (uint64_t i = 0; i < done; i++)
-        sn_store64(bytes + FIXED + i * 8, p.mark.done[i]);
-    if (pages > 0)
-        memcpy(bytes + FIXED + done * 8, p.host_pages, pages);
-    sn_store32(bytes + *len - 4, (uint32_t)crc32(0, bytes, (uInt)(*len - 4)));
-    return bytes;
-}
-
-seen_status sn_checkpoint_write(int folder, const sn_checkpoint *checkpoint, seen_error *error)
+seen_status sn_checkpoint_write(int folder, sn_checkpoint *checkpoint, seen_error *error)
 {
     size_t len;
-    uint8_t *bytes = encode(checkpoint, &len);
+    uint8_t *bytes = encode(checkpoint, checkpoint->host_pages, checkpoint->host_pages_len, &len);
     if (bytes == NULL)
         return sn_error_memory(error);
+    checkpoint->id = sn_load32(bytes + len - 4);
     seen_status status = sn_folder_replace(folder, "checkpoint", bytes, len, error);
     free(bytes);
     return status;

@@ -9,10 +9,12 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "crawl/frontier/folder.h"
 #include "crawl/frontier/host_pages.h"
 #include "crawl/frontier/seenset.h"
 
+#define SETTLE_MS 250 /* a killed process fetches again what was done since */
 #define SEEDS_MAX ((size_t)16 << 20)
 
 /* A batch on its way into the log: the links that are chosen, with their hashes and answers. */
@@ -46,6 +48,10 @@ typedef struct local {
     sn_failures failures;
     sn_host_pages *host_pages;   /* NULL: not counted */
     uint64_t started, completed; /* pages, for max_pages */
+    sn_done_journal progress;
+    size_t progress_done; /* of the log's done list, in `progress` */
+    uint64_t *new_pages;  /* hashes of hosts: a page of each since the last record */
+    size_t new_count, new_room;
 
     early early;
     bool shown_early; /* peek has shown the next of `early` */
@@ -340,6 +346,19 @@ static uint64_t host_hash(const local *l, const sn_frontier_record *record)
     return seen_hash_key(&l->crawl_hasher, record->url, origin).lo;
 }
 
+static bool count_page(local *l, const sn_frontier_record *record)
+{
+    uint64_t host = host_hash(l, record);
+    if (l->new_count == l->new_room) {
+        uint64_t *more = sn_memory_grow(l->new_pages, &l->new_room, l->new_count + 1, sizeof *more);
+        if (more == NULL)
+            return false;
+        l->new_pages = more;
+    }
+    l->new_pages[l->new_count++] = host;
+    return sn_host_pages_add(l->host_pages, host, 1);
+}
+
 static seen_status local_done(sn_frontier *f, const sn_frontier_done *done, seen_error *error)
 {
     local *l = local_of(f);
@@ -347,10 +366,22 @@ static seen_status local_done(sn_frontier *f, const sn_frontier_done *done, seen
     if (done->fate == SN_FATE_FAILED)
         status = sn_failures_add(&l->failures, done, error);
     l->completed += done->counts;
-    if (status == SEEN_OK && done->counts && l->host_pages != NULL &&
-        !sn_host_pages_add(l->host_pages, host_hash(l, done->record), 1))
+    if (status == SEEN_OK && done->counts && l->host_pages != NULL && !count_page(l, done->record))
         status = sn_error_memory(error);
     return status == SEEN_OK ? sn_log_done(l->log, done->record->place.ordinal, error) : status;
+}
+
+static sn_checkpoint describe(const local *l, const sn_frontier_progress *progress)
+{
+    sn_checkpoint p = {.counts = *progress->counts,
+                       .hasher = l->crawl_hasher,
+                       .completed = l->completed,
+                       .waiting = sn_log_waiting(l->log),
+                       .failed_len = l->failures.len,
+                       .mark = sn_log_get_mark(l->log)};
+    memcpy(p.out_length, progress->out_length, sizeof p.out_length);
+    memcpy(p.out_path, progress->out_path, sizeof p.out_path);
+    return p;
 }
 
 static seen_status write_checkpoint(local *l, const sn_frontier_progress *progress,
@@ -362,30 +393,44 @@ static seen_status write_checkpoint(local *l, const sn_frontier_progress *progre
         return sn_error_memory(error);
     if (pages > 0)
         sn_host_pages_store(l->host_pages, bytes);
-    sn_checkpoint p = {.counts = *progress->counts,
-                       .hasher = l->crawl_hasher,
-                       .completed = l->completed,
-                       .waiting = sn_log_waiting(l->log),
-                       .failed_len = l->failures.len,
-                       .mark = sn_log_get_mark(l->log),
-                       .host_pages = bytes,
-                       .host_pages_len = pages};
-    memcpy(p.out_length, progress->out_length, sizeof p.out_length);
-    memcpy(p.out_path, progress->out_path, sizeof p.out_path);
+    sn_checkpoint p = describe(l, progress);
+    p.host_pages = bytes;
+    p.host_pages_len = pages;
     seen_status status = sn_checkpoint_write(l->options.folder, &p, error);
     free(bytes);
+    if (status == SEEN_OK)
+        sn_done_journal_begin(&l->progress, l->options.folder, p.id);
+    l->progress_done = l->new_count = 0;
     return status;
+}
+
+/* The outputs are written but not synced: enough for a process that is killed. */
+static void write_progress(local *l, const sn_frontier_progress *progress)
+{
+    sn_checkpoint p = describe(l, progress);
+    size_t all = p.mark.done_count;
+    p.mark.done += l->progress_done;
+    p.mark.done_count -= l->progress_done;
+    p.more_pages = l->new_pages;
+    p.more_count = l->new_count;
+    if (p.mark.done_count == 0)
+        return;
+    sn_done_journal_append(&l->progress, &p);
+    l->progress_done = all;
+    l->new_count = 0;
 }
 
 static seen_status local_settle(sn_frontier *f, const sn_frontier_progress *progress, bool synced,
                                 seen_error *error)
 {
     local *l = local_of(f);
-    if (!synced)
-        return SEEN_OK;
     if (l->options.folder < 0)
-        return sn_log_settle(l->log, error);
+        return synced ? sn_log_settle(l->log, error) : SEEN_OK;
     seen_status status = save_seeds(l, error);
+    if (status == SEEN_OK && !synced) {
+        write_progress(l, progress);
+        return SEEN_OK;
+    }
     if (status == SEEN_OK)
         status = sn_failures_sync(&l->failures, error);
     if (status == SEEN_OK)
@@ -559,16 +604,22 @@ static seen_status open_parts(local *l, seen_error *error)
     if (status == SEEN_OK)
         status = open_set(l, error);
     if (status == SEEN_OK)
-        status = open_log(l, error);
-    if (status == SEEN_OK)
         status =
             sn_failures_open(&l->failures, l->options.folder, p == NULL ? 0 : p->failed_len, error);
+    /* The log makes durable what is done: the list of failures comes first. */
+    if (status == SEEN_OK && p != NULL && p->progressed)
+        status = sn_failures_sync(&l->failures, error);
+    if (status == SEEN_OK)
+        status = open_log(l, error);
     if (status != SEEN_OK || !l->options.host_pages)
         return status;
     l->host_pages = sn_host_pages_create();
     if (l->host_pages == NULL ||
         (p != NULL && !sn_host_pages_load(l->host_pages, p->host_pages, p->host_pages_len)))
         return sn_error_memory(error);
+    for (size_t i = 0; p != NULL && i < p->more_count; i++)
+        if (!sn_host_pages_add(l->host_pages, p->more_pages[i], 1))
+            return sn_error_memory(error);
     return SEEN_OK;
 }
 
@@ -578,6 +629,8 @@ static void local_close(sn_frontier *f)
     sn_log_close(l->log);
     sn_seenset_close(l->set);
     sn_failures_close(&l->failures);
+    sn_done_journal_close(&l->progress);
+    free(l->new_pages);
     sn_host_pages_destroy(l->host_pages);
     free(l->early.place);
     free(l->seeds);
@@ -603,12 +656,10 @@ seen_status sn_local_open(const sn_local_options *options, sn_frontier **frontie
     local *l = calloc(1, sizeof *l);
     if (l == NULL)
         return sn_error_memory(error);
-    l->base = (sn_frontier){.class = &local_class,
-                            .settle_ms = options->sync_ms,
-                            .sync_ms = options->sync_ms,
-                            .wake_fd = -1};
+    l->base = (sn_frontier){
+        .class = &local_class, .settle_ms = SETTLE_MS, .sync_ms = options->sync_ms, .wake_fd = -1};
     l->options = *options;
-    l->failures.fd = -1;
+    l->failures.fd = l->progress.fd = -1;
     l->level = options->levels ? 0 : UINT16_MAX;
     if (options->checkpoint != NULL)
         l->started = l->completed = options->checkpoint->completed;

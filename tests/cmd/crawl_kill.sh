@@ -1,5 +1,5 @@
 # A crawl killed at random moments and resumed finds what an uninterrupted one finds, writes each
-# page once, and repeats only what was under way or since the last checkpoint.
+# page once, and repeats only what was under way or done in the last quarter of a second.
 # SEEN_KILLS says how many kills; the seed is printed and can be given as SEEN_SEED.
 set -eu
 command -v nginx > /dev/null || exit 77
@@ -35,13 +35,15 @@ while [ $kills -lt "${SEEN_KILLS:-30}" ] || [ $crawls -lt 3 ]; do
     crawls=$((crawls + 1))
     rounds=0
     rm -rf state pages.jsonl shared.filter
+    # Checkpoints all the time, or only progress in between.
+    checkpoint=$([ $((crawls / 3 % 2)) = 0 ] && echo 20ms || echo 1h)
     case $((crawls % 3)) in
     0) variant=--exact ;;
     1) variant= ;;
     2) variant="--filter $TMP/shared.filter" ;;
     esac
     while :; do
-        "$SEEN" crawl -q "$URL" $OPTIONS --checkpoint 20ms --edges edges.tsv --warc pages.warc.gz \
+        "$SEEN" crawl -q "$URL" $OPTIONS --checkpoint $checkpoint --edges edges.tsv --warc pages.warc.gz \
             $variant &
         crawler=$!
         # A moment of the whole life of the process, from its first steps to its last; longer ones
@@ -79,5 +81,21 @@ done
 kill -KILL $crawler
 wait $crawler 2> /dev/null || true
 cp synced state/seen.filter
+rm -f state/progress
 "$SEEN" crawl -q $OPTIONS
 check "after a power cut"
+
+# Killed long after its last checkpoint a crawl repeats little: at 20 pages a second the pages of 250 ms and two transfers.
+rm -rf state pages.jsonl
+: > nginx/access.log
+"$SEEN" crawl -q "$URL" --allow-private --delay 50ms --per-host 2 --state state -o pages.jsonl --checkpoint 1h --max-pages 100 &
+crawler=$!
+for _ in $(seq 200); do
+    [ ! -e pages.jsonl ] || [ "$(wc -l < pages.jsonl)" -lt 60 ] || break
+    sleep 0.05
+done
+kill -KILL $crawler
+wait $crawler 2> /dev/null || true
+"$SEEN" crawl -q --state state --delay 0 --max-pages 0
+twice=$(grep -o 'GET /[0-9]*.html' nginx/access.log | sort | uniq -d | wc -l)
+[ "$twice" -le 15 ] || fail "$twice pages were fetched twice"
