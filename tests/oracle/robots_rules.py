@@ -100,7 +100,15 @@ def some(draw, pieces, most):
     return "".join(draw.choice(pieces) for _ in range(draw.randint(0, most)))
 
 
+def make_plain(draw):
+    """One that robotparser reads by the same rules, mostly."""
+    rules = [draw.choice(["Disallow: /", "Allow: /"]) + some(draw, ["a", "b", "a/", "b/"], 3) for _ in range(draw.randint(1, 2))]
+    return "\n".join(["User-agent: *"] + rules) + "\n", "/" + some(draw, ["a", "b", "a/", "b/"], 3)
+
+
 def make(draw):
+    if draw.random() < 0.05:
+        return make_plain(draw)
     rule = lambda: draw.choice(["Disallow: ", "Disallow: ", "Allow: ", "disalow:", "Disallow ", "Noindex: "]) + \
         draw.choice(["/", "/", "/", "*", ""]) + some(draw, PIECES, 4)
     lines = []
