@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
+
+#include "crawl/fleet/fleet.h"
 
 static const char *const words[] = {"",     "status", "pause",  "resume",
                                     "stop", "failed", "export", "drop"};
@@ -43,9 +46,269 @@ bool sn_crawl_fleet_again(const sn_args *args, const sn_crawl_result *result,
     return atomic_load(sn_stop_flag()) == 0;
 }
 
+/* ---- status ---- */
+
+static double rate_of(const sn_fleet_status *now, const sn_fleet_status *before, double seconds)
+{
+    /* Pages are acknowledged several times a second; the other counters come with heartbeats. */
+    return seconds <= 0 || now->done < before->done ? 0
+                                                    : (double)(now->done - before->done) / seconds;
+}
+
+static bool any_full(const sn_fleet_status *s)
+{
+    for (size_t i = 0; i < s->worker_count; i++)
+        if (strcmp(s->workers[i].state, "live") == 0 && s->workers[i].full)
+            return true;
+    return false;
+}
+
+/* Why no page is fetched; NULL: nothing is wrong. */
+static const char *reason(const sn_fleet_status *s, double rate)
+{
+    if (strcmp(s->state, "pause") == 0)
+        return "paused: seen crawl resume continues it";
+    if (strcmp(s->state, "stop") == 0)
+        return "stopped: seen crawl resume, then a join, continues it";
+    if (strcmp(s->state, "done") == 0)
+        return "done: nothing is left to fetch";
+    if (strcmp(s->state, "limit") == 0)
+        return "done: --max-pages were fetched";
+    if (s->pushed == 0)
+        return "no start URL was given yet";
+    if (s->live == 0)
+        return "no worker is live: join one with seen crawl --join";
+    if (any_full(s))
+        return "full: queued URLs take --frontier-memory, or Redis is at maxmemory; give Redis "
+               "more memory or more masters, or limit the crawl (--max-pages-per-host)";
+    if (rate > 0 || s->owned > 0)
+        return NULL;
+    return s->due == 0 ? "no host is due: all wait for their delay" : NULL;
+}
+
+static const sn_fleet_worker *slowest(const sn_fleet_status *s)
+{
+    const sn_fleet_worker *most = NULL;
+    for (size_t i = 0; i < s->worker_count; i++)
+        if (strcmp(s->workers[i].state, "live") == 0 && s->workers[i].slow_urls > 0 &&
+            (most == NULL || s->workers[i].slow_urls > most->slow_urls))
+            most = &s->workers[i];
+    return most;
+}
+
+static void show_worker(const sn_fleet_status *s, const sn_fleet_worker *w)
+{
+    char a[SN_TEXT], b[SN_TEXT], c[SN_TEXT];
+    printf("    %-24s %s, %s", w->name, sn_show_number_of(a, w->counts.pages, "page"),
+           sn_show_number_of(b, w->hosts, "host"));
+    sn_show_seconds(c, (double)w->silent_ms / 1000);
+    if (strcmp(w->state, "live") != 0)
+        printf(", %s %s ago\n", strcmp(w->state, "left") == 0 ? "left" : "died", c);
+    else
+        printf(", heartbeat %s ago%s\n", c, w->silent_ms > s->lease_ms ? ": silent" : "");
+}
+
+/* Live workers, and of the others the last few. */
+static void show_workers(const sn_fleet_status *s)
+{
+    size_t over = 0, shown = 0;
+    printf("  workers   %llu live\n", (unsigned long long)s->live);
+    for (size_t i = 0; i < s->worker_count; i++)
+        if (strcmp(s->workers[i].state, "live") == 0)
+            show_worker(s, &s->workers[i]);
+        else
+            over++;
+    for (size_t i = s->worker_count; i-- > 0 && shown < 4;)
+        if (strcmp(s->workers[i].state, "live") != 0) {
+            show_worker(s, &s->workers[i]);
+            shown++;
+        }
+    if (over > shown)
+        printf("    and %zu more that left or died\n", over - shown);
+}
+
+static void show_slowest(const sn_fleet_status *s)
+{
+    const sn_fleet_worker *w = slowest(s);
+    char a[SN_TEXT], b[SN_TEXT];
+    if (w == NULL)
+        return;
+    printf("  slowest   %s about %s", w->slow_origin, sn_show_number_of(a, w->slow_urls, "URL"));
+    if (s->delay_ms > 0)
+        printf(", %s at a delay of %.3g s",
+               sn_show_seconds(b, (double)(w->slow_urls * s->delay_ms) / 1000),
+               (double)s->delay_ms / 1000);
+    printf("\n");
+}
+
+static void show_memory(const sn_fleet_status *s)
+{
+    char a[SN_TEXT], b[SN_TEXT];
+    uint64_t waiting = s->pushed - s->done;
+    printf("  queue     %s", sn_show_size(a, (double)s->bytes));
+    if (s->memory > 0)
+        printf(" of %s", sn_show_size(b, (double)s->memory));
+    if (waiting > 0)
+        printf(", %.1f bytes per URL", (double)s->bytes / (double)waiting);
+    printf("\n");
+}
+
+static void show_status(const char *where, const sn_fleet_status *s, double rate)
+{
+    char w[SN_WHERE], a[SN_TEXT], b[SN_TEXT], c[SN_TEXT], d[SN_TEXT];
+    const sn_crawl_counts *n = &s->counts;
+    const char *why = reason(s, rate);
+    double seconds = (double)s->age_ms / 1000;
+    printf("%s  %s, begun %s ago", sn_show_where(w, where), s->state, sn_show_seconds(a, seconds));
+    if (s->levels)
+        printf(", depth %llu", (unsigned long long)s->level);
+    printf("\n");
+    if (why != NULL)
+        printf("  %s\n", why);
+    printf("  pages     %s, %.0f/s now, %.3g/s on average\n", sn_show_count(a, (double)n->pages),
+           rate, seconds > 0 ? (double)n->pages / seconds : 0);
+    printf("  answered  %s 2xx, %s 3xx, %s other, %s failed\n", sn_show_count(a, (double)n->ok),
+           sn_show_count(b, (double)n->redirects),
+           sn_show_count(c, (double)(n->pages - n->ok - n->redirects)),
+           sn_show_count(d, (double)n->failed));
+    printf("  waiting   %s; hosts: %s owned, %s due, %s not due\n",
+           sn_show_number_of(a, s->pushed - s->done, "URL"), sn_show_count(b, (double)s->owned),
+           sn_show_count(c, (double)s->due), sn_show_count(d, (double)(s->ready - s->due)));
+    show_slowest(s);
+    show_memory(s);
+    if (s->limit > 0)
+        printf("  limit     %s of %s started\n", sn_show_count(a, (double)s->started),
+               sn_show_number_of(b, s->limit, "page"));
+    show_workers(s);
+}
+
+static void put_worker(sn_json *json, const sn_fleet_worker *w)
+{
+    sn_json_object(json, NULL);
+    sn_json_string(json, "name", w->name);
+    sn_json_string(json, "session", w->session);
+    sn_json_string(json, "state", w->state);
+    sn_json_u64(json, "pages", w->counts.pages);
+    sn_json_u64(json, "hosts", w->hosts);
+    sn_json_u64(json, "heartbeat_ms_ago", w->silent_ms);
+    sn_json_bool(json, "full", w->full);
+    sn_json_end(json);
+}
+
+static void put_status(const sn_fleet_status *s, double rate)
+{
+    sn_json json;
+    const sn_fleet_worker *slow = slowest(s);
+    const char *why = reason(s, rate);
+    const struct {
+        const char *name;
+        uint64_t value;
+    } numbers[] = {{"age_ms", s->age_ms},
+                   {"level", s->level},
+                   {"pages", s->counts.pages},
+                   {"ok", s->counts.ok},
+                   {"redirects", s->counts.redirects},
+                   {"failed", s->counts.failed},
+                   {"body_bytes", s->counts.bytes},
+                   {"found", s->counts.found},
+                   {"pushed", s->pushed},
+                   {"done", s->done},
+                   {"waiting", s->pushed - s->done},
+                   {"queue_bytes", s->bytes},
+                   {"memory", s->memory},
+                   {"hosts_owned", s->owned},
+                   {"hosts_ready", s->ready},
+                   {"hosts_due", s->due},
+                   {"started", s->started},
+                   {"limit", s->limit},
+                   {"live_workers", s->live}};
+    sn_json_open(&json, stdout, true);
+    sn_json_object(&json, NULL);
+    sn_json_string(&json, "state", s->state);
+    if (why != NULL)
+        sn_json_string(&json, "reason", why);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        sn_json_u64(&json, numbers[i].name, numbers[i].value);
+    sn_json_number(&json, "pages_per_second", rate);
+    if (slow != NULL) {
+        sn_json_string(&json, "slowest", slow->slow_origin);
+        sn_json_u64(&json, "slowest_urls", slow->slow_urls);
+    }
+    sn_json_array(&json, "workers");
+    for (size_t i = 0; i < s->worker_count; i++)
+        put_worker(&json, &s->workers[i]);
+    sn_json_end(&json);
+    sn_json_end(&json);
+}
+
+static bool is_over(const sn_fleet_status *s)
+{
+    return strcmp(s->state, "done") == 0 || strcmp(s->state, "limit") == 0;
+}
+
+static int run_status(const sn_args *args, const char *where, const char *ca_file, bool watch)
+{
+    seen_error error = {0};
+    sn_fleet_status before, now;
+    if (sn_fleet_read_status(where, ca_file, &before, &error) != SEEN_OK)
+        return sn_trouble_error(&error);
+    for (bool more = true; more && !sn_stopped();) {
+        /* Two looks make a rate. */
+        nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
+        if (sn_fleet_read_status(where, ca_file, &now, &error) != SEEN_OK) {
+            sn_fleet_free_status(&before);
+            return sn_trouble_error(&error);
+        }
+        double rate = rate_of(&now, &before, (double)(now.age_ms - before.age_ms) / 1000);
+        if (watch && !args->json && isatty(STDOUT_FILENO))
+            printf("\033[H\033[J");
+        if (args->json)
+            put_status(&now, rate);
+        else
+            show_status(where, &now, rate);
+        fflush(stdout);
+        more = watch && !is_over(&now) && !sn_nobody_reads(stdout);
+        sn_fleet_free_status(&before);
+        before = now;
+    }
+    sn_fleet_free_status(&before);
+    return sn_finish_stdout(SN_EXIT_OK);
+}
+
+/* ---- the other commands ---- */
+
+static bool print_line(void *user, const char *text, size_t len)
+{
+    (void)user;
+    fwrite(text, 1, len, stdout);
+    putchar('\n');
+    return !ferror(stdout) && !sn_stopped();
+}
+
+static int finish(seen_status status, const seen_error *error)
+{
+    return status == SEEN_OK ? sn_finish_stdout(SN_EXIT_OK) : sn_trouble_error(error);
+}
+
 int sn_crawl_fleet(sn_args *args, sn_crawl_fleet_word word, const char *ca_file, bool watch,
                    bool force)
 {
-    (void)args, (void)word, (void)ca_file, (void)watch, (void)force;
-    return sn_trouble("not there yet");
+    static const char *const states[] = {
+        [SN_FLEET_PAUSE] = "pause", [SN_FLEET_RESUME] = "run", [SN_FLEET_STOP] = "stop"};
+    seen_error error = {0};
+    if (args->operand_count != 2)
+        return sn_trouble("crawl %s: give one address, such as redis://HOST/NAME", words[word]);
+    const char *where = args->operands[1];
+    switch (word) {
+    case SN_FLEET_STATUS:
+        return run_status(args, where, ca_file, watch);
+    case SN_FLEET_FAILED:
+        return finish(sn_fleet_failed(where, ca_file, print_line, NULL, &error), &error);
+    case SN_FLEET_EXPORT:
+        return finish(sn_fleet_export(where, ca_file, print_line, NULL, &error), &error);
+    case SN_FLEET_DROP:
+        return finish(sn_fleet_drop(where, ca_file, force, &error), &error);
+    default:
+        return finish(sn_fleet_set_state(where, ca_file, states[word], &error), &error);
+    }
 }

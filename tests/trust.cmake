@@ -91,3 +91,10 @@ if(NOT SEEN_SANITIZE)
     COMMAND fault_power_stream 1000 USES_TERMINAL
     COMMENT "1,000 kills and 1,000 power cuts on each path")
 endif()
+
+# The command with switches for the rules of a shared crawl: tests that must fail without them.
+if(TARGET seen_command AND SEEN_WITH_REDIS AND SEEN_WITH_CRAWL AND NOT SEEN_SANITIZE)
+  add_executable(seen_unsafe ${CMAKE_SOURCE_DIR}/cli/main.c ${CMAKE_SOURCE_DIR}/crawl/fleet/switches.c)
+  target_compile_definitions(seen_unsafe PRIVATE SEEN_FLEET_SWITCHES=1)
+  target_link_libraries(seen_unsafe PRIVATE seen_flags seencli PkgConfig::HIREDIS)
+endif()

@@ -33,3 +33,276 @@ seen_status sn_fleet_settings(const char *where, const char *ca_file, char **set
     sn_fleet_link_close(&link);
     return status;
 }
+
+/* ---- state ---- */
+
+seen_status sn_fleet_set_state(const char *where, const char *ca_file, const char *state,
+                               seen_error *error)
+{
+    sn_fleet_link link;
+    sn_fleet_status about = {0};
+    long long turned;
+    seen_status status = sn_fleet_find(where, ca_file, &link, &about, NULL, error);
+    if (status != SEEN_OK)
+        return status;
+    bool over = strcmp(about.state, "done") == 0 || strcmp(about.state, "limit") == 0;
+    if (over) {
+        status = sn_error_set(error, SEEN_ERR_ARGUMENT, "%s: this crawl has ended",
+                              sn_client_address(link.client)->shown);
+    } else {
+        sn_fleet_call(&link, 0, link.name_slot, SN_LUA_TURN, 1, 5);
+        sn_command_text(link.ch, link.name);
+        sn_command_text(link.ch, "state");
+        sn_command_text(link.ch, about.state);
+        sn_command_text(link.ch, "");
+        sn_command_text(link.ch, "state");
+        sn_command_text(link.ch, state);
+        status = sn_fleet_run_number(&link, &turned, error);
+        if (status == SEEN_OK && turned != 1)
+            status = sn_error_set(error, SEEN_ERR_CHANGED, "%s: its state changed; try again",
+                                  sn_client_address(link.client)->shown);
+    }
+    sn_fleet_link_close(&link);
+    return status;
+}
+
+/* ---- lists ---- */
+
+typedef struct listing {
+    sn_fleet_link *link;
+    sn_fleet_each *each;
+    void *user;
+    sn_packer *packer;
+    size_t got;
+    bool enough, damaged;
+} listing;
+
+static bool take_lines(void *context, uint32_t tag, const sn_reply *r, bool again)
+{
+    listing *l = context;
+    (void)tag, (void)again;
+    if (r->items < 1 || r->item[0].type != REDIS_REPLY_ARRAY)
+        return false;
+    l->got = r->items - 1;
+    for (size_t i = 1; i < r->items && !l->enough; i++) {
+        if (!l->packer) {
+            l->enough = !l->each(l->user, sn_reply_text(r, i), r->item[i].len);
+            continue;
+        }
+        sn_unpacked *u = sn_unpack(l->packer, sn_reply_text(r, i), r->item[i].len);
+        l->damaged |= !u;
+        for (size_t k = 0; u && k < u->count && !l->enough; k++)
+            l->enough = !l->each(l->user, u->url[k].url, u->url[k].len);
+        free(u);
+    }
+    return true;
+}
+
+/* Reads a list in pieces. */
+static seen_status read_list(listing *l, unsigned bucket, const char *what, const char *queue,
+                             seen_error *error)
+{
+    enum { PIECE = 500 };
+    seen_status status = SEEN_OK;
+    l->got = PIECE;
+    for (uint64_t at = 0; l->got == PIECE && status == SEEN_OK && !l->enough; at += PIECE) {
+        sn_command_begin(l->link->ch, 0, l->link->slot[bucket], 4);
+        sn_command_text(l->link->ch, "LRANGE");
+        if (queue)
+            sn_key_queue(l->link, bucket, what, queue);
+        else
+            sn_key_bucket(l->link, bucket, what);
+        sn_command_number(l->link->ch, at);
+        sn_command_number(l->link->ch, at + PIECE - 1);
+        status = sn_fleet_run(l->link, take_lines, l, error);
+    }
+    return status;
+}
+
+seen_status sn_fleet_failed(const char *where, const char *ca_file, sn_fleet_each *each, void *user,
+                            seen_error *error)
+{
+    sn_fleet_link link;
+    seen_status status = sn_fleet_find(where, ca_file, &link, NULL, NULL, error);
+    if (status != SEEN_OK)
+        return status;
+    listing l = {.link = &link, .each = each, .user = user};
+    for (unsigned b = 0; b < link.buckets && status == SEEN_OK && !l.enough; b++)
+        status = read_list(&l, b, "failed", NULL, error);
+    sn_fleet_link_close(&link);
+    return status;
+}
+
+/* ---- queues ---- */
+
+typedef struct queues {
+    char cursor[32];
+    sn_buffer names; /* each with a NUL */
+    size_t count;
+} queues;
+
+static bool take_queues(void *context, uint32_t tag, const sn_reply *r, bool again)
+{
+    queues *q = context;
+    (void)tag, (void)again;
+    if (r->items < 3 || r->item[0].type != REDIS_REPLY_ARRAY ||
+        r->item[2].type != REDIS_REPLY_ARRAY)
+        return false;
+    snprintf(q->cursor, sizeof q->cursor, "%s", sn_reply_text(r, 1));
+    for (size_t i = 3; i + 1 < r->items; i += 2) {
+        if (r->item[i].len >= SN_QUEUE || r->item[i].len < 16)
+            continue;
+        sn_buffer_put(&q->names, sn_reply_text(r, i), (size_t)r->item[i].len + 1);
+        q->count++;
+    }
+    return !q->names.failed;
+}
+
+typedef seen_status each_queue(void *user, unsigned bucket, const char *queue, seen_error *error);
+
+/* Calls `each` for the queues of a bucket that are ready or owned. */
+static seen_status visit_queues(sn_fleet_link *link, unsigned b, each_queue *each, void *user,
+                                seen_error *error)
+{
+    static const char *const scan[][2] = {{"ZSCAN", "ready"}, {"HSCAN", "owner"}};
+    queues q = {0};
+    seen_status status = SEEN_OK;
+    for (int i = 0; i < 2 && status == SEEN_OK; i++) {
+        strcpy(q.cursor, "0");
+        do {
+            q.names.len = q.count = 0;
+            sn_command_begin(link->ch, 0, link->slot[b], 5);
+            sn_command_text(link->ch, scan[i][0]);
+            sn_key_bucket(link, b, scan[i][1]);
+            sn_command_text(link->ch, q.cursor);
+            sn_command_text(link->ch, "COUNT");
+            sn_command_text(link->ch, "500");
+            status = sn_fleet_run(link, take_queues, &q, error);
+            for (size_t k = 0, at = 0; k < q.count && status == SEEN_OK; k++) {
+                status = each(user, b, q.names.data + at, error);
+                at += strlen(q.names.data + at) + 1;
+            }
+        } while (status == SEEN_OK && strcmp(q.cursor, "0") != 0);
+    }
+    sn_buffer_free(&q.names);
+    return status;
+}
+
+static seen_status export_queue(void *user, unsigned bucket, const char *queue, seen_error *error)
+{
+    listing *l = user;
+    return l->enough ? SEEN_OK : read_list(l, bucket, "q", queue, error);
+}
+
+seen_status sn_fleet_export(const char *where, const char *ca_file, sn_fleet_each *each, void *user,
+                            seen_error *error)
+{
+    sn_fleet_link link;
+    seen_status status = sn_fleet_find(where, ca_file, &link, NULL, NULL, error);
+    if (status != SEEN_OK)
+        return status;
+    listing l = {.link = &link, .each = each, .user = user, .packer = sn_packer_create()};
+    if (!l.packer)
+        status = sn_error_set(error, SEEN_ERR_MEMORY, "out of memory");
+    for (unsigned b = 0; b < link.buckets && status == SEEN_OK; b++)
+        status = visit_queues(&link, b, export_queue, &l, error);
+    if (status == SEEN_OK && l.damaged)
+        status = sn_error_set(error, SEEN_ERR_FORMAT, "%s: some of its elements are damaged",
+                              sn_client_address(link.client)->shown);
+    sn_packer_destroy(l.packer);
+    sn_fleet_link_close(&link);
+    return status;
+}
+
+/* ---- drop ---- */
+
+static seen_status drop_queue(void *user, unsigned b, const char *queue, seen_error *error)
+{
+    sn_fleet_link *link = user;
+    char host[17] = {0};
+    memcpy(host, queue, 16);
+    sn_command_begin(link->ch, 0, link->slot[b], 4);
+    sn_command_text(link->ch, "UNLINK");
+    sn_key_queue(link, b, "q", queue);
+    sn_key_queue(link, b, "s", queue);
+    sn_key_queue(link, b, "r", host);
+    return sn_fleet_run(link, NULL, NULL, error);
+}
+
+static seen_status drop_bucket(sn_fleet_link *link, unsigned b, seen_error *error)
+{
+    static const char *const keys[] = {"ready", "owner", "meta",  "applied",
+                                       "tired", "pages", "failed"};
+    seen_status status = visit_queues(link, b, drop_queue, link, error);
+    if (status != SEEN_OK)
+        return status;
+    sn_command_begin(link->ch, 0, link->slot[b], 8);
+    sn_command_text(link->ch, "UNLINK");
+    for (int i = 0; i < 7; i++)
+        sn_key_bucket(link, b, keys[i]);
+    return sn_fleet_run(link, NULL, NULL, error);
+}
+
+static seen_status drop_rest(sn_fleet_link *link, const sn_fleet_status *s, seen_error *error)
+{
+    for (size_t i = 0; i < s->worker_count; i++) {
+        const char *session = s->workers[i].session;
+        sn_command_begin(link->ch, 0, sn_slot_session(link, session), 3);
+        sn_command_text(link->ch, "UNLINK");
+        sn_key_session(link, session, false);
+        sn_key_session(link, session, true);
+    }
+    sn_command_begin(link->ch, 0, link->crawl_slot, 3);
+    sn_command_text(link->ch, "UNLINK");
+    sn_key_crawl(link, "seeds");
+    sn_key_crawl(link, "workers");
+    seen_status status = sn_fleet_run(link, NULL, NULL, error);
+    if (status != SEEN_OK)
+        return status;
+    /* The registry goes last: a drop that was interrupted can be repeated. */
+    sn_command_begin(link->ch, 0, link->name_slot, 2);
+    sn_command_text(link->ch, "UNLINK");
+    sn_command_text(link->ch, link->name);
+    return sn_fleet_run(link, NULL, NULL, error);
+}
+
+/* The seen-set of the same name was made by the crawl, unless its settings name another. */
+static seen_status drop_set(const char *where, const char *ca_file, const char *settings,
+                            seen_error *error)
+{
+    seen_options options = {.size = sizeof options, .tls_ca = ca_file};
+    if (settings && (strncmp(settings, "filter ", 7) == 0 || strstr(settings, "\nfilter ")))
+        return SEEN_OK;
+    seen_status status = seen_drop(where, &options, error);
+    return status == SEEN_ERR_NOT_FOUND ? SEEN_OK : status;
+}
+
+seen_status sn_fleet_drop(const char *where, const char *ca_file, bool force, seen_error *error)
+{
+    sn_fleet_link link;
+    sn_fleet_status s;
+    char *settings = NULL;
+    seen_status status = sn_fleet_read_status(where, ca_file, &s, error);
+    if (status != SEEN_OK)
+        return status;
+    if (s.live > 0 && !force)
+        status = sn_error_set(error, SEEN_ERR_ARGUMENT,
+                              "%.200s: %llu of its workers are live: stop it first, or use --force",
+                              where, (unsigned long long)s.live);
+    if (status == SEEN_OK)
+        status = sn_fleet_settings(where, ca_file, &settings, error);
+    if (status == SEEN_OK)
+        status = sn_fleet_find(where, ca_file, &link, NULL, NULL, error);
+    if (status == SEEN_OK) {
+        for (unsigned b = 0; b < link.buckets && status == SEEN_OK; b++)
+            status = drop_bucket(&link, b, error);
+        if (status == SEEN_OK)
+            status = drop_rest(&link, &s, error);
+        sn_fleet_link_close(&link);
+    }
+    if (status == SEEN_OK)
+        status = drop_set(where, ca_file, settings, error);
+    free(settings);
+    sn_fleet_free_status(&s);
+    return status;
+}

@@ -35,8 +35,6 @@ seen_status sn_fleet_open(const sn_fleet_options *options, sn_frontier **frontie
 /* Whether the run ended because the session did: declared dead, or Redis lost what it had written.
  * Another run may begin at once. */
 bool sn_fleet_lost(const sn_frontier *f);
-/* Whether anything was ever offered to this crawl by any process. */
-bool sn_fleet_empty(const sn_frontier *f);
 
 /* ---- For commands that look at a crawl or change it ---- */
 
@@ -46,20 +44,26 @@ seen_status sn_fleet_settings(const char *where, const char *ca_file, char **set
 
 typedef struct sn_fleet_worker {
     char session[16], name[64], state[8];
-    uint64_t pages, hosts, transfers, beat;
+    sn_crawl_counts counts;
+    uint64_t hosts;
+    uint64_t silent_ms; /* since its last heartbeat, by the clock of the server */
+    bool full;
+    char slow_origin[200]; /* of its hosts, the one with the longest list among those looked at */
+    uint64_t slow_urls;    /* about */
 } sn_fleet_worker;
 
+/* All counters are over the whole crawl. Reading it takes a few commands per bucket and one per
+ * worker, whatever the number of URLs. */
 typedef struct sn_fleet_status {
-    char state[16];
-    uint64_t pushed, done, bytes, level, started, limit, ready, owned, tired, failed, memory;
-    uint64_t created_ms, now_ms, lease_ms;
-    sn_crawl_counts counts; /* of all sessions */
+    char state[16]; /* run, pause, stop, done, limit */
+    uint64_t pushed, done, bytes, level, started, limit, memory, lease_ms, delay_ms;
+    uint64_t ready, due, owned, failed; /* hosts, and pages given up */
+    uint64_t age_ms;                    /* since it was created, by the clock of the server */
+    uint64_t live;                      /* workers with a heartbeat within a lease */
     bool levels;
+    sn_crawl_counts counts;
     sn_fleet_worker *workers;
     size_t worker_count;
-    unsigned buckets, masters;
-    uint64_t slow_urls; /* of the host with the most URLs among those looked at */
-    char slow_origin[256];
 } sn_fleet_status;
 
 seen_status sn_fleet_read_status(const char *where, const char *ca_file, sn_fleet_status *status,
@@ -75,7 +79,8 @@ seen_status sn_fleet_failed(const char *where, const char *ca_file, sn_fleet_eac
                             seen_error *error);
 seen_status sn_fleet_export(const char *where, const char *ca_file, sn_fleet_each *each, void *user,
                             seen_error *error);
-/* Deletes a crawl; refused while a worker is live unless `force`. */
+/* Deletes a crawl, and its seen-set unless that is one of another name (--filter). Refused while a
+ * worker is live unless `force`. */
 seen_status sn_fleet_drop(const char *where, const char *ca_file, bool force, seen_error *error);
 
 #endif

@@ -97,6 +97,13 @@ static inline bool sn_reply_nil(const sn_reply *r, size_t item)
 /* A string or an integer as a number; anything else is 0. */
 long long sn_reply_number(const sn_reply *r, size_t item);
 
+/* ---- status.c ---- */
+
+/* Opens a crawl that exists. `status` gets what the registry has, `now` the time of its server;
+ * both may be NULL. */
+seen_status sn_fleet_find(const char *where, const char *ca_file, sn_fleet_link *link,
+                          sn_fleet_status *status, uint64_t *now, seen_error *error);
+
 /* ---- lanes ---- */
 
 typedef struct sn_element {
@@ -240,6 +247,9 @@ typedef struct sn_fleet {
     unsigned next_bucket;
     bool pick_empty;
     uint64_t memory;
+    size_t longest_at; /* where to look for the longest list */
+    uint64_t longest;
+    char longest_origin[200];
     seen_error *clerk_error;
     sn_offers taken_offers; /* swapped with offers */
     sn_finished_list taken_settled;
@@ -297,5 +307,7 @@ void sn_lane_free(sn_lane *lane);
 /* Rules that a test may switch off (switches.c). */
 typedef enum sn_switch { SN_WITHOUT_JOURNAL, SN_WITHOUT_NUMBERS, SN_WITHOUT_FENCE } sn_switch;
 bool sn_fleet_without(sn_switch rule);
+/* A point at which a test may stall this worker for longer than its lease, or kill it. */
+void sn_fleet_point(const char *name);
 
 #endif

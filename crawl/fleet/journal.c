@@ -281,7 +281,10 @@ static seen_status push(sn_fleet *f, const char *session, uint64_t number, bool 
 {
     static const char *const keys[] = {"ready", "owner", "meta", "applied"};
     const sn_fleet_link *l = &f->link;
-    bool again = replay && sn_fleet_without(SN_WITHOUT_NUMBERS);
+    if (replay && sn_fleet_without(SN_WITHOUT_NUMBERS))
+        number += (uint64_t)sn_fleet_now();
+    if (!replay)
+        sn_fleet_point("push");
     qsort(item, count, sizeof *item, by_bucket);
     for (size_t i = 0, n; i < count; i += n) {
         unsigned b = item[i].bucket;
@@ -293,7 +296,7 @@ static seen_status push(sn_fleet *f, const char *session, uint64_t number, bool 
         for (size_t k = 0; k < n; k++)
             sn_key_queue(l, b, "q", item[i + k].queue);
         sn_command_text(l->ch, session);
-        sn_command_number(l->ch, again ? number + 1000000000 : number);
+        sn_command_number(l->ch, number);
         sn_command_text(l->ch, replay ? "1" : "0");
         sn_command_text(l->ch, "0");
         for (size_t k = 0; k < n; k++) {
@@ -356,6 +359,7 @@ static seen_status push_batch(batch *b)
 static seen_status settle(sn_fleet *f)
 {
     long long live;
+    sn_fleet_point("settle");
     if (sn_fleet_without(SN_WITHOUT_JOURNAL))
         return SEEN_OK;
     sn_fleet_call(&f->link, 0, sn_slot_session(&f->link, f->session), SN_LUA_SETTLE, 2, 1);

@@ -223,6 +223,7 @@ seen_status sn_lane_pick(sn_fleet *f)
         return SEEN_OK;
     f->next_bucket = (bucket[count - 1] + 1) % f->link.buckets;
     picked p = {.f = f, .bucket = bucket};
+    sn_fleet_point("pick");
     ask_for_queues(f, bucket, count, want - have);
     status = sn_fleet_run(&f->link, take_picked, &p, f->clerk_error);
     f->pick_empty = p.got == 0;

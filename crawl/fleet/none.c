@@ -29,3 +29,42 @@ seen_status sn_fleet_settings(const char *where, const char *ca_file, char **set
     *settings = NULL;
     return refuse(error);
 }
+
+seen_status sn_fleet_read_status(const char *where, const char *ca_file, sn_fleet_status *status,
+                                 seen_error *error)
+{
+    (void)where, (void)ca_file, (void)status;
+    return refuse(error);
+}
+
+void sn_fleet_free_status(sn_fleet_status *status)
+{
+    (void)status;
+}
+
+seen_status sn_fleet_set_state(const char *where, const char *ca_file, const char *state,
+                               seen_error *error)
+{
+    (void)where, (void)ca_file, (void)state;
+    return refuse(error);
+}
+
+seen_status sn_fleet_failed(const char *where, const char *ca_file, sn_fleet_each *each, void *user,
+                            seen_error *error)
+{
+    (void)where, (void)ca_file, (void)each, (void)user;
+    return refuse(error);
+}
+
+seen_status sn_fleet_export(const char *where, const char *ca_file, sn_fleet_each *each, void *user,
+                            seen_error *error)
+{
+    (void)where, (void)ca_file, (void)each, (void)user;
+    return refuse(error);
+}
+
+seen_status sn_fleet_drop(const char *where, const char *ca_file, bool force, seen_error *error)
+{
+    (void)where, (void)ca_file, (void)force;
+    return refuse(error);
+}

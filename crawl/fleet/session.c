@@ -97,13 +97,11 @@ static seen_status create_registry(sn_fleet *f, bool *created, seen_error *error
 {
     sn_channel *ch = f->link.ch;
     char id[17], seed0[17], seed1[17];
-    struct timespec now;
     long long made;
     random_hex(id, 16);
     random_hex(seed0, 16);
     random_hex(seed1, 16);
-    clock_gettime(CLOCK_REALTIME, &now);
-    sn_fleet_call(&f->link, 0, f->link.name_slot, SN_LUA_CREATE, 1, 28);
+    sn_fleet_call(&f->link, 0, f->link.name_slot, SN_LUA_CREATE, 1, 30);
     sn_command_text(ch, f->link.name);
     say_pair(ch, "format", SN_FLEET_FORMAT);
     sn_command_text(ch, "id");
@@ -123,7 +121,8 @@ static seen_status create_registry(sn_fleet *f, bool *created, seen_error *error
     say_pair(ch, "limit", f->options.max_pages);
     sn_command_text(ch, "settings");
     sn_command_text(ch, f->options.settings ? f->options.settings : "");
-    say_pair(ch, "created", (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000);
+    say_pair(ch, "levels", f->options.levels);
+    say_pair(ch, "delay", f->options.delay_ms);
     seen_status status = sn_fleet_run_number(&f->link, &made, error);
     *created = made == 1;
     return status == SEEN_OK ? sn_channel_sync(ch, error) : status;
@@ -198,6 +197,57 @@ seen_status sn_session_begin(sn_fleet *f, seen_error *error)
     return status;
 }
 
+typedef struct lengths {
+    uint64_t best;
+    sn_lane **lane;
+    sn_lane *longest;
+} lengths;
+
+static bool take_length(void *context, uint32_t tag, const sn_reply *r, bool again)
+{
+    lengths *l = context;
+    const sn_lane *lane = l->lane[tag];
+    size_t urls = 0;
+    (void)again;
+    if (r->items != 1 || r->item[0].type != REDIS_REPLY_INTEGER)
+        return false;
+    for (size_t i = 0; i < lane->count; i++)
+        urls += lane->window[i].urls->count;
+    uint64_t about =
+        (uint64_t)r->item[0].number * (lane->count ? urls : 1) / (lane->count ? lane->count : 1);
+    if (about > l->best) {
+        l->best = about;
+        l->longest = l->lane[tag];
+    }
+    return true;
+}
+
+/* The longest of some of the lists, in turn: how long the crawl will take at least. */
+static seen_status find_longest(sn_fleet *f)
+{
+    enum { LISTS = 64 };
+    sn_lane *lane[LISTS];
+    lengths l = {.lane = lane};
+    uint32_t n = 0;
+    for (size_t i = 0; i < f->lane_count && n < LISTS; i++) {
+        lane[n] = f->lanes[(f->longest_at + i) % f->lane_count];
+        sn_command_begin(f->link.ch, n, f->link.slot[lane[n]->bucket], 2);
+        sn_command_text(f->link.ch, "LLEN");
+        sn_key_queue(&f->link, lane[n]->bucket, "q", lane[n]->queue);
+        n++;
+    }
+    f->longest_at += n;
+    f->longest = 0;
+    seen_status status = n ? sn_fleet_run(&f->link, take_length, &l, f->clerk_error) : SEEN_OK;
+    if (l.longest && l.longest->count > 0) {
+        const sn_unpacked *u = l.longest->window[0].urls;
+        f->longest = l.best;
+        snprintf(f->longest_origin, sizeof f->longest_origin, "%.*s", (int)u->origin_len,
+                 u->origin);
+    }
+    return status;
+}
+
 static void say_counts(sn_fleet *f)
 {
     sn_channel *ch = f->link.ch;
@@ -216,6 +266,9 @@ static void say_counts(sn_fleet *f)
     say_pair(ch, "host_limit", c->host_limit);
     say_pair(ch, "hosts", f->lane_count);
     say_pair(ch, "full", f->full);
+    say_pair(ch, "slow_urls", f->longest);
+    sn_command_text(ch, "slow_origin");
+    sn_command_text(ch, f->longest_origin);
 }
 
 /* Sends a heartbeat if one is due. */
@@ -225,7 +278,10 @@ seen_status sn_session_beat(sn_fleet *f)
     long long beat;
     if (now - f->beat_at < (int64_t)f->options.lease_ms / BEATS)
         return SEEN_OK;
-    sn_fleet_call(&f->link, 0, sn_slot_session(&f->link, f->session), SN_LUA_BEAT, 1, 28);
+    seen_status looked = find_longest(f);
+    if (looked != SEEN_OK)
+        return looked;
+    sn_fleet_call(&f->link, 0, sn_slot_session(&f->link, f->session), SN_LUA_BEAT, 1, 32);
     sn_key_session(&f->link, f->session, false);
     pthread_mutex_lock(&f->lock);
     say_counts(f);
@@ -869,7 +925,7 @@ seen_status sn_session_leave(sn_fleet *f)
 {
     long long beat;
     bool dead = false;
-    sn_fleet_call(&f->link, 0, sn_slot_session(&f->link, f->session), SN_LUA_BEAT, 1, 28);
+    sn_fleet_call(&f->link, 0, sn_slot_session(&f->link, f->session), SN_LUA_BEAT, 1, 32);
     sn_key_session(&f->link, f->session, false);
     pthread_mutex_lock(&f->lock);
     say_counts(f);

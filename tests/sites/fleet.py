@@ -51,7 +51,7 @@ class Fleet:
     def __init__(self, args):
         self.args, self.rng = args, random.Random(args.seed)
         self.folder = tempfile.mkdtemp(prefix="seen-fleet-")
-        self.processes, self.workers, self.outputs, self.refused = [], [], [], 0
+        self.processes, self.workers, self.outputs, self.deaths = [], [], [], 0
         self.web_port = free_port()
         self.log = os.path.join(self.folder, "log")
         self.spawn([sys.executable, os.path.join(HERE, "web.py"), str(self.web_port), self.log,
@@ -76,8 +76,8 @@ class Fleet:
         n = len(self.outputs)
         output = os.path.join(self.folder, f"pages.{n}.jsonl")
         self.outputs.append(output)
-        command = [self.args.seen, "crawl", "-q", "--join", f"{self.args.scheme}://127.0.0.1:{self.redis}/web",
-                   "--allow-private", "-o", output]
+        command = [self.args.seen, "crawl", "--join", f"{self.args.scheme}://127.0.0.1:{self.redis}/web",
+                   "--allow-private", "-o", output, "--connections", str(self.args.connections)]
         if first:
             command += [self.truth[0], "--scope", "all", "--delay", f"{self.args.delay}ms",
                         "--lease", f"{self.args.lease}ms"] + self.args.options.split()
@@ -85,7 +85,16 @@ class Fleet:
                 command += ["--max-pages", str(self.args.max_pages)]
             if self.args.depth is not None:
                 command += ["--depth", str(self.args.depth)]
-        self.workers.append(self.spawn(command, stderr=open(os.path.join(self.folder, f"err.{n}"), "w")))
+        environment = dict(os.environ)
+        if self.args.without:
+            environment["SEEN_FLEET_WITHOUT"] = self.args.without
+        if self.args.stall and len(self.outputs) == 1:
+            environment["SEEN_FLEET_STALL"] = f"{self.args.stall}:{self.rng.randrange(8, 20)}"
+        if self.args.die and self.deaths < self.args.deaths:
+            self.deaths += 1
+            environment["SEEN_FLEET_DIE"] = f"{self.args.die}:{self.rng.randrange(2, 8)}"
+        self.workers.append(self.spawn(command, env=environment,
+                                       stderr=open(os.path.join(self.folder, f"err.{n}"), "w")))
 
     def live(self):
         return [p for p in self.workers if p.poll() is None]
@@ -120,6 +129,18 @@ class Fleet:
                 stopped.append((p, now + args.lease / 1000 * self.rng.uniform(1.5, 3)))
         return 0
 
+    def replace_dead(self):
+        """Workers that kill themselves are replaced until enough have."""
+        replaced, deadline = set(), time.monotonic() + self.args.timeout
+        while self.args.die and time.monotonic() < deadline:
+            time.sleep(0.05)
+            for p in list(self.workers):
+                if p.poll() == -signal.SIGKILL and p not in replaced:
+                    replaced.add(p)
+                    self.worker()
+            if not self.live() or (self.deaths >= self.args.deaths and len(replaced) >= self.args.deaths):
+                return
+
     def finish(self):
         deadline = time.monotonic() + self.args.timeout
         for p in self.workers:
@@ -137,6 +158,12 @@ class Fleet:
         if not self.args.keep:
             shutil.rmtree(self.folder, ignore_errors=True)
 
+    def pushed(self):
+        """URLs that ever entered a list."""
+        out = subprocess.run([self.args.seen, "crawl", "status", "--json",
+                              f"{self.args.scheme}://127.0.0.1:{self.redis}/web"], capture_output=True, text=True)
+        return json.loads(out.stdout)["pushed"] if out.returncode == 0 else -1
+
     def check(self, left, ended):
         args = self.args
         fetched, depths = collections.Counter(), {}
@@ -153,18 +180,21 @@ class Fleet:
         lost = [u for u in expected if u not in fetched] if not args.max_pages else []
         foreign = [u for u in fetched if u not in set(self.truth)]
         requests, gap, twice, robots = read_log(self.log)
+        pushed = self.pushed() - len(expected)
         wrong_depth = [u for u, d in expected.items() if args.depth is not None and u in depths and depths[u] != d]
         print(f"{len(fetched)} of {len(expected)} pages, lost {len(lost)}, fetched twice {twice}, "
               f"events {args.kills + args.stops - left}, robots.txt {robots}, "
-              f"shortest gap {gap:.1f} ms, wrong depth {len(wrong_depth)}, "
+              f"pushed again {pushed}, shortest gap {gap:.1f} ms, wrong depth {len(wrong_depth)}, "
               f"{'ended' if ended else 'DID NOT END'}")
         ok = ended and not lost and not foreign and not wrong_depth
-        if args.delay and gap < args.delay - 1:
+        if args.gaps and gap < args.delay - 1:
             ok = False
         # A worker that is killed may have written pages that it could not acknowledge any more.
         if args.max_pages and not 0 <= len(fetched) - min(args.max_pages, len(expected)) <= 400 * args.kills:
             ok = False
         if args.most_twice is not None and twice > args.most_twice:
+            ok = False
+        if args.most_pushed is not None and pushed > args.most_pushed:
             ok = False
         return ok
 
@@ -203,12 +233,18 @@ def main():
     parser.add_argument("seen")
     for name, default in [("pages", 2000), ("hosts", 20), ("workers", 3), ("kills", 0), ("stops", 0), ("delay", 0),
                           ("lease", 600), ("seed", 1), ("pace", 150), ("timeout", 60), ("redis", 0),
-                          ("max-pages", 0)]:
+                          ("max-pages", 0), ("connections", 16)]:
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--depth", type=int)
     parser.add_argument("--most-twice", type=int)
+    parser.add_argument("--most-pushed", type=int)
+    parser.add_argument("--without", help="of a build with SEEN_FLEET_SWITCHES: journal, numbers or fence")
+    parser.add_argument("--stall", help="of such a build: pick or push, where the first worker stalls")
+    parser.add_argument("--die", help="of such a build: push or settle, where workers kill themselves")
+    parser.add_argument("--deaths", type=int, default=6)
     parser.add_argument("--options", default="")
     parser.add_argument("--scheme", default="redis")
+    parser.add_argument("--gaps", action="store_true", help="fail if a gap is below the delay")
     parser.add_argument("--keep", action="store_true")
     fleet = Fleet(parser.parse_args())
     try:
@@ -217,6 +253,7 @@ def main():
         for _ in range(fleet.args.workers - 1):
             fleet.worker()
         left = fleet.events()
+        fleet.replace_dead()
         ended = fleet.finish()
         ok = fleet.check(left, ended)
         if not ok:

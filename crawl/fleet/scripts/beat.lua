@@ -2,4 +2,6 @@
 -- KEYS session   ARGV field value ...   returns the number of the beat, -1: not live
 if redis.call('HGET', KEYS[1], 'state') ~= 'live' then return -1 end
 if #ARGV > 0 then redis.call('HSET', KEYS[1], unpack(ARGV)) end
+local t = redis.call('TIME')
+redis.call('HSET', KEYS[1], 'at', t[1] * 1000 + math.floor(t[2] / 1000))
 return redis.call('HINCRBY', KEYS[1], 'beat', 1)
