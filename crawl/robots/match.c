@@ -73,13 +73,18 @@ size_t sn_robots_normal(const char *from, size_t len, bool pattern, char *to)
     return n;
 }
 
+/* As in the escapes of a normal path. */
+static bool is_upper_hex(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'F');
+}
+
 /* Is this place within a percent-escape, behind its "%"? */
 static bool in_escape(const char *path, size_t len, size_t at)
 {
     for (size_t back = 1; back <= 2 && back <= at; back++) {
         const char *p = path + at - back;
-        if (*p == '%' && at - back + 2 < len && hex_digit((uint8_t)p[1]) >= 0 &&
-            hex_digit((uint8_t)p[2]) >= 0)
+        if (*p == '%' && at - back + 2 < len && is_upper_hex(p[1]) && is_upper_hex(p[2]))
             return true;
     }
     return false;
