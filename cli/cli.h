@@ -114,6 +114,7 @@ typedef struct sn_args {
     int growth;           /* seen_growth */
     uint64_t generations; /* --generations */
     uint64_t window_ms;   /* --window */
+    bool renew;           /* --renew */
     int when_full;        /* seen_when_full */
 
     sn_seed seed;

@@ -34,9 +34,9 @@ static const sn_group own_group = {
 /* What --like decides cannot be said again. */
 static int check_like(const sn_args *args)
 {
-    static const char *const others[] = {"capacity", "error-rate",  "memory",   "hashes",
-                                         "kind",     "growth",      "seed",     "hash",
-                                         "window",   "generations", "when-full"};
+    static const char *const others[] = {"capacity", "error-rate",  "memory",    "hashes",
+                                         "kind",     "growth",      "seed",      "hash",
+                                         "window",   "generations", "when-full", "renew"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (sn_args_given(args, others[i]))
             return sn_trouble("--like takes all numbers from the other filter: leave --%s out",
@@ -51,6 +51,8 @@ static int check_numbers(const sn_args *args)
         return sn_trouble("--window is for --growth window, not for the growth given");
     if (args->generations && !window)
         return sn_trouble("--generations is for windows: add --growth window, or --window TIME");
+    if (args->renew && !window)
+        return sn_trouble("--renew is for windows: add --growth window, or --window TIME");
     if (sn_args_given(args, "when-full") && (window || args->growth == SEEN_GROWING))
         return sn_trouble("--when-full is for filters of a fixed size: others are never full");
     if (args->window_ms % 1000)

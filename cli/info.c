@@ -51,6 +51,8 @@ static void print_kind(const seen_info *info)
         printf(", %u generations", info->generations);
         if (info->window_seconds)
             printf(" in %s", sn_show_seconds(a, (double)info->window_seconds));
+        if (info->renew)
+            printf(", every addition renews a key");
     } else if (info->growth == SEEN_GROWING && info->format_version == 1) {
         printf(", %u layer%s so far", info->layers, info->layers == 1 ? "" : "s");
     }

@@ -82,6 +82,13 @@ static const sn_option kind[] = {
      .more = "Implies --growth window. Without it the window is the last -n additions. With it, -n "
              "is how many keys come in that time, evenly: each part of the window has room for its "
              "part of them, and is wrong more often where they come in a burst."},
+    {.name = "renew",
+     .type = SN_FLAG,
+     .offset = AT(renew),
+     .help = "window: every time a key comes renews it",
+     .more = "Without it a key is forgotten a window after it was last new: a URL that comes every "
+             "day is new again after 30 days. With it a key is forgotten a window after it last "
+             "came."},
     {.name = "when-full",
      .argument = "ACTION",
      .type = SN_CHOICE,

@@ -353,6 +353,7 @@ seen_options sn_args_options(const sn_args *args)
         .seed = {args->seed.word[0], args->seed.word[1]},
         .generations = (uint32_t)args->generations,
         .window_seconds = args->window_ms / 1000,
+        .renew = args->renew,
         .layout = (seen_layout)args->layout,
         .ttl_seconds = args->ttl_ms / 1000,
         .connect_ms = (uint32_t)args->connect_ms,

@@ -187,9 +187,13 @@ typedef struct seen_options {
     uint64_t seed[2];
 
     uint32_t generations; /* window: how many [8], 2 to 32 */
-    /* window: by time; 0: by count: the last `capacity` additions at least are remembered. A key
-     * that is added again counts again, but only once in a generation. */
+    /* window: by time; 0: by count: the last `capacity` keys reported as new at least are
+     * remembered (with `renew`: the last additions; a key counts once in each generation). */
     uint64_t window_seconds;
+    /* window: what a key's age counts from. false: from when it was last reported as new, so that a
+     * key that keeps coming is new again after a window. true: from its last addition, so that it
+     * is never new again as long as it keeps coming. Checking a key does not renew it. */
+    bool renew;
 
     seen_layout layout;   /* Redis */
     uint64_t ttl_seconds; /* Redis: expire when not touched for so long; 0: never */
@@ -339,6 +343,7 @@ typedef struct seen_info {
     uint32_t format_version;
     uint32_t generations;    /* window */
     uint64_t window_seconds; /* window */
+    bool renew;              /* window: every addition of a key renews it */
     double fill;             /* the share of cells that are set */
     double keys_estimated;   /* distinct keys, from the cells that are set; window: the sum over its
                                 generations, in each of which a key may be */

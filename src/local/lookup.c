@@ -109,6 +109,22 @@ static uint64_t add_growing_counting(const sn_kernel *kernel, const sn_view *vie
     return news;
 }
 
+/* Adds the keys that no older generation has. */
+static uint64_t add_absent(const sn_kernel *kernel, const sn_view *view, const seen_hash *h,
+                           size_t count, const seen_answer *older, seen_answer *answers)
+{
+    seen_hash absent[SN_SPAN];
+    seen_answer answer[SN_SPAN];
+    size_t n = 0, at = 0;
+    for (size_t i = 0; i < count; i++)
+        if (older[i] == SEEN_NEW)
+            absent[n++] = h[i];
+    uint64_t news = n ? add_current(kernel, view, absent, n, answer) : 0;
+    for (size_t i = 0; i < count; i++)
+        answers[i] = older[i] == SEEN_NEW ? answer[at++] : SEEN_BEFORE;
+    return news;
+}
+
 static uint64_t add_window(const sn_kernel *kernel, const sn_view *view, const seen_hash *h,
                            size_t count, seen_answer *answers)
 {
@@ -117,6 +133,8 @@ static uint64_t add_window(const sn_kernel *kernel, const sn_view *view, const s
     for (uint32_t i = 0; i < view->image.layers; i++)
         if (i != view->image.current && sn_span_alive(&view->image, i))
             check_layer(kernel, view, i, h, count, older);
+    if (!view->image.renew)
+        return add_absent(kernel, view, h, count, older, answers);
     uint64_t news = add_current(kernel, view, h, count, answers);
     for (size_t i = 0; i < count; i++)
         answers[i] |= older[i];

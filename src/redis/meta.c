@@ -10,12 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HEAD_FIELDS = 16 };
+enum { HEAD_FIELDS = 17 };
 
 static const char *const KINDS[] = {"bloom", "counting"};
 static const char *const GROWTHS[] = {"fixed", "growing", "window"};
 static const char *const HASHES[] = {"xxh3", "siphash"};
 static const char *const FULLS[] = {"refuse", "go-on"};
+static const char *const RENEW[] = {"no", "yes"};
 static const char *const LAYOUTS[] = {"shards", "bitmap"};
 
 /* KEYS: the hash. ARGV: the ID, the seconds that it is to live (0: for ever), ID and sequence of
@@ -85,6 +86,7 @@ static void say_fields(sn_channel *ch, const sn_redis_view *view)
     say_count(ch, "rate64", image->rate64);
     say_count(ch, "generations", image->generations);
     say_count(ch, "window-seconds", image->window_seconds);
+    say_pair(ch, "renew", RENEW[image->renew]);
     say_count(ch, "sequence", image->sequence);
     say_count(ch, "current", image->current);
     say_count(ch, "layers", image->layers);
@@ -264,7 +266,7 @@ static bool read_table(const sn_reply *r, sn_redis_view *view)
 {
     sn_image *image = &view->image;
     uint64_t format, generations, current, layers;
-    unsigned layout, kind, growth, hash, full;
+    unsigned layout, kind, growth, hash, full, renew = 1;
     size_t id_len;
     const char *id = find(r, "id", &id_len);
     if (!find_number(r, "format", SN_META_FORMAT, &format) || format == 0 || !id ||
@@ -288,6 +290,10 @@ static bool read_table(const sn_reply *r, sn_redis_view *view)
     image->growth = (seen_growth)growth;
     image->hash = (seen_hash_kind)hash;
     image->when_full = (seen_when_full)full;
+    /* A filter of format 1 has no such field, and renewed. */
+    if (format > 1 && !FIND_WORD(r, "renew", RENEW, &renew))
+        return false;
+    image->renew = renew && image->growth == SEEN_WINDOW;
     image->generations = (uint32_t)generations;
     image->current = (uint32_t)current;
     image->layers = (uint32_t)layers;

@@ -137,7 +137,7 @@ static void choose_targets(sn_batch *b, uint64_t older, bool looked)
         if (image->kind == SEEN_COUNTING) {
             if (has)
                 k->target = (uint8_t)__builtin_ctzll(has);
-        } else if (image->growth == SEEN_WINDOW ? in_current : has != 0) {
+        } else if (image->growth == SEEN_WINDOW && image->renew ? in_current : has != 0) {
             k->answer = sn_batch_found(k);
         }
     }

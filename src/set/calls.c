@@ -129,6 +129,8 @@ seen_status sn_set_agrees(const sn_image *have, const sn_image *want, bool seed_
         differs = "capacity";
     else if (have->generations != want->generations || have->window_seconds != want->window_seconds)
         differs = "window";
+    else if (have->renew != want->renew)
+        differs = "rule for renewing keys";
     else if (have->growth == SEEN_FIXED && have->when_full != want->when_full)
         differs = "rule for a full set";
     else if (!sn_image_has_tags(have) && !same_layer(&have->layer[0], &want->layer[0]))

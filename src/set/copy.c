@@ -30,6 +30,7 @@ void sn_set_shape(const sn_image *image, const char *store, seen_info *info)
         .format_version = sn_image_version(image),
         .generations = image->generations,
         .window_seconds = image->window_seconds,
+        .renew = image->renew,
     };
     uint64_t capacity = 0;
     for (uint32_t p = 0; sn_image_has_tags(image) && p < SN_TAGS_PARTS; p++) {

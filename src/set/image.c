@@ -76,6 +76,8 @@ void sn_image_encode(const sn_image *image, unsigned char page[SN_IMAGE_BYTES])
     sn_store32(page + 68, image->layers);
     sn_store64(page + 72, image->window_seconds);
     sn_store32(page + 80, image->current);
+    /* Files of earlier versions have a zero here, and renewed. */
+    sn_store32(page + 84, image->growth == SEEN_WINDOW && !image->renew);
     sn_store64(page + 88, image->sequence);
     for (uint32_t i = 0; i < image->layers; i++) {
         const sn_layer *layer = &image->layer[i];
@@ -217,6 +219,7 @@ bool sn_image_decode(const unsigned char page[SN_IMAGE_BYTES], uint64_t file_byt
         .layers = sn_load32(page + 68),
         .window_seconds = sn_load64(page + 72),
         .current = sn_load32(page + 80),
+        .renew = sn_load32(page + 20) == SEEN_WINDOW && sn_load32(page + 84) == 0,
         .sequence = sn_load64(page + 88),
     };
     if (version == 2) {

@@ -283,6 +283,7 @@ static seen_status begin_window(const seen_options *o, double rate, sn_image *im
     image->rate64 = sn_rate_to64(rate);
     image->generations = generations;
     image->window_seconds = o->window_seconds;
+    image->renew = o->renew;
     image->layers = generations;
     double each = ceil((double)o->capacity / (generations - 1));
     seen_status status = make_layer(&image->layer[0], o->kind, each, rate / generations, error);

@@ -41,6 +41,7 @@ typedef struct filter_state {
     size_t batch_count, batch_room;
     uint64_t batch_bytes;
     bool each_block; /* nothing to sync: add at once */
+    bool renew;      /* a window that wants every line, also those that it has */
     size_t batch_most;
 
     unsigned lanes; /* of which each is asked in order */
@@ -119,7 +120,7 @@ static seen_status gather(filter_state *f, const sn_block *block, seen_error *er
         f->batch_room = 2 * need;
     }
     for (size_t i = 0; i < block->lines; i++)
-        if (block->answer[i] == SEEN_NEW)
+        if (block->answer[i] == SEEN_NEW || f->renew)
             f->batch[f->batch_count++] = block->hash[i];
     return SEEN_OK;
 }
@@ -200,6 +201,8 @@ static seen_status decide_deferred(void *context, sn_block *block, seen_error *e
                 hashes[fresh++] = block->hash[i];
             at++;
         }
+    if (f->renew)
+        return sn_temp_write(f->later, block->hash, block->lines * sizeof *hashes, error);
     return sn_temp_write(f->later, hashes, fresh * sizeof *hashes, error);
 }
 
@@ -358,6 +361,7 @@ seen_status sn_uniq_run_filter(sn_uniq *u, seen_error *error)
         return status;
     /* What a window forgets depends on the order in which all keys come. */
     bool ordered = before.growth == SEEN_WINDOW || !u->options->pipeline.waits;
+    f.renew = before.renew;
     f.lanes = ordered ? 1 : SN_SPLIT_SERVER;
     /* Where no new line is written, there is none that could be lost. */
     if (u->options->remember_first || !sn_uniq_fresh(u))

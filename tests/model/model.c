@@ -102,7 +102,8 @@ static seen_options options_of(const model *m)
                           .error_rate = 0.01,
                           .seed_given = true,
                           .seed = {first_seed, 99},
-                          .generations = m->growth == SEEN_WINDOW ? GENERATIONS : 0};
+                          .generations = m->growth == SEEN_WINDOW ? GENERATIONS : 0,
+                          .renew = true};
 }
 
 /* Whether a key must be there. A rotation forgets what GENERATIONS rotations ago was the newest;

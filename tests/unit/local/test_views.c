@@ -10,6 +10,7 @@ enum { GENERATIONS = 4, PLENTY = 1000 };
 static seen_set *make(bool file)
 {
     seen_options options = plain_options(SEEN_BLOOM, SEEN_WINDOW, 300, 1e-9);
+    options.renew = true;
     options.generations = GENERATIONS;
     seen_set *set = NULL;
     OK(seen_create(file ? at("w") : NULL, &options, 0, &set, error));
@@ -165,6 +166,7 @@ static void test_many_at_once(void **state)
     static seen_hash h[MANY];
     static seen_answer answers[MANY];
     seen_options options = plain_options(SEEN_BLOOM, SEEN_WINDOW, MANY, 1e-9);
+    options.renew = true;
     seen_set *set = NULL;
     OK(seen_create(NULL, &options, 0, &set, error));
     hashes_from(0, MANY, h);

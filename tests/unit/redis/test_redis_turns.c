@@ -26,6 +26,7 @@ static seen_set *make(const char *name, seen_options o)
     seen_error error = {0};
     o.size = sizeof o;
     o.growth = SEEN_WINDOW;
+    o.renew = true;
     o.error_rate = 0.001;
     o.seed_given = true;
     snprintf(where, sizeof where, "%s/%s", server.url, name);

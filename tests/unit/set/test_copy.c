@@ -200,6 +200,7 @@ static void test_merge_window_counters(void **state)
 {
     (void)state;
     seen_options options = plain_options(SEEN_BLOOM, SEEN_WINDOW, 3000, 1e-6);
+    options.renew = true;
     options.generations = 4;
     seen_set *a = create(NULL, &options), *b = create(NULL, &options);
     OK(seen_rotate(a, error));
@@ -245,6 +246,7 @@ static void test_merge_window_turns(void **state)
     (void)state;
     enum { GENERATIONS = 4 };
     seen_options options = plain_options(SEEN_BLOOM, SEEN_WINDOW, 3000, 1e-9);
+    options.renew = true;
     options.generations = GENERATIONS;
     hashes_from(0, MANY, h);
     for (int turns = 0; turns < 2 * GENERATIONS; turns++) {
@@ -303,6 +305,7 @@ static seen_status turn_and_read(seen_set *set, uint32_t layer, uint64_t line, u
 static seen_set *turning_window(uint32_t generations, uint32_t place)
 {
     seen_options options = plain_options(SEEN_BLOOM, SEEN_WINDOW, 3000, 1e-9);
+    options.renew = true;
     options.generations = generations;
     seen_set *set = create(NULL, &options);
     for (uint32_t i = 0; i < place; i++)
@@ -394,6 +397,7 @@ static void test_merge_window_turns_late(void **state)
     (void)state;
     enum { GENERATIONS = 4 };
     seen_options options = plain_options(SEEN_BLOOM, SEEN_WINDOW, 3000, 1e-9);
+    options.renew = true;
     options.generations = GENERATIONS;
     hashes_from(0, 3 * MANY, h);
     seen_set *a = create(NULL, &options), *b = create(NULL, &options);
@@ -421,6 +425,7 @@ static void test_merge_window_ages(void **state)
     uint64_t (*real)(void) = sn_clock_now;
     sn_clock_now = fake_clock;
     seen_options options = plain_options(SEEN_BLOOM, SEEN_WINDOW, 3000, 1e-9);
+    options.renew = true;
     options.generations = 5;
     options.window_seconds = 100;
     hashes_from(0, MANY, h);
@@ -552,6 +557,7 @@ static void test_merge_other_ring(void **state)
     hashes_from(0, MANY, h);
     for (int more = 0; more < 2; more++) {
         seen_options options = plain_options(SEEN_BLOOM, SEEN_WINDOW, 16, 0.01);
+        options.renew = true;
         options.generations = 9;
         seen_set *nine = create(NULL, &options);
         options.capacity = 14;

@@ -330,6 +330,7 @@ static void test_window_rate(void **state)
     (void)state;
     for (uint32_t generations = 2; generations <= 32; generations *= 4) {
         seen_options options = plain_options(SEEN_BLOOM, SEEN_WINDOW, 70000, 0.01);
+        options.renew = true;
         options.generations = generations;
         seen_set *set;
         OK(seen_create(NULL, &options, 0, &set, error));
@@ -349,6 +350,7 @@ static void test_window_by_count(void **state)
     (void)state;
     for (uint32_t generations = 2; generations <= 9; generations += 7) {
         seen_options options = plain_options(SEEN_BLOOM, SEEN_WINDOW, 700, 1e-9);
+        options.renew = true;
         options.generations = generations;
         seen_set *set;
         OK(seen_create(NULL, &options, 0, &set, error));
@@ -378,6 +380,7 @@ static void test_window_by_time(void **state)
     sn_clock_now = fake_clock;
     clock_now = 1000000;
     seen_options options = plain_options(SEEN_BLOOM, SEEN_WINDOW, 100000, 1e-9);
+    options.renew = true;
     options.generations = 5;
     options.window_seconds = 100;
     seen_set *set;
@@ -414,6 +417,7 @@ static void test_rotate(void **state)
 {
     (void)state;
     seen_options options = plain_options(SEEN_BLOOM, SEEN_WINDOW, 1000, 1e-9);
+    options.renew = true;
     options.generations = 4;
     seen_set *set;
     OK(seen_create(NULL, &options, 0, &set, error));
