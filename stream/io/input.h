@@ -58,6 +58,9 @@ uint64_t sn_input_size(const sn_input *input);
 /* How many of those bytes were read so far; any thread may ask. */
 uint64_t sn_input_position(const sn_input *input);
 
+/* The share of the inputs that is in the page cache, by a sample; 0 if that is not known. */
+double sn_input_cached(const sn_input *input);
+
 /* Estimates the number of lines, and of bytes after decompression, from the sizes and samples at
  * several places. Reads nothing from pipes. *lines is UINT64_MAX if nothing is known. */
 seen_status sn_input_estimate(sn_input *input, char terminator, uint64_t *lines, uint64_t *bytes,

@@ -12,12 +12,15 @@
 #include "base/memory.h"
 #include "base/tempfile.h"
 #include "base/thread.h"
+#include "stream/join/calibrate.h"
 #include "stream/join/internal.h"
 
 /* What is assumed of an input about which nothing is known. */
 #define LINES_UNKNOWN 1e8
 #define LINE_BYTES 64.0
 #define SHARE 0.1
+/* Lines from which on the machine is measured. */
+#define CALIBRATED_FROM 4e6
 /* approx, unique: how often a line is taken for one that was printed, while there is room. */
 #define ONCE_RATE 1e-6
 
@@ -52,6 +55,19 @@ static unsigned threads_of(const sn_join_options *options)
     return options->pipeline.threads ? options->pipeline.threads : sn_thread_cpus();
 }
 
+/* Small inputs take no longer by another strategy than the measurement would. */
+static void calibrate(const sn_input *a, sn_input *const *b, size_t b_count,
+                      sn_join_numbers *numbers)
+{
+    if (numbers->lines_a + numbers->lines_b < CALIBRATED_FROM)
+        return;
+    double cached = numbers->bytes_a * sn_input_cached(a);
+    for (size_t i = 0; i < b_count; i++)
+        cached += numbers->bytes_b / (double)b_count * sn_input_cached(b[i]);
+    numbers->disk = sn_join_read_speed(cached / (numbers->bytes_a + numbers->bytes_b));
+    numbers->random_ns = sn_join_random_ns();
+}
+
 seen_status sn_join_measure(const sn_join_options *options, sn_input *a, sn_input *const *b,
                             size_t b_count, sn_join_numbers *numbers, seen_error *error)
 {
@@ -81,6 +97,8 @@ seen_status sn_join_measure(const sn_join_options *options, sn_input *a, sn_inpu
         numbers->lines_a = numbers->lines_b;
         numbers->text_a = numbers->bytes_a = numbers->lines_a * LINE_BYTES;
     }
+    if (status == SEEN_OK)
+        calibrate(a, b, b_count, numbers);
     return status;
 }
 

@@ -60,6 +60,7 @@ typedef struct sn_join_numbers {
     double share;      /* of A's lines that are expected to be in B */
     double error_rate; /* approx */
     double disk;       /* bytes a second; 0: 2 GB/s */
+    double random_ns;  /* of a random access to a large table; 0: 20 */
     double room;       /* bytes that temporary files may take; 0: not known */
     unsigned excluded; /* bits: 1 << strategy for strategies that were tried in vain */
 } sn_join_numbers;

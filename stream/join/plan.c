@@ -16,17 +16,36 @@
 
 #define MIB ((uint64_t)1 << 20)
 #define DISK 2e9
+#define RANDOM_NS 20.0
 #define START 0.003 /* seconds until a pass, or a temporary file, has begun */
 
 /* Nanoseconds a line. */
-#define LINE_NS 18.0   /* read, find its end, hash */
-#define SKIM_NS 10.0   /* the same without the hash */
-#define FILTER_NS 12.0 /* a filter larger than the caches */
-#define SMALL_NS 6.0   /* one that is not */
-#define ADD_NS 110.0   /* to the table */
-#define CHECK_NS 45.0
+#define LINE_NS 18.0 /* read, find its end, hash */
+#define SKIM_NS 10.0 /* the same without the hash */
+#define SMALL_NS 6.0 /* a filter that fits the caches */
 #define SPILL_NS 12.0
 #define READ_BACK_NS 3.0
+
+/* What depends on the speed of random access. */
+static double random_ns(const sn_join_numbers *n)
+{
+    return n->random_ns > 0 ? n->random_ns : RANDOM_NS;
+}
+
+static double filter_ns(const sn_join_numbers *n) /* one that is larger than the caches */
+{
+    return 6 + 0.3 * random_ns(n);
+}
+
+static double add_ns(const sn_join_numbers *n) /* to the table, by several threads */
+{
+    return 50 + 3 * random_ns(n);
+}
+
+static double check_ns(const sn_join_numbers *n)
+{
+    return 15 + 1.5 * random_ns(n);
+}
 
 const char *sn_join_strategy_name(sn_join_strategy strategy)
 {
@@ -106,9 +125,9 @@ static bool plan_table_b(sn_join_plan *plan, const sn_join_numbers *n)
 {
     plan->table = plan->budget;
     plan->table_needs = entries_of(n) * SN_TABLE_ENTRY_BYTES;
-    add_step(plan, n, "read B into a table", n->bytes_b, 0, n->lines_b * (LINE_NS + ADD_NS), 0);
-    add_step(plan, n, "read A and print", n->bytes_a, 0, n->lines_a * (LINE_NS + CHECK_NS),
-             n->unique ? n->lines_a * CHECK_NS : 0);
+    add_step(plan, n, "read B into a table", n->bytes_b, 0, n->lines_b * (LINE_NS + add_ns(n)), 0);
+    add_step(plan, n, "read A and print", n->bytes_a, 0, n->lines_a * (LINE_NS + check_ns(n)),
+             n->unique ? n->lines_a * check_ns(n) : 0);
     /* What was printed cannot be taken back when the table turns out to be too small. */
     if (n->pipe_a && n->except && n->unique)
         return false;
@@ -132,7 +151,7 @@ static void plan_small(sn_join_plan *plan, const sn_join_numbers *n, double room
 
 static double confirm_ns(const sn_join_plan *plan, const sn_join_numbers *n)
 {
-    return n->lines_b * (LINE_NS + SMALL_NS) + plan->survivors * CHECK_NS;
+    return n->lines_b * (LINE_NS + SMALL_NS) + plan->survivors * check_ns(n);
 }
 
 static bool plan_table_a(sn_join_plan *plan, const sn_join_numbers *n)
@@ -143,10 +162,10 @@ static bool plan_table_a(sn_join_plan *plan, const sn_join_numbers *n)
     plan->table = plan->budget;
     plan->table_needs = n->lines_a * SN_TABLE_ENTRY_BYTES;
     plan_small(plan, n, (double)plan->budget - plan->table_needs);
-    add_step(plan, n, "read A into a table", bytes_a, 0, n->lines_a * (LINE_NS + ADD_NS), 0);
+    add_step(plan, n, "read A into a table", bytes_a, 0, n->lines_a * (LINE_NS + add_ns(n)), 0);
     add_step(plan, n, "read B and mark", n->bytes_b, 0, confirm_ns(plan, n), 0);
-    add_step(plan, n, "read A again and print", bytes_a, 0, n->lines_a * (LINE_NS + CHECK_NS),
-             n->unique ? n->lines_a * CHECK_NS : 0);
+    add_step(plan, n, "read A again and print", bytes_a, 0, n->lines_a * (LINE_NS + check_ns(n)),
+             n->unique ? n->lines_a * check_ns(n) : 0);
     return plan->table_needs < 0.95 * (double)plan->budget;
 }
 
@@ -182,18 +201,19 @@ static bool plan_filter(sn_join_plan *plan, const sn_join_numbers *n)
     plan_small(plan, n, (double)plan->budget - plan->table_needs);
     double per_line = n->text_a / fmax(n->lines_a, 1), lines = plan->candidates * per_line;
     plan->aside = !n->except && (n->pipe_a || lines < n->text_a / 4);
-    add_step(plan, n, "read B into a filter", n->bytes_b, 0, n->lines_b * (LINE_NS + FILTER_NS), 0);
+    add_step(plan, n, "read B into a filter", n->bytes_b, 0, n->lines_b * (LINE_NS + filter_ns(n)),
+             0);
     add_step(plan, n, "read A, keep what may be in B", n->bytes_a,
              plan->aside ? lines
              : n->pipe_a ? n->text_a
                          : 0,
-             n->lines_a * (LINE_NS + FILTER_NS) + plan->candidates * ADD_NS, 0);
+             n->lines_a * (LINE_NS + filter_ns(n)) + plan->candidates * add_ns(n), 0);
     add_step(plan, n, "read B again and confirm", n->bytes_b, 0, confirm_ns(plan, n), 0);
     if (plan->aside)
-        add_step(plan, n, "print", lines, 0, plan->candidates * (LINE_NS + CHECK_NS), 0);
+        add_step(plan, n, "print", lines, 0, plan->candidates * (LINE_NS + check_ns(n)), 0);
     else
         add_step(plan, n, "read A again and print", n->pipe_a ? n->text_a : n->bytes_a, 0,
-                 n->lines_a * (LINE_NS + SMALL_NS) + plan->candidates * CHECK_NS, 0);
+                 n->lines_a * (LINE_NS + SMALL_NS) + plan->candidates * check_ns(n), 0);
     return !(n->except && n->unique) && tolerated > n->share;
 }
 
@@ -229,7 +249,7 @@ static bool plan_spill(sn_join_plan *plan, const sn_join_numbers *n)
     add_step(plan, n, "read A, put its hashes aside", bytes_a, a, n->lines_a * LINE_NS,
              n->lines_a * SPILL_NS);
     add_step(plan, n, "decide part by part", times * (a + b), notes, 0,
-             n->lines_b * (READ_BACK_NS + ADD_NS) + n->lines_a * (READ_BACK_NS + CHECK_NS));
+             n->lines_b * (READ_BACK_NS + add_ns(n)) + n->lines_a * (READ_BACK_NS + check_ns(n)));
     add_step(plan, n, "read A again and print", bytes_a + notes, 0, n->lines_a * SKIM_NS, 0);
     return n->room <= 0 || plan->written < n->room;
 }
@@ -248,15 +268,16 @@ static bool plan_spill_filtered(sn_join_plan *plan, const sn_join_numbers *n)
     double times = plan_slices(plan, first);
     double a = plan->candidates * SN_SPILL_RECORD_BYTES,
            b = plan->survivors * SN_SPILL_RECORD_BYTES;
-    add_step(plan, n, "read B into a filter", n->bytes_b, 0, n->lines_b * (LINE_NS + FILTER_NS), 0);
+    add_step(plan, n, "read B into a filter", n->bytes_b, 0, n->lines_b * (LINE_NS + filter_ns(n)),
+             0);
     add_step(plan, n, "read A, put aside what may be in B", bytes_a, a,
-             n->lines_a * (LINE_NS + FILTER_NS) + plan->candidates * FILTER_NS,
+             n->lines_a * (LINE_NS + filter_ns(n)) + plan->candidates * filter_ns(n),
              plan->candidates * SPILL_NS);
     add_step(plan, n, "read B again, put aside what may be in A", n->bytes_b, b,
-             n->lines_b * (LINE_NS + FILTER_NS), plan->survivors * SPILL_NS);
+             n->lines_b * (LINE_NS + filter_ns(n)), plan->survivors * SPILL_NS);
     add_step(plan, n, "decide part by part", times * (a + b), notes, 0,
-             plan->survivors * (READ_BACK_NS + ADD_NS) +
-                 plan->candidates * (READ_BACK_NS + CHECK_NS));
+             plan->survivors * (READ_BACK_NS + add_ns(n)) +
+                 plan->candidates * (READ_BACK_NS + check_ns(n)));
     add_step(plan, n, "read A again and print", bytes_a + notes, 0, n->lines_a * SKIM_NS, 0);
     return !(n->except && n->unique) && (double)plan->small * 2 >= plan->candidates &&
            (n->room <= 0 || plan->written < n->room);
@@ -275,16 +296,17 @@ static bool plan_approx(sn_join_plan *plan, const sn_join_numbers *n)
     double bytes = seen_plan_make(&wish, &made, NULL) == SEEN_OK ? (double)made.bytes : most;
     plan->filter = whole_lines(fmin(bytes, most));
     plan->filter_rate = rate_of(n->lines_first, (double)plan->filter);
-    add_step(plan, n, "read B into a filter", n->bytes_b, 0, n->lines_b * (LINE_NS + FILTER_NS), 0);
-    add_step(plan, n, "read A and print", n->bytes_a, 0, n->lines_a * (LINE_NS + FILTER_NS),
-             n->unique ? n->lines_a * FILTER_NS : 0);
+    add_step(plan, n, "read B into a filter", n->bytes_b, 0, n->lines_b * (LINE_NS + filter_ns(n)),
+             0);
+    add_step(plan, n, "read A and print", n->bytes_a, 0, n->lines_a * (LINE_NS + filter_ns(n)),
+             n->unique ? n->lines_a * filter_ns(n) : 0);
     return true;
 }
 
 static bool plan_given(sn_join_plan *plan, const sn_join_numbers *n)
 {
-    add_step(plan, n, "read A and print", n->bytes_a, 0, n->lines_a * (LINE_NS + FILTER_NS),
-             n->unique ? n->lines_a * FILTER_NS : 0);
+    add_step(plan, n, "read A and print", n->bytes_a, 0, n->lines_a * (LINE_NS + filter_ns(n)),
+             n->unique ? n->lines_a * filter_ns(n) : 0);
     return true;
 }
 

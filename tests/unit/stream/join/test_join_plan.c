@@ -102,6 +102,26 @@ static void expected_ways(void **unused)
     assert_int_not_equal(strategy_of(&n), strategy);
 }
 
+/* Files in the page cache: reading them once more costs less than a large table. From a slow disk
+ * it is the other way round. */
+static void by_speed(void **unused)
+{
+    (void)unused;
+    sn_join_numbers n = numbers_of(5e7, 5e7, 2e9);
+    n.disk = 8e9;
+    n.random_ns = 20;
+    assert_int_equal(strategy_of(&n), SN_JOIN_FILTER);
+    n.disk = 2e8;
+    assert_int_equal(strategy_of(&n), SN_JOIN_TABLE_B);
+    n.disk = 8e9;
+    n.random_ns = 0.5; /* as if all of it were a cache */
+    sn_join_plan fast, slow;
+    assert_int_equal(sn_join_plan_make(&n, SN_JOIN_TABLE_B, &fast, NULL), SEEN_OK);
+    n.random_ns = 50;
+    assert_int_equal(sn_join_plan_make(&n, SN_JOIN_TABLE_B, &slow, NULL), SEEN_OK);
+    assert_true(slow.seconds > 1.5 * fast.seconds);
+}
+
 static void refusals(void **unused)
 {
     (void)unused;
@@ -145,10 +165,8 @@ static void monotone(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_size),
-        cmocka_unit_test(expected_ways),
-        cmocka_unit_test(refusals),
-        cmocka_unit_test(monotone),
+        cmocka_unit_test(every_size), cmocka_unit_test(expected_ways), cmocka_unit_test(by_speed),
+        cmocka_unit_test(refusals),   cmocka_unit_test(monotone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
