@@ -334,7 +334,8 @@ static seen_status begin(const seen_options *o, bool tags, sn_image *image, seen
     default:
         status = begin_fixed(o, rate, image, error);
     }
-    for (uint32_t i = 0; i < image->layers; i++)
+    /* A fixed set has no use for the time, and so the same keys and seed give the same file. */
+    for (uint32_t i = 0; i < image->layers && o->growth != SEEN_FIXED; i++)
         image->layer[i].born = sn_clock_now();
     if (status == SEEN_OK)
         sn_image_lay_out(image);
