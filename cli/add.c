@@ -4,23 +4,60 @@
 
 #define LOOK_MAX (UINT64_C(256) << 20)
 
+typedef struct add_own {
+    bool print_new;
+} add_own;
+
+static const sn_option own_options[] = {
+    {.name = "print-new",
+     .type = SN_FLAG,
+     .offset = offsetof(add_own, print_new),
+     .help = "print the lines that are new",
+     .more =
+         "A line is added before it is printed: of several processes that share FILTER, exactly "
+         "one prints it. If a run is killed, lines in flight may be added and not printed; 'seen "
+         "uniq -f' prints first."},
+};
+static const sn_group own_group = {
+    .title = "What to print", .options = own_options, .count = 1, .own = true};
+
 typedef struct change_run {
     sn_apply_options options;
     sn_input *input;
+    sn_output *output; /* NULL: nothing is printed */
     sn_apply_result result;
 } change_run;
 
 static seen_status do_run(void *context, seen_error *error)
 {
     change_run *run = context;
-    return sn_apply_run(&run->options, run->input, NULL, &run->result, error);
+    sn_output *output = run->output;
+    run->output = NULL; /* the engine ends it */
+    return sn_apply_run(&run->options, run->input, output, &run->result, error);
+}
+
+static bool prints(const sn_args *args, sn_apply_what what)
+{
+    return what == SN_APPLY_ADD && ((const add_own *)args->own)->print_new;
+}
+
+/* Opens the output of --print-new. */
+static seen_status open_output(change_run *run, sn_watch *watch, seen_error *error)
+{
+    run->options.print = SEEN_NEW;
+    seen_status status =
+        sn_output_open(NULL, run->options.pipeline.terminator, &watch->stop, &run->output, error);
+    if (status != SEEN_OK)
+        return status;
+    sn_output_header(run->output, run->input);
+    return sn_output_apart(run->output, run->input, error);
 }
 
 static void tell(const sn_args *args, const sn_apply_result *r, sn_apply_what what)
 {
     if (args->json) {
         sn_json json;
-        sn_json_open(&json, stdout, true);
+        sn_json_open(&json, prints(args, what) ? stderr : stdout, true);
         sn_json_object(&json, NULL);
         sn_json_u64(&json, "lines", r->lines);
         if (what == SN_APPLY_ADD) {
@@ -66,6 +103,7 @@ int sn_change_run(sn_args *args, sn_apply_what what)
     seen_options options = sn_args_options(args);
     const char *where = args->operands[0];
     seen_set *set = NULL;
+    args->prints = prints(args, what);
     if (!sn_watch_begin(&watch, what == SN_APPLY_ADD ? "add" : "remove"))
         return SN_EXIT_TROUBLE;
     seen_status status = sn_input_open((const char *const *)args->operands + 1,
@@ -78,6 +116,10 @@ int sn_change_run(sn_args *args, sn_apply_what what)
                                          .pipeline = sn_args_pipeline(args, where, &watch),
                                          .what = what,
                                          .set = set};
+        if (prints(args, what))
+            status = open_output(&run, &watch, &error);
+    }
+    if (status == SEEN_OK) {
         watch.input = run.input;
         watch.total = sn_input_size(run.input);
         status = sn_watch_run(&watch, args, do_run, &run, &error);
@@ -93,6 +135,7 @@ int sn_change_run(sn_args *args, sn_apply_what what)
         code = sn_trouble("stopped after %s; the filter is intact and contains them",
                           sn_show_number_of(lines, run.result.lines, "line"));
     sn_args_warn_quoted(args);
+    sn_output_abandon(run.output);
     seen_close(set);
     sn_input_close(run.input);
     sn_watch_end(&watch);
@@ -117,7 +160,8 @@ const sn_command sn_command_add = {
     .operands = "FILTER",
     .min_operands = 1,
     .max_operands = SIZE_MAX,
-    .groups = {&sn_group_sizing, &sn_group_records, &sn_group_url, &sn_group_json,
+    .own_size = sizeof(add_own),
+    .groups = {&own_group, &sn_group_sizing, &sn_group_records, &sn_group_url, &sn_group_json,
                &sn_group_threads, &sn_group_talk, &sn_group_timeout},
     .examples = {{"Add the lines of a file; the filter is created if it does not exist",
                   "seen add urls.seen urls.txt", "printf 'a\\nb\\n' > urls.txt"},

@@ -65,3 +65,13 @@ cmp in <(seq 5000) || fail "a foreign file was changed"
 cmp one two || fail "add and uniq -f create different filters: $(diff one two)"
 grep -q '"error_rate": 1e-06\|"error_rate": 0.000001' one || fail "the rate: $(cat one)"
 "$SEEN" add -q -n 5k -p 1% sized.seen in; "$SEEN" info --json sized.seen | grep -q '"error_rate": 0.01' || fail "-p"
+# --print-new: each line once, also when several processes share a filter; a line is added before it is printed.
+"$SEEN" create -q shared -p 1e-9
+for i in 1 2 3 4; do
+    seq 20000 | shuf | "$SEEN" add -q --print-new shared > "print.$i" &
+done
+wait
+sort -n print.? | cmp - <(seq 20000) || fail "--print-new: not one winner for each line"
+[ -z "$(seq 100 | "$SEEN" add --print-new shared)" ] || fail "--print-new prints present lines"
+"$SEEN" add --json --print-new shared <(echo x) > out 2> words
+[ "$(cat out)" = x ] && grep -q '"new": *1' words || fail "--print-new --json: $(cat out words)"
