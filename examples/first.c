@@ -1,19 +1,33 @@
-/* The first ten lines: have I seen this before?      cc first.c -lseen */
+/* Prints each line the first time that it appears, across runs: first FILTER < lines */
 #include <seen.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-int main(void)
+int main(int argc, char **argv)
 {
-    seen_options options = {.size = sizeof options, .capacity = 1000000, .error_rate = 0.01};
-    seen_set *set;
-    if (seen_create(NULL, &options, 0, &set, NULL) != SEEN_OK)
-        return 1;
-    const char *words[] = {"apple", "pear", "apple"};
-    for (int i = 0; i < 3; i++) {
-        seen_answer answer;
-        seen_add(set, words[i], i == 1 ? 4 : 5, &answer, NULL);
-        printf("%s: %s\n", words[i], answer == SEEN_NEW ? "new" : "seen before");
+    seen_options options = {.size = sizeof options, .error_rate = 1e-6}; /* no capacity: it grows */
+    seen_error error = {0};
+    seen_set *set = NULL;
+    char *line = NULL;
+    size_t room = 0;
+    seen_status status =
+        seen_create(argc > 1 ? argv[1] : NULL, &options, SEEN_IF_ABSENT, &set, &error);
+    for (ssize_t len; status == SEEN_OK && (len = getline(&line, &room, stdin)) >= 0;) {
+        seen_answer answer = SEEN_UNKNOWN;
+        len -= len > 0 && line[len - 1] == '\n';
+        status = seen_add(set, line, (size_t)len, &answer, &error);
+        if (answer == SEEN_NEW && (fwrite(line, 1, (size_t)len, stdout), putchar('\n') < 0))
+            break;
     }
+    free(line);
+    if (status == SEEN_OK)
+        status = seen_sync(set, &error);
     seen_close(set);
-    return 0;
+    if (status != SEEN_OK)
+        fprintf(stderr, "first: %s\n", error.message);
+    else if (ferror(stdin) || fflush(stdout) != 0 || ferror(stdout))
+        perror("first");
+    else
+        return 0;
+    return 2;
 }

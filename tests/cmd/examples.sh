@@ -3,9 +3,14 @@ set -eu
 bin=$BUILD/examples
 same() { diff <(printf '%s\n' "$2") <(printf '%s\n' "$1") || { echo "wrong output: $3"; exit 1; }; }
 
-same "$("$bin/first")" "apple: new
-pear: new
-apple: seen before" first
+same "$(printf 'apple\npear\napple' | "$bin/first" first.seen)" "apple
+pear" first
+same "$(printf 'apple\nplum\n' | "$bin/first" first.seen)" "plum" "first, again"
+# A long line is one key, and more lines than any default holds are no error.
+{ head -c 100000 /dev/zero | tr '\0' x; echo; seq 200000; } > long
+cat long long | "$bin/first" long.seen | cmp - long || { echo "first: lines are lost"; exit 1; }
+if "$bin/first" no/such/folder < long 2> words; then echo "first: an error with status 0"; exit 1; fi
+grep -q no/such/folder words || { echo "first: no message"; exit 1; }
 same "$("$bin/threads")" '4 threads added the same 100000 keys; they were told "new" 100000 times in all' threads
 same "$("$bin/processes" p.seen)" '4 processes added the same 2000 keys; they were told "new" 2000 times in all' processes
 same "$("$bin/window" w.seen)" "ada@example.org: write
