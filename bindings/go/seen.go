@@ -59,6 +59,7 @@ type Options struct {
 	Bits         uint64
 	Hashes       int
 	GoOnWhenFull bool
+	Renew        bool // window: every addition of a key renews it
 
 	Alone                          bool // file: no other process writes; saves a lock per call
 	ConnectTimeout, CommandTimeout time.Duration
@@ -102,6 +103,7 @@ func (o *Options) fill(c *C.seen_options) {
 	if o.Window > 0 {
 		c.growth = C.SEEN_WINDOW
 	}
+	c.renew = C.bool(o.Renew)
 	if o.GoOnWhenFull {
 		c.when_full = C.SEEN_FULL_GO_ON
 	}
@@ -176,7 +178,7 @@ func Open(where string, flag int, o Options) (*Set, error) {
 
 func (o *Options) plain() bool {
 	return o.Capacity == 0 && o.ErrorRate == 0 && o.Kind == 0 && o.Growth == 0 && o.Hash == 0 && o.Seed == nil &&
-		o.Window == 0 && o.Generations == 0 && o.Bits == 0 && o.Hashes == 0 && !o.GoOnWhenFull
+		o.Window == 0 && o.Generations == 0 && o.Bits == 0 && o.Hashes == 0 && !o.GoOnWhenFull && !o.Renew
 }
 
 func kindOf(err error) error {

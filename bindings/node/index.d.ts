@@ -9,6 +9,7 @@ export interface Options {
   kind?: 'bloom' | 'counting';
   window?: number; // generations
   windowSeconds?: number;
+  renew?: boolean; // window: every addition of a key renews it
   bits?: number;
   hashes?: number;
   seed?: bigint;

@@ -19,7 +19,7 @@ function load() {
 const ADD = 0, CHECK = 1, REMOVE = 2;
 const REPLACE = 1, IF_ABSENT = 2, READ_ONLY = 4, ALONE = 8;
 const CHOICES = { kind: ['bloom', 'counting'], hash: ['xxh3', 'siphash'], whenFull: ['refuse', 'go on'] };
-const SHAPE = ['capacity', 'errorRate', 'kind', 'window', 'windowSeconds', 'bits', 'hashes', 'seed', 'hash', 'whenFull'];
+const SHAPE = ['capacity', 'errorRate', 'kind', 'window', 'windowSeconds', 'renew', 'bits', 'hashes', 'seed', 'hash', 'whenFull'];
 const STORE = ['connectMs', 'commandMs', 'retryMs', 'ttlSeconds', 'tlsCa', 'tlsCert', 'tlsKey', 'alone'];
 
 function optionsOf(given = {}) {
@@ -32,6 +32,8 @@ function optionsOf(given = {}) {
       if (options[name] < 0) throw new TypeError(`${name}: ${value} is not one of ${CHOICES[name].join(', ')}`);
     } else if (name === 'window') {
       options.generations = value;
+    } else if (name === 'renew') {
+      options.renew = value ? 1 : 0;
     } else if (name !== 'alone') {
       options[name] = value;
     }

@@ -32,6 +32,7 @@ final class Seen
             uint64_t seed[2];
             uint32_t generations;
             uint64_t window_seconds;
+            bool renew;
             int layout;
             uint64_t ttl_seconds;
             uint32_t connect_ms, command_ms, retry_ms;
@@ -49,6 +50,7 @@ final class Seen
             uint64_t seed[2];
             uint32_t format_version, generations;
             uint64_t window_seconds;
+            bool renew;
             double fill, keys_estimated, error_rate_now;
             bool sampled;
         } seen_info;
@@ -134,6 +136,8 @@ final class Seen
             } elseif ($name === 'seed') {
                 $options->seed_given = true;
                 [$options->seed[0], $options->seed[1]] = $value;
+            } elseif ($name === 'renew') {
+                $options->renew = (bool)$value;
             } elseif ($name === 'window') {
                 $options->growth = 2;
                 $options->generations = $value;

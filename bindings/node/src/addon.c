@@ -168,7 +168,7 @@ static bool text(napi_env env, napi_value object, const char *name, char **to)
 bool sn_js_options(napi_env env, napi_value object, seen_options *o, char **texts)
 {
     double kind = 0, growth = 0, hash = 0, full = 0, capacity = 0, bits = 0, hashes = 0;
-    double generations = 0, window = 0, ttl = 0, connect = 0, command = 0, retry = 0;
+    double generations = 0, window = 0, ttl = 0, connect = 0, command = 0, retry = 0, renew = 0;
     *o = (seen_options){.size = sizeof *o};
     bool good =
         number(env, object, "kind", &kind) && number(env, object, "growth", &growth) &&
@@ -179,8 +179,9 @@ bool sn_js_options(napi_env env, napi_value object, seen_options *o, char **text
         number(env, object, "generations", &generations) &&
         number(env, object, "windowSeconds", &window) && number(env, object, "ttlSeconds", &ttl) &&
         number(env, object, "connectMs", &connect) && number(env, object, "commandMs", &command) &&
-        number(env, object, "retryMs", &retry) && text(env, object, "tlsCa", &texts[0]) &&
-        text(env, object, "tlsCert", &texts[1]) && text(env, object, "tlsKey", &texts[2]);
+        number(env, object, "retryMs", &retry) && number(env, object, "renew", &renew) &&
+        text(env, object, "tlsCa", &texts[0]) && text(env, object, "tlsCert", &texts[1]) &&
+        text(env, object, "tlsKey", &texts[2]);
     o->kind = (seen_kind)kind;
     o->growth = (seen_growth)growth;
     o->hash = (seen_hash_kind)hash;
@@ -194,6 +195,7 @@ bool sn_js_options(napi_env env, napi_value object, seen_options *o, char **text
     o->connect_ms = (uint32_t)connect;
     o->command_ms = (uint32_t)command;
     o->retry_ms = (uint32_t)retry;
+    o->renew = renew != 0;
     o->tls_ca = texts[0];
     o->tls_cert = texts[1];
     o->tls_key = texts[2];

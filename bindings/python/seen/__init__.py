@@ -93,7 +93,7 @@ _REPLACE, _IF_ABSENT, _READ_ONLY, _ALONE = 1, 2, 4, 8
 _CHOICES = {"kind": ("bloom", "counting"), "hash": ("xxh3", "siphash"),
             "when_full": ("refuse", "go on"), "layout": ("shards", "bitmap")}
 _SET_OPTIONS = {"capacity", "error_rate", "kind", "window", "window_seconds", "bits", "hashes",
-                "seed", "hash", "when_full"}
+                "renew", "seed", "hash", "when_full"}
 _STORE_OPTIONS = {"connect_ms", "command_ms", "retry_ms", "ttl_seconds", "tls_ca", "tls_cert",
                   "tls_key", "layout"}
 
@@ -111,6 +111,8 @@ def _options(given):
         options["growth"] = 2
         if window is not None:
             options["generations"] = window
+    if "renew" in options:
+        options["renew"] = int(bool(options["renew"]))
     if "seed" in options:
         seed = options["seed"]
         if not isinstance(seed, int) or not 0 <= seed < 1 << 128:
@@ -140,18 +142,19 @@ class Set(_seen.Base):
     """A set that stores each key in a few bits. In memory; use seen.open() for a file or Redis.
 
     Without a capacity the set grows. `window` keeps the last `capacity` keys in that many
-    generations; `window_seconds` keeps keys for that long.
+    generations; `window_seconds` keeps keys for that long, from when they were new, or with
+    `renew` from when they were last added.
     """
     __slots__ = ()
 
     def __init__(self, keys=(), /, *, capacity=None, error_rate=0.01, kind="bloom", window=None,
-                 window_seconds=None, bits=None, hashes=None, seed=None, hash="xxh3",
+                 window_seconds=None, renew=None, bits=None, hashes=None, seed=None, hash="xxh3",
                  when_full="refuse"):
         if bits is not None and hashes is not None or bits is not None and capacity is not None:
             error_rate = None if error_rate == 0.01 else error_rate
         self._start(None, _options(dict(
             capacity=capacity, error_rate=error_rate, kind=kind, window=window,
-            window_seconds=window_seconds, bits=bits, hashes=hashes, seed=seed, hash=hash,
+            window_seconds=window_seconds, renew=renew, bits=bits, hashes=hashes, seed=seed, hash=hash,
             when_full=when_full)), 0, 0, True)
         if keys != ():
             self.update(keys)

@@ -56,7 +56,7 @@ class Set:
     def __init__(self, keys: Iterable[Key] | Set = (), /, *, capacity: int | None = None,
                  error_rate: float = 0.01, kind: Literal["bloom", "counting"] = "bloom",
                  window: int | None = None, window_seconds: int | None = None,
-                 bits: int | None = None, hashes: int | None = None, seed: int | None = None,
+                 renew: bool | None = None, bits: int | None = None, hashes: int | None = None, seed: int | None = None,
                  hash: Literal["xxh3", "siphash"] = "xxh3",
                  when_full: Literal["refuse", "go on"] = "refuse") -> None: ...
     def add(self, key: Key, /) -> bool: ...

@@ -118,11 +118,11 @@ static int take_seed(PyObject *dict, seen_options *o)
 
 int sn_py_options(PyObject *dict, seen_options *o)
 {
-    uint32_t kind = 0, growth = 0, hash = 0, full = 0, layout = 0;
+    uint32_t kind = 0, growth = 0, hash = 0, full = 0, layout = 0, renew = 0;
     *o = (seen_options){.size = sizeof *o};
     if (take_small(dict, "kind", &kind) || take_small(dict, "growth", &growth) ||
         take_small(dict, "hash", &hash) || take_small(dict, "when_full", &full) ||
-        take_small(dict, "layout", &layout) ||
+        take_small(dict, "layout", &layout) || take_small(dict, "renew", &renew) ||
         take_number(dict, "capacity", UINT64_MAX, &o->capacity) ||
         take_rate(dict, &o->error_rate) || take_number(dict, "bits", UINT64_MAX, &o->bits) ||
         take_small(dict, "hashes", &o->hashes) || take_seed(dict, o) ||
@@ -139,6 +139,7 @@ int sn_py_options(PyObject *dict, seen_options *o)
     o->hash = (seen_hash_kind)hash;
     o->when_full = (seen_when_full)full;
     o->layout = (seen_layout)layout;
+    o->renew = renew != 0;
     return 0;
 }
 

@@ -180,6 +180,14 @@ class Sets(Scratch):
         with self.assertRaises(seen.KindError):
             seen.Set().rotate()
 
+    def test_renew(self):
+        for renew in (False, True):
+            s = seen.Set(capacity=100, window=4, renew=renew)
+            for _ in range(4):
+                s.add("a")
+                s.rotate()
+            self.assertIs("a" in s, renew)
+
     def test_seed_and_siphash(self):
         a, b = (seen.Set(["x"], capacity=10, seed=1 << 100 | 5, hash="siphash") for _ in "ab")
         self.assertEqual(a.to_bytes(), b.to_bytes())
