@@ -12,6 +12,7 @@ extern const sn_command sn_command_uniq;
 extern const sn_command sn_command_count;
 extern const sn_command sn_command_common;
 extern const sn_command sn_command_except;
+extern const sn_command sn_command_split;
 extern const sn_command sn_command_plan;
 extern const sn_command sn_command_create;
 extern const sn_command sn_command_add;
@@ -28,9 +29,10 @@ extern const sn_command sn_command_crawl;
 #endif
 
 const sn_command *const sn_commands[] = {
-    &sn_command_uniq,   &sn_command_count, &sn_command_common, &sn_command_except, &sn_command_plan,
-    &sn_command_create, &sn_command_add,   &sn_command_check,  &sn_command_remove, &sn_command_info,
-    &sn_command_merge,  &sn_command_copy,  &sn_command_rotate, &sn_command_drop,
+    &sn_command_uniq,  &sn_command_count,  &sn_command_common, &sn_command_except,
+    &sn_command_split, &sn_command_plan,   &sn_command_create, &sn_command_add,
+    &sn_command_check, &sn_command_remove, &sn_command_info,   &sn_command_merge,
+    &sn_command_copy,  &sn_command_rotate, &sn_command_drop,
 #ifdef SEEN_WITH_CRAWL
     &sn_command_crawl,
 #endif
