@@ -107,6 +107,8 @@ def main():
         row("except, 256 MB", [SEEN, "except", *common(256)[2:]], limit=memory(256))
         row("common, 64 MB", common(64), limit=memory(64))
         row("common, equal files, 128 MB", common(128, a, a), limit=memory(128))
+        for mib in 512, 1024, 2048:
+            row("common, %d MB" % mib, common(mib), limit=memory(mib))
         row("common, default memory", [SEEN, "common", "-q", *threads, a, b])
         duckdb = os.path.join(BUILD, "duckdb")
         if os.path.isdir(duckdb + "/node_modules/@duckdb/node-api"):
@@ -134,6 +136,9 @@ def main():
                              ("common, equal files, 128 MB", "common, 256 MB", 6)):
         bars.append((ratio(one, other) <= most,
                      "%s takes %.2f x the time of %s (%d)" % (one, ratio(one, other), other, most)))
+    sizes = ["common, %d MB" % mib for mib in (64, 256, 512, 1024, 2048)]
+    for less, more in zip(sizes, sizes[1:]):
+        bars.append((ratio(more, less) <= 1.05, "%s takes %.2f x the time of %s (1.05)" % (more, ratio(more, less), less)))
     print()
     for kept, text in bars:
         print("%s  %s" % ("ok  " if kept else "MISS", text))
