@@ -220,6 +220,7 @@ static seen_status make_set(sn_client *redis, const sn_redis_view *view, unsigne
     const sn_image *image = &view->image;
     set->base = (seen_set){
         .ops = sn_client_address(redis)->cluster ? &CLUSTER_OPS : &SERVER_OPS,
+        .connected = true,
         .where = where,
         .hasher = {.kind = image->hash, .seed = {image->seed[0], image->seed[1]}},
         .kind = image->kind,

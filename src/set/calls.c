@@ -13,24 +13,6 @@ enum { CHUNK = 1024 }; /* keys hashed at a time: the hashes stay in the first-le
 
 /* ---- open, create, close ---- */
 
-bool sn_redis_is_address(const char *where)
-{
-    static const char *const SCHEMES[] = {"redis://", "rediss://", "redis-cluster://",
-                                          "rediss-cluster://", "redis+unix://"};
-    for (size_t i = 0; i < sizeof SCHEMES / sizeof *SCHEMES; i++)
-        if (strncmp(where, SCHEMES[i], strlen(SCHEMES[i])) == 0)
-            return true;
-    return false;
-}
-
-#ifndef SEEN_WITH_REDIS
-seen_status sn_set_no_redis(seen_error *error)
-{
-    return sn_error_set(error, SEEN_ERR_UNSUPPORTED,
-                        "this build has no Redis; build with SEEN_WITH_REDIS=ON");
-}
-#endif
-
 seen_status sn_set_take_options(const seen_options **options, seen_error *error)
 {
     static const seen_options DEFAULTS = {.size = sizeof DEFAULTS};
@@ -41,21 +23,6 @@ seen_status sn_set_take_options(const seen_options **options, seen_error *error)
     if ((unsigned)(*options)->layout > SEEN_LAYOUT_BITMAP)
         return sn_error_set(error, SEEN_ERR_ARGUMENT, "an option has a value that does not exist");
     return SEEN_OK;
-}
-
-static seen_status create_at(const char *where, const sn_image *image, const seen_options *options,
-                             unsigned flags, seen_set **set, seen_error *error)
-{
-    if (!where)
-        return sn_heap_create(image, set, error);
-    if (!sn_redis_is_address(where))
-        return sn_file_create(where, image, flags, set, error);
-#ifdef SEEN_WITH_REDIS
-    return sn_redis_create(where, image, options, flags, set, error);
-#else
-    (void)options;
-    return sn_set_no_redis(error);
-#endif
 }
 
 /* A name that no store has would become a file with an odd name; a flag of a later version would be
@@ -82,14 +49,10 @@ seen_status seen_open(const char *where, const seen_options *options, unsigned f
         status = sn_set_take_options(&options, error);
     if (status != SEEN_OK)
         return status;
-    if (!sn_redis_is_address(where))
-        status = sn_file_open(where, flags, set, error);
-    else
-#ifdef SEEN_WITH_REDIS
-        status = sn_redis_open(where, options, flags, set, error);
-#else
-        status = sn_set_no_redis(error);
-#endif
+    const sn_store *store;
+    status = sn_store_find(where, &store, error);
+    if (status == SEEN_OK)
+        status = store->open(where, options, flags, set, error);
     if (status == SEEN_OK)
         sn_forks_list(*set);
     return status;
@@ -176,7 +139,10 @@ static seen_status make_or_open(const char *where, const sn_image *image,
             return status;
         }
     }
-    seen_status status = create_at(where, image, options, flags, set, error);
+    const sn_store *store;
+    seen_status status = sn_store_find(where, &store, error);
+    if (status == SEEN_OK)
+        status = store->create(where, image, options, flags, set, error);
     /* Another process was faster: open what it made. */
     if (share && status == SEEN_ERR_EXISTS)
         status = open_existing(where, image, options, flags, set, error);
@@ -203,14 +169,10 @@ seen_status seen_create(const char *where, const seen_options *options, unsigned
         mine.growth = SEEN_GROWING;
     options = &mine;
     sn_image image;
-    bool tags = !where || !sn_redis_is_address(where);
-    status = tags ? sn_layers_begin_tags(options, &image, error)
-                  : sn_layers_begin(options, &image, error);
-#ifdef SEEN_WITH_REDIS
-    if (status == SEEN_OK && options->layout == SEEN_LAYOUT_BITMAP && where &&
-        sn_redis_is_address(where))
-        status = sn_redis_bitmap_plan(options, &image, error);
-#endif
+    const sn_store *store;
+    status = sn_store_find(where, &store, error);
+    if (status == SEEN_OK)
+        status = store->plan(options, &image, error);
     if (status != SEEN_OK)
         return status;
     if (!sn_hash_supported(options->hash))
@@ -227,7 +189,8 @@ seen_status seen_create(const char *where, const seen_options *options, unsigned
 static seen_status start_tags(const char *where, const seen_set *like, sn_image *image,
                               seen_error *error)
 {
-    if (where && sn_redis_is_address(where))
+    const sn_store *store;
+    if (sn_store_find(where, &store, NULL) == SEEN_OK && store->layered)
         return sn_error_set(error, SEEN_ERR_KIND,
                             "%s: a growing set in memory or in a file has no sibling in Redis; "
                             "create a growing set there and add the keys to it",
@@ -304,7 +267,7 @@ void seen_close(seen_set *set)
     if (!set)
         return;
     sn_forks_unlist(set);
-    if (!set->forked || !sn_redis_is_address(set->where))
+    if (!set->forked || !set->connected)
         set->ops->close(set);
 }
 

@@ -331,24 +331,21 @@ seen_status seen_copy(seen_set *from, const char *where, unsigned flags,
         status = sn_set_take_options(&options, error);
     if (status != SEEN_OK)
         return status;
-    if (!sn_redis_is_address(where))
-        return sn_file_copy(where, flags, from, error);
+    const sn_store *store;
     sn_image image;
-    status = from->ops->image(from, &image, error);
+    status = sn_store_find(where, &store, error);
+    if (status == SEEN_OK)
+        status = from->ops->image(from, &image, error);
     if (status != SEEN_OK)
         return status;
-    if (sn_image_has_tags(&image))
+    if (store->layered && sn_image_has_tags(&image))
         return sn_error_set(
             error, SEEN_ERR_KIND,
             "%s: a growing set in memory or in a file cannot be copied to Redis, "
             "which keeps growing sets as layers; create a growing set there and add "
             "the keys to it, or copy a set of fixed size",
             from->where);
-#ifdef SEEN_WITH_REDIS
-    return sn_redis_copy(where, flags, options, from, error);
-#else
-    return sn_set_no_redis(error);
-#endif
+    return store->copy(where, flags, options, from, error);
 }
 
 seen_status seen_drop(const char *where, const seen_options *options, seen_error *error)
@@ -358,11 +355,7 @@ seen_status seen_drop(const char *where, const seen_options *options, seen_error
     seen_status status = sn_set_take_options(&options, error);
     if (status != SEEN_OK)
         return status;
-    if (!sn_redis_is_address(where))
-        return sn_file_drop(where, error);
-#ifdef SEEN_WITH_REDIS
-    return sn_redis_drop(where, options, error);
-#else
-    return sn_set_no_redis(error);
-#endif
+    const sn_store *store;
+    status = sn_store_find(where, &store, error);
+    return status == SEEN_OK ? store->drop(where, options, error) : status;
 }

@@ -20,8 +20,4 @@ seen_status sn_set_agrees(const sn_image *have, const sn_image *want, bool seed_
  * Options of another version are refused before more of them is read than their size. */
 seen_status sn_set_take_options(const seen_options **options, seen_error *error);
 
-#ifndef SEEN_WITH_REDIS
-seen_status sn_set_no_redis(seen_error *error);
-#endif
-
 #endif

@@ -63,8 +63,9 @@ struct seen_set {
     seen_growth growth;
     bool read_only;
 
-    bool forked; /* inherited from the parent process: refused (forks.h) */
-    bool listed; /* on the list of open sets, whose neighbours these are */
+    bool connected; /* over a network: a child process must not close it */
+    bool forked;    /* inherited from the parent process: refused (forks.h) */
+    bool listed;    /* on the list of open sets, whose neighbours these are */
     seen_set *previous, *next;
 };
 
@@ -88,6 +89,24 @@ seen_status sn_store_copy_parts(seen_set *into, seen_set *from, seen_error *erro
 
 /* ---- stores ---- */
 
+/* A store is a row of the table in stores.c: where sets can be created, opened, copied to and
+ * dropped. Nothing outside that file names one. */
+typedef struct sn_store {
+    bool layered; /* growing sets are layers there, not tag lines */
+    /* The image of an empty set with these options. */
+    seen_status (*plan)(const seen_options *options, sn_image *image, seen_error *error);
+    seen_status (*create)(const char *where, const sn_image *image, const seen_options *options,
+                          unsigned flags, seen_set **set, seen_error *error);
+    seen_status (*open)(const char *where, const seen_options *options, unsigned flags,
+                        seen_set **set, seen_error *error);
+    seen_status (*copy)(const char *where, unsigned flags, const seen_options *options,
+                        seen_set *from, seen_error *error);
+    seen_status (*drop)(const char *where, const seen_options *options, seen_error *error);
+} sn_store;
+
+/* The store of a path or address; NULL: memory, which can only create. */
+seen_status sn_store_find(const char *where, const sn_store **store, seen_error *error);
+
 seen_status sn_heap_create(const sn_image *image, seen_set **set, seen_error *error);
 /* After the lines were filled in: takes the counters of the image, unless the bits contradict. */
 void sn_heap_set_counters(seen_set *set, const sn_image *image);
@@ -98,8 +117,6 @@ seen_status sn_file_open(const char *path, unsigned flags, seen_set **set, seen_
 seen_status sn_file_copy(const char *path, unsigned flags, seen_set *from, seen_error *error);
 seen_status sn_file_drop(const char *path, seen_error *error);
 
-/* Whether `where` is an address in Redis. */
-bool sn_redis_is_address(const char *where);
 #ifdef SEEN_WITH_REDIS
 seen_status sn_redis_create(const char *where, const sn_image *image, const seen_options *options,
                             unsigned flags, seen_set **set, seen_error *error);
