@@ -10,12 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HEAD_FIELDS = 17 };
+enum { HEAD_FIELDS = 18 };
 
 static const char *const KINDS[] = {"bloom", "counting"};
 static const char *const GROWTHS[] = {"fixed", "growing", "window"};
 static const char *const HASHES[] = {"xxh3", "siphash"};
 static const char *const FULLS[] = {"refuse", "go-on"};
+static const char *const STEPS[] = {"short", "long"};
 static const char *const RENEW[] = {"no", "yes"};
 static const char *const LAYOUTS[] = {"shards", "bitmap"};
 
@@ -87,6 +88,7 @@ static void say_fields(sn_channel *ch, const sn_redis_view *view)
     say_count(ch, "generations", image->generations);
     say_count(ch, "window-seconds", image->window_seconds);
     say_pair(ch, "renew", RENEW[image->renew]);
+    say_pair(ch, "steps", STEPS[image->wide]);
     say_count(ch, "sequence", image->sequence);
     say_count(ch, "current", image->current);
     say_count(ch, "layers", image->layers);
@@ -266,7 +268,7 @@ static bool read_table(const sn_reply *r, sn_redis_view *view)
 {
     sn_image *image = &view->image;
     uint64_t format, generations, current, layers;
-    unsigned layout, kind, growth, hash, full, renew = 1;
+    unsigned layout, kind, growth, hash, full, renew = 1, steps = 0;
     size_t id_len;
     const char *id = find(r, "id", &id_len);
     if (!find_number(r, "format", SN_META_FORMAT, &format) || format == 0 || !id ||
@@ -290,8 +292,9 @@ static bool read_table(const sn_reply *r, sn_redis_view *view)
     image->growth = (seen_growth)growth;
     image->hash = (seen_hash_kind)hash;
     image->when_full = (seen_when_full)full;
-    /* A filter of format 1 has no such field, and renewed. */
-    if (format > 1 && !FIND_WORD(r, "renew", RENEW, &renew))
+    /* A filter of format 1 has no such fields, renewed, and grew in short steps. */
+    if (format > 1 &&
+        (!FIND_WORD(r, "renew", RENEW, &renew) || !FIND_WORD(r, "steps", STEPS, &steps)))
         return false;
     image->renew = renew && image->growth == SEEN_WINDOW;
     image->generations = (uint32_t)generations;
@@ -308,7 +311,9 @@ static bool read_table(const sn_reply *r, sn_redis_view *view)
     const char *why;
     sn_image_lay_out(image);
     sn_image_encode(image, page);
-    return sn_image_decode(page, 0, image, &why);
+    bool good = sn_image_decode(page, 0, image, &why);
+    image->wide = steps;
+    return good;
 }
 
 static bool take_table(void *context, uint32_t tag, const sn_reply *reply, bool again)

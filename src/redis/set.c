@@ -560,6 +560,7 @@ seen_status sn_redis_create(const char *where, const sn_image *image, const seen
                           .format = SN_META_FORMAT,
                           .layout = options->layout,
                           .ttl = options->ttl_seconds};
+    view.image.wide = image->growth == SEEN_GROWING;
     seen_status status = vet_image(&view, where, error);
     if (status == SEEN_OK)
         status = draw_id(&view, error);

@@ -51,6 +51,7 @@ typedef struct sn_image {
     uint32_t generations;
     uint64_t window_seconds;
     bool renew;        /* a window's keys live on with every addition */
+    bool wide;         /* growing, in Redis: long steps (sn_layers_next); not in the page */
     uint64_t sequence; /* grows with every change of the image */
     uint32_t current;  /* the layer that takes new keys */
     uint32_t layers;

@@ -107,11 +107,25 @@ static double rate_left(const sn_image *image)
     return left;
 }
 
+/* In Redis every layer costs a lookup a command and some 100 bytes, and small layers cost no memory
+ * to speak of: steps of 4 up to 64 MiB, then of 2. */
+#define WIDE_BYTES (UINT64_C(64) << 20)
+
+static uint64_t total_bytes(const sn_image *image)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < image->layers; i++)
+        bytes += sn_geometry_bytes(&image->layer[i].geometry);
+    return bytes;
+}
+
 /* By how much of all before it a layer is larger: by the usual step, or by what it takes to reach
  * 10^12 keys with the layers that are left. */
 static double step_of(const sn_image *image, double total)
 {
     double usual = pow(10, 1 / steps_of(sn_rate_from64(image->rate64)));
+    if (image->wide)
+        usual = total_bytes(image) < WIDE_BYTES ? 4 : 2;
     double least = pow((double)SN_PLAN_KEYS_MAX / total, 1.0 / (SN_IMAGE_LAYERS - image->layers));
     return fmax(usual, least) - 1;
 }
@@ -124,7 +138,8 @@ seen_status sn_layers_next(const sn_image *image, sn_layer *layer, seen_error *e
     double left = rate_left(image), total = (double)total_capacity(image);
     if (!(left > 0))
         return too_strict(error);
-    double rate = left * share(image->layers, sn_rate_from64(image->rate64));
+    double part = image->wide ? 1.0 / 8 : share(image->layers, sn_rate_from64(image->rate64));
+    double rate = left * part;
     seen_status status =
         make_layer(layer, image->kind, ceil(step_of(image, total) * total), rate, error);
     layer->generation = image->layers + 1;
