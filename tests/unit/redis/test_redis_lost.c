@@ -254,8 +254,8 @@ static void add_batch(seen_set *set, int from, int to, seen_answer expected)
 static void test_refreshed(void **state)
 {
     (void)state;
-    seen_set *set =
-        door_make((seen_options){.growth = SEEN_WINDOW, .capacity = 1000, .generations = 2});
+    seen_set *set = door_make(
+        (seen_options){.growth = SEEN_WINDOW, .capacity = 1000, .generations = 2, .renew = true});
     seen_error error = {0};
     for (int i = 0; i < 200; i += 100)
         add_batch(set, i, i + 100, SEEN_NEW);
