@@ -1,6 +1,6 @@
 /* Five ways to remember a URL, measured on the same list:
  *
- *     build/bench/methods [--svg FILE] [--markdown FILE] [N...]       (10^6 10^7 10^8 by default)
+ *     build/bench/methods [--markdown FILE] [N...]       (10^6 10^7 10^8 by default)
  *
  *     sqlite    a database with a unique index (SQLite, in a file, one transaction)
  *     strings   a hash set of the strings themselves (open addressing, strings in one arena)
@@ -323,57 +323,19 @@ static void print_table(FILE *out, const size_t *sizes, int count, result r[SIZE
     }
 }
 
-static void draw_bar(FILE *out, double x, double y, double share, const char *label,
-                     const char *colour)
-{
-    fprintf(out,
-            "<rect x='%.0f' y='%.0f' width='%.1f' height='18' rx='2' fill='%s'/>"
-            "<text x='%.1f' y='%.0f'>%s</text>\n",
-            x, y, share * 260, colour, x + share * 260 + 6, y + 13, label);
-}
-
-/* Two columns of bars, logarithmic: memory and time per URL, at the largest size most could do. */
-static void draw(FILE *out, size_t n, const result *r)
-{
-    fprintf(
-        out,
-        "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 900 300' font-family='sans-serif' "
-        "font-size='12'>\n<style>text{fill:#222}svg{background:#fff}</style>\n"
-        "<text x='180' y='24' font-weight='bold'>bytes per URL (log scale)</text>"
-        "<text x='540' y='24' font-weight='bold'>ns to add a URL (log scale)</text>"
-        "<text x='10' y='24'>%zu million URLs</text>\n",
-        n / 1000000);
-    for (int k = 0; k < METHODS; k++) {
-        double y = 40 + 34 * k;
-        char label[64];
-        const char *colour = k >= 4 ? "#2a7f62" : "#8aa1b8";
-        fprintf(out, "<text x='10' y='%.0f'>%s</text>\n", y + 13, NAME[k]);
-        if (!r[k].done)
-            continue;
-        double b = r[k].bytes > 0.2 ? r[k].bytes : 0.2, t = r[k].add_ns > 2 ? r[k].add_ns : 2;
-        snprintf(label, sizeof label, "%.1f", b);
-        draw_bar(out, 180, y, __builtin_log10(b / 0.2) / 3, label, colour);
-        snprintf(label, sizeof label, "%.0f (%.0f wrong per million)", t, r[k].wrong);
-        draw_bar(out, 540, y, __builtin_log10(t / 2) / 5, label, colour);
-    }
-    fprintf(out, "</svg>\n");
-}
-
 int main(int argc, char **argv)
 {
     size_t sizes[SIZES] = {1000000, 10000000, 100000000};
     int count = 0;
-    const char *svg = NULL, *markdown = NULL;
+    const char *markdown = NULL;
     static result r[SIZES][METHODS];
     for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--svg") == 0 && i + 1 < argc)
-            svg = argv[++i];
-        else if (strcmp(argv[i], "--markdown") == 0 && i + 1 < argc)
+        if (strcmp(argv[i], "--markdown") == 0 && i + 1 < argc)
             markdown = argv[++i];
         else if (count < SIZES && strtod(argv[i], NULL) >= 1e6)
             sizes[count++] = (size_t)strtod(argv[i], NULL);
         else
-            die("usage: methods [--svg FILE] [--markdown FILE] [N...]   (N at least 1e6)");
+            die("usage: methods [--markdown FILE] [N...]   (N at least 1e6)");
     }
     count = count ? count : 3;
     for (int s = 0; s < count; s++)
@@ -384,11 +346,6 @@ int main(int argc, char **argv)
     FILE *f;
     if (markdown && (f = fopen(markdown, "w"))) {
         print_table(f, sizes, count, r);
-        fclose(f);
-    }
-    int shown = count > 1 ? count - 2 + (count == 2) : 0;
-    if (svg && (f = fopen(svg, "w"))) {
-        draw(f, sizes[shown], r[shown]);
         fclose(f);
     }
     return 0;
