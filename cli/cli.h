@@ -75,6 +75,7 @@ typedef struct sn_group {
     const char *title; /* "Size" */
     const sn_option *options;
     size_t count;
+    size_t brief; /* so many of the last ones are listed in --help by name only; the manual has all */
     bool own; /* targets lie in the command's own struct (args->own), not in sn_args */
 } sn_group;
 
@@ -139,6 +140,7 @@ typedef struct sn_args {
     const char *temp;   /* -T */
     uint64_t threads;   /* -j; 0: all cores, with Redis at least 3 */
 
+    int color; /* sn_color_when */
     bool quiet;
     bool summary;
     int progress; /* 0: on a terminal only; 1: --progress; 2: --progress=json */
@@ -234,6 +236,12 @@ bool sn_summary_wanted(const sn_args *args);
 void sn_summary(const sn_args *args, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Unless -q was given: what a user must know, but no error. */
 void sn_note(const sn_args *args, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* --color. auto: if `out` is a terminal, TERM is not dumb and NO_COLOR is not set. */
+typedef enum sn_color_when { SN_COLOR_AUTO, SN_COLOR_ALWAYS, SN_COLOR_NEVER } sn_color_when;
+void sn_color_choose(sn_color_when when);
+/* The escape sequence for a style ("1" bold, "31" red, "" back to normal), or "" without colour. */
+const char *sn_color(FILE *out, const char *style, char buffer[16]);
 
 /* Writes `text` to `out` with everything that a terminal might obey written as \n, \x1b, ... */
 void sn_put_safe(FILE *out, const char *text, size_t len);

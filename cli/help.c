@@ -52,40 +52,78 @@ static void print_option(FILE *out, const sn_option *option)
     wrap(out, option->help, (size_t)at, OPTION_COLUMN);
 }
 
-int sn_help_command(FILE *out, const sn_command *command)
+static void print_heading(FILE *out, const char *title)
+{
+    char on[16], off[16];
+    fprintf(out, "\n%s%s:%s\n", sn_color(out, "1", on), title, sn_color(out, "", off));
+}
+
+/* The last options of a group by name only, in one or two lines. */
+static void print_brief(FILE *out, const sn_command *command, const sn_group *group)
+{
+    char names[400], *at = names;
+    char *end = names + sizeof names;
+    for (size_t i = group->count - group->brief; i < group->count && at < end; i++)
+        at += snprintf(at, (size_t)(end - at), "--%s, ", group->options[i].name);
+    if (at < end)
+        snprintf(at, (size_t)(end - at), "see man seen-%s", command->name);
+    fputs("  ", out);
+    wrap(out, names, 2, 2);
+}
+
+static void print_options(FILE *out, const sn_command *command)
 {
     const sn_option *option;
-    const sn_group *group;
+    const sn_group *group, *last = NULL;
     const char *title = "";
-    fprintf(out, "Usage: seen %s %s\n\n", command->name, command->synopsis);
-    wrap(out, command->about, 0, 0);
     for (size_t i = 0; (option = sn_command_option(command, i, &group)); i++) {
         if (strcmp(group->title, title) != 0)
-            fprintf(out, "\n%s:\n", group->title);
+            print_heading(out, group->title);
         title = group->title;
-        print_option(out, option);
+        if (option < group->options + (group->count - group->brief))
+            print_option(out, option);
+        else if (group != last) {
+            print_brief(out, command, group);
+            last = group;
+        }
     }
+}
+
+/* A page of help: the first paragraph of the description, the options, the examples. The manual has
+ * the rest. */
+int sn_help_command(FILE *out, const sn_command *command)
+{
+    char about[2000];
+    const char *end = strstr(command->about, "\n\n");
+    size_t length = end ? (size_t)(end - command->about) : strlen(command->about);
+    snprintf(about, sizeof about, "%.*s", (int)length, command->about);
+    fprintf(out, "Usage: seen %s %s\n\n", command->name, command->synopsis);
+    wrap(out, about, 0, 0);
+    print_options(out, command);
+    print_heading(out, "Examples");
     for (size_t i = 0; i < SN_MAX_EXAMPLES && command->examples[i].command; i++)
-        fprintf(out, "%s  # %s\n  %s\n", i ? "\n" : "\nExamples:\n", command->examples[i].text,
-                command->examples[i].command);
-    fprintf(out, "\nThe manual: man seen-%s\n", command->name);
+        fprintf(out, "  # %s\n  %s\n", command->examples[i].text, command->examples[i].command);
+    fprintf(out, "\nMore: man seen-%s\n", command->name);
     return SN_EXIT_OK;
 }
 
 int sn_help_overview(FILE *out)
 {
     fputs("Usage: seen COMMAND [OPTION]... [OPERAND]...\n\n"
-          "Have I seen this before? Answers it for lines, URLs and other keys, billions of\n"
-          "them, in a few bits each.\n\nCommands:\n",
+          "Removes duplicates, compares huge files, keeps sets of keys in files and Redis,\n"
+          "and crawls web sites.\n",
           out);
+    print_heading(out, "Commands");
     for (size_t i = 0; i < sn_commands_total; i++)
         if (!sn_commands[i]->hidden)
             fprintf(out, "  %-9s %s\n", sn_commands[i]->name, sn_commands[i]->summary);
     fputs("\nFILTER is a file, or redis://[user:password@]host[:port][/db]/NAME.\n"
-          "Numbers may be written 5e9, 100M, 1%, 4GiB.\n\nStart here:\n"
-          "  seen uniq big.txt > unique.txt   # each line once, in order, without sorting\n"
-          "  seen plan -n 100M -p 1e-4        # what would a filter cost?\n"
-          "  seen help uniq                   # all about one command\n",
+          "Numbers may be written 5e9, 100M, 1%, 4GiB.\n",
+          out);
+    print_heading(out, "Start here");
+    fputs("  seen uniq big.txt > unique.txt   # remove duplicates, keep the order\n"
+          "  seen common a.txt b.txt          # lines that are in both files\n"
+          "  seen help uniq                   # everything about one command\n",
           out);
     return SN_EXIT_OK;
 }
@@ -112,9 +150,9 @@ static const sn_option own_options[] = {
     {.name = "examples",
      .type = SN_FLAG,
      .offset = offsetof(help_own, examples),
-     .help = "print all examples, for a test that runs them",
-     .more = "Three lines each: the command, what must be done before, and the example. A setup of "
-             "- marks one that needs a server."},
+     .help = "print all examples, for tests",
+     .more = "Three lines each: the command, its setup, and the example. A setup of - marks an "
+             "example that needs a server."},
 };
 static const sn_group own_group = {
     .title = "For packagers", .options = own_options, .count = 3, .own = true};
@@ -128,12 +166,12 @@ int sn_unknown_command(const char *name)
     names[count] = NULL;
 #ifndef SEEN_WITH_CRAWL
     if (!strcmp(name, "crawl"))
-        return sn_trouble("this build has no crawler; build with SEEN_WITH_CRAWL=ON");
+        return sn_trouble("this build has no crawler; rebuild with -DSEEN_WITH_CRAWL=ON");
 #endif
     near = sn_suggest(name, names);
     if (near)
-        return sn_trouble("there is no command '%s'; did you mean '%s'?", name, near);
-    return sn_trouble("there is no command '%s'; 'seen help' lists them", name);
+        return sn_trouble("unknown command '%s'; did you mean '%s'?", name, near);
+    return sn_trouble("unknown command '%s'; 'seen help' lists the commands", name);
 }
 
 static void print_examples(FILE *out)

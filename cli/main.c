@@ -51,13 +51,14 @@ static int run_command(int argc, char **argv)
     const char *name = argv[0];
     const sn_command *command = sn_command_find(name);
     if (!command)
-        return name[0] == '-' ? sn_trouble("there is no option %s before a command; "
-                                           "'seen help' explains",
+        return name[0] == '-' ? sn_trouble("unknown option %s before the command; "
+                                           "see 'seen help'",
                                            name)
                               : sn_unknown_command(name);
     sn_args args;
     bool wants_help = false;
     int status = sn_args_parse(command, argc, argv, &args, &wants_help);
+    sn_color_choose((sn_color_when)args.color);
     if (!status && wants_help) {
         sn_help_command(stdout, command);
         status = sn_finish_stdout(SN_EXIT_OK);

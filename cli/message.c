@@ -1,12 +1,12 @@
-/* Words for people, on stderr. File names and server answers may hold anything; what a terminal
- * would obey (control characters, broken UTF-8, characters that reorder text) is written as \xHH.
- */
+/* Messages on stderr. File names and server replies may contain any bytes; what a terminal would
+ * interpret (control characters, broken UTF-8, characters that reorder text) is written as \xHH. */
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/progress.h"
 
 #include <errno.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -23,12 +23,33 @@ void sn_put_safe(FILE *out, const char *text, size_t len)
     }
 }
 
-__attribute__((format(printf, 2, 0))) static void say(const char *label, const char *format,
-                                                      va_list list)
+static sn_color_when color_when;
+
+void sn_color_choose(sn_color_when when)
 {
-    char plain[2000], line[8100];
+    color_when = when;
+}
+
+const char *sn_color(FILE *out, const char *style, char buffer[16])
+{
+    const char *none = getenv("NO_COLOR"), *term = getenv("TERM");
+    bool automatic = isatty(fileno(out)) && !(none && *none) && !(term && !strcmp(term, "dumb"));
+    bool use = color_when == SN_COLOR_AUTO ? automatic : color_when == SN_COLOR_ALWAYS;
+    snprintf(buffer, 16, use ? "\033[%sm" : "", style);
+    return buffer;
+}
+
+/* `style` is that of the label, or of the program's name if there is none. */
+__attribute__((format(printf, 3, 0))) static void say(const char *label, const char *style,
+                                                      const char *format, va_list list)
+{
+    char plain[2000], line[8200], on[16] = "", off[16] = "";
     vsnprintf(plain, sizeof plain, format, list);
-    size_t at = (size_t)snprintf(line, 100, "seen: %s", label);
+    if (style) {
+        sn_color(stderr, style, on);
+        sn_color(stderr, "", off);
+    }
+    size_t at = (size_t)snprintf(line, 100, "%sseen:%s %s", on, off, label);
     at += sn_text_escape(line + at, sizeof line - at - 2, plain, strlen(plain));
     line[at++] = '\n';
     sn_progress_hide();
@@ -39,7 +60,7 @@ int sn_trouble(const char *format, ...)
 {
     va_list list;
     va_start(list, format);
-    say("", format, list);
+    say("", "1;31", format, list);
     va_end(list);
     return SN_EXIT_TROUBLE;
 }
@@ -54,7 +75,7 @@ void sn_warn(const char *format, ...)
 {
     va_list list;
     va_start(list, format);
-    say("warning: ", format, list);
+    say("warning: ", "1;33", format, list);
     va_end(list);
 }
 
@@ -64,7 +85,7 @@ void sn_note(const sn_args *args, const char *format, ...)
     if (args->quiet)
         return;
     va_start(list, format);
-    say("", format, list);
+    say("", NULL, format, list);
     va_end(list);
 }
 
@@ -79,7 +100,7 @@ void sn_summary(const sn_args *args, const char *format, ...)
     if (!sn_summary_wanted(args))
         return;
     va_start(list, format);
-    say("", format, list);
+    say("", NULL, format, list);
     va_end(list);
 }
 
@@ -97,6 +118,6 @@ int sn_finish_stdout(int status)
     /* Of a write in between only the failure is known. */
     if (errno == EPIPE || (!errno && sn_nobody_reads(stdout)))
         return status;
-    return sn_trouble("standard output could not be written: %s",
+    return sn_trouble("cannot write to standard output: %s",
                       errno ? strerror(errno) : "an earlier write failed");
 }

@@ -5,6 +5,11 @@
 #define GROUP(name, heading)                                                                       \
     const sn_group sn_group_##name = {                                                             \
         .title = (heading), .options = (name), .count = sizeof(name) / sizeof((name)[0])}
+#define GROUP_BRIEF(name, heading, names)                                                          \
+    const sn_group sn_group_##name = {.title = (heading),                                          \
+                                      .options = (name),                                           \
+                                      .count = sizeof(name) / sizeof((name)[0]),                   \
+                                      .brief = (names)}
 
 static const sn_option sizing[] = {
     {.letter = 'n',
@@ -246,9 +251,9 @@ static const sn_option output[] = {
      .type = SN_STRING,
      .offset = AT(output),
      .choices = "FILE",
-     .help = "write to FILE, which may be the input; replaced only at the end",
-     .more = "On failure FILE is left as it was. A name that ends in .gz or .zst is written "
-             "compressed; one in .xz, .bz2 or .lz4 is refused."},
+     .help = "write to FILE, which may be the input; compressed if it ends in .gz or .zst",
+     .more = "FILE is replaced only at the end; on failure it is unchanged. A name that ends in "
+             ".xz, .bz2 or .lz4 is refused: pipe the output through that tool."},
 };
 GROUP(output, "Output");
 
@@ -349,7 +354,8 @@ GROUP(json, "Output");
     }
 
 static const sn_option timeout[] = {TIMEOUTS};
-GROUP(timeout, "Redis");
+enum { TIMEOUTS_COUNT = sizeof timeout / sizeof *timeout };
+GROUP_BRIEF(timeout, "Redis", TIMEOUTS_COUNT);
 
 static const sn_option redis[] = {
     {.name = "ttl",
@@ -368,4 +374,4 @@ static const sn_option redis[] = {
              "read with GETBIT; it can be no larger than 512 MiB."},
     TIMEOUTS,
 };
-GROUP(redis, "Redis");
+GROUP_BRIEF(redis, "Redis", TIMEOUTS_COUNT);

@@ -7,9 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const sn_option help_option = {
-    .letter = 'h', .name = "help", .type = SN_FLAG, .help = "show this help"};
-static const sn_group help_group = {.title = "Help", .options = &help_option, .count = 1};
+static const sn_option help_options[] = {
+    {.name = "color",
+     .argument = "WHEN",
+     .type = SN_CHOICE,
+     .offset = offsetof(sn_args, color),
+     .choices = "auto|always|never",
+     .help = "colour in help and messages: auto (default), always, never",
+     .more = "auto uses colour on a terminal, unless NO_COLOR is set or TERM is dumb."},
+    {.letter = 'h', .name = "help", .type = SN_FLAG, .help = "show this help"},
+};
+static const sn_group help_group = {.title = "Help", .options = help_options, .count = 2};
 
 const sn_option *sn_command_option(const sn_command *command, size_t i, const sn_group **group)
 {
@@ -196,7 +204,7 @@ typedef struct parse {
 static int take_option(parse *p, const place *at, const char *spelled, const char *value)
 {
     sn_why why;
-    if (at->group == &help_group) {
+    if (at->option == &help_options[1]) {
         p->wants_help = true;
         return SN_EXIT_OK;
     }

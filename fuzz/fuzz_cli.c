@@ -107,7 +107,7 @@ static void check_numbers(const char *word)
     if (sn_parse_count(word, &value, &why)) {
         CHECK(sn_parse_count(sn_show_short(text, value), &again, &why) && again == value);
         /* A count without a letter is the same number of bytes. */
-        CHECK(strpbrk(word, "kKmMgGtT") || (sn_parse_size(word, &again, &why) && again == value));
+        CHECK(strpbrk(word, "kKmMgGtTbB") || (sn_parse_size(word, &again, &why) && again == value));
     }
     if (sn_parse_size(word, &value, &why))
         CHECK(sn_parse_size(sn_show_short_size(text, value), &again, &why) && again == value);

@@ -25,6 +25,28 @@ for command in $commands; do
     grep -q "seen: $command has no option --no-such-option" words || fail "$command: $(cat words)"
 done
 
+# A page of help is short; Redis and TLS options take two lines in it, and the manual has all of them.
+for command in uniq add check create common; do
+    "$SEEN" help $command > a
+    [ "$(wc -l < a)" -le 90 ] || fail "help $command has $(wc -l < a) lines"
+    grep -q -- '^  --connect-timeout, .*--tls-ca' a || fail "help $command: Redis options are not in one line"
+    "$SEEN" help --man $command | grep -q 'Redis connection timeout' || fail "$command: the manual has no --connect-timeout"
+done
+"$SEEN" help uniq | tr -s ' \n' ' ' | grep -q 'compressed if it ends in .gz or .zst' || fail "no output compression in the help"
+
+# Colour: on a terminal or if asked for; never against NO_COLOR unless it is asked for.
+color=$(printf '\033\\[')
+"$SEEN" uniq --help --color always | grep -q "${color}1mExamples:${color}m" || fail "--color always: no colour"
+"$SEEN" uniq --help | grep -q "$color" && fail "colour in a pipe"
+on_terminal() { script -qec "$1" /dev/null < /dev/null; }
+if command -v script > /dev/null; then
+    TERM=xterm on_terminal "$SEEN help" | grep -q "$color" || fail "no colour on a terminal"
+    TERM=xterm NO_COLOR=1 on_terminal "$SEEN help" | grep -q "$color" && fail "colour despite NO_COLOR"
+    TERM=xterm on_terminal "$SEEN help --color never" | grep -q "$color" && fail "colour despite --color never"
+    TERM=xterm on_terminal "$SEEN info no-such-file" | grep -q "${color}1;31mseen:${color}m" || fail "an error without colour"
+fi
+[ "$(status "$SEEN" uniq --color sometimes)" = 2 ] || fail "--color takes anything"
+
 # Suggestions.
 [ "$(status "$SEEN" pln)" = 2 ] && grep -q "did you mean 'plan'" words || fail "pln: $(cat words)"
 [ "$(status "$SEEN" help uinq)" = 2 ] && grep -q "did you mean 'uniq'" words || fail "uinq: $(cat words)"

@@ -155,7 +155,7 @@ for command in 'uniq -q in' 'common -q in in2' 'check f.seen in' 'uniq -q -p 1e-
     closed 'cannot write standard output: Bad file descriptor' no_output $command
 done
 for command in 'uniq -q --count-only in' 'info f.seen' 'plan -n 1k -p 1%' help; do
-    closed 'standard output could not be written: Bad file descriptor' no_output $command
+    closed 'cannot write to standard output: Bad file descriptor' no_output $command
 done
 [ "$("$SEEN" uniq -q -p 1e-12 -f new.seen in | wc -l)" = 20000 ] || fail "lines that went nowhere are remembered"
 # What needs neither does not miss them, and no file takes their place.

@@ -9,7 +9,10 @@ commands=$("$SEEN" help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
 for command in $commands; do
     # Letters and names, one per line.
     "$SEEN" help "$command" | sed -n '/^Examples:/q; s/^  -\(.\), --\([a-z-]*\).*/\1\n\2/p;
-        s/^      --\([a-z-]*\).*/\1/p' | sort > help
+        s/^      --\([a-z-]*\).*/\1/p' > help
+    # Some are listed by name only.
+    "$SEEN" help "$command" | sed -n '/^Examples:/q; /^  --[a-z]/p' | grep -oE -- '--[a-z-]+' | sed 's/^--//' >> help || true
+    sort -o help help
     "$SEEN" help --man "$command" | sed -n '/^\.SH EXAMPLES/q; s/^\\fB\\-\([^\\]\)\\fR, .*/\1/p
         ' > man
     "$SEEN" help --man "$command" | sed -n '/^\.SH EXAMPLES/q; s/\\-/-/g
