@@ -32,12 +32,10 @@ grep -q 'cut off' said
 
 for source in "$ROOT"/fuzz/fuzz_*.c; do
     name=$(basename "$source" .c) name=${name#fuzz_}
-    [ "$(ls "$ROOT/fuzz/seeds/$name" | wc -l)" -ge 5 ] || { echo "fuzz/seeds/$name: fewer than five seeds"; exit 1; }
-    "$pack" list "$ROOT/fuzz/corpus/$name.pack" > list
-    [ -s list ]
+    "$pack" check "$ROOT/fuzz/corpus/$name.pack" "$ROOT/fuzz/seeds.txt"
 done
 
 if git -C "$ROOT" rev-parse --git-dir > /dev/null 2>&1; then
     count=$(git -C "$ROOT" -c safe.directory='*' ls-files | wc -l)
-    [ "$count" -lt 900 ] || { echo "$count tracked files; the limit is 900"; exit 1; }
+    [ "$count" -lt 950 ] || { echo "$count tracked files; the limit is 950"; exit 1; }
 fi

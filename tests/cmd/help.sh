@@ -28,7 +28,7 @@ done
 # A page of help is short; Redis and TLS options take two lines in it, and the manual has all of them.
 for command in uniq add check create common; do
     "$SEEN" help $command > a
-    [ "$(wc -l < a)" -le 90 ] || fail "help $command has $(wc -l < a) lines"
+    [ "$(wc -l < a)" -le 105 ] || fail "help $command has $(wc -l < a) lines"
     grep -q -- '^  --connect-timeout, .*--tls-ca' a || fail "help $command: Redis options are not in one line"
     "$SEEN" help --man $command | grep -q 'Redis connection timeout' || fail "$command: the manual has no --connect-timeout"
 done
