@@ -278,10 +278,18 @@ static seen_status take(sn_tag_set *s, sn_extent *extent, char **lines, seen_err
     return *lines ? SEEN_OK : sn_error_system(error, errno, name_of(s), "map");
 }
 
+/* It becomes a gap in the file, for a later partition. Its pages leave our memory, not the file: a
+ * lookup that still reads it gets them back. */
 static void give_back(sn_tag_set *s, const sn_extent *extent)
 {
-    (void)s;
-    (void)extent; /* a gap in the file, for a later partition */
+    file_set *f = of(s);
+    uint64_t page = sn_io_page(), end = extent->offset + sn_extent_bytes(extent);
+    uint64_t from = (extent->offset + page - 1) / page * page, to = end / page * page;
+    for (unsigned i = 0; i < f->segments && from < to; i++) {
+        segment *g = &f->segment[i];
+        if (from >= g->at && to <= g->at + g->bytes)
+            (void)madvise(g->memory + (from - g->at), (size_t)(to - from), MADV_DONTNEED);
+    }
 }
 
 /* ---- durability ---- */
