@@ -151,6 +151,7 @@ typedef struct sn_args {
     int layout; /* seen_layout */
     uint64_t ttl_ms, connect_ms, command_ms, retry_ms;
     const char *tls_ca, *tls_cert, *tls_key;
+    const char *redis_password_file;
 
     uint64_t given[4]; /* one bit per option of the command, in table order: sn_args_given */
 } sn_args;
@@ -253,6 +254,9 @@ bool sn_nobody_reads(FILE *out); /* the other end of the pipe is closed */
 
 /* Whether a filter is named that lies in a server. */
 bool sn_is_redis(const char *where);
+/* Sets REDISCLI_AUTH, which the library uses for addresses without a password, to the first line of
+ * a file. False after a message. */
+bool sn_password_read(const char *path);
 
 /* Whether two names are one file, there already or not; "-" is the standard output. What is no
  * regular file (/dev/null) is nobody's. */

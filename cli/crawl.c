@@ -7,6 +7,7 @@
 
 #include "cli/cli.h"
 #include "cli/crawl_fleet.h"
+#include "cli/crawl_input.h"
 #include "cli/crawl_show.h"
 
 typedef struct crawl_own {
@@ -17,7 +18,9 @@ typedef struct crawl_own {
 
     int scope;
     sn_list include, exclude, drop;
-    bool nofollow, sitemaps;
+    bool nofollow, sitemaps, no_parent;
+    const char *input, *cookies, *proxy, *netrc, *password_file;
+    sn_list headers;
     bool sort_query, no_tracking, no_sessions, no_www, no_slash;
     uint64_t depth, pages, host_pages, url_max, links, path, repeats;
 
@@ -87,13 +90,25 @@ static const sn_option scope_options[] = {
      .argument = "N",
      .type = SN_COUNT,
      .offset = AT(depth),
-     .help = "follow links so many times from the start"},
+     .help = "follow links at most N hops from the start URLs"},
+    {.letter = 'i',
+     .name = "input",
+     .argument = "FILE",
+     .type = SN_STRING,
+     .offset = AT(input),
+     .choices = "FILE",
+     .help = "read start URLs from this file, one per line; - is stdin",
+     .more = "Empty lines and lines that begin with # are skipped."},
     {.name = "scope",
      .argument = "WHICH",
      .type = SN_CHOICE,
      .offset = AT(scope),
      .choices = "host|domain|all",
-     .help = "stay on the start URLs' hosts (default), their domains, or go anywhere"},
+     .help = "host: the hosts of the start URLs (default); domain: their domains; all: any host"},
+    {.name = "no-parent",
+     .type = SN_FLAG,
+     .offset = AT(no_parent),
+     .help = "stay in the folders of the start URLs and below"},
     {.name = "include",
      .argument = "REGEX",
      .type = SN_LIST,
@@ -251,6 +266,36 @@ static const sn_option fetch_options[] = {
      .type = SN_STRING,
      .offset = AT(agent),
      .help = "who we say we are; its first word is looked up in robots.txt"},
+    {.letter = 'H',
+     .name = "header",
+     .argument = "HEADER",
+     .type = SN_LIST,
+     .offset = AT(headers),
+     .help = "send this header, 'Name: value', with every request to every host"},
+    {.name = "cookies",
+     .argument = "FILE",
+     .type = SN_STRING,
+     .offset = AT(cookies),
+     .choices = "FILE",
+     .help = "send the cookies in this file, in the format of curl and wget",
+     .more = "Cookies that servers set are sent back during the run; the file does not change."},
+    {.name = "proxy",
+     .argument = "URL",
+     .type = SN_STRING,
+     .offset = AT(proxy),
+     .help = "use this proxy (default: http_proxy, https_proxy and no_proxy; \"\": none)"},
+    {.name = "netrc",
+     .argument = "FILE",
+     .type = SN_STRING,
+     .offset = AT(netrc),
+     .choices = "FILE",
+     .help = "log in with the user names and passwords in this file, by host"},
+    {.name = "redis-password-file",
+     .argument = "FILE",
+     .type = SN_STRING,
+     .offset = AT(password_file),
+     .choices = "FILE",
+     .help = "the password of Redis is the first line of this file (default: $REDISCLI_AUTH)"},
     {.name = "ca-file",
      .argument = "FILE",
      .type = SN_STRING,
@@ -393,7 +438,7 @@ static const char *whole_path(const char *path, char **owned)
 }
 
 typedef struct crawl_paths {
-    char *owned[6];
+    char *owned[8];
 } crawl_paths;
 
 static void take_strings(const sn_args *args, sn_crawl_options *o, crawl_paths *paths)
@@ -411,8 +456,16 @@ static void take_strings(const sn_args *args, sn_crawl_options *o, crawl_paths *
         o->warc = whole_path(own->warc, &paths->owned[4]);
     if (own->ca_file != NULL)
         o->ca_file = whole_path(own->ca_file, &paths->owned[5]);
+    if (own->cookies != NULL)
+        o->cookies = whole_path(own->cookies, &paths->owned[6]);
+    if (own->netrc != NULL)
+        o->netrc = whole_path(own->netrc, &paths->owned[7]);
+    if (own->proxy != NULL)
+        o->proxy = own->proxy;
     if (own->agent != NULL)
         o->agent = own->agent;
+    if (own->headers.count > 0)
+        o->headers = (sn_crawl_list){own->headers.items, own->headers.count};
     if (own->include.count > 0)
         o->include = (sn_crawl_list){own->include.items, own->include.count};
     if (own->exclude.count > 0)
@@ -431,6 +484,7 @@ static void take_flags(const sn_args *args, sn_crawl_options *o)
     o->retry_failed = own->retry_failed;
     o->follow_nofollow = o->follow_nofollow || own->nofollow;
     o->sitemaps = o->sitemaps || own->sitemaps;
+    o->no_parent = o->no_parent || own->no_parent;
     o->allow_private = o->allow_private || own->allow_private;
     if (sn_args_given(args, "error-rate"))
         o->error_rate = own->error_rate;
@@ -459,6 +513,9 @@ static int run_crawl(sn_args *args)
     crawl_paths paths = {{NULL}};
     void *keep = NULL;
     sn_crawl_show show;
+    sn_crawl_urls urls = {0};
+    if (own->password_file != NULL && !sn_password_read(own->password_file))
+        return SN_EXIT_TROUBLE;
     sn_crawl_fleet_word word = sn_crawl_fleet_find(args);
     if (word != SN_FLEET_NONE)
         return sn_crawl_fleet(args, word, own->ca_file, own->watch, own->force);
@@ -471,7 +528,9 @@ static int run_crawl(sn_args *args)
         sn_crawl_load(own->state, &options, &keep, &error) != SEEN_OK)
         return sn_trouble_error(&error);
     options.state = own->state;
-    options.start = (sn_crawl_list){(const char *const *)args->operands, args->operand_count};
+    if (!sn_crawl_urls_read(&urls, own->input, args->operands, args->operand_count, &error))
+        return sn_trouble_error(&error);
+    options.start = (sn_crawl_list){(const char *const *)urls.items, urls.count};
     take_numbers(args, &options);
     take_strings(args, &options, &paths);
     take_flags(args, &options);
@@ -493,6 +552,7 @@ static int run_crawl(sn_args *args)
         status == SEEN_OK ? sn_crawl_show_end(&show, &options, &result) : sn_trouble_error(&error);
     for (size_t i = 0; i < sizeof paths.owned / sizeof paths.owned[0]; i++)
         free(paths.owned[i]);
+    sn_crawl_urls_free(&urls);
     free(keep);
     return code;
 }

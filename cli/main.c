@@ -62,6 +62,8 @@ static int run_command(int argc, char **argv)
     if (!status && wants_help) {
         sn_help_command(stdout, command);
         status = sn_finish_stdout(SN_EXIT_OK);
+    } else if (!status && args.redis_password_file && !sn_password_read(args.redis_password_file)) {
+        status = SN_EXIT_TROUBLE;
     } else if (!status) {
         if (command->at_once)
             sn_signal_at_once();

@@ -336,6 +336,12 @@ GROUP(json, "Output");
          .min = 1,                                                                                 \
          .max = 86400000,                                                                          \
          .help = "keep reconnecting to Redis for this long (10s; a cluster 60s)"},                 \
+        {.name = "redis-password-file",                                                            \
+         .argument = "FILE",                                                                       \
+         .type = SN_STRING,                                                                        \
+         .offset = AT(redis_password_file),                                                        \
+         .choices = "FILE",                                                                        \
+         .help = "Redis password: the first line of this file (default $REDISCLI_AUTH)"},          \
         {.name = "tls-ca",                                                                         \
          .argument = "FILE",                                                                       \
          .type = SN_STRING,                                                                        \

@@ -43,7 +43,7 @@
 #include "crawl/frontier/counts.h"
 #include "seen.h"
 
-#define SN_CRAWL_AGENT "seen/0.1 (+https://example.org/seen)"
+#define SN_CRAWL_AGENT "seen/0.1"
 
 typedef struct sn_crawl_list {
     const char *const *items;
@@ -70,6 +70,7 @@ typedef struct sn_crawl_options {
     /* What is followed. */
     int scope;                      /* sn_scope_kind */
     sn_crawl_list include, exclude; /* regular expressions */
+    bool no_parent;                 /* only below the folders of the start URLs */
     bool follow_nofollow;
     bool sitemaps;
     uint64_t url_flags; /* SEEN_URL_... */
@@ -97,6 +98,10 @@ typedef struct sn_crawl_options {
     const char *agent;
     const char *ca_file; /* certificates to trust instead of the system\'s; NULL: those */
     bool allow_private;
+    sn_crawl_list headers; /* "Name: value", sent with every request */
+    const char *cookies;   /* file in Netscape format; NULL: no cookies at all */
+    const char *proxy;     /* URL; "": none; NULL: as http_proxy and the like say */
+    const char *netrc;     /* file with names and passwords by host; NULL: none */
 
     /* What is written; NULL: nothing, "-": standard output. */
     const char *output; /* JSON lines */

@@ -13,6 +13,7 @@ static void free_job(sn_job *job)
     sn_unpack_begin(&job->unpack);
     sn_links_destroy(job->links);
     sn_spool_free(&job->body);
+    sn_digest_destroy(job->digest);
     free(job->url);
     free(job->parent);
     sn_hrefs_free(&job->hrefs);

@@ -13,6 +13,7 @@
 #include "crawl/html/hrefs.h"
 #include "crawl/html/links.h"
 #include "crawl/html/sitemap.h"
+#include "crawl/output/digest.h"
 #include "crawl/output/spool.h"
 #include "crawl/pace.h"
 
@@ -53,6 +54,7 @@ typedef struct sn_job {
     uint64_t unpacked;
     bool cut;      /* its compressed data ended early */
     sn_spool body; /* for WARC, and of robots.txt */
+    sn_digest *digest;
 } sn_job;
 
 /* All transfers. */

@@ -97,9 +97,19 @@ static seen_status check_options(const sn_engine *e)
     if (o->retry_failed && o->state == NULL)
         return sn_error_set(e->error, SEEN_ERR_ARGUMENT,
                             "failed pages are listed in a state folder: name it");
-    /* libcurl would only say that there is none, of each page. */
+    /* libcurl would only report it for each page, or not at all. */
     if (o->ca_file != NULL && access(o->ca_file, R_OK) != 0)
         return sn_error_cannot(e->error, errno, "read the certificates in", o->ca_file);
+    if (o->cookies != NULL && access(o->cookies, R_OK) != 0)
+        return sn_error_cannot(e->error, errno, "read the cookies in", o->cookies);
+    if (o->netrc != NULL && access(o->netrc, R_OK) != 0)
+        return sn_error_cannot(e->error, errno, "read the passwords in", o->netrc);
+    for (size_t i = 0; i < o->headers.count; i++)
+        if (strpbrk(o->headers.items[i], "\r\n") != NULL || o->headers.items[i][0] == ':' ||
+            strchr(o->headers.items[i], ':') == NULL)
+            return sn_error_set(e->error, SEEN_ERR_ARGUMENT,
+                                "-H %.100s: not a header; write it as 'Name: value'",
+                                o->headers.items[i]);
     return check_outputs(e);
 }
 
@@ -166,7 +176,8 @@ static seen_status make_scope(sn_engine *e)
                                 .exclude_count = o->exclude.count,
                                 .url_max = (size_t)o->max_url,
                                 .depth_max = (unsigned)o->max_path,
-                                .repeat_max = (unsigned)o->max_repeats};
+                                .repeat_max = (unsigned)o->max_repeats,
+                                .no_parent = o->no_parent};
     e->intake.scope = sn_scope_create(&options, message, sizeof message);
     if (e->intake.scope == NULL)
         return sn_error_set(e->error, SEEN_ERR_ARGUMENT, "%s", message);
@@ -242,6 +253,11 @@ static seen_status make_transfers(sn_engine *e)
                               .agent = o->agent,
                               .ca_file = o->ca_file,
                               .allow_private = o->allow_private,
+                              .headers = o->headers.items,
+                              .header_count = o->headers.count,
+                              .cookies = o->cookies,
+                              .proxy = o->proxy,
+                              .netrc = o->netrc,
                               .keep_headers = o->warc != NULL,
                               .keep = t->keep_open,
                               .start_until = e->intake.frontier->start_until,

@@ -2,6 +2,7 @@
 #include "crawl/outputs.h"
 
 #include <string.h>
+#include <time.h>
 
 #include "base/error.h"
 
@@ -53,6 +54,30 @@ static void field(sn_sink *out, const char *name, uint64_t number)
     sn_sink_number(out, number);
 }
 
+/* When it was requested, and what came: its title and a digest of the body. */
+static void put_fetched(sn_sink *out, const sn_outputs_page *page)
+{
+    const sn_job *job = page->job;
+    char text[64];
+    struct tm parts;
+    if (page->transfer->status == 0)
+        return;
+    gmtime_r(&job->date, &parts);
+    strftime(text, sizeof text, ",\"time\":\"%Y-%m-%dT%H:%M:%SZ\"", &parts);
+    sn_sink_text(out, text);
+    if (job->html && job->links != NULL && sn_links_end(job->links)->title_len > 0) {
+        const sn_links_page *about = sn_links_end(job->links);
+        sn_sink_text(out, ",\"title\":");
+        sn_sink_json_utf8(out, about->title, about->title_len);
+    }
+    if (job->begun && job->digest != NULL) {
+        sn_digest_text(job->digest, text);
+        sn_sink_text(out, ",\"digest\":\"xxh128:");
+        sn_sink_text(out, text);
+        sn_sink_text(out, "\"");
+    }
+}
+
 static void put_line(sn_sink *out, const sn_outputs_page *page)
 {
     const sn_job *job = page->job;
@@ -66,6 +91,7 @@ static void put_line(sn_sink *out, const sn_outputs_page *page)
         sn_sink_json(out, job->parent, job->parent_len);
     else
         sn_sink_text(out, "null");
+    put_fetched(out, page);
     sn_sink_text(out, ",\"type\":");
     sn_sink_json(out, t->type, strlen(t->type));
     field(out, ",\"bytes\":", t->bytes);
@@ -120,6 +146,7 @@ seen_status sn_outputs_put_page(sn_outputs *out, const sn_outputs_page *page, se
                            .headers = t->headers,
                            .headers_len = t->headers_len,
                            .body = &job->body,
+                           .encoded = t->encoded,
                            .truncated = why_short(t),
                            .date = job->date};
     return sn_warc_response(out->warc, &record, error);

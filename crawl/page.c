@@ -129,6 +129,9 @@ static bool begin_links(sn_job *job, const sn_transfer *t)
 static bool begin_body(sn_job *job, const sn_transfer *t, const char *bytes, size_t len)
 {
     job->begun = true;
+    if (job->digest == NULL && (job->digest = sn_digest_create()) == NULL)
+        return false;
+    sn_digest_begin(job->digest);
     if (t->status < 200 || t->status >= 300 || job->kind == SN_JOB_ROBOTS)
         return true;
     bool sitemap = job->kind == SN_JOB_SITEMAP;
@@ -154,6 +157,8 @@ bool sn_page_body(sn_transfer *t, const char *bytes, size_t len)
             job->lost = errno;
             return false;
         }
+    if (job->digest != NULL)
+        sn_digest_add(job->digest, bytes, len);
     if (job->html && !sn_links_feed(job->links, bytes, len))
         job->unread = true;
     if (job->kind == SN_JOB_SITEMAP && t->status / 100 == 2)

@@ -150,18 +150,44 @@ static bool grow_seeds(sn_scope *scope)
     return true;
 }
 
-bool sn_scope_add_seed(sn_scope *scope, const char *url, size_t len)
+static bool add_key(sn_scope *scope, slice key)
 {
-    place p;
-    if (!find_place(url, len, &p) || !grow_seeds(scope))
-        return false;
-    slice key = key_of(scope, &p);
     char **seed = &scope->seeds[find_seed(scope, key)];
     if (*seed != NULL)
         return true;
     *seed = strndup(key.at, key.len);
     scope->seed_count += *seed != NULL;
     return *seed != NULL;
+}
+
+/* Host, port and path up to its last slash: never the key of a host, which has no slash. */
+static slice folder_of(const place *p)
+{
+    size_t len = length_until(p->path, '?');
+    while (len > 0 && p->path.at[len - 1] != '/')
+        len--;
+    return (slice){p->host.at, (size_t)(p->path.at - p->host.at) + len};
+}
+
+bool sn_scope_add_seed(sn_scope *scope, const char *url, size_t len)
+{
+    place p;
+    if (!find_place(url, len, &p) || !grow_seeds(scope))
+        return false;
+    return add_key(scope, key_of(scope, &p)) &&
+           (!scope->options.no_parent || (grow_seeds(scope) && add_key(scope, folder_of(&p))));
+}
+
+/* Is the URL in the folder of a seed, or below it? */
+static bool below_seed(const sn_scope *scope, const place *p)
+{
+    slice folder = folder_of(p);
+    size_t host = (size_t)(p->path.at - folder.at);
+    for (size_t n = folder.len; n > host; n--)
+        if (folder.at[n - 1] == '/' &&
+            scope->seeds[find_seed(scope, (slice){folder.at, n})] != NULL)
+            return true;
+    return false;
 }
 
 /* ---- paths ---- */
@@ -328,6 +354,8 @@ sn_scope_verdict sn_scope_check(const sn_scope *scope, const char *url, size_t l
     if (options->kind != SN_SCOPE_ALL &&
         (scope->seed_count == 0 || scope->seeds[find_seed(scope, key_of(scope, &p))] == NULL))
         return SN_SCOPE_OTHER_HOST;
+    if (options->no_parent && (scope->seed_count == 0 || !below_seed(scope, &p)))
+        return SN_SCOPE_PARENT;
     sn_scope_verdict verdict = check_path(options, p.path);
     return verdict != SN_SCOPE_IN ? verdict : check_expressions(scope, url, len);
 }
@@ -339,6 +367,7 @@ const char *sn_scope_reason(sn_scope_verdict verdict)
         [SN_SCOPE_NOT_HTTP] = "not http or https",
         [SN_SCOPE_TOO_LONG] = "URL too long",
         [SN_SCOPE_OTHER_HOST] = "other host",
+        [SN_SCOPE_PARENT] = "above the start URLs",
         [SN_SCOPE_TOO_DEEP] = "path too deep",
         [SN_SCOPE_REPEATS] = "path repeats itself",
         [SN_SCOPE_EXCLUDED] = "excluded",

@@ -30,6 +30,7 @@ typedef struct sn_scope_options {
     size_t url_max;      /* bytes of a URL; 0: SN_SCOPE_URL_MAX */
     unsigned depth_max;  /* segments of a path, "/a/b" has 2; 0: SN_SCOPE_SEGMENTS_MAX */
     unsigned repeat_max; /* times that one segment may come in a path; 0: no limit */
+    bool no_parent;      /* only below the folders of the seeds */
 } sn_scope_options;
 
 typedef enum sn_scope_verdict {
@@ -37,6 +38,7 @@ typedef enum sn_scope_verdict {
     SN_SCOPE_NOT_HTTP,
     SN_SCOPE_TOO_LONG,
     SN_SCOPE_OTHER_HOST,
+    SN_SCOPE_PARENT, /* with no_parent: above the folders of the seeds */
     SN_SCOPE_TOO_DEEP,
     SN_SCOPE_REPEATS,
     SN_SCOPE_EXCLUDED,

@@ -18,7 +18,8 @@ seen_status sn_seeds_join(sn_engine *e, const char *url, size_t len)
 seen_status sn_seeds_add(sn_engine *e, const char *url, size_t len)
 {
     sn_frontier *f = e->intake.frontier;
-    if (sn_scope_check(e->intake.scope, url, len) != SN_SCOPE_OTHER_HOST)
+    sn_scope_verdict verdict = sn_scope_check(e->intake.scope, url, len);
+    if (verdict != SN_SCOPE_OTHER_HOST && verdict != SN_SCOPE_PARENT)
         return SEEN_OK;
     seen_status status = sn_seeds_join(e, url, len);
     return status == SEEN_OK ? f->class->add_seed(f, url, len, e->error) : status;
@@ -65,7 +66,7 @@ static bool has_credentials(const char *url)
  * times with the same URLs. */
 static seen_status add_start(sn_engine *e, const char *url, size_t len)
 {
-    bool known = (sn_scope_kind)e->options->scope == SN_SCOPE_HOST &&
+    bool known = (sn_scope_kind)e->options->scope == SN_SCOPE_HOST && !e->options->no_parent &&
                  sn_scope_check(e->intake.scope, url, len) != SN_SCOPE_OTHER_HOST;
     if (known)
         return SEEN_OK;

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "crawl/fetch/address.h"
+#include "crawl/fetch/proxies.h"
 #include "crawl/fetch/request.h"
 #include "crawl/fetch/unpack.h"
 #include "crawl/robots/robots.h"
@@ -41,6 +42,8 @@ struct sn_fetch {
     sn_fetch_options options;
     CURLM *multi;
     struct curl_slist *extra;
+    CURLSH *share; /* cookies; NULL: none */
+    sn_proxies proxies;
     int epoll;
     uint8_t *watch; /* by descriptor, WATCH_ flags */
     size_t watch_room;
@@ -206,7 +209,8 @@ static curl_socket_t on_socket(void *user, curlsocktype purpose, struct curl_soc
 {
     slot *s = user;
     (void)purpose;
-    if (!s->fetch->options.allow_private && !sn_address_public(&address->addr)) {
+    if (!s->fetch->options.allow_private && !sn_address_public(&address->addr) &&
+        !sn_proxies_have(&s->fetch->proxies, &address->addr)) {
         s->transfer->refused = true;
         sn_address_text(&address->addr, s->transfer->address, sizeof s->transfer->address);
         return CURL_SOCKET_BAD;
@@ -298,8 +302,17 @@ static bool set_up(sn_fetch *f, CURL *easy, slot *s)
     SET(CURLOPT_NOSIGNAL, 1L);
     SET(CURLOPT_PROTOCOLS_STR, "http,https");
     SET(CURLOPT_FOLLOWLOCATION, 0L);
-    SET(CURLOPT_PROXY, "");
-    SET(CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
+    if (o->proxy != NULL)
+        SET(CURLOPT_PROXY, o->proxy);
+    SET(CURLOPT_NETRC, (long)(o->netrc == NULL ? CURL_NETRC_IGNORED : CURL_NETRC_OPTIONAL));
+    if (o->netrc != NULL) {
+        SET(CURLOPT_NETRC_FILE, o->netrc);
+        SET(CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
+    }
+    if (o->cookies != NULL) {
+        SET(CURLOPT_SHARE, f->share);
+        SET(CURLOPT_COOKIEFILE, s == f->slots ? o->cookies : "");
+    }
     SET(CURLOPT_PATH_AS_IS, 1L);
     SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
     SET(CURLOPT_HTTPHEADER, f->extra);
@@ -365,8 +378,13 @@ seen_status sn_fetch_create(const sn_fetch_options *options, sn_fetch **fetch, s
     f->timer = -1;
     f->epoll = epoll_create1(EPOLL_CLOEXEC);
     f->multi = curl_multi_init();
-    f->extra = sn_request_headers(options->agent);
-    if (f->epoll < 0 || f->multi == NULL || f->extra == NULL) {
+    f->extra = sn_request_headers(options->agent, options->headers, options->header_count);
+    f->share = options->cookies == NULL ? NULL : curl_share_init();
+    if (f->share != NULL)
+        curl_share_setopt(f->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_COOKIE);
+    sn_proxies_find(&f->proxies, options->proxy);
+    if (f->epoll < 0 || f->multi == NULL || f->extra == NULL ||
+        (options->cookies != NULL && f->share == NULL)) {
         sn_fetch_destroy(f);
         return sn_error_memory(error);
     }
@@ -398,6 +416,7 @@ void sn_fetch_destroy(sn_fetch *f)
         free(t->headers);
     }
     curl_multi_cleanup(f->multi);
+    curl_share_cleanup(f->share);
     curl_slist_free_all(f->extra);
     if (f->epoll >= 0)
         close(f->epoll);
@@ -588,6 +607,7 @@ sn_transfer *sn_fetch_finished(sn_fetch *f)
         t->error = classify(s, code);
         t->cut = t->error == SN_FETCH_OK && !t->truncated && !sn_unpack_end(&s->unpack);
         t->truncated = t->truncated || t->cut;
+        t->encoded = s->unpack.unknown || s->unpack.refused;
         sn_unpack_begin(&s->unpack);
         t->ms = sn_fetch_now() - t->began;
         if (address != NULL && t->error != SN_FETCH_PRIVATE)

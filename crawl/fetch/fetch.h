@@ -3,9 +3,9 @@
  *     sn_fetch_start(fetch, url, user)  ...  sn_fetch_wait  -->  body callback, as it arrives
  *                                            sn_fetch_finished  -->  what came of it
  *
- * Redirections are answers like others; nothing is followed. Only http and https, no proxy, no
- * credentials but those in the URL, no cookies. Unless private addresses are allowed the address is
- * looked at when the socket is opened, after the name was resolved. */
+ * Redirections are answers like others; nothing is followed. Only http and https. Unless private
+ * addresses are allowed the address is checked when the socket is opened, after the name was
+ * resolved; that of a proxy is always allowed. */
 #ifndef CRAWL_FETCH_H
 #define CRAWL_FETCH_H
 
@@ -45,6 +45,7 @@ typedef struct sn_transfer {
     uint64_t bytes;               /* of the body, after decompression */
     bool truncated;               /* the body was cut at the limit, by its callback, or */
     bool cut;                     /* by the server, within what it compressed */
+    bool encoded;                 /* the body has an encoding that was not undone */
     bool nofollow;                /* X-Robots-Tag says so to us */
     uint64_t wait_ms;             /* Retry-After; 0: none */
     int64_t began, ms;            /* monotonic start, and how long it took */
@@ -70,7 +71,12 @@ typedef struct sn_fetch_options {
     unsigned connections; /* transfers at a time */
     uint64_t timeout_ms, connect_ms, low_speed, low_speed_ms;
     const char *agent;
-    const char *ca_file; /* NULL: the system's */
+    const char *ca_file;        /* NULL: the system's */
+    const char *const *headers; /* "Name: value" */
+    size_t header_count;
+    const char *cookies; /* file; NULL: no cookies */
+    const char *proxy;   /* URL; "": none; NULL: by the environment */
+    const char *netrc;   /* file; NULL: no passwords */
     bool allow_private;
     bool keep_headers;
     size_t keep;                     /* connections kept open, those under way included */

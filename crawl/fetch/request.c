@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "crawl/fetch/unpack.h"
 
@@ -28,12 +29,32 @@ static bool add_header(struct curl_slist **list, const char *name, const char *v
     return more != NULL;
 }
 
-struct curl_slist *sn_request_headers(const char *agent)
+static bool is_given(const char *name, const char *const *more, size_t count)
+{
+    size_t len = strlen(name);
+    for (size_t i = 0; i < count; i++)
+        if (strncasecmp(more[i], name, len) == 0 && more[i][len] == ':')
+            return true;
+    return false;
+}
+
+struct curl_slist *sn_request_headers(const char *agent, const char *const *more, size_t count)
 {
     struct curl_slist *list = NULL;
-    if (add_header(&list, "Accept", "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8") &&
-        add_header(&list, "Accept-Encoding", sn_unpack_names()) &&
-        add_header(&list, "User-Agent", agent))
+    /* What can be read stays what it is; the rest may be replaced. */
+    bool ok = add_header(&list, "Accept-Encoding", sn_unpack_names());
+    if (!is_given("Accept", more, count))
+        ok = ok && add_header(&list, "Accept", "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8");
+    if (!is_given("User-Agent", more, count))
+        ok = ok && add_header(&list, "User-Agent", agent);
+    for (size_t i = 0; ok && i < count; i++) {
+        if (strncasecmp(more[i], "Accept-Encoding:", 16) == 0)
+            continue;
+        struct curl_slist *longer = curl_slist_append(list, more[i]);
+        ok = longer != NULL;
+        list = ok ? longer : list;
+    }
+    if (ok)
         return list;
     curl_slist_free_all(list);
     return NULL;

@@ -9,7 +9,7 @@
 #define SN_REQUEST_ORIGIN_MAX 256
 
 /* The headers that all requests share; NULL: no memory. */
-struct curl_slist *sn_request_headers(const char *agent);
+struct curl_slist *sn_request_headers(const char *agent, const char *const *more, size_t count);
 
 /* The URL of one easy handle. Born zeroed. */
 typedef struct sn_request_url {

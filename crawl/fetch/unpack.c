@@ -72,7 +72,7 @@ void sn_unpack_begin(sn_unpack *u)
     while (u->count > 0)
         free_layer(u->layers[--u->count]);
     u->between = 0;
-    u->refused = false;
+    u->refused = u->unknown = false;
 }
 
 /* False: no encoding that we know of, which is none at all. */
@@ -145,7 +145,10 @@ bool sn_unpack_header(sn_unpack *u, const char *value, size_t len)
         while (at < end && *at != ',' && *at != ' ' && *at != '\t')
             at++;
         encoding kind;
-        if (at > name && find_kind(name, (size_t)(at - name), &kind) && !add_layer(u, kind))
+        size_t name_len = (size_t)(at - name);
+        if (name_len > 0 && !find_kind(name, name_len, &kind))
+            u->unknown = true;
+        else if (name_len > 0 && !add_layer(u, kind))
             return false;
         at += at < end;
     }

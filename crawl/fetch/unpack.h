@@ -42,6 +42,7 @@ typedef struct sn_unpack {
     size_t count;
     size_t between; /* bytes given by one to the next so far */
     bool refused;   /* an encoding that is known and cannot be undone, or too many of them */
+    bool unknown;   /* an encoding was passed over: it is not undone */
     sn_unpack_sink *sink;
     void *user;
 } sn_unpack;

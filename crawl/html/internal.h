@@ -196,6 +196,11 @@ struct sn_links {
     uint8_t unit;
     uint16_t surrogate; /* the first half of a pair, or 0 */
 
+    bool in_title; /* raw text is that of the first <title> */
+    bool title_seen;
+    char title[SN_LINKS_TITLE_MAX]; /* as written */
+    size_t title_len;
+
     bool failed; /* out of memory */
     bool base_seen;
     sn_links_page page;
@@ -222,6 +227,10 @@ void sn_links_tag_named(sn_links *t);
 void sn_links_tag_done(sn_links *t);
 uint8_t sn_links_attr_named(const sn_links *t);
 void sn_links_report(sn_links *t, sn_link_kind kind, sn_text href, unsigned rel);
+
+/* title.c. The text of <title> as it is read, and once it is over. */
+void sn_links_title_add(sn_links *t, const uint8_t *p, const uint8_t *end);
+void sn_links_title_end(sn_links *t);
 
 /* links_meta.c */
 void sn_links_meta(sn_links *t);

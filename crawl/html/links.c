@@ -292,6 +292,7 @@ bool sn_links_feed(sn_links *links, const void *bytes, size_t len)
 
 const sn_links_page *sn_links_end(sn_links *links)
 {
+    sn_links_title_end(links);
     return &links->page;
 }
 

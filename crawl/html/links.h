@@ -29,6 +29,7 @@
  * URL. Of the short attributes (rel, name, http-equiv, charset) a longer one counts as absent. */
 #define SN_LINKS_URL_MAX 65536
 #define SN_LINKS_WORD_MAX 1024
+#define SN_LINKS_TITLE_MAX 512
 
 typedef enum sn_link_kind {
     SN_LINK_A,       /* <a href>, also within <svg>, where xlink:href will do */
@@ -63,7 +64,9 @@ typedef struct sn_links_options {
 typedef struct sn_links_page {
     bool nofollow; /* by <meta name=robots>, or the name given in the options */
     bool noindex;
-    bool base_lost;   /* the first <base href> was too long: relative links mean nothing */
+    bool base_lost; /* the first <base href> was too long: relative links mean nothing */
+    char title[SN_LINKS_TITLE_MAX]; /* text of the first <title>, white space collapsed, cut */
+    size_t title_len;
     char charset[64]; /* the label of the first <meta> that names one, or "" */
     uint64_t links;   /* reported to the sink, <base> not counted */
     uint64_t dropped; /* links whose URL was longer than SN_LINKS_URL_MAX */

@@ -135,6 +135,8 @@ static const uint8_t *in_raw(sn_links *t, const uint8_t *p, const uint8_t *end)
         t->double_escaped = false;
         return *p == '-' ? go(t, AT_ESCAPED_DASHES, p) : again(t, AT_RAW, p);
     default:
+        if (t->in_title)
+            sn_links_title_add(t, p, end);
         return skip_past(t, p, end, '<', AT_RAW_LT);
     }
 }

@@ -153,6 +153,8 @@ static void begin_raw(sn_links *t, const char *name)
 {
     t->state = AT_RAW;
     t->raw = name;
+    t->in_title = t->tag == TAG_TITLE && !t->title_seen;
+    t->title_seen = t->title_seen || t->in_title;
     t->script = t->tag == TAG_SCRIPT;
 }
 

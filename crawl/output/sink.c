@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/text.h"
 
 #define SINK_BUFFER (64u << 10)
 
@@ -121,14 +122,14 @@ void sn_sink_number(sn_sink *s, uint64_t number)
     sn_sink_put(s, digits + at, sizeof digits - at);
 }
 
-void sn_sink_json(sn_sink *s, const char *bytes, size_t len)
+static void put_json(sn_sink *s, const char *bytes, size_t len, bool utf8)
 {
     static const char hex[] = "0123456789abcdef";
     size_t plain = 0;
     sn_sink_put(s, "\"", 1);
     for (size_t i = 0; i < len; i++) {
         unsigned char c = (unsigned char)bytes[i];
-        if (c >= 0x20 && c < 0x7f && c != '"' && c != '\\')
+        if ((c >= 0x20 && c < 0x7f && c != '"' && c != '\\') || (utf8 && c >= 0x80))
             continue;
         sn_sink_put(s, bytes + plain, i - plain);
         plain = i + 1;
@@ -142,6 +143,27 @@ void sn_sink_json(sn_sink *s, const char *bytes, size_t len)
     }
     sn_sink_put(s, bytes + plain, len - plain);
     sn_sink_put(s, "\"", 1);
+}
+
+void sn_sink_json(sn_sink *s, const char *bytes, size_t len)
+{
+    put_json(s, bytes, len, false);
+}
+
+/* Is all of it UTF-8 without C1 controls? */
+static bool is_utf8(const char *bytes, size_t len)
+{
+    for (size_t at = 0, n; at < len; at += n) {
+        n = (unsigned char)bytes[at] < 0x80 ? 1 : sn_text_utf8(bytes + at, len - at);
+        if (n == 0 || ((unsigned char)bytes[at] == 0xc2 && (unsigned char)bytes[at + 1] < 0xa0))
+            return false;
+    }
+    return true;
+}
+
+void sn_sink_json_utf8(sn_sink *s, const char *bytes, size_t len)
+{
+    put_json(s, bytes, len, is_utf8(bytes, len));
 }
 
 seen_status sn_sink_flush(sn_sink *s, seen_error *error)

@@ -27,6 +27,10 @@ void sn_sink_number(sn_sink *sink, uint64_t number);
  * have none. */
 void sn_sink_json(sn_sink *sink, const char *bytes, size_t len);
 
+/* The same for UTF-8, of which only control characters are escaped; what is not UTF-8 is Latin-1.
+ */
+void sn_sink_json_utf8(sn_sink *sink, const char *bytes, size_t len);
+
 /* A failed write is reported here. */
 seen_status sn_sink_flush(sn_sink *sink, seen_error *error);
 seen_status sn_sink_sync(sn_sink *sink, seen_error *error);

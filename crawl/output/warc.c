@@ -10,10 +10,22 @@
 #include <zlib.h>
 
 #include "base/error.h"
+#include "crawl/output/sha1.h"
 
 #define PIECE (32u << 10)
 
+#define ORIGINALS 16384  /* bodies that are remembered for revisit records */
+#define REVISIT_MIN 128u /* shorter bodies are written again */
+
+/* The first page with a body. */
+typedef struct original {
+    uint8_t digest[SN_SHA1_BYTES];
+    char *url;
+    time_t date;
+} original;
+
 struct sn_warc {
+    original originals[ORIGINALS];
     sn_sink *sink;
     z_stream stream;
     uint8_t out[PIECE];
@@ -39,6 +51,8 @@ void sn_warc_destroy(sn_warc *w)
     if (w == NULL)
         return;
     deflateEnd(&w->stream);
+    for (size_t i = 0; i < ORIGINALS; i++)
+        free(w->originals[i].url);
     free(w);
 }
 
@@ -80,18 +94,24 @@ static void put_id(sn_warc *w)
     put(w, text);
 }
 
+static void put_date(sn_warc *w, const char *name, time_t date)
+{
+    char value[64];
+    struct tm parts;
+    gmtime_r(&date, &parts);
+    strftime(value, sizeof value, ": %Y-%m-%dT%H:%M:%SZ\r\n", &parts);
+    put(w, name);
+    put(w, value);
+}
+
 static void begin(sn_warc *w, const char *type, time_t date)
 {
-    char text[64];
-    struct tm parts;
     deflateReset(&w->stream);
     put(w, "WARC/1.1\r\nWARC-Type: ");
     put(w, type);
     put(w, "\r\n");
     put_id(w);
-    gmtime_r(&date, &parts);
-    strftime(text, sizeof text, "WARC-Date: %Y-%m-%dT%H:%M:%SZ\r\n", &parts);
-    put(w, text);
+    put_date(w, "WARC-Date", date);
 }
 
 static void put_length(sn_warc *w, uint64_t length)
@@ -152,7 +172,7 @@ static void append_status(text *t, const char *line, size_t len)
 }
 
 /* The headers rewritten for a body of this length; bytes NULL where there is no memory. */
-static text rewrite(const char *headers, size_t headers_len, uint64_t body)
+static text rewrite(const char *headers, size_t headers_len, uint64_t body, bool encoded)
 {
     /* A line grows by at most 15 bytes, and is at least 2 long. */
     text t = {malloc(headers_len * 9 + 128), 0};
@@ -167,7 +187,8 @@ static text rewrite(const char *headers, size_t headers_len, uint64_t body)
             len--;
         if (len == 0 || has_name(line, len, "content-length"))
             continue;
-        if (has_name(line, len, "content-encoding") || has_name(line, len, "transfer-encoding"))
+        if ((!encoded && has_name(line, len, "content-encoding")) ||
+            has_name(line, len, "transfer-encoding"))
             append(&t, "X-Archive-Orig-", 15);
         if (line == headers)
             append_status(&t, line, len);
@@ -181,13 +202,84 @@ static text rewrite(const char *headers, size_t headers_len, uint64_t body)
     return t;
 }
 
+/* ---- Digests ---- */
+
+/* The body's SHA-1, which is what other tools write. */
+static bool digest_body(sn_warc *w, const sn_spool *spool, uint8_t out[SN_SHA1_BYTES])
+{
+    sn_sha1 sha;
+    sn_sha1_begin(&sha);
+    for (uint64_t at = 0, body = sn_spool_length(spool); at < body;) {
+        long n = sn_spool_read(spool, at, w->piece, PIECE);
+        if (n <= 0)
+            return false;
+        sn_sha1_add(&sha, w->piece, (size_t)n);
+        at += (uint64_t)n;
+    }
+    sn_sha1_end(&sha, out);
+    return true;
+}
+
+/* 20 bytes are exactly 32 letters. */
+static void put_digest(sn_warc *w, const uint8_t digest[SN_SHA1_BYTES])
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+    char base32[33] = "";
+    for (int i = 0; i < 32; i++) {
+        int bit = i * 5, byte = bit / 8, shift = 11 - bit % 8;
+        unsigned two =
+            (unsigned)digest[byte] << 8 | (byte + 1 < SN_SHA1_BYTES ? digest[byte + 1] : 0u);
+        base32[i] = letters[two >> shift & 31];
+    }
+    put(w, "WARC-Payload-Digest: sha1:");
+    put(w, base32);
+    put(w, "\r\n");
+}
+
+/* A page with this body that was written before; NULL: none is remembered. Remembers this one. */
+static const original *find_original(sn_warc *w, const sn_warc_page *page,
+                                     const uint8_t digest[SN_SHA1_BYTES])
+{
+    uint32_t at;
+    memcpy(&at, digest, sizeof at);
+    original *o = &w->originals[at % ORIGINALS];
+    if (o->url != NULL && memcmp(o->digest, digest, SN_SHA1_BYTES) == 0)
+        return o;
+    char *url = strndup(page->url, page->url_len);
+    if (url == NULL)
+        return NULL;
+    free(o->url);
+    *o = (original){.url = url, .date = page->date};
+    memcpy(o->digest, digest, SN_SHA1_BYTES);
+    return NULL;
+}
+
+static void put_original(sn_warc *w, const original *o)
+{
+    put(w, "WARC-Profile: "
+           "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest\r\n");
+    put(w, "WARC-Refers-To-Target-URI: ");
+    put(w, o->url);
+    put(w, "\r\n");
+    put_date(w, "WARC-Refers-To-Date", o->date);
+}
+
 seen_status sn_warc_response(sn_warc *w, const sn_warc_page *page, seen_error *error)
 {
+    uint8_t digest[SN_SHA1_BYTES];
     uint64_t body = sn_spool_length(page->body);
-    text headers = rewrite(page->headers, page->headers_len, body);
+    if (!digest_body(w, page->body, digest))
+        return sn_error_cannot_in(error, errno, -1, "read", "a temporary file");
+    const original *seen =
+        body < REVISIT_MIN || page->truncated != NULL ? NULL : find_original(w, page, digest);
+    text headers = rewrite(page->headers, page->headers_len, body, page->encoded);
     if (headers.bytes == NULL)
         return sn_error_memory(error);
-    begin(w, "response", page->date);
+    begin(w, seen != NULL ? "revisit" : "response", page->date);
+    if (seen != NULL)
+        put_original(w, seen);
+    put_digest(w, digest);
+    body = seen != NULL ? 0 : body;
     put(w, "WARC-Target-URI: ");
     squeeze(w, page->url, page->url_len, Z_NO_FLUSH);
     put(w, "\r\n");

@@ -1,7 +1,10 @@
 /* Answers as WARC 1.1 (ISO 28500), one gzip member per record.
  *
- * libcurl hands bodies over decoded, so that is what is kept: the headers Content-Encoding and
- * Transfer-Encoding get the prefix X-Archive-Orig-, and Content-Length is that of the body kept. */
+ * Bodies are kept decoded: the headers Content-Encoding and Transfer-Encoding get the prefix
+ * X-Archive-Orig-, and Content-Length is that of the body kept. An encoding that was not undone
+ * keeps its header. Each record has the SHA-1 of its body as WARC-Payload-Digest; a body that is in
+ * this file already, by one of the last pages with it, becomes a revisit record without the body.
+ */
 #ifndef CRAWL_WARC_H
 #define CRAWL_WARC_H
 
@@ -29,6 +32,7 @@ typedef struct sn_warc_page {
     const char *headers; /* as they came, status line first */
     size_t headers_len;
     const sn_spool *body;
+    bool encoded;          /* Content-Encoding was not undone */
     const char *truncated; /* why, as WARC-Truncated has it; NULL: the body is whole */
     time_t date;
 } sn_warc_page;

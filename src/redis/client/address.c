@@ -4,6 +4,7 @@
 #include "base/error.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { DEFAULT_PORT = 6379 };
@@ -77,6 +78,20 @@ static seen_status parse_secret(const char *p, size_t len, sn_redis_address *a, 
     if (!decode(p, user, a->user, sizeof a->user, &a->user_len) ||
         !decode(colon + 1, len - user - 1, a->password, sizeof a->password, &a->password_len))
         return refuse(error, "the user or the password is too long or holds a bad %XX");
+    a->has_password = true;
+    return SEEN_OK;
+}
+
+/* An address without a password: that of redis-cli, so that none has to be on a command line. */
+static seen_status password_from_environment(sn_redis_address *a, seen_error *error)
+{
+    const char *password = getenv("REDISCLI_AUTH");
+    if (!password || !*password)
+        return SEEN_OK;
+    a->password_len = strlen(password);
+    if (a->password_len >= sizeof a->password)
+        return refuse(error, "the password in REDISCLI_AUTH is too long");
+    memcpy(a->password, password, a->password_len + 1);
     a->has_password = true;
     return SEEN_OK;
 }
@@ -210,6 +225,8 @@ seen_status sn_redis_address_parse(const char *where, sn_redis_address *a, seen_
         authority -= (size_t)(at + 1 - p);
         p = at + 1;
     }
+    if (status == SEEN_OK && !a->has_password)
+        status = password_from_environment(a, error);
     if (status != SEEN_OK)
         return status;
     snprintf(a->shown, sizeof a->shown, "%.*s%.*s", (int)(scheme_end - where), where, 560, p);

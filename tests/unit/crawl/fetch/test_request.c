@@ -84,7 +84,7 @@ static void sends_every_path_as_it_is(void **state)
                                         "/?",
                                         "/n"};
     (void)state;
-    struct curl_slist *headers = sn_request_headers("seen-test");
+    struct curl_slist *headers = sn_request_headers("seen-test", NULL, 0);
     CURL *easy = make(headers);
     sn_request_url url = {0};
     assert_true(sn_request_url_create(&url));
@@ -117,7 +117,7 @@ static size_t count(const char *text, const char *what)
 static void sends_each_header_once(void **state)
 {
     (void)state;
-    struct curl_slist *headers = sn_request_headers("Name/1.0 (+me)");
+    struct curl_slist *headers = sn_request_headers("Name/1.0 (+me)", NULL, 0);
     CURL *easy = make(headers);
     sn_request_url url = {0};
     char text[100];
@@ -138,7 +138,7 @@ static void sends_each_header_once(void **state)
 static void takes_no_host_for_another(void **state)
 {
     (void)state;
-    struct curl_slist *headers = sn_request_headers("seen-test");
+    struct curl_slist *headers = sn_request_headers("seen-test", NULL, 0);
     CURL *easy = make(headers);
     sn_request_url url = {0};
     char text[400], line[100];
