@@ -39,9 +39,18 @@ static const sn_option what_options[] = {
      .type = SN_RATE,
      .offset = offsetof(sn_sets_own, error_rate),
      .help = "with --approx: the share of lines that may be mistaken [0.1%]"},
+    {.name = "key-b",
+     .argument = "KEYS",
+     .type = SN_LIST,
+     .offset = offsetof(sn_sets_own, key_b),
+     .help = "the key of B, if its fields are others than those of A (-k)",
+     .more = "Written like -k. Without -k, whole lines of A are looked up: 'seen common urls.txt "
+             "visits.tsv --key-b 2'. Both files have the same format."},
 };
-const sn_group sn_group_sets = {
-    .title = "What to print", .options = what_options, .count = 4, .own = true};
+const sn_group sn_group_sets = {.title = "What to print",
+                                .options = what_options,
+                                .count = sizeof what_options / sizeof *what_options,
+                                .own = true};
 
 static const sn_option plan_options[] = {
     {.letter = 'm',
@@ -94,6 +103,8 @@ typedef struct sets_run {
     sn_join_numbers numbers;
     sn_join_plan plan;
     sn_join_result result;
+    sn_record_spec record_b; /* --key-b */
+    sn_key_options keys_b;
     seen_status status;
     seen_error error;
     sem_t done;
@@ -408,6 +419,29 @@ static void set_options(sets_run *run, bool except)
     };
 }
 
+/* The key of B: the format of A with other fields. */
+static int set_key_b(sets_run *run)
+{
+    sn_args *args = run->args;
+    const sn_list *list = &run->own->key_b;
+    seen_error error = {0};
+    if (!list->count)
+        return SN_EXIT_OK;
+    if (args->operand_count == 2 && is_filter(args->operands[1]))
+        return sn_trouble("%s is a filter, which has no fields: leave --key-b out",
+                          args->operands[1]);
+    run->record_b = args->record;
+    run->record_b.part = NULL;
+    run->record_b.parts = 0;
+    for (size_t i = 0; i < list->count; i++)
+        if (sn_spec_add(&run->record_b, list->items[i], &error) != SEEN_OK)
+            return sn_trouble("--key-b: %s", error.message);
+    run->keys_b = sn_args_keys(args);
+    run->keys_b.record = &run->record_b;
+    run->options.keys_b = &run->keys_b;
+    return SN_EXIT_OK;
+}
+
 int sn_sets_main(sn_args *args, bool except)
 {
     const sn_sets_own *own = args->own;
@@ -419,9 +453,12 @@ int sn_sets_main(sn_args *args, bool except)
         return sn_trouble_error(&run.error);
     sem_init(&run.done, 0, 0);
     set_options(&run, except);
+    code = set_key_b(&run);
     args->prints = !args->output || !strcmp(args->output, "-");
-    seen_status status = prepare(&run, &run.error);
-    if (status != SEEN_OK)
+    seen_status status = code ? SEEN_ERR_ARGUMENT : prepare(&run, &run.error);
+    if (code)
+        ; /* the message is printed */
+    else if (status != SEEN_OK)
         code = sn_trouble_error(&run.error);
     else if (own->explain) {
         sn_sets_explain(args, &run.numbers, &run.plan);
@@ -430,6 +467,7 @@ int sn_sets_main(sn_args *args, bool except)
         watch(&run);
         code = run.status == SEEN_OK ? tell_end(&run) : sn_trouble_error(&run.error);
     }
+    sn_spec_free(&run.record_b);
     sn_output_abandon(run.output);
     seen_close(run.options.given);
     for (size_t i = 0; i < run.b_count; i++)

@@ -11,6 +11,7 @@ typedef struct sn_sets_own {
     double error_rate;
     double share;
     uint64_t assume_lines, assume_bytes;
+    sn_list key_b;
 } sn_sets_own;
 
 extern const sn_group sn_group_sets;

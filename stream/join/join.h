@@ -116,6 +116,7 @@ typedef struct sn_join_news {
 
 typedef struct sn_join_options {
     sn_key_options keys;
+    const sn_key_options *keys_b; /* of B, if they are made in another way; may be NULL */
     sn_pipeline_options pipeline; /* threads, terminator, stop; line_max is set by the engine */
     bool except;
     bool unique;

@@ -40,6 +40,9 @@ seen_status sn_join_pass(sn_join *s, const char *what, sn_join_source *source,
     if (end)
         *end = SN_JOIN_DONE;
     tell_pass(s, what, source->input);
+    bool other = source != &s->a && s->options->keys_b;
+    s->keys = other ? s->options->keys_b : &s->options->keys;
+    s->pipeline.record = other ? s->keys->record : s->options->pipeline.record;
     seen_status status = source->used ? sn_input_rewind(source->input, error) : SEEN_OK;
     source->used = true;
     atomic_store(&s->full, false);
@@ -67,7 +70,7 @@ seen_status sn_join_pass(sn_join *s, const char *what, sn_join_source *source,
 
 static seen_status hash_lines(sn_join *s, sn_block *block, seen_error *error)
 {
-    return sn_keys_hash(&s->options->keys, &s->hasher, block, error);
+    return sn_keys_hash(s->keys, &s->hasher, block, error);
 }
 
 /* Ends a pass: the table has no room. */

@@ -21,14 +21,14 @@ enum { BATCH = 512 };
 static seen_status hash_lines(void *context, sn_block *block, seen_error *error)
 {
     sn_join *s = context;
-    seen_status status = sn_keys_hash(&s->options->keys, &s->hasher, block, error);
+    seen_status status = sn_keys_hash(s->keys, &s->hasher, block, error);
     memset(block->answer, SEEN_BEFORE, block->lines);
     return status;
 }
 
 static seen_status hash_and_check(sn_join *s, seen_set *set, sn_block *block, seen_error *error)
 {
-    seen_status status = sn_keys_hash(&s->options->keys, &s->hasher, block, error);
+    seen_status status = sn_keys_hash(s->keys, &s->hasher, block, error);
     return status == SEEN_OK
                ? seen_check_hashes(set, block->hash, block->lines, block->answer, error)
                : status;

@@ -103,3 +103,12 @@ refused "longer than" "$SEEN" common -m 16M <(head -c 3000000 /dev/zero) random.
 # One that fits does so with any number of threads.
 { head -c 3000000 /dev/zero; echo; } > wide
 "$SEEN" common -q -m 64M -j 8 wide wide | cmp - wide || fail "a long line, and many threads"
+
+# Other fields in B than in A.
+printf 'u1\nu2\nu3\n' > urls; printf '1\tu3\n2\tu1\n' > visits
+[ "$("$SEEN" common -q urls visits --key-b 2 | tr '\n' ,)" = "u1,u3," ] || fail "--key-b"
+[ "$("$SEEN" except -q visits urls -k 2 --key-b 1 | wc -l)" = 0 ] || fail "-k and --key-b"
+printf 'id,url\n1,x\n2,y\n' > a.csv; printf 'url,n\ny,5\nz,6\n' > b.csv
+"$SEEN" common -q --csv -k url --key-b url a.csv b.csv | cmp - <(printf 'id,url\n2,y\n') || fail "--csv --key-b"
+refused "no column is named nope" "$SEEN" common --csv -k url --key-b nope a.csv b.csv
+refused "has no fields" "$SEEN" common --key-b 2 random.a b.seen

@@ -66,7 +66,8 @@ def count(lines, o):
 
 def join(command, a, b, o):
     """With --all in each B (except: not in each), else in any of them."""
-    sets = [{key_of(line, o) for line in lines} for lines in b]
+    of_b = dict(o, **{"-k": o["--key-b"]}) if "--key-b" in o else o
+    sets = [{key_of(line, of_b) for line in lines} for lines in b]
     chosen, printed = [], set()
     for line in a:
         key = key_of(line, o)
@@ -203,6 +204,8 @@ def check_join(r, o, files, end):
             o[flag] = True
     if end == b"\0":
         o["-z"] = True
+    if r.random() < 0.3:
+        o["--key-b"] = r.choice([1, 2, 3])
     files = files + [make_file(r, end, size_of(r))]
     names = ["f%d" % i for i in range(len(files))]
     write_files(files, names)
