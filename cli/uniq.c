@@ -43,6 +43,12 @@ static const sn_option own_options[] = {
      .choices = "first|last",
      .help = "which occurrence of a line to print: first (default) or last",
      .more = "With last, a line is printed at the position of its last occurrence."},
+    {.name = "source",
+     .type = SN_FLAG,
+     .offset = offsetof(sn_uniq_own, source),
+     .help = "print FILE:LINE: before each line, as grep -n does",
+     .more = "The file and the line number of the occurrence that is printed: the first, or with "
+             "--keep last the last. Records of --csv are numbered without the header."},
     {.name = "count-only",
      .type = SN_FLAG,
      .offset = offsetof(sn_uniq_own, count_only),
@@ -155,6 +161,8 @@ static int check_what(const sn_args *args, const sn_uniq_own *own)
     if (modes > 1)
         return sn_trouble("-c, -d, -D, -u, --duplicates and --keep last exclude each other: choose "
                           "one");
+    if (own->source && (own->count || own->dropped))
+        return sn_trouble("--source does not go with -c or --dropped: leave one of them out");
     if (own->count_only && args->output)
         return sn_trouble("--count-only prints a number to stdout; -o is for lines");
     if (own->count_only && own->dropped)
@@ -390,7 +398,7 @@ static seen_status prepare(uniq_run *run, seen_error *error)
     if (!own->count_only)
         status = sn_output_open(args->output, terminator, &run->watch.stop, &run->output, error);
     if (status == SEEN_OK && run->output) {
-        if (!own->count) /* counts are no columns of the input */
+        if (!own->count && !own->source) /* counts are no columns of the input */
             sn_output_header(run->output, run->input);
         run->deferred = sn_output_is_deferred(run->output);
         status = sn_output_apart(run->output, run->input, error);
@@ -420,6 +428,7 @@ static void set_options(uniq_run *run)
         .approx = !run->exact && !own->filter,
         .min = own->min,
         .top = own->top,
+        .source = own->source,
         .padded = !own->tabs,
         .capacity = args->capacity,
         .error_rate = args->error_rate,

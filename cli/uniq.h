@@ -14,6 +14,7 @@ typedef struct sn_uniq_own {
     bool count_only;
     const char *dropped;
     bool explain;
+    bool source;
     bool tabs; /* `seen count`: COUNT, tab, line */
     uint64_t min, top;
 } sn_uniq_own;

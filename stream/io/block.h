@@ -23,6 +23,7 @@ typedef struct sn_block {
     /* Where it is from. */
     uint64_t number;         /* 0, 1, 2 … in input order */
     uint64_t first_line;     /* ordinal of its first line in the whole input; set before `decide` */
+    uint64_t line_in_file;   /* the same in its file */
     uint64_t offset;         /* of bytes[0], in its file after decompression */
     size_t file;             /* which input */
     const char *name;        /* of that file, for messages */

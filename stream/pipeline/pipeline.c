@@ -40,7 +40,9 @@ typedef struct run {
     sn_turn lane_turn[SN_PIPELINE_LANES];
     sn_turn decide_turn;
     sn_turn emit_turn;
-    uint64_t lines; /* guarded by decide_turn */
+    uint64_t lines; /* guarded by decide_turn, as are the next two */
+    size_t file;
+    uint64_t file_first; /* its first line */
 
     /* The first block in input order that failed; those behind it are not worked on. */
     _Atomic uint64_t failed_at;
@@ -167,7 +169,12 @@ static void take_through(run *r, sn_block *block)
         do_lane(r, block, lane);
 
     sn_turn_wait(&r->decide_turn, block->number);
+    if (block->file != r->file) {
+        r->file = block->file;
+        r->file_first = r->lines;
+    }
     block->first_line = r->lines;
+    block->line_in_file = r->lines - r->file_first;
     r->lines += block->lines;
     do_step(r, r->steps->decide, block);
     sn_turn_pass(&r->decide_turn);

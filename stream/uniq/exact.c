@@ -70,6 +70,11 @@ static seen_status begin_waiting(exact *x, uint64_t line, seen_error *error)
 {
     const sn_uniq *u = x->u;
     uint64_t lines = u->plan->lines, rest = UINT64_MAX;
+    if (u->options->source && u->output && !sn_input_can_reread(u->input))
+        return sn_error_set(
+            error, SEEN_ERR_MEMORY,
+            "the memory is not enough to number the lines of a pipe; give more with "
+            "-m, or leave out --source");
     if (lines != UINT64_MAX && lines > line)
         rest = lines - line;
     /* By their memory: tables that have room are still adding. */
@@ -139,6 +144,9 @@ static seen_status hand_out(sn_uniq *u, const sn_block *block, size_t first, siz
 /* A block that the tables decided wholly takes the fast path, the others go line by line. */
 static seen_status render(void *context, sn_block *block, seen_error *error)
 {
+    const sn_uniq *u = context;
+    if (u->options->source && u->output)
+        return sn_uniq_render_source(u, block, block->decided, error);
     return block->decided == block->lines ? sn_uniq_select(context, block, error) : SEEN_OK;
 }
 
@@ -149,7 +157,13 @@ static seen_status emit(void *context, sn_block *block, seen_error *error)
         return sn_uniq_write(u, block, error);
     u->result->lines += block->decided;
     seen_status status = SEEN_OK;
-    for (size_t i = 0, next; i < block->lines && status == SEEN_OK; i = next) {
+    size_t first = 0;
+    if (u->options->source && u->output) {
+        status = sn_output_block(u->output, block, error);
+        u->result->written += block->number_out;
+        first = block->decided;
+    }
+    for (size_t i = first, next; i < block->lines && status == SEEN_OK; i = next) {
         size_t end = i < block->decided ? block->decided : block->lines;
         for (next = i + 1; next < end && block->answer[next] == block->answer[i];)
             next++;

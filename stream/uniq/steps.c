@@ -1,6 +1,9 @@
 /* The steps that all strategies of uniq share. */
 #include "stream/uniq/steps.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "base/memory.h"
 
 #define TABLE_MIN ((uint64_t)1 << 20)
@@ -25,9 +28,46 @@ seen_status sn_uniq_hash(void *context, sn_block *block, seen_error *error)
     return sn_keys_hash(&u->options->keys, &u->hasher, block, error);
 }
 
+seen_status sn_uniq_render_source(const sn_uniq *u, sn_block *block, size_t lines,
+                                  seen_error *error)
+{
+    enum { NUMBER = 24 };
+    const char *name = sn_input_name(u->input, block->file);
+    if (!strcmp(name, "standard input"))
+        name = "-";
+    size_t chosen = 0, bytes = 0, length = strlen(name);
+    for (size_t i = 0; i < lines; i++)
+        if (block->answer[i] == u->keep) {
+            chosen++;
+            bytes += block->start[i + 1] - block->start[i];
+        }
+    seen_status status = sn_block_aside(block, bytes + chosen * (length + NUMBER) + 1, error);
+    if (status != SEEN_OK)
+        return status;
+    char *to = block->aside;
+    for (size_t i = 0; i < lines; i++) {
+        size_t size;
+        const char *line = sn_block_line(block, i, &size);
+        if (block->answer[i] != u->keep)
+            continue;
+        memcpy(to, name, length);
+        to += length;
+        to += snprintf(to, NUMBER, ":%llu:", (unsigned long long)(block->line_in_file + i + 1));
+        memcpy(to, line, size);
+        to += size;
+        *to++ = block->terminator;
+    }
+    block->out = block->aside;
+    block->out_length = (size_t)(to - block->aside);
+    block->number_out = chosen;
+    return SEEN_OK;
+}
+
 seen_status sn_uniq_select(void *context, sn_block *block, seen_error *error)
 {
     const sn_uniq *u = context;
+    if (u->output && u->options->source)
+        return sn_uniq_render_source(u, block, block->lines, error);
     if (u->output)
         return sn_block_select(block, u->keep, u->dropped != NULL, error);
     uint64_t count = 0;

@@ -34,7 +34,10 @@ static inline uint64_t sn_uniq_fresh_lines(const sn_uniq *u)
 
 seen_status sn_uniq_hash(void *context, sn_block *block, seen_error *error);   /* prepare */
 seen_status sn_uniq_select(void *context, sn_block *block, seen_error *error); /* render */
-seen_status sn_uniq_write(void *context, sn_block *block, seen_error *error);  /* emit */
+/* The same for the first `lines` lines, each with its FILE:LINE: before it. */
+seen_status sn_uniq_render_source(const sn_uniq *u, sn_block *block, size_t lines,
+                                  seen_error *error);
+seen_status sn_uniq_write(void *context, sn_block *block, seen_error *error); /* emit */
 
 /* Runs the input through; steps->context is the sn_uniq. */
 seen_status sn_uniq_pass(sn_uniq *u, const sn_pipeline_steps *steps, seen_error *error);

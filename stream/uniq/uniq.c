@@ -94,13 +94,20 @@ sn_uniq_cost sn_uniq_cost_of(const sn_uniq_options *options, const sn_uniq_plan 
 
 /* ---- The run -------------------------------------------------------------------------------- */
 
-static seen_status check_options(const sn_uniq_options *options, const sn_output *dropped,
-                                 seen_error *error)
+static seen_status check_options(const sn_uniq_options *options, const sn_input *input,
+                                 const sn_output *dropped, seen_error *error)
 {
     if (is_tally(options) && (options->filter || options->approx))
         return sn_error_set(error, SEEN_ERR_ARGUMENT,
                             "a filter does not know how often a line occurs: leave out the filter "
                             "and the error rate");
+    if (options->source && (dropped || options->what == SN_UNIQ_COUNTED))
+        return sn_error_set(error, SEEN_ERR_ARGUMENT, "--source is for plain lines in one output");
+    if (options->source && is_tally(options) && !sn_input_can_reread(input))
+        return sn_error_set(
+            error, SEEN_ERR_ARGUMENT,
+            "the input is read twice, and lines of a pipe have no number then: give "
+            "a file, or leave out --source");
     if (options->what == SN_UNIQ_COUNTED && dropped)
         return sn_error_set(error, SEEN_ERR_ARGUMENT, "counts have no complement to be written");
     return SEEN_OK;
@@ -109,7 +116,7 @@ static seen_status check_options(const sn_uniq_options *options, const sn_output
 /* Its key, and its copy for the file of what is dropped or with its count, are in memory too. */
 static size_t longest_line(const sn_uniq_options *options, bool dropped)
 {
-    bool copied = dropped || options->what == SN_UNIQ_COUNTED;
+    bool copied = dropped || options->source || options->what == SN_UNIQ_COUNTED;
     if (options->pipeline.line_max || !options->memory)
         return options->pipeline.line_max;
     uint64_t most = sn_uniq_line_memory(options) / sn_keys_parts(&options->keys, copied);
@@ -133,7 +140,7 @@ seen_status sn_uniq_run(const sn_uniq_options *options, const sn_uniq_plan *plan
                  .keep = options->what == SN_UNIQ_DUPLICATES ? SEEN_BEFORE : SEEN_NEW};
     if (options->count_only)
         sn_output_abandon(output);
-    seen_status status = check_options(options, dropped, error);
+    seen_status status = check_options(options, input, dropped, error);
     if (status == SEEN_OK)
         status = is_tally(options) ? sn_uniq_run_tally(&u, error)
                  : options->filter ? sn_uniq_run_filter(&u, error)

@@ -39,6 +39,7 @@ typedef struct sn_uniq_options {
     bool approx;     /* a Bloom filter in memory */
     uint64_t min;    /* SN_UNIQ_COUNTED: leave out smaller counts */
     uint64_t top;    /* SN_UNIQ_COUNTED: only the largest, in descending order; 0: all, in order */
+    bool source;     /* write FILE:LINE: before each line; not with counts, nor `dropped` */
     bool padded;     /* SN_UNIQ_COUNTED: counts as GNU uniq -c writes them; else COUNT, tab, line */
 
     uint64_t capacity; /* distinct lines, if known; 0: estimated */

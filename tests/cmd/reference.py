@@ -37,7 +37,12 @@ def key_of(record, o):
     return bytes(c | 32 if 65 <= c <= 90 else c for c in record) if "-i" in o else record
 
 
-def uniq(lines, o):
+def places_of(files, end):
+    """FILE:LINE: of each record."""
+    return [b"f%d:%d:" % (i, n + 1) for i, data in enumerate(files) for n, _ in enumerate(records([data], end))]
+
+
+def uniq(lines, o, places=None):
     keys = [key_of(line, o) for line in lines]
     total = collections.Counter(keys)
     so_far = collections.Counter()
@@ -48,6 +53,8 @@ def uniq(lines, o):
         keep = (n == 1 if "-u" in o else n > 1 and first if "-d" in o else n > 1 if "-D" in o
                 else not first if "--duplicates" in o else so_far[key] == n if "--keep" in o else first)
         text = b"%7d %s" % (n, line) if "-c" in o else line
+        if "--source" in o:
+            text = places[len(chosen) + len(others)] + line
         (chosen if keep else others).append(text)
     return chosen, others
 
@@ -161,12 +168,14 @@ def check_uniq(r, mode, o, files, end):
     if end == b"\0":
         o["-z"] = True
     lines = list(records(files, end))
-    want, others = uniq(lines, o)
-    if mode != ("-c",) and r.random() < 0.3:
+    if mode != ("-c",) and r.random() < 0.2:
+        o["--source"] = True
+    want, others = uniq(lines, o, places_of(files, end))
+    if mode != ("-c",) and "--source" not in o and r.random() < 0.3:
         o["--dropped"] = "others"
     names = ["f%d" % i for i in range(len(files))]
     write_files(files, names)
-    if r.random() < 0.4:
+    if r.random() < 0.4 and "--source" not in o:
         # A pipe among the files; its place in their order is kept.
         place = r.randrange(len(names))
         words, got = run("uniq", o, names[:place] + ["-"] + names[place + 1:], files[place])
@@ -243,8 +252,11 @@ def spills(r):
         if mode:
             o[mode[0]] = mode[1] if len(mode) > 1 else True
         piped = r.random() < 0.5
+        if mode == () and not piped:
+            o["--source"] = True
         words, got = run("uniq", o, ["-"] if piped else ["many"], data if piped else None)
-        compare(words, uniq(lines, o)[0], got, b"\n")
+        places = [b"many:%d:" % (n + 1) for n in range(len(lines))]
+        compare(words, uniq(lines, o, places)[0], got, b"\n")
     for o in {"--top": 1000}, {"--min": 3}:
         o["-m"] = "2M"
         words, got = run("count", o, ["many"])
