@@ -75,8 +75,9 @@ typedef struct sn_group {
     const char *title; /* "Size" */
     const sn_option *options;
     size_t count;
-    size_t brief; /* so many of the last ones are listed in --help by name only; the manual has all */
-    bool own; /* targets lie in the command's own struct (args->own), not in sn_args */
+    size_t
+        brief; /* so many of the last ones are listed in --help by name only; the manual has all */
+    bool own;  /* targets lie in the command's own struct (args->own), not in sn_args */
 } sn_group;
 
 /* The shared groups; a command lists those that it takes. */
@@ -205,7 +206,7 @@ const sn_command *sn_command_find(const char *name);
 const sn_option *sn_command_option(const sn_command *command, size_t i, const sn_group **group);
 
 /* Reads a command line into *args: 0, or an exit status after a message. `argv[0]` is the
- * command's name. `wants_help` is set where --help was met. */
+ * command's name. `wants_help` is set if --help was given. */
 int sn_args_parse(const sn_command *command, int argc, char **argv, sn_args *args,
                   bool *wants_help);
 void sn_args_free(sn_args *args);
@@ -218,10 +219,10 @@ int sn_completion(FILE *out, const char *shell);          /* bash, zsh, fish */
 /* Says that there is no such command, with a suggestion; returns SN_EXIT_TROUBLE. */
 int sn_unknown_command(const char *name);
 
-/* The nearest of `words` (ends with NULL) to a mistyped one, or NULL where none is near. */
+/* The nearest of `words` (ends with NULL) to a mistyped one, or NULL if none is near. */
 const char *sn_suggest(const char *word, const char *const *words);
 
-/* ---- Words for people: stderr, safe for a terminal --------------------------------------------
+/* ---- Messages on stderr, safe for a terminal --------------------------------------------
  */
 
 /* "seen: " + sentence + newline on stderr, control characters and broken UTF-8 escaped.
@@ -229,7 +230,7 @@ const char *sn_suggest(const char *word, const char *const *words);
 int sn_trouble(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int sn_trouble_error(const seen_error *error);
 void sn_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Warns where a filter holds more than it was made for. */
+/* Warns if a filter holds more keys than its capacity. */
 void sn_warn_if_over(const char *where, const seen_info *info);
 /* The line at the end that says what was done: on a terminal, or with --summary; not with -q or
  * --json. */
@@ -247,8 +248,8 @@ const char *sn_color(FILE *out, const char *style, char buffer[16]);
 /* Writes `text` to `out` with everything that a terminal might obey written as \n, \x1b, ... */
 void sn_put_safe(FILE *out, const char *text, size_t len);
 
-/* Flushes stdout: `status`, or SN_EXIT_TROUBLE after a message where it could not be written
- * (a full disk). A closed pipe is not trouble. Call it last in run(). */
+/* Flushes stdout: `status`, or SN_EXIT_TROUBLE after a message if it could not be written
+ * (a full disk). A closed pipe is not an error. Call it last in run(). */
 int sn_finish_stdout(int status);
 bool sn_nobody_reads(FILE *out); /* the other end of the pipe is closed */
 
@@ -262,7 +263,7 @@ bool sn_password_read(const char *path);
  * regular file (/dev/null) is nobody's. */
 bool sn_same_place(const char *a, const char *b);
 
-/* SN_EXIT_TROUBLE after a message where a file is to be made with --ttl, which only Redis knows. */
+/* SN_EXIT_TROUBLE after a message if --ttl is given for a file; only Redis has it. */
 int sn_check_ttl(const sn_args *args, const char *where);
 
 /* A FILTER as it may be shown: the password of a Redis address is left out. */
@@ -282,7 +283,7 @@ typedef struct sn_report {
 } sn_report;
 
 bool sn_report_open(sn_report *report, const char *path); /* false after a message */
-int sn_report_close(sn_report *report); /* an exit status, after a message where it failed */
+int sn_report_close(sn_report *report); /* an exit status, after a message if it failed */
 
 /* ---- Stopping ---------------------------------------------------------------------------------
  */
@@ -351,7 +352,7 @@ typedef struct sn_progress {
 
 void sn_progress_begin(sn_progress *progress, const sn_args *args, const char *what,
                        uint64_t total_bytes);
-/* fill: 0 to 1, or negative where it is not known. */
+/* fill: 0 to 1, or negative if unknown. */
 void sn_progress_show(sn_progress *progress, uint64_t bytes, uint64_t lines, double fill);
 void sn_progress_end(sn_progress *progress, uint64_t bytes, uint64_t lines, double fill);
 

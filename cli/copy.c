@@ -9,10 +9,10 @@ static const sn_option own_options[] = {
     {.name = "replace",
      .type = SN_FLAG,
      .offset = offsetof(copy_own, replace),
-     .help = "replace TO where it exists, once the copy is complete"},
+     .help = "replace TO if it exists, when the copy is complete"},
 };
 static const sn_group own_group = {
-    .title = "Making", .options = own_options, .count = 1, .own = true};
+    .title = "Creating", .options = own_options, .count = 1, .own = true};
 
 static int run(sn_args *args)
 {
@@ -35,14 +35,14 @@ const sn_command sn_command_copy = {
     .summary = "copy a filter between files and Redis",
     .synopsis = "[OPTION]... FROM TO",
     .about = "Copies a filter, bit for bit, from a file or Redis to another: the copy gives the "
-             "same answers, and copied back it is the same bytes. TO appears whole or not at all; "
-             "an existing one is left alone unless --replace is given.",
+             "same answers, and copied back it is the same bytes. TO appears complete or not at "
+             "all; an existing one is unchanged unless --replace is given.",
     .operands = "FILTER",
     .min_operands = 2,
     .max_operands = 2,
     .own_size = sizeof(copy_own),
     .groups = {&own_group, &sn_group_quiet, &sn_group_redis},
-    .examples = {{"A backup while others go on adding", "seen copy urls.seen backup.seen",
+    .examples = {{"A backup while other processes add keys", "seen copy urls.seen backup.seen",
                   "seen create -q urls.seen -n 1M"},
                  {"Share a file through Redis",
                   "seen copy urls.seen redis://localhost/urls --ttl 30d", "-"}},

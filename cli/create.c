@@ -16,7 +16,7 @@ static const sn_option own_options[] = {
      .type = SN_STRING,
      .offset = offsetof(create_own, like),
      .choices = "FILE",
-     .help = "take all numbers and the seed from another filter",
+     .help = "take all parameters and the seed from another filter",
      .more = "The two can then be merged."},
     {.name = "replace",
      .type = SN_FLAG,
@@ -25,11 +25,11 @@ static const sn_option own_options[] = {
     {.name = "if-absent",
      .type = SN_FLAG,
      .offset = offsetof(create_own, if_absent),
-     .help = "do nothing where it exists with the same numbers",
-     .more = "Where it exists with others, that is trouble."},
+     .help = "succeed if it already exists with the same parameters",
+     .more = "If it exists with other parameters, that is an error."},
 };
 static const sn_group own_group = {
-    .title = "Making", .options = own_options, .count = 3, .own = true};
+    .title = "Creating", .options = own_options, .count = 3, .own = true};
 
 /* What --like decides cannot be said again. */
 static int check_like(const sn_args *args)
@@ -39,7 +39,7 @@ static int check_like(const sn_args *args)
                                          "window",   "generations", "when-full", "renew"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (sn_args_given(args, others[i]))
-            return sn_trouble("--like takes all numbers from the other filter: leave --%s out",
+            return sn_trouble("--like takes all parameters from the other filter; remove --%s",
                               others[i]);
     return SN_EXIT_OK;
 }
@@ -48,22 +48,23 @@ static int check_numbers(const sn_args *args)
 {
     bool window = args->growth == SEEN_WINDOW || args->window_ms;
     if (args->window_ms && sn_args_given(args, "growth") && args->growth != SEEN_WINDOW)
-        return sn_trouble("--window is for --growth window, not for the growth given");
+        return sn_trouble("--window needs --growth window");
     if (args->generations && !window)
-        return sn_trouble("--generations is for windows: add --growth window, or --window TIME");
+        return sn_trouble("--generations needs a window: add --growth window or --window TIME");
     if (args->renew && !window)
-        return sn_trouble("--renew is for windows: add --growth window, or --window TIME");
+        return sn_trouble("--renew needs a window: add --growth window or --window TIME");
     if (sn_args_given(args, "when-full") && (window || args->growth == SEEN_GROWING))
-        return sn_trouble("--when-full is for filters of a fixed size: others are never full");
+        return sn_trouble(
+            "--when-full needs a fixed filter; growing filters and windows are never full");
     if (args->window_ms % 1000)
-        return sn_trouble("--window: whole seconds, please");
+        return sn_trouble("--window must be a whole number of seconds");
     if (args->growth == SEEN_GROWING && !window)
         return SN_EXIT_OK;
     bool sized =
         window || args->hashes || sn_args_given(args, "growth") || sn_args_given(args, "when-full");
     if (sized && !args->capacity && !args->memory)
-        return sn_trouble("how large? Give the number of keys (-n) or the memory (-m), or make a "
-                          "filter that grows: --growth growing; 'seen plan' helps to choose");
+        return sn_trouble("no size: give the number of keys (-n) or the memory (-m), or use "
+                          "--growth growing; 'seen plan' helps to choose");
     return SN_EXIT_OK;
 }
 
@@ -104,7 +105,7 @@ static int run(sn_args *args)
     seen_error error = {0};
     seen_set *set = NULL;
     if (own->replace && own->if_absent)
-        return sn_trouble("--replace and --if-absent contradict each other");
+        return sn_trouble("--replace and --if-absent cannot be used together");
     if (sn_check_ttl(args, args->operands[0]) != SN_EXIT_OK)
         return SN_EXIT_TROUBLE;
     int status = own->like ? check_like(args) : check_numbers(args);
@@ -122,14 +123,14 @@ static int run(sn_args *args)
 
 const sn_command sn_command_create = {
     .name = "create",
-    .summary = "make an empty filter",
+    .summary = "create an empty filter",
     .synopsis = "[OPTION]... FILTER",
     .about =
-        "Makes an empty filter: a file, or a name in Redis. Give the number of keys (-n) and the "
+        "Creates an empty filter: a file, or a name in Redis. Give the number of keys (-n) and the "
         "error rate (-p, 1% by default), or the memory (-m) with either; 'seen plan' shows what "
-        "the numbers mean. Without any of them the filter grows with its keys.\n\n"
-        "The file is made whole or not at all, with its space reserved, so that a full disk shows "
-        "at once. An existing filter is left alone unless --replace is given.",
+        "they cost. Without any of them the filter grows with its keys.\n\n"
+        "The file appears complete or not at all, and its disk space is reserved. An existing "
+        "filter is unchanged unless --replace is given.",
     .operands = "FILTER",
     .min_operands = 1,
     .max_operands = 1,
@@ -140,9 +141,9 @@ const sn_command sn_command_create = {
                   "seen create urls.seen -n 10M -p 0.1%", NULL},
                  {"One that grows with its keys", "seen create urls.seen --growth growing -p 1e-6",
                   NULL},
-                 {"Not again within 30 days, about a million keys in that time",
+                 {"Remember keys for 30 days, about a million in that time",
                   "seen create mails.seen --window 30d -n 1M", NULL},
-                 {"A sibling that can be merged with it later",
+                 {"Another one that can be merged with it later",
                   "seen create monday.seen -n 1M && seen create tuesday.seen --like monday.seen",
                   NULL},
                  {"In Redis, shared by many machines",

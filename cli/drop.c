@@ -16,7 +16,7 @@ static const sn_option own_options[] = {
      .type = SN_FLAG,
      .offset = offsetof(drop_own, force),
      .help = "do not ask",
-     .more = "Needed where standard input is not a terminal, since nobody could answer."},
+     .more = "Required if standard input is not a terminal."},
 };
 static const sn_group own_group = {
     .title = "Removing", .options = own_options, .count = 1, .own = true};
@@ -28,7 +28,7 @@ static bool confirm(const char *where)
     sn_show_where(shown, where);
     safe[sn_text_escape(safe, sizeof safe - 1, shown, strlen(shown))] = 0;
     /* In one piece: what is typed meanwhile does not come in between. */
-    fprintf(stderr, "seen: remove %s for good? [y/N] ", safe);
+    fprintf(stderr, "seen: delete %s permanently? [y/N] ", safe);
     return fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y');
 }
 
@@ -38,13 +38,13 @@ static int run(sn_args *args)
     char shown[SN_WHERE];
     seen_options options = sn_args_options(args);
     if (!own->force && !isatty(STDIN_FILENO))
-        return sn_trouble("%s was not removed: nobody can be asked here; --force removes it",
+        return sn_trouble("%s not removed: stdin is not a terminal; use --force",
                           sn_show_where(shown, args->operands[0]));
     for (size_t i = 0; i < args->operand_count; i++) {
         const char *where = args->operands[i];
         seen_error error = {0};
         if (!own->force && !confirm(where))
-            return sn_trouble("%s was not removed", sn_show_where(shown, where));
+            return sn_trouble("%s not removed", sn_show_where(shown, where));
         if (seen_drop(where, &options, &error) != SEEN_OK)
             return sn_trouble_error(&error);
     }
@@ -53,17 +53,17 @@ static int run(sn_args *args)
 
 const sn_command sn_command_drop = {
     .name = "drop",
-    .summary = "remove a filter for good",
+    .summary = "delete a filter",
     .synopsis = "[OPTION]... FILTER...",
-    .about = "Removes filters for good: a file, or every key of one in Redis. Asks first; where "
-             "standard input is not a terminal it refuses without --force. What is not a filter "
-             "is left alone.",
+    .about = "Deletes filters: files, or all keys of a filter in Redis. Asks first; if standard "
+             "input is not a terminal, it refuses without --force. What is not a filter is never "
+             "deleted.",
     .operands = "FILTER",
     .min_operands = 1,
     .max_operands = SIZE_MAX,
     .own_size = sizeof(drop_own),
     .groups = {&own_group, &sn_group_timeout},
-    .examples = {{"Remove without asking", "seen drop --force old.seen",
+    .examples = {{"Delete without asking", "seen drop --force old.seen",
                   "seen create -q old.seen -n 1k"}},
     .run = run,
 };

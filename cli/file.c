@@ -24,7 +24,7 @@ bool sn_report_open(sn_report *report, const char *path)
     int fd = report->special ? open(path, O_WRONLY | O_CLOEXEC) : dup(report->file.fd);
     report->out = fd >= 0 ? fdopen(fd, "w") : NULL;
     if (!report->out) {
-        sn_trouble("%s cannot be written: %s", path, strerror(errno));
+        sn_trouble("cannot write %s: %s", path, strerror(errno));
         if (fd >= 0)
             close(fd);
         sn_newfile_drop(&report->file);
@@ -47,7 +47,7 @@ int sn_report_close(sn_report *report)
     if (closed || (failed && why == EPIPE))
         return SN_EXIT_OK;
     if (failed)
-        return sn_trouble("%s could not be written: %s", report->path,
+        return sn_trouble("cannot write %s: %s", report->path,
                           why ? strerror(why) : "an earlier write failed");
     seen_error error = {0};
     if (!report->special &&

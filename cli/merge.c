@@ -14,16 +14,16 @@ static const sn_option own_options[] = {
     {.name = "into",
      .type = SN_FLAG,
      .offset = offsetof(merge_own, into),
-     .help = "add the others to OUT, which exists, instead of making it",
-     .more = "A crash in the middle leaves OUT with some of it; merging again completes it, for "
-             "bloom filters. A counting filter would count twice."},
+     .help = "add the others to OUT, which must exist",
+     .more = "After a crash OUT may have some of their keys; for bloom filters merging again "
+             "completes it. A counting filter would count twice."},
     {.name = "replace",
      .type = SN_FLAG,
      .offset = offsetof(merge_own, replace),
-     .help = "replace OUT where it exists, once the union is complete"},
+     .help = "replace OUT if it exists, when the result is complete"},
 };
 static const sn_group own_group = {
-    .title = "Making", .options = own_options, .count = 2, .own = true};
+    .title = "Creating", .options = own_options, .count = 2, .own = true};
 
 /* Merges operands[first...] into a set. */
 static seen_status merge_all(const sn_args *args, size_t first, seen_set *into, seen_error *error)
@@ -34,7 +34,7 @@ static seen_status merge_all(const sn_args *args, size_t first, seen_set *into, 
         if (sn_stopped()) {
             error->status = SEEN_ERR_IO;
             snprintf(error->message, sizeof error->message,
-                     "stopped before the union was complete");
+                     "stopped before the merge was complete");
             return SEEN_ERR_IO;
         }
         seen_status status = seen_open(args->operands[i], &options, SEEN_READ_ONLY, &from, error);
@@ -139,7 +139,7 @@ static int run(sn_args *args)
     const char *out = args->operands[0];
     char shown[SN_WHERE];
     if (own->into && own->replace)
-        return sn_trouble("--into and --replace contradict each other");
+        return sn_trouble("--into and --replace cannot be used together");
     if (sn_check_ttl(args, out) != SN_EXIT_OK)
         return SN_EXIT_TROUBLE;
     if (own->into)
@@ -147,29 +147,28 @@ static int run(sn_args *args)
     if (sn_is_redis(out))
         return merge_redis(args, own->replace);
     if (!own->replace && !access(out, F_OK))
-        return sn_trouble("%s exists; --replace replaces it, --into adds to it",
+        return sn_trouble("%s already exists; use --replace, or --into to add to it",
                           sn_show_where(shown, out));
     return merge_file(args, own->replace);
 }
 
 const sn_command sn_command_merge = {
     .name = "merge",
-    .summary = "the union of filters",
+    .summary = "merge filters",
     .synopsis = "[OPTION]... OUT FILTER...",
-    .about = "Makes OUT, the union of the filters: a key added to any of them is seen in it. They "
-             "must have been made with the same numbers and the same seed; 'seen create --like' "
-             "makes such siblings.\n\n"
-             "OUT appears whole or not at all. With --into the others are added to a filter that "
-             "exists.",
+    .about = "Creates OUT with the keys of all the filters. They must have been created with the "
+             "same parameters and the same seed, for example with 'seen create --like'.\n\n"
+             "OUT appears complete or not at all. With --into the others are added to an existing "
+             "filter.",
     .operands = "FILTER",
     .min_operands = 2,
     .max_operands = SIZE_MAX,
     .own_size = sizeof(merge_own),
     .groups = {&own_group, &sn_group_quiet, &sn_group_redis},
-    .examples = {{"The union of two days", "seen merge week.seen monday.seen tuesday.seen",
+    .examples = {{"Merge two days", "seen merge week.seen monday.seen tuesday.seen",
                   "seen create -q monday.seen -n 1k && seen create -q tuesday.seen --like "
                   "monday.seen"},
-                 {"Add a day to what is there", "seen merge --into week.seen monday.seen",
+                 {"Add a day to an existing filter", "seen merge --into week.seen monday.seen",
                   "seen create -q monday.seen -n 1k && seen create -q week.seen --like "
                   "monday.seen"}},
     .run = run,

@@ -1,4 +1,4 @@
-/* `seen plan`: what a filter of these numbers costs, or can do. */
+/* `seen plan`: what a filter of these parameters costs. */
 #include "cli/plan.h"
 #include "cli/cli.h"
 
@@ -82,7 +82,7 @@ static void print_curve(const seen_plan *plan)
 static void print_command(const sn_args *args)
 {
     char a[SN_TEXT];
-    printf("\nTo make it:  seen create FILTER");
+    printf("\nTo create it:  seen create FILTER");
     if (args->capacity)
         printf(" -n %s", sn_show_short(a, args->capacity));
     if (args->error_rate != 0)
@@ -99,7 +99,7 @@ static void print_command(const sn_args *args)
 static void print_screen(const sn_args *args, const seen_plan *plan)
 {
     char a[SN_TEXT], b[SN_TEXT];
-    printf("A %s filter for %s key%s, wrong about %s of those never added\n\n",
+    printf("A %s filter for %s key%s, error rate %s\n\n",
            plan->kind == SEEN_COUNTING ? "counting" : "Bloom",
            sn_show_words(a, (double)plan->capacity), plan->capacity == 1 ? "" : "s",
            sn_show_rate(b, plan->predicted_rate));
@@ -170,8 +170,8 @@ static int run(sn_args *args)
     seen_plan plan;
     bool nothing = !args->capacity && args->error_rate == 0 && !args->memory && !args->hashes;
     if (nothing && !own->html)
-        return sn_trouble("plan needs numbers: how many keys (-n), and the error rate (-p) or the "
-                          "memory (-m); for example: seen plan -n 100M -p 1e-4");
+        return sn_trouble("plan needs the number of keys (-n) and the error rate (-p) or the "
+                          "memory (-m), for example: seen plan -n 100M -p 1e-4");
     /* As seen create takes them. */
     if (args->error_rate == 0 && !args->hashes && !(args->memory && args->capacity)) {
         args->error_rate = 0.01;
@@ -216,14 +216,14 @@ static const sn_option own_options[] = {
      .type = SN_STRING,
      .offset = offsetof(plan_own, svg),
      .choices = "FILE",
-     .help = "also write the curve of error against keys as a picture",
+     .help = "also draw error rate against keys as an SVG picture",
      .more = "The name - is standard output, for --html too."},
     {.name = "html",
      .argument = "FILE",
      .type = SN_STRING,
      .offset = offsetof(plan_own, html),
      .choices = "FILE",
-     .help = "also write the planner as a page to play with",
+     .help = "also write an interactive planner as a web page",
      .more = "One file that needs no network: sliders for keys, error rate and memory, the curve, "
              "the geometries, the command line and the C code."},
 };
@@ -232,15 +232,16 @@ static const sn_group own_group = {
 
 const sn_command sn_command_plan = {
     .name = "plan",
-    .summary = "what a filter of these numbers costs, or can do",
+    .summary = "plan the size of a filter",
     .synopsis = "[OPTION]...",
-    .about = "Works out a filter from any two or three of four numbers: keys (-n), error rate "
-             "(-p), memory (-m) and bits set per key (-k). Shows its memory, the rate as it fills "
-             "up, and what the textbook and a hash set would take.\n\n"
-             "The memory is that of the filter that would really be built, whose bits lie in few "
-             "cache lines, so that a key costs one or two cache misses instead of k; it is planned "
-             "to stay within a tenth of the textbook's. The error rate is the share of keys never "
-             "added that are reported as seen, when the filter holds as many keys as planned.",
+    .about =
+        "Computes a filter from any two or three of four parameters: keys (-n), error rate "
+        "(-p), memory (-m) and bits set per key (--hashes). Prints its memory, the error rate as "
+        "it fills up, and what the textbook formula and a hash set would need.\n\n"
+        "The memory is that of the filter that is actually built: the bits of a key are in few "
+        "cache lines, so that a key costs one or two cache misses instead of k; it is planned "
+        "to stay within a tenth of the textbook's. The error rate is the share of keys never "
+        "added that are reported as seen, when the filter holds as many keys as planned.",
     .operands = "",
     .own_size = sizeof(plan_own),
     .groups = {&sn_group_sizing, &kind_group, &sn_group_json, &own_group, &sn_group_quiet},
@@ -248,6 +249,6 @@ const sn_command sn_command_plan = {
         {{"A hundred million keys, one error in ten thousand", "seen plan -n 100M -p 1e-4", NULL},
          {"How good is a filter of five billion keys in 4 GiB?", "seen plan -n 5e9 -m 4GiB", NULL},
          {"How many keys fit in 120 MB with 7 bits each?", "seen plan -m 120MB --hashes 7", NULL},
-         {"A page to play with", "seen plan -n 100M -p 1% --html plan.html", NULL}},
+         {"An interactive page", "seen plan -n 100M -p 1% --html plan.html", NULL}},
     .run = run,
 };

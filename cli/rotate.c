@@ -22,9 +22,9 @@ const sn_command sn_command_rotate = {
     .summary = "start the next generation of a window",
     .synopsis = "[OPTION]... FILTER",
     .about = "Starts the next generation of a filter made with --growth window, and forgets the "
-             "oldest one. Windows by time or by count rotate by themselves; this is for windows "
-             "that follow something else, such as a nightly run, and for one by time that was used "
-             "while the clock was ahead, which would not rotate before that time has come.",
+             "oldest one. Windows by time or by count rotate automatically; use this for windows "
+             "that follow something else, such as a nightly run, or to correct a window by time "
+             "that was used while the clock was ahead.",
     .operands = "FILTER",
     .min_operands = 1,
     .max_operands = 1,

@@ -61,7 +61,7 @@ fi
 "$SEEN" create -q twin.seen --like s3.seen
 [ "$(value twin.seen seed)" = "$(value s3.seen seed)" ] || fail "--like has another seed"
 [ "$(value twin.seen bits)" = "$(value s3.seen bits)" ] || fail "--like has another size"
-refused "leave --capacity out" create x.seen --like s3.seen -n 5
+refused "remove --capacity" create x.seen --like s3.seen -n 5
 "$SEEN" create -q twin.seen --like s3.seen --if-absent || fail "--like --if-absent: it is there, and alike"
 refused 'another seed' create twin.seen --like s4.seen --if-absent
 refused nosuch.seen create x.seen --like nosuch.seen
@@ -78,7 +78,7 @@ seq 10 | "$SEEN" add -q again.seen
 "$SEEN" create -q again.seen -n 1k -p 1% --if-absent || fail "--if-absent refuses its own numbers"
 [ "$(value again.seen keys_estimated)" -ge 9 ] || fail "--if-absent emptied the filter"
 refused again.seen create again.seen -n 500k -p 1% --if-absent
-refused "contradict" create again.seen -n 1k --if-absent --replace
+refused "cannot be used together" create again.seen -n 1k --if-absent --replace
 
 # When full.
 "$SEEN" create -q small.seen -n 100
@@ -93,12 +93,12 @@ seq 5000 | "$SEEN" add -q small2.seen || fail "go-on refused"
 # Refusals, after which nothing is there.
 refused "window" create x.seen -n 1k --kind counting --growth window
 for growth in '--growth growing' '--window 1d'; do
-    refused "when-full is for filters of a fixed size" create x.seen -n 1k $growth --when-full refuse
+    refused "when-full needs a fixed filter" create x.seen -n 1k $growth --when-full refuse
 done
 refused 'ask for 1e-12 or more' create x.seen --growth growing -p 1e-18
-refused "how large" create x.seen --growth fixed
-refused "how large" create x.seen --hashes 3
-refused "how large" create x.seen --when-full refuse
+refused "no size:" create x.seen --growth fixed
+refused "no size:" create x.seen --hashes 3
+refused "no size:" create x.seen --when-full refuse
 refused "window" create x.seen -n 1k --generations 4
 refused "window" create x.seen -n 1k --window 1d --growth growing
 refused "no/such" create no/such/x.seen -n 1k
@@ -117,11 +117,11 @@ if echo old | "$SEEN" check -q turn.seen > /dev/null; then fail "not forgotten";
 refused s1.seen rotate s1.seen
 
 # drop: asks, and leaves alone what is no filter.
-refused "nobody can be asked" drop s1.seen < /dev/null
+refused "stdin is not a terminal" drop s1.seen < /dev/null
 [ -e s1.seen ] || fail "removed without being asked"
 if command -v script > /dev/null; then
     echo n | script -qec "$SEEN drop s1.seen" /dev/null > said || true
-    [ -e s1.seen ] && grep -q 'remove s1.seen for good' said || fail "no is yes: $(cat said)"
+    [ -e s1.seen ] && grep -q 'delete s1.seen permanently' said || fail "no is yes: $(cat said)"
     echo y | script -qec "$SEEN drop s5.seen" /dev/null > said || fail "yes is no: $(cat said)"
     [ ! -e s5.seen ] || fail "yes is no"
 fi

@@ -26,7 +26,7 @@ for kind in bloom counting; do
 done
 
 cp week.seen before
-refused "week.seen exists" merge week.seen mon.seen
+refused "week.seen already exists" merge week.seen mon.seen
 cmp -s week.seen before || fail "an existing OUT was changed"
 "$SEEN" merge --replace week.seen tue.seen
 seq 1501 3500 | "$SEEN" check -c week.seen | grep -qx 2000 || fail "--replace"
@@ -43,7 +43,7 @@ refused . merge x.seen mon.seen seed.seen
 refused nosuch merge x.seen mon.seen nosuch.seen
 refused nosuch merge --into nosuch.seen mon.seen
 refused needs merge x.seen
-refused contradict merge --into --replace x.seen mon.seen
+refused "cannot be used together" merge --into --replace x.seen mon.seen
 refused no/such merge no/such/x.seen mon.seen
 [ ! -e x.seen ] || fail "a refused merge left OUT"
 [ "$(ls -A | grep -c '^\.')" = 0 ] || fail "temporary files are left: $(ls -A)"

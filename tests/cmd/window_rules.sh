@@ -31,4 +31,4 @@ done
 $SEEN info "$URL/renew" | grep -q 'every addition renews' || fail "info does not show the rule"
 status=0
 $SEEN create -q "$TMP/fixed.seen" -n 1000 --renew 2> "$TMP/err" || status=$?
-[ $status = 2 ] && grep -q 'renew is for windows' "$TMP/err" || fail "--renew without a window"
+[ $status = 2 ] && grep -q 'renew needs a window' "$TMP/err" || fail "--renew without a window"
