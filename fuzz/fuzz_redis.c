@@ -3,9 +3,9 @@
  *   'a'  an address: what is accepted is within its limits, and no message holds the password
  *   else a whole client against a server that answers sensibly until the filter is open and then
  *        sends the bytes: a key is answered only by a well-formed reply, never by an error. */
-#include "seen.h"
 #include "redis/client/address.h"
 #include "redis/client/reply.h"
+#include "seen.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "crawl/robots/robots.h"
 #include "crawl/robots/internal.h"
+#include "crawl/robots/robots.h"
 
 /* By a table of all suffixes of both: does pattern[i..] match path[j..]? */
 static bool slow_match(const char *pattern, size_t m, const char *path, size_t n)

@@ -7,8 +7,8 @@
 
 #include "seen.h"
 #include "stream/io/input.h"
-#include "stream/pipeline/keys.h"
 #include "stream/io/output.h"
+#include "stream/pipeline/keys.h"
 #include "stream/pipeline/pipeline.h"
 
 typedef enum sn_apply_what { SN_APPLY_ADD, SN_APPLY_CHECK, SN_APPLY_REMOVE } sn_apply_what;

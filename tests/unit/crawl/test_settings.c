@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "crawl/settings.h"
 #include "crawl/frontier/folder.h"
+#include "crawl/settings.h"
 
 static char folder_name[] = "/tmp/seen-settings.XXXXXX";
 

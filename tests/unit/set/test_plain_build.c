@@ -13,8 +13,8 @@ static bool supported(seen_hash_kind kind)
 /* The sources themselves, as that build has them. */
 #undef SEEN_WITH_REDIS
 #define sn_hash_supported supported
-#include "set/calls.c"
 #include "local/file.c"
+#include "set/calls.c"
 #undef sn_hash_supported
 
 static void test_no_siphash(void **state)

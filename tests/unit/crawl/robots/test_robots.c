@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "crawl/robots/robots.h"
 #include "crawl/robots/internal.h"
+#include "crawl/robots/robots.h"
 
 static sn_robots *parse(const char *text)
 {

@@ -30,8 +30,8 @@ static void *faulty_realloc(void *old, size_t size)
 #define malloc faulty_malloc
 #define calloc faulty_calloc
 #define realloc faulty_realloc
-#include "crawl/robots/robots.c"
 #include "crawl/robots/match.c"
+#include "crawl/robots/robots.c"
 #undef malloc
 #undef calloc
 #undef realloc

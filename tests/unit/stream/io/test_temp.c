@@ -1,6 +1,6 @@
 /* Temporary files, and what lies in them: records, maps, copies. */
-#include "stream/io/copy.h"
 #include "stream/exact/records.h"
+#include "stream/io/copy.h"
 #include "stream/io/temp.h"
 #include "test_stream.h"
 
