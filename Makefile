@@ -16,6 +16,7 @@
 #   make coverage   line coverage of src/
 #   make billion    a billion keys, past 2^32 bits      make scale   two files of 200 million lines
 #   make stress     1,000 kills and power cuts a path   make soak    SOAK_MINUTES (60) of random faults
+#   make fleet-test 1,000 kills of workers that share a crawl, failovers, resharding
 #   make machines   other processors, aarch64 among them, in an emulator
 #   make clean      remove what was built
 
@@ -37,7 +38,7 @@ either = $(subst $(space),|,$(strip $(1)))
 # starts is not part of this one.
 CTEST = env -u MAKEFLAGS ctest --no-tests=error --output-on-failure --timeout 600 -j $(shell echo $$(($(JOBS) * 2)))
 
-.PHONY: all build deps demo test check install uninstall bench figures fuzz coverage billion scale stress soak dist \
+.PHONY: all build deps demo test check install uninstall bench figures fuzz coverage billion scale stress fleet-test soak dist \
         release deb machines clean deps-build deps-test deps-demo test-all build-clang build-asan build-tsan test-asan test-tsan \
         test-clang test-static test-valgrind
 
@@ -167,6 +168,9 @@ billion: deps-test build
 
 scale: deps-bench build
 	@bench/scale.sh build
+
+fleet-test: deps-test build
+	@tests/sites/fleet_long.sh build/seen $(FLEET_SEEDS)
 
 stress: deps-test build
 	@tools/stress build

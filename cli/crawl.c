@@ -363,7 +363,8 @@ static const sn_option join_options[] = {
      .argument = "SIZE",
      .type = SN_SIZE,
      .offset = AT(frontier_memory),
-     .help = "with --join, when a crawl is created: bytes of queued URLs in Redis"},
+     .help = "with --join, when a crawl is created, or with resume: bytes of queued URLs in Redis, "
+             "0: any"},
     {.name = "watch",
      .type = SN_FLAG,
      .offset = AT(watch),
@@ -518,7 +519,8 @@ static int run_crawl(sn_args *args)
         return SN_EXIT_TROUBLE;
     sn_crawl_fleet_word word = sn_crawl_fleet_find(args);
     if (word != SN_FLEET_NONE)
-        return sn_crawl_fleet(args, word, own->ca_file, own->watch, own->force);
+        return sn_crawl_fleet(args, word, own->ca_file, own->watch, own->force,
+                              own->frontier_memory);
     sn_crawl_defaults(&options);
     options.join = own->join;
     options.ca_file = own->ca_file;

@@ -80,7 +80,7 @@ static const char *reason(const sn_fleet_status *s, double rate)
         return "no worker is live: join one with seen crawl --join";
     if (any_full(s))
         return "full: queued URLs take --frontier-memory, or Redis is at maxmemory; give Redis "
-               "more memory or more masters, or limit the crawl (--max-pages-per-host)";
+               "more memory or more masters, and raise it with seen crawl resume --frontier-memory";
     if (rate > 0 || s->owned > 0)
         return NULL;
     return s->due == 0 ? "no host is due: all wait for their delay" : NULL;
@@ -291,7 +291,7 @@ static int finish(seen_status status, const seen_error *error)
 }
 
 int sn_crawl_fleet(sn_args *args, sn_crawl_fleet_word word, const char *ca_file, bool watch,
-                   bool force)
+                   bool force, uint64_t memory)
 {
     static const char *const states[] = {
         [SN_FLEET_PAUSE] = "pause", [SN_FLEET_RESUME] = "run", [SN_FLEET_STOP] = "stop"};
@@ -299,6 +299,9 @@ int sn_crawl_fleet(sn_args *args, sn_crawl_fleet_word word, const char *ca_file,
     if (args->operand_count != 2)
         return sn_trouble("crawl %s: give one address, such as redis://HOST/NAME", words[word]);
     const char *where = args->operands[1];
+    if (word == SN_FLEET_RESUME && sn_args_given(args, "frontier-memory") &&
+        sn_fleet_set_memory(where, ca_file, memory, &error) != SEEN_OK)
+        return sn_trouble_error(&error);
     switch (word) {
     case SN_FLEET_STATUS:
         return run_status(args, where, ca_file, watch);

@@ -19,7 +19,7 @@ typedef enum sn_crawl_fleet_word {
 /* Is the first operand one of them? */
 sn_crawl_fleet_word sn_crawl_fleet_find(const sn_args *args);
 int sn_crawl_fleet(sn_args *args, sn_crawl_fleet_word word, const char *ca_file, bool watch,
-                   bool force);
+                   bool force, uint64_t memory);
 
 /* Takes the settings of the crawl, or begins a new one if there are URLs to start from. */
 bool sn_crawl_fleet_load(sn_crawl_options *options, bool urls, void **keep, seen_error *error);

@@ -66,6 +66,23 @@ seen_status sn_fleet_set_state(const char *where, const char *ca_file, const cha
     return status;
 }
 
+seen_status sn_fleet_set_memory(const char *where, const char *ca_file, uint64_t bytes,
+                                seen_error *error)
+{
+    sn_fleet_link link;
+    seen_status status = sn_fleet_find(where, ca_file, &link, NULL, NULL, error);
+    if (status != SEEN_OK)
+        return status;
+    sn_command_begin(link.ch, 0, link.name_slot, 4);
+    sn_command_text(link.ch, "HSET");
+    sn_command_text(link.ch, link.name);
+    sn_command_text(link.ch, "memory");
+    sn_command_number(link.ch, bytes);
+    status = sn_fleet_run(&link, NULL, NULL, error);
+    sn_fleet_link_close(&link);
+    return status;
+}
+
 /* ---- lists ---- */
 
 typedef struct listing {

@@ -73,6 +73,9 @@ void sn_fleet_free_status(sn_fleet_status *status);
 /* run, pause or stop. */
 seen_status sn_fleet_set_state(const char *where, const char *ca_file, const char *state,
                                seen_error *error);
+/* Changes --frontier-memory; workers see it within a second. */
+seen_status sn_fleet_set_memory(const char *where, const char *ca_file, uint64_t bytes,
+                                seen_error *error);
 typedef bool sn_fleet_each(void *user, const char *text, size_t len);
 /* Calls `each` for every page that was given up (a line), or every URL that is queued. */
 seen_status sn_fleet_failed(const char *where, const char *ca_file, sn_fleet_each *each, void *user,

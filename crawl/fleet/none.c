@@ -68,3 +68,10 @@ seen_status sn_fleet_drop(const char *where, const char *ca_file, bool force, se
     (void)where, (void)ca_file, (void)force;
     return refuse(error);
 }
+
+seen_status sn_fleet_set_memory(const char *where, const char *ca_file, uint64_t bytes,
+                                seen_error *error)
+{
+    (void)where, (void)ca_file, (void)bytes;
+    return refuse(error);
+}

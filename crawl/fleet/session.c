@@ -301,7 +301,7 @@ seen_status sn_session_beat(sn_fleet *f)
 
 typedef struct polled {
     char state[16];
-    uint64_t sequence, level;
+    uint64_t sequence, level, memory;
     bool gone;
 } polled;
 
@@ -309,13 +309,14 @@ static bool take_polled(void *context, uint32_t tag, const sn_reply *r, bool aga
 {
     polled *p = context;
     (void)tag, (void)again;
-    if (!sn_reply_is_row(r, 3))
+    if (!sn_reply_is_row(r, 4))
         return false;
     p->gone = sn_reply_nil(r, 1);
     if (!p->gone)
         snprintf(p->state, sizeof p->state, "%s", sn_reply_text(r, 1));
     p->sequence = (uint64_t)sn_reply_number(r, 2);
     p->level = (uint64_t)sn_reply_number(r, 3);
+    p->memory = (uint64_t)sn_reply_number(r, 4);
     return true;
 }
 
@@ -352,18 +353,20 @@ seen_status sn_session_poll(sn_fleet *f)
     if (f->sequence != 0 && now - f->polled_at < POLL_MS)
         return SEEN_OK;
     f->polled_at = now;
-    sn_command_begin(f->link.ch, 0, f->link.name_slot, 5);
+    sn_command_begin(f->link.ch, 0, f->link.name_slot, 6);
     sn_command_text(f->link.ch, "HMGET");
     sn_command_text(f->link.ch, f->link.name);
     sn_command_text(f->link.ch, "state");
     sn_command_text(f->link.ch, "sequence");
     sn_command_text(f->link.ch, "level");
+    sn_command_text(f->link.ch, "memory");
     seen_status status = sn_fleet_run(&f->link, take_polled, &p, f->clerk_error);
     if (status != SEEN_OK)
         return status;
     bool changed = p.sequence != f->sequence;
     f->sequence = p.sequence;
     f->level = p.level;
+    f->memory = p.memory;
     pthread_mutex_lock(&f->lock);
     f->stop = f->stop || p.gone || strcmp(p.state, "stop") == 0;
     f->paused = strcmp(p.state, "pause") == 0;
@@ -877,20 +880,16 @@ seen_status sn_session_sweep(sn_fleet *f)
 
 /* ---- room ---- */
 
-static bool take_maxmemory(void *context, uint32_t tag, const sn_reply *r, bool again)
-{
-    (void)tag, (void)again;
-    *(uint64_t *)context = sn_reply_is_row(r, 2) ? (uint64_t)sn_reply_number(r, 2) : 0;
-    return true;
-}
-
+/* Links wait here while the lists are as large as they may be: they are not in the seen-set yet,
+ * and their pages are not acknowledged. */
 seen_status sn_session_room(sn_fleet *f)
 {
-    enum { LOOK_MS = 1000 };
+    enum { LOOK_MS = 200 };
     uint64_t bytes = 0;
-    (void)take_maxmemory;
-    if (f->memory == 0)
+    if (f->memory == 0) {
+        f->full = false;
         return SEEN_OK;
+    }
     for (;;) {
         int64_t now = sn_fleet_now();
         if (!f->full && now - f->measured_at < LOOK_MS)
@@ -914,6 +913,8 @@ seen_status sn_session_room(sn_fleet *f)
             status = sn_session_poll(f);
         if (status != SEEN_OK)
             return status;
+        if (f->stop)
+            return sn_fleet_lose(f, "it was stopped while the frontier was full");
         nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
     }
 }

@@ -11,3 +11,25 @@ fleet() {
 fleet --pages 1500 --kills 3 --stops 1
 fleet --pages 1000 --depth 2 --most-twice 0
 fleet --pages 1000 --max-pages 300 --workers 2
+
+# A user with exactly the rights of docs/fleet.md and docs/redis.md can crawl and use the commands.
+. "$ROOT/tests/redis/server.sh"
+start_redis
+words=$(sed -n '/^    ACL SETUSER crawl/,/^$/p' "$ROOT/docs/fleet.md" | tr -s ' \n' ' ')
+set=$(sed -n '/^    ACL SETUSER seen/,/^$/p' "$ROOT/docs/redis.md" | tr -s ' \n' ' ' | grep -o '+[^ ]*' | tr '\n' ' ')
+# shellcheck disable=SC2086 # words
+[ "$(redis-cli -p "$PORT" $words $set)" = OK ] || fail "not taken: $words"
+address=redis://crawl:PASSWORD@127.0.0.1:$PORT/web
+fleet --pages 300 --kills 1 --lease 400 --address "$address"
+"$SEEN" crawl status "$address" > status || fail "status: $(cat status)"
+grep -q 'done: nothing is left to fetch' status || fail "$(cat status)"
+"$SEEN" crawl failed "$address" > list && "$SEEN" crawl export "$address" >> list || fail "lists"
+[ ! -s list ] || fail "something is left: $(head -3 list)"
+! "$SEEN" crawl pause "$address" 2> error || fail "a crawl that has ended was paused"
+! "$SEEN" crawl --join "$address" --delay 7s 2> error || fail "a worker with another delay joined"
+grep -q 'delay-ms: it is 0 there and 7000 here' error || fail "$(cat error)"
+for i in $(seq 30); do # the killed worker counts as live for a lease
+    "$SEEN" crawl drop "$address" 2> error && break
+    sleep 0.1
+done
+[ "$(redis-cli -p "$PORT" --scan --pattern 'seencrawl:*' | grep -vc ':r:')" = 0 ] || fail "drop left keys"

@@ -57,10 +57,12 @@ class Fleet:
         self.spawn([sys.executable, os.path.join(HERE, "web.py"), str(self.web_port), self.log,
                     str(args.pages), str(args.hosts), str(args.seed)])
         self.redis = args.redis or free_port()
-        if not args.redis:
+        if not args.redis and not args.address:
             self.spawn(["redis-server", "--port", str(self.redis), "--bind", "127.0.0.1", "--save", "",
                         "--appendonly", "no", "--dir", self.folder])
-        wait_for_port(self.redis)
+        self.address = args.address or f"redis://127.0.0.1:{self.redis}/web"
+        if not args.address:
+            wait_for_port(self.redis)
         wait_for_port(self.web_port)
         urls = subprocess.run([sys.executable, os.path.join(HERE, "web.py"), "--urls", str(self.web_port),
                                str(args.pages), str(args.hosts), str(args.seed)],
@@ -76,7 +78,7 @@ class Fleet:
         n = len(self.outputs)
         output = os.path.join(self.folder, f"pages.{n}.jsonl")
         self.outputs.append(output)
-        command = [self.args.seen, "crawl", "--join", f"{self.args.scheme}://127.0.0.1:{self.redis}/web",
+        command = [self.args.seen, "crawl", "--join", self.address,
                    "--allow-private", "-o", output, "--connections", str(self.args.connections)]
         if first:
             command += [self.truth[0], "--scope", "all", "--delay", f"{self.args.delay}ms",
@@ -161,7 +163,7 @@ class Fleet:
     def pushed(self):
         """URLs that ever entered a list."""
         out = subprocess.run([self.args.seen, "crawl", "status", "--json",
-                              f"{self.args.scheme}://127.0.0.1:{self.redis}/web"], capture_output=True, text=True)
+                              self.address], capture_output=True, text=True)
         return json.loads(out.stdout)["pushed"] if out.returncode == 0 else -1
 
     def check(self, left, ended):
@@ -228,7 +230,7 @@ def read_log(path):
     return len(requests), gap, sum(n - 1 for n in seen.values()), robots
 
 
-def main():
+def options():
     parser = argparse.ArgumentParser()
     parser.add_argument("seen")
     for name, default in [("pages", 2000), ("hosts", 20), ("workers", 3), ("kills", 0), ("stops", 0), ("delay", 0),
@@ -243,15 +245,27 @@ def main():
     parser.add_argument("--die", help="of such a build: push or settle, where workers kill themselves")
     parser.add_argument("--deaths", type=int, default=6)
     parser.add_argument("--options", default="")
-    parser.add_argument("--scheme", default="redis")
+    parser.add_argument("--address", help="use this crawl's address; its servers are somebody else's")
     parser.add_argument("--gaps", action="store_true", help="fail if a gap is below the delay")
     parser.add_argument("--keep", action="store_true")
-    fleet = Fleet(parser.parse_args())
+    return parser
+
+
+def run(args, meanwhile=None):
+    """One crawl; `meanwhile` is called while it runs."""
+    fleet = Fleet(args)
     try:
         fleet.worker(first=True)
-        time.sleep(0.2)
+        # A worker that dies before its start URL is stored leaves nothing to continue.
+        for _ in range(400):
+            if os.path.exists(fleet.log) and "/section" in open(fleet.log).read():
+                break
+            time.sleep(0.025)
+        time.sleep(0.3)
         for _ in range(fleet.args.workers - 1):
             fleet.worker()
+        if meanwhile:
+            meanwhile(fleet)
         left = fleet.events()
         fleet.replace_dead()
         ended = fleet.finish()
@@ -267,4 +281,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(options().parse_args()))

@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+"""Shared crawls (fleet.py) while their Redis servers fail.
+
+    fleet_servers.py SEEN failover           a master with a replica: kill -9 of the master, the replica is promoted
+    fleet_servers.py SEEN cluster-failover   a cluster of 3 masters and 3 replicas: kill -9 of masters in turn
+    fleet_servers.py SEEN reshard            a cluster of 3 masters: all slots of one move to another and back
+    ... and the options of fleet.py; --times N: how often (1)"""
+import asyncio
+import os
+import random
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from fleet import free_port, options, run, wait_for_port  # noqa: E402
+
+
+def cluster_port():
+    """The bus of a cluster is at 10000 above."""
+    while True:
+        port = random.randrange(20000, 30000)
+        try:
+            for p in (port, port + 10000):
+                with socket.socket() as s:
+                    s.bind(("127.0.0.1", p))
+            return port
+        except OSError:
+            pass
+
+
+def cli(port, *command, **more):
+    return subprocess.run(["redis-cli", "-p", str(port), *command], capture_output=True, text=True, timeout=120, **more).stdout
+
+
+class Servers:
+    def __init__(self):
+        self.folder = tempfile.mkdtemp(prefix="seen-servers-")
+        self.process = {}
+
+    def start(self, port, *more):
+        folder = os.path.join(self.folder, str(port))
+        os.makedirs(folder, exist_ok=True)
+        self.process[port] = subprocess.Popen(
+            ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no",
+             "--dir", folder, "--repl-diskless-sync-delay", "0", *more], stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL)
+        wait_for_port(port)
+
+    def kill(self, port):
+        self.process[port].kill()
+        self.process[port].wait()
+
+    def close(self):
+        for p in self.process.values():
+            p.kill()
+            p.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Proxy:
+    """A fixed address in front of the current master."""
+
+    def __init__(self, target):
+        self.port, self.target, self.writers = free_port(), target, set()
+        self.loop = asyncio.new_event_loop()
+        threading.Thread(target=self.serve, daemon=True).start()
+        wait_for_port(self.port)
+
+    def serve(self):
+        asyncio.set_event_loop(self.loop)
+        self.loop.run_until_complete(asyncio.start_server(self.connection, "127.0.0.1", self.port))
+        self.loop.run_forever()
+
+    async def connection(self, reader, writer):
+        try:
+            up_reader, up_writer = await asyncio.open_connection("127.0.0.1", self.target)
+        except OSError:
+            writer.close()
+            return
+        self.writers |= {writer, up_writer}
+        await asyncio.gather(self.pump(reader, up_writer), self.pump(up_reader, writer))
+
+    async def pump(self, reader, writer):
+        try:
+            while data := await reader.read(65536):
+                writer.write(data)
+                await writer.drain()
+        except OSError:
+            pass
+        writer.close()
+        self.writers.discard(writer)
+
+    def move(self, target):
+        self.target = target
+        self.loop.call_soon_threadsafe(lambda: [w.close() for w in list(self.writers)])
+
+
+def wait_until(check, seconds=30):
+    for _ in range(seconds * 20):
+        if check():
+            return
+        time.sleep(0.05)
+    sys.exit("the servers did not get ready")
+
+
+def replicate(servers, master, replica):
+    cli(replica, "replicaof", "127.0.0.1", str(master))
+    wait_until(lambda: "master_link_status:up" in cli(replica, "info", "replication"))
+
+
+def failover(args):
+    servers = Servers()
+    ports = [free_port(), free_port()]
+    for port in ports:
+        servers.start(port)
+    replicate(servers, *ports)
+    proxy = Proxy(ports[0])
+    args.address = f"redis://127.0.0.1:{proxy.port}/web"
+
+    def meanwhile(fleet):
+        for _ in range(args.times):
+            time.sleep(0.8)
+            servers.kill(ports[0])
+            cli(ports[1], "replicaof", "no", "one")
+            proxy.move(ports[1])
+            servers.start(ports[0])
+            ports.reverse()
+            replicate(servers, *ports)
+    try:
+        return run(args, meanwhile)
+    finally:
+        servers.close()
+
+
+def make_cluster(servers, replicas):
+    ports = [cluster_port() for _ in range(3 * (1 + replicas))]
+    for port in ports:
+        servers.start(port, "--cluster-enabled", "yes", "--cluster-node-timeout", "1000", "--cluster-replica-validity-factor", "0")
+    subprocess.run(["redis-cli", "--cluster", "create", *[f"127.0.0.1:{p}" for p in ports], "--cluster-replicas",
+                    str(replicas), "--cluster-yes"], capture_output=True, check=True, timeout=120)
+    wait_until(lambda: all("cluster_state:ok" in cli(p, "cluster", "info") for p in ports))
+    return ports
+
+
+def cluster_failover(args):
+    servers = Servers()
+    ports = make_cluster(servers, 1)
+    args.address = "redis-cluster://" + ",".join(f"127.0.0.1:{p}" for p in ports) + "/web"
+
+    def masters():
+        return [p for p in ports if servers.process[p].poll() is None and "role:master" in cli(p, "info", "replication")
+                and "connected_slaves:0" not in cli(p, "info", "replication")]
+
+    def meanwhile(fleet):
+        for i in range(args.times):
+            time.sleep(1)
+            wait_until(lambda: len(masters()) == 3)
+            port = masters()[i % 3]
+            servers.kill(port)
+            others = [p for p in ports if p != port]
+            wait_until(lambda: "cluster_state:ok" in cli(others[0], "cluster", "info") and sum(
+                "role:master" in cli(p, "info", "replication") for p in others) == 3)
+            servers.start(port, "--cluster-enabled", "yes", "--cluster-node-timeout", "1000",
+                          "--cluster-replica-validity-factor", "0")
+    try:
+        return run(args, meanwhile)
+    finally:
+        servers.close()
+
+
+def reshard(args):
+    servers = Servers()
+    ports = make_cluster(servers, 0)
+    args.address = "redis-cluster://" + ",".join(f"127.0.0.1:{p}" for p in ports) + "/web"
+
+    def move(source, target):
+        ids = {p: cli(p, "cluster", "myid").strip() for p in (source, target)}
+        out = subprocess.run(["redis-cli", "--cluster", "reshard", f"127.0.0.1:{source}", "--cluster-from", ids[source],
+                              "--cluster-to", ids[target], "--cluster-slots", "16384", "--cluster-yes",
+                              "--cluster-pipeline", "100"], capture_output=True, text=True, timeout=120)
+        return out.returncode == 0
+
+    def meanwhile(fleet):
+        for _ in range(args.times):
+            # The nodes hear of each other's changes a moment later.
+            wait_until(lambda: move(ports[0], ports[1]))
+            wait_until(lambda: move(ports[1], ports[0]))
+    try:
+        return run(args, meanwhile)
+    finally:
+        servers.close()
+
+
+if __name__ == "__main__":
+    parser = options()
+    parser.add_argument("what", choices=["failover", "cluster-failover", "reshard"])
+    parser.add_argument("--times", type=int, default=1)
+    arguments = parser.parse_args()
+    sys.exit({"failover": failover, "cluster-failover": cluster_failover, "reshard": reshard}[arguments.what](arguments))

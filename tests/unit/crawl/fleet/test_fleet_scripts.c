@@ -1,0 +1,228 @@
+/* Each script of a shared crawl on a real server: what it does, what it refuses, that repeating it
+ * changes nothing. Skipped without redis-server. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "../../../redis/server.h"
+#include "crawl/fleet/internal.h"
+
+static test_server server;
+static redisContext *redis;
+
+static redisReply *command(const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    redisReply *r = redisvCommand(redis, format, list);
+    va_end(list);
+    assert_non_null(r);
+    if (r->type == REDIS_REPLY_ERROR)
+        fail_msg("%s: %s", format, r->str);
+    return r;
+}
+
+static long long number(redisReply *r)
+{
+    long long n =
+        r->type == REDIS_REPLY_INTEGER ? r->integer : strtoll(r->str ? r->str : "0", NULL, 10);
+    freeReplyObject(r);
+    return n;
+}
+
+/* EVAL with words divided by spaces: KEYS | ARGV; _ is an empty argument. */
+static redisReply *call(sn_fleet_script script, const char *keys, const char *args)
+{
+    char text[1000];
+    const char *argv[64] = {"EVAL", sn_fleet_lua[script], NULL};
+    int argc = 3, count = 0;
+    snprintf(text, sizeof text, "%s %s", keys, args);
+    size_t keys_end = strlen(keys);
+    for (char *word = strtok(text, " "); word; word = strtok(NULL, " ")) {
+        count += (size_t)(word - text) < keys_end;
+        argv[argc++] = strcmp(word, "_") == 0 ? "" : word;
+    }
+    char keys_text[16];
+    snprintf(keys_text, sizeof keys_text, "%d", count);
+    argv[2] = keys_text;
+    redisReply *r = redisCommandArgv(redis, argc, argv, NULL);
+    assert_non_null(r);
+    if (r->type == REDIS_REPLY_ERROR)
+        fail_msg("script %d: %s", (int)script, r->str);
+    return r;
+}
+
+static long long run(sn_fleet_script script, const char *keys, const char *args)
+{
+    return number(call(script, keys, args));
+}
+
+static void expect_text(redisReply *r, const char *text)
+{
+    assert_string_equal(r->str ? r->str : "(nil)", text);
+    freeReplyObject(r);
+}
+
+#define Q "0123456789abcdef"
+#define BUCKET "ready owner meta applied"
+#define PUSH BUCKET " q"
+#define ACK "ready owner meta tired applied pages q state"
+#define PICK "ready owner applied tired"
+
+static void registry(void **state)
+{
+    (void)state;
+    assert_int_equal(run(SN_LUA_CREATE, "reg", "state run sequence 1 limit 10"), 1);
+    assert_int_equal(run(SN_LUA_CREATE, "reg", "state stop"), 0);
+    expect_text(command("HGET reg state"), "run");
+    assert_int_equal(run(SN_LUA_TURN, "reg", "state run 7 state done"), 0);
+    assert_int_equal(run(SN_LUA_TURN, "reg", "state run 1 state done"), 1);
+    assert_int_equal(number(command("HGET reg sequence")), 2);
+    assert_int_equal(run(SN_LUA_TURN, "reg", "state run _ state stop"), 0);
+    assert_int_equal(run(SN_LUA_PERMIT, "reg", "one 10 6"), 6);
+    assert_int_equal(run(SN_LUA_PERMIT, "reg", "two 10 6"), 4);
+    assert_int_equal(run(SN_LUA_PERMIT, "reg", "two 10 1"), 0);
+    assert_int_equal(run(SN_LUA_REFUND, "reg", "one 2"), 4);
+    assert_int_equal(run(SN_LUA_REFUND, "reg", "one 2"), 0);
+    assert_int_equal(run(SN_LUA_PERMIT, "reg", "two 10 9"), 4);
+}
+
+static void session(void **state)
+{
+    (void)state;
+    assert_int_equal(run(SN_LUA_OPEN, "s", "name a"), 1);
+    assert_int_equal(run(SN_LUA_OPEN, "s", "name b"), 0);
+    assert_int_equal(run(SN_LUA_BEAT, "s", "pages 5"), 1);
+    assert_int_equal(run(SN_LUA_INTENT, "s j", "1 links"), 1);
+    assert_int_equal(run(SN_LUA_SETTLE, "s j", "1"), 1);
+    assert_int_equal(number(command("HLEN j")), 0);
+    assert_int_equal(run(SN_LUA_INTENT, "s j", "2 links"), 1);
+    assert_int_equal(run(SN_LUA_DEAD, "s", "0"), 0); /* it has moved since */
+    assert_int_equal(run(SN_LUA_GONE, "s j", "gone"), 0);
+    assert_int_equal(run(SN_LUA_DEAD, "s", "1"), 1);
+    assert_int_equal(run(SN_LUA_DEAD, "s", "1"), 1);
+    /* Dead: no beat, no intent, and the journal is frozen. */
+    assert_int_equal(run(SN_LUA_BEAT, "s", "pages 6"), -1);
+    assert_int_equal(run(SN_LUA_INTENT, "s j", "3 links"), -1);
+    assert_int_equal(run(SN_LUA_SETTLE, "s j", "2"), -1);
+    assert_int_equal(number(command("HLEN j")), 1);
+    assert_int_equal(run(SN_LUA_GONE, "s j", "gone"), 1);
+    assert_int_equal(number(command("EXISTS j")), 0);
+    /* One that was never opened cannot be opened after it was declared dead. */
+    assert_int_equal(run(SN_LUA_DEAD, "never", "0"), 1);
+    assert_int_equal(run(SN_LUA_OPEN, "never", "name a"), 0);
+}
+
+static void push_pick_ack(void **state)
+{
+    (void)state;
+    assert_int_equal(run(SN_LUA_PUSH, PUSH, "w 1 0 0 " Q " 3 element"), 3);
+    assert_int_equal(run(SN_LUA_PUSH, PUSH, "w 1 0 0 " Q " 3 element"), 0);
+    assert_int_equal(number(command("LLEN q")), 1);
+    assert_int_equal(number(command("HGET meta pushed:0")), 3);
+    assert_int_equal(number(command("HGET meta bytes")), 7);
+    redisReply *r = call(SN_LUA_PICK, PICK, "w 5 0 1000 1");
+    assert_int_equal(r->elements, 2);
+    assert_string_equal(r->element[0]->str, Q);
+    assert_string_equal(r->element[1]->str, "");
+    freeReplyObject(r);
+    assert_int_equal(number(command("ZCARD ready")), 0);
+    /* Owned: a push does not make it ready. */
+    assert_int_equal(run(SN_LUA_PUSH, PUSH, "w 2 0 0 " Q " 1 second"), 1);
+    assert_int_equal(number(command("ZCARD ready")), 0);
+    /* Two of three done, then all of the first element; the same call again changes nothing. */
+    assert_int_equal(run(SN_LUA_ACK, ACK, "w 2 0 " Q " 0 2 0 bits _ 0 0 0"), 0);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(run(SN_LUA_ACK, ACK, "w 3 1 " Q " 1 3 7 _ 9 0 0 0"), 0);
+        assert_int_equal(number(command("LLEN q")), 1);
+        assert_int_equal(number(command("HGET meta done:0")), 3);
+        assert_int_equal(number(command("HGET meta bytes")), 6);
+        assert_int_equal(number(command("HGET meta pages")), 1);
+        assert_int_equal(number(command("HGET pages " Q)), 9);
+    }
+    assert_int_equal(run(SN_LUA_ACK, ACK, "x 1 1 " Q " 2 4 13 _ _ 0 0 0"), 1);
+    assert_int_equal(number(command("LLEN q")), 1);
+    /* Released before its delay has passed: the next owner learns who asked last. */
+    assert_int_equal(run(SN_LUA_ACK, ACK, "w 4 0 " Q " 1 3 7 _ _ 1 0 0"), 0);
+    assert_int_equal(number(command("EXISTS state")), 0);
+    assert_int_equal(number(command("ZCARD ready")), 1);
+    r = call(SN_LUA_PICK, PICK, "x 5 0 1000 1");
+    assert_int_equal(r->elements, 2);
+    assert_string_equal(r->element[1]->str, "w");
+    freeReplyObject(r);
+    /* Done and rested: nothing is left of it. */
+    assert_int_equal(run(SN_LUA_ACK, ACK, "x 2 0 " Q " 1 1 6 _ _ 1 1 0"), 0);
+    assert_int_equal(number(command("EXISTS q state tired owner ready")), 0);
+    assert_int_equal(number(command("HGET meta done:0")), 4);
+    assert_int_equal(number(command("HGET meta bytes")), 0);
+}
+
+static void fence_and_reap(void **state)
+{
+    (void)state;
+    assert_int_equal(run(SN_LUA_PUSH, PUSH, "w 1 0 0 " Q " 1 e"), 1);
+    freeReplyObject(call(SN_LUA_PICK, PICK, "w 5 0 1000 1"));
+    assert_int_equal(run(SN_LUA_FENCE, "applied", "w"), 1);
+    assert_int_equal(run(SN_LUA_FENCE, "applied", "w"), 1);
+    assert_int_equal(run(SN_LUA_PUSH, PUSH, "w 2 0 0 " Q " 1 e"), -1);
+    assert_int_equal(run(SN_LUA_PICK, PICK, "w 5 0 1000 2"), -1);
+    /* A replay may push what was not pushed yet. */
+    assert_int_equal(run(SN_LUA_PUSH, PUSH, "w 1 1 0 " Q " 1 e"), 0);
+    assert_int_equal(run(SN_LUA_PUSH, PUSH, "w 2 1 0 " Q " 1 e"), 1);
+    assert_int_equal(run(SN_LUA_PUSH, PUSH, "w 2 0 0 " Q " 1 e"), -1);
+    assert_int_equal(run(SN_LUA_REAP, "ready owner", "x " Q), 0);
+    assert_int_equal(run(SN_LUA_REAP, "ready owner", "w " Q), 1);
+    assert_int_equal(run(SN_LUA_REAP, "ready owner", "w " Q), 0);
+    assert_int_equal(number(command("ZCARD ready")), 1);
+}
+
+static void levels(void **state)
+{
+    (void)state;
+    assert_int_equal(run(SN_LUA_PUSH, PUSH, "w 1 0 0 " Q ":2 1 e"), 1);
+    assert_int_equal(number(command("HGET meta pushed:2")), 1);
+    redisReply *r = call(SN_LUA_PICK, PICK, "w 5 1 1000 1");
+    assert_int_equal(r->elements, 0);
+    freeReplyObject(r);
+    r = call(SN_LUA_PICK, PICK, "w 5 2 1000 1");
+    assert_int_equal(r->elements, 2);
+    freeReplyObject(r);
+    assert_int_equal(run(SN_LUA_ACK, ACK, "w 2 0 " Q ":2 1 1 1 _ _ 1 1 0"), 0);
+    assert_int_equal(number(command("HGET meta done:2")), 1);
+}
+
+/* A score far in the future means that the clock was set back: the queue is due. */
+static void clock_set_back(void **state)
+{
+    (void)state;
+    freeReplyObject(command("ZADD ready 4000000000000 " Q));
+    redisReply *r = call(SN_LUA_PICK, PICK, "w 5 0 3600000 1");
+    assert_int_equal(r->elements, 2);
+    freeReplyObject(r);
+}
+
+static int clear(void **state)
+{
+    (void)state;
+    freeReplyObject(command("FLUSHALL"));
+    return 0;
+}
+
+int main(void)
+{
+    if (!test_server_start(&server, NULL))
+        return 77;
+    redis = redisConnect("127.0.0.1", server.port);
+    const struct CMUnitTest tests[] = {cmocka_unit_test_setup(registry, clear),
+                                       cmocka_unit_test_setup(session, clear),
+                                       cmocka_unit_test_setup(push_pick_ack, clear),
+                                       cmocka_unit_test_setup(fence_and_reap, clear),
+                                       cmocka_unit_test_setup(levels, clear),
+                                       cmocka_unit_test_setup(clock_set_back, clear)};
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    redisFree(redis);
+    test_server_kill(&server);
+    return failed;
+}
