@@ -2,7 +2,7 @@
 #include "filter/kernel.h"
 
 #if defined(__x86_64__)
-#include "filter/lanes.h"
+#include "filter/word_masks.h"
 
 #include <immintrin.h>
 
@@ -13,7 +13,7 @@ typedef __m256i verdict;
 /* All ones in the words that the key uses. */
 static inline const __m256i *lanes_of(uint64_t cells, unsigned probes)
 {
-    const char *lanes = (const char *)sn_lanes[probes - 1];
+    const char *lanes = (const char *)sn_word_masks[probes - 1];
     return (const __m256i *)(const void *)(lanes + (cells >> 42 & 7 * SN_LINE_BYTES));
 }
 

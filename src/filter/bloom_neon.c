@@ -3,7 +3,7 @@
 #include "filter/kernel.h"
 
 #if defined(__aarch64__)
-#include "filter/lanes.h"
+#include "filter/word_masks.h"
 
 #include <arm_neon.h>
 
@@ -15,7 +15,7 @@ static inline line_mask make_mask(uint64_t cells, unsigned probes)
 {
     static const int64_t down[4][2] = {{0, -6}, {-12, -18}, {-24, -30}, {-36, -42}};
     const uint64x2_t all = vdupq_n_u64(cells), six = vdupq_n_u64(63), one = vdupq_n_u64(1);
-    const uint64_t *on = sn_lanes[probes - 1][(cells >> 48) & 7];
+    const uint64_t *on = sn_word_masks[probes - 1][(cells >> 48) & 7];
     line_mask m;
     for (int i = 0; i < 4; i++) {
         uint64x2_t at = vandq_u64(vshlq_u64(all, vld1q_s64(down[i])), six);

@@ -136,13 +136,6 @@ uint64_t sn_local_unite(seen_growth growth, const sn_sample *sample, uint64_t mi
 /* Counting sets: after `removed` more keys were taken back; alone. */
 void sn_local_recount(sn_local *local, const sn_view *view, uint64_t removed);
 
-/* The counters in the image of a file that was opened for reading only, and which nobody has held
- * against the bits: those that cannot be true are replaced. Other sets are left alone. */
-void sn_file_recount(seen_set *set, sn_image *image);
-
-/* Whether two handles have the same file. */
-bool sn_file_same(const seen_set *a, const seen_set *b);
-
 extern const sn_store_ops sn_heap_ops, sn_file_ops;
 
 #endif

@@ -1,24 +1,7 @@
 /* One batch through the layers of a set. See span.h. */
 #include "local/lookup.h"
 
-#include "base/clock.h"
 #include "set/layers.h"
-
-bool sn_span_alive(const sn_image *image, uint32_t i)
-{
-    if (image->growth != SEEN_WINDOW)
-        return true;
-    if (image->layer[i].generation == 0)
-        return false;
-    if (image->window_seconds == 0)
-        return true;
-    /* It took its last key when its time was over, or before that when the next one was born. */
-    uint64_t ended = image->layer[i].born + sn_layers_span(image);
-    uint64_t next = image->layer[(i + 1) % image->layers].born;
-    if (i != image->current && next < ended)
-        ended = next;
-    return sn_clock_now() <= ended + image->window_seconds;
-}
 
 static void check_layer(const sn_kernel *kernel, const sn_view *view, uint32_t i,
                         const seen_hash *h, size_t count, seen_answer *answers)
@@ -45,7 +28,7 @@ void sn_span_check(const sn_kernel *kernel, const sn_view *view, const seen_hash
     uint32_t layers = view->image.layers;
     for (uint32_t n = 1; n <= layers; n++) {
         uint32_t i = (view->image.current + n) % layers;
-        if (sn_span_alive(&view->image, i))
+        if (sn_layers_alive(&view->image, i))
             check_layer(kernel, view, i, h, count, answers);
         if (view->image.growth == SEEN_WINDOW)
             sn_span_order();
@@ -131,7 +114,7 @@ static uint64_t add_window(const sn_kernel *kernel, const sn_view *view, const s
     seen_answer older[SN_SPAN];
     memset(older, SEEN_NEW, count);
     for (uint32_t i = 0; i < view->image.layers; i++)
-        if (i != view->image.current && sn_span_alive(&view->image, i))
+        if (i != view->image.current && sn_layers_alive(&view->image, i))
             check_layer(kernel, view, i, h, count, older);
     if (!view->image.renew)
         return add_absent(kernel, view, h, count, older, answers);

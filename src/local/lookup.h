@@ -48,7 +48,4 @@ void sn_span_remove(const sn_kernel *kernel, const sn_view *view, const seen_has
 size_t sn_span_known(const sn_kernel *kernel, const sn_view *view, const seen_hash *hashes,
                      size_t count, seen_answer *answers);
 
-/* Whether layer i may hold keys that are not to be forgotten yet. */
-bool sn_span_alive(const sn_image *image, uint32_t i);
-
 #endif

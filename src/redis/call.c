@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "set/layers.h"
 #include "local/lookup.h"
 
 #include <stdlib.h>
@@ -38,7 +39,7 @@ uint64_t sn_call_living(const sn_image *image)
 {
     uint64_t layers = 0;
     for (uint32_t i = 0; i < image->layers; i++)
-        if (sn_span_alive(image, i))
+        if (sn_layers_alive(image, i))
             layers |= UINT64_C(1) << i;
     return layers;
 }

@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "filter/kernel.h"
 #include "filter/plan.h"
+#include "set/layers.h"
 #include "local/lookup.h"
 #include "redis/shards.h"
 
@@ -141,7 +142,7 @@ seen_status sn_redis_measure(seen_set *base, seen_info *info, seen_error *error)
     bool sampled = false;
     for (uint32_t i = 0; i < view.image.layers && status == SEEN_OK; i++) {
         measure m = {0};
-        if (!sn_span_alive(&view.image, i))
+        if (!sn_layers_alive(&view.image, i))
             continue;
         status = measure_layer(set, ch, &view, i, bytes <= WHOLE_BYTES, lines, &m, error);
         if (status != SEEN_OK)

@@ -1,5 +1,6 @@
 /* Unions: the lines of another set go into one in Redis. */
 #include "base/error.h"
+#include "set/layers.h"
 #include "local/lookup.h"
 #include "redis/shards.h"
 
@@ -180,7 +181,7 @@ static seen_status use_generations(sn_redis_set *set, sn_channel *ch, seen_error
             sn_layer *layer = &next.image.layer[l];
             if (l == next.image.current)
                 continue;
-            if (layer->generation && !sn_span_alive(&view.image, l))
+            if (layer->generation && !sn_layers_alive(&view.image, l))
                 status = sn_redis_forget_shards(ch, &view, l, error);
             if (!layer->generation) {
                 layer->generation = 1;

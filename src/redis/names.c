@@ -1,6 +1,7 @@
 /* The names of a filter's keys, and their slots in a cluster. */
 #include "redis/names.h"
 
+#include "set/layers.h"
 #include "local/lookup.h"
 #include "redis/client/slot.h"
 
@@ -82,7 +83,7 @@ bool sn_redis_layer_closed(const sn_image *image, uint32_t layer)
 bool sn_redis_layer_expired(const sn_image *image, uint32_t layer)
 {
     return sn_redis_layer_closed(image, layer) && image->window_seconds &&
-           !sn_span_alive(image, layer);
+           !sn_layers_alive(image, layer);
 }
 
 void sn_redis_namer_begin(sn_redis_namer *n, const sn_redis_address *a, const sn_redis_view *view,

@@ -2,8 +2,9 @@
 #include "set/set.h"
 
 #include "base/error.h"
-#include "local/lookup.h"
+#include "filter/kernel.h"
 #include "set/forks.h"
+#include "set/layers.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -198,7 +199,7 @@ static seen_status vet_union(seen_set *into, const sn_image *mine, seen_set *fro
 static void forget_dead(sn_image *image)
 {
     for (uint32_t i = 0; i < image->layers; i++)
-        if (!sn_span_alive(image, i))
+        if (!sn_layers_alive(image, i))
             image->layer[i].generation = 0;
 }
 

@@ -177,6 +177,22 @@ uint64_t sn_layers_span(const sn_image *image)
     return (image->window_seconds + parts - 1) / parts;
 }
 
+bool sn_layers_alive(const sn_image *image, uint32_t i)
+{
+    if (image->growth != SEEN_WINDOW)
+        return true;
+    if (image->layer[i].generation == 0)
+        return false;
+    if (image->window_seconds == 0)
+        return true;
+    /* It took its last key when its time was over, or before that when the next one was born. */
+    uint64_t ended = image->layer[i].born + sn_layers_span(image);
+    uint64_t next = image->layer[(i + 1) % image->layers].born;
+    if (i != image->current && next < ended)
+        ended = next;
+    return sn_clock_now() <= ended + image->window_seconds;
+}
+
 static seen_status begin_fixed(const seen_options *o, double rate, sn_image *image,
                                seen_error *error)
 {

@@ -21,4 +21,7 @@ uint64_t sn_layers_limit(const sn_layer *layer);
 /* Seconds that one generation of a window by time takes keys. */
 uint64_t sn_layers_span(const sn_image *image);
 
+/* Whether layer i may hold keys that are not to be forgotten yet. */
+bool sn_layers_alive(const sn_image *image, uint32_t i);
+
 #endif

@@ -117,6 +117,13 @@ seen_status sn_file_open(const char *path, unsigned flags, seen_set **set, seen_
 seen_status sn_file_copy(const char *path, unsigned flags, seen_set *from, seen_error *error);
 seen_status sn_file_drop(const char *path, seen_error *error);
 
+/* The counters in the image of a file that was opened for reading only, and that were not compared
+ * with the bits: those that cannot be true are replaced. Other sets are left alone. */
+void sn_file_recount(seen_set *set, sn_image *image);
+
+/* Whether two handles have the same file. */
+bool sn_file_same(const seen_set *a, const seen_set *b);
+
 #ifdef SEEN_WITH_REDIS
 seen_status sn_redis_create(const char *where, const sn_image *image, const seen_options *options,
                             unsigned flags, seen_set **set, seen_error *error);

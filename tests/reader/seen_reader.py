@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Reads a filter of format version 1, written from docs/format.md alone. Standard library only.
+"""Reads a filter of format version 1 or 2, written from docs/format.md alone. Standard library only.
 
     seen_reader.py FILE < keys      prints, for each line of input, "before" or "new"
     seen_reader.py --info FILE      prints what the page says
@@ -82,6 +82,80 @@ class Layer:
         return True
 
 
+class Part:
+    """A partition of tag lines (version 2)."""
+
+    def __init__(self, page, p, extra):
+        self.offset, self.homes, self.words = (number(page, 128 + 32 * p + 8 * i, 8) for i in range(3))
+        self.extra, self.width = extra, 16 + extra
+        self.level = self.homes.bit_length() - 1
+
+    def bytes(self):
+        return self.homes // 32 * 36 * 64 + 8 * self.words
+
+    def check(self):
+        power = 1 << self.level
+        if not (self.homes >= 32 and self.homes % 32 == 0 and self.homes < 2**40
+                and (self.homes == power or 63 * self.homes >= 64 * power)
+                and self.words >= 8 and self.words % 8 == 0 and self.words <= 32 * self.homes + 64
+                and self.offset % 4096 == 0 and self.offset >= 16384):
+            raise Refused("impossible numbers in a partition")
+
+    def line(self, data, block, n):
+        """Line n of a block as one number: bit 0 is the lowest bit of the first byte."""
+        return number(data, self.offset + (36 * block + n) * 64, 64)
+
+    def line_has(self, line, width, tag):
+        slots, extra = 511 // width, width - 16
+        for i in range(slots):
+            lane = line >> 16 * i & 0xffff
+            if lane == 0:
+                continue
+            have = (line >> 16 * slots + extra * i & (1 << extra) - 1) << 16 | lane
+            unknown = have ^ have - 1  # the marker and what is below
+            if (have | unknown) == (tag | unknown):
+                return True
+        return False
+
+    def has(self, data, x, tail):
+        j = x * self.homes >> 64
+        block, number_in_block = divmod(j, 32)
+        bits = (x << 64 | tail) << self.level & (1 << 128) - 1
+        tag = bits >> 129 - self.width << 1 | 1
+        home = self.line(data, block, number_in_block)
+        if self.line_has(home, self.width, tag):
+            return True
+        if not home >> 511:
+            return False
+        for n in range(4):
+            over = self.line(data, block, 32 + ((j >> 3) + n) % 4)
+            if self.line_has(over, self.width + 5, number_in_block << self.width | tag):
+                return True
+            if not over >> 511:
+                return False
+        return self.stash_has(data, block, x)
+
+    def stash_has(self, data, block, x):
+        stash = self.offset + self.homes // 32 * 36 * 64
+        start = block * self.words // (self.homes // 32)
+        for n in range(self.words):
+            word = number(data, stash + 8 * ((start + n) % self.words), 8)
+            if word == 0:
+                return False
+            unknown = word ^ word - 1
+            if (word | unknown) == (x | unknown):
+                return True
+        return False
+
+
+def boot_id():
+    try:
+        with open("/proc/sys/kernel/random/boot_id") as file:
+            return bytes.fromhex(file.read().strip().replace("-", ""))
+    except OSError:
+        return None
+
+
 class Page:
     def __init__(self, data, at, file_bytes):
         page = data[at:at + 4096]
@@ -89,7 +163,8 @@ class Page:
             raise Refused("not a seen filter")
         if xxh3_64_long(page[:4088]) != number(page, 4088, 8):
             raise Refused("the checksum does not match")
-        if number(page, 8, 4) != 1 or number(page, 12, 4) != 4096:
+        self.version = number(page, 8, 4)
+        if self.version not in (1, 2) or number(page, 12, 4) != 4096:
             raise Refused("another version")
         self.kind, self.growth, self.hash, self.when_full = (number(page, 16 + 4 * i, 4) for i in range(4))
         self.seed = number(page, 32, 8), number(page, 40, 8)
@@ -97,6 +172,9 @@ class Page:
         self.generations, layers = number(page, 64, 4), number(page, 68, 4)
         self.seconds, self.current = number(page, 72, 8), number(page, 80, 4)
         self.sequence = number(page, 88, 8)
+        if self.version == 2:
+            self.read_parts(page, layers, file_bytes)
+            return
         possible = (self.kind <= 1 and self.growth <= 2 and self.hash <= 1 and self.when_full <= 1
                     and 1 <= self.capacity <= 10**12 and self.rate != 0 and 1 <= layers <= 48
                     and self.current < layers and self.seconds <= 2**40
@@ -113,6 +191,24 @@ class Page:
             self.layers.append(layer)
         if self.growth == WINDOW and any(layer.shape() != self.layers[0].shape() for layer in self.layers):
             raise Refused("generations of different sizes")
+
+    def read_parts(self, page, layers, file_bytes):
+        extra, boot = number(page, 84, 4), page[104:120]
+        if not (self.kind == BLOOM and self.growth == GROWING and self.hash <= 1 and self.when_full <= 1
+                and 1 <= self.capacity <= 10**12 and self.rate != 0 and 1 <= extra <= 40
+                and layers == self.generations == self.seconds == self.current == 0):
+            raise Refused("impossible numbers")
+        if any(boot) and boot != boot_id():
+            raise Refused("of an earlier boot of the system")
+        self.layers, self.parts, end = [], [Part(page, p, extra) for p in range(64)], 16384
+        for part in self.parts:
+            part.check()
+        for part in sorted(self.parts, key=lambda part: part.offset):
+            if part.offset < end:
+                raise Refused("partitions overlap")
+            end = part.offset + part.bytes()
+        if -(-end // 4096) * 4096 > file_bytes:
+            raise Refused("truncated")
 
 
 class Reader:
@@ -152,6 +248,9 @@ class Reader:
             lo, hi = xxh3_128(key, self.page.seed[0])
         else:
             lo, hi = siphash_128(key, *self.page.seed)
+        if self.page.version == 2:
+            x, tail = (hi << 6 | lo >> 58) & M64, lo << 6 & M64
+            return self.page.parts[hi >> 58].has(self.data, x, tail)
         return any(self.alive(i) and layer.has(self.data, lo, hi)
                    for i, layer in enumerate(self.page.layers))
 

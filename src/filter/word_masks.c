@@ -1,5 +1,5 @@
-/* Which of a line's eight words a key uses; see lanes.h. */
-#include "filter/lanes.h"
+/* Which of a line's eight words a key uses; see word_masks.h. */
+#include "filter/word_masks.h"
 
 #define ON UINT64_MAX
 #define LANE(q, first, w) ((((w) - (first)) & 7) < (q) ? ON : 0)
@@ -14,5 +14,5 @@
             LANES(q, 7)                                                                            \
     }
 
-const uint64_t sn_lanes[8][8][8] __attribute__((aligned(64))) = {
+const uint64_t sn_word_masks[8][8][8] __attribute__((aligned(64))) = {
     FIRSTS(1), FIRSTS(2), FIRSTS(3), FIRSTS(4), FIRSTS(5), FIRSTS(6), FIRSTS(7), FIRSTS(8)};
