@@ -1,6 +1,8 @@
 /* How fast is the filter core? One command, one table, everything side by side in one run:
  *
- *     build/bench/core [KEYS]          (10^8 keys by default; needs 4 GB of memory)
+ *     build/bench/core [KEYS] [ROUNDS]   (10^8 keys by default; needs 4 GB of memory)
+ *     build/bench/core single [KEYS]     one call per key (10^6)
+ *     build/bench/core growing [KEYS...] growing sets beside fixed ones (10^6, 10^7, 10^8)
  *
  * The physical limit is random reads of cache lines over a buffer of the same size, at addresses
  * taken from the same array of hashes, by the best of several prefetch strategies. libbloom
@@ -9,6 +11,8 @@
  * several rounds counts: a busy moment of the machine hits all alike, and is left out. Figures are
  * nanoseconds per key: of the processor for one thread, on the wall for two; and on the wall also
  * for the one that two are compared with, in slices of the same size. */
+#include "core_growing.h"
+
 #include "seen.h"
 
 #include <bloom.h>
@@ -461,13 +465,88 @@ static void print_keys(const char *title, double t[WAYS][DEEDS])
                t[LIBBLOOM][what], t[HASHSET][what], t[LIBBLOOM][what] / t[OURS][what]);
 }
 
+/* ---- one call per key ---- */
+
+enum { ONE_FIXED, ONE_GROWING, ONE_LIBBLOOM, ONES };
+
+static double one_by_one(seen_set *set, struct bloom *bloom, const char *keys, size_t n, bool add)
+{
+    double start = now();
+    for (size_t i = 0; i < n; i++) {
+        seen_answer answer = SEEN_UNKNOWN;
+        const char *key = keys + i * KEY;
+        if (!set)
+            answer = (seen_answer)(add ? bloom_add(bloom, key, KEY) : bloom_check(bloom, key, KEY));
+        else if (add)
+            seen_add(set, key, KEY, &answer, NULL);
+        else
+            seen_check(set, key, KEY, &answer, NULL);
+        sink += answer;
+    }
+    return (now() - start) / (double)n * 1e9;
+}
+
+static void measure_single(size_t n, int rounds)
+{
+    double best[ONES][DEEDS] = {{0}};
+    char *keys = big(2 * n * KEY);
+    fill_keys(keys, 2 * n, 0);
+    for (int round = 0; round < rounds; round++) {
+        struct bloom bloom;
+        seen_options o = {.size = sizeof o, .growth = SEEN_GROWING, .error_rate = 0.01};
+        seen_error error;
+        seen_set *set[ONES] = {make(n, 0.01)};
+        check(seen_create(NULL, &o, 0, &set[ONE_GROWING], &error), &error);
+        if (bloom_init(&bloom, (int)n, 0.01) != 0)
+            exit(2);
+        for (int what = 0; what < DEEDS; what++)
+            for (int s = 0; s < ONES; s++)
+                best[s][what] =
+                    better(best[s][what],
+                           one_by_one(set[s], &bloom, what == DO_MISS ? keys + n * KEY : keys, n,
+                                      what == DO_ADD));
+        seen_close(set[ONE_FIXED]);
+        seen_close(set[ONE_GROWING]);
+        bloom_free(&bloom);
+    }
+    munmap(keys, 2 * n * KEY);
+    static const char *const DEED[] = {"add", "check, hit", "check, miss"};
+    printf("\n%zu keys of 64 bytes, one call per key, ns\n", n);
+    printf("  %-14s %8s %8s %9s   %s\n", "", "fixed", "growing", "libbloom",
+           "libbloom/fixed, /growing");
+    for (int what = 0; what < DEEDS; what++)
+        printf("  %-14s %8.1f %8.1f %9.1f   %.2fx %.2fx\n", DEED[what], best[ONE_FIXED][what],
+               best[ONE_GROWING][what], best[ONE_LIBBLOOM][what],
+               best[ONE_LIBBLOOM][what] / best[ONE_FIXED][what],
+               best[ONE_LIBBLOOM][what] / best[ONE_GROWING][what]);
+}
+
+static void measure_growing(int count, char **sizes)
+{
+    static const size_t USUAL[] = {1000000, 10000000, 100000000};
+    static const double RATES_OF[] = {0.01, 1e-3, 1e-6, 1e-9};
+    for (int i = 0; i < (count ? count : 3); i++)
+        for (size_t r = 0; r < sizeof RATES_OF / sizeof *RATES_OF; r++)
+            core_growing(count ? (size_t)strtod(sizes[i], NULL) : USUAL[i], RATES_OF[r], true);
+}
+
 int main(int argc, char **argv)
 {
+    if (argc > 1 && strcmp(argv[1], "growing") == 0) {
+        measure_growing(argc - 2, argv + 2);
+        return 0;
+    }
+    if (argc > 1 && strcmp(argv[1], "single") == 0) {
+        measure_single(argc > 2 ? (size_t)strtod(argv[2], NULL) : 1000000, 7);
+        return sink == 42;
+    }
     size_t n = argc > 1 ? (size_t)strtod(argv[1], NULL) : 100000000,
            m = n < 10000000 ? n : 10000000;
     int rounds = argc > 2 ? atoi(argv[2]) : 3;
     if (n < BLOCK || n / PART >= PARTS_MAX) {
-        fprintf(stderr, "usage: core [KEYS] [ROUNDS]   (65536 to 10^9 keys)\n");
+        fprintf(stderr,
+                "usage: core [KEYS] [ROUNDS] | single [KEYS] | growing [KEYS...]   (65536 to "
+                "10^9 keys)\n");
         return 2;
     }
     measure_hashes(n, m, rounds);
@@ -481,5 +560,10 @@ int main(int argc, char **argv)
     char title[64];
     snprintf(title, sizeof title, "%zu keys", n);
     print_keys(title, large);
+    measure_single(1000000, 2 * rounds);
+    for (size_t keys = 1000000; keys <= n; keys *= 10) {
+        core_growing(keys, 0.01, true);
+        core_growing(keys, 1e-6, true);
+    }
     return sink == 42;
 }

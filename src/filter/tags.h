@@ -230,6 +230,9 @@ typedef struct sn_tags_kernel {
      * pointer replaced as a whole. */
     void (*check)(const sn_tags_shape *shape, sn_tags_part *const *parts, const seen_hash *hashes,
                   size_t count, seen_answer *answers);
+    /* One key of this partition. */
+    void (*check_one)(const sn_tags_shape *shape, const sn_tags_part *part, seen_hash hash,
+                      seen_answer *answer);
     /* Adds the keys hashes[order[i]], all of one partition, in this order, and sets
      * answers[order[i]]. Returns how many keys found no room and are undecided; their places are
      * moved to the front of `order`. The partition must grow then. */

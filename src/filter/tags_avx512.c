@@ -21,7 +21,8 @@ static inline uint32_t lanes_empty(const char *line)
 
 #include "filter/tags_body.h"
 
-const sn_tags_kernel sn_tags_avx512 = {.name = "avx512", .check = body_check, .add = body_add};
+const sn_tags_kernel sn_tags_avx512 = {
+    .name = "avx512", .check = body_check, .check_one = body_check_one, .add = body_add};
 #else
 typedef int sn_tags_avx512_unused;
 #endif

@@ -134,6 +134,19 @@ static void body_check(const sn_tags_shape *s, sn_tags_part *const *parts, const
         run_check(s, parts, h, count, answers, s->slots, s->extra);
 }
 
+static void body_check_one(const sn_tags_shape *s, const sn_tags_part *part, seen_hash h,
+                           seen_answer *answer)
+{
+    uint64_t x = sn_tags_position(h), home = sn_tags_home(part, x);
+    uint64_t code = sn_tags_code(s->width, part->level, h);
+    const char *line = sn_tags_line(part, home);
+    bool has =
+        s->extra == 1 ? line_has(line, code, 30, 1) : line_has(line, code, s->slots, s->extra);
+    if (!has && sn_tags_flag(line))
+        has = overflow_has(s, part, home, code, x);
+    *answer = has ? SEEN_BEFORE : SEEN_NEW;
+}
+
 /* ---- adding ---- */
 
 /* Puts a tag that is in no line yet behind its full home line. The tag first, then the flag that

@@ -35,7 +35,8 @@ static inline uint32_t lanes_empty(const char *line)
 
 #include "filter/tags_body.h"
 
-const sn_tags_kernel sn_tags_neon = {.name = "neon", .check = body_check, .add = body_add};
+const sn_tags_kernel sn_tags_neon = {
+    .name = "neon", .check = body_check, .check_one = body_check_one, .add = body_add};
 #else
 typedef int sn_tags_neon_unused;
 #endif

@@ -547,6 +547,59 @@ static seen_status local_check(seen_set *set, const seen_hash *h, size_t count,
     return status;
 }
 
+/* ---- one key ---- */
+
+static seen_status local_check_one(seen_set *set, seen_hash hash, seen_answer *answer,
+                                   seen_error *error)
+{
+    sn_local *l = (sn_local *)set;
+    seen_answer got = SEEN_NEW;
+    if (set->growth == SEEN_WINDOW) {
+        seen_status status = local_check(set, &hash, 1, &got, error);
+        if (status == SEEN_OK)
+            *answer = got;
+        return status;
+    }
+    seen_status status = l->home->refresh(l, error);
+    if (status != SEEN_OK)
+        return status;
+    const sn_view *view = view_of(l);
+    for (uint32_t i = 0; i < view->image.layers; i++)
+        l->kernel->check(&view->image.layer[i].geometry, view->bits[i], &hash, 1, &got);
+    *answer = got;
+    return SEEN_OK;
+}
+
+/* A fixed set that no other thread or process is changing: the key is added, and counted without
+ * the claim that several would need. All other sets go the way of a batch. */
+static seen_status local_add_one(seen_set *set, seen_hash hash, seen_answer *answer,
+                                 seen_error *error)
+{
+    sn_local *l = (sn_local *)set;
+    seen_answer got = SEEN_UNKNOWN;
+    seen_status status = SEEN_OK;
+    bool alone = set->growth == SEEN_FIXED && !l->home->locks(l) &&
+                 atomic_load_explicit(&l->crowd, memory_order_relaxed) == 0 &&
+                 pthread_rwlock_trywrlock(&l->mode) == 0;
+    if (alone) {
+        const sn_view *view = view_of(l);
+        uint64_t added = __atomic_load_n(&l->added[0], __ATOMIC_RELAXED);
+        bool fits = added < l->limit || !bounded(&view->image);
+        status = l->home->refresh(l, error);
+        if (status == SEEN_OK && fits) {
+            l->kernel->add(&view->image.layer[0].geometry, view->bits[0], &hash, 1, &got);
+            if (got == SEEN_NEW)
+                __atomic_store_n(&l->added[0], added + 1, __ATOMIC_RELAXED);
+        }
+        pthread_rwlock_unlock(&l->mode);
+    }
+    if (status == SEEN_OK && got == SEEN_UNKNOWN)
+        status = local_add(set, &hash, 1, &got, error);
+    if (status == SEEN_OK)
+        *answer = got;
+    return status;
+}
+
 static seen_status local_remove(seen_set *set, const seen_hash *h, size_t count,
                                 seen_answer *answers, seen_error *error)
 {
@@ -765,9 +818,10 @@ static void heap_fork(seen_set *set, sn_fork_phase phase)
 #define LOCAL_OPS(name, forking)                                                                   \
     {                                                                                              \
         .store = (name), .add = local_add, .check = local_check, .remove = local_remove,           \
-        .rotate = local_rotate, .sync = local_sync, .image = local_image,                          \
-        .measure = local_measure, .read = local_read, .combine = local_combine,                    \
-        .widen = local_widen, .combined = local_combined, .fork = (forking), .close = local_close  \
+        .add_one = local_add_one, .check_one = local_check_one, .rotate = local_rotate,            \
+        .sync = local_sync, .image = local_image, .measure = local_measure, .read = local_read,    \
+        .combine = local_combine, .widen = local_widen, .combined = local_combined,                \
+        .fork = (forking), .close = local_close                                                    \
     }
 
 const sn_store_ops sn_heap_ops = LOCAL_OPS("memory", heap_fork);

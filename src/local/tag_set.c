@@ -428,6 +428,48 @@ static seen_status tag_check(seen_set *set, const seen_hash *h, size_t count, se
     return SEEN_OK;
 }
 
+/* ---- one key ---- */
+
+static seen_status tag_check_one(seen_set *set, seen_hash hash, seen_answer *answer,
+                                 seen_error *error)
+{
+    sn_tag_set *s = (sn_tag_set *)set;
+    for (;;) {
+        uint64_t sequence;
+        seen_answer got;
+        seen_status status = begin_read(s, &sequence, error);
+        if (status != SEEN_OK)
+            return status;
+        s->kernel->check_one(&s->shape, part_of(s, sn_tags_part_of(hash)), hash, &got);
+        if (end_read(s, sequence)) {
+            *answer = got;
+            return SEEN_OK;
+        }
+    }
+}
+
+/* Under the lock of one partition; nothing to sort. */
+static seen_status tag_add_one(seen_set *set, seen_hash hash, seen_answer *answer,
+                               seen_error *error)
+{
+    sn_tag_set *s = (sn_tag_set *)set;
+    unsigned p = sn_tags_part_of(hash);
+    uint16_t order = 0;
+    seen_answer got = SEEN_UNKNOWN;
+    if (all_present(s, &hash, 1, answer))
+        return SEEN_OK;
+    seen_status status = s->home->enter(s, error);
+    if (status != SEEN_OK)
+        return status;
+    pthread_mutex_lock(&s->lock[p].mutex);
+    status = add_part(s, p, &hash, &order, 1, &got, error);
+    pthread_mutex_unlock(&s->lock[p].mutex);
+    s->home->leave(s);
+    if (status == SEEN_OK)
+        *answer = got;
+    return status;
+}
+
 /* ---- the rest ---- */
 
 /* Tags are shared: two keys with the same tag have one slot, so taking it would forget both. */
@@ -637,9 +679,10 @@ static void heap_fork(seen_set *set, sn_fork_phase phase)
 #define TAG_OPS(name, forking)                                                                     \
     {                                                                                              \
         .store = (name), .add = tag_add, .check = tag_check, .remove = tag_remove,                 \
-        .rotate = tag_rotate, .sync = tag_sync, .image = tag_image, .measure = tag_measure,        \
-        .merge = tag_merge, .copy_part = tag_copy_part, .fill_part = tag_fill_part,                \
-        .fork = (forking), .close = tag_close                                                      \
+        .add_one = tag_add_one, .check_one = tag_check_one, .rotate = tag_rotate,                  \
+        .sync = tag_sync, .image = tag_image, .measure = tag_measure, .merge = tag_merge,          \
+        .copy_part = tag_copy_part, .fill_part = tag_fill_part, .fork = (forking),                 \
+        .close = tag_close                                                                         \
     }
 
 const sn_store_ops sn_tag_heap_ops = TAG_OPS("memory", heap_fork);

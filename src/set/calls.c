@@ -359,13 +359,21 @@ static seen_status do_one(seen_set *set, action what, const void *key, size_t le
 seen_status seen_add(seen_set *set, const void *key, size_t len, seen_answer *answer,
                      seen_error *error)
 {
-    return do_one(set, ADD, key, len, answer, error);
+    if (!set->ops->add_one || set->read_only || set->forked)
+        return do_one(set, ADD, key, len, answer, error);
+    seen_answer unused;
+    return set->ops->add_one(set, seen_hash_key(&set->hasher, key, len), answer ? answer : &unused,
+                             error);
 }
 
 seen_status seen_check(seen_set *set, const void *key, size_t len, seen_answer *answer,
                        seen_error *error)
 {
-    return do_one(set, CHECK, key, len, answer, error);
+    if (!set->ops->check_one || set->forked)
+        return do_one(set, CHECK, key, len, answer, error);
+    seen_answer unused;
+    return set->ops->check_one(set, seen_hash_key(&set->hasher, key, len),
+                               answer ? answer : &unused, error);
 }
 
 seen_status seen_remove(seen_set *set, const void *key, size_t len, seen_answer *answer,

@@ -20,6 +20,10 @@ typedef struct sn_store_ops {
                          seen_error *error);
     seen_status (*remove)(seen_set *set, const seen_hash *hashes, size_t count,
                           seen_answer *answers, seen_error *error);
+    /* The same for one key, by a shorter way; NULL: there is none. On failure *answer is as it
+     * was. */
+    seen_status (*add_one)(seen_set *set, seen_hash hash, seen_answer *answer, seen_error *error);
+    seen_status (*check_one)(seen_set *set, seen_hash hash, seen_answer *answer, seen_error *error);
     seen_status (*rotate)(seen_set *set, seen_error *error);
     seen_status (*sync)(seen_set *set, seen_error *error);
 
