@@ -27,9 +27,9 @@ FUZZ_SECONDS ?= 60
 FUZZ_RUNS ?= 0
 SOAK_MINUTES ?= 60
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
-# Left to the release build: they wait for servers, browsers or thousands of processes.
+# Run in the release build only: they wait for servers, browsers or thousands of processes.
 LONG = redis_(cluster|winners|channel)|crawl_(sites|kill|hosts|tls)|plan_html|options|common_(memory|scale)|common$$|uniq_filter|trust\.(stats|kill|fault|power)
-# Programs of tests/unit and commands that start threads of ours: where there is one thread there is no race to find.
+# Programs of tests/unit and commands that start threads; a single thread has no races.
 THREADED_UNIT = threads pipeline uniq uniq_lanes table output input reader fetch request state aside redis_pool
 THREADED_CMD = uniq_threads add common_inputs crawl crawl_moves
 space := $() $()
@@ -58,14 +58,14 @@ build: | $(if $(call asked,demo),deps-demo) $(if $(call asked,bench bench-% figu
 	    cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) > build-release.log 2>&1 || \
 	    { cat build-release.log >&2; rm -f build-release.log; tools/deps --print build; exit 2; }
 	@rm -f build-release.log
-	@cmake --build build -j $(JOBS)
+	@cmake --build build -j $(JOBS) $(TARGETS)
 
 check: deps-test build
 	@echo "== $@"
 	@cd build && $(CTEST)
 
-# Tests that wait leave processors idle, so two things go on at once: the tests of one build after those of
-# another, and aside whatever computes. With JOBS=1 it is one thing after the other.
+# Tests that wait leave processors idle, so two jobs run at once: the tests of one build after another, and beside
+# them the next builds and the analysis. With JOBS=1 they run one after the other.
 test: deps-test
 	@rm -rf build/aside
 	@$(MAKE) BESIDE=yes -j $(if $(filter 1,$(JOBS)),1,2) test-all || { tools/aside --failed; exit 1; }
@@ -102,7 +102,7 @@ test-asan: build-asan
 	@echo "== $@"
 	@cd build-asan && $(CTEST) -LE slow -E '$(LONG)'
 
-# Of this one only what runs: a compiler that looks for races has no warnings of its own.
+# Only what is run: this build has no warnings of its own.
 build-tsan: deps-test
 	@cmake --preset tsan > /dev/null
 	@$(ASIDE) cmake --build build-tsan -j $(JOBS) --target seen_command $(THREADED_UNIT:%=test_%)
@@ -117,12 +117,14 @@ test-static: deps-test
 test-valgrind: deps-test build
 	@$(ASIDE) tools/valgrind-run build
 
+# Only what it shows: the tests need not be built for it.
+demo: TARGETS = --target seen_command bench_gen
 demo: deps-demo build
 	@tools/demo build
 
 install: build
 	@cmake --install build
-# Programs that are linked with the library run only when the loader has been told of it.
+# The loader's cache must have the library before programs that link with it can run.
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then PATH="$$PATH:/usr/sbin:/sbin" ldconfig; fi
 
 # The list has the names without DESTDIR.
