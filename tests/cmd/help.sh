@@ -29,7 +29,7 @@ done
 for command in uniq add check create common; do
     "$SEEN" help $command > a
     [ "$(wc -l < a)" -le 105 ] || fail "help $command has $(wc -l < a) lines"
-    grep -q -- '^  --connect-timeout, .*--tls-ca' a || fail "help $command: Redis options are not in one line"
+    tr '\n' ' ' < a | grep -q -- '  --connect-timeout, .*--tls-ca, [^:]*see man' || fail "help $command: Redis options are not in one line"
     "$SEEN" help --man $command | grep -q 'Redis connection timeout' || fail "$command: the manual has no --connect-timeout"
 done
 "$SEEN" help uniq | tr -s ' \n' ' ' | grep -q 'compressed if it ends in .gz or .zst' || fail "no output compression in the help"
