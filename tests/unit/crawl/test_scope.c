@@ -133,8 +133,12 @@ static void test_expressions(void **state)
     (void)state;
     static const char *const include[] = {"/docs/", "\\.html$"};
     static const char *const exclude[] = {"\\?.*sort=", "^https?://[^/]*/private"};
-    sn_scope *scope =
-        make(&(sn_scope_options){SN_SCOPE_HOST, include, 2, exclude, 2, 0, 0, 0}, "http://a/");
+    sn_scope *scope = make(&(sn_scope_options){.kind = SN_SCOPE_HOST,
+                                               .include = include,
+                                               .include_count = 2,
+                                               .exclude = exclude,
+                                               .exclude_count = 2},
+                           "http://a/");
     assert_int_equal(check(scope, "http://a/docs/x"), SN_SCOPE_IN);
     assert_int_equal(check(scope, "http://a/x.html"), SN_SCOPE_IN);
     assert_int_equal(check(scope, "http://a/x.htm"), SN_SCOPE_NOT_INCLUDED);
