@@ -226,7 +226,7 @@ static inline unsigned sn_tags_level(uint64_t homes)
 
 typedef struct sn_tags_kernel {
     const char *name;
-    /* Sets answers[i]; at most SN_TAGS_BATCH keys. parts: the partitions as they are now, each
+    /* Sets answers[i]; at most SN_TAGS_LOOKUP keys. parts: the partitions as they are now, each
      * pointer replaced as a whole. */
     void (*check)(const sn_tags_shape *shape, sn_tags_part *const *parts, const seen_hash *hashes,
                   size_t count, seen_answer *answers);
@@ -240,7 +240,8 @@ typedef struct sn_tags_kernel {
                   uint16_t *order, size_t count, seen_answer *answers);
 } sn_tags_kernel;
 
-enum { SN_TAGS_BATCH = 4096 };
+/* The most keys of one call: of an addition, and of a lookup. */
+enum { SN_TAGS_BATCH = 4096, SN_TAGS_LOOKUP = 1024 };
 
 const sn_tags_kernel *sn_tags_kernel_best(void);
 /* All that this CPU can run; the first is the scalar one, the definition. */

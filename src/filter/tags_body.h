@@ -47,14 +47,17 @@ INLINE bool line_put(char *line, uint64_t code, unsigned slots, unsigned extra)
 /* ---- lookups ---- */
 
 typedef struct query {
+    const sn_tags_part *part;
     const char *line;
     uint64_t code;
 } query;
 
+/* Each key is answered by the partition that its pointer names here, in both passes: the pointer
+ * may be replaced at any time. */
 INLINE query find(const sn_tags_shape *s, sn_tags_part *const *parts, seen_hash h)
 {
-    const sn_tags_part *part = __atomic_load_n(&parts[sn_tags_part_of(h)], __ATOMIC_RELAXED);
-    query q = {sn_tags_line(part, sn_tags_home(part, sn_tags_position(h))),
+    const sn_tags_part *part = __atomic_load_n(&parts[sn_tags_part_of(h)], __ATOMIC_ACQUIRE);
+    query q = {part, sn_tags_line(part, sn_tags_home(part, sn_tags_position(h))),
                sn_tags_code(s->width, part->level, h)};
     PREFETCH(q.line);
     return q;
@@ -76,31 +79,32 @@ INLINE bool overflow_has(const sn_tags_shape *s, const sn_tags_part *part, uint6
     return sn_tags_stash_has(part, home, x);
 }
 
-static void prefetch_overflow(sn_tags_part *const *parts, seen_hash h)
+/* A key whose home line does not have it and has overflowed. */
+typedef struct waiting {
+    const sn_tags_part *part;
+    uint64_t code;
+    size_t place;
+} waiting;
+
+INLINE void prefetch_overflow(const waiting *key, const seen_hash *h)
 {
-    const sn_tags_part *part = __atomic_load_n(&parts[sn_tags_part_of(h)], __ATOMIC_RELAXED);
-    uint64_t home = sn_tags_home(part, sn_tags_position(h));
-    PREFETCH(sn_tags_over(part, home, sn_tags_first_over(home)));
+    uint64_t home = sn_tags_home(key->part, sn_tags_position(h[key->place]));
+    PREFETCH(sn_tags_over(key->part, home, sn_tags_first_over(home)));
 }
 
-static void check_overflow(const sn_tags_shape *s, sn_tags_part *const *parts, const seen_hash *h,
-                           const uint16_t *list, size_t count, seen_answer *answers)
+static void check_overflow(const sn_tags_shape *s, const seen_hash *h, const waiting *list,
+                           size_t count, seen_answer *answers)
 {
     enum { OVERFLOW_AHEAD = 32 };
     for (size_t i = 0; i < count && i < OVERFLOW_AHEAD; i++)
-        prefetch_overflow(parts, h[list[i]]);
+        prefetch_overflow(&list[i], h);
     for (size_t i = 0; i < count; i++) {
+        const waiting *key = &list[i];
         if (i + OVERFLOW_AHEAD < count)
-            prefetch_overflow(parts, h[list[i + OVERFLOW_AHEAD]]);
-        seen_hash key = h[list[i]];
-        const sn_tags_part *part = __atomic_load_n(&parts[sn_tags_part_of(key)], __ATOMIC_RELAXED);
-        uint64_t x = sn_tags_position(key), home = sn_tags_home(part, x);
-        uint64_t code = sn_tags_code(s->width, part->level, key);
-        /* The home line once more: the partition may have been replaced since the first pass. */
-        const char *line = sn_tags_line(part, home);
-        bool has = line_has(line, code, s->slots, s->extra) ||
-                   (sn_tags_flag(line) && overflow_has(s, part, home, code, x));
-        answers[list[i]] = has ? SEEN_BEFORE : SEEN_NEW;
+            prefetch_overflow(&list[i + OVERFLOW_AHEAD], h);
+        uint64_t x = sn_tags_position(h[key->place]), home = sn_tags_home(key->part, x);
+        bool has = overflow_has(s, key->part, home, key->code, x);
+        answers[key->place] = has ? SEEN_BEFORE : SEEN_NEW;
     }
 }
 
@@ -109,7 +113,7 @@ INLINE void run_check(const sn_tags_shape *shape, sn_tags_part *const *parts, co
 {
     const sn_tags_shape s = *shape;
     query ring[AHEAD];
-    uint16_t list[SN_TAGS_BATCH];
+    waiting list[SN_TAGS_LOOKUP];
     size_t late = 0;
     for (size_t i = 0; i < AHEAD && i < count; i++)
         ring[i] = find(&s, parts, h[i]);
@@ -119,10 +123,10 @@ INLINE void run_check(const sn_tags_shape *shape, sn_tags_part *const *parts, co
             ring[i % AHEAD] = find(&s, parts, h[i + AHEAD]);
         bool has = line_has(q.line, q.code, slots, extra);
         answers[i] = has ? SEEN_BEFORE : SEEN_NEW;
-        list[late] = (uint16_t)i;
+        list[late] = (waiting){q.part, q.code, i};
         late += !has & sn_tags_flag(q.line);
     }
-    check_overflow(&s, parts, h, list, late, answers);
+    check_overflow(&s, h, list, late, answers);
 }
 
 static void body_check(const sn_tags_shape *s, sn_tags_part *const *parts, const seen_hash *h,

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { CHECK_BATCH = 1024 }; /* keys of one lookup without a lock: a repeat is cheap */
-
 struct sn_tag_part_list {
     sn_tags_part part;
     struct sn_tag_part_list *next;
@@ -415,7 +413,7 @@ static seen_status tag_check(seen_set *set, const seen_hash *h, size_t count, se
     sn_tag_set *s = (sn_tag_set *)set;
     for (size_t at = 0; at < count;) {
         uint64_t sequence;
-        size_t n = count - at < CHECK_BATCH ? count - at : CHECK_BATCH;
+        size_t n = count - at < SN_TAGS_LOOKUP ? count - at : SN_TAGS_LOOKUP;
         seen_status status = begin_read(s, &sequence, error);
         if (status != SEEN_OK) {
             memset(answers + at, SEEN_UNKNOWN, count - at);

@@ -99,7 +99,10 @@ static void table_add(table *t, const seen_hash *h, size_t count, seen_answer *a
 
 static void table_check(table *t, const seen_hash *h, size_t count, seen_answer *answers)
 {
-    t->kernel->check(&t->shape, t->part, h, count, answers);
+    for (size_t at = 0; at < count; at += SN_TAGS_LOOKUP) {
+        size_t n = count - at < SN_TAGS_LOOKUP ? count - at : SN_TAGS_LOOKUP;
+        t->kernel->check(&t->shape, t->part, h + at, n, answers + at);
+    }
 }
 
 static double table_rate(table *t, double *keys)

@@ -131,6 +131,7 @@ static void test_window(void **state)
     sn_view *view = view_new(SEEN_BLOOM, SEEN_WINDOW, 4); /* 20 seconds each */
     sn_image *image = &view->image;
     uint64_t news;
+    image->renew = true;
     assert_int_equal(add(view, 1, &news), SEEN_NEW);
     assert_false(sn_layers_alive(image, 1)); /* not in use yet */
     image->current = 1;
