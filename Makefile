@@ -136,6 +136,10 @@ uninstall:
 bindings: deps-test build
 	@cd build && $(CTEST) -R '^bindings\.'
 
+# 10^7 calls of each kind with flat memory: several minutes.
+bindings-long: deps-test build
+	@bindings/python/check build long
+
 python: deps-test build
 	@cd build && $(CTEST) -R '^bindings\.(python|scrapy)$$'
 

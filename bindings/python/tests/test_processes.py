@@ -87,6 +87,10 @@ class Winners(unittest.TestCase):
             for method in ("spawn", "fork"):
                 with self.subTest(method=method):
                     self.run_all(method, server.where, True)
+            with seen.open(server.where, "r") as there:
+                copy = there.copy()
+                self.assertEqual(sum(copy.check_many(KEYS)), len(KEYS))
+                self.assertEqual(there.where, server.where)
         except seen.UnsupportedError:
             self.skipTest("built without Redis")
 
