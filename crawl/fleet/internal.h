@@ -2,7 +2,8 @@
  *
  *     fleet.c     the interface: called by the engine, exchanges lists with the clerk
  *     clerk.c     the thread: one cycle after another
- *     session.c   registry, heartbeat, observers, recovery of dead sessions, the end
+ *     session.c   registry, heartbeat, permits, levels, the end
+ *     recover.c   observing the others, recovery of dead sessions, leaving
  *     journal.c   links: check, intent, add, push
  *     lane.c      queues this worker owns: pick, read, ack
  *     names.c     keys, buckets, scripts
@@ -25,6 +26,7 @@ enum {
     SN_SESSION = 12,       /* hex digits */
     SN_QUEUE = 24,         /* HOST:DEPTH with a NUL */
     SN_FLEET_KEY = 128,    /* the longest key, with a NUL */
+    SN_BEATS = 5,          /* heartbeats in a lease */
     SN_FLEET_TABLE = 4096, /* heads of the table of lanes */
 };
 
@@ -280,12 +282,21 @@ seen_status sn_session_join(sn_fleet *f, bool *created, seen_error *error);
 seen_status sn_session_begin(sn_fleet *f, seen_error *error);
 seen_status sn_session_beat(sn_fleet *f);
 seen_status sn_session_poll(sn_fleet *f);
-seen_status sn_session_observe(sn_fleet *f);
 seen_status sn_session_sweep(sn_fleet *f);
 seen_status sn_session_verify(sn_fleet *f);
 seen_status sn_session_permits(sn_fleet *f);
 /* Waits while the lists are as large as they may be. */
 seen_status sn_session_room(sn_fleet *f);
+/* The counters, as 32 arguments of a heartbeat. Under the lock. */
+void sn_session_counts(sn_fleet *f);
+/* Sums one field of a hash over all buckets. */
+seen_status sn_session_sum(sn_fleet *f, const char *hash, const char *field, uint64_t *total);
+
+/* ---- recover.c ---- */
+
+/* Looks at the heartbeats of the others; recovers those that are dead. */
+seen_status sn_session_observe(sn_fleet *f);
+/* Returns everything of this session to the others, at once. */
 seen_status sn_session_leave(sn_fleet *f);
 
 /* ---- journal.c ---- */

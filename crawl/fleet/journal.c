@@ -157,7 +157,7 @@ static bool pack_group(batch *b, group *g, bool only_fresh, uint32_t *packed)
     return ok;
 }
 
-static bool make_groups(batch *b, size_t from)
+static void make_groups(batch *b, size_t from)
 {
     b->from = from;
     name_queues(b, from);
@@ -167,15 +167,14 @@ static bool make_groups(batch *b, size_t from)
     b->group_count = 0;
     for (size_t i = 0; i < b->count; i++) {
         const char *queue = b->queue[b->chosen[i] - from];
-        group *g = b->group_count ? &b->groups[b->group_count - 1] : NULL;
-        if (!g || g->count == SN_PACK_URLS || strcmp(g->queue, queue) != 0) {
-            g = &b->groups[b->group_count++];
-            *g = (group){.first = (uint32_t)i, .bucket = sn_fleet_bucket(&b->f->link, queue)};
-            memcpy(g->queue, queue, SN_QUEUE);
+        group *last = &b->groups[b->group_count > 0 ? b->group_count - 1 : 0];
+        if (b->group_count == 0 || last->count == SN_PACK_URLS || strcmp(last->queue, queue) != 0) {
+            last = &b->groups[b->group_count++];
+            *last = (group){.first = (uint32_t)i, .bucket = sn_fleet_bucket(&b->f->link, queue)};
+            memcpy(last->queue, queue, SN_QUEUE);
         }
-        g->count++;
+        last->count++;
     }
-    return true;
 }
 
 /* ---- intent ---- */
@@ -190,8 +189,10 @@ static seen_status write_intent(batch *b)
         group *g = &b->groups[i];
         uint32_t n;
         char length[4];
-        if (!pack_group(b, g, false, &n))
-            return no_memory(f);
+        if (!pack_group(b, g, false, &n)) {
+            all.failed = true;
+            break;
+        }
         size_t name = strlen(g->queue);
         sn_store32(length, (uint32_t)(g->len + name + 2));
         sn_buffer_put(&all, length, 4);
@@ -332,9 +333,11 @@ static void wake_lanes(const batch *b)
 static seen_status push_batch(batch *b)
 {
     sn_fleet *f = b->f;
-    push_item *item = malloc(b->group_count * sizeof *item);
+    push_item *item = malloc(BATCH_LINKS * sizeof *item);
     size_t count = 0;
-    seen_status status = item ? SEEN_OK : no_memory(f);
+    seen_status status = SEEN_OK;
+    if (!item)
+        return no_memory(f);
     b->text.len = 0;
     for (size_t i = 0; i < b->group_count && status == SEEN_OK; i++) {
         uint32_t n;
@@ -425,6 +428,13 @@ static seen_status add_all(sn_fleet *f, const sn_unpacked *u)
     return sn_seenset_add(f->set, hash, n, answer, f->clerk_error);
 }
 
+/* To skip what is damaged would lose URLs. */
+static seen_status damaged(sn_fleet *f)
+{
+    return sn_error_set(f->clerk_error, SEEN_ERR_FORMAT, "%s: a journal is damaged",
+                        sn_client_address(f->link.client)->shown);
+}
+
 static seen_status replay_item(sn_fleet *f, const char *at, uint32_t len, push_item *item,
                                char queue[SN_QUEUE])
 {
@@ -433,8 +443,7 @@ static seen_status replay_item(sn_fleet *f, const char *at, uint32_t len, push_i
                          ? NULL
                          : sn_unpack(f->packer, at + name + 2, len - name - 2);
     if (!u)
-        return sn_error_set(f->clerk_error, SEEN_ERR_FORMAT, "%s: a journal is damaged",
-                            sn_client_address(f->link.client)->shown);
+        return damaged(f);
     memcpy(queue, at + 1, name);
     queue[name] = '\0';
     *item = (push_item){.queue = queue,
@@ -453,14 +462,18 @@ seen_status sn_journal_replay(sn_fleet *f, const char *session, uint64_t number,
     push_item *item = malloc(BATCH_LINKS * sizeof *item);
     char(*queue)[SN_QUEUE] = malloc(BATCH_LINKS * sizeof *queue);
     size_t count = 0;
-    seen_status status = item && queue ? SEEN_OK : no_memory(f);
-    for (size_t at = 0; at + 4 < len && count < BATCH_LINKS && status == SEEN_OK; count++) {
-        uint32_t size = sn_load32(text + at);
-        at += 4;
-        if (size > len - at)
-            break;
-        status = replay_item(f, text + at, size, &item[count], queue[count]);
-        at += size;
+    seen_status status = SEEN_OK;
+    if (!item || !queue) {
+        free(item);
+        free(queue);
+        return no_memory(f);
+    }
+    for (size_t at = 0; at < len && status == SEEN_OK; count++) {
+        uint32_t size = len - at > 4 ? sn_load32(text + at) : 0;
+        bool whole = size > 1 && size <= len - at - 4 && count < BATCH_LINKS;
+        status =
+            whole ? replay_item(f, text + at + 4, size, &item[count], queue[count]) : damaged(f);
+        at += (size_t)size + 4;
     }
     if (status == SEEN_OK && count > 0)
         status = push(f, session, number, true, item, count);

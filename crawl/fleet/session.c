@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "crawl/fleet/internal.h"
 
-enum { BEATS = 5 /* in a lease */, POLL_MS = 200, PERMITS = 64 };
+enum { POLL_MS = 200, PERMITS = 64 };
 
 static void random_hex(char *to, unsigned digits)
 {
@@ -248,7 +248,7 @@ static seen_status find_longest(sn_fleet *f)
     return status;
 }
 
-static void say_counts(sn_fleet *f)
+void sn_session_counts(sn_fleet *f)
 {
     sn_channel *ch = f->link.ch;
     const sn_crawl_counts *c = &f->counts;
@@ -276,7 +276,7 @@ seen_status sn_session_beat(sn_fleet *f)
 {
     int64_t now = sn_fleet_now();
     long long beat;
-    if (now - f->beat_at < (int64_t)f->options.lease_ms / BEATS)
+    if (now - f->beat_at < (int64_t)f->options.lease_ms / SN_BEATS)
         return SEEN_OK;
     seen_status looked = find_longest(f);
     if (looked != SEEN_OK)
@@ -284,7 +284,7 @@ seen_status sn_session_beat(sn_fleet *f)
     sn_fleet_call(&f->link, 0, sn_slot_session(&f->link, f->session), SN_LUA_BEAT, 1, 32);
     sn_key_session(&f->link, f->session, false);
     pthread_mutex_lock(&f->lock);
-    say_counts(f);
+    sn_session_counts(f);
     pthread_mutex_unlock(&f->lock);
     seen_status status = sn_fleet_run_number(&f->link, &beat, f->clerk_error);
     if (status != SEEN_OK)
@@ -415,7 +415,7 @@ static bool take_sum(void *context, uint32_t tag, const sn_reply *r, bool again)
 }
 
 /* Sums one field of a hash over all buckets. */
-static seen_status sum_field(sn_fleet *f, const char *hash, const char *field, uint64_t *total)
+seen_status sn_session_sum(sn_fleet *f, const char *hash, const char *field, uint64_t *total)
 {
     sum s = {0};
     for (unsigned b = 0; b < f->link.buckets; b++) {
@@ -426,308 +426,6 @@ static seen_status sum_field(sn_fleet *f, const char *hash, const char *field, u
     }
     seen_status status = sn_fleet_run(&f->link, take_sum, &s, f->clerk_error);
     *total = s.total;
-    return status;
-}
-
-/* Permits that a session took and did not use go back. */
-static seen_status refund(sn_fleet *f, const char *session)
-{
-    char field[SN_SESSION + 4];
-    uint64_t used;
-    long long back;
-    if (f->options.max_pages == 0)
-        return SEEN_OK;
-    snprintf(field, sizeof field, "p:%s", session);
-    seen_status status = sum_field(f, "applied", field, &used);
-    if (status != SEEN_OK)
-        return status;
-    sn_fleet_call(&f->link, 0, f->link.name_slot, SN_LUA_REFUND, 1, 2);
-    sn_command_text(f->link.ch, f->link.name);
-    sn_command_text(f->link.ch, session);
-    sn_command_number(f->link.ch, used);
-    return sn_fleet_run_number(&f->link, &back, f->clerk_error);
-}
-
-/* ---- recovery of a dead session ---- */
-
-static seen_status fence(sn_fleet *f, const char *session)
-{
-    if (sn_fleet_without(SN_WITHOUT_FENCE))
-        return SEEN_OK;
-    for (unsigned b = 0; b < f->link.buckets; b++) {
-        sn_fleet_call(&f->link, b, f->link.slot[b], SN_LUA_FENCE, 1, 1);
-        sn_key_bucket(&f->link, b, "applied");
-        sn_command_text(f->link.ch, session);
-    }
-    return sn_fleet_run(&f->link, NULL, NULL, f->clerk_error);
-}
-
-typedef struct entry {
-    uint64_t number;
-    size_t at, len;
-} entry;
-
-typedef struct journal {
-    entry *entry;
-    size_t count;
-    sn_buffer text;
-    bool failed;
-} journal;
-
-static bool take_journal(void *context, uint32_t tag, const sn_reply *r, bool again)
-{
-    journal *j = context;
-    (void)tag, (void)again;
-    if (r->items < 1 || r->item[0].type != REDIS_REPLY_ARRAY || r->items % 2 != 1)
-        return false;
-    j->entry = calloc(r->items, sizeof *j->entry);
-    j->failed = !j->entry;
-    for (size_t i = 1; i + 1 < r->items && !j->failed; i += 2) {
-        j->entry[j->count++] =
-            (entry){(uint64_t)sn_reply_number(r, i), j->text.len, r->item[i + 1].len};
-        sn_buffer_put(&j->text, sn_reply_text(r, i + 1), r->item[i + 1].len);
-        j->failed = j->text.failed;
-    }
-    return true;
-}
-
-static int by_number(const void *a, const void *b)
-{
-    const entry *x = a, *y = b;
-    return x->number < y->number ? -1 : x->number > y->number;
-}
-
-static seen_status replay(sn_fleet *f, const char *session)
-{
-    journal j = {0};
-    sn_command_begin(f->link.ch, 0, sn_slot_session(&f->link, session), 2);
-    sn_command_text(f->link.ch, "HGETALL");
-    sn_key_session(&f->link, session, true);
-    seen_status status = sn_fleet_run(&f->link, take_journal, &j, f->clerk_error);
-    if (status == SEEN_OK && j.failed)
-        status = sn_error_set(f->clerk_error, SEEN_ERR_MEMORY, "out of memory");
-    if (status == SEEN_OK && j.count > 1)
-        qsort(j.entry, j.count, sizeof *j.entry, by_number);
-    for (size_t i = 0; i < j.count && status == SEEN_OK; i++)
-        status = sn_journal_replay(f, session, j.entry[i].number, j.text.data + j.entry[i].at,
-                                   j.entry[i].len);
-    free(j.entry);
-    sn_buffer_free(&j.text);
-    return status;
-}
-
-typedef struct scan {
-    const char *session;
-    char cursor[32];
-    sn_buffer queues; /* each with a NUL */
-    size_t count;
-} scan;
-
-static bool take_scan(void *context, uint32_t tag, const sn_reply *r, bool again)
-{
-    scan *s = context;
-    (void)tag, (void)again;
-    /* [cursor, [field, value, ...]] */
-    if (r->items < 3 || r->item[0].type != REDIS_REPLY_ARRAY ||
-        r->item[2].type != REDIS_REPLY_ARRAY)
-        return false;
-    snprintf(s->cursor, sizeof s->cursor, "%s", sn_reply_text(r, 1));
-    for (size_t i = 3; i + 1 < r->items; i += 2)
-        if (strcmp(sn_reply_text(r, i + 1), s->session) == 0) {
-            sn_buffer_put(&s->queues, sn_reply_text(r, i), (size_t)r->item[i].len + 1);
-            s->count++;
-        }
-    return true;
-}
-
-/* Returns the hosts of a session in one bucket. The fence is up: it gets no more of them. */
-static seen_status reap_bucket(sn_fleet *f, const char *session, unsigned b)
-{
-    scan s = {.session = session, .cursor = "0"};
-    seen_status status = SEEN_OK;
-    do {
-        s.queues.len = s.count = 0;
-        sn_command_begin(f->link.ch, 0, f->link.slot[b], 5);
-        sn_command_text(f->link.ch, "HSCAN");
-        sn_key_bucket(&f->link, b, "owner");
-        sn_command_text(f->link.ch, s.cursor);
-        sn_command_text(f->link.ch, "COUNT");
-        sn_command_text(f->link.ch, "500");
-        status = sn_fleet_run(&f->link, take_scan, &s, f->clerk_error);
-        if (status != SEEN_OK || s.count == 0)
-            continue;
-        sn_fleet_call(&f->link, 0, f->link.slot[b], SN_LUA_REAP, 2, (unsigned)(1 + s.count));
-        sn_key_bucket(&f->link, b, "ready");
-        sn_key_bucket(&f->link, b, "owner");
-        sn_command_text(f->link.ch, session);
-        for (size_t i = 0, at = 0; i < s.count; i++, at += strlen(s.queues.data + at) + 1)
-            sn_command_text(f->link.ch, s.queues.data + at);
-        status = sn_fleet_run(&f->link, NULL, NULL, f->clerk_error);
-    } while (status == SEEN_OK && strcmp(s.cursor, "0") != 0);
-    sn_buffer_free(&s.queues);
-    return status;
-}
-
-/* Every step can be repeated, and done by several workers at once. The order matters: a session
- * that is only stalled could otherwise push a part of its batch under the number of the replay. */
-static seen_status recover(sn_fleet *f, const char *session, const char *final)
-{
-    unsigned epoch;
-    seen_status status;
-    do {
-        epoch = sn_client_epoch(f->link.client);
-        status = fence(f, session);
-        if (status == SEEN_OK)
-            status = sn_clerk_confirm(f);
-        if (status == SEEN_OK)
-            status = replay(f, session);
-        for (unsigned b = 0; b < f->link.buckets && status == SEEN_OK; b++)
-            status = reap_bucket(f, session, b);
-        if (status == SEEN_OK)
-            status = refund(f, session);
-        if (status == SEEN_OK)
-            status = sn_clerk_confirm(f);
-    } while (status == SEEN_OK && epoch != sn_client_epoch(f->link.client));
-    if (status != SEEN_OK)
-        return status;
-    long long done;
-    sn_fleet_call(&f->link, 0, sn_slot_session(&f->link, session), SN_LUA_GONE, 2, 1);
-    sn_key_session(&f->link, session, false);
-    sn_key_session(&f->link, session, true);
-    sn_command_text(f->link.ch, final);
-    return sn_fleet_run_number(&f->link, &done, f->clerk_error);
-}
-
-static seen_status declare(sn_fleet *f, const char *session, uint64_t beat, bool *dead)
-{
-    long long answer;
-    sn_fleet_call(&f->link, 0, sn_slot_session(&f->link, session), SN_LUA_DEAD, 1, 1);
-    sn_key_session(&f->link, session, false);
-    sn_command_number(f->link.ch, beat);
-    seen_status status = sn_fleet_run_number(&f->link, &answer, f->clerk_error);
-    *dead = answer == 1;
-    return status;
-}
-
-/* ---- observing the others ---- */
-
-static sn_observed *observed(sn_fleet *f, const char *session)
-{
-    for (size_t i = 0; i < f->observed_count; i++)
-        if (strcmp(f->observed[i].session, session) == 0)
-            return &f->observed[i];
-    if (f->observed_count == f->observed_room) {
-        size_t room = f->observed_room ? 2 * f->observed_room : 32;
-        sn_observed *more = realloc(f->observed, room * sizeof *more);
-        if (!more)
-            return NULL;
-        f->observed = more;
-        f->observed_room = room;
-    }
-    sn_observed *o = &f->observed[f->observed_count++];
-    *o = (sn_observed){.beat = UINT64_MAX, .since = sn_fleet_now()};
-    snprintf(o->session, sizeof o->session, "%s", session);
-    return o;
-}
-
-static bool take_workers(void *context, uint32_t tag, const sn_reply *r, bool again)
-{
-    sn_fleet *f = context;
-    (void)tag, (void)again;
-    if (r->items < 1 || r->item[0].type != REDIS_REPLY_ARRAY)
-        return false;
-    for (size_t i = 1; i < r->items; i++)
-        if (r->item[i].len == SN_SESSION && strcmp(sn_reply_text(r, i), f->session) != 0)
-            observed(f, sn_reply_text(r, i));
-    return true;
-}
-
-static bool take_beats(void *context, uint32_t tag, const sn_reply *r, bool again)
-{
-    sn_fleet *f = context;
-    sn_observed *o = &f->observed[tag];
-    (void)again;
-    if (!sn_reply_is_row(r, 3))
-        return false;
-    const char *state = sn_reply_nil(r, 1) ? "" : sn_reply_text(r, 1);
-    uint64_t beat = (uint64_t)sn_reply_number(r, 2);
-    o->hosts = (uint64_t)sn_reply_number(r, 3);
-    o->live = strcmp(state, "live") == 0;
-    o->over = strcmp(state, "gone") == 0 || strcmp(state, "left") == 0;
-    if (beat != o->beat) {
-        o->beat = beat;
-        o->since = sn_fleet_now();
-    }
-    /* Declared dead by a worker that may have died since. */
-    if (strcmp(state, "dead") == 0)
-        o->since = INT64_MIN / 2;
-    return true;
-}
-
-/* Hosts that others could use: those above an equal share, a tenth of them at a time. */
-static void share(sn_fleet *f)
-{
-    uint64_t all = f->lane_count, live = 1, least = UINT64_MAX;
-    for (size_t i = 0; i < f->observed_count; i++) {
-        const sn_observed *o = &f->observed[i];
-        if (!o->live || o->over)
-            continue;
-        all += o->hosts;
-        live++;
-        least = o->hosts < least ? o->hosts : least;
-    }
-    uint64_t part = all / live;
-    size_t back = 0;
-    if (live > 1 && least < part / 2 && f->lane_count > part + part / 4 + 1)
-        back = (f->lane_count - (size_t)part + 9) / 10;
-    pthread_mutex_lock(&f->lock);
-    f->give_back = back;
-    pthread_mutex_unlock(&f->lock);
-}
-
-static seen_status read_beats(sn_fleet *f)
-{
-    size_t asked = 0;
-    for (size_t i = 0; i < f->observed_count; i++) {
-        if (f->observed[i].over)
-            continue;
-        const char *session = f->observed[i].session;
-        sn_command_begin(f->link.ch, (uint32_t)i, sn_slot_session(&f->link, session), 5);
-        sn_command_text(f->link.ch, "HMGET");
-        sn_key_session(&f->link, session, false);
-        sn_command_text(f->link.ch, "state");
-        sn_command_text(f->link.ch, "beat");
-        sn_command_text(f->link.ch, "hosts");
-        asked++;
-    }
-    return asked ? sn_fleet_run(&f->link, take_beats, f, f->clerk_error) : SEEN_OK;
-}
-
-seen_status sn_session_observe(sn_fleet *f)
-{
-    int64_t now = sn_fleet_now(), lease = (int64_t)f->options.lease_ms;
-    if (now - f->watched_at < lease / BEATS)
-        return SEEN_OK;
-    f->watched_at = now;
-    sn_command_begin(f->link.ch, 0, f->link.crawl_slot, 2);
-    sn_command_text(f->link.ch, "HKEYS");
-    sn_key_crawl(&f->link, "workers");
-    seen_status status = sn_fleet_run(&f->link, take_workers, f, f->clerk_error);
-    if (status == SEEN_OK)
-        status = read_beats(f);
-    share(f);
-    for (size_t i = 0; i < f->observed_count && status == SEEN_OK; i++) {
-        sn_observed *o = &f->observed[i];
-        bool dead = false;
-        if (o->over || sn_fleet_now() - o->since <= lease)
-            continue;
-        status = declare(f, o->session, o->beat, &dead);
-        if (status == SEEN_OK && dead)
-            status = recover(f, o->session, "gone");
-        o->over = dead && status == SEEN_OK;
-        if (status == SEEN_OK)
-            status = sn_session_beat(f);
-    }
     return status;
 }
 
@@ -851,7 +549,7 @@ seen_status sn_session_sweep(sn_fleet *f)
     if (status == SEEN_OK)
         status = sweep(f, &pushed);
     if (status == SEEN_OK && f->options.max_pages > 0)
-        status = sum_field(f, "meta", "pages", &pages);
+        status = sn_session_sum(f, "meta", "pages", &pages);
     if (status != SEEN_OK)
         return status;
     pthread_mutex_lock(&f->lock);
@@ -895,7 +593,7 @@ seen_status sn_session_room(sn_fleet *f)
         if (!f->full && now - f->measured_at < LOOK_MS)
             return SEEN_OK;
         f->measured_at = now;
-        seen_status status = sum_field(f, "meta", "bytes", &bytes);
+        seen_status status = sn_session_sum(f, "meta", "bytes", &bytes);
         if (status != SEEN_OK)
             return status;
         pthread_mutex_lock(&f->lock);
@@ -917,22 +615,4 @@ seen_status sn_session_room(sn_fleet *f)
             return sn_fleet_lose(f, "it was stopped while the frontier was full");
         nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
     }
-}
-
-/* ---- leaving ---- */
-
-/* What was not released goes to the others as if this session had died, but at once. */
-seen_status sn_session_leave(sn_fleet *f)
-{
-    long long beat;
-    bool dead = false;
-    sn_fleet_call(&f->link, 0, sn_slot_session(&f->link, f->session), SN_LUA_BEAT, 1, 32);
-    sn_key_session(&f->link, f->session, false);
-    pthread_mutex_lock(&f->lock);
-    say_counts(f);
-    pthread_mutex_unlock(&f->lock);
-    seen_status status = sn_fleet_run_number(&f->link, &beat, f->clerk_error);
-    if (status == SEEN_OK && beat > 0)
-        status = declare(f, f->session, (uint64_t)beat, &dead);
-    return status == SEEN_OK && dead ? recover(f, f->session, "left") : status;
 }

@@ -30,6 +30,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fleet_actions.h"
+
 enum { SESSIONS = 3, HOSTS = 2, URLS = 5, QUEUE = 8, NONE = 255 };
 enum { A, C, B, E, D };
 
@@ -125,57 +127,6 @@ typedef struct search {
     const char *fault;
     uint32_t limit;
 } search;
-
-enum action {
-    PICK,
-    REFUSED,
-    LEARN,
-    FETCH,
-    RELEASE,
-    FENCE_HIT,
-    CHECK,
-    WRITE_INTENT,
-    ADD_ONE,
-    PUSH_ONE,
-    SETTLED,
-    ACKED,
-    CRASH,
-    STOP,
-    DECLARE,
-    FENCE,
-    REPLAY_ADD,
-    REPLAY_PUSH,
-    TAKE,
-    FINISH,
-    SWEEP,
-    COPY,
-    FAILOVER,
-    BIRTH
-};
-static const char *const action_names[] = {"picks",
-                                           "is refused",
-                                           "learns it is dead",
-                                           "fetches",
-                                           "releases",
-                                           "is fenced",
-                                           "checks",
-                                           "writes the intent",
-                                           "adds one URL",
-                                           "pushes",
-                                           "deletes the intent",
-                                           "acknowledges",
-                                           "CRASHES",
-                                           "STALLS",
-                                           "is declared dead",
-                                           "is fenced in a bucket",
-                                           "replay adds one URL of",
-                                           "replay pushes of",
-                                           "host taken from",
-                                           "is gone",
-                                           "observer reads",
-                                           "replica has its copy",
-                                           "FAILOVER",
-                                           "begins"};
 
 static uint64_t hash_state(const state *s)
 {

@@ -140,7 +140,8 @@ def failover(args):
 def make_cluster(servers, replicas):
     ports = [cluster_port() for _ in range(3 * (1 + replicas))]
     for port in ports:
-        servers.start(port, "--cluster-enabled", "yes", "--cluster-node-timeout", "1000", "--cluster-replica-validity-factor", "0")
+        servers.start(port, "--cluster-enabled", "yes", "--cluster-node-timeout", "1000", "--cluster-replica-validity-factor", "0",
+                      "--cluster-allow-replica-migration", "no")  # an empty master stays one
     subprocess.run(["redis-cli", "--cluster", "create", *[f"127.0.0.1:{p}" for p in ports], "--cluster-replicas",
                     str(replicas), "--cluster-yes"], capture_output=True, check=True, timeout=120)
     wait_until(lambda: all("cluster_state:ok" in cli(p, "cluster", "info") for p in ports))

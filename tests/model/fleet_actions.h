@@ -1,0 +1,56 @@
+/* The steps of the model in fleet.c, and their names in a trace. */
+#ifndef TEST_MODEL_FLEET_ACTIONS_H
+#define TEST_MODEL_FLEET_ACTIONS_H
+
+enum action {
+    PICK,
+    REFUSED,
+    LEARN,
+    FETCH,
+    RELEASE,
+    FENCE_HIT,
+    CHECK,
+    WRITE_INTENT,
+    ADD_ONE,
+    PUSH_ONE,
+    SETTLED,
+    ACKED,
+    CRASH,
+    STOP,
+    DECLARE,
+    FENCE,
+    REPLAY_ADD,
+    REPLAY_PUSH,
+    TAKE,
+    FINISH,
+    SWEEP,
+    COPY,
+    FAILOVER,
+    BIRTH
+};
+static const char *const action_names[] = {"picks",
+                                           "is refused",
+                                           "learns it is dead",
+                                           "fetches",
+                                           "releases",
+                                           "is fenced",
+                                           "checks",
+                                           "writes the intent",
+                                           "adds one URL",
+                                           "pushes",
+                                           "deletes the intent",
+                                           "acknowledges",
+                                           "CRASHES",
+                                           "STALLS",
+                                           "is declared dead",
+                                           "is fenced in a bucket",
+                                           "replay adds one URL of",
+                                           "replay pushes of",
+                                           "host taken from",
+                                           "is gone",
+                                           "observer reads",
+                                           "replica has its copy",
+                                           "FAILOVER",
+                                           "begins"};
+
+#endif
