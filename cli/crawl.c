@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "cli/crawl_fleet.h"
 #include "cli/crawl_input.h"
+#include "cli/crawl_report.h"
 #include "cli/crawl_show.h"
 
 typedef struct crawl_own {
@@ -34,6 +35,7 @@ typedef struct crawl_own {
     const char *join, *worker;
     uint64_t lease_ms, frontier_memory;
     bool watch, force;
+    const char *html;
 } crawl_own;
 
 #define AT(field) offsetof(crawl_own, field)
@@ -335,6 +337,12 @@ static const sn_option output_options[] = {
      .offset = AT(warc),
      .choices = "FILE",
      .help = "the pages themselves as WARC, one gzip member per record"},
+    {.name = "html",
+     .argument = "FILE",
+     .type = SN_STRING,
+     .offset = AT(html),
+     .choices = "FILE",
+     .help = "with report: write the report to this file"},
 };
 
 static const sn_option join_options[] = {
@@ -517,6 +525,8 @@ static int run_crawl(sn_args *args)
     sn_crawl_urls urls = {0};
     if (own->password_file != NULL && !sn_password_read(own->password_file))
         return SN_EXIT_TROUBLE;
+    if (sn_crawl_report_find(args))
+        return sn_crawl_report(args, own->html);
     sn_crawl_fleet_word word = sn_crawl_fleet_find(args);
     if (word != SN_FLEET_NONE)
         return sn_crawl_fleet(args, word, own->ca_file, own->watch, own->force,
@@ -563,6 +573,7 @@ const sn_command sn_command_crawl = {
     .name = "crawl",
     .summary = "crawl breadth-first, each URL once",
     .synopsis = "[OPTION]... [URL]...\n"
+                "crawl report STATE|FILE.jsonl --html FILE\n"
                 "crawl status|pause|resume|stop|failed|export|drop ADDRESS",
     .about =
         "Fetches the URLs and everything that their pages link to on the same hosts, breadth "
@@ -587,6 +598,7 @@ const sn_command sn_command_crawl = {
         {{"Crawl a site and be able to go on later",
           "seen crawl https://example.org/ --depth 3 --output pages.jsonl --state crawl.dir", "-"},
          {"Go on where it stopped", "seen crawl --state crawl.dir", "-"},
+         {"Write a report about it", "seen crawl report crawl.dir --html report.html", "-"},
          {"Begin a crawl that other machines can join",
           "seen crawl --join redis://host/NAME https://example.org/ --output pages.1.jsonl", "-"},
          {"Join it", "seen crawl --join redis://host/NAME --output pages.2.jsonl", "-"},

@@ -16,8 +16,14 @@ add_custom_command(OUTPUT ${SEEN_GENERATED}/plan_page.inc
     -DOUT=${SEEN_GENERATED}/plan_page.inc -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/embed.cmake
   DEPENDS cli/plan_page.html cmake/embed.cmake)
 
+add_custom_command(OUTPUT ${SEEN_GENERATED}/crawl_report.inc
+  COMMAND ${CMAKE_COMMAND} -E make_directory ${SEEN_GENERATED}
+  COMMAND ${CMAKE_COMMAND} -DIN=${CMAKE_CURRENT_SOURCE_DIR}/cli/crawl_report.html
+    -DOUT=${SEEN_GENERATED}/crawl_report.inc -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/embed.cmake
+  DEPENDS cli/crawl_report.html cmake/embed.cmake)
+
 # Everything but main, so that the tests can have it too.
-add_library(seencli OBJECT ${CLI_SOURCES} ${SEEN_GENERATED}/plan_page.inc)
+add_library(seencli OBJECT ${CLI_SOURCES} ${SEEN_GENERATED}/plan_page.inc ${SEEN_GENERATED}/crawl_report.inc)
 target_include_directories(seencli PRIVATE ${SEEN_GENERATED})
 target_link_libraries(seencli PUBLIC seen_flags seenstream seen_static)
 add_executable(seen_command cli/main.c)

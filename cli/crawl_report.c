@@ -1,0 +1,515 @@
+/* `seen crawl report`: reads the JSON lines of a crawl, and its link graph if there is one, and
+ * writes a page with the figures in it: cli/crawl_report.html, embedded by the build. */
+#include "cli/crawl_report.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/newfile.h"
+#include "crawl/crawl.h"
+
+enum {
+    STATUSES = 1000,
+    DEPTHS = 1000,
+    BUCKETS = 480,
+    SLOWEST = 20,
+    HOSTS = 20,
+    BROKEN = 500,
+    FROM = 5
+};
+
+static const unsigned char page[] = {
+#include "crawl_report.inc"
+};
+
+/* ---- A line of JSON, as the crawler writes it ---- */
+
+typedef struct text {
+    const char *at;
+    size_t len;
+} text;
+
+typedef struct line {
+    text url, parent, error, time;
+    uint64_t status, depth, bytes, ms;
+} line;
+
+/* Reads a value, as text without its quotes; NULL: not one. */
+static const char *read_value(const char *p, text *value)
+{
+    bool quoted = *p == '"';
+    const char *from = p += quoted;
+    while (*p != '\0' && (quoted ? *p != '"' : strchr(",}", *p) == NULL))
+        p += *p == '\\' && p[1] != '\0' ? 2 : 1;
+    *value = (text){from, (size_t)(p - from)};
+    return *p == '\0' ? NULL : p + quoted;
+}
+
+static void take(line *l, text key, text value)
+{
+    struct {
+        const char *name;
+        text *words;
+        uint64_t *number;
+    } fields[] = {{"url", &l->url, NULL},       {"parent", &l->parent, NULL},
+                  {"error", &l->error, NULL},   {"time", &l->time, NULL},
+                  {"status", NULL, &l->status}, {"depth", NULL, &l->depth},
+                  {"bytes", NULL, &l->bytes},   {"ms", NULL, &l->ms}};
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+        if (strlen(fields[i].name) != key.len || memcmp(fields[i].name, key.at, key.len) != 0)
+            continue;
+        if (fields[i].words != NULL)
+            *fields[i].words = value;
+        else
+            *fields[i].number = strtoull(value.at, NULL, 10);
+    }
+}
+
+/* False: not a line of ours. */
+static bool parse_line(const char *p, line *l)
+{
+    *l = (line){0};
+    if (*p++ != '{')
+        return false;
+    while (*p == '"') {
+        text key, value;
+        p = read_value(p, &key);
+        if (p == NULL || *p != ':')
+            return false;
+        bool null = strncmp(p + 1, "null", 4) == 0;
+        p = read_value(p + 1, &value);
+        if (p == NULL)
+            return false;
+        if (!null)
+            take(l, key, value);
+        p += *p == ',';
+    }
+    return *p == '}' && l->url.len > 0;
+}
+
+/* ---- Figures ---- */
+
+typedef struct host {
+    char *name;
+    uint64_t pages, failed, bytes, ms;
+} host;
+
+typedef struct slow {
+    char *url;
+    uint64_t ms, status;
+} slow;
+
+typedef struct broken {
+    char *url, *why, *from[FROM];
+    size_t from_count;
+    uint64_t links; /* pages that link to it */
+} broken;
+
+typedef struct report {
+    uint64_t pages, bytes, skipped, broken_count;
+    uint64_t status[STATUSES], depth[DEPTHS];
+    int64_t first, last; /* seconds since 1970 */
+    uint64_t rates[BUCKETS], width;
+    host *hosts; /* open addressing, a power of two */
+    size_t host_count, host_room;
+    slow slowest[SLOWEST];
+    broken *broken;
+    size_t kept;
+    bool memory; /* is gone */
+} report;
+
+static uint64_t hash_of(const char *at, size_t len)
+{
+    static const seen_hasher plain = {.kind = SEEN_XXH3};
+    return seen_hash_key(&plain, at, len).lo;
+}
+
+static char *copy_of(report *r, text t)
+{
+    char *copy = strndup(t.at, t.len);
+    r->memory = r->memory || copy == NULL;
+    return copy;
+}
+
+static bool grow_hosts(report *r)
+{
+    if (r->host_count * 2 < r->host_room)
+        return true;
+    size_t room = r->host_room == 0 ? 256 : r->host_room * 2;
+    host *wider = calloc(room, sizeof *wider);
+    if (wider == NULL)
+        return false;
+    for (size_t i = 0; i < r->host_room; i++) {
+        const char *name = r->hosts[i].name;
+        if (name == NULL)
+            continue;
+        size_t at = hash_of(name, strlen(name)) & (room - 1);
+        while (wider[at].name != NULL)
+            at = (at + 1) & (room - 1);
+        wider[at] = r->hosts[i];
+    }
+    free(r->hosts);
+    r->hosts = wider;
+    r->host_room = room;
+    return true;
+}
+
+static host *find_host(report *r, text url)
+{
+    const char *scheme = memmem(url.at, url.len, "://", 3);
+    const char *from = scheme == NULL ? url.at : scheme + 3, *end = url.at + url.len;
+    const char *slash = memchr(from, '/', (size_t)(end - from));
+    size_t len = (size_t)((slash == NULL ? end : slash) - from);
+    if (!grow_hosts(r)) {
+        r->memory = true;
+        return NULL;
+    }
+    size_t at = hash_of(from, len) & (r->host_room - 1);
+    for (; r->hosts[at].name != NULL; at = (at + 1) & (r->host_room - 1))
+        if (strlen(r->hosts[at].name) == len && memcmp(r->hosts[at].name, from, len) == 0)
+            return &r->hosts[at];
+    r->hosts[at].name = copy_of(r, (text){from, len});
+    r->host_count += r->hosts[at].name != NULL;
+    return r->hosts[at].name == NULL ? NULL : &r->hosts[at];
+}
+
+/* The buckets grow wider until the crawl fits. */
+static void count_time(report *r, text t)
+{
+    struct tm parts = {0};
+    char copy[32];
+    if (t.len == 0 || t.len >= sizeof copy)
+        return;
+    memcpy(copy, t.at, t.len);
+    copy[t.len] = '\0';
+    if (strptime(copy, "%Y-%m-%dT%H:%M:%SZ", &parts) == NULL)
+        return;
+    int64_t now = (int64_t)timegm(&parts);
+    if (r->width == 0) {
+        r->width = 1;
+        r->first = r->last = now;
+    }
+    r->last = now > r->last ? now : r->last;
+    uint64_t at = now < r->first ? 0 : (uint64_t)(now - r->first);
+    for (; at / r->width >= BUCKETS; r->width *= 2)
+        for (size_t i = 0; i < BUCKETS; i++)
+            r->rates[i] = i < BUCKETS / 2 ? r->rates[2 * i] + r->rates[2 * i + 1] : 0;
+    r->rates[at / r->width]++;
+}
+
+static void count_slow(report *r, const line *l)
+{
+    size_t at = SLOWEST;
+    while (at > 0 && (r->slowest[at - 1].url == NULL || r->slowest[at - 1].ms < l->ms))
+        at--;
+    if (at == SLOWEST)
+        return;
+    free(r->slowest[SLOWEST - 1].url);
+    memmove(&r->slowest[at + 1], &r->slowest[at], (SLOWEST - 1 - at) * sizeof r->slowest[0]);
+    r->slowest[at] = (slow){copy_of(r, l->url), l->ms, l->status};
+}
+
+static void count_broken(report *r, const line *l)
+{
+    char status[32];
+    r->broken_count++;
+    if (r->kept == BROKEN)
+        return;
+    snprintf(status, sizeof status, "%llu", (unsigned long long)l->status);
+    text why = l->error.len > 0 ? l->error : (text){status, strlen(status)};
+    broken *b = &r->broken[r->kept++];
+    *b = (broken){.url = copy_of(r, l->url), .why = copy_of(r, why)};
+    if (l->parent.len > 0) {
+        b->from[b->from_count++] = copy_of(r, l->parent);
+        b->links = 1;
+    }
+}
+
+static void count_line(report *r, const line *l)
+{
+    bool failed = l->error.len > 0 || l->status >= 400;
+    host *h = find_host(r, l->url);
+    r->pages++;
+    r->bytes += l->bytes;
+    r->status[l->status < STATUSES ? l->status : 0]++;
+    r->depth[l->depth < DEPTHS ? l->depth : DEPTHS - 1]++;
+    if (h != NULL) {
+        h->pages++;
+        h->failed += failed;
+        h->bytes += l->bytes;
+        h->ms += l->ms;
+    }
+    count_time(r, l->time);
+    count_slow(r, l);
+    if (failed)
+        count_broken(r, l);
+}
+
+/* ---- Reading ---- */
+
+typedef void each_line(report *r, const char *bytes);
+
+static bool read_file(report *r, const char *path, each_line *each, seen_error *error)
+{
+    FILE *file = fopen(path, "re");
+    char *bytes = NULL;
+    size_t room = 0;
+    bool ok = file != NULL;
+    while (ok && !r->memory && getline(&bytes, &room, file) > 0)
+        each(r, bytes);
+    if (!ok || ferror(file))
+        sn_error_cannot(error, errno, "read", path);
+    else if (r->memory)
+        sn_error_memory(error);
+    ok = ok && !ferror(file) && !r->memory;
+    free(bytes);
+    if (file != NULL)
+        fclose(file);
+    return ok;
+}
+
+static void read_page(report *r, const char *bytes)
+{
+    line l;
+    if (parse_line(bytes, &l))
+        count_line(r, &l);
+    else
+        r->skipped++;
+}
+
+/* An edge, FROM <tab> TO: of those that lead to a broken page the first few are kept. */
+static void read_edge(report *r, const char *edge)
+{
+    const char *tab = strchr(edge, '\t');
+    size_t len = tab == NULL ? 0 : strcspn(tab + 1, "\n");
+    for (size_t i = 0; tab != NULL && i < r->kept; i++) {
+        broken *b = &r->broken[i];
+        if (strncmp(b->url, tab + 1, len) != 0 || b->url[len] != '\0')
+            continue;
+        size_t from = (size_t)(tab - edge);
+        for (size_t k = 0; k < b->from_count; k++)
+            if (strncmp(b->from[k], edge, from) == 0 && b->from[k][from] == '\0')
+                return;
+        b->links++;
+        if (b->from_count < FROM)
+            b->from[b->from_count++] = copy_of(r, (text){edge, from});
+    }
+}
+
+/* ---- Writing ---- */
+
+/* A string that is safe within <script>. What came from a line of JSON is escaped already. */
+static void put_string(FILE *out, const char *s)
+{
+    fputc('"', out);
+    for (; *s != '\0'; s++) {
+        unsigned char c = (unsigned char)*s;
+        if (c < 0x20 || c == '<' || c == '>' || c == '&' || c == '"' || c == 0x7f)
+            fprintf(out, "\\u%04x", c);
+        else
+            fputc(c, out);
+    }
+    fputc('"', out);
+}
+
+/* The same for a path, which may have backslashes of its own. */
+static void put_path(FILE *out, const char *path)
+{
+    char *copy = malloc(2 * strlen(path) + 1), *to = copy;
+    for (; copy != NULL && *path != '\0'; path++) {
+        if (*path == '\\')
+            *to++ = '\\';
+        *to++ = *path;
+    }
+    if (copy != NULL)
+        *to = '\0';
+    put_string(out, copy == NULL ? "" : copy);
+    free(copy);
+}
+
+static void put_counts(FILE *out, const char *name, const uint64_t *counts, size_t count)
+{
+    const char *comma = "";
+    fprintf(out, ",\"%s\":[", name);
+    for (size_t i = 0; i < count; i++)
+        if (counts[i] > 0) {
+            fprintf(out, "%s[%zu,%llu]", comma, i, (unsigned long long)counts[i]);
+            comma = ",";
+        }
+    fputc(']', out);
+}
+
+static int by_pages(const void *a, const void *b)
+{
+    const host *x = a, *y = b;
+    return x->pages != y->pages ? (x->pages < y->pages ? 1 : -1) : 0;
+}
+
+static void put_hosts(FILE *out, report *r)
+{
+    if (r->host_room > 0)
+        qsort(r->hosts, r->host_room, sizeof *r->hosts, by_pages);
+    fprintf(out, ",\"hostCount\":%zu,\"hosts\":[", r->host_count);
+    for (size_t i = 0; i < HOSTS && i < r->host_count; i++) {
+        const host *h = &r->hosts[i];
+        fputs(i == 0 ? "[" : ",[", out);
+        put_string(out, h->name);
+        fprintf(out, ",%llu,%llu,%llu,%llu]", (unsigned long long)h->pages,
+                (unsigned long long)h->failed, (unsigned long long)h->bytes,
+                (unsigned long long)(h->pages == 0 ? 0 : h->ms / h->pages));
+    }
+    fputs("]", out);
+}
+
+static void put_broken(FILE *out, const report *r)
+{
+    fprintf(out, ",\"brokenCount\":%llu,\"broken\":[", (unsigned long long)r->broken_count);
+    for (size_t i = 0; i < r->kept; i++) {
+        const broken *b = &r->broken[i];
+        fputs(i == 0 ? "[" : ",[", out);
+        put_string(out, b->url);
+        fputc(',', out);
+        put_string(out, b->why);
+        fputs(",[", out);
+        for (size_t k = 0; k < b->from_count; k++) {
+            fputs(k == 0 ? "" : ",", out);
+            put_string(out, b->from[k]);
+        }
+        fprintf(out, "],%llu]", (unsigned long long)(b->links - b->from_count));
+    }
+    fputs("]", out);
+}
+
+static void put_report(FILE *out, report *r, const char *source)
+{
+    time_t first = (time_t)r->first;
+    struct tm parts;
+    char start[32] = "";
+    uint64_t seconds = r->width == 0 ? 0 : (uint64_t)(r->last - r->first) + 1;
+    if (r->width > 0)
+        strftime(start, sizeof start, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&first, &parts));
+    fputs("{\"source\":", out);
+    put_path(out, source);
+    fprintf(out, ",\"start\":\"%s\",\"pages\":%llu,\"bytes\":%llu,\"seconds\":%llu,\"width\":%llu",
+            start, (unsigned long long)r->pages, (unsigned long long)r->bytes,
+            (unsigned long long)seconds, (unsigned long long)(r->width == 0 ? 1 : r->width));
+    fputs(",\"rates\":[", out);
+    for (size_t i = 0; r->width > 0 && i * r->width < seconds; i++)
+        fprintf(out, "%s%llu", i == 0 ? "" : ",", (unsigned long long)r->rates[i]);
+    fputs("]", out);
+    put_counts(out, "status", r->status, STATUSES);
+    put_counts(out, "depth", r->depth, DEPTHS);
+    put_hosts(out, r);
+    fputs(",\"slow\":[", out);
+    for (size_t i = 0; i < SLOWEST && r->slowest[i].url != NULL; i++) {
+        fputs(i == 0 ? "[" : ",[", out);
+        put_string(out, r->slowest[i].url);
+        fprintf(out, ",%llu,%llu]", (unsigned long long)r->slowest[i].ms,
+                (unsigned long long)r->slowest[i].status);
+    }
+    fputs("]", out);
+    put_broken(out, r);
+    fputs("}", out);
+}
+
+static bool write_page(report *r, const char *source, const char *path, seen_error *error)
+{
+    static const char mark_start[] = "/*START*/", mark_end[] = "/*END*/";
+    const unsigned char *start = memmem(page, sizeof page, mark_start, strlen(mark_start));
+    const unsigned char *end = memmem(page, sizeof page, mark_end, strlen(mark_end));
+    bool standard = strcmp(path, "-") == 0;
+    sn_newfile file;
+    if (!standard && sn_newfile_open(path, true, &file, error) != SEEN_OK)
+        return false;
+    FILE *out = standard ? stdout : fdopen(dup(file.fd), "w");
+    bool ok = out != NULL && start != NULL && end != NULL;
+    if (ok) {
+        fwrite(page, 1, (size_t)(start - page), out);
+        put_report(out, r, source);
+        end += strlen(mark_end);
+        fwrite(end, 1, (size_t)(page + sizeof page - end), out);
+        ok = standard ? fflush(out) == 0 : fclose(out) == 0;
+    }
+    if (!ok)
+        sn_error_cannot(error, errno, "write", path);
+    if (standard)
+        return ok;
+    if (ok)
+        return sn_newfile_publish(&file, path, true, error) == SEEN_OK;
+    sn_newfile_drop(&file);
+    return false;
+}
+
+static void free_report(report *r)
+{
+    for (size_t i = 0; i < r->host_room; i++)
+        free(r->hosts[i].name);
+    for (size_t i = 0; i < SLOWEST; i++)
+        free(r->slowest[i].url);
+    for (size_t i = 0; i < r->kept; i++) {
+        free(r->broken[i].url);
+        free(r->broken[i].why);
+        for (size_t k = 0; k < r->broken[i].from_count; k++)
+            free(r->broken[i].from[k]);
+    }
+    free(r->hosts);
+    free(r->broken);
+}
+
+/* ---- The command ---- */
+
+bool sn_crawl_report_find(const sn_args *args)
+{
+    return args->operand_count > 0 && strcmp(args->operands[0], "report") == 0;
+}
+
+/* The outputs of the crawl in a folder; a file is taken for its JSON lines. */
+static bool find_outputs(const char *where, sn_crawl_options *options, void **keep,
+                         seen_error *error)
+{
+    struct stat about;
+    sn_crawl_defaults(options);
+    if (stat(where, &about) == 0 && !S_ISDIR(about.st_mode)) {
+        options->output = where;
+        return true;
+    }
+    if (sn_crawl_load(where, options, keep, error) != SEEN_OK)
+        return false;
+    if (options->output != NULL && strcmp(options->output, "-") != 0)
+        return true;
+    sn_error_set(error, SEEN_ERR_NOT_FOUND,
+                 "the crawl in %s wrote no file of JSON lines (--output): name the file instead",
+                 where);
+    return false;
+}
+
+int sn_crawl_report(const sn_args *args, const char *html)
+{
+    seen_error error = {0};
+    sn_crawl_options options;
+    void *keep = NULL;
+    report r = {.broken = calloc(BROKEN, sizeof(broken))};
+    if (args->operand_count != 2 || html == NULL) {
+        free(r.broken);
+        return sn_trouble("write seen crawl report STATE --html FILE");
+    }
+    const char *where = args->operands[1];
+    bool ok = r.broken != NULL && find_outputs(where, &options, &keep, &error) &&
+              read_file(&r, options.output, read_page, &error);
+    if (ok && r.pages == 0) {
+        sn_error_set(&error, SEEN_ERR_FORMAT, "%s has no lines of a crawl in it", options.output);
+        ok = false;
+    }
+    if (ok && options.edges != NULL && strcmp(options.edges, "-") != 0 && r.kept > 0)
+        ok = read_file(&r, options.edges, read_edge, &error);
+    ok = ok && write_page(&r, where, html, &error);
+    free_report(&r);
+    free(keep);
+    return ok ? SN_EXIT_OK : sn_trouble_error(&error);
+}

@@ -1,0 +1,44 @@
+# `crawl report`: a page with the figures of a crawl, from its state folder or its JSON lines, also in a browser.
+set -eu
+. "$ROOT/tests/sites/nginx.sh"
+command -v nginx > /dev/null || exit 77
+mkdir site
+chmod o+x "$TMP"
+echo '<a href=a.html>a</a><a href=b.html>b</a><a href="gone.html?x=<script>">?</a>' > site/index.html
+echo '<a href=gone.html>x</a><a href=c.html>c</a>' > site/a.html
+echo '<a href=gone.html>x</a>' > site/b.html
+echo c > site/c.html
+start_nginx SITE="$TMP/site"
+HOST=http://127.0.0.1:$PORT_SITE
+"$SEEN" crawl -q "$HOST/" --allow-private --delay 0 --state state -o pages.jsonl --edges edges.tsv
+"$SEEN" crawl report state --html report.html || fail "the report"
+"$SEEN" crawl report pages.jsonl --html - > report2.html || fail "the report of a file"
+python3 - "$HOST" << 'PY' || fail "the figures: $(grep -o 'const R = .*' report.html)"
+import json, re, sys
+host = sys.argv[1]
+for name in "report.html", "report2.html":
+    text = open(name).read()
+    data = re.search(r"const R = (\{.*?\});\n", text, re.S)[1]
+    assert "<script" not in data and "http://" not in re.sub(re.escape(data), "", text).replace("http://www.w3.org", "")
+    r = json.loads(data)
+    assert r["pages"] == 6 and sum(r["rates"]) == 6 and sum(n for _, n in r["depth"]) == 6, r
+    assert dict(r["status"]) == {200: 4, 404: 2} and r["depth"] == [[0, 1], [1, 3], [2, 2]], r
+    assert r["hosts"][0][:3] == [host[7:], 6, 2] and r["brokenCount"] == 2 and len(r["slow"]) == 6
+    broken = {url: (why, sorted(f.rsplit("/", 1)[1] for f in links)) for url, why, links, more in r["broken"]}
+    links = ["a.html", "b.html"] if name == "report.html" else [broken[host + "/gone.html"][1][0]]
+    assert broken[host + "/gone.html"] == ("404", links), broken
+PY
+for bad in "report" "report nowhere --html x.html" "report site --html x.html" "report site/c.html --html x.html"; do
+    status=0
+    "$SEEN" crawl $bad 2> err || status=$?
+    [ $status = 2 ] && [ -s err ] && [ ! -e x.html ] || fail "$bad: exit $status, $(cat err)"
+done
+stop_servers
+
+browser=$(command -v chromium || true)
+[ -n "$browser" ] || { echo "chromium is not installed: not looked at in a browser"; exit 0; }
+timeout 100 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$TMP/chromium" --virtual-time-budget=3000 \
+    --dump-dom "file://$PWD/report.html" > dom 2> /dev/null || fail "chromium failed"
+grep -q '<b>6</b><span>pages</span>' dom || fail "no tiles: $(head -c 500 dom)"
+grep -q 'gone.html?x=%3Cscript%3E' dom || fail "no broken links"
+grep -q '<path d="M' dom || fail "no chart"
