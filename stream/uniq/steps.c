@@ -52,7 +52,8 @@ seen_status sn_uniq_render_source(const sn_uniq *u, sn_block *block, size_t line
             continue;
         memcpy(to, name, length);
         to += length;
-        to += snprintf(to, NUMBER, ":%llu:", (unsigned long long)(block->line_in_file + i + 1));
+        unsigned long long number = block->line_in_file + i + 1;
+        to += snprintf(to, NUMBER, ":%llu:", number);
         memcpy(to, line, size);
         to += size;
         *to++ = block->terminator;
