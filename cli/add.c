@@ -111,6 +111,8 @@ int sn_change_run(sn_args *args, sn_apply_what what)
     if (status == SEEN_OK)
         status = what == SN_APPLY_ADD ? sn_filter_open(args, where, run.input, &set, &error)
                                       : seen_open(where, &options, 0, &set, &error);
+    if (status == SEEN_OK && what == SN_APPLY_REMOVE)
+        status = sn_filter_keys(args, set, where, &error);
     if (status == SEEN_OK) {
         run.options = (sn_apply_options){.keys = sn_args_keys(args),
                                          .pipeline = sn_args_pipeline(args, where, &watch),
@@ -161,8 +163,8 @@ const sn_command sn_command_add = {
     .min_operands = 1,
     .max_operands = SIZE_MAX,
     .own_size = sizeof(add_own),
-    .groups = {&own_group, &sn_group_sizing, &sn_group_records, &sn_group_url, &sn_group_json,
-               &sn_group_threads, &sn_group_talk, &sn_group_timeout},
+    .groups = {&own_group, &sn_group_sizing, &sn_group_records, &sn_group_remember, &sn_group_url,
+               &sn_group_json, &sn_group_threads, &sn_group_talk, &sn_group_timeout},
     .examples = {{"Add the lines of a file; the filter is created if it does not exist",
                   "seen add urls.seen urls.txt", "printf 'a\\nb\\n' > urls.txt"},
                  {"Add a column of a CSV file", "seen add users.seen --csv -k email users.csv",

@@ -103,6 +103,8 @@ static seen_status prepare(check_run *run, sn_args *args, sn_watch *watch, seen_
                                         args->operand_count - 1, &watch->stop, &run->input, error);
     if (status == SEEN_OK)
         status = seen_open(args->operands[0], &options, SEEN_READ_ONLY, &set, error);
+    if (status == SEEN_OK)
+        status = sn_filter_keys(args, set, args->operands[0], error);
     run->options = (sn_apply_options){.keys = sn_args_keys(args),
                                       .pipeline = sn_args_pipeline(args, args->operands[0], watch),
                                       .what = SN_APPLY_CHECK,
@@ -189,8 +191,9 @@ const sn_command sn_command_check = {
     .min_operands = 1,
     .max_operands = SIZE_MAX,
     .own_size = sizeof(check_own),
-    .groups = {&own_group, &sn_group_records, &sn_group_url, &sn_group_print, &sn_group_output,
-               &sn_group_json, &sn_group_threads, &sn_group_talk, &sn_group_timeout},
+    .groups = {&own_group, &sn_group_records, &sn_group_remember, &sn_group_url, &sn_group_print,
+               &sn_group_output, &sn_group_json, &sn_group_threads, &sn_group_talk,
+               &sn_group_timeout},
     .examples = {{"Which of these were seen?", "seen check urls.seen some.txt",
                   "seen create -q urls.seen -n 1k && printf 'a\\nb\\n' > some.txt && "
                   "seen add -q urls.seen some.txt"},

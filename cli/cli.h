@@ -81,20 +81,21 @@ typedef struct sn_group {
 } sn_group;
 
 /* The shared groups; a command lists those that it takes. */
-extern const sn_group sn_group_sizing;  /* -n -p -m --hashes */
-extern const sn_group sn_group_kind;    /* --kind --growth --generations --window --when-full */
-extern const sn_group sn_group_seed;    /* --seed --hash */
-extern const sn_group sn_group_records; /* -z -k -t --csv … -i --url */
-extern const sn_group sn_group_url;     /* --url, --sort-query … */
-extern const sn_group sn_group_print;   /* --print */
-extern const sn_group sn_group_output;  /* -o */
-extern const sn_group sn_group_temp;    /* -T */
-extern const sn_group sn_group_threads; /* -j */
-extern const sn_group sn_group_talk;    /* -q --summary --progress */
-extern const sn_group sn_group_quiet;   /* -q alone, for what is over at once */
-extern const sn_group sn_group_json;    /* --json */
-extern const sn_group sn_group_redis;   /* --ttl --layout --connect-timeout ... */
-extern const sn_group sn_group_timeout; /* the time-outs alone, for what opens and never makes */
+extern const sn_group sn_group_sizing;   /* -n -p -m --hashes */
+extern const sn_group sn_group_kind;     /* --kind --growth --generations --window --when-full */
+extern const sn_group sn_group_seed;     /* --seed --hash */
+extern const sn_group sn_group_records;  /* -z -k -t --csv … -i --url */
+extern const sn_group sn_group_url;      /* --url, --sort-query … */
+extern const sn_group sn_group_remember; /* --other-keys */
+extern const sn_group sn_group_print;    /* --print */
+extern const sn_group sn_group_output;   /* -o */
+extern const sn_group sn_group_temp;     /* -T */
+extern const sn_group sn_group_threads;  /* -j */
+extern const sn_group sn_group_talk;     /* -q --summary --progress */
+extern const sn_group sn_group_quiet;    /* -q alone, for what is over at once */
+extern const sn_group sn_group_json;     /* --json */
+extern const sn_group sn_group_redis;    /* --ttl --layout --connect-timeout ... */
+extern const sn_group sn_group_timeout;  /* the time-outs alone, for what opens and never makes */
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
@@ -134,6 +135,8 @@ typedef struct sn_args {
     sn_list drop;
     int print;                    /* 1: --print canonical */
     seen_url_options url_options; /* made of these when all options are read */
+    bool other_keys;              /* the filter's keys may have been made in another way */
+    char *remembered;             /* the text of the options that came from the filter */
     sn_record_spec record;        /* made of these when all options are read */
     atomic_bool quoted;           /* a plain field began with a quote */
 

@@ -1,5 +1,5 @@
 /* `seen create`: makes an empty filter. */
-#include "cli/cli.h"
+#include "cli/watch.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -68,10 +68,15 @@ static int check_numbers(const sn_args *args)
     return SN_EXIT_OK;
 }
 
-static int make(const sn_args *args, const create_own *own, unsigned flags, seen_set **set)
+static int make(sn_args *args, const create_own *own, unsigned flags, seen_set **set)
 {
     seen_error error = {0};
     seen_options options = sn_args_options(args);
+    char note[SEEN_NOTE_MAX + 1];
+    if (!sn_args_describe(args, note))
+        return sn_trouble("the options that make keys are too long to be stored with the filter");
+    if (strcmp(note, "lines") != 0) /* without such options any keys may be added */
+        options.note = note;
     if (!own->like) {
         if (seen_create(args->operands[0], &options, flags, set, &error) != SEEN_OK)
             return sn_trouble_error(&error);
@@ -135,8 +140,8 @@ const sn_command sn_command_create = {
     .min_operands = 1,
     .max_operands = 1,
     .own_size = sizeof(create_own),
-    .groups = {&sn_group_sizing, &sn_group_kind, &sn_group_seed, &own_group, &sn_group_quiet,
-               &sn_group_redis},
+    .groups = {&sn_group_sizing, &sn_group_kind, &sn_group_seed, &own_group, &sn_group_records,
+               &sn_group_url, &sn_group_quiet, &sn_group_redis},
     .examples = {{"A filter for ten million keys, one error in a thousand",
                   "seen create urls.seen -n 10M -p 0.1%", NULL},
                  {"One that grows with its keys", "seen create urls.seen --growth growing -p 1e-6",

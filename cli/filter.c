@@ -1,17 +1,25 @@
 /* The filter that a command adds to: opened, or created if it does not exist. */
+#include "base/error.h"
 #include "cli/watch.h"
 
 /* A filter that grows begins with room for so many keys at least. */
 #define KEYS_MIN UINT64_C(1000000)
 #define RATE 1e-6
 
-seen_status sn_filter_open(const sn_args *args, const char *where, sn_input *input, seen_set **set,
+seen_status sn_filter_open(sn_args *args, const char *where, sn_input *input, seen_set **set,
                            seen_error *error)
 {
     seen_options options = sn_args_options(args);
+    char note[SEEN_NOTE_MAX + 1];
     seen_status status = seen_open(where, &options, 0, set, error);
+    if (status == SEEN_OK)
+        return sn_filter_keys(args, *set, where, error);
     if (status != SEEN_ERR_NOT_FOUND)
         return status;
+    if (!sn_args_describe(args, note))
+        return sn_error_set(error, SEEN_ERR_ARGUMENT,
+                            "the options that make keys are too long to be stored with %s", where);
+    options.note = note;
     if (!(options.error_rate > 0))
         options.error_rate = RATE;
     if (!args->memory) {
@@ -25,5 +33,8 @@ seen_status sn_filter_open(const sn_args *args, const char *where, sn_input *inp
             options.capacity = room < KEYS_MIN ? KEYS_MIN : room;
     }
     status = seen_create(where, &options, 0, set, error);
-    return status == SEEN_ERR_EXISTS ? seen_open(where, &options, 0, set, error) : status;
+    if (status != SEEN_ERR_EXISTS)
+        return status;
+    status = seen_open(where, &options, 0, set, error); /* another process was faster */
+    return status == SEEN_OK ? sn_filter_keys(args, *set, where, error) : status;
 }

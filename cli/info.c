@@ -39,6 +39,8 @@ static void print_json(sn_json *json, const char *where, const seen_info *info)
     sn_json_number(json, "error_rate_now", info->error_rate_now);
     sn_json_u64(json, "layers", info->layers);
     sn_json_string(json, "seed", seed);
+    if (info->note[0])
+        sn_json_string(json, "made_with", info->note);
     sn_json_u64(json, "format_version", info->format_version);
     sn_json_end(json);
 }
@@ -77,6 +79,11 @@ static void print_text(const char *where, const seen_info *info)
     else
         printf("  a key        sets %u cells: %u in each of %u cache lines\n", info->hashes,
                info->probes, info->spread);
+    if (info->note[0]) {
+        printf("  made with    ");
+        sn_put_safe(stdout, info->note, strlen(info->note));
+        putchar('\n');
+    }
     printf("  hash         %s, seed %016llx%016llx\n", info->hash == SEEN_SIPHASH ? "sip" : "xxh3",
            (unsigned long long)info->seed[1], (unsigned long long)info->seed[0]);
     printf("  keys         about %s", sn_show_count(a, round(info->keys_estimated)));

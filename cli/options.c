@@ -232,6 +232,18 @@ static const sn_option url[] = {
 };
 GROUP(url, "URLs");
 
+static const sn_option remember[] = {
+    {.name = "other-keys",
+     .type = SN_FLAG,
+     .offset = AT(other_keys),
+     .help = "allow key options that differ from those of the filter",
+     .more = "A filter remembers how its keys were made: the fields, the format, -i and the URL "
+             "options with which add, uniq -f or create made it. Commands without such options use "
+             "the same; other ones are an error, because no key would be found. With this option "
+             "the command does as it says, to check a column against a filter of lines, say."},
+};
+GROUP(remember, "Records");
+
 static const sn_option print[] = {
     {.name = "print",
      .argument = "WHAT",

@@ -340,6 +340,7 @@ void sn_args_free(sn_args *args)
             free(((sn_list *)(void *)(base + option->offset))->items);
     }
     sn_spec_free(&args->record);
+    free(args->remembered);
     free(args->own);
     free(args->operands);
     *args = (sn_args){0};

@@ -162,7 +162,12 @@ static seen_status open_inputs(sets_run *run, seen_error *error)
         return status;
     if (count == 1 && is_filter(paths[1])) {
         seen_options options = sn_args_options(run->args);
-        return seen_open(paths[1], &options, SEEN_READ_ONLY, &run->options.given, error);
+        status = seen_open(paths[1], &options, SEEN_READ_ONLY, &run->options.given, error);
+        if (status == SEEN_OK)
+            status = sn_filter_keys(run->args, run->options.given, paths[1], error);
+        run->options.keys = sn_args_keys(run->args);
+        run->options.pipeline.record = sn_args_record_spec(run->args);
+        return status;
     }
     return open_b(run, paths + 1, count, error);
 }

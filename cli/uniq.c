@@ -391,6 +391,8 @@ static seen_status prepare(uniq_run *run, seen_error *error)
         return SEEN_ERR_ARGUMENT;
     if (status == SEEN_OK && own->filter)
         status = sn_filter_open(args, own->filter, run->input, &run->options.filter, error);
+    run->options.keys = sn_args_keys(args); /* those of the filter, if the command line says none */
+    run->options.pipeline.record = sn_args_record_spec(args);
     if (status == SEEN_OK)
         status = sn_uniq_plan_make(&run->options, run->input, &run->plan, error);
     if (status != SEEN_OK || own->explain)
@@ -510,9 +512,9 @@ const sn_command sn_command_uniq = {
     .operands = "FILE",
     .max_operands = SIZE_MAX,
     .own_size = sizeof(sn_uniq_own),
-    .groups = {&own_group, &how_group, &sn_group_sizing, &sn_group_records, &sn_group_url,
-               &sn_group_print, &sn_group_output, &sn_group_json, &sn_group_temp, &sn_group_threads,
-               &sn_group_talk, &sn_group_timeout},
+    .groups = {&own_group, &how_group, &sn_group_sizing, &sn_group_records, &sn_group_remember,
+               &sn_group_url, &sn_group_print, &sn_group_output, &sn_group_json, &sn_group_temp,
+               &sn_group_threads, &sn_group_talk, &sn_group_timeout},
     .examples = {{"Remove duplicates from a file, in place", "seen uniq urls.txt -o urls.txt",
                   "printf 'a\\nb\\na\\n' > urls.txt"},
                  {"Print what yesterday's run did not print", "seen uniq -f seen.filter today.txt",

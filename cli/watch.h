@@ -32,9 +32,15 @@ seen_status sn_watch_run(sn_watch *watch, const sn_args *args, sn_watch_job *job
 sn_key_options sn_args_keys(sn_args *args);
 const sn_record_spec *sn_args_record_spec(const sn_args *args); /* NULL: whole lines */
 const seen_url_options *sn_args_rewrite(const sn_args *args);   /* --print canonical, or NULL */
+/* The options that make keys, as a text that is stored with a filter; false if it is too long. */
+bool sn_args_describe(sn_args *args, char note[SEEN_NOTE_MAX + 1]);
+/* Takes over how the keys of a filter were made; SEEN_ERR_MISMATCH if the command line says
+ * otherwise. Call it before sn_args_keys. */
+seen_status sn_filter_keys(sn_args *args, const seen_set *set, const char *where,
+                           seen_error *error);
 /* Opens the filter at `where`; if there is none, creates one that grows (-m: of that size), with -n
  * keys and the rate -p, by default 1e-6 and room for the lines of `input`. */
-seen_status sn_filter_open(const sn_args *args, const char *where, sn_input *input, seen_set **set,
+seen_status sn_filter_open(sn_args *args, const char *where, sn_input *input, seen_set **set,
                            seen_error *error);
 /* At the end of a run: warns if plain fields had quotes. */
 void sn_args_warn_quoted(const sn_args *args);

@@ -203,7 +203,13 @@ typedef struct seen_options {
     const char *tls_ca;   /* rediss://: PEM file of the authorities to trust [the system's] */
     const char *tls_cert; /* rediss://: PEM file of our own certificate [none], and */
     const char *tls_key;  /* of its key */
+
+    /* A text of at most SEEN_NOTE_MAX bytes that is stored with the set; seen_get_info returns it.
+     * The command stores here how its keys are made. [none] */
+    const char *note;
 } seen_options;
+
+#define SEEN_NOTE_MAX 255
 
 /* Flags of seen_create and seen_open. */
 #define SEEN_REPLACE 1u   /* create: replace an existing regular file, atomically */
@@ -349,6 +355,7 @@ typedef struct seen_info {
                                 generations, in each of which a key may be */
     double error_rate_now;   /* from the cells that are set */
     bool sampled;            /* the last three come from a sample */
+    char note[SEEN_NOTE_MAX + 1]; /* as it was given at creation, or empty */
 } seen_info;
 
 /* Fills *info. Cost: reads every bit (a large set in Redis: a sample). */

@@ -67,7 +67,7 @@ static void say_count(sn_channel *ch, const char *field, uint64_t value)
 
 static unsigned field_args(const sn_redis_view *view)
 {
-    return 2 * (HEAD_FIELDS + view->image.layers);
+    return 2 * (HEAD_FIELDS + view->image.layers + (view->image.note[0] != 0));
 }
 
 static void say_fields(sn_channel *ch, const sn_redis_view *view)
@@ -93,6 +93,8 @@ static void say_fields(sn_channel *ch, const sn_redis_view *view)
     say_count(ch, "current", image->current);
     say_count(ch, "layers", image->layers);
     say_count(ch, "ttl", view->ttl);
+    if (image->note[0])
+        say_pair(ch, "note", image->note);
     for (uint32_t i = 0; i < image->layers; i++) {
         const sn_layer *l = &image->layer[i];
         char field[24];
@@ -297,6 +299,10 @@ static bool read_table(const sn_reply *r, sn_redis_view *view)
         (!FIND_WORD(r, "renew", RENEW, &renew) || !FIND_WORD(r, "steps", STEPS, &steps)))
         return false;
     image->renew = renew && image->growth == SEEN_WINDOW;
+    size_t note_len;
+    const char *note = find(r, "note", &note_len);
+    if (note && note_len <= SEEN_NOTE_MAX)
+        memcpy(image->note, note, note_len);
     image->generations = (uint32_t)generations;
     image->current = (uint32_t)current;
     image->layers = (uint32_t)layers;

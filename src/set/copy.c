@@ -33,6 +33,7 @@ void sn_set_shape(const sn_image *image, const char *store, seen_info *info)
         .window_seconds = image->window_seconds,
         .renew = image->renew,
     };
+    memcpy(info->note, image->note, sizeof info->note);
     uint64_t capacity = 0;
     for (uint32_t p = 0; sn_image_has_tags(image) && p < SN_TAGS_PARTS; p++) {
         sn_tags_shape shape = sn_tags_shape_of(image->extra);

@@ -15,6 +15,7 @@ enum {
     RECORDS_AT = 128, /* of layers, or of partitions */
     LAYER_BYTES = 64,
     PART_BYTES = 32,
+    NOTE_AT = SN_IMAGE_BYTES - 8 - (SEEN_NOTE_MAX + 1),
     CHECKSUM_AT = SN_IMAGE_BYTES - 8,
 };
 
@@ -94,6 +95,7 @@ void sn_image_encode(const sn_image *image, unsigned char page[SN_IMAGE_BYTES])
     }
     if (sn_image_has_tags(image))
         tags_encode(image, page);
+    memcpy(page + NOTE_AT, image->note, sizeof image->note);
     sn_store64(page + CHECKSUM_AT, sn_hash_checksum(page, CHECKSUM_AT));
 }
 
@@ -222,6 +224,7 @@ bool sn_image_decode(const unsigned char page[SN_IMAGE_BYTES], uint64_t file_byt
         .renew = sn_load32(page + 20) == SEEN_WINDOW && sn_load32(page + 84) == 0,
         .sequence = sn_load64(page + 88),
     };
+    memcpy(out.note, page + NOTE_AT, SEEN_NOTE_MAX); /* the last byte stays zero */
     if (version == 2) {
         out.extra = sn_load32(page + EXTRA_AT);
         memcpy(out.boot, page + BOOT_AT, SN_BOOT_BYTES);

@@ -54,6 +54,7 @@ typedef struct sn_image {
     bool wide;         /* growing, in Redis: long steps (sn_layers_next); not in the page */
     uint64_t sequence; /* grows with every change of the image */
     uint32_t current;  /* the layer that takes new keys */
+    char note[SEEN_NOTE_MAX + 1]; /* text of the user, padded with zeros */
     uint32_t layers;
     sn_layer layer[SN_IMAGE_LAYERS];
 

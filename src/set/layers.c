@@ -335,6 +335,9 @@ static seen_status vet_options(const seen_options *o, seen_error *error)
     if (o->error_rate != 0 && !(o->error_rate > 0 && o->error_rate < 1))
         return sn_error_set(error, SEEN_ERR_ARGUMENT,
                             "the error rate must lie between 0 and 1, such as 0.01 or 1%%");
+    if (o->note && strlen(o->note) > SEEN_NOTE_MAX)
+        return sn_error_set(error, SEEN_ERR_ARGUMENT, "the note is longer than %d bytes",
+                            SEEN_NOTE_MAX);
     if (o->capacity > SN_PLAN_KEYS_MAX)
         return sn_error_set(error, SEEN_ERR_ARGUMENT,
                             "the capacity is above 10^12 keys; use several filters");
@@ -354,6 +357,8 @@ static seen_status begin(const seen_options *o, bool tags, sn_image *image, seen
                         .hash = o->hash,
                         .when_full = o->when_full,
                         .sequence = 1};
+    if (o->note)
+        memcpy(image->note, o->note, strlen(o->note));
     switch (o->growth) {
     case SEEN_GROWING:
         status = tags && o->kind == SEEN_BLOOM ? begin_tags(o, rate, image, error)

@@ -39,6 +39,6 @@ printf 'a\n' | "$SEEN" add -q -p 1e-9 e.seen
 status 0 e.seen -e a -e x; [ "$(cat out)" = a ] || fail "-e: $(cat out)"
 status 0 -v e.seen -e a -e x; [ "$(cat out)" = x ] || fail "-v -e: $(cat out)"
 status 1 e.seen -e x; status 0 -c e.seen -e a -e a; [ "$(cat out)" = 2 ] || fail "-c -e"
-status 0 -i e.seen -e A
+status 0 -i --other-keys e.seen -e A
 status 2 e.seen -e a many; status 2 e.seen -e $'a\nb'
 status 1 -z e.seen -e $'a\nb'
