@@ -223,6 +223,8 @@ static bool take_common(sn_batch *b, uint32_t tag, uint32_t layer, const sn_repl
         b->glance = sn_meta_glance(&b->view, reply);
         return b->glance != SN_ODD;
     }
+    if (tag == SN_BATCH_CLAIM)
+        return sn_reply_take_integer(&b->claim, tag, reply, false);
     if (tag & SN_VERIFY_TAG)
         return sn_verify_take(&b->view, tag, reply, &b->loss);
     if (sn_reply_error_is(reply, "WRONGTYPE") && b->view.image.growth != SEEN_FIXED &&

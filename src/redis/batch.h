@@ -10,6 +10,9 @@ enum {
     SN_BATCH_CELLS = 64, /* of a key that are kept track of; very small error rates need more */
 };
 
+/* The tag of a question for room that goes along with a lookup. */
+#define SN_BATCH_CLAIM (UINT32_MAX - 1)
+
 /* What is known about one key of the batch. */
 typedef struct sn_batch_key {
     seen_hash hash;
@@ -41,6 +44,7 @@ typedef struct sn_batch {
     uint64_t known_sequence;
     unsigned epoch;      /* of the server when it began (redis_known.c) */
     bool fenced;         /* some key is */
+    int64_t claim;       /* what the question for room returned (SN_BATCH_CLAIM) */
     sn_loss loss;        /* what is missing */
     bool ended;          /* a shard is missing that may have expired, or was rotated away */
     sn_used_shards used; /* by the commands that were written */

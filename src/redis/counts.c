@@ -80,14 +80,14 @@ static void say_count(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
 }
 
 /* A script about the counters, up to its first argument, the layer's field; `more` follow. */
-static void say_script(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
+static void say_script(sn_channel *ch, uint32_t tag, const sn_redis_view *view, uint32_t layer,
                        const char *script, unsigned more)
 {
     sn_redis_key key;
     char field[SN_REDIS_FIELD];
     sn_redis_key_added(sn_channel_address(ch), view, &key);
     sn_redis_field_added(view, layer, field);
-    sn_command_begin(ch, layer, key.slot, 5 + more);
+    sn_command_begin(ch, tag, key.slot, 5 + more);
     sn_command_text(ch, "EVAL");
     sn_command_text(ch, script);
     sn_command_text(ch, "1");
@@ -100,7 +100,7 @@ static void say_count_there(sn_channel *ch, const sn_redis_view *view, uint32_t 
 {
     static const char SCRIPT[] = "if redis.call('EXISTS',KEYS[1])==0 then return 0 end "
                                  "return redis.call('HINCRBY',KEYS[1],ARGV[1],ARGV[2])";
-    say_script(ch, view, layer, SCRIPT, 1);
+    say_script(ch, 0, view, layer, SCRIPT, 1);
     sn_command_signed(ch, by);
 }
 
@@ -155,18 +155,24 @@ static uint64_t limit_of(const sn_redis_set *set, const sn_image *image)
     return image->growth == SEEN_FIXED ? set->limit : image->layer[image->current].capacity;
 }
 
-static seen_status claim_from_server(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
-                                     uint64_t want, bool under_way, int64_t *got, seen_error *error)
+static void say_claim(const sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
+                      uint64_t want, bool under_way, uint32_t tag)
 {
     uint32_t layer = view->image.current;
     char going[FIELD] = "";
     if (under_way)
         field_under_way(view, layer, going);
-    say_script(ch, view, layer, CLAIM, 4);
+    say_script(ch, tag, view, layer, CLAIM, 4);
     sn_command_number(ch, want);
     sn_command_number(ch, limit_of(set, &view->image));
     sn_command_text(ch, going);
     sn_command_text(ch, sn_verify_field(view));
+}
+
+static seen_status claim_from_server(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
+                                     uint64_t want, bool under_way, int64_t *got, seen_error *error)
+{
+    say_claim(set, ch, view, want, under_way, 0);
     seen_status status = sn_channel_run(ch, sn_reply_take_integer, got, error);
     if (status != SEEN_OK || *got != COUNTS_LOST)
         return status;
@@ -194,26 +200,52 @@ static seen_status claim_under_way(sn_redis_set *set, sn_channel *ch, const sn_r
     return status;
 }
 
+/* What is claimed at once, so that the next calls need not ask. */
+static uint64_t claim_size(const sn_redis_view *view, uint64_t want)
+{
+    uint64_t small = small_claim(view);
+    return want > small ? want : small;
+}
+
+bool sn_redis_claim_here(sn_redis_set *set, const sn_redis_view *view, uint64_t want,
+                         sn_redis_room *room)
+{
+    *room = (sn_redis_room){.keys = want};
+    if (!sn_redis_bounded(&view->image))
+        return true;
+    room->keys = draw(set, view, want, 0, false);
+    return room->keys > 0;
+}
+
+void sn_redis_claim_say(const sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
+                        uint64_t want, uint32_t tag)
+{
+    say_claim(set, ch, view, claim_size(view, want), set->base.kind == SEEN_COUNTING, tag);
+}
+
+seen_status sn_redis_claim_take(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
+                                uint64_t want, int64_t got, sn_redis_room *room, seen_error *error)
+{
+    if (got == COUNTS_LOST)
+        return sn_redis_lost(set, ch, view, &(sn_loss){.counts = true}, error);
+    room->keys = draw(set, view, want, got > 0 ? (uint64_t)got : 0, true);
+    return SEEN_OK;
+}
+
 seen_status sn_redis_claim(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
                            uint64_t want, sn_redis_room *room, seen_error *error)
 {
-    uint64_t small = small_claim(view);
-    *room = (sn_redis_room){.keys = want};
-    if (!sn_redis_bounded(&view->image))
-        return SEEN_OK;
-    if (view->image.growth == SEEN_WINDOW && want > small) {
-        room->under_way = true;
+    if (view->image.growth == SEEN_WINDOW && sn_redis_bounded(&view->image) &&
+        want > small_claim(view)) {
+        *room = (sn_redis_room){.under_way = true};
         return claim_under_way(set, ch, view, want, &room->keys, error);
     }
-    room->keys = draw(set, view, want, 0, false);
-    if (room->keys)
+    if (sn_redis_claim_here(set, view, want, room))
         return SEEN_OK;
     int64_t take = 0;
-    seen_status status = claim_from_server(set, ch, view, want > small ? want : small,
+    seen_status status = claim_from_server(set, ch, view, claim_size(view, want),
                                            set->base.kind == SEEN_COUNTING, &take, error);
-    if (status == SEEN_OK)
-        room->keys = draw(set, view, want, take > 0 ? (uint64_t)take : 0, true);
-    return status;
+    return status == SEEN_OK ? sn_redis_claim_take(set, ch, view, want, take, room, error) : status;
 }
 
 /* Of `got` keys under way `left` have not been used. */
@@ -223,7 +255,7 @@ static seen_status settle_under_way(sn_channel *ch, const sn_redis_view *view, u
     uint32_t layer = view->image.current;
     char going[FIELD];
     field_under_way(view, layer, going);
-    say_script(ch, view, layer, SETTLE, 3);
+    say_script(ch, 0, view, layer, SETTLE, 3);
     sn_command_signed(ch, -(int64_t)left);
     sn_command_text(ch, going);
     sn_command_signed(ch, -(int64_t)got);

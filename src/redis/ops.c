@@ -183,8 +183,15 @@ static seen_status add_once(sn_call *c, bool look_first)
     seen_status status = SEEN_OK;
     c->looked = older | (looked ? current : 0);
     c->sent = false;
+    sn_redis_room *ask = c->looked ? c->ask : NULL;
+    if (ask)
+        sn_redis_claim_say(c->set, c->ch, &b->view, b->keys, SN_BATCH_CLAIM);
     if (c->looked)
         status = sn_batch_look(b, c->looked, c->error);
+    if (ask && status == SEEN_OK)
+        status = sn_redis_claim_take(c->set, c->ch, &b->view, b->keys, b->claim, ask, c->error);
+    if (ask)
+        b->keys = (size_t)ask->keys;
     if (status != SEEN_OK || b->loss.shard || b->loss.counts || b->glance != SN_SAME)
         return status;
     choose_targets(b, older, looked);
@@ -333,19 +340,24 @@ static seen_status add_some(sn_call *c)
     sn_redis_room room;
     if (rotation_due(&view.image))
         return go_on(c, &view);
-    seen_status status = sn_redis_claim(c->set, c->ch, &view, b->keys, &room, c->error);
-    if (status != SEEN_OK)
-        return status;
-    if (room.keys == 0)
-        return go_on(c, &view);
     size_t open = b->keys;
-    bool over;
-    b->keys = (size_t)room.keys;
-    status = add_batch(c, &view, &room);
-    if (status == SEEN_OK)
-        status = sn_call_reconsider(c, &over);
-    b->keys = open;
-    return status;
+    seen_status status = SEEN_OK;
+    bool over = false;
+    /* With older layers, which are looked at anyway, the question for room goes along. */
+    bool along = view.image.growth == SEEN_GROWING && view.image.current > 0 &&
+                 !sn_redis_claim_here(c->set, &view, open, &room);
+    c->ask = along ? &room : NULL;
+    if (view.image.growth != SEEN_GROWING || view.image.current == 0)
+        status = sn_redis_claim(c->set, c->ch, &view, open, &room, c->error);
+    if (status == SEEN_OK && (along || room.keys)) {
+        b->keys = along ? open : (size_t)room.keys;
+        status = add_batch(c, &view, &room);
+        if (status == SEEN_OK)
+            status = sn_call_reconsider(c, &over);
+        b->keys = open;
+    }
+    c->ask = NULL;
+    return status == SEEN_OK && !over && room.keys == 0 ? go_on(c, &view) : status;
 }
 
 static void remember(sn_call *c)

@@ -93,6 +93,14 @@ typedef struct sn_redis_room {
 /* Claims room for up to `want` new keys in the current layer; none: it is full. */
 seen_status sn_redis_claim(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
                            uint64_t want, sn_redis_room *room, seen_error *error);
+/* The same in two steps, to send the question along with other commands: from what this client has
+ * claimed before (false: ask); the command, whose reply is a whole number; and what it returned. */
+bool sn_redis_claim_here(sn_redis_set *set, const sn_redis_view *view, uint64_t want,
+                         sn_redis_room *room);
+void sn_redis_claim_say(const sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
+                        uint64_t want, uint32_t tag);
+seen_status sn_redis_claim_take(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
+                                uint64_t want, int64_t got, sn_redis_room *room, seen_error *error);
 /* Of the keys claimed `used` were new. */
 seen_status sn_redis_settle(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
                             const sn_redis_room *room, uint64_t used, seen_error *error);
