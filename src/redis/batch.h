@@ -42,7 +42,7 @@ typedef struct sn_batch {
     unsigned recall_epoch; /* since when answers without asking hold */
     unsigned known_epoch;  /* when, and of which view, the keys' known cells were filled in */
     uint64_t known_sequence;
-    unsigned epoch;      /* of the server when it began (redis_known.c) */
+    unsigned epoch;      /* of the server when it began (cache.c) */
     bool fenced;         /* some key is */
     int64_t claim;       /* what the question for room returned (SN_BATCH_CLAIM) */
     sn_loss loss;        /* what is missing */
@@ -68,11 +68,6 @@ seen_status sn_batch_put(sn_batch *b, seen_error *error);
 void sn_batch_say_cut(sn_batch *b, size_t i);
 seen_status sn_batch_cut(sn_batch *b, seen_error *error);
 
-/* Answers the keys that this client has seen or added a moment ago (redis_recent.c); keeps those
- * that were there, and with `added` those that were new. */
-void sn_batch_recall(sn_redis_set *set, sn_batch *b);
-void sn_batch_remember(sn_redis_set *set, const sn_batch *b, bool added);
-
 /* Whether it was this call that put it there, or may have been. */
 static inline bool sn_batch_ours(const sn_batch_key *k)
 {
@@ -84,11 +79,6 @@ static inline seen_answer sn_batch_found(const sn_batch_key *k)
 {
     return sn_batch_ours(k) ? SEEN_NEW : SEEN_BEFORE;
 }
-
-/* Answers the keys whose cells are all known to be set, and fills in those that are known of the
- * others (redis_known.c); learns from the answers of a batch that looked at these layers. */
-void sn_known_recall(sn_redis_set *set, const sn_redis_view *view, sn_batch *b);
-void sn_known_learn(sn_redis_set *set, const sn_batch *b, uint64_t looked);
 
 /* Asks along with the next commands whether the filter still is what we think. */
 void sn_batch_say_glance(sn_batch *b);

@@ -1,6 +1,7 @@
 /* Adding, checking and removing keys of a set in Redis. */
 #include "base/clock.h"
 #include "base/error.h"
+#include "redis/cache.h"
 #include "redis/call.h"
 #include "set/layers.h"
 
@@ -16,8 +17,7 @@ static void recall(sn_call *c, const sn_redis_view *view)
     sn_batch *b = &c->batch;
     sn_channel_poll_hangup(c->ch);
     b->recall_epoch = sn_client_epoch(c->set->redis);
-    sn_batch_recall(c->set, b);
-    sn_known_recall(c->set, view, b);
+    sn_cache_recall(c->set, view, b);
 }
 
 /* A server may have lost keys since they were answered without asking, which shows only when
@@ -93,8 +93,7 @@ static seen_status check_batch(sn_call *c)
         for (size_t i = 0; i < b->keys; i++)
             if (b->key[i].answer == SEEN_UNKNOWN)
                 b->key[i].answer = layers & ~b->key[i].miss ? SEEN_BEFORE : SEEN_NEW;
-        sn_batch_remember(c->set, b, false);
-        sn_known_learn(c->set, b, layers);
+        sn_cache_learn(c->set, b, layers, false);
         return SEEN_OK;
     }
     return too_restless(c, "read");
@@ -177,7 +176,7 @@ static seen_status add_once(sn_call *c, bool look_first)
             b->key[i].cells = 0;
     }
     if (outdated)
-        sn_known_recall(c->set, &b->view, b);
+        sn_cache_recall_cells(c->set, &b->view, b);
     if (sn_call_glance_due(c))
         sn_batch_say_glance(b);
     seen_status status = SEEN_OK;
@@ -360,12 +359,6 @@ static seen_status add_some(sn_call *c)
     return status == SEEN_OK && !over && room.keys == 0 ? go_on(c, &view) : status;
 }
 
-static void remember(sn_call *c)
-{
-    sn_batch_remember(c->set, &c->batch, true);
-    sn_known_learn(c->set, &c->batch, c->looked);
-}
-
 /* Adds n keys from `at` on, however often the layers change meanwhile, as long as some get in. */
 static seen_status add_chunk(sn_call *c, const sn_redis_view *view, size_t at, size_t n)
 {
@@ -378,7 +371,7 @@ static seen_status add_chunk(sn_call *c, const sn_redis_view *view, size_t at, s
         seen_status status = add_some(c);
         mistrust(c);
         if (status == SEEN_OK)
-            remember(c);
+            sn_cache_learn(c->set, &c->batch, c->looked, true);
         if (status != SEEN_OK && c->batch.glance < SN_REPLACED)
             let_stand(&c->batch);
         keep_open(c, at);

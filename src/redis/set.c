@@ -1,6 +1,8 @@
 /* A set in Redis: create, open, copy, drop; its view; the table of its operations. */
 #include "redis/set.h"
 
+#include "redis/cache.h"
+
 #include "base/clock.h"
 #include "base/error.h"
 #include "hash/hash.h"
@@ -168,8 +170,7 @@ static void close_set(seen_set *base)
     }
     sn_client_disconnect(set->redis);
     pthread_mutex_destroy(&set->lock);
-    pthread_mutex_destroy(&set->known_lock);
-    sn_known_forget(set);
+    sn_cache_close(&set->cache);
     free(base->where);
     free(set);
 }
@@ -231,10 +232,8 @@ static seen_status make_set(sn_client *redis, const sn_redis_view *view, unsigne
     set->view = *view;
     set->glanced = sn_clock_ms();
     set->limit = image->growth == SEEN_FIXED ? sn_layers_limit(&image->layer[0]) : 0;
-    sn_batch_forget(set);
-    set->recent_epoch = sn_client_epoch(redis);
+    sn_cache_open(&set->cache);
     pthread_mutex_init(&set->lock, NULL);
-    pthread_mutex_init(&set->known_lock, NULL);
     *out = &set->base;
     return SEEN_OK;
 }

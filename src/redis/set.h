@@ -10,7 +10,16 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum { SN_REDIS_RECENT = 16384 };
+/* What a client need not ask again (cache.c). */
+enum { SN_CACHE_KEYS = 16384 };
+typedef struct sn_cache {
+    pthread_mutex_t lock;
+    unsigned epoch;                  /* of the client: since then it holds */
+    seen_hash key[SN_CACHE_KEYS];    /* keys that are present */
+    uint64_t *bits[SN_IMAGE_LAYERS]; /* bits that are set; NULL: none are known */
+    uint64_t size[SN_IMAGE_LAYERS];  /* bytes */
+    uint64_t bytes;                  /* of all layers together */
+} sn_cache;
 
 typedef struct sn_redis_set {
     seen_set base;
@@ -30,13 +39,7 @@ typedef struct sn_redis_set {
     uint64_t removed;       /* counting: keys taken out (sn_redis_recount) */
     uint64_t uncounted;     /* keys added where nothing bounds them, not told to the server yet */
     atomic_uint seen_share; /* of 1024 recent keys, how many were there before */
-    _Atomic uint64_t recent[SN_REDIS_RECENT][2]; /* hashes of keys that are known to be there */
-    atomic_uint recent_epoch;                    /* since when */
-    pthread_mutex_t known_lock;                  /* around what follows */
-    uint64_t *known[SN_IMAGE_LAYERS];            /* bits that are known to be set; NULL: none */
-    uint64_t known_size[SN_IMAGE_LAYERS];        /* bytes */
-    uint64_t known_bytes;                        /* what they take together */
-    unsigned known_epoch;                        /* since when they hold */
+    sn_cache cache;
 } sn_redis_set;
 
 /* Copies of the view, so that no call holds the lock while it talks. */
@@ -133,10 +136,6 @@ seen_status sn_redis_bitmap_length(sn_channel *ch, const sn_redis_view *view, in
 /* A plain bitmap that is there already is taken over, unless it is larger than ours would be. A
  * copy would write over it, and is refused. */
 seen_status sn_redis_adopt(sn_channel *ch, const sn_redis_view *view, bool copy, seen_error *error);
-
-/* Empties the memory of recent keys, and that of known bits. */
-void sn_batch_forget(sn_redis_set *set);
-void sn_known_forget(sn_redis_set *set);
 
 /* ---- operations ---- */
 

@@ -24,20 +24,35 @@ $SEEN copy -q a.seen "$URL/copy"
 $SEEN copy -q "$URL/copy" b.seen
 cmp a.seen b.seen || fail "a copy there and back differs"
 $SEEN check -q b.seen some | cmp - some || fail "a copied key is missing"
-for growth in growing window; do
-    $SEEN create -q "$growth.seen" --growth "$growth" -n 3000 -p 0.01
-    $SEEN add -q "$growth.seen" some > /dev/null
-    # A file that grew may end otherwise than one that was made at once.
-    $SEEN copy -q "$growth.seen" "$growth.copy"
-    $SEEN copy -q "$growth.seen" "$URL/$growth"
-    $SEEN copy -q "$URL/$growth" "$growth.back"
-    cmp "$growth.copy" "$growth.back" || fail "a $growth copy there and back differs"
-    $SEEN add -q "$growth.seen" more > /dev/null
-    $SEEN add -q "$URL/$growth" more > /dev/null
-    $SEEN check -q "$growth.seen" some more > here || true
-    $SEEN check -q "$URL/$growth" some more > there || true
-    cmp here there || fail "a $growth copy goes on otherwise"
-done
+$SEEN create -q window.seen --growth window -n 3000 -p 0.01
+$SEEN add -q window.seen some > /dev/null
+# A file that grew may end otherwise than one that was made at once.
+$SEEN copy -q window.seen window.copy
+$SEEN copy -q window.seen "$URL/window"
+$SEEN copy -q "$URL/window" window.back
+cmp window.copy window.back || fail "a window copied there and back differs"
+$SEEN add -q window.seen more > /dev/null
+$SEEN add -q "$URL/window" more > /dev/null
+$SEEN check -q window.seen some more > here || true
+$SEEN check -q "$URL/window" some more > there || true
+cmp here there || fail "a copy of a window goes on otherwise"
+
+# A growing set in Redis has layers, and so has a copy of it; a growing file has none to copy.
+$SEEN create -q "$URL/growing" --growth growing -n 3000 -p 0.01
+$SEEN add -q "$URL/growing" some > /dev/null
+$SEEN copy -q "$URL/growing" growing.seen
+$SEEN copy -q growing.seen "$URL/growing2"
+$SEEN copy -q "$URL/growing2" growing.back
+cmp growing.seen growing.back || fail "a growing set copied there and back differs"
+$SEEN add -q growing.seen more > /dev/null
+$SEEN add -q "$URL/growing2" more > /dev/null
+$SEEN check -q growing.seen some more > here || true
+$SEEN check -q "$URL/growing2" some more > there || true
+cmp here there || fail "a copy of a growing set goes on otherwise"
+$SEEN create -q tags.seen --growth growing -n 3000 -p 0.01
+status=0
+$SEEN copy -q tags.seen "$URL/tags" 2> error || status=$?
+[ $status = 2 ] && grep -q 'create a growing set there' error || fail "tag lines went to Redis"
 
 # Two batches on their way: of equal lines one is new.
 seq 20000 | awk '{ print $1 * 7919 % 7001 }' > again

@@ -1,0 +1,240 @@
+/* What a client need not ask again.
+ *
+ * A bit never goes back: what this client once saw set, or set itself, is known. The cache has two
+ * parts. Bits: a copy of each layer of a filter that is not too large, all zero in the beginning,
+ * filled from the answers. A key whose cells are all known was seen before; of a new key only the
+ * cells that are not known are sent. Keys: the hashes of the last keys that were seen or added, for
+ * filters that are larger.
+ *
+ * The server may lose bits after all: when it crashes, or a replica takes its place. Its clients
+ * then lose their connections, or are redirected; the client counts such events (the epoch). With
+ * the epoch the cache is emptied, and keys that were added while it changed, with some of their
+ * cells left out, are added again in full (ops.c, doubt).
+ *
+ * Not for windows, which forget, nor counters; no bits of plain bitmaps, which other programs may
+ * change. */
+#include "redis/cache.h"
+
+#include "base/memory.h"
+
+/* Keys, and lines of a key, that are prefetched. */
+enum { AHEAD = 8, AHEAD_LINES = 3 };
+/* Bytes of bits, all layers together. */
+#define BITS_MAX (UINT64_C(32) << 20)
+
+static bool keeps_keys(const sn_redis_set *set)
+{
+    return set->base.kind == SEEN_BLOOM && set->base.growth != SEEN_WINDOW;
+}
+
+static bool keeps_bits(const sn_redis_set *set, const sn_redis_view *view)
+{
+    return keeps_keys(set) && view->layout == SEEN_LAYOUT_SHARDS;
+}
+
+static void clear(sn_cache *cache)
+{
+    for (uint32_t i = 0; i < SN_IMAGE_LAYERS; i++) {
+        if (cache->bits[i])
+            sn_memory_unmap(cache->bits[i], cache->size[i]);
+        cache->bits[i] = NULL;
+    }
+    cache->bytes = 0;
+    /* Every place holds what can never be looked up there: a hash that belongs to the next one. */
+    for (uint64_t i = 0; i < SN_CACHE_KEYS; i++)
+        cache->key[i].lo = i + 1;
+}
+
+void sn_cache_open(sn_cache *cache)
+{
+    pthread_mutex_init(&cache->lock, NULL);
+    clear(cache);
+}
+
+void sn_cache_close(sn_cache *cache)
+{
+    clear(cache);
+    pthread_mutex_destroy(&cache->lock);
+}
+
+/* Takes the lock; forgets all if the server may have. */
+static sn_cache *lock_cache(sn_redis_set *set)
+{
+    sn_cache *cache = &set->cache;
+    pthread_mutex_lock(&cache->lock);
+    unsigned epoch = sn_client_epoch(set->redis);
+    if (cache->epoch != epoch)
+        clear(cache);
+    cache->epoch = epoch;
+    return cache;
+}
+
+/* ---- keys ---- */
+
+static seen_hash *place_of(sn_cache *cache, seen_hash h)
+{
+    return &cache->key[h.lo % SN_CACHE_KEYS];
+}
+
+static void recall_keys(sn_cache *cache, sn_batch *b)
+{
+    for (size_t i = 0; i < b->keys; i++) {
+        sn_batch_key *k = &b->key[i];
+        const seen_hash *at = place_of(cache, k->hash);
+        if (at->lo == k->hash.lo && at->hi == k->hash.hi) {
+            k->answer = SEEN_BEFORE;
+            k->recalled = true;
+        }
+    }
+}
+
+static void learn_keys(sn_cache *cache, const sn_batch *b, bool added)
+{
+    for (size_t i = 0; i < b->keys; i++) {
+        const sn_batch_key *k = &b->key[i];
+        if (k->answer == SEEN_BEFORE || (added && k->answer == SEEN_NEW))
+            *place_of(cache, k->hash) = k->hash;
+    }
+}
+
+/* ---- bits ---- */
+
+/* The words of line j of a key; shard and f are those of sn_place_shard. */
+static uint64_t *words_of(uint64_t *known, const sn_geometry *g, uint64_t shard, uint64_t f,
+                          unsigned j)
+{
+    return known + (shard * g->shard_lines + sn_place_line(g, f, j)) * SN_LINE_WORDS;
+}
+
+/* The cells of a key that are known in a layer; bit n is cell n, as in sn_batch_key. */
+static uint64_t cells_known(uint64_t *known, const sn_geometry *g, seen_hash h)
+{
+    uint64_t set = 0, f, shard = sn_place_shard(g, h, &f);
+    for (unsigned j = 0, n = 0; j < g->spread; j++) {
+        const uint64_t *words = words_of(known, g, shard, f, j);
+        uint64_t cells = sn_place_cells(h.lo, j);
+        for (unsigned i = 0; i < g->probes; i++, n++) {
+            unsigned word = sn_place_word(cells, i);
+            set |= (words[word] >> sn_place_bit(cells, word) & 1) << n;
+        }
+    }
+    return set;
+}
+
+static void learn_cells(uint64_t *known, const sn_geometry *g, seen_hash h, uint64_t set)
+{
+    uint64_t f, shard = sn_place_shard(g, h, &f);
+    for (unsigned j = 0, n = 0; j < g->spread; j++) {
+        uint64_t *words = words_of(known, g, shard, f, j), cells = sn_place_cells(h.lo, j);
+        for (unsigned i = 0; i < g->probes; i++, n++) {
+            unsigned word = sn_place_word(cells, i);
+            words[word] |= (set >> n & 1) << sn_place_bit(cells, word);
+        }
+    }
+}
+
+static void fetch_lines(uint64_t *known, const sn_geometry *g, seen_hash h)
+{
+    uint64_t f, shard = sn_place_shard(g, h, &f);
+    for (unsigned j = 0; j < g->spread && j < AHEAD_LINES; j++)
+        __builtin_prefetch(words_of(known, g, shard, f, j));
+}
+
+static uint64_t all_cells(const sn_geometry *g)
+{
+    unsigned cells = g->spread * g->probes;
+    return cells < 64 ? (UINT64_C(1) << cells) - 1 : UINT64_MAX;
+}
+
+/* Room for a layer, if there is any left. */
+static uint64_t *room_for(sn_cache *cache, const sn_geometry *g, uint32_t layer)
+{
+    uint64_t bytes = sn_geometry_bytes(g);
+    if (!cache->bits[layer] && g->spread * g->probes <= SN_BATCH_CELLS &&
+        bytes <= BITS_MAX - cache->bytes) {
+        cache->bits[layer] = sn_memory_map(bytes);
+        cache->size[layer] = bytes;
+        cache->bytes += cache->bits[layer] ? bytes : 0;
+    }
+    return cache->bits[layer];
+}
+
+static void recall_bits(sn_cache *cache, const sn_redis_view *view, sn_batch *b)
+{
+    const sn_image *image = &view->image;
+    b->known_epoch = cache->epoch;
+    b->known_sequence = image->sequence;
+    for (uint32_t layer = 0; layer < image->layers; layer++) {
+        const sn_geometry *g = &image->layer[layer].geometry;
+        uint64_t *known = cache->bits[layer];
+        for (size_t i = 0; known && i < b->keys; i++) {
+            sn_batch_key *k = &b->key[i];
+            if (i + AHEAD < b->keys)
+                fetch_lines(known, g, b->key[i + AHEAD].hash);
+            if (k->answer != SEEN_UNKNOWN)
+                continue;
+            uint64_t cells = cells_known(known, g, k->hash);
+            if (cells == all_cells(g)) {
+                k->answer = sn_batch_found(k);
+                k->recalled = true;
+            }
+            if (layer == image->current)
+                k->cells = cells;
+        }
+    }
+}
+
+static void learn_bits(sn_cache *cache, const sn_batch *b, uint64_t looked)
+{
+    const sn_image *image = &b->view.image;
+    for (uint32_t layer = 0; layer < image->layers; layer++) {
+        const sn_geometry *g = &image->layer[layer].geometry;
+        uint64_t *known = room_for(cache, g, layer);
+        for (size_t i = 0; known && i < b->keys; i++) {
+            const sn_batch_key *k = &b->key[i];
+            bool there = looked >> layer & ~k->miss >> layer & 1;
+            if (k->answer == SEEN_UNKNOWN || k->recalled)
+                continue;
+            if (there || (k->put && k->target == layer))
+                learn_cells(known, g, k->hash, all_cells(g));
+            else if (looked >> layer & 1 && layer == image->current)
+                learn_cells(known, g, k->hash, k->cells);
+        }
+    }
+}
+
+/* ---- both ---- */
+
+void sn_cache_recall(sn_redis_set *set, const sn_redis_view *view, sn_batch *b)
+{
+    if (!keeps_keys(set))
+        return;
+    sn_cache *cache = lock_cache(set);
+    recall_keys(cache, b);
+    if (keeps_bits(set, view))
+        recall_bits(cache, view, b);
+    pthread_mutex_unlock(&cache->lock);
+}
+
+void sn_cache_recall_cells(sn_redis_set *set, const sn_redis_view *view, sn_batch *b)
+{
+    if (!keeps_bits(set, view))
+        return;
+    sn_cache *cache = lock_cache(set);
+    recall_bits(cache, view, b);
+    pthread_mutex_unlock(&cache->lock);
+}
+
+void sn_cache_learn(sn_redis_set *set, const sn_batch *b, uint64_t looked, bool added)
+{
+    if (!keeps_keys(set))
+        return;
+    sn_cache *cache = lock_cache(set);
+    /* Answers of an earlier epoch may be out of date. */
+    if (cache->epoch == b->epoch) {
+        learn_keys(cache, b, added);
+        if (keeps_bits(set, &b->view))
+            learn_bits(cache, b, looked);
+    }
+    pthread_mutex_unlock(&cache->lock);
+}

@@ -1,0 +1,20 @@
+/* What a client need not ask again. */
+#ifndef SN_REDIS_CACHE_H
+#define SN_REDIS_CACHE_H
+
+#include "redis/batch.h"
+
+void sn_cache_open(sn_cache *cache);
+void sn_cache_close(sn_cache *cache);
+
+/* Answers the keys that are known to be present, and fills in the cells that are known of others.
+ */
+void sn_cache_recall(sn_redis_set *set, const sn_redis_view *view, sn_batch *b);
+/* The same by their cells only, for another view. */
+void sn_cache_recall_cells(sn_redis_set *set, const sn_redis_view *view, sn_batch *b);
+
+/* Learns from the answers of a batch that looked at these layers; `added`: new keys are present
+ * now. */
+void sn_cache_learn(sn_redis_set *set, const sn_batch *b, uint64_t looked, bool added);
+
+#endif
