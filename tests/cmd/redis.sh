@@ -50,6 +50,7 @@ $SEEN add -q "$URL/growing2" more > /dev/null
 $SEEN check -q growing.seen some more > here || true
 $SEEN check -q "$URL/growing2" some more > there || true
 cmp here there || fail "a copy of a growing set goes on otherwise"
+$SEEN drop --force "$URL/growing2"
 $SEEN create -q tags.seen --growth growing -n 3000 -p 0.01
 status=0
 $SEEN copy -q tags.seen "$URL/tags" 2> error || status=$?
