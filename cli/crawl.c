@@ -46,7 +46,7 @@ static const sn_option state_options[] = {
      .type = SN_STRING,
      .offset = AT(state),
      .choices = "DIR",
-     .help = "keep the crawl in this folder; goes on where it stopped",
+     .help = "keep the crawl in this folder, so that it can be resumed",
      .more = "Frontier, seen-set, counters and options are saved there. With a folder that holds a "
              "crawl, options that are not given are those it was started with, and URLs may be "
              "left out."},
@@ -56,19 +56,19 @@ static const sn_option state_options[] = {
      .offset = AT(filter),
      .choices = "FILE",
      .help = "share what is seen: a file, or redis://HOST/NAME",
-     .more = "Several crawlers with one filter never fetch the same URL: whoever adds it first "
-             "fetches it. It is made where it does not exist."},
+     .more = "Several crawlers with one filter never fetch the same URL: the first to add it "
+             "fetches it. The filter is created if it does not exist."},
     {.name = "exact",
      .type = SN_FLAG,
      .offset = AT(exact),
-     .help = "no mistakes: keep 128 bits of every URL, and the URLs themselves on disk"},
+     .help = "no false positives: keep 128 bits of every URL, and the URLs themselves on disk"},
     {.letter = 'p',
      .name = "error-rate",
      .argument = "RATE",
      .type = SN_RATE,
      .offset = AT(error_rate),
-     .help = "of the seen-set (1e-6)",
-     .more = "A mistake loses a page, and those that only it leads to."},
+     .help = "false positive rate of the seen-set (1e-6)",
+     .more = "A false positive loses a page, and those that only it leads to."},
     {.letter = 'n',
      .name = "capacity",
      .argument = "URLS",
@@ -158,19 +158,19 @@ static const sn_option limit_options[] = {
      .argument = "N",
      .type = SN_COUNT,
      .offset = AT(pages),
-     .help = "stop after so many pages; 0: no limit",
-     .more = "Pages of all runs of a crawl count: to go on behind it, give a larger one."},
+     .help = "stop after N pages; 0: no limit",
+     .more = "Pages of all runs of a crawl count: to continue after the limit, give a larger one."},
     {.name = "max-pages-per-host",
      .argument = "N",
      .type = SN_COUNT,
      .offset = AT(host_pages),
-     .help = "fetch so many pages from one host"},
+     .help = "fetch at most N pages per host"},
     {.name = "max-body",
      .argument = "SIZE",
      .type = SN_SIZE,
      .offset = AT(body),
      .min = 1,
-     .help = "read so much of a page, counted after decompression (16MiB)"},
+     .help = "read at most this much of a page, after decompression (16MiB)"},
     {.name = "max-url",
      .argument = "BYTES",
      .type = SN_COUNT,
@@ -234,18 +234,18 @@ static const sn_option fetch_options[] = {
      .type = SN_DURATION,
      .offset = AT(timeout_ms),
      .min = 1,
-     .help = "give a page up after this (60s)"},
+     .help = "timeout of one page (60s)"},
     {.name = "connect-timeout",
      .argument = "TIME",
      .type = SN_DURATION,
      .offset = AT(connect_ms),
      .min = 1,
-     .help = "give a connection up after this (10s)"},
+     .help = "connection timeout (10s)"},
     {.name = "low-speed",
      .argument = "SIZE",
      .type = SN_SIZE,
      .offset = AT(low_speed),
-     .help = "give a page up that is slower than so many bytes a second (100)"},
+     .help = "give up a page that is slower than this many bytes per second (100)"},
     {.name = "low-speed-time",
      .argument = "TIME",
      .type = SN_DURATION,
@@ -267,7 +267,7 @@ static const sn_option fetch_options[] = {
      .argument = "TEXT",
      .type = SN_STRING,
      .offset = AT(agent),
-     .help = "who we say we are; its first word is looked up in robots.txt"},
+     .help = "User-Agent to send; its first word is looked up in robots.txt"},
     {.letter = 'H',
      .name = "header",
      .argument = "HEADER",
@@ -578,10 +578,11 @@ const sn_command sn_command_crawl = {
     .about =
         "Fetches the URLs and everything that their pages link to on the same hosts, breadth "
         "first, each URL once by its canonical form, and writes a line of JSON about each. It "
-        "obeys robots.txt and waits a second between two requests to one host unless told "
-        "otherwise.\n\n"
-        "With --state the crawl is kept in a folder and goes on where it stopped, also after a "
-        "crash. The first Ctrl-C finishes what is under way and saves; a second stops at once. "
+        "obeys robots.txt and waits a second between two requests to one host by default.\n\n"
+        "With --state the crawl is kept in a folder and can be resumed. After a kill or a crash, "
+        "pages of the last 250 ms are fetched again; after a power failure, pages since the last "
+        "checkpoint. The first Ctrl-C finishes what is under way and saves; a second stops at "
+        "once. "
         "Addresses that are not of the public Internet are refused unless --allow-private is "
         "given.\n\n"
         "With --join many machines share one crawl in Redis: nothing is lost when one of them "
@@ -595,17 +596,17 @@ const sn_command sn_command_crawl = {
     .groups = {&scope_group, &limit_group, &fetch_group, &state_group, &join_group, &output_group,
                &sn_group_json, &sn_group_talk},
     .examples =
-        {{"Crawl a site and be able to go on later",
+        {{"Crawl a site, resumable",
           "seen crawl https://example.org/ --depth 3 --output pages.jsonl --state crawl.dir", "-"},
-         {"Go on where it stopped", "seen crawl --state crawl.dir", "-"},
+         {"Resume it", "seen crawl --state crawl.dir", "-"},
          {"Write a report about it", "seen crawl report crawl.dir --html report.html", "-"},
          {"Begin a crawl that other machines can join",
           "seen crawl --join redis://host/NAME https://example.org/ --output pages.1.jsonl", "-"},
          {"Join it", "seen crawl --join redis://host/NAME --output pages.2.jsonl", "-"},
          {"Look at a shared crawl", "seen crawl status redis://host/NAME --watch", "-"}},
     .exit_text =
-        "0 when all went well, also when some pages failed, or when Ctrl-C stopped the crawl; 2 on "
-        "trouble, with a message on standard error, and when not one page could be fetched. A "
-        "reader that closes the pipe early is not trouble.",
+        "0 on success, also when some pages failed, or when Ctrl-C stopped the crawl; 2 on errors, "
+        "with a message on standard error, and when not one page could be fetched. A reader that "
+        "closes the pipe early is not an error.",
     .run = run_crawl,
 };
