@@ -207,10 +207,12 @@ static void ask_for_queues(sn_fleet *f, const unsigned *bucket, unsigned count, 
 seen_status sn_lane_pick(sn_fleet *f)
 {
     int64_t now = sn_fleet_now();
-    size_t have = count_working(f), want = lanes_wanted(f);
     unsigned bucket[4096], count = 0;
-    if (f->paused || f->full || f->limit || have >= want ||
-        (f->pick_empty && now - f->picked_at < PICK_MS))
+    pthread_mutex_lock(&f->lock);
+    size_t have = count_working(f), want = lanes_wanted(f);
+    bool held = f->paused || f->full || f->limit;
+    pthread_mutex_unlock(&f->lock);
+    if (held || have >= want || (f->pick_empty && now - f->picked_at < PICK_MS))
         return SEEN_OK;
     f->picked_at = now;
     seen_status status = find_ready(f, bucket, &count);
@@ -389,6 +391,7 @@ seen_status sn_lane_read(sn_fleet *f)
     size_t count = 0;
     if (!lane)
         return sn_error_set(f->clerk_error, SEEN_ERR_MEMORY, "out of memory");
+    pthread_mutex_lock(&f->lock);
     for (size_t i = 0; i < f->lane_count; i++) {
         if (!wants_more(f->lanes[i]))
             continue;
@@ -403,6 +406,7 @@ seen_status sn_lane_read(sn_fleet *f)
             ask_for_state(f, lane[count], tag);
         count++;
     }
+    pthread_mutex_unlock(&f->lock);
     reading g = {.f = f, .lane = lane};
     seen_status status =
         count == 0 ? SEEN_OK : sn_fleet_run(&f->link, take_read, &g, f->clerk_error);

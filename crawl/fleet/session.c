@@ -383,7 +383,10 @@ seen_status sn_session_poll(sn_fleet *f)
 seen_status sn_session_permits(sn_fleet *f)
 {
     long long granted;
-    if (f->options.max_pages == 0 || !f->want_permits || f->permits > 0)
+    pthread_mutex_lock(&f->lock);
+    bool wanted = f->options.max_pages > 0 && f->want_permits && f->permits == 0;
+    pthread_mutex_unlock(&f->lock);
+    if (!wanted)
         return SEEN_OK;
     /* Blocks become small near the end, so that no worker sits on what another could use. */
     uint64_t want = f->options.max_pages / 64;
@@ -583,26 +586,25 @@ seen_status sn_session_sweep(sn_fleet *f)
 seen_status sn_session_room(sn_fleet *f)
 {
     enum { LOOK_MS = 200 };
-    uint64_t bytes = 0;
-    if (f->memory == 0) {
-        f->full = false;
-        return SEEN_OK;
-    }
     for (;;) {
         int64_t now = sn_fleet_now();
-        if (!f->full && now - f->measured_at < LOOK_MS)
+        uint64_t bytes = 0;
+        pthread_mutex_lock(&f->lock);
+        bool full = f->full;
+        pthread_mutex_unlock(&f->lock);
+        if (!full && (f->memory == 0 || now - f->measured_at < LOOK_MS))
             return SEEN_OK;
         f->measured_at = now;
         seen_status status = sn_session_sum(f, "meta", "bytes", &bytes);
         if (status != SEEN_OK)
             return status;
         pthread_mutex_lock(&f->lock);
-        f->full = bytes >= f->memory;
-        bool wait = f->full && !f->closing;
+        full = f->full = f->memory > 0 && bytes >= f->memory;
+        bool over = f->closing || f->stop;
         pthread_mutex_unlock(&f->lock);
-        if (!f->full)
+        if (!full)
             return SEEN_OK;
-        if (!wait)
+        if (over)
             return sn_fleet_lose(f, "it was stopped while the frontier was full");
         status = sn_session_beat(f);
         if (status == SEEN_OK)
@@ -611,8 +613,6 @@ seen_status sn_session_room(sn_fleet *f)
             status = sn_session_poll(f);
         if (status != SEEN_OK)
             return status;
-        if (f->stop)
-            return sn_fleet_lose(f, "it was stopped while the frontier was full");
         nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
     }
 }
