@@ -260,11 +260,11 @@ static seen_status get_part(source *from, const sn_image *image, unsigned p, see
         aligned_alloc(SN_LINE_BYTES, (bytes + SN_LINE_BYTES - 1) / SN_LINE_BYTES * SN_LINE_BYTES);
     uint64_t *counts = calloc(2, sizeof *counts);
     sn_tags_part part = sn_tags_part_in(&shape, lines, extent->homes, extent->stash_words, counts);
-    seen_status status = SEEN_OK;
-    if (!lines || !counts)
-        status = sn_error_set(error, SEEN_ERR_MEMORY, "saved set: out of memory");
-    if (status == SEEN_OK)
-        status = get(from, lines, bytes, error);
+    if (!lines || !counts) {
+        sn_tags_part_free(&part);
+        return sn_error_set(error, SEEN_ERR_MEMORY, "saved set: out of memory");
+    }
+    seen_status status = get(from, lines, bytes, error);
     if (status == SEEN_OK) {
         sn_tags_tally tally = sn_tags_measure(&shape, &part);
         counts[0] = (uint64_t)tally.tags;
@@ -287,6 +287,8 @@ static seen_status get_parts(source *from, const sn_image *image, seen_set *into
             if (image->part[p].offset >= at &&
                 (next == SN_TAGS_PARTS || image->part[p].offset < image->part[next].offset))
                 next = p;
+        if (next == SN_TAGS_PARTS)
+            return refuse(error, "its header holds impossible numbers");
         status = skip_to(from, image->part[next].offset, error);
         at = image->part[next].offset + 1;
         if (status == SEEN_OK)
