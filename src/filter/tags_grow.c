@@ -283,16 +283,23 @@ static bool move_stash(pen *p)
     return sn_tags_walk(&p->shape, &stash, add_cell, p);
 }
 
+/* Word by word: a lookup that is about to be repeated may still read the memory. */
+static void clear(uint64_t *words, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        __atomic_store_n(words + i, 0, __ATOMIC_RELAXED);
+}
+
 bool sn_tags_rewrite(const sn_tags_shape *shape, const sn_tags_part *from, const sn_tags_part *to)
 {
     pen p = {.shape = *shape, .from = from, .to = to};
     unsigned rise = to->level - from->level;
     to->counts[0] = to->counts[1] = 0;
     if (to->homes < from->homes || to->homes / 2 > from->homes) {
-        memset(to->lines, 0, sn_tags_bytes(to->homes, to->stash_words));
+        clear((uint64_t *)(void *)to->lines, sn_tags_bytes(to->homes, to->stash_words) / 8);
         return sn_tags_walk(shape, from, add_cell, &p);
     }
-    memset(to->stash, 0, to->stash_words * sizeof *to->stash); /* every line is stored whole */
+    clear(to->stash, to->stash_words); /* every line is stored whole */
     if (shape->extra == 1 && rise == 0)
         move_all(&p, 30, 1, 0);
     else if (shape->extra == 1)

@@ -512,6 +512,8 @@ static void merges_in_any_order(void **state)
 static void merge_keeps_the_promise(void **state)
 {
     (void)state;
+    if (SANITIZED)
+        skip(); /* one thread, and millions of keys */
     for (int go_on = 0; go_on < 2; go_on++) {
         seen_options options = growing(1, 0.01);
         options.when_full = (seen_when_full)go_on;
