@@ -37,6 +37,7 @@ final class Seen
             uint64_t ttl_seconds;
             uint32_t connect_ms, command_ms, retry_ms;
             const char *tls_ca, *tls_cert, *tls_key;
+            const char *note;
         } seen_options;
         typedef struct {
             size_t size;
@@ -53,6 +54,7 @@ final class Seen
             bool renew;
             double fill, keys_estimated, error_rate_now;
             bool sampled;
+            char note[256];
         } seen_info;
         int seen_create(const char *where, const seen_options *options, unsigned flags, seen_set **set, seen_error *error);
         int seen_open(const char *where, const seen_options *options, unsigned flags, seen_set **set, seen_error *error);
