@@ -132,7 +132,7 @@ def by_robotparser(text, path):
     rules = read[0][1]
     if any(not re.fullmatch("[a-zA-Z0-9/]*", p) for _, p in rules) or re.search("(?i)disalow|low ", text) or "Agent" in text:
         return None
-    if sum(path.startswith(p) for _, p in rules) > 1 or re.search(r"(?im)^(dis)?allow *: *([^/\s]|$)", text):
+    if sum(path.startswith(p) for _, p in rules) > 1 or re.search(r"(?im)^(dis)?allow *: *([^/\s]|$)", text.replace("\r", "\n")):
         return None
     parser = urllib.robotparser.RobotFileParser()
     parser.parse(text.splitlines())
