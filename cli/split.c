@@ -153,11 +153,11 @@ static seen_status prepare(split_run *run, seen_error *error)
     size_t parts = run->options.parts;
     seen_status status = sn_input_open((const char *const *)args->operands, args->operand_count,
                                        &run->watch.stop, &run->input, error);
-    run->output = calloc(parts, sizeof *run->output);
+    run->output = calloc(parts, sizeof(sn_output *));
     run->child = calloc(parts, sizeof *run->child);
     run->lines = calloc(parts, sizeof *run->lines);
-    if (status == SEEN_OK && (!run->output || !run->child || !run->lines))
-        status = sn_error_memory(error);
+    if (!run->output || !run->child || !run->lines)
+        return sn_error_memory(error);
     allow_files(parts);
     for (size_t p = 0; p < parts && status == SEEN_OK; p++) {
         status = run->own->command ? start_command(run, p, error) : open_file(run, p, error);

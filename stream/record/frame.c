@@ -48,7 +48,7 @@ static seen_status resolve(const sn_record_spec *spec, const char *file, const c
     sn_block block;
     size_t mark = mark_length(bytes, length);
     sn_block_init(&block, '\n');
-    seen_status status = sn_block_reserve(&block, length - mark, error);
+    seen_status status = sn_block_reserve(&block, length - mark + 1, error);
     if (status == SEEN_OK) {
         memcpy(block.bytes, bytes + mark, length - mark);
         block.length = length - mark;
@@ -60,7 +60,7 @@ static seen_status resolve(const sn_record_spec *spec, const char *file, const c
     if (status == SEEN_OK && (!names || !text))
         status = sn_error_set(error, SEEN_ERR_MEMORY, "no memory for a header");
     size_t used = 0;
-    for (size_t k = 0; k < fields && status == SEEN_OK; k++) {
+    for (size_t k = 0; names && text && k < fields; k++) {
         size_t raw;
         const char *at = sn_csv_raw(&block, 0, k, &raw);
         names[k].data = sn_csv_value(at, raw, text + used, &names[k].len);

@@ -132,10 +132,12 @@ static seen_status get_json(sn_values *values, const sn_record_spec *spec, const
     size_t length;
     const char *line = sn_block_line(block, i, &length);
     const char *wrong = sn_json_find(spec, line, length, values->span);
+    unsigned long long at_byte = block->offset;
+    at_byte += block->start[i];
     if (wrong)
         return sn_error_set(error, SEEN_ERR_ARGUMENT,
-                            "%s: the line at byte %llu is not valid JSON: %s", block->name,
-                            (unsigned long long)(block->offset + block->start[i]), wrong);
+                            "%s: the line at byte %llu is not valid JSON: %s", block->name, at_byte,
+                            wrong);
     seen_status status = reserve_text(values, spec->parts, length, error);
     for (size_t p = 0; p < spec->parts && status == SEEN_OK; p++) {
         const char *at = NULL;
