@@ -4,8 +4,8 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "set/layers.h"
 #include "local/lookup.h"
+#include "set/layers.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,9 +2,9 @@
 #include "base/error.h"
 #include "filter/kernel.h"
 #include "filter/plan.h"
-#include "set/layers.h"
 #include "local/lookup.h"
 #include "redis/shards.h"
+#include "set/layers.h"
 
 #include <math.h>
 #include <stdlib.h>

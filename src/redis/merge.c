@@ -1,8 +1,8 @@
 /* Unions: the lines of another set go into one in Redis. */
 #include "base/error.h"
-#include "set/layers.h"
 #include "local/lookup.h"
 #include "redis/shards.h"
+#include "set/layers.h"
 
 #include <string.h>
 

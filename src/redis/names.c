@@ -1,9 +1,9 @@
 /* The names of a filter's keys, and their slots in a cluster. */
 #include "redis/names.h"
 
-#include "set/layers.h"
 #include "local/lookup.h"
 #include "redis/client/slot.h"
+#include "set/layers.h"
 
 #include <stdio.h>
 #include <string.h>
