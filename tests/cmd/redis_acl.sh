@@ -45,7 +45,7 @@ $SEEN check -q "$ALL/plain" some | cmp - some || fail "plain: a key is missing"
 $SEEN drop --force "$ALL/plain"
 # No message shows a password, also where there is no connection yet or the filter is another one.
 $SEEN create -q "$ALL/other" -n 500
-$SEEN create -q here.seen --growth growing
+$SEEN create -q here.seen --growth growing --kind counting
 for what in "create $ALL/other --if-absent -n 600" "create $ALL/other --if-absent --like here.seen" \
     "copy here.seen $ALL/plain --layout bitmap" "create $ALL/long -n 5 --ttl 9999999999s"; do
     # shellcheck disable=SC2086 # words
