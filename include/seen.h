@@ -96,7 +96,7 @@ typedef enum seen_kind {
 
 typedef enum seen_growth {
     SEEN_FIXED = 0,   /* one filter of a known capacity */
-    SEEN_GROWING = 1, /* layers, together within the promised rate; no capacity needed */
+    SEEN_GROWING = 1, /* no capacity needed; always within the promised rate */
     SEEN_WINDOW = 2   /* generations; the oldest is forgotten. SEEN_BLOOM only */
 } seen_growth;
 
@@ -253,7 +253,8 @@ SEEN_API seen_status seen_sync(seen_set *set, seen_error *error);
 /* Syncs and gives the handle back, which is gone whatever the status. NULL is ignored. */
 SEEN_API seen_status seen_close_checked(seen_set *set, seen_error *error);
 
-/* Gives the handle back without waiting for the disk. NULL is ignored. */
+/* Gives the handle back without waiting for the disk, unless a growing file has grown since it was
+ * synced. NULL is ignored. */
 SEEN_API void seen_close(seen_set *set);
 
 /* Where the set is stored: the path or the address it was opened with, without the password. NULL:
@@ -377,12 +378,15 @@ SEEN_API seen_status seen_rotate(seen_set *set, seen_error *error);
  * SEEN_ERR_CHANGED where it never stops turning. A crash in the middle leaves `into` with some of
  * it; merging again completes it (bloom only: counters would count twice), and so it does where a
  * disk, a server or a window that never stops turning made it fail in the middle. A growing set
- * that cannot open all the layers it needs keeps those that it could, which are empty. */
+ * that cannot open all the layers it needs keeps those that it could, which are empty.
+ * Growing sets in memory and in files can be merged whatever their sizes; their error rates add up,
+ * and `from` may have the lower one. They cannot be merged with growing sets in Redis. */
 SEEN_API seen_status seen_merge(seen_set *into, seen_set *from, seen_error *error);
 
 /* Copies a set, bit for bit, to another store; `where` as in seen_create. A file appears whole or
  * not at all. With SEEN_REPLACE an existing one is replaced. A window that turns meanwhile is
- * copied to a file once more; SEEN_ERR_CHANGED where it never stops turning. */
+ * copied to a file once more; SEEN_ERR_CHANGED where it never stops turning.
+ * SEEN_ERR_KIND: a growing set in memory or in a file cannot be copied to Redis. */
 SEEN_API seen_status seen_copy(seen_set *from, const char *where, unsigned flags,
                                const seen_options *options, seen_error *error);
 
