@@ -349,6 +349,12 @@ out:
     return status;
 }
 
+static void close_set(seen_set *set)
+{
+    if (set)
+        set->ops->close(set);
+}
+
 seen_status sn_file_open(const char *path, unsigned flags, seen_set **set, seen_error *error)
 {
     /* O_NONBLOCK: a fifo is refused, not waited for. */
@@ -431,7 +437,7 @@ seen_status sn_file_create(const char *path, const sn_image *image, unsigned fla
     }
     status = sn_newfile_publish(&temp, path, flags & SEEN_REPLACE, error);
     if (status != SEEN_OK) {
-        made->ops->close(made);
+        close_set(made);
         return status;
     }
     *set = made;
@@ -509,11 +515,10 @@ seen_status sn_file_copy(const char *path, unsigned flags, seen_set *from, seen_
         status = sn_error_system(error, errno, path, "open");
     else
         status = attach(fd, path, &image, 0, &into, error);
-    if (into) {
+    if (into)
         status = sn_image_has_tags(&image) ? copy_parts(into, from, error)
                                            : copy_layers(into, from, &image, temp.fd, path, error);
-        into->ops->close(into);
-    }
+    close_set(into);
     if (status != SEEN_OK) {
         sn_newfile_drop(&temp);
         return status;
@@ -549,7 +554,7 @@ seen_status sn_file_drop(const char *path, seen_error *error)
     seen_status status = sn_file_open(path, SEEN_READ_ONLY, &set, error);
     if (status != SEEN_OK)
         return status;
-    set->ops->close(set);
+    close_set(set);
     if (unlink(path) != 0)
         return sn_error_system(error, errno, path, "remove");
     return SEEN_OK;

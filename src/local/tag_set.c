@@ -633,10 +633,11 @@ static seen_status tag_merge(seen_set *set, seen_set *from, seen_error *error)
 {
     sn_tag_set *into = (sn_tag_set *)set, *other = sn_tag_set_of(from);
     for (unsigned p = 0; p < SN_TAGS_PARTS; p++) {
-        sn_tags_part theirs;
+        sn_tags_part theirs = {0};
         seen_status status = tag_copy_part(&other->base, p, &theirs, error);
         if (status != SEEN_OK)
             return status;
+        assert(theirs.counts);
         status = into->home->enter(into, error);
         if (status == SEEN_OK) {
             pthread_mutex_lock(&into->lock[p].mutex);
