@@ -81,7 +81,7 @@ void sn_mapped_boot(unsigned char boot[SN_BOOT_BYTES])
         char c = text[i];
         unsigned digit = c >= '0' && c <= '9' ? (unsigned)(c - '0') : (unsigned)(c - 'a' + 10);
         if (digit < 16) {
-            boot[n / 2] = (unsigned char)(boot[n / 2] << 4 | digit);
+            boot[n / 2] = (unsigned char)((unsigned)boot[n / 2] << 4 | digit);
             n++;
         }
     }

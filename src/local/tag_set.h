@@ -71,8 +71,8 @@ struct sn_tag_set {
     sn_tag_part_list *parts; /* all descriptors, freed with the set */
     sn_tag_lock lock[SN_TAGS_PARTS];
     pthread_mutex_t scratch_lock;
-    sn_tag_scratch *scratch;  /* not in use at the moment */
-    atomic_ullong longest_ns; /* the longest time that a partition was locked for growth */
+    sn_tag_scratch *scratch;     /* not in use at the moment */
+    _Atomic uint64_t longest_ns; /* the longest time that a partition was locked for growth */
 };
 
 /* Fills a zeroed set (or a struct that starts with one). The home maps the partitions. */

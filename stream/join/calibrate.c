@@ -8,8 +8,7 @@
 
 #include "base/clock.h"
 
-/* More than the caches hold. */
-#define REGION ((size_t)64 << 20)
+#define REGION ((size_t)SN_JOIN_REGION)
 enum { LINE = 64, BATCH = 16, ACCESSES = 1 << 16, TRIES = 3 };
 
 #define RANDOM_NS 20.0 /* if it cannot be measured */

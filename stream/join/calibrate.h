@@ -2,6 +2,9 @@
 #ifndef SN_STREAM_JOIN_CALIBRATE_H
 #define SN_STREAM_JOIN_CALIBRATE_H
 
+/* Memory that the measurement takes: more than the caches hold. */
+enum { SN_JOIN_REGION = 64 << 20 };
+
 /* Nanoseconds that a random access to a large table takes, many at a time. Measured once in a
  * process, in some ten milliseconds. */
 double sn_join_random_ns(void);

@@ -55,7 +55,8 @@ static unsigned threads_of(const sn_join_options *options)
     return options->pipeline.threads ? options->pipeline.threads : sn_thread_cpus();
 }
 
-/* Small inputs take no longer by another strategy than the measurement would. */
+/* Small inputs take no longer by another strategy than the measurement would, and it must not take
+ * more memory than the run may. */
 static void calibrate(const sn_input *a, sn_input *const *b, size_t b_count,
                       sn_join_numbers *numbers)
 {
@@ -65,7 +66,8 @@ static void calibrate(const sn_input *a, sn_input *const *b, size_t b_count,
     for (size_t i = 0; i < b_count; i++)
         cached += numbers->bytes_b / (double)b_count * sn_input_cached(b[i]);
     numbers->disk = sn_join_read_speed(cached / (numbers->bytes_a + numbers->bytes_b));
-    numbers->random_ns = sn_join_random_ns();
+    if (numbers->memory >= SN_JOIN_REGION)
+        numbers->random_ns = sn_join_random_ns();
 }
 
 seen_status sn_join_measure(const sn_join_options *options, sn_input *a, sn_input *const *b,

@@ -32,7 +32,7 @@ refused() {
     grep -q -- "$part" words || fail "$*: $(cat words)"
 }
 refused 'this build has no Redis; build with SEEN_WITH_REDIS=ON' $small create redis://127.0.0.1:1/x -n 5
-refused 'this build has no crawler; build with SEEN_WITH_CRAWL=ON' $small crawl http://127.0.0.1:1/
+refused 'this build has no crawler; rebuild with -DSEEN_WITH_CRAWL=ON' $small crawl http://127.0.0.1:1/
 refused 'this build has no SipHash; build with SEEN_WITH_SIPHASH=ON' $small create b.seen -n 5 --hash sip
 gzip -c in > in.gz
 refused 'in.gz is compressed with gzip, which this build cannot read' $small uniq in.gz
