@@ -177,7 +177,7 @@ static bool keep_finished(sn_finished_list *list, const sn_finished *item)
     return true;
 }
 
-static sn_note_item *add_note(sn_fleet *f, int kind, const char *text, size_t len)
+static sn_note_item *add_note(sn_fleet *f, sn_note_kind kind, const char *text, size_t len)
 {
     sn_note_item *n = malloc(sizeof *n + len + 1);
     if (!n)

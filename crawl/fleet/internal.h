@@ -173,10 +173,12 @@ typedef struct sn_finished_list {
     size_t count, room;
 } sn_finished_list;
 
+typedef enum sn_note_kind { SN_NOTE_RULES, SN_NOTE_SEED, SN_NOTE_FAILED } sn_note_kind;
+
 /* robots.txt of a host, a URL for the seeds, or a line for the list of failures. */
 typedef struct sn_note_item {
     struct sn_note_item *next;
-    enum { SN_NOTE_RULES, SN_NOTE_SEED, SN_NOTE_FAILED } kind;
+    sn_note_kind kind;
     unsigned bucket;
     char host[17];
     int64_t for_ms;

@@ -20,8 +20,9 @@ static void make(links *l, size_t count)
     l->origin = strlen("https://example.org");
     for (size_t i = 0; i < count; i++) {
         snprintf(l->url[i], sizeof l->url[i], "https://example.org/articles/2024/page-%zu.html", i);
-        snprintf(l->parent[i], sizeof l->parent[i], i < 3 ? "" : "https://other.org/index-%zu",
-                 i / 10);
+        l->parent[i][0] = '\0';
+        if (i >= 3)
+            snprintf(l->parent[i], sizeof l->parent[i], "https://other.org/index-%zu", i / 10);
         l->list[i] = (sn_pack_url){.url = l->url[i],
                                    .len = (uint32_t)strlen(l->url[i]),
                                    .parent = l->parent[i],
