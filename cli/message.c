@@ -35,7 +35,9 @@ const char *sn_color(FILE *out, const char *style, char buffer[16])
     const char *none = getenv("NO_COLOR"), *term = getenv("TERM");
     bool automatic = isatty(fileno(out)) && !(none && *none) && !(term && !strcmp(term, "dumb"));
     bool use = color_when == SN_COLOR_AUTO ? automatic : color_when == SN_COLOR_ALWAYS;
-    snprintf(buffer, 16, use ? "\033[%sm" : "", style);
+    buffer[0] = '\0';
+    if (use)
+        snprintf(buffer, 16, "\033[%sm", style);
     return buffer;
 }
 

@@ -15,6 +15,7 @@ static bool supported(seen_hash_kind kind)
 #define sn_hash_supported supported
 #include "local/file.c"
 #include "set/calls.c"
+#include "set/stores.c"
 #undef sn_hash_supported
 
 static void test_no_siphash(void **state)

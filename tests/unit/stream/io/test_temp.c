@@ -155,8 +155,8 @@ static void test_copy(void **state)
     for (int pass = 0; pass < 2; pass++) {
         assert_int_equal(sn_copy_input(&copy, NULL, &input, NULL), SEEN_OK);
         assert_int_equal(sn_input_read(input, to, sizeof to, &got, NULL), SEEN_OK);
-        assert_int_equal(got, 7);
-        assert_memory_equal(to, "a\nb\nc\nd", 7);
+        assert_int_equal(got, 8);
+        assert_memory_equal(to, "a\nb\nc\nd\n", 8);
         sn_input_close(input);
     }
     sn_copy_close(&copy);
