@@ -674,8 +674,8 @@ static seen_status local_measure(seen_set *set, seen_info *info, seen_error *err
             set_here += (double)tally.set;
         }
         double here = (double)sn_geometry_lines(g) * sn_geometry_cells(g);
+        keys += sn_layers_keys(&view->image, sn_plan_keys(g, set_here / here), wrong);
         wrong += rate * (1 - wrong); /* 1 - (1 - wrong) * (1 - rate), with its digits */
-        keys += sn_plan_keys(g, set_here / here);
         set_cells += set_here;
         cells += here;
     }

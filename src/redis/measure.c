@@ -147,8 +147,9 @@ seen_status sn_redis_measure(seen_set *base, seen_info *info, seen_error *error)
         status = measure_layer(set, ch, &view, i, bytes <= WHOLE_BYTES, lines, &m, error);
         if (status != SEEN_OK)
             break;
+        double here = sn_plan_keys(&view.image.layer[i].geometry, m.set / m.cells);
+        keys += sn_layers_keys(&view.image, here, wrong);
         wrong += m.rate * (1 - wrong); /* 1 - (1 - wrong) * (1 - rate), with its digits */
-        keys += sn_plan_keys(&view.image.layer[i].geometry, m.set / m.cells);
         set_cells += m.set;
         cells += m.cells;
         sampled |= m.sampled;

@@ -387,3 +387,8 @@ seen_status sn_layers_begin_tags(const seen_options *o, sn_image *image, seen_er
 {
     return begin(o, true, image, error);
 }
+
+double sn_layers_keys(const sn_image *image, double keys, double wrong)
+{
+    return image->growth == SEEN_GROWING && wrong < 1 ? keys / (1 - wrong) : keys;
+}

@@ -24,4 +24,8 @@ uint64_t sn_layers_span(const sn_image *image);
 /* Whether layer i may hold keys that are not to be forgotten yet. */
 bool sn_layers_alive(const sn_image *image, uint32_t i);
 
+/* The distinct keys that were offered to a layer that holds `keys` of them, if the layers before it
+ * have a false-positive rate of `wrong`: false positives of those never reached it. */
+double sn_layers_keys(const sn_image *image, double keys, double wrong);
+
 #endif

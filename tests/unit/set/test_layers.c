@@ -1,5 +1,5 @@
 /* How a set grows: the rates sum to the promise, few layers, and what the memory costs. */
-#include "test_trust.h"
+#include "test_layered.h"
 
 #include "filter/plan.h"
 #include "set/layers.h"
@@ -265,6 +265,27 @@ static void test_refusals(void **state)
     FAILS(SEEN_ERR_ARGUMENT, sn_layers_begin(&options, &image, error));
 }
 
+/* Keys that earlier layers take for present never reach a newer one; the estimate counts them. */
+static void test_estimate(void **state)
+{
+    (void)state;
+    static const double RATES[] = {0.3, 0.1, 0.01};
+    enum { KEYS = 200000, BATCH = 1000 };
+    for (size_t r = 0; r < sizeof RATES / sizeof *RATES; r++) {
+        seen_options options = plain_options(SEEN_BLOOM, SEEN_GROWING, 1000, RATES[r]);
+        seen_set *set = layered_create(NULL, &options);
+        for (uint64_t i = 0; i < KEYS; i += BATCH) {
+            seen_hash h[BATCH];
+            hashes_from(i, BATCH, h);
+            OK(seen_add_hashes(set, h, BATCH, NULL, error));
+        }
+        seen_info info = {.size = sizeof info};
+        OK(seen_get_info(set, &info, error));
+        assert_true(fabs(info.keys_estimated / KEYS - 1) < 0.02);
+        seen_close(set);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -272,6 +293,7 @@ int main(void)
         cmocka_unit_test(test_growing_from_one), cmocka_unit_test(test_growing_reaches),
         cmocka_unit_test(test_growing_ends),     cmocka_unit_test(test_window),
         cmocka_unit_test(test_defaults),         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_estimate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
