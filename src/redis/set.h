@@ -159,4 +159,12 @@ bool sn_redis_all_zero(const char *bytes, uint64_t len);
 seen_status sn_redis_write(sn_channel *ch, const sn_redis_view *view, uint32_t layer, uint64_t line,
                            uint64_t lines, const void *from, seen_error *error);
 
+/* Connects to the server of an address and takes a channel. */
+seen_status sn_redis_contact(const char *where, const seen_options *options, sn_client **redis,
+                             sn_channel **ch, seen_error *error);
+
+/* The handle of a filter; takes the connection over. */
+seen_status sn_redis_make(sn_client *redis, const sn_redis_view *view, unsigned flags,
+                          seen_set **out, seen_error *error);
+
 #endif

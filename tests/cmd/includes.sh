@@ -1,3 +1,4 @@
-# Who may include whom.
+# Which folder may include which, and no source files that depend on each other.
 set -eu
 "$ROOT/tools/includes"
+"$ROOT/tools/cycles" "$BUILD"

@@ -12,7 +12,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self):
         get = lambda name: self.headers.get(name, "-")
-        print(self.path, get("Authorization"), get("Cookie").replace(" ", ""), get("X-Test"), get("User-Agent"), flush=True)
+        # One write: threads of the server must not mix their lines.
+        line = " ".join([self.path, get("Authorization"), get("Cookie").replace(" ", ""), get("X-Test"), get("User-Agent")])
+        sys.stdout.write(line + "\n")
+        sys.stdout.flush()
         status, body = 200, b"<title>A &amp;\n  B \xc3\xa9</title><a href=/d/one>1</a><a href=/d/sub/two>2</a><a href=/other>3</a>"
         if self.path.endswith("/robots.txt"):
             status, body = 404, b""

@@ -1,0 +1,45 @@
+/* Reading the filter's description again, and reporting what was lost. */
+#include "redis/set.h"
+
+#include "base/clock.h"
+
+#include <string.h>
+
+seen_status sn_redis_lost(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
+                          const sn_loss *loss, seen_error *error)
+{
+    sn_redis_view now;
+    seen_status status = sn_redis_reload(set, ch, &now, error);
+    /* Layers come and go; the counters are those of the filter. */
+    if (status != SEEN_OK || (now.image.sequence != view->image.sequence && !loss->counts))
+        return status;
+    sn_redis_distrust(set);
+    return sn_verify_report(ch, view, loss, error);
+}
+
+seen_status sn_redis_reload(sn_redis_set *set, sn_channel *ch, sn_redis_view *view,
+                            seen_error *error)
+{
+    seen_status status = sn_meta_load(ch, view, error);
+    if (status == SEEN_ERR_NOT_FOUND)
+        return sn_redis_vanished(set, error);
+    if (status != SEEN_OK)
+        return status;
+    pthread_mutex_lock(&set->lock);
+    bool moved_on = view->image.sequence != set->view.image.sequence;
+    pthread_mutex_unlock(&set->lock);
+    /* What was claimed in a layer that is closed goes back to it. */
+    if (moved_on && !set->base.read_only)
+        status = sn_redis_flush_counts(set, ch, error);
+    if (status != SEEN_OK)
+        return status;
+    pthread_mutex_lock(&set->lock);
+    bool same = memcmp(set->view.id, view->id, SN_REDIS_ID) == 0;
+    /* Of two reloads the one that saw more wins. */
+    if (same && view->image.sequence >= set->view.image.sequence) {
+        set->view = *view;
+        set->glanced = sn_clock_ms();
+    }
+    pthread_mutex_unlock(&set->lock);
+    return same ? SEEN_OK : sn_redis_replaced(set, error);
+}
