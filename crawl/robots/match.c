@@ -84,7 +84,7 @@ static bool in_escape(const char *path, size_t len, size_t at)
 {
     for (size_t back = 1; back <= 2 && back <= at; back++) {
         const char *p = path + at - back;
-        if (*p == '%' && at - back + 2 < len && is_upper_hex(p[1]) && is_upper_hex(p[2]))
+        if (at - back + 2 < len && *p == '%' && is_upper_hex(p[1]) && is_upper_hex(p[2]))
             return true;
     }
     return false;

@@ -149,7 +149,7 @@ static seen_status map_parts(heap_set *h, seen_error *error)
     memcpy(part, s->image.part, sizeof part);
     memset(s->image.part, 0, sizeof s->image.part);
     for (unsigned p = 0; p < SN_TAGS_PARTS; p++) {
-        char *lines;
+        char *lines = NULL;
         sn_extent extent = part[p];
         seen_status status = take(s, &extent, &lines, error);
         if (status != SEEN_OK)

@@ -154,9 +154,10 @@ static seen_status check_end(const sn_reader *reader, const sn_block *block, siz
 {
     if (!reader->framing || reader->framing->may_end(reader->state))
         return SEEN_OK;
+    unsigned long long at = block->offset + whole;
     return sn_error_set(error, SEEN_ERR_ARGUMENT,
                         "%s: the record at byte %llu has a quote that is never closed", block->name,
-                        (unsigned long long)(block->offset + whole));
+                        at);
 }
 
 /* Reads on in one file until the block is full, the file ends or the input would make us wait.
