@@ -48,10 +48,10 @@ static const char *read_exponent(const char *at, int *exponent)
  * that a decimal comma (1,5) is not taken for one; 1_000_000 anywhere between digits. */
 static bool separates(const char *text, const char *p)
 {
-    size_t digits = strspn(p + 1, "0123456789");
-    if (p == text || !isdigit((unsigned char)p[-1]))
+    if ((*p != '_' && *p != ',') || p == text || !isdigit((unsigned char)p[-1]))
         return false;
-    return *p == '_' ? digits > 0 : *p == ',' && digits == 3;
+    size_t digits = strspn(p + 1, "0123456789");
+    return *p == '_' ? digits > 0 : digits == 3;
 }
 
 /* A plain decimal number without a sign. Digits past the nineteenth are refused unless zero. */
