@@ -49,6 +49,7 @@ static void stops_without_memory(void **state)
         t.truncated = true;
         sn_page_over(&t);
         assert_int_equal(sn_page_arrived(e, &t), SEEN_ERR_MEMORY);
+        sn_digest_destroy(job.digest);
         free_engine(e);
     }
 }
