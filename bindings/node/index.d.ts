@@ -41,7 +41,7 @@ export class SeenSet {
   static open(where: string, mode?: Mode, options?: Options): SeenSet;
   /** For Redis: all calls of such a set are those that end in Async. */
   static openAsync(where: string, mode?: Mode, options?: Options): Promise<SeenSet>;
-  /** True if the key is new; exactly one caller is told so, also between processes. */
+  /** True if the key is new; exactly one caller gets true, also between processes. */
   add(key: Key): boolean;
   has(key: Key): boolean;
   /** Counting sets: true if the key was present. */

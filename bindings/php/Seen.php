@@ -171,7 +171,7 @@ final class Seen
         return $this->set ?? throw new LogicException('the set is closed');
     }
 
-    /** True if the key is new; exactly one caller is told so, also between processes. */
+    /** True if the key is new; exactly one caller gets true, also between processes. */
     public function add(string $key): bool
     {
         $this->check(self::$ffi->seen_add($this->handle(), $key, strlen($key), FFI::addr($this->answer), FFI::addr($this->error)));
