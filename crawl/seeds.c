@@ -55,7 +55,7 @@ static seen_status not_a_url(sn_engine *e, const char *url)
                         url);
 }
 
-/* Whoever gives a name and a password expects that they are used. */
+/* A user who gives a name and a password expects them to be used. */
 static bool has_credentials(const char *url)
 {
     const char *host = strstr(url, "://");

@@ -4,7 +4,7 @@
  * here sn_fetch_thread_take(aside)  -->  the transfer      |  it is over
  *     sn_fetch_thread_release(aside, transfer)            '
  *
- * Whoever calls is one thread. From the start of a transfer until it was taken, the URL and all
+ * One thread calls these. From the start of a transfer until it was taken, the URL and all
  * that the body callback touches belong to the second thread. */
 #ifndef CRAWL_FETCH_THREAD_H
 #define CRAWL_FETCH_THREAD_H

@@ -370,7 +370,7 @@ seen_status sn_session_poll(sn_fleet *f)
     pthread_mutex_lock(&f->lock);
     f->stop = f->stop || p.gone || strcmp(p.state, "stop") == 0;
     f->paused = strcmp(p.state, "pause") == 0;
-    /* Found by another worker. Whoever still has work knows better. */
+    /* Found by another worker. A worker that still has work decides. */
     bool idle = f->lane_count == 0 && f->offers.count == 0;
     f->ended = f->ended || (idle && strcmp(p.state, "done") == 0);
     f->limit = f->limit || strcmp(p.state, "limit") == 0;

@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "base/io.h"
 
-/* A folder with files in it and no lock of ours belongs to somebody else. */
+/* A folder with files in it and no lock of ours belongs to another program. */
 static bool is_ours(int dir)
 {
     struct stat about;

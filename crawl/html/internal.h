@@ -1,4 +1,4 @@
-/* What the files of the link finder share, and nobody else sees.
+/* What the files of the link finder share; private to them.
  *
  *     links.c           feeding, tags and attributes        TEXT .. SELF_CLOSING
  *     links_pass.c      over text and plain tags            TEXT

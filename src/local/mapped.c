@@ -146,7 +146,7 @@ static seen_status lock_writers(sn_mapped *f, seen_error *error)
 }
 
 /* A file without a name goes with the last process that has it open: nothing in it lasts. One whose
- * name was given to another lasts somewhere, and nobody will look for it there. */
+ * name was given to another lasts somewhere, and no process will look for it there. */
 seen_status sn_mapped_vet_name(const sn_mapped *f, seen_error *error)
 {
     struct stat st;

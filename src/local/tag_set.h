@@ -97,7 +97,7 @@ seen_status sn_tag_heap_create(const sn_image *image, seen_set **set, seen_error
 /* Takes over fd, which is closed also on failure. */
 seen_status sn_tag_file_attach(int fd, const char *path, const sn_image *image, unsigned flags,
                                seen_set **set, seen_error *error);
-/* Makes what is in a file without a name, which nobody else has, durable. */
+/* Makes what is in a file without a name, which no other process has, durable. */
 seen_status sn_tag_file_settle(seen_set *set, seen_error *error);
 int sn_tag_file_fd(const seen_set *set);
 
