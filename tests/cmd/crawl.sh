@@ -137,10 +137,11 @@ grep -q "^response $HOST/slow 200 [0-9]* time\$" warc.txt || fail "WARC: slow"
 grep -q "^response $HOST/moved 302 0 unspecified\$" warc.txt || fail "WARC: moved"
 grep -q "^response $HOST/cut 200 28 disconnect\$" warc.txt || fail "WARC: cut"
 
-# Failed pages go back when asked for, and only they.
+# Failed pages go back when asked for, and only they. A server that closes a connection it had kept open without an
+# answer is asked a second time on a new one: /empty may be there twice.
 : > log
 "$SEEN" crawl -q --state state --retry-failed --retries 0
-cut -d' ' -f2 log | sort > again
+cut -d' ' -f2 log | sort -u > again
 printf '%s\n' /badzip /cut /empty /error /headers /robots.txt /slow | diff - again ||
     fail "--retry-failed"
 
