@@ -6,9 +6,9 @@
 
 #include "crawl/crawl.h"
 #include "crawl/frontier/frontier.h"
-#include "crawl/link_cache.h"
-#include "crawl/resolve.h"
-#include "crawl/scope.h"
+#include "crawl/links/link_cache.h"
+#include "crawl/links/resolve.h"
+#include "crawl/links/scope.h"
 
 typedef struct sn_intake {
     const sn_crawl_options *options;

@@ -1,6 +1,5 @@
 /* A running crawl, by owner; crawl.h has the picture. The files, lowest first:
  *
- *     resolve.c      links as written -> canonical URLs
  *     admit.c        URLs -> batches for the frontier          (intake)
  *     job.c          the pool of transfers                     (transfers)
  *     outputs.c      JSON lines, URLs, edges, WARC             (outputs)

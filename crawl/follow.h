@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "crawl/resolve.h"
+#include "crawl/links/resolve.h"
 
 struct sn_engine;
 struct sn_job;

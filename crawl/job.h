@@ -9,13 +9,13 @@
 #include "crawl/fetch/thread.h"
 #include "crawl/fetch/unpack.h"
 #include "crawl/follow.h"
+#include "crawl/frontier/pace.h"
 #include "crawl/frontier/queue.h"
 #include "crawl/html/hrefs.h"
 #include "crawl/html/links.h"
 #include "crawl/html/sitemap.h"
 #include "crawl/output/digest.h"
 #include "crawl/output/spool.h"
-#include "crawl/pace.h"
 
 typedef enum sn_job_kind { SN_JOB_PAGE, SN_JOB_SITEMAP, SN_JOB_ROBOTS } sn_job_kind;
 

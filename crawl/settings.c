@@ -15,7 +15,7 @@
 
 #include "base/error.h"
 #include "crawl/frontier/folder.h"
-#include "crawl/scope.h"
+#include "crawl/links/scope.h"
 
 #define SETTINGS_MAX ((size_t)4 << 20)
 

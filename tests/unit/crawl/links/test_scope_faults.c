@@ -24,7 +24,7 @@ static char *faulty_strndup(const char *text, size_t len)
 
 #define calloc faulty_calloc
 #define strndup faulty_strndup
-#include "crawl/scope.c"
+#include "crawl/links/scope.c"
 #undef calloc
 #undef strndup
 

@@ -1,5 +1,5 @@
 /* A table of hosts, a heap of those that are waiting for their time. */
-#include "crawl/pace.h"
+#include "crawl/frontier/pace.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* A direct-mapped cache of hashes. */
-#include "crawl/link_cache.h"
+#include "crawl/links/link_cache.h"
 
 #include <stdlib.h>
 #include <string.h>

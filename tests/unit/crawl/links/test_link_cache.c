@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "crawl/link_cache.h"
+#include "crawl/links/link_cache.h"
 
 static void remembers(void **state)
 {

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "crawl/scope.h"
+#include "crawl/links/scope.h"
 
 static sn_scope *make(const sn_scope_options *options, const char *seed)
 {

@@ -1,5 +1,5 @@
 /* Links as written -> canonical URLs that the crawler fetches. */
-#include "crawl/resolve.h"
+#include "crawl/links/resolve.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "crawl/pace.h"
+#include "crawl/frontier/pace.h"
 
 static int freed;
 

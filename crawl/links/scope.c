@@ -1,5 +1,5 @@
 /* Hosts and domains in a small hash table, limits of the path, expressions. */
-#include "crawl/scope.h"
+#include "crawl/links/scope.h"
 
 #include <regex.h>
 #include <stdio.h>
