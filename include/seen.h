@@ -200,8 +200,7 @@ typedef struct seen_options {
     uint64_t ttl_seconds; /* Redis: expire after this long without use; 0: never */
     uint32_t connect_ms;  /* Redis: connection timeout [2000] */
     uint32_t command_ms;  /* Redis: command timeout [5000] */
-    uint32_t
-        retry_ms; /* Redis: how long to retry after a connection loss [10000; cluster: 60000] */
+    uint32_t retry_ms;    /* Redis: total time to retry for [10000; cluster: 60000] */
     const char *tls_ca;   /* rediss://: PEM file of trusted CAs [the system's] */
     const char *tls_cert; /* rediss://: PEM file of the client certificate [none] */
     const char *tls_key;  /* rediss://: PEM file of its private key [none] */
@@ -218,7 +217,7 @@ typedef struct seen_options {
 #define SEEN_IF_ABSENT 2u /* create: if it exists with the same parameters, open it */
 #define SEEN_READ_ONLY 4u /* open: for checking, info, and as a source of copy and merge */
 #define SEEN_ALONE                                                                                 \
-    8u /* file: the only writer; saves a lock per call. Fails if another process has it open */
+    8u /* file: exclude other writers; saves a lock per call. Fails if there is another writer */
 
 /* Creates an empty set.
  *   where    NULL: in memory. A path: a file, created atomically.

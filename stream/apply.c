@@ -1,4 +1,4 @@
-/* Lines into a set, or past it. */
+/* Runs lines through a set: add, check or remove. */
 #include "stream/apply.h"
 
 #include "stream/exact/split.h"
@@ -6,12 +6,13 @@
 typedef struct apply {
     const sn_apply_options *options;
     seen_hasher hasher;
-    unsigned lanes; /* of which each is changed in order */
+    unsigned
+        lanes; /* keys are split over this many threads; each handles its keys in input order */
     sn_output *output;
     sn_apply_result *result;
 } apply;
 
-/* Asking changes nothing, so each worker may do it when it likes. */
+/* A check changes nothing, so the parallel step may do it. */
 static seen_status prepare(void *context, sn_block *block, seen_error *error)
 {
     const apply *a = context;
@@ -24,8 +25,8 @@ static seen_status prepare(void *context, sn_block *block, seen_error *error)
     return sn_split_block(block, a->lanes, error);
 }
 
-/* Each lane in input order, so that with one the bits of a growing set do not depend on the number
- * of threads. */
+/* Each lane processes its keys in input order. With one lane the bits of a growing set do not
+ * depend on the number of threads. */
 static seen_status change(void *context, sn_block *block, unsigned lane, seen_error *error)
 {
     const apply *a = context;
@@ -39,8 +40,8 @@ static seen_status change(void *context, sn_block *block, unsigned lane, seen_er
     return status;
 }
 
-/* A server is asked in two lanes, so that it need not wait for us. What a window forgets depends on
- * the order in which all keys come. */
+/* For a server, two lanes: one request is in flight while the next is prepared. A window always has
+ * one lane, because what it drops depends on the order of all keys. */
 static seen_status count_lanes(const sn_apply_options *o, unsigned *lanes, seen_error *error)
 {
     seen_info shape = {.size = sizeof shape};

@@ -1,4 +1,4 @@
-/* Lines into a set, or past it: the engine behind `seen add`, `check` and `remove`. */
+/* Runs lines through a set: the engine of `seen add`, `check` and `remove`. */
 #ifndef SN_STREAM_APPLY_H
 #define SN_STREAM_APPLY_H
 
@@ -18,7 +18,7 @@ typedef struct sn_apply_options {
     sn_pipeline_options pipeline;
     sn_apply_what what;
     seen_set *set;
-    seen_answer print; /* lines with this answer are written */
+    seen_answer print; /* write the lines with this answer */
 } sn_apply_options;
 
 typedef struct sn_apply_result {
@@ -28,9 +28,8 @@ typedef struct sn_apply_result {
     bool stopped;
 } sn_apply_result;
 
-/* Runs it. `output` may be NULL (nothing is written); it is finished, or on failure abandoned. A
- * set that was changed is synced, also after a stop or a failure; *result then says what was done.
- */
+/* Runs it. `output` may be NULL (nothing is written); it is finished, or abandoned on failure. A
+ * modified set is synced even after a stop or a failure; *result then counts what was done. */
 seen_status sn_apply_run(const sn_apply_options *options, sn_input *input, sn_output *output,
                          sn_apply_result *result, seen_error *error);
 

@@ -1,4 +1,4 @@
-/* An input cut into parts by the hash of the key. */
+/* Splits an input into parts by the hash of the key. */
 #include "stream/parts.h"
 
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 
-/* What a part collects before it is written. */
+/* Bytes a part buffers before they are written. */
 enum { BUFFER = 64 << 10 };
 
 typedef struct buffer {
@@ -38,13 +38,13 @@ static seen_status prepare(void *context, sn_block *block, seen_error *error)
     return sn_keys_hash(&s->options->keys, &s->hasher, block, error);
 }
 
-/* The scratch of a block: for each part the number of its records, and where its bytes begin in
- * `aside`; one more for the end. */
+/* Scratch data of a block: for each part the number of its records and the offset of its bytes in
+ * `aside`, plus one end entry. */
 typedef struct slice {
     size_t records, at;
 } slice;
 
-/* A last record without a terminator gets one: others may follow it in its part. */
+/* A last record without a terminator gets one, because others may follow it in its part. */
 static size_t record_length(const sn_block *block, size_t i, bool *open)
 {
     *open = block->unfinished && i + 1 == block->lines;

@@ -1,10 +1,10 @@
-/* Cuts an input into parts by the hash of the key, so that equal keys are in the same part: the
- * engine behind `seen split`.
+/* Splits an input into parts by the hash of the key, so that equal keys are in the same part: the
+ * engine of `seen split`.
  *
  *     records -> hash -> sorted by part within the block -> a buffer per part -> its output
  *     '---------------- parallel ----------------'          '---- input order ----'
  *
- * The part of a key depends on the key and on the number of parts only: it is the same on every
+ * The part of a key depends only on the key and the number of parts, so it is the same on every
  * machine and in every run. Within a part the records keep their order. */
 #ifndef SN_STREAM_PARTS_H
 #define SN_STREAM_PARTS_H
@@ -27,12 +27,12 @@ typedef struct sn_parts_options {
     size_t parts; /* at most SN_PARTS_MAX */
 } sn_parts_options;
 
-/* Which of `parts` a key belongs to. */
+/* The part (0 to parts - 1) of a key. */
 size_t sn_parts_of(seen_hash hash, size_t parts);
 seen_hasher sn_parts_hasher(void);
 
-/* Runs it. output[i] and lines[i] (the number of its records) are those of part i; the outputs stay
- * the caller's. */
+/* Runs it. output[i] and lines[i] (the number of records) belong to part i. The caller keeps the
+ * outputs. */
 seen_status sn_parts_run(const sn_parts_options *options, sn_input *input, sn_output *const *output,
                          uint64_t *lines, bool *stopped, seen_error *error);
 

@@ -1,4 +1,4 @@
-/* Blocks: memory of the columns, and the selection of lines. */
+/* Blocks: memory for the columns, and selecting lines. */
 #include "stream/io/block.h"
 
 #include <stdlib.h>
@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 
-/* Buffers for long lines are mapped, so that they go back to the system when they are freed: malloc
- * would keep them for the thread that had them, once for each thread. */
+/* Buffers for long lines are mapped, so that freeing them returns the memory to the system: malloc
+ * would keep them in each thread's arena. */
 enum { MAPPED_FROM = 1 << 20 };
 
 static void give_back(void *bytes, size_t size)
@@ -27,7 +27,7 @@ static void *take(size_t size)
     return made == MAP_FAILED ? NULL : made;
 }
 
-/* NULL leaves the old one as it is. */
+/* On failure returns NULL and leaves the old buffer unchanged. */
 static void *take_more(void *old, size_t before, size_t size)
 {
     if (size < MAPPED_FROM)
@@ -82,7 +82,7 @@ seen_status sn_block_reserve(sn_block *block, size_t capacity, seen_error *error
     char *bytes = take_more(block->bytes, size_of_bytes(block->capacity), size_of_bytes(capacity));
     if (!bytes)
         return no_memory(error, capacity);
-    /* Vector loads look at the slack, and what they see is masked away: defined is enough. */
+    /* Vector loads read the slack and mask it out; it only has to be initialized. */
     memset(bytes + capacity, 0, SN_BLOCK_SLACK);
     block->bytes = bytes;
     block->capacity = capacity;
@@ -159,9 +159,9 @@ seen_status sn_block_scratch_grow(sn_block *block, size_t capacity, seen_error *
 
 enum { STRIDE = 128 };
 
-/* Where source and target are a whole stride apart, copying a stride whatever the length of the
- * line is safe: it scribbles only on what was moved already. All of it is loaded before any is
- * stored. */
+/* If source and target are at least one stride apart, a whole stride can be copied regardless of
+ * the line's length: it only overwrites bytes that were already moved. All bytes are loaded before
+ * any is stored. */
 static inline void move_stride(char *to, const char *from)
 {
     char stride[STRIDE];
@@ -203,8 +203,8 @@ seen_status sn_block_select(sn_block *block, seen_answer keep, bool apart, seen_
     for (; i < block->lines; i++) {
         const char *from = block->bytes + start[i];
         size_t length = start[i + 1] - start[i], kept = answer[i] == keep;
-        /* Which lines stay cannot be predicted, so a short one is copied in any case, and the
-         * target advances, or does not: a wrong guess would cost more than the copy. */
+        /* The selection is unpredictable, so a short line is always copied and the target advances
+         * conditionally: a branch misprediction costs more than the copy. */
         if (length <= STRIDE && from - to >= STRIDE)
             move_stride(to, from);
         else if (kept)

@@ -1,4 +1,4 @@
-/* A copy of lines from a pipe. */
+/* A copy of lines read from a pipe. */
 #include "stream/io/copy.h"
 
 seen_status sn_copy_open(sn_copy *copy, const char *dir, seen_error *error)

@@ -1,9 +1,10 @@
 /* Decompression: gzip, zstd, xz, bzip2, lz4.
  *
- * Each codec is a row: how a file of it begins, and how to open, step and close the library's own
- * stream. A file may be several frames one after the other (gzip members, what pzstd, pbzip2 and
- * `cat a.gz b.gz` make); the loop over frames is here once. Zero bytes may follow where the
- * format's own tool passes over them: behind the last frame (gzip), or in fours behind any (xz). */
+ * Each codec is a table row: its magic bytes, and functions to open, step and close the library's
+ * stream. A file may consist of several frames (gzip members, the output of pzstd and pbzip2, `cat
+ * a.gz b.gz`); the loop over frames is common to all codecs. Zero padding is accepted wherever the
+ * format's own tool accepts it: after the last frame (gzip), or in multiples of four after any
+ * frame (xz). */
 #include "stream/io/decode.h"
 
 #include <stdlib.h>
@@ -22,16 +23,16 @@
 #endif
 
 typedef enum step_result {
-    STEP_ON,    /* go on */
+    STEP_ON,    /* continue */
     STEP_END,   /* a frame is complete */
     STEP_BAD,   /* damaged */
-    STEP_MEMORY /* no memory, or more than a decoder may take */
+    STEP_MEMORY /* out of memory, or above the memory limit */
 } step_result;
 
 typedef enum padding {
     NONE,
-    TAIL, /* zeros behind the last frame */
-    FOURS /* fours of them behind any frame */
+    TAIL, /* zero padding after the last frame */
+    FOURS /* zero padding in multiples of four after any frame */
 } padding;
 
 struct sn_codec {
@@ -50,10 +51,10 @@ struct sn_decoder {
     const sn_codec *codec;
     const char *name;
     bool inside;      /* a frame has begun and not ended */
-    size_t zeros;     /* behind the last frame so far */
-    uint8_t head[10]; /* of a frame behind the first, gathered until it is known */
+    size_t zeros;     /* length of the zero padding so far */
+    uint8_t head[10]; /* of a later frame, collected until its codec is known */
     size_t head_length;
-    size_t fed; /* bytes of this frame that the library has taken (zstd) */
+    size_t fed; /* bytes of this frame consumed by the library (zstd) */
     union {
         void *any;
 #ifdef SEEN_WITH_COMPRESSION
@@ -67,7 +68,7 @@ struct sn_decoder {
 };
 
 #ifdef SEEN_WITH_COMPRESSION
-/* Libraries count in unsigned int. */
+/* Libraries use unsigned int for lengths. */
 static unsigned clip(size_t length)
 {
     return length > 1u << 30 ? 1u << 30 : (unsigned)length;
@@ -127,9 +128,9 @@ static step_result zstd_step(sn_decoder *d, const uint8_t *in, size_t length, si
     ZSTD_inBuffer source = {in, 0, 0};
     ZSTD_outBuffer target = {to, room, 0};
     size_t code;
-    /* Up to its end the header goes in byte by byte: where it came in pieces, and there is room for
-     * all of the content, the library takes what looks like a frame behind the first piece for the
-     * frame itself, and so a damaged file for a whole one. */
+    /* The header is passed byte by byte up to its end. If it arrived in pieces and the output has
+     * room for the whole content, the library would take data that looks like a frame behind the
+     * first piece for the frame itself and accept a damaged file. */
     do {
         size_t before = source.pos;
         source.size = d->fed < HEADER_MAX && before < length ? before + 1 : length;
@@ -151,7 +152,7 @@ static void zstd_close(sn_decoder *d)
     ZSTD_freeDStream(d->u.zstd);
 }
 
-/* What `xz -9` needs is 65 MiB; a file that asks for more than this is not read. */
+/* `xz -9` needs 65 MiB. A file that needs more than this limit is refused. */
 #define XZ_MEMORY_MAX (256ull << 20)
 
 static bool xz_reset(sn_decoder *d)
@@ -253,7 +254,8 @@ static void lz4_close(sn_decoder *d)
     LZ4F_freeDecompressionContext(d->u.lz4);
 }
 #else
-/* Known by sight, so that a compressed file is refused and not taken for lines. */
+/* Codecs not compiled in are still detected, so that a compressed file is refused instead of being
+ * read as lines. */
 #define gzip_open NULL
 #define gzip_reset NULL
 #define gzip_step NULL
@@ -277,8 +279,8 @@ static void lz4_close(sn_decoder *d)
 #endif
 
 /* In bzip2's magic the digit at [3] is 1 to 9; in a skippable frame's the low half of [0] is free.
- * bzip2's three letters alone could begin a text, so the first block's own mark is asked for too.
- */
+ * The three letters of bzip2 could also begin a text, so the magic of the first block is required
+ * too. */
 enum { ROW_GZIP, ROW_ZSTD, ROW_XZ, ROW_BZIP2, ROW_BZIP2_EMPTY, ROW_LZ4, ROW_SKIPPABLE, ROWS };
 
 static const sn_codec codecs[ROWS] = {
@@ -399,8 +401,8 @@ static bool frame_may_follow(const sn_decoder *d)
     return d->codec->padding == TAIL ? d->zeros == 0 : end_may_follow(d);
 }
 
-/* Between two frames: gathers the head of the next one and decides what it is. *begins is set when
- * a frame begins with d->head. */
+/* Between two frames: collects the head of the next frame and identifies it. *begins is set if a
+ * frame begins with d->head. */
 static seen_status between_frames(sn_decoder *d, const uint8_t *in, size_t length, size_t *used,
                                   bool last, bool *begins, seen_error *error)
 {

@@ -9,7 +9,8 @@
 
 typedef enum format { FORMAT_NONE, FORMAT_GZIP, FORMAT_ZSTD, FORMAT_OTHER } format;
 
-/* Plain lines under one of the other names would be found out only by whoever unpacks them. */
+/* Other compression suffixes are refused: a plain file under such a name would fail only when it is
+ * decompressed. */
 static format format_of(const char *name)
 {
     static const struct {

@@ -1,10 +1,11 @@
-/* How many lines will there be? From sizes, and from samples at several places.
+/* Estimates the number of lines from file sizes and samples.
  *
- * Samples are read at evenly spaced offsets, because the lines at the front of a file (a header,
- * the shortest of a sorted list) are not like the rest. For a compressed file the front is all that
- * can be looked at; how far it shrank says how many bytes there are. Each file is estimated for
- * itself, since small files say nothing about the lines of a large one; of many files those are
- * looked at that hold the middles of equal pieces of all bytes, each for its pieces. */
+ * Samples are read at evenly spaced offsets, because the lines at the beginning of a file (a
+ * header, the shortest lines of a sorted list) may differ from the rest. Only the beginning of a
+ * compressed file can be sampled; its compression ratio gives the total size. Each file is
+ * estimated separately, because small files say nothing about the lines of a large one. Of very
+ * many files a subset is sampled: the files at the midpoints of equal slices of all bytes, each
+ * standing for its slices. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -20,15 +21,15 @@
 #include "stream/io/lines.h"
 
 enum { SAMPLES = 16, SAMPLE = 16 << 10, FILES_MAX = 16 };
-/* How much of the front of a compressed file is looked at: of what repeats itself, more. */
+/* How much of the beginning of a compressed file is read; more if it is highly repetitive. */
 enum { UNPACKED = 1 << 20, UNPACKED_MAX = 16 << 20, PACKED = 64 << 10 };
-/* Text shrinks to a tenth, rarely to less than this; what shrinks more repeats itself. */
+/* Text usually compresses to a tenth, rarely below this ratio; a higher ratio means repetition. */
 #define SHRINKS 32.0
 
 typedef struct sample {
-    uint64_t stored;   /* bytes looked at, as they are on the disk */
-    uint64_t unpacked; /* what they are after decompression */
-    uint64_t lines;    /* how many lines end in them */
+    uint64_t stored;   /* sampled bytes, as stored on disk */
+    uint64_t unpacked; /* the same after decompression */
+    uint64_t lines;    /* line ends in them */
     bool compressed;
 } sample;
 
@@ -38,7 +39,7 @@ static void sample_plain(int fd, off_t begin, uint64_t size, char terminator, ui
     bool whole = size <= (uint64_t)SAMPLES * SAMPLE;
     uint64_t places = whole ? (size + SAMPLE - 1) / SAMPLE : SAMPLES;
     for (uint64_t i = 0; i < places; i++) {
-        /* In the middle of each of equal pieces. */
+        /* In the middle of equal slices. */
         uint64_t at = whole ? i * SAMPLE : size / SAMPLES * i + (size / SAMPLES - SAMPLE) / 2;
         ssize_t got = pread(fd, buffer, SAMPLE, begin + (off_t)at);
         if (got <= 0)
@@ -49,7 +50,7 @@ static void sample_plain(int fd, off_t begin, uint64_t size, char terminator, ui
     }
 }
 
-/* Decompresses the front. What is wrong with the file will be said when it is read. */
+/* Decompresses the beginning. Errors are ignored here; reading the file will report them. */
 static void sample_packed(int fd, off_t begin, const sn_codec *codec, char terminator,
                           uint8_t *buffer, sample *sum)
 {
@@ -99,8 +100,8 @@ static void sample_file(int fd, off_t begin, uint64_t size, char terminator, uin
         sample_plain(fd, begin, size, terminator, buffer, sum);
 }
 
-/* The weight of a file of `here` bytes behind `before` others, of `size` in all: 0 where it is not
- * looked at. */
+/* The weight of a file of `here` bytes that follows `before` bytes, of `size` in total; 0 if it is
+ * not sampled. */
 static double weigh(uint64_t before, uint64_t here, uint64_t size, size_t count)
 {
     if (count <= FILES_MAX)
@@ -155,13 +156,13 @@ uint64_t sn_input_room(const sn_input *input, uint64_t lines, uint64_t bytes, bo
     double room = (double)lines, most = SHRINKS * (double)sn_input_size(input);
     if (grows && (double)bytes > most)
         room *= most / (double)bytes;
-    /* Samples of an ordinary file hit the number of lines within a percent or two. */
+    /* Samples of ordinary files estimate the number of lines within one or two percent. */
     return (uint64_t)(room + room / 32) + 1024;
 }
 
-/* ---- What is in the page cache -------------------------------------------------------------- */
+/* ---- Page cache ------------------------------------------------------------------------------ */
 
-/* Reads one byte at several places, but only if that needs no disk. */
+/* Reads single bytes at several offsets, but only those that need no disk access. */
 static void look_at_cache(const sn_input *input, size_t file, double *looked, double *cached)
 {
     enum { PLACES = 16 };

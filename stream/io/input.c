@@ -1,7 +1,8 @@
 /* Inputs: files and pipes in order, decompressed.
  *
- * The first bytes of a file go through `raw`, to see what it is. A plain file is then read straight
- * into the caller's buffer; a compressed one goes on through `raw` and its decoder. */
+ * The first bytes of a file are read into `raw` to detect compression. After that a plain file is
+ * read directly into the caller's buffer; a compressed one is read through `raw` and its
+ * decoder. */
 #include "stream/io/input.h"
 
 #include <errno.h>
@@ -21,13 +22,13 @@
 enum { RAW_SIZE = 128 << 10, PIPE_SIZE = 1 << 20 };
 
 typedef struct source {
-    char *path; /* NULL: the standard input, or a borrowed descriptor */
+    char *path; /* NULL: standard input, or a borrowed descriptor */
     char *name;
-    int borrowed; /* a descriptor that is not ours, or -1 */
+    int borrowed; /* a descriptor owned by the caller, or -1 */
     bool regular;
-    bool positioned; /* read by pread from the start */
-    bool known;      /* identity below was taken when the file was opened for the first pass */
-    off_t begin;     /* where a redirected standard input stood */
+    bool positioned; /* read with pread */
+    bool known;  /* the identity below was recorded when the file was opened for the first pass */
+    off_t begin; /* initial offset of a redirected standard input */
     struct stat stat;
 } source;
 
@@ -44,15 +45,15 @@ struct sn_input {
 
     size_t current;
     int fd;     /* -1: not open */
-    bool waits; /* a pipe, terminal or socket: reading may have to wait */
+    bool waits; /* a pipe, terminal or socket: reads may block */
     bool stopped;
-    bool file_end; /* the descriptor has no more */
-    bool detected; /* what the file is */
+    bool file_end; /* end of file reached */
+    bool detected; /* the codec is known */
     off_t at;      /* positioned sources */
     sn_decoder *decoder;
-    bool more_inside; /* the decoder filled the whole buffer: it may hold more */
+    bool more_inside; /* the decoder filled the whole buffer and may have more output */
 
-    uint8_t *raw; /* only while a file is open: there may be very many inputs */
+    uint8_t *raw; /* allocated only while a file is open, as there may be very many inputs */
     size_t raw_at, raw_end;
     _Atomic uint64_t position;
 };
@@ -213,7 +214,7 @@ static bool same_file(const struct stat *a, const struct stat *b)
            a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-/* Takes the identity of a file when it is first opened, and compares it ever after. A pipe has
+/* Records the identity of a file when it is first opened and compares it afterwards. Pipes have
  * none. */
 static seen_status same_as_before(source *s, int fd, seen_error *error)
 {
@@ -237,7 +238,8 @@ static seen_status open_current(sn_input *input, seen_error *error)
     if (!input->raw && !(input->raw = malloc(RAW_SIZE)))
         return sn_error_set(error, SEEN_ERR_MEMORY, "no memory to read %s", s->name);
     if (fd < 0) {
-        /* A FIFO that nobody writes to is waited for by poll, which a stop ends, not by open. */
+        /* A FIFO without a writer is waited for in poll, which a stop can interrupt, and not in
+         * open. */
         fd = open(s->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (s->regular ? 0 : O_NONBLOCK));
         if (fd < 0)
             return sn_error_cannot(error, errno, "open", s->name);
@@ -248,13 +250,13 @@ static seen_status open_current(sn_input *input, seen_error *error)
     if (s->regular)
         posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
     else
-        fcntl(fd, F_SETPIPE_SZ, PIPE_SIZE); /* refused for what is no pipe, and no harm done */
+        fcntl(fd, F_SETPIPE_SZ, PIPE_SIZE); /* fails harmlessly if fd is not a pipe */
     return same_as_before(s, fd, error);
 }
 
 /* ---- Reading -------------------------------------------------------------------------------- */
 
-/* Waits until the descriptor has something to say; false after a stop. */
+/* Waits until the descriptor is readable; false after a stop. */
 static bool wait_for_bytes(sn_input *input)
 {
     struct pollfd fds[2] = {{.fd = input->fd, .events = POLLIN},
@@ -264,7 +266,7 @@ static bool wait_for_bytes(sn_input *input)
             return false;
         int ready = poll(fds, 2, -1);
         if (ready < 0 && errno != EINTR)
-            return true; /* let read say what is wrong */
+            return true; /* read will report the error */
         if (ready > 0 && fds[0].revents)
             return true;
     }
@@ -298,7 +300,7 @@ static seen_status read_raw(sn_input *input, void *to, size_t len, size_t *got, 
     return SEEN_OK;
 }
 
-/* Reads until the first bytes say whether the file is compressed. */
+/* Reads until the first bytes determine whether the file is compressed. */
 static seen_status detect(sn_input *input, seen_error *error)
 {
     const sn_codec *codec = NULL;
@@ -419,7 +421,7 @@ seen_status sn_input_rewind(sn_input *input, seen_error *error)
     return SEEN_OK;
 }
 
-/* ---- What is known -------------------------------------------------------------------------- */
+/* ---- Properties ------------------------------------------------------------------------------ */
 
 bool sn_input_can_reread(const sn_input *input)
 {

@@ -1,9 +1,9 @@
-/* Finding the ends of lines.
+/* Finding line ends.
  *
- * The scan compares 64 bytes at a time with the terminator, makes one 64-bit mask of the answers
- * and writes the positions of its bits. As most masks have very few bits, the first four positions
- * are written whether they are there or not, and only the count is advanced by the truth: a branch
- * that cannot be predicted costs more than four stores. */
+ * The scan compares 64 bytes at a time with the terminator, builds a 64-bit mask of the matches and
+ * writes the positions of its set bits. Most masks have very few bits, so the first four positions
+ * are always written and only the count depends on the mask: an unpredictable branch costs more
+ * than four stores. */
 #include "stream/io/lines.h"
 
 #include <stdlib.h>
@@ -26,7 +26,7 @@ size_t sn_lines_scan_plain(const char *bytes, size_t length, char terminator, ui
     return found;
 }
 
-/* `ends` has room for 64 more than `room`; reads up to 63 bytes behind `length`. */
+/* `ends` must have capacity for 64 more than `room`; up to 63 bytes behind `length` are read. */
 typedef size_t scan_function(const char *bytes, size_t length, char terminator, uint32_t *ends,
                              size_t room, size_t *scanned);
 
@@ -99,7 +99,7 @@ size_t sn_lines_scan(const char *bytes, size_t length, char terminator, uint32_t
     return best_scan()(bytes, length, terminator, ends, room, scanned);
 }
 
-/* Makes room for `ends` entries behind start[0], and the 64 that a scan may run over. */
+/* Reserves `ends` entries after start[0], plus the 64 that a scan may overrun. */
 static seen_status reserve_starts(sn_block *block, size_t ends, seen_error *error)
 {
     size_t need = ends + 1 + STEP + EAGER;

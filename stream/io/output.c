@@ -1,4 +1,4 @@
-/* Outputs: the standard output, or a file that appears whole or not at all. */
+/* Outputs: standard output, or a file that is replaced atomically. */
 #include "stream/io/output.h"
 
 #include <errno.h>
@@ -16,35 +16,35 @@
 #include "stream/io/encode.h"
 
 enum { PIPE_SIZE = 1 << 20, TRIES = 100, LINKS = 40 };
-/* How much is written before the system is asked to begin putting it on the disk, so that the fsync
- * at the end does not find gigabytes still to be done. */
+/* Write-back is started after this many bytes, so that the final fsync does not have to write
+ * gigabytes. */
 #define PUSH ((uint64_t)32 << 20)
 
 struct sn_output {
     int fd;
     char *name;      /* for messages */
-    char *path;      /* deferred: where it will appear */
-    sn_newfile file; /* deferred: written here until then */
+    char *path;      /* deferred: final path */
+    sn_newfile file; /* deferred: the temporary file */
     char terminator;
     bool regular;
     bool owned; /* close the descriptor */
     bool closed;
-    mode_t mode; /* of the file that is replaced, or 0 */
+    mode_t mode; /* of the replaced file, or 0 */
     uid_t owner;
     gid_t group;
     sn_stop *stop;
-    sn_input *header; /* whose header is still to be written, or NULL */
+    sn_input *header; /* input whose header is still to be written, or NULL */
     sn_encoder *encoder;
     uint64_t taken;  /* bytes before compression */
-    uint64_t stored; /* bytes given to the system, */
-    uint64_t whole;  /* up to the end of what was written last without a failure */
+    uint64_t stored; /* bytes passed to write, */
+    uint64_t whole;  /* up to the end of the last write that succeeded */
     uint64_t pushed;
 };
 
 /* ---- Opening -------------------------------------------------------------------------------- */
 
-/* Through a symbolic link the file that it names is written, not the link: here for one that names
- * nothing yet, which realpath does not know. */
+/* Resolves a dangling symbolic link, for which realpath fails: the file it names is written, not
+ * the link. */
 static char *behind_links(const char *path)
 {
     char *at = strdup(path);
@@ -124,7 +124,7 @@ seen_status sn_output_open(const char *path, char terminator, sn_stop *stop, sn_
         sn_output_abandon(made);
         return status;
     }
-    fcntl(made->fd, F_SETPIPE_SZ, PIPE_SIZE); /* refused for what is no pipe, and no harm done */
+    fcntl(made->fd, F_SETPIPE_SZ, PIPE_SIZE); /* fails harmlessly if fd is not a pipe */
     *output = made;
     return SEEN_OK;
 }
@@ -260,10 +260,11 @@ uint64_t sn_output_written(const sn_output *output)
     return output->taken;
 }
 
-/* ---- The end -------------------------------------------------------------------------------- */
+/* ---- Finishing ------------------------------------------------------------------------------- */
 
-/* Only the superuser may give a file away; others could replace only what is theirs, or what a
- * folder shared with them holds. A changed owner takes set-user-ID bits away, so modes follow. */
+/* Gives the new file the owner and mode of the old one. Only root can change the owner; for others
+ * the old file is their own or in a shared folder. chown clears set-user-ID bits, so the mode is
+ * set last. */
 static bool take_after_old(sn_output *output)
 {
     if (output->mode && fchown(output->fd, output->owner, output->group) != 0 &&
@@ -287,7 +288,7 @@ seen_status sn_output_finish(sn_output *output, seen_error *error)
         status = sn_encoder_finish(output->encoder, error);
     if (status == SEEN_OK && output->path && !output->closed)
         status = appear(output, error);
-    /* Some file systems tell of a full disk only here. */
+    /* Some file systems report a full disk only on close. */
     if (status == SEEN_OK && output->owned && output->fd >= 0) {
         int fd = output->fd;
         output->fd = -1;
@@ -298,7 +299,7 @@ seen_status sn_output_finish(sn_output *output, seen_error *error)
     return status;
 }
 
-/* "dir/name.partial", and from the second on "dir/name.partial.2"; NULL without memory. */
+/* "dir/name.partial", then "dir/name.partial.2" and so on; NULL if out of memory. */
 static char *partial_name(const char *path, int number)
 {
     const char *slash = strrchr(path, '/');
@@ -311,7 +312,7 @@ static char *partial_name(const char *path, int number)
     return text;
 }
 
-/* What is there already is not replaced: it may be what an earlier run left. */
+/* Existing files are not replaced: they may be left from an earlier run. */
 static char *keep_partial(sn_output *output)
 {
     for (int i = 1; i <= TRIES; i++) {
@@ -331,7 +332,7 @@ char *sn_output_keep(sn_output *output)
 {
     char *name = NULL;
     if (output->path && output->taken > 0) {
-        /* Half a line is none. */
+        /* Removes an incomplete last line. */
         if (output->encoder)
             (void)sn_encoder_finish(output->encoder, NULL);
         else if (ftruncate(output->fd, (off_t)output->whole) == 0)

@@ -1,4 +1,4 @@
-/* From bytes as they come to blocks of whole lines. */
+/* Splits input bytes into blocks of whole lines. */
 #include "stream/io/reader.h"
 
 #include <assert.h>
@@ -16,7 +16,7 @@ void sn_reader_init(sn_reader *reader, sn_input *input, size_t block_size, size_
     if (block_size > SN_BLOCK_MAX - 1)
         block_size = SN_BLOCK_MAX - 1;
     if (line_max < block_size)
-        line_max = block_size; /* what fits a block costs nothing more */
+        line_max = block_size; /* a line that fits into a block needs no extra memory */
     *reader = (sn_reader){.input = input,
                           .block_size = block_size ? block_size : 1,
                           .line_max = line_max,
@@ -35,7 +35,7 @@ void sn_reader_free(sn_reader *reader)
     reader->carry = NULL;
 }
 
-/* Of an unusually long line. */
+/* Whether the block was enlarged for a long line. */
 static bool is_long(const sn_reader *reader, size_t capacity)
 {
     return capacity > 4 * reader->block_size && capacity > 1 << 20;
@@ -102,7 +102,7 @@ static seen_status leave_carry(sn_reader *reader, sn_block *block, size_t whole,
     return SEEN_OK;
 }
 
-/* A block is full and holds no end of a line. */
+/* The block is full and contains no line end. */
 static seen_status grow(const sn_reader *reader, sn_block *block, seen_error *error)
 {
     if (block->length > reader->line_max)
@@ -119,7 +119,8 @@ static seen_status grow(const sn_reader *reader, sn_block *block, seen_error *er
     return reserve(reader, block, room, error);
 }
 
-/* Where the last whole record ends in the block, if it ends in the `got` bytes just read; or 0. */
+/* The end of the last whole record in the block, if it is in the `got` bytes just read; otherwise
+ * 0. */
 static size_t find_end(sn_reader *reader, const sn_block *block, size_t got)
 {
     const sn_framing *framing = reader->framing;
@@ -130,7 +131,7 @@ static size_t find_end(sn_reader *reader, const sn_block *block, size_t got)
     return end ? block->length + end : 0;
 }
 
-/* Takes the header of a file off the front of its first block. */
+/* Removes the header of a file from the beginning of its first block. */
 static seen_status take_header(sn_reader *reader, sn_block *block, size_t *whole, seen_error *error)
 {
     const sn_framing *framing = reader->framing;
@@ -148,7 +149,7 @@ static seen_status take_header(sn_reader *reader, sn_block *block, size_t *whole
     return SEEN_OK;
 }
 
-/* At the end of a file: nothing is left open. */
+/* Checks at the end of a file that no record is unterminated. */
 static seen_status check_end(const sn_reader *reader, const sn_block *block, size_t whole,
                              seen_error *error)
 {
@@ -160,15 +161,15 @@ static seen_status check_end(const sn_reader *reader, const sn_block *block, siz
                         at);
 }
 
-/* Reads on in one file until the block is full, the file ends or the input would make us wait.
- * *whole is where the last whole line ends. */
+/* Reads from one file until the block is full, the file ends or the input would block. *whole is
+ * the end of the last whole line. */
 static seen_status read_on(sn_reader *reader, sn_block *block, size_t *whole, bool *file_end,
                            seen_error *error)
 {
     *whole = 0;
     *file_end = false;
     reader->state = 0;
-    if (reader->framing && block->length) /* what was left over from the block before */
+    if (reader->framing && block->length) /* the rest of the previous block */
         reader->framing->find_end(reader->framing->context, block->bytes, 0, block->length,
                                   &reader->state);
     for (;;) {
@@ -179,7 +180,8 @@ static seen_status read_on(sn_reader *reader, sn_block *block, size_t *whole, bo
             if (status != SEEN_OK)
                 return status;
         }
-        /* Behind a long line only little is read: it would have to be kept for the next block. */
+        /* After a long line only little is read, as it would have to be copied to the next
+         * block. */
         bool big = is_long(reader, block->capacity);
         size_t got, room = block->capacity - block->length;
         if (big && room > reader->block_size)
@@ -235,7 +237,7 @@ seen_status sn_reader_fill(sn_reader *reader, sn_block *block, bool *got, seen_e
             *got = whole > 0;
             return SEEN_OK;
         }
-        /* A longer line fills the block, and read_on has refused it. */
+        /* A longer line would have filled the block and been refused by read_on. */
         assert(whole || block->length <= reader->line_max);
         bool more;
         reader->offset = 0;

@@ -1,4 +1,4 @@
-/* Cuts an input into blocks of whole lines; the serial step of the pipeline. */
+/* Splits an input into blocks of whole lines; the serial first step of the pipeline. */
 #ifndef SN_STREAM_READER_H
 #define SN_STREAM_READER_H
 
@@ -9,18 +9,18 @@
 #include "stream/io/block.h"
 #include "stream/io/input.h"
 
-/* How records are told apart if they are not lines. `state` is 0 at the front of a block and
- * belongs to `find_end`. */
+/* How records are separated if they are not lines. `state` belongs to `find_end` and is 0 at the
+ * beginning of a block. */
 typedef struct sn_framing {
     const void *context;
     bool header; /* the first record of each file is a header */
-    /* Goes on over bytes[from, to) of a block; returns the end of its last whole record, or 0. */
+    /* Continues over bytes[from, to) of a block; returns the end of its last whole record, or 0. */
     size_t (*find_end)(const void *context, const char *bytes, size_t from, size_t to,
                        uint64_t *state);
     /* Whether the file may end in this state. */
     bool (*may_end)(uint64_t state);
-    /* Looks at the first record of bytes and stores it, or compares it with what is stored.
-     * *taken is its length. */
+    /* Parses the first record of bytes and stores it, or compares it with the stored one. *taken is
+     * its length. */
     seen_status (*take_header)(const void *context, const char *file, const char *bytes,
                                size_t length, sn_header *header, size_t *taken, seen_error *error);
 } sn_framing;
@@ -33,30 +33,30 @@ typedef struct sn_reader {
     size_t block_size;
     size_t line_max;
     char terminator;
-    char *carry; /* the beginning of a line whose end is in the next block */
+    char *carry; /* the beginning of a line that ends in the next block */
     size_t carry_length;
     size_t carry_room;
-    uint64_t offset; /* in the current file, of the next block's first byte */
+    uint64_t offset; /* of the next block's first byte in the current file */
     bool ended;
-    /* Called before a block becomes long; may be NULL. It comes back when no other block is long,
+    /* Called before a block is enlarged; may be NULL. It blocks until no other block is enlarged,
      * so that the memory for long lines does not depend on the number of threads. */
     void (*alone)(void *context, const sn_block *block);
     void *context;
 } sn_reader;
 
-/* line_max 0: as long as a block can be. A line that fits a block is never too long. */
+/* line_max 0: no limit beyond SN_BLOCK_MAX. A line that fits into a block is never too long. */
 void sn_reader_init(sn_reader *reader, sn_input *input, size_t block_size, size_t line_max,
                     char terminator);
-/* Before the first fill; NULL is allowed. */
+/* Must be called before the first fill; framing may be NULL. */
 void sn_reader_frame(sn_reader *reader, const sn_framing *framing);
 void sn_reader_free(sn_reader *reader);
 
-/* Fills bytes, length, offset and file of a block with whole lines: as many as fit the block size,
- * fewer where the input would have to be waited for, more where one line is longer. *got is false
- * behind the last one and after a stop; a line that a stop cut in two is not given out. */
+/* Fills bytes, length, offset and file of a block with whole lines: as many as fit into the block
+ * size, fewer if the input would block, more if one line is longer. *got is false after the last
+ * line and after a stop; a line interrupted by a stop is not returned. */
 seen_status sn_reader_fill(sn_reader *reader, sn_block *block, bool *got, seen_error *error);
 
-/* Gives back the memory of a long block that is done with. */
+/* Frees the memory of an enlarged block after use. */
 void sn_reader_release(const sn_reader *reader, sn_block *block);
 
 #endif

@@ -1,4 +1,4 @@
-/* Asking a run to stop. */
+/* Stop requests. */
 #include "stream/io/stop.h"
 
 #include <errno.h>
@@ -28,9 +28,9 @@ void sn_stop_set(sn_stop *stop, sn_stop_reason reason)
     int none = SN_STOP_NONE;
     if (!stop || !atomic_compare_exchange_strong(&stop->reason, &none, (int)reason))
         return;
-    int saved = errno; /* a signal handler leaves errno alone */
+    int saved = errno; /* preserve errno in a signal handler */
     uint64_t one = 1;
     ssize_t put = write(stop->fd, &one, sizeof one);
-    (void)put; /* an eventfd at 0 always takes a 1 */
+    (void)put; /* cannot fail: an eventfd at 0 always accepts a 1 */
     errno = saved;
 }

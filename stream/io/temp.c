@@ -14,8 +14,8 @@ enum { GATHER = 64 << 10 };
 
 struct sn_temp {
     int fd;
-    uint64_t length;   /* handed to the system */
-    uint64_t expected; /* 0: not known */
+    uint64_t length;   /* bytes written to the file */
+    uint64_t expected; /* 0: unknown */
     size_t gathered;
     char *dir;
     char *buffer;
