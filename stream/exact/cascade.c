@@ -1,4 +1,4 @@
-/* A row of fixed filters. */
+/* A growing series of fixed filters. */
 #include "stream/exact/cascade.h"
 
 #include <math.h>
@@ -7,17 +7,18 @@
 #include "base/error.h"
 
 enum { CHUNK = 1024, CELLS = 16, SMALLEST = 64 << 10 };
-/* Without an estimate the first filter has this size. */
+/* The size of the first filter if the number of keys is unknown. */
 #define BLIND_BYTES (32ull << 20)
-/* Two lines of eight cells serve rates of about a millionth with little waste; down to here they
- * cost some bits more than three lines would, and are a third faster. */
+/* Two lines of eight cells suit rates of about 1e-6 with little waste. Down to this rate they need
+ * slightly more bits than three lines would, but are a third faster. */
 #define TWO_LINES_FROM 1e-9
 #define TWO_LINES_TO 1.2e-6
 
-/* Where so few new keys are told from old ones, how many came cannot be said. */
+/* If the share of new keys reported as new is below this, the number of keys cannot be
+ * estimated. */
 #define HOPELESS 1e-6
 
-/* How much of the rate filter i gets. The shares of all filters sum to 1. */
+/* The share of the error rate that filter i gets. The shares of all filters sum to 1. */
 static double share(bool estimated, size_t i)
 {
     double first = estimated ? 0.95 : 0.5;
@@ -29,8 +30,8 @@ static double share(bool estimated, size_t i)
     return rest;
 }
 
-/* What filter i gets of a rate. A share that no filter can keep is rounded up to one that can,
- * which is better than to fail in the middle of a run; the rate at the end tells of it. */
+/* The error rate of filter i. A share below what a filter can reach is rounded up instead of
+ * failing in the middle of a run; the rate reported at the end includes it. */
 static double part_of(double rate, bool estimated, size_t i)
 {
     double part = rate * share(estimated, i);
@@ -122,8 +123,8 @@ void sn_cascade_close(sn_cascade *cascade)
     *cascade = (sn_cascade){.count = 0};
 }
 
-/* Makes a wish smaller where it does not fit the bound; false where what is left is not worth a
- * filter that every key is asked about. */
+/* Reduces the parameters if they exceed the memory limit; false if the rest is not worth a filter,
+ * since every key is looked up in each filter. */
 static bool fit(const sn_cascade *c, seen_wish *wish)
 {
     seen_plan plan = {.size = sizeof plan};
@@ -134,8 +135,8 @@ static bool fit(const sn_cascade *c, seen_wish *wish)
     return left >= used / 4 && left >= SMALLEST;
 }
 
-/* Opens the next filter, with three times the capacity of all before it: every filter more is asked
- * about every new key. */
+/* Opens the next filter, with three times the capacity of all before it, because every new key is
+ * looked up in each filter. */
 static seen_status grow(sn_cascade *c, seen_error *error)
 {
     uint64_t total = 0;
@@ -158,7 +159,7 @@ static size_t count_new(const seen_answer *answers, size_t count)
     return count - old;
 }
 
-/* Keys that no filter so far knows, and where they stand in the chunk. */
+/* Keys not found in any filter so far, and their positions in the chunk. */
 typedef struct rest {
     seen_hash hash[CHUNK];
     uint16_t place[CHUNK];
@@ -177,8 +178,8 @@ static void keep_new(rest *r)
     r->count = kept;
 }
 
-/* Asks the filters [0, count) one after the other, the largest first; answers[] becomes SEEN_BEFORE
- * where one knows the key, and the rest is left in *r. */
+/* Looks up keys in the filters [0, count), largest first. answers[] becomes SEEN_BEFORE for keys
+ * that are found; the others remain in *r. */
 static seen_status ask(const sn_cascade *c, size_t count, rest *r, seen_answer *answers,
                        seen_error *error)
 {
@@ -270,7 +271,7 @@ seen_status sn_cascade_check(sn_cascade *cascade, const seen_hash *hashes, size_
     return SEEN_OK;
 }
 
-/* ---- Numbers -------------------------------------------------------------------------------- */
+/* ---- Statistics ------------------------------------------------------------------------------ */
 
 uint64_t sn_cascade_keys(const sn_cascade *cascade)
 {
@@ -310,9 +311,9 @@ static seen_plan plan_of(const seen_set *set)
                        .shards = shape.shards};
 }
 
-/* A key that is mistaken for an old one sets no cell that is not set, so that the cells tell of all
- * different keys that came, and the new ones of the share 1 - rate of them. Steps through the keys
- * that came until `keys` of them were new. */
+/* A false positive sets no further cell, so the cells give the number of distinct keys that were
+ * presented, of which the share 1 - rate was reported as new. Iterates over the number of presented
+ * keys until `keys` of them were new. */
 double sn_cascade_expect_lost(const seen_set *set, double held, double keys)
 {
     enum { STEPS = 64 };
@@ -332,7 +333,7 @@ double sn_cascade_expect_lost(const seen_set *set, double held, double keys)
     return lost;
 }
 
-/* The rate of all filters together, and how many keys they mistook. */
+/* The error rate of all filters together, and the expected number of false positives. */
 static double judge(const sn_cascade *cascade, double *wrong)
 {
     double rate = 0;
@@ -344,7 +345,7 @@ static double judge(const sn_cascade *cascade, double *wrong)
             *wrong = INFINITY;
             return 1;
         }
-        /* What the filters before it took for old never came here. */
+        /* False positives of the filters before it never reached this one. */
         *wrong += lost + (keys + lost) * rate / (1 - rate);
         seen_plan plan = plan_of(cascade->set[i]);
         rate += (1 - rate) * seen_plan_rate(&plan, keys + lost);

@@ -1,10 +1,10 @@
-/* The exact table with counts: the code of table.c, with four entries in a cache line.
+/* The exact table with counts: the code of table.c, with four entries per cache line.
  *
- * An entry counts to 2^24. Each time it wraps, the table notes a carry beside it: a hash needs
- * sixteen million lines for that, so that there are few carries in any input. */
+ * An entry counts up to 2^24. Each overflow is recorded in a separate carry list. A hash needs
+ * sixteen million lines for one overflow, so there are few carries in any input. */
 #define SN_TABLE_COUNTS 1
 
-/* Everything that table.h declares gets another name here. */
+/* Renames everything declared in table.h. */
 #define sn_table sn_counter
 #define sn_table_add sn_counter_add
 #define sn_table_add_any sn_counter_add_any

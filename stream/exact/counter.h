@@ -1,7 +1,6 @@
-/* A count for each distinct hash, exact and in bounded memory: the part of `seen count` and of
- * `uniq -c`, `-d`, `-D`, `-u` and `--keep last` that may not be wrong. It is the exact table
- * (table.h) with a count in each entry: about 19.6 bytes a hash, growth included. One thread at a
- * time. */
+/* A count for each distinct hash, exact and in bounded memory, for `seen count` and `uniq -c`,
+ * `-d`, `-D`, `-u` and `--keep last`. It is the exact table (table.h) with a count in each entry:
+ * about 19.6 bytes per hash, growth included. One thread at a time. */
 #ifndef SN_STREAM_COUNTER_H
 #define SN_STREAM_COUNTER_H
 
@@ -12,7 +11,7 @@
 
 typedef struct sn_counter sn_counter;
 
-/* Bytes that one entry takes on average, for planning. */
+/* Average bytes per entry, for planning. */
 #define SN_COUNTER_ENTRY_BYTES 19.6
 
 /* As sn_table_open, _close, _foresee, _empty, _count (entries) and _bytes. */
@@ -24,9 +23,9 @@ void sn_counter_empty(sn_counter *counter);
 uint64_t sn_counter_count(const sn_counter *counter);
 uint64_t sn_counter_bytes(const sn_counter *counter);
 
-/* Counts each hash once more, in order. answers[i]: SEEN_NEW the first time, SEEN_BEFORE after
- * that, SEEN_UNKNOWN if there is no room: then it is not counted, and from then on no hash is added
- * until sn_counter_empty. */
+/* Increments the count of each hash, in order. answers[i]: SEEN_NEW the first time, SEEN_BEFORE
+ * after that, SEEN_UNKNOWN if there is no room. In the last case the hash is not counted, and no
+ * hash is added until sn_counter_empty. */
 void sn_counter_raise(sn_counter *counter, const seen_hash *hashes, size_t count,
                       seen_answer *answers);
 
@@ -35,7 +34,7 @@ void sn_counter_raise(sn_counter *counter, const seen_hash *hashes, size_t count
 void sn_counter_visit(sn_counter *counter, const seen_hash *hashes, size_t count, uint64_t *counts,
                       seen_answer *answers);
 
-/* Counts each hash once less. answers[i]: SEEN_NEW when none is left, SEEN_BEFORE if some are,
+/* Decrements the count of each hash. answers[i]: SEEN_NEW if it reaches 0, SEEN_BEFORE if not,
  * SEEN_UNKNOWN for an absent hash. */
 void sn_counter_lower(sn_counter *counter, const seen_hash *hashes, size_t count,
                       seen_answer *answers);

@@ -1,6 +1,6 @@
-/* In most lists new keys become rarer: of n keys about n^b are distinct, and b is the share of new
- * keys just now divided by their share so far. If they do not become rarer, b is 1 or more, and the
- * keys to come are as new as the last ones. */
+/* In most lists new keys become rarer: of n keys about n^b are distinct, where b is the current
+ * share of new keys divided by their share so far. If they do not become rarer, b is 1 or more, and
+ * the current share is used for the keys to come. */
 #include "stream/exact/forecast.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@ uint64_t sn_forecast_add(sn_forecast *f, const seen_answer *answers, size_t coun
         fresh += answers[i] == SEEN_NEW;
     f->keys += count;
     f->fresh += fresh;
-    /* Over about the last tenth of the keys. */
+    /* Averaged over about the last tenth of the keys. */
     double now = (double)fresh / (double)(count + 1);
     double weight = 10.0 * (double)count / (double)(f->keys + 1);
     f->recent += (now - f->recent) * (weight < 1 ? weight : 1);

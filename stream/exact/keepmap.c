@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "stream/io/temp.h"
 
-/* A map of this size serves 10^8 lines. */
+/* A map of this size is enough for 10^8 lines. */
 #define MEMORY_MAX ((uint64_t)12 << 20)
 
 static void *map_file(size_t bytes, const char *dir, seen_error *error)
@@ -17,7 +17,7 @@ static void *map_file(size_t bytes, const char *dir, seen_error *error)
     if (sn_temp_open(dir, bytes, &temp, error) != SEEN_OK)
         return NULL;
     void *words = NULL;
-    /* Reserved, so that a full disk is told here and is not a signal later. */
+    /* Space is reserved, so that a full disk is reported here and not by SIGBUS later. */
     int code = posix_fallocate(sn_temp_fd(temp), 0, (off_t)bytes);
     if (code)
         sn_error_cannot(error, code, "reserve a temporary file in", sn_temp_dir(temp));
@@ -28,7 +28,7 @@ static void *map_file(size_t bytes, const char *dir, seen_error *error)
             sn_error_cannot(error, errno, "map a temporary file in", sn_temp_dir(temp));
         }
     }
-    sn_temp_close(temp); /* the mapping stays */
+    sn_temp_close(temp); /* the mapping remains valid */
     return words;
 }
 

@@ -1,4 +1,4 @@
-/* One bit for each line: is it kept? In memory, or past some MiB in a mapped temporary file. */
+/* One bit per line: whether it is kept. In memory, or above some MiB in a mapped temporary file. */
 #ifndef SN_STREAM_KEEPMAP_H
 #define SN_STREAM_KEEPMAP_H
 
@@ -9,13 +9,13 @@
 
 #include "seen.h"
 
-/* Several threads may set bits at once; one that reads them comes after. */
+/* Several threads may set bits concurrently, but not while bits are read. */
 typedef struct sn_keepmap {
     _Atomic uint64_t *words;
     size_t bytes;
 } sn_keepmap;
 
-/* All bits are clear. */
+/* Initially all bits are clear. */
 seen_status sn_keepmap_open(sn_keepmap *map, uint64_t bits, const char *temp_dir,
                             seen_error *error);
 void sn_keepmap_close(sn_keepmap *map); /* a zeroed one is ignored */

@@ -1,7 +1,7 @@
-/* Numbers of lines in a temporary file.
+/* One number per line, in a temporary file.
  *
- * A range of lines is a part of the spill. A record holds the value where a hash has its upper
- * half, and the line's place in its range above the bits that choose the part. */
+ * A range of lines is a part of the spill. A record stores the value in the upper half of the hash,
+ * and the line's position in its range above the bits that select the part. */
 #include "stream/exact/notes.h"
 
 #include <stdlib.h>

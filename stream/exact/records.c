@@ -1,4 +1,4 @@
-/* Hashes with the number of their line. */
+/* Hashes with line numbers. */
 #include "stream/exact/records.h"
 
 #include <stdlib.h>

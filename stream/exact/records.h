@@ -1,8 +1,8 @@
-/* Hashes with the number of their line, in a temporary file: 16 bytes each.
+/* Hashes with line numbers, in a temporary file: 16 bytes each.
  *
- * The exact table does not look at the low 32 bits of a hash, so the line's number lies there, and
- * what is read back can be given to the table as it is. Numbers past 32 bits are kept by noting
- * where in the file their upper half changes; they must be added in rising order. */
+ * The exact table ignores the low 32 bits of a hash, so the line number is stored there, and
+ * records can be passed to the table unchanged. For numbers above 32 bits the position at which the
+ * upper half changes is recorded; numbers must be added in ascending order. */
 #ifndef SN_STREAM_RECORDS_H
 #define SN_STREAM_RECORDS_H
 
@@ -13,8 +13,8 @@
 #include "stream/io/temp.h"
 
 typedef struct sn_records_epoch {
-    uint64_t first; /* record from which on it holds */
-    uint64_t upper; /* upper half of the numbers */
+    uint64_t first; /* first record it applies to */
+    uint64_t upper; /* upper half of the line numbers */
 } sn_records_epoch;
 
 typedef struct sn_records {
@@ -24,7 +24,7 @@ typedef struct sn_records {
     size_t epoch_count;
 } sn_records;
 
-/* `expected` bytes, for the message when the disk is full; 0: not known. */
+/* `expected` bytes, for the message when the disk is full; 0: unknown. */
 seen_status sn_records_open(sn_records *records, const char *dir, uint64_t expected,
                             seen_error *error);
 void sn_records_close(sn_records *records); /* a zeroed one is ignored */
@@ -32,8 +32,8 @@ void sn_records_close(sn_records *records); /* a zeroed one is ignored */
 seen_status sn_records_add(sn_records *records, seen_hash hash, uint64_t number, seen_error *error);
 seen_status sn_records_flush(sn_records *records, seen_error *error); /* before reading */
 
-/* Reads up to `room` records from number `first` on; *base + (uint32_t)hashes[i].lo is the number
- * of a line. *got is 0 behind the last one. */
+/* Reads up to `room` records, starting at record `first`; *base + (uint32_t)hashes[i].lo is the
+ * line number. *got is 0 after the last record. */
 seen_status sn_records_read(sn_records *records, uint64_t first, seen_hash *hashes, size_t room,
                             size_t *got, uint64_t *base, seen_error *error);
 

@@ -1,10 +1,10 @@
-/* Records cut into parts, in one temporary file.
+/* Records split into parts, in one temporary file.
  *
  *     file    | chunk of part 3 | chunk of part 0 | chunk of part 3 | …
  *     part 3    offset, count, base;  offset, count, base;  …               in memory
  *
- * One file, because many that grow side by side scatter their blocks over the disk, and because
- * each would want a buffer and a descriptor for as long as it lives. */
+ * One file, because many files growing in parallel fragment the disk, and each would need a buffer
+ * and a descriptor. */
 #include "stream/exact/spill.h"
 
 #include <assert.h>
@@ -24,9 +24,9 @@ typedef struct chunk {
 } chunk;
 
 typedef struct part {
-    seen_hash *buffer; /* NULL until the first record comes */
+    seen_hash *buffer; /* NULL until the first record */
     size_t held;
-    uint64_t base; /* number of the first that is held */
+    uint64_t base; /* number of the first buffered record */
     uint64_t count;
     chunk *chunks;
     size_t chunk_count, chunk_room;
@@ -77,7 +77,7 @@ static seen_status no_memory(seen_error *error)
     return sn_error_set(error, SEEN_ERR_MEMORY, "no memory for the buffers of temporary files");
 }
 
-/* Writes what a part holds as one chunk. */
+/* Writes the buffer of a part as one chunk. */
 static seen_status put_away(sn_spill *spill, part *p, seen_error *error)
 {
     if (!p->held)

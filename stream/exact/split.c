@@ -1,12 +1,12 @@
-/* A block cut into lanes by its hashes. See split.h. */
+/* Splits a block into lanes by hash. See split.h. */
 #include "stream/exact/split.h"
 
 #include "stream/exact/table.h"
 #include "stream/pipeline/pipeline.h"
 
-/* At the front of the block's scratch. */
+/* Stored at the beginning of the block's scratch buffer. */
 typedef struct split {
-    size_t first[SN_PIPELINE_LANES + 1]; /* of each lane; and the end */
+    size_t first[SN_PIPELINE_LANES + 1]; /* start of each lane, and the end */
     seen_hash *hash;
     uint32_t *line;
     seen_answer *answer;
@@ -30,7 +30,7 @@ seen_status sn_split_block(sn_block *block, unsigned lanes, seen_error *error)
     s->line = (uint32_t *)(s->hash + lines);
     s->answer = (seen_answer *)(s->line + lines);
     size_t next[SN_PIPELINE_LANES + 1] = {0};
-    /* The sum is taken in a register: a counter in memory would be waited for at each line. */
+    /* Accumulates in a register: a counter in memory would stall on each line. */
     for (unsigned lane = 1; lane < lanes; lane++)
         for (size_t i = 0; i < lines; i++)
             next[lane] += lane_of(block->hash[i], lanes) < lane;

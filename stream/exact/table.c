@@ -1,4 +1,4 @@
-/* The exact table: five entries of 96 bits in a cache line. */
+/* The exact table: five entries of 96 bits per cache line. */
 #include "stream/exact/table.h"
 
 #include "stream/exact/table_add.h"

@@ -1,22 +1,22 @@
-/* An exact set of hashes: adding.
+/* The exact table: adding.
  *
- *     hash   hi: 64 bits                          lo: 32 bits kept, 32 not looked at
- *            |part|  place in the part ...  |
+ *     hash   hi: 64 bits                          lo: 32 bits stored, 32 ignored
+ *            |part|  position in the part ...  |
  *
- * The table is cut into parts by the first bits of hi. A part is an array of buckets of one cache
- * line, five entries each:
+ * The first bits of hi select a part of the table. A part is an array of buckets of one cache line,
+ * five entries each:
  *
  *     high[5]  40 bytes | low[5]  20 bytes | state  4 bytes: count, passed, 4 x 5 marks
  *
- * An entry lies in the bucket that the rest of hi points to, or, where that is full, in one that
- * low points to, or else in the next one with room, around the end of the part. `passed` says that
- * some entry went by this bucket: a search ends at the first bucket that nobody passed. Entries are
- * never removed, so that is right.
+ * An entry is in its home bucket, given by the rest of hi, or, if that is full, in a second bucket
+ * given by low, or else in the next bucket with room, wrapping around at the end of the part.
+ * `passed` is set if an entry was placed beyond this bucket: a search ends at the first bucket
+ * without it. This is correct because entries are never removed.
  *
- * Parts that lie on one shelf grow together (table_grow.c), by a fifth, when one of them is nine
- * tenths full. The sizes of the shelves are staggered, so that at any time they are between 75 and
- * 90 percent full and the table as a whole grows smoothly: 64 bytes / 5 / 0.82 = 15.6 an entry. A
- * table that doubles would need three times that while it grows. */
+ * The parts of one shelf grow together (table_grow.h), by a fifth, when one of them is nine tenths
+ * full. The sizes of the shelves are staggered, so that they are always between 75 and 90 percent
+ * full and the table as a whole grows smoothly: 64 bytes / 5 / 0.82 = 15.6 per entry. A table that
+ * doubles would need three times that while it grows. */
 #ifndef SN_STREAM_TABLE_ADD_H
 #define SN_STREAM_TABLE_ADD_H
 
@@ -35,9 +35,9 @@ uint64_t sn_table_bytes(const sn_table *table)
     return atomic_load_explicit(&table->bytes, memory_order_relaxed);
 }
 
-/* Looks at the home of a hash only. False where that does not decide: the search must go on, or the
- * part must grow; what comes next is fetched meanwhile. A hash that stays undecided here is
- * undecided until nobody waits any more, so that of equal ones the first stays the first. */
+/* Checks only the home bucket of a hash. Returns false if that is not sufficient (the search must
+ * continue, or the part must grow) and prefetches the next bucket. A hash that is undecided here
+ * stays undecided until the queue is empty, so that the first of equal hashes stays the first. */
 static inline bool add_at_home(sn_table *table, seen_hash hash, seen_answer *answer)
 {
     size_t number = sn_table_part_of(table, hash.hi);
@@ -61,8 +61,8 @@ static inline bool add_at_home(sn_table *table, seen_hash hash, seen_answer *ans
     return true;
 }
 
-/* Adds one hash; SEEN_UNKNOWN where there is no room for it. *moved: the part is not what it was,
- * and its homes may have room. */
+/* Adds one hash; SEEN_UNKNOWN if there is no room. *moved: the part has grown, and home buckets may
+ * have room again. */
 static seen_answer add_slowly(sn_table *table, seen_hash hash, bool *moved)
 {
     unsigned slot;
@@ -80,8 +80,8 @@ static seen_answer add_slowly(sn_table *table, seen_hash hash, bool *moved)
     return SEEN_NEW;
 }
 
-/* The same for a hash that is not at home, where home is full unless *moved: looks for the hash and
- * for room on one way. */
+/* The same for a hash that is not in its home bucket, which is full unless *moved: searches for the
+ * hash and for a free slot in one pass. */
 static seen_answer add_one(sn_table *table, seen_hash hash, bool *moved)
 {
     size_t number = sn_table_part_of(table, hash.hi);
@@ -114,7 +114,7 @@ static seen_answer add_one(sn_table *table, seen_hash hash, bool *moved)
     return SEEN_NEW;
 }
 
-/* Takes an entry out again. `passed` stays: a search then goes on where it need not. */
+/* Removes an entry. `passed` stays set, which only makes some searches longer. */
 static void take_out(sn_table *table, seen_hash hash)
 {
     unsigned slot;
@@ -133,7 +133,7 @@ static void take_out(sn_table *table, seen_hash hash)
     table->part[sn_table_part_of(table, hash.hi)].used--;
 }
 
-/* Takes back what was added behind a hash that found no room. */
+/* Removes the hashes that were added after one that found no room. */
 static void undo(sn_table *table, const seen_hash *hashes, const seen_answer *answers, size_t first,
                  size_t end)
 {
@@ -142,14 +142,14 @@ static void undo(sn_table *table, const seen_hash *hashes, const seen_answer *an
             take_out(table, hashes[i]);
 }
 
-/* Hashes of a chunk that their home did not decide. */
+/* Hashes of a chunk that were not decided by their home bucket. */
 typedef struct queue {
     size_t at; /* the chunk's first hash */
     size_t count;
-    uint8_t behind[SN_TABLE_CHUNK]; /* counted from `at` */
+    uint8_t behind[SN_TABLE_CHUNK]; /* offsets from `at` */
 } queue;
 
-/* Decides those that wait; false where there is no room for one, *stuck. */
+/* Decides the queued hashes; false if there is no room for one, *stuck. */
 static bool decide_queue(sn_table *table, const seen_hash *hashes, seen_answer *answers, queue *q,
                          bool *moved, size_t *stuck)
 {
@@ -165,7 +165,7 @@ static bool decide_queue(sn_table *table, const seen_hash *hashes, seen_answer *
     return true;
 }
 
-/* A full table adds nothing. Threads that have not noticed may be adding still. */
+/* A full table adds nothing. Threads that have not noticed may still be adding. */
 static size_t add_known(sn_table *table, const seen_hash *hashes, size_t count,
                         seen_answer *answers)
 {
@@ -192,9 +192,10 @@ static void note_full(sn_table *table)
     atomic_store_explicit(&table->full, true, memory_order_relaxed);
 }
 
-/* A chunk's queue is decided when the homes of the next chunk have been looked at: its second
- * buckets are there by then. A hash that waits and comes again waits again, behind the first, since
- * full homes stay full: unless a part grows, and so the later queue is decided at once then. */
+/* The queue of a chunk is decided after the home buckets of the next chunk were checked: by then
+ * its second buckets are in the cache. If a queued hash occurs again, it is queued again behind the
+ * first, because a full home bucket stays full. When a part grows this no longer holds, so the
+ * later queue is then decided at once. */
 size_t sn_table_add(sn_table *table, const seen_hash *hashes, size_t count, seen_answer *answers)
 {
     queue queues[2] = {{.count = 0}};
@@ -227,7 +228,7 @@ size_t sn_table_add(sn_table *table, const seen_hash *hashes, size_t count, seen
     return count;
 }
 
-/* Adds one hash while others do; SEEN_UNKNOWN where there is no room for it. */
+/* Adds one hash while other threads add; SEEN_UNKNOWN if there is no room. */
 static seen_answer add_among_others(sn_table *table, seen_hash hash)
 {
     size_t number = sn_table_part_of(table, hash.hi);

@@ -5,16 +5,16 @@
 #include "stream/exact/table_layout.h"
 
 typedef struct found {
-    sn_table_bucket *bucket; /* NULL: not there */
+    sn_table_bucket *bucket; /* NULL: absent */
     unsigned slot;
 } found;
 
-/* A chunk of hashes, and where they are as far as is known. */
+/* A chunk of hashes, and the positions found so far. */
 typedef struct chunk {
     size_t at;
     size_t count;
     size_t waiting;
-    uint8_t later[SN_TABLE_CHUNK]; /* not at home: to be looked for */
+    uint8_t later[SN_TABLE_CHUNK]; /* not in the home bucket: to be searched */
     found place[SN_TABLE_CHUNK];
 } chunk;
 
@@ -22,8 +22,8 @@ typedef struct request {
     unsigned mark;
     int need;
     seen_answer *answers;
-    sn_table *table;  /* counts: whose entries are changed, */
-    uint64_t *counts; /* and what they are */
+    sn_table *table;  /* counts: the table whose entries are changed, */
+    uint64_t *counts; /* and their counts */
 } request;
 
 typedef void visitor(const request *r, size_t i, found place);
@@ -63,9 +63,9 @@ finish(const sn_table *table, const seen_hash *hashes, chunk *c, const request *
         visit(r, c->at + k, c->place[k]);
 }
 
-/* Finds all hashes and visits them in order. A chunk is finished when the homes of the next one
- * have been looked at, and its second buckets are there: a cache miss that is waited for would cost
- * more than all the rest. */
+/* Finds all hashes and visits them in order. A chunk is finished after the home buckets of the next
+ * one were checked, when its second buckets are in the cache: a stall on a cache miss would cost
+ * more than everything else. */
 static inline __attribute__((always_inline)) void search(const sn_table *table,
                                                          const seen_hash *hashes, size_t count,
                                                          const request *r, visitor *visit)
@@ -106,7 +106,7 @@ static inline void visit_check_marked(const request *r, size_t i, found place)
     r->answers[i] = place.bucket && has_mark(place, r->mark) ? SEEN_BEFORE : SEEN_NEW;
 }
 
-/* Sets the mark where it may be set and is not; false where nothing changed. */
+/* Sets the mark if `need` allows it and it is clear; false if nothing changed. */
 static inline bool set_mark(const request *r, found place)
 {
     if (!place.bucket || (r->need >= 0 && !has_mark(place, (unsigned)r->need)) ||
@@ -178,7 +178,7 @@ void sn_table_clear_mark(sn_table *table, unsigned mark)
         }
 }
 
-/* The cursor is the number of a bucket on its shelf, times the shelves, plus the shelf. */
+/* cursor = bucket number within the shelf * number of shelves + shelf. */
 size_t sn_table_list(const sn_table *table, uint64_t *cursor, seen_hash *hashes, size_t room)
 {
     size_t made = 0, shelf = *cursor % SN_TABLE_SHELVES;
@@ -196,7 +196,7 @@ size_t sn_table_list(const sn_table *table, uint64_t *cursor, seen_hash *hashes,
                 hashes[made++] =
                     sn_table_kept((seen_hash){.hi = b->high[i], .lo = (uint64_t)b->low[i] << 32});
         }
-    *cursor = UINT64_MAX; /* the last shelf, behind its end */
+    *cursor = UINT64_MAX; /* past the end of the last shelf */
     return made;
 }
 

@@ -1,19 +1,19 @@
-/* The exact table: its memory, and how it grows.
+/* The exact table: memory and growth.
  *
  *     addresses   | shelf 0 . . . . . . | shelf 1 . . . . . . |      an eighth of the limit each
- *                  part 0 | part 1 | …   part 64 | part 65 | …      one behind the other
+ *                  part 0 | part 1 | …   part 64 | part 65 | …      contiguous
  *
- * A shelf is dense from its beginning on, so that it can lie on huge pages, none of them half
- * empty: a probe in small ones takes twice as long, since the processor must walk their tables for
- * each. Where the parts of a shelf are follows from their size alone, and needs no map, which would
- * not fit the nearest cache. To grow, the parts are taken from the last to the first: each is
- * copied aside, and its entries put to their new place, which lies behind the parts that are still
- * to come. All this is in sequence, and stays in the cache.
+ * A shelf is dense from its beginning, so that it can use huge pages without leaving some half
+ * empty: probes in small pages take twice as long because of page-table walks. The positions of the
+ * parts in a shelf follow from their size alone and need no map, which would not fit into the L1
+ * cache. To grow, the parts are processed from the last to the first: each is copied to a scratch
+ * buffer, and its entries are inserted at the new position, which is behind all parts not yet
+ * moved. Access is sequential and stays in the cache.
  *
- * While nothing is known, a shelf grows by a fifth at a time. Where it was foreseen how many
- * entries will be there in the end, it trebles, and so that the last time it has the size that they
- * take: every second entry is moved once, and the table is half full most of the time, where a
- * search ends at home. */
+ * Without a forecast a shelf grows by a fifth at a time. With a forecast of the final number of
+ * entries it triples, in such a way that the last step reaches the final size: every second entry
+ * is moved once, and the table is half full most of the time, so most searches end in the home
+ * bucket. */
 #ifndef SN_STREAM_TABLE_GROW_H
 #define SN_STREAM_TABLE_GROW_H
 
@@ -27,19 +27,19 @@
 enum { PARTS_MIN = 16, PARTS_BLIND = 512, PARTS_MAX = 4096, BUCKETS_FIRST = 16 };
 
 #define BUCKET ((uint64_t)sizeof(sn_table_bucket))
-#define PART_GOAL ((uint64_t)512 << 10) /* bytes of a part when all is there */
+#define PART_GOAL ((uint64_t)512 << 10) /* bytes of a part at its final size */
 #define PAGE ((uint64_t)4 << 10)
 #define HUGE_PAGE ((uint64_t)2 << 20)
-#define HUGE_FROM ((uint64_t)32 << 20) /* limit of a table that asks for them */
+#define HUGE_FROM ((uint64_t)32 << 20) /* minimum limit of a table that uses huge pages */
 #define LIMIT_MAX ((uint64_t)1 << 45)
 #define GROWTH 1.2
 #define GROWTH_FORESEEN 3.0
-#define BELIEVED 3.4       /* times what is there */
-#define FILL 0.92          /* of the slots of the fullest part, when a shelf grows */
-#define FILL_HARD 0.96     /* when it may not */
-#define FILL_FORESEEN 0.84 /* of all; some parts are fuller */
+#define BELIEVED 3.4       /* cap for forecasts, as a multiple of the current entries */
+#define FILL 0.92          /* used slots of the fullest part at which a shelf grows */
+#define FILL_HARD 0.96     /* the same if it cannot grow */
+#define FILL_FORESEEN 0.84 /* average over all parts; some are fuller */
 
-/* ---- Making --------------------------------------------------------------------------------- */
+/* ---- Creation -------------------------------------------------------------------------------- */
 
 static size_t choose_parts(uint64_t limit, uint64_t expected)
 {
@@ -66,8 +66,8 @@ static uint64_t shelf_bytes(const sn_table *table, uint32_t buckets)
     return round_up(((uint64_t)buckets << table->shelf_shift) * BUCKET, PAGE);
 }
 
-/* The largest size of a part with which all shelves, and one part more as scratch, keep to the
- * limit. */
+/* The largest size of a part with which all shelves, plus one part as scratch space, stay within
+ * the limit. */
 static uint32_t most_buckets(const sn_table *table)
 {
     uint64_t used = fixed_bytes(table) + SN_TABLE_SHELVES * PAGE;
@@ -79,7 +79,8 @@ static bool map_all(sn_table *table)
 {
     table->part = calloc(table->parts, sizeof *table->part);
 #ifdef SN_TABLE_COUNTS
-    table->carry = calloc(SN_TABLE_CARRIES, sizeof *table->carry); /* touched when it is needed */
+    table->carry = calloc(SN_TABLE_CARRIES, sizeof *table->carry); /* pages are allocated on first
+                                                                    * use */
     if (!table->carry)
         return false;
 #endif
@@ -165,7 +166,7 @@ void sn_table_empty(sn_table *table)
     atomic_store(&table->full, false);
 }
 
-/* Buckets of a part, when the table holds so many entries. */
+/* Buckets per part if the table holds this many entries. */
 static double buckets_for(const sn_table *table, uint64_t entries)
 {
     return (double)entries / (double)table->parts / SN_TABLE_SLOTS / FILL_FORESEEN + 1;
@@ -186,14 +187,14 @@ void sn_table_foresee(sn_table *table, uint64_t entries)
 
 /* ---- Growing -------------------------------------------------------------------------------- */
 
-/* Copies a part's buckets aside and puts the entries into place again. */
+/* Copies the buckets of a part to scratch space and reinserts the entries. */
 static void move_part(sn_table *table, sn_table_run from, sn_table_run to,
                       const sn_table_bucket *old_end)
 {
     if (from.n)
         memcpy(table->scratch, from.bucket, from.n * BUCKET);
     sn_table_bucket *end = to.bucket + to.n;
-    if (to.bucket < old_end) /* behind it nothing was ever written */
+    if (to.bucket < old_end) /* the memory behind it was never written */
         memset(to.bucket, 0, (size_t)((end < old_end ? end : old_end) - to.bucket) * BUCKET);
     for (uint32_t i = 0; i < from.n; i++) {
         const sn_table_bucket *b = &table->scratch[i];
@@ -213,9 +214,9 @@ static void move_all(sn_table *table, const sn_table_shelf *shelf, uint32_t befo
                   (sn_table_run){shelf->bucket + i * after, after}, old_end);
 }
 
-/* The next size of a shelf's parts. The sizes of shelf i are 1.2^(k + i / shelves): each has its
- * own, so that they do not all grow at once. With what is foreseen, that, or a third or a ninth of
- * it …, as far as it is believed. */
+/* The next size of a shelf's parts. The sizes of shelf i are 1.2^(k + i / shelves), different for
+ * each shelf so that they do not all grow at the same time. With a forecast: its size, or a third
+ * or a ninth of it …, as far as the cap allows. */
 static uint32_t next_size(const sn_table *table, unsigned shelf, uint32_t now)
 {
     if (!now && table->first)
@@ -228,12 +229,12 @@ static uint32_t next_size(const sn_table *table, unsigned shelf, uint32_t now)
         foreseen /= GROWTH_FORESEEN;
     if (size < foreseen)
         size = foreseen;
-    /* What little the limit would leave for a last step is taken with this one. */
+    /* If the limit leaves only little for a last step, take it with this one. */
     return size * (GROWTH + 1) / 2 < table->most ? (uint32_t)size : table->most;
 }
 
-/* Gives a shelf memory for a larger size. In one call: a fault for each small page would take
- * longer than filling it. Where the system does not know how, the faults do it. The end of the
+/* Allocates memory for a larger shelf, in one call: a page fault for each small page would take
+ * longer than filling it. If the system does not support that, page faults do it. The end of the
  * shelf stays on small pages. */
 static void take_memory(sn_table *table, sn_table_shelf *shelf, uint64_t bytes)
 {
@@ -283,7 +284,8 @@ bool sn_table_grow(sn_table *table, size_t part)
     return table->part[part].used < shelf->grow_at;
 }
 
-/* With all parts of the shelf locked. The mutex is taken first, by threads that hold no lock. */
+/* Grows with all parts of the shelf locked. The mutex is taken first, by threads that hold no part
+ * lock. */
 bool sn_table_grow_shared(sn_table *table, size_t part)
 {
     size_t parts = (size_t)1 << table->shelf_shift;
@@ -291,7 +293,7 @@ bool sn_table_grow_shared(sn_table *table, size_t part)
     pthread_mutex_lock(&table->growing);
     for (size_t i = 0; i < parts; i++)
         sn_table_lock(&first[i]);
-    /* Another thread may have been here meanwhile. */
+    /* Another thread may have grown it in between. */
     bool room = table->part[part].used < sn_table_shelf_of(table, part)->grow_at;
     if (!room)
         room = sn_table_grow(table, part);

@@ -19,7 +19,8 @@ enum { SN_TABLE_SLOTS = 5 };
 #endif
 
 enum {
-    SN_TABLE_CHUNK = 16, /* hashes that are worked on together: as many misses as a core has open */
+    SN_TABLE_CHUNK = 16, /* hashes processed together: as many as a core can have outstanding cache
+                          * misses */
     SN_TABLE_SHELVES = 8,
     SN_TABLE_COUNT_BITS = 3,
     SN_TABLE_COUNT_MASK = (1 << SN_TABLE_COUNT_BITS) - 1,
@@ -41,20 +42,20 @@ static_assert(sizeof(sn_table_bucket) == 64, "a bucket is a cache line");
 
 typedef struct sn_table_part {
     uint32_t used;
-    atomic_uint lock; /* sn_table_add_any */
+    atomic_uint lock; /* used by sn_table_add_any */
 } sn_table_part;
 
-/* Parts that lie side by side and grow together: part i of a shelf has the buckets
- * [i * buckets, (i + 1) * buckets). What changes does so while all its parts are locked. */
+/* Adjacent parts that grow together: part i of a shelf has the buckets [i * buckets, (i + 1) *
+ * buckets). Modified only while all its parts are locked. */
 typedef struct sn_table_shelf {
     sn_table_bucket *bucket;
     _Atomic uint32_t buckets; /* of each part */
     uint32_t grow_at;         /* entries of a part */
-    uint64_t taken;           /* bytes, from the first bucket on, that have memory */
+    uint64_t taken;           /* bytes with allocated memory, from the first bucket on */
 } sn_table_shelf;
 
 #ifdef SN_TABLE_COUNTS
-/* How often the count of an entry has wrapped. Enough for 10^12 lines. */
+/* How often the count of an entry has overflowed. Enough for 10^12 lines. */
 typedef struct sn_table_carry {
     uint64_t high;
     uint64_t times;
@@ -67,25 +68,26 @@ enum { SN_TABLE_CARRIES = 1 << 16 };
 struct sn_table {
     sn_table_shelf shelf[SN_TABLE_SHELVES];
     sn_table_part *part;
-    unsigned bits; /* of the part's number */
+    unsigned bits; /* of the part number */
     unsigned shift;
-    unsigned shelf_shift; /* of the part's number, for the shelf's */
+    unsigned shelf_shift; /* shift from part number to shelf number */
     size_t parts;
     uint64_t limit;
-    uint32_t most;    /* buckets that a part may have */
-    uint32_t first;   /* buckets of a part, when the first entry comes; 0: few */
-    uint32_t likely;  /* buckets of a part that will be needed, as far as is known */
-    atomic_bool full; /* a key was refused: were one added later, it might be that one */
+    uint32_t most;   /* maximum buckets of a part */
+    uint32_t first;  /* buckets of a part when the first entry is added; 0: few */
+    uint32_t likely; /* buckets of a part that are likely needed */
+    atomic_bool
+        full; /* a key was refused: adding it later could report a second occurrence as new */
 
-    pthread_mutex_t growing; /* guards the rest; bytes may be read at any time */
+    pthread_mutex_t growing; /* protects the rest; bytes may be read at any time */
     _Atomic uint64_t bytes;
-    char *region; /* of addresses, with the shelves at boundaries of huge pages */
+    char *region; /* address range, with the shelves aligned to huge pages */
     uint64_t region_bytes;
     sn_table_bucket *scratch;
     uint64_t scratch_bytes;
 
 #ifdef SN_TABLE_COUNTS
-    sn_table_carry *carry; /* of counts of 2^24 or more */
+    sn_table_carry *carry; /* for counts of 2^24 or more */
     size_t carries;
 #endif
 };
@@ -103,7 +105,7 @@ static inline const sn_table_shelf *sn_table_shelf_of(const sn_table *table, siz
 /* The buckets of a part. */
 typedef struct sn_table_run {
     sn_table_bucket *bucket;
-    uint32_t n; /* 0: nothing came yet */
+    uint32_t n; /* 0: still empty */
 } sn_table_run;
 
 static inline sn_table_run sn_table_run_of(const sn_table *table, size_t part)
@@ -114,7 +116,8 @@ static inline sn_table_run sn_table_run_of(const sn_table *table, size_t part)
     return (sn_table_run){shelf->bucket + at * n, n};
 }
 
-/* The home of a hash among n buckets: order is kept, so that growing moves entries in sequence. */
+/* The home bucket of a hash among n buckets. Monotonic in hi, so that growing moves entries
+ * sequentially. */
 static inline uint64_t sn_table_home(const sn_table *table, uint64_t hi, uint32_t n)
 {
     return ((hi << table->bits) >> 32) * n >> 32;
@@ -125,9 +128,9 @@ static inline uint64_t sn_table_second(uint32_t low, uint32_t n)
     return (uint64_t)low * n >> 32;
 }
 
-/* Where the search goes on from a bucket that was passed: from home to a second place, which other
- * bits choose, and then from bucket to bucket. With the neighbour as second place full buckets
- * would grow together, and a search in vain take 2 steps on average instead of 1.4. */
+/* The next bucket of a search: from home to a second bucket selected by other bits, then linearly.
+ * With the neighbour as second bucket, full buckets would cluster, and an unsuccessful search would
+ * take 2 steps on average instead of 1.4. */
 static inline uint64_t sn_table_next(uint64_t at, uint64_t *tries, uint32_t low, uint32_t n)
 {
     if ((*tries)++ == 0)
@@ -141,8 +144,8 @@ static inline void sn_table_fetch(const sn_table *table, seen_hash hash)
     __builtin_prefetch(run.bucket + sn_table_home(table, hash.hi, run.n), 1, 3);
 }
 
-/* Homes are fetched a chunk before they are looked at, so that many cache misses overlap; in a loop
- * that does nothing else, so that the processor looks far ahead in it. */
+/* Prefetches the home buckets of a chunk, so that many cache misses overlap. A loop that does
+ * nothing else lets the processor run far ahead. */
 static inline void sn_table_fetch_chunk(const sn_table *table, const seen_hash *hashes, size_t at,
                                         size_t count)
 {
@@ -151,8 +154,7 @@ static inline void sn_table_fetch_chunk(const sn_table *table, const seen_hash *
         sn_table_fetch(table, hashes[i]);
 }
 
-/* Where the search goes on when home does not end it, and the bucket behind, should that be full.
- */
+/* Prefetches the second bucket and the one behind it, in case that is full. */
 static inline void sn_table_fetch_second(const sn_table *table, seen_hash hash)
 {
     sn_table_run run = sn_table_run_of(table, sn_table_part_of(table, hash.hi));
@@ -161,8 +163,8 @@ static inline void sn_table_fetch_second(const sn_table *table, seen_hash hash)
     __builtin_prefetch(second + 1, 1, 3);
 }
 
-/* Which slot holds this hash; SN_TABLE_SLOTS where none does. Spelled out, because what the
- * compiler makes of a loop takes three times as long. */
+/* The slot that holds this hash; SN_TABLE_SLOTS if none does. Unrolled by hand, because the
+ * compiler's code for a loop takes three times as long. */
 static inline unsigned sn_table_slot_with(const sn_table_bucket *b, uint32_t state, uint64_t high,
                                           uint32_t low)
 {
@@ -180,7 +182,7 @@ static inline unsigned sn_table_slot_with(const sn_table_bucket *b, uint32_t sta
     return SN_TABLE_SLOTS;
 }
 
-/* The bucket and slot of a hash; NULL where it is not there. */
+/* The bucket and slot of a hash; NULL if absent. */
 static inline sn_table_bucket *sn_table_find(const sn_table *table, seen_hash hash, unsigned *slot)
 {
     sn_table_run run = sn_table_run_of(table, sn_table_part_of(table, hash.hi));
@@ -200,7 +202,7 @@ static inline sn_table_bucket *sn_table_find(const sn_table *table, seen_hash ha
     }
 }
 
-/* The marks of one slot, at the place of slot 0. */
+/* The marks of one slot, shifted to slot 0. */
 static inline uint32_t sn_table_marks_of(uint32_t state, unsigned slot)
 {
     const uint32_t firsts =
@@ -209,9 +211,9 @@ static inline uint32_t sn_table_marks_of(uint32_t state, unsigned slot)
     return state >> slot & firsts << SN_TABLE_MARK_SHIFT;
 }
 
-/* table_grow.c: makes room in a part and its neighbours; false where the limit stands against it
- * and the part is full. For one thread at a time; the other one is for several, which hold no lock
- * of a part. */
+/* table_grow.h: makes room in a part and its neighbours; false if the limit does not allow it and
+ * the part is full. sn_table_grow needs exclusive access; the other is for concurrent threads that
+ * hold no part lock. */
 bool sn_table_grow(sn_table *table, size_t part);
 bool sn_table_grow_shared(sn_table *table, size_t part);
 
@@ -250,7 +252,7 @@ static inline void sn_table_set_count(sn_table_bucket *b, unsigned slot, uint32_
 #endif
 }
 
-/* Puts an entry into a bucket, which has room. */
+/* Inserts an entry into a bucket that has room. */
 static inline void sn_table_put(sn_table_bucket *b, uint32_t state, uint64_t high, uint32_t low,
                                 uint32_t marks, uint32_t count)
 {
@@ -261,7 +263,8 @@ static inline void sn_table_put(sn_table_bucket *b, uint32_t state, uint64_t hig
     atomic_store_explicit(&b->state, (state + 1) | marks << slot, memory_order_relaxed);
 }
 
-/* Puts an entry that is not there into the first bucket with room on its way. There is room. */
+/* Inserts an absent entry into the first bucket with room in its probe sequence. There must be
+ * room. */
 static inline void sn_table_place(const sn_table *table, sn_table_run run, uint64_t high,
                                   uint32_t low, uint32_t marks, uint32_t count)
 {
