@@ -12,18 +12,25 @@
  *     seen_add(set, "key", 3, &answer, NULL);
  *     seen_close(set);
  *
- * Ownership  The caller owns every handle it receives and releases it with seen_close. Keys,
- * hashes, options and strings are only read during the call. Threads    Any number of threads may
- * add, check, remove, sync and query one set concurrently. If several threads add the same new key,
- * exactly one gets SEEN_NEW. A set must be opened and closed by one thread. Processes  Several
- * processes may open the same file; the guarantees between threads also hold between processes.
- * Locks and connections do not survive fork: the child must open the set again. Until then every
- * call on the inherited handle except seen_close fails with SEEN_ERR_FORKED. A set in memory
- * becomes two independent sets. Errors     Every call that can fail returns a seen_status, which is
- * never an answer. The last argument may be NULL; otherwise it receives a message that names the
- * file or server and says what to do. Unless documented otherwise, a call that fails changes
- * neither the set nor its output arguments. Versions   Structs filled by the caller start with
- * their own size and may grow in later versions. Set the fields you do not use to zero.
+ * Ownership: the caller owns every handle it receives and releases it with seen_close. Keys,
+ * hashes, options and strings are only read during the call.
+ *
+ * Threads: any number of threads may add, check, remove, sync and query one set concurrently. If
+ * several threads add the same new key, exactly one gets SEEN_NEW. One thread opens and closes a
+ * set.
+ *
+ * Processes: several processes may open the same file; the guarantees between threads also hold
+ * between processes. Locks and connections do not survive fork: the child must open the set again.
+ * Until then every call on the inherited handle except seen_close fails with SEEN_ERR_FORKED. A set
+ * in memory becomes two independent sets.
+ *
+ * Errors: every call that can fail returns a seen_status, which is never an answer. The last
+ * argument may be NULL; otherwise it receives a message that names the file or server and says what
+ * to do. Unless documented otherwise, a call that fails changes neither the set nor its output
+ * arguments.
+ *
+ * Versions: structs filled by the caller start with their own size and may grow in later versions.
+ * Set the fields you do not use to zero.
  */
 #ifndef SEEN_H
 #define SEEN_H
@@ -112,8 +119,7 @@ typedef enum seen_when_full {
 /* Redis only. */
 typedef enum seen_layout {
     SEEN_LAYOUT_SHARDS = 0, /* strings of up to 256 KiB, same layout as a file */
-    SEEN_LAYOUT_BITMAP =
-        1 /* one Redis bitmap; the k positions of a key are spread over all of it */
+    SEEN_LAYOUT_BITMAP = 1  /* one Redis bitmap; the k positions of a key are spread over it */
 } seen_layout;
 
 /* ---- Planning ------------------------------------------------------------------------------- */
@@ -216,8 +222,7 @@ typedef struct seen_options {
 #define SEEN_REPLACE 1u   /* create: replace an existing regular file, atomically */
 #define SEEN_IF_ABSENT 2u /* create: if it exists with the same parameters, open it */
 #define SEEN_READ_ONLY 4u /* open: for checking, info, and as a source of copy and merge */
-#define SEEN_ALONE                                                                                 \
-    8u /* file: exclude other writers; saves a lock per call. Fails if there is another writer */
+#define SEEN_ALONE 8u     /* file: exclude other writers, fail if there is one; no lock per call */
 
 /* Creates an empty set.
  *   where    NULL: in memory. A path: a file, created atomically.
@@ -381,8 +386,9 @@ SEEN_API seen_status seen_rotate(seen_set *set, seen_error *error);
  * A merge that fails midway, or a crash, leaves `into` with part of the keys; merging again
  * completes it (bloom only: counters would be added twice). A growing set may then have additional
  * empty layers.
- * Growing sets in memory and in files can be merged regardless of their sizes; their error rates
- * add up and may differ. They cannot be merged with growing sets in Redis. */
+ * Growing sets in memory and in files can be merged regardless of their sizes and error
+ * rates; the rate of the result is at most the sum of both. They cannot be merged with growing sets
+ * in Redis. */
 SEEN_API seen_status seen_merge(seen_set *into, seen_set *from, seen_error *error);
 
 /* Copies a set bit for bit to another store; `where` as in seen_create. A file is created
