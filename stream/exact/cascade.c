@@ -271,7 +271,7 @@ seen_status sn_cascade_check(sn_cascade *cascade, const seen_hash *hashes, size_
     return SEEN_OK;
 }
 
-/* ---- Statistics ------------------------------------------------------------------------------ */
+/* ---- Statistics ----------------------------------------------------------------------------- */
 
 uint64_t sn_cascade_keys(const sn_cascade *cascade)
 {

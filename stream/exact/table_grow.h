@@ -39,7 +39,7 @@ enum { PARTS_MIN = 16, PARTS_BLIND = 512, PARTS_MAX = 4096, BUCKETS_FIRST = 16 }
 #define FILL_HARD 0.96     /* the same if it cannot grow */
 #define FILL_FORESEEN 0.84 /* average over all parts; some are fuller */
 
-/* ---- Creation -------------------------------------------------------------------------------- */
+/* ---- Creation ------------------------------------------------------------------------------- */
 
 static size_t choose_parts(uint64_t limit, uint64_t expected)
 {

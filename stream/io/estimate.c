@@ -160,7 +160,7 @@ uint64_t sn_input_room(const sn_input *input, uint64_t lines, uint64_t bytes, bo
     return (uint64_t)(room + room / 32) + 1024;
 }
 
-/* ---- Page cache ------------------------------------------------------------------------------ */
+/* ---- Page cache ----------------------------------------------------------------------------- */
 
 /* Reads single bytes at several offsets, but only those that need no disk access. */
 static void look_at_cache(const sn_input *input, size_t file, double *looked, double *cached)

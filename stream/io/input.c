@@ -421,7 +421,7 @@ seen_status sn_input_rewind(sn_input *input, seen_error *error)
     return SEEN_OK;
 }
 
-/* ---- Properties ------------------------------------------------------------------------------ */
+/* ---- Properties ----------------------------------------------------------------------------- */
 
 bool sn_input_can_reread(const sn_input *input)
 {

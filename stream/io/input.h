@@ -45,7 +45,7 @@ bool sn_input_would_wait(sn_input *input);
  * current. */
 seen_status sn_input_next(sn_input *input, bool *more, seen_error *error);
 
-/* ---- Properties ------------------------------------------------------------------------------ */
+/* ---- Properties ----------------------------------------------------------------------------- */
 
 /* All inputs are regular files, which can be read a second time. */
 bool sn_input_can_reread(const sn_input *input);

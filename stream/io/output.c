@@ -260,7 +260,7 @@ uint64_t sn_output_written(const sn_output *output)
     return output->taken;
 }
 
-/* ---- Finishing ------------------------------------------------------------------------------- */
+/* ---- Finishing ------------------------------------------------------------------------------ */
 
 /* Gives the new file the owner and mode of the old one. Only root can change the owner; for others
  * the old file is their own or in a shared folder. chown clears set-user-ID bits, so the mode is

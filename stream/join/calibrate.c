@@ -11,7 +11,7 @@
 #define REGION ((size_t)SN_JOIN_REGION)
 enum { LINE = 64, BATCH = 16, ACCESSES = 1 << 16, TRIES = 3 };
 
-#define RANDOM_NS 20.0 /* if it cannot be measured */
+#define RANDOM_NS 20.0 /* default if it cannot be measured */
 #define CACHED 8e9     /* bytes a second */
 #define DISK 2e9
 
@@ -21,7 +21,7 @@ static uint64_t next_place(uint64_t *state)
     return (*state >> 33) % (REGION / LINE);
 }
 
-/* As the tables do it: places are prefetched some at a time, then used. */
+/* The access pattern of the tables: prefetch a group of addresses, then use them. */
 static double time_accesses(char *region, uint64_t *state)
 {
     uint64_t begin = sn_clock_ns();
@@ -50,7 +50,7 @@ double sn_join_random_ns(void)
     for (size_t at = 0; at < REGION; at += 4096)
         region[at] = 1;
     uint64_t state = 1;
-    double best = INFINITY; /* the best of some: other processes disturb */
+    double best = INFINITY; /* minimum of several runs, to exclude other load */
     for (int i = 0; i < TRIES; i++)
         best = fmin(best, time_accesses(region, &state));
     munmap(region, REGION);

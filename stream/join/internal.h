@@ -1,4 +1,4 @@
-/* Between the files of the engine of `common` and `except`. */
+/* Internal interfaces of the engine of `common` and `except`. */
 #ifndef SN_STREAM_SETS_INSIDE_H
 #define SN_STREAM_SETS_INSIDE_H
 
@@ -9,17 +9,18 @@
 #include "stream/join/join.h"
 #include "stream/join/keep.h"
 
-/* An input, and where it had to be copied to be read again. */
+/* An input, and its temporary copy if it cannot be read again. */
 typedef struct sn_join_source {
     sn_input *input; /* the one to read: the caller's, or `own` */
     sn_input *own;
     sn_copy copy;
     bool used;    /* read at least once */
-    bool counted; /* read to its end: `lines` holds */
+    bool counted; /* read to its end: `lines` is valid */
     uint64_t lines;
 } sn_join_source;
 
-/* The mark of entries whose line was printed; 0 and 1 are for being in one B after the other. */
+/* The mark of entries whose line was printed. Marks 0 and 1 are used in turn for being in each
+ * B. */
 enum { SN_JOIN_PRINTED = 2 };
 
 typedef struct sn_join {
@@ -28,7 +29,7 @@ typedef struct sn_join {
     sn_join_plan plan;
     sn_join_result *result;
     sn_pipeline_options pipeline;
-    const sn_key_options *keys; /* of the side that is being read */
+    const sn_key_options *keys; /* of the side currently read */
     seen_hasher hasher;
     sn_join_source a;
     sn_join_source *b;
@@ -36,11 +37,12 @@ typedef struct sn_join {
     sn_output *output;
 
     seen_set *filter; /* of B */
-    seen_set *small;  /* of the candidates; one made from a table holds sn_table_kept of hashes */
-    sn_cascade once;  /* approx, unique: what was printed */
+    seen_set *small;  /* of the candidates; if built from a table it holds sn_table_kept of the
+                       * hashes */
+    sn_cascade once;  /* approx, unique: the printed lines */
     sn_table *table;
-    int mark; /* of the entries that are in B; -1: all are */
-    int need; /* while marking: the mark that an entry must have already, or -1 */
+    int mark; /* mark of the entries that are in B; -1: all are */
+    int need; /* while marking: the mark that an entry must already have, or -1 */
     atomic_bool full;
     _Atomic uint64_t candidates;
 
@@ -48,28 +50,28 @@ typedef struct sn_join {
     bool put_aside;
     bool aside_all;
     uint64_t aside_lines;
-    double aside_most; /* bytes; past them A is read again instead */
+    double aside_most; /* bytes; above that A is read again instead */
 
-    sn_spill *spill; /* being written */
+    sn_spill *spill; /* open for writing */
     bool spill_numbers;
     sn_keep keep;
-    uint64_t skip; /* lines of A that an abandoned strategy has already printed */
+    uint64_t skip; /* lines of A already printed by an abandoned strategy */
 
-    seen_answer print; /* the answer of the lines to be printed */
+    seen_answer print; /* print lines with this answer */
 } sn_join;
 
 typedef enum sn_join_end {
     SN_JOIN_DONE,
-    SN_JOIN_FULL /* no room: another strategy is needed */
+    SN_JOIN_FULL /* no room in the table: another strategy is needed */
 } sn_join_end;
 
-/* ---- Passes (pass.c) -------------------------------------------------------------------- */
+/* ---- Passes (pass.c) ------------------------------------------------------------------------ */
 
-/* Reads a source once, from its beginning. *end says whether a table had no room. */
+/* Reads a source once, from its beginning. *end tells whether a table ran out of room. */
 seen_status sn_join_pass(sn_join *s, const char *what, sn_join_source *source,
                          const sn_pipeline_steps *steps, sn_join_end *end, seen_error *error);
 
-/* Whether a stop was asked for. */
+/* Whether a stop was requested. */
 bool sn_join_stopped(const sn_join *s);
 
 seen_status sn_join_make_filter(sn_join *s, double keys, uint64_t bytes, seen_set **set,
@@ -80,26 +82,27 @@ seen_status sn_join_fill_table(sn_join *s, sn_join_source *source, const char *w
 seen_status sn_join_gather(sn_join *s, sn_join_end *end, seen_error *error);
 seen_status sn_join_make_small(sn_join *s, seen_error *error);
 
-/* Marks what is in B, from B number `first` on; s->mark is the mark to be looked for afterwards. */
+/* Marks the entries that are in B, from B number `first` on; s->mark is the resulting mark. */
 seen_status sn_join_confirm(sn_join *s, size_t first, const char *what, seen_error *error);
 
-/* Asks the table, or the filter, about A's lines and prints. */
+/* Looks up A's lines in the table or the filter and prints them. */
 seen_status sn_join_print(sn_join *s, sn_join_source *source, const char *what, sn_join_end *end,
                           seen_error *error);
 
-/* Prints A's lines by the map. */
+/* Prints A's lines according to the map. */
 seen_status sn_join_print_kept(sn_join *s, seen_error *error);
 
 seen_status sn_join_copy(sn_join *s, sn_join_source *source, const char *what, seen_error *error);
 
-/* Decides lines of A in order, with a table of B: answers[i] is SEEN_BEFORE where the map gets a
- * bit (see sn_join_bit_means_print). False where the table has no room. */
+/* Decides lines of A in order, with a table of B: answers[i] is SEEN_BEFORE if the line's bit in
+ * the map is to be set (see sn_join_bit_means_print). False if the table has no room. */
 bool sn_join_judge(sn_join *s, const seen_hash *hashes, size_t count, seen_answer *answers);
 
-/* A bit of the map, or SEEN_BEFORE of sn_join_judge: to be printed, or else to be left out. */
+/* The meaning of a set bit in the map, and of SEEN_BEFORE from sn_join_judge: true: print the line,
+ * false: omit it. */
 bool sn_join_bit_means_print(const sn_join *s);
 
-/* Gives filters and the table back. */
+/* Frees the filters and the table. */
 void sn_join_release(sn_join *s);
 
 /* ---- Strategies (slices.c) ------------------------------------------------------------------ */

@@ -1,5 +1,5 @@
-/* The lines of A that are in B, or that are not: measuring the inputs and running
- * the planned strategy. */
+/* The lines of A that are in B, or that are not: measures the inputs and runs the planned
+ * strategy. */
 #include "stream/join/join.h"
 
 #include <assert.h>
@@ -15,13 +15,13 @@
 #include "stream/join/calibrate.h"
 #include "stream/join/internal.h"
 
-/* What is assumed of an input about which nothing is known. */
+/* Assumed for an input of unknown size. */
 #define LINES_UNKNOWN 1e8
 #define LINE_BYTES 64.0
 #define SHARE 0.1
-/* Lines from which on the machine is measured. */
+/* Number of lines from which the machine is calibrated. */
 #define CALIBRATED_FROM 4e6
-/* approx, unique: how often a line is taken for one that was printed, while there is room. */
+/* approx, unique: rate of new lines taken for printed ones, until the memory is full. */
 #define ONCE_RATE 1e-6
 
 /* ---- Measuring ------------------------------------------------------------------------------ */
@@ -35,7 +35,7 @@ static seen_status measure_one(sn_input *input, char terminator, double *lines, 
         return status;
     uint64_t size = sn_input_size(input);
     if (line_count == UINT64_MAX && size != UINT64_MAX)
-        line_count = size / (uint64_t)LINE_BYTES; /* an empty file, say */
+        line_count = size / (uint64_t)LINE_BYTES; /* an empty file, for example */
     *known = line_count != UINT64_MAX && size != UINT64_MAX;
     *lines = *known ? (double)line_count : LINES_UNKNOWN;
     *text = *known && text_bytes != UINT64_MAX ? (double)text_bytes : *lines * LINE_BYTES;
@@ -55,8 +55,8 @@ static unsigned threads_of(const sn_join_options *options)
     return options->pipeline.threads ? options->pipeline.threads : sn_thread_cpus();
 }
 
-/* Small inputs take no longer by another strategy than the measurement would, and it must not take
- * more memory than the run may. */
+/* Skipped for small inputs, for which the measurement would take longer than any strategy, and if
+ * it would exceed the memory limit. */
 static void calibrate(const sn_input *a, sn_input *const *b, size_t b_count,
                       sn_join_numbers *numbers)
 {
@@ -95,7 +95,7 @@ seen_status sn_join_measure(const sn_join_options *options, sn_input *a, sn_inpu
             numbers->lines_first = lines;
     }
     if (!known_a && b_count) {
-        /* A pipe: taken to be as large as B, until more is known. */
+        /* The size of a pipe is unknown; assume that of B. */
         numbers->lines_a = numbers->lines_b;
         numbers->text_a = numbers->bytes_a = numbers->lines_a * LINE_BYTES;
     }
@@ -104,7 +104,7 @@ seen_status sn_join_measure(const sn_join_options *options, sn_input *a, sn_inpu
     return status;
 }
 
-/* ---- The strategies -------------------------------------------------------------------- */
+/* ---- The strategies ------------------------------------------------------------------------- */
 
 static seen_status go_table_b(sn_join *s, sn_join_end *end, seen_error *error)
 {
@@ -135,18 +135,19 @@ static seen_status go_table_a(sn_join *s, sn_join_end *end, seen_error *error)
     status = sn_join_make_small(s, error);
     if (status == SEEN_OK)
         status = sn_join_confirm(s, 0, "reading B and marking", error);
-    seen_close(s->small); /* all of A are in the table: it would answer nothing */
+    seen_close(s->small); /* all of A is in the table, so the filter would be useless */
     s->small = NULL;
     if (status != SEEN_OK || sn_join_stopped(s))
         return status;
     return sn_join_print(s, &s->a, "reading A again and printing", end, error);
 }
 
-/* Reads what was put aside as if it were A. */
+/* Continues with the saved lines as A. */
 static seen_status use_aside(sn_join *s, seen_error *error)
 {
     sn_join_source *a = &s->a;
-    sn_header *header = sn_input_header(a->input); /* of the input itself, also if this is a copy */
+    sn_header *header =
+        sn_input_header(a->input); /* of the original input, also if this is a copy */
     sn_input_close(a->own);
     sn_copy_close(&a->copy);
     a->copy = s->aside;
@@ -190,7 +191,7 @@ static seen_status go_filter(sn_join *s, sn_join_end *end, seen_error *error)
     return status == SEEN_OK ? sn_join_print(s, &s->a, "printing", end, error) : status;
 }
 
-/* With several B that must all have it, each filter holds what the one before let pass. */
+/* With several B and `all`, each filter holds the lines that passed the previous one. */
 static seen_status go_approx(sn_join *s, seen_error *error)
 {
     seen_status status = SEEN_OK;
@@ -211,8 +212,8 @@ static seen_status go_approx(sn_join *s, seen_error *error)
     return status;
 }
 
-/* Remembers what was printed. Nothing is known of the length of a pipe, and little of that of a
- * compressed file, so that it grows, within the memory that the filter of B leaves. */
+/* Creates the set of printed lines. The length of a pipe is unknown and that of a compressed file
+ * uncertain, so the set grows, within the memory left by the filter of B. */
 static seen_status make_once(sn_join *s, seen_error *error)
 {
     uint64_t room = s->plan.budget > s->plan.filter ? s->plan.budget - s->plan.filter : 64;
@@ -284,8 +285,8 @@ static bool needs_copy(const sn_join *s)
            strategy <= SN_JOIN_SPILL_FILTERED;
 }
 
-/* Measures again what is better known, and plans anew; strategies that were tried in vain stay out.
- */
+/* Measures again what is now known better and makes a new plan, without the strategies that
+ * failed. */
 static seen_status plan_again(sn_join *s, sn_join_strategy strategy, seen_error *error)
 {
     sn_join_numbers before = s->numbers;
@@ -308,7 +309,7 @@ static seen_status plan_again(sn_join *s, sn_join_strategy strategy, seen_error 
     return status == SEEN_OK ? sn_join_plan_make(&s->numbers, strategy, &s->plan, error) : status;
 }
 
-/* What the strategy that has no room has taught about the inputs. */
+/* Records what the failed strategy revealed about the sizes of the inputs. */
 static void learn(sn_join *s)
 {
     double seen_lines = (double)s->a.lines;
@@ -317,7 +318,7 @@ static void learn(sn_join *s)
         s->numbers.share = fmin(1, fmax(share, s->numbers.share));
     }
     s->numbers.excluded |= 1u << s->plan.strategy;
-    /* There were more lines than a table of the whole memory holds. */
+    /* There were more lines than a table in the whole memory can hold. */
     double entries = (double)s->plan.budget / SN_TABLE_ENTRY_BYTES;
     if (s->plan.strategy == SN_JOIN_TABLE_B && !s->b[0].counted)
         s->numbers.lines_first = s->numbers.lines_b = fmax(s->numbers.lines_b, 1.5 * entries);
@@ -333,7 +334,7 @@ static seen_status change_strategy(sn_join *s, seen_error *error)
     s->table = NULL;
     bool pipe = !sn_input_can_reread(s->a.input);
     if (pipe) {
-        /* What was put aside is all of A that may matter; the filter has done its work. */
+        /* The saved lines are all of A that can match; the filter is no longer needed. */
         seen_status status = use_aside(s, error);
         if (status != SEEN_OK)
             return status;
@@ -345,7 +346,7 @@ static seen_status change_strategy(sn_join *s, seen_error *error)
     }
     sn_copy_close(&s->aside);
     seen_status status = sn_join_plan_make(&s->numbers, SN_JOIN_ANY, &s->plan, error);
-    /* A filter of B that is there is used, or makes room. */
+    /* An existing filter of B is either used or freed. */
     if (s->plan.strategy != SN_JOIN_SPILL_FILTERED || status != SEEN_OK)
         sn_join_release(s);
     return status;

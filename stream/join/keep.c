@@ -1,4 +1,4 @@
-/* One bit for each line of A. */
+/* One bit per line of A. */
 #include "stream/join/keep.h"
 
 #include <assert.h>
@@ -61,7 +61,7 @@ seen_status sn_keep_set(sn_keep *keep, uint64_t line, seen_error *error)
         set_bit(keep, line);
         return SEEN_OK;
     }
-    /* The spill takes the part from a hash: this one belongs to the part of the line's range. */
+    /* The spill selects the part by hash; this hash selects the part of the line's range. */
     uint64_t part = line / keep->range;
     seen_hash at = {.lo = ((part << 32) + keep->ranges - 1) / keep->ranges, .hi = 0};
     return sn_spill_add(keep->notes, at, line, error);

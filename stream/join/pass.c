@@ -1,8 +1,8 @@
-/* The passes of `common` and `except`: what is done with each block of A or B.
+/* The passes of `common` and `except` over A or B.
  *
- * Whatever the order of lines does not matter for runs in `prepare`, in all workers at once:
- * filters and tables are filled from there, and frozen ones asked. Only what depends on which line
- * came first waits for its turn in `decide`. */
+ * Work that does not depend on the order of lines runs in `prepare`, in all workers concurrently:
+ * filling filters and tables, and lookups in finished ones. Only what depends on which line came
+ * first runs in `decide`. */
 #include "stream/join/internal.h"
 
 #include <math.h>
@@ -60,7 +60,7 @@ seen_status sn_join_pass(sn_join *s, const char *what, sn_join_source *source,
         source->lines = lines;
         source->counted = true;
     }
-    /* What is put aside is read in A's place later, and is not all of it. */
+    /* Saved lines are read in place of A later, but are only part of it. */
     if (source == &s->a && s->result->lines_a < lines)
         s->result->lines_a = lines;
     return status;
@@ -73,7 +73,7 @@ static seen_status hash_lines(sn_join *s, sn_block *block, seen_error *error)
     return sn_keys_hash(s->keys, &s->hasher, block, error);
 }
 
-/* Ends a pass: the table has no room. */
+/* Ends a pass because the table has no room. */
 static seen_status no_room(sn_join *s, seen_error *error)
 {
     atomic_store(&s->full, true);
@@ -146,7 +146,7 @@ seen_status sn_join_fill_table(sn_join *s, sn_join_source *source, const char *w
     return sn_join_pass(s, what, source, &steps, end, error);
 }
 
-/* Adds the hashes of the lines that the filter lets pass. */
+/* Adds the hashes of the lines that pass the filter. */
 static bool add_candidates(sn_join *s, const sn_block *block)
 {
     seen_hash hashes[BATCH];
@@ -177,7 +177,8 @@ static seen_status find_candidates(void *context, sn_block *block, seen_error *e
         return status;
     if (add_candidates(s, block))
         return SEEN_OK;
-    /* A pipe comes only once: its lines are put aside to the end, and dealt with otherwise. */
+    /* A pipe can be read only once: its lines are saved to the end and handled by another
+     * strategy. */
     if (sn_input_can_reread(s->a.input))
         return no_room(s, error);
     atomic_store(&s->full, true);
@@ -196,7 +197,7 @@ static seen_status select_candidates(void *context, sn_block *block, seen_error 
     return sn_block_select(block, SEEN_BEFORE, false, error);
 }
 
-/* Where they get too many, or the disk is full, A is read again instead, if it can be. */
+/* If they become too many, or the disk is full, A is read again instead, if possible. */
 static seen_status look_at_aside(sn_join *s, seen_status status)
 {
     bool full = status == SEEN_ERR_SPACE && sn_input_can_reread(s->a.input);
@@ -225,7 +226,7 @@ seen_status sn_join_gather(sn_join *s, sn_join_end *end, seen_error *error)
     s->aside_all = pipe && s->options->except;
     s->put_aside = s->plan.aside || pipe;
     s->aside_lines = 0;
-    /* Writing and reading back more than that takes longer than reading A again. */
+    /* Writing and reading more than this takes longer than reading A again. */
     s->aside_most = pipe ? INFINITY : 0.3 * s->numbers.text_a;
     sn_pipeline_steps steps = {.context = s, .prepare = find_candidates};
     seen_status status = SEEN_OK;
@@ -243,15 +244,15 @@ seen_status sn_join_gather(sn_join *s, sn_join_end *end, seen_error *error)
     return status;
 }
 
-/* A filter over the entries of the table: most lines of B are strangers, and a question to a small
- * filter costs less than one to a large table. */
+/* Builds a filter over the entries of the table: most lines of B are absent from it, and a lookup
+ * in a small filter is cheaper than one in a large table. */
 seen_status sn_join_make_small(sn_join *s, seen_error *error)
 {
     double entries = (double)sn_table_count(s->table);
     double room = (double)s->plan.budget - (double)sn_table_bytes(s->table);
     double bytes = fmin(entries * 10 / 8, room);
     if (bytes < entries / 2)
-        return SEEN_OK; /* it would let nearly all pass */
+        return SEEN_OK; /* nearly everything would pass */
     seen_status status = sn_join_make_filter(s, entries, (uint64_t)bytes, &s->small, error);
     seen_hash hashes[BATCH];
     uint64_t cursor = 0;
@@ -261,7 +262,7 @@ seen_status sn_join_make_small(sn_join *s, seen_error *error)
     return status;
 }
 
-/* Moves the hashes that pass the small filter together; *places says which lines they are of. */
+/* Compacts the hashes that pass the small filter; *places holds their line numbers in the block. */
 static seen_status sift(sn_join *s, const seen_hash *hashes, size_t count, seen_hash *passed,
                         uint16_t *places, size_t *left, seen_error *error)
 {
@@ -317,7 +318,7 @@ seen_status sn_join_confirm(sn_join *s, size_t first, const char *what, seen_err
     return status;
 }
 
-/* ---- Judging -------------------------------------------------------------------------------- */
+/* ---- Deciding ------------------------------------------------------------------------------- */
 
 bool sn_join_bit_means_print(const sn_join *s)
 {
@@ -332,7 +333,7 @@ static void ask_table(const sn_join *s, const seen_hash *hashes, size_t count, s
         sn_table_check_marked(s->table, (unsigned)s->mark, hashes, count, answers);
 }
 
-/* Not in B, and not met before. */
+/* Not in B and not seen before. */
 static bool judge_new(sn_join *s, const seen_hash *hashes, size_t count, seen_answer *answers)
 {
     if (s->mark < 0) {
@@ -342,7 +343,7 @@ static bool judge_new(sn_join *s, const seen_hash *hashes, size_t count, seen_an
             answers[i] = answers[i] == SEEN_NEW ? SEEN_BEFORE : SEEN_NEW;
         return true;
     }
-    /* The first B alone does not count: its entries are like any other unless they are marked. */
+    /* Entries of the first B count only if they are marked by all others. */
     for (size_t i = 0; i < count; i++) {
         seen_answer added, first;
         sn_table_check_marked(s->table, (unsigned)s->mark, &hashes[i], 1, &answers[i]);
@@ -401,8 +402,7 @@ static seen_status ask_lines(void *context, sn_block *block, seen_error *error)
     return status;
 }
 
-/* Of the lines to be printed, those that are met for the first time; the others become
- * SEEN_UNKNOWN. */
+/* Of the lines to be printed, keeps the first occurrences; the others become SEEN_UNKNOWN. */
 static seen_status only_first(sn_join *s, sn_block *block, seen_error *error)
 {
     seen_hash hashes[BATCH];
@@ -429,7 +429,7 @@ static seen_status only_first(sn_join *s, sn_block *block, seen_error *error)
     return SEEN_OK;
 }
 
-/* Leaves out what a strategy that was left has printed. */
+/* Omits the lines that an abandoned strategy has already printed. */
 static void skip_lines(const sn_join *s, sn_block *block)
 {
     if (block->first_line >= s->skip)
@@ -445,7 +445,7 @@ static seen_status decide_first(void *context, sn_block *block, seen_error *erro
     return status;
 }
 
-/* With a table of B, lines that are not in it must be remembered there. */
+/* With a table of B, lines that are absent from it must be recorded in it. */
 static seen_status decide_judge(void *context, sn_block *block, seen_error *error)
 {
     sn_join *s = context;

@@ -1,10 +1,10 @@
 /* The planner of `common` and `except`: what each strategy would read, write and hold in memory.
  *
- * All is computed from a few numbers and none of it looks at the system, so that --explain, the
- * engine and docs/scale.md say the same. Costs are of two kinds, and a pass takes as long as the
- * slower of them: bytes over the speed of the disk, and lines times nanoseconds over the threads.
- * The nanoseconds were measured on URLs of 64 bytes; they only have to be right enough to choose.
- */
+ * Everything is computed from a few parameters, independent of the system, so that --explain, the
+ * engine and docs/scale.md agree. There are two kinds of cost, and a pass takes as long as the
+ * larger one: bytes divided by the speed of the disk, and lines times nanoseconds divided by
+ * threads. The nanoseconds were measured with URLs of 64 bytes; they only have to be accurate
+ * enough to choose. */
 #include "stream/join/join.h"
 
 #include <math.h>
@@ -17,27 +17,27 @@
 #define MIB ((uint64_t)1 << 20)
 #define DISK 2e9
 #define RANDOM_NS 20.0
-#define START 0.003 /* seconds until a pass, or a temporary file, has begun */
+#define START 0.003 /* startup time of a pass or a temporary file, in seconds */
 
-/* Nanoseconds a line. */
+/* Nanoseconds per line. */
 #define LINE_NS 18.0 /* read, find its end, hash */
 #define SKIM_NS 10.0 /* the same without the hash */
-#define SMALL_NS 6.0 /* a filter that fits the caches */
+#define SMALL_NS 6.0 /* a filter that fits into the caches */
 #define SPILL_NS 12.0
 #define READ_BACK_NS 3.0
 
-/* What depends on the speed of random access. */
+/* Costs that depend on the speed of random access. */
 static double random_ns(const sn_join_numbers *n)
 {
     return n->random_ns > 0 ? n->random_ns : RANDOM_NS;
 }
 
-static double filter_ns(const sn_join_numbers *n) /* one that is larger than the caches */
+static double filter_ns(const sn_join_numbers *n) /* a filter larger than the caches */
 {
     return 6 + 0.3 * random_ns(n);
 }
 
-static double add_ns(const sn_join_numbers *n) /* to the table, by several threads */
+static double add_ns(const sn_join_numbers *n) /* adding to the table, from several threads */
 {
     return 50 + 3 * random_ns(n);
 }
@@ -60,7 +60,7 @@ const char *sn_join_strategy_name(sn_join_strategy strategy)
 
 size_t sn_join_line_max(uint64_t memory)
 {
-    uint64_t most = memory / 16; /* there is one long line at a time */
+    uint64_t most = memory / 16; /* only one long line is in memory at a time */
     return most > SN_BLOCK_MAX - 1 ? SN_BLOCK_MAX - 1 : (size_t)most;
 }
 
@@ -80,7 +80,7 @@ static double disk_of(const sn_join_numbers *n)
     return n->disk > 0 ? n->disk : DISK;
 }
 
-/* `ns` of all lines together, on one thread; `serial_ns` is what cannot be shared out. */
+/* `ns` is the total for all lines on one thread; `serial_ns` cannot be parallelized. */
 static void add_step(sn_join_plan *plan, const sn_join_numbers *n, const char *what, double read,
                      double written, double ns, double serial_ns)
 {
@@ -93,7 +93,7 @@ static void add_step(sn_join_plan *plan, const sn_join_numbers *n, const char *w
     plan->seconds += seconds;
 }
 
-/* The filter that `bytes` give for so many keys. */
+/* The error rate of a filter of `bytes` for this many keys. */
 static double rate_of(double keys, double bytes)
 {
     if (keys < 1)
@@ -113,9 +113,9 @@ static void copy_pipe(sn_join_plan *plan, const sn_join_numbers *n)
                  0);
 }
 
-/* ---- The strategies -------------------------------------------------------------------- */
+/* ---- The strategies ------------------------------------------------------------------------- */
 
-/* Entries of a table that must hold B, and with it what of A was printed if that must be known. */
+/* Entries of a table that holds B and, if needed, the printed lines of A. */
 static double entries_of(const sn_join_numbers *n)
 {
     return n->lines_first + (n->except && n->unique ? n->lines_a : 0);
@@ -128,7 +128,7 @@ static bool plan_table_b(sn_join_plan *plan, const sn_join_numbers *n)
     add_step(plan, n, "read B into a table", n->bytes_b, 0, n->lines_b * (LINE_NS + add_ns(n)), 0);
     add_step(plan, n, "read A and print", n->bytes_a, 0, n->lines_a * (LINE_NS + check_ns(n)),
              n->unique ? n->lines_a * check_ns(n) : 0);
-    /* What was printed cannot be taken back when the table turns out to be too small. */
+    /* Output cannot be undone if the table turns out to be too small. */
     if (n->pipe_a && n->except && n->unique)
         return false;
     return plan->table_needs < 0.98 * (double)plan->budget;
@@ -139,7 +139,7 @@ static uint64_t whole_lines(double bytes)
     return bytes < 64 ? 64 : (uint64_t)bytes / 64 * 64;
 }
 
-/* A filter over the entries of the table, in what the table leaves free. */
+/* A filter over the entries of the table, in the memory left by the table. */
 static void plan_small(sn_join_plan *plan, const sn_join_numbers *n, double room)
 {
     double want = plan->candidates * 10 / 8;
@@ -169,8 +169,8 @@ static bool plan_table_a(sn_join_plan *plan, const sn_join_numbers *n)
     return plan->table_needs < 0.95 * (double)plan->budget;
 }
 
-/* The filter of B that leaves room for the largest share of A in the table: more bits let fewer
- * strangers pass, and take the room of those that belong there. */
+/* The size of the filter of B that maximizes the share of A in the table: a larger filter lets
+ * fewer absent lines pass, but leaves less memory for the table. */
 static double balance(sn_join_plan *plan, const sn_join_numbers *n)
 {
     double best = -1;
@@ -217,7 +217,7 @@ static bool plan_filter(sn_join_plan *plan, const sn_join_numbers *n)
     return !(n->except && n->unique) && tolerated > n->share;
 }
 
-/* One bit for each line of A, or for so many at a time as a quarter of the memory holds. */
+/* One bit per line of A, or for as many lines at a time as fit into a quarter of the memory. */
 static double plan_map(sn_join_plan *plan, const sn_join_numbers *n)
 {
     double bytes = n->lines_a / 8 + 64;
@@ -226,8 +226,8 @@ static double plan_map(sn_join_plan *plan, const sn_join_numbers *n)
     return bytes > most ? n->lines_a * n->share * SN_SPILL_RECORD_BYTES : 0;
 }
 
-/* Chooses the number of slices. Returns how often each is read: a slice that is larger than the
- * table, because there are as many as a spill can have, is decided in pieces. */
+/* Chooses the number of slices. Returns how often each is read: if the maximum number of slices is
+ * reached and a slice does not fit into the table, it is decided in several pieces. */
 static double plan_slices(sn_join_plan *plan, double entries)
 {
     plan->table = plan->budget - plan->map;
@@ -339,8 +339,8 @@ seen_status sn_join_plan_make(const sn_join_numbers *numbers, sn_join_strategy s
                             (unsigned long long)(numbers->memory >> 10),
                             (unsigned long long)(SN_JOIN_MEMORY_MIN >> 20));
     if (strategy != SN_JOIN_ANY) {
-        /* A table that may be too small is tried all the same: the run can change its strategy. So
-         * is a disk that seems to be too full. */
+        /* A table that may be too small is tried anyway, because the run can change its strategy.
+         * The same holds for a disk that may be too full. */
         sn_join_numbers wanted = *numbers;
         wanted.room = 0;
         bool fits = try_strategy(&wanted, strategy, plan);

@@ -1,9 +1,9 @@
-/* Where no table holds it all: A and B are decided slice by slice, and the answers are gathered in
- * a map of A's lines, by which A is printed at the end.
+/* The spill strategy, if no table is large enough: A and B are decided slice by slice, and the
+ * results are collected in a bitmap of A's lines, by which A is printed at the end.
  *
- * A slice is a range of the hash bits that the table does not use. Both sides are first cut into
- * slices in temporary files. A slice that turns out to be too large for the table is cut smaller.
- */
+ * A slice is a range of the hash bits that the table does not use. Both sides are first split into
+ * slices in temporary files. A slice that turns out to be too large for the table is split
+ * further. */
 #include "stream/join/internal.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@ enum { BATCH = 512 };
 
 #define SPILL_MEMORY ((uint64_t)4 << 20)
 
-/* ---- Putting aside -------------------------------------------------------------------------- */
+/* ---- Spilling ------------------------------------------------------------------------------- */
 
 static seen_status hash_lines(void *context, sn_block *block, seen_error *error)
 {
@@ -34,7 +34,8 @@ static seen_status hash_and_check(sn_join *s, seen_set *set, sn_block *block, se
                : status;
 }
 
-/* Lines of A that pass the filter of B; they fill the filter of the candidates. */
+/* Selects the lines of A that pass the filter of B and adds them to the filter of the
+ * candidates. */
 static seen_status check_a(void *context, sn_block *block, seen_error *error)
 {
     sn_join *s = context;
@@ -72,7 +73,7 @@ static seen_status put_aside(void *context, sn_block *block, seen_error *error)
     return status;
 }
 
-/* Reads one side and puts its hashes aside in *spill. */
+/* Reads one side and writes its hashes to *spill. */
 static seen_status spill_source(sn_join *s, sn_join_source *source, bool numbers, const char *what,
                                 sn_pipeline_step *prepare, double records, sn_spill **spill,
                                 seen_error *error)
@@ -105,7 +106,7 @@ typedef struct join {
     bool full;
 } join;
 
-/* The piece is taken from the last bits of hi, which tell the table nothing about a place. */
+/* The piece is selected by the last bits of hi, which do not affect positions in the table. */
 static size_t only_piece(const join *j, seen_hash *records, size_t count)
 {
     if (j->pieces == 1)
@@ -184,7 +185,7 @@ static seen_status join_piece(join *j, seen_error *error)
     return status == SEEN_OK && !j->full ? join_a(j, error) : status;
 }
 
-/* A bit that was set before a piece turned out to be too large is right, and is set again. */
+/* Bits set before a piece turned out to be too large are correct and will be set again. */
 static seen_status join_part(join *j, seen_error *error)
 {
     seen_status status = SEEN_OK;
@@ -248,7 +249,7 @@ static seen_status join_all(sn_join *s, sn_spill *a, sn_spill **b, seen_error *e
     return status;
 }
 
-/* ---- The two strategies ---------------------------------------------------------------- */
+/* ---- The two strategies --------------------------------------------------------------------- */
 
 static seen_status put_both_aside(sn_join *s, sn_spill **a, sn_spill **b, seen_error *error)
 {

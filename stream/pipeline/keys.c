@@ -1,9 +1,9 @@
 /* From records to keys to hashes.
  *
- * Whole lines and plain fields are spans of the block and are hashed where they are, some hundred
- * at a time, so that the list of spans stays in the first-level cache. Keys that have to be made
- * (several values, folded case, URLs) are put one behind the other into the block's scratch buffer
- * and dropped once hashed: everything behind this folder sees hashes only. */
+ * Whole lines and plain fields are substrings of the block and are hashed in place, a few hundred
+ * at a time, so that the list of keys stays in the L1 cache. Keys that have to be built (several
+ * values, case folding, URLs) are appended to the block's scratch buffer and discarded after
+ * hashing: everything after this stage sees only hashes. */
 #include "stream/pipeline/keys.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@
 
 enum { BATCH = 256, SCRATCH_MAX = 256 << 10 };
 
-/* The key of a record whose only value is missing: no text in UTF-8 has these bytes. */
+/* The key of a record whose only value is missing. Not valid UTF-8, so no text equals it. */
 static const char MISSING[] = "\xff\xff\xff\xff missing";
 
 static bool is_changed(const sn_key_options *options)
@@ -39,7 +39,7 @@ size_t sn_keys_parts(const sn_key_options *options, size_t others)
     size_t made = options->url ? SEEN_URL_BOUND(1, 0) - SEEN_URL_BOUND(0, 0) : options->fold;
     const sn_record_spec *record = options->record;
     if (record && record->kind != SN_RECORD_LINES)
-        made += 2; /* values without their quotes, and put together */
+        made += 2; /* unquoted values, and their concatenation */
     return 1 + made + others;
 }
 
@@ -124,15 +124,16 @@ static seen_status hash_spans(const sn_key_options *options, const seen_hasher *
     return SEEN_OK;
 }
 
-/* ---- Keys that are made --------------------------------------------------------------------- */
+/* ---- Built keys ----------------------------------------------------------------------------- */
 
-/* Keys that wait to be hashed together. */
+/* Keys to be hashed together. */
 typedef struct batch {
     const seen_hasher *hasher;
     sn_block *block;
     size_t first, count;
-    size_t used;         /* of the scratch */
-    seen_key key[BATCH]; /* data NULL: at `offset` of the scratch, which moves when it grows */
+    size_t used; /* of the scratch */
+    seen_key
+        key[BATCH]; /* data NULL: at `offset` of the scratch buffer, which moves when it grows */
     size_t offset[BATCH];
 } batch;
 
@@ -146,7 +147,7 @@ static void hash_batch(batch *b)
     b->count = b->used = 0;
 }
 
-/* Appends the bytes of one value to the key being made. */
+/* Appends the bytes of one value to the current key. */
 static seen_status put_value(batch *b, const sn_key_options *options, const sn_value *value,
                              size_t *length, seen_error *error)
 {
@@ -173,7 +174,7 @@ static seen_status put_length(batch *b, uint32_t length, seen_error *error)
     return status;
 }
 
-/* The same for values that stay as they are. */
+/* The same for values that need no conversion. */
 static seen_status copy_list(batch *b, const sn_values *values, seen_error *error)
 {
     size_t need = b->used;
@@ -196,7 +197,7 @@ static seen_status copy_list(batch *b, const sn_values *values, seen_error *erro
     return SEEN_OK;
 }
 
-/* Appends each value behind its length. */
+/* Appends each value, preceded by its length. */
 static seen_status make_list(batch *b, const sn_key_options *options, const sn_values *values,
                              seen_error *error)
 {

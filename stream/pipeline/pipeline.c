@@ -1,13 +1,12 @@
 /* The pipeline: N workers, each taking one block at a time through all steps.
  *
- * Reading is serial and hands out the numbers; `decide` and `emit` are entered in the order of the
- * numbers through turnstiles. A worker that waits for its turn holds only its own block, so memory
- * is bounded by workers times block size, whatever the input does. A line that needs a much longer
- * block is read when all before it have left, and so is the next one: there is one at a time.
+ * Reading is serial and numbers the blocks; `decide` and `emit` are executed in the order of the
+ * numbers, enforced by turnstiles. A waiting worker holds only its own block, so memory is bounded
+ * by workers times block size. A line that needs a much larger block is read after all earlier
+ * blocks are done, and the next block after it: there is only one at a time.
  *
  *     worker 1   read 0  scan hash  decide 0  select  emit 0  read 2 …
- *     worker 2           read 1  scan hash   decide 1  select  emit 1 …
- */
+ *     worker 2           read 1  scan hash   decide 1  select  emit 1 … */
 #include "stream/pipeline/pipeline.h"
 
 #include <assert.h>
@@ -31,7 +30,7 @@ typedef struct run {
     const sn_pipeline_steps *steps;
     char terminator;
 
-    pthread_mutex_t read_turn; /* guards the next four */
+    pthread_mutex_t read_turn; /* protects the next four */
     sn_reader reader;
     uint64_t next_number;
     bool ended;
@@ -40,13 +39,13 @@ typedef struct run {
     sn_turn lane_turn[SN_PIPELINE_LANES];
     sn_turn decide_turn;
     sn_turn emit_turn;
-    uint64_t lines; /* guarded by decide_turn, as are the next two */
+    uint64_t lines; /* protected by decide_turn, as are the next two */
     size_t file;
     uint64_t file_first; /* its first line */
 
-    /* The first block in input order that failed; those behind it are not worked on. */
+    /* The first block in input order that failed; later blocks are not processed. */
     _Atomic uint64_t failed_at;
-    pthread_mutex_t failure; /* guards the next two, and decreasing failed_at */
+    pthread_mutex_t failure; /* protects the next two, and decreasing failed_at */
     seen_status status;
     seen_error error;
 } run;
@@ -67,7 +66,7 @@ static size_t block_size(const sn_pipeline_options *options)
 
 size_t sn_pipeline_memory(const sn_pipeline_options *options, bool lanes)
 {
-    /* Bytes, the second buffer for lines that go elsewhere, and columns for lines of 32 bytes. */
+    /* Bytes, the second buffer for redirected lines, and columns for lines of 32 bytes. */
     size_t size = block_size(options), columns = sizeof(uint32_t) + sizeof(seen_hash) + 1;
     return sn_pipeline_threads(options) * (2 * size + size / 32 * columns * (lanes ? 2 : 1));
 }
@@ -83,7 +82,7 @@ static void note_failure(run *r, uint64_t number, seen_status status, const seen
     pthread_mutex_unlock(&r->failure);
 }
 
-/* A step is skipped behind a failure, so that what leaves is a prefix of the input. */
+/* Steps are skipped for blocks after a failure, so that the output is a prefix of the input. */
 static bool is_behind_failure(run *r, const sn_block *block)
 {
     return block->number >= atomic_load_explicit(&r->failed_at, memory_order_acquire);
@@ -111,7 +110,7 @@ static void do_lane(run *r, sn_block *block, unsigned lane)
     sn_turn_pass(&r->lane_turn[lane]);
 }
 
-/* Takes the next block; false when there is none. */
+/* Reads the next block; false if there is none. */
 static bool read_block(run *r, sn_block *block)
 {
     seen_error error = {0};

@@ -1,8 +1,8 @@
 /* Turnstiles.
  *
- * A wait is usually some ten microseconds, the time that a neighbour needs for its block, so it
- * begins with a short spin; then the thread sleeps on a futex. Each sleeper names its number as a
- * bit of a set, so that a pass wakes the one whose turn it is and not the whole queue. */
+ * A wait usually takes about ten microseconds, the time of one block, so it starts with a short
+ * spin; then the thread sleeps on a futex. Each sleeper waits on a bit derived from its number, so
+ * that a pass wakes only the next thread and not the whole queue. */
 #include "stream/pipeline/turn.h"
 
 #include "base/thread.h"
@@ -42,7 +42,7 @@ void sn_turn_wait(sn_turn *turn, uint64_t number)
         uint32_t at = atomic_load(&turn->next);
         if (at == wanted)
             break;
-        /* Any failure (changed meanwhile, interrupted) is answered by looking again. */
+        /* On any failure (value changed, interrupted) the loop checks again. */
         syscall(SYS_futex, &turn->next, FUTEX_WAIT_BITSET_PRIVATE, at, NULL, NULL, bit);
     }
     atomic_fetch_sub(&turn->sleepers, 1);
@@ -51,7 +51,7 @@ void sn_turn_wait(sn_turn *turn, uint64_t number)
 void sn_turn_pass(sn_turn *turn)
 {
     uint32_t next = atomic_load_explicit(&turn->next, memory_order_relaxed) + 1;
-    /* Sequentially consistent, as is the sleepers' increment: either the sleeper sees the new
+    /* Sequentially consistent, like the increment of sleepers: either the sleeper sees the new
      * number or this thread sees the sleeper. */
     atomic_store(&turn->next, next);
     if (atomic_load(&turn->sleepers))

@@ -12,11 +12,11 @@ typedef struct sn_turn {
 
 void sn_turn_init(sn_turn *turn);
 
-/* Returns when it is number's turn. Everything done before the sn_turn_pass of the number before is
- * visible then. At most 2^31 threads may wait. */
+/* Blocks until it is the turn of `number`. Synchronizes with the sn_turn_pass of the previous
+ * number. At most 2^31 threads may wait. */
 void sn_turn_wait(sn_turn *turn, uint64_t number);
 
-/* Gives the turn to the next number. Only the one whose turn it is may do that. */
+/* Passes the turn to the next number. May only be called by the current holder. */
 void sn_turn_pass(sn_turn *turn);
 
 #endif

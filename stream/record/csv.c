@@ -1,15 +1,15 @@
 /* Records and fields of CSV.
  *
- * Three masks of 64 bytes say where the quotes, delimiters and newlines are. A quote changes the
- * state, so the exclusive-or of all quotes up to a byte says whether it is inside:
+ * Three masks of 64 bits give the positions of quotes, delimiters and newlines. A quote toggles the
+ * state, so the exclusive-or of all quotes up to a byte tells whether the byte is quoted:
  *
  *     bytes    a , " b , "  "  c " , d \n
  *     quotes   0 0 1 0 0 1  1  0 1 0 0 0
  *     inside   0 0 1 1 1 0  1  1 0 0 0 0      a doubled quote closes and opens again
  *
- * This holds if every quote that opens stands at the start of a field or right behind a closing
- * one. Those that do not are ordinary bytes: they are taken out, the first one first, and the mask
- * is made again, which real files hardly ever need. */
+ * This is correct if every opening quote is at the start of a field or directly after a closing
+ * one. Other quotes are ordinary bytes: they are removed from the mask, first one first, and the
+ * mask is recomputed, which is rare in real files. */
 #include "stream/record/csv.h"
 
 #include <stdlib.h>
@@ -22,7 +22,7 @@
 
 enum { STEP = 64, SEGMENT = 16 << 10 };
 
-/* Bits of the state: inside quotes; the byte before does not let a quote open. */
+/* Bits of the state: inside quotes; the previous byte does not allow an opening quote. */
 enum { INSIDE = 1, MIDDLE = 2 };
 
 typedef struct masks {
@@ -36,7 +36,7 @@ bool sn_csv_is_quoted(sn_csv_state state)
     return state & INSIDE;
 }
 
-/* ---- The masks ------------------------------------------------------------------------------ */
+/* ---- Masks ---------------------------------------------------------------------------------- */
 
 static inline void load_plain(const char *bytes, char delimiter, masks *m)
 {
@@ -81,8 +81,8 @@ static inline uint64_t prefix_xor(uint64_t bits)
     return bits;
 }
 
-/* Masks of `count` bytes, which the state goes on over. Delimiters and newlines inside quotes are
- * taken out. */
+/* Computes the masks of `count` bytes and updates the state. Delimiters and newlines inside quotes
+ * are cleared. */
 static inline __attribute__((always_inline)) void classify(masks *m, size_t count,
                                                            sn_csv_state *state)
 {
@@ -104,7 +104,7 @@ static inline __attribute__((always_inline)) void classify(masks *m, size_t coun
     *state = (inside >> last & 1) * INSIDE | (~(ends | quote) >> last & 1) * MIDDLE;
 }
 
-/* ---- Ends of records ------------------------------------------------------------------------ */
+/* ---- Record ends ---------------------------------------------------------------------------- */
 
 static inline __attribute__((always_inline)) size_t last_end(const char *bytes, size_t from,
                                                              size_t to, char delimiter,
@@ -191,8 +191,8 @@ static inline size_t write_positions(uint64_t mask, uint32_t base, uint32_t *to)
     }
 }
 
-/* What a scan has found so far: ends of fields, and for each record its end and how many fields
- * have ended by then. */
+/* The results of a scan so far: field ends, and for each record its end and the number of fields up
+ * to it. */
 typedef struct found {
     uint32_t *mark, *start, *first_mark;
     size_t marks, records;
@@ -252,7 +252,7 @@ static seen_status grow(uint32_t **array, size_t *room, size_t need, seen_error 
     return SEEN_OK;
 }
 
-/* Room for what a segment may hold at most. */
+/* Reserves room for the maximum results of one segment. */
 static seen_status reserve(sn_block *block, found *f, seen_error *error)
 {
     seen_status status =

@@ -1,8 +1,8 @@
-/* Records and fields of CSV (RFC 4180), found 64 bytes at a time.
+/* Records and fields of CSV (RFC 4180), 64 bytes at a time.
  *
- * A field that begins with a quote goes on to the closing quote and may hold delimiters, newlines
- * and, written twice, quotes. A quote anywhere else is an ordinary byte, and so is what follows a
- * closing quote, as in Python's csv module. A record ends with LF or CRLF. */
+ * A field that begins with a quote extends to the closing quote and may contain delimiters,
+ * newlines and doubled quotes. A quote anywhere else is an ordinary byte, and so is anything after
+ * a closing quote, as in Python's csv module. A record ends with LF or CRLF. */
 #ifndef SN_STREAM_CSV_H
 #define SN_STREAM_CSV_H
 
@@ -13,21 +13,22 @@
 #include "seen.h"
 #include "stream/io/block.h"
 
-/* Where a scan is: 0 at the start of a record. */
+/* The state of a scan: 0 at the start of a record. */
 typedef uint64_t sn_csv_state;
 
 bool sn_csv_is_quoted(sn_csv_state state); /* inside quotes */
 
-/* Scans bytes[from, to); returns the end of the last whole record in it, or 0. Up to SN_BLOCK_SLACK
- * bytes behind `to` must be readable. */
+/* Scans bytes[from, to); returns the end of the last whole record in it, or 0. SN_BLOCK_SLACK bytes
+ * behind `to` must be readable. */
 size_t sn_csv_last_end(const char *bytes, size_t from, size_t to, char delimiter,
                        sn_csv_state *state);
 
-/* The end of the first record, or `length` if it has no terminator. Reads behind it likewise. */
+/* The end of the first record, or `length` if it has no terminator. The same slack must be
+ * readable. */
 size_t sn_csv_first_end(const char *bytes, size_t length, char delimiter);
 
-/* Fills start, lines, unfinished, mark and first_mark of a block of whole records, and makes room
- * in its columns. Field k of record i ends at mark[first_mark[i] + k]. */
+/* Fills start, lines, unfinished, mark and first_mark of a block of whole records, and allocates
+ * its columns. Field k of record i ends at mark[first_mark[i] + k]. */
 seen_status sn_csv_split(sn_block *block, char delimiter, seen_error *error);
 
 static inline size_t sn_csv_fields(const sn_block *block, size_t i)
@@ -35,7 +36,7 @@ static inline size_t sn_csv_fields(const sn_block *block, size_t i)
     return block->first_mark[i + 1] - block->first_mark[i];
 }
 
-/* Field k of record i as it is written, without the CR at the end of the record. */
+/* Field k of record i in raw form, without the CR at the end of the record. */
 static inline const char *sn_csv_raw(const sn_block *block, size_t i, size_t k, size_t *length)
 {
     const uint32_t *mark = block->mark + block->first_mark[i];
@@ -49,8 +50,8 @@ static inline const char *sn_csv_raw(const sn_block *block, size_t i, size_t k, 
 /* The value of a field that begins with a quote; see below. */
 const char *sn_csv_unquote(const char *raw, size_t length, char *to, size_t *value_length);
 
-/* The value of a field: without its quotes. Points into `raw`, or into `to` (room for `length`
- * bytes) if a quote has to be removed from its middle. */
+/* The value of a field, unquoted. Points into `raw`, or into `to` (`length` bytes) if quotes have
+ * to be removed from the middle. */
 static inline const char *sn_csv_value(const char *raw, size_t length, char *to,
                                        size_t *value_length)
 {
@@ -58,8 +59,8 @@ static inline const char *sn_csv_value(const char *raw, size_t length, char *to,
     return length && raw[0] == '"' ? sn_csv_unquote(raw, length, to, value_length) : raw;
 }
 
-/* The definition: one byte after the other. Writes the end of each record to `ends` (at most
- * `room`) and returns how many there are; *quoted says whether the end is inside quotes. */
+/* Reference implementation, byte by byte. Writes the end of each record to `ends` (at most `room`)
+ * and returns their number; *quoted tells whether the input ends inside quotes. */
 size_t sn_csv_ends_plain(const char *bytes, size_t length, char delimiter, uint32_t *ends,
                          size_t room, bool *quoted);
 

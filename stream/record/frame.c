@@ -1,9 +1,9 @@
-/* Records told apart.
+/* Splitting the input into records.
  *
- * The reader is serial and looks at each byte once, for the state of quotes and the last end of a
- * record; the fields are found again by the workers, in parallel. Guessing the state at several
- * places of the input and repairing wrong guesses would make the first scan parallel too, but it
- * runs at several gigabytes a second and is not what a run waits for. */
+ * The reader is serial and scans each byte once for the quote state and the last record end; the
+ * workers find the fields again in parallel. Speculating on the state at several positions and
+ * repairing wrong guesses would make the first scan parallel too, but it runs at several gigabytes
+ * per second and is not the bottleneck. */
 #include "stream/record/frame.h"
 
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static bool may_end(uint64_t state)
     return !sn_csv_is_quoted(state);
 }
 
-/* ---- The header ----------------------------------------------------------------------------- */
+/* ---- Header --------------------------------------------------------------------------------- */
 
 static size_t without_end(const char *bytes, size_t length)
 {
@@ -35,13 +35,13 @@ static size_t without_end(const char *bytes, size_t length)
     return length;
 }
 
-/* A byte order mark that some programs put in front. */
+/* Skips a UTF-8 byte order mark. */
 static size_t mark_length(const char *bytes, size_t length)
 {
     return length >= 3 && !memcmp(bytes, "\xef\xbb\xbf", 3) ? 3 : 0;
 }
 
-/* The columns of the keys, from the names in a header. */
+/* Determines the key columns from the names in a header. */
 static seen_status resolve(const sn_record_spec *spec, const char *file, const char *bytes,
                            size_t length, sn_columns **columns, seen_error *error)
 {
@@ -118,7 +118,7 @@ bool sn_frame_reader(const sn_record_spec *spec, sn_framing *framing)
     return true;
 }
 
-/* ---- The records of a block ----------------------------------------------------------------- */
+/* ---- Records of a block --------------------------------------------------------------------- */
 
 static seen_status find_records(const sn_record_spec *spec, sn_block *block, seen_error *error)
 {
@@ -127,7 +127,7 @@ static seen_status find_records(const sn_record_spec *spec, sn_block *block, see
     return sn_lines_split(block, error);
 }
 
-/* Moves the records with all keys together; *left says whether others were left out. */
+/* Compacts the records that have all keys; *left tells whether others were omitted. */
 static seen_status leave_out(const sn_record_spec *spec, sn_block *block, bool *left,
                              seen_error *error)
 {

@@ -1,8 +1,8 @@
-/* Values of a JSON text by their paths: one pass that checks the grammar (RFC 8259) as it goes.
+/* Looks up JSON values by path, in one pass that also validates the grammar (RFC 8259).
  *
- * Each level knows the parts of the key whose paths lead to it, as bits of one word; those that end
- * there take the value. Only strings are long, so only the search for their end uses vectors. Bytes
- * above 0x7f are taken as they are, without a check that they are UTF-8. */
+ * Each level keeps a bit mask of the key parts whose paths lead to it; those that end there take
+ * the value. Only strings are long, so only the search for their end is vectorized. Bytes above
+ * 0x7f are accepted without validating UTF-8. */
 #include "stream/record/json.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@ typedef struct scan {
     const char *at, *end;
     sn_json_span *span;
     unsigned depth;
-    const char *wrong; /* what is not JSON, or NULL */
+    const char *wrong; /* error description, or NULL */
 } scan;
 
 static bool fail(scan *s, const char *wrong)
@@ -36,7 +36,7 @@ static inline void skip_space(scan *s)
 
 /* ---- Strings -------------------------------------------------------------------------------- */
 
-/* The first quote, backslash or control character from `at` on, or `end`. Reads behind the end. */
+/* The first quote, backslash or control character from `at` on, or `end`. Reads beyond the end. */
 static inline const char *find_special(const char *at, const char *end)
 {
 #if defined(__SSE2__)
@@ -84,7 +84,7 @@ static int32_t read_unit(const char *at, const char *end)
     return unit;
 }
 
-/* Behind the escape at s->at, or false. */
+/* Skips the escape at s->at; false if it is invalid. */
 static bool skip_escape(scan *s)
 {
     const char *letter = s->at + 1;
@@ -113,7 +113,8 @@ static bool skip_string_slowly(scan *s)
     }
 }
 
-/* Behind the string that starts at s->at, with its quote. *escaped: it has backslashes. */
+/* Skips the string that starts at s->at, including its quotes. *escaped: it contains
+ * backslashes. */
 static inline bool skip_string(scan *s, bool *escaped)
 {
     s->at = find_special(s->at + 1, s->end);
@@ -148,7 +149,7 @@ static size_t put_utf8(uint32_t code, char *to)
     return 4;
 }
 
-/* \uXXXX at `at`, or a pair of them; returns what is behind. */
+/* Decodes \uXXXX at `at`, or a surrogate pair; returns the position behind it. */
 static const char *decode_unit(const char *at, const char *end, char *to, size_t *put)
 {
     uint32_t code = (uint32_t)read_unit(at + 2, end);
@@ -164,7 +165,7 @@ static const char *decode_unit(const char *at, const char *end, char *to, size_t
     return at;
 }
 
-/* The text of a checked string between its quotes; what it becomes is never longer. */
+/* Unescapes a validated string, without its quotes; the result is never longer. */
 static size_t unescape(const char *at, const char *end, char *to)
 {
     static const char letters[] = "\"\\/bfnrt", bytes[] = "\"\\/\b\f\n\r\t";
@@ -229,7 +230,7 @@ static inline bool is_name(const sn_step *step, const char *name, size_t length)
     return step->length == length && memcmp(step->name, name, length) == 0;
 }
 
-/* Of the parts in `active`, those whose step at `level` is this member. */
+/* The parts in `active` whose step at `level` is this member. */
 static inline uint64_t match_name(const scan *s, uint64_t active, unsigned level, const char *name,
                                   size_t length)
 {
@@ -255,8 +256,8 @@ static uint64_t match_index(const scan *s, uint64_t active, unsigned level, uint
     return found;
 }
 
-/* The same for a name with escapes. No character needs more than the six bytes of \uXXXX, so that a
- * longer name equals no step. */
+/* The same for a name with escapes. A character needs at most the six bytes of \uXXXX, so a longer
+ * name equals no step. */
 static __attribute__((noinline)) uint64_t
 match_escaped(const scan *s, uint64_t active, unsigned level, const char *name, size_t length)
 {
@@ -268,7 +269,7 @@ match_escaped(const scan *s, uint64_t active, unsigned level, const char *name, 
 
 static bool read_value(scan *s, uint64_t active, unsigned level);
 
-/* A value that the parts in `active` lead to, at one level deeper. */
+/* Reads a value that the parts in `active` lead to, one level deeper. */
 static inline bool read_child(scan *s, uint64_t active, unsigned level)
 {
     for (uint64_t left = active; left; left &= left - 1)
@@ -387,7 +388,7 @@ const char *sn_json_find(const sn_record_spec *spec, const char *text, size_t le
 
 /* ---- Values --------------------------------------------------------------------------------- */
 
-/* An object or array without the white space between its parts. */
+/* Copies an object or array without insignificant white space. */
 static size_t compact(sn_json_span span, char *to)
 {
     size_t put = 0;
@@ -399,7 +400,7 @@ static size_t compact(sn_json_span span, char *to)
             inside = !inside;
         if (inside || !space)
             to[put++] = c;
-        if (inside && c == '\\') /* the checked escape has another byte */
+        if (inside && c == '\\') /* a validated escape has a second byte */
             to[put++] = span.at[++i];
     }
     return put;

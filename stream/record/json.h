@@ -1,4 +1,4 @@
-/* Values of a JSON text by their paths. */
+/* Looks up JSON values by path. */
 #ifndef SN_STREAM_JSON_H
 #define SN_STREAM_JSON_H
 
@@ -7,21 +7,21 @@
 
 #include "stream/record/spec.h"
 
-/* A value as it is written; at NULL: there is none. */
+/* A value in raw form; at NULL: absent. */
 typedef struct sn_json_span {
     const char *at;
     size_t length;
 } sn_json_span;
 
-/* Reads one JSON text and fills span[0 … spec->parts). Of members with the same name the last one
- * counts. NULL, or what is wrong with the text. An empty text has no values. 16 bytes behind the
- * text must be readable. */
+/* Parses one JSON text and fills span[0 … spec->parts). If a member is repeated, the last one is
+ * used. Returns NULL or an error description. An empty text has no values. 16 bytes behind the text
+ * must be readable. */
 const char *sn_json_find(const sn_record_spec *spec, const char *text, size_t length,
                          sn_json_span *span);
 
-/* The value of a span: a string without its quotes and with its escapes replaced (a lone surrogate
- * becomes three bytes, as in WTF-8), anything else as it is written but without the white space
- * between its parts. Points into the span, or into `to`, which has room for as many bytes. */
+/* The value of a span: a string unquoted and unescaped (a lone surrogate becomes three bytes, as in
+ * WTF-8), anything else in raw form without insignificant white space. Points into the span, or
+ * into `to`, which must have room for as many bytes. */
 const char *sn_json_value(sn_json_span span, char *to, size_t *length);
 
 #endif

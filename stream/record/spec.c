@@ -1,4 +1,4 @@
-/* -k 2,5 and -k user.id,url into a list of columns or paths. */
+/* Parses -k 2,5 and -k user.id,url into a list of columns or paths. */
 #include "stream/record/spec.h"
 
 #include <stdlib.h>
@@ -37,7 +37,7 @@ bool sn_spec_is_single(const sn_record_spec *spec)
     return spec->parts == 1 && !range;
 }
 
-/* Digits up to SN_COLUMN_LAST - 1; 0 if there is no number or one that is too large. */
+/* Parses digits up to SN_COLUMN_LAST - 1; 0 if there is no number or it is too large. */
 static uint32_t read_column(const char **at)
 {
     uint64_t value = 0;
@@ -46,7 +46,7 @@ static uint32_t read_column(const char **at)
     return value < SN_COLUMN_LAST ? (uint32_t)value : 0;
 }
 
-/* N, N-, N-M or -M, all of the item. */
+/* Parses N, N-, N-M or -M; must match the whole item. */
 static bool read_columns(const char *text, size_t length, sn_columns *columns)
 {
     char item[32];
@@ -65,7 +65,7 @@ static bool read_columns(const char *text, size_t length, sn_columns *columns)
     return !*at && columns->first && columns->last >= columns->first;
 }
 
-/* Appends one step with a copy of its name; `quoted` holds quotes twice. */
+/* Appends one step with a copy of its name; in `quoted` names quotes are doubled. */
 static seen_status add_step(sn_key_part *part, const char *name, size_t length, bool quoted,
                             seen_error *error)
 {
@@ -92,7 +92,7 @@ static seen_status add_step(sn_key_part *part, const char *name, size_t length, 
     return SEEN_OK;
 }
 
-/* Reads one step from `at`: a name up to `stops`, or one in quotes. *end is behind it. */
+/* Parses one step from `at`: a name up to `stops`, or a quoted one. *end is behind it. */
 static seen_status read_step(sn_key_part *part, const char *at, const char *stops, const char **end,
                              seen_error *error)
 {
@@ -111,7 +111,7 @@ static seen_status read_step(sn_key_part *part, const char *at, const char *stop
     return add_step(part, at + 1, (size_t)(close - at - 1), true, error);
 }
 
-/* One item: columns, the name of a column, or a path. */
+/* Parses one item: columns, a column name, or a path. */
 static seen_status read_part(const sn_record_spec *spec, const char *at, sn_key_part *part,
                              const char **end, seen_error *error)
 {

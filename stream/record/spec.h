@@ -1,10 +1,10 @@
-/* What a record is and which of its values make the key: --csv, --tsv, --jsonl, -t and -k.
+/* The record format and the values that make up the key: --csv, --tsv, --jsonl, -t and -k.
  *
  *     -k 2        the second field           -k url          the CSV column with that name
  *     -k 2,5      the second and the fifth   -k user.id,url  JSON: two values, one inside an object
- *     -k 3-       the third and all behind   -k 'tags.0'     JSON: the first element of an array
- *     -k 2-4      the second to the fourth   -k '"a,b",c'    a name with a comma or point in quotes
- */
+ *     -k 3-       the third and all after    -k 'tags.0'     JSON: the first element of an array
+ *     -k 2-4      the second to the fourth   -k '"a,b",c'    a name with a comma or dot in
+ *     quotes */
 #ifndef SN_STREAM_SPEC_H
 #define SN_STREAM_SPEC_H
 
@@ -16,15 +16,15 @@
 #include "stream/io/header.h"
 
 typedef enum sn_record_kind {
-    SN_RECORD_LINES = 0, /* a line is a record; with -k its fields are separated by one byte */
-    SN_RECORD_CSV = 1,   /* RFC 4180: fields may be quoted and then hold anything */
+    SN_RECORD_LINES = 0, /* a line is a record; with -k, fields are separated by one byte */
+    SN_RECORD_CSV = 1,   /* RFC 4180: quoted fields may contain anything */
     SN_RECORD_JSON = 2   /* one JSON value per line */
 } sn_record_kind;
 
-/* What happens to a record without one of the keys. Plain lines: the field counts as empty. */
+/* How to treat a record without one of the keys. In plain lines a missing field is empty. */
 typedef enum sn_missing {
-    SN_MISSING_VALUE = 0, /* missing is a value of its own, unlike any other */
-    SN_MISSING_SKIP = 1,  /* the record is left out, as if it were not in the input */
+    SN_MISSING_VALUE = 0, /* missing is a distinct value */
+    SN_MISSING_SKIP = 1,  /* omit the record */
     SN_MISSING_ERROR = 2
 } sn_missing;
 
@@ -32,17 +32,17 @@ typedef enum sn_missing {
 typedef struct sn_step {
     char *name;
     size_t length;
-    uint64_t index; /* UINT64_MAX: `name` is no number */
+    uint64_t index; /* UINT64_MAX: `name` is not a number */
 } sn_step;
 
 /* One item of -k. */
 typedef struct sn_key_part {
-    sn_columns columns; /* first 0: by name */
+    sn_columns columns; /* first 0: given by name */
     sn_step *step;      /* the path; CSV: one step, the column's name */
     size_t steps;
 } sn_key_part;
 
-/* As many items of -k as there can be: JSON keeps the paths that may still match in one word. */
+/* The maximum number of -k items: JSON keeps the paths that may still match in one word. */
 enum { SN_KEY_PARTS = 64, SN_KEY_STEPS = 64, SN_KEY_NAME = 256 };
 
 typedef struct sn_record_spec {
@@ -60,11 +60,11 @@ typedef struct sn_record_spec {
 seen_status sn_spec_add(sn_record_spec *spec, const char *text, seen_error *error);
 void sn_spec_free(sn_record_spec *spec);
 
-/* Whether a key is one value as it is, and not several put together. */
+/* Whether the key is a single unconverted value, and not a combination. */
 bool sn_spec_is_single(const sn_record_spec *spec);
 
-/* The columns that the names of a spec stand for, from the values of a header: one for each part,
- * to be freed. SEEN_ERR_ARGUMENT if there is none of a name, or more than one. */
+/* Resolves the names of a spec to columns, using the values of a header: one for each part, to be
+ * freed. SEEN_ERR_ARGUMENT if a name is missing or ambiguous. */
 seen_status sn_spec_resolve(const sn_record_spec *spec, const char *file, const seen_key *names,
                             size_t count, sn_columns **columns, seen_error *error);
 

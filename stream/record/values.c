@@ -1,4 +1,4 @@
-/* The values of a record that make its key. */
+/* Extracts the values of a record that make up its key. */
 #include "stream/record/values.h"
 
 #include <stdlib.h>
@@ -34,8 +34,8 @@ static seen_status add(sn_values *values, const char *at, size_t length, seen_er
     return SEEN_OK;
 }
 
-/* Room for every value of a record to be rewritten, made before the first one is: they are pointed
- * at. */
+/* Reserves room to rewrite every value of a record in advance, because values are pointers into
+ * it. */
 static seen_status reserve_text(sn_values *values, size_t parts, size_t record, seen_error *error)
 {
     size_t need = (parts ? parts : 1) * record + 1;
@@ -53,7 +53,7 @@ static seen_status reserve_text(sn_values *values, size_t parts, size_t record, 
 
 /* ---- Plain fields --------------------------------------------------------------------------- */
 
-/* `count` fields further; NULL if the line ends before. */
+/* Skips `count` fields; NULL if the line ends before. */
 static const char *skip_fields(const char *at, const char *end, char delimiter, uint32_t count)
 {
     for (; count && at; count--) {

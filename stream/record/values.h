@@ -1,4 +1,4 @@
-/* The values of a record that make its key. */
+/* Extracts the values of a record that make up its key. */
 #ifndef SN_STREAM_VALUES_H
 #define SN_STREAM_VALUES_H
 
@@ -15,21 +15,21 @@ typedef struct sn_value {
     size_t length;
 } sn_value;
 
-/* The values of one record after the other; room that is used again. */
+/* The values of one record; reused from record to record. */
 typedef struct sn_values {
     sn_value *value;
     size_t count, room;
-    bool missing; /* one of them is */
-    bool quoted;  /* plain fields: one of all so far begins with a quote */
-    char *text;   /* for values that are not in the record as they are */
+    bool missing; /* one of them is missing */
+    bool quoted;  /* plain fields: a field seen so far begins with a quote */
+    char *text;   /* for values that do not occur literally in the record */
     size_t text_used, text_room;
     sn_json_span span[SN_KEY_PARTS];
 } sn_values;
 
 void sn_values_free(sn_values *values);
 
-/* The values of record i. SEEN_ERR_ARGUMENT with file and offset if it is not JSON. A missing field
- * of a plain line is an empty one. */
+/* Extracts the values of record i. SEEN_ERR_ARGUMENT with file and offset if it is not JSON. A
+ * missing field of a plain line is empty. */
 seen_status sn_values_get(sn_values *values, const sn_record_spec *spec, const sn_block *block,
                           size_t i, seen_error *error);
 

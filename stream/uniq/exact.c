@@ -120,7 +120,7 @@ static seen_status decide(void *context, sn_block *block, seen_error *error)
     return status;
 }
 
-/* ---- Writing what is decided, copying what waits --------------------------------------------- */
+/* ---- Writing what is decided, copying what waits -------------------------------------------- */
 
 /* Writes or copies lines [first, end) of a block, which have one answer. */
 static seen_status hand_out(sn_uniq *u, const sn_block *block, size_t first, size_t end,
