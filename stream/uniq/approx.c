@@ -1,4 +1,4 @@
-/* Each line once by a Bloom filter in memory: a unique line is lost at the rate that was chosen. */
+/* uniq with a Bloom filter in memory: unique lines are lost at the chosen error rate. */
 #include "stream/uniq/approx.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ seen_status sn_uniq_plan_approx(const sn_uniq_options *options, sn_uniq_plan *pl
             sn_pipeline_memory(&options->pipeline, false) + sn_uniq_line_memory(options);
         uint64_t room =
             options->memory > 2 * blocks ? options->memory - blocks : options->memory / 2;
-        /* The number of lines is an estimate: the set may grow, or gets all of the memory. */
+        /* The number of lines is an estimate: the set may grow up to the available memory. */
         plan->set.most = room;
         if (!plan->capacity || first.bytes > room / 2) {
             plan->set.memory = room;
@@ -35,8 +35,8 @@ typedef struct approx {
     sn_cascade cascade;
 } approx;
 
-/* Within -m the plan has the rate for as many lines as were given or estimated. If that is more
- * than was asked for, it is the worst case and not the promise. */
+/* With -m, the plan contains the error rate for the given or estimated number of lines. If that is
+ * higher than the requested rate, it is the worst case, not a guarantee. */
 static double promised_rate(const sn_uniq *u)
 {
     double asked = u->options->error_rate > 0 ? u->options->error_rate : SN_UNIQ_RATE;

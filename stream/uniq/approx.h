@@ -1,14 +1,14 @@
-/* Each line once by a Bloom filter in memory. */
+/* uniq with a Bloom filter in memory. */
 #ifndef SN_STREAM_UNIQ_APPROX_H
 #define SN_STREAM_UNIQ_APPROX_H
 
 #include "stream/uniq/steps.h"
 
-/* Fills the plan, which has the estimates and the error rate asked for. */
+/* Completes the plan, which already has the estimates and the requested error rate. */
 seen_status sn_uniq_plan_approx(const sn_uniq_options *options, sn_uniq_plan *plan,
                                 seen_error *error);
 
-/* Runs the whole input and fills the result; the caller ends the outputs. */
+/* Processes the whole input and fills the result; the caller finishes the outputs. */
 seen_status sn_uniq_run_approx(sn_uniq *u, seen_error *error);
 
 #endif

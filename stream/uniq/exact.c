@@ -1,15 +1,15 @@
-/* Each line once, exactly, in bounded memory.
+/* Exact uniq in bounded memory.
  *
- * A table of 96-bit fingerprints decides while it has room. From the line on at which it is full
- * (`mark`) nothing is written: a line that the table knows is a duplicate; of every other one the
- * fingerprint and its number wait in temporary files. These are then decided one by one with an
- * empty table, and the answers are gathered in a map of one bit per line. A second reading, which
- * hashes nothing, writes the lines from the mark on. What comes from a pipe is copied to a
- * temporary file from the mark on.
+ * A table of 96-bit fingerprints decides while it has room. After the line at which it is full
+ * (`mark`) nothing is written: a line found in the table is a duplicate; the fingerprint and the
+ * number of every other line are written to temporary files. These are then decided file by file
+ * with an empty table, and the results are collected in a bitmap. A second pass, without hashing,
+ * writes the lines from the mark on. Lines of a pipe are copied to a temporary file from the mark
+ * on.
  *
- *     reading 1   [ table decides: written ........ | mark | known: duplicate, else -> files ]
+ *     pass 1      [ table decides: written ........ | mark | found: duplicate, else -> files ]
  *     files       file 1 -> table -> map   file 2 -> table -> map …
- *     reading 2   [ passed over ................... | mark | written by the map ............ ] */
+ *     pass 2      [ skipped ....................... | mark | written by the map ............ ] */
 #include "stream/uniq/exact.h"
 
 #include <stdatomic.h>
@@ -25,13 +25,13 @@ typedef struct exact {
     sn_uniq *u;
     sn_lanes lanes;
     sn_wait wait;
-    uint64_t mark;    /* the first line that waits */
+    uint64_t mark;    /* the first deferred line */
     uint64_t lines;   /* read */
     uint64_t decided; /* distinct keys before the mark */
     _Atomic uint64_t decided_later;
-    sn_keepmap map; /* SEEN_NEW, by the line's number from the mark on, or in the copy */
+    sn_keepmap map; /* set for new lines, indexed by line number from the mark on, or in the copy */
     sn_copy copy;
-    bool copy_all; /* also the lines that are known to be duplicates: they are written too */
+    bool copy_all; /* also copy the known duplicates, because they are written too */
     uint64_t copied;
 } exact;
 
@@ -40,7 +40,7 @@ static bool is_waiting(const exact *x)
     return x->wait.files != 0;
 }
 
-/* ---- The first reading ---------------------------------------------------------------------- */
+/* ---- First pass ----------------------------------------------------------------------------- */
 
 static seen_status hash_and_split(void *context, sn_block *block, seen_error *error)
 {
@@ -59,7 +59,7 @@ static seen_status ask(void *context, sn_block *block, unsigned lane, seen_error
     return SEEN_OK;
 }
 
-/* The first line of a block that its table has no answer for. */
+/* The first line of a block that its table could not decide. */
 static size_t first_unknown(const sn_block *block)
 {
     const seen_answer *first = memchr(block->answer, SEEN_UNKNOWN, block->lines);
@@ -77,7 +77,7 @@ static seen_status begin_waiting(exact *x, uint64_t line, seen_error *error)
             "-m, or leave out --source");
     if (lines != UINT64_MAX && lines > line)
         rest = lines - line;
-    /* By their memory: tables that have room are still adding. */
+    /* Estimated from the memory, as tables with room are still adding. */
     double entries = (double)sn_lanes_bytes(&x->lanes) / SN_TABLE_ENTRY_BYTES / x->lanes.count;
     x->mark = line;
     seen_status status = sn_wait_open(&x->wait, rest, (uint64_t)entries, x->lanes.count,
@@ -87,8 +87,8 @@ static seen_status begin_waiting(exact *x, uint64_t line, seen_error *error)
     return status;
 }
 
-/* From the mark on all that is new waits, also what a table that is not full has taken: it is to be
- * written in order, and the others come later. */
+/* From the mark on all new lines are deferred, even those added to a table that is not full: they
+ * must be written in order, after lines that are not decided yet. */
 static seen_status wait_from(exact *x, sn_block *block, size_t first, seen_error *error)
 {
     seen_status status = SEEN_OK;
@@ -120,9 +120,9 @@ static seen_status decide(void *context, sn_block *block, seen_error *error)
     return status;
 }
 
-/* ---- Writing what is decided, copying what waits -------------------------------------------- */
+/* ---- Writing decided lines, copying deferred ones ------------------------------------------- */
 
-/* Writes or copies lines [first, end) of a block, which have one answer. */
+/* Writes or copies lines [first, end) of a block, which have the same answer. */
 static seen_status hand_out(sn_uniq *u, const sn_block *block, size_t first, size_t end,
                             seen_error *error)
 {
@@ -141,7 +141,7 @@ static seen_status hand_out(sn_uniq *u, const sn_block *block, size_t first, siz
     return u->output ? sn_output_write(u->output, bytes, length, error) : SEEN_OK;
 }
 
-/* A block that the tables decided wholly takes the fast path, the others go line by line. */
+/* A block completely decided by the tables takes the fast path; others are handled line by line. */
 static seen_status render(void *context, sn_block *block, seen_error *error)
 {
     const sn_uniq *u = context;
@@ -172,7 +172,7 @@ static seen_status emit(void *context, sn_block *block, seen_error *error)
     return status;
 }
 
-/* ---- What waits ----------------------------------------------------------------------------- */
+/* ---- Deferred lines ------------------------------------------------------------------------- */
 
 typedef struct batch {
     exact *x;
@@ -227,7 +227,7 @@ static seen_status decide_waiting(exact *x, seen_error *error)
     return status;
 }
 
-/* ---- The last reading ----------------------------------------------------------------------- */
+/* ---- Second pass ---------------------------------------------------------------------------- */
 
 static seen_status answer_by_map(void *context, sn_block *block, seen_error *error)
 {
@@ -254,7 +254,7 @@ static seen_status write_by_map(exact *x, seen_error *error)
     return status;
 }
 
-/* ---- The run -------------------------------------------------------------------------------- */
+/* ---- Run ------------------------------------------------------------------------------------ */
 
 static seen_status run(exact *x, seen_error *error)
 {

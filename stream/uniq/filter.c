@@ -1,18 +1,19 @@
-/* Each line once, remembered from run to run in a filter.
+/* uniq with a filter that remembers lines across runs.
  *
- * A line is remembered only after it has been written, so that a process killed at any moment has
- * lost nothing: what was in flight comes again in the next run. Three cases:
+ * A line is added to the filter only after it has been written, so that a process killed at any
+ * moment loses nothing: lines in flight are written again by the next run. Three cases:
  *
- *   shared server   remembered first, because of several clients one must win. Where the server is
- *                   lost for good, what it told to be new is still written
- *   file in place   (stdout) `decide` asks the filter and the keys on their f; `emit` writes the
- *                   lines, then adds them. To a regular file: written, synced, then added, in
- *                   batches, since a sync for each block would take longer than all the rest
- *   deferred file   (-o) nothing is visible before the end, so the hashes wait in a temporary file
- *                   and are added when the output has appeared; a set in memory stands in for them
+ *   shared server   added first, because exactly one of several clients must write the line. If the
+ *                   connection is lost for good, lines already reported as new are still written
+ *   unbuffered      (stdout) `decide` looks up the filter and the pending keys; `emit` writes the
+ *                   lines, then adds them. With a regular file: written, synced, then added, in
+ *                   batches, since a sync per block would dominate the run time
+ *   deferred file   (-o) nothing is visible before the end, so the hashes are kept in a temporary
+ *                   file and added after the output was renamed into place; a set in memory
+ *                   represents them until then
  *
- * Where the repeats are printed and the others go to a file (-D --dropped), that file counts. What
- * else is dropped is known to the filter anyway. */
+ * If repeats are printed and the others go to a file (-D --dropped), this applies to that file.
+ * Other dropped lines are already in the filter. */
 #include "stream/uniq/filter.h"
 
 #include <math.h>
@@ -30,35 +31,35 @@ enum { BATCH_KEYS = 1 << 20, REPLAY = 4096 };
 #define STAND_IN_PART 0.05
 
 typedef struct filter_state {
-    /* Keys on their f, in two generations: `young` takes keys, `old` is emptied once all of its
-     * blocks have been added. Guarded by the decide turn. */
+    /* Pending keys in two generations: `young` receives keys, `old` is cleared once all of its
+     * blocks have been added. Protected by the decide turn. */
     sn_pending young, old;
-    uint64_t young_last, old_last; /* number of the last block, plus one, with keys in it */
+    uint64_t young_last, old_last; /* number of the last block with keys in it, plus one */
     _Atomic uint64_t added;        /* blocks before this number are in the filter */
 
-    /* Hashes that are written and wait for a sync. Guarded by the emit turn. */
+    /* Hashes of written lines that wait for a sync. Protected by the emit turn. */
     seen_hash *batch;
     size_t batch_count, batch_room;
     uint64_t batch_bytes;
-    bool each_block; /* nothing to sync: add at once */
-    bool renew;      /* a window that wants every line, also those that it has */
+    bool each_block; /* nothing to sync: add after each block */
+    bool renew;      /* window with renew: add every line, also known ones */
     size_t batch_most;
 
-    unsigned lanes; /* of which each is asked in order */
-    /* Where remembering failed: the first failure, written by who takes it, and in each lane the
-     * number of the first block with lines that were not decided. */
+    unsigned lanes; /* each is processed in input order */
+    /* State of a failed addition: the first failure, stored by the thread that sets `taken`, and
+     * per lane the number of the first block with undecided lines. */
     atomic_flag taken;
     _Atomic bool failed;
     seen_status status;
     seen_error error;
     _Atomic uint64_t ended[SN_SPLIT_SERVER];
-    _Atomic uint64_t told; /* keys that were new */
+    _Atomic uint64_t told; /* keys reported as new */
 
-    sn_temp *later; /* deferred: hashes of what will appear at the end */
+    sn_temp *later; /* deferred: hashes to be added at the end */
     sn_cascade stand_in;
 } filter_state;
 
-/* ---- In place ------------------------------------------------------------------------------- */
+/* ---- Unbuffered output ---------------------------------------------------------------------- */
 
 static void turn_generations(filter_state *f, uint64_t added)
 {
@@ -76,7 +77,7 @@ static seen_status decide_in_place(void *context, sn_block *block, seen_error *e
 {
     sn_uniq *u = context;
     filter_state *f = u->state;
-    /* Read before the filter is asked: what leaves `old` now is certainly in the filter then. */
+    /* Loaded before the lookup: keys dropped from `old` now are in the filter. */
     turn_generations(f, atomic_load_explicit(&f->added, memory_order_acquire));
     seen_status status =
         seen_check_hashes(u->options->filter, block->hash, block->lines, block->answer, error);
@@ -108,7 +109,7 @@ static seen_status add_batch(sn_uniq *u, seen_error *error)
     return status;
 }
 
-/* Gathers the hashes of the lines that were just written. */
+/* Collects the hashes of the lines just written. */
 static seen_status gather(filter_state *f, const sn_block *block, seen_error *error)
 {
     size_t need = f->batch_count + block->lines;
@@ -130,7 +131,7 @@ static seen_status write_then_add(void *context, sn_block *block, seen_error *er
     sn_uniq *u = context;
     filter_state *f = u->state;
     seen_status status = sn_uniq_write(u, block, error);
-    /* What a closed pipe did not take was not seen by anybody. */
+    /* Lines not accepted by a closed pipe were not written. */
     if (status != SEEN_OK || sn_stop_get(u->options->pipeline.stop) == SN_STOP_CLOSED)
         return status;
     status = gather(f, block, error);
@@ -144,11 +145,11 @@ static seen_status write_then_add(void *context, sn_block *block, seen_error *er
     return status;
 }
 
-/* With a bound on the memory, a sixteenth of it is for keys on their f, but not so little that
- * all the time is spent on syncs. */
+/* With a memory limit, a sixteenth of it is for pending keys, but not so little that syncs dominate
+ * the run time. */
 static size_t batch_most(uint64_t memory)
 {
-    enum { LEAST = 1 << 16, BYTES = 192 }; /* a key in both generations and in the batch */
+    enum { LEAST = 1 << 16, BYTES = 192 }; /* per key, in both generations and in the batch */
     uint64_t most = memory ? memory / 16 / BYTES : BATCH_KEYS;
     return most < LEAST ? LEAST : most > BATCH_KEYS ? BATCH_KEYS : (size_t)most;
 }
@@ -164,12 +165,12 @@ static seen_status run_in_place(sn_uniq *u, seen_error *error)
                                .render = sn_uniq_select,
                                .emit = write_then_add};
     seen_status status = sn_uniq_pass(u, &steps, error);
-    /* Also after a failure: what was written before it is to be remembered. */
+    /* Also after a failure: lines written before it must be added. */
     seen_status last = add_batch(u, status == SEEN_OK ? error : NULL);
     return status != SEEN_OK ? status : last;
 }
 
-/* ---- Deferred ------------------------------------------------------------------------------- */
+/* ---- Deferred output ------------------------------------------------------------------------ */
 
 static seen_status decide_deferred(void *context, sn_block *block, seen_error *error)
 {
@@ -179,8 +180,8 @@ static seen_status decide_deferred(void *context, sn_block *block, seen_error *e
         seen_check_hashes(u->options->filter, block->hash, block->lines, block->answer, error);
     if (status != SEEN_OK)
         return status;
-    /* The lines that the filter does not know are asked of the stand-in, in one call: they are
-     * moved together at the front of a copy. */
+    /* Lines that are not in the filter are looked up in the set in memory, in one call: their
+     * hashes are first compacted in a copy. */
     status = sn_block_scratch(block, block->lines * (sizeof(seen_hash) + 1), error);
     if (status != SEEN_OK)
         return status;
@@ -230,7 +231,7 @@ static seen_status run_deferred(sn_uniq *u, seen_error *error)
 {
     filter_state *f = u->state;
     uint64_t room = sn_input_room(u->input, u->plan->lines, u->plan->bytes, true);
-    /* Its mistakes come on top of the filter's. */
+    /* Its false positives add to those of the filter. */
     double rate = fmin(1e-6, STAND_IN_PART * u->plan->error_rate);
     rate = fmax(rate, SN_CASCADE_STRICTEST);
     sn_cascade_options options = {.capacity = room, .error_rate = rate, .hasher = &u->hasher};
@@ -252,7 +253,7 @@ static seen_status run_deferred(sn_uniq *u, seen_error *error)
     return status;
 }
 
-/* ---- Both, and the shared server ------------------------------------------------------------ */
+/* ---- Common part, and the shared server ----------------------------------------------------- */
 
 static seen_status split_first(void *context, sn_block *block, seen_error *error)
 {
@@ -262,8 +263,8 @@ static seen_status split_first(void *context, sn_block *block, seen_error *error
     return status == SEEN_OK ? sn_split_block(block, f->lanes, error) : status;
 }
 
-/* A failure does not end the run here: what was remembered before it, in this block and in those of
- * other lanes, is to be written. Nothing is asked after it. */
+/* A failure does not end the run here: lines added before it, in this block and in other lanes,
+ * must still be written. No further lines are added. */
 static seen_status add_first(void *context, sn_block *block, unsigned lane, seen_error *error)
 {
     const sn_uniq *u = context;
@@ -324,11 +325,11 @@ static seen_status run_remember_first(sn_uniq *u, seen_error *error)
     return status == SEEN_OK && f->failed ? tell_failure(f, error) : status;
 }
 
-/* Lines that were taken for old ones while `lines` new ones came.
+/* The expected number of unique lines lost while `lines` new ones were added.
  *
- * Each layer of a growing set takes the same part of the promise and holds the same number of times
- * as many keys as the one before, so the rate rises with the logarithm of the keys, from nothing
- * where the first layer begins to count. A window stays at its rate when it has been filled. */
+ * Each layer of a growing set has the same share of the error rate and a constant multiple of the
+ * capacity of the one before, so the rate rises with the logarithm of the keys, starting at the
+ * first layer. A window stays at its rate once it is filled. */
 static double expect_wrong(const seen_set *set, const seen_info *before, const seen_info *after,
                            double lines)
 {
@@ -342,7 +343,7 @@ static double expect_wrong(const seen_set *set, const seen_info *before, const s
     }
     if (after->capacity == before->capacity)
         return lines * (from + to) / 2;
-    /* Tag lines take the same part with every doubling. */
+    /* With tag lines, every doubling adds the same share of the rate. */
     double steps = (double)(after->layers - before->layers), step = 2;
     if (steps > 0)
         step = pow((double)after->capacity / (double)before->capacity, 1 / steps);
@@ -359,11 +360,11 @@ seen_status sn_uniq_run_filter(sn_uniq *u, seen_error *error)
     seen_status status = seen_get_info(u->options->filter, &before, error);
     if (status != SEEN_OK)
         return status;
-    /* What a window forgets depends on the order in which all keys come. */
+    /* What a window drops depends on the order of all keys. */
     bool ordered = before.growth == SEEN_WINDOW || !u->options->pipeline.waits;
     f.renew = before.renew;
     f.lanes = ordered ? 1 : SN_SPLIT_SERVER;
-    /* Where no new line is written, there is none that could be lost. */
+    /* If no new line is written, none can be lost. */
     if (u->options->remember_first || !sn_uniq_fresh(u))
         status = run_remember_first(u, error);
     else if (sn_output_is_deferred(sn_uniq_fresh(u)))

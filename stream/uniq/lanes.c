@@ -3,7 +3,7 @@
 
 #include "stream/exact/split.h"
 
-/* Below this many bytes a table is too small to be cut. */
+/* Below this many bytes a table is not split. */
 #define LANE_MIN ((uint64_t)2 << 20)
 
 unsigned sn_lanes_choose(uint64_t limit, unsigned threads)

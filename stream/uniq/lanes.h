@@ -1,6 +1,6 @@
-/* The tables of exact uniq: several, each for a share of the hashes, cut off by bits that the table
- * does not use. While one thread takes a block through the second table, another takes the next
- * block through the first (split.h); each table sees its hashes in input order. */
+/* The tables of exact uniq: one per lane, for a share of the hashes selected by bits that the table
+ * does not use. While one thread processes a block in the second table, another processes the next
+ * block in the first (split.h); each table sees its hashes in input order. */
 #ifndef SN_STREAM_UNIQ_LANES_H
 #define SN_STREAM_UNIQ_LANES_H
 
@@ -11,33 +11,33 @@
 
 typedef struct sn_lane {
     sn_table *table;
-    bool full; /* a key found no room: from then on none is added, or its second occurrence would
-                  look like its first */
+    bool full; /* a key was refused: no more are added, or its second occurrence could be reported
+                * as new */
     sn_forecast forecast;
 } sn_lane;
 
 typedef struct sn_lanes {
     sn_lane lane[SN_WAIT_LANES];
     unsigned count;
-    uint64_t expected; /* lines; 0: not known */
+    uint64_t expected; /* lines; 0: unknown */
 } sn_lanes;
 
-/* How many lanes so much memory is cut into, for so many threads. */
+/* The number of lanes for this memory limit and number of threads. */
 unsigned sn_lanes_choose(uint64_t limit, unsigned threads);
 
-/* Tables of `limit` bytes together. Those that are open belong to the caller also after a failure.
- */
+/* Opens tables of `limit` bytes in total. After a failure the caller must still close the opened
+ * ones. */
 seen_status sn_lanes_open(sn_lanes *lanes, uint64_t limit, unsigned threads, uint64_t expected,
                           seen_error *error);
 void sn_lanes_close(sn_lanes *lanes); /* a zeroed one is ignored */
 
 uint64_t sn_lanes_bytes(const sn_lanes *lanes);
 
-/* Adds hashes to a lane's table while it has room. For the others: SEEN_BEFORE if it knows them,
+/* Adds hashes to the table of a lane while it has room. The others are SEEN_BEFORE if present,
  * SEEN_UNKNOWN if not. */
 void sn_lanes_add(sn_lane *lane, const seen_hash *hashes, size_t count, seen_answer *answers);
 
-/* Takes a lane's share of a block, which was cut by sn_split_block, through its table. */
+/* Processes a lane's share of a block, which was split by sn_split_block. */
 void sn_lanes_ask(sn_lanes *lanes, sn_block *block, unsigned number);
 
 #endif

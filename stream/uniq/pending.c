@@ -1,4 +1,4 @@
-/* Keys on their way: open addressing, at most half full. */
+/* Pending keys: open addressing, at most half full. */
 #include "stream/uniq/pending.h"
 
 #include <assert.h>
@@ -33,7 +33,7 @@ static bool is_zero(seen_hash hash)
     return !hash.lo && !hash.hi;
 }
 
-/* The slot of a hash, or the free one where it would be. */
+/* The slot of a hash, or the free slot for it. */
 static seen_hash *find(const sn_pending *pending, seen_hash hash)
 {
     for (size_t at = (size_t)hash.hi & pending->mask;; at = (at + 1) & pending->mask) {

@@ -1,5 +1,5 @@
-/* Keys on their way: printed, or about to be, and not yet in the filter that will remember them.
- * An exact table of 128-bit hashes; it only grows until it is emptied. One thread at a time. */
+/* Pending keys: written, or about to be, and not yet added to the filter. An exact table of 128-bit
+ * hashes; it grows until it is cleared. One thread at a time. */
 #ifndef SN_STREAM_PENDING_H
 #define SN_STREAM_PENDING_H
 
@@ -21,7 +21,7 @@ void sn_pending_clear(sn_pending *pending);
 
 bool sn_pending_has(const sn_pending *pending, seen_hash hash);
 
-/* *fresh: it was not there. */
+/* *fresh: it was absent. */
 seen_status sn_pending_add(sn_pending *pending, seen_hash hash, bool *fresh, seen_error *error);
 
 #endif

@@ -1,4 +1,4 @@
-/* The steps that all strategies of uniq share. */
+/* The steps shared by all strategies of uniq. */
 #include "stream/uniq/steps.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #define TABLE_MIN ((uint64_t)1 << 20)
 
-/* There is one long line at a time, and this much of the memory is left for it. */
+/* Only one long line is in memory at a time; this much is reserved for it. */
 uint64_t sn_uniq_line_memory(const sn_uniq_options *options)
 {
     return options->memory / 16;
@@ -133,7 +133,7 @@ seen_status sn_uniq_finish(sn_uniq *u, seen_error *error)
     for (size_t i = 0; i < 2; i++) {
         if (!outputs[i])
             continue;
-        /* A file that would appear with half of its lines does not appear. */
+        /* An incomplete deferred file is not renamed into place. */
         bool half = u->result->stopped && sn_output_is_deferred(outputs[i]);
         if (status == SEEN_OK && !half)
             status = sn_output_finish(outputs[i], error);

@@ -1,4 +1,4 @@
-/* What all strategies of uniq share: one run, and the steps that are the same for each.
+/* Shared by all strategies of uniq: the state of a run, and common steps.
  *
  *     uniq.c -> approx.c, filter.c, exact.c, tally.c -> steps.c */
 #ifndef SN_STREAM_UNIQ_STEPS_H
@@ -7,7 +7,7 @@
 #include "stream/io/copy.h"
 #include "stream/uniq/uniq.h"
 
-/* One run: the context of every step. */
+/* The state of a run: the context of every step. */
 typedef struct sn_uniq {
     const sn_uniq_options *options;
     const sn_uniq_plan *plan;
@@ -16,11 +16,11 @@ typedef struct sn_uniq {
     sn_output *dropped; /* NULL: not written */
     sn_uniq_result *result;
     seen_hasher hasher;
-    seen_answer keep; /* the answer of the lines to be written */
+    seen_answer keep; /* write lines with this answer */
     void *state;      /* of the strategy */
 } sn_uniq;
 
-/* Where new lines are written; NULL: nowhere. */
+/* The output for new lines; NULL: none. */
 static inline sn_output *sn_uniq_fresh(const sn_uniq *u)
 {
     return u->keep == SEEN_NEW ? u->output : u->dropped;
@@ -34,25 +34,25 @@ static inline uint64_t sn_uniq_fresh_lines(const sn_uniq *u)
 
 seen_status sn_uniq_hash(void *context, sn_block *block, seen_error *error);   /* prepare */
 seen_status sn_uniq_select(void *context, sn_block *block, seen_error *error); /* render */
-/* The same for the first `lines` lines, each with its FILE:LINE: before it. */
+/* The same for the first `lines` lines, each prefixed with FILE:LINE:. */
 seen_status sn_uniq_render_source(const sn_uniq *u, sn_block *block, size_t lines,
                                   seen_error *error);
 seen_status sn_uniq_write(void *context, sn_block *block, seen_error *error); /* emit */
 
-/* Runs the input through; steps->context is the sn_uniq. */
+/* Processes the input; steps->context is the sn_uniq. */
 seen_status sn_uniq_pass(sn_uniq *u, const sn_pipeline_steps *steps, seen_error *error);
 
-/* The same once more: from the copy, if one was kept, or from the input's beginning. */
+/* Second pass: over the copy, if there is one, or over the input. */
 seen_status sn_uniq_pass_again(sn_uniq *u, sn_copy *copy, const sn_pipeline_steps *steps,
                                seen_error *error);
 
-/* Completes both outputs; the handles are gone. */
+/* Finishes both outputs and frees the handles. */
 seen_status sn_uniq_finish(sn_uniq *u, seen_error *error);
 
-/* What -m leaves for a long line. */
+/* The memory for a long line with -m. */
 uint64_t sn_uniq_line_memory(const sn_uniq_options *options);
 
-/* What -m leaves for exact tables. */
+/* The memory for exact tables with -m. */
 uint64_t sn_uniq_table_memory(const sn_uniq_options *options);
 
 #endif

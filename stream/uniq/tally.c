@@ -1,14 +1,14 @@
-/* Lines by how often they occur, exactly and in bounded memory.
+/* Selects lines by their number of occurrences, exactly and in bounded memory.
  *
- * The first reading counts the keys, in several counters as exact uniq has tables (lanes.h). A key
- * that finds no room waits in a temporary file, is counted there with an empty counter, and what
- * that decides about its lines is noted by their numbers. The second reading looks up each line in
- * the counters or the notes and writes it, or not. Nothing is sorted but the --top lines.
+ * The first pass counts the keys, in several counters like the tables of exact uniq (lanes.h). Keys
+ * that find no room are written to temporary files and counted there with an empty counter; the
+ * result for each of their lines is recorded by line number. The second pass looks up each line in
+ * the counters or these notes and writes it or not. Nothing is sorted except the --top lines.
  *
- *     reading 1   key -> counter: count + 1     no room -> files -> spare counter -> notes
- *     reading 2   key -> counter: count         not there -> notes: count
+ *     pass 1      key -> counter: count + 1     no room -> files -> spare counter -> notes
+ *     pass 2      key -> counter: count         absent -> notes: count
  *
- * Of what comes from a pipe the lines that may be written are copied to a temporary file. */
+ * Of a pipe, the lines that may be written are copied to a temporary file. */
 #include "stream/uniq/tally.h"
 
 #include <stdio.h>
@@ -28,7 +28,7 @@ enum { BATCH = 512, COUNT_TEXT = 24 };
 
 typedef struct tally_lane {
     sn_counter *counter;
-    sn_counter *spare; /* for the files; made when something waits */
+    sn_counter *spare; /* for the files; created when needed */
     sn_forecast forecast;
 } tally_lane;
 
@@ -37,19 +37,19 @@ typedef struct tally {
     sn_uniq_what what;
     tally_lane lane[SN_WAIT_LANES];
     unsigned lanes;
-    uint64_t limit;    /* bytes of all counters */
-    uint64_t expected; /* lines; 0: not known */
+    uint64_t limit;    /* total bytes of all counters */
+    uint64_t expected; /* lines; 0: unknown */
     uint64_t lines;    /* read */
     sn_wait wait;
     sn_notes notes;
     _Atomic uint64_t distinct_later;
     sn_copy copy;
-    bool copy_all; /* not only the first occurrences */
+    bool copy_all; /* copy not only first occurrences */
     uint64_t copied;
     sn_top top;
 } tally;
 
-/* ---- The first reading ---------------------------------------------------------------------- */
+/* ---- First pass ----------------------------------------------------------------------------- */
 
 static seen_status hash_and_split(void *context, sn_block *block, seen_error *error)
 {
@@ -145,10 +145,10 @@ static seen_status first_reading(tally *t, seen_error *error)
     return status == SEEN_OK ? sn_uniq_pass(u, &steps, error) : status;
 }
 
-/* ---- Choosing ------------------------------------------------------------------------------- */
+/* ---- Selection ------------------------------------------------------------------------------ */
 
-/* Looks up hashes in the order of their lines. answers[i]: SEEN_NEW for a line to be written,
- * SEEN_BEFORE for another one, SEEN_UNKNOWN if the counter does not know it. */
+/* Looks up hashes in line order. answers[i]: SEEN_NEW for a line to be written, SEEN_BEFORE for
+ * another one, SEEN_UNKNOWN if it is not in the counter. */
 static void choose(const tally *t, sn_counter *counter, const seen_hash *hashes, size_t count,
                    uint64_t *counts, seen_answer *answers)
 {
@@ -169,7 +169,7 @@ static void choose(const tally *t, sn_counter *counter, const seen_hash *hashes,
     }
 }
 
-/* ---- What waits ----------------------------------------------------------------------------- */
+/* ---- Deferred keys -------------------------------------------------------------------------- */
 
 typedef struct batch {
     tally *t;
@@ -245,7 +245,7 @@ static seen_status decide_waiting(tally *t, seen_error *error)
     return status;
 }
 
-/* ---- The second reading --------------------------------------------------------------------- */
+/* ---- Second pass ---------------------------------------------------------------------------- */
 
 static seen_status prepare_again(void *context, sn_block *block, seen_error *error)
 {
@@ -270,7 +270,7 @@ static seen_status choose_share(void *context, sn_block *block, unsigned number,
     return SEEN_OK;
 }
 
-/* What the counters do not know has been noted; of counts some are too small. */
+/* Looks up notes for keys that are not in the counters; filters out counts that are too small. */
 static seen_status look_at_notes(void *context, sn_block *block, seen_error *error)
 {
     const sn_uniq *u = context;
@@ -296,7 +296,7 @@ static size_t write_count(char *to, uint64_t count, bool padded)
                             (unsigned long long)count);
 }
 
-/* COUNT and line, each ended by a terminator. */
+/* COUNT and line, each followed by a terminator. */
 static seen_status render_counts(void *context, sn_block *block, seen_error *error)
 {
     const sn_uniq *u = context;
@@ -328,7 +328,7 @@ static seen_status render_counts(void *context, sn_block *block, seen_error *err
     return SEEN_OK;
 }
 
-/* Keeps the lines of --top until all of them are known. */
+/* Stores the lines of --top until all are known. */
 static seen_status keep_top(void *context, sn_block *block, seen_error *error)
 {
     sn_uniq *u = context;
@@ -369,7 +369,7 @@ static seen_status second_reading(tally *t, seen_error *error)
     return status;
 }
 
-/* ---- The run -------------------------------------------------------------------------------- */
+/* ---- Run ------------------------------------------------------------------------------------ */
 
 static seen_status open_counters(tally *t, seen_error *error)
 {
@@ -385,7 +385,7 @@ static seen_status run(tally *t, seen_error *error)
 {
     sn_uniq_result *result = t->u->result;
     seen_status status = first_reading(t, error);
-    /* How often a line occurs is known at the end: a prefix of the input has no answer. */
+    /* Counts are final only at the end, so there is no output for a prefix of the input. */
     if (status != SEEN_OK || result->stopped)
         return status;
     for (unsigned i = 0; i < t->lanes && status == SEEN_OK; i++)

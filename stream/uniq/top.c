@@ -13,7 +13,7 @@ static seen_status no_memory(const sn_top *top, seen_error *error)
                         (unsigned long long)top->wanted);
 }
 
-/* Doubles an array that is full; false: no memory. */
+/* Doubles a full array; false if out of memory. */
 static bool make_room(void **items, size_t *room, size_t needed, size_t each)
 {
     if (needed <= *room)

@@ -1,6 +1,6 @@
 /* The lines with the N largest counts. First all counts are offered, which gives the smallest count
- * that belongs to the N; then the lines are taken in input order, and of those with that smallest
- * count only as many as there is room for. */
+ * among the top N; then lines are selected in input order, limiting those with the smallest count
+ * to N in total. */
 #ifndef SN_STREAM_UNIQ_TOP_H
 #define SN_STREAM_UNIQ_TOP_H
 
@@ -19,11 +19,11 @@ typedef struct sn_top_line {
 
 typedef struct sn_top {
     uint64_t wanted;
-    uint64_t *heap; /* the largest counts so far, the smallest of them first */
+    uint64_t *heap; /* min-heap of the largest counts so far */
     size_t held, room;
     pthread_mutex_t lock;
-    uint64_t least;   /* smallest count that is taken, */
-    uint64_t of_them; /* and how many of these still are */
+    uint64_t least;   /* smallest count that is selected, */
+    uint64_t of_them; /* and how many lines with this count */
     sn_top_line *line;
     size_t lines, line_room;
     char *text;
@@ -39,14 +39,14 @@ seen_status sn_top_offer(sn_top *top, const uint64_t *counts, size_t count,
                          seen_error *error); /* any thread */
 void sn_top_select(sn_top *top);             /* all counts were offered */
 
-/* Whether the next line, with this count, is one of them. In input order. */
+/* Whether the next line, with this count, is selected. Must be called in input order. */
 bool sn_top_takes(sn_top *top, uint64_t count);
 
-/* Keeps the text of a line that is. */
+/* Stores the text of a selected line. */
 seen_status sn_top_keep(sn_top *top, uint64_t count, const char *text, size_t length,
                         seen_error *error);
 
-/* Writes the texts by descending count; equal counts in input order. */
+/* Writes the lines by descending count; equal counts in input order. */
 seen_status sn_top_write(sn_top *top, sn_output *output, seen_error *error);
 
 #endif

@@ -1,4 +1,4 @@
-/* Each line once: planning, and choosing the strategy. */
+/* uniq: planning, and choosing the strategy. */
 #include "stream/uniq/uniq.h"
 
 #include <math.h>
@@ -11,13 +11,13 @@
 #include "stream/uniq/filter.h"
 #include "stream/uniq/tally.h"
 
-/* Whether lines are chosen by how often they occur. */
+/* Whether lines are selected by their number of occurrences. */
 static bool is_tally(const sn_uniq_options *options)
 {
     return options->what >= SN_UNIQ_ONCE;
 }
 
-/* ---- The plan ------------------------------------------------------------------------------- */
+/* ---- Plan ----------------------------------------------------------------------------------- */
 
 static void plan_exact(const sn_uniq_options *options, sn_uniq_plan *plan)
 {
@@ -57,13 +57,13 @@ seen_status sn_uniq_plan_make(const sn_uniq_options *options, sn_input *input, s
     return SEEN_OK;
 }
 
-/* Nanoseconds a line, measured on URLs of 64 bytes. */
+/* Nanoseconds per line, measured with URLs of 64 bytes. */
 #define LINE_NS 18.0 /* read, find its end, hash */
 #define SKIM_NS 10.0 /* the same without the hash */
 #define ADD_NS 55.0  /* to a table */
 #define COUNT_NS 80.0
 #define FILTER_NS 12.0
-#define DECIDE_NS 40.0 /* a key that waits */
+#define DECIDE_NS 40.0 /* a deferred key */
 
 sn_uniq_cost sn_uniq_cost_of(const sn_uniq_options *options, const sn_uniq_plan *plan, bool pipe,
                              double disk)
@@ -92,7 +92,7 @@ sn_uniq_cost sn_uniq_cost_of(const sn_uniq_options *options, const sn_uniq_plan 
     return cost;
 }
 
-/* ---- The run -------------------------------------------------------------------------------- */
+/* ---- Run ------------------------------------------------------------------------------------ */
 
 static seen_status check_options(const sn_uniq_options *options, const sn_input *input,
                                  const sn_output *dropped, seen_error *error)
@@ -113,7 +113,8 @@ static seen_status check_options(const sn_uniq_options *options, const sn_input 
     return SEEN_OK;
 }
 
-/* Its key, and its copy for the file of what is dropped or with its count, are in memory too. */
+/* The memory of a line also includes its key and its copy with the count or for the dropped
+ * lines. */
 static size_t longest_line(const sn_uniq_options *options, bool dropped)
 {
     bool copied = dropped || options->source || options->what == SN_UNIQ_COUNTED;

@@ -1,4 +1,4 @@
-/* Keys that wait in temporary files. */
+/* Deferred keys in temporary files. */
 #include "stream/uniq/wait.h"
 
 #include <pthread.h>
@@ -9,7 +9,7 @@
 
 enum { FILES_BLIND = 16 };
 
-/* As many files as it takes for each to fit one of the tables, with a margin. */
+/* The number of files, chosen so that each fits into one table, with a margin. */
 static unsigned count_files(uint64_t rest, uint64_t entries, unsigned lanes)
 {
     if (rest == UINT64_MAX)
@@ -68,7 +68,7 @@ seen_status sn_wait_each(sn_records *records, sn_wait_batch *batch, void *contex
 typedef struct worker {
     sn_wait *wait;
     unsigned lane;
-    atomic_uint *next; /* file, for all of them */
+    atomic_uint *next; /* next file, shared by all workers */
     sn_wait_step *step;
     void *context;
     sn_stop *stop;
@@ -77,7 +77,7 @@ typedef struct worker {
     seen_error error;
 } worker;
 
-/* One file. If its keys do not fit the table, the others go around again. */
+/* Decides one file. Keys that do not fit into the table are processed in another round. */
 static seen_status decide_file(worker *w, sn_records *records)
 {
     while (records->count) {
@@ -107,7 +107,7 @@ static void *decide_files(void *argument)
         if (!w->stopped)
             w->status = decide_file(w, &w->wait->file[file]);
         if (w->stopped || w->status != SEEN_OK) {
-            atomic_store(w->next, w->wait->files); /* the others need not continue either */
+            atomic_store(w->next, w->wait->files); /* the other workers can stop too */
             return NULL;
         }
     }

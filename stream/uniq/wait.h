@@ -1,6 +1,6 @@
-/* Keys that found no room in a table: they wait in temporary files, cut by bits of the hash that
- * the tables do not use, until the input is read. Then each file is decided with an empty table,
- * several at once. */
+/* Keys that found no room in a table are deferred to temporary files, split by bits of the hash
+ * that the tables do not use, until the input is read. Then each file is decided with an empty
+ * table, several files in parallel. */
 #ifndef SN_STREAM_UNIQ_WAIT_H
 #define SN_STREAM_UNIQ_WAIT_H
 
@@ -11,23 +11,23 @@ enum { SN_WAIT_FILES = 128, SN_WAIT_BATCH = 2048, SN_WAIT_LANES = 4 };
 
 typedef struct sn_wait {
     sn_records file[SN_WAIT_FILES];
-    unsigned files; /* 0: nothing waits */
+    unsigned files; /* 0: none deferred */
     uint64_t count; /* records */
     const char *dir;
 } sn_wait;
 
-/* Begins to wait.
- *   rest      lines that are still to come; UINT64_MAX: not known
- *   entries   that one of `lanes` tables can hold */
+/* Starts deferring.
+ *   rest      remaining lines; UINT64_MAX: unknown
+ *   entries   capacity of one of `lanes` tables */
 seen_status sn_wait_open(sn_wait *wait, uint64_t rest, uint64_t entries, unsigned lanes,
                          const char *dir, seen_error *error);
 void sn_wait_close(sn_wait *wait); /* a zeroed one is ignored */
 
-/* One thread at a time, in the order of the numbers. */
+/* One thread at a time, in ascending order of the numbers. */
 seen_status sn_wait_add(sn_wait *wait, seen_hash hash, uint64_t number, seen_error *error);
 
-/* Decides the records of one file with the table of a lane; those for which there is no room go to
- * `again`, and come back in the next call with an empty table. */
+/* Decides the records of one file with the table of a lane; records without room are appended to
+ * `again`, for the next call with an empty table. */
 typedef seen_status sn_wait_step(void *context, unsigned lane, sn_records *records,
                                  sn_records *again, seen_error *error);
 
