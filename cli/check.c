@@ -192,8 +192,8 @@ const sn_command sn_command_check = {
     .max_operands = SIZE_MAX,
     .own_size = sizeof(check_own),
     .groups = {&own_group, &sn_group_records, &sn_group_remember, &sn_group_url, &sn_group_print,
-               &sn_group_output, &sn_group_json, &sn_group_threads, &sn_group_talk,
-               &sn_group_timeout},
+               &sn_group_timeout, &sn_group_output, &sn_group_json, &sn_group_threads,
+               &sn_group_talk},
     .examples = {{"Which of these were seen?", "seen check urls.seen some.txt",
                   "seen create -q urls.seen -n 1k && printf 'a\\nb\\n' > some.txt && "
                   "seen add -q urls.seen some.txt"},

@@ -59,12 +59,14 @@ typedef struct sn_seed {
 
 typedef struct sn_option {
     const char *name;     /* "capacity": the long name, always there */
-    const char *argument; /* "KEYS"; NULL for a flag */
+    const char *argument; /* "KEYS"; NULL for a flag, and for SN_CHOICE, which shows its choices */
     sn_type type;
     char letter;         /* 'n', or 0 */
     size_t offset;       /* of the target, in sn_args or in the command's own struct */
     const char *help;    /* one line for --help: lower case, no full stop */
     const char *more;    /* further sentences for the man page, or NULL */
+    const char *preset;  /* "16": what holds if it is not given, shown as "(default 16)"; or NULL */
+    bool rare;           /* --help lists only its name; --help=all and the man page explain it */
     const char *choices; /* "bloom|counting" for SN_CHOICE and SN_MAYBE; "FILE" or "DIR" for a
                             string that is one (completion) */
     uint64_t min, max;   /* SN_COUNT, SN_SIZE, SN_DURATION: bounds; max 0: none */
@@ -75,13 +77,16 @@ typedef struct sn_group {
     const char *title; /* "Size" */
     const sn_option *options;
     size_t count;
-    size_t
-        brief; /* so many of the last ones are listed in --help by name only; the manual has all */
-    bool own;  /* targets lie in the command's own struct (args->own), not in sn_args */
+    bool own; /* targets are in the command's own struct (args->own), not in sn_args */
 } sn_group;
 
+/* The last section, which ends with --color and --help. */
+#define SN_OUTPUT_TITLE "Output and running"
+
 /* The shared groups; a command lists those that it takes. */
-extern const sn_group sn_group_sizing;   /* -n -p -m --hashes */
+extern const sn_group sn_group_sizing;   /* -n -p -m --hashes of a filter */
+extern const sn_group sn_group_adding;   /* the same, of a filter that is created if missing */
+extern const sn_group sn_group_bounds;   /* the same, of a run that may be exact */
 extern const sn_group sn_group_kind;     /* --kind --growth --generations --window --when-full */
 extern const sn_group sn_group_seed;     /* --seed --hash */
 extern const sn_group sn_group_records;  /* -z -k -t --csv … -i --url */
@@ -208,14 +213,17 @@ const sn_command *sn_command_find(const char *name);
  * may be NULL. */
 const sn_option *sn_command_option(const sn_command *command, size_t i, const sn_group **group);
 
+/* What follows its name in help and manual: "KEYS", "host|domain|all"; NULL for a flag. */
+const char *sn_option_argument(const sn_option *option);
+
 /* Reads a command line into *args: 0, or an exit status after a message. `argv[0]` is the
- * command's name. `wants_help` is set if --help was given. */
-int sn_args_parse(const sn_command *command, int argc, char **argv, sn_args *args,
-                  bool *wants_help);
+ * command's name. *help: what --help asked for. */
+typedef enum sn_help { SN_HELP_NONE, SN_HELP_PAGE, SN_HELP_ALL } sn_help;
+int sn_args_parse(const sn_command *command, int argc, char **argv, sn_args *args, sn_help *help);
 void sn_args_free(sn_args *args);
 
 int sn_help_overview(FILE *out);
-int sn_help_command(FILE *out, const sn_command *command);
+int sn_help_command(FILE *out, const sn_command *command, sn_help which);
 int sn_man_command(FILE *out, const sn_command *command); /* NULL: seen(1) */
 int sn_completion(FILE *out, const char *shell);          /* bash, zsh, fish */
 

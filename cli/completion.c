@@ -153,7 +153,7 @@ static void zsh_option(FILE *out, const sn_option *option)
     put_quoted(out, option->help, true);
     fputs("]", out);
     if (option->type != SN_FLAG) {
-        fprintf(out, "%s%s:", option->type == SN_MAYBE ? "::" : ":", option->argument);
+        fprintf(out, "%s%s:", option->type == SN_MAYBE ? "::" : ":", sn_option_argument(option));
         switch (offer_of(option)) {
         case WORDS:
             putc('(', out);

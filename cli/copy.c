@@ -41,7 +41,7 @@ const sn_command sn_command_copy = {
     .min_operands = 2,
     .max_operands = 2,
     .own_size = sizeof(copy_own),
-    .groups = {&own_group, &sn_group_quiet, &sn_group_redis},
+    .groups = {&own_group, &sn_group_redis, &sn_group_quiet},
     .examples = {{"A backup while other processes add keys", "seen copy urls.seen backup.seen",
                   "seen create -q urls.seen -n 1M"},
                  {"Share a file through Redis",

@@ -16,8 +16,8 @@ static const sn_option own_options[] = {
      .type = SN_STRING,
      .offset = offsetof(create_own, like),
      .choices = "FILE",
-     .help = "take all parameters and the seed from another filter",
-     .more = "The two can then be merged."},
+     .help = "take all parameters from another filter",
+     .more = "The seed too, so that the two can be merged."},
     {.name = "replace",
      .type = SN_FLAG,
      .offset = offsetof(create_own, replace),
@@ -25,7 +25,7 @@ static const sn_option own_options[] = {
     {.name = "if-absent",
      .type = SN_FLAG,
      .offset = offsetof(create_own, if_absent),
-     .help = "succeed if it already exists with the same parameters",
+     .help = "succeed if it exists with the same parameters",
      .more = "If it exists with other parameters, that is an error."},
 };
 static const sn_group own_group = {
@@ -141,7 +141,7 @@ const sn_command sn_command_create = {
     .max_operands = 1,
     .own_size = sizeof(create_own),
     .groups = {&sn_group_sizing, &sn_group_kind, &sn_group_seed, &own_group, &sn_group_records,
-               &sn_group_url, &sn_group_quiet, &sn_group_redis},
+               &sn_group_url, &sn_group_redis, &sn_group_quiet},
     .examples = {{"A filter for ten million keys, one error in a thousand",
                   "seen create urls.seen -n 10M -p 0.1%", NULL},
                  {"One that grows with its keys", "seen create urls.seen --growth growing -p 1e-6",

@@ -33,23 +33,30 @@ static void wrap(FILE *out, const char *text, size_t at, size_t indent)
     putc('\n', out);
 }
 
+/* An option and its help, which begins at OPTION_COLUMN: in the next line if it does not fit. */
 static void print_option(FILE *out, const sn_option *option)
 {
-    char left[100];
-    const char *equals = option->type == SN_MAYBE ? "[=" : option->argument ? " " : "";
-    int at = snprintf(left, sizeof left, "  %c%c%c --%s%s%s%s", option->letter ? '-' : ' ',
-                      option->letter ? option->letter : ' ', option->letter ? ',' : ' ',
-                      option->name, equals, option->argument ? option->argument : "",
-                      option->type == SN_MAYBE ? "]" : "");
+    char left[100], help[400];
+    const char *argument = sn_option_argument(option);
+    bool maybe = option->type == SN_MAYBE;
+    int at =
+        snprintf(left, sizeof left, "  %c%c%c --%s%s%s%s", option->letter ? '-' : ' ',
+                 option->letter ? option->letter : ' ', option->letter ? ',' : ' ', option->name,
+                 maybe      ? "[="
+                 : argument ? " "
+                            : "",
+                 argument ? argument : "", maybe ? "]" : "");
+    int len = snprintf(help, sizeof help, "%s", option->help);
+    if (option->preset)
+        len += snprintf(help + len, sizeof help - (size_t)len, " (default %s)", option->preset);
     fputs(left, out);
-    if (at >= OPTION_COLUMN) {
-        fprintf(out, "\n%*s", OPTION_COLUMN, "");
-        at = OPTION_COLUMN;
-    } else {
-        fprintf(out, "%*s", OPTION_COLUMN - at, "");
-        at = OPTION_COLUMN;
-    }
-    wrap(out, option->help, (size_t)at, OPTION_COLUMN);
+    if (at < OPTION_COLUMN)
+        at += fprintf(out, "%*s", OPTION_COLUMN - at, "");
+    else if (at + 2 + len <= WIDTH)
+        at += fprintf(out, "  ");
+    else
+        at = fprintf(out, "\n%*s", OPTION_COLUMN, "") - 1;
+    wrap(out, help, (size_t)at, at > OPTION_COLUMN ? (size_t)at : OPTION_COLUMN);
 }
 
 static void print_heading(FILE *out, const char *title)
@@ -58,52 +65,106 @@ static void print_heading(FILE *out, const char *title)
     fprintf(out, "\n%s%s:%s\n", sn_color(out, "1", on), title, sn_color(out, "", off));
 }
 
-/* The last options of a group by name only, in one or two lines. */
-static void print_brief(FILE *out, const sn_command *command, const sn_group *group)
+/* The options from number `first` on that have the same heading, and the number behind them. */
+static size_t section_end(const sn_command *command, size_t first, size_t *usual)
 {
-    char names[400], *at = names;
-    char *end = names + sizeof names;
-    for (size_t i = group->count - group->brief; i < group->count && at < end; i++)
-        at += snprintf(at, (size_t)(end - at), "--%s, ", group->options[i].name);
-    if (at < end)
-        snprintf(at, (size_t)(end - at), "see man seen-%s", command->name);
+    const sn_option *option;
+    const sn_group *group;
+    const char *title = NULL;
+    size_t i = first;
+    for (*usual = 0; (option = sn_command_option(command, i, &group)); i++) {
+        if (title && strcmp(group->title, title) != 0)
+            break;
+        title = group->title;
+        *usual += !option->rare;
+    }
+    return i;
+}
+
+/* "  also --a, --b": the rare options of a section by name only. */
+static void print_rare(FILE *out, const sn_command *command, size_t first, size_t end)
+{
+    char names[600] = "also";
+    size_t len = strlen(names);
+    for (size_t i = first; i < end && len < sizeof names; i++) {
+        const sn_option *option = sn_command_option(command, i, NULL);
+        if (option->rare)
+            len += (size_t)snprintf(names + len, sizeof names - len, "%s --%s", len > 4 ? "," : "",
+                                    option->name);
+    }
+    if (len == 4)
+        return;
     fputs("  ", out);
     wrap(out, names, 2, 2);
 }
 
-static void print_options(FILE *out, const sn_command *command)
+/* Section by section. The usual page names the rare options only, and a section that has no others
+ * only by its title, in the last line. */
+static void print_options(FILE *out, const sn_command *command, bool all)
 {
-    const sn_option *option;
-    const sn_group *group, *last = NULL;
-    const char *title = "";
-    for (size_t i = 0; (option = sn_command_option(command, i, &group)); i++) {
-        if (strcmp(group->title, title) != 0)
-            print_heading(out, group->title);
-        title = group->title;
-        if (option < group->options + (group->count - group->brief))
-            print_option(out, option);
-        else if (group != last) {
-            print_brief(out, command, group);
-            last = group;
+    const sn_group *group;
+    for (size_t i = 0, end, usual; sn_command_option(command, i, &group); i = end) {
+        end = section_end(command, i, &usual);
+        if (!usual && !all)
+            continue;
+        print_heading(out, group->title);
+        for (size_t j = i; j < end; j++) {
+            const sn_option *option = sn_command_option(command, j, NULL);
+            if (all || !option->rare)
+                print_option(out, option);
         }
+        if (!all)
+            print_rare(out, command, i, end);
     }
 }
 
-/* A page of help: the first paragraph of the description, the options, the examples. The manual has
- * the rest. */
-int sn_help_command(FILE *out, const sn_command *command)
+static void print_examples_of(FILE *out, const sn_command *command, bool all)
+{
+    print_heading(out, "Examples");
+    for (size_t i = 0; i < SN_MAX_EXAMPLES && command->examples[i].command; i++) {
+        const sn_example *example = &command->examples[i];
+        if (!all && i == 2)
+            break;
+        if (strlen(example->command) + strlen(example->text) + 6 <= WIDTH)
+            fprintf(out, "  %s  # %s\n", example->command, example->text);
+        else
+            fprintf(out, "  # %s\n  %s\n", example->text, example->command);
+    }
+}
+
+/* Where the rest is: "More (Redis and TLS): ...". */
+static void print_more(FILE *out, const sn_command *command, bool all)
+{
+    const sn_group *group;
+    const char *hidden = NULL;
+    for (size_t i = 0, usual; sn_command_option(command, i, &group) && !all;) {
+        i = section_end(command, i, &usual);
+        if (!usual)
+            hidden = group->title;
+    }
+    fprintf(out, "\n%s%s: ", hidden ? hidden : "More", hidden ? ", and more" : "");
+    if (!all)
+        fprintf(out, "seen %s --help=all, ", command->name);
+    fprintf(out, "man seen-%s\n", command->name);
+}
+
+/* A page of help: the first paragraph of the description, the usual options, two examples. With
+ * SN_HELP_ALL every option and example. The manual has the rest. */
+int sn_help_command(FILE *out, const sn_command *command, sn_help which)
 {
     char about[2000];
+    bool all = which == SN_HELP_ALL;
     const char *end = strstr(command->about, "\n\n");
     size_t length = end ? (size_t)(end - command->about) : strlen(command->about);
     snprintf(about, sizeof about, "%.*s", (int)length, command->about);
-    fprintf(out, "Usage: seen %s %s\n\n", command->name, command->synopsis);
+    fprintf(out, "Usage: seen %s ", command->name);
+    for (const char *c = command->synopsis; *c; c++)
+        fputs(*c == '\n' ? "\n       seen " : (char[]){*c, 0}, out);
+    fputs("\n\n", out);
     wrap(out, about, 0, 0);
-    print_options(out, command);
-    print_heading(out, "Examples");
-    for (size_t i = 0; i < SN_MAX_EXAMPLES && command->examples[i].command; i++)
-        fprintf(out, "  # %s\n  %s\n", command->examples[i].text, command->examples[i].command);
-    fprintf(out, "\nMore: man seen-%s\n", command->name);
+    print_options(out, command, all);
+    print_examples_of(out, command, all);
+    print_more(out, command, all);
     return SN_EXIT_OK;
 }
 
@@ -132,21 +193,25 @@ int sn_help_overview(FILE *out)
 
 typedef struct help_own {
     bool man;
+    bool all;
     bool examples;
     int completion;
 } help_own;
 
 static const sn_option own_options[] = {
+    {.name = "all",
+     .type = SN_FLAG,
+     .offset = offsetof(help_own, all),
+     .help = "explain every option of COMMAND"},
     {.name = "man",
      .type = SN_FLAG,
      .offset = offsetof(help_own, man),
      .help = "print the manual page itself (roff)"},
     {.name = "completion",
-     .argument = "SHELL",
      .type = SN_CHOICE,
      .offset = offsetof(help_own, completion),
      .choices = "bash|zsh|fish",
-     .help = "print a completion script for bash, zsh or fish"},
+     .help = "print a completion script"},
     {.name = "examples",
      .type = SN_FLAG,
      .offset = offsetof(help_own, examples),
@@ -154,8 +219,10 @@ static const sn_option own_options[] = {
      .more = "Three lines each: the command, its setup, and the example. A setup of - marks an "
              "example that needs a server."},
 };
-static const sn_group own_group = {
-    .title = "For packagers", .options = own_options, .count = 3, .own = true};
+static const sn_group own_group = {.title = "What to print",
+                                   .options = own_options,
+                                   .count = sizeof own_options / sizeof *own_options,
+                                   .own = true};
 
 int sn_unknown_command(const char *name)
 {
@@ -202,7 +269,7 @@ static int run(sn_args *args)
     else if (own->man)
         sn_man_command(stdout, command);
     else if (command)
-        sn_help_command(stdout, command);
+        sn_help_command(stdout, command, own->all ? SN_HELP_ALL : SN_HELP_PAGE);
     else
         sn_help_overview(stdout);
     return sn_finish_stdout(SN_EXIT_OK);

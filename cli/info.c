@@ -172,7 +172,7 @@ const sn_command sn_command_info = {
     .operands = "FILTER",
     .min_operands = 1,
     .max_operands = SIZE_MAX,
-    .groups = {&sn_group_json, &sn_group_quiet, &sn_group_timeout},
+    .groups = {&sn_group_timeout, &sn_group_json, &sn_group_quiet},
     .examples = {{"How full is it?", "seen info urls.seen",
                   "seen create -q urls.seen -n 1M -p 1% && seq 1000 | seen add -q urls.seen"},
                  {"The error rate at present, for a script",

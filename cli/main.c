@@ -56,11 +56,11 @@ static int run_command(int argc, char **argv)
                                            name)
                               : sn_unknown_command(name);
     sn_args args;
-    bool wants_help = false;
-    int status = sn_args_parse(command, argc, argv, &args, &wants_help);
+    sn_help help = SN_HELP_NONE;
+    int status = sn_args_parse(command, argc, argv, &args, &help);
     sn_color_choose((sn_color_when)args.color);
-    if (!status && wants_help) {
-        sn_help_command(stdout, command);
+    if (!status && help) {
+        sn_help_command(stdout, command, help);
         status = sn_finish_stdout(SN_EXIT_OK);
     } else if (!status && args.redis_password_file && !sn_password_read(args.redis_password_file)) {
         status = SN_EXIT_TROUBLE;

@@ -96,16 +96,17 @@ static void put_option(FILE *out, const sn_option *option)
     fputs("\\fB\\-\\-", out);
     put(out, option->name, strlen(option->name), false);
     fputs("\\fR", out);
-    if (option->argument) {
+    const char *argument = sn_option_argument(option);
+    if (argument) {
         bool maybe = option->type == SN_MAYBE;
         fputs(maybe ? "[=\\fI" : " \\fI", out);
-        put(out, option->argument, strlen(option->argument), false);
+        put(out, argument, strlen(argument), false);
         fputs(maybe ? "\\fR]" : "\\fR", out);
     }
     putc('\n', out);
     char first[400];
-    snprintf(first, sizeof first, "%c%s.", toupper((unsigned char)option->help[0]),
-             option->help + 1);
+    snprintf(first, sizeof first, option->preset ? "%c%s (default %s)." : "%c%s.",
+             toupper((unsigned char)option->help[0]), option->help + 1, option->preset);
     put_sentences(out, first);
     if (option->more)
         put_sentences(out, option->more);
@@ -160,7 +161,15 @@ static void man_page(FILE *out, const sn_command *command)
     fprintf(out, ".SH NAME\nseen\\-%s \\- ", command->name);
     put_text(out, command->summary);
     fprintf(out, "\n.SH SYNOPSIS\n.B seen %s\n", command->name);
-    put_text(out, command->synopsis);
+    for (const char *line = command->synopsis; *line;) {
+        size_t len = strcspn(line, "\n");
+        put(out, line, len, true);
+        line += len;
+        if (*line == '\n') {
+            fputs("\n.br\n.B seen\n", out);
+            line++;
+        }
+    }
     fputs("\n.SH DESCRIPTION\n", out);
     put_paragraphs(out, command->about);
     put_options(out, command);

@@ -164,7 +164,7 @@ const sn_command sn_command_merge = {
     .min_operands = 2,
     .max_operands = SIZE_MAX,
     .own_size = sizeof(merge_own),
-    .groups = {&own_group, &sn_group_quiet, &sn_group_redis},
+    .groups = {&own_group, &sn_group_redis, &sn_group_quiet},
     .examples = {{"Merge two days", "seen merge week.seen monday.seen tuesday.seen",
                   "seen create -q monday.seen -n 1k && seen create -q tuesday.seen --like "
                   "monday.seen"},

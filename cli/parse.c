@@ -9,15 +9,20 @@
 
 static const sn_option help_options[] = {
     {.name = "color",
-     .argument = "WHEN",
      .type = SN_CHOICE,
      .offset = offsetof(sn_args, color),
      .choices = "auto|always|never",
-     .help = "colour in help and messages: auto (default), always, never",
+     .help = "colour in help and messages",
+     .preset = "auto",
      .more = "auto uses colour on a terminal, unless NO_COLOR is set or TERM is dumb."},
-    {.letter = 'h', .name = "help", .type = SN_FLAG, .help = "show this help"},
+    {.letter = 'h',
+     .name = "help",
+     .argument = "all",
+     .type = SN_MAYBE,
+     .choices = "all",
+     .help = "show the usual options, or with all every option"},
 };
-static const sn_group help_group = {.title = "Help", .options = help_options, .count = 2};
+static const sn_group help_group = {.title = SN_OUTPUT_TITLE, .options = help_options, .count = 2};
 
 const sn_option *sn_command_option(const sn_command *command, size_t i, const sn_group **group)
 {
@@ -34,6 +39,11 @@ const sn_option *sn_command_option(const sn_command *command, size_t i, const sn
         i -= in->count;
     }
     return NULL;
+}
+
+const char *sn_option_argument(const sn_option *option)
+{
+    return option->type == SN_CHOICE ? option->choices : option->argument;
 }
 
 static bool bit(const uint64_t *bits, size_t i)
@@ -197,22 +207,32 @@ typedef struct parse {
     sn_args *args;
     char **argv;
     int argc, next;
-    bool wants_help;
+    sn_help help;
 } parse;
+
+/* --help, --help=all, and --help all as people write it. */
+static int take_help(parse *p, const char *value)
+{
+    bool next = !value && p->next < p->argc && !strcmp(p->argv[p->next], "all");
+    if (value && strcmp(value, "all") != 0)
+        return sn_trouble("--help: '%s' is not all", value);
+    p->next += next;
+    p->help = value || next ? SN_HELP_ALL : SN_HELP_PAGE;
+    return SN_EXIT_OK;
+}
 
 /* `spelled` is what the user wrote ("-n" or "--capacity"), `value` what was attached or NULL. */
 static int take_option(parse *p, const place *at, const char *spelled, const char *value)
 {
     sn_why why;
-    if (at->option == &help_options[1]) {
-        p->wants_help = true;
-        return SN_EXIT_OK;
-    }
+    if (at->option == &help_options[1])
+        return take_help(p, value);
     if (at->option->type == SN_FLAG && value)
         return sn_trouble("%s takes no value", spelled);
     if (takes_argument(at->option) && !value) {
         if (p->next == p->argc)
-            return sn_trouble("%s needs a value: %s %s", spelled, spelled, at->option->argument);
+            return sn_trouble("%s needs a value: %s %s", spelled, spelled,
+                              sn_option_argument(at->option));
         value = p->argv[p->next++];
     }
     if (!set_value(at->option, at->group->own ? p->args->own : p->args, value, &why))
@@ -296,7 +316,7 @@ static int check_operands(const sn_args *args)
     return SN_EXIT_OK;
 }
 
-int sn_args_parse(const sn_command *command, int argc, char **argv, sn_args *args, bool *wants_help)
+int sn_args_parse(const sn_command *command, int argc, char **argv, sn_args *args, sn_help *help)
 {
     parse p = {.command = command, .args = args, .argv = argv, .argc = argc, .next = 1};
     *args = (sn_args){.command = command, .delimiter = -1};
@@ -321,8 +341,8 @@ int sn_args_parse(const sn_command *command, int argc, char **argv, sn_args *arg
         if (status)
             return status;
     }
-    *wants_help = p.wants_help;
-    if (p.wants_help)
+    *help = p.help;
+    if (p.help)
         return SN_EXIT_OK;
     int status = sn_args_record(args);
     return status ? status : check_operands(args);

@@ -201,12 +201,12 @@ static int run(sn_args *args)
 
 static const sn_option kind_options[] = {
     {.name = "kind",
-     .argument = "KIND",
      .type = SN_CHOICE,
      .offset = offsetof(sn_args, kind),
      .choices = "bloom|counting",
-     .help = "what it can do: bloom (add, check, merge) or counting (also remove)",
-     .more = "A counting filter takes four times the memory. The default is bloom."},
+     .help = "counting can also remove",
+     .preset = "bloom",
+     .more = "A counting filter takes four times the memory."},
 };
 static const sn_group kind_group = {.title = "Kind", .options = kind_options, .count = 1};
 
@@ -228,7 +228,7 @@ static const sn_option own_options[] = {
              "the geometries, the command line and the C code."},
 };
 static const sn_group own_group = {
-    .title = "Output", .options = own_options, .count = 2, .own = true};
+    .title = SN_OUTPUT_TITLE, .options = own_options, .count = 2, .own = true};
 
 const sn_command sn_command_plan = {
     .name = "plan",

@@ -16,8 +16,8 @@ const sn_command sn_command_remove = {
     .operands = "FILTER",
     .min_operands = 1,
     .max_operands = SIZE_MAX,
-    .groups = {&sn_group_records, &sn_group_remember, &sn_group_url, &sn_group_json,
-               &sn_group_threads, &sn_group_talk, &sn_group_timeout},
+    .groups = {&sn_group_records, &sn_group_remember, &sn_group_url, &sn_group_timeout,
+               &sn_group_json, &sn_group_threads, &sn_group_talk},
     .examples =
         {{"Forget some lines", "seen remove urls.seen gone.txt",
           "seen create -q urls.seen -n 1k --kind counting && printf 'a\\nb\\n' > gone.txt && "

@@ -35,7 +35,7 @@ static const sn_option own_options[] = {
      .argument = "COMMAND",
      .type = SN_STRING,
      .offset = offsetof(split_own, command),
-     .help = "pipe each part into a COMMAND of its own, instead of a file",
+     .help = "pipe each part into a COMMAND of its own",
      .more =
          "COMMAND is run by the shell, once for each part, all at the same time, with the number "
          "of the part in SEEN_PART (from 0) and their number in SEEN_PARTS. A command that "

@@ -12,53 +12,55 @@ static const sn_option own_options[] = {
      .name = "count",
      .type = SN_FLAG,
      .offset = offsetof(sn_uniq_own, count),
-     .help = "print each line once, with its number of occurrences before it",
+     .help = "each line once, with its count before it",
      .more = "In the format of GNU uniq; 'seen count' writes COUNT, tab, LINE and can print the "
              "most frequent lines."},
     {.letter = 'd',
      .name = "repeated",
      .type = SN_FLAG,
      .offset = offsetof(sn_uniq_own, repeated),
-     .help = "print one of each line that occurs more than once"},
+     .help = "one of each line that occurs more than once"},
     {.letter = 'D',
      .name = "all-repeated",
      .type = SN_FLAG,
      .offset = offsetof(sn_uniq_own, all_repeated),
-     .help = "print all occurrences of lines that occur more than once"},
+     .help = "all occurrences of such lines"},
     {.letter = 'u',
      .name = "unique",
      .type = SN_FLAG,
      .offset = offsetof(sn_uniq_own, unique),
-     .help = "print only lines that occur once",
+     .help = "only lines that occur once",
      .more = "-c, -d, -D, -u and --keep last read the input twice; a pipe is copied to a temporary "
              "file for that (-T)."},
     {.name = "duplicates",
      .type = SN_FLAG,
      .offset = offsetof(sn_uniq_own, duplicates),
-     .help = "print every occurrence except the first"},
+     .help = "every occurrence except the first"},
     {.name = "keep",
-     .argument = "WHICH",
      .type = SN_CHOICE,
      .offset = offsetof(sn_uniq_own, keep),
      .choices = "first|last",
-     .help = "which occurrence of a line to print: first (default) or last",
+     .help = "which occurrence to print",
+     .preset = "first",
      .more = "With last, a line is printed at the position of its last occurrence."},
     {.name = "source",
      .type = SN_FLAG,
      .offset = offsetof(sn_uniq_own, source),
-     .help = "print FILE:LINE: before each line, as grep -n does",
+     .help = "FILE:LINE: before each line, as grep -n",
+     .rare = true,
      .more = "The file and the line number of the occurrence that is printed: the first, or with "
              "--keep last the last. Records of --csv are numbered without the header."},
     {.name = "count-only",
      .type = SN_FLAG,
      .offset = offsetof(sn_uniq_own, count_only),
-     .help = "print only the number of lines that would be printed"},
+     .help = "only the number of lines"},
     {.name = "dropped",
      .argument = "FILE",
      .type = SN_STRING,
      .offset = offsetof(sn_uniq_own, dropped),
      .choices = "FILE",
-     .help = "also write the lines that are not printed to FILE"},
+     .help = "also write the lines that are not printed to FILE",
+     .rare = true},
 };
 static const sn_group own_group = {.title = "What to print",
                                    .options = own_options,
@@ -72,7 +74,7 @@ static const sn_option how_options[] = {
      .type = SN_STRING,
      .offset = offsetof(sn_uniq_own, filter),
      .choices = "FILE",
-     .help = "remember lines in FILTER across runs; created if missing",
+     .help = "remember lines in FILTER across runs",
      .more =
          "Lines that FILTER contains are not printed, and lines that are printed are added to it. "
          "With a file, a line is written before it is added: a run that is killed and started "
@@ -88,20 +90,21 @@ static const sn_option how_options[] = {
     {.name = "approx",
      .type = SN_FLAG,
      .offset = offsetof(sn_uniq_own, approx),
-     .help = "use a Bloom filter: less memory; some unique lines may be lost",
+     .help = "Bloom filter: less memory, may lose unique lines",
      .more =
          "At the error rate -p (default 1e-6), which also implies --approx. The summary reports "
          "how many unique lines are expected to be lost."},
     {.name = "exact",
      .type = SN_FLAG,
      .offset = offsetof(sn_uniq_own, exact),
-     .help = "never lose a unique line (the default)",
+     .help = "never lose a unique line (this is the default)",
+     .rare = true,
      .more = "Lines are compared by 96 bits or more of a seeded hash. The memory is bounded by -m "
              "(default: half of the free memory); beyond it, temporary files are used (-T)."},
     {.name = "explain",
      .type = SN_FLAG,
      .offset = offsetof(sn_uniq_own, explain),
-     .help = "print what the run would take (time, memory, disk) and exit"},
+     .help = "print time, memory and disk needed, and exit"},
 };
 static const sn_group how_group = {.title = "How to remember",
                                    .options = how_options,
@@ -497,12 +500,13 @@ const sn_command sn_command_uniq = {
     .summary = "print each line the first time it appears",
     .synopsis = "[OPTION]... [FILE]...",
     .about =
-        "Prints each line of the files, or of the standard input, the first time it appears, in "
-        "input order and without sorting. Lines may contain any bytes; there is no locale, and a "
-        "CR is part of its line. A line may be up to 4 GiB long, or 1/16 of -m (less with options "
-        "that copy it: -i, -c, --url, --dropped). Compressed input (gzip, zstd, xz, bzip2, lz4) is "
-        "recognised by content.\n\n"
-        "Exact unless you say otherwise: lines are compared by 96 bits or more of a seeded hash, "
+        "Prints each line of FILE... or stdin the first time it appears, in input order. Exact "
+        "unless you say otherwise (-f, -p, --approx). Files may be compressed.\n\n"
+        "Nothing is sorted. Compressed input (gzip, zstd, xz, bzip2, lz4) is recognised by "
+        "content. Lines may contain any bytes; there is no locale, and a CR is part of "
+        "its line. A line may be up to 4 GiB long, or 1/16 of -m (less with options that copy it: "
+        "-i, -c, --url, --dropped).\n\n"
+        "Exact: lines are compared by 96 bits or more of a seeded hash, "
         "at about 16 bytes per distinct line, within -m (default: half of the free memory); beyond "
         "it, temporary files are used. --approx, -p and -f choose a Bloom filter instead; the "
         "summary then reports how many unique lines are expected to be lost.\n\n"
@@ -512,12 +516,12 @@ const sn_command sn_command_uniq = {
     .operands = "FILE",
     .max_operands = SIZE_MAX,
     .own_size = sizeof(sn_uniq_own),
-    .groups = {&own_group, &how_group, &sn_group_sizing, &sn_group_records, &sn_group_remember,
-               &sn_group_url, &sn_group_print, &sn_group_output, &sn_group_json, &sn_group_temp,
-               &sn_group_threads, &sn_group_talk, &sn_group_timeout},
+    .groups = {&own_group, &how_group, &sn_group_bounds, &sn_group_records, &sn_group_remember,
+               &sn_group_url, &sn_group_print, &sn_group_timeout, &sn_group_output, &sn_group_json,
+               &sn_group_temp, &sn_group_threads, &sn_group_talk},
     .examples = {{"Remove duplicates from a file, in place", "seen uniq urls.txt -o urls.txt",
                   "printf 'a\\nb\\na\\n' > urls.txt"},
-                 {"Print what yesterday's run did not print", "seen uniq -f seen.filter today.txt",
+                 {"Print only what is new since yesterday", "seen uniq -f seen.filter today.txt",
                   "printf 'a\\nb\\na\\n' > today.txt"},
                  {"How many distinct visitors are in a compressed log?",
                   "seen uniq --count-only -k 1 -t ' ' access.log.gz",

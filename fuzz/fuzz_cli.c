@@ -135,7 +135,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (argc > 0) {
         const sn_command *command = sn_command_find(argv[0]);
         sn_args args;
-        bool help = false;
+        sn_help help = SN_HELP_NONE;
         int status = command ? sn_args_parse(command, argc, argv, &args, &help)
                              : sn_unknown_command(argv[0]);
         CHECK(status == SN_EXIT_OK || status == SN_EXIT_TROUBLE);

@@ -25,14 +25,63 @@ for command in $commands; do
     grep -q "seen: $command has no option --no-such-option" words || fail "$command: $(cat words)"
 done
 
-# A page of help is short; Redis and TLS options take two lines in it, and the manual has all of them.
-for command in uniq add check create common; do
+# A page of help fits a screen: the usual options, the others by name. --help=all and the manual explain every option.
+for command in $commands; do
+    case $command in crawl | create) most=60 ;; *) most=50 ;; esac
     "$SEEN" help $command > a
-    [ "$(wc -l < a)" -le 105 ] || fail "help $command has $(wc -l < a) lines"
-    tr '\n' ' ' < a | grep -q -- '  --connect-timeout, .*--tls-ca, [^:]*see man' || fail "help $command: Redis options are not in one line"
-    "$SEEN" help --man $command | grep -q 'Redis connection timeout' || fail "$command: the manual has no --connect-timeout"
+    [ "$(wc -l < a)" -le $most ] || fail "help $command has $(wc -l < a) lines"
+    "$SEEN" $command --help=all > all || fail "$command --help=all fails"
+    cmp -s all <("$SEEN" $command --help all) || fail "$command --help all differs from --help=all"
+    cmp -s all <("$SEEN" help --all $command) || fail "help --all $command differs from --help=all"
+    [ "$(awk '/^Examples:/ { exit } length > 80' all | wc -l)" = 0 ] || fail "$command: --help=all wider than 80"
 done
-"$SEEN" help uniq | tr -s ' \n' ' ' | grep -q 'compressed if it ends in .gz or .zst' || fail "no output compression in the help"
+[ "$(status "$SEEN" uniq --help=most)" = 2 ] || fail "--help takes anything"
+for command in uniq add check create common; do
+    "$SEEN" help $command | grep -q -- '--connect-timeout TIME' && fail "help $command explains --connect-timeout"
+    "$SEEN" help $command | grep -q '^Redis and TLS' || fail "help $command does not point to the Redis options"
+    "$SEEN" help --all $command | grep -q 'Redis connection timeout (default 2s)' || fail "$command: --help=all has no --connect-timeout"
+    "$SEEN" help --man $command | grep -q 'Redis connection timeout (default 2s)' || fail "$command: the manual has no --connect-timeout"
+done
+"$SEEN" help uniq | grep -q -- '-o, --output FILE .*\.gz, \.zst compress' || fail "no output compression in the help"
+"$SEEN" help crawl | grep -q -- '--scope host|domain|all .*(default host)' || fail "--scope: no values or no default"
+# An option with a value shows its default, but for those in this list, which have none.
+for command in $commands; do
+    "$SEEN" help --all $command | sed '/^Examples:/,$d' |
+        awk '/^ +(-., )?--/ { print text; text = $0; next } /^ {20}/ { text = text " " $0; next } { print text; text = "" } END { print text }' |
+        sed -nE '/\(default /!s/^ +(-., )?(--[a-z-]+) [^ ].*/\2/p'
+done | sort -u > without
+cat > may <<'END'
+--assume-lines
+--capacity
+--completion
+--cookies
+--dropped
+--edges
+--exclude
+--exec
+--expression
+--filter
+--growth
+--header
+--html
+--include
+--input
+--join
+--like
+--drop
+--netrc
+--parts
+--state
+--svg
+--tls-cert
+--tls-key
+--urls
+--warc
+--window
+END
+undocumented=$(comm -23 without <(sort may) | tr '\n' ' ')
+[ -z "$undocumented" ] || fail "no default in the help of $undocumented"
+"$SEEN" help --man crawl | grep -q 'scope.*host|domain|all' || fail "the manual has no values of --scope"
 
 # Colour: on a terminal or if asked for; never against NO_COLOR unless it is asked for.
 color=$(printf '\033\\[')

@@ -23,7 +23,7 @@ while IFS= read -r name && IFS= read -r setup && IFS= read -r line; do
     cd "$top"
     ran=$((ran + 1))
     # What is run here is what the page shows.
-    "$SEEN" help "$name" | grep -qF -- "$line" || fail "$name: its help does not show '$line'"
+    "$SEEN" help --all "$name" | grep -qF -- "$line" || fail "$name: its help does not show '$line'"
 done < examples
 [ $ran -ge 20 ] || fail "only $ran examples were run"
 echo "$ran examples run, $skipped need a server"

@@ -8,11 +8,14 @@ commands=$("$SEEN" help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
 [ "$(echo "$commands" | wc -w)" -ge 12 ] || fail "few commands: $commands"
 for command in $commands; do
     # Letters and names, one per line.
-    "$SEEN" help "$command" | sed -n '/^Examples:/q; s/^  -\(.\), --\([a-z-]*\).*/\1\n\2/p;
-        s/^      --\([a-z-]*\).*/\1/p' > help
-    # Some are listed by name only.
-    "$SEEN" help "$command" | sed -n '/^Examples:/q; /^  --[a-z]/p' | grep -oE -- '--[a-z-]+' | sed 's/^--//' >> help || true
-    sort -o help help
+    "$SEEN" help --all "$command" | sed -n '/^Examples:/q; s/^  -\(.\), --\([a-z-]*\).*/\1\n\2/p;
+        s/^      --\([a-z-]*\).*/\1/p' | sort > help
+    # The short page names all of them too, but those of sections that it leaves out.
+    "$SEEN" "$command" --help=all | sed -n '/^Examples:/q; /^Redis and TLS:/,/^$/d; /^Hash:/,/^$/d; p' | grep -oE -- '^ .*--[a-z-]+' |
+        grep -oE -- '--[a-z-]+' | sort -u > all
+    "$SEEN" "$command" --help | sed '/^Examples:/,$d' | grep -oE -- '--[a-z-]+' | sort -u > short
+    missing=$(comm -23 all short | tr '\n' ' ')
+    [ -z "$missing" ] || fail "$command --help does not name $missing"
     "$SEEN" help --man "$command" | sed -n '/^\.SH EXAMPLES/q; s/^\\fB\\-\([^\\]\)\\fR, .*/\1/p
         ' > man
     "$SEEN" help --man "$command" | sed -n '/^\.SH EXAMPLES/q; s/\\-/-/g

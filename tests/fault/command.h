@@ -18,7 +18,7 @@ static inline int run_command(const char *words)
         argv[argc++] = word;
     const sn_command *command = sn_command_find(argv[0]);
     sn_args args;
-    bool help = false;
+    sn_help help = SN_HELP_NONE;
     int status = sn_args_parse(command, argc, argv, &args, &help);
     if (status == 0)
         status = command->run(&args);

@@ -59,7 +59,7 @@ static const sn_command command = {
 static char said[2000];
 static char words_copy[2000];
 
-static int parse(const char *words, sn_args *args, bool *help)
+static int parse(const char *words, sn_args *args, sn_help *help)
 {
     char *argv[64];
     char name[] = "trial";
@@ -74,8 +74,8 @@ static int parse(const char *words, sn_args *args, bool *help)
     fflush(stderr);
     int keep = dup(STDERR_FILENO);
     dup2(fileno(file), STDERR_FILENO);
-    bool wants_help = false;
-    int status = sn_args_parse(&command, argc, argv, args, &wants_help);
+    sn_help wanted = SN_HELP_NONE;
+    int status = sn_args_parse(&command, argc, argv, args, &wanted);
     fflush(stderr);
     dup2(keep, STDERR_FILENO);
     close(keep);
@@ -84,7 +84,7 @@ static int parse(const char *words, sn_args *args, bool *help)
     said[got] = 0;
     fclose(file);
     if (help)
-        *help = wants_help;
+        *help = wanted;
     return status;
 }
 
@@ -211,12 +211,19 @@ static void help_wins(void **state)
 {
     (void)state;
     sn_args args;
-    bool help;
+    sn_help help;
     assert_int_equal(parse("a b c d --help", &args, &help), 0);
-    assert_true(help);
+    assert_int_equal(help, SN_HELP_PAGE);
     sn_args_free(&args);
     assert_int_equal(parse("-h", &args, &help), 0);
-    assert_true(help);
+    assert_int_equal(help, SN_HELP_PAGE);
+    sn_args_free(&args);
+    assert_int_equal(parse("--help all", &args, &help), 0);
+    assert_int_equal(help, SN_HELP_ALL);
+    assert_int_equal(args.operand_count, 0);
+    sn_args_free(&args);
+    assert_int_equal(parse("--help=all a", &args, &help), 0);
+    assert_int_equal(help, SN_HELP_ALL);
     sn_args_free(&args);
 }
 
@@ -237,7 +244,7 @@ static void tables_are_sound(void **state)
             if (strlen(a->help) < 4 ||
                 (a->help[strlen(a->help) - 1] == '.' && !strstr(a->help, "...")))
                 fail_msg("%s --%s: its help is not a line without a full stop", cmd->name, a->name);
-            assert_true((a->type == SN_FLAG) == (a->argument == NULL));
+            assert_true((a->type == SN_FLAG) == (sn_option_argument(a) == NULL));
             if (a->type == SN_CHOICE || a->type == SN_MAYBE)
                 assert_non_null(a->choices);
             for (size_t j = 0; j < i && (b = sn_command_option(cmd, j, NULL)); j++)
