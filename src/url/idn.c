@@ -39,13 +39,18 @@ static uint32_t read_point(const char **text)
     return point;
 }
 
-/* Makes an A-label of a label as it is. */
+/* Makes an A-label of a label as it is. Jamo in parentheses (U+3200 to U+320D) are refused: UTS 46
+ * maps them, but the A-label check of libidn2 accepts them unmapped. */
 static bool encode_label(const char *label, char ascii[SN_URL_LABEL_MAX + 1])
 {
     uint32_t points[SN_URL_LABEL_MAX];
     size_t count = 0;
-    while (*label && count < SN_URL_LABEL_MAX)
-        points[count++] = read_point(&label);
+    while (*label && count < SN_URL_LABEL_MAX) {
+        points[count] = read_point(&label);
+        if (points[count] >= 0x3200 && points[count] <= 0x320d)
+            return false;
+        count++;
+    }
     sn_url_out out = {ascii, SN_URL_LABEL_MAX, 0, 0};
     if (*label || !sn_url_put_all(&out, "xn--", 4) || !sn_url_put_punycode(&out, points, count))
         return false;
@@ -53,12 +58,31 @@ static bool encode_label(const char *label, char ascii[SN_URL_LABEL_MAX + 1])
     return true;
 }
 
-/* Blocks whose characters are written from right to left. */
+typedef struct point_range {
+    uint32_t first, last;
+} point_range;
+
+static bool is_in(uint32_t point, const point_range *ranges, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (point >= ranges[i].first && point <= ranges[i].last)
+            return true;
+    return false;
+}
+
+/* Blocks whose characters are written from right to left, and the symbols in them that have no
+ * direction of their own (Bidi_Class ON, ES, ET and CS). */
 static bool is_right_to_left(uint32_t point)
 {
-    return (point >= 0x590 && point <= 0x8ff) || (point >= 0xfb1d && point <= 0xfdff) ||
-           (point >= 0xfe70 && point <= 0xfeff) || (point >= 0x10800 && point <= 0x10fff) ||
-           (point >= 0x1e800 && point <= 0x1efff);
+    static const point_range blocks[] = {
+        {0x590, 0x8ff}, {0xfb1d, 0xfdff}, {0xfe70, 0xfeff}, {0x10800, 0x10fff}, {0x1e800, 0x1efff}};
+    static const point_range neutral[] = {
+        {0x606, 0x607},     {0x609, 0x60a},     {0x60c, 0x60c},    {0x60e, 0x60f},
+        {0x66a, 0x66a},     {0x6de, 0x6de},     {0x6e9, 0x6e9},    {0x7f6, 0x7f9},
+        {0xfb29, 0xfb29},   {0xfd3e, 0xfd4f},   {0xfdcf, 0xfdcf},  {0xfdfd, 0xfdff},
+        {0x1091f, 0x1091f}, {0x10b39, 0x10b3f}, {0x1eef0, 0x1eef1}};
+    return is_in(point, blocks, sizeof blocks / sizeof *blocks) &&
+           !is_in(point, neutral, sizeof neutral / sizeof *neutral);
 }
 
 /* Whether IDNA 2008 refuses the character of `len` bytes by itself. */
@@ -97,6 +121,14 @@ static bool is_in_context(const char *label)
     return rc != IDN2_BIDI && rc != IDN2_CONTEXTJ && rc != IDN2_CONTEXTJ_NO_RULE;
 }
 
+/* Whether what libidn2 returns is no A-label although it begins like one: it does not check labels
+ * in which only an ignored character is beyond ASCII. */
+static bool is_bad_alabel(const char *label)
+{
+    return strncmp(label, "xn--", 4) == 0 &&
+           strspn(label, "abcdefghijklmnopqrstuvwxyz0123456789-") != strlen(label);
+}
+
 static seen_url_result put_label(sn_url_out *out, const char *label)
 {
     char *answer = NULL, encoded[SN_URL_LABEL_MAX + 1];
@@ -110,7 +142,7 @@ static seen_url_result put_label(sn_url_out *out, const char *label)
         rc = idn2_to_ascii_8z(encoded, &answer, FLAGS);
     if (rc == IDN2_MALLOC)
         result = SEEN_URL_NO_MEMORY;
-    else if (rc == IDN2_OK && sn_url_put_all(out, answer, strlen(answer)))
+    else if (rc == IDN2_OK && !is_bad_alabel(answer) && sn_url_put_all(out, answer, strlen(answer)))
         result = SEEN_URL_OK;
     idn2_free(answer);
     return result;
