@@ -16,6 +16,7 @@
 #   make coverage   line coverage of src/
 #   make billion    a billion keys, past 2^32 bits      make scale   two files of 200 million lines
 #   make stress     1,000 kills and power cuts a path   make soak    SOAK_MINUTES (60) of random faults
+#   make redis-loss 100 losses of each kind, 60 kills   make redis-check REDIS_SERVER=... the Redis tests, other server
 #   make fleet-test 1,000 kills of workers that share a crawl, failovers, resharding
 #   make machines   other processors, aarch64 among them, in an emulator
 #   make clean      remove what was built
@@ -38,7 +39,7 @@ either = $(subst $(space),|,$(strip $(1)))
 # starts is not part of this one.
 CTEST = env -u MAKEFLAGS ctest --no-tests=error --output-on-failure --timeout 600 -j $(shell echo $$(($(JOBS) * 2)))
 
-.PHONY: all build deps demo test check install uninstall bench figures fuzz coverage billion scale stress fleet-test soak dist \
+.PHONY: all build deps demo test check install uninstall bench figures fuzz coverage billion scale stress fleet-test redis-loss redis-check soak dist \
         release deb machines clean deps-build deps-test deps-demo test-all build-clang build-asan build-tsan test-asan test-tsan \
         test-clang test-static test-valgrind
 
@@ -53,7 +54,7 @@ deps-build deps-test deps-demo deps-bench deps-dist deps-release deps-deb deps-m
 # need do so before they build, also under make -j.
 asked = $(filter $(1),$(MAKECMDGOALS))
 build: | $(if $(call asked,demo),deps-demo) $(if $(call asked,bench bench-% figures scale),deps-bench) \
-         $(if $(call asked,check billion stress soak test-valgrind),deps-test) $(if $(call asked,machines),deps-machines)
+         $(if $(call asked,check billion stress soak redis-loss redis-check test-valgrind),deps-test) $(if $(call asked,machines),deps-machines)
 	@command -v cmake ninja pkg-config > build-release.log 2>&1 && \
 	    cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) > build-release.log 2>&1 || \
 	    { cat build-release.log >&2; rm -f build-release.log; tools/deps --print build; exit 2; }
@@ -180,6 +181,18 @@ fleet-test: deps-test build
 
 stress: deps-test build
 	@tools/stress build
+
+# What a server loses, and that it is noticed: 100 times for each kind of filter; what a killed server loses.
+redis-loss: deps-test build
+	@SEEN_LOSS_RUNS=100 build/tests/test_redis_verify
+	@tests/redis/persistence.py build/seen
+
+# The tests that need a server, with another one than that of the system: Redis 8, Valkey.
+redis-check: deps-test build
+	@[ -x "$(REDIS_SERVER)" ] || { echo "usage: make redis-check REDIS_SERVER=/path/to/redis-server" >&2; exit 2; }
+	@rm -rf build/redis-path && mkdir build/redis-path && ln -s "$(abspath $(REDIS_SERVER))" build/redis-path/redis-server
+	@build/redis-path/redis-server --version
+	@cd build && PATH=$$PWD/redis-path:$$PATH $(CTEST) -R 'redis|uniq_server|window_rules|fleet|remember|examples'
 
 # An hour of random faults by default: see docs/trust.md.
 soak: deps-test build
