@@ -12,6 +12,7 @@
  * again (a bit never goes back), which leaves the answer as it is. */
 #include "redis/batch.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum {
@@ -22,6 +23,77 @@ enum {
     VERIFIED_LOOKS = 512, /* keys of a batch whose shards are verified along with a lookup */
 };
 #define GLANCE_TAG UINT32_MAX
+
+/* ---- states of a key ---- */
+
+#define TO(state) (1u << SN_KEY_##state)
+
+/* From each state: where a key may go, what it is answered, and what is known of its cells.
+ *
+ *     OPEN      --cache--> CACHED   --lookup--> FOUND, ABSENT, FENCED   --command written--> SENT
+ *     SENT      --reply to an addition--> ADDED, REPEATED, PRESENT, FENCED
+ *               --reply to a removal--> REMOVED, GONE, OPEN (it may be in another layer)
+ *     FENCED    --lookup under the closed name (read-only sets)--> FOUND, ABSENT
+ *     ADDED, REPEATED --an older generation has it--> RENEWED
+ *     REPEATED  --an equal key before it in the batch--> PRESENT
+ *     undecided --added by an earlier attempt, and the server is lost--> FOUND
+ *     any       --the server lost data, the set was closed, replaced or full--> OPEN
+ *
+ * FOUND: the answer is "new" if an earlier attempt of this call has added it. */
+enum { FOUND = 0x80 };
+static const struct {
+    uint16_t next; /* besides OPEN, where every state may return to */
+    uint8_t answer;
+    bool stored;  /* the reply says that its target layer has it now */
+    bool present; /* it is in the set, as far as anyone says */
+} STATE[SN_KEY_STATES] = {
+    [SN_KEY_OPEN] = {TO(CACHED) | TO(FENCED) | TO(FOUND) | TO(ABSENT) | TO(SENT), SEEN_UNKNOWN,
+                     false, false},
+    [SN_KEY_CACHED] = {0, FOUND, false, true},
+    [SN_KEY_FENCED] = {TO(FENCED) | TO(FOUND) | TO(ABSENT), SEEN_UNKNOWN, false, false},
+    [SN_KEY_FOUND] = {0, FOUND, false, true},
+    [SN_KEY_ABSENT] = {0, SEEN_NEW, false, false},
+    [SN_KEY_SENT] = {TO(FENCED) | TO(FOUND) | TO(ADDED) | TO(REPEATED) | TO(PRESENT) | TO(REMOVED) |
+                         TO(GONE),
+                     SEEN_UNKNOWN, false, false},
+    [SN_KEY_ADDED] = {TO(RENEWED), SEEN_NEW, true, true},
+    [SN_KEY_REPEATED] = {TO(RENEWED) | TO(PRESENT), SEEN_NEW, true, true},
+    [SN_KEY_RENEWED] = {0, SEEN_BEFORE, true, true},
+    [SN_KEY_PRESENT] = {0, FOUND, true, true},
+    [SN_KEY_REMOVED] = {0, SEEN_BEFORE, false, false},
+    [SN_KEY_GONE] = {0, SEEN_BEFORE, false, false},
+};
+
+void sn_batch_move(sn_batch_key *k, sn_key_state state)
+{
+    assert(state == SN_KEY_OPEN || STATE[k->state].next >> state & 1);
+    k->state = state;
+}
+
+seen_answer sn_batch_answer(const sn_batch_key *k)
+{
+    unsigned answer = STATE[k->state].answer;
+    if (answer != FOUND)
+        return (seen_answer)answer;
+    return k->history == SN_HISTORY_NONE ? SEEN_BEFORE : SEEN_NEW;
+}
+
+bool sn_batch_stored(const sn_batch_key *k)
+{
+    return STATE[k->state].stored;
+}
+
+bool sn_batch_present(const sn_batch_key *k)
+{
+    return STATE[k->state].present;
+}
+
+void sn_batch_reopen(sn_batch_key *k)
+{
+    if (k->state == SN_KEY_ADDED || k->state == SN_KEY_REPEATED)
+        k->history = SN_HISTORY_ADDED;
+    sn_batch_move(k, SN_KEY_OPEN);
+}
 
 /* ---- cells ---- */
 
@@ -70,6 +142,7 @@ void sn_batch_begin(sn_batch *b, sn_redis_set *set, sn_channel *ch)
     b->ch = ch;
     b->epoch = sn_client_epoch(set->redis);
     b->view = sn_redis_see(set);
+    b->looked = 0;
     b->fenced = b->ended = false;
     b->loss = (sn_loss){0};
     b->glance = SN_SAME;
@@ -131,7 +204,8 @@ static void say_look(sn_batch *b, size_t i, uint32_t layer)
     const sn_geometry *g = &b->view.image.layer[layer].geometry;
     seen_hash h = b->key[i].hash;
     uint64_t f, shard = sn_place_shard(g, h, &f);
-    bool shut = b->key[i].fenced && layer == b->view.image.current && b->set->base.read_only;
+    bool shut = b->key[i].state == SN_KEY_FENCED && layer == b->view.image.current &&
+                b->set->base.read_only;
     const sn_redis_key *key = sn_redis_namer_shard(shut ? &b->shut : &b->namer[layer], shard);
     if (!shut && (i < VERIFIED_LOOKS || b->view.image.growth == SEEN_WINDOW))
         sn_verify_use(&b->used, layer, shard);
@@ -214,49 +288,51 @@ static bool take_fields(sn_batch *b, sn_batch_key *k, uint32_t layer, const sn_r
     return true;
 }
 
-/* A closed shard of the layer that we thought the current one; or an answer to a glance. */
-static bool take_common(sn_batch *b, uint32_t tag, uint32_t layer, const sn_reply *reply,
-                        bool *taken)
+/* Replies of commands that were sent along. */
+static bool take_side(sn_batch *b, uint32_t tag, const sn_reply *reply)
 {
-    *taken = true;
     if (tag == GLANCE_TAG) {
         b->glance = sn_meta_glance(&b->view, reply);
         return b->glance != SN_ODD;
     }
     if (tag == SN_BATCH_CLAIM)
         return sn_reply_take_integer(&b->claim, tag, reply, false);
-    if (tag & SN_VERIFY_TAG)
-        return sn_verify_take(&b->view, tag, reply, &b->loss);
-    if (sn_reply_error_is(reply, "WRONGTYPE") && b->view.image.growth != SEEN_FIXED &&
-        layer == b->view.image.current) {
-        b->key[tag % SN_BATCH_KEYS].fenced = true;
-        b->fenced = true;
-        return true;
-    }
-    *taken = false;
-    return false;
+    return sn_verify_take(&b->view, tag, reply, &b->loss);
+}
+
+/* Whether the shard of a key was closed: its layer, the current one in our view, no longer is. A
+ * script passes on the error of its command. */
+static bool take_fence(sn_batch *b, sn_batch_key *k, uint32_t layer, const sn_reply *reply)
+{
+    if (!sn_reply_is_error(reply) || !strstr(sn_reply_text(reply, 0), "WRONGTYPE") ||
+        b->view.image.growth == SEEN_FIXED || layer != b->view.image.current)
+        return false;
+    sn_batch_move(k, SN_KEY_FENCED);
+    b->fenced = true;
+    return true;
 }
 
 static bool take_look(void *context, uint32_t tag, const sn_reply *reply, bool again)
 {
     sn_batch *b = context;
-    bool taken;
     (void)again;
+    if (tag & SN_VERIFY_TAG)
+        return take_side(b, tag, reply);
     uint32_t layer = tag >> LAYER_SHIFT & 63;
-    bool good = take_common(b, tag, layer, reply, &taken);
-    if (taken)
-        return good;
     sn_batch_key *k = &b->key[tag % SN_BATCH_KEYS];
+    if (take_fence(b, k, layer, reply))
+        return true;
     if (by_range(&b->view.image.layer[layer].geometry))
         return take_range(b, k, layer, tag >> LINE_SHIFT & 63, reply);
     return take_fields(b, k, layer, reply);
 }
 
-seen_status sn_batch_look(sn_batch *b, uint64_t layers, seen_error *error)
+seen_status sn_batch_look(sn_batch *b, size_t n, uint64_t layers, seen_error *error)
 {
-    for (size_t i = 0; i < b->keys; i++) {
+    b->looked = layers;
+    for (size_t i = 0; i < n; i++) {
         sn_batch_key *k = &b->key[i];
-        if (k->answer != SEEN_UNKNOWN)
+        if (!sn_batch_undecided(k))
             continue;
         k->miss = k->cells = 0;
         for (uint32_t layer = 0; layer < b->view.image.layers; layer++)
@@ -306,27 +382,14 @@ void sn_batch_say_put(sn_batch *b, size_t i)
         sn_command_number(b->ch, (sn_place_line(g, f, j) * SN_LINE_BYTES + c.byte) * 8 + c.offset);
         sn_command_raw(b->ch, ONE, sizeof ONE - 1);
     }
+    sn_batch_move(k, SN_KEY_SENT);
 }
 
-/* The cells' old values (bits), or their new ones (counters). The key is new if one was zero.
- *
- * A command that was on its way when a connection broke may have been carried out, and then finds
- * the key that it added itself; or its shard was closed meanwhile, and the next attempt finds it.
- * To say "seen" could lose a key that nobody was told is new; so it is new, though it may have been
- * there. */
-static bool take_put(void *context, uint32_t tag, const sn_reply *reply, bool again)
+/* Whether the key was new: one of its cells was zero. The reply has the old values of bits, the new
+ * ones of counters. False: it is neither. */
+static bool read_put(const sn_batch *b, const sn_batch_key *k, const sn_reply *reply, bool *fresh)
 {
-    sn_batch *b = context;
-    bool taken;
-    uint32_t layer = tag & SN_VERIFY_TAG ? 0 : b->key[tag % SN_BATCH_KEYS].target;
-    bool good = take_common(b, tag, layer, reply, &taken);
-    if (taken) {
-        if (!(tag & SN_VERIFY_TAG))
-            b->key[tag % SN_BATCH_KEYS].adrift |= again;
-        return good;
-    }
-    sn_batch_key *k = &b->key[tag % SN_BATCH_KEYS];
-    const sn_geometry *g = &b->view.image.layer[layer].geometry;
+    const sn_geometry *g = &b->view.image.layer[k->target].geometry;
     bool counting = g->kind == SEEN_COUNTING;
     unsigned count = g->spread * g->probes - (unsigned)__builtin_popcountll(k->cells);
     long long least = COUNTER_MAX;
@@ -339,12 +402,32 @@ static bool take_put(void *context, uint32_t tag, const sn_reply *reply, bool ag
             return false;
         least = item->number < least ? item->number : least;
     }
-    k->fresh = counting ? least == 1 : least == 0;
-    if (again && !k->fresh)
-        k->fresh = k->unsure = true;
-    k->answer = k->fresh ? SEEN_NEW : sn_batch_found(k);
-    k->fresh &= !k->told;
-    k->put = true;
+    *fresh = counting ? least == 1 : least == 0;
+    return true;
+}
+
+/* A command whose reply was lost with its connection (`again`) may have been executed. Then the key
+ * that it finds is its own; or its shard was closed concurrently, and the next attempt finds it. To
+ * answer "seen" could lose a key that no client was told is new; so the answer is "new", although
+ * the key may have been there. */
+static bool take_put(void *context, uint32_t tag, const sn_reply *reply, bool again)
+{
+    sn_batch *b = context;
+    bool fresh;
+    if (tag & SN_VERIFY_TAG)
+        return take_side(b, tag, reply);
+    sn_batch_key *k = &b->key[tag % SN_BATCH_KEYS];
+    if (take_fence(b, k, k->target, reply)) {
+        if (again && k->history == SN_HISTORY_NONE)
+            k->history = SN_HISTORY_MAYBE;
+        return true;
+    }
+    if (!read_put(b, k, reply, &fresh))
+        return false;
+    if (k->history == SN_HISTORY_ADDED || !(fresh || again))
+        sn_batch_move(k, SN_KEY_PRESENT);
+    else
+        sn_batch_move(k, fresh ? SN_KEY_ADDED : SN_KEY_REPEATED);
     return true;
 }
 
@@ -380,7 +463,7 @@ static const char CUT[] =
 
 void sn_batch_say_cut(sn_batch *b, size_t i)
 {
-    const sn_batch_key *k = &b->key[i];
+    sn_batch_key *k = &b->key[i];
     const sn_geometry *g = &b->view.image.layer[k->target].geometry;
     uint64_t f, shard = sn_place_shard(g, k->hash, &f);
     const sn_redis_key *key = sn_redis_namer_shard(&b->namer[k->target], shard);
@@ -395,35 +478,25 @@ void sn_batch_say_cut(sn_batch *b, size_t i)
         cell c = find_cell(g->kind, sn_place_cells(k->hash.lo, j), n % g->probes);
         sn_command_number(b->ch, (sn_place_line(g, f, j) * SN_LINE_BYTES + c.byte) * 8 + c.offset);
     }
-    /* A second removal would take what somebody else added. */
+    /* A second removal would undo what another client added. */
     sn_command_once(b->ch);
+    sn_batch_move(k, SN_KEY_SENT);
 }
 
 static bool take_cut(void *context, uint32_t tag, const sn_reply *reply, bool again)
 {
+    static const sn_key_state RESULT[] = {SN_KEY_OPEN, SN_KEY_REMOVED, SN_KEY_GONE};
     sn_batch *b = context;
-    bool taken;
     (void)again;
-    uint32_t layer = tag & SN_VERIFY_TAG ? 0 : b->key[tag % SN_BATCH_KEYS].target;
-    bool good;
-    /* A script passes on what its commands say. */
-    if (!(tag & SN_VERIFY_TAG) && sn_reply_is_error(reply) &&
-        strstr(sn_reply_text(reply, 0), "WRONGTYPE") && layer == b->view.image.current &&
-        b->view.image.growth != SEEN_FIXED) {
-        b->key[tag % SN_BATCH_KEYS].fenced = b->fenced = true;
+    if (tag & SN_VERIFY_TAG)
+        return take_side(b, tag, reply);
+    sn_batch_key *k = &b->key[tag % SN_BATCH_KEYS];
+    if (take_fence(b, k, k->target, reply))
         return true;
-    }
-    good = take_common(b, tag, layer, reply, &taken);
-    if (taken)
-        return good;
     if (reply->items != 1 || reply->item[0].type != REDIS_REPLY_INTEGER ||
         reply->item[0].number < 0 || reply->item[0].number > 2)
         return false;
-    sn_batch_key *k = &b->key[tag % SN_BATCH_KEYS];
-    if (reply->item[0].number == 0)
-        return true; /* stays undecided: it may be in another layer */
-    k->answer = SEEN_BEFORE;
-    k->gone = reply->item[0].number == 2;
+    sn_batch_move(k, RESULT[reply->item[0].number]);
     return true;
 }
 

@@ -81,18 +81,16 @@ static void recall_keys(sn_cache *cache, sn_batch *b)
     for (size_t i = 0; i < b->keys; i++) {
         sn_batch_key *k = &b->key[i];
         const seen_hash *at = place_of(cache, k->hash);
-        if (at->lo == k->hash.lo && at->hi == k->hash.hi) {
-            k->answer = SEEN_BEFORE;
-            k->recalled = true;
-        }
+        if (at->lo == k->hash.lo && at->hi == k->hash.hi)
+            sn_batch_move(k, SN_KEY_CACHED);
     }
 }
 
-static void learn_keys(sn_cache *cache, const sn_batch *b, bool added)
+static void learn_keys(sn_cache *cache, const sn_batch *b)
 {
     for (size_t i = 0; i < b->keys; i++) {
         const sn_batch_key *k = &b->key[i];
-        if (k->answer == SEEN_BEFORE || (added && k->answer == SEEN_NEW))
+        if (sn_batch_present(k))
             *place_of(cache, k->hash) = k->hash;
     }
 }
@@ -171,21 +169,20 @@ static void recall_bits(sn_cache *cache, const sn_redis_view *view, sn_batch *b)
             sn_batch_key *k = &b->key[i];
             if (i + AHEAD < b->keys)
                 fetch_lines(known, g, b->key[i + AHEAD].hash);
-            if (k->answer != SEEN_UNKNOWN)
+            if (!sn_batch_undecided(k))
                 continue;
             uint64_t cells = cells_known(known, g, k->hash);
-            if (cells == all_cells(g)) {
-                k->answer = sn_batch_found(k);
-                k->recalled = true;
-            }
+            if (cells == all_cells(g))
+                sn_batch_move(k, SN_KEY_CACHED);
             if (layer == image->current)
                 k->cells = cells;
         }
     }
 }
 
-static void learn_bits(sn_cache *cache, const sn_batch *b, uint64_t looked)
+static void learn_bits(sn_cache *cache, const sn_batch *b)
 {
+    uint64_t looked = b->looked;
     const sn_image *image = &b->view.image;
     for (uint32_t layer = 0; layer < image->layers; layer++) {
         const sn_geometry *g = &image->layer[layer].geometry;
@@ -193,9 +190,9 @@ static void learn_bits(sn_cache *cache, const sn_batch *b, uint64_t looked)
         for (size_t i = 0; known && i < b->keys; i++) {
             const sn_batch_key *k = &b->key[i];
             bool there = looked >> layer & ~k->miss >> layer & 1;
-            if (k->answer == SEEN_UNKNOWN || k->recalled)
+            if (sn_batch_undecided(k) || k->state == SN_KEY_CACHED)
                 continue;
-            if (there || (k->put && k->target == layer))
+            if (there || (sn_batch_stored(k) && k->target == layer))
                 learn_cells(known, g, k->hash, all_cells(g));
             else if (looked >> layer & 1 && layer == image->current)
                 learn_cells(known, g, k->hash, k->cells);
@@ -225,16 +222,16 @@ void sn_cache_recall_cells(sn_redis_set *set, const sn_redis_view *view, sn_batc
     pthread_mutex_unlock(&cache->lock);
 }
 
-void sn_cache_learn(sn_redis_set *set, const sn_batch *b, uint64_t looked, bool added)
+void sn_cache_learn(sn_redis_set *set, const sn_batch *b)
 {
     if (!keeps_keys(set))
         return;
     sn_cache *cache = lock_cache(set);
     /* Answers of an earlier epoch may be out of date. */
     if (cache->epoch == b->epoch) {
-        learn_keys(cache, b, added);
+        learn_keys(cache, b);
         if (keeps_bits(set, &b->view))
-            learn_bits(cache, b, looked);
+            learn_bits(cache, b);
     }
     pthread_mutex_unlock(&cache->lock);
 }

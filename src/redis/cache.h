@@ -13,8 +13,7 @@ void sn_cache_recall(sn_redis_set *set, const sn_redis_view *view, sn_batch *b);
 /* The same by their cells only, for another view. */
 void sn_cache_recall_cells(sn_redis_set *set, const sn_redis_view *view, sn_batch *b);
 
-/* Learns from the answers of a batch that looked at these layers; `added`: new keys are present
- * now. */
-void sn_cache_learn(sn_redis_set *set, const sn_batch *b, uint64_t looked, bool added);
+/* Learns from the answers of a batch. */
+void sn_cache_learn(sn_redis_set *set, const sn_batch *b);
 
 #endif

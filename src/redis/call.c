@@ -50,8 +50,7 @@ void sn_call_load(sn_call *c, size_t at, size_t n)
     sn_batch *b = &c->batch;
     b->keys = n;
     for (size_t i = 0; i < n; i++)
-        b->key[i] =
-            (sn_batch_key){.hash = c->hash[at + i], .place = (uint32_t)i, .answer = SEEN_UNKNOWN};
+        b->key[i] = (sn_batch_key){.hash = c->hash[at + i], .place = (uint32_t)i};
 }
 
 /* Asks along whether the filter is still there, now and then. */
@@ -124,12 +123,10 @@ static void put_again(sn_batch *b)
 {
     for (size_t i = 0; i < b->keys && b->view.image.kind == SEEN_BLOOM; i++) {
         sn_batch_key *k = &b->key[i];
-        if (!k->put)
+        if (!sn_batch_stored(k))
             continue;
-        k->told |= k->fresh;
-        k->fresh = false;
+        sn_batch_reopen(k);
         k->cells = 0;
-        k->answer = SEEN_UNKNOWN;
     }
 }
 
@@ -141,7 +138,7 @@ seen_status sn_call_reconsider(sn_call *c, bool *over)
     *over = false;
     /* What went into a filter that is gone is not decided. */
     for (size_t i = 0; i < b->keys && b->glance >= SN_REPLACED; i++)
-        b->key[i].answer = SEEN_UNKNOWN;
+        sn_batch_move(&b->key[i], SN_KEY_OPEN);
     switch (b->glance) {
     case SN_GONE:
         sn_redis_sweep(c->ch, &b->view);

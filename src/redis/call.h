@@ -10,9 +10,6 @@ typedef struct sn_call {
     sn_batch batch;
     const seen_hash *hash;
     seen_answer *answer;
-    uint64_t looked;    /* layers that the last attempt looked at */
-    bool sent;          /* it came to putting keys */
-    sn_redis_room *ask; /* room that is still to be asked for, along with the lookup; or NULL */
     seen_error *error;
 } sn_call;
 

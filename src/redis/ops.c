@@ -20,8 +20,8 @@ static void recall(sn_call *c, const sn_redis_view *view)
     sn_cache_recall(c->set, view, b);
 }
 
-/* A server may have lost keys since they were answered without asking, which shows only when
- * something is sent to it: they are open again. True where there are any. */
+/* A server may have lost keys that were answered from the cache, which shows only when something is
+ * sent to it: they are open again. True if there are any. */
 static bool mistrust(sn_call *c)
 {
     sn_batch *b = &c->batch;
@@ -29,11 +29,10 @@ static bool mistrust(sn_call *c)
     unsigned epoch = sn_client_epoch(c->set->redis);
     for (size_t i = 0; b->recall_epoch != epoch && i < b->keys; i++) {
         sn_batch_key *k = &b->key[i];
-        if (!k->recalled)
+        if (k->state != SN_KEY_CACHED)
             continue;
-        k->recalled = false;
         k->cells = 0;
-        k->answer = SEEN_UNKNOWN;
+        sn_batch_move(k, SN_KEY_OPEN);
         any = true;
     }
     b->recall_epoch = epoch;
@@ -43,7 +42,7 @@ static bool mistrust(sn_call *c)
 static void hand_out(const sn_call *c, size_t at)
 {
     for (size_t i = 0; i < c->batch.keys; i++)
-        c->answer[at + i] = c->batch.key[i].answer;
+        c->answer[at + i] = sn_batch_answer(&c->batch.key[i]);
 }
 
 static seen_status too_restless(const sn_call *c, const char *what)
@@ -64,6 +63,14 @@ static seen_status look_for_turn(sn_call *c, bool *over)
     return status;
 }
 
+/* Fences are those of one view: with another one, keys that were fenced are open again. */
+static void drop_fences(sn_batch *b)
+{
+    for (size_t i = 0; i < b->keys; i++)
+        if (b->key[i].state == SN_KEY_FENCED)
+            sn_batch_move(&b->key[i], SN_KEY_OPEN);
+}
+
 /* The generation that takes keys is asked also when its time is over: its fence tells that the
  * window has turned, and that keys may be in a younger one. */
 static seen_status check_batch(sn_call *c)
@@ -72,14 +79,13 @@ static seen_status check_batch(sn_call *c)
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         uint64_t before = b->view.image.sequence;
         sn_batch_begin(b, c->set, c->ch);
-        /* Fences are those of one view. */
-        for (size_t i = 0; i < b->keys; i++)
-            b->key[i].fenced &= attempt && before == b->view.image.sequence;
+        if (attempt == 0 || before != b->view.image.sequence)
+            drop_fences(b);
         if (sn_call_glance_due(c))
             sn_batch_say_glance(b);
         uint64_t layers = sn_call_living(&b->view.image);
         seen_status status =
-            sn_batch_look(b, layers | UINT64_C(1) << b->view.image.current, c->error);
+            sn_batch_look(b, b->keys, layers | UINT64_C(1) << b->view.image.current, c->error);
         bool over = false;
         if (status == SEEN_OK)
             status = sn_call_reconsider(c, &over);
@@ -91,9 +97,9 @@ static seen_status check_batch(sn_call *c)
         if (over)
             continue;
         for (size_t i = 0; i < b->keys; i++)
-            if (b->key[i].answer == SEEN_UNKNOWN)
-                b->key[i].answer = layers & ~b->key[i].miss ? SEEN_BEFORE : SEEN_NEW;
-        sn_cache_learn(c->set, b, layers, false);
+            if (sn_batch_undecided(&b->key[i]))
+                sn_batch_move(&b->key[i], layers & ~b->key[i].miss ? SN_KEY_FOUND : SN_KEY_ABSENT);
+        sn_cache_learn(c->set, b);
         return SEEN_OK;
     }
     return too_restless(c, "read");
@@ -122,90 +128,117 @@ static bool rotation_due(const sn_image *image)
            sn_clock_now() >= image->layer[image->current].born + sn_layers_span(image);
 }
 
-/* Chooses the layer that takes each key, and answers those that need none. */
-static void choose_targets(sn_batch *b, uint64_t older, bool looked)
+/* One attempt at adding the open keys. */
+typedef struct add_attempt {
+    sn_redis_view view; /* room is claimed in its current layer */
+    sn_redis_room room;
+    bool ask;    /* the question for room goes along with the lookup */
+    size_t keys; /* the first so many of the batch take part */
+} add_attempt;
+
+/* Chooses the layer that takes each key; some need none, because a layer has them. */
+static void choose_targets(sn_batch *b, const add_attempt *a, uint64_t older)
 {
     const sn_image *image = &b->view.image;
-    for (size_t i = 0; i < b->keys; i++) {
+    for (size_t i = 0; i < a->keys; i++) {
         sn_batch_key *k = &b->key[i];
-        if (k->answer != SEEN_UNKNOWN || k->fenced)
+        if (k->state != SN_KEY_OPEN)
             continue;
-        uint64_t has = (older | (looked ? UINT64_C(1) << image->current : 0)) & ~k->miss;
-        bool in_current = looked && has >> image->current & 1;
+        uint64_t has = (older | b->looked) & ~k->miss;
         k->target = (uint8_t)image->current;
         if (image->kind == SEEN_COUNTING) {
             if (has)
                 k->target = (uint8_t)__builtin_ctzll(has);
-        } else if (image->growth == SEEN_WINDOW && image->renew ? in_current : has != 0) {
-            k->answer = sn_batch_found(k);
+        } else if (image->growth == SEEN_WINDOW && image->renew ? has >> image->current & 1
+                                                                : has != 0) {
+            sn_batch_move(k, SN_KEY_FOUND);
         }
     }
 }
 
-/* Of equal keys whose first sending is unsure only the first can have been new; also where their
- * shard was closed before they were sent again. */
-static void settle_unsure(sn_batch *b)
+static bool equal_before(const sn_batch *b, size_t i)
+{
+    for (size_t j = 0; j < i; j++)
+        if (b->key[j].hash.lo == b->key[i].hash.lo && b->key[j].hash.hi == b->key[i].hash.hi)
+            return true;
+    return false;
+}
+
+/* Of equal keys that were sent twice only the first can have been new; also if their shard was
+ * closed before they were sent again. */
+static void resolve_repeated(sn_batch *b)
 {
     for (size_t i = 0; i < b->keys; i++) {
         sn_batch_key *k = &b->key[i];
-        if (!k->unsure && !k->adrift)
+        if ((k->state != SN_KEY_REPEATED && k->history != SN_HISTORY_MAYBE) || !equal_before(b, i))
             continue;
-        for (size_t j = 0; j < i; j++)
-            if (b->key[j].hash.lo == k->hash.lo && b->key[j].hash.hi == k->hash.hi) {
-                if (k->unsure)
-                    k->answer = SEEN_BEFORE;
-                k->fresh = k->adrift = false;
-                break;
-            }
+        if (k->history == SN_HISTORY_MAYBE)
+            k->history = SN_HISTORY_NONE;
+        if (k->state == SN_KEY_REPEATED)
+            sn_batch_move(k, SN_KEY_PRESENT);
     }
 }
 
-/* One attempt at all undecided keys of a batch that has begun; those that are fenced stay
- * undecided. */
-static seen_status add_once(sn_call *c, bool look_first)
+/* A key that an older generation has was seen before; adding it to the current one renews it. */
+static void resolve_renewed(sn_batch *b, uint64_t older)
+{
+    for (size_t i = 0; i < b->keys && b->view.image.growth == SEEN_WINDOW; i++) {
+        sn_batch_key *k = &b->key[i];
+        if ((k->state == SN_KEY_ADDED || k->state == SN_KEY_REPEATED) && older & ~k->miss &&
+            k->history == SN_HISTORY_NONE)
+            sn_batch_move(k, SN_KEY_RENEWED);
+    }
+}
+
+/* Looking first pays if many keys are present: two round trips, but fewer commands. */
+static bool look_first(const sn_call *c, const add_attempt *a)
+{
+    return a->keys >= LOOK_FIRST_KEYS && c->batch.view.image.kind == SEEN_BLOOM &&
+           atomic_load_explicit(&c->set->seen_share, memory_order_relaxed) >= LOOK_FIRST_SHARE;
+}
+
+/* Looks the keys up in these layers, and claims room for them if that is still to be done. */
+static seen_status look_and_claim(sn_call *c, add_attempt *a, uint64_t layers)
+{
+    sn_batch *b = &c->batch;
+    if (!layers)
+        return SEEN_OK;
+    if (a->ask)
+        sn_redis_claim_say(c->set, c->ch, &b->view, a->keys, SN_BATCH_CLAIM);
+    seen_status status = sn_batch_look(b, a->keys, layers, c->error);
+    if (a->ask && status == SEEN_OK)
+        status =
+            sn_redis_claim_take(c->set, c->ch, &b->view, a->keys, b->claim, &a->room, c->error);
+    if (a->ask)
+        a->keys = (size_t)a->room.keys;
+    return status;
+}
+
+/* Adds the open keys that take part; those whose shards are closed stay undecided. */
+static seen_status add_keys(sn_call *c, add_attempt *a, bool look)
 {
     sn_batch *b = &c->batch;
     const sn_image *image = &b->view.image;
     uint64_t current = UINT64_C(1) << image->current;
     uint64_t older = sn_call_living(image) & ~current;
-    bool looked = look_first && image->kind == SEEN_BLOOM;
-    bool outdated = b->known_epoch != b->epoch || b->known_sequence != image->sequence;
-    for (size_t i = 0; i < b->keys; i++) {
-        b->key[i].fenced = b->key[i].put = false;
-        if (outdated)
+    drop_fences(b);
+    if (b->known_epoch != b->epoch || b->known_sequence != image->sequence) {
+        for (size_t i = 0; i < b->keys; i++)
             b->key[i].cells = 0;
-    }
-    if (outdated)
         sn_cache_recall_cells(c->set, &b->view, b);
+    }
     if (sn_call_glance_due(c))
         sn_batch_say_glance(b);
-    seen_status status = SEEN_OK;
-    c->looked = older | (looked ? current : 0);
-    c->sent = false;
-    sn_redis_room *ask = c->looked ? c->ask : NULL;
-    if (ask)
-        sn_redis_claim_say(c->set, c->ch, &b->view, b->keys, SN_BATCH_CLAIM);
-    if (c->looked)
-        status = sn_batch_look(b, c->looked, c->error);
-    if (ask && status == SEEN_OK)
-        status = sn_redis_claim_take(c->set, c->ch, &b->view, b->keys, b->claim, ask, c->error);
-    if (ask)
-        b->keys = (size_t)ask->keys;
+    seen_status status = look_and_claim(c, a, older | (look ? current : 0));
     if (status != SEEN_OK || b->loss.shard || b->loss.counts || b->glance != SN_SAME)
         return status;
-    choose_targets(b, older, looked);
-    for (size_t i = 0; i < b->keys; i++)
-        if (b->key[i].answer == SEEN_UNKNOWN && !b->key[i].fenced)
+    choose_targets(b, a, older);
+    for (size_t i = 0; i < a->keys; i++)
+        if (b->key[i].state == SN_KEY_OPEN)
             sn_batch_say_put(b, i);
-    c->sent = true;
     status = sn_batch_put(b, c->error);
-    settle_unsure(b);
-    /* A window's key is refreshed in the current generation, and was seen all the same. */
-    if (image->growth == SEEN_WINDOW)
-        for (size_t i = 0; i < b->keys; i++)
-            if (b->key[i].answer == SEEN_NEW && older & ~b->key[i].miss &&
-                !sn_batch_ours(&b->key[i]))
-                b->key[i].answer = SEEN_BEFORE;
+    resolve_repeated(b);
+    resolve_renewed(b, older);
     return status;
 }
 
@@ -213,8 +246,10 @@ static void learn_share(sn_redis_set *set, const sn_batch *b)
 {
     unsigned before = 0, decided = 0;
     for (size_t i = 0; i < b->keys; i++) {
-        before += !b->key[i].recalled && b->key[i].answer == SEEN_BEFORE;
-        decided += !b->key[i].recalled && b->key[i].answer != SEEN_UNKNOWN;
+        if (b->key[i].state == SN_KEY_CACHED)
+            continue;
+        before += sn_batch_answer(&b->key[i]) == SEEN_BEFORE;
+        decided += !sn_batch_undecided(&b->key[i]);
     }
     if (decided < LOOK_FIRST_KEYS)
         return;
@@ -224,83 +259,79 @@ static void learn_share(sn_redis_set *set, const sn_batch *b)
 }
 
 /* Cells that were left out because they were known to be set may have been lost with the server
- * that had them: such keys are put again, whole. */
+ * that had them: such keys are added again, with all cells. */
 static void doubt(const sn_call *c, sn_batch *b)
 {
     bool lost = sn_client_epoch(c->set->redis) != b->epoch;
-    for (size_t i = 0; lost && i < b->keys; i++) {
-        sn_batch_key *k = &b->key[i];
-        if (!k->put || !k->cells)
-            continue;
-        /* A window's key that an older generation has was taken as new by this one only. */
-        k->told |= k->fresh && k->answer == SEEN_NEW;
-        k->fresh = false;
-        k->answer = SEEN_UNKNOWN;
-    }
+    for (size_t i = 0; lost && i < b->keys; i++)
+        if (sn_batch_stored(&b->key[i]) && b->key[i].cells)
+            sn_batch_reopen(&b->key[i]);
 }
 
-/* The server is lost before such keys could be put again. It took them as new: who is not told so
- * would never be, while others may find them there. */
+/* The server is lost before such keys could be added again. It accepted them as new: if this call
+ * does not report so, none will, while other clients may find them. */
 static void let_stand(sn_batch *b)
 {
     for (size_t i = 0; i < b->keys; i++)
-        if (b->key[i].answer == SEEN_UNKNOWN && b->key[i].told)
-            b->key[i].answer = SEEN_NEW;
+        if (sn_batch_undecided(&b->key[i]) && b->key[i].history == SN_HISTORY_ADDED)
+            sn_batch_move(&b->key[i], SN_KEY_FOUND);
 }
 
-/* Adds the keys of the batch; room for all of them has been claimed in the view. */
-static seen_status add_batch(sn_call *c, const sn_redis_view *view, const sn_redis_room *room)
+/* How many keys the current layer took as new. Keys whose replies were lost may be in it. */
+static uint64_t count_used(const sn_batch *b, bool lost)
+{
+    uint64_t used = 0;
+    for (size_t i = 0; i < b->keys; i++) {
+        const sn_batch_key *k = &b->key[i];
+        bool added =
+            k->state == SN_KEY_ADDED || k->state == SN_KEY_REPEATED || k->state == SN_KEY_RENEWED;
+        bool maybe = lost && k->state == SN_KEY_SENT && k->history != SN_HISTORY_ADDED;
+        used += (added || maybe) && k->target == b->view.image.current;
+    }
+    return used;
+}
+
+/* Adds the keys for which room has been claimed, or is claimed along the way. */
+static seen_status add_batch(sn_call *c, add_attempt *a)
 {
     sn_batch *b = &c->batch;
     sn_batch_begin(b, c->set, c->ch);
-    /* Another thread has moved the set on since the claim: there they have no room yet. */
-    if (b->view.image.sequence != view->image.sequence)
-        return sn_redis_settle(c->set, c->ch, view, room, 0, c->error);
-    bool look_first =
-        b->keys >= LOOK_FIRST_KEYS &&
-        atomic_load_explicit(&c->set->seen_share, memory_order_relaxed) >= LOOK_FIRST_SHARE;
-    seen_status status = add_once(c, look_first);
-    uint64_t used = 0;
-    /* Of keys whose answers never came nobody knows: they may be in. */
-    bool lost = c->sent && status == SEEN_ERR_NETWORK;
-    for (size_t i = 0; i < b->keys; i++) {
-        const sn_batch_key *k = &b->key[i];
-        bool may_be = lost && k->answer == SEEN_UNKNOWN && !k->fenced && !k->told;
-        used += (k->fresh || may_be) && k->target == b->view.image.current;
-    }
+    /* Another thread has changed the layers since the claim: there is no room in the new one yet.
+     */
+    if (b->view.image.sequence != a->view.image.sequence)
+        return sn_redis_settle(c->set, c->ch, &a->view, &a->room, 0, c->error);
+    seen_status status = add_keys(c, a, look_first(c, a));
+    uint64_t used = count_used(b, status == SEEN_ERR_NETWORK);
     learn_share(c->set, b);
     doubt(c, b);
-    /* Who could not reach the server does not try it once more for the sake of a count. */
-    if (status == SEEN_ERR_NETWORK && room->under_way)
+    /* The server cannot be reached: it is not tried once more for the sake of a counter. */
+    if (status == SEEN_ERR_NETWORK && a->room.under_way)
         return status;
-    seen_status settled =
-        sn_redis_settle(c->set, c->ch, view, room, used, status == SEEN_OK ? c->error : NULL);
+    seen_status settled = sn_redis_settle(c->set, c->ch, &a->view, &a->room, used,
+                                          status == SEEN_OK ? c->error : NULL);
     return status == SEEN_OK ? settled : status;
 }
 
-/* A full set: tells the keys that are there, and refuses where one is not. Counters count every
- * addition, also of a key that is there, up to the first that is refused. */
+/* A full set: reports the keys that are present, and fails if one is not. Counters count every
+ * addition, also of a present key, up to the first absent one. */
 static seen_status refuse_new(sn_call *c)
 {
     sn_batch *b = &c->batch;
-    size_t known = 0, open = b->keys;
+    add_attempt a = {.keys = 0};
     seen_status status = check_batch(c);
     if (status != SEEN_OK)
         return status;
-    while (known < open && b->key[known].answer == SEEN_BEFORE)
-        known++;
-    bool counting = b->view.image.kind == SEEN_COUNTING;
-    for (size_t i = 0; i < open; i++) {
-        bool there = b->key[i].answer == SEEN_BEFORE && !counting;
-        b->key[i].answer = there ? sn_batch_found(&b->key[i]) : SEEN_UNKNOWN;
-    }
-    if (counting && known) {
-        b->keys = known;
+    while (a.keys < b->keys && b->key[a.keys].state != SN_KEY_ABSENT)
+        a.keys++;
+    bool all = a.keys == b->keys, counting = b->view.image.kind == SEEN_COUNTING;
+    for (size_t i = 0; i < b->keys; i++)
+        if (counting || b->key[i].state == SN_KEY_ABSENT)
+            sn_batch_move(&b->key[i], SN_KEY_OPEN);
+    if (counting && a.keys) {
         sn_batch_begin(b, c->set, c->ch);
-        status = add_once(c, false);
-        b->keys = open;
+        status = add_keys(c, &a, false);
     }
-    if (status != SEEN_OK || known == open)
+    if (status != SEEN_OK || all)
         return status;
     return sn_error_set(c->error, SEEN_ERR_FULL,
                         "%s: the set is full (%llu keys); make a larger one, or one that goes on "
@@ -309,14 +340,14 @@ static seen_status refuse_new(sn_call *c)
                         (unsigned long long)b->view.image.layer[b->view.image.current].capacity);
 }
 
-/* Hands out what is decided; the keys that are still open move to the front. */
+/* Hands out what is decided; the keys that are still undecided move to the front. */
 static void keep_open(sn_call *c, size_t at)
 {
     sn_batch *b = &c->batch;
     size_t open = 0;
     for (size_t i = 0; i < b->keys; i++) {
-        c->answer[at + b->key[i].place] = b->key[i].answer;
-        if (b->key[i].answer == SEEN_UNKNOWN)
+        c->answer[at + b->key[i].place] = sn_batch_answer(&b->key[i]);
+        if (sn_batch_undecided(&b->key[i]))
             b->key[open++] = b->key[i];
     }
     b->keys = open;
@@ -331,58 +362,59 @@ static seen_status go_on(sn_call *c, const sn_redis_view *view)
     return sn_redis_advance(c->set, c->ch, view, &mine, c->error);
 }
 
+/* Claims room for the open keys. With older layers, which are looked up anyway, the question goes
+ * along with that lookup, unless this client has claimed enough before. */
+static seen_status claim_room(sn_call *c, add_attempt *a)
+{
+    const sn_image *image = &a->view.image;
+    seen_status status = SEEN_OK;
+    size_t open = c->batch.keys;
+    if (image->growth == SEEN_GROWING && image->current > 0)
+        a->ask = !sn_redis_claim_here(c->set, &a->view, open, &a->room);
+    else
+        status = sn_redis_claim(c->set, c->ch, &a->view, open, &a->room, c->error);
+    a->keys = a->ask ? open : (size_t)a->room.keys;
+    return status;
+}
+
 /* Adds as many of the open keys as there is room for. */
 static seen_status add_some(sn_call *c)
 {
-    sn_batch *b = &c->batch;
-    sn_redis_view view = sn_redis_see(c->set);
-    sn_redis_room room;
-    if (rotation_due(&view.image))
-        return go_on(c, &view);
-    size_t open = b->keys;
-    seen_status status = SEEN_OK;
+    add_attempt a = {.view = sn_redis_see(c->set)};
     bool over = false;
-    /* With older layers, which are looked at anyway, the question for room goes along. */
-    bool along = view.image.growth == SEEN_GROWING && view.image.current > 0 &&
-                 !sn_redis_claim_here(c->set, &view, open, &room);
-    c->ask = along ? &room : NULL;
-    if (view.image.growth != SEEN_GROWING || view.image.current == 0)
-        status = sn_redis_claim(c->set, c->ch, &view, open, &room, c->error);
-    if (status == SEEN_OK && (along || room.keys)) {
-        b->keys = along ? open : (size_t)room.keys;
-        status = add_batch(c, &view, &room);
+    if (rotation_due(&a.view.image))
+        return go_on(c, &a.view);
+    seen_status status = claim_room(c, &a);
+    if (status == SEEN_OK && a.keys) {
+        status = add_batch(c, &a);
         if (status == SEEN_OK)
             status = sn_call_reconsider(c, &over);
-        b->keys = open;
     }
-    c->ask = NULL;
-    return status == SEEN_OK && !over && room.keys == 0 ? go_on(c, &view) : status;
+    return status == SEEN_OK && !over && a.room.keys == 0 ? go_on(c, &a.view) : status;
 }
 
-/* Adds n keys from `at` on, however often the layers change meanwhile, as long as some get in. */
+/* Adds n keys from `at` on, however often the layers change, as long as some are decided. */
 static seen_status add_chunk(sn_call *c, const sn_redis_view *view, size_t at, size_t n)
 {
+    int idle = 0; /* attempts in a row that decided nothing */
     sn_call_load(c, at, n);
     recall(c, view);
     if (!sn_call_glance_wanted(c))
         keep_open(c, at);
-    for (int attempt = 0; attempt < ATTEMPTS && c->batch.keys; attempt++) {
+    while (c->batch.keys && idle < ATTEMPTS) {
         size_t open = c->batch.keys;
         seen_status status = add_some(c);
         mistrust(c);
         if (status == SEEN_OK)
-            sn_cache_learn(c->set, &c->batch, c->looked, true);
-        if (status != SEEN_OK && c->batch.glance < SN_REPLACED)
+            sn_cache_learn(c->set, &c->batch);
+        else if (c->batch.glance < SN_REPLACED)
             let_stand(&c->batch);
         keep_open(c, at);
-        if (c->batch.keys < open)
-            attempt = -1;
-        if (status != SEEN_OK || c->batch.keys == 0)
+        if (status != SEEN_OK)
             return status;
+        idle = c->batch.keys < open ? 0 : idle + 1;
     }
-    if (c->batch.keys == 0)
-        return SEEN_OK;
-    return too_restless(c, "write");
+    return c->batch.keys ? too_restless(c, "write") : SEEN_OK;
 }
 
 seen_status sn_redis_add(seen_set *set, const seen_hash *hashes, size_t count, seen_answer *answers,
@@ -399,20 +431,19 @@ static seen_status remove_once(sn_call *c, uint64_t gone[SN_IMAGE_LAYERS])
     sn_batch_begin(b, c->set, c->ch);
     const sn_image *image = &b->view.image;
     uint64_t layers = sn_call_living(image);
-    for (size_t i = 0; i < b->keys; i++)
-        b->key[i].fenced = b->key[i].gone = false;
+    drop_fences(b);
     if (sn_call_glance_due(c))
         sn_batch_say_glance(b);
-    seen_status status = sn_batch_look(b, layers, c->error);
+    seen_status status = sn_batch_look(b, b->keys, layers, c->error);
     if (status != SEEN_OK || b->loss.shard || b->loss.counts || b->glance != SN_SAME)
         return status;
     for (size_t i = 0; i < b->keys; i++) {
         sn_batch_key *k = &b->key[i];
         uint64_t has = layers & ~k->miss;
-        if (k->answer != SEEN_UNKNOWN || k->fenced)
+        if (k->state != SN_KEY_OPEN)
             continue;
         if (!has) {
-            k->answer = SEEN_NEW;
+            sn_batch_move(k, SN_KEY_ABSENT);
             continue;
         }
         k->target = (uint8_t)__builtin_ctzll(has);
@@ -420,7 +451,7 @@ static seen_status remove_once(sn_call *c, uint64_t gone[SN_IMAGE_LAYERS])
     }
     status = sn_batch_cut(b, c->error);
     for (size_t i = 0; i < b->keys; i++)
-        gone[b->key[i].target] += b->key[i].gone;
+        gone[b->key[i].target] += b->key[i].state == SN_KEY_GONE;
     return status;
 }
 

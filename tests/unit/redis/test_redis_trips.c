@@ -11,16 +11,23 @@ typedef struct counter {
     _Atomic unsigned trips;
 } counter;
 
-/* Waits a little before it reads, so that what was sent at once is one piece. */
 static bool forward(int from, int to)
 {
     static char buffer[4 << 20];
-    test_sleep_ms(5);
     ssize_t n = recv(from, buffer, sizeof buffer, 0);
     for (ssize_t at = 0, sent; at < n; at += sent)
         if ((sent = send(to, buffer + at, (size_t)(n - at), MSG_NOSIGNAL)) <= 0)
             return false;
     return n > 0;
+}
+
+/* Replies wait until the client has sent nothing for a while: what it sends in several pieces before
+ * it waits is one round trip. */
+static bool client_waits(int client)
+{
+    enum { QUIET_MS = 100 };
+    struct pollfd p = {.fd = client, .events = POLLIN};
+    return poll(&p, 1, QUIET_MS) == 0;
 }
 
 static void *serve(void *context)
@@ -39,11 +46,10 @@ static void *serve(void *context)
             if (poll(p, 2, -1) < 0)
                 break;
             if (p[0].revents) {
-                c->trips += waits;
-                waits = false;
                 good = forward(client, up);
-                c->trips -= !good; /* the end of the connection */
-            } else if (p[1].revents) {
+                c->trips += good && waits; /* not the end of the connection */
+                waits = false;
+            } else if (p[1].revents && client_waits(client)) {
                 waits = true;
                 good = forward(up, client);
             }
