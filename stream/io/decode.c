@@ -340,10 +340,11 @@ seen_status sn_decoder_open(const sn_codec *codec, const char *name, sn_decoder 
                             seen_error *error)
 {
     if (!codec->open)
-        return sn_error_set(error, SEEN_ERR_UNSUPPORTED,
-                            "%s is compressed with %s, which this build cannot read; decompress "
-                            "it first",
-                            name, codec->name);
+        return sn_error_set(
+            error, SEEN_ERR_UNSUPPORTED,
+            "%s is compressed with %s, which this build does not support; decompress "
+            "it first",
+            name, codec->name);
     sn_decoder *d = calloc(1, sizeof *d);
     if (!d || !codec->open(d)) {
         free(d);
@@ -368,19 +369,18 @@ static seen_status fail_bad(const sn_decoder *d, step_result result, seen_error 
 {
     if (result == STEP_MEMORY)
         return sn_error_set(error, SEEN_ERR_MEMORY,
-                            "%s: it was packed (%s) in a way that takes more memory to read than "
-                            "there is, or than is used for that; unpack it first, or give it "
-                            "through a pipe from a program that does",
+                            "%s: decompressing this %s file needs too much memory; decompress it "
+                            "with another tool and pipe it in",
                             d->name, d->codec->name);
     return sn_error_set(error, SEEN_ERR_FORMAT,
-                        "%s: the compressed data (%s) is damaged; fetch or make the file again",
+                        "%s: the compressed data (%s) is damaged; download or create it again",
                         d->name, d->codec->name);
 }
 
 static seen_status fail_behind(const sn_decoder *d, seen_error *error)
 {
     return sn_error_set(error, SEEN_ERR_FORMAT,
-                        "%s: something else follows the compressed data (%s); cut that off, or "
+                        "%s: unexpected data after the compressed data (%s); remove it, or "
                         "decompress the file first",
                         d->name, d->codec->name);
 }
@@ -480,7 +480,7 @@ seen_status sn_decoder_step(sn_decoder *d, const uint8_t *in, size_t length, siz
         return fail_bad(d, STEP_BAD, error);
     if (last)
         return sn_error_set(error, SEEN_ERR_FORMAT,
-                            "%s: the compressed data (%s) ends too early; fetch or make the file "
+                            "%s: the compressed data (%s) ends too early; download or create it "
                             "again",
                             d->name, d->codec->name);
     return SEEN_OK;

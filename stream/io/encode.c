@@ -55,8 +55,8 @@ seen_status sn_encoder_open(const char *name, sn_encode_sink *sink, void *contex
         return SEEN_OK;
     if (wanted == FORMAT_OTHER)
         return sn_error_set(error, SEEN_ERR_UNSUPPORTED,
-                            "cannot write %s: only .gz and .zst are written compressed; for "
-                            "others write to a pipe",
+                            "cannot write %s: only .gz and .zst are supported; for other formats "
+                            "write to a pipe",
                             name);
     sn_encoder *e = calloc(1, sizeof *e);
     if (e) {
@@ -161,14 +161,14 @@ seen_status sn_encoder_open(const char *name, sn_encode_sink *sink, void *contex
     if (format_of(name) == FORMAT_NONE)
         return SEEN_OK;
     return sn_error_set(error, SEEN_ERR_UNSUPPORTED,
-                        "this build cannot compress, and %s asks for it by its name", name);
+                        "cannot write %s: this build does not support compression", name);
 }
 
 seen_status sn_encoder_write(sn_encoder *encoder, const void *bytes, size_t length,
                              seen_error *error)
 {
     (void)encoder, (void)bytes, (void)length;
-    return sn_error_set(error, SEEN_ERR_UNSUPPORTED, "this build cannot compress");
+    return sn_error_set(error, SEEN_ERR_UNSUPPORTED, "this build does not support compression");
 }
 
 seen_status sn_encoder_finish(sn_encoder *encoder, seen_error *error)

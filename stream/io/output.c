@@ -135,8 +135,8 @@ seen_status sn_output_apart(const sn_output *output, const sn_input *input, seen
     if (!name)
         return SEEN_OK;
     return sn_error_set(error, SEEN_ERR_ARGUMENT,
-                        "%s is the input and the standard output at once; -o FILE may name the "
-                        "input, and replaces it at the end",
+                        "%s is both the input and the standard output; use -o FILE, which may name "
+                        "the input and replaces it at the end",
                         name);
 }
 

@@ -24,12 +24,12 @@ struct sn_temp {
 static seen_status fail_open(const char *dir, int code, seen_error *error)
 {
     char reason[128];
-    seen_status status = sn_error_cannot(error, code, "make a temporary file in", dir);
+    seen_status status = sn_error_cannot(error, code, "create a temporary file in", dir);
     if (code == EMFILE || code == ENFILE || code == ENOMEM)
         return status; /* in any folder */
     return sn_error_set(error, status,
-                        "cannot make a temporary file in %s: %s; name another folder with -T", dir,
-                        strerror_r(code, reason, sizeof reason));
+                        "cannot create a temporary file in %s: %s; name another folder with -T",
+                        dir, strerror_r(code, reason, sizeof reason));
 }
 
 seen_status sn_temp_open(const char *dir, uint64_t expected, sn_temp **temp, seen_error *error)

@@ -244,9 +244,9 @@ static bool plan_spill(sn_join_plan *plan, const sn_join_numbers *n)
     double notes = plan_map(plan, n);
     double times = plan_slices(plan, entries_of(n));
     double a = n->lines_a * SN_SPILL_RECORD_BYTES, b = n->lines_b * SN_SPILL_RECORD_BYTES;
-    add_step(plan, n, "read B, put its hashes aside", n->bytes_b, b, n->lines_b * LINE_NS,
+    add_step(plan, n, "read B, spill its hashes", n->bytes_b, b, n->lines_b * LINE_NS,
              n->lines_b * SPILL_NS);
-    add_step(plan, n, "read A, put its hashes aside", bytes_a, a, n->lines_a * LINE_NS,
+    add_step(plan, n, "read A, spill its hashes", bytes_a, a, n->lines_a * LINE_NS,
              n->lines_a * SPILL_NS);
     add_step(plan, n, "decide part by part", times * (a + b), notes, 0,
              n->lines_b * (READ_BACK_NS + add_ns(n)) + n->lines_a * (READ_BACK_NS + check_ns(n)));
@@ -270,10 +270,10 @@ static bool plan_spill_filtered(sn_join_plan *plan, const sn_join_numbers *n)
            b = plan->survivors * SN_SPILL_RECORD_BYTES;
     add_step(plan, n, "read B into a filter", n->bytes_b, 0, n->lines_b * (LINE_NS + filter_ns(n)),
              0);
-    add_step(plan, n, "read A, put aside what may be in B", bytes_a, a,
+    add_step(plan, n, "read A, spill what may be in B", bytes_a, a,
              n->lines_a * (LINE_NS + filter_ns(n)) + plan->candidates * filter_ns(n),
              plan->candidates * SPILL_NS);
-    add_step(plan, n, "read B again, put aside what may be in A", n->bytes_b, b,
+    add_step(plan, n, "read B again, spill what may be in A", n->bytes_b, b,
              n->lines_b * (LINE_NS + filter_ns(n)), plan->survivors * SPILL_NS);
     add_step(plan, n, "decide part by part", times * (a + b), notes, 0,
              plan->survivors * (READ_BACK_NS + add_ns(n)) +
@@ -335,7 +335,7 @@ seen_status sn_join_plan_make(const sn_join_numbers *numbers, sn_join_strategy s
 {
     if (numbers->memory < SN_JOIN_MEMORY_MIN)
         return sn_error_set(error, SEEN_ERR_ARGUMENT,
-                            "%llu KiB of memory are too little; give at least %llu MiB with -m",
+                            "%llu KiB of memory is too little; give at least %llu MiB with -m",
                             (unsigned long long)(numbers->memory >> 10),
                             (unsigned long long)(SN_JOIN_MEMORY_MIN >> 20));
     if (strategy != SN_JOIN_ANY) {
@@ -363,7 +363,7 @@ seen_status sn_join_plan_make(const sn_join_numbers *numbers, sn_join_strategy s
     }
     if (!any)
         return sn_error_set(error, SEEN_ERR_SPACE,
-                            "neither the memory (%llu MiB) nor the room for temporary files "
+                            "neither the memory (%llu MiB) nor the space for temporary files "
                             "(%.0f MiB) is enough; give more with -m, or another folder with -T",
                             (unsigned long long)(numbers->memory >> 20), numbers->room / 1048576);
     return SEEN_OK;

@@ -93,7 +93,7 @@ static bool skip_escape(scan *s)
     else if (letter < s->end && *letter && strchr("\"\\/bfnrt", *letter))
         s->at = letter + 1;
     else
-        return fail(s, "a wrong escape in a string");
+        return fail(s, "invalid escape in a string");
     return true;
 }
 
@@ -101,13 +101,13 @@ static bool skip_string_slowly(scan *s)
 {
     for (;; s->at = find_special(s->at, s->end)) {
         if (s->at == s->end)
-            return fail(s, "a string does not end");
+            return fail(s, "unterminated string");
         if (*s->at == '"') {
             s->at++;
             return true;
         }
         if (*s->at != '\\')
-            return fail(s, "a control character in a string");
+            return fail(s, "control character in a string");
         if (!skip_escape(s))
             return false;
     }
@@ -199,18 +199,18 @@ static bool skip_number(scan *s)
     bool zero = s->at < s->end && *s->at == '0';
     const char *from = s->at;
     if (!skip_digits(s) || (zero && s->at - from > 1))
-        return fail(s, "a wrong number");
+        return fail(s, "invalid number");
     if (s->at < s->end && *s->at == '.') {
         s->at++;
         if (!skip_digits(s))
-            return fail(s, "a wrong number");
+            return fail(s, "invalid number");
     }
     if (s->at < s->end && (*s->at == 'e' || *s->at == 'E')) {
         s->at++;
         if (s->at < s->end && (*s->at == '+' || *s->at == '-'))
             s->at++;
         if (!skip_digits(s))
-            return fail(s, "a wrong number");
+            return fail(s, "invalid number");
     }
     return true;
 }
@@ -218,7 +218,7 @@ static bool skip_number(scan *s)
 static bool skip_word(scan *s, const char *word, size_t length)
 {
     if ((size_t)(s->end - s->at) < length || memcmp(s->at, word, length) != 0)
-        return fail(s, "a word that is not true, false or null");
+        return fail(s, "expected true, false or null");
     s->at += length;
     return true;
 }
@@ -302,7 +302,7 @@ static bool read_object(scan *s, uint64_t active, unsigned level)
         bool escaped;
         const char *from = s->at;
         if (s->at == s->end || *s->at != '"')
-            return fail(s, "a name in quotes is missing in an object");
+            return fail(s, "expected a quoted name in an object");
         if (!skip_string(s, &escaped))
             return false;
         size_t length = (size_t)(s->at - from) - 2;
@@ -311,12 +311,12 @@ static bool read_object(scan *s, uint64_t active, unsigned level)
                                    : match_name(s, active, level, from + 1, length);
         skip_space(s);
         if (s->at == s->end || *s->at != ':')
-            return fail(s, "a colon is missing behind a name");
+            return fail(s, "expected a colon after a name");
         s->at++;
         if (!read_child(s, found, level))
             return false;
         if (s->at == s->end || (*s->at != ',' && *s->at != '}'))
-            return fail(s, "an object does not end");
+            return fail(s, "unterminated object");
         if (*s->at++ == '}')
             return true;
         skip_space(s);
@@ -335,7 +335,7 @@ static bool read_array(scan *s, uint64_t active, unsigned level)
         if (!read_child(s, active ? match_index(s, active, level, index) : 0, level))
             return false;
         if (s->at == s->end || (*s->at != ',' && *s->at != ']'))
-            return fail(s, "an array does not end");
+            return fail(s, "unterminated array");
         if (*s->at++ == ']')
             return true;
     }
@@ -345,14 +345,14 @@ static bool read_value(scan *s, uint64_t active, unsigned level)
 {
     bool escaped, good;
     if (s->at == s->end)
-        return fail(s, "a value is missing");
+        return fail(s, "expected a value");
     switch (*s->at) {
     case '"':
         return skip_string(s, &escaped);
     case '{':
     case '[':
         if (s->depth == DEPTH_MAX)
-            return fail(s, "too many values inside each other");
+            return fail(s, "nested too deeply");
         s->depth++;
         good = *s->at == '{' ? read_object(s, active, level) : read_array(s, active, level);
         s->depth--;
@@ -366,7 +366,7 @@ static bool read_value(scan *s, uint64_t active, unsigned level)
     default:
         if (*s->at == '-' || (*s->at >= '0' && *s->at <= '9'))
             return skip_number(s);
-        return fail(s, "a value is missing");
+        return fail(s, "expected a value");
     }
 }
 
@@ -383,7 +383,7 @@ const char *sn_json_find(const sn_record_spec *spec, const char *text, size_t le
     if (!read_value(&s, all, 0))
         return s.wrong;
     skip_space(&s);
-    return s.at == s.end ? NULL : "something follows the value";
+    return s.at == s.end ? NULL : "unexpected data after the value";
 }
 
 /* ---- Values --------------------------------------------------------------------------------- */

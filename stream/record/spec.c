@@ -107,7 +107,7 @@ static seen_status read_step(sn_key_part *part, const char *at, const char *stop
         close += *close == '"' ? 2 : 1;
     *end = close + (*close == '"');
     if (!*close || !strchr(stops, **end))
-        return sn_error_set(error, SEEN_ERR_ARGUMENT, "the quotes of %s do not match", at);
+        return sn_error_set(error, SEEN_ERR_ARGUMENT, "unbalanced quotes in %s", at);
     return add_step(part, at + 1, (size_t)(close - at - 1), true, error);
 }
 
@@ -184,7 +184,7 @@ seen_status sn_spec_resolve(const sn_record_spec *spec, const char *file, const 
                                 "%s: %zu columns are named %s; choose one by its number", file,
                                 times, want->name);
         return sn_error_set(error, SEEN_ERR_ARGUMENT,
-                            "%s: no column is named %s; if the first line is no header, add "
+                            "%s: no column is named %s; if the first line is not a header, add "
                             "--no-header and use numbers",
                             file, want->name);
     }

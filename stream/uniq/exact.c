@@ -71,10 +71,9 @@ static seen_status begin_waiting(exact *x, uint64_t line, seen_error *error)
     const sn_uniq *u = x->u;
     uint64_t lines = u->plan->lines, rest = UINT64_MAX;
     if (u->options->source && u->output && !sn_input_can_reread(u->input))
-        return sn_error_set(
-            error, SEEN_ERR_MEMORY,
-            "the memory is not enough to number the lines of a pipe; give more with "
-            "-m, or leave out --source");
+        return sn_error_set(error, SEEN_ERR_MEMORY,
+                            "not enough memory for the line numbers of a pipe; give more with -m, "
+                            "or omit --source");
     if (lines != UINT64_MAX && lines > line)
         rest = lines - line;
     /* Estimated from the memory, as tables with room are still adding. */

@@ -116,7 +116,7 @@ static seen_status gather(filter_state *f, const sn_block *block, seen_error *er
     if (need > f->batch_room) {
         seen_hash *batch = realloc(f->batch, 2 * need * sizeof *batch);
         if (!batch)
-            return sn_error_set(error, SEEN_ERR_MEMORY, "no memory for %zu keys on their f", need);
+            return sn_error_set(error, SEEN_ERR_MEMORY, "no memory for %zu pending keys", need);
         f->batch = batch;
         f->batch_room = 2 * need;
     }

@@ -55,8 +55,7 @@ static seen_status grow(sn_pending *pending, seen_error *error)
     size_t slots = pending->slots ? 2 * (pending->mask + 1) : FIRST_SLOTS;
     sn_pending larger = {.slots = calloc(slots, sizeof *larger.slots), .mask = slots - 1};
     if (!larger.slots)
-        return sn_error_set(error, SEEN_ERR_MEMORY, "no memory for %zu keys on their way",
-                            slots / 2);
+        return sn_error_set(error, SEEN_ERR_MEMORY, "no memory for %zu pending keys", slots / 2);
     for (size_t i = 0; pending->slots && i <= pending->mask; i++)
         if (!is_zero(pending->slots[i]))
             *find(&larger, pending->slots[i]) = pending->slots[i];

@@ -9,7 +9,7 @@
 static seen_status no_memory(const sn_top *top, seen_error *error)
 {
     return sn_error_set(error, SEEN_ERR_MEMORY,
-                        "no memory for the %llu largest counts; ask for fewer with --top",
+                        "no memory for the %llu largest counts; give a smaller --top",
                         (unsigned long long)top->wanted);
 }
 

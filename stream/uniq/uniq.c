@@ -99,17 +99,17 @@ static seen_status check_options(const sn_uniq_options *options, const sn_input 
 {
     if (is_tally(options) && (options->filter || options->approx))
         return sn_error_set(error, SEEN_ERR_ARGUMENT,
-                            "a filter does not know how often a line occurs: leave out the filter "
-                            "and the error rate");
+                            "a filter does not count lines: omit the filter and the error rate");
     if (options->source && (dropped || options->what == SN_UNIQ_COUNTED))
-        return sn_error_set(error, SEEN_ERR_ARGUMENT, "--source is for plain lines in one output");
+        return sn_error_set(error, SEEN_ERR_ARGUMENT,
+                            "--source cannot be combined with counts or --dropped");
     if (options->source && is_tally(options) && !sn_input_can_reread(input))
-        return sn_error_set(
-            error, SEEN_ERR_ARGUMENT,
-            "the input is read twice, and lines of a pipe have no number then: give "
-            "a file, or leave out --source");
+        return sn_error_set(error, SEEN_ERR_ARGUMENT,
+                            "--source needs line numbers in a second pass, which a pipe does not "
+                            "have: give a file, "
+                            "or omit --source");
     if (options->what == SN_UNIQ_COUNTED && dropped)
-        return sn_error_set(error, SEEN_ERR_ARGUMENT, "counts have no complement to be written");
+        return sn_error_set(error, SEEN_ERR_ARGUMENT, "--dropped cannot be combined with counts");
     return SEEN_OK;
 }
 

@@ -44,7 +44,7 @@ refused 'short.csv: the record at byte 4 has no b$' uniq --csv -k b --missing er
 # Bad input and options.
 refused 't.csv: no column is named nope' uniq --csv -k nope t.csv
 printf 'a,"b\nc' > open.csv; refused 'open.csv: the record at byte 0 has a quote that is never closed' uniq --csv open.csv
-printf '{"a":1}\n{"a":}\n' > bad.jsonl; refused 'bad.jsonl: the line at byte 8 is not valid JSON: a value is missing' uniq --jsonl -k a bad.jsonl
+printf '{"a":1}\n{"a":}\n' > bad.jsonl; refused 'bad.jsonl: the line at byte 8 is not valid JSON: expected a value' uniq --jsonl -k a bad.jsonl
 printf 'x,y\n1,2\n' > other.csv; refused 'other.csv: the header differs' uniq --csv one.csv other.csv
 refused 'needs -k PATH' uniq --jsonl t.csv
 refused 'choose one of' uniq --csv --jsonl -k a t.csv

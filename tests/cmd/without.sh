@@ -35,7 +35,7 @@ refused 'this build has no Redis; build with SEEN_WITH_REDIS=ON' $small create r
 refused 'this build has no crawler; rebuild with -DSEEN_WITH_CRAWL=ON' $small crawl http://127.0.0.1:1/
 refused 'this build has no SipHash; build with SEEN_WITH_SIPHASH=ON' $small create b.seen -n 5 --hash sip
 gzip -c in > in.gz
-refused 'in.gz is compressed with gzip, which this build cannot read' $small uniq in.gz
-refused 'this build cannot compress' $small uniq in -o out.gz
+refused 'in.gz is compressed with gzip, which this build does not support' $small uniq in.gz
+refused 'this build does not support compression' $small uniq in -o out.gz
 $SEEN create -q sip.seen -n 5 --hash sip
 refused 'uses SipHash, which this build lacks' $small check sip.seen in

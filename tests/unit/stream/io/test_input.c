@@ -145,13 +145,13 @@ static void test_something_behind(void **state)
         memcpy(more + n, "trailing garbage....", 20);
         const char *path = scratch("behind");
         write_file(path, more, n + 20);
-        expect_failure(path, SEEN_ERR_FORMAT, "something else follows");
+        expect_failure(path, SEEN_ERR_FORMAT, "unexpected data after");
         /* One byte, and one that could begin another frame, and then nothing. */
         write_file(path, more, n + 1);
-        expect_failure(path, SEEN_ERR_FORMAT, "something else follows");
+        expect_failure(path, SEEN_ERR_FORMAT, "unexpected data after");
         more[n] = packings[i].bytes[0];
         write_file(path, more, n + 1);
-        expect_failure(path, SEEN_ERR_FORMAT, "something else follows");
+        expect_failure(path, SEEN_ERR_FORMAT, "unexpected data after");
         free(more);
     }
     /* What tapes and disks leave behind a gzip file is ignored, as gzip does. */
@@ -182,13 +182,13 @@ static void test_xz_padding(void **state)
             if (zeros % 4 == 0)
                 expect_bytes(&path, 1, wanted, sizeof wanted - 1);
             else
-                expect_failure(path, SEEN_ERR_FORMAT, "something else follows");
+                expect_failure(path, SEEN_ERR_FORMAT, "unexpected data after");
         }
         write_file(path, two, n + zeros);
         if (zeros % 4 == 0)
             expect_bytes(&path, 1, PLAIN_TEXT, sizeof PLAIN_TEXT - 1);
         else
-            expect_failure(path, SEEN_ERR_FORMAT, "something else follows");
+            expect_failure(path, SEEN_ERR_FORMAT, "unexpected data after");
         free(two);
     }
 }

@@ -184,8 +184,9 @@ static void test_missing_folder(void **state)
     sn_temp *temp = NULL;
     seen_error error = {0};
     assert_int_equal(sn_temp_open("/no/such", 0, &temp, &error), SEEN_ERR_NOT_FOUND);
-    assert_string_equal(error.message, "cannot make a temporary file in /no/such: No such file or "
-                                       "directory; name another folder with -T");
+    assert_string_equal(error.message,
+                        "cannot create a temporary file in /no/such: No such file or "
+                        "directory; name another folder with -T");
 }
 
 /* Somebody else makes a temporary file shorter, or it cannot be emptied. */
