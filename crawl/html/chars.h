@@ -1,4 +1,4 @@
-/* Bytes and characters, as HTML and XML see them. */
+/* Character classes of HTML and XML. */
 #ifndef CRAWL_LINKS_CHARS_H
 #define CRAWL_LINKS_CHARS_H
 
@@ -21,7 +21,7 @@ static inline bool sn_is_letter(uint8_t c)
     return (uint8_t)((c | 0x20) - 'a') < 26;
 }
 
-/* Writes a character as UTF-8 and answers its length (links_utf16.c). */
+/* Writes a character as UTF-8 and returns its length (utf16.c). */
 size_t sn_utf8_put(uint32_t code, char out[4]);
 
 #endif

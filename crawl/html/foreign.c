@@ -1,14 +1,15 @@
-/* Whether the parser is inside <svg> or <math>.
+/* Tracks whether the parser is inside <svg> or <math>.
  *
- * Inside <svg> and <math> a <title> or <style> is an element like any other, and CDATA exists. A
- * tree builder knows where it is. Here a stack holds what was opened since the outermost <svg> or
- * <math>: foreign elements, the points within them where HTML begins again (<foreignObject>, <desc>
- * and <title> of svg, <mi> and its like of math), and the HTML within those. Of the HTML around it
- * only a count per name is kept: whether an end tag inside <svg> closes an element outside of it.
+ * Inside <svg> and <math>, <title> and <style> are ordinary elements, and CDATA exists. A tree
+ * builder knows where it is. Here a stack holds the elements opened since the outermost <svg> or
+ * <math>: foreign elements, the integration points within them where HTML begins again
+ * (<foreignObject>, <desc> and <title> of svg, <mi> etc. of math), and the HTML within those. For
+ * the HTML around it only a count per name is kept, to decide whether an end tag inside <svg>
+ * closes an element outside of it.
  *
- * Differences to a tree builder remain for what closes without an end tag (<p> before <div>),
+ * The result differs from a tree builder for elements closed without an end tag (<p> before <div>),
  * for formatting elements with a block between them and <svg> (<b><div><svg></b>), for elements
- * nested deeper than SN_FOREIGN_MAX, and for <font>, which is foreign whatever its attributes. */
+ * nested deeper than SN_FOREIGN_MAX, and for <font>, which is always treated as foreign. */
 #include "crawl/html/internal.h"
 
 static bool name_in(const sn_links_name *name, const char *const *texts)
@@ -28,14 +29,14 @@ static const char *const html_only[] = {
     "sub", "tt",   "strike",     "sup",   "u",    "ul",     "table", "var",     NULL,
 };
 
-/* Start tags that open no element: void, or out of place where a point begins. */
+/* Start tags that open no element: void, or ignored at an integration point. */
 static const char *const opens_nothing[] = {
     "body",  "caption", "colgroup", "head",  "html",   "tbody", "td",    "tfoot", "th",
     "thead", "tr",      "area",     "base",  "br",     "col",   "embed", "hr",    "img",
     "input", "link",    "meta",     "param", "source", "track", "wbr",   "frame", NULL,
 };
 
-/* An end tag of another name does not close these. */
+/* Elements not closed by an end tag of another name. */
 static const char *const special[] = {
     "address", "article", "aside",      "blockquote", "body",   "button",   "center",  "dd",
     "details", "dir",     "div",        "dl",         "dt",     "fieldset", "figure",  "footer",
@@ -49,7 +50,7 @@ static const char *const special[] = {
 static const char *const svg_points[] = {"foreignobject", "desc", "title", NULL};
 static const char *const math_points[] = {"mi", "mo", "mn", "ms", "mtext", NULL};
 
-/* ---- HTML around it ---- */
+/* ---- Surrounding HTML ----------------------------------------------------------------------- */
 
 uint8_t *sn_links_open_count(sn_links *t, const uint8_t *name, size_t len)
 {
@@ -83,7 +84,7 @@ void sn_links_count_open(sn_links *t)
         --*count;
 }
 
-/* ---- The stack ---- */
+/* ---- Stack ---------------------------------------------------------------------------------- */
 
 static bool is_foreign(const sn_links_foreign *element)
 {
@@ -119,7 +120,8 @@ static bool is_special(const sn_links_foreign *element)
     return name_in(&name, special);
 }
 
-/* <annotation-xml>, in which <svg> is svg. Like the points it hides what is around it. */
+/* <annotation-xml>, in which <svg> is svg. Like an integration point it hides the elements around
+ * it. */
 static bool is_annotation(const sn_links_foreign *element)
 {
     return element->kind != SN_FOREIGN_SVG &&
@@ -127,7 +129,7 @@ static bool is_annotation(const sn_links_foreign *element)
            element->tail == N6('o', 'n', '-', 'x', 'm', 'l');
 }
 
-/* To the nearest HTML, or point where it begins. */
+/* Pops to the nearest HTML element or integration point. */
 static void pop_to_html(sn_links *t)
 {
     while (sn_links_in_foreign(t))
@@ -135,8 +137,8 @@ static void pop_to_html(sn_links *t)
     t->too_deep = 0;
 }
 
-/* An end tag by the rules of HTML, for what is at or below `i`. Elements outside of the points are
- * out of reach. */
+/* Handles an end tag by the rules of HTML, for elements at or below `i`. Elements outside of the
+ * integration points cannot be closed. */
 static void end_html(sn_links *t, uint32_t i)
 {
     bool reaches = name_in(&t->tag_name, special);
@@ -186,9 +188,9 @@ void sn_links_leave_foreign(sn_links *t)
         end_html(t, i);
 }
 
-/* ---- Start tags ---- */
+/* ---- Start tags ----------------------------------------------------------------------------- */
 
-/* What a foreign element is. `within`: another one. */
+/* The kind of a foreign element. `within`: inside another one. */
 static uint8_t kind_of(const sn_links *t, bool within)
 {
     sn_text encoding;

@@ -33,7 +33,7 @@ static text token(text *in)
     return out;
 }
 
-/* Without its quotes. A backslash stays: no relation has one. */
+/* Reads a quoted string, without the quotes. Backslashes are kept: no relation has one. */
 static bool quoted(text *in, text *out)
 {
     out->at = in->at;
@@ -64,7 +64,7 @@ static bool has_word(text list, const char *word)
     return false;
 }
 
-/* The parameters of one link; of several rel the first counts. False: they cannot be read. */
+/* Reads the parameters of one link; the first of several rel is used. False: syntax error. */
 static bool read_parameters(text *in, text *rel, bool *elsewhere)
 {
     bool has_rel = false;

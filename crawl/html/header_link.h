@@ -1,9 +1,9 @@
-/* Links in the headers of a page, which are as good as those in its head:
+/* Links in the HTTP headers of a page, equivalent to those in its head:
  *
  *     Link: <page2>; rel="next"            as <link rel=next href=page2>
  *     Refresh: 0; url=/elsewhere           as <meta http-equiv=refresh content="0; url=/elsewhere">
  *
- * They are relative to the URL of the page, whatever its <base> says. */
+ * They are relative to the URL of the page, regardless of its <base>. */
 #ifndef CRAWL_HEADER_LINK_H
 #define CRAWL_HEADER_LINK_H
 
@@ -12,8 +12,8 @@
 
 typedef void sn_header_link_sink(void *user, const char *href, size_t len, bool nofollow);
 
-/* Reports each target of rel=next in the value of a Link header (RFC 8288). One whose `anchor`
- * makes it a link of another page is none of ours. What cannot be read ends the list. */
+/* Reports each target of rel=next in the value of a Link header (RFC 8288). Links with an `anchor`,
+ * which belong to another page, are ignored. A syntax error ends the list. */
 void sn_header_link(const char *value, size_t len, sn_header_link_sink *sink, void *user);
 
 #endif

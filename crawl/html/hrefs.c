@@ -1,13 +1,13 @@
-/* The links of one page, each once. */
+/* The distinct links of one page. */
 #include "crawl/html/hrefs.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define FIRST_SLOTS 1024u
-#define KEEP_SLOTS 65536u /* tables and buffers beyond are given back after a page */
+#define KEEP_SLOTS 65536u /* larger tables and buffers are freed after each page */
 #define KEEP_BYTES (1u << 20)
-#define FEW 16 /* slots per link: clearing them one by one is cheaper */
+#define FEW 16 /* slots per link below which clearing them one by one is cheaper */
 
 void sn_hrefs_free(sn_hrefs *h)
 {

@@ -1,7 +1,7 @@
-/* The links of one page as they were written, each once.
+/* The distinct links of one page, unresolved.
  *
- * The fragment is cut off, and what stands in the page already is not kept again: a page of
- * documentation repeats most of its links, and resolving one costs more than comparing it. */
+ * The fragment is removed, and repeated links are stored once: many pages repeat most of their
+ * links, and resolving one costs more than comparing it. */
 #ifndef CRAWL_HREFS_H
 #define CRAWL_HREFS_H
 
@@ -17,9 +17,9 @@ typedef struct sn_href {
     uint32_t at, len;
     uint32_t slot; /* in `met` */
     bool nofollow;
-    /* What became of it (follow.c): */
-    bool leads; /* to another page */
-    bool first; /* of those that lead there */
+    /* Set by follow.c: */
+    bool leads; /* leads to another page */
+    bool first; /* the first link that leads there */
     seen_hash hash;
 } sn_href;
 
@@ -28,21 +28,20 @@ typedef struct sn_hrefs {
     size_t bytes_len, bytes_room;
     sn_href *list;
     size_t len, room;
-    uint64_t *met; /* hashes of what is in the list; 0: free */
+    uint64_t *met; /* hashes of the links in the list; 0: free */
     size_t slots;
 } sn_hrefs;
 
-/* Born zeroed. */
+/* Initialized to zero. */
 void sn_hrefs_free(sn_hrefs *hrefs);
 void sn_hrefs_reset(sn_hrefs *hrefs);
 
 typedef enum sn_hrefs_result { SN_HREFS_KEPT, SN_HREFS_KNOWN, SN_HREFS_FULL } sn_hrefs_result;
 
-/* Keeps a link unless it is there already. FULL: there are `max` of them, too many bytes, or no
- * memory. */
+/* Adds a link unless it is already present. FULL: `max` links, too many bytes, or out of memory. */
 sn_hrefs_result sn_hrefs_add(sn_hrefs *hrefs, const seen_hasher *hasher, const char *href,
                              size_t len, bool nofollow, size_t max);
-/* Keeps bytes that are no link; false: no room. */
+/* Stores bytes that are not a link; false: no room. */
 bool sn_hrefs_put(sn_hrefs *hrefs, const char *bytes, size_t len, uint32_t *at);
 
 #endif

@@ -1,9 +1,9 @@
-/* The outer half of the tokenizer: text, tags and the names of attributes.
+/* The outer half of the tokenizer: text, tags and attribute names.
  *
- * Each state of the HTML standard that matters for finding links is one function here or in
- * links_value.c and links_skip.c. Where the next byte is at hand, a function goes straight on to
- * the state that usually follows, so that an ordinary tag costs few turns of the loop; the state is
- * kept in the object only when a piece ends. */
+ * Each state of the HTML standard that matters for finding links is one function here or in value.c
+ * and skip.c. If the next byte is available, a function continues directly with the state that
+ * usually follows, so that an ordinary tag needs few iterations of the loop; the state is stored in
+ * the object only at the end of a piece. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +26,7 @@ static void begin_name(sn_links *t)
     t->name = (sn_links_name){0, 0, 0};
 }
 
-/* Reads bytes of a name; stops at one that ends it. */
+/* Reads the bytes of a name up to one that ends it. */
 static inline const uint8_t *read_name(sn_links *t, const uint8_t *p, const uint8_t *end, int ends)
 {
     sn_links_name name = t->name;
@@ -109,8 +109,8 @@ static const uint8_t *in_text(sn_links *t, const uint8_t *p, const uint8_t *end)
     return found + 1 < end ? in_tag_open(t, found + 1, end) : found + 1;
 }
 
-/* The name of an attribute is over: from here on its value may come, and is kept if it is wanted
- * and the first of its name. */
+/* The name of an attribute is complete: its value is stored if it is wanted and the first of its
+ * name. */
 static void attr_named(sn_links *t)
 {
     t->attr = ATTR_NONE;
@@ -153,7 +153,7 @@ static const uint8_t *in_attr_name(sn_links *t, const uint8_t *p, const uint8_t 
     return p;
 }
 
-/* Its first byte belongs to the name whatever it is, even "=". */
+/* The first byte always belongs to the name, even "=". */
 static const uint8_t *begin_attr(sn_links *t, const uint8_t *p, const uint8_t *end)
 {
     t->state = AT_ATTR_NAME;
@@ -265,7 +265,7 @@ static void read_encoded(sn_links *t, const uint8_t *p, const uint8_t *end)
         sn_links_utf16(t, p, end);
 }
 
-/* The first bytes of the page say whether it is UTF-16; nothing is read before they are known. */
+/* The first bytes of the page determine whether it is UTF-16; nothing is parsed before. */
 static const uint8_t *find_encoding(sn_links *t, const uint8_t *p, const uint8_t *end)
 {
     size_t skip = 0;

@@ -1,4 +1,4 @@
-/* What a <meta> says: refresh, the encoding, robots. */
+/* Handles <meta>: refresh, encoding, robots. */
 #include <string.h>
 
 #include "crawl/html/internal.h"
@@ -8,7 +8,7 @@ static bool refresh_separator(uint8_t c)
     return c == ';' || c == ',' || sn_is_space(c);
 }
 
-/* "url =" before the URL; without all of it the letters belong to the URL. */
+/* Skips "url =" before the URL; if it is incomplete, the letters belong to the URL. */
 static sn_text skip_url_word(sn_text in, bool *quotable)
 {
     static const char url[] = "url";
@@ -28,7 +28,8 @@ static sn_text skip_url_word(sn_text in, bool *quotable)
     return sn_text_skip_spaces(sn_text_skip(rest, 1));
 }
 
-/* The standard's "shared declarative refresh steps". False: no URL, the page reloads itself. */
+/* The "shared declarative refresh steps" of the standard. False: no URL, the page reloads
+ * itself. */
 static bool refresh_url(sn_text in, sn_text *url)
 {
     in = sn_text_skip_spaces(in);

@@ -1,10 +1,9 @@
-/* Over text and plain tags at once.
+/* Fast path over text and plain tags.
  *
- * Most tags of a page mean nothing to us and are written in the usual way: <span class="x">, </td>.
- * They are passed over here without touching the state of the tokenizer, and links that are written
- * as <a href="b.html"> are reported from where they stand. Whatever is unusual, may mean something
- * else or is not whole yet is left alone, for the states to read from its "<" on; so each byte is
- * looked at twice at most. */
+ * Most tags of a page are irrelevant and written in the usual form: <span class="x">, </td>. They
+ * are skipped here without using the state machine, and links of the form <a href="b.html"> are
+ * reported directly. Anything unusual, possibly relevant or incomplete is left to the state
+ * machine, starting at its "<", so each byte is read at most twice. */
 #include <string.h>
 
 #include "crawl/html/internal.h"
@@ -13,7 +12,7 @@
 #include <emmintrin.h>
 #endif
 
-/* memchr for what is near: most texts and values are shorter than what a call costs. */
+/* memchr for short distances: most texts and values are shorter than the cost of a call. */
 static inline const uint8_t *find(const uint8_t *p, const uint8_t *end, char byte)
 {
 #ifdef __SSE2__
@@ -27,7 +26,7 @@ static inline const uint8_t *find(const uint8_t *p, const uint8_t *end, char byt
     return p == end ? NULL : memchr(p, byte, (size_t)(end - p));
 }
 
-/* Does a value stand for itself, without references and bytes that are read as others? */
+/* Whether a value is literal: without references and bytes that would be replaced. */
 static inline bool is_literal(const uint8_t *p, const uint8_t *end)
 {
 #ifdef __SSE2__
@@ -46,10 +45,10 @@ static inline bool is_literal(const uint8_t *p, const uint8_t *end)
     return true;
 }
 
-/* The lengths that names which mean something have, by their first letter, as bits. */
+/* The lengths of relevant names, by first letter, as bit sets. */
 #define LEN(n) (1u << (n))
 static const uint16_t lengths[26] = {
-    ['a' - 'a'] = LEN(4),                   /* area; a has a way of its own */
+    ['a' - 'a'] = LEN(4),                   /* area; a is handled separately */
     ['b' - 'a'] = LEN(4),                   /* base */
     ['f' - 'a'] = LEN(5),                   /* frame */
     ['i' - 'a'] = LEN(6),                   /* iframe */
@@ -67,7 +66,7 @@ static bool may_mean(const uint8_t *name, size_t len)
     return len < 16 && (lengths[sn_lower(*name) - 'a'] >> len & 1) != 0;
 }
 
-/* name="value"; the last one is the end of the tag, with a name before it or none. */
+/* name="value"; the last one is the end of the tag, optionally preceded by a name. */
 typedef struct attribute {
     const uint8_t *name, *value;
     size_t name_len, value_len;
@@ -89,7 +88,7 @@ static inline const uint8_t *read_attribute(const uint8_t *p, const uint8_t *end
         a->last = true;
         return p + 1 + (*p == '/');
     }
-    /* A "=" that begins a name belongs to it. */
+    /* A "=" at the start of a name belongs to it. */
     if (a->name_len == 0 || *p != '=' || end - p < 2 || (p[1] != '"' && p[1] != '\''))
         return NULL;
     a->value = p + 2;
@@ -100,7 +99,7 @@ static inline const uint8_t *read_attribute(const uint8_t *p, const uint8_t *end
     return p + 1;
 }
 
-/* Passes over attributes, from the end of the tag's name on; NULL: not plain. */
+/* Skips attributes, starting after the name of the tag; NULL: not plain. */
 static const uint8_t *pass_attributes(const uint8_t *p, const uint8_t *end)
 {
     attribute a = {0};
@@ -120,7 +119,7 @@ static inline bool is_name(const attribute *a, const char *name, size_t len)
     return true;
 }
 
-/* Reports a link from where it stands, from the end of the tag's name on; NULL: not plain. */
+/* Reports a link in place, starting after the name of the tag; NULL: not plain. */
 static const uint8_t *pass_link(sn_links *t, const uint8_t *p, const uint8_t *end)
 {
     attribute a = {0}, href = {0};

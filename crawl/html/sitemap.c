@@ -1,4 +1,4 @@
-/* One byte at a time through a sitemap. */
+/* A byte-by-byte state machine for sitemaps. */
 #include "crawl/html/sitemap.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ enum {
     AT_OPEN,    /* after "<" */
     AT_NAME,    /* of a tag */
     AT_REST,    /* of a tag, its attributes */
-    AT_QUOTED,  /* within one of them */
+    AT_QUOTED,  /* within an attribute value */
     AT_BANG,    /* after "<!" */
     AT_COMMENT, /* until "-->" */
     AT_SECTION, /* CDATA, until "]]>" */
@@ -21,7 +21,7 @@ enum {
     AT_ENTITY
 };
 
-/* ---- the URL ---- */
+/* ---- URL ------------------------------------------------------------------------------------ */
 
 static void keep(sn_sitemap *s, char c)
 {
@@ -47,7 +47,7 @@ static void report(sn_sitemap *s)
     s->too_long = false;
 }
 
-/* ---- references ---- */
+/* ---- References ----------------------------------------------------------------------------- */
 
 static uint32_t number(const char *digits, uint32_t base)
 {
@@ -66,7 +66,7 @@ static uint32_t number(const char *digits, uint32_t base)
     return code <= 0x10ffff && (code < 0xd800 || code > 0xdfff) ? code : 0;
 }
 
-/* What a reference stands for, or 0. */
+/* The character of a reference, or 0. */
 static uint32_t meaning(const char *ref)
 {
     static const struct {
@@ -81,7 +81,7 @@ static uint32_t meaning(const char *ref)
     return 0;
 }
 
-/* An "&" that begins no reference stands for itself, as careless people mean it. */
+/* An "&" that does not begin a reference is literal, which tolerates unescaped URLs. */
 static void keep_literally(sn_sitemap *s)
 {
     keep(s, '&');
@@ -115,7 +115,7 @@ static bool in_entity(sn_sitemap *s, uint8_t c)
     return true;
 }
 
-/* ---- tags ---- */
+/* ---- Tags ----------------------------------------------------------------------------------- */
 
 static bool is_named(const sn_sitemap *s, const char *name)
 {
@@ -202,8 +202,8 @@ static void after_open(sn_sitemap *s, uint8_t c)
     }
 }
 
-/* After "<!": "--", "[CDATA[" or something that ends at ">". `matched` counts letters of CDATA, and
- * 255 is a first dash. */
+/* After "<!": "--", "[CDATA[" or something that ends at ">". `matched` counts letters of CDATA; 255
+ * means one dash. */
 static void after_bang(sn_sitemap *s, uint8_t c)
 {
     static const char cdata[] = "[CDATA[";
@@ -224,7 +224,7 @@ static void after_bang(sn_sitemap *s, uint8_t c)
     }
 }
 
-/* A comment or a CDATA section: `matched` counts the marks before the ">" that would end it. */
+/* A comment or a CDATA section: `matched` counts the bytes before the ">" that would end it. */
 static void in_section(sn_sitemap *s, uint8_t c, bool text)
 {
     uint8_t mark = text ? ']' : '-';
@@ -246,7 +246,7 @@ static void in_section(sn_sitemap *s, uint8_t c, bool text)
         keep(s, (char)c);
 }
 
-/* ---- all of it ---- */
+/* ---- Dispatch ------------------------------------------------------------------------------- */
 
 static void in_content(sn_sitemap *s, uint8_t c)
 {
@@ -274,7 +274,7 @@ static void at_start(sn_sitemap *s, uint8_t c)
         keep(s, (char)c);
 }
 
-/* A list has whole URLs only: any other text, such as what a server says instead of a sitemap, has
+/* A list contains absolute URLs only: other text, such as an error page instead of a sitemap, has
  * lines, too. */
 static void end_line(sn_sitemap *s)
 {

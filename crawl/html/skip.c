@@ -1,9 +1,9 @@
-/* What is only passed over: comments, declarations, CDATA, the raw text of
- * <style>, <title> and their like, and scripts with their comments within comments.
+/* Skipped content: comments, declarations, CDATA, the raw text of <style>, <title> etc., and
+ * scripts with their nested comments.
  *
- * The only question is where each of them ends. A doctype ends at the first ">" in every one of its
- * states, quotes or not, as a bogus comment does; the states of "<" and "<!" within a comment
- * only report errors. Both therefore need no states of their own. */
+ * Only the end of each has to be found. A doctype ends at the first ">" in all of its states,
+ * quotes or not, like a bogus comment; the states of "<" and "<!" within a comment only report
+ * errors. So these need no states of their own. */
 #include <string.h>
 
 #include "crawl/html/internal.h"
@@ -13,21 +13,21 @@ static const uint8_t *find(const uint8_t *p, const uint8_t *end, int byte)
     return memchr(p, byte, (size_t)(end - p));
 }
 
-/* Goes to a state, this byte read. */
+/* Changes to a state and consumes this byte. */
 static const uint8_t *go(sn_links *t, enum sn_links_state state, const uint8_t *p)
 {
     t->state = (uint8_t)state;
     return p + 1;
 }
 
-/* Goes to a state that reads this byte again. */
+/* Changes to a state that reads this byte again. */
 static const uint8_t *again(sn_links *t, enum sn_links_state state, const uint8_t *p)
 {
     t->state = (uint8_t)state;
     return p;
 }
 
-/* Skips to a byte and beyond it. */
+/* Skips past the next occurrence of a byte. */
 static const uint8_t *skip_past(sn_links *t, const uint8_t *p, const uint8_t *end, int byte,
                                 enum sn_links_state state)
 {
@@ -96,7 +96,7 @@ static const uint8_t *in_cdata(sn_links *t, const uint8_t *p, const uint8_t *end
     }
 }
 
-/* After "</" in raw text: only the end tag of the element that began it ends it. */
+/* After "</" in raw text: only the end tag of the same element ends it. */
 static const uint8_t *in_raw_end(sn_links *t, const uint8_t *p)
 {
     enum sn_links_state back = t->raw_escaped ? AT_ESCAPED : AT_RAW;
@@ -110,8 +110,8 @@ static const uint8_t *in_raw_end(sn_links *t, const uint8_t *p)
         return go(t, AT_TEXT, p);
     if (*p != '/' && !sn_is_space(*p))
         return again(t, back, p);
-    /* It may have attributes, as any end tag may: read as one without a name, which closes nothing
-     * else. */
+    /* It may have attributes, like any end tag: it is read as an end tag without a name, which
+     * closes nothing else. */
     t->name = (sn_links_name){0, 0, 0};
     t->end_tag = true;
     sn_links_tag_named(t);
@@ -154,8 +154,7 @@ static const uint8_t *in_escaped_lt(sn_links *t, const uint8_t *p)
     return again(t, AT_ESCAPED, p);
 }
 
-/* "<script" within "<!--" opens a script within the script, whose "</script" does not close the
- * outer one. */
+/* "<script" within "<!--" opens a nested script, whose "</script" does not close the outer one. */
 static const uint8_t *in_escaped_name(sn_links *t, const uint8_t *p)
 {
     static const char script[] = "script";

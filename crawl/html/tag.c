@@ -1,5 +1,4 @@
-/* What a tag means once it is read: a link, a word about the page, text that
- * follows other rules. */
+/* Handles a complete tag: links, properties of the page, and changes to raw text. */
 #include "crawl/html/internal.h"
 
 #define BIT(attr) (1u << (attr))
@@ -79,7 +78,7 @@ uint8_t sn_links_attr_named(const sn_links *t)
             return ATTR_HTTP_EQUIV;
         return sn_links_name_is(name, "xlink:href") ? ATTR_XLINK_HREF : ATTR_NONE;
     }
-    /* NUL bytes before a name would not change its number. */
+    /* Leading NUL bytes would not change the number of a name. */
     if (name->len == 0 || name->head >> 8 * (name->len - 1) == 0)
         return ATTR_NONE;
     switch (name->head) {

@@ -1,4 +1,4 @@
-/* Small words: names as numbers, the values of attributes, lists of words. */
+/* Helpers: names as numbers, attribute values, lists of words. */
 #include "crawl/html/internal.h"
 
 bool sn_links_name_is(const sn_links_name *name, const char *text)

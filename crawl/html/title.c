@@ -1,4 +1,4 @@
-/* The text of the first <title>: references decoded, white space collapsed, cut to fit. */
+/* The text of the first <title>: references decoded, white space collapsed, truncated to fit. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +28,7 @@ static size_t put_utf8(char *out, unsigned long code)
     return len;
 }
 
-/* Decodes the reference at `p`; its length, and what it stands for in `out`. 0: none. */
+/* Decodes the reference at `p`; returns its length and writes the characters to `out`. 0: none. */
 static size_t decode(const char *p, const char *end, char out[SN_ENTITY_MAX], size_t *out_len)
 {
     const char *at = p + 1;
@@ -51,7 +51,7 @@ static size_t decode(const char *p, const char *end, char out[SN_ENTITY_MAX], si
     return *out_len > 0 ? len + 2 : 0;
 }
 
-/* Cuts an incomplete character off the end. */
+/* Removes an incomplete character from the end. */
 static size_t whole(const char *text, size_t len)
 {
     size_t at = len;

@@ -1,5 +1,4 @@
-/* A UTF-16 page, how it is known and how it is read, as UTF-8 a little at a
- * time; and UTF-8 itself. */
+/* Detects UTF-16 pages and transcodes them to UTF-8 incrementally; UTF-8 output. */
 #include <string.h>
 #include <strings.h>
 
@@ -29,8 +28,8 @@ size_t sn_utf8_put(uint32_t code, char out[4])
     return 4;
 }
 
-/* Writes what one more unit makes known: nothing, a character, or a lone half of a pair, which is
- * U+FFFD, and a character. */
+/* Writes the result of one more unit: nothing, a character, or U+FFFD for an unpaired surrogate
+ * followed by a character. */
 static size_t put_unit(sn_links *t, uint16_t unit, char out[8])
 {
     size_t len = 0;
@@ -72,7 +71,7 @@ void sn_links_utf16(sn_links *t, const uint8_t *p, const uint8_t *end)
     sn_links_read(t, (const uint8_t *)out, (const uint8_t *)out + len);
 }
 
-/* ---- Which pages are UTF-16 ---- */
+/* ---- Detection ------------------------------------------------------------------------------ */
 
 /* The value of the first "charset" of a Content-Type. */
 static sn_text find_charset(const char *type)
@@ -91,7 +90,7 @@ static sn_text find_charset(const char *type)
 
 void sn_links_declare(sn_links *t, const char *type)
 {
-    /* As the Encoding standard has them. */
+    /* Labels of the Encoding standard. */
     static const char *const little[] = {"utf-16",          "utf-16le",  "unicode",    "ucs-2",
                                          "iso-10646-ucs-2", "csunicode", "unicodefeff"};
     static const char *const big[] = {"utf-16be", "unicodefffe"};
@@ -105,7 +104,7 @@ void sn_links_declare(sn_links *t, const char *type)
             t->declared = ENCODING_UTF16BE;
 }
 
-/* A byte order mark is believed first, then the headers, then "<?x" as UTF-16 has it. */
+/* In order of precedence: byte order mark, headers, "<?x" in UTF-16. */
 uint8_t sn_links_sniff(const sn_links *t, size_t *skip)
 {
     static const struct {

@@ -1,13 +1,13 @@
-/* The values of attributes, and the character references within them.
+/* Attribute values, and character references within them.
  *
- * Only the value of a wanted attribute is copied; any other is passed over, which needs no
- * decoding, because a reference can neither open nor close a quote. */
+ * Only the values of wanted attributes are stored; others are skipped without decoding, because a
+ * reference can neither open nor close a quote. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "crawl/html/internal.h"
 
-/* Keeps bytes of the value. One that outgrows its maximum is marked and no longer kept. */
+/* Stores bytes of the value. A value above its limit is marked and no longer stored. */
 static void keep(sn_links *t, const void *bytes, size_t len)
 {
     if (t->attr == ATTR_NONE)
@@ -20,7 +20,7 @@ static void keep(sn_links *t, const void *bytes, size_t len)
         return;
     }
     if (len > t->room - t->used) {
-        /* Bounded: a tag keeps five values at most, each within its maximum. */
+        /* Bounded: a tag stores at most five values, each within its limit. */
         size_t room = 2 * (t->used + len) + 256;
         char *grown = realloc(t->bytes, room);
         if (grown == NULL) {
@@ -53,7 +53,7 @@ static bool is_hex(uint8_t c)
     return (c >= '0' && c <= '9') || (sn_lower(c) >= 'a' && sn_lower(c) <= 'f');
 }
 
-/* What a number below 0xa0 means: the C1 controls are read as windows-1252. */
+/* Characters for numbers below 0xa0: C1 controls are interpreted as windows-1252. */
 static const uint16_t windows_1252[32] = {
     0x20ac, 0x81,   0x201a, 0x192,  0x201e, 0x2026, 0x2020, 0x2021, 0x2c6,  0x2030, 0x160,
     0x2039, 0x152,  0x8d,   0x17d,  0x8f,   0x90,   0x2018, 0x2019, 0x201c, 0x201d, 0x2022,
@@ -69,7 +69,7 @@ static uint32_t meant_by(uint32_t code)
     return code;
 }
 
-/* It was no reference: what was read of it stands for itself. */
+/* It is not a reference: the bytes read are literal. */
 static void keep_literally(sn_links *t)
 {
     keep(t, "&", 1);
@@ -93,8 +93,8 @@ static const uint8_t *in_ref(sn_links *t, const uint8_t *p)
     return p + 1;
 }
 
-/* In an attribute a name must be matched by all the letters and digits that follow the "&": a
- * shorter match would be without its semicolon and before a letter, where it does not count. */
+/* In an attribute a name must match all letters and digits that follow the "&": a shorter match
+ * would have no semicolon and be followed by a letter, which the standard does not accept. */
 static const uint8_t *in_ref_name(sn_links *t, const uint8_t *p, const uint8_t *end)
 {
     for (; p < end && is_alnum(*p); p++) {
@@ -147,7 +147,7 @@ static const uint8_t *in_ref_digits(sn_links *t, const uint8_t *p, const uint8_t
     return p + (*p == ';');
 }
 
-/* The bytes that need a thought, by the state that reads them. */
+/* The bytes that need handling, by state. */
 enum { STOPS_DOUBLE = 1, STOPS_SINGLE = 2, STOPS_BARE = 4, STOPS_ALL = 7 };
 
 static const uint8_t value_class[256] = {
@@ -188,12 +188,12 @@ static const uint8_t *in_value(sn_links *t, const uint8_t *p, const uint8_t *end
     default:
         break;
     }
-    /* A bare value ends before the byte that ends it, which may be ">"; a quote is part of it. */
+    /* An unquoted value ends before its delimiter, which may be ">"; a quote is part of it. */
     t->state = AT_AFTER_VALUE;
     return p + (stops != STOPS_BARE);
 }
 
-/* A value that is not kept, with nothing to look for but its end. */
+/* Skips to the end of a value that is not stored. */
 static const uint8_t *pass_value(sn_links *t, const uint8_t *p, const uint8_t *end)
 {
     if (t->state == AT_VALUE_BARE) {

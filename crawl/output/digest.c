@@ -1,4 +1,4 @@
-/* A fast digest of a body that comes in pieces. */
+/* A fast digest of a body that arrives in pieces. */
 #include "crawl/output/digest.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* SHA-1 by the book. */
+/* SHA-1, straightforward implementation. */
 #include "crawl/output/sha1.h"
 
 #include <string.h>

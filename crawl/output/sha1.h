@@ -1,4 +1,4 @@
-/* SHA-1 (FIPS 180-4), for digests of bodies as web archives write them. Not for security. */
+/* SHA-1 (FIPS 180-4), for payload digests in web archives. Not for security. */
 #ifndef CRAWL_OUTPUT_SHA1_H
 #define CRAWL_OUTPUT_SHA1_H
 

@@ -17,14 +17,14 @@
 struct sn_sink {
     int fd;
     bool regular;
-    int failed; /* errno of the first write that failed */
+    int failed; /* errno of the first failed write */
     uint64_t length;
     size_t used;
     char *name;
     char buffer[SINK_BUFFER];
 };
 
-/* Opens a file that may be continued, and stands at its end. */
+/* Opens a file to be created or continued, and seeks to its end. */
 static bool open_file(sn_sink *s, const char *path, uint64_t length)
 {
     bool fresh = length == UINT64_MAX;
@@ -35,7 +35,7 @@ static bool open_file(sn_sink *s, const char *path, uint64_t length)
     s->regular = S_ISREG(about.st_mode);
     if (!s->regular || fresh)
         return true;
-    /* A shorter file is one that was taken away: the rest is put behind what there is. */
+    /* If the file is shorter than expected, it was replaced: append to what is there. */
     s->length = (uint64_t)about.st_size < length ? (uint64_t)about.st_size : length;
     return ftruncate(s->fd, (off_t)s->length) == 0 && lseek(s->fd, (off_t)s->length, SEEK_SET) >= 0;
 }
@@ -84,7 +84,7 @@ static void drain(sn_sink *s)
         ssize_t n = write(s->fd, s->buffer + at, s->used - at);
         if (n >= 0)
             at += (size_t)n;
-        else if (errno == EAGAIN) /* somebody made the pipe one that does not wait */
+        else if (errno == EAGAIN) /* another process set the pipe to non-blocking */
             poll(&(struct pollfd){.fd = s->fd, .events = POLLOUT}, 1, -1);
         else if (errno != EINTR)
             s->failed = errno;
@@ -150,7 +150,7 @@ void sn_sink_json(sn_sink *s, const char *bytes, size_t len)
     put_json(s, bytes, len, false);
 }
 
-/* Is all of it UTF-8 without C1 controls? */
+/* Whether all bytes are valid UTF-8 without C1 controls. */
 static bool is_utf8(const char *bytes, size_t len)
 {
     for (size_t at = 0, n; at < len; at += n) {

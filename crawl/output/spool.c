@@ -1,4 +1,4 @@
-/* A little in memory, the rest in a temporary file. */
+/* A small buffer in memory, the rest in a temporary file. */
 #include "crawl/output/spool.h"
 
 #include <stdlib.h>

@@ -1,5 +1,4 @@
-/* Bytes that must be kept until they can be written: a little in memory, the rest in
- * a temporary file. */
+/* Bytes kept until they can be written: a small buffer in memory, the rest in a temporary file. */
 #ifndef CRAWL_SPOOL_H
 #define CRAWL_SPOOL_H
 
@@ -18,12 +17,12 @@ typedef struct sn_spool {
 
 void sn_spool_init(sn_spool *spool);
 void sn_spool_free(sn_spool *spool);
-/* Empties it; the file's space is given back. */
+/* Empties it and frees the space of the file. */
 void sn_spool_reset(sn_spool *spool);
-/* False with errno where there is no memory or no disk. */
+/* False with errno if memory or disk is exhausted. */
 bool sn_spool_put(sn_spool *spool, const void *bytes, size_t len);
 uint64_t sn_spool_length(const sn_spool *spool);
-/* Copies bytes from an offset on; how many, 0 at the end, -1 with errno. */
+/* Copies bytes from an offset; returns their number, 0 at the end, -1 with errno. */
 long sn_spool_read(const sn_spool *spool, uint64_t at, void *bytes, size_t len);
 
 #endif

@@ -1,4 +1,4 @@
-/* WARC 1.1 records, each a gzip member. */
+/* WARC 1.1 records, one gzip member each. */
 #include "crawl/output/warc.h"
 
 #include <errno.h>
@@ -14,10 +14,10 @@
 
 #define PIECE (32u << 10)
 
-#define ORIGINALS 16384  /* bodies that are remembered for revisit records */
-#define REVISIT_MIN 128u /* shorter bodies are written again */
+#define ORIGINALS 16384  /* bodies remembered for revisit records */
+#define REVISIT_MIN 128u /* shorter bodies are always written */
 
-/* The first page with a body. */
+/* The first page with a given body. */
 typedef struct original {
     uint8_t digest[SN_SHA1_BYTES];
     char *url;
@@ -58,7 +58,7 @@ void sn_warc_destroy(sn_warc *w)
 
 static void squeeze(sn_warc *w, const void *bytes, size_t len, int flush)
 {
-    /* zlib does not write through next_in, it only lacks the const. */
+    /* zlib does not write through next_in; it only lacks the const. */
     union {
         const void *from;
         uint8_t *to;
@@ -141,7 +141,7 @@ void sn_warc_info(sn_warc *w, const char *agent)
     finish(w);
 }
 
-/* ---- HTTP headers as they are kept ---- */
+/* ---- HTTP headers --------------------------------------------------------------------------- */
 
 typedef struct text {
     char *bytes;
@@ -160,7 +160,7 @@ static bool has_name(const char *line, size_t len, const char *name)
     return len > n && line[n] == ':' && strncasecmp(line, name, n) == 0;
 }
 
-/* "HTTP/2 200" has no reason and no minor version, which readers of WARC miss. */
+/* "HTTP/2 200" has no reason phrase and no minor version, which WARC readers expect. */
 static void append_status(text *t, const char *line, size_t len)
 {
     if (len >= 7 && memcmp(line, "HTTP/2 ", 7) == 0) {
@@ -171,7 +171,7 @@ static void append_status(text *t, const char *line, size_t len)
     append(t, line, len);
 }
 
-/* The headers rewritten for a body of this length; bytes NULL where there is no memory. */
+/* Rewrites the headers for a body of this length; bytes is NULL if out of memory. */
 static text rewrite(const char *headers, size_t headers_len, uint64_t body, bool encoded)
 {
     /* A line grows by at most 15 bytes, and is at least 2 long. */
@@ -204,7 +204,7 @@ static text rewrite(const char *headers, size_t headers_len, uint64_t body, bool
 
 /* ---- Digests ---- */
 
-/* The body's SHA-1, which is what other tools write. */
+/* The SHA-1 of the body, as written by other tools. */
 static bool digest_body(sn_warc *w, const sn_spool *spool, uint8_t out[SN_SHA1_BYTES])
 {
     sn_sha1 sha;
@@ -236,7 +236,7 @@ static void put_digest(sn_warc *w, const uint8_t digest[SN_SHA1_BYTES])
     put(w, "\r\n");
 }
 
-/* A page with this body that was written before; NULL: none is remembered. Remembers this one. */
+/* An earlier page with the same body; NULL: none. Records this page. */
 static const original *find_original(sn_warc *w, const sn_warc_page *page,
                                      const uint8_t digest[SN_SHA1_BYTES])
 {

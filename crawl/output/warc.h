@@ -1,10 +1,9 @@
-/* Answers as WARC 1.1 (ISO 28500), one gzip member per record.
+/* Responses as WARC 1.1 (ISO 28500), one gzip member per record.
  *
- * Bodies are kept decoded: the headers Content-Encoding and Transfer-Encoding get the prefix
- * X-Archive-Orig-, and Content-Length is that of the body kept. An encoding that was not undone
- * keeps its header. Each record has the SHA-1 of its body as WARC-Payload-Digest; a body that is in
- * this file already, by one of the last pages with it, becomes a revisit record without the body.
- */
+ * Bodies are stored decoded: Content-Encoding and Transfer-Encoding get the prefix X-Archive-Orig-,
+ * and Content-Length is that of the stored body. An encoding that was not decoded keeps its header.
+ * Each record has the SHA-1 of its body as WARC-Payload-Digest; a body that is already in this
+ * file, from one of the most recent bodies, becomes a revisit record without the body. */
 #ifndef CRAWL_WARC_H
 #define CRAWL_WARC_H
 
@@ -18,22 +17,22 @@
 
 typedef struct sn_warc sn_warc;
 
-/* Writes to a sink, which stays the caller's. NULL when there is no memory. */
+/* Writes to a sink, which the caller keeps. NULL: out of memory. */
 sn_warc *sn_warc_create(sn_sink *sink);
 void sn_warc_destroy(sn_warc *warc);
 
-/* The first record: what made this file. */
+/* Writes the first record, which describes the software. */
 void sn_warc_info(sn_warc *warc, const char *agent);
 
 typedef struct sn_warc_page {
     const char *url;
     size_t url_len;
     const char *address; /* the server's; may be empty */
-    const char *headers; /* as they came, status line first */
+    const char *headers; /* as received, status line first */
     size_t headers_len;
     const sn_spool *body;
-    bool encoded;          /* Content-Encoding was not undone */
-    const char *truncated; /* why, as WARC-Truncated has it; NULL: the body is whole */
+    bool encoded;          /* Content-Encoding was not decoded */
+    const char *truncated; /* reason, in the syntax of WARC-Truncated; NULL: the body is complete */
     time_t date;
 } sn_warc_page;
 

@@ -1,11 +1,11 @@
-/* IPv4 and IPv6 addresses in all the spellings that the WHATWG URL standard knows, and the one
- * spelling in which it writes them. */
+/* Parses IPv4 and IPv6 addresses in all notations of the WHATWG URL standard, and writes their
+ * canonical notation. */
 #include "url/url.h"
 
 #include <string.h>
 
-/* One part of an IPv4 address: 0x hexadecimal, 0 octal, or decimal. Stops growing far above what is
- * valid, so that any number of digits is read safely. False where it is not a number. */
+/* Parses one part of an IPv4 address: 0x hexadecimal, 0 octal, or decimal. The value saturates far
+ * above the valid range, so any number of digits is safe. False if it is not a number. */
 static bool read_number(const char *text, size_t len, uint64_t *value)
 {
     unsigned base = 10;
@@ -102,8 +102,8 @@ static int hex_value(char c)
     return c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10;
 }
 
-/* The dotted end of an IPv6 address: four decimal numbers without leading zeros, and nothing
- * behind them. */
+/* Parses the dotted end of an IPv6 address: four decimal numbers without leading zeros, and nothing
+ * after them. */
 static bool read_dotted(const char *text, size_t len, uint16_t pieces[2])
 {
     unsigned bytes[4];
@@ -128,7 +128,7 @@ static bool read_dotted(const char *text, size_t len, uint16_t pieces[2])
     return at == len;
 }
 
-/* Moves what stands behind the "::" to the end. */
+/* Moves the pieces after the "::" to the end. */
 static void spread(uint16_t pieces[8], int count, int gap)
 {
     int behind = count - gap;
@@ -153,7 +153,7 @@ bool sn_url_read_ipv6(const char *text, size_t len, uint16_t pieces[8])
         if (text[at] == ':') {
             if (gap >= 0)
                 return false;
-            pieces[count++] = 0; /* "::" is one zero at least */
+            pieces[count++] = 0; /* "::" is at least one zero */
             gap = count;
             at++;
             continue;
@@ -177,7 +177,7 @@ bool sn_url_read_ipv6(const char *text, size_t len, uint16_t pieces[8])
     return gap >= 0 || count == 8;
 }
 
-/* The first longest run of at least two zeros; 8 where there is none. */
+/* The first longest run of at least two zeros; 8 if there is none. */
 static int find_gap(const uint16_t pieces[8], int *gap_len)
 {
     int best = 8;

@@ -1,4 +1,4 @@
-/* The public face: a URL to its canonical form, and a canonical URL to its parts. */
+/* The public functions: seen_url_canonical and seen_url_split. */
 #include "url/url.h"
 
 #include <string.h>
@@ -27,14 +27,14 @@ seen_url_result seen_url_canonical(const char *url, size_t len, const char *base
     return result;
 }
 
-/* Offset of the path: the first slash behind the scheme. 0 where there is none. */
+/* Offset of the path: the first slash after the scheme. 0 if there is none. */
 static size_t find_path(const char *url, size_t len, size_t at)
 {
     const char *slash = memchr(url + at, '/', len - at);
     return slash ? (size_t)(slash - url) : 0;
 }
 
-/* Takes "host:port", which ends where the path begins, apart. */
+/* Splits "host:port", which ends where the path begins. */
 static bool split_port(const char *url, size_t end, bool https, seen_url_parts *parts)
 {
     size_t at = end, port = 0;

@@ -1,10 +1,10 @@
-/* Escaping: what stands for itself, what becomes %XX, and which %XX become themselves again. */
+/* Percent-escapes: which bytes are literal, which become %XX, and which %XX are decoded. */
 #include "url/url.h"
 
 #include <string.h>
 
-/* The standard's percent-encode sets (path, special query, userinfo) turned round, the forbidden
- * domain code points turned round, and the unreserved characters of RFC 3986. Above 0x7f: none. */
+/* The complements of the standard's percent-encode sets (path, special query, userinfo) and of the
+ * forbidden domain code points, and the unreserved characters of RFC 3986. Above 0x7f: none. */
 /* clang-format off */
 const uint16_t sn_url_class[256] = {
     0x000, 0x000, 0x000, 0x000, 0x000, 0x000, 0x000, 0x000, 0x000, 0x020, 0x020, 0x000,
@@ -60,8 +60,9 @@ int sn_url_escape_at(const char *text, size_t len, size_t at, size_t *next)
     return value;
 }
 
-/* A % that begins no escape stays as it is, so undoing an escape behind it could make one: %%32%65
- * would become %2e, and that a dot. `bare` is the offset of the last such %, or SIZE_MAX. */
+/* A % that does not begin an escape is kept, so decoding an escape after it could create a new one:
+ * %%32%65 would become %2e, and that a dot. `bare` is the offset of the last such %, or
+ * SIZE_MAX. */
 static bool would_make_escape(const sn_url_out *out, size_t bare, int value)
 {
     if (bare == SIZE_MAX || !sn_url_is((char)value, SN_URL_HEX))

@@ -1,15 +1,15 @@
-/* Hosts: escapes undone, then an IPv6 address in brackets, or a domain by IDNA, or an IPv4 address
- * that a domain turns out to be. */
+/* Hosts: escapes are decoded, then the host is an IPv6 address in brackets, an IPv4 address, or a
+ * domain processed by IDNA. */
 #include "url/url.h"
 
 #include <string.h>
 
-/* No valid address is longer, so a longer text is refused without being copied. */
+/* No valid address is longer, so a longer text is rejected without copying it. */
 enum { IPV6_TEXT_MAX = 45 };
 
 static seen_url_result put_ipv6(sn_url_out *out, const char *host, size_t len)
 {
-    char text[IPV6_TEXT_MAX + 2]; /* with its brackets */
+    char text[IPV6_TEXT_MAX + 2]; /* including the brackets */
     size_t text_len = 0;
     for (size_t i = 0; i < len; i++) {
         if (sn_url_is(host[i], SN_URL_SKIP))
@@ -29,7 +29,7 @@ static seen_url_result put_ipv6(sn_url_out *out, const char *host, size_t len)
     return fits ? SEEN_URL_OK : SEEN_URL_TOO_LONG;
 }
 
-/* Appends the host with its escapes undone and its ASCII letters in lower case. */
+/* Appends the host with escapes decoded and ASCII letters in lower case. */
 static bool put_decoded(sn_url_out *out, const char *host, size_t len)
 {
     for (size_t i = 0; i < len;) {
@@ -61,8 +61,9 @@ static bool is_domain(const char *host, size_t len)
     return len > 0;
 }
 
-/* IDNA is for bytes above 0x7f only. A host that is ASCII already stays as it is, also with an xn--
- * label that is no valid A-label, as the URL standard says since 2026: such hosts are in use. */
+/* IDNA is only applied to hosts with bytes above 0x7f. An ASCII host is kept unchanged, even with
+ * an xn-- label that is not a valid A-label, as in the URL standard since 2026: such hosts are in
+ * use. */
 static bool needs_idn(const char *host, size_t len)
 {
     for (size_t i = 0; i < len; i++) {

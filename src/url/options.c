@@ -1,10 +1,10 @@
-/* What can be dropped from a URL on request: steps over a canonical URL, in place. Each leaves a
- * URL that is canonical again and that the same step leaves alone. */
+/* Optional normalization steps, applied in place to a canonical URL. Each step produces a canonical
+ * URL and is idempotent. */
 #include "url/url.h"
 
 #include <string.h>
 
-/* Names are in lower case and match in any case. A * at the end stands for any ending. */
+/* Names are in lower case and match case-insensitively. A trailing * matches any suffix. */
 static const char *const TRACKING[] = {
     "utm_*",
     "gclid",
@@ -58,7 +58,7 @@ static const char *const PATH_SESSION[] = {"jsessionid", "phpsessid", "sessionid
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* Compares in any case where fold is set; the pattern is in lower case then. */
+/* Case-insensitive if fold is set; the pattern is then in lower case. */
 static bool matches(const char *pattern, const char *name, size_t len, bool fold)
 {
     for (size_t i = 0;; i++) {
@@ -81,7 +81,7 @@ static bool is_in(const char *const *list, size_t count, const char *name, size_
     return false;
 }
 
-/* Length of the name at the front of "name=value". */
+/* Length of the name at the start of "name=value". */
 static size_t name_len(const char *piece, size_t len)
 {
     const char *equals = memchr(piece, '=', len);
@@ -111,11 +111,11 @@ static size_t filter_query(char *pieces, size_t len, const seen_url_options *opt
         }
         at = end;
     }
-    /* Nothing but separators: as good as nothing, but only where something was dropped. */
+    /* If only separators remain, drop them too, but only if something was dropped. */
     return kept == 1 && kept < len ? 0 : kept;
 }
 
-/* Leaves the sorted names of parameters, each once. Returns the new length. */
+/* Keeps the names of the parameters, sorted and without repeats. Returns the new length. */
 static size_t keep_names(char *pieces, size_t len)
 {
     size_t kept = 0;
@@ -164,7 +164,7 @@ static size_t apply_query(char *text, size_t len, const seen_url_parts *parts,
     return parts->query.at - 1 + pieces_len;
 }
 
-/* Drops the ;session parameters of the segment of `len` bytes; returns its new length. */
+/* Drops the ;session parameters of a segment of `len` bytes; returns its new length. */
 static size_t filter_segment(char *segment, size_t len)
 {
     const char *first = memchr(segment, ';', len);
@@ -190,8 +190,8 @@ static size_t pop_segment(const char *path, size_t len)
     return len;
 }
 
-/* Drops session parameters from a path. What is left of "..;sid=1" is a dot segment like any
- * other, so those are resolved here too. Returns the new length. */
+/* Drops session parameters from a path. "..;sid=1" becomes a dot segment, so dot segments are
+ * resolved here too. Returns the new length. */
 static size_t filter_path(char *path, size_t len)
 {
     size_t kept = 0;
@@ -237,9 +237,9 @@ static bool is_uuid(const char *text, size_t len)
     return true;
 }
 
-/* What stands for a segment of the path that is a number, a UUID or a hash (16 hexadecimal digits
- * or more, digits and letters among them); each stands for itself and is never longer. NULL: none
- * of these. */
+/* The placeholder for a path segment that is a number, a UUID or a hash (16 or more hexadecimal
+ * digits, both digits and letters). A placeholder maps to itself and is never longer. NULL: none of
+ * these. */
 static const char *stand_in(const char *text, size_t len)
 {
     size_t digits = 0, hex = 0;
@@ -254,7 +254,7 @@ static const char *stand_in(const char *text, size_t len)
     return len >= 16 && hex == len && digits > 0 ? "a0a0a0a0a0a0a0a0" : NULL;
 }
 
-/* Length of the segment without an ending such as .html. */
+/* Length of the segment without a suffix such as .html. */
 static size_t stem_len(const char *text, size_t len)
 {
     for (size_t i = len; i-- > 0 && len - i <= 6;) {
@@ -264,7 +264,7 @@ static size_t stem_len(const char *text, size_t len)
     return len;
 }
 
-/* Replaces the segments that only say which of many pages this is. Returns the new length. */
+/* Replaces path segments that are identifiers. Returns the new length. */
 static size_t replace_ids(char *path, size_t len)
 {
     size_t kept = 0;
@@ -309,8 +309,8 @@ static size_t apply_path(char *text, size_t len, const seen_url_parts *parts, ui
     return len - (parts->path.len - path_len);
 }
 
-/* Drops www. from the front while two labels or more are left: all of them at once, so that doing
- * it again changes nothing. */
+/* Drops leading www. labels while two or more labels remain; all of them at once, so that the step
+ * is idempotent. */
 static size_t drop_www(char *text, size_t len, const seen_url_parts *parts)
 {
     char *host = text + parts->host.at;
@@ -322,7 +322,7 @@ static size_t drop_www(char *text, size_t len, const seen_url_parts *parts)
     return len - drop;
 }
 
-/* https to http, without the port if it is the default of either. */
+/* https becomes http, without the port if it is the default of either. */
 static size_t any_scheme(char *text, size_t len, const seen_url_parts *parts)
 {
     size_t port = parts->port.len ? parts->port.len + 1 : 0;
@@ -346,7 +346,7 @@ size_t sn_url_apply(char *text, size_t len, const seen_url_options *given)
     if ((options.flags == 0 && options.drop_count == 0) ||
         seen_url_split(text, len, &parts) != SEEN_URL_OK)
         return len;
-    /* From the back to the front: the offsets in front stay true. */
+    /* From back to front, so that earlier offsets stay valid. */
     len = apply_query(text, len, &parts, &options);
     len = apply_path(text, len, &parts, options.flags);
     if (options.flags & SEEN_URL_DROP_WWW) {

@@ -1,8 +1,8 @@
-/* The parser: the WHATWG URL standard's basic URL parser, cut down to http and https.
+/* The basic URL parser of the WHATWG URL standard, reduced to http and https.
  *
- * The standard's states are here as functions over a rest of the input, and its URL record is the
- * text written so far. That text is never taken back except at the end of a path (".."), at which
- * a base is cut to be continued. Tabs and line ends may stand anywhere and count as nothing. */
+ * The states of the standard are functions over the rest of the input, and its URL record is the
+ * text written so far. Written text is removed only at the end of a path (".."), and when a base is
+ * truncated to be continued. Tabs and line ends may occur anywhere and are ignored. */
 #include "url/url.h"
 
 #include <string.h>
@@ -24,7 +24,8 @@ static rest trim(const char *text, size_t len)
     return in;
 }
 
-/* The next byte, or -1. Steps over what is to be skipped, so that in->at is where it stands. */
+/* The next byte, or -1. Skips ignored bytes, so that in->at is the position of the returned
+ * byte. */
 static int peek(rest *in)
 {
     while (in->at < in->end && sn_url_is(*in->at, SN_URL_SKIP))
@@ -42,7 +43,7 @@ static bool is_letter(int c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* Reads a scheme and its colon, if the input begins with one; otherwise reads nothing. */
+/* Reads a scheme and its colon, if the input begins with one; otherwise consumes nothing. */
 static scheme read_scheme(rest *in)
 {
     static const char name[] = "https";
@@ -67,7 +68,7 @@ static seen_url_result fits(bool done)
     return done ? SEEN_URL_OK : SEEN_URL_TOO_LONG;
 }
 
-/* Writes "user:password@" from the same without the @; nothing where both are empty. */
+/* Writes "user:password@", given the text without the @; nothing if both are empty. */
 static bool put_userinfo(sn_url_out *out, const char *text, size_t len)
 {
     size_t start = out->len;
@@ -109,7 +110,7 @@ static seen_url_result put_port(sn_url_out *out, rest in, scheme s)
     return fits(sn_url_put_all(out, text + at, sizeof text - at));
 }
 
-/* The colon in front of a port: not one of those inside brackets. */
+/* The colon before the port, ignoring colons inside brackets. */
 static const char *find_port(const char *at, const char *end)
 {
     bool inside = false;
@@ -124,7 +125,7 @@ static const char *find_port(const char *at, const char *end)
     return at;
 }
 
-/* Writes the scheme and the authority; the text may begin with any number of slashes. */
+/* Writes the scheme and the authority; any number of leading slashes is accepted. */
 static seen_url_result put_authority(sn_url_out *out, rest *in, scheme s)
 {
     out->len = 0;
@@ -150,8 +151,8 @@ static seen_url_result put_authority(sn_url_out *out, rest *in, scheme s)
     return result;
 }
 
-/* The segment that begins at out->text[segment], behind its slash, is complete. A dot segment is
- * taken back, and ".." takes the segment in front of it along. */
+/* The segment that begins at out->text[segment], after its slash, is complete. Removes a dot
+ * segment, and for ".." also the segment before it. */
 static bool is_dots(sn_url_out *out, size_t segment)
 {
     const char *text = out->text + segment;
@@ -167,8 +168,8 @@ static bool is_dots(sn_url_out *out, size_t segment)
     return true;
 }
 
-/* Writes the path that begins in the segment at the end of out, a slash or more behind out->path;
- * stops at the query or the fragment. Escaped dots have been undone when is_dots looks. */
+/* Writes the path, starting in the segment at the end of out, at or after out->path; stops at the
+ * query or the fragment. Escaped dots are decoded before is_dots sees them. */
 static bool put_path(sn_url_out *out, rest *in)
 {
     for (;;) {
@@ -188,7 +189,7 @@ static bool put_path(sn_url_out *out, rest *in)
     }
 }
 
-/* Writes the query, if the rest begins with one. What is left is the fragment. */
+/* Writes the query, if the rest begins with one. Only the fragment remains. */
 static bool put_query(sn_url_out *out, rest *in)
 {
     if (peek(in) != '?')
@@ -200,7 +201,7 @@ static bool put_query(sn_url_out *out, rest *in)
            sn_url_put_escaped(out, text, (size_t)(in->at - text), SN_URL_QUERY);
 }
 
-/* The rest is "", "/…" or "\…", "?…" or "#…", behind an authority. */
+/* The rest is "", "/…" or "\…", "?…" or "#…", after an authority. */
 static seen_url_result put_absolute(sn_url_out *out, rest *in)
 {
     if (is_slash(peek(in)))
@@ -208,7 +209,7 @@ static seen_url_result put_absolute(sn_url_out *out, rest *in)
     return fits(sn_url_put(out, '/') && put_path(out, in) && put_query(out, in));
 }
 
-/* The rest continues the canonical base that out holds. */
+/* Resolves the rest against the canonical base in out. */
 static seen_url_result resolve(sn_url_out *out, rest *in, scheme s)
 {
     const char *query = memchr(out->text + out->path, '?', out->len - out->path);
@@ -235,14 +236,14 @@ static seen_url_result resolve(sn_url_out *out, rest *in, scheme s)
     return fits(put_query(out, in));
 }
 
-/* Parses a URL that needs no base. */
+/* Parses an absolute URL. */
 static seen_url_result parse_absolute(sn_url_out *out, rest *in, scheme s)
 {
     seen_url_result result = put_authority(out, in, s);
     return result == SEEN_URL_OK ? put_absolute(out, in) : result;
 }
 
-/* Fills out with a base, and tells its scheme. */
+/* Writes a base to out and returns its scheme. */
 static seen_url_result parse_base(const char *base, size_t len, sn_url_out *out, scheme *s)
 {
     seen_url_result result = sn_url_parse(base, len, NULL, 0, out);
@@ -270,7 +271,7 @@ seen_url_result sn_url_parse(const char *url, size_t len, const char *base, size
         return result == SEEN_URL_OK ? resolve(out, &in, base_scheme) : result;
     }
 
-    /* "http:a" is relative to a base of the same scheme, and "http://a" to nothing. */
+    /* "http:a" is relative to a base of the same scheme; "http://a" is absolute. */
     rest probe = in;
     bool slashes = peek(&probe) == '/' && (probe.at++, peek(&probe) == '/');
     if (base && !slashes) {

@@ -1,5 +1,6 @@
-/* Punycode (RFC 3492), encoding only: a label's ASCII characters, then for every other one, in the
- * order of their values, how far to go from the last, as a number in base 36 of variable length. */
+/* Punycode (RFC 3492), encoding only: the ASCII characters of a label, then for each other
+ * character, in ascending order, its distance from the previous one as a variable-length base 36
+ * number. */
 #include "url/url.h"
 
 enum { BASE = 36, T_MIN = 1, T_MAX = 26, SKEW = 38, DAMP = 700, BIAS = 72, FIRST = 0x80 };

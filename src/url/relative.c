@@ -1,13 +1,13 @@
-/* Plain relative links, resolved without parsing.
+/* Resolves simple relative links without parsing.
  *
- * Nearly all links within a site are like "../b/c.html": nothing in them is escaped, nothing can be
- * a scheme, a host or a query. Against a canonical base, whose path has no dot segments, they are
- * resolved by copying and by going back from slash to slash. */
+ * Nearly all links within a site are like "../b/c.html": without escapes, scheme, host or query.
+ * They are resolved against a canonical base, whose path has no dot segments, by copying and by
+ * going back from slash to slash. */
 #include <string.h>
 
 #include "url/url.h"
 
-/* Where the path of a canonical URL begins, at its slash. */
+/* The offset of the path of a canonical URL, at its slash. */
 static size_t find_path(const char *url, size_t len)
 {
     size_t host = sizeof "http://" - 1;
@@ -18,7 +18,7 @@ static size_t find_path(const char *url, size_t len)
     return slash == NULL ? 0 : (size_t)(slash - url);
 }
 
-/* The end of the base's folder: behind the last slash of its path. */
+/* The end of the base's folder: after the last slash of its path. */
 static size_t find_folder(const char *url, size_t len, size_t path)
 {
     const char *query = memchr(url + path, '?', len - path);
@@ -41,7 +41,7 @@ size_t sn_url_relative(const char *href, size_t len, const char *base, size_t ba
         while (at < len && sn_url_is(href[at], SN_URL_UNRESERVED))
             at++;
         size_t segment = at - from;
-        /* An empty segment ("a//b", or a host: "//b") is for the parser, as is any other byte. */
+        /* Empty segments ("a//b", or a host: "//b") and all other bytes are left to the parser. */
         if (segment == 0 || (at < len && href[at] != '/'))
             return 0;
         at += at < len;

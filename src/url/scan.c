@@ -1,13 +1,14 @@
-/* The fast path: recognises a URL that is canonical already, in one pass over its bytes.
+/* The fast path: recognizes a URL that is already canonical, in one pass over its bytes.
  *
- * Most URLs that a crawl meets are. The scan may say "look closer" about any URL, and does so for
- * all that is rare (user names, addresses, international names, an escape out of order); what it
- * says yes to is exactly what the parser would have written. */
+ * Most URLs in a crawl are. The scan may send any URL to the parser, and does so for everything
+ * rare (user names, IP addresses, internationalized names, non-canonical escapes); a URL that it
+ * accepts is exactly what the parser would have written. */
 #include "url/url.h"
 
 #include <string.h>
 
-/* An escape that the parser would keep as it is: upper case, and not of an unreserved byte. */
+/* Whether this is an escape that the parser would keep: upper case, and not of an unreserved
+ * byte. */
 static bool is_canonical_escape(const char *url, size_t len, size_t at)
 {
     if (len - at < 3)
@@ -20,8 +21,8 @@ static bool is_canonical_escape(const char *url, size_t len, size_t at)
     return !(sn_url_class[value] & SN_URL_UNRESERVED);
 }
 
-/* Offset of the first byte that is not of the class. Eight at a time: the loads do not wait for
- * each other, as they would behind a branch per byte. */
+/* Offset of the first byte that is not in the class. Eight bytes at a time: the loads are
+ * independent, unlike with a branch per byte. */
 static size_t skip(const char *url, size_t len, size_t at, unsigned bit)
 {
     const unsigned char *u = (const unsigned char *)url;
@@ -48,8 +49,8 @@ static size_t scan_port(const char *url, size_t len, size_t at, bool https)
     return at == start || port > 65535 || port == (https ? 443 : 80) ? 0 : at;
 }
 
-/* Offset behind "host" or "host:port", which the path must follow; 0 to look closer. The last label
- * must not begin with a digit: it could be a number, and the host an IPv4 address. */
+/* Offset after "host" or "host:port", which the path must follow; 0: use the parser. The last label
+ * must not begin with a digit: the host could be an IPv4 address. */
 static size_t scan_authority(const char *url, size_t len, size_t at, bool https)
 {
     size_t label = at;

@@ -1,11 +1,9 @@
 /* Sorts the parameters of a query in place: a stable merge sort over records of any length, which
- * merges by rotating (after Kim and Kutzner, Stable Minimum Storage Merging, 2004), so that it
- * needs neither memory nor a maximum number of records. n bytes cost O(n log² n) moves, whatever
- * the input.
+ * merges by rotation (Kim and Kutzner, Stable Minimum Storage Merging, 2004), so that it needs no
+ * memory and no maximum number of records. Sorting n bytes takes O(n log² n) moves.
  *
- *     merge:  [ a1 | a2 ][ b1 | b2 ]  cut the longer side in its middle, the other where that cuts
- *             [ a1 | b1 ][ a2 | b2 ]  rotate a2 and b1, then merge both halves
- */
+ *     merge:  [ a1 | a2 ][ b1 | b2 ]  cut the longer side in the middle, the other at the same key
+ *             [ a1 | b1 ][ a2 | b2 ]  rotate a2 and b1, then merge both halves */
 #include "url/url.h"
 
 #include <string.h>
@@ -46,8 +44,8 @@ static int compare_names(const char *a, const char *a_end, const char *b, const 
     }
 }
 
-/* The first piece of the sorted [start, end) that belongs behind `key`: whose name is larger or,
- * if equal_behind, equal. */
+/* The first piece of the sorted [start, end) that sorts after `key`: whose name is larger or, if
+ * equal_behind, equal. */
 static char *find_place(char *start, char *end, const char *key, const char *key_end,
                         bool equal_behind)
 {
@@ -66,7 +64,7 @@ static char *find_place(char *start, char *end, const char *key, const char *key
     return start;
 }
 
-/* The middle of [start, end), as a piece boundary inside it; NULL where it is a single piece. */
+/* The middle of [start, end), at a piece boundary inside it; NULL if it is a single piece. */
 static char *find_cut(char *start, char *end)
 {
     char *middle = start + (end - start) / 2, *cut = middle;
@@ -75,8 +73,8 @@ static char *find_cut(char *start, char *end)
     return cut > start ? cut : memchr(middle + 1, '&', (size_t)(end - middle - 1));
 }
 
-/* Merges the sorted [start, middle) and [middle, end). Each turn leaves at most three quarters of
- * the bytes to the call below it (a piece that is longer than that stands alone a turn later). */
+/* Merges the sorted [start, middle) and [middle, end). Each iteration passes at most three quarters
+ * of the bytes to the recursive call (a longer piece is alone in the next iteration). */
 static void merge(char *start, char *middle, char *end)
 {
     while (start < middle && middle < end) {
