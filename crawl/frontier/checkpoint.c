@@ -1,4 +1,5 @@
-/* A checkpoint as bytes: fixed fields, ordinals of what is done, pages per host, a checksum. */
+/* Serialization of checkpoints: fixed fields, ordinals of finished pages, pages per host, a
+ * checksum. */
 #include "crawl/frontier/checkpoint.h"
 
 #include <fcntl.h>
@@ -18,7 +19,7 @@
 #define FIXED (8 + 8 * (COUNTS + 3 + 3 + 2 * SN_OUT_COUNT + 4 + 2))
 #define CHECKPOINT_MAX ((size_t)1 << 30)
 
-/* One list of fields serves writing and reading. */
+/* One list of fields is used for writing and reading. */
 typedef struct cursor {
     uint8_t *at;
     bool writing;
@@ -74,7 +75,7 @@ static void fields(cursor *c, sn_checkpoint *p, uint64_t *done_count, uint64_t *
 
 /* ---- Bytes ---- */
 
-/* As bytes that the caller frees; NULL: no memory. `pages` follow the ordinals. */
+/* Returns bytes that the caller frees; NULL: out of memory. `pages` follow the ordinals. */
 static uint8_t *encode(const sn_checkpoint *checkpoint, const void *pages, size_t pages_len,
                        size_t *len)
 {
@@ -94,7 +95,7 @@ static uint8_t *encode(const sn_checkpoint *checkpoint, const void *pages, size_
     return bytes;
 }
 
-/* Reads the fields of a whole, undamaged one. */
+/* Decodes the fields of a complete, undamaged checkpoint. */
 static bool decode(uint8_t *b, size_t len, sn_checkpoint *p, uint64_t *done, uint64_t *pages)
 {
     if (len < FIXED + 4 || memcmp(b, MAGIC, 8) != 0 ||
@@ -109,7 +110,7 @@ static bool decode(uint8_t *b, size_t len, sn_checkpoint *p, uint64_t *done, uin
 #define PROGRESS_HEAD 28 /* length, id of the checkpoint, check of the head, boot */
 #define PROGRESS_MAX ((size_t)1 << 28)
 
-/* Names the time since the system was started; false: unknown. */
+/* The boot ID of the system; false: unknown. */
 static bool get_boot(uint8_t boot[16])
 {
     char text[64];
@@ -132,7 +133,7 @@ void sn_done_journal_begin(sn_done_journal *progress, int folder, uint32_t id)
         progress->fd = openat(folder, "progress", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     progress->len = 0;
     progress->id = id;
-    /* What cannot be cut off has another id and is passed over. */
+    /* Records that cannot be truncated have another id and are ignored. */
     if (progress->fd >= 0 && ftruncate(progress->fd, 0) != 0)
         sn_done_journal_close(progress);
 }
@@ -198,7 +199,7 @@ static bool join(list *l, const list *other)
     return true;
 }
 
-/* One record; its length, or 0: none that counts. */
+/* Reads one record; returns its length, or 0 if it is not valid. */
 static size_t read_record(uint8_t *b, size_t len, const uint8_t boot[16], sn_checkpoint *p,
                           list *done, list *hosts, bool *memory)
 {
@@ -218,7 +219,7 @@ static size_t read_record(uint8_t *b, size_t len, const uint8_t boot[16], sn_che
     return PROGRESS_HEAD + n;
 }
 
-/* Brings a checkpoint to the last record behind it. False: no memory. */
+/* Applies the progress records to a checkpoint. False: out of memory. */
 static bool read_progress(int folder, sn_checkpoint *p, list *done, list *hosts)
 {
     void *bytes;

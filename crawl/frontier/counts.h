@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 typedef struct sn_crawl_counts {
-    uint64_t pages;     /* transfers that were answered, redirections included */
+    uint64_t pages;     /* responses, including redirects */
     uint64_t ok;        /* ... with 2xx */
     uint64_t redirects; /* ... with 3xx and a Location */
     uint64_t bytes;     /* of bodies, after decompression */
@@ -13,11 +13,11 @@ typedef struct sn_crawl_counts {
     uint64_t failed;    /* given up; listed in the state folder's `failed` */
     uint64_t robots;    /* not fetched: robots.txt */
     uint64_t retried;
-    uint64_t truncated;  /* bodies cut at a limit */
+    uint64_t truncated;  /* bodies truncated at a limit */
     uint64_t found;      /* URLs that were new */
     uint64_t dropped;    /* links over a limit */
     uint64_t host_limit; /* not fetched: max_host_pages */
-    double lost;         /* expected: new URLs that the seen-set mistook for seen */
+    double lost;         /* expected number of new URLs lost to false positives of the seen-set */
 } sn_crawl_counts;
 
 #endif

@@ -24,7 +24,7 @@ static seen_hash *map_slots(int folder, uint64_t slots, seen_error *error)
     size_t bytes = (size_t)slots * sizeof(seen_hash);
     int fd = sn_tempfile_open(folder, NULL);
     void *map = MAP_FAILED;
-    /* Reserved, so that a full disk is an error here and not a signal later. */
+    /* Space is reserved, so that a full disk is an error here and not SIGBUS later. */
     if (fd >= 0 && (errno = posix_fallocate(fd, 0, (off_t)bytes)) == 0)
         map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (map == MAP_FAILED)
@@ -58,7 +58,7 @@ void sn_exactset_destroy(sn_exactset *e)
     free(e);
 }
 
-/* The slot of a hash, or the empty one where it would stand. */
+/* The slot of a hash, or the empty slot for it. */
 static seen_hash *find(seen_hash *slots, uint64_t mask, seen_hash hash)
 {
     uint64_t at = hash.lo & mask;

@@ -1,8 +1,8 @@
-/* A set of 128-bit hashes that makes no mistakes worth speaking of.
+/* An exact set of 128-bit hashes.
  *
- * Open addressing with linear probing in a mapped temporary file, so that a large one lives on disk
- * and not in memory that the system cannot take back; 16 bytes a slot, at most 3/4 full. The keys
- * themselves stay in the frontier, from which the table is made again after a restart. */
+ * Open addressing with linear probing in a mapped temporary file, so that a large set can be paged
+ * out to disk; 16 bytes per slot, at most 3/4 full. The URLs themselves are in the frontier, from
+ * which the table is rebuilt after a restart. */
 #ifndef CRAWL_FRONTIER_EXACTSET_H
 #define CRAWL_FRONTIER_EXACTSET_H
 
@@ -10,11 +10,11 @@
 
 typedef struct sn_exactset sn_exactset;
 
-/* `folder`: where its file is; -1: the temporary folder. */
+/* `folder`: of its file; -1: the temporary folder. */
 seen_status sn_exactset_create(int folder, sn_exactset **exact, seen_error *error);
 void sn_exactset_destroy(sn_exactset *exact);
 
-/* In order: a hash that stands twice is new the first time only. */
+/* In order: a hash that occurs twice is new the first time only. */
 seen_status sn_exactset_add(sn_exactset *exact, const seen_hash *hashes, size_t count,
                             seen_answer *answers, seen_error *error);
 void sn_exactset_check(const sn_exactset *exact, const seen_hash *hashes, size_t count,

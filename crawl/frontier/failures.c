@@ -1,4 +1,4 @@
-/* The list of pages that were given up. */
+/* The list of failed pages. */
 #include "crawl/frontier/failures.h"
 
 #include <errno.h>
@@ -69,7 +69,7 @@ seen_status sn_failures_trim(sn_failures *list, seen_error *error)
                : sn_error_cannot_in(error, errno, list->folder, "truncate", LIST);
 }
 
-/* Divides a line, in place; false: not one of ours. */
+/* Splits a line in place; false: invalid. */
 static bool split(char *line, char *fields[6])
 {
     for (int i = 0; i < 6; i++) {

@@ -1,4 +1,4 @@
-/* The state folder: its lock, and small files that are replaced as a whole. */
+/* The state folder: its lock, and small files that are replaced atomically. */
 #include "crawl/frontier/folder.h"
 
 #include <dirent.h>
@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "base/io.h"
 
-/* A folder with files in it and no lock of ours belongs to another program. */
+/* A folder that has files but no lock file belongs to another program. */
 static bool is_ours(int dir)
 {
     struct stat about;

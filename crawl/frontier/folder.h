@@ -3,13 +3,13 @@
  *     lock          held by the crawler that uses the folder
  *     settings      the options of the crawl
  *     seeds         the URLs whose hosts are in scope
- *     checkpoint    one consistent state: counters, lengths, the end of the log, what was done
- *     progress      what changed since, for a process that was killed
+ *     checkpoint    a consistent state: counters, lengths, the end of the log, finished pages
+ *     progress      changes since then, for recovery after a kill
  *     frontier.N    the log of URLs            done        bitmap by ordinal
- *     seen.filter   the seen-set               failed      pages that were given up
+ *     seen.filter   the seen-set               failed      failed pages
  *
- * A checkpoint is the last thing written: everything that it names is durable before it replaces
- * the one before. docs/crawl.md has its format. */
+ * The checkpoint is written last: everything that it refers to is durable before it replaces the
+ * previous one. The format is in docs/crawl.md. */
 #ifndef CRAWL_FRONTIER_FOLDER_H
 #define CRAWL_FRONTIER_FOLDER_H
 
@@ -20,12 +20,12 @@
 
 /* Creates or opens the folder and locks it. */
 seen_status sn_folder_lock(const char *path, int *folder, int *lock, seen_error *error);
-/* Names the path of an output in a checkpoint; 0: none, or standard output. */
+/* A hash that identifies the path of an output in a checkpoint; 0: none, or standard output. */
 uint64_t sn_folder_path_hash(const char *path);
-/* Writes a small file whole or not at all. */
+/* Replaces a small file atomically. */
 seen_status sn_folder_replace(int folder, const char *name, const void *bytes, size_t len,
                               seen_error *error);
-/* Reads a small file of at most `max` bytes into allocated memory, with a NUL behind it. */
+/* Reads a small file of at most `max` bytes into allocated memory, NUL-terminated. */
 seen_status sn_folder_slurp(int folder, const char *name, size_t max, void **bytes, size_t *len,
                             seen_error *error);
 

@@ -1,4 +1,4 @@
-/* What all frontiers have in common. */
+/* Functions common to all frontiers. */
 #include "crawl/frontier/frontier.h"
 
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "base/bytes.h"
 
 typedef struct entry {
-    uint64_t name, number; /* 0: empty; otherwise one more than was counted */
+    uint64_t name, number; /* 0: empty; otherwise the count plus one */
 } entry;
 
 struct sn_host_pages {

@@ -1,4 +1,4 @@
-/* A number per 64-bit name: pages fetched per host. 16 bytes each, as stored. */
+/* A count per 64-bit hash: pages fetched per host. 16 bytes each, also when stored. */
 #ifndef CRAWL_FRONTIER_HOST_PAGES_H
 #define CRAWL_FRONTIER_HOST_PAGES_H
 
@@ -8,17 +8,17 @@
 
 typedef struct sn_host_pages sn_host_pages;
 
-/* NULL when there is no memory. */
+/* NULL if out of memory. */
 sn_host_pages *sn_host_pages_create(void);
 void sn_host_pages_destroy(sn_host_pages *tally);
 
 uint64_t sn_host_pages_get(const sn_host_pages *tally, uint64_t name);
-/* False when there is no memory. */
+/* False if out of memory. */
 bool sn_host_pages_add(sn_host_pages *tally, uint64_t name, uint64_t more);
-/* One less, where there is one. */
+/* Decrements the count, if it is not 0. */
 void sn_host_pages_take(sn_host_pages *tally, uint64_t name);
 
-/* As bytes, little-endian: name and number, in any order. */
+/* Serialized as little-endian pairs of name and number, in any order. */
 size_t sn_host_pages_size(const sn_host_pages *tally);
 void sn_host_pages_store(const sn_host_pages *tally, uint8_t *bytes);
 bool sn_host_pages_load(sn_host_pages *tally, const uint8_t *bytes, size_t len);

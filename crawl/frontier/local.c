@@ -14,10 +14,10 @@
 #include "crawl/frontier/host_pages.h"
 #include "crawl/frontier/seenset.h"
 
-#define SETTLE_MS 250 /* a killed process fetches again what was done since */
+#define SETTLE_MS 250 /* a killed process fetches again what was done since the last settle */
 #define SEEDS_MAX ((size_t)16 << 20)
 
-/* A batch on its way into the log: the links that are chosen, with their hashes and answers. */
+/* A batch to be added to the log: the selected links, with their hashes and answers. */
 typedef struct batch {
     size_t count;
     uint16_t link[SN_BATCH_URLS];
@@ -26,17 +26,17 @@ typedef struct batch {
     uint32_t offset[SN_BATCH_URLS]; /* in the log's batch */
 } batch;
 
-/* With levels: URLs that were stored while their own level is handed out, which are targets of
- * redirections. They are handed out before the reader of the log comes to them, in the same order:
- * otherwise they would wait until the next level has been read. */
+/* With levels: URLs that were stored while their own level is being returned, which are targets of
+ * redirects. They are returned before the log reader reaches them, in the same order: otherwise
+ * they would wait until the next level has been read. */
 typedef struct early {
     sn_place *place;
     size_t count, room;
-    size_t given;  /* so many were handed out */
-    size_t passed; /* so many the reader has passed */
+    size_t given;  /* number already returned */
+    size_t passed; /* number the reader has passed */
 } early;
 
-#define EARLY_MAX (1u << 20) /* more are handed out when the reader comes to them */
+#define EARLY_MAX (1u << 20) /* beyond that they are returned when the reader reaches them */
 
 typedef struct local {
     sn_frontier base;
@@ -49,18 +49,18 @@ typedef struct local {
     sn_host_pages *host_pages;   /* NULL: not counted */
     uint64_t started, completed; /* pages, for max_pages */
     sn_done_journal progress;
-    size_t progress_done; /* of the log's done list, in `progress` */
-    uint64_t *new_pages;  /* hashes of hosts: a page of each since the last record */
+    size_t progress_done; /* entries of the log's done list that are already in `progress` */
+    uint64_t *new_pages;  /* hashes of hosts: one per page since the last record */
     size_t new_count, new_room;
 
     early early;
-    bool shown_early; /* peek has shown the next of `early` */
-    bool shown;       /* peek has read a URL of the log that was not taken */
+    bool shown_early; /* peek has returned the next of `early` */
+    bool shown;       /* peek has returned a URL of the log that was not taken yet */
     sn_place shown_place;
     uint16_t shown_depth;
-    uint16_t level; /* the depth that is handed out; UINT16_MAX: any */
+    uint16_t level; /* the current depth; UINT16_MAX: any */
 
-    char *seeds; /* one per line, with a NUL */
+    char *seeds; /* one per line, NUL-terminated */
     size_t seeds_len;
     bool seeds_changed;
     batch batch;
@@ -71,7 +71,7 @@ static local *local_of(sn_frontier *f)
     return (local *)(void *)f;
 }
 
-/* ---- Hosts in scope ---- */
+/* ---- Scope ---------------------------------------------------------------------------------- */
 
 static seen_status local_add_seed(sn_frontier *f, const char *url, size_t len, seen_error *error)
 {
@@ -90,7 +90,7 @@ static seen_status local_add_seed(sn_frontier *f, const char *url, size_t len, s
     return SEEN_OK;
 }
 
-/* Before anything is stored whose links would be out of scope without them. */
+/* Called before links are stored that would be out of scope without these seeds. */
 static seen_status save_seeds(local *l, seen_error *error)
 {
     if (!l->seeds_changed || l->options.folder < 0)
@@ -121,9 +121,9 @@ const char *sn_local_seeds(const sn_frontier *f)
     return ((const local *)(const void *)f)->seeds;
 }
 
-/* ---- Links in ---- */
+/* ---- Input ---------------------------------------------------------------------------------- */
 
-/* Was this sitemap's URL met as a page, in the seen-set or earlier in the same batch? */
+/* Whether this sitemap's URL was seen as a page, in the seen-set or earlier in the same batch. */
 static seen_status seen_as_page(local *l, const sn_frontier_link *links, size_t at, bool *seen,
                                 seen_error *error)
 {
@@ -139,7 +139,7 @@ static seen_status seen_as_page(local *l, const sn_frontier_link *links, size_t 
     return status;
 }
 
-/* Step 1: keeps most of what was seen out of the log. */
+/* Step 1: filters out most URLs already seen, to keep them out of the log. */
 static seen_status choose(local *l, const sn_frontier_link *links, size_t count, seen_error *error)
 {
     batch *b = &l->batch;
@@ -185,7 +185,7 @@ static seen_status store(local *l, const sn_frontier_link *links, seen_error *er
 }
 
 /* Step 3: adds them to the seen-set. Its answer decides: another process may share the set, and the
- * one that gets "new" fetches the page. */
+ * one that gets SEEN_NEW fetches the page. */
 static seen_status add(local *l, const sn_frontier_link *links, seen_error *error)
 {
     batch *b = &l->batch;
@@ -198,7 +198,7 @@ static seen_status add(local *l, const sn_frontier_link *links, seen_error *erro
     return status;
 }
 
-/* Remembers what of this level was stored behind deeper URLs. */
+/* Records URLs of the current level that were stored after deeper ones. */
 static seen_status add_early(local *l, const sn_frontier_link *links, seen_error *error)
 {
     const batch *b = &l->batch;
@@ -219,7 +219,7 @@ static seen_status add_early(local *l, const sn_frontier_link *links, seen_error
     return SEEN_OK;
 }
 
-/* What is read as a sitemap is not fetched again as a page because another page links to it. */
+/* Marks sitemap URLs as seen as pages, so that a link to a sitemap is not fetched as a page. */
 static seen_status add_as_pages(local *l, seen_hash *hashes, size_t count, seen_error *error)
 {
     return count == 0 ? SEEN_OK : sn_seenset_add(l->set, hashes, count, l->batch.answer, error);
@@ -256,9 +256,9 @@ static seen_status local_offer(sn_frontier *f, const sn_frontier_link *links, si
     return status == SEEN_OK ? add_sitemaps_as_pages(l, links, error) : status;
 }
 
-/* ---- URLs out ---- */
+/* ---- Output --------------------------------------------------------------------------------- */
 
-/* The next URL of the log that was not handed out early. */
+/* The next URL of the log that was not returned early. */
 static seen_status read_log(local *l, sn_frontier_record *record, seen_error *error)
 {
     early *q = &l->early;
@@ -404,7 +404,7 @@ static seen_status write_checkpoint(local *l, const sn_frontier_progress *progre
     return status;
 }
 
-/* The outputs are written but not synced: enough for a process that is killed. */
+/* The outputs are written but not synced: sufficient if the process is killed. */
 static void write_progress(local *l, const sn_frontier_progress *progress)
 {
     sn_checkpoint p = describe(l, progress);
@@ -448,7 +448,7 @@ static void local_get_info(sn_frontier *f, bool look, sn_frontier_info *info)
 {
     local *l = local_of(f);
     if (look)
-        sn_seenset_get_info(l->set, &l->set_info, NULL); /* on failure the last one stays */
+        sn_seenset_get_info(l->set, &l->set_info, NULL); /* on failure the previous value is kept */
     *info = (sn_frontier_info){.waiting = sn_log_waiting(l->log),
                                .fill = l->set_info.fill,
                                .error_rate = l->set_info.error_rate,
@@ -463,7 +463,7 @@ typedef struct retry {
     void *user;
 } retry;
 
-/* For the limit of its host it is still one page. */
+/* It still counts as one page for the limit of its host. */
 static seen_status retry_one(void *user, const sn_frontier_record *record, bool asked,
                              seen_error *error)
 {
@@ -512,7 +512,7 @@ static seen_status open_set(local *l, seen_error *error)
     if (status != SEEN_OK)
         return status;
     l->base.hasher = sn_seenset_hasher(l->set);
-    /* The library creates files as the umask says; what a crawl keeps is private. */
+    /* The library creates files with the umask; crawl data is private. */
     if (options.own && !options.exact && fchmodat(o->folder, "seen.filter", 0600, 0) != 0)
         return sn_error_cannot(error, errno, "protect", path);
     return SEEN_OK;
@@ -533,8 +533,9 @@ static int by_hash(const void *a, const void *b)
     return (int)x->at - (int)y->at;
 }
 
-/* The process was killed between writing the last batch and its answers. What the set has may be
- * what this batch added: all of it is new but what it has twice. A page may be fetched twice. */
+/* The process was killed between writing the last batch and its answers. Keys found in the set may
+ * have been added by this batch: all are treated as new except repeats within the batch. A page may
+ * be fetched twice. */
 static seen_status answer_again(const sn_frontier_record *records, const seen_hash *hashes,
                                 size_t count, seen_answer *answers, seen_error *error)
 {
@@ -606,7 +607,7 @@ static seen_status open_parts(local *l, seen_error *error)
     if (status == SEEN_OK)
         status =
             sn_failures_open(&l->failures, l->options.folder, p == NULL ? 0 : p->failed_len, error);
-    /* The log makes durable what is done: the list of failures comes first. */
+    /* The failure list must be written before the log makes finished pages durable. */
     if (status == SEEN_OK && p != NULL && p->progressed)
         status = sn_failures_sync(&l->failures, error);
     if (status == SEEN_OK)
@@ -664,7 +665,7 @@ seen_status sn_local_open(const sn_local_options *options, sn_frontier **frontie
     if (options->checkpoint != NULL)
         l->started = l->completed = options->checkpoint->completed;
     seen_status status = open_parts(l, error);
-    l->options.checkpoint = NULL; /* the caller's */
+    l->options.checkpoint = NULL; /* owned by the caller */
     if (status != SEEN_OK) {
         local_close(&l->base);
         return status;

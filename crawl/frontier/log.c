@@ -222,8 +222,8 @@ size_t sn_log_batch(const sn_log *f, size_t *bytes)
     return f->batch_urls;
 }
 
-/* A file's last answers are made durable before the next file exists, so that only the newest file
- * can end in the middle of something. */
+/* The last answers of a file are synced before the next file is created, so that only the newest
+ * file can be incomplete. */
 static seen_status roll(sn_log *f, seen_error *error)
 {
     sn_log_segment *last = &f->segments[f->count - 1];

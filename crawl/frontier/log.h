@@ -4,21 +4,21 @@
  *     batch     BATCH  PAGE URL URL ...  PAGE URL ...  ANSWERS
  *     frame     crc32, length and type, payload
  *
- * A batch is written (and made durable) first, then its URLs are added to the seen-set, then
- * ANSWERS says which of them were not new and are void. PAGE is the page on which the URLs behind
- * it were found. A URL's ordinal is its number in the log.
+ * A batch is written (and synced) first, then its URLs are added to the seen-set, then ANSWERS
+ * records which of them were not new and are void. PAGE is the page on which the following URLs
+ * were found. The ordinal of a URL is its index in the log.
  *
- * The log is read once, in order. A URL read is under way until it is done; what is done is kept as
- * a bitmap by ordinal, which is written only after a checkpoint that names the same ordinals is
- * durable. A segment whose URLs are all done is deleted.
+ * The log is read once, in order. A URL that was read is in progress until it is done; finished
+ * URLs are recorded in a bitmap by ordinal, which is written only after a checkpoint with the same
+ * ordinals is durable. A segment whose URLs are all done is deleted.
  *
- * docs/crawl.md has the format. One thread. */
+ * The format is in docs/crawl.md. One thread. */
 #ifndef CRAWL_FRONTIER_LOG_H
 #define CRAWL_FRONTIER_LOG_H
 
 #include "crawl/frontier/frontier.h"
 
-/* Where a checkpoint stands. */
+/* The position of a checkpoint. */
 typedef struct sn_log_mark {
     uint32_t first_segment, last_segment;
     uint64_t end; /* offset in the last segment */
@@ -38,32 +38,33 @@ typedef struct sn_log sn_log;
 /* Starts an empty log; files of an earlier one in the folder are removed. */
 seen_status sn_log_create(const sn_log_options *options, sn_log **frontier, seen_error *error);
 
-/* Receives a batch of the log again. answers[i] is what was written, or with `unanswered` to be
- * filled. */
+/* Receives a replayed batch. answers[i] is the recorded answer, or with `unanswered` must be filled
+ * in. */
 typedef seen_status sn_log_replay(void *user, const sn_frontier_record *records, size_t count,
                                   bool unanswered, seen_answer *answers, seen_error *error);
 
-/* Opens the log of a checkpoint. What was written after it is replayed; a batch that was cut short
- * at the end is dropped.
+/* Opens the log at a checkpoint. Later batches are replayed; an incomplete batch at the end is
+ * dropped.
  *   all     replay from the first segment on */
 seen_status sn_log_open(const sn_log_options *options, const sn_log_mark *mark, bool all,
                         sn_log_replay *replay, void *user, sn_log **frontier, seen_error *error);
 
 void sn_log_close(sn_log *frontier);
 
-/* ---- Writing: put pages and URLs, write, answer ---- */
+/* ---- Writing: put pages and URLs, write, answer --------------------------------------------- */
 
 /* The page on which the URLs put after it were found; NULL, 0 for start URLs. */
 seen_status sn_log_put_page(sn_log *frontier, const char *url, size_t len, seen_error *error);
-/* Adds one URL to the batch. Only url, len, depth, hops and kind are looked at. */
+/* Adds one URL to the batch. Only url, len, depth, hops and kind are used. */
 seen_status sn_log_put(sn_log *frontier, const sn_frontier_record *record, seen_error *error);
-/* URLs in the batch, and its bytes: write before SN_BATCH_URLS or SN_BATCH_BYTES are reached. */
+/* The number of URLs in the batch, and its size: write before SN_BATCH_URLS or SN_BATCH_BYTES are
+ * reached. */
 size_t sn_log_batch(const sn_log *frontier, size_t *bytes);
 /* Writes the batch; with a folder it is durable on return. */
 seen_status sn_log_write(sn_log *frontier, seen_error *error);
-/* Where URL i of the batch is that was just written, put at `offset` bytes of it. */
+/* The place of URL i of the batch just written, which was put at `offset` bytes of it. */
 sn_place sn_log_place(const sn_log *frontier, size_t i, size_t offset);
-/* Completes the batch, which can be read from then on. One answer per URL, in order; those that are
+/* Completes the batch, which can be read from then on. One answer per URL, in order; URLs that are
  * not SEEN_NEW are void. */
 seen_status sn_log_answer(sn_log *frontier, const seen_answer *answers, seen_error *error);
 
@@ -71,11 +72,11 @@ seen_status sn_log_answer(sn_log *frontier, const seen_answer *answers, seen_err
 
 /* The next URL that is neither void nor done; *got is false at the end. */
 seen_status sn_log_next(sn_log *frontier, sn_frontier_record *record, bool *got, seen_error *error);
-/* Hands out a URL that sn_log_next has not come to. It will come to it: the caller passes over it
- * and calls sn_log_passed. */
+/* Takes a URL that sn_log_next has not reached. When it reaches it, the caller must skip it and
+ * call sn_log_passed. */
 void sn_log_take(sn_log *frontier, sn_place place);
 void sn_log_passed(sn_log *frontier, sn_place place);
-/* Any URL that was handed out and that is not done. */
+/* Reads any URL that was taken and is not done. */
 seen_status sn_log_load(sn_log *frontier, sn_place place, sn_frontier_record *record,
                         seen_error *error);
 
@@ -84,14 +85,15 @@ seen_status sn_log_load(sn_log *frontier, sn_place place, sn_frontier_record *re
 seen_status sn_log_done(sn_log *frontier, uint64_t ordinal, seen_error *error);
 /* URLs found and not done. */
 uint64_t sn_log_waiting(const sn_log *frontier);
-/* sn_log_open counts what was found after the checkpoint; the rest the checkpoint knows. */
+/* sn_log_open counts only URLs found after the checkpoint; this adds the number from the
+ * checkpoint. */
 void sn_log_set_waiting(sn_log *frontier, uint64_t waiting);
 
-/* Everything written is durable on return: before a checkpoint names it. */
+/* Syncs everything written; call before a checkpoint refers to it. */
 seen_status sn_log_sync(sn_log *frontier, seen_error *error);
-/* What a checkpoint has to say. Valid until the next call. */
+/* The data for a checkpoint. Valid until the next call. */
 sn_log_mark sn_log_get_mark(const sn_log *frontier);
-/* The checkpoint is durable: moves what is done to the bitmap and deletes finished segments. */
+/* The checkpoint is durable: moves finished URLs to the bitmap and deletes finished segments. */
 seen_status sn_log_settle(sn_log *frontier, seen_error *error);
 
 #endif

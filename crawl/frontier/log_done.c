@@ -1,9 +1,9 @@
-/* Which URLs of the log are done.
+/* Tracks which URLs of the log are done.
  *
  *     done() --> list since the last checkpoint --> the checkpoint's own file --> bitmap `done`
  *
- * The list is part of the checkpoint, and only what a durable checkpoint says enters the bitmap, so
- * that bitmap and counters can never tell different stories. */
+ * The list is part of the checkpoint, and only the contents of a durable checkpoint enter the
+ * bitmap, so that bitmap and counters are always consistent. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -75,7 +75,7 @@ seen_status sn_log_apply_done(sn_log *f, const uint64_t *ordinals, size_t count,
     return SEEN_OK;
 }
 
-/* The segment that holds an ordinal. */
+/* The segment that contains an ordinal. */
 static sn_log_segment *segment_of(sn_log *f, uint64_t ordinal)
 {
     size_t low = 0, high = f->count;
@@ -124,7 +124,7 @@ seen_status sn_log_sync(sn_log *f, seen_error *error)
     return SEEN_OK;
 }
 
-/* How many of the oldest segments nobody wants any more. */
+/* The number of oldest segments that are no longer needed. */
 static size_t finished(const sn_log *f)
 {
     size_t gone = 0;
@@ -144,7 +144,7 @@ sn_log_mark sn_log_get_mark(const sn_log *f)
                          .done_count = f->done_count};
 }
 
-/* Deletes what the checkpoint does not name any more. */
+/* Deletes segments that the checkpoint no longer refers to. */
 static void delete_finished(sn_log *f)
 {
     size_t gone = finished(f);

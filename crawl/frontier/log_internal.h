@@ -1,9 +1,9 @@
-/* What the frontier's files share.
+/* Internal interface of the log.
  *
- *     frontier.c          segments, writing a batch
- *     frontier_read.c     reading in order and by place
- *     frontier_done.c     what is done: counting, the bitmap, deleting
- *     frontier_recover.c  opening a log after a stop or a crash */
+ *     log.c          segments, writing a batch
+ *     log_read.c     reading in order and by place
+ *     log_done.c     finished URLs: counting, the bitmap, deletion
+ *     log_recover.c  opening a log after a stop or a crash */
 #ifndef CRAWL_FRONTIER_LOG_INTERNAL_H
 #define CRAWL_FRONTIER_LOG_INTERNAL_H
 
@@ -27,18 +27,18 @@ typedef struct sn_log_segment {
     int fd;
     uint64_t first_ordinal;
     uint64_t size;   /* of what can be read */
-    uint64_t undone; /* given out and not done */
+    uint64_t undone; /* taken and not done */
     bool passed;     /* read to its end */
 } sn_log_segment;
 
-/* Bytes of a segment as they lie there. */
+/* A cached range of a segment. */
 typedef struct sn_log_window {
     uint64_t place; /* id of the segment << 40 | offset */
     size_t len, room;
     uint8_t *bytes;
 } sn_log_window;
 
-/* Where reading in order stands. */
+/* The position of the sequential reader. */
 typedef struct sn_log_reader {
     size_t segment;
     uint64_t at;
@@ -57,26 +57,26 @@ struct sn_log {
     uint64_t next_ordinal;
     uint64_t waiting;
 
-    /* The batch being made. */
+    /* The batch being built. */
     uint8_t *batch;
     size_t batch_len, batch_room;
     size_t batch_urls;
     size_t page_at; /* offset of the latest PAGE frame in the batch */
-    bool written;   /* waits for its answers */
+    bool written;   /* waiting for its answers */
 
-    /* Reading in order. */
+    /* Sequential reading. */
     sn_log_reader reader;
     uint8_t *buffer;
     size_t buffer_segment;
     uint64_t buffer_at;
     size_t buffer_len;
 
-    /* Reading by place. */
+    /* Random access. */
     sn_log_window urls, pages;
 
     /* Done. */
     int done_fd;
-    uint64_t done_limit; /* ordinals below may be in the bitmap */
+    uint64_t done_limit; /* only ordinals below may be in the bitmap */
     uint64_t *done;
     size_t done_count, done_room;
     uint8_t chunk[DONE_CHUNK];
@@ -85,7 +85,7 @@ struct sn_log {
 
 uint32_t sn_log_frame_crc(const uint8_t *frame, size_t payload);
 void sn_log_frame_head(uint8_t *frame, unsigned type, size_t payload);
-/* Payload length of a good frame of this type in `len` bytes, or -1. type 0: any. */
+/* Payload length of a valid frame of this type in `len` bytes, or -1. type 0: any. */
 long sn_log_frame_check(const uint8_t *frame, size_t len, unsigned type);
 
 void sn_log_segment_name(uint32_t id, char name[32]);

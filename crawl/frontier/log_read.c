@@ -1,4 +1,4 @@
-/* The log in order, and single URLs by their place. */
+/* Reads the log in order, and single URLs by place. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "base/io.h"
 #include "crawl/frontier/log_internal.h"
 
-/* Bytes of a segment by way of the buffer; *got is fewer than `len` only at its end. */
+/* Reads bytes of a segment through the buffer; *got is less than `len` only at its end. */
 static seen_status peek(sn_log *f, uint64_t at, size_t len, const uint8_t **bytes, size_t *got,
                         seen_error *error)
 {
@@ -35,7 +35,7 @@ static seen_status peek(sn_log *f, uint64_t at, size_t len, const uint8_t **byte
     return SEEN_OK;
 }
 
-/* One whole, checked frame. Frames are far smaller than the buffer. */
+/* One whole, verified frame. Frames are far smaller than the buffer. */
 static seen_status frame_at(sn_log *f, uint64_t at, const uint8_t **frame, size_t *payload,
                             seen_error *error)
 {
@@ -56,7 +56,7 @@ static seen_status frame_at(sn_log *f, uint64_t at, const uint8_t **frame, size_
     return SEEN_OK;
 }
 
-/* Reads the ANSWERS behind a batch and stands before the first frame inside it. */
+/* Reads the ANSWERS of a batch and seeks to the first frame inside it. */
 static seen_status enter_batch(sn_log *f, seen_error *error)
 {
     const uint8_t *frame;
@@ -110,7 +110,7 @@ static void read_url(const sn_log *f, const uint8_t *payload, size_t len,
     record->place.ordinal = f->reader.ordinal;
 }
 
-/* Steps over one frame of a batch; *got if it is a URL that is neither void nor done. */
+/* Advances by one frame of a batch; *got if it is a URL that is neither void nor done. */
 static seen_status step(sn_log *f, sn_frontier_record *record, bool *got, seen_error *error)
 {
     const uint8_t *frame;
@@ -195,7 +195,7 @@ static seen_status move_window(sn_log *f, sn_log_window *w, size_t segment, uint
     return SEEN_OK;
 }
 
-/* How much of a frame there is in a window, and how long it says that it is; 0: none of it. */
+/* How much of a frame is in a window, and its length according to its header; 0: none of it. */
 static size_t look(const sn_log_window *w, uint64_t place, const uint8_t **frame, size_t *whole)
 {
     *whole = FRAME_HEAD;
@@ -208,8 +208,8 @@ static size_t look(const sn_log_window *w, uint64_t place, const uint8_t **frame
     return w->len - skip;
 }
 
-/* A frame that lies anywhere, by way of a window: URLs are mostly asked for in the order in which
- * they lie, and many have the same page before them. */
+/* Reads a frame at any place through a window: URLs are mostly loaded in log order, and many share
+ * the same page frame. */
 static seen_status fetch_frame(sn_log *f, sn_log_window *w, size_t segment, uint64_t offset,
                                unsigned type, const uint8_t **payload, size_t *len,
                                seen_error *error)
@@ -217,7 +217,7 @@ static seen_status fetch_frame(sn_log *f, sn_log_window *w, size_t segment, uint
     uint64_t place = (uint64_t)(f->first_id + segment) << 40 | offset;
     const uint8_t *frame = NULL;
     size_t whole, got = look(w, place, &frame, &whole);
-    /* The length is known only after its head was read. */
+    /* The length is known only after its header was read. */
     for (int turn = 0; turn < 2 && got < whole && whole <= FRAME_MAX; turn++) {
         seen_status status =
             move_window(f, w, segment, offset, whole > WINDOW ? whole : WINDOW, error);

@@ -1,9 +1,9 @@
-/* Opening a log after a stop or a crash.
+/* Opens a log after a stop or a crash.
  *
- * Up to the checkpoint's mark the log must be whole. Behind it stand the batches that were written
- * later; they are all replayed into the seen-set, because of a set in a file nothing is certain to
- * be on disk but what the checkpoint synced. The last batch may be torn (dropped: its URLs were not
- * added to the set, since that comes after the sync) or without answers (asked for again). */
+ * Up to the checkpoint's mark the log must be intact. After it follow the batches that were written
+ * later; all of them are replayed into the seen-set, because of a set in a file only what the
+ * checkpoint synced is certain to be on disk. The last batch may be torn (dropped: its URLs were
+ * not added to the set, since that happens after the sync) or without answers (requested again). */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -21,14 +21,14 @@ typedef struct recovery {
     sn_log *f;
     sn_log_replay *replay;
     void *user;
-    uint64_t marked; /* the first ordinal that the checkpoint does not know */
+    uint64_t marked; /* the first ordinal after the checkpoint */
     uint8_t *bytes;  /* one batch and its answers */
     size_t room;
     sn_frontier_record records[SN_BATCH_URLS];
     seen_answer answers[SN_BATCH_URLS];
 } recovery;
 
-/* What stands at an offset. */
+/* The state of the batch at an offset. */
 typedef enum found { FOUND_WHOLE, FOUND_UNANSWERED, FOUND_TORN, FOUND_ERROR } found;
 
 static found read_error(const recovery *r, seen_error *error)
@@ -37,7 +37,7 @@ static found read_error(const recovery *r, seen_error *error)
     return FOUND_ERROR;
 }
 
-/* Takes the frames of a batch apart; false where one is not good. */
+/* Parses the frames of a batch; false if one is invalid. */
 static bool parse_batch(recovery *r, size_t len, size_t count, uint64_t first)
 {
     size_t urls = 0;
@@ -62,7 +62,7 @@ static bool parse_batch(recovery *r, size_t len, size_t count, uint64_t first)
     return urls == count;
 }
 
-/* Reads the batch at an offset into r; *next gets the offset behind it, answers included. */
+/* Reads the batch at an offset into r; *next is set to the offset after it, including answers. */
 static found read_batch(recovery *r, int fd, uint64_t at, uint64_t *next, size_t *count,
                         seen_error *error)
 {
@@ -106,7 +106,7 @@ static found read_batch(recovery *r, int fd, uint64_t at, uint64_t *next, size_t
     return FOUND_WHOLE;
 }
 
-/* Asks for the answers of the last batch and writes them behind it. */
+/* Requests the answers of the last batch and appends them. */
 static seen_status complete(recovery *r, sn_log_segment *segment, uint64_t at, uint64_t end,
                             size_t count, seen_error *error)
 {
@@ -120,7 +120,7 @@ static seen_status complete(recovery *r, sn_log_segment *segment, uint64_t at, u
     return sn_log_answer(f, r->answers, error);
 }
 
-/* Goes through a segment from `at` on, and cuts off what is torn. */
+/* Processes a segment from `at` on, and truncates a torn end. */
 static seen_status replay_segment(recovery *r, size_t index, uint64_t at, seen_error *error)
 {
     sn_log *f = r->f;
@@ -158,7 +158,7 @@ static seen_status replay_segment(recovery *r, size_t index, uint64_t at, seen_e
     return SEEN_OK;
 }
 
-/* Opens one segment: SEEN_ERR_NOT_FOUND where there is none, SEEN_ERR_FORMAT for a bad header. */
+/* Opens one segment: SEEN_ERR_NOT_FOUND if there is none, SEEN_ERR_FORMAT for a bad header. */
 static seen_status open_segment(sn_log *f, seen_error *error)
 {
     char name[32];
@@ -204,7 +204,7 @@ static seen_status open_segments(sn_log *f, const sn_log_mark *mark, seen_error 
             break;
         if (status != SEEN_ERR_FORMAT)
             return status;
-        /* A segment that was being made: nothing can be in it. */
+        /* A segment that was being created contains nothing. */
         char name[32];
         sn_log_segment_name(id, name);
         if (unlinkat(f->options.folder, name, 0) != 0)

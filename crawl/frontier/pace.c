@@ -1,4 +1,4 @@
-/* A table of hosts, a heap of those that are waiting for their time. */
+/* A table of hosts, and a heap of the hosts that wait for their next request time. */
 #include "crawl/frontier/pace.h"
 
 #include <assert.h>
@@ -15,7 +15,7 @@ struct sn_pace {
     sn_host **heap;
     size_t heap_count;
     uint64_t turns;
-    bool draining;            /* queues wait for another run */
+    bool draining;            /* only retries are returned, queues are left for another run */
     sn_host *oldest, *newest; /* by last use */
 };
 
@@ -73,7 +73,7 @@ void sn_pace_destroy(sn_pace *p)
     free(p);
 }
 
-/* ---- The heap ---- */
+/* ---- Heap ----------------------------------------------------------------------------------- */
 
 static bool before(const sn_host *a, const sn_host *b)
 {
@@ -125,7 +125,7 @@ static void heap_remove(sn_pace *p, sn_host *host)
     heap_down(p, p->heap[at]->heap_at);
 }
 
-/* ---- The order of use ---- */
+/* ---- LRU list ------------------------------------------------------------------------------- */
 
 static void unlink_host(sn_pace *p, sn_host *host)
 {
@@ -158,7 +158,7 @@ static void touch(sn_pace *p, sn_host *host)
     link_newest(p, host);
 }
 
-/* ---- The table ---- */
+/* ---- Table ---------------------------------------------------------------------------------- */
 
 static size_t slot_of(const sn_pace *p, uint64_t hash, const char *origin, size_t len)
 {
@@ -171,7 +171,7 @@ static size_t slot_of(const sn_pace *p, uint64_t hash, const char *origin, size_
     }
 }
 
-/* Takes a host out and moves those behind it up, so that no search meets a hole. */
+/* Removes a host and moves those behind it up, so that no probe sequence is interrupted. */
 static void table_remove(sn_pace *p, const sn_host *host)
 {
     size_t hole = slot_of(p, host->hash, host->origin, host->len);
@@ -185,8 +185,7 @@ static void table_remove(sn_pace *p, const sn_host *host)
     p->table[hole] = NULL;
 }
 
-/* A host that is to be left alone is remembered until then; forgotten, it would be asked at once.
- */
+/* Hosts whose delay has not passed are not evicted: otherwise they would get a request at once. */
 static bool evict(sn_pace *p, int64_t now)
 {
     sn_host *host = p->oldest;
@@ -376,7 +375,7 @@ void sn_pace_set_rules(sn_pace *p, sn_host *host, sn_rules_state state, void *ru
     host->rules = rules;
     host->rules_bytes = bytes;
     p->rules_bytes += bytes;
-    /* Rules that were not looked at for the longest time are fetched again when needed. */
+    /* The least recently used rules are dropped and fetched again when needed. */
     for (sn_host *old = p->oldest; old != NULL && p->rules_bytes > p->options.max_rules_bytes;
          old = old->newer) {
         if (old == host || old->rules == NULL)

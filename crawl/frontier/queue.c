@@ -1,4 +1,4 @@
-/* Many queues, one file. */
+/* Many queues in one file. */
 #include "crawl/frontier/queue.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@ struct sn_queues {
     int folder;
     int fd;
     uint32_t blocks; /* used so far; block 0 is never used */
-    uint32_t free;   /* first block to use again; its `next` is the one after it */
+    uint32_t free;   /* first block of the free list; its `next` is the one after it */
 };
 
 sn_queues *sn_queues_create(int folder)
@@ -64,7 +64,7 @@ static seen_status take_block(sn_queues *q, uint32_t *block, seen_error *error)
     return SEEN_OK;
 }
 
-/* Writes the full tail behind what is in the file. */
+/* Appends the full tail to the blocks in the file. */
 static seen_status spill(sn_queues *q, sn_queue *queue, seen_error *error)
 {
     uint32_t block = 0;
@@ -113,7 +113,7 @@ seen_status sn_queue_push(sn_queues *q, sn_queue *queue, sn_place place, seen_er
     return SEEN_OK;
 }
 
-/* Fills an empty head from the file, or takes the tail for it. */
+/* Fills an empty head from the file, or uses the tail. */
 static seen_status refill(sn_queues *q, sn_queue *queue, seen_error *error)
 {
     if (queue->first == 0) {
@@ -135,7 +135,7 @@ static seen_status refill(sn_queues *q, sn_queue *queue, seen_error *error)
 
 void sn_queue_drop(sn_queues *q, sn_queue *queue)
 {
-    /* Its blocks in the file go to the free ones; if that fails they are not used again. */
+    /* Adds its blocks in the file to the free list; if that fails they are not reused. */
     if (queue->first != 0 && sn_io_write(q->fd, &q->free, sizeof q->free, offset_of(queue->last)))
         q->free = queue->first;
     sn_queue_clear(queue);

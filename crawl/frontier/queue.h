@@ -3,9 +3,9 @@
  *     pop <- [head] <- block <- block <- block <- [tail] <- push
  *             memory   '----- one file for all -----'   memory
  *
- * A host may have ten URLs or ten million; either way its queue takes at most two blocks of 1 KiB
- * in memory. Blocks that were read are used again. The file has no name: after a restart the queues
- * are made anew from the frontier. */
+ * A host may have ten URLs or ten million; its queue takes at most two blocks of 1 KiB in memory.
+ * Blocks that were read are reused. The file has no name: after a restart the queues are rebuilt
+ * from the frontier. */
 #ifndef CRAWL_QUEUE_H
 #define CRAWL_QUEUE_H
 
@@ -17,7 +17,7 @@
 #define SN_BLOCK_PLACES 63
 
 typedef struct sn_queue_block {
-    uint32_t next; /* in the file, of the block behind this one */
+    uint32_t next; /* in the file, of the block after this one */
     uint32_t start, end;
     uint32_t unused;
     sn_place places[SN_BLOCK_PLACES];
@@ -31,18 +31,18 @@ typedef struct sn_queue {
 
 typedef struct sn_queues sn_queues;
 
-/* `folder`: where the file is; -1: the temporary folder. It is made when first needed. */
+/* `folder`: of the file; -1: the temporary folder. The file is created when first needed. */
 sn_queues *sn_queues_create(int folder);
 void sn_queues_destroy(sn_queues *queues);
 
-/* A queue is born zeroed. */
+/* A queue is initialized to zero. */
 seen_status sn_queue_push(sn_queues *queues, sn_queue *queue, sn_place place, seen_error *error);
-/* *got is false where it is empty. */
+/* *got is false if it is empty. */
 seen_status sn_queue_pop(sn_queues *queues, sn_queue *queue, sn_place *place, bool *got,
                          seen_error *error);
 /* Drops all places. */
 void sn_queue_drop(sn_queues *queues, sn_queue *queue);
-/* Frees the memory of a queue that is not used again, or is empty. */
+/* Frees the memory of an unused or empty queue. */
 void sn_queue_clear(sn_queue *queue);
 
 #endif

@@ -14,8 +14,8 @@ struct sn_seenset {
     seen_hasher hasher;
 };
 
-/* The set that a crawl began with was deleted, or its server lost it. With an empty one in its
- * place all pages would be fetched again. */
+/* The set of the crawl was deleted, or its server lost it. With an empty set all pages would be
+ * fetched again. */
 static seen_status set_is_gone(seen_error *error)
 {
     char why[sizeof error->message];
@@ -27,8 +27,8 @@ static seen_status set_is_gone(seen_error *error)
         why);
 }
 
-/* A set that others may use: a new crawl creates it if it does not exist, also when another crawler
- * creates it concurrently. */
+/* A shared set: a new crawl creates it if it does not exist, also if another crawler creates it
+ * concurrently. */
 static seen_status open_shared(const sn_seenset_options *o, const seen_options *make,
                                seen_set **set, seen_error *error)
 {

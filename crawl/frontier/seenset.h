@@ -9,13 +9,13 @@
 
 typedef struct sn_seenset_options {
     const char *where;   /* a FILTER; NULL: memory */
-    const char *ca_file; /* rediss://: authorities to trust; NULL: the system's */
-    bool own;            /* a file of this crawl alone */
-    bool fresh;          /* a new crawl: create the set; one that is not our own if it is missing */
+    const char *ca_file; /* rediss://: trusted CAs; NULL: the system's */
+    bool own;            /* a file used by this crawl only */
+    bool fresh;          /* a new crawl: create the set; a shared one if it does not exist */
     bool exact;
     seen_hasher hasher; /* exact: of the crawl */
     int folder;         /* exact: for the temporary file */
-    double error_rate;  /* of a set that is created */
+    double error_rate;  /* of a newly created set */
     uint64_t capacity;
 } sn_seenset_options;
 
