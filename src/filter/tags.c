@@ -24,7 +24,7 @@ sn_tags_shape sn_tags_shape_of(unsigned extra)
  * and tag lines are far below the memory of layers anyway. */
 static double load_of(const sn_tags_shape *shape)
 {
-    return shape->extra <= 1 ? 1.0 : shape->extra <= 4 ? 0.96 : 0.92;
+    return shape->extra <= 1 ? 1.0 : shape->extra <= 4 ? 0.91 : 0.85;
 }
 
 uint64_t sn_tags_limit(const sn_tags_shape *shape, uint64_t homes)

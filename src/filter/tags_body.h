@@ -8,31 +8,69 @@
  * agrees with the lane s of a key if (e ^ s) & ~(e ^ (e - 1)) is 0. With a saturating e - 1 an
  * empty lane never agrees, because s has its lowest bit set.
  *
- * Lookups: while key i is compared the line of key i + AHEAD is found and prefetched. Keys that
- * must look into an overflow line are put on a list and done in a second pass, whose lines are
- * prefetched too. */
+ * Lookups: while key i is compared the line of key i + AHEAD is found and prefetched into the second
+ * level cache, which has room for many misses, and that of key i + NEAR into the first. Keys that
+ * must look into an overflow line are put on a list and done in later passes. */
+
+#include "filter/kernel.h"
 
 #include <stdbool.h>
+#include <string.h>
 
-enum { AHEAD = 64 };
+enum { AHEAD = 64, NEAR = 12, GROUP = 4 };
 
 #define INLINE static inline __attribute__((always_inline))
+#if defined(__clang__)
+#define UNROLL _Pragma("clang loop unroll_count(4)")
+#else
+#define UNROLL _Pragma("GCC unroll 4")
+#endif
 #define PREFETCH(p) __builtin_prefetch((p), 0, 2)
+#define PREFETCH_NEAR(p) __builtin_prefetch((p), 0, 3)
 
-/* Whether a line has a tag that covers the key. */
-INLINE bool line_has(const char *line, uint64_t code, unsigned slots, unsigned extra)
+/* What differs between `extra` bits of a line, from bit `at` on, and those of a tag. */
+INLINE uint64_t differ_at(const char *line, unsigned at, unsigned extra, uint64_t code)
+{
+    uint64_t mask = (UINT64_C(1) << extra) - 1;
+#ifdef SN_SCALAR_ONLY
+    return (sn_tags_bits(line, at, extra) ^ code >> 16) & mask;
+#else
+    enum { LAST = SN_LINE_BYTES - 8 };
+    unsigned byte = at / 8, past = (byte + LAST / 8) / SN_LINE_BYTES; /* 1: beyond LAST */
+    uint64_t word;
+    byte -= (byte - LAST) & -past; /* not a branch: which slot it is cannot be predicted */
+    memcpy(&word, line + byte, sizeof word);
+    return (le64toh(word) >> (at - 8 * byte) ^ code >> 16) & mask;
+#endif
+}
+
+typedef struct verdict {
+    bool has, flag;
+} verdict;
+
+/* Whether a line has a tag that covers the key, and its flag. Bits of `code` in front of the tag do
+ * not matter. Without branches: most lines have no lane that agrees, or just the one of the key,
+ * and which it is cannot be predicted. */
+INLINE verdict line_look(const char *line, uint64_t code, unsigned slots, unsigned extra)
 {
     uint32_t found = lanes_matching(line, (uint16_t)code) & ((UINT32_C(1) << slots) - 1);
+    uint64_t last = sn_tags_word(line, 7);
     if (extra == 1) { /* the extra bits are the last 32 of the line, one for each lane */
-        uint32_t plane = (uint32_t)(sn_tags_word(line, 7) >> 32);
-        return (found & (code >> 16 & 1 ? plane : ~plane)) != 0;
+        uint32_t plane = (uint32_t)(last >> 32), flip = (uint32_t)(code >> 16 & 1) - 1;
+        return (verdict){(found & (plane ^ flip)) != 0, last >> 63};
     }
-    for (; __builtin_expect(found != 0, 0); found &= found - 1) {
-        unsigned i = (unsigned)__builtin_ctz(found);
-        if (sn_tags_bits(line, 16 * slots + i * extra, extra) == code >> 16)
-            return true;
+    unsigned i = (unsigned)__builtin_ctz(found | UINT32_C(1) << (slots - 1));
+    bool has = (found != 0) & (differ_at(line, 16 * slots + i * extra, extra, code) == 0);
+    for (found &= found - 1; __builtin_expect((found != 0) & !has, 0); found &= found - 1) {
+        i = (unsigned)__builtin_ctz(found);
+        has = differ_at(line, 16 * slots + i * extra, extra, code) == 0;
     }
-    return false;
+    return (verdict){has, last >> 63};
+}
+
+INLINE bool line_has(const char *line, uint64_t code, unsigned slots, unsigned extra)
+{
+    return line_look(line, code, slots, extra).has;
 }
 
 INLINE bool line_put(char *line, uint64_t code, unsigned slots, unsigned extra)
@@ -46,29 +84,17 @@ INLINE bool line_put(char *line, uint64_t code, unsigned slots, unsigned extra)
 
 /* ---- lookups ---- */
 
-typedef struct query {
-    const sn_tags_part *part;
-    const char *line;
-    uint64_t code;
-} query;
-
-/* Each key is answered by the partition that its pointer names here, in both passes: the pointer
- * may be replaced at any time. */
-INLINE query find(const sn_tags_shape *s, sn_tags_part *const *parts, seen_hash h)
+INLINE uint64_t over_code(const sn_tags_shape *s, uint64_t home, uint64_t code)
 {
-    const sn_tags_part *part = __atomic_load_n(&parts[sn_tags_part_of(h)], __ATOMIC_ACQUIRE);
-    query q = {part, sn_tags_line(part, sn_tags_home(part, sn_tags_position(h))),
-               sn_tags_code(s->width, part->level, h)};
-    PREFETCH(q.line);
-    return q;
+    return code | home % SN_TAGS_HOMES << s->width;
 }
 
 /* Whether the overflow lines of a key's block, or the stash, have it. */
-INLINE bool overflow_has(const sn_tags_shape *s, const sn_tags_part *part, uint64_t home,
+static bool overflow_has(const sn_tags_shape *s, const sn_tags_part *part, uint64_t home,
                          uint64_t code, uint64_t x)
 {
     unsigned first = sn_tags_first_over(home);
-    code |= home % SN_TAGS_HOMES << s->width;
+    code = over_code(s, home, code);
     for (unsigned n = 0; n < SN_TAGS_OVERS; n++) {
         const char *line = sn_tags_over(part, home, (first + n) % SN_TAGS_OVERS);
         if (line_has(line, code, s->over_slots, s->extra + 5))
@@ -79,76 +105,218 @@ INLINE bool overflow_has(const sn_tags_shape *s, const sn_tags_part *part, uint6
     return sn_tags_stash_has(part, home, x);
 }
 
-/* A key whose home line does not have it and has overflowed. */
-typedef struct waiting {
-    const sn_tags_part *part;
-    uint64_t code;
-    size_t place;
-} waiting;
+/* The partitions as they are when a lookup begins: each key is answered by one partition, also if
+ * it has to look into the overflow lines later. */
+typedef struct views {
+    const char *lines[SN_TAGS_PARTS];
+    uint64_t homes[SN_TAGS_PARTS];
+    uint64_t shift[SN_TAGS_PARTS]; /* from a position to its tag; not if tags are deep */
+    const sn_tags_part *part[SN_TAGS_PARTS];
+} views;
 
-INLINE void prefetch_overflow(const waiting *key, const seen_hash *h)
+/* Returns whether tags are deep: some reach beyond the 64 bits of a position. */
+INLINE bool take_views(const sn_tags_shape *s, sn_tags_part *const *parts, views *v)
 {
-    uint64_t home = sn_tags_home(key->part, sn_tags_position(h[key->place]));
-    PREFETCH(sn_tags_over(key->part, home, sn_tags_first_over(home)));
+    bool deep = false;
+    for (unsigned p = 0; p < SN_TAGS_PARTS; p++) {
+        const sn_tags_part *part = __atomic_load_n(&parts[p], __ATOMIC_ACQUIRE);
+        v->lines[p] = part->lines;
+        v->homes[p] = part->homes;
+        v->shift[p] = 64 - part->level - s->width;
+        v->part[p] = part;
+        deep |= part->level + s->width > 64;
+    }
+    return deep;
 }
 
-static void check_overflow(const sn_tags_shape *s, const seen_hash *h, const waiting *list,
-                           size_t count, seen_answer *answers)
+/* With bits in front that do not belong to the tag. */
+INLINE uint64_t code_in(const views *v, unsigned p, seen_hash h, uint64_t x, unsigned width,
+                        bool deep)
 {
-    enum { OVERFLOW_AHEAD = 32 };
-    for (size_t i = 0; i < count && i < OVERFLOW_AHEAD; i++)
-        prefetch_overflow(&list[i], h);
+    return deep ? sn_tags_code(width, v->part[p]->level, h) : x >> v->shift[p] | 1;
+}
+
+typedef struct query {
+    const char *line;
+    uint64_t code;
+} query;
+
+INLINE query find(const views *v, seen_hash h, unsigned width, bool deep)
+{
+    unsigned p = sn_tags_part_of(h);
+    uint64_t x = sn_tags_position(h), home = sn_mulhi(x, v->homes[p]);
+    query q = {v->lines[p] + (home + home / SN_TAGS_HOMES * SN_TAGS_OVERS) * SN_LINE_BYTES,
+               code_in(v, p, h, x, width, deep)};
+    PREFETCH(q.line);
+    return q;
+}
+
+/* The overflow line of a key to begin with, and the key's lane in it. */
+typedef struct over_query {
+    const char *line;
+    uint16_t lane, place;
+} over_query;
+
+INLINE over_query find_over(const views *v, seen_hash h, unsigned n, uint16_t place, unsigned width,
+                            bool deep)
+{
+    unsigned p = sn_tags_part_of(h);
+    uint64_t x = sn_tags_position(h), home = sn_mulhi(x, v->homes[p]);
+    uint64_t line = home / SN_TAGS_HOMES * SN_TAGS_BLOCK + SN_TAGS_HOMES +
+                    (sn_tags_first_over(home) + n) % SN_TAGS_OVERS;
+    over_query q = {v->lines[p] + line * SN_LINE_BYTES, (uint16_t)code_in(v, p, h, x, width, deep),
+                    place};
+    PREFETCH(q.line);
+    return q;
+}
+
+/* Whether an overflow line in which the lane of a key was found has its tag. */
+static bool over_has(const sn_tags_shape *s, const views *v, const char *line, seen_hash h)
+{
+    const sn_tags_part *part = v->part[sn_tags_part_of(h)];
+    uint64_t home = sn_tags_home(part, sn_tags_position(h));
+    uint64_t code = over_code(s, home, sn_tags_code(s->width, part->level, h));
+    return line_has(line, code, s->over_slots, s->extra + 5);
+}
+
+/* The keys whose home line does not have them and has overflowed: a pass over their first overflow
+ * lines, one over the second ones of those that are full, and so on, at last the stash. Each pass
+ * fetches its lines before it reads them. */
+INLINE void check_over(const sn_tags_shape *s, const views *v, const seen_hash *h, uint16_t *list,
+                       size_t count, seen_answer *answers, bool deep)
+{
+    over_query queries[SN_TAGS_LOOKUP];
+    const uint32_t all = (UINT32_C(1) << s->over_slots) - 1;
+    for (unsigned n = 0; n < SN_TAGS_OVERS && count > 0; n++) {
+        size_t left = 0;
+        for (size_t i = 0; i < count; i++)
+            queries[i] = find_over(v, h[list[i]], n, list[i], s->width, deep);
+        for (size_t i = 0; i < count; i++) {
+            const over_query *q = &queries[i];
+            bool has = false;
+            PREFETCH_NEAR(q[i + NEAR < count ? NEAR : 0].line);
+            if (__builtin_expect((lanes_matching(q->line, q->lane) & all) != 0, 0)) {
+                has = over_has(s, v, q->line, h[q->place]);
+                answers[q->place] = has ? SEEN_BEFORE : SEEN_NEW;
+            }
+            list[left] = q->place;
+            left += !has & sn_tags_flag(q->line);
+        }
+        count = left;
+    }
     for (size_t i = 0; i < count; i++) {
-        const waiting *key = &list[i];
-        if (i + OVERFLOW_AHEAD < count)
-            prefetch_overflow(&list[i + OVERFLOW_AHEAD], h);
-        uint64_t x = sn_tags_position(h[key->place]), home = sn_tags_home(key->part, x);
-        bool has = overflow_has(s, key->part, home, key->code, x);
-        answers[key->place] = has ? SEEN_BEFORE : SEEN_NEW;
+        const sn_tags_part *part = v->part[sn_tags_part_of(h[list[i]])];
+        uint64_t x = sn_tags_position(h[list[i]]);
+        if (sn_tags_stash_has(part, sn_tags_home(part, x), x))
+            answers[list[i]] = SEEN_BEFORE;
     }
 }
 
-INLINE void run_check(const sn_tags_shape *shape, sn_tags_part *const *parts, const seen_hash *h,
-                      size_t count, seen_answer *answers, unsigned slots, unsigned extra)
+/* One key of a lookup. Returns how many keys there are for the second pass now. */
+INLINE size_t answer(query q, size_t i, seen_answer *answers, uint16_t *list, size_t waiting,
+                     unsigned slots, unsigned extra)
+{
+    verdict got = line_look(q.line, q.code, slots, extra);
+    answers[i] = got.has ? SEEN_BEFORE : SEEN_NEW;
+    list[waiting] = (uint16_t)i;
+    return waiting + (!got.has & got.flag);
+}
+
+INLINE void run_check(const sn_tags_shape *shape, const views *v, const seen_hash *h, size_t count,
+                      seen_answer *answers, unsigned slots, unsigned extra, bool deep)
 {
     const sn_tags_shape s = *shape;
     query ring[AHEAD];
-    waiting list[SN_TAGS_LOOKUP];
-    size_t late = 0;
-    for (size_t i = 0; i < AHEAD && i < count; i++)
-        ring[i] = find(&s, parts, h[i]);
-    for (size_t i = 0; i < count; i++) {
-        query q = ring[i % AHEAD];
-        if (i + AHEAD < count)
-            ring[i % AHEAD] = find(&s, parts, h[i + AHEAD]);
-        bool has = line_has(q.line, q.code, slots, extra);
-        answers[i] = has ? SEEN_BEFORE : SEEN_NEW;
-        list[late] = (waiting){q.part, q.code, i};
-        late += !has & sn_tags_flag(q.line);
+    uint16_t list[SN_TAGS_LOOKUP];
+    size_t waiting = 0, i = 0;
+    for (size_t j = 0; j < AHEAD && j < count; j++)
+        ring[j] = find(v, h[j], 16 + extra, deep);
+    for (; i + AHEAD + GROUP <= count; i += GROUP) {
+        query *q = ring + i % AHEAD;
+        UNROLL
+        for (size_t j = 0; j < GROUP; j++) {
+            waiting = answer(q[j], i + j, answers, list, waiting, slots, extra);
+            q[j] = find(v, h[i + AHEAD + j], 16 + extra, deep);
+            PREFETCH_NEAR(ring[(i + j + NEAR) % AHEAD].line);
+        }
     }
-    check_overflow(&s, h, list, late, answers);
+    for (; i < count; i++) {
+        query *q = ring + i % AHEAD;
+        waiting = answer(*q, i, answers, list, waiting, slots, extra);
+        if (i + AHEAD < count)
+            *q = find(v, h[i + AHEAD], 16 + extra, deep);
+    }
+    check_over(&s, v, h, list, waiting, answers, deep);
 }
 
-static void body_check(const sn_tags_shape *s, sn_tags_part *const *parts, const seen_hash *h,
-                       size_t count, seen_answer *answers)
+/* The common rates get loops of their own, with the number of slots known to the compiler. */
+#define CHECK(name, slots, extra, deep)                                                            \
+    __attribute__((noinline)) static void name(const sn_tags_shape *s, const views *v,             \
+                                               const seen_hash *h, size_t count,                   \
+                                               seen_answer *answers)                               \
+    {                                                                                              \
+        run_check(s, v, h, count, answers, slots, extra, deep);                                    \
+    }
+
+CHECK(check_1, 30, 1, false)   /* 1% */
+CHECK(check_4, 25, 4, false)   /* 0.1% */
+CHECK(check_14, 17, 14, false) /* 1e-6 */
+CHECK(check_any, s->slots, s->extra, false)
+CHECK(check_deep, s->slots, s->extra, true)
+
+INLINE bool has_one(const sn_tags_shape *s, const sn_tags_part *part, const char *line, seen_hash h,
+                    uint64_t home, uint64_t x)
 {
-    if (s->extra == 1)
-        run_check(s, parts, h, count, answers, 30, 1);
-    else
-        run_check(s, parts, h, count, answers, s->slots, s->extra);
+    uint64_t code = sn_tags_code(s->width, part->level, h);
+    bool has =
+        s->extra == 1 ? line_has(line, code, 30, 1) : line_has(line, code, s->slots, s->extra);
+    return has || (sn_tags_flag(line) && overflow_has(s, part, home, code, x));
 }
 
 static void body_check_one(const sn_tags_shape *s, const sn_tags_part *part, seen_hash h,
                            seen_answer *answer)
 {
     uint64_t x = sn_tags_position(h), home = sn_tags_home(part, x);
-    uint64_t code = sn_tags_code(s->width, part->level, h);
-    const char *line = sn_tags_line(part, home);
-    bool has =
-        s->extra == 1 ? line_has(line, code, 30, 1) : line_has(line, code, s->slots, s->extra);
-    if (!has && sn_tags_flag(line))
-        has = overflow_has(s, part, home, code, x);
-    *answer = has ? SEEN_BEFORE : SEEN_NEW;
+    *answer = has_one(s, part, sn_tags_line(part, home), h, home, x) ? SEEN_BEFORE : SEEN_NEW;
+}
+
+enum { FEW = 32 };
+
+/* So few that looking at all partitions first would cost more. */
+static void check_few(const sn_tags_shape *s, sn_tags_part *const *parts, const seen_hash *h,
+                      size_t count, seen_answer *answers)
+{
+    const sn_tags_part *part[FEW];
+    const char *line[FEW];
+    uint64_t home[FEW];
+    for (size_t i = 0; i < count; i++) {
+        part[i] = __atomic_load_n(&parts[sn_tags_part_of(h[i])], __ATOMIC_ACQUIRE);
+        home[i] = sn_tags_home(part[i], sn_tags_position(h[i]));
+        line[i] = sn_tags_line(part[i], home[i]);
+        PREFETCH(line[i]);
+    }
+    for (size_t i = 0; i < count; i++) {
+        bool has = has_one(s, part[i], line[i], h[i], home[i], sn_tags_position(h[i]));
+        answers[i] = has ? SEEN_BEFORE : SEEN_NEW;
+    }
+}
+
+static void body_check(const sn_tags_shape *s, sn_tags_part *const *parts, const seen_hash *h,
+                       size_t count, seen_answer *answers)
+{
+    views v;
+    if (count <= FEW)
+        check_few(s, parts, h, count, answers);
+    else if (take_views(s, parts, &v))
+        check_deep(s, &v, h, count, answers);
+    else if (s->extra == 1)
+        check_1(s, &v, h, count, answers);
+    else if (s->extra == 4)
+        check_4(s, &v, h, count, answers);
+    else if (s->extra == 14)
+        check_14(s, &v, h, count, answers);
+    else
+        check_any(s, &v, h, count, answers);
 }
 
 /* ---- adding ---- */
@@ -160,7 +328,7 @@ INLINE bool overflow_put(const sn_tags_shape *s, const sn_tags_part *part, char 
 {
     unsigned first = sn_tags_first_over(home);
     char *before = home_line;
-    code |= home % SN_TAGS_HOMES << s->width;
+    code = over_code(s, home, code);
     for (unsigned n = 0; n < SN_TAGS_OVERS; n++) {
         char *line = sn_tags_over(part, home, (first + n) % SN_TAGS_OVERS);
         bool done = line_put(line, code, s->over_slots, s->extra + 5);
