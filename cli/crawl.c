@@ -625,12 +625,13 @@ static int run_crawl(sn_args *args)
     args->prints = is_stdout(options.output) || is_stdout(options.urls) ||
                    is_stdout(options.edges) || is_stdout(options.warc);
     sn_crawl_show_begin(&show, args, options.state);
+    bool joined = false;
     seen_status status = options.join != NULL ? sn_crawl_agree(&options, &error) : SEEN_OK;
     if (status == SEEN_OK)
         do
             status = sn_crawl_run(&options, sn_stop_flag(), sn_crawl_show_status, &show, &result,
                                   &error);
-        while (sn_crawl_fleet_again(args, &result, &error));
+        while (sn_crawl_fleet_again(args, status, &result, &error, &joined));
     sn_crawl_show_clear(&show);
     int code =
         status == SEEN_OK ? sn_crawl_show_end(&show, &options, &result) : sn_trouble_error(&error);

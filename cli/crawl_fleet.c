@@ -36,10 +36,15 @@ bool sn_crawl_fleet_load(sn_crawl_options *options, bool urls, void **keep, seen
     return false;
 }
 
-bool sn_crawl_fleet_again(const sn_args *args, const sn_crawl_result *result,
-                          const seen_error *error)
+bool sn_crawl_fleet_again(const sn_args *args, seen_status status, const sn_crawl_result *result,
+                          const seen_error *error, bool *joined)
 {
-    if (!result->session_lost || atomic_load(sn_stop_flag()) != 0)
+    bool unreachable = status == SEEN_ERR_NETWORK || status == SEEN_ERR_SERVER;
+    *joined |= result->session_lost;
+    /* A worker that has lost its session may find no server yet: it continues to try. */
+    if (!result->session_lost && !(*joined && unreachable))
+        return false;
+    if (atomic_load(sn_stop_flag()) != 0)
         return false;
     sn_note(args, "%s; joining again", error->message);
     nanosleep(&(struct timespec){.tv_nsec = 500000000}, NULL);

@@ -23,8 +23,9 @@ int sn_crawl_fleet(sn_args *args, sn_crawl_fleet_word word, const char *ca_file,
 
 /* Takes the settings of the crawl, or begins a new one if there are URLs to start from. */
 bool sn_crawl_fleet_load(sn_crawl_options *options, bool urls, void **keep, seen_error *error);
-/* The session of this worker ended: waits a moment; false if the run is not to be repeated. */
-bool sn_crawl_fleet_again(const sn_args *args, const sn_crawl_result *result,
-                          const seen_error *error);
+/* The session of this worker ended: waits a moment; false if the run is not to be repeated.
+ * `joined` remembers that there was a session. */
+bool sn_crawl_fleet_again(const sn_args *args, seen_status status, const sn_crawl_result *result,
+                          const seen_error *error, bool *joined);
 
 #endif

@@ -248,12 +248,22 @@ static seen_status settle(sn_frontier *base, const sn_frontier_progress *progres
 
 /* ---- permission ---- */
 
+/* Pages that are fetched while Redis does not answer cannot be acknowledged: if its master is lost,
+ * they are fetched again. */
+static bool is_stalled(sn_fleet *f, int64_t now)
+{
+    enum { STALLED_MS = 250 };
+    long long since = atomic_load(&f->link.busy_since);
+    return since != 0 && now - since > STALLED_MS;
+}
+
 static sn_frontier_permit permit(const sn_frontier *base)
 {
     sn_fleet *f = sn_fleet_of(base);
     sn_frontier_permit answer = SN_PERMIT_YES;
     pthread_mutex_lock(&f->lock);
-    if (f->paused || f->full || sn_fleet_now() >= atomic_load(&f->start_until)) {
+    int64_t now = sn_fleet_now();
+    if (f->paused || f->full || now >= atomic_load(&f->start_until) || is_stalled(f, now)) {
         answer = SN_PERMIT_WAIT;
     } else if (f->options.max_pages > 0 && f->permits == 0) {
         answer = f->limit ? SN_PERMIT_LIMIT : SN_PERMIT_WAIT;
@@ -443,6 +453,7 @@ static void close_fleet(sn_frontier *base)
     free(f->observed);
     free(f->marks);
     free(f->numbers);
+    free(f->pages);
     if (f->wake >= 0)
         close(f->wake);
     pthread_mutex_destroy(&f->lock);

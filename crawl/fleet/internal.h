@@ -23,6 +23,7 @@
 enum {
     SN_FLEET_FORMAT = 1,
     SN_FLEET_BUCKETS = 64,
+    SN_FLEET_BUCKETS_MAX = 4096,
     SN_SESSION = 12,       /* hex digits */
     SN_QUEUE = 24,         /* HOST:DEPTH with a NUL */
     SN_FLEET_KEY = 128,    /* the longest key, with a NUL */
@@ -65,7 +66,8 @@ typedef struct sn_fleet_link {
     unsigned buckets;
     char (*tag)[16]; /* of a bucket, between the braces */
     uint16_t *slot;
-    uint16_t crawl_slot; /* of the keys of the crawl as a whole */
+    uint16_t crawl_slot;     /* of the keys of the crawl as a whole */
+    atomic_llong busy_since; /* Redis has not answered since; 0: nothing was asked */
 } sn_fleet_link;
 
 seen_status sn_fleet_link_open(const char *where, const char *ca_file, sn_fleet_link *link,
@@ -98,6 +100,9 @@ static inline bool sn_reply_nil(const sn_reply *r, size_t item)
 }
 /* A string or an integer as a number; anything else is 0. */
 long long sn_reply_number(const sn_reply *r, size_t item);
+
+/* Around what waits for Redis: no request starts while an answer is overdue. */
+void sn_fleet_busy(sn_fleet_link *link, bool busy);
 
 /* ---- status.c ---- */
 
@@ -194,7 +199,7 @@ typedef struct sn_notes {
 typedef struct sn_observed {
     char session[SN_SESSION + 1];
     uint64_t beat, hosts;
-    int64_t since;
+    int64_t silent_ms; /* how long the beat has not moved, as far as this worker could see */
     bool live, over;
 } sn_observed;
 
@@ -240,13 +245,15 @@ typedef struct sn_fleet {
 
     /* The clerk's own. */
     char session[SN_SESSION + 1];
-    uint64_t beat, number, permits_taken;
+    uint64_t beat, number, intent, permits_taken;
     uint64_t *marks, *numbers; /* the last write to each bucket */
+    uint64_t *pages;           /* done in each bucket; counted with --max-pages */
     unsigned epoch;
     bool replicas;
     sn_observed *observed;
     size_t observed_count, observed_room;
     int64_t beat_at, polled_at, picked_at, swept_at, sweep_ms, watched_at, measured_at;
+    int64_t blind_ms; /* since this worker last looked at the others; at most half a lease */
     uint64_t sequence, level, seeds_seen;
     unsigned next_bucket;
     bool pick_empty;
@@ -296,6 +303,8 @@ seen_status sn_session_sum(sn_fleet *f, const char *hash, const char *field, uin
 
 /* ---- recover.c ---- */
 
+/* Appends the queues of a bucket that a session owns, each with a NUL. One may be there twice. */
+seen_status sn_session_owned(sn_fleet *f, const char *session, unsigned b, sn_buffer *queues);
 /* Looks at the heartbeats of the others; recovers those that are dead. */
 seen_status sn_session_observe(sn_fleet *f);
 /* Returns everything of this session to the others, at once. */

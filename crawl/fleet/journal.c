@@ -73,7 +73,9 @@ static seen_status check(batch *b, size_t from, size_t n)
     for (size_t i = 0; i < n; i++)
         b->hash[i] = b->offers->link[from + i].hash;
     size_t more = page_hashes(b, from, n), page = n;
+    sn_fleet_busy(&f->link, true);
     seen_status status = sn_seenset_check(f->set, b->hash, n + more, b->answer, f->clerk_error);
+    sn_fleet_busy(&f->link, false);
     b->count = 0;
     for (size_t i = 0; i < n && status == SEEN_OK; i++) {
         const sn_offer *link = &b->offers->link[from + i];
@@ -209,6 +211,7 @@ static seen_status write_intent(batch *b)
         sn_key_session(&f->link, f->session, true);
         sn_command_number(f->link.ch, f->number);
         sn_command_arg(f->link.ch, all.data, all.len);
+        f->intent = f->number;
         status = sn_fleet_run_number(&f->link, &live, f->clerk_error);
     }
     sn_buffer_free(&all);
@@ -226,7 +229,9 @@ static seen_status add(batch *b)
     seen_answer ignored[BATCH_LINKS];
     for (size_t i = 0; i < b->count; i++)
         b->hash[i] = b->offers->link[b->chosen[i]].hash;
+    sn_fleet_busy(&f->link, true);
     seen_status status = sn_seenset_add(f->set, b->hash, b->count, b->answer, f->clerk_error);
+    sn_fleet_busy(&f->link, false);
     uint64_t found = 0;
     for (size_t i = 0; i < b->count; i++) {
         const sn_offer *link = &b->offers->link[b->chosen[i]];

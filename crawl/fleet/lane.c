@@ -116,6 +116,7 @@ static bool add_lane(sn_fleet *f, const char *queue, size_t len, unsigned bucket
 typedef struct picked {
     sn_fleet *f;
     const unsigned *bucket; /* by tag */
+    bool *unknown;          /* by tag: the answer was lost, see pick.lua */
     bool refused, no_memory;
     size_t got;
 } picked;
@@ -125,7 +126,8 @@ static bool take_picked(void *context, uint32_t tag, const sn_reply *r, bool aga
     picked *p = context;
     (void)again;
     if (r->items == 1 && r->item[0].type == REDIS_REPLY_INTEGER) {
-        p->refused = true;
+        p->unknown[tag] = r->item[0].number == -2;
+        p->refused |= !p->unknown[tag];
         return true;
     }
     if (r->items < 1 || r->item[0].type != REDIS_REPLY_ARRAY || r->items % 2 != 1)
@@ -154,7 +156,7 @@ static bool take_length(void *context, uint32_t tag, const sn_reply *r, bool aga
 /* Which buckets may have queues that are ready: a cheap question to each. */
 static seen_status find_ready(sn_fleet *f, unsigned *bucket, unsigned *count)
 {
-    bool any[4096];
+    bool any[SN_FLEET_BUCKETS_MAX];
     for (unsigned b = 0; b < f->link.buckets; b++) {
         sn_command_begin(f->link.ch, b, f->link.slot[b], 4);
         sn_command_text(f->link.ch, "ZRANGE");
@@ -188,6 +190,32 @@ static size_t count_working(const sn_fleet *f)
     return n;
 }
 
+/* Takes over the queues of a bucket that this session owns and does not know of. */
+static seen_status claim(sn_fleet *f, unsigned bucket, size_t *got)
+{
+    sn_buffer queues = {0};
+    bool ok = true;
+    f->marks[bucket]++;
+    seen_status status = sn_session_owned(f, f->session, bucket, &queues);
+    pthread_mutex_lock(&f->lock);
+    for (size_t at = 0, len; at < queues.len && status == SEEN_OK && ok; at += len + 1) {
+        const char *queue = queues.data + at;
+        const sn_lane *lane = NULL;
+        len = strlen(queue);
+        for (lane = f->table[strtoull(queue, NULL, 16) % SN_FLEET_TABLE]; lane; lane = lane->chain)
+            if (strcmp(lane->queue, queue) == 0)
+                break;
+        if (lane)
+            continue;
+        /* Who asked the host last is unknown: it rests first. */
+        ok = add_lane(f, queue, len, bucket, true);
+        *got += ok;
+    }
+    pthread_mutex_unlock(&f->lock);
+    sn_buffer_free(&queues);
+    return ok ? status : sn_error_set(f->clerk_error, SEEN_ERR_MEMORY, "out of memory");
+}
+
 static void ask_for_queues(sn_fleet *f, const unsigned *bucket, unsigned count, size_t want)
 {
     for (unsigned i = 0; i < count; i++) {
@@ -207,7 +235,8 @@ static void ask_for_queues(sn_fleet *f, const unsigned *bucket, unsigned count, 
 seen_status sn_lane_pick(sn_fleet *f)
 {
     int64_t now = sn_fleet_now();
-    unsigned bucket[4096], count = 0;
+    unsigned bucket[SN_FLEET_BUCKETS_MAX], count = 0;
+    bool unknown[SN_FLEET_BUCKETS_MAX] = {false};
     pthread_mutex_lock(&f->lock);
     size_t have = count_working(f), want = lanes_wanted(f);
     bool held = f->paused || f->full || f->limit;
@@ -224,10 +253,13 @@ seen_status sn_lane_pick(sn_fleet *f)
     if (count == 0)
         return SEEN_OK;
     f->next_bucket = (bucket[count - 1] + 1) % f->link.buckets;
-    picked p = {.f = f, .bucket = bucket};
+    picked p = {.f = f, .bucket = bucket, .unknown = unknown};
     sn_fleet_point("pick");
     ask_for_queues(f, bucket, count, want - have);
     status = sn_fleet_run(&f->link, take_picked, &p, f->clerk_error);
+    for (unsigned i = 0; i < count && status == SEEN_OK; i++)
+        if (unknown[i])
+            status = claim(f, bucket[i], &p.got);
     f->pick_empty = p.got == 0;
     if (status == SEEN_OK && p.refused)
         return sn_fleet_lose(f, "another worker declared this one dead");
@@ -487,8 +519,7 @@ static void put_lane(const sn_fleet *f, sn_lane *lane, bool release, int64_t now
     lane->dirty = false;
 }
 
-static void put_call(sn_fleet *f, sn_lane *const *lane, size_t count, uint64_t pages, bool all,
-                     int64_t now)
+static void put_call(sn_fleet *f, sn_lane *const *lane, size_t count, bool all, int64_t now)
 {
     const sn_fleet_link *l = &f->link;
     unsigned b = lane[0]->bucket;
@@ -503,7 +534,7 @@ static void put_call(sn_fleet *f, sn_lane *const *lane, size_t count, uint64_t p
     }
     sn_command_text(l->ch, f->session);
     sn_command_number(l->ch, ++f->marks[b]);
-    sn_command_number(l->ch, pages);
+    sn_command_number(l->ch, f->pages[b]);
     for (size_t i = 0; i < count; i++)
         put_lane(f, lane[i], to_release(lane[i], now, all), now);
 }
@@ -530,7 +561,7 @@ static int by_bucket(const void *a, const void *b)
 }
 
 /* What the engine has settled becomes bits of the windows. Under the lock. */
-static void apply_settled(sn_fleet *f, uint64_t *pages)
+static void apply_settled(sn_fleet *f)
 {
     for (size_t i = 0; i < f->taken_settled.count; i++) {
         const sn_finished *d = &f->taken_settled.item[i];
@@ -542,7 +573,7 @@ static void apply_settled(sn_fleet *f, uint64_t *pages)
         lane->pages += d->counts;
         lane->dirty = true;
         if (d->counts && f->options.max_pages > 0)
-            pages[lane->bucket]++;
+            f->pages[lane->bucket]++;
     }
     f->taken_settled.count = 0;
 }
@@ -574,16 +605,12 @@ static void look_again(sn_lane *lane, int64_t now)
 seen_status sn_lane_ack(sn_fleet *f, bool all)
 {
     int64_t now = sn_fleet_now();
-    uint64_t *pages = calloc(f->link.buckets, sizeof *pages);
     sn_lane **lane = malloc((f->lane_count + 1) * sizeof(sn_lane *));
     size_t count = 0;
-    if (!pages || !lane) {
-        free(pages);
-        free(lane);
+    if (!lane)
         return sn_error_set(f->clerk_error, SEEN_ERR_MEMORY, "out of memory");
-    }
     pthread_mutex_lock(&f->lock);
-    apply_settled(f, pages);
+    apply_settled(f);
     for (size_t i = 0; i < f->lane_count; i++) {
         look_again(f->lanes[i], now);
         if (f->lanes[i]->dirty || to_release(f->lanes[i], now, all))
@@ -594,8 +621,7 @@ seen_status sn_lane_ack(sn_fleet *f, bool all)
         unsigned b = lane[i]->bucket;
         for (n = 0; i + n < count && n < ACK_LANES && lane[i + n]->bucket == b; n++)
             trim(lane[i + n]);
-        put_call(f, lane + i, n, pages[b], all, now);
-        pages[b] = 0;
+        put_call(f, lane + i, n, all, now);
     }
     pthread_mutex_unlock(&f->lock);
     acked a = {false};
@@ -604,7 +630,6 @@ seen_status sn_lane_ack(sn_fleet *f, bool all)
     pthread_mutex_lock(&f->lock);
     drop_released(f);
     pthread_mutex_unlock(&f->lock);
-    free(pages);
     free(lane);
     if (status == SEEN_OK && a.refused && !all)
         return sn_fleet_lose(f, "another worker has taken over its hosts");

@@ -72,7 +72,8 @@ seen_status sn_fleet_link_name(sn_fleet_link *link, const char *id, unsigned buc
                                seen_error *error)
 {
     char key[SN_FLEET_KEY];
-    if (strlen(id) != 16 || strspn(id, "0123456789abcdef") != 16 || buckets < 1 || buckets > 4096)
+    if (strlen(id) != 16 || strspn(id, "0123456789abcdef") != 16 || buckets < 1 ||
+        buckets > SN_FLEET_BUCKETS_MAX)
         return sn_error_set(error, SEEN_ERR_FORMAT, "%s: its crawl is damaged: no id or buckets",
                             sn_client_address(link->client)->shown);
     memcpy(link->id, id, 17);
@@ -139,6 +140,11 @@ void sn_fleet_call(const sn_fleet_link *link, uint32_t tag, uint16_t slot, sn_fl
     sn_script_begin(link->ch, tag, slot, &link->script[script], keys, args);
 }
 
+void sn_fleet_busy(sn_fleet_link *link, bool busy)
+{
+    atomic_store(&link->busy_since, busy ? sn_fleet_now() : 0);
+}
+
 static bool accept_any(void *context, uint32_t tag, const sn_reply *reply, bool again)
 {
     (void)context, (void)tag, (void)again;
@@ -148,7 +154,10 @@ static bool accept_any(void *context, uint32_t tag, const sn_reply *reply, bool 
 seen_status sn_fleet_run(sn_fleet_link *link, sn_reply_handler handler, void *context,
                          seen_error *error)
 {
-    return sn_channel_run(link->ch, handler ? handler : accept_any, context, error);
+    sn_fleet_busy(link, true);
+    seen_status status = sn_channel_run(link->ch, handler ? handler : accept_any, context, error);
+    sn_fleet_busy(link, false);
+    return status;
 }
 
 static bool take_number(void *context, uint32_t tag, const sn_reply *reply, bool again)
@@ -163,7 +172,7 @@ static bool take_number(void *context, uint32_t tag, const sn_reply *reply, bool
 seen_status sn_fleet_run_number(sn_fleet_link *link, long long *number, seen_error *error)
 {
     *number = 0;
-    return sn_channel_run(link->ch, take_number, number, error);
+    return sn_fleet_run(link, take_number, number, error);
 }
 
 long long sn_reply_number(const sn_reply *r, size_t item)

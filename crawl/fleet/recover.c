@@ -100,8 +100,7 @@ static seen_status replay(sn_fleet *f, const char *session)
 typedef struct scan {
     const char *session;
     char cursor[32];
-    sn_buffer queues; /* each with a NUL */
-    size_t count;
+    sn_buffer *queues;
 } scan;
 
 static bool take_scan(void *context, uint32_t tag, const sn_reply *r, bool again)
@@ -114,20 +113,16 @@ static bool take_scan(void *context, uint32_t tag, const sn_reply *r, bool again
         return false;
     snprintf(s->cursor, sizeof s->cursor, "%s", sn_reply_text(r, 1));
     for (size_t i = 3; i + 1 < r->items; i += 2)
-        if (strcmp(sn_reply_text(r, i + 1), s->session) == 0) {
-            sn_buffer_put(&s->queues, sn_reply_text(r, i), (size_t)r->item[i].len + 1);
-            s->count++;
-        }
+        if (strcmp(sn_reply_text(r, i + 1), s->session) == 0)
+            sn_buffer_put(s->queues, sn_reply_text(r, i), (size_t)r->item[i].len + 1);
     return true;
 }
 
-/* Returns the hosts of a session in one bucket. The fence is up: it gets no more of them. */
-static seen_status reap_bucket(sn_fleet *f, const char *session, unsigned b)
+seen_status sn_session_owned(sn_fleet *f, const char *session, unsigned b, sn_buffer *queues)
 {
-    scan s = {.session = session, .cursor = "0"};
+    scan s = {.session = session, .cursor = "0", .queues = queues};
     seen_status status = SEEN_OK;
     do {
-        s.queues.len = s.count = 0;
         sn_command_begin(f->link.ch, 0, f->link.slot[b], 5);
         sn_command_text(f->link.ch, "HSCAN");
         sn_key_bucket(&f->link, b, "owner");
@@ -135,17 +130,31 @@ static seen_status reap_bucket(sn_fleet *f, const char *session, unsigned b)
         sn_command_text(f->link.ch, "COUNT");
         sn_command_text(f->link.ch, "500");
         status = sn_fleet_run(&f->link, take_scan, &s, f->clerk_error);
-        if (status != SEEN_OK || s.count == 0)
-            continue;
-        sn_fleet_call(&f->link, 0, f->link.slot[b], SN_LUA_REAP, 2, (unsigned)(1 + s.count));
+    } while (status == SEEN_OK && strcmp(s.cursor, "0") != 0);
+    if (status == SEEN_OK && queues->failed)
+        status = sn_error_set(f->clerk_error, SEEN_ERR_MEMORY, "out of memory");
+    return status;
+}
+
+/* Returns the hosts of a session in one bucket. The fence is up: it gets no more of them. */
+static seen_status reap_bucket(sn_fleet *f, const char *session, unsigned b)
+{
+    enum { QUEUES = 500 }; /* in one call */
+    sn_buffer queues = {0};
+    seen_status status = sn_session_owned(f, session, b, &queues);
+    for (size_t at = 0, end; at < queues.len && status == SEEN_OK; at = end) {
+        unsigned count = 0;
+        for (end = at; end < queues.len && count < QUEUES; count++)
+            end += strlen(queues.data + end) + 1;
+        sn_fleet_call(&f->link, 0, f->link.slot[b], SN_LUA_REAP, 2, 1 + count);
         sn_key_bucket(&f->link, b, "ready");
         sn_key_bucket(&f->link, b, "owner");
         sn_command_text(f->link.ch, session);
-        for (size_t i = 0, at = 0; i < s.count; i++, at += strlen(s.queues.data + at) + 1)
-            sn_command_text(f->link.ch, s.queues.data + at);
+        for (size_t i = at; i < end; i += strlen(queues.data + i) + 1)
+            sn_command_text(f->link.ch, queues.data + i);
         status = sn_fleet_run(&f->link, NULL, NULL, f->clerk_error);
-    } while (status == SEEN_OK && strcmp(s.cursor, "0") != 0);
-    sn_buffer_free(&s.queues);
+    }
+    sn_buffer_free(&queues);
     return status;
 }
 
@@ -206,7 +215,7 @@ static sn_observed *observed(sn_fleet *f, const char *session)
         f->observed_room = room;
     }
     sn_observed *o = &f->observed[f->observed_count++];
-    *o = (sn_observed){.beat = UINT64_MAX, .since = sn_fleet_now()};
+    *o = (sn_observed){.beat = UINT64_MAX};
     snprintf(o->session, sizeof o->session, "%s", session);
     return o;
 }
@@ -235,13 +244,11 @@ static bool take_beats(void *context, uint32_t tag, const sn_reply *r, bool agai
     o->hosts = (uint64_t)sn_reply_number(r, 3);
     o->live = strcmp(state, "live") == 0;
     o->over = strcmp(state, "gone") == 0 || strcmp(state, "left") == 0;
-    if (beat != o->beat) {
-        o->beat = beat;
-        o->since = sn_fleet_now();
-    }
+    o->silent_ms = beat == o->beat ? o->silent_ms + f->blind_ms : 0;
+    o->beat = beat;
     /* Declared dead by a worker that may have died since. */
     if (strcmp(state, "dead") == 0)
-        o->since = INT64_MIN / 2;
+        o->silent_ms = INT64_MAX / 2;
     return true;
 }
 
@@ -289,6 +296,9 @@ seen_status sn_session_observe(sn_fleet *f)
     int64_t now = sn_fleet_now(), lease = (int64_t)f->options.lease_ms;
     if (now - f->watched_at < lease / SN_BEATS)
         return SEEN_OK;
+    /* If Redis did not answer, it did not answer the others either: a long pause of this worker's
+     * own counts as half a lease. The others have the other half to send a heartbeat. */
+    f->blind_ms = now - f->watched_at < lease / 2 ? now - f->watched_at : lease / 2;
     f->watched_at = now;
     sn_command_begin(f->link.ch, 0, f->link.crawl_slot, 2);
     sn_command_text(f->link.ch, "HKEYS");
@@ -300,7 +310,7 @@ seen_status sn_session_observe(sn_fleet *f)
     for (size_t i = 0; i < f->observed_count && status == SEEN_OK; i++) {
         sn_observed *o = &f->observed[i];
         bool dead = false;
-        if (o->over || sn_fleet_now() - o->since <= lease)
+        if (o->over || o->silent_ms <= lease)
             continue;
         status = declare(f, o->session, o->beat, &dead);
         if (status == SEEN_OK && dead)

@@ -155,6 +155,26 @@ seen_status sn_session_join(sn_fleet *f, bool *created, seen_error *error)
 
 /* ---- the session ---- */
 
+/* Listed before it begins, also on a replica: a session that exists can always be found. */
+static seen_status list_worker(sn_fleet *f, const char *name, seen_error *error)
+{
+    sn_channel *ch = f->link.ch;
+    unsigned epoch;
+    seen_status status;
+    do {
+        epoch = sn_client_epoch(f->link.client);
+        sn_command_begin(ch, 0, f->link.crawl_slot, 4);
+        sn_command_text(ch, "HSET");
+        sn_key_crawl(&f->link, "workers");
+        sn_command_text(ch, f->session);
+        sn_command_text(ch, name);
+        status = sn_fleet_run(&f->link, NULL, NULL, error);
+        if (status == SEEN_OK)
+            status = sn_channel_sync(ch, error);
+    } while (status == SEEN_OK && epoch != sn_client_epoch(f->link.client));
+    return status;
+}
+
 seen_status sn_session_begin(sn_fleet *f, seen_error *error)
 {
     sn_channel *ch = f->link.ch;
@@ -169,15 +189,10 @@ seen_status sn_session_begin(sn_fleet *f, seen_error *error)
     }
     f->marks = calloc(f->link.buckets, sizeof *f->marks);
     f->numbers = calloc(f->link.buckets, sizeof *f->numbers);
-    if (!f->marks || !f->numbers)
+    f->pages = calloc(f->link.buckets, sizeof *f->pages);
+    if (!f->marks || !f->numbers || !f->pages)
         return sn_error_set(error, SEEN_ERR_MEMORY, "out of memory");
-    /* Listed first: a session that exists can always be found. */
-    sn_command_begin(ch, 0, f->link.crawl_slot, 4);
-    sn_command_text(ch, "HSET");
-    sn_key_crawl(&f->link, "workers");
-    sn_command_text(ch, f->session);
-    sn_command_text(ch, name);
-    seen_status status = sn_fleet_run(&f->link, NULL, NULL, error);
+    seen_status status = list_worker(f, name, error);
     if (status != SEEN_OK)
         return status;
     int64_t now = sn_fleet_now();
@@ -391,17 +406,24 @@ seen_status sn_session_permits(sn_fleet *f)
     /* Blocks become small near the end, so that no worker sits on what another could use. */
     uint64_t want = f->options.max_pages / 64;
     want = want < 1 ? 1 : want > PERMITS ? PERMITS : want;
-    sn_fleet_call(&f->link, 0, f->link.name_slot, SN_LUA_PERMIT, 1, 3);
+    sn_fleet_call(&f->link, 0, f->link.name_slot, SN_LUA_PERMIT, 1, 4);
     sn_command_text(f->link.ch, f->link.name);
     sn_command_text(f->link.ch, f->session);
     sn_command_number(f->link.ch, f->options.max_pages);
     sn_command_number(f->link.ch, want);
+    sn_command_number(f->link.ch, f->permits_taken);
     seen_status status = sn_fleet_run_number(&f->link, &granted, f->clerk_error);
+    if (status == SEEN_OK && granted > 0) {
+        f->permits_taken += (uint64_t)granted;
+        status = sn_clerk_confirm(f);
+    }
+    if (status != SEEN_OK)
+        return status;
     pthread_mutex_lock(&f->lock);
     f->permits += (uint64_t)granted;
     f->want_permits = granted == 0;
     pthread_mutex_unlock(&f->lock);
-    return status;
+    return SEEN_OK;
 }
 
 typedef struct sum {
@@ -444,11 +466,16 @@ static bool take_verified(void *context, uint32_t tag, const sn_reply *r, bool a
     verified *v = context;
     const sn_fleet *f = v->f;
     (void)again;
-    if (!sn_reply_is_row(r, 2))
+    if (tag == f->link.buckets + 1) {
+        v->lost |= r->items != 1 || (uint64_t)sn_reply_number(r, 0) != f->permits_taken;
+        return !sn_reply_is_error(r);
+    }
+    if (!sn_reply_is_row(r, tag == f->link.buckets ? 3 : 2))
         return false;
     if (tag == f->link.buckets) {
         v->lost |= sn_reply_nil(r, 1) || strcmp(sn_reply_text(r, 1), "live") != 0 ||
-                   (uint64_t)sn_reply_number(r, 2) < f->beat;
+                   (uint64_t)sn_reply_number(r, 2) < f->beat ||
+                   (uint64_t)sn_reply_number(r, 3) != f->intent;
         return true;
     }
     v->lost |= (uint64_t)sn_reply_number(r, 1) != f->numbers[tag] ||
@@ -459,8 +486,9 @@ static bool take_verified(void *context, uint32_t tag, const sn_reply *r, bool a
 seen_status sn_session_verify(sn_fleet *f)
 {
     verified v = {.f = f};
-    char mark[SN_SESSION + 4];
+    char mark[SN_SESSION + 4], permits[SN_SESSION + 12];
     snprintf(mark, sizeof mark, "m:%s", f->session);
+    snprintf(permits, sizeof permits, "permits:%s", f->session);
     for (unsigned b = 0; b < f->link.buckets; b++) {
         sn_command_begin(f->link.ch, b, f->link.slot[b], 4);
         sn_command_text(f->link.ch, "HMGET");
@@ -468,11 +496,18 @@ seen_status sn_session_verify(sn_fleet *f)
         sn_command_text(f->link.ch, f->session);
         sn_command_text(f->link.ch, mark);
     }
-    sn_command_begin(f->link.ch, f->link.buckets, sn_slot_session(&f->link, f->session), 4);
+    sn_command_begin(f->link.ch, f->link.buckets, sn_slot_session(&f->link, f->session), 5);
     sn_command_text(f->link.ch, "HMGET");
     sn_key_session(&f->link, f->session, false);
     sn_command_text(f->link.ch, "state");
     sn_command_text(f->link.ch, "beat");
+    sn_command_text(f->link.ch, "intent");
+    if (f->permits_taken > 0) {
+        sn_command_begin(f->link.ch, f->link.buckets + 1, f->link.name_slot, 3);
+        sn_command_text(f->link.ch, "HGET");
+        sn_command_text(f->link.ch, f->link.name);
+        sn_command_text(f->link.ch, permits);
+    }
     seen_status status = sn_fleet_run(&f->link, take_verified, &v, f->clerk_error);
     pthread_mutex_lock(&f->lock);
     f->forget = true;

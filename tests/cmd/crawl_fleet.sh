@@ -11,6 +11,9 @@ fleet() {
 fleet --pages 1500 --kills 3 --stops 1
 fleet --pages 1000 --depth 2 --most-twice 0
 fleet --pages 1000 --max-pages 300 --workers 2
+# The master is killed and its replica promoted, twice.
+python3 "$ROOT/tests/sites/fleet_servers.py" "$SEEN" failover --times 2 --pages 1500 --delay 20 > fleet.out 2>&1 ||
+    fail "failover: $(cat fleet.out)"
 
 # A user with exactly the rights of docs/fleet.md and docs/redis.md can crawl and use the commands.
 . "$ROOT/tests/redis/server.sh"

@@ -52,6 +52,7 @@ class Fleet:
         self.args, self.rng = args, random.Random(args.seed)
         self.folder = tempfile.mkdtemp(prefix="seen-fleet-")
         self.processes, self.workers, self.outputs, self.deaths = [], [], [], 0
+        self.failovers, self.resharded, self.cuts = 0, 0, []  # (from, to, workers): what they requested then may be requested again
         self.web_port = free_port()
         self.log = os.path.join(self.folder, "log")
         self.spawn([sys.executable, os.path.join(HERE, "web.py"), str(self.web_port), self.log,
@@ -104,6 +105,17 @@ class Fleet:
     def done_pages(self):
         return sum(sum(1 for _ in open(o, "rb")) for o in self.outputs if os.path.exists(o))
 
+    def cut(self, workers=1, after_ms=0):
+        """Now the pages in flight may be lost, and 250 ms of pages that were not acknowledged."""
+        now = time.monotonic_ns()
+        self.cuts.append((now - 250_000_000, now + after_ms * 1_000_000, workers))
+
+    def fail_over(self, kill):
+        """A server is lost. Workers notice after a moment, and request nothing while it does not answer."""
+        self.failovers += bool(self.live())
+        self.cut(len(self.live()), 500)
+        kill()
+
     def events(self):
         """Kills and stops, while there is work."""
         args, stopped = self.args, []
@@ -122,6 +134,7 @@ class Fleet:
             if not events or not live:
                 continue
             p = self.rng.choice(live)
+            self.cut()
             if events.pop() == "kill":
                 p.kill()
                 p.wait()
@@ -180,12 +193,15 @@ class Fleet:
                 depths[page["url"]] = max(page["depth"], depths.get(page["url"], 0))
         expected = expect(args, self.truth)
         lost = [u for u in expected if u not in fetched] if not args.max_pages else []
-        foreign = [u for u in fetched if u not in set(self.truth)]
+        foreign = set(fetched) - set(self.truth)
         requests, gap, twice, robots = read_log(self.log)
+        allowed = sum(args.connections * workers + sum(start <= at <= end for at in requests)
+                      for start, end, workers in self.cuts)
         pushed = self.pushed() - len(expected)
         wrong_depth = [u for u, d in expected.items() if args.depth is not None and u in depths and depths[u] != d]
-        print(f"{len(fetched)} of {len(expected)} pages, lost {len(lost)}, fetched twice {twice}, "
-              f"events {args.kills + args.stops - left}, robots.txt {robots}, "
+        print(f"{len(fetched)} of {len(expected)} pages, lost {len(lost)}, fetched twice {twice} (at most {allowed}), "
+              f"events {args.kills + args.stops - left}, failovers {self.failovers}, "
+              f"resharded {self.resharded}, robots.txt {robots}, "
               f"pushed again {pushed}, shortest gap {gap:.1f} ms, wrong depth {len(wrong_depth)}, "
               f"{'ended' if ended else 'DID NOT END'}")
         ok = ended and not lost and not foreign and not wrong_depth
@@ -193,6 +209,8 @@ class Fleet:
             ok = False
         # A worker that is killed may have written pages that it could not acknowledge any more.
         if args.max_pages and not 0 <= len(fetched) - min(args.max_pages, len(expected)) <= 400 * args.kills:
+            ok = False
+        if args.bound and twice > allowed:
             ok = False
         if args.most_twice is not None and twice > args.most_twice:
             ok = False
@@ -227,7 +245,7 @@ def read_log(path):
         robots += page == "/robots.txt"
         if page != "/robots.txt":
             seen[host, page] += 1
-    return len(requests), gap, sum(n - 1 for n in seen.values()), robots
+    return [at for at, _, _ in requests], gap, sum(n - 1 for n in seen.values()), robots
 
 
 def options():
@@ -246,6 +264,8 @@ def options():
     parser.add_argument("--deaths", type=int, default=6)
     parser.add_argument("--options", default="")
     parser.add_argument("--address", help="use this crawl's address; its servers are somebody else's")
+    parser.add_argument("--bound", action="store_true", help="fail if more pages are fetched twice than were in flight "
+                        "or requested in the last 250 ms before each event")
     parser.add_argument("--gaps", action="store_true", help="fail if a gap is below the delay")
     parser.add_argument("--keep", action="store_true")
     return parser

@@ -1,18 +1,19 @@
 #!/bin/sh
 # The long tests of shared crawls (make fleet-test): fleet_long.sh SEEN [SEEDS]
-# 20 kills and 2 stalls per seed (50 seeds: 1,000 kills), failovers of a replica, a cluster that is
-# resharded. Prints a line per run; status 1 if one of them failed.
+# 20 kills and 2 stalls per seed (50 seeds: 1,000 kills); 100 failovers of a master with a replica; 20 failovers of
+# the masters of a cluster; a cluster whose slots all move. Prints a line per run; status 1 if one of them failed.
 seen=$1 seeds=${2:-50} here=$(dirname "$0") failed=0
 run() {
     printf '%s: ' "$*"
     "$@" || failed=1
 }
 for seed in $(seq "$seeds"); do
-    run python3 "$here/fleet.py" "$seen" --seed "$seed" --kills 20 --stops 2 --pages 5000 --timeout 90 --most-pushed 50
+    run python3 "$here/fleet.py" "$seen" --seed "$seed" --kills 20 --stops 2 --pages 5000 --timeout 90 --most-pushed 50 --bound
 done
-for seed in $(seq $((seeds / 10 + 1))); do
-    run python3 "$here/fleet_servers.py" "$seen" failover --seed "$seed"
-    run python3 "$here/fleet_servers.py" "$seen" reshard --seed "$seed"
-    run python3 "$here/fleet_servers.py" "$seen" cluster-failover --seed "$seed"
+few=$((seeds / 10)) polite='--hosts 40 --delay 40 --bound'
+for seed in $(seq "$few"); do
+    run python3 "$here/fleet_servers.py" "$seen" failover --times 20 --pages 14000 --workers 4 --seed "$seed" $polite
+    run python3 "$here/fleet_servers.py" "$seen" cluster-failover --times 4 --pages 10000 --seed "$seed" $polite
 done
+run python3 "$here/fleet_servers.py" "$seen" reshard --pages 30000 --most-twice 0 $polite
 exit $failed

@@ -3,7 +3,7 @@
 
     fleet_servers.py SEEN failover           a master with a replica: kill -9 of the master, the replica is promoted
     fleet_servers.py SEEN cluster-failover   a cluster of 3 masters and 3 replicas: kill -9 of masters in turn
-    fleet_servers.py SEEN reshard            a cluster of 3 masters: all slots of one move to another and back
+    fleet_servers.py SEEN reshard            a cluster of 3 masters: all slots of each move to another
     ... and the options of fleet.py; --times N: how often (1)"""
 import asyncio
 import os
@@ -78,8 +78,13 @@ class Proxy:
 
     async def connection(self, reader, writer):
         try:
-            up_reader, up_writer = await asyncio.open_connection("127.0.0.1", self.target)
+            target = self.target
+            up_reader, up_writer = await asyncio.open_connection("127.0.0.1", target or 1)
         except OSError:
+            writer.close()
+            return
+        if self.target != target:
+            up_writer.close()
             writer.close()
             return
         self.writers |= {writer, up_writer}
@@ -96,7 +101,7 @@ class Proxy:
         self.writers.discard(writer)
 
     def move(self, target):
-        self.target = target
+        self.target = target  # None: nobody listens
         self.loop.call_soon_threadsafe(lambda: [w.close() for w in list(self.writers)])
 
 
@@ -124,8 +129,9 @@ def failover(args):
 
     def meanwhile(fleet):
         for _ in range(args.times):
-            time.sleep(0.8)
-            servers.kill(ports[0])
+            time.sleep(fleet.rng.uniform(0.2, 1))
+            fleet.fail_over(lambda: servers.kill(ports[0]))
+            proxy.move(None)
             cli(ports[1], "replicaof", "no", "one")
             proxy.move(ports[1])
             servers.start(ports[0])
@@ -162,7 +168,7 @@ def cluster_failover(args):
             time.sleep(1)
             wait_until(lambda: len(masters()) == 3)
             port = masters()[i % 3]
-            servers.kill(port)
+            fleet.fail_over(lambda: servers.kill(port))
             others = [p for p in ports if p != port]
             wait_until(lambda: "cluster_state:ok" in cli(others[0], "cluster", "info") and sum(
                 "role:master" in cli(p, "info", "replication") for p in others) == 3)
@@ -188,9 +194,10 @@ def reshard(args):
 
     def meanwhile(fleet):
         for _ in range(args.times):
-            # The nodes hear of each other's changes a moment later.
-            wait_until(lambda: move(ports[0], ports[1]))
-            wait_until(lambda: move(ports[1], ports[0]))
+            # Each slot moves at least once. The nodes hear of each other's changes a moment later.
+            for i in range(3):
+                wait_until(lambda: move(ports[i], ports[(i + 1) % 3]))
+                fleet.resharded += bool(fleet.live())
     try:
         return run(args, meanwhile)
     finally:

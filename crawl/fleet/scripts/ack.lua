@@ -7,7 +7,7 @@
 --   pages   fetched from the host so far, '' if it is not counted
 --   release 1: the session gives the queue back          rested  1: the host's delay has passed
 --   ahead   milliseconds until the host may be asked again; a hint
--- mark as in pick; count: pages that are newly done, for --max-pages
+-- mark as in pick; count: pages of this bucket that the session has done so far, for --max-pages
 -- All numbers are absolute for the owner: repeating the call changes nothing.
 -- returns how many queues belong to another session
 local other, done, freed = 0, {}, 0
@@ -49,10 +49,10 @@ for depth, n in pairs(done) do
   if n > 0 then redis.call('HINCRBY', KEYS[3], 'done:' .. depth, n) end
 end
 if freed > 0 then redis.call('HINCRBY', KEYS[3], 'bytes', -freed) end
-local a = redis.call('HGET', KEYS[5], 'm:' .. ARGV[1])
-if other == 0 and ARGV[3] ~= '0' and a ~= ARGV[2] then
-  redis.call('HINCRBY', KEYS[3], 'pages', ARGV[3])
-  redis.call('HINCRBY', KEYS[5], 'p:' .. ARGV[1], ARGV[3])
+if other == 0 and ARGV[3] ~= '0' then
+  local before = tonumber(redis.call('HGET', KEYS[5], 'p:' .. ARGV[1])) or 0
+  redis.call('HINCRBY', KEYS[3], 'pages', tonumber(ARGV[3]) - before)
+  redis.call('HSET', KEYS[5], 'p:' .. ARGV[1], ARGV[3])
 end
 redis.call('HSET', KEYS[5], 'm:' .. ARGV[1], ARGV[2])
 return other

@@ -1,5 +1,8 @@
 -- Takes permits to start pages, of which there are so many in the whole crawl.
--- KEYS registry   ARGV session limit want   returns how many were granted
+-- KEYS registry   ARGV session limit want had   returns how many were granted
+--   had   permits the session got so far: a call that is sent again gets the same answer
+local taken = tonumber(redis.call('HGET', KEYS[1], 'permits:' .. ARGV[1])) or 0
+if taken > tonumber(ARGV[4]) then return taken - tonumber(ARGV[4]) end
 local left = tonumber(ARGV[2]) - (tonumber(redis.call('HGET', KEYS[1], 'started')) or 0)
 local n = math.min(left, tonumber(ARGV[3]))
 if n <= 0 then return 0 end

@@ -3,9 +3,11 @@
 -- ARGV session most level ahead mark
 --   ahead   a score so far in the future means that the clock was set back: the queue is due
 --   mark    number of this write of the session: whether it survived a failover is looked up later
--- returns -1: the session is closed; otherwise queue, session that last asked the host or '', ...
+-- returns -1: the session is closed; -2: this call was executed before, and its answer was lost
+--   with the connection: the owners say what it took; otherwise queue, session that last asked the host or '', ...
 local a = redis.call('HGET', KEYS[3], ARGV[1])
 if a and string.sub(a, 1, 1) == 'x' then return -1 end
+if redis.call('HGET', KEYS[3], 'm:' .. ARGV[1]) == ARGV[5] then return -2 end
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
 local base = tonumber(ARGV[3]) * 4398046511104

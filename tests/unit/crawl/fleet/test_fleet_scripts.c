@@ -81,24 +81,27 @@ static void registry(void **state)
     assert_int_equal(run(SN_LUA_TURN, "reg", "state run 1 state done"), 1);
     assert_int_equal(number(command("HGET reg sequence")), 2);
     assert_int_equal(run(SN_LUA_TURN, "reg", "state run _ state stop"), 0);
-    assert_int_equal(run(SN_LUA_PERMIT, "reg", "one 10 6"), 6);
-    assert_int_equal(run(SN_LUA_PERMIT, "reg", "two 10 6"), 4);
-    assert_int_equal(run(SN_LUA_PERMIT, "reg", "two 10 1"), 0);
+    assert_int_equal(run(SN_LUA_PERMIT, "reg", "one 10 6 0"), 6);
+    assert_int_equal(run(SN_LUA_PERMIT, "reg", "one 10 6 0"), 6); /* sent again */
+    assert_int_equal(run(SN_LUA_PERMIT, "reg", "two 10 6 0"), 4);
+    assert_int_equal(run(SN_LUA_PERMIT, "reg", "two 10 1 4"), 0);
     assert_int_equal(run(SN_LUA_REFUND, "reg", "one 2"), 4);
     assert_int_equal(run(SN_LUA_REFUND, "reg", "one 2"), 0);
-    assert_int_equal(run(SN_LUA_PERMIT, "reg", "two 10 9"), 4);
+    assert_int_equal(run(SN_LUA_PERMIT, "reg", "two 10 9 4"), 4);
 }
 
 static void session(void **state)
 {
     (void)state;
     assert_int_equal(run(SN_LUA_OPEN, "s", "name a"), 1);
-    assert_int_equal(run(SN_LUA_OPEN, "s", "name b"), 0);
+    assert_int_equal(run(SN_LUA_OPEN, "s", "name b"), 1); /* sent again */
+    expect_text(command("HGET s name"), "a");
     assert_int_equal(run(SN_LUA_BEAT, "s", "pages 5"), 1);
     assert_int_equal(run(SN_LUA_INTENT, "s j", "1 links"), 1);
     assert_int_equal(run(SN_LUA_SETTLE, "s j", "1"), 1);
     assert_int_equal(number(command("HLEN j")), 0);
     assert_int_equal(run(SN_LUA_INTENT, "s j", "2 links"), 1);
+    assert_int_equal(number(command("HGET s intent")), 2);
     assert_int_equal(run(SN_LUA_DEAD, "s", "0"), 0); /* it has moved since */
     assert_int_equal(run(SN_LUA_GONE, "s j", "gone"), 0);
     assert_int_equal(run(SN_LUA_DEAD, "s", "1"), 1);
@@ -129,6 +132,8 @@ static void push_pick_ack(void **state)
     assert_string_equal(r->element[1]->str, "");
     freeReplyObject(r);
     assert_int_equal(number(command("ZCARD ready")), 0);
+    /* The answer was lost: the same call says that it was executed. */
+    assert_int_equal(run(SN_LUA_PICK, PICK, "w 5 0 1000 1"), -2);
     /* Owned: a push does not make it ready. */
     assert_int_equal(run(SN_LUA_PUSH, PUSH, "w 2 0 0 " Q " 1 second"), 1);
     assert_int_equal(number(command("ZCARD ready")), 0);
@@ -148,12 +153,12 @@ static void push_pick_ack(void **state)
     assert_int_equal(run(SN_LUA_ACK, ACK, "w 4 0 " Q " 1 3 7 _ _ 1 0 0"), 0);
     assert_int_equal(number(command("EXISTS state")), 0);
     assert_int_equal(number(command("ZCARD ready")), 1);
-    r = call(SN_LUA_PICK, PICK, "x 5 0 1000 1");
+    r = call(SN_LUA_PICK, PICK, "x 5 0 1000 2");
     assert_int_equal(r->elements, 2);
     assert_string_equal(r->element[1]->str, "w");
     freeReplyObject(r);
     /* Done and rested: nothing is left of it. */
-    assert_int_equal(run(SN_LUA_ACK, ACK, "x 2 0 " Q " 1 1 6 _ _ 1 1 0"), 0);
+    assert_int_equal(run(SN_LUA_ACK, ACK, "x 3 0 " Q " 1 1 6 _ _ 1 1 0"), 0);
     assert_int_equal(number(command("EXISTS q state tired owner ready")), 0);
     assert_int_equal(number(command("HGET meta done:0")), 4);
     assert_int_equal(number(command("HGET meta bytes")), 0);
