@@ -120,12 +120,12 @@ status=0
 # Rules that take long to ask, of which every link needs the last, do not keep the crawler from listening.
 : > log
 "$SEEN" crawl "http://127.3.0.1:$PORT_SERVER/" $OPTIONS -o denied.jsonl 2> err & crawler=$!
-for _ in $(seq 200); do
+for _ in $(seq 1200); do
     [ ! -s denied.jsonl ] || break
     sleep 0.05
 done
 kill -INT $crawler
-for _ in $(seq 200); do
+for _ in $(seq 1200); do
     kill -0 $crawler 2> /dev/null || break
     sleep 0.05
 done

@@ -31,7 +31,7 @@ grep -q 'done: nothing is left to fetch' status || fail "$(cat status)"
 ! "$SEEN" crawl pause "$address" 2> error || fail "a crawl that has ended was paused"
 ! "$SEEN" crawl --join "$address" --delay 7s 2> error || fail "a worker with another delay joined"
 grep -q 'delay-ms: it is 0 there and 7000 here' error || fail "$(cat error)"
-for i in $(seq 30); do # the killed worker counts as live for a lease
+for i in $(seq 600); do # the killed worker counts as live for a lease
     "$SEEN" crawl drop "$address" 2> error && break
     sleep 0.1
 done

@@ -74,7 +74,7 @@ rm -rf state pages.jsonl
 cp state/seen.filter synced
 "$SEEN" crawl -q $OPTIONS --max-pages 0 --delay 1ms --checkpoint 1h &
 crawler=$!
-for _ in $(seq 200); do
+for _ in $(seq 1200); do
     [ "$(wc -l < pages.jsonl)" -lt 150 ] || break
     sleep 0.05
 done
@@ -90,7 +90,7 @@ rm -rf state pages.jsonl
 : > nginx/access.log
 "$SEEN" crawl -q "$URL" --allow-private --delay 50ms --per-host 2 --state state -o pages.jsonl --checkpoint 1h --max-pages 100 &
 crawler=$!
-for _ in $(seq 200); do
+for _ in $(seq 1200); do
     [ ! -e pages.jsonl ] || [ "$(wc -l < pages.jsonl)" -lt 60 ] || break
     sleep 0.05
 done

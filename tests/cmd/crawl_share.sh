@@ -25,7 +25,7 @@ share() { # filter
     rm -rf one.* two.*
     : > nginx/access.log
     crawl one index.html "$1" & one=$!
-    for _ in $(seq 1000); do
+    for _ in $(seq 6000); do
         grep -q 'GET /index.html ' nginx/access.log && break
         sleep 0.01
     done

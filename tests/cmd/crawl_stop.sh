@@ -10,8 +10,17 @@ URL=http://127.0.0.1:$PORT_PG/index.html
 OPTIONS="--allow-private --per-host 2"
 python3 "$ROOT/tests/sites/reference.py" "$URL" | sort -k2 > reference
 
+# Two signals that nobody has taken yet are one.
+wait_for_signal() { # process
+    for _ in $(seq 2400); do
+        ! grep -q '^ShdPnd:.*[1-9a-f]' "/proc/$1/status" || { sleep 0.05; continue; }
+        return 0
+    done
+    fail "the signal is not taken"
+}
+
 wait_for_lines() { # file, lines
-    for _ in $(seq 400); do
+    for _ in $(seq 2400); do
         [ ! -e "$1" ] || [ "$(wc -l < "$1")" -lt "$2" ] || return 0
         sleep 0.05
     done
@@ -19,7 +28,7 @@ wait_for_lines() { # file, lines
 }
 
 # Ctrl-C: an exit with status 0, a word about going on, and a state that goes on.
-"$SEEN" crawl "$URL" $OPTIONS --delay 10ms --state state -o pages.jsonl 2> err & crawler=$!
+"$SEEN" crawl "$URL" $OPTIONS --delay 50ms --state state -o pages.jsonl 2> err & crawler=$!
 wait_for_lines pages.jsonl 10
 status=0
 "$SEEN" crawl --state state > out 2> second || status=$?
@@ -44,6 +53,7 @@ stop_twice() { # arguments
         -o slow.jsonl "$@" 2> err & crawler=$!
     wait_for_lines "$TMP/log" 2
     kill -INT $crawler
+    wait_for_signal $crawler
     sleep 0.5
     kill -0 $crawler || fail "the first Ctrl-C did not wait for what was under way"
     kill -INT $crawler
@@ -64,7 +74,7 @@ stop_twice --state quiet -q
 
 # A host that dies.
 rm -rf state pages.jsonl
-"$SEEN" crawl "$URL" $OPTIONS --delay 2ms --retries 1 --backoff 50ms --state state -o pages.jsonl \
+"$SEEN" crawl "$URL" $OPTIONS --delay 20ms --retries 1 --backoff 50ms --state state -o pages.jsonl \
     2> err & crawler=$!
 wait_for_lines pages.jsonl 100
 set -- $SERVERS

@@ -30,7 +30,7 @@ s.serve_forever()
 PY
 server=$!
 trap 'kill $server 2> /dev/null; [ -z "${redis:-}" ] || kill $redis 2> /dev/null' EXIT
-for _ in $(seq 100); do [ -s port ] && break; sleep 0.1; done
+for _ in $(seq 600); do [ -s port ] && break; sleep 0.1; done
 url=http://127.0.0.1:$(cat port)
 same "$("$bin/fetch" f.seen "$url/page" "$url/./page#top" 2> /dev/null)" "$url/page: 6 bytes
 $url/page: fetched before" fetch
@@ -39,7 +39,7 @@ if [ -x "$bin/redis" ]; then
     socket=$TMP/redis.sock
     redis-server --port 0 --unixsocket "$socket" --save '' --appendonly no --dir "$TMP" > redis.log &
     redis=$!
-    for _ in $(seq 100); do [ -S "$socket" ] && break; sleep 0.1; done
+    for _ in $(seq 600); do [ -S "$socket" ] && break; sleep 0.1; done
     same "$("$bin/redis" "redis+unix://$socket/visited" a b a)" "a: new
 b: new
 a: seen before" redis

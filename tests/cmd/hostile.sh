@@ -111,8 +111,15 @@ done
 # A pipe that nobody writes to: waited for, until somebody does or a signal comes.
 for command in 'uniq pipe' 'common pipe in' 'common in pipe' 'check f.seen pipe' 'add f.seen pipe'; do
     status=0
-    timeout -k 10 --foreground -s TERM 0.5 "$SEEN" $command > out 2> words || status=$?
-    [ "$status" = 124 ] || fail "$command, and nobody writes: status $status"
+    "$SEEN" $command > out 2> words & waits=$!
+    for _ in $(seq 1200); do # until it catches SIGTERM, 4000 in the mask, and then for a moment
+        ! grep -q '^SigCgt:.*[4-7c-f]...$' /proc/$waits/status || break
+        sleep 0.05
+    done
+    sleep 0.2
+    kill -TERM $waits
+    wait $waits || status=$?
+    [ "$status" = 143 ] || fail "$command, and nobody writes: status $status"
     grep -q stopped words || fail "$command, and nobody writes: $(cat words)"
 done
 "$SEEN" uniq -q --exact pipe > out & waits=$!

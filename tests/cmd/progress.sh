@@ -10,8 +10,8 @@ import concurrent.futures, os, pty, subprocess, sys, threading, time
 SLOW = [b"line1\n", b"line2\n", b"line3\n", b"line4\n"]
 
 
-def run(args, results_too):
-    """What a terminal gets from a command that is fed slowly."""
+def run(args, results_too, until=None):
+    """What a terminal gets from a command that is fed slowly, and for as long as it takes until `until` is printed."""
     master, slave = pty.openpty()
     env = dict(os.environ, TERM="xterm")
     p = subprocess.Popen([os.environ["SEEN"]] + args, stdin=subprocess.PIPE, stderr=slave, env=env,
@@ -32,6 +32,11 @@ def run(args, results_too):
         p.stdin.write(line)
         p.stdin.flush()
         time.sleep(0.4)
+    limit = time.monotonic() + 60
+    while until and until not in b"".join(got) and time.monotonic() < limit:
+        time.sleep(0.4)
+        p.stdin.write(SLOW[-1])
+        p.stdin.flush()
     p.stdin.close()
     assert p.wait() == 0, (args, got)
     reader.join()
@@ -43,9 +48,9 @@ printing = [["uniq"], ["uniq", "-o", "-"], ["check", "f.seen"], ["except", "-", 
 quiet = [["uniq", "--count-only"], ["uniq", "-o", "out"], ["add", "f.seen"]]
 with concurrent.futures.ThreadPoolExecutor(20) as pool:
     shared = [(args, pool.submit(run, args, True)) for args in printing]
-    alone = [(args, pool.submit(run, args, False)) for args in printing]
-    alone += [(args, pool.submit(run, args, True)) for args in quiet]
-    asked = pool.submit(run, ["uniq", "--progress"], True)
+    alone = [(args, pool.submit(run, args, False, b"\x1b[K")) for args in printing]
+    alone += [(args, pool.submit(run, args, True, b"\x1b[K")) for args in quiet]
+    asked = pool.submit(run, ["uniq", "--progress"], True, b"seen: uniq: ")
     silent = pool.submit(run, ["uniq", "-q"], False)
 for args, result in shared:
     lines = result.result().replace(b"\r\n", b"\n").splitlines(True)

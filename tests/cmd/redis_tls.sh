@@ -97,27 +97,35 @@ stop_nodes() {
     wait
 }
 trap stop_nodes EXIT
-base=$((10000 + RANDOM % 9000)) # and 10,000 above, for the nodes among themselves
-for i in 0 1 2; do
-    mkdir -p "node$i"
-    redis-server --port 0 --tls-port $((base + i)) --bind 127.0.0.1 --cluster-enabled yes --save '' \
-        --dir "$TMP/node$i" --logfile log --tls-cluster yes --tls-replication yes --tls-auth-clients no \
-        --tls-cert-file "$TMP/server.pem" --tls-key-file "$TMP/server.key" \
-        --tls-ca-cert-file "$TMP/ca.pem" > /dev/null 2>&1 &
-    NODES="$NODES $!"
-    PLACES="$PLACES 127.0.0.1:$((base + i))"
-done
+# One of the ports may be taken: then a node ends, and others are tried.
+start_nodes() {
+    base=$((10000 + RANDOM % 9000)) # and 10,000 above, for the nodes among themselves
+    NODES='' PLACES=''
+    for i in 0 1 2; do
+        rm -rf "node$i"
+        mkdir "node$i"
+        redis-server --port 0 --tls-port $((base + i)) --bind 127.0.0.1 --cluster-enabled yes --save '' \
+            --dir "$TMP/node$i" --logfile log --tls-cluster yes --tls-replication yes --tls-auth-clients no \
+            --tls-cert-file "$TMP/server.pem" --tls-key-file "$TMP/server.key" \
+            --tls-ca-cert-file "$TMP/ca.pem" > /dev/null 2>&1 &
+        NODES="$NODES $!"
+        PLACES="$PLACES 127.0.0.1:$((base + i))"
+    done
+    for _ in $(seq 600); do
+        # shellcheck disable=SC2086 # three places
+        redis-cli --tls --cacert ca.pem --cluster create $PLACES --cluster-yes > create.log 2>&1 && return 0
+        for node in $NODES; do kill -0 "$node" 2> /dev/null || return 1; done
+        sleep 0.1
+    done
+    return 1
+}
 made=
-for _ in $(seq 100); do
-    # shellcheck disable=SC2086 # three places
-    if redis-cli --tls --cacert ca.pem --cluster create $PLACES --cluster-yes > create.log 2>&1; then
-        made=yes
-        break
-    fi
-    sleep 0.1
+for _ in 1 2 3 4 5; do
+    if start_nodes; then made=yes; break; fi
+    stop_nodes
 done
 [ -n "$made" ] || fail "no cluster: $(tail -3 create.log) $(tail -2 node0/log)"
-for _ in $(seq 200); do
+for _ in $(seq 1200); do
     [ "$(for i in 0 1 2; do redis-cli --tls --cacert ca.pem -p $((base + i)) cluster info; done |
         grep -c cluster_state:ok)" = 3 ] && break
     sleep 0.05

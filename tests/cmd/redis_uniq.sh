@@ -64,7 +64,7 @@ for _ in 1 2 3; do
     $SEEN uniq -q --retry 500ms -f "$URL/killed" lines >> printed 2> error & client=$!
     exec 3> lines
     seq 20000 >&3
-    for _ in $(seq 400); do
+    for _ in $(seq 1200); do
         [ "$(wc -l < printed)" = 0 ] || break
         sleep 0.05
     done
@@ -103,7 +103,7 @@ for how in lost stopped; do
     exec 3> lines
     [ $how = lost ] && from=1 want=2 || from=30001 want=143
     seq "$from" $((from + 19999)) >&3
-    for _ in $(seq 600); do
+    for _ in $(seq 1200); do
         [ "$(echo $((from + 9999)) | $SEEN check -q "$URL/half" | wc -l)" = 0 ] || break
         sleep 0.05
     done

@@ -45,6 +45,6 @@ if "$SEEN" --version | grep -q redis && command -v redis-server > /dev/null; the
     redis-server --port 0 --unixsocket "$TMP/redis.sock" --save '' --daemonize no > redis.log 2>&1 &
     server=$!
     trap 'kill $server' EXIT
-    for _ in $(seq 100); do [ -S "$TMP/redis.sock" ] && break; sleep 0.05; done
+    for _ in $(seq 1200); do [ -S "$TMP/redis.sock" ] && break; sleep 0.05; done
     check_store "redis+unix://$TMP/redis.sock/f"
 fi

@@ -8,6 +8,10 @@ seen = sys.argv[1]
 def fail(words):
     sys.exit("stop: " + words)
 
+def pending(pid):
+    with open("/proc/%d/status" % pid) as file:
+        return any(line.startswith("ShdPnd") and line.split()[1].strip("0") for line in file)
+
 # timeout(1) signals the process, and then the group that it is in.
 os.mkfifo("pipe")
 subprocess.run([seen, "create", "-q", "f.seen", "-n", "1k"], check=True)
@@ -54,6 +58,8 @@ try:
         except BlockingIOError:
             time.sleep(0.05)
     p.send_signal(signal.SIGINT)
+    while pending(p.pid):  # two signals that it has not taken yet are one
+        time.sleep(0.05)
     time.sleep(0.5)
     if p.poll() is not None:
         fail("it did not wait for who reads its lines")

@@ -20,7 +20,7 @@ start_redis() {
         redis-server --port "$PORT" --bind 127.0.0.1 --save '' --dir "$TMP/redis" \
             --logfile log --unixsocket socket "$@" > /dev/null 2>&1 &
         REDIS_PID=$!
-        for _ in $(seq 100); do
+        for _ in $(seq 600); do
             if [ "$(redis-cli -p "$PORT" ping 2> /dev/null)" = PONG ]; then
                 URL=redis://127.0.0.1:$PORT
                 return 0

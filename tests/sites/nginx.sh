@@ -9,8 +9,20 @@ documentation() {
         sed -n '$s,$,/html,p'
 }
 
+# Below the ports that the system gives to connections: one of those may be taken again before a server has it.
 free_port() {
-    python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+    python3 -c '
+import random, socket
+while True:
+    with socket.socket() as s:
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        port = random.randrange(10000, 32000)
+        try:
+            s.bind(("127.0.0.1", port))
+        except OSError:
+            continue
+        print(port)
+        break'
 }
 
 start_nginx() {
@@ -49,7 +61,7 @@ start_server() {
 }
 
 wait_for_port() {
-    for _ in $(seq 100); do
+    for _ in $(seq 600); do
         if python3 -c "import socket; socket.create_connection(('127.0.0.1', $1), 1)" 2> /dev/null; then
             return
         fi
