@@ -49,7 +49,7 @@ static seen_status open_output(change_run *run, sn_watch *watch, seen_error *err
         sn_output_open(NULL, run->options.pipeline.terminator, &watch->stop, &run->output, error);
     if (status != SEEN_OK)
         return status;
-    sn_output_header(run->output, run->input);
+    sn_output_header(run->output, run->input, "");
     return sn_output_apart(run->output, run->input, error);
 }
 
@@ -138,7 +138,7 @@ int sn_change_run(sn_args *args, sn_apply_what what)
                           sn_show_number_of(lines, run.result.lines, "line"));
     sn_args_warn_quoted(args);
     sn_output_abandon(run.output);
-    seen_close(set);
+    sn_filter_close(args, where, set, code != SN_EXIT_OK);
     sn_input_close(run.input);
     sn_watch_end(&watch);
     return sn_finish_stdout(code);

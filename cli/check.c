@@ -118,7 +118,7 @@ static seen_status prepare(check_run *run, sn_args *args, sn_watch *watch, seen_
         status = sn_output_open(args->output, run->options.pipeline.terminator, &watch->stop,
                                 &run->output, error);
     if (status == SEEN_OK && run->output) {
-        sn_output_header(run->output, run->input);
+        sn_output_header(run->output, run->input, "");
         status = sn_output_apart(run->output, run->input, error);
     }
     return status;

@@ -140,7 +140,9 @@ typedef struct sn_args {
     sn_list drop;
     int print;                    /* 1: --print canonical */
     seen_url_options url_options; /* made of these when all options are read */
+    seen_url_options url_print;   /* the same without what would print a URL that does not exist */
     bool other_keys;              /* the filter's keys may have been made in another way */
+    bool created;                 /* the filter did not exist before this command */
     char *remembered;             /* the text of the options that came from the filter */
     sn_record_spec record;        /* made of these when all options are read */
     atomic_bool quoted;           /* a plain field began with a quote */

@@ -64,7 +64,8 @@ const sn_command sn_command_count = {
         "'sort | uniq -c | sort -rn | head' does, without sorting the input.\n\n"
         "Counts are exact, and the memory is bounded by -m: what does not fit goes to temporary "
         "files. The input is read twice; of a pipe, the distinct lines are copied to a temporary "
-        "file for that (-T). With -k or other keys, the first line of each key is printed.",
+        "file for that (-T). With -k or other keys, the first line of each key is printed. With "
+        "--csv and --tsv the count is a first column, named count.",
     .operands = "FILE",
     .max_operands = SIZE_MAX,
     .own_size = sizeof(count_own),

@@ -1,4 +1,5 @@
-/* The filter that a command adds to: opened, or created if it does not exist. */
+/* The filter that a command adds to: opened, or created if it does not exist and deleted again if
+ * the command fails before it has added a key. */
 #include "base/error.h"
 #include "cli/watch.h"
 
@@ -33,8 +34,20 @@ seen_status sn_filter_open(sn_args *args, const char *where, sn_input *input, se
             options.capacity = room < KEYS_MIN ? KEYS_MIN : room;
     }
     status = seen_create(where, &options, 0, set, error);
+    args->created = status == SEEN_OK;
     if (status != SEEN_ERR_EXISTS)
         return status;
     status = seen_open(where, &options, 0, set, error); /* another process was faster */
     return status == SEEN_OK ? sn_filter_keys(args, *set, where, error) : status;
+}
+
+void sn_filter_close(const sn_args *args, const char *where, seen_set *set, bool failed)
+{
+    seen_options options = sn_args_options(args);
+    seen_info info = {.size = sizeof info};
+    bool empty = failed && args->created && seen_get_info(set, &info, NULL) == SEEN_OK &&
+                 !info.sampled && !(info.fill > 0);
+    seen_close(set);
+    if (empty)
+        (void)seen_drop(where, &options, NULL);
 }

@@ -40,6 +40,9 @@ static int set_url(sn_args *args)
                                            .flags = flags,
                                            .drop = args->drop.items,
                                            .drop_count = args->drop.count};
+    args->url_print = args->url_options;
+    args->url_print.flags &=
+        ~(uint32_t)(SEEN_URL_ANY_SCHEME | SEEN_URL_NO_VALUES | SEEN_URL_SIMILAR);
     args->url |= flags || args->drop.count || args->print;
     if (args->print && (args->keys.count || args->csv || args->tsv || args->jsonl))
         return sn_trouble("--print canonical is for lines that are URLs: leave -k and the format "
@@ -79,7 +82,7 @@ const sn_record_spec *sn_args_record_spec(const sn_args *args)
 
 const seen_url_options *sn_args_rewrite(const sn_args *args)
 {
-    return args->print ? &args->url_options : NULL;
+    return args->print ? &args->url_print : NULL;
 }
 
 sn_key_options sn_args_keys(sn_args *args)

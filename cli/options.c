@@ -287,7 +287,8 @@ static const sn_option print[] = {
      .preset = "record",
      .rare = true,
      .more = "canonical is for lines that are URLs, without -k; other lines are printed as they "
-             "are. Implies --url."},
+             "are. --any-scheme, --ignore-values and --similar decide which URLs are equal and do "
+             "not change what is printed. Implies --url."},
 };
 GROUP(print, "URLs");
 

@@ -399,7 +399,7 @@ static seen_status prepare(sets_run *run, seen_error *error)
         status = sn_output_open(run->args->output, run->options.pipeline.terminator, &run->stop,
                                 &run->output, error);
     if (status == SEEN_OK && run->output) {
-        sn_output_header(run->output, run->a);
+        sn_output_header(run->output, run->a, "");
         status = sn_output_apart(run->output, run->a, error);
     }
     for (size_t i = 0; i < run->b_count && status == SEEN_OK && run->output; i++)

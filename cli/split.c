@@ -162,7 +162,7 @@ static seen_status prepare(split_run *run, seen_error *error)
     for (size_t p = 0; p < parts && status == SEEN_OK; p++) {
         status = run->own->command ? start_command(run, p, error) : open_file(run, p, error);
         if (status == SEEN_OK)
-            sn_output_header(run->output[p], run->input);
+            sn_output_header(run->output[p], run->input, "");
     }
     return status;
 }

@@ -13,8 +13,8 @@ static const sn_option own_options[] = {
      .type = SN_FLAG,
      .offset = offsetof(sn_uniq_own, count),
      .help = "each line once, with its count before it",
-     .more = "In the format of GNU uniq; 'seen count' writes COUNT, tab, LINE and can print the "
-             "most frequent lines."},
+     .more = "In the format of GNU uniq; with --csv and --tsv as a first column named count. 'seen "
+             "count' writes COUNT, tab, LINE and can print the most frequent lines."},
     {.letter = 'd',
      .name = "repeated",
      .type = SN_FLAG,
@@ -48,8 +48,10 @@ static const sn_option own_options[] = {
      .offset = offsetof(sn_uniq_own, source),
      .help = "FILE:LINE: before each line, as grep -n",
      .rare = true,
-     .more = "The file and the line number of the occurrence that is printed: the first, or with "
-             "--keep last the last. Records of --csv are numbered without the header."},
+     .more =
+         "The file and the line number of the occurrence that is printed: the first, or with "
+         "--keep last the last. With --csv and --tsv they are two columns in front, named file and "
+         "line, and records are numbered without the header."},
     {.name = "count-only",
      .type = SN_FLAG,
      .offset = offsetof(sn_uniq_own, count_only),
@@ -116,6 +118,7 @@ typedef struct uniq_run {
     sn_args *args;
     const sn_uniq_own *own;
     bool exact;
+    char columns[16]; /* of the header, before those of the input: "count," */
     sn_watch watch;
     sn_input *input;
     sn_output *output, *dropped;
@@ -383,6 +386,18 @@ static seen_status do_run(void *context, seen_error *error)
     return sn_uniq_run(&run->options, &run->plan, run->input, output, dropped, &run->result, error);
 }
 
+/* With CSV, counts and sources are columns of their own. */
+static void set_columns(uniq_run *run)
+{
+    const sn_record_spec *record = &run->args->record;
+    char column = record->kind == SN_RECORD_CSV ? record->delimiter : 0;
+    if (column && run->own->count)
+        snprintf(run->columns, sizeof run->columns, "count%c", column);
+    else if (column && run->own->source)
+        snprintf(run->columns, sizeof run->columns, "file%cline%c", column, column);
+    run->options.column = column;
+}
+
 static seen_status prepare(uniq_run *run, seen_error *error)
 {
     sn_args *args = run->args;
@@ -396,6 +411,7 @@ static seen_status prepare(uniq_run *run, seen_error *error)
         status = sn_filter_open(args, own->filter, run->input, &run->options.filter, error);
     run->options.keys = sn_args_keys(args); /* those of the filter, if the command line says none */
     run->options.pipeline.record = sn_args_record_spec(args);
+    set_columns(run);
     if (status == SEEN_OK)
         status = sn_uniq_plan_make(&run->options, run->input, &run->plan, error);
     if (status != SEEN_OK || own->explain)
@@ -403,8 +419,7 @@ static seen_status prepare(uniq_run *run, seen_error *error)
     if (!own->count_only)
         status = sn_output_open(args->output, terminator, &run->watch.stop, &run->output, error);
     if (status == SEEN_OK && run->output) {
-        if (!own->count && !own->source) /* counts are no columns of the input */
-            sn_output_header(run->output, run->input);
+        sn_output_header(run->output, run->input, run->columns);
         run->deferred = sn_output_is_deferred(run->output);
         status = sn_output_apart(run->output, run->input, error);
     }
@@ -414,7 +429,7 @@ static seen_status prepare(uniq_run *run, seen_error *error)
     if (status == SEEN_OK && own->dropped)
         status = sn_output_open(own->dropped, terminator, stop, &run->dropped, error);
     if (status == SEEN_OK && run->dropped) {
-        sn_output_header(run->dropped, run->input);
+        sn_output_header(run->dropped, run->input, "");
         run->dropped_deferred = sn_output_is_deferred(run->dropped);
         status = sn_output_apart(run->dropped, run->input, error);
     }
@@ -484,7 +499,7 @@ int sn_uniq_main(sn_args *args, const sn_uniq_own *own)
     free(run.result.partial);
     sn_output_abandon(run.output);
     sn_output_abandon(run.dropped);
-    seen_close(run.options.filter);
+    sn_filter_close(args, own->filter, run.options.filter, code != SN_EXIT_OK || own->explain);
     sn_input_close(run.input);
     sn_watch_end(&run.watch);
     return code;

@@ -42,6 +42,9 @@ seen_status sn_filter_keys(sn_args *args, const seen_set *set, const char *where
  * keys and the rate -p, by default 1e-6 and room for the lines of `input`. */
 seen_status sn_filter_open(sn_args *args, const char *where, sn_input *input, seen_set **set,
                            seen_error *error);
+/* Closes it. A filter that sn_filter_open created and that is still empty is deleted if the command
+ * failed: a wrong option leaves nothing behind. */
+void sn_filter_close(const sn_args *args, const char *where, seen_set *set, bool failed);
 /* At the end of a run: warns if plain fields had quotes. */
 void sn_args_warn_quoted(const sn_args *args);
 /* `filter`: where the set lies that is asked; NULL: in memory. */

@@ -33,7 +33,8 @@ struct sn_output {
     uid_t owner;
     gid_t group;
     sn_stop *stop;
-    sn_input *header; /* input whose header is still to be written, or NULL */
+    sn_input *header;    /* input whose header is still to be written, or NULL */
+    const char *columns; /* to be written in front of it */
     sn_encoder *encoder;
     uint64_t taken;  /* bytes before compression */
     uint64_t stored; /* bytes passed to write, */
@@ -202,16 +203,26 @@ static seen_status pass_on(sn_output *output, const void *bytes, size_t length, 
                            : send(output, bytes, length, error);
 }
 
-void sn_output_header(sn_output *output, sn_input *input)
+void sn_output_header(sn_output *output, sn_input *input, const char *columns)
 {
     output->header = input;
+    output->columns = columns;
 }
 
 static seen_status write_header(sn_output *output, seen_error *error)
 {
     const sn_header *header = sn_input_header(output->header);
+    size_t mark = header->length >= 3 && !memcmp(header->bytes, "\xef\xbb\xbf", 3) ? 3 : 0;
     output->header = NULL;
-    return sn_output_write(output, header->bytes, header->length, error);
+    if (!header->length)
+        return SEEN_OK;
+    /* A byte order mark stays in front. */
+    seen_status status = pass_on(output, header->bytes, mark, error);
+    if (status == SEEN_OK)
+        status = pass_on(output, output->columns, strlen(output->columns), error);
+    return status == SEEN_OK
+               ? sn_output_write(output, header->bytes + mark, header->length - mark, error)
+               : status;
 }
 
 seen_status sn_output_write(sn_output *output, const void *bytes, size_t length, seen_error *error)

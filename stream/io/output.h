@@ -26,8 +26,9 @@ seen_status sn_output_open(const char *path, char terminator, sn_stop *stop, sn_
                            seen_error *error);
 
 /* The header of `input`, if it has one by then, is written before the first bytes, or at the end if
- * there are none. The input must outlive the output. */
-void sn_output_header(sn_output *output, sn_input *input);
+ * there are none. `columns`, "count," for example, is written in front of it; "" for none. Both
+ * must outlive the output. */
+void sn_output_header(sn_output *output, sn_input *input, const char *columns);
 
 /* SEEN_ERR_ARGUMENT if the output is appended to a file that is also an input: it would read its
  * own output forever. A deferred file may be an input. */

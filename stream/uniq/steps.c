@@ -28,6 +28,26 @@ seen_status sn_uniq_hash(void *context, sn_block *block, seen_error *error)
     return sn_keys_hash(&u->options->keys, &u->hasher, block, error);
 }
 
+/* Writes a file name, for CSV as a field: in quotes if needed. At most 2 * strlen(name) + 2
+ * bytes. */
+static size_t write_name(char *to, const char *name, char column)
+{
+    const char special[] = {'"', '\n', '\r', column, 0};
+    size_t length = strlen(name), at = 0;
+    if (!column || !strpbrk(name, special)) {
+        memcpy(to, name, length);
+        return length;
+    }
+    to[at++] = '"';
+    for (size_t i = 0; i < length; i++) {
+        if (name[i] == '"')
+            to[at++] = '"';
+        to[at++] = name[i];
+    }
+    to[at++] = '"';
+    return at;
+}
+
 seen_status sn_uniq_render_source(const sn_uniq *u, sn_block *block, size_t lines,
                                   seen_error *error)
 {
@@ -35,7 +55,8 @@ seen_status sn_uniq_render_source(const sn_uniq *u, sn_block *block, size_t line
     const char *name = sn_input_name(u->input, block->file);
     if (!strcmp(name, "standard input"))
         name = "-";
-    size_t chosen = 0, bytes = 0, length = strlen(name);
+    char column = u->options->column, end = column ? column : ':';
+    size_t chosen = 0, bytes = 0, length = 2 * strlen(name) + 2;
     for (size_t i = 0; i < lines; i++)
         if (block->answer[i] == u->keep) {
             chosen++;
@@ -50,10 +71,9 @@ seen_status sn_uniq_render_source(const sn_uniq *u, sn_block *block, size_t line
         const char *line = sn_block_line(block, i, &size);
         if (block->answer[i] != u->keep)
             continue;
-        memcpy(to, name, length);
-        to += length;
+        to += write_name(to, name, column);
         unsigned long long number = block->line_in_file + i + 1;
-        to += snprintf(to, NUMBER, ":%llu:", number);
+        to += snprintf(to, NUMBER, "%c%llu%c", end, number, end);
         memcpy(to, line, size);
         to += size;
         *to++ = block->terminator;

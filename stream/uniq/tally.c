@@ -290,10 +290,12 @@ static seen_status look_at_notes(void *context, sn_block *block, seen_error *err
     return status;
 }
 
-static size_t write_count(char *to, uint64_t count, bool padded)
+static size_t write_count(char *to, uint64_t count, const sn_uniq_options *options)
 {
-    return (size_t)snprintf(to, COUNT_TEXT, padded ? "%7llu " : "%llu\t",
-                            (unsigned long long)count);
+    if (options->padded && !options->column)
+        return (size_t)snprintf(to, COUNT_TEXT, "%7llu ", (unsigned long long)count);
+    return (size_t)snprintf(to, COUNT_TEXT, "%llu%c", (unsigned long long)count,
+                            options->column ? options->column : '\t');
 }
 
 /* COUNT and line, each followed by a terminator. */
@@ -318,7 +320,7 @@ static seen_status render_counts(void *context, sn_block *block, seen_error *err
         const char *line = sn_block_line(block, i, &length);
         if (block->answer[i] != SEEN_NEW)
             continue;
-        to += write_count(to, block->value[i], u->options->padded);
+        to += write_count(to, block->value[i], u->options);
         memcpy(to, line, length);
         to += length;
         *to++ = block->terminator;
@@ -342,7 +344,7 @@ static seen_status keep_top(void *context, sn_block *block, seen_error *error)
         char text[COUNT_TEXT];
         size_t length;
         (void)sn_block_line(block, i, &length);
-        length += write_count(text, block->value[i], u->options->padded) + 1;
+        length += write_count(text, block->value[i], u->options) + 1;
         status = sn_top_keep(&t->top, block->value[i], at, length, error);
         at += length;
     }

@@ -43,6 +43,8 @@ typedef struct sn_uniq_options {
                       * order */
     bool source;     /* write FILE:LINE: before each line; not with counts, nor `dropped` */
     bool padded; /* SN_UNIQ_COUNTED: counts in the format of GNU uniq -c; else COUNT, tab, line */
+    char column; /* CSV: the delimiter; counts, or file and line, are columns before the record; 0:
+                  * plain lines */
 
     uint64_t capacity; /* distinct lines, if known; 0: estimated */
     double error_rate; /* of a filter; 0: SN_UNIQ_RATE */

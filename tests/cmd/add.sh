@@ -8,6 +8,21 @@ grep -q "3 lines read, 2 new, 1 already present" words || fail "$(cat words)"
 [ "$(printf 'b\nc\n' | "$SEEN" add --json f 2> /dev/null)" = '{"lines": 2, "new": 1, "before": 1, "stopped": false}' ] ||
     [ "$(printf 'c\nd\n' | "$SEEN" add --json f | python3 -c 'import json, sys; print(json.load(sys.stdin)["new"])')" = 1 ] ||
     fail "--json"
+# A command that fails leaves no empty filter behind; an existing one is unchanged.
+printf 'a,b\n1,2\n' > t.csv
+for words in "add new.seen --csv -k nope t.csv" "uniq -f new.seen --csv -k nope t.csv" "uniq -f new.seen --jsonl -k a t.csv" \
+    "uniq -f new.seen t.csv -o no/such/folder" "uniq -f new.seen --explain t.csv"; do
+    # shellcheck disable=SC2086
+    "$SEEN" $words > out 2>&1 && [ "${words#*--explain}" = "$words" ] && fail "$words: not refused"
+    [ ! -e new.seen ] || fail "$words: left a filter"
+done
+"$SEEN" create -q empty.seen --csv -k a
+"$SEEN" add empty.seen --other-keys --csv -k nope t.csv 2> words && fail "a column that does not exist"
+[ -e empty.seen ] || fail "a filter that existed was deleted"
+# With a key in it, a new filter stays.
+seq -f '{"a":%g}' 300000 > half.jsonl; echo '{' >> half.jsonl
+"$SEEN" add half.seen --jsonl -k a half.jsonl 2> words && fail "bad JSON"
+[ ! -e half.seen ] || [ "$(echo 1 | "$SEEN" check -c --other-keys half.seen)" = 1 ] || fail "half.seen is empty"
 seq 5000 > in
 "$SEEN" add -q f in
 [ "$("$SEEN" check -c f in)" = 5000 ] || fail "not all are there"

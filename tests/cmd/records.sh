@@ -23,6 +23,20 @@ printf 'a,b\n1,2\n' > one.csv
 "$SEEN" except -q --csv one.csv one.csv > out; printf 'a,b\n' | same out "header alone"
 printf 'a,b' > head.csv; "$SEEN" uniq -q --csv head.csv > out; printf 'a,b\n' | same out "a file that is a header"
 : > empty; "$SEEN" uniq -q --csv empty > out; [ ! -s out ] || fail "an empty file"
+# Counts, and the place of a record, are columns in front, with names in the header.
+"$SEEN" uniq -q -c --csv -k url t.csv > out
+printf 'count,id,url,note\n2,1,http://a/,"x, ""y""\nz"\n1,2,http://b/,q\n' | same out "uniq -c"
+"$SEEN" count -q --csv -k url --top 1 t.csv > out
+printf 'count,id,url,note\n2,1,http://a/,"x, ""y""\nz"\n' | same out "count --top"
+"$SEEN" count -q --csv --no-header one.csv one.csv > out; printf '2,a,b\n2,1,2\n' | same out "count --no-header"
+"$SEEN" count -q --tsv -t ';' < one.csv > out; printf 'count;a,b\n1;1,2\n' | same out "count -t"
+"$SEEN" count -q --csv head.csv > out; printf 'count,a,b\n' | same out "count of a header"
+"$SEEN" count -q --csv empty > out; [ ! -s out ] || fail "count of an empty file"
+printf '\xef\xbb\xbfa\r\n1\r\n' | "$SEEN" count -q --csv > out; printf '\xef\xbb\xbfcount,a\r\n1,1\r\n' | same out "count: byte order mark"
+cp one.csv 'o"n,e.csv'
+"$SEEN" uniq -q --source --csv one.csv 'o"n,e.csv' > out; printf 'file,line,a,b\none.csv,1,1,2\n' | same out "--source"
+"$SEEN" uniq -q --source --keep last --csv one.csv 'o"n,e.csv' > out
+printf 'file,line,a,b\n"o""n,e.csv",1,1,2\n' | same out "--source: a name with quotes"
 # A column of a CSV file, a member of JSON objects, a plain line: the same keys.
 printf 'http://a/\n' > lines
 "$SEEN" create -q f.seen -n 100 -p 1e-9; "$SEEN" add -q f.seen lines
