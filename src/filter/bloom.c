@@ -1,4 +1,4 @@
-/* The bloom kernel in plain C: the definition that every faster one must match, bit for bit. */
+/* The bloom kernel in plain C: the reference that every faster kernel must match bit for bit. */
 #include "filter/bloom_plain.h"
 #include "filter/kernel.h"
 
@@ -17,8 +17,8 @@ static inline line_mask make_mask(uint64_t cells, unsigned probes)
     return m;
 }
 
-/* Relaxed atomics cost nothing here: a plain load and a plain store of a whole word. Readers run
- * beside one writer per shard. */
+/* Relaxed atomics are free here: plain loads and stores of whole words. Readers run concurrently
+ * with one writer per shard. */
 static inline uint64_t read_word(const char *line, unsigned w)
 {
     return le64toh(__atomic_load_n((const uint64_t *)(const void *)line + w, __ATOMIC_RELAXED));

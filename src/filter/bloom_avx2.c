@@ -6,8 +6,8 @@
 
 #include <immintrin.h>
 
-/* The bits of a key that are not set: after line_set what is not zero, after line_has the words
- * whose topmost bit is set. */
+/* The bits of a key that are not set: after line_set any non-zero bit, after line_has the words
+ * whose top bit is set. */
 typedef __m256i verdict;
 
 /* All ones in the words that the key uses. */
@@ -17,7 +17,7 @@ static inline const __m256i *lanes_of(uint64_t cells, unsigned probes)
     return (const __m256i *)(const void *)(lanes + (cells >> 42 & 7 * SN_LINE_BYTES));
 }
 
-/* A bit is asked for by moving it to the top of its word. */
+/* Tests a bit by shifting it to the top of its word. */
 static inline verdict line_has(const char *line, uint64_t cells, unsigned probes)
 {
     const __m256i *p = (const __m256i *)(const void *)line;
@@ -50,7 +50,8 @@ static inline verdict line_set(char *line, uint64_t cells, unsigned probes)
     __m256i *p = (__m256i *)(void *)line;
     __m256i x = _mm256_load_si256(p), y = _mm256_load_si256(p + 1);
     verdict missing = _mm256_or_si256(_mm256_andnot_si256(x, a), _mm256_andnot_si256(y, b));
-    __asm__("" : "+x"(missing)); /* taken here: the halves would wait in memory */
+    __asm__(""
+            : "+x"(missing)); /* computed here, so that the halves need not be stored in memory */
     _mm256_store_si256(p, _mm256_or_si256(x, a));
     _mm256_store_si256(p + 1, _mm256_or_si256(y, b));
     return missing;
@@ -66,7 +67,7 @@ static inline bool found(verdict v, bool add)
     return add ? _mm256_testz_si256(v, v) : _mm256_movemask_pd(_mm256_castsi256_pd(v)) == 0;
 }
 
-/* ---- the verdicts of eight keys, told at once ---- */
+/* ---- answers of eight keys at once ---- */
 
 enum { GROUP = 8 };
 
@@ -82,10 +83,10 @@ static inline __m128i either_half(__m256i v)
     return _mm_or_si128(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
 }
 
-/* Packing with saturation keeps the sign, and what is not zero stays so. */
+/* Saturating packs keep the sign, and non-zero stays non-zero. */
 static inline void tell(const verdict v[GROUP], bool add, seen_answer *answers)
 {
-    __m128i missing; /* 16 bits a key */
+    __m128i missing; /* 16 bits per key */
     if (add) {
         __m256i a =
             _mm256_packs_epi16(_mm256_packs_epi32(v[0], v[1]), _mm256_packs_epi32(v[2], v[3]));

@@ -1,23 +1,22 @@
 /* The body of a bloom kernel, compiled once per CPU level.
  *
  * The including file defines, for lines of eight 64-bit words,
- *     verdict                    what a line tells of a key
- *     line_has(line, cells, q)   whether a key's bits are set: one in each of q neighbouring words
- *     line_set(line, cells, q)   sets them, and tells whether they were
- *     both(verdict, verdict)     of a key with two lines
- *     found(verdict, add)        as a yes or no
- *     GROUP, tell(verdicts, add, answers)   the answers of so many keys at once
- * Everything else is the same for all: while key i is probed the lines of key i + AHEAD are found
- * and prefetched, so that the cache misses of many keys overlap, evenly: bursts of prefetches leave
- * the memory idle in between (10 ns a key against 15 in a filter of 119 MB). The prefetch goes to
- * the second level cache: the first level has too few miss buffers to keep enough of them in
- * flight. */
+ *     verdict                    the result of probing a line for a key
+ *     line_has(line, cells, q)   whether a key's bits are set: one in each of q adjacent words
+ *     line_set(line, cells, q)   sets them, and returns whether they were set
+ *     both(verdict, verdict)     combines the two lines of a key
+ *     found(verdict, add)        as a boolean
+ *     GROUP, tell(verdicts, add, answers)   the answers of GROUP keys at once
+ * The rest is common: while key i is probed, the lines of key i + AHEAD are computed and
+ * prefetched, so that the cache misses of many keys overlap. Prefetching is spread evenly, because
+ * bursts leave the memory idle in between (10 ns per key instead of 15 in a filter of 119 MB). The
+ * prefetch targets the L2 cache: L1 has too few miss buffers to keep enough requests in flight. */
 
 #include <stdbool.h>
 
 enum {
     AHEAD = 64,
-    NEAR_BYTES = 256 << 10, /* so little lies in the second level cache already */
+    NEAR_BYTES = 256 << 10, /* smaller filters are in the L2 cache already */
 };
 
 #define INLINE static inline __attribute__((always_inline))
@@ -38,7 +37,7 @@ INLINE void tell_one(verdict v, bool add, seen_answer *answer)
     *answer = (seen_answer)(add ? found(v, true) : *answer | found(v, false));
 }
 
-/* Which key of the batch is the i-th of a loop: `picks` is NULL in loops over all of them. */
+/* The index of the i-th key of a loop: `picks` is NULL in loops over the whole batch. */
 INLINE size_t nth(const uint16_t *picks, size_t i)
 {
     return picks ? picks[i] : i;
@@ -58,7 +57,7 @@ INLINE void tell_group(const verdict v[GROUP], bool add, const uint16_t *picks, 
         answers[picks[i + j]] = got[j];
 }
 
-/* A number of probes that is not 8: the loops of full lines are others. */
+/* A number of probes other than 8: full lines have separate loops. */
 INLINE unsigned some(unsigned probes)
 {
     if (probes == SN_LINE_WORDS)
@@ -66,10 +65,10 @@ INLINE unsigned some(unsigned probes)
     return probes;
 }
 
-/* ---- one line per key: the whole geometry folds into one multiplication ---- */
+/* ---- one line per key: the geometry reduces to one multiplication ---- */
 
-/* Where line sn_place_only begins: the product with 64 times as much is that number of the line
- * followed by six bits more. */
+/* The address of line sn_place_only: the product with 64 times the number of lines is the line
+ * number followed by six more bits. */
 INLINE char *place_one(uint64_t bytes, const char *bits, seen_hash h)
 {
     return (char *)(uintptr_t)bits + (sn_mulhi(h.hi, bytes) & ~(uint64_t)(SN_LINE_BYTES - 1));
@@ -150,7 +149,7 @@ INLINE pair find_two(const sn_geometry *g, const char *bits, seen_hash h)
     return p;
 }
 
-/* Both lines are always looked at: a branch would be mispredicted more often than it saves. */
+/* Always probes both lines: a branch would cost more in mispredictions than it saves. */
 INLINE verdict probe_two(pair p, seen_hash h, unsigned q, bool add)
 {
     verdict first = probe(p.first, h.lo, q, add);
@@ -160,7 +159,7 @@ INLINE verdict probe_two(pair p, seen_hash h, unsigned q, bool add)
 INLINE void run_two(const sn_geometry *geometry, const char *bits, const seen_hash *h,
                     const uint16_t *picks, size_t count, seen_answer *answers, unsigned q, bool add)
 {
-    const sn_geometry g = *geometry; /* a copy of its own: stores to the bits cannot change it */
+    const sn_geometry g = *geometry; /* a local copy, which stores to the bits cannot alias */
     pair ring[AHEAD];
     size_t i = 0;
     for (size_t j = 0; j < AHEAD && j < count; j++)
@@ -217,10 +216,10 @@ INLINE void run_any(const sn_geometry *geometry, const char *bits, const seen_ha
     }
 }
 
-/* ---- the loops ----
+/* ---- loops ----
  *
- * The common shapes get loops of their own, with the number of probes known to the compiler: each a
- * function, because in one large one they would share too few registers. */
+ * The common shapes have separate loops, with the number of probes known to the compiler. Each is a
+ * function, because in a single large function too few registers are available. */
 
 typedef void loop(const sn_geometry *g, const char *bits, const seen_hash *h, const uint16_t *picks,
                   size_t count, seen_answer *answers);

@@ -1,4 +1,4 @@
-/* Kernels of which each line tells by itself whether a key's bits are set; see bloom_body.h. */
+/* For kernels in which a single line already gives a boolean result; see bloom_body.h. */
 #ifndef SN_FILTER_BLOOM_PLAIN_H
 #define SN_FILTER_BLOOM_PLAIN_H
 
@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-/* The verdict is the answer. */
+/* The verdict is the final answer. */
 typedef bool verdict;
 
 static inline verdict both(verdict a, verdict b)

@@ -1,8 +1,8 @@
-/* The counting kernel: cells of four bits that can be counted down again.
+/* The counting kernel: cells of four bits that can be decremented.
  *
  * After Fan, Cao, Almeida and Broder (Summary Cache, 1998). A counter that has reached 15 stays
- * there for ever: it may stand for more keys than it can count, and counting it down would in the
- * end make one of them disappear. A key is removed only if all its counters are above zero. */
+ * there: it may stand for more keys than it can count, and decrementing it could eventually make
+ * one of them disappear. A key is removed only if all its counters are above zero. */
 #include "filter/kernel.h"
 
 enum { FULL = 15, CHUNK = 32 };
@@ -44,7 +44,7 @@ static bool has_key(const sn_geometry *g, const void *bits, seen_hash h)
     return true;
 }
 
-/* Adds +1 or -1 to every counter of the key that is not full. */
+/* Adds +1 or -1 to every counter of the key that is not saturated. */
 static void step_key(const sn_geometry *g, void *bits, seen_hash h, bool up)
 {
     for (unsigned j = 0; j < g->spread; j++)

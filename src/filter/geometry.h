@@ -1,20 +1,20 @@
-/* Where a key's cells lie: the geometry of one filter, and the way from a hash to its cells.
+/* The geometry of a filter, and the mapping from a hash to its cells.
  *
- *   filter   = shards equal slices; a key lives in exactly one of them
+ *   filter   = `shards` equal parts; a key is in exactly one of them
  *   shard    = shard_lines lines of 64 bytes
- *   line     = eight 64-bit little-endian words; one key sets one cell in each of `probes`
- *              neighbouring words (around the corner: word 7 is followed by word 0)
- *   cell     = one bit (bloom: 64 a word) or four (counting: 16 a word)
+ *   line     = eight 64-bit little-endian words; one key sets one cell in each of `probes` adjacent
+ *              words (cyclic: word 7 is followed by word 0)
+ *   cell     = one bit (bloom: 64 per word) or four (counting: 16 per word)
  *
  *   hi * shards               -> shard (high half), f (low half)
  *   line j of the key         -> part j of the shard, at f_j * part_lines (high half)
  *   cells of line j           -> from w_j: bits 48..50 the first word, bits 6i..6i+5 the cell in
  *                                word i (counting: the lowest four of the six)
- *   f_0 = f, w_0 = lo; f_j and w_j for j > 0 are f and lo stirred with j
+ *   f_0 = f, w_0 = lo; f_j and w_j for j > 0 are f and lo mixed with j
  *
- * With probes > 1 a shard is cut into `spread` equal parts, one for each line of a key, so that the
- * lines of a key are never the same. With probes = 1 (the classic filter) every line is drawn from
- * the whole shard. */
+ * With probes > 1 a shard is divided into `spread` equal parts, one for each line of a key, so that
+ * the lines of a key are always distinct. With probes = 1 (the classic filter) every line is chosen
+ * from the whole shard. */
 #ifndef SN_FILTER_GEOMETRY_H
 #define SN_FILTER_GEOMETRY_H
 
@@ -78,7 +78,7 @@ static inline uint64_t sn_place_cells(uint64_t lo, unsigned j)
     return j == 0 ? lo : sn_stir(lo, j * 0xd1b54a32d192ed03u);
 }
 
-/* A key's shard; *f is what remains of the hash for its lines. */
+/* The shard of a key; *f is the rest of the hash, for its lines. */
 static inline uint64_t sn_place_shard(const sn_geometry *g, seen_hash h, uint64_t *f)
 {
     sn_u128 p = (sn_u128)h.hi * g->shards;
@@ -86,16 +86,15 @@ static inline uint64_t sn_place_shard(const sn_geometry *g, seen_hash h, uint64_
     return (uint64_t)(p >> 64);
 }
 
-/* Line j of a key, counted within its shard. */
+/* Line j of a key, relative to its shard. */
 static inline uint64_t sn_place_line(const sn_geometry *g, uint64_t f, unsigned j)
 {
     return j * sn_geometry_part_step(g) +
            sn_mulhi(sn_place_line_seed(f, j), sn_geometry_part_lines(g));
 }
 
-/* The line of a key that has only one, counted from the first of the filter: the same as
- * shard * shard_lines + mulhi(f, shard_lines), because shard and f are the halves of hi * shards.
- */
+/* The line of a key that has only one, relative to the start of the filter: equal to shard *
+ * shard_lines + mulhi(f, shard_lines), because shard and f are the halves of hi * shards. */
 static inline uint64_t sn_place_only(const sn_geometry *g, seen_hash h)
 {
     return sn_mulhi(h.hi, sn_geometry_lines(g));

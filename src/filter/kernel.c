@@ -1,4 +1,4 @@
-/* Which kernel runs: the CPU is asked once. */
+/* Selects the kernel for this CPU, once. */
 #include "filter/kernel.h"
 
 #include <stdlib.h>

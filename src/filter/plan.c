@@ -1,18 +1,18 @@
-/* Numbers: from wishes to a geometry, and from a geometry to its rate.
+/* Computes a geometry from the requested parameters, and the error rate of a geometry.
  *
- * The idea: a key touches g lines, q cells in each. The number of keys that touch one line is
- * Poisson with mean L = g n / lines. With B cells in a line, a cell is set by one key with
+ * A key touches g lines, q cells in each. The number of keys that touch one line has a Poisson
+ * distribution with mean L = g n / lines. With B cells in a line, a cell is set by one key with
  * probability q / B, so that
  *
  *     cover(L, q) = sum over i of Poisson(i; L) (1 - (1 - q/B)^i)^q    (nearly; see cover())
  *     rate        = cover(L, q)^g
  *
- * For a rate p and a choice of g and q, one equation, cover(L, q) = p^(1/g), gives L and with it
- * the memory, whatever n is: bits per key = g B / L. Larger g comes closer to the classic filter
- * and costs more cache misses; the planner takes the smallest g that stays within a tenth of it.
+ * For a rate p and given g and q, the equation cover(L, q) = p^(1/g) determines L and with it the
+ * memory, independent of n: bits per key = g B / L. A larger g is closer to the classic filter and
+ * costs more cache misses; the planner uses the smallest g within a tenth of its memory.
  *
- * Shards do not hold equally many keys. The count in one is Poisson too, and the rate is convex in
- * it: three points of Gauss-Hermite quadrature take that into account. */
+ * Shards do not hold equal numbers of keys. The number in one shard is Poisson, too, and the rate
+ * is convex in it: three points of Gauss-Hermite quadrature account for that. */
 #include "filter/plan.h"
 
 #include "base/error.h"
@@ -22,13 +22,13 @@
 
 static const double LN2 = 0.69314718055994530942;
 
-/* The classic memory times this is allowed; the rest of the tenth is for rounding. */
+/* Allowed memory relative to the classic filter; the rest of the tenth is for rounding. */
 #define OVERHEAD_MAX 1.095
 
-/* Filters of fewer lines are small: there whole lines weigh. */
+/* Below this many lines a filter is small, and rounding to whole lines matters. */
 enum { SMALL = 1024 };
 
-/* 4 PiB: more is not a filter but a mistake. */
+/* 4 PiB: anything larger is an input error. */
 #define LINES_MAX ldexp(1, 52 - 6)
 
 static double power(double x, unsigned n)
@@ -40,14 +40,14 @@ static double power(double x, unsigned n)
     return r;
 }
 
-/* The same chance if the words of a line were filled independently: the sum over i in the formula
- * of the textbooks. It has no cancellation, and is used where the filter is almost empty, or the
+/* The same probability if the words of a line were filled independently: the sum over i in the
+ * textbook formula. It has no cancellation, and is used if the filter is almost empty, or if the
  * words are independent. */
 static double cover_sparse(double mean, unsigned probes, unsigned cells)
 {
     double keep = 1.0 - (double)probes / cells;
     double mode = floor(mean);
-    int sign; /* lgamma itself leaves the sign in a variable that all threads share */
+    int sign; /* lgamma itself stores the sign in a global variable */
     double top = exp(-mean + mode * log(mean) - lgamma_r(mode + 1, &sign));
     double sum = 0, weight = top, unset = pow(keep, mode);
     for (double i = mode; weight > 1e-30 * top && weight > 1e-300; i++) {
@@ -65,21 +65,23 @@ static double cover_sparse(double mean, unsigned probes, unsigned cells)
     return sum;
 }
 
-/* The chance that the q cells of a stranger, one in each of q neighbouring words, are all set in a
- * line that a Poisson number of keys with this mean has touched. A key that hits a word is likely
- * to hit its neighbours too, so the words are not independent. By inclusion and exclusion over the
- * set S of the stranger's cells that are not set, with W the words of a random key and C the cells
- * of a word: cover = sum over S of (-1)^|S| exp(-mean (1 - E[(1 - 1/C)^|S and W|]))
+/* The probability that the q cells of an absent key, one in each of q adjacent words, are all set
+ * in a line that was touched by a Poisson number of keys with this mean. A key that hits a word is
+ * likely to hit its neighbours too, so the words are not independent. By inclusion and exclusion
+ * over the set S of the key's cells that are not set, with W the words of a random key and C the
+ * cells of a word: cover = sum over S of (-1)^|S| exp(-mean (1 - E[(1 - 1/C)^|S and W|]))
  *
- * What a set S adds depends only on how many of the eight W meet it in how many words, and few of
- * those counts are different: they are worked out once, for each q, with what stands in brackets
+ * The contribution of a set S depends only on how many of the eight W share how many words with it,
+ * and few of those counts are distinct: they are computed once for each q, together with the factor
  * after the mean for each kind. */
 enum { KINDS = SEEN_COUNTING + 1 };
 
 typedef struct cover_term {
-    uint64_t meets;    /* eight bits for each number of words from 0 to 7: so many W meet S there */
-    double hit[KINDS]; /* the chance that a key sets one of the cells of S */
-    double weight;     /* the sets with an even number of cells less those with an odd one */
+    uint64_t meets;    /* eight bits for each number of words from 0 to 7: how many W share that
+                        * many words with S */
+    double hit[KINDS]; /* the probability that a key sets one of the cells of S */
+    double weight;     /* the number of sets with an even number of cells minus those with an odd
+                        * number */
 } cover_term;
 
 static cover_term cover_terms[SN_LINE_WORDS + 1][1 << SN_LINE_WORDS];
@@ -120,7 +122,8 @@ static void make_cover_terms(void)
             for (unsigned first = 0; first < SN_LINE_WORDS; first++) {
                 unsigned words = all << first;
                 unsigned common = (unsigned)__builtin_popcount(set & (words | words >> 8) & 255);
-                meets += common < 8 ? UINT64_C(1) << 8 * common : 0; /* the rest of the eight: 8 */
+                meets +=
+                    common < 8 ? UINT64_C(1) << 8 * common : 0; /* the remaining ones share 8 */
             }
             add_cover_term(probes, meets, __builtin_popcount(set) % 2 ? -1 : 1);
         }
@@ -138,7 +141,8 @@ static double cover(double mean, const sn_geometry *g)
         const cover_term *term = &cover_terms[g->probes][t];
         sum += term->weight * exp(-mean * term->hit[g->kind]);
     }
-    /* A small sum is a difference of large terms; keys that touch all words fill each by itself. */
+    /* A small sum is a difference of large terms; keys that touch all words fill each
+     * independently. */
     if (sum < (g->probes == SN_LINE_WORDS ? 1e-4 : 1e-9))
         sum = cover_sparse(mean, g->probes, sn_geometry_cells(g));
     return sum < 1 ? sum : 1;
@@ -149,17 +153,19 @@ static double rate_at_mean(const sn_geometry *g, double mean)
     return power(cover(mean, g), g->spread);
 }
 
-/* How many times as often as a classic filter of many lines one of a few lines is wrong.
+/* The factor by which the error rate of a classic filter with few lines exceeds that of one with
+ * many.
  *
- * The share of set cells scatters, and the rate, its k-th power, is convex in it: by the variance
- * of that share the mean rate grows by a factor of about exp(k^2 / 7 cells) in a filter that is
- * half full. The cells of one key are not quite independent either: they meet each other more
- * seldom than drawn ones, and a stranger that resembles a key in some of them does so in more.
- * Together that is, by counting mistakes with 4 to 40 cells a key in filters of 128 to 32,768 cells
- * and from an eighth to four fifths full, exp(k^2 unset / set max(0.6 / cells, 0.06 / cells^0.6)),
- * within 5% of what was counted (in a single line of counters up to a quarter more). From FEW lines
- * on it is less than a hundredth for the usual k. Below what was counted the share of set cells is
- * taken as larger, so that more keys or fewer lines never lower the rate. */
+ * The share of set cells varies, and the rate, its k-th power, is convex in it: because of the
+ * variance of that share the mean rate grows by a factor of about exp(k^2 / 7 cells) in a filter
+ * that is half full. The cells of one key are not quite independent either: they coincide less
+ * often than random ones, and an absent key that shares some cells with a key tends to share more.
+ * The combined factor, fitted to measured false positives with 4 to 40 cells per key in filters of
+ * 128 to 32,768 cells, from an eighth to four fifths full, is exp(k^2 unset / set max(0.6 / cells,
+ * 0.06 / cells^0.6)), within 5% of the measurements (up to a quarter more in a single line of
+ * counters). From FEW lines on it is below one percent for the usual k. Below the measured range
+ * the share of set cells is assumed to be larger, so that more keys or fewer lines never lower the
+ * rate. */
 static double few_lines(const sn_geometry *g, double set)
 {
     enum { FEW = 256 };
@@ -184,9 +190,9 @@ double sn_plan_rate(const sn_geometry *g, double keys)
     return low / 6 + rate_at_mean(g, mean) * 2 / 3 + rate_at_mean(g, mean * (1 + away)) / 6;
 }
 
-/* Whether a key is mistaken is a coin of the rate at that moment: the integrals of the rate and of
- * rate (1 - rate), by Simpson's rule. (The coins are not independent: many mistakes leave the
- * filter emptier, and make the next ones rarer, so that the variance is rather less.) */
+/* Whether a key is a false positive is a Bernoulli trial with the current rate: integrates the rate
+ * and rate (1 - rate) by Simpson's rule. (The trials are not independent: many false positives
+ * leave the filter emptier and make the next ones rarer, so the variance is slightly smaller.) */
 double sn_plan_news(const sn_geometry *g, double keys, double *variance)
 {
     enum { STEPS = 32 };
@@ -216,7 +222,7 @@ double sn_plan_keys(const sn_geometry *g, double fill)
     return -log1p(-fill) * cells / touched;
 }
 
-/* ---- the textbook ---- */
+/* ---- classic formulas ---- */
 
 double seen_classic_bits(double capacity, double error_rate)
 {
@@ -236,15 +242,16 @@ double seen_classic_rate(double capacity, double bits, double hashes)
 /* ---- shards ---- */
 
 enum {
-    SHARDED_FROM = 4096,    /* lines (256 KiB): smaller filters are one shard */
-    SHARD_LINES_MAX = 4095, /* just under 256 KiB: a server zeroes it in a fraction of a ms */
-    SHARD_LINES_MIN = 1024, /* 64 KiB, where there is a choice */
-    SHARD_MULTIPLE = 8,     /* shards come in eights: threads lock groups of them */
-    CUTS = 64,              /* so many tries find a good one */
+    SHARDED_FROM = 4096, /* lines (256 KiB): smaller filters have one shard */
+    SHARD_LINES_MAX =
+        4095, /* just under 256 KiB: a server zeroes it in a fraction of a millisecond */
+    SHARD_LINES_MIN = 1024, /* 64 KiB, if there is a choice */
+    SHARD_MULTIPLE = 8,     /* shards come in multiples of eight: threads lock groups of them */
+    CUTS = 64,              /* number of candidates that are tried */
 };
 
-/* What a shard of so many lines wastes as a Redis string: its allocator rounds up to one of four
- * sizes per power of two, and the string has a header. */
+/* The share of memory wasted by a shard of this many lines as a Redis string: the allocator rounds
+ * up to one of four sizes per power of two, and the string has a header. */
 static double allocator_waste(uint64_t lines)
 {
     uint64_t need = lines * SN_LINE_BYTES + 32, step = 4096;
@@ -259,7 +266,7 @@ static uint64_t round_up(uint64_t x, uint64_t to)
     return (x + to - 1) / to * to;
 }
 
-/* Cuts `lines` into shards; each holds a multiple of `parts` lines. Rounds up, or with `down` down
+/* Divides `lines` into shards; each has a multiple of `parts` lines. Rounds up, or down with `down`
  * (but never below one line per part). */
 static void cut_shards(uint64_t lines, uint64_t parts, bool down, sn_geometry *g)
 {
@@ -268,7 +275,7 @@ static void cut_shards(uint64_t lines, uint64_t parts, bool down, sn_geometry *g
         uint64_t first = round_up((lines + SHARD_LINES_MAX - 1) / SHARD_LINES_MAX, SHARD_MULTIPLE);
         double best = INFINITY;
         shards = first;
-        /* Fewer, larger shards win a tie. */
+        /* On a tie, fewer and larger shards are preferred. */
         for (uint64_t s = first, n = 0; n < CUTS && (s == first || lines / s >= SHARD_LINES_MIN);
              s += SHARD_MULTIPLE, n++) {
             double waste = allocator_waste(round_up((lines + s - 1) / s, parts));
@@ -284,8 +291,8 @@ static void cut_shards(uint64_t lines, uint64_t parts, bool down, sn_geometry *g
     g->shard_lines = each ? each : parts;
 }
 
-/* Cuts just these lines in one of so many ways, if that way loses none: the planner's own answers
- * are the lines of such a cut. */
+/* Divides exactly these lines in one of several ways, if no line is lost: line counts returned by
+ * the planner are the result of such a division. */
 static bool cut_whole(uint64_t lines, uint64_t parts, unsigned way, sn_geometry *g)
 {
     uint64_t first = round_up((lines + SHARD_LINES_MAX - 1) / SHARD_LINES_MAX, SHARD_MULTIPLE);
@@ -317,7 +324,7 @@ static double solve_mean(const sn_geometry *g, double rate)
     return low;
 }
 
-/* Bits per key of (g, q) at this rate; cells of a counting filter count as one bit each. */
+/* Bits per key of (g, q) at this rate; a cell of a counting filter counts as one bit. */
 static double cells_per_key(const sn_geometry *g, double rate)
 {
     return (double)g->spread * sn_geometry_cells(g) / solve_mean(g, rate);
@@ -347,8 +354,8 @@ static bool choose_spread(seen_kind kind, double rate, unsigned k, sn_geometry *
     return false;
 }
 
-/* Sizes (spread, probes) for so many keys: the fewest lines whose predicted rate keeps the promise,
- * or more lines than there may be. */
+/* Computes the size of (spread, probes) for this many keys: the fewest lines whose predicted rate
+ * is within the error rate, or more than LINES_MAX. */
 static void size_lines(sn_geometry *g, double keys, double rate)
 {
     double lines = ceil((double)g->spread * keys / solve_mean(g, rate));
@@ -361,9 +368,9 @@ static void size_lines(sn_geometry *g, double keys, double rate)
     }
 }
 
-/* Whole lines weigh in a small filter: there every (spread, probes) is tried, and the first that
- * fits the tenth wins, or else the smallest filter. A choice that would need more lines than the
- * best so far is not sized at all: some would need more than a number can hold. */
+/* In a small filter rounding to whole lines matters: every (spread, probes) is tried, and the first
+ * one within the tenth is used, or else the smallest filter. A candidate that would need more lines
+ * than the best so far is skipped: some would overflow. */
 static void size_small(sn_geometry *best, double keys, double rate)
 {
     double allowed = 1.10 * seen_classic_bits(keys, rate) / sn_geometry_cells(best);
@@ -399,10 +406,10 @@ static bool choose_fewest(seen_kind kind, double rate, double most, sn_geometry 
     return false;
 }
 
-/* Sizes the spread and probes that were chosen. */
+/* Computes the size for the chosen spread and probes. */
 static bool size_chosen(sn_geometry *g, double keys, double rate, unsigned k)
 {
-    /* Few hashes for a strict rate can need more than there is. */
+    /* Few hashes with a low error rate may need more than LINES_MAX. */
     if (!((double)g->spread * keys / solve_mean(g, rate) < LINES_MAX / 2))
         return false;
     size_lines(g, keys, rate);
@@ -441,14 +448,14 @@ bool sn_geometry_valid(const sn_geometry *g)
     return g->shard_lines % parts_of(g) == 0 && sn_geometry_lines(g) <= (uint64_t)LINES_MAX;
 }
 
-/* ---- wishes ---- */
+/* ---- requested parameters ---- */
 
 static unsigned cell_bits(seen_kind kind)
 {
     return kind == SEEN_COUNTING ? 4 : 1;
 }
 
-/* The largest n whose rate stays within the promise. */
+/* The largest n that stays within the error rate. */
 static double solve_capacity(const sn_geometry *g, double rate)
 {
     double low = 0, high = 1;
@@ -469,8 +476,9 @@ static uint64_t lines_of(uint64_t bits)
     return bits / 512 ? bits / 512 : 1;
 }
 
-/* The best probes for this spread, where they are better than what there is; cut as usual, or in
- * one of the ways that lose no line. With more parts than lines only a classic filter fits. */
+/* The best probes for this spread, if better than the current result; divided into shards as usual,
+ * or in one of the ways that lose no line. With more parts than lines only a classic filter
+ * fits. */
 enum { USUAL = -1 };
 
 static void try_spread(sn_geometry *out, double *best, seen_kind kind, unsigned spread,
@@ -492,9 +500,9 @@ static void try_spread(sn_geometry *out, double *best, seen_kind kind, unsigned 
     }
 }
 
-/* The best (g, q) for given memory and capacity: the smallest spread for which no more than a tenth
- * of the memory is lost against a classic filter of the rate reached, or whose rate is good enough:
- * plenty of memory is no reason for more cache misses. */
+/* The best (g, q) for a given memory and capacity: the smallest spread that loses at most a tenth
+ * of the memory compared to a classic filter with the same rate, or whose rate is good enough:
+ * plenty of memory does not justify more cache misses. */
 static void fit_memory(sn_geometry *out, seen_kind kind, uint64_t bits, double keys)
 {
     uint64_t lines = lines_of(bits);
@@ -502,15 +510,15 @@ static void fit_memory(sn_geometry *out, seen_kind kind, uint64_t bits, double k
     for (unsigned spread = 1; spread <= SN_SPREAD_MAX && spread <= lines; spread++) {
         double before = best;
         try_spread(out, &best, kind, spread, lines, USUAL, keys);
-        /* In a filter that is much too small more lines only make it worse. */
+        /* In a filter that is much too small more lines only increase the rate. */
         if (best >= before || best <= SN_PLAN_RATE_MIN ||
             cells <= seen_classic_bits(keys, best) * OVERHEAD_MAX)
             return;
     }
 }
 
-/* The same where a rate is given too: the smallest spread that reaches it, or else the best there
- * is. Memory that is an answer of the planner is cut as it was then, and loses no line. */
+/* The same if a rate is given too: the smallest spread that reaches it, or else the best one.
+ * Memory sizes returned by the planner are divided as they were then, and lose no line. */
 static void fit_rate(sn_geometry *out, seen_kind kind, uint64_t bits, double keys, double rate)
 {
     uint64_t lines = lines_of(bits);
@@ -520,8 +528,9 @@ static void fit_rate(sn_geometry *out, seen_kind kind, uint64_t bits, double key
             try_spread(out, &best, kind, spread, lines, cut, keys);
 }
 
-/* Whole lines weigh in a small filter: every (spread, probes) is tried, and the first spread that
- * holds as many keys as the tenth asks for wins, or else the one that holds the most. */
+/* In a small filter rounding to whole lines matters: every (spread, probes) is tried, and the first
+ * spread that holds as many keys as the tenth requires is used, or else the one that holds the
+ * most. */
 static void fit_small(sn_geometry *best, uint64_t lines, double rate)
 {
     double cells = (double)(lines * sn_geometry_cells(best)), keys = solve_capacity(best, rate);
@@ -541,7 +550,7 @@ static void fit_small(sn_geometry *best, uint64_t lines, double rate)
     }
 }
 
-/* Memory and a rate: the capacity, and the geometry that reaches it. */
+/* Memory and a rate are given: computes the capacity and the geometry. */
 static bool fit_capacity(sn_geometry *out, seen_kind kind, uint64_t bits, double rate)
 {
     uint64_t lines = lines_of(bits);
@@ -586,8 +595,8 @@ static seen_status vet_wish(const seen_wish *w, seen_error *error)
     return SEEN_OK;
 }
 
-/* Capacity, a rate or hashes, no memory. So many hashes are the best ones for a filter that is half
- * full; the last few only for rates that there is no filter for. */
+/* Capacity and a rate or hashes are given, but no memory. The number of hashes is taken as optimal
+ * for a filter that is half full; the last few only apply to rates below the minimum. */
 static bool plan_by_capacity(const seen_wish *w, sn_geometry *g)
 {
     double rate = w->error_rate != 0 ? w->error_rate : fmax(pow(0.5, w->hashes), SN_PLAN_RATE_MIN);
@@ -615,7 +624,7 @@ static bool plan_by_memory(const seen_wish *w, sn_geometry *g)
 static seen_status refuse_numbers(const seen_wish *w, const sn_geometry *g, seen_error *error)
 {
     double rate = sn_plan_rate(g, (double)w->capacity);
-    int digits = 3; /* as many as it takes to tell the two rates apart */
+    int digits = 3; /* as many as needed to distinguish the two rates */
     while (digits < 17 && rate / w->error_rate - 1 < pow(10, 1 - digits))
         digits++;
     return sn_error_set(error, SEEN_ERR_ARGUMENT,
@@ -630,7 +639,7 @@ static void fill_plan(seen_plan *plan, const seen_wish *w, const sn_geometry *g,
 {
     double rate = sn_plan_rate(g, keys);
     uint64_t lines = sn_geometry_lines(g), bits = lines * 512;
-    /* Never 0, which means "not given": the least rate that is stored is 2^-64. */
+    /* Never 0, which means "not given": the lowest rate that can be stored is 2^-64. */
     double asked = w->error_rate != 0 ? w->error_rate : fmax(rate, ldexp(1, -64));
     double classic = seen_classic_bits(keys, asked);
     *plan = (seen_plan){

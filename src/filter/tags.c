@@ -1,4 +1,4 @@
-/* Tag lines: sizes, the stash, and which kernel runs. See tags.h. */
+/* Tag lines: sizes, the stash, and selecting the kernel. See tags.h. */
 #include "filter/tags.h"
 
 #include "filter/kernel.h"
@@ -19,9 +19,9 @@ sn_tags_shape sn_tags_shape_of(unsigned extra)
                            .least = extra > 6 ? extra : 6};
 }
 
-/* How full the home lines are, on average, when a partition grows: 1 means as many keys as slots.
- * Fuller lines overflow more often. At low rates lines have fewer slots, whose number varies more,
- * and tag lines are far below the memory of layers anyway. */
+/* The average load of the home lines at which a partition grows: 1 means as many keys as slots.
+ * Fuller lines overflow more often. At low rates lines have fewer slots, whose load varies more,
+ * and tag lines need far less memory than layers anyway. */
 static double load_of(const sn_tags_shape *shape)
 {
     return shape->extra <= 1 ? 1.0 : shape->extra <= 4 ? 0.91 : 0.85;
@@ -32,7 +32,8 @@ uint64_t sn_tags_limit(const sn_tags_shape *shape, uint64_t homes)
     return (uint64_t)((double)homes * shape->slots * load_of(shape));
 }
 
-/* Twice what a Poisson model of the blocks sends there at the limit, and room for small ones. */
+/* Twice the number expected by a Poisson model of the blocks at the limit, plus room for small
+ * partitions. */
 uint64_t sn_tags_stash_words(const sn_tags_shape *shape, uint64_t homes)
 {
     uint64_t words = homes * shape->slots / (shape->extra < 12 ? 384 : 192) + 64;
@@ -56,7 +57,7 @@ bool sn_tags_valid(unsigned extra, uint64_t homes, uint64_t stash_words)
     return stash_words >= 8 && stash_words % 8 == 0 && stash_words <= homes * 32 + 64;
 }
 
-/* Keys that are added while a partition has level k get cells of 2^-(k + W - 1). A partition takes
+/* Keys added while a partition has level k get cells of size 2^-(k + W - 1). A partition takes
  * slots * 2^k keys in each level, and twice as many in its first one. */
 unsigned sn_tags_extra_for(double rate, unsigned level)
 {
@@ -122,7 +123,8 @@ static uint64_t stash_at(const sn_tags_part *part, uint64_t i)
     return le64toh(__atomic_load_n(part->stash + i, __ATOMIC_RELAXED));
 }
 
-/* Looks for a word that covers x, or is x; *place gets the empty word that ended the search. */
+/* Searches for a word that covers x, or equals x; *place is set to the empty word that ended the
+ * search. */
 static bool stash_find(const sn_tags_part *part, uint64_t home, uint64_t x, bool exact,
                        uint64_t *place)
 {

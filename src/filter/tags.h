@@ -1,10 +1,10 @@
 /* Tag lines: a filter that grows at constant cost per lookup.
  *
- * A key leaves a tag, a short prefix of its hash, in one of the slots of its home line. A lookup
- * reads the home line, and an overflow line if the home line has overflowed. Slots are filled in
- * order of arrival and never move, so readers need no lock and a crash tears nothing. When a
- * partition is full it is rewritten into a larger one: every tag tells to which new lines it
- * belongs, whatever the number of lines.
+ * A key is stored as a tag, a short prefix of its hash, in one of the slots of its home line. A
+ * lookup reads the home line, and an overflow line if the home line has overflowed. Slots are
+ * filled in order of arrival and never move, so readers need no lock and a crash leaves no partial
+ * entries. When a partition is full it is rewritten into a larger one: a tag determines the new
+ * lines it belongs to, for any number of lines.
  *
  *     partition  p  = h.hi >> 58                 64 partitions, each with its own size
  *     position   x  = h.hi << 6 | h.lo >> 58     64 bits, followed by the tail h.lo << 6
@@ -18,23 +18,24 @@
  *                        | lane 0 | lane 1 | ... | extra 0 | extra 1 | ... | 0 | flag |
  *                          16 bits each            E bits each (overflow line: E + 5)
  *
- * A tag has W = 16 + E bits: l <= W - 1 bits of the hash behind the first k bits of x, then a
- * marker bit of one, then zeros. Its low 16 bits are the lane, the rest the extra bits. A new key
- * gets l = W - 1; each time the level rises, the first bit of a tag goes into the line's address
- * and l falls by one. A lane of 0 is an empty slot. A tag in an overflow line has the number of its
- * home line in the block (5 bits) in front.
+ * A tag has W = 16 + E bits: l <= W - 1 bits of the hash after the first k bits of x, then a marker
+ * bit of one, then zeros. Its low 16 bits are the lane, the rest the extra bits. A new key gets l =
+ * W - 1; each time the level rises, the first bit of a tag becomes part of the line's address and l
+ * decreases by one. A lane of 0 is an empty slot. A tag in an overflow line is preceded by the
+ * number of its home line in the block (5 bits).
  *
- * So a tag stands for a cell: all positions that begin with its k + l bits. If a new line boundary
- * cuts a cell, both lines get the tag; each copy counts for the part of the cell in its own line.
+ * So a tag represents a cell: all positions that begin with its k + l bits. If a new line boundary
+ * divides a cell, both lines get the tag; each copy counts for the part of the cell in its own
+ * line.
  *
- * The flag of a home line: the overflow lines hold tags of it. The first of them is line
- * (j >> 3) & 3 of the block's four. The flag of an overflow line: it is full and tags went on to
- * the next one, after all four to the stash. A stash word is the known bits of x, a marker, zeros;
- * it is found by linear probing from block * words / blocks.
+ * The flag of a home line: there are tags of it in the overflow lines. The first of these is line
+ * (j >> 3) & 3 of the block's four. The flag of an overflow line: it is full and further tags are
+ * in the next one, after all four in the stash. A stash word is the known bits of x, a marker,
+ * zeros; it is found by linear probing from block * words / blocks.
  *
- * Order of writes: extra bits, lane; tag, flag. A reader beside one writer per partition sees each
- * tag whole or not at all. Sources: one home line and shared overflow from the prefix filter (Even,
- * Even, Morrison 2022), tags that shrink from the taffy filter (Apple 2022). */
+ * Order of writes: extra bits, lane; tag, flag. A reader concurrent with one writer per partition
+ * sees each tag completely or not at all. Sources: one home line and shared overflow from the
+ * prefix filter (Even, Even, Morrison 2022), shrinking tags from the taffy filter (Apple 2022). */
 #ifndef SN_FILTER_TAGS_H
 #define SN_FILTER_TAGS_H
 
@@ -49,34 +50,34 @@ enum {
     SN_TAGS_LEVEL_MAX = 40,
 };
 
-/* What all partitions of a set have in common; follows from the extra bits. */
+/* Parameters common to all partitions of a set; derived from the extra bits. */
 typedef struct sn_tags_shape {
     unsigned extra;      /* E */
     unsigned width;      /* W = 16 + E */
     unsigned slots;      /* of a home line */
     unsigned over_slots; /* of an overflow line */
-    unsigned least;      /* bits that a tag has at least */
+    unsigned least;      /* minimum bits of a tag */
 } sn_tags_shape;
 
-/* A partition: borrowed memory. Never changed once readers can see it. */
+/* A partition in memory owned by the caller. Immutable once readers can see it. */
 typedef struct sn_tags_part {
     char *lines;     /* 64-byte aligned */
-    uint64_t *stash; /* behind the lines */
+    uint64_t *stash; /* after the lines */
     uint64_t homes;
     uint64_t stash_words;
-    uint64_t limit;   /* tags at which it is to grow */
-    uint64_t *counts; /* tags, stash words in use; changed by the writer of the partition */
+    uint64_t limit;   /* number of tags at which it grows */
+    uint64_t *counts; /* tags, stash words in use; written by the writer of the partition */
     unsigned level;
 } sn_tags_part;
 
-/* Frees a partition whose lines and counts are memory from malloc. */
+/* Frees a partition whose lines and counts were allocated with malloc. */
 void sn_tags_part_free(sn_tags_part *part);
 
-/* A partition in these lines. */
+/* Creates a partition in these lines. */
 sn_tags_part sn_tags_part_in(const sn_tags_shape *shape, char *lines, uint64_t homes,
                              uint64_t stash_words, uint64_t *counts);
 
-/* Positions that begin with `bits` known bits. */
+/* All positions that begin with `bits` known bits. */
 typedef struct sn_tags_cell {
     sn_u128 start;
     unsigned bits;
@@ -110,7 +111,7 @@ static inline char *sn_tags_over(const sn_tags_part *part, uint64_t home, unsign
     return part->lines + line * SN_LINE_BYTES;
 }
 
-/* The overflow line to begin with. */
+/* The first overflow line to probe. */
 static inline unsigned sn_tags_first_over(uint64_t home)
 {
     return (unsigned)(home >> 3) & (SN_TAGS_OVERS - 1);
@@ -141,7 +142,7 @@ static inline uint16_t sn_tags_lane(const char *line, unsigned i)
     return le16toh(__atomic_load_n((const uint16_t *)(const void *)line + i, __ATOMIC_RELAXED));
 }
 
-/* `count` bits (at most 63) from bit `at` of a line on. */
+/* `count` bits (at most 63) of a line, starting at bit `at`. */
 static inline uint64_t sn_tags_bits(const char *line, unsigned at, unsigned count)
 {
     unsigned i = at / 64, shift = at % 64;
@@ -163,7 +164,7 @@ static inline void sn_tags_set_bits(char *line, unsigned at, unsigned count, uin
     }
 }
 
-/* Slot i of a line with so many slots and extra bits: its tag; 0 if it is empty. */
+/* The tag in slot i of a line with this many slots and extra bits; 0 if it is empty. */
 static inline uint64_t sn_tags_slot(const char *line, unsigned i, unsigned slots, unsigned extra)
 {
     uint64_t lane = sn_tags_lane(line, i);
@@ -172,7 +173,7 @@ static inline uint64_t sn_tags_slot(const char *line, unsigned i, unsigned slots
     return sn_tags_bits(line, 16 * slots + i * extra, extra) << 16 | lane;
 }
 
-/* The extra bits come first: a tag whose lane is still 0 does not exist. */
+/* The extra bits are written first: a tag whose lane is still 0 does not exist. */
 static inline void sn_tags_set_slot(char *line, unsigned i, unsigned slots, unsigned extra,
                                     uint64_t code)
 {
@@ -197,15 +198,15 @@ static inline void sn_tags_set_flag(char *line)
 
 sn_tags_shape sn_tags_shape_of(unsigned extra);
 
-/* The extra bits that keep `rate` up to 10^12 keys in a set that starts with this level; 0 if there
- * are none. */
+/* The number of extra bits that keeps `rate` up to 10^12 keys in a set that starts at this level; 0
+ * if there is none. */
 unsigned sn_tags_extra_for(double rate, unsigned level);
 
-/* Home lines of partition p after so many steps, four to a doubling. The partitions are a 64th of a
- * step apart, so that they grow one after the other. */
+/* Home lines of partition p after this many steps, four per doubling. The partitions are staggered
+ * by a 64th of a step, so that they grow one after the other. */
 uint64_t sn_tags_homes_at(unsigned p, unsigned step);
 
-/* The step from which on every partition has room for its share of so many keys. */
+/* The first step at which every partition has room for its share of this many keys. */
 unsigned sn_tags_step_for(const sn_tags_shape *shape, double keys);
 
 uint64_t sn_tags_stash_words(const sn_tags_shape *shape, uint64_t homes);
@@ -214,7 +215,7 @@ uint64_t sn_tags_limit(const sn_tags_shape *shape, uint64_t homes);
 /* Bytes of a partition: lines and stash. */
 uint64_t sn_tags_bytes(uint64_t homes, uint64_t stash_words);
 
-/* Whether parameters read from a file make a partition that the code can work with. */
+/* Whether parameters read from a file are a valid partition. */
 bool sn_tags_valid(unsigned extra, uint64_t homes, uint64_t stash_words);
 
 static inline unsigned sn_tags_level(uint64_t homes)
@@ -226,25 +227,25 @@ static inline unsigned sn_tags_level(uint64_t homes)
 
 typedef struct sn_tags_kernel {
     const char *name;
-    /* Sets answers[i]; at most SN_TAGS_LOOKUP keys. parts: the partitions as they are now, each
-     * pointer replaced as a whole. */
+    /* Sets answers[i]; at most SN_TAGS_LOOKUP keys. parts: the current partitions; each pointer is
+     * replaced atomically. */
     void (*check)(const sn_tags_shape *shape, sn_tags_part *const *parts, const seen_hash *hashes,
                   size_t count, seen_answer *answers);
     /* One key of this partition. */
     void (*check_one)(const sn_tags_shape *shape, const sn_tags_part *part, seen_hash hash,
                       seen_answer *answer);
     /* Adds the keys hashes[order[i]], all of one partition, in this order, and sets
-     * answers[order[i]]. Returns how many keys found no room and are undecided; their places are
-     * moved to the front of `order`. The partition must grow then. */
+     * answers[order[i]]. Returns how many keys found no room and are undecided; their indices are
+     * moved to the front of `order`. The partition must then grow. */
     size_t (*add)(const sn_tags_shape *shape, const sn_tags_part *part, const seen_hash *hashes,
                   uint16_t *order, size_t count, seen_answer *answers);
 } sn_tags_kernel;
 
-/* The most keys of one call: of an addition, and of a lookup. */
+/* The maximum number of keys per call: of an addition, and of a lookup. */
 enum { SN_TAGS_BATCH = 4096, SN_TAGS_LOOKUP = 1024 };
 
 const sn_tags_kernel *sn_tags_kernel_best(void);
-/* All that this CPU can run; the first is the scalar one, the definition. */
+/* All kernels that this CPU supports; the first is the scalar reference. */
 size_t sn_tags_kernel_list(const sn_tags_kernel *list[4]);
 
 extern const sn_tags_kernel sn_tags_scalar;
@@ -255,14 +256,14 @@ extern const sn_tags_kernel sn_tags_avx512;
 extern const sn_tags_kernel sn_tags_neon;
 #endif
 
-/* Starts to fetch the home lines of keys of one partition. */
+/* Prefetches the home lines of keys of one partition. */
 void sn_tags_prefetch(const sn_tags_part *part, const seen_hash *hashes, const uint16_t *order,
                       size_t count);
 
 /* ---- the stash: for kernels ---- */
 
 bool sn_tags_stash_has(const sn_tags_part *part, uint64_t home, uint64_t x);
-/* Whether just this word is there. */
+/* Whether exactly this word is present. */
 bool sn_tags_stash_has_word(const sn_tags_part *part, uint64_t home, uint64_t word);
 /* False: no room. */
 bool sn_tags_stash_put(const sn_tags_part *part, uint64_t home, uint64_t word);
@@ -271,8 +272,8 @@ uint64_t sn_tags_stash_word(const sn_tags_shape *shape, const sn_tags_part *part
 
 /* ---- growth and merge ---- */
 
-/* Writes all tags of `from` to `to`, whose contents before do not matter, and counts them. False:
- * no room; `to` is too small. Readers may use `from`; `to` belongs to the caller. */
+/* Writes all tags of `from` to `to`, overwriting its contents, and counts them. False: `to` is too
+ * small. Readers may use `from`; `to` is private to the caller. */
 bool sn_tags_rewrite(const sn_tags_shape *shape, const sn_tags_part *from, const sn_tags_part *to);
 
 /* The positions of one line. */
@@ -285,7 +286,7 @@ sn_tags_span sn_tags_span_of(const sn_tags_part *part, uint64_t home);
 /* The cell of a tag in a line; *first and *last: the part of it in this line. */
 sn_tags_cell sn_tags_cell_of(const sn_tags_shape *shape, unsigned level, sn_tags_span line,
                              uint64_t code, uint64_t *first, uint64_t *last);
-/* The tag of a cell, which has at least shape->least and at most width - 1 bits behind the level;
+/* The tag of a cell, which has at least shape->least and at most width - 1 bits after the level;
  * and its stash word. */
 uint64_t sn_tags_cell_code(const sn_tags_shape *shape, unsigned level, const sn_tags_cell *cell);
 uint64_t sn_tags_cell_word(const sn_tags_cell *cell);
@@ -293,29 +294,30 @@ uint64_t sn_tags_cell_word(const sn_tags_cell *cell);
 typedef bool sn_tags_visit(void *context, const sn_tags_cell *cell, uint64_t first, uint64_t last);
 
 /* Calls visit for every tag of a partition: its cell, and the positions of the cell that are in the
- * line where the tag is. Stops when a visit returns false, and returns false then. */
+ * line of the tag. Stops and returns false if a visit returns false. */
 bool sn_tags_walk(const sn_tags_shape *shape, const sn_tags_part *part, sn_tags_visit *visit,
                   void *context);
 
-/* Adds one cell, or the part of it from `first` to `last`, unless just this tag is there already.
- * False: no room; then it may be there in part, and is added again after the partition has grown.
- */
+/* Adds one cell, or the part of it from `first` to `last`, unless exactly this tag is present.
+ * False: no room; it may then be present in part, and must be added again after the partition has
+ * grown. */
 bool sn_tags_add_cell(const sn_tags_shape *shape, const sn_tags_part *part,
                       const sn_tags_cell *cell, uint64_t first, uint64_t last);
 
-/* ---- measures ---- */
+/* ---- statistics ---- */
 
 typedef struct sn_tags_tally {
     double tags;  /* slots and stash words in use */
-    double keys;  /* tags that are not the second copy of a cut cell */
-    double rate;  /* the sum of the cells: the chance of an absent key of this partition */
+    double keys;  /* tags that are not the second copy of a divided cell */
+    double rate;  /* the sum of the cells: the false-positive rate of this partition */
     double slots; /* in all lines */
     uint64_t stash_words;
 } sn_tags_tally;
 
 sn_tags_tally sn_tags_measure(const sn_tags_shape *shape, const sn_tags_part *part);
 
-/* Tags of the partition, estimated from at most so many of its blocks; *exact if all were read. */
+/* Estimates the number of tags of the partition from at most this many of its blocks; *exact if all
+ * were read. */
 double sn_tags_estimate(const sn_tags_shape *shape, const sn_tags_part *part, uint64_t blocks,
                         bool *exact);
 

@@ -1,5 +1,5 @@
-/* Tags as cells of the hash space: walking over them, adding them to another partition, and the
- * measures that follow from them. See tags.h. */
+/* Tags as cells of the hash space: iterating over them, adding them to another partition, and
+ * statistics. See tags.h. */
 #include "filter/tags.h"
 
 #include <math.h>
@@ -15,9 +15,9 @@ sn_tags_span sn_tags_span_of(const sn_tags_part *part, uint64_t home)
     return s;
 }
 
-/* Where the cell of a tag begins: the tag tells the bits behind the level, the line those before.
- * Modulo 2^64, and scaled by 2^level, the distance from the start of the line is the difference of
- * the two. A cell that begins before its line has a distance that wraps. */
+/* The start of the cell of a tag: the tag contains the bits after the level, the line determines
+ * those before. Modulo 2^64, and scaled by 2^level, the distance from the start of the line is the
+ * difference of the two. For a cell that begins before its line the distance wraps. */
 sn_tags_cell sn_tags_cell_of(const sn_tags_shape *shape, unsigned level, sn_tags_span line,
                              uint64_t code, uint64_t *first, uint64_t *last)
 {
@@ -74,7 +74,7 @@ static bool visit_overs(const sn_tags_shape *shape, const sn_tags_part *part, ui
     return true;
 }
 
-/* A stash word does not tell its line: the whole cell is visited, once for each copy. */
+/* A stash word does not determine its line: the whole cell is visited, once for each copy. */
 static bool visit_stash(const sn_tags_part *part, sn_tags_visit *visit, void *context)
 {
     for (uint64_t i = 0; i < part->stash_words; i++) {
@@ -104,7 +104,7 @@ bool sn_tags_walk(const sn_tags_shape *shape, const sn_tags_part *part, sn_tags_
 
 /* ---- adding cells ---- */
 
-/* The first slot with just this tag, or the first empty one; `slots` if there is neither. */
+/* The first slot with exactly this tag, or the first empty one; `slots` if there is neither. */
 static unsigned find_slot(const char *line, unsigned slots, unsigned extra, uint64_t code)
 {
     unsigned empty = slots;
@@ -130,7 +130,7 @@ static void count_tag(const sn_tags_part *part)
                      __ATOMIC_RELAXED);
 }
 
-/* Puts a tag into a line unless it is there. *done: no other line need be looked at. */
+/* Inserts a tag into a line unless it is present. *done: no other line has to be checked. */
 static void put_in_line(const sn_tags_part *part, char *line, unsigned slots, unsigned extra,
                         uint64_t code, bool *done)
 {
@@ -167,7 +167,7 @@ static bool put_tag(const sn_tags_shape *shape, const sn_tags_part *part, uint64
     return true;
 }
 
-/* The bits behind the level, and the marker. */
+/* The bits after the level, and the marker. */
 uint64_t sn_tags_cell_code(const sn_tags_shape *shape, unsigned level, const sn_tags_cell *cell)
 {
     uint64_t window = (uint64_t)(cell->start >> (64 - level));
@@ -180,7 +180,7 @@ bool sn_tags_add_cell(const sn_tags_shape *shape, const sn_tags_part *part,
 {
     sn_tags_cell mine = *cell;
     unsigned most = part->level + shape->width - 1;
-    if (mine.bits < part->level + shape->least) { /* too short for a tag: both halves */
+    if (mine.bits < part->level + shape->least) { /* too short for a tag: insert both halves */
         sn_u128 half = (sn_u128)1 << (127 - mine.bits);
         uint64_t middle = (uint64_t)((mine.start + half) >> 64);
         mine.bits++;
@@ -201,7 +201,7 @@ bool sn_tags_add_cell(const sn_tags_shape *shape, const sn_tags_part *part,
     return true;
 }
 
-/* ---- measures ---- */
+/* ---- statistics ---- */
 
 static bool tally_tag(void *context, const sn_tags_cell *cell, uint64_t first, uint64_t last)
 {

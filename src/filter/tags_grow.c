@@ -1,19 +1,19 @@
-/* Growth: a partition of tag lines rewritten into a larger one. See tags.h.
+/* Growth: rewrites a partition of tag lines into a larger one. See tags.h.
  *
- * Both are in the order of positions, so this is one pass over two streams. An old line overlaps
- * two or three new ones; a tag's distance from the start of its line, compared with where the new
- * lines begin, tells which gets it. New lines are put together in buffers and stored once:
+ * Both are ordered by position, so this is one pass over two streams. An old line overlaps two or
+ * three new ones; comparing a tag's distance from the start of its line with the starts of the new
+ * lines gives the target. New lines are assembled in buffers and stored once:
  *
  *     old   |   line j      |   line j + 1    |
  *     new   |  i   |  i + 1   |  i + 2  | i + 3 ...
  *
- * Tags whose cell is cut by a line boundary, or that would get too short, are rare and go the long
- * way: as cells, to every line that they touch. */
+ * Tags whose cell is divided by a line boundary, or that would become too short, are rare and take
+ * the slow path: they are inserted as cells into every line that they touch. */
 #include "filter/tags.h"
 
 enum {
-    RING = 8,   /* new lines in work */
-    ROOM = 192, /* tags of one of them */
+    RING = 8,   /* new lines in progress */
+    ROOM = 192, /* capacity of one of them in tags */
     LATE = 1024 /* tags of a block for its overflow lines */
 };
 
@@ -22,16 +22,16 @@ enum {
 typedef struct pen {
     sn_tags_shape shape;
     const sn_tags_part *from, *to;
-    uint64_t next; /* the new line to be finished next */
+    uint64_t next; /* the next new line to be finished */
     uint64_t tags;
     bool failed;
     unsigned count[RING];
     uint64_t code[RING][ROOM];
     unsigned late;
-    uint64_t over[LATE]; /* tags with the number of their home line in front */
+    uint64_t over[LATE]; /* tags, preceded by the number of their home line */
 } pen;
 
-/* Where the lines of a partition begin: ceil(j * 2^64 / homes), one after the other. */
+/* The starts of the lines of a partition: ceil(j * 2^64 / homes), in sequence. */
 typedef struct ruler {
     uint64_t homes, step, rest, at, error;
 } ruler;
@@ -82,7 +82,7 @@ static bool stash_late(pen *p, uint64_t home, uint64_t code)
     return sn_tags_stash_put(p->to, home, sn_tags_cell_word(&cell));
 }
 
-/* The overflow lines of the block that ends before `next`. */
+/* Writes the overflow lines of the block that ends before `next`. */
 static void finish_block(pen *p)
 {
     const unsigned slots = p->shape.over_slots;
@@ -124,7 +124,7 @@ INLINE void finish_line(pen *p, unsigned slots, unsigned extra)
         finish_block(p);
 }
 
-/* ---- the long way ---- */
+/* ---- slow path ---- */
 
 static void put(pen *p, uint64_t home, uint64_t code)
 {
@@ -166,14 +166,14 @@ static void move_slowly(pen *p, sn_tags_span line, const uint64_t *code, unsigne
 
 /* ---- one old line ---- */
 
-/* The distances, less one, at which the second and the third new line begin; all ones: not in this
+/* The distances, minus one, at which the second and the third new line begin; all ones: not in this
  * old line. */
 typedef struct cuts {
     uint64_t second, third;
 } cuts;
 
 /* Distributes the tags of an old line to new lines `home` and the two after it; those that need the
- * long way go to `slow`. Returns their number. */
+ * slow path are copied to `slow`. Returns their number. */
 INLINE unsigned move_line(pen *p, const char *line, uint64_t start, uint64_t home, cuts cut,
                           unsigned slots, unsigned extra, unsigned rise, uint64_t *slow)
 {
@@ -253,7 +253,7 @@ INLINE void move_all(pen *p, unsigned slots, unsigned extra, unsigned rise)
             cut.third = ((third - start) << p->from->level) - 1;
         const char *from = sn_tags_line(p->from, j);
         unsigned kept = 0;
-        if (fourth && fourth <= line.last) { /* a line of the long way: four new ones in it */
+        if (fourth && fourth <= line.last) { /* slow path: the old line contains four new ones */
             for (unsigned i = 0; i < slots; i++)
                 if (sn_tags_lane(from, i))
                     slow[kept++] = sn_tags_slot(from, i, slots, extra);
@@ -274,8 +274,8 @@ static bool add_cell(void *context, const sn_tags_cell *cell, uint64_t first, ui
     return sn_tags_add_cell(&p->shape, p->to, cell, first, last);
 }
 
-/* A cut cell may have one copy in a line and one in the stash, and a stash word does not tell its
- * line: what is there already is not added again. */
+/* A divided cell may have one copy in a line and one in the stash, and a stash word does not
+ * determine its line: existing tags are not added again. */
 static bool move_stash(pen *p)
 {
     sn_tags_part stash = *p->from;
@@ -283,7 +283,7 @@ static bool move_stash(pen *p)
     return sn_tags_walk(&p->shape, &stash, add_cell, p);
 }
 
-/* Word by word: a lookup that is about to be repeated may still read the memory. */
+/* Word by word: a lookup that is about to be retried may still read the memory. */
 static void clear(uint64_t *words, uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++)
@@ -299,7 +299,7 @@ bool sn_tags_rewrite(const sn_tags_shape *shape, const sn_tags_part *from, const
         clear((uint64_t *)(void *)to->lines, sn_tags_bytes(to->homes, to->stash_words) / 8);
         return sn_tags_walk(shape, from, add_cell, &p);
     }
-    clear(to->stash, to->stash_words); /* every line is stored whole */
+    clear(to->stash, to->stash_words); /* lines need no clearing: each is stored completely */
     if (shape->extra == 1 && rise == 0)
         move_all(&p, 30, 1, 0);
     else if (shape->extra == 1)

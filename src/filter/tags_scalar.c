@@ -1,4 +1,4 @@
-/* The tag kernel in plain C: the definition that every faster one must match. */
+/* The tag kernel in plain C: the reference that every faster kernel must match. */
 #include "filter/tags.h"
 
 static inline uint32_t lanes_matching(const char *line, uint16_t lane)

@@ -1,10 +1,10 @@
-/* What a filter's bits tell: how full it is, how wrong it is, and the union of two.
+/* Statistics of a filter's bits: fill and error rate; and merging.
  *
- * The false-positive rate is not estimated but computed. A stranger's probes in a line hit one cell
- * in each of q neighbouring words, every first word and every cell being equally likely. With c_w
- * cells set in word w out of C, they are all set with probability
+ * The false-positive rate is not estimated but computed. The probes of an absent key in a line hit
+ * one cell in each of q adjacent words, with every first word and every cell equally likely. With
+ * c_w cells set in word w out of C, they are all set with probability
  *     mean over the first word s of  product over i < q of  c_(s+i) / C
- * Averaged over the lines of a part, and multiplied over the g parts, that is the rate. */
+ * Averaged over the lines of a part, and multiplied over the g parts, this gives the rate. */
 #include "filter/kernel.h"
 
 #include <math.h>
@@ -56,8 +56,8 @@ double sn_tally_rate(const sn_geometry *g, const sn_tally *tally)
     return tally->lines ? pow(tally->cover / (double)tally->lines, g->spread) : 0;
 }
 
-/* Adds sixteen pairs of nibbles, each sum at most 15: even and odd nibbles are widened to bytes, so
- * that the sums have room to show their overflow. */
+/* Adds sixteen pairs of nibbles, each sum at most 15: even and odd nibbles are extended to bytes,
+ * so that overflow is visible. */
 static uint64_t add_saturating(uint64_t a, uint64_t b)
 {
     const uint64_t low = 0x0f0f0f0f0f0f0f0fu, carry = 0x1010101010101010u;
@@ -75,7 +75,7 @@ void sn_combine_lines(seen_kind kind, void *into, const void *from, uint64_t lin
     for (uint64_t i = 0; i < lines * SN_LINE_WORDS; i++) {
         uint64_t x = __atomic_load_n(a + i, __ATOMIC_RELAXED);
         uint64_t y = __atomic_load_n(b + i, __ATOMIC_RELAXED);
-        /* Nibble by nibble and bit by bit, so that the byte order does not matter. */
+        /* Independent of byte order, because it works nibble by nibble or bit by bit. */
         uint64_t sum = kind == SEEN_COUNTING ? add_saturating(x, y) : (x | y);
         if (sum != x)
             __atomic_store_n(a + i, sum, __ATOMIC_RELAXED);

@@ -1,5 +1,5 @@
-/* Which of a line's eight words a key uses: sn_word_masks[q - 1][first] is all ones in q
- * neighbouring words from `first` on. For the vector kernels. */
+/* The words of a line that a key uses: sn_word_masks[q - 1][first] is all ones in q adjacent words,
+ * starting at `first`. For the vector kernels. */
 #ifndef SN_FILTER_WORD_MASKS_H
 #define SN_FILTER_WORD_MASKS_H
 

@@ -1,8 +1,8 @@
-/* key -> 128 bits.
+/* Hashes a key to 128 bits.
  *
- * XXH3 (128 bits, seeded by seed[0]) is the fast one. SipHash-2-4 (128 bits, keyed by both words,
- * little-endian) is for keys chosen by somebody who would like them to collide: without the key
- * collisions cannot be found. Both are frozen by tests/unit/test_hash.c. */
+ * XXH3 (128 bits, seeded by seed[0]) is fast. SipHash-2-4 (128 bits, keyed by both words,
+ * little-endian) is for keys an attacker may choose: without the key collisions cannot be found.
+ * The results of both are fixed by tests/unit/hash/test_hash.c. */
 #include "hash/hash.h"
 
 #include "base/bytes.h"
@@ -54,17 +54,17 @@ seen_hash seen_hash_key(const seen_hasher *hasher, const void *key, size_t len)
     return hash_xxh3(hasher->seed[0], len ? key : "", len);
 }
 
-/* ---- many keys by XXH3 ----
+/* ---- XXH3 of many keys ----
  *
- * With the range of the length known the hash is one straight piece of code, and what depends on
- * the seed alone moves out of the loop. Where the lengths of the keys lie now in this range and now
- * in that, half of the branches are mispredicted, and a key takes twice the time: then the keys of
- * a block are sorted by range first. Functions, and not loops of one function: the compiler has
- * registers enough for one of them. */
+ * If the range of the length is known, the hash has no branches, and what depends only on the seed
+ * moves out of the loop. If the lengths of the keys alternate between ranges, half of the branches
+ * are mispredicted, and a key takes twice the time: then the keys of a block are sorted by range
+ * first. The ranges are separate functions, because in a single function the compiler runs out of
+ * registers. */
 
 enum {
-    BLOCK = SN_HASH_PICK, /* keys that are sorted at a time */
-    SHORT = 16,           /* a run that is shorter is one of a mixture */
+    BLOCK = SN_HASH_PICK, /* keys sorted at a time */
+    SHORT = 16,           /* shorter runs indicate mixed lengths */
     RANGES = SN_HASH_RANGES,
 };
 
@@ -132,7 +132,7 @@ static void hash_any(uint64_t seed, const seen_key *key, seen_hash *hash)
 static void hash_sorted(const sn_hash_ranges *ranges, uint64_t seed, const seen_key *keys,
                         size_t count, seen_hash *hashes)
 {
-    enum { BITS = 12 }; /* of a counter; all five are in one word: memory would be slower */
+    enum { BITS = 12 }; /* of a counter; all five are in one word, which is faster than memory */
     uint8_t order[RANGES + 1][BLOCK];
     size_t held[RANGES + 1];
     uint64_t counts = 0;
@@ -152,7 +152,7 @@ static void hash_sorted(const sn_hash_ranges *ranges, uint64_t seed, const seen_
 
 static void hash_many_xxh3(uint64_t seed, const seen_key *keys, size_t count, seen_hash *hashes)
 {
-    enum { FEW = 3 }; /* what a body of vectors prepares is worth it for more keys only */
+    enum { FEW = 3 }; /* below this the setup of the vector code does not pay off */
     const sn_hash_ranges *ranges = count > FEW ? best_ranges() : &sn_hash_plain;
     for (size_t i = 0; i < count;) {
         size_t range = range_of(keys[i].len), n = 1;

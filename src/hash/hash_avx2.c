@@ -9,10 +9,10 @@
  *     low  += fold((a ^ s0) * (b ^ s1)),  low  ^= c + d      fold: the upper half of the product
  *     high += fold((c ^ s2) * (d ^ s3)),  high ^= a + b            xor the lower one
  *
- * A vector holds (low, high) of two keys, and so all of this is done in four lanes without moving
- * anything from one key to the other. What comes after the last step is a loop of its own: with it
- * the chain of dependent instructions would be longer than what the CPU looks at in advance. 4.4 ns
- * for a key of 64 bytes, where libxxhash's own code takes 7. */
+ * A vector holds (low, high) of two keys, so all of this runs in four lanes without moving data
+ * between the keys. The finalization is a separate loop: included in the first, the dependency
+ * chain would exceed the reorder window of the CPU. 4.4 ns for a key of 64 bytes, compared to 7
+ * with libxxhash. */
 #include "hash/ranges.h"
 
 #if defined(__x86_64__)
@@ -46,7 +46,7 @@
             EIGHT(f, 96), EIGHT(f, 104), EIGHT(f, 112), EIGHT(f, 120), f(128u)                     \
     }
 
-/* What the length contributes: loading it leaves the multipliers to the key's bytes. */
+/* The contribution of the length: table lookups leave the multipliers to the key's bytes. */
 static const uint64_t first_of[129] = ALL(FIRST), last_of[129] = ALL(LAST);
 
 enum { ODD_WORDS = 0xcc, HIGH_HALVES = 0xaa, LOW_HALVES = 0x55, KEY_1 = 0xf0, KEY_0 = 0x0f };
@@ -88,8 +88,8 @@ INLINE vec look_up(const uint64_t *table, size_t a, size_t b)
 }
 
 /* The 16 bytes at p0 and at p1, which are bytes `before` to `before` + 16 of keys whose last byte
- * is `after` bytes behind them. Where a whole vector can be read without leaving the key, the blend
- * loads it by itself. */
+ * is `after` bytes behind them. If a whole vector can be read without leaving the key, the blend
+ * loads it directly. */
 INLINE vec load_pair(const char *p0, const char *p1, size_t before, size_t after)
 {
     if (before >= 16)
@@ -103,7 +103,7 @@ typedef struct pair {
     vec head[SN_HASH_RANGES], tail[SN_HASH_RANGES], first;
 } pair;
 
-/* What the steps of two keys need, each of more than `least` bytes. */
+/* The data for the steps of two keys, each of more than `least` bytes. */
 INLINE pair load_keys(const seen_key *k0, const seen_key *k1, size_t steps)
 {
     pair p = {.first = look_up(first_of, k0->len, k1->len)};
@@ -143,7 +143,8 @@ INLINE secret make_secret(uint64_t seed, size_t steps)
     return s;
 }
 
-/* a * b, the upper half xor the lower one: four products of 32 bits, as on paper. */
+/* a * b, the upper half xor the lower half: schoolbook multiplication with four products of 32
+ * bits. */
 INLINE vec fold(vec a, vec b)
 {
     vec a_high = _mm256_srli_epi64(a, 32), b_high = _mm256_srli_epi64(b, 32);
@@ -210,7 +211,7 @@ INLINE seen_hash hash_one(uint64_t seed, const seen_key *key, size_t steps)
     return (seen_hash){.lo = h.low64, .hi = h.high64};
 }
 
-enum { RUN = 1024 }; /* keys in a row: their sums are still in a near cache */
+enum { RUN = 1024 }; /* keys per pass: their sums are still in the cache */
 
 INLINE size_t run(uint64_t seed, const seen_key *keys, size_t count, seen_hash *hashes,
                   size_t steps)

@@ -1,12 +1,12 @@
-/* International domain names, by libidn2: UTS 46 mapping, non-transitional, to A-labels.
+/* Internationalized domain names with libidn2: UTS 46 mapping, non-transitional, to A-labels.
  *
- * libidn2 is stricter than a browser: besides the mapping it applies IDNA 2008, which allows no
- * symbols. Of a label that is an A-label already it checks UTS 46 only. So a label that it refuses
- * for a symbol is encoded here, unmapped, and given to it again: it then accepts the label if and
- * only if there was nothing to map. The direction of letters and the place of joiners are not
- * checked on that path; they are checked on a copy of the label in which each symbol is replaced by
- * a letter of the same direction. Labels are passed one by one, because libidn2 refuses plain ASCII
- * labels such as r3---sn-x beside others. */
+ * libidn2 is stricter than browsers: besides the mapping it applies IDNA 2008, which allows no
+ * symbols. For a label that already is an A-label it checks UTS 46 only. So a label that it rejects
+ * because of a symbol is encoded here, unmapped, and passed to it again: it then accepts the label
+ * if and only if there was nothing to map. On that path it does not check text direction and joiner
+ * context; these are checked on a copy of the label in which each symbol is replaced by a letter of
+ * the same direction. Labels are passed one by one, because libidn2 rejects plain ASCII labels such
+ * as r3---sn-x next to others. */
 #include "url/url.h"
 
 #include <string.h>
@@ -14,8 +14,8 @@
 #ifdef SEEN_WITH_IDN
 #include <idn2.h>
 
-/* Characters that the mapping ignores may make the input longer than the result; a longer host is
- * refused before libidn2 works on it. */
+/* Characters ignored by the mapping may make the input longer than the result; longer hosts are
+ * rejected before libidn2 processes them. */
 enum { INPUT_MAX = 2048 };
 
 static const int FLAGS = IDN2_NFC_INPUT | IDN2_NONTRANSITIONAL | IDN2_NO_ALABEL_ROUNDTRIP;
@@ -39,8 +39,8 @@ static uint32_t read_point(const char **text)
     return point;
 }
 
-/* Makes an A-label of a label as it is. Jamo in parentheses (U+3200 to U+320D) are refused: UTS 46
- * maps them, but the A-label check of libidn2 accepts them unmapped. */
+/* Encodes a label as an A-label without mapping it. Jamo in parentheses (U+3200 to U+320D) are
+ * rejected: UTS 46 maps them, but the A-label check of libidn2 accepts them unmapped. */
 static bool encode_label(const char *label, char ascii[SN_URL_LABEL_MAX + 1])
 {
     uint32_t points[SN_URL_LABEL_MAX];
@@ -70,7 +70,7 @@ static bool is_in(uint32_t point, const point_range *ranges, size_t count)
     return false;
 }
 
-/* Blocks whose characters are written from right to left, and the symbols in them that have no
+/* Whether the code point is in a right-to-left block, except for symbols in these blocks without a
  * direction of their own (Bidi_Class ON, ES, ET and CS). */
 static bool is_right_to_left(uint32_t point)
 {
@@ -85,7 +85,7 @@ static bool is_right_to_left(uint32_t point)
            !is_in(point, neutral, sizeof neutral / sizeof *neutral);
 }
 
-/* Whether IDNA 2008 refuses the character of `len` bytes by itself. */
+/* Whether IDNA 2008 disallows the character of `len` bytes. */
 static bool is_symbol(const char *text, size_t len)
 {
     char alone[5] = {0}, *answer = NULL;
@@ -95,8 +95,9 @@ static bool is_symbol(const char *text, size_t len)
     return rc == IDN2_DISALLOWED;
 }
 
-/* The rules for joiners (RFC 5892) and directions (RFC 5893) for a label with symbols: they are
- * replaced by U+05D0, a letter from right to left, or by U+02B9, a letter without a direction. */
+/* Checks the rules for joiners (RFC 5892) and text direction (RFC 5893) on a label with symbols,
+ * which are replaced by U+05D0, a right-to-left letter, or by U+02B9, a letter without
+ * direction. */
 static bool is_in_context(const char *label)
 {
     char probe[INPUT_MAX + 1], *answer = NULL;
@@ -121,8 +122,8 @@ static bool is_in_context(const char *label)
     return rc != IDN2_BIDI && rc != IDN2_CONTEXTJ && rc != IDN2_CONTEXTJ_NO_RULE;
 }
 
-/* Whether what libidn2 returns is no A-label although it begins like one: it does not check labels
- * in which only an ignored character is beyond ASCII. */
+/* Whether a result of libidn2 begins like an A-label but is not a valid one: it does not check
+ * labels in which only an ignored character is non-ASCII. */
 static bool is_bad_alabel(const char *label)
 {
     return strncmp(label, "xn--", 4) == 0 &&
@@ -148,7 +149,7 @@ static seen_url_result put_label(sn_url_out *out, const char *label)
     return result;
 }
 
-/* Length of the separator of labels at the front of text: a full stop or one of the three that are
+/* Length of the label separator at the start of text: a full stop or one of the three characters
  * mapped to it (U+3002, U+FF0E, U+FF61). 0: none. */
 static size_t dot_len(const char *text)
 {
@@ -160,7 +161,7 @@ static size_t dot_len(const char *text)
                : 0;
 }
 
-/* Works on a host that ends in a NUL and may be written to. */
+/* Processes a NUL-terminated host, which is modified. */
 static seen_url_result put_domain(sn_url_out *out, char *host)
 {
     for (char *label = host;;) {
@@ -191,7 +192,7 @@ seen_url_result sn_url_idn(const char *host, size_t len, char ascii[SN_URL_IDN_M
     if (result != SEEN_URL_OK)
         return result;
 
-    /* A name that its own answer does not lead back to has no canonical form. */
+    /* A name that is not stable under a second mapping has no canonical form. */
     memcpy(input, ascii, first.len);
     input[first.len] = '\0';
     result = put_domain(&second, input);
@@ -204,7 +205,7 @@ seen_url_result sn_url_idn(const char *host, size_t len, char ascii[SN_URL_IDN_M
 
 #else
 
-/* Without libidn2 every host beyond ASCII is refused. */
+/* Without libidn2 every non-ASCII host is rejected. */
 seen_url_result sn_url_idn(const char *host, size_t len, char ascii[SN_URL_IDN_MAX],
                            size_t *ascii_len)
 {
