@@ -1,16 +1,16 @@
 /* The body of a tag kernel, compiled once per CPU level. See tags.h.
  *
  * The including file defines, for a line of 32 lanes of 16 bits,
- *     lanes_matching(line, lane)   one bit for each lane whose known bits agree with `lane`
+ *     lanes_matching(line, lane)   one bit for each lane whose known bits match `lane`
  *     lanes_empty(line)            one bit for each lane that is 0
  *
- * A lane e has its marker in the lowest bit that is set: e ^ (e - 1) is that bit and all below. It
- * agrees with the lane s of a key if (e ^ s) & ~(e ^ (e - 1)) is 0. With a saturating e - 1 an
- * empty lane never agrees, because s has its lowest bit set.
+ * The marker of a lane e is its lowest set bit: e ^ (e - 1) is that bit and all below. It matches
+ * the lane s of a key if (e ^ s) & ~(e ^ (e - 1)) is 0. With a saturating e - 1 an empty lane never
+ * matches, because s has its lowest bit set.
  *
- * Lookups: while key i is compared the line of key i + AHEAD is found and prefetched into the second
- * level cache, which has room for many misses, and that of key i + NEAR into the first. Keys that
- * must look into an overflow line are put on a list and done in later passes. */
+ * Lookups: while key i is compared, the line of key i + AHEAD is computed and prefetched into the
+ * L2 cache, which can have many misses outstanding, and that of key i + NEAR into L1. Keys that
+ * need an overflow line are collected and handled in later passes. */
 
 #include "filter/kernel.h"
 
@@ -28,7 +28,7 @@ enum { AHEAD = 64, NEAR = 12, GROUP = 4 };
 #define PREFETCH(p) __builtin_prefetch((p), 0, 2)
 #define PREFETCH_NEAR(p) __builtin_prefetch((p), 0, 3)
 
-/* What differs between `extra` bits of a line, from bit `at` on, and those of a tag. */
+/* The differences between `extra` bits of a line, starting at bit `at`, and those of a tag. */
 INLINE uint64_t differ_at(const char *line, unsigned at, unsigned extra, uint64_t code)
 {
     uint64_t mask = (UINT64_C(1) << extra) - 1;
@@ -38,7 +38,7 @@ INLINE uint64_t differ_at(const char *line, unsigned at, unsigned extra, uint64_
     enum { LAST = SN_LINE_BYTES - 8 };
     unsigned byte = at / 8, past = (byte + LAST / 8) / SN_LINE_BYTES; /* 1: beyond LAST */
     uint64_t word;
-    byte -= (byte - LAST) & -past; /* not a branch: which slot it is cannot be predicted */
+    byte -= (byte - LAST) & -past; /* branch-free, as the slot is unpredictable */
     memcpy(&word, line + byte, sizeof word);
     return (le64toh(word) >> (at - 8 * byte) ^ code >> 16) & mask;
 #endif
@@ -48,14 +48,14 @@ typedef struct verdict {
     bool has, flag;
 } verdict;
 
-/* Whether a line has a tag that covers the key, and its flag. Bits of `code` in front of the tag do
- * not matter. Without branches: most lines have no lane that agrees, or just the one of the key,
- * and which it is cannot be predicted. */
+/* Whether a line has a tag that covers the key, and its flag. Bits of `code` above the tag are
+ * ignored. Branch-free: most lines have no matching lane, or only the one of the key, and which one
+ * is unpredictable. */
 INLINE verdict line_look(const char *line, uint64_t code, unsigned slots, unsigned extra)
 {
     uint32_t found = lanes_matching(line, (uint16_t)code) & ((UINT32_C(1) << slots) - 1);
     uint64_t last = sn_tags_word(line, 7);
-    if (extra == 1) { /* the extra bits are the last 32 of the line, one for each lane */
+    if (extra == 1) { /* the extra bits are the last 32 of the line, one per lane */
         uint32_t plane = (uint32_t)(last >> 32), flip = (uint32_t)(code >> 16 & 1) - 1;
         return (verdict){(found & (plane ^ flip)) != 0, last >> 63};
     }
@@ -89,7 +89,7 @@ INLINE uint64_t over_code(const sn_tags_shape *s, uint64_t home, uint64_t code)
     return code | home % SN_TAGS_HOMES << s->width;
 }
 
-/* Whether the overflow lines of a key's block, or the stash, have it. */
+/* Whether the overflow lines of a key's block, or the stash, contain it. */
 static bool overflow_has(const sn_tags_shape *s, const sn_tags_part *part, uint64_t home,
                          uint64_t code, uint64_t x)
 {
@@ -105,16 +105,16 @@ static bool overflow_has(const sn_tags_shape *s, const sn_tags_part *part, uint6
     return sn_tags_stash_has(part, home, x);
 }
 
-/* The partitions as they are when a lookup begins: each key is answered by one partition, also if
- * it has to look into the overflow lines later. */
+/* The partitions at the start of a lookup: each key is looked up in one partition, even if its
+ * overflow lines are read later. */
 typedef struct views {
     const char *lines[SN_TAGS_PARTS];
     uint64_t homes[SN_TAGS_PARTS];
-    uint64_t shift[SN_TAGS_PARTS]; /* from a position to its tag; not if tags are deep */
+    uint64_t shift[SN_TAGS_PARTS]; /* from a position to its tag; unless tags are deep */
     const sn_tags_part *part[SN_TAGS_PARTS];
 } views;
 
-/* Returns whether tags are deep: some reach beyond the 64 bits of a position. */
+/* Returns whether tags are deep: some extend beyond the 64 bits of a position. */
 INLINE bool take_views(const sn_tags_shape *s, sn_tags_part *const *parts, views *v)
 {
     bool deep = false;
@@ -129,7 +129,7 @@ INLINE bool take_views(const sn_tags_shape *s, sn_tags_part *const *parts, views
     return deep;
 }
 
-/* With bits in front that do not belong to the tag. */
+/* With bits above the tag that do not belong to it. */
 INLINE uint64_t code_in(const views *v, unsigned p, seen_hash h, uint64_t x, unsigned width,
                         bool deep)
 {
@@ -151,7 +151,7 @@ INLINE query find(const views *v, seen_hash h, unsigned width, bool deep)
     return q;
 }
 
-/* The overflow line of a key to begin with, and the key's lane in it. */
+/* The first overflow line of a key, and the key's lane in it. */
 typedef struct over_query {
     const char *line;
     uint16_t lane, place;
@@ -170,7 +170,7 @@ INLINE over_query find_over(const views *v, seen_hash h, unsigned n, uint16_t pl
     return q;
 }
 
-/* Whether an overflow line in which the lane of a key was found has its tag. */
+/* Whether an overflow line in which the lane of a key matches has its tag. */
 static bool over_has(const sn_tags_shape *s, const views *v, const char *line, seen_hash h)
 {
     const sn_tags_part *part = v->part[sn_tags_part_of(h)];
@@ -179,9 +179,9 @@ static bool over_has(const sn_tags_shape *s, const views *v, const char *line, s
     return line_has(line, code, s->over_slots, s->extra + 5);
 }
 
-/* The keys whose home line does not have them and has overflowed: a pass over their first overflow
- * lines, one over the second ones of those that are full, and so on, at last the stash. Each pass
- * fetches its lines before it reads them. */
+/* Looks up the keys that are not in their home line, which has overflowed: a pass over their first
+ * overflow lines, one over the second ones of those that are full, and so on, finally the stash.
+ * Each pass prefetches its lines before it reads them. */
 INLINE void check_over(const sn_tags_shape *s, const views *v, const seen_hash *h, uint16_t *list,
                        size_t count, seen_answer *answers, bool deep)
 {
@@ -212,7 +212,7 @@ INLINE void check_over(const sn_tags_shape *s, const views *v, const seen_hash *
     }
 }
 
-/* One key of a lookup. Returns how many keys there are for the second pass now. */
+/* Looks up one key. Returns the number of keys collected for the second pass. */
 INLINE size_t answer(query q, size_t i, seen_answer *answers, uint16_t *list, size_t waiting,
                      unsigned slots, unsigned extra)
 {
@@ -249,7 +249,7 @@ INLINE void run_check(const sn_tags_shape *shape, const views *v, const seen_has
     check_over(&s, v, h, list, waiting, answers, deep);
 }
 
-/* The common rates get loops of their own, with the number of slots known to the compiler. */
+/* The common rates have separate loops, with the number of slots known to the compiler. */
 #define CHECK(name, slots, extra, deep)                                                            \
     __attribute__((noinline)) static void name(const sn_tags_shape *s, const views *v,             \
                                                const seen_hash *h, size_t count,                   \
@@ -282,7 +282,7 @@ static void body_check_one(const sn_tags_shape *s, const sn_tags_part *part, see
 
 enum { FEW = 32 };
 
-/* So few that looking at all partitions first would cost more. */
+/* For so few keys that reading all partitions first would cost more. */
 static void check_few(const sn_tags_shape *s, sn_tags_part *const *parts, const seen_hash *h,
                       size_t count, seen_answer *answers)
 {
@@ -321,7 +321,7 @@ static void body_check(const sn_tags_shape *s, sn_tags_part *const *parts, const
 
 /* ---- adding ---- */
 
-/* Puts a tag that is in no line yet behind its full home line. The tag first, then the flag that
+/* Inserts a new tag into the overflow of its full home line. The tag first, then the flag that
  * leads to it. */
 INLINE bool overflow_put(const sn_tags_shape *s, const sn_tags_part *part, char *home_line,
                          uint64_t home, uint64_t code, seen_hash h)
@@ -343,7 +343,7 @@ INLINE bool overflow_put(const sn_tags_shape *s, const sn_tags_part *part, char 
     return true;
 }
 
-/* The second pass: keys whose home line is full. Returns how many of the list found no room. */
+/* The second pass: keys whose home line is full. Returns how many of them found no room. */
 static size_t add_overflow(const sn_tags_shape *s, const sn_tags_part *part, const seen_hash *h,
                            uint16_t *list, size_t count, seen_answer *answers, uint64_t *news)
 {
@@ -365,7 +365,7 @@ static size_t add_overflow(const sn_tags_shape *s, const sn_tags_part *part, con
 }
 
 /* A key whose line is full, or has overflowed, goes to the second pass. A second copy of it in the
- * batch finds the same line and comes behind it. */
+ * batch finds the same line and is queued after it. */
 INLINE size_t run_add(const sn_tags_shape *shape, const sn_tags_part *part, const seen_hash *h,
                       uint16_t *order, size_t count, seen_answer *answers, unsigned slots,
                       unsigned extra)
@@ -386,7 +386,7 @@ INLINE size_t run_add(const sn_tags_shape *shape, const sn_tags_part *part, cons
         }
         if (sn_tags_flag(line) || !line_put(line, code, slots, extra)) {
             PREFETCH(sn_tags_over(part, home, sn_tags_first_over(home)));
-            order[late++] = place; /* never ahead of what is still to be read */
+            order[late++] = place; /* never overtakes the reading position */
             continue;
         }
         answers[place] = SEEN_NEW;

@@ -1,12 +1,12 @@
 /* Layers in a mapped file: fixed sets, windows, counting sets, and growing sets of version 1.
  *
- *     8192    counters keys added, one u64 a layer; a hint, checked against the bits when opened
- *     16384   the lines of layer 0, then of layer 1, ... each from a multiple of 4096 on
+ *     8192    counters: keys added, one u64 per layer; a hint, verified against the bits on open
+ *     16384   the lines of layer 0, then of layer 1, ... each at a multiple of 4096
  *
- * Changing the image (a new layer, a new generation): the space is reserved and synced, then page A
- * is written and synced, then page B, and only then the layer is used. If a crash left page B
- * behind page A it is brought up to date first. At any moment at least one page is whole and
- * describes all that was ever acknowledged. Pages and locks: mapped.h. */
+ * To change the image (a new layer, a new generation), the space is reserved and synced, then page
+ * A is written and synced, then page B, and only then is the layer used. If a crash left page B
+ * older than page A, it is updated first. At any time at least one page is valid and describes
+ * everything that was acknowledged. Pages and locks: mapped.h. */
 #include "base/error.h"
 #include "base/io.h"
 #include "base/newfile.h"
@@ -26,7 +26,7 @@
 typedef struct file_set {
     sn_local local;
     sn_mapped file;
-    atomic_bool doubt; /* a page may have been written in vain: look again */
+    atomic_bool doubt; /* a page may have been written without success: read it again */
 } file_set;
 
 static file_set *of(sn_local *l)
@@ -41,8 +41,8 @@ static const char *name_of(const sn_local *l)
 
 /* ---- mapping ---- */
 
-/* Layers begin at multiples of 4096, and pages may be larger: so much in front is mapped as well.
- */
+/* Layers begin at multiples of 4096, but pages may be larger: this many bytes before a layer are
+ * mapped, too. */
 static size_t lead_of(const sn_layer *layer)
 {
     return (size_t)(layer->offset % sn_io_page());
@@ -74,7 +74,7 @@ static bool sync_layer(const sn_view *view, uint32_t i)
     return msync(view->bits[i] - lead, bytes, MS_SYNC) == 0;
 }
 
-/* A view of `image`: layers that are mapped already keep their place. */
+/* Installs a view of `image`; layers that are already mapped keep their mapping. */
 static seen_status install_image(file_set *f, const sn_image *image, seen_error *error)
 {
     sn_local *l = &f->local;
@@ -104,7 +104,7 @@ static seen_status install_image(file_set *f, const sn_image *image, seen_error 
 
 /* ---- reading and writing the image ---- */
 
-/* While page A is being written page B must tell all that is in force. */
+/* While page A is being written, page B must describe the current image. */
 static seen_status secure_page_b(file_set *f, const sn_image *image, seen_error *error)
 {
     unsigned char page[SN_IMAGE_BYTES], have[SN_IMAGE_BYTES];
@@ -115,8 +115,8 @@ static seen_status secure_page_b(file_set *f, const sn_image *image, seen_error 
     return sn_mapped_write_page(f->file.fd, name_of(&f->local), page, SN_IMAGE_BYTES, error);
 }
 
-/* Holds the gate, so that a thread that checks does not take the half-published image over, and map
- * the new layer a second time, before the view is in place. */
+/* Holds the gate, so that a checking thread does not adopt the new image, and map the new layer a
+ * second time, before the view is installed. */
 static seen_status publish(sn_local *l, sn_view *view, seen_error *error)
 {
     file_set *f = of(l);
@@ -136,7 +136,7 @@ static seen_status publish(sn_local *l, sn_view *view, seen_error *error)
     return status;
 }
 
-/* Behind the last layer there may be what somebody appended, or what a crash left: not for us. */
+/* Clears what follows the last layer: bytes appended by another program, or left by a crash. */
 static bool clear_rest(int fd, uint64_t at, uint64_t bytes)
 {
     struct stat st;
@@ -312,7 +312,7 @@ void sn_file_recount(seen_set *set, sn_image *image)
     sn_view_let_go(l, view);
 }
 
-/* Takes over fd, which is closed also on failure. */
+/* Takes ownership of fd, which is closed even on failure. */
 static seen_status attach(int fd, const char *path, const sn_image *image, unsigned flags,
                           seen_set **set, seen_error *error)
 {
@@ -331,7 +331,7 @@ static seen_status attach(int fd, const char *path, const sn_image *image, unsig
     status = sn_mapped_open(&f->file, fd, name_of(&f->local), path, flags, image, error);
     if (status != SEEN_OK)
         goto out;
-    /* The image was read before: who had the file meanwhile may have changed it. */
+    /* The image was read before the lock was taken: another process may have changed it since. */
     atomic_store(&f->doubt, f->file.alone);
     f->local.added = (uint64_t *)(void *)(f->file.head + SN_IMAGE_COUNTERS_AT);
     status = install_image(f, image, error);
@@ -357,7 +357,7 @@ static void close_set(seen_set *set)
 
 seen_status sn_file_open(const char *path, unsigned flags, seen_set **set, seen_error *error)
 {
-    /* O_NONBLOCK: a fifo is refused, not waited for. */
+    /* O_NONBLOCK: do not wait for the writer of a FIFO, which is refused. */
     int fd = open(path, (flags & SEEN_READ_ONLY ? O_RDONLY : O_RDWR) | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return sn_error_system(error, errno, path, "open");
@@ -388,9 +388,9 @@ seen_status sn_file_open(const char *path, unsigned flags, seen_set **set, seen_
     return attach(fd, path, &image, flags, set, error);
 }
 
-/* ---- making ---- */
+/* ---- creation ---- */
 
-/* A new file of the right size beside `path`, with both pages in place. */
+/* Creates a file of the right size next to `path`, with both pages written. */
 static seen_status make_file(const char *path, bool nameless, sn_image *image, sn_newfile *temp,
                              seen_error *error)
 {
@@ -451,8 +451,8 @@ static void empty(seen_set *set)
         memset(view->bits[i], 0, (size_t)sn_geometry_bytes(&view->image.layer[i].geometry));
 }
 
-/* All that is in `from` into an empty file, which nobody else has. *image becomes the one that
- * tells of it: a window may turn meanwhile, and is then copied once more. */
+/* Copies `from` into an empty file that no other process has open. *image is set to the copied
+ * image: if a window rotates during the copy, it is copied again. */
 static seen_status pour_copy(seen_set *into, seen_set *from, sn_image *image, seen_error *error)
 {
     enum { TRIES = 100 };
@@ -495,7 +495,7 @@ static seen_status copy_layers(seen_set *into, seen_set *from, sn_image *image, 
     sn_local *l = (sn_local *)into;
     for (uint32_t i = 0; status == SEEN_OK && i < image->layers; i++)
         l->added[i] = image->layer[i].added;
-    /* Not seen_sync: it may have no name yet. */
+    /* Not seen_sync, as it may have no name yet. */
     return status == SEEN_OK ? sync_view(of(l), atomic_load(&l->view), error) : status;
 }
 
@@ -545,12 +545,13 @@ seen_status sn_file_drop(const char *path, seen_error *error)
 {
     seen_set *set = NULL;
     struct stat st;
-    /* Removing the link would leave the filter, and removing the filter a link to nowhere. */
+    /* Removing the link would keep the filter, and removing the filter would leave a dangling
+     * link. */
     if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode))
         return sn_error_set(error, SEEN_ERR_ARGUMENT,
                             "%s: a symbolic link, and not removed; name the file that it points to",
                             path);
-    /* Opening it first makes sure that it is a filter and nothing else. */
+    /* Opening it first verifies that it is a filter. */
     seen_status status = sn_file_open(path, SEEN_READ_ONLY, &set, error);
     if (status != SEEN_OK)
         return status;

@@ -103,7 +103,7 @@ out:
 
 void sn_heap_set_counters(seen_set *set, const sn_image *image)
 {
-    if (sn_image_has_tags(image)) /* they came with the partitions */
+    if (sn_image_has_tags(image)) /* they were set with the partitions */
         return;
     sn_local *l = (sn_local *)set;
     const sn_view *view = atomic_load(&l->view);

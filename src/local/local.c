@@ -1,4 +1,4 @@
-/* Sets whose bits lie in reach of the processor: layers, locks, batches. See local.h. */
+/* Sets in addressable memory: layers, locks, batches. See local.h. */
 #include "local/local.h"
 
 #include "base/clock.h"
@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Room to sort a batch into stripes; kept with the set, one for each thread that needed one. */
+/* Buffers to sort a batch into stripes; kept with the set, one per concurrent thread. */
 struct sn_scratch {
     struct sn_scratch *next;
-    /* Where in the batch the keys of each stripe stand. The rows end oddly: at multiples of 4096
-     * they would all meet in one set of the cache. */
+    /* Indices in the batch of the keys of each stripe. The row length is odd: with rows at
+     * multiples of 4096 all would map to the same cache set. */
     uint16_t picks[SN_STRIPES][SN_SPAN + 96];
     unsigned held[SN_STRIPES];
     seen_hash hash[SN_SPAN];
@@ -28,10 +28,10 @@ static sn_view *view_of(sn_local *l)
     return atomic_load_explicit(&l->view, memory_order_acquire);
 }
 
-/* ---- birth and death ---- */
+/* ---- open and close ---- */
 
-/* Two for each processor: threads seldom want the same one, and what a stripe gets of a batch is
- * still worth taking its lock. */
+/* Two per processor: contention is rare, and the share of a batch per stripe is still worth a
+ * lock. */
 static unsigned stripes_wanted(void)
 {
     unsigned processors = sn_thread_cpus();
@@ -46,7 +46,7 @@ static void init_locks(sn_local *l)
     pthread_rwlockattr_t attr;
     pthread_rwlockattr_init(&attr);
 #ifdef __GLIBC__
-    /* A thread that must grow the set is not to wait for ever behind those that add. */
+    /* A thread that must grow the set must not starve behind threads that add. */
     pthread_rwlockattr_setkind_np(&attr, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
 #endif
     pthread_rwlock_init(&l->mode, &attr);
@@ -114,7 +114,7 @@ static seen_status enter(sn_local *l, bool alone, hold *how, seen_error *error)
         pthread_rwlock_rdlock(&l->mode);
         *how = SHARED;
     } else if (pthread_rwlock_trywrlock(&l->mode) != 0) {
-        /* Somebody else is adding: for the next batches, do not try to be alone. */
+        /* Another thread is adding: do not try to lock exclusively for the next batches. */
         atomic_store_explicit(&l->crowd, CROWD, memory_order_relaxed);
         pthread_rwlock_rdlock(&l->mode);
         *how = SHARED;
@@ -131,7 +131,7 @@ static void leave(sn_local *l)
     pthread_rwlock_unlock(&l->mode);
 }
 
-/* ---- layers: alone ---- */
+/* ---- layers: exclusive access ---- */
 
 static sn_view *copy_view(sn_local *l)
 {
@@ -177,8 +177,7 @@ static seen_status open_next_layer(sn_local *l, seen_error *error)
     return publish(l, view, error);
 }
 
-/* Whoever checks sees what was added before this when it sees this: a key of this layer that was
- * added again to a younger one. */
+/* Release fence: a reader that sees the cleared words also sees keys re-added to a newer layer. */
 static void clear_layer(sn_local *l, const sn_view *view, uint32_t i)
 {
     sn_span_order();
@@ -189,8 +188,8 @@ static void clear_layer(sn_local *l, const sn_view *view, uint32_t i)
     __atomic_store_n(&l->added[i], 0, __ATOMIC_RELAXED);
 }
 
-/* The oldest generation is emptied before the image says that it is the newest: after a crash in
- * between, what is gone is only what was to be forgotten. */
+/* The oldest generation is cleared before the image declares it the newest: a crash in between
+ * loses only keys that were about to be dropped. */
 static seen_status rotate_window(sn_local *l, seen_error *error)
 {
     sn_view *view = copy_view(l);
@@ -230,18 +229,18 @@ static bool bounded(const sn_image *image)
     return image->growth == SEEN_GROWING || image->when_full == SEEN_FULL_REFUSE;
 }
 
-/* How many new keys the current layer takes. */
+/* The number of new keys the current layer accepts. */
 static uint64_t limit_of(const sn_local *l, const sn_image *image)
 {
     return image->growth == SEEN_FIXED ? l->limit : image->layer[image->current].capacity;
 }
 
-/* Claims room for `count` new keys in the current layer; settle() gives back what is not used.
+/* Reserves room for `count` new keys in the current layer; settle() returns the unused part.
  *
- * A process that is killed in between leaves its claim in the counter of a file. A set that is full
- * then, or grows, is so a little early until it is opened the next time, and its rate is kept. A
- * window would turn early, and forget keys that are young: its claims stay in this process, and the
- * others are kept out of the file meanwhile. */
+ * A process that is killed in between leaves its reservation in the counter of a file. A set that
+ * is full or grows does so slightly early until it is opened the next time, and its error rate
+ * still holds. A window would rotate early and drop recent keys: its reservations are kept in this
+ * process, and other processes are locked out of the file. */
 static bool claim(sn_local *l, const sn_image *image, uint64_t count)
 {
     uint64_t *added = &l->added[image->current], before;
@@ -259,7 +258,8 @@ static bool claim(sn_local *l, const sn_image *image, uint64_t count)
     return false;
 }
 
-/* Counted before the claim is given up: another thread may see a key twice, never not at all. */
+/* Updates the counter before releasing the reservation: another thread may count a key twice, but
+ * never miss one. */
 static void settle(sn_local *l, const sn_image *image, uint64_t count, uint64_t news)
 {
     uint64_t *added = &l->added[image->current];
@@ -271,7 +271,7 @@ static void settle(sn_local *l, const sn_image *image, uint64_t count, uint64_t 
     }
 }
 
-/* ---- several threads at once ---- */
+/* ---- concurrent threads ---- */
 
 static sn_scratch *take_scratch(sn_local *l)
 {
@@ -292,8 +292,8 @@ static void keep_scratch(sn_local *l, sn_scratch *scratch)
     pthread_mutex_unlock(&l->scratch_lock);
 }
 
-/* A stripe is a whole number of shards, in every layer that may be changed: in a counting set that
- * grows those are all of them. */
+/* A stripe is a whole number of shards in every layer that may be modified: in a growing counting
+ * set these are all layers. */
 static unsigned stripe_count(const sn_local *l, const sn_image *image)
 {
     bool all = image->kind == SEEN_COUNTING && image->growth == SEEN_GROWING;
@@ -309,9 +309,8 @@ static inline void pick(uint16_t *end[SN_STRIPES], const seen_hash *h, size_t i,
     *end[h[i].hi >> 1 >> down]++ = (uint16_t)i;
 }
 
-/* Stably, so that of two equal keys the earlier one stays the earlier. Only places are written, not
- * hashes: the kernels read those where they are. Meanwhile the hashes further on are fetched, a
- * line of four at a time. */
+/* Stable, so that the first of equal keys stays the first. Only indices are written, not hashes,
+ * which the kernels read in place. Prefetches later hashes, one cache line of four at a time. */
 static void sort_batch(sn_scratch *scratch, const seen_hash *h, size_t count, unsigned stripes)
 {
     enum { HASHES_AHEAD = 512 };
@@ -334,7 +333,7 @@ static void sort_batch(sn_scratch *scratch, const seen_hash *h, size_t count, un
         scratch->held[s] = (unsigned)(end[s] - scratch->picks[s]);
 }
 
-/* Of a set with layers before the current one, or with counters, or of a window. */
+/* For sets with more than one layer, with counters, and for windows. */
 static uint64_t add_stripe_by_copy(const sn_local *l, const sn_view *view, sn_scratch *scratch,
                                    unsigned stripe, const seen_hash *h, seen_answer *answers)
 {
@@ -348,9 +347,9 @@ static uint64_t add_stripe_by_copy(const sn_local *l, const sn_view *view, sn_sc
     return news;
 }
 
-/* Takes a stripe that is not done yet. Each batch begins with another one, so that threads do not
- * queue up behind each other; a thread that finds only taken ones tries again for as long as a
- * stripe's share of a batch may last, because sleeping costs more. */
+/* Locks a stripe that is not done yet. Each batch starts with a different one, so that threads do
+ * not queue up behind each other; a thread that finds all remaining ones locked spins for about the
+ * time of a stripe's share of a batch, because sleeping costs more. */
 static unsigned take_stripe(sn_local *l, unsigned from, unsigned stripes, unsigned left)
 {
     enum { TRIES = 1000 };
@@ -389,8 +388,8 @@ static uint64_t add_striped(sn_local *l, const sn_view *view, sn_scratch *scratc
     return direct ? sn_span_count_new(answers, count) : news;
 }
 
-/* The current layer has no room for `count` new keys, or a generation is over. Alone: goes on in
- * pieces that surely fit, and grows, rotates or refuses in between. */
+/* The current layer has no room for `count` new keys, or a generation has expired. With exclusive
+ * access: continues in pieces that certainly fit, and grows, rotates or refuses in between. */
 static seen_status add_tight(sn_local *l, const seen_hash *h, size_t count, seen_answer *answers,
                              seen_error *error)
 {
@@ -401,7 +400,8 @@ static seen_status add_tight(sn_local *l, const seen_hash *h, size_t count, seen
         uint64_t capacity = image->layer[image->current].capacity;
         uint64_t added = __atomic_load_n(&l->added[image->current], __ATOMIC_RELAXED);
         uint64_t limit = limit_of(l, image), room = added < limit ? limit - added : 0;
-        /* The last few keys of a layer would go one by one: better open the next a bit early. */
+        /* The last few keys of a layer would be added one by one: open the next layer slightly
+         * early. */
         if (image->growth == SEEN_GROWING && room < NEARLY && capacity > LARGE)
             room = 0;
         bool fits = !bounded(image) || room > 0;
@@ -419,7 +419,7 @@ static seen_status add_tight(sn_local *l, const seen_hash *h, size_t count, seen
             status = open_next_layer(l, error);
         } else {
             size_t known = sn_span_known(l->kernel, view, h + done, count - done, answers + done);
-            /* Counters count every addition, also of a key that is there. */
+            /* Counters count every addition, also of present keys. */
             if (image->kind == SEEN_COUNTING) {
                 sn_span_add(l->kernel, view, h + done, known, answers + done);
                 memset(answers + done + known, SEEN_UNKNOWN, count - done - known);
@@ -472,9 +472,9 @@ static seen_status add_chunk(sn_local *l, const seen_hash *h, size_t count, seen
 static seen_status local_check(seen_set *set, const seen_hash *h, size_t count,
                                seen_answer *answers, seen_error *error);
 
-/* Whether all of a few keys are present, so that adding them changes nothing. Looking costs less
- * than the two system calls of a lock between processes, and crawlers mostly meet present keys. A
- * large batch has its lock almost for nothing. */
+/* Whether all of a few keys are present, so that adding them changes nothing. Looking them up costs
+ * less than the two system calls of a lock between processes, and crawlers mostly add present keys.
+ * For a large batch the lock costs almost nothing. */
 static bool all_present(sn_local *l, const seen_hash *h, size_t count, seen_answer *answers)
 {
     enum { FEW = 64 };
@@ -509,9 +509,10 @@ static seen_status local_add(seen_set *set, const seen_hash *h, size_t count, se
 
 /* ---- check, remove ---- */
 
-/* A window may turn while it is asked. The oldest generation is asked first: a key that was added
- * again before that one was emptied is in a younger one by the time that is asked. Where the window
- * has turned by the end, it may have been added to one that was asked already: asked once more. */
+/* A window may rotate during a lookup. The oldest generation is checked first: a key that was added
+ * again before that one was cleared is in a newer one by the time that is checked. If the window
+ * has rotated by the end, the key may have been added to one that was already checked: check
+ * again. */
 static seen_status check_window(sn_local *l, const seen_hash *h, size_t count, seen_answer *answers,
                                 seen_error *error)
 {
@@ -570,8 +571,8 @@ static seen_status local_check_one(seen_set *set, seen_hash hash, seen_answer *a
     return SEEN_OK;
 }
 
-/* A fixed set that no other thread or process is changing: the key is added, and counted without
- * the claim that several would need. All other sets go the way of a batch. */
+/* A fixed set that no other thread or process is modifying: the key is added, and counted without a
+ * reservation. All other sets use the batch path. */
 static seen_status local_add_one(seen_set *set, seen_hash hash, seen_answer *answer,
                                  seen_error *error)
 {
@@ -637,7 +638,7 @@ static seen_status local_sync(seen_set *set, seen_error *error)
     return l->home->sync(l, error);
 }
 
-/* ---- what is in it ---- */
+/* ---- info ---- */
 
 static seen_status local_image(seen_set *set, sn_image *image, seen_error *error)
 {
@@ -675,7 +676,7 @@ static seen_status local_measure(seen_set *set, seen_info *info, seen_error *err
         }
         double here = (double)sn_geometry_lines(g) * sn_geometry_cells(g);
         keys += sn_layers_keys(&view->image, sn_plan_keys(g, set_here / here), wrong);
-        wrong += rate * (1 - wrong); /* 1 - (1 - wrong) * (1 - rate), with its digits */
+        wrong += rate * (1 - wrong); /* 1 - (1 - wrong) * (1 - rate), without cancellation */
         set_cells += set_here;
         cells += here;
     }
@@ -687,7 +688,7 @@ static seen_status local_measure(seen_set *set, seen_info *info, seen_error *err
     return SEEN_OK;
 }
 
-/* ---- unions ---- */
+/* ---- merging ---- */
 
 static seen_status local_read(seen_set *set, uint32_t layer, uint64_t line, uint64_t lines,
                               void *out, seen_error *error)
@@ -717,9 +718,9 @@ static seen_status local_combine(seen_set *set, uint32_t layer, uint64_t line, u
     return SEEN_OK;
 }
 
-/* A window's spare generations come into use, as old as the current one: nothing is forgotten too
- * early. Those whose time is over are emptied, so that their keys do not come back to life with the
- * younger ones that join them. */
+/* Takes the unused generations of a window into use, with the age of the current one, so that
+ * nothing is dropped too early. Expired generations are cleared, so that their keys do not reappear
+ * with the newer ones merged into them. */
 static seen_status use_generations(sn_local *l, seen_error *error)
 {
     sn_view *view = copy_view(l);
@@ -752,8 +753,8 @@ static seen_status local_widen(seen_set *set, uint32_t layers, seen_error *error
     return status;
 }
 
-/* Of two generations that became one the younger tells when it was born: what either held is not
- * forgotten too early. */
+/* A merged generation gets the later of the two birth times, so that no key is dropped too
+ * early. */
 static seen_status unite_ages(sn_local *l, const sn_image *from, seen_error *error)
 {
     sn_view *view = copy_view(l);
@@ -798,7 +799,7 @@ static void local_close(seen_set *set)
     l->home->free(l);
 }
 
-/* The locks in the order of local.h; with the mode held for writing no stripe is. */
+/* Takes the locks in the order of local.h; while mode is locked for writing no stripe is locked. */
 static void heap_fork(seen_set *set, sn_fork_phase phase)
 {
     sn_local *l = (sn_local *)set;

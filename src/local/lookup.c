@@ -1,4 +1,4 @@
-/* One batch through the layers of a set. See span.h. */
+/* Processes one batch in the layers of a set. See lookup.h. */
 #include "local/lookup.h"
 
 #include "set/layers.h"
@@ -9,7 +9,7 @@ static void check_layer(const sn_kernel *kernel, const sn_view *view, uint32_t i
     kernel->check(&view->image.layer[i].geometry, view->bits[i], h, count, answers);
 }
 
-/* The keys whose answer is `wanted`, and where they stand. */
+/* Collects the keys whose answer is `wanted`, and their indices. */
 static size_t pick(const seen_hash *h, size_t count, const seen_answer *answers, seen_answer wanted,
                    seen_hash *picked, uint16_t *place)
 {
@@ -35,7 +35,7 @@ void sn_span_check(const sn_kernel *kernel, const sn_view *view, const seen_hash
     }
 }
 
-/* All answers are SEEN_NEW or SEEN_BEFORE, 0 or 1: eight of them are summed by one product. */
+/* All answers are SEEN_NEW or SEEN_BEFORE, 0 or 1: one multiplication sums eight of them. */
 uint64_t sn_span_count_new(const seen_answer *answers, size_t count)
 {
     uint64_t before = 0, eight;
@@ -73,7 +73,7 @@ static uint64_t add_growing(const sn_kernel *kernel, const sn_view *view, const 
     return news;
 }
 
-/* The counting set's layers: each key is counted in the first that has it. */
+/* The layers of a counting set: each key is counted in the first layer that has it. */
 static uint64_t add_growing_counting(const sn_kernel *kernel, const sn_view *view,
                                      const seen_hash *h, size_t count, seen_answer *answers)
 {
@@ -92,7 +92,7 @@ static uint64_t add_growing_counting(const sn_kernel *kernel, const sn_view *vie
     return news;
 }
 
-/* Adds the keys that no older generation has. */
+/* Adds the keys that are not in an older generation. */
 static uint64_t add_absent(const sn_kernel *kernel, const sn_view *view, const seen_hash *h,
                            size_t count, const seen_answer *older, seen_answer *answers)
 {
@@ -158,7 +158,7 @@ void sn_span_remove(const sn_kernel *kernel, const sn_view *view, const seen_has
             kernel->remove(&view->image.layer[i].geometry, view->bits[i], h + k, 1, answers + k);
             if (answers[k] != SEEN_BEFORE)
                 continue;
-            /* The counter counts distinct keys: it falls when the last addition is taken back. */
+            /* The counter counts distinct keys: it decreases when the last addition is removed. */
             seen_answer still = SEEN_NEW;
             check_layer(kernel, view, i, h + k, 1, &still);
             if (still == SEEN_NEW && __atomic_load_n(&added[i], __ATOMIC_RELAXED) > 0)

@@ -22,8 +22,9 @@ static const char *why_short(int fd)
                : "it is not a seen filter; check the name";
 }
 
-/* A page may be read while another process writes it; then the other page is whole. Very rarely
- * both are caught in turn: damaged is what stays the same. *why is NULL where errno tells. */
+/* A page may be read while another process writes it; then the other page is valid. Very rarely
+ * each page is read while being written: only an unchanged page is damaged. *why is NULL if errno
+ * is set. */
 bool sn_mapped_read(int fd, const unsigned char boot[SN_BOOT_BYTES], sn_image *image,
                     const char **why)
 {
@@ -36,7 +37,7 @@ bool sn_mapped_read(int fd, const unsigned char boot[SN_BOOT_BYTES], sn_image *i
         bool whole = sn_io_read(fd, now, sizeof pages[0], 0);
         if (!whole && errno)
             return false;
-        /* Asked after reading: a file that grows is extended before its pages say so. */
+        /* Called after reading: a growing file is extended before its pages are written. */
         if (fstat(fd, &st) != 0)
             return false;
         if (!whole || st.st_size < SN_IMAGE_DATA_AT) {
@@ -69,7 +70,7 @@ seen_status sn_mapped_write(int fd, const char *name, const sn_image *image, see
     return status == SEEN_OK ? sn_mapped_write_page(fd, name, page, SN_IMAGE_BYTES, error) : status;
 }
 
-/* Changes with every start of the system: after a power cut it is another. */
+/* Changes with every boot, so that it differs after a power failure. */
 void sn_mapped_boot(unsigned char boot[SN_BOOT_BYTES])
 {
     char text[64] = "";
@@ -91,8 +92,8 @@ void sn_mapped_boot(unsigned char boot[SN_BOOT_BYTES])
 
 /* ---- locks ---- */
 
-/* The lock belongs to the open file, so the threads of this process hold it together. Those that
- * come late wait when the others have had it for a while, so that other processes get a turn. */
+/* The lock belongs to the open file description, so the threads of this process share it. Late
+ * threads wait if the others have held it for long, so that other processes are not starved. */
 static bool held_long(const sn_mapped *f)
 {
     return sn_clock_ms() - f->since >= 5;
@@ -145,8 +146,8 @@ static seen_status lock_writers(sn_mapped *f, seen_error *error)
                         f->name);
 }
 
-/* A file without a name goes with the last process that has it open: nothing in it lasts. One whose
- * name was given to another lasts somewhere, and no process will look for it there. */
+/* A file without a name is deleted when the last process closes it. A file whose name was taken by
+ * another exists elsewhere, but no process will look for it there. */
 seen_status sn_mapped_vet_name(const sn_mapped *f, seen_error *error)
 {
     struct stat st;

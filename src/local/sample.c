@@ -1,18 +1,19 @@
-/* How many keys a layer holds, as a sample of its lines tells.
+/* Estimates the number of keys in a layer from a sample of its lines.
  *
- * A key touches g lines, drawn evenly. Of S lines out of L one touch stands for u = L / (g S) keys.
- * The number of touches is a Poisson number t, so that the estimate u t is off by u sqrt(t). Where
- * all lines are looked at all touches are known: of the variance 1 - S / L is left.
+ * A key touches g lines, uniformly distributed. With S sampled lines out of L, one touch represents
+ * u = L / (g S) keys. The number of touches t is Poisson-distributed, so the estimate u t has the
+ * standard deviation u sqrt(t). If all lines are sampled all touches are known: the variance is
+ * multiplied by 1 - S / L.
  *
- * Where touches hit the same cells they cannot be told apart: with x hits a cell, q cells a touch
- * and C cells a line (e^x - 1 - x) / (x q) is added, and q q / C of that, because lines that got
- * more touches than others have more such hits. A half full layer with q = 6 and C = 512 has 1.08
- * times the variance of the touches, and 0.08 times where all lines are looked at.
+ * Touches that hit the same cells cannot be distinguished: with x hits per cell, q cells per touch
+ * and C cells per line (e^x - 1 - x) / (x q) is added, and q q / C of that, because lines with more
+ * touches than others have more such collisions. A half full layer with q = 6 and C = 512 has 1.08
+ * times the variance of the touches, and 0.08 times if all lines are sampled.
  *
- * Few touches tell little, and none not that there are no keys: one is added under the root. And a
- * counter is held against the deviation that it would imply itself, because that is the question:
- * could this sample come from so many keys? It counts those that were answered as new: as many may
- * be missing as the layer makes mistakes. */
+ * Few touches carry little information, and zero touches do not prove that there are no keys: one
+ * is added under the root. A counter is compared using the deviation implied by its own value,
+ * because the question is whether this sample could come from that many keys. The counter counts
+ * keys reported as new: it may be too low by the number of false positives of the layer. */
 #include "filter/plan.h"
 #include "local/local.h"
 #include "set/layers.h"
@@ -21,8 +22,8 @@
 
 enum { RUN = 64 };
 
-/* Whole pages, because a page that is not in memory costs a read of the disk: keys are spread
- * evenly over the lines, so neighbours are as good a sample as any. */
+/* Samples whole pages, because a page that is not in memory costs a disk read: keys are spread
+ * uniformly over the lines, so adjacent lines are as good a sample as any. */
 static sn_tally look(const sn_geometry *g, const char *bits, uint64_t sampled)
 {
     uint64_t lines = sn_geometry_lines(g), step = RUN;
@@ -74,12 +75,13 @@ double sn_local_deviation(const sn_sample *sample, double keys)
 bool sn_local_credible(const sn_sample *sample, uint64_t told)
 {
     double keys = (double)told;
-    /* Poisson numbers go further up than down: five would be doubted once in 70,000 times. */
+    /* The Poisson distribution is skewed upwards: with a factor of five, one in 70,000 correct
+     * counters would be rejected. */
     double most = 6 * sn_local_deviation(sample, keys);
     return keys <= sample->keys + most && keys >= sample->keys * (1 - sample->rate) - most;
 }
 
-/* Where lines hold many keys by the deviation of a sample, also if all lines were looked at. */
+/* If lines hold many keys, also adds the deviation of a sample if all lines were read. */
 uint64_t sn_local_safely(seen_growth growth, const sn_sample *sample)
 {
     double off = sn_local_deviation(sample, sample->keys);
@@ -89,8 +91,8 @@ uint64_t sn_local_safely(seen_growth growth, const sn_sample *sample)
     return keys > 0 ? (uint64_t)keys : 0;
 }
 
-/* The sum of two counters counts common keys twice; the cells know better. There are as many as the
- * larger one says, unless a window has turned since and emptied the generation. */
+/* The sum of two counters counts common keys twice; the cells give a better estimate. There are at
+ * least as many as the larger counter, unless a window has rotated and cleared the generation. */
 uint64_t sn_local_unite(seen_growth growth, const sn_sample *sample, uint64_t mine, uint64_t theirs)
 {
     uint64_t safe = sn_local_safely(growth, sample), sum = mine + theirs;
@@ -100,13 +102,13 @@ uint64_t sn_local_unite(seen_growth growth, const sn_sample *sample, uint64_t mi
     return sum < safe ? sum : safe;
 }
 
-/* A key that is mistaken for one that is there is not counted when it comes, and may be counted
- * when it or the other one goes. Both happen as often, and the counter walks at random, by the root
- * of twice the mistakes. The cells do not walk, but tell a number that is a little off: at 1% as
- * much as the counter after four times the capacity has gone. Up to there it is left alone. From
- * there on it is drawn to what the cells tell, a quarter of the way for every half of the capacity,
- * so that neither error shows. (In a layer of many lines the walk is nothing, and a sample would
- * tell less.) */
+/* A false positive is not counted when it is added, and may be counted when it or the other key is
+ * removed. Both are equally frequent, so the counter performs a random walk, by the root of twice
+ * the number of false positives. The estimate from the cells does not drift, but has a fixed error:
+ * at 1% as large as that of the counter after four times the capacity was removed. Up to there the
+ * counter is kept. After that it is moved towards the estimate, by a quarter for every half of the
+ * capacity, which bounds both errors. (In a layer of many lines the drift is negligible, and a
+ * sample would be less accurate.) */
 void sn_local_recount(sn_local *l, const sn_view *view, uint64_t removed)
 {
     const sn_layer *layer = &view->image.layer[view->image.current];

@@ -1,19 +1,19 @@
 /* Tag lines in a mapped file.
  *
  *     0       page A   the durable image
- *     4096    page B   the durable image, or a newer one that holds until the system is restarted
- *     8192    sequence of the image in force; at 8256 + 16 p: tags and stash words of partition p,
- *             a hint that is checked when the file is opened
- *     16384   partitions, each from a multiple of 4096 on, with gaps between them
+ *     4096    page B   the durable image, or a newer one that is valid until the next boot
+ *     8192    sequence of the current image; at 8256 + 16 p: tags and stash words of partition p, a
+ *             hint that is verified on open
+ *     16384   partitions, each at a multiple of 4096, with gaps between them
  *
  * A partition grows every few thousand keys, so growth does not wait for the disk. The new image is
- * written to page B with the boot id of the system, and not synced: other processes, and those that
- * open the file after a kill, use it; after a power cut, when the boot id is another, page A holds.
- * What page A describes is never overwritten: an extent is reused only when it is in neither image.
- * Sync makes all extents durable, then writes the image to page B without a boot id, syncs, and
- * then to page A. So after a power cut the file holds all that was synced.
+ * written to page B with the boot ID of the system, and not synced: other processes, and those that
+ * open the file after a kill, use it; after a power failure the boot ID differs and page A is used.
+ * Extents in page A are never overwritten: an extent is reused only if it is in neither image. Sync
+ * makes all extents durable, then writes the image to page B without a boot ID, syncs, and then to
+ * page A. So after a power failure the file contains everything that was synced.
  *
- * Growth syncs by itself when extents that only page A needs take too much of the file. Closing a
+ * Growth triggers a sync when extents that only page A needs take too much of the file. Closing a
  * set after growth syncs too, so that the file can be copied to another machine. */
 #include "base/error.h"
 #include "base/io.h"
@@ -32,11 +32,11 @@ enum {
     COUNTS_AT = SN_IMAGE_COUNTERS_AT + SN_LINE_BYTES,
     SEQUENCE_AT = SN_IMAGE_COUNTERS_AT,
     PAGE_SEQUENCE_AT = 88,
-    SLACK = 64 << 20, /* a file may be so much larger than its partitions, and a quarter */
+    SLACK = 64 << 20, /* a file may exceed its partitions by this much plus a quarter */
     SAMPLE_BLOCKS = 2,
 };
 
-/* A part of the file that is mapped; from the page before `at` on. */
+/* A mapped range of the file, starting at the page before `at`. */
 typedef struct segment {
     char *memory;
     uint64_t at, bytes;
@@ -46,8 +46,9 @@ typedef struct file_set {
     sn_tag_set tags;
     sn_mapped file;
     unsigned segments;
-    segment segment[SEGMENTS]; /* never unmapped before the set is closed: lookups may read them */
-    bool dirty;                /* page A is behind the image */
+    segment segment[SEGMENTS]; /* not unmapped before the set is closed, because lookups may read
+                                * them */
+    bool dirty;                /* page A is older than the image */
     pthread_mutex_t syncing;   /* one sync at a time */
 } file_set;
 
@@ -63,8 +64,8 @@ static const char *name_of(const sn_tag_set *s)
 
 /* ---- mapping ---- */
 
-/* Where the file from `at` on is mapped; NULL: it cannot be (errno). A new mapping goes far beyond
- * what is needed, and beyond the end of the file, which will follow. */
+/* The address of the file range at `at`; NULL: it cannot be mapped (errno). A new mapping extends
+ * far beyond what is needed, and beyond the end of the file, which will grow. */
 static char *map_range(file_set *f, uint64_t at, uint64_t bytes)
 {
     uint64_t page = sn_io_page(), end = SN_IMAGE_DATA_AT;
@@ -100,8 +101,8 @@ static bool same_extent(const sn_extent *a, const sn_extent *b)
     return a->offset == b->offset && a->homes == b->homes && a->stash_words == b->stash_words;
 }
 
-/* Makes the set what the image says, which was announced with this sequence. Holds `publishing`, or
- * is alone. */
+/* Applies the image, which was announced with this sequence. Holds `publishing`, or has exclusive
+ * access. */
 static seen_status adopt(file_set *f, const sn_image *image, uint64_t announced, bool all,
                          seen_error *error)
 {
@@ -125,9 +126,9 @@ static seen_status adopt(file_set *f, const sn_image *image, uint64_t announced,
 
 /* ---- other processes ---- */
 
-/* Reads the image in force. A page may be read while it is written; then the other one is whole but
- * older than what was announced: read again. If that does not help, the announced sequence is what
- * a power cut left. */
+/* Reads the current image. A page may be read while it is being written; then the other one is
+ * valid but older than the announced sequence: read again. If that does not help, the announced
+ * sequence was left by a power failure. */
 static bool read_announced(file_set *f, uint64_t *announced, sn_image *image, const char **why)
 {
     enum { TRIES = 100 };
@@ -194,14 +195,14 @@ static void leave(sn_tag_set *s)
 
 /* ---- growth ---- */
 
-/* Lets lookups know, in this process and in others. */
+/* Announces the change to lookups, in this process and in others. */
 static void announce(sn_tag_set *s)
 {
     __atomic_store_n(&s->adopted, s->image.sequence, __ATOMIC_RELEASE);
     __atomic_store_n(s->sequence, s->image.sequence, __ATOMIC_RELEASE);
 }
 
-/* After a kill page B may have a sequence that was never announced, and that a reader has seen. */
+/* After a kill page B may have a sequence that was never announced, but that a reader has seen. */
 static uint64_t sequence_of_page_b(const file_set *f)
 {
     const void *at = f->file.head + SN_IMAGE_BYTES + PAGE_SEQUENCE_AT;
@@ -224,7 +225,7 @@ static seen_status publish(sn_tag_set *s, seen_error *error)
     return SEEN_OK;
 }
 
-/* The durable image, as page A has it now: another process may have synced. */
+/* The durable image, as it is in page A now: another process may have synced. */
 static bool read_page_a(file_set *f, sn_image *image)
 {
     unsigned char page[SN_IMAGE_BYTES];
@@ -278,8 +279,8 @@ static seen_status take(sn_tag_set *s, sn_extent *extent, char **lines, seen_err
     return *lines ? SEEN_OK : sn_error_system(error, errno, name_of(s), "map");
 }
 
-/* It becomes a gap in the file, for a later partition. Its pages leave our memory, not the file: a
- * lookup that still reads it gets them back. */
+/* The extent becomes a gap in the file, for a later partition. Its pages are released from memory,
+ * not from the file: a lookup that still reads it gets them back. */
 static void give_back(sn_tag_set *s, const sn_extent *extent)
 {
     file_set *f = of(s);
@@ -311,8 +312,8 @@ static seen_status sync_extents(file_set *f, const sn_extent *part, const sn_ext
     return SEEN_OK;
 }
 
-/* The image becomes the durable one. Its extents have been synced. Holds `publishing`; other
- * processes are kept out. */
+/* Makes the image the durable one. Its extents have been synced. Holds `publishing`; other
+ * processes are locked out. */
 static seen_status write_durable(file_set *f, seen_error *error)
 {
     sn_tag_set *s = &f->tags;
@@ -337,14 +338,14 @@ static seen_status write_durable(file_set *f, seen_error *error)
     return SEEN_OK;
 }
 
-/* Holds `publishing`; other processes are kept out. */
+/* Holds `publishing`; other processes are locked out. */
 static seen_status make_durable(file_set *f, seen_error *error)
 {
     seen_status status = sync_extents(f, f->tags.image.part, NULL, error);
     return status == SEEN_OK ? write_durable(f, error) : status;
 }
 
-/* Most of it without a lock; then what has grown in between, and the pages. */
+/* Syncs most extents without a lock; then those that have grown in between, and the pages. */
 static seen_status sync_all(file_set *f, seen_error *error)
 {
     sn_tag_set *s = &f->tags;
@@ -416,8 +417,8 @@ static const sn_tag_home FILE_HOME = {.take = take,
 
 /* ---- opening ---- */
 
-/* The counters are not checksummed, and may be older than the lines after a power cut. One that a
- * sample of the lines contradicts is replaced by what the sample says. */
+/* The counters are not checksummed, and after a power failure may be older than the lines. A
+ * counter that contradicts a sample of the lines is replaced by an estimate. */
 static void check_counts(sn_tag_set *s)
 {
     for (unsigned p = 0; p < SN_TAGS_PARTS; p++) {
@@ -425,7 +426,8 @@ static void check_counts(sn_tag_set *s)
         const sn_tags_part *part = s->part[p];
         double blocks = (double)part->homes / SN_TAGS_HOMES;
         double tags = sn_tags_estimate(&s->shape, part, SAMPLE_BLOCKS, &exact);
-        double unit = exact ? 1 : blocks / SAMPLE_BLOCKS; /* tags that one in the sample means */
+        double unit = exact ? 1 : blocks / SAMPLE_BLOCKS; /* tags represented by one tag of the
+                                                           * sample */
         double off = exact ? 0 : 6 * sqrt(unit * (tags + unit));
         if (s->counts[p][1] > part->stash_words)
             s->counts[p][1] = 0;
@@ -436,7 +438,7 @@ static void check_counts(sn_tag_set *s)
 }
 
 /* Page A must hold the durable image while page B is overwritten, and the sequence that lookups
- * compare must be the one of the image. */
+ * compare must be that of the image. */
 static seen_status begin_writing(file_set *f, seen_error *error)
 {
     sn_tag_set *s = &f->tags;
@@ -480,7 +482,7 @@ seen_status sn_tag_file_attach(int fd, const char *path, const sn_image *image, 
         goto out;
     s->sequence = (uint64_t *)(void *)(f->file.head + SEQUENCE_AT);
     s->counts = (uint64_t(*)[2])(void *)(f->file.head + COUNTS_AT);
-    /* The image was read before the locks were held: another process may have changed it. */
+    /* The image was read before the locks were taken: another process may have changed it. */
     if (!read_announced(f, &announced, &now, &why))
         status = !why ? sn_error_system(error, errno, name_of(s), "read")
                       : sn_error_set(error, SEEN_ERR_FORMAT, "%s: refused: %s", path, why);

@@ -1,9 +1,8 @@
 /* Tag lines in memory: extents in an arena.
  *
- * The arena is a few large mappings, each as large as all before it together; pages that were never
- * touched cost nothing. Partitions grow in the order in which they are laid out, so that the gaps
- * they leave are next to each other and the next ones fit into them: all gaps together are about
- * two partitions of 64. */
+ * The arena consists of a few large mappings, each as large as all before it together; untouched
+ * pages cost nothing. Partitions grow in the order of their layout, so that the gaps they leave are
+ * adjacent and the next ones fit into them: all gaps together are about two partitions of 64. */
 #include "base/error.h"
 #include "base/memory.h"
 #include "local/tag_set.h"
@@ -14,8 +13,8 @@
 enum {
     SEGMENTS = 40,
     ALIGN = 4096,
-    SEGMENT_LEAST = 4 << 20, /* huge pages from here on */
-    RELEASE_FROM = 4 << 20,  /* smaller gaps keep their pages: they are filled soon */
+    SEGMENT_LEAST = 4 << 20, /* huge pages from this size on */
+    RELEASE_FROM = 4 << 20,  /* smaller gaps keep their pages, as they are reused soon */
 };
 
 typedef struct segment {
@@ -46,7 +45,7 @@ static bool add_segment(heap_set *h, uint64_t bytes)
     if (h->segments == SEGMENTS || size > SIZE_MAX / 2)
         return false;
     char *memory = sn_memory_map((size_t)size);
-    if (!memory && bytes < size) { /* not so much at once */
+    if (!memory && bytes < size) { /* retry with a smaller mapping */
         size = (bytes + ALIGN - 1) / ALIGN * ALIGN;
         memory = sn_memory_map((size_t)size);
     }

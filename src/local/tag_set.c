@@ -12,14 +12,14 @@ struct sn_tag_part_list {
     struct sn_tag_part_list *next;
 };
 
-/* Room to sort a batch by partition; kept with the set, one for each thread that needed one. */
+/* Buffers to sort a batch by partition; kept with the set, one per concurrent thread. */
 struct sn_tag_scratch {
     struct sn_tag_scratch *next;
     unsigned start[SN_TAGS_PARTS + 1];
     uint16_t order[SN_TAGS_BATCH];
 };
 
-/* ---- birth and death ---- */
+/* ---- open and close ---- */
 
 static void init_locks(sn_tag_set *s)
 {
@@ -164,8 +164,8 @@ static void drop_extent(sn_tag_set *s, unsigned p)
     pthread_mutex_unlock(&s->publishing);
 }
 
-/* The new partition takes the place of the old one. The counters are those of the old partition
- * until here: a process that is killed before leaves them as they were. */
+/* Replaces the old partition by the new one. Until here the counters are those of the old
+ * partition: a process that is killed before leaves them unchanged. */
 static seen_status publish_part(sn_tag_set *s, unsigned p, char *lines, const uint64_t counts[2],
                                 seen_error *error)
 {
@@ -196,7 +196,7 @@ static seen_status publish_part(sn_tag_set *s, unsigned p, char *lines, const ui
     return status;
 }
 
-/* Rewrites partition p into one with at least so many home lines. */
+/* Rewrites partition p into one with at least this many home lines. */
 static seen_status grow_to(sn_tag_set *s, unsigned p, uint64_t homes, seen_error *error)
 {
     uint64_t began = now_ns();
@@ -260,7 +260,7 @@ static void keep_scratch(sn_tag_set *s, sn_tag_scratch *scratch)
     pthread_mutex_unlock(&s->scratch_lock);
 }
 
-/* Stably: of two equal keys the earlier one stays the earlier. */
+/* Stable: the first of equal keys stays the first. */
 static void sort_batch(sn_tag_scratch *scratch, const seen_hash *h, size_t count)
 {
     unsigned next[SN_TAGS_PARTS], at = 0;
@@ -276,8 +276,8 @@ static void sort_batch(sn_tag_scratch *scratch, const seen_hash *h, size_t count
         scratch->order[next[sn_tags_part_of(h[i])]++] = (uint16_t)i;
 }
 
-/* The keys of one partition, whose lock is held. Grows before it adds: a failure leaves the keys
- * undecided. */
+/* Adds the keys of one partition, whose lock is held. Grows before it adds: a failure leaves the
+ * keys undecided. */
 static seen_status add_part(sn_tag_set *s, unsigned p, const seen_hash *h, uint16_t *order,
                             size_t count, seen_answer *answers, seen_error *error)
 {
@@ -289,7 +289,7 @@ static seen_status add_part(sn_tag_set *s, unsigned p, const seen_hash *h, uint1
         }
         size_t undone = s->kernel->add(&s->shape, part_of(s, p), h, order, count, answers);
         if (undone == count || (undone > 0 && !is_due(part_of(s, p)))) {
-            seen_status status = grow(s, p, error); /* no room for even one */
+            seen_status status = grow(s, p, error); /* no room for a single key */
             if (status != SEEN_OK)
                 return status;
         }
@@ -314,7 +314,7 @@ static void prefetch_part(const sn_tag_set *s, const sn_tag_scratch *scratch, un
                          scratch->start[p + 1] - scratch->start[p]);
 }
 
-/* While a partition is worked on the lines of the next one are fetched. */
+/* While one partition is processed, the lines of the next one are prefetched. */
 static seen_status add_sorted(sn_tag_set *s, sn_tag_scratch *scratch, const seen_hash *h,
                               seen_answer *answers, seen_error *error)
 {
@@ -335,7 +335,7 @@ static seen_status add_sorted(sn_tag_set *s, sn_tag_scratch *scratch, const seen
 static seen_status tag_check(seen_set *set, const seen_hash *h, size_t count, seen_answer *answers,
                              seen_error *error);
 
-/* Whether all of a few keys are present, so that adding them changes nothing: a look costs less
+/* Whether all of a few keys are present, so that adding them changes nothing: a lookup costs less
  * than the system calls of a lock between processes. */
 static bool all_present(sn_tag_set *s, const seen_hash *h, size_t count, seen_answer *answers)
 {
@@ -390,7 +390,7 @@ static uint64_t sequence_of(const sn_tag_set *s)
     return __atomic_load_n(s->sequence, __ATOMIC_ACQUIRE);
 }
 
-/* The sequence that the partitions belong to, after what others published was adopted. */
+/* The sequence of the partitions, after changes published by other processes were adopted. */
 static seen_status begin_read(sn_tag_set *s, uint64_t *sequence, seen_error *error)
 {
     *sequence = sequence_of(s);
@@ -399,10 +399,11 @@ static seen_status begin_read(sn_tag_set *s, uint64_t *sequence, seen_error *err
     return s->home->refresh(s, error);
 }
 
-/* Whether all that was read since was valid. */
+/* Whether everything read since begin_read was valid. */
 static bool end_read(const sn_tag_set *s, uint64_t sequence)
 {
-#ifndef __SANITIZE_THREAD__ /* which knows no fences; lines are read atomically there anyway */
+#ifndef __SANITIZE_THREAD__ /* it does not support fences; lines are read atomically there anyway  \
+                             */
     atomic_thread_fence(memory_order_acquire);
 #endif
     return sequence_of(s) == sequence;
@@ -447,7 +448,7 @@ static seen_status tag_check_one(seen_set *set, seen_hash hash, seen_answer *ans
     }
 }
 
-/* Under the lock of one partition; nothing to sort. */
+/* Holds the lock of one partition; no sorting needed. */
 static seen_status tag_add_one(seen_set *set, seen_hash hash, seen_answer *answer,
                                seen_error *error)
 {
@@ -469,9 +470,9 @@ static seen_status tag_add_one(seen_set *set, seen_hash hash, seen_answer *answe
     return status;
 }
 
-/* ---- the rest ---- */
+/* ---- other operations ---- */
 
-/* Tags are shared: two keys with the same tag have one slot, so taking it would forget both. */
+/* Tags are shared: two keys with the same tag have one slot, so removing it would remove both. */
 static seen_status tag_remove(seen_set *set, const seen_hash *h, size_t count, seen_answer *answers,
                               seen_error *error)
 {
@@ -540,8 +541,8 @@ static seen_status tag_copy_part(seen_set *set, unsigned p, sn_tags_part *copy, 
     }
 }
 
-/* Keys that were taken for others were not added: of n keys the last one was with the chance of the
- * rate so far, which grows about evenly. */
+/* False positives were not added: the last of n keys was one with the probability of the current
+ * rate, which grows about linearly. */
 static seen_status tag_measure(seen_set *set, seen_info *info, seen_error *error)
 {
     sn_tag_set *s = (sn_tag_set *)set;
@@ -593,8 +594,8 @@ static bool merge_cell(void *context, const sn_tags_cell *cell, uint64_t first, 
     }
 }
 
-/* Home lines for all tags of both, and no fewer than theirs: in shorter lines tags would lose
- * bits. */
+/* Home lines for all tags of both, and at least as many as either has: in fewer lines tags would
+ * lose bits. */
 static uint64_t merged_homes(const sn_tag_set *into, unsigned p, const sn_tags_part *theirs)
 {
     const sn_tags_part *mine = part_of(into, p);
@@ -616,8 +617,8 @@ static seen_status merge_part(sn_tag_set *into, unsigned p, const sn_tags_part *
     return m.status;
 }
 
-/* A partition of the same size is copied as it is. One that has grown since the empty set was made
- * is merged. */
+/* A partition of the same size is copied unchanged. One that has grown since the empty set was
+ * created is merged. */
 static seen_status tag_fill_part(seen_set *set, unsigned p, const sn_tags_part *copy,
                                  seen_error *error)
 {
@@ -660,7 +661,7 @@ sn_tag_set *sn_tag_set_of(const seen_set *set)
                : NULL;
 }
 
-/* The locks in the order of tag_set.h. */
+/* Takes the locks in the order of tag_set.h. */
 static void heap_fork(seen_set *set, sn_fork_phase phase)
 {
     sn_tag_set *s = (sn_tag_set *)set;

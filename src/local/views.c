@@ -1,9 +1,9 @@
-/* The views of a local set: which one is in use, and which can be used again.
+/* The views of a local set: the current one, and those that can be reused.
  *
- * A holder counts itself, and then looks whether the view is still the one in use: if so it cannot
- * be taken before the holder has let it go, because whoever takes a view has put another in its
- * place before and looks at the count after. If not, the count may be that of a view which somebody
- * fills in: memory of views stays memory of views, and the count does no harm there. */
+ * A reader increments the count of the view and then checks that it is still current: if so it
+ * cannot be reused before the reader releases it, because a writer installs another view first and
+ * checks the count afterwards. If not, the count may belong to a view that is being filled in:
+ * views are never freed while the set is open, so this does no harm. */
 #include "local/local.h"
 
 #include <stdlib.h>

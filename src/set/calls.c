@@ -1,4 +1,4 @@
-/* The public calls: vet, hash, hand over. */
+/* The public functions: validate arguments, hash keys, call the store. */
 #include "set/set.h"
 
 #include "base/error.h"
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { CHUNK = 1024 }; /* keys hashed at a time: the hashes stay in the first-level cache */
+enum { CHUNK = 1024 }; /* keys hashed at a time: the hashes stay in the L1 cache */
 
 /* ---- open, create, close ---- */
 
@@ -25,7 +25,7 @@ seen_status sn_set_take_options(const seen_options **options, seen_error *error)
     return SEEN_OK;
 }
 
-/* A name that no store has would become a file with an odd name; a flag of a later version would be
+/* An unknown scheme would become a file with an odd name; a flag of a later version would be
  * ignored. */
 static seen_status vet_place(const char *call, const char *where, unsigned flags, unsigned known,
                              seen_error *error)
@@ -65,8 +65,8 @@ static bool same_layer(const sn_layer *a, const sn_layer *b)
            a->geometry.shard_lines == b->geometry.shard_lines;
 }
 
-/* A rate that follows from other numbers can differ in its last bits between two machines, whose
- * exp() and log() do. */
+/* A rate derived from other parameters can differ in its last bits between machines, because exp()
+ * and log() do. */
 static bool same_rate(uint64_t a, uint64_t b)
 {
     return (a > b ? a - b : b - a) <= 1 + (a >> 40);
@@ -87,7 +87,7 @@ seen_status sn_set_agrees(const sn_image *have, const sn_image *want, bool seed_
     else if (!same_rate(have->rate64, want->rate64))
         differs = "error rate";
     else if (have->growth == SEEN_GROWING && sn_image_has_tags(have) != sn_image_has_tags(want))
-        return SEEN_OK; /* of an earlier version: layers, whose sizes are others */
+        return SEEN_OK; /* of an earlier version: layers, which have other sizes */
     else if (have->capacity != want->capacity)
         differs = "capacity";
     else if (have->generations != want->generations || have->window_seconds != want->window_seconds)
@@ -124,7 +124,7 @@ static seen_status open_existing(const char *where, const sn_image *image,
     return status;
 }
 
-/* Makes what the image says, or opens it where it may exist and does. */
+/* Creates the set described by the image, or opens it if it exists and may. */
 static seen_status make_or_open(const char *where, const sn_image *image,
                                 const seen_options *options, unsigned flags, seen_set **set,
                                 seen_error *error)
@@ -143,7 +143,7 @@ static seen_status make_or_open(const char *where, const sn_image *image,
     seen_status status = sn_store_find(where, &store, error);
     if (status == SEEN_OK)
         status = store->create(where, image, options, flags, set, error);
-    /* Another process was faster: open what it made. */
+    /* Another process created it concurrently: open it. */
     if (share && status == SEEN_ERR_EXISTS)
         status = open_existing(where, image, options, flags, set, error);
     if (status == SEEN_OK)
@@ -185,7 +185,8 @@ seen_status seen_create(const char *where, const seen_options *options, unsigned
     return make_or_open(where, &image, options, flags, set, error);
 }
 
-/* The image of an empty set of tag lines like the one that has grown to this image. */
+/* The image of an empty set of tag lines with the parameters of a set that has grown to this
+ * image. */
 static seen_status start_tags(const char *where, const seen_set *like, sn_image *image,
                               seen_error *error)
 {
@@ -224,7 +225,8 @@ seen_status seen_create_like(const char *where, const seen_set *like, const seen
     if (status != SEEN_OK)
         return status;
     seen_options mine = *options;
-    mine.seed_given = true;                         /* another seed would make another filter */
+    mine.seed_given = true;                         /* another seed would make the filters
+                                                     * incompatible */
     seen_set *source = (seen_set *)(uintptr_t)like; /* reading the image may refresh the view */
     status = source->ops->image(source, &image, error);
     if (status != SEEN_OK)
@@ -260,8 +262,8 @@ seen_status seen_close_checked(seen_set *set, seen_error *error)
     return status;
 }
 
-/* What a child inherited of a connection is left as it is: closing it properly would speak on the
- * parent's connection. */
+/* A connection inherited by a child is not shut down: that would send on the parent's
+ * connection. */
 void seen_close(seen_set *set)
 {
     if (!set)

@@ -1,4 +1,4 @@
-/* What a set is, unions of sets, and copies from one store to another. */
+/* Info, merging sets, and copying between stores. */
 #include "set/set.h"
 
 #include "base/error.h"
@@ -71,7 +71,8 @@ seen_status seen_get_shape(const seen_set *set, seen_info *info, seen_error *err
 
 seen_status seen_get_info(seen_set *set, seen_info *info, seen_error *error)
 {
-    seen_info out = {.size = info->size}; /* no more of it is read before that is vetted */
+    seen_info out = {.size =
+                         info->size}; /* nothing else of it is read before the size is validated */
     seen_status status = seen_get_shape(set, &out, error);
     if (status == SEEN_OK)
         status = set->ops->measure(set, &out, error);
@@ -92,7 +93,7 @@ seen_status seen_rotate(seen_set *set, seen_error *error)
     return status == SEEN_OK ? set->ops->rotate(set, error) : status;
 }
 
-/* ---- unions ---- */
+/* ---- merging ---- */
 
 seen_status sn_set_compatible(const sn_image *into, const sn_image *from, const char *into_name,
                               const char *from_name, seen_error *error)
@@ -107,7 +108,7 @@ seen_status sn_set_compatible(const sn_image *into, const sn_image *from, const 
     else if (into->seed[0] != from->seed[0] || into->seed[1] != from->seed[1])
         differs = "seed";
     else if (into->generations != from->generations)
-        differs = "number of generations"; /* rings of other lengths do not turn together */
+        differs = "number of generations"; /* rings of different lengths cannot be aligned */
     else if (sn_image_has_tags(into) != sn_image_has_tags(from))
         return sn_error_set(error, SEEN_ERR_MISMATCH,
                             "%s and %s cannot be merged: one is a stack of layers (Redis, or an "
@@ -126,9 +127,9 @@ seen_status sn_set_compatible(const sn_image *into, const sn_image *from, const 
     if (!differs && into->growth == SEEN_GROWING && !sn_image_has_tags(into) &&
         (into->rate64 != from->rate64 || into->capacity != from->capacity))
         differs = "geometry";
-    /* A removal goes to the first layer that has the key. A union gives the first layers new cells,
-     * so that a key of a later one may seem to be there, and its removal would take others' cells.
-     */
+    /* A removal goes to the first layer that has the key. Merging adds cells to the first layers,
+     * so that a key of a later layer may appear to be in an earlier one, and its removal would
+     * decrement cells of other keys. */
     if (!differs && into->kind == SEEN_COUNTING && (into->layers > 1 || from->layers > 1))
         return sn_error_set(error, SEEN_ERR_KIND,
                             "%s and %s cannot be united: counting sets can be only before they "
@@ -142,7 +143,7 @@ seen_status sn_set_compatible(const sn_image *into, const sn_image *from, const 
                         into_name, from_name, differs);
 }
 
-/* The rate of layer i, and the one that it would have with all cells of layer i of `from`. */
+/* The rate of layer i, and the rate it would have with all cells of layer i of `from`. */
 static seen_status unite_rate(seen_set *into, seen_set *from, uint32_t i, const sn_geometry *g,
                               double *before, double *rate, seen_error *error)
 {
@@ -171,10 +172,10 @@ static seen_status unite_rate(seen_set *into, seen_set *from, uint32_t i, const 
     return status;
 }
 
-/* A set that refuses when it is full refuses a union that would break its promise as well (the rate
- * of a small set that is just full may by chance be above it: one that changes nothing is no harm).
- * Only where the counters leave a doubt the cells are looked at: common keys count twice. A window
- * never refuses; it forgets. */
+/* A set that refuses when full also refuses a merge that would exceed its error rate. (The rate of
+ * a small set that is just full may exceed it by chance: a merge that changes nothing is allowed.)
+ * The cells are read only if the counters do not decide, because they count common keys twice. A
+ * window never refuses; it drops old keys. */
 static seen_status vet_union(seen_set *into, const sn_image *mine, seen_set *from,
                              const sn_image *theirs, seen_error *error)
 {
@@ -196,7 +197,7 @@ static seen_status vet_union(seen_set *into, const sn_image *mine, seen_set *fro
     return status;
 }
 
-/* Generations whose time is over are not to come back to life in another window. */
+/* Expired generations must not reappear in another window. */
 static void forget_dead(sn_image *image)
 {
     for (uint32_t i = 0; i < image->layers; i++)
@@ -204,7 +205,7 @@ static void forget_dead(sn_image *image)
             image->layer[i].generation = 0;
 }
 
-/* The image with layer i in the place of layer i + shift. */
+/* Moves layer i + shift of the image to position i. */
 static void turn_ring(sn_image *image, uint32_t shift)
 {
     sn_image turned = *image;
@@ -215,10 +216,10 @@ static void turn_ring(sn_image *image, uint32_t shift)
     *image = turned;
 }
 
-/* Of two windows the newest generations belong together, whatever their places in the ring. Where
- * the one that takes them turned meanwhile they have come one place too far back, and would be
- * forgotten too early; where the other did, keys may have been missed: then all is poured once
- * more. What was poured before stays, in generations that are younger than need be. */
+/* Merges two windows, aligned by their newest generations. If `into` rotated during the merge, the
+ * keys are one generation too old and would be dropped too early; if `from` did, keys may have been
+ * missed: in both cases everything is merged again. Keys merged before stay, in generations that
+ * are newer than necessary. */
 static seen_status unite_windows(seen_set *into, const sn_image *mine, seen_set *from,
                                  sn_image *theirs, seen_error *error)
 {
@@ -252,8 +253,8 @@ static seen_status unite_windows(seen_set *into, const sn_image *mine, seen_set 
                         into->where, from->where);
 }
 
-/* Opens as many layers as `from` has. They are as large as ours would be, unless an enemy or
- * another program made its file: then its lines have no place here. */
+/* Opens as many layers as `from` has. Their sizes are the same unless the file was made by an
+ * attacker or another program: then its lines cannot be merged. */
 static seen_status open_layers(seen_set *into, seen_set *from, const sn_image *theirs,
                                seen_error *error)
 {
@@ -265,7 +266,7 @@ static seen_status open_layers(seen_set *into, seen_set *from, const sn_image *t
                              : status;
 }
 
-/* The tags of both stay as long as they are, so the rates add up; they do not fall when the set
+/* Tags of both sets keep their length, so the rates add up; they do not decrease when the set
  * grows. */
 static seen_status merge_tags(seen_set *into, const sn_image *mine, seen_set *from,
                               seen_error *error)
@@ -294,7 +295,7 @@ seen_status seen_merge(seen_set *into, seen_set *from, seen_error *error)
         return SEEN_OK;
     if (into->read_only)
         return sn_error_set(error, SEEN_ERR_PERMISSION, "%s: opened for reading only", into->where);
-    if (sn_file_same(into, from)) /* all there; counters would count twice */
+    if (sn_file_same(into, from)) /* nothing to add; counters would count twice */
         return SEEN_OK;
     seen_status status = sn_forks_check(into, error);
     if (status == SEEN_OK)

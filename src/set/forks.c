@@ -37,7 +37,7 @@ static void in_child(void)
 
 static void watch_forks(void)
 {
-    /* Fails only without memory; then a child is not protected from a mistake of its own. */
+    /* Fails only if out of memory; then the child is not protected against misuse. */
     (void)pthread_atfork(before_fork, in_parent, in_child);
 }
 

@@ -15,7 +15,7 @@
 
 #include "set/store.h"
 
-/* Puts a set on the list, unless it is there; takes it off, if it is there. */
+/* Adds a set to the list, unless it is in it; removes it, if it is in it. */
 void sn_forks_list(seen_set *set);
 void sn_forks_unlist(seen_set *set);
 

@@ -1,4 +1,4 @@
-/* The image: everything about a set but its bits, in the form that is stored. */
+/* The image: all metadata of a set, in its stored form. */
 #include "set/image.h"
 
 #include "filter/plan.h"
@@ -77,7 +77,7 @@ void sn_image_encode(const sn_image *image, unsigned char page[SN_IMAGE_BYTES])
     sn_store32(page + 68, image->layers);
     sn_store64(page + 72, image->window_seconds);
     sn_store32(page + 80, image->current);
-    /* Files of earlier versions have a zero here, and renewed. */
+    /* Files of earlier versions have a zero here and behaved like renew. */
     sn_store32(page + 84, image->growth == SEEN_WINDOW && !image->renew);
     sn_store64(page + 88, image->sequence);
     for (uint32_t i = 0; i < image->layers; i++) {
@@ -135,7 +135,7 @@ static int by_offset(const void *a, const void *b)
     return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-/* Reads and checks the partitions: each within the file, none on top of another. */
+/* Decodes and validates the partitions: each within the file, none overlapping. */
 static bool tags_decode(const unsigned char page[SN_IMAGE_BYTES], uint64_t file_bytes,
                         sn_image *image)
 {
@@ -186,7 +186,7 @@ static bool numbers_agree(const sn_image *image)
            image->window_seconds <= SN_WINDOW_SECONDS_MAX;
 }
 
-/* The generations of a window turn: the lines of any may come to the place of any other. */
+/* The generations of a window rotate: any position may hold the lines of any generation. */
 static bool same_lines(const sn_geometry *a, const sn_geometry *b)
 {
     return a->spread == b->spread && a->probes == b->probes && a->shards == b->shards &&

@@ -1,7 +1,7 @@
-/* The image: everything about a set but its bits, in the form that is stored.
+/* The image: all metadata of a set, in its stored form.
  *
- * A file starts with two copies of one page (docs/format.md); Redis keeps the same numbers in a
- * hash. Rates are stored as whole numbers: rate64 = floor(rate * 2^64). */
+ * A file starts with two copies of one page (docs/format.md); Redis stores the same values in a
+ * hash. Rates are stored as integers: rate64 = floor(rate * 2^64). */
 #ifndef SN_STORE_IMAGE_H
 #define SN_STORE_IMAGE_H
 
@@ -11,7 +11,7 @@
 enum {
     SN_IMAGE_BYTES = 4096,
     SN_IMAGE_LAYERS = 48,        /* enough for 10^12 keys from the smallest first layer */
-    SN_IMAGE_COUNTERS_AT = 8192, /* one u64 a layer: keys added */
+    SN_IMAGE_COUNTERS_AT = 8192, /* one u64 per layer: keys added */
     SN_IMAGE_DATA_AT = 16384,
     SN_IMAGE_ALIGN = 4096,
     SN_GENERATIONS_MAX = 32,
@@ -24,8 +24,8 @@ typedef struct sn_layer {
     sn_geometry geometry;
     uint64_t offset;     /* of its first line in a file */
     uint64_t capacity;   /* keys */
-    uint64_t rate64;     /* promised for this layer */
-    uint64_t born;       /* when it began to take keys, seconds since 1970 */
+    uint64_t rate64;     /* of this layer */
+    uint64_t born;       /* when it began to accept keys, seconds since 1970 */
     uint64_t generation; /* counts from 1; 0: not in use yet (a window's spare slots) */
     uint64_t added;      /* keys added so far; not part of the stored page */
 } sn_layer;
@@ -46,22 +46,21 @@ typedef struct sn_image {
     seen_hash_kind hash;
     seen_when_full when_full;
     uint64_t seed[2];
-    uint64_t capacity; /* as asked for; growing: of the first layer */
+    uint64_t capacity; /* as requested; growing: of the first layer */
     uint64_t rate64;
     uint32_t generations;
     uint64_t window_seconds;
-    bool renew;        /* a window's keys live on with every addition */
-    bool wide;         /* growing, in Redis: long steps (sn_layers_next); not in the page */
-    uint64_t sequence; /* grows with every change of the image */
+    bool renew;        /* window: every addition renews a key */
+    bool wide;         /* growing, in Redis: large steps (sn_layers_next); not in the page */
+    uint64_t sequence; /* incremented with every change of the image */
     uint32_t current;  /* the layer that takes new keys */
-    char note[SEEN_NOTE_MAX + 1]; /* text of the user, padded with zeros */
+    char note[SEEN_NOTE_MAX + 1]; /* user text, padded with zeros */
     uint32_t layers;
     sn_layer layer[SN_IMAGE_LAYERS];
 
     /* A growing set of tag lines (filter/tags.h): extra is not 0, and there are no layers. */
     uint32_t extra;
-    /* Of a page that was written but not made durable: the boot of the system that may read it. All
-     * zero: durable. */
+    /* Boot ID of the system on which a page that was not synced is valid. All zero: durable. */
     unsigned char boot[SN_BOOT_BYTES];
     sn_extent part[SN_TAGS_PARTS];
 } sn_image;
@@ -82,29 +81,29 @@ double sn_rate_from64(uint64_t rate64);
 /* What to do about a file that is damaged: the end of a reason. */
 #define SN_IMAGE_ANEW "; restore it from a copy, or make it anew"
 
-/* Writes the page; reads and checks one. `file_bytes` bounds the layers' places; 0: not known.
- * *why tells what is wrong, and what to do about it. */
+/* Encodes a page; decodes and validates one. `file_bytes` limits the offsets of layers; 0: unknown.
+ * *why is set to the reason and what to do about it. */
 void sn_image_encode(const sn_image *image, unsigned char page[SN_IMAGE_BYTES]);
 bool sn_image_decode(const unsigned char page[SN_IMAGE_BYTES], uint64_t file_bytes, sn_image *image,
                      const char **why);
 
-/* The better of the two pages that a file starts with, on a system booted as `boot` says. */
+/* The better of the two header pages of a file, on a system with this boot ID. */
 bool sn_image_choose(const unsigned char pages[2 * SN_IMAGE_BYTES], uint64_t file_bytes,
                      const unsigned char boot[SN_BOOT_BYTES], sn_image *image, const char **why);
 
 /* The format version of a file with this image: 1 for layers, 2 for tag lines. */
 uint32_t sn_image_version(const sn_image *image);
 
-/* Whether the page may be read on a system that was booted as `boot` says. */
+/* Whether the page is valid on a system with this boot ID. */
 bool sn_image_valid_on(const sn_image *image, const unsigned char boot[SN_BOOT_BYTES]);
 
-/* The first bytes of every file. */
+/* Whether these are the first bytes of a filter file. */
 bool sn_image_is_magic(const unsigned char *head, size_t len);
 
-/* Gives every layer or partition its place behind the one before; returns the bytes of the whole
+/* Assigns an offset to every layer or partition, one after the other; returns the size of the
  * file. */
 uint64_t sn_image_lay_out(sn_image *image);
-/* The place after the last layer or partition. */
+/* The offset after the last layer or partition. */
 uint64_t sn_image_end(const sn_image *image);
 
 #endif

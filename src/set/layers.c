@@ -1,30 +1,29 @@
 /* How a set grows.
  *
  * Growing (Almeida, Baquero, Preguica and Hutchison, Scalable Bloom Filters, 2007): when the last
- * layer is full a new one is opened. A stranger is mistaken if any layer mistakes it, so the rates
- * of the layers must sum to the promise however many there are. Halving a rate costs every key of
- * the layer 1.44 bits, so a series that falls from layer to layer makes the last layers dear, which
- * hold most of the keys. There are at most 48 layers: the first 25, which a set from the smallest
- * to 10^9 keys needs, share 85 parts of a hundred of the promise equally, and the others the rest.
- * Who names a capacity mostly knows it: then the first layer gets four tenths, and rather a
- * little more memory than more lines and cells a key, so that it is as fast as a fixed set; the
- * others share the rest in the same way.
+ * layer is full a new one is opened. An absent key is a false positive if it is one in any layer,
+ * so the rates of the layers must sum to the error rate of the set for any number of layers.
+ * Halving a rate costs every key of the layer 1.44 bits, so a geometric series makes the last
+ * layers expensive, which hold most of the keys. There are at most 48 layers: the first 25, which
+ * suffice from the smallest set to 10^9 keys, share 85 percent of the error rate equally, and the
+ * others the rest. A given capacity is usually accurate: then the first layer gets four tenths, and
+ * slightly more memory instead of more lines and cells per key, so that it is as fast as a fixed
+ * set; the others share the rest in the same way.
  *
- * A step that is too long wastes memory that is not filled yet, one that is too short needs many
- * layers, and that costs time and a stricter rate for each. The capacity grows by the same factor
- * each time, an even root of ten, and begins at one of its powers: what people call a round number
- * of keys just fits, and is the cheapest. Where a small capacity was named the factor is larger, so
- * that 48 layers reach 10^12 keys from there too.
+ * Large steps waste memory that is not filled yet, small steps need many layers, and each costs
+ * time and requires a lower rate. The capacity grows by a constant factor, an integer root of ten,
+ * and starts at one of its powers: round numbers of keys just fit and are the cheapest. With a
+ * small given capacity the factor is larger, so that 48 layers reach 10^12 keys from there, too.
  *
  *     memory
  *       |                  ______________
  *       |         ________|  layer 2     |   each column: a filter with the capacity of two
- *       |  ______| layer 1|              |   fifths of all before it (three fifths where
- *       | | l. 0 |        |              |   the rate is strict: a layer more is cheap there)
+ *       |  ______| layer 1|              |   fifths of all before it (three fifths if
+ *       | | l. 0 |        |              |   the rate is low: a further layer is cheap there)
  *       +-----------------------------------> keys
  *
- * Window: g generations, of which g - 1 hold the promised window and one is being filled; each gets
- * the rate promised / g. */
+ * Window: g generations, of which g - 1 hold the requested window and one is being filled; each
+ * gets 1/g of the error rate. */
 #include "set/layers.h"
 
 #include "base/clock.h"
@@ -36,10 +35,10 @@
 #define FIRST_LAYER_BITS (UINT64_C(16) << 20) /* a huge page */
 #define FIRST_SAID 0.4
 
-/* Below it the far layers would get less than there is a filter for. */
+/* Below this the last layers would get less than the lowest supported rate. */
 #define RATE_STRICT 1e-15
 
-/* The part of what is left of the promised rate that layer i gets. */
+/* The share of the remaining error rate that layer i gets. */
 static double share(uint32_t i, double rate)
 {
     enum { NEAR = 25 };
@@ -50,14 +49,14 @@ static double share(uint32_t i, double rate)
     return each / (1 - i * each);
 }
 
-/* How many steps make ten times the capacity. */
+/* The number of steps per factor of ten in capacity. */
 static double steps_of(double rate)
 {
     return rate > 1e-5 ? 7 : 5;
 }
 
-/* The largest capacity of the series of steps that is not above `keys`; a hundredth more than a
- * round number, because the keys of the batch that fills a layer come on top. */
+/* The largest capacity in the series that is not above `keys`; one percent more than a round
+ * number, because the keys of the batch that fills a layer come on top. */
 static uint64_t round_capacity(double keys, double rate)
 {
     double steps = steps_of(rate);
@@ -80,7 +79,7 @@ static seen_status make_layer(sn_layer *layer, seen_kind kind, double capacity, 
     return sn_plan_geometry(kind, capacity, rate, &layer->geometry) ? SEEN_OK : too_strict(error);
 }
 
-/* The same layer with fewer lines and cells a key, for a little more memory. */
+/* The same layer with fewer lines and cells per key, for slightly more memory. */
 static seen_status make_swift(sn_layer *layer, seen_error *error)
 {
     static const double MEMORY = 1.12;
@@ -98,7 +97,7 @@ static uint64_t total_capacity(const sn_image *image)
     return total;
 }
 
-/* What all layers before this one leave of the promise. */
+/* The error rate left by all layers before this one. */
 static double rate_left(const sn_image *image)
 {
     double left = sn_rate_from64(image->rate64);
@@ -107,8 +106,8 @@ static double rate_left(const sn_image *image)
     return left;
 }
 
-/* In Redis every layer costs a lookup a command and some 100 bytes, and small layers cost no memory
- * to speak of: steps of 4 up to 64 MiB, then of 2. */
+/* In Redis every layer costs a lookup per command and about 100 bytes, and the memory of small
+ * layers does not matter: steps of 4 up to 64 MiB, then of 2. */
 #define WIDE_BYTES (UINT64_C(64) << 20)
 
 static uint64_t total_bytes(const sn_image *image)
@@ -119,8 +118,8 @@ static uint64_t total_bytes(const sn_image *image)
     return bytes;
 }
 
-/* By how much of all before it a layer is larger: by the usual step, or by what it takes to reach
- * 10^12 keys with the layers that are left. */
+/* The size of a layer relative to all before it: the usual step, or what is needed to reach 10^12
+ * keys with the remaining layers. */
 static double step_of(const sn_image *image, double total)
 {
     double usual = pow(10, 1 / steps_of(sn_rate_from64(image->rate64)));
@@ -146,9 +145,8 @@ seen_status sn_layers_next(const sn_image *image, sn_layer *layer, seen_error *e
     return status;
 }
 
-/* A key that is mistaken for another is not counted, though it is one of those that the layer was
- * planned for. Up to this rate that is one key in a hundred, and the rate stays within its bound.
- */
+/* A false positive is not counted, although the layer was planned for it. Up to this rate that is
+ * one key in a hundred, and the rate stays within its bound. */
 static bool often_mistaken(const sn_layer *layer)
 {
     return sn_rate_from64(layer->rate64) > 0.05;
@@ -160,7 +158,7 @@ double sn_layers_news(const sn_layer *layer, double keys)
     return often_mistaken(layer) ? sn_plan_news(&layer->geometry, keys, &variance) : keys;
 }
 
-/* Luck may have it that fewer are mistaken: the capacity is never refused for that. */
+/* By chance there may be fewer false positives: the full capacity must always be accepted. */
 uint64_t sn_layers_limit(const sn_layer *layer)
 {
     static const double LUCK = 4; /* standard deviations */
@@ -185,7 +183,8 @@ bool sn_layers_alive(const sn_image *image, uint32_t i)
         return false;
     if (image->window_seconds == 0)
         return true;
-    /* It took its last key when its time was over, or before that when the next one was born. */
+    /* It accepted its last key when its time expired, or before that when the next generation
+     * began. */
     uint64_t ended = image->layer[i].born + sn_layers_span(image);
     uint64_t next = image->layer[(i + 1) % image->layers].born;
     if (i != image->current && next < ended)
@@ -216,7 +215,7 @@ static seen_status begin_fixed(const seen_options *o, double rate, sn_image *ima
     return SEEN_OK;
 }
 
-/* Whether all the layers that are to come get a rate that there is a filter for. */
+/* Whether all further layers get a supported rate. */
 static bool shares_enough(const sn_image *image)
 {
     double rate = sn_rate_from64(image->rate64), left = rate_left(image);
@@ -229,18 +228,18 @@ static bool shares_enough(const sn_image *image)
     return true;
 }
 
-/* A table that has room for the keys that were named, or for about a million, with tags long enough
- * for 10^12. At rates above 1% the table is the one for 1%: slots shorter than 16 bits would not be
+/* A table with room for the given capacity, or for about a million keys, with tags long enough for
+ * 10^12. At rates above 1% the table for 1% is used: slots shorter than 16 bits would not be
  * faster. */
 static seen_status begin_tags(const seen_options *o, double rate, sn_image *image,
                               seen_error *error)
 {
-    enum { FIRST_STEP = 16 }; /* 512 home lines a partition */
+    enum { FIRST_STEP = 16 }; /* 512 home lines per partition */
     if (o->bits || o->hashes)
         return sn_error_set(error, SEEN_ERR_ARGUMENT,
                             "a growing set takes an error rate, not memory or hashes");
     unsigned step = FIRST_STEP, extra = 0, before;
-    do { /* the size depends on the extra bits, and they on the size, a little */
+    do { /* the size depends slightly on the extra bits, and vice versa */
         before = extra;
         extra = sn_tags_extra_for(rate, sn_tags_level(sn_tags_homes_at(0, step)));
         if (extra == 0)
@@ -370,7 +369,7 @@ static seen_status begin(const seen_options *o, bool tags, sn_image *image, seen
     default:
         status = begin_fixed(o, rate, image, error);
     }
-    /* A fixed set has no use for the time, and so the same keys and seed give the same file. */
+    /* A fixed set does not need the time, so that the same keys and seed produce the same file. */
     for (uint32_t i = 0; i < image->layers && o->growth != SEEN_FIXED; i++)
         image->layer[i].born = sn_clock_now();
     if (status == SEEN_OK)

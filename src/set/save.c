@@ -1,4 +1,4 @@
-/* A set as bytes: the same bytes as its file has (docs/format.md). */
+/* Serializes a set: the same bytes as its file (docs/format.md). */
 #include "set/forks.h"
 #include "set/set.h"
 
@@ -59,7 +59,7 @@ static seen_status put_header(sink *to, const sn_image *image, seen_error *error
     return status == SEEN_OK ? put(to, counters, bytes, error) : status;
 }
 
-/* The lines of the layers come from `bits`, which is the set itself or a copy of it. */
+/* The lines of the layers are read from `bits`, which is the set itself or a copy of it. */
 static seen_status put_set(sink *to, seen_set *bits, sn_image *image, seen_error *error)
 {
     uint64_t end = sn_image_lay_out(image);
@@ -81,8 +81,8 @@ static seen_status put_set(sink *to, seen_set *bits, sn_image *image, seen_error
     return status == SEEN_OK ? pad_to(to, end, error) : status;
 }
 
-/* A window may rotate while it is read, and what was written cannot be taken back: it is copied
- * into memory first, once more if it has rotated by the end. */
+/* A window may rotate while it is read, and written output cannot be undone: it is copied into
+ * memory first, and again if it has rotated by the end. */
 static seen_status copy_window(seen_set *from, sn_image *image, seen_set **copy, seen_error *error)
 {
     enum { TRIES = 100 };
@@ -127,8 +127,8 @@ static seen_status put_parts(sink *to, seen_set *copy, seen_error *error)
     return status == SEEN_OK ? pad_to(to, end, error) : status;
 }
 
-/* Partitions may grow while they are read, and the header with their sizes comes first: tag lines
- * are copied into memory before. */
+/* Partitions may grow while they are read, and the header with their sizes is written first: tag
+ * lines are copied into memory before. */
 static seen_status save_tags(sink *to, seen_set *set, const sn_image *image, seen_error *error)
 {
     seen_set *copy;
@@ -214,7 +214,7 @@ static seen_status get_header(source *from, sn_image *image, seen_error *error)
     seen_status status = get(from, pages, sizeof pages, error);
     if (status != SEEN_OK)
         return status;
-    static const unsigned char NO_BOOT[SN_BOOT_BYTES]; /* what is saved holds everywhere */
+    static const unsigned char NO_BOOT[SN_BOOT_BYTES]; /* saved data is valid everywhere */
     if (!sn_image_choose(pages, 0, NO_BOOT, image, &why))
         return refuse(error, why);
     if (!sn_hash_supported(image->hash))
@@ -227,7 +227,7 @@ static seen_status get_header(source *from, sn_image *image, seen_error *error)
     return status;
 }
 
-/* The lines are combined with the zeros of an empty set. */
+/* Merges the lines into an empty set. */
 static seen_status get_layers(source *from, const sn_image *image, seen_set *into,
                               seen_error *error)
 {
@@ -249,7 +249,7 @@ static seen_status get_layers(source *from, const sn_image *image, seen_set *int
     return status == SEEN_OK ? skip_to(from, sn_image_end(image), error) : status;
 }
 
-/* One partition; its tags are counted. */
+/* Reads one partition and counts its tags. */
 static seen_status get_part(source *from, const sn_image *image, unsigned p, seen_set *into,
                             seen_error *error)
 {
@@ -276,7 +276,7 @@ static seen_status get_part(source *from, const sn_image *image, unsigned p, see
     return status;
 }
 
-/* In the order in which they are in the file. */
+/* Reads the partitions in file order. */
 static seen_status get_parts(source *from, const sn_image *image, seen_set *into, seen_error *error)
 {
     seen_status status = SEEN_OK;

@@ -1,4 +1,4 @@
-/* What all stores have in common. */
+/* Functions common to all stores. */
 #include "set/store.h"
 
 #include "base/error.h"

@@ -1,4 +1,4 @@
-/* The table of stores: the one place that names them all. */
+/* The table of stores: the only place that names all of them. */
 #include "set/store.h"
 
 #include "base/error.h"
@@ -62,7 +62,8 @@ static const sn_store FILE_STORE = {
     .drop = file_drop,
 };
 
-/* Addresses: a scheme and its store. A store that this build leaves out has no functions. */
+/* Addresses: a scheme and its store. A store that is not included in this build has no
+ * functions. */
 static const sn_store REDIS = {
     .layered = true,
 #ifdef SEEN_WITH_REDIS
