@@ -44,7 +44,7 @@ static inline bool test_cluster_start(test_cluster *c)
     static const char *const extra[] = {"--cluster-enabled",
                                         "yes",
                                         "--cluster-node-timeout",
-                                        "1500",
+                                        "4000",
                                         "--appendonly",
                                         "no",
                                         "--repl-diskless-sync-delay",
@@ -64,14 +64,14 @@ static inline bool test_cluster_start(test_cluster *c)
         return false;
     snprintf(c->url, sizeof c->url, "redis-cluster://127.0.0.1:%d,127.0.0.1:%d", c->node[0].port,
              c->node[1].port);
-    if (!test_cluster_wait(c, 30))
+    if (!test_cluster_wait(c, 120))
         return false;
     /* Replicas are in step. */
     for (int i = 0; i < CLUSTER_NODES; i++) {
         int tries = 0;
         redisReply *r;
         while ((r = test_ask(&c->node[i], "INFO replication")) && strstr(r->str, "role:slave") &&
-               !strstr(r->str, "master_link_status:up") && tries++ < 200) {
+               !strstr(r->str, "master_link_status:up") && tries++ < 2400) {
             freeReplyObject(r);
             test_sleep_ms(50);
         }

@@ -52,7 +52,7 @@ static inline int test_find_port(void)
     if (!seed)
         seed = (unsigned)getpid() * 2654435761u + (unsigned)time(NULL);
     for (int i = 0; i < 1000; i++) {
-        int port = 20000 + (int)(rand_r(&seed) % 25000);
+        int port = 10000 + (int)(rand_r(&seed) % 12000); /* below those of connections */
         if (test_port_free(port) && test_port_free(port + 10000))
             return port;
     }
@@ -111,7 +111,7 @@ static inline bool test_server_launch(test_server *s, const char *const extra[])
         execvp(args[0], (char *const *)(uintptr_t)args);
         _exit(127);
     }
-    for (int i = 0; s->pid > 0 && i < 500; i++) {
+    for (int i = 0; s->pid > 0 && i < 3000; i++) {
         int status;
         if (waitpid(s->pid, &status, WNOHANG) == s->pid)
             return false;

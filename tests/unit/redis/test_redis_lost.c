@@ -142,7 +142,9 @@ static void test_rotate(void **state)
 
 /* ---- a client that is stopped for longer than it waits for an answer ---- */
 
-enum { WAITS_MS = 300, STOPPED_MS = 700, STOPS = 5 };
+/* A server or relay that gets no processor for WAITS_MS would be taken for one that does not
+ * answer. */
+enum { WAITS_MS = 2000, STOPPED_MS = 2300, STOPS = 3 };
 
 typedef struct stopper {
     test_relay relay;
@@ -175,7 +177,7 @@ static int add_again(const char *address)
     seen_set *set;
     seen_answer answer;
     int fresh = 0;
-    seen_options o = {.size = sizeof o, .command_ms = WAITS_MS, .retry_ms = 5000};
+    seen_options o = {.size = sizeof o, .command_ms = WAITS_MS, .retry_ms = 60000};
     if (seen_open(address, &o, 0, &set, NULL) != SEEN_OK)
         return 100;
     for (int i = 0; i < 2 * STOPS; i++) {

@@ -20,6 +20,13 @@ static seen_options impatient(void)
                           .error_rate = 1e-7};
 }
 
+static seen_options patient(void)
+{
+    seen_options o = impatient();
+    o.connect_ms = o.command_ms = 20000;
+    return o;
+}
+
 /* Every key is fresh and this is the only client: each must be told new, however often the
  * connection breaks, and be there afterwards. */
 static void add_through_cuts(const char *name, seen_options o, unsigned cut_after)
@@ -122,17 +129,15 @@ static void liar(const char *reply, seen_status expected, const char *advice)
     test_proxy proxy = {.reply = reply, .reply_len = reply ? strlen(reply) : 0};
     assert_true(test_proxy_start(&proxy));
     snprintf(where, sizeof where, "redis://127.0.0.1:%d/liar", proxy.port);
-    seen_options o = impatient();
-    /* A busy machine may take its time. */
-    if (reply)
-        o.connect_ms = o.command_ms = 1500;
+    /* Without a sentence to expect it may also be a reply that never ends. */
+    seen_options o = reply && *advice ? patient() : impatient();
     uint64_t start = ms_now();
     seen_status status = seen_open(where, &o, 0, &set, &error);
     if (status != expected || !strstr(error.message, advice))
         fail_msg("%s: status %d: %s", reply ? reply : "silence", status, error.message);
     assert_non_null(strstr(error.message, where));
     seen_create(where, &o, 0, &set, &error);
-    assert_true(ms_now() - start < 30000);
+    assert_true(ms_now() - start < 60000);
     test_proxy_stop(&proxy);
 }
 
@@ -209,8 +214,8 @@ static void test_restart(void **state)
     assert_true(test_server_start(&own, extra));
     char where[128];
     snprintf(where, sizeof where, "%s/restart", own.url);
-    seen_options o = impatient();
-    o.retry_ms = 10000;
+    seen_options o = patient();
+    o.retry_ms = 60000;
     assert_int_equal(seen_create(where, &o, 0, &set, &error), SEEN_OK);
     assert_int_equal(seen_add(set, "a", 1, &answer, &error), SEEN_OK);
     assert_int_equal(seen_sync(set, &error), SEEN_OK);
@@ -232,7 +237,7 @@ static void test_restart(void **state)
     seen_key keys[3] = {{"x", 1}, {"y", 1}, {"z", 1}};
     uint64_t start = ms_now();
     assert_int_equal(seen_add_many(set, keys, 3, answers, &error), SEEN_ERR_NETWORK);
-    assert_true(ms_now() - start < 3000);
+    assert_true(ms_now() - start < 20000);
     for (int i = 0; i < 3; i++)
         assert_int_equal(answers[i], SEEN_UNKNOWN);
     seen_close(set);
@@ -249,7 +254,7 @@ static void test_log_in(void **state)
     seen_error error = {0};
     assert_true(test_server_start(&own, extra));
     char where[256];
-    seen_options o = impatient();
+    seen_options o = patient();
     snprintf(where, sizeof where, "redis://ann:s3cr%%3At%%40%%2F@127.0.0.1:%d/2/box", own.port);
     if (seen_create(where, &o, 0, &set, &error) != SEEN_OK)
         fail_msg("%s", error.message);

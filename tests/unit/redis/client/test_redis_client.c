@@ -85,16 +85,20 @@ static void test_late_server(void **state)
     test_server late;
     assert_true(test_server_start(&late, NULL));
     test_server_kill(&late);
-    sn_client_options at_once = {0}, patient = {.retry_ms = 20000};
+    sn_client_options at_once = {0}, patient = {.retry_ms = 60000};
     assert_null(connect_to(late.port, &at_once, &error));
     assert_non_null(strstr(error.message, "cannot connect"));
+    int done[2];
+    char byte;
+    assert_int_equal(pipe(done), 0);
     pid_t starter = fork();
     if (starter == 0) {
+        close(done[1]);
         test_sleep_ms(400);
         if (!test_server_launch(&late, NULL))
             _exit(1);
-        /* The server ends with the process that started it. */
-        test_sleep_ms(3000);
+        /* The server ends with the process that started it: when the client has found it. */
+        (void)!read(done[0], &byte, 1);
         test_server_kill(&late);
         _exit(0);
     }
@@ -102,6 +106,8 @@ static void test_late_server(void **state)
     if (!client)
         fail_msg("%s", error.message);
     sn_client_disconnect(client);
+    close(done[1]);
+    close(done[0]);
     int status;
     waitpid(starter, &status, 0);
     assert_int_equal(status, 0);

@@ -14,8 +14,8 @@ static seen_options quick(void)
 {
     return (seen_options){.size = sizeof(seen_options),
                           .capacity = 1000,
-                          .connect_ms = 2000,
-                          .command_ms = 1500,
+                          .connect_ms = 4000,
+                          .command_ms = 4000,
                           .retry_ms = 500};
 }
 
