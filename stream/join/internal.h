@@ -2,7 +2,7 @@
 #ifndef SN_STREAM_SETS_INSIDE_H
 #define SN_STREAM_SETS_INSIDE_H
 
-#include "stream/exact/cascade.h"
+#include "stream/exact/approx.h"
 #include "stream/exact/spill.h"
 #include "stream/exact/table.h"
 #include "stream/io/copy.h"
@@ -39,7 +39,7 @@ typedef struct sn_join {
     seen_set *filter; /* of B */
     seen_set *small;  /* of the candidates; if built from a table it holds sn_table_kept of the
                        * hashes */
-    sn_cascade once;  /* approx, unique: the printed lines */
+    sn_approx once;   /* approx, unique: the printed lines */
     sn_table *table;
     int mark; /* mark of the entries that are in B; -1: all are */
     int need; /* while marking: the mark that an entry must already have, or -1 */

@@ -217,18 +217,12 @@ static seen_status go_approx(sn_join *s, seen_error *error)
 static seen_status make_once(sn_join *s, seen_error *error)
 {
     uint64_t room = s->plan.budget > s->plan.filter ? s->plan.budget - s->plan.filter : 64;
-    sn_cascade_options options = {
+    sn_approx_options options = {
         .capacity = s->numbers.pipe_a ? 0 : (uint64_t)fmax(1, ceil(s->numbers.lines_a)),
         .error_rate = ONCE_RATE,
         .most = room,
         .hasher = &s->hasher};
-    seen_plan first;
-    seen_status status = sn_cascade_plan(&options, &first, error);
-    if (status != SEEN_OK)
-        return status;
-    if (first.bytes > room)
-        options.memory = room;
-    return sn_cascade_open(&s->once, &options, error);
+    return sn_approx_open(&s->once, &options, error);
 }
 
 static seen_status print_by_filter(sn_join *s, sn_join_end *end, seen_error *error)
@@ -243,8 +237,10 @@ static seen_status print_by_filter(sn_join *s, sn_join_end *end, seen_error *err
     seen_status status = s->options->unique ? make_once(s, error) : SEEN_OK;
     if (status == SEEN_OK)
         status = sn_join_print(s, &s->a, "reading A and printing", end, error);
-    if (s->options->unique)
-        s->result->wrong = fmin(sn_cascade_expect_wrong(&s->once), (double)s->a.lines);
+    if (s->options->unique) {
+        sn_approx_error(&s->once, &s->result->wrong);
+        s->result->wrong = fmin(s->result->wrong, (double)s->a.lines);
+    }
     return status;
 }
 

@@ -84,7 +84,7 @@ void sn_join_release(sn_join *s)
 {
     seen_close(s->filter);
     seen_close(s->small);
-    sn_cascade_close(&s->once);
+    sn_approx_close(&s->once);
     sn_table_close(s->table);
     s->filter = s->small = NULL;
     s->table = NULL;
@@ -415,8 +415,8 @@ static seen_status only_first(sn_join *s, sn_block *block, seen_error *error)
         n += block->answer[i] == s->print;
         if (n < BATCH && i + 1 < block->lines)
             continue;
-        if (s->once.count) {
-            seen_status status = sn_cascade_add(&s->once, hashes, n, answers, error);
+        if (s->once.first) {
+            seen_status status = sn_approx_add(&s->once, hashes, n, answers, error);
             if (status != SEEN_OK)
                 return status;
         } else

@@ -6,34 +6,25 @@
 seen_status sn_uniq_plan_approx(const sn_uniq_options *options, sn_uniq_plan *plan,
                                 seen_error *error)
 {
-    plan->set = (sn_cascade_options){.capacity = plan->capacity, .error_rate = plan->error_rate};
-    seen_plan first;
-    seen_status status = sn_cascade_plan(&plan->set, &first, error);
-    if (status == SEEN_OK && options->memory) {
+    plan->set = (sn_approx_options){.capacity = plan->capacity, .error_rate = plan->error_rate};
+    if (options->memory) {
         uint64_t blocks =
             sn_pipeline_memory(&options->pipeline, false) + sn_uniq_line_memory(options);
-        uint64_t room =
+        plan->set.most =
             options->memory > 2 * blocks ? options->memory - blocks : options->memory / 2;
-        /* The number of lines is an estimate: the set may grow up to the available memory. */
-        plan->set.most = room;
-        if (!plan->capacity || first.bytes > room / 2) {
-            plan->set.memory = room;
-            status = sn_cascade_plan(&plan->set, &first, error);
-        }
     }
+    seen_plan first;
+    bool alone;
+    seen_status status = sn_approx_plan(&plan->set, &first, &alone, error);
     if (status != SEEN_OK)
         return status;
     plan->capacity = first.capacity;
     plan->memory = first.bytes;
-    plan->growing = !plan->set.memory;
-    if (plan->set.memory)
+    plan->growing = !alone;
+    if (alone)
         plan->error_rate = first.predicted_rate;
     return SEEN_OK;
 }
-
-typedef struct approx {
-    sn_cascade cascade;
-} approx;
 
 /* With -m, the plan contains the error rate for the given or estimated number of lines. If that is
  * higher than the requested rate, it is the worst case, not a guarantee. */
@@ -46,18 +37,17 @@ static double promised_rate(const sn_uniq *u)
 static seen_status add(void *context, sn_block *block, seen_error *error)
 {
     const sn_uniq *u = context;
-    approx *a = u->state;
-    return sn_cascade_add(&a->cascade, block->hash, block->lines, block->answer, error);
+    return sn_approx_add(u->state, block->hash, block->lines, block->answer, error);
 }
 
 seen_status sn_uniq_run_approx(sn_uniq *u, seen_error *error)
 {
-    approx a = {0};
-    seen_status status = sn_cascade_open(&a.cascade, &u->plan->set, error);
+    sn_approx a;
+    seen_status status = sn_approx_open(&a, &u->plan->set, error);
     if (status != SEEN_OK)
         return status;
     u->state = &a;
-    u->hasher = a.cascade.hasher;
+    u->hasher = a.hasher;
     sn_pipeline_steps steps = {.context = u,
                                .prepare = sn_uniq_hash,
                                .decide = add,
@@ -65,11 +55,10 @@ seen_status sn_uniq_run_approx(sn_uniq *u, seen_error *error)
                                .emit = sn_uniq_write};
     status = sn_uniq_pass(u, &steps, error);
     sn_uniq_result *result = u->result;
-    result->distinct = sn_cascade_keys(&a.cascade);
-    result->memory = sn_cascade_memory(&a.cascade);
-    result->layers = (uint32_t)a.cascade.count;
-    result->error_rate = fmax(promised_rate(u), sn_cascade_rate_now(&a.cascade));
-    result->wrong = sn_cascade_expect_wrong(&a.cascade);
-    sn_cascade_close(&a.cascade);
+    result->distinct = sn_approx_keys(&a);
+    result->memory = sn_approx_memory(&a);
+    result->layers = a.more ? 2 : 1;
+    result->error_rate = fmax(promised_rate(u), sn_approx_error(&a, &result->wrong));
+    sn_approx_close(&a);
     return status;
 }

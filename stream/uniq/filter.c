@@ -56,7 +56,7 @@ typedef struct filter_state {
     _Atomic uint64_t told; /* keys reported as new */
 
     sn_temp *later; /* deferred: hashes to be added at the end */
-    sn_cascade stand_in;
+    sn_approx stand_in;
 } filter_state;
 
 /* ---- Unbuffered output ---------------------------------------------------------------------- */
@@ -191,7 +191,7 @@ static seen_status decide_deferred(void *context, sn_block *block, seen_error *e
     for (size_t i = 0; i < block->lines; i++)
         if (block->answer[i] == SEEN_NEW)
             hashes[count++] = block->hash[i];
-    status = sn_cascade_add(&f->stand_in, hashes, count, answers, error);
+    status = sn_approx_add(&f->stand_in, hashes, count, answers, error);
     if (status != SEEN_OK)
         return status;
     size_t fresh = 0;
@@ -233,9 +233,9 @@ static seen_status run_deferred(sn_uniq *u, seen_error *error)
     uint64_t room = sn_input_room(u->input, u->plan->lines, u->plan->bytes, true);
     /* Its false positives add to those of the filter. */
     double rate = fmin(1e-6, STAND_IN_PART * u->plan->error_rate);
-    rate = fmax(rate, SN_CASCADE_STRICTEST);
-    sn_cascade_options options = {.capacity = room, .error_rate = rate, .hasher = &u->hasher};
-    seen_status status = sn_cascade_open(&f->stand_in, &options, error);
+    rate = fmax(rate, SN_APPROX_STRICTEST);
+    sn_approx_options options = {.capacity = room, .error_rate = rate, .hasher = &u->hasher};
+    seen_status status = sn_approx_open(&f->stand_in, &options, error);
     if (status == SEEN_OK)
         status = sn_temp_open(u->options->temp_dir, 0, &f->later, error);
     if (status != SEEN_OK)
@@ -336,7 +336,7 @@ static double expect_wrong(const seen_set *set, const seen_info *before, const s
     double from = before->error_rate_now, to = after->error_rate_now;
     double held = before->keys_estimated, rise = to - from;
     if (after->growth == SEEN_FIXED)
-        return sn_cascade_expect_lost(set, held, lines);
+        return sn_approx_expect_lost(set, held, lines);
     if (after->growth == SEEN_WINDOW) {
         double rising = fmin(lines, fmax((double)after->capacity - held, 0));
         return lines * to - rising * rise / 2;
@@ -381,12 +381,12 @@ seen_status sn_uniq_run_filter(sn_uniq *u, seen_error *error)
     result->memory = after.bytes;
     result->layers = after.layers;
     result->error_rate = fmax(after.error_rate, after.error_rate_now);
-    result->wrong = expect_wrong(u->options->filter, &before, &after, (double)result->distinct) +
-                    sn_cascade_expect_wrong(&f.stand_in);
+    sn_approx_error(&f.stand_in, &result->wrong);
+    result->wrong += expect_wrong(u->options->filter, &before, &after, (double)result->distinct);
     sn_pending_free(&f.young);
     sn_pending_free(&f.old);
     free(f.batch);
     sn_temp_close(f.later);
-    sn_cascade_close(&f.stand_in);
+    sn_approx_close(&f.stand_in);
     return status;
 }

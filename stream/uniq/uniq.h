@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "seen.h"
-#include "stream/exact/cascade.h"
+#include "stream/exact/approx.h"
 #include "stream/io/input.h"
 #include "stream/io/output.h"
 #include "stream/pipeline/keys.h"
@@ -58,13 +58,13 @@ typedef struct sn_uniq_options {
 
 /* The plan, made before anything but a sample is read. */
 typedef struct sn_uniq_plan {
-    uint64_t lines;         /* estimated; UINT64_MAX: unknown */
-    uint64_t bytes;         /* estimated, after decompression; UINT64_MAX: unknown */
-    uint64_t capacity;      /* initial capacity of the set in distinct lines */
-    uint64_t memory;        /* initial size of the set; exact: maximum size of the table */
-    double error_rate;      /* with `capacity` lines; 0: exact */
-    bool growing;           /* the set grows if there are more */
-    sn_cascade_options set; /* how it is made */
+    uint64_t lines;        /* estimated; UINT64_MAX: unknown */
+    uint64_t bytes;        /* estimated, after decompression; UINT64_MAX: unknown */
+    uint64_t capacity;     /* initial capacity of the set in distinct lines */
+    uint64_t memory;       /* initial size of the set; exact: maximum size of the table */
+    double error_rate;     /* with `capacity` lines; 0: exact */
+    bool growing;          /* the set grows if there are more */
+    sn_approx_options set; /* how it is made */
 } sn_uniq_plan;
 
 /* Maximum costs of a run: if all lines are distinct. */
