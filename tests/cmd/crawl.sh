@@ -5,7 +5,7 @@ start_server bad.py "$TMP/log"
 HOST=http://127.0.0.1:$PORT_SERVER
 
 status=0
-"$SEEN" crawl "$HOST/" --allow-private --delay 0 --per-host 16 --max-body 1MB --timeout 4s \
+"$SEEN" crawl "$HOST/" --allow-private --delay 0 --per-host 16 --max-body 1MB --timeout 10s \
     --retries 2 --backoff 100ms --max-repeats 3 -o pages.jsonl --urls urls.txt --edges edges.tsv \
     --warc pages.warc.gz --state state > out 2> err || status=$?
 [ $status = 0 ] || fail "exit $status: $(cat err)"
@@ -60,7 +60,7 @@ asked /busy 2
 page /busy 'p["status"] == 200 and p["retries"] == 1'
 python3 - << 'PY' || fail "Retry-After was not obeyed"
 times = [float(l.split()[0]) for l in open("log") if " /busy " in l]
-assert times[1] - times[0] >= 1, times
+assert times[1] - times[0] >= 0.99, times
 PY
 asked /flaky 3
 asked /h/flaky 1
@@ -152,13 +152,12 @@ printf '%s\n' "$HOST/area" "$HOST/from-map" "$HOST/map.xml" | diff - out || fail
 
 # The delay is between requests; a limit on pages; a limit on links.
 : > log
+started=$(date +%s%N)
 "$SEEN" crawl -q "$HOST/many" --allow-private --delay 200ms --max-pages 4 -o - > out
+took=$((($(date +%s%N) - started) / 1000000))
 [ "$(wc -l < out)" = 4 ] || fail "--max-pages: $(wc -l < out)"
-python3 - << 'PY' || fail "--delay"
-# Of four delays together: on a machine at work the server notices some requests late.
-times = [float(l.split()[0]) for l in open("log")]
-assert len(times) == 5 and times[-1] - times[0] >= 0.7, times
-PY
+# By our own clock: on a machine at work the server notices some requests late.
+[ "$(wc -l < log)" = 5 ] && [ $took -ge 800 ] || fail "--delay: five requests in $took ms: $(cat log)"
 "$SEEN" crawl -q "$HOST/many" --allow-private --delay 0 --max-links 7 -o - > out
 [ "$(wc -l < out)" = 8 ] || fail "--max-links: $(wc -l < out)"
 "$SEEN" crawl -q "$HOST/many" --allow-private --delay 0 --max-pages-per-host 9 -o - > out

@@ -30,14 +30,14 @@ if grep -q stopped err; then fail "not done: $(cat err)"; fi
 none "$HOST/later/1" "$HOST/later/2" --retries 0 --per-host 1
 python3 - << 'PY' || fail "Retry-After was not obeyed: $(cat log)"
 times = [float(line.split()[0]) for line in open("log") if "/later/" in line]
-assert len(times) == 2 and times[1] - times[0] >= 1, times
+assert len(times) == 2 and times[1] - times[0] >= 0.99, times
 PY
 # However long it is, it is obeyed as long as we are ready to wait.
 : > log
 none "$HOST/never" --retries 1 --max-wait 1s
 python3 - << 'PY' || fail "a long Retry-After was not obeyed: $(cat log)"
 times = [float(line.split()[0]) for line in open("log") if "/never" in line]
-assert len(times) == 2 and times[1] - times[0] >= 1, times
+assert len(times) == 2 and times[1] - times[0] >= 0.99, times
 PY
 
 # A page that fails counts for the limit of its host, whether it was answered whole or not, and when it is tried once

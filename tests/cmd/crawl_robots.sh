@@ -37,20 +37,20 @@ assert times[1] - times[0] >= 0.5, times
 PY
 
 # Its redirections keep the pace of the host, and where many hosts lead to one, that of the one.
-crawl 5 --delay 300ms
+crawl 5 --delay 1s
 expect "redirected" /robots.txt /r2 /r3 / /yes
 python3 - << 'PY' || fail "redirected without a pause: $(cat log)"
 times = [float(line.split()[0]) for line in open("log")]
-assert times[2] - times[0] >= 0.3, times
+assert times[2] - times[0] >= 1, times
 PY
 : > log
 urls=$(for n in 6 7 8 9; do echo "http://127.4.0.$n:$PORT_SERVER/"; done)
-"$SEEN" crawl -q $urls $OPTIONS --delay 300ms -o pages.jsonl
+"$SEEN" crawl -q $urls $OPTIONS --delay 1s -o pages.jsonl
 for n in 6 7 8 9; do
     [ "$(grep -c " 127.4.0.$n /yes\| 127.4.0.10 /of/$n" log)" = 2 ] || fail "rules elsewhere: $(cat log)"
     if grep -q " 127.4.0.$n /no" log; then fail "the rules of $n: $(cat log)"; fi
 done
 python3 - << 'PY' || fail "four at once: $(cat log)"
 times = [float(line.split()[0]) for line in open("log") if " 127.4.0.10 " in line]
-assert len(times) == 4 and times[3] - times[0] >= 0.45, times
+assert len(times) == 4 and times[3] - times[0] >= 1.5, times
 PY

@@ -96,7 +96,7 @@ async def handle(reader, writer):
             LOG.write(f"{host.split(':')[0]} {path}\n")
             status, headers, body = answer(host, path)
             if path == "/slow":
-                await asyncio.sleep(2)
+                await asyncio.sleep(5)
             writer.write(b"HTTP/1.1 %d X\r\n%sContent-Length: %d\r\n\r\n" % (status, headers, len(body)) + body)
             await writer.drain()
     except (asyncio.IncompleteReadError, ConnectionError):

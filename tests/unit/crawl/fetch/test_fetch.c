@@ -87,8 +87,8 @@ static sn_fetch *make(bool allow_private)
     sn_fetch *fetch;
     seen_error error;
     sn_fetch_options options = {.connections = 2,
-                                .timeout_ms = 5000,
-                                .connect_ms = 2000,
+                                .timeout_ms = 60000,
+                                .connect_ms = 30000,
                                 .agent = "seen-test",
                                 .allow_private = allow_private,
                                 .body = keep};
@@ -227,8 +227,8 @@ static void tells_slow_from_away(void **state)
     int slow, slow_port = 0, away, away_port = 0, others[TOO_MANY];
     (void)state;
     sn_fetch_options options = {.connections = 2,
-                                .timeout_ms = 1500,
-                                .connect_ms = 1000,
+                                .timeout_ms = 5000,
+                                .connect_ms = 3000,
                                 .agent = "seen-test",
                                 .allow_private = true,
                                 .body = keep};
