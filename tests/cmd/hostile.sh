@@ -79,7 +79,7 @@ grows() {
     seq 200000 > self
     (ulimit -f 20000; exec timeout 20 "$SEEN" "$@") >> self 2> words < self || status=$?
     [ "$status" = 2 ] || fail "$* >> self: status $status"
-    grep -q 'input and the standard output at once' words || fail "$* >> self: $(cat words)"
+    grep -q 'both the input and the standard output' words || fail "$* >> self: $(cat words)"
     seq 200000 | cmp -s - self || fail "$* >> self: it changed"
 }
 grows check -v f.seen self
@@ -136,7 +136,7 @@ refused '-o: the name is empty' uniq in -o ''
 refused '--dropped: the name is empty' uniq in --dropped ''
 refused '-f: the name is empty' uniq in -f ''
 # A union's messages have the names that were given, not the one it is made under.
-refused '^seen: f.seen and w.seen cannot be united' merge y.seen f.seen w.seen
+refused '^seen: f.seen and w.seen cannot be merged' merge y.seen f.seen w.seen
 refused '^seen: no/y.seen: cannot create' merge no/y.seen f.seen
 # Nothing and no memory are not the same.
 for command in common except; do
