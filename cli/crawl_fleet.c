@@ -39,7 +39,8 @@ bool sn_crawl_fleet_load(sn_crawl_options *options, bool urls, void **keep, seen
 bool sn_crawl_fleet_again(const sn_args *args, seen_status status, const sn_crawl_result *result,
                           const seen_error *error, bool *joined)
 {
-    bool unreachable = status == SEEN_ERR_NETWORK || status == SEEN_ERR_SERVER;
+    bool unreachable =
+        status == SEEN_ERR_NETWORK || status == SEEN_ERR_SERVER || status == SEEN_ERR_SPACE;
     *joined |= result->session_lost;
     /* A worker that has lost its session may find no server yet: it continues to try. */
     if (!result->session_lost && !(*joined && unreachable))

@@ -76,11 +76,14 @@ static seen_status write_notes(sn_fleet *f, sn_note_item *first)
     bool seeds = false;
     if (!first)
         return SEEN_OK;
-    for (const sn_note_item *n = first; n; n = n->next) {
-        write_note(f, n);
-        seeds |= n->kind == SN_NOTE_SEED;
-    }
-    seen_status status = sn_fleet_run(&f->link, NULL, NULL, f->clerk_error);
+    seen_status status;
+    do {
+        for (const sn_note_item *n = first; n; n = n->next) {
+            write_note(f, n);
+            seeds |= n->kind == SN_NOTE_SEED;
+        }
+        status = sn_fleet_run(&f->link, NULL, NULL, f->clerk_error);
+    } while (sn_room_refused(f, &status));
     while (first) {
         sn_note_item *next = first->next;
         free(first);
@@ -241,7 +244,8 @@ void *sn_clerk(void *fleet)
         if (status != SEEN_OK) {
             f->status = status;
             f->error = error;
-            f->lost |= status == SEEN_ERR_NETWORK || status == SEEN_ERR_SERVER;
+            f->lost |=
+                status == SEEN_ERR_NETWORK || status == SEEN_ERR_SERVER || status == SEEN_ERR_SPACE;
         }
         if (status != SEEN_OK || (f->out_first && !had_out) || f->ended || f->limit || f->stop)
             wake_engine(f);

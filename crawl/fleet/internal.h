@@ -3,6 +3,7 @@
  *     fleet.c     the interface: called by the engine, exchanges lists with the clerk
  *     clerk.c     the thread: one cycle after another
  *     session.c   registry, heartbeat, permits, levels, the end
+ *     room.c      memory of the servers
  *     recover.c   observing the others, recovery of dead sessions, leaving
  *     journal.c   links: check, intent, add, push
  *     lane.c      queues this worker owns: pick, read, ack
@@ -257,8 +258,9 @@ typedef struct sn_fleet {
     uint64_t sequence, level, seeds_seen;
     unsigned next_bucket;
     bool pick_empty;
-    uint64_t memory;
-    size_t longest_at; /* where to look for the longest list */
+    uint64_t memory, memory_default; /* bytes of elements, at most; 0: any */
+    bool refused;                    /* a server had no memory for a write */
+    size_t longest_at;               /* where to look for the longest list */
     uint64_t longest;
     char longest_origin[200];
     seen_error *clerk_error;
@@ -294,12 +296,19 @@ seen_status sn_session_poll(sn_fleet *f);
 seen_status sn_session_sweep(sn_fleet *f);
 seen_status sn_session_verify(sn_fleet *f);
 seen_status sn_session_permits(sn_fleet *f);
-/* Waits while the lists are as large as they may be. */
-seen_status sn_session_room(sn_fleet *f);
 /* The counters, as 32 arguments of a heartbeat. Under the lock. */
 void sn_session_counts(sn_fleet *f);
 /* Sums one field of a hash over all buckets. */
 seen_status sn_session_sum(sn_fleet *f, const char *hash, const char *field, uint64_t *total);
+
+/* ---- room.c ---- */
+
+/* Refuses servers that evict keys; finds out how much memory they have. */
+seen_status sn_room_configure(sn_fleet *f, seen_error *error);
+/* Waits while the lists are as large as they may be. */
+seen_status sn_session_room(sn_fleet *f);
+/* After a write: true if a server has no memory for it. Then a moment has passed: try again. */
+bool sn_room_refused(sn_fleet *f, seen_status *status);
 
 /* ---- recover.c ---- */
 

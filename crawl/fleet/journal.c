@@ -181,6 +181,20 @@ static void make_groups(batch *b, size_t from)
 
 /* ---- intent ---- */
 
+static seen_status send_intent(sn_fleet *f, const sn_buffer *all, long long *live)
+{
+    seen_status status;
+    do {
+        sn_fleet_call(&f->link, 0, sn_slot_session(&f->link, f->session), SN_LUA_INTENT, 2, 2);
+        sn_key_session(&f->link, f->session, false);
+        sn_key_session(&f->link, f->session, true);
+        sn_command_number(f->link.ch, f->number);
+        sn_command_arg(f->link.ch, all->data, all->len);
+        status = sn_fleet_run_number(&f->link, live, f->clerk_error);
+    } while (sn_room_refused(f, &status));
+    return status;
+}
+
 static seen_status write_intent(batch *b)
 {
     sn_fleet *f = b->f;
@@ -206,13 +220,8 @@ static seen_status write_intent(batch *b)
     seen_status status = all.failed ? no_memory(f) : SEEN_OK;
     f->number++;
     if (status == SEEN_OK && !sn_fleet_without(SN_WITHOUT_JOURNAL)) {
-        sn_fleet_call(&f->link, 0, sn_slot_session(&f->link, f->session), SN_LUA_INTENT, 2, 2);
-        sn_key_session(&f->link, f->session, false);
-        sn_key_session(&f->link, f->session, true);
-        sn_command_number(f->link.ch, f->number);
-        sn_command_arg(f->link.ch, all.data, all.len);
         f->intent = f->number;
-        status = sn_fleet_run_number(&f->link, &live, f->clerk_error);
+        status = send_intent(f, &all, &live);
     }
     sn_buffer_free(&all);
     if (status == SEEN_OK && live < 0)
@@ -222,6 +231,24 @@ static seen_status write_intent(batch *b)
 
 /* ---- add ---- */
 
+/* Adds; after a refusal a part may have been added without an answer: all count as new then, as in
+ * a replay. */
+static seen_status add_hashes(sn_fleet *f, const seen_hash *hash, size_t count, seen_answer *answer)
+{
+    bool refused = false;
+    seen_status status;
+    for (;; refused = true) {
+        sn_fleet_busy(&f->link, true);
+        status = sn_seenset_add(f->set, hash, count, answer, f->clerk_error);
+        sn_fleet_busy(&f->link, false);
+        if (!sn_room_refused(f, &status))
+            break;
+    }
+    for (size_t i = 0; i < count && refused; i++)
+        answer[i] = SEEN_NEW;
+    return status;
+}
+
 static seen_status add(batch *b)
 {
     sn_fleet *f = b->f;
@@ -229,9 +256,7 @@ static seen_status add(batch *b)
     seen_answer ignored[BATCH_LINKS];
     for (size_t i = 0; i < b->count; i++)
         b->hash[i] = b->offers->link[b->chosen[i]].hash;
-    sn_fleet_busy(&f->link, true);
-    seen_status status = sn_seenset_add(f->set, b->hash, b->count, b->answer, f->clerk_error);
-    sn_fleet_busy(&f->link, false);
+    seen_status status = add_hashes(f, b->hash, b->count, b->answer);
     uint64_t found = 0;
     for (size_t i = 0; i < b->count; i++) {
         const sn_offer *link = &b->offers->link[b->chosen[i]];
@@ -243,7 +268,7 @@ static seen_status add(batch *b)
                 sn_frontier_hash(&f->base, url_of(b, link), link->len, SN_KIND_PAGE);
     }
     if (status == SEEN_OK && pages > 0)
-        status = sn_seenset_add(f->set, b->hash + b->count, pages, ignored, f->clerk_error);
+        status = add_hashes(f, b->hash + b->count, pages, ignored);
     pthread_mutex_lock(&f->lock);
     f->found += found;
     pthread_mutex_unlock(&f->lock);
@@ -430,7 +455,7 @@ static seen_status add_all(sn_fleet *f, const sn_unpacked *u)
         if (u->url[i].kind == SN_KIND_SITEMAP)
             hash[n++] = sn_frontier_hash(&f->base, u->url[i].url, u->url[i].len, SN_KIND_PAGE);
     }
-    return sn_seenset_add(f->set, hash, n, answer, f->clerk_error);
+    return add_hashes(f, hash, n, answer);
 }
 
 /* To skip what is damaged would lose URLs. */

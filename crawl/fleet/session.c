@@ -148,9 +148,12 @@ seen_status sn_session_join(sn_fleet *f, bool *created, seen_error *error)
     f->hosts.kind = SEEN_XXH3;
     f->sequence = 0;
     f->level = g.level;
-    f->memory = g.memory;
     f->options.lease_ms = g.lease > 0 ? g.lease : 10000;
-    return sn_fleet_link_name(&f->link, g.id, (unsigned)g.buckets, error);
+    status = sn_fleet_link_name(&f->link, g.id, (unsigned)g.buckets, error);
+    if (status == SEEN_OK)
+        status = sn_room_configure(f, error);
+    f->memory = g.memory > 0 ? g.memory : f->memory_default;
+    return status;
 }
 
 /* ---- the session ---- */
@@ -381,7 +384,7 @@ seen_status sn_session_poll(sn_fleet *f)
     bool changed = p.sequence != f->sequence;
     f->sequence = p.sequence;
     f->level = p.level;
-    f->memory = p.memory;
+    f->memory = p.memory > 0 ? p.memory : f->memory_default;
     pthread_mutex_lock(&f->lock);
     f->stop = f->stop || p.gone || strcmp(p.state, "stop") == 0;
     f->paused = strcmp(p.state, "pause") == 0;
@@ -612,42 +615,4 @@ seen_status sn_session_sweep(sn_fleet *f)
         pthread_mutex_unlock(&f->lock);
     }
     return status;
-}
-
-/* ---- room ---- */
-
-/* Links wait here while the lists are as large as they may be: they are not in the seen-set yet,
- * and their pages are not acknowledged. */
-seen_status sn_session_room(sn_fleet *f)
-{
-    enum { LOOK_MS = 200 };
-    for (;;) {
-        int64_t now = sn_fleet_now();
-        uint64_t bytes = 0;
-        pthread_mutex_lock(&f->lock);
-        bool full = f->full;
-        pthread_mutex_unlock(&f->lock);
-        if (!full && (f->memory == 0 || now - f->measured_at < LOOK_MS))
-            return SEEN_OK;
-        f->measured_at = now;
-        seen_status status = sn_session_sum(f, "meta", "bytes", &bytes);
-        if (status != SEEN_OK)
-            return status;
-        pthread_mutex_lock(&f->lock);
-        full = f->full = f->memory > 0 && bytes >= f->memory;
-        bool over = f->closing || f->stop;
-        pthread_mutex_unlock(&f->lock);
-        if (!full)
-            return SEEN_OK;
-        if (over)
-            return sn_fleet_lose(f, "it was stopped while the frontier was full");
-        status = sn_session_beat(f);
-        if (status == SEEN_OK)
-            status = sn_session_observe(f);
-        if (status == SEEN_OK)
-            status = sn_session_poll(f);
-        if (status != SEEN_OK)
-            return status;
-        nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
-    }
 }

@@ -15,8 +15,16 @@ fleet --pages 1000 --max-pages 300 --workers 2
 python3 "$ROOT/tests/sites/fleet_servers.py" "$SEEN" failover --times 2 --pages 1500 --delay 20 > fleet.out 2>&1 ||
     fail "failover: $(cat fleet.out)"
 
-# A user with exactly the rights of docs/fleet.md and docs/redis.md can crawl and use the commands.
+# A server without memory: nothing is admitted and nothing is lost, until it has some again. One that evicts is refused.
 . "$ROOT/tests/redis/server.sh"
+start_redis
+fleet --redis "$PORT" --pages 300 --full
+redis-cli -p "$PORT" config set maxmemory-policy allkeys-lru > /dev/null
+! "$SEEN" crawl --join "redis://127.0.0.1:$PORT/web" 2> error || fail "a server that evicts was accepted"
+grep -q 'maxmemory-policy is allkeys-lru; set it to noeviction' error || fail "$(cat error)"
+stop_redis
+
+# A user with exactly the rights of docs/fleet.md and docs/redis.md can crawl and use the commands.
 start_redis
 words=$(sed -n '/^    ACL SETUSER crawl/,/^$/p' "$ROOT/docs/fleet.md" | tr -s ' \n' ' ')
 set=$(sed -n '/^    ACL SETUSER seen/,/^$/p' "$ROOT/docs/redis.md" | tr -s ' \n' ' ' | grep -o '+[^ ]*' | tr '\n' ' ')

@@ -102,8 +102,25 @@ class Fleet:
     def live(self):
         return [p for p in self.workers if p.poll() is None]
 
-    def done_pages(self):
-        return sum(sum(1 for _ in open(o, "rb")) for o in self.outputs if os.path.exists(o))
+    def until_status(self, text, *more):
+        deadline = time.monotonic() + self.args.timeout
+        while time.monotonic() < deadline:
+            out = subprocess.run([self.args.seen, "crawl", "status", self.address, *more], capture_output=True, text=True)
+            if text in out.stdout:
+                return
+            time.sleep(0.05)
+        sys.exit(f"status has no {text!r}: {out.stdout}{out.stderr}")
+
+    def starve(self):
+        """The server has no memory when the links of the first page arrive, and later it has."""
+        web = self.processes[0]
+        web.send_signal(signal.SIGSTOP)
+        self.worker(first=True)
+        self.until_status('"pushed": 1,', "--json")
+        subprocess.run(["redis-cli", "-p", str(self.redis), "config", "set", "maxmemory", "1"], check=True)
+        web.send_signal(signal.SIGCONT)
+        self.until_status("full: ")
+        subprocess.run(["redis-cli", "-p", str(self.redis), "config", "set", "maxmemory", "0"], check=True)
 
     def cut(self, workers=1, after_ms=0):
         """Now the pages in flight may be lost, and 250 ms of pages that were not acknowledged."""
@@ -266,6 +283,7 @@ def options():
     parser.add_argument("--address", help="use this crawl's address; its servers are somebody else's")
     parser.add_argument("--bound", action="store_true", help="fail if more pages are fetched twice than were in flight "
                         "or requested in the last 250 ms before each event")
+    parser.add_argument("--full", action="store_true", help="let the server be at its maxmemory for a while")
     parser.add_argument("--gaps", action="store_true", help="fail if a gap is below the delay")
     parser.add_argument("--keep", action="store_true")
     return parser
@@ -275,7 +293,10 @@ def run(args, meanwhile=None):
     """One crawl; `meanwhile` is called while it runs."""
     fleet = Fleet(args)
     try:
-        fleet.worker(first=True)
+        if args.full:
+            fleet.starve()
+        else:
+            fleet.worker(first=True)
         # A worker that dies before its start URL is stored leaves nothing to continue.
         for _ in range(400):
             if os.path.exists(fleet.log) and "/section" in open(fleet.log).read():

@@ -1,3 +1,4 @@
+#!lua flags=allow-oom
 -- Acknowledges pages of queues that the session owns; releases some of the queues.
 -- KEYS ready owner meta tired applied pages, then per queue: list, state
 -- ARGV session mark count, then per queue:

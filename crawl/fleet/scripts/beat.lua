@@ -1,3 +1,4 @@
+#!lua flags=allow-oom
 -- A heartbeat, with the counters of the session as absolute numbers.
 -- KEYS session   ARGV field value ...   returns the number of the beat, -1: not live
 if redis.call('HGET', KEYS[1], 'state') ~= 'live' then return -1 end

@@ -1,3 +1,4 @@
+#!lua flags=allow-oom
 -- Declares a session dead if its beat has not moved since it was observed.
 -- KEYS session   ARGV beat   returns 1: it is dead, 0: it is not
 local v = redis.call('HMGET', KEYS[1], 'state', 'beat')

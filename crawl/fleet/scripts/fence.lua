@@ -1,3 +1,4 @@
+#!lua flags=allow-oom
 -- Closes a bucket to a session: pick, push and ack refuse it from now on; a replay may still push.
 -- KEYS applied   ARGV session   returns 1
 local a = redis.call('HGET', KEYS[1], ARGV[1]) or '0'

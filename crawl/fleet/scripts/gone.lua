@@ -1,3 +1,4 @@
+#!lua flags=allow-oom
 -- A dead session has been recovered: its journal is deleted.
 -- KEYS session journal   ARGV state   returns 1: done, 0: it was not dead
 if redis.call('HGET', KEYS[1], 'state') ~= 'dead' then return 0 end

@@ -1,3 +1,4 @@
+#!lua flags=allow-oom
 -- Takes permits to start pages, of which there are so many in the whole crawl.
 -- KEYS registry   ARGV session limit want had   returns how many were granted
 --   had   permits the session got so far: a call that is sent again gets the same answer

@@ -1,3 +1,4 @@
+#!lua flags=allow-oom
 -- Takes queues that are due.
 -- KEYS ready owner applied tired
 -- ARGV session most level ahead mark

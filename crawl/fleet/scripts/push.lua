@@ -1,3 +1,4 @@
+#!lua flags=allow-oom
 -- Appends elements to lists, once per number and session.
 -- KEYS ready owner meta applied list ...
 -- ARGV session number replay ahead, then per list: queue, URLs, element

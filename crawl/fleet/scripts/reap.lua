@@ -1,3 +1,4 @@
+#!lua flags=allow-oom
 -- Returns queues of a session that was declared dead to the queues that are ready.
 -- KEYS ready owner   ARGV session queue ...   returns how many
 local t = redis.call('TIME')

@@ -1,3 +1,4 @@
+#!lua flags=allow-oom
 -- Returns the permits of a session that it did not use.
 -- KEYS registry   ARGV session used   returns how many came back
 local taken = tonumber(redis.call('HGET', KEYS[1], 'permits:' .. ARGV[1]))

@@ -1,3 +1,4 @@
+#!lua flags=allow-oom
 -- Deletes a batch from the journal. The journal of a session that is not live is frozen: a worker
 -- that recovers it may have added the URLs and not pushed them yet.
 -- KEYS session journal   ARGV number   returns 1, -1: not live

@@ -1,3 +1,4 @@
+#!lua flags=allow-oom
 -- Changes fields of the registry if one of them and the sequence are as expected.
 -- KEYS registry   ARGV field expected sequence, then field value ...   returns 1: changed, 0: not
 local v = redis.call('HMGET', KEYS[1], ARGV[1], 'sequence')
