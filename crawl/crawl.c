@@ -113,18 +113,24 @@ static seen_status wait(sn_engine *e, int64_t now)
     return status == SEEN_OK ? e->failed : status;
 }
 
-/* Takes what has arrived, on this thread and on the other. */
+/* Takes the reports of both threads: requests sent, transfers finished. */
 static seen_status collect(sn_engine *e)
 {
     seen_status status = SEEN_OK;
     sn_transfer *t;
+    while ((t = sn_fetch_sent(e->transfers.fetch)) != NULL)
+        sn_job_sent(&e->transfers, t->user, t->sent);
     while (status == SEEN_OK && (t = sn_fetch_finished(e->transfers.fetch)) != NULL)
         status = sn_page_arrived(e, t);
     while (status == SEEN_OK && e->transfers.thread != NULL) {
-        status = sn_fetch_thread_take(e->transfers.thread, &t, e->error);
+        bool sent;
+        status = sn_fetch_thread_take(e->transfers.thread, &t, &sent, e->error);
         if (status != SEEN_OK || t == NULL)
             break;
-        status = sn_page_arrived(e, t);
+        if (sent)
+            sn_job_sent(&e->transfers, t->user, t->sent);
+        else
+            status = sn_page_arrived(e, t);
     }
     return status;
 }

@@ -10,10 +10,10 @@
 #include "crawl/robots/robots.h"
 #include "crawl/settle.h"
 
-#define TURN_MS 20                /* then transfers and the clock are looked after */
+#define TURN_MS 20                /* then transfers and timers get a turn */
 #define SITEMAP_BYTES (50u << 20) /* the limit of the protocol */
 
-/* It is not fetched: denied, over a limit, or no longer in scope. */
+/* A URL that is not fetched: denied, over a limit, or no longer in scope. */
 static seen_status skip(sn_engine *e, const sn_frontier_record *record)
 {
     return sn_settle_done(e, &(sn_frontier_done){.record = record, .fate = SN_FATE_SKIPPED});
@@ -26,7 +26,7 @@ static bool allowed(const sn_host *host, const sn_frontier_record *record)
            sn_robots_allowed(host->rules, record->url + host->len, record->len - host->len);
 }
 
-/* Pages that were begun count, also those that wait to be tried again. A sitemap is none. */
+/* Pages in progress and those that wait for a retry count. A sitemap is not a page. */
 static bool over_host_limit(const sn_engine *e, const sn_host *host,
                             const sn_frontier_record *record)
 {
@@ -36,14 +36,14 @@ static bool over_host_limit(const sn_engine *e, const sn_host *host,
 
 /* A job for a URL of the frontier, ready to start. */
 static seen_status make_job(sn_engine *e, sn_host *host, const sn_frontier_record *record,
-                            uint32_t tries, sn_job **made)
+                            sn_try what, sn_job **made)
 {
     sn_job *job = sn_job_take(&e->transfers);
     *made = job;
     job->kind = record->kind == SN_KIND_SITEMAP ? SN_JOB_SITEMAP : SN_JOB_PAGE;
     job->host = host;
-    job->place = record->place;
-    job->tries = tries;
+    job->what = what;
+    job->what.place = record->place;
     job->depth = record->depth;
     job->hops = record->hops;
     if (!sn_job_set_url(job, record->url, record->len) ||
@@ -53,14 +53,14 @@ static seen_status make_job(sn_engine *e, sn_host *host, const sn_frontier_recor
 }
 
 static seen_status start_page(sn_engine *e, sn_host *host, const sn_frontier_record *record,
-                              uint32_t tries)
+                              sn_try what)
 {
     sn_job *job;
-    seen_status status = make_job(e, host, record, tries, &job);
+    seen_status status = make_job(e, host, record, what, &job);
     if (status != SEEN_OK)
         return status;
     bool sitemap = job->kind == SN_JOB_SITEMAP;
-    if (tries == 0 && !sitemap)
+    if (!what.again && !sitemap)
         e->intake.frontier->class->started(e->intake.frontier);
     host->begun += !sitemap;
     return sn_job_start(&e->transfers, job, sitemap ? SITEMAP_BYTES : e->options->max_body,
@@ -72,7 +72,7 @@ static seen_status fail_page(sn_engine *e, sn_host *host, const sn_frontier_reco
 {
     static const sn_transfer nothing;
     sn_job *job;
-    seen_status status = make_job(e, host, record, 0, &job);
+    seen_status status = make_job(e, host, record, (sn_try){.tries = 0}, &job);
     if (status == SEEN_OK)
         status = sn_outputs_put_page(
             &e->outputs,
@@ -87,21 +87,20 @@ static seen_status fail_page(sn_engine *e, sn_host *host, const sn_frontier_reco
                                                  .why = host->deny_why});
 }
 
-/* Takes one URL of a host that is ready. *spent: a request was started. */
+/* Handles one URL of a host that is ready. *spent: a request was started. */
 static seen_status serve(sn_engine *e, sn_host *host, int64_t now, bool *spent)
 {
-    sn_place at;
-    uint32_t tries;
+    sn_try what;
     bool got = false;
     sn_frontier_record record;
-    seen_status status = sn_pace_pop(e->transfers.pace, host, now, &at, &tries, &got, e->error);
+    seen_status status = sn_pace_pop(e->transfers.pace, host, now, &what, &got, e->error);
     if (status != SEEN_OK || !got)
         return status;
-    status = e->intake.frontier->class->load(e->intake.frontier, at, &record, e->error);
+    status = e->intake.frontier->class->load(e->intake.frontier, what.place, &record, e->error);
     if (status != SEEN_OK)
         return status;
     /* It is counted again when its next request starts. */
-    host->begun -= tries > 0 && record.kind != SN_KIND_SITEMAP;
+    host->begun -= what.again && record.kind != SN_KIND_SITEMAP;
     if (e->result->resumed && !sn_admit_still(&e->intake, &record))
         return skip(e, &record);
     if (host->rules_state == SN_RULES_DENY)
@@ -113,15 +112,15 @@ static seen_status serve(sn_engine *e, sn_host *host, int64_t now, bool *spent)
                      record.url);
         return skip(e, &record);
     }
-    if (tries == 0 && over_host_limit(e, host, &record)) {
+    if (!what.again && over_host_limit(e, host, &record)) {
         e->counts.host_limit++;
         return skip(e, &record);
     }
     *spent = true;
-    return start_page(e, host, &record, tries);
+    return start_page(e, host, &record, what);
 }
 
-/* At the limit, pages that were begun are finished, also those that are to be tried again. */
+/* At the limit, pages that were begun are finished, including their retries. */
 static bool may_start(sn_engine *e)
 {
     sn_frontier_permit permit = e->intake.frontier->class->permit(e->intake.frontier);
@@ -131,7 +130,7 @@ static bool may_start(sn_engine *e)
     return permit != SN_PERMIT_WAIT;
 }
 
-/* One turn of TURN_MS at most: there may be many URLs that robots.txt denies. */
+/* Takes TURN_MS at most: robots.txt may deny many URLs in a row. */
 seen_status sn_dispatch(sn_engine *e)
 {
     int64_t until = sn_fetch_now() + TURN_MS;

@@ -9,8 +9,42 @@
 
 #define ROBOTS_BYTES (SN_ROBOTS_MAX + 1) /* one more shows that the last line is not whole */
 
+/* Gives robots.txt of `host` a turn at `there`, the host that it was redirected to. */
+static void take_turn(sn_engine *e, sn_host *host, sn_host *there, int64_t now)
+{
+    /* Its delay has not begun if its last request is still to be sent. */
+    int64_t turn = there->unsent > 0 ? now + (int64_t)there->delay : now;
+    if (turn < host->next)
+        turn = host->next;
+    if (turn < there->next)
+        turn = there->next;
+    sn_pace_hold(e->transfers.pace, host, turn);
+    sn_pace_hold(e->transfers.pace, there, turn + (int64_t)there->delay);
+}
+
+/* The other host that gets the request, or NULL. *later: its turn was missed, and another one was
+ * taken. */
+static seen_status find_other(sn_engine *e, sn_host *host, sn_host **other, bool *later)
+{
+    const char *url = host->rules_url;
+    size_t origin = sn_frontier_origin(url, strlen(url));
+    int64_t now = sn_fetch_now();
+    seen_status status = sn_pace_find(e->transfers.pace, url, origin, now, other, e->error);
+    if (status == SEEN_ERR_FULL || *other == host)
+        *other = NULL;
+    *later = *other != NULL && !sn_pace_rested(*other, now);
+    if (*later)
+        take_turn(e, host, *other, now);
+    return status == SEEN_ERR_FULL ? SEEN_OK : status;
+}
+
 seen_status sn_host_rules_fetch(sn_engine *e, sn_host *host)
 {
+    bool later = false;
+    sn_host *other = NULL;
+    seen_status status = host->rules_url == NULL ? SEEN_OK : find_other(e, host, &other, &later);
+    if (status != SEEN_OK || later)
+        return status;
     sn_job *job = sn_job_take(&e->transfers);
     char *url = host->rules_url;
     host->rules_url = NULL;
@@ -24,6 +58,8 @@ seen_status sn_host_rules_fetch(sn_engine *e, sn_host *host)
     }
     job->kind = SN_JOB_ROBOTS;
     job->host = host;
+    job->other = other;
+    job->what = (sn_try){.tries = 0};
     bool ok = sn_job_set_url(job, url, strlen(url));
     free(url);
     if (!ok)
@@ -44,8 +80,8 @@ static seen_status redirect_robots(sn_engine *e, sn_host *host, const char *url,
         return sn_error_memory(e->error);
     memcpy(copy, url, len);
     copy[len] = '\0';
-    int64_t turn = sn_fetch_now();
-    seen_status status = sn_pace_find(e->transfers.pace, url, origin, turn, &there, e->error);
+    int64_t now = sn_fetch_now();
+    seen_status status = sn_pace_find(e->transfers.pace, url, origin, now, &there, e->error);
     if (status != SEEN_OK && status != SEEN_ERR_FULL) {
         free(copy);
         return status;
@@ -53,14 +89,8 @@ static seen_status redirect_robots(sn_engine *e, sn_host *host, const char *url,
     host->rules_url = copy;
     host->rules_hops++;
     sn_pace_set_rules(e->transfers.pace, host, SN_RULES_UNKNOWN, NULL, 0);
-    if (there == NULL || there == host)
-        return SEEN_OK;
-    if (turn < host->next)
-        turn = host->next;
-    if (turn < there->next)
-        turn = there->next;
-    sn_pace_hold(e->transfers.pace, host, turn);
-    sn_pace_hold(e->transfers.pace, there, turn + (int64_t)there->delay);
+    if (there != NULL && there != host)
+        take_turn(e, host, there, now);
     return SEEN_OK;
 }
 
@@ -206,7 +236,7 @@ seen_status sn_host_rules_arrived(sn_engine *e, sn_job *job, sn_transfer *t)
     if (verdict != SN_ROBOTS_PARSE && verdict != SN_ROBOTS_DISALLOW_ALL &&
         (t->wait_ms > 0 || t->status == 429))
         sn_pace_hold(e->transfers.pace, host, now + wait);
-    sn_pace_end(e->transfers.pace, host);
+    sn_job_end(&e->transfers, job, t);
     sn_job_release(&e->transfers, job, t);
     return status;
 }

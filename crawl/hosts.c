@@ -5,13 +5,16 @@
 #include "crawl/host_rules.h"
 #include "crawl/seeds.h"
 
-/* Asks the frontier about a host that gets its first URL. */
+/* Asks the frontier about a host that gets its first URL. The process that was killed before this
+ * one resumed its crawl may have sent the host a request just now. */
 static seen_status begin_host(sn_engine *e, sn_host *host)
 {
     sn_frontier *f = e->intake.frontier;
     sn_frontier_host about;
     f->class->host_begin(f, host->origin, host->len, &about);
     host->pages = about.pages;
+    if (e->result->resumed)
+        sn_pace_hold(e->transfers.pace, host, e->began + (int64_t)host->delay);
     if (about.wait_ms > 0)
         sn_pace_hold(e->transfers.pace, host, sn_fetch_now() + about.wait_ms);
     return about.rules == NULL

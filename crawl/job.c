@@ -55,6 +55,7 @@ void sn_job_release(sn_transfers *t, sn_job *job, sn_transfer *transfer)
         sn_fetch_thread_release(t->thread, transfer);
     else if (transfer != NULL)
         sn_fetch_release(t->fetch, transfer);
+    job->other = NULL;
     t->idle[t->idle_count++] = job;
 }
 
@@ -101,9 +102,9 @@ void sn_job_reset(sn_job *job)
     sn_spool_reset(&job->body);
 }
 
-/* Which thread fetches it: the one with less to do, considering that the first one has other work
- * too. A host with one request at a time stays with one thread, which keeps its connection.
- * Sitemaps are parsed into the frontier as they arrive, on the first thread. */
+/* Chooses the thread with less to do, taking into account that the first one has other work too. A
+ * host with one request at a time stays with one thread, which keeps its connection open. Sitemaps
+ * are parsed into the frontier as they arrive, on the first thread. */
 static bool choose_thread(const sn_transfers *t, const sn_job *job)
 {
     if (t->thread == NULL || !sn_fetch_thread_room(t->thread) || job->kind == SN_JOB_SITEMAP)
@@ -121,13 +122,41 @@ seen_status sn_job_start(sn_transfers *t, sn_job *job, uint64_t limit, seen_erro
     sn_job_reset(job);
     job->date = time(NULL);
     job->on_thread = choose_thread(t, job);
+    sn_pace_begin(t->pace, job->host);
+    int64_t now = sn_fetch_now();
+    job->host_waits = sn_pace_ask(t->pace, job->host, now);
+    job->other_waits = job->other != NULL && sn_pace_ask(t->pace, job->other, now);
+    sn_fetch_request request = {.url = job->url,
+                                .limit = limit,
+                                .user = job,
+                                .paced = job->host_waits || job->other_waits,
+                                .fresh = job->what.fresh};
     if (job->on_thread)
-        sn_fetch_thread_start(t->thread, job->url, limit, job);
+        sn_fetch_thread_start(t->thread, &request);
     else
-        status = sn_fetch_start(t->fetch, job->url, limit, job, &transfer, error);
-    if (status == SEEN_OK)
-        sn_pace_begin(t->pace, job->host);
+        status = sn_fetch_start(t->fetch, &request, &transfer, error);
     return status;
+}
+
+void sn_job_sent(sn_transfers *t, sn_job *job, int64_t at)
+{
+    if (job->host_waits)
+        sn_pace_sent(t->pace, job->host, at);
+    if (job->other_waits)
+        sn_pace_sent(t->pace, job->other, at);
+    job->host_waits = job->other_waits = false;
+}
+
+void sn_job_end(sn_transfers *t, sn_job *job, const sn_transfer *transfer)
+{
+    if (transfer->sent != 0)
+        sn_job_sent(t, job, transfer->sent);
+    if (job->host_waits)
+        sn_pace_unsent(t->pace, job->host);
+    if (job->other_waits)
+        sn_pace_unsent(t->pace, job->other);
+    job->host_waits = job->other_waits = false;
+    sn_pace_end(t->pace, job->host);
 }
 
 int64_t sn_job_backoff(const sn_crawl_options *o, uint32_t tries, const sn_transfer *t)

@@ -22,10 +22,11 @@ typedef enum sn_job_kind { SN_JOB_PAGE, SN_JOB_SITEMAP, SN_JOB_ROBOTS } sn_job_k
 typedef struct sn_job {
     struct sn_engine *engine;
     sn_job_kind kind;
-    bool on_thread; /* fetched by the fetch thread, which owns it until it was taken back */
+    bool on_thread; /* fetched by the fetch thread, which owns it until it is over */
     sn_host *host;
-    sn_place place;
-    uint32_t tries;
+    sn_host *other; /* robots.txt that was redirected: the host that gets the request; or NULL */
+    bool host_waits, other_waits; /* their delay begins when the request has been sent */
+    sn_try what;
     uint16_t depth;
     uint8_t hops;
     char *url; /* with a NUL */
@@ -87,11 +88,15 @@ bool sn_job_set_parent(sn_job *job, const char *url, size_t len);
 
 /* Starts the transfer; at most `limit` bytes of the body are read. */
 seen_status sn_job_start(sn_transfers *transfers, sn_job *job, uint64_t limit, seen_error *error);
-/* Forgets the body of the transfer before. */
+/* Its request was sent: the delays of its hosts begin. */
+void sn_job_sent(sn_transfers *transfers, sn_job *job, int64_t at);
+/* The transfer is over. */
+void sn_job_end(sn_transfers *transfers, sn_job *job, const sn_transfer *transfer);
+/* Discards the body of the previous transfer. */
 void sn_job_reset(sn_job *job);
 
-/* Milliseconds until something is tried again that was tried so often: doubled each time, or what
- * Retry-After says, at most --max-wait. */
+/* Milliseconds until the next try after so many: doubled each time, or the time of Retry-After, at
+ * most --max-wait. */
 int64_t sn_job_backoff(const sn_crawl_options *options, uint32_t tries,
                        const sn_transfer *transfer);
 

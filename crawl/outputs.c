@@ -103,8 +103,8 @@ static void put_line(sn_sink *out, const sn_outputs_page *page)
     }
     if (t->truncated)
         sn_sink_text(out, ",\"truncated\":true");
-    if (job->tries > 0)
-        field(out, ",\"retries\":", job->tries);
+    if (job->what.tries > 0)
+        field(out, ",\"retries\":", job->what.tries);
     if (page->error != NULL) {
         sn_sink_text(out, ",\"error\":");
         sn_sink_json(out, page->error, strlen(page->error));

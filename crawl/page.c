@@ -309,13 +309,14 @@ static bool retry(sn_engine *e, sn_job *job, const sn_transfer *t)
 {
     if (!passes(t))
         return false;
-    /* It was never sent: another process may own the host by now. */
-    if (t->error == SN_FETCH_LATE)
-        return sn_pace_retry(e->transfers.pace, job->host, job->place, job->tries + 1,
-                             sn_fetch_now());
-    int64_t due = sn_fetch_now() + sn_job_backoff(e->options, job->tries, t);
-    bool again = job->tries < e->options->retries && !e->stopping &&
-                 sn_pace_retry(e->transfers.pace, job->host, job->place, job->tries + 1, due);
+    /* LATE: it was not sent; another process may own the host by now. STALE: the server closed a
+     * connection that it had kept open. Neither counts as a try. */
+    sn_try what = {job->what.place, job->what.tries, true, t->error == SN_FETCH_STALE};
+    if (t->error == SN_FETCH_LATE || t->error == SN_FETCH_STALE)
+        return sn_pace_retry(e->transfers.pace, job->host, what, sn_fetch_now());
+    int64_t due = sn_fetch_now() + sn_job_backoff(e->options, what.tries++, t);
+    bool again = job->what.tries < e->options->retries && !e->stopping &&
+                 sn_pace_retry(e->transfers.pace, job->host, what, due);
     e->counts.retried += again;
     /* A server that names a time is left alone as a whole, also by other pages; so is one that is
      * not there at all, until it is found to be down. */
@@ -391,7 +392,7 @@ static seen_status finish(sn_engine *e, sn_job *job, const sn_transfer *t, const
                                  .depth = job->depth,
                                  .hops = job->hops,
                                  .kind = page ? SN_KIND_PAGE : SN_KIND_SITEMAP,
-                                 .place = job->place};
+                                 .place = job->what.place};
     sn_frontier_done done = {.record = &record,
                              .fate = why == NULL ? SN_FATE_FETCHED : SN_FATE_FAILED,
                              .counts = page,
@@ -416,7 +417,7 @@ static seen_status judge(sn_engine *e, sn_job *job, const sn_transfer *t)
     if (retry(e, job, t))
         return SEEN_OK;
     count_failures(e, job->host, t);
-    if (e->stopping && passes(t) && job->tries < e->options->retries)
+    if (e->stopping && passes(t) && job->what.tries < e->options->retries)
         return SEEN_OK; /* not done: the next run tries it again */
     const char *why = failure(t);
     seen_status status = why != NULL ? give_up(e, job, t, why) : answered(e, job, t);
@@ -454,7 +455,7 @@ seen_status sn_page_arrived(sn_engine *e, sn_transfer *t)
     if (job->kind == SN_JOB_ROBOTS)
         return sn_host_rules_arrived(e, job, t);
     seen_status status = judge(e, job, t);
-    sn_pace_end(e->transfers.pace, host);
+    sn_job_end(&e->transfers, job, t);
     sn_hosts_check_quiet(e, host);
     sn_job_release(&e->transfers, job, t);
     return status;

@@ -28,14 +28,17 @@ typedef struct slot {
     sn_request_url url;
     sn_unpack unpack;
     sn_unpack_result unpacked; /* the last piece of the body */
-    bool begun;                /* the body has */
-    bool opened;               /* a connection of its own was begun */
-    bool late;                 /* the request was not sent: start_until was over */
+    bool begun;                /* the body has begun */
+    bool opened;               /* a new connection was opened for it */
+    bool fresh;                /* the option is set */
+    bool paced;                /* see sn_fetch_request */
+    bool sent;                 /* the request was sent, or is about to be */
+    bool stale;                /* it was not sent a second time */
+    bool late;                 /* it was not sent: start_until was over */
 } slot;
 
-/* What epoll and libcurl think of a socket. One that libcurl has no more interest in is mostly kept
- * alive for the next request, so it is left in epoll until something comes that nobody waits for.
- */
+/* State of a socket in epoll and libcurl. A socket that libcurl no longer waits for is usually kept
+ * open for the next request, so it stays in epoll until an event arrives that is not wanted. */
 enum { WATCH_OURS = 1, WATCH_WANTED = 2, WATCH_IN = 4, WATCH_OUT = 8 };
 
 struct sn_fetch {
@@ -54,6 +57,8 @@ struct sn_fetch {
     sn_transfer *transfers;
     sn_transfer **idle;
     size_t idle_count;
+    sn_transfer **sent; /* paced, not reported yet */
+    size_t sent_count;
 };
 
 int64_t sn_fetch_now(void)
@@ -110,7 +115,7 @@ static void begin_answer(sn_transfer *t)
     t->headers_len = 0;
 }
 
-/* The status is wanted when the body begins, which is before libcurl tells it. */
+/* The status is needed when the body begins, before libcurl reports it. */
 static void begin_status(sn_transfer *t, const char *line, size_t len)
 {
     begin_answer(t);
@@ -161,7 +166,7 @@ static size_t on_header(char *line, size_t size, size_t count, void *user)
         begin_status(t, line, len);
         sn_unpack_begin(&s->unpack);
     }
-    /* What stands behind the body says nothing about it any more. */
+    /* Trailers do not apply to the body. */
     const char *value = s->begun ? NULL : header_value(line, len, "content-encoding", &value_len);
     if (value != NULL && !sn_unpack_header(&s->unpack, value, value_len))
         return 0;
@@ -204,11 +209,15 @@ static uint8_t *watch_of(sn_fetch *f, int fd)
     return &f->watch[at];
 }
 
-/* The one place where an address can be refused: it is the very one that connect() gets. */
+/* The only safe place to refuse an address: connect() gets exactly this one. */
 static curl_socket_t on_socket(void *user, curlsocktype purpose, struct curl_sockaddr *address)
 {
     slot *s = user;
     (void)purpose;
+    if (s->paced && s->sent) {
+        s->stale = true;
+        return CURL_SOCKET_BAD;
+    }
     if (!s->fetch->options.allow_private && !sn_address_public(&address->addr) &&
         !sn_proxies_have(&s->fetch->proxies, &address->addr)) {
         s->transfer->refused = true;
@@ -223,22 +232,36 @@ static curl_socket_t on_socket(void *user, curlsocktype purpose, struct curl_soc
     return fd;
 }
 
-/* The last moment before a request is sent: connecting may have taken long. */
+static bool is_late(const sn_fetch *f)
+{
+    struct timespec now;
+    if (f->options.start_until == NULL)
+        return false;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000 >=
+           atomic_load(f->options.start_until);
+}
+
+/* Called after connecting, right before the request is written: the last check. */
 static int on_request(void *user, char *to, char *from, int to_port, int from_port)
 {
     slot *s = user;
-    struct timespec now;
+    sn_fetch *f = s->fetch;
     (void)to;
     (void)from;
     (void)to_port;
     (void)from_port;
-    clock_gettime(CLOCK_BOOTTIME, &now);
-    s->late = (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000 >=
-              atomic_load(s->fetch->options.start_until);
-    return s->late ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
+    s->late = is_late(f);
+    s->stale = s->stale || (s->paced && s->sent);
+    if (s->late || s->stale)
+        return CURL_PREREQFUNC_ABORT;
+    s->sent = true;
+    if (s->paced)
+        f->sent[f->sent_count++] = s->transfer;
+    return CURL_PREREQFUNC_OK;
 }
 
-/* Closing takes a socket out of epoll. */
+/* The kernel removes a closed socket from epoll. */
 static int on_close(void *user, curl_socket_t fd)
 {
     sn_fetch *f = user;
@@ -273,7 +296,7 @@ static int on_interest(CURL *easy, curl_socket_t fd, int what, void *user, void 
     if (watch == NULL)
         return -1;
     if (what == CURL_POLL_REMOVE) {
-        /* What libcurl opened itself, for its resolver, it also closes unseen. */
+        /* Sockets of libcurl's resolver are closed without a call of on_close. */
         if (*watch & WATCH_OURS)
             *watch &= (uint8_t)~WATCH_WANTED;
         else
@@ -331,10 +354,8 @@ static bool set_up(sn_fetch *f, CURL *easy, slot *s)
     SET(CURLOPT_OPENSOCKETDATA, s);
     SET(CURLOPT_CLOSESOCKETFUNCTION, on_close);
     SET(CURLOPT_CLOSESOCKETDATA, f);
-    if (o->start_until != NULL) {
-        SET(CURLOPT_PREREQFUNCTION, on_request);
-        SET(CURLOPT_PREREQDATA, s);
-    }
+    SET(CURLOPT_PREREQFUNCTION, on_request);
+    SET(CURLOPT_PREREQDATA, s);
     SET(CURLOPT_PRIVATE, s);
 #undef SET
     return ok;
@@ -345,8 +366,9 @@ static bool make_slots(sn_fetch *f)
     size_t n = f->options.connections;
     f->transfers = calloc(n, sizeof *f->transfers);
     f->idle = calloc(n, sizeof(sn_transfer *));
+    f->sent = calloc(n, sizeof(sn_transfer *));
     f->slots = calloc(n, sizeof *f->slots);
-    if (f->transfers == NULL || f->idle == NULL || f->slots == NULL)
+    if (f->transfers == NULL || f->idle == NULL || f->sent == NULL || f->slots == NULL)
         return false;
     for (size_t i = 0; i < n; i++) {
         CURL *easy = curl_easy_init();
@@ -424,6 +446,7 @@ void sn_fetch_destroy(sn_fetch *f)
     free(f->slots);
     free(f->transfers);
     free(f->idle);
+    free(f->sent);
     free(f);
 }
 
@@ -446,22 +469,32 @@ static void clear(sn_transfer *t)
     t->bytes = 0;
     t->truncated = t->cut = t->refused = false;
     t->wait_ms = 0;
+    t->sent = 0;
     t->headers_seen = 0;
     t->address[0] = '\0';
 }
 
-seen_status sn_fetch_start(sn_fetch *f, const char *url, uint64_t limit, void *user,
-                           sn_transfer **transfer, seen_error *error)
+static bool set_fresh(slot *s, bool fresh)
+{
+    if (s->fresh == fresh)
+        return true;
+    s->fresh = fresh;
+    return curl_easy_setopt(s->transfer->easy, CURLOPT_FRESH_CONNECT, (long)fresh) == CURLE_OK;
+}
+
+seen_status sn_fetch_start(sn_fetch *f, const sn_fetch_request *request, sn_transfer **transfer,
+                           seen_error *error)
 {
     sn_transfer *t = f->idle[f->idle_count - 1];
     slot *s = &f->slots[t->slot];
     clear(t);
-    s->begun = s->opened = s->late = false;
+    s->begun = s->opened = s->sent = s->stale = s->late = false;
+    s->paced = request->paced;
     s->unpacked = SN_UNPACK_OK;
-    t->user = user;
-    t->limit = limit;
+    t->user = request->user;
+    t->limit = request->limit;
     t->began = sn_fetch_now();
-    if (!sn_request_url_set(&s->url, t->easy, url) ||
+    if (!set_fresh(s, request->fresh) || !sn_request_url_set(&s->url, t->easy, request->url) ||
         curl_multi_add_handle(f->multi, t->easy) != CURLM_OK)
         return sn_error_memory(error);
     f->idle_count--;
@@ -472,7 +505,7 @@ seen_status sn_fetch_start(sn_fetch *f, const char *url, uint64_t limit, void *u
 
 seen_status sn_fetch_watch(sn_fetch *f, int fd, seen_error *error)
 {
-    /* Room in the table, where it is nobody's: its events are passed over. */
+    /* An entry in the table without flags: its events are ignored. */
     struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.fd = fd};
     if (watch_of(f, fd) == NULL)
         return sn_error_memory(error);
@@ -481,11 +514,26 @@ seen_status sn_fetch_watch(sn_fetch *f, int fd, seen_error *error)
     return SEEN_OK;
 }
 
-/* Waits, and gives libcurl what has come. */
+/* Lets libcurl handle an event. A request that it sent meanwhile was written by the time it
+ * returns: that time is an upper bound, however long this thread had to wait for a processor
+ * before. */
+static void act(sn_fetch *f, curl_socket_t fd, int what)
+{
+    int running;
+    size_t before = f->sent_count;
+    curl_multi_socket_action(f->multi, fd, what, &running);
+    if (f->sent_count == before)
+        return;
+    int64_t now = (int64_t)((sn_clock_ns() + 999999) / 1000000);
+    while (before < f->sent_count)
+        f->sent[before++]->sent = now;
+}
+
+/* Waits, and passes the events to libcurl. */
 static seen_status take_events(sn_fetch *f, int64_t wait, bool *any, seen_error *error)
 {
     struct epoll_event events[SN_FETCH_EVENTS];
-    int running, n = epoll_wait(f->epoll, events, (int)f->options.at_once, (int)wait);
+    int n = epoll_wait(f->epoll, events, (int)f->options.at_once, (int)wait);
     if (n < 0 && errno != EINTR)
         return sn_error_cannot(error, errno, "wait for", "the network");
     *any = n > 0;
@@ -502,11 +550,11 @@ static seen_status take_events(sn_fetch *f, int64_t wait, bool *any, seen_error 
             what |= CURL_CSELECT_OUT;
         if (events[i].events & EPOLLERR)
             what |= CURL_CSELECT_ERR;
-        curl_multi_socket_action(f->multi, fd, what, &running);
+        act(f, fd, what);
     }
     if (f->timer >= 0 && sn_fetch_now() >= f->timer) {
         f->timer = -1;
-        curl_multi_socket_action(f->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+        act(f, CURL_SOCKET_TIMEOUT, 0);
         *any = true;
     }
     return SEEN_OK;
@@ -529,7 +577,7 @@ seen_status sn_fetch_wait(sn_fetch *f, int64_t milliseconds, seen_error *error)
     return take_events(f, wait, &any, error);
 }
 
-/* A transfer that we ended ourselves. */
+/* A transfer that a callback ended. */
 static sn_fetch_error classify_ended(const slot *s)
 {
     const sn_transfer *t = s->transfer;
@@ -540,7 +588,7 @@ static sn_fetch_error classify_ended(const slot *s)
     return t->headers_seen > SN_FETCH_HEADERS_MAX ? SN_FETCH_HEADERS : SN_FETCH_OTHER;
 }
 
-/* A host that drops what is sent to it is as much away as one that refuses. */
+/* A host that drops packets is as unreachable as one that refuses connections. */
 static sn_fetch_error classify_timeout(const slot *s)
 {
     curl_off_t connected = 0;
@@ -548,10 +596,20 @@ static sn_fetch_error classify_timeout(const slot *s)
     return s->opened && connected == 0 ? SN_FETCH_CONNECT : SN_FETCH_TIMEOUT;
 }
 
+static bool has_broken(CURLcode code)
+{
+    return code == CURLE_PARTIAL_FILE || code == CURLE_GOT_NOTHING || code == CURLE_SEND_ERROR ||
+           code == CURLE_RECV_ERROR || code == CURLE_HTTP2 || code == CURLE_HTTP2_STREAM;
+}
+
+/* Libcurl repeats a request on a connection that turned out to be closed, but counts these over all
+ * transfers of a handle and gives up at the sixth. */
 static sn_fetch_error classify(const slot *s, CURLcode code)
 {
     if (s->late)
         return SN_FETCH_LATE;
+    if (s->stale || (s->sent && !s->opened && s->transfer->headers_seen == 0 && has_broken(code)))
+        return SN_FETCH_STALE;
     switch (code) {
     case CURLE_OK:
         return SN_FETCH_OK;
@@ -572,16 +630,14 @@ static sn_fetch_error classify(const slot *s, CURLcode code)
         return SN_FETCH_TLS;
     case CURLE_SSL_CACERT_BADFILE:
         return SN_FETCH_CA;
-    case CURLE_PARTIAL_FILE:
-    case CURLE_GOT_NOTHING:
-    case CURLE_SEND_ERROR:
-    case CURLE_RECV_ERROR:
-    case CURLE_HTTP2:
-    case CURLE_HTTP2_STREAM:
-        return SN_FETCH_BROKEN;
     default:
-        return SN_FETCH_OTHER;
+        return has_broken(code) ? SN_FETCH_BROKEN : SN_FETCH_OTHER;
     }
+}
+
+sn_transfer *sn_fetch_sent(sn_fetch *f)
+{
+    return f->sent_count > 0 ? f->sent[--f->sent_count] : NULL;
 }
 
 sn_transfer *sn_fetch_finished(sn_fetch *f)
@@ -640,6 +696,7 @@ const char *sn_fetch_error_text(sn_fetch_error error)
         [SN_FETCH_CA] = "no CA certificates (install ca-certificates, or say --ca-file)",
         [SN_FETCH_SHAKE] = "TLS handshake failed",
         [SN_FETCH_BROKEN] = "connection broke off",
+        [SN_FETCH_STALE] = "connection closed by the server",
         [SN_FETCH_HEADERS] = "too many headers",
         [SN_FETCH_ENCODING] = "bad content encoding",
         [SN_FETCH_LATE] = "not sent in time",
@@ -651,5 +708,6 @@ const char *sn_fetch_error_text(sn_fetch_error error)
 bool sn_fetch_error_passes(sn_fetch_error error)
 {
     return error == SN_FETCH_DNS || error == SN_FETCH_CONNECT || error == SN_FETCH_TIMEOUT ||
-           error == SN_FETCH_SHAKE || error == SN_FETCH_BROKEN || error == SN_FETCH_LATE;
+           error == SN_FETCH_SHAKE || error == SN_FETCH_BROKEN || error == SN_FETCH_STALE ||
+           error == SN_FETCH_LATE;
 }

@@ -1,11 +1,12 @@
-/* Many transfers at once on one thread, by libcurl's multi interface and epoll.
+/* Many concurrent transfers on one thread: libcurl's multi interface and epoll.
  *
- *     sn_fetch_start(fetch, url, user)  ...  sn_fetch_wait  -->  body callback, as it arrives
- *                                            sn_fetch_finished  -->  what came of it
+ *     sn_fetch_start(fetch, request)  ...  sn_fetch_wait      -->  body callback, as it arrives
+ *                                          sn_fetch_sent      -->  a paced request has been sent
+ *                                          sn_fetch_finished  -->  the result
  *
- * Redirections are answers like others; nothing is followed. Only http and https. Unless private
- * addresses are allowed the address is checked when the socket is opened, after the name was
- * resolved; that of a proxy is always allowed. */
+ * Redirections are not followed; they are answers like others. Only http and https. Unless private
+ * addresses are allowed, the address is checked when the socket is opened, after the name was
+ * resolved; the address of a proxy is always allowed. */
 #ifndef CRAWL_FETCH_H
 #define CRAWL_FETCH_H
 
@@ -23,32 +24,34 @@
 
 typedef enum sn_fetch_error {
     SN_FETCH_OK = 0,
-    SN_FETCH_PRIVATE,  /* the address is not of the public Internet */
+    SN_FETCH_PRIVATE,  /* the address is not public */
     SN_FETCH_DNS,      /* the name could not be resolved */
     SN_FETCH_CONNECT,  /* no connection */
     SN_FETCH_TIMEOUT,  /* too long, or too slow for too long */
-    SN_FETCH_TLS,      /* no trust */
-    SN_FETCH_CA,       /* nothing to judge trust by */
-    SN_FETCH_SHAKE,    /* the connection broke off before there was a question of trust */
-    SN_FETCH_BROKEN,   /* the connection broke off */
-    SN_FETCH_HEADERS,  /* more headers than we read */
+    SN_FETCH_TLS,      /* the certificate is not trusted */
+    SN_FETCH_CA,       /* there are no CA certificates */
+    SN_FETCH_SHAKE,    /* the connection broke during the TLS handshake */
+    SN_FETCH_BROKEN,   /* the connection broke */
+    SN_FETCH_STALE,    /* a kept connection was closed without an answer */
+    SN_FETCH_HEADERS,  /* headers over the limit */
     SN_FETCH_ENCODING, /* the body cannot be decompressed */
-    SN_FETCH_LATE,     /* not sent: this process may not ask the host any more */
+    SN_FETCH_LATE,     /* not sent: start_until was over */
     SN_FETCH_OTHER
 } sn_fetch_error;
 
 typedef struct sn_transfer {
     void *user;
-    /* The answer so far; whole when the transfer has finished. */
+    /* The answer so far; complete when the transfer has finished. */
     sn_fetch_error error;
-    int status;                   /* of HTTP; 0: none came */
-    uint64_t bytes;               /* of the body, after decompression */
-    bool truncated;               /* the body was cut at the limit, by its callback, or */
-    bool cut;                     /* by the server, within what it compressed */
-    bool encoded;                 /* the body has an encoding that was not undone */
-    bool nofollow;                /* X-Robots-Tag says so to us */
-    uint64_t wait_ms;             /* Retry-After; 0: none */
-    int64_t began, ms;            /* monotonic start, and how long it took */
+    int status;        /* of HTTP; 0: none came */
+    uint64_t bytes;    /* of the body, after decompression */
+    bool truncated;    /* the body was cut at the limit, by its callback, or ... */
+    bool cut;          /* ... by the server, within compressed data */
+    bool encoded;      /* the body has an encoding that was not decoded */
+    bool nofollow;     /* of an X-Robots-Tag that applies to us */
+    uint64_t wait_ms;  /* Retry-After; 0: none */
+    int64_t began, ms; /* monotonic start, and duration */
+    int64_t sent;      /* paced: when the request had been sent, rounded up; 0: not yet */
     char type[SN_FETCH_TYPE_MAX]; /* Content-Type */
     char address[64];             /* the peer's, or the one refused, in text */
     char *location;               /* Location, or NULL */
@@ -56,7 +59,7 @@ typedef struct sn_transfer {
     char *headers; /* status line and headers, with keep_headers */
     size_t headers_len, headers_room, headers_seen;
     uint64_t limit; /* of the body; sn_fetch_start sets it */
-    bool refused;   /* an address was */
+    bool refused;   /* an address was refused */
     void *easy;
     size_t slot;
 } sn_transfer;
@@ -81,42 +84,52 @@ typedef struct sn_fetch_options {
     bool keep_headers;
     size_t keep;                     /* connections kept open, those under way included */
     const atomic_llong *start_until; /* see frontier.h; NULL: requests may be sent at any time */
-    unsigned at_once; /* events that are let happen at once, at most; 0: SN_FETCH_EVENTS */
+    unsigned at_once;                /* events handled per call, at most; 0: SN_FETCH_EVENTS */
     sn_fetch_body *body;
-    sn_fetch_link *link;                 /* NULL: nobody asks */
-    void (*over)(sn_transfer *transfer); /* the transfer is over; NULL: nothing is done then */
+    sn_fetch_link *link;                 /* may be NULL */
+    void (*over)(sn_transfer *transfer); /* called when a transfer is over; may be NULL */
 } sn_fetch_options;
+
+typedef struct sn_fetch_request {
+    const char *url; /* ends with a NUL */
+    uint64_t limit;  /* bytes of the body after decompression; the rest is cut off */
+    void *user;      /* for the transfer */
+    bool paced;      /* report when it was sent, and send it only once: libcurl otherwise repeats a
+                      * request at once if a connection that it reused turns out to be closed */
+    bool fresh;      /* on a new connection */
+} sn_fetch_request;
 
 typedef struct sn_fetch sn_fetch;
 
 seen_status sn_fetch_create(const sn_fetch_options *options, sn_fetch **fetch, seen_error *error);
 void sn_fetch_destroy(sn_fetch *fetch);
 
-/* Is there room for another transfer? One that is over takes room until it is released. */
+/* Is there room for another transfer? A finished one takes room until it is released. */
 bool sn_fetch_room(const sn_fetch *fetch);
 size_t sn_fetch_active(const sn_fetch *fetch);
 
-/* Begins a transfer; there must be room.
- *   url     ends with a NUL and is copied
- *   limit   bytes of the body after decompression; what is longer is cut */
-seen_status sn_fetch_start(sn_fetch *fetch, const char *url, uint64_t limit, void *user,
-                           sn_transfer **transfer, seen_error *error);
+/* Begins a transfer; there must be room. The URL is copied. */
+seen_status sn_fetch_start(sn_fetch *fetch, const sn_fetch_request *request, sn_transfer **transfer,
+                           seen_error *error);
 
 /* Lets another descriptor end a wait, edge-triggered, as long as it is open. */
 seen_status sn_fetch_watch(sn_fetch *fetch, int fd, seen_error *error);
 
-/* Lets happen what there is to happen; *any: there was something. */
+/* Handles pending events; *any: there were some. */
 seen_status sn_fetch_poll(sn_fetch *fetch, bool *any, seen_error *error);
-/* Waits for something to happen, at most so long, and lets it happen. */
+/* Waits for events, at most so long, and handles them. */
 seen_status sn_fetch_wait(sn_fetch *fetch, int64_t milliseconds, seen_error *error);
 
+/* A paced transfer whose request was sent since the last call, or NULL. Call it until it returns
+ * NULL, then sn_fetch_finished. */
+sn_transfer *sn_fetch_sent(sn_fetch *fetch);
 /* A transfer that is over, or NULL. Give it back with sn_fetch_release. */
 sn_transfer *sn_fetch_finished(sn_fetch *fetch);
 void sn_fetch_release(sn_fetch *fetch, sn_transfer *transfer);
 
 /* A few words. */
 const char *sn_fetch_error_text(sn_fetch_error error);
-/* May the same request succeed a little later? */
+/* Is the error temporary: may the same request succeed later? */
 bool sn_fetch_error_passes(sn_fetch_error error);
 
 /* Milliseconds of the monotonic clock. */

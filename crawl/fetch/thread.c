@@ -1,12 +1,12 @@
 /* A second thread that fetches.
  *
- *     orders:   started, released  -->   the second thread
- *     over:     transfers          <--
+ *     orders:   start, release     -->   the second thread
+ *     reports:  sent, over         <--
  *
  * Each of the two is a ring with one writer and one reader; its ends only grow, each moved by one
- * of them. Whoever is about to sleep says so first and looks at the other's end after; whoever
- * moves an end does so first and looks for a sleeper after. In the one order of all these steps,
- * which atomics have by default, one of the two sees the other, so that nobody sleeps for good. */
+ * of them. A thread that is about to sleep sets its flag first and then checks the other's end; a
+ * thread that moves an end does so first and then checks the flag. All these atomic operations are
+ * sequentially consistent, so that one of the two sees the other, and no thread sleeps for ever. */
 #include "crawl/fetch/thread.h"
 
 #include <pthread.h>
@@ -20,27 +20,30 @@
 #include "base/error.h"
 #include "base/thread.h"
 
-#define SLEEP_MS 60000 /* any time would do: it is woken */
+#define SLEEP_MS 60000 /* any value works: the thread is woken */
 
-/* A transfer to begin, or one to give back. */
+/* A transfer to begin, or one to release. */
 typedef struct order {
-    const char *url;
-    uint64_t limit;
-    void *user;
-    sn_transfer *released;
+    sn_fetch_request request;
+    sn_transfer *released; /* NULL: begin */
 } order;
+
+typedef struct report {
+    sn_transfer *transfer;
+    bool sent; /* its request was sent; otherwise it is over */
+} report;
 
 struct sn_fetch_thread {
     sn_fetch *fetch; /* the second thread's */
     pthread_t thread;
-    size_t room;   /* transfers */
-    size_t active; /* of them started and not released; the first thread's */
-    order *orders; /* twice the room: to start and to give back */
-    sn_transfer **over;
-    _Atomic uint64_t ordered, obeyed, told, taken;
-    int wake_fd, told_fd;
+    size_t room;     /* transfers */
+    size_t active;   /* of them started and not released; the first thread's */
+    order *orders;   /* twice the room: start and release */
+    report *reports; /* twice the room: sent and over */
+    _Atomic uint64_t ordered, obeyed, reported, taken;
+    int wake_fd, report_fd;
     atomic_bool sleeping; /* the second thread waits for orders */
-    atomic_bool awaited;  /* the first thread waits to be told */
+    atomic_bool awaited;  /* the first thread waits for reports */
     atomic_bool stop;
     atomic_int failed; /* seen_status of the second thread */
     seen_error error;
@@ -50,9 +53,16 @@ struct sn_fetch_thread {
 
 static void wake(atomic_bool *sleeper, int fd)
 {
-    /* The counter cannot be full: it would take 2^64 wakings. */
+    /* The counter cannot overflow: that would take 2^64 calls. */
     if (atomic_load(sleeper) && atomic_exchange(sleeper, false))
         eventfd_write(fd, 1);
+}
+
+static void put_report(sn_fetch_thread *a, sn_transfer *transfer, bool sent)
+{
+    a->reports[a->reported % (2 * a->room)] = (report){transfer, sent};
+    a->reported++;
+    wake(&a->awaited, a->report_fd);
 }
 
 static seen_status obey(sn_fetch_thread *a)
@@ -64,12 +74,12 @@ static seen_status obey(sn_fetch_thread *a)
         if (o->released != NULL)
             sn_fetch_release(a->fetch, o->released);
         else
-            status = sn_fetch_start(a->fetch, o->url, o->limit, o->user, &started, &a->error);
+            status = sn_fetch_start(a->fetch, &o->request, &started, &a->error);
     }
     return status;
 }
 
-static seen_status let_happen(sn_fetch_thread *a)
+static seen_status handle_events(sn_fetch_thread *a)
 {
     bool any = false;
     seen_status status = sn_fetch_poll(a->fetch, &any, &a->error);
@@ -89,15 +99,14 @@ static void *run(void *argument)
     while (status == SEEN_OK && !a->stop) {
         status = obey(a);
         if (status == SEEN_OK)
-            status = let_happen(a);
-        for (sn_transfer *t; (t = sn_fetch_finished(a->fetch)) != NULL;) {
-            a->over[a->told % a->room] = t;
-            a->told++;
-            wake(&a->awaited, a->told_fd);
-        }
+            status = handle_events(a);
+        for (sn_transfer *t; (t = sn_fetch_sent(a->fetch)) != NULL;)
+            put_report(a, t, true);
+        for (sn_transfer *t; (t = sn_fetch_finished(a->fetch)) != NULL;)
+            put_report(a, t, false);
     }
     a->failed = (int)status;
-    wake(&a->awaited, a->told_fd);
+    wake(&a->awaited, a->report_fd);
     return NULL;
 }
 
@@ -113,14 +122,14 @@ static void free_parts(sn_fetch_thread *a)
     sn_fetch_destroy(a->fetch);
     if (a->wake_fd >= 0)
         close(a->wake_fd);
-    if (a->told_fd >= 0)
-        close(a->told_fd);
+    if (a->report_fd >= 0)
+        close(a->report_fd);
     free(a->orders);
-    free(a->over);
+    free(a->reports);
     free(a);
 }
 
-seen_status sn_fetch_thread_create(const sn_fetch_options *options, sn_fetch_thread **aside,
+seen_status sn_fetch_thread_create(const sn_fetch_options *options, sn_fetch_thread **thread,
                                    seen_error *error)
 {
     sn_fetch_thread *a = calloc(1, sizeof *a);
@@ -128,11 +137,11 @@ seen_status sn_fetch_thread_create(const sn_fetch_options *options, sn_fetch_thr
         return sn_error_memory(error);
     a->room = options->connections;
     a->orders = calloc(2 * a->room, sizeof *a->orders);
-    a->over = calloc(a->room, sizeof(sn_transfer *));
+    a->reports = calloc(2 * a->room, sizeof *a->reports);
     a->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    a->told_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    a->report_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     seen_status status = SEEN_OK;
-    if (a->orders == NULL || a->over == NULL || a->wake_fd < 0 || a->told_fd < 0)
+    if (a->orders == NULL || a->reports == NULL || a->wake_fd < 0 || a->report_fd < 0)
         status = sn_error_memory(error);
     if (status == SEEN_OK)
         status = sn_fetch_create(options, &a->fetch, error);
@@ -144,7 +153,7 @@ seen_status sn_fetch_thread_create(const sn_fetch_options *options, sn_fetch_thr
         free_parts(a);
         return status;
     }
-    *aside = a;
+    *thread = a;
     return SEEN_OK;
 }
 
@@ -176,18 +185,22 @@ static void give(sn_fetch_thread *a, order o)
     a->ordered++;
 }
 
-void sn_fetch_thread_start(sn_fetch_thread *a, const char *url, uint64_t limit, void *user)
+void sn_fetch_thread_start(sn_fetch_thread *a, const sn_fetch_request *request)
 {
     a->active++;
-    give(a, (order){.url = url, .limit = limit, .user = user});
+    give(a, (order){.request = *request});
     wake(&a->sleeping, a->wake_fd);
 }
 
-seen_status sn_fetch_thread_take(sn_fetch_thread *a, sn_transfer **transfer, seen_error *error)
+seen_status sn_fetch_thread_take(sn_fetch_thread *a, sn_transfer **transfer, bool *sent,
+                                 seen_error *error)
 {
     *transfer = NULL;
-    if (a->told != a->taken) {
-        *transfer = a->over[a->taken % a->room];
+    *sent = false;
+    if (a->reported != a->taken) {
+        const report *r = &a->reports[a->taken % (2 * a->room)];
+        *transfer = r->transfer;
+        *sent = r->sent;
         a->taken++;
         return SEEN_OK;
     }
@@ -205,13 +218,13 @@ void sn_fetch_thread_release(sn_fetch_thread *a, sn_transfer *transfer)
 
 bool sn_fetch_thread_ready(sn_fetch_thread *a)
 {
-    if (a->told != a->taken || a->failed != SEEN_OK)
+    if (a->reported != a->taken || a->failed != SEEN_OK)
         return true;
     a->awaited = true;
-    return a->told != a->taken || a->failed != SEEN_OK;
+    return a->reported != a->taken || a->failed != SEEN_OK;
 }
 
 int sn_fetch_thread_fd(const sn_fetch_thread *a)
 {
-    return a->told_fd;
+    return a->report_fd;
 }

@@ -1,4 +1,4 @@
-/* A table of hosts, and a heap of the hosts that wait for their next request time. */
+/* A table of hosts, and a heap of those that wait for their next request. */
 #include "crawl/frontier/pace.h"
 
 #include <assert.h>
@@ -15,7 +15,7 @@ struct sn_pace {
     sn_host **heap;
     size_t heap_count;
     uint64_t turns;
-    bool draining;            /* only retries are returned, queues are left for another run */
+    bool draining;            /* only retries are returned */
     sn_host *oldest, *newest; /* by last use */
 };
 
@@ -73,7 +73,7 @@ void sn_pace_destroy(sn_pace *p)
     free(p);
 }
 
-/* ---- Heap ----------------------------------------------------------------------------------- */
+/* ---- The heap ---- */
 
 static bool before(const sn_host *a, const sn_host *b)
 {
@@ -125,7 +125,7 @@ static void heap_remove(sn_pace *p, sn_host *host)
     heap_down(p, p->heap[at]->heap_at);
 }
 
-/* ---- LRU list ------------------------------------------------------------------------------- */
+/* ---- The order of use ---- */
 
 static void unlink_host(sn_pace *p, sn_host *host)
 {
@@ -158,7 +158,7 @@ static void touch(sn_pace *p, sn_host *host)
     link_newest(p, host);
 }
 
-/* ---- Table ---------------------------------------------------------------------------------- */
+/* ---- The table ---- */
 
 static size_t slot_of(const sn_pace *p, uint64_t hash, const char *origin, size_t len)
 {
@@ -171,7 +171,7 @@ static size_t slot_of(const sn_pace *p, uint64_t hash, const char *origin, size_
     }
 }
 
-/* Removes a host and moves those behind it up, so that no probe sequence is interrupted. */
+/* Removes a host and moves the following ones up, so that no search stops at the hole. */
 static void table_remove(sn_pace *p, const sn_host *host)
 {
     size_t hole = slot_of(p, host->hash, host->origin, host->len);
@@ -185,11 +185,11 @@ static void table_remove(sn_pace *p, const sn_host *host)
     p->table[hole] = NULL;
 }
 
-/* Hosts whose delay has not passed are not evicted: otherwise they would get a request at once. */
+/* A host whose delay still runs is kept: created again, it would get a request at once. */
 static bool evict(sn_pace *p, int64_t now)
 {
     sn_host *host = p->oldest;
-    while (host != NULL && (host->live || host->next > now))
+    while (host != NULL && (host->live || host->unsent > 0 || host->next > now))
         host = host->newer;
     if (host == NULL)
         return false;
@@ -217,7 +217,7 @@ static sn_host *new_host(sn_pace *p, uint64_t hash, const char *origin, size_t l
     host->hash = hash;
     host->heap_at = SIZE_MAX;
     host->delay = p->options.delay;
-    host->next = INT64_MIN;
+    host->next = host->asked = INT64_MIN / 2; /* a delay can be added */
     return host;
 }
 
@@ -264,7 +264,7 @@ void sn_pace_update(sn_pace *p, sn_host *host)
     heap_remove(p, host);
     bool queued = host->queue.count > 0 && !p->draining;
     if ((!queued && host->retries == NULL) || host->active >= p->options.per_host ||
-        host->rules_state == SN_RULES_FETCHING)
+        host->unsent > 0 || host->rules_state == SN_RULES_FETCHING)
         return;
     host->heap_key = host->next;
     if (!queued && host->retries->due > host->heap_key)
@@ -282,7 +282,7 @@ seen_status sn_pace_push(sn_pace *p, sn_host *host, sn_place place, seen_error *
     return status;
 }
 
-bool sn_pace_retry(sn_pace *p, sn_host *host, sn_place place, uint32_t tries, int64_t due)
+bool sn_pace_retry(sn_pace *p, sn_host *host, sn_try what, int64_t due)
 {
     if (p->retries >= p->options.max_retries)
         return false;
@@ -292,7 +292,7 @@ bool sn_pace_retry(sn_pace *p, sn_host *host, sn_place place, uint32_t tries, in
     sn_retry **at = &host->retries;
     while (*at != NULL && (*at)->due <= due)
         at = &(*at)->next;
-    *retry = (sn_retry){*at, place, due, tries};
+    *retry = (sn_retry){*at, what, due};
     *at = retry;
     p->retries++;
     sn_pace_update(p, host);
@@ -319,22 +319,21 @@ sn_host *sn_pace_take(sn_pace *p, int64_t now)
     return host;
 }
 
-seen_status sn_pace_pop(sn_pace *p, sn_host *host, int64_t now, sn_place *place, uint32_t *tries,
-                        bool *got, seen_error *error)
+seen_status sn_pace_pop(sn_pace *p, sn_host *host, int64_t now, sn_try *what, bool *got,
+                        seen_error *error)
 {
     sn_retry *retry = host->retries;
     seen_status status = SEEN_OK;
     *got = false;
     if (retry != NULL && retry->due <= now) {
-        *place = retry->place;
-        *tries = retry->tries;
+        *what = retry->what;
         *got = true;
         host->retries = retry->next;
         p->retries--;
         free(retry);
     } else if (!p->draining) {
-        *tries = 0;
-        status = sn_queue_pop(p->options.queues, &host->queue, place, got, error);
+        *what = (sn_try){.tries = 0};
+        status = sn_queue_pop(p->options.queues, &host->queue, &what->place, got, error);
     }
     sn_pace_update(p, host);
     return status;
@@ -361,6 +360,36 @@ void sn_pace_end(sn_pace *p, sn_host *host)
     sn_pace_update(p, host);
 }
 
+bool sn_pace_ask(sn_pace *p, sn_host *host, int64_t now)
+{
+    host->asked = now;
+    if (host->delay == 0)
+        return false;
+    host->unsent++;
+    sn_pace_hold(p, host, now + (int64_t)host->delay);
+    return true;
+}
+
+void sn_pace_unsent(sn_pace *p, sn_host *host)
+{
+    assert(host->unsent > 0);
+    host->unsent--;
+    sn_pace_update(p, host);
+}
+
+void sn_pace_sent(sn_pace *p, sn_host *host, int64_t at)
+{
+    if (at > host->asked)
+        host->asked = at;
+    sn_pace_unsent(p, host);
+    sn_pace_hold(p, host, at + (int64_t)host->delay);
+}
+
+bool sn_pace_rested(const sn_host *host, int64_t now)
+{
+    return host->unsent == 0 && now >= host->asked + (int64_t)host->delay;
+}
+
 void sn_pace_hold(sn_pace *p, sn_host *host, int64_t until)
 {
     if (until > host->next)
@@ -375,7 +404,7 @@ void sn_pace_set_rules(sn_pace *p, sn_host *host, sn_rules_state state, void *ru
     host->rules = rules;
     host->rules_bytes = bytes;
     p->rules_bytes += bytes;
-    /* The least recently used rules are dropped and fetched again when needed. */
+    /* Drops the least recently used rules; they are fetched again when needed. */
     for (sn_host *old = p->oldest; old != NULL && p->rules_bytes > p->options.max_rules_bytes;
          old = old->newer) {
         if (old == host || old->rules == NULL)
@@ -389,7 +418,7 @@ void sn_pace_set_rules(sn_pace *p, sn_host *host, sn_rules_state state, void *ru
 void sn_pace_give_back(sn_pace *p, size_t count, sn_pace_give *give, void *user)
 {
     for (sn_host *host = p->oldest; host != NULL && count > 0; host = host->newer) {
-        if (!host->live || host->active > 0 || host->retries != NULL)
+        if (!host->live || host->active > 0 || host->unsent > 0 || host->retries != NULL)
             continue;
         sn_queue_drop(p->options.queues, &host->queue);
         sn_pace_update(p, host);

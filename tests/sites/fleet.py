@@ -6,7 +6,9 @@ and the web server's log with the truth.
       --pages N --hosts N --workers N   the web and the fleet (2000, 20, 3)
       --kills N      kill -9 of a random worker, each replaced by a new one
       --stops N      SIGSTOP for more than a lease, then SIGCONT
-      --delay MS     between two requests to one host; the log's gaps are checked
+      --delay MS     between two requests to one host; every gap in the web server's log is checked
+      --connect MS   connections take up to so long; --close N: every Nth kept one is closed unanswered
+      --clocks LIB   workers and Redis have clocks that are wrong by an hour and jump (LIB: tests/fault/clock.c)
       --lease MS     (600)
       --seed N       of the web and of the events
       --max-pages N, --depth N, --options "..."   of the crawl
@@ -56,11 +58,12 @@ class Fleet:
         self.web_port = free_port()
         self.log = os.path.join(self.folder, "log")
         self.spawn([sys.executable, os.path.join(HERE, "web.py"), str(self.web_port), self.log,
-                    str(args.pages), str(args.hosts), str(args.seed)])
+                    str(args.pages), str(args.hosts), str(args.seed), "--connect", str(args.connect),
+                    "--close", str(args.close)])
         self.redis = args.redis or free_port()
         if not args.redis and not args.address:
             self.spawn(["redis-server", "--port", str(self.redis), "--bind", "127.0.0.1", "--save", "",
-                        "--appendonly", "no", "--dir", self.folder])
+                        "--appendonly", "no", "--dir", self.folder], env=self.clock(-1))
         self.address = args.address or f"redis://127.0.0.1:{self.redis}/web"
         if not args.address:
             wait_for_port(self.redis)
@@ -75,12 +78,21 @@ class Fleet:
         self.processes.append(p)
         return p
 
+    def clock(self, hours):
+        """An environment in which the time of day is wrong, if that is asked for."""
+        environment = dict(os.environ)
+        if self.args.clocks:
+            environment.update(LD_PRELOAD=self.args.clocks, CLOCK_SHIFT=str(3600 * hours))
+        return environment
+
     def worker(self, first=False):
         n = len(self.outputs)
         output = os.path.join(self.folder, f"pages.{n}.jsonl")
         self.outputs.append(output)
         command = [self.args.seen, "crawl", "--join", self.address,
                    "--allow-private", "-o", output, "--connections", str(self.args.connections)]
+        if self.args.connect:
+            command += ["--proxy", f"socks5h://127.0.0.1:{self.web_port}"]
         if first:
             command += [self.truth[0], "--scope", "all", "--delay", f"{self.args.delay}ms",
                         "--lease", f"{self.args.lease}ms"] + self.args.options.split()
@@ -88,7 +100,7 @@ class Fleet:
                 command += ["--max-pages", str(self.args.max_pages)]
             if self.args.depth is not None:
                 command += ["--depth", str(self.args.depth)]
-        environment = dict(os.environ)
+        environment = self.clock(n % 3 - 1)
         if self.args.without:
             environment["SEEN_FLEET_WITHOUT"] = self.args.without
         if self.args.stall and len(self.outputs) == 1:
@@ -222,7 +234,7 @@ class Fleet:
               f"pushed again {pushed}, shortest gap {gap:.1f} ms, wrong depth {len(wrong_depth)}, "
               f"{'ended' if ended else 'DID NOT END'}")
         ok = ended and not lost and not foreign and not wrong_depth
-        if args.gaps and gap < args.delay - 1:
+        if gap < args.delay - 1:
             ok = False
         # A worker that is killed may have written pages that it could not acknowledge any more.
         if args.max_pages and not 0 <= len(fetched) - min(args.max_pages, len(expected)) <= 400 * args.kills:
@@ -270,7 +282,8 @@ def options():
     parser.add_argument("seen")
     for name, default in [("pages", 2000), ("hosts", 20), ("workers", 3), ("kills", 0), ("stops", 0), ("delay", 0),
                           ("lease", 600), ("seed", 1), ("pace", 150), ("timeout", 60), ("redis", 0),
-                          ("max-pages", 0), ("connections", 16)]:
+                          ("max-pages", 0), ("connections", 16),
+                          ("connect", 0), ("close", 0)]:
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--depth", type=int)
     parser.add_argument("--most-twice", type=int)
@@ -284,7 +297,7 @@ def options():
     parser.add_argument("--bound", action="store_true", help="fail if more pages are fetched twice than were in flight "
                         "or requested in the last 250 ms before each event")
     parser.add_argument("--full", action="store_true", help="let the server be at its maxmemory for a while")
-    parser.add_argument("--gaps", action="store_true", help="fail if a gap is below the delay")
+    parser.add_argument("--clocks", help="path of libfault_clock.so")
     parser.add_argument("--keep", action="store_true")
     return parser
 

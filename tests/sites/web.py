@@ -3,21 +3,32 @@
 
     web.py PORT LOG PAGES HOSTS [SEED]     serves 127.1.0.1, 127.1.0.2, ... on PORT
     web.py --urls PORT PAGES HOSTS [SEED]  prints all its URLs
+      --address ADDRESS   where to listen (all addresses)
+      --connect MS   also a SOCKS5 proxy to itself, on the same port: a connection takes 0 to MS milliseconds
+      --close N      every Nth request on a kept connection is closed without an answer
+      --busy PATH=S  answers this path once with status 429 and a Retry-After of S seconds
 
 Page 0 is the start. Page n links to the pages 10n+1 to 10n+10 and to five others, and belongs to a
 host by its number and the seed. Every request is one line of LOG: nanoseconds of the monotonic
-clock, host, path. robots.txt is empty."""
-import asyncio
+clock, host, path. The time is that of the kernel when the request arrived, however late this process
+gets to see it. robots.txt is empty."""
+import argparse
+import functools
+import heapq
 import random
-import sys
+import select
+import socket
+import struct
 import time
 
 FAN = 10
+SO_TIMESTAMPNS = 35
 
 
 class Web:
     def __init__(self, port, pages, hosts, seed):
         self.port, self.pages, self.hosts, self.seed = port, pages, hosts, seed
+        self.host = functools.lru_cache(maxsize=None)(self.host)
 
     def host(self, page):
         n = random.Random(self.seed * 7919 + page // 7).randrange(self.hosts) if page else 0
@@ -35,48 +46,132 @@ class Web:
         return "".join(f'<a href="{self.url(n)}">x</a>\n' for n in self.links(page)).encode()
 
 
-class Handler(asyncio.Protocol):
-    web, log = None, None
+class Server:
+    def __init__(self, args, web):
+        self.args, self.web, self.rng = args, web, random.Random(args.seed)
+        self.log = open(args.log, "a", buffering=1)
+        self.busy = dict(pair.split("=") for pair in args.busy)
+        self.epoll, self.connections, self.later, self.kept = select.epoll(), {}, [], 0
+        self.listener = socket.socket()
+        self.listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self.listener.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
+        self.listener.bind((args.address, args.port))
+        self.listener.listen(1000)
+        self.listener.setblocking(False)
+        self.epoll.register(self.listener.fileno(), select.EPOLLIN)
 
-    def connection_made(self, transport):
-        self.transport, self.buffer = transport, b""
+    def run(self):
+        while True:
+            wait = max(0, self.later[0][0] - time.monotonic()) if self.later else -1
+            for fd, _ in self.epoll.poll(wait):
+                if fd == self.listener.fileno():
+                    self.accept()
+                else:
+                    self.receive(self.connections[fd])
+            while self.later and self.later[0][0] <= time.monotonic():
+                self.send(self.connections.get(heapq.heappop(self.later)[1]), b"\5\0\0\1\0\0\0\0\0\0")
 
-    def data_received(self, data):
-        self.buffer += data
-        while b"\r\n\r\n" in self.buffer:
-            head, self.buffer = self.buffer.split(b"\r\n\r\n", 1)
-            self.answer(head.decode("latin-1"))
+    def accept(self):
+        try:
+            sock, _ = self.listener.accept()
+        except OSError:
+            return
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.connections[sock.fileno()] = Connection(sock)
+        self.epoll.register(sock.fileno(), select.EPOLLIN)
 
-    def answer(self, head):
-        now = time.monotonic_ns()
+    def send(self, c, data):
+        try:
+            if c:
+                c.sock.sendall(data)
+        except OSError:
+            pass  # the client is gone, which is seen when it is read
+
+    def close(self, c):
+        self.later = [entry for entry in self.later if entry[1] != c.sock.fileno()]
+        heapq.heapify(self.later)
+        del self.connections[c.sock.fileno()]
+        c.sock.close()
+
+    def receive(self, c):
+        try:
+            data, more, _, _ = c.sock.recvmsg(65536, 128)
+        except OSError:
+            data, more = b"", []
+        if not data:
+            self.close(c)
+            return
+        c.buffer += data
+        if c.buffer[0] == 5:
+            self.negotiate(c)
+            return
+        at = time.monotonic_ns()
+        for level, kind, value in more:
+            if (level, kind) == (socket.SOL_SOCKET, SO_TIMESTAMPNS):
+                seconds, ns = struct.unpack("qq", value[:16])
+                at -= time.time_ns() - (seconds * 10**9 + ns)
+        while b"\r\n\r\n" in c.buffer:
+            head, c.buffer = c.buffer.split(b"\r\n\r\n", 1)
+            if not self.answer(c, head.decode("latin-1"), at):
+                self.close(c)
+                return
+
+    def negotiate(self, c):
+        """The two messages of a SOCKS5 client; the second is answered late."""
+        if c.greeted:
+            heapq.heappush(self.later, (time.monotonic() + self.rng.uniform(0, self.args.connect) / 1000,
+                                        c.sock.fileno()))
+        else:
+            self.send(c, b"\5\0")
+        c.buffer, c.greeted = b"", True
+
+    def answer(self, c, head, at):
+        """False: the connection is to be closed."""
         lines = head.split("\r\n")
         path = lines[0].split()[1]
         host = next(line[6:] for line in lines if line.lower().startswith("host: ")).split(":")[0]
-        self.log.write(f"{now} {host} {path}\n")
-        status, kind, body = 404, "text/plain", b""
-        if path == "/robots.txt":
+        self.log.write(f"{at} {host} {path}\n")
+        c.requests += 1
+        self.kept += c.requests > 1
+        if self.args.close and c.requests > 1 and self.kept % self.args.close == 0:
+            return False
+        status, kind, body, extra = 404, "text/plain", b"", ""
+        if path in self.busy:
+            status, extra = 429, f"Retry-After: {self.busy.pop(path)}\r\n"
+        elif path == "/robots.txt":
             status = 200
         elif path.startswith("/section-"):
             page = int(path.rsplit("-", 1)[1].split(".")[0])
             if page < self.web.pages and self.web.host(page) == host:
                 status, kind, body = 200, "text/html", self.web.body(page)
-        self.transport.write(f"HTTP/1.1 {status} X\r\nContent-Type: {kind}\r\n"
-                             f"Content-Length: {len(body)}\r\n\r\n".encode() + body)
+        self.send(c, f"HTTP/1.1 {status} X\r\nContent-Type: {kind}\r\n{extra}"
+                     f"Content-Length: {len(body)}\r\n\r\n".encode() + body)
+        return True
 
 
-async def main():
-    if sys.argv[1] == "--urls":
-        port, pages, hosts = map(int, sys.argv[2:5])
-        web = Web(port, pages, hosts, int(sys.argv[5]) if len(sys.argv) > 5 else 1)
-        for page in range(pages):
-            print(web.url(page))
-        return
-    port, pages, hosts = int(sys.argv[1]), int(sys.argv[3]), int(sys.argv[4])
-    Handler.web = Web(port, pages, hosts, int(sys.argv[5]) if len(sys.argv) > 5 else 1)
-    Handler.log = open(sys.argv[2], "a", buffering=1)
-    server = await asyncio.get_running_loop().create_server(Handler, "0.0.0.0", port, backlog=1000)
-    await server.serve_forever()
+class Connection:
+    def __init__(self, sock):
+        self.sock, self.buffer, self.greeted, self.requests = sock, b"", False, 0
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--urls", action="store_true")
+    parser.add_argument("port", type=int)
+    parser.add_argument("rest", nargs="+", metavar="[LOG] PAGES HOSTS [SEED]")
+    parser.add_argument("--address", default="0.0.0.0")
+    parser.add_argument("--connect", type=float, default=0)
+    parser.add_argument("--close", type=int, default=0)
+    parser.add_argument("--busy", action="append", default=[])
+    args = parser.parse_args()
+    args.log = None if args.urls else args.rest.pop(0)
+    pages, hosts, args.seed = map(int, (args.rest + ["1"])[:3])
+    web = Web(args.port, pages, hosts, args.seed)
+    if not args.urls:
+        Server(args, web).run()
+    for page in range(pages):
+        print(web.url(page))
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    main()

@@ -32,6 +32,8 @@ static const char *answer_to(const char *request)
                "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 5\r\n" CLOSES "hello";
     if (strstr(request, "GET /cut "))
         return "HTTP/1.1 200 OK\r\nContent-Length: 50\r\n" CLOSES "hello";
+    if (strstr(request, "GET /keep "))
+        return "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n0123456789";
     return "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n" CLOSES "0123456789";
 }
 
@@ -46,6 +48,9 @@ static void *serve(void *unused)
         request[n] = '\0';
         const char *answer = answer_to(request);
         if (write(fd, answer, strlen(answer)) < 0)
+            continue;
+        /* A kept connection is closed when the next request has come, without an answer. */
+        if (strstr(request, "GET /keep ") && read(fd, request, sizeof request) < 0)
             continue;
     }
     return unused;
@@ -62,15 +67,20 @@ static bool keep(sn_transfer *transfer, const char *bytes, size_t len)
     return true;
 }
 
+static int sent; /* reports of the last transfer */
+
 /* One transfer from beginning to end. */
-static sn_transfer *fetch_one(sn_fetch *fetch, const char *url, uint64_t limit)
+static sn_transfer *fetch_request(sn_fetch *fetch, const sn_fetch_request *request)
 {
     seen_error error;
     sn_transfer *transfer;
     got_len = 0;
-    assert_int_equal(sn_fetch_start(fetch, url, limit, NULL, &transfer, &error), SEEN_OK);
+    sent = 0;
+    assert_int_equal(sn_fetch_start(fetch, request, &transfer, &error), SEEN_OK);
     for (int i = 0; i < 1000; i++) {
         assert_int_equal(sn_fetch_wait(fetch, 10, &error), SEEN_OK);
+        for (const sn_transfer *t; (t = sn_fetch_sent(fetch)) != NULL; sent++)
+            assert_ptr_equal(t, transfer);
         sn_transfer *finished = sn_fetch_finished(fetch);
         if (finished != NULL) {
             assert_ptr_equal(finished, transfer);
@@ -78,8 +88,13 @@ static sn_transfer *fetch_one(sn_fetch *fetch, const char *url, uint64_t limit)
             return finished;
         }
     }
-    fail_msg("%s never ended", url);
+    fail_msg("%s never ended", request->url);
     return NULL;
+}
+
+static sn_transfer *fetch_one(sn_fetch *fetch, const char *url, uint64_t limit)
+{
+    return fetch_request(fetch, &(sn_fetch_request){.url = url, .limit = limit});
 }
 
 static sn_fetch *make(bool allow_private)
@@ -205,7 +220,9 @@ static void polls_without_waiting(void **state)
     assert_false(any);
     assert_in_range(sn_fetch_now() - before, 0, 1000);
     got_len = 0;
-    assert_int_equal(sn_fetch_start(fetch, at("/ten"), 100, NULL, &transfer, &error), SEEN_OK);
+    assert_int_equal(sn_fetch_start(fetch, &(sn_fetch_request){.url = at("/ten"), .limit = 100},
+                                    &transfer, &error),
+                     SEEN_OK);
     for (int some = 0; finished == NULL; finished = sn_fetch_finished(fetch)) {
         assert_int_equal(sn_fetch_poll(fetch, &any, &error), SEEN_OK);
         some += any;
@@ -213,6 +230,39 @@ static void polls_without_waiting(void **state)
         assert_true(some < 100);
     }
     assert_int_equal(finished->bytes, 10);
+    sn_fetch_destroy(fetch);
+}
+
+/* Libcurl repeats a request at once if a connection that it reused was closed. A paced request is
+ * sent once, and the time of that is reported. */
+static void sends_paced_requests_once(void **state)
+{
+    sn_fetch *fetch = make(true);
+    (void)state;
+    sn_fetch_request request = {.url = at("/keep"), .limit = 100};
+    int before = accepted;
+    sn_fetch_release(fetch, fetch_request(fetch, &request));
+    sn_transfer *t = fetch_request(fetch, &request);
+    assert_int_equal(t->error, SN_FETCH_OK); /* on a second connection */
+    assert_int_equal(accepted, before + 2);
+    assert_int_equal(sent, 0);
+    sn_fetch_release(fetch, t);
+
+    request.paced = true;
+    int64_t began = sn_fetch_now();
+    t = fetch_request(fetch, &request); /* on the second connection, which is closed */
+    assert_int_equal(t->error, SN_FETCH_STALE);
+    assert_true(sn_fetch_error_passes(t->error));
+    assert_int_equal(sent, 1);
+    assert_in_range(t->sent, began, sn_fetch_now() + 1);
+    assert_int_equal(accepted, before + 2);
+    sn_fetch_release(fetch, t);
+
+    t = fetch_request(fetch, &request);
+    assert_int_equal(t->error, SN_FETCH_OK);
+    assert_int_equal(sent, 1);
+    assert_int_equal(accepted, before + 3);
+    sn_fetch_release(fetch, t);
     sn_fetch_destroy(fetch);
 }
 
@@ -266,7 +316,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keeps_what_matters),        cmocka_unit_test(cuts_at_the_limit),
         cmocka_unit_test(refuses_private_addresses), cmocka_unit_test(keeps_answers),
-        cmocka_unit_test(polls_without_waiting),     cmocka_unit_test(tells_slow_from_away),
+        cmocka_unit_test(polls_without_waiting),     cmocka_unit_test(sends_paced_requests_once),
+        cmocka_unit_test(tells_slow_from_away),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     shutdown(listener, SHUT_RDWR);

@@ -20,6 +20,7 @@
 enum { ROOM = 4 };
 
 static int listener, port, held = -1;
+static int64_t began; /* of the tests */
 
 /* "/7" is answered by seven bytes, "/held" never. */
 static void *serve(void *unused)
@@ -92,11 +93,15 @@ static int watch(const sn_fetch_thread *aside)
     return epoll;
 }
 
+static int reported; /* requests that were sent */
+
+/* Those with an odd length are paced. */
 static void begin(sn_fetch_thread *aside, page *p, int len)
 {
     *p = (page){.bytes = 0};
     snprintf(p->url, sizeof p->url, "http://127.0.0.1:%d/%d", port, len);
-    sn_fetch_thread_start(aside, p->url, 100, p);
+    sn_fetch_thread_start(
+        aside, &(sn_fetch_request){.url = p->url, .limit = 100, .user = p, .paced = len % 2 == 1});
 }
 
 static sn_transfer *wait_for_one(sn_fetch_thread *aside, int epoll)
@@ -105,9 +110,15 @@ static sn_transfer *wait_for_one(sn_fetch_thread *aside, int epoll)
         sn_transfer *transfer;
         seen_error error;
         struct epoll_event event;
-        assert_int_equal(sn_fetch_thread_take(aside, &transfer, &error), SEEN_OK);
-        if (transfer != NULL)
+        bool sent;
+        assert_int_equal(sn_fetch_thread_take(aside, &transfer, &sent, &error), SEEN_OK);
+        if (transfer != NULL && !sent)
             return transfer;
+        if (sent) {
+            assert_in_range(transfer->sent, began, sn_fetch_now() + 1);
+            reported++;
+            continue;
+        }
         if (!sn_fetch_thread_ready(aside))
             assert_int_equal(epoll_wait(epoll, &event, 1, 30000), 1);
     }
@@ -121,6 +132,7 @@ static void fetches_each_once(void **state)
     (void)state;
     sn_fetch_thread *aside = create();
     int epoll = watch(aside), begun = 0, taken[PAGES] = {0};
+    reported = 0;
     for (int done = 0; done < PAGES; done++) {
         for (; begun < PAGES && sn_fetch_thread_room(aside); begun++)
             begin(aside, &pages[begun], begun % 90);
@@ -133,9 +145,11 @@ static void fetches_each_once(void **state)
         assert_int_equal(t->bytes, (p - pages) % 90);
         assert_int_equal(p->bytes, t->bytes);
         assert_true(p->over && p->elsewhere);
+        assert_int_equal(t->sent != 0, t->bytes % 2);
         sn_fetch_thread_release(aside, t);
     }
     assert_int_equal(sn_fetch_thread_active(aside), 0);
+    assert_int_equal(reported, PAGES / 2);
     assert_false(sn_fetch_thread_ready(aside));
     close(epoll);
     sn_fetch_thread_destroy(aside);
@@ -173,7 +187,8 @@ static void drops_what_is_under_way(void **state)
     assert_int_equal(sn_fetch_thread_active(aside), 1);
     endless = (page){.bytes = 0};
     snprintf(endless.url, sizeof endless.url, "http://127.0.0.1:%d/held", port);
-    sn_fetch_thread_start(aside, endless.url, 100, &endless);
+    sn_fetch_thread_start(aside,
+                          &(sn_fetch_request){.url = endless.url, .limit = 100, .user = &endless});
     usleep(20000);
     assert_false(sn_fetch_thread_ready(aside));
     assert_int_equal(sn_fetch_thread_active(aside), 2);
@@ -202,6 +217,7 @@ static void needs_two_processors(void **state)
 int main(void)
 {
     pthread_t thread;
+    began = sn_fetch_now();
     listener = test_listen(&port);
     if (listener < 0 || pthread_create(&thread, NULL, serve, NULL) != 0)
         return 1;

@@ -62,11 +62,15 @@ static void push(sn_pace *pace, sn_host *to, uint64_t at)
 static long pop(sn_pace *pace, sn_host *from, int64_t now)
 {
     seen_error error;
-    sn_place place = {0};
-    uint32_t tries;
+    sn_try what = {.tries = 0};
     bool got = false;
-    assert_int_equal(sn_pace_pop(pace, from, now, &place, &tries, &got, &error), SEEN_OK);
-    return got ? (long)place.at : -1;
+    assert_int_equal(sn_pace_pop(pace, from, now, &what, &got, &error), SEEN_OK);
+    return got ? (long)what.place.at : -1;
+}
+
+static bool retry(sn_pace *pace, sn_host *from, uint64_t at, int64_t due)
+{
+    return sn_pace_retry(pace, from, (sn_try){.place = {at, at}, .tries = 1, .again = true}, due);
 }
 
 static void waits_between_requests(void **state)
@@ -92,6 +96,59 @@ static void waits_between_requests(void **state)
     sn_pace_hold(pace, a, 9000);
     assert_null(sn_pace_take(pace, 8999));
     assert_ptr_equal(sn_pace_take(pace, 9000), a);
+    end(pace);
+}
+
+/* The delay runs from the send; until then the host gets no turn, however long it takes. */
+static void counts_from_the_send(void **state)
+{
+    sn_pace *pace = make(100, 2);
+    (void)state;
+    sn_host *a = host(pace, "http://a");
+    for (uint64_t i = 1; i < 5; i++)
+        push(pace, a, i);
+    assert_ptr_equal(sn_pace_take(pace, 1000), a);
+    assert_int_equal(pop(pace, a, 1000), 1);
+    sn_pace_begin(pace, a);
+    assert_true(sn_pace_ask(pace, a, 1000));
+    assert_null(sn_pace_take(pace, 1500));
+    assert_int_equal(sn_pace_wait(pace, 1500), -1);
+    assert_false(sn_pace_rested(a, 1500));
+    sn_pace_sent(pace, a, 1500);
+    assert_false(sn_pace_rested(a, 1599));
+    assert_null(sn_pace_take(pace, 1599));
+    assert_true(sn_pace_rested(a, 1600));
+    assert_ptr_equal(sn_pace_take(pace, 1600), a);
+    assert_int_equal(pop(pace, a, 1600), 2);
+    /* One that cannot be sent counts from its start, and a longer hold stays. */
+    sn_pace_begin(pace, a);
+    assert_true(sn_pace_ask(pace, a, 1600));
+    sn_pace_hold(pace, a, 3000);
+    sn_pace_unsent(pace, a);
+    sn_pace_end(pace, a);
+    assert_null(sn_pace_take(pace, 2999));
+    assert_ptr_equal(sn_pace_take(pace, 3000), a);
+    a->delay = 0;
+    assert_false(sn_pace_ask(pace, a, 3000));
+    end(pace);
+}
+
+/* Another host's robots.txt is about to be requested here: there is no work, but a delay to come.
+ */
+static void keeps_hosts_with_a_request_to_send(void **state)
+{
+    sn_pace *pace = make(100, 2);
+    seen_error error;
+    (void)state;
+    sn_host *a = NULL, *b = NULL;
+    assert_int_equal(sn_pace_find(pace, "http://a", 8, 0, &a, &error), SEEN_OK);
+    assert_true(sn_pace_ask(pace, a, 0));
+    for (char name[] = "http://0"; name[7] < '9'; name[7]++)
+        assert_int_equal(sn_pace_find(pace, name, 8, 5000, &b, &error), SEEN_OK);
+    sn_pace_sent(pace, a, 5000);
+    assert_int_equal(sn_pace_find(pace, "http://a", 8, 5000, &b, &error), SEEN_OK);
+    assert_ptr_equal(a, b);
+    assert_int_equal(b->next, 5100);
     end(pace);
 }
 
@@ -209,9 +266,9 @@ static void tries_again_in_time(void **state)
     sn_pace *pace = make(0, 1);
     (void)state;
     sn_host *a = host(pace, "http://a");
-    assert_true(sn_pace_retry(pace, a, (sn_place){7, 7}, 1, 500));
-    assert_true(sn_pace_retry(pace, a, (sn_place){6, 6}, 1, 400));
-    assert_false(sn_pace_retry(pace, a, (sn_place){5, 5}, 1, 300));
+    assert_true(retry(pace, a, 7, 500));
+    assert_true(retry(pace, a, 6, 400));
+    assert_false(retry(pace, a, 5, 300));
     assert_null(sn_pace_take(pace, 399));
     assert_ptr_equal(sn_pace_take(pace, 400), a);
     assert_int_equal(pop(pace, a, 400), 6);
@@ -232,7 +289,7 @@ static void drains(void **state)
     sn_host *a = host(pace, "http://a"), *b = host(pace, "http://b");
     push(pace, a, 1);
     push(pace, b, 2);
-    assert_true(sn_pace_retry(pace, a, (sn_place){3, 3}, 1, 500));
+    assert_true(retry(pace, a, 3, 500));
     sn_pace_drain(pace);
     push(pace, b, 4);
     assert_null(sn_pace_take(pace, 499));
@@ -271,6 +328,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(waits_between_requests),
+        cmocka_unit_test(counts_from_the_send),
+        cmocka_unit_test(keeps_hosts_with_a_request_to_send),
         cmocka_unit_test(takes_turns),
         cmocka_unit_test(limits_hosts),
         cmocka_unit_test(forgets_only_idle_hosts),

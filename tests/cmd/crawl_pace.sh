@@ -1,0 +1,46 @@
+# The delay of a host, in the times at which the kernel received the requests: slow connections, kept
+# connections that the server closes without an answer, a crawl that is killed and resumed.
+set -eu
+. "$ROOT/tests/sites/nginx.sh"
+python3 -c 'import socket; socket.socket().bind(("127.2.0.1", 0))' 2> /dev/null || exit 77
+
+check() { # pages, delay
+    python3 - "$@" << 'PY' || fail "$(cat "$TMP/gaps")"
+import os, sys
+sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests", "sites"))
+from fleet import read_log
+pages, delay = map(int, sys.argv[1:])
+requests, gap, twice, robots = read_log("log")
+fetched = len({line.split('"url":"')[1].split('"')[0] for line in open("pages.jsonl") if '"error"' not in line})
+open(os.path.join(os.environ["TMP"], "gaps"), "w").write(
+    f"{requests} requests, shortest gap {gap:.2f} ms of {delay}, {fetched} pages of {pages}")
+sys.exit(gap < delay - 1 or fetched != pages)
+PY
+}
+
+# Connecting takes longer than the delay, and every third kept connection is closed: no page is given up,
+# although none may be tried again, and no request comes early.
+start_server web.py "$TMP/log" 120 6 --connect 100 --close 3
+"$SEEN" crawl -q "http://127.1.0.1:$PORT_SERVER/section-0/page-0.html" --scope all --allow-private \
+    --proxy "socks5h://127.0.0.1:$PORT_SERVER" --delay 50ms --retries 0 -o pages.jsonl
+check 120 50
+! grep -q '"retries"' pages.jsonl || fail "a closed connection counted as a retry"
+stop_servers
+
+# Killed twice and resumed at once.
+: > log
+start_server web.py "$TMP/log" 30 5
+"$SEEN" crawl -q "http://127.1.0.1:$PORT_SERVER/section-0/page-0.html" --scope all --allow-private \
+    --delay 250ms --state state -o pages.jsonl &
+for requests in 6 16; do
+    crawl=$!
+    for _ in $(seq 600); do
+        [ "$(wc -l < log)" -lt $requests ] || break
+        sleep 0.02
+    done
+    kill -9 $crawl || true # it has ended on a machine that is slow enough
+    wait $crawl 2> /dev/null || true
+    "$SEEN" crawl -q --state state &
+done
+wait $!
+check 30 250
