@@ -13,7 +13,7 @@
 void sn_follower_free(sn_follower *f)
 {
     sn_resolver_free(&f->resolver);
-    free(f->slot);
+    sn_hashset_free(&f->urls);
     *f = (sn_follower){0};
 }
 
@@ -29,37 +29,6 @@ void sn_follow_urls_free(sn_follow_urls *urls)
 }
 
 /* ---- On the thread of the transfer ---- */
-
-/* Empties the table of URLs, with room for so many. */
-static bool clear_table(sn_follower *f, size_t count)
-{
-    size_t slots = 256;
-    while (slots < count * 2)
-        slots *= 2;
-    if (f->slot == NULL || slots > f->mask + 1) {
-        free(f->slot);
-        f->slot = malloc(slots * sizeof *f->slot);
-        if (f->slot == NULL) {
-            f->mask = 0;
-            return false;
-        }
-    }
-    f->mask = slots - 1;
-    memset(f->slot, 0, slots * sizeof *f->slot);
-    return true;
-}
-
-/* Puts a hash in the table; false: it was there. */
-static bool is_first(sn_follower *f, uint64_t hash)
-{
-    hash |= 1; /* 0 is an empty slot */
-    size_t at = (size_t)(hash >> 8) & f->mask;
-    for (; f->slot[at] != 0; at = (at + 1) & f->mask)
-        if (f->slot[at] == hash)
-            return false;
-    f->slot[at] = hash;
-    return true;
-}
 
 /* What the links are relative to: the page's URL, or its <base>, which is in memory of its own. The
  * base is taken as it is written: what --drop-slash and the like remove from a URL is what relative
@@ -105,7 +74,9 @@ bool sn_follow_read(sn_job *job, sn_follower *f)
     char *own;
     const char *base;
     size_t base_len;
-    bool ok = clear_table(f, job->hrefs.len) && find_base(job, f, &own, &base, &base_len);
+    sn_hashset_clear(&f->urls);
+    bool ok =
+        sn_hashset_reserve(&f->urls, job->hrefs.len) && find_base(job, f, &own, &base, &base_len);
     if (!ok)
         return false;
     for (size_t i = 0; ok && i < job->hrefs.len; i++) {
@@ -118,7 +89,7 @@ bool sn_follow_read(sn_job *job, sn_follower *f)
         if (!href->leads)
             continue;
         href->hash = sn_frontier_hash(in->frontier, url, n, SN_KIND_PAGE);
-        href->first = is_first(f, href->hash.lo);
+        href->first = sn_hashset_add(&f->urls, href->hash);
         job->found += href->first;
         ok = keep(&job->urls, href, url, n);
     }

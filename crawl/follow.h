@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/hashset.h"
 #include "crawl/links/resolve.h"
 
 struct sn_engine;
@@ -23,11 +24,10 @@ typedef struct sn_follow_urls {
 void sn_follow_urls_reset(sn_follow_urls *urls);
 void sn_follow_urls_free(sn_follow_urls *urls);
 
-/* What one thread needs: a resolver, and a table of the different URLs of a page. Starts zeroed. */
+/* What one thread needs: a resolver, and the distinct URLs of a page. Starts zeroed. */
 typedef struct sn_follower {
     sn_resolver resolver;
-    uint64_t *slot;
-    size_t mask;
+    sn_hashset urls;
 } sn_follower;
 
 void sn_follower_free(sn_follower *follower);

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 typedef struct sn_buffer {
     char *data;
     size_t len, room;
@@ -20,16 +22,12 @@ static inline char *sn_buffer_reserve(sn_buffer *b, size_t more)
     if (b->failed)
         return NULL;
     if (b->len + more > b->room) {
-        size_t room = b->room ? b->room : 256;
-        while (room < b->len + more)
-            room *= 2;
-        char *data = realloc(b->data, room);
+        char *data = sn_memory_grow(b->data, &b->room, b->len + more, 1);
         if (!data) {
             b->failed = true;
             return NULL;
         }
         b->data = data;
-        b->room = room;
     }
     return b->data + b->len;
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "crawl/fleet/internal.h"
 
 enum { SETTLE_MS = 250, NUDGE_LINKS = 512 };
@@ -30,12 +31,10 @@ static void nudge(sn_fleet *f)
 static bool keep_link(sn_offers *o, const sn_frontier_link *link)
 {
     if (o->count == o->room) {
-        size_t room = o->room ? 2 * o->room : 1024;
-        sn_offer *more = realloc(o->link, room * sizeof *more);
+        sn_offer *more = sn_memory_grow(o->link, &o->room, o->count + 1, sizeof *more);
         if (!more)
             return false;
         o->link = more;
-        o->room = room;
     }
     /* Links of one page are next to each other and share its URL. */
     bool same = o->count > 0 && o->parent_len == link->parent_len &&
@@ -166,12 +165,10 @@ static seen_status load(sn_frontier *base, sn_place place, sn_frontier_record *r
 static bool keep_finished(sn_finished_list *list, const sn_finished *item)
 {
     if (list->count == list->room) {
-        size_t room = list->room ? 2 * list->room : 256;
-        sn_finished *more = realloc(list->item, room * sizeof *more);
+        sn_finished *more = sn_memory_grow(list->item, &list->room, list->count + 1, sizeof *more);
         if (!more)
             return false;
         list->item = more;
-        list->room = room;
     }
     list->item[list->count++] = *item;
     return true;

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "crawl/fleet/internal.h"
 
 enum {
@@ -90,14 +91,13 @@ static bool add_lane(sn_fleet *f, const char *queue, size_t len, unsigned bucket
     if (!lane)
         return false;
     if (f->lane_count == f->lane_room) {
-        size_t room = f->lane_room ? 2 * f->lane_room : 64;
-        sn_lane **more = realloc(f->lanes, room * sizeof(sn_lane *));
+        sn_lane **more =
+            sn_memory_grow(f->lanes, &f->lane_room, f->lane_count + 1, sizeof(sn_lane *));
         if (!more) {
             free(lane);
             return false;
         }
         f->lanes = more;
-        f->lane_room = room;
     }
     memcpy(lane->queue, queue, len);
     memcpy(lane->host, queue, 16);

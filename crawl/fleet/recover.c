@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "crawl/fleet/internal.h"
 
 /* Permits that a session took and did not use go back. */
@@ -207,12 +208,11 @@ static sn_observed *observed(sn_fleet *f, const char *session)
         if (strcmp(f->observed[i].session, session) == 0)
             return &f->observed[i];
     if (f->observed_count == f->observed_room) {
-        size_t room = f->observed_room ? 2 * f->observed_room : 32;
-        sn_observed *more = realloc(f->observed, room * sizeof *more);
+        sn_observed *more =
+            sn_memory_grow(f->observed, &f->observed_room, f->observed_count + 1, sizeof *more);
         if (!more)
             return NULL;
         f->observed = more;
-        f->observed_room = room;
     }
     sn_observed *o = &f->observed[f->observed_count++];
     *o = (sn_observed){.beat = UINT64_MAX};

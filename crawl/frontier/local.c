@@ -207,12 +207,10 @@ static seen_status add_early(local *l, const sn_frontier_link *links, seen_error
         if (b->answer[i] != SEEN_NEW || links[b->link[i]].depth > l->level || q->count == EARLY_MAX)
             continue;
         if (q->count == q->room) {
-            size_t room = q->room * 2 + 64;
-            sn_place *more = realloc(q->place, room * sizeof *more);
+            sn_place *more = sn_memory_grow(q->place, &q->room, q->count + 1, sizeof *more);
             if (more == NULL)
                 return sn_error_memory(error);
             q->place = more;
-            q->room = room;
         }
         q->place[q->count++] = sn_log_place(l->log, i, b->offset[i]);
     }

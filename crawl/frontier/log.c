@@ -14,6 +14,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/io.h"
+#include "base/memory.h"
 #include "base/tempfile.h"
 
 uint32_t sn_log_frame_crc(const uint8_t *frame, size_t payload)
@@ -56,12 +57,10 @@ seen_status sn_log_damaged(sn_log *f, size_t segment, uint64_t at, seen_error *e
 seen_status sn_log_segment_push(sn_log *f, sn_log_segment segment, seen_error *error)
 {
     if (f->count == f->room) {
-        size_t room = f->room == 0 ? 16 : f->room * 2;
-        sn_log_segment *more = realloc(f->segments, room * sizeof *more);
+        sn_log_segment *more = sn_memory_grow(f->segments, &f->room, f->count + 1, sizeof *more);
         if (more == NULL)
             return sn_error_memory(error);
         f->segments = more;
-        f->room = room;
     }
     f->segments[f->count++] = segment;
     return SEEN_OK;
@@ -171,14 +170,10 @@ static uint8_t *reserve(sn_log *f, size_t len)
 {
     size_t need = f->batch_len + len + (f->batch_len == 0 ? FRAME_HEAD + BATCH_HEAD : 0);
     if (need > f->batch_room) {
-        size_t room = f->batch_room == 0 ? 64u << 10 : f->batch_room;
-        while (room < need)
-            room *= 2;
-        uint8_t *more = realloc(f->batch, room);
+        uint8_t *more = sn_memory_grow(f->batch, &f->batch_room, need, 1);
         if (more == NULL)
             return NULL;
         f->batch = more;
-        f->batch_room = room;
     }
     if (f->batch_len == 0)
         f->batch_len = FRAME_HEAD + BATCH_HEAD;

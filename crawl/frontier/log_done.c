@@ -13,6 +13,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/io.h"
+#include "base/memory.h"
 #include "crawl/frontier/log_internal.h"
 
 seen_status sn_log_open_done(sn_log *f, bool fresh, seen_error *error)
@@ -93,12 +94,11 @@ seen_status sn_log_done(sn_log *f, uint64_t ordinal, seen_error *error)
 {
     if (f->options.folder >= 0) {
         if (f->done_count == f->done_room) {
-            size_t room = f->done_room == 0 ? 1024 : f->done_room * 2;
-            uint64_t *more = realloc(f->done, room * sizeof *more);
+            uint64_t *more =
+                sn_memory_grow(f->done, &f->done_room, f->done_count + 1, sizeof *more);
             if (more == NULL)
                 return sn_error_memory(error);
             f->done = more;
-            f->done_room = room;
         }
         f->done[f->done_count++] = ordinal;
     }

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 #define FIRST_SLOTS 1024u
 #define KEEP_SLOTS 65536u /* larger tables and buffers are freed after each page */
 #define KEEP_BYTES (1u << 20)
@@ -59,12 +61,10 @@ bool sn_hrefs_put(sn_hrefs *h, const char *bytes, size_t len, uint32_t *at)
     if (h->bytes_len + len > SN_HREF_BYTES)
         return false;
     if (h->bytes_len + len > h->bytes_room) {
-        size_t room = (h->bytes_len + len) * 2 + 4096;
-        char *more = realloc(h->bytes, room);
+        char *more = sn_memory_grow(h->bytes, &h->bytes_room, h->bytes_len + len, 1);
         if (more == NULL)
             return false;
         h->bytes = more;
-        h->bytes_room = room;
     }
     if (len > 0)
         memcpy(h->bytes + h->bytes_len, bytes, len);
@@ -88,12 +88,10 @@ sn_hrefs_result sn_hrefs_add(sn_hrefs *h, const seen_hasher *hasher, const char 
     if (h->len >= max)
         return SN_HREFS_FULL;
     if (h->len == h->room) {
-        size_t room = h->room * 2 + 128;
-        sn_href *more = realloc(h->list, room * sizeof *more);
+        sn_href *more = sn_memory_grow(h->list, &h->room, h->len + 1, sizeof *more);
         if (more == NULL)
             return SN_HREFS_FULL;
         h->list = more;
-        h->room = room;
     }
     sn_href *kept = &h->list[h->len];
     if (!sn_hrefs_put(h, href, len, &kept->at))

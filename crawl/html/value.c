@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "crawl/html/internal.h"
 
 /* Stores bytes of the value. A value above its limit is marked and no longer stored. */
@@ -21,8 +22,7 @@ static void keep(sn_links *t, const void *bytes, size_t len)
     }
     if (len > t->room - t->used) {
         /* Bounded: a tag stores at most five values, each within its limit. */
-        size_t room = 2 * (t->used + len) + 256;
-        char *grown = realloc(t->bytes, room);
+        char *grown = sn_memory_grow(t->bytes, &t->room, t->used + len, 1);
         if (grown == NULL) {
             t->failed = true;
             t->have &= (uint16_t) ~(1u << t->attr);
@@ -30,7 +30,6 @@ static void keep(sn_links *t, const void *bytes, size_t len)
             return;
         }
         t->bytes = grown;
-        t->room = room;
     }
     memcpy(t->bytes + t->used, bytes, len);
     t->used += len;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "crawl/robots/internal.h"
 
 typedef struct line {
@@ -160,22 +161,9 @@ static bool follow_groups(reader *r, const line *l)
 
 /* ---- what is kept ---- */
 
-/* Room for so many items: the same place, a wider one, or NULL when there is no memory, which
- * leaves the old one as it was. */
-static void *grow(void *items, size_t *room, size_t need, size_t size)
-{
-    if (items != NULL && need <= *room)
-        return items;
-    size_t wider = 2 * *room > need ? 2 * *room : need + 16;
-    void *grown = realloc(items, wider * size);
-    if (grown != NULL)
-        *room = wider;
-    return grown;
-}
-
 static char *grow_text(sn_robots *robots, size_t more)
 {
-    char *text = grow(robots->text, &robots->text_room, robots->text_len + more, 1);
+    char *text = sn_memory_grow(robots->text, &robots->text_room, robots->text_len + more, 1);
     if (text == NULL)
         return NULL;
     robots->text = text;
@@ -187,7 +175,7 @@ static bool keep_rule(sn_robots *robots, const line *l)
     if (l->value_len == 0 || (l->value[0] != '/' && l->value[0] != '*'))
         return true;
     sn_robots_rule *rules =
-        grow(robots->rules, &robots->rule_room, robots->rule_count + 1, sizeof *rules);
+        sn_memory_grow(robots->rules, &robots->rule_room, robots->rule_count + 1, sizeof *rules);
     if (rules == NULL)
         return false;
     robots->rules = rules;
@@ -210,8 +198,8 @@ static bool keep_sitemap(sn_robots *robots, const line *l)
 {
     if (l->value_len == 0)
         return true;
-    sn_robots_slice *sitemaps =
-        grow(robots->sitemaps, &robots->sitemap_room, robots->sitemap_count + 1, sizeof *sitemaps);
+    sn_robots_slice *sitemaps = sn_memory_grow(robots->sitemaps, &robots->sitemap_room,
+                                               robots->sitemap_count + 1, sizeof *sitemaps);
     if (sitemaps == NULL)
         return false;
     robots->sitemaps = sitemaps;

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "stream/exact/table.h"
 #include "stream/io/temp.h"
 
@@ -83,12 +84,11 @@ static seen_status put_away(sn_spill *spill, part *p, seen_error *error)
     if (!p->held)
         return SEEN_OK;
     if (p->chunk_count == p->chunk_room) {
-        size_t room = p->chunk_room ? p->chunk_room * 2 : 16;
-        chunk *chunks = realloc(p->chunks, room * sizeof *chunks);
+        chunk *chunks =
+            sn_memory_grow(p->chunks, &p->chunk_room, p->chunk_count + 1, sizeof *chunks);
         if (!chunks)
             return no_memory(error);
         p->chunks = chunks;
-        p->chunk_room = room;
     }
     p->chunks[p->chunk_count] = (chunk){sn_temp_length(spill->temp), p->base, (uint32_t)p->held};
     seen_status status = sn_temp_write(spill->temp, p->buffer, p->held * sizeof *p->buffer, error);

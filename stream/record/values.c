@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "stream/record/csv.h"
 
 void sn_values_free(sn_values *values)
@@ -22,12 +23,11 @@ static seen_status no_memory(seen_error *error)
 static seen_status add(sn_values *values, const char *at, size_t length, seen_error *error)
 {
     if (values->count == values->room) {
-        size_t room = values->room ? 2 * values->room : 16;
-        sn_value *grown = realloc(values->value, room * sizeof *grown);
+        sn_value *grown =
+            sn_memory_grow(values->value, &values->room, values->count + 1, sizeof *grown);
         if (!grown)
             return no_memory(error);
         values->value = grown;
-        values->room = room;
     }
     values->missing |= !at;
     values->value[values->count++] = (sn_value){at, length};

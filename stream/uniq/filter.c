@@ -22,9 +22,10 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/hashset.h"
+#include "base/memory.h"
 #include "stream/exact/split.h"
 #include "stream/io/temp.h"
-#include "stream/uniq/pending.h"
 
 enum { BATCH_KEYS = 1 << 20, REPLAY = 4096 };
 #define BATCH_BYTES (64ull << 20)
@@ -33,7 +34,7 @@ enum { BATCH_KEYS = 1 << 20, REPLAY = 4096 };
 typedef struct filter_state {
     /* Pending keys in two generations: `young` receives keys, `old` is cleared once all of its
      * blocks have been added. Protected by the decide turn. */
-    sn_pending young, old;
+    sn_hashset young, old;
     uint64_t young_last, old_last; /* number of the last block with keys in it, plus one */
     _Atomic uint64_t added;        /* blocks before this number are in the filter */
 
@@ -64,10 +65,10 @@ typedef struct filter_state {
 static void turn_generations(filter_state *f, uint64_t added)
 {
     if (f->old_last <= added)
-        sn_pending_clear(&f->old);
-    if (f->old.count || f->old.zero || (!f->young.count && !f->young.zero))
+        sn_hashset_clear(&f->old);
+    if (f->old.count || !f->young.count)
         return;
-    sn_pending swap = f->old;
+    sn_hashset swap = f->old;
     f->old = f->young;
     f->young = swap;
     f->old_last = f->young_last;
@@ -81,17 +82,20 @@ static seen_status decide_in_place(void *context, sn_block *block, seen_error *e
     turn_generations(f, atomic_load_explicit(&f->added, memory_order_acquire));
     seen_status status =
         seen_check_hashes(u->options->filter, block->hash, block->lines, block->answer, error);
-    for (size_t i = 0; i < block->lines && status == SEEN_OK; i++) {
-        if (block->answer[i] != SEEN_NEW)
-            continue;
-        bool fresh = false;
-        if (!sn_pending_has(&f->old, block->hash[i]))
-            status = sn_pending_add(&f->young, block->hash[i], &fresh, error);
-        if (!fresh)
+    if (status != SEEN_OK)
+        return status;
+    size_t fresh = 0;
+    for (size_t i = 0; i < block->lines; i++)
+        fresh += block->answer[i] == SEEN_NEW;
+    if (!sn_hashset_reserve(&f->young, fresh))
+        return sn_error_set(error, SEEN_ERR_MEMORY, "no memory for %zu pending keys",
+                            f->young.count + fresh);
+    for (size_t i = 0; i < block->lines; i++)
+        if (block->answer[i] == SEEN_NEW &&
+            (sn_hashset_has(&f->old, block->hash[i]) || !sn_hashset_add(&f->young, block->hash[i])))
             block->answer[i] = SEEN_BEFORE;
-    }
     f->young_last = block->number + 1;
-    return status;
+    return SEEN_OK;
 }
 
 static seen_status add_batch(sn_uniq *u, seen_error *error)
@@ -383,8 +387,8 @@ seen_status sn_uniq_run_filter(sn_uniq *u, seen_error *error)
     result->error_rate = fmax(after.error_rate, after.error_rate_now);
     sn_approx_error(&f.stand_in, &result->wrong);
     result->wrong += expect_wrong(u->options->filter, &before, &after, (double)result->distinct);
-    sn_pending_free(&f.young);
-    sn_pending_free(&f.old);
+    sn_hashset_free(&f.young);
+    sn_hashset_free(&f.old);
     free(f.batch);
     sn_temp_close(f.later);
     sn_approx_close(&f.stand_in);

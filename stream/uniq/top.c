@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 
 static seen_status no_memory(const sn_top *top, seen_error *error)
 {
@@ -16,17 +17,10 @@ static seen_status no_memory(const sn_top *top, seen_error *error)
 /* Doubles a full array; false if out of memory. */
 static bool make_room(void **items, size_t *room, size_t needed, size_t each)
 {
-    if (needed <= *room)
-        return true;
-    size_t more = *room ? *room : 1024;
-    while (more < needed)
-        more *= 2;
-    void *moved = realloc(*items, more * each);
-    if (!moved)
-        return false;
-    *items = moved;
-    *room = more;
-    return true;
+    void *moved = sn_memory_grow(*items, room, needed, each);
+    if (moved)
+        *items = moved;
+    return moved;
 }
 
 seen_status sn_top_open(sn_top *top, uint64_t wanted, seen_error *error)

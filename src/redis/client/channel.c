@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/memory.h"
 
 #include <assert.h>
 #include <poll.h>
@@ -66,12 +67,11 @@ static void finish(run *r, sn_command *c)
 static bool enqueue(sn_node *node, uint32_t entry)
 {
     if (node->queued == node->queue_room) {
-        size_t room = node->queue_room ? 2 * node->queue_room : 256;
-        uint32_t *queue = realloc(node->queue, room * sizeof *queue);
+        uint32_t *queue =
+            sn_memory_grow(node->queue, &node->queue_room, node->queued + 1, sizeof *queue);
         if (!queue)
             return false;
         node->queue = queue;
-        node->queue_room = room;
     }
     node->queue[node->queued++] = entry;
     return true;

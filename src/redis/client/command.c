@@ -1,6 +1,8 @@
 /* Writing commands in the protocol's form: *ARGS, then $LENGTH and bytes for each argument. */
 #include "redis/client/channel.h"
 
+#include "base/memory.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,18 +10,15 @@ enum { TEXT_MAX = 64 << 20, COMMANDS_MAX = 1 << 20 };
 
 char *sn_channel_reserve(sn_channel *ch, size_t more)
 {
-    size_t need = ch->used + more, room = ch->room ? ch->room : 4096;
+    size_t need = ch->used + more;
     if (need <= ch->room)
         return ch->text + ch->used;
-    while (room < need)
-        room *= 2;
-    char *text = need > TEXT_MAX ? NULL : realloc(ch->text, room);
+    char *text = need > TEXT_MAX ? NULL : sn_memory_grow(ch->text, &ch->room, need, 1);
     if (!text) {
         ch->no_memory = true;
         return NULL;
     }
     ch->text = text;
-    ch->room = room;
     return text + ch->used;
 }
 
@@ -50,15 +49,15 @@ void sn_command_raw(sn_channel *ch, const char *bytes, size_t len)
 void sn_command_begin(sn_channel *ch, uint32_t tag, uint16_t slot, unsigned args)
 {
     if (ch->commands == ch->command_room) {
-        size_t room = ch->command_room ? 2 * ch->command_room : 256;
-        sn_command *command =
-            room > COMMANDS_MAX ? NULL : realloc(ch->command, room * sizeof *command);
+        sn_command *command = NULL;
+        if (ch->commands < COMMANDS_MAX)
+            command =
+                sn_memory_grow(ch->command, &ch->command_room, ch->commands + 1, sizeof *command);
         if (!command) {
             ch->no_memory = true;
             return;
         }
         ch->command = command;
-        ch->command_room = room;
     }
     ch->command[ch->commands++] = (sn_command){.at = ch->used, .tag = tag, .slot = slot};
     char head[32] = "*", *end = head + 24, *from = digits(end, args);

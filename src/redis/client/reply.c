@@ -1,6 +1,8 @@
 /* Replies of a server, read by hiredis into a flat tape. */
 #include "redis/client/reply.h"
 
+#include "base/memory.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,14 +10,13 @@ static sn_reply_item *push(const redisReadTask *task, int type)
 {
     sn_reply *reply = task->privdata;
     if (reply->items == reply->room) {
-        size_t room = reply->room ? 2 * reply->room : 64;
-        if (room > SN_REPLY_ITEMS_MAX)
+        if (reply->items == SN_REPLY_ITEMS_MAX)
             return NULL;
-        sn_reply_item *item = realloc(reply->item, room * sizeof *item);
+        sn_reply_item *item =
+            sn_memory_grow(reply->item, &reply->room, reply->items + 1, sizeof *item);
         if (!item)
             return NULL;
         reply->item = item;
-        reply->room = room;
     }
     sn_reply_item *item = &reply->item[reply->items++];
     *item = (sn_reply_item){.type = type};
@@ -24,18 +25,15 @@ static sn_reply_item *push(const redisReadTask *task, int type)
 
 static bool reserve(sn_reply *reply, size_t more)
 {
-    size_t need = reply->used + more, room = reply->text_room ? reply->text_room : 256;
+    size_t need = reply->used + more;
     if (need <= reply->text_room)
         return true;
     if (more > SN_REPLY_TEXT_MAX || need > SN_REPLY_TEXT_MAX)
         return false;
-    while (room < need)
-        room *= 2;
-    char *text = realloc(reply->text, room);
+    char *text = sn_memory_grow(reply->text, &reply->text_room, need, 1);
     if (!text)
         return false;
     reply->text = text;
-    reply->text_room = room;
     return true;
 }
 

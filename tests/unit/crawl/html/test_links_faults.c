@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include "base/memory.h"
+
 static int until_failure = -1;
 
 static void *faulty_calloc(size_t n, size_t size)
@@ -17,18 +19,18 @@ static void *faulty_calloc(size_t n, size_t size)
     return until_failure-- == 0 ? NULL : calloc(n, size);
 }
 
-static void *faulty_realloc(void *old, size_t size)
+static void *faulty_grow(void *items, size_t *room, size_t need, size_t size)
 {
-    return until_failure-- == 0 ? NULL : realloc(old, size);
+    return until_failure-- == 0 ? NULL : sn_memory_grow(items, room, need, size);
 }
 
 /* The sources themselves, with an allocator that fails when told to. */
 #define calloc faulty_calloc
-#define realloc faulty_realloc
+#define sn_memory_grow faulty_grow
 #include "crawl/html/links.c"
 #include "crawl/html/value.c"
 #undef calloc
-#undef realloc
+#undef sn_memory_grow
 
 static size_t reported;
 

@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include "base/memory.h"
+
 static int until_failure = -1;
 
 static void *faulty_malloc(size_t size)
@@ -22,19 +24,19 @@ static void *faulty_calloc(size_t n, size_t size)
     return until_failure-- == 0 ? NULL : calloc(n, size);
 }
 
-static void *faulty_realloc(void *old, size_t size)
+static void *faulty_grow(void *items, size_t *room, size_t need, size_t size)
 {
-    return until_failure-- == 0 ? NULL : realloc(old, size);
+    return until_failure-- == 0 ? NULL : sn_memory_grow(items, room, need, size);
 }
 
 #define malloc faulty_malloc
 #define calloc faulty_calloc
-#define realloc faulty_realloc
+#define sn_memory_grow faulty_grow
 #include "crawl/robots/match.c"
 #include "crawl/robots/robots.c"
 #undef malloc
 #undef calloc
-#undef realloc
+#undef sn_memory_grow
 
 static void test_every_allocation(void **state)
 {

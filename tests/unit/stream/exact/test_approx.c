@@ -1,6 +1,5 @@
-/* The filters of an approximate set, and the keys on their way, against plain sets. */
+/* The filters of an approximate set against plain sets. */
 #include "stream/exact/approx.h"
-#include "stream/uniq/pending.h"
 #include "test_stream.h"
 
 #include <math.h>
@@ -222,35 +221,6 @@ static void test_plan(void **state)
     assert_in_range(plan.bytes, 24 << 20, 40 << 20);
 }
 
-static void test_pending(void **state)
-{
-    (void)state;
-    seen_hasher hasher;
-    assert_int_equal(seen_hasher_random(SEEN_XXH3, &hasher, NULL), SEEN_OK);
-    sn_pending pending;
-    sn_pending_init(&pending);
-    for (int round = 0; round < 3; round++) {
-        assert_false(sn_pending_has(&pending, (seen_hash){0, 0}));
-        for (uint64_t key = 0; key < 20000; key++) {
-            seen_hash hash = key ? hash_of(key, &hasher) : (seen_hash){0, 0};
-            bool fresh = false;
-            assert_false(sn_pending_has(&pending, hash));
-            assert_int_equal(sn_pending_add(&pending, hash, &fresh, NULL), SEEN_OK);
-            assert_true(fresh);
-            assert_int_equal(sn_pending_add(&pending, hash, &fresh, NULL), SEEN_OK);
-            assert_false(fresh);
-            assert_true(sn_pending_has(&pending, hash));
-        }
-        /* One half of a hash is not enough. */
-        seen_hash half = hash_of(5, &hasher);
-        half.lo ^= 1;
-        assert_false(sn_pending_has(&pending, half));
-        sn_pending_clear(&pending);
-        assert_false(sn_pending_has(&pending, hash_of(5, &hasher)));
-    }
-    sn_pending_free(&pending);
-}
-
 int main(void)
 {
     seed_from_environment();
@@ -258,7 +228,6 @@ int main(void)
         cmocka_unit_test(test_estimated), cmocka_unit_test(test_grows),
         cmocka_unit_test(test_strictest), cmocka_unit_test(test_refuses),
         cmocka_unit_test(test_bounded),   cmocka_unit_test(test_plan),
-        cmocka_unit_test(test_pending),
     };
     return cmocka_run_group_tests(tests, scratch_begin, scratch_end);
 }
