@@ -4,12 +4,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "crawl/dispatch.h"
-#include "crawl/hosts.h"
-#include "crawl/open.h"
-#include "crawl/page.h"
-#include "crawl/settle.h"
-#include "crawl/shared.h"
+#include "crawl/engine.h"
 
 #define TICK_MS 250
 #define COMMIT_MS 100

@@ -1,14 +1,11 @@
 /* Hosts -> transfers. */
-#include "crawl/dispatch.h"
+#include "crawl/engine.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "crawl/host_rules.h"
-#include "crawl/hosts.h"
 #include "crawl/robots/robots.h"
-#include "crawl/settle.h"
 
 #define TURN_MS 20                /* then transfers and timers get a turn */
 #define SITEMAP_BYTES (50u << 20) /* the limit of the protocol */

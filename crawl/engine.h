@@ -48,4 +48,75 @@ typedef struct sn_engine {
     seen_status failed; /* inside a callback */
 } sn_engine;
 
+/* ---- settle.c ---- */
+
+/* Offers the links that wait, flushes or syncs the outputs and settles the frontier. */
+seen_status sn_settle(sn_engine *e, bool sync);
+/* Reports a URL to the frontier that needs no further request. Counts a failure. */
+seen_status sn_settle_done(sn_engine *e, const sn_frontier_done *done);
+/* Looks how full the seen-set is, and adds to what is expected to be lost. */
+void sn_settle_look(sn_engine *e);
+
+/* ---- seeds.c ---- */
+
+/* Takes in the start URLs of this run. */
+seen_status sn_seeds_admit(sn_engine *e);
+/* The host of this URL belongs to the crawl from now on, also after a stop. */
+seen_status sn_seeds_add(sn_engine *e, const char *url, size_t len);
+/* The same for one that the frontier knows already. */
+seen_status sn_seeds_join(sn_engine *e, const char *url, size_t len);
+/* Hosts of earlier runs: one URL per line; NULL: none. */
+seen_status sn_seeds_load(sn_engine *e, const char *lines);
+
+/* ---- host_rules.c ---- */
+
+#define SN_DOWN_AFTER 5 /* failed connections in a row: the host is down */
+#define SN_DOWN_MS 60000
+
+/* Requests it. */
+seen_status sn_host_rules_fetch(sn_engine *e, sn_host *host);
+/* The answer. */
+seen_status sn_host_rules_arrived(sn_engine *e, sn_job *job, sn_transfer *transfer);
+/* Uses rules that the frontier has stored. */
+seen_status sn_host_rules_use(sn_engine *e, sn_host *host, const char *text, size_t len,
+                              int64_t for_ms);
+
+/* ---- hosts.c ---- */
+
+/* Takes URLs of the frontier until one cannot be placed, or the time is over. */
+seen_status sn_hosts_refill(sn_engine *e, int64_t until);
+/* Reports a host to the frontier that has nothing left to do. */
+void sn_hosts_check_quiet(sn_engine *e, sn_host *host);
+/* What the frontier has to say: stop, new hosts in scope, hosts to give back. */
+seen_status sn_hosts_poll(sn_engine *e);
+
+/* ---- page.c ---- */
+
+/* Callbacks of the transfers, on their threads: a piece of the body, a link in the headers, the
+ * end. Only for a sitemap, which the first thread fetches, does more than the job change. */
+bool sn_page_body(sn_transfer *transfer, const char *bytes, size_t len);
+void sn_page_link(sn_transfer *transfer, bool refresh, const char *value, size_t len);
+void sn_page_over(sn_transfer *transfer);
+
+/* On the first thread: a transfer is over. */
+seen_status sn_page_arrived(sn_engine *e, sn_transfer *transfer);
+
+/* ---- dispatch.c ---- */
+
+/* Starts what can be started now. */
+seen_status sn_dispatch(sn_engine *e);
+
+/* ---- shared.c ---- */
+
+/* Joins the crawl at options->join, or creates it. */
+seen_status sn_shared_open(sn_engine *e);
+/* Whether the run failed only because its session ended. */
+bool sn_shared_lost(const sn_engine *e);
+
+/* ---- open.c ---- */
+
+/* Everything up to the first transfer. */
+seen_status sn_crawl_open(sn_engine *e);
+void sn_crawl_close(sn_engine *e);
+
 #endif

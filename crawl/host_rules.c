@@ -1,5 +1,5 @@
 /* The robots.txt of a host: requested before its first page, kept for a day. */
-#include "crawl/host_rules.h"
+#include "crawl/engine.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,7 @@
 /* Hosts and the frontier. */
-#include "crawl/hosts.h"
+#include "crawl/engine.h"
 
 #include "base/error.h"
-#include "crawl/host_rules.h"
-#include "crawl/seeds.h"
 
 /* Asks the frontier about a host that gets its first URL. The process that was killed before this
  * one resumed its crawl may have sent the host a request just now. */

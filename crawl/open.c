@@ -1,5 +1,5 @@
 /* Setting a crawl up, new or from a state folder; taking it down. */
-#include "crawl/open.h"
+#include "crawl/engine.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,12 +14,8 @@
 #include "crawl/fetch/open_files.h"
 #include "crawl/frontier/folder.h"
 #include "crawl/frontier/local.h"
-#include "crawl/page.h"
 #include "crawl/robots/robots.h"
-#include "crawl/seeds.h"
 #include "crawl/settings.h"
-#include "crawl/settle.h"
-#include "crawl/shared.h"
 
 /* ---- Options ---- */
 

@@ -1,5 +1,5 @@
 /* What arrives, and what an answer means. */
-#include "crawl/page.h"
+#include "crawl/engine.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -8,11 +8,7 @@
 #include <strings.h>
 
 #include "base/error.h"
-#include "crawl/host_rules.h"
-#include "crawl/hosts.h"
 #include "crawl/html/header_link.h"
-#include "crawl/seeds.h"
-#include "crawl/settle.h"
 
 #define MAX_HOPS 10               /* redirections in a row */
 #define SITEMAP_BYTES (50u << 20) /* the limit of the protocol */

@@ -1,5 +1,5 @@
 /* Start URLs, and the hosts that are in scope because of them. */
-#include "crawl/seeds.h"
+#include "crawl/engine.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Outputs written, then the frontier is told. */
-#include "crawl/settle.h"
+#include "crawl/engine.h"
 
 #include <stdio.h>
 

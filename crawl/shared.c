@@ -1,5 +1,5 @@
 /* The engine's side of a crawl that several processes share (crawl/fleet has the frontier). */
-#include "crawl/shared.h"
+#include "crawl/engine.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "crawl/fleet/fleet.h"
-#include "crawl/seeds.h"
 #include "crawl/settings.h"
 
 /* The hosts that are in scope so far. */

@@ -1,5 +1,5 @@
 /* uniq with a Bloom filter in memory: unique lines are lost at the chosen error rate. */
-#include "stream/uniq/approx.h"
+#include "stream/uniq/strategies.h"
 
 #include <math.h>
 

@@ -10,7 +10,7 @@
  *     pass 1      [ table decides: written ........ | mark | found: duplicate, else -> files ]
  *     files       file 1 -> table -> map   file 2 -> table -> map …
  *     pass 2      [ skipped ....................... | mark | written by the map ............ ] */
-#include "stream/uniq/exact.h"
+#include "stream/uniq/strategies.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

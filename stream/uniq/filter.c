@@ -14,7 +14,7 @@
  *
  * If repeats are printed and the others go to a file (-D --dropped), this applies to that file.
  * Other dropped lines are already in the filter. */
-#include "stream/uniq/filter.h"
+#include "stream/uniq/strategies.h"
 
 #include <math.h>
 #include <stdatomic.h>

@@ -9,7 +9,7 @@
  *     pass 2      key -> counter: count         absent -> notes: count
  *
  * Of a pipe, the lines that may be written are copied to a temporary file. */
-#include "stream/uniq/tally.h"
+#include "stream/uniq/strategies.h"
 
 #include <stdio.h>
 #include <stdlib.h>

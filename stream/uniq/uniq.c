@@ -6,10 +6,7 @@
 #include "base/error.h"
 #include "stream/exact/counter.h"
 #include "stream/exact/table.h"
-#include "stream/uniq/approx.h"
-#include "stream/uniq/exact.h"
-#include "stream/uniq/filter.h"
-#include "stream/uniq/tally.h"
+#include "stream/uniq/strategies.h"
 
 /* Whether lines are selected by their number of occurrences. */
 static bool is_tally(const sn_uniq_options *options)

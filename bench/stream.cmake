@@ -1,8 +1,0 @@
-# `bench_stream`: seen uniq beside sort, awk, perl and unique. bench/stream.py --help has the options.
-find_package(Python3 COMPONENTS Interpreter QUIET)
-if(TARGET seen_command AND Python3_FOUND)
-  add_custom_target(bench_stream
-    COMMAND ${CMAKE_COMMAND} -E env SEEN=$<TARGET_FILE:seen_command> GEN=$<TARGET_FILE:bench_gen>
-      ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/stream.py
-    DEPENDS seen_command bench_gen USES_TERMINAL)
-endif()
