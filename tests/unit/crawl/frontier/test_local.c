@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "crawl/frontier/host_pages.h"
 #include "crawl/frontier/local.h"
 
 static char path[] = "/tmp/seen-local.XXXXXX";
@@ -264,7 +265,7 @@ static void resumes(void **state)
     close(folder);
 }
 
-int main(void)
+static int run_local(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hands_out_in_order_once),
@@ -279,4 +280,77 @@ int main(void)
     char command[64];
     snprintf(command, sizeof command, "rm -rf %s", path);
     return system(command) != 0 || failed;
+}
+
+/* ---- host_pages ---- */
+
+/* Tallies: counted, stored, loaded. */
+
+static void counts_and_comes_back(void **state)
+{
+    sn_host_pages *tally = sn_host_pages_create();
+    (void)state;
+    for (uint64_t i = 0; i < 5000; i++)
+        for (uint64_t k = 0; k < i % 3; k++)
+            assert_true(sn_host_pages_add(tally, i << 32, k + 1));
+    size_t size = sn_host_pages_size(tally);
+    assert_int_equal(size, 16 * (5000 - 1667));
+    uint8_t *bytes = malloc(size);
+    sn_host_pages_store(tally, bytes);
+    sn_host_pages *other = sn_host_pages_create();
+    assert_true(sn_host_pages_load(other, bytes, size));
+    for (uint64_t i = 0; i < 6000; i++) {
+        uint64_t want = i >= 5000 ? 0 : i % 3 == 2 ? 3 : i % 3;
+        assert_int_equal(sn_host_pages_get(tally, i << 32), want);
+        assert_int_equal(sn_host_pages_get(other, i << 32), want);
+    }
+    free(bytes);
+    sn_host_pages_destroy(tally);
+    sn_host_pages_destroy(other);
+}
+
+/* What was taken back to nothing stays where others, which came behind it, are found. */
+static void takes_back(void **state)
+{
+    sn_host_pages *tally = sn_host_pages_create();
+    (void)state;
+    assert_true(sn_host_pages_add(tally, 1, 1));
+    assert_true(sn_host_pages_add(tally, 1 + (UINT64_C(1) << 32), 5));
+    assert_true(sn_host_pages_add(tally, 1 + (UINT64_C(2) << 32), 7));
+    sn_host_pages_take(tally, 1);
+    sn_host_pages_take(tally, 1);
+    sn_host_pages_take(tally, 1 + (UINT64_C(1) << 32));
+    sn_host_pages_take(tally, 99);
+    uint8_t bytes[3 * 16];
+    assert_int_equal(sn_host_pages_size(tally), sizeof bytes);
+    sn_host_pages_store(tally, bytes);
+    sn_host_pages *other = sn_host_pages_create();
+    assert_true(sn_host_pages_load(other, bytes, sizeof bytes));
+    for (int i = 0; i < 2; i++) {
+        const sn_host_pages *t = i == 0 ? tally : other;
+        assert_int_equal(sn_host_pages_get(t, 1), 0);
+        assert_int_equal(sn_host_pages_get(t, 1 + (UINT64_C(1) << 32)), 4);
+        assert_int_equal(sn_host_pages_get(t, 1 + (UINT64_C(2) << 32)), 7);
+        assert_int_equal(sn_host_pages_get(t, 99), 0);
+    }
+    assert_true(sn_host_pages_add(tally, 1, 2));
+    assert_int_equal(sn_host_pages_get(tally, 1), 2);
+    sn_host_pages_destroy(tally);
+    sn_host_pages_destroy(other);
+}
+
+static int run_host_pages(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(counts_and_comes_back),
+                                       cmocka_unit_test(takes_back)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+int main(void)
+{
+    int status[] = {run_local(), run_host_pages()};
+    for (size_t i = 0; i < sizeof status / sizeof *status; i++)
+        if (status[i])
+            return status[i];
+    return 0;
 }

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "crawl/links/link_cache.h"
 #include "crawl/links/scope.h"
 
 static sn_scope *make(const sn_scope_options *options, const char *seed)
@@ -205,7 +206,7 @@ static void test_reasons(void **state)
         assert_non_null(sn_scope_reason((sn_scope_verdict)i));
 }
 
-int main(void)
+static int run_scope(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_host),   cmocka_unit_test(test_many_seeds),
@@ -213,4 +214,104 @@ int main(void)
         cmocka_unit_test(test_limits), cmocka_unit_test(test_reasons),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+/* ---- scope_faults ---- */
+
+/* Every allocation of a scope fails in turn: it is not made, or the seed is not added, and nothing
+ * leaks. */
+
+static int until_failure = -1;
+
+static void *faulty_calloc(size_t n, size_t size)
+{
+    return until_failure-- == 0 ? NULL : calloc(n, size);
+}
+
+static char *faulty_strndup(const char *text, size_t len)
+{
+    return until_failure-- == 0 ? NULL : strndup(text, len);
+}
+
+#define calloc faulty_calloc
+#define strndup faulty_strndup
+#include "crawl/links/scope.c"
+#undef calloc
+#undef strndup
+
+static bool make_and_ask(void)
+{
+    static const char *const patterns[] = {"a"};
+    char message[64] = "", url[32];
+    sn_scope_options options = {.include = patterns, .include_count = 1};
+    sn_scope *scope = sn_scope_create(&options, message, sizeof message);
+    if (scope == NULL)
+        assert_string_equal(message, "out of memory");
+    bool ok = scope != NULL;
+    for (int i = 0; i < 20 && ok; i++) {
+        int len = snprintf(url, sizeof url, "http://a%d/", i);
+        ok = sn_scope_add_seed(scope, url, (size_t)len);
+        sn_scope_verdict want = ok ? SN_SCOPE_IN : SN_SCOPE_OTHER_HOST;
+        assert_int_equal(sn_scope_check(scope, url, (size_t)len), want);
+    }
+    sn_scope_destroy(scope);
+    return ok;
+}
+
+static void test_every_allocation(void **state)
+{
+    (void)state;
+    int failures = 0;
+    for (int n = 0;; n++) {
+        until_failure = n;
+        bool ok = make_and_ask();
+        assert_int_equal(ok, until_failure >= 0);
+        failures += !ok;
+        if (ok)
+            break;
+    }
+    until_failure = -1;
+    assert_true(failures >= 20);
+}
+
+static int run_scope_faults(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_allocation)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+/* ---- link_cache ---- */
+
+/* The cache of links that were offered. */
+
+static void remembers(void **state)
+{
+    (void)state;
+    sn_link_cache *cache = sn_link_cache_create();
+    assert_non_null(cache);
+    seen_hash hash = {7, 8}, near = {8, 8}, far = {7, 9};
+    assert_false(sn_link_cache_add(cache, hash));
+    assert_true(sn_link_cache_add(cache, hash));
+    assert_false(sn_link_cache_add(cache, far));
+    assert_true(sn_link_cache_add(cache, hash));
+    assert_false(sn_link_cache_add(cache, near)); /* in the same slot */
+    assert_false(sn_link_cache_add(cache, hash));
+    sn_link_cache_clear(cache);
+    assert_false(sn_link_cache_add(cache, far));
+    sn_link_cache_destroy(cache);
+}
+
+static int run_link_cache(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(remembers)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+int main(void)
+{
+    int status[] = {run_scope(), run_scope_faults(), run_link_cache()};
+    for (size_t i = 0; i < sizeof status / sizeof *status; i++)
+        if (status[i])
+            return status[i];
+    return 0;
 }

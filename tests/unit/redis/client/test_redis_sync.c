@@ -1,8 +1,11 @@
 /* What a sync says about replicas of one master, also where the connection that wrote is gone. */
+#include <pthread.h>
+
+#include "redis/client/channel.h"
+#include "redis/client/client.h"
+#include "seen.h"
 #include "tests/redis/meddle.h"
 #include "tests/redis/rig.h"
-
-#include "seen.h"
 
 static test_server replica;
 
@@ -117,7 +120,7 @@ static void test_fresh_connection(void **state)
     test_meddle_stop(&m);
 }
 
-int main(void)
+static int run_redis_sync(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_unconfirmed),
@@ -125,4 +128,194 @@ int main(void)
         cmocka_unit_test(test_fresh_connection),
     };
     return test_have_redis() ? cmocka_run_group_tests(tests, start, stop) : 77;
+}
+
+/* ---- redis_pool ---- */
+
+/* More calls at once than there are connections, and a sync among them. */
+
+enum { THREADS = 2 * SN_CHANNELS_MAX, ROUNDS = 20 };
+
+static seen_set *set;
+static unsigned told_new, failures;
+
+static void *work(void *context)
+{
+    int number = *(int *)context;
+    seen_error error = {0};
+    for (int i = 0; i < ROUNDS; i++) {
+        seen_answer answer = SEEN_UNKNOWN;
+        /* Each key is added by two threads. */
+        int key = number / 2 * ROUNDS + i;
+        bool good = seen_add(set, &key, sizeof key, &answer, &error) == SEEN_OK;
+        if (good && number % 8 == 0)
+            good = seen_sync(set, &error) == SEEN_OK;
+        __atomic_fetch_add(&failures, !good, __ATOMIC_SEQ_CST);
+        __atomic_fetch_add(&told_new, answer == SEEN_NEW, __ATOMIC_SEQ_CST);
+    }
+    return NULL;
+}
+
+static void test_many(void **state)
+{
+    (void)state;
+    pthread_t thread[THREADS];
+    int number[THREADS];
+    char where[128];
+    seen_error error = {0};
+    seen_options o = {
+        .size = sizeof o, .capacity = 100000, .error_rate = 1e-9, .command_ms = 60000};
+    snprintf(where, sizeof where, "%s/pool", server.url);
+    assert_int_equal(seen_create(where, &o, 0, &set, &error), SEEN_OK);
+    for (int i = 0; i < THREADS; i++) {
+        number[i] = i;
+        assert_int_equal(pthread_create(&thread[i], NULL, work, &number[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(thread[i], NULL);
+    assert_int_equal(failures, 0);
+    assert_int_equal(told_new, THREADS / 2 * ROUNDS);
+    seen_close(set);
+}
+
+static int run_redis_pool(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_many)};
+    return RIG_RUN(tests);
+}
+
+/* ---- redis_client ---- */
+
+/* What other parts use of the client: scripts by digest, run_id, the first connection. */
+
+static sn_client *connect_to(int port, const sn_client_options *options, seen_error *error)
+{
+    sn_redis_address address;
+    sn_client *client = NULL;
+    char where[64];
+    snprintf(where, sizeof where, "redis://127.0.0.1:%d/x", port);
+    assert_int_equal(sn_redis_address_parse(where, &address, error), SEEN_OK);
+    return sn_client_connect(&address, options, &client, error) == SEEN_OK ? client : NULL;
+}
+
+static void test_digest(void **state)
+{
+    (void)state;
+    static const char *const VECTOR[][2] = {
+        {"", "da39a3ee5e6b4b0d3255bfef95601890afd80709"},
+        {"abc", "a9993e364706816aba3e25717850c26c9cd0d89d"},
+        {"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+         "84983e441c3bd26ebaae4aa1f95129e5e54670f1"},
+    };
+    for (size_t i = 0; i < sizeof VECTOR / sizeof *VECTOR; i++) {
+        sn_script script;
+        sn_script_init(&script, VECTOR[i][0]);
+        assert_string_equal(script.sha, VECTOR[i][1]);
+    }
+}
+
+/* A script that the server does not have is sent once with its text, each in its order; after a
+ * SCRIPT FLUSH again. */
+static void test_script(void **state)
+{
+    (void)state;
+    seen_error error;
+    sn_client_options options = {0};
+    sn_client *client = connect_to(server.port, &options, &error);
+    assert_non_null(client);
+    sn_channel *ch;
+    assert_int_equal(sn_client_take(client, &ch, &error), SEEN_OK);
+    sn_script script;
+    sn_script_init(&script, "return redis.call('INCRBY',KEYS[1],ARGV[1])");
+    int64_t total = 0;
+    for (int round = 0; round < 3; round++) {
+        for (uint64_t i = 1; i <= 10; i++) {
+            sn_script_begin(ch, 0, sn_slot_of("n", 1), &script, 1, 1);
+            sn_command_text(ch, "n");
+            sn_command_number(ch, i);
+            if (i % 2)
+                sn_command_once(ch);
+        }
+        assert_int_equal(sn_channel_pending(ch), 10);
+        assert_int_equal(sn_channel_run(ch, sn_reply_take_integer, &total, &error), SEEN_OK);
+        assert_int_equal(total, 55 * (round + 1));
+        if (round == 1)
+            freeReplyObject(test_ask(&server, "SCRIPT FLUSH"));
+    }
+    sn_client_give(client, ch);
+    sn_client_disconnect(client);
+}
+
+static void test_run_id(void **state)
+{
+    (void)state;
+    seen_error error;
+    sn_client_options options = {.run_id = true};
+    sn_client *client = connect_to(server.port, &options, &error);
+    assert_non_null(client);
+    sn_channel *ch;
+    assert_int_equal(sn_client_take(client, &ch, &error), SEEN_OK);
+    redisReply *info = test_ask(&server, "INFO server");
+    assert_int_equal(strlen(sn_channel_run_id(ch, 0)), SN_RUN_ID);
+    assert_non_null(strstr(info->str, sn_channel_run_id(ch, 0)));
+    freeReplyObject(info);
+    sn_client_give(client, ch);
+    sn_client_disconnect(client);
+}
+
+/* A server that comes up a moment later is found if a time to retry was given, and only then. */
+static void test_late_server(void **state)
+{
+    (void)state;
+    seen_error error;
+    test_server late;
+    assert_true(test_server_start(&late, NULL));
+    test_server_kill(&late);
+    sn_client_options at_once = {0}, patient = {.retry_ms = 60000};
+    assert_null(connect_to(late.port, &at_once, &error));
+    assert_non_null(strstr(error.message, "cannot connect"));
+    int done[2];
+    char byte;
+    assert_int_equal(pipe(done), 0);
+    pid_t starter = fork();
+    if (starter == 0) {
+        close(done[1]);
+        test_sleep_ms(400);
+        if (!test_server_launch(&late, NULL))
+            _exit(1);
+        /* The server ends with the process that started it: when the client has found it. */
+        (void)!read(done[0], &byte, 1);
+        test_server_kill(&late);
+        _exit(0);
+    }
+    sn_client *client = connect_to(late.port, &patient, &error);
+    if (!client)
+        fail_msg("%s", error.message);
+    sn_client_disconnect(client);
+    close(done[1]);
+    close(done[0]);
+    int status;
+    waitpid(starter, &status, 0);
+    assert_int_equal(status, 0);
+    test_server_stop(&late);
+}
+
+static int run_redis_client(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_digest),
+        cmocka_unit_test(test_script),
+        cmocka_unit_test(test_run_id),
+        cmocka_unit_test(test_late_server),
+    };
+    return RIG_RUN(tests);
+}
+
+int main(void)
+{
+    int status[] = {run_redis_sync(), run_redis_pool(), run_redis_client()};
+    for (size_t i = 0; i < sizeof status / sizeof *status; i++)
+        if (status[i])
+            return status[i];
+    return 0;
 }

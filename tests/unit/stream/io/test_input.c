@@ -1,12 +1,66 @@
 /* Inputs: plain and compressed, whole and cut short, files and pipes.
  * Needs: compression.
  */
+#include <errno.h>
+#include <pthread.h>
+#include <sys/stat.h>
+
 #include "stream/io/input.h"
 #include "stream/io/output.h"
-#include "test_input_data.h"
 #include "test_stream.h"
+#include <stddef.h>
 
-#include <pthread.h>
+/* One text, compressed by the tools of each format. */
+
+#define PLAIN_TEXT "alpha\nbeta\ngamma\nalpha\r\n\nlast without newline"
+
+typedef struct packed {
+    const char *name;
+    const unsigned char *bytes;
+    size_t length;
+} packed;
+
+static const unsigned char gzip_bytes[] = {
+    0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0x4b, 0xcc, 0x29, 0xc8, 0x48, 0xe4,
+    0x4a, 0x4a, 0x2d, 0x49, 0xe4, 0x4a, 0x4f, 0xcc, 0xcd, 0x4d, 0xe4, 0x4a, 0x04, 0x09, 0xf0, 0x72,
+    0x71, 0xe5, 0x24, 0x16, 0x97, 0x28, 0x94, 0x67, 0x96, 0x64, 0xe4, 0x97, 0x96, 0x28, 0xe4, 0xa5,
+    0x96, 0xe7, 0x64, 0xe6, 0xa5, 0x02, 0x00, 0xb0, 0x67, 0x12, 0x2a, 0x2d, 0x00, 0x00, 0x00};
+
+static const unsigned char zstd_bytes[] = {
+    0x28, 0xb5, 0x2f, 0xfd, 0x04, 0x68, 0x69, 0x01, 0x00, 0x61, 0x6c, 0x70, 0x68, 0x61, 0x0a,
+    0x62, 0x65, 0x74, 0x61, 0x0a, 0x67, 0x61, 0x6d, 0x6d, 0x61, 0x0a, 0x61, 0x6c, 0x70, 0x68,
+    0x61, 0x0d, 0x0a, 0x0a, 0x6c, 0x61, 0x73, 0x74, 0x20, 0x77, 0x69, 0x74, 0x68, 0x6f, 0x75,
+    0x74, 0x20, 0x6e, 0x65, 0x77, 0x6c, 0x69, 0x6e, 0x65, 0xf6, 0x61, 0xc7, 0x1c};
+
+static const unsigned char xz_bytes[] = {
+    0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00, 0x00, 0x04, 0xe6, 0xd6, 0xb4, 0x46, 0x02, 0x00, 0x21,
+    0x01, 0x16, 0x00, 0x00, 0x00, 0x74, 0x2f, 0xe5, 0xa3, 0x01, 0x00, 0x2c, 0x61, 0x6c, 0x70,
+    0x68, 0x61, 0x0a, 0x62, 0x65, 0x74, 0x61, 0x0a, 0x67, 0x61, 0x6d, 0x6d, 0x61, 0x0a, 0x61,
+    0x6c, 0x70, 0x68, 0x61, 0x0d, 0x0a, 0x0a, 0x6c, 0x61, 0x73, 0x74, 0x20, 0x77, 0x69, 0x74,
+    0x68, 0x6f, 0x75, 0x74, 0x20, 0x6e, 0x65, 0x77, 0x6c, 0x69, 0x6e, 0x65, 0x00, 0x00, 0x00,
+    0x00, 0xd6, 0xcd, 0xd7, 0x54, 0xbe, 0x14, 0x8b, 0x4c, 0x00, 0x01, 0x45, 0x2d, 0x1e, 0x52,
+    0x57, 0xe8, 0x1f, 0xb6, 0xf3, 0x7d, 0x01, 0x00, 0x00, 0x00, 0x00, 0x04, 0x59, 0x5a};
+
+static const unsigned char bzip2_bytes[] = {
+    0x42, 0x5a, 0x68, 0x39, 0x31, 0x41, 0x59, 0x26, 0x53, 0x59, 0x3b, 0xb6, 0x42, 0x07, 0x00, 0x00,
+    0x06, 0x51, 0x80, 0x00, 0x12, 0x40, 0x00, 0x32, 0xe7, 0xce, 0x80, 0x20, 0x00, 0x31, 0x4d, 0x32,
+    0x31, 0x31, 0x31, 0x08, 0x9e, 0x91, 0xa3, 0x47, 0xa8, 0xd1, 0xa0, 0xad, 0x14, 0x75, 0x0e, 0x54,
+    0x3b, 0x64, 0xae, 0xc8, 0x58, 0x47, 0x69, 0xb0, 0x28, 0x44, 0x47, 0x30, 0x96, 0x99, 0xee, 0x25,
+    0xeb, 0xf1, 0x77, 0x24, 0x53, 0x85, 0x09, 0x03, 0xbb, 0x64, 0x20, 0x70};
+
+static const unsigned char lz4_bytes[] = {
+    0x04, 0x22, 0x4d, 0x18, 0x64, 0x40, 0xa7, 0x2d, 0x00, 0x00, 0x80, 0x61, 0x6c, 0x70, 0x68, 0x61,
+    0x0a, 0x62, 0x65, 0x74, 0x61, 0x0a, 0x67, 0x61, 0x6d, 0x6d, 0x61, 0x0a, 0x61, 0x6c, 0x70, 0x68,
+    0x61, 0x0d, 0x0a, 0x0a, 0x6c, 0x61, 0x73, 0x74, 0x20, 0x77, 0x69, 0x74, 0x68, 0x6f, 0x75, 0x74,
+    0x20, 0x6e, 0x65, 0x77, 0x6c, 0x69, 0x6e, 0x65, 0x00, 0x00, 0x00, 0x00, 0xd2, 0x62, 0x70, 0x7c};
+
+static const packed packings[] = {
+    {"gzip", gzip_bytes, sizeof gzip_bytes}, {"zstd", zstd_bytes, sizeof zstd_bytes},
+    {"xz", xz_bytes, sizeof xz_bytes},       {"bzip2", bzip2_bytes, sizeof bzip2_bytes},
+    {"lz4", lz4_bytes, sizeof lz4_bytes},
+};
+
+#define PACKINGS (sizeof packings / sizeof *packings)
 
 /* Reads everything in pieces of up to `piece` bytes; files are joined by '|'. */
 static seen_status read_all(sn_input *input, size_t piece, char *to, size_t room, size_t *length,
@@ -538,7 +592,7 @@ static void test_same_file(void **state)
     sn_input_close(input);
 }
 
-int main(void)
+static int run_input(void)
 {
     seed_from_environment();
     const struct CMUnitTest tests[] = {
@@ -562,4 +616,139 @@ int main(void)
         cmocka_unit_test(test_same_file),
     };
     return cmocka_run_group_tests(tests, scratch_begin, scratch_end);
+}
+
+/* ---- input_faults ---- */
+
+/* Inputs whose descriptor goes bad, or that are stopped in the middle of a read. */
+
+static bool fstat_fails, lseek_fails;
+static void (*before_read)(void);
+
+static int faulty_fstat(int fd, struct stat *at)
+{
+    errno = EIO;
+    return fstat_fails ? -1 : fstat(fd, at);
+}
+
+static off_t faulty_lseek(int fd, off_t to, int from)
+{
+    errno = EIO;
+    return lseek_fails ? -1 : lseek(fd, to, from);
+}
+
+static ssize_t faulty_read(int fd, void *to, size_t len)
+{
+    if (!before_read)
+        return read(fd, to, len);
+    before_read();
+    errno = EAGAIN;
+    return -1;
+}
+
+/* The source itself, with calls that fail when told to. */
+#define fstat faulty_fstat
+#define lseek faulty_lseek
+#define read faulty_read
+#include "stream/io/input.c"
+#undef fstat
+#undef lseek
+#undef read
+
+static sn_stop stop;
+
+static void stop_now(void)
+{
+    sn_stop_set(&stop, SN_STOP_ASKED);
+}
+
+static void test_no_descriptor(void **state)
+{
+    (void)state;
+    sn_input *input = NULL;
+    seen_error error = {0};
+    assert_int_not_equal(sn_input_open_fd(-1, "a list", NULL, &input, &error), SEEN_OK);
+    assert_non_null(strstr(error.message, "cannot read a list"));
+    assert_null(input);
+}
+
+static void test_no_identity(void **state)
+{
+    (void)state;
+    const char *path = scratch("in");
+    write_file(path, "a\n", 2);
+    sn_input *input;
+    seen_error error = {0};
+    char to[8];
+    size_t got;
+    assert_int_equal(sn_input_open(&path, 1, NULL, &input, NULL), SEEN_OK);
+    fstat_fails = true;
+    assert_int_equal(sn_input_read(input, to, sizeof to, &got, &error), SEEN_ERR_IO);
+    fstat_fails = false;
+    assert_non_null(strstr(error.message, "cannot read "));
+    sn_input_close(input);
+}
+
+static void test_no_way_back(void **state)
+{
+    (void)state;
+    write_file(scratch("in"), "a\n", 2);
+    int file = open(scratch("in"), O_RDONLY), saved = dup(STDIN_FILENO);
+    assert_true(file >= 0 && saved >= 0 && dup2(file, STDIN_FILENO) == STDIN_FILENO);
+    sn_input *input;
+    seen_error error = {0};
+    char to[8];
+    size_t got;
+    assert_int_equal(sn_input_open(NULL, 0, NULL, &input, NULL), SEEN_OK);
+    assert_int_equal(sn_input_read(input, to, sizeof to, &got, &error), SEEN_OK);
+    assert_int_equal(got, 2);
+    lseek_fails = true;
+    assert_int_equal(sn_input_rewind(input, &error), SEEN_ERR_IO);
+    lseek_fails = false;
+    assert_non_null(strstr(error.message, "cannot read again standard input"));
+    assert_int_equal(sn_input_rewind(input, &error), SEEN_OK);
+    sn_input_close(input);
+    dup2(saved, STDIN_FILENO);
+    close(saved);
+    close(file);
+}
+
+/* A descriptor that said it had something, had nothing, and a stop meanwhile. */
+static void test_stop_in_a_read(void **state)
+{
+    (void)state;
+    const char *path = scratch("in");
+    write_file(path, "a\n", 2);
+    sn_input *input;
+    char to[8];
+    size_t got = 9;
+    assert_int_equal(sn_stop_init(&stop, NULL), SEEN_OK);
+    assert_int_equal(sn_input_open(&path, 1, &stop, &input, NULL), SEEN_OK);
+    before_read = stop_now;
+    assert_int_equal(sn_input_read(input, to, sizeof to, &got, NULL), SEEN_OK);
+    before_read = NULL;
+    assert_int_equal(got, 0);
+    assert_true(sn_input_stopped(input));
+    sn_input_close(input);
+    sn_stop_free(&stop);
+}
+
+static int run_input_faults(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_no_descriptor),
+        cmocka_unit_test(test_no_identity),
+        cmocka_unit_test(test_no_way_back),
+        cmocka_unit_test(test_stop_in_a_read),
+    };
+    return cmocka_run_group_tests(tests, scratch_begin, scratch_end);
+}
+
+int main(void)
+{
+    int status[] = {run_input(), run_input_faults()};
+    for (size_t i = 0; i < sizeof status / sizeof *status; i++)
+        if (status[i])
+            return status[i];
+    return 0;
 }

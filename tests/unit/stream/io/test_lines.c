@@ -1,4 +1,11 @@
 /* Finding the ends of lines: the fast scan agrees with the definition. */
+#include <errno.h>
+#include <poll.h>
+#include <sys/resource.h>
+
+#include "stream/io/block.h"
+#include "stream/io/lines.h"
+#include "stream/io/stop.h"
 #include "test_stream.h"
 
 /* The source itself: every scan, also the one that this CPU does not need. */
@@ -135,7 +142,7 @@ static void test_counts(void **state)
     assert_int_equal(sn_lines_last_end("ab", 2, '\n'), 0);
 }
 
-int main(void)
+static int run_lines(void)
 {
     seed_from_environment();
     const struct CMUnitTest tests[] = {
@@ -147,4 +154,152 @@ int main(void)
         cmocka_unit_test(test_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+/* ---- block ---- */
+
+/* Selecting lines of a block, against the obvious way. */
+
+static void check_select(seen_answer keep, bool apart)
+{
+    sn_block block;
+    sn_block_init(&block, '\n');
+    for (int round = 0; round < 300; round++) {
+        size_t length;
+        char *text = random_text(random_below(300) + 1, round % 3 ? 40 : 2000, &length);
+        char *kept = malloc(length + 1), *rest = malloc(length + 1);
+        size_t kept_length = 0, rest_length = 0, kept_lines = 0;
+        assert_int_equal(sn_block_reserve(&block, length + 1, NULL), SEEN_OK);
+        memcpy(block.bytes, text, length);
+        block.length = length;
+        assert_int_equal(sn_lines_split(&block, NULL), SEEN_OK);
+        size_t rarity = random_below(6) + 1;
+        for (size_t i = 0; i < block.lines; i++) {
+            seen_answer answer = random_below(rarity) ? SEEN_BEFORE : SEEN_NEW;
+            if (random_below(20) == 0)
+                answer = SEEN_UNKNOWN;
+            block.answer[i] = answer;
+            size_t len = block.start[i + 1] - block.start[i];
+            if (answer == keep) {
+                memcpy(kept + kept_length, text + block.start[i], len);
+                kept_length += len;
+                kept_lines++;
+            } else if (answer != SEEN_UNKNOWN) {
+                memcpy(rest + rest_length, text + block.start[i], len);
+                rest_length += len;
+            }
+        }
+        assert_int_equal(sn_block_select(&block, keep, apart, NULL), SEEN_OK);
+        assert_int_equal(block.out_length, kept_length);
+        assert_int_equal(block.number_out, kept_lines);
+        assert_memory_equal(block.out, kept, kept_length);
+        if (apart) {
+            assert_int_equal(block.aside_length, rest_length);
+            assert_memory_equal(block.aside, rest, rest_length);
+        }
+        free(text);
+        free(kept);
+        free(rest);
+    }
+    sn_block_free(&block);
+}
+
+static void test_select(void **state)
+{
+    (void)state;
+    check_select(SEEN_NEW, false);
+    check_select(SEEN_BEFORE, false);
+}
+
+static void test_select_apart(void **state)
+{
+    (void)state;
+    check_select(SEEN_NEW, true);
+    check_select(SEEN_BEFORE, true);
+}
+
+static void test_reserve_keeps_bytes(void **state)
+{
+    (void)state;
+    sn_block block;
+    sn_block_init(&block, '\n');
+    assert_int_equal(sn_block_reserve(&block, 4, NULL), SEEN_OK);
+    memcpy(block.bytes, "abcd", 4);
+    assert_int_equal(sn_block_reserve(&block, 100000, NULL), SEEN_OK);
+    assert_memory_equal(block.bytes, "abcd", 4);
+    seen_error error;
+    assert_int_equal(sn_block_reserve(&block, SIZE_MAX / 2, &error), SEEN_ERR_MEMORY);
+    assert_memory_equal(block.bytes, "abcd", 4);
+    sn_block_free(&block);
+}
+
+static int run_block(void)
+{
+    seed_from_environment();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_select),
+        cmocka_unit_test(test_select_apart),
+        cmocka_unit_test(test_reserve_keeps_bytes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+/* ---- stop ---- */
+
+/* Asking a run to stop: once, and where no descriptor can be had. */
+
+static void test_first_reason_stays(void **state)
+{
+    (void)state;
+    sn_stop stop;
+    assert_int_equal(sn_stop_init(&stop, NULL), SEEN_OK);
+    assert_int_equal(sn_stop_get(&stop), SN_STOP_NONE);
+    struct pollfd fd = {.fd = stop.fd, .events = POLLIN};
+    assert_int_equal(poll(&fd, 1, 0), 0);
+    errno = 77;
+    sn_stop_set(&stop, SN_STOP_ASKED);
+    sn_stop_set(&stop, SN_STOP_CLOSED);
+    assert_int_equal(errno, 77);
+    assert_int_equal(sn_stop_get(&stop), SN_STOP_ASKED);
+    assert_int_equal(poll(&fd, 1, 0), 1);
+    sn_stop_set(NULL, SN_STOP_ASKED);
+    sn_stop_free(&stop);
+    assert_int_equal(stop.fd, -1);
+    sn_stop_free(&stop);
+}
+
+static void test_no_descriptor(void **state)
+{
+    (void)state;
+    struct rlimit before, none;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    none = before;
+    none.rlim_cur = 0;
+    sn_stop stop;
+    seen_error error = {0};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    seen_status status = sn_stop_init(&stop, &error);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_int_not_equal(status, SEEN_OK);
+    assert_int_equal(status, error.status);
+    assert_non_null(strstr(error.message, "event descriptor"));
+    sn_stop_free(&stop);
+}
+
+static int run_stop(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_first_reason_stays),
+        cmocka_unit_test(test_no_descriptor),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+int main(void)
+{
+    int status[] = {run_lines(), run_block(), run_stop()};
+    for (size_t i = 0; i < sizeof status / sizeof *status; i++)
+        if (status[i])
+            return status[i];
+    return 0;
 }

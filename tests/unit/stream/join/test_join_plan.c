@@ -1,12 +1,19 @@
 /* The planner: sane numbers for every size, and the strategies that a person would choose. */
-#include "stream/join/join.h"
-
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
+
+#include "stream/join/calibrate.h"
+#include "stream/join/internal.h"
+#include "stream/join/join.h"
+#include "test_stream.h"
 
 static sn_join_numbers numbers_of(double lines_a, double lines_b, double memory)
 {
@@ -162,11 +169,221 @@ static void monotone(void **unused)
     }
 }
 
-int main(void)
+static int run_join_plan(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_size), cmocka_unit_test(expected_ways), cmocka_unit_test(by_speed),
         cmocka_unit_test(refusals),   cmocka_unit_test(monotone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+/* ---- join_calibrate ---- */
+
+/* The machine's speed: measured once, and of a credible size. */
+
+static void test_random(void **state)
+{
+    (void)state;
+    double ns = sn_join_random_ns();
+    assert_true(ns > 0.1 && ns < 100000);
+    assert_true(sn_join_random_ns() == ns);
+}
+
+static void test_read_speed(void **state)
+{
+    (void)state;
+    assert_true(sn_join_read_speed(1) > sn_join_read_speed(0.5));
+    assert_true(sn_join_read_speed(0.5) > sn_join_read_speed(0));
+}
+
+static int run_join_calibrate(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random),
+                                       cmocka_unit_test(test_read_speed)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+/* ---- join_slices ---- */
+
+/* Spill when no table is ever large enough: it cuts its parts into smaller pieces, and reports an
+ * error when that does not help. */
+
+static bool nothing_fits;
+
+static bool judge(sn_join *s, const seen_hash *hashes, size_t count, seen_answer *answers)
+{
+    return !nothing_fits && sn_join_judge(s, hashes, count, answers);
+}
+
+/* The source itself, with tables that have no room when told so. */
+#define sn_join_judge judge
+#include "stream/join/slices.c"
+#undef sn_join_judge
+
+static seen_status run_way(sn_join_strategy strategy, sn_join_result *result, seen_error *error)
+{
+    const char *path_a = scratch("a"), *path_b = scratch("b");
+    sn_input *a, *b;
+    sn_join_options options = {.strategy = strategy,
+                               .memory = 64 << 20,
+                               .temp_dir = scratch_dir,
+                               .pipeline = {.threads = 2, .terminator = '\n'}};
+    sn_join_numbers numbers;
+    sn_join_plan plan;
+    sn_output *output;
+    write_file(path_a, "1\n2\n3\n4\n", 8);
+    write_file(path_b, "3\n4\n5\n", 6);
+    assert_int_equal(sn_input_open(&path_a, 1, NULL, &a, NULL), SEEN_OK);
+    assert_int_equal(sn_input_open(&path_b, 1, NULL, &b, NULL), SEEN_OK);
+    assert_int_equal(sn_join_measure(&options, a, &b, 1, &numbers, NULL), SEEN_OK);
+    assert_int_equal(sn_join_plan_make(&numbers, strategy, &plan, NULL), SEEN_OK);
+    assert_int_equal(sn_output_open(scratch("out"), '\n', NULL, &output, NULL), SEEN_OK);
+    seen_status status = sn_join_run(&options, &plan, &numbers, a, &b, 1, output, result, error);
+    sn_input_close(a);
+    sn_input_close(b);
+    return status;
+}
+
+static void test_gives_up(void **state)
+{
+    (void)state;
+    static const sn_join_strategy STRATEGIES[] = {SN_JOIN_SPILL};
+    for (size_t i = 0; i < sizeof STRATEGIES / sizeof *STRATEGIES; i++) {
+        sn_join_result result = {0};
+        seen_error error = {0};
+        nothing_fits = false;
+        assert_int_equal(run_way(STRATEGIES[i], &result, &error), SEEN_OK);
+        assert_int_equal(result.strategy, STRATEGIES[i]);
+        assert_file_is(scratch("out"), "3\n4\n", 4);
+        nothing_fits = true;
+        assert_int_equal(run_way(STRATEGIES[i], &result, &error), SEEN_ERR_MEMORY);
+        assert_non_null(strstr(error.message, "the memory is not enough"));
+        assert_file_is(scratch("out"), "3\n4\n", 4);
+    }
+}
+
+static int run_join_slices(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_gives_up)};
+    return cmocka_run_group_tests(tests, scratch_begin, scratch_end);
+}
+
+/* ---- join_keep ---- */
+
+/* The map of lines: in one piece, and range by range. */
+
+static bool malloc_fails;
+
+static void *faulty_malloc(size_t bytes)
+{
+    return malloc_fails ? NULL : malloc(bytes);
+}
+
+/* The source itself, with an allocator that fails when told to. */
+#define malloc faulty_malloc
+#include "stream/join/keep.c"
+#undef malloc
+
+static bool chosen(uint64_t line)
+{
+    return line * 0x9e3779b97f4a7c15u >> 62 == 1;
+}
+
+/* Sets bits in several rising runs, as slices of the hashes do, and asks in blocks. */
+static void there_and_back(uint64_t lines, uint64_t memory, size_t block)
+{
+    sn_keep keep;
+    seen_answer *answers = malloc(block);
+    assert_non_null(answers);
+    assert_int_equal(sn_keep_open(&keep, lines, memory, NULL, NULL), SEEN_OK);
+    assert_true(keep.bytes <= (memory < 4096 ? 4096 : memory));
+    for (uint64_t run = 0; run < 5; run++)
+        for (uint64_t line = run; line < lines; line += 5)
+            if (chosen(line))
+                assert_int_equal(sn_keep_set(&keep, line, NULL), SEEN_OK);
+    assert_int_equal(sn_keep_finish(&keep, NULL), SEEN_OK);
+    for (uint64_t at = 0; at < lines; at += block) {
+        size_t n = lines - at < block ? (size_t)(lines - at) : block;
+        assert_int_equal(sn_keep_ask(&keep, at, n, answers, NULL), SEEN_OK);
+        for (size_t i = 0; i < n; i++)
+            assert_int_equal(answers[i], chosen(at + i) ? SEEN_BEFORE : SEEN_NEW);
+    }
+    assert_int_equal(sn_keep_temporary(&keep) > 0, keep.ranges > 1);
+    sn_keep_close(&keep);
+    free(answers);
+}
+
+static void one_piece(void **unused)
+{
+    (void)unused;
+    there_and_back(1, 1 << 20, 10);
+    there_and_back(64, 1 << 20, 64);
+    there_and_back(100001, 1 << 20, 777);
+    sn_keep none;
+    assert_int_equal(sn_keep_open(&none, 0, 1 << 20, NULL, NULL), SEEN_OK);
+    sn_keep_close(&none);
+    sn_keep_close(&none);
+}
+
+static void ranges(void **unused)
+{
+    (void)unused;
+    there_and_back(100000, 4096, 1000);
+    there_and_back(1000003, 8192, 4093);
+    there_and_back(300000, 0, 100000);
+}
+
+/* More ranges than a spill has parts: fewer and larger ones. */
+static void most_ranges(void **unused)
+{
+    (void)unused;
+    sn_keep keep;
+    uint64_t lines = (uint64_t)1 << 33;
+    assert_int_equal(sn_keep_open(&keep, lines, 0, NULL, NULL), SEEN_OK);
+    assert_int_equal(keep.ranges, SN_SPILL_PARTS_MAX);
+    assert_true(keep.range * keep.ranges >= lines);
+    seen_answer answer = SEEN_UNKNOWN;
+    assert_int_equal(sn_keep_set(&keep, lines - 1, NULL), SEEN_OK);
+    assert_int_equal(sn_keep_finish(&keep, NULL), SEEN_OK);
+    assert_int_equal(sn_keep_ask(&keep, lines - 1, 1, &answer, NULL), SEEN_OK);
+    assert_int_equal(answer, SEEN_BEFORE);
+    assert_int_equal(sn_keep_ask(&keep, lines - 2, 1, &answer, NULL), SEEN_OK);
+    assert_int_equal(answer, SEEN_NEW);
+    sn_keep_close(&keep);
+}
+
+static void no_memory_to_load(void **unused)
+{
+    (void)unused;
+    sn_keep keep;
+    seen_answer answer = SEEN_UNKNOWN;
+    seen_error error = {0};
+    assert_int_equal(sn_keep_open(&keep, 100000, 4096, NULL, NULL), SEEN_OK);
+    assert_int_equal(sn_keep_set(&keep, 5, NULL), SEEN_OK);
+    assert_int_equal(sn_keep_finish(&keep, NULL), SEEN_OK);
+    malloc_fails = true;
+    assert_int_equal(sn_keep_ask(&keep, 5, 1, &answer, &error), SEEN_ERR_MEMORY);
+    malloc_fails = false;
+    assert_int_equal(error.status, SEEN_ERR_MEMORY);
+    assert_int_equal(sn_keep_ask(&keep, 5, 1, &answer, &error), SEEN_OK);
+    assert_int_equal(answer, SEEN_BEFORE);
+    sn_keep_close(&keep);
+}
+
+static int run_join_keep(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(one_piece), cmocka_unit_test(ranges),
+                                       cmocka_unit_test(most_ranges),
+                                       cmocka_unit_test(no_memory_to_load)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+int main(void)
+{
+    int status[] = {run_join_plan(), run_join_calibrate(), run_join_slices(), run_join_keep()};
+    for (size_t i = 0; i < sizeof status / sizeof *status; i++)
+        if (status[i])
+            return status[i];
+    return 0;
 }
