@@ -179,8 +179,9 @@ scale: deps-bench build
 fleet-test: deps-test build
 	@tests/sites/fleet_long.sh build/seen $(FLEET_SEEDS)
 
+# The long versions of the crash tests: 1,000 kills and 1,000 power cuts a path, long models.
 stress: deps-test build
-	@tools/stress build
+	@cmake --build build --target faults-long model-long
 
 # What a server loses, and that it is noticed: 100 times for each kind of filter; what a killed server loses.
 redis-loss: deps-test build
@@ -205,7 +206,7 @@ release: deps-release
 	@tools/release
 
 deb: deps-deb
-	@tools/deb
+	@tools/dist deb
 
 machines: deps-machines build
 	@tools/machines build build-arm64
