@@ -393,4 +393,7 @@ void sn_json_u64(sn_json *json, const char *name, uint64_t value);
 void sn_json_number(sn_json *json, const char *name, double value);
 void sn_json_bool(sn_json *json, const char *name, bool value);
 
+/* Takes the progress line off the terminal, if there is one, so that a message stands alone. */
+void sn_progress_hide(void);
+
 #endif

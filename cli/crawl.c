@@ -6,10 +6,8 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/crawl.h"
 #include "cli/crawl_fleet.h"
-#include "cli/crawl_input.h"
-#include "cli/crawl_report.h"
-#include "cli/crawl_show.h"
 
 typedef struct crawl_own {
     const char *state, *filter;

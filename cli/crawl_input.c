@@ -1,5 +1,5 @@
 /* Start URLs from a file. */
-#include "cli/crawl_input.h"
+#include "cli/crawl.h"
 
 #include <errno.h>
 #include <stdio.h>

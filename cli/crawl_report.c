@@ -1,6 +1,6 @@
 /* `seen crawl report`: reads the JSON lines of a crawl, and its link graph if there is one, and
  * writes a page with the figures in it: cli/crawl_report.html, embedded by the build. */
-#include "cli/crawl_report.h"
+#include "cli/crawl.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,13 +1,11 @@
 /* What a person sees of a crawl. */
-#include "cli/crawl_show.h"
+#include "cli/crawl.h"
 
 #include "base/text.h"
 
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
-
-#include "cli/progress.h"
 
 /* What is left of a crawl that a second signal ends, prepared for the signal's handler. */
 static void prepare_last_words(sn_crawl_show *s, const char *state)

@@ -1,7 +1,6 @@
 /* `seen drop`: removes a filter for good. */
 #include "base/text.h"
 #include "cli/cli.h"
-#include "cli/progress.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -2,7 +2,6 @@
  * interpret (control characters, broken UTF-8, characters that reorder text) is written as \xHH. */
 #include "base/text.h"
 #include "cli/cli.h"
-#include "cli/progress.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -1,6 +1,5 @@
 /* The progress bar: percent, rate, time left. On a terminal it is redrawn in place and removed at
  * the end; with --progress in a pipe it is a line every second; for programs it is JSON. */
-#include "cli/progress.h"
 #include "base/clock.h"
 #include "cli/cli.h"
 

@@ -1,7 +1,6 @@
 /* Any command line is read into values within their bounds, or refused with one line that is safe
  * to print. The input is words divided by NUL; the first names the command. */
 #include "cli/cli.h"
-#include "cli/progress.h"
 
 #include <float.h>
 #include <stdlib.h>

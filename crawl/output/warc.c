@@ -10,7 +10,93 @@
 #include <zlib.h>
 
 #include "base/error.h"
-#include "crawl/output/sha1.h"
+
+/* ---- SHA-1 (FIPS 180-4): payload digests, not for security ---- */
+
+#define SHA1_BYTES 20
+
+typedef struct sha1 {
+    uint32_t state[5];
+    uint64_t len;
+    uint8_t block[64];
+} sha1;
+
+static uint32_t rotate(uint32_t x, int n)
+{
+    return x << n | x >> (32 - n);
+}
+
+static uint32_t mix(int t, uint32_t b, uint32_t c, uint32_t d)
+{
+    if (t < 20)
+        return ((b & c) | (~b & d)) + 0x5a827999u;
+    if (t < 40)
+        return (b ^ c ^ d) + 0x6ed9eba1u;
+    if (t < 60)
+        return ((b & c) | (b & d) | (c & d)) + 0x8f1bbcdcu;
+    return (b ^ c ^ d) + 0xca62c1d6u;
+}
+
+static void sha1_block(sha1 *s, const uint8_t *p)
+{
+    uint32_t w[80], a = s->state[0], b = s->state[1], c = s->state[2], d = s->state[3],
+                    e = s->state[4];
+    for (int t = 0; t < 16; t++, p += 4)
+        w[t] = (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+    for (int t = 16; t < 80; t++)
+        w[t] = rotate(w[t - 3] ^ w[t - 8] ^ w[t - 14] ^ w[t - 16], 1);
+    for (int t = 0; t < 80; t++) {
+        uint32_t next = rotate(a, 5) + mix(t, b, c, d) + e + w[t];
+        e = d;
+        d = c;
+        c = rotate(b, 30);
+        b = a;
+        a = next;
+    }
+    s->state[0] += a;
+    s->state[1] += b;
+    s->state[2] += c;
+    s->state[3] += d;
+    s->state[4] += e;
+}
+
+static void sha1_begin(sha1 *s)
+{
+    *s = (sha1){{0x67452301u, 0xefcdab89u, 0x98badcfeu, 0x10325476u, 0xc3d2e1f0u}, 0, {0}};
+}
+
+static void sha1_add(sha1 *s, const void *bytes, size_t len)
+{
+    const uint8_t *p = bytes;
+    while (len > 0) {
+        size_t at = (size_t)(s->len % 64), n = 64 - at < len ? 64 - at : len;
+        if (n == 64) {
+            sha1_block(s, p);
+        } else {
+            memcpy(s->block + at, p, n);
+            if (at + n == 64)
+                sha1_block(s, s->block);
+        }
+        s->len += n;
+        p += n;
+        len -= n;
+    }
+}
+
+static void sha1_end(sha1 *s, uint8_t out[SHA1_BYTES])
+{
+    static const uint8_t padding[64] = {0x80};
+    uint64_t bits = s->len * 8;
+    uint8_t length[8];
+    for (int i = 0; i < 8; i++)
+        length[i] = (uint8_t)(bits >> (56 - 8 * i));
+    sha1_add(s, padding, 1 + (size_t)((119 - s->len % 64) % 64));
+    sha1_add(s, length, 8);
+    for (int i = 0; i < SHA1_BYTES; i++)
+        out[i] = (uint8_t)(s->state[i / 4] >> (24 - 8 * (i % 4)));
+}
+
+/* ---- records ---- */
 
 #define PIECE (32u << 10)
 
@@ -19,7 +105,7 @@
 
 /* The first page with a given body. */
 typedef struct original {
-    uint8_t digest[SN_SHA1_BYTES];
+    uint8_t digest[SHA1_BYTES];
     char *url;
     time_t date;
 } original;
@@ -205,30 +291,30 @@ static text rewrite(const char *headers, size_t headers_len, uint64_t body, bool
 /* ---- Digests ---- */
 
 /* The SHA-1 of the body, as written by other tools. */
-static bool digest_body(sn_warc *w, const sn_spool *spool, uint8_t out[SN_SHA1_BYTES])
+static bool digest_body(sn_warc *w, const sn_spool *spool, uint8_t out[SHA1_BYTES])
 {
-    sn_sha1 sha;
-    sn_sha1_begin(&sha);
+    sha1 sha;
+    sha1_begin(&sha);
     for (uint64_t at = 0, body = sn_spool_length(spool); at < body;) {
         long n = sn_spool_read(spool, at, w->piece, PIECE);
         if (n <= 0)
             return false;
-        sn_sha1_add(&sha, w->piece, (size_t)n);
+        sha1_add(&sha, w->piece, (size_t)n);
         at += (uint64_t)n;
     }
-    sn_sha1_end(&sha, out);
+    sha1_end(&sha, out);
     return true;
 }
 
 /* 20 bytes are exactly 32 letters. */
-static void put_digest(sn_warc *w, const uint8_t digest[SN_SHA1_BYTES])
+static void put_digest(sn_warc *w, const uint8_t digest[SHA1_BYTES])
 {
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
     char base32[33] = "";
     for (int i = 0; i < 32; i++) {
         int bit = i * 5, byte = bit / 8, shift = 11 - bit % 8;
         unsigned two =
-            (unsigned)digest[byte] << 8 | (byte + 1 < SN_SHA1_BYTES ? digest[byte + 1] : 0u);
+            (unsigned)digest[byte] << 8 | (byte + 1 < SHA1_BYTES ? digest[byte + 1] : 0u);
         base32[i] = letters[two >> shift & 31];
     }
     put(w, "WARC-Payload-Digest: sha1:");
@@ -238,19 +324,19 @@ static void put_digest(sn_warc *w, const uint8_t digest[SN_SHA1_BYTES])
 
 /* An earlier page with the same body; NULL: none. Records this page. */
 static const original *find_original(sn_warc *w, const sn_warc_page *page,
-                                     const uint8_t digest[SN_SHA1_BYTES])
+                                     const uint8_t digest[SHA1_BYTES])
 {
     uint32_t at;
     memcpy(&at, digest, sizeof at);
     original *o = &w->originals[at % ORIGINALS];
-    if (o->url != NULL && memcmp(o->digest, digest, SN_SHA1_BYTES) == 0)
+    if (o->url != NULL && memcmp(o->digest, digest, SHA1_BYTES) == 0)
         return o;
     char *url = strndup(page->url, page->url_len);
     if (url == NULL)
         return NULL;
     free(o->url);
     *o = (original){.url = url, .date = page->date};
-    memcpy(o->digest, digest, SN_SHA1_BYTES);
+    memcpy(o->digest, digest, SHA1_BYTES);
     return NULL;
 }
 
@@ -266,7 +352,7 @@ static void put_original(sn_warc *w, const original *o)
 
 seen_status sn_warc_response(sn_warc *w, const sn_warc_page *page, seen_error *error)
 {
-    uint8_t digest[SN_SHA1_BYTES];
+    uint8_t digest[SHA1_BYTES];
     uint64_t body = sn_spool_length(page->body);
     if (!digest_body(w, page->body, digest))
         return sn_error_cannot_in(error, errno, -1, "read", "a temporary file");

@@ -7,7 +7,6 @@
 #include <cmocka.h>
 
 #include "cli/cli.h"
-#include "cli/progress.h"
 
 #include <fcntl.h>
 #include <signal.h>

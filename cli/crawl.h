@@ -1,9 +1,25 @@
-/* What a person sees of a crawl: a status line, or lines, and the summary. */
-#ifndef SN_CLI_CRAWL_SHOW_H
-#define SN_CLI_CRAWL_SHOW_H
+/* Inside the command: the parts of `seen crawl`. */
+#ifndef SN_CLI_CRAWL_H
+#define SN_CLI_CRAWL_H
 
 #include "cli/cli.h"
 #include "crawl/crawl.h"
+
+/* ---- crawl_input.c: what it reads besides its command line ---- */
+
+/* Start URLs: those of the command line, then those of a file. */
+typedef struct sn_crawl_urls {
+    char **items;
+    size_t count, room;
+    size_t borrowed; /* the first ones are the command line's */
+} sn_crawl_urls;
+
+/* path: NULL: none, "-": standard input. Empty lines and those that begin with # are skipped. */
+bool sn_crawl_urls_read(sn_crawl_urls *urls, const char *path, char *const *given, size_t count,
+                        seen_error *error);
+void sn_crawl_urls_free(sn_crawl_urls *urls);
+
+/* ---- crawl_show.c: a status line, or lines, and the summary ---- */
 
 typedef enum sn_crawl_show_mode {
     SN_SHOW_SILENT,
@@ -32,5 +48,12 @@ void sn_crawl_show_clear(const sn_crawl_show *show);
  * could be had. */
 int sn_crawl_show_end(const sn_crawl_show *show, const sn_crawl_options *options,
                       const sn_crawl_result *result);
+
+/* ---- crawl_report.c: `seen crawl report`, one page about a crawl ---- */
+
+/* Is the first operand "report"? */
+bool sn_crawl_report_find(const sn_args *args);
+/* The second one is a state folder, or a file of JSON lines. `html`: where the page goes. */
+int sn_crawl_report(const sn_args *args, const char *html);
 
 #endif
