@@ -10,6 +10,8 @@
 #include <cmocka.h>
 
 #include "seen.h"
+#include "set/layers.h"
+#include "set/store.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -205,6 +207,20 @@ static UNUSED seen_answer add_key(seen_set *set, uint64_t i)
     seen_answer answer = SEEN_UNKNOWN;
     OK(seen_add_hashes(set, &h, 1, &answer, error));
     return answer;
+}
+
+/* A growing set of layers, as earlier versions made them. NULL: in memory. */
+static UNUSED seen_set *layered_create(const char *where, const seen_options *options)
+{
+    sn_image image;
+    seen_set *set = NULL;
+    OK(sn_layers_begin(options, &image, error));
+    memcpy(image.seed, options->seed, sizeof image.seed);
+    if (where)
+        OK(sn_file_create(where, &image, 0, &set, error));
+    else
+        OK(sn_heap_create(&image, &set, error));
+    return set;
 }
 
 #endif

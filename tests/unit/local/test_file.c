@@ -1,6 +1,5 @@
 /* Sets in files: flags, several handles, pages left behind by crashes, counters. */
 #include "test_file.h"
-#include "test_layered.h"
 
 #include "base/bytes.h"
 #include "base/io.h"

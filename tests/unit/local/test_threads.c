@@ -1,6 +1,6 @@
 /* Threads that race: each new key is told new exactly once, and nothing is lost. */
 #include "local/local.h"
-#include "test_layered.h"
+#include "test_trust.h"
 #include "tests/sanitized.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* Unions and copies: merge = union, refusals with a reason, copies bit for bit, siblings. */
-#include "test_layered.h"
+#include "test_trust.h"
 
 #include "base/clock.h"
 #include "local/local.h"

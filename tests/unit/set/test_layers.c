@@ -1,5 +1,5 @@
 /* How a set grows: the rates sum to the promise, few layers, and what the memory costs. */
-#include "test_layered.h"
+#include "test_trust.h"
 
 #include "filter/plan.h"
 #include "set/layers.h"

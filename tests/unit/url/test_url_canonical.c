@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "test_url_vectors.h"
+#include "test_url.h"
 #include "url/url.h"
 
 static seen_url_result canon_in(const char *url, const char *base, size_t capacity, size_t *len)

@@ -1,8 +1,7 @@
 /* Hosts and international names: limits, and Punycode by the samples of RFC 3492. */
 #include <arpa/inet.h>
 
-#include "test_url_random.h"
-#include "test_url_vectors.h"
+#include "test_url.h"
 
 static seen_url_result put(const char *host, size_t len, char *out, size_t capacity,
                            size_t *out_len)

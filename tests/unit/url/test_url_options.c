@@ -1,8 +1,7 @@
 /* The options, one by one and together, against the vectors of tests/data/url/options.tsv. */
 #include <time.h>
 
-#include "test_url_random.h"
-#include "test_url_vectors.h"
+#include "test_url.h"
 
 static uint32_t read_flags(const field *f)
 {

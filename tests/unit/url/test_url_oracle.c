@@ -16,7 +16,7 @@
 
 #include <idn2.h>
 
-#include "test_url_random.h"
+#include "test_url.h"
 #include "tests/sanitized.h"
 #include "url/url.h"
 

@@ -1,7 +1,6 @@
 /* What must hold of every URL, tried on random ones, with every combination of options. A failure
  * prints the URL; SEEN_SEED replays a run and SEEN_COUNT makes it longer. */
-#include "test_url_random.h"
-#include "test_url_vectors.h"
+#include "test_url.h"
 
 enum { OUT_MAX = SEEN_URL_BOUND(RANDOM_URL_MAX, RANDOM_URL_MAX), ALL_FLAGS = 255, TRIED = 32 };
 
