@@ -1,6 +1,8 @@
 /* The options that commands share: one row each. */
 #include "cli/cli.h"
 
+#include <string.h>
+
 #define AT(field) offsetof(sn_args, field)
 #define GROUP(name, heading)                                                                       \
     const sn_group sn_group_##name = {                                                             \
@@ -450,3 +452,53 @@ static const sn_option redis[] = {
     TIMEOUTS,
 };
 GROUP(redis, "Redis and TLS");
+
+/* ---- the options of a command: those of its groups, and of help ---- */
+
+static const sn_option help_options[] = {
+    {.name = "color",
+     .type = SN_CHOICE,
+     .offset = offsetof(sn_args, color),
+     .choices = "auto|always|never",
+     .help = "colour in help and messages",
+     .preset = "auto",
+     .more = "auto uses colour on a terminal, unless NO_COLOR is set or TERM is dumb."},
+    {.letter = 'h',
+     .name = "help",
+     .argument = "all",
+     .type = SN_MAYBE,
+     .choices = "all",
+     .help = "show the usual options, or with all every option"},
+};
+static const sn_group help_group = {.title = SN_OUTPUT_TITLE, .options = help_options, .count = 2};
+
+const sn_option *sn_command_option(const sn_command *command, size_t i, const sn_group **group)
+{
+    for (size_t g = 0; g <= SN_MAX_GROUPS; g++) {
+        bool last = g == SN_MAX_GROUPS || !command->groups[g];
+        const sn_group *in = last ? &help_group : command->groups[g];
+        if (i < in->count) {
+            if (group)
+                *group = in;
+            return &in->options[i];
+        }
+        if (last)
+            break;
+        i -= in->count;
+    }
+    return NULL;
+}
+
+const char *sn_option_argument(const sn_option *option)
+{
+    return option->type == SN_CHOICE ? option->choices : option->argument;
+}
+
+bool sn_args_given(const sn_args *args, const char *name)
+{
+    const sn_option *option;
+    for (size_t i = 0; (option = sn_command_option(args->command, i, NULL)); i++)
+        if (!strcmp(option->name, name))
+            return args->given[i / 64] >> (i % 64) & 1;
+    return false;
+}

@@ -7,59 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const sn_option help_options[] = {
-    {.name = "color",
-     .type = SN_CHOICE,
-     .offset = offsetof(sn_args, color),
-     .choices = "auto|always|never",
-     .help = "colour in help and messages",
-     .preset = "auto",
-     .more = "auto uses colour on a terminal, unless NO_COLOR is set or TERM is dumb."},
-    {.letter = 'h',
-     .name = "help",
-     .argument = "all",
-     .type = SN_MAYBE,
-     .choices = "all",
-     .help = "show the usual options, or with all every option"},
-};
-static const sn_group help_group = {.title = SN_OUTPUT_TITLE, .options = help_options, .count = 2};
-
-const sn_option *sn_command_option(const sn_command *command, size_t i, const sn_group **group)
-{
-    for (size_t g = 0; g <= SN_MAX_GROUPS; g++) {
-        bool last = g == SN_MAX_GROUPS || !command->groups[g];
-        const sn_group *in = last ? &help_group : command->groups[g];
-        if (i < in->count) {
-            if (group)
-                *group = in;
-            return &in->options[i];
-        }
-        if (last)
-            break;
-        i -= in->count;
-    }
-    return NULL;
-}
-
-const char *sn_option_argument(const sn_option *option)
-{
-    return option->type == SN_CHOICE ? option->choices : option->argument;
-}
-
-static bool bit(const uint64_t *bits, size_t i)
-{
-    return bits[i / 64] >> (i % 64) & 1;
-}
-
-bool sn_args_given(const sn_args *args, const char *name)
-{
-    const sn_option *option;
-    for (size_t i = 0; (option = sn_command_option(args->command, i, NULL)); i++)
-        if (!strcmp(option->name, name))
-            return bit(args->given, i);
-    return false;
-}
-
 /* An option of a command, and where it stands. */
 typedef struct place {
     const sn_option *option;
@@ -225,7 +172,7 @@ static int take_help(parse *p, const char *value)
 static int take_option(parse *p, const place *at, const char *spelled, const char *value)
 {
     sn_why why;
-    if (at->option == &help_options[1])
+    if (!strcmp(at->option->name, "help"))
         return take_help(p, value);
     if (at->option->type == SN_FLAG && value)
         return sn_trouble("%s takes no value", spelled);

@@ -128,6 +128,16 @@ static void remove_old(int folder)
     closedir(dir);
 }
 
+seen_status sn_log_open_done(sn_log *f, bool fresh, seen_error *error)
+{
+    if (f->options.folder < 0)
+        return SEEN_OK;
+    int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | (fresh ? O_TRUNC : 0);
+    f->done_fd = openat(f->options.folder, "done", flags, 0600);
+    return f->done_fd < 0 ? sn_error_cannot_in(error, errno, f->options.folder, "open", "done")
+                          : SEEN_OK;
+}
+
 seen_status sn_log_create(const sn_log_options *options, sn_log **frontier, seen_error *error)
 {
     sn_log *f = sn_log_new(options);

@@ -16,16 +16,6 @@
 #include "base/memory.h"
 #include "crawl/frontier/log_internal.h"
 
-seen_status sn_log_open_done(sn_log *f, bool fresh, seen_error *error)
-{
-    if (f->options.folder < 0)
-        return SEEN_OK;
-    int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | (fresh ? O_TRUNC : 0);
-    f->done_fd = openat(f->options.folder, "done", flags, 0600);
-    return f->done_fd < 0 ? sn_error_cannot_in(error, errno, f->options.folder, "open", "done")
-                          : SEEN_OK;
-}
-
 static seen_status load_chunk(sn_log *f, uint64_t at, seen_error *error)
 {
     if (f->chunk_at == at)

@@ -57,7 +57,7 @@ seen_status sn_redis_lost(sn_redis_set *set, sn_channel *ch, const sn_redis_view
                           const sn_loss *loss, seen_error *error);
 seen_status sn_redis_replaced(sn_redis_set *set, seen_error *error);
 
-/* ---- layers (redis_layers.c) ---- */
+/* ---- layers (layers.c) ---- */
 
 /* Makes the shards of one layer, all zero; those that exist stay as they are. */
 seen_status sn_redis_make_shards(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
@@ -86,7 +86,14 @@ seen_status sn_redis_renew(sn_channel *ch, const sn_redis_view *view, seen_error
 seen_status sn_redis_touch(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
                            seen_error *error);
 
-/* ---- counters (redis_claim.c) ---- */
+/* ---- counters (counts.c, claims.c) ---- */
+
+/* The counter of keys under way. */
+void sn_redis_field_under_way(const sn_redis_view *view, uint32_t layer,
+                              char field[SN_REDIS_FIELD]);
+/* Writes a script about the counters up to its first argument, the layer's field; `more` follow. */
+void sn_redis_say_script(sn_channel *ch, uint32_t tag, const sn_redis_view *view, uint32_t layer,
+                         const char *script, unsigned more);
 
 bool sn_redis_bounded(const sn_image *image);
 typedef struct sn_redis_room {
