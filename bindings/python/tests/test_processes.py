@@ -38,7 +38,7 @@ class Redis:
         self.server = subprocess.Popen(
             ["redis-server", "--port", "0", "--unixsocket", self.socket, "--save", "", "--dir", folder],
             stdout=subprocess.DEVNULL)
-        for _ in range(200):
+        for _ in range(1200):
             if os.path.exists(self.socket):
                 break
             time.sleep(0.05)

@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -23,12 +24,19 @@ from test_processes import Redis
 PAGES = 120
 
 
+def page_of(number):
+    """Page i links to 2i+1, 2i+2, i/2 and 1, so that half of the links are duplicates. None links to the start page,
+    which Scrapy does not filter."""
+    links = [i for i in (2 * number + 1, 2 * number + 2, number // 2, 1) if 0 < i < PAGES]
+    return "".join(f'<a href="/{i}">x</a>' for i in links).encode()
+
+
 class Site:
-    """PAGES pages; page i links to 2i+1, 2i+2, i/2 and 1, so that half of the links are duplicates. None
-    links to the start page, which Scrapy does not filter."""
+    """PAGES pages. After `hold` of them requests wait until release() is called, so that a spider can be stopped there."""
 
     def __init__(self, delay=0.01):
         self.fetched = collections.Counter()
+        self.hold, self.released = None, threading.Event()
         site = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -45,8 +53,9 @@ class Site:
                     self.send_header("Content-Length", "0")
                     self.end_headers()
                     return
-                links = [i for i in (2 * page + 1, 2 * page + 2, page // 2, 1) if 0 < i < PAGES]
-                body = "".join(f'<a href="/{i}">x</a>' for i in links).encode()
+                if site.hold is not None and sum(site.fetched.values()) >= site.hold:
+                    site.released.wait(120)
+                body = page_of(page)
                 self.send_response(200)
                 self.send_header("Content-Type", "text/html")
                 self.send_header("Content-Length", str(len(body)))
@@ -68,9 +77,55 @@ class Site:
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
         self.url = f"http://127.0.0.1:{self.server.server_port}/"
 
+    def hold_after(self, pages):
+        self.released.clear()
+        self.hold = pages
+
+    def release(self):
+        self.hold = None
+        self.released.set()
+
     def stop(self):
+        self.release()
         self.server.shutdown()
         self.server.server_close()
+
+
+class Nginx:
+    """The same pages as files, served by nginx; `fetched` counts them by its log."""
+
+    def __init__(self, folder):
+        with socket.socket() as s:
+            s.bind(("127.0.0.1", 0))
+            port = s.getsockname()[1]
+        root = os.path.join(folder, "pages")
+        os.mkdir(root)
+        for i in range(PAGES):
+            with open(os.path.join(root, str(i)), "wb") as file:
+                file.write(page_of(i))
+        self.log = os.path.join(folder, "access.log")
+        temporary = " ".join(f"{name}_temp_path {folder}/{name};" for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+        with open(os.path.join(folder, "nginx.conf"), "w") as file:
+            file.write("user root; " if os.getuid() == 0 else "")  # the folder is ours alone
+            file.write(f"daemon off; pid {folder}/nginx.pid; events {{}} http {{ {temporary} access_log {self.log}; default_type text/html;"
+                       f"server {{ listen 127.0.0.1:{port}; root {root}; }} }}")
+        self.process = subprocess.Popen(["nginx", "-c", f"{folder}/nginx.conf", "-e", f"{folder}/error.log"], stderr=subprocess.DEVNULL)
+        self.url = f"http://127.0.0.1:{port}/"
+        for _ in range(1200):
+            try:
+                socket.create_connection(("127.0.0.1", port)).close()
+                return
+            except ConnectionError:
+                time.sleep(0.05)
+
+    @property
+    def fetched(self):
+        with open(self.log) as file:
+            return collections.Counter(int(number) for number in re.findall(r'"GET /(\d+) HTTP/1.1" 200', file.read()))
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait()
 
 
 class Queue(unittest.TestCase):
@@ -126,15 +181,20 @@ class Crawls(unittest.TestCase):
         return process
 
     def finish(self, process):
-        code = process.wait(timeout=120)
+        code = process.wait(timeout=300)
         with open(process.log) as file:
             return code, file.read()
 
     def stop_after(self, pages, process, how):
-        deadline = time.time() + 60
+        """Lets a spider fetch so many pages, and then sends it a signal."""
+        deadline = time.time() + 120
         while sum(self.site.fetched.values()) < pages and time.time() < deadline and process.poll() is None:
             time.sleep(0.005)
         process.send_signal(how)
+        if isinstance(self.site, Site):
+            if how == signal.SIGKILL:
+                process.wait()
+            self.site.release()
         return self.finish(process)
 
     def assertAllOnce(self, starts=1):
@@ -156,6 +216,7 @@ class Crawls(unittest.TestCase):
             with self.subTest(scheduler):
                 self.site.fetched.clear()
                 shutil.rmtree(self.job, ignore_errors=True)
+                self.site.hold_after(30)
                 self.stop_after(30, self.start("SCHEDULER=" + scheduler), signal.SIGTERM)
                 self.assertLess(len(self.site.fetched), PAGES)
                 code, log = self.finish(self.start("SCHEDULER=" + scheduler))
@@ -163,7 +224,24 @@ class Crawls(unittest.TestCase):
                 self.assertAllOnce(starts=2)
                 self.assertFalse(os.path.exists(os.path.join(self.job, "requests.seen.open")))
 
+    def use_nginx(self):
+        folder = os.path.join(self.dir.name, "nginx")
+        os.mkdir(folder)
+        self.site = Nginx(folder)
+        self.addCleanup(self.site.stop)
+
+    @unittest.skipUnless(shutil.which("nginx"), "no nginx")
+    def test_nginx_sigterm_and_resume(self):
+        self.use_nginx()
+        slow = "DOWNLOAD_DELAY=0.05"  # the whole site takes six seconds
+        self.stop_after(30, self.start(slow), signal.SIGTERM)
+        self.assertLess(len(self.site.fetched), PAGES)
+        code, log = self.finish(self.start())
+        self.assertIn("Resuming crawl", log)
+        self.assertAllOnce(starts=2)
+
     def test_sigkill_is_noticed(self):
+        self.site.hold_after(30)
         self.stop_after(30, self.start(), signal.SIGKILL)
         before = sum(self.site.fetched.values())
         code, log = self.finish(self.start())
@@ -175,6 +253,7 @@ class Crawls(unittest.TestCase):
         self.assertEqual(sorted(self.site.fetched), list(range(PAGES)))
 
     def test_sigkill_continue(self):
+        self.site.hold_after(30)
         self.stop_after(30, self.start(), signal.SIGKILL)
         code, log = self.finish(self.start("SEEN_AFTER_CRASH=continue"))
         self.assertIn("never be fetched", log)
@@ -183,6 +262,7 @@ class Crawls(unittest.TestCase):
     def test_sigkill_with_the_scheduler_loses_nothing(self):
         settings = "SCHEDULER=seen.scrapy.Scheduler", "SEEN_QUEUE_ORDER=fifo"
         for pages in (25, 75):
+            self.site.hold_after(pages)
             self.stop_after(pages, self.start(*settings), signal.SIGKILL)
         code, log = self.finish(self.start(*settings))
         self.assertEqual(code, 0, log[-2000:])
@@ -203,6 +283,7 @@ class Crawls(unittest.TestCase):
 
     def test_import_of_requests_seen(self):
         plain = "DUPEFILTER_CLASS=scrapy.dupefilters.RFPDupeFilter"
+        self.site.hold_after(40)
         self.stop_after(40, self.start(plain), signal.SIGTERM)
         with open(os.path.join(self.job, "requests.seen"), "a") as file:
             file.write("a damaged line\nabc")
@@ -218,6 +299,14 @@ class Crawls(unittest.TestCase):
 
     @unittest.skipUnless(shutil.which("redis-server"), "no redis-server")
     def test_two_processes_share_a_redis(self):
+        self.share_a_redis()
+
+    @unittest.skipUnless(shutil.which("redis-server") and shutil.which("nginx"), "no redis-server, or no nginx")
+    def test_nginx_two_processes_share_a_redis(self):
+        self.use_nginx()
+        self.share_a_redis()
+
+    def share_a_redis(self):
         server = Redis(self.dir.name)
         self.addCleanup(server.stop)
         try:

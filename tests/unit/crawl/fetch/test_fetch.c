@@ -77,7 +77,7 @@ static sn_transfer *fetch_request(sn_fetch *fetch, const sn_fetch_request *reque
     got_len = 0;
     sent = 0;
     assert_int_equal(sn_fetch_start(fetch, request, &transfer, &error), SEEN_OK);
-    for (int i = 0; i < 1000; i++) {
+    for (int i = 0; i < 10000; i++) {
         assert_int_equal(sn_fetch_wait(fetch, 10, &error), SEEN_OK);
         for (const sn_transfer *t; (t = sn_fetch_sent(fetch)) != NULL; sent++)
             assert_ptr_equal(t, transfer);
