@@ -107,17 +107,21 @@ stopped() {
     kill $writer # it still had something to say
     [ $code = 130 ] || fail "Ctrl-C: $*: status $code: $(cat words)"
     grep -q "stopped after 200000 lines; $part\$" words || fail "Ctrl-C: $*: $(cat words)"
+    if [ "$known" = none ]; then # there was none before
+        [ ! -e f ] || fail "Ctrl-C: $*: a filter was left"
+        return
+    fi
     [ "$("$SEEN" check -c f lines)" = "$known" ] || fail "Ctrl-C: $*: not $known lines in the filter"
 }
 stopped 'what was printed is complete up to there, and the filter holds what was printed' 200000 --dropped drop
 cmp out lines || fail "Ctrl-C: --dropped: output"
 [ ! -e drop ] || fail "Ctrl-C: half of --dropped appeared"
 stopped 'what was printed is complete up to there, and the filter holds what was printed' 200000 -o /dev/null
-stopped 'the output file is as it was, and so is the filter' 0 -o kept
+stopped 'the output file is as it was, and so is the filter' none -o kept
 [ "$(cat kept)" = old ] || fail "Ctrl-C: the output was replaced"
 stopped 'no number is printed, and the filter holds these lines' 200000 --count-only
 [ ! -s out ] || fail "Ctrl-C: -c printed $(cat out)"
 stopped 'what was printed is complete up to there, and the filter holds these lines' 200000 --duplicates
 # The new lines are what is dropped then: none is remembered that does not appear.
-stopped 'what was printed is complete up to there, and the filter is as it was' 0 --duplicates --dropped drop
+stopped 'what was printed is complete up to there, and the filter is as it was' none --duplicates --dropped drop
 [ ! -e drop ] || fail "Ctrl-C: -D: half of --dropped appeared"
