@@ -65,21 +65,28 @@ $SEEN drop --force "$URL/lanes"
 
 # A copy that is cut short is nowhere to be seen.
 $SEEN create -q big.seen -n 30M -p 0.01
-# Killed as soon as it has put something there; a copy that was done before that is tried again.
+# Killed as soon as it has put something there. A copy that was done before that is tried again, and so is one that was
+# killed between its last two steps, in which its shards stop to expire and its hash is written.
 cut=
 for _ in $(seq 50); do
     $SEEN copy -q big.seen "$URL/big" & copy=$!
-    for _ in $(seq 200); do
+    while kill -0 $copy 2> /dev/null; do
         redis-cli -p "$PORT" --scan --pattern '*big*' > stages
         [ ! -s stages ] || break
     done
     kill -KILL $copy 2> /dev/null || :
     wait $copy 2> /dev/null || :
-    if [ "$(redis-cli -p "$PORT" exists seen:big)" = 0 ]; then
+    if [ "$(redis-cli -p "$PORT" exists seen:big)" = 1 ]; then
+        $SEEN drop --force "$URL/big"
+        continue
+    fi
+    redis-cli -p "$PORT" --scan --pattern '*big*' > stages
+    lasting=$(sed 's/^/ttl /' stages | redis-cli -p "$PORT" | grep -cx -- -1 || :)
+    if [ -s stages ] && [ "$lasting" = 0 ]; then
         cut=yes
         break
     fi
-    $SEEN drop --force "$URL/big"
+    [ ! -s stages ] || xargs redis-cli -p "$PORT" del < stages > /dev/null
 done
 [ "$cut" ] || fail "no copy could be cut short"
 redis-cli -p "$PORT" --scan --pattern '*big*' > stages
