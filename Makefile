@@ -37,7 +37,7 @@ space := $() $()
 either = $(subst $(space),|,$(strip $(1)))
 # Many tests wait for a disk, a server or a clock: more of them than processors run at once. A make that a test
 # starts is not part of this one.
-CTEST = env -u MAKEFLAGS ctest --no-tests=error --output-on-failure --timeout 600 -j $(shell echo $$(($(JOBS) * 2)))
+CTEST = env -u MAKEFLAGS ctest --no-tests=error --output-on-failure --timeout 1200 -j $(shell echo $$(($(JOBS) * 2)))
 
 .PHONY: all build deps demo test check install uninstall bench figures fuzz coverage billion scale stress fleet-test redis-loss redis-check soak dist \
         release deb machines clean deps-build deps-test deps-demo test-all build-clang build-asan build-tsan test-asan test-tsan \

@@ -3,7 +3,7 @@
 find_program(PYTHON3 python3)
 if(PYTHON3)
   add_test(NAME trust.reader COMMAND ${PYTHON3} ${CMAKE_CURRENT_SOURCE_DIR}/reader/test_reader.py)
-  set_tests_properties(trust.reader PROPERTIES TIMEOUT 120)
+  set_tests_properties(trust.reader PROPERTIES TIMEOUT 1200)
 endif()
 
 # NAME SOURCE: a program of this page; `make NAME` and `NAME long` by hand, or a test with arguments.
@@ -18,7 +18,7 @@ if(NOT SEEN_SANITIZE)
   trust_program(stats_rate stats/rate.c)
   trust_program(stats_billion stats/billion.c)
   add_test(NAME trust.rate COMMAND stats_rate)
-  set_tests_properties(trust.rate PROPERTIES TIMEOUT 300)
+  set_tests_properties(trust.rate PROPERTIES TIMEOUT 1200)
   add_custom_target(stats-long COMMAND stats_rate long COMMAND stats_billion USES_TERMINAL
     COMMENT "Rates down to 1e-6 by counting, 10^8 and 10^9 keys")
 endif()
@@ -30,7 +30,7 @@ if(SEEN_SANITIZE)
   set(steps 3000)
 endif()
 add_test(NAME trust.model COMMAND model_run ${steps})
-set_tests_properties(trust.model PROPERTIES TIMEOUT 300)
+set_tests_properties(trust.model PROPERTIES TIMEOUT 1200)
 add_custom_target(model-long COMMAND model_run 3000000 USES_TERMINAL)
 
 # The protocol of a shared crawl, searched to the last state: seconds in one build, nothing to find
@@ -38,7 +38,7 @@ add_custom_target(model-long COMMAND model_run 3000000 USES_TERMINAL)
 if(NOT SEEN_SANITIZE)
   trust_program(fleet_model model/fleet.c)
   add_test(NAME trust.fleet_model COMMAND fleet_model)
-  set_tests_properties(trust.fleet_model PROPERTIES TIMEOUT 300)
+  set_tests_properties(trust.fleet_model PROPERTIES TIMEOUT 1200)
   add_custom_target(fleet-model-long COMMAND fleet_model --all USES_TERMINAL
     COMMENT "The protocol of a shared crawl, also in the large configurations")
 endif()
@@ -54,7 +54,7 @@ if(SEEN_WITH_REDIS)
     add_test(NAME trust.redis
       COMMAND ${CMAKE_COMMAND} -E env LD_PRELOAD=$<TARGET_FILE:fault_shim> $<TARGET_FILE:fault_redis>)
   endif()
-  set_tests_properties(trust.redis PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77)
+  set_tests_properties(trust.redis PROPERTIES TIMEOUT 1200 SKIP_RETURN_CODE 77)
 endif()
 
 # Faults. The shim stands before the C library, which sanitizers do too.
@@ -78,7 +78,7 @@ if(NOT SEEN_SANITIZE)
   if(SEEN_WITH_COMPRESSION)
     add_test(NAME trust.stream
       COMMAND ${CMAKE_COMMAND} -E env LD_PRELOAD=$<TARGET_FILE:fault_shim> $<TARGET_FILE:fault_stream>)
-    set_tests_properties(trust.stream PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77)
+    set_tests_properties(trust.stream PROPERTIES TIMEOUT 1200 SKIP_RETURN_CODE 77)
   endif()
   trust_program(fault_kill fault/kill.c)
   add_test(NAME trust.kill COMMAND fault_kill)
@@ -90,7 +90,7 @@ if(NOT SEEN_SANITIZE)
   trust_program(fault_full fault/full.c)
   add_test(NAME trust.full COMMAND fault_full)
   set_tests_properties(trust.faults trust.kill trust.power trust.power_stream trust.full PROPERTIES
-    TIMEOUT 300 SKIP_RETURN_CODE 77)
+    TIMEOUT 1200 SKIP_RETURN_CODE 77)
   add_custom_target(faults-long COMMAND fault_kill 1000 COMMAND fault_power 1000
     COMMAND fault_power_stream 1000 USES_TERMINAL
     COMMENT "1,000 kills and 1,000 power cuts on each path")

@@ -65,7 +65,7 @@ class Winners(unittest.TestCase):
             worker.start()
         time.sleep(0.2)
         start.set()
-        total = sum(wins.get(timeout=60) for _ in workers)
+        total = sum(wins.get(timeout=600) for _ in workers)
         for worker in workers:
             worker.join()
             self.assertEqual(worker.exitcode, 0)
