@@ -53,6 +53,11 @@ for mode in -c -d -D -u; do
 done
 "$SEEN" uniq -q -c -i -z <(printf 'A\0a\0b') | cmp - <(printf 'A\0a\0b' | uniq -c -i -z) || fail "-c -i -z differs from GNU uniq"
 
+# -u too adds a missing last newline, for a file and for a pipe.
+printf 'a\nb' > open
+printf 'a\nb\n' > closed
+"$SEEN" uniq -q -u open | same "-u, a file without a last newline" closed
+cat open | "$SEEN" uniq -q -u | same "-u, a pipe without a last newline" closed
 # Several files; the last line of one is a line, newline or not.
 printf 'a\nb' > one; printf 'b\nc' > two; printf 'c\nd\n' > three
 printf 'a\nb\nc\nd\n' > want
