@@ -158,12 +158,13 @@ def scrapy(n):
     bar(figures["seen"][1] <= 10, f"reopening takes {figures['seen'][1]:.1f} ms (10)")
 
 
-def go():
-    done = subprocess.run([os.path.join(ROOT, "bindings/go/check"), BUILD, "-run", "xxx", "-bench", ".", "-count", "3"],
-                          capture_output=True, text=True)
+def go(n):
+    env = dict(os.environ, SEEN_BENCH_KEYS=str(n))
+    done = subprocess.run([os.path.join(ROOT, "bindings/go/check"), BUILD, "-run", "xxx", "-bench", ".", "-count", "5"],
+                          capture_output=True, text=True, env=env)
     found = re.findall(r"Benchmark(\w+?)(?:-\d+)?\s+\d+\s+([\d.]+) ns/op", done.stdout)
     if done.returncode or not found:
-        print("Go: left out")
+        print("Go: left out: " + (done.stdout + done.stderr)[-500:])
         return
     ns = {}
     for name, value in found:
@@ -180,7 +181,8 @@ const { SeenSet } = require(process.argv[1] + '/bindings/node/index.js');
 const n = Number(process.argv[2]);
 const keys = Array.from({ length: n }, (_, i) => ('https://example.org/' + i).padEnd(64, 'x'));
 keys.forEach((key) => Buffer.byteLength(key));
-const lines = Buffer.from(keys.join('\\n'));
+const lines = Buffer.alloc(n * 65, 10); // a string of all of them may be too long
+keys.forEach((key, i) => lines.write(key, i * 65, 'latin1'));
 const jobs = {
   'Set.add': () => { const s = new Set(); return () => { for (const k of keys) s.add(k); }; },
   'SeenSet.add': () => { const s = new SeenSet({ capacity: n }); return () => { for (const k of keys) s.add(k); }; },
@@ -204,11 +206,11 @@ for (const [name, value] of Object.entries(best)) console.log(name, value);
 def node(n):
     env = dict(os.environ, SEEN_NODE=os.path.join(BUILD, "node/seen.node"))
     try:
-        done = subprocess.run(["node", "-e", NODE, ROOT, str(n)], capture_output=True, text=True, env=env)
+        done = subprocess.run(["node", "--max-old-space-size=8000", "-e", NODE, ROOT, str(n)], capture_output=True, text=True, env=env)
     except FileNotFoundError:
         done = None
     if not done or done.returncode:
-        print("Node.js: left out")
+        print("Node.js: left out" + (": " + done.stderr[-500:] if done else ""))
         return
     ns = {name: float(value) for name, value in (line.split() for line in done.stdout.splitlines())}
     print("Node.js                                           ns per key")
@@ -231,7 +233,7 @@ def main():
         subprocess.run([os.path.join(ROOT, "bindings/node/check"), BUILD], capture_output=True)
     python([("https://example.org/%d" % i).ljust(64, "x") for i in range(n)], given.rounds)
     scrapy(n)
-    go()
+    go(n)
     node(n)
     sys.exit(missed)
 

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -202,9 +203,18 @@ func TestOneWinnerBetweenGoroutines(t *testing.T) {
 	}
 }
 
+// SEEN_BENCH_KEYS is the capacity of the set; the keys come from a tenth of it, so that a run meets each many times.
+func benchSet() (*Set, []string) {
+	n, err := strconv.Atoi(os.Getenv("SEEN_BENCH_KEYS"))
+	if err != nil || n < 10 {
+		n = 1000000
+	}
+	s, _ := New(Options{Capacity: uint64(n), GoOnWhenFull: true})
+	return s, keysOf(n/10, "https://example.org/a/page/with/64/bytes/of/address/in/it/000")
+}
+
 func BenchmarkAddString(b *testing.B) {
-	s, _ := New(Options{Capacity: 1000000, GoOnWhenFull: true})
-	keys := keysOf(100000, "https://example.org/a/page/with/64/bytes/of/address/in/it/000")
+	s, keys := benchSet()
 	b.ResetTimer()
 	for i := 0; i < b.N; i++ {
 		s.AddString(keys[i%len(keys)])
@@ -212,8 +222,7 @@ func BenchmarkAddString(b *testing.B) {
 }
 
 func BenchmarkAddMany(b *testing.B) {
-	s, _ := New(Options{Capacity: 1000000, GoOnWhenFull: true})
-	keys := keysOf(100000, "https://example.org/a/page/with/64/bytes/of/address/in/it/000")
+	s, keys := benchSet()
 	isNew := make([]bool, len(keys))
 	b.ResetTimer()
 	for done := 0; done < b.N; done += len(keys) {
