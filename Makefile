@@ -154,7 +154,7 @@ bench-%: deps-bench build
 	@tools/bench build $*
 
 figures: deps-bench build
-	@RECORD=1 tools/bench build; status=$$?; tools/figures && exit $$status
+	@RECORD=1 tools/bench build core stream sets records redis crawl methods; status=$$?; tools/figures && exit $$status
 
 fuzz: deps-test
 	@cmake --preset fuzz > /dev/null

@@ -155,7 +155,8 @@ static const sn_option records[] = {
              "With --csv and --tsv, names of columns; with --jsonl, paths: user.id is id inside "
              "user, tags.0 the first element of tags. A name with a comma (or, in a path, a point) "
              "is written in double quotes. -k may be given several times. The whole record is "
-             "printed. A plain line with fewer fields has empty ones."},
+             "printed. A plain line with fewer fields has empty ones, and of a range its text is "
+             "compared."},
     {.letter = 't',
      .name = "delimiter",
      .argument = "CHAR",

@@ -81,4 +81,4 @@ for i in range(60000):
 for j in 1 2 5; do "$SEEN" uniq -q --csv -k k -j $j big.csv | md5sum; done | sort -u | wc -l | grep -qx 1 || fail "threads differ"
 [ "$("$SEEN" uniq -q --csv -k k big.csv | python3 -c 'import csv, sys; print(len(list(csv.reader(sys.stdin))))')" = 50001 ] || fail "big.csv"
 [ "$(cat big.csv | "$SEEN" uniq -q --exact -m 16M --csv -k k | md5sum)" = "$("$SEEN" uniq -q --csv -k k big.csv | md5sum)" ] || fail "a pipe"
-python3 "$ROOT/tests/cmd/records_oracle.py" "${RECORDS_ROUNDS:-150}"
+python3 "$ROOT/tests/cmd/records_oracle.py" "${RECORDS_ROUNDS:-80}"

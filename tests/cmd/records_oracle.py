@@ -1,9 +1,10 @@
 """Every command that reads records against a slow reference: Python's csv and json modules.
 
     records_oracle.py ROUNDS [SEED]
-Random and adversarial CSV, TSV and JSON lines; uniq, check, common, except, with random options,
+Random and adversarial CSV, TSV and JSON lines; uniq in all modes, count, split, check, common, except, with random options,
 block boundaries in every place (SEEN reads small pipes), one thread and several.
 """
+import collections
 import csv
 import io
 import json
@@ -120,7 +121,11 @@ def csv_case():
     if columns:
         args += ["-k", ",".join(names)]
     keys = [pick_columns(v, columns or [(1, 0)]) for v in values]
-    return args, head, [r.encode() for r in raw], keys
+    other = None
+    if columns and not any(isinstance(c, tuple) for c in columns):  # the same number of columns, for --key-b
+        others = [rng.randint(1, width) for _ in columns]
+        other = ",".join(map(str, others)), [pick_columns(v, others) for v in values]
+    return args, head, [r.encode() for r in raw], keys, other
 
 
 # ---- JSON -------------------------------------------------------------------------------------
@@ -226,7 +231,7 @@ def json_case():
         value = json.loads(text, object_pairs_hook=Pairs, parse_int=Number, parse_float=Number)
         keys.append(tuple(json_key(find_path(value, path)) for path in paths))
     args = ["--jsonl", "-k", ",".join(".".join(path) for path in paths)]
-    return args, b"", [line.encode() + b"\n" for line in lines], keys
+    return args, b"", [line.encode() + b"\n" for line in lines], keys, None
 
 
 # ---- Commands ---------------------------------------------------------------------------------
@@ -236,37 +241,137 @@ def end_lines(records):
     return b"".join(r if r.endswith(b"\n") else r + b"\n" for r in records)
 
 
-def check_uniq(args, head, raw, keys):
-    missing = rng.choice(["value", "value", "skip"])
-    if missing == "skip":
-        pairs = [(r, k) for r, k in zip(raw, keys) if MISSING not in k]
-        args = args + ["--missing", "skip"]
-    else:
+def with_missing(args, raw, keys):
+    """The records that --missing leaves."""
+    pairs = list(zip(raw, keys))
+    if rng.random() < 0.7:
+        return args, pairs
+    return args + ["--missing", "skip"], [(r, k) for r, k in pairs if MISSING not in k]
+
+
+def delimiter_of(args):
+    """What divides columns in the output; None for JSON."""
+    if "--jsonl" in args:
+        return None
+    return args[args.index("-t") + 1].encode() if "-t" in args else b"\t" if "--tsv" in args else b","
+
+
+def prefixed(head, columns, delimiter):
+    """A header with further columns in front."""
+    return delimiter.join(columns) + delimiter + head if head else b""
+
+
+MODES = ["first", "-c", "-d", "-D", "-u", "--duplicates", "--keep", "--source"]
+
+
+def choose(mode, pairs):
+    """The records that a mode of uniq prints, as number and record."""
+    total = collections.Counter(key for _, key in pairs)
+    so_far, chosen = collections.Counter(), []
+    for number, (record, key) in enumerate(pairs):
+        so_far[key] += 1
+        first, n = so_far[key] == 1, total[key]
+        keep = {"-d": first and n > 1, "-D": n > 1, "-u": n == 1, "--duplicates": not first, "--keep": so_far[key] == n}
+        if keep.get(mode, first):
+            chosen.append((number, record, n))
+    return chosen
+
+
+def check_uniq(args, head, raw, keys, other):
+    mode = rng.choice(MODES)
+    delimiter = delimiter_of(args)
+    data = head + b"".join(raw)
+    if mode != "--source":
+        args, pairs = with_missing(args, raw, keys)
+    else:  # records that are skipped count as lines of the file
         pairs = list(zip(raw, keys))
-    seen, want = set(), []
-    for record, key in pairs:
-        if key not in seen:
-            want.append(record)
-        seen.add(key)
-    extra = rng.choice([[], ["-j", "1"], ["-j", "4"]]) + ["--exact", "-q"]
-    got = run(["uniq"] + args + extra, head + b"".join(raw))
-    assert got == head + end_lines(want), (args, extra, head + b"".join(raw), got, head + end_lines(want))
+    want = choose(mode, pairs)
+    if mode == "-c":
+        lines = [(b"%d" % n + delimiter if delimiter else b"%7d " % n) + record for _, record, n in want]
+        head = prefixed(head, [b"count"], delimiter) if delimiter else b""
+    elif mode == "--source":
+        lines = [(b"u.in" + delimiter + b"%d" % (i + 1) + delimiter if delimiter else b"u.in:%d:" % (i + 1)) + record
+                 for i, record, _ in want]
+        head = prefixed(head, [b"file", b"line"], delimiter) if delimiter else b""
+    else:
+        lines = [record for _, record, _ in want]
+    words = [] if mode == "first" else [mode, "last"] if mode == "--keep" else [mode]
+    extra = words + rng.choice([[], ["-j", "1"], ["-j", "4"]]) + ["-q"]
+    if mode == "--source" or rng.random() < 0.3:
+        got = run(["uniq"] + args + extra + ["u.in"], b"", [("u.in", data)])
+    else:
+        got = run(["uniq"] + args + extra, data)
+    assert got == head + end_lines(lines), (args, extra, data, got, head + end_lines(lines))
 
 
-def check_sets(args, head, raw, keys):
+def check_count(args, head, raw, keys, other):
+    delimiter = delimiter_of(args)
+    args, pairs = with_missing(args, raw, keys)
+    rows = [(n, record) for _, record, n in choose("-c", pairs)]
+    extra = []
+    if rng.random() < 0.5:
+        least = rng.randint(1, 4)
+        extra += ["--min", str(least)]
+        rows = [row for row in rows if row[0] >= least]
+    if rng.random() < 0.5:
+        top = rng.randint(1, 10)
+        extra += ["--top", str(top)]
+        rows = sorted(rows, key=lambda row: -row[0])[:top]
+    want = prefixed(head, [b"count"], delimiter) if delimiter else b""
+    want += end_lines([b"%d" % n + (delimiter or b"\t") + record for n, record in rows])
+    got = run(["count", "-q"] + args + extra, head + b"".join(raw))
+    assert got == want, (args, extra, head + b"".join(raw), got, want)
+
+
+def records_of(args, data):
+    """The records of an output, each with its end."""
+    if delimiter_of(args):
+        return [r.encode() for r in csv_records(data.decode(), delimiter_of(args).decode())[0]]
+    return [line + b"\n" for line in data.split(b"\n")[:-1]]
+
+
+def check_split(args, head, raw, keys, other):
+    """Each record is in one part, in order, equal keys in the same part; each part has the header."""
+    parts = rng.choice([1, 2, 5])
+    args, pairs = with_missing(args, raw, keys)
+    run(["split", "-q", "-n", str(parts), "-o", "part.%d"] + args, head + b"".join(raw))
+    key_of = {end_lines([record]): key for record, key in pairs}
+    place = {}
+    for i in range(parts):
+        with open("part.%d" % i, "rb") as file:
+            got = file.read()
+        assert got.startswith(head), (args, got)
+        mine = records_of(args, got[len(head):])
+        for record in mine:
+            assert place.setdefault(key_of[record], i) == i, (args, record)
+        want = [record for record, key in pairs if place.get(key) == i]
+        assert b"".join(mine) == end_lines(want), (args, mine, want)
+    assert set(place) == set(key_of.values()), (args, head + b"".join(raw))
+
+
+def check_sets(args, head, raw, keys, other):
+    """common and except, with -u, several B, and other columns of B."""
     half = len(raw) // 2
     if half and not raw[half - 1].endswith(b"\n"):
         return
     a, b = list(zip(raw, keys))[:half], list(zip(raw, keys))[half:]
-    in_b = {key for _, key in b}
     files = [("a.in", head + b"".join(r for r, _ in a)), ("b.in", head + b"".join(r for r, _ in b))]
+    if other and rng.random() < 0.5:
+        args = args + ["--key-b", other[0]]
+        b = list(zip(raw, other[1]))[half:]
+    in_b = {key for _, key in b}
+    once = rng.random() < 0.3
     for command, wanted in (("common", True), ("except", False)):
-        got = run([command, "-q"] + args + ["a.in", "b.in"], b"", files)
-        want = [r for r, key in a if (key in in_b) == wanted]
+        want, printed = [], set()
+        for record, key in a:
+            if (key in in_b) == wanted and not (once and key in printed):
+                want.append(record)
+                printed.add(key)
+        got = run([command, "-q"] + (["-u"] if once else []) + args + ["a.in", "b.in"], b"", files)
         assert got == (head if a or head else b"") + end_lines(want), (command, args, files, got, want)
 
 
-def check_filter(args, head, raw, keys):
+def check_filter(args, head, raw, keys, other):
     half = len(raw) // 2
     if half and not raw[half - 1].endswith(b"\n"):
         return
@@ -283,8 +388,10 @@ def check_filter(args, head, raw, keys):
 for number in range(rounds):
     case = csv_case() if rng.random() < 0.6 else json_case()
     check_uniq(*case)
+    check_count(*case)
     if number % 3 == 0:
         check_sets(*case)
+        check_split(*case)
     if number % 5 == 0:
         check_filter(*case)
 print(f"records: {rounds} cases agree")

@@ -1,4 +1,4 @@
-"""seen uniq, count, common and except against a slow reference, on random and adversarial inputs.
+"""seen uniq, count, common, except and split against a slow reference, on random and adversarial inputs.
 
     reference.py SEEN [SECONDS]
 
@@ -8,6 +8,7 @@ random combinations, until the time is over. The seed is printed and can be give
 import collections
 import os
 import random
+import re
 import subprocess
 import sys
 import time
@@ -29,12 +30,22 @@ def records(files, end):
             yield parts[-1]
 
 
+def fold(text, o):
+    return bytes(c | 32 if 65 <= c <= 90 else c for c in text) if "-i" in o else text
+
+
 def key_of(record, o):
-    if "-k" in o:
-        fields = record.split(o["-t"].encode() if "-t" in o else b"\t")
-        number = int(o["-k"])
-        record = fields[number - 1] if number <= len(fields) else b""
-    return bytes(c | 32 if 65 <= c <= 90 else c for c in record) if "-i" in o else record
+    if "#keys" in o:  # of URLs: known since they were made
+        return o["#keys"].get(record, record)
+    if "-k" not in o:
+        return fold(record, o)
+    delimiter = o["-t"].encode() if "-t" in o else b"\t"
+    fields, key = record.split(delimiter), []
+    for item in str(o["-k"]).split(","):
+        first, dash, last = item.partition("-")
+        end = int(last) if last else len(fields) if dash else int(first)
+        key.append(delimiter.join(fields[int(first) - 1:end]))  # a range is its text
+    return tuple(fold(field, o) for field in key) if len(key) > 1 else fold(key[0], o)
 
 
 def places_of(files, end):
@@ -85,6 +96,69 @@ def join(command, a, b, o):
     return chosen
 
 
+# ---- URLs ---------------------------------------------------------------------------------------
+
+TRACKING, SESSIONS = {"utm_source", "gclid"}, {"PHPSESSID", "sid"}
+URL_FLAGS = ["--sort-query", "--drop-tracking", "--drop-sessions", "--drop-www", "--drop-slash", "--any-scheme",
+             "--ignore-values", "--similar"]
+
+
+def similar(segment):
+    name, dot, ending = segment.partition(".")
+    if re.fullmatch("[0-9]+", name):
+        name = "0"
+    elif re.fullmatch("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", name):
+        name = re.sub("[0-9a-f]", "0", name)
+    elif len(name) >= 16 and re.fullmatch("[0-9a-f]*", name) and re.search("[0-9]", name) and re.search("[a-f]", name):
+        name = "a0" * 8
+    return name + dot + ending
+
+
+def canonical(url, o):
+    """The canonical form of a URL that is given as scheme, host, segments, slash at the end, parameters."""
+    scheme, host, segments, slash, params = url
+    drop = o.get("--drop", "").rstrip("*")
+    def kept(name):
+        return not (drop and (name.startswith(drop) if o["--drop"].endswith("*") else name == drop)
+                    or "--drop-tracking" in o and name in TRACKING or "--drop-sessions" in o and name in SESSIONS)
+    params = [pair for pair in params if kept(pair[0])]
+    if "--drop-sessions" in o:
+        segments = [segment.split(";sid=")[0] for segment in segments]
+    if "--sort-query" in o:
+        params.sort(key=lambda pair: pair[0])
+    if "--ignore-values" in o:
+        params = [(name, "") for name in sorted({name for name, _ in params})]
+    if "--similar" in o:
+        segments = [similar(segment) for segment in segments]
+    if "--drop-www" in o and re.match(r"www\..+\..+", host):
+        host = host[4:]
+    if "--any-scheme" in o:
+        scheme = "http"
+    path = "/".join([""] + segments) + ("/" if not segments or slash and "--drop-slash" not in o else "")
+    query = "&".join(name + value for name, value in params)
+    return (scheme + "://" + host + path + ("?" + query if params else "")).encode()
+
+
+def make_url(r):
+    segments = ["a", "b.html", "17", "18", "17.html", "18.html", "2024-05", "0123456789abcdef", "00ff00ff00ff00ff00",
+                "550e8400-e29b-41d4-a716-446655440000", "00000000-1111-2222-3333-444444444444", "a;sid=1"]
+    names = ["id", "b", "utm_source", "gclid", "PHPSESSID", "sid", "bb"]
+    return (r.choice(["http", "https"]), r.choice(["www.a.com", "a.com", "www.com"]),
+            [r.choice(segments) for _ in range(r.randrange(3))], r.random() < 0.3,
+            [(r.choice(names), r.choice(["", "=", "=1", "=2"])) for _ in range(r.randrange(4))])
+
+
+def spell(r, url):
+    """One of the spellings that are always equal."""
+    scheme, host, segments, slash, params = url
+    text = (r.choice([scheme, scheme.upper()]) + "://" + r.choice([host, host.upper()]) +
+            r.choice(["", "", ":80" if scheme == "http" else ":443"]))
+    text += "".join(r.choice(["/", "/", "/./", "/x/../", "/%2e/"]) + segment for segment in segments)
+    text += "/" if slash or not segments and (params or r.random() < 0.5) else ""
+    text += "?" + "&".join(name + value for name, value in params) if params else ""
+    return (text + r.choice(["", "", "#f"])).encode()
+
+
 # ---- inputs -----------------------------------------------------------------------------------
 
 def word(r):
@@ -117,6 +191,8 @@ def size_of(r):
 def words_of(o):
     out = []
     for name, value in o.items():
+        if name[0] == "#":
+            continue
         out += [name] if value is True else [name, str(value)]
     return out
 
@@ -146,7 +222,7 @@ def common_options(r):
     if r.random() < 0.3:
         o["-i"] = True
     if r.random() < 0.3:
-        o["-k"] = r.choice([1, 2, 3])
+        o["-k"] = r.choice([1, 2, 3, "1,2", "3,1", "2-", "1-2", "2-,1"])
         if r.random() < 0.5:
             o["-t"] = ","
     o["-j"] = r.choice([1, 2, 3, 5])
@@ -213,9 +289,12 @@ def check_join(r, o, files, end):
             o[flag] = True
     if end == b"\0":
         o["-z"] = True
-    if r.random() < 0.3:
+    if r.random() < 0.3 and "#url" not in o:
         o["--key-b"] = r.choice([1, 2, 3])
-    files = files + [make_file(r, end, size_of(r))]
+        if "-k" in o:
+            o["-k"] = r.choice([1, 2, 3])
+    if "#url" not in o:
+        files = files + [make_file(r, end, size_of(r))]
     names = ["f%d" % i for i in range(len(files))]
     write_files(files, names)
     a, *b = [list(records([data], end)) for data in files]
@@ -228,11 +307,65 @@ def check_join(r, o, files, end):
     compare([words[0], strategy or "any strategy"] + words[1:], join(command, a, b, o), got, end)
 
 
+def check_split(r, o, files, end):
+    """Each line is in one part, in input order, and equal keys are in the same part."""
+    parts = r.choice([1, 2, 3, 7])
+    if end == b"\0":
+        o["-z"] = True
+    names = ["f%d" % i for i in range(len(files))]
+    write_files(files, names)
+    words, _ = run("split", dict(o, **{"-n": parts, "-o": "part.%d"}), names)
+    got = [open("part.%d" % i, "rb").read() for i in range(parts)]
+    part_of = {}
+    for i, data in enumerate(got):
+        for line in records([data], end):
+            if part_of.setdefault(key_of(line, o), i) != i:
+                fail(words, "the key of %r is in part %d and in part %d" % (line, part_of[key_of(line, o)], i))
+    for i, data in enumerate(got):
+        compare(words, [line for line in records(files, end) if part_of.get(key_of(line, o)) == i], data, end)
+
+
+def check_url(r):
+    """URL options, with every command that prints lines."""
+    urls = [make_url(r) for _ in range(r.choice([3, 20, 200]))]
+    o = {"-j": r.choice([1, 2, 4]), "--url": True}
+    for flag in URL_FLAGS:
+        if r.random() < 0.25:
+            o[flag] = True
+    if r.random() < 0.2:
+        o["--drop"] = r.choice(["b", "b*", "id"])
+    spelled = {}  # the same text may stand for one URL only
+    for _ in range(r.choice([5, 50, 2000])):
+        url = r.choice(urls)
+        spelled[spell(r, url)] = url
+    lines = [r.choice(list(spelled) + [b"no url"]) for _ in range(r.choice([5, 50, 2000]))]
+    o["#keys"] = {text: canonical(url, o) for text, url in spelled.items()}
+    files = [b"".join(line + b"\n" for line in part) for part in (lines[::2], lines[1::2])]
+    kind = r.randrange(5)
+    if kind == 0:
+        check_count(r, o, files, b"\n")
+    elif kind == 1:
+        check_join(r, dict(o, **{"#url": True}), files, b"\n")
+    elif kind == 2:
+        check_split(r, o, files, b"\n")
+    elif kind == 3:
+        check_uniq(r, r.choice(MODES), o, files, b"\n")
+    else:  # printed: what exists, not what is compared
+        shown = {name: value for name, value in o.items() if name not in ("--any-scheme", "--ignore-values", "--similar")}
+        first, _ = uniq(lines, o)
+        words, got = run("uniq", dict(o, **{"--print": "canonical"}), [], b"".join(line + b"\n" for line in lines))
+        compare(words, [canonical(spelled[line], shown) if line in spelled else line for line in first], got, b"\n")
+
+
 def round_of(r):
+    if r.random() < 0.25:
+        return check_url(r)
     end = b"\0" if r.random() < 0.15 else b"\n"
     files = [make_file(r, end, size_of(r)) for _ in range(r.choice([1, 1, 2, 3]))]
-    kind = r.randrange(4)
-    if kind < 2:
+    kind = r.randrange(5)
+    if kind == 4:
+        check_split(r, common_options(r), files, end)
+    elif kind < 2:
         check_uniq(r, r.choice(MODES), common_options(r), files, end)
     elif kind == 2:
         check_count(r, common_options(r), files, end)
