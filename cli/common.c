@@ -11,17 +11,19 @@ const sn_command sn_command_common = {
     .summary = "print the lines of A that are also in B",
     .synopsis = "[OPTION]... A B...",
     .about =
-        "Prints the lines of A that are in B, in the order of A, as often as they stand there. "
-        "With several B, in any of them (--all: in each). Files may be compressed, of any size, "
-        "in any order; A or B may be '-', the standard input. Nothing is sorted.\n\n"
-        "The answer is exact: lines are compared by 96 bits or more of a hash with a random seed. "
-        "The memory of the whole process is bounded by -m (reading files that were packed with "
-        "large windows takes up to 256 MiB besides), and what does not fit goes through "
-        "temporary files or further readings. --explain shows the plan. With --approx each file "
-        "is read once, and some lines are printed that are not in B; how many is said. B may also "
-        "be a FILTER that was made by 'seen add', or is in Redis; then the answer has that "
-        "filter's error rate.\n\n"
-        "Files must not change meanwhile; it is noticed when they do. With --json the summary is "
+        "Prints the lines of A that are in B, in the order of A, with their duplicates. With "
+        "several B, a line may be in any of them (--all: must be in each). Exact unless you say "
+        "otherwise. Files may be compressed and unsorted; '-' is stdin.\n\n"
+        "Lines are compared by 96 bits or more of a hash with a random seed. The memory of the "
+        "whole process is bounded by -m (decompressing files with large windows takes up to 256 "
+        "MiB more); what does not fit goes to temporary files, or files are read again. Nothing is "
+        "sorted. --explain shows the plan. With --approx each file "
+        "is read once, and some lines are printed that are not in B; the summary says how many. B "
+        "may "
+        "also be a FILTER made by 'seen add', or one in Redis; then the result has that filter's "
+        "error rate.\n\n"
+        "Files must not change during the run; if they do, the command fails. With --json the "
+        "summary is "
         "JSON, on stderr.",
     .operands = "FILE",
     .max_operands = SIZE_MAX,

@@ -14,14 +14,13 @@ static void prepare_last_words(sn_crawl_show *s, const char *state)
     const char *clear = s->mode == SN_SHOW_REDRAWN ? "\r\033[K" : "";
     if (state == NULL) {
         snprintf(s->last_words, sizeof s->last_words,
-                 "%sseen: stopped at once; without --state nothing was saved to go on with\n",
-                 clear);
+                 "%sseen: stopped at once; without --state nothing was saved\n", clear);
     } else {
         size_t n = sn_text_escape(name, sizeof name - 1, state, strlen(state));
         snprintf(
             s->last_words, sizeof s->last_words,
-            "%sseen: stopped at once; %.*s has all up to the last checkpoint, and --state %.*s "
-            "goes on from there\n",
+            "%sseen: stopped at once; %.*s is complete up to the last checkpoint; --state %.*s "
+            "resumes it\n",
             clear, n > 400 ? 400 : (int)n, name, n > 400 ? 400 : (int)n, name);
     }
     sn_last_words(s->last_words);
@@ -192,7 +191,7 @@ static void tell_set(const sn_args *args, bool exact, const sn_crawl_status *st)
     sn_show_size(b, (double)st->set_bytes);
     const char *s = plural(st->known);
     if (exact)
-        sn_note(args, "%s URL%s seen, exactly: no page is lost to a mistake", a, s);
+        sn_note(args, "%s URL%s seen, exactly: no page is lost", a, s);
     else if (st->counts.lost < 0.005)
         sn_note(args, "%s URL%s seen in %s, error rate %s: no page is expected to be lost", a, s, b,
                 rate_text(c, st->error_rate));
@@ -216,12 +215,12 @@ static void tell(const sn_args *args, const sn_crawl_options *o, const sn_crawl_
                 o->state);
     if (r->end == SN_CRAWL_LIMIT && o->state != NULL)
         sn_note(args,
-                "stopped after --max-pages with %s URL%s queued; --state %s goes on with a larger "
-                "--max-pages, or with 0 for all",
+                "stopped after --max-pages with %s URL%s queued; --state %s resumes it with a "
+                "larger --max-pages, or 0 for all",
                 sn_show_count(a, (double)r->status.queued), plural(r->status.queued), o->state);
     else if (r->end != SN_CRAWL_DONE)
         sn_note(args,
-                o->state != NULL ? "stopped with %s URL%s queued; --state %s goes on"
+                o->state != NULL ? "stopped with %s URL%s queued; --state %s resumes it"
                                  : "stopped with %s URL%s queued",
                 sn_show_count(a, (double)r->status.queued), plural(r->status.queued), o->state);
 }

@@ -177,16 +177,17 @@ static void man_page(FILE *out, const sn_command *command)
     fputs(".SH EXIT STATUS\n", out);
     put_paragraphs(out, command->exit_text
                             ? command->exit_text
-                            : "0 when all went well, 2 on trouble, with a message on standard "
-                              "error. A reader that closes the pipe early is not trouble.");
+                            : "0 on success, 2 on errors, with a message on standard error. A "
+                              "reader that closes the pipe early is not an error.");
     put_see_also(out, command);
 }
 
 static const char about_seen[] =
-    "seen answers one question at any scale: have I seen this before? It is built around a Bloom "
-    "filter, which remembers keys in a few bits each. That a key is new is certain; that it was "
-    "seen is wrong at a rate that you choose. Where a wrong answer is not acceptable, "
-    "seen uniq --exact, seen common and seen except give exact ones in bounded memory.";
+    "seen removes duplicates from huge files, compares them, and crawls web sites, fetching each "
+    "URL once. uniq, count, common and except are exact by default and work in bounded memory. A "
+    "FILTER (a Bloom filter in a file or in Redis) remembers keys in a few bits each: a key "
+    "reported as new is certainly new; a key reported as seen may be a false positive, at an error "
+    "rate that you choose.";
 
 static const char about_filters[] =
     "FILTER is the path of a file, or the address of a filter in Redis: "
@@ -198,14 +199,14 @@ static const char about_numbers[] =
     "Counts may be written 5e9, 100M or 20k: k, M, G and T are powers of 1000. Sizes may be "
     "written 120MB (powers of 1000), 4GiB (powers of 1024) or 64K (bare letters are powers of "
     "1024, as in sort -S). Rates may be written 0.01, 1% or 1e-6; times 500ms, 2s, 5m, 12h, 30d or "
-    "2w, where a bare number is seconds.\n\n"
-    "A negative number, infinity, or letters after the number that mean nothing are refused.";
+    "2w; a bare number is seconds.\n\n"
+    "A negative number, infinity, or an unknown unit is refused.";
 
 static const char about_output[] =
-    "Results go to standard output, words to standard error. Control characters in names never "
-    "reach the terminal as they are. Ctrl-C ends a command in order: filters stay usable, output "
-    "files stay whole, and what happened is told; a second Ctrl-C ends it at once. SIGTERM and, "
-    "unless nohup(1) started the command, SIGHUP do the same.";
+    "Results go to standard output, messages to standard error. Control characters in names are "
+    "escaped in messages. Ctrl-C ends a command cleanly: filters stay usable, output files are "
+    "complete or unchanged, and a message says how far it got; a second Ctrl-C ends it at once. "
+    "SIGTERM and, unless nohup(1) started the command, SIGHUP do the same.";
 
 static void man_overview(FILE *out)
 {
@@ -233,12 +234,12 @@ static void man_overview(FILE *out)
     fputs(".SH EXIT STATUS\n.TP\n.B 0\nDone; for\n.BR seen\\-check (1):\nsomething was seen (with "
           "\\fB\\-v\\fR: something was not).\n"
           ".TP\n.B 1\n.BR seen\\-check (1)\nhas nothing to print.\n.TP\n.B 2\n"
-          "Trouble, with a message that names the file or server and says what to do.\n.PP\n"
-          "A command that Ctrl-C or another signal stops before its end tells so and ends by that "
-          "signal:\na shell shows 130 for Ctrl-C.\n.BR seen\\-crawl (1)\nfinishes what is under "
-          "way and ends with 0.\n"
+          "An error, with a message that names the file or server and says what to do.\n.PP\n"
+          "A command that is stopped by Ctrl-C or another signal prints a message and ends by that "
+          "signal:\na shell shows 130 for Ctrl-C.\n.BR seen\\-crawl (1)\nfinishes the transfers in "
+          "progress and ends with 0.\n"
           ".SH ENVIRONMENT\n.TP\n.B TMPDIR\n"
-          "The folder for temporary files where \\fB\\-T\\fR does not name one.\n",
+          "The folder for temporary files, unless \\fB\\-T\\fR names one.\n",
           out);
     put_see_also(out, NULL);
 }

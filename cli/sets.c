@@ -31,8 +31,7 @@ static const sn_option what_options[] = {
      .type = SN_FLAG,
      .offset = offsetof(sn_sets_own, approx),
      .help = "read each file once; print some lines too many",
-     .more = "The share of lines that are mistaken is -p, or more where -m leaves too little room; "
-             "the summary says what it was."},
+     .more = "The error rate is -p, or higher if -m is too small; the summary reports it."},
     {.letter = 'p',
      .name = "error-rate",
      .argument = "RATE",

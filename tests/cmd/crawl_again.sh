@@ -14,7 +14,7 @@ none() { # arguments of a crawl that gets no page
 "$SEEN" crawl "$HOST/" $OPTIONS --max-pages 1 --state state -o pages.jsonl 2> err
 grep -q '"status":200.*"links":20,"retries":1' pages.jsonl || fail "not tried again: $(cat pages.jsonl err)"
 [ "$(wc -l < pages.jsonl)" = 1 ] || fail "--max-pages 1: $(cat pages.jsonl)"
-grep -q 'stopped after --max-pages with 20 URLs queued; --state state goes on with a larger --max-pages' err ||
+grep -q 'stopped after --max-pages with 20 URLs queued; --state state resumes it with a larger --max-pages' err ||
     fail "no word about the limit: $(cat err)"
 # Going on counts from the start, and does what the words said.
 "$SEEN" crawl --state state 2> err

@@ -67,7 +67,7 @@ grep -q '^seen: stopping when the 1 page under way is done; again: at once$' err
 grep -q '^seen: stopped at once; without --state nothing was saved' err ||
     fail "no word after the second Ctrl-C: $(cat err)"
 stop_twice --state slow
-grep -q '^seen: stopped at once; slow has all up to the last checkpoint, and --state slow goes on' \
+grep -q '^seen: stopped at once; slow is complete up to the last checkpoint; --state slow resumes it' \
     err || fail "no word on going on: $(cat err)"
 stop_twice --state quiet -q
 [ ! -s err ] || fail "words though quiet: $(cat err)"
