@@ -10,7 +10,7 @@
  * and one line in commands.c. Commands are clients of the library: they include "seen.h",
  * "stream/...", "crawl/crawl.h" and the headers of this folder, nothing below.
  *
- * Results go to stdout, words to stderr. run() returns the exit status: SN_EXIT_OK, SN_EXIT_NO
+ * Results go to stdout, messages to stderr. run() returns the exit status: SN_EXIT_OK, SN_EXIT_NO
  * (`check` saw nothing) or SN_EXIT_TROUBLE, after a message. */
 #ifndef SN_CLI_CLI_H
 #define SN_CLI_CLI_H
@@ -72,7 +72,7 @@ typedef struct sn_option {
     uint64_t min, max;   /* SN_COUNT, SN_SIZE, SN_DURATION: bounds; max 0: none */
 } sn_option;
 
-/* Options that stand under one heading. Neighbours with the same title become one section. */
+/* Options under one heading. Neighbours with the same title become one section. */
 typedef struct sn_group {
     const char *title; /* "Size" */
     const sn_option *options;
@@ -202,7 +202,7 @@ typedef struct sn_command {
     const sn_example examples[SN_MAX_EXAMPLES]; /* ends with a zero one */
     const char *exit_text;                      /* for the man page, or NULL: the usual two */
     int (*run)(sn_args *args);
-    bool at_once; /* has nothing to put in order when it is told to stop */
+    bool at_once; /* a signal may end it at any time */
     bool hidden;
 } sn_command;
 
@@ -229,7 +229,7 @@ int sn_help_command(FILE *out, const sn_command *command, sn_help which);
 int sn_man_command(FILE *out, const sn_command *command); /* NULL: seen(1) */
 int sn_completion(FILE *out, const char *shell);          /* bash, zsh, fish */
 
-/* Says that there is no such command, with a suggestion; returns SN_EXIT_TROUBLE. */
+/* Reports that there is no such command, with a suggestion; returns SN_EXIT_TROUBLE. */
 int sn_unknown_command(const char *name);
 
 /* The nearest of `words` (ends with NULL) to a mistyped one, or NULL if none is near. */
@@ -266,14 +266,14 @@ void sn_put_safe(FILE *out, const char *text, size_t len);
 int sn_finish_stdout(int status);
 bool sn_nobody_reads(FILE *out); /* the other end of the pipe is closed */
 
-/* Whether a filter is named that lies in a server. */
+/* Whether this is the address of a filter in Redis. */
 bool sn_is_redis(const char *where);
 /* Sets REDISCLI_AUTH, which the library uses for addresses without a password, to the first line of
  * a file. False after a message. */
 bool sn_password_read(const char *path);
 
 /* Whether two names are one file, there already or not; "-" is the standard output. What is no
- * regular file (/dev/null) is nobody's. */
+ * regular file (/dev/null) is never the same. */
 bool sn_same_place(const char *a, const char *b);
 
 /* SN_EXIT_TROUBLE after a message if --ttl is given for a file; only Redis has it. */

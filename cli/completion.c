@@ -18,7 +18,7 @@ static void put_name(FILE *out, const sn_command *command)
 
 typedef enum offer { NOTHING, FILES, FOLDERS, WORDS } offer;
 
-/* What stands after an option. */
+/* What follows an option. */
 static offer offer_of(const sn_option *option)
 {
     if (option->type == SN_CHOICE || option->type == SN_MAYBE)

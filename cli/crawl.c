@@ -430,7 +430,7 @@ static const sn_option join_options[] = {
      .offset = AT(lease_ms),
      .min = 200,
      .max = 3600000,
-     .help = "when a crawl is created: a worker that is silent for so long is dead",
+     .help = "when a crawl is created: a worker that is silent for this long is dead",
      .preset = "10s",
      .rare = true},
     {.name = "frontier-memory",
@@ -501,7 +501,7 @@ static void take_numbers(const sn_args *args, sn_crawl_options *o)
             *numbers[i].to = numbers[i].from;
 }
 
-/* A path that is the same from another folder, when a crawl goes on from there. */
+/* An absolute path: a crawl may be resumed from another folder. */
 static const char *whole_path(const char *path, char **owned)
 {
     char folder[4096];

@@ -38,13 +38,13 @@ typedef struct sn_crawl_show {
     char last_words[1000]; /* for a second one */
 } sn_crawl_show;
 
-/* `show` must stay where it is until sn_crawl_show_clear. state: the folder, or NULL. */
+/* `show` must not move until sn_crawl_show_clear. state: the folder, or NULL. */
 void sn_crawl_show_begin(sn_crawl_show *show, const sn_args *args, const char *state);
 /* An sn_crawl_progress. */
 void sn_crawl_show_status(void *show, const sn_crawl_status *status);
 /* Takes the status line away, and what a second signal would say. */
 void sn_crawl_show_clear(const sn_crawl_show *show);
-/* The summary of a crawl that ended well. Returns the exit status: it is trouble when not one page
+/* The summary of a crawl that ended well. Returns the exit status: an error if not one page
  * could be had. */
 int sn_crawl_show_end(const sn_crawl_show *show, const sn_crawl_options *options,
                       const sn_crawl_result *result);

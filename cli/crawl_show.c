@@ -146,7 +146,7 @@ void sn_crawl_show_clear(const sn_crawl_show *s)
         draw("");
 }
 
-/* ", 12 WORDS" where there are any. */
+/* ", 12 WORDS", or nothing for 0. */
 static void part(char *line, size_t room, uint64_t number, const char *words)
 {
     char a[SN_TEXT];

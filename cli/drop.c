@@ -26,7 +26,7 @@ static bool confirm(const char *where)
     char answer[16] = "", shown[SN_WHERE], safe[4 * SN_WHERE];
     sn_show_where(shown, where);
     safe[sn_text_escape(safe, sizeof safe - 1, shown, strlen(shown))] = 0;
-    /* In one piece: what is typed meanwhile does not come in between. */
+    /* In one write, so that typed characters do not appear in the middle. */
     fprintf(stderr, "seen: delete %s permanently? [y/N] ", safe);
     return fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y');
 }

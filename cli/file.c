@@ -75,7 +75,7 @@ static bool look(const char *path, struct stat *at)
     return (strcmp(path, "-") ? stat(path, at) : fstat(STDOUT_FILENO, at)) == 0;
 }
 
-/* The folder that a name lies in, as far as it is there. */
+/* The folder of a name, if it exists. */
 static bool look_at_folder(const char *path, struct stat *at)
 {
     char folder[4096];

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "cli/watch.h"
 
-/* A filter that grows begins with room for so many keys at least. */
+/* Minimum initial capacity of a growing filter. */
 #define KEYS_MIN UINT64_C(1000000)
 #define RATE 1e-6
 

@@ -111,7 +111,7 @@ void sn_warn_if_over(const char *where, const seen_info *info)
     }
     if (info->growth == SEEN_GROWING || info->keys_estimated <= slack * (double)info->capacity)
         return;
-    sn_warn("%s is past its capacity: about %s keys where %s were planned; its error rate is %s. "
+    sn_warn("%s is past its capacity: about %s keys, planned for %s; its error rate is %s. "
             "Make a larger one and add the keys again, or use --growth growing",
             sn_show_where(shown, where), sn_show_count(a, round(info->keys_estimated)),
             sn_show_count(b, (double)info->capacity), sn_show_rate(c, info->error_rate_now));

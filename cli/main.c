@@ -38,7 +38,8 @@ static int print_version(void)
 
 /* A closed stdin, stdout or stderr would give its number to the first file opened, which could
  * then be written by mistake. What holds the number can be neither read nor written: nothing to
- * read is not the end of a file, and lines that nobody gets must not be remembered as printed. */
+ * read is not the end of a file, and lines that no process reads must not be recorded as printed.
+ */
 static void hold_standard_files(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)

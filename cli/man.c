@@ -7,7 +7,7 @@
 
 #define MAN_DATE "2026-11-15"
 
-/* Writes text so that roff prints it as it stands. `start` tells that a line begins here. */
+/* Escapes text for roff. `start`: a line begins here. */
 static void put(FILE *out, const char *text, size_t len, bool start)
 {
     for (size_t i = 0; i < len; i++) {

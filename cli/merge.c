@@ -84,8 +84,8 @@ static seen_status build(const sn_args *args, const char *where, seen_set **out,
     return status;
 }
 
-/* Tells of a failure by the names that the user knows: the union stands for the filter that it was
- * made like where filters do not fit together, else for OUT. */
+/* Reports an error with the names that the user gave: for filters that cannot be merged, the one
+ * that the union was created like; otherwise OUT. */
 static int fail_file(const sn_args *args, const char *temporary, const seen_error *error)
 {
     seen_error told = *error;

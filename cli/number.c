@@ -12,7 +12,7 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-/* digits * 10^ten, and where the spelling ends. */
+/* digits * 10^ten, and the end of the spelling. */
 typedef struct decimal {
     uint64_t digits;
     int ten;
@@ -94,7 +94,7 @@ static bool read_decimal(const char *text, decimal *out, sn_why *why)
     return true;
 }
 
-/* digits * 10^ten * unit, rounded down; false past 2^64. *whole tells whether nothing was cut. */
+/* digits * 10^ten * unit, rounded down; false past 2^64. *whole: nothing was rounded. */
 static bool scale(const decimal *number, uint64_t unit, uint64_t *value, bool *whole)
 {
     wide v = (wide)number->digits * unit; /* below 2^128 */

@@ -96,7 +96,7 @@ static const sn_option kind[] = {
      .help = "forget keys after this time: 30d, 12h",
      .more = "Implies --growth window. Without it the window is the last -n additions. With it, -n "
              "is how many keys come in that time, evenly: each part of the window has room for its "
-             "part of them, and is wrong more often where they come in a burst."},
+             "part of them, and has more false positives if they come in a burst."},
     {.name = "renew",
      .type = SN_FLAG,
      .offset = AT(renew),

@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An option of a command, and where it stands. */
+/* An option of a command, and its position. */
 typedef struct place {
     const sn_option *option;
     const sn_group *group;
     size_t index;
 } place;
 
-/* Finds an option by its letter, or where that is 0 by its long name of `len` bytes. */
+/* Finds an option by its letter, or if that is 0 by its long name of `len` bytes. */
 static bool find_option(const sn_command *command, const char *name, size_t len, char letter,
                         place *found)
 {
@@ -148,7 +148,7 @@ static bool set_value(const sn_option *option, void *base, const char *text, sn_
     return ok;
 }
 
-/* Where a parse stands. */
+/* The state of a parse. */
 typedef struct parse {
     const sn_command *command;
     sn_args *args;

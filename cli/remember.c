@@ -122,7 +122,7 @@ static bool add_to(sn_list *list, const char *value)
     return true;
 }
 
-/* One word of the text, which must stay where it is. */
+/* One word of the text, which must outlive the arguments. */
 static bool take_word(sn_args *args, char *word)
 {
     char *value = strchr(word, '=');

@@ -1,4 +1,4 @@
-/* Signals: stop when asked, in order; at once when asked twice. */
+/* Signals: the first one stops a command cleanly, the second at once. */
 #include "base/clock.h"
 #include "cli/cli.h"
 
@@ -18,7 +18,7 @@ static void write_all(const char *text)
     (void)ignored;
 }
 
-/* The first signal lets the command finish what must be whole; whoever asks again means it. But
+/* The first signal lets the command finish what must be whole; a second one ends it at once. But
  * timeout(1) signals a process and then the group that it is in: that is one wish, not two. */
 static void on_stop(int number)
 {
@@ -88,7 +88,7 @@ void sn_signal_install(void)
     sigaction(SIGBUS, &action, NULL);
     action.sa_handler = SIG_IGN;
     sigaction(SIGPIPE, &action, NULL);
-    sigaction(SIGXFSZ, &action, NULL); /* past a limit of sizes the write fails, and is told */
+    sigaction(SIGXFSZ, &action, NULL); /* past the file size limit a write fails with an error */
 }
 
 void sn_signal_at_once(void)

@@ -1,4 +1,4 @@
-/* "Did you mean …?": the nearest word by edit distance, where a swap of neighbours is one edit. */
+/* "Did you mean …?": the nearest word by edit distance; a swap of neighbours is one edit. */
 #include "cli/cli.h"
 
 #include <string.h>

@@ -325,7 +325,8 @@ static int tell_stopped(const uniq_run *run)
 {
     const sn_uniq_own *own = run->own;
     bool duplicates = own->duplicates;
-    /* If no new line is written, or a server is told first, all lines read are remembered. */
+    /* If no new line is written, or keys are added to a server first, all lines read are in the
+     * filter. */
     bool all = run->options.remember_first || own->count_only || (duplicates && !own->dropped);
     bool later = duplicates ? run->dropped_deferred : run->deferred;
     const char *printed = own->count_only && run->args->json ? "the numbers are of these"

@@ -47,7 +47,7 @@ seen_status sn_filter_open(sn_args *args, const char *where, sn_input *input, se
 void sn_filter_close(const sn_args *args, const char *where, seen_set *set, bool failed);
 /* At the end of a run: warns if plain fields had quotes. */
 void sn_args_warn_quoted(const sn_args *args);
-/* `filter`: where the set lies that is asked; NULL: in memory. */
+/* `filter`: the address of the filter that is used, or NULL. */
 sn_pipeline_options sn_args_pipeline(const sn_args *args, const char *filter, sn_watch *watch);
 
 #endif

@@ -44,7 +44,7 @@ done
 head -n 900 in | "$SEEN" add over 2> words
 grep -q warning words && fail "a warning before the capacity: $(cat words)"
 "$SEEN" add over in 2> words
-grep -q "^seen: warning: over is past its capacity: about .* keys where 1,000 were" words || fail "past the capacity: $(cat words)"
+grep -q "^seen: warning: over is past its capacity: about .* keys, planned for 1,000;" words || fail "past the capacity: $(cat words)"
 "$SEEN" add -q over in 2> words
 [ ! -s words ] || fail "-q says: $(cat words)"
 "$SEEN" create -q grown -n 1k --growth growing
