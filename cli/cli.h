@@ -15,6 +15,8 @@
 #ifndef SN_CLI_CLI_H
 #define SN_CLI_CLI_H
 
+#include <pthread.h>
+#include <semaphore.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -202,7 +204,8 @@ typedef struct sn_command {
     const sn_example examples[SN_MAX_EXAMPLES]; /* ends with a zero one */
     const char *exit_text;                      /* for the man page, or NULL: the usual two */
     int (*run)(sn_args *args);
-    bool at_once; /* a signal may end it at any time */
+    bool at_once;    /* a signal may end it at any time */
+    bool unmeasured; /* may take long, without a progress bar of its own: its time is shown */
     bool hidden;
 } sn_command;
 
@@ -393,7 +396,20 @@ void sn_json_u64(sn_json *json, const char *name, uint64_t value);
 void sn_json_number(sn_json *json, const char *name, double value);
 void sn_json_bool(sn_json *json, const char *name, bool value);
 
-/* Takes the progress line off the terminal, if there is one, so that a message stands alone. */
+/* Takes the progress line off the terminal, if there is one, so that a message has a line of its
+ * own. */
 void sn_progress_hide(void);
+
+/* A job whose progress cannot be measured, the copy of a filter for example: after a second the
+ * terminal shows how long it has been running. */
+typedef struct sn_busy {
+    const char *what;
+    pthread_t thread;
+    sem_t done;
+    bool drawing;
+} sn_busy;
+
+void sn_busy_begin(sn_busy *busy, const sn_args *args, const char *what);
+void sn_busy_end(sn_busy *busy);
 
 #endif

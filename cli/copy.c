@@ -47,5 +47,6 @@ const sn_command sn_command_copy = {
                  {"Share a file through Redis",
                   "seen copy urls.seen redis://localhost/urls --ttl 30d", "-"}},
     .run = run,
+    .unmeasured = true,
     .at_once = true,
 };

@@ -154,4 +154,5 @@ const sn_command sn_command_create = {
                  {"In Redis, shared by many machines",
                   "seen create redis://localhost/urls -n 1e9 -p 1e-4", "-"}},
     .run = run,
+    .unmeasured = true,
 };

@@ -68,7 +68,12 @@ static int run_command(int argc, char **argv)
     } else if (!status) {
         if (command->at_once)
             sn_signal_at_once();
+        sn_busy busy;
+        if (command->unmeasured)
+            sn_busy_begin(&busy, &args, command->name);
         status = command->run(&args);
+        if (command->unmeasured)
+            sn_busy_end(&busy);
     }
     sn_args_free(&args);
     return status;

@@ -172,4 +172,5 @@ const sn_command sn_command_merge = {
                   "seen create -q monday.seen -n 1k && seen create -q week.seen --like "
                   "monday.seen"}},
     .run = run,
+    .unmeasured = true,
 };

@@ -1,8 +1,10 @@
 /* The progress bar: percent, rate, time left. On a terminal it is redrawn in place and removed at
  * the end; with --progress in a pipe it is a line every second; for programs it is JSON. */
 #include "base/clock.h"
+#include "base/thread.h"
 #include "cli/cli.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,13 +27,18 @@ void sn_progress_hide(void)
         fputs("\r\033[K", stderr);
 }
 
+/* Whether stderr is a terminal on which a line can be redrawn without disturbing the results. */
+static bool can_redraw(const sn_args *args)
+{
+    const char *term = getenv("TERM");
+    return isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0 &&
+           !(args->prints && isatty(STDOUT_FILENO));
+}
+
 void sn_progress_begin(sn_progress *progress, const sn_args *args, const char *what,
                        uint64_t total_bytes)
 {
-    bool terminal = isatty(STDERR_FILENO);
-    const char *term = getenv("TERM");
-    bool can_draw = terminal && term && strcmp(term, "dumb") != 0;
-    can_draw = can_draw && !(args->prints && isatty(STDOUT_FILENO));
+    bool can_draw = can_redraw(args);
     *progress = (sn_progress){.what = what, .total = (double)total_bytes, .started = now()};
     if (args->progress == 2)
         progress->mode = JSON;
@@ -157,4 +164,43 @@ void sn_progress_end(sn_progress *progress, uint64_t bytes, uint64_t lines, doub
         draw_json(progress, (double)bytes, (double)lines, fill, now() - progress->started, true);
     sn_progress_hide();
     progress->mode = SILENT;
+}
+
+/* ---- Jobs without a measure ----------------------------------------------------------------- */
+
+/* Draws the time that has passed, every second, until `done`. */
+static void *draw_clock(void *argument)
+{
+    sn_busy *busy = argument;
+    struct timespec next;
+    char a[SN_TEXT];
+    clock_gettime(CLOCK_REALTIME, &next);
+    for (int seconds = 1;; seconds++) {
+        int failed;
+        next.tv_sec++;
+        while ((failed = sem_timedwait(&busy->done, &next)) != 0 && errno == EINTR) {
+        }
+        if (!failed)
+            return NULL;
+        fprintf(stderr, "\r%s: %s\033[K", busy->what, sn_show_seconds(a, seconds));
+        fflush(stderr);
+        line_on_terminal = true;
+    }
+}
+
+void sn_busy_begin(sn_busy *busy, const sn_args *args, const char *what)
+{
+    *busy = (sn_busy){.what = what};
+    sem_init(&busy->done, 0, 0);
+    busy->drawing =
+        !args->quiet && can_redraw(args) && sn_thread_start(&busy->thread, draw_clock, busy);
+}
+
+void sn_busy_end(sn_busy *busy)
+{
+    sem_post(&busy->done);
+    if (busy->drawing)
+        pthread_join(busy->thread, NULL);
+    sem_destroy(&busy->done);
+    sn_progress_hide();
 }

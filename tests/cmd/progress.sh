@@ -61,5 +61,28 @@ for args, result in alone:
 text = asked.result().replace(b"\r\n", b"\n")
 assert b"\x1b" not in text and b"\nseen: uniq: " in b"\n" + text, text
 assert silent.result() == b"", "-q"
+
+# A job that has no measure shows how long it has been running: here a server never answers. Tried again on a machine so
+# slow that the second was missed.
+if b" redis" in subprocess.run([os.environ["SEEN"], "--version"], capture_output=True).stdout:
+    import socket
+    server = socket.create_server(("127.0.0.1", 0))
+    words = [os.environ["SEEN"], "copy", "f.seen", "redis://127.0.0.1:%d/x" % server.getsockname()[1],
+             "--command-timeout", "1500ms", "--retry", "1ms"]
+    for _ in range(5):
+        master, slave = pty.openpty()
+        p = subprocess.Popen(words, stdin=subprocess.DEVNULL, stderr=slave, stdout=slave, env=dict(os.environ, TERM="xterm"))
+        os.close(slave)
+        text = b""
+        try:
+            while part := os.read(master, 65536):
+                text += part
+        except OSError:
+            pass
+        os.close(master)
+        assert p.wait() == 2, text
+        if b"\rcopy: 1.0 s\x1b[K" in text:
+            break
+    assert b"\rcopy: 1.0 s\x1b[K" in text and b"seen:" in text.split(b"\r\x1b[K")[-1], text
 END
 python3 terminal.py

@@ -359,7 +359,7 @@ static bool out_of_time(const run *r)
 static void give_up(run *r)
 {
     seen_error error;
-    sn_error_set(&error, r->cause, "%.380s (went on trying for %u ms)", r->trouble.message,
+    sn_error_set(&error, r->cause, "%.380s (retried for %u ms)", r->trouble.message,
                  r->ch->redis->times.retry_ms);
     fail(r, r->cause, &error);
 }
