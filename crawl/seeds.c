@@ -33,26 +33,26 @@ seen_status sn_seeds_load(sn_engine *e, const char *line)
     return ok ? SEEN_OK : sn_error_memory(e->error);
 }
 
-/* A name without a scheme is what a browser takes, too: it is said how it is meant here. */
+/* Browsers accept a host without a scheme; the message suggests the URL. */
 static seen_status not_a_url(sn_engine *e, const char *url)
 {
-    static const char scheme[] = "https://";
+    bool local = strncmp(url, "localhost", 9) == 0 && strchr(":/", url[9]) != NULL;
+    const char *scheme = local ? "http://" : "https://";
     char whole[300];
     struct stat about;
     if (stat(url, &about) == 0 && S_ISREG(about.st_mode))
         return sn_error_set(e->error, SEEN_ERR_ARGUMENT,
-                            "%s is a file and not a URL: with the URLs in it, crawl $(cat %s)", url,
+                            "%s is a file, not a URL; to crawl the URLs in it, use -i %s", url,
                             url);
-    bool bare = strstr(url, "://") == NULL && strlen(url) < sizeof whole - sizeof scheme;
+    bool bare = strstr(url, "://") == NULL && strlen(url) < sizeof whole - 9;
     snprintf(whole, sizeof whole, "%s%s", scheme, bare ? url : "");
     size_t n = bare ? sn_admit_resolve(&e->intake, whole, strlen(whole), NULL, 0) : 0;
-    const char *host = n > 0 ? e->intake.resolver.text + sizeof scheme - 1 : "/";
-    if (memchr(host, '.', strcspn(host, "/:")) != NULL)
-        return sn_error_set(e->error, SEEN_ERR_ARGUMENT, "%s is not a URL: did you mean %.*s ?",
-                            url, (int)n, e->intake.resolver.text);
+    const char *host = n > 0 ? e->intake.resolver.text + strlen(scheme) : "/";
+    if ((local && n > 0) || memchr(host, '.', strcspn(host, "/:")) != NULL)
+        return sn_error_set(e->error, SEEN_ERR_ARGUMENT, "%s: no scheme; did you mean %.*s ?", url,
+                            (int)n, e->intake.resolver.text);
     return sn_error_set(e->error, SEEN_ERR_ARGUMENT,
-                        "%.200s is not a URL that can be crawled: http://HOST/ or https://HOST/ is",
-                        url);
+                        "%.200s is not a URL; a URL begins with http:// or https://", url);
 }
 
 /* A user who gives a name and a password expects them to be used. */

@@ -189,8 +189,11 @@ trouble 'cannot create the state folder no/where: No such file or directory; che
 trouble 'did you mean https://example.org/ ?' example.org
 trouble 'did you mean https://example.org:8080/a ?' example.org:8080/a
 echo "$HOST/area" > list.txt
-trouble '^seen: list.txt is a file and not a URL: with the URLs in it, crawl $(cat list.txt)' list.txt
-trouble '^seen: http//example.org is not a URL that can be crawled' http//example.org
+trouble '^seen: list.txt is a file, not a URL; to crawl the URLs in it, use -i list.txt' list.txt
+trouble '^seen: localhost:8000: no scheme; did you mean http://localhost:8000/ ?' localhost:8000
+trouble '^seen: localhost: no scheme; did you mean http://localhost/ ?' localhost
+trouble '^seen: localhosts is not a URL; a URL begins with http:// or https://' localhosts
+trouble '^seen: http//example.org is not a URL; a URL begins' http//example.org
 trouble '^seen: cannot write /dev/full: No space left on device; free some space' "$HOST/many" \
     --allow-private --delay 0 -o /dev/full
 status=0
