@@ -596,7 +596,7 @@ static int run_crawl(sn_args *args)
     if (own->password_file != NULL && !sn_password_read(own->password_file))
         return SN_EXIT_TROUBLE;
     if (sn_crawl_report_find(args))
-        return sn_crawl_report(args, own->html);
+        return sn_crawl_report(args, own->html, own->ca_file);
     sn_crawl_fleet_word word = sn_crawl_fleet_find(args);
     if (word != SN_FLEET_NONE)
         return sn_crawl_fleet(args, word, own->ca_file, own->watch, own->force,
@@ -644,7 +644,7 @@ const sn_command sn_command_crawl = {
     .name = "crawl",
     .summary = "crawl breadth-first, each URL once",
     .synopsis = "[OPTION]... [URL]...\n"
-                "crawl report STATE|FILE.jsonl --html FILE\n"
+                "crawl report STATE|FILE.jsonl|ADDRESS --html FILE\n"
                 "crawl status|pause|resume|stop|failed|export|drop ADDRESS",
     .about =
         "Fetches the URLs and everything that their pages link to on the same hosts, breadth "

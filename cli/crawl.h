@@ -53,7 +53,8 @@ int sn_crawl_show_end(const sn_crawl_show *show, const sn_crawl_options *options
 
 /* Is the first operand "report"? */
 bool sn_crawl_report_find(const sn_args *args);
-/* The second one is a state folder, or a file of JSON lines. `html`: where the page goes. */
-int sn_crawl_report(const sn_args *args, const char *html);
+/* The second one is a state folder, a file of JSON lines, or the address of a shared crawl. `html`:
+ * where the page goes. */
+int sn_crawl_report(const sn_args *args, const char *html, const char *ca_file);
 
 #endif

@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "base/newfile.h"
 #include "crawl/crawl.h"
+#include "crawl/fleet/fleet.h"
 
 enum {
     STATUSES = 1000,
@@ -180,17 +181,8 @@ static host *find_host(report *r, text url)
 }
 
 /* The buckets grow wider until the crawl fits. */
-static void count_time(report *r, text t)
+static void count_at(report *r, int64_t now, uint64_t pages)
 {
-    struct tm parts = {0};
-    char copy[32];
-    if (t.len == 0 || t.len >= sizeof copy)
-        return;
-    memcpy(copy, t.at, t.len);
-    copy[t.len] = '\0';
-    if (strptime(copy, "%Y-%m-%dT%H:%M:%SZ", &parts) == NULL)
-        return;
-    int64_t now = (int64_t)timegm(&parts);
     if (r->width == 0) {
         r->width = 1;
         r->first = r->last = now;
@@ -200,7 +192,19 @@ static void count_time(report *r, text t)
     for (; at / r->width >= BUCKETS; r->width *= 2)
         for (size_t i = 0; i < BUCKETS; i++)
             r->rates[i] = i < BUCKETS / 2 ? r->rates[2 * i] + r->rates[2 * i + 1] : 0;
-    r->rates[at / r->width]++;
+    r->rates[at / r->width] += pages;
+}
+
+static void count_time(report *r, text t)
+{
+    struct tm parts = {0};
+    char copy[32];
+    if (t.len == 0 || t.len >= sizeof copy)
+        return;
+    memcpy(copy, t.at, t.len);
+    copy[t.len] = '\0';
+    if (strptime(copy, "%Y-%m-%dT%H:%M:%SZ", &parts) != NULL)
+        count_at(r, (int64_t)timegm(&parts), 1);
 }
 
 static void count_slow(report *r, const line *l)
@@ -462,6 +466,95 @@ static void free_report(report *r)
     free(r->broken);
 }
 
+/* ---- A shared crawl ---- */
+
+typedef struct shared {
+    report *r;
+    uint64_t first; /* the earliest point in time, seconds */
+    bool times;     /* second pass: the times, whose first is known now */
+} shared;
+
+static void take_host(report *r, const char *origin, const char *value)
+{
+    unsigned long long n[4] = {0};
+    host *h = find_host(r, (text){origin, strlen(origin)});
+    if (h == NULL || sscanf(value, "%llu %llu %llu %llu", &n[0], &n[1], &n[2], &n[3]) != 4)
+        return;
+    h->pages += n[0];
+    h->failed += n[1];
+    h->bytes += n[2];
+    h->ms += n[3];
+}
+
+/* An sn_fleet_figure. */
+static void take_figure(void *user, const char *name, const char *value)
+{
+    shared *s = user;
+    report *r = s->r;
+    uint64_t number = strtoull(value, NULL, 10);
+    uint64_t key = name[0] != '\0' && name[1] == ':' ? strtoull(name + 2, NULL, 10) : 0;
+    text rest = {name + 2, strlen(name) > 2 ? strlen(name + 2) : 0};
+    if (strncmp(name, "t:", 2) == 0) {
+        s->first = s->first == 0 || key < s->first ? key : s->first;
+        if (s->times)
+            count_at(r, (int64_t)key, number);
+    } else if (s->times) {
+        return;
+    } else if (strncmp(name, "s:", 2) == 0 && key < STATUSES) {
+        r->status[key] += number;
+        r->pages += number;
+    } else if (strncmp(name, "d:", 2) == 0 && key < DEPTHS) {
+        r->depth[key] += number;
+    } else if (strncmp(name, "h:", 2) == 0) {
+        take_host(r, name + 2, value);
+    } else if (strncmp(name, "w:", 2) == 0) {
+        const char *status = strchr(value, ' ');
+        count_slow(r, &(line){.url = rest,
+                              .ms = number,
+                              .status = status == NULL ? 0 : strtoull(status, NULL, 10)});
+    } else if (strncmp(name, "b:", 2) == 0) {
+        size_t why = strcspn(value, "\t");
+        const char *parent = value[why] == '\t' ? value + why + 1 : "";
+        r->broken_count--; /* counted by the field of all of them */
+        count_broken(
+            r, &(line){.url = rest, .error = {value, why}, .parent = {parent, strlen(parent)}});
+    } else if (strcmp(name, "broken") == 0) {
+        r->broken_count += number;
+    } else if (strcmp(name, "bytes") == 0) {
+        r->bytes = number;
+    }
+}
+
+static bool read_shared(report *r, const char *where, const char *ca_file, seen_error *error)
+{
+    shared s = {.r = r};
+    for (int pass = 0; pass < 2; pass++) {
+        if (sn_fleet_figures(where, ca_file, take_figure, &s, error) != SEEN_OK)
+            return false;
+        s.times = true;
+        if (s.first > 0 && r->width == 0) {
+            r->width = 1;
+            r->first = r->last = (int64_t)s.first;
+        }
+    }
+    if (r->pages == 0)
+        sn_error_set(error, SEEN_ERR_NOT_FOUND, "%.200s: this crawl has fetched nothing yet",
+                     where);
+    return r->pages > 0 && !r->memory;
+}
+
+static bool read_outputs(report *r, const sn_crawl_options *options, seen_error *error)
+{
+    if (!read_file(r, options->output, read_page, error))
+        return false;
+    if (r->pages == 0) {
+        sn_error_set(error, SEEN_ERR_FORMAT, "%s has no lines of a crawl in it", options->output);
+        return false;
+    }
+    return options->edges == NULL || strcmp(options->edges, "-") == 0 || r->kept == 0 ||
+           read_file(r, options->edges, read_edge, error);
+}
+
 /* ---- The command ---- */
 
 bool sn_crawl_report_find(const sn_args *args)
@@ -489,7 +582,7 @@ static bool find_outputs(const char *where, sn_crawl_options *options, void **ke
     return false;
 }
 
-int sn_crawl_report(const sn_args *args, const char *html)
+int sn_crawl_report(const sn_args *args, const char *html, const char *ca_file)
 {
     seen_error error = {0};
     sn_crawl_options options;
@@ -497,17 +590,16 @@ int sn_crawl_report(const sn_args *args, const char *html)
     report r = {.broken = calloc(BROKEN, sizeof(broken))};
     if (args->operand_count != 2 || html == NULL) {
         free(r.broken);
-        return sn_trouble("write seen crawl report STATE --html FILE");
+        return sn_trouble("write seen crawl report STATE|FILE.jsonl|ADDRESS --html FILE");
     }
     const char *where = args->operands[1];
-    bool ok = r.broken != NULL && find_outputs(where, &options, &keep, &error) &&
-              read_file(&r, options.output, read_page, &error);
-    if (ok && r.pages == 0) {
-        sn_error_set(&error, SEEN_ERR_FORMAT, "%s has no lines of a crawl in it", options.output);
-        ok = false;
-    }
-    if (ok && options.edges != NULL && strcmp(options.edges, "-") != 0 && r.kept > 0)
-        ok = read_file(&r, options.edges, read_edge, &error);
+    bool ok = r.broken != NULL;
+    if (!ok)
+        sn_error_memory(&error);
+    else if (strstr(where, "://") != NULL)
+        ok = read_shared(&r, where, ca_file, &error);
+    else
+        ok = find_outputs(where, &options, &keep, &error) && read_outputs(&r, &options, &error);
     ok = ok && write_page(&r, where, html, &error);
     free_report(&r);
     free(keep);

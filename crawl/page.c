@@ -393,6 +393,8 @@ static seen_status finish(sn_engine *e, sn_job *job, const sn_transfer *t, const
                              .fate = why == NULL ? SN_FATE_FETCHED : SN_FATE_FAILED,
                              .counts = page,
                              .status = t->status,
+                             .ms = (uint64_t)t->ms,
+                             .bytes = t->bytes,
                              .why = why};
     job->host->begun -= page;
     job->host->pages += page;

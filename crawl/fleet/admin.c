@@ -264,10 +264,11 @@ static seen_status drop_rest(sn_fleet_link *link, const sn_fleet_status *s, seen
 {
     for (size_t i = 0; i < s->worker_count; i++) {
         const char *session = s->workers[i].session;
-        sn_command_begin(link->ch, 0, sn_slot_session(link, session), 3);
+        sn_command_begin(link->ch, 0, sn_slot_session(link, session), 4);
         sn_command_text(link->ch, "UNLINK");
         sn_key_session(link, session, false);
         sn_key_session(link, session, true);
+        sn_key_figures(link, session);
     }
     sn_command_begin(link->ch, 0, link->crawl_slot, 3);
     sn_command_text(link->ch, "UNLINK");

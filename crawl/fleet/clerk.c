@@ -221,6 +221,8 @@ static seen_status leave(sn_fleet *f, sn_note_item *notes)
         status = sn_journal_run(f, &f->taken_offers);
     if (status == SEEN_OK)
         status = sn_lane_ack(f, true);
+    if (status == SEEN_OK)
+        status = sn_figures_write(f, true);
     return status == SEEN_OK ? sn_session_leave(f) : status;
 }
 

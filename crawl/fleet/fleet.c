@@ -216,6 +216,7 @@ static seen_status done(sn_frontier *base, const sn_frontier_done *done, seen_er
     sn_element *e = element_of(done->record->place, &url);
     sn_finished item = {lane, e->number, (uint8_t)url, done->counts};
     bool ok = keep_finished(&f->dones, &item);
+    sn_figures_count(f, done);
     e->done |= UINT64_C(1) << url;
     lane->open--;
     lane->unsettled++;
@@ -446,6 +447,7 @@ static void close_fleet(sn_frontier *base)
     free_lists(f);
     sn_seenset_close(f->set);
     sn_packer_destroy(f->packer);
+    sn_figures_destroy(f->figures);
     sn_fleet_link_close(&f->link);
     free(f->observed);
     free(f->marks);
@@ -519,6 +521,7 @@ static sn_fleet *make_fleet(const sn_fleet_options *options)
     pthread_cond_init(&f->work, &clock);
     pthread_condattr_destroy(&clock);
     f->packer = sn_packer_create();
+    f->figures = sn_figures_create();
     return f;
 }
 
@@ -527,7 +530,7 @@ seen_status sn_fleet_open(const sn_fleet_options *options, sn_frontier **frontie
 {
     bool made;
     sn_fleet *f = make_fleet(options);
-    if (!f || !f->packer) {
+    if (!f || !f->packer || !f->figures) {
         if (f)
             close_fleet(&f->base);
         return no_memory(error);

@@ -76,6 +76,12 @@ seen_status sn_fleet_set_state(const char *where, const char *ca_file, const cha
 /* Changes --frontier-memory; workers see it within a second. */
 seen_status sn_fleet_set_memory(const char *where, const char *ca_file, uint64_t bytes,
                                 seen_error *error);
+/* Figures for a report: names and values as in figures.c, of one worker after another; t: has the
+ * pages since the point before. */
+typedef void sn_fleet_figure(void *user, const char *name, const char *value);
+seen_status sn_fleet_figures(const char *where, const char *ca_file, sn_fleet_figure *each,
+                             void *user, seen_error *error);
+
 typedef bool sn_fleet_each(void *user, const char *text, size_t len);
 /* Calls `each` for every page that was given up (a line), or every URL that is queued. */
 seen_status sn_fleet_failed(const char *where, const char *ca_file, sn_fleet_each *each, void *user,

@@ -4,6 +4,7 @@
  *     clerk.c     the thread: one cycle after another
  *     session.c   registry, heartbeat, permits, levels, the end
  *     room.c      memory of the servers
+ *     figures.c   for the report
  *     recover.c   observing the others, recovery of dead sessions, leaving
  *     journal.c   links: check, intent, add, push
  *     lane.c      queues this worker owns: pick, read, ack
@@ -83,6 +84,7 @@ void sn_key_crawl(const sn_fleet_link *link, const char *what);
 void sn_key_bucket(const sn_fleet_link *link, unsigned bucket, const char *what);
 void sn_key_queue(const sn_fleet_link *link, unsigned bucket, const char *what, const char *queue);
 void sn_key_session(const sn_fleet_link *link, const char *session, bool journal);
+void sn_key_figures(const sn_fleet_link *link, const char *session);
 uint16_t sn_slot_session(const sn_fleet_link *link, const char *session);
 
 /* Begins a script: `keys` keys, then `args` arguments. */
@@ -204,6 +206,8 @@ typedef struct sn_observed {
     bool live, over;
 } sn_observed;
 
+typedef struct sn_figures sn_figures;
+
 typedef struct sn_fleet {
     sn_frontier base;
     sn_fleet_options options;
@@ -225,6 +229,7 @@ typedef struct sn_fleet {
     sn_finished_list dones, settled;
     sn_notes notes;
     sn_crawl_counts counts;
+    sn_figures *figures;
     uint64_t transfers;
     bool closing, nudged;
     bool starving;     /* peek had nothing */
@@ -253,7 +258,7 @@ typedef struct sn_fleet {
     bool replicas;
     sn_observed *observed;
     size_t observed_count, observed_room;
-    int64_t beat_at, polled_at, picked_at, swept_at, sweep_ms, watched_at, measured_at;
+    int64_t beat_at, polled_at, picked_at, swept_at, sweep_ms, watched_at, measured_at, figures_at;
     int64_t blind_ms; /* since this worker last looked at the others; at most half a lease */
     uint64_t sequence, level, seeds_seen;
     unsigned next_bucket;
@@ -300,6 +305,15 @@ seen_status sn_session_permits(sn_fleet *f);
 void sn_session_counts(sn_fleet *f);
 /* Sums one field of a hash over all buckets. */
 seen_status sn_session_sum(sn_fleet *f, const char *hash, const char *field, uint64_t *total);
+
+/* ---- figures.c ---- */
+
+sn_figures *sn_figures_create(void);
+void sn_figures_destroy(sn_figures *g);
+/* A page is done. Under the lock. */
+void sn_figures_count(sn_fleet *f, const sn_frontier_done *done);
+/* Writes what has changed, every few seconds or at once. */
+seen_status sn_figures_write(sn_fleet *f, bool now);
 
 /* ---- room.c ---- */
 

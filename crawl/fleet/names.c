@@ -3,6 +3,7 @@
  *     seencrawl:NAME                     registry: state, level, settings
  *     seencrawl:{ID}:WHAT                of the crawl: seeds, workers
  *     seencrawl:{ID:s:SESSION}[:j]       of a session: state, beat, counters; its journal
+ *     seencrawl:{ID:s:SESSION}:f         of a session: figures for the report
  *     seencrawl:{ID:TAG}:WHAT            of a bucket: ready owner meta applied tired pages failed
  *     seencrawl:{ID:TAG}:q:QUEUE, :s:    of a queue: its list; what is done of it
  *     seencrawl:{ID:TAG}:r:HOST          of a host: its robots.txt
@@ -122,6 +123,13 @@ void sn_key_session(const sn_fleet_link *link, const char *session, bool journal
     char key[SN_FLEET_KEY];
     int n =
         snprintf(key, sizeof key, "seencrawl:{%s:s:%s}%s", link->id, session, journal ? ":j" : "");
+    sn_command_arg(link->ch, key, (size_t)n);
+}
+
+void sn_key_figures(const sn_fleet_link *link, const char *session)
+{
+    char key[SN_FLEET_KEY];
+    int n = snprintf(key, sizeof key, "seencrawl:{%s:s:%s}:f", link->id, session);
     sn_command_arg(link->ch, key, (size_t)n);
 }
 

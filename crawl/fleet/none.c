@@ -75,3 +75,10 @@ seen_status sn_fleet_set_memory(const char *where, const char *ca_file, uint64_t
     (void)where, (void)ca_file, (void)bytes;
     return refuse(error);
 }
+
+seen_status sn_fleet_figures(const char *where, const char *ca_file, sn_fleet_figure *each,
+                             void *user, seen_error *error)
+{
+    (void)where, (void)ca_file, (void)each, (void)user;
+    return refuse(error);
+}

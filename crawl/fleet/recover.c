@@ -329,8 +329,9 @@ seen_status sn_session_leave(sn_fleet *f)
 {
     long long beat;
     bool dead = false;
-    sn_fleet_call(&f->link, 0, sn_slot_session(&f->link, f->session), SN_LUA_BEAT, 1, 32);
+    sn_fleet_call(&f->link, 0, sn_slot_session(&f->link, f->session), SN_LUA_BEAT, 2, 32);
     sn_key_session(&f->link, f->session, false);
+    sn_key_figures(&f->link, f->session);
     pthread_mutex_lock(&f->lock);
     sn_session_counts(f);
     pthread_mutex_unlock(&f->lock);

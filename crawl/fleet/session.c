@@ -297,10 +297,13 @@ seen_status sn_session_beat(sn_fleet *f)
     if (now - f->beat_at < (int64_t)f->options.lease_ms / SN_BEATS)
         return SEEN_OK;
     seen_status looked = find_longest(f);
+    if (looked == SEEN_OK)
+        looked = sn_figures_write(f, false);
     if (looked != SEEN_OK)
         return looked;
-    sn_fleet_call(&f->link, 0, sn_slot_session(&f->link, f->session), SN_LUA_BEAT, 1, 32);
+    sn_fleet_call(&f->link, 0, sn_slot_session(&f->link, f->session), SN_LUA_BEAT, 2, 32);
     sn_key_session(&f->link, f->session, false);
+    sn_key_figures(&f->link, f->session);
     pthread_mutex_lock(&f->lock);
     sn_session_counts(f);
     pthread_mutex_unlock(&f->lock);

@@ -130,10 +130,11 @@ typedef enum sn_frontier_fate {
 typedef struct sn_frontier_done {
     const sn_frontier_record *record;
     sn_frontier_fate fate;
-    bool counts;     /* counts for max_pages and max_host_pages: it was requested and is not a
-                      * sitemap */
-    int status;      /* SN_FATE_FAILED: HTTP status, or SN_NOT_ASKED */
-    const char *why; /* SN_FATE_FAILED: short reason */
+    bool counts;        /* counts for max_pages and max_host_pages: it was requested and is not a
+                         * sitemap */
+    int status;         /* HTTP status, 0: no answer, SN_NOT_ASKED: no request */
+    uint64_t ms, bytes; /* how long it took; of its body */
+    const char *why;    /* SN_FATE_FAILED: short reason */
 } sn_frontier_done;
 
 /* Data of a settle; the local frontier stores it in the checkpoint, the shared one publishes the

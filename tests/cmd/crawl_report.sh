@@ -13,10 +13,24 @@ HOST=http://127.0.0.1:$PORT_SITE
 "$SEEN" crawl -q "$HOST/" --allow-private --delay 0 --state state -o pages.jsonl --edges edges.tsv
 "$SEEN" crawl report state --html report.html || fail "the report"
 "$SEEN" crawl report pages.jsonl --html - > report2.html || fail "the report of a file"
-python3 - "$HOST" << 'PY' || fail "the figures: $(grep -o 'const R = .*' report.html)"
+# A crawl that is in Redis: from what its workers have stored there.
+reports="report.html report2.html"
+"$SEEN" crawl --join redis://127.0.0.1:1/x 2> probe || true
+if command -v redis-server > /dev/null && ! grep -q 'no Redis' probe; then
+    . "$ROOT/tests/redis/server.sh"
+    start_redis
+    trap 'stop_redis; stop_servers' EXIT
+    ! "$SEEN" crawl report "$URL/web" --html report3.html 2> err || fail "a report of no crawl"
+    "$SEEN" crawl -q "$HOST/" --allow-private --delay 0 --join "$URL/web" -o pages3.jsonl
+    "$SEEN" crawl report "$URL/web" --html report3.html || fail "the report of a shared crawl"
+    stop_redis
+    reports="$reports report3.html"
+fi
+# shellcheck disable=SC2086 # words
+python3 - "$HOST" $reports << 'PY' || fail "the figures: $(grep -o 'const R = .*' report.html)"
 import json, re, sys
 host = sys.argv[1]
-for name in "report.html", "report2.html":
+for name in sys.argv[2:]:
     text = open(name).read()
     data = re.search(r"const R = (\{.*?\});\n", text, re.S)[1]
     assert "<script" not in data and "http://" not in re.sub(re.escape(data), "", text).replace("http://www.w3.org", "")

@@ -96,7 +96,7 @@ static void session(void **state)
     assert_int_equal(run(SN_LUA_OPEN, "s", "name a"), 1);
     assert_int_equal(run(SN_LUA_OPEN, "s", "name b"), 1); /* sent again */
     expect_text(command("HGET s name"), "a");
-    assert_int_equal(run(SN_LUA_BEAT, "s", "pages 5"), 1);
+    assert_int_equal(run(SN_LUA_BEAT, "s f", "pages 5"), 1);
     assert_int_equal(run(SN_LUA_INTENT, "s j", "1 links"), 1);
     assert_int_equal(run(SN_LUA_SETTLE, "s j", "1"), 1);
     assert_int_equal(number(command("HLEN j")), 0);
@@ -107,7 +107,7 @@ static void session(void **state)
     assert_int_equal(run(SN_LUA_DEAD, "s", "1"), 1);
     assert_int_equal(run(SN_LUA_DEAD, "s", "1"), 1);
     /* Dead: no beat, no intent, and the journal is frozen. */
-    assert_int_equal(run(SN_LUA_BEAT, "s", "pages 6"), -1);
+    assert_int_equal(run(SN_LUA_BEAT, "s f", "pages 6"), -1);
     assert_int_equal(run(SN_LUA_INTENT, "s j", "3 links"), -1);
     assert_int_equal(run(SN_LUA_SETTLE, "s j", "2"), -1);
     assert_int_equal(number(command("HLEN j")), 1);
