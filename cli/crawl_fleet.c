@@ -296,6 +296,17 @@ static int finish(seen_status status, const seen_error *error)
     return status == SEEN_OK ? sn_finish_stdout(SN_EXIT_OK) : sn_trouble_error(error);
 }
 
+static int retry_failed(const sn_args *args, const char *where, const char *ca_file)
+{
+    seen_error error = {0};
+    uint64_t count;
+    char a[SN_TEXT];
+    if (sn_crawl_retry_shared(where, ca_file, &count, &error) != SEEN_OK)
+        return sn_trouble_error(&error);
+    sn_note(args, "%s put back into the queue", sn_show_number_of(a, count, "page"));
+    return SN_EXIT_OK;
+}
+
 int sn_crawl_fleet(sn_args *args, sn_crawl_fleet_word word, const char *ca_file, bool watch,
                    bool force, uint64_t memory)
 {
@@ -312,6 +323,8 @@ int sn_crawl_fleet(sn_args *args, sn_crawl_fleet_word word, const char *ca_file,
     case SN_FLEET_STATUS:
         return run_status(args, where, ca_file, watch);
     case SN_FLEET_FAILED:
+        if (sn_args_given(args, "retry-failed"))
+            return retry_failed(args, where, ca_file);
         return finish(sn_fleet_failed(where, ca_file, print_line, NULL, &error), &error);
     case SN_FLEET_EXPORT:
         return finish(sn_fleet_export(where, ca_file, print_line, NULL, &error), &error);

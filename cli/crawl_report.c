@@ -67,7 +67,7 @@ static void take(line *l, text key, text value)
             continue;
         if (fields[i].words != NULL)
             *fields[i].words = value;
-        else
+        else if (fields[i].number != NULL)
             *fields[i].number = strtoull(value.at, NULL, 10);
     }
 }
@@ -476,14 +476,14 @@ typedef struct shared {
 
 static void take_host(report *r, const char *origin, const char *value)
 {
-    unsigned long long n[4] = {0};
     host *h = find_host(r, (text){origin, strlen(origin)});
-    if (h == NULL || sscanf(value, "%llu %llu %llu %llu", &n[0], &n[1], &n[2], &n[3]) != 4)
+    char *rest = (char *)(uintptr_t)value;
+    if (h == NULL)
         return;
-    h->pages += n[0];
-    h->failed += n[1];
-    h->bytes += n[2];
-    h->ms += n[3];
+    h->pages += strtoull(rest, &rest, 10);
+    h->failed += strtoull(rest, &rest, 10);
+    h->bytes += strtoull(rest, &rest, 10);
+    h->ms += strtoull(rest, &rest, 10);
 }
 
 /* An sn_fleet_figure. */

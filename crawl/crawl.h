@@ -127,6 +127,9 @@ seen_status sn_crawl_load_shared(sn_crawl_options *options, bool *there, void **
 /* SEEN_ERR_MISMATCH, with both values, if these options differ from those of the shared crawl in
  * something that all its processes must agree on. */
 seen_status sn_crawl_agree(const sn_crawl_options *options, seen_error *error);
+/* Puts the pages that a shared crawl has given up back into its queues. */
+seen_status sn_crawl_retry_shared(const char *where, const char *ca_file, uint64_t *count,
+                                  seen_error *error);
 
 typedef struct sn_crawl_status {
     sn_crawl_counts counts; /* over all runs of this crawl */

@@ -23,28 +23,32 @@ static seen_status take_seeds(sn_engine *e)
     return status;
 }
 
+static sn_fleet_options fleet_options(const sn_crawl_options *o, const char *settings)
+{
+    return (sn_fleet_options){.where = o->join,
+                              .ca_file = o->ca_file,
+                              .filter = o->filter,
+                              .settings = settings,
+                              .worker = o->worker,
+                              .error_rate = o->error_rate,
+                              .capacity = o->capacity,
+                              .connections = o->connections,
+                              .delay_ms = o->delay_ms,
+                              .max_delay_ms = o->max_delay_ms,
+                              .max_wait_ms = o->max_wait_ms,
+                              .levels = o->max_depth != UINT64_MAX,
+                              .max_pages = o->max_pages,
+                              .host_pages = o->max_host_pages > 0,
+                              .memory = o->frontier_memory,
+                              .lease_ms = o->lease_ms};
+}
+
 seen_status sn_shared_open(sn_engine *e)
 {
-    const sn_crawl_options *o = e->options;
-    char *settings = sn_settings_shared(o);
+    char *settings = sn_settings_shared(e->options);
     if (settings == NULL)
         return sn_error_memory(e->error);
-    sn_fleet_options options = {.where = o->join,
-                                .ca_file = o->ca_file,
-                                .filter = o->filter,
-                                .settings = settings,
-                                .worker = o->worker,
-                                .error_rate = o->error_rate,
-                                .capacity = o->capacity,
-                                .connections = o->connections,
-                                .delay_ms = o->delay_ms,
-                                .max_delay_ms = o->max_delay_ms,
-                                .max_wait_ms = o->max_wait_ms,
-                                .levels = o->max_depth != UINT64_MAX,
-                                .max_pages = o->max_pages,
-                                .host_pages = o->max_host_pages > 0,
-                                .memory = o->frontier_memory,
-                                .lease_ms = o->lease_ms};
+    sn_fleet_options options = fleet_options(e->options, settings);
     seen_status status = sn_fleet_open(&options, &e->intake.frontier, NULL, e->error);
     free(settings);
     return status == SEEN_OK ? take_seeds(e) : status;
@@ -54,6 +58,27 @@ bool sn_shared_lost(const sn_engine *e)
 {
     const sn_frontier *f = e->intake.frontier;
     return e->options->join != NULL && f != NULL && sn_fleet_lost(f);
+}
+
+seen_status sn_crawl_retry_shared(const char *where, const char *ca_file, uint64_t *count,
+                                  seen_error *error)
+{
+    sn_crawl_options options;
+    void *keep = NULL;
+    bool there;
+    sn_crawl_defaults(&options);
+    options.join = where;
+    options.ca_file = ca_file;
+    seen_status status = sn_crawl_load_shared(&options, &there, &keep, error);
+    if (status == SEEN_OK && !there)
+        status = sn_error_set(error, SEEN_ERR_NOT_FOUND, "%.200s: there is no crawl of this name",
+                              where);
+    if (status == SEEN_OK) {
+        sn_fleet_options fleet = fleet_options(&options, NULL);
+        status = sn_fleet_retry(&fleet, count, error);
+    }
+    free(keep);
+    return status;
 }
 
 /* ---- Settings ---- */

@@ -128,8 +128,7 @@ static bool is_idle(const sn_fleet *f)
     return f->offers.count == 0 && f->dones.count == 0;
 }
 
-/* After a start URL came, a crawl that was over runs again. */
-static seen_status run_again(sn_fleet *f)
+seen_status sn_clerk_run_again(sn_fleet *f)
 {
     static const char *const over[] = {"done", "limit"};
     for (int i = 0; i < 2; i++) {
@@ -164,7 +163,7 @@ static seen_status work(sn_fleet *f, sn_note_item *notes)
     if (status == SEEN_OK && f->taken_offers.count > 0) {
         status = sn_journal_run(f, &f->taken_offers);
         if (status == SEEN_OK && has_start(&f->taken_offers))
-            status = run_again(f);
+            status = sn_clerk_run_again(f);
     }
     if (status == SEEN_OK)
         status = sn_lane_ack(f, false);

@@ -28,7 +28,7 @@ static void nudge(sn_fleet *f)
 
 /* ---- links ---- */
 
-static bool keep_link(sn_offers *o, const sn_frontier_link *link)
+bool sn_offers_add(sn_offers *o, const sn_frontier_link *link)
 {
     if (o->count == o->room) {
         sn_offer *more = sn_memory_grow(o->link, &o->room, o->count + 1, sizeof *more);
@@ -65,7 +65,7 @@ static seen_status offer(sn_frontier *base, const sn_frontier_link *links, size_
     bool ok = true;
     pthread_mutex_lock(&f->lock);
     for (size_t i = 0; i < count && ok; i++)
-        ok = keep_link(&f->offers, &links[i]);
+        ok = sn_offers_add(&f->offers, &links[i]);
     if (f->offers.count >= NUDGE_LINKS || f->starving)
         nudge(f);
     pthread_mutex_unlock(&f->lock);
@@ -525,8 +525,8 @@ static sn_fleet *make_fleet(const sn_fleet_options *options)
     return f;
 }
 
-seen_status sn_fleet_open(const sn_fleet_options *options, sn_frontier **frontier, bool *created,
-                          seen_error *error)
+seen_status sn_fleet_begin(const sn_fleet_options *options, sn_fleet **fleet, bool *created,
+                           seen_error *error)
 {
     bool made;
     sn_fleet *f = make_fleet(options);
@@ -545,15 +545,27 @@ seen_status sn_fleet_open(const sn_fleet_options *options, sn_frontier **frontie
         status = sn_session_begin(f, error);
     if (status == SEEN_OK)
         status = sn_session_poll(f);
-    if (status == SEEN_OK)
-        status = start_clerk(f, error);
-    if (status != SEEN_OK) {
-        close_fleet(&f->base);
-        return status;
-    }
     f->options.settings = NULL; /* the caller's */
-    *frontier = &f->base;
-    return SEEN_OK;
+    if (status == SEEN_OK)
+        *fleet = f;
+    else
+        close_fleet(&f->base);
+    return status;
+}
+
+seen_status sn_fleet_open(const sn_fleet_options *options, sn_frontier **frontier, bool *created,
+                          seen_error *error)
+{
+    sn_fleet *f;
+    seen_status status = sn_fleet_begin(options, &f, created, error);
+    if (status != SEEN_OK)
+        return status;
+    status = start_clerk(f, error);
+    if (status == SEEN_OK)
+        *frontier = &f->base;
+    else
+        close_fleet(&f->base);
+    return status;
 }
 
 bool sn_fleet_lost(const sn_frontier *base)

@@ -32,6 +32,9 @@ typedef struct sn_fleet_options {
 seen_status sn_fleet_open(const sn_fleet_options *options, sn_frontier **frontier, bool *created,
                           seen_error *error);
 
+/* Puts the pages that were given up back into their queues. */
+seen_status sn_fleet_retry(const sn_fleet_options *options, uint64_t *count, seen_error *error);
+
 /* Whether the run ended because the session did: declared dead, or Redis lost what it had written.
  * Another run may begin at once. */
 bool sn_fleet_lost(const sn_frontier *f);

@@ -5,6 +5,7 @@
  *     session.c   registry, heartbeat, permits, levels, the end
  *     room.c      memory of the servers
  *     figures.c   for the report
+ *     retry.c     pages that were given up, once more
  *     recover.c   observing the others, recovery of dead sessions, leaving
  *     journal.c   links: check, intent, add, push
  *     lane.c      queues this worker owns: pick, read, ack
@@ -286,11 +287,20 @@ unsigned sn_fleet_bucket(const sn_fleet_link *link, const char *host);
 /* The session is over: declared dead, or its writes are lost. */
 seen_status sn_fleet_lose(sn_fleet *f, const char *why);
 
+/* ---- fleet.c ---- */
+
+/* sn_fleet_open without the thread. */
+seen_status sn_fleet_begin(const sn_fleet_options *options, sn_fleet **fleet, bool *created,
+                           seen_error *error);
+bool sn_offers_add(sn_offers *o, const sn_frontier_link *link);
+
 /* ---- clerk.c ---- */
 
 void *sn_clerk(void *fleet);
 /* Replicas have what was written; and no server has lost it since. */
 seen_status sn_clerk_confirm(sn_fleet *f);
+/* A crawl that was over runs again: there is something to fetch. */
+seen_status sn_clerk_run_again(sn_fleet *f);
 
 /* ---- session.c ---- */
 

@@ -82,3 +82,9 @@ seen_status sn_fleet_figures(const char *where, const char *ca_file, sn_fleet_fi
     (void)where, (void)ca_file, (void)each, (void)user;
     return refuse(error);
 }
+
+seen_status sn_fleet_retry(const sn_fleet_options *options, uint64_t *count, seen_error *error)
+{
+    (void)options, (void)count;
+    return refuse(error);
+}

@@ -528,6 +528,7 @@ seen_status sn_session_verify(sn_fleet *f)
 typedef struct totals {
     const char *field;
     uint64_t upto, all, at_level;
+    uint64_t depth[256]; /* of the first levels */
 } totals;
 
 static bool take_totals(void *context, uint32_t tag, const sn_reply *r, bool again)
@@ -542,9 +543,12 @@ static bool take_totals(void *context, uint32_t tag, const sn_reply *r, bool aga
         if (strncmp(name, t->field, len) != 0 || name[len] != ':')
             continue;
         uint64_t n = (uint64_t)sn_reply_number(r, i + 1);
+        uint64_t depth = strtoull(name + len + 1, NULL, 10);
         t->all += n;
-        if (strtoull(name + len + 1, NULL, 10) <= t->upto)
+        if (depth <= t->upto)
             t->at_level += n;
+        if (depth < sizeof t->depth / sizeof t->depth[0])
+            t->depth[depth] += n;
     }
     return true;
 }
@@ -576,6 +580,17 @@ static seen_status turn(sn_fleet *f, const char *field, const char *expected, co
     return status;
 }
 
+/* The level that the crawl should be at: one more when this one is done, or an earlier one if pages
+ * that were given up came back there. */
+static uint64_t next_level(const sn_fleet *f, const totals *done, const totals *pushed)
+{
+    uint64_t known = sizeof done->depth / sizeof done->depth[0];
+    for (uint64_t i = 0; i < f->level && i < known; i++)
+        if (pushed->depth[i] > done->depth[i])
+            return i;
+    return done->at_level == pushed->at_level && pushed->all > 0 ? f->level + 1 : f->level;
+}
+
 /* Ends the crawl, or a level of it, when all that was pushed is done: first what is done is summed
  * over all buckets, then what was pushed. Both only grow, and only a page that is not done can lead
  * to a push: if the sums are equal, there was none. */
@@ -604,10 +619,10 @@ seen_status sn_session_sweep(sn_fleet *f)
         pthread_mutex_lock(&f->lock);
         f->ended = f->ended || turned;
         pthread_mutex_unlock(&f->lock);
-    } else if (f->options.levels && done.at_level == pushed.at_level && pushed.all > 0) {
+    } else if (f->options.levels && next_level(f, &done, &pushed) != f->level) {
         char old[24], new[24];
         snprintf(old, sizeof old, "%" PRIu64, f->level);
-        snprintf(new, sizeof new, "%" PRIu64, f->level + 1);
+        snprintf(new, sizeof new, "%" PRIu64, next_level(f, &done, &pushed));
         status = turn(f, "level", old, new, &turned);
         f->sequence = 0; /* read the registry again at once */
         f->sweep_ms = 0;

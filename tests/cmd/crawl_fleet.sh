@@ -40,6 +40,23 @@ fleet --pages 300 --kills 1 --lease 400 --address "$address"
 grep -q 'done: nothing is left to fetch' status || fail "$(cat status)"
 "$SEEN" crawl failed "$address" > list && "$SEEN" crawl export "$address" >> list || fail "lists"
 [ ! -s list ] || fail "something is left: $(head -3 list)"
+# Pages that were given up can be put back; with --depth too, where their level is over.
+for depth in "" "--depth 3"; do
+    broken=redis://crawl:PASSWORD@127.0.0.1:$PORT/broken
+    # shellcheck disable=SC2086 # words
+    "$SEEN" crawl -q --join "$broken" http://127.0.0.1:1/ --allow-private --retries 0 $depth -o broken.jsonl || [ $? = 2 ]
+    for i in 1 2; do
+        "$SEEN" crawl failed "$broken" > list && [ "$(wc -l < list)" = 1 ] || fail "given up: $(cat list)"
+        "$SEEN" crawl failed "$broken" --retry-failed 2> error || fail "retry: $(cat error)"
+        grep -q '1 page put back' error || fail "$(cat error)"
+        [ -z "$("$SEEN" crawl failed "$broken")" ] || fail "still in the list"
+        [ "$("$SEEN" crawl export "$broken")" = http://127.0.0.1:1/ ] || fail "not in the queue"
+        "$SEEN" crawl -q --join "$broken" --allow-private -o broken.jsonl || [ $? = 2 ]
+    done
+    [ "$(wc -l < broken.jsonl)" = 3 ] || fail "fetched: $(cat broken.jsonl)"
+    "$SEEN" crawl drop "$broken" --force && rm broken.jsonl
+done
+! "$SEEN" crawl failed redis://127.0.0.1:$PORT/none --retry-failed 2> error || fail "retry of no crawl"
 ! "$SEEN" crawl pause "$address" 2> error || fail "a crawl that has ended was paused"
 ! "$SEEN" crawl --join "$address" --delay 7s 2> error || fail "a worker with another delay joined"
 grep -q 'delay-ms: it is 0 there and 7000 here' error || fail "$(cat error)"

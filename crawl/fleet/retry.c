@@ -1,0 +1,122 @@
+/* Putting pages that were given up back into their queues: `seen crawl failed --retry-failed`.
+ *
+ * The lines of a bucket are read a piece at a time, pushed through the journal like new links, and
+ * then removed from the list of failures. A crash in between leaves them in both: they are fetched
+ * again, or put back twice, and never lost. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "crawl/fleet/internal.h"
+
+enum { PIECE = 500 };
+
+typedef struct piece {
+    sn_fleet *f;
+    sn_offers *offers;
+    size_t lines;
+    bool failed;
+} piece;
+
+/* depth, kind, status, reason, URL, parent: divided by tabs, see note_failed. */
+static void offer_line(piece *p, const char *line)
+{
+    const char *field[6] = {line};
+    for (int i = 1; i < 6; i++) {
+        const char *tab = strchr(field[i - 1], '\t');
+        if (!tab)
+            return; /* not one of ours */
+        field[i] = tab + 1;
+    }
+    sn_frontier_link link = {.url = field[4],
+                             .len = (uint32_t)(field[5] - field[4] - 1),
+                             .parent = field[5],
+                             .parent_len = (uint32_t)strlen(field[5]),
+                             .depth = (uint16_t)strtoul(field[0], NULL, 10),
+                             .kind = (uint8_t)strtoul(field[1], NULL, 10),
+                             .flags = SN_OFFER_AGAIN};
+    link.hash = sn_frontier_hash(&p->f->base, link.url, link.len, link.kind);
+    p->failed |= !sn_offers_add(p->offers, &link);
+}
+
+static bool take_piece(void *context, uint32_t tag, const sn_reply *r, bool again)
+{
+    piece *p = context;
+    (void)tag, (void)again;
+    if (r->items < 1 || r->item[0].type != REDIS_REPLY_ARRAY)
+        return false;
+    p->lines = r->items - 1;
+    for (size_t i = 1; i < r->items; i++)
+        offer_line(p, sn_reply_text(r, i));
+    return true;
+}
+
+/* Puts back up to `most` lines from the front of a bucket's list. */
+static seen_status retry_piece(sn_fleet *f, unsigned b, size_t most, size_t *lines, uint64_t *count)
+{
+    sn_offers *o = &f->taken_offers;
+    piece p = {.f = f, .offers = o};
+    o->count = o->text.len = 0;
+    o->parent_len = 0;
+    sn_command_begin(f->link.ch, 0, f->link.slot[b], 4);
+    sn_command_text(f->link.ch, "LRANGE");
+    sn_key_bucket(&f->link, b, "failed");
+    sn_command_text(f->link.ch, "0");
+    sn_command_number(f->link.ch, most - 1);
+    seen_status status = sn_fleet_run(&f->link, take_piece, &p, f->clerk_error);
+    *lines = p.lines;
+    if (status == SEEN_OK && p.failed)
+        return sn_error_set(f->clerk_error, SEEN_ERR_MEMORY, "out of memory");
+    if (status != SEEN_OK || p.lines == 0)
+        return status;
+    status = sn_journal_run(f, o);
+    if (status != SEEN_OK)
+        return status;
+    *count += o->count;
+    sn_command_begin(f->link.ch, 0, f->link.slot[b], 4);
+    sn_command_text(f->link.ch, "LTRIM");
+    sn_key_bucket(&f->link, b, "failed");
+    sn_command_number(f->link.ch, p.lines);
+    sn_command_text(f->link.ch, "-1");
+    return sn_fleet_run(&f->link, NULL, NULL, f->clerk_error);
+}
+
+/* Pages that fail again meanwhile are appended: only what was there at first is put back. */
+static seen_status retry_bucket(sn_fleet *f, unsigned b, uint64_t *count)
+{
+    long long left;
+    sn_command_begin(f->link.ch, 0, f->link.slot[b], 2);
+    sn_command_text(f->link.ch, "LLEN");
+    sn_key_bucket(&f->link, b, "failed");
+    seen_status status = sn_fleet_run_number(&f->link, &left, f->clerk_error);
+    while (status == SEEN_OK && left > 0) {
+        size_t lines = 0, most = left < PIECE ? (size_t)left : PIECE;
+        status = retry_piece(f, b, most, &lines, count);
+        left -= lines > 0 ? (long long)lines : left;
+        if (status == SEEN_OK)
+            status = sn_session_beat(f);
+    }
+    return status;
+}
+
+seen_status sn_fleet_retry(const sn_fleet_options *options, uint64_t *count, seen_error *error)
+{
+    sn_fleet *f;
+    *count = 0;
+    seen_status status = sn_fleet_begin(options, &f, NULL, error);
+    if (status != SEEN_OK)
+        return status;
+    if (f->limit)
+        status = sn_error_set(error, SEEN_ERR_ARGUMENT,
+                              "%s: this crawl has reached its --max-pages; nothing was put back",
+                              sn_client_address(f->link.client)->shown);
+    for (unsigned b = 0; b < f->link.buckets && status == SEEN_OK; b++)
+        status = retry_bucket(f, b, count);
+    if (status == SEEN_OK && *count > 0)
+        status = sn_clerk_run_again(f);
+    seen_error ignored;
+    f->clerk_error = status == SEEN_OK ? error : &ignored;
+    seen_status left = sn_session_leave(f);
+    f->base.class->close(&f->base);
+    return status == SEEN_OK ? left : status;
+}
