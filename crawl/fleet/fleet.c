@@ -556,7 +556,7 @@ seen_status sn_fleet_begin(const sn_fleet_options *options, sn_fleet **fleet, bo
 seen_status sn_fleet_open(const sn_fleet_options *options, sn_frontier **frontier, bool *created,
                           seen_error *error)
 {
-    sn_fleet *f;
+    sn_fleet *f = NULL;
     seen_status status = sn_fleet_begin(options, &f, created, error);
     if (status != SEEN_OK)
         return status;

@@ -12,7 +12,7 @@
 enum { PIECE = 500 };
 
 typedef struct piece {
-    sn_fleet *f;
+    sn_fleet *f = NULL;
     sn_offers *offers;
     size_t lines;
     bool failed;
@@ -101,7 +101,7 @@ static seen_status retry_bucket(sn_fleet *f, unsigned b, uint64_t *count)
 
 seen_status sn_fleet_retry(const sn_fleet_options *options, uint64_t *count, seen_error *error)
 {
-    sn_fleet *f;
+    sn_fleet *f = NULL;
     *count = 0;
     seen_status status = sn_fleet_begin(options, &f, NULL, error);
     if (status != SEEN_OK)
