@@ -558,7 +558,7 @@ seen_status sn_fleet_open(const sn_fleet_options *options, sn_frontier **frontie
 {
     sn_fleet *f = NULL;
     seen_status status = sn_fleet_begin(options, &f, created, error);
-    if (status != SEEN_OK)
+    if (!f)
         return status;
     status = start_clerk(f, error);
     if (status == SEEN_OK)

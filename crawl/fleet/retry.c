@@ -12,7 +12,7 @@
 enum { PIECE = 500 };
 
 typedef struct piece {
-    sn_fleet *f = NULL;
+    sn_fleet *f;
     sn_offers *offers;
     size_t lines;
     bool failed;
@@ -104,7 +104,7 @@ seen_status sn_fleet_retry(const sn_fleet_options *options, uint64_t *count, see
     sn_fleet *f = NULL;
     *count = 0;
     seen_status status = sn_fleet_begin(options, &f, NULL, error);
-    if (status != SEEN_OK)
+    if (!f)
         return status;
     if (f->limit)
         status = sn_error_set(error, SEEN_ERR_ARGUMENT,
