@@ -16,33 +16,6 @@
 
 enum { CYCLE_MS = 50, IDLE_MS = 100 };
 
-/* Connections may be lost while a replica is waited for: a failover takes a moment. What is on the
- * server that answers then, sn_session_verify finds out. */
-static seen_status sync_replicas(sn_fleet *f)
-{
-    enum { TRIES = 50, PAUSE_MS = 100 };
-    seen_status status = SEEN_ERR_NETWORK;
-    for (int i = 0; i < TRIES && status == SEEN_ERR_NETWORK; i++) {
-        if (i > 0)
-            nanosleep(&(struct timespec){.tv_nsec = PAUSE_MS * 1000000L}, NULL);
-        status = sn_channel_sync(f->link.ch, f->clerk_error);
-    }
-    return status;
-}
-
-seen_status sn_clerk_confirm(sn_fleet *f)
-{
-    sn_fleet_busy(&f->link, true);
-    seen_status status = sync_replicas(f);
-    sn_fleet_busy(&f->link, false);
-    unsigned epoch = sn_client_epoch(f->link.client);
-    if (status != SEEN_OK || epoch == f->epoch)
-        return status;
-    status = sn_session_verify(f);
-    f->epoch = epoch;
-    return status;
-}
-
 /* ---- notes: robots.txt, seeds, failures ---- */
 
 static void write_note(sn_fleet *f, const sn_note_item *n)
@@ -186,7 +159,7 @@ static seen_status work(sn_fleet *f, sn_note_item *notes)
         status = sn_session_sweep(f);
     /* Once more, also when nothing needed a confirmation: what was acknowledged may be lost. */
     if (status == SEEN_OK && f->epoch != sn_client_epoch(f->link.client))
-        status = sn_clerk_confirm(f);
+        status = sn_fleet_confirm(f);
     return status;
 }
 

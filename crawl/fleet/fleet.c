@@ -542,6 +542,8 @@ seen_status sn_fleet_begin(const sn_fleet_options *options, sn_fleet **fleet, bo
     if (status == SEEN_OK)
         status = sn_session_join(f, created ? created : &made, error);
     if (status == SEEN_OK)
+        status = sn_room_configure(f, error);
+    if (status == SEEN_OK)
         status = sn_session_begin(f, error);
     if (status == SEEN_OK)
         status = sn_session_poll(f);

@@ -9,6 +9,7 @@
  *     recover.c   observing the others, recovery of dead sessions, leaving
  *     journal.c   links: check, intent, add, push
  *     lane.c      queues this worker owns: pick, read, ack
+ *     confirm.c   whether replicas have what was written
  *     names.c     keys, buckets, scripts
  *     pack.c      elements */
 #ifndef CRAWL_FLEET_INTERNAL_H
@@ -284,8 +285,12 @@ void sn_fleet_host(const sn_fleet *f, const char *origin, size_t len, char host[
                    uint64_t *hash);
 unsigned sn_fleet_bucket(const sn_fleet_link *link, const char *host);
 
+/* ---- confirm.c ---- */
+
 /* The session is over: declared dead, or its writes are lost. */
 seen_status sn_fleet_lose(sn_fleet *f, const char *why);
+/* Replicas have what was written; and no server has lost it since. */
+seen_status sn_fleet_confirm(sn_fleet *f);
 
 /* ---- fleet.c ---- */
 
@@ -297,8 +302,6 @@ bool sn_offers_add(sn_offers *o, const sn_frontier_link *link);
 /* ---- clerk.c ---- */
 
 void *sn_clerk(void *fleet);
-/* Replicas have what was written; and no server has lost it since. */
-seen_status sn_clerk_confirm(sn_fleet *f);
 /* A crawl that was over runs again: there is something to fetch. */
 seen_status sn_clerk_run_again(sn_fleet *f);
 
@@ -309,7 +312,6 @@ seen_status sn_session_begin(sn_fleet *f, seen_error *error);
 seen_status sn_session_beat(sn_fleet *f);
 seen_status sn_session_poll(sn_fleet *f);
 seen_status sn_session_sweep(sn_fleet *f);
-seen_status sn_session_verify(sn_fleet *f);
 seen_status sn_session_permits(sn_fleet *f);
 /* The counters, as 32 arguments of a heartbeat. Under the lock. */
 void sn_session_counts(sn_fleet *f);

@@ -226,7 +226,7 @@ static seen_status write_intent(batch *b)
     sn_buffer_free(&all);
     if (status == SEEN_OK && live < 0)
         return sn_fleet_lose(f, "another worker declared this one dead");
-    return status == SEEN_OK ? sn_clerk_confirm(f) : status;
+    return status == SEEN_OK ? sn_fleet_confirm(f) : status;
 }
 
 /* ---- add ---- */
@@ -342,7 +342,7 @@ static seen_status push(sn_fleet *f, const char *session, uint64_t number, bool 
     seen_status status = sn_fleet_run(&f->link, take_pushed, &p, f->clerk_error);
     if (status == SEEN_OK && p.refused)
         return sn_fleet_lose(f, "another worker declared this one dead");
-    return status == SEEN_OK ? sn_clerk_confirm(f) : status;
+    return status == SEEN_OK ? sn_fleet_confirm(f) : status;
 }
 
 /* Lists of our own hosts have grown. */

@@ -266,7 +266,7 @@ seen_status sn_lane_pick(sn_fleet *f)
     if (status == SEEN_OK && p.no_memory)
         return sn_error_set(f->clerk_error, SEEN_ERR_MEMORY, "out of memory");
     /* No request is sent before a replica knows who owns the host. */
-    return status == SEEN_OK && p.got > 0 ? sn_clerk_confirm(f) : status;
+    return status == SEEN_OK && p.got > 0 ? sn_fleet_confirm(f) : status;
 }
 
 /* ---- read ---- */

@@ -169,7 +169,7 @@ static seen_status recover(sn_fleet *f, const char *session, const char *final)
         epoch = sn_client_epoch(f->link.client);
         status = fence(f, session);
         if (status == SEEN_OK)
-            status = sn_clerk_confirm(f);
+            status = sn_fleet_confirm(f);
         if (status == SEEN_OK)
             status = replay(f, session);
         for (unsigned b = 0; b < f->link.buckets && status == SEEN_OK; b++)
@@ -177,7 +177,7 @@ static seen_status recover(sn_fleet *f, const char *session, const char *final)
         if (status == SEEN_OK)
             status = refund(f, session);
         if (status == SEEN_OK)
-            status = sn_clerk_confirm(f);
+            status = sn_fleet_confirm(f);
     } while (status == SEEN_OK && epoch != sn_client_epoch(f->link.client));
     if (status != SEEN_OK)
         return status;

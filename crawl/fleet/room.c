@@ -98,8 +98,6 @@ static seen_status pause_full(sn_fleet *f)
         return sn_fleet_lose(f, "it was stopped while the frontier was full");
     seen_status status = sn_session_beat(f);
     if (status == SEEN_OK)
-        status = sn_session_observe(f);
-    if (status == SEEN_OK)
         status = sn_session_poll(f);
     if (status == SEEN_OK)
         nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);

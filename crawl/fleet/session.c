@@ -33,27 +33,18 @@ static void random_hex(char *to, unsigned digits)
     to[digits] = '\0';
 }
 
-seen_status sn_fleet_lose(sn_fleet *f, const char *why)
-{
-    pthread_mutex_lock(&f->lock);
-    f->lost = true;
-    pthread_mutex_unlock(&f->lock);
-    return sn_error_set(f->clerk_error, SEEN_ERR_SERVER, "%s: this session has ended: %s",
-                        sn_client_address(f->link.client)->shown, why);
-}
-
 /* ---- the registry ---- */
 
 typedef struct registry {
     char id[17], format[8], state[16];
-    uint64_t buckets, seed0, seed1, sequence, level, lease, memory;
+    uint64_t buckets, seed0, seed1, sequence, level, lease;
 } registry;
 
 static bool take_registry(void *context, uint32_t tag, const sn_reply *r, bool again)
 {
     registry *g = context;
     (void)tag, (void)again;
-    if (!sn_reply_is_row(r, 10))
+    if (!sn_reply_is_row(r, 9))
         return false;
     if (sn_reply_nil(r, 1))
         return true;
@@ -70,19 +61,18 @@ static bool take_registry(void *context, uint32_t tag, const sn_reply *r, bool a
     g->lease = (uint64_t)sn_reply_number(r, 8);
     if (!sn_reply_nil(r, 9))
         snprintf(g->state, sizeof g->state, "%s", sn_reply_text(r, 9));
-    g->memory = (uint64_t)sn_reply_number(r, 10);
     return true;
 }
 
 static seen_status read_registry(sn_fleet *f, registry *g, seen_error *error)
 {
     static const char *const fields[] = {"format",   "id",    "buckets", "seed0", "seed1",
-                                         "sequence", "level", "lease",   "state", "memory"};
+                                         "sequence", "level", "lease",   "state"};
     *g = (registry){0};
-    sn_command_begin(f->link.ch, 0, f->link.name_slot, 12);
+    sn_command_begin(f->link.ch, 0, f->link.name_slot, 11);
     sn_command_text(f->link.ch, "HMGET");
     sn_command_text(f->link.ch, f->link.name);
-    for (int i = 0; i < 10; i++)
+    for (int i = 0; i < 9; i++)
         sn_command_text(f->link.ch, fields[i]);
     return sn_fleet_run(&f->link, take_registry, g, error);
 }
@@ -149,11 +139,7 @@ seen_status sn_session_join(sn_fleet *f, bool *created, seen_error *error)
     f->sequence = 0;
     f->level = g.level;
     f->options.lease_ms = g.lease > 0 ? g.lease : 10000;
-    status = sn_fleet_link_name(&f->link, g.id, (unsigned)g.buckets, error);
-    if (status == SEEN_OK)
-        status = sn_room_configure(f, error);
-    f->memory = g.memory > 0 ? g.memory : f->memory_default;
-    return status;
+    return sn_fleet_link_name(&f->link, g.id, (unsigned)g.buckets, error);
 }
 
 /* ---- the session ---- */
@@ -421,7 +407,7 @@ seen_status sn_session_permits(sn_fleet *f)
     seen_status status = sn_fleet_run_number(&f->link, &granted, f->clerk_error);
     if (status == SEEN_OK && granted > 0) {
         f->permits_taken += (uint64_t)granted;
-        status = sn_clerk_confirm(f);
+        status = sn_fleet_confirm(f);
     }
     if (status != SEEN_OK)
         return status;
@@ -457,69 +443,6 @@ seen_status sn_session_sum(sn_fleet *f, const char *hash, const char *field, uin
     }
     seen_status status = sn_fleet_run(&f->link, take_sum, &s, f->clerk_error);
     *total = s.total;
-    return status;
-}
-
-/* ---- has a server lost what this session wrote? ---- */
-
-typedef struct verified {
-    const sn_fleet *f;
-    bool lost;
-} verified;
-
-static bool take_verified(void *context, uint32_t tag, const sn_reply *r, bool again)
-{
-    verified *v = context;
-    const sn_fleet *f = v->f;
-    (void)again;
-    if (tag == f->link.buckets + 1) {
-        v->lost |= r->items != 1 || (uint64_t)sn_reply_number(r, 0) != f->permits_taken;
-        return !sn_reply_is_error(r);
-    }
-    if (!sn_reply_is_row(r, tag == f->link.buckets ? 3 : 2))
-        return false;
-    if (tag == f->link.buckets) {
-        v->lost |= sn_reply_nil(r, 1) || strcmp(sn_reply_text(r, 1), "live") != 0 ||
-                   (uint64_t)sn_reply_number(r, 2) < f->beat ||
-                   (uint64_t)sn_reply_number(r, 3) != f->intent;
-        return true;
-    }
-    v->lost |= (uint64_t)sn_reply_number(r, 1) != f->numbers[tag] ||
-               (uint64_t)sn_reply_number(r, 2) != f->marks[tag];
-    return true;
-}
-
-seen_status sn_session_verify(sn_fleet *f)
-{
-    verified v = {.f = f};
-    char mark[SN_SESSION + 4], permits[SN_SESSION + 12];
-    snprintf(mark, sizeof mark, "m:%s", f->session);
-    snprintf(permits, sizeof permits, "permits:%s", f->session);
-    for (unsigned b = 0; b < f->link.buckets; b++) {
-        sn_command_begin(f->link.ch, b, f->link.slot[b], 4);
-        sn_command_text(f->link.ch, "HMGET");
-        sn_key_bucket(&f->link, b, "applied");
-        sn_command_text(f->link.ch, f->session);
-        sn_command_text(f->link.ch, mark);
-    }
-    sn_command_begin(f->link.ch, f->link.buckets, sn_slot_session(&f->link, f->session), 5);
-    sn_command_text(f->link.ch, "HMGET");
-    sn_key_session(&f->link, f->session, false);
-    sn_command_text(f->link.ch, "state");
-    sn_command_text(f->link.ch, "beat");
-    sn_command_text(f->link.ch, "intent");
-    if (f->permits_taken > 0) {
-        sn_command_begin(f->link.ch, f->link.buckets + 1, f->link.name_slot, 3);
-        sn_command_text(f->link.ch, "HGET");
-        sn_command_text(f->link.ch, f->link.name);
-        sn_command_text(f->link.ch, permits);
-    }
-    seen_status status = sn_fleet_run(&f->link, take_verified, &v, f->clerk_error);
-    pthread_mutex_lock(&f->lock);
-    f->forget = true;
-    pthread_mutex_unlock(&f->lock);
-    if (status == SEEN_OK && v.lost)
-        return sn_fleet_lose(f, "a server lost what this worker had written");
     return status;
 }
 
