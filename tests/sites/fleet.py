@@ -239,7 +239,7 @@ class Fleet:
         if short > len(gaps) * args.late / 100:
             ok = False
         # A worker that is killed may have written pages that it could not acknowledge any more.
-        if args.max_pages and not 0 <= len(fetched) - min(args.max_pages, len(expected)) <= 400 * args.kills:
+        if args.max_pages and not 0 <= len(fetched) - min(args.max_pages, len(expected)) <= allowed:
             ok = False
         if args.bound and twice > allowed:
             ok = False
