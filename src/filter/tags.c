@@ -1,7 +1,6 @@
-/* Tag lines: sizes, the stash, and selecting the kernel. See tags.h. */
+/* Tag lines: sizes and the stash. See tags.h. */
 #include "filter/tags.h"
 
-#include "filter/kernel.h"
 #include "filter/plan.h"
 
 #include <math.h>
@@ -9,6 +8,10 @@
 
 /* ---- sizes ---- */
 
+/* At 1% memory counts most: as many tags as slots, so that half of the lines overflow in the end,
+ * and small steps, in which every key is moved 5.3 times. Below that layers took far more, and
+ * lower rates have fewer slots, whose number varies more: fewer tags, and larger steps with 2.4
+ * moves. */
 sn_tags_shape sn_tags_shape_of(unsigned extra)
 {
     unsigned width = 16 + extra;
@@ -16,20 +19,14 @@ sn_tags_shape sn_tags_shape_of(unsigned extra)
                            .width = width,
                            .slots = 511 / width,
                            .over_slots = 511 / (width + 5),
-                           .least = extra > 6 ? extra : 6};
-}
-
-/* The average load of the home lines at which a partition grows: 1 means as many keys as slots.
- * Fuller lines overflow more often. At low rates lines have fewer slots, whose load varies more,
- * and tag lines need far less memory than layers anyway. */
-static double load_of(const sn_tags_shape *shape)
-{
-    return shape->extra <= 1 ? 1.0 : shape->extra <= 4 ? 0.91 : 0.85;
+                           .least = extra > 6 ? extra : 6,
+                           .steps = extra <= 1 ? 4 : 2,
+                           .load = extra <= 1 ? 1 : 0.92};
 }
 
 uint64_t sn_tags_limit(const sn_tags_shape *shape, uint64_t homes)
 {
-    return (uint64_t)((double)homes * shape->slots * load_of(shape));
+    return (uint64_t)((double)homes * shape->slots * shape->load);
 }
 
 /* Twice the number expected by a Poisson model of the blocks at the limit, plus room for small
@@ -63,7 +60,7 @@ unsigned sn_tags_extra_for(double rate, unsigned level)
 {
     for (unsigned extra = 1; extra <= SN_TAGS_EXTRA_MAX; extra++) {
         sn_tags_shape shape = sn_tags_shape_of(extra);
-        double keys = shape.slots * load_of(&shape);
+        double keys = shape.slots * shape.load;
         double levels = log2((double)SN_PLAN_KEYS_MAX / (SN_TAGS_PARTS * keys)) - level;
         if (keys * fmax(2, 1 + levels) * exp2(1 - (double)shape.width) <= rate)
             return extra;
@@ -71,9 +68,9 @@ unsigned sn_tags_extra_for(double rate, unsigned level)
     return 0;
 }
 
-uint64_t sn_tags_homes_at(unsigned p, unsigned step)
+uint64_t sn_tags_homes_at(const sn_tags_shape *shape, unsigned p, unsigned step)
 {
-    double blocks = round(exp2((step + p / 64.0) / 4));
+    double blocks = round(exp2((step + p / 64.0) / shape->steps));
     double power = exp2(floor(log2(blocks)));
     if (blocks < power * 1.02)
         blocks = power;
@@ -85,7 +82,7 @@ unsigned sn_tags_step_for(const sn_tags_shape *shape, double keys)
     double share = keys / SN_TAGS_PARTS;
     unsigned step = 0;
     share += 5 * sqrt(share);
-    while ((double)sn_tags_limit(shape, sn_tags_homes_at(0, step)) < share)
+    while ((double)sn_tags_limit(shape, sn_tags_homes_at(shape, 0, step)) < share)
         step++;
     return step;
 }
@@ -173,38 +170,4 @@ uint64_t sn_tags_stash_word(const sn_tags_shape *shape, const sn_tags_part *part
     unsigned bits = part->level + shape->width - 1;
     uint64_t marker = UINT64_C(1) << (bits > 63 ? 0 : 63 - bits);
     return (sn_tags_position(h) & ~(marker | (marker - 1))) | marker;
-}
-
-/* ---- kernels ---- */
-
-void sn_tags_prefetch(const sn_tags_part *part, const seen_hash *hashes, const uint16_t *order,
-                      size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        uint64_t home = sn_tags_home(part, sn_tags_position(hashes[order[i]]));
-        __builtin_prefetch(sn_tags_line(part, home), 1, 2);
-    }
-}
-
-size_t sn_tags_kernel_list(const sn_tags_kernel *list[4])
-{
-    size_t count = 0;
-    list[count++] = &sn_tags_scalar;
-#ifndef SN_SCALAR_ONLY
-#if defined(__x86_64__)
-    if (sn_kernel_cpu_avx2())
-        list[count++] = &sn_tags_avx2;
-    if (sn_kernel_cpu_avx512())
-        list[count++] = &sn_tags_avx512;
-#elif defined(__aarch64__)
-    list[count++] = &sn_tags_neon;
-#endif
-#endif
-    return count;
-}
-
-const sn_tags_kernel *sn_tags_kernel_best(void)
-{
-    const sn_tags_kernel *list[4];
-    return list[sn_tags_kernel_list(list) - 1];
 }

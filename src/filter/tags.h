@@ -57,6 +57,8 @@ typedef struct sn_tags_shape {
     unsigned slots;      /* of a home line */
     unsigned over_slots; /* of an overflow line */
     unsigned least;      /* minimum bits of a tag */
+    unsigned steps;      /* sizes of a partition in each doubling */
+    double load;         /* tags for each slot of the home lines when a partition grows */
 } sn_tags_shape;
 
 /* A partition in memory owned by the caller. Immutable once readers can see it. */
@@ -202,9 +204,9 @@ sn_tags_shape sn_tags_shape_of(unsigned extra);
  * if there is none. */
 unsigned sn_tags_extra_for(double rate, unsigned level);
 
-/* Home lines of partition p after this many steps, four per doubling. The partitions are staggered
- * by a 64th of a step, so that they grow one after the other. */
-uint64_t sn_tags_homes_at(unsigned p, unsigned step);
+/* Home lines of partition p after so many steps. The partitions are a 64th of a step apart, so that
+ * they grow one after the other. */
+uint64_t sn_tags_homes_at(const sn_tags_shape *shape, unsigned p, unsigned step);
 
 /* The first step at which every partition has room for its share of this many keys. */
 unsigned sn_tags_step_for(const sn_tags_shape *shape, double keys);
@@ -239,10 +241,13 @@ typedef struct sn_tags_kernel {
      * moved to the front of `order`. The partition must then grow. */
     size_t (*add)(const sn_tags_shape *shape, const sn_tags_part *part, const seen_hash *hashes,
                   uint16_t *order, size_t count, seen_answer *answers);
+    /* Writes all tags of `from` to `to`, whose contents before do not matter, and counts them.
+     * False: no room; `to` is too small. Readers may use `from`; `to` belongs to the caller. */
+    bool (*rewrite)(const sn_tags_shape *shape, const sn_tags_part *from, const sn_tags_part *to);
 } sn_tags_kernel;
 
 /* The maximum number of keys per call: of an addition, and of a lookup. */
-enum { SN_TAGS_BATCH = 4096, SN_TAGS_LOOKUP = 1024 };
+enum { SN_TAGS_BATCH = 8192, SN_TAGS_LOOKUP = 1024 };
 
 const sn_tags_kernel *sn_tags_kernel_best(void);
 /* All kernels that this CPU supports; the first is the scalar reference. */
@@ -256,10 +261,6 @@ extern const sn_tags_kernel sn_tags_avx512;
 extern const sn_tags_kernel sn_tags_neon;
 #endif
 
-/* Prefetches the home lines of keys of one partition. */
-void sn_tags_prefetch(const sn_tags_part *part, const seen_hash *hashes, const uint16_t *order,
-                      size_t count);
-
 /* ---- the stash: for kernels ---- */
 
 bool sn_tags_stash_has(const sn_tags_part *part, uint64_t home, uint64_t x);
@@ -272,9 +273,14 @@ uint64_t sn_tags_stash_word(const sn_tags_shape *shape, const sn_tags_part *part
 
 /* ---- growth and merge ---- */
 
-/* Writes all tags of `from` to `to`, overwriting its contents, and counts them. False: `to` is too
- * small. Readers may use `from`; `to` is private to the caller. */
-bool sn_tags_rewrite(const sn_tags_shape *shape, const sn_tags_part *from, const sn_tags_part *to);
+/* How the tags of an old line are distributed to three new ones. Distances are from the start of
+ * the old line, scaled by 2^level. */
+typedef struct sn_tags_cuts {
+    uint64_t base;          /* the start of the old line, scaled */
+    uint64_t second, third; /* less one, where those lines begin; all ones: not in this line */
+    uint64_t longest;       /* the longest marker whose tag does not get too short */
+    unsigned rise;          /* of the level */
+} sn_tags_cuts;
 
 /* The positions of one line. */
 typedef struct sn_tags_span {

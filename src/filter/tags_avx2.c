@@ -35,9 +35,13 @@ static inline uint32_t lanes_empty(const char *line)
 }
 
 #include "filter/tags_body.h"
+#include "filter/tags_grow_body.h"
 
-const sn_tags_kernel sn_tags_avx2 = {
-    .name = "avx2", .check = body_check, .check_one = body_check_one, .add = body_add};
+const sn_tags_kernel sn_tags_avx2 = {.name = "avx2",
+                                     .check = body_check,
+                                     .check_one = body_check_one,
+                                     .add = body_add,
+                                     .rewrite = body_rewrite};
 #else
 typedef int sn_tags_avx2_unused;
 #endif

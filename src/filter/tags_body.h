@@ -73,15 +73,6 @@ INLINE bool line_has(const char *line, uint64_t code, unsigned slots, unsigned e
     return line_look(line, code, slots, extra).has;
 }
 
-INLINE bool line_put(char *line, uint64_t code, unsigned slots, unsigned extra)
-{
-    uint32_t empty = lanes_empty(line) & ((UINT32_C(1) << slots) - 1);
-    if (__builtin_expect(empty == 0, 0))
-        return false;
-    sn_tags_set_slot(line, (unsigned)__builtin_ctz(empty), slots, extra, code);
-    return true;
-}
-
 /* ---- lookups ---- */
 
 INLINE uint64_t over_code(const sn_tags_shape *s, uint64_t home, uint64_t code)
@@ -321,87 +312,201 @@ static void body_check(const sn_tags_shape *s, sn_tags_part *const *parts, const
 
 /* ---- adding ---- */
 
-/* Inserts a new tag into the overflow of its full home line. The tag first, then the flag that
- * leads to it. */
-INLINE bool overflow_put(const sn_tags_shape *s, const sn_tags_part *part, char *home_line,
-                         uint64_t home, uint64_t code, seen_hash h)
+/* What is the same for all keys of a call. */
+typedef struct target {
+    const sn_tags_part *part;
+    char *lines;
+    uint64_t homes;
+    unsigned level, shift;
+} target;
+
+INLINE uint64_t target_code(const target *t, seen_hash h, uint64_t x, unsigned width, bool deep)
 {
-    unsigned first = sn_tags_first_over(home);
-    char *before = home_line;
-    code = over_code(s, home, code);
-    for (unsigned n = 0; n < SN_TAGS_OVERS; n++) {
-        char *line = sn_tags_over(part, home, (first + n) % SN_TAGS_OVERS);
-        bool done = line_put(line, code, s->over_slots, s->extra + 5);
-        sn_tags_set_flag(before);
-        if (done)
-            return true;
-        before = line;
-    }
-    if (!sn_tags_stash_put(part, home, sn_tags_stash_word(s, part, h)))
-        return false;
-    sn_tags_set_flag(before);
-    return true;
+    return deep ? sn_tags_code(width, t->level, h)
+                : (x >> t->shift | 1) & ((UINT64_C(1) << width) - 1);
 }
 
-/* The second pass: keys whose home line is full. Returns how many of them found no room. */
-static size_t add_overflow(const sn_tags_shape *s, const sn_tags_part *part, const seen_hash *h,
-                           uint16_t *list, size_t count, seen_answer *answers, uint64_t *news)
+typedef struct place {
+    char *line;
+    uint64_t code;
+} place;
+
+INLINE place find_place(const target *t, seen_hash h, unsigned width, bool deep)
 {
-    size_t undone = 0;
+    uint64_t x = sn_tags_position(h), home = sn_mulhi(x, t->homes);
+    place at = {t->lines + (home + home / SN_TAGS_HOMES * SN_TAGS_OVERS) * SN_LINE_BYTES,
+                target_code(t, h, x, width, deep)};
+    PREFETCH(at.line);
+    return at;
+}
+
+/* Puts a tag into the first empty slot if `put`; otherwise the stores go to a line that nothing
+ * reads, because a branch would often be mispredicted. */
+INLINE void put_if(bool put, char *line, char *nowhere, uint32_t empty, uint64_t code,
+                   unsigned slots, unsigned extra)
+{
+    char *to = put ? line : nowhere;
+    __asm__("" : "+r"(to));
+    sn_tags_set_slot(to, (unsigned)__builtin_ctz(empty | UINT32_C(1) << (slots - 1)), slots, extra,
+                     code);
+}
+
+/* The overflow lines of one block, for a key with this home line. The n-th is reached through the
+ * flag of `before`. */
+typedef struct over_place {
+    char *before, *line;
+    uint64_t code, home;
+} over_place;
+
+INLINE over_place find_over_place(const sn_tags_shape *s, const sn_tags_part *part, seen_hash h,
+                                  unsigned n)
+{
+    uint64_t home = sn_tags_home(part, sn_tags_position(h));
+    unsigned first = sn_tags_first_over(home);
+    over_place at = {.home = home,
+                     .line = sn_tags_over(part, home, (first + n) % SN_TAGS_OVERS),
+                     .before = n == 0 ? sn_tags_line(part, home)
+                                      : sn_tags_over(part, home, (first + n - 1) % SN_TAGS_OVERS),
+                     .code = over_code(s, home, sn_tags_code(s->width, part->level, h))};
+    PREFETCH_NEAR(at.line);
+    return at;
+}
+
+enum { LATE_KEYS = 128 };
+#define FLAG (UINT64_C(1) << 63)
+
+/* The keys whose lines are all full: to the stash. Returns how many found no room; their places are
+ * moved to `undone`. */
+static size_t add_stash(const sn_tags_shape *s, const sn_tags_part *part, const seen_hash *h,
+                        const uint16_t *list, size_t count, seen_answer *answers, uint64_t *news,
+                        uint16_t *undone)
+{
+    size_t left = 0;
     for (size_t i = 0; i < count; i++) {
         seen_hash key = h[list[i]];
-        uint64_t x = sn_tags_position(key), home = sn_tags_home(part, x);
-        uint64_t code = sn_tags_code(s->width, part->level, key);
-        char *line = sn_tags_line(part, home);
-        bool has = sn_tags_flag(line) && overflow_has(s, part, home, code, x);
-        if (!has && !overflow_put(s, part, line, home, code, key)) {
-            list[undone++] = list[i];
-            continue;
+        over_place at = find_over_place(s, part, key, SN_TAGS_OVERS);
+        if (sn_tags_flag(at.before) && sn_tags_stash_has(part, at.home, sn_tags_position(key))) {
+            answers[list[i]] = SEEN_BEFORE;
+        } else if (sn_tags_stash_put(part, at.home, sn_tags_stash_word(s, part, key))) {
+            sn_tags_set_flag(at.before);
+            answers[list[i]] = SEEN_NEW;
+            ++*news;
+        } else {
+            undone[left++] = list[i];
         }
-        *news += !has;
-        answers[list[i]] = has ? SEEN_BEFORE : SEEN_NEW;
     }
+    return left;
+}
+
+/* The keys whose home line is full, or has overflowed: a pass over their first overflow lines, one
+ * over the second ones of those that are full too, and so on. A tag is written before the flag that
+ * leads to it; one whose flag is missing was left by a process that was killed, and does not count.
+ * Returns how many found no room. */
+INLINE size_t run_over(const sn_tags_shape *s, const sn_tags_part *part, const seen_hash *h,
+                       uint16_t *list, size_t count, seen_answer *answers, uint64_t *news,
+                       uint16_t *undone, unsigned slots, unsigned extra)
+{
+    over_place places[LATE_KEYS];
+    for (unsigned n = 0; n < SN_TAGS_OVERS && count > 0; n++) {
+        size_t left = 0;
+        for (size_t i = 0; i < count; i++)
+            places[i] = find_over_place(s, part, h[list[i]], n);
+        for (size_t i = 0; i < count; i++) {
+            const over_place *at = &places[i];
+            verdict got = line_look(at->line, at->code, slots, extra);
+            bool has = got.has & sn_tags_flag(at->before);
+            uint32_t empty = lanes_empty(at->line) & ((UINT32_C(1) << slots) - 1);
+            uint16_t key = list[i];
+            if (!has) {
+                if (empty != 0)
+                    sn_tags_set_slot(at->line, (unsigned)__builtin_ctz(empty), slots, extra,
+                                     at->code);
+                sn_tags_set_word(at->before, 7, sn_tags_word(at->before, 7) | FLAG);
+                *news += empty != 0;
+            }
+            answers[key] = has ? SEEN_BEFORE : SEEN_NEW;
+            list[left] = key;
+            left += !has & (empty == 0);
+        }
+        count = left;
+    }
+    return count ? add_stash(s, part, h, list, count, answers, news, undone) : 0;
+}
+
+static size_t add_over(const sn_tags_shape *s, const sn_tags_part *part, const seen_hash *h,
+                       uint16_t *list, size_t count, seen_answer *answers, uint64_t *news,
+                       uint16_t *undone)
+{
+    return s->extra == 1 ? run_over(s, part, h, list, count, answers, news, undone, 23, 6)
+                         : run_over(s, part, h, list, count, answers, news, undone, s->over_slots,
+                                    s->extra + 5);
+}
+
+/* Home lines. A key whose line is full, or has overflowed, goes to a list of later ones; a second
+ * copy of it in the batch finds the same line and comes behind it. */
+INLINE size_t run_add(const sn_tags_shape *shape, const sn_tags_part *part, const seen_hash *h,
+                      uint16_t *order, size_t count, seen_answer *answers, unsigned slots,
+                      unsigned extra, bool deep)
+{
+    const target t = {part, part->lines, part->homes, part->level, 64 - part->level - (16 + extra)};
+    const uint32_t all = (UINT32_C(1) << slots) - 1;
+    _Alignas(SN_LINE_BYTES) char nowhere[SN_LINE_BYTES] = {0};
+    place ring[AHEAD];
+    uint16_t list[LATE_KEYS];
+    size_t late = 0, undone = 0;
+    uint64_t news = 0;
+    for (size_t i = 0; i < AHEAD && i < count; i++)
+        ring[i] = find_place(&t, h[order[i]], 16 + extra, deep);
+    for (size_t i = 0; i < count; i++) {
+        const place at = ring[i % AHEAD];
+        const uint16_t key = order[i];
+        if (i + AHEAD < count)
+            ring[i % AHEAD] = find_place(&t, h[order[i + AHEAD]], 16 + extra, deep);
+        PREFETCH_NEAR(ring[(i + NEAR < count ? i + NEAR : i) % AHEAD].line);
+        verdict got = line_look(at.line, at.code, slots, extra);
+        uint32_t empty = lanes_empty(at.line) & all;
+        bool put = !got.has & !got.flag & (empty != 0);
+        put_if(put, at.line, nowhere, empty, at.code, slots, extra);
+        answers[key] = got.has ? SEEN_BEFORE : SEEN_NEW;
+        news += put;
+        list[late] = key;
+        late += !got.has & !put;
+        if (__builtin_expect(late == LATE_KEYS, 0)) {
+            undone += add_over(shape, part, h, list, late, answers, &news, order + undone);
+            late = 0;
+        }
+    }
+    if (late > 0)
+        undone += add_over(shape, part, h, list, late, answers, &news, order + undone);
+    __atomic_store_n(&part->counts[0], __atomic_load_n(&part->counts[0], __ATOMIC_RELAXED) + news,
+                     __ATOMIC_RELAXED);
     return undone;
 }
 
-/* A key whose line is full, or has overflowed, goes to the second pass. A second copy of it in the
- * batch finds the same line and is queued after it. */
-INLINE size_t run_add(const sn_tags_shape *shape, const sn_tags_part *part, const seen_hash *h,
-                      uint16_t *order, size_t count, seen_answer *answers, unsigned slots,
-                      unsigned extra)
-{
-    const sn_tags_shape s = *shape;
-    size_t late = 0;
-    uint64_t news = 0;
-    for (size_t i = 0; i < count; i++) {
-        uint16_t place = order[i];
-        seen_hash key = h[place];
-        uint64_t home = sn_tags_home(part, sn_tags_position(key));
-        uint64_t code = sn_tags_code(s.width, part->level, key);
-        char *line = sn_tags_line(part, home);
-        bool has = line_has(line, code, slots, extra);
-        if (has) {
-            answers[place] = SEEN_BEFORE;
-            continue;
-        }
-        if (sn_tags_flag(line) || !line_put(line, code, slots, extra)) {
-            PREFETCH(sn_tags_over(part, home, sn_tags_first_over(home)));
-            order[late++] = place; /* never overtakes the reading position */
-            continue;
-        }
-        answers[place] = SEEN_NEW;
-        news++;
+#define ADD(name, slots, extra, deep)                                                              \
+    __attribute__((noinline)) static size_t name(const sn_tags_shape *s, const sn_tags_part *part, \
+                                                 const seen_hash *h, uint16_t *order,              \
+                                                 size_t count, seen_answer *answers)               \
+    {                                                                                              \
+        return run_add(s, part, h, order, count, answers, slots, extra, deep);                     \
     }
-    late = late ? add_overflow(&s, part, h, order, late, answers, &news) : 0;
-    __atomic_store_n(&part->counts[0], __atomic_load_n(&part->counts[0], __ATOMIC_RELAXED) + news,
-                     __ATOMIC_RELAXED);
-    return late;
-}
+
+ADD(add_1, 30, 1, false)
+ADD(add_4, 25, 4, false)
+ADD(add_14, 17, 14, false)
+ADD(add_any, s->slots, s->extra, false)
+ADD(add_deep, s->slots, s->extra, true)
 
 static size_t body_add(const sn_tags_shape *s, const sn_tags_part *part, const seen_hash *h,
                        uint16_t *order, size_t count, seen_answer *answers)
 {
+    if (part->level + s->width > 64)
+        return add_deep(s, part, h, order, count, answers);
     if (s->extra == 1)
-        return run_add(s, part, h, order, count, answers, 30, 1);
-    return run_add(s, part, h, order, count, answers, s->slots, s->extra);
+        return add_1(s, part, h, order, count, answers);
+    if (s->extra == 4)
+        return add_4(s, part, h, order, count, answers);
+    if (s->extra == 14)
+        return add_14(s, part, h, order, count, answers);
+    return add_any(s, part, h, order, count, answers);
 }

@@ -34,9 +34,13 @@ static inline uint32_t lanes_empty(const char *line)
 }
 
 #include "filter/tags_body.h"
+#include "filter/tags_grow_body.h"
 
-const sn_tags_kernel sn_tags_neon = {
-    .name = "neon", .check = body_check, .check_one = body_check_one, .add = body_add};
+const sn_tags_kernel sn_tags_neon = {.name = "neon",
+                                     .check = body_check,
+                                     .check_one = body_check_one,
+                                     .add = body_add,
+                                     .rewrite = body_rewrite};
 #else
 typedef int sn_tags_neon_unused;
 #endif

@@ -128,12 +128,12 @@ uint64_t sn_extents_fit(const sn_extent *list, size_t count, uint64_t from, uint
 
 /* ---- growth: with the lock of the partition ---- */
 
-static uint64_t next_homes(unsigned p, uint64_t homes)
+static uint64_t next_homes(const sn_tag_set *s, unsigned p, uint64_t homes)
 {
-    unsigned step = 4 * (sn_tags_level(homes) - sn_tags_level(SN_TAGS_HOMES));
-    while (sn_tags_homes_at(p, step) <= homes)
+    unsigned step = s->shape.steps * (sn_tags_level(homes) - sn_tags_level(SN_TAGS_HOMES));
+    while (sn_tags_homes_at(&s->shape, p, step) <= homes)
         step++;
-    return sn_tags_homes_at(p, step);
+    return sn_tags_homes_at(&s->shape, p, step);
 }
 
 static uint64_t now_ns(void)
@@ -200,7 +200,7 @@ static seen_status publish_part(sn_tag_set *s, unsigned p, char *lines, const ui
 static seen_status grow_to(sn_tag_set *s, unsigned p, uint64_t homes, seen_error *error)
 {
     uint64_t began = now_ns();
-    for (;; homes = next_homes(p, homes)) {
+    for (;; homes = next_homes(s, p, homes)) {
         char *lines;
         uint64_t counts[2] = {0};
         if (homes >> SN_TAGS_LEVEL_MAX)
@@ -210,7 +210,7 @@ static seen_status grow_to(sn_tag_set *s, unsigned p, uint64_t homes, seen_error
         if (status != SEEN_OK)
             return status;
         sn_tags_part to = part_at(s, &s->pending[p], lines, counts);
-        if (!sn_tags_rewrite(&s->shape, part_of(s, p), &to)) {
+        if (!s->kernel->rewrite(&s->shape, part_of(s, p), &to)) {
             drop_extent(s, p);
             continue;
         }
@@ -226,7 +226,7 @@ static seen_status grow_to(sn_tag_set *s, unsigned p, uint64_t homes, seen_error
 
 static seen_status grow(sn_tag_set *s, unsigned p, seen_error *error)
 {
-    return grow_to(s, p, next_homes(p, part_of(s, p)->homes), error);
+    return grow_to(s, p, next_homes(s, p, part_of(s, p)->homes), error);
 }
 
 static bool is_due(const sn_tags_part *part)
@@ -306,28 +306,17 @@ static unsigned next_part(const sn_tag_scratch *scratch, unsigned p)
     return p;
 }
 
-static void prefetch_part(const sn_tag_set *s, const sn_tag_scratch *scratch, unsigned p,
-                          const seen_hash *h)
-{
-    if (p < SN_TAGS_PARTS)
-        sn_tags_prefetch(part_of(s, p), h, scratch->order + scratch->start[p],
-                         scratch->start[p + 1] - scratch->start[p]);
-}
-
-/* While one partition is processed, the lines of the next one are prefetched. */
 static seen_status add_sorted(sn_tag_set *s, sn_tag_scratch *scratch, const seen_hash *h,
                               seen_answer *answers, seen_error *error)
 {
     seen_status status = SEEN_OK;
     unsigned p = next_part(scratch, 0);
-    prefetch_part(s, scratch, p, h);
     while (p < SN_TAGS_PARTS && status == SEEN_OK) {
-        unsigned next = next_part(scratch, p + 1), at = scratch->start[p];
-        prefetch_part(s, scratch, next, h);
+        unsigned at = scratch->start[p];
         pthread_mutex_lock(&s->lock[p].mutex);
         status = add_part(s, p, h, scratch->order + at, scratch->start[p + 1] - at, answers, error);
         pthread_mutex_unlock(&s->lock[p].mutex);
-        p = next;
+        p = next_part(scratch, p + 1);
     }
     return status;
 }
@@ -601,7 +590,7 @@ static uint64_t merged_homes(const sn_tag_set *into, unsigned p, const sn_tags_p
     const sn_tags_part *mine = part_of(into, p);
     uint64_t homes = mine->homes, tags = mine->counts[0] + theirs->counts[0];
     while (homes < theirs->homes || sn_tags_limit(&into->shape, homes) < tags)
-        homes = next_homes(p, homes);
+        homes = next_homes(into, p, homes);
     return homes;
 }
 

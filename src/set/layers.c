@@ -234,24 +234,25 @@ static bool shares_enough(const sn_image *image)
 static seen_status begin_tags(const seen_options *o, double rate, sn_image *image,
                               seen_error *error)
 {
-    enum { FIRST_STEP = 16 }; /* 512 home lines per partition */
+    enum { FIRST_LEVEL = 9, FIRST_DOUBLINGS = 4 }; /* 512 home lines a partition */
     if (o->bits || o->hashes)
         return sn_error_set(error, SEEN_ERR_ARGUMENT,
                             "a growing set takes an error rate, not memory or hashes");
-    unsigned step = FIRST_STEP, extra = 0, before;
-    do { /* the size depends slightly on the extra bits, and vice versa */
+    unsigned step, level = FIRST_LEVEL, extra = 0, before;
+    sn_tags_shape shape;
+    do { /* the size depends on the extra bits, and they on the size, a little */
         before = extra;
-        extra = sn_tags_extra_for(rate, sn_tags_level(sn_tags_homes_at(0, step)));
+        extra = sn_tags_extra_for(rate, level);
         if (extra == 0)
             return too_strict(error);
-        sn_tags_shape shape = sn_tags_shape_of(extra);
-        if (o->capacity)
-            step = sn_tags_step_for(&shape, (double)o->capacity);
+        shape = sn_tags_shape_of(extra);
+        step = o->capacity ? sn_tags_step_for(&shape, (double)o->capacity)
+                           : FIRST_DOUBLINGS * shape.steps;
+        level = sn_tags_level(sn_tags_homes_at(&shape, 0, step));
     } while (o->capacity && extra > before);
-    sn_tags_shape shape = sn_tags_shape_of(extra);
     uint64_t keys = 0;
     for (unsigned p = 0; p < SN_TAGS_PARTS; p++) {
-        uint64_t homes = sn_tags_homes_at(p, step);
+        uint64_t homes = sn_tags_homes_at(&shape, p, step);
         image->part[p] =
             (sn_extent){.homes = homes, .stash_words = sn_tags_stash_words(&shape, homes)};
         keys += sn_tags_limit(&shape, homes);
