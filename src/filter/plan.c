@@ -576,22 +576,23 @@ static seen_status vet_wish(const seen_wish *w, seen_error *error)
     if (w->kind != SEEN_BLOOM && w->kind != SEEN_COUNTING)
         return refuse(error, "the kind is neither bloom nor counting");
     if (w->error_rate != 0 && !(w->error_rate > 0 && w->error_rate < 1))
-        return refuse(error, "the error rate must lie between 0 and 1, such as 0.01 or 1%");
+        return refuse(error, "the error rate must be between 0 and 1, such as 0.01 or 1%");
     if (w->error_rate != 0 && w->error_rate < SN_PLAN_RATE_MIN)
-        return refuse(error,
-                      "an error rate below 1e-18 is beyond a 128-bit hash; ask for 1e-18 or more");
+        return refuse(
+            error,
+            "error rates below 1e-18 are not possible with a 128-bit hash; use 1e-18 or more");
     if (w->capacity > SN_PLAN_KEYS_MAX)
         return refuse(error, "the capacity is above 10^12 keys; use several filters");
     if (w->bits > UINT64_C(1) << 52)
         return refuse(error, "the memory is above 512 TiB; use several filters");
     if (w->hashes > SN_SPREAD_MAX)
-        return refuse(error, "more than 64 hashes per key gain nothing; ask for 64 or fewer");
+        return refuse(error, "more than 64 hashes per key have no benefit; use 64 or fewer");
     if (given < 2)
-        return refuse(error, "two numbers are needed, such as capacity and error rate, or memory "
-                             "and capacity");
+        return refuse(error, "two parameters are needed, such as capacity and error rate, or "
+                             "memory and capacity");
     if (!w->capacity && !w->bits)
-        return refuse(error, "error rate and hashes fix the bits per key, not the size; give a "
-                             "capacity or a memory too");
+        return refuse(error, "error rate and hashes determine the bits per key, not the size; "
+                             "also give a capacity or a memory size");
     return SEEN_OK;
 }
 
@@ -628,11 +629,10 @@ static seen_status refuse_numbers(const seen_wish *w, const sn_geometry *g, seen
     while (digits < 17 && rate / w->error_rate - 1 < pow(10, 1 - digits))
         digits++;
     return sn_error_set(error, SEEN_ERR_ARGUMENT,
-                        "these numbers contradict each other: %llu keys in %llu bits%s are wrong "
-                        "at a rate of %.*g, not %.*g; leave one of them out, or give more memory",
+                        "these parameters contradict each other: %llu keys in %llu bits%s have an "
+                        "error rate of %.*g, not %.*g; omit one of them, or give more memory",
                         (unsigned long long)w->capacity, (unsigned long long)w->bits,
-                        w->hashes ? " with so many hashes" : "", digits, rate, digits,
-                        w->error_rate);
+                        w->hashes ? " with these hashes" : "", digits, rate, digits, w->error_rate);
 }
 
 static void fill_plan(seen_plan *plan, const seen_wish *w, const sn_geometry *g, double keys)
@@ -672,9 +672,8 @@ seen_status seen_plan_make(const seen_wish *wish, seen_plan *plan, seen_error *e
     sn_geometry g = {0};
     if (!(wish->bits ? plan_by_memory(wish, &g) : plan_by_capacity(wish, &g)))
         return refuse(error, wish->hashes ? "no filter of up to 64 hashes and 2 PiB reaches that "
-                                            "rate with these hashes; leave the hashes out"
-                                          : "no filter is planned to be wrong so often; ask for an "
-                                            "error rate of 0.6 or less");
+                                            "rate with these hashes; omit the hashes"
+                                          : "the error rate is too high; use 0.6 or less");
     double keys = (double)wish->capacity;
     if (wish->bits && wish->capacity && wish->error_rate != 0 &&
         sn_plan_rate(&g, keys) > wish->error_rate * (1 + 1e-9))
@@ -688,13 +687,14 @@ seen_status seen_plan_make(const seen_wish *wish, seen_plan *plan, seen_error *e
         keys = (double)SN_PLAN_KEYS_MAX;
     if (keys < 1)
         return sn_error_set(error, SEEN_ERR_ARGUMENT,
-                            "%.4g bits do not hold even one key at that rate; give more memory",
+                            "%.4g bits are not enough for one key at that rate; give more memory",
                             (double)wish->bits);
     if (sn_plan_rate(&g, keys) >= 1)
-        return sn_error_set(error, SEEN_ERR_ARGUMENT,
-                            "%.4g keys would set every cell of %.4g bits, and all others would be "
-                            "taken for seen; give more memory",
-                            keys, (double)wish->bits);
+        return sn_error_set(
+            error, SEEN_ERR_ARGUMENT,
+            "%.4g keys would set every cell of %.4g bits, and every absent key would "
+            "be a false positive; give more memory",
+            keys, (double)wish->bits);
     fill_plan(plan, wish, &g, keys);
     return SEEN_OK;
 }

@@ -366,8 +366,7 @@ seen_status sn_file_open(const char *path, unsigned flags, seen_set **set, seen_
     struct stat st;
     if (fstat(fd, &st) == 0 && !S_ISREG(st.st_mode)) {
         close(fd);
-        return sn_error_set(error, SEEN_ERR_FORMAT,
-                            "%s: not a regular file, and so no filter; check the name", path);
+        return sn_error_set(error, SEEN_ERR_FORMAT, "%s: not a regular file; check the name", path);
     }
     unsigned char boot[SN_BOOT_BYTES];
     sn_mapped_boot(boot);
@@ -381,7 +380,7 @@ seen_status sn_file_open(const char *path, unsigned flags, seen_set **set, seen_
     if (!sn_hash_supported(image.hash)) {
         close(fd);
         return sn_error_set(error, SEEN_ERR_UNSUPPORTED,
-                            "%s: uses SipHash, which this build lacks; build with "
+                            "%s: uses SipHash, which is not included in this build; build with "
                             "SEEN_WITH_SIPHASH=ON",
                             path);
     }
@@ -472,8 +471,7 @@ static seen_status pour_copy(seen_set *into, seen_set *from, sn_image *image, se
     if (!turned)
         return SEEN_OK;
     return sn_error_set(error, SEEN_ERR_CHANGED,
-                        "%s: the window turns faster than it can be copied; try again when it "
-                        "turns less often",
+                        "%s: the window rotates faster than it can be copied; try again later",
                         from->where);
 }
 
@@ -549,7 +547,7 @@ seen_status sn_file_drop(const char *path, seen_error *error)
      * link. */
     if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode))
         return sn_error_set(error, SEEN_ERR_ARGUMENT,
-                            "%s: a symbolic link, and not removed; name the file that it points to",
+                            "%s: not removed: it is a symbolic link; give the path of its target",
                             path);
     /* Opening it first verifies that it is a filter. */
     seen_status status = sn_file_open(path, SEEN_READ_ONLY, &set, error);

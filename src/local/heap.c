@@ -13,8 +13,8 @@ static seen_status open_layer(sn_local *l, sn_layer *layer, char **bits, seen_er
     if (*bits)
         return SEEN_OK;
     return sn_error_set(error, SEEN_ERR_MEMORY,
-                        "%s: no room for %llu MiB of filter; ask for fewer keys, a higher error "
-                        "rate, or use a file",
+                        "%s: not enough memory for a filter of %llu MiB; use fewer keys, a higher "
+                        "error rate, or a file",
                         l->base.where ? l->base.where : "memory",
                         (unsigned long long)(bytes >> 20));
 }

@@ -427,8 +427,8 @@ static seen_status add_tight(sn_local *l, const seen_hash *h, size_t count, seen
             done += known;
             if (done < count)
                 return sn_error_set(error, SEEN_ERR_FULL,
-                                    "%s: the set is full (%llu keys); make a larger one, or one "
-                                    "that goes on or grows",
+                                    "%s: the set is full (%llu keys); create a larger one, or "
+                                    "one that grows",
                                     l->base.where, (unsigned long long)capacity);
         }
         if (status != SEEN_OK)

@@ -140,10 +140,11 @@ static seen_status lock_writers(sn_mapped *f, seen_error *error)
         return SEEN_OK;
     if (errno != EAGAIN && errno != EACCES)
         return sn_error_system(error, errno, f->name, "lock");
-    return sn_error_set(error, SEEN_ERR_PERMISSION,
-                        f->alone ? "%s: another process has it open for writing; close it first"
-                                 : "%s: another process has it for itself; wait until it is done",
-                        f->name);
+    return sn_error_set(
+        error, SEEN_ERR_PERMISSION,
+        f->alone ? "%s: another process has it open for writing; close it first"
+                 : "%s: another process has opened it exclusively; wait until it is done",
+        f->name);
 }
 
 /* A file without a name is deleted when the last process closes it. A file whose name was taken by
@@ -156,8 +157,8 @@ seen_status sn_mapped_vet_name(const sn_mapped *f, seen_error *error)
     if (st.st_nlink > 0 && !(f->path && sn_io_replaced(f->fd, f->path)))
         return SEEN_OK;
     return sn_error_set(error, SEEN_ERR_CHANGED,
-                        "%s: was removed or replaced while it was open, and what was added to it "
-                        "since is lost; open it again, and add that again",
+                        "%s: was removed or replaced while it was open; keys added since then are "
+                        "lost: open it again, and add them again",
                         f->name);
 }
 

@@ -75,11 +75,11 @@ static seen_status take(sn_tag_set *s, sn_extent *extent, char **lines, seen_err
             }
         }
         if (!add_segment(h, bytes))
-            return sn_error_set(error, SEEN_ERR_MEMORY,
-                                "%s: no room for %llu MiB more of filter; ask for a higher error "
-                                "rate, or use a file",
-                                s->base.where ? s->base.where : "memory",
-                                (unsigned long long)(bytes >> 20));
+            return sn_error_set(
+                error, SEEN_ERR_MEMORY,
+                "%s: not enough memory to grow by %llu MiB; use a higher error rate, "
+                "or a file",
+                s->base.where ? s->base.where : "memory", (unsigned long long)(bytes >> 20));
     }
 }
 
@@ -174,11 +174,10 @@ seen_status sn_tag_heap_create(const sn_image *image, seen_set **set, seen_error
     s->sequence = &h->sequence;
     s->counts = h->counts;
     if (status == SEEN_OK && !add_segment(h, bytes))
-        status =
-            sn_error_set(error, SEEN_ERR_MEMORY,
-                         "memory: no room for %llu MiB of filter; ask for fewer keys, a higher "
-                         "error rate, or use a file",
-                         (unsigned long long)(bytes >> 20));
+        status = sn_error_set(error, SEEN_ERR_MEMORY,
+                              "memory: not enough memory for a filter of %llu MiB; use fewer keys, "
+                              "a higher error rate, or a file",
+                              (unsigned long long)(bytes >> 20));
     if (status == SEEN_OK)
         status = map_parts(h, error);
     if (status != SEEN_OK) {

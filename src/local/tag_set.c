@@ -467,8 +467,9 @@ static seen_status tag_remove(seen_set *set, const seen_hash *h, size_t count, s
 {
     (void)h;
     memset(answers, SEEN_UNKNOWN, count);
-    return sn_error_set(error, SEEN_ERR_KIND,
-                        "%s: a growing set cannot remove; create one of kind counting", set->where);
+    return sn_error_set(
+        error, SEEN_ERR_KIND,
+        "%s: keys cannot be removed from a growing set; create one of kind counting", set->where);
 }
 
 static seen_status tag_rotate(seen_set *set, seen_error *error)

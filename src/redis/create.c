@@ -209,8 +209,8 @@ static seen_status look_for_turn(const sn_image *image, seen_set *from, bool *tu
                now.layer[now.current].generation != image->layer[image->current].generation);
     if (!*turned)
         return status;
-    return sn_error_set(error, SEEN_ERR_CHANGED, "%s: the window turns faster than it can be read",
-                        from->where);
+    return sn_error_set(error, SEEN_ERR_CHANGED,
+                        "%s: the window rotates faster than it can be read", from->where);
 }
 
 static seen_status pour_in(sn_channel *ch, const sn_redis_view *view, seen_set *from, bool *turned,

@@ -165,8 +165,8 @@ seen_status sn_redis_combine(seen_set *base, uint32_t layer, uint64_t line, uint
 
 static seen_status turning(const sn_redis_set *set, seen_error *error)
 {
-    return sn_error_set(error, SEEN_ERR_SERVER, "%s: the window turns faster than we can merge",
-                        set->base.where);
+    return sn_error_set(error, SEEN_ERR_SERVER,
+                        "%s: the window rotates faster than it can be merged", set->base.where);
 }
 
 /* A window's spare generations come into use, as old as the current one. Those whose time is over

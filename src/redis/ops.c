@@ -334,8 +334,7 @@ static seen_status refuse_new(sn_call *c)
     if (status != SEEN_OK || all)
         return status;
     return sn_error_set(c->error, SEEN_ERR_FULL,
-                        "%s: the set is full (%llu keys); make a larger one, or one that goes on "
-                        "or grows",
+                        "%s: the set is full (%llu keys); create a larger one, or one that grows",
                         c->set->base.where,
                         (unsigned long long)b->view.image.layer[b->view.image.current].capacity);
 }

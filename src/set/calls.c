@@ -21,7 +21,7 @@ seen_status sn_set_take_options(const seen_options **options, seen_error *error)
     if ((*options)->size != sizeof DEFAULTS)
         return sn_error_set(error, SEEN_ERR_ARGUMENT, "options->size is not sizeof(seen_options)");
     if ((unsigned)(*options)->layout > SEEN_LAYOUT_BITMAP)
-        return sn_error_set(error, SEEN_ERR_ARGUMENT, "an option has a value that does not exist");
+        return sn_error_set(error, SEEN_ERR_ARGUMENT, "an option has an invalid value");
     return SEEN_OK;
 }
 
@@ -34,7 +34,7 @@ static seen_status vet_place(const char *call, const char *where, unsigned flags
         return sn_error_set(error, SEEN_ERR_ARGUMENT,
                             "%s: the name is empty; give a path or a redis:// address", call);
     if (flags & ~known)
-        return sn_error_set(error, SEEN_ERR_ARGUMENT, "%s: does not take the flags 0x%x", call,
+        return sn_error_set(error, SEEN_ERR_ARGUMENT, "%s: invalid flags 0x%x", call,
                             flags & ~known);
     return SEEN_OK;
 }
@@ -43,7 +43,7 @@ seen_status seen_open(const char *where, const seen_options *options, unsigned f
                       seen_set **set, seen_error *error)
 {
     if (!where || !set)
-        return sn_error_set(error, SEEN_ERR_ARGUMENT, "seen_open needs a place and a handle");
+        return sn_error_set(error, SEEN_ERR_ARGUMENT, "seen_open: `where` or `set` is NULL");
     seen_status status = vet_place("seen_open", where, flags, SEEN_READ_ONLY | SEEN_ALONE, error);
     if (status == SEEN_OK)
         status = sn_set_take_options(&options, error);
@@ -93,15 +93,15 @@ seen_status sn_set_agrees(const sn_image *have, const sn_image *want, bool seed_
     else if (have->generations != want->generations || have->window_seconds != want->window_seconds)
         differs = "window";
     else if (have->renew != want->renew)
-        differs = "rule for renewing keys";
+        differs = "renew option";
     else if (have->growth == SEEN_FIXED && have->when_full != want->when_full)
-        differs = "rule for a full set";
+        differs = "when-full option";
     else if (!sn_image_has_tags(have) && !same_layer(&have->layer[0], &want->layer[0]))
         differs = "memory or number of hashes";
     if (!differs)
         return SEEN_OK;
     return sn_error_set(error, SEEN_ERR_MISMATCH,
-                        "%s: exists with another %s; open it as it is, or choose another name",
+                        "%s: exists with a different %s; open it as it is, or use another name",
                         where, differs);
 }
 
@@ -157,7 +157,7 @@ seen_status seen_create(const char *where, const seen_options *options, unsigned
                         seen_set **set, seen_error *error)
 {
     if (!set)
-        return sn_error_set(error, SEEN_ERR_ARGUMENT, "seen_create needs a handle");
+        return sn_error_set(error, SEEN_ERR_ARGUMENT, "seen_create: `set` is NULL");
     seen_status status = vet_place("seen_create", where, flags, CREATE_FLAGS, error);
     if (status == SEEN_OK)
         status = sn_set_take_options(&options, error);
@@ -193,7 +193,7 @@ static seen_status start_tags(const char *where, const seen_set *like, sn_image 
     const sn_store *store;
     if (sn_store_find(where, &store, NULL) == SEEN_OK && store->layered)
         return sn_error_set(error, SEEN_ERR_KIND,
-                            "%s: a growing set in memory or in a file has no sibling in Redis; "
+                            "%s: no set like a growing set in memory or in a file exists in Redis; "
                             "create a growing set there and add the keys to it",
                             like->where);
     seen_options options = {.size = sizeof options,
@@ -216,7 +216,7 @@ seen_status seen_create_like(const char *where, const seen_set *like, const seen
 {
     sn_image image;
     if (!like || !set)
-        return sn_error_set(error, SEEN_ERR_ARGUMENT, "seen_create_like needs a set and a handle");
+        return sn_error_set(error, SEEN_ERR_ARGUMENT, "seen_create_like: `like` or `set` is NULL");
     seen_status status = vet_place("seen_create_like", where, flags, CREATE_FLAGS, error);
     if (status == SEEN_OK)
         status = sn_forks_check(like, error);
@@ -289,9 +289,10 @@ static seen_status vet(const seen_set *set, action what, seen_error *error)
     if (what != CHECK && set->read_only)
         return sn_error_set(error, SEEN_ERR_PERMISSION, "%s: opened for reading only", set->where);
     if (what == REMOVE && set->kind != SEEN_COUNTING)
-        return sn_error_set(error, SEEN_ERR_KIND,
-                            "%s: a bloom filter cannot remove; make one of kind counting",
-                            set->where);
+        return sn_error_set(
+            error, SEEN_ERR_KIND,
+            "%s: keys cannot be removed from a bloom filter; create one of kind counting",
+            set->where);
     return SEEN_OK;
 }
 

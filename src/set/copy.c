@@ -111,7 +111,7 @@ seen_status sn_set_compatible(const sn_image *into, const sn_image *from, const 
         differs = "number of generations"; /* rings of different lengths cannot be aligned */
     else if (sn_image_has_tags(into) != sn_image_has_tags(from))
         return sn_error_set(error, SEEN_ERR_MISMATCH,
-                            "%s and %s cannot be merged: one is a stack of layers (Redis, or an "
+                            "%s and %s cannot be merged: one consists of layers (Redis, or an "
                             "earlier version of seen) and the other is not; add the keys of one to "
                             "the other",
                             into_name, from_name);
@@ -189,9 +189,9 @@ static seen_status vet_union(seen_set *into, const sn_image *mine, seen_set *fro
         status = unite_rate(into, from, i, &a->geometry, &before, &rate, error);
         if (status == SEEN_OK && rate > promised * 1.05 && rate > before)
             status = sn_error_set(error, SEEN_ERR_FULL,
-                                  "%s and %s are together more than such a set holds: it would be "
-                                  "wrong at a rate of %.3g, not %.3g; make both with room for all "
-                                  "keys, or to go on when full",
+                                  "%s and %s together exceed the capacity: the error rate would be "
+                                  "%.3g instead of %.3g; create both with the total capacity, or "
+                                  "with when-full: go on",
                                   into->where, from->where, rate, promised);
     }
     return status;
@@ -248,8 +248,8 @@ static seen_status unite_windows(seen_set *into, const sn_image *mine, seen_set 
     if (status != SEEN_OK)
         return status;
     return sn_error_set(error, SEEN_ERR_CHANGED,
-                        "%s and %s: a window turns faster than the two can be merged; try again "
-                        "when it turns less often",
+                        "%s and %s: a window rotates faster than the two can be merged; try again "
+                        "later",
                         into->where, from->where);
 }
 
@@ -280,11 +280,12 @@ static seen_status merge_tags(seen_set *into, const sn_image *mine, seen_set *fr
         return status;
     double rate = a.error_rate_now + b.error_rate_now;
     if (mine->when_full == SEEN_FULL_REFUSE && rate > promised * 1.05 && b.error_rate_now > 0)
-        return sn_error_set(error, SEEN_ERR_FULL,
-                            "%s and %s: together their error rate would be %.3g, not %.3g; create "
-                            "sets that are to be merged with the capacity of all of them together, "
-                            "or with a lower error rate",
-                            into->where, from->where, rate, promised);
+        return sn_error_set(
+            error, SEEN_ERR_FULL,
+            "%s and %s: the merged error rate would be %.3g instead of %.3g; create "
+            "sets to be merged with their total capacity, or with a lower error "
+            "rate",
+            into->where, from->where, rate, promised);
     return into->ops->merge(into, from, error);
 }
 
@@ -328,7 +329,7 @@ seen_status seen_copy(seen_set *from, const char *where, unsigned flags,
                       const seen_options *options, seen_error *error)
 {
     if (!where)
-        return sn_error_set(error, SEEN_ERR_ARGUMENT, "seen_copy needs a place to copy to");
+        return sn_error_set(error, SEEN_ERR_ARGUMENT, "seen_copy: `where` is NULL");
     seen_status status = sn_forks_check(from, error);
     if (status == SEEN_OK)
         status = sn_set_take_options(&options, error);
@@ -354,7 +355,7 @@ seen_status seen_copy(seen_set *from, const char *where, unsigned flags,
 seen_status seen_drop(const char *where, const seen_options *options, seen_error *error)
 {
     if (!where)
-        return sn_error_set(error, SEEN_ERR_ARGUMENT, "seen_drop needs a place");
+        return sn_error_set(error, SEEN_ERR_ARGUMENT, "seen_drop: `where` is NULL");
     seen_status status = sn_set_take_options(&options, error);
     if (status != SEEN_OK)
         return status;

@@ -79,7 +79,7 @@ uint64_t sn_rate_to64(double rate);
 double sn_rate_from64(uint64_t rate64);
 
 /* What to do about a file that is damaged: the end of a reason. */
-#define SN_IMAGE_ANEW "; restore it from a copy, or make it anew"
+#define SN_IMAGE_ANEW "; restore it from a backup, or create it again"
 
 /* Encodes a page; decodes and validates one. `file_bytes` limits the offsets of layers; 0: unknown.
  * *why is set to the reason and what to do about it. */

@@ -66,8 +66,7 @@ static uint64_t round_capacity(double keys, double rate)
 static seen_status too_strict(seen_error *error)
 {
     return sn_error_set(error, SEEN_ERR_ARGUMENT,
-                        "the error rate is too strict to be shared by all layers; ask for 1e-12 "
-                        "or more");
+                        "the error rate is too low to be shared by all layers; use 1e-12 or more");
 }
 
 static seen_status make_layer(sn_layer *layer, seen_kind kind, double capacity, double rate,
@@ -133,7 +132,7 @@ seen_status sn_layers_next(const sn_image *image, sn_layer *layer, seen_error *e
 {
     if (image->layers == SN_IMAGE_LAYERS)
         return sn_error_set(error, SEEN_ERR_FULL,
-                            "the set has all its 48 layers; make a larger one");
+                            "the set has the maximum of 48 layers; create a larger one");
     double left = rate_left(image), total = (double)total_capacity(image);
     if (!(left > 0))
         return too_strict(error);
@@ -296,8 +295,9 @@ static seen_status begin_window(const seen_options *o, double rate, sn_image *im
 {
     uint32_t generations = o->generations ? o->generations : 8;
     if (o->kind == SEEN_COUNTING)
-        return sn_error_set(error, SEEN_ERR_ARGUMENT,
-                            "a window forgets by itself and cannot remove; use kind bloom");
+        return sn_error_set(
+            error, SEEN_ERR_ARGUMENT,
+            "a window drops keys by age and cannot be of kind counting; use kind bloom");
     if (generations < 2 || generations > SN_GENERATIONS_MAX)
         return sn_error_set(error, SEEN_ERR_ARGUMENT, "a window has 2 to 32 generations");
     if (o->window_seconds > SN_WINDOW_SECONDS_MAX)
@@ -309,7 +309,7 @@ static seen_status begin_window(const seen_options *o, double rate, sn_image *im
                             "a window takes a capacity and an error rate, not memory or hashes");
     if (!o->capacity)
         return sn_error_set(error, SEEN_ERR_ARGUMENT,
-                            "a window needs a capacity: the keys that it is to remember");
+                            "a window needs a capacity: the number of keys to remember");
     image->capacity = o->capacity;
     image->rate64 = sn_rate_to64(rate);
     image->generations = generations;
@@ -331,10 +331,10 @@ static seen_status vet_options(const seen_options *o, seen_error *error)
     if ((unsigned)o->kind > SEEN_COUNTING || (unsigned)o->growth > SEEN_WINDOW ||
         (unsigned)o->hash > SEEN_SIPHASH || (unsigned)o->when_full > SEEN_FULL_GO_ON ||
         (unsigned)o->layout > SEEN_LAYOUT_BITMAP)
-        return sn_error_set(error, SEEN_ERR_ARGUMENT, "an option has a value that does not exist");
+        return sn_error_set(error, SEEN_ERR_ARGUMENT, "an option has an invalid value");
     if (o->error_rate != 0 && !(o->error_rate > 0 && o->error_rate < 1))
         return sn_error_set(error, SEEN_ERR_ARGUMENT,
-                            "the error rate must lie between 0 and 1, such as 0.01 or 1%%");
+                            "the error rate must be between 0 and 1, such as 0.01 or 1%%");
     if (o->note && strlen(o->note) > SEEN_NOTE_MAX)
         return sn_error_set(error, SEEN_ERR_ARGUMENT, "the note is longer than %d bytes",
                             SEEN_NOTE_MAX);

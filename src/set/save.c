@@ -218,9 +218,10 @@ static seen_status get_header(source *from, sn_image *image, seen_error *error)
     if (!sn_image_choose(pages, 0, NO_BOOT, image, &why))
         return refuse(error, why);
     if (!sn_hash_supported(image->hash))
-        return sn_error_set(error, SEEN_ERR_UNSUPPORTED,
-                            "saved set: uses SipHash, which this build lacks; build with "
-                            "SEEN_WITH_SIPHASH=ON");
+        return sn_error_set(
+            error, SEEN_ERR_UNSUPPORTED,
+            "saved set: uses SipHash, which is not included in this build; build with "
+            "SEEN_WITH_SIPHASH=ON");
     status = get(from, counters, sizeof counters, error);
     for (uint32_t i = 0; i < image->layers && status == SEEN_OK; i++)
         image->layer[i].added = sn_load64(counters + 8 * i);
@@ -288,7 +289,7 @@ static seen_status get_parts(source *from, const sn_image *image, seen_set *into
                 (next == SN_TAGS_PARTS || image->part[p].offset < image->part[next].offset))
                 next = p;
         if (next == SN_TAGS_PARTS)
-            return refuse(error, "its header holds impossible numbers");
+            return refuse(error, "its header has invalid values");
         status = skip_to(from, image->part[next].offset, error);
         at = image->part[next].offset + 1;
         if (status == SEEN_OK)

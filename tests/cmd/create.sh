@@ -63,7 +63,7 @@ fi
 [ "$(value twin.seen bits)" = "$(value s3.seen bits)" ] || fail "--like has another size"
 refused "remove --capacity" create x.seen --like s3.seen -n 5
 "$SEEN" create -q twin.seen --like s3.seen --if-absent || fail "--like --if-absent: it is there, and alike"
-refused 'another seed' create twin.seen --like s4.seen --if-absent
+refused 'a different seed' create twin.seen --like s4.seen --if-absent
 refused nosuch.seen create x.seen --like nosuch.seen
 
 # What exists is left alone.
@@ -95,7 +95,7 @@ refused "window" create x.seen -n 1k --kind counting --growth window
 for growth in '--growth growing' '--window 1d'; do
     refused "when-full needs a fixed filter" create x.seen -n 1k $growth --when-full refuse
 done
-refused 'ask for 1e-12 or more' create x.seen --growth growing -p 1e-18
+refused 'use 1e-12 or more' create x.seen --growth growing -p 1e-18
 refused "no size:" create x.seen --growth fixed
 refused "no size:" create x.seen --hashes 3
 refused "no size:" create x.seen --when-full refuse

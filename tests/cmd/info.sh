@@ -61,7 +61,7 @@ for f in empty junk cut stump folder nosuch; do
     [ "$status" = 2 ] && [ ! -s out ] && grep -q "^seen: $f" words || fail "$f: $status $(cat words)"
     [ "$(cat "$f" 2> /dev/null | md5sum)" = "$before" ] || fail "$f was changed"
     case $f in
-    cut | stump) grep -q 'truncated.*; restore it from a copy, or make it anew$' words ;;
+    cut | stump) grep -q 'truncated.*; restore it from a backup, or create it again$' words ;;
     *) grep -q '; check the name$' words ;;
     esac || fail "what to do about $f: $(cat words)"
 done

@@ -56,7 +56,7 @@ for numbers in "" "-p 1%" "--hashes 7" "-n 100M -p 1e-9 -m 1MiB" "-n 1M extra"; 
     [ ! -s out ] || fail "'$numbers' printed results"
     grep -q '^seen: ' words || fail "'$numbers' was refused without a word"
 done
-"$SEEN" plan -n 1k -p 0.7 2>&1 | grep -q 'ask for an error rate of 0.6' || fail "-p 0.7 is not explained"
+"$SEEN" plan -n 1k -p 0.7 2>&1 | grep -q 'error rate is too high; use 0.6' || fail "-p 0.7 is not explained"
 for size in '-n 1' '-n 1k' '-n 1e12' '-m 64' '-m 1G'; do
     "$SEEN" plan $size -p 0.6 > /dev/null || fail "$size -p 0.6 is refused"
 done

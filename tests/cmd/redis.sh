@@ -159,7 +159,7 @@ $SEEN create -q "$URL/alike" --like alike.seen --ttl 100s
 [ "$(redis-cli -p "$PORT" ttl seen:alike)" -gt 0 ] || fail "--like: no time to live"
 $SEEN create -q "$URL/alike" --like alike.seen --if-absent || fail "--like --if-absent: it is there, and alike"
 ! $SEEN create -q "$URL/short" --like alike.seen --if-absent 2> error || fail "--like --if-absent: other numbers"
-grep -q 'short: exists with another seed' error || fail "$(cat error)"
+grep -q 'short: exists with a different seed' error || fail "$(cat error)"
 ! $SEEN create -q "$URL/alike" --like alike.seen 2> error || fail "--like: it exists"
 grep -q 'exists' error || fail "$(cat error)"
 seq 2000 | $SEEN add -q "$URL/alike"

@@ -38,4 +38,4 @@ gzip -c in > in.gz
 refused 'in.gz is compressed with gzip, which this build does not support' $small uniq in.gz
 refused 'this build does not support compression' $small uniq in -o out.gz
 $SEEN create -q sip.seen -n 5 --hash sip
-refused 'uses SipHash, which this build lacks' $small check sip.seen in
+refused 'uses SipHash, which is not included in this build' $small check sip.seen in

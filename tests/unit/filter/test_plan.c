@@ -1,5 +1,5 @@
-/* Numbers: the textbook, the table of geometries, every subset of wishes, and those that are
- * refused. */
+/* Planning: the classic formulas, the table of geometries, every subset of parameters, and invalid
+ * ones. */
 #include "test_trust.h"
 
 #include "filter/plan.h"
@@ -28,9 +28,9 @@ static bool close_to(double a, double b, double share)
     return fabs(a - b) <= share * fabs(b);
 }
 
-/* The rate by its meaning. Keys that start at word s are Poisson with an eighth of the mean; a word
+/* The rate by simulation. Keys that start at word s are Poisson with an eighth of the mean; a word
  * is hit by the keys that start at it or up to q - 1 words before it; a cell of it stays unset with
- * (1 - 1/C) to the power of their number. Averaged over so many lines drawn at random. */
+ * probability (1 - 1/C) to the power of their number. Averaged over this many random lines. */
 static double poisson(rng *r, double mean)
 {
     double limit = exp(-mean), product = 1;
@@ -72,7 +72,8 @@ static void test_classic(void **state)
     seen_plan plan = plan_of(1, 0.001, 0, 0);
     assert_true(close_to(plan.classic_bits, 14.38, 0.001));
     assert_true(close_to(plan.classic_hashes, 9.97, 0.001));
-    /* k = 10 at m/n = 20: one cell a line is the classic filter, in one shard to the digit. */
+    /* k = 10 at m/n = 20: with one cell per line and one shard this is exactly the classic
+     * filter. */
     plan = plan_of(100000, 0, 2000000, 10);
     assert_int_equal(plan.shards, 1);
     assert_true(close_to(plan.predicted_rate, 0.0000889, 0.002));
@@ -105,7 +106,7 @@ static void test_table(void **state)
     }
 }
 
-/* The planner's rate is the rate, for bloom and counting, for any load. */
+/* The predicted rate is correct for bloom and counting and for any load. */
 static void test_rate_formula(void **state)
 {
     (void)state;
@@ -126,7 +127,7 @@ static void test_rate_formula(void **state)
     assert_true(sn_plan_rate(&g, 1e12) <= 1);
 }
 
-/* Small chances keep their digits. By inclusion and exclusion with 60 digits. */
+/* Small probabilities are accurate. Compared with inclusion and exclusion with 60 digits. */
 static void test_rate_digits(void **state)
 {
     (void)state;
@@ -145,7 +146,7 @@ static void test_rate_digits(void **state)
     }
 }
 
-/* Marks the cells of a key, or tells whether all of them are marked. */
+/* Marks the cells of a key, or returns whether all of them are marked. */
 static bool visit(const sn_geometry *g, seen_hash h, bool *marked, bool mark)
 {
     unsigned cells = sn_geometry_cells(g), word_cells = cells / SN_LINE_WORDS;
@@ -183,7 +184,8 @@ static double count_mistakes(const sn_geometry *g, unsigned keys)
     return wrong / asked;
 }
 
-/* A few lines are wrong more often than the same share of many: the prediction says so. */
+/* A filter of few lines has a higher error rate than a large one with the same fill, as
+ * predicted. */
 static void test_few_lines(void **state)
 {
     (void)state;
@@ -202,7 +204,7 @@ static void test_few_lines(void **state)
     }
 }
 
-/* And so what the planner makes of few keys keeps its promise. */
+/* So the planned filter for few keys is within its error rate. */
 static void test_few_keys(void **state)
 {
     (void)state;
@@ -217,7 +219,7 @@ static void test_few_keys(void **state)
         sn_geometry g;
         double rate = WISHES[i].rate;
         assert_true(sn_plan_geometry(WISHES[i].kind, WISHES[i].keys, rate, &g));
-        /* A whole line more may leave so much room that nothing is wrong. */
+        /* One whole line more may leave so much room that there are no false positives. */
         if (sn_plan_rate(&g, WISHES[i].keys) < rate / 10)
             continue;
         double got = count_mistakes(&g, WISHES[i].keys);
@@ -226,7 +228,8 @@ static void test_few_keys(void **state)
     }
 }
 
-/* More keys are wrong more often, and more lines less, however full they are. */
+/* The rate increases with the number of keys and decreases with the number of lines, for any
+ * fill. */
 static void test_few_lines_in_order(void **state)
 {
     (void)state;
@@ -255,7 +258,7 @@ static void test_overhead(void **state)
             assert_true(plan.predicted_rate <= rate * (1 + 1e-8));
             if (share > worst[i])
                 worst[i] = share;
-            /* Whole lines and whole hashes: a small filter may need one line more. */
+            /* Because lines and hashes are integers, a small filter may need one more line. */
             if ((double)plan.bits > 1.10 * plan.classic_bits + (SIZES[i] > 1000 ? 0 : 512))
                 fail_msg("%g at %llu keys: %.3f x classic", rate, (unsigned long long)SIZES[i],
                          share);
@@ -264,7 +267,7 @@ static void test_overhead(void **state)
            worst[1], worst[2]);
 }
 
-/* Fewer lines, or fewer cells in as many, within the memory that was said. */
+/* Fewer lines, or fewer cells in as many, within the given memory. */
 static void test_swift(void **state)
 {
     (void)state;
@@ -282,7 +285,7 @@ static void test_swift(void **state)
     }
     sn_geometry g;
     assert_false(sn_plan_geometry_swift(SEEN_BLOOM, 1e7, 1e-19, 1.15, &g));
-    /* Nothing fits into the classic formula itself but a filter without lines. */
+    /* Only a filter without lines fits into exactly the classic size. */
     assert_false(sn_plan_geometry_swift(SEEN_BLOOM, 1e7, 1e-6, 0.99, &g));
 }
 
@@ -311,7 +314,7 @@ static void test_sizes(void **state)
     plan_of(1000000000000, 1e-9, 0, 0);
 }
 
-/* Every subset of the four numbers, taken from a filter that exists, is enough or refused. */
+/* Every subset of the four parameters of an existing filter is sufficient or refused. */
 static void test_subsets(void **state)
 {
     (void)state;
@@ -349,7 +352,7 @@ static void test_subsets(void **state)
         }
 }
 
-/* Never more memory than asked for, but for the one line that a filter needs. */
+/* Never more memory than given, except for the one line that a filter needs. */
 static void test_memory_is_a_limit(void **state)
 {
     (void)state;
@@ -369,7 +372,7 @@ static void test_memory_is_a_limit(void **state)
             }
 }
 
-/* Memory and a rate give a capacity that is the largest one. */
+/* Memory and a rate give the largest possible capacity. */
 static void test_capacity_is_largest(void **state)
 {
     (void)state;
@@ -398,8 +401,8 @@ static void give_back(seen_wish wish, const seen_plan *answer)
     assert_true(plan.bits <= wish.bits && plan.predicted_rate <= wish.error_rate * (1 + 1e-8));
 }
 
-/* What the planner answers is possible, whichever of the numbers it was asked for; and the memory
- * that it asks for holds what it was asked for, within the tenth. */
+/* A plan is feasible for any of the given parameters; and the planned memory holds the requested
+ * capacity, within a tenth. */
 static void test_answers_are_wishes(void **state)
 {
     (void)state;
@@ -422,7 +425,7 @@ static void test_answers_are_wishes(void **state)
     }
 }
 
-/* What is possible with so many hashes is possible without naming them. */
+/* What is possible with a given number of hashes is possible without giving it. */
 static void test_possible_without_hashes(void **state)
 {
     (void)state;
@@ -449,7 +452,7 @@ static void test_possible_without_hashes(void **state)
         assert_int_equal(plan.lines, 4711);                                                        \
     } while (0)
 
-/* Far more memory than the keys need: the rate is nearly 0, and all numbers stay finite. */
+/* Far more memory than needed: the rate is nearly 0, and all values stay finite. */
 static void test_plenty(void **state)
 {
     (void)state;
@@ -460,8 +463,8 @@ static void test_plenty(void **state)
     assert_true(plan.error_rate > 0 && isfinite(plan.overhead));
 }
 
-/* A capacity and any number of hashes are enough, also where these are the best for a rate that is
- * too strict for any filter. */
+/* A capacity and any number of hashes are sufficient, even if they are optimal for a rate below the
+ * minimum. */
 static void test_capacity_and_hashes(void **state)
 {
     (void)state;
@@ -481,9 +484,9 @@ static void test_nearly(void **state)
     seen_error why = {0};
     seen_plan plan;
     assert_int_equal(seen_plan_make(&wish, &plan, &why), SEEN_ERR_ARGUMENT);
-    const char *rate = strstr(why.message, "at a rate of ");
+    const char *rate = strstr(why.message, "error rate of ");
     assert_non_null(rate);
-    double is = strtod(rate + strlen("at a rate of "), NULL), asked = 0;
+    double is = strtod(rate + strlen("error rate of "), NULL), asked = 0;
     assert_int_equal(sscanf(strstr(rate, "not "), "not %lf", &asked), 1);
     assert_true(asked == 0.01 && is > asked);
 }
@@ -511,7 +514,7 @@ static void test_refusals(void **state)
     REFUSED(wish_of(1000000, 1e-9, 20000000, 3));
     REFUSED(wish_of(262144, 0, 2570, 0)); /* every cell would be set */
     REFUSED(wish_of(262144, 0, 2570, 3));
-    REFUSED(wish_of(412317122560, 1.1e-13, 0, 2)); /* more than there is memory */
+    REFUSED(wish_of(412317122560, 1.1e-13, 0, 2)); /* exceeds the maximum memory */
     REFUSED(wish_of(1000000000000, 1e-18, 0, 1));
     REFUSED(wish_of(68, 7.1e-15, 0, 1));
     REFUSED(wish_of(1000000, 0.01, 20000000, 64));
@@ -554,7 +557,7 @@ static void test_valid(void **state)
     assert_false(sn_geometry_valid(&huge));
 }
 
-/* Keys from the share of set cells, against the expectation of its inverse. */
+/* The number of keys estimated from the share of set cells, compared with the inverse function. */
 static void test_estimate(void **state)
 {
     (void)state;
@@ -568,7 +571,7 @@ static void test_estimate(void **state)
     }
 }
 
-/* Shards are what a string in Redis and a stripe of locks can be. */
+/* The sizes of shards suit a Redis string and a lock stripe. */
 static void test_shards(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
-/* Corners of sets in Redis that a server, other clients and an allocator seldom show. */
-#define SEEN_WITH_REDIS 1 /* or store.h keeps its makers to the library */
+/* Rare cases of sets in Redis, provoked with a modified server, other clients and a failing
+ * allocator. */
+#define SEEN_WITH_REDIS 1 /* otherwise store.h does not declare them */
 #include "base/clock.h"
 #include "redis/client/channel.h"
 #include "redis/set.h"
@@ -10,10 +11,10 @@
 
 static const char FENCE[] =
     "-WRONGTYPE Operation against a key holding the wrong kind of value\r\n";
-/* Another client opens the next layer in just this moment. */
+/* Another client opens the next layer at exactly this moment. */
 static const char NEXT[] = "HINCRBY seen:fence sequence 1\r\n";
 
-/* The library's blocks of lines: none to be had while it is set. */
+/* While set, buffers for lines cannot be allocated. */
 static bool no_blocks;
 
 void *aligned_alloc(size_t alignment, size_t size)
@@ -43,7 +44,7 @@ static seen_set *like(seen_set *set)
     return other;
 }
 
-/* Layers that change with every look: every call ends, and says why. */
+/* Layers that change with every read: every call ends with an error message. */
 static void test_restless(void **state)
 {
     (void)state;
@@ -71,7 +72,7 @@ static void test_restless(void **state)
     meddle_set(&door, 0, rule);
     refuses(seen_add(set, &key, sizeof key, &answer, &error), &error, SEEN_ERR_SERVER,
             "faster than we can write");
-    /* When they have settled it all works. */
+    /* When they are stable everything works. */
     meddle_set(&door, 0, (meddle_rule){0});
     door_must(seen_merge(set, other, &error), &error);
     door_add(set, 20, 30, SEEN_BEFORE);
@@ -96,7 +97,7 @@ static void test_turning(void **state)
                                  .before = NEXT,
                                  .pass = true});
         refuses(seen_merge(set, other, &error), &error, SEEN_ERR_SERVER,
-                "the window turns faster than we can merge");
+                "the window rotates faster than it can be merged");
     }
     meddle_set(&door, 0, (meddle_rule){0});
     door_must(seen_merge(set, other, &error), &error);
@@ -104,7 +105,8 @@ static void test_turning(void **state)
     seen_close(set);
 }
 
-/* A filter of the name appears between our look and our last step: it stays, ours goes. */
+/* A filter with the same name is created between our check and our last step: it stays, ours is
+ * removed. */
 static void test_overtaken(void **state)
 {
     (void)state;
@@ -126,7 +128,7 @@ static void test_overtaken(void **state)
     assert_int_equal(test_number(&server, "DBSIZE"), keys + 1);
 }
 
-/* A hash that is gone, and one that answers what no filter's does. */
+/* A hash that was deleted, and one with invalid contents. */
 static void test_odd_hash(void **state)
 {
     (void)state;
@@ -146,8 +148,8 @@ static void test_odd_hash(void **state)
     seen_close(set);
 }
 
-/* Of several keys that are taken out one meets a closed shard: it is taken out all the same, and
- * each of the others once. */
+/* One of several removed keys meets a closed shard: it is removed nevertheless, and each of the
+ * others once. */
 static void test_remove(void **state)
 {
     (void)state;
@@ -158,7 +160,7 @@ static void test_remove(void **state)
     int number[KEYS];
     seen_set *set =
         door_make((seen_options){.growth = SEEN_GROWING, .kind = SEEN_COUNTING, .capacity = 1000});
-    /* Twice, so that a key that is taken out twice would be gone. */
+    /* Twice, so that a key that is removed twice would be absent. */
     door_add(set, 0, KEYS, SEEN_NEW);
     door_add(set, 0, KEYS, SEEN_BEFORE);
     for (int i = 0; i < KEYS; i++) {
@@ -180,8 +182,7 @@ static void test_remove(void **state)
     seen_close(set);
 }
 
-/* Past generations that the server has forgotten are empty, not missing; and those whose time is
- * over do not come back with a union. */
+/* Expired past generations are empty, not missing; and they do not reappear after a merge. */
 static void test_forgotten(void **state)
 {
     (void)state;
@@ -240,8 +241,8 @@ static void add_keys(seen_set *set, int from, int to)
     door_must(seen_add_many(set, keys, (size_t)(to - from), answers, &error), &error);
 }
 
-/* After a union the counters say what they say after the same one in memory: common keys count
- * once, and a window does not take itself for fuller than it is, or it would forget too early. */
+/* After a merge the counters are the same as after the same merge in memory: common keys count
+ * once, and a window is not considered fuller than it is, or it would drop keys too early. */
 static void test_union_counts(void **state)
 {
     (void)state;
@@ -283,8 +284,8 @@ static void test_union_counts(void **state)
     }
 }
 
-/* A set that cannot grow, because its hash leaves no rate for another layer, says which one it is.
- */
+/* A set that cannot grow, because its hash leaves no error rate for another layer, reports its
+ * name. */
 static void test_outgrown(void **state)
 {
     (void)state;
@@ -310,12 +311,12 @@ static void test_outgrown(void **state)
     freeReplyObject(layer);
     door_must(seen_open(where, NULL, 0, &set, &error), &error);
     refuses(seen_add(set, &key, sizeof key, &answer, &error), &error, SEEN_ERR_ARGUMENT,
-            "/fence: the error rate is too strict");
+            "/fence: the error rate is too low");
     seen_close(set);
 }
 
-/* Few keys among many lines: common ones count once, and none is forgotten, whether all lines are
- * looked at or a part of them. */
+/* Few keys in many lines: common ones count once, and none is missed, whether all lines are sampled
+ * or only a part. */
 static void test_union_sparse(void **state)
 {
     (void)state;
@@ -339,7 +340,7 @@ static void test_union_sparse(void **state)
     }
 }
 
-/* A count that a power cut lost in a file does not get into a server. */
+/* A counter that was lost in a file by a power failure is not copied to a server. */
 static void test_copy_counts(void **state)
 {
     (void)state;
@@ -368,7 +369,7 @@ static void test_copy_counts(void **state)
     freeReplyObject(test_ask(&server, "FLUSHALL"));
 }
 
-/* What does not fit a server is refused before anything is made. */
+/* What is not possible on a server is refused before anything is created. */
 static void test_misfits(void **state)
 {
     (void)state;
@@ -392,7 +393,7 @@ static void test_misfits(void **state)
     refuses(sn_redis_create(where, &image, &o, 0, &set, &error), &error, SEEN_ERR_ARGUMENT,
             "512 MiB");
     assert_int_equal(test_number(&server, "DBSIZE"), 0);
-    /* A window that has not turned yet has generations without shards. */
+    /* A window that has not rotated yet has generations without shards. */
     door_add(heap, 0, 10, SEEN_NEW);
     bitmap.layout = SEEN_LAYOUT_SHARDS;
     door_must(seen_copy(heap, where, 0, &bitmap, &error), &error);
@@ -403,7 +404,8 @@ static void test_misfits(void **state)
     seen_close(heap);
 }
 
-/* More shards than one run of commands takes: all are made, live as long, and go. */
+/* More shards than one pipeline of commands: all are created, have the same time to live, and are
+ * deleted. */
 static void test_many_shards(void **state)
 {
     (void)state;
@@ -434,7 +436,7 @@ static void test_many_shards(void **state)
     assert_int_equal(test_number(&server, "DBSIZE"), 0);
 }
 
-/* Without memory for a block of lines: said, and nothing is left behind. */
+/* Without memory for a buffer of lines: reported, and nothing is left behind. */
 static void test_no_blocks(void **state)
 {
     (void)state;
@@ -457,7 +459,7 @@ static void test_no_blocks(void **state)
     seen_close(set);
 }
 
-/* ---- a channel on its own ---- */
+/* ---- a single channel ---- */
 
 static void say_get(sn_channel *ch, const char *key)
 {
@@ -476,7 +478,7 @@ static bool take_letter(void *context, uint32_t tag, const sn_reply *reply, bool
     return true;
 }
 
-/* Commands that were sent and given up: their answers are not taken for those of the next. */
+/* Commands that were sent and abandoned: their replies are not taken for those of the next. */
 static void test_given_up(void **state)
 {
     (void)state;
@@ -499,7 +501,7 @@ static void test_given_up(void **state)
     say_get(ch, "y");
     door_must(sn_channel_run(ch, take_letter, &letter, &error), &error);
     assert_int_equal(letter, 'y');
-    /* A command that did not fit into memory: none of it is sent. */
+    /* A command that did not fit into memory: nothing of it is sent. */
     ch->no_memory = true;
     say_get(ch, "x");
     sn_command_number(ch, 5);
