@@ -32,8 +32,7 @@ static double clock_of(clockid_t clock)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* The processor's time of this thread: on a machine that others use too the clock on the wall tells
- * how often they were let in. */
+/* The CPU time of this thread: on a shared machine the wall clock also measures other processes. */
 static double now(void)
 {
     return clock_of(CLOCK_THREAD_CPUTIME_ID);
@@ -112,7 +111,7 @@ enum { STRATEGIES = 6 };
 static double (*const LIMITS[STRATEGIES])(const char *, uint64_t, const seen_hash *, size_t) = {
     limit_plain, limit_l1, limit_l1_far, limit_l2, limit_l2_far, limit_l2_farther};
 
-/* ---- ours, hashes already taken ---- */
+/* ---- ours, with precomputed hashes ---- */
 
 typedef struct job {
     seen_set *set;
@@ -167,8 +166,8 @@ static seen_set *make(uint64_t keys, double rate)
     return set;
 }
 
-/* One thread goes in short parts, which mostly are over before somebody else gets the processor;
- * for two a slice must be worth their beginning. */
+/* One thread runs in short parts, most of which end before a context switch; for two threads a
+ * slice must outweigh starting them. */
 enum { PART = 1 << 16, SLICE = 1 << 22, PARTS_MAX = 1 << 14 };
 
 /* The best time of each part or slice. */
@@ -214,11 +213,11 @@ typedef struct timers {
 
 typedef struct figures {
     double limit, add[CROWDS], hit[CROWDS], miss;
-    double add_gain, hit_gain; /* of the second thread */
+    double add_gain, hit_gain; /* speedup by the second thread */
 } figures;
 
-/* Each strategy is at another place: one that came right after another would find its lines in the
- * cache. */
+/* Each strategy is at a different position: one that ran right after another would find its lines
+ * in the cache. */
 static void measure_limits(char *buffer[RATES], const uint64_t lines[RATES],
                            const seen_hash *strangers, size_t m, timers t[RATES])
 {
@@ -263,7 +262,7 @@ static void measure_round(size_t n, const double rates[RATES], const seen_hash *
     for (int r = 0; r < RATES; r++) {
         for (int c = 0; c < CROWDS; c++) {
             set[r][c] = make(n, rates[r]);
-            /* Touch every page first: the first touch is the system's work, not the filter's. */
+            /* Touches every page first: page faults are not the filter's work. */
             run(set[r][c], strangers, m < SLICE ? m : SLICE, true, 1);
         }
         check(seen_get_shape(set[r][0], &info, &error), &error);
@@ -399,11 +398,11 @@ static double deed(rivals *r, int way, int what, const char *block, size_t n)
     return now() - start;
 }
 
-/* Everybody adds all keys: in a filter that is nearly empty a stranger would be known by the first
- * bit that is looked at. The times of the slow ones are taken over a sample of the blocks; the
- * rest they add afterwards, so that our own caches are not full of their lines. In cache means
- * that each asks for the keys once before its time is taken, because the others have just filled
- * the cache with what is theirs. The hash set takes part where there is room for it. */
+/* All add all keys: in a nearly empty filter the first bit would decide for an absent key. The slow
+ * ones are timed over a sample of the blocks and add the rest afterwards, so that our caches are
+ * not full of their lines. "In cache" means that each looks up the keys once before it is timed,
+ * because the others have just filled the cache. The hash set takes part if there is memory for
+ * it. */
 static void measure_keys(size_t n, size_t block, bool in_cache, double out[WAYS][DEEDS])
 {
     rivals r = {.set = make(n, 0.01)};

@@ -95,7 +95,7 @@ static void measure_adds(size_t batches, seen_set *set[SETS], seen_hash *h, seen
     }
 }
 
-/* Every set must know every key: returns how many were missing. */
+/* Every set must contain every key: returns how many are missing. */
 static uint64_t measure_lookups(size_t batches, seen_set *set[SETS], seen_hash *h,
                                 seen_answer *answers, row rows[SETS])
 {

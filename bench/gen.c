@@ -1,11 +1,11 @@
-/* Writes URL-like lines of about 64 bytes, the same ones for the same arguments, at more than a
- * gigabyte a second.
+/* Writes URL-like lines of about 64 bytes, deterministic for given arguments, at more than a
+ * gigabyte per second.
  *
  *     gen LINES DUPLICATES% SEED [COMMON% OTHER-SEED]
  *
- * A line is a new one, or with the given chance a copy of one written before, chosen evenly. The
- * text of new line number i follows from the seed and i alone. With COMMON% so many of the new
- * lines are those that a run with OTHER-SEED (and 0% duplicates) has at the same number. */
+ * A line is a new one, or with the given probability a copy of an earlier one, chosen uniformly.
+ * The text of new line number i depends only on the seed and i. With COMMON%, that share of the new
+ * lines are those of a run with OTHER-SEED (and 0% duplicates) at the same number. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -50,7 +50,7 @@ static void make_words(void)
     }
 }
 
-/* Appends the text of new line number i; returns the end. Copies more than it keeps: the buffer has
+/* Appends the text of new line number i; returns the end. Copies more than needed: the buffer has
  * room for that. */
 static char *put_line(char *to, uint64_t seed, uint64_t i)
 {
@@ -66,7 +66,7 @@ static char *put_line(char *to, uint64_t seed, uint64_t i)
         to += 2;
         id <<= 8;
     }
-    /* Different lengths, so that nothing can count on one. */
+    /* Varying lengths, so that nothing can depend on a fixed one. */
     memcpy(to, ".html?page=1", 12);
     to += shape & 1 ? 12 : 5;
     *to++ = '\n';

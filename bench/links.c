@@ -1,11 +1,11 @@
-/* bench/links: how fast links are found, side by side with libxml2 and gumbo, and whether time
+/* bench/links: the speed of finding links, side by side with libxml2 and gumbo, and whether time
  * stays linear on hostile pages.
  *
  *     build/bench/links [-l] [DIR...]
  *
- * Pages are read into memory first; each figure is the best of several runs, on one thread, by its
- * processor time. The directories are those of Debian's documentation packages unless others are
- * given. -l: only the table of hostile pages. */
+ * Pages are read into memory first; each figure is the best of several runs, on one thread, in CPU
+ * time. The directories are those of Debian's documentation packages unless others are given. -l:
+ * only the table of hostile pages. */
 #include <gumbo.h>
 #include <libxml/HTMLparser.h>
 #include <stdio.h>
@@ -27,8 +27,8 @@ typedef struct page {
 static page pages[PAGES_MAX];
 static size_t page_count, page_bytes;
 
-/* Of this thread's own time: nothing here waits, and what others do on the machine is not counted,
- * save that they share its caches and cores. */
+/* CPU time of this thread: other processes are not counted, except that they share caches and
+ * cores. */
 static double now(void)
 {
     struct timespec t;
@@ -225,7 +225,7 @@ static bool hostile(void)
             t[k] = time_of(cases[i].head, cases[i].part, cases[i].n << k, cases[i].tail);
         printf("%-22s %10zu %9.3f %9.3f %9.3f   %.2f\n", cases[i].name,
                cases[i].n * strlen(cases[i].part), t[0] * 1e3, t[1] * 1e3, t[2] * 1e3, t[2] / t[0]);
-        /* What is only skipped runs at the speed of the caches, then of memory: no bar for it. */
+        /* Skipped content runs at the speed of the caches, then of memory: no limit for it. */
         double bytes = (double)(4 * cases[i].n * strlen(cases[i].part));
         linear &= t[2] < 8 * t[0] || bytes / t[2] > 1e9;
     }

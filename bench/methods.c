@@ -1,4 +1,4 @@
-/* Five ways to remember a URL, measured on the same list:
+/* Five methods to remember a URL, measured on the same list:
  *
  *     build/bench/methods [--markdown FILE] [N...]       (10^6 10^7 10^8 by default)
  *
@@ -8,10 +8,9 @@
  *     bitmap    a bitmap and one hash, with 10 bits for each key
  *     seen      at error rates 1%, 1e-4 and 1e-6
  *
- * Each method runs in a process of its own, so that its memory can be read off; adds the n URLs one
- * list at a time and then asks for a million others. A wrong answer is "seen" for one of those.
- * Methods that would need more than the memory or minutes allowed are left out, and that is said.
- */
+ * Each method runs in its own process, so that its memory can be measured; it adds the n URLs and
+ * then looks up a million others. "Seen" for one of those is a false positive. Methods that would
+ * exceed the memory or time limit are skipped, and reported as such. */
 #include "seen.h"
 
 #include <openssl/evp.h>
@@ -56,7 +55,7 @@ static uint64_t mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
-/* URL number i: 64 bytes, no two alike. */
+/* URL number i: 64 bytes, all distinct. */
 static void make_url(char out[URL], uint64_t i)
 {
     static const char HEX[] = "0123456789abcdef";
@@ -81,7 +80,7 @@ static void *need(void *p)
     return p;
 }
 
-/* ---- the methods: each adds or asks for a batch, and counts the answers "seen" ---- */
+/* ---- the methods: each adds or looks up a batch, and counts the answers "seen" ---- */
 
 typedef struct method {
     int kind;
@@ -233,7 +232,7 @@ static double resident(void)
     return (double)u.ru_maxrss * 1024;
 }
 
-/* Returns seconds; *before gets the answers "seen". */
+/* Returns seconds; *before is set to the number of answers "seen". */
 static double run_list(method *m, uint64_t from, size_t count, bool add, size_t *before)
 {
     static char urls[BATCH * URL];
@@ -265,7 +264,7 @@ static result measure(int kind, size_t n)
         sqlite3_exec(m.db, "commit", NULL, NULL, NULL);
         FILE *f = fopen(m.file, "rb");
         if (f && fseek(f, 0, SEEK_END) == 0)
-            bytes = (double)ftell(f); /* its memory is a cache: the file is what it takes */
+            bytes = (double)ftell(f); /* its memory is a cache: the file is its size */
         if (f)
             fclose(f);
         sqlite3_finalize(m.insert);
@@ -283,7 +282,7 @@ static result measure(int kind, size_t n)
                     .done = 1};
 }
 
-/* In a child, so that one method's memory is not the next one's. */
+/* In a child, so that the memory of methods is measured separately. */
 static result measure_apart(int kind, size_t n)
 {
     int pipes[2];
@@ -303,7 +302,7 @@ static result measure_apart(int kind, size_t n)
     return r;
 }
 
-/* ---- words and pictures ---- */
+/* ---- text and pictures ---- */
 
 static void print_table(FILE *out, const size_t *sizes, int count, result r[SIZES][METHODS])
 {

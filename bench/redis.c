@@ -1,5 +1,5 @@
-/* bench/redis [KEYS [COMMAND [PART...]]]: sets in Redis against the client of the textbooks, which
- * pipelines k = 7 SETBITs or GETBITs per key. Starts a redis-server of its own; both sides use one
+/* bench/redis [KEYS [COMMAND [PART...]]]: sets in Redis compared with the textbook client, which
+ * pipelines k = 7 SETBITs or GETBITs per key. Starts its own redis-server; both sides use one
  * connection and batches of the same size, one after the other on the same server. Prints keys per
  * second and the server's CPU time per key, which is the steadier figure. COMMAND is the path of
  * `seen`: with it, `seen uniq -f` is timed too, against one pipelined round trip per key. PARTs are
@@ -123,7 +123,7 @@ static void die(const char *what)
     exit(2);
 }
 
-/* Seconds of CPU that the server has used. */
+/* CPU time used by the server, in seconds. */
 static double server_cpu(void)
 {
     redisReply *r = test_ask(&server, "INFO cpu");
@@ -148,7 +148,7 @@ static seen_hash hash_number(uint64_t n)
     return (seen_hash){.lo = mix(n), .hi = mix(n ^ 0x5555555555555555u)};
 }
 
-/* ---- the textbook's client: k positions by double hashing over one bitmap ---- */
+/* ---- the textbook client: k positions by double hashing over one bitmap ---- */
 
 static char text[BATCH_MAX * HASHES * 96];
 
@@ -193,7 +193,7 @@ typedef struct figure {
     uint64_t told_new;
 } figure;
 
-/* STREAM: one key of ten is new, the others are any of those that were new before. */
+/* STREAM: one key of ten is new, the others are random earlier ones. */
 static bool is_first(uint64_t i)
 {
     return i == 0 || mix(i) % 10 == 0;
@@ -308,8 +308,8 @@ static void weigh(uint64_t keys)
     seen_close(set);
 }
 
-/* By the server's own clock, which also counts the time in which the machine did something else:
- * the longest harmless command, one cell of the textbook's bitmap, tells how much that is. */
+/* By the server's own clock, which includes the time of other processes: the longest trivial
+ * command, one cell of the textbook's bitmap, shows how much that is. */
 static void slowest(void)
 {
     redisReply *r = test_ask(&server, "SLOWLOG GET 100000");
@@ -352,7 +352,7 @@ static void must(seen_status status, const seen_error *error)
         die(error->message);
 }
 
-/* The capacity at which a filter has eight shards that are as large as they get. */
+/* The capacity at which a filter has eight shards of the maximum size. */
 static uint64_t eight_shards(seen_kind kind, double rate)
 {
     seen_wish wish = {
@@ -363,8 +363,8 @@ static uint64_t eight_shards(seen_kind kind, double rate)
     return plan.capacity;
 }
 
-/* Everything that a set does, on the largest shards, in memory that is fresh: that is when making
- * one takes longest. */
+/* All operations of a set, on the largest shards, in fresh memory, where creating them takes
+ * longest. */
 static void exercise(const spy *s)
 {
     enum { KEYS = 200, GENERATIONS = 4 };
@@ -440,8 +440,8 @@ static void commands(void)
 
 /* ---- seen uniq -f ---- */
 
-/* Lines a second of `seen uniq -f`, on a set that `create` made, or, where
- * that is NULL, on one that uniq makes (it grows, in case there are more lines than were said). */
+/* Lines per second of `seen uniq -f`, on a set created with `create`, or, if that is NULL, on one
+ * created by uniq (it grows if there are more lines than estimated). */
 static double uniq_rate(const char *command, const char *create, int round, uint64_t lines,
                         const char *path)
 {
@@ -464,8 +464,8 @@ static double uniq_rate(const char *command, const char *create, int round, uint
     return (double)lines / (now() - start);
 }
 
-/* Keys a second with one pipelined round trip for each. `together`: client and server share one
- * processor, where waking each other costs least; which way is faster depends on the machine. */
+/* Keys per second with one pipelined round trip for each. `together`: client and server share one
+ * processor, which minimizes wake-up costs; which one is faster depends on the machine. */
 static double one_by_one(bool together, uint64_t lines)
 {
     enum { FEW = 50000 };

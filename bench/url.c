@@ -1,10 +1,10 @@
-/* How long a URL takes to its canonical form, beside libcurl's URL API in the same run.
+/* The time to canonicalize a URL, compared with libcurl's URL API in the same run.
  *
  *     gcc -O2 -D_GNU_SOURCE -DSEEN_WITH_IDN=1 -Iinclude -Isrc bench/url.c src/url/\*.c \
  *         -o /tmp/bench-url -lcurl -lidn2 && /tmp/bench-url
  *
- * (without the backslash in front of the star). Best of several rounds; libcurl parses and prints
- * the URL again, which is the nearest that it has to a canonical form. */
+ * (without the backslash before the star). Best of several rounds; libcurl parses and prints the
+ * URL again, which is its closest equivalent of a canonical form. */
 #include "url/url.h"
 #include "seen.h"
 

@@ -1,4 +1,4 @@
-/* Asks before it fetches: each URL once, by its canonical form, also over several runs.
+/* Fetches each URL once, identified by its canonical form, also across runs.
  *     fetch visited.seen URL...        (link with -lseen -lcurl) */
 #include <curl/curl.h>
 #include <seen.h>
@@ -49,8 +49,8 @@ int main(int argc, char **argv)
             printf("%s: failed; it can be tried again\n", url);
             continue;
         }
-        /* The result first, then the memory of it: after a crash a page may come twice, none is
-         * lost. */
+        /* First write the result, then remember it: after a crash a page may be fetched twice, but
+         * none is lost. */
         printf("%s: %zu bytes\n", url, bytes);
         if (seen_add(set, url, len, NULL, &error) != SEEN_OK) {
             fprintf(stderr, "%s\n", error.message);

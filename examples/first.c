@@ -1,4 +1,4 @@
-/* Prints each line the first time that it appears, across runs: first FILTER < lines */
+/* Prints the first occurrence of each line, across runs: first FILTER < lines */
 #include <seen.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* One file shared by processes: whoever adds a key first is told that it is new. */
+/* One file shared by processes: each key is new to exactly one of them. */
 #include <seen.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static int work(const char *path)
             exit(2);
         news += answer == SEEN_NEW;
     }
-    seen_close_checked(set, NULL); /* what was added survives a power cut */
+    seen_close_checked(set, NULL); /* additions survive a power failure */
     return news;
 }
 

@@ -1,4 +1,4 @@
-/* A memory shared by machines: every program that runs this with the same address shares one set.
+/* A set shared by machines: every program that runs this with the same address shares one set.
  *     redis redis://localhost/visited https://example.org/ https://example.org/about */
 #include <seen.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: redis redis://HOST[:PORT]/NAME KEY...\n");
         return 2;
     }
-    /* Two programs that create at once agree on one set; other numbers are refused. */
+    /* Programs that create it concurrently get the same set; different parameters are refused. */
     if (seen_create(argv[1], &options, SEEN_IF_ABSENT, &set, &error) != SEEN_OK) {
         fprintf(stderr, "%s\n", error.message);
         return 2;

@@ -1,4 +1,5 @@
-/* Many threads on one set: no lock of your own, and each key is new to exactly one of them. */
+/* Many threads on one set: no additional lock is needed, and each key is new to exactly one of
+ * them. */
 #include <pthread.h>
 #include <seen.h>
 #include <stdio.h>

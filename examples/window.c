@@ -1,4 +1,4 @@
-/* "Not again within 30 days": a window that forgets by itself. */
+/* "Not again within 30 days": a window that drops old keys by itself. */
 #include <seen.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +13,7 @@ int main(int argc, char **argv)
                             .window_seconds = 30 * 86400};
     seen_set *set;
     seen_error error;
-    /* Opens it where it exists: run the program twice, and the second time nobody gets mail. */
+    /* Opens it if it exists: run the program twice, and the second time no mail is sent. */
     if (seen_create(path, &options, SEEN_IF_ABSENT, &set, &error) != SEEN_OK) {
         fprintf(stderr, "%s\n", error.message);
         return 2;

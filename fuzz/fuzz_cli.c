@@ -1,5 +1,5 @@
-/* Any command line is read into values within their bounds, or refused with one line that is safe
- * to print. The input is words divided by NUL; the first names the command. */
+/* Any command line is parsed into values within their bounds, or refused with one line that is safe
+ * to print. The input is words separated by NUL; the first is the command. */
 #include "cli/cli.h"
 
 #include <float.h>
@@ -19,8 +19,7 @@ enum { WORDS_MAX = 40, SAID_MAX = 10000 };
 static FILE *said_file;
 static char said[SAID_MAX];
 
-/* From here on stderr is memory that can be looked at; a crash report still goes to the terminal.
- */
+/* From here on stderr is a memory file; a crash report still goes to the terminal. */
 static void catch_stderr(void)
 {
     said_file = fmemopen(said, sizeof said, "w");
@@ -28,7 +27,7 @@ static void catch_stderr(void)
     stderr = said_file;
 }
 
-/* What was said is one line, without anything that a terminal would obey. */
+/* The message is one line, without terminal control characters. */
 static void check_said(int status)
 {
     CHECK(fflush(said_file) == 0);
@@ -96,7 +95,7 @@ static void check_args(const sn_args *args, int argc, bool help)
             check_value(option, group->own ? args->own : (const char *)args);
 }
 
-/* Numbers that are taken are taken again as they are shown. */
+/* A formatted number parses to the same value. */
 static void check_numbers(const char *word)
 {
     char text[SN_TEXT];
@@ -105,7 +104,7 @@ static void check_numbers(const char *word)
     double rate, rate_again;
     if (sn_parse_count(word, &value, &why)) {
         CHECK(sn_parse_count(sn_show_short(text, value), &again, &why) && again == value);
-        /* A count without a letter is the same number of bytes. */
+        /* A count without a suffix is the same number of bytes. */
         CHECK(strpbrk(word, "kKmMgGtTbB") || (sn_parse_size(word, &again, &why) && again == value));
     }
     if (sn_parse_size(word, &value, &why))

@@ -1,5 +1,5 @@
-/* Compressed input: whatever the bytes, it is text or refused with a sentence, the same in pieces
- * of any size; and what was compressed comes back.
+/* Compressed input: any bytes are decompressed or refused with a message, with the same result in
+ * pieces of any size; and compressing and decompressing returns the original.
  * Needs: compression.
  */
 #include <malloc.h>
@@ -22,7 +22,7 @@ static void need(bool truth)
         abort();
 }
 
-/* Each of the two files is made once; large blocks are not given back to the system each time. */
+/* Both files are created once; large blocks are not returned to the system each time. */
 static int make_file(int which, const void *data, size_t size)
 {
     static int made[2] = {-1, -1};
@@ -37,7 +37,7 @@ static int make_file(int which, const void *data, size_t size)
     return *fd;
 }
 
-/* Reads up to MOST bytes in pieces; *length says how many came. */
+/* Reads up to MOST bytes in pieces; *length is the number of bytes read. */
 static seen_status read_back(int fd, size_t piece, char *to, size_t *length)
 {
     static const char *const standard[] = {"-"};
@@ -66,7 +66,7 @@ static void check_any_bytes(const uint8_t *data, size_t size, char *one, char *t
     size_t first, second;
     seen_status a = read_back(fd, MOST, one, &first);
     seen_status b = read_back(fd, 1 + size % 97, two, &second);
-    /* Where it breaks, some more or fewer bytes may have come before the error. */
+    /* With damaged data, slightly more or fewer bytes may be returned before the error. */
     size_t common = first < second ? first : second;
     need(memcmp(one, two, common) == 0);
     if (first < MOST && second < MOST)
@@ -103,7 +103,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size >= MOST)
         return 0;
     check_any_bytes(data, size, one, two);
-    /* Making an encoder takes longer than all the rest. */
+    /* Creating an encoder takes longer than everything else. */
     if (size % 8 < 2)
         check_round_trip(size % 2 ? "x.gz" : "x.zst", data, size, one);
     return 0;

@@ -1,9 +1,9 @@
-/* A file that holds anything: it is refused, and left as it was, or it is a set that works.
+/* A file with any contents: it is refused and left unchanged, or it is a working set.
  *
- * The first byte says how the input is made into a file: as it is; as the first page, with a right
- * checksum, so that the numbers behind it are reached; or as changes to a good page. Oracle: a
- * refused file is unchanged and comes with a reason; an accepted one answers, keeps what is added,
- * survives open and copy with the same bytes, and tells the same of itself afterwards. */
+ * The first byte determines how the input becomes a file: unchanged; as the first page, with a
+ * valid checksum, so that the values behind it are reached; or as changes to a valid page. Oracle:
+ * a refused file is unchanged and the error has a reason; an accepted one answers lookups, keeps
+ * additions, survives open and copy with the same bytes, and returns the same info afterwards. */
 #include "base/bytes.h"
 #include "filter/plan.h"
 #include "hash/hash.h"
@@ -51,7 +51,7 @@ static void name_files(void)
     snprintf(path[1], sizeof path[1], "%s/b", made);
 }
 
-/* A good page to change; planned once for each of its sixteen kinds. */
+/* A valid page to change; planned once for each of its sixteen kinds. */
 static void good_page(uint8_t which, unsigned char page[SN_IMAGE_BYTES], uint64_t *bytes)
 {
     static sn_image made[16];
@@ -77,7 +77,7 @@ static void seal(unsigned char *page)
     sn_store64(page + SN_IMAGE_BYTES - 8, sn_hash_checksum(page, SN_IMAGE_BYTES - 8));
 }
 
-/* Makes the file's bytes from the input; returns how many. */
+/* Creates the bytes of the file from the input; returns their number. */
 static size_t shape(const uint8_t *data, size_t size, unsigned char *file)
 {
     static size_t used;
@@ -96,7 +96,7 @@ static size_t shape(const uint8_t *data, size_t size, unsigned char *file)
         memcpy(file, data, size < SN_IMAGE_BYTES ? size : SN_IMAGE_BYTES);
     } else {
         good_page(how / 4, file, &bytes);
-        for (size_t i = 0; i + 3 <= size; i += 3) /* place, place, value */
+        for (size_t i = 0; i + 3 <= size; i += 3) /* offset (two bytes), value */
             file[(size_t)(data[i] | data[i + 1] << 8) % (how % 4 == 2 ? 512 : 32768)] = data[i + 2];
     }
     seal(file);
@@ -107,7 +107,7 @@ static size_t shape(const uint8_t *data, size_t size, unsigned char *file)
     return used;
 }
 
-/* The first file stays open, so that nothing but its bytes is made anew for each input. */
+/* The first file stays open, so that only its bytes are written again for each input. */
 static int first = -1;
 
 static void put(const unsigned char *file, size_t size)
@@ -125,7 +125,7 @@ static bool same(const unsigned char *file, size_t size)
     return n == (ssize_t)size && memcmp(have, file, size) == 0;
 }
 
-/* Adds keys and asks for them. A window by time whose clock stands elsewhere may forget at once. */
+/* Adds and looks up keys. A window by time with another clock may drop them at once. */
 static void add_keys(seen_set *set, const seen_key *key, size_t count, bool forgets)
 {
     seen_answer told[64], found[64];

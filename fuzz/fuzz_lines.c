@@ -1,8 +1,8 @@
 /* The line reader: any block size, which is any split of the input, gives the same lines; the fast
- * scan agrees with the definition; a selection loses nothing.
+ * scan agrees with the reference; a selection loses nothing.
  *
- * The first byte of the data chooses the block size, the second the terminator and the longest
- * line; the rest is the input. */
+ * The first byte of the data selects the block size, the second the terminator and the maximum line
+ * length; the rest is the input. */
 #include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static void check_scan(const sn_block *block)
     free(ends);
 }
 
-/* Every third line goes, the others stay; together they are all. */
+/* Every third line is dropped, the others are kept; together they are all lines. */
 static void check_select(sn_block *block)
 {
     size_t length = block->length, expected = 0;

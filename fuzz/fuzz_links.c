@@ -1,5 +1,5 @@
-/* Any page: however it is cut the same links are found, none longer than the maximum, and the same
- * again when the page (its ASCII part) comes as UTF-16. */
+/* Any page: the same links are found however it is split, none longer than the maximum, and the
+ * same again when the page (its ASCII part) is in UTF-16. */
 #include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "crawl/html/links.h"
 
-/* Everything that was reported, as one string of bytes. */
+/* Everything that was reported, as one byte string. */
 typedef struct record {
     uint8_t *bytes;
     size_t len, room;
@@ -43,7 +43,7 @@ static void put_page(record *r, const sn_links_page *page)
     put(r, &page->dropped, sizeof page->dropped);
 }
 
-/* piece: bytes at a time; 0: as many as the bytes themselves say. */
+/* piece: bytes at a time; 0: as many as the data itself determines. */
 static record read_page(const uint8_t *data, size_t size, size_t piece)
 {
     record r = {0};
@@ -77,7 +77,7 @@ static void check_utf16(const uint8_t *data, size_t size, bool big)
     wide[0] = big ? 0xfe : 0xff;
     wide[1] = big ? 0xff : 0xfe;
     for (size_t i = 0; i <= size; i++) {
-        /* A space first: the bytes behind it are not taken for UTF-16 themselves. */
+        /* A leading space, so that the bytes behind it are not detected as UTF-16. */
         ascii[i] = i == 0 ? ' ' : data[i - 1] & 0x7f;
         wide[2 + 2 * i] = big ? 0 : ascii[i];
         wide[3 + 2 * i] = big ? ascii[i] : 0;

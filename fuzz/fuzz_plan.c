@@ -1,4 +1,4 @@
-/* Any numbers: refused with a reason, or a geometry that is valid and keeps what was asked for. */
+/* Any parameters: refused with a reason, or a valid geometry that fulfils them. */
 #include "filter/plan.h"
 #include "seen.h"
 #include "set/layers.h"
@@ -32,7 +32,7 @@ static void check_plan(const seen_wish *w, const seen_plan *p)
     check(isfinite(p->bits_per_key) && isfinite(p->classic_bits) && isfinite(p->overhead));
 }
 
-/* The same numbers as options of a set: an image that is valid, or a reason. */
+/* The same parameters as options of a set: a valid image, or a reason. */
 static void check_options(const seen_wish *w, uint8_t more)
 {
     seen_options o = {.size = sizeof o,
@@ -70,7 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(&w.error_rate, raw + 9, 8);
     memcpy(&w.bits, raw + 17, 8);
     memcpy(&w.hashes, raw + 25, 4);
-    /* Most numbers are brought near those that people ask for. */
+    /* Most values are mapped to realistic ranges. */
     if (raw[0] & 2)
         w.capacity >>= raw[29] % 64;
     if (raw[0] & 4)
@@ -93,7 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_plan(&w, &plan);
     else
         check(plan.lines == 4711 && e.status == SEEN_ERR_ARGUMENT && strlen(e.message) > 20);
-    /* Planning takes all the time: some inputs do it once. */
+    /* Planning dominates the time: do it once per input. */
     if (raw[33] % 2 == 0)
         check_options(&w, raw[32]);
     return 0;

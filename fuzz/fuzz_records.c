@@ -1,9 +1,9 @@
-/* Records: any text as CSV and as JSON. Oracles: CSV cut 64 bytes at a time, in two pieces at any
- * place, has the records of the definition that goes byte by byte, and the values of each field are
- * those of a plain state machine; a JSON text that is accepted stays accepted, with the same value,
- * when white space stands around it, and not when something else follows.
+/* Records: any text as CSV and as JSON. Oracles: CSV split 64 bytes at a time, in two pieces at any
+ * position, has the records of the bytewise reference, and the values of each field are those of a
+ * simple state machine; a JSON text that is accepted stays accepted, with the same value, with
+ * white space around it, and not with other data after it.
  *
- * The first byte chooses the delimiter and the place of the cut; the rest is the text. */
+ * The first byte selects the delimiter and the position of the split; the rest is the text. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,8 +1,9 @@
-/* What a server may send. The first byte chooses:
+/* Any bytes a server may send. The first byte selects:
  *   'r'  the reply reader: any split of the bytes gives the same values
- *   'a'  an address: what is accepted is within its limits, and no message holds the password
- *   else a whole client against a server that answers sensibly until the filter is open and then
- *        sends the bytes: a key is answered only by a well-formed reply, never by an error. */
+ *   'a'  an address: what is accepted is within its limits, and no message contains the password
+ *   else a whole client with a server that answers correctly until the filter is open and then
+ *   sends
+ *        the bytes: an answer is returned only for a well-formed reply, never for an error. */
 #include "redis/client/address.h"
 #include "redis/client/reply.h"
 #include "seen.h"
@@ -100,7 +101,7 @@ static void fuzz_address(const uint8_t *data, size_t size)
     for (unsigned i = 0; i < a.seeds; i++)
         assert(memchr(a.seed[i].host, 0, SN_REDIS_HOST));
     assert(memchr(a.shown, 0, sizeof a.shown));
-    /* What is shown is an address of the same filter, without its secret. */
+    /* The printed address is one of the same filter, without the password. */
     sn_redis_address again;
     if (strlen(a.shown) < 500) {
         assert(sn_redis_address_parse(a.shown, &again, &error) == SEEN_OK);
@@ -121,9 +122,9 @@ static const char OPENING[] =
     "$6\r\nlayers\r\n$1\r\n1\r\n$3\r\nttl\r\n$1\r\n0\r\n"
     "$7\r\nlayer:0\r\n$35\r\n1 1 3 1 16 100 184467440737095520 7\r\n";
 
-/* The server is the other end of a pair of sockets and answers while the client waits, and time
- * passes only by waiting: no thread, no file and no second is spent on an input. The functions
- * below stand before those of the C library; outside of a run of the client they are the same. */
+/* The server is the other end of a socket pair and answers while the client waits, and the clock
+ * advances only by waiting: an input needs no thread, no file and no real time. The functions below
+ * override those of the C library; except while the client runs they behave the same. */
 static struct {
     bool running;
     bool opened; /* later connections are refused */
@@ -174,7 +175,7 @@ PUBLIC int nanosleep(const struct timespec *t, struct timespec *left)
     return 0;
 }
 
-/* Two replies for the opening, then the bytes and the end. */
+/* Two replies for opening, then the bytes and the end. */
 static void answer(void)
 {
     char heard[4096];

@@ -1,5 +1,5 @@
-/* Any robots.txt and path: the answer is that of a slow reader and matcher that follow the words of
- * RFC 9309 with no cleverness. The first byte is the length of the path, which follows it. */
+/* Any robots.txt and path: the result is that of a simple parser and matcher that follow the text
+ * of RFC 9309. The first byte is the length of the path, which follows it. */
 #include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "crawl/robots/internal.h"
 #include "crawl/robots/robots.h"
 
-/* By a table of all suffixes of both: does pattern[i..] match path[j..]? */
+/* By a table of all suffixes of both: whether pattern[i..] matches path[j..]. */
 static bool slow_match(const char *pattern, size_t m, const char *path, size_t n)
 {
     bool *table = calloc((m + 1) * (n + 1), sizeof *table);
@@ -31,8 +31,8 @@ static bool slow_match(const char *pattern, size_t m, const char *path, size_t n
 }
 
 typedef struct verdict {
-    bool named;     /* a group is for us by name */
-    size_t best[2]; /* the longest match, among groups for all and for us */
+    bool named;     /* a group names our agent */
+    size_t best[2]; /* the longest match, in groups for all and for us */
     bool allow[2];
 } verdict;
 

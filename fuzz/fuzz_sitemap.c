@@ -1,5 +1,5 @@
-/* Any sitemap: however it is cut the same URLs are found; and any text comes back whole when it is
- * written into a sitemap as a careful program would write it. */
+/* Any sitemap: the same URLs are found however it is split; and any text written into a sitemap
+ * with correct escaping is read back. */
 #include <assert.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -53,7 +53,7 @@ static record read_sitemap(const uint8_t *data, size_t size, size_t piece)
     return r;
 }
 
-/* Writes each byte plain, as a number, or in a section of its own. */
+/* Writes each byte literally, as a numeric reference, or in a CDATA section. */
 static void check_round_trip(const uint8_t *data, size_t size)
 {
     size_t room = 32 * size + 256;

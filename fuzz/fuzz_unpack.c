@@ -1,7 +1,7 @@
-/* Bodies under a Content-Encoding: however they are cut the same bytes come out and the same is
- * said of them; and what was packed comes back, whole or known to be cut.
+/* Bodies with a Content-Encoding: the same bytes and the same result however they are split; and
+ * encoding and decoding returns the original, complete or known to be truncated.
  *
- * The first byte says which encodings, the second how the body is cut. */
+ * The first byte selects the encodings, the second how the body is split. */
 #include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static bool collect(void *user, const char *bytes, size_t len)
     return o->len < MOST;
 }
 
-/* Each piece in memory of its own, so that reading past it is noticed. */
+/* Each piece in a separate allocation, so that reads beyond it are detected. */
 static void unpack(const char *names, const uint8_t *body, size_t len, size_t piece, outcome *o)
 {
     static sn_unpack u;
@@ -59,19 +59,19 @@ static void check_pieces(const char *names, const uint8_t *body, size_t len, siz
 {
     unpack(names, body, len, len, a);
     unpack(names, body, len, piece, b);
-    /* Where it breaks, some more or fewer bytes may have come before. */
+    /* With damaged data, slightly more or fewer bytes may be returned before the error. */
     assert(memcmp(a->bytes, b->bytes, a->len < b->len ? a->len : b->len) == 0);
     if (a->len == MOST || b->len == MOST)
         return;
-    /* libzstd itself reads a frame that is all there by other rules than one that comes in pieces:
-     * of those that are broken it does not say so each time. */
+    /* libzstd itself parses a complete frame by other rules than one in pieces: it does not detect
+     * all broken ones in both modes. */
     if (strstr(names, "zstd") == NULL)
         assert(a->result == b->result);
     if (a->result == SN_UNPACK_OK && b->result == SN_UNPACK_OK)
         assert(a->len == b->len && a->whole == b->whole);
 }
 
-/* How zlib writes it: with its own wrapper, with none, or with that of gzip. */
+/* The zlib format: with its own header, raw, or with a gzip header. */
 static size_t pack(int window, const uint8_t *data, size_t size, uint8_t *to, size_t room)
 {
     z_stream z = {.next_in = (uint8_t *)(uintptr_t)data, .avail_in = (uInt)size};
@@ -93,7 +93,7 @@ static void check_round_trip(const uint8_t *data, size_t size, size_t piece, out
     uint8_t *packed = malloc(room);
     assert(packed != NULL);
     size_t len = pack(ways[way].window, data, size, packed, room - 1);
-    packed[len] = 0; /* something behind it, which is not a part */
+    packed[len] = 0; /* trailing data that is not a member */
     unpack(ways[way].name, packed, len + piece % 2, piece, o);
     assert(o->whole && o->len == size && memcmp(o->bytes, data, size) == 0);
     unpack(ways[way].name, packed, len - 1, piece, o);

@@ -1,8 +1,8 @@
-/* URLs: any bytes, on any base, with any options.
+/* URLs: any bytes, with any base and any options.
  *
  * Input: a byte of flags, the base, a byte 0xff, the URL; without a 0xff there is no base. Oracle:
- * what comes out is printable ASCII within the bound, is a fixed point with the same options and on
- * any base, comes apart into parts that cover it, and does not depend on the capacity given. */
+ * the result is printable ASCII within the bound, is a fixed point with the same options and any
+ * base, splits into parts that cover it, and does not depend on the given capacity. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static void require_fixed(const char *url, size_t len, const char *base, size_t 
     char *out = malloc(len);
     size_t out_len = 0;
     require(out != NULL);
-    /* Something canonical fits in its own length. */
+    /* A canonical URL fits into its own length. */
     seen_url_result result =
         seen_url_canonical(url, len, base, base_len, options, out, len, &out_len);
     if (result == SEEN_URL_TOO_LONG) {
@@ -82,7 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         require_fixed(out, out_len, NULL, 0, NULL);
         require_fixed(out, out_len, base, base_len, &options);
         require_fixed(out, out_len, url, len, &options);
-        /* Less room: the same answer, or a word that it is too little. */
+        /* With less room: the same result, or SEEN_URL_TOO_LONG. */
         char *tight = malloc(out_len);
         require(tight != NULL);
         result = seen_url_canonical(url, len, base, base_len, &options, tight, out_len, &short_len);

@@ -1,4 +1,4 @@
-/* Runs a fuzz target over its inputs, as `make test` does: each argument is a folder of inputs or a
+/* Runs a fuzz target over its inputs, as in `make test`: each argument is a folder of inputs or a
  * pack of them (see README.md). */
 #include <dirent.h>
 #include <stdbool.h>
@@ -37,7 +37,8 @@ static uint8_t *read_file(const char *path, size_t *size)
     return data;
 }
 
-/* Each input gets memory of exactly its size, so that AddressSanitizer sees a read past its end. */
+/* Each input is allocated with its exact size, so that AddressSanitizer detects reads past its
+ * end. */
 static void run(const uint8_t *data, size_t size)
 {
     uint8_t *copy = malloc(size ? size : 1);

@@ -1,4 +1,4 @@
-/* A command of `seen` in this process, from its words. */
+/* Runs a `seen` command in this process. */
 #ifndef TESTS_FAULT_COMMAND_H
 #define TESTS_FAULT_COMMAND_H
 

@@ -1,11 +1,11 @@
-/* A disk that loses its power: what reaches it of the writes that were not synced is anybody's
- * guess.
+/* Simulates a disk that loses power: any subset of the writes that were not synced may have reached
+ * it.
  *
- * Calls that write, sync or rename are caught on their way to the system; a program includes this
- * once. At random ones of them the power goes: for every file there is what was durable (its
- * content at the last sync of it) and what the system had in memory. Of the sectors of 512 bytes in
- * which the two differ any may have been written and any not; the length may be either; a rename
- * counts only when the folder was synced, and otherwise may have happened or not. */
+ * Calls that write, sync or rename are intercepted; a program includes this once. At random ones of
+ * them the power fails: for every file there is the durable content (at its last sync) and the
+ * content that the system had in memory. Of the 512-byte sectors in which the two differ, any
+ * subset may have been written; the length may be either; a rename is durable only after the folder
+ * was synced, and otherwise may have happened or not. */
 #ifndef TESTS_FAULT_DISK_H
 #define TESTS_FAULT_DISK_H
 
@@ -35,10 +35,10 @@ typedef struct watched {
 static durable disk[DISK_FILES];  /* of each file: its content at its last sync */
 static watched names[DISK_NAMES]; /* names that may be replaced */
 
-static void (*cut)(void); /* what to do when the power goes; NULL: calls are not caught */
+static void (*cut)(void); /* called when the power fails; NULL: calls are not intercepted */
 static unsigned long countdown;
 
-/* One call at a time; those of `cut` itself are not caught. */
+/* One call at a time; those of `cut` itself are not intercepted. */
 static pthread_mutex_t disk_lock = PTHREAD_MUTEX_INITIALIZER;
 static __thread bool inside;
 
@@ -59,7 +59,7 @@ static inline void leave(bool entered)
     pthread_mutex_unlock(&disk_lock);
 }
 
-/* ---- what is durable ---- */
+/* ---- durable content ---- */
 
 static inline unsigned char *content(int fd, size_t *size)
 {
@@ -102,7 +102,7 @@ static inline void keep_fd(int fd)
     d->data = content(fd, &d->size);
 }
 
-/* The file is on the disk as it is. */
+/* Records the current content of the file as durable. */
 static inline void keep_file(const char *path)
 {
     int fd = open(path, O_RDONLY);
@@ -126,7 +126,7 @@ static inline ino_t inode_of(const char *path)
     return stat(path, &st) == 0 ? st.st_ino : 0;
 }
 
-/* Follows a name; the folder has it as it is. */
+/* Tracks a name, whose current target is durable. */
 static inline void watch_name(watched *name, const char *path)
 {
     ino_t now = inode_of(path);
@@ -134,7 +134,7 @@ static inline void watch_name(watched *name, const char *path)
     snprintf(name->path, sizeof name->path, "%s", path);
 }
 
-/* A moment at which the power may go. */
+/* A point at which the power may fail. */
 static inline void moment(void)
 {
     if (countdown && --countdown == 0)
@@ -150,7 +150,7 @@ static inline void pause_here(void)
     leave(mine);
 }
 
-/* ---- the calls; the disk itself is not waited for ---- */
+/* ---- intercepted calls; they do not wait for the real disk ---- */
 
 static inline int synced(int fd)
 {
@@ -193,7 +193,7 @@ ssize_t pwrite64(int fd, const void *data, size_t n, off64_t at)
     bool mine = enter();
     if (mine)
         moment();
-    /* A write may be caught in the middle. */
+    /* The power may fail in the middle of a write. */
     size_t half = n > SECTOR && mine ? n / 2 : 0;
     if (half && syscall(SYS_pwrite64, fd, data, half, at) == (ssize_t)half)
         moment();
@@ -247,14 +247,15 @@ int rename(const char *from, const char *to)
     return renameat2(AT_FDCWD, from, AT_FDCWD, to, 0);
 }
 
-/* ---- the power goes ---- */
+/* ---- power failure ---- */
 
-/* Writes to the file `to` what may be left of one. `memory` is what the system had, or NULL where
- * the file is gone from there and only its durable content matters. */
+/* Writes a possible remaining content of a file to `to`. `memory` is what the system had, or NULL
+ * if the file is gone from there and only its durable content matters. */
 static inline void leave_bytes(const durable *d, const unsigned char *memory, size_t size,
                                const char *to)
 {
-    uint64_t chance = below(5) * 25; /* of each sector to have been written, in percent */
+    uint64_t chance =
+        below(5) * 25; /* probability of each sector to have been written, in percent */
     if (!memory) {
         memory = d->data;
         size = d->size;
@@ -290,7 +291,7 @@ static inline void leave_file(const char *path, const char *to)
     close(fd);
 }
 
-/* What the name may stand for after the cut; false: for nothing. */
+/* The possible target of the name after the power failure; false: none. */
 static inline bool leave_name(const watched *name, const char *to)
 {
     ino_t pick = name->open && below(2) ? name->was : name->is;

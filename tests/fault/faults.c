@@ -1,12 +1,11 @@
-/* Every call into the system fails in turn, is cut short in turn, is interrupted in turn.
+/* Every system call fails in turn, is short in turn, is interrupted in turn.
  *
  *     LD_PRELOAD=libfault_shim.so faults
  *
  * A scenario (create, add, remove, grow, sync, rotate, copy, merge, replace, reopen) is run with
  * its n-th call failing, for n = 1, 2, 3 ... until none is reached; and again as on a file system
- * that cannot refuse to rename over an existing name. After each run: what was acknowledged is
- * there, the files that existed are whole, nothing temporary is left, nothing leaks, and every
- * failure came with a sentence. */
+ * without RENAME_NOREPLACE. After each run: acknowledged keys are present, existing files are
+ * intact, nothing temporary is left, nothing leaks, and every failure had a message. */
 #include "local/local.h"
 #include "rig.h"
 
@@ -26,7 +25,7 @@ static long (*fault_live)(void);
 static void (*fault_names_only)(int yes);
 static int failed_calls;
 
-/* A call that may fail, but not without words. */
+/* A call that may fail, but not without a message. */
 static bool good(seen_status status, seen_error *e, const char *what)
 {
     if (status == SEEN_OK)
@@ -83,7 +82,7 @@ static void must_hold(const char *name, uint64_t first, uint64_t count)
     seen_close(set);
 }
 
-/* What is there before the faults begin. */
+/* The state before the faults begin. */
 static void prepare(void)
 {
     seen_options growing = options_of(SEEN_BLOOM, SEEN_GROWING, 100);
@@ -102,7 +101,7 @@ static void prepare(void)
         if (add_range(set, 0, 80) != 80 || seen_close_checked(set, &e) != SEEN_OK)
             die("prepare", e.message);
     }
-    /* What somebody appended is cleared before a layer takes its place. */
+    /* Appended bytes are cleared before a layer takes their place. */
     FILE *file = fopen(at("growing"), "ab");
     for (int i = 0; file && i < 3000; i++)
         fputc(0xff, file);
@@ -115,7 +114,7 @@ typedef struct outcome {
     bool copy, replaced, target;
 } outcome;
 
-/* As if another thread were adding at the same time. */
+/* As if another thread were adding concurrently. */
 static void act_crowded(seen_set *set)
 {
     atomic_store(&((sn_local *)set)->crowd, 8);
@@ -163,7 +162,7 @@ static void use_window(outcome *o)
     seen_close(set);
 }
 
-/* Turns until generations are emptied, and takes another window in. */
+/* Rotates until generations are cleared, and merges another window. */
 static void use_turning(void)
 {
     seen_set *set = NULL, *heap = NULL;
@@ -192,7 +191,7 @@ static void use_counting(outcome *o)
     if (!good(seen_open(at("counting"), NULL, 0, &set, &e), &e, "open"))
         return;
     o->counting = add_range(set, 80, 150);
-    for (uint64_t i = 0; i < 20; i++) { /* below 80: not looked at afterwards */
+    for (uint64_t i = 0; i < 20; i++) { /* below 80: not checked afterwards */
         seen_hash h = hash_of(i);
         good(seen_remove_hashes(set, &h, 1, &answer, &e), &e, "remove");
     }
@@ -201,7 +200,7 @@ static void use_counting(outcome *o)
     seen_close(set);
 }
 
-/* Sets that refuse when they are full look at the rate of the union first. */
+/* Sets that refuse when full check the rate of the union first. */
 static void unite_strict(void)
 {
     seen_set *into = NULL, *from = NULL;
@@ -210,7 +209,8 @@ static void unite_strict(void)
     options.when_full = SEEN_FULL_REFUSE;
     if (!good(seen_create(NULL, &options, 0, &into, &e), &e, "create"))
         return;
-    uint64_t mine = add_range(into, 0, 200), theirs = 0; /* by the counters too many together */
+    uint64_t mine = add_range(into, 0, 200), theirs = 0; /* too many together according to the
+                                                          * counters */
     if (good(seen_create_like(NULL, into, NULL, 0, &from, &e), &e, "like")) {
         theirs = add_range(from, 100, 200);
         if (!good(seen_merge(into, from, &e), &e, "merge"))
@@ -241,7 +241,7 @@ static void make_files(outcome *o)
 
 /* ---- after the faults ---- */
 
-/* Of files of the folder. */
+/* Counts files of the folder. */
 static int count_mappings(void)
 {
     int count = 0;
@@ -264,7 +264,7 @@ static void verify(const outcome *o)
     must_hold("counting", 20, 60 + o->counting);
     if (o->copy)
         must_hold("copy", 0, 80 + o->copied);
-    if (!o->replaced) /* untouched; or in place, and only the folder's sync failed */
+    if (!o->replaced) /* unchanged; or in place, and only the folder's sync failed */
         if (seen_open(at("victim"), NULL, 0, &set, &e) != SEEN_OK)
             die("victim", e.message);
         else
@@ -274,7 +274,7 @@ static void verify(const outcome *o)
     must_hold("target", 0, 80);
     if (folder_count(".tmp") != 0)
         die("a temporary file", "was left behind");
-    /* It all works again. */
+    /* Everything works again. */
     if (seen_open(at("growing"), NULL, SEEN_ALONE, &set, &e) != SEEN_OK)
         die("growing", e.message);
     if (add_range(set, 500000, 400) != 400 || !all_there(set, 500000, 400))
@@ -282,12 +282,12 @@ static void verify(const outcome *o)
     seen_close(set);
 }
 
-/* One run in a child; exits 0: survived, 3: the fault was not reached, else broken. */
+/* One run in a child; exits with 0: passed, 3: the fault was not reached, else failed. */
 static void run_one(long n, int mode)
 {
     outcome o = {0};
     int files = count_descriptors();
-    strerror(EIO); /* whatever the library keeps for itself */
+    strerror(EIO); /* triggers lazy allocations of the library */
     long memory = fault_live();
     fault_names_only(mode == FAIL_PLAIN);
     if (n > 0)
@@ -312,7 +312,7 @@ static void run_one(long n, int mode)
     exit(hit || n == 0 ? 0 : 3);
 }
 
-/* The files as prepare() made them, to be put back before each run. */
+/* The files as created by prepare(), restored before each run. */
 static void put_back(void)
 {
     static char *data[SETS];
@@ -344,7 +344,7 @@ static int run(long n, int mode)
         prepare();
     prepared = true;
     put_back();
-    fflush(stdout); /* or a child that ends says it again */
+    fflush(stdout); /* otherwise a child would print it again */
     pid_t child = fork();
     if (child == 0)
         run_one(n, mode);

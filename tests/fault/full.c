@@ -1,7 +1,8 @@
-/* A full disk: a small file system in memory, which needs the right to mount one (else: skipped).
+/* A full disk: a small file system in memory, which needs the permission to mount one (else:
+ * skipped).
  *
- * Filters are made and grow until there is no room: refused in words, nothing half-made is left,
- * what was there is whole, and with room again everything goes on. */
+ * Filters are created and grow until there is no space: refused with a message, nothing incomplete
+ * is left, existing files are intact, and with space again everything continues. */
 #include "rig.h"
 
 #include <errno.h>
@@ -45,7 +46,7 @@ int main(void)
     must_have(set, 0, keys, "on the full disk");
     if (seen_sync(set, &e) != SEEN_OK)
         die("sync", e.message);
-    /* No room for a copy, a second one, or a large one; the first is not touched. */
+    /* No space for a copy, a second one, or a large one; the first is unchanged. */
     if (seen_copy(set, at("copy"), 0, NULL, &e) != SEEN_ERR_SPACE)
         die("copy", "fits");
     seen_options large = {.size = sizeof large, .capacity = 100000000};
@@ -60,7 +61,7 @@ int main(void)
     if (seen_open(at("set"), NULL, 0, &set, &e) != SEEN_OK)
         die("open", e.message);
     must_have(set, 0, keys, "on the full disk");
-    /* With room again it goes on. */
+    /* With space again it continues. */
     if (mount("tmpfs", folder, "tmpfs", MS_REMOUNT, "size=1m") != 0)
         die("remount", strerror(errno));
     uint64_t more = add_until_full(set, keys, SEEN_ERR_SPACE);

@@ -1,10 +1,11 @@
-/* kill -9 at random moments; after each the file opens and holds all that was acknowledged.
+/* kill -9 at random moments; after each the file opens and contains everything that was
+ * acknowledged.
  *
  *     kills [TIMES [PATH...]]     default 25 kills on each path; 1000 for docs/trust.md
  *
- * A child works on a file and notes in shared memory what was acknowledged. A killed process loses
- * nothing that it had added, synced or not: the bits are the system's. A file that is being
- * replaced is the old one or the new one. SEEN_SEED repeats the moments. */
+ * A child works on a file and records in shared memory what was acknowledged. A killed process
+ * loses nothing that it had added, synced or not: the pages belong to the system. A file that is
+ * being replaced is the old one or the new one. SEEN_SEED repeats the moments. */
 #include "rig.h"
 
 #include <signal.h>
@@ -14,8 +15,8 @@
 
 typedef struct board {
     atomic_ullong added;   /* keys 0 ... added - 1 were acknowledged */
-    atomic_ullong synced;  /* the same, and a sync after them */
-    atomic_ullong removed; /* counting: keys 0 ... removed - 1 were taken out again */
+    atomic_ullong synced;  /* the same, followed by a sync */
+    atomic_ullong removed; /* counting: keys 0 ... removed - 1 were removed */
     atomic_ullong rounds;
 } board;
 
@@ -29,7 +30,7 @@ static void make(const char *name, seen_options options, uint64_t keys)
     must(seen_close_checked(set, &e), &e);
 }
 
-/* ---- the work, and what must hold after it was killed ---- */
+/* ---- the work, and what must hold after the kill ---- */
 
 static seen_set *open_it(const char *name)
 {
@@ -74,7 +75,7 @@ static void work_counting(void)
             continue;
         for (uint64_t j = 0; j < 8; j++) {
             seen_hash h = hash_of(note->removed);
-            atomic_fetch_add(&note->removed, 1); /* from here on it may be gone */
+            atomic_fetch_add(&note->removed, 1); /* from here on it may be absent */
             must(seen_remove_hashes(set, &h, 1, NULL, &e), &e);
         }
     }
@@ -151,7 +152,7 @@ static void hold_replace(void)
         seen_close(open_it("copy"));
 }
 
-/* Unites; killed, and united again: complete. */
+/* Merges; killed, and merged again: complete. */
 static void work_merge(void)
 {
     seen_set *into = open_it("set"), *from = open_it("other");

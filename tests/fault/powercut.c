@@ -1,10 +1,10 @@
-/* Power cuts: what reaches the disk of the writes that were not synced is anybody's guess.
+/* Power failures: any subset of the writes that were not synced may have reached the disk.
  *
- *     powercut [CUTS]         default 150 on each path, ten times that where cut follows cut;
+ *     powercut [CUTS]         default 150 on each path, ten times that for repeated failures;
  *                             1000 for the figures of docs/trust.md
  *
- * What a cut leaves (disk.h) is copied aside and opened: everything that was synced must be there,
- * and the set must go on. SEEN_SEED repeats a run. */
+ * The remaining content (disk.h) is copied and opened: everything that was synced must be present,
+ * and the set must be usable. SEEN_SEED repeats a run. */
 #include "disk.h"
 
 #include <sys/wait.h>
@@ -21,7 +21,7 @@ static void verify(const char *what)
     if (seen_open(at("after"), NULL, 0, &set, &e) != SEEN_OK)
         die(what, e.message);
     must_have(set, safe_from, safe_to, what);
-    /* It goes on, and after that is still whole. */
+    /* It is usable, and stays intact. */
     add_keys(set, 1000000, 128);
     seen_close(set);
     must(seen_open(at("after"), NULL, 0, &set, &e), &e);
@@ -84,7 +84,7 @@ static void path_growing(unsigned long wanted)
     path_adds(SEEN_GROWING, 64, wanted);
 }
 
-/* Eight generations of 5000: the last six rotations' keys stay. */
+/* Eight generations of 5000: the keys of the last six rotations stay. */
 static void path_window(unsigned long wanted)
 {
     seen_error e;
@@ -98,7 +98,7 @@ static void path_window(unsigned long wanted)
                 safe_to = i + 50;
             }
             if (below(4) == 0) {
-                /* While it turns, the oldest may be there or not. */
+                /* While it rotates, the oldest may be present or not. */
                 born[++turns] = i + 50;
                 safe_from = turns > 7 ? born[turns - 7] : 0;
                 must(seen_rotate(set, &e), &e);
@@ -111,8 +111,8 @@ static void path_window(unsigned long wanted)
     }
 }
 
-/* Life after life: each begins with what the cut before it left. Keys that any of them synced stay.
- */
+/* Repeated failures: each run starts with what the failure before it left. Keys synced by any of
+ * them stay. */
 static struct {
     uint64_t safe_to;
 } * lives;
@@ -152,7 +152,7 @@ static void live(void)
     }
 }
 
-/* What only two cuts in a row can lose is rare: ten times as many. */
+/* Losses that need two failures in a row are rare: ten times as many. */
 static void path_lives(unsigned long wanted)
 {
     wanted *= 10;
@@ -176,7 +176,7 @@ static void path_lives(unsigned long wanted)
     munmap(lives, sizeof *lives);
 }
 
-/* Keys below safe_from are being removed; what is synced above stays in any mix of pages. */
+/* Keys below safe_from are being removed; synced keys above stay in any mix of pages. */
 static void path_counting(unsigned long wanted)
 {
     seen_error e;
@@ -202,7 +202,7 @@ static void path_counting(unsigned long wanted)
     }
 }
 
-/* A union into an existing file, with syncs of it. */
+/* A merge into an existing file, with syncs. */
 static void path_merge(unsigned long wanted)
 {
     seen_error e;
@@ -225,7 +225,7 @@ static void path_merge(unsigned long wanted)
     }
 }
 
-/* A name that is given to a new file: the old set or the new one, whole. */
+/* A name that is given to a new file: the old set or the new one, intact. */
 static void cut_name(void)
 {
     countdown = 1 + below(12);
@@ -247,7 +247,7 @@ static void path_replace(unsigned long wanted)
         cut = cut_name;
         countdown = 1 + below(12);
         for (uint64_t i = 0; i < 1000 && cuts < wanted; i += 50) {
-            add_keys(set, i, 50); /* the copy before this one had the keys below i */
+            add_keys(set, i, 50); /* the previous copy had the keys below i */
             must(seen_copy(set, names[0].path, SEEN_REPLACE, NULL, &e), &e);
             safe_to = i + 50;
         }

@@ -1,11 +1,11 @@
-/* Power cuts while uniq, common and except write their results.
+/* Power failures while uniq, common and except write their results.
  *
  *     powercut_stream [CUTS]     default 40 on each path; 1000 for the figures of docs/trust.md
  *
- * A child runs the command until the power goes (disk.h), at a moment drawn from all that a whole
- * run has, and leaves what may be on the disk. A result by -o is the old file or the whole new one,
- * and the new one when the command was done. With a memory (uniq -f) the command is run again on
- * what is left of that: between the two results no line is lost. SEEN_SEED repeats a run. */
+ * A child runs the command until the power fails (disk.h), at a random moment of the whole run, and
+ * leaves what may be on the disk. A result by -o is the old file or the complete new one, and the
+ * new one if the command was done. With a filter (uniq -f) the command is run again with what is
+ * left of it: between the two results no line is lost. SEEN_SEED repeats a run. */
 #include "command.h"
 #include "disk.h"
 
@@ -17,9 +17,9 @@ static const char OLD[] = "what was there\n";
 typedef struct job {
     const char *words; /* the command line; inputs "a" and "b", result "out" */
     bool (*wanted)(int line);
-    bool printed; /* the result goes to the standard output, which is a file */
+    bool printed; /* the result goes to standard output, which is a file */
     bool memory;  /* uniq -f set */
-    bool made;    /* the set was there before */
+    bool made;    /* the set already existed */
 } job;
 
 static int numbers[LINES], times_before[LINES];
@@ -57,7 +57,8 @@ enum { JOB_COUNT = sizeof JOBS / sizeof *JOBS };
 
 /* ---- lines and files ---- */
 
-/* A line that is torn is no other line: its number comes again, mixed. */
+/* A torn line differs from every other line: it contains its number twice, the second time
+ * mixed. */
 static void put_line(char to[WIDTH + 1], int number)
 {
     snprintf(to, WIDTH + 1, "%08d %016llx %037d\n", number,
@@ -134,7 +135,7 @@ static void make_set(void)
 
 static unsigned long *moments; /* of a whole run; shared with the child */
 
-/* The power goes: what is left of the result and of the memory stands aside. */
+/* The power fails: copies what is left of the result and of the filter. */
 static void cut_run(void)
 {
     for (int i = 0; i < DISK_NAMES; i++) {
@@ -150,7 +151,7 @@ static void never(void)
     die("a whole run", "has no end");
 }
 
-enum { WHOLE = 100 }; /* the status of a run without a cut, plus that of the command */
+enum { WHOLE = 100 }; /* exit status of a run without a failure, plus that of the command */
 
 static void be_child(const job *j, unsigned long when)
 {
@@ -177,7 +178,7 @@ static int run_child(const job *j, unsigned long when)
 {
     int status = 0;
     fflush(stdout);
-    random_state += 77; /* each child draws its own */
+    random_state += 77; /* different moments for each child */
     pid_t child = fork();
     if (child == 0)
         be_child(j, when);
@@ -226,7 +227,7 @@ static void prepare(const job *j)
         make_set();
 }
 
-/* A whole run is right; what may follow is told by the moments that it has. */
+/* A whole run is correct; its number of moments determines the random ones. */
 static void run_whole(const job *j, const char *right, size_t size)
 {
     prepare(j);
@@ -245,11 +246,11 @@ static void run_job(const job *j, unsigned long wanted)
         if (run > 20 * wanted + 100)
             die(j->words, "cannot be cut");
         prepare(j);
-        /* Half of the cuts fall on the end, where the result appears. */
+        /* Half of the failures are near the end, where the result is renamed into place. */
         unsigned long last = most < 16 ? most : 16;
         int status = run_child(j, below(2) ? 1 + below(most) : most - below(last));
         if (status >= WHOLE)
-            continue; /* threads may call less often than was counted */
+            continue; /* threads may make fewer calls than were counted */
         cuts++;
         bool new = file_is("after-out", right, size);
         if (!j->printed && !new && !file_is("after-out", OLD, sizeof OLD - 1))

@@ -1,11 +1,11 @@
-/* Sets in Redis when things go wrong, one at a time.
+/* Sets in Redis with one fault at a time.
  *
  *     [LD_PRELOAD=libfault_shim.so] redis [long]
  *
  * A scenario (open, add, grow, sync, info, copy, merge, rotate, remove, replace, drop) is run with
- * its n-th command meeting with something, for n = 1, 2, 3 ... until none is reached; and, with the
- * shim, with its n-th allocation failing. After each run: what was acknowledged is there, filters
- * that existed are whole, nothing leaks, and every failure came with a sentence. */
+ * a fault at its n-th command, for n = 1, 2, 3 ... until none is reached; and, with the shim, with
+ * its n-th allocation failing. After each run: acknowledged keys are present, existing filters are
+ * intact, nothing leaks, and every failure had a message. */
 #include "rig.h"
 #include "tests/redis/meddle.h"
 
@@ -20,7 +20,7 @@ typedef enum mode { CUT_BEFORE, CUT_AFTER, PASSING, REFUSED, ODD, NO_MEMORY, MOD
 static const struct {
     const char *word;
     meddle_rule rule;
-    bool heals; /* calls carry on after it */
+    bool heals; /* calls succeed in spite of it */
 } MODE[MODES] = {
     [CUT_BEFORE] = {"cut off before it arrived", {.times = 1}, true},
     [CUT_AFTER] = {"cut off before its answer", {.times = 1, .done = true}, true},
@@ -35,22 +35,22 @@ static int (*fault_disarm)(void);
 static long (*fault_live)(void);
 
 static test_server server;
-/* In memory that is shared with the process it runs in: this one has no threads, so that it may
- * fork. A child in which another thread held a lock of the allocator would wait for ever. */
+/* In memory shared with the process it runs in: this one has no threads, so that it may fork. A
+ * child would deadlock if another thread held a lock of the allocator. */
 static test_meddle *meddle;
 static pid_t meddler;
 static long step = 4;
-static int port; /* of the server, or of the meddler before it */
+static int port; /* of the server, or of the proxy in front of it */
 static int failed_calls, excused_calls;
 
-/* A call that may fail, but not without words. */
+/* A call that may fail, but not without a message. */
 static bool good(seen_status status, seen_error *e, const char *what)
 {
     if (status == SEEN_OK)
         return true;
     failed_calls++;
-    /* What a lost connection cannot tell: whether a replica has it, whether a key was taken out. A
-     * server that begins anew has no replicas that know. */
+    /* What is unknown after a connection loss: whether a replica has it, whether a key was removed.
+     * A restarted server has no replicas that are in sync. */
     excused_calls += strstr(e->message, "before a replica confirmed") ||
                      strstr(e->message, "LOADING") || strcmp(what, "remove") == 0;
     if (strlen(e->message) < 10 || e->status != status)
@@ -75,7 +75,7 @@ static seen_options patient(void)
     return (seen_options){.size = sizeof(seen_options), .command_ms = 60000, .retry_ms = 60000};
 }
 
-/* How many keys from `first` on are acknowledged. */
+/* The number of acknowledged keys from `first` on. */
 static uint64_t add_range(seen_set *set, uint64_t first, uint64_t count)
 {
     seen_error e = {0};
@@ -203,7 +203,7 @@ static void use_filters(outcome *o)
     o->dropped = good(seen_drop(url("shared"), &patience, &e), &e, "drop");
 }
 
-/* ---- the parts of the scenario: what is there before, what is done, what must hold after ---- */
+/* ---- the parts of the scenario: preparation, work, checks ---- */
 
 static void check_growing(const outcome *o)
 {
@@ -213,7 +213,7 @@ static void check_growing(const outcome *o)
     must_hold("growing", 0, BEFORE + o->added);
     if (o->copy)
         must_hold("copy", 0, BEFORE + o->added);
-    /* It all works again. */
+    /* Everything works again. */
     must(seen_open(url("growing"), &patience, 0, &set, &e), &e);
     add_keys(set, 500000, 64);
     all_there(set, 500000, 64, "growing");
@@ -227,13 +227,13 @@ static void check_window(const outcome *o)
 
 static void check_counting(const outcome *o)
 {
-    /* Of the removed ones nobody knows. */
+    /* The state of the removed ones is unknown. */
     must_hold("counting", OUT, BEFORE - OUT + o->added);
 }
 
 static void check_filters(const outcome *o)
 {
-    /* A server whose answer makes no sense may have done it. */
+    /* A server with an invalid reply may have executed the command. */
     must_hold("target", 0, o->replaced || o->how == ODD ? 0 : BEFORE);
     if (o->copy)
         must_hold("copy", 0, BEFORE + o->added);
@@ -282,13 +282,13 @@ static void prepare(const struct part *part)
     must(seen_close_checked(set, &e), &e);
 }
 
-/* One run in a child; 0: survived. */
+/* One run in a child; 0: passed. */
 static void run_one(const struct part *part, long n, mode how)
 {
     outcome o = {.how = how};
     int files = count_descriptors();
     bool armed = how == NO_MEMORY && n > 0;
-    strerror(EIO); /* whatever the library keeps for itself */
+    strerror(EIO); /* triggers lazy allocations of the library */
     long memory = fault_live ? fault_live() : 0;
     if (armed)
         fault_arm(n, 0);
@@ -308,7 +308,7 @@ static void run_one(const struct part *part, long n, mode how)
     exit(hit ? 0 : 3);
 }
 
-/* 0: survived; 3: so many calls there are not; else broken. */
+/* 0: passed; 3: there are fewer calls; else failed. */
 static int run(const struct part *part, long n, mode how)
 {
     int status;
@@ -320,7 +320,7 @@ static int run(const struct part *part, long n, mode how)
     rule.skip = (unsigned)n - 1;
     if (how != NO_MEMORY && n > 0)
         meddle_set(meddle, 0, rule);
-    fflush(stdout); /* or a child that ends says it again */
+    fflush(stdout); /* otherwise a child would print it again */
     pid_t child = fork();
     if (child == 0)
         run_one(part, n, how);
@@ -333,7 +333,7 @@ static int run(const struct part *part, long n, mode how)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 100 + WTERMSIG(status);
 }
 
-/* Number 1, 2, 3 ... of a part; some of them where time is short. */
+/* Number 1, 2, 3 ... of a part; only some of them in the short run. */
 static int run_part(const struct part *part, mode how, long *total)
 {
     int broken = 0;

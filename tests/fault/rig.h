@@ -1,4 +1,4 @@
-/* What the tests of faults share: a scratch folder, keys, random numbers that a seed repeats. */
+/* Helpers for fault tests: a temporary folder, keys, random numbers with a seed. */
 #ifndef TESTS_FAULT_RIG_H
 #define TESTS_FAULT_RIG_H
 
@@ -30,13 +30,13 @@ static inline void folder_make(const char *base, const char *what)
         die(folder, "cannot be made");
 }
 
-/* Where syncing costs nothing. */
+/* A folder in which syncing costs nothing. */
 static inline const char *folder_in_memory(void)
 {
     return access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
 }
 
-/* A path in the folder; a few of them at a time. */
+/* A path in the folder; a few of them are valid at a time. */
 static inline const char *at(const char *name)
 {
     static char path[8][600];
@@ -51,7 +51,7 @@ static inline bool is_name(const char *name, const char *part)
     return strcmp(name, ".") != 0 && strcmp(name, "..") != 0 && (!part || strstr(name, part));
 }
 
-/* How many names of the folder have `part` in them; NULL: all of them. */
+/* The number of entries of the folder that contain `part`; NULL: all of them. */
 static inline int folder_count(const char *part)
 {
     int count = 0;

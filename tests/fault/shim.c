@@ -1,13 +1,12 @@
-/* Lets calls into the system fail: preloaded before a program that is to survive that.
+/* Makes system calls fail: preloaded into a program under test.
  *
  * A program arms it by fault_arm(n, mode), which it finds with dlsym: from then on the n-th call
- *     FAIL    fails as that call does when things go wrong (no memory, EIO, ENOSPC)
- *     SHORT   if it reads or writes, does one byte only
+ *     FAIL    fails with a typical error of that call (out of memory, EIO, ENOSPC)
+ *     SHORT   if it reads or writes, transfers one byte only
  *     AGAIN   is interrupted by a signal: EINTR
  * or, by fault_arm_place(place, mode), the first call from a place in the code; fault_record()
- * tells the places that calls come from. A place is the chain of the calls that led there. Programs
- * that do not know of it are armed by FAULT_AT=n and FAULT_MODE=0, 1 or 2 in the environment, from
- * their start on. */
+ * records the places that calls come from. A place is a call stack. Other programs are armed by
+ * FAULT_AT=n and FAULT_MODE=0, 1 or 2 in the environment, from their start on. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <execinfo.h>
@@ -58,7 +57,7 @@ void fault_arm_place(uint64_t place, long n, int how)
     armed_place = place;
 }
 
-/* From now on the place of the i-th call that is counted goes to places[i]. */
+/* From now on the place of the i-th counted call is stored in places[i]. */
 void fault_record(uint64_t *places, long room)
 {
     record_to = places;
@@ -71,7 +70,7 @@ long fault_counted(void)
     return armed_for - left;
 }
 
-/* Files without a name cannot be had, nor renames that refuse, as on some file systems. */
+/* Simulates a file system without files without a name and without RENAME_NOREPLACE. */
 void fault_names_only(int yes)
 {
     names_only = yes;
@@ -87,7 +86,7 @@ int fault_disarm(void)
 __attribute__((constructor)) static void arm_from_outside(void)
 {
     void *frame[1];
-    backtrace(frame, 1); /* what it needs memory for it gets here */
+    backtrace(frame, 1); /* forces its allocations to happen here */
     const char *at = getenv("FAULT_AT"), *how = getenv("FAULT_MODE");
     if (at)
         fault_arm(atol(at), how ? atoi(how) : FAIL);
@@ -105,7 +104,7 @@ static uint64_t place_of_call(void)
     return place | 1;
 }
 
-/* Counts the call; true if it is the one. */
+/* Counts the call; true if it is the armed one. */
 static __attribute__((noinline)) int due(void)
 {
     if (left == 0 || (armed_place && place_of_call() != armed_place))
@@ -128,7 +127,7 @@ static int fails(int number)
     return 1;
 }
 
-/* ---- memory: interrupted means nothing here ---- */
+/* ---- memory: never interrupted ---- */
 
 extern void *__libc_malloc(size_t);
 extern void *__libc_calloc(size_t, size_t);
@@ -144,14 +143,14 @@ static int no_memory(void)
     return 1;
 }
 
-static long live; /* allocations that were not given back */
+static long live; /* live allocations */
 
 long fault_live(void)
 {
     return live;
 }
 
-/* What the C library keeps with the stack of a thread, for the next one. */
+/* Allocations that the C library caches with thread stacks. */
 static __thread int uncounted __attribute__((tls_model("initial-exec")));
 
 static void *counted(void *p)
@@ -227,7 +226,7 @@ static int open_any(const char *path, int flags, va_list args)
         errno = EOPNOTSUPP;
         return -1;
     }
-    if (mode == FAIL && fails(EMFILE)) /* only the opening of a pipe is interrupted */
+    if (mode == FAIL && fails(EMFILE)) /* only opening a pipe is interrupted */
         return -1;
     return (int)syscall(SYS_openat, AT_FDCWD, path, flags, permissions);
 }
@@ -367,7 +366,7 @@ ssize_t getrandom(void *data, size_t n, unsigned flags)
     return part < 0 ? -1 : (ssize_t)syscall(SYS_getrandom, data, (size_t)part, flags);
 }
 
-/* Locks and copies of descriptors; letting a lock go does not fail. */
+/* Locks and duplicated descriptors; unlocking does not fail. */
 static int fcntl_any(int fd, int what, va_list args)
 {
     uintptr_t argument = va_arg(args, uintptr_t);
@@ -375,7 +374,7 @@ static int fcntl_any(int fd, int what, va_list args)
                  ((const struct flock *)argument)->l_type == F_UNLCK;
     int counts = what == F_OFD_SETLK || what == F_OFD_SETLKW || what == F_DUPFD_CLOEXEC;
     if (what == F_DUPFD_CLOEXEC && mode != FAIL)
-        counts = 0; /* a copy is not waited for */
+        counts = 0; /* duplicating does not block */
     if (counts && !unlock && fails(what == F_DUPFD_CLOEXEC ? EMFILE : ENOLCK))
         return -1;
     return (int)syscall(SYS_fcntl, fd, what, argument);

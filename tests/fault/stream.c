@@ -1,16 +1,16 @@
-/* Every call of uniq, common and except into the system fails in turn, is cut short, interrupted.
+/* Every system call of uniq, common and except fails in turn, is short, is interrupted.
  *
- *     LD_PRELOAD=libfault_shim.so stream            one call from each place in the code that calls
- *                                                   and that no job before had
- *     LD_PRELOAD=libfault_shim.so stream MOST       MOST calls of each job, drawn
+ *     LD_PRELOAD=libfault_shim.so stream            one call from each place in the code that makes
+ *                                                   calls and that no job before had
+ *     LD_PRELOAD=libfault_shim.so stream MOST       MOST random calls of each job
  *     LD_PRELOAD=libfault_shim.so stream 0          every call of each job, but of the calls from
  *                                                   one place the first four, then the 8th, 16th,
  *                                                   32nd ... and the last
  *
- * The jobs are commands in memory so small that they need temporary files. After each run the
- * result is right, or the status is 2, with a sentence, and what was there under the name of the
- * result is as it was. Inputs are untouched, nothing temporary is left, nothing leaks. A run with a
- * memory (uniq -f) that failed is made again: between them no line is lost. */
+ * The jobs are commands with so little memory that they need temporary files. After each run the
+ * result is correct, or the status is 2, with a message, and the file with the name of the result
+ * is unchanged. Inputs are unchanged, nothing temporary is left, nothing leaks. A failed run with a
+ * filter (uniq -f) is repeated: between the runs no line is lost. */
 #include "command.h"
 #include "rig.h"
 
@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 
 enum { FAIL, MODES = 3, CALLS_MAX = 20000, PLACES_MAX = 1 << 16 };
-/* So many that the smallest table of uniq --exact is full, and so short that a pipe holds them. */
+/* Enough to fill the smallest table of uniq --exact, and short enough to fit into a pipe. */
 enum { LINES = 140000, VALUES = 200000, LONGEST = 8 };
 static const char OLD[] = "what was there\n";
 
@@ -38,7 +38,7 @@ typedef struct text {
     size_t size;
 } text;
 
-/* What a run must print, and what it is given. */
+/* The expected output of a run, and its input. */
 typedef enum want { FIRST, REPEATS, SINGLES, COMMON, REST } want;
 
 typedef struct job {
@@ -47,10 +47,10 @@ typedef struct job {
     const char *strategy; /* of common and except */
     const char *tool;     /* that compressed its input "c" */
     const char *packed;   /* the result is compressed too: its name, else "out" */
-    bool piped;           /* "a" comes through the standard input */
-    bool printed;         /* the result goes to the standard output */
+    bool piped;           /* "a" is standard input */
+    bool printed;         /* the result goes to standard output */
     bool names_only;      /* no files without a name */
-    bool second;          /* something is written after the result, which is whole then */
+    bool second;          /* something is written after the result, which is complete then */
     bool memory;          /* uniq -f */
 } job;
 
@@ -94,7 +94,7 @@ static int numbers[LINES]; /* of input a */
 static bool in_b[VALUES];
 static text a, b, c;
 
-/* What a child says of its run. */
+/* What a child reports about its run. */
 static struct board {
     long calls, leaked;
     int hit, descriptors;
@@ -232,7 +232,7 @@ static bool result_is(const job *j, const text *right)
 
 /* ---- one run, in a child ---- */
 
-/* The standard input: nothing, or a pipe that has all of input a in it. */
+/* Standard input: empty, or a pipe that contains all of input a. */
 static void give_input(const job *j)
 {
     int ends[2];
@@ -257,8 +257,8 @@ static void be_child(const job *j, fault f)
     close(words);
     if (j->strategy)
         setenv("SEEN_JOIN_STRATEGY", j->strategy, 1);
-    alarm(200);           /* a machine at work is slow */
-    fprintf(stderr, " "); /* whatever stdio keeps for itself */
+    alarm(200);           /* generous, for a busy machine */
+    fprintf(stderr, " "); /* triggers lazy allocations of stdio */
     int descriptors = count_descriptors();
     long live = fault_live();
     fault_names_only(j->names_only);
@@ -303,7 +303,7 @@ static int run_child(const job *j, fault f)
 
 /* ---- what must hold afterwards ---- */
 
-/* The lines of both runs together are all that should have been printed. */
+/* The lines of both runs together are the expected output. */
 static const char *nothing_lost(const job *j, const text *first)
 {
     bool *there = calloc(VALUES, sizeof *there);
@@ -383,9 +383,9 @@ static bool broken_by(const job *j, const text *right, fault f)
     return true;
 }
 
-/* ---- which calls ---- */
+/* ---- selecting calls ---- */
 
-/* Places and how often they called; open addressing. */
+/* Places and their number of calls; open addressing. */
 typedef struct places {
     uint64_t place[PLACES_MAX];
     uint32_t calls[PLACES_MAX];
@@ -400,13 +400,13 @@ static uint32_t *calls_of(places *p, uint64_t place)
     return &p->calls[i];
 }
 
-/* A job that calls from one place thousands of times does the same each time. */
+/* Thousands of calls from one place do the same each time. */
 static bool is_telling(uint32_t time, uint32_t last)
 {
     return time <= 4 || time == last || (time & (time - 1)) == 0;
 }
 
-/* The calls of the last run that are worth a fault, as the top of this file says. */
+/* The calls of the last run that get a fault, as described at the top of this file. */
 static size_t choose_calls(int mode, long most, long calls, fault *faults)
 {
     static places known[MODES], all, now;
@@ -428,7 +428,7 @@ static size_t choose_calls(int mode, long most, long calls, fault *faults)
     return count;
 }
 
-/* The faults of a job in one strategy to fail; *calls: how many calls it has. */
+/* The faults of a job in one strategy; *calls: its number of calls. */
 static size_t choose_faults(const job *j, const text *right, int mode, long most, fault *faults,
                             long *calls)
 {
@@ -440,7 +440,7 @@ static size_t choose_faults(const job *j, const text *right, int mode, long most
     return choose_calls(mode, most, *calls, faults);
 }
 
-static size_t tried, misses; /* threads may call less often than was counted */
+static size_t tried, misses; /* threads may make fewer calls than were counted */
 
 static int run_job(const job *j, long most)
 {

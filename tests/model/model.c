@@ -1,11 +1,11 @@
-/* Long random sequences of operations, compared with a plain set after each step.
+/* Long random sequences of operations, compared with a simple set after each step.
  *
  *     model [STEPS]         default 30,000 for each kind, growth and store
  *
  * SEEN_SEED repeats a run; SEEN_MODEL_URL=redis://host/NAME adds that store. The model knows how
- * often each key was added and not removed, and, for windows, after which rotation it was added
- * last. No key that must be there may be missing; strangers may be mistaken at the promised rate.
- */
+ * often each key was added and not removed, and, for windows, after which rotation it was last
+ * added. No key that must be present may be missing; false positives may occur at the given error
+ * rate. */
 #include "seen.h"
 
 #include "binomial.h"
@@ -25,7 +25,7 @@ typedef struct model {
     seen_kind kind;
     seen_growth growth;
     store place;
-    char path[COPIES][400]; /* where the copies live; the first is in use */
+    char path[COPIES][400]; /* paths of the copies; the first is in use */
     seen_set *set, *second; /* second: another handle on the same file, or NULL */
     uint16_t count[KEYS];   /* bloom: 0 or 1 */
     uint64_t turn[KEYS];    /* window: rotations before the last addition */
@@ -106,8 +106,8 @@ static seen_options options_of(const model *m)
                           .renew = true};
 }
 
-/* Whether a key must be there. A rotation forgets what GENERATIONS rotations ago was the newest;
- * the window is so large that it does not rotate by itself. */
+/* Whether a key must be present. A rotation drops the generation that was the newest GENERATIONS
+ * rotations ago; the window is so large that it does not rotate by itself. */
 static bool owed(const model *m, uint64_t i)
 {
     return m->count[i] && (m->growth != SEEN_WINDOW || m->rotations - m->turn[i] < GENERATIONS);
@@ -236,7 +236,7 @@ static void open_again(model *m)
     must(m, seen_open(where(m), NULL, 0, handle, &e), &e);
 }
 
-/* A second handle comes or goes. */
+/* Opens or closes a second handle. */
 static void second_handle(model *m)
 {
     seen_error e;
@@ -275,7 +275,7 @@ static void copy(model *m)
     must(m, seen_open(where(m), NULL, 0, &m->set, &e), &e);
 }
 
-/* A sibling gets some keys and is united with the set. */
+/* Adds some keys to a compatible set and merges it. */
 static void merge(model *m)
 {
     seen_error e;
@@ -360,7 +360,7 @@ static void run(seen_kind kind, seen_growth growth, store place, const char *fol
     for (m.step = 0; m.step < steps; m.step++)
         step(&m);
     check_all(&m);
-    /* Saturated counters and keys of removed additions stay: a counting set may be fuller. */
+    /* Saturated counters and remains of removed keys stay: a counting set may be fuller. */
     double bound = growth == SEEN_FIXED && kind == SEEN_BLOOM ? 0.0105 : 0.02;
     if (!believable((double)m.strangers, (double)m.mistakes, 0, bound))
         broken(&m, "%llu of %llu strangers are mistaken", (unsigned long long)m.mistakes,

@@ -1,8 +1,8 @@
-/* tests/oracle/links_dump: prints the links of pages, for a comparison with another parser.
+/* tests/oracle/links_dump: prints the links of pages, for comparison with another parser.
  *
- * Reads pages from standard input, each a length in decimal, a newline and so many bytes. Prints
- * for each its links, one per line as "kind<TAB>href" with backslash, tab, newline and carriage
- * return escaped, and an empty line. */
+ * Reads pages from standard input, each as a decimal length, a newline and that many bytes. Prints
+ * the links of each page, one per line as "kind<TAB>href" with backslash, tab, newline and carriage
+ * return escaped, followed by an empty line. */
 #include <stdio.h>
 #include <stdlib.h>
 

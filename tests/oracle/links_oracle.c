@@ -1,16 +1,16 @@
-/* tests/oracle/links_oracle: the links we find against those of gumbo and libxml2.
+/* tests/oracle/links_oracle: compares the links we find with those of gumbo and libxml2.
  *
  *     links_oracle [-s STEP] [-r ROUNDS] [-g 1] [DIR...]
  *
  * Two comparisons, each of sets of "kind href":
  *   pages   every STEPth page of the directories (by default Debian's documentation packages):
- *           gumbo must agree exactly, libxml2 on <a href>. Pages that are not UTF-8 are left out
- *           and counted, because gumbo rewrites their bytes. -g 1: without libxml2, which knows
- *           the character references of HTML 4 only.
- *   soup    ROUNDS random pages of awkward pieces, against gumbo. Left out of the soup is what
- *           only a tree builder decides: <select>, <frameset>, svg left open within other HTML.
+ *           gumbo must agree exactly, libxml2 on <a href>. Pages that are not UTF-8 are skipped and
+ *           counted, because gumbo changes their bytes. -g 1: without libxml2, which only knows the
+ *           character references of HTML 4.
+ *   soup    ROUNDS random pages of awkward pieces, compared with gumbo. The soup omits what only a
+ *           tree builder can decide: <select>, <frameset>, svg left open within other HTML.
  *
- * Exit status: 0 they agree, 1 they do not, 77 no pages are installed (a skipped test). */
+ * Exit status: 0 they agree, 1 they differ, 77 no pages are installed (a skipped test). */
 #include <gumbo.h>
 #include <libxml/HTMLparser.h>
 #include <stdbool.h>

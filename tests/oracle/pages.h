@@ -1,4 +1,4 @@
-/* The real pages that tokenizers are compared on: documentation of whatever version Debian has. */
+/* Real pages for comparing tokenizers: documentation of Debian packages. */
 #ifndef SEEN_TESTS_ORACLE_PAGES_H
 #define SEEN_TESTS_ORACLE_PAGES_H
 

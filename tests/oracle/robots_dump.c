@@ -1,6 +1,6 @@
-/* tests/oracle/robots_dump: which paths a robots.txt allows, for a comparison with another program.
+/* tests/oracle/robots_dump: which paths a robots.txt allows, for comparison with another program.
  *
- * Reads cases from standard input: a length in decimal, a newline, so many bytes of robots.txt, and
+ * Reads cases from standard input: a decimal length, a newline, that many bytes of robots.txt, and
  * again a length, a newline and a path. Prints 1 or 0 for each. The agent is "seen". */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ int main(void)
         if (path == NULL || robots == NULL)
             return 1;
         bool allowed = sn_robots_allowed(robots, path, path_len);
-        /* What is stored for other processes means the same. */
+        /* The rules stored for other processes have the same meaning. */
         size_t again_len;
         char *again = sn_robots_text(robots, &again_len);
         sn_robots *copy = again == NULL ? NULL : sn_robots_parse(again, again_len, "seen/1.0");

@@ -66,7 +66,7 @@ static inline bool test_cluster_start(test_cluster *c)
              c->node[1].port);
     if (!test_cluster_wait(c, 120))
         return false;
-    /* Replicas are in step. */
+    /* Whether the replicas are in sync. */
     for (int i = 0; i < CLUSTER_NODES; i++) {
         int tries = 0;
         redisReply *r;
@@ -99,7 +99,7 @@ static inline void test_node_id(const test_server *s, char id[48])
         freeReplyObject(r);
 }
 
-/* Moves slots from one master to another while the cluster works. */
+/* Moves slots from one master to another while the cluster is in use. */
 static inline bool test_cluster_reshard(const test_cluster *c, int from, int to, int slots)
 {
     char command[512], source[48], target[48];

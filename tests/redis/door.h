@@ -1,4 +1,4 @@
-/* For a test program with one server and a door to it that can be told what to let through. */
+/* For a test program with one server, behind a proxy that can intercept commands. */
 #ifndef TEST_REDIS_DOOR_H
 #define TEST_REDIS_DOOR_H
 
@@ -28,7 +28,7 @@ static inline int door_close(void **state)
 
 #define DOOR_TEST(f) cmocka_unit_test_setup_teardown(f, door_open, door_close)
 
-/* Fails the test, with the library's words. */
+/* Fails the test with the library's message. */
 static inline void door_must(seen_status status, const seen_error *error)
 {
     if (status != SEEN_OK)
@@ -42,7 +42,7 @@ static inline seen_set *door_make(seen_options o)
     o.size = sizeof o;
     o.error_rate = 0.001;
     o.command_ms = 20000;
-    /* The same mistakes in each run, which is none here. */
+    /* A fixed seed, so that each run has the same false positives: none. */
     o.seed_given = true;
     o.seed[0] = 1;
     door_must(seen_create(where, &o, 0, &set, &error), &error);

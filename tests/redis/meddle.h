@@ -1,4 +1,4 @@
-/* A relay that answers certain commands itself, or breaks the connection at them. */
+/* A proxy that answers certain commands itself, or closes the connection when it sees them. */
 #ifndef TEST_REDIS_MEDDLE_H
 #define TEST_REDIS_MEDDLE_H
 
@@ -8,22 +8,22 @@ enum { MEDDLE_RULES = 8 };
 
 typedef struct meddle_rule {
     const char *match;  /* bytes of the command; NULL: any */
-    unsigned skip;      /* so many that match are handed on first */
-    unsigned times;     /* then so many are not; 0: all that follow */
-    const char *reply;  /* what the client gets; NULL: the connection breaks */
-    bool done;          /* the server carries it out all the same */
-    const char *before; /* a line that the server gets first */
-    bool pass;          /* after that the command is handed on as any other */
+    unsigned skip;      /* number of matching commands to forward first */
+    unsigned times;     /* number of commands to intercept after that; 0: all */
+    const char *reply;  /* what the client gets; NULL: the connection is closed */
+    bool done;          /* the server executes it nevertheless */
+    const char *before; /* a command that the server gets first */
+    bool pass;          /* then the command is forwarded normally */
     unsigned hits;
 } meddle_rule;
 
 typedef struct test_meddle {
     test_relay relay;
-    pthread_mutex_t lock; /* around the rules */
+    pthread_mutex_t lock; /* protects the rules */
     meddle_rule rule[MEDDLE_RULES];
 } test_meddle;
 
-/* The first rule that has something to say about a command. */
+/* The first rule that applies to a command. */
 static inline meddle_rule *meddle_find(test_meddle *m, const char *command, size_t len)
 {
     for (unsigned i = 0; i < MEDDLE_RULES; i++) {
@@ -68,7 +68,7 @@ static inline bool meddle_hook(void *context, const char *command, size_t len, i
 static inline bool test_meddle_start(test_meddle *m, int upstream)
 {
     *m = (test_meddle){.relay = {.hook = meddle_hook, .context = m, .upstream = upstream}};
-    /* It may be set from another process, in memory that both have. */
+    /* May be set from another process, in shared memory. */
     pthread_mutexattr_t shared;
     pthread_mutexattr_init(&shared);
     pthread_mutexattr_setpshared(&shared, PTHREAD_PROCESS_SHARED);

@@ -1,5 +1,5 @@
-/* Between a client and a server: passes bytes on, and breaks connections after a while; or a server
- * of its own that answers anything with the same bytes. */
+/* A proxy that forwards bytes and breaks connections after a while; or a server that answers
+ * everything with the same bytes. */
 #ifndef TEST_REDIS_PROXY_H
 #define TEST_REDIS_PROXY_H
 
@@ -13,8 +13,8 @@ typedef struct test_proxy {
     int upstream;      /* port of the server; 0: answers `reply` to every read */
     const char *reply; /* NULL: silence */
     size_t reply_len;
-    bool cluster;       /* but to CLUSTER SLOTS: that it has them all */
-    unsigned cut_after; /* bytes after which a connection breaks, about; 0: never */
+    bool cluster;       /* except to CLUSTER SLOTS: it claims to have all slots */
+    unsigned cut_after; /* approximate bytes after which a connection breaks; 0: never */
     unsigned seed;
     volatile bool stop;
     unsigned cuts;
@@ -75,7 +75,8 @@ static inline void test_proxy_serve(test_proxy *p, int client)
                 continue;
             }
             if (budget >= 0 && n >= budget) {
-                /* What fits still arrives: commands are carried out whose answers never come. */
+                /* Bytes that fit are still forwarded: the server executes commands whose replies
+                 * never arrive. */
                 test_send_all(fd[!i].fd, buffer, (size_t)budget);
                 p->cuts++;
                 goto out;

@@ -1,4 +1,4 @@
-/* Between clients and a server, command by command: what is done with each is up to a function. */
+/* A proxy that passes each command to a callback. */
 #ifndef TEST_REDIS_RELAY_H
 #define TEST_REDIS_RELAY_H
 
@@ -8,7 +8,7 @@
 
 enum { RELAY_BYTES = 16 << 20, RELAY_CLIENTS = 64 };
 
-/* One whole command of a client. false: break the connection. */
+/* Handles one complete command of a client. false: close the connection. */
 typedef bool (*relay_hook)(void *context, const char *command, size_t len, int client, int server);
 
 typedef struct test_relay {
@@ -17,17 +17,17 @@ typedef struct test_relay {
     int upstream; /* port of the server; 0: there is none */
     int listener, port;
     pthread_t thread;
-    pthread_mutex_t lock; /* around what follows */
+    pthread_mutex_t lock; /* protects the following */
     pthread_cond_t ended;
     int client[RELAY_CLIENTS]; /* descriptors; 0: none */
     pthread_t serving[RELAY_CLIENTS];
-    bool served[RELAY_CLIENTS]; /* a thread that was there has not been joined */
+    bool served[RELAY_CLIENTS]; /* the thread has not been joined */
     unsigned clients;
     bool stop;
 } test_relay;
 
-/* The length of the first command in a buffer; 0: not all of it is there yet. Argument `wanted` is
- * in *arg; NULL where there are not so many. */
+/* The length of the first command in a buffer; 0: incomplete. *arg is set to argument `wanted`;
+ * NULL if there are fewer. */
 static inline size_t relay_command(const char *text, size_t len, long wanted, const char **arg,
                                    size_t *arg_len)
 {
@@ -55,7 +55,7 @@ static inline size_t relay_command(const char *text, size_t len, long wanted, co
     return (size_t)(at - text);
 }
 
-/* Reads one answer of the server and hands it on, unless the client is -1. */
+/* Reads one reply of the server and forwards it, unless the client is -1. */
 static inline bool relay_answer(int server, int client)
 {
     static __thread char buffer[1 << 16];
@@ -90,7 +90,7 @@ static inline void *relay_serve(void *context)
     size_t used = 0, len, arg_len;
     const char *arg;
     int one = 1;
-    /* Answers are many and small: none waits until the one before was acknowledged. */
+    /* Replies are many and small: disables Nagle's algorithm. */
     (void)setsockopt(c.fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     if (server >= 0)
         (void)setsockopt(server, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
@@ -118,7 +118,7 @@ out:
     return NULL;
 }
 
-/* Of a thread that serves no more, or is about to end. */
+/* For a thread that has ended, or is about to end. */
 static inline void relay_join(test_relay *r, unsigned place)
 {
     if (r->served[place])
@@ -159,7 +159,7 @@ static inline void *relay_run(void *context)
     return NULL;
 }
 
-/* Listens on r->port. hook, context and upstream are filled in by the caller. */
+/* Listens on r->port. The caller sets hook, context and upstream. */
 static inline bool test_relay_start(test_relay *r)
 {
     struct sockaddr_in a = {.sin_family = AF_INET};
@@ -179,8 +179,8 @@ static inline bool test_relay_start(test_relay *r)
     return pthread_create(&r->thread, NULL, relay_run, r) == 0;
 }
 
-/* No thread of it is left, so that the caller may fork: a child in which another thread held a lock
- * of the allocator would wait for ever. */
+/* No thread is left after this, so that the caller may fork: a child would deadlock if another
+ * thread held a lock of the allocator. */
 static inline void test_relay_stop(test_relay *r)
 {
     pthread_mutex_lock(&r->lock);

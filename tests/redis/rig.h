@@ -1,4 +1,4 @@
-/* For a test program with one server of its own. */
+/* For a test program with its own server. */
 #ifndef TEST_REDIS_RIG_H
 #define TEST_REDIS_RIG_H
 
@@ -24,7 +24,7 @@ static inline int rig_stop(void **state)
     return 0;
 }
 
-/* What main returns; 77 tells ctest that the test was skipped. */
+/* The return value of main; 77 tells ctest that the test was skipped. */
 #define RIG_RUN(tests) (test_have_redis() ? cmocka_run_group_tests(tests, rig_start, rig_stop) : 77)
 
 #endif

@@ -1,5 +1,5 @@
-/* Redis servers of a test's own: on free ports of the loopback, in a scratch folder, gone with the
- * test whatever happens to it. */
+/* Redis servers for tests: on free ports of the loopback, in a temporary folder, terminated with
+ * the test in any case. */
 #ifndef TEST_REDIS_SERVER_H
 #define TEST_REDIS_SERVER_H
 
@@ -45,7 +45,7 @@ static inline bool test_port_free(int port)
     return free;
 }
 
-/* A port whose cluster bus port (10000 above) is free too. */
+/* A port whose cluster bus port (10000 higher) is free too. */
 static inline int test_find_port(void)
 {
     static unsigned seed;
@@ -76,7 +76,7 @@ static inline bool test_server_answers(int port)
     return answers;
 }
 
-/* Starts it on s->port in s->folder; further arguments, ended by NULL, go to redis-server. */
+/* Starts it on s->port in s->folder; further arguments, terminated by NULL, go to redis-server. */
 static inline bool test_server_launch(test_server *s, const char *const extra[])
 {
     char port[16];
@@ -161,7 +161,7 @@ static inline bool test_have_redis(void)
     return system("redis-server --version > /dev/null 2>&1") == 0;
 }
 
-/* One command; the reply is the caller's. */
+/* Sends one command; the caller frees the reply. */
 __attribute__((format(printf, 2, 3))) static inline redisReply *test_ask(const test_server *s,
                                                                          const char *format, ...)
 {

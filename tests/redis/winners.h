@@ -1,4 +1,5 @@
-/* Many clients add the same new keys at once; how often was each told that it is new? */
+/* Many clients add the same new keys concurrently; counts how often each key was reported as
+ * new. */
 #ifndef TEST_REDIS_WINNERS_H
 #define TEST_REDIS_WINNERS_H
 
@@ -16,9 +17,9 @@
 enum { WINNERS_KEYS = SANITIZED ? 20000 : 100000 };
 
 typedef struct winners {
-    unsigned char told[WINNERS_KEYS]; /* how often, over all clients */
+    unsigned char told[WINNERS_KEYS]; /* how often each was reported as new, over all clients */
     unsigned failures;
-    unsigned go; /* clients wait for it */
+    unsigned go; /* start signal for the clients */
     unsigned long done;
     char message[500];
 } winners;
@@ -47,7 +48,7 @@ static inline winners *winners_map(void)
     return mmap(NULL, sizeof(winners), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 }
 
-/* One client: all keys, in batches, each client from another place on. */
+/* One client: all keys, in batches, each client from a different start. */
 static inline void winners_add(winners *w, seen_set *set, unsigned client, unsigned clients,
                                size_t batch, unsigned pause_ms)
 {
@@ -105,7 +106,7 @@ static inline void winners_wait(unsigned clients, pid_t *pid)
         waitpid(pid[c], NULL, 0);
 }
 
-/* Keys told once, never, and more often. */
+/* Counts keys reported as new once, never, and more often. */
 static inline void winners_count(const winners *w, unsigned *once, unsigned *never, unsigned *more)
 {
     *once = *never = *more = 0;

@@ -1,7 +1,7 @@
-/* A billion keys: a filter past 2^32 bits, no key missing, the rate kept.
+/* A billion keys: a filter with more than 2^32 bits, no key missing, within the error rate.
  *
- *     billion [KEYS [RATE]]      10^9 keys at 0.01 need 1.3 GB; in memory, through the public calls
- */
+ *     billion [KEYS [RATE]]      10^9 keys at 0.01 need 1.3 GB; in memory, through the public
+ *     API */
 #include "seen.h"
 
 #include "binomial.h"

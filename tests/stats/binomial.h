@@ -1,4 +1,4 @@
-/* Exact binomial tails: no normal approximation where a promise is judged. */
+/* Exact binomial tails, because a normal approximation is too inaccurate to judge a rate. */
 #ifndef TESTS_STATS_BINOMIAL_H
 #define TESTS_STATS_BINOMIAL_H
 
@@ -25,8 +25,8 @@ static inline double binomial_tail(double n, double p, double x, bool upper)
     return sum < 1 ? sum : 1;
 }
 
-/* Whether so many successes can be believed of a rate between low and high: one in a million honest
- * runs is judged wrongly. */
+/* Whether this many successes are plausible for a rate between low and high: one in a million
+ * correct runs is rejected. */
 static inline bool believable(double trials, double successes, double low, double high)
 {
     const double doubt = 1e-6;

@@ -1,11 +1,12 @@
-/* The promised rate, measured so that a tenth too much or too little is seen.
+/* Measures the error rate precisely enough to detect a deviation of a tenth.
  *
  *     rate          the short run: every geometry that the planner picks, families of keys
  *     rate long     also 1e-5 and 1e-6 by counting, and 10^8 keys
  *
- * Around 30,000 mistakes are counted for each verdict. A rate is believed if the count is possible,
- * by the exact binomial, for a rate within 5% of the predicted one; each verdict also makes sure
- * that a claim a tenth higher or lower would not have been believed. SEEN_SEED repeats a run. */
+ * Around 30,000 false positives are counted for each result. A rate is accepted if the count is
+ * plausible, by the exact binomial distribution, for a rate within 5% of the predicted one; each
+ * result also verifies that a rate a tenth higher or lower would have been rejected. SEEN_SEED
+ * repeats a run. */
 #include "seen.h"
 
 #include "binomial.h"
@@ -44,13 +45,13 @@ static void fail(const char *what)
     failures++;
 }
 
-/* At most 1.05 x the promise; near the prediction; and sharp enough to see a tenth. */
+/* At most 1.05 x the error rate; close to the prediction; and precise enough to detect a tenth. */
 static void judge(const char *name, double trials, double wrong, double predicted, double promised)
 {
     double measured = wrong / trials;
     bool near = believable(trials, wrong, predicted * 0.95, predicted * 1.05);
     bool kept = promised == 0 || believable(trials, wrong, 0, promised * 1.05);
-    /* A filter just as predicted, with a claim a tenth off on either side: not to be believed. */
+    /* For a filter exactly as predicted, a claim a tenth off on either side is rejected. */
     double usual = floor(trials * predicted);
     bool sharp = !believable(trials, usual, predicted * 1.1 * 0.95, 1) &&
                  !believable(trials, usual, 0, predicted / 1.1 * 1.05);
@@ -65,7 +66,7 @@ static void judge(const char *name, double trials, double wrong, double predicte
         fail("too few trials to see a tenth");
 }
 
-/* ---- hashes straight into a filter ---- */
+/* ---- hashes directly into a filter ---- */
 
 typedef struct bare {
     sn_geometry g;
@@ -107,7 +108,7 @@ static void *probe(void *argument)
     return NULL;
 }
 
-/* Strangers: numbers far from those of the keys. Two threads. */
+/* Absent keys: numbers far from those of the keys. Two threads. */
 static uint64_t bare_probe(const bare *b, uint64_t first, uint64_t count)
 {
     pthread_t other;
@@ -129,7 +130,7 @@ static bare bare_new(const sn_geometry *g)
     return b;
 }
 
-/* The keys at which a geometry reaches a rate. */
+/* The number of keys at which a geometry reaches a rate. */
 static double keys_at(const sn_geometry *g, double rate)
 {
     double low = 0, high = 1e13;
@@ -158,8 +159,8 @@ static void measure(const char *name, const sn_geometry *g, uint64_t keys, doubl
     free(b.bits);
 }
 
-/* Every (spread, probes) that the planner picks from 0.2 to 1e-9: at capacity where mistakes are
- * frequent enough to be counted, otherwise filled further until they are. */
+/* Every (spread, probes) that the planner picks from 0.2 to 1e-9: at capacity if false positives
+ * are frequent enough to be counted, otherwise filled further until they are. */
 static void every_geometry(void)
 {
     bool done[2][65][9] = {0};
@@ -179,7 +180,7 @@ static void every_geometry(void)
         }
 }
 
-/* The classic filter: one cell a line. */
+/* The classic filter: one cell per line. */
 static void classic(void)
 {
     static const uint32_t HASHES[] = {1, 3, 7, 10, 20, 64};
@@ -191,7 +192,7 @@ static void classic(void)
     }
 }
 
-/* Promises at capacity, from a thousand keys on. */
+/* The error rate at capacity, from a thousand keys on. */
 static void sizes(bool longer)
 {
     static const double RATES[] = {0.1, 0.01, 0.001};
@@ -219,7 +220,7 @@ static void strict(bool longer)
         snprintf(name, sizeof name, "3000000 keys at %g", RATES[r]);
         measure(name, &g, 3000000, RATES[r], 1);
     }
-    /* Below that, from the bits: the exact chance of a stranger, summed over the lines. */
+    /* Below that, from the bits: the exact probability for an absent key, summed over the lines. */
     for (double rate = 1e-4; rate > 0.9e-9; rate /= 10) {
         sn_geometry g;
         sn_plan_geometry(SEEN_BLOOM, 1000000, rate, &g);
@@ -241,7 +242,7 @@ static void strict(bool longer)
     }
 }
 
-/* ---- families of keys, through the public calls ---- */
+/* ---- families of keys, through the public API ---- */
 
 typedef size_t family(uint64_t i, char *key);
 
@@ -275,7 +276,7 @@ static size_t sparse(uint64_t i, char *key)
     return 300;
 }
 
-/* Chosen by somebody who knows the code but not the seed: under seed 0 all of them would fall into
+/* Chosen by an attacker who knows the code but not the seed: with seed 0 all of them would be in
  * one 256th of the lines and use few cells. */
 static size_t chosen(uint64_t i, char *key)
 {
@@ -320,7 +321,8 @@ static void families(void)
                 fail(e.message);
                 return;
             }
-            /* Keys are every eleventh number, strangers all between them: as alike as can be. */
+            /* Keys are every eleventh number, absent keys all between them: as similar as
+             * possible. */
             uint64_t wrong = 0, asked = 0, unlike = LIST[f].strangers / LIST[f].keys + 1;
             for (uint64_t i = 0; i < LIST[f].keys; i++)
                 seen_add(set, key, LIST[f].make(i * unlike, key), NULL, NULL);

@@ -1,4 +1,4 @@
-/* An engine with a temporary frontier and nothing else, for tests of what admits links. */
+/* An engine with a temporary frontier and nothing else, for tests of admitting links. */
 #ifndef TEST_ENGINE_H
 #define TEST_ENGINE_H
 

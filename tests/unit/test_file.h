@@ -1,4 +1,4 @@
-/* For tests of sets in files. */
+/* Helpers for tests of sets in files. */
 #ifndef TEST_FILE_H
 #define TEST_FILE_H
 

@@ -1,6 +1,6 @@
-/* Frozen hashes: {length, which seed, low, high}. Made by tests/reader/make_vectors.py, which
- * shares no code with the library. Key bytes: byte i of length n is the top byte of the i-th
- * step of x = 6364136223846793005 x + 1442695040888963407 from 0x2545f4914f6cdd1d ^ n. */
+/* Expected hashes: {length, which seed, low, high}. Created by tests/reader/make_vectors.py, which
+ * shares no code with the library. Key bytes: byte i of length n is the top byte of the i-th step
+ * of x = 6364136223846793005 x + 1442695040888963407 from 0x2545f4914f6cdd1d ^ n. */
 static const uint64_t SEEDS[4][2] = {
     {0x0000000000000000u, 0x0000000000000000u},
     {0x0000000000000001u, 0x0000000000000002u},

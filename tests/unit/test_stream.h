@@ -1,5 +1,5 @@
-/* What the tests of the stream engine share: random numbers, scratch files, a plain set of lines.
- */
+/* Helpers for tests of the stream engine: random numbers, temporary files, a simple set of
+ * lines. */
 #ifndef TEST_STREAM_H
 #define TEST_STREAM_H
 
@@ -22,7 +22,7 @@
 
 static uint64_t test_seed;
 
-/* The seed is printed, and taken from SEED where that is set, so that a failure can be replayed. */
+/* The seed is printed, and taken from SEED if that is set, so that a failure can be reproduced. */
 static inline void seed_from_environment(void)
 {
     const char *given = getenv("SEED");
@@ -50,7 +50,7 @@ static char scratch_dir[256];
 static inline int scratch_begin(void **state)
 {
     (void)state;
-    /* In memory where that can be had: the many fsyncs are not what is tested. */
+    /* In memory if possible, because the many fsyncs are not what is tested. */
     const char *tmp = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : getenv("TMPDIR");
     snprintf(scratch_dir, sizeof scratch_dir, "%s/seen-unit.XXXXXX", tmp ? tmp : "/tmp");
     return mkdtemp(scratch_dir) ? 0 : -1;
@@ -81,7 +81,7 @@ static inline void write_file(const char *path, const void *bytes, size_t length
     assert_int_equal(fclose(file), 0);
 }
 
-/* The caller frees it; a NUL follows. */
+/* To be freed by the caller; NUL-terminated. */
 static inline char *read_file(const char *path, size_t *length)
 {
     FILE *file = fopen(path, "rb");
@@ -109,8 +109,8 @@ static inline void assert_file_is(const char *path, const void *bytes, size_t le
     free(there);
 }
 
-/* Lines of random lengths out of few letters, so that they repeat; the last one without a newline,
- * sometimes. */
+/* Lines of random lengths from few letters, so that they repeat; sometimes the last one has no
+ * newline. */
 static inline char *random_text(size_t lines, size_t longest, size_t *length)
 {
     char *text = malloc(lines * (longest + 1) + 1);

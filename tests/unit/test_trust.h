@@ -1,4 +1,4 @@
-/* What the tests of the library share: random numbers, keys, scratch folders, statuses. */
+/* Helpers for tests of the library: random numbers, keys, temporary folders, statuses. */
 #ifndef TEST_TRUST_H
 #define TEST_TRUST_H
 
@@ -23,7 +23,7 @@
 
 #define UNUSED __attribute__((unused))
 
-/* A call that must succeed; its message is printed where it does not. The call takes `error`. */
+/* A call that must succeed; its message is printed if it does not. The call uses `error`. */
 #define OK(call)                                                                                   \
     do {                                                                                           \
         seen_error said_ = {0}, *error = &said_;                                                   \
@@ -33,7 +33,7 @@
             fail_msg("%s: %s (%s)", #call, said_.message, seen_status_text(got_));                 \
     } while (0)
 
-/* A call that must fail with this status, and with a sentence. */
+/* A call that must fail with this status and a message. */
 #define FAILS(status_, call)                                                                       \
     do {                                                                                           \
         seen_error said_ = {0}, *error = &said_;                                                   \
@@ -110,7 +110,7 @@ static char scratch_path[256];
 
 static UNUSED const char *scratch(void)
 {
-    /* In memory where there is such a folder: syncing costs nothing there. The tests of crashes use
+    /* In memory if there is such a folder: syncing costs nothing there. The tests of crashes use
      * the disk. */
     const char *base = getenv("TMPDIR");
     if (!base)
@@ -123,7 +123,7 @@ static UNUSED const char *scratch(void)
     return scratch_path;
 }
 
-/* Number of names in the scratch folder. */
+/* The number of entries in the temporary folder. */
 static UNUSED int scratch_count(void)
 {
     int count = 0;
@@ -162,7 +162,7 @@ static UNUSED int scratch_teardown(void **state)
     return 0;
 }
 
-/* A path in the scratch folder; a few of them at a time. */
+/* A path in the temporary folder; a few of them are valid at a time. */
 static UNUSED const char *at(const char *name)
 {
     static char path[8][600];
@@ -172,7 +172,7 @@ static UNUSED const char *at(const char *name)
     return p;
 }
 
-/* The bytes of a file; the caller frees them. */
+/* The bytes of a file, to be freed by the caller. */
 static UNUSED unsigned char *file_bytes(const char *path, size_t *size)
 {
     FILE *file = fopen(path, "rb");

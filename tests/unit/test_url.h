@@ -117,7 +117,7 @@ static inline bool has_idn(void)
 
 enum { RANDOM_URL_MAX = 1024 };
 
-/* What may be in it. */
+/* What the URLs may contain. */
 enum {
     RANDOM_ASCII = 0,
     RANDOM_UNICODE = 1, /* also UTF-8, escaped UTF-8 and xn-- */
@@ -139,8 +139,8 @@ static inline size_t random_below(size_t limit)
     return (size_t)(random_next() % limit);
 }
 
-/* The seed is SEEN_SEED of the environment, or fixed, and is printed so that a run can be had
- * again. */
+/* The seed is SEEN_SEED of the environment, or fixed, and is printed so that a run can be
+ * repeated. */
 static inline void random_start(const char *name)
 {
     const char *given = getenv("SEEN_SEED");
@@ -199,7 +199,7 @@ static const char *const RANDOM_HOSTS[] = {
     "www.a.b.",
 };
 
-/* What ends an authority. */
+/* Bytes that end an authority. */
 static const char *const RANDOM_ENDS[] = {"/", "/", "/", "\\", "?", ":80/", ":8080/", "/a/"};
 
 static const char *const RANDOM_PIECES[] = {
@@ -294,7 +294,7 @@ static const char *const RANDOM_PIECES[] = {
     "name=",
 };
 
-/* Not U+1E9E: what becomes of it in a host depends on the version of Unicode. */
+/* Not U+1E9E: its mapping in a host depends on the version of Unicode. */
 static const char *const RANDOM_UNICODES[] = {
     "\u00e9",       "\u00c9",     "\u00df",    "\u3002", "\uff11\uff12\uff17",
     "\u4f8b\u3048", "%C3%A9",     "%e2%98%83", "\u2603", "xn--zca",

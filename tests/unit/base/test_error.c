@@ -1,4 +1,4 @@
-/* Messages: status and advice from errno; no byte of a name can control a terminal. */
+/* Messages: status and advice from errno; names cannot send control characters to a terminal. */
 #include "test_trust.h"
 
 #include "base/error.h"
@@ -27,7 +27,7 @@ static void test_escape(void **state)
     sn_error_set(&e, SEEN_ERR_IO, "a\x1b[2Jb\nc\r\td\x7f%s", "\xc3\xa4\xff\xc2\x9b");
     assert_string_equal(e.message, "a\\x1b[2Jb\\nc\\r\\td\\x7f\xc3\xa4\\xff\\xc2\\x9b");
     assert_int_equal(e.status, SEEN_ERR_IO);
-    /* Overlong, surrogate, beyond Unicode, cut off: all escaped. */
+    /* Overlong, surrogate, beyond Unicode, truncated: all escaped. */
     static const char *const BROKEN[] = {
         "\xc0\xaf",         "\xe0\x80\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80",
         "\xf5\x80\x80\x80", "\xe2\x82",     "\x80",         "\xf0\x8f\xbf\xbf"};
@@ -41,7 +41,7 @@ static void test_escape(void **state)
     assert_int_equal(sn_error_set(NULL, SEEN_ERR_FULL, "x"), SEEN_ERR_FULL);
 }
 
-/* Whatever the bytes, a message is terminated, printable, and holds whole characters. */
+/* For any bytes, a message is terminated, printable and contains only complete characters. */
 static void test_escape_any(void **state)
 {
     (void)state;
@@ -67,7 +67,7 @@ static void test_escape_any(void **state)
     assert_true(strlen(e.message) > 480 && strlen(e.message) < sizeof e.message);
 }
 
-/* However long a name is, the message still says what is wrong with it. */
+/* However long a name is, the message still contains the reason. */
 static void test_long_names(void **state)
 {
     (void)state;
@@ -117,7 +117,7 @@ static void test_system(void **state)
         assert_non_null(strstr(e.message, "da\\nta: cannot open: "));
         const char *reason = strstr(e.message, strerror(CASES[i].number));
         assert_non_null(reason);
-        /* What to do, where there is something. */
+        /* Advice, if there is any. */
         bool helpless = CASES[i].number == EEXIST || CASES[i].number == EIO;
         assert_true(!strchr(reason, ';') == helpless);
     }
@@ -136,7 +136,7 @@ static void test_cannot(void **state)
     assert_int_equal(sn_error_cannot_in(&e, ENOENT, folder, "open", "done"), SEEN_ERR_NOT_FOUND);
     assert_non_null(strstr(e.message, "cannot open done in /: No such file"));
     close(folder);
-    /* A folder that cannot be named, and the folder of temporary files. */
+    /* A folder without a name, and the folder of temporary files. */
     sn_error_cannot_in(&e, EIO, folder, "write", "done");
     assert_non_null(strstr(e.message, "cannot write done in the state folder: "));
     setenv("TMPDIR", "/var/tmp", 1);

@@ -53,13 +53,13 @@ static void test_clear(void **state)
     assert_true(sn_io_read(fd, back, sizeof back, 0));
     for (size_t i = 0; i < sizeof back; i++)
         assert_int_equal(back[i], i < 1000 || i >= 61000 ? 'y' : 0);
-    assert_false(sn_io_clear(fd, 69000, 2000)); /* not there */
+    assert_false(sn_io_clear(fd, 69000, 2000)); /* beyond the end */
     assert_true(sn_io_clear(fd, 69000, 0));
     close(fd);
     unlink(at("clear"));
 }
 
-/* A lock belongs to an open file: another one of the same process is kept out. */
+/* A lock belongs to an open file description: it excludes another one of the same process. */
 static void test_lock(void **state)
 {
     (void)state;
@@ -74,7 +74,7 @@ static void test_lock(void **state)
     assert_false(sn_io_lock(one, 1, F_WRLCK, false));
     assert_true(sn_io_lock(one, 0, F_UNLCK, false));
     assert_true(sn_io_lock(two, 0, F_WRLCK, false));
-    close(two); /* lets go */
+    close(two); /* releases the lock */
     assert_true(sn_io_lock(one, 1, F_WRLCK, false));
     close(one);
     unlink(at("lock"));
@@ -113,7 +113,7 @@ static void check_temp(bool nameless)
     OK(sn_newfile_open(at("file"), nameless, &temp, error));
     assert_int_equal(scratch_count(), !nameless);
     assert_int_equal(fstat(temp.fd, &st), 0);
-    assert_int_equal(st.st_mode & 0777, 0640); /* the umask is obeyed */
+    assert_int_equal(st.st_mode & 0777, 0640); /* the umask is applied */
     umask(mask);
     sn_newfile_drop(&temp);
     assert_int_equal(scratch_count(), 0);
@@ -121,7 +121,7 @@ static void check_temp(bool nameless)
     assert_true(sn_io_write(temp.fd, "one", 3, 0));
     OK(sn_newfile_publish(&temp, at("file"), false, error));
     assert_int_equal(scratch_count(), 1);
-    /* Exists: left alone, and the temporary file is gone. */
+    /* Exists: left unchanged, and the temporary file is gone. */
     OK(sn_newfile_open(at("file"), nameless, &temp, error));
     assert_true(sn_io_write(temp.fd, "two", 3, 0));
     FAILS(SEEN_ERR_EXISTS, sn_newfile_publish(&temp, at("file"), false, error));
@@ -137,13 +137,13 @@ static void check_temp(bool nameless)
     data = file_bytes(at("file"), &size);
     assert_int_equal(size, 5);
     free(data);
-    /* A fifo is no file to be replaced. */
+    /* A FIFO cannot be replaced. */
     assert_int_equal(mkfifo(at("fifo"), 0600), 0);
     OK(sn_newfile_open(at("fifo"), nameless, &temp, error));
     FAILS(SEEN_ERR_ARGUMENT, sn_newfile_publish(&temp, at("fifo"), true, error));
     assert_true(S_ISFIFO(mode_of(at("fifo"))));
     assert_int_equal(unlink(at("fifo")), 0);
-    /* A symbolic link is replaced itself; what it points to is left alone. */
+    /* A symbolic link itself is replaced; its target is left unchanged. */
     assert_int_equal(symlink("file", at("sym")), 0);
     OK(sn_newfile_open(at("sym"), nameless, &temp, error));
     OK(sn_newfile_publish(&temp, at("sym"), true, error));
@@ -160,7 +160,7 @@ static void test_temp(void **state)
 {
     (void)state;
     check_temp(false);
-    /* Without a name as long as it is not in place, where the file system can do that. */
+    /* The file has no name until it is in place, if the file system supports that. */
     int fd = open(scratch_path, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (fd >= 0) {
         close(fd);
@@ -168,11 +168,11 @@ static void test_temp(void **state)
     }
 }
 
-/* A folder that cannot be opened cannot be synced: nothing is put in place. */
+/* A folder that cannot be opened cannot be synced: the file is not put in place. */
 static void test_folder(void **state)
 {
     (void)state;
-    if (geteuid() == 0) { /* root may open anything: as somebody else, in another process */
+    if (geteuid() == 0) { /* root may open anything: run as another user, in another process */
         assert_int_equal(chmod(scratch_path, 0755), 0);
         pid_t child = fork();
         if (child == 0) {

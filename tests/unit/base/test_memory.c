@@ -1,4 +1,4 @@
-/* Large memory: zeroed, aligned, given back whole. */
+/* Large allocations: zeroed, aligned, freed completely. */
 #include "test_trust.h"
 #include "tests/sanitized.h"
 
@@ -6,7 +6,7 @@
 
 #include <sys/resource.h>
 
-/* Pages of this process, from the system. */
+/* Pages of this process, as reported by the system. */
 static long pages_mapped(void)
 {
     long pages = 0;
@@ -54,7 +54,7 @@ static long faults(void)
     return use.ru_minflt;
 }
 
-/* A small filter has its pages from the beginning. */
+/* The pages of a small filter are populated at once. */
 static void test_small_at_once(void **state)
 {
     (void)state;
@@ -68,7 +68,7 @@ static void test_small_at_once(void **state)
     sn_memory_unmap((void *)(uintptr_t)p, SMALL);
 }
 
-/* Mapping and unmapping leaves nothing behind, whatever the size. */
+/* Mapping and unmapping leaks nothing, for any size. */
 static void test_no_leak(void **state)
 {
     (void)state;
@@ -93,7 +93,8 @@ static void test_impossible(void **state)
     assert_null(sn_memory_map(SIZE_MAX / 2 - 1));
 }
 
-/* A set that cannot fit is refused in words. (A sanitizer needs the address space for itself.) */
+/* A set that does not fit is refused with a message. (A sanitizer needs the address space for
+ * itself.) */
 static void test_too_large_set(void **state)
 {
     (void)state;

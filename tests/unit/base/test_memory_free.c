@@ -1,4 +1,4 @@
-/* How much memory there is, as the system and a control group tell it. */
+/* The available memory, as reported by the system and by a control group. */
 #include "test_stream.h"
 
 #include <sys/resource.h>
@@ -6,7 +6,7 @@
 enum { FILES = 5 };
 static const char *const NAMES[FILES] = {"meminfo", "memory.max", "memory.current", "memory.stat",
                                          "self/status"};
-static const char *told[FILES]; /* NULL: no such file */
+static const char *told[FILES]; /* contents of each file; NULL: no such file */
 static rlim_t address_limit = RLIM_INFINITY;
 
 static FILE *open_told(const char *path, const char *how)
@@ -25,7 +25,7 @@ static int tell_limit(int what, struct rlimit *limit)
     return 0;
 }
 
-/* The source itself, with files that say what a test wants. */
+/* Includes the source, with files replaced by test data. */
 #define fopen open_told
 #define getrlimit(what, limit) tell_limit((int)(what), limit)
 #include "base/memory_free.c"
@@ -44,7 +44,7 @@ static void test_system(void **state)
 {
     (void)state;
     assert_int_equal(told_by("MemTotal: 9 kB\nMemAvailable:   5000 kB\n", NULL, NULL), 5000 << 10);
-    /* Without it a half of what there is. */
+    /* Without it, half of the total. */
     uint64_t half = told_by("MemTotal: 9 kB\n", NULL, NULL);
     assert_true(half > 1 << 20);
     assert_int_equal(told_by(NULL, NULL, NULL), half);
@@ -61,7 +61,7 @@ static void test_control_group(void **state)
     assert_int_equal(told_by(system, "3000000\n", "3000001\n"), 1);
 }
 
-/* Files that the group has read fill its limit, and make room. */
+/* Page cache of the group counts towards its limit but can be reclaimed. */
 static void test_files(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* What reaches a terminal or a JSON reader is harmless, whatever a name holds. */
+/* Output to a terminal or a JSON reader is safe for any file name. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Long text is cut into pieces inside; no character may be cut with them. */
+/* Long text is processed in pieces; no character may be split between them. */
 static void long_text(void **state)
 {
     (void)state;
@@ -75,7 +75,7 @@ static void passwords(void **state)
     assert_string_equal(sn_show_where(shown, "redis://h:6379/n"), "redis://h:6379/n");
 }
 
-/* Runs `body` in a child with stderr in `said`; the wait status. */
+/* Runs `body` in a child with stderr in `said`; returns the wait status. */
 static char said[1000];
 
 static int in_child(void (*body)(void))
@@ -120,7 +120,7 @@ static void two_signals(void)
 {
     sn_on_stop(count_call, NULL);
     raise(SIGINT);
-    raise(SIGINT); /* at once: as timeout(1) does it */
+    raise(SIGINT); /* immediately, as timeout(1) does */
     if (!sn_stopped() || calls != 1)
         _exit(9);
     usleep(200 * 1000);
@@ -169,11 +169,11 @@ static void json_progress(void)
     progress.started -= 10;
     progress.last -= 10;
     sn_progress_show(&progress, 500, 10, 0.5);
-    sn_progress_show(&progress, 600, 12, 0.5); /* too soon to be shown */
+    sn_progress_show(&progress, 600, 12, 0.5); /* too early to be shown */
     sn_progress_end(&progress, 1000, 20, -1);
 }
 
-/* What a terminal of `width` columns gets to see, without what moves the cursor. */
+/* The visible text on a terminal of `width` columns, without cursor movements. */
 static const char *drawn(unsigned short width)
 {
     static char text[1000];
@@ -203,7 +203,7 @@ static const char *drawn(unsigned short width)
     return text + 1;
 }
 
-/* No number is cut in two, and the time left comes before how much was done. */
+/* No number is truncated, and the remaining time has priority over the amount done. */
 static void progress_fits(void **state)
 {
     (void)state;
@@ -224,7 +224,7 @@ static void progress_fits(void **state)
 static void progress_lines(void **state)
 {
     (void)state;
-    in_child(silent_progress); /* a pipe is no terminal */
+    in_child(silent_progress); /* a pipe is not a terminal */
     assert_string_equal(said, "");
     in_child(json_progress);
     assert_non_null(strstr(said, "\"bytes\": 500, \"bytes_total\": 1000"));

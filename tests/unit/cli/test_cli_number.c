@@ -1,4 +1,4 @@
-/* Numbers as people write them. */
+/* Parsing and printing numbers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,7 +36,7 @@ static void counts(void **state)
         {"0.000", 0},
         {"1T", 1000000000000},
         {"18446744073709551615", UINT64_MAX},
-        {"9007199254740993", 9007199254740993}, /* no double holds it */
+        {"9007199254740993", 9007199254740993}, /* not representable as a double */
         {"0.00000000000000000000000000000001e32", 1},
         {"1,000,000", 1000000},
         {"1_000_000", 1000000},
@@ -57,7 +57,7 @@ static void bad_counts(void **state)
 {
     (void)state;
     static const struct {
-        const char *text, *part; /* of the message */
+        const char *text, *part; /* expected in the message */
     } bad[] = {
         {"", "not a number"},
         {" 5", "not a number"},
@@ -120,7 +120,7 @@ static void sizes(void **state)
         {"0.1GiB", 107374182}, /* rounded down */
         {"1TiB", UINT64_C(1) << 40},
         {"1e3KB", 1000000},
-        {"1.234567890123GiB", 1325607178}, /* needs more than 64 bits on the way */
+        {"1.234567890123GiB", 1325607178}, /* needs more than 64 bits internally */
     };
     uint64_t value;
     sn_why why;
@@ -155,7 +155,7 @@ static void rates(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         if (sn_parse_rate(bad[i], &value, &why))
             fail_msg("%s was taken as the rate %g", bad[i], value);
-    /* A share may be none or all. */
+    /* A share may be 0 or 1. */
     static const struct {
         const char *text;
         double value;
@@ -217,7 +217,7 @@ static void seeds(void **state)
     assert_false(sn_parse_seed("-1", &seed, &why));
 }
 
-/* What is shown as an option takes it is taken back as it was. */
+/* A formatted option value parses to the same value. */
 static void there_and_back(void **state)
 {
     (void)state;

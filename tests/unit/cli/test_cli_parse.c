@@ -1,4 +1,4 @@
-/* Command lines into values, by a command made for the test. */
+/* Parsing command lines, with a command defined for the test. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -55,7 +55,7 @@ static const sn_command command = {
                &sn_group_redis},
 };
 
-/* Parses words divided by spaces; stderr goes to a file that `said` shows. */
+/* Parses words separated by spaces; stderr goes to a file that `said` returns. */
 static char said[2000];
 static char words_copy[2000];
 
@@ -227,8 +227,8 @@ static void help_wins(void **state)
     sn_args_free(&args);
 }
 
-/* No command says one letter or one name twice, every option has a line of help, and what takes a
- * value says what to call it. */
+/* No command uses a letter or a name twice, every option has help text, and every option with a
+ * value names it. */
 static void tables_are_sound(void **state)
 {
     (void)state;

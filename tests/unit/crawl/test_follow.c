@@ -1,4 +1,4 @@
-/* The links of a page: where they lead, which are the same, and what is taken in of them. */
+/* The links of a page: their targets, duplicates, and which are offered. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -65,7 +65,7 @@ static void set_base(rig *r, const char *base)
 
 static void follow(rig *r)
 {
-    /* Reading replaces what was written by what it leads to. */
+    /* Reading replaces each link by its target. */
     sn_href as_written[16];
     size_t count = r->job.hrefs.len;
     assert_true(count <= 16);
@@ -108,7 +108,7 @@ static void takes_in_each_once(void **state)
     expect(&r, 0, "http://a.example/x/b.html");
     expect(&r, 1, "http://a.example/d/");
     expect(&r, 2, "http://c.example/");
-    /* The next page has them, too. */
+    /* The next page has the same links. */
     r.job.found = 0;
     follow(&r);
     assert_int_equal(r.job.found, 3);
@@ -132,7 +132,7 @@ static void obeys_nofollow_and_depth(void **state)
     r.options.max_depth = 0;
     follow(&r);
     assert_int_equal(r.engine->intake.count, 1);
-    /* What was too deep was not taken for known. */
+    /* Links beyond the depth limit were not cached as known. */
     r.options.max_depth = 1;
     follow(&r);
     assert_int_equal(r.engine->intake.count, 2);
@@ -140,7 +140,7 @@ static void obeys_nofollow_and_depth(void **state)
     destroy(&r);
 }
 
-/* With a <base> even an empty link leads away; one that is no URL counts as none. */
+/* With a <base> even an empty link leads to another page; an invalid URL is ignored. */
 static void heeds_the_base(void **state)
 {
     rig r;
@@ -161,7 +161,7 @@ static void heeds_the_base(void **state)
     destroy(&r);
 }
 
-/* What an option leaves out of URLs is not left out of the base, of which links need the slash. */
+/* URL options are not applied to the base, whose slash is needed to resolve links. */
 static void keeps_the_base_whole(void **state)
 {
     rig r;
@@ -176,7 +176,7 @@ static void keeps_the_base_whole(void **state)
     destroy(&r);
 }
 
-/* Without a base that was there links could mean anything, unless they say it all themselves. */
+/* If the base is lost, only absolute links are resolved. */
 static void follows_only_whole_links_without_it(void **state)
 {
     rig r;

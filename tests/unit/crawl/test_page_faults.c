@@ -1,5 +1,5 @@
-/* No memory for what reads a page: the crawl ends with a word about it, and the page is not taken
- * for one without links. */
+/* Out of memory while a page is parsed: the crawl ends with a message, and the page is not treated
+ * as one without links. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ static void *allocate_nothing(size_t size)
     return NULL;
 }
 
-/* The source itself, without memory. */
+/* Includes the source, with a failing allocator. */
 #define sn_links_create create_nothing
 #define malloc allocate_nothing
 #include "crawl/page.c"
@@ -45,7 +45,7 @@ static void stops_without_memory(void **state)
         sn_transfer t = {.user = &job, .status = 200, .type = "text/html"};
         sn_job_reset(&job);
         assert_false(sn_page_body(&t, "<a href=x>", 10));
-        /* As the transfer that was ended by it has it. */
+        /* As reported by the transfer that was aborted because of it. */
         t.truncated = true;
         sn_page_over(&t);
         assert_int_equal(sn_page_arrived(e, &t), SEEN_ERR_MEMORY);

@@ -1,4 +1,4 @@
-/* Settings: what is saved comes back; what is not ours is refused. */
+/* Settings: saved values are restored; invalid files are refused. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -56,8 +56,7 @@ static void comes_back(void **state)
     close(folder);
 }
 
-/* A file that was cut or written by hand: an escape is one where both digits stand, and a line is
- * one where its end does. */
+/* A truncated or hand-written file: an escape needs both digits, and a line needs its end. */
 static void reads_what_is_whole(void **state)
 {
     static const struct {

@@ -1,4 +1,5 @@
-/* Kernels: all give the same bits; batches and single keys agree; counters; tallies; unions. */
+/* Kernels: all produce the same bits; batches and single keys agree; counters; statistics;
+ * merging. */
 #include "test_trust.h"
 
 #include "filter/kernel.h"
@@ -31,7 +32,7 @@ static sn_geometry random_geometry(rng *r, seen_kind kind)
     return g;
 }
 
-/* The definition, again and slowly: the place of every cell, from the text of geometry.h. */
+/* A slow reference implementation: the position of every cell, as documented in geometry.h. */
 __extension__ typedef unsigned __int128 u128;
 
 static u128 wide(uint64_t x)
@@ -76,7 +77,7 @@ static void test_places(void **state)
             seen_hash h = {rng_next(&r), rng_next(&r)};
             list[0]->add(&g, bits, &h, 1, got);
             assert_int_equal(got[0], SEEN_NEW);
-            /* Every cell of the key is set, and after clearing those nothing is left. */
+            /* Every cell of the key is set, and clearing these cells leaves nothing. */
             for (unsigned pass = 0; pass < 2; pass++)
                 for (unsigned cell = 0; cell < g.spread * g.probes; cell++) {
                     uint64_t c = cell_again(&g, h, cell / g.probes, cell % g.probes);
@@ -94,7 +95,7 @@ static void test_places(void **state)
     }
 }
 
-/* A geometry near the ends of what numbers can hold finds its lines inside. */
+/* With a geometry near the numeric limits the lines are still inside. */
 static void test_places_large(void **state)
 {
     (void)state;
@@ -148,7 +149,7 @@ static void test_same_bits(void **state)
             assert_int_equal(one, want[i]);
         }
         assert_memory_equal(single, bits[0], sn_geometry_bytes(&g));
-        /* Checks: everything added is there; answers are only ever raised. */
+        /* Checks: everything added is present; answers are only ever raised. */
         for (size_t i = 0; i < count; i += 2)
             keys[i] = (seen_hash){rng_next(&r), rng_next(&r)};
         for (size_t k = 0; k < kernels; k++) {
@@ -171,7 +172,7 @@ static void test_same_bits(void **state)
     assert_ptr_equal(sn_kernel_for(SEEN_BLOOM), list[sn_kernel_list(SEEN_BLOOM, list) - 1]);
 }
 
-/* With spread and probes fixed at every value once, so that no special loop is left out. */
+/* With every value of spread and probes, so that no special loop is left out. */
 static void test_every_shape(void **state)
 {
     (void)state;
@@ -201,8 +202,8 @@ static void test_every_shape(void **state)
         }
 }
 
-/* Larger than a near cache: one line a key is another loop there, and each batch has another end.
- */
+/* Larger than the L2 cache, where one line per key has another loop; the batches have different
+ * lengths. */
 static void test_far(void **state)
 {
     (void)state;
@@ -226,7 +227,7 @@ static void test_far(void **state)
                 assert_memory_equal(bits[k], bits[0], sn_geometry_bytes(&g));
             }
             for (size_t i = 0; i < count; i += 2)
-                keys[i].lo ^= 1u << i % 30; /* a stranger in the same line */
+                keys[i].lo ^= 1u << i % 30; /* an absent key in the same line */
             for (size_t k = 0; k < kernels; k++) {
                 memset(got, SEEN_NEW, sizeof got);
                 list[k]->check(&g, bits[k], keys, count, got);
@@ -240,8 +241,8 @@ static void test_far(void **state)
     }
 }
 
-/* Keys picked from a batch: the same bits and answers as of those keys alone, and what was not
- * picked stays as it was. */
+/* Keys picked from a batch: the same bits and answers as for those keys alone; the others are
+ * unchanged. */
 static void test_picked(void **state)
 {
     (void)state;
@@ -253,7 +254,7 @@ static void test_picked(void **state)
     rng r = {test_seed()};
     for (int round = 0; round < 300; round++) {
         sn_geometry g = random_geometry(&r, SEEN_BLOOM);
-        if (round % 3 == 0) /* more than lies near */
+        if (round % 3 == 0) /* more than fits into the L2 cache */
             g = (sn_geometry){SEEN_BLOOM, 1 + (uint32_t)round / 3 % 2, 1 + (uint32_t)round % 8, 3,
                               2000};
         hashes_from((uint64_t)round << 32, KEYS_MAX, keys);
@@ -318,7 +319,7 @@ static void test_counting_steps(void **state)
     assert_int_equal(answer, SEEN_NEW);
     for (uint64_t i = 0; i < sn_geometry_bytes(&g); i++)
         assert_int_equal(bits[i], 0);
-    /* Saturated: stays for ever, and does not spill into its neighbours. */
+    /* Saturated: stays, and does not overflow into its neighbours. */
     for (unsigned i = 0; i < 40; i++)
         k->add(&g, bits, &a, 1, &answer);
     uint64_t total = 0;
@@ -334,7 +335,7 @@ static void test_counting_steps(void **state)
     free(before);
 }
 
-/* Random additions and removals of keys that are there: none of the others ever disappears. */
+/* Random additions and removals of present keys: no other key ever disappears. */
 static void test_counting_sequences(void **state)
 {
     (void)state;
@@ -397,9 +398,9 @@ static void test_counting_batch(void **state)
     }
 }
 
-/* ---- tally and combine ---- */
+/* ---- statistics and merging ---- */
 
-/* The computed rate of a filter is the share of strangers that it mistakes. */
+/* The computed rate of a filter equals the share of absent keys that are false positives. */
 static void test_tally(void **state)
 {
     (void)state;
@@ -473,7 +474,7 @@ static void test_combine(void **state)
     assert_memory_equal(sum, a, BYTES);
 }
 
-/* The union of two filters is the filter of the union. */
+/* Merging two filters gives the filter of the union. */
 static void test_union(void **state)
 {
     (void)state;

@@ -125,7 +125,7 @@ enum {
 static seen_hash key[MANY];
 static seen_answer got[MANY];
 
-/* Key n of a stream: the same whenever it is asked for. */
+/* Key n of a deterministic sequence. */
 static seen_hash nth_key(uint64_t stream, uint64_t n)
 {
     uint64_t a = sn_stir(n, stream * 0x9e3779b97f4a7c15u), b = sn_stir(a ^ n, 0x2545f4914f6cdd1du);
@@ -167,7 +167,7 @@ static uint64_t add_keys(table *t, uint64_t stream, uint64_t keys, size_t batch)
     return news;
 }
 
-/* From the smallest table on: many doublings, cut cells, short tags written twice. */
+/* From the smallest table: many doublings, divided cells, short tags stored twice. */
 static void nothing_is_lost(void **state)
 {
     (void)state;
@@ -182,7 +182,7 @@ static void nothing_is_lost(void **state)
             fail_msg("extra %u: grown %llu times", EXTRA[e], (unsigned long long)t.grown);
         assert_int_equal(count_seen(&t, 1, keys), keys);
         assert_int_equal(add_keys(&t, 1, keys, MANY), 0);
-        /* Keys that were taken for others are missing, and cut cells count once. */
+        /* False positives are missing, and divided cells count once. */
         assert_true(fabs(counted - (double)news) <= 0.01 * (double)news + 10);
         double wrong = (double)count_seen(&t, 2, 1000000) / 1e6;
         double deviation = sqrt(rate / 1e6) + 1e-6;
@@ -245,8 +245,8 @@ static void kernels_agree(void **state)
         }
 }
 
-/* One key at a time and in batches: the same bytes, the same answers. Twice in one batch: new the
- * first time only. */
+/* One key at a time and in batches: the same bytes and answers. Twice in one batch: new the first
+ * time only. */
 static void batches_agree(void **state)
 {
     (void)state;
@@ -265,8 +265,7 @@ static void batches_agree(void **state)
     table_free(&b);
 }
 
-/* A batch whose keys are all of one tiny partition: it runs out of room, says so, and loses none.
- */
+/* A batch whose keys are all in one tiny partition: it reports that it is full, and loses none. */
 static void full_partitions_say_so(void **state)
 {
     (void)state;
@@ -303,13 +302,13 @@ static void merge(table *into, table *from)
 {
     for (unsigned p = 0; p < SN_TAGS_PARTS; p++) {
         target to = {into, p};
-        while (into->part[p]->level < from->part[p]->level) /* or tags would be cut short */
+        while (into->part[p]->level < from->part[p]->level) /* otherwise tags would be truncated */
             table_grow(into, p);
         assert_true(sn_tags_walk(&from->shape, from->part[p], copy_cell, &to));
     }
 }
 
-/* Tables of any size into each other, in both directions. */
+/* Merging tables of any size, in both directions. */
 static void merges_lose_nothing(void **state)
 {
     (void)state;
@@ -331,7 +330,7 @@ static void merges_lose_nothing(void **state)
             both = table_rate(into, &n);
             assert_true(both <= (mine + theirs) * 1.0001);
             uint64_t grown = into->grown;
-            merge(into, from); /* all there: nothing changes */
+            merge(into, from); /* all present: nothing changes */
             assert_int_equal(into->grown, grown);
             assert_true(table_rate(into, &n) == both);
             table_free(&a);
@@ -339,7 +338,7 @@ static void merges_lose_nothing(void **state)
         }
 }
 
-/* The planner: the rate at 10^12 keys, sizes that grow, the smallest level of the code. */
+/* Planning: the rate at 10^12 keys, increasing sizes, the lowest level of the code. */
 static void sizes_hold(void **state)
 {
     (void)state;

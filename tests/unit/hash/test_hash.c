@@ -1,4 +1,4 @@
-/* Frozen hashes: vectors from another implementation, and the properties of seeds. */
+/* Stable hashes: vectors from another implementation, and the properties of seeds. */
 #include "test_trust.h"
 
 #include "hash/hash.h"
@@ -26,7 +26,7 @@ static void check_vectors(seen_hash_kind kind, const struct vector *v, size_t co
     unsigned high = 0;
     for (size_t i = 0; i < count; i++) {
         seen_hasher hasher = {kind, {SEEDS[v[i].seed][0], SEEDS[v[i].seed][1]}};
-        /* Once aligned and once not. */
+        /* Aligned and unaligned. */
         for (size_t shift = 0; shift < 2; shift++) {
             fill_key(key + shift, v[i].length);
             seen_hash got = seen_hash_key(&hasher, key + shift, v[i].length);
@@ -51,7 +51,7 @@ static void test_siphash(void **state)
     if (!sn_hash_supported(SEEN_SIPHASH))
         skip();
     check_vectors(SEEN_SIPHASH, SIP_VECTORS, sizeof SIP_VECTORS / sizeof *SIP_VECTORS);
-    /* From the reference implementation's own list: key 00..0f, no input; and input 00..0e. */
+    /* From the vectors of the reference implementation: key 00..0f, no input; and input 00..0e. */
     seen_hasher hasher = {SEEN_SIPHASH, {0x0706050403020100u, 0x0f0e0d0c0b0a0908u}};
     seen_hash h = seen_hash_key(&hasher, "", 0);
     assert_int_equal(h.lo, 0xe6a825ba047f81a3u);
@@ -85,7 +85,7 @@ static void test_many(void **state)
     }
 }
 
-/* Lengths in no order, and in runs: a batch is worked on in other orders than its own. */
+/* Lengths in random order, and in runs: a batch is processed in a different order than given. */
 static void test_many_mixed(void **state)
 {
     (void)state;
@@ -129,7 +129,7 @@ static void test_seeds(void **state)
     FAILS(SEEN_ERR_UNSUPPORTED, seen_hasher_random((seen_hash_kind)7, &a, error));
 }
 
-/* Sets hash with their own seed, and the seed is what seen_hasher_of says. */
+/* Sets hash with their own seed, which seen_hasher_of returns. */
 static void test_set_seed(void **state)
 {
     (void)state;

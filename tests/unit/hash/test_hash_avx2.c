@@ -1,5 +1,5 @@
-/* Every body of the many-keys hash gives the bits of libxxhash, for all lengths and seeds, and
- * reads and writes nothing but its keys and their hashes. */
+/* Every implementation of hashing many keys returns the bits of libxxhash, for all lengths and
+ * seeds, and accesses nothing but its keys and their hashes. */
 #include "test_trust.h"
 
 #include "hash/ranges.h"
@@ -25,14 +25,14 @@ static size_t longest(size_t range)
     return 32 * range + 32;
 }
 
-/* Each key in room of its own, so that a sanitizer sees a byte too many. */
+/* Each key in a separate allocation, so that a sanitizer detects overruns. */
 static void give_key(rng *r, size_t i, size_t len)
 {
     unsigned char *data = malloc(len);
     assert_non_null(data);
     for (size_t b = 0; b < len; b++)
         data[b] = (unsigned char)rng_next(r);
-    /* Words of zeroes and of ones make products that carry, or vanish. */
+    /* Words of zeros and of ones produce products that carry, or vanish. */
     if (rng_below(r, 4) == 0)
         memset(data, rng_below(r, 2) ? 0xff : 0, len - rng_below(r, len));
     keys[i] = (seen_key){data, len};
@@ -63,7 +63,7 @@ static void run_all(const sn_hash_ranges *body, size_t range, uint64_t seed, siz
         expect(i, seed, i < count);
 }
 
-/* All lengths, in each place of a pair, and all short counts. */
+/* All lengths, in each position of a pair, and all small counts. */
 static void test_lengths(void **state)
 {
     (void)state;
@@ -82,7 +82,7 @@ static void test_lengths(void **state)
     }
 }
 
-/* A run ends before the first key of another length, wherever that is. */
+/* A run ends before the first key of another length, at any position. */
 static void test_ends(void **state)
 {
     (void)state;
@@ -129,7 +129,7 @@ static void test_picks(void **state)
     }
 }
 
-/* Where the CPU has it, the fast body is the one that runs. */
+/* If the CPU supports it, the fast implementation is used. */
 static void test_list(void **state)
 {
     (void)state;

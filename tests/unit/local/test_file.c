@@ -1,4 +1,4 @@
-/* Sets in files: flags, several handles, pages left behind by crashes, counters. */
+/* Sets in files: flags, several handles, header pages after crashes, counters. */
 #include "test_file.h"
 
 #include "base/bytes.h"
@@ -23,7 +23,7 @@ static void test_create_flags(void **state)
     seen_set *set = create("f", options, 0), *other = NULL;
     add_range(set, 0, 100);
     FAILS(SEEN_ERR_EXISTS, seen_create(at("f"), &options, 0, &other, error));
-    /* The same numbers: the same set, whoever made it. */
+    /* The same parameters: the same set, independent of its creator. */
     OK(seen_create(at("f"), &options, SEEN_IF_ABSENT, &other, error));
     assert_int_equal(count_there(other, 0, 100), 100);
     seen_close(other);
@@ -44,7 +44,7 @@ static void test_create_flags(void **state)
         FAILS(SEEN_ERR_MISMATCH, seen_create(at("f"), &wrong[i], SEEN_IF_ABSENT, &other, error));
     assert_null(other);
     assert_int_equal(count_there(set, 0, 100), 100);
-    /* Replaced: who has the old one open keeps it. */
+    /* Replaced: handles of the old file still work. */
     other = create("f", options, SEEN_REPLACE);
     assert_int_equal(count_there(other, 0, 100), 0);
     assert_int_equal(count_there(set, 0, 100), 100);
@@ -74,7 +74,7 @@ static void test_read_only(void **state)
     OK(seen_get_info(reader, &info, error));
     assert_string_equal(info.store, "file");
     assert_true(info.keys_estimated > 90 && info.keys_estimated < 110);
-    add_range(set, 500, 1); /* what others add is seen at once */
+    add_range(set, 500, 1); /* additions through other handles are visible at once */
     assert_int_equal(count_there(reader, 500, 1), 1);
     seen_close(reader);
     seen_close(set);
@@ -89,7 +89,7 @@ static void test_read_only(void **state)
     drop("f");
 }
 
-/* Where a folder may not be changed its filter stays, and it is said. */
+/* If the folder is read-only the filter stays, and the error is reported. */
 static void test_drop_refused(void **state)
 {
     (void)state;
@@ -98,7 +98,7 @@ static void test_drop_refused(void **state)
     assert_int_equal(chmod(at("f"), 0444), 0);
     assert_int_equal(chmod(scratch_path, 0555), 0);
     if (root)
-        setfsuid(65534); /* root may change anything: as somebody else */
+        setfsuid(65534); /* root may modify anything: run as another user */
     FAILS(SEEN_ERR_PERMISSION, seen_drop(at("f"), NULL, error));
     if (root)
         setfsuid(0);
@@ -116,7 +116,7 @@ static void test_alone(void **state)
     seen_set *reader = open_set("f", SEEN_READ_ONLY);
     add_range(one, 0, MANY);
     assert_int_equal(count_there(one, 0, MANY), MANY);
-    assert_int_equal(count_there(reader, 0, MANY), MANY); /* growth is noticed */
+    assert_int_equal(count_there(reader, 0, MANY), MANY); /* growth is detected */
     seen_close(one);
     two = open_set("f", 0);
     FAILS(SEEN_ERR_PERMISSION, seen_open(at("f"), NULL, SEEN_ALONE, &one, error));
@@ -149,7 +149,7 @@ static void test_reopen(void **state)
                 set = open_set("f", 0);
                 assert_int_equal(count_there(set, 0, 500 * (round + 1)), 500 * (round + 1));
             }
-            /* The counters came along: a set still knows how full it is. */
+            /* The counters are restored: the set knows how full it is. */
             sn_image image;
             uint64_t added = 0;
             OK(set->ops->image(set, &image, error));
@@ -190,7 +190,7 @@ static void test_two_handles(void **state)
 
 /* ---- pages ---- */
 
-/* Stands before the system's: lets the writing of one page fail. */
+/* Overrides the system call: makes writing one page fail. */
 static bool fail_page_a, fail_page_b;
 
 ssize_t pwrite64(int fd, const void *data, size_t len, off64_t where)
@@ -202,7 +202,7 @@ ssize_t pwrite64(int fd, const void *data, size_t len, off64_t where)
     return syscall(SYS_pwrite64, fd, data, len, where);
 }
 
-/* Either page may be lost, at any time, and the other one tells all. */
+/* Either page may be damaged at any time; the other one is sufficient. */
 static void test_lost_page(void **state)
 {
     (void)state;
@@ -217,7 +217,7 @@ static void test_lost_page(void **state)
             assert_int_equal(count_there(set, 0, 1000), 1000);
             seen_close(set);
         }
-        /* The next change of the image makes both whole again. */
+        /* The next change of the image restores both. */
         set = open_set("f", 0);
         add_range(set, 1000, MANY);
         assert_int_equal(count_there(set, 0, 1000), 1000);
@@ -232,8 +232,8 @@ static void test_lost_page(void **state)
     unlink(at("f"));
 }
 
-/* Two crashes: the first between the pages, so that B is behind A; the second, later, while page A
- * is being written. What was added and synced in between must not be lost with page A. */
+/* Two crashes: the first between the pages, so that B is older than A; the second, later, while
+ * page A is being written. Keys added and synced in between must not be lost with page A. */
 static void test_two_crashes(void **state)
 {
     (void)state;
@@ -249,7 +249,7 @@ static void test_two_crashes(void **state)
     set = open_set("f", 0);
     add_range(set, 120, 15); /* in the second layer, durable */
     OK(seen_sync(set, error));
-    fail_page_a = true; /* the second crash: page A was begun and not finished */
+    fail_page_a = true; /* the second crash: page A was partially written */
     hashes_from(1000, MANY, batch);
     FAILS(SEEN_ERR_IO, seen_add_hashes(set, batch, MANY, told, error));
     fail_page_a = false;
@@ -264,7 +264,7 @@ static void test_two_crashes(void **state)
     drop("f");
 }
 
-/* A page that could not be written: the set says so, and goes on when it can. */
+/* A page that could not be written: the set reports it, and continues when possible. */
 static void test_failed_publish(void **state)
 {
     (void)state;
@@ -302,7 +302,7 @@ static void test_failed_publish(void **state)
         }
 }
 
-/* What was appended behind the last layer does not become part of the next one. */
+/* Bytes appended after the last layer do not become part of the next one. */
 static void test_appended(void **state)
 {
     (void)state;
@@ -331,7 +331,7 @@ static uint64_t counter_of(seen_set *set)
     return image.layer[0].added;
 }
 
-/* A counter that the bits contradict is corrected; one that is right is left alone. */
+/* A counter that contradicts the bits is corrected; a correct one is left unchanged. */
 static void test_counters(void **state)
 {
     (void)state;
@@ -355,7 +355,7 @@ static void test_counters(void **state)
     drop("f");
 }
 
-/* A window that counted keys which are not there would turn early, and forget what is young. */
+/* A window with a counter that is too high would rotate early and drop recent keys. */
 static void test_counters_of_window(void **state)
 {
     (void)state;
@@ -402,8 +402,8 @@ static void test_counters_at_any_size(void **state)
     }
 }
 
-/* Few keys among many lines: a sample that has none of them does not tell that there are none, and
- * one that has some not how many. */
+/* Few keys in many lines: a sample without keys does not prove that there are none, and one with
+ * some does not determine their number. */
 static void test_counters_of_few(void **state)
 {
     (void)state;
@@ -425,7 +425,7 @@ static void test_counters_of_few(void **state)
     }
 }
 
-/* The rate follows from the memory, and the last bits of it from the machine. */
+/* The rate follows from the memory, and its last bits depend on the machine. */
 static void test_same_rate(void **state)
 {
     (void)state;
@@ -458,7 +458,7 @@ static size_t large_page(void)
     return 65536;
 }
 
-/* The places in the file of all that is mapped of it. */
+/* The file offsets of all mappings. */
 static size_t count_maps(const char *path, size_t multiple)
 {
     char line[1000];
@@ -476,7 +476,7 @@ static size_t count_maps(const char *path, size_t multiple)
     return count;
 }
 
-/* A system with pages of 64 KiB maps multiples of that only. */
+/* A system with pages of 64 KiB only maps multiples of that. */
 static void test_large_pages(void **state)
 {
     (void)state;
@@ -509,7 +509,7 @@ static void test_large_pages(void **state)
     }
 }
 
-/* ---- what is created ---- */
+/* ---- creation ---- */
 
 static void test_permissions(void **state)
 {
@@ -525,11 +525,11 @@ static void test_permissions(void **state)
     assert_int_equal(st.st_mode & 07777, 0644);
     umask(mask);
     seen_close(set);
-    /* Opening follows a link; replacing replaces the link and not what it points to. */
+    /* Opening follows a link; replacing replaces the link and not its target. */
     assert_int_equal(symlink("f", at("link")), 0);
     set = open_set("link", 0);
     seen_close(set);
-    FAILS(SEEN_ERR_ARGUMENT, seen_drop(at("link"), NULL, error)); /* which of the two? */
+    FAILS(SEEN_ERR_ARGUMENT, seen_drop(at("link"), NULL, error)); /* ambiguous */
     assert_int_equal(scratch_count(), 2);
     seen_options options = plain_options(SEEN_BLOOM, SEEN_FIXED, 7, 0.01);
     FAILS(SEEN_ERR_EXISTS, seen_create(at("link"), &options, 0, &set, error));
@@ -541,7 +541,7 @@ static void test_permissions(void **state)
     assert_int_equal(info.capacity, 100);
     seen_close(set);
     unlink(at("link"));
-    /* A link that points nowhere is not followed to make a file there. */
+    /* A dangling link is not followed to create its target. */
     assert_int_equal(symlink("elsewhere", at("link")), 0);
     FAILS(SEEN_ERR_EXISTS, seen_create(at("link"), &options, 0, &set, error));
     assert_int_not_equal(access(at("elsewhere"), F_OK), 0);
@@ -549,8 +549,8 @@ static void test_permissions(void **state)
     drop("f");
 }
 
-/* A file whose name another one took is not the one that the next process opens, also where it has
- * a second name. One that was only moved is as good as before, and so is one that was opened by a
+/* A file whose name was taken by another one is not the one that the next process opens, even if it
+ * has a second name. A file that was only moved is still valid, and so is one opened by a relative
  * path from another folder. */
 static void test_sync_tells(void **state)
 {
@@ -581,7 +581,7 @@ static void test_sync_tells(void **state)
     OK(seen_open("f", NULL, 0, &set, error));
     assert_int_equal(mkdir("folder", 0700), 0);
     assert_int_equal(chdir("folder"), 0);
-    OK(seen_sync(set, error)); /* here is no such file, */
+    OK(seen_sync(set, error)); /* no such file in this folder, */
     OK(seen_create("f", &options, 0, &other, error));
     OK(seen_sync(set, error)); /* and here another one */
     seen_close(other);
@@ -596,7 +596,7 @@ static void test_sync_tells(void **state)
     drop("f");
 }
 
-/* A limit on the size of files: refused, nothing left behind, the old set whole. */
+/* A limit on file size: refused, nothing left behind, the old set intact. */
 static void test_no_room(void **state)
 {
     (void)state;
@@ -622,7 +622,7 @@ static void test_no_room(void **state)
     assert_true(decided > 100 && decided < MANY);
     assert_int_equal(count_there(set, 0, 500 + decided), 500 + decided);
     assert_int_equal(scratch_count(), 1);
-    add_range(set, 500, MANY); /* with room again it goes on */
+    add_range(set, 500, MANY); /* with room again it continues */
     seen_close(set);
     set = open_set("f", 0);
     assert_int_equal(count_there(set, 500, MANY), MANY);

@@ -7,8 +7,9 @@
 #include "set/store.h"
 #include "test_file.h"
 
-/* Every byte of a small file flipped in turn: refused, or the same answers where the checksum of a
- * page covers it; in the lines a flip is an answer of one key at most, and never a crash. */
+/* Every byte of a small file flipped in turn: refused, or the same answers if the byte is in a
+ * checksummed page; in the lines a flip changes the answer of at most one key, and never
+ * crashes. */
 static void test_flips(void **state)
 {
     (void)state;
@@ -40,9 +41,9 @@ static void test_flips(void **state)
             }
             write_at("f", good + i, 1, (off_t)i);
         }
-        assert_int_equal(refused, 0); /* one page is always whole */
+        assert_int_equal(refused, 0); /* one page is always valid */
         assert_true(other > 10);
-        /* Both pages: refused, and the file is left as it was. */
+        /* Both pages: refused, and the file is left unchanged. */
         for (size_t i = 0; i < 4096; i += 5) {
             unsigned char bad = (unsigned char)(good[i] ^ 0x10);
             write_at("f", &bad, 1, (off_t)i);
@@ -92,7 +93,7 @@ static void test_truncations(void **state)
     drop("f");
 }
 
-/* Also if only the padding behind the last line is missing. */
+/* Also if only the padding after the last line is missing. */
 static void test_cut_padding(void **state)
 {
     (void)state;
@@ -124,7 +125,7 @@ static void test_foreign(void **state)
     FAILS(SEEN_ERR_IO, seen_open(scratch_path, NULL, 0, &set, error));
     FAILS(SEEN_ERR_FORMAT, seen_open(scratch_path, NULL, SEEN_READ_ONLY, &set, error));
     assert_null(set);
-    /* A name that would steer a terminal. */
+    /* A name with terminal control characters. */
     seen_error e;
     assert_int_equal(seen_open(at("a\x1b[31m\nb"), NULL, 0, &set, &e), SEEN_ERR_NOT_FOUND);
     for (const char *p = e.message; *p; p++)
@@ -132,7 +133,7 @@ static void test_foreign(void **state)
     assert_non_null(strstr(e.message, "a\\x1b[31m\\nb"));
 }
 
-/* The file is overwritten while it is open: noticed, or nothing changes for who has it open. */
+/* The file is overwritten while it is open: detected, or without effect on open handles. */
 static void test_changed_underneath(void **state)
 {
     (void)state;
@@ -152,7 +153,7 @@ static void test_changed_underneath(void **state)
     FAILS(SEEN_ERR_CHANGED, seen_copy(set, at("copy"), 0, NULL, error));
     write_at("f", good, size, 0);
     OK(seen_check_hashes(reader, batch, 3, told, error));
-    /* Another filter written over it, in place. */
+    /* Another filter is written over it, in place. */
     options.capacity = 5000;
     other = layered_create(at("other"), &options);
     add_range(other, 0, 6000 < MANY ? 6000 : MANY);
@@ -172,8 +173,8 @@ static void test_changed_underneath(void **state)
     assert_int_equal(scratch_count(), 0);
 }
 
-/* What goes into a file that has no name any more is lost when it is closed: sync does not say that
- * it lasts. */
+/* Additions to a file that has no name any more are lost when it is closed: sync does not report
+ * success. */
 static void test_replaced(void **state)
 {
     (void)state;
@@ -201,7 +202,7 @@ static void test_replaced(void **state)
     assert_int_equal(scratch_count(), 0);
 }
 
-/* A fifo must not be waited for. */
+/* Opening a FIFO must not block. */
 static void test_fifo(void **state)
 {
     (void)state;

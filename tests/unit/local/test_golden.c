@@ -1,9 +1,9 @@
-/* Files of every format version, never edited: they open, answer, and can be made again bit for
- * bit.
+/* Golden files of every format version, never edited: they open, answer, and can be recreated bit
+ * for bit.
  *
- * tests/golden/NAME.seen is a filter, NAME.keys the keys that it has, one a line, NAME.mistakes the
- * numbers i for which it mistakes the key "stranger i". Made once by this program with
- * SEEN_GOLDEN=NAME; a later format gets files of its own beside these. */
+ * tests/golden/NAME.seen is a filter, NAME.keys its keys, one per line, NAME.mistakes the numbers i
+ * for which the absent key "stranger i" is a false positive. Created once by this program with
+ * SEEN_GOLDEN=NAME; a later format gets files of its own. */
 #include "test_trust.h"
 
 #include "base/clock.h"
@@ -103,7 +103,7 @@ static const char *golden_path(const golden *g, const char *end)
     return p;
 }
 
-/* The numbers of the strangers that a filter mistakes, one a line. */
+/* The numbers of the absent keys that are false positives, one per line. */
 static void list_mistakes(seen_set *set, FILE *out)
 {
     for (unsigned i = 0; i < STRANGERS; i++) {
@@ -174,8 +174,8 @@ static void test_open(void **state)
     }
 }
 
-/* Made again like the frozen one, so that a planner that chooses other numbers changes nothing
- * here; only the later layers of a growing set are the planner's. */
+/* Created with seen_create_like from the golden file, so that changes of the planner have no effect
+ * here; only the later layers of a growing set are planned. */
 static void test_make_again(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* Processes on one file: one winner, growth noticed by all, and a killed writer stops nobody. */
+/* Several processes on one file: each key is new once, all notice growth, and a killed writer
+ * blocks no other. */
 #include "test_trust.h"
 
 #include "local/local.h"
@@ -22,7 +23,7 @@ enum { WRITERS = 4, READERS = 2, KEYS = SLOW ? 6000 : 20000, BATCH = 40 };
 typedef struct board {
     atomic_uchar news[KEYS];
     atomic_int trouble, done, killed;
-    atomic_ullong added; /* keys below this were added by somebody and must be seen by all */
+    atomic_ullong added; /* keys below this were added by some process and must be visible to all */
 } board;
 
 static board *shared;
@@ -130,7 +131,7 @@ static void race_on(seen_kind kind, seen_growth growth)
         if (shared->news[i] > 1)
             fail_msg("key %llu was told new %u times", (unsigned long long)i, shared->news[i]);
         never += shared->news[i] == 0;
-        /* The handle of this process was opened before all of it. */
+        /* This process opened its handle before all of that. */
         assert_true(is_there(set, hash_of(i)));
     }
     assert_true(never <= 1);
@@ -161,8 +162,8 @@ static void test_counting(void **state)
     race_on(SEEN_COUNTING, SEEN_GROWING);
 }
 
-/* Writers are killed at random moments, with the lock or without; the others go on, and what was
- * added, by the dead ones too, is there. */
+/* Writers are killed at random moments, with or without the lock; the others continue, and all
+ * additions, also of the killed ones, are present. */
 static void test_killed(void **state)
 {
     (void)state;
@@ -187,7 +188,7 @@ static void test_killed(void **state)
         assert_true(is_there(set, hash_of(i)));
     }
     seen_close(set);
-    OK(seen_open(at("f"), NULL, SEEN_ALONE, &set, error)); /* nobody holds anything */
+    OK(seen_open(at("f"), NULL, SEEN_ALONE, &set, error)); /* no process holds a lock */
     for (uint64_t i = 0; i < KEYS; i += 7)
         assert_true(is_there(set, hash_of(i)));
     seen_info info = {.size = sizeof info};
@@ -230,7 +231,7 @@ static void die_adding(uint64_t first, size_t count)
     assert_true(WIFSIGNALED(status));
 }
 
-/* Writers that are killed in a batch make the window of those who go on no shorter. */
+/* Writers killed during a batch do not shorten the window of the others. */
 static void test_killed_in_window(void **state)
 {
     (void)state;
@@ -250,7 +251,7 @@ static void test_killed_in_window(void **state)
     unlink(at("f"));
 }
 
-/* Many make the same file at once: one makes it, all have it. */
+/* Many processes create the same file at once: one creates it, all open it. */
 static void test_create_together(void **state)
 {
     (void)state;
@@ -275,7 +276,7 @@ static void test_create_together(void **state)
                 if (answer == SEEN_NEW)
                     atomic_fetch_add(&shared->news[0], 1);
                 seen_close(set);
-                exit(0); /* and what it ran is counted */
+                exit(0); /* exit normally, so that coverage is recorded */
             }
         for (unsigned i = 0; i < MAKERS; i++)
             wait_for(child[i]);
@@ -286,7 +287,7 @@ static void test_create_together(void **state)
     }
 }
 
-/* Adding a present key takes no lock: it returns while another process holds the file's. */
+/* Adding a present key takes no lock: it returns while another process holds the file's lock. */
 static void present_keys_take_no_lock(void **state)
 {
     (void)state;
@@ -301,7 +302,7 @@ static void present_keys_take_no_lock(void **state)
         struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1};
         assert_int_equal(fcntl(fd, F_OFD_SETLK, &lock), 0);
         seen_answer answer = SEEN_UNKNOWN;
-        alarm(20); /* the lock is never given back */
+        alarm(20); /* the lock is never released */
         OK(seen_add(set, "key", 3, &answer, error));
         alarm(0);
         assert_int_equal(answer, SEEN_BEFORE);

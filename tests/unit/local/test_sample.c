@@ -1,4 +1,4 @@
-/* Samples of lines: as wrong as they say, at any fill; what they may tell of a counter. */
+/* Samples of lines: their deviation is as predicted at any fill; validating counters with them. */
 #include "test_trust.h"
 
 #include "local/local.h"
@@ -12,7 +12,7 @@ typedef struct layer_case {
     uint64_t capacity, bits;
     uint32_t hashes;
     uint64_t keys;
-    bool all; /* so few lines that all are looked at */
+    bool all; /* so few lines that all are sampled */
 } layer_case;
 
 static const layer_case CASES[] = {
@@ -80,7 +80,8 @@ static void test_deviation(void **state)
             seed += c->keys;
             double off = (sample.keys - keys) / deviation_of(&sample);
             squares += off * off;
-            /* The truth is never doubted, and little else but what is near it believed. */
+            /* A correct counter is never rejected, and few others except nearby ones are
+             * accepted. */
             if (!sn_local_credible(&sample, c->keys))
                 fail_msg("case %zu: %llu keys look like %.0f", i, (unsigned long long)c->keys,
                          sample.keys);
@@ -95,7 +96,7 @@ static void test_deviation(void **state)
     }
 }
 
-/* Few keys among many lines: more lines are looked at, as many as allowed. */
+/* Few keys in many lines: more lines are sampled, up to the maximum. */
 static void test_careful(void **state)
 {
     (void)state;
@@ -104,7 +105,7 @@ static void test_careful(void **state)
     sn_sample sample = sample_of(set, SN_SAMPLE_CAREFUL);
     assert_true(sample.unit <= 1 && fabs(sample.keys - 20) < 0.5);
     seen_close(set);
-    set = set_of(&CASES[5], 0); /* a few of these tell enough */
+    set = set_of(&CASES[5], 0); /* a few of these are sufficient */
     assert_true(sample_of(set, SN_SAMPLE_CAREFUL).unit == sample_of(set, SN_SAMPLE_QUICK).unit);
     seen_close(set);
 }
@@ -117,7 +118,8 @@ static seen_set *counting_set(uint64_t capacity, double rate)
     return set;
 }
 
-/* Keys that come and go for long: the set is full when it is, not when the mistakes add up. */
+/* Keys are added and removed for long: the set is full when it really is, not when false positives
+ * accumulate. */
 static void test_churn(void **state)
 {
     (void)state;
@@ -134,7 +136,7 @@ static void test_churn(void **state)
     seen_close(set);
 }
 
-/* While few have gone the counter is exact, and stays so: as many may come as went. */
+/* While few were removed the counter is exact: as many can be added as were removed. */
 static void test_few_gone(void **state)
 {
     (void)state;

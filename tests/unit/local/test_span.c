@@ -1,4 +1,4 @@
-/* One batch through the layers: which layer is asked, which takes the key. */
+/* One batch in the layers of a set: which layers are checked, and which one keys are added to. */
 #include "test_trust.h"
 
 #include "base/clock.h"
@@ -40,7 +40,7 @@ static void view_free(sn_view *view)
     free(view);
 }
 
-/* Which layers have a key, as bits. */
+/* The layers that have a key, as bits. */
 static unsigned layers_with(const sn_view *view, seen_hash h)
 {
     const sn_kernel *k = sn_kernel_for(view->image.kind);
@@ -69,14 +69,14 @@ static void test_growing(void **state)
     assert_int_equal(add(view, 1, &news), SEEN_NEW);
     assert_int_equal(news, 1);
     assert_int_equal(layers_with(view, hash_of(1)), 8);
-    /* What an older layer has is not added again. */
+    /* Keys of an older layer are not added again. */
     view->image.current = 1;
     assert_int_equal(add(view, 2, &news), SEEN_NEW);
     view->image.current = 3;
     assert_int_equal(add(view, 2, &news), SEEN_BEFORE);
     assert_int_equal(news, 0);
     assert_int_equal(layers_with(view, hash_of(2)), 2);
-    /* A mixed batch keeps its order; what stands twice is new once. */
+    /* A mixed batch keeps its order; a key that occurs twice is new once. */
     seen_hash h[7] = {hash_of(2), hash_of(5), hash_of(5), hash_of(1),
                       hash_of(6), hash_of(2), hash_of(6)};
     seen_answer answers[7];
@@ -101,7 +101,7 @@ static void test_counting(void **state)
     add(view, 1, &news);
     added[0] += news;
     view->image.current = 2;
-    /* Counted where it is; a stranger in the current layer. */
+    /* Counted in its layer; an absent key in the current layer. */
     assert_int_equal(add(view, 1, &news), SEEN_BEFORE);
     assert_int_equal(news, 0);
     assert_int_equal(layers_with(view, hash_of(1)), 1);
@@ -137,7 +137,7 @@ static void test_window(void **state)
     image->current = 1;
     image->layer[1].generation = 2;
     clock_now = image->layer[1].born = 1015; /* rotated early */
-    /* Seen before, and added again all the same: it lives on from here. */
+    /* Seen before, and added again nevertheless: its age starts again. */
     assert_int_equal(add(view, 1, &news), SEEN_BEFORE);
     assert_int_equal(news, 1);
     assert_int_equal(layers_with(view, hash_of(1)), 3);
@@ -148,12 +148,12 @@ static void test_window(void **state)
     clock_now = 1015 + 20 + 60;
     assert_true(sn_layers_alive(image, 1));
     clock_now++;
-    assert_false(sn_layers_alive(image, 1)); /* the current one dies too when nobody adds */
+    assert_false(sn_layers_alive(image, 1)); /* the current one expires too if nothing is added */
     seen_hash h = hash_of(1);
     seen_answer answer = SEEN_NEW;
     sn_span_check(sn_kernel_for(SEEN_BLOOM), view, &h, 1, &answer);
     assert_int_equal(answer, SEEN_NEW);
-    clock_now = 500; /* a clock that was set back forgets nothing */
+    clock_now = 500; /* if the clock is set back nothing is dropped */
     sn_span_check(sn_kernel_for(SEEN_BLOOM), view, &h, 1, &answer);
     assert_int_equal(answer, SEEN_BEFORE);
     image->window_seconds = 0;

@@ -151,7 +151,7 @@ typedef struct racer {
 static atomic_ullong added_until; /* all keys below are added */
 static atomic_bool over;
 
-/* All threads add the same keys in other orders: each is new for just one of them. */
+/* All threads add the same keys in different orders: each is new for exactly one of them. */
 static void *race(void *arg)
 {
     racer *r = arg;
@@ -175,7 +175,7 @@ static void *race(void *arg)
     return NULL;
 }
 
-/* What was added before is there at every moment, whatever grows meanwhile. */
+/* Keys added before are present at every moment, during any growth. */
 static void *look(void *arg)
 {
     racer *r = arg;
@@ -237,7 +237,7 @@ static void threads_race(void **state)
 
 /* ---- processes ---- */
 
-/* Writers in several processes, readers in this one: one winner for each key, none is missed. */
+/* Writers in several processes, readers in this one: each key is new once, none is missed. */
 static void processes_race(void **state)
 {
     (void)state;
@@ -286,7 +286,7 @@ static void processes_race(void **state)
     unlink(at("f"));
 }
 
-/* ---- the pages of a file ---- */
+/* ---- header pages ---- */
 
 static void read_page(const char *path, int which, unsigned char page[SN_IMAGE_BYTES])
 {
@@ -306,7 +306,7 @@ static void copy_file(const char *from, const char *to)
 }
 
 /* Growth since the last sync is in page B only, and tied to this boot of the system. After a kill
- * all of it is there; after a restart of the system just what was synced. */
+ * everything is present; after a reboot exactly what was synced. */
 static void restart_falls_back(void **state)
 {
     (void)state;
@@ -318,7 +318,7 @@ static void restart_falls_back(void **state)
     add_keys(set, 0, 30000);
     OK(seen_sync(set, error));
     add_keys(set, 30000, 90000);
-    copy_file(at("f"), at("killed")); /* as the file is at this moment */
+    copy_file(at("f"), at("killed")); /* the current state of the file */
     read_page(at("killed"), 0, page);
     assert_true(sn_image_decode(page, 0, &a, &why));
     read_page(at("killed"), 1, page);
@@ -327,7 +327,7 @@ static void restart_falls_back(void **state)
     seen_set *killed = reopen(at("killed"), SEEN_READ_ONLY);
     assert_int_equal(count_there(killed, 0, 120000), 120000);
     seen_close(killed);
-    /* Another boot id: the page is of no use. */
+    /* Another boot ID: the page is not valid. */
     b.boot[3] ^= 1;
     sn_image_encode(&b, page);
     int fd = open(at("killed"), O_RDWR);
@@ -347,7 +347,7 @@ static void restart_falls_back(void **state)
     seen_close(killed);
     assert_int_equal(count_there(set, 0, 120000), 120000);
     seen_close(set);
-    /* Closed: durable, without a boot id in either page. */
+    /* Closed: durable, without a boot ID in either page. */
     for (int i = 0; i < 2; i++) {
         static const unsigned char ZERO[SN_BOOT_BYTES];
         read_page(at("f"), i, page);
@@ -359,7 +359,7 @@ static void restart_falls_back(void **state)
 }
 
 /* The extents of the durable image are never overwritten: at every moment page A alone describes a
- * file that has all synced keys. */
+ * file with all synced keys. */
 static void synced_extents_stay(void **state)
 {
     (void)state;
@@ -389,7 +389,7 @@ static void synced_extents_stay(void **state)
     unlink(at("cut"));
 }
 
-/* The file holds its partitions and little more. */
+/* The file is hardly larger than its partitions. */
 static void files_stay_compact(void **state)
 {
     (void)state;
@@ -434,8 +434,8 @@ static void counters_are_hints(void **state)
     unlink(at("f"));
 }
 
-/* No room for the file to grow: keys without room are undecided, the others stay; with room again
- * it continues. */
+/* The file cannot grow: keys without room are undecided, the others stay; with space again it
+ * continues. */
 static void full_disk(void **state)
 {
     (void)state;
@@ -508,7 +508,7 @@ static void merges_in_any_order(void **state)
     }
 }
 
-/* The rates add up. A union above the promise is refused, and changes nothing. */
+/* The rates add up. A merge that would exceed the error rate is refused and changes nothing. */
 static void merge_keeps_the_promise(void **state)
 {
     (void)state;
@@ -553,7 +553,7 @@ static void merge_mismatch(void **state)
     seen_set *strict = create(NULL, &options);
     add_keys(strict, 0, 5000);
     FAILS(SEEN_ERR_MISMATCH, seen_merge(strict, a, error));
-    OK(seen_merge(a, strict, error)); /* longer tags are cut to the length of ours */
+    OK(seen_merge(a, strict, error)); /* longer tags are truncated to the length of ours */
     assert_int_equal(count_there(a, 0, 5000), 5000);
     options.seed[0]++;
     seen_set *seed = create(NULL, &options);
@@ -596,7 +596,7 @@ static void copies_are_equal(void **state)
 
 /* ---- earlier versions ---- */
 
-/* A growing file of version 1 is opened with the options of a growing set, grows on as layers, and
+/* A growing file of version 1 is opened with the options of a growing set, grows by layers, and
  * stays version 1. */
 static void version_1_stays(void **state)
 {

@@ -1,4 +1,4 @@
-/* Threads that race: each new key is told new exactly once, and nothing is lost. */
+/* Concurrent threads: each new key is reported as new exactly once, and nothing is lost. */
 #include "local/local.h"
 #include "test_trust.h"
 #include "tests/sanitized.h"
@@ -10,7 +10,7 @@ enum { THREADS = 4, KEYS = SANITIZED ? 20000 : 60000, BATCH_MAX = 5000 };
 
 typedef struct race {
     seen_set *set;
-    atomic_uchar *news; /* how often each key was told new */
+    atomic_uchar *news; /* how often each key was reported as new */
     atomic_int trouble;
     atomic_bool stop;
     atomic_uint turn;
@@ -22,7 +22,7 @@ static void complain(race *r, const char *what, const seen_error *e)
         fprintf(stderr, "%s: %s\n", what, e ? e->message : "");
 }
 
-/* Every thread adds every key, in batches of changing size, from another place on. */
+/* Every thread adds every key, in batches of varying size, from a different start. */
 static void *add_all(void *argument)
 {
     race *r = argument;
@@ -48,7 +48,7 @@ static void *add_all(void *argument)
             else if (answers[i] != SEEN_BEFORE)
                 complain(r, "an answer is missing", NULL);
         }
-        /* What this thread added is there, whatever the others do. */
+        /* Keys added by this thread are present, whatever the others do. */
         if (seen_check_hashes(r->set, h, n, answers, &e) != SEEN_OK)
             complain(r, "check", &e);
         for (size_t i = 0; i < n; i++)
@@ -59,7 +59,7 @@ static void *add_all(void *argument)
     return NULL;
 }
 
-/* Meanwhile: checks of strangers, info, sync. */
+/* Concurrently: checks of absent keys, info, sync. */
 static void *look_around(void *argument)
 {
     race *r = argument;
@@ -92,9 +92,9 @@ static void run(race *r, void *(*work)(void *))
     assert_int_equal(atomic_load(&r->trouble), 0);
 }
 
-enum { SHARDED = 700000 }; /* keys of a set that can be cut into any number of stripes */
+enum { SHARDED = 700000 }; /* keys of a set that can be divided into any number of stripes */
 
-/* With so many stripes; 0: as many as this machine takes. */
+/* With this many stripes; 0: the default of this machine. */
 static void race_striped(seen_kind kind, seen_growth growth, const char *where, unsigned flags,
                          unsigned stripes)
 {
@@ -117,7 +117,8 @@ static void race_striped(seen_kind kind, seen_growth growth, const char *where, 
         assert_true(is_there(r.set, hash_of(i)));
     }
     assert_true(never <= 2);
-    if (kind == SEEN_COUNTING) { /* every addition was counted: as many removals, and it is gone */
+    if (kind == SEEN_COUNTING) { /* every addition was counted: the same number of removals removes
+                                  * it */
         uint64_t left = 0;
         for (uint64_t i = 0; i < KEYS; i++) {
             seen_hash h = hash_of(i);
@@ -165,7 +166,7 @@ static void test_counting(void **state)
     race_on(SEEN_COUNTING, SEEN_GROWING, at("f"), 0);
 }
 
-/* Machines with other numbers of processors have other numbers of stripes. */
+/* Machines with a different number of processors have a different number of stripes. */
 static void test_stripes(void **state)
 {
     (void)state;
@@ -173,8 +174,8 @@ static void test_stripes(void **state)
         race_striped(SEEN_BLOOM, SEEN_FIXED, NULL, 0, stripes);
 }
 
-/* One thread that believes to be one of several: in stripes a batch gives the same bits and answers
- * as it does in one piece, keys that it has twice among them. */
+/* One thread with the concurrent code path: split into stripes, a batch gives the same bits and
+ * answers as in one piece, also with repeated keys. */
 static void stripe_alone(seen_kind kind, seen_growth growth, unsigned stripes)
 {
     enum { MOST = 9000, ROUNDS = SANITIZED ? 10 : 40 };
@@ -279,7 +280,7 @@ static void test_counting_old_layers(void **state)
     seen_close(r.set);
 }
 
-/* Rotations in between: what was added after the last but one is never missing. */
+/* Rotations in between: keys added after the last but one are never missing. */
 static void *add_and_rotate(void *argument)
 {
     race *r = argument;
@@ -291,7 +292,7 @@ static void *add_and_rotate(void *argument)
         hashes_from(((uint64_t)me << 32) + i * 100, 100, h);
         if (seen_add_hashes(r->set, h, 100, answers, &e) != SEEN_OK)
             complain(r, "add", &e);
-        /* 31 generations must turn before these go. */
+        /* 31 generations must rotate before these expire. */
         if (seen_check_hashes(r->set, h, 100, answers, &e) != SEEN_OK)
             complain(r, "check", &e);
         for (int j = 0; j < 100; j++)
@@ -317,7 +318,7 @@ static void test_rotate(void **state)
     unlink(at("f"));
 }
 
-/* A set that refuses when full: never more than its capacity is told new. */
+/* A set that refuses when full never reports more new keys than its capacity. */
 static void *add_until_full(void *argument)
 {
     race *r = argument;

@@ -1,5 +1,5 @@
-/* The views of a window: what is held stays as it is, the others are used again, and a window that
- * turns while it is asked forgets nothing that is young. */
+/* The views of a window: a held view does not change, others are reused, and a window that rotates
+ * during a lookup does not lose recent keys. */
 #include "test_trust.h"
 
 #include "local/local.h"
@@ -71,7 +71,7 @@ static void test_held(void **state)
     seen_close(set);
 }
 
-/* ---- a window that turns while it is asked ---- */
+/* ---- a window that rotates during a lookup ---- */
 
 enum { KEYS = 10 };
 
@@ -89,8 +89,8 @@ static seen_status fail_to_sync(sn_local *l, seen_error *e)
     return SEEN_ERR_IO;
 }
 
-/* After so many generations were asked the keys are added again, and the window turns; so often.
- * Half a turn is one that has emptied the oldest generation and has not told yet. */
+/* After this many generations were checked the keys are added again and the window rotates, this
+ * often. Half a rotation has cleared the oldest generation but not published it yet. */
 static void check_and_turn(const sn_geometry *g, const void *bits, const seen_hash *h, size_t count,
                            seen_answer *answers)
 {
@@ -158,7 +158,7 @@ static void test_turns_while_asked(void **state)
                 }
 }
 
-/* A window is asked in pieces. */
+/* A window is checked in pieces. */
 static void test_many_at_once(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Plain bitmaps: their numbers, and keys that are there already. */
+/* Plain bitmaps: their parameters, and keys that already exist. */
 #include "tests/redis/door.h"
 
 static const seen_options SMALL = {.size = sizeof(seen_options),
@@ -36,7 +36,7 @@ static void test_refused(void **state)
             "2^32 bits");
 }
 
-/* The rate is kept though k is a whole number. */
+/* The error rate holds although k is an integer. */
 static void test_rate(void **state)
 {
     (void)state;
@@ -54,7 +54,8 @@ static void test_rate(void **state)
     }
 }
 
-/* A key of somebody else's is taken over with its bits; a larger one, or no string, is refused. */
+/* A key of another program is adopted with its bits; a larger one, or one that is not a string, is
+ * refused. */
 static void test_taken_over(void **state)
 {
     (void)state;
@@ -76,7 +77,7 @@ static void test_taken_over(void **state)
     assert_int_equal(test_number(&server, "LLEN list"), 1);
 }
 
-/* To replace is not to take away what is no bitmap: a list, or the hash of another filter. */
+/* SEEN_REPLACE does not delete what is not a bitmap: a list, or the hash of another filter. */
 static void test_spared(void **state)
 {
     (void)state;
@@ -99,7 +100,8 @@ static void test_spared(void **state)
     assert_int_equal(test_number(&server, "EXISTS seen:letters"), 0);
 }
 
-/* The old one goes before the copy begins: by whatever address, it is not what is copied. */
+/* The old filter is removed before the copy begins: under any address, it is not the source of the
+ * copy. */
 static void test_onto_itself(void **state)
 {
     (void)state;
@@ -126,7 +128,7 @@ static void test_onto_itself(void **state)
     seen_close(set);
 }
 
-/* A bitmap that is replaced is empty, and of its new size; nothing of the old one stays. */
+/* A replaced bitmap is empty and has its new size; nothing of the old one remains. */
 static void test_replaced(void **state)
 {
     (void)state;
@@ -151,7 +153,7 @@ static void test_replaced(void **state)
     assert_int_equal(test_number(&server, "DBSIZE"), keys);
 }
 
-/* Who still has the old one learns of it, and leaves the new one alone. */
+/* Clients of the old one get an error, and do not modify the new one. */
 static void test_replaced_under(void **state)
 {
     (void)state;
@@ -177,7 +179,7 @@ static void test_replaced_under(void **state)
     seen_close(set);
 }
 
-/* A copy does not write over somebody else's key, and half a copy is no filter. */
+/* A copy does not overwrite a key of another program, and an incomplete copy is not a filter. */
 static void test_copied(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* What a client knows about the bits: it asks less, and is not wrong when a server forgets. */
+/* The client's cache of bits: it sends fewer commands, and stays correct when a server loses
+ * data. */
 #include "seen.h"
 #include "tests/redis/rig.h"
 
@@ -43,7 +44,7 @@ static unsigned run(seen_set *set, bool add, uint64_t from, uint64_t to)
     return fresh;
 }
 
-/* How often the server was asked about keys. */
+/* The number of lookups on the server. */
 static long long asked(void)
 {
     redisReply *r = test_ask(&server, "INFO commandstats");
@@ -67,7 +68,7 @@ static void asks_once(const char *name, seen_options o)
     assert_int_equal(run(set, true, 0, KEYS), 0);
     assert_int_equal(run(set, false, 0, KEYS), 0);
     assert_int_equal(asked(), before);
-    /* What another client added is learnt by looking. */
+    /* Keys added by another client are learned by a lookup. */
     assert_int_equal(run(other, false, 0, KEYS), 0);
     assert_true(asked() > before);
     before = asked();
@@ -86,7 +87,7 @@ static void test_asks_once(void **state)
               (seen_options){.growth = SEEN_GROWING, .capacity = 3000, .error_rate = 1e-8});
 }
 
-/* A window forgets, so its keys are asked for. */
+/* A window drops keys, so they are not cached. */
 static void test_windows_ask(void **state)
 {
     (void)state;
@@ -101,7 +102,7 @@ static void test_windows_ask(void **state)
     seen_close(set);
 }
 
-/* A server that comes back from an old snapshot: its bits are gone, and so are its connections. */
+/* A server restarted from an old snapshot: its bits are gone, and so are its connections. */
 static void forget_bits(const char *name)
 {
     redisReply *r = test_ask(&server, "EVAL %s 0 %s",
@@ -118,8 +119,8 @@ static void forget_bits(const char *name)
     assert_true(test_number(&server, "CLIENT KILL TYPE normal") >= 1);
 }
 
-/* Many cells of a new key are known to be set when the server loses them. The key must lie there
- * whole once it is acknowledged: another client finds it. */
+/* Many cells of a new key are cached as set when the server loses them. The key must be complete on
+ * the server once it is acknowledged: another client finds it. */
 static void outlives(const char *name, seen_options o, uint64_t others)
 {
     enum { BATCHES = 3, BATCH = 1000 };
@@ -129,7 +130,7 @@ static void outlives(const char *name, seen_options o, uint64_t others)
     seen_error error;
     assert_true(run(set, true, 0, others) > others - others / 50);
     forget_bits(name);
-    /* The first batch meets the broken connection, the others a memory of before. */
+    /* The first batch meets the broken connection, the others an outdated cache. */
     for (uint64_t b = 0; b < BATCHES; b++) {
         for (uint64_t i = 0; i < BATCH; i++)
             h[i] = hash_of(others + b * BATCH + i);
@@ -162,8 +163,8 @@ static void test_server_that_forgets(void **state)
              (seen_options){.growth = SEEN_GROWING, .capacity = 5000, .error_rate = 0.01}, 4000);
 }
 
-/* A client that adds its last keys again after the server has lost them, to be on the safe side:
- * they are not taken for known. */
+/* A client adds its last keys again after the server has lost them: they are not taken from the
+ * cache. */
 static void test_again(void **state)
 {
     (void)state;
@@ -180,12 +181,12 @@ static void test_again(void **state)
     seen_close(set);
 }
 
-/* As many cells as there are, and more than are kept track of. */
+/* The maximum number of cells, and more than are tracked. */
 static void test_many_cells(void **state)
 {
     (void)state;
     asks_once("cells-64", (seen_options){.bits = 8 << 20, .hashes = 64});
-    /* More than a plan has, but a hash may say so. */
+    /* More than any plan has, but a hash may contain it. */
     seen_close(make("cells-many", (seen_options){.capacity = 5000, .error_rate = 0.01}));
     redisReply *keys = test_ask(&server, "KEYS seen:{cells-many:*:0}");
     assert_int_equal(keys->elements, 1);

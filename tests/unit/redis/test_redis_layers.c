@@ -16,7 +16,8 @@ static void fence(const char *match, unsigned times)
     meddle_set(&door, 0, (meddle_rule){.match = match, .times = times, .reply = FENCE});
 }
 
-/* A closed shard, and nobody who opens the next layer: the client waits, then does it itself. */
+/* A closed shard, and no other client opens the next layer: the client waits, then does it
+ * itself. */
 static void test_add(void **state)
 {
     (void)state;
@@ -30,7 +31,7 @@ static void test_add(void **state)
     seen_close(set);
 }
 
-/* The same where keys are looked at, taken out, copied and united. */
+/* The same for checking, removing, copying and merging. */
 static void test_look(void **state)
 {
     (void)state;
@@ -45,7 +46,7 @@ static void test_look(void **state)
     assert_int_equal(seen_check(set, &key, sizeof key, &answer, &error), SEEN_OK);
     assert_int_equal(answer, SEEN_BEFORE);
     assert_int_equal(layers_of(set), 2);
-    /* A key of the layer that takes new ones; a script passes the fence's words on. */
+    /* A key of the current layer; a script returns the error of the fence. */
     door_add(set, 5, 9, SEEN_NEW);
     key = 7;
     meddle_set(&door, 0,
@@ -97,7 +98,7 @@ static void test_unite(void **state)
     seen_close(set);
 }
 
-/* A union whose connection breaks for good, before or after the server did its work, leaves nothing
+/* A merge whose connection breaks for good, before or after the server executed it, leaves nothing
  * but the filter. */
 static void test_unite_cut(void **state)
 {
@@ -121,8 +122,8 @@ static void test_unite_cut(void **state)
     seen_close(set);
 }
 
-/* One into a filter that is dropped, or loses a shard, in the middle of it is none, and makes
- * nothing that stays. */
+/* A merge into a filter that is dropped, or loses a shard, in the middle of it fails, and leaves
+ * nothing behind. */
 static void test_unite_gone(void **state)
 {
     (void)state;
@@ -146,7 +147,7 @@ static void test_unite_gone(void **state)
     }
 }
 
-/* Counters are not put in the place of a shard that is lost. */
+/* Counters are not written in place of a lost shard. */
 static void test_sum_gone(void **state)
 {
     (void)state;
@@ -164,7 +165,7 @@ static void test_sum_gone(void **state)
     seen_close(set);
 }
 
-/* A shard of a past generation is lost in the middle of a merge: it is not created anew. */
+/* A shard of a past generation is lost in the middle of a merge: it is not recreated. */
 static void test_merge_lost(void **state)
 {
     (void)state;
@@ -192,7 +193,7 @@ static void test_merge_lost(void **state)
     seen_close(set);
 }
 
-/* A filter that is dropped while its shards are fenced is gone, not waited for. */
+/* A filter that is dropped while its shards are fenced is reported as missing, without waiting. */
 static void test_gone(void **state)
 {
     (void)state;
@@ -208,7 +209,7 @@ static void test_gone(void **state)
     seen_close(set);
 }
 
-/* Every key of a filter has its end, also after it grew, turned and was united. */
+/* Every key of a filter expires, also after it grew, rotated and was merged. */
 static void test_time_to_live(void **state)
 {
     (void)state;
@@ -232,7 +233,7 @@ static void test_time_to_live(void **state)
         for (size_t i = 0; i < keys->elements; i++) {
             long long left = test_number(&server, "TTL %s", keys->element[i]->str);
             redisReply *type = test_ask(&server, "TYPE %s", keys->element[i]->str);
-            /* What stands for a closed shard lives a week. */
+            /* The fence of a closed shard lives for a week. */
             bool stone = strcmp(type->str, "list") == 0;
             if (left < 1 || left > (stone ? 7 * 86400 : 100))
                 fail_msg("%s: %lld", keys->element[i]->str, left);
@@ -243,7 +244,7 @@ static void test_time_to_live(void **state)
     }
 }
 
-/* A client of a filter that was replaced does not end the one in its place. */
+/* A client of a replaced filter does not expire the new one. */
 static void test_other_end(void **state)
 {
     (void)state;
@@ -264,7 +265,7 @@ static void test_other_end(void **state)
         assert_int_equal(test_number(&server, "TTL seen:fence"), -1);
         assert_int_equal(test_number(&server, "TTL fence"), plain ? -1 : -2);
         seen_close(old);
-        /* Its own it renews. */
+        /* It renews its own. */
         o.ttl_seconds = 100;
         door_must(seen_create(where, &o, SEEN_REPLACE, &old, &error), &error);
         freeReplyObject(test_ask(&server, "EXPIRE seen:fence 10"));
@@ -278,7 +279,7 @@ static void test_other_end(void **state)
     }
 }
 
-/* Who merges into a filter, or turns a window, touches it: it does not end sooner than its time. */
+/* Merging into a filter, or rotating a window, renews its time to live. */
 static void test_touched(void **state)
 {
     (void)state;
@@ -311,7 +312,7 @@ static void test_touched(void **state)
     }
 }
 
-/* A shard is closed just before the time to live is renewed: its fence lives on for a week. */
+/* A shard is closed just before the time to live is renewed: its fence lives for a week. */
 static void test_fence_lives(void **state)
 {
     (void)state;
@@ -335,8 +336,9 @@ static void test_fence_lives(void **state)
     seen_close(set);
 }
 
-/* A client looks away while the layer is closed, and comes back when the fence is gone. It has room
- * for its key, and nothing that stops it; but what it is told is not "in" before it really is. */
+/* A client pauses while the layer is closed, and continues when the fence has expired. It has
+ * reserved room for its key, and no fence stops it; but its key is not reported as added before it
+ * really is. */
 static void test_fence_gone(void **state)
 {
     (void)state;
@@ -359,7 +361,7 @@ static void test_fence_gone(void **state)
     seen_close(set);
 }
 
-/* A shard that is gone, or cut, is noticed by whoever reads it, and nothing is made up. */
+/* A missing or truncated shard is detected by every reader, and nothing is recreated. */
 static void test_missing(void **state)
 {
     (void)state;
@@ -389,7 +391,7 @@ static void test_missing(void **state)
     seen_close(set);
 }
 
-/* Who only adds notices as well, but for the first moment. */
+/* A client that only adds detects it as well, except in the first moment. */
 static void test_missing_to_add(void **state)
 {
     (void)state;
@@ -414,7 +416,7 @@ static void test_missing_to_add(void **state)
     }
 }
 
-/* The same of a past generation, where none ends by itself. */
+/* The same for a past generation, of which none expires by itself. */
 static void test_missing_generation(void **state)
 {
     (void)state;
@@ -454,7 +456,7 @@ static void assert_nothing_left(void)
     freeReplyObject(keys);
 }
 
-/* A filter that is dropped leaves nothing, whatever its clients do at that moment. */
+/* A dropped filter leaves nothing behind, whatever its clients do at that moment. */
 static void test_dropped(void **state)
 {
     (void)state;
@@ -479,7 +481,7 @@ static void test_dropped(void **state)
         seen_close(set);
         assert_nothing_left();
     }
-    /* So soon before the end that no batch notices. */
+    /* So close to the end that no batch notices. */
     seen_set *set = door_make((seen_options){.capacity = 1000});
     door_add(set, 0, 1, SEEN_NEW);
     door_must(seen_drop(where, NULL, &error), &error);
@@ -490,7 +492,7 @@ static void test_dropped(void **state)
     assert_nothing_left();
 }
 
-/* A copy of a filter that goes in the middle of it is none. */
+/* Copying a filter that is dropped in the middle fails. */
 static void test_dropped_source(void **state)
 {
     (void)state;
@@ -507,7 +509,7 @@ static void test_dropped_source(void **state)
         for (int i = 0; i < 2; i++)
             door_must(seen_rotate(set, &error), &error);
         door_add(set, 20, 30, SEEN_NEW);
-        /* The generation that takes keys is read first, then a past one. */
+        /* The current generation is read first, then a past one. */
         meddle_set(&door, 0,
                    (meddle_rule){.match = "GETRANGE",
                                  .skip = 1,
@@ -522,7 +524,7 @@ static void test_dropped_source(void **state)
     }
 }
 
-/* Two clients of a window: one turns it, the other notices in the middle of its work. */
+/* Two clients of a window: one rotates it, the other notices in the middle of its work. */
 static void test_turned(void **state)
 {
     (void)state;
@@ -542,8 +544,8 @@ static void test_turned(void **state)
     seen_close(set);
 }
 
-/* A client sleeps while the window turns all the way round: it finds the fence of its generation
- * where the generation is long forgotten, and neither takes another's key for new nor loses one. */
+/* A client sleeps while the window rotates through the whole ring: it finds the fence of its
+ * expired generation, and neither reports another client's key as new nor loses one. */
 static void test_left_behind(void **state)
 {
     (void)state;
@@ -560,7 +562,7 @@ static void test_left_behind(void **state)
         door_must(seen_rotate(set, &error), &error);
     door_add(other, 20, 30, SEEN_NEW);
     door_add(set, 20, 30, SEEN_BEFORE);
-    /* Every shard has an end, but for those of the two generations that are left. */
+    /* Every shard has a time to live, except those of the two remaining generations. */
     redisReply *keys = test_ask(&server, "KEYS seen:{fence:*}");
     size_t stay = 0;
     for (size_t i = 0; i < keys->elements; i++) {
@@ -579,7 +581,7 @@ static void test_left_behind(void **state)
     freeReplyObject(keys);
 }
 
-/* Many more keys in one call than a window holds, so that it turns for every key. */
+/* Many more keys in one call than a window holds, so that it rotates for every key. */
 static void test_tiny_window(void **state)
 {
     (void)state;
@@ -598,7 +600,7 @@ static void test_tiny_window(void **state)
     door_must(seen_check_many(set, keys + KEYS - WINDOW, WINDOW, answers, &error), &error);
     for (int i = 0; i < WINDOW; i++)
         assert_int_equal(answers[i], SEEN_BEFORE);
-    /* The counters of generations that are gone are gone. */
+    /* The counters of dropped generations are deleted. */
     redisReply *id = test_ask(&server, "HGET seen:fence id");
     redisReply *fields = test_ask(&server, "HLEN seen:{fence:%s}:added", id->str);
     assert_in_range(fields->integer, 1, 1 + 2 * GENERATIONS);

@@ -1,18 +1,18 @@
-/* An answer that never came, or came while nobody could look: what was sent may have been carried
- * out, and the filter may have moved on before it is sent again. */
+/* A reply that was lost or came too late: the command may have been executed, and the filter may
+ * have changed before it is sent again. */
 #include "tests/redis/door.h"
 
 static const char FENCE[] =
     "-WRONGTYPE Operation against a key holding the wrong kind of value\r\n";
 
-/* The server does it, and the connection breaks. */
+/* The server executes it, and the connection breaks. */
 static void lose_answer(const char *match)
 {
     meddle_set(&door, 0, (meddle_rule){.match = match, .times = 1, .done = true});
 }
 
-/* A key went in, its answer was lost, and the layer was closed before it was sent again. Nobody
- * else was told that it is new: so this client is. */
+/* A key was added, its reply was lost, and the layer was closed before it was sent again. No other
+ * client got NEW for it, so this client must. */
 static void lose_and_fence(seen_options o)
 {
     seen_set *set = door_make(o);
@@ -35,7 +35,7 @@ static void test_fenced(void **state)
     lose_and_fence((seen_options){.growth = SEEN_GROWING, .kind = SEEN_COUNTING, .capacity = 1000});
 }
 
-/* One key several times in a call: one of them is new, whichever answers were lost before the layer
+/* One key several times in a call: one of them is new, whichever replies were lost before the layer
  * was closed. */
 static void test_fenced_twins(void **state)
 {
@@ -70,8 +70,8 @@ static void test_fenced_twins(void **state)
     }
 }
 
-/* The last key that a set takes, sent twice because some of its cells may have been lost with the
- * connection: the second time there is no room, and the key is there. */
+/* The last key that a set accepts, sent twice because some of its cells may have been lost with the
+ * connection: the second time there is no room, but the key is present. */
 static void test_last(void **state)
 {
     (void)state;
@@ -85,8 +85,8 @@ static void test_last(void **state)
     seen_close(set);
 }
 
-/* A connection breaks again and again, each time behind a key that went in: it is unknown, and
- * takes up its room. One that was never sent takes none. */
+/* A connection breaks repeatedly, each time after a key was added: its answer is unknown, and it
+ * takes up room. A key that was never sent does not. */
 static void test_room(void **state)
 {
     (void)state;
@@ -118,7 +118,7 @@ static void test_room(void **state)
     seen_close(other);
 }
 
-/* A window that is told to turn turns once, also where the answer was lost. */
+/* A window is rotated once, also if the reply was lost. */
 static void test_rotate(void **state)
 {
     (void)state;
@@ -140,7 +140,7 @@ static void test_rotate(void **state)
     seen_close(set);
 }
 
-/* ---- a client that is stopped for longer than it waits for an answer ---- */
+/* ---- a client that is stopped for longer than the command timeout ---- */
 
 /* A server or relay that gets no processor for WAITS_MS would be taken for one that does not
  * answer. */
@@ -149,7 +149,7 @@ enum { WAITS_MS = 2000, STOPPED_MS = 2300, STOPS = 3 };
 typedef struct stopper {
     test_relay relay;
     pid_t client;
-    bool late; /* the server was stopped too: its answer comes after the client goes on */
+    bool late; /* the server was stopped too: its reply arrives after the client continues */
     int stops;
 } stopper;
 
@@ -171,7 +171,7 @@ static bool stop_hook(void *context, const char *command, size_t len, int client
     return good && (!s->late || relay_answer(upstream, client));
 }
 
-/* Adds keys that are all there; how many are told to be new? */
+/* Adds keys that are all present; returns how many are reported as new. */
 static int add_again(const char *address)
 {
     seen_set *set;
@@ -189,8 +189,8 @@ static int add_again(const char *address)
     return fresh;
 }
 
-/* Time in which a client was stopped is no time in which a server did not answer. Without a door:
- * no thread may run where this one forks. */
+/* The time during which a client was stopped does not count towards timeouts. Without a proxy: no
+ * thread may run when this one forks. */
 static void stop_client(bool late)
 {
     char address[96];
@@ -251,8 +251,8 @@ static void add_batch(seen_set *set, int from, int to, seen_answer expected)
             fail_msg("key %d: %d", from + i, answers[i]);
 }
 
-/* Keys of a past generation come again. Their cells that are set already are left out, and the
- * connection breaks: they are sent once more, whole, and were seen all the same. */
+/* Keys of a past generation are added again. Their cells that are already set are omitted, and the
+ * connection breaks: they are sent again, completely, and are still reported as seen. */
 static void test_refreshed(void **state)
 {
     (void)state;

@@ -58,7 +58,7 @@ static bool act_at(void *context, const char *command, size_t len, int client, i
     return test_send_all(upstream, command, len) && relay_answer(upstream, client);
 }
 
-/* Every key is of the filter that has the name, if one has. */
+/* Every key belongs to the filter that has the name, if there is one. */
 static void assert_no_strays(bool there)
 {
     redisReply *id = test_ask(&server, "HGET seen:x id");

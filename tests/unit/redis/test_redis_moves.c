@@ -1,7 +1,7 @@
-/* A cluster that is made up: two doors to one server, which say what a test wants them to. */
+/* A simulated cluster: two proxies to one server, which reply as the test requires. */
 #include "tests/redis/door.h"
 
-static test_meddle other; /* the second door */
+static test_meddle other; /* the second proxy */
 static char slots[128];
 
 static seen_options quick(void)
@@ -13,7 +13,7 @@ static seen_options quick(void)
                           .retry_ms = 1000};
 }
 
-/* What CLUSTER SLOTS says: a range of slots is at this port. */
+/* The reply of CLUSTER SLOTS: a range of slots is at this port. */
 static const char *slots_at(const char *host, int from, int to, int port)
 {
     snprintf(slots, sizeof slots, "*1\r\n*3\r\n:%d\r\n:%d\r\n*2\r\n$%zu\r\n%s\r\n:%d\r\n", from, to,
@@ -58,7 +58,7 @@ static void add_one(seen_set *set, const char *key, seen_answer expected)
     assert_int_equal(answer, expected);
 }
 
-/* "-WORD SLOT HOST:PORT" for the slot of the shard; any slot will do for ASK. */
+/* "-WORD SLOT HOST:PORT" for the slot of the shard; any slot works for ASK. */
 static const char *sent_to(const char *word, const char *host, int port)
 {
     static char text[80];
@@ -66,7 +66,7 @@ static const char *sent_to(const char *word, const char *host, int port)
     return text;
 }
 
-/* A slot that is being moved: ASKING goes before the command at the other door, once. */
+/* A slot that is being migrated: ASKING precedes the command at the other node, once. */
 static void test_asked(void **state)
 {
     (void)state;
@@ -80,7 +80,7 @@ static void test_asked(void **state)
     assert_int_equal(meddle_hits(&door, 1), 1);
     assert_int_equal(meddle_hits(&other, 1), 1);
     add_one(set, "asked", SEEN_BEFORE);
-    /* Half of the keys of a batch are sent on. */
+    /* Half of the keys of a batch are redirected. */
     seen_key keys[40];
     seen_answer answers[40];
     char text[40][8];
@@ -103,7 +103,7 @@ static void test_asked(void **state)
     seen_close(set);
 }
 
-/* A slot that has moved: the command goes to its new place, and the slots are asked for again. */
+/* A slot that has moved: the command goes to the new node, and the slots are read again. */
 static void test_moved(void **state)
 {
     (void)state;
@@ -119,7 +119,7 @@ static void test_moved(void **state)
     meddle_set(&door, 2, (meddle_rule){.match = "SLOTS", .reply = old});
     add_one(set, "moved", SEEN_NEW);
     assert_int_equal(meddle_hits(&door, 1), 1);
-    /* A host that is left out is the one that was asked. */
+    /* An empty host means the node that sent the redirection. */
     meddle_set(&door, 1,
                (meddle_rule){.match = "BITFIELD",
                              .times = 1,
@@ -129,7 +129,7 @@ static void test_moved(void **state)
     seen_close(set);
 }
 
-/* Sent from one place to the other without end: an error that says so, in time. */
+/* An endless redirection loop: reported as an error, in time. */
 static void test_circles(void **state)
 {
     (void)state;
@@ -145,7 +145,7 @@ static void test_circles(void **state)
     seen_close(set);
 }
 
-/* A slot that nobody has: any node is asked. */
+/* A slot without an owner: any node is used. */
 static void test_nobody(void **state)
 {
     (void)state;
@@ -157,7 +157,7 @@ static void test_nobody(void **state)
     seen_close(set);
 }
 
-/* CLUSTER SLOTS that make no sense are refused; so is a node that does not answer. */
+/* Invalid CLUSTER SLOTS replies are refused; so is a node that does not answer. */
 static void test_odd_slots(void **state)
 {
     (void)state;
@@ -180,7 +180,7 @@ static void test_odd_slots(void **state)
         meddle_set(&door, 0, (meddle_rule){.match = "SLOTS", .reply = odd[i]});
         if (seen_open(where, &o, 0, &set, &error) != SEEN_ERR_SERVER)
             fail_msg("%s: %s", odd[i], error.message);
-        /* A node that is by itself is Redis all the same. */
+        /* A server that is not in cluster mode is used as plain Redis. */
         bool none = strstr(error.message, "knows of no slots");
         if (none != (strcmp(odd[i], "*0\r\n") == 0))
             fail_msg("%s: %s", odd[i], error.message);
@@ -191,8 +191,8 @@ static void test_odd_slots(void **state)
     meddle_set(&door, 0, (meddle_rule){.match = "SLOTS"});
     assert_int_equal(seen_open(where, &o, 0, &set, &error), SEEN_ERR_NETWORK);
     assert_non_null(strstr(error.message, "does not answer"));
-    /* A host that is longer than any. */
-    static char host[400], reply[600]; /* a door may still be sending when the test is over */
+    /* A host name that exceeds the limit. */
+    static char host[400], reply[600]; /* static: a proxy may still be sending when the test ends */
     memset(host, 'h', sizeof host - 1);
     host[sizeof host - 1] = '\0';
     snprintf(reply, sizeof reply, "*1\r\n*3\r\n:0\r\n:8\r\n*2\r\n$%zu\r\n%s\r\n:1\r\n",
@@ -201,7 +201,7 @@ static void test_odd_slots(void **state)
     assert_int_equal(seen_open(where, &o, 0, &set, &error), SEEN_ERR_SERVER);
 }
 
-/* The first seed is no more: the second is asked. When all are gone, that is said. */
+/* The first seed is gone: the second is used. When all are gone, that is reported. */
 static void test_seeds(void **state)
 {
     (void)state;
@@ -214,7 +214,7 @@ static void test_seeds(void **state)
     if (seen_open(two, &o, 0, &set, &error) != SEEN_OK)
         fail_msg("%s", error.message);
     add_one(set, "x", SEEN_NEW);
-    /* Every connection breaks, and no node says where the slots are. */
+    /* Every connection breaks, and no node returns the slots. */
     meddle_set(&door, 1, (meddle_rule){.match = "BITFIELD"});
     meddle_set(&door, 0, (meddle_rule){.match = "SLOTS"});
     seen_answer answer;

@@ -1,8 +1,8 @@
-/* Keys that a client remembers, and a server that loses them: a call that asks along what the
- * filter is learns of the loss, and answers nothing out of a memory of before. */
+/* Cached keys, and a server that loses them: a call that also verifies the filter detects the loss,
+ * and answers nothing from the outdated cache. */
 #include "tests/redis/door.h"
 
-/* Every shard is all zero, as in a server that came back with an old snapshot. */
+/* Every shard is all zero, as after a restart from an old snapshot. */
 #define FORGET                                                                                     \
     "EVAL \"for _,k in ipairs(redis.call('KEYS','seen:{*')) do "                                   \
     "if redis.call('TYPE',k).ok=='string' then "                                                   \
@@ -28,7 +28,8 @@ static void ask(seen_set *set, bool add, seen_answer expected)
             fail_msg("key %d: %d", i, answers[i]);
 }
 
-/* The connection breaks under the question that goes along with keys that are all remembered. */
+/* The connection breaks during the verification that is sent along with keys that are all
+ * cached. */
 static void loses_at(const char *match, bool add, seen_options o)
 {
     seen_set *set = door_make(o), *other;
@@ -54,14 +55,14 @@ static void test_glance(void **state)
     loses_at("HMGET", true, (seen_options){.growth = SEEN_GROWING, .capacity = 4 * KEYS});
 }
 
-/* It breaks before, under the claim of room for keys that are remembered from then on. */
+/* It breaks before that, while reserving room for keys that are cached from then on. */
 static void test_claim(void **state)
 {
     (void)state;
     loses_at("local have=tonumber", true, (seen_options){.capacity = 4 * KEYS});
 }
 
-/* A server is lost for good: what it had is not known, whatever is remembered. */
+/* A server is lost for good: its contents are unknown, whatever is cached. */
 static void test_gone(void **state)
 {
     (void)state;
@@ -83,8 +84,8 @@ static void test_gone(void **state)
     seen_close(set);
 }
 
-/* A server was made a replica of one with other data, and then a master again: no connection has
- * broken, but a write was refused. */
+/* A server became a replica of one with other data, and then a master again: no connection was
+ * lost, but a write was refused. */
 static void test_replica(void **state)
 {
     (void)state;

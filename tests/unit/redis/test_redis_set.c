@@ -1,4 +1,4 @@
-/* Sets in Redis against sets in memory: the same keys, the same answers, the same bits. */
+/* Sets in Redis compared with sets in memory: the same keys, the same answers, the same bits. */
 #include "base/clock.h"
 #include "set/layers.h"
 #include "set/store.h"
@@ -32,11 +32,11 @@ static seen_set *create(const char *where, seen_options o, unsigned flags)
     o.seed_given = true;
     o.seed[0] = 7;
     o.seed[1] = 9;
-    /* On a busy machine a counter that is raised twice would be another than in memory. */
+    /* A retry on a busy machine would increment a counter twice, unlike in memory. */
     o.command_ms = 60000;
     seen_status status;
     if (!where && o.growth == SEEN_GROWING) {
-        /* In memory such a set has tag lines; Redis has layers, in long steps. */
+        /* In memory such a set has tag lines; Redis has layers, with large steps. */
         sn_image image = {0};
         status = sn_layers_begin(&o, &image, &error);
         image.wide = true;
@@ -98,8 +98,9 @@ static void run_model(const char *name, seen_options o, int steps, uint64_t rang
         unsigned what = (unsigned)(draw() % 8);
         seen_status left, right;
         if (what == 0 && o.kind == SEEN_COUNTING) {
-            /* Keys that were never added may share cells with others: which of two is taken for
-             * there depends on the order, and a batch may look at several layers in another one. */
+            /* Keys that were never added may share cells with others: which of two is a false
+             * positive depends on the order, and a batch may visit several layers in another
+             * order. */
             size_t each = o.growth == SEEN_GROWING ? 1 : n;
             left = right = SEEN_OK;
             for (size_t i = 0; i < n && left == SEEN_OK && right == left; i += each) {
@@ -124,7 +125,7 @@ static void run_model(const char *name, seen_options o, int steps, uint64_t rang
     }
     assert_same_bits(here, there, false);
     seen_close(there);
-    /* What was closed is there when opened again. */
+    /* A closed set is present when opened again. */
     seen_error error = {0};
     if (seen_open(url_of(name), NULL, SEEN_READ_ONLY, &there, &error) != SEEN_OK)
         fail_msg("%s", error.message);
@@ -151,7 +152,7 @@ static void test_refusing(void **state)
 {
     (void)state;
     run_model("refusing", (seen_options){.capacity = 5000, .error_rate = 0.01}, 60, 40000);
-    /* Keys that are mistaken for others count too, where they are many. */
+    /* False positives count too, if they are frequent. */
     run_model("refusing-often", (seen_options){.capacity = 5000, .error_rate = 0.2}, 60, 40000);
     run_model("refusing-counting",
               (seen_options){.kind = SEEN_COUNTING, .capacity = 3000, .error_rate = 0.01}, 80,
@@ -174,8 +175,8 @@ static void test_counting(void **state)
         60, 3000);
 }
 
-/* Keys that come and go for long: the counter wanders as little as in memory, and a client that is
- * done has nothing under way. */
+/* Keys are added and removed for long: the counter drifts no more than in memory, and an idle
+ * client has no reservations. */
 static void test_churn(void **state)
 {
     (void)state;
@@ -241,7 +242,7 @@ static uint64_t read_fake(void)
     return fake_now;
 }
 
-/* A window by time: generations turn with the clock, and end by the server's own expiry. */
+/* A window by time: generations rotate with the clock, and expire on the server. */
 static void test_window_by_time(void **state)
 {
     (void)state;
@@ -280,7 +281,7 @@ static void test_window_by_time(void **state)
     sn_clock_now = real;
 }
 
-/* ---- the life of a filter ---- */
+/* ---- replace, drop, evict ---- */
 
 static void test_create_and_drop(void **state)
 {
@@ -301,7 +302,8 @@ static void test_create_and_drop(void **state)
     o.capacity = 2000;
     assert_int_equal(seen_create(url_of("life"), &o, SEEN_IF_ABSENT, &other, &error),
                      SEEN_ERR_MISMATCH);
-    /* Replaced under a client's hands: it is told, and writes nothing into the new one. */
+    /* Replaced while a client has it open: the client gets an error, and writes nothing into the
+     * new one. */
     assert_int_equal(seen_create(url_of("life"), &o, SEEN_REPLACE, &other, &error), SEEN_OK);
     test_sleep_ms(250);
     answer = SEEN_UNKNOWN;
@@ -336,7 +338,7 @@ static void test_time_to_live(void **state)
     seen_close(set);
 }
 
-/* A shard that was evicted is noticed, not taken for an empty one. */
+/* An evicted shard is detected, not treated as empty. */
 static void test_missing_shard(void **state)
 {
     (void)state;
@@ -374,7 +376,7 @@ static void test_memory(void **state)
     assert_int_equal(seen_drop(url_of("weight"), NULL, NULL), SEEN_OK);
 }
 
-/* A union of two, in Redis and in memory, has the same bits. */
+/* Merging two sets gives the same bits in Redis and in memory. */
 static void unite(const char *name, seen_options o)
 {
     char other[64];
@@ -418,8 +420,8 @@ static void test_unions(void **state)
               .growth = SEEN_WINDOW, .generations = 5, .capacity = 4000, .error_rate = 0.01});
 }
 
-/* Windows by time that were begun at different times: the union forgets a key no earlier than the
- * set that it came from, in Redis as in memory. */
+/* Windows by time that started at different times: the union drops a key no earlier than the set
+ * that it came from, in Redis as in memory. */
 static void test_union_of_ages(void **state)
 {
     (void)state;

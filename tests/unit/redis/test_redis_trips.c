@@ -1,5 +1,5 @@
-/* How often a client waits for its server: opening a filter and adding one batch takes at most four
- * round trips. A proxy counts each time the client sends after it has received. */
+/* Counts round trips: opening a filter and adding one batch takes at most four. A proxy counts each
+ * time the client sends after it has received. */
 #include "seen.h"
 #include "tests/redis/rig.h"
 
@@ -21,8 +21,8 @@ static bool forward(int from, int to)
     return n > 0;
 }
 
-/* Replies wait until the client has sent nothing for a while: what it sends in several pieces before
- * it waits is one round trip. */
+/* Replies are delayed until the client has sent nothing for a while: several writes before it waits
+ * are one round trip. */
 static bool client_waits(int client)
 {
     enum { QUIET_MS = 100 };
@@ -47,7 +47,7 @@ static void *serve(void *context)
                 break;
             if (p[0].revents) {
                 good = forward(client, up);
-                c->trips += good && waits; /* not the end of the connection */
+                c->trips += good && waits; /* except at the end of the connection */
                 waits = false;
             } else if (p[1].revents && client_waits(client)) {
                 waits = true;
@@ -92,7 +92,7 @@ static void add(seen_set *set, uint64_t from, size_t n)
         fail_msg("%s", error.message);
 }
 
-/* How often a client waits to open the filter and to add 50 keys. */
+/* The number of round trips to open the filter and to add 50 keys. */
 static unsigned trips_of(const char *name, seen_options o, unsigned batches)
 {
     seen_set *set;

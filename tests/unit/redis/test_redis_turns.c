@@ -1,5 +1,5 @@
-/* A window that turns while others look: a key that was added again is found in one place or the
- * other. */
+/* A window that rotates during lookups: a key that was added again is found in one generation or
+ * the other. */
 #include "base/clock.h"
 #include "tests/redis/relay.h"
 #include "tests/redis/rig.h"
@@ -60,11 +60,11 @@ static seen_answer check(seen_set *set, int key)
     return answer;
 }
 
-/* Between two of a check's questions another client adds the key again and turns the window. */
+/* Between two commands of a check another client adds the key again and rotates the window. */
 typedef struct turner {
     seen_set *set;
     int key;
-    unsigned countdown; /* questions until then; 0: never */
+    unsigned countdown; /* commands until then; 0: never */
     bool failed;
 } turner;
 
@@ -78,8 +78,8 @@ static bool turn_at(void *context, const char *command, size_t len, int client, 
     return test_send_all(upstream, command, len) && relay_answer(upstream, client);
 }
 
-/* Before each of a check's questions in turn; a key that is in the oldest generation only, and a
- * looker that knows how the ring stands. */
+/* Before each command of a check in turn; with a key that is only in the oldest generation, and a
+ * client that has cached the state of the ring. */
 static void turn_under_check(turner *t, seen_set *looker)
 {
     enum { GENERATIONS = 3 };
@@ -100,7 +100,7 @@ static void turn_under_check(turner *t, seen_set *looker)
     assert_true(at > GENERATIONS);
 }
 
-/* From each place of the ring, by count and by time, with small filters, whose lines are asked by
+/* From each position of the ring, by count and by time, with small filters, whose lines are read by
  * BITFIELD_RO, and larger ones. */
 static void test_turned_under_check(void **state)
 {
@@ -124,7 +124,7 @@ static void test_turned_under_check(void **state)
 
 enum { TO_FILE, TO_SERVER, INTO_MEMORY, WAYS };
 
-/* The window, read by a client that is interrupted, in another place. */
+/* The window, read elsewhere by a client that is interrupted. */
 static seen_set *take_out(seen_set *from, int way, seen_error *error)
 {
     char to[128];
@@ -144,8 +144,8 @@ static seen_set *take_out(seen_set *from, int way, seen_error *error)
     return copy;
 }
 
-/* The only key is in the oldest generation; before each question of a copy in turn another client
- * adds it again and turns the window. What comes out has it, and keeps it as long as it should. */
+/* The only key is in the oldest generation; before each command of a copy in turn another client
+ * adds it again and rotates the window. The copy contains it, and keeps it as long as it should. */
 static void turn_under_copy(turner *t, seen_set *reader, int way, int turns)
 {
     enum { GENERATIONS = 3 };
@@ -183,7 +183,7 @@ static void test_turned_under_copy(void **state)
             test_relay relay = {.hook = turn_at, .context = &t, .upstream = server.port};
             assert_true(test_relay_start(&relay));
             seen_set *reader = open_at(relay.port, name, SEEN_READ_ONLY);
-            /* First in a window that has not used all of its places. */
+            /* First in a window that has not used all of its generations. */
             turn_under_copy(&t, reader, way, 1);
             for (int turn = 0; turn < 3; turn++)
                 turn_under_copy(&t, reader, way, 3);
@@ -193,8 +193,8 @@ static void test_turned_under_copy(void **state)
         }
 }
 
-/* A client died while it closed the shards of a layer: who only reads finds all keys, waits for
- * nobody, and changes nothing; also where the server would not let it. */
+/* A client died while closing the shards of a layer: a reader finds all keys, does not wait, and
+ * changes nothing; also if it has no write permission. */
 static void test_read_only(void **state)
 {
     (void)state;
@@ -247,7 +247,7 @@ static void test_read_only(void **state)
         assert_int_equal(check(looker, 1000), SEEN_NEW);
         redisReply *after = test_ask(&server, "HGET seen:%s sequence", name);
         assert_string_equal(after->str, before->str);
-        /* A writer goes on, and the reader follows. */
+        /* A writer continues, and the reader follows. */
         add(set, 2000, SEEN_NEW);
         assert_int_equal(check(looker, 2000), SEEN_BEFORE);
         assert_int_equal(check(looker, 99), SEEN_BEFORE);
@@ -259,8 +259,8 @@ static void test_read_only(void **state)
     }
 }
 
-/* All generations are past their time, and another client turns the window and adds: who looks sees
- * it, however short ago it last asked what the filter is. */
+/* All generations have expired, and another client rotates the window and adds: a lookup sees it,
+ * however recently the client last verified the filter. */
 static void test_out_of_date(void **state)
 {
     (void)state;
@@ -276,7 +276,7 @@ static void test_out_of_date(void **state)
         assert_int_equal(check(looker, key), SEEN_BEFORE);
         seen_close(looker);
     }
-    /* A generation whose time is over answers for nothing. */
+    /* An expired generation reports nothing as present. */
     fake_now += 10000;
     assert_int_equal(check(set, 9), SEEN_NEW);
     seen_close(set);

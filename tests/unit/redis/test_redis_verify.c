@@ -1,5 +1,5 @@
-/* A server that lost a shard or the counters is noticed: by the next call that uses what was lost,
- * by any call within a second, and when the filter is opened. */
+/* A server that lost a shard or the counters is detected: by the next call that uses them, by any
+ * call within a second, and when the filter is opened. */
 #include "seen.h"
 #include "tests/redis/rig.h"
 
@@ -48,7 +48,7 @@ static void must(seen_status status, const seen_error *error)
         fail_msg("%s", error->message);
 }
 
-/* The keys of the filter that match, by the server. */
+/* The keys of the filter that match, according to the server. */
 static redisReply *names(const char *pattern)
 {
     redisReply *found = test_ask(&server, "KEYS %s", pattern);
@@ -71,7 +71,7 @@ static void must_not_open(const char *what)
     must_notice(seen_open(where, NULL, SEEN_READ_ONLY, &set, &error), &error, what);
 }
 
-/* Takes a shard away, lets calls run, puts it back. */
+/* Removes a shard, runs calls, restores it. */
 static void lose_shards(seen_set *set, unsigned layers)
 {
     seen_error error = {0};
@@ -87,19 +87,19 @@ static void lose_shards(seen_set *set, unsigned layers)
         assert_int_equal(test_number(&server, "COPY %s saved", shard), 1);
         assert_int_equal(test_number(&server, "DEL %s", shard), 1);
         error = (seen_error){0};
-        /* A layer that grows full is closed, and could not be put back. */
+        /* A layer that becomes full is closed, and could not be restored. */
         bool stays = layers == 1 || strstr(shard, ":closed");
         switch (stays ? run % 3 : 1) {
-        case 0: /* new keys go to all shards, and create the one that is missing */
+        case 0: /* new keys go to all shards, and recreate the missing one */
             must_notice(add(set, &error), &error, "shard");
             must_notice(add(set, &error), &error, "shard");
             break;
-        case 1: /* lookups in a shard that another client created anew, in full length or not */
+        case 1: /* lookups in a shard that another client recreated, in full length or not */
             if (run % 2)
                 test_number(&server, "SETBIT %s %d 1", shard, run * 13);
             must_notice(work(set, false, 1, BATCH, &error), &error, "shard");
             break;
-        default: /* one key that never uses the shard; a second later that does not matter */
+        default: /* one key that never uses the shard; after a second that does not matter */
             test_sleep_ms(run < 10 ? 250 : 0);
             if (run < 10)
                 must_notice(work(set, false, 5000, 1, &error), &error, "shard");
@@ -150,7 +150,8 @@ static void test_shards_window(void **state)
     lose_shards(set, 4);
 }
 
-/* A shard goes while a client adds: the client fails within a second, and never ends well. */
+/* A shard disappears while a client adds: the client fails within a second, and never reports
+ * success. */
 static void *add_for_long(void *context)
 {
     seen_error *error = context;
@@ -193,7 +194,8 @@ static int counter_runs(void)
     return given ? atoi(given) : RUNS / 4;
 }
 
-/* A refusing set, a growing one, one that continues, and a window by count. */
+/* A set that refuses when full, a growing one, one that may exceed its capacity, and a window by
+ * count. */
 static void lose_counters(seen_options o)
 {
     seen_error error = {0};
@@ -228,7 +230,7 @@ static void test_counters(void **state)
     lose_counters((seen_options){.capacity = 100000, .growth = SEEN_WINDOW, .generations = 3});
 }
 
-/* The set does not take its capacity once more. */
+/* The set does not accept its capacity a second time. */
 static void test_counters_refuse(void **state)
 {
     (void)state;

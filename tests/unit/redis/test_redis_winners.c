@@ -1,5 +1,5 @@
-/* One winner: several clients add the same new keys at once, and each key is told to be new once in
- * all, also while layers open and generations turn. */
+/* Several clients add the same new keys concurrently: each key is reported as new exactly once,
+ * also while layers are opened and generations rotate. */
 #include "tests/redis/rig.h"
 #include "tests/redis/winners.h"
 
@@ -61,7 +61,7 @@ static void test_window(void **state)
          500);
 }
 
-/* Threads of one handle. */
+/* Threads that share one handle. */
 static seen_set *shared;
 static winners *threads_winners;
 
@@ -96,11 +96,11 @@ static void test_threads(void **state)
     munmap(threads_winners, sizeof *threads_winners);
 }
 
-/* A small window, and clients whose batches are larger than its generations: all get through, and
- * it never turns before a generation is full, or it would forget keys that are too young. */
+/* A small window, and clients whose batches are larger than its generations: all complete, and it
+ * never rotates before a generation is full, or it would drop recent keys. */
 enum { TURN_KEYS = 4000, TURN_WINDOW = 2400, TURN_GENERATIONS = 8 };
 static char turn_where[128];
-static bool turn_apart; /* each thread has a handle of its own */
+static bool turn_apart; /* each thread has its own handle */
 
 static void *run_turning(void *number)
 {
@@ -155,7 +155,7 @@ static void test_small_window(void **state)
     munmap(threads_winners, sizeof *threads_winners);
 }
 
-/* Many clients create one name at once: all get the same filter. */
+/* Many clients create the same name concurrently: all get the same filter. */
 static void test_creators(void **state)
 {
     (void)state;
@@ -193,7 +193,7 @@ static void test_creators(void **state)
         if (w->failures)
             fail_msg("%s", w->message);
         assert_int_equal(w->told[round], 1);
-        /* The losers left nothing behind: the hash, the counters, the one shard. */
+        /* The losers left nothing behind: only the hash, the counters and one shard exist. */
         redisReply *keys = test_ask(&server, "KEYS seen:*creators*");
         assert_int_equal(keys->elements, 3);
         freeReplyObject(keys);

@@ -33,7 +33,7 @@ static size_t count_there(seen_set *set, size_t first, size_t count)
     return n;
 }
 
-/* Every line of every layer, and what the image says of them. */
+/* Every line of every layer, and their metadata. */
 static void same_lines(seen_set *a, seen_set *b)
 {
     sn_image one, two;
@@ -104,7 +104,7 @@ static void test_merge_counts(void **state)
     seen_close(b);
 }
 
-/* Also few keys among many lines are counted as they are. */
+/* Also with few keys in many lines. */
 static void test_merge_counts_few(void **state)
 {
     (void)state;
@@ -122,8 +122,8 @@ static void test_merge_counts_few(void **state)
     seen_close(b);
 }
 
-/* A union that would break the promise is refused, and nothing has changed; with leave to go on it
- * is made, and the info tells what it costs. */
+/* A merge that would exceed the error rate is refused and changes nothing; if the set may exceed
+ * its capacity the merge is done, and info reports the resulting rate. */
 static void test_merge_full(void **state)
 {
     (void)state;
@@ -145,7 +145,7 @@ static void test_merge_full(void **state)
             } else {
                 FAILS(SEEN_ERR_FULL, seen_merge(a, b, error));
                 assert_true(count_there(a, MANY, MANY) < MANY / 20);
-                seen_set *twin = layered_create(NULL, &options); /* all keys in common: no harm */
+                seen_set *twin = layered_create(NULL, &options); /* all keys in common: allowed */
                 OK(seen_add_hashes(twin, h, MANY, NULL, error));
                 OK(seen_merge(a, twin, error));
                 seen_close(twin);
@@ -162,8 +162,8 @@ static double rate_of(seen_set *set)
     return info.error_rate_now;
 }
 
-/* A union that would be a little above what is promised (at most 1.05 times the rate) is refused
- * too; but not one that adds nothing, whatever the rate by chance is. */
+/* A merge that would slightly exceed the error rate (at most 1.05 times) is refused too; but not
+ * one that adds nothing, even if the rate is exceeded by chance. */
 static void test_merge_nearly(void **state)
 {
     (void)state;
@@ -195,7 +195,7 @@ static void test_merge_nearly(void **state)
     seen_close(all);
 }
 
-/* Of two windows by count, the counter of the newest generation is the one that grows. */
+/* Merging windows by count increases the counter of the newest generation. */
 static void test_merge_window_counters(void **state)
 {
     (void)state;
@@ -204,7 +204,7 @@ static void test_merge_window_counters(void **state)
     options.generations = 4;
     seen_set *a = create(NULL, &options), *b = create(NULL, &options);
     OK(seen_rotate(a, error));
-    OK(seen_rotate(a, error)); /* the rings stand differently */
+    OK(seen_rotate(a, error)); /* the rings have different positions */
     hashes_from(0, MANY, h);
     OK(seen_add_hashes(a, h, 500, NULL, error));
     OK(seen_add_hashes(b, h + 500, 400, NULL, error));
@@ -215,7 +215,8 @@ static void test_merge_window_counters(void **state)
     assert_int_equal(count_there(a, 0, 900), 900);
     seen_close(a);
     seen_close(b);
-    /* Keys that both have are not counted twice: it would turn early, and forget what is young. */
+    /* Common keys are not counted twice: otherwise the window would rotate early and drop recent
+     * keys. */
     a = create(NULL, &options), b = create(NULL, &options);
     OK(seen_add_hashes(a, h, 900, NULL, error));
     OK(seen_add_hashes(b, h, 900, NULL, error));
@@ -240,7 +241,7 @@ static seen_status read_and_turn(seen_set *set, uint32_t layer, uint64_t line, u
     return status;
 }
 
-/* A window that turns while another is merged into it keeps the newest keys for a whole window. */
+/* A window that rotates during a merge keeps the newest keys for a whole window. */
 static void test_merge_window_turns(void **state)
 {
     (void)state;
@@ -276,7 +277,7 @@ static void test_merge_window_turns(void **state)
 
 static int reads_left, turns_then;
 
-/* The oldest generation is emptied, and the image does not tell yet that it is the newest. */
+/* The oldest generation is cleared, but the image does not declare it the newest yet. */
 static void begin_turn(seen_set *set)
 {
     const sn_view *view = atomic_load(&((sn_local *)set)->view);
@@ -284,8 +285,8 @@ static void begin_turn(seen_set *set)
     memset(view->bits[next], 0, (size_t)sn_geometry_bytes(&view->image.layer[next].geometry));
 }
 
-/* Before one of the reads: h[0], which is never out of the window, is added again and the window
- * turns, so many times; or it begins to. */
+/* Before one of the reads: h[0], which is always in the window, is added again and the window
+ * rotates this many times; or it begins to. */
 static seen_status turn_and_read(seen_set *set, uint32_t layer, uint64_t line, uint64_t lines,
                                  void *out, seen_error *e)
 {
@@ -301,7 +302,7 @@ static seen_status turn_and_read(seen_set *set, uint32_t layer, uint64_t line, u
     return real_read(set, layer, line, lines, out, e);
 }
 
-/* A window with h[0] in one place of its ring; the place before it is the current one. */
+/* A window with h[0] at one position of its ring; the position before it is the current one. */
 static seen_set *turning_window(uint32_t generations, uint32_t place)
 {
     seen_options options = plain_options(SEEN_BLOOM, SEEN_WINDOW, 3000, 1e-9);
@@ -320,8 +321,8 @@ static seen_set *turning_window(uint32_t generations, uint32_t place)
     return set;
 }
 
-/* Copies of a window that turns while it is read, and unions with it, have every key that it had
- * all the time; a copy is one of what it was at one moment. */
+/* Copies of a window that rotates while it is read, and merges with it, have every key that was
+ * present all the time; a copy corresponds to one moment. */
 static void test_turns_while_read(void **state)
 {
     (void)state;
@@ -368,7 +369,7 @@ static seen_status turn_at_every_read(seen_set *set, uint32_t layer, uint64_t li
     return real_read(set, layer, line, lines, out, e);
 }
 
-/* A window that never stops turning cannot be copied: said, and nothing is left behind. */
+/* A window that never stops rotating cannot be copied: an error, and nothing is left behind. */
 static void test_never_stops(void **state)
 {
     (void)state;
@@ -390,8 +391,8 @@ static seen_status turn_and_count(seen_set *set, const sn_image *from, seen_erro
     return status == SEEN_OK ? real_combined(set, from, e) : status;
 }
 
-/* A window that turns after the last line was merged counts no keys in the generation that is empty
- * since: it would turn early, and forget what is young. */
+/* A window that rotates after the last line was merged counts no keys in the cleared generation:
+ * otherwise it would rotate early and drop recent keys. */
 static void test_merge_window_turns_late(void **state)
 {
     (void)state;
@@ -436,7 +437,8 @@ static void test_merge_window_ages(void **state)
         clock_now += 4;
         OK(seen_add_hashes(busy, h + i, 1, NULL, error));
     }
-    /* `old` was not touched in all that time: its keys are dead, those of `busy` must live. */
+    /* `old` was not used in all that time: its keys have expired, those of `busy` must be
+     * present. */
     seen_set *back;
     OK(seen_create_like(NULL, busy, NULL, 0, &back, error));
     OK(seen_merge(back, busy, error));
@@ -461,7 +463,7 @@ static void test_merge_window_ages(void **state)
     sn_clock_now = real;
 }
 
-/* A counting set that has grown would lose keys after a union: refused. */
+/* A counting set that has grown could lose keys after a merge: refused. */
 static void test_merge_counting_layers(void **state)
 {
     (void)state;
@@ -470,7 +472,7 @@ static void test_merge_counting_layers(void **state)
     hashes_from(0, 3 * MANY, h);
     OK(seen_add_hashes(a, h, 200, NULL, error));
     OK(seen_add_hashes(b, h + 200, 200, NULL, error));
-    OK(seen_merge(a, b, error)); /* one layer each: as good as fixed */
+    OK(seen_merge(a, b, error)); /* one layer each: like fixed sets */
     assert_int_equal(count_there(a, 0, 400), 400);
     OK(seen_add_hashes(b, h, MANY, NULL, error));
     FAILS(SEEN_ERR_KIND, seen_merge(a, b, error));
@@ -480,7 +482,7 @@ static void test_merge_counting_layers(void **state)
     seen_close(b);
 }
 
-/* A file with itself, by another handle and another name: nothing is counted twice. */
+/* A file with itself, through another handle and another name: nothing is counted twice. */
 static void test_merge_same_file(void **state)
 {
     (void)state;
@@ -539,7 +541,7 @@ static void test_merge_refused(void **state)
     seen_close(into);
     seen_close(same);
     OK(seen_drop(at("into"), NULL, error));
-    /* Growing sets of different first layers agree in no layer. */
+    /* Growing sets with different first layers have no layer in common. */
     seen_options grow = plain_options(SEEN_BLOOM, SEEN_GROWING, 1000, 0.01);
     seen_set *a = create(NULL, &grow);
     grow.error_rate = 0.02;
@@ -549,8 +551,8 @@ static void test_merge_refused(void **state)
     seen_close(b);
 }
 
-/* Windows of other numbers of generations can have lines alike, but not a ring: the newest keys
- * would come to the place that is forgotten next. */
+/* Windows with different numbers of generations may have equal lines, but not equal rings: the
+ * newest keys would be merged into the generation that is dropped next. */
 static void test_merge_other_ring(void **state)
 {
     (void)state;
@@ -577,8 +579,8 @@ static void test_merge_other_ring(void **state)
     }
 }
 
-/* A file whose later layers are not what the set would open itself, made by an enemy or by another
- * program: its lines have no place there. */
+/* A file whose later layers differ from those the set would open itself, made by an attacker or by
+ * another program: its lines cannot be merged. */
 static void test_merge_other_layers(void **state)
 {
     (void)state;
@@ -636,7 +638,7 @@ static void test_copy(void **state)
             assert_memory_equal(x, y, one);
             free(x);
             free(y);
-            /* The copy goes on like the original. */
+            /* The copy continues like the original. */
             seen_info a = {.size = sizeof a}, b = {.size = sizeof b};
             OK(seen_add_hashes(set, h, 2 * MANY, NULL, error));
             OK(seen_add_hashes(copy, h, 2 * MANY, NULL, error));

@@ -1,5 +1,5 @@
-/* fork() with a set open: memory becomes two sets, a file is refused until it is opened again, and
- * between the processes there is one winner for each key. */
+/* fork() with an open set: a set in memory becomes two sets, a file is refused until it is opened
+ * again, and each key is new in one process only. */
 #include "test_file.h"
 
 #include <errno.h>
@@ -58,7 +58,7 @@ static void child_must_open_a_file_again(void **state)
         _exit(bad);
     }
     wait_for(child);
-    add_range(set, 100, 100); /* the parent's handle stays as it was */
+    add_range(set, 100, 100); /* the parent's handle still works */
     assert_int_equal(count_there(set, 0, 200), 200);
     seen_close(set);
     drop("f");
@@ -95,7 +95,7 @@ static void *keep_adding(void *set)
     return NULL;
 }
 
-/* A thread that the child does not have holds no lock of the child's copy. */
+/* A lock held by a thread that the child does not have is not held in the child's copy. */
 static void fork_while_threads_add(void **state)
 {
     (void)state;
@@ -122,7 +122,7 @@ static void fork_while_threads_add(void **state)
     seen_close(set);
 }
 
-/* Each adds all keys one by one, with whatever handle works. */
+/* Each adds all keys one by one, with whichever handle works. */
 static void add_each(seen_set *inherited, atomic_uchar *news, int keys)
 {
     seen_set *set = inherited;

@@ -1,4 +1,4 @@
-/* The image: what is written is read; what is damaged, foreign or impossible is refused. */
+/* The image: encoding and decoding; damaged, foreign or invalid pages are refused. */
 #include "test_trust.h"
 
 #include "base/bytes.h"
@@ -73,7 +73,7 @@ static void test_every_bit(void **state)
     }
 }
 
-/* With the checksum made right again, numbers that cannot be are still refused. */
+/* With a correct checksum, invalid values are still refused. */
 static void refuse32(const unsigned char *good, size_t at, uint32_t value)
 {
     unsigned char page[SN_IMAGE_BYTES];
@@ -145,14 +145,14 @@ static void test_impossible(void **state)
             refuse64(page, at + 48, UINT64_MAX);
             refuse64(page, at + 48, UINT64_C(1) << 34);
         }
-        /* Layers on top of each other. */
+        /* Overlapping layers. */
         if (image.layers > 1)
             refuse64(page, 128 + 64, 16384);
     }
 }
 
-/* Generations of different sizes, each possible by itself: a union would pour the lines of one into
- * the place of a smaller one. The layers of a growing set differ. */
+/* Generations of different sizes, each valid by itself: a merge would write the lines of one into a
+ * smaller one. The layers of a growing set differ. */
 static void test_uneven_window(void **state)
 {
     (void)state;

@@ -13,7 +13,7 @@ static sn_image begin(seen_options options)
     return image;
 }
 
-/* The rate of all layers, the last one holding so many keys and the others being full. */
+/* The rate of all layers, with this many keys in the last one and the others full. */
 static double rate_of(const sn_image *image, double last)
 {
     double right = 1;
@@ -33,7 +33,7 @@ static double bits_of(const sn_image *image)
     return bits;
 }
 
-/* The bits of a set of one layer that knows how many keys are to come. */
+/* The bits of a set of one layer that knows the number of keys in advance. */
 static double bits_known(double keys, double rate)
 {
     sn_geometry geometry;
@@ -47,9 +47,9 @@ static bool is_round(double keys)
     return keys < decade * 1.02;
 }
 
-/* Grows to the end of what a set holds: every full set is within its rate, and the memory is that
- * of a set that knew its size times `most` at the dearest moment, when a layer was just opened, and
- * times `most_round` where a round number of keys is in. */
+/* Grows to the maximum: every full set is within its rate, and the memory is that of a set that
+ * knew its size times `most` at the worst moment, when a layer was just opened, and times
+ * `most_round` for round numbers of keys. */
 static void test_growing(void **state)
 {
     (void)state;
@@ -84,16 +84,16 @@ static void test_growing(void **state)
                "size (just after growing, at %.3g keys), %.2f x at powers of ten\n",
                rate, layers, worst, at, worst_round);
         assert_true(keys > 9e11 || image.layers == SN_IMAGE_LAYERS);
-        /* What growing costs is known, and not to get worse unnoticed. */
+        /* The overhead of growing is known, and must not increase unnoticed. */
         assert_true(layers <= BOUNDS[b].layers);
         assert_true(worst <= BOUNDS[b].most);
         assert_true(worst_round > 0 && worst_round <= BOUNDS[b].most_round);
     }
 }
 
-/* Who names a capacity gets a first layer that touches no more lines of a key than a fixed set, and
- * sets no more cells, for a quarter more memory at most (a half where mistakes are allowed to be
- * frequent: there four tenths of the promise weigh more). */
+/* With a given capacity the first layer touches no more lines per key than a fixed set, and sets no
+ * more cells, for at most a quarter more memory (a half if the error rate is high: there four
+ * tenths of it weigh more). */
 static void test_growing_said(void **state)
 {
     (void)state;
@@ -138,7 +138,7 @@ static void test_growing_from_one(void **state)
     }
 }
 
-/* From any hint to 10^12 keys, by steps that are not long, and within the rate. */
+/* From any hint to 10^12 keys, in steps that are not large, and within the rate. */
 static void test_growing_reaches(void **state)
 {
     (void)state;
@@ -198,7 +198,7 @@ static void test_window(void **state)
             sn_image image = begin(options);
             assert_int_equal(image.layers, generations);
             assert_true(rate_of(&image, (double)image.layer[0].capacity) <= rate * (1 + 1e-8));
-            /* All generations but the one that is being filled hold the window. */
+            /* All generations except the one being filled hold the window. */
             assert_true(image.layer[0].capacity * (generations - 1) >= 12345);
             assert_true(sn_layers_span(&image) * (generations - 1) >= 3600);
             assert_int_equal(image.layer[0].generation, 1);
@@ -265,7 +265,7 @@ static void test_refusals(void **state)
     FAILS(SEEN_ERR_ARGUMENT, sn_layers_begin(&options, &image, error));
 }
 
-/* Keys that earlier layers take for present never reach a newer one; the estimate counts them. */
+/* False positives of earlier layers never reach a newer one; the estimate includes them. */
 static void test_estimate(void **state)
 {
     (void)state;

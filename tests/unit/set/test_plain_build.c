@@ -1,4 +1,4 @@
-/* A build without SipHash or Redis refuses to make and to open what needs it. */
+/* A build without SipHash or Redis refuses to create and to open sets that need them. */
 #include "test_trust.h"
 
 #include "hash/hash.h"
@@ -10,7 +10,7 @@ static bool supported(seen_hash_kind kind)
     return !lacks_sip && sn_hash_supported(kind);
 }
 
-/* The sources themselves, as that build has them. */
+/* Includes the sources, configured like that build. */
 #undef SEEN_WITH_REDIS
 #define sn_hash_supported supported
 #include "local/file.c"

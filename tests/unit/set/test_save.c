@@ -1,4 +1,4 @@
-/* Sets as bytes: those of a file, from every growth and kind, and back; damage is refused. */
+/* Serialized sets: the bytes of a file, from every growth and kind, and back; damage is refused. */
 #include "test_file.h"
 
 #include <sys/stat.h>
@@ -7,7 +7,7 @@ typedef struct buffer {
     unsigned char *data;
     size_t len, room, at; /* read so far */
     size_t limit;         /* 0: none; otherwise the writer fails there */
-    size_t piece;         /* the most that one read gives; 0: all that is asked for */
+    size_t piece;         /* the most that one read returns; 0: all that is requested */
 } buffer;
 
 static seen_status append(void *context, const void *data, size_t len)
@@ -99,7 +99,7 @@ static void loaded_set_answers_and_continues(void **state)
         OK(seen_save(back, append, &again, error));
         assert_int_equal(again.len, saved.len);
         assert_memory_equal(again.data, saved.data, saved.len);
-        /* Counters and layers came along: both accept the same keys from here on. */
+        /* Counters and layers are restored: both accept the same keys from here on. */
         seen_answer mine[600], theirs[600];
         hashes_from(900, 600, batch);
         memset(mine, SEEN_UNKNOWN, sizeof mine);
@@ -132,7 +132,7 @@ static void damaged_bytes_are_refused(void **state)
     saved.at = 0;
     FAILS(SEEN_ERR_FORMAT, seen_load(take, &saved, &back, error));
     saved.len = whole;
-    saved.data[40] ^= 1; /* page A; B is whole */
+    saved.data[40] ^= 1; /* page A; B is valid */
     saved.at = 0;
     OK(seen_load(take, &saved, &back, error));
     seen_close(back);

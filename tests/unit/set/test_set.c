@@ -1,5 +1,5 @@
-/* The public calls on one set: answers, batches, fullness, growth, windows, info, read-only, flags.
- */
+/* The public functions on one set: answers, batches, full sets, growth, windows, info, read-only,
+ * flags. */
 #include "test_trust.h"
 
 #include "base/clock.h"
@@ -75,7 +75,7 @@ static void test_one_key(void **state)
     OK(seen_close_checked(NULL, error));
 }
 
-/* Any cut of a sequence into batches gives the same answers and the same set. */
+/* Any division of a sequence into batches gives the same answers and the same set. */
 static void test_batches(void **state)
 {
     (void)state;
@@ -144,12 +144,12 @@ static void test_full_refuses(void **state)
     for (int kind = 0; kind < 2; kind++) {
         seen_set *set = heap((seen_kind)kind, SEEN_FIXED, 3000, 1e-9);
         hashes_from(0, MANY, h);
-        /* In one call, past the capacity: what fits is decided, the rest is not. */
+        /* In one call, beyond the capacity: what fits is decided, the rest is not. */
         FAILS(SEEN_ERR_FULL, seen_add_hashes(set, h, MANY, answers, error));
         for (size_t i = 0; i < MANY; i++)
             assert_int_equal(answers[i], i < 3000 ? SEEN_NEW : SEEN_UNKNOWN);
         assert_true(!is_there(set, h[3000]) && is_there(set, h[2999]));
-        /* What is there may be added again; a stranger in the middle is not decided. */
+        /* Present keys may be added again; an absent key in the middle is undecided. */
         OK(seen_add_hashes(set, h, 3000, answers, error));
         assert_int_equal(count_of(answers, 3000, SEEN_BEFORE), 3000);
         seen_hash mixed[3] = {h[7], h[4000], h[8]};
@@ -161,8 +161,8 @@ static void test_full_refuses(void **state)
         seen_error e;
         assert_int_equal(seen_add(set, "stranger", 8, &answer, &e), SEEN_ERR_FULL);
         assert_int_equal(answer, 9);
-        if (kind) { /* counted down, there is room again */
-            OK(seen_remove_hashes(set, h, 2, answers, error)); /* added twice: still there */
+        if (kind) { /* after a removal there is room again */
+            OK(seen_remove_hashes(set, h, 2, answers, error)); /* added twice: still present */
             FAILS(SEEN_ERR_FULL, seen_add_hashes(set, h + 4000, 1, answers, error));
             OK(seen_remove_hashes(set, h + 10, 1, answers, error));
             OK(seen_remove_hashes(set, h + 10, 1, answers, error));
@@ -173,7 +173,7 @@ static void test_full_refuses(void **state)
     }
 }
 
-/* Adds keys that never came before, in batches, up to so many or until it is full. */
+/* Adds new keys in batches, up to this many or until it is full. */
 static seen_status add_up_to(seen_set *set, uint64_t *next, uint64_t end)
 {
     seen_status status = SEEN_OK;
@@ -186,8 +186,8 @@ static seen_status add_up_to(seen_set *set, uint64_t *next, uint64_t end)
     return status;
 }
 
-/* Where mistakes are frequent, many of the keys that come are not told to be new: the capacity is
- * taken whole, also after a pause, and not so much more that the rate breaks. */
+/* With frequent false positives, many of the keys are not reported as new: the full capacity is
+ * accepted, also after a pause, and not so much more that the rate is exceeded. */
 static void test_full_often_mistaken(void **state)
 {
     (void)state;
@@ -213,7 +213,7 @@ static void test_full_often_mistaken(void **state)
             seen_close(set);
             unlink(path);
         }
-    /* Luck does not make the capacity smaller. */
+    /* Chance does not make the capacity smaller. */
     for (uint64_t first = 0; first < 2000; first++) {
         seen_set *set = heap(SEEN_BLOOM, SEEN_FIXED, 300, RATES[first % 5]);
         uint64_t next = 1000 * first;
@@ -244,7 +244,7 @@ static void test_full_goes_on(void **state)
 
 /* ---- growing ---- */
 
-/* The share of strangers that are taken for known. */
+/* The share of absent keys that are false positives. */
 static double count_mistakes(seen_set *set)
 {
     uint64_t wrong = 0;
@@ -324,7 +324,7 @@ static void test_growing_counting(void **state)
 
 /* ---- windows ---- */
 
-/* All generations together keep the rate, also when each is full. */
+/* All generations together are within the rate, even if each is full. */
 static void test_window_rate(void **state)
 {
     (void)state;
@@ -364,7 +364,7 @@ static void test_window_by_count(void **state)
                 forgotten += !is_there(set, hash_of(i - 2200));
         }
         assert_int_equal(forgotten, 20000 - 2200);
-        /* A key that comes again lives on from there. */
+        /* The age of a key that is added again starts there. */
         add_key(set, 19500);
         for (uint64_t i = 30000; i < 30600; i++)
             add_key(set, i);
@@ -391,18 +391,18 @@ static void test_window_by_time(void **state)
     for (uint64_t i = 0; i < STEPS; i++) {
         clock_now += rng_below(&r, 8) ? rng_below(&r, 4) : rng_below(&r, 60);
         if (rng_below(&r, 200) == 0)
-            clock_now += 1000; /* a long silence */
+            clock_now += 1000; /* a long pause */
         when[i] = clock_now;
         assert_int_equal(add_key(set, i), SEEN_NEW);
         for (uint64_t back = 0; back < 60 && back <= i; back++) {
             bool there = is_there(set, hash_of(i - back));
             uint64_t age = clock_now - when[i - back];
             assert_true(there || age > 100);
-            /* Forgotten at the latest when the window and a generation have passed. */
+            /* Dropped at the latest when the window and one generation have passed. */
             assert_true(!there || age <= 100 + 25);
         }
     }
-    /* Nobody adds: what is old is forgotten all the same. */
+    /* Old keys expire even if nothing is added. */
     clock_now += 100;
     assert_true(is_there(set, hash_of(STEPS - 1)));
     clock_now += 26;
@@ -483,7 +483,7 @@ static void test_info(void **state)
     seen_close(set);
 }
 
-/* A rate that is lost beside a 1 is told. */
+/* A rate that would be lost in a sum with 1 is reported. */
 static void test_info_strict(void **state)
 {
     (void)state;
@@ -515,7 +515,7 @@ static void test_arguments(void **state)
     assert_null(set);
 }
 
-/* Without a size a set grows, so that a program which ignores a status loses nothing. */
+/* Without a size a set grows, so that a program that ignores the status loses nothing. */
 static void test_defaults(void **state)
 {
     (void)state;
@@ -535,7 +535,7 @@ static void test_defaults(void **state)
     FAILS(SEEN_ERR_ARGUMENT, seen_create(NULL, &hashes_only, 0, &set, error));
 }
 
-/* A struct of another version is refused before more than its size is looked at. */
+/* A struct of another version is refused before anything but its size is read. */
 static void test_sizes(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* The two rules of a window, by time and by count, in memory, in a file and in Redis: the same
- * answers on random schedules, and those of a model that keeps the keys.
+/* The two modes of a window, by time and by count, in memory, in a file and in Redis: the same
+ * answers on random schedules, equal to those of a model that stores the keys.
  * Needs: redis.
  */
 #include "base/clock.h"
@@ -14,7 +14,7 @@ static uint64_t read_fake(void)
     return fake_now;
 }
 
-/* A generation: the keys that were put there. */
+/* A generation: the keys that were added to it. */
 typedef struct generation {
     uint64_t born;
     bool has[KEYS];
@@ -97,7 +97,7 @@ static void run(bool renew, unsigned seed)
                     fail_msg("store %u, step %u, key %u: %d, not %d", s, step, number[i],
                              (int)answers[i], (int)expected[i]);
         }
-        /* Handles come and go; the rule is stored with the set. */
+        /* Handles are closed and opened; the mode is stored with the set. */
         for (unsigned s = 1; s < STORES && rand_r(&seed) % 50 == 0; s++) {
             seen_info info = {.size = sizeof info};
             seen_close(set[s]);

@@ -15,7 +15,7 @@
 
 static seen_url_result canon_in(const char *url, const char *base, size_t capacity, size_t *len)
 {
-    /* Malloced to the byte, so that a sanitizer sees one written behind it. */
+    /* Allocated to the byte, so that a sanitizer detects overruns. */
     char *out = malloc(capacity ? capacity : 1);
     seen_url_result result = seen_url_canonical(url, strlen(url), base, base ? strlen(base) : 0,
                                                 NULL, out, capacity, len);
@@ -56,7 +56,8 @@ static void capacities(void **state)
     }
 }
 
-/* The worst case: every byte becomes three. What comes back is enough to try again. */
+/* The worst case: every byte becomes three. The returned capacity is sufficient for a second
+ * try. */
 static void bound_is_enough(void **state)
 {
     (void)state;
@@ -96,7 +97,7 @@ static void odd_arguments(void **state)
     assert_int_equal(len, 9);
     assert_int_equal(seen_url_canonical(NULL, 0, "http://h/a", 10, NULL, out, sizeof out, &len), 0);
     assert_int_equal(len, 10);
-    /* The bytes behind len are nobody's. */
+    /* The bytes after len are not read. */
     assert_int_equal(seen_url_canonical("http://h/abc", 9, NULL, 0, NULL, out, sizeof out, &len),
                      0);
     assert_int_equal(len, 9);

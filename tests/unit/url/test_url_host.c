@@ -46,7 +46,7 @@ static void idn_limits(void **state)
         printf("skipped: this build has no IDN\n");
         skip();
     }
-    /* 255 bytes are the most that the DNS can ask for, whatever the label lengths. */
+    /* 255 bytes are the DNS limit, for any label lengths. */
     size_t at = (size_t)sprintf(host, "\u00e9");
     while (at < 300)
         at += (size_t)sprintf(host + at, ".abcdefghi");
@@ -57,7 +57,7 @@ static void idn_limits(void **state)
     assert_int_equal(put(host, 251, out, sizeof out, &len), SEEN_URL_INVALID);
     assert_int_equal(put(host, 300, out, sizeof out, &len), SEEN_URL_INVALID);
     assert_int_equal(put(host, 240, out, 241, &len), SEEN_URL_TOO_LONG);
-    /* A soft hyphen is mapped to nothing, but not any number of them. */
+    /* A soft hyphen is mapped to nothing, but the number of them is limited. */
     for (at = 0; at < 3000; at += 2)
         memcpy(host + at, "\u00ad", 2);
     memcpy(host, "a", 1);

@@ -21,7 +21,7 @@ static uint32_t read_flags(const field *f)
     return flags;
 }
 
-/* flags, names to drop with commas between them, url, canonical form */
+/* flags, names to drop (comma-separated), url, canonical form */
 static bool check_line(const field *f)
 {
     char out[SEEN_URL_BOUND(FIELD_MAX, 0)], names[FIELD_MAX + 1];
@@ -49,7 +49,7 @@ static void sizes(void **state)
     const char *const drop[] = {NULL, "a"};
     seen_url_options options = {.size = sizeof options, .drop = drop, .drop_count = 2};
     assert_string_equal(canon("http://h/?a=1&b", &options), "http://h/?b");
-    /* A caller that was built before `drop` existed. */
+    /* A caller compiled before `drop` existed. */
     options.size = offsetof(seen_url_options, drop);
     options.flags = SEEN_URL_DROP_SLASH;
     assert_string_equal(canon("http://h/x/?a=1&b", &options), "http://h/x?a=1&b");
@@ -57,7 +57,7 @@ static void sizes(void **state)
     assert_string_equal(canon("http://h/x/?a=1&b", &options), "http://h/x/?a=1&b");
     options = (seen_url_options){.size = sizeof options, .drop_count = 3};
     assert_string_equal(canon("http://h/x/?a=1&b", &options), "http://h/x/?a=1&b");
-    /* A caller that was built later, with more fields and flags. */
+    /* A caller compiled later, with more fields and flags. */
     struct {
         seen_url_options options;
         uint64_t more;

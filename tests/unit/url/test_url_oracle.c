@@ -1,6 +1,7 @@
-/* The parser against another WHATWG URL parser, that of Node.js, over random URLs and over every
- * character in a host. Skipped if there is no node. SEEN_ORACLE_COUNT sets how many, SEEN_SEED
- * which ones. SEEN_ORACLE_SHOW prints also the differences that have a known reason. Needs: idn.
+/* The parser compared with another WHATWG URL parser, that of Node.js, over random URLs and over
+ * every character in a host. Skipped if there is no node. SEEN_ORACLE_COUNT sets how many,
+ * SEEN_SEED which ones. SEEN_ORACLE_SHOW also prints the differences with a known reason.
+ * Needs: idn.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,10 +33,10 @@ typedef struct sample {
     bool has_base;
 } sample;
 
-/* Beside the kinds of random URLs: one character after the other in a host. */
+/* In addition to the kinds of random URLs: every single character in a host. */
 enum { EVERY_CHARACTER = 1u << 8, FIRST_CHARACTER = 0xa0, LAST_CHARACTER = 0x323af };
 
-/* The URL of the character number i. Surrogates and characters for private use become U+4E00. */
+/* The URL of the character number i. Surrogates and private use characters become U+4E00. */
 static sample character_sample(size_t i)
 {
     sample s = {.has_base = false};
@@ -81,7 +82,7 @@ static void write_sample(FILE *file, const sample *s)
     fputc('\n', file);
 }
 
-/* Our answer in the oracle's words. */
+/* Our result in the format of the oracle. */
 static void our_answer(const sample *s, char *answer)
 {
     char out[OUT_MAX];
@@ -118,20 +119,20 @@ static void show_hex(const char *label, const char *hex)
     printf("\n");
 }
 
-/* Why we may refuse a URL that the oracle accepts (docs/url.md); no other difference is accepted.
- */
+/* Accepted reasons to refuse a URL that the oracle accepts (docs/url.md); no other difference is
+ * allowed. */
 static const char *const REASONS[] = {
-    "punctuation", /* libidn2 refuses ASCII punctuation beside characters beyond ASCII */
-    "hyphens",     /* and hyphens at the ends of such a label or in its third and fourth place */
+    "punctuation", /* libidn2 refuses ASCII punctuation next to non-ASCII characters */
+    "hyphens",     /* and hyphens at the ends of such a label or in its third and fourth position */
     "symbol",      /* and a symbol together with a character that is mapped or ignored */
     "jamo",        /* and a Hangul letter that is mapped to a part of a syllable */
-    "direction",   /* Node.js does not judge the first and the last character of a label */
+    "direction",   /* Node.js does not check the first and the last character of a label */
     "a-label",     /* and accepts an xn-- label that decodes to ASCII only (xn--a-) */
-    "version",     /* libidn2 does not know the character yet: its tables are of Unicode 12 */
+    "version",     /* the character is not in libidn2's tables, which are of Unicode 12 */
 };
 enum { REASON_COUNT = sizeof REASONS / sizeof *REASONS, VERSION = REASON_COUNT - 1 };
 
-/* Whether libidn2 does not know the character of a sample yet. */
+/* Whether a character of a sample is not in libidn2's tables. */
 static bool is_unknown(const sample *s)
 {
     char host[8] = {0}, *answer = NULL;
@@ -182,7 +183,7 @@ static void show_difference(const sample *s, const char *ours, const char *their
 }
 
 /* Runs the oracle over `count` samples; returns how many answers differ without a reason. `counts`
- * gets how many differ for each reason. */
+ * receives the number of differences for each reason. */
 static size_t compare_all(size_t count, unsigned kinds, size_t counts[REASON_COUNT])
 {
     char command[1024], input[] = "/tmp/seen-url-XXXXXX";

@@ -93,13 +93,13 @@ static void canonical_stays(void **state)
         char out[OUT_MAX];
         accepted += seen_url_canonical(url, len, NULL, 0, NULL, out, sizeof out, &ignored) == 0;
     }
-    /* Were most of them refused, the test would not say much. */
+    /* If most were refused, the test would not be meaningful. */
     printf("%zu of %zu accepted without a base\n", accepted, count);
     assert_true(accepted > count / 5);
 }
 
-/* The scan may decline, but where it accepts, the parser must agree: a space in front makes the
- * parser do the work. */
+/* The scan may decline, but if it accepts, the parser must agree: a leading space forces the
+ * parser. */
 static void scan_is_parse(void **state)
 {
     (void)state;
@@ -109,7 +109,7 @@ static void scan_is_parse(void **state)
     for (size_t i = 0; i < 200000; i++) {
         size_t len = random_url(url + 1, (unsigned)random_below(2)), path, slow_len = 0;
         url[0] = ' ';
-        /* Mostly over what is canonical, else the scan sees little of its own kind. */
+        /* Mostly on canonical URLs, as others hardly reach the scan. */
         if (random_below(4) > 0 &&
             seen_url_canonical(url, len + 1, NULL, 0, NULL, slow, sizeof slow, &slow_len) == 0 &&
             slow_len <= RANDOM_URL_MAX)

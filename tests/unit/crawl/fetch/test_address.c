@@ -1,4 +1,4 @@
-/* Addresses: every special range refused at both of its ends, their neighbours allowed. */
+/* Addresses: every special range is refused at both ends, its neighbours are allowed. */
 #include <arpa/inet.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,7 +29,7 @@ static void refuses_special(void **state)
         "172.31.255.255", "192.0.0.0", "192.0.0.255", "192.0.2.1", "192.88.99.1", "192.168.0.0",
         "192.168.255.255", "198.18.0.0", "198.19.255.255", "198.51.100.7", "203.0.113.255",
         "224.0.0.1", "239.255.255.255", "240.0.0.0", "255.255.255.255",
-        /* IPv6, and IPv4 in its clothes */
+        /* IPv6, and IPv4 embedded in IPv6 */
         "::", "::1", "::127.0.0.1", "::8.8.8.8", "::ffff:127.0.0.1", "::ffff:10.1.2.3",
         "::ffff:169.254.169.254", "64:ff9b::127.0.0.1", "64:ff9b::192.168.1.1", "64:ff9b:1::1",
         "100::1", "2001::1", "2001:0:4136:e378:8000:63bf:3fff:fdd2", "2001:2::1", "2001:10::1",

@@ -1,4 +1,4 @@
-/* A second thread fetches what it is given and hands it back, each once. */
+/* A second thread fetches pages and returns each exactly once. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@ enum { ROOM = 4 };
 static int listener, port, held = -1;
 static int64_t began; /* of the tests */
 
-/* "/7" is answered by seven bytes, "/held" never. */
+/* "/7" is answered with seven bytes, "/held" never. */
 static void *serve(void *unused)
 {
     for (int fd; (fd = accept(listener, NULL, NULL)) >= 0;) {
@@ -45,7 +45,7 @@ static void *serve(void *unused)
     return unused;
 }
 
-/* What the second thread sees of a page. */
+/* What the second thread stores of a page. */
 typedef struct page {
     char url[64];
     size_t bytes;
@@ -124,7 +124,7 @@ static sn_transfer *wait_for_one(sn_fetch_thread *aside, int epoll)
     }
 }
 
-/* As many at a time as there is room for; each comes back once, with what was read there. */
+/* As many at a time as there are slots; each is returned once, with its content. */
 static void fetches_each_once(void **state)
 {
     enum { PAGES = 300 };
@@ -155,7 +155,7 @@ static void fetches_each_once(void **state)
     sn_fetch_thread_destroy(aside);
 }
 
-/* One at a time, so that each of the two sleeps before the other has something for it. */
+/* One at a time, so that each thread sleeps before the other has work for it. */
 static void wakes_every_time(void **state)
 {
     (void)state;
@@ -175,7 +175,7 @@ static void wakes_every_time(void **state)
     sn_fetch_thread_destroy(aside);
 }
 
-/* What is over and not released takes room; what never ends is dropped. */
+/* Finished transfers that are not released occupy a slot; transfers that never end are dropped. */
 static void drops_what_is_under_way(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* What a server reads: the request as it goes over the wire, whatever came before on the handle. */
+/* The request as it is sent over the wire, for any previous use of the handle. */
 #include <arpa/inet.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -18,7 +18,7 @@
 enum { MAX = 8192 };
 static int listener, port;
 
-/* Answers each request with itself, so that the client sees what the server read. */
+/* Echoes each request, so that the client sees what the server read. */
 static void *serve(void *unused)
 {
     for (int fd; (fd = accept(listener, NULL, NULL)) >= 0; close(fd)) {
@@ -91,7 +91,7 @@ static void sends_every_path_as_it_is(void **state)
     for (size_t turn = 0; turn < 2; turn++)
         for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
             char text[200], line[200];
-            /* The second time another name of the same server comes in between. */
+            /* The second time, another name of the same server is used in between. */
             snprintf(text, sizeof text, "http://localhost:%d/other", port);
             if (turn == 1)
                 assert_int_equal(ask(&url, easy, text), CURLE_OK);
@@ -134,7 +134,7 @@ static void sends_each_header_once(void **state)
     curl_slist_free_all(headers);
 }
 
-/* The names of two hosts where one begins with the other, credentials, no URL at all. */
+/* Two host names of which one is a prefix of the other, credentials, no URL at all. */
 static void takes_no_host_for_another(void **state)
 {
     (void)state;
@@ -145,7 +145,8 @@ static void takes_no_host_for_another(void **state)
     assert_true(sn_request_url_create(&url));
     snprintf(text, sizeof text, "http://127.0.0.1:%d/a", port);
     assert_int_equal(ask(&url, easy, text), CURLE_OK);
-    /* The port with a digit more is no port; with one less nobody is there, or somebody else. */
+    /* With one more digit the port is invalid; with one less it is another, possibly unused
+     * port. */
     snprintf(text, sizeof text, "http://127.0.0.1:%d0/a", port);
     assert_int_not_equal(ask(&url, easy, text), CURLE_OK);
     assert_int_equal(got_len, 0);
@@ -160,7 +161,7 @@ static void takes_no_host_for_another(void **state)
     snprintf(text, sizeof text, "http://127.0.0.1:%d/d", port);
     assert_int_equal(ask(&url, easy, text), CURLE_OK);
     assert_int_equal(count(got, "Authorization"), 0);
-    /* A host too long to be remembered is set whole each time. */
+    /* A host too long to be cached is set completely each time. */
     snprintf(text, sizeof text, "http://%0300d:w@127.0.0.1:%d/e", 7, port);
     snprintf(line, sizeof line, "GET /e HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n", port);
     for (int i = 0; i < 2; i++) {

@@ -1,4 +1,4 @@
-/* Bodies without their encoding: whole, in pieces, cut short, with something behind them. */
+/* Decoding bodies: whole, in pieces, truncated, with trailing data. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 
 enum { MAX = 1 << 16 };
 
-/* What `text` holds, by the tools of brotli and zstd; the last with a window of 16 MiB. */
+/* `text`, compressed with the brotli and zstd tools; the last with a window of 16 MiB. */
 static const uint8_t by_brotli[] = {
     0x1b, 0xdd, 0x03, 0x00, 0x04, 0x84, 0xd8, 0xd5, 0x95, 0x28, 0x14, 0xb6, 0x79, 0x8b, 0xd4,
     0x05, 0xa7, 0x8a, 0x28, 0xd4, 0x03, 0x2c, 0xcb, 0x81, 0x52, 0x53, 0x5a, 0x5e, 0x6d, 0xc8,
@@ -42,7 +42,7 @@ static const uint8_t by_zstd_wide[] = {
     0x77, 0x17, 0x64, 0x76, 0x41, 0xa9, 0x0b, 0x02, 0xdd, 0x72, 0x35, 0x53, 0x4b, 0x7d, 0x6a,
     0x56, 0x8b, 0xfa, 0x6a, 0x56, 0x4b, 0xaf, 0x2f, 0xdb, 0xc5, 0x31};
 
-/* What `long_text` holds. */
+/* `long_text`, compressed. */
 static const uint8_t long_by_brotli[] = {
     0x1b, 0x21, 0x9b, 0x00, 0xc4, 0x59, 0x83, 0x75, 0x4a, 0x34, 0x14, 0x07, 0xfc, 0x7e, 0xac, 0x98,
     0xba, 0xc1, 0xb3, 0x1a, 0xa5, 0xa8, 0x1d, 0x80, 0x2c, 0x08, 0x3d, 0x61, 0x13, 0x35, 0xa7, 0x96,
@@ -67,7 +67,7 @@ static const uint8_t long_by_zstd[] = {
     0x06, 0xcf, 0x96, 0xf0, 0x55, 0xe8, 0x74, 0x7e, 0x3f, 0x7c, 0xed, 0xd5, 0x3b, 0x2f, 0x5e, 0x77,
     0xd9, 0xad, 0x9b, 0x4e, 0xfd, 0xff, 0x3f, 0x36, 0x65, 0x03, 0xad, 0x06};
 
-static char text[MAX], long_text[MAX]; /* the other forty times over, and something else */
+static char text[MAX], long_text[MAX]; /* long_text: `text` forty times, and something else */
 static size_t text_len, long_len;
 
 typedef struct body {
@@ -77,7 +77,7 @@ typedef struct body {
 } body;
 
 static body bodies[10];
-static size_t body_count, long_count; /* long ones are behind the others */
+static size_t body_count, long_count; /* long ones come after the others */
 
 /* 31: gzip, 15: zlib, -15: without a wrapper. */
 static size_t compress_as(int bits, const void *from, size_t len, uint8_t *to)
@@ -152,7 +152,7 @@ typedef struct outcome {
     bool whole;
 } outcome;
 
-/* One body, so many bytes at a time. */
+/* One body, in pieces of this many bytes. */
 static outcome unpack(const char *names, const void *bytes, size_t len, size_t piece)
 {
     sn_unpack u = {0};
@@ -162,7 +162,7 @@ static outcome unpack(const char *names, const void *bytes, size_t len, size_t p
     assert_true(sn_unpack_header(&u, names, strlen(names)));
     for (size_t at = 0; at < len && out.result == SN_UNPACK_OK; at += piece) {
         size_t n = len - at < piece ? len - at : piece;
-        /* Memory of its own, so that a sanitizer sees a read beyond the piece. */
+        /* A separate allocation, so that a sanitizer detects reads beyond the piece. */
         char *copy = malloc(n);
         assert_non_null(copy);
         memcpy(copy, (const char *)bytes + at, n);
@@ -206,7 +206,7 @@ static void knows_what_is_missing(void **state)
             }
 }
 
-/* All that a body without its end stands for comes out, however it was cut into pieces. */
+/* Everything decodable of a truncated body is output, however it was split into pieces. */
 static void gives_what_there_is(void **state)
 {
     (void)state;
@@ -241,14 +241,14 @@ static void leaves_out_what_is_behind(void **state)
                 memcpy(bytes, bodies[i].bytes, len);
                 memcpy(bytes + len, junk[k], more);
                 outcome out = unpack(bodies[i].name, bytes, len + more, piece);
-                /* Half the mark of another part may be one that was cut short. */
+                /* Half of the magic of another member may be a truncated one. */
                 if (strcmp(junk[k], strcmp(bodies[i].name, "gzip") == 0 ? "\x1f" : "(") == 0)
                     out.whole = true;
                 expect_text(bodies[i].name, out);
             }
 }
 
-/* A feed behind the end says that there is nothing more to wait for. */
+/* A feed after the end reports that no more data is needed. */
 static void says_when_it_is_over(void **state)
 {
     (void)state;
@@ -276,8 +276,8 @@ static void reads_parts_in_a_row(void **state)
     assert_int_equal(unpack("gzip", bytes, len + n, MAX).result, SN_UNPACK_BAD);
 }
 
-/* A frame that is broken is not something behind the one before it; and what is older than the
- * standard is none. */
+/* A broken frame is not treated as trailing data of the one before; frames of formats older than
+ * the standard are not supported. */
 static void tells_frames(void **state)
 {
     (void)state;
@@ -288,7 +288,7 @@ static void tells_frames(void **state)
     for (size_t piece = 1; piece <= MAX; piece *= MAX) {
         memcpy(bytes, by_zstd, LEN);
         memcpy(bytes + LEN, by_zstd, LEN);
-        bytes[LEN + 6] |= 6; /* a block of no kind */
+        bytes[LEN + 6] |= 6; /* an invalid block type */
         assert_int_equal(unpack("zstd", bytes, 2 * LEN, piece).result, SN_UNPACK_BAD);
         bytes[LEN] = 0x25;
         expect_text("an old frame behind", unpack("zstd", bytes, 2 * LEN, piece));
@@ -306,7 +306,7 @@ static void undoes_layers(void **state)
     expect_text("two layers", unpack("deflate, gzip", twice, len, 7));
     assert_int_equal(unpack("gzip, deflate", twice, len, 7).result, SN_UNPACK_BAD);
     assert_false(unpack("deflate,gzip", twice, len - 1, MAX).whole);
-    /* The end of the inner one is the end, whatever the outer one still lacks. */
+    /* The end of the inner encoding is the end, even if the outer one is incomplete. */
     len = compress_as(31, "junk", 4, thrice);
     memcpy(twice, bodies[1].bytes, bodies[1].len);
     memcpy(twice + bodies[1].len, thrice, len);
@@ -346,7 +346,7 @@ static void finds_what_is_broken(void **state)
     memcpy(bytes, bodies[0].bytes, bodies[0].len);
     bytes[bodies[0].len - 5] ^= 1;
     assert_int_equal(unpack("gzip", bytes, bodies[0].len, MAX).result, SN_UNPACK_BAD);
-    /* More memory than a page may ask for. */
+    /* More memory than a page may use. */
     if (strstr(sn_unpack_names(), "zstd") != NULL)
         assert_int_equal(unpack("zstd", by_zstd_wide, sizeof by_zstd_wide, MAX).result,
                          SN_UNPACK_BAD);
@@ -363,7 +363,7 @@ static void stops_when_it_is_enough(void **state)
     got_max = SIZE_MAX;
 }
 
-/* Empty parts, packed again, are long and give nothing: the sink cannot say that it is enough. */
+/* Empty members, compressed again, are long and produce no output: the sink cannot stop them. */
 static void bounds_what_gives_nothing(void **state)
 {
     (void)state;
@@ -381,14 +381,14 @@ static void bounds_what_gives_nothing(void **state)
     assert_int_equal(sn_unpack_feed(&u, (char *)packed, packed_len, keep, NULL), SN_UNPACK_BAD);
     assert_int_equal(got_len, 0);
     sn_unpack_begin(&u);
-    /* On its own it is as long as what came. */
+    /* Alone, it is as long as the received data. */
     assert_true(sn_unpack_header(&u, "gzip", 4));
     for (size_t fed = 0; fed <= 2 * SN_UNPACK_BETWEEN; fed += PARTS * len)
         assert_int_equal(sn_unpack_feed(&u, (char *)parts, PARTS * len, keep, NULL), SN_UNPACK_OK);
     sn_unpack_begin(&u);
 }
 
-/* An answer has nothing of the one before. */
+/* A response contains nothing of the previous one. */
 static void begins_anew(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Elements: what is packed comes out again; damaged bytes are refused. */
+/* Elements: packing and unpacking returns the same URLs; damaged bytes are refused. */
 #include "crawl/fleet/pack.h"
 
 #include <setjmp.h>
@@ -65,7 +65,7 @@ static void round_trip(void **state)
     sn_packer_destroy(p);
 }
 
-/* 64 URLs that look alike take a few bytes each. */
+/* 64 similar URLs take a few bytes each. */
 static void is_small(void **state)
 {
     (void)state;
@@ -79,7 +79,8 @@ static void is_small(void **state)
     sn_packer_destroy(p);
 }
 
-/* Every cut and every changed byte: refused, or URLs of the same origin. Never out of bounds. */
+/* Every truncation and every changed byte: refused, or URLs of the same origin. Never out of
+ * bounds. */
 static void damaged(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Each script of a shared crawl on a real server: what it does, what it refuses, that repeating it
- * changes nothing. Skipped without redis-server. */
+/* Each script of a shared crawl on a real server: its effect, its errors, and that it is
+ * idempotent. Skipped without redis-server. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,7 +32,7 @@ static long long number(redisReply *r)
     return n;
 }
 
-/* EVAL with words divided by spaces: KEYS | ARGV; _ is an empty argument. */
+/* EVAL with words separated by spaces: KEYS | ARGV; _ is an empty argument. */
 static redisReply *call(sn_fleet_script script, const char *keys, const char *args)
 {
     char text[1000];
@@ -102,7 +102,7 @@ static void session(void **state)
     assert_int_equal(number(command("HLEN j")), 0);
     assert_int_equal(run(SN_LUA_INTENT, "s j", "2 links"), 1);
     assert_int_equal(number(command("HGET s intent")), 2);
-    assert_int_equal(run(SN_LUA_DEAD, "s", "0"), 0); /* it has moved since */
+    assert_int_equal(run(SN_LUA_DEAD, "s", "0"), 0); /* it was active in between */
     assert_int_equal(run(SN_LUA_GONE, "s j", "gone"), 0);
     assert_int_equal(run(SN_LUA_DEAD, "s", "1"), 1);
     assert_int_equal(run(SN_LUA_DEAD, "s", "1"), 1);
@@ -113,7 +113,7 @@ static void session(void **state)
     assert_int_equal(number(command("HLEN j")), 1);
     assert_int_equal(run(SN_LUA_GONE, "s j", "gone"), 1);
     assert_int_equal(number(command("EXISTS j")), 0);
-    /* One that was never opened cannot be opened after it was declared dead. */
+    /* A session that was never opened cannot be opened after it was declared dead. */
     assert_int_equal(run(SN_LUA_DEAD, "never", "0"), 1);
     assert_int_equal(run(SN_LUA_OPEN, "never", "name a"), 0);
 }
@@ -132,7 +132,7 @@ static void push_pick_ack(void **state)
     assert_string_equal(r->element[1]->str, "");
     freeReplyObject(r);
     assert_int_equal(number(command("ZCARD ready")), 0);
-    /* The answer was lost: the same call says that it was executed. */
+    /* The reply was lost: repeating the call reports that it was executed. */
     assert_int_equal(run(SN_LUA_PICK, PICK, "w 5 0 1000 1"), -2);
     /* Owned: a push does not make it ready. */
     assert_int_equal(run(SN_LUA_PUSH, PUSH, "w 2 0 0 " Q " 1 second"), 1);
@@ -149,7 +149,7 @@ static void push_pick_ack(void **state)
     }
     assert_int_equal(run(SN_LUA_ACK, ACK, "x 1 1 " Q " 2 4 13 _ _ 0 0 0"), 1);
     assert_int_equal(number(command("LLEN q")), 1);
-    /* Released before its delay has passed: the next owner learns who asked last. */
+    /* Released before its delay has passed: the next owner gets the time of the last request. */
     assert_int_equal(run(SN_LUA_ACK, ACK, "w 4 0 " Q " 1 3 7 _ _ 1 0 0"), 0);
     assert_int_equal(number(command("EXISTS state")), 0);
     assert_int_equal(number(command("ZCARD ready")), 1);
@@ -157,7 +157,7 @@ static void push_pick_ack(void **state)
     assert_int_equal(r->elements, 2);
     assert_string_equal(r->element[1]->str, "w");
     freeReplyObject(r);
-    /* Done and rested: nothing is left of it. */
+    /* Done, and the delay has passed: nothing is left of it. */
     assert_int_equal(run(SN_LUA_ACK, ACK, "x 3 0 " Q " 1 1 6 _ _ 1 1 0"), 0);
     assert_int_equal(number(command("EXISTS q state tired owner ready")), 0);
     assert_int_equal(number(command("HGET meta done:0")), 4);
@@ -173,7 +173,7 @@ static void fence_and_reap(void **state)
     assert_int_equal(run(SN_LUA_FENCE, "applied", "w"), 1);
     assert_int_equal(run(SN_LUA_PUSH, PUSH, "w 2 0 0 " Q " 1 e"), -1);
     assert_int_equal(run(SN_LUA_PICK, PICK, "w 5 0 1000 2"), -1);
-    /* A replay may push what was not pushed yet. */
+    /* A replay may push elements that were not pushed yet. */
     assert_int_equal(run(SN_LUA_PUSH, PUSH, "w 1 1 0 " Q " 1 e"), 0);
     assert_int_equal(run(SN_LUA_PUSH, PUSH, "w 2 1 0 " Q " 1 e"), 1);
     assert_int_equal(run(SN_LUA_PUSH, PUSH, "w 2 0 0 " Q " 1 e"), -1);

@@ -1,4 +1,4 @@
-/* The state folder: a checkpoint is refused when any byte of it is wrong; one crawler at a time. */
+/* The state folder: a checkpoint with any wrong byte is refused; one crawler at a time. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +20,7 @@
 
 static char folder_name[] = "/tmp/seen-state.XXXXXX";
 
-/* A crawl that is stopped before its first request leaves a whole state behind. */
+/* A crawl that is stopped before its first request leaves a complete state. */
 static void make_crawl(const char *state)
 {
     static const char *const start[] = {"http://127.0.0.1:1/"};
@@ -67,7 +67,7 @@ static void notices_every_flip_and_cut(void **state)
     assert_int_equal(pwrite(fd, bytes, (size_t)len, 0), len);
     close(fd);
     close(folder);
-    make_crawl(folder_name); /* goes on: the start URL is known and still waits */
+    make_crawl(folder_name); /* resumes: the start URL is known and still waiting */
 }
 
 static void lets_one_in(void **state)
@@ -87,7 +87,7 @@ static void lets_one_in(void **state)
     assert_int_equal(sn_folder_lock(folder_name, &folder, &lock, &error), SEEN_OK);
     close(lock);
     close(folder);
-    /* Somebody else's folder. */
+    /* A folder of another program. */
     assert_int_equal(sn_folder_lock("/usr", &folder, &lock, &error), SEEN_ERR_EXISTS);
     assert_int_equal(sn_folder_lock("/nonexistent/x", &folder, &lock, &error), SEEN_ERR_NOT_FOUND);
 }

@@ -1,4 +1,4 @@
-/* The frontier of one process: durable first, then seen; levels; limits; what a restart finds. */
+/* The frontier of one process: durable before seen; levels; limits; restarts. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -85,7 +85,7 @@ static void hands_out_in_order_once(void **state)
     assert_int_equal(f->class->offer(f, links, 3, &error), SEEN_OK);
     assert_int_equal(f->found, 2);
     take(f, true, SN_NEXT_URL, "http://a.example/");
-    /* One that is shown and not taken is shown again. */
+    /* A URL that was returned and not taken is returned again. */
     take(f, false, SN_NEXT_URL, NULL);
     take(f, false, SN_NEXT_URL, "http://a.example/b");
     take(f, false, SN_NEXT_END, NULL);
@@ -98,8 +98,8 @@ static void hands_out_in_order_once(void **state)
     f->class->close(f);
 }
 
-/* If the set were written first, a URL would be seen and stored nowhere: lost to this crawl and to
- * all that share the set. */
+/* If the set were written first, a URL could be marked as seen but not stored: lost to this crawl
+ * and to all that share the set. */
 static void adds_only_what_the_log_has(void **state)
 {
     struct rlimit before, none;
@@ -127,7 +127,7 @@ static void finishes_a_level_before_the_next(void **state)
     take(f, false, SN_NEXT_URL, "http://a.example/2");
     take(f, false, SN_NEXT_WAIT, NULL);
     take(f, false, SN_NEXT_WAIT, NULL);
-    /* A redirection leads to a page of the same depth, which comes before the next level. */
+    /* A redirect leads to a page of the same depth, which comes before the next level. */
     assert_int_equal(offer(f, "http://a.example/3", 0, SN_KIND_PAGE, 0), SEEN_OK);
     take(f, false, SN_NEXT_URL, "http://a.example/3");
     take(f, false, SN_NEXT_WAIT, NULL);
@@ -140,7 +140,7 @@ static void finishes_a_level_before_the_next(void **state)
     f->class->close(f);
 }
 
-/* Does this URL, met as this kind, enter the frontier? */
+/* Whether this URL, found as this kind, enters the frontier. */
 static bool enters(sn_frontier *f, const char *url, uint8_t kind, uint8_t flags)
 {
     sn_frontier_record record;
@@ -154,8 +154,8 @@ static bool enters(sn_frontier *f, const char *url, uint8_t kind, uint8_t flags)
     return next == SN_NEXT_URL;
 }
 
-/* A page may turn out to be a sitemap, which lists URLs that only it has; but what was read as a
- * sitemap is no page. */
+/* A page may turn out to be a sitemap, which lists URLs that only it has; but a URL that was read
+ * as a sitemap is not a page. */
 static void reads_a_page_as_a_sitemap(void **state)
 {
     static const char *const url = "http://a.example/map.xml";
@@ -168,7 +168,7 @@ static void reads_a_page_as_a_sitemap(void **state)
     assert_false(enters(f, url, SN_KIND_PAGE, 0));
     assert_true(enters(f, "http://a.example/b.xml", SN_KIND_SITEMAP, SN_OFFER_UNLESS_PAGE));
     assert_false(enters(f, "http://a.example/b.xml", SN_KIND_PAGE, 0));
-    /* Met as a page earlier in the same batch. */
+    /* Found as a page earlier in the same batch. */
     sn_frontier_link links[2] = {link_to(f, "http://c.example/", 0, SN_KIND_PAGE),
                                  link_to(f, "http://c.example/", 0, SN_KIND_SITEMAP)};
     links[1].flags = SN_OFFER_UNLESS_PAGE;
@@ -206,8 +206,8 @@ static void flip_boot(int folder)
     close(fd);
 }
 
-/* What was done by the checkpoint stays done, what was not is handed out again; so are counts and
- * the hosts in scope. */
+/* Pages done before the checkpoint stay done, others are returned again; counters and scope are
+ * restored. */
 static void resumes(void **state)
 {
     static const char *const url[] = {"http://a.example/0", "http://a.example/1",
@@ -233,12 +233,12 @@ static void resumes(void **state)
     assert_int_equal(f->class->permit(f), SN_PERMIT_LIMIT);
     done(f, place[1], url[1], true);
     settle(f, true);
-    /* After a record of progress another page is done: of it nothing is known after a crash. */
+    /* Another page is done after the last progress record: it is unknown after a crash. */
     done(f, place[0], url[0], true);
     settle(f, false);
     done(f, place[2], url[2], true);
     f->class->close(f);
-    /* Progress of another boot does not count. */
+    /* Progress records of another boot are ignored. */
     flip_boot(folder);
     f = reopen(folder, &checkpoint, options);
     assert_int_equal(checkpoint.counts.pages, 7);

@@ -1,4 +1,4 @@
-/* The frontier: order, void and done URLs, segments, and every way of cutting it short. */
+/* The log: order, void and done URLs, segments, and every possible truncation. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -74,7 +74,7 @@ static void add(sn_log *f, unsigned from, unsigned to, unsigned twice)
     ok(sn_log_answer(f, answers, &error), &error);
 }
 
-/* 17 of "u17", which has no end of its own. */
+/* Parses 17 from "u17", which is not terminated. */
 static int number_of(const sn_frontier_record *record)
 {
     char text[32] = "";
@@ -146,7 +146,7 @@ static seen_status count_replay(void *user, const sn_frontier_record *records, s
     return SEEN_OK;
 }
 
-/* A copy of a mark, because the frontier's own changes under it. */
+/* A copy of a mark, because the log modifies its own. */
 static sn_log_mark copy_mark(const sn_log *f, uint64_t *done)
 {
     sn_log_mark mark = sn_log_get_mark(f);
@@ -171,7 +171,7 @@ static void goes_on_from_a_checkpoint(void **state)
     for (int i = 0; i < 100; i += 2)
         ok(sn_log_done(f, places[i].ordinal, &error), &error);
     sn_log_mark mark = copy_mark(f, done);
-    /* After the mark: more found, more done, and then the power fails. */
+    /* After the mark: more found, more done, then a power failure. */
     add(f, 100, 150, 0);
     ok(sn_log_done(f, places[1].ordinal, &error), &error);
     sn_log_close(f);
@@ -194,7 +194,8 @@ static void goes_on_from_a_checkpoint(void **state)
     sn_log_close(f);
 }
 
-/* Whatever byte the log ends at behind the mark: what is whole is there, and one can go on. */
+/* Truncated at any byte after the mark: complete batches are present, and the log can be
+ * continued. */
 static void survives_every_cut(void **state)
 {
     seen_error error;
@@ -221,7 +222,7 @@ static void survives_every_cut(void **state)
         int count = 0;
         while (next(f, NULL) == count)
             count++;
-        /* Batches are whole or not there. */
+        /* Batches are complete or absent. */
         assert_int_equal(count % 3, 0);
         assert_in_range(count, cut >= end ? 9 : cut >= second ? 6 : 3, 9);
         assert_int_equal(r.urls, count - 3);
@@ -229,7 +230,7 @@ static void survives_every_cut(void **state)
         assert_int_equal(next(f, NULL), 100);
         sn_log_close(f);
     }
-    /* Below the mark nothing may be missing. */
+    /* Nothing may be missing before the mark. */
     assert_int_equal(ftruncate(fd, (off_t)mark.end - 1), 0);
     replayed r = {0};
     assert_int_equal(sn_log_open(&options, &mark, false, count_replay, &r, &f, &error),
@@ -237,7 +238,7 @@ static void survives_every_cut(void **state)
     close(fd);
 }
 
-/* Every byte of the log flipped in turn: refused or, behind the mark, cut off; never believed. */
+/* Every byte of the log flipped in turn: refused or, after the mark, truncated; never accepted. */
 static void notices_every_flip(void **state)
 {
     seen_error error;
@@ -322,8 +323,8 @@ static void deletes_finished_segments(void **state)
     sn_log_close(f);
 }
 
-/* A segment whose head was not whole when the power failed is made anew; one that the mark counts
- * on is not given up like that. */
+/* A segment whose header was incomplete at a power failure is recreated; one that the mark refers
+ * to is not discarded like that. */
 static void makes_a_torn_segment_anew(void **state)
 {
     seen_error error;
@@ -343,7 +344,7 @@ static void makes_a_torn_segment_anew(void **state)
     int fd = open(path, O_RDONLY);
     assert_int_equal(pread(fd, head, sizeof head, 0), sizeof head);
     close(fd);
-    /* Cut at every byte, and whole but of another segment. */
+    /* Truncated at every byte, and complete but of another segment. */
     for (size_t cut = 0; cut <= sizeof head; cut++) {
         fd = open(torn, O_RDWR | O_CREAT | O_TRUNC, 0600);
         assert_int_equal(write(fd, head, cut), cut);
@@ -369,7 +370,7 @@ static void makes_a_torn_segment_anew(void **state)
     assert_int_equal(access(path, F_OK), 0);
 }
 
-/* URLs and pages longer than what is read at a time, asked for in any order. */
+/* URLs and pages longer than the read buffer, loaded in any order. */
 static void loads_long_urls(void **state)
 {
     enum { COUNT = 40 };

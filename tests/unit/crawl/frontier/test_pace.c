@@ -1,4 +1,4 @@
-/* Pace: delays, turns, retries, limits on hosts. */
+/* Pace: delays, round-robin, retries, limits on hosts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -58,7 +58,7 @@ static void push(sn_pace *pace, sn_host *to, uint64_t at)
     assert_int_equal(sn_pace_push(pace, to, (sn_place){at, at}, &error), SEEN_OK);
 }
 
-/* What is popped, or -1. */
+/* The URL returned by pop, or -1. */
 static long pop(sn_pace *pace, sn_host *from, int64_t now)
 {
     seen_error error;
@@ -89,7 +89,7 @@ static void waits_between_requests(void **state)
     assert_int_equal(pop(pace, a, 1100), 2);
     sn_pace_begin(pace, a);
     push(pace, a, 3);
-    assert_null(sn_pace_take(pace, 5000)); /* two at once are enough */
+    assert_null(sn_pace_take(pace, 5000)); /* two transfers at a time is the limit */
     assert_int_equal(sn_pace_wait(pace, 5000), -1);
     sn_pace_end(pace, a);
     assert_ptr_equal(sn_pace_take(pace, 5000), a);
@@ -200,7 +200,8 @@ static void limits_hosts(void **state)
     end(pace);
 }
 
-/* Hosts come and are forgotten many times over; whoever has work is found again, with all of it. */
+/* Hosts are created and evicted many times; a host with work is always found again, with all of
+ * it. */
 static void forgets_only_idle_hosts(void **state)
 {
     enum { LIVE = 20, HOSTS = 40, NAMES = 500, TURNS = 20000 };
@@ -243,7 +244,7 @@ static void forgets_only_idle_hosts(void **state)
     end(pace);
 }
 
-/* Forgotten and found again, a host would be asked at once. */
+/* If it were evicted and recreated, a host would get a request at once. */
 static void keeps_hosts_that_are_held(void **state)
 {
     static const char *const names[] = {"http://a", "http://b", "http://c", "http://d", "http://e"};
@@ -253,11 +254,11 @@ static void keeps_hosts_that_are_held(void **state)
         sn_pace_hold(pace, host(pace, names[i]), i == 0 ? 2000 : 1000);
     assert_null(host_at(pace, "http://f", 999));
     assert_non_null(host_at(pace, "http://c", 999));
-    assert_non_null(host_at(pace, "http://f", 1000)); /* for b, which was quiet the longest */
+    assert_non_null(host_at(pace, "http://f", 1000)); /* replaces b, the least recently used */
     assert_int_equal(sn_pace_hosts(pace), 5);
     assert_int_equal(host_at(pace, "http://a", 1000)->next, 2000);
     assert_int_equal(host_at(pace, "http://c", 1000)->next, 1000);
-    assert_true(host_at(pace, "http://b", 1000)->next < 0); /* for d */
+    assert_true(host_at(pace, "http://b", 1000)->next < 0); /* replaces d */
     end(pace);
 }
 

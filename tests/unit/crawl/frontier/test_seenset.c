@@ -1,4 +1,4 @@
-/* The crawler's seen-set: the same answers from memory, a file, a shared file and exact keys. */
+/* The crawler's seen-set: the same answers from memory, a file, a shared file and the exact set. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* Links of a page: each once, without fragments, within bounds. */
+/* Links of a page: distinct, without fragments, within limits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -62,7 +62,7 @@ static void has_a_maximum(void **state)
         assert_int_equal(result, i < 16 ? SN_HREFS_KEPT : SN_HREFS_FULL);
     }
     sn_hrefs_reset(&hrefs);
-    assert_null(hrefs.bytes); /* what one page took is given back */
+    assert_null(hrefs.bytes); /* the memory of a large page is freed */
     sn_hrefs_free(&hrefs);
 }
 

@@ -1,5 +1,5 @@
-/* Links by hand: what the WHATWG rules find in small pages, each read whole, byte by byte and cut
- * at random. The expected links are written as "kind:href" joined by "|". */
+/* Links of small hand-written pages according to the WHATWG rules, each read whole, byte by byte
+ * and split at random. The expected links are written as "kind:href" joined by "|". */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,7 +45,7 @@ static uint64_t dice(uint64_t sides)
 
 enum cut { WHOLE, BYTES, RANDOM };
 
-static const char *type; /* of the page, where it is known */
+static const char *type; /* of the page, if known */
 
 static sn_links_page read_page(const char *page, size_t len, enum cut cut, out *o)
 {
@@ -60,7 +60,7 @@ static sn_links_page read_page(const char *page, size_t len, enum cut cut, out *
         n = cut == WHOLE ? len : cut == BYTES ? 1 : 1 + (size_t)dice(7);
         if (n > len - at)
             n = len - at;
-        /* A copy of its own, so that a sanitizer sees a read beyond the piece. */
+        /* A separate copy, so that a sanitizer detects reads beyond the piece. */
         char *piece = malloc(n);
         assert_non_null(piece);
         memcpy(piece, page + at, n);
@@ -317,7 +317,7 @@ static void test_foreign(void **state)
     expect("<svg><title><title>x</title></title><style><a href=1></style>", "a:1");
 }
 
-/* Deeper than the stack: links are found all the same, and what comes after is HTML again. */
+/* Nested deeper than the stack: links are still found, and what follows is HTML again. */
 static void test_foreign_depth(void **state)
 {
     (void)state;
@@ -424,7 +424,8 @@ static void test_page(void **state)
     assert_false(about.nofollow);
 }
 
-/* A URL of exactly the maximum comes whole; a longer one is dropped and counted, not cut. */
+/* A URL of exactly the maximum length is reported; a longer one is dropped and counted, not
+ * truncated. */
 static void test_long_values(void **state)
 {
     (void)state;
@@ -506,7 +507,7 @@ static void test_utf16(void **state)
     }
 }
 
-/* ASCII as UTF-16, behind a byte order mark or not. */
+/* ASCII as UTF-16, with or without a byte order mark. */
 static void expect_utf16(const char *content_type, bool mark, bool big, const char *text,
                          const char *want)
 {
@@ -524,7 +525,7 @@ static void test_declared_utf16(void **state)
     (void)state;
     static const struct {
         const char *type;
-        bool little, big; /* is it read as such? */
+        bool little, big; /* whether it is read as such */
     } cases[] = {
         {NULL, false, false},
         {"", false, false},
@@ -550,14 +551,14 @@ static void test_declared_utf16(void **state)
         expect_utf16(cases[i].type, true, false, page, "a:x");
         expect_utf16(cases[i].type, true, true, page, "a:x");
     }
-    /* A byte order mark of UTF-8 is believed, too, and a short page has no end to wait for. */
+    /* A UTF-8 byte order mark takes precedence, too, and a short page has no end to wait for. */
     type = "text/html; charset=utf-16";
     expect("\xef\xbb\xbf<a href=x>", "a:x");
     expect("\xef\xbb", "");
     type = NULL;
 }
 
-/* The beginning of an XML declaration tells where nothing else does. */
+/* The beginning of an XML declaration decides if nothing else does. */
 static void test_utf16_declaration(void **state)
 {
     (void)state;
@@ -584,11 +585,11 @@ static void test_byte_order_marks(void **state)
     expect("<a href='\xff\xfe\x80'>", "a:\xff\xfe\x80");
 }
 
-/* Tags that mean nothing are passed over as a whole: a link in what looks like a value is one. */
+/* Irrelevant tags are skipped as a whole: a link in what looks like a value is a link. */
 static void test_plain_tags(void **state)
 {
     (void)state;
-    /* The first byte of a page is read alone, for its encoding. */
+    /* The first byte of a page is read separately, to detect its encoding. */
     expect(".<p class=\"<a href=x>\"><a href=y>", "a:y");
     expect(".<p class='\"' id=\"'\"><a href=x>", "a:x");
     expect(".<p =\"><a href=x>\">", "a:x");
@@ -603,7 +604,7 @@ static void test_plain_tags(void **state)
     expect(".<p a=\"<a href=x>", "");
 }
 
-/* Links that are written plainly are taken from where they stand, and only they. */
+/* Links in plain tags, and only they, are taken by the fast path. */
 static void test_plain_links(void **state)
 {
     (void)state;
@@ -631,7 +632,7 @@ static void test_plain_links(void **state)
                                "b|a:\xef\xbf\xbd"
                                "0123456789abcdef";
     expect_bytes(page, sizeof page - 1, want, sizeof want - 1);
-    /* Texts and values longer than what is searched in place. */
+    /* Texts and values longer than what the fast path searches inline. */
     char long_page[600];
     for (int len = 1; len < 100; len++) {
         char value[101], expected[110];
@@ -644,7 +645,7 @@ static void test_plain_links(void **state)
     }
 }
 
-/* Random pages of awkward pieces: however they are cut, the links are the same. */
+/* Random pages of awkward pieces: the links do not depend on how they are split. */
 static void test_any_split(void **state)
 {
     (void)state;
@@ -685,7 +686,7 @@ static void test_any_split(void **state)
     free(cut.text);
 }
 
-/* Pages made to hurt: a parser that is not linear would need minutes or gigabytes. bench/links has
+/* Pathological pages: a parser that is not linear would need minutes or gigabytes. bench/links has
  * the figures. */
 static void test_hostile(void **state)
 {

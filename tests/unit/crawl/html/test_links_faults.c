@@ -1,5 +1,5 @@
-/* Every allocation of the link finder fails in turn: feeding says so, nothing leaks, and the object
- * is good again after a reset. */
+/* Every allocation of the link finder fails in turn: feeding reports it, nothing leaks, and the
+ * object is usable again after a reset. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@ static void *faulty_grow(void *items, size_t *room, size_t need, size_t size)
     return until_failure-- == 0 ? NULL : sn_memory_grow(items, room, need, size);
 }
 
-/* The sources themselves, with an allocator that fails when told to. */
+/* Includes the sources, with an allocator that fails on demand. */
 #define calloc faulty_calloc
 #define sn_memory_grow faulty_grow
 #include "crawl/html/links.c"

@@ -1,5 +1,5 @@
-/* Sitemaps by hand, each read whole and byte by byte. Expected URLs are joined by "|", those of an
- * index marked by "@". */
+/* Hand-written sitemaps, each read whole and byte by byte. Expected URLs are joined by "|", those
+ * of an index are marked with "@". */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -24,7 +24,7 @@ static sn_scope *make(const sn_scope_options *options, const char *seed)
 
 static sn_scope_verdict check(const sn_scope *scope, const char *url)
 {
-    /* Without a NUL after it, so that a sanitizer sees a read beyond it. */
+    /* Not NUL-terminated, so that a sanitizer detects reads beyond it. */
     size_t len = strlen(url);
     char *copy = malloc(len + (len == 0));
     assert_non_null(copy);

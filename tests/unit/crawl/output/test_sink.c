@@ -1,4 +1,5 @@
-/* Sinks: what goes in comes out; continued at a length; JSON is safe; a full disk is told. */
+/* Sinks: output is written unchanged; continued at a length; JSON is escaped; a full disk is
+ * reported. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -49,7 +50,7 @@ static void goes_on_at_a_length(void **state)
     sn_sink_close(sink);
     assert_int_equal(slurp(bytes, sizeof bytes), 25);
     assert_memory_equal(bytes, "one 12345678901234567890!", 25);
-    /* A file that is shorter than it should be is not filled with holes. */
+    /* A file that is shorter than expected is not extended with a hole. */
     assert_int_equal(truncate(path, 3), 0);
     assert_int_equal(sn_sink_open(path, length, &sink, &error), SEEN_OK);
     assert_int_equal(sn_sink_length(sink), 3);
@@ -85,8 +86,7 @@ static void tells_of_a_full_disk(void **state)
     sn_sink_close(sink);
 }
 
-/* A pipe may have been made one that does not wait, by whoever else has it: its reader is waited
- * for all the same. */
+/* Another process may have set the pipe to non-blocking: the sink still waits for its reader. */
 static void waits_for_a_slow_reader(void **state)
 {
     enum { TIMES = 20000 };

@@ -1,5 +1,5 @@
-/* robots.txt: the examples of RFC 9309 and of people who write such files by hand, and the fast
- * matcher against a slow one that is obviously right. */
+/* robots.txt: the examples of RFC 9309 and hand-written files, and the fast matcher compared with a
+ * slow, obviously correct one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 
 static sn_robots *parse(const char *text)
 {
-    /* A copy of its own, so that a sanitizer sees a read beyond the file. */
+    /* A separate copy, so that a sanitizer detects reads beyond the file. */
     size_t len = strlen(text);
     char *copy = malloc(len + (len == 0));
     assert_non_null(copy);
@@ -119,7 +119,7 @@ static void test_percent_encoding(void **state)
     assert_false(allowed(ALL "Disallow: /a%2fb", "/a%2Fb"));
     assert_false(allowed(ALL "Disallow: /a b", "/a%20b"));
     assert_false(allowed(ALL "Disallow: /100%", "/100%25"));
-    /* What is no escape stands for itself, and "*" does not end within an escape. */
+    /* Invalid escapes are literal, and "*" does not end within an escape. */
     assert_false(allowed(ALL "Disallow: /%zz", "/%zz"));
     assert_true(allowed(ALL "Disallow: /%zz", "/%25zz"));
     assert_false(allowed(ALL "Disallow: /*%", "/x%20y"));
@@ -142,12 +142,12 @@ static void test_groups(void **state)
     assert_false(allowed(merged, "/a"));
     assert_false(allowed(merged, "/b"));
     assert_true(allowed(merged, "/x"));
-    /* Several agents share the rules that follow, whatever stands between them. */
+    /* Several agents share the rules that follow, regardless of the lines between them. */
     static const char shared[] = "User-agent: x\nSitemap: y\n\nUser-agent: seenbot\nDisallow: /a\n";
     assert_false(allowed(shared, "/a"));
     static const char reversed[] = "User-agent: seenbot\nfoo: bar\nUser-agent: x\nDisallow: /a\n";
     assert_false(allowed(reversed, "/a"));
-    /* A group of ours without rules still keeps the rules for others from us. */
+    /* A matching group without rules still overrides the rules for others. */
     assert_true(allowed("User-agent: seenbot\n\nUser-agent: *\nDisallow:\nUser-agent: *\n"
                         "Disallow: /\n",
                         "/a"));
@@ -271,7 +271,8 @@ static void test_sitemaps(void **state)
     sn_robots_destroy(robots);
 }
 
-/* 500 KiB must be read; beyond the maximum whole lines are ignored, so that no rule is cut. */
+/* 500 KiB must be read; beyond the maximum, whole lines are ignored, so that no rule is
+ * truncated. */
 static void test_size(void **state)
 {
     (void)state;
@@ -316,7 +317,7 @@ static void test_policy(void **state)
     assert_int_equal(sn_robots_policy(600), SN_ROBOTS_DISALLOW_ALL);
 }
 
-/* ---- the slow one ---- */
+/* ---- slow matcher ---- */
 
 static bool slow_match(const char *pattern, size_t m, const char *path, size_t n)
 {
@@ -393,7 +394,8 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* Patterns that a backtracking matcher would never finish, and as many rules as a file can hold. */
+/* Patterns that a backtracking matcher would never finish, and the maximum number of rules in a
+ * file. */
 static void test_hostile(void **state)
 {
     (void)state;
@@ -415,7 +417,7 @@ static void test_hostile(void **state)
     double asked = now();
     print_message("parsed in %.1f ms, asked in %.1f ms\n", (parsed - from) * 1e3,
                   (asked - parsed) * 1e3);
-    /* Generous: sanitizers and busy machines; an exponential matcher needs years. */
+    /* Generous, for sanitizers and busy machines; an exponential matcher would need years. */
     assert_true(asked - from < 20);
     sn_robots_destroy(robots);
     free(text);

@@ -1,4 +1,4 @@
-/* Addresses in Redis. */
+/* Addresses of Redis servers. */
 #include "redis/client/address.h"
 
 #include <setjmp.h>
@@ -111,7 +111,7 @@ static void test_refused(void **state)
     bad("redis://secret@h/x", SEEN_ERR_ARGUMENT);
     bad("redis://u:secret%4@h/x", SEEN_ERR_ARGUMENT);
     bad("redis://h/%zz", SEEN_ERR_ARGUMENT);
-    /* A slash in a password: what follows is not taken for a NAME, and shown. */
+    /* A slash in a password: what follows is not used as NAME and printed. */
     bad("redis://bob:12/secret@h/x", SEEN_ERR_ARGUMENT);
     bad("redis://bob:12/34/secret@h:1/x", SEEN_ERR_ARGUMENT);
     bad("redis://bob:a@b/secret@h/x", SEEN_ERR_ARGUMENT);
@@ -127,7 +127,7 @@ static void test_refused(void **state)
     bad(long_name, SEEN_ERR_ARGUMENT);
     long_name[10 + 255] = '\0';
     good(long_name);
-    /* Seventeen hosts; a host and a path that are too long, or end in the middle; a database. */
+    /* Seventeen hosts; a host and a path that are too long, or truncated; a database. */
     char hosts[200] = "redis-cluster://h";
     for (int i = 0; i < 16; i++)
         strcat(hosts, ",h");

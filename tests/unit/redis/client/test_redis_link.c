@@ -1,4 +1,4 @@
-/* One connection: servers that are slow to listen, to log us in, to read and to stop talking. */
+/* One connection: servers that are slow to accept, to authenticate, to read and to reply. */
 #include "tests/redis/door.h"
 
 static int open_door(void **state)
@@ -27,7 +27,7 @@ static void refused(const char *at, seen_status expected, const char *words)
     seen_status status = seen_create(at, &o, 0, &set, &error);
     if (status != expected || !strstr(error.message, words))
         fail_msg("%s: %d: %s", at, status, error.message);
-    /* The password is in no message. */
+    /* No message contains the password. */
     assert_null(strstr(error.message, "secret"));
 }
 
@@ -54,7 +54,7 @@ static void test_nobody(void **state)
     refused("redis://127.0.0.1:1/x", SEEN_ERR_NETWORK, "refused");
     refused("redis://no.such.host.invalid/x", SEEN_ERR_NETWORK, "no.such.host.invalid");
     refused("redis+unix:///nowhere/socket/x", SEEN_ERR_NETWORK, "No such file");
-    /* Nobody accepts, and the queue is full: connecting takes for ever. */
+    /* No process accepts, and the queue is full: connect blocks. */
     struct sockaddr_in a = {.sin_family = AF_INET};
     socklen_t len = sizeof a;
     int full = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), waiting[8];
@@ -73,7 +73,7 @@ static void test_nobody(void **state)
     close(full);
 }
 
-/* After a loss the server does not let us in any more: said at once, not tried again and again. */
+/* After a connection loss the server rejects the login: reported at once, without retries. */
 static void test_locked_out(void **state)
 {
     (void)state;
@@ -89,7 +89,7 @@ static void test_locked_out(void **state)
     seen_close(set);
 }
 
-/* Two answers to one question, and one without an end. */
+/* Two replies to one command, and an endless one. */
 static void test_too_much(void **state)
 {
     (void)state;
@@ -114,7 +114,8 @@ static void test_too_much(void **state)
     seen_close(set);
 }
 
-/* A server that takes the connection, and no byte: a batch that does not fit ends in time. */
+/* A server that accepts the connection but reads nothing: a batch that does not fit fails in
+ * time. */
 static void test_deaf(void **state)
 {
     (void)state;
@@ -133,7 +134,7 @@ static void test_deaf(void **state)
     close(deaf);
 }
 
-/* What seen_sync asks of a master, and what it makes of the answers. */
+/* The commands of seen_sync to a master, and how it interprets the replies. */
 static void test_sync(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Replies on a tape. */
+/* Parsing replies. */
 #include "redis/client/reply.h"
 
 #include <setjmp.h>
@@ -45,7 +45,7 @@ static void test_values(void **state)
     sn_reply_free(&reply);
 }
 
-/* A reply larger than the limit is refused, not collected. */
+/* A reply larger than the limit is refused, not buffered. */
 static void test_limits(void **state)
 {
     (void)state;
@@ -63,7 +63,7 @@ static void test_limits(void **state)
     sn_reply_free(&reply);
 }
 
-/* The room of a long reply is given back before the next. */
+/* The memory of a long reply is freed before the next. */
 static void test_long(void **state)
 {
     (void)state;

@@ -63,7 +63,7 @@ static void must_not_sync(seen_set *set)
     assert_non_null(strstr(error.message, "no replica"));
 }
 
-/* A replica that stands still has nothing, however often it is asked. */
+/* A stopped replica has nothing, however often the sync is repeated. */
 static void test_unconfirmed(void **state)
 {
     (void)state;
@@ -78,7 +78,7 @@ static void test_unconfirmed(void **state)
     seen_close(set);
 }
 
-/* The same where the connection that wrote is gone: another one knows nothing of what it wrote. */
+/* The same if the writing connection was lost: a new one does not know what it wrote. */
 static void test_cut(void **state)
 {
     (void)state;
@@ -91,13 +91,13 @@ static void test_cut(void **state)
     must_not_sync(set);
     kill(replica.pid, SIGCONT);
     must_sync(set);
-    /* From then on it is as any connection. */
+    /* After that it is like any connection. */
     assert_int_equal(seen_add(set, "b", 1, NULL, NULL), SEEN_OK);
     must_sync(set);
     seen_close(set);
 }
 
-/* Redis 8 and Valkey: WAIT answers at once on a connection that has not written. */
+/* Redis 8 and Valkey: WAIT returns at once on a connection that has not written. */
 static void test_fresh_connection(void **state)
 {
     (void)state;

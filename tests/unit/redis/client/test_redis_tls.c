@@ -1,4 +1,5 @@
-/* TLS under a link: records that must wait, ends of all sorts, and every allocation failing. */
+/* TLS connections: records that must wait, all kinds of connection ends, and every allocation
+ * failing. */
 #include <errno.h>
 #include <fcntl.h>
 #include <openssl/bio.h>
@@ -45,7 +46,7 @@ static bool fails(void)
 static const sn_redis_address address = {.tls = true, .shown = "rediss://h/x"};
 static char ca_path[] = "/tmp/seen-tls.XXXXXX";
 
-/* ---- A server on the other end of a pair of sockets ---- */
+/* ---- A server on the other end of a socket pair ---- */
 
 typedef enum part { READ_LATE, SAY_GOODBYE, GO, TALK_PLAINLY, BE_SILENT } part;
 
@@ -121,7 +122,7 @@ static sn_tls_trust *make_trust(void)
     return trust;
 }
 
-/* Connects to a server that plays this part. */
+/* Connects to a server that runs this function. */
 static sn_tls *meet(part *play, sn_tls_trust **trust)
 {
     seen_error e = {0};
@@ -150,8 +151,8 @@ static ssize_t receive(sn_tls *tls)
 
 /* ---- Tests ---- */
 
-/* The server reads nothing until the socket is full: what waits is sent again from where it lies by
- * then, and nothing is lost or sent twice. */
+/* The server reads nothing until the socket is full: pending data is sent again from its new
+ * address, and nothing is lost or sent twice. */
 static void sends_what_had_to_wait(void **state)
 {
     (void)state;
@@ -160,7 +161,7 @@ static void sends_what_had_to_wait(void **state)
     sn_tls *tls = meet(&play, &trust);
     size_t sent = 0, waits = 0;
     while (sent < LONG) {
-        char record[16 << 10]; /* another place each time, by the stack's grace */
+        char record[16 << 10]; /* at another address each time, depending on the stack */
         size_t len = LONG - sent < sizeof record ? LONG - sent : sizeof record;
         for (size_t i = 0; i < len; i++)
             record[i] = (char)((sent + i) * 7 % 251);
@@ -206,7 +207,7 @@ static void raises_no_signal(void **state)
     stop(tls, trust);
 }
 
-/* Opens a connection that is refused with `wanted`, and says why. */
+/* Opens a connection that fails with `wanted` and a message. */
 static sn_tls_trust *open_in_vain(part *play, const char *host, uint32_t ms, seen_status wanted,
                                   const char *why)
 {
@@ -270,7 +271,7 @@ static void survives_a_lack_of_memory(void **state)
     sn_tls_trust_close(trust);
 }
 
-/* ---- A certificate of its own, for host.example ---- */
+/* ---- A certificate for host.example ---- */
 
 static int make_certificate(void **state)
 {

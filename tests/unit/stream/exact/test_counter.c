@@ -1,4 +1,4 @@
-/* The counter against a plain model: an array of counts. */
+/* The counter compared with a simple model: an array of counts. */
 #include "stream/exact/counter.h"
 
 #include <setjmp.h>
@@ -87,7 +87,7 @@ static void counts_up_and_down(void **state)
     sn_counter_close(counter);
 }
 
-/* A full counter counts what it holds, and nothing else. */
+/* A full counter counts the keys that it holds, and no others. */
 static void full(void **state)
 {
     (void)state;
@@ -115,7 +115,7 @@ static void full(void **state)
     sn_counter_close(counter);
 }
 
-/* Past 2^24 of one key, with others beside it. */
+/* More than 2^24 of one key, with others next to it. */
 static void carries(void **state)
 {
     (void)state;

@@ -86,7 +86,7 @@ static void comes_back(void **unused)
     sn_spill_close(NULL);
 }
 
-/* Numbers past 32 bits, with gaps that are wider than that. */
+/* Numbers above 32 bits, with gaps that are wider than that. */
 static void wide_numbers(void **unused)
 {
     (void)unused;
@@ -104,7 +104,7 @@ static void no_such_folder(void **unused)
     assert_non_null(strstr(error.message, "/nonexistent/folder"));
 }
 
-/* A disk on which nothing fits: the message says what was needed. */
+/* A full disk: the message contains the size needed. */
 static void full_disk(void **unused)
 {
     (void)unused;
@@ -126,7 +126,7 @@ static void full_disk(void **unused)
     sn_spill_close(spill);
 }
 
-/* Somebody else makes the temporary file shorter. */
+/* Another process truncates the temporary file. */
 static void made_shorter(void **unused)
 {
     (void)unused;

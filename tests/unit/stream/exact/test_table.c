@@ -1,4 +1,4 @@
-/* The exact table against a plain model: a sorted array of what was added. */
+/* The exact table compared with a simple model: a sorted array of the added keys. */
 #include "stream/exact/table.h"
 #include "tests/sanitized.h"
 
@@ -60,7 +60,7 @@ static void check_range(const sn_table *table, uint64_t first, uint64_t count, s
     }
 }
 
-/* By several threads' way too, a full table knows what it has and takes nothing new. */
+/* Also with the concurrent functions, a full table finds its entries and accepts nothing new. */
 static void full_for_any(void **unused)
 {
     (void)unused;
@@ -106,7 +106,7 @@ static void add_and_check(void **unused)
     sn_table_close(NULL);
 }
 
-/* Equal hashes in one batch: the first is new, whatever the others wait for. */
+/* Equal hashes in one batch: the first is new, regardless of the queue. */
 static void equal_in_one_batch(void **unused)
 {
     (void)unused;
@@ -131,8 +131,8 @@ static void equal_in_one_batch(void **unused)
     sn_table_close(table);
 }
 
-/* A key that waits for a part to grow comes again before and after that: so many keys, all of them
- * once more, and so on, at distances of less than a chunk and of some. */
+/* A key that waits for a part to grow occurs again before and after that: this many keys, all of
+ * them again, and so on, at distances of less than a chunk and of several. */
 static void equal_across_growth(void **unused)
 {
     (void)unused;
@@ -155,7 +155,8 @@ static void equal_across_growth(void **unused)
     sn_table_close(table);
 }
 
-/* Hashes that differ only in the last of the 96 bits, only in the others, or in none that count. */
+/* Hashes that differ only in the last of the 96 bits, only in the others, or only in ignored
+ * bits. */
 static void ninety_six_bits(void **unused)
 {
     (void)unused;
@@ -196,11 +197,11 @@ static void limit_is_kept(void **unused)
             assert_true(sn_table_bytes(table) <= limit);
         }
         assert_true((double)added * (limit > 2 << 20 ? 16.5 : 19) > (double)limit);
-        /* What was decided is there, and nothing else. */
+        /* Processed keys are present, and no others. */
         assert_int_equal(sn_table_count(table), added);
         check_range(table, 0, added, SEEN_BEFORE);
         check_range(table, added, 3 * BATCH, SEEN_NEW);
-        /* The refused one stays refused; what is there is still found. */
+        /* The refused key stays refused; present keys are still found. */
         seen_hash refused = hash_of(added);
         assert_int_equal(sn_table_add(table, &refused, 1, answers), 0);
         add_range(table, 0, added, SEEN_BEFORE);
@@ -208,7 +209,7 @@ static void limit_is_kept(void **unused)
     }
 }
 
-/* Emptied, a table has all its room and none of its entries, marks or refusals. */
+/* An emptied table has all its capacity and none of its entries, marks or refusals. */
 static void empties(void **unused)
 {
     (void)unused;
@@ -228,7 +229,7 @@ static void empties(void **unused)
         sn_table_empty(table);
         assert_int_equal(sn_table_count(table), 0);
         check_range(table, 0, 2 * added, SEEN_NEW);
-        /* Other keys lie a little less evenly. */
+        /* Other keys are distributed slightly less evenly. */
         uint64_t count = first ? added - added / 16 : added;
         add_range(table, first, count, SEEN_NEW);
         add_range(table, first, count, SEEN_BEFORE);
@@ -243,9 +244,9 @@ static void empties(void **unused)
     sn_table_close(table);
 }
 
-/* What is foreseen rightly takes no more than what is not, and the memory for all of it is there
- * from the middle on: nothing is moved any more. Never is more taken than for 3.4 times what is
- * there. */
+/* A correct forecast needs no more memory than none, and the memory for all entries is allocated
+ * from the middle on: nothing is moved any more. It never allocates more than for 3.4 times the
+ * current entries. */
 static void foresees_rightly(void **unused)
 {
     (void)unused;
@@ -267,8 +268,8 @@ static void foresees_rightly(void **unused)
     sn_table_close(table);
 }
 
-/* What is foreseen comes with memory ahead of it, and no longer when it is not foreseen any more;
- * and where the limit is in the way, the table holds no less for that. */
+/* With a forecast memory is allocated in advance, and no longer once the forecast is withdrawn; and
+ * with a limit the table holds no fewer entries because of it. */
 static void foresees(void **unused)
 {
     (void)unused;
@@ -305,8 +306,7 @@ static void foresees(void **unused)
     sn_table_close(table);
 }
 
-/* A batch that ends in the middle: of the rest nothing is there, and marks stay with their owners.
- */
+/* A batch that ends in the middle: the rest is absent, and marks stay with their entries. */
 static void nothing_behind_the_end(void **unused)
 {
     (void)unused;
@@ -367,7 +367,7 @@ static void marks_last(void **unused)
         sn_table_mark(table, 0, -1, &hash, 1);
         sn_table_mark(table, 3, key % 2 ? 0 : 1, &hash, 1);
     }
-    /* Growing moves entries about; their marks go with them. */
+    /* Growing moves entries; their marks move with them. */
     add_range(table, KEYS / 2, KEYS / 2, SEEN_NEW);
     for (uint64_t key = 0; key < KEYS; key++) {
         bool zero = key < KEYS / 2 && key % 3 == 0;
@@ -432,7 +432,7 @@ typedef struct worker {
 
 enum { SHARED_KEYS = 200000, WORKERS = 3 };
 
-/* Every worker adds all keys, in an order of its own. */
+/* Every worker adds all keys, in a different order. */
 static void *add_shared(void *argument)
 {
     worker *w = argument;

@@ -1,4 +1,4 @@
-/* Inputs: plain and compressed, whole and cut short, files and pipes.
+/* Inputs: plain and compressed, complete and truncated, files and pipes.
  * Needs: compression.
  */
 #include <errno.h>
@@ -132,7 +132,7 @@ static void test_plain(void **state)
     expect_bytes(&path, 1, PLAIN_TEXT, sizeof PLAIN_TEXT - 1);
     write_file(path, "", 0);
     expect_bytes(&path, 1, "", 0);
-    /* Beginnings of magic numbers, and what looks like one, are lines. */
+    /* Prefixes of magic numbers, and similar bytes, are lines. */
     static const char *const lookalikes[] = {"B",        "BZh",          "BZh9 is no bzip2", "\x1f",
                                              "\x1f\x8b", "\x28\xb5\x2f", "\x04\x22M"};
     for (size_t i = 0; i < sizeof lookalikes / sizeof *lookalikes; i++) {
@@ -161,7 +161,7 @@ static void test_compressed(void **state)
     }
 }
 
-/* Two and more frames one after the other are one text. */
+/* Several consecutive frames are one text. */
 static void test_frames(void **state)
 {
     (void)state;
@@ -208,7 +208,7 @@ static void test_something_behind(void **state)
         expect_failure(path, SEEN_ERR_FORMAT, "unexpected data after");
         free(more);
     }
-    /* What tapes and disks leave behind a gzip file is ignored, as gzip does. */
+    /* Trailing zeros (from tapes and disks) after a gzip file are ignored, as gzip does. */
     unsigned char *padded = calloc(1, packings[0].length + 512);
     memcpy(padded, packings[0].bytes, packings[0].length);
     const char *path = scratch("padded");
@@ -217,7 +217,8 @@ static void test_something_behind(void **state)
     free(padded);
 }
 
-/* Zeros behind and between the streams of xz come in fours, as its own tool has it. */
+/* Zero padding after and between the streams of xz comes in multiples of four, as for its own
+ * tool. */
 static void test_xz_padding(void **state)
 {
     (void)state;
@@ -247,8 +248,8 @@ static void test_xz_padding(void **state)
     }
 }
 
-/* Every bit flipped: an error or, where the format has no checksum over it, some text; never a
- * crash. gzip, zstd, xz and bzip2 have a checksum over the text. */
+/* Every bit flipped: an error or, if the format has no checksum over it, some text; never a crash.
+ * gzip, zstd, xz and bzip2 have a checksum over the text. */
 static void test_damaged(void **state)
 {
     (void)state;
@@ -288,13 +289,13 @@ static void test_refused(void **state)
     assert_null(strchr(error.message, '\x1b'));
 }
 
-/* A file that this user may not read is told before any work is done. */
+/* A file that this user may not read is reported before any work is done. */
 static void test_forbidden(void **state)
 {
     (void)state;
     write_file(scratch("sealed"), "a\n", 2);
     assert_int_equal(chmod(scratch("sealed"), 0), 0);
-    /* As a user: root reads all. */
+    /* As another user: root may read everything. */
     uid_t user = getuid();
     if (user == 0)
         assert_int_equal(setreuid(65534, (uid_t)-1), 0);
@@ -327,7 +328,7 @@ static void test_reread(void **state)
         assert_int_equal(sn_input_position(input), 4);
         assert_int_equal(sn_input_rewind(input, NULL), SEEN_OK);
     }
-    /* Changed between the passes: longer, and of the same length. */
+    /* Modified between the passes: longer, and of the same length. */
     write_file(path, "one\ntwo\n", 8);
     assert_int_equal(sn_input_rewind(input, &error), SEEN_ERR_CHANGED);
     assert_non_null(strstr(error.message, path));
@@ -335,12 +336,12 @@ static void test_reread(void **state)
 
     assert_int_equal(sn_input_open(&path, 1, NULL, &input, NULL), SEEN_OK);
     assert_int_equal(read_all(input, 10, to, sizeof to, &got, NULL), SEEN_OK);
-    usleep(20000); /* file systems count time in ticks */
+    usleep(20000); /* file systems have a coarse clock */
     write_file(path, "two\none\n", 8);
     assert_int_equal(sn_input_rewind(input, &error), SEEN_ERR_CHANGED);
     sn_input_close(input);
 
-    /* Changed during the second pass. */
+    /* Modified during the second pass. */
     assert_int_equal(sn_input_open(&path, 1, NULL, &input, NULL), SEEN_OK);
     assert_int_equal(read_all(input, 10, to, sizeof to, &got, NULL), SEEN_OK);
     assert_int_equal(sn_input_rewind(input, NULL), SEEN_OK);
@@ -351,7 +352,7 @@ static void test_reread(void **state)
     sn_input_close(input);
 }
 
-/* The standard input in the middle of a file begins where it stands, also the second time. */
+/* Standard input that is positioned inside a file starts there, also the second time. */
 static void test_redirected(void **state)
 {
     (void)state;
@@ -393,7 +394,7 @@ static void *feed(void *argument)
     return NULL;
 }
 
-/* A pipe that gives one byte at a time. */
+/* A pipe that delivers one byte at a time. */
 static void test_pipe(void **state)
 {
     (void)state;
@@ -469,7 +470,7 @@ static void test_stop_wakes_a_reader(void **state)
 static void test_estimate(void **state)
 {
     (void)state;
-    /* Short lines in front, long ones behind: a look at the front alone would be far off. */
+    /* Short lines first, then long ones: a sample of the beginning alone would be far off. */
     const char *path = scratch("estimate");
     FILE *file = fopen(path, "w");
     for (int i = 0; i < 200000; i++)
@@ -510,8 +511,8 @@ static uint64_t estimate_of(const char *const *paths, size_t count)
     return lines;
 }
 
-/* A file counts by its own lines, and by its size: neither small files beside a large one nor a
- * packed one beside a plain one say how long the lines of the other are. */
+/* Each file is estimated from its own lines and its size: small files next to a large one, or a
+ * compressed one next to a plain one, say nothing about the lines of the other. */
 static void test_estimate_of_unlike_files(void **state)
 {
     (void)state;
@@ -531,7 +532,7 @@ static void test_estimate_of_unlike_files(void **state)
     assert_in_range(estimate_of(paths, 2), 198000, 202000);
 }
 
-/* One line again and again in front, and random ones behind. */
+/* One repeated line first, then random ones. */
 static void write_packed(const char *path, size_t same, size_t others)
 {
     sn_output *output;
@@ -546,7 +547,8 @@ static void write_packed(const char *path, size_t same, size_t others)
     assert_int_equal(sn_output_finish(output, NULL), SEEN_OK);
 }
 
-/* A front that packs a thousand times better than the rest is not believed for all of it. */
+/* The ratio of a beginning that compresses a thousand times better than the rest is not used for
+ * all of it. */
 static void test_estimate_of_a_dull_front(void **state)
 {
     (void)state;
@@ -561,7 +563,7 @@ static void test_estimate_of_a_dull_front(void **state)
         assert_int_equal(sn_input_estimate(input, '\n', &lines, &bytes, NULL), SEEN_OK);
         if (i == 0)
             assert_in_range(lines, OTHERS, 20 * OTHERS);
-        else /* nothing of the rest was seen */
+        else /* nothing of the rest was sampled */
             assert_in_range(lines, 100 * OTHERS, UINT64_MAX - 1);
         assert_in_range(sn_input_room(input, lines, bytes, true), OTHERS, 20 * OTHERS);
         assert_in_range(sn_input_room(input, lines, bytes, false), lines, UINT64_MAX - 1);

@@ -8,7 +8,7 @@
 #include "stream/io/stop.h"
 #include "test_stream.h"
 
-/* The source itself: every scan, also the one that this CPU does not need. */
+/* Includes the source, to test every scan, also those not used on this CPU. */
 #include "stream/io/lines.c"
 
 static void compare(const char *bytes, size_t length, char terminator)
@@ -49,7 +49,7 @@ static void test_every_position(void **state)
     char bytes[200 + SN_BLOCK_SLACK];
     for (size_t length = 0; length < 200; length++) {
         memset(bytes, 'x', sizeof bytes);
-        /* Behind the end stand terminators, which must not be seen. */
+        /* The terminators after the end must be ignored. */
         memset(bytes + length, '\n', sizeof bytes - length);
         compare(bytes, length, '\n');
         for (size_t at = 0; at < length; at++) {
@@ -99,7 +99,7 @@ static void test_split(void **state)
     fill(&block, "a\n", 2);
     assert_int_equal(block.lines, 1);
     assert_false(block.unfinished);
-    /* Nothing but ends of lines: many more than were guessed. */
+    /* Nothing but line ends: many more than estimated. */
     char *many = malloc(100000);
     memset(many, '\n', 100000);
     fill(&block, many, 100000);

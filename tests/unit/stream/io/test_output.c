@@ -1,4 +1,4 @@
-/* Outputs: whole or not at all.
+/* Outputs are replaced atomically.
  * Needs: compression.
  */
 #include <dirent.h>
@@ -43,7 +43,8 @@ static void test_appears_at_the_end(void **state)
     unlink(path);
 }
 
-/* What is kept lies beside the place, with the rights of the file there, and replaces nothing. */
+/* A partial output is kept next to the path, with the permissions of the file there, and replaces
+ * nothing. */
 static void test_kept(void **state)
 {
     (void)state;
@@ -68,7 +69,7 @@ static void test_kept(void **state)
     assert_file_is(path, "old\n", 4);
     unlink(scratch("kept.partial"));
     unlink(scratch("kept.partial.2"));
-    /* Compressed: whole as far as it goes. Nothing written: nothing kept. */
+    /* Compressed: complete up to its end. Nothing written: nothing kept. */
     assert_int_equal(sn_output_open(scratch("kept.gz"), '\n', NULL, &output, NULL), SEEN_OK);
     assert_int_equal(sn_output_write(output, "a\n", 2, NULL), SEEN_OK);
     name = sn_output_keep(output);
@@ -91,7 +92,7 @@ static void test_replaces(void **state)
     sn_output *output;
     write_file(path, "old\n", 4);
     chmod(path, 0604);
-    /* Only the superuser can make a file that is another's. */
+    /* Only root can create a file owned by another user. */
     uid_t owner = geteuid() == 0 ? 12345 : geteuid();
     assert_int_equal(chown(path, owner, geteuid() == 0 ? 23456 : getegid()), 0);
     assert_int_equal(sn_output_open(path, '\n', NULL, &output, NULL), SEEN_OK);
@@ -174,7 +175,7 @@ static void round_trip(const char *name)
     } while (part);
     assert_true(sn_input_is_compressed(input));
     sn_input_close(input);
-    /* The last line ends with a newline in any case. */
+    /* The last line always ends with a newline. */
     if (text[length - 1] != '\n')
         assert_int_equal(back[--got], '\n');
     assert_int_equal(got, length);
@@ -189,7 +190,7 @@ static void test_compressed(void **state)
     (void)state;
     round_trip("x.gz");
     round_trip("x.zst");
-    /* Nothing at all is still a whole file. */
+    /* An empty output is still a complete file. */
     const char *path = scratch("empty.gz");
     sn_output *output;
     assert_int_equal(sn_output_open(path, '\n', NULL, &output, NULL), SEEN_OK);
@@ -238,7 +239,7 @@ static void *read_slowly(void *argument)
     return NULL;
 }
 
-/* A pipe that does not wait, as some parents leave it, is waited for. */
+/* A non-blocking pipe, as some parents leave it, is waited for. */
 static void test_pipe_that_does_not_wait(void **state)
 {
     (void)state;
@@ -270,7 +271,7 @@ static void test_pipe_that_does_not_wait(void **state)
     free(text);
 }
 
-/* More than is kept back from the disk. */
+/* More than is buffered before write-back. */
 static void test_large(void **state)
 {
     (void)state;
@@ -301,13 +302,14 @@ static void test_full_disk(void **state)
     sn_output_abandon(output);
 }
 
-/* A file that this user may not write is left alone, although its folder would let it go. */
+/* A file that this user may not write is left unchanged, although its folder would allow replacing
+ * it. */
 static void test_forbidden(void **state)
 {
     (void)state;
     write_file(scratch("sealed"), "a\n", 2);
     assert_int_equal(chmod(scratch("sealed"), 0444), 0);
-    /* As a user: root writes all. */
+    /* As another user: root may write everything. */
     uid_t user = getuid();
     if (user == 0)
         assert_int_equal(setreuid(65534, (uid_t)-1), 0);

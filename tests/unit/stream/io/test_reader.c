@@ -13,7 +13,7 @@ static sn_input *open_file(const char *path)
     return input;
 }
 
-/* A line of megabytes takes memory for itself alone. */
+/* A line of megabytes uses memory for itself only. */
 static void test_long_line_gives_memory_back(void **state)
 {
     (void)state;
@@ -52,7 +52,7 @@ static void test_long_line_gives_memory_back(void **state)
     free(text);
 }
 
-/* Wherever a block ends in a line, the rest of it comes with the next. */
+/* If a block ends inside a line, the rest of it is in the next one. */
 static void test_lines_over_blocks(void **state)
 {
     (void)state;
@@ -84,7 +84,7 @@ static void test_lines_over_blocks(void **state)
     }
 }
 
-/* Too long by one byte, with and without its end. */
+/* Too long by one byte, with and without a terminator. */
 static void test_too_long(void **state)
 {
     (void)state;
@@ -125,7 +125,7 @@ static void *stop_soon(void *stop)
     return NULL;
 }
 
-/* Waiting for a pipe, told to stop: half a line is not given out. */
+/* Waiting for a pipe, then stopped: an incomplete line is not returned. */
 static void test_stop_while_waiting(void **state)
 {
     (void)state;

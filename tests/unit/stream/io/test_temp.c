@@ -1,4 +1,4 @@
-/* Temporary files, and what lies in them: records, maps, copies. */
+/* Temporary files and their users: records, bitmaps, copies. */
 #include "stream/exact/records.h"
 #include "stream/io/copy.h"
 #include "stream/io/temp.h"
@@ -18,7 +18,7 @@ static void *faulty_mmap(void *at, size_t bytes, int protection, int flags, int 
     return mmap_fails ? MAP_FAILED : mmap(at, bytes, protection, flags, fd, offset);
 }
 
-/* The source itself, with mappings that fail when told to. */
+/* Includes the source, with mappings that fail on demand. */
 #define mmap faulty_mmap
 #include "stream/exact/keepmap.c"
 #undef mmap
@@ -75,7 +75,7 @@ static void test_no_folder(void **state)
     assert_non_null(strstr(error.message, "missing"));
 }
 
-/* The numbers of lines come back, also past 32 bits and around the change of the upper half. */
+/* Line numbers are restored, also above 32 bits and around the change of the upper half. */
 static void test_records(void **state)
 {
     (void)state;
@@ -133,7 +133,7 @@ static void test_map(void **state)
 {
     (void)state;
     check_map(1000);
-    check_map(200000000); /* past what is held in memory */
+    check_map(200000000); /* beyond what is kept in memory */
     sn_keepmap map;
     seen_error error;
     assert_int_equal(sn_keepmap_open(&map, 200000000, scratch("missing"), &error),
@@ -162,7 +162,7 @@ static void test_copy(void **state)
     sn_copy_close(&copy);
 }
 
-/* A folder whose name leaves no room for that of a file in it. */
+/* A folder whose path leaves no room for a file name. */
 static void test_long_name(void **state)
 {
     (void)state;
@@ -173,11 +173,11 @@ static void test_long_name(void **state)
     dir[sizeof dir - 1] = '\0';
     sn_temp *temp = NULL;
     seen_error error = {0};
-    assert_int_equal(sn_temp_open(dir, 0, &temp, &error), SEEN_ERR_IO); /* not: it is not there */
+    assert_int_equal(sn_temp_open(dir, 0, &temp, &error), SEEN_ERR_IO); /* not SEEN_ERR_NOT_FOUND */
     assert_null(temp);
 }
 
-/* The folder is perhaps not one that the user named: how to name one is said. */
+/* The folder may not have been chosen by the user: the message says how to choose one. */
 static void test_missing_folder(void **state)
 {
     (void)state;
@@ -189,7 +189,7 @@ static void test_missing_folder(void **state)
                         "directory; name another folder with -T");
 }
 
-/* Somebody else makes a temporary file shorter, or it cannot be emptied. */
+/* Another process truncates a temporary file, or it cannot be emptied. */
 static void test_meddled_with(void **state)
 {
     (void)state;
@@ -212,7 +212,7 @@ static void test_meddled_with(void **state)
     sn_records_close(&records);
 }
 
-/* A map that has no room on the disk, or among the addresses. */
+/* A bitmap without disk space or address space. */
 static void test_no_room_for_a_map(void **state)
 {
     (void)state;

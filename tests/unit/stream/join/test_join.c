@@ -1,4 +1,4 @@
-/* The engine of common and except against a model, on every strategy, also where the plan was
+/* The engine of common and except compared with a model, with every strategy, also if the plan was
  * wrong. */
 #include "set/store.h"
 #include "stream/join/join.h"
@@ -73,7 +73,7 @@ static int remove_files(void **unused)
 typedef struct trial {
     sn_join_options options;
     unsigned b_count;
-    double slices; /* not 0: as if the plan had thought so */
+    double slices; /* not 0: overrides the plan */
     uint64_t map, table, budget;
     bool piped; /* A comes through a pipe */
     sn_join_result result;
@@ -204,7 +204,7 @@ static void every_way(void **unused)
             }
 }
 
-/* Parts that are too large for the table are cut smaller; several are fine too. */
+/* Parts that are too large for the table are split further; several parts work too. */
 static void wrong_slices(void **unused)
 {
     (void)unused;
@@ -237,13 +237,13 @@ static void changes_way(void **unused)
             t.table = strategies[i] == SN_JOIN_TABLE_B ? 150 << 10 : 70 << 10;
             assert_int_equal(run_trial(&t), SEEN_OK);
             compare(&t);
-            /* Of B alone a table of this size may hold all. */
+            /* A table of this size may hold all of B alone. */
             if (strategies[i] != SN_JOIN_TABLE_B)
                 assert_int_equal(t.result.changes, 1);
         }
 }
 
-/* The same where A comes only once: another strategy continues with what was put aside. */
+/* The same if A can be read only once: another strategy continues with the saved lines. */
 static void changes_way_of_pipe(void **unused)
 {
     (void)unused;
@@ -259,7 +259,7 @@ static void changes_way_of_pipe(void **unused)
     }
 }
 
-/* Nothing is lost, and little is mistaken. */
+/* Nothing is lost, and there are few false positives. */
 static void approximate(void **unused)
 {
     (void)unused;
@@ -291,7 +291,7 @@ static seen_status measure_fails(seen_set *set, seen_info *info, seen_error *err
     return SEEN_ERR_IO;
 }
 
-/* A filter in the place of B that cannot tell its rate. */
+/* A filter in place of B that cannot report its rate. */
 static void given_fails(void **unused)
 {
     (void)unused;
@@ -315,7 +315,7 @@ static void given_fails(void **unused)
 
 static sn_join_news news;
 
-/* Waits for the second pass, and adds a line to A. */
+/* Waits for the second pass, and appends a line to A. */
 static void *change_a(void *unused)
 {
     (void)unused;
@@ -329,7 +329,7 @@ static void *change_a(void *unused)
     return NULL;
 }
 
-/* A thread may come too late, when all is read; not a hundred times. */
+/* The thread may be too late, after everything was read; but not a hundred times. */
 static void changed_file(void **unused)
 {
     (void)unused;

@@ -35,7 +35,7 @@ static sn_join_strategy strategy_of(const sn_join_numbers *numbers)
     return plan.strategy;
 }
 
-/* Whatever the numbers, the plan stays within the memory and its sums are right. */
+/* For any parameters the plan stays within the memory and its totals are correct. */
 static void check_plan(const sn_join_numbers *n, const sn_join_plan *plan)
 {
     double read = 0, written = 0, seconds = 0;
@@ -87,18 +87,18 @@ static void expected_ways(void **unused)
     n = numbers_of(1e4, 5e9, 256 << 20);
     n.pipe_a = true;
     assert_int_not_equal(strategy_of(&n), SN_JOIN_TABLE_B);
-    /* Nearly everything in common: candidates would be all of A. */
+    /* Nearly everything in common: all of A would be candidates. */
     n = numbers_of(5e7, 5e7, 128 << 20);
     n.share = 1;
     sn_join_strategy strategy = strategy_of(&n);
     assert_int_equal(strategy, SN_JOIN_SPILL);
-    /* No room for temporary files: refused, with what to do. */
+    /* No space for temporary files: refused, with advice. */
     n.room = 1 << 20;
     sn_join_plan plan;
     seen_error error = {0};
     assert_int_equal(sn_join_plan_make(&n, SN_JOIN_ANY, &plan, &error), SEEN_ERR_SPACE);
     assert_non_null(strstr(error.message, "-T"));
-    /* Each line once, of those that are not in B: a filter cannot tell. */
+    /* Distinct lines that are not in B: a filter is not sufficient. */
     n = numbers_of(5e7, 5e7, 256 << 20);
     n.except = n.unique = true;
     strategy = strategy_of(&n);
@@ -109,8 +109,8 @@ static void expected_ways(void **unused)
     assert_int_not_equal(strategy_of(&n), strategy);
 }
 
-/* Files in the page cache: reading them once more costs less than a large table. From a slow disk
- * it is the other way round. */
+/* Files in the page cache: reading them again costs less than a large table. With a slow disk it is
+ * the reverse. */
 static void by_speed(void **unused)
 {
     (void)unused;
@@ -121,7 +121,7 @@ static void by_speed(void **unused)
     n.disk = 2e8;
     assert_int_equal(strategy_of(&n), SN_JOIN_TABLE_B);
     n.disk = 8e9;
-    n.random_ns = 0.5; /* as if all of it were a cache */
+    n.random_ns = 0.5; /* as if everything were cached */
     sn_join_plan fast, slow;
     assert_int_equal(sn_join_plan_make(&n, SN_JOIN_TABLE_B, &fast, NULL), SEEN_OK);
     n.random_ns = 50;
@@ -147,7 +147,7 @@ static void refusals(void **unused)
         assert_true(strlen(sn_join_strategy_name((sn_join_strategy)strategy)) > 0);
 }
 
-/* A slower disk never makes a plan faster; more of everything never costs less. */
+/* A slower disk never makes a plan faster; larger inputs never cost less. */
 static void monotone(void **unused)
 {
     (void)unused;

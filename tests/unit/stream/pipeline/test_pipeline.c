@@ -1,11 +1,12 @@
-/* The pipeline: any number of threads, any block size and any split of the input give the same. */
+/* The pipeline: any number of threads, any block size and any split of the input give the same
+ * result. */
 #include "stream/pipeline/pipeline.h"
 #include "stream/pipeline/turn.h"
 #include "test_stream.h"
 
 #include <pthread.h>
 
-/* Gathers what is emitted, and checks the order of the steps. */
+/* Collects what is emitted, and checks the order of the steps. */
 typedef struct gather {
     char *bytes;
     size_t length, room;
@@ -15,7 +16,7 @@ typedef struct gather {
     int fail_step; /* 1 prepare, 2 decide, 3 render, 4 emit, 5 ask */
     _Atomic unsigned inside;
     unsigned lanes;
-    uint64_t asked[SN_PIPELINE_LANES]; /* blocks; plain: a lane's turnstile guards it */
+    uint64_t asked[SN_PIPELINE_LANES]; /* blocks; not atomic: protected by the lane's turnstile */
     sn_stop *stop;
     uint64_t stop_at;
     int tell; /* written to after each emit, or -1 */
@@ -40,15 +41,15 @@ static seen_status prepare(void *context, sn_block *block, seen_error *error)
     return maybe_fail(context, block, 1, error);
 }
 
-/* In each lane blocks come in input order, and have been in the lanes before. */
+/* In each lane blocks arrive in input order, and have passed the previous lanes. */
 static seen_status ask(void *context, sn_block *block, unsigned lane, seen_error *error)
 {
     gather *g = context;
     assert_true(lane < g->lanes);
-    assert_int_equal(maybe_fail(g, block, 1, error), SEEN_OK); /* `prepare` has done its work */
+    assert_int_equal(maybe_fail(g, block, 1, error), SEEN_OK); /* `prepare` is done */
     assert_int_equal(block->number, g->asked[lane]);
     if (block->number % 16 == lane)
-        usleep(100); /* the others come to wait */
+        usleep(100); /* lets the others wait */
     if (lane == 0)
         block->number_out = 0;
     assert_int_equal(block->number_out++, lane);
@@ -95,7 +96,7 @@ static seen_status emit(void *context, sn_block *block, seen_error *error)
     memcpy(g->bytes + g->length, block->bytes, block->length);
     g->length += block->length;
     if (block->unfinished)
-        g->bytes[g->length++] = '|'; /* where a file ends without a newline */
+        g->bytes[g->length++] = '|'; /* a file ends without a newline */
     if (g->stop && g->emitted == g->stop_at)
         sn_stop_set(g->stop, SN_STOP_ASKED);
     if (g->tell >= 0)
@@ -164,7 +165,7 @@ static void test_same_bytes(void **state)
     }
 }
 
-/* What leaves is what stands before the block that failed, whichever step it was. */
+/* The output is what precedes the failed block, for any step. */
 static void test_failure(void **state)
 {
     (void)state;
@@ -218,7 +219,7 @@ static void test_long_line(void **state)
         assert_int_equal(g.length, 6);
         free(g.bytes);
     }
-    /* The same without its end. */
+    /* The same without its terminator. */
     write_file(path, text, 300006);
     gather g = {.tell = -1};
     sn_pipeline_options options = {.block_size = 1000, .line_max = 299999, .terminator = '\n'};
@@ -235,7 +236,7 @@ static void test_long_line(void **state)
 /* Long blocks between the first and the last step. */
 typedef struct crowd {
     _Atomic int now, most;
-    uint64_t lines; /* the emit turn guards it */
+    uint64_t lines; /* protected by the emit turn */
 } crowd;
 
 enum { LONG_BLOCK = 1 << 20 };
@@ -248,7 +249,7 @@ static seen_status come(void *context, sn_block *block, seen_error *error)
         int here = atomic_fetch_add(&c->now, 1) + 1;
         if (here > atomic_load(&c->most))
             atomic_store(&c->most, here);
-        usleep(2000); /* others come, where they may */
+        usleep(2000); /* lets others enter, if they may */
     }
     return SEEN_OK;
 }
@@ -322,7 +323,7 @@ typedef struct slow_writer {
     int to, from;
 } slow_writer;
 
-/* Writes a line, and the next one only when the first has come out at the other end. */
+/* Writes a line, and the next one only when the first was output. */
 static void *write_slowly(void *argument)
 {
     slow_writer *w = argument;
@@ -375,7 +376,7 @@ static void *take_turns(void *argument)
     turner *t = argument;
     for (uint64_t number = t->first; number < 3000; number += t->step) {
         sn_turn_wait(t->turn, number);
-        assert_int_equal(*t->count, number); /* plain: the turnstile guards it */
+        assert_int_equal(*t->count, number); /* not atomic: protected by the turnstile */
         ++*t->count;
         if (number % 100 == 0)
             usleep(300); /* lets the others fall asleep */

@@ -1,4 +1,4 @@
-/* CSV records and fields: the scan of 64 bytes at a time agrees with the definition. */
+/* CSV records and fields: the scan of 64 bytes at a time agrees with the reference. */
 #include "stream/record/csv.h"
 #include "test_stream.h"
 
@@ -19,7 +19,7 @@ static void fill(sn_block *block, const char *text, size_t length)
 {
     assert_int_equal(sn_block_reserve(block, length + 1, NULL), SEEN_OK);
     memcpy(block->bytes, text, length);
-    memset(block->bytes + length, '"', 64); /* what lies behind does not count */
+    memset(block->bytes + length, '"', 64); /* bytes after the end are ignored */
     block->length = length;
 }
 
@@ -55,7 +55,7 @@ static void test_scan_is_definition(void **state)
     sn_block_free(&block);
 }
 
-/* Record 0 of `text` has these values, divided by '|'. */
+/* Record 0 of `text` has these values, separated by '|'. */
 static void expect(const char *text, const char *values)
 {
     sn_block block;
@@ -85,7 +85,8 @@ static void test_values(void **state)
     expect("\"a\",\"b,c\",\"d\ne\"\nnext\n", "a|b,c|d\ne");
     expect("\"a\"\"b\",\"\"\"\",\"\"\n", "a\"b|\"|");
     expect("\"\"\"a\"\"\"\n", "\"a\"");
-    /* As Python's csv: a quote in the middle is a byte, and so is what follows a closing one. */
+    /* As in Python's csv: a quote in the middle is a literal byte, and so is text after a closing
+     * quote. */
     expect("a\"b\",c\n", "a\"b\"|c");
     expect("\"a\"b\"c,d\n", "ab\"c|d");
     expect("\"a\" ,b\n", "a |b");

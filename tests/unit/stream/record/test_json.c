@@ -1,4 +1,4 @@
-/* Values of JSON texts by their paths. */
+/* Looking up JSON values by path. */
 #include "stream/record/json.h"
 #include "test_stream.h"
 
@@ -50,7 +50,7 @@ static void test_paths(void **state)
     expect("a.b.c", "{\"a\": {\"b\": 5}}", NULL);
 }
 
-/* The last of equal names counts, with all that is inside. */
+/* The last of equal names is used, with everything inside. */
 static void test_duplicates(void **state)
 {
     (void)state;
@@ -112,7 +112,7 @@ static void test_refused(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         for (const char *behind = "\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\""; behind;
              behind = *behind ? "" : NULL) {
-            /* What lies behind the text does not count. */
+            /* Bytes after the text are ignored. */
             char padded[100] = {0};
             snprintf(padded, sizeof padded, "%s%s", bad[i], behind);
             if (!sn_json_find(&spec, padded, strlen(bad[i]), span))

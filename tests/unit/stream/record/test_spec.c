@@ -1,4 +1,4 @@
-/* -k as it is written. */
+/* Parsing -k. */
 #include "stream/record/spec.h"
 #include "test_stream.h"
 

@@ -1,4 +1,4 @@
-/* Each line once: every way and every printing, against a plain list of lines. */
+/* uniq: every strategy and every output mode, compared with a simple list of lines. */
 #include "stream/apply.h"
 #include "stream/uniq/uniq.h"
 #include "test_stream.h"
@@ -34,8 +34,8 @@ static int by_place(const void *a, const void *b)
     return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* Splits, counts how often each line comes, and notes which time this is in `count`: the first time
- * has bit 0, a line that comes once has bit 1. */
+/* Splits the text, counts the occurrences of each line, and stores in `count` which occurrence this
+ * is: the first has bit 0, a line that occurs once has bit 1. */
 static model make_model(const char *text, size_t length)
 {
     model m = {malloc((length + 1) * sizeof *m.lines), 0};
@@ -64,7 +64,7 @@ static bool wanted(sn_uniq_what what, const line *l)
     return what == SN_UNIQ_DUPLICATES ? !(l->count & 1) : (l->count & 2) != 0;
 }
 
-/* What should be written, or dropped; a last line without a newline has none. */
+/* The expected output, or the dropped lines; a last line without a newline has none. */
 static char *expect(const model *m, sn_uniq_what what, bool dropped, size_t *length)
 {
     size_t room = 1;
@@ -155,7 +155,7 @@ static void check_all_ways(const char *text, size_t length)
                              .terminator = '\n'},
                 .what = (sn_uniq_what)what,
                 .approx = (way & 2) == 0 && what < SN_UNIQ_ONCE,
-                .error_rate = way & 2 ? 0 : 1e-12, /* no mistake in this test */
+                .error_rate = way & 2 ? 0 : 1e-12, /* no false positives in this test */
                 .temp_dir = scratch_dir,
             };
             sn_uniq_result result;
@@ -238,7 +238,7 @@ static void test_exact_spills(void **state)
     free(text);
 }
 
-/* A number of lines that was named, or guessed, is where a set begins that the memory bounds. */
+/* A given or estimated number of lines is the initial size of a set with a memory limit. */
 static void test_memory_grows(void **state)
 {
     (void)state;
@@ -273,7 +273,7 @@ static seen_set *make_filter(const char *path)
     return set;
 }
 
-/* Two runs with one filter together print every line once, by a deferred file or in place. */
+/* Two runs with one filter together print every line once, with a deferred file or unbuffered. */
 static void check_filter(bool deferred, bool first, bool waits)
 {
     size_t length, more;
@@ -318,7 +318,7 @@ static void check_filter(bool deferred, bool first, bool waits)
         assert_int_equal(sn_input_open(&in[i], 1, NULL, &input, NULL), SEEN_OK);
         assert_int_equal(sn_uniq_plan_make(&options, input, &plan, NULL), SEEN_OK);
         assert_int_equal(sn_output_open(out[i], '\n', NULL, &output, NULL), SEEN_OK);
-        /* What does not wait for the end either. */
+        /* Nor anything else that does not wait for the end. */
         if (!deferred)
             assert_int_equal(sn_output_open("/dev/null", '\n', NULL, &dropped, NULL), SEEN_OK);
         assert_int_equal(sn_uniq_run(&options, &plan, input, output, dropped, &result, &error),
@@ -359,7 +359,7 @@ static void test_filter(void **state)
     }
 }
 
-/* A run that fails while it writes has remembered nothing that was not written. */
+/* A run that fails while writing has added nothing that was not written. */
 static void test_filter_after_failure(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* uniq --exact with several tables: the lines of one table, in their order, whatever the number of
- * threads, also where the tables are full and files are decided side by side. */
+/* uniq --exact with several tables: the same lines in the same order as with one table, for any
+ * number of threads, also if the tables are full and files are decided in parallel. */
 #include "stream/uniq/uniq.h"
 #include "tests/sanitized.h"
 
@@ -9,10 +9,10 @@
 
 enum { SPREAD = 5, LONGEST = 24 };
 
-/* Lines with numbers below `different`, of which small ones come more often. */
+/* Lines with numbers below `different`, of which small ones are more frequent. */
 typedef struct sample {
     unsigned *number;
-    unsigned char *times; /* of each number: 0, 1, 2 for more */
+    unsigned char *times; /* occurrences of each number: 0, 1, 2 for more */
     size_t lines;
     char *text;
     size_t length;
@@ -47,7 +47,7 @@ static void free_sample(sample *s)
     free(s->text);
 }
 
-/* What should be written; the caller frees it. */
+/* The expected output, to be freed by the caller. */
 static char *expect(const sample *s, size_t different, sn_uniq_what what, size_t *length)
 {
     char *out = malloc(s->lines * LONGEST + 1);
@@ -119,7 +119,7 @@ static void same_for_any_threads(void **state)
     free_sample(&s);
 }
 
-/* So many that two tables of two MiB are full: from a file and from a pipe. */
+/* Enough to fill two tables of two MiB: from a file and from a pipe. */
 static void same_where_lines_wait(void **state)
 {
     (void)state;
@@ -146,11 +146,11 @@ static void same_where_lines_wait(void **state)
 }
 
 /* A list in which new lines become rarer, and one in which they do not: the memory is that of the
- * lines that there are, not of those that there might have been. */
+ * actual lines, not of the possible ones. */
 static void memory_is_foreseen(void **state)
 {
     (void)state;
-    enum { LINES = 1500000 }; /* with fewer the smallest tables outweigh the lines */
+    enum { LINES = 1500000 }; /* with fewer, the smallest tables outweigh the lines */
     static const double exponents[] = {0.7, 1};
     char *text = malloc(LINES * LONGEST + 1);
     assert_non_null(text);

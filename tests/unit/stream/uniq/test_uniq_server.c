@@ -1,7 +1,7 @@
-/* uniq on a filter of a server that goes away for good.
+/* uniq with a filter on a server that goes away for good.
  * Needs: redis.
  *
- * Each line that it was told to be new is written, whichever lane and block it is in. */
+ * Each line that was reported as new is written, in every lane and block. */
 #include "stream/uniq/uniq.h"
 #include "tests/redis/door.h"
 
@@ -30,7 +30,7 @@ static seen_status run(seen_set *set, const char *from, int to, seen_error *erro
     return status;
 }
 
-/* Of what is remembered everything was written, once, and nothing else. */
+/* All remembered lines were written, once, and no others. */
 static void compare(const char *path)
 {
     static bool written[LINES];
@@ -78,7 +78,7 @@ static void test_lost(void **state)
         seen_set *set;
         seen_options o = {.size = sizeof o, .capacity = LINES, .error_rate = 1e-9, .retry_ms = 100};
         door_must(seen_create(where, &o, 0, &set, &error), &error);
-        /* No key is added from then on. */
+        /* No key is added after that. */
         meddle_set(&door, 0,
                    (meddle_rule){
                        .match = "BITFIELD\r\n", .skip = after, .reply = "-LOADING for ever\r\n"});

@@ -1,5 +1,5 @@
-/* Counts of lines that wait in files: keys of a file that do not fit the counter go around again.
- */
+/* Counts of lines deferred to files: keys of a file that do not fit into the counter are processed
+ * in another round. */
 #include <stdatomic.h>
 
 #include "test_stream.h"
@@ -15,7 +15,7 @@ static void raise_some(sn_counter *counter, const seen_hash *hashes, size_t coun
 static seen_status each_waiting(sn_records *records, sn_wait_batch *batch, void *context,
                                 seen_error *error);
 
-/* The source itself, with counters of files that turn half of the keys away when told so. */
+/* Includes the source, with counters of files that refuse half of the keys on demand. */
 #define sn_counter_raise raise_some
 #define sn_wait_each each_waiting
 #define run run_tally
@@ -37,8 +37,8 @@ static seen_status each_waiting(sn_records *records, sn_wait_batch *batch_of, vo
     return status;
 }
 
-/* By a bit of the hash, which decides for all records of a key alike; the next time all are taken.
- */
+/* By a bit of the hash, which is the same for all records of a key; the next time all are
+ * accepted. */
 static void raise_some(sn_counter *counter, const seen_hash *hashes, size_t count,
                        seen_answer *answers)
 {
@@ -80,7 +80,7 @@ static void run(const char *text, size_t length, sn_uniq_what what)
     sn_input_close(input);
 }
 
-/* The result is the same, whatever finds room. */
+/* The result is the same, whatever fits. */
 static void test_counts_again(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* Lines that wait in files: keys of a file that do not fit the table go around again. */
+/* Lines deferred to files: keys of a file that do not fit into the table are processed in another
+ * round. */
 #include "test_stream.h"
 
 #include "stream/uniq/lanes.h"
@@ -8,7 +9,7 @@ static atomic_size_t turned_away;
 
 static void add_some(sn_lane *lane, const seen_hash *hashes, size_t count, seen_answer *answers);
 
-/* The source itself, with tables that are full after one batch when told so. */
+/* Includes the source, with tables that are full after one batch on demand. */
 #define sn_lanes_add add_some
 #define run run_exact
 #include "stream/uniq/exact.c"
@@ -47,7 +48,7 @@ static void run(const char *text, size_t length, sn_uniq_what what)
     sn_input_close(input);
 }
 
-/* The result is the same, whatever finds room. */
+/* The result is the same, whatever fits. */
 static void test_round_again(void **state)
 {
     (void)state;
