@@ -19,27 +19,27 @@ done
 "$SEEN" create -q empty.seen --csv -k a
 "$SEEN" add empty.seen --other-keys --csv -k nope t.csv 2> words && fail "a column that does not exist"
 [ -e empty.seen ] || fail "a filter that existed was deleted"
-# With a key in it, a new filter stays.
+# A new filter that has a key stays.
 seq -f '{"a":%g}' 300000 > half.jsonl; echo '{' >> half.jsonl
 "$SEEN" add half.seen --jsonl -k a half.jsonl 2> words && fail "bad JSON"
 [ ! -e half.seen ] || [ "$(echo 1 | "$SEEN" check -c --other-keys half.seen)" = 1 ] || fail "half.seen is empty"
 seq 5000 > in
 "$SEEN" add -q f in
-[ "$("$SEEN" check -c f in)" = 5000 ] || fail "not all are there"
+[ "$("$SEEN" check -c f in)" = 5000 ] || fail "lines are missing"
 printf '1\tx\n2\tx\n' > fields
 "$SEEN" create -q g -n 100
 "$SEEN" add --summary -k 2 g fields 2> words
 grep -q "1 new" words || fail "-k: $(cat words)"
-# Threads make no difference to the bits.
+# The number of threads does not change the bits.
 for growth in "fixed --when-full go-on" growing; do
     "$SEEN" create -q a1 -n 1k --growth $growth --seed 1 --replace
     "$SEEN" create -q a2 -n 1k --growth $growth --seed 1 --replace
     "$SEEN" add -q -j 1 a1 in; "$SEEN" add -q -j 4 a2 in
     "$SEEN" info --json a1 > one 2> /dev/null; "$SEEN" info --json a2 > two 2> /dev/null
-    grep -q keys_estimated one || fail "$growth: info says nothing"
+    grep -q keys_estimated one || fail "$growth: info has no keys_estimated"
     cmp one two || fail "$growth: -j changes the filter"
 done
-# One that goes on says when it has more than it was made for.
+# A filter that may exceed its capacity warns when it does.
 "$SEEN" create -q over -n 1k --when-full go-on
 head -n 900 in | "$SEEN" add over 2> words
 grep -q warning words && fail "a warning before the capacity: $(cat words)"
@@ -49,8 +49,8 @@ grep -q "^seen: warning: over is past its capacity: about .* keys, planned for 1
 [ ! -s words ] || fail "-q says: $(cat words)"
 "$SEEN" create -q grown -n 1k --growth growing
 "$SEEN" add grown in 2> words
-grep -q warning words && fail "a growing filter is never past it: $(cat words)"
-# A filter that refuses when full says so, and keeps what it took.
+grep -q warning words && fail "a growing filter is never over its capacity: $(cat words)"
+# A filter that refuses when full reports it, and keeps the keys it accepted.
 "$SEEN" create -q full -n 100
 code=0; "$SEEN" add full in 2> words || code=$?
 [ $code = 2 ] || fail "full: status $code"
@@ -72,21 +72,21 @@ refused() {
     [ $code = 2 ] && [ -s words ] || fail "$*: status $code"
 }
 refused remove f in; refused remove nosuch in; refused add f nosuch; refused add new nosuch; refused add; refused add in in
-cmp in <(seq 5000) || fail "a foreign file was changed"
-[ ! -e new ] || fail "a filter for an input that is not there"
-# One that does not exist is created as uniq -f creates it.
+cmp in <(seq 5000) || fail "a file that is not a filter was changed"
+[ ! -e new ] || fail "a filter was created for a missing input"
+# A missing filter is created, with the defaults of uniq -f.
 "$SEEN" add -q new.seen in; "$SEEN" uniq -q -f made.seen in > /dev/null
 "$SEEN" info --json new.seen | grep -v 'seed\|fill\|now\|estimated' > one; "$SEEN" info --json made.seen | grep -v 'seed\|fill\|now\|estimated' > two
 cmp one two || fail "add and uniq -f create different filters: $(diff one two)"
 grep -q '"error_rate": 1e-06\|"error_rate": 0.000001' one || fail "the rate: $(cat one)"
 "$SEEN" add -q -n 5k -p 1% sized.seen in; "$SEEN" info --json sized.seen | grep -q '"error_rate": 0.01' || fail "-p"
-# --print-new: each line once, also when several processes share a filter; a line is added before it is printed.
+# --print-new: each line once, also if several processes share a filter; a line is added before it is printed.
 "$SEEN" create -q shared -p 1e-9
 for i in 1 2 3 4; do
     seq 20000 | shuf | "$SEEN" add -q --print-new shared > "print.$i" &
 done
 wait
-sort -n print.? | cmp - <(seq 20000) || fail "--print-new: not one winner for each line"
+sort -n print.? | cmp - <(seq 20000) || fail "--print-new: a line was not printed exactly once"
 [ -z "$(seq 100 | "$SEEN" add --print-new shared)" ] || fail "--print-new prints present lines"
 "$SEEN" add --json --print-new shared <(echo x) > out 2> words
 [ "$(cat out)" = x ] && grep -q '"new": *1' words || fail "--print-new --json: $(cat out words)"

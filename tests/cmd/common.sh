@@ -1,8 +1,9 @@
-# common and except give what sets give: every strategy, every kind of input, one thread and several.
+# common and except against Python's sets: every strategy, every kind of input, one thread and
+# several.
 set -eu
 oracle() { python3 "$ROOT/tests/cmd/sets_oracle.py" "$@"; }
 fail() { echo "FAIL: $*" >&2; exit 1; }
-# An answer may lack the last terminator where A did.
+# The output may lack the last terminator if A does.
 same() { { cat "$1"; } | tr -d "$3" | cmp -s - <(tr -d "$3" < "$2"); }
 
 oracle make .
@@ -26,7 +27,7 @@ for a in *.a; do
                 SEEN_JOIN_STRATEGY=$strategy "$SEEN" $what -q -m 64M -j $threads $z $flags $files > got ||
                     fail "$what $flags $files ($strategy): exit status"
                 ! cmp -s want got || continue
-                # With NUL at the ends the lines have newlines, which stay.
+                # With NUL as terminator lines may contain newlines, which are kept.
                 same want got "$end" || fail "$what $flags $files ($strategy, $threads threads)"
                 [ "$(tr -dc "$end" < want | wc -c)" -le $(($(tr -dc "$end" < got | wc -c) + 1)) ] ||
                     fail "$what $flags $files ($strategy): lines were joined"
@@ -35,16 +36,16 @@ for a in *.a; do
     done
 done
 
-# sort and comm, as a second opinion.
+# Compared with sort and comm.
 sort -u random.a > sa; sort -u random.b > sb
 "$SEEN" common -q -u random.a random.b | sort | cmp - <(comm -12 sa sb) || fail "comm -12"
 "$SEEN" except -q -u random.a random.b | sort | cmp - <(comm -23 sa sb) || fail "comm -23"
 
-# Several B: any of them.
+# Several B: in any of them.
 oracle common random.a random.b random.c > want
 "$SEEN" common -q random.a random.b random.c | cmp - want || fail "any of two"
 
-# All and none are shares, too.
+# A share of 0 or 1.
 for share in 0 100% 1; do
     "$SEEN" common -q --share $share same.a same.b | cmp - same.a || fail "--share $share"
 done

@@ -29,11 +29,11 @@ for what in common except; do
     "$SEEN" $what -q copy random.b -o copy && cmp copy want || fail "$what -o A"
 done
 
-# A filter instead of B: nothing of B is missed, and the summary says the rate.
+# A filter instead of B: no line of B is missed, and the summary reports the error rate.
 "$SEEN" create -q b.seen -n 30k -p 0.01
 "$SEEN" add -q b.seen random.b
 "$SEEN" common --summary random.a b.seen > got 2> err
-grep -q "approximate: a line that is not in B" err || fail "the summary does not speak of the filter: $(cat err)"
+grep -q "approximate: a line that is not in B" err || fail "the summary does not mention the filter: $(cat err)"
 [ "$(oracle common random.a random.b | sort | comm -23 - <(sort got) | wc -l)" = 0 ] ||
     fail "a filter missed a line"
 "$SEEN" except -q random.a b.seen > got
@@ -42,12 +42,12 @@ grep -q "approximate: a line that is not in B" err || fail "the summary does not
 refused "the only B" "$SEEN" common random.a b.seen random.b
 refused "cannot list" "$SEEN" common b.seen random.a
 
-# Approximate: all of the right lines, and the rate is printed.
+# Approximate: all expected lines are printed, and the error rate is reported.
 "$SEEN" common --summary --approx -p 1% random.a random.b > got 2> err
 grep -q "at a rate of" err || fail "no rate: $(cat err)"
 [ "$(oracle common random.a random.b | sort | comm -23 - <(sort got) | wc -l)" = 0 ] ||
     fail "--approx missed a line"
-# -u remembers what it printed, however much longer a pipe is than B.
+# -u remembers the printed lines, however much longer a pipe is than B.
 printf 'x\ny\n' > short
 seq 300000 > longer
 "$SEEN" create -q short.seen -n 1k
@@ -58,13 +58,13 @@ for b in short short.seen; do
     [ "$(wc -l < got)" -gt 299950 ] || fail "except -u of a pipe, $b: $(cat err)"
     sort -u got | wc -l | grep -qx "$(wc -l < got)" || fail "except -u of a pipe, $b: twice"
 done
-# Where the memory does not suffice it says what that cost.
+# If the memory is not sufficient it reports the loss.
 seq 6000000 | "$SEEN" except -u -m 16M --json - short.seen > got 2> err
 python3 -c 'import json, sys
 r = json.load(open("err"))
 lost = r["lines_a"] - r["written"]
 assert lost > 1000 and lost / 2 < r["expected_wrong"] < lost * 2, r' || fail "expected_wrong: $(cat err)"
-# The same in words, where that does not take a minute once more.
+# The same as text, if that does not take another minute.
 if ! grep -q -e __asan_init -e __tsan_init "$SEEN"; then
     seq 6000000 | "$SEEN" except --summary -u -m 16M - short.seen 2>&1 > got |
         grep -q "; -u: about [0-9.,]* [a-z]*[ a-z]*unique lines expected to be lost" || fail "-u does not report what it lost"
@@ -78,16 +78,16 @@ printf 'Ab\ncd\n' > k1; printf 'aB\n' > k2
 printf 'HTTP://Example.org:80/\nhttp://x.org/\n' > k1; printf 'http://example.org/\n' > k2
 [ "$("$SEEN" common -q --url k1 k2)" = "HTTP://Example.org:80/" ] || fail "--url"
 
-# Words.
+# Messages.
 "$SEEN" common --json random.a random.b 2> err > out
 python3 - err "$(wc -l < out)" << 'END' || fail "--json: $(cat err)"
 import json, sys
 j = json.load(open(sys.argv[1]))
 assert j["exact"] is True and j["written"] == int(sys.argv[2]) and j["lines_a"] == 20000
 END
-[ -z "$("$SEEN" common -q random.a random.b 2>&1 > out)" ] || fail "-q speaks"
+[ -z "$("$SEEN" common -q random.a random.b 2>&1 > out)" ] || fail "-q prints messages"
 "$SEEN" common --explain random.a random.b > out || fail "--explain"
-grep -q "^strategy " out || fail "--explain says no strategy"
+grep -q "^strategy " out || fail "--explain prints no strategy"
 "$SEEN" except --explain --json --assume-lines 5e9 -m 4GB | python3 -m json.tool > out ||
     fail "--explain --json"
 "$SEEN" common --progress=json random.a random.b 2>&1 > out | grep -q '"what": *"reading' ||
@@ -100,11 +100,11 @@ refused "only one" "$SEEN" common - -
 refused "approx" "$SEEN" common -p 1% random.a random.b
 refused "goes with" "$SEEN" common --assume-lines 5 random.a random.b
 refused "longer than" "$SEEN" common -m 16M <(head -c 3000000 /dev/zero) random.b
-# One that fits does so with any number of threads.
+# A line that fits does so with any number of threads.
 { head -c 3000000 /dev/zero; echo; } > wide
 "$SEEN" common -q -m 64M -j 8 wide wide | cmp - wide || fail "a long line, and many threads"
 
-# Other fields in B than in A.
+# Different fields in B than in A.
 printf 'u1\nu2\nu3\n' > urls; printf '1\tu3\n2\tu1\n' > visits
 [ "$("$SEEN" common -q urls visits --key-b 2 | tr '\n' ,)" = "u1,u3," ] || fail "--key-b"
 [ "$("$SEEN" except -q visits urls -k 2 --key-b 1 | wc -l)" = 0 ] || fail "-k and --key-b"

@@ -1,4 +1,4 @@
-# The memory given is kept, whatever strategy is gone; and too little of it only changes the strategy.
+# The memory limit holds for every strategy; with too little memory the strategy changes.
 set -eu
 fail() { echo "FAIL: $*" >&2; exit 1; }
 if grep -q -e __asan_init -e __tsan_init "$SEEN"; then
@@ -26,7 +26,7 @@ for strategy in "table of B" "table of A" filter; do
     grep -q '"strategy_changes": *[12]' err || fail "$strategy: the strategy was not changed: $(cat err)"
 done
 
-# With --all every B is an input of its own, and a thousand of them cost no more than one.
+# With --all every B is a separate input, and a thousand of them need no more memory than one.
 mkdir many
 seq 1000000001 1016000000 | split -a 3 -l 20000 - many/
 bound 80 "$SEEN" except -q --all -m 64M -j 2 many/aaa many/*

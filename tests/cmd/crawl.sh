@@ -1,4 +1,4 @@
-# A site that does what sites should not do: each URL once, limits kept, robots obeyed, no harm.
+# A hostile site: each URL is fetched once, limits hold, robots.txt is obeyed, no harm is done.
 set -eu
 . "$ROOT/tests/sites/nginx.sh"
 start_server bad.py "$TMP/log"
@@ -9,7 +9,7 @@ status=0
     --retries 2 --backoff 100ms --max-repeats 3 -o pages.jsonl --urls urls.txt --edges edges.tsv \
     --warc pages.warc.gz --state state > out 2> err || status=$?
 [ $status = 0 ] || fail "exit $status: $(cat err)"
-[ ! -s out ] || fail "words on stdout"
+[ ! -s out ] || fail "messages on stdout"
 cut -d' ' -f2 log | sort | uniq -c | awk '{ print $1, $2 }' > asked
 
 asked() { # path, times
@@ -31,7 +31,7 @@ for n in 1 2 3 4 5; do asked /chain/$n 1; done
 asked /after-chain 1
 asked /loop/a 1
 asked /loop/b 1
-[ "$(grep -c '/forever' asked)" = 11 ] || fail "an endless redirection: $(grep -c '/forever' asked)"
+[ "$(grep -c '/forever' asked)" = 11 ] || fail "an endless redirect: $(grep -c '/forever' asked)"
 page /chain/1 'p["status"] == 302 and p["location"] == "2"'
 page /chain/5 'p["status"] == 200 and p["links"] == 1 and p["depth"] == 1'
 page /slow 'p["error"] == "timeout" and p["links"] == 1'
@@ -81,7 +81,7 @@ asked /comment 0
 asked /script 0
 asked /area 1
 asked /as/me 1
-if grep -q LOGIN log; then fail "a stranger's link made us log in: $(grep LOGIN log)"; fi
+if grep -q LOGIN log; then fail "a link with credentials was used to log in: $(grep LOGIN log)"; fi
 page /as/me 'p["status"] == 200'
 asked /from-404 0
 page /404 'p["status"] == 404'
@@ -98,26 +98,26 @@ asked '/~user/a%2Fb' 1
 asked '/?b=1&a=2' 1
 asked /map.xml 0
 asked /302none 1
-[ "$(grep -c ' /m/' asked)" = 300 ] || fail "not all of many"
+[ "$(grep -c ' /m/' asked)" = 300 ] || fail "not all of many links"
 [ "$(grep -c ' /trap/' asked)" = 4 ] || fail "the trap: $(grep -c ' /trap/' asked)"
 for n in 1 3 4 7 8 10; do
     grep -q " /b$n\$" asked || fail "broken HTML: /b$n was missed"
 done
 for path in /b5 /b9 /b13 /b14 /from-404; do asked $path 0; done
-# Large bodies may take longer than --timeout on a machine at work, and are tried again.
+# Large bodies may take longer than --timeout on a busy machine, and are retried.
 awk '$2 !~ "^/(busy|flaky|error|cut|empty|slow|bomb|endless)$" && $1 != 1' asked > twice
 [ ! -s twice ] || fail "asked for more than once: $(cat twice)"
 grep -q 'seen/0.1' log || fail "the user agent"
 
-# Control characters reach neither the terminal nor the JSON.
+# Control characters appear neither on the terminal nor in the JSON.
 page /type '"\u001b" in p["type"] and p["links"] == 0'
 for file in err pages.jsonl urls.txt edges.tsv state/failed; do
     if LC_ALL=C grep -q "$(printf '[\001-\010\013-\037\177]')" $file; then
         fail "control characters in $file"
     fi
 done
-grep -q 'expected to be lost' err || fail "no word on lost pages: $(cat err)"
-grep -q 'failed' err || fail "no word on failures: $(cat err)"
+grep -q 'expected to be lost' err || fail "lost pages are not reported: $(cat err)"
+grep -q 'failed' err || fail "failures are not reported: $(cat err)"
 
 # Lists.
 grep -qx "$HOST/chain/5" urls.txt || fail "urls.txt"
@@ -128,7 +128,7 @@ cut -f5 state/failed | sort > failed
 printf '%s\n' /badzip /cut /empty /error /headers /slow | sed "s|^|$HOST|" | sort | diff - failed ||
     fail "the list of failures"
 
-# WARC: one gzip member per record, lengths right, by a reader of its own.
+# WARC: one gzip member per record, with correct lengths, checked by an independent reader.
 python3 "$ROOT/tests/sites/warc.py" pages.warc.gz > warc.txt || fail "WARC: $(tail -3 warc.txt)"
 grep -q "^response $HOST/chain/5 200 26\$" warc.txt || fail "WARC: chain/5"
 grep -q "^response $HOST/bomb 200 1000000 length\$" warc.txt || fail "WARC: bomb"
@@ -137,15 +137,15 @@ grep -q "^response $HOST/slow 200 [0-9]* time\$" warc.txt || fail "WARC: slow"
 grep -q "^response $HOST/moved 302 0 unspecified\$" warc.txt || fail "WARC: moved"
 grep -q "^response $HOST/cut 200 28 disconnect\$" warc.txt || fail "WARC: cut"
 
-# Failed pages go back when asked for, and only they. A server that closes a connection it had kept open without an
-# answer is asked a second time on a new one: /empty may be there twice.
+# Failed pages are fetched again on request, and only they. A server that closes a kept-alive connection without a
+# response gets the request again on a new one: /empty may appear twice.
 : > log
 "$SEEN" crawl -q --state state --retry-failed --retries 0
 cut -d' ' -f2 log | sort -u > again
 printf '%s\n' /badzip /cut /empty /error /headers /robots.txt /slow | diff - again ||
     fail "--retry-failed"
 
-# Sitemaps when asked for; start URLs below a page.
+# Sitemaps on request; start URLs below a page.
 : > log
 "$SEEN" crawl -q "$HOST/area" --allow-private --delay 0 --sitemaps --urls - | sort > out
 printf '%s\n' "$HOST/area" "$HOST/from-map" "$HOST/map.xml" | diff - out || fail "sitemaps"
@@ -171,7 +171,7 @@ took=$((($(date +%s%N) - started) / 1000000))
 [ "$(wc -l < out)" = 10 ] || fail "--include, --exclude: $(wc -l < out)"
 
 
-# What cannot be: words and exit status.
+# Invalid arguments: message and exit status.
 trouble() { # pattern, arguments
     local pattern=$1
     shift
@@ -182,7 +182,7 @@ trouble() { # pattern, arguments
 }
 trouble 'nothing to crawl'
 trouble 'no crawl in nowhere .*check the name' --state nowhere
-[ ! -e nowhere ] || fail "a mistyped folder was made"
+[ ! -e nowhere ] || fail "a mistyped folder was created"
 trouble 'Not a directory; check the name' --state pages.jsonl
 trouble 'cannot create the state folder no/where: No such file or directory; check the name' \
     "$HOST/" --state no/where
@@ -206,19 +206,19 @@ trouble "^seen: robots.txt denies us $HOST/secret/x, and nothing else was there 
     --allow-private --delay 0 -q
 [ ! -s out ] || fail "a line about a page that was denied: $(cat out)"
 
-# Private addresses are refused by default, before a connection is made, and once it is said what to
-# do. That some of many hosts are refused is not trouble.
+# Private addresses are refused by default, before connecting, and the advice is printed once. If only some of many
+# hosts are refused, the exit status is 0.
 : > log
 trouble "^seen: $HOST is at 127.0.0.1, .*--allow-private" "$HOST/many" "$HOST/more" --retries 0 -q
-[ ! -s log ] || fail "a private address was asked"
-[ "$(grep -c . err)" = 1 ] || fail "not said once: $(cat err)"
+[ ! -s log ] || fail "a private address got a request"
+[ "$(grep -c . err)" = 1 ] || fail "not printed once: $(cat err)"
 [ "$(grep -c '"error":"private address"' out)" = 2 ] || fail "no reason: $(cat out)"
 trouble "http://localhost:$PORT_SERVER is at .*--allow-private" "http://localhost:$PORT_SERVER/many" \
     --retries 0 --state refused
-[ ! -s log ] || fail "a private address was asked by name"
-grep -q 'private address' refused/failed || fail "no word about the private address"
+[ ! -s log ] || fail "a private address got a request by name"
+grep -q 'private address' refused/failed || fail "the private address is not reported"
 trouble "without a name or password: write $HOST/area" "http://me:word@127.0.0.1:$PORT_SERVER/area" --allow-private
-if grep -q me:word err; then fail "a password was shown: $(cat err)"; fi
+if grep -q me:word err; then fail "a password was printed: $(cat err)"; fi
 trouble 'http://' ftp://example.org/
 trouble 'http://' 'http://a b/'
 trouble 'not with a filter' "$HOST/" --exact --filter f

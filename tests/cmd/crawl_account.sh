@@ -13,7 +13,7 @@ requests() { # pattern, number
     [ "$(grep -c -- "$1" requests)" = "$2" ] || fail "$1: $(cat requests)"
 }
 
-# URLs of a file and of standard input; comments and empty lines are no URLs.
+# URLs from a file and from standard input; comments and empty lines are ignored.
 printf '# start\n\n%s/d/one\r\n  %s/d/x\n' "$HOST" "$HOST" > list
 "$SEEN" crawl -q -i list $OPTIONS -o a.jsonl
 [ "$(wc -l < a.jsonl)" = 2 ] || fail "-i FILE: $(cat a.jsonl)"
@@ -25,7 +25,7 @@ status=0
 [ $status = 2 ] && grep -q 'empty has no URLs' err || fail "an empty list: $(cat err)"
 requests 'seen/0.1$' "$(wc -l < requests)"
 
-# Headers, cookies of this host only, a password by host.
+# Headers, cookies for this host only, a password by host.
 : > requests
 printf '127.0.0.1\tFALSE\t/\tFALSE\t0\tid\t42\nexample.org\tFALSE\t/\tFALSE\t0\tno\t1\n' > cookies
 printf 'machine 127.0.0.1 login me password secret\n' > netrc
@@ -39,7 +39,7 @@ status=0
 "$SEEN" crawl -q "$HOST/" $OPTIONS --cookies nowhere 2> err || status=$?
 [ $status = 2 ] && grep -q nowhere err || fail "no cookies: $(cat err)"
 
-# The page itself: title, time, digest (of xxhsum -H2).
+# The page itself: title, time, digest (xxhsum -H2).
 python3 - << 'PY' || fail "the JSON lines: $(cat b.jsonl)"
 import json, re
 pages = {page["url"].split("/", 3)[3]: page for page in map(json.loads, open("b.jsonl"))}
@@ -50,7 +50,7 @@ assert pages["d/one"]["digest"] == pages["d/sub/two"]["digest"] != pages[""]["di
 assert re.fullmatch("xxh128:[0-9a-f]{32}", pages[""]["digest"])
 PY
 
-# Below the folder of the start URL only.
+# Only below the folder of the start URL.
 : > requests
 "$SEEN" crawl -q "$HOST/d/" "$HOST/index" $OPTIONS -o c.jsonl
 requests '^/other ' 1
@@ -72,7 +72,7 @@ requests '^http://example.org/ ' 2
 http_proxy=http://127.0.0.1:1 "$SEEN" crawl -q "$HOST/d/one" $OPTIONS --proxy '' -o d.jsonl
 requests '^/d/one' 1
 
-# WARC: digests, the same body once, an encoding that was not undone keeps its header.
+# WARC: digests, the same body once, an encoding that was not decoded keeps its header.
 "$SEEN" crawl -q "$HOST/" $OPTIONS --connections 1 --warc w.gz
 python3 - << 'PY' || fail "the WARC"
 import base64, gzip, hashlib, re

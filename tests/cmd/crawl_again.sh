@@ -1,38 +1,38 @@
-# What is tried again, and what goes on: a limit on pages, a server that names a time, outputs.
+# Retries and resumed crawls: a limit on pages, Retry-After, outputs.
 set -eu
 . "$ROOT/tests/sites/nginx.sh"
 start_server again.py "$TMP/log"
 HOST=http://127.0.0.1:$PORT_SERVER
 OPTIONS="--allow-private --delay 0 --backoff 100ms"
-none() { # arguments of a crawl that gets no page
+none() { # arguments of a crawl that fetches no page
     local status=0
     "$SEEN" crawl -q $OPTIONS -o /dev/null "$@" 2> err || status=$?
     [ $status = 2 ] || fail "exit $status of: $*: $(cat err)"
 }
 
-# A page that was begun is finished, also when it has to be tried again and the limit is reached.
+# A page that was started is finished, even if it has to be retried after the limit is reached.
 "$SEEN" crawl "$HOST/" $OPTIONS --max-pages 1 --state state -o pages.jsonl 2> err
-grep -q '"status":200.*"links":20,"retries":1' pages.jsonl || fail "not tried again: $(cat pages.jsonl err)"
+grep -q '"status":200.*"links":20,"retries":1' pages.jsonl || fail "not retried: $(cat pages.jsonl err)"
 [ "$(wc -l < pages.jsonl)" = 1 ] || fail "--max-pages 1: $(cat pages.jsonl)"
 grep -q 'stopped after --max-pages with 20 URLs queued; --state state resumes it with a larger --max-pages' err ||
     fail "no word about the limit: $(cat err)"
 # Going on counts from the start, and does what the words said.
 "$SEEN" crawl --state state 2> err
-grep -q '^seen: 1 page, .* in all; 0 in' err || fail "went on behind the limit: $(cat err)"
+grep -q '^seen: 1 page, .* in all; 0 in' err || fail "continued beyond the limit: $(cat err)"
 "$SEEN" crawl -q --state state --max-pages 5
 [ "$(wc -l < pages.jsonl)" = 5 ] || fail "--max-pages 5: $(wc -l < pages.jsonl)"
 "$SEEN" crawl --state state --max-pages 0 2> err
 [ "$(wc -l < pages.jsonl)" = 21 ] || fail "--max-pages 0: $(wc -l < pages.jsonl)"
 if grep -q stopped err; then fail "not done: $(cat err)"; fi
 
-# A server that names a time is left alone until then, also by pages that are not tried again.
+# A server that sends Retry-After gets no request before that time, also for pages that are not retried.
 : > log
 none "$HOST/later/1" "$HOST/later/2" --retries 0 --per-host 1
 python3 - << 'PY' || fail "Retry-After was not obeyed: $(cat log)"
 times = [float(line.split()[0]) for line in open("log") if "/later/" in line]
 assert len(times) == 2 and times[1] - times[0] >= 0.99, times
 PY
-# However long it is, it is obeyed as long as we are ready to wait.
+# A long Retry-After is obeyed up to the configured maximum.
 : > log
 none "$HOST/never" --retries 1 --max-wait 1s
 python3 - << 'PY' || fail "a long Retry-After was not obeyed: $(cat log)"
@@ -40,8 +40,8 @@ times = [float(line.split()[0]) for line in open("log") if "/never" in line]
 assert len(times) == 2 and times[1] - times[0] >= 0.99, times
 PY
 
-# A page that fails counts for the limit of its host, whether it was answered whole or not, and when it is tried once
-# more it is still the same page.
+# A failed page counts for the limit of its host, with or without a complete response, and a retry counts as the same
+# page.
 : > log
 "$SEEN" crawl -q "$HOST/weak" $OPTIONS --retries 0 --max-pages-per-host 9 --state weak -o weak.jsonl
 asked() {
@@ -54,7 +54,7 @@ asked() {
 [ "$(asked)" = 8 ] && [ "$(grep -vc '"error"' weak.jsonl)" = 9 ] || fail "--retry-failed: $(cat log)"
 [ ! -s weak/failed ] || fail "--retry-failed: $(cat weak/failed)"
 
-# An output that is spelled another way is the same file, and is gone on with.
+# An output with another spelling of the same path is continued.
 : > log
 "$SEEN" crawl -q "$HOST/" $OPTIONS --max-pages 3 --state spelled -o lines.jsonl --urls lines.txt
 ln -s lines.txt link.txt
@@ -62,13 +62,13 @@ ln -s lines.txt link.txt
 "$SEEN" crawl -q --state spelled --max-pages 7 -o "$TMP//lines.jsonl"
 [ "$(wc -l < lines.jsonl)" = 7 ] || fail "lines are lost: $(wc -l < lines.jsonl)"
 [ "$(sort -u lines.txt | wc -l)" = 7 ] || fail "URLs are lost: $(cat lines.txt)"
-# Another file is another file.
+# A different file is a different output.
 echo old > other.jsonl
 "$SEEN" crawl -q --state spelled --max-pages 9 -o other.jsonl
 [ "$(wc -l < other.jsonl)" = 2 ] || fail "another output: $(cat other.jsonl)"
-[ "$(wc -l < lines.jsonl)" = 7 ] || fail "the output before was touched"
+[ "$(wc -l < lines.jsonl)" = 7 ] || fail "the previous output was modified"
 
-# Two outputs do not write into each other.
+# Two outputs must not be the same file.
 status=0
 "$SEEN" crawl -q "$HOST/" $OPTIONS -o - --edges - > out 2> err || status=$?
 [ $status = 2 ] && grep -q 'two outputs to standard output' err || fail "exit $status: $(cat err)"
@@ -91,15 +91,15 @@ status=0
 "$SEEN" crawl -q "$HOST/1" $OPTIONS --urls same --edges folder/same -o - > out
 "$SEEN" crawl -q "$HOST/1" $OPTIONS --urls /dev/null --edges /dev/null
 
-# A set that is gone is not replaced by an empty one, which would have every page fetched again.
+# A missing seen-set is not replaced by an empty one, which would cause every page to be fetched again.
 "$SEEN" crawl -q "$HOST/" $OPTIONS --max-pages 3 --state shared --filter shared.seen -o shared.jsonl
 rm shared.seen
 status=0
 "$SEEN" crawl -q --state shared --max-pages 0 2> err || status=$?
 [ $status = 2 ] && grep -q "$TMP/shared.seen.*restore it, or start a new crawl" err || fail "exit $status: $(cat err)"
-[ ! -e shared.seen ] && [ "$(wc -l < shared.jsonl)" = 3 ] || fail "went on without the set"
+[ ! -e shared.seen ] && [ "$(wc -l < shared.jsonl)" = 3 ] || fail "continued without the set"
 
-# What is excluded when a crawl goes on is not fetched although it waits already, nor what is too deep.
+# URLs excluded when a crawl is resumed are not fetched although they are queued, nor those beyond the depth limit.
 "$SEEN" crawl -q "$HOST/" $OPTIONS --max-pages 1 --state narrow -o narrow.jsonl
 cp -r narrow flat
 "$SEEN" crawl -q --state narrow --max-pages 0 --exclude '/1.$'
@@ -108,16 +108,17 @@ cp -r narrow flat
 [ ! -s flat.jsonl ] || fail "fetched although too deep: $(cat flat.jsonl)"
 if grep -q stopped err; then fail "still queued: $(cat err)"; fi
 
-# More connections than files may be open: the limit is raised, or it is said, and no page is taken for lost.
+# More connections than allowed open files: the limit is raised, or an error is reported, and no page is considered
+# lost.
 : > log
 (ulimit -Sn 16 && "$SEEN" crawl -q "$HOST/" $OPTIONS --retries 0 --connections 64 --per-host 64 -o many.jsonl)
 [ "$(grep -c '"status":200' many.jsonl)" = 21 ] || fail "few files: $(cat many.jsonl)"
 status=0
 (ulimit -n 60 && "$SEEN" crawl -q "$HOST/" $OPTIONS --connections 64 --state few -o few.jsonl 2> err) || status=$?
 [ $status = 2 ] && grep -q '64 connections need 152 open files, and 60 are allowed' err || fail "exit $status: $(cat err)"
-[ ! -e few ] || fail "a folder was made"
+[ ! -e few ] || fail "a folder was created"
 
-# Rules that take long to ask, of which every link needs the last, do not keep the crawler from listening.
+# Slow URL patterns, evaluated for every link, do not keep the crawler from reacting to signals.
 : > log
 "$SEEN" crawl "http://127.3.0.1:$PORT_SERVER/" $OPTIONS -o denied.jsonl 2> err & crawler=$!
 for _ in $(seq 1200); do
@@ -129,6 +130,6 @@ for _ in $(seq 1200); do
     kill -0 $crawler 2> /dev/null || break
     sleep 0.05
 done
-if kill -9 $crawler 2> /dev/null; then fail "Ctrl-C was not noticed: $(cat err)"; fi
+if kill -9 $crawler 2> /dev/null; then fail "Ctrl-C was ignored: $(cat err)"; fi
 wait $crawler || fail "exit $? after Ctrl-C: $(cat err)"
 grep -Eq 'stopped with (1.,...|20,000) URLs queued' err || fail "not stopped on the way: $(cat err)"

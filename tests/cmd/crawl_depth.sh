@@ -1,6 +1,6 @@
-# --depth is the least number of links on any path to a page: pages and depths are those of an independent program, also
-# in several runs and without a filter. A redirection costs no depth; a page that is found both by a link and by a
-# redirection has the depth of what found it first.
+# --depth is the minimum number of links on any path to a page: pages and depths are those of an independent program,
+# also in several runs and without a filter. A redirect does not increase the depth; a page that is found both by a link
+# and by a redirect has the depth of whichever found it first.
 set -eu
 . "$ROOT/tests/sites/nginx.sh"
 start_server depths.py
@@ -37,7 +37,7 @@ for seed in 1 2 3; do
     [ "$(cut -d " " -f 1 said)" -gt 50 ] || fail "site $seed: $(cat said) pages"
 done
 
-# A chain of redirections that is longer than ten: every page of it is linked to, so all are fetched.
+# A chain of more than ten redirects: every page of it is linked, so all are fetched.
 "$SEEN" crawl -q "$HOST/0/0" $OPTIONS --depth 9 -o pages.jsonl
 python3 - << 'PY' || fail "a long chain: $(cat pages.jsonl)"
 import json

@@ -1,5 +1,5 @@
-# Several workers share one crawl in Redis: nothing is lost when some of them are killed or stopped,
-# depth levels and --max-pages hold for all of them together.
+# Several workers share one crawl in Redis: nothing is lost when some of them are killed or stopped; depth levels and
+# --max-pages apply to all of them together.
 set -eu
 fail() { echo "crawl_fleet: $*" >&2; exit 1; }
 command -v redis-server > /dev/null || exit 77
@@ -28,12 +28,12 @@ redis-cli -p "$PORT" config set maxmemory-policy allkeys-lru > /dev/null
 grep -q 'maxmemory-policy is allkeys-lru; set it to noeviction' error || fail "$(cat error)"
 stop_redis
 
-# A user with exactly the rights of docs/fleet.md and docs/redis.md can crawl and use the commands.
+# A user with exactly the permissions of docs/fleet.md and docs/redis.md can crawl and use the commands.
 start_redis
 words=$(sed -n '/^    ACL SETUSER crawl/,/^$/p' "$ROOT/docs/fleet.md" | tr -s ' \n' ' ')
 set=$(sed -n '/^    ACL SETUSER seen/,/^$/p' "$ROOT/docs/redis.md" | tr -s ' \n' ' ' | grep -o '+[^ ]*' | tr '\n' ' ')
 # shellcheck disable=SC2086 # words
-[ "$(redis-cli -p "$PORT" $words $set)" = OK ] || fail "not taken: $words"
+[ "$(redis-cli -p "$PORT" $words $set)" = OK ] || fail "rejected: $words"
 address=redis://crawl:PASSWORD@127.0.0.1:$PORT/web
 fleet --pages 300 --kills 1 --lease 400 --address "$address"
 "$SEEN" crawl status "$address" > status || fail "status: $(cat status)"

@@ -1,6 +1,6 @@
-# The rules that keep a shared crawl whole are needed: with the journal, the numbered pushes or the
-# fence switched off, workers that die or stall at the wrong moment lose URLs, push them twice, or
-# leave hosts that no worker can take. Each test passes with the rules on and fails without.
+# The rules that protect a shared crawl are necessary: with the journal, the numbered pushes or the
+# fence disabled, workers that die or stall at the wrong moment lose URLs, push them twice, or
+# leave hosts that no worker can take. Each test passes with the rules enabled and fails without.
 set -eu
 fail() { echo "crawl_fleet_rules: $*" >&2; exit 1; }
 UNSAFE=$BUILD/tests/seen_unsafe
@@ -15,7 +15,7 @@ needed() { # rule, options
     for seed in 1 2 3; do
         fleet "$@" --without "$rule" --seed $seed || return 0
     done
-    fail "without the $rule nothing was noticed: $*: $(cat fleet.out)"
+    fail "without the $rule no fault was detected: $*: $(cat fleet.out)"
 }
 needed journal --die push --pages 1500 --deaths 4
 needed numbers --die settle --pages 1500 --deaths 4 --most-pushed 10

@@ -1,4 +1,4 @@
-# Many hosts at once: more than have queues, robots.txt in all its cases, pace by host.
+# Many hosts at once: more than can have queues, all cases of robots.txt, delays per host.
 set -eu
 . "$ROOT/tests/sites/nginx.sh"
 python3 -c 'import socket; socket.socket().bind(("127.2.0.1", 0))' 2> /dev/null || exit 77
@@ -48,12 +48,12 @@ asked() { # host, path, times
     times=$(awk -v host="$1" -v path="$2" '$2 == host && $3 == path' log | wc -l)
     [ "$times" = "$3" ] || fail "http://$1$2 was asked for $times times, not $3"
 }
-for n in 1 2 6 10; do # no rules: 404, 403, too many redirections, not a robots.txt
+for n in 1 2 6 10; do # no rules: 404, 403, too many redirects, not a robots.txt
     asked 127.2.0.$n / 1
     asked 127.2.0.$n /no 1
 done
 asked 127.2.0.6 '/robots.txt?' 5
-for n in 3 12; do # no answer: nothing is asked for
+for n in 3 12; do # no response: nothing is requested
     asked 127.2.0.$n /robots.txt 2
     asked 127.2.0.$n / 0
     grep -q "http://127.2.0.$n:.*\"error\"" robots.jsonl || fail "no line about 127.2.0.$n"
@@ -61,7 +61,7 @@ for n in 3 12; do # no answer: nothing is asked for
 done
 asked 127.2.0.4 /robots.txt 2
 asked 127.2.0.4 /no 1
-for n in 5 7 8 9; do # rules: after redirections, of our own group, behind 490 KB of comments
+for n in 5 7 8 9; do # rules: after redirects, of our own group, after 490 KB of comments
     asked 127.2.0.$n /yes 1
     asked 127.2.0.$n /no 0
 done
@@ -71,6 +71,6 @@ asked 127.2.0.11 /yes 1
 asked 127.2.0.11 /no 0
 python3 - << 'PY' || fail "Crawl-delay"
 times = [float(l.split()[0]) for l in open("log") if " 127.2.0.8 " in l]
-# The server's clock: a request that waited for a processor seems nearer to the next one.
+# Measured with the server's clock: a request that waited for a processor appears closer to the next one.
 assert len(times) > 2 and times[-1] - times[0] >= 0.5 * (len(times) - 1), times
 PY

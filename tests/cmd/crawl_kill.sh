@@ -1,6 +1,6 @@
-# A crawl killed at random moments and resumed finds what an uninterrupted one finds, writes each
-# page once, and repeats only what was under way or done in the last quarter of a second.
-# SEEN_KILLS says how many kills; the seed is printed and can be given as SEEN_SEED.
+# A crawl that is killed at random moments and resumed finds what an uninterrupted one finds, writes each page once, and
+# repeats only what was in progress or done in the last quarter of a second. SEEN_KILLS sets the number of kills; the seed
+# is printed and can be given as SEEN_SEED.
 set -eu
 command -v nginx > /dev/null || exit 77
 . "$ROOT/tests/sites/nginx.sh"
@@ -8,7 +8,7 @@ SEED=${SEEN_SEED:-$$}
 RANDOM=$SEED
 echo "seed $SEED"
 
-# A tree: every page leads to two that no other page knows, so that a link that is lost shows.
+# A tree: every page links to two pages that no other page links to, so that a lost link is detected.
 PAGES=1500
 chmod o+x "$TMP"
 python3 - $PAGES << 'PY'
@@ -35,7 +35,7 @@ while [ $kills -lt "${SEEN_KILLS:-30}" ] || [ $crawls -lt 3 ]; do
     crawls=$((crawls + 1))
     rounds=0
     rm -rf state pages.jsonl shared.filter
-    # Checkpoints all the time, or only progress in between.
+    # Frequent checkpoints, or only progress records.
     checkpoint=$([ $((crawls / 3 % 2)) = 0 ] && echo 20ms || echo 1h)
     case $((crawls % 3)) in
     0) variant=--exact ;;
@@ -46,8 +46,8 @@ while [ $kills -lt "${SEEN_KILLS:-30}" ] || [ $crawls -lt 3 ]; do
         "$SEEN" crawl -q "$URL" $OPTIONS --checkpoint $checkpoint --edges edges.tsv --warc pages.warc.gz \
             $variant &
         crawler=$!
-        # A moment of the whole life of the process, from its first steps to its last; longer ones
-        # as the crawl grows old, so that it ends also on a busy machine.
+        # A moment of the whole life of the process, from its start to its end; later ones as the crawl progresses, so that
+        # it also ends on a busy machine.
         rounds=$((rounds + 1))
         moment=$((RANDOM % 100 * (9 + rounds) / 10))
         sleep "$((moment / 1000)).$(printf %03d $((moment % 1000)))"
@@ -58,17 +58,17 @@ while [ $kills -lt "${SEEN_KILLS:-30}" ] || [ $crawls -lt 3 ]; do
         wait $crawler 2> /dev/null || status=$?
         [ $status != 0 ] || break
         [ $status = 137 ] || fail "exit $status after $kills kills"
-        [ $rounds -lt 300 ] || fail "it never comes to an end"
+        [ $rounds -lt 300 ] || fail "it never ends"
     done
     check "crawl $crawls $variant after $kills kills"
     python3 "$ROOT/tests/sites/warc.py" pages.warc.gz | grep -c '^response' > count
     [ "$(cat count)" = $PAGES ] || fail "the WARC has $(cat count) pages"
-    [ "$(sort -u edges.tsv | wc -l)" = "$(wc -l < edges.tsv)" ] || fail "edges stand twice"
+    [ "$(sort -u edges.tsv | wc -l)" = "$(wc -l < edges.tsv)" ] || fail "duplicate edges"
 done
 fetched=$(grep -c 'GET' nginx/access.log)
 echo "$kills kills in $crawls crawls, $fetched requests for $((crawls * PAGES)) pages"
 
-# A power cut: what the seen-set got after its last sync is gone, the frontier is not.
+# A power failure: what was added to the seen-set after its last sync is lost, the frontier is not.
 rm -rf state pages.jsonl
 "$SEEN" crawl -q "$URL" $OPTIONS --max-pages 50
 cp state/seen.filter synced
@@ -85,7 +85,8 @@ rm -f state/progress
 "$SEEN" crawl -q $OPTIONS
 check "after a power cut"
 
-# Killed long after its last checkpoint a crawl repeats little: at 20 pages a second the pages of 250 ms and two transfers.
+# A crawl killed long after its last checkpoint repeats little: at 20 pages per second the pages of 250 ms and two
+# transfers.
 rm -rf state pages.jsonl
 : > nginx/access.log
 "$SEEN" crawl -q "$URL" --allow-private --delay 50ms --per-host 2 --state state -o pages.jsonl --checkpoint 1h --max-pages 100 &

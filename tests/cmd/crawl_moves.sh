@@ -1,11 +1,11 @@
-# Where a start URL leads to belongs to the crawl, also after a stop; sitemaps in all their forms; pages
+# The target of a redirected start URL belongs to the crawl, also after a stop; all forms of sitemaps; pages
 # without a type; ten thousand links on one page.
 set -eu
 . "$ROOT/tests/sites/nginx.sh"
 start_server moves.py "$TMP/log"
 OPTIONS="--allow-private --delay 0 --retries 0"
 
-# A start URL that moved to another host: the crawl goes there, and back, but not elsewhere.
+# A start URL that redirects to another host: the crawl follows it, and back, but not to other hosts.
 expect() { # what, lines of host and path
     sort log | diff expected - > difference || fail "$1: $(head -5 difference)"
 }
@@ -13,7 +13,7 @@ printf '127.3.0.%s\n' '1 /' '1 /back' '1 /robots.txt' '2 /a' '2 /b' '2 /c' '2 /h
 : > log
 "$SEEN" crawl -q "http://127.3.0.1:$PORT_SERVER/" $OPTIONS -o pages.jsonl
 expect "a start URL that moved"
-# The same in steps of a page each: the new host is in scope although nobody says so again.
+# The same in steps of one page each: the new host stays in scope.
 : > log
 for pages in 1 2 3 4 5 6 7; do
     "$SEEN" crawl -q "http://127.3.0.1:$PORT_SERVER/" $OPTIONS --state state --max-pages $pages -o steps.jsonl
@@ -24,21 +24,21 @@ printf 'http://127.3.0.%s\n' "1:$PORT_SERVER/" "2:$PORT_SERVER/home" | diff - st
 pages pages.jsonl > whole
 pages steps.jsonl | diff whole - || fail "other pages in steps"
 
-# One that moved is followed whatever --include says of it, and its sitemap is read, and what was out of scope
-# before is met again; but --exclude means it.
+# A redirected start URL is followed regardless of --include, its sitemap is read, and URLs that were out of
+# scope before are found again; but --exclude applies.
 : > log
 "$SEEN" crawl -q "http://127.3.0.6:$PORT_SERVER/" "http://127.3.0.6:$PORT_SERVER/slow" $OPTIONS --include /docs/ \
     --sitemaps --connections 2 -o pages.jsonl
 printf '127.3.0.%s\n' '6 /' '6 /robots.txt' '6 /sitemap.xml' '6 /slow' '7 /docs/1' '7 /docs/2' '7 /home' \
     '7 /parts.xml.gz' '7 /robots.txt' > expected
 expect "a start URL that moved to what is not included"
-if grep -q truncated pages.jsonl; then fail "cut short: $(grep truncated pages.jsonl)"; fi
+if grep -q truncated pages.jsonl; then fail "truncated: $(grep truncated pages.jsonl)"; fi
 : > log
 "$SEEN" crawl -q "http://127.3.0.1:$PORT_SERVER/" $OPTIONS --exclude /home -o pages.jsonl
 printf '127.3.0.1 %s\n' / /robots.txt > expected
 expect "a start URL that moved to what is excluded"
 
-# A server that insists on what an option leaves out gets it, once, also in steps.
+# A server that redirects to what an option drops gets that URL requested, once, also in steps.
 printf '127.3.0.8 %s\n' / /docs /docs/ /docs/a.html /last /robots.txt /self /steps /steps/ '/steps/?sid=1' \
     /to-and-fro /to-and-fro/ > expected
 : > log
@@ -53,8 +53,8 @@ sort -u log -o log
 expect "--drop-slash, in steps"
 [ "$(wc -l < slash.jsonl)" = 11 ] || fail "--drop-slash, in steps: $(cat slash.jsonl)"
 
-# Sitemaps: none is named, so the usual place; an index with compressed and plain ones, itself, a chain that
-# never ends, one cut short, one of 60 MB, and one that is not there.
+# Sitemaps: none is declared, so the default location; an index with compressed and plain ones, itself, an
+# endless chain, a truncated one, one of 60 MB, and a missing one.
 : > log
 "$SEEN" crawl -q "http://127.3.0.4:$PORT_SERVER/data" $OPTIONS --sitemaps --per-host 8 -o pages.jsonl
 asked() { # pattern of a path, times
@@ -71,10 +71,10 @@ asked /sitemap.xml 1
 asked '/deep/.*' 10
 if grep -q 127.3.0.3 log; then fail "a sitemap led out of scope"; fi
 grep -q '/bomb.gz","status":200.*"truncated":true' pages.jsonl || fail "the bomb: $(grep bomb pages.jsonl)"
-grep -q '/cut.gz","status":200.*"truncated":true' pages.jsonl || fail "cut short: $(grep cut.gz pages.jsonl)"
+grep -q '/cut.gz","status":200.*"truncated":true' pages.jsonl || fail "truncated: $(grep cut.gz pages.jsonl)"
 grep -q '/long.xml.gz","status":200.*"links":2000}' pages.jsonl || fail "long: $(grep long pages.jsonl)"
 
-# A sitemap is no page: it neither counts for the limit of its host nor is kept out by it.
+# A sitemap is not a page: it neither counts for the limit of its host nor is blocked by it.
 : > log
 "$SEEN" crawl -q "http://127.3.0.7:$PORT_SERVER/home" $OPTIONS --sitemaps --per-host 1 --max-pages-per-host 3 -o pages.jsonl
 grep -q '/parts.xml.gz' log && [ "$(grep -c . pages.jsonl)" = 4 ] || fail "the limit of a host: $(cat log)"
@@ -82,7 +82,7 @@ grep -q '/parts.xml.gz' log && [ "$(grep -c . pages.jsonl)" = 4 ] || fail "the l
 "$SEEN" crawl -q "http://127.3.0.7:$PORT_SERVER/home" $OPTIONS --sitemaps --per-host 1 --max-pages-per-host 1 -o pages.jsonl
 grep -q '/parts.xml.gz' log && [ "$(grep -c . pages.jsonl)" = 2 ] || fail "a limit of one: $(cat log)"
 
-# What was met as a page is read as a sitemap, once, also in steps.
+# A URL that was seen as a page is read as a sitemap, once, also in steps.
 : > log
 for pages in 1 2 0; do
     "$SEEN" crawl -q "http://127.3.0.7:$PORT_SERVER/parts.xml.gz" $OPTIONS --sitemaps --per-host 1 --state map \
@@ -91,8 +91,8 @@ done
 printf '127.3.0.7 %s\n' /docs/1 /parts.xml.gz /parts.xml.gz > expected
 grep -v /robots.txt log | sort | diff expected - > difference || fail "a page that is a sitemap: $(cat difference)"
 
-# A site without a sitemap that redirects to its home page: that is not fetched again. One that redirects to a
-# page: its links are followed although it was not found as a page first.
+# A site without a sitemap that redirects to its home page: that is not fetched again. One that redirects to
+# another page: its links are followed although it was not found as a page first.
 for host in 9 10; do
     : > log
     "$SEEN" crawl -q "http://127.3.0.$host:$PORT_SERVER/" $OPTIONS --sitemaps --per-host 1 -o pages.jsonl
@@ -101,14 +101,14 @@ done
 printf '127.3.0.9 %s\n' / /a /robots.txt /sitemap.xml | diff - asked.9 || fail "a sitemap that is the home page"
 printf '127.3.0.10 %s\n' / /a /b /listed /map.html /robots.txt /sitemap.xml | diff - asked.10 || fail "a sitemap that is a page"
 
-# Without a type the first byte decides; a type that comes twice is one.
+# Without a type the first byte decides; a repeated type is used once.
 : > log
 "$SEEN" crawl -q "http://127.3.0.4:$PORT_SERVER/typeless" "http://127.3.0.4:$PORT_SERVER/twice" "http://127.3.0.4:$PORT_SERVER/data" $OPTIONS -o -  > out
 asked /found 1
 asked /not-found 0
 asked /found-twice 1
 
-# More links on a page than are written at once: all of them, each with its parent.
+# More links on a page than fit into one batch: all of them, each with its parent.
 "$SEEN" crawl "http://127.3.0.4:$PORT_SERVER/many" $OPTIONS --state many --max-pages 1 -o many.jsonl 2> err
 grep -q '10,001 URLs seen' err || fail "ten thousand links: $(cat err)"
 grep -q '"links":10000' many.jsonl || fail "ten thousand links: $(cat many.jsonl)"

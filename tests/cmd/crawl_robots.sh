@@ -1,34 +1,34 @@
-# robots.txt on its way: redirections, answers that are not whole, servers that want to be left alone.
+# Fetching robots.txt: redirects, incomplete responses, servers that ask for a pause.
 set -eu
 . "$ROOT/tests/sites/nginx.sh"
 python3 -c 'import socket; socket.socket().bind(("127.4.0.1", 0))' 2> /dev/null || exit 77
 start_server robots.py "$TMP/log"
-# One at a time, so that the order is known; and half of the time that is asked for will do, because a busy
-# machine may look at a request late.
+# One connection, so that the order is known; half of the requested delay is accepted, because a busy
+# machine may handle a request late.
 OPTIONS="--allow-private --delay 0 --per-host 1 --retries 1 --backoff 100ms"
 crawl() { # last byte of the address, options
     : > log
     "$SEEN" crawl -q "http://127.4.0.$1:$PORT_SERVER/" $OPTIONS -o pages.jsonl "${@:2}"
 }
-expect() { # what, paths in the order in which they are asked for
+expect() { # what, paths in the order of the requests
     awk '{ print $3 }' log > asked
     printf '%s\n' "${@:2}" | diff - asked > difference || fail "$1: $(cat log)"
 }
 
-# Where it redirects to is asked for as it is written, whatever is left out of the URLs of pages.
+# The redirect target is requested as it is, regardless of options that drop parts of URLs.
 crawl 1 --drop-tracking
 expect "--drop-tracking" /robots.txt '/robots.txt?utm_source=x' / /yes
 
-# Half of the rules are none: asked for again, then the host is left alone.
+# Incomplete rules are invalid: requested again, then the host is skipped.
 status=0
 crawl 2 2> err || status=$?
-expect "cut short" /robots.txt /robots.txt
+expect "truncated" /robots.txt /robots.txt
 [ $status = 2 ] && grep -q 'could not be fetched: robots.txt unavailable' err || fail "exit $status: $(cat err)"
-# Of more than a mebibyte, whole lines count.
+# Of more than a mebibyte, only whole lines are used.
 crawl 3
 expect "long" /robots.txt / /yes
 
-# Without rules, but not now.
+# Without rules, but with Retry-After.
 crawl 4
 expect "429" /robots.txt / /yes /no
 python3 - << 'PY' || fail "Retry-After was not obeyed: $(cat log)"
@@ -36,7 +36,7 @@ times = [float(line.split()[0]) for line in open("log")]
 assert times[1] - times[0] >= 0.5, times
 PY
 
-# Its redirections keep the pace of the host, and where many hosts lead to one, that of the one.
+# Redirects observe the delay of the host, and if many hosts redirect to one, that of the target.
 crawl 5 --delay 1s
 expect "redirected" /robots.txt /r2 /r3 / /yes
 python3 - << 'PY' || fail "redirected without a pause: $(cat log)"

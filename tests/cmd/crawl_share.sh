@@ -1,5 +1,5 @@
 # Two crawlers that share one filter never fetch the same URL, and together they fetch all; first
-# with a file, then with Redis where there is one.
+# with a file, then with Redis if available.
 set -eu
 command -v nginx > /dev/null || exit 77
 . "$ROOT/tests/sites/nginx.sh"
@@ -7,8 +7,8 @@ PG=$(documentation 'postgresql-doc-[0-9]*')
 [ -d "$PG" ] || exit 77
 start_nginx "PG=$PG"
 HOST=http://127.0.0.1:$PORT_PG
-# The second one starts from a URL that the first never finds, and not before the first has asked for
-# its own, so that both have something to do.
+# The second one starts from a URL that the first never finds, and only after the first has requested
+# its own, so that both have work.
 {
     python3 "$ROOT/tests/sites/reference.py" "$HOST/index.html"
     echo "200 $HOST/index.html?two"

@@ -1,4 +1,4 @@
-# What a crawl shows while it runs: JSON when asked for, a line that is redrawn on a terminal.
+# Progress of a crawl: JSON on request, a line that is redrawn on a terminal.
 set -eu
 . "$ROOT/tests/sites/nginx.sh"
 start_server moves.py "$TMP/log"
@@ -18,7 +18,7 @@ assert last["pages"] == last["ok"] == 4 and last["queued"] == last["failed"] == 
 assert 0 < last["fill"] < 0.01 and last["error_rate"] < 1e-6, last
 PY
 
-# On a terminal, with Ctrl-C while a page is under way.
+# On a terminal, with Ctrl-C while a page is in progress.
 cat > terminal.py << 'PY'
 import fcntl, os, pty, re, signal, struct, sys, termios
 columns, path = int(sys.argv[1]), sys.argv[2]
@@ -42,7 +42,7 @@ status = os.waitpid(pid, 0)[1]
 open("shown", "wb").write(seen)
 assert os.waitstatus_to_exitcode(status) == 0, status
 text = seen.decode()
-# Redrawn, never wider than the terminal, and what does not fit is left out whole.
+# Redrawn, never wider than the terminal; parts that do not fit are omitted completely.
 lines = re.findall(r"\r([^\r\x1b\n]+)\x1b\[K", text)
 usual = r"(stopping: )?(1 page|\d+ pages), \d+/s, \d+ queued, \d+ bytes, 0 failed, 1 host"
 full = ", set 0% full" if columns == 80 else ", set 0% full, error rate below 1e-12"
@@ -51,7 +51,7 @@ for line in lines[2:]:
     assert len(line) < columns and re.fullmatch(usual + full, line), line
 assert any(line.startswith("stopping: ") for line in lines), lines
 assert text.count("stopping when the 1 page under way is done; again: at once") == 1, text
-# The last one is taken away before the summary.
+# The last one is erased before the summary.
 end = text[text.rindex("\r\x1b[K"):]
 assert re.match(r"\r\x1b\[Kseen: [23] pages, ", end), end
 PY

@@ -1,5 +1,5 @@
-# The first Ctrl-C finishes what is under way and saves; the second stops at once; a host that dies
-# in the middle fails its pages, which can be tried again when it is back; one folder, one crawler.
+# The first Ctrl-C finishes pages in progress and saves; the second stops at once; if a host dies
+# during the crawl its pages fail, and can be retried when it is back; one crawler per folder.
 set -eu
 command -v nginx > /dev/null || exit 77
 . "$ROOT/tests/sites/nginx.sh"
@@ -10,13 +10,13 @@ URL=http://127.0.0.1:$PORT_PG/index.html
 OPTIONS="--allow-private --per-host 2"
 python3 "$ROOT/tests/sites/reference.py" "$URL" | sort -k2 > reference
 
-# Two signals that nobody has taken yet are one.
+# Two pending signals are merged into one.
 wait_for_signal() { # process
     for _ in $(seq 2400); do
         ! grep -q '^ShdPnd:.*[1-9a-f]' "/proc/$1/status" || { sleep 0.05; continue; }
         return 0
     done
-    fail "the signal is not taken"
+    fail "the signal is not handled"
 }
 
 wait_for_lines() { # file, lines
@@ -27,7 +27,7 @@ wait_for_lines() { # file, lines
     fail "$1 never got $2 lines"
 }
 
-# Ctrl-C: an exit with status 0, a word about going on, and a state that goes on.
+# Ctrl-C: exit status 0, a message about resuming, and a state that can be resumed.
 "$SEEN" crawl "$URL" $OPTIONS --delay 50ms --state state -o pages.jsonl 2> err & crawler=$!
 wait_for_lines pages.jsonl 10
 status=0
@@ -36,16 +36,16 @@ status=0
 grep -q 'another crawler' second || fail "two crawlers: $(cat second)"
 kill -INT $crawler
 wait $crawler || fail "exit $? after Ctrl-C: $(cat err)"
-grep -q 'stopped with' err || fail "no word about the rest: $(cat err)"
-[ "$(wc -l < pages.jsonl)" -lt "$(wc -l < reference)" ] || fail "the crawl was over too early for this test"
+grep -q 'stopped with' err || fail "the rest is not reported: $(cat err)"
+[ "$(wc -l < pages.jsonl)" -lt "$(wc -l < reference)" ] || fail "the crawl ended too early for this test"
 lines=$(wc -l < pages.jsonl)
 "$SEEN" crawl --state state --delay 0 --max-pages $((lines + 20)) 2> err
-grep -q "seen: $((lines + 20)) pages, .* in all; 20 in " err || fail "not told apart: $(cat err)"
-[ "$(wc -l < pages.jsonl)" = $((lines + 20)) ] || fail "--max-pages on going on"
+grep -q "seen: $((lines + 20)) pages, .* in all; 20 in " err || fail "runs are not distinguished: $(cat err)"
+[ "$(wc -l < pages.jsonl)" = $((lines + 20)) ] || fail "--max-pages of a resumed crawl"
 "$SEEN" crawl -q --state state --delay 0 --max-pages 0
 pages pages.jsonl | diff reference - > difference || fail "after Ctrl-C: $(head -5 difference)"
 
-# Twice: at once, though a page never ends, and with a word on what is left.
+# Twice: stops at once, though a page never ends, and reports what is left.
 start_server bad.py "$TMP/log"
 stop_twice() { # arguments
     : > "$TMP/log"
@@ -55,7 +55,7 @@ stop_twice() { # arguments
     kill -INT $crawler
     wait_for_signal $crawler
     sleep 0.5
-    kill -0 $crawler || fail "the first Ctrl-C did not wait for what was under way"
+    kill -0 $crawler || fail "the first Ctrl-C did not wait for pages in progress"
     kill -INT $crawler
     status=0
     wait $crawler || status=$?
@@ -63,14 +63,14 @@ stop_twice() { # arguments
 }
 stop_twice
 grep -q '^seen: stopping when the 1 page under way is done; again: at once$' err ||
-    fail "no word after the first Ctrl-C: $(cat err)"
+    fail "no message after the first Ctrl-C: $(cat err)"
 grep -q '^seen: stopped at once; without --state nothing was saved' err ||
-    fail "no word after the second Ctrl-C: $(cat err)"
+    fail "no message after the second Ctrl-C: $(cat err)"
 stop_twice --state slow
 grep -q '^seen: stopped at once; slow is complete up to the last checkpoint; --state slow resumes it' \
     err || fail "no word on going on: $(cat err)"
 stop_twice --state quiet -q
-[ ! -s err ] || fail "words though quiet: $(cat err)"
+[ ! -s err ] || fail "a message in spite of -q: $(cat err)"
 
 # A host that dies.
 rm -rf state pages.jsonl
@@ -81,7 +81,7 @@ set -- $SERVERS
 kill "$1"
 wait $crawler || fail "exit $? with a dead host: $(cat err)"
 grep -q 'no connection\|host down' state/failed || fail "no failures: $(head -3 state/failed)"
-grep -q 'retry-failed' err || fail "no word about trying again: $(cat err)"
+grep -q 'retry-failed' err || fail "no message about retrying: $(cat err)"
 nginx -c nginx.conf -p "$TMP" -e "$TMP/nginx/error.log" &
 SERVERS="$SERVERS $!"
 wait_for_port $PORT_PG
@@ -90,6 +90,6 @@ wait_for_port $PORT_PG
 pages pages.jsonl | grep -v '^0 ' | diff reference - > difference ||
     fail "after the host was back: $(head -5 difference)"
 
-# A reader that has had enough is no trouble.
+# A reader that closes the pipe is not an error.
 "$SEEN" crawl -q "$URL" $OPTIONS --delay 0 -o - | head -1 > out || fail "a closed pipe"
 [ -s out ] || fail "nothing on stdout"

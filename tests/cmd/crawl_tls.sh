@@ -1,9 +1,9 @@
-# HTTPS and HTTP/2; a certificate that nobody vouches for is refused.
+# HTTPS and HTTP/2; an untrusted certificate is refused.
 set -eu
 command -v nginx > /dev/null && command -v openssl > /dev/null || exit 77
 . "$ROOT/tests/sites/nginx.sh"
 mkdir site nginx
-chmod o+x "$TMP" # nginx gives its privileges up where it has any
+chmod o+x "$TMP" # nginx drops its privileges if it has any
 echo '<a href=b>b</a><a href=c>c</a>' > site/index.html
 for page in b c; do echo "<a href=/>$page</a>" > site/$page; done
 certificate() { # key, certificate
@@ -41,11 +41,11 @@ grep -q "^response $URL 200 " records || fail "WARC of HTTP/2"
 status=0
 "$SEEN" crawl -q $URL --allow-private --delay 0 --ca-file other.pem --state state -o pages.jsonl 2> err || status=$?
 [ $status = 2 ] || fail "exit $status without trust"
-grep -q 'could not be fetched: TLS failed' err || fail "no word about trust: $(cat err)"
+grep -q 'could not be fetched: TLS failed' err || fail "the TLS error is not reported: $(cat err)"
 grep -q 'TLS failed' state/failed || fail "a certificate without trust: $(cat state/failed)"
-[ ! -s nginx/access.log ] || fail "asked without trust"
+[ ! -s nginx/access.log ] || fail "requested without trust"
 
-# Without certificates to judge by: says so, and what to do.
+# Without CA certificates: an error with advice.
 echo junk > junk.pem
 status=0
 "$SEEN" crawl -q $URL --allow-private --delay 0 --ca-file junk.pem 2> err || status=$?
@@ -55,13 +55,13 @@ status=0
 "$SEEN" crawl -q $URL --allow-private --delay 0 --ca-file nowhere.pem 2> err || status=$?
 [ $status = 2 ] && grep -q 'cannot read the certificates in .*nowhere.pem: No such file' err || fail "no CA file: $(cat err)"
 
-# A connection that breaks off during the handshake is tried again: nothing was said about trust.
+# A connection that breaks during the handshake is retried: it says nothing about trust.
 start_server shakes.py "$TMP/cert.pem" "$TMP/key.pem"
 "$SEEN" crawl -q "https://127.0.0.1:$PORT_SERVER/" --allow-private --delay 0 --ca-file cert.pem --retries 2 \
-    --backoff 50ms -o pages.jsonl || fail "a handshake that broke off was the end: $(cat pages.jsonl)"
+    --backoff 50ms -o pages.jsonl || fail "a handshake that broke off was not retried: $(cat pages.jsonl)"
 grep -q '"status":200' pages.jsonl || fail "a handshake that broke off: $(cat pages.jsonl)"
 
-# A server without TLS is not found to have it by asking again.
+# A server without TLS is not retried.
 start_server shakes.py
 status=0
 "$SEEN" crawl "https://127.0.0.1:$PORT_SERVER/" --allow-private --delay 0 --ca-file cert.pem --retries 1 \

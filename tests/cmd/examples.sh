@@ -1,4 +1,4 @@
-# The programs in examples/ do what they say.
+# The programs in examples/ work as documented.
 set -eu
 bin=$BUILD/examples
 same() { diff <(printf '%s\n' "$2") <(printf '%s\n' "$1") || { echo "wrong output: $3"; exit 1; }; }
@@ -6,7 +6,7 @@ same() { diff <(printf '%s\n' "$2") <(printf '%s\n' "$1") || { echo "wrong outpu
 same "$(printf 'apple\npear\napple' | "$bin/first" first.seen)" "apple
 pear" first
 same "$(printf 'apple\nplum\n' | "$bin/first" first.seen)" "plum" "first, again"
-# A long line is one key, and more lines than any default holds are no error.
+# A long line is one key, and more lines than any default capacity are not an error.
 { head -c 100000 /dev/zero | tr '\0' x; echo; seq 200000; } > long
 cat long long | "$bin/first" long.seen | cmp - long || { echo "first: lines are lost"; exit 1; }
 if "$bin/first" no/such/folder < long 2> words; then echo "first: an error with status 0"; exit 1; fi

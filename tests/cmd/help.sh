@@ -1,12 +1,12 @@
-# help: every command explains itself; what is mistyped is understood; status 2 for trouble.
+# help: every command has help; typing errors get suggestions; exit status 2 for errors.
 set -eu
 fail() { echo "help: $*" >&2; exit 1; }
 status() { local s=0; "$@" > out 2> words || s=$?; echo "$s"; }
 
 [ "$(status "$SEEN")" = 2 ] || fail "seen alone: not status 2"
-[ ! -s out ] && grep -q '^Commands:' words || fail "seen alone does not give an overview"
+[ ! -s out ] && grep -q '^Commands:' words || fail "seen alone does not print an overview"
 [ "$(status "$SEEN" --version)" = 0 ] || fail "--version fails"
-grep -q '^seen [0-9]*\.[0-9]*\.[0-9]* (filter format [0-9]*)$' out || fail "--version says $(cat out)"
+grep -q '^seen [0-9]*\.[0-9]*\.[0-9]* (filter format [0-9]*)$' out || fail "--version prints $(cat out)"
 "$SEEN" help > overview
 cmp -s overview <("$SEEN" --help) || fail "--help and help differ"
 commands=$(sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' overview)
@@ -21,11 +21,12 @@ for command in $commands; do
     grep -q "^Usage: seen $command" a || fail "$command: no usage line"
     grep -q '^Examples:' a || fail "$command: no examples"
     [ "$(awk '/^Examples:/ { exit } length > 80' a | wc -l)" = 0 ] || fail "$command: help wider than 80"
-    [ "$(status "$SEEN" "$command" --no-such-option)" = 2 ] || fail "$command takes any option"
+    [ "$(status "$SEEN" "$command" --no-such-option)" = 2 ] || fail "$command accepts any option"
     grep -q "seen: $command has no option --no-such-option" words || fail "$command: $(cat words)"
 done
 
-# A page of help fits a screen: the usual options, the others by name. --help=all and the manual explain every option.
+# The help of a command fits on a screen: common options with text, the others by name. --help=all and the manual
+# describe every option.
 for command in $commands; do
     case $command in crawl | create) most=60 ;; *) most=50 ;; esac
     "$SEEN" help $command > a
@@ -35,7 +36,7 @@ for command in $commands; do
     cmp -s all <("$SEEN" help --all $command) || fail "help --all $command differs from --help=all"
     [ "$(awk '/^Examples:/ { exit } length > 80' all | wc -l)" = 0 ] || fail "$command: --help=all wider than 80"
 done
-[ "$(status "$SEEN" uniq --help=most)" = 2 ] || fail "--help takes anything"
+[ "$(status "$SEEN" uniq --help=most)" = 2 ] || fail "--help accepts anything"
 for command in uniq add check create common; do
     "$SEEN" help $command | grep -q -- '--connect-timeout TIME' && fail "help $command explains --connect-timeout"
     "$SEEN" help $command | grep -q '^Redis and TLS' || fail "help $command does not point to the Redis options"
@@ -44,7 +45,7 @@ for command in uniq add check create common; do
 done
 "$SEEN" help uniq | grep -q -- '-o, --output FILE .*\.gz, \.zst compress' || fail "no output compression in the help"
 "$SEEN" help crawl | grep -q -- '--scope host|domain|all .*(default host)' || fail "--scope: no values or no default"
-# An option with a value shows its default, but for those in this list, which have none.
+# An option with a value shows its default, except for those in this list, which have none.
 for command in $commands; do
     "$SEEN" help --all $command | sed '/^Examples:/,$d' |
         awk '/^ +(-., )?--/ { print text; text = $0; next } /^ {20}/ { text = text " " $0; next } { print text; text = "" } END { print text }' |
@@ -83,7 +84,7 @@ undocumented=$(comm -23 without <(sort may) | tr '\n' ' ')
 [ -z "$undocumented" ] || fail "no default in the help of $undocumented"
 "$SEEN" help --man crawl | grep -q 'scope.*host|domain|all' || fail "the manual has no values of --scope"
 
-# Colour: on a terminal or if asked for; never against NO_COLOR unless it is asked for.
+# Colour: on a terminal or on request; with NO_COLOR only on request.
 color=$(printf '\033\\[')
 "$SEEN" uniq --help --color always | grep -q "${color}1mExamples:${color}m" || fail "--color always: no colour"
 "$SEEN" uniq --help | grep -q "$color" && fail "colour in a pipe"
@@ -94,17 +95,17 @@ if command -v script > /dev/null; then
     TERM=xterm on_terminal "$SEEN help --color never" | grep -q "$color" && fail "colour despite --color never"
     TERM=xterm on_terminal "$SEEN info no-such-file" | grep -q "${color}1;31mseen:${color}m" || fail "an error without colour"
 fi
-[ "$(status "$SEEN" uniq --color sometimes)" = 2 ] || fail "--color takes anything"
+[ "$(status "$SEEN" uniq --color sometimes)" = 2 ] || fail "--color accepts anything"
 
 # Suggestions.
 [ "$(status "$SEEN" pln)" = 2 ] && grep -q "did you mean 'plan'" words || fail "pln: $(cat words)"
 [ "$(status "$SEEN" help uinq)" = 2 ] && grep -q "did you mean 'uniq'" words || fail "uinq: $(cat words)"
 [ "$(status "$SEEN" plan --eror-rate 1%)" = 2 ] && grep -q 'did you mean --error-rate' words ||
     fail "--eror-rate: $(cat words)"
-[ "$(status "$SEEN" --capacity 5)" = 2 ] || fail "an option before the command was taken"
+[ "$(status "$SEEN" --capacity 5)" = 2 ] || fail "an option before the command was accepted"
 [ "$(status "$SEEN" zzz)" = 2 ] && grep -q "seen help" words || fail "zzz: $(cat words)"
 
-# Nothing that a terminal would obey.
+# No terminal control characters.
 for name in $'a\nb' $'\x1b[31m' $'\xff\xfe' $'\xc2\x9b' $'x\ry'; do
     for what in "$name" plan; do
         if [ "$what" = plan ]; then "$SEEN" plan "--$name" 2> words || true

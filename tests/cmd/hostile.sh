@@ -1,5 +1,5 @@
-# What nobody would do on purpose: special files, empty names, closed streams, tight limits, two
-# commands at once. Trouble is told in a line, and nothing that was there is lost.
+# Unusual use: special files, empty names, closed streams, tight limits, two commands at once. Errors
+# are reported in one line, and nothing that existed is lost.
 # Needs: compression, crawl, redis.
 set -eu
 fail() { echo "hostile: $*" >&2; exit 1; }
@@ -18,7 +18,7 @@ seq 10001 30000 > in2
 "$SEEN" create -q w.seen -n 50k --window 1h
 whole() { [ "$("$SEEN" check -c f.seen in)" = 20000 ] || fail "$*: the filter lost lines"; }
 
-# --replace is for files, not for what only has a name.
+# --replace only replaces regular files.
 mkfifo pipe
 refused 'pipe: not a regular file, and not replaced' create --replace pipe -n 1k
 refused 'pipe: not a regular file, and not replaced' copy --replace f.seen pipe
@@ -27,10 +27,10 @@ refused 'pipe: not a regular file, and not replaced' merge --replace pipe f.seen
 for command in info 'add' 'check' 'drop --force' 'rotate' 'create -n 1k --if-absent'; do
     refused 'pipe: not a regular file' $command pipe
 done
-# A link is replaced, and what it names is not; a result goes through it.
+# A link is replaced, its target is not; a result is written through it.
 ln -s f.seen link.seen
 "$SEEN" create -q --replace link.seen -n 10
-[ ! -L link.seen ] || fail "the link is still there"
+[ ! -L link.seen ] || fail "the link was not replaced"
 whole "a link was replaced"
 ln -s in link
 "$SEEN" uniq -q --exact link -o link
@@ -38,18 +38,18 @@ ln -s in link
 seq 20000 > want
 cmp want in || fail "a result did not go through its link: $(diff want in | head -3)"
 
-# Also one that names nothing yet: the file appears where it points.
+# Also a dangling link: the file is created where it points.
 mkdir far
 ln -s ../far/result far/first
 ln -s far/first second
 "$SEEN" uniq -q --exact in -o second
-[ -L second ] && [ -L far/first ] || fail "a link that named nothing yet is gone"
+[ -L second ] && [ -L far/first ] || fail "a dangling link is gone"
 cmp want far/result || fail "a result did not go through its links"
 ln -s loop loop
 refused 'cannot write loop' uniq in -o loop
-[ -L loop ] || fail "a link to itself was replaced"
+[ -L loop ] || fail "a link loop was replaced"
 
-# What is written must not be what is read or remembered.
+# The output must not be an input or the filter.
 before=$(cksum < f.seen)
 for command in 'check f.seen in' 'uniq in -f f.seen' 'common in f.seen' 'except in f.seen'; do
     for name in f.seen ./f.seen "$PWD/f.seen"; do
@@ -62,18 +62,18 @@ refused 'none .*another file' uniq in -f none -o ./none
 refused 'both go to ./none' uniq in -o none --dropped ./none
 refused 'both go to the standard output' uniq in --dropped -
 [ ! -e none ] || fail "a refused run left a file"
-"$SEEN" uniq -q in -o /dev/null --dropped /dev/null || fail "nothing is nobody's"
+"$SEEN" uniq -q in -o /dev/null --dropped /dev/null || fail "/dev/null is refused"
 cp in copy
 refused '^seen: in is an input' uniq in --dropped in
 refused '^seen: ./in is an input' uniq in2 in -o kept --dropped ./in
 ln in hard; refused '^seen: hard is an input' uniq in --dropped hard; rm hard
 ln -s in soft; refused '^seen: soft is an input' uniq in --duplicates --dropped soft; rm soft
-"$SEEN" uniq --dropped in < in > out 2> words && fail "--dropped may not name what comes by <"
+"$SEEN" uniq --dropped in < in > out 2> words && fail "--dropped accepts the file on stdin"
 refused '^seen: in is an input' uniq in -f in
 cmp in copy || fail "a refused command changed its input"
 rm copy
 seq 20000 > in
-# Lines added to the file that they are read from would come round for ever.
+# Lines appended to the file that they are read from would be read again forever.
 grows() {
     local status=0
     seq 200000 > self
@@ -89,15 +89,15 @@ grows except in self
 grows uniq in in2 self
 grows uniq --duplicates self self
 grows uniq --exact
-"$SEEN" uniq --count-only self >> self 2> words || fail "a number may be added to the input: $(cat words)"
+"$SEEN" uniq --count-only self >> self 2> words || fail "a count appended to the input is refused: $(cat words)"
 
 # Compressed as the name says, or not at all.
 for kind in xz bz2 lz4; do
     refused "cannot write in.$kind: only .gz and .zst" uniq in -o in.$kind
-    [ ! -e in.$kind ] || fail "plain lines under the name in.$kind"
+    [ ! -e in.$kind ] || fail "plain lines in in.$kind"
 done
 
-# Options that would do nothing.
+# Options without effect are refused.
 refused '^seen: --hashes is for a filter' uniq --hashes 5 in
 for command in 'uniq in' 'common in in2' 'add f.seen' 'check f.seen in'; do
     refused '^seen: -t separates fields' $command -t ,
@@ -105,10 +105,10 @@ done
 
 for command in 'create ttl.seen -n 1k' 'copy f.seen ttl.seen' 'merge ttl.seen f.seen'; do
     refused '^seen: --ttl is for filters in Redis; ttl.seen is a file' $command --ttl 30d
-    [ ! -e ttl.seen ] || fail "$command --ttl: a file was made"
+    [ ! -e ttl.seen ] || fail "$command --ttl: a file was created"
 done
 
-# A pipe that nobody writes to: waited for, until somebody does or a signal comes.
+# A FIFO without a writer: waits until there is one, or for a signal.
 for command in 'uniq pipe' 'common pipe in' 'common in pipe' 'check f.seen pipe' 'add f.seen pipe'; do
     status=0
     "$SEEN" $command > out 2> words & waits=$!
@@ -119,8 +119,8 @@ for command in 'uniq pipe' 'common pipe in' 'common in pipe' 'check f.seen pipe'
     sleep 0.2
     kill -TERM $waits
     wait $waits || status=$?
-    [ "$status" = 143 ] || fail "$command, and nobody writes: status $status"
-    grep -q stopped words || fail "$command, and nobody writes: $(cat words)"
+    [ "$status" = 143 ] || fail "$command, no writer: status $status"
+    grep -q stopped words || fail "$command, no writer: $(cat words)"
 done
 "$SEEN" uniq -q --exact pipe > out & waits=$!
 sleep 0.5
@@ -135,17 +135,17 @@ refused 'an operand of copy is an empty name' copy f.seen ''
 refused '-o: the name is empty' uniq in -o ''
 refused '--dropped: the name is empty' uniq in --dropped ''
 refused '-f: the name is empty' uniq in -f ''
-# A union's messages have the names that were given, not the one it is made under.
+# Messages of a merge contain the given names, not the temporary one.
 refused '^seen: f.seen and w.seen cannot be merged' merge y.seen f.seen w.seen
 refused '^seen: no/y.seen: cannot create' merge no/y.seen f.seen
-# Nothing and no memory are not the same.
+# Empty input is not the same as no memory.
 for command in common except; do
     for option in --memory --assume-lines --assume-bytes; do
         refused "^seen: $option: '0' must be more than 0" $command in in2 $option 0
     done
 done
 
-# A stream that is closed is no empty input, and no place for lines that are then remembered.
+# A closed stream is not an empty input, and not an output for lines that are then remembered.
 closed() {
     local part=$1 status=0
     shift
@@ -165,13 +165,13 @@ for command in 'uniq -q --count-only in' 'info f.seen' 'plan -n 1k -p 1%' help; 
     closed 'cannot write to standard output: Bad file descriptor' no_output $command
 done
 [ "$("$SEEN" uniq -q -p 1e-12 -f new.seen in | wc -l)" = 20000 ] || fail "lines that went nowhere are remembered"
-# What needs neither does not miss them, and no file takes their place.
+# Commands that do not need them ignore closed streams, and no file takes their descriptors.
 timeout 60 "$SEEN" uniq -q --exact in in2 -o both <&- >&- 2>&- || fail "closed streams that are not needed"
 seq 30000 | cmp -s - both || fail "a result went into another file"
 timeout 60 "$SEEN" add f.seen in2 <&- >&- 2>&- || fail "add with closed streams"
 [ "$("$SEEN" check -c f.seen in2)" = 20000 ] || fail "add with closed streams lost lines"
 
-# A limit on the sizes of files is told like a full disk; nothing is left behind.
+# A limit on file size is reported like a full disk; nothing is left behind.
 rm -f y.seen out words both new.seen
 ls -A > before
 limited() {
@@ -195,7 +195,7 @@ limited plan -n 1k -p 1% --html y.html
 seq 20000 | cmp -s - in || fail "an input changed"
 whole "a file size limit"
 
-# Two commands on one filter: each line is new for one of them, and every one is kept.
+# Two commands on one filter: each line is new for one of them, and all are kept.
 "$SEEN" create -q both.seen -n 100k -p 1e-9
 "$SEEN" add --json both.seen in > one 2>&1 & first=$!
 "$SEEN" add --json both.seen in in2 > two 2>&1
@@ -203,7 +203,7 @@ wait $first
 new=$(($(cat one two | sed -n 's/.*"new": *\([0-9]*\).*/\1/p' | paste -sd+)))
 [ "$new" = 30000 ] || fail "two at once: $new of 30000 lines were new: $(cat one two)"
 [ "$(seq 30000 | "$SEEN" check -c both.seen)" = 30000 ] || fail "two at once: lines are missing"
-# One that goes on after its filter was replaced under its name changes only the old one, and says so.
+# A command whose filter was replaced modifies only the old one, and reports that.
 mkfifo slow
 "$SEEN" add -q both.seen slow 2> error & first=$!
 exec 3> slow

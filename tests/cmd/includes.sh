@@ -1,4 +1,4 @@
-# Which folder may include which, and no source files that depend on each other.
+# Allowed includes between folders, and no cyclic dependencies between source files.
 set -eu
 "$ROOT/tools/includes"
 "$ROOT/tools/cycles" "$BUILD"

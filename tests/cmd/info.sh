@@ -1,4 +1,4 @@
-# info: the words and the JSON, the estimate, the warning, and files that are no filters.
+# info: text and JSON, the estimate, the warning, and files that are not filters.
 set -eu
 fail() { echo "info: $*" >&2; exit 1; }
 "$SEEN" create -q f.seen -n 100k -p 1% --when-full go-on
@@ -22,7 +22,7 @@ assert abs(i["keys_estimated"] - 50000) < 1000, i["keys_estimated"]
 assert 0.1 < i["fill"] < 0.5 and 0 < i["error_rate_now"] < 0.005
 PY
 
-# Past the capacity: said once, on stderr, and the rate is above the promise.
+# Over capacity: reported once, on stderr, and the current rate is above the error rate.
 seq 50001 150000 | "$SEEN" add -q f.seen
 "$SEEN" info f.seen > text 2> words
 grep -q 'past its capacity' words && [ "$(wc -l < words)" = 1 ] || fail "no warning: $(cat words)"
@@ -32,13 +32,13 @@ i = json.load(sys.stdin)
 assert i["error_rate_now"] > 0.02 and abs(i["keys_estimated"] - 150000) < 3000, i' || fail "150% full"
 "$SEEN" info -q f.seen 2>&1 > /dev/null | grep -q . && fail "-q warns"
 
-# A burst is more than one generation of a window has room for, long before the window is full.
+# A burst exceeds the capacity of one generation long before the window is full.
 "$SEEN" create -q burst --window 1h -n 10k -p 1%
 seq 5000 | "$SEEN" add burst 2>&1 | grep -q 'warning: too many keys came to burst at once' || fail "a burst: no warning"
 "$SEEN" create -q even --window 1h -n 10k -p 1%
 seq 1000 | "$SEEN" add even 2>&1 | grep warning && fail "a window with room: a warning"
 
-# Just full is no reason to warn, and a growing filter is never past its capacity.
+# No warning at exactly the capacity, and a growing filter is never over capacity.
 "$SEEN" create -q g.seen -n 10k --when-full go-on
 seq 10000 | "$SEEN" add -q g.seen
 [ -z "$("$SEEN" info g.seen 2>&1 > /dev/null)" ] || fail "a warning at capacity"
@@ -51,7 +51,7 @@ i = json.load(sys.stdin)
 assert i["format_version"] == 2 and i["capacity"] >= 100000, i
 assert 0 < i["error_rate_now"] <= i["error_rate"] * 1.05 and abs(i["keys_estimated"] - 100000) < 1000, i' || fail "growing"
 
-# What is no filter, or no whole one, is refused and not changed.
+# Files that are not filters, or damaged, are refused and not changed.
 printf '' > empty; head -c 100000 /dev/urandom > junk; head -c 20000 f.seen > cut; mkdir folder
 head -c 9000 f.seen > stump
 for f in empty junk cut stump folder nosuch; do
@@ -65,15 +65,15 @@ for f in empty junk cut stump folder nosuch; do
     *) grep -q '; check the name$' words ;;
     esac || fail "what to do about $f: $(cat words)"
 done
-# Several filters; one that cannot be read does not keep the others from being shown.
+# Several filters; an unreadable one does not prevent showing the others.
 "$SEEN" info f.seen g.seen > out; grep -qx f.seen out && grep -qx g.seen out || fail "several: $(cat out)"
 "$SEEN" info --json f.seen g.seen | python3 -c 'import json, sys; a = json.load(sys.stdin); assert [x["filter"] for x in a] == ["f.seen", "g.seen"], a' || fail "several, --json"
 status=0; "$SEEN" info nosuch g.seen > out 2> words || status=$?
 [ $status = 2 ] && grep -qx g.seen out && grep -q nosuch words || fail "one of several is missing: $status"
-# A name with a newline is one line of output.
+# A name with a newline is printed on one line.
 cp g.seen $'odd\nname\x1b[0m'
 "$SEEN" info $'odd\nname\x1b[0m' | head -1 | grep -qxF 'odd\nname\x1b[0m' || fail "a raw name"
-# Only reading: a filter that may not be written is still shown.
+# A read-only filter can be shown.
 chmod 400 g.seen
 "$SEEN" info g.seen > /dev/null || fail "a read-only file"
 true

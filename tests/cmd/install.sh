@@ -1,4 +1,4 @@
-# An installed copy can be built against, by pkg-config and by CMake, shared and static.
+# An installed copy can be used with pkg-config and with CMake, shared and static.
 set -eu
 prefix=$TMP/prefix
 cmake --install "$BUILD" --prefix "$prefix" > install.log
@@ -23,7 +23,7 @@ export PKG_CONFIG_PATH=$libdir/pkgconfig
 # shellcheck disable=SC2046,SC2086
 cc $sanitize -o ten ten.c $(pkg-config --cflags --libs seen)
 [ "$(LD_LIBRARY_PATH=$libdir ./ten)" = "new seen 0.1.0" ] || { echo "shared: wrong answer"; exit 1; }
-# What libseen is built with is its own affair.
+# The compiler flags of libseen itself are not exported.
 [ "$(pkg-config --cflags seen | sed 's/ *$//')" = "-I$prefix/include" ] || { echo "cflags: $(pkg-config --cflags seen)"; exit 1; }
 cat > ten.cc <<'C'
 #include <seen.h>
@@ -76,15 +76,15 @@ target_link_libraries(ten seen::seen)
 C
 cmake -S . -B b -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_FLAGS="$sanitize" > cmake.log && cmake --build b > build.log || { cat cmake.log build.log; exit 1; }
 [ "$(b/ten)" = "new seen 0.1.0" ] || { echo "cmake: wrong answer"; exit 1; }
-# Only what starts with seen_ leaves the shared library, and it has a SONAME of its own.
+# The shared library exports only seen_ symbols, and has a SONAME.
 if nm -D --defined-only "$libdir"/libseen.so | awk '{print $3}' | grep -v -e '^seen_' -e '^__' -e '^_init$' -e '^_fini$' | grep .; then
     echo "symbols leak from libseen.so"; exit 1
 fi
 readelf -d "$libdir/libseen.so" | grep -q 'SONAME.*libseen.so.0' || { echo "no SONAME"; exit 1; }
 [ "$(ls "$prefix/include")" = seen.h ] || { echo "more than seen.h was installed"; exit 1; }
 
-# The Makefile tells the loader of a library that is really installed, and takes back what it installed, from where it put
-# it. Stand-ins do the building and the installing.
+# The Makefile runs ldconfig only for a real installation, and uninstalls from where it installed. The build and install
+# commands are stubs.
 mkdir -p errand/build errand/tools errand/bin errand/usr/bin
 cd errand || exit 1
 printf '#!/bin/sh\nexit 0\n' > tools/deps
@@ -94,16 +94,16 @@ printf '#!/bin/sh\ntouch %s/told\n' "$PWD" > bin/ldconfig
 chmod +x tools/deps bin/*
 errand() { PATH=$PWD/bin:$PATH make -s -f "$ROOT/Makefile" "$@" > said 2>&1; }
 errand install DESTDIR="$PWD/stage one" || { cat said; exit 1; }
-[ ! -e told ] || { echo "the loader was told of a library in a stage"; exit 1; }
+[ ! -e told ] || { echo "ldconfig was run for DESTDIR"; exit 1; }
 errand install || { cat said; exit 1; }
-[ -e told ] || { echo "the loader was not told of the library"; exit 1; }
+[ -e told ] || { echo "ldconfig was not run"; exit 1; }
 errand uninstall && { echo "uninstall without a list of files"; exit 1; }
 touch usr/bin/seen
 mkdir -p "stage one$PWD/usr/bin"
 touch "stage one$PWD/usr/bin/seen"
 printf '%s' "$PWD/usr/bin/seen" > build/install_manifest.txt
 errand uninstall DESTDIR="$PWD/stage one" || { cat said; exit 1; }
-[ -e usr/bin/seen ] || { echo "uninstall from a stage removed the real file"; exit 1; }
-[ ! -e "stage one$PWD/usr/bin/seen" ] || { echo "uninstall left the file in the stage"; exit 1; }
+[ -e usr/bin/seen ] || { echo "uninstall from DESTDIR removed the real file"; exit 1; }
+[ ! -e "stage one$PWD/usr/bin/seen" ] || { echo "uninstall left the file in DESTDIR"; exit 1; }
 errand uninstall || { cat said; exit 1; }
 [ ! -e usr/bin/seen ] || { echo "uninstall left the file"; exit 1; }

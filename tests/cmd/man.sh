@@ -13,13 +13,13 @@ for command in $commands; do
 done
 cp "$ROOT/man/libseen.3" "$ROOT/man/seen-format.5" .
 command -v mandoc > /dev/null || { echo "no mandoc: not checked"; exit 77; }
-# Style remarks are not errors: long input lines, and pages that are not installed here.
+# Style remarks are ignored: long input lines, and pages that are not installed here.
 for page in *.1 *.3 *.5; do
     mandoc -T lint -W warning "$page" > lint 2>&1 || true
     [ ! -s lint ] || fail "$page: $(cat lint)"
     mandoc -T utf8 "$page" > /dev/null || fail "$page is not rendered"
 done
-# The functions of libseen(3) are those of the header, with their arguments.
+# The functions in libseen(3) are those of the header, with their arguments.
 grep -oE 'seen_[a-z_]+' libseen.3 | sort -u | while read -r name; do
-    grep -q "\b$name\b" "$ROOT/include/seen.h" || fail "libseen(3) names $name, which the header has not"
+    grep -q "\b$name\b" "$ROOT/include/seen.h" || fail "libseen(3) names $name, which is not in the header"
 done

@@ -1,4 +1,4 @@
-# The examples of the manual pages run, each in a folder of its own.
+# The examples of the manual pages run, each in its own folder.
 # Needs: compression.
 set -eu
 fail() { echo "man_examples: $*" >&2; exit 1; }
@@ -22,7 +22,7 @@ while IFS= read -r name && IFS= read -r setup && IFS= read -r line; do
         fail "$name: '$line' ended with $?: $(cat ../words)"
     cd "$top"
     ran=$((ran + 1))
-    # What is run here is what the page shows.
+    # The commands are those shown on the page.
     "$SEEN" help --all "$name" | grep -qF -- "$line" || fail "$name: its help does not show '$line'"
 done < examples
 [ $ran -ge 20 ] || fail "only $ran examples were run"

@@ -1,4 +1,4 @@
-# merge: the union, whole or not at all.
+# merge: the union, written atomically.
 set -eu
 fail() { echo "merge: $*" >&2; exit 1; }
 refused() {
@@ -16,10 +16,10 @@ for kind in bloom counting; do
     for day in mon tue wed; do "$SEEN" add -q $day.seen $day; cat $day | "$SEEN" add -q all.seen; done
     "$SEEN" merge week.seen mon.seen tue.seen wed.seen || fail "$kind: merge"
     seq 5000 | "$SEEN" check -c week.seen | grep -qx 5000 || fail "$kind: a key was lost"
-    [ "$(seq 6001 20000 | "$SEEN" check -c week.seen)" -le 5 ] || fail "$kind: too many strangers"
+    [ "$(seq 6001 20000 | "$SEEN" check -c week.seen)" -le 5 ] || fail "$kind: too many false positives"
     "$SEEN" info --json week.seen | sed -n '/keys_est/p; /fill/p' > a
     "$SEEN" info --json all.seen | sed -n '/keys_est/p; /fill/p' > b
-    cmp a b || fail "$kind: the union is not what adding all gives"
+    cmp a b || fail "$kind: the union differs from adding all keys"
     # In place, and in another order.
     "$SEEN" merge --into mon.seen wed.seen tue.seen
     seq 5000 | "$SEEN" check -c mon.seen | grep -qx 5000 || fail "$kind: --into lost a key"
@@ -30,12 +30,12 @@ refused "week.seen already exists" merge week.seen mon.seen
 cmp -s week.seen before || fail "an existing OUT was changed"
 "$SEEN" merge --replace week.seen tue.seen
 seq 1501 3500 | "$SEEN" check -c week.seen | grep -qx 2000 || fail "--replace"
-# OUT among the filters.
+# OUT is one of the filters.
 cp tue.seen both.seen
 "$SEEN" merge --replace both.seen both.seen wed.seen
 seq 1501 5000 | "$SEEN" check -c both.seen | grep -qx 3500 || fail "OUT as one of the filters"
 
-# Others' numbers, others' seeds, nothing there: refused, and nothing appears.
+# Different parameters, different seeds, missing filters: refused, and no file is created.
 "$SEEN" create -q other.seen -n 50k -p 1e-6 --kind counting
 "$SEEN" create -q seed.seen -n 10k -p 1e-6 --kind counting
 refused . merge x.seen mon.seen other.seen

@@ -1,4 +1,4 @@
-# One table: --help, the manual page and the three completions name the same options.
+# One table of options: --help, the manual page and the three completions have the same options.
 set -eu
 fail() { echo "options: $*" >&2; exit 1; }
 "$SEEN" help --completion bash > seen.bash
@@ -10,7 +10,7 @@ for command in $commands; do
     # Letters and names, one per line.
     "$SEEN" help --all "$command" | sed -n '/^Examples:/q; s/^  -\(.\), --\([a-z-]*\).*/\1\n\2/p;
         s/^      --\([a-z-]*\).*/\1/p' | sort > help
-    # The short page names all of them too, but those of sections that it leaves out.
+    # The short help also names all of them, except those of omitted sections.
     "$SEEN" "$command" --help=all | sed -n '/^Examples:/q; /^Redis and TLS:/,/^$/d; /^Hash:/,/^$/d; p' | grep -oE -- '^ .*--[a-z-]+' |
         grep -oE -- '--[a-z-]+' | sort -u > all
     "$SEEN" "$command" --help | sed '/^Examples:/,$d' | grep -oE -- '--[a-z-]+' | sort -u > short
@@ -31,11 +31,11 @@ for command in $commands; do
     for other in man bash zsh fish; do
         cmp -s help $other || fail "$command: help and $other differ: $(diff help $other | tr '\n' ' ')"
     done
-    # Every option that help names is one that is taken.
+    # Every option in the help is accepted.
     while read -r name; do
         [ ${#name} -gt 1 ] || continue
         "$SEEN" "$command" "--$name" 2>&1 < /dev/null > /dev/null | grep -q 'has no option' &&
-            fail "$command: --$name is in the help and is not taken"
+            fail "$command: --$name is in the help but not accepted"
     done < <(grep -vx help help)
 done
 

@@ -1,5 +1,5 @@
-# The Homebrew formula and the AUR recipe are well formed, name the current version, have every library that the build
-# asks for, and packaging/update writes into them what it should.
+# The Homebrew formula and the AUR recipe are well formed, have the current version and every library that the build
+# needs, and packaging/update writes the right values into them.
 set -eu
 cp -r "$ROOT/packaging" packaging
 cd packaging
@@ -7,7 +7,7 @@ version=$(sed -n 's/^project(seen VERSION \([0-9.]*\).*/\1/p' "$ROOT/CMakeLists.
 grep -q "/seen-$version.tar.gz\"" homebrew/seen.rb || { echo "seen.rb: not version $version"; exit 1; }
 grep -q "^pkgver=$version$" aur/PKGBUILD || { echo "PKGBUILD: not version $version"; exit 1; }
 
-# Every library of CMakeLists.txt, by the name that each packager gives it.
+# Every library of CMakeLists.txt, with its package names.
 libraries=$(sed -n 's/.*pkg_check_modules([A-Z0-9]* \(REQUIRED \)\?IMPORTED_TARGET \(.*\))/\2/p' "$ROOT/CMakeLists.txt" | tr ' ' '\n' | sort -u)
 [ "$(echo "$libraries" | wc -w)" -ge 10 ]
 for library in $libraries; do
@@ -41,7 +41,7 @@ fi
     [ "$(type -t build) $(type -t check) $(type -t package)" = "function function function" ]
 )
 
-# What update writes: the checksum and the version of an archive.
+# The output of update: the checksum and the version of an archive.
 printf 'x' > seen-9.8.7.tar.gz
 PACKAGING=$PWD ./update seen-9.8.7.tar.gz
 sum=$(sha256sum < seen-9.8.7.tar.gz | cut -d' ' -f1)
@@ -50,7 +50,7 @@ grep -q '^pkgver=9.8.7$' aur/PKGBUILD && grep -q '/seen-9.8.7.tar.gz"' homebrew/
 if ./update nothing 2> said; then echo "this must fail: line $LINENO"; exit 1; fi
 grep -q usage said
 
-# Plain make installs nothing: it prints the command. The stand-ins are a machine on which nothing is installed.
+# Plain make installs nothing: it prints the command. The stubs simulate a machine without any dependency.
 mkdir -p ../bare/bin ../bare/tools
 cd ../bare
 cp "$ROOT/tools/deps" tools/

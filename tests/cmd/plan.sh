@@ -1,15 +1,15 @@
-# plan: any two or three of four numbers, on one screen, as JSON, as a picture.
+# plan: any two or three of four parameters, on one screen, as JSON, as a picture.
 set -eu
 fail() { echo "plan: $*" >&2; exit 1; }
 value() { sed -n "s/^  \"$1\": \(.*[^,]\),*$/\1/p" "$2"; }
 
-# The numbers that people try first.
+# Typical parameters.
 for numbers in "-n 5e9 -m 4GiB" "-n 100M -p 1e-4" "-m 120MB --hashes 7" "-n 1M --hashes 5" "-m 1GiB -p 1%" \
     "-n 100M -p 1e-4 -m 1GiB" "-n 1M -p 1% --hashes 6" "-n 1M -m 2MB --hashes 7" "-n 1 -p 1%" \
     "-n 1e12 -p 1e-15" "-n 1M -p 1% --kind counting"; do
     # shellcheck disable=SC2086
     "$SEEN" plan $numbers > screen 2> words || fail "$numbers: $(cat words)"
-    [ ! -s words ] || fail "$numbers: words on stderr: $(cat words)"
+    [ ! -s words ] || fail "$numbers: messages on stderr: $(cat words)"
     lines=$(wc -l < screen)
     [ "$lines" -le 24 ] || fail "$numbers: $lines lines are more than a screen"
     [ "$(awk '{ if (length > m) m = length } END { print m }' screen)" -le 100 ] || fail "$numbers: too wide"
@@ -18,7 +18,7 @@ for numbers in "-n 5e9 -m 4GiB" "-n 100M -p 1e-4" "-m 120MB --hashes 7" "-n 1M -
     done
     # shellcheck disable=SC2086
     "$SEEN" plan $numbers --json > json
-    python3 - json << 'PY' || fail "$numbers: the JSON does not hold together"
+    python3 - json << 'PY' || fail "$numbers: the JSON is inconsistent"
 import json, math, sys
 p = json.load(open(sys.argv[1]))
 assert p["bits"] % 512 == 0 and p["bytes"] * 8 == p["bits"]
@@ -32,14 +32,14 @@ assert abs(p["classic_hashes"] - k) < 1e-6 * k
 PY
 done
 
-# Known numbers: the classic filter of m bits and k hashes.
+# Known values: the classic filter of m bits and k hashes.
 "$SEEN" plan -m 120MB --hashes 7 --json > json
 [ "$(value hashes json)" = 7 ] || fail "--hashes 7 gave $(value hashes json) hashes"
 [ "$(value spread json)" = 7 ] || fail "-m and --hashes: one bit per line, not $(value spread json)"
 bytes=$(value bytes json)
 [ "$bytes" -le 120000000 ] && [ "$bytes" -gt 119000000 ] || fail "-m 120MB gave $bytes bytes"
 
-# One number that says how large: the rest is what create takes.
+# With only a size, the rest is what create uses.
 for size in '-n 1M' '-m 1M'; do
     "$SEEN" plan $size --json > json 2> words || fail "$size: $(cat words)"
     grep -q 'planned for 1%' words || fail "$size: $(cat words)"
@@ -49,12 +49,12 @@ for size in '-n 1M' '-m 1M'; do
 done
 rm alone.seen
 
-# Too little, too much, too many.
+# Too few, contradictory or invalid parameters.
 for numbers in "" "-p 1%" "--hashes 7" "-n 100M -p 1e-9 -m 1MiB" "-n 1M extra"; do
     # shellcheck disable=SC2086
     if "$SEEN" plan $numbers > out 2> words; then fail "'$numbers' was accepted"; fi
     [ ! -s out ] || fail "'$numbers' printed results"
-    grep -q '^seen: ' words || fail "'$numbers' was refused without a word"
+    grep -q '^seen: ' words || fail "'$numbers' was refused without a message"
 done
 "$SEEN" plan -n 1k -p 0.7 2>&1 | grep -q 'error rate is too high; use 0.6' || fail "-p 0.7 is not explained"
 for size in '-n 1' '-n 1k' '-n 1e12' '-m 64' '-m 1G'; do
@@ -62,7 +62,7 @@ for size in '-n 1' '-n 1k' '-n 1e12' '-m 64' '-m 1G'; do
 done
 "$SEEN" plan -n 100M -p 1e-9 -m 1MiB 2>&1 | grep -q contradict || fail "a contradiction is not explained"
 
-# A picture, written whole; standard output for -.
+# A picture, written atomically; standard output for -.
 "$SEEN" plan -n 1M -p 1% --svg curve.svg -q > /dev/null
 python3 -c 'import sys, xml.dom.minidom as m; m.parse("curve.svg")' || fail "the SVG is not XML"
 "$SEEN" plan -n 1M -p 1% --svg - | cmp - curve.svg || fail "--svg - differs"
@@ -70,9 +70,9 @@ if "$SEEN" plan -n 1M -p 1% --svg no/such/folder/x.svg > /dev/null 2> words; the
 grep -q 'no/such/folder/x.svg' words || fail "the message does not name the file"
 [ "$(ls -A | grep -c '^\.')" = 0 ] || fail "a temporary file was left: $(ls -A)"
 
-# A full disk is trouble, a closed pipe is not, also when it is closed in the middle.
+# A full disk is an error, a closed pipe is not, also when it is closed in the middle.
 mkfifo pipe
-python3 - "$SEEN" <<'P' || fail "a closed pipe is trouble"
+python3 - "$SEEN" <<'P' || fail "a closed pipe is an error"
 import fcntl, os, subprocess, sys
 for to in "-", "pipe":
     command = [sys.argv[1], "plan", "-q", "-n", "1k", "-p", "1%", "--html", to]
@@ -86,7 +86,7 @@ for to in "-", "pipe":
     try:
         fcntl.fcntl(reader, fcntl.F_SETPIPE_SZ, 4096)
     except OSError:
-        pass  # it holds more already
+        pass  # its buffer is already larger
     assert os.read(reader, 1) == b"<"
     os.close(reader)
     words = p.communicate(timeout=60)[1]
@@ -94,11 +94,11 @@ for to in "-", "pipe":
 P
 for what in "plan -n 1M -p 1%" "plan -n 1M -p 1% --json" "help" "help plan" "--version" "plan --help"; do
     # shellcheck disable=SC2086
-    if "$SEEN" $what > /dev/full 2> words; then fail "$what: a full disk went unnoticed"; fi
+    if "$SEEN" $what > /dev/full 2> words; then fail "$what: a full disk was not reported"; fi
     grep -q 'No space left' words || fail "$what: $(cat words)"
     # shellcheck disable=SC2086
     { "$SEEN" $what; echo $? > status; } 2> words | true
-    [ "$(cat status)" = 0 ] && [ ! -s words ] || fail "$what: a closed pipe is trouble: $(cat words)"
+    [ "$(cat status)" = 0 ] && [ ! -s words ] || fail "$what: a closed pipe is an error: $(cat words)"
 done
 if "$SEEN" plan -n 1M -p 1% --svg /dev/full > /dev/null 2> words; then fail "a full disk went unnoticed"; fi
 

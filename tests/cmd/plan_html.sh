@@ -1,12 +1,12 @@
-# The planner page: its parameters are those of `seen plan`, over a grid; it needs no network; it works from its address,
-# by keyboard, at three widths, light and dark.
+# The planner page: its results are those of `seen plan`, over a grid; it needs no network; it works by its URL, by
+# keyboard, at three widths, light and dark.
 set -eu
 fail() { echo "plan_html: $*" >&2; exit 1; }
 "$SEEN" plan -n 5e9 -m 4GiB --html page.html -q > /dev/null
-grep -q '{"n": "5e9", "m": "4GiB"}' page.html || fail "the page does not start at the numbers given"
+grep -q '{"n": "5e9", "m": "4GiB"}' page.html || fail "the page does not start with the given parameters"
 if grep -nE '(src|href) *= *"?(https?:)?//|@import|url\(|fetch\(|XMLHttp' page.html; then fail "the page needs a network"; fi
 "$SEEN" plan --html - > default.html
-grep -q '"n": "100M"' default.html || fail "without numbers the page does not start at 100M"
+grep -q '"n": "100M"' default.html || fail "without parameters the page does not start with 100M"
 
 browser=
 for name in chromium chromium-browser google-chrome; do
@@ -81,10 +81,10 @@ for line, a, b in zip(want, plans, pages):
             print(line, name, a[name], b[name])
     near = [(a[x], b[x]) for x in ("error_rate", "predicted_rate", "bits_per_key", "classic_bits",
                                    "classic_hashes", "overhead")]
-    # The last digits of a rate far below the planned one are lost in a difference of large terms.
+    # The last digits of a rate far below the planned one are lost to cancellation.
     near += [(r["error_rate"], s) for r, s in zip(a["rates"], b["rates"]) if r["error_rate"] > 1e-40]
     for x, y in near:
-        if x is None or y is None: # a rate of 1 leaves nothing to compare with
+        if x is None or y is None: # with a rate of 1 there is nothing to compare
             bad += x is not y
         elif abs(x - y) > 1e-5 * abs(x):
             bad += 1
@@ -94,19 +94,19 @@ print(same, "plans agree,", refused, "are refused by both" if not bad else "refu
 assert not bad and same > 150
 PY
 
-# By its address, and what it shows there.
+# By its URL.
 browse "file://$PWD/page.html#n=100M&p=1e-4" > dom
 "$SEEN" plan -n 100M -p 1e-4 --json > json
 bytes=$(sed -n 's/^  "bytes": \([0-9]*\),/\1/p' json)
-grep -q "\"bytes\":$bytes," dom || fail "the address does not set the numbers"
+grep -q "\"bytes\":$bytes," dom || fail "the address does not set the parameters"
 grep -q 'seen create keys.seen -n 100M -p 1e-4<' dom || fail "no command line for the choice"
 grep -q '.capacity = 100000000,' dom || fail "no C code for the choice"
 grep -q '<polyline class="curve" points="[0-9]' dom || fail "no curve"
 grep -q 'id="row-m"[^>]*class="[^"]*solved\|class="row solved" id="row-m"' dom || fail "memory does not follow"
 browse "file://$PWD/page.html#n=100M&p=zzz" > dom
-grep -q 'is not a rate' dom || fail "nonsense is not explained"
+grep -q 'is not a rate' dom || fail "invalid input is not explained"
 
-# Sliders, as the keyboard moves them: the two touched last are given, the third follows.
+# Sliders, moved by keyboard: the two used last are given, the third follows.
 {
     sed '/<\/body>/,$d' page.html
     cat << 'JS'

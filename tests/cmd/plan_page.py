@@ -1,5 +1,6 @@
-"""The planner page in a browser: nothing is cut at three widths, light and dark; it works by keyboard alone; bad input
-is explained; growing and window sets agree with the command. plan_page.py SEEN PAGE FOLDER [SCREENSHOTS]"""
+"""The planner page in a browser: nothing is clipped at three widths, light and dark; it works by
+keyboard alone; bad input is explained; growing and window sets agree with the command.
+plan_page.py SEEN PAGE FOLDER [SCREENSHOTS]"""
 import json
 import os
 import subprocess
@@ -115,7 +116,7 @@ def invalid(b):
 
 
 def agrees(b):
-    """Memory of a window and of a growing set: as the command makes them."""
+    """Memory of a window and of a growing set: as created by the command."""
     for n, p, g in ((1000000, "0.001", 8), (300000, "1e-6", 3)):
         b.open(page + f"#n={n}&p={p}&growth=window&g={g}")
         path = f"{folder}/w{g}.seen"

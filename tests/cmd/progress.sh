@@ -1,4 +1,4 @@
-# The progress on a terminal: drawn where it has the terminal to itself, and never among results.
+# Progress on a terminal: drawn if nothing else is printed there, and never between results.
 set -eu
 seq 3 > in
 "$SEEN" create -q f.seen -n 100 -p 1e-9
@@ -57,7 +57,7 @@ for args, result in shared:
     assert lines[:4] == SLOW and not any(c in b"".join(lines) for c in b"\r\x1b"), (args, lines)
 for args, result in alone:
     assert b"\x1b[K" in result.result(), (args, result.result())
-# Asked for, it comes in lines of its own.
+# On request, it is printed as separate lines.
 text = asked.result().replace(b"\r\n", b"\n")
 assert b"\x1b" not in text and b"\nseen: uniq: " in b"\n" + text, text
 assert silent.result() == b"", "-q"

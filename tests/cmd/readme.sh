@@ -1,4 +1,4 @@
-# What the README shows is what the commands print, and its C program compiles and works.
+# The README shows the actual output of the commands, and its C program compiles and works.
 set -eu
 python3 "$ROOT/tests/readme.py" "$SEEN" "$ROOT/README.md"
 sed -n '/^```c$/,/^```$/p' "$ROOT/README.md" | grep -v '^```' > first.c

@@ -1,4 +1,5 @@
-# CSV, TSV and JSON lines: headers, keys, bad input; then random cases against Python's modules.
+# CSV, TSV and JSON lines: headers, keys, bad input; then random cases compared with Python's
+# modules.
 set -eu
 fail() { echo "records: $*" >&2; exit 1; }
 same() { cmp -s - "$1" || fail "$2: $(cat "$1")"; }
@@ -18,12 +19,12 @@ printf 'id,url,note\n1,http://a/,"x, ""y""\nz"\n2,http://b/,q\n' | same out "by 
 printf 'id,url,note\n1,http://a/,"x, ""y""\nz"\n2,http://b/,q\n3,http://a/,q\n' | same out "two files, two keys"
 "$SEEN" uniq -q --csv -k note -k url t.csv > out2; cmp -s out out2 || fail "-k twice"
 "$SEEN" uniq -q --csv --no-header -k 2 t.csv | wc -l | grep -qx 4 || fail "--no-header"
-# The header is written also if nothing else is.
+# The header is written even if nothing else is.
 printf 'a,b\n1,2\n' > one.csv
 "$SEEN" except -q --csv one.csv one.csv > out; printf 'a,b\n' | same out "header alone"
 printf 'a,b' > head.csv; "$SEEN" uniq -q --csv head.csv > out; printf 'a,b\n' | same out "a file that is a header"
 : > empty; "$SEEN" uniq -q --csv empty > out; [ ! -s out ] || fail "an empty file"
-# Counts, and the place of a record, are columns in front, with names in the header.
+# Counts, and the source of a record, are additional leading columns, with names in the header.
 "$SEEN" uniq -q -c --csv -k url t.csv > out
 printf 'count,id,url,note\n2,1,http://a/,"x, ""y""\nz"\n1,2,http://b/,q\n' | same out "uniq -c"
 "$SEEN" count -q --csv -k url --top 1 t.csv > out
@@ -65,12 +66,12 @@ refused 'choose one of' uniq --csv --jsonl -k a t.csv
 refused 'no-header is for' uniq --no-header t.csv
 refused 'names are for' uniq -k url t.csv
 refused "leave -z out" uniq --csv -z t.csv
-# Quotes under plain -t.
+# Quotes with plain -t.
 printf 'a,"b,c"\n' | "$SEEN" uniq -t , -k 2 > out 2> words
 grep -q 'warning: some fields begin with a quote.*--csv' words || fail "no warning: $(cat words)"
 printf 'a,b\n' | "$SEEN" uniq -t , -k 2 > out 2> words
 grep -q warning words && fail "a warning without quotes"
-# Quotes across the ends of blocks, in order, with any number of threads.
+# Quotes across block boundaries, in order, with any number of threads.
 python3 -c '
 import random
 rng = random.Random(1)

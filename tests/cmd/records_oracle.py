@@ -34,7 +34,7 @@ def run(args, data, files=()):
 # ---- CSV --------------------------------------------------------------------------------------
 
 def csv_text(delimiter, header, rows, wild):
-    """Rows as text, quoted now and then, with the quirks that readers agree on."""
+    """Rows as text, randomly quoted, with the quirks that readers agree on."""
     def field(value):
         if any(c in value for c in '"\r\n' + delimiter) or rng.random() < 0.3:
             return '"' + value.replace('"', '""') + '"'
@@ -144,7 +144,7 @@ def json_value(depth=0):
 
 
 def spaced(text):
-    """White space where JSON allows it."""
+    """Random white space where JSON allows it."""
     out, inside, i = [], False, 0
     while i < len(text):
         c = text[i]
@@ -165,7 +165,7 @@ class Number(str):
 
 
 def text_of(value):
-    """As the command compares it; None: white space and all."""
+    """The form in which the command compares it; None: the raw text."""
     if isinstance(value, Number) or isinstance(value, str):
         return str(value)
     if value is True or value is False or value is None:
@@ -197,7 +197,7 @@ def compact(value):
 
 
 def json_key(value):
-    """Scalars by their text. Objects and arrays only with scalars whose spelling is canonical here."""
+    """Scalars as text. Objects and arrays only with scalars whose notation is canonical here."""
     if value is MISSING:
         return MISSING
     if isinstance(value, list):

@@ -11,10 +11,10 @@ $SEEN create -q "$URL/urls" -n 100000 -p 0.001
 ! $SEEN create -q "$URL/urls" -n 100000 -p 0.001 2> error || fail "created twice"
 grep -q "$URL/urls: a filter of this name exists" error || fail "no reason: $(cat error)"
 $SEEN create -q "$URL/urls" -n 100000 -p 0.001 --if-absent
-! $SEEN create -q "$URL/urls" -n 200000 -p 0.001 --if-absent 2> error || fail "other numbers agree"
+! $SEEN create -q "$URL/urls" -n 200000 -p 0.001 --if-absent 2> error || fail "different parameters are accepted"
 $SEEN add -q "$URL/urls" some > /dev/null
 $SEEN check -q "$URL/urls" some | cmp - some || fail "a key is missing"
-[ "$($SEEN check -q "$URL/urls" more | wc -l)" -lt 5060 ] || fail "too many mistakes"
+[ "$($SEEN check -q "$URL/urls" more | wc -l)" -lt 5060 ] || fail "too many false positives"
 $SEEN info "$URL/urls" | grep -q 'about \(19,9\|20,0\)' || fail "info: $($SEEN info "$URL/urls")"
 $SEEN info "$URL/urls" --json | grep -q '"store": *"redis"' || fail "info --json"
 
@@ -26,7 +26,7 @@ cmp a.seen b.seen || fail "a copy there and back differs"
 $SEEN check -q b.seen some | cmp - some || fail "a copied key is missing"
 $SEEN create -q window.seen --growth window -n 3000 -p 0.01
 $SEEN add -q window.seen some > /dev/null
-# A file that grew may end otherwise than one that was made at once.
+# A file that grew may have another length than one that was created at once.
 $SEEN copy -q window.seen window.copy
 $SEEN copy -q window.seen "$URL/window"
 $SEEN copy -q "$URL/window" window.back
@@ -35,7 +35,7 @@ $SEEN add -q window.seen more > /dev/null
 $SEEN add -q "$URL/window" more > /dev/null
 $SEEN check -q window.seen some more > here || true
 $SEEN check -q "$URL/window" some more > there || true
-cmp here there || fail "a copy of a window goes on otherwise"
+cmp here there || fail "a copy of a window continues differently"
 
 # A growing set in Redis has layers, and so has a copy of it; a growing file has none to copy.
 $SEEN create -q "$URL/growing" --growth growing -n 3000 -p 0.01
@@ -43,27 +43,27 @@ $SEEN add -q "$URL/growing" some > /dev/null
 $SEEN copy -q "$URL/growing" growing.seen
 $SEEN copy -q growing.seen "$URL/growing2"
 $SEEN copy -q "$URL/growing2" growing.back
-# Counters that room was claimed from are drawn to what the cells say; the lines are the same.
+# Counters with reservations are adjusted to the cells; the lines are the same.
 cmp <(tail -c +16385 growing.seen) <(tail -c +16385 growing.back) || fail "a growing set copied there and back differs"
 $SEEN add -q growing.seen more > /dev/null
 $SEEN add -q "$URL/growing2" more > /dev/null
 $SEEN check -q growing.seen some more > here || true
 $SEEN check -q "$URL/growing2" some more > there || true
-cmp here there || fail "a copy of a growing set goes on otherwise"
+cmp here there || fail "a copy of a growing set continues differently"
 $SEEN drop --force "$URL/growing2"
 $SEEN create -q tags.seen --growth growing -n 3000 -p 0.01
 status=0
 $SEEN copy -q tags.seen "$URL/tags" 2> error || status=$?
-[ $status = 2 ] && grep -q 'create a growing set there' error || fail "tag lines went to Redis"
+[ $status = 2 ] && grep -q 'create a growing set there' error || fail "tag lines were copied to Redis"
 
-# Two batches on their way: of equal lines one is new.
+# Two batches in flight: one of two equal lines is new.
 seq 20000 | awk '{ print $1 * 7919 % 7001 }' > again
 $SEEN create -q "$URL/lanes" -n 100000 -p 1e-9
 $SEEN add -q --json "$URL/lanes" again > told
-tr -d ' \n' < told | grep -q '"lines":20000,"new":7001,"before":12999' || fail "add told $(cat told)"
+tr -d ' \n' < told | grep -q '"lines":20000,"new":7001,"before":12999' || fail "add printed $(cat told)"
 $SEEN drop --force "$URL/lanes"
 
-# A copy that is cut short is nowhere to be seen.
+# An interrupted copy leaves no filter.
 $SEEN create -q big.seen -n 30M -p 0.01
 # Killed as soon as it has put something there. A copy that was done before that is tried again, and so is one that was
 # killed between its last two steps, in which its shards stop to expire and its hash is written.
@@ -88,20 +88,20 @@ for _ in $(seq 50); do
     fi
     [ ! -s stages ] || xargs redis-cli -p "$PORT" del < stages > /dev/null
 done
-[ "$cut" ] || fail "no copy could be cut short"
+[ "$cut" ] || fail "no copy could be interrupted"
 redis-cli -p "$PORT" --scan --pattern '*big*' > stages
-[ -s stages ] || fail "the copy was cut before it began"
-! $SEEN info "$URL/big" 2> error || fail "half a filter was opened"
-# What it leaves behind goes by itself.
+[ -s stages ] || fail "the copy was interrupted before it began"
+! $SEEN info "$URL/big" 2> error || fail "an incomplete filter was opened"
+# Its leftovers expire.
 while read -r key; do
-    [ "$(redis-cli -p "$PORT" ttl "$key" < /dev/null)" -gt 0 ] || fail "$key stays for ever"
+    [ "$(redis-cli -p "$PORT" ttl "$key" < /dev/null)" -gt 0 ] || fail "$key does not expire"
     redis-cli -p "$PORT" del "$key" < /dev/null > /dev/null
 done < stages
 $SEEN copy -q big.seen "$URL/big"
 $SEEN info "$URL/big" > /dev/null
 $SEEN drop --force "$URL/big"
 
-# Shards of no filter, as a client leaves them that is killed just before the hash is written: the
+# Orphaned shards, as left by a client that is killed just before the hash is written: the
 # commands in docs/redis.md find and remove them, and nothing else.
 $SEEN create -q "$URL/lost" -n 1000
 redis-cli -p "$PORT" del seen:lost > /dev/null
@@ -123,10 +123,10 @@ $SEEN check -q "$URL/urls" some | cmp - some || fail "the removal of orphans too
 $SEEN drop --force "$URL/urls:b"
 $SEEN drop --force "$URL/lost:b"
 
-# uniq, across runs; the result of two is the union
+# uniq, across runs; the output of two runs is the union
 cat some more | $SEEN uniq -q -f "$URL/uniq" -n 100000 -p 1e-7 > once
 seq 1 40000 | cmp - once || fail "uniq -f differs"
-[ "$(cat some more | $SEEN uniq -q -f "$URL/uniq" -n 100000 -p 1e-7 | wc -l)" = 0 ] || fail "uniq -f forgot"
+[ "$(cat some more | $SEEN uniq -q -f "$URL/uniq" -n 100000 -p 1e-7 | wc -l)" = 0 ] || fail "uniq -f prints known lines"
 
 # counting: remove
 $SEEN create -q "$URL/count" --kind counting -n 30000 -p 0.001
@@ -141,11 +141,11 @@ $SEEN add -q "$URL/other" more > /dev/null
 $SEEN merge -q "$URL/both" "$URL/other" a.seen
 $SEEN check -q "$URL/both" some more | cmp - <(cat some more) || fail "the union lacks a key"
 
-# unix socket, password in no message
+# unix socket, no password in messages
 $SEEN check -q "redis+unix://$TMP/redis/socket/urls" some | cmp - some || fail "unix socket"
-! $SEEN info "redis://ann:hunter2@127.0.0.1:$PORT/urls" 2> error || fail "logged in with nothing"
-! grep -q hunter2 error || fail "the password is shown"
-! $SEEN info "redis://127.0.0.1:1/urls" --retry 200ms 2> error || fail "nobody is there"
+! $SEEN info "redis://ann:hunter2@127.0.0.1:$PORT/urls" 2> error || fail "logged in without a password"
+! grep -q hunter2 error || fail "the password is printed"
+! $SEEN info "redis://127.0.0.1:1/urls" --retry 200ms 2> error || fail "no server, but no error"
 grep -q 'is the server running' error || fail "$(cat error)"
 
 # time to live
@@ -153,12 +153,12 @@ $SEEN create -q "$URL/short" -n 1000 --ttl 100s
 [ "$(redis-cli -p "$PORT" --scan --pattern '*short*' | while read -r key; do
     redis-cli -p "$PORT" ttl "$key"
 done | awk '$1 < 0 { print }' | wc -l)" = 0 ] || fail "no time to live"
-# A sibling takes what is said about the server; where it is there already it must be alike.
+# --like uses the Redis options; an existing filter must have the same parameters.
 $SEEN create -q alike.seen -n 2000
 $SEEN create -q "$URL/alike" --like alike.seen --ttl 100s
 [ "$(redis-cli -p "$PORT" ttl seen:alike)" -gt 0 ] || fail "--like: no time to live"
-$SEEN create -q "$URL/alike" --like alike.seen --if-absent || fail "--like --if-absent: it is there, and alike"
-! $SEEN create -q "$URL/short" --like alike.seen --if-absent 2> error || fail "--like --if-absent: other numbers"
+$SEEN create -q "$URL/alike" --like alike.seen --if-absent || fail "--like --if-absent: it exists with the same parameters"
+! $SEEN create -q "$URL/short" --like alike.seen --if-absent 2> error || fail "--like --if-absent: different parameters"
 grep -q 'short: exists with a different seed' error || fail "$(cat error)"
 ! $SEEN create -q "$URL/alike" --like alike.seen 2> error || fail "--like: it exists"
 grep -q 'exists' error || fail "$(cat error)"
@@ -173,7 +173,7 @@ head -300 some | $SEEN add -q "$URL/plain" > /dev/null
 head -600 some | python3 "$ROOT/tests/redis/bitmap_client.py" "$PORT" plain check > python
 head -300 some | cmp - python || fail "the other client does not see our keys"
 sed -n 301,500p some | python3 "$ROOT/tests/redis/bitmap_client.py" "$PORT" plain add > python
-sed -n 301,500p some | cmp - python || fail "the other client adds otherwise"
+sed -n 301,500p some | cmp - python || fail "the other client adds differently"
 head -800 some | $SEEN check -q "$URL/plain" | cmp - <(head -500 some) || fail "we do not see its keys"
 [ "$(redis-cli -p "$PORT" strlen plain)" -gt 17000 ] || fail "the bitmap is no plain key"
 

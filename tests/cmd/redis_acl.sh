@@ -1,11 +1,12 @@
-# The users of docs/redis.md, made by its own lines: one can do everything, the other can check only.
+# The users of docs/redis.md, created with its own commands: one can do everything, the other only
+# check.
 set -eu
 . "$ROOT/tests/redis/server.sh"
 start_redis
 
 words=$(sed -n '/^    ACL SETUSER seen/,/^$/p' "$ROOT/docs/redis.md" | tr -s ' \n' ' ')
 # shellcheck disable=SC2086 # words
-[ "$(redis-cli -p "$PORT" $words)" = OK ] || fail "not taken: $words"
+[ "$(redis-cli -p "$PORT" $words)" = OK ] || fail "rejected: $words"
 look=$(sed -n 's/.*To check only: `\([^`]*\)`.*/\1/p' "$ROOT/docs/redis.md")
 [ -n "$look" ] || fail "the documentation has changed"
 # shellcheck disable=SC2086 # words
@@ -16,13 +17,13 @@ LOOK=redis://looker:LOOK@127.0.0.1:$PORT
 seq 1 3000 > some
 for growth in fixed growing window; do
     for kind in bloom counting; do
-        [ "$growth-$kind" != window-counting ] || continue # there is no such thing
+        [ "$growth-$kind" != window-counting ] || continue # not supported
         name=$growth-$kind
         $SEEN create -q "$ALL/$name" --growth "$growth" --kind "$kind" -n 5000 -p 0.001 --ttl 1h
         $SEEN add -q "$ALL/$name" some > /dev/null
         $SEEN check -q "$ALL/$name" some | cmp - some || fail "$name: a key is missing"
-        $SEEN check -q "$LOOK/$name" some | cmp - some || fail "$name: the looker does not see a key"
-        ! $SEEN add -q "$LOOK/$name" some > /dev/null 2> error || fail "$name: the looker adds"
+        $SEEN check -q "$LOOK/$name" some | cmp - some || fail "$name: the read-only user does not see a key"
+        ! $SEEN add -q "$LOOK/$name" some > /dev/null 2> error || fail "$name: the read-only user can add"
         grep -q 'not allowed\|docs/redis.md' error || fail "$name: $(cat error)"
         [ "$kind" = bloom ] || $SEEN remove -q "$ALL/$name" some > /dev/null
         [ "$growth" != window ] || $SEEN rotate "$ALL/$name" > /dev/null
@@ -35,7 +36,7 @@ for growth in fixed growing window; do
         $SEEN drop --force "$ALL/$name-both"
     done
 done
-# A plain bitmap needs its own name beside those of ours, and nothing else.
+# A plain bitmap needs permission for its own name in addition, and nothing else.
 [ "$(redis-cli -p "$PORT" ACL SETUSER seen '~plain')" = OK ] || fail "~plain"
 $SEEN create -q "$ALL/plain" --layout bitmap -n 5000
 $SEEN create -q plain.seen --like "$ALL/plain"
@@ -43,7 +44,7 @@ $SEEN add -q plain.seen some > /dev/null
 $SEEN merge -q --into "$ALL/plain" plain.seen
 $SEEN check -q "$ALL/plain" some | cmp - some || fail "plain: a key is missing"
 $SEEN drop --force "$ALL/plain"
-# No message shows a password, also where there is no connection yet or the filter is another one.
+# No message contains a password, even without a connection or with another filter.
 $SEEN create -q "$ALL/other" -n 500
 $SEEN create -q here.seen --growth growing --kind counting
 for what in "create $ALL/other --if-absent -n 600" "create $ALL/other --if-absent --like here.seen" \
@@ -54,7 +55,7 @@ for what in "create $ALL/other --if-absent -n 600" "create $ALL/other --if-absen
     ! grep -q PASSWORD error || fail "$what: $(cat error)"
 done
 $SEEN drop --force "$ALL/other"
-# What stands for closed shards goes by itself; the rest is gone.
+# Fences expire by themselves; the rest is gone.
 redis-cli -p "$PORT" --scan | while read -r key; do
     [ "$(redis-cli -p "$PORT" type "$key" < /dev/null)" = list ] || fail "left: $key"
 done

@@ -1,11 +1,11 @@
-# rediss:// and rediss-cluster://: the same answers by TLS; a server that cannot show who it is gets
-# nothing.
+# rediss:// and rediss-cluster://: the same answers with TLS; nothing is sent to a server without a valid
+# certificate.
 set -eu
 command -v openssl > /dev/null || exit 77
 $SEEN --version | grep -q ' tls' || exit 77
 . "$ROOT/tests/redis/server.sh"
 
-# Two authorities; certificates of the first for this host, for another host and for a client.
+# Two CAs; certificates of the first for this host, for another host and for a client.
 authority() { # name
     openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj "/CN=$1" \
         -keyout "$1.key" -out "$1.pem" -addext basicConstraints=critical,CA:true 2> /dev/null
@@ -27,12 +27,12 @@ tls_redis() { # certificate, more arguments
     local name=$1
     shift
     stop_redis
-    TLS_PORT=$((10000 + RANDOM % 9000)) # below those that the system gives to connections
+    TLS_PORT=$((10000 + RANDOM % 9000)) # below the ephemeral ports of the system
     start_redis --tls-port "$TLS_PORT" --tls-cert-file "$TMP/$name.pem" --tls-key-file "$TMP/$name.key" \
         --tls-ca-cert-file "$TMP/ca.pem" "$@"
     URL=rediss://127.0.0.1:$TLS_PORT
 }
-refused() { # what it says, command...
+refused() { # expected message, command...
     local says=$1 status=0
     shift
     "$@" > out 2> error || status=$?
@@ -41,26 +41,26 @@ refused() { # what it says, command...
     [ ! -s out ] || fail "it printed something: $*"
 }
 
-# ---- The same bits as in a file, many records of TLS in a batch ----
+# ---- The same bits as in a file, many TLS records in a batch ----
 seq -f 'https://example.org/%g' 1 60000 > some
 seq -f "https://example.org/%g" 40001 80000 > more
 tls_redis server --tls-auth-clients no
-# So strict that no key is mistaken for another: which are would depend on their order, and so would the counter.
+# So low an error rate that there are no false positives: these, and the counter, would depend on the order.
 $SEEN create -q here.seen -n 100000 -p 1e-12
 $SEEN copy -q here.seen "$URL/set" --tls-ca ca.pem
 $SEEN add -q here.seen some more
 $SEEN add -q "$URL/set" some more --tls-ca ca.pem
 $SEEN copy -q "$URL/set" back.seen --tls-ca ca.pem
-cmp here.seen back.seen || fail "other bits by TLS"
-$SEEN create -q "$URL/like" --like here.seen --tls-ca ca.pem || fail "a sibling by TLS"
+cmp here.seen back.seen || fail "different bits with TLS"
+$SEEN create -q "$URL/like" --like here.seen --tls-ca ca.pem || fail "--like with TLS"
 $SEEN check -q "$URL/set" some --tls-ca ca.pem | cmp - some || fail "a key is missing"
 $SEEN uniq -q -f "$URL/lines" --tls-ca ca.pem some some more > new
 [ "$(wc -l < new)" -gt 79970 ] || fail "uniq -f lost lines: $(wc -l < new)"
-# By name, and with the authority in the environment.
+# By name, and with the CA in the environment.
 SSL_CERT_FILE=$TMP/ca.pem $SEEN info "rediss://localhost:$TLS_PORT/set" > info
 grep -q 'store  *redis' info || fail "info: $(cat info)"
 
-# ---- Whom to trust ----
+# ---- Trust ----
 refused 'certificate of 127.0.0.1 is not trusted' $SEEN info "$URL/set"
 refused 'certificate of 127.0.0.1 is not trusted' $SEEN info "$URL/set" --tls-ca stranger.pem
 refused 'no TLS with 127.0.0.1.*does the server speak TLS' \
@@ -69,13 +69,13 @@ refused 'cannot use the certificates of nowhere.pem' $SEEN info "$URL/set" --tls
 refused 'cannot use the certificate some' $SEEN info "$URL/set" --tls-cert some --tls-key client.key
 refused 'cannot use the key ca.pem' $SEEN info "$URL/set" --tls-cert client.pem --tls-key ca.pem
 refused 'a certificate needs its key' $SEEN info "$URL/set" --tls-cert client.pem
-# The other way round: in the clear to a port with TLS.
+# The reverse: plain text to a TLS port.
 refused "127.0.0.1:$TLS_PORT" $SEEN info "redis://127.0.0.1:$TLS_PORT/set" --retry 100ms
 tls_redis elsewhere --tls-auth-clients no
 refused 'not trusted: \(IP address\|hostname\) mismatch' $SEEN info "$URL/set" --tls-ca ca.pem
 refused 'not trusted: \(IP address\|hostname\) mismatch' $SEEN info "rediss://localhost:$TLS_PORT/set" --tls-ca ca.pem
 
-# ---- Who we are ----
+# ---- Client certificates ----
 export REDISCLI_AUTH=word
 tls_redis server --tls-auth-clients yes --requirepass word
 unset REDISCLI_AUTH
@@ -86,7 +86,7 @@ $SEEN create -q "$URL/set" -n 1000 $mine
 seq 1 500 | $SEEN add -q "$URL/set" $mine
 [ "$(seq 1 500 | $SEEN check -q "$URL/set" $mine | wc -l)" = 500 ] || fail "a key is missing"
 refused 'check the user and the password' $SEEN info "rediss://:no@127.0.0.1:$TLS_PORT/set" $mine
-# The server goes: a message that names it, in time.
+# The server stops: a message that names it, in time.
 stop_redis
 refused "127.0.0.1:$TLS_PORT" $SEEN info "$URL/set" $mine --retry 200ms
 
@@ -97,9 +97,9 @@ stop_nodes() {
     wait
 }
 trap stop_nodes EXIT
-# One of the ports may be taken: then a node ends, and others are tried.
+# One of the ports may be in use: then a node ends, and others are tried.
 start_nodes() {
-    base=$((10000 + RANDOM % 9000)) # and 10,000 above, for the nodes among themselves
+    base=$((10000 + RANDOM % 9000)) # and 10,000 above, for the cluster bus
     NODES='' PLACES=''
     for i in 0 1 2; do
         rm -rf "node$i"

@@ -2,7 +2,8 @@
 
     reference.py SEEN [SECONDS]
 
-Every output must equal that of the few lines of Python below, byte for byte: option by option, then in
+Every output must equal that of the few lines of Python below, byte for byte: option by option,
+then in
 random combinations, until the time is over. The seed is printed and can be given as SEEN_SEED.
 """
 import collections
@@ -252,7 +253,7 @@ def check_uniq(r, mode, o, files, end):
     names = ["f%d" % i for i in range(len(files))]
     write_files(files, names)
     if r.random() < 0.4 and "--source" not in o:
-        # A pipe among the files; its place in their order is kept.
+        # One of the files is a pipe, at its position in the order.
         place = r.randrange(len(names))
         words, got = run("uniq", o, names[:place] + ["-"] + names[place + 1:], files[place])
     else:
@@ -374,7 +375,7 @@ def round_of(r):
 
 
 def spills(r):
-    """More distinct lines than the memory holds: what does not fit goes through temporary files."""
+    """More distinct lines than fit into memory: the rest goes through temporary files."""
     numbers = [r.randrange(150000) for _ in range(220000)] + [7] * 3000
     r.shuffle(numbers)
     data = b"".join(b"%x\n" % n for n in numbers)

@@ -1,3 +1,3 @@
-# uniq, count, common and except write what a slow reference writes (reference.py).
+# uniq, count, common and except compared with a slow reference (reference.py).
 set -eu
 python3 "$ROOT/tests/cmd/reference.py" "$SEEN" 5

@@ -1,4 +1,4 @@
-# A filter remembers how its keys were made: later commands do the same, others are refused.
+# A filter stores how its keys were made: later commands use the same options, others are refused.
 set -eu
 fail() { echo "remember: $*" >&2; exit 1; }
 refused() { # PATTERN ARGUMENTS...
@@ -8,7 +8,7 @@ refused() { # PATTERN ARGUMENTS...
     [ $code = 2 ] || fail "$*: status $code"
     grep -q -- "$pattern" words || fail "$*: $(cat words)"
 }
-check_store() { # FILTER; keys are the column url, by their canonical form
+check_store() { # FILTER; keys are the column url, in canonical form
     f=$1
     printf 'id,url\n1,http://A/?b&a\n2,http://b/\n' > t.csv
     "$SEEN" add -q --csv -k url --sort-query "$f" t.csv
@@ -26,21 +26,21 @@ check_store() { # FILTER; keys are the column url, by their canonical form
     [ "$(printf 'http://b/\n' | "$SEEN" check --other-keys "$f")" = http://b/ ] || fail "--other-keys"
 }
 check_store f.seen
-# Whole lines are a way to make keys as well; a filter without options takes any.
+# "Whole lines" is stored as well; a filter without stored options accepts any.
 printf 'a\n' | "$SEEN" add -q lines.seen
 refused 'made with whole lines, not with --key=2' check -k 2 lines.seen t.csv
 "$SEEN" create -q any.seen -n 100
 printf 'x\ta\n' | "$SEEN" add -q -k 2 any.seen; [ "$(echo a | "$SEEN" check any.seen)" = a ] || fail "any keys"
-# create takes the options; copies keep them. Values may have spaces and percent signs.
+# create accepts the options; copies keep them. Values may have spaces and percent signs.
 "$SEEN" create -q made.seen -n 100 -p 1e-9 --jsonl -k '"a b".c%' --drop '100% sure' -i
 printf '{"a b": {"c%%": "X"}}\n' | "$SEEN" add -q made.seen
 "$SEEN" copy -q made.seen copied.seen
 [ "$(printf '{"a b": {"c%%": "x"}}\n' | "$SEEN" check -c copied.seen)" = 1 ] || fail "create and copy"
 "$SEEN" info --json copied.seen | grep -q '"made_with": "--jsonl --ignore-case --url --key=' || fail "--json"
-# Other fields, delimiters.
+# Different fields, delimiters.
 printf 'a;b\n' | "$SEEN" add -q -t ';' -k 2 d.seen; [ "$(printf 'x;b\n' | "$SEEN" check d.seen)" = 'x;b' ] || fail "-t"
 refused 'too long to be stored' add --jsonl -k "$(printf 'x%.0s' $(seq 250))" long.seen
-[ ! -e long.seen ] || fail "long.seen was made"
+[ ! -e long.seen ] || fail "long.seen was created"
 if "$SEEN" --version | grep -q redis && command -v redis-server > /dev/null; then
     redis-server --port 0 --unixsocket "$TMP/redis.sock" --save '' --daemonize no > redis.log 2>&1 &
     server=$!

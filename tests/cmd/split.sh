@@ -11,7 +11,7 @@ refused() { # PATTERN ARGUMENTS...
 seq 20000 | awk '{ print $1 % 7000 "\t" $1 }' > in
 "$SEEN" split -n 7 -k 1 -o 'p.%d' in
 [ "$(ls p.* | wc -l)" = 7 ] || fail "names: $(ls)"
-sort p.* | cmp - <(sort in) || fail "not all lines, or not as they were"
+sort p.* | cmp - <(sort in) || fail "lines are missing or changed"
 for p in p.*; do cut -f1 "$p" | sort -u; done | sort | uniq -d | grep -q . && fail "a key in two parts"
 for p in p.*; do sort -s -n -k2 "$p" | cmp - "$p" || fail "$p: the order changed"; done
 # The same parts with any number of threads, from a pipe, and for other lines with these keys.
@@ -19,7 +19,7 @@ mkdir again; cat in | "$SEEN" split -n 7 -k 1 -j 3 -o 'again/p.%d'
 for p in p.*; do cmp "$p" "again/$p" || fail "$p differs from a pipe"; done
 cut -f1 in | sort -u | "$SEEN" split -n 7 -o 'keys.%03d'
 for i in 0 1 2 3 4 5 6; do cut -f1 p.$i | sort -u | cmp - <(sort keys.00$i) || fail "part $i of the keys alone"; done
-# Frozen: other machines and later versions put a key into the same part.
+# Stable: other machines and later versions put a key into the same part.
 printf 'a\nb\nc\nhttp://example.org/\n' | "$SEEN" split -n 1000 --exec 'sed "s/$/ $SEEN_PART/"' | sort > out
 cmp out - << 'END' || fail "parts changed: $(cat out)"
 a 661
@@ -34,12 +34,13 @@ printf 'id,x\n1,"a\nb"\n2,c\n3,"a\nb"\n' > t.csv
 for p in c.*; do [ "$(head -1 "$p")" = id,x ] || fail "$p has no header"; done
 cat c.* | grep -c '^[13],"a$' | grep -qx 2 || fail "quoted newlines"
 [ "$("$SEEN" split -n 3 --csv -k x --json -o 'c.%d' t.csv 2>&1 | python3 -c 'import json, sys; r = json.load(sys.stdin); print(r["lines"], sum(r["parts"]), len(r["parts"]))')" = "3 3 3" ] || fail "--json"
-# Commands: a failure is reported, one that reads no further is not, and all of them get SIGPIPE as usual.
+# Commands: a failure is reported, a command that stops reading is not an error, and all of them get
+# SIGPIPE as usual.
 seq 100000 | "$SEEN" split -n 3 --exec 'head -n 1 > first.$SEEN_PART' || fail "a command that stops reading"
 cat first.? | wc -l | grep -qx 3 || fail "first lines"
 refused 'the command of part 1 failed with status 4' -n 2 --exec 'cat > /dev/null; [ $SEEN_PART = 0 ] || exit 4'
 [ "$("$SEEN" split -n 1 --exec 'yes | head -n 1' < /dev/null)" = y ] || fail "SIGPIPE"
-# Bad arguments; nothing is written then, nor if the input cannot be read.
+# Bad arguments: nothing is written, nor if the input cannot be read.
 refused 'how many parts' -o 'x.%d' in; refused "as in -o" -n 2 in; refused "as in -o" -n 2 -o 'x.%d' --exec cat in
 for bad in x 'x.%s' 'x.%d.%d' '%' 'x%-5d'; do refused 'needs one %d' -n 2 -o "$bad" in; done
 refused nosuch -n 2 -o 'x.%d' nosuch; refused 'no/such' -n 2 -o 'no/such/x.%d' in

@@ -1,5 +1,5 @@
-# Signals: one wish that comes as two signals ends a command in order; a copy ends at once and leaves
-# nothing behind.
+# Signals: two signals for one request end a command in order; a copy ends at once and leaves nothing
+# behind.
 set -eu
 python3 - "$SEEN" <<'P'
 import os, signal, subprocess, sys, time
@@ -12,7 +12,7 @@ def pending(pid):
     with open("/proc/%d/status" % pid) as file:
         return any(line.startswith("ShdPnd") and line.split()[1].strip("0") for line in file)
 
-# timeout(1) signals the process, and then the group that it is in.
+# timeout(1) signals the process, and then its process group.
 os.mkfifo("pipe")
 subprocess.run([seen, "create", "-q", "f.seen", "-n", "1k"], check=True)
 for command in ["uniq", "pipe"], ["uniq", "-u", "pipe"], ["common", "pipe", "f.seen"], ["add", "f.seen", "pipe"], ["check", "f.seen", "pipe"]:
@@ -27,9 +27,9 @@ for command in ["uniq", "pipe"], ["uniq", "-u", "pipe"], ["common", "pipe", "f.s
         words = p.communicate(timeout=600)[1].decode()
         os.close(writer)
     if p.returncode != -signal.SIGTERM or "stopped" not in words:
-        fail("%s, told twice at once: %d: %s" % (command, p.returncode, words))
+        fail("%s, signalled twice at once: %d: %s" % (command, p.returncode, words))
 
-# A terminal that is closed stops a command as Ctrl-C does, and one that nohup started goes on.
+# A closed terminal stops a command like Ctrl-C, but not one started with nohup.
 def with_hangups(what):
     return lambda: signal.signal(signal.SIGHUP, what)
 
@@ -48,7 +48,8 @@ for ignored in False, True:
     if ignored and (p.wait(timeout=600) != 0 or open("kept").read() != "line\n"):
         fail("a hangup under nohup: %d: %s" % (p.returncode, p.stderr.read()))
 
-# Who asks again later means it: here it could not end in order, since nobody reads what it prints.
+# A later second signal ends it at once: here it could not end in order, since its output is not
+# read.
 p = subprocess.Popen([seen, "uniq", "-q", "-j", "1"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
 try:
     os.set_blocking(p.stdin.fileno(), False)
@@ -62,11 +63,11 @@ try:
         except BlockingIOError:
             time.sleep(0.05)
     p.send_signal(signal.SIGINT)
-    while pending(p.pid):  # two signals that it has not taken yet are one
+    while pending(p.pid):  # two pending signals are merged into one
         time.sleep(0.05)
     time.sleep(0.5)
     if p.poll() is not None:
-        fail("it did not wait for who reads its lines")
+        fail("it did not wait for the reader of its output")
     p.send_signal(signal.SIGINT)
     if p.wait(timeout=600) != -signal.SIGINT:
         fail("asked again: %d" % p.returncode)
@@ -90,14 +91,14 @@ for number in signal.SIGINT, signal.SIGHUP:
     p = subprocess.Popen([seen, "copy", "big.seen", "copy.seen"], preexec_fn=with_hangups(signal.SIG_DFL))
     while not writes(p.pid):
         if p.poll() is not None:
-            fail("the copy was over before it could be stopped")
+            fail("the copy ended before it could be stopped")
     p.send_signal(number)
     if p.wait(timeout=600) != -number:
         fail("copy: %d" % p.returncode)
 try:
     os.close(os.open(".", os.O_TMPFILE | os.O_RDWR))
 except OSError:
-    sys.exit(0)  # files have names here
+    sys.exit(0)  # files have names on this file system
 if sorted(os.listdir(".")) != before:
     fail("left behind: %s" % os.listdir("."))
 P

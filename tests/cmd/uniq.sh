@@ -1,4 +1,4 @@
-# uniq: each line once, in order, whatever the lines are like.
+# uniq: each line once, in order, for any kind of lines.
 # Needs: compression.
 set -eu
 fail() { echo "uniq: $*" >&2; exit 1; }
@@ -43,7 +43,7 @@ for how in "" "-m 1M" "-j 1"; do
         [ "$("$SEEN" uniq -q $how --count-only $1 in)" = "$(wc -l < $2)" ] || fail "--count-only $1 $how"
     done
 done
-# -D is the complement of -u, and so on.
+# -D is the complement of -u, etc.
 "$SEEN" uniq -q -u --dropped drop in | same "-u --dropped" singles; same "-u --dropped: the others" all < drop
 "$SEEN" uniq -q -D --dropped drop in | same "-D --dropped" all; same "-D --dropped: the others" singles < drop
 # As GNU uniq on sorted input.
@@ -87,21 +87,21 @@ printf 'b\na\n' | same "in place" in
 "$SEEN" uniq -q in -o new.zst
 "$SEEN" uniq -q new.zst new.gz | same "-o x.zst and back" in
 "$SEEN" uniq -q in -o /dev/null
-[ "$(find . -name '.*seen*' | wc -l)" = 0 ] || fail "something is left behind"
+[ "$(find . -name '.*seen*' | wc -l)" = 0 ] || fail "a temporary file is left behind"
 
-# Compressed input, by content and not by name, also from a pipe.
+# Compressed input, detected by content and not by name, also from a pipe.
 for tool in gzip zstd xz bzip2 lz4; do
     command -v $tool > /dev/null || continue
     seq 20000 | $tool -c > packed.txt
     seq 20000 | cmp - <("$SEEN" uniq -q packed.txt) || fail "$tool"
     seq 20000 | cmp - <(cat packed.txt packed.txt | "$SEEN" uniq -q) || fail "$tool, twice, pipe"
     head -c $(($(stat -c %s packed.txt) / 2)) packed.txt > cut.txt
-    if "$SEEN" uniq -q cut.txt > out 2> words; then fail "$tool cut short was accepted"; fi
-    grep -q "cut.txt" words || fail "$tool cut short: $(cat words)"
+    if "$SEEN" uniq -q cut.txt > out 2> words; then fail "$tool truncated input was accepted"; fi
+    grep -q "cut.txt" words || fail "$tool truncated: $(cat words)"
     [ "$(head -c 0 packed.txt | "$SEEN" uniq -q --count-only)" = 0 ] || fail "nothing"
 done
 
-# Words: the summary goes to stderr and tells the numbers; -q is silent.
+# Messages: the summary goes to stderr and has the counts; -q is silent.
 seq 10 | cat - <(seq 5) | "$SEEN" uniq --summary > out 2> words
 grep -q "^seen: 15 lines, 10 unique, 5 duplicates removed ([0-9.]* [KM]iB)$" words || fail "summary: $(cat words)"
 printf 'a\na\n' | "$SEEN" uniq --summary --approx 2>&1 > out |
@@ -111,7 +111,7 @@ printf 'a\na\n' | "$SEEN" uniq -d --summary 2>&1 > out | grep -q "^seen: 2 lines
 seq 10 | "$SEEN" uniq > out 2> words
 [ ! -s words ] || fail "a summary without a terminal: $(cat words)"
 seq 10 | "$SEEN" uniq -q > out 2> words
-[ ! -s words ] || fail "-q says: $(cat words)"
+[ ! -s words ] || fail "-q prints: $(cat words)"
 seq 10 | "$SEEN" uniq --json > out 2> words
 python3 -c 'import json, sys
 r = json.load(open("words"))
@@ -120,7 +120,7 @@ assert 0 <= r["expected_wrong"] < 1, r' || fail "--json: $(cat words)"
 seq 10 | "$SEEN" uniq --count-only --json -q | python3 -c 'import json, sys; assert json.load(sys.stdin)["written"] == 10'
 seq 100000 | "$SEEN" uniq --progress=json 2>&1 > /dev/null | head -n 1 | grep -q '"lines"' || fail "progress"
 
-# Too little memory: what it cost is told, and how wrong it is by now, not how wrong it was to be.
+# Too little memory: the loss is reported, with the current error rate, not the requested one.
 seq 300000 > many
 honest() {
     "$SEEN" uniq --approx --count-only --json "$@" > out 2> words || fail "uniq $*: $(cat words)"
@@ -137,26 +137,26 @@ honest -m 512K many; honest -m 100K many; honest -m 512K --duplicates many; hone
 honest -f full.seen many
 grep -q "^seen: warning: full.seen is too full: [0-9.]*% of new lines" words || fail "a full filter: $(cat words)"
 "$SEEN" create -q loose.seen -n 1e6 -p 0.02
-"$SEEN" uniq -f loose.seen many 2>&1 > out | grep warning && fail "a filter with room is no trouble"
+"$SEEN" uniq -f loose.seen many 2>&1 > out | grep warning && fail "a warning for a filter with room"
 "$SEEN" uniq -q --approx -m 100K many > out 2> words
 grep -q "^seen: warning: -m is too little for these lines: [0-9.]*% of" words || fail "-m: $(cat words)"
-# Too little for the lines that were expected is not too little for those that came.
+# Too little memory for the expected lines may be sufficient for the actual ones.
 seq 1000 | "$SEEN" uniq --approx --summary -m 1M -n 100M > /dev/null 2> words
 grep -Eq 'error rate [0-9.e-]*%*: (fewer|about 0\.[0-9] )' words && ! grep -q warning words || fail "-m, few lines: $(cat words)"
 "$SEEN" uniq -p 10% many 2>&1 > out | grep -q warning && fail "a rate that was asked for is no trouble"
 # What was said or guessed of the number of lines is no bound where the memory has room: a long line
 # before many short ones, and too few named.
 { head -c 3000000 /dev/urandom | base64 -w 0; echo; cat many; } | gzip -1 > guess.gz
-[ "$("$SEEN" uniq -q -p 1e-9 -m 256M --count-only guess.gz)" = 300001 ] || fail "-m: a wrong guess lost lines"
+[ "$("$SEEN" uniq -q -p 1e-9 -m 256M --count-only guess.gz)" = 300001 ] || fail "-m: a wrong estimate lost lines"
 [ "$("$SEEN" uniq -q -p 1e-9 -m 256M -n 1000 --count-only many)" = 300000 ] || fail "-m -n: lines were lost"
 rm many full.seen loose.seen guess.gz
 
-# Trouble: status 2 and a sentence.
+# Errors: status 2 and a message.
 refused() {
     code=0
     "$SEEN" uniq "$@" > out 2> words < /dev/null || code=$?
     [ $code = 2 ] || fail "uniq $*: status $code"
-    [ -s words ] || fail "uniq $*: not a word"
+    [ -s words ] || fail "uniq $*: no message"
 }
 refused nosuchfile; grep -q nosuchfile words || fail "does not name it"
 refused .; refused -D -u in; refused -c --keep last in; refused -d --duplicates in; refused --count-only -o x in
@@ -171,7 +171,7 @@ refused packed.txt cut.txt -o kept
 code=0; "$SEEN" uniq -q in > /dev/full 2> words || code=$?
 [ $code = 2 ] && grep -qi "space" words || fail "a full disk: $code $(cat words)"
 
-# A line longer than the memory allowed names its offset; with the memory it works.
+# A line longer than the memory limit is reported with its offset; with enough memory it works.
 { echo short; head -c 3000000 /dev/zero | tr '\0' x; echo; } > long
 refused -m 1M long; grep -q "offset 6 " words || fail "long line: $(cat words)"
 "$SEEN" uniq -q long | cmp - long || fail "a long line"

@@ -1,4 +1,4 @@
-# uniq --exact: exact in the memory given, with temporary files where it must, which leave nothing.
+# uniq --exact: exact within the memory limit, with temporary files if needed, which are removed.
 set -eu
 fail() { echo "uniq_exact: $*" >&2; exit 1; }
 python3 - "$SEEN" <<'P' || fail "memory or lines"
@@ -16,7 +16,7 @@ for line in open("in", "rb"):
 distinct = len(have)
 del have
 os.mkdir("temp")
-# Where only the count is asked for, also of lines that wait in a temporary file.
+# With --count-only, also for lines deferred to a temporary file.
 for options, count in ("", distinct), ("--duplicates", 1200000 - distinct):
     for memory in 64, 6:
         command = "%s uniq -q --exact --count-only -m %dM -T temp in " % (seen, memory)
@@ -31,18 +31,18 @@ for memory in 12 << 20, 6 << 20:
         assert p.returncode == 0
         assert hashlib.md5(open("out", "rb").read()).digest() == want.digest(), command
         assert not os.listdir("temp")
-# The last and smallest run's own peak, in a process of its own.
+# The peak memory of the last and smallest run, in a separate process.
 code = """
 import resource, subprocess, sys
 subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True)
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"""
-# (A sanitizer's own memory is not ours to bound.)
+# (A sanitizer's own memory is not limited.)
 program = open(seen, "rb").read()
 for memory in () if b"__tsan_init" in program or b"__asan_init" in program else (12, 6):
     peak = subprocess.run([sys.executable, "-c", code, seen, "uniq", "-q", "--exact", "-j", "2", "-m",
                            "%dM" % memory, "in"], capture_output=True, check=True).stdout
     assert int(peak) <= (memory + 16) * 1024, (memory, peak)
-# Long lines count too, and not once for each thread.
+# Long lines count too, but not once per thread.
 with open("long", "wb") as out:
     for i in range(2000000):
         out.write(b"%d\n" % (i * 7919))
@@ -54,7 +54,7 @@ if b"__tsan_init" not in program and b"__asan_init" not in program:
     assert int(peak) <= (36 + 20) * 1024, peak
 os.remove("long")
 P
-# A disk that is full tells what was needed. (Only where a small one can be made.)
+# The message for a full disk contains the size needed. (Only if a small one can be mounted.)
 mkdir small
 if mount -t tmpfs -o size=1m none small 2> /dev/null; then
     code=0
@@ -64,7 +64,7 @@ if mount -t tmpfs -o size=1m none small 2> /dev/null; then
     [ $code = 2 ] && grep -q "small is full" words && grep -q "MiB" words || fail "full: $code $(cat words)"
     [ "$left" = 0 ] || fail "temporary files were left"
 fi
-# A file that changes between the readings is noticed.
+# A file that is modified between the passes is detected.
 seq 300000 > in
 cp in other
 ( sleep 0.05; while [ ! -e stop ]; do touch in; sleep 0.02; done ) &

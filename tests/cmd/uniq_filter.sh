@@ -11,40 +11,41 @@ rm f
 "$SEEN" uniq -q -f f monday tuesday -o out && [ "$(tr '\n' ' ' < out)" = "c " ] || fail "-o again"
 [ "$("$SEEN" uniq -q --count-only -f f <(printf 'a\nz\n'))" = 1 ] || fail "-c"
 [ "$("$SEEN" check -c f <(printf 'a\nb\nc\nz\nnew\n'))" = 4 ] || fail "what is remembered"
-# What a closed pipe did not take is not remembered.
+# Lines not accepted by a closed pipe are not remembered.
 rm f
 seq 1000000 | "$SEEN" uniq -q -f f | head -n 1 > /dev/null
 [ "$(seq 1000000 | "$SEEN" uniq -q -f f | wc -l)" -gt 500000 ] || fail "a closed pipe swallowed lines"
 seq 1000000 | "$SEEN" uniq --dropped aside 2> words | head -n 1 > /dev/null
 grep -q 'aside is not written' words && [ ! -e aside ] || fail "a closed pipe: $(cat words)"
-# Repeats are printed and new lines set aside: those are remembered when they have appeared.
+# Repeats are printed and new lines go to --dropped: those are remembered when that file has
+# appeared.
 rm f
 "$SEEN" uniq -q --duplicates -f f --dropped new monday > out && [ "$(tr '\n' ' ' < new)" = "a b " ] || fail "--duplicates --dropped"
 [ "$("$SEEN" check -c f monday)" = 3 ] || fail "-D --dropped: not remembered"
 seq 1000 > numbers; seq 1000 | gzip | head -c 1000 > cut.gz
 "$SEEN" uniq -q --duplicates -f f --dropped other numbers cut.gz > out 2> words && fail "a file that is cut off"
 [ ! -e other ] && [ "$("$SEEN" check -c f numbers)" = 0 ] || fail "-D --dropped: remembered and not written"
-# What stands in for a filter until the output appears is as strict as it.
+# The set that stands in for a filter until the output appears has at most its error rate.
 seq 100000 > numbers; seq 100 >> numbers
 for rate in 1e-3 1e-12; do
-    rm -f wide; "$SEEN" create -q wide -n 10M -p $rate # it makes no mistakes itself, so empty as it is
+    rm -f wide; "$SEEN" create -q wide -n 10M -p $rate # nearly empty, so it has no false positives itself
     "$SEEN" uniq --json -f wide numbers -o out 2> words
     python3 -c 'import json, sys
 wrong = json.load(open("words"))["expected_wrong"]
 assert 1e-6 < wrong < 1 if sys.argv[1] == "1e-3" else wrong < 1e-8' $rate || fail "$rate: $(cat words)"
 done
-# Also of the strictest there is.
+# Also at the lowest error rate.
 rm -f wide; "$SEEN" create -q wide -n 200k -p 1e-18
-"$SEEN" uniq -q -f wide numbers -o out || fail "the strictest filter"
-seq 100000 | cmp - out || fail "the strictest filter: the output"
-seq 100000 | "$SEEN" uniq -q -p 1e-18 -n 10 | cmp - out || fail "the strictest rate"
-# A file that is no filter is refused and stays as it is.
+"$SEEN" uniq -q -f wide numbers -o out || fail "the filter with the lowest rate"
+seq 100000 | cmp - out || fail "the filter with the lowest rate: the output"
+seq 100000 | "$SEEN" uniq -q -p 1e-18 -n 10 | cmp - out || fail "the lowest rate"
+# A file that is not a filter is refused and left unchanged.
 cp monday other
-if "$SEEN" uniq -q -f other monday 2> words > out; then fail "a foreign file was taken"; fi
-cmp monday other || fail "a foreign file was changed"
+if "$SEEN" uniq -q -f other monday 2> words > out; then fail "a file that is not a filter was accepted"; fi
+cmp monday other || fail "a file that is not a filter was changed"
 grep -q other words || fail "the message does not name it"
 
-# What a set that grows mistook: its rate is near the last one for most of the lines.
+# The false positives of a growing set: its rate is near the last one for most of the lines.
 "$SEEN" create -q grown -p 0.1 --growth growing
 seq 8000000 > many
 "$SEEN" uniq --json -f grown many many > /dev/null 2> err
@@ -72,7 +73,7 @@ for how in append replace; do
         kill -9 $pid 2> /dev/null || true
         wait $pid 2> /dev/null || true
         [ $how = append ] || [ ! -f out ] || { cat out >> all; rm -f out; }
-        # A killed writer leaves half a line; the next one begins a line of its own.
+        # A killed writer leaves an incomplete line; the next one starts a new line.
         [ -z "$(tail -c 1 all)" ] || echo >> all
     done
     if [ $how = append ]; then
@@ -83,5 +84,5 @@ for how in append replace; do
     fi
     LC_ALL=C sort -u all > got
     [ -z "$(LC_ALL=C comm -23 want got)" ] || fail "$how: lines were lost: $(LC_ALL=C comm -23 want got | wc -l)"
-    [ "$(find . -name '*.tmp' | wc -l)" = 0 ] || fail "$how: something is left behind"
+    [ "$(find . -name '*.tmp' | wc -l)" = 0 ] || fail "$how: a temporary file is left behind"
 done

@@ -1,5 +1,5 @@
-# The memory of uniq: the longest line that -m allows stays within it, whatever copies of it are made,
-# and the next longer one is refused with its place.
+# The memory of uniq: the longest line that -m allows stays within the limit, whatever copies of it
+# are made, and a longer one is refused with its offset.
 set -eu
 fail() { echo "uniq_memory: $*" >&2; exit 1; }
 if grep -q -e __asan_init -e __tsan_init "$SEEN"; then
@@ -10,8 +10,8 @@ bound() { # MiB allowed, command
     python3 "$ROOT/tests/cmd/sets_oracle.py" rss "$@" > /dev/null 2> err || fail "$*: $(cat err)"
 }
 
-# Lines enough to touch all of the filter; then one line twice, of `length` bytes that a canonical
-# URL escapes.
+# Enough lines to touch all of the filter; then one line twice, of `length` bytes that are escaped in
+# a canonical URL.
 seq 300000 > many
 lines() { # length, name
     python3 - "$1" "$2" <<'P'
@@ -23,7 +23,7 @@ with open(name, "wb") as to:
 P
 }
 at=$(wc -c < many)
-long() { # parts of the memory for a line, options
+long() { # copies of a line in memory, options
     local most=$((128 * 1024 * 1024 / 16 / $1)) code=0
     shift
     lines "$most" fits
@@ -46,7 +46,7 @@ cat many many > twice
 bound 144 "$SEEN" uniq -q -u -m 128M -n 100M -j 2 twice -o out
 [ ! -s out ] || fail "-U: $(wc -l < out) lines"
 
-# Lines that were written and not yet remembered are few where the memory is little.
+# The number of lines written but not yet remembered is limited with little memory.
 seq 1500000 > new
 bound 64 bash -c 'exec "$1" uniq -q -m 32M -f new.seen -j 2 new > out' - "$SEEN"
 cmp -s out new || fail "-f: not all lines"

@@ -1,10 +1,10 @@
-# uniq in pipes: lines come out as they arrive, a closed pipe ends it quietly, memory stays small,
+# uniq in pipes: lines are output as they arrive, a closed pipe ends it silently, memory stays small,
 # and Ctrl-C ends it in order.
 set -eu
 fail() { echo "uniq_pipe: $*" >&2; exit 1; }
 
-# A line comes out before the next one goes in.
-python3 - "$SEEN" <<'P' || fail "a line was kept back"
+# A line is output before the next one is written.
+python3 - "$SEEN" <<'P' || fail "a line was delayed"
 import subprocess, sys, select
 for threads in "1", "2", "4":
     p = subprocess.Popen([sys.argv[1], "uniq", "-q", "-j", threads], stdin=subprocess.PIPE,
@@ -14,32 +14,33 @@ for threads in "1", "2", "4":
         ready, _, _ = select.select([p.stdout], [], [], 10)
         assert ready, "nothing came"
         assert p.stdout.read(100) == line
-        p.stdin.write(line)  # a repeat: nothing comes
+        p.stdin.write(line)  # a repeat: no output
     assert not select.select([p.stdout], [], [], 0.1)[0]
     p.stdin.close()
     assert p.stdout.read() == b"" and p.wait(10) == 0
 P
 
-# The reader goes away: status 0, no words, and it ends although the writer would go on for ever.
+# The reader closes the pipe: status 0, no message, and it ends although the writer would continue
+# forever.
 yes "$(seq -s ' ' 20)" | awk '{ print NR, $0 }' 2> /dev/null | { "$SEEN" uniq 2> words; echo $? > code; } | head -n 3 > out
 [ "$(cat code)" = 0 ] || fail "a closed pipe: status $(cat code)"
 if grep -q "cannot" words; then fail "a closed pipe: $(cat words)"; fi
 
-# Who reads what is dropped goes away: what is printed is whole.
+# The reader of the dropped lines closes its pipe: the output is complete.
 seq 200000 | sed p > twice
 "$SEEN" uniq -q --exact twice -o once --dropped - | head -n 1 > out
-seq 200000 | cmp - once || fail "the reader of --dropped went away, and -o"
+seq 200000 | cmp - once || fail "the reader of --dropped closed the pipe, with -o"
 "$SEEN" uniq -q --exact twice --dropped >(head -n 1 > out) > once
-seq 200000 | cmp - once || fail "the reader of --dropped went away"
-# But a filter does not remember lines that went nowhere, and -o that does not appear is trouble.
+seq 200000 | cmp - once || fail "the reader of --dropped closed the pipe"
+# But a filter does not remember lines that were not written, and a missing -o is an error.
 code=0
 "$SEEN" uniq -q --duplicates -f new twice -o none --dropped >(head -n 1 > out) 2> words || code=$?
-[ $code = 2 ] || fail "-D, and the reader of --dropped went away: status $code"
-grep -q 'so none is not written' words || fail "-D, and the reader of --dropped went away: $(cat words)"
-[ ! -e none ] || fail "half of -o appeared"
-[ "$(tail -n 1 twice | "$SEEN" check -c new)" = 0 ] || fail "lines are remembered that nobody got"
+[ $code = 2 ] || fail "-D, and the reader of --dropped closed the pipe: status $code"
+grep -q 'so none is not written' words || fail "-D, and the reader of --dropped closed the pipe: $(cat words)"
+[ ! -e none ] || fail "an incomplete -o appeared"
+[ "$(tail -n 1 twice | "$SEEN" check -c new)" = 0 ] || fail "lines are remembered that were not written"
 
-# Memory and time of waiting.
+# Memory, and CPU time while waiting.
 python3 - "$SEEN" <<'P' || fail "memory, or a busy wait"
 import os, resource, subprocess, sys
 def usage(command, shell_input):
@@ -57,7 +58,7 @@ after = usage(seen + " uniq -q", "yes the same line over and over | head -c 1000
 assert after.ru_maxrss < 64 * 1024, after.ru_maxrss
 P
 
-# Ctrl-C: what was printed is complete lines, the filter is whole, the status is that of the signal.
+# Ctrl-C: the output has only complete lines, the filter is intact, the status is that of the signal.
 rm -f f
 mkfifo fifo
 seq 200000 > lines
@@ -88,7 +89,7 @@ kill $writer 2> /dev/null || true
 [ $code = 143 ] || fail "TERM: status $code"
 [ "$(cat kept)" = old ] || fail "TERM: the output was replaced"
 
-# What the message says of the filter is so: with lines printed, with a file that does not appear, and
+# The message about the filter is correct: with lines printed, with a file that does not appear, and
 # with no line printed at all.
 stopped() {
     local part=$1 known=$2 code=0
@@ -104,7 +105,7 @@ stopped() {
     done
     kill -INT $pid
     wait $pid || code=$?
-    kill $writer # it still had something to say
+    kill $writer # it still had data to write
     [ $code = 130 ] || fail "Ctrl-C: $*: status $code: $(cat words)"
     grep -q "stopped after 200000 lines; $part\$" words || fail "Ctrl-C: $*: $(cat words)"
     if [ "$known" = none ]; then # there was none before
@@ -115,7 +116,7 @@ stopped() {
 }
 stopped 'what was printed is complete up to there, and the filter holds what was printed' 200000 --dropped drop
 cmp out lines || fail "Ctrl-C: --dropped: output"
-[ ! -e drop ] || fail "Ctrl-C: half of --dropped appeared"
+[ ! -e drop ] || fail "Ctrl-C: an incomplete --dropped appeared"
 stopped 'what was printed is complete up to there, and the filter holds what was printed' 200000 -o /dev/null
 stopped 'the output file is as it was, and so is the filter' none -o kept
 [ "$(cat kept)" = old ] || fail "Ctrl-C: the output was replaced"

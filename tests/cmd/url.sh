@@ -1,4 +1,4 @@
-# URL modes: what counts as one URL, in every command that reads lines.
+# URL modes: which URLs are equal, in every command that reads lines.
 set -eu
 fail() { echo "url: $*" >&2; exit 1; }
 uniq_is() { # EXPECTED-NUMBER OPTIONS...; lines on stdin
@@ -26,13 +26,13 @@ printf 'http://a.com/x\nno url\nhttp://b.com/\n' > want
 printf 'http://a.com/x\n' > b
 [ "$("$SEEN" common -q --print canonical in b | sort -u)" = http://a.com/x ] || fail "common --print"
 "$SEEN" count --print canonical in > out; grep -qx "$(printf '2\thttp://a.com/x')" out || fail "count --print: $(cat out)"
-# What is printed is a URL that exists: options that only say what is equal do not change it.
+# The printed URL exists: options that only define equality do not change it.
 printf 'HTTPS://a.com/page/17?id=5&b=2\nhttp://a.com/page/18?b=1&id=6\n' > in
 "$SEEN" uniq -q --similar --ignore-values --any-scheme --print canonical in > out
 [ "$(cat out)" = 'https://a.com/page/17?id=5&b=2' ] || fail "--similar --print: $(cat out)"
 "$SEEN" uniq -q --similar --ignore-values --any-scheme --sort-query --drop b --print canonical in > out
 [ "$(cat out)" = 'https://a.com/page/17?id=5' ] || fail "--drop --similar --print: $(cat out)"
-# A filter: what was added in one spelling is found in another.
+# A filter: a URL added in one form is found in another.
 "$SEEN" create -q f.seen -n 100 -p 1e-9
 printf 'http://a/?b&a\n' | "$SEEN" add -q --sort-query f.seen
 [ "$(printf 'HTTP://a/?a&b\n' | "$SEEN" check --sort-query f.seen)" = 'HTTP://a/?a&b' ] || fail "check"

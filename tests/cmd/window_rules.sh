@@ -1,5 +1,5 @@
-# The two rules of a window: uniq -f and add give the same answers for a file and for Redis. A key
-# that comes in every generation is new again after a window, or never with --renew.
+# The two modes of a window: uniq -f and add give the same answers for a file and for Redis. A key
+# that is added in every generation is new again after a window, or never with --renew.
 # Needs: redis.
 set -eu
 . "$ROOT/tests/redis/server.sh"
@@ -12,7 +12,7 @@ for rule in plain renew; do
         $SEEN create -q "$where" --growth window --generations 3 -n 1000 -p 1e-9 $option
         for run in 1 2 3 4 5 6 7; do
             echo "run $run: $(printf 'often\nrun %s\n' "$run" | $SEEN uniq -q -f "$where" | tr '\n' ' ')"
-            # The other ways to add: a deferred output, and add.
+            # The other commands that add: a deferred output, and add.
             printf 'other\n' | $SEEN uniq -q -f "$where" -o "$TMP/out"
             echo "other $(wc -l < "$TMP/out")"
             $SEEN rotate "$where" > /dev/null

@@ -21,8 +21,8 @@ $small create -q a.seen -n 1k
 $small add -q a.seen in
 [ "$(printf 'a\nc\n' | $small check a.seen)" = a ] || fail "check"
 [ "$($small common -q in <(echo a))" = a ] || fail "common"
-# What one build writes the other reads.
-[ "$(printf 'a\nc\n' | $SEEN check a.seen)" = a ] || fail "the whole build does not read it"
+# Files written by one build can be read by the other.
+[ "$(printf 'a\nc\n' | $SEEN check a.seen)" = a ] || fail "the full build does not read it"
 
 refused() {
     local part=$1 status=0
