@@ -1,30 +1,28 @@
 #!/usr/bin/env bash
 # bench/crawl.sh [ROUNDS]: pages per second of `seen crawl`, wget2 and wget on one site.
 #
-# The site is the largest documentation package that is installed, served by one nginx on loopback
-# (two workers, sendfile, headers and page in one packet, open files remembered, no log: the server
-# shares the processors with the crawlers, and what it takes is nobody's merit or fault). All three
-# obey robots.txt, keep connections alive, stay below the same folder and write what they write: wget
-# and wget2 the pages, ours its JSON lines. wget2 has its default of five threads (with 16 it is
-# slower), ours 32 connections. A page is an HTML page that was fetched, so that the pictures and
-# style sheets that the other two take along count for nobody, and pages that a tool missed are
-# noticed. Five rounds, interleaved; the best and the median of each tool are printed.
+# The site is the largest installed documentation package, served by one nginx on loopback (two
+# workers, sendfile, headers and page in one packet, open file cache, no log: the server shares the
+# processors with the crawlers). All three obey robots.txt, keep connections alive, stay below the
+# same folder and write their usual output: wget and wget2 the pages, ours its JSON lines. wget2 has
+# its default of five threads (with 16 it is slower), ours 32 connections. A page is an HTML page
+# that was fetched, so that pictures and style sheets fetched by the other two are not counted, and
+# pages that a tool missed are noticed. Five rounds, interleaved; the best and the median of each
+# tool are printed.
 #
-# All of it twice, because it matters most of all where the pages go (wget, which is far behind,
+# Everything is run twice, because the target of the pages matters most (wget, which is far behind,
 # only once):
 #   memory   /dev/shm, where a file costs next to nothing: the crawlers alone
-#   disk     TMPDIR, or /tmp: what a user has. On ext4 wget2 has two speeds there, and it is not its
-#            fault: for one to six minutes after a file was deleted ext4 does not use its inode again
-#            and looks at it anew for each file that is created (recently_deleted in
-#            fs/ext4/ialloc.c). Each round deletes the files of the round before, as whoever crawls
-#            again does, so the best is a disk where nothing was deleted lately, if there is one in
-#            the run, and the median one where something was.
+#   disk     TMPDIR, or /tmp: what a user has. On ext4 wget2 has two speeds there, which is not its
+#            fault: for one to six minutes after a file was deleted ext4 does not reuse its inode and
+#            checks it again for each file that is created (recently_deleted in fs/ext4/ialloc.c).
+#            Each round deletes the files of the round before, as for any repeated crawl, so the best
+#            is a disk without recent deletions, if there is one in the run, and the median one with.
 #
-# SEEN is the command, TOOLS and PLACES which of them run. RESULTS is a file to which runs are added,
-# so that rounds may be run at several times. One line a run: place, tool, seconds, pages, pages/s,
-# peak KB, seconds of CPU of the tool, seconds of CPU of nginx. On a machine that does other things
-# too, `setsid nice -n -20` in front of it helps a little (as root, `chrt -f 5` more), and seconds of
-# CPU are what to look at.
+# SEEN is the command, TOOLS and PLACES which of them run. RESULTS is a file to which runs are
+# appended, so that rounds may be run at different times. One line per run: place, tool, seconds,
+# pages, pages/s, peak KB, CPU seconds of the tool, CPU seconds of nginx. On a busy machine, `setsid
+# nice -n -20` helps a little (as root, `chrt -f 5` more), and CPU seconds are the figure to look at.
 set -eu
 ROUNDS=${1:-5}
 ROOT=$(cd "$(dirname "$0")/.." && pwd)

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""bench/records: keys out of CSV and JSON lines, beside Miller and beside plain lines.
+"""bench/records: keys of CSV and JSON lines, compared with Miller and with plain lines.
 
     bench/records.py [--records 1e6] [--rounds 5] [--dir DIR]
 
-Makes a CSV file of six columns (one in five fields quoted) and a file of JSON objects with eight
-members, and removes duplicates by two columns and by one member. Plain lines are the same files
-without --csv and --jsonl: the same bytes, compared whole. Rounds are interleaved; the best of each
-counts. Ends with the bars of the project and whether they hold. SEEN names the command.
+Creates a CSV file of six columns (one in five fields quoted) and a file of JSON objects with
+eight members, and removes duplicates by two columns and by one member. Plain lines are the same
+files without --csv and --jsonl: the same bytes, compared as whole lines. Rounds are interleaved;
+the best of each counts. Ends with the limits of the project and whether they hold. SEEN names the
+command.
 """
 import argparse, json, os, random, shutil, subprocess, tempfile, time
 

@@ -1,9 +1,9 @@
 #!/bin/bash
-# Growing filters in Redis: short steps (factor 1.39, filters of format 1) against long ones (4, then 2),
-# side by side on one server.
+# Growing filters in Redis: small steps (factor 1.39, filters of format 1) compared with large ones (4,
+# then 2), side by side on one server.
 #   bench/redis_growing.sh SEEN [KEYS]
-# Prints for each: layers, memory of the server, and for a lookup of absent keys one by one in batches the
-# commands and bytes per key and the CPU of the server per key.
+# Prints for each: layers, memory of the server, and for lookups of absent keys in batches the commands
+# and bytes per key and the CPU time of the server per key.
 set -eu
 seen=$1 keys=${2:-1000000}
 dir=$(mktemp -d)

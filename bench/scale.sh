@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Two files of 5 billion URLs against 4 GB, at 1/25 of the size: what the planner predicts, and what
-# a run here takes.
+# Two files of 5 billion URLs with 4 GB of memory, at 1/25 of the size: the prediction of the
+# planner, and the time of an actual run.
 #
 #     bench/scale.sh [BUILD-FOLDER]
 #
 # LINES (200000000) lines in each file, memory in proportion; the files go to TMPDIR (26 GB at the
-# full size) and are removed. CHECK=1 also compares the answer with one found in plenty of memory.
+# full size) and are removed. CHECK=1 also compares the result with one computed with plenty of
+# memory.
 set -eu
 build=${1:-build}
 seen=$build/seen
@@ -63,5 +64,5 @@ print("%-22s %14s %14.1f" % ("x wc -l", "", (end - middle) / (middle - begin)))
 print("%-22s %14s %14d" % ("lines printed", "", done["written"]))
 END
 if [ "${CHECK:-}" ]; then
-    [ "$("$seen" common -q "$folder/a" "$folder/b" | md5sum)" = "$sum" ] && echo "the answer is right"
+    [ "$("$seen" common -q "$folder/a" "$folder/b" | md5sum)" = "$sum" ] && echo "the result is correct"
 fi

@@ -1,5 +1,5 @@
-# What `make install` puts where: the header, both libraries, a pkg-config file, a CMake package,
-# the command, its manual and its completions.
+# `make install`: the header, both libraries, a pkg-config file, a CMake package, the command, its manual and
+# its completions.
 include(CMakePackageConfigHelpers)
 
 install(FILES include/seen.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
@@ -9,11 +9,11 @@ if(TARGET seen_command)
   install(TARGETS seen_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 
-# As libraries, not as packages: the include folders of those are no business of a program that uses libseen.
+# As libraries, not as packages: programs that use libseen do not need their include folders.
 list(TRANSFORM SEEN_PC_PRIVATE PREPEND "-l")
 list(JOIN SEEN_PC_PRIVATE " " SEEN_PC_PRIVATE_TEXT)
 configure_file(cmake/seen.pc.in seen.pc @ONLY)
-# Where it goes may be said only now: cmake --install BUILD --prefix DIR.
+# The prefix may be given at install time: cmake --install BUILD --prefix DIR.
 install(CODE "get_filename_component(where \"\${CMAKE_INSTALL_PREFIX}\" ABSOLUTE)
   file(READ \"${CMAKE_CURRENT_BINARY_DIR}/seen.pc\" text)
   string(REGEX REPLACE \"^prefix=[^\n]*\" \"prefix=\${where}\" text \"\${text}\")

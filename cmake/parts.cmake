@@ -1,5 +1,6 @@
-# Whether a test needs a part that this build leaves out. A test in C needs what it includes, any
-# other what its name says; beyond that a line of its first comment: "Needs: redis, compression."
+# Whether a test needs a part that this build leaves out. A test in C needs what it includes,
+# others what their name says; in addition a line of the first comment: "Needs: redis,
+# compression."
 function(seen_is_left_out source result)
   get_filename_component(name ${source} NAME_WE)
   file(STRINGS ${source} needs REGEX "Needs: [a-z, ]+\\.$|#include \"crawl/")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Runs the ```console blocks of a document and compares what they print.
+"""Runs the ```console blocks of a document and compares their output.
 
-    readme.py SEEN DOCUMENT            exits 1 where the output differs
+    readme.py SEEN DOCUMENT            exits 1 if the output differs
     readme.py SEEN DOCUMENT --update   writes the output into the document
     readme.py SEEN --lines DOCUMENT... runs the command lines in the text: `seen ...` and indented ones
 

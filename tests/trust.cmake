@@ -1,19 +1,20 @@
 # The tests behind docs/trust.md that are not unit tests: a reader in another language, models,
-# statistics, faults. Each program takes "long" as an argument for the figures of that page.
+# statistics, faults. Each program accepts "long" as an argument for the figures of that page.
 find_program(PYTHON3 python3)
 if(PYTHON3)
   add_test(NAME trust.reader COMMAND ${PYTHON3} ${CMAKE_CURRENT_SOURCE_DIR}/reader/test_reader.py)
   set_tests_properties(trust.reader PROPERTIES TIMEOUT 1200)
 endif()
 
-# NAME SOURCE: a program of this page; `make NAME` and `NAME long` by hand, or a test with arguments.
+# NAME SOURCE: a program of that page; `make NAME` and `NAME long` manually, or a test with
+# arguments.
 function(trust_program name source)
   add_executable(${name} ${source})
   target_link_libraries(${name} PRIVATE seen_flags seen_static PkgConfig::XXHASH m)
   target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/stats ${CMAKE_CURRENT_SOURCE_DIR}/unit)
 endfunction()
 
-# Statistics: minutes under a sanitizer that has nothing to find there.
+# Statistics: minutes under a sanitizer, which cannot find anything there.
 if(NOT SEEN_SANITIZE)
   trust_program(stats_rate stats/rate.c)
   trust_program(stats_billion stats/billion.c)
@@ -23,7 +24,7 @@ if(NOT SEEN_SANITIZE)
     COMMENT "Rates down to 1e-6 by counting, 10^8 and 10^9 keys")
 endif()
 
-# Random sequences against a plain set.
+# Random sequences compared with a simple set.
 trust_program(model_run model/model.c)
 set(steps 30000)
 if(SEEN_SANITIZE)
@@ -33,8 +34,8 @@ add_test(NAME trust.model COMMAND model_run ${steps})
 set_tests_properties(trust.model PROPERTIES TIMEOUT 1200)
 add_custom_target(model-long COMMAND model_run 3000000 USES_TERMINAL)
 
-# The protocol of a shared crawl, searched to the last state: seconds in one build, nothing to find
-# for a sanitizer.
+# The protocol of a shared crawl, searched exhaustively: seconds in one build, nothing for a
+# sanitizer to find.
 if(NOT SEEN_SANITIZE)
   trust_program(fleet_model model/fleet.c)
   add_test(NAME trust.fleet_model COMMAND fleet_model)
@@ -43,7 +44,7 @@ if(NOT SEEN_SANITIZE)
     COMMENT "The protocol of a shared crawl, also in the large configurations")
 endif()
 
-# Sets in Redis: every command meets with something in turn, and where the shim is every allocation.
+# Sets in Redis: a fault at every command in turn, and with the shim at every allocation.
 if(SEEN_WITH_REDIS)
   trust_program(fault_redis fault/redis.c)
   target_link_libraries(fault_redis PRIVATE PkgConfig::HIREDIS ${CMAKE_DL_LIBS})
@@ -57,7 +58,7 @@ if(SEEN_WITH_REDIS)
   set_tests_properties(trust.redis PROPERTIES TIMEOUT 1200 SKIP_RETURN_CODE 77)
 endif()
 
-# Faults. The shim stands before the C library, which sanitizers do too.
+# Faults. The shim overrides functions of the C library, as sanitizers do.
 if(NOT SEEN_SANITIZE)
   add_library(fault_shim MODULE fault/shim.c)
   target_compile_definitions(fault_shim PRIVATE _GNU_SOURCE)

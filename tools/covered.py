@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Line coverage of src/ from a build made with --coverage: tools/covered.py BUILD [SKIP...]
 
-Prints for each file how many of its lines ran and which did not, then the sum. A line is counted once,
-and as run if any file that includes it ran it: a header, or a source that a test includes to make its
-calls fail. Lines that tell the compiler that they cannot be reached are no lines. SKIP: parts of names
-that are left out. Fails below 95%."""
+Prints for each file how many of its lines ran and which did not, then the sum. A line is counted
+once, and as run if any file that includes it ran it: a header, or a source that a test includes
+to make its calls fail. Lines that only tell the compiler that they are unreachable are not
+counted. SKIP: parts of names to omit. Fails below 95%."""
 import collections
 import json
 import os
@@ -36,7 +36,7 @@ def runs(root, note):
 
 
 def unreachable(root, path):
-    """The lines of a file that are there for the compiler only."""
+    """The lines of a file that only inform the compiler."""
     with open(os.path.join(root, path), encoding="utf-8") as f:
         return {n for n, line in enumerate(f, 1) if line.strip() == "__builtin_unreachable();"}
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Makes crawl/html/entities.c: the named character references of HTML as sorted tables.
+"""Generates crawl/html/entities.c: the named character references of HTML as sorted tables.
 
     tools/gen_entities.py > crawl/html/entities.c
 
-The list is the one in Python's standard library. A name that may be written without its semicolon
-is marked; there is none that must be.
+The list is the one in Python's standard library. Names that may be written without a semicolon
+are marked; none must be.
 """
 from html.entities import html5
 from string import ascii_uppercase, ascii_lowercase

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The character references of HTML, all of them: the table is the one that its generator makes, and
-every name, in every way of writing it in an attribute, is read as gumbo reads it.
+"""All character references of HTML: the table equals the output of its generator, and every name, in
+every notation in an attribute, is read as gumbo reads it.
 
     links_entities.py LINKS_ORACLE ROOT
 """
@@ -15,7 +15,7 @@ oracle, root = sys.argv[1], pathlib.Path(sys.argv[2])
 made = subprocess.run([sys.executable, root / "tools/gen_entities.py"], check=True,
                       capture_output=True, text=True).stdout
 if made != (root / "crawl/html/entities.c").read_text():
-    sys.exit("crawl/html/entities.c is not what tools/gen_entities.py makes")
+    sys.exit("crawl/html/entities.c differs from the output of tools/gen_entities.py")
 
 links = []
 for name in sorted({name.rstrip(";") for name in html5}):

@@ -1,12 +1,12 @@
-// The links of random pages, as parse5 finds them:
+// Compares the links of random pages with those that parse5 finds:
 //     node links_parse5.js PROGRAM [CASES [SEED]]        PROGRAM: links_dump
-// Half of the pages are about tags, attributes, comments and raw text, half about svg and math.
-// Not generated is what only a whole tree builder decides (see crawl/html/foreign.c): <select>, <frameset>, <template>,
-// tables, elements that close without an end tag, a formatting element with a block between it and <svg>, <font>.
-// Exit status: 0 they agree, 1 they do not, 77 parse5 is not installed.
+// Half of the pages are about tags, attributes, comments and raw text, half about svg and math. Constructs that need a
+// full tree builder are not generated (see crawl/html/foreign.c): <select>, <frameset>, <template>, tables, elements
+// that close without an end tag, a formatting element with a block between it and <svg>, <font>.
+// Exit status: 0 they agree, 1 they differ, 77 parse5 is not installed.
 'use strict';
 const { spawnSync } = require('child_process');
-// Debian's packages are where only Debian's own node looks.
+// Debian's packages are in a folder that only Debian's own node searches.
 process.env.NODE_PATH = [process.env.NODE_PATH, '/usr/share/nodejs'].filter(Boolean).join(':');
 require('module').Module._initPaths();
 let parse5;
@@ -33,7 +33,7 @@ const foreign = ['<svg>', '<svg>', '</svg>', '</svg>', '<math>', '</math>', '<sv
     '</script>', '<![CDATA[', ']]>', '<b></b>', '</b>', '<span></span>', '</span>', '</i>', '<tr>', '</tr>', '</br>', '<img>',
     '<area href=r>', '<textarea>', '</textarea>', '<use xlink:href=u />', '</use>', '</a>', '</sub>', '<sup></sup>', '</sup>', '</div>',
     'text', '<!-- c -->'];
-// Behind the start tag of one of these.
+// After the start tag of one of these.
 const within = ['</b>', '<b></b>', '</span>', '<tr>', '</tr>', '<img>', '<area href=q>', '<svg></svg>', '<svg><g><area href=s></svg>',
     '<style><area href=t></style>', '<title><area href=v></title>', '</svg>', '</math>', 'text', '</g>'];
 let next = 0;
@@ -43,8 +43,8 @@ function make() {
         for (let n = dice(40); n > 0; n--) page += pick(plain);
         return page;
     }
-    // A second <a> closes the first with all that is open within it. HTML within <desc> and the like is closed at once:
-    // parse5 7 takes an end tag there for that of the svg element, where the standard asks for an HTML element.
+    // A second <a> closes the first with everything open within it. HTML within <desc> and the like is closed at once:
+    // parse5 7 takes an end tag there for that of the svg element, where the standard requires an HTML element.
     const open = dice(4) === 0, ends = { '<a href=l': '></a>', '<a xlink:href=x': '></a>', '<area href=m': '>' };
     page += open ? '<a href=o>' : pick(['', '', '<span>', '<sup>', '<div>', '<b>', '<i>']);
     for (let n = dice(14), point = null; n > 0; n--) {

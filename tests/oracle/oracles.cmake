@@ -1,4 +1,4 @@
-# The links of real pages and of random ones, as gumbo and libxml2 find them.
+# Links of real and of random pages, compared with gumbo and libxml2.
 if(TARGET seencrawl)
   add_executable(links_dump ${CMAKE_CURRENT_LIST_DIR}/links_dump.c)
   target_link_libraries(links_dump PRIVATE seen_flags seencrawl)

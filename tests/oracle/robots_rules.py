@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Which paths random robots.txt files allow, by a slow and independent reading of RFC 9309:
+"""Which paths random robots.txt files allow, by a slow and independent implementation of RFC 9309:
 
     robots_rules.py PROGRAM [CASES [SEED]]        PROGRAM: robots_dump
 
-Patterns become regular expressions over lists of tokens, a percent-escape being one token, so that nothing can match
-within an escape. Files that Python's robotparser reads by the same rules (one group, plain rules of which at most one
-matches) are compared with it too. Exit status: 0 they agree, 1 they do not."""
+Patterns become regular expressions over lists of tokens, with a percent-escape as one token, so
+that nothing can match within an escape. Files that Python's robotparser reads by the same rules
+(one group, plain rules of which at most one matches) are compared with it too. Exit status: 0
+they agree, 1 they differ."""
 import random
 import re
 import subprocess
@@ -101,7 +102,7 @@ def some(draw, pieces, most):
 
 
 def make_plain(draw):
-    """One that robotparser reads by the same rules, mostly."""
+    """A file that robotparser mostly reads by the same rules."""
     rules = [draw.choice(["Disallow: /", "Allow: /"]) + some(draw, ["a", "b", "a/", "b/"], 3) for _ in range(draw.randint(1, 2))]
     return "\n".join(["User-agent: *"] + rules) + "\n", "/" + some(draw, ["a", "b", "a/", "b/"], 3)
 
@@ -123,7 +124,7 @@ def make(draw):
 
 
 def by_robotparser(text, path):
-    """What robotparser answers; None where it does not follow RFC 9309."""
+    """The answer of robotparser; None if it does not follow RFC 9309."""
     read = groups(text)
     if "//" in text + path: # it parses paths as URLs, where this begins a host
         return None

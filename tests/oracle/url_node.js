@@ -1,9 +1,9 @@
-// What the URL parser of Node.js, a WHATWG one, makes of URLs, in our canonical form.
+// Prints the canonical form of URLs with the URL parser of Node.js, a WHATWG parser.
 //
-// Reads lines "URL BASE" (UTF-8 in hexadecimal; "-" for an empty URL or no base, "." for an empty
-// base) and answers each with the canonical URL in hexadecimal, "invalid" or "other", and with the reasons
-// for which we may refuse its host although Node.js does not, or "-". What our form adds to the standard is
-// written here a second time, on purpose.
+// Reads lines "URL BASE" (UTF-8 in hexadecimal; "-" for an empty URL or no base, "." for an empty base) and
+// prints for each the canonical URL in hexadecimal, "invalid" or "other", and the reasons for which we may
+// refuse its host although Node.js does not, or "-". The additions of our form to the standard are
+// implemented here a second time, on purpose.
 'use strict';
 
 const HEX = /^[0-9a-f]{2}/i;
@@ -26,8 +26,7 @@ function normalise(text) {
   return out;
 }
 
-// Node.js 20 leaves dot segments in some paths, such as //.a/./b; on a path without any this does
-// nothing.
+// Node.js 20 leaves dot segments in some paths, such as //.a/./b; on a path without any this does nothing.
 function removeDots(path) {
   const segments = path.split('/').slice(1);
   const kept = [];
@@ -56,11 +55,11 @@ function hostOf(text) {
     .toString('latin1').replace(/\0(..)/gs, (all, digits) => String.fromCharCode(parseInt(digits, 16)));
 }
 
-// Letters written from right to left, as far as the tests use them, and numbers of the class AN.
+// Right-to-left letters, as far as the tests use them, and numbers of the class AN.
 const RIGHT = /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u;
 const ARABIC_NUMBER = /[\u0600-\u0605\u0660-\u0669\u066b\u066c\u06dd\u08e2]/;
 
-// Of the rule for directions (RFC 5893) Node.js 20 checks neither the first nor the last character.
+// Of the Bidi rule (RFC 5893) Node.js 20 checks neither the first nor the last character.
 function breaksDirection(label) {
   const points = [...label.replace(/\p{M}+$/u, '')];
   if (!points.some((c) => RIGHT.test(c) || ARABIC_NUMBER.test(c))) return false;
@@ -115,12 +114,12 @@ function canonical(text, base) {
     if (scheme === 'none') return 'other';
     base = undefined;
   }
-  // A base is not looked at where it is not needed, so it may be a bad one.
+  // A base is not used if it is not needed, so it may be invalid.
   if (/^https?:\/\//i.test(clean(text))) base = undefined;
   let url;
   try {
     url = parse(text, base);
-    // Where only the fragment changes the query stays, also an empty one; Node.js 20 loses that.
+    // If only the fragment changes, the query stays, even an empty one; Node.js 20 loses that.
     if (base !== undefined && /^(https?:)?(#|$)/i.test(clean(text)) &&
         parse(base).protocol === url.protocol && url.search === '') url = parse(base);
   } catch {
@@ -128,7 +127,7 @@ function canonical(text, base) {
   }
   const [, start, user, host, path, query] =
     /^(https?:\/\/)([^/]*@)?([^/]*)(\/[^?]*)(\?.*)?$/.exec(url.href.replace(/#.*$/s, ''));
-  // The standard escapes ^ in a path; versions of Node.js before that was decided do not.
+  // The standard escapes ^ in a path; older versions of Node.js do not.
   const form = start + normalise(user ?? '') + host +
     normalise(removeDots(path).replace(/\^/g, '%5E')) + normalise(query ?? '');
   return Buffer.from(form, 'latin1').toString('hex');

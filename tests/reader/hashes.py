@@ -1,7 +1,7 @@
 """XXH3-128, XXH3-64 and SipHash-2-4-128 in plain Python, written from their specifications.
 
-Another implementation than the one that the library uses, so that the two can check each other.
-Slow, and meant to be read.
+Independent of the implementation in the library, so that the two can check each other. Optimized
+for readability, not for speed.
 """
 
 M32 = (1 << 32) - 1

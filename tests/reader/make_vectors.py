@@ -1,4 +1,4 @@
-"""Writes tests/unit/test_hash_vectors.h: frozen vectors from hashes.py.
+"""Writes tests/unit/test_hash_vectors.h: expected hashes from hashes.py.
 
     python3 tests/reader/make_vectors.py > tests/unit/test_hash_vectors.h
 """
@@ -17,9 +17,9 @@ def key_bytes(length):
     return bytes(out)
 
 
-print("/* Frozen hashes: {length, which seed, low, high}. Made by tests/reader/make_vectors.py, which")
-print(" * shares no code with the library. Key bytes: byte i of length n is the top byte of the i-th")
-print(" * step of x = 6364136223846793005 x + 1442695040888963407 from 0x2545f4914f6cdd1d ^ n. */")
+print("/* Expected hashes: {length, which seed, low, high}. Created by tests/reader/make_vectors.py, which")
+print(" * shares no code with the library. Key bytes: byte i of length n is the top byte of the i-th step")
+print(" * of x = 6364136223846793005 x + 1442695040888963407 from 0x2545f4914f6cdd1d ^ n. */")
 print("static const uint64_t SEEDS[%d][2] = {" % len(SEEDS))
 for a, b in SEEDS:
     print("    {0x%016xu, 0x%016xu}," % (a, b))

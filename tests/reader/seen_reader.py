@@ -2,7 +2,7 @@
 """Reads a filter of format version 1 or 2, written from docs/format.md alone. Standard library only.
 
     seen_reader.py FILE < keys      prints, for each line of input, "before" or "new"
-    seen_reader.py --info FILE      prints what the page says
+    seen_reader.py --info FILE      prints the header page
 """
 import os
 import sys

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The reader of docs/format.md against the golden files: every key, every mistake, every refusal."""
+"""The reader of docs/format.md with the golden files: every key, every false positive, every error."""
 import glob
 import os
 import sys
@@ -38,8 +38,8 @@ def check_refusals(path):
                 seen_reader.Reader(file.name)
             except seen_reader.Refused:
                 continue
-            raise AssertionError("%s is believed" % name)
-    # One damaged page: the other tells all.
+            raise AssertionError("%s is accepted" % name)
+    # One damaged page: the other one is sufficient.
     for at in (0, 4096):
         with tempfile.NamedTemporaryFile() as file:
             file.write(good[:at + 100] + b"\xff" + good[at + 101:])
@@ -48,7 +48,8 @@ def check_refusals(path):
 
 
 def check_window(path):
-    """An hour's window of three generations: half an hour each, all dead after an hour and a half."""
+    """A window of one hour with three generations: half an hour each, all expired after an hour and
+    a half."""
     key = open(path[:-5] + ".keys", "rb").read().split(b"\n")[-2]
     assert seen_reader.Reader(path, now=1600000000 + 3600 + 1800).seen(key)
     assert not seen_reader.Reader(path, now=1600000000 + 3600 + 1801).seen(key)
@@ -70,7 +71,7 @@ def main():
     assert len(files) >= 8, "the golden files are missing"
     for path in files:
         keys, mistakes = check_file(path)
-        print("%s: %d keys, %d mistakes among %d strangers" % (os.path.basename(path), keys, mistakes, STRANGERS))
+        print("%s: %d keys, %d false positives among %d absent keys" % (os.path.basename(path), keys, mistakes, STRANGERS))
     check_refusals(files[0])
     check_window(os.path.join(GOLDEN, "v1-bloom-window-time.seen"))
     check_example()

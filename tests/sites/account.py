@@ -12,7 +12,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self):
         get = lambda name: self.headers.get(name, "-")
-        # One write: threads of the server must not mix their lines.
+        # One write, so that threads do not interleave their lines.
         line = " ".join([self.path, get("Authorization"), get("Cookie").replace(" ", ""), get("X-Test"), get("User-Agent")])
         sys.stdout.write(line + "\n")
         sys.stdout.flush()

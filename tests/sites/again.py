@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""A site that wants to be asked again.
+"""A site whose pages need retries.
 
     again.py PORT LOG      every request is one line of LOG: seconds, path
 
-/ links to twenty pages and works the second time. /later/N wants a second, each time, and /never more seconds than
-there are years. /weak links to twenty pages, /weak/N, that work the second time: before, the even ones break off, and
-the odd ones are out of order. As 127.3.0.1 it has thousands of links to what robots.txt denies by the last of thousands of rules."""
+/ links to twenty pages and works the second time. /later/N sends a Retry-After of one second,
+each time, and /never a huge one. /weak links to twenty pages, /weak/N, that work the second time:
+the first time the even ones break off, and the odd ones return 503. As 127.3.0.1 it has thousands
+of links that robots.txt denies by the last of thousands of rules."""
 import http.server
 import sys
 import time

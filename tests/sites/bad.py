@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A site that does what sites should not do.
+"""A site with every kind of bad behaviour.
 
     bad.py PORT LOG        every request is one line of LOG: seconds, path, user agent
 
@@ -77,8 +77,8 @@ SITE = {
 
 
 def bomb(head, megabytes):
-    """A gzip body of a head and many zeros. After a full flush the compressor knows nothing of what
-    went before, so that one megabyte of zeros serves for all of them, and takes no time to make."""
+    """A gzip body of a head and many zeros. A full flush resets the compressor, so that one
+    compressed megabyte of zeros can be repeated, which takes no time."""
     packer = zlib.compressobj(1, zlib.DEFLATED, 31)
     start = packer.compress(head) + packer.flush(zlib.Z_FULL_FLUSH)
     zeros = packer.compress(bytes(1_000_000)) + packer.flush(zlib.Z_FULL_FLUSH)
@@ -134,7 +134,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_loop(self, path, query, tries):  # a <-> b
         self.reply(301, Location="/loop/b" if path == "/loop/a" else "/loop/a")
 
-    def do_forever(self, path, query, tries):  # always one further
+    def do_forever(self, path, query, tries):  # an endless chain
         self.reply(307, Location=f"/forever?n={int(query[2:]) + 1}")
 
     def do_302none(self, path, query, tries):
@@ -154,17 +154,17 @@ class Handler(http.server.BaseHTTPRequestHandler):
         for n in range(100000):
             self.wfile.write(b"<p>" * 5000 + b"<a href=/h/late>x</a>" * (n > 1000))
 
-    def do_bomb(self, path, query, tries):  # 200 MB in a few hundred KB
+    def do_bomb(self, path, query, tries):  # 200 MB compressed to a few hundred KB
         self.reply(200, BOMB, Content_Encoding="gzip")
 
-    def do_declared(self, path, query, tries):  # UTF-16 by its header only
+    def do_declared(self, path, query, tries):  # UTF-16 only according to its header
         body = "<a href=/h/declared>x</a>".encode("utf-16-be")
         self.reply(200, body, Content_Type="text/html; charset=UTF-16BE")
 
     def do_tagged(self, path, query, tries):  # as a <meta>, in a header
         self.reply(200, b"<a href=/hidden>x</a>", X_Robots_Tag="seen: noindex, nofollow")
 
-    def do_zip(self, path, query, tries):  # compressed in ways that browsers put up with
+    def do_zip(self, path, query, tries):  # encodings with errors that browsers tolerate
         case = path[5:]
         page = b"<a href=/h/zip/%s>x</a>" % case.encode()
         packed = gzip.compress(page + bytes(range(256)) * 9)
@@ -199,11 +199,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_error(self, path, query, tries):
         self.reply(500)
 
-    def do_cut(self, path, query, tries):  # the second link is not whole
+    def do_cut(self, path, query, tries):  # the second link is truncated
         self.reply(200, b"<a href=/h/cut><a href=/h/cu", Content_Length="1000")
         self.close_connection = True
 
-    def do_linked(self, path, query, tries):  # by headers only, and relative to the page
+    def do_linked(self, path, query, tries):  # links only in headers, relative to the page
         pages = {
             "": (b"<a href=/linked/refresh>x</a> <a href=/linked/next>x</a> <a href=/linked/no>x</a>", {}),
             "/refresh": (b"<base href=/wrong/>", {"Refresh": "0; url='../h/refresh'"}),
@@ -213,7 +213,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         body, headers = pages[path[7:]]
         self.reply(200, body, **headers)
 
-    def do_moved(self, path, query, tries):  # as if there was a body
+    def do_moved(self, path, query, tries):  # a redirect that announces a body
         self.reply(302, Location="/h/moved", Content_Length="1000")
         self.close_connection = True
 

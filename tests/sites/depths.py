@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""A site whose pages lead to each other by links and by redirections, at random.
+"""A site whose pages lead to each other by links and by redirects, at random.
 
-    depths.py PORT                 serves it; a path is /SEED/PAGE, and some pages take their time
-    depths.py expect SEED DEPTH    prints `DEPTH /SEED/PAGE` for what so many links reach from page 0, sorted
-    depths.py sound SEED DEPTH     reads the crawler's JSON lines and checks that each depth follows from the page's
-                                   parent and is not below the least number of links
+    depths.py PORT                 serves it; a path is /SEED/PAGE, and some pages are slow
+    depths.py expect SEED DEPTH    prints `DEPTH /SEED/PAGE` for the pages within DEPTH links of page 0,
+                                   sorted
+    depths.py sound SEED DEPTH     reads the crawler's JSON lines and checks that each depth follows from
+                                   the page's parent and is not below the minimum number of links
 
-A redirection is not a link: its target has the depth of the page that redirects. Sites from 100 on have none. Site 0 is
-a chain of redirections that begins late, when all of its pages were linked to."""
+A redirect is not a link: its target has the depth of the page that redirects. Sites from 100 on
+have none. Site 0 is a chain of redirects that starts late, after all of its pages were linked."""
 import asyncio
 import collections
 import json
@@ -18,7 +19,7 @@ PAGES = 240
 
 
 def site(seed):
-    """For each page a list: where it redirects to, or what it links to."""
+    """For each page a list: its redirect target, or its links."""
     if seed == 0:
         chain = {n: (True, [n + 1]) for n in range(3, 60)}
         return {0: (False, [1, 2]), 1: (True, [3]), 2: (False, list(chain)), **chain, 60: (False, [])}

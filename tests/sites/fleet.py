@@ -80,7 +80,7 @@ class Fleet:
         return p
 
     def clock(self, hours):
-        """An environment in which the time of day is wrong, if that is asked for."""
+        """An environment with a wrong time of day, on request."""
         environment = dict(os.environ)
         if self.args.clocks:
             environment.update(LD_PRELOAD=self.args.clocks, CLOCK_SHIFT=str(3600 * hours))
@@ -125,7 +125,7 @@ class Fleet:
         sys.exit(f"status has no {text!r}: {out.stdout}{out.stderr}")
 
     def starve(self):
-        """The server has no memory when the links of the first page arrive, and later it has."""
+        """The server has no memory when the links of the first page arrive, and gets some later."""
         web = self.processes[0]
         web.send_signal(signal.SIGSTOP)
         self.worker(first=True)
@@ -136,18 +136,20 @@ class Fleet:
         subprocess.run(["redis-cli", "-p", str(self.redis), "config", "set", "maxmemory", "0"], check=True)
 
     def cut(self, workers=1, after_ms=0):
-        """Now the pages in flight may be lost, and 250 ms of pages that were not acknowledged."""
+        """From now on the pages in flight may be lost, and those of 250 ms that were not
+        acknowledged."""
         now = time.monotonic_ns()
         self.cuts.append((now - 250_000_000, now + after_ms * 1_000_000, workers))
 
     def fail_over(self, kill):
-        """A server is lost. Workers notice after a moment, and request nothing while it does not answer."""
+        """A server is lost. Workers notice after a moment, and request nothing while it does not
+        answer."""
         self.failovers += bool(self.live())
         self.cut(len(self.live()), 500)
         kill()
 
     def events(self):
-        """Kills and stops, while there is work."""
+        """Kills and stops workers while there is work."""
         args, stopped = self.args, []
         events = ["kill"] * args.kills + ["stop"] * args.stops
         self.rng.shuffle(events)
@@ -204,7 +206,7 @@ class Fleet:
             shutil.rmtree(self.folder, ignore_errors=True)
 
     def pushed(self):
-        """URLs that ever entered a list."""
+        """URLs that ever entered a queue."""
         out = subprocess.run([self.args.seen, "crawl", "status", "--json",
                               self.address], capture_output=True, text=True)
         return json.loads(out.stdout)["pushed"] if out.returncode == 0 else -1

@@ -21,7 +21,7 @@ from fleet import free_port, options, run, wait_for_port  # noqa: E402
 
 
 def cluster_port():
-    """The bus of a cluster is at 10000 above."""
+    """The cluster bus uses port + 10000."""
     while True:
         port = random.randrange(20000, 30000)
         try:
@@ -101,7 +101,7 @@ class Proxy:
         self.writers.discard(writer)
 
     def move(self, target):
-        self.target = target  # None: nobody listens
+        self.target = target  # None: no server
         self.loop.call_soon_threadsafe(lambda: [w.close() for w in list(self.writers)])
 
 
@@ -194,7 +194,8 @@ def reshard(args):
 
     def meanwhile(fleet):
         for _ in range(args.times):
-            # Each slot moves at least once. The nodes hear of each other's changes a moment later.
+            # Each slot moves at least once. The nodes learn of each other's changes a moment
+            # later.
             for i in range(3):
                 wait_until(lambda: move(ports[i], ports[(i + 1) % 3]))
                 fleet.resharded += bool(fleet.live())

@@ -14,14 +14,14 @@ PORT, LOG, COUNT = int(sys.argv[1]), open(sys.argv[2], "a", buffering=1), int(sy
 TEXT = b"HTTP/1.1 %d X\r\nContent-Type: %s\r\nContent-Length: %d\r\n%s\r\n%s"
 ANSWERS = {}
 
-# address -> what its robots.txt is: (status, headers, body), or a function of the times asked
+# address -> its robots.txt: (status, headers, body), or a function of the number of requests
 ROBOTS = {
     "127.2.0.1": (404, b"", b"Disallow: /"),
     "127.2.0.2": (403, b"", b""),
     "127.2.0.3": (503, b"", b""),
     "127.2.0.4": lambda n: (503, b"Retry-After: 1\r\n", b"") if n == 1 else (200, b"", b""),
     "127.2.0.5": (301, b"Location: /r1\r\n", b""),  # five hops, then rules that deny /no
-    "127.2.0.6": (302, b"Location: /robots.txt?\r\n", b""),  # for ever
+    "127.2.0.6": (302, b"Location: /robots.txt?\r\n", b""),  # endless
     "127.2.0.7": (200, b"", b"User-agent: *\nDisallow: /\n\nUser-Agent: SEEN\nDisallow: /no\n"),
     "127.2.0.8": (200, b"", b"User-agent: seen\nCrawl-delay: 1\nDisallow: /no"),
     "127.2.0.9": (200, b"", b"User-agent: *\n" + b"# long\n" * 70000 + b"Disallow: /no\n"),

@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
-"""Sites that lead elsewhere, one per loopback address.
+"""Sites that redirect, one per loopback address.
 
     moves.py PORT LOG      every request is one line of LOG: host, path
 
-127.3.0.1 redirects to 127.3.0.2, which has pages of its own and a link to 127.3.0.3.
-127.3.0.4 has no robots.txt, sitemaps of all sorts that begin at the usual place, pages without a type, and
-one page with ten thousand links.
+127.3.0.1 redirects to 127.3.0.2, which has its own pages and a link to 127.3.0.3.
+127.3.0.4 has no robots.txt, all kinds of sitemaps starting at the default location, pages without
+a type, and one page with ten thousand links.
 127.3.0.5 has a page that takes two seconds.
-127.3.0.8 insists on the slash of a folder.
-127.3.0.9 has no sitemap and sends whoever asks for one to its home page; 127.3.0.10 sends them to a page.
-127.3.0.6 moved to 127.3.0.7, late; 127.3.0.7 is linked to before, and names a compressed sitemap of two parts."""
+127.3.0.8 redirects to URLs with a trailing slash.
+127.3.0.9 has no sitemap and redirects requests for it to its home page; 127.3.0.10 redirects them
+to a page.
+127.3.0.6 redirects to 127.3.0.7, late; 127.3.0.7 is linked before, and declares a compressed
+sitemap of two parts."""
 import asyncio
 import gzip
 import sys
@@ -35,7 +37,7 @@ def urlset(*urls):
     return "".join(["<urlset>", *(f"<url><loc>{url}</loc></url>" for url in urls), "</urlset>"]).encode()
 
 
-# More than is inflated at a time, and a bomb: 60 MB of spaces in front of a URL.
+# More than is inflated at a time, and a decompression bomb: 60 MB of spaces before a URL.
 LONG = gzip.compress(urlset(*(at(4, f"/gz/{n}") for n in range(2000))).replace(b"<url>", b"<url>" + b" " * 50))
 BOMB = gzip.compress(urlset(at(4, "/before")) + b" " * (60 << 20) + urlset(at(4, "/behind")))
 PARTS = gzip.compress(b"<urlset><url><loc>" + at(7, "/docs/").encode()) + gzip.compress(b"1</loc></url></urlset>")

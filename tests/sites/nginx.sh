@@ -1,15 +1,15 @@
-# Sourced by the crawl tests: start_nginx NAME=FOLDER... serves each folder on a free loopback port
-# and sets PORT_NAME. Needs TMP; stop_servers ends everything that was started here. NGINX_LOG=off
-# and NGINX_WORKERS are for benchmarks, and so is NGINX_MORE, further directives.
+# Sourced by the crawl tests: start_nginx NAME=FOLDER... serves each folder on a free loopback port and sets
+# PORT_NAME. Needs TMP; stop_servers ends everything that was started here. NGINX_LOG=off, NGINX_WORKERS and
+# NGINX_MORE (further directives) are for benchmarks.
 SERVERS=
 
-# documentation PATTERN: the pages of the newest package that is installed under such a name.
+# documentation PATTERN: the pages of the newest installed package that matches.
 documentation() {
     find /usr/share/doc -maxdepth 1 -name "$1" -exec test -d '{}/html' ';' -print | sort -V |
         sed -n '$s,$,/html,p'
 }
 
-# Below the ports that the system gives to connections: one of those may be taken again before a server has it.
+# Below the ephemeral ports, which could be in use again before a server has bound them.
 free_port() {
     python3 -c '
 import random, socket
@@ -85,7 +85,7 @@ fail() {
     exit 1
 }
 
-# pages FILE: `STATUS URL` of a crawl's JSON lines, sorted as reference.py sorts.
+# pages FILE: `STATUS URL` of a crawl's JSON lines, sorted like the output of reference.py.
 pages() {
     python3 -c '
 import json, sys

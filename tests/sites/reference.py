@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""A crawler as short as can be, to tell what a crawl must find.
+"""A minimal crawler, which determines what a crawl must find.
 
-    reference.py URL [DEPTH]    prints `STATUS URL`, sorted, for every URL of the same origin that
-                                can be reached by (so many) <a href>, fragments dropped
+    reference.py URL [DEPTH]    prints `STATUS URL`, sorted, for every URL of the same origin that can
+                                be reached by (at most DEPTH) <a href>, without fragments
 
-One request at a time, regular expressions and Python's own URL joining: nothing in common with
-ours, and good enough for sites whose HTML is well-formed."""
+One request at a time, regular expressions and Python's own URL joining: independent of our code,
+and sufficient for sites whose HTML is well-formed."""
 import collections
 import functools
 import html

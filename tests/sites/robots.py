@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Sites whose robots.txt takes a way of its own, one per loopback address.
+"""Sites with special cases of robots.txt, one per loopback address.
 
     robots.py PORT LOG      every request is one line of LOG: seconds, host, path
 
-Each has a page / with links to /yes and /no, and rules that deny /no; what else is in PAGES."""
+Each has a page / with links to /yes and /no, and rules that deny /no; the rest is in PAGES."""
 import asyncio
 import gzip
 import sys
@@ -13,7 +13,8 @@ PORT, LOG = int(sys.argv[1]), open(sys.argv[2], "a", buffering=1)
 RULES = b"User-agent: *\nDisallow: /no\n"
 HOME = b"<a href=/yes>x</a><a href=/no>x</a>"
 CUT = gzip.compress(b"".join([RULES, *(b"Disallow: /%x\n" % (n * n * n) for n in range(2000))]))[:2000]
-# The line that crosses a mebibyte would deny everything, were it read up to there.
+# The line that crosses the limit of one mebibyte would deny everything if its first part were
+# read.
 LONG = RULES + b"#" * ((1 << 20) - len(RULES) - 12) + b"\nDisallow: /zzz\n"
 
 
@@ -23,7 +24,7 @@ def moved(to):
 
 # (last byte of the address, path) -> status, headers, body
 PAGES = {
-    (1, "/robots.txt"): moved("/robots.txt?utm_source=x"),  # which --drop-tracking leaves out
+    (1, "/robots.txt"): moved("/robots.txt?utm_source=x"),  # which --drop-tracking would remove
     (1, "/robots.txt?utm_source=x"): (200, b"", RULES),
     (2, "/robots.txt"): (200, b"Content-Encoding: gzip\r\n", CUT),
     (3, "/robots.txt"): (200, b"", LONG),

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""A server that speaks TLS, but not always at once.
+"""A TLS server that breaks handshakes.
 
-    shakes.py PORT CERT KEY      breaks its first two connections off during the handshake, one politely, one not
-    shakes.py PORT               knows no TLS and answers as if it had been asked something
+    shakes.py PORT CERT KEY      breaks its first two connections during the handshake, one with an
+                                 alert, one without
+    shakes.py PORT               does not support TLS and answers as if it had received a request
 
-The first connection of all is that of whoever waits for the server to start."""
+The very first connection is that of the test that waits for the server to start."""
 import socket
 import ssl
 import struct

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Reads a WARC file by the standard and prints `TYPE URL STATUS LENGTH [TRUNCATED]` per record.
 
-Fails where a record is not a gzip member of its own, or a length is wrong."""
+Fails if a record is not a separate gzip member, or if a length is wrong."""
 import sys
 import zlib
 
@@ -31,7 +31,7 @@ while data:
     status, http, body = headers(rest[:length])
     assert status.startswith("HTTP/1.1 "), status
     assert int(http["content-length"]) == len(body), "the length of a body"
-    # Only an encoding that was not undone keeps its header.
+    # Only an encoding that was not decoded keeps its header.
     assert http.get("content-encoding") not in ("gzip", "x-gzip", "deflate", "br", "zstd"), http["content-encoding"]
     assert "transfer-encoding" not in http and "warc-payload-digest" in fields
     print("response", fields["warc-target-uri"], status.split()[1], len(body),
