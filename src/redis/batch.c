@@ -1,4 +1,4 @@
-/* A batch of keys against the shards.
+/* A batch of keys on the shards.
  *
  * The bytes of a shard are those of a file: cell c of word w of a line is bit c of a little-endian
  * word. Redis numbers bits from the high end of each byte:
@@ -6,10 +6,10 @@
  *     byte of a bit      8 w + c / 8          offset in Redis   8 byte + 7 - c mod 8
  *     byte of a nibble   8 w + c / 2          offset in Redis   8 byte + 4 (c even), 8 byte (c odd)
  *
- * Looking takes one GETRANGE for each line of a key: four arguments instead of three for each cell.
- * Only where a line has but one or two cells of the key is one BITFIELD_RO cheaper. Adding is one
- * BITFIELD that sets the cells and returns what they were. Cells that were seen set need not be set
- * again (a bit never goes back), which leaves the answer as it is. */
+ * A lookup is one GETRANGE for each line of a key: four arguments instead of three for each cell.
+ * Only if a line has just one or two cells of the key is one BITFIELD_RO cheaper. An addition is
+ * one BITFIELD that sets the cells and returns their previous values. Cells known to be set are
+ * omitted (a bit is never cleared), which does not change the answer. */
 #include "redis/batch.h"
 
 #include <assert.h>
@@ -42,10 +42,10 @@ enum {
  * FOUND: the answer is "new" if an earlier attempt of this call has added it. */
 enum { FOUND = 0x80 };
 static const struct {
-    uint16_t next; /* besides OPEN, where every state may return to */
+    uint16_t next; /* besides OPEN, to which every state may return */
     uint8_t answer;
     bool stored;  /* the reply says that its target layer has it now */
-    bool present; /* it is in the set, as far as anyone says */
+    bool present; /* it is in the set, according to any source */
 } STATE[SN_KEY_STATES] = {
     [SN_KEY_OPEN] = {TO(CACHED) | TO(FENCED) | TO(FOUND) | TO(ABSENT) | TO(SENT), SEEN_UNKNOWN,
                      false, false},
@@ -98,8 +98,8 @@ void sn_batch_reopen(sn_batch_key *k)
 /* ---- cells ---- */
 
 typedef struct cell {
-    uint32_t byte;  /* in its line */
-    uint8_t shift;  /* from the byte's low end */
+    uint32_t byte;  /* within its line */
+    uint8_t shift;  /* from the low end of the byte */
     uint8_t offset; /* from its high end, as Redis counts */
 } cell;
 
@@ -117,7 +117,7 @@ static cell find_cell(seen_kind kind, uint64_t cells, unsigned i)
         .byte = word * 8 + c / 8, .shift = (uint8_t)(c % 8), .offset = (uint8_t)(7 - c % 8)};
 }
 
-/* The bytes of a line between a key's first and last cell. */
+/* The range of bytes of a line from a key's first to its last cell. */
 static void span_of(const sn_geometry *g, uint64_t cells, uint32_t *first, uint32_t *last)
 {
     *first = SN_LINE_BYTES;
@@ -134,7 +134,7 @@ static bool by_range(const sn_geometry *g)
     return g->probes > 2 || g->spread == 1;
 }
 
-/* ---- looking ---- */
+/* ---- lookup ---- */
 
 void sn_batch_begin(sn_batch *b, sn_redis_set *set, sn_channel *ch)
 {
@@ -166,8 +166,8 @@ size_t sn_batch_limit(const sn_redis_view *view, uint64_t layers)
     return keys < SN_BATCH_KEYS ? keys : SN_BATCH_KEYS;
 }
 
-/* Is the filter the same, and are its shards and counters there? The shards take turns: up to 1024
- * each time, 5120 a second. Those that a batch uses are verified with it. */
+/* Whether the filter is the same, and its shards and counters exist. The shards are verified in
+ * turn: up to 1024 each time, 5120 per second. Those used by a batch are verified with it. */
 void sn_batch_say_glance(sn_batch *b)
 {
     enum { AT_ONCE = 1024 };
@@ -244,7 +244,7 @@ static void note_cell(sn_batch *b, sn_batch_key *k, uint32_t layer, unsigned num
         k->cells |= UINT64_C(1) << number;
 }
 
-/* One line of a key. A shard of a past generation may have expired: nothing is in it. */
+/* One line of a key. A shard of a past generation may have expired: it is empty. */
 static bool take_range(sn_batch *b, sn_batch_key *k, uint32_t layer, unsigned j,
                        const sn_reply *reply)
 {
@@ -288,7 +288,7 @@ static bool take_fields(sn_batch *b, sn_batch_key *k, uint32_t layer, const sn_r
     return true;
 }
 
-/* Replies of commands that were sent along. */
+/* Replies of additional commands. */
 static bool take_side(sn_batch *b, uint32_t tag, const sn_reply *reply)
 {
     if (tag == GLANCE_TAG) {
@@ -386,7 +386,7 @@ void sn_batch_say_put(sn_batch *b, size_t i)
 }
 
 /* Whether the key was new: one of its cells was zero. The reply has the old values of bits, the new
- * ones of counters. False: it is neither. */
+ * ones of counters. False: an unexpected reply. */
 static bool read_put(const sn_batch *b, const sn_batch_key *k, const sn_reply *reply, bool *fresh)
 {
     const sn_geometry *g = &b->view.image.layer[k->target].geometry;
@@ -407,9 +407,9 @@ static bool read_put(const sn_batch *b, const sn_batch_key *k, const sn_reply *r
 }
 
 /* A command whose reply was lost with its connection (`again`) may have been executed. Then the key
- * that it finds is its own; or its shard was closed concurrently, and the next attempt finds it. To
- * answer "seen" could lose a key that no client was told is new; so the answer is "new", although
- * the key may have been there. */
+ * that it finds is its own; or its shard was closed concurrently, and the next attempt finds it.
+ * Reporting it as seen could lose a key that was reported as new to no client; so the answer is
+ * "new", although the key may have been present. */
 static bool take_put(void *context, uint32_t tag, const sn_reply *reply, bool again)
 {
     sn_batch *b = context;
@@ -437,11 +437,11 @@ seen_status sn_batch_put(sn_batch *b, seen_error *error)
     return sn_channel_run(b->ch, take_put, b, error);
 }
 
-/* ---- taking out ---- */
+/* ---- removing ---- */
 
-/* KEYS: the shard. ARGV: the offsets of a key's counters. 0: the key is not there, nothing is
- * changed. 1: taken out once and still there. 2: gone. A counter that is full stays: nobody knows
- * how many keys it holds. */
+/* KEYS: the shard. ARGV: the offsets of a key's counters. 0: the key is absent, nothing is changed.
+ * 1: one addition removed, still present. 2: removed. A saturated counter stays: the number of its
+ * keys is unknown. */
 static const char CUT[] =
     "local k,get,dec=KEYS[1],{},{} "
     "for i,o in ipairs(ARGV) do "

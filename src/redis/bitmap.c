@@ -1,7 +1,7 @@
-/* The textbook's filter: one plain bitmap key, k positions over the whole of it (docs/redis.md).
+/* The textbook filter: one plain bitmap key, with k positions over all of it (docs/redis.md).
  *
  * It is the classic geometry, one cell per line, with a single shard as large as the filter: the
- * same code, another name for the key. A string of Redis holds 2^32 bits. */
+ * same code, with another key name. A Redis string holds 2^32 bits. */
 #include "base/error.h"
 #include "filter/plan.h"
 #include "redis/set.h"
@@ -25,7 +25,7 @@ seen_status sn_redis_bitmap_plan(const seen_options *o, sn_image *image, seen_er
     g.shard_lines = (uint64_t)ceil(bits / LINE_BITS);
     if (o->bits)
         g.shard_lines = o->bits / LINE_BITS ? o->bits / LINE_BITS : 1;
-    /* A little more than the textbook says, where that rounds its k. */
+    /* Slightly more than the textbook formula, because k is rounded. */
     while (!o->bits && sn_plan_rate(&g, keys) > rate * (1 + 1e-9) && g.shard_lines < BITS_MAX)
         g.shard_lines += 1 + g.shard_lines / 1000;
     if (g.shard_lines > BITS_MAX / LINE_BITS)

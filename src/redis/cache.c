@@ -1,25 +1,25 @@
-/* What a client need not ask again.
+/* The client's cache, which avoids requests.
  *
- * A bit never goes back: what this client once saw set, or set itself, is known. The cache has two
- * parts. Bits: a copy of each layer of a filter that is not too large, all zero in the beginning,
- * filled from the answers. A key whose cells are all known was seen before; of a new key only the
- * cells that are not known are sent. Keys: the hashes of the last keys that were seen or added, for
- * filters that are larger.
+ * A bit is never cleared: bits that this client saw set, or set itself, are known. The cache has
+ * two parts. Bits: a copy of each layer of a filter that is not too large, initially zero, filled
+ * from replies. A key whose cells are all known is present; for other keys only the unknown cells
+ * are sent. Keys: the hashes of the most recent keys that were present or added, for larger
+ * filters.
  *
- * The server may lose bits after all: when it crashes, or a replica takes its place. Its clients
- * then lose their connections, or are redirected; the client counts such events (the epoch). With
- * the epoch the cache is emptied, and keys that were added while it changed, with some of their
- * cells left out, are added again in full (ops.c, doubt).
+ * A server may lose bits: when it crashes, or at a failover. Its clients then lose their
+ * connections, or are redirected; the client counts such events (the epoch). When the epoch changes
+ * the cache is cleared, and keys that were added during the change with some of their cells omitted
+ * are added again completely (ops.c, doubt).
  *
- * Not for windows, which forget, nor counters; no bits of plain bitmaps, which other programs may
- * change. */
+ * Not used for windows, which drop keys, nor for counters; no bits are cached for plain bitmaps,
+ * which other programs may change. */
 #include "redis/cache.h"
 
 #include "base/memory.h"
 
-/* Keys, and lines of a key, that are prefetched. */
+/* Prefetch distance, in keys and in lines of a key. */
 enum { AHEAD = 8, AHEAD_LINES = 3 };
-/* Bytes of bits, all layers together. */
+/* Maximum bytes of bits, for all layers together. */
 #define BITS_MAX (UINT64_C(32) << 20)
 
 static bool keeps_keys(const sn_redis_set *set)
@@ -40,7 +40,8 @@ static void clear(sn_cache *cache)
         cache->bits[i] = NULL;
     }
     cache->bytes = 0;
-    /* Every place holds what can never be looked up there: a hash that belongs to the next one. */
+    /* Every slot holds a hash that can never be looked up there: one that belongs to the next
+     * slot. */
     for (uint64_t i = 0; i < SN_CACHE_KEYS; i++)
         cache->key[i].lo = i + 1;
 }
@@ -57,7 +58,7 @@ void sn_cache_close(sn_cache *cache)
     pthread_mutex_destroy(&cache->lock);
 }
 
-/* Takes the lock; forgets all if the server may have. */
+/* Takes the lock; clears the cache if the server may have lost data. */
 static sn_cache *lock_cache(sn_redis_set *set)
 {
     sn_cache *cache = &set->cache;
@@ -104,7 +105,7 @@ static uint64_t *words_of(uint64_t *known, const sn_geometry *g, uint64_t shard,
     return known + (shard * g->shard_lines + sn_place_line(g, f, j)) * SN_LINE_WORDS;
 }
 
-/* The cells of a key that are known in a layer; bit n is cell n, as in sn_batch_key. */
+/* The cells of a key that are known to be set in a layer; bit n is cell n, as in sn_batch_key. */
 static uint64_t cells_known(uint64_t *known, const sn_geometry *g, seen_hash h)
 {
     uint64_t set = 0, f, shard = sn_place_shard(g, h, &f);
@@ -144,7 +145,7 @@ static uint64_t all_cells(const sn_geometry *g)
     return cells < 64 ? (UINT64_C(1) << cells) - 1 : UINT64_MAX;
 }
 
-/* Room for a layer, if there is any left. */
+/* Allocates a layer, if the limit allows it. */
 static uint64_t *room_for(sn_cache *cache, const sn_geometry *g, uint32_t layer)
 {
     uint64_t bytes = sn_geometry_bytes(g);
@@ -227,7 +228,7 @@ void sn_cache_learn(sn_redis_set *set, const sn_batch *b)
     if (!keeps_keys(set))
         return;
     sn_cache *cache = lock_cache(set);
-    /* Answers of an earlier epoch may be out of date. */
+    /* Answers of an earlier epoch may be outdated. */
     if (cache->epoch == b->epoch) {
         learn_keys(cache, b);
         if (keeps_bits(set, &b->view))

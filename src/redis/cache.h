@@ -1,4 +1,4 @@
-/* What a client need not ask again. */
+/* The client's cache, which avoids requests. */
 #ifndef SN_REDIS_CACHE_H
 #define SN_REDIS_CACHE_H
 
@@ -7,10 +7,9 @@
 void sn_cache_open(sn_cache *cache);
 void sn_cache_close(sn_cache *cache);
 
-/* Answers the keys that are known to be present, and fills in the cells that are known of others.
- */
+/* Answers the keys that are known to be present, and fills in the known cells of others. */
 void sn_cache_recall(sn_redis_set *set, const sn_redis_view *view, sn_batch *b);
-/* The same by their cells only, for another view. */
+/* The same for cells only, with another view. */
 void sn_cache_recall_cells(sn_redis_set *set, const sn_redis_view *view, sn_batch *b);
 
 /* Learns from the answers of a batch. */

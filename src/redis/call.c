@@ -1,5 +1,5 @@
-/* What adding, checking and removing share: a call goes through its keys batch by batch, asks now
- * and then whether the filter still is what it was taken for, and starts over where it is not. */
+/* The common part of adding, checking and removing: a call processes its keys in batches, verifies
+ * the filter periodically, and starts over if it has changed. */
 #include "redis/call.h"
 
 #include "base/clock.h"
@@ -11,8 +11,8 @@
 #include <string.h>
 
 enum {
-    GLANCE_MS = 200,         /* how long a view is trusted without asking */
-    DEEP_SLEEP_MS = 3600000, /* after which it is asked for before anything is added */
+    GLANCE_MS = 200,         /* how long a view is used without verifying it */
+    DEEP_SLEEP_MS = 3600000, /* after this time it is verified before anything is added */
 };
 
 static seen_status begin_call(sn_call *c, seen_set *set, const seen_hash *hash, size_t count,
@@ -34,7 +34,7 @@ static void end_call(sn_call *c)
     free(c->batch.key);
 }
 
-/* Layers that may hold keys which are not to be forgotten yet. */
+/* Layers that may hold keys that have not expired. */
 uint64_t sn_call_living(const sn_image *image)
 {
     uint64_t layers = 0;
@@ -44,7 +44,7 @@ uint64_t sn_call_living(const sn_image *image)
     return layers;
 }
 
-/* Fills the batch with `n` keys from `at` on. */
+/* Fills the batch with `n` keys, starting at `at`. */
 void sn_call_load(sn_call *c, size_t at, size_t n)
 {
     sn_batch *b = &c->batch;
@@ -53,7 +53,7 @@ void sn_call_load(sn_call *c, size_t at, size_t n)
         b->key[i] = (sn_batch_key){.hash = c->hash[at + i], .place = (uint32_t)i};
 }
 
-/* Asks along whether the filter is still there, now and then. */
+/* Periodically verifies the filter along with other commands. */
 bool sn_call_glance_due(sn_call *c)
 {
     uint64_t now = sn_clock_ms();
@@ -73,7 +73,7 @@ bool sn_call_glance_wanted(sn_call *c)
     return wanted;
 }
 
-/* Asks first, after a long time, or where the filter was not well. Then its shards are looked at
+/* Verifies the filter first, after a long time or after an error. Its shards are then verified
  * along with the keys as well. */
 static seen_status wake_up(sn_call *c)
 {
@@ -92,7 +92,7 @@ static seen_status wake_up(sn_call *c)
     return status;
 }
 
-/* The keys of one call, as many at a time as a batch takes. */
+/* Processes the keys of one call in batches. */
 seen_status sn_call_run(sn_call_step step, seen_set *set, const seen_hash *hashes, size_t count,
                         seen_answer *answers, seen_error *error)
 {
@@ -103,7 +103,7 @@ seen_status sn_call_run(sn_call_step step, seen_set *set, const seen_hash *hashe
     for (size_t at = 0, n; at < count && status == SEEN_OK; at += n) {
         sn_redis_view view = sn_redis_see(c.set);
         size_t limit = sn_batch_limit(&view, sn_call_living(&view.image));
-        /* Equal parts: a small rest would wait for its round trip as long as a full batch. */
+        /* Equal parts: a small rest would need a round trip like a full batch. */
         size_t left = count - at, parts = (left + limit - 1) / limit;
         n = (left + parts - 1) / parts;
         status = step(&c, &view, at, n);
@@ -116,9 +116,9 @@ seen_status sn_call_run(sn_call_step step, seen_set *set, const seen_hash *hashe
     return status;
 }
 
-/* The layer was closed meanwhile. Keys that were put there later, because its fence is gone
- * (evicted, or at its end), lie where nobody looks: all are put again where they belong, and those
- * that were in time are found. Not counters, which would count twice. */
+/* The layer was closed concurrently. Keys that were added to it later, because its fence is gone
+ * (evicted, or expired), are not found by any client: all are added again to the current layer, and
+ * those that were in time are found. Not for counters, which would count twice. */
 static void put_again(sn_batch *b)
 {
     for (size_t i = 0; i < b->keys && b->view.image.kind == SEEN_BLOOM; i++) {
@@ -130,13 +130,13 @@ static void put_again(sn_batch *b)
     }
 }
 
-/* After commands were answered: is the filter what we took it for? *over: start again. */
+/* After replies: checks whether the filter has changed. *over: start again. */
 seen_status sn_call_reconsider(sn_call *c, bool *over)
 {
     sn_batch *b = &c->batch;
     sn_redis_view view;
     *over = false;
-    /* What went into a filter that is gone is not decided. */
+    /* Keys added to a filter that is gone are undecided. */
     for (size_t i = 0; i < b->keys && b->glance >= SN_REPLACED; i++)
         sn_batch_move(&b->key[i], SN_KEY_OPEN);
     switch (b->glance) {

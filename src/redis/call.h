@@ -1,4 +1,4 @@
-/* One call of add, check or remove: see redis_call.c. */
+/* One call of add, check or remove: see call.c. */
 #ifndef SN_STORE_REDIS_CALL_H
 #define SN_STORE_REDIS_CALL_H
 
@@ -13,24 +13,24 @@ typedef struct sn_call {
     seen_error *error;
 } sn_call;
 
-/* What is done with n keys from `at` on. */
+/* Processes n keys, starting at `at`. */
 typedef seen_status (*sn_call_step)(sn_call *c, const sn_redis_view *view, size_t at, size_t n);
 
-/* The keys of one call, as many at a time as a batch takes. */
+/* Processes the keys of one call in batches. */
 seen_status sn_call_run(sn_call_step step, seen_set *set, const seen_hash *hashes, size_t count,
                         seen_answer *answers, seen_error *error);
 
-/* Layers that may hold keys which are not to be forgotten yet. */
+/* Layers that may hold keys that have not expired. */
 uint64_t sn_call_living(const sn_image *image);
 
-/* Fills the batch with `n` keys from `at` on. */
+/* Fills the batch with `n` keys, starting at `at`. */
 void sn_call_load(sn_call *c, size_t at, size_t n);
 
-/* Whether to ask along what the filter is now; due: whoever asks is about to. */
+/* Whether to verify the filter along with the next commands; if true, the caller must do so. */
 bool sn_call_glance_due(sn_call *c);
 bool sn_call_glance_wanted(sn_call *c);
 
-/* After commands were answered: is the filter what we took it for? *over: start again. */
+/* After replies: checks whether the filter has changed. *over: start again. */
 seen_status sn_call_reconsider(sn_call *c, bool *over);
 
 #endif

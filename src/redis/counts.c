@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* KEYS: the counters. ARGV: the field and that of keys under way, each with what to add to it.
- * Counters of a filter or generation that is gone do not come back. */
+ * Counters of a filter or generation that is gone are not recreated. */
 static const char SETTLE[] = "local k=KEYS[1] "
                              "if redis.call('HEXISTS',k,ARGV[3])==0 then return 0 end "
                              "redis.call('HINCRBY',k,ARGV[3],ARGV[4]) "
@@ -55,7 +55,7 @@ void sn_redis_say_script(sn_channel *ch, uint32_t tag, const sn_redis_view *view
     sn_command_text(ch, field);
 }
 
-/* The same where the counters are there: those of a filter that was dropped do not come back. */
+/* The same if the counters exist: those of a dropped filter are not recreated. */
 static void say_count_there(sn_channel *ch, const sn_redis_view *view, uint32_t layer, int64_t by)
 {
     static const char SCRIPT[] = "if redis.call('EXISTS',KEYS[1])==0 then return 0 end "
@@ -64,8 +64,8 @@ static void say_count_there(sn_channel *ch, const sn_redis_view *view, uint32_t 
     sn_command_signed(ch, by);
 }
 
-/* Counts down what was said, once at most: sent again after a lost connection it might make room
- * that is not there. Keys that stay counted are no failure. */
+/* Decrements at most once: repeated after a lost connection it might create room that does not
+ * exist. Keys that stay counted are not an error. */
 static seen_status run_once(sn_channel *ch, seen_error *error)
 {
     int64_t total = 0;
@@ -112,7 +112,7 @@ seen_status sn_redis_settle(sn_redis_set *set, sn_channel *ch, const sn_redis_vi
     return SEEN_OK;
 }
 
-/* Says a command about both counters of a layer: all keys, and those under way. */
+/* Writes a command about both counters of a layer: all keys, and those under way. */
 static void say_both(sn_channel *ch, const char *command, const sn_redis_view *view, uint32_t layer)
 {
     sn_redis_key key;

@@ -1,4 +1,5 @@
-/* A filter in Redis: create, copy, drop. Staged under a name of its own, then published. */
+/* Creating, copying and dropping a filter in Redis. It is staged under its own name, then
+ * published. */
 #include "redis/set.h"
 
 #include "base/error.h"
@@ -18,7 +19,7 @@ enum {
     COPY_TRIES = 16, /* of a window that rotates concurrently */
 };
 
-/* ---- making, staged ---- */
+/* ---- staging ---- */
 
 static seen_status draw_id(sn_redis_view *view, seen_error *error)
 {
@@ -42,7 +43,8 @@ static const char *why_not(const sn_redis_view *view)
     return view->ttl > UINT32_MAX ? "the time to live is too long" : NULL;
 }
 
-/* There is no connection yet, and `where` may hold a password, which no message shows. */
+/* There is no connection yet, and `where` may contain a password, which must not appear in
+ * messages. */
 static seen_status vet_image(const sn_redis_view *view, const char *where, seen_error *error)
 {
     sn_redis_address address;
@@ -56,7 +58,7 @@ static seen_status vet_image(const sn_redis_view *view, const char *where, seen_
     return status;
 }
 
-/* Fails early where a filter of the name exists; fills *old where it is to be replaced. */
+/* Fails early if a filter with the name exists; fills *old if it is to be replaced. */
 static seen_status look_for_old(sn_channel *ch, unsigned flags, sn_redis_view *old, bool *found,
                                 seen_error *error)
 {
@@ -82,7 +84,7 @@ static seen_status restless(const sn_channel *ch, seen_error *error)
                         sn_channel_address(ch)->shown);
 }
 
-/* Removes the hash; *view is what was there last, whose shards are to go too. */
+/* Removes the hash; *view is the last state, whose shards must be removed too. */
 static seen_status drop_hash(sn_channel *ch, sn_redis_view *view, seen_error *error)
 {
     seen_status status = SEEN_OK;
@@ -96,7 +98,7 @@ static seen_status drop_hash(sn_channel *ch, sn_redis_view *view, seen_error *er
     return status == SEEN_OK ? restless(ch, error) : status;
 }
 
-/* Whether `from` is the filter that the hash tells of, by whatever address. */
+/* Whether `from` is the filter described by the hash, under any address. */
 static bool is_this(seen_set *from, const sn_redis_view *there)
 {
     if (!from->connected)
@@ -105,9 +107,9 @@ static bool is_this(seen_set *from, const sn_redis_view *there)
     return memcmp(view.id, there->id, SN_REDIS_ID) == 0;
 }
 
-/* A plain bitmap has no ID, and the old one and the new one have one name: the old one goes first,
- * so that half of the new one is never taken for it. Where there is none the key is taken as it is,
- * and grown to its size. What goes is a string, and not what is to be copied. */
+/* A plain bitmap has no ID, and the old and the new one have the same name: the old one is removed
+ * first, so that a partial new one is never taken for it. Without an old filter an existing key is
+ * adopted, and extended to its size. Only a string is removed, and not the source of the copy. */
 static seen_status stage_bitmap(sn_channel *ch, const sn_redis_view *view, sn_redis_view *old,
                                 bool replace, seen_set *from, seen_error *error)
 {
@@ -130,8 +132,8 @@ static seen_status stage_bitmap(sn_channel *ch, const sn_redis_view *view, sn_re
     return status == SEEN_OK ? sn_redis_drop_shards(ch, view, 0, error) : status;
 }
 
-/* Makes the shards under a new ID that no other client knows; they end by themselves unless the
- * filter is finished. */
+/* Creates the shards under a new ID that no other client knows; they expire unless the filter is
+ * finished. */
 static seen_status stage(sn_channel *ch, const sn_redis_view *view, seen_error *error)
 {
     seen_status status = SEEN_OK;
@@ -143,7 +145,7 @@ static seen_status stage(sn_channel *ch, const sn_redis_view *view, seen_error *
     return status;
 }
 
-/* Takes the end off the shards (or sets that which was asked for). */
+/* Removes the expiry of the shards (or sets the requested one). */
 static seen_status finish(sn_channel *ch, const sn_redis_view *view, seen_error *error)
 {
     const sn_image *image = &view->image;
@@ -185,7 +187,7 @@ static seen_status finish(sn_channel *ch, const sn_redis_view *view, seen_error 
     return status;
 }
 
-/* Whether the hash may name this filter, after an error that leaves it open. */
+/* Whether the hash may refer to this filter, after an error that leaves this open. */
 static bool may_be_visible(sn_channel *ch, const sn_redis_view *view)
 {
     sn_redis_view there;
@@ -195,8 +197,8 @@ static bool may_be_visible(sn_channel *ch, const sn_redis_view *view)
     return status != SEEN_ERR_NOT_FOUND;
 }
 
-/* A window that turns while its generations are read may have taken a key from one that was still
- * to be read into one that was read before. */
+/* A window that rotates while its generations are read may have moved a key from one that was still
+ * to be read to one that was already read. */
 static seen_status look_for_turn(const sn_image *image, seen_set *from, bool *turned,
                                  seen_error *error)
 {
@@ -221,7 +223,7 @@ static seen_status pour_in(sn_channel *ch, const sn_redis_view *view, seen_set *
         return sn_error_set(error, SEEN_ERR_MEMORY, "%s: out of memory",
                             sn_channel_address(ch)->shown);
     seen_status status = SEEN_OK;
-    /* Fresh shards are zero; a plain bitmap may have been taken over. */
+    /* New shards are zero; a plain bitmap may have been adopted. */
     bool fresh = view->layout == SEEN_LAYOUT_SHARDS;
     for (uint32_t i = 0; i < view->image.layers && status == SEEN_OK; i++) {
         uint64_t lines = sn_geometry_lines(&view->image.layer[i].geometry);
@@ -238,8 +240,8 @@ static seen_status pour_in(sn_channel *ch, const sn_redis_view *view, seen_set *
     return status == SEEN_OK ? look_for_turn(&view->image, from, turned, error) : status;
 }
 
-/* Makes a filter visible. *old is what it replaced, if *found: others may do the same, and each
- * drops the one that went with its own step. */
+/* Makes a filter visible. *old is what it replaced, if *found: others may do the same concurrently,
+ * and each drops the one that it replaced. */
 static seen_status publish(sn_channel *ch, const sn_redis_view *view, unsigned flags,
                            sn_redis_view *old, bool *found, seen_error *error)
 {
@@ -254,8 +256,8 @@ static seen_status publish(sn_channel *ch, const sn_redis_view *view, unsigned f
     return status == SEEN_OK ? restless(ch, error) : status;
 }
 
-/* Makes a filter, from nothing or as a copy of `from`. *turned: that is a window, and has turned
- * meanwhile. */
+/* Creates a filter, empty or as a copy of `from`. *turned: `from` is a window and has rotated
+ * during the copy. */
 static seen_status make_filter(sn_channel *ch, const sn_redis_view *view, unsigned flags,
                                seen_set *from, bool *turned, seen_error *error)
 {
@@ -278,7 +280,7 @@ static seen_status make_filter(sn_channel *ch, const sn_redis_view *view, unsign
     if (status == SEEN_OK)
         status = publish(ch, view, flags, &old, &found, error);
     if (status != SEEN_OK) {
-        /* A filter that can be seen keeps its shards. */
+        /* A visible filter keeps its shards. */
         if (!bitmap && !may_be_visible(ch, view))
             sn_redis_drop_all(ch, view, NULL);
         return status;
@@ -308,7 +310,8 @@ seen_status sn_redis_create(const char *where, const sn_image *image, const seen
         status = sn_redis_contact(where, options, &redis, &ch, error);
     if (status != SEEN_OK)
         return status;
-    /* The handle first: what fails after the filter can be seen would have changed something. */
+    /* Creates the handle first: a failure after the filter is visible would have changed
+     * something. */
     seen_set *set = NULL;
     status = sn_redis_make(redis, &view, flags, &set, error);
     if (status == SEEN_OK)
@@ -323,7 +326,7 @@ seen_status sn_redis_create(const char *where, const sn_image *image, const seen
     return status;
 }
 
-/* Nobody holds counters in a server against the cells later. */
+/* Counters on a server are not verified against the cells later. */
 static seen_status source_image(seen_set *from, sn_image *image, seen_error *error)
 {
     seen_status status = from->ops->image(from, image, error);

@@ -1,18 +1,18 @@
-/* Layers and generations that several clients share.
+/* Layers and generations shared by several clients.
  *
- * New keys go to the current layer. When a client finds it full (or its time over) it opens the
- * next one, in three steps that any other client may repeat or complete:
+ * New keys go to the current layer. When a client finds it full (or expired) it opens the next one,
+ * in three steps that any other client may repeat or complete:
  *
- *   1. make the next layer's shards; those that exist are left as they are
- *   2. close the current layer's shards, one by one: a shard moves to the name NAME:closed, and a
+ *   1. create the shards of the next layer; existing ones are left unchanged
+ *   2. close the shards of the current layer, one by one: a shard is renamed to NAME:closed, and a
  *      list takes its old name, so that a command for the shard fails there with WRONGTYPE
- *   3. tell the hash beside the shards, if nobody else has
+ *   3. update the filter's hash, if no other client has
  *
- * Step 2 is the fence that makes "one winner" hold. A client that still believes in the old layer
- * cannot add there: its command changes nothing and fails, it asks what the filter is now, and
- * starts over. A client that believes in the new layer learnt of it after step 3, when every key
- * that went into the old one can be seen there. So two clients never decide about one key in two
- * layers. The lists outlive their generation by more than a client trusts its view. */
+ * Step 2 is the fence that guarantees that each key is new once. A client with a view of the old
+ * layer cannot add to it: its command changes nothing and fails, it reads the filter's hash again,
+ * and starts over. A client with a view of the new layer got it after step 3, when every key that
+ * was added to the old one is visible there. So two clients never decide about one key in two
+ * layers. The lists outlive their generation by more than a client uses its view. */
 #include "set/layers.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -23,11 +23,11 @@
 
 enum {
     TOMBSTONE_SECONDS = 7 * 86400, /* longer than any client sleeps with an old view */
-    FORGOTTEN_SECONDS = 2 * 3600,  /* the same once the generation is gone; see DEEP_SLEEP_MS */
-    EXPIRY_SLACK = 60,             /* clients' clocks may differ by so many seconds */
+    FORGOTTEN_SECONDS = 2 * 3600,  /* the same once the generation has expired; see DEEP_SLEEP_MS */
+    EXPIRY_SLACK = 60,             /* tolerated difference of clients' clocks, in seconds */
     AT_ONCE = 4096,                /* commands per run */
-    /* A server goes through what one client has sent before it turns to the next: this much is
-     * zeroed by each between two clients. */
+    /* A server processes what one client has sent before it turns to the next: at most this much is
+     * zeroed at a time. */
     ZEROED_AT_ONCE = 4 << 20,
 };
 
@@ -43,7 +43,7 @@ static const char CLOSE[] = "local t=redis.call('TYPE',KEYS[1]).ok "
                             "end "
                             "return 1";
 
-/* A shard that a faster client has closed already is made. */
+/* A shard that another client has already closed was created. */
 static bool take_made(void *context, uint32_t tag, const sn_reply *reply, bool again)
 {
     (void)context;
@@ -60,8 +60,8 @@ void sn_redis_say_expire(sn_channel *ch, const sn_redis_key *key, uint64_t secon
     sn_command_number(ch, seconds);
 }
 
-/* Makes a shard together with its end, in one step: a client that is killed in between leaves
- * nothing that stays. */
+/* Creates a shard together with its expiry, atomically: a client that is killed in between leaves
+ * nothing permanent. */
 static void say_make_expiring(sn_channel *ch, const sn_redis_key *key, uint64_t last_bit,
                               uint64_t seconds)
 {
@@ -85,9 +85,9 @@ seen_status sn_redis_make_shards(sn_channel *ch, const sn_redis_view *view, uint
     uint64_t bytes = sn_verify_length(view, layer), last_bit = bytes * 8 - 1;
     for (uint64_t s = 0; s < g->shards && status == SEEN_OK; s++) {
         const sn_redis_key *key = sn_redis_namer_shard(&namer, s);
-        /* Adding nothing to the last bit makes the string as long as it will ever be, and changes
-         * nothing where it is there already. In one step: the server gives a string that grows
-         * more memory than it needs. */
+        /* Adding nothing to the last bit extends the string to its final length, and changes
+         * nothing if it exists. In one step, because the server over-allocates a string that
+         * grows. */
         if (expire) {
             say_make_expiring(ch, key, last_bit, expire);
         } else {
@@ -157,8 +157,8 @@ static bool take_sum(void *context, uint32_t tag, const sn_reply *reply, bool ag
     return good;
 }
 
-/* The fences of generations that are gone. They end in the order in which they were set: going
- * back, behind a round of the ring that has none there are no more. */
+/* Removes the fences of expired generations. They expire in the order in which they were set: going
+ * back, after a round of the ring without any there are no more. */
 static seen_status drop_fences(sn_channel *ch, const sn_redis_view *view, seen_error *error)
 {
     sn_redis_view past = *view;
@@ -208,7 +208,7 @@ seen_status sn_redis_drop_all(sn_channel *ch, const sn_redis_view *view, seen_er
 
 void sn_redis_sweep(sn_channel *ch, const sn_redis_view *view)
 {
-    /* The name of a plain bitmap is not its own: it may be that of what was put in its place. */
+    /* The key of a plain bitmap has no unique name: it may belong to what replaced it. */
     if (view->layout == SEEN_LAYOUT_SHARDS)
         sn_redis_drop_all(ch, view, NULL);
     else
@@ -243,7 +243,7 @@ static seen_status close_shards(sn_channel *ch, const sn_redis_view *view, seen_
     return status;
 }
 
-/* What the filter is after the next step. */
+/* The state of the filter after the next step. */
 static seen_status plan_next(const sn_redis_set *set, const sn_redis_view *view,
                              sn_redis_view *next, seen_error *error)
 {
@@ -287,7 +287,8 @@ seen_status sn_redis_advance(sn_redis_set *set, sn_channel *ch, const sn_redis_v
     uint32_t at = next.image.current;
     uint64_t before = view->image.layer[at].generation;
     if (status == SEEN_OK && step == SN_STEP_PERHAPS) {
-        /* Something was done. If it is this it counts as ours: to turn once too often forgets. */
+        /* The step may have been executed. If so it counts as ours: rotating once too often would
+         * drop keys. */
         status = sn_redis_reload(set, ch, &now, error);
         if (status == SEEN_OK && now.image.layer[at].generation != before)
             step = SN_STEP_DONE;
@@ -309,8 +310,8 @@ seen_status sn_redis_catch_up(sn_redis_set *set, sn_channel *ch, const sn_redis_
 {
     enum { PATIENCE = 20 };
     sn_redis_view now;
-    /* Who may not write does not wait for those who do either: until the hash tells of another
-     * layer all that is there lies under the closed shard's name. */
+    /* A read-only client does not wait for writers: until the hash names another layer all keys are
+     * under the closed shard's name. */
     if (set->base.read_only)
         return sn_redis_reload(set, ch, &now, error);
     for (int i = 0; i < PATIENCE; i++) {
@@ -320,13 +321,13 @@ seen_status sn_redis_catch_up(sn_redis_set *set, sn_channel *ch, const sn_redis_
         struct timespec t = {.tv_nsec = 5000000};
         nanosleep(&t, NULL);
     }
-    /* Whoever closed it is slow or dead. */
+    /* The client that closed it is slow or dead. */
     bool mine;
     return sn_redis_advance(set, ch, view, &mine, error);
 }
 
-/* The shard that takes keys may have been closed since: its fence has an end of its own, which must
- * not come sooner. */
+/* The current shard may have been closed since: its fence has its own expiry, which must not be
+ * shortened. */
 static void say_renew_open(sn_channel *ch, const sn_redis_key *key, uint64_t seconds)
 {
     sn_command_begin(ch, 0, key->slot, 5);
@@ -338,9 +339,9 @@ static void say_renew_open(sn_channel *ch, const sn_redis_key *key, uint64_t sec
     sn_command_number(ch, seconds);
 }
 
-/* The hash, and a plain bitmap, have the names of whatever filter is there now: they are renewed
- * where it is still this one. (In a cluster a script reaches one slot only, and the bitmap may lie
- * in another: it follows at once.) */
+/* The hash, and a plain bitmap, have the names of whichever filter exists now: they are renewed if
+ * it is still this one. (In a cluster a script reaches one slot only, and the bitmap may be in
+ * another: it follows at once.) */
 static seen_status renew_named(sn_channel *ch, const sn_redis_view *view, bool *same,
                                seen_error *error)
 {
@@ -373,8 +374,8 @@ static seen_status renew_named(sn_channel *ch, const sn_redis_view *view, bool *
     return status;
 }
 
-/* Sets the time to live of every key. The past generations of a window by time have an end of their
- * own. */
+/* Sets the time to live of every key. The past generations of a window by time have their own
+ * expiry. */
 seen_status sn_redis_renew(sn_channel *ch, const sn_redis_view *view, seen_error *error)
 {
     const sn_image *image = &view->image;

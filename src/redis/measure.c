@@ -1,4 +1,4 @@
-/* How full and how wrong a set in Redis is: the whole of a small one, a sample of a large one. */
+/* Fill and error rate of a set in Redis: from all of a small one, from a sample of a large one. */
 #include "base/error.h"
 #include "filter/kernel.h"
 #include "filter/plan.h"
@@ -10,18 +10,18 @@
 #include <stdlib.h>
 
 enum {
-    WHOLE_BYTES = 16 << 20, /* up to here a filter is measured whole */
+    WHOLE_BYTES = 16 << 20, /* up to this size a filter is measured completely */
     SAMPLE_SHARDS = 32,
     SAMPLE_LINES = 1024,
 };
 
 typedef struct measure {
     double rate, set, cells; /* of the layer */
-    sn_tally tally;          /* of what was looked at */
+    sn_tally tally;          /* of the sampled lines */
     bool sampled;
 } measure;
 
-/* Tallies the shards of a layer: all lines of all shards, or some lines of some. */
+/* Counts the cells of a layer: all lines of all shards, or some lines of some. */
 static seen_status measure_layer(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
                                  uint32_t layer, bool whole, char *lines, measure *m,
                                  seen_error *error)
@@ -66,7 +66,7 @@ static char *line_buffer(const sn_redis_set *set, seen_error *error)
     return lines;
 }
 
-/* Where a sample has met few keys all lines are looked at, unless they are too many. */
+/* If a sample has found few keys all lines are read, unless there are too many. */
 seen_status sn_redis_estimate(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
                               uint32_t layer, sn_sample *sample, seen_error *error)
 {
@@ -87,7 +87,7 @@ seen_status sn_redis_estimate(sn_redis_set *set, sn_channel *ch, const sn_redis_
     return status;
 }
 
-/* Whether it is time to look, as in memory. */
+/* Whether a recount is due, as in memory. */
 static bool recount_due(sn_redis_set *set, uint64_t capacity, uint64_t removed)
 {
     pthread_mutex_lock(&set->lock);
@@ -99,7 +99,7 @@ static bool recount_due(sn_redis_set *set, uint64_t capacity, uint64_t removed)
     return due;
 }
 
-/* What goes wrong is left alone: the keys are out, and the counter is no worse than it was. */
+/* Errors are ignored: the keys are removed, and the counter is no worse than before. */
 void sn_redis_recount(sn_redis_set *set, sn_channel *ch, uint64_t removed)
 {
     sn_redis_view view = sn_redis_see(set);
@@ -149,7 +149,7 @@ seen_status sn_redis_measure(seen_set *base, seen_info *info, seen_error *error)
             break;
         double here = sn_plan_keys(&view.image.layer[i].geometry, m.set / m.cells);
         keys += sn_layers_keys(&view.image, here, wrong);
-        wrong += m.rate * (1 - wrong); /* 1 - (1 - wrong) * (1 - rate), with its digits */
+        wrong += m.rate * (1 - wrong); /* 1 - (1 - wrong) * (1 - rate), without cancellation */
         set_cells += m.set;
         cells += m.cells;
         sampled |= m.sampled;

@@ -1,4 +1,4 @@
-/* Unions: the lines of another set go into one in Redis. */
+/* Merging another set into one in Redis. */
 #include "base/error.h"
 #include "local/lookup.h"
 #include "redis/shards.h"
@@ -8,13 +8,13 @@
 
 enum {
     TRIES = 100,
-    STEPS_MAX = 1024, /* counters raised by one command */
+    STEPS_MAX = 1024, /* counters incremented by one command */
 };
 
-/* KEYS: the shard; a name in its slot. ARGV: where the piece begins, its bytes, the shard's time to
- * live or 0, its length. A client that dies leaves nothing behind: the piece is gone before any
- * other sees it. 0: there is no such shard, or not all of it, and none is created. Errors are
- * returned as they are. */
+/* KEYS: the shard; a name in its slot. ARGV: offset of the piece, its bytes, the shard's time to
+ * live or 0, its length. A client that dies leaves nothing behind: the piece is deleted before any
+ * other client can see it. 0: the shard does not exist, or is too short, and is not created. Errors
+ * are passed on. */
 static const char UNITE[] =
     "local k,piece=KEYS[1],KEYS[2] "
     "local n=redis.pcall('STRLEN',k) "
@@ -31,7 +31,7 @@ static const char UNITE[] =
 typedef struct united {
     bool fenced;
     bool missing;    /* the shard, or a part of it */
-    uint64_t length; /* that a shard has */
+    uint64_t length; /* of a shard */
 } united;
 
 static bool take_united(void *context, uint32_t tag, const sn_reply *reply, bool again)
@@ -43,7 +43,7 @@ static bool take_united(void *context, uint32_t tag, const sn_reply *reply, bool
         u->fenced = true;
         return true;
     }
-    /* STRLEN; 0 of the script. */
+    /* Reply of STRLEN; 0 from the script. */
     u->missing |= reply->items == 1 && reply->item[0].type == REDIS_REPLY_INTEGER &&
                   (uint64_t)reply->item[0].number < u->length;
     return !sn_reply_is_error(reply);
@@ -54,8 +54,8 @@ bool sn_redis_all_zero(const char *p, uint64_t len)
     return p[0] == 0 && memcmp(p, p + 1, len - 1) == 0;
 }
 
-/* Bits: the piece goes into a key of its own in the same slot, and the server unites the two, all
- * in one step. */
+/* Bits: the piece is written to a key in the same slot, and the server combines the two,
+ * atomically. */
 static void say_or(sn_channel *ch, const sn_redis_key *key, const sn_piece *p, const char *bytes,
                    uint64_t expire, uint64_t length)
 {
@@ -73,7 +73,7 @@ static void say_or(sn_channel *ch, const sn_redis_key *key, const sn_piece *p, c
     sn_command_number(ch, length);
 }
 
-/* Counters: each that is not zero is added, up to the most it can hold. */
+/* Counters: each non-zero one is added, saturating. */
 static void say_sum(sn_channel *ch, const sn_redis_key *key, const sn_piece *p, const char *bytes)
 {
     for (uint64_t at = 0; at < p->bytes;) {
@@ -101,8 +101,8 @@ static void say_sum(sn_channel *ch, const sn_redis_key *key, const sn_piece *p, 
     }
 }
 
-/* Says the sum where the shard is there: to raise counters would make one that is not, without
- * those that it had. */
+/* Writes the sum if the shard exists: incrementing counters would create a missing shard, without
+ * its earlier contents. */
 static seen_status sum_piece(sn_channel *ch, const sn_redis_key *key, const sn_piece *p,
                              const char *bytes, united *u, seen_error *error)
 {
@@ -169,8 +169,8 @@ static seen_status turning(const sn_redis_set *set, seen_error *error)
                         "%s: the window rotates faster than it can be merged", set->base.where);
 }
 
-/* A window's spare generations come into use, as old as the current one. Those whose time is over
- * are emptied, so that their keys do not come back to life with the younger ones that join them. */
+/* Takes the unused generations of a window into use, with the age of the current one. Expired ones
+ * are cleared, so that their keys do not reappear with the newer ones merged into them. */
 static seen_status use_generations(sn_redis_set *set, sn_channel *ch, seen_error *error)
 {
     for (int i = 0; i < TRIES; i++) {
@@ -222,7 +222,7 @@ seen_status sn_redis_widen(seen_set *base, uint32_t layers, seen_error *error)
     return status;
 }
 
-/* Of two generations that became one the younger tells when it was born. */
+/* A merged generation gets the later of the two birth times. */
 static seen_status unite_ages(sn_redis_set *set, sn_channel *ch, const sn_image *from,
                               seen_error *error)
 {
@@ -244,7 +244,7 @@ static seen_status unite_ages(sn_redis_set *set, sn_channel *ch, const sn_image 
     return turning(set, error);
 }
 
-/* Other clients count meanwhile: what is there is raised, never set. */
+/* Other clients count concurrently: counters are incremented, never set. */
 static seen_status unite_counters(sn_redis_set *set, sn_channel *ch, const sn_image *from,
                                   seen_error *error)
 {

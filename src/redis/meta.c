@@ -1,4 +1,4 @@
-/* The hash beside the shards. */
+/* The hash that describes a filter. */
 #include "redis/meta.h"
 
 #include "base/error.h"
@@ -20,9 +20,9 @@ static const char *const STEPS[] = {"short", "long"};
 static const char *const RENEW[] = {"no", "yes"};
 static const char *const LAYOUTS[] = {"shards", "bitmap"};
 
-/* KEYS: the hash. ARGV: the ID, the seconds that it is to live (0: for ever), ID and sequence of
- * the only one that may be replaced ("": none), then fields and values. A second try of one that
- * went through finds its own ID. */
+/* KEYS: the hash. ARGV: the ID, its time to live in seconds (0: unlimited), ID and sequence of the
+ * only one that may be replaced ("": none), then fields and values. A retry of a successful call
+ * finds its own ID. */
 static const char PUBLISH[] = "local k=KEYS[1] "
                               "if redis.call('EXISTS',k)==1 then "
                               " if redis.call('HEXISTS',k,'format')==0 then "
@@ -107,7 +107,7 @@ static void say_fields(sn_channel *ch, const sn_redis_view *view)
     }
 }
 
-/* A script about the hash; its arguments follow. */
+/* Begins a script on the hash; its arguments follow. */
 static void say_script(sn_channel *ch, const char *script, unsigned args)
 {
     sn_redis_key key;
@@ -262,7 +262,7 @@ static bool find_layer(const sn_reply *r, uint32_t i, sn_image *image)
                                  .capacity = n[5],
                                  .rate64 = n[6],
                                  .born = n[7]};
-    /* A string of Redis holds 512 MiB. */
+    /* A Redis string holds 512 MiB. */
     return sn_geometry_valid(&image->layer[i].geometry) && n[4] <= (1u << 29) / SN_LINE_BYTES;
 }
 
@@ -294,7 +294,8 @@ static bool read_table(const sn_reply *r, sn_redis_view *view)
     image->growth = (seen_growth)growth;
     image->hash = (seen_hash_kind)hash;
     image->when_full = (seen_when_full)full;
-    /* A filter of format 1 has no such fields, renewed, and grew in short steps. */
+    /* A filter of format 1 does not have these fields, behaved like renew, and grew in small
+     * steps. */
     if (format > 1 &&
         (!FIND_WORD(r, "renew", RENEW, &renew) || !FIND_WORD(r, "steps", STEPS, &steps)))
         return false;
@@ -312,7 +313,7 @@ static bool read_table(const sn_reply *r, sn_redis_view *view)
     if (view->layout == SEEN_LAYOUT_BITMAP &&
         (image->layers != 1 || image->layer[0].geometry.shards != 1 || image->kind != SEEN_BLOOM))
         return false;
-    /* The page of a file is checked by one rule; so is this. */
+    /* Validated by the same rules as the page of a file. */
     unsigned char page[SN_IMAGE_BYTES];
     const char *why;
     sn_image_lay_out(image);

@@ -1,4 +1,4 @@
-/* The hash beside the shards: what a filter is, in words that an operator can read. */
+/* The hash that describes a filter, readable for an operator. */
 #ifndef SN_STORE_REDIS_META_H
 #define SN_STORE_REDIS_META_H
 
@@ -7,31 +7,31 @@
 
 enum { SN_META_FORMAT = 2 }; /* of new filters; 1 is still read and written */
 
-/* Reads the filter of the channel's address. SEEN_ERR_NOT_FOUND where there is none. */
+/* Reads the filter at the channel's address. SEEN_ERR_NOT_FOUND if there is none. */
 seen_status sn_meta_load(sn_channel *ch, sn_redis_view *view, seen_error *error);
 
-/* Makes a filter visible, all at once, in the place of `old` or where there is none. Not *done:
- * there is another than that, or the old one is not as it was: look again. The clients of the one
- * that is replaced notice by its ID. */
+/* Makes a filter visible, atomically, in place of `old` or if there is none. Not *done: there is
+ * another one, or the old one has changed: check again. Clients of the replaced one notice by its
+ * ID. */
 seen_status sn_meta_publish(sn_channel *ch, const sn_redis_view *view, const sn_redis_view *old,
                             bool *done, seen_error *error);
-/* Removes the hash of this filter, if it is there. *done as above. */
+/* Removes the hash of this filter, if it exists. *done as above. */
 seen_status sn_meta_unname(sn_channel *ch, const sn_redis_view *view, bool *done,
                            seen_error *error);
 
-/* Puts `next` in the place of what has the same ID and the sequence of `now`. Late: another client
- * was faster. Perhaps: so it seems, but the answer to the first try was lost, and it may have been
- * this call. */
+/* Replaces the hash with the same ID and the sequence of `now` by `next`. Late: another client was
+ * faster. Perhaps: the same, but the reply to the first attempt was lost, and it may have been this
+ * call. */
 typedef enum sn_step { SN_STEP_LATE, SN_STEP_PERHAPS, SN_STEP_DONE } sn_step;
 seen_status sn_meta_step(sn_channel *ch, const sn_redis_view *now, const sn_redis_view *next,
                          sn_step *step, seen_error *error);
 
-/* Asks for ID and sequence along with other commands: the command, and the reading of its reply. */
+/* Reads ID and sequence along with other commands: the command, and parsing its reply. */
 void sn_meta_say_glance(sn_channel *ch, uint32_t tag);
 typedef enum sn_glance { SN_SAME, SN_MOVED_ON, SN_REPLACED, SN_GONE, SN_ODD } sn_glance;
 sn_glance sn_meta_glance(const sn_redis_view *view, const sn_reply *reply);
 
-/* Reads a whole number of the form of a meta field; false for anything else. */
+/* Parses an integer in the format of a meta field; false for anything else. */
 bool sn_meta_number(const char *text, size_t len, uint64_t *number);
 
 #endif

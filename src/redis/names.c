@@ -60,7 +60,8 @@ void sn_redis_field_added(const sn_redis_view *view, uint32_t layer, char field[
              (unsigned long long)view->image.layer[layer].generation);
 }
 
-/* Names of ours have a tag, that of a plain bitmap seldom has: then all of it becomes one. */
+/* Our names have a hash tag, that of a plain bitmap usually does not: then all of it becomes the
+ * tag. */
 void sn_redis_key_piece(const sn_redis_key *shard, sn_redis_key *piece)
 {
     static const char *const FORM[][2] = {

@@ -1,15 +1,16 @@
 /* The names of a filter's keys (docs/redis.md).
  *
- *   seen:NAME                              a hash: what the filter is
- *   seen:{NAME:ID}:added                   a hash: keys added, a field for each layer
- *   seen:{NAME:ID:LAYER.GENERATION:SHARD}  a string: a shard that takes new keys; then a list: the
- *                                          fence that keeps clients with an old view out
- *   ...:closed                             the shard once its layer takes none any more
- *   ...:merge                              a piece of another filter, for the time of one command
+ *   seen:NAME                              a hash: describes the filter
+ *   seen:{NAME:ID}:added                   a hash: keys added, one field per layer
+ *   seen:{NAME:ID:LAYER.GENERATION:SHARD}  a string: a shard of the current layer; later a list:
+ *   the
+ *                                          fence that stops clients with an old view
+ *   ...:closed                             the shard once its layer is closed
+ *   ...:merge                              a piece of another filter, during one command
  *
- * ID is drawn anew whenever a filter is made, so that what is left of an older one of the same name
- * is never taken for it. The braces make a cluster keep the forms of one shard together and spread
- * the shards. In NAME the bytes { } and % are written %7B %7D %25. */
+ * The ID is random for each new filter, so that remains of an older one with the same name are
+ * never taken for it. The braces keep the keys of one shard in one slot of a cluster and spread the
+ * shards. In NAME the bytes { } and % are written %7B %7D %25. */
 #ifndef SN_STORE_REDIS_NAMES_H
 #define SN_STORE_REDIS_NAMES_H
 
@@ -26,7 +27,7 @@ typedef struct sn_redis_key {
     uint16_t slot;
 } sn_redis_key;
 
-/* Everything about a filter but its bits. */
+/* All metadata of a filter. */
 struct sn_redis_view {
     sn_image image;
     unsigned format; /* of what is stored: 1, or 2 with marks (verify.h) */
@@ -39,21 +40,21 @@ void sn_redis_key_meta(const sn_redis_address *address, sn_redis_key *key);
 void sn_redis_key_added(const sn_redis_address *address, const sn_redis_view *view,
                         sn_redis_key *key);
 
-/* The field of a layer's counter there. */
+/* The field of a layer's counter. */
 enum { SN_REDIS_FIELD = 40 };
 void sn_redis_field_added(const sn_redis_view *view, uint32_t layer, char field[SN_REDIS_FIELD]);
 
-/* Shards of one layer: the part of the name that they share is written once. */
+/* Names of the shards of one layer: the common part is written once. */
 typedef struct sn_redis_namer {
-    sn_redis_key key; /* of the shard asked for last */
+    sn_redis_key key; /* of the last shard requested */
     size_t head;      /* bytes before the number of the shard */
     uint16_t crc;     /* of the tag so far */
     const char *tail; /* after it */
     size_t tail_len;
-    bool plain; /* a bitmap: one key of a name of its own */
+    bool plain; /* a bitmap: one key with its own name */
 } sn_redis_namer;
 
-/* `closed`: under the name of a layer that takes no new keys. */
+/* `closed`: the names of a closed layer. */
 void sn_redis_namer_begin(sn_redis_namer *namer, const sn_redis_address *address,
                           const sn_redis_view *view, uint32_t layer, bool closed);
 const sn_redis_key *sn_redis_namer_shard(sn_redis_namer *namer, uint64_t shard);
@@ -61,11 +62,10 @@ const sn_redis_key *sn_redis_namer_shard(sn_redis_namer *namer, uint64_t shard);
 /* A name in the slot of a shard, for a piece of another filter. */
 void sn_redis_key_piece(const sn_redis_key *shard, sn_redis_key *piece);
 
-/* Whether a layer takes no new keys any more. */
+/* Whether a layer is closed. */
 bool sn_redis_layer_closed(const sn_image *image, uint32_t layer);
 
-/* Whether the server may have expired its shards: a generation of a window by time whose keys are
- * forgotten. */
+/* Whether the server may have expired its shards: an expired generation of a window by time. */
 bool sn_redis_layer_expired(const sn_image *image, uint32_t layer);
 
 #endif

@@ -6,12 +6,13 @@
 #include "set/layers.h"
 
 enum {
-    LOOK_FIRST_SHARE = 256, /* of 1024 keys seen before: from here on looking first pays */
-    LOOK_FIRST_KEYS = 16,   /* fewer keys: a second round trip costs more */
+    LOOK_FIRST_SHARE =
+        256,              /* of 1024 keys already present: from here on looking up first pays off */
+    LOOK_FIRST_KEYS = 16, /* fewer keys: a second round trip costs more */
     ATTEMPTS = 1000,
 };
 
-/* Answers what can be answered without asking. */
+/* Answers keys from the cache. */
 static void recall(sn_call *c, const sn_redis_view *view)
 {
     sn_batch *b = &c->batch;
@@ -20,8 +21,8 @@ static void recall(sn_call *c, const sn_redis_view *view)
     sn_cache_recall(c->set, view, b);
 }
 
-/* A server may have lost keys that were answered from the cache, which shows only when something is
- * sent to it: they are open again. True if there are any. */
+/* A server may have lost keys that were answered from the cache, which is detected only when a
+ * command is sent: they are reopened. True if there are any. */
 static bool mistrust(sn_call *c)
 {
     sn_batch *b = &c->batch;
@@ -53,8 +54,8 @@ static seen_status too_restless(const sn_call *c, const char *what)
 
 /* ---- check ---- */
 
-/* A past generation was not there: it came to its end, or the window has turned under the check. A
- * key that was added again before may then be where it was asked for too early: *over. */
+/* A past generation was missing: it expired, or the window has rotated during the check. A key that
+ * was added again before may then be in a generation that was read too early: *over. */
 static seen_status look_for_turn(sn_call *c, bool *over)
 {
     sn_redis_view now;
@@ -63,7 +64,7 @@ static seen_status look_for_turn(sn_call *c, bool *over)
     return status;
 }
 
-/* Fences are those of one view: with another one, keys that were fenced are open again. */
+/* Fences belong to one view: with another one, fenced keys are reopened. */
 static void drop_fences(sn_batch *b)
 {
     for (size_t i = 0; i < b->keys; i++)
@@ -71,8 +72,8 @@ static void drop_fences(sn_batch *b)
             sn_batch_move(&b->key[i], SN_KEY_OPEN);
 }
 
-/* The generation that takes keys is asked also when its time is over: its fence tells that the
- * window has turned, and that keys may be in a younger one. */
+/* The current generation is read even if it has expired: its fence shows that the window has
+ * rotated, and that keys may be in a newer one. */
 static seen_status check_batch(sn_call *c)
 {
     sn_batch *b = &c->batch;
@@ -132,11 +133,11 @@ static bool rotation_due(const sn_image *image)
 typedef struct add_attempt {
     sn_redis_view view; /* room is claimed in its current layer */
     sn_redis_room room;
-    bool ask;    /* the question for room goes along with the lookup */
-    size_t keys; /* the first so many of the batch take part */
+    bool ask;    /* the claim is sent along with the lookup */
+    size_t keys; /* the first so many keys of the batch take part */
 } add_attempt;
 
-/* Chooses the layer that takes each key; some need none, because a layer has them. */
+/* Chooses the layer for each key; some need none, because a layer has them. */
 static void choose_targets(sn_batch *b, const add_attempt *a, uint64_t older)
 {
     const sn_image *image = &b->view.image;
@@ -164,7 +165,7 @@ static bool equal_before(const sn_batch *b, size_t i)
     return false;
 }
 
-/* Of equal keys that were sent twice only the first can have been new; also if their shard was
+/* Of equal keys that were sent twice only the first can have been new, even if their shard was
  * closed before they were sent again. */
 static void resolve_repeated(sn_batch *b)
 {
@@ -179,7 +180,7 @@ static void resolve_repeated(sn_batch *b)
     }
 }
 
-/* A key that an older generation has was seen before; adding it to the current one renews it. */
+/* A key in an older generation was seen before; adding it to the current one renews it. */
 static void resolve_renewed(sn_batch *b, uint64_t older)
 {
     for (size_t i = 0; i < b->keys && b->view.image.growth == SEEN_WINDOW; i++) {
@@ -190,14 +191,14 @@ static void resolve_renewed(sn_batch *b, uint64_t older)
     }
 }
 
-/* Looking first pays if many keys are present: two round trips, but fewer commands. */
+/* Looking up first pays off if many keys are present: two round trips, but fewer commands. */
 static bool look_first(const sn_call *c, const add_attempt *a)
 {
     return a->keys >= LOOK_FIRST_KEYS && c->batch.view.image.kind == SEEN_BLOOM &&
            atomic_load_explicit(&c->set->seen_share, memory_order_relaxed) >= LOOK_FIRST_SHARE;
 }
 
-/* Looks the keys up in these layers, and claims room for them if that is still to be done. */
+/* Looks up the keys in these layers, and claims room for them if needed. */
 static seen_status look_and_claim(sn_call *c, add_attempt *a, uint64_t layers)
 {
     sn_batch *b = &c->batch;
@@ -258,8 +259,8 @@ static void learn_share(sn_redis_set *set, const sn_batch *b)
                           memory_order_relaxed);
 }
 
-/* Cells that were left out because they were known to be set may have been lost with the server
- * that had them: such keys are added again, with all cells. */
+/* Cells that were omitted because they were known to be set may have been lost with the server:
+ * such keys are added again, with all cells. */
 static void doubt(const sn_call *c, sn_batch *b)
 {
     bool lost = sn_client_epoch(c->set->redis) != b->epoch;
@@ -269,7 +270,7 @@ static void doubt(const sn_call *c, sn_batch *b)
 }
 
 /* The server is lost before such keys could be added again. It accepted them as new: if this call
- * does not report so, none will, while other clients may find them. */
+ * does not report that, none will, while other clients may find them. */
 static void let_stand(sn_batch *b)
 {
     for (size_t i = 0; i < b->keys; i++)
@@ -277,7 +278,7 @@ static void let_stand(sn_batch *b)
             sn_batch_move(&b->key[i], SN_KEY_FOUND);
 }
 
-/* How many keys the current layer took as new. Keys whose replies were lost may be in it. */
+/* How many keys were new to the current layer. Keys whose replies were lost may be in it. */
 static uint64_t count_used(const sn_batch *b, bool lost)
 {
     uint64_t used = 0;
@@ -291,20 +292,20 @@ static uint64_t count_used(const sn_batch *b, bool lost)
     return used;
 }
 
-/* Adds the keys for which room has been claimed, or is claimed along the way. */
+/* Adds the keys for which room has been claimed, or is claimed with the lookup. */
 static seen_status add_batch(sn_call *c, add_attempt *a)
 {
     sn_batch *b = &c->batch;
     sn_batch_begin(b, c->set, c->ch);
-    /* Another thread has changed the layers since the claim: there is no room in the new one yet.
-     */
+    /* Another thread has changed the layers since the claim: nothing is claimed in the new one
+     * yet. */
     if (b->view.image.sequence != a->view.image.sequence)
         return sn_redis_settle(c->set, c->ch, &a->view, &a->room, 0, c->error);
     seen_status status = add_keys(c, a, look_first(c, a));
     uint64_t used = count_used(b, status == SEEN_ERR_NETWORK);
     learn_share(c->set, b);
     doubt(c, b);
-    /* The server cannot be reached: it is not tried once more for the sake of a counter. */
+    /* The server cannot be reached: no retry just for a counter. */
     if (status == SEEN_ERR_NETWORK && a->room.under_way)
         return status;
     seen_status settled = sn_redis_settle(c->set, c->ch, &a->view, &a->room, used,
@@ -339,7 +340,7 @@ static seen_status refuse_new(sn_call *c)
                         (unsigned long long)b->view.image.layer[b->view.image.current].capacity);
 }
 
-/* Hands out what is decided; the keys that are still undecided move to the front. */
+/* Returns the decided answers; undecided keys move to the front. */
 static void keep_open(sn_call *c, size_t at)
 {
     sn_batch *b = &c->batch;
@@ -352,7 +353,7 @@ static void keep_open(sn_call *c, size_t at)
     b->keys = open;
 }
 
-/* The layer is full or its time over. A set that neither grows nor forgets refuses. */
+/* The layer is full or expired. A set that neither grows nor rotates refuses. */
 static seen_status go_on(sn_call *c, const sn_redis_view *view)
 {
     bool mine;
@@ -361,8 +362,8 @@ static seen_status go_on(sn_call *c, const sn_redis_view *view)
     return sn_redis_advance(c->set, c->ch, view, &mine, c->error);
 }
 
-/* Claims room for the open keys. With older layers, which are looked up anyway, the question goes
- * along with that lookup, unless this client has claimed enough before. */
+/* Claims room for the open keys. With older layers, which are looked up anyway, the claim is sent
+ * along with that lookup, unless earlier claims suffice. */
 static seen_status claim_room(sn_call *c, add_attempt *a)
 {
     const sn_image *image = &a->view.image;
@@ -392,10 +393,10 @@ static seen_status add_some(sn_call *c)
     return status == SEEN_OK && !over && a.room.keys == 0 ? go_on(c, &a.view) : status;
 }
 
-/* Adds n keys from `at` on, however often the layers change, as long as some are decided. */
+/* Adds n keys, starting at `at`, however often the layers change, as long as there is progress. */
 static seen_status add_chunk(sn_call *c, const sn_redis_view *view, size_t at, size_t n)
 {
-    int idle = 0; /* attempts in a row that decided nothing */
+    int idle = 0; /* consecutive attempts without progress */
     sn_call_load(c, at, n);
     recall(c, view);
     if (!sn_call_glance_wanted(c))

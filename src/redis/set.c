@@ -43,7 +43,7 @@ static seen_status sync_set(seen_set *base, seen_error *error)
     if (status != SEEN_OK)
         return status;
     status = sn_redis_flush_counts(set, ch, error);
-    /* What went into a filter that is gone does not last. */
+    /* Keys added to a filter that is gone are lost. */
     if (status == SEEN_OK)
         status = sn_redis_reload(set, ch, &view, error);
     if (status == SEEN_ERR_NOT_FOUND || status == SEEN_ERR_CHANGED) {
@@ -103,7 +103,7 @@ static void close_set(seen_set *base)
 static const sn_store_ops SERVER_OPS = REDIS_OPS("redis");
 static const sn_store_ops CLUSTER_OPS = REDIS_OPS("redis-cluster");
 
-/* ---- birth ---- */
+/* ---- open ---- */
 
 seen_status sn_redis_contact(const char *where, const seen_options *options, sn_client **redis,
                              sn_channel **ch, seen_error *error)
@@ -119,7 +119,7 @@ seen_status sn_redis_contact(const char *where, const seen_options *options, sn_
     if (status == SEEN_OK)
         status = sn_client_connect(&address, &o, redis, error);
     explicit_bzero(&address, sizeof address);
-    /* What has connected has a channel that is free. */
+    /* After connecting there is a free channel. */
     return status == SEEN_OK ? sn_client_take(*redis, ch, error) : status;
 }
 
@@ -154,14 +154,14 @@ seen_status sn_redis_make(sn_client *redis, const sn_redis_view *view, unsigned 
     return SEEN_OK;
 }
 
-/* Looks whether all shards and the counters are there. */
+/* Verifies that all shards and the counters exist. */
 static seen_status verify(sn_channel *ch, const sn_redis_view *view, seen_error *error)
 {
     sn_loss loss;
     seen_status status = sn_verify_all(ch, view, &loss, error);
     if (status != SEEN_OK || !(loss.shard || loss.counts))
         return status;
-    /* Another client may be opening a layer: look again. */
+    /* Another client may be opening a layer: check again. */
     sn_redis_view now;
     status = sn_meta_load(ch, &now, error);
     if (status == SEEN_OK && (now.image.sequence == view->image.sequence || loss.counts))

@@ -1,4 +1,4 @@
-/* A set in Redis: what its parts share. */
+/* A set in Redis: its internal interface. */
 #ifndef SN_STORE_REDIS_SET_H
 #define SN_STORE_REDIS_SET_H
 
@@ -10,13 +10,13 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* What a client need not ask again (cache.c). */
+/* The cache of a client (cache.c). */
 enum { SN_CACHE_KEYS = 16384 };
 typedef struct sn_cache {
     pthread_mutex_t lock;
-    unsigned epoch;                  /* of the client: since then it holds */
+    unsigned epoch;                  /* of the client: valid since then */
     seen_hash key[SN_CACHE_KEYS];    /* keys that are present */
-    uint64_t *bits[SN_IMAGE_LAYERS]; /* bits that are set; NULL: none are known */
+    uint64_t *bits[SN_IMAGE_LAYERS]; /* bits that are set; NULL: none known */
     uint64_t size[SN_IMAGE_LAYERS];  /* bytes */
     uint64_t bytes;                  /* of all layers together */
 } sn_cache;
@@ -24,31 +24,30 @@ typedef struct sn_cache {
 typedef struct sn_redis_set {
     seen_set base;
     sn_client *redis;
-    pthread_mutex_t lock; /* around all that follows */
+    pthread_mutex_t lock; /* protects everything below */
     sn_redis_view view;
-    uint64_t glanced; /* when the view was last known to be the current one, in sn_clock_ms(); 0:
-                         the last that was heard is that it is not */
-    uint32_t verified_layer; /* the shard that is verified next */
+    uint64_t glanced; /* when the view was last verified, in sn_clock_ms(); 0: it is known to be
+                       * outdated */
+    uint32_t verified_layer; /* the next shard to verify */
     uint64_t verified_shard;
-    uint64_t touched; /* when the keys' time to live was last renewed */
-    uint64_t limit;   /* fixed: so many keys that were new make it full; does not change */
+    uint64_t touched; /* when the time to live was last renewed */
+    uint64_t limit;   /* fixed: number of new keys at which it is full; constant */
     /* Room in the current layer that this client has claimed and not used. */
     uint64_t claim_sequence, claim_left;
-    uint64_t claim_out;     /* of it, what calls at work have drawn */
-    uint64_t claimed;       /* counting: all that the server has as under way, used or not */
-    uint64_t removed;       /* counting: keys taken out (sn_redis_recount) */
-    uint64_t uncounted;     /* keys added where nothing bounds them, not told to the server yet */
-    atomic_uint seen_share; /* of 1024 recent keys, how many were there before */
+    uint64_t claim_out;     /* the part of it that running calls have taken */
+    uint64_t claimed;       /* counting: everything the server counts as under way, used or not */
+    uint64_t removed;       /* counting: removed keys (sn_redis_recount) */
+    uint64_t uncounted;     /* keys added to an unbounded layer, not yet reported to the server */
+    atomic_uint seen_share; /* of 1024 recent keys, how many were present */
     sn_cache cache;
 } sn_redis_set;
 
-/* Copies of the view, so that no call holds the lock while it talks. */
+/* A copy of the view, so that no call holds the lock during requests. */
 sn_redis_view sn_redis_see(sn_redis_set *set);
-/* Asks the server what the filter is now. SEEN_ERR_NOT_FOUND, SEEN_ERR_CHANGED. */
+/* Reads the filter's hash again. SEEN_ERR_NOT_FOUND, SEEN_ERR_CHANGED. */
 seen_status sn_redis_reload(sn_redis_set *set, sn_channel *ch, sn_redis_view *view,
                             seen_error *error);
-/* The filter is not what it was: every call asks before it does anything, until one finds it well.
- */
+/* The filter lost data: every call verifies it first, until it is found intact. */
 void sn_redis_distrust(sn_redis_set *set);
 seen_status sn_redis_vanished(sn_redis_set *set, seen_error *error);
 /* Something is missing: the filter is gone or replaced, it has changed (then SEEN_OK: start over),
@@ -59,7 +58,7 @@ seen_status sn_redis_replaced(sn_redis_set *set, seen_error *error);
 
 /* ---- layers (layers.c) ---- */
 
-/* Makes the shards of one layer, all zero; those that exist stay as they are. */
+/* Creates the shards of one layer, all zero; existing ones are left unchanged. */
 seen_status sn_redis_make_shards(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
                                  bool closed, uint64_t expire, seen_error *error);
 /* Removes them, in every form. */
@@ -69,19 +68,19 @@ seen_status sn_redis_drop_shards(sn_channel *ch, const sn_redis_view *view, uint
 seen_status sn_redis_forget_shards(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
                                    seen_error *error);
 seen_status sn_redis_drop_all(sn_channel *ch, const sn_redis_view *view, seen_error *error);
-/* Removes only its counters, whose name is its own. */
+/* Removes only its counters, whose name is unique. */
 seen_status sn_redis_drop_counts(sn_channel *ch, const sn_redis_view *view, seen_error *error);
-/* The filter is gone: removes what was written since, which belongs to nothing. */
+/* The filter is gone: removes keys that were written since. */
 void sn_redis_sweep(sn_channel *ch, const sn_redis_view *view);
 /* Opens the next layer or generation after `view`. *mine: this call did it, not another client. */
 seen_status sn_redis_advance(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
                              bool *mine, seen_error *error);
-/* A shard was found closed: waits for the client that does it, or helps. A set that is only read
- * does neither: it is to be read under its closed name, where the view is still the same. */
+/* A shard was found closed: waits for the client that closes the layer, or completes it. A
+ * read-only set does neither: it reads the closed name, if the view is still the same. */
 seen_status sn_redis_catch_up(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
                               seen_error *error);
 void sn_redis_say_expire(sn_channel *ch, const sn_redis_key *key, uint64_t seconds);
-/* Sets the time to live of all keys; now, or where that is due. */
+/* Renews the time to live of all keys; now, or if it is due. */
 seen_status sn_redis_renew(sn_channel *ch, const sn_redis_view *view, seen_error *error);
 seen_status sn_redis_touch(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
                            seen_error *error);
@@ -103,31 +102,31 @@ typedef struct sn_redis_room {
 /* Claims room for up to `want` new keys in the current layer; none: it is full. */
 seen_status sn_redis_claim(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
                            uint64_t want, sn_redis_room *room, seen_error *error);
-/* The same in two steps, to send the question along with other commands: from what this client has
- * claimed before (false: ask); the command, whose reply is a whole number; and what it returned. */
+/* The same in two steps, to send the claim along with other commands: from earlier claims (false:
+ * send the command); the command, whose reply is an integer; and its result. */
 bool sn_redis_claim_here(sn_redis_set *set, const sn_redis_view *view, uint64_t want,
                          sn_redis_room *room);
 void sn_redis_claim_say(const sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
                         uint64_t want, uint32_t tag);
 seen_status sn_redis_claim_take(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
                                 uint64_t want, int64_t got, sn_redis_room *room, seen_error *error);
-/* Of the keys claimed `used` were new. */
+/* Of the claimed keys `used` were new. */
 seen_status sn_redis_settle(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
                             const sn_redis_room *room, uint64_t used, seen_error *error);
-/* Says that a generation's counters are to go. */
+/* Writes the command that removes a generation's counters. */
 void sn_redis_say_forget_count(sn_channel *ch, const sn_redis_view *view, uint32_t layer);
-/* Keys that were taken out of a layer. */
+/* Subtracts keys that were removed from a layer. */
 seen_status sn_redis_uncount(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
                              uint64_t keys, seen_error *error);
-/* Counting sets: after `removed` more keys were taken out; see sn_local_recount. */
+/* Counting sets: after `removed` more keys were removed; see sn_local_recount. */
 void sn_redis_recount(sn_redis_set *set, sn_channel *ch, uint64_t removed);
-/* Adds to the counter of a layer, once at most. *low, *high: between these the number of keys lies
- * as far as the counters tell. */
+/* Adds to the counter of a layer, at most once. *low, *high: bounds for the number of keys
+ * according to the counters. */
 seen_status sn_redis_adjust_count(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
                                   int64_t by, seen_error *error);
 seen_status sn_redis_read_bounds(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
                                  uint64_t *low, uint64_t *high, seen_error *error);
-/* Tells the server what was held back. */
+/* Sends counts that were held back to the server. */
 seen_status sn_redis_flush_counts(sn_redis_set *set, sn_channel *ch, seen_error *error);
 /* Reads and writes the counters of all layers. */
 seen_status sn_redis_read_counts(sn_redis_set *set, sn_channel *ch, sn_redis_view *view,
@@ -137,11 +136,11 @@ seen_status sn_redis_begin_counts(sn_channel *ch, const sn_redis_view *view, see
 seen_status sn_redis_add_counts(sn_channel *ch, const sn_redis_view *view, const sn_image *from,
                                 seen_error *error);
 
-/* How long the key of a plain bitmap is; 0: there is none. What is no string is an error. */
+/* The length of a plain bitmap; 0: it does not exist. An error if it is not a string. */
 seen_status sn_redis_bitmap_length(sn_channel *ch, const sn_redis_view *view, int64_t *length,
                                    seen_error *error);
-/* A plain bitmap that is there already is taken over, unless it is larger than ours would be. A
- * copy would write over it, and is refused. */
+/* An existing plain bitmap is adopted, unless it is larger than ours would be. A copy would
+ * overwrite it, and is refused. */
 seen_status sn_redis_adopt(sn_channel *ch, const sn_redis_view *view, bool copy, seen_error *error);
 
 /* ---- operations ---- */
@@ -160,9 +159,9 @@ seen_status sn_redis_combine(seen_set *set, uint32_t layer, uint64_t line, uint6
 seen_status sn_redis_widen(seen_set *set, uint32_t layers, seen_error *error);
 seen_status sn_redis_combined(seen_set *set, const sn_image *from, seen_error *error);
 
-/* Whether there is nothing in these bytes, of which there is one at least. */
+/* Whether all of these bytes, at least one, are zero. */
 bool sn_redis_all_zero(const char *bytes, uint64_t len);
-/* Writes lines of a layer that nobody else uses yet. */
+/* Writes lines of a layer that no other client uses yet. */
 seen_status sn_redis_write(sn_channel *ch, const sn_redis_view *view, uint32_t layer, uint64_t line,
                            uint64_t lines, const void *from, seen_error *error);
 
@@ -170,7 +169,7 @@ seen_status sn_redis_write(sn_channel *ch, const sn_redis_view *view, uint32_t l
 seen_status sn_redis_contact(const char *where, const seen_options *options, sn_client **redis,
                              sn_channel **ch, seen_error *error);
 
-/* The handle of a filter; takes the connection over. */
+/* Creates the handle of a filter; takes ownership of the connection. */
 seen_status sn_redis_make(sn_client *redis, const sn_redis_view *view, unsigned flags,
                           seen_set **out, seen_error *error);
 

@@ -1,4 +1,4 @@
-/* Lines of shards out and in. */
+/* Reading and writing lines of shards. */
 #include "redis/shards.h"
 #include "base/error.h"
 
@@ -8,7 +8,7 @@
 enum {
     TRIES = 100,
     EXPIRY_SLACK = 60,
-    AT_ONCE = 2048, /* lines of one command (128 KiB): half a shard, or less of a larger one */
+    AT_ONCE = 2048, /* lines per command (128 KiB): half a shard, or less of a larger one */
 };
 
 bool sn_piece_next(const sn_geometry *g, uint64_t line, uint64_t lines, uint64_t most, sn_piece *p)
@@ -43,10 +43,11 @@ typedef struct fetch {
     char *out;
     bool ended;  /* a shard is missing */
     bool cut;    /* a shard is too short */
-    bool fenced; /* the layer was closed under way */
+    bool fenced; /* the layer was closed in the meantime */
     uint32_t layer;
     sn_loss loss;                          /* which shard is missing */
-    unsigned char shut[SN_COPY_LINES / 8]; /* pieces, by their first line, that were; a bit each */
+    unsigned char shut[SN_COPY_LINES / 8]; /* pieces that were closed, by their first line; one bit
+                                            * each */
 } fetch;
 
 static bool take_bytes(void *context, uint32_t tag, const sn_reply *reply, bool again)
@@ -74,7 +75,7 @@ static bool take_bytes(void *context, uint32_t tag, const sn_reply *reply, bool 
     return true;
 }
 
-/* The tag tells which line of the range the piece begins with. */
+/* The tag is the line of the range at which the piece begins. */
 static void say_fetch(sn_channel *ch, const sn_redis_key *key, const sn_piece *p)
 {
     sn_command_begin(ch, (uint32_t)(p->from / SN_LINE_BYTES), key->slot, 4);
@@ -84,7 +85,7 @@ static void say_fetch(sn_channel *ch, const sn_redis_key *key, const sn_piece *p
     sn_command_number(ch, p->at + p->bytes - 1);
 }
 
-/* Reads lines as the view has them. */
+/* Reads lines according to the view. */
 static seen_status read_lines(sn_channel *ch, const sn_redis_view *view, uint32_t layer, fetch *f,
                               seen_error *error)
 {
@@ -111,7 +112,7 @@ seen_status sn_redis_fetch(sn_redis_set *set, sn_channel *ch, uint32_t layer, ui
     assert(lines <= SN_COPY_LINES);
     for (int i = 0; i < TRIES; i++) {
         sn_redis_view view = sn_redis_see(set), now;
-        /* Only who may not help reads closed shards of an open layer, and of this view. */
+        /* Only a read-only set reads closed shards of an open layer, and with this view. */
         if (!set->base.read_only || view.image.sequence != sequence)
             memset(f.shut, 0, sizeof f.shut);
         sequence = view.image.sequence;
@@ -121,7 +122,7 @@ seen_status sn_redis_fetch(sn_redis_set *set, sn_channel *ch, uint32_t layer, ui
         if (f.fenced) {
             status = sn_redis_catch_up(set, ch, &view, error);
         } else {
-            /* Gone with its filter, rotated away, at its end, or lost? */
+            /* Gone with its filter, rotated away, expired, or lost? */
             status = sn_redis_reload(set, ch, &now, error);
             if (status == SEEN_OK && now.image.sequence == view.image.sequence)
                 return f.cut || !sn_redis_layer_expired(&view.image, layer)

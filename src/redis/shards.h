@@ -1,11 +1,11 @@
-/* Ranges of lines, cut at the shards' ends: for copies, unions and measurements. */
+/* Ranges of lines, split at shard boundaries: for copies, merging and measurements. */
 #ifndef SN_STORE_REDIS_LINES_H
 #define SN_STORE_REDIS_LINES_H
 
 #include "local/local.h"
 #include "redis/set.h"
 
-/* A piece of a range of lines that lies in one shard. Starts as all zero. */
+/* A part of a range of lines that is in one shard. Initialized to zero. */
 typedef struct sn_piece {
     uint64_t shard, at, bytes; /* at: in the shard, in bytes */
     uint64_t from;             /* in the range, in bytes */
@@ -23,11 +23,11 @@ seen_status sn_redis_fetch(sn_redis_set *set, sn_channel *ch, uint32_t layer, ui
 void sn_redis_say_store(sn_channel *ch, const sn_redis_key *key, uint64_t at, const char *bytes,
                         uint64_t len);
 
-/* How many keys the cells of a layer tell of, from a sample of its lines. */
+/* The number of keys of a layer, estimated from a sample of its lines. */
 seen_status sn_redis_estimate(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
                               uint32_t layer, sn_sample *sample, seen_error *error);
 
-/* The seconds after which a shard that was written anew is to end; 0: never. */
+/* The time to live of a newly written shard, in seconds; 0: unlimited. */
 uint64_t sn_redis_expiry(const sn_redis_view *view, uint32_t layer);
 
 #endif

@@ -1,4 +1,4 @@
-/* Whether the server still has all that belongs to a filter. */
+/* Verifies that the server still has everything that belongs to a filter. */
 #include "redis/verify.h"
 
 #include "base/error.h"
@@ -7,7 +7,7 @@
 
 enum { AT_ONCE = 4096, LAYER_SHIFT = 25, COUNTS_LAYER = SN_IMAGE_LAYERS };
 
-/* A string of Redis holds 512 MiB: one that has all of them has no room for a mark. */
+/* A Redis string holds 512 MiB: one of the maximum size has no room for a mark. */
 #define STRING_MAX (UINT64_C(512) << 20)
 
 uint64_t sn_verify_length(const sn_redis_view *view, uint32_t layer)
@@ -21,7 +21,7 @@ const char *sn_verify_field(const sn_redis_view *view)
     return view->format > 1 ? "created" : "";
 }
 
-/* A window of format 1 may have none: each field goes with its generation. */
+/* A window of format 1 may have none: each field is deleted with its generation. */
 static bool has_counts(const sn_redis_view *view)
 {
     return view->format > 1 || view->image.growth != SEEN_WINDOW;
@@ -36,7 +36,7 @@ void sn_verify_say_shard(sn_channel *ch, sn_redis_namer *namer, uint32_t layer, 
     sn_command_arg(ch, key->text, key->len);
 }
 
-/* Format 1: all that creation and clients wrote. */
+/* Format 1: everything that creation and clients wrote. */
 void sn_verify_say_counts(sn_channel *ch, const sn_redis_view *view)
 {
     sn_redis_key key;
@@ -68,7 +68,7 @@ static bool take_counts(const sn_reply *reply, sn_loss *loss)
 bool sn_verify_take(const sn_redis_view *view, uint32_t tag, const sn_reply *reply, sn_loss *loss)
 {
     uint32_t layer = (tag & ~SN_VERIFY_TAG) >> LAYER_SHIFT;
-    /* A fence: the layer was closed a moment ago, and keys for it meet the fence too. */
+    /* A fence: the layer was just closed, and keys for it meet the fence too. */
     if (layer >= COUNTS_LAYER)
         return take_counts(reply, loss);
     if (sn_reply_error_is(reply, "WRONGTYPE"))

@@ -1,13 +1,13 @@
-/* Whether the server still has all that belongs to a filter.
+/* Verifies that the server still has everything that belongs to a filter.
  *
- * A server may evict a key, and a user may delete one. BITFIELD then creates the shard anew, with
- * none of its earlier keys. So that this can be noticed a shard is one byte longer than its lines
- * (format 2): only creation makes a string of that length, because no command for a key reaches
- * that byte. STRLEN behind the commands of a batch tells for each shard that they used whether it
- * is the one that was created. In the same way the counters have a field that only creation writes.
+ * A server may evict a key, and a user may delete one. BITFIELD then recreates the shard, without
+ * its earlier keys. To detect this a shard is one byte longer than its lines (format 2): only
+ * creation makes a string of that length, because no command for a key reaches that byte. STRLEN
+ * after the commands of a batch shows for each shard that they used whether it is the original one.
+ * In the same way the counters have a field that only creation writes.
  *
- * Filters of format 1 have neither: a shard that was created anew is noticed only as long as it is
- * shorter than the lines. */
+ * Filters of format 1 have neither: a recreated shard is detected only as long as it is shorter
+ * than the lines. */
 #ifndef SN_REDIS_VERIFY_H
 #define SN_REDIS_VERIFY_H
 
@@ -17,7 +17,7 @@
 /* The tags of these commands have the top bit, and those of others do not. */
 #define SN_VERIFY_TAG UINT32_C(0x80000000)
 
-/* What was found missing; all zero: nothing. */
+/* What is missing; all zero: nothing. */
 typedef struct sn_loss {
     bool shard, counts;
     uint32_t layer; /* of the shard */
@@ -26,27 +26,28 @@ typedef struct sn_loss {
 
 /* The length of a shard's string. */
 uint64_t sn_verify_length(const sn_redis_view *view, uint32_t layer);
-/* The field of the counters that only creation writes; "": they have none, and exist or not. */
+/* The field of the counters that only creation writes; "": none, only their existence is
+ * checked. */
 const char *sn_verify_field(const sn_redis_view *view);
 
-/* Commands that look; the reply to both goes to sn_verify_take. */
+/* Commands that verify; both replies go to sn_verify_take. */
 void sn_verify_say_shard(sn_channel *ch, sn_redis_namer *namer, uint32_t layer, uint64_t shard);
 void sn_verify_say_counts(sn_channel *ch, const sn_redis_view *view);
 bool sn_verify_take(const sn_redis_view *view, uint32_t tag, const sn_reply *reply, sn_loss *loss);
 
-/* The shards that the commands of a batch use, each once; those beyond SN_VERIFY_USED are left out.
- * Starts as all zero. */
+/* The shards that the commands of a batch use, without repeats; those beyond SN_VERIFY_USED are
+ * omitted. Initialized to zero. */
 enum { SN_VERIFY_USED = 4096 };
 typedef struct sn_used_shards {
     unsigned count;
     uint64_t shard[SN_VERIFY_USED];    /* layer << 58 | shard */
-    uint16_t slot[2 * SN_VERIFY_USED]; /* hash table: 1 + the place in the array; 0: free */
+    uint16_t slot[2 * SN_VERIFY_USED]; /* hash table: 1 + the index in the array; 0: free */
 } sn_used_shards;
 void sn_verify_use(sn_used_shards *used, uint32_t layer, uint64_t shard);
-/* Writes the commands that look at them, and empties the list. */
+/* Writes the commands that verify them, and empties the list. */
 void sn_verify_say_used(sn_channel *ch, sn_redis_namer *namers, sn_used_shards *used);
 
-/* Looks at every shard and at the counters. */
+/* Verifies every shard and the counters. */
 seen_status sn_verify_all(sn_channel *ch, const sn_redis_view *view, sn_loss *loss,
                           seen_error *error);
 

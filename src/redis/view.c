@@ -43,7 +43,7 @@ seen_status sn_redis_lost(sn_redis_set *set, sn_channel *ch, const sn_redis_view
 {
     sn_redis_view now;
     seen_status status = sn_redis_reload(set, ch, &now, error);
-    /* Layers come and go; the counters are those of the filter. */
+    /* Layers change; the counters belong to the filter. */
     if (status != SEEN_OK || (now.image.sequence != view->image.sequence && !loss->counts))
         return status;
     sn_redis_distrust(set);
@@ -61,14 +61,14 @@ seen_status sn_redis_reload(sn_redis_set *set, sn_channel *ch, sn_redis_view *vi
     pthread_mutex_lock(&set->lock);
     bool moved_on = view->image.sequence != set->view.image.sequence;
     pthread_mutex_unlock(&set->lock);
-    /* What was claimed in a layer that is closed goes back to it. */
+    /* Unused claims in a closed layer are returned to it. */
     if (moved_on && !set->base.read_only)
         status = sn_redis_flush_counts(set, ch, error);
     if (status != SEEN_OK)
         return status;
     pthread_mutex_lock(&set->lock);
     bool same = memcmp(set->view.id, view->id, SN_REDIS_ID) == 0;
-    /* Of two reloads the one that saw more wins. */
+    /* Of two concurrent reloads the newer result is used. */
     if (same && view->image.sequence >= set->view.image.sequence) {
         set->view = *view;
         set->glanced = sn_clock_ms();

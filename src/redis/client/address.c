@@ -1,4 +1,4 @@
-/* Where a filter in Redis lives. */
+/* Addresses of filters in Redis. */
 #include "redis/client/address.h"
 
 #include "base/error.h"
@@ -11,7 +11,7 @@ enum { DEFAULT_PORT = 6379 };
 
 static const char FORM[] = "redis://[user:password@]host[:port][/db]/NAME";
 
-/* The address is never part of a message before its password is cut off. */
+/* The address does not appear in messages before its password is removed. */
 static seen_status refuse(seen_error *error, const char *why)
 {
     return sn_error_set(error, SEEN_ERR_ARGUMENT, "bad Redis address: %s; write %s", why, FORM);
@@ -26,7 +26,7 @@ static int hex_value(char c)
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* Undoes %XX; false where it does not fit or is malformed. */
+/* Decodes %XX; false if it does not fit or is malformed. */
 static bool decode(const char *from, size_t len, char *to, size_t room, size_t *out_len)
 {
     size_t n = 0;
@@ -82,7 +82,8 @@ static seen_status parse_secret(const char *p, size_t len, sn_redis_address *a, 
     return SEEN_OK;
 }
 
-/* An address without a password: that of redis-cli, so that none has to be on a command line. */
+/* For an address without a password: that of redis-cli, so that none has to be on a command
+ * line. */
 static seen_status password_from_environment(sn_redis_address *a, seen_error *error)
 {
     const char *password = getenv("REDISCLI_AUTH");
@@ -211,8 +212,8 @@ seen_status sn_redis_address_parse(const char *where, sn_redis_address *a, seen_
     else if (!starts(where, a->tls ? "rediss://" : "redis://", &p))
         return refuse(error, "it starts with none of the known schemes");
     const char *scheme_end = p;
-    /* A password may hold no raw slash and no raw @: both end it. With an @ behind a slash nobody
-     * knows which of the two was meant, and what is shown might be a password. */
+    /* A password may contain no raw slash and no raw @: both end it. With an @ after a slash the
+     * address is ambiguous, and printing it might reveal a password. */
     size_t authority = strcspn(p, "/");
     if (strchr(p + authority, '@'))
         return refuse(error,

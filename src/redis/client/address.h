@@ -1,12 +1,12 @@
-/* Where a filter in Redis lives: the address, taken apart.
+/* The address of a filter in Redis, parsed.
  *
  *   redis://[user:password@]host[:port][/db]/NAME
  *   redis-cluster://[user:password@]host[:port][,host[:port]...]/NAME
  *   redis+unix://[user:password@]/path/to/socket[/db]/NAME
  *   rediss:// and rediss-cluster://: the same as redis:// and redis-cluster://, with TLS
  *
- * User, password and NAME may hold any bytes, written as %XX. In redis:// a first part of digits
- * only is the database where another part follows. In redis+unix:// the NAME is the last part. */
+ * User, password and NAME may contain any bytes, written as %XX. In redis:// a first part of only
+ * digits is the database if another part follows. In redis+unix:// the NAME is the last part. */
 #ifndef SN_STORE_REDIS_ADDRESS_H
 #define SN_STORE_REDIS_ADDRESS_H
 
@@ -27,7 +27,7 @@ typedef struct sn_redis_place {
 
 typedef struct sn_redis_address {
     bool cluster, tls;
-    unsigned seeds; /* one but for a cluster */
+    unsigned seeds; /* more than one only for a cluster */
     sn_redis_place seed[SN_REDIS_SEEDS];
     bool has_password;
     char user[SN_REDIS_SECRET], password[SN_REDIS_SECRET];
@@ -38,7 +38,7 @@ typedef struct sn_redis_address {
     char shown[600]; /* the address without user and password: for messages */
 } sn_redis_address;
 
-/* Takes `where` apart; refused with the reason. */
+/* Parses `where`; the error has the reason. */
 seen_status sn_redis_address_parse(const char *where, sn_redis_address *address, seen_error *error);
 
 #endif

@@ -1,9 +1,9 @@
-/* A conversation with a server or a cluster. See channel.h.
+/* A channel to a server or a cluster. See channel.h.
  *
- * Commands are carried out in rounds. In a round every command that has no answer yet is queued at
- * its node, in the order in which it was written, and all nodes are written to and read from at
- * once. Commands for one key always go to one node, so their order holds. What must be repeated
- * waits for the next round, after a pause that doubles. */
+ * Commands are executed in rounds. In a round every command without a reply is queued at its node,
+ * in the order in which it was written, and all nodes are written to and read from concurrently.
+ * Commands for one key always go to one node, so their order is kept. Commands that must be
+ * repeated wait for the next round, after a pause that doubles. */
 #include "redis/client/channel.h"
 
 #include "base/clock.h"
@@ -26,15 +26,15 @@ typedef struct run {
     sn_channel *ch;
     sn_reply_handler take;
     void *context;
-    size_t left;    /* commands without an answer */
-    bool again;     /* something is to be sent again */
-    bool pause;     /* and the server needs time before */
-    uint64_t since; /* the first trouble since the last good answer; 0: none */
+    size_t left;    /* commands without a reply */
+    bool again;     /* some commands are to be sent again */
+    bool pause;     /* and only after a pause */
+    uint64_t since; /* the first error since the last successful reply; 0: none */
     uint32_t pause_ms;
     unsigned moves;     /* rounds that only followed redirections */
-    seen_status status; /* the first failure that no repetition heals */
+    seen_status status; /* the first permanent error */
     seen_error error;
-    seen_status cause; /* the last trouble that may heal */
+    seen_status cause; /* the last transient error */
     seen_error trouble;
 } run;
 
@@ -89,7 +89,7 @@ static bool distribute(sn_channel *ch)
         if (c->done)
             continue;
         unsigned to = c->ask ? c->ask - 1u : ch->owner[c->slot];
-        /* A slot without an owner: any node will say what is the matter. */
+        /* A slot without an owner: any node will report the reason. */
         if (to >= ch->nodes)
             to = 0;
         uint32_t entry = (uint32_t)i | (c->ask ? ASKING_FIRST : 0);
@@ -100,7 +100,7 @@ static bool distribute(sn_channel *ch)
     return true;
 }
 
-/* The connection is gone: what was on its way is unknown. */
+/* The connection is lost: the state of commands in flight is unknown. */
 static void lose(run *r, sn_node *node)
 {
     sn_channel *ch = r->ch;
@@ -121,14 +121,15 @@ static void lose(run *r, sn_node *node)
     sn_link_close(&node->link);
     node->queued = node->answered = 0;
     ch->stale = ch->redis->address.cluster;
-    /* The first loss may be an idle connection that the server closed; the next needs patience. */
+    /* The first loss may be an idle connection that the server closed; the next one needs a
+     * pause. */
     r->pause |= r->since != 0;
     may_heal(r, status, &error);
 }
 
 /* ---- sending and receiving ---- */
 
-/* The next bytes to send: neighbouring commands are one part. */
+/* The next bytes to send: adjacent commands are one part. */
 static size_t gather(const sn_channel *ch, const sn_node *node, struct iovec part[PARTS])
 {
     size_t parts = 0, skip = node->part;
@@ -226,13 +227,13 @@ static void settle(run *r, sn_node *node)
     sn_command *c = &ch->command[node->queue[node->answered++] & ~ASKING_FIRST];
     seen_error error;
     if (sn_reply_is_error(reply)) {
-        /* A replica: what it says as a master again is what its own master had. The word may stand
-         * behind those of a script. */
+        /* A replica: after a promotion it has the data of its own master. In the error of a script
+         * the word may come later. */
         if (strstr(sn_reply_text(reply, 0), "READONLY"))
             sn_client_distrust(ch->redis);
         if (follow(r, c, reply))
             return;
-        /* The server has never seen the script, or was restarted: nothing was executed. */
+        /* The server does not have the script, or was restarted: nothing was executed. */
         if (c->script && sn_reply_error_is(reply, "NOSCRIPT") && sn_script_expand(ch, c)) {
             r->again = true;
             return;
@@ -261,7 +262,7 @@ static bool receive(run *r, sn_node *node)
         node->waited = 0;
     bool closed = n < 0;
     int got;
-    /* What arrived before the connection broke still counts. */
+    /* Replies that arrived before the connection broke are still valid. */
     while ((got = sn_link_next(&node->link)) > 0) {
         if (node->answered >= node->cursor) {
             strcpy(node->link.why, "an answer to nothing");
@@ -277,7 +278,7 @@ static bool receive(run *r, sn_node *node)
     return got == 0 && !closed;
 }
 
-/* Serves all nodes until each has answered or is lost. */
+/* Serves all nodes until each has replied or is lost. */
 static void pump(run *r)
 {
     sn_channel *ch = r->ch;
@@ -364,7 +365,7 @@ static void give_up(run *r)
     fail(r, r->cause, &error);
 }
 
-/* One round; false when all is said. */
+/* One round; false when all is done. */
 static bool round_of(run *r)
 {
     sn_channel *ch = r->ch;
@@ -392,7 +393,7 @@ static bool round_of(run *r)
         return false;
     assert(r->again);
     if (r->moves >= MOVES_FREE) {
-        /* A cluster that keeps sending us around needs time, and not for ever. */
+        /* A cluster that keeps redirecting needs time, but not forever. */
         r->pause = true;
         if (!r->since) {
             seen_error error;
@@ -414,13 +415,13 @@ void sn_channel_flush_early(sn_channel *ch)
 {
     enum { ENOUGH = 32 << 10 };
     sn_node *node = ch->node[0];
-    /* A record of TLS that is on its way cannot be taken back. */
+    /* A TLS record that is being sent cannot be taken back. */
     if (ch->redis->address.cluster || ch->redis->trust || ch->no_memory || node->link.fd < 0 ||
         ch->used - ch->early < ENOUGH)
         return;
     struct iovec part = {.iov_base = ch->text + ch->early, .iov_len = ch->used - ch->early};
     ssize_t sent = sn_link_send(&node->link, &part, 1);
-    /* A lost connection shows in the run. */
+    /* A lost connection is detected by the run. */
     if (sent > 0)
         ch->early += (size_t)sent;
 }
@@ -445,7 +446,8 @@ void sn_channel_poll_hangup(sn_channel *ch)
 
 void sn_channel_clear(sn_channel *ch)
 {
-    /* Commands that were sent and never run: their answers must not be taken for others'. */
+    /* Commands that were sent but never run: their replies must not be taken for those of
+     * others. */
     if (ch->early)
         sn_link_close(&ch->node[0]->link);
     ch->early = 0;

@@ -1,6 +1,6 @@
-/* The insides of a client, for the files of this folder. Users include client.h.
+/* Internal interface of the client. Users include client.h.
  *
- * A channel belongs to one call at a time. Its commands are executed in rounds; see channel.c. */
+ * A channel is used by one call at a time. Its commands are executed in rounds; see channel.c. */
 #ifndef SN_REDIS_CLIENT_CHANNEL_H
 #define SN_REDIS_CLIENT_CHANNEL_H
 
@@ -17,36 +17,35 @@ typedef struct sn_command {
     size_t len;
     uint32_t tag;
     uint16_t slot;
-    uint16_t ask; /* 1 + the node that a server named for this one time (ASK) */
+    uint16_t ask; /* 1 + the node named by an ASK redirection */
     bool once;    /* must not be executed twice: not repeated after a loss */
     bool again, done;
-    const char
-        *script; /* of EVALSHA, for the server that does not have it; NULL: another command */
+    const char *script; /* of EVALSHA, for a server that does not have it; NULL: another command */
 } sn_command;
 
 typedef struct sn_node {
     sn_redis_place place;
     sn_link link;
     bool dirty;      /* commands were sent since its replicas last confirmed */
-    bool resumed;    /* some of them over an earlier connection, for which WAIT does not answer */
-    uint32_t *queue; /* this round's commands; the top bit: ASKING goes first */
+    bool resumed;    /* some of them over an earlier connection, which WAIT does not cover */
+    uint32_t *queue; /* commands of this round; the top bit: send ASKING first */
     size_t queued, queue_room;
     size_t cursor, part; /* entries sent, and bytes of the next one */
     size_t answered;
-    bool asked;    /* the reply to ASKING has arrived */
-    bool confused; /* sent something else than a command returns: its replies may be out of step */
-    bool deaf;     /* accepts no more; replies may still arrive */
+    bool asked;      /* the reply to ASKING has arrived */
+    bool confused;   /* sent an unexpected reply: its replies may be out of step */
+    bool deaf;       /* accepts no more data; replies may still arrive */
     uint64_t waited; /* for the server since bytes last moved, in ms */
 } sn_node;
 
 struct sn_channel {
     sn_client *redis;
-    bool busy;   /* a call has it */
+    bool busy;   /* used by a call */
     bool wanted; /* a sync waits for it: no other call may take it */
     sn_node **node;
     unsigned nodes;
     uint16_t *owner; /* slot -> node; SN_NO_NODE */
-    bool stale;      /* the owners are to be asked for */
+    bool stale;      /* the owners must be read again */
     uint64_t polled; /* when its links were last polled for a hang-up, in sn_clock_ms() */
 
     char *text;
@@ -62,7 +61,7 @@ struct sn_channel {
 struct sn_client {
     sn_redis_address address;
     sn_client_times times;
-    bool run_id;         /* ask for it on connect */
+    bool run_id;         /* read it on connect */
     sn_tls_trust *trust; /* NULL: no TLS */
     pthread_mutex_t lock;
     pthread_cond_t freed;
@@ -70,7 +69,7 @@ struct sn_client {
     sn_channel *channel[SN_CHANNELS_MAX];
 };
 
-/* Room for more text; NULL, and no_memory, if there is none. Moves ch->text. */
+/* Reserves space for more text; NULL, and sets no_memory, on failure. Moves ch->text. */
 char *sn_channel_reserve(sn_channel *ch, size_t more);
 /* Replaces EVALSHA by EVAL. */
 bool sn_script_expand(sn_channel *ch, sn_command *c);

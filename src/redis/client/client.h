@@ -28,10 +28,10 @@ typedef struct sn_channel sn_channel;
 typedef struct sn_client_options {
     uint32_t connect_ms; /* [2000] */
     uint32_t command_ms; /* [5000] */
-    uint32_t retry_ms;   /* keep trying for so long [10000; cluster: 60000]. If given it covers the
-                            first connection too; by default that fails at once */
+    uint32_t retry_ms;   /* total time to retry [10000; cluster: 60000]. If given it includes the
+                          * first connection; by default that fails at once */
     const char *tls_ca, *tls_cert, *tls_key; /* PEM files; for rediss:// */
-    bool run_id;                             /* ask each server for its run_id on connect (INFO) */
+    bool run_id;                             /* read the run_id of each server on connect (INFO) */
 } sn_client_options;
 
 /* ---- client ---- */
@@ -46,27 +46,27 @@ const sn_redis_address *sn_client_address(const sn_client *client);
 seen_status sn_client_take(sn_client *client, sn_channel **channel, seen_error *error);
 void sn_client_give(sn_client *client, sn_channel *channel);
 
-/* sn_channel_sync for all channels: replicas have what the calls before this one wrote. */
+/* sn_channel_sync for all channels: replicas have what earlier calls wrote. */
 seen_status sn_client_sync(sn_client *client, seen_error *error);
 
 /* Changes with every event after which a server may have lost writes: a connection was opened or
- * lost, a slot moved, a replica took over, or sn_client_distrust was called. */
+ * lost, a slot moved, a failover, or sn_client_distrust was called. */
 unsigned sn_client_epoch(sn_client *client);
 void sn_client_distrust(sn_client *client);
 
-/* From now on keep trying for at most so long: for the last words of a handle. */
+/* Limits the retry time from now on: for the last commands of a handle. */
 void sn_client_limit_retry(sn_client *client, uint32_t ms);
 
 /* ---- commands ---- */
 
 /* Writes a command: begin, then exactly `args` arguments (the command's name is the first). The
- * slot is that of its keys (sn_slot_of); on a single server any will do. */
+ * slot is that of its keys (sn_slot_of); on a single server any value works. */
 void sn_command_begin(sn_channel *ch, uint32_t tag, uint16_t slot, unsigned args);
 void sn_command_arg(sn_channel *ch, const void *arg, size_t len);
 void sn_command_text(sn_channel *ch, const char *arg);
 void sn_command_number(sn_channel *ch, uint64_t number);
 void sn_command_signed(sn_channel *ch, int64_t number);
-/* Bytes that already are in the form of the protocol. */
+/* Bytes that are already in protocol format. */
 void sn_command_raw(sn_channel *ch, const char *bytes, size_t len);
 /* The last command must not be executed twice. */
 void sn_command_once(sn_channel *ch);
@@ -110,8 +110,8 @@ const char *sn_channel_run_id(const sn_channel *ch, uint16_t slot);
 const sn_redis_address *sn_channel_address(const sn_channel *ch);
 sn_client *sn_channel_client(const sn_channel *ch);
 
-/* While commands are still being written: sends what has accumulated, so that the server can start.
- * Only if there is one server. */
+/* While commands are still being written: sends those accumulated so far, so that the server can
+ * start. Only with a single server. */
 void sn_channel_flush_early(sn_channel *ch);
 
 /* Closes connections that the server has closed, at most five times a second. Call it before an

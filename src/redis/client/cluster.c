@@ -1,4 +1,4 @@
-/* Redis Cluster: which node owns which slot. The cluster decides; we only ask and follow. */
+/* Redis Cluster: which node owns which slot, as reported by the cluster. */
 #include "base/error.h"
 #include "redis/client/channel.h"
 
@@ -29,7 +29,7 @@ unsigned sn_cluster_node(sn_channel *ch, const char *host, size_t len, unsigned 
     return ch->nodes++;
 }
 
-/* The decimal number that a text begins with. */
+/* Parses the decimal number at the start of a text. */
 static bool parse_up_to(const char *text, unsigned most, unsigned *value)
 {
     if (*text < '0' || *text > '9')
@@ -39,8 +39,8 @@ static bool parse_up_to(const char *text, unsigned most, unsigned *value)
     return number <= most;
 }
 
-/* "MOVED 3999 127.0.0.1:6381", "ASK 3999 127.0.0.1:6381"; the host may be missing or hold colons.
- */
+/* "MOVED 3999 127.0.0.1:6381", "ASK 3999 127.0.0.1:6381"; the host may be empty or contain
+ * colons. */
 bool sn_cluster_parse_move(const sn_reply *reply, unsigned *slot, const char **host,
                            size_t *host_len, unsigned *port)
 {
@@ -80,7 +80,7 @@ static bool read_range(sn_channel *ch, const sn_reply *r, size_t at, const char 
     long long port = r->item[at + 5].number;
     if (first < 0 || last < first || last >= SN_SLOTS || port < 1 || port > 65535)
         return false;
-    /* A node that does not know its own name leaves it out: it is the one that was asked. */
+    /* A node that does not know its own name omits it: it is the node that sent the reply. */
     const char *host = asked;
     if (r->item[at + 4].type == REDIS_REPLY_STRING && r->item[at + 4].len > 0)
         host = sn_reply_text(r, at + 4);
@@ -141,7 +141,7 @@ seen_status sn_cluster_refresh(sn_channel *ch, seen_error *error)
 {
     seen_status status = SEEN_ERR_NETWORK;
     unsigned nodes = ch->nodes;
-    /* Those that are connected are asked first. */
+    /* Connected nodes are tried first. */
     for (unsigned round = 0; round < 2; round++)
         for (unsigned i = 0; i < nodes; i++)
             if ((ch->node[i]->link.fd >= 0) == (round == 0) && ask_node(ch, i, error, &status)) {

@@ -1,4 +1,4 @@
-/* Writing commands in the protocol's form: *ARGS, then $LENGTH and bytes for each argument. */
+/* Writes commands in protocol format: *ARGS, then $LENGTH and bytes for each argument. */
 #include "redis/client/channel.h"
 
 #include "base/memory.h"

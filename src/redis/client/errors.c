@@ -1,4 +1,4 @@
-/* What a server's error means, and what to do about it. */
+/* The meaning of server errors, and advice. */
 #include "base/error.h"
 #include "redis/client/channel.h"
 

@@ -1,6 +1,6 @@
 /* One connection. hiredis parses; the rest is done here, because a lost connection must not raise a
- * signal, several connections must be served at once, and hiredis ends the process where it has no
- * memory to connect with. */
+ * signal, several connections must be served concurrently, and hiredis ends the process if it has
+ * no memory to connect. */
 #include "redis/client/link.h"
 
 #include "base/clock.h"
@@ -21,8 +21,8 @@
 
 enum {
     RECEIVE_BYTES = 64 << 10,
-    RECORD_BYTES = 16 << 10,                      /* of TLS, at most */
-    UNPARSED_MAX = SN_REPLY_TEXT_MAX + (1 << 20), /* bytes of one reply that may pile up */
+    RECORD_BYTES = 16 << 10,                      /* maximum TLS record */
+    UNPARSED_MAX = SN_REPLY_TEXT_MAX + (1 << 20), /* maximum bytes of an incomplete reply */
 };
 
 void sn_link_close(sn_link *link)
@@ -70,7 +70,7 @@ bool sn_link_wait(sn_link *link, bool write, uint32_t ms)
     }
 }
 
-/* Many small parts make one record. */
+/* Combines many small parts into one record. */
 static ssize_t send_record(sn_tls *tls, const struct iovec *part, size_t parts)
 {
     char record[RECORD_BYTES];
@@ -120,7 +120,7 @@ ssize_t sn_link_receive(sn_link *link)
 int sn_link_next(sn_link *link)
 {
     void *got = NULL;
-    /* A reply that is not whole yet keeps what was read of it on the tape. */
+    /* Of an incomplete reply the tape keeps what was read. */
     if (link->reader->ridx < 0)
         sn_reply_clear(&link->reply);
     if (redisReaderGetReply(link->reader, &got) != REDIS_OK) {
@@ -173,7 +173,7 @@ static int connect_to(const sn_redis_place *place, uint32_t ms, char *why, size_
         fd = dial(a->ai_addr, a->ai_addrlen, ms);
         if (fd < 0)
             snprintf(why, room, "%s", strerror(errno));
-        else /* a hint: a refusal changes nothing but speed */
+        else /* a hint: a failure only affects speed */
             (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     }
     if (!unknown)
@@ -277,7 +277,8 @@ out:
     return sn_error_set(error, SEEN_ERR_NETWORK, "%s: %s", a->shown, link->why);
 }
 
-/* A server that wants a certificate of ours says so after the handshake, with its first answer. */
+/* A server that requires a client certificate reports that after the handshake, with its first
+ * reply. */
 static seen_status encipher(sn_link *link, const sn_redis_place *place,
                             const sn_redis_address *address, uint32_t ms, const sn_tls_trust *trust,
                             seen_error *error)

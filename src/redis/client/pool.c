@@ -1,4 +1,4 @@
-/* The channels of a set: one for each call that is under way. */
+/* The channels of a client: one for each call in progress. */
 #include "redis/client/channel.h"
 
 #include "base/clock.h"
@@ -44,7 +44,7 @@ out:
     return NULL;
 }
 
-/* An idle channel, or a place for another; NULL where all are in use. */
+/* An idle channel, or a slot for another; NULL if all are in use. */
 static sn_channel **find_place(sn_client *redis)
 {
     sn_channel **empty = NULL;
@@ -92,7 +92,7 @@ seen_status sn_client_sync(sn_client *redis, seen_error *error)
         pthread_mutex_lock(&redis->lock);
         sn_channel *ch = redis->channel[i];
         while (ch && (ch->busy || ch->wanted)) {
-            /* Of two syncs the later one waits for the earlier. */
+            /* The later of two syncs waits for the earlier. */
             bool marked = ch->busy && !ch->wanted;
             ch->wanted |= marked;
             pthread_cond_wait(&redis->freed, &redis->lock);
@@ -165,7 +165,7 @@ seen_status sn_client_connect(const sn_redis_address *address, const sn_client_o
     redis->address = *address;
     redis->times.connect_ms = or_default(options->connect_ms, 2000);
     redis->times.command_ms = or_default(options->command_ms, 5000);
-    /* A cluster needs its node time-out, 15 seconds by default, and an election to fail over. */
+    /* A cluster needs its node timeout, 15 seconds by default, and an election to fail over. */
     redis->times.retry_ms = or_default(options->retry_ms, address->cluster ? 60000 : 10000);
     redis->run_id = options->run_id;
     pthread_mutex_init(&redis->lock, NULL);

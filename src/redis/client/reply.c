@@ -1,4 +1,4 @@
-/* Replies of a server, read by hiredis into a flat tape. */
+/* Server replies, parsed by hiredis into a flat tape. */
 #include "redis/client/reply.h"
 
 #include "base/memory.h"
@@ -84,7 +84,7 @@ static void *create_nil(const redisReadTask *task)
 
 static void free_nothing(void *object)
 {
-    (void)object; /* the tape is not the reader's to free */
+    (void)object; /* the tape is not owned by the reader */
 }
 
 static redisReplyObjectFunctions FUNCTIONS = {.createString = create_string,

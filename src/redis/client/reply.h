@@ -1,4 +1,4 @@
-/* Replies of a server, read by hiredis into a flat tape: no allocation per value.
+/* Server replies, parsed by hiredis into a flat tape: no allocation per value.
  *
  *   *2 (:5 $3 abc)   ->   item 0: ARRAY of 2 | item 1: INTEGER 5 | item 2: STRING "abc"
  *
@@ -13,8 +13,8 @@
 
 typedef struct sn_reply_item {
     int type;         /* REDIS_REPLY_... */
-    uint32_t at, len; /* text, terminated by a zero byte */
-    long long number; /* INTEGER; ARRAY: how many */
+    uint32_t at, len; /* text, NUL-terminated */
+    long long number; /* INTEGER; ARRAY: number of elements */
 } sn_reply_item;
 
 typedef struct sn_reply {
@@ -25,11 +25,11 @@ typedef struct sn_reply {
 } sn_reply;
 
 enum {
-    SN_REPLY_TEXT_MAX = 32 << 20, /* the largest reply */
+    SN_REPLY_TEXT_MAX = 32 << 20, /* maximum size of a reply */
     SN_REPLY_ITEMS_MAX = 1 << 20,
 };
 
-/* A parser that fills *reply; NULL without memory. */
+/* A parser that fills *reply; NULL if out of memory. */
 redisReader *sn_reply_reader(sn_reply *reply);
 void sn_reply_clear(sn_reply *reply);
 void sn_reply_free(sn_reply *reply);

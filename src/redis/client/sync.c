@@ -1,10 +1,10 @@
-/* Waiting until replicas have what was written.
+/* Waits until replicas have the written data.
  *
- * WAIT answers for what its own connection wrote, and since Redis 7.2 and in Valkey for nothing
- * else. After a reconnect it would return at once, without a confirmation of what the lost
- * connection wrote. Then ROLE decides: the writes are confirmed once a replica has acknowledged
- * the offset that the master had reached when it was first asked. (Replicas acknowledge once a
- * second unless a WAIT makes them, so this takes up to a second.) */
+ * WAIT covers what its own connection wrote, and since Redis 7.2 and in Valkey nothing else. After
+ * a reconnect it would return at once, without a confirmation of what the lost connection wrote.
+ * Then ROLE decides: the writes are confirmed once a replica has acknowledged the offset that the
+ * master had at the first query. (Replicas acknowledge once a second unless a WAIT triggers it, so
+ * this takes up to a second.) */
 #include "base/clock.h"
 #include "base/error.h"
 #include "redis/client/channel.h"
@@ -15,7 +15,7 @@
 
 static const char ROLE[] = "*1\r\n$4\r\nROLE\r\n";
 
-/* A master that owns no slots any more was replaced by a replica, and has nothing to confirm. */
+/* A master that no longer owns slots was replaced by a replica, and has nothing to confirm. */
 static bool is_retired(sn_channel *ch, unsigned node)
 {
     if (!ch->redis->address.cluster || sn_cluster_refresh(ch, NULL) != SEEN_OK)
@@ -26,7 +26,7 @@ static bool is_retired(sn_channel *ch, unsigned node)
     return true;
 }
 
-/* Connects again, with as much patience as the calls have that wrote. */
+/* Reconnects, with the same retry time as the calls that wrote. */
 static seen_status reach(sn_channel *ch, unsigned i, bool *retired, seen_error *error)
 {
     enum { PAUSE_MS = 100 };
@@ -45,7 +45,7 @@ static seen_status reach(sn_channel *ch, unsigned i, bool *retired, seen_error *
     }
 }
 
-/* Asks for its role, by another connection where this one is broken. */
+/* Queries its role, on a new connection if this one is broken. */
 static seen_status ask_role(sn_channel *ch, unsigned i, bool *retired, seen_error *error)
 {
     sn_node *node = ch->node[i];
@@ -81,7 +81,7 @@ static bool is_acknowledged(const sn_reply *reply, long long offset)
     return false;
 }
 
-/* What WAIT says about this connection; *lost: it broke. */
+/* The reply of WAIT on this connection; *lost: it broke. */
 static seen_status wait_here(sn_channel *ch, sn_node *node, bool *lost, seen_error *error)
 {
     const sn_reply *reply = &node->link.reply;
@@ -104,10 +104,11 @@ static bool is_master(const sn_reply *reply)
            reply->item[2].type == REDIS_REPLY_INTEGER && reply->item[3].type == REDIS_REPLY_ARRAY;
 }
 
-/* Polls ROLE until a replica has acknowledged all that the master had; the first reply is there. */
+/* Polls ROLE until a replica has acknowledged the master's offset; the first reply was already
+ * read. */
 static seen_status wait_for_offset(sn_channel *ch, sn_node *node, bool *lost, seen_error *error)
 {
-    enum { PAUSE_MS = 20, ACK_MS = 1000 }; /* a replica acknowledges once in ACK_MS */
+    enum { PAUSE_MS = 20, ACK_MS = 1000 }; /* a replica acknowledges once per ACK_MS */
     const sn_reply *reply = &node->link.reply;
     uint32_t ms = ch->redis->times.command_ms;
     long long offset = reply->item[2].number;
@@ -137,7 +138,7 @@ static seen_status sync_node(sn_channel *ch, unsigned i, seen_error *error)
     lost = node->link.fd < 0;
     if (!lost && (reply->items < 4 || reply->item[0].type != REDIS_REPLY_ARRAY))
         return sn_errors_from_reply(&ch->redis->address, node, reply, error);
-    /* Without replicas there is nothing to wait for; a replica has none of ours. */
+    /* Without replicas there is nothing to wait for; a replica has none of our writes. */
     if (!lost && is_master(reply) && reply->item[3].number > 0)
         status = node->resumed ? wait_for_offset(ch, node, &lost, error)
                                : wait_here(ch, node, &lost, error);

@@ -1,6 +1,6 @@
-/* TLS by OpenSSL. hiredis has its own only in later versions, and looks at no host name; here a
- * link has its own socket, so that a cipher fits in between. OpenSSL would write to a closed socket
- * with a plain write, which raises SIGPIPE: it gets a pipe of our own. */
+/* TLS with OpenSSL. hiredis supports it only in later versions, and does not check host names; here
+ * a link owns its socket, so that TLS can be put in between. OpenSSL would write to a closed socket
+ * with a plain write, which raises SIGPIPE: it gets its own BIO. */
 #include "redis/client/tls.h"
 
 #include "base/clock.h"
@@ -28,10 +28,10 @@ struct sn_tls_trust {
 struct sn_tls {
     SSL *ssl;
     int fd;
-    const char *why; /* what went wrong last; NULL: nothing */
+    const char *why; /* the last error; NULL: none */
 };
 
-/* ---- the socket, as OpenSSL sees it ---- */
+/* ---- the socket, as a BIO for OpenSSL ---- */
 
 static bool may_wait(int why)
 {
@@ -80,9 +80,9 @@ static BIO_METHOD *make_socket(void)
     return method;
 }
 
-/* ---- whom to trust ---- */
+/* ---- trust ---- */
 
-/* What OpenSSL says is the matter, and forgets. */
+/* The last error of OpenSSL, which is cleared. */
 static const char *reason(void)
 {
     unsigned long code = ERR_peek_last_error();
@@ -142,7 +142,7 @@ seen_status sn_tls_trust_open(const sn_redis_address *address, const sn_client_o
         return status;
     }
     SSL_CTX_set_verify(trust->context, SSL_VERIFY_PEER, NULL);
-    /* What was not sent is sent again from where it is by then, with more behind it. */
+    /* Unsent data is sent again from its current address, possibly with more after it. */
     SSL_CTX_set_mode(trust->context,
                      SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
     *out = trust;
@@ -160,7 +160,7 @@ void sn_tls_trust_close(sn_tls_trust *trust)
 
 /* ---- a connection ---- */
 
-/* What to make of a result that is not success. */
+/* Handles a result that is not success. */
 static ssize_t fall_short(sn_tls *tls, int result)
 {
     int what = SSL_get_error(tls->ssl, result);
@@ -205,7 +205,7 @@ void sn_tls_close(sn_tls *tls)
     free(tls);
 }
 
-/* The name, or the address, that must stand in the certificate. */
+/* The name or address that must be in the certificate. */
 static bool expect_host(SSL *ssl, const char *host)
 {
     unsigned char address[sizeof(struct in6_addr)];
