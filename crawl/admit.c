@@ -1,4 +1,4 @@
-/* From a link to the frontier: link cache, scope, limits, and a batch that waits to be offered. */
+/* Offers links to the frontier: link cache, scope, limits, and a batch. */
 #include "crawl/admit.h"
 
 #include <stdlib.h>
@@ -72,8 +72,7 @@ static seen_status add_link(sn_intake *in, const sn_admit_page *page, const char
     return SEEN_OK;
 }
 
-/* --include is about links: the target of a start URL's redirection need not match, nor a
- * sitemap. */
+/* --include applies to links: the redirect target of a start URL need not match, nor a sitemap. */
 static bool in_scope(sn_intake *in, const char *url, size_t len, bool link)
 {
     switch (sn_scope_check(in->scope, url, len)) {
@@ -91,8 +90,8 @@ static bool in_scope(sn_intake *in, const char *url, size_t len, bool link)
     }
 }
 
-/* A page of depth 0 that was found on another page is the target of a start URL's redirection, or a
- * sitemap's. As a link it may have been found before, and left out of scope. */
+/* A page of depth 0 that was found on another page is the redirect target of a start URL, or of a
+ * sitemap. As a link it may have been found before, and been out of scope. */
 static bool is_link(uint16_t depth, uint8_t kind)
 {
     return depth > 0 && kind == SN_KIND_PAGE;
@@ -141,7 +140,7 @@ bool sn_admit_still(sn_intake *in, const sn_frontier_record *record)
 {
     if (record->parent_len == 0)
         return true;
-    /* It may be stored with all that --drop-www and the like remove. */
+    /* It may be stored with the parts that --drop-www etc. remove. */
     size_t n = sn_admit_resolve(in, record->url, record->len, NULL, 0);
     return n > 0 && record->depth <= in->options->max_depth &&
            in_scope(in, in->resolver.text, n, is_link(record->depth, record->kind));

@@ -9,9 +9,9 @@
 #define TICK_MS 250
 #define COMMIT_MS 100
 #define COMMIT_URLS (SN_BATCH_URLS / 2)
-#define DONE_MAX 200000 /* pages between two checkpoints, whatever the clock says */
+#define DONE_MAX 200000 /* pages between two checkpoints, regardless of time */
 #define INFO_MS 5000
-#define INFO_BYTES (64u << 20) /* a larger set is looked at only at checkpoints */
+#define INFO_BYTES (64u << 20) /* a larger set is measured only at checkpoints */
 
 static bool finished(const sn_engine *e)
 {
@@ -63,7 +63,7 @@ static seen_status settle_when_due(sn_engine *e, int64_t now)
     return status;
 }
 
-/* What happens by the clock: showing, saving. */
+/* Periodic work: progress, checkpoints. */
 static seen_status tick(sn_engine *e, int64_t now, sn_crawl_progress *progress, void *user)
 {
     seen_status status = SEEN_OK;
@@ -187,7 +187,7 @@ seen_status sn_crawl_run(const sn_crawl_options *options, const atomic_int *stop
         status = sn_settle(e, true);
     }
     fill_result(e, result);
-    /* The reader of the output closed the pipe: that is an end, not an error. */
+    /* The reader of the output closed the pipe: the crawl ends without an error. */
     if (status == SEEN_ERR_IO && sn_outputs_closed(&e->outputs)) {
         result->end = SN_CRAWL_STOPPED;
         status = SEEN_OK;

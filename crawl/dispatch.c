@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "crawl/robots/robots.h"
 
-#define TURN_MS 20                /* then transfers and timers get a turn */
+#define TURN_MS 20                /* then transfers and timers are served */
 #define SITEMAP_BYTES (50u << 20) /* the limit of the protocol */
 
 /* A URL that is not fetched: denied, over a limit, or no longer in scope. */
@@ -16,7 +16,7 @@ static seen_status skip(sn_engine *e, const sn_frontier_record *record)
     return sn_settle_done(e, &(sn_frontier_done){.record = record, .fate = SN_FATE_SKIPPED});
 }
 
-/* May this URL be fetched by the rules of its host? */
+/* Whether the rules of its host allow this URL. */
 static bool allowed(const sn_host *host, const sn_frontier_record *record)
 {
     return host->rules == NULL ||
@@ -117,7 +117,7 @@ static seen_status serve(sn_engine *e, sn_host *host, int64_t now, bool *spent)
     return start_page(e, host, &record, what);
 }
 
-/* At the limit, pages that were begun are finished, including their retries. */
+/* At the limit, pages that were started are finished, including their retries. */
 static bool may_start(sn_engine *e)
 {
     sn_frontier_permit permit = e->intake.frontier->class->permit(e->intake.frontier);
@@ -127,7 +127,7 @@ static bool may_start(sn_engine *e)
     return permit != SN_PERMIT_WAIT;
 }
 
-/* Takes TURN_MS at most: robots.txt may deny many URLs in a row. */
+/* Takes at most TURN_MS: robots.txt may deny many URLs in a row. */
 seen_status sn_dispatch(sn_engine *e)
 {
     int64_t until = sn_fetch_now() + TURN_MS;

@@ -35,15 +35,15 @@ typedef struct sn_engine {
 
     int folder, lock;      /* -1: no state is kept */
     seen_hasher hasher;    /* of this run: tables of hosts and links */
-    char bot[64];          /* the product token of the User-Agent, as pages name it */
-    sn_frontier_info info; /* when last looked at */
+    char bot[64];          /* the product token of the User-Agent, as used in robots rules */
+    sn_frontier_info info; /* when last read */
     uint64_t found_at_info;
     uint64_t done_since_sync; /* pages */
     uint64_t run_pages;
     int64_t began, settled, synced, shown, looked; /* times, in milliseconds */
 
     sn_frontier_next next; /* what the last peek returned */
-    bool hosts_full;       /* a URL was shown for which there is no room among the hosts */
+    bool hosts_full;       /* a URL was returned for which there is no room among the hosts */
     bool stopping, limit_reached;
     seen_status failed; /* inside a callback */
 } sn_engine;

@@ -1,4 +1,4 @@
-/* The links of a page, from what was written to URLs for the frontier. */
+/* From the links of a page to URLs for the frontier. */
 #include "crawl/follow.h"
 
 #include <stdlib.h>
@@ -52,7 +52,7 @@ static bool find_base(const sn_job *job, sn_follower *f, char **own, const char 
     return true;
 }
 
-/* Keeps the URL that a link leads to, in place of what was written. */
+/* Replaces a link by the URL that it leads to. */
 static bool keep(sn_follow_urls *urls, sn_href *href, const char *url, size_t len)
 {
     if (urls->text_len + len > urls->text_room) {
@@ -84,7 +84,7 @@ bool sn_follow_read(sn_job *job, sn_follower *f)
         size_t n = sn_resolve(&f->resolver, &in->url_options, job->hrefs.bytes + href->at,
                               href->len, base, base_len);
         const char *url = f->resolver.text;
-        /* An empty link, or only a fragment, is the page itself. */
+        /* An empty link, or only a fragment, leads to the page itself. */
         href->leads = n > 0 && (n != job->url_len || memcmp(url, job->url, n) != 0);
         if (!href->leads)
             continue;

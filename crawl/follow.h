@@ -1,7 +1,7 @@
-/* The links of a page, from what was written to URLs for the frontier.
+/* From the links of a page to URLs for the frontier.
  *
  *     sn_follow_read     on the thread that fetched the page: canonical, hashed, counted
- *     sn_follow_admit    on the first thread: what is not in the link cache is offered */
+ *     sn_follow_admit    on the first thread: offers those that are not in the link cache */
 #ifndef CRAWL_FOLLOW_H
 #define CRAWL_FOLLOW_H
 
@@ -15,7 +15,7 @@
 struct sn_engine;
 struct sn_job;
 
-/* What the links of a page lead to, each URL once. Starts zeroed. */
+/* The distinct target URLs of a page. Initialized to zero. */
 typedef struct sn_follow_urls {
     char *text;
     size_t text_len, text_room;
@@ -32,9 +32,9 @@ typedef struct sn_follower {
 
 void sn_follower_free(sn_follower *follower);
 
-/* False: no memory. */
+/* False: out of memory. */
 bool sn_follow_read(struct sn_job *job, sn_follower *follower);
-/* nofollow: of the whole page. */
+/* nofollow: applies to the whole page. */
 seen_status sn_follow_admit(struct sn_engine *e, struct sn_job *job, bool nofollow);
 
 #endif

@@ -7,9 +7,9 @@
 #include "base/error.h"
 #include "crawl/robots/robots.h"
 
-#define ROBOTS_BYTES (SN_ROBOTS_MAX + 1) /* one more shows that the last line is not whole */
+#define ROBOTS_BYTES (SN_ROBOTS_MAX + 1) /* one more shows that the last line is incomplete */
 
-/* Gives robots.txt of `host` a turn at `there`, the host that it was redirected to. */
+/* Takes a request slot at `there`, the host that robots.txt of `host` was redirected to. */
 static void take_turn(sn_engine *e, sn_host *host, sn_host *there, int64_t now)
 {
     /* Its delay has not begun if its last request is still to be sent. */
@@ -22,7 +22,7 @@ static void take_turn(sn_engine *e, sn_host *host, sn_host *there, int64_t now)
     sn_pace_hold(e->transfers.pace, there, turn + (int64_t)there->delay);
 }
 
-/* The other host that gets the request, or NULL. *later: its turn was missed, and another one was
+/* The other host that gets the request, or NULL. *later: its slot was missed, and another one was
  * taken. */
 static seen_status find_other(sn_engine *e, sn_host *host, sn_host **other, bool *later)
 {
@@ -94,7 +94,7 @@ static seen_status redirect_robots(sn_engine *e, sn_host *host, const char *url,
     return SEEN_OK;
 }
 
-/* Sitemaps that robots.txt names, or the usual one. */
+/* Sitemaps declared in robots.txt, or the default location. */
 static seen_status admit_sitemaps(sn_engine *e, const sn_job *job, const sn_robots *rules)
 {
     sn_admit_page page = {job->url, job->url_len};
@@ -130,7 +130,7 @@ static void set_delay(const sn_engine *e, sn_host *host, const sn_robots *rules)
     }
 }
 
-/* Another process that asks this host needs only the rules for us. */
+/* Other processes that send requests to this host only need the rules for us. */
 static seen_status publish(const sn_engine *e, const sn_host *host, const sn_robots *rules)
 {
     sn_frontier *f = e->intake.frontier;
@@ -213,11 +213,11 @@ seen_status sn_host_rules_arrived(sn_engine *e, sn_job *job, sn_transfer *t)
 {
     sn_host *host = job->host;
     sn_robots_verdict verdict = sn_robots_policy(t->error == SN_FETCH_OK ? t->status : 0);
-    /* It is unknown what the rest of truncated rules denies. */
+    /* The rest of truncated rules is unknown, and could deny anything. */
     if (verdict == SN_ROBOTS_PARSE && t->cut)
         verdict = SN_ROBOTS_DISALLOW_ALL;
     size_t n = 0;
-    /* Not by --drop-www and the like: what they remove may be all that was added. */
+    /* Without --drop-www etc., which may remove exactly what the redirect added. */
     if (verdict == SN_ROBOTS_REDIRECTED && host->rules_hops < SN_ROBOTS_REDIRECTS &&
         t->location != NULL)
         n = sn_admit_resolve_whole(&e->intake, t->location, t->location_len, job->url,

@@ -3,8 +3,8 @@
 
 #include "base/error.h"
 
-/* Asks the frontier about a host that gets its first URL. The process that was killed before this
- * one resumed its crawl may have sent the host a request just now. */
+/* Gets the state of a host that gets its first URL from the frontier. A process that was killed
+ * before this one resumed its crawl may have sent the host a request just now. */
 static seen_status begin_host(sn_engine *e, sn_host *host)
 {
     sn_frontier *f = e->intake.frontier;
@@ -39,7 +39,7 @@ static seen_status place(sn_engine *e, const sn_frontier_record *record, bool *p
     return status;
 }
 
-/* Nothing that was taken is under way, and every link was offered. */
+/* Nothing that was taken is in progress, and every link was offered. */
 static bool idle(const sn_engine *e)
 {
     return sn_pace_live(e->transfers.pace) == 0 && e->intake.count == 0;
@@ -102,7 +102,7 @@ seen_status sn_hosts_poll(sn_engine *e)
         if (news.seed != NULL)
             status = sn_seeds_join(e, news.seed, news.seed_len);
     }
-    /* END was an answer to what the frontier knew then. */
+    /* END was based on the state of the frontier at that time. */
     if (status == SEEN_OK && f->wake_fd >= 0)
         e->next = SN_NEXT_URL;
     return status;

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 
-#define KEPT_LEAD 4 /* transfers that one thread may have more to keep a connection */
+#define KEPT_LEAD 4 /* how many more transfers a thread may have to keep a connection */
 
 static void free_job(sn_job *job)
 {
@@ -102,9 +102,9 @@ void sn_job_reset(sn_job *job)
     sn_spool_reset(&job->body);
 }
 
-/* Chooses the thread with less to do, taking into account that the first one has other work too. A
- * host with one request at a time stays with one thread, which keeps its connection open. Sitemaps
- * are parsed into the frontier as they arrive, on the first thread. */
+/* Chooses the thread with less work, considering that the first one has other work too. A host with
+ * one request at a time stays with one thread, which keeps its connection open. Sitemaps are parsed
+ * into the frontier as they arrive, on the first thread. */
 static bool choose_thread(const sn_transfers *t, const sn_job *job)
 {
     if (t->thread == NULL || !sn_fetch_thread_room(t->thread) || job->kind == SN_JOB_SITEMAP)

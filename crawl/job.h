@@ -1,4 +1,4 @@
-/* One transfer and what is known about its page; the pool of all transfers. */
+/* One transfer and the data of its page; the pool of all transfers. */
 #ifndef CRAWL_JOB_H
 #define CRAWL_JOB_H
 
@@ -29,17 +29,17 @@ typedef struct sn_job {
     sn_try what;
     uint16_t depth;
     uint8_t hops;
-    char *url; /* with a NUL */
+    char *url; /* NUL-terminated */
     size_t url_len, url_room;
     char *parent;
     size_t parent_len, parent_room;
     time_t date;
 
     /* Filled as the body arrives. */
-    bool begun;  /* the first bytes have come */
+    bool begun;  /* the first bytes have arrived */
     bool html;   /* they are parsed for links */
-    bool packed; /* a sitemap that is a gzip file */
-    int lost;    /* errno: the body could not be kept, or its links */
+    bool packed; /* a gzipped sitemap */
+    int lost;    /* errno: the body or its links could not be stored */
     sn_links *links;
     bool unread;      /* out of memory: links may be missing */
     uint64_t dropped; /* links over a limit */
@@ -47,8 +47,8 @@ typedef struct sn_job {
     bool has_base;
     bool base_lost;             /* it was too long: relative links cannot be resolved */
     uint32_t base_at, base_len; /* in the bytes of hrefs */
-    sn_follow_urls urls;        /* what the links lead to */
-    uint64_t found;             /* different links */
+    sn_follow_urls urls;        /* the targets of the links */
+    uint64_t found;             /* distinct links */
     uint64_t listed;            /* URLs of a sitemap */
     sn_sitemap *sitemap;
     sn_unpack unpack; /* of a gzipped sitemap */
@@ -63,7 +63,7 @@ typedef struct sn_transfers {
     sn_queues *queues;
     sn_pace *pace;
     sn_fetch *fetch;
-    sn_fetch_thread *thread; /* fetches too; NULL: there is one processor */
+    sn_fetch_thread *thread; /* second fetching thread; NULL: there is one processor */
     size_t keep_open;        /* connections */
     sn_job *jobs;
     size_t count;
@@ -71,18 +71,18 @@ typedef struct sn_transfers {
     size_t idle_count;
 } sn_transfers;
 
-/* Creates the jobs. False: no memory. */
+/* Creates the jobs. False: out of memory. */
 bool sn_job_create_all(sn_transfers *transfers, struct sn_engine *engine, size_t count);
 void sn_job_free_all(sn_transfers *transfers);
 
 /* There must be an idle one. */
 sn_job *sn_job_take(sn_transfers *transfers);
-/* Gives back a job, and its transfer unless that is NULL. */
+/* Returns a job, and its transfer unless that is NULL. */
 void sn_job_release(sn_transfers *transfers, sn_job *job, sn_transfer *transfer);
-/* Jobs that were taken. */
+/* Jobs in use. */
 size_t sn_job_active(const sn_transfers *transfers);
 
-/* False: no memory. */
+/* False: out of memory. */
 bool sn_job_set_url(sn_job *job, const char *url, size_t len);
 bool sn_job_set_parent(sn_job *job, const char *url, size_t len);
 

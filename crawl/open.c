@@ -19,7 +19,7 @@
 
 /* ---- Options ---- */
 
-/* The same file, however it is spelled. */
+/* Normalizes the path of a file. */
 static bool same_file(const char *one, const char *other)
 {
     struct stat a, b;
@@ -42,7 +42,8 @@ static const char *name_of(const char *path)
     return slash == NULL ? path : slash + 1;
 }
 
-/* Would the two be one file? Where it does not exist yet, by its name in the same folder. */
+/* Whether the two are the same file. If it does not exist yet, compares the name in the same
+ * folder. */
 static bool same_output(const char *one, const char *other)
 {
     struct stat a, b;
@@ -56,7 +57,7 @@ static bool same_output(const char *one, const char *other)
            stat_folder(other, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-/* Two that write to one place would write into each other's lines. */
+/* Two outputs to one file would mix their lines. */
 static seen_status check_outputs(const sn_engine *e)
 {
     for (int i = 0; i < SN_OUT_COUNT; i++)
@@ -109,7 +110,7 @@ static seen_status check_options(const sn_engine *e)
     return check_outputs(e);
 }
 
-/* How long each output was, by the checkpoint; UINT64_MAX: it is another file than before. */
+/* The length of each output according to the checkpoint; UINT64_MAX: another file than before. */
 static void find_lengths(const sn_engine *e, const sn_crawl_options *saved, const sn_checkpoint *p,
                          uint64_t length[SN_OUT_COUNT])
 {
@@ -123,7 +124,7 @@ static void find_lengths(const sn_engine *e, const sn_crawl_options *saved, cons
     }
 }
 
-/* After a kill: makes durable what earlier runs wrote, before the frontier takes it for done. */
+/* After a kill: syncs what earlier runs wrote, before the frontier considers it done. */
 static seen_status sync_outputs(const sn_engine *e, const uint64_t length[SN_OUT_COUNT])
 {
     for (int i = 0; i < SN_OUT_COUNT; i++) {
@@ -138,7 +139,7 @@ static seen_status sync_outputs(const sn_engine *e, const uint64_t length[SN_OUT
     return SEEN_OK;
 }
 
-/* What is seen must stay where it was, and outputs go on where they ended. */
+/* The seen-set must be the same, and outputs are continued. */
 static seen_status compare_with_saved(const sn_engine *e, const sn_checkpoint *p,
                                       uint64_t length[SN_OUT_COUNT])
 {
@@ -260,14 +261,14 @@ static seen_status make_transfers(sn_engine *e)
                               .body = sn_page_body,
                               .link = sn_page_link,
                               .over = sn_page_over};
-    /* Each thread keeps connections of its own: both together need room for twice as many. */
+    /* Each thread has its own connections: both together need room for twice as many. */
     if (!sn_fetch_thread_pays() || t->keep_open < 2 * t->count)
         return sn_fetch_create(&fetch, &t->fetch, e->error);
     sn_fetch_options other = fetch;
     other.connections -= other.connections / 4;
     other.keep /= 2;
     fetch.keep -= other.keep;
-    fetch.at_once = 1; /* the other thread must not wait long for more to do */
+    fetch.at_once = 1; /* the other thread must not wait long for more work */
     seen_status status = sn_fetch_create(&fetch, &t->fetch, e->error);
     if (status == SEEN_OK)
         status = sn_fetch_thread_create(&other, &t->thread, e->error);
@@ -316,13 +317,13 @@ static seen_status start_anew(sn_engine *e)
         status = make_parts(e);
     if (status == SEEN_OK)
         status = sn_outputs_open(&e->outputs, e->options, length, e->error);
-    /* From here on there is a frontier to go on with: the start URLs may enter a seen-set that
-     * others share, which would not give them back after a crash. */
+    /* From here on there is a frontier to resume: the start URLs may enter a shared seen-set, which
+     * would not report them as new again after a crash. */
     return status == SEEN_OK ? sn_settle(e, true) : status;
 }
 
-/* How much of an output is whole lines. A process that was killed may have written half of one; its
- * page is fetched again. */
+/* The length of the complete lines of an output. A killed process may have written an incomplete
+ * one; its page is fetched again. */
 static uint64_t whole_lines(const char *path)
 {
     char end[65536];
@@ -347,7 +348,7 @@ static uint64_t whole_lines(const char *path)
     return (uint64_t)at;
 }
 
-/* Outputs of a shared crawl are continued: a worker may come back. */
+/* Outputs of a shared crawl are continued: a worker may be restarted. */
 static seen_status join_others(sn_engine *e)
 {
     uint64_t length[SN_OUT_COUNT];
@@ -413,7 +414,7 @@ static seen_status open_state(sn_engine *e, sn_checkpoint *checkpoint, bool *the
     *there = false;
     if (e->options->state == NULL)
         return SEEN_OK;
-    /* A name that was mistyped is not made a folder. */
+    /* A mistyped name must not create a folder. */
     struct stat about;
     if (e->options->start.count == 0 && stat(e->options->state, &about) != 0 && errno == ENOENT)
         return nothing_to_crawl(e);

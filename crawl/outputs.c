@@ -54,7 +54,7 @@ static void field(sn_sink *out, const char *name, uint64_t number)
     sn_sink_number(out, number);
 }
 
-/* When it was requested, and what came: its title and a digest of the body. */
+/* Request time, title, and a digest of the body. */
 static void put_fetched(sn_sink *out, const sn_outputs_page *page)
 {
     const sn_job *job = page->job;
@@ -112,7 +112,7 @@ static void put_line(sn_sink *out, const sn_outputs_page *page)
     sn_sink_text(out, "}\n");
 }
 
-/* Why the body is not whole; NULL: it is. */
+/* Why the body is incomplete; NULL: it is complete. */
 static const char *why_short(const sn_transfer *t)
 {
     switch (t->error) {

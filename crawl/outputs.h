@@ -21,22 +21,22 @@ seen_status sn_outputs_open(sn_outputs *out, const sn_crawl_options *options,
                             const uint64_t length[SN_OUT_COUNT], seen_error *error);
 void sn_outputs_close(sn_outputs *out);
 
-/* What is written about a page. */
+/* The data of a page. */
 typedef struct sn_outputs_page {
     const sn_job *job;
     const sn_transfer *transfer;
-    const char *error; /* NULL: it was answered */
+    const char *error; /* NULL: there was a response */
     uint64_t links;
 } sn_outputs_page;
 
 seen_status sn_outputs_put_page(sn_outputs *out, const sn_outputs_page *page, seen_error *error);
-/* Nothing if edges are not wanted. */
+/* Does nothing if edges are not wanted. */
 void sn_outputs_put_edge(sn_outputs *out, const char *from, size_t from_len, const char *to,
                          size_t to_len);
 
-/* Passes everything to the system; `sync`: to the disk. */
+/* Writes all buffers; `sync`: to the disk. */
 seen_status sn_outputs_flush(sn_outputs *out, bool sync, seen_error *error);
-/* Has a reader closed its end of a pipe? */
+/* Whether a reader has closed its end of a pipe. */
 bool sn_outputs_closed(const sn_outputs *out);
 
 #endif

@@ -10,12 +10,12 @@
 #include "base/error.h"
 #include "crawl/html/header_link.h"
 
-#define MAX_HOPS 10               /* redirections in a row */
+#define MAX_HOPS 10               /* consecutive redirects */
 #define SITEMAP_BYTES (50u << 20) /* the limit of the protocol */
 
-/* ---- While it arrives ---- */
+/* ---- While the body arrives ---- */
 
-/* Keeps what was written in a link; it can be resolved when the page's <base> is known. */
+/* Stores a link unresolved; it can be resolved when the page's <base> is known. */
 static void on_link(void *user, const sn_html_link *link)
 {
     sn_job *job = user;
@@ -34,14 +34,14 @@ static void on_link(void *user, const sn_html_link *link)
     job->dropped += !kept;
 }
 
-/* The end of the text is found like the others; behind a comma stands what a proxy added. */
+/* The end of the text is handled like a separator; after a comma follows what a proxy added. */
 static bool type_is(const char *type, const char *name)
 {
     size_t len = strlen(name);
     return strncasecmp(type, name, len) == 0 && strchr("; \t,", type[len]) != NULL;
 }
 
-/* Is it a page? Without a type, by its first byte that is not a space. */
+/* Whether it is a page. Without a type, decided by the first byte that is not a space. */
 static bool is_html(const char *type, const char *bytes, size_t len)
 {
     if (type[0] != '\0')
@@ -69,7 +69,7 @@ static void on_sitemap(void *user, sn_sitemap_kind kind, const char *url, size_t
                              index ? (uint8_t)(job->hops + 1) : 0, lists);
 }
 
-/* An sn_unpack_sink: a piece of a sitemap that is a gzip file. */
+/* An sn_unpack_sink: a piece of a gzipped sitemap. */
 static bool on_unpacked(void *user, const char *bytes, size_t len)
 {
     sn_job *job = user;
@@ -93,10 +93,11 @@ static bool begin_sitemap(sn_job *job, const char *bytes, size_t len)
     return sn_unpack_header(&job->unpack, "gzip", 4);
 }
 
-/* False: enough, or broken. */
+/* False: stop, or an error. */
 static bool feed_sitemap(sn_job *job, const char *bytes, size_t len)
 {
-    /* Two sitemaps may arrive in turns, and the links of one page are together in a batch. */
+    /* Two sitemaps may arrive interleaved, and the links of one page must be adjacent in a
+     * batch. */
     sn_admit_begin(&job->engine->intake);
     if (!job->packed) {
         sn_sitemap_feed(job->sitemap, bytes, len);
@@ -120,8 +121,8 @@ static bool begin_links(sn_job *job, const sn_transfer *t)
     return job->links != NULL;
 }
 
-/* What is asked for as a sitemap may be a page, or lead to one. It counts as fetched, so its links
- * are read as well; by its type alone, since a sitemap begins like a page. */
+/* The response to a sitemap request may be a page, or redirect to one. It counts as fetched, so its
+ * links are read as well; decided by its type alone, since a sitemap begins like a page. */
 static bool begin_body(sn_job *job, const sn_transfer *t, const char *bytes, size_t len)
 {
     job->begun = true;
@@ -138,8 +139,8 @@ static bool begin_body(sn_job *job, const sn_transfer *t, const char *bytes, siz
     return begin_links(job, t);
 }
 
-/* On the thread of the transfer: only of a sitemap, which is fetched by the first thread, does more
- * than the job change. */
+/* Runs on the thread of the transfer: only for a sitemap, which is fetched by the first thread,
+ * does it modify more than the job. */
 bool sn_page_body(sn_transfer *t, const char *bytes, size_t len)
 {
     sn_job *job = t->user;
@@ -167,7 +168,7 @@ static sn_follower *follower_of(const sn_job *job)
     return job->on_thread ? &job->engine->thread_follower : &job->engine->follower;
 }
 
-/* Kept as what it means, since a <base> does not govern it. */
+/* Resolved now, since a <base> does not apply to it. */
 static void on_header_link(void *user, const char *href, size_t len, bool nofollow)
 {
     sn_job *job = user;
@@ -194,8 +195,8 @@ void sn_page_link(sn_transfer *t, bool refresh, const char *value, size_t len)
         on_header_link(job, value, len, false);
 }
 
-/* Are the links that were found to be followed? What came before a connection broke off is as good
- * as what came before a limit; what was damaged need not be what the page said. */
+/* Whether the links found are followed. Links before a broken connection are as good as those
+ * before a limit; damaged data may contain wrong ones. */
 static bool readable(const sn_job *job, const sn_transfer *t)
 {
     return (job->html || job->hrefs.len > 0) &&
@@ -211,9 +212,9 @@ void sn_page_over(sn_transfer *t)
         job->lost = ENOMEM;
 }
 
-/* ---- When it is there ---- */
+/* ---- Complete responses ---- */
 
-/* By --drop-www, --drop-slash and the like the page redirects to itself. */
+/* With --drop-www, --drop-slash etc. the page redirects to itself. */
 static bool is_itself(sn_engine *e, const sn_job *job, const sn_transfer *t)
 {
     if (e->intake.url_options.flags == 0 && e->intake.url_options.drop_count == 0)
@@ -225,7 +226,8 @@ static bool is_itself(sn_engine *e, const sn_job *job, const sn_transfer *t)
     return from.lo == to.lo && from.hi == to.hi;
 }
 
-/* The server insists on what those options leave out: the page is fetched there. */
+/* The server redirects to a URL with the part that those options drop: the page is fetched
+ * there. */
 static seen_status insisted(sn_engine *e, sn_job *job, const sn_transfer *t)
 {
     sn_admit_page page = {job->url, job->url_len};
@@ -244,8 +246,7 @@ static bool is_redirect(const sn_transfer *t)
     return t->status >= 300 && t->status < 400 && t->location != NULL;
 }
 
-/* A sitemap's redirection to a URL that ends with a slash: taken in if it was not seen as a page.
- */
+/* A sitemap's redirect to a URL that ends with a slash: admitted if it was not seen as a page. */
 static seen_status redirected_sitemap(sn_engine *e, const sn_job *job, size_t n)
 {
     sn_admit_page page = {job->url, job->url_len};
@@ -270,15 +271,15 @@ static seen_status redirected(sn_engine *e, sn_job *job, const sn_transfer *t)
     if (itself)
         return insisted(e, job, t);
     sn_outputs_put_edge(&e->outputs, job->url, job->url_len, e->intake.resolver.text, n);
-    /* Where a start URL leads to is where the user wanted to go. */
+    /* The redirect target of a start URL is what the user wanted. */
     if (job->depth == 0 && job->kind == SN_JOB_PAGE) {
         seen_status status = sn_seeds_add(e, e->intake.resolver.text, n);
         if (status != SEEN_OK)
             return status;
     }
     uint8_t kind = job->kind == SN_JOB_SITEMAP ? SN_KIND_SITEMAP : SN_KIND_PAGE;
-    /* Some sites redirect every missing page to their home page: that is no sitemap, and no reason
-     * to fetch it again. */
+    /* Some sites redirect every missing page to their home page: that is not a sitemap, and not
+     * fetched again. */
     if (kind == SN_KIND_SITEMAP && e->intake.resolver.text[n - 1] == '/')
         return redirected_sitemap(e, job, n);
     sn_admit_begin(&e->intake);
@@ -300,7 +301,7 @@ static bool passes(const sn_transfer *t)
     return t->status == 408 || t->status == 429 || t->status >= 500;
 }
 
-/* Tries it again later; false: it is given up. */
+/* Schedules a retry; false: the page has failed. */
 static bool retry(sn_engine *e, sn_job *job, const sn_transfer *t)
 {
     if (!passes(t))
@@ -314,8 +315,8 @@ static bool retry(sn_engine *e, sn_job *job, const sn_transfer *t)
     bool again = job->what.tries < e->options->retries && !e->stopping &&
                  sn_pace_retry(e->transfers.pace, job->host, what, due);
     e->counts.retried += again;
-    /* A server that names a time is left alone as a whole, also by other pages; so is one that is
-     * not there at all, until it is found to be down. */
+    /* A server that sends Retry-After gets no requests at all until then, also for other pages; nor
+     * does one that is unreachable, until it is considered down. */
     if (t->wait_ms > 0 || t->status == 429 || (again && t->error == SN_FETCH_CONNECT))
         sn_pace_hold(e->transfers.pace, job->host, due);
     return again;
@@ -343,8 +344,8 @@ static seen_status follow(sn_engine *e, sn_job *job, const sn_transfer *t)
     return sn_follow_admit(e, job, nofollow);
 }
 
-/* The links that did arrive are followed: pages that only they lead to would be lost until the page
- * is tried again, and for ever if it always breaks off. */
+/* The links that did arrive are followed: pages that only they lead to would be lost until the
+ * retry, and forever if the page always breaks off. */
 static seen_status give_up(sn_engine *e, sn_job *job, const sn_transfer *t, const char *why)
 {
     seen_status status = readable(job, t) ? follow(e, job, t) : SEEN_OK;
@@ -377,7 +378,7 @@ static seen_status answered(sn_engine *e, sn_job *job, const sn_transfer *t)
     return status != SEEN_OK ? status : put_page(e, job, t, NULL, links);
 }
 
-/* The page needs no further request. `why` NULL: it was answered. */
+/* The page needs no further request. `why` NULL: it got a response. */
 static seen_status finish(sn_engine *e, sn_job *job, const sn_transfer *t, const char *why)
 {
     bool page = job->kind == SN_JOB_PAGE;
@@ -401,7 +402,7 @@ static seen_status finish(sn_engine *e, sn_job *job, const sn_transfer *t, const
     return sn_settle_done(e, &done);
 }
 
-/* NULL: the answer is not a failure. */
+/* NULL: the response is not a failure. */
 static const char *failure(const sn_transfer *t)
 {
     if (t->error != SN_FETCH_OK)
@@ -409,14 +410,14 @@ static const char *failure(const sn_transfer *t)
     return passes(t) ? "server error" : NULL;
 }
 
-/* A page or a sitemap: to be tried again, given up or answered. */
+/* A page or a sitemap: to be retried, failed or answered. */
 static seen_status judge(sn_engine *e, sn_job *job, const sn_transfer *t)
 {
     if (retry(e, job, t))
         return SEEN_OK;
     count_failures(e, job->host, t);
     if (e->stopping && passes(t) && job->what.tries < e->options->retries)
-        return SEEN_OK; /* not done: the next run tries it again */
+        return SEEN_OK; /* not done: the next run retries it */
     const char *why = failure(t);
     seen_status status = why != NULL ? give_up(e, job, t, why) : answered(e, job, t);
     return status == SEEN_OK ? finish(e, job, t, why) : status;

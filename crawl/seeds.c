@@ -11,7 +11,7 @@ seen_status sn_seeds_join(sn_engine *e, const char *url, size_t len)
 {
     if (!sn_scope_add_seed(e->intake.scope, url, len))
         return sn_error_memory(e->error);
-    sn_link_cache_clear(e->intake.link_cache); /* links to it may have been left out */
+    sn_link_cache_clear(e->intake.link_cache); /* links to it may have been skipped */
     return SEEN_OK;
 }
 
@@ -62,7 +62,7 @@ static bool has_credentials(const char *url)
     return host != NULL && memchr(host + 3, '@', strcspn(host + 3, "/?#\\")) != NULL;
 }
 
-/* One URL of a host will do, where only the host counts: a crawl may be gone on with any number of
+/* One URL per host is sufficient if only the host matters: a crawl may be resumed any number of
  * times with the same URLs. */
 static seen_status add_start(sn_engine *e, const char *url, size_t len)
 {

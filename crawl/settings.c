@@ -1,6 +1,6 @@
-/* The options of a crawl as text, one `name value` a line, for when it goes on.
+/* The options of a crawl as text, one `name value` per line, for resuming it.
  *
- * Control characters and backslashes in values are written \xHH. A line whose name is not known is
+ * Control characters and backslashes in values are written \xHH. A line with an unknown name is
  * refused: it comes from a newer version. */
 #include "crawl/settings.h"
 
@@ -181,7 +181,7 @@ seen_status sn_settings_save(int folder, const sn_crawl_options *options, seen_e
 
 /* ---- Reading ---- */
 
-/* Undoes \xHH in place. */
+/* Decodes \xHH in place. */
 static void unescape(char *text)
 {
     char *to = text;
@@ -197,7 +197,7 @@ static void unescape(char *text)
     *to = '\0';
 }
 
-/* What owns the strings: the file's bytes, then room for the pointers of all lists. */
+/* Owns the strings: the file's bytes, then the pointers of all lists. */
 typedef struct kept {
     const char **next;
 } kept;

@@ -1,4 +1,4 @@
-/* The options of a crawl as text, for when it is resumed; sn_crawl_load reads them. */
+/* The options of a crawl as text, for resuming it; sn_crawl_load reads them. */
 #ifndef CRAWL_SETTINGS_H
 #define CRAWL_SETTINGS_H
 
@@ -7,7 +7,7 @@
 /* Replaces options by those in a text of settings; see sn_crawl_load. `where` is for messages. */
 seen_status sn_settings_parse(const char *bytes, size_t len, const char *where,
                               sn_crawl_options *options, void **keep, seen_error *error);
-/* The settings that all workers of a shared crawl must agree on; NULL: no memory. */
+/* The settings that all workers of a shared crawl must agree on; NULL: out of memory. */
 char *sn_settings_shared(const sn_crawl_options *options);
 seen_status sn_settings_save(int folder, const sn_crawl_options *options, seen_error *error);
 

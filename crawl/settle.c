@@ -25,7 +25,7 @@ seen_status sn_settle(sn_engine *e, bool sync)
     return f->class->settle(f, &progress, sync, e->error);
 }
 
-/* The first page that was given up, for the summary. */
+/* The first page that failed, for the summary. */
 static void remember_failure(sn_crawl_result *result, const sn_frontier_done *done)
 {
     if (result->failed_why != NULL)

@@ -1,8 +1,9 @@
 /* The special-purpose registries of IANA (RFC 6890 and its updates) as a table.
  *
- * Wrongly refusing an address loses a page; wrongly allowing one lets a stranger's page make this
- * machine talk to its neighbours. So of IPv6 only the global unicast block 2000::/3 is allowed,
- * and ranges that the registry calls globally reachable but that no site lives in stay refused. */
+ * Wrongly refusing an address loses a page; wrongly allowing one lets a page on the web make this
+ * machine connect to its neighbours. So of IPv6 only the global unicast block 2000::/3 is allowed,
+ * and ranges that are globally reachable according to the registry but used by no site are
+ * refused. */
 #include "crawl/fetch/address.h"
 
 #include <arpa/inet.h>

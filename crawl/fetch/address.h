@@ -7,9 +7,10 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-/* Is this an address of the public Internet? False for loopback, private, link-local, shared,
- * multicast, documentation, benchmarking and reserved ranges, for IPv6 addresses that carry such an
- * IPv4 address (mapped, compatible, NAT64, 6to4, Teredo), and for families other than IP. */
+/* Whether this is an address of the public Internet. False for loopback, private, link-local,
+ * shared, multicast, documentation, benchmarking and reserved ranges, for IPv6 addresses that embed
+ * such an IPv4 address (mapped, compatible, NAT64, 6to4, Teredo), and for families other than
+ * IP. */
 bool sn_address_public(const struct sockaddr *address);
 
 /* The address in text, without its port; empty for families other than IP. */

@@ -514,7 +514,7 @@ seen_status sn_fetch_watch(sn_fetch *f, int fd, seen_error *error)
     return SEEN_OK;
 }
 
-/* Lets libcurl handle an event. A request that it sent meanwhile was written by the time it
+/* Lets libcurl handle an event. A request that it sent in the meantime was written by the time it
  * returns: that time is an upper bound, however long this thread had to wait for a processor
  * before. */
 static void act(sn_fetch *f, curl_socket_t fd, int what)

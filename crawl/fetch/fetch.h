@@ -4,9 +4,9 @@
  *                                          sn_fetch_sent      -->  a paced request has been sent
  *                                          sn_fetch_finished  -->  the result
  *
- * Redirections are not followed; they are answers like others. Only http and https. Unless private
- * addresses are allowed, the address is checked when the socket is opened, after the name was
- * resolved; the address of a proxy is always allowed. */
+ * Redirects are not followed; they are returned like other responses. Only http and https. Unless
+ * private addresses are allowed, the address is checked when the socket is opened, after the name
+ * was resolved; the address of a proxy is always allowed. */
 #ifndef CRAWL_FETCH_H
 #define CRAWL_FETCH_H
 
@@ -27,7 +27,7 @@ typedef enum sn_fetch_error {
     SN_FETCH_PRIVATE,  /* the address is not public */
     SN_FETCH_DNS,      /* the name could not be resolved */
     SN_FETCH_CONNECT,  /* no connection */
-    SN_FETCH_TIMEOUT,  /* too long, or too slow for too long */
+    SN_FETCH_TIMEOUT,  /* timeout, or too slow for too long */
     SN_FETCH_TLS,      /* the certificate is not trusted */
     SN_FETCH_CA,       /* there are no CA certificates */
     SN_FETCH_SHAKE,    /* the connection broke during the TLS handshake */
@@ -41,11 +41,11 @@ typedef enum sn_fetch_error {
 
 typedef struct sn_transfer {
     void *user;
-    /* The answer so far; complete when the transfer has finished. */
+    /* The response so far; complete when the transfer has finished. */
     sn_fetch_error error;
     int status;        /* of HTTP; 0: none came */
     uint64_t bytes;    /* of the body, after decompression */
-    bool truncated;    /* the body was cut at the limit, by its callback, or ... */
+    bool truncated;    /* the body was truncated at the limit, by its callback, or ... */
     bool cut;          /* ... by the server, within compressed data */
     bool encoded;      /* the body has an encoding that was not decoded */
     bool nofollow;     /* of an X-Robots-Tag that applies to us */
@@ -67,7 +67,7 @@ typedef struct sn_transfer {
 /* Receives a piece of the body; false: enough. */
 typedef bool sn_fetch_body(sn_transfer *transfer, const char *bytes, size_t len);
 
-/* Receives the value of a Link header, or of Refresh, before the body of an answer 2xx. */
+/* Receives the value of a Link or Refresh header, before the body of a 2xx response. */
 typedef void sn_fetch_link(sn_transfer *transfer, bool refresh, const char *value, size_t len);
 
 typedef struct sn_fetch_options {
@@ -82,7 +82,7 @@ typedef struct sn_fetch_options {
     const char *netrc;   /* file; NULL: no passwords */
     bool allow_private;
     bool keep_headers;
-    size_t keep;                     /* connections kept open, those under way included */
+    size_t keep;                     /* connections kept open, including active ones */
     const atomic_llong *start_until; /* see frontier.h; NULL: requests may be sent at any time */
     unsigned at_once;                /* events handled per call, at most; 0: SN_FETCH_EVENTS */
     sn_fetch_body *body;
@@ -104,7 +104,7 @@ typedef struct sn_fetch sn_fetch;
 seen_status sn_fetch_create(const sn_fetch_options *options, sn_fetch **fetch, seen_error *error);
 void sn_fetch_destroy(sn_fetch *fetch);
 
-/* Is there room for another transfer? A finished one takes room until it is released. */
+/* Whether there is room for another transfer. A finished one occupies room until it is released. */
 bool sn_fetch_room(const sn_fetch *fetch);
 size_t sn_fetch_active(const sn_fetch *fetch);
 
@@ -112,7 +112,7 @@ size_t sn_fetch_active(const sn_fetch *fetch);
 seen_status sn_fetch_start(sn_fetch *fetch, const sn_fetch_request *request, sn_transfer **transfer,
                            seen_error *error);
 
-/* Lets another descriptor end a wait, edge-triggered, as long as it is open. */
+/* Adds another descriptor that ends a wait, edge-triggered, as long as it is open. */
 seen_status sn_fetch_watch(sn_fetch *fetch, int fd, seen_error *error);
 
 /* Handles pending events; *any: there were some. */
@@ -123,13 +123,13 @@ seen_status sn_fetch_wait(sn_fetch *fetch, int64_t milliseconds, seen_error *err
 /* A paced transfer whose request was sent since the last call, or NULL. Call it until it returns
  * NULL, then sn_fetch_finished. */
 sn_transfer *sn_fetch_sent(sn_fetch *fetch);
-/* A transfer that is over, or NULL. Give it back with sn_fetch_release. */
+/* A finished transfer, or NULL. Release it with sn_fetch_release. */
 sn_transfer *sn_fetch_finished(sn_fetch *fetch);
 void sn_fetch_release(sn_fetch *fetch, sn_transfer *transfer);
 
-/* A few words. */
+/* A short description. */
 const char *sn_fetch_error_text(sn_fetch_error error);
-/* Is the error temporary: may the same request succeed later? */
+/* Whether the error is temporary: the same request may succeed later. */
 bool sn_fetch_error_passes(sn_fetch_error error);
 
 /* Milliseconds of the monotonic clock. */

@@ -5,12 +5,12 @@
 
 #include "base/error.h"
 
-#define OTHERS 24 /* folder, lock, frontier, outputs, a shared filter, the standard ones */
+#define OTHERS 24 /* folder, lock, frontier, outputs, a shared filter, the standard streams */
 #define KEEP_MORE 16
 
 seen_status sn_files_allow(size_t transfers, size_t temporary, size_t *keep, seen_error *error)
 {
-    /* A transfer has a socket, or two while the name of its host is looked up. */
+    /* A transfer has one socket, or two while its host name is resolved. */
     size_t least = transfers * 2 + temporary + OTHERS;
     size_t most = least + transfers + KEEP_MORE;
     *keep = transfers * 2 + KEEP_MORE;

@@ -43,7 +43,7 @@ static void add(sn_proxies *p, const char *url)
 
 void sn_proxies_find(sn_proxies *p, const char *proxy)
 {
-    /* HTTP_PROXY is not read: in a CGI program a client sets it. */
+    /* HTTP_PROXY is not used: in a CGI program the client controls it. */
     static const char *const names[] = {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy",
                                         "ALL_PROXY"};
     p->count = 0;

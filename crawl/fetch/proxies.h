@@ -1,4 +1,4 @@
-/* The addresses of proxies, to which connections are allowed although they are mostly private. */
+/* The addresses of proxies, to which connections are allowed although they are usually private. */
 #ifndef CRAWL_FETCH_PROXIES_H
 #define CRAWL_FETCH_PROXIES_H
 
@@ -13,7 +13,7 @@ typedef struct sn_proxies {
     size_t count;
 } sn_proxies;
 
-/* Resolves a proxy, or with NULL those that the environment names. */
+/* Resolves a proxy, or with NULL those given in the environment. */
 void sn_proxies_find(sn_proxies *proxies, const char *proxy);
 bool sn_proxies_have(const sn_proxies *proxies, const struct sockaddr *address);
 

@@ -1,9 +1,8 @@
-/* Headers and URLs as libcurl takes them with the least work.
+/* Passes headers and URLs to libcurl in the cheapest way.
  *
- * What libcurl puts together it puts together byte by byte, and anew for each request: the headers
- * that are options of their own (User-Agent, Accept-Encoding) and the URL, which it also takes
- * apart first. Headers given as lines are only copied, and of a URL whose parts are known only the
- * path has to be set. */
+ * libcurl assembles the headers that are separate options (User-Agent, Accept-Encoding) and the URL
+ * byte by byte for each request, and parses the URL first. Headers given as lines are only copied,
+ * and if the parts of a URL are known only the path has to be set. */
 #include "crawl/fetch/request.h"
 
 #include <stdio.h>
@@ -41,7 +40,7 @@ static bool is_given(const char *name, const char *const *more, size_t count)
 struct curl_slist *sn_request_headers(const char *agent, const char *const *more, size_t count)
 {
     struct curl_slist *list = NULL;
-    /* What can be read stays what it is; the rest may be replaced. */
+    /* Readable characters are kept; others may be replaced. */
     bool ok = add_header(&list, "Accept-Encoding", sn_unpack_names());
     if (!is_given("Accept", more, count))
         ok = ok && add_header(&list, "Accept", "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8");
@@ -81,7 +80,7 @@ static size_t origin_len(const char *text)
     return host == NULL ? 0 : strcspn(host + 3, "/?#") + (size_t)(host + 3 - text);
 }
 
-/* From one page of a host to the next only the path changes. One with escapes is not set alone:
+/* From one page of a host to the next only the path changes. A path with escapes is not set alone:
  * libcurl would write those in lower case. */
 static bool set_path(sn_request_url *u, const char *text)
 {
@@ -92,7 +91,7 @@ static bool set_path(sn_request_url *u, const char *text)
            curl_url_set(u->parts, CURLUPART_QUERY, NULL, 0) == CURLUE_OK;
 }
 
-/* A query may be there and empty; later versions of libcurl leave its question mark out. */
+/* A query may be present and empty; later versions of libcurl omit its question mark. */
 static bool set_target(sn_request_url *u, CURL *easy, const char *path)
 {
     size_t len = strlen(path);
@@ -109,7 +108,7 @@ bool sn_request_url_set(sn_request_url *u, CURL *easy, const char *text)
         return set_target(u, easy, text + u->origin_len);
     size_t len = origin_len(text);
     u->origin_len = 0;
-    /* What is not absolute would be taken as a link on the page before. */
+    /* A relative URL would be resolved against the previous page. */
     CURLUcode code = len == 0 ? CURLUE_MALFORMED_INPUT
                               : curl_url_set(u->parts, CURLUPART_URL, text, CURLU_PATH_AS_IS);
     if (code == CURLUE_OUT_OF_MEMORY)

@@ -3,10 +3,11 @@
  *     orders:   start, release     -->   the second thread
  *     reports:  sent, over         <--
  *
- * Each of the two is a ring with one writer and one reader; its ends only grow, each moved by one
- * of them. A thread that is about to sleep sets its flag first and then checks the other's end; a
- * thread that moves an end does so first and then checks the flag. All these atomic operations are
- * sequentially consistent, so that one of the two sees the other, and no thread sleeps for ever. */
+ * Each of the two is a ring with one writer and one reader; its ends only increase, each moved by
+ * one of them. A thread that is about to sleep sets its flag first and then checks the other's end;
+ * a thread that moves an end does so first and then checks the flag. All these atomic operations
+ * are sequentially consistent, so that one of the two sees the other, and no thread sleeps
+ * forever. */
 #include "crawl/fetch/thread.h"
 
 #include <pthread.h>
@@ -36,7 +37,7 @@ typedef struct report {
 struct sn_fetch_thread {
     sn_fetch *fetch; /* the second thread's */
     pthread_t thread;
-    size_t room;     /* transfers */
+    size_t room;     /* maximum transfers */
     size_t active;   /* of them started and not released; the first thread's */
     order *orders;   /* twice the room: start and release */
     report *reports; /* twice the room: sent and over */

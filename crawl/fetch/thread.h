@@ -1,4 +1,4 @@
-/* A second thread that fetches, with transfers of its own.
+/* A second thread that fetches, with its own transfers.
  *
  *     first thread                            second thread
  *     sn_fetch_thread_start(request)     -->  fetches it; callbacks run here
@@ -6,8 +6,8 @@
  *     sn_fetch_thread_take()             <--  the transfer is over
  *     sn_fetch_thread_release(transfer)  -->
  *
- * One thread calls these functions. From the start of a transfer until it is over and was taken,
- * the URL and everything that its callbacks use belong to the second thread. */
+ * Only one thread may call these functions. From the start of a transfer until it is over and was
+ * taken, the URL and everything that its callbacks use belong to the second thread. */
 #ifndef CRAWL_FETCH_THREAD_H
 #define CRAWL_FETCH_THREAD_H
 
@@ -19,7 +19,7 @@
 
 typedef struct sn_fetch_thread sn_fetch_thread;
 
-/* Is there a second processor? On one, a second thread only costs. */
+/* Whether there is a second processor. With only one, a second thread has no benefit. */
 bool sn_fetch_thread_pays(void);
 
 seen_status sn_fetch_thread_create(const sn_fetch_options *options, sn_fetch_thread **thread,
@@ -27,16 +27,16 @@ seen_status sn_fetch_thread_create(const sn_fetch_options *options, sn_fetch_thr
 /* Transfers in progress are dropped. */
 void sn_fetch_thread_destroy(sn_fetch_thread *thread);
 
-/* Is there room for another transfer? How many were started and not released? */
+/* Whether there is room for another transfer; and how many were started and not released. */
 bool sn_fetch_thread_room(const sn_fetch_thread *thread);
 size_t sn_fetch_thread_active(const sn_fetch_thread *thread);
 
 /* As sn_fetch_start; there must be room. The URL is not copied. */
 void sn_fetch_thread_start(sn_fetch_thread *thread, const sn_fetch_request *request);
 
-/* A transfer that is over, or NULL. Give it back with sn_fetch_thread_release. *sent: it is not
- * over; its paced request was sent, and only `user` and `sent` may be read. Fails if the second
- * thread failed; it does nothing more then. */
+/* A transfer that is over, or NULL. Release it with sn_fetch_thread_release. *sent: it is not over;
+ * its paced request was sent, and only `user` and `sent` may be read. Fails if the second thread
+ * failed, which then does nothing more. */
 seen_status sn_fetch_thread_take(sn_fetch_thread *thread, sn_transfer **transfer, bool *sent,
                                  seen_error *error);
 void sn_fetch_thread_release(sn_fetch_thread *thread, sn_transfer *transfer);

@@ -1,4 +1,4 @@
-/* Gzip, deflate, and where their libraries are there brotli and zstd. */
+/* Gzip, deflate, and if their libraries are available brotli and zstd. */
 #define ZLIB_CONST
 #include "crawl/fetch/unpack.h"
 
@@ -16,18 +16,19 @@
 #endif
 
 #define PIECE 16384
-#define ZSTD_WINDOW_LOG 23 /* 8 MiB, as RFC 9659 has it */
+#define ZSTD_WINDOW_LOG 23 /* 8 MiB, as in RFC 9659 */
 
-/* REFUSED: known, and not to be taken for a page that is not packed at all. */
+/* REFUSED: a known encoding that cannot be decoded, so that the body is not taken for a plain
+ * page. */
 typedef enum encoding { GZIP, DEFLATE, BROTLI, ZSTD, REFUSED } encoding;
 
 struct sn_unpack_layer {
     encoding kind;
-    bool inside;     /* in the middle of a part */
-    bool made;       /* something came out of this part */
-    bool more;       /* a part has ended before */
-    bool over;       /* what comes is not of it any more */
-    uint8_t head[2]; /* of a deflate body, which has a wrapper or has none */
+    bool inside;     /* inside a member */
+    bool made;       /* this member has produced output */
+    bool more;       /* an earlier member has ended */
+    bool over;       /* the rest is trailing data */
+    uint8_t head[2]; /* of a deflate body, with or without a zlib header */
     size_t head_len;
     z_stream z;
     bool z_used;
@@ -75,7 +76,7 @@ void sn_unpack_begin(sn_unpack *u)
     u->refused = u->unknown = false;
 }
 
-/* False: no encoding that we know of, which is none at all. */
+/* False: an unknown encoding, which is ignored. */
 static bool find_kind(const char *name, size_t len, encoding *found)
 {
     static const struct {
@@ -159,7 +160,7 @@ bool sn_unpack_header(sn_unpack *u, const char *value, size_t len)
 
 static sn_unpack_result pass(sn_unpack *u, size_t above, const uint8_t *bytes, size_t len);
 
-/* A part that gives nothing before it is found to be broken is no part, behind another one. */
+/* After the first, a member that fails before it produces output is treated as trailing data. */
 static sn_unpack_result broken(sn_unpack_layer *l)
 {
     if (!l->more || l->made)
@@ -177,7 +178,7 @@ static sn_unpack_result put(sn_unpack *u, size_t at, const uint8_t *bytes, size_
     return pass(u, at, bytes, len);
 }
 
-/* Begins a part, or finds that what comes is none; `first`: its first byte. */
+/* Begins a member, or detects that the rest is trailing data; `first`: its first byte. */
 static void begin_part(sn_unpack_layer *l, uint8_t first)
 {
     /* zlib would wait for a second byte. */
@@ -220,7 +221,7 @@ static sn_unpack_result inflate_part(sn_unpack *u, size_t at, const uint8_t *byt
         if (status == Z_STREAM_END)
             end_part(l);
         else if (status == Z_BUF_ERROR || (status == Z_OK && l->z.avail_out > 0))
-            return SN_UNPACK_OK; /* it wants more */
+            return SN_UNPACK_OK; /* it needs more input */
         else if (status == Z_MEM_ERROR)
             return SN_UNPACK_MEMORY;
         else if (status != Z_OK)
@@ -228,7 +229,7 @@ static sn_unpack_result inflate_part(sn_unpack *u, size_t at, const uint8_t *byt
     }
 }
 
-/* "deflate" is the zlib format, and to some servers what is inside it. */
+/* "deflate" is the zlib format, but some servers send raw deflate. */
 static sn_unpack_result undo_deflate(sn_unpack *u, size_t at, const uint8_t *bytes, size_t len)
 {
     sn_unpack_layer *l = u->layers[at];
@@ -271,7 +272,7 @@ static sn_unpack_result undo_brotli(sn_unpack *u, size_t at, const uint8_t *byte
             l->inside = false;
             l->over = true;
         }
-        /* It asks for more also while it has something to give. */
+        /* It may request more input while it still has output. */
         if (!BrotliDecoderHasMoreOutput(l->brotli))
             return SN_UNPACK_OK;
     }
@@ -290,13 +291,14 @@ static sn_unpack_result undo_zstd(sn_unpack *u, size_t at, const uint8_t *bytes,
                 return SN_UNPACK_OK;
             uint8_t first = bytes[in.pos];
             begin_part(l, first);
-            /* Not what the library also reads: formats from before there was a standard. */
+            /* Excludes formats older than the standard, which the library also reads. */
             if (first != 0x28 && (first & 0xf0) != 0x50)
                 return broken(l);
         }
         ZSTD_outBuffer to = {out, sizeof out, 0};
         size_t status = ZSTD_decompressStream(l->zstd, &to, &in);
-        /* What a frame gave before it broke is not told: only its first bytes make it none. */
+        /* The output of a broken frame is not known: only its first bytes can show that it is not a
+         * frame. */
         if (ZSTD_isError(status))
             return ZSTD_getErrorCode(status) == ZSTD_error_prefix_unknown ? broken(l)
                                                                           : SN_UNPACK_BAD;
@@ -306,7 +308,7 @@ static sn_unpack_result undo_zstd(sn_unpack *u, size_t at, const uint8_t *bytes,
         if (status == 0)
             end_part(l);
         else if (in.pos == in.size && to.pos < to.size)
-            return SN_UNPACK_OK; /* it wants more */
+            return SN_UNPACK_OK; /* it needs more input */
     }
 }
 #endif
@@ -329,8 +331,8 @@ static sn_unpack_result undo(sn_unpack *u, size_t at, const uint8_t *bytes, size
     }
 }
 
-/* Gives bytes to the layer below, or to the sink. Once that layer is over, whatever else there is
- * above it does not matter, broken or not. */
+/* Passes bytes to the next layer, or to the sink. Once that layer has ended, the rest of the layers
+ * above it is ignored, valid or not. */
 static sn_unpack_result pass(sn_unpack *u, size_t above, const uint8_t *bytes, size_t len)
 {
     if (above == 0)
@@ -359,7 +361,7 @@ sn_unpack_result sn_unpack_feed(sn_unpack *u, const char *bytes, size_t len, sn_
 
 bool sn_unpack_end(const sn_unpack *u)
 {
-    /* What was wrapped around something that has ended does not matter. */
+    /* The state of layers above one that has ended is ignored. */
     for (size_t i = 0; i < u->count && !u->layers[i]->over; i++)
         if (u->layers[i]->inside)
             return false;

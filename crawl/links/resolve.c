@@ -1,4 +1,4 @@
-/* Links as written -> canonical URLs that the crawler fetches. */
+/* Resolves links to canonical URLs that the crawler fetches. */
 #include "crawl/links/resolve.h"
 
 #include <stdlib.h>
@@ -11,8 +11,8 @@ void sn_resolver_free(sn_resolver *r)
 }
 
 /* Removes name and password from a canonical URL. Pages are fetched without: a link found on the
- * web is no reason to log in, and each name would make the host another host with a delay of its
- * own. */
+ * web is no reason to log in, and each name would make the host a different one with its own
+ * delay. */
 static size_t drop_credentials(char *url, size_t len)
 {
     char *host = memchr(url, ':', len);

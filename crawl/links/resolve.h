@@ -1,4 +1,4 @@
-/* Links as written -> canonical URLs that the crawler fetches. */
+/* Resolves links to canonical URLs that the crawler fetches. */
 #ifndef CRAWL_RESOLVE_H
 #define CRAWL_RESOLVE_H
 
@@ -6,7 +6,7 @@
 
 #include "seen.h"
 
-/* Room for one URL; of one thread. Starts zeroed. */
+/* A buffer for one URL; used by one thread. Initialized to zero. */
 typedef struct sn_resolver {
     char *text;
     size_t room;
@@ -14,10 +14,10 @@ typedef struct sn_resolver {
 
 void sn_resolver_free(sn_resolver *resolver);
 
-/* Resolves and makes canonical, without credentials, into resolver->text.
- *   options   NULL: the whole URL, with all that --drop-slash and the like remove
+/* Resolves and canonicalizes, without credentials, into resolver->text.
+ *   options   NULL: the complete URL, including what --drop-slash etc. remove
  *   base      canonical, or NULL
- * Returns the length; 0: not a URL that is fetched, or no memory. */
+ * Returns the length; 0: not a URL that is fetched, or out of memory. */
 size_t sn_resolve(sn_resolver *resolver, const seen_url_options *options, const char *href,
                   size_t len, const char *base, size_t base_len);
 

@@ -1,4 +1,4 @@
-/* Hosts and domains in a small hash table, limits of the path, expressions. */
+/* Hosts and domains in a small hash table, limits of the path, regular expressions. */
 #include "crawl/links/scope.h"
 
 #include <regex.h>
@@ -22,7 +22,7 @@ typedef struct place {
 } place;
 
 struct sn_scope {
-    sn_scope_options options; /* its lists of expressions are not kept */
+    sn_scope_options options; /* without the lists of expressions */
     regex_t *include, *exclude;
     size_t include_count, exclude_count;
     char **seeds; /* open addressing; NULL is free */
@@ -89,8 +89,8 @@ static bool is_address(slice host)
     return host.at[0] == '[' || (last < host.len && host.at[last] >= '0' && host.at[last] <= '9');
 }
 
-/* The registrable domain, or the host itself where there is none: an address, a public suffix, a
- * name without dots. */
+/* The registrable domain, or the host itself if there is none: an address, a public suffix, a name
+ * without dots. */
 static slice domain_of(const sn_scope *scope, slice host)
 {
     char name[HOST_MAX + 1];
@@ -104,7 +104,7 @@ static slice domain_of(const sn_scope *scope, slice host)
 }
 #endif
 
-/* What two URLs must share to be of one seed. */
+/* What two URLs must have in common to belong to one seed. */
 static slice key_of(const sn_scope *scope, const place *p)
 {
 #ifdef SEEN_WITH_PSL
@@ -116,8 +116,8 @@ static slice key_of(const sn_scope *scope, const place *p)
     return (slice){p->host.at, p->host.len + p->port.len};
 }
 
-/* The place of a key in the table, or the free one where it would go. FNV-1a will do: the keys are
- * those of the person who crawls. */
+/* The slot of a key in the table, or the free slot for it. FNV-1a is sufficient: the keys are given
+ * by the user. */
 static size_t find_seed(const sn_scope *scope, slice key)
 {
     uint64_t hash = 14695981039346656037u;
@@ -160,7 +160,8 @@ static bool add_key(sn_scope *scope, slice key)
     return *seed != NULL;
 }
 
-/* Host, port and path up to its last slash: never the key of a host, which has no slash. */
+/* Host, port and path up to its last slash: never equal to the key of a host, which has no
+ * slash. */
 static slice folder_of(const place *p)
 {
     size_t len = length_until(p->path, '?');
@@ -178,7 +179,7 @@ bool sn_scope_add_seed(sn_scope *scope, const char *url, size_t len)
            (!scope->options.no_parent || (grow_seeds(scope) && add_key(scope, folder_of(&p))));
 }
 
-/* Is the URL in the folder of a seed, or below it? */
+/* Whether the URL is in the folder of a seed, or below it. */
 static bool below_seed(const sn_scope *scope, const place *p)
 {
     slice folder = folder_of(p);
@@ -197,8 +198,8 @@ typedef struct segment {
     uint32_t hash;
 } segment;
 
-/* Counts the segments and how often the commonest comes. An empty last one, after a final "/", is
- * none. False: more than SN_SCOPE_SEGMENTS_MAX. */
+/* Counts the segments and the repeats of the most frequent one. An empty last segment, after a
+ * final "/", is not counted. False: more than SN_SCOPE_SEGMENTS_MAX. */
 static bool measure_path(slice path, unsigned *depth, unsigned *repeats)
 {
     segment segments[SN_SCOPE_SEGMENTS_MAX];
@@ -291,7 +292,7 @@ static bool compile(const char *const *texts, size_t count, regex_t **out, size_
     return true;
 }
 
-/* ---- all of it ---- */
+/* ---- scope ---- */
 
 static bool find_domains(sn_scope *scope, char *message, size_t room)
 {

@@ -1,7 +1,7 @@
 /* Which URLs belong to a crawl.
  *
- * Questions are asked about canonical URLs: scheme://host[:port]/path?query, all in their one form.
- * Once its seeds are added, a scope is read-only and may be asked from several threads. */
+ * URLs are canonical: scheme://host[:port]/path?query. Once its seeds are added, a scope is
+ * read-only and may be used by several threads. */
 #ifndef CRAWL_SCOPE_H
 #define CRAWL_SCOPE_H
 
@@ -10,12 +10,13 @@
 #include <stdint.h>
 
 typedef enum sn_scope_kind {
-    SN_SCOPE_HOST,   /* the hosts of the seeds, with their ports; http and https are one */
-    SN_SCOPE_DOMAIN, /* the registrable domains of the seeds, any port; an IP address is its own */
+    SN_SCOPE_HOST,   /* the hosts of the seeds, with their ports; http and https are equal */
+    SN_SCOPE_DOMAIN, /* the registrable domains of the seeds, any port; an IP address is its own
+                      * domain */
     SN_SCOPE_ALL     /* everything */
 } sn_scope_kind;
 
-/* A longer URL is too long, and a path of more segments too deep, whatever the options say. */
+/* Limits that apply in addition to the options. */
 #define SN_SCOPE_URL_MAX 16384
 #define SN_SCOPE_SEGMENTS_MAX 255
 #define SN_SCOPE_PATTERN_MAX 4096
@@ -29,7 +30,7 @@ typedef struct sn_scope_options {
     size_t exclude_count;
     size_t url_max;      /* bytes of a URL; 0: SN_SCOPE_URL_MAX */
     unsigned depth_max;  /* segments of a path, "/a/b" has 2; 0: SN_SCOPE_SEGMENTS_MAX */
-    unsigned repeat_max; /* times that one segment may come in a path; 0: no limit */
+    unsigned repeat_max; /* maximum repeats of one segment in a path; 0: no limit */
     bool no_parent;      /* only below the folders of the seeds */
 } sn_scope_options;
 
@@ -47,20 +48,20 @@ typedef enum sn_scope_verdict {
 
 typedef struct sn_scope sn_scope;
 
-/* Makes a scope; the options are copied. NULL: an expression is wrong, domains are not known to
- * this build, or there is no memory; `message`, of `room` bytes, says which. */
+/* Creates a scope; the options are copied. NULL: an expression is invalid, domains are not
+ * supported by this build, or out of memory; `message`, of `room` bytes, contains the reason. */
 sn_scope *sn_scope_create(const sn_scope_options *options, char *message, size_t room);
 void sn_scope_destroy(sn_scope *scope);
 
-/* Adds the host or domain of a seed. False: no http or https URL, or no memory. Seeds themselves
- * are not checked against the other options unless the caller asks. */
+/* Adds the host or domain of a seed. False: not an http or https URL, or out of memory. Seeds
+ * themselves are not checked against the other options unless the caller does. */
 bool sn_scope_add_seed(sn_scope *scope, const char *url, size_t len);
 
-/* Is the URL in? The first reason against it is the answer. Linear in the URL, but for the
- * expressions, which cost what the C library makes them cost. */
+/* Whether the URL is in scope; otherwise the first reason against it. Linear in the URL, except for
+ * the expressions. */
 sn_scope_verdict sn_scope_check(const sn_scope *scope, const char *url, size_t len);
 
-/* A few words for a verdict, such as "other host". */
+/* A short description of a verdict, such as "other host". */
 const char *sn_scope_reason(sn_scope_verdict verdict);
 
 #endif

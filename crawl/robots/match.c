@@ -1,15 +1,16 @@
-/* Paths against the rules.
+/* Matches paths with the rules.
  *
- * Plain patterns (most of them) are sorted by bytes, and each knows the longest other pattern that
- * begins it. Everything between a path's longest pattern and the path itself in that order begins
- * with that pattern, so it is the nearest one before the path, or one of its parents:
+ * Plain patterns (most of them) are sorted bytewise, and each has a link to the longest other
+ * pattern that is a prefix of it. Everything between a path's longest pattern and the path itself
+ * in that order begins with that pattern, so it is the nearest one before the path, or one of its
+ * parents:
  *
  *     /a   /a/b   /a/b/c   /a/d        path /a/bx: nearest before it is /a/b/c; no;
- *      ^-----'  ^----'                 its parent /a/b begins the path: found
+ *      ^-----'  ^----'                 its parent /a/b is a prefix of the path: found
  *
- * Patterns with "*" are tried one by one, most deciding first, until one matches or no longer
- * counts. Each piece between stars is searched once, from where the one before it ended: the
- * leftmost place is always good enough, so nothing is ever tried again. */
+ * Patterns with "*" are tried one by one, in order of precedence, until one matches or can no
+ * longer win. Each piece between stars is searched once, from the end of the one before it: the
+ * leftmost match is always sufficient, so there is no backtracking. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,7 +54,7 @@ size_t sn_robots_normal(const char *from, size_t len, bool pattern, char *to)
         int high = c == '%' && len - i > 2 ? hex_digit((uint8_t)from[i + 1]) : -1;
         int low = high >= 0 ? hex_digit((uint8_t)from[i + 2]) : -1;
         bool special = pattern && (c == '*' || (c == '$' && i + 1 == len));
-        bool plain = is_plain(c) || c == '%'; /* one that begins no escape stands for itself */
+        bool plain = is_plain(c) || c == '%'; /* one that does not begin an escape is literal */
         if (low >= 0) {
             c = (uint8_t)(high << 4 | low);
             i += 2;
@@ -79,7 +80,7 @@ static bool is_upper_hex(char c)
     return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'F');
 }
 
-/* Is this place within a percent-escape, behind its "%"? */
+/* Whether this position is within a percent-escape, after its "%". */
 static bool in_escape(const char *path, size_t len, size_t at)
 {
     for (size_t back = 1; back <= 2 && back <= at; back++) {
@@ -90,8 +91,8 @@ static bool in_escape(const char *path, size_t len, size_t at)
     return false;
 }
 
-/* The first place from `at` on where a piece stands that does not begin within an escape; `len`:
- * none. */
+/* The first position from `at` on at which a piece occurs that does not begin within an escape;
+ * `len`: none. */
 static size_t find_piece(const char *path, size_t len, size_t at, const char *piece,
                          size_t piece_len)
 {
@@ -145,7 +146,7 @@ static int compare_bytes(const char *a, size_t a_len, const char *b, size_t b_le
     return order != 0 ? order : (a_len > b_len) - (a_len < b_len);
 }
 
-/* Equal patterns: Allow first, so that it is the one that stays. */
+/* Equal patterns: Allow first, so that it is the one that is kept. */
 static int by_rank(const void *left, const void *right, void *text)
 {
     const sn_robots_rule *a = left, *b = right;
@@ -199,7 +200,7 @@ void sn_robots_settle(sn_robots *robots)
     robots->rule_count = kept;
 }
 
-/* ---- asking ---- */
+/* ---- matching ---- */
 
 static const sn_robots_rule *longest_plain(const sn_robots *robots, const char *path, size_t len)
 {

@@ -1,8 +1,8 @@
-/* Reading a robots.txt.
+/* Parses a robots.txt.
  *
- * Two passes over the lines: the first finds out whether any group is for us by name, the second
- * keeps the rules of those groups, or else of the "*" groups. A group is the User-agent lines that
- * follow each other and the rules after them; other lines, known or not, do not part them. */
+ * Two passes over the lines: the first determines whether any group names us, the second collects
+ * the rules of those groups, or else of the "*" groups. A group is consecutive User-agent lines and
+ * the rules after them; other lines, known or not, do not separate them. */
 #include "crawl/robots/robots.h"
 
 #include <stdlib.h>
@@ -22,9 +22,9 @@ typedef struct reader {
     const char *p, *end;
     const char *agent; /* our product token */
     size_t agent_len;
-    bool for_us;   /* the group being read names us */
-    bool for_all;  /* the group being read names "*" */
-    bool in_rules; /* the group being read has rules: a User-agent line begins another */
+    bool for_us;   /* the current group names us */
+    bool for_all;  /* the current group names "*" */
+    bool in_rules; /* the current group has rules: a User-agent line begins another */
 } reader;
 
 static uint8_t lower(char c)
@@ -47,8 +47,8 @@ static bool is_key(const line *l, const char *key)
     return same(l->key, l->key_len, key, strlen(key));
 }
 
-/* Names with the misspellings that Google accepts: a file whose author meant to keep crawlers out
- * must not be read as one without rules. */
+/* Names with the misspellings that Google accepts: a file that is meant to keep crawlers out must
+ * not be read as one without rules. */
 static bool is_user_agent(const line *l)
 {
     return is_key(l, "user-agent") || is_key(l, "useragent") || is_key(l, "user agent");
@@ -69,7 +69,7 @@ static bool is_sitemap(const line *l)
     return is_key(l, "sitemap") || is_key(l, "site-map");
 }
 
-/* The letters, "-" and "_" that a product token is made of. */
+/* The characters of a product token: letters, "-" and "_". */
 static size_t token_len(const char *text, size_t len)
 {
     size_t n = 0;
@@ -113,7 +113,7 @@ static const char *find_gap(const char *text, size_t len)
     return at == len ? gap : NULL;
 }
 
-/* Takes the next line; false at the end. A line without a name and a value has an empty key. */
+/* Reads the next line; false at the end. A line without a name and a value has an empty key. */
 static bool next_line(reader *r, line *l)
 {
     if (r->p == r->end)
@@ -140,7 +140,7 @@ static bool next_line(reader *r, line *l)
     return true;
 }
 
-/* Follows the groups; true when the line is a rule or a Crawl-delay of the group being read. */
+/* Tracks the groups; true if the line is a rule or a Crawl-delay of the current group. */
 static bool follow_groups(reader *r, const line *l)
 {
     if (is_user_agent(l)) {
@@ -159,7 +159,7 @@ static bool follow_groups(reader *r, const line *l)
     return is_key(l, "crawl-delay");
 }
 
-/* ---- what is kept ---- */
+/* ---- storing rules ---- */
 
 static char *grow_text(sn_robots *robots, size_t more)
 {
@@ -213,7 +213,8 @@ static bool keep_sitemap(sn_robots *robots, const line *l)
     return true;
 }
 
-/* Seconds, with a fraction perhaps; anything else is ignored. More than some 30 years are 30. */
+/* Parses seconds, possibly with a fraction; anything else is ignored. More than about 30 years
+ * become 30. */
 static void keep_delay(sn_robots *robots, const line *l)
 {
     const uint64_t most = (uint64_t)1000000000 * 1000;
@@ -250,7 +251,7 @@ static bool keep(sn_robots *robots, const line *l)
     return true;
 }
 
-/* ---- all of it ---- */
+/* ---- parsing ---- */
 
 static bool names_us(reader r)
 {
@@ -286,7 +287,7 @@ size_t sn_robots_token(const char *agent)
     return token_len(agent, strlen(agent));
 }
 
-/* Rules that have a colon and a value of their own. */
+/* Rules that have their own colon and value. */
 static bool takes_value(const char *name, size_t len)
 {
     static const char *const rules[] = {"unavailable_after", "max-snippet", "max-image-preview",
@@ -297,7 +298,7 @@ static bool takes_value(const char *name, size_t len)
     return false;
 }
 
-/* Does this begin with the rule whose value is a date? */
+/* Whether this begins with the rule whose value is a date. */
 static bool is_date(const char *rule, size_t len)
 {
     static const char name[] = "unavailable_after";
@@ -313,7 +314,7 @@ bool sn_robots_nofollow(const char *value, size_t len, const char *agent)
         size_t rule_len = (size_t)((comma == NULL ? end : comma) - at);
         at = comma == NULL ? end : comma + 1;
         trim(&rule, &rule_len);
-        /* A date may have a comma behind its day: "Fri, 25 Jun 2010 15:00:00 GMT". */
+        /* A date may have a comma after its day: "Fri, 25 Jun 2010 15:00:00 GMT". */
         bool rest = dated && rule_len > 0 && rule[0] >= '0' && rule[0] <= '9';
         dated = is_date(rule, rule_len);
         const char *colon = rest ? NULL : find(rule, rule_len, ':');

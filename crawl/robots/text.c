@@ -1,4 +1,4 @@
-/* The rules for us as a robots.txt, to be stored. */
+/* Writes the rules for us as a robots.txt, to be stored. */
 #include <stdio.h>
 #include <stdlib.h>
 

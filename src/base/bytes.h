@@ -1,4 +1,4 @@
-/* Byte order and wide arithmetic. What is stored is little-endian, whatever the machine. */
+/* Byte order and wide arithmetic. Stored data is little-endian on every machine. */
 #ifndef SN_BASE_BYTES_H
 #define SN_BASE_BYTES_H
 

@@ -1,4 +1,4 @@
-/* Whole reads and writes, locks, reserved space, random bytes. */
+/* Complete reads and writes, locks, reserved space, random bytes. */
 #include "base/io.h"
 
 #include "base/error.h"
@@ -105,15 +105,15 @@ bool sn_io_lock(int fd, uint64_t byte, short type, bool wait)
     }
 }
 
-/* Whether there is certainly no room for so many bytes at `at`. Asking for them would take all that
- * is left before it fails, and meanwhile every other program would find the disk full. */
+/* Whether there is certainly not enough space for this many bytes at `at`. Trying to allocate them
+ * would use up all that is left before it fails, and other programs would find the disk full. */
 static bool is_hopeless(int fd, uint64_t at, uint64_t len)
 {
     struct stat file;
     struct statvfs disk;
     if (fstat(fd, &file) != 0 || fstatvfs(fd, &disk) != 0 || disk.f_blocks == 0)
         return false;
-    double has = (double)file.st_blocks * 512; /* some of it may lie there already */
+    double has = (double)file.st_blocks * 512; /* some of it may already be allocated */
     double there = has > (double)at ? has - (double)at : 0;
     return (double)len - there > (double)disk.f_bfree * (double)disk.f_frsize;
 }
@@ -132,8 +132,8 @@ seen_status sn_io_reserve(int fd, const char *name, uint64_t at, uint64_t len, s
     return failure ? sn_error_system(error, failure, name, "reserve space") : SEEN_OK;
 }
 
-/* Not by posix_fallocate: where a file system cannot reserve, that writes zeros into the blocks,
- * over what another process may just have stored there. */
+/* Not by posix_fallocate: if the file system does not support it, that writes zeros into the
+ * blocks, over data that another process may just have stored. */
 seen_status sn_io_fill_holes(int fd, const char *name, uint64_t len, seen_error *error)
 {
     struct stat file;
@@ -148,7 +148,8 @@ seen_status sn_io_fill_holes(int fd, const char *name, uint64_t len, seen_error 
     while (failure == EINTR)
         failure = fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)len) == 0 ? 0 : errno;
     if (failure != ENOSPC && failure != EDQUOT)
-        return SEEN_OK; /* where nothing can be reserved it works as long as the disk has room */
+        return SEEN_OK; /* without support for reservations it works as long as the disk has space
+                         */
     return sn_error_set(error, SEEN_ERR_SPACE,
                         "%s: has holes, and the disk no room to fill them; free some space and try "
                         "again",

@@ -1,9 +1,9 @@
-/* Large zeroed memory, in huge pages where the system gives them.
+/* Large zeroed memory, in huge pages if available.
  *
- * A probe of a large filter misses the TLB as well as the cache; with pages of 2 MiB the TLB
- * reaches much further. Mappings of 4 MiB and more are aligned to 2 MiB, so that every page can be
- * huge. Small ones get all their pages at once: a page that a filter first reads and then writes
- * costs two faults, which is a tenth of the time of filling it. */
+ * A probe of a large filter misses the TLB as well as the cache; with pages of 2 MiB the TLB covers
+ * much more. Mappings of 4 MiB and more are aligned to 2 MiB, so that every page can be huge. Small
+ * ones are populated at once: a page that a filter first reads and then writes costs two faults,
+ * which is a tenth of the time of filling it. */
 #include "base/memory.h"
 
 #include <stdint.h>
@@ -33,7 +33,7 @@ void *sn_memory_map(size_t bytes)
     if (extra - head + bytes > used)
         munmap(memory + used, bytes + extra - head - used);
 #ifdef MADV_HUGEPAGE
-    (void)madvise(memory, bytes, MADV_HUGEPAGE); /* a hint: a refusal changes nothing but speed */
+    (void)madvise(memory, bytes, MADV_HUGEPAGE); /* a hint: a failure only affects speed */
 #endif
     return memory;
 }

@@ -1,4 +1,4 @@
-/* How much memory this process can still get. */
+/* How much memory this process can still allocate. */
 #include "base/memory.h"
 
 #include <stdint.h>
@@ -21,7 +21,7 @@ static uint64_t read_number(const char *path)
     return value;
 }
 
-/* The number behind a name at the beginning of a line; 0 where there is none. */
+/* The number after a name at the beginning of a line; 0 if there is none. */
 static uint64_t read_field(const char *path, const char *name)
 {
     char line[128];
@@ -51,8 +51,8 @@ static uint64_t less(uint64_t a, uint64_t b)
     return a > b ? a - b : 0;
 }
 
-/* What a control group uses includes the files that were read, up to its limit; they make room when
- * somebody asks. As the system does for MemAvailable, half of those in use are left alone. */
+/* The usage of a control group includes cached files, up to its limit; they can be reclaimed. As
+ * the system does for MemAvailable, half of the active ones are not counted. */
 static uint64_t left_to_group(void)
 {
     static const char STAT[] = "/sys/fs/cgroup/memory.stat";
@@ -64,7 +64,7 @@ static uint64_t left_to_group(void)
     return less(limit, less(used, files));
 }
 
-/* What ulimit -v leaves. */
+/* What remains of ulimit -v. */
 static uint64_t left_of_addresses(void)
 {
     struct rlimit limit;

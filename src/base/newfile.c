@@ -1,4 +1,4 @@
-/* A file that appears whole or not at all. */
+/* Atomic file creation and replacement. */
 #include "base/newfile.h"
 
 #include "base/error.h"
@@ -22,7 +22,7 @@ static int open_folder(const char *path, int flags)
     return fd;
 }
 
-/* Only if the system can give the file a name later. */
+/* Only if the system can name the file later. */
 static int open_nameless(const char *path)
 {
     return access("/proc/self/fd", X_OK) == 0 ? open_folder(path, O_TMPFILE | O_RDWR) : -1;
@@ -36,7 +36,7 @@ char *sn_newfile_name(const char *path, seen_error *error)
         return NULL;
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     size_t length = strlen(name), room = strlen(path) + ENDING + 1;
-    /* A long name is cut to leave room for the ending. */
+    /* A long name is truncated to leave room for the suffix. */
     size_t kept = (size_t)(name - path) + (length < NAME - ENDING ? length : NAME - ENDING);
     char *made = malloc(room);
     if (made)
@@ -61,7 +61,7 @@ seen_status sn_newfile_open(const char *path, bool nameless, sn_newfile *file, s
     if (file->fd >= 0)
         return SEEN_OK;
     seen_status status = sn_error_system(error, errno, path, "create");
-    file->named = false; /* it is not ours to remove */
+    file->named = false; /* not ours to remove */
     sn_newfile_drop(file);
     return status;
 }
@@ -84,7 +84,7 @@ static bool is_special(const char *path)
            !S_ISDIR(at.st_mode);
 }
 
-/* Links a file without a name; never replaces. */
+/* Links a file without a name; never replaces an existing one. */
 static bool link_nameless(const sn_newfile *file, const char *name)
 {
     char by_fd[32];
@@ -117,8 +117,8 @@ seen_status sn_newfile_place(const char *from, const char *path, bool replace, b
                              seen_error *error)
 {
     seen_status status = SEEN_OK;
-    /* A rename is durable only when the folder is. It is opened first: what cannot be made durable
-     * is not put in place. */
+    /* A rename is durable only when the folder is synced. It is opened first: what cannot be made
+     * durable is not put in place. */
     int folder = open_folder(path, O_RDONLY | O_DIRECTORY);
     if (folder < 0)
         return sn_error_system(error, errno, path, "open the folder");
@@ -148,7 +148,8 @@ seen_status sn_newfile_publish(sn_newfile *file, const char *path, bool replace,
         status = sn_error_system(error, errno, path, "write");
     else
         status = sn_newfile_place(file->path, path, replace, file->folder_may_fail, error);
-    file->named = file->named && status != SEEN_OK; /* otherwise the temporary name is gone */
+    file->named =
+        file->named && status != SEEN_OK; /* otherwise the temporary name no longer exists */
     sn_newfile_drop(file);
     return status;
 }

@@ -1,4 +1,4 @@
-/* A file that appears whole or not at all: written beside its place, synced, then renamed. */
+/* Atomic file creation: written next to the target, synced, then renamed. */
 #ifndef SN_BASE_NEWFILE_H
 #define SN_BASE_NEWFILE_H
 
@@ -7,9 +7,9 @@
 typedef struct sn_newfile {
     int fd;
     char *path; /* the temporary name, in the folder of the final one */
-    bool named; /* the file has this name already */
-    /* Succeed even if the folder cannot be synced: after a power cut the old file or the new one
-     * is there. For results, of which the caller has no other copy to fall back to. */
+    bool named; /* the file already has this name */
+    /* Succeed even if the folder cannot be synced: after a power failure either the old or the new
+     * file exists. For results, of which the caller has no other copy. */
     bool folder_may_fail;
 } sn_newfile;
 
@@ -21,14 +21,14 @@ seen_status sn_newfile_open(const char *path, bool nameless, sn_newfile *file, s
 void sn_newfile_drop(sn_newfile *file);
 
 /* Syncs it, renames it to `path` and syncs the folder; frees `file` in any case. Without `replace`
- * an existing file is not touched: SEEN_ERR_EXISTS. */
+ * an existing file is left unchanged: SEEN_ERR_EXISTS. */
 seen_status sn_newfile_publish(sn_newfile *file, const char *path, bool replace, seen_error *error);
 
 /* Keeps it as `name`, which must not exist, and syncs the folder; otherwise false with errno. */
 bool sn_newfile_keep(sn_newfile *file, const char *name);
 
-/* The two steps for a file that another module writes: a temporary name beside `path`, to free, and
- * from that name to its place, durably. */
+/* The two steps for a file that another module writes: a temporary name next to `path`, to be
+ * freed, and renaming it into place, durably. */
 char *sn_newfile_name(const char *path, seen_error *error);
 seen_status sn_newfile_place(const char *from, const char *path, bool replace, bool folder_may_fail,
                              seen_error *error);

@@ -1,4 +1,4 @@
-/* Temporary files without a name: nothing is left behind, whatever ends the process. */
+/* Temporary files without a name: nothing is left behind, however the process ends. */
 #ifndef SN_BASE_TEMPFILE_H
 #define SN_BASE_TEMPFILE_H
 
