@@ -32,7 +32,7 @@ static seen_status do_run(void *context, seen_error *error)
 {
     change_run *run = context;
     sn_output *output = run->output;
-    run->output = NULL; /* the engine ends it */
+    run->output = NULL; /* the engine finishes it */
     return sn_apply_run(&run->options, run->input, output, &run->result, error);
 }
 
@@ -81,8 +81,8 @@ static void tell(const sn_args *args, const sn_apply_result *r, sn_apply_what wh
         sn_summary(args, "%s read, %s removed, %s not found", lines, second, first);
 }
 
-/* A fixed filter past its capacity has more and more false positives. Finding out reads every bit,
- * so a very large filter, or one in a server, is left to 'seen info'. */
+/* A fixed filter over its capacity has more and more false positives. Detecting that reads every
+ * bit, so for a very large filter, or one on a server, it is left to 'seen info'. */
 static void warn_full(const sn_args *args, seen_set *set, const sn_apply_result *r)
 {
     seen_info info = {.size = sizeof info};

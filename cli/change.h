@@ -1,4 +1,4 @@
-/* What `seen add` and `seen remove` share. */
+/* Shared by `seen add` and `seen remove`. */
 #ifndef SN_CLI_CHANGE_H
 #define SN_CLI_CHANGE_H
 

@@ -53,7 +53,7 @@ static seen_status do_run(void *context, seen_error *error)
 {
     check_run *run = context;
     sn_output *output = run->output;
-    run->output = NULL; /* the engine ends it */
+    run->output = NULL; /* the engine finishes it */
     return sn_apply_run(&run->options, run->input, output, &run->result, error);
 }
 

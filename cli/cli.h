@@ -1,9 +1,10 @@
-/* The command's own library: what every `seen COMMAND` is made of.
+/* The internal library of the command, used by every `seen COMMAND`.
  *
- *     main -> commands.c (which one?) -> parse.c (its options, into sn_args) -> its run()
+ *     main -> commands.c (find the command) -> parse.c (its options, into sn_args) -> its run()
  *
  * One definition per option and per command: a row of a table (options.c, or a command's own file)
- * gives parsing, --help, the man page and shell completion. A command is one file that ends in one
+ * is used for parsing, --help, the man page and shell completion. A command is one file that ends
+ * in one
  *
  *     const sn_command sn_command_uniq = {...};
  *
@@ -30,9 +31,9 @@
 
 enum { SN_EXIT_OK = 0, SN_EXIT_NO = 1, SN_EXIT_TROUBLE = 2 };
 
-/* ---- Options as data ------------------------------------------------------------------------- */
+/* ---- Option tables -------------------------------------------------------------------------- */
 
-/* What an option takes, and the C type of its target. */
+/* The kind of an option's value, and the C type of its target. */
 typedef enum sn_type {
     SN_FLAG,     /* bool */
     SN_COUNT,    /* uint64_t: 1,000,000, 5e9, 100M, 5B (powers of 1000), whole */
@@ -60,14 +61,14 @@ typedef struct sn_seed {
 } sn_seed;
 
 typedef struct sn_option {
-    const char *name;     /* "capacity": the long name, always there */
+    const char *name;     /* "capacity": the long name, required */
     const char *argument; /* "KEYS"; NULL for a flag, and for SN_CHOICE, which shows its choices */
     sn_type type;
     char letter;         /* 'n', or 0 */
     size_t offset;       /* of the target, in sn_args or in the command's own struct */
     const char *help;    /* one line for --help: lower case, no full stop */
     const char *more;    /* further sentences for the man page, or NULL */
-    const char *preset;  /* "16": what holds if it is not given, shown as "(default 16)"; or NULL */
+    const char *preset;  /* "16": the value if it is not given, shown as "(default 16)"; or NULL */
     bool rare;           /* --help lists only its name; --help=all and the man page explain it */
     const char *choices; /* "bloom|counting" for SN_CHOICE and SN_MAYBE; "FILE" or "DIR" for a
                             string that is one (completion) */
@@ -85,7 +86,7 @@ typedef struct sn_group {
 /* The last section, which ends with --color and --help. */
 #define SN_OUTPUT_TITLE "Output and running"
 
-/* The shared groups; a command lists those that it takes. */
+/* The shared groups; a command lists those that it accepts. */
 extern const sn_group sn_group_sizing;   /* -n -p -m --hashes of a filter */
 extern const sn_group sn_group_adding;   /* the same, of a filter that is created if missing */
 extern const sn_group sn_group_bounds;   /* the same, of a run that may be exact */
@@ -99,19 +100,20 @@ extern const sn_group sn_group_output;   /* -o */
 extern const sn_group sn_group_temp;     /* -T */
 extern const sn_group sn_group_threads;  /* -j */
 extern const sn_group sn_group_talk;     /* -q --summary --progress */
-extern const sn_group sn_group_quiet;    /* -q alone, for what is over at once */
+extern const sn_group sn_group_quiet;    /* -q alone, for commands that finish at once */
 extern const sn_group sn_group_json;     /* --json */
 extern const sn_group sn_group_redis;    /* --ttl --layout --connect-timeout ... */
-extern const sn_group sn_group_timeout;  /* the time-outs alone, for what opens and never makes */
+extern const sn_group sn_group_timeout;  /* the timeouts alone, for commands that open and never
+                                          * create */
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
 struct sn_command;
 
-/* What the command line said. Zero means "not given" unless a comment says otherwise. */
+/* The values of the command line. Zero means "not given" unless a comment says otherwise. */
 typedef struct sn_args {
     const struct sn_command *command;
-    char **operands; /* what is not an option, in order; operands[count] is NULL */
+    char **operands; /* arguments that are not options, in order; operands[count] is NULL */
     size_t operand_count;
     void *own; /* the command's own struct, zeroed before parsing */
 
@@ -141,12 +143,13 @@ typedef struct sn_args {
     bool ignore_values, similar;
     sn_list drop;
     int print;                    /* 1: --print canonical */
-    seen_url_options url_options; /* made of these when all options are read */
-    seen_url_options url_print;   /* the same without what would print a URL that does not exist */
-    bool other_keys;              /* the filter's keys may have been made in another way */
+    seen_url_options url_options; /* built from these when all options are read */
+    seen_url_options url_print;   /* the same without options that would print a URL that does not
+                                   * exist */
+    bool other_keys;              /* the filter's keys may have been made with other options */
     bool created;                 /* the filter did not exist before this command */
     char *remembered;             /* the text of the options that came from the filter */
-    sn_record_spec record;        /* made of these when all options are read */
+    sn_record_spec record;        /* built from these when all options are read */
     atomic_bool quoted;           /* a plain field began with a quote */
 
     const char *output; /* -o */
@@ -157,8 +160,8 @@ typedef struct sn_args {
     bool quiet;
     bool summary;
     int progress; /* 0: on a terminal only; 1: --progress; 2: --progress=json */
-    bool prints;  /* set by a command that writes lines to stdout all along: a terminal that shows
-                     these has no place for a progress line that is redrawn */
+    bool prints;  /* set by a command that writes lines to stdout continuously: on a terminal that
+                   * shows them there is no place for a progress line */
     bool json;
 
     int layout; /* seen_layout */
@@ -169,20 +172,20 @@ typedef struct sn_args {
     uint64_t given[4]; /* one bit per option of the command, in table order: sn_args_given */
 } sn_args;
 
-/* Was this option on the command line?  sn_args_given(args, "kind") */
+/* Whether this option was on the command line: sn_args_given(args, "kind") */
 bool sn_args_given(const sn_args *args, const char *name);
 
-/* The library's options for these values: sizes, kind, growth, seed, Redis. */
+/* The library options for these values: sizes, kind, growth, seed, Redis. */
 seen_options sn_args_options(const sn_args *args);
 
-/* Makes args->record of -k, -t, --csv and their like: 0, or an exit status after a message. */
+/* Builds args->record from -k, -t, --csv etc.: 0, or an exit status after a message. */
 int sn_args_record(sn_args *args);
 
 /* ---- Commands -------------------------------------------------------------------------------- */
 
 /* A command line to show and, in tests, to run: `command` is run by bash in an empty folder with
  * `seen` in the path, after `setup` (not shown, may be NULL). An example that cannot run in a test
- * (it needs a server, say) has setup "-". */
+ * (for example because it needs a server) has setup "-". */
 typedef struct sn_example {
     const char *text; /* "De-duplicate a file in place" */
     const char *command;
@@ -196,7 +199,7 @@ typedef struct sn_command {
     const char *name;     /* "uniq" */
     const char *summary;  /* "print each line the first time it appears" */
     const char *synopsis; /* "[OPTION]... [FILE...]" */
-    const char *about;    /* paragraphs for --help and the man page, divided by \n\n */
+    const char *about;    /* paragraphs for --help and the man page, separated by \n\n */
     const char *operands; /* what completion offers: "FILE", "FILTER", "COMMAND" or "" */
     size_t min_operands, max_operands;          /* max 0: none at all; SIZE_MAX: any number */
     size_t own_size;                            /* sizeof of its own struct, or 0 */
@@ -214,15 +217,15 @@ extern const sn_command *const sn_commands[];
 extern const size_t sn_commands_total;
 const sn_command *sn_command_find(const char *name);
 
-/* The i-th option of a command over all its groups (--help comes last); NULL past the end. *group
+/* The i-th option of a command over all its groups (--help is the last); NULL after the end. *group
  * may be NULL. */
 const sn_option *sn_command_option(const sn_command *command, size_t i, const sn_group **group);
 
 /* What follows its name in help and manual: "KEYS", "host|domain|all"; NULL for a flag. */
 const char *sn_option_argument(const sn_option *option);
 
-/* Reads a command line into *args: 0, or an exit status after a message. `argv[0]` is the
- * command's name. *help: what --help asked for. */
+/* Parses a command line into *args: 0, or an exit status after a message. `argv[0]` is the
+ * command's name. *help: the kind of help requested. */
 typedef enum sn_help { SN_HELP_NONE, SN_HELP_PAGE, SN_HELP_ALL } sn_help;
 int sn_args_parse(const sn_command *command, int argc, char **argv, sn_args *args, sn_help *help);
 void sn_args_free(sn_args *args);
@@ -235,24 +238,24 @@ int sn_completion(FILE *out, const char *shell);          /* bash, zsh, fish */
 /* Reports that there is no such command, with a suggestion; returns SN_EXIT_TROUBLE. */
 int sn_unknown_command(const char *name);
 
-/* The nearest of `words` (ends with NULL) to a mistyped one, or NULL if none is near. */
+/* The word of `words` (ends with NULL) that is closest to a mistyped one, or NULL if none is
+ * close. */
 const char *sn_suggest(const char *word, const char *const *words);
 
 /* ---- Messages on stderr, safe for a terminal --------------------------------------------
  */
 
-/* "seen: " + sentence + newline on stderr, control characters and broken UTF-8 escaped.
- * sn_trouble returns SN_EXIT_TROUBLE, so that `return sn_trouble("...")` reads well. */
+/* Prints "seen: ", a sentence and a newline to stderr, with control characters and invalid UTF-8
+ * escaped. sn_trouble returns SN_EXIT_TROUBLE. */
 int sn_trouble(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int sn_trouble_error(const seen_error *error);
 void sn_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Warns if a filter holds more keys than its capacity. */
 void sn_warn_if_over(const char *where, const seen_info *info);
-/* The line at the end that says what was done: on a terminal, or with --summary; not with -q or
- * --json. */
+/* The summary at the end: on a terminal, or with --summary; not with -q or --json. */
 bool sn_summary_wanted(const sn_args *args);
 void sn_summary(const sn_args *args, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Unless -q was given: what a user must know, but no error. */
+/* Prints a note, unless -q was given: for information that is not an error. */
 void sn_note(const sn_args *args, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* --color. auto: if `out` is a terminal, TERM is not dumb and NO_COLOR is not set. */
@@ -261,13 +264,13 @@ void sn_color_choose(sn_color_when when);
 /* The escape sequence for a style ("1" bold, "31" red, "" back to normal), or "" without colour. */
 const char *sn_color(FILE *out, const char *style, char buffer[16]);
 
-/* Writes `text` to `out` with everything that a terminal might obey written as \n, \x1b, ... */
+/* Writes `text` to `out` with terminal control characters escaped as \n, \x1b, ... */
 void sn_put_safe(FILE *out, const char *text, size_t len);
 
 /* Flushes stdout: `status`, or SN_EXIT_TROUBLE after a message if it could not be written
  * (a full disk). A closed pipe is not an error. Call it last in run(). */
 int sn_finish_stdout(int status);
-bool sn_nobody_reads(FILE *out); /* the other end of the pipe is closed */
+bool sn_nobody_reads(FILE *out); /* whether the other end of the pipe is closed */
 
 /* Whether this is the address of a filter in Redis. */
 bool sn_is_redis(const char *where);
@@ -282,15 +285,14 @@ bool sn_same_place(const char *a, const char *b);
 /* SN_EXIT_TROUBLE after a message if --ttl is given for a file; only Redis has it. */
 int sn_check_ttl(const sn_args *args, const char *where);
 
-/* A FILTER as it may be shown: the password of a Redis address is left out. */
+/* A FILTER for messages: without the password of a Redis address. */
 #define SN_WHERE 600
 const char *sn_show_where(char buffer[SN_WHERE], const char *where);
 
-/* ---- Files written whole -----------------------------------------------------------------------
- */
+/* ---- Report files --------------------------------------------------------------------------- */
 
-/* A report (--svg, --html): written beside its place and renamed into it when it is complete. "-"
- * is standard output. */
+/* A report (--svg, --html): written next to its target and renamed when it is complete. "-" is
+ * standard output. */
 typedef struct sn_report {
     FILE *out;
     const char *path;
@@ -304,25 +306,24 @@ int sn_report_close(sn_report *report); /* an exit status, after a message if it
 /* ---- Stopping ---------------------------------------------------------------------------------
  */
 
-/* SIGINT, SIGTERM and SIGHUP set the flag (a second one ends the process at once; a SIGHUP that is
- * ignored stays so), SIGPIPE is ignored, SIGBUS ends with a message about a file that changed
- * underneath. main calls it. */
+/* SIGINT, SIGTERM and SIGHUP set the flag (a second one ends the process at once; an ignored SIGHUP
+ * stays ignored), SIGPIPE is ignored, SIGBUS ends with a message about a file that was modified
+ * concurrently. Called by main. */
 void sn_signal_install(void);
-void sn_signal_at_once(void);         /* from here on the first one ends the process */
-bool sn_stopped(void);                /* a signal asked to stop */
+void sn_signal_at_once(void);         /* from now on the first signal ends the process */
+bool sn_stopped(void);                /* a signal requested a stop */
 int sn_stop_signal(void);             /* which one, or 0 */
-const atomic_int *sn_stop_flag(void); /* for engines that look at it themselves: not 0 is stop */
-/* `call` is made from the handler at the first signal (or at once, if there was one): it must be
- * safe there, as sn_stop_set of the stream is. NULL takes it back. */
+const atomic_int *sn_stop_flag(void); /* for engines that read it themselves: not 0 means stop */
+/* `call` is called from the handler at the first signal (or at once, if there was one): it must be
+ * async-signal-safe, like sn_stop_set of the stream. NULL removes it. */
 void sn_on_stop(void (*call)(void *context), void *context);
-/* What is written to stderr when a second signal ends the command at once; a whole line that stays
- * where it is. NULL takes it back. */
+/* What is written to stderr when a second signal ends the command at once: a whole line, which is
+ * not copied. NULL removes it. */
 void sn_last_words(const char *text);
 
-/* ---- Numbers as people write them -------------------------------------------------------------
- */
+/* ---- Numbers -------------------------------------------------------------------------------- */
 
-/* Each: true and *value, or false and a sentence in `why` ("..." is not a size: ...). */
+/* Each returns true and *value, or false and a message in `why` ("..." is not a size: ...). */
 typedef struct sn_why {
     char text[200];
 } sn_why;
@@ -336,12 +337,11 @@ bool sn_parse_duration(const char *text, uint64_t *ms, sn_why *why);
 bool sn_parse_char(const char *text, int *value, sn_why *why);
 bool sn_parse_seed(const char *text, sn_seed *seed, sn_why *why);
 
-/* The other way, into a buffer that is returned. 1,234,567 / 1.2 million / 124 MiB / 1e-6 /
- * 2h05m */
+/* Formatting, into a buffer that is returned. 1,234,567 / 1.2 million / 124 MiB / 1e-6 / 2h05m */
 #define SN_TEXT 48
 char *sn_show_count(char buffer[SN_TEXT], double value);
 char *sn_show_words(char buffer[SN_TEXT], double value);
-/* As an option takes it: 100M, 4GiB, 1e-6. */
+/* In the format of an option: 100M, 4GiB, 1e-6. */
 char *sn_show_short(char buffer[SN_TEXT], uint64_t value);
 char *sn_show_short_size(char buffer[SN_TEXT], uint64_t bytes);
 char *sn_show_short_rate(char buffer[SN_TEXT], double rate);
@@ -375,9 +375,9 @@ void sn_progress_end(sn_progress *progress, uint64_t bytes, uint64_t lines, doub
 /* ---- JSON -------------------------------------------------------------------------------------
  */
 
-/* Writes one JSON value; commas and nesting are kept by the writer. `name` is NULL in arrays and
- * at the top. Strings may be any bytes: broken UTF-8 becomes U+FFFD; a number that JSON cannot
- * say (NaN, infinity) becomes null. */
+/* Writes one JSON value; the writer handles commas and nesting. `name` is NULL in arrays and at the
+ * top. Strings may be any bytes: invalid UTF-8 becomes U+FFFD; a number that JSON cannot represent
+ * (NaN, infinity) becomes null. */
 typedef struct sn_json {
     FILE *out;
     unsigned depth;
@@ -389,7 +389,7 @@ typedef struct sn_json {
 void sn_json_open(sn_json *json, FILE *out, bool one_line);
 void sn_json_object(sn_json *json, const char *name);
 void sn_json_array(sn_json *json, const char *name);
-void sn_json_end(sn_json *json); /* of the innermost; the last one adds a newline */
+void sn_json_end(sn_json *json); /* ends the innermost; the last one adds a newline */
 void sn_json_string(sn_json *json, const char *name, const char *text);
 void sn_json_bytes(sn_json *json, const char *name, const char *text, size_t len);
 void sn_json_u64(sn_json *json, const char *name, uint64_t value);

@@ -1,8 +1,8 @@
 /* The table of commands.
  *
- * How to add one: write cli/NAME.c with `const sn_command sn_command_NAME = {...}` (merge.c is a
- * short one), declare it and add it to the table below, in the order of the overview. Help, the man
- * page seen-NAME(1) and completion follow from it; a test runs its examples. Add
+ * To add one: write cli/NAME.c with `const sn_command sn_command_NAME = {...}` (merge.c is a short
+ * one), declare it and add it to the table below, in the order of the overview. Help, the man page
+ * seen-NAME(1) and completion are generated from it; a test runs its examples. Add
  * tests/cmd/NAME.sh. */
 #include "cli/cli.h"
 

@@ -42,7 +42,7 @@ static void put_choices(FILE *out, const char *choices)
         putc(*choices == '|' ? ' ' : *choices, out);
 }
 
-/* Text inside '…' of a shell; zsh's own marks in descriptions are left out. */
+/* Text inside '…' of a shell; special characters of zsh in descriptions are omitted. */
 static void put_quoted(FILE *out, const char *text, bool zsh)
 {
     for (; *text; text++) {
@@ -68,7 +68,7 @@ static void bash_values(FILE *out, const sn_command *command)
         if (option->letter && takes_word(option))
             fprintf(out, "-%c|", option->letter);
         fprintf(out, "--%s) ", option->name);
-        if (!takes_word(option)) /* only after "=", which bash makes a word of its own */
+        if (!takes_word(option)) /* only after "=", which bash splits into a separate word */
             fputs("[ \"$equals\" ] || prev= ; ", out);
         if (offer_of(option) == WORDS) {
             fputs("words='", out);

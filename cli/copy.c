@@ -1,4 +1,4 @@
-/* `seen copy`: a filter from one place to another, bit for bit. */
+/* `seen copy`: copies a filter to another place, bit for bit. */
 #include "cli/cli.h"
 
 typedef struct copy_own {

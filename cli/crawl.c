@@ -551,7 +551,7 @@ static void take_strings(const sn_args *args, sn_crawl_options *o, crawl_paths *
         o->exclude = (sn_crawl_list){own->exclude.items, own->exclude.count};
     if (own->drop.count > 0)
         o->drop = (sn_crawl_list){own->drop.items, own->drop.count};
-    /* Something must come out. */
+    /* At least one output is required. */
     if (o->output == NULL && o->urls == NULL && o->edges == NULL && o->warc == NULL)
         o->output = "-";
 }

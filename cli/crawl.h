@@ -34,15 +34,15 @@ typedef struct sn_crawl_show {
     double last;
     uint64_t last_pages;
     double last_seconds;
-    bool stopping;         /* it was said that a signal came */
-    char last_words[1000]; /* for a second one */
+    bool stopping;         /* the message about a signal was printed */
+    char last_words[1000]; /* printed by a second signal */
 } sn_crawl_show;
 
 /* `show` must not move until sn_crawl_show_clear. state: the folder, or NULL. */
 void sn_crawl_show_begin(sn_crawl_show *show, const sn_args *args, const char *state);
 /* An sn_crawl_progress. */
 void sn_crawl_show_status(void *show, const sn_crawl_status *status);
-/* Takes the status line away, and what a second signal would say. */
+/* Erases the status line, and the message for a second signal. */
 void sn_crawl_show_clear(const sn_crawl_show *show);
 /* The summary of a crawl that ended well. Returns the exit status: an error if not one page
  * could be had. */

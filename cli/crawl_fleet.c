@@ -114,7 +114,7 @@ static void show_worker(const sn_fleet_status *s, const sn_fleet_worker *w)
         printf(", heartbeat %s ago%s\n", c, w->silent_ms > s->lease_ms ? ": silent" : "");
 }
 
-/* Live workers, and of the others the last few. */
+/* Live workers, and the last few of the others. */
 static void show_workers(const sn_fleet_status *s)
 {
     size_t over = 0, shown = 0;
@@ -259,7 +259,7 @@ static int run_status(const sn_args *args, const char *where, const char *ca_fil
     if (sn_fleet_read_status(where, ca_file, &before, &error) != SEEN_OK)
         return sn_trouble_error(&error);
     for (bool more = true; more && !sn_stopped();) {
-        /* Two looks make a rate. */
+        /* Two readings give a rate. */
         nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
         if (sn_fleet_read_status(where, ca_file, &now, &error) != SEEN_OK) {
             sn_fleet_free_status(&before);

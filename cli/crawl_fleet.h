@@ -16,12 +16,12 @@ typedef enum sn_crawl_fleet_word {
     SN_FLEET_DROP
 } sn_crawl_fleet_word;
 
-/* Is the first operand one of them? */
+/* Whether the first operand is one of them. */
 sn_crawl_fleet_word sn_crawl_fleet_find(const sn_args *args);
 int sn_crawl_fleet(sn_args *args, sn_crawl_fleet_word word, const char *ca_file, bool watch,
                    bool force, uint64_t memory);
 
-/* Takes the settings of the crawl, or begins a new one if there are URLs to start from. */
+/* Uses the settings of the crawl, or creates a new one if there are start URLs. */
 bool sn_crawl_fleet_load(sn_crawl_options *options, bool urls, void **keep, seen_error *error);
 /* The session of this worker ended: waits a moment; false if the run is not to be repeated.
  * `joined` remembers that there was a session. */

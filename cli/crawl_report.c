@@ -287,7 +287,7 @@ static void read_page(report *r, const char *bytes)
         r->skipped++;
 }
 
-/* An edge, FROM <tab> TO: of those that lead to a broken page the first few are kept. */
+/* An edge, FROM <tab> TO: the first few that lead to a broken page are kept. */
 static void read_edge(report *r, const char *edge)
 {
     const char *tab = strchr(edge, '\t');
@@ -308,7 +308,7 @@ static void read_edge(report *r, const char *edge)
 
 /* ---- Writing ---- */
 
-/* A string that is safe within <script>. What came from a line of JSON is escaped already. */
+/* A string that is safe within <script>. Strings from JSON lines are already escaped. */
 static void put_string(FILE *out, const char *s)
 {
     fputc('"', out);
@@ -562,7 +562,7 @@ bool sn_crawl_report_find(const sn_args *args)
     return args->operand_count > 0 && strcmp(args->operands[0], "report") == 0;
 }
 
-/* The outputs of the crawl in a folder; a file is taken for its JSON lines. */
+/* The outputs of the crawl in a folder; a file is read as its JSON lines. */
 static bool find_outputs(const char *where, sn_crawl_options *options, void **keep,
                          seen_error *error)
 {

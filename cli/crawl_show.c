@@ -62,8 +62,8 @@ static void show_json(const sn_crawl_status *st, bool done)
     fflush(stderr);
 }
 
-/* Redraws the status line; the empty one takes it away. Of what is too long for the terminal the
- * last parts are left out, whole. */
+/* Redraws the status line; an empty one erases it. If it is too long for the terminal the last
+ * parts are omitted completely. */
 static void draw(const char *line)
 {
     struct winsize size;
@@ -85,7 +85,8 @@ static const char *plural(uint64_t number)
     return number == 1 ? "" : "s";
 }
 
-/* A set that is nearly empty is as good as never wrong: a number would say more than is known. */
+/* In a nearly empty set false positives are negligible: a number would suggest more precision than
+ * there is. */
 static const char *rate_text(char buffer[SN_TEXT], double rate)
 {
     return rate < 1e-12 ? "below 1e-12" : sn_show_rate(buffer, rate);
@@ -183,7 +184,7 @@ static void tell_counts(const sn_args *args, const sn_crawl_result *r)
         sn_note(args, "%s", line + 2);
 }
 
-/* What the seen-set may have cost. */
+/* The expected losses of the seen-set. */
 static void tell_set(const sn_args *args, bool exact, const sn_crawl_status *st)
 {
     char a[SN_TEXT], b[SN_TEXT], c[SN_TEXT];

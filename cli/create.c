@@ -1,4 +1,4 @@
-/* `seen create`: makes an empty filter. */
+/* `seen create`: creates an empty filter. */
 #include "cli/watch.h"
 
 #include <stdio.h>
@@ -31,7 +31,7 @@ static const sn_option own_options[] = {
 static const sn_group own_group = {
     .title = "Creating", .options = own_options, .count = 3, .own = true};
 
-/* What --like decides cannot be said again. */
+/* Options that --like determines cannot be given. */
 static int check_like(const sn_args *args)
 {
     static const char *const others[] = {"capacity", "error-rate",  "memory",    "hashes",

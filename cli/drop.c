@@ -1,4 +1,4 @@
-/* `seen drop`: removes a filter for good. */
+/* `seen drop`: deletes a filter. */
 #include "base/text.h"
 #include "cli/cli.h"
 
@@ -20,7 +20,7 @@ static const sn_option own_options[] = {
 static const sn_group own_group = {
     .title = "Removing", .options = own_options, .count = 1, .own = true};
 
-/* Asks on the terminal; anything but y or yes is no. */
+/* Asks on the terminal; anything except y or yes means no. */
 static bool confirm(const char *where)
 {
     char answer[16] = "", shown[SN_WHERE], safe[4 * SN_WHERE];

@@ -1,4 +1,4 @@
-/* Files that appear whole or not at all. */
+/* Atomic report files, and comparing file names. */
 #include "cli/cli.h"
 
 #include <errno.h>

@@ -37,7 +37,8 @@ seen_status sn_filter_open(sn_args *args, const char *where, sn_input *input, se
     args->created = status == SEEN_OK;
     if (status != SEEN_ERR_EXISTS)
         return status;
-    status = seen_open(where, &options, 0, set, error); /* another process was faster */
+    status =
+        seen_open(where, &options, 0, set, error); /* another process created it concurrently */
     return status == SEEN_OK ? sn_filter_keys(args, *set, where, error) : status;
 }
 

@@ -5,8 +5,8 @@
 
 enum { WIDTH = 79, OPTION_COLUMN = 28 };
 
-/* Prints words wrapped at WIDTH, the first line starting at column `at`, the others indented. A
- * line that begins with a space is kept as it is. */
+/* Prints text wrapped at WIDTH, the first line starting at column `at`, the others indented. A line
+ * that begins with a space is printed unchanged. */
 static void wrap(FILE *out, const char *text, size_t at, size_t indent)
 {
     while (*text) {
@@ -65,7 +65,7 @@ static void print_heading(FILE *out, const char *title)
     fprintf(out, "\n%s%s:%s\n", sn_color(out, "1", on), title, sn_color(out, "", off));
 }
 
-/* The options from number `first` on that have the same heading, and the number behind them. */
+/* The options from number `first` on that have the same heading; returns the number after them. */
 static size_t section_end(const sn_command *command, size_t first, size_t *usual)
 {
     const sn_option *option;

@@ -8,7 +8,7 @@
 static const char *const kinds[] = {"bloom", "counting"};
 static const char *const growths[] = {"fixed", "growing", "window"};
 
-/* The promised rate is stored as a whole number; its last digits come from that. */
+/* The error rate is stored as an integer, which changes its last digits. */
 static double tidy(double rate)
 {
     char text[SN_TEXT];
@@ -94,13 +94,12 @@ static void print_text(const char *where, const seen_info *info)
     printf("  error rate   %s at present\n", sn_show_rate(a, info->error_rate_now));
 }
 
-/* The estimate itself wavers by a little around the truth: no alarm at a filter that is just full.
- */
+/* The estimate itself deviates slightly: no warning for a filter that is just full. */
 void sn_warn_if_over(const char *where, const seen_info *info)
 {
     char a[SN_TEXT], b[SN_TEXT], c[SN_TEXT], shown[SN_WHERE];
     double slack = 1.01 + 3 / sqrt((double)info->capacity + 1);
-    /* A burst fills one generation of a window past its part. */
+    /* A burst exceeds the capacity of one generation of a window. */
     if (info->growth == SEEN_WINDOW && info->error_rate_now > 2 * info->error_rate) {
         sn_warn("too many keys came to %s at once: each of its generations has room for a part of "
                 "its %s keys; its error rate is %s. Make one with a larger -n, or fewer "

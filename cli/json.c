@@ -115,7 +115,7 @@ void sn_json_number(sn_json *json, const char *name, double value)
         fputs("null", json->out);
         return;
     }
-    /* The fewest digits that come back as the same number. */
+    /* The fewest digits that parse to the same number. */
     for (int digits = 15; digits <= 17; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, value);
         if (strtod(text, NULL) == value)

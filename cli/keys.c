@@ -1,4 +1,4 @@
-/* What the command line says about records and keys. */
+/* Options about records and keys. */
 #include "cli/watch.h"
 
 #include <string.h>

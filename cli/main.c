@@ -1,4 +1,4 @@
-/* `seen`: finds the command, reads its options, runs it. */
+/* `seen`: finds the command, parses its options, runs it. */
 #include "cli/cli.h"
 
 #include <fcntl.h>
@@ -95,7 +95,7 @@ int main(int argc, char **argv)
     }
     int status = run_command(argc - 1, argv + 1);
     if (status == SN_EXIT_TROUBLE && sn_stopped()) {
-        /* End as the signal would have, so that a shell loop around the command ends too. */
+        /* Ends by the same signal, so that a shell loop around the command ends too. */
         signal(sn_stop_signal(), SIG_DFL);
         raise(sn_stop_signal());
     }

@@ -45,7 +45,7 @@ static void put_text(FILE *out, const char *text)
     put(out, text, strlen(text), true);
 }
 
-/* Sentences each on a line of their own, as roff likes them. */
+/* Each sentence on a separate line, as usual in roff. */
 static void put_sentences(FILE *out, const char *text)
 {
     while (*text) {

@@ -64,7 +64,8 @@ static int merge_into(const sn_args *args)
     return SN_EXIT_OK;
 }
 
-/* The union of operands[1...] at `where`, a place that does not matter on failure; NULL: memory. */
+/* The union of operands[1...] at `where`, which may be left incomplete on failure; NULL: in
+ * memory. */
 static seen_status build(const sn_args *args, const char *where, seen_set **out, seen_error *error)
 {
     seen_options options = sn_args_options(args);
@@ -97,7 +98,7 @@ static int fail_file(const sn_args *args, const char *temporary, const seen_erro
     return sn_trouble_error(&told);
 }
 
-/* A file: built beside its place, synced, and then renamed. */
+/* A file: written next to its target, synced, and then renamed. */
 static int merge_file(const sn_args *args, bool replace)
 {
     seen_error error = {0};

@@ -13,7 +13,7 @@ void sn_put_safe(FILE *out, const char *text, size_t len)
 {
     char buffer[512];
     for (size_t i = 0; i < len;) {
-        /* A piece that ends between characters, so that none is cut in two. */
+        /* A piece that ends between characters, so that none is split. */
         size_t take = len - i < 100 ? len - i : 100;
         while (take < len - i && take > 96 && ((unsigned char)text[i + take] & 0xc0) == 0x80)
             take--;
@@ -116,7 +116,7 @@ int sn_finish_stdout(int status)
     errno = 0;
     if (!fflush(stdout) && !ferror(stdout))
         return status;
-    /* Of a write in between only the failure is known. */
+    /* Of an earlier write only the failure is known. */
     if (errno == EPIPE || (!errno && sn_nobody_reads(stdout)))
         return status;
     return sn_trouble("cannot write to standard output: %s",

@@ -1,6 +1,6 @@
-/* Numbers as people write them: 1,000,000, 5e9, 100M, 4GiB, 1%, 1/1000, 30d.
+/* Parses numbers: 1,000,000, 5e9, 100M, 4GiB, 1%, 1/1000, 30d.
  *
- * Digits are read exactly, into a whole number and a power of ten, because a double cannot hold
+ * Digits are read exactly, into an integer and a power of ten, because a double cannot represent
  * every 64-bit count; rates go through strtod, formatted from those. */
 #include "cli/cli.h"
 
@@ -25,7 +25,7 @@ static bool fail(sn_why *why, const char *text, const char *reason)
     return false;
 }
 
-/* Reads the exponent at `at` ("e9", "E-6"), or nothing: "5e" and "5eggs" end before the e. */
+/* Parses the exponent at `at` ("e9", "E-6"), or nothing: "5e" and "5eggs" end before the e. */
 static const char *read_exponent(const char *at, int *exponent)
 {
     *exponent = 0;
@@ -54,13 +54,13 @@ static bool separates(const char *text, const char *p)
     return *p == '_' ? digits > 0 : digits == 3;
 }
 
-/* A plain decimal number without a sign. Digits past the nineteenth are refused unless zero. */
+/* Parses a decimal number without a sign. Digits beyond the nineteenth are refused unless zero. */
 static bool read_decimal(const char *text, decimal *out, sn_why *why)
 {
     const char *p = text;
     bool point = false, any = false;
     *out = (decimal){0};
-    int zeros = 0; /* zeros that count only if another digit follows */
+    int zeros = 0; /* zeros that matter only if another digit follows */
     if (*p == '-')
         return fail(why, text, "is negative");
     for (; isdigit((unsigned char)*p) || (!point && (*p == '.' || separates(text, p))); p++) {
@@ -214,7 +214,7 @@ static bool to_double(const decimal *number, bool percent, double *value)
     return isfinite(*value);
 }
 
-/* 0.01, 1% or 1/100; `what` is what it should be. */
+/* Parses 0.01, 1% or 1/100; `what` is the expected kind, for messages. */
 static bool read_part(const char *text, const char *what, double *value, sn_why *why)
 {
     decimal number, below = {.digits = 1};

@@ -7,8 +7,7 @@
 #define GROUP(name, heading)                                                                       \
     const sn_group sn_group_##name = {                                                             \
         .title = (heading), .options = (name), .count = sizeof(name) / sizeof((name)[0])}
-/* -n, -p, -m and --hashes: what they mean is the same everywhere, what holds without them is not.
- */
+/* -n, -p, -m and --hashes: their meaning is the same everywhere, their defaults are not. */
 #define SIZING(few, rate, memory_help, memory_preset)                                              \
     {.letter = 'n',                                                                                \
      .name = "capacity",                                                                           \

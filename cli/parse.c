@@ -1,6 +1,6 @@
-/* A command line into sn_args, as the tables say: -n5e9, -n 5e9, --capacity=5e9, --capacity 5e9,
- * -zi for -z -i, options and operands in any order, -- to end the options. Long names are not
- * abbreviated, so that a new option never changes what a script means. */
+/* Parses a command line into sn_args: -n5e9, -n 5e9, --capacity=5e9, --capacity 5e9, -zi for -z -i,
+ * options and operands in any order, -- to end the options. Long names cannot be abbreviated, so
+ * that a new option never changes the meaning of a script. */
 #include "cli/cli.h"
 
 #include <assert.h>
@@ -124,7 +124,7 @@ static bool set_value(const sn_option *option, void *base, const char *text, sn_
     case SN_NUMBER:
         return sn_parse_number(text, target, why);
     case SN_STRING:
-        /* An empty DIR is the default one: TMPDIR may be set to nothing. */
+        /* An empty DIR is the default: TMPDIR may be empty. */
         if (!*text && option->choices && !strcmp(option->choices, "FILE")) {
             snprintf(why->text, sizeof why->text, "the name is empty");
             return false;
@@ -157,7 +157,7 @@ typedef struct parse {
     sn_help help;
 } parse;
 
-/* --help, --help=all, and --help all as people write it. */
+/* --help, --help=all, and also --help all. */
 static int take_help(parse *p, const char *value)
 {
     bool next = !value && p->next < p->argc && !strcmp(p->argv[p->next], "all");

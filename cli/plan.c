@@ -1,4 +1,4 @@
-/* `seen plan`: what a filter of these parameters costs. */
+/* `seen plan`: the costs of a filter with these parameters. */
 #include "cli/plan.h"
 #include "cli/cli.h"
 
@@ -25,7 +25,7 @@ double sn_plan_hashes_bytes(double keys)
     return keys * 16 / 0.75;
 }
 
-/* The textbook's rate for the same cells and k. */
+/* The rate of the classic formula for the same cells and k. */
 static double classic_rate(const seen_plan *plan, double keys)
 {
     double cells = (double)plan->bits / (plan->kind == SEEN_COUNTING ? 4 : 1);
@@ -78,7 +78,7 @@ static void print_curve(const seen_plan *plan)
     printf("  %47s%-*s1\n", "", BAR - 1, low);
 }
 
-/* The command line that makes this filter. */
+/* The command line that creates this filter. */
 static void print_command(const sn_args *args)
 {
     char a[SN_TEXT];
@@ -172,7 +172,7 @@ static int run(sn_args *args)
     if (nothing && !own->html)
         return sn_trouble("plan needs the number of keys (-n) and the error rate (-p) or the "
                           "memory (-m), for example: seen plan -n 100M -p 1e-4");
-    /* As seen create takes them. */
+    /* In the format of seen create. */
     if (args->error_rate == 0 && !args->hashes && !(args->memory && args->capacity)) {
         args->error_rate = 0.01;
         if (!nothing)

@@ -1,4 +1,4 @@
-/* Inside the command: the parts of `seen plan`. */
+/* The parts of `seen plan`. */
 #ifndef SN_CLI_PLAN_H
 #define SN_CLI_PLAN_H
 
@@ -9,10 +9,10 @@
 /* The curve of error against keys, as an SVG picture. */
 void sn_plan_svg(FILE *out, const seen_plan *plan);
 
-/* The planner as one page that needs nothing else, opened at this plan. */
+/* The planner as one self-contained page, opened at this plan. */
 void sn_plan_html(FILE *out, const seen_wish *wish);
 
-/* What a hash set of the same keys would take: keys of 64 bytes, and only their 128-bit hashes. */
+/* The size of a hash set of the same keys: keys of 64 bytes, and only their 128-bit hashes. */
 double sn_plan_set_bytes(double keys);
 double sn_plan_hashes_bytes(double keys);
 

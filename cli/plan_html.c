@@ -1,5 +1,5 @@
-/* The planner as one page: cli/plan_page.html, embedded by the build, opened at the numbers that
- * the command was given. */
+/* The planner as one page: cli/plan_page.html, embedded by the build, opened at the given
+ * parameters. */
 #include "cli/cli.h"
 #include "cli/plan.h"
 
@@ -11,7 +11,7 @@ static const unsigned char page[] = {
 
 static const char mark_start[] = "/*START*/", mark_end[] = "/*END*/";
 
-/* The numbers as they would be typed; bits come from whole bytes. */
+/* The parameters as they would be typed; bits are from whole bytes. */
 static void put_numbers(FILE *out, const seen_wish *wish)
 {
     sn_json json;

@@ -1,4 +1,5 @@
-/* The plan as an SVG picture: error rate against keys, with the textbook formula beside it. */
+/* The plan as an SVG picture: error rate by number of keys, with the classic formula for
+ * comparison. */
 #include "cli/cli.h"
 #include "cli/plan.h"
 

@@ -46,7 +46,7 @@ void sn_progress_begin(sn_progress *progress, const sn_args *args, const char *w
         progress->mode = can_draw ? TERMINAL : PLAIN;
     else
         progress->mode = can_draw && !args->quiet ? TERMINAL : SILENT;
-    /* Nothing for what is over in a moment. */
+    /* Nothing for short jobs. */
     progress->last = progress->started + (progress->mode == TERMINAL ? 0.3 : 0);
 }
 
@@ -88,8 +88,8 @@ static size_t terminal_width(void)
     return 80;
 }
 
-/* Adds a part to a line. If it does not fit, it and what follows are left out: half a number would
- * be another number. */
+/* Appends a part to a line. If it does not fit, it and what follows are omitted: half a number
+ * would be a different number. */
 __attribute__((format(printf, 4, 5))) static size_t add_part(char *line, size_t at, size_t width,
                                                              const char *format, ...)
 {

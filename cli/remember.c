@@ -1,5 +1,4 @@
-/* A filter remembers how its keys were made: the options that make keys, as one line of text that
- * is stored with it.
+/* A filter stores how its keys were made: the options that define keys, as one line of text.
  *
  *     --csv --ignore-case --key=url,id        lines (no option at all)
  *
@@ -44,7 +43,7 @@ static bool *flag_of(sn_args *args, size_t i)
 typedef struct text {
     char *at;
     size_t length;
-    bool whole; /* all of it had room */
+    bool whole; /* everything fitted */
 } text;
 
 static void put_byte(text *t, char c)
@@ -100,7 +99,7 @@ static int hex_digit(char c)
     return at ? (int)(at - digits) : -1;
 }
 
-/* %XX back to bytes, in place. */
+/* Decodes %XX in place. */
 static void decode(char *value)
 {
     char *to = value;
@@ -142,7 +141,7 @@ static bool take_word(sn_args *args, char *word)
     return !strcmp(word, "--delimiter") && value[0] && !value[1];
 }
 
-/* Takes the options of a note over. */
+/* Applies the options of a note. */
 static bool apply(sn_args *args, const char *note)
 {
     char *copy = args->remembered = strdup(note), *rest = NULL;

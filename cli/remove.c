@@ -1,4 +1,4 @@
-/* `seen remove`: lines out of a counting filter. */
+/* `seen remove`: removes lines from a counting filter. */
 #include "cli/change.h"
 
 static int run_remove(sn_args *args)

@@ -1,4 +1,4 @@
-/* `seen rotate`: the next generation of a window. */
+/* `seen rotate`: starts the next generation of a window. */
 #include "cli/cli.h"
 
 static int run(sn_args *args)

@@ -96,7 +96,7 @@ static const sn_option plan_options[] = {
 const sn_group sn_group_sets_plan = {
     .title = "Plan", .options = plan_options, .count = 5, .own = true};
 
-/* Everything that a run holds, so that one place gives it back. */
+/* All resources of a run, freed in one place. */
 typedef struct sets_run {
     sn_args *args;
     const sn_sets_own *own;
@@ -119,7 +119,7 @@ typedef struct sets_run {
 
 /* ---- Inputs --------------------------------------------------------------------------------- */
 
-/* What was made by `seen create` or `seen add` begins with these bytes. */
+/* The magic bytes of filter files. */
 static bool is_filter(const char *where)
 {
     static const unsigned char magic[8] = {0x89, 'S', 'E', 'E', 'N', '\r', '\n', 0x1a};
@@ -179,7 +179,7 @@ static seen_status open_inputs(sets_run *run, seen_error *error)
     return open_b(run, paths + 1, count, error);
 }
 
-/* ---- Words ---------------------------------------------------------------------------------- */
+/* ---- Messages ------------------------------------------------------------------------------- */
 
 static void json_summary(const sets_run *run)
 {
@@ -248,13 +248,13 @@ static int tell_end(const sets_run *run)
     return sn_finish_stdout(SN_EXIT_OK);
 }
 
-/* ---- The run, watched ----------------------------------------------------------------------- */
+/* ---- Running with progress ------------------------------------------------------------------ */
 
 static void *work(void *argument)
 {
     sets_run *run = argument;
     sn_output *output = run->output;
-    run->output = NULL; /* the engine ends it */
+    run->output = NULL; /* the engine finishes it */
     run->status = sn_join_run(&run->options, &run->plan, &run->numbers, run->a, run->b,
                               run->b_count, output, &run->result, &run->error);
     sem_post(&run->done);
@@ -271,7 +271,7 @@ static bool wait_a_moment(sets_run *run)
     return sem_timedwait(&run->done, &until) == 0;
 }
 
-/* Each pass has a progress line of its own, which says what it does. */
+/* Each pass has its own progress line, which names it. */
 static void show(sets_run *run, sn_progress *progress, uint64_t *pass)
 {
     uint64_t bytes = atomic_load(&run->news.meter.bytes);
@@ -424,7 +424,7 @@ static void set_options(sets_run *run, bool except)
         .error_rate = own->error_rate,
         .memory = own->memory,
         .temp_dir = args->temp,
-        /* None at all is planned for like very few. */
+        /* Zero is planned like very few. */
         .share = sn_args_given(args, "share") ? fmax(own->share, 1e-9) : 0.1,
         .strategy = forced_strategy(),
         .news = &run->news,

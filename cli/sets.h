@@ -1,4 +1,4 @@
-/* What `seen common` and `seen except` share: options, explaining, running. */
+/* Shared by `seen common` and `seen except`: options, explaining, running. */
 #ifndef SN_CLI_SETS_H
 #define SN_CLI_SETS_H
 

@@ -1,4 +1,4 @@
-/* Numbers as people read them. */
+/* Formats numbers for people. */
 #include "cli/cli.h"
 
 #include <math.h>

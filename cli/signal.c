@@ -23,7 +23,7 @@ static void write_all(const char *text)
 static void on_stop(int number)
 {
     enum { ONE_WISH = 100 };
-    static atomic_llong asked; /* when; 0: not yet */
+    static atomic_llong asked; /* time of the first one; 0: none */
     long long before = 0, now = (long long)sn_clock_ms() + 1;
     bool first = atomic_compare_exchange_strong(&asked, &before, now);
     if (!first && now - before <= ONE_WISH)
@@ -55,7 +55,7 @@ void sn_last_words(const char *text)
     atomic_store(&last_words, text);
 }
 
-/* A mapped file that became shorter cannot be read on; the message is all that is safe here. */
+/* A mapped file was truncated and cannot be read; printing the message is all that is safe here. */
 static void on_bus_error(int number)
 {
     (void)number;
@@ -64,7 +64,7 @@ static void on_bus_error(int number)
     _exit(SN_EXIT_TROUBLE);
 }
 
-/* nohup(1) starts a command so, which is to outlive its terminal. */
+/* nohup(1) ignores SIGHUP for commands that must outlive their terminal. */
 static bool hangups_ignored(void)
 {
     struct sigaction action;
@@ -76,8 +76,8 @@ void sn_signal_install(void)
     struct sigaction action;
     memset(&action, 0, sizeof action);
     sigemptyset(&action.sa_mask);
-    /* No SA_RESTART: a read that waits for a pipe must come back to see the flag. SA_NODEFER so
-     * that the second signal is delivered when the handler raises it. */
+    /* No SA_RESTART: a read that waits for a pipe must return to check the flag. SA_NODEFER so that
+     * the second signal is delivered when the handler raises it. */
     action.sa_flags = SA_NODEFER;
     action.sa_handler = on_stop;
     sigaction(SIGINT, &action, NULL);

@@ -1,4 +1,4 @@
-/* `seen split`: cuts a stream into parts by the hash of the key. */
+/* `seen split`: splits a stream into parts by the hash of the key. */
 #include "cli/cli.h"
 #include "cli/watch.h"
 #include "stream/parts.h"
@@ -167,9 +167,9 @@ static seen_status prepare(split_run *run, seen_error *error)
     return status;
 }
 
-/* ---- The end -------------------------------------------------------------------------------- */
+/* ---- Finishing ------------------------------------------------------------------------------ */
 
-/* Makes the files appear, or drops them all. */
+/* Renames the files into place, or discards them all. */
 static seen_status finish(split_run *run, seen_status status, seen_error *error)
 {
     for (size_t p = 0; run->output && p < run->options.parts; p++) {

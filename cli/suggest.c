@@ -39,7 +39,7 @@ const char *sn_suggest(const char *word, const char *const *words)
         size_t other = strlen(*words);
         if (other > LONGEST)
             continue;
-        /* The beginning of a word is a good guess however long the rest is. */
+        /* A prefix of a word is a good guess however long the rest is. */
         bool begins = len >= 3 && other > len && !memcmp(word, *words, len);
         size_t d = begins ? 1 : distance(word, len, *words, other);
         if (d < best_distance && d <= 1 + least(len, other) / 4) {

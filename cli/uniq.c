@@ -1,4 +1,4 @@
-/* `seen uniq`: prints each line the first time it appears. */
+/* `seen uniq`: prints the first occurrence of each line. */
 #include "cli/uniq.h"
 #include "base/memory.h"
 #include "cli/watch.h"
@@ -113,7 +113,7 @@ static const sn_group how_group = {.title = "How to remember",
                                    .count = sizeof how_options / sizeof *how_options,
                                    .own = true};
 
-/* Everything that a run holds, so that one place gives it back. */
+/* All resources of a run, freed in one place. */
 typedef struct uniq_run {
     sn_args *args;
     const sn_uniq_own *own;
@@ -122,8 +122,8 @@ typedef struct uniq_run {
     sn_watch watch;
     sn_input *input;
     sn_output *output, *dropped;
-    bool deferred;         /* the output appears at the end, */
-    bool dropped_deferred; /* and so does what is dropped */
+    bool deferred;         /* the output is renamed into place at the end, */
+    bool dropped_deferred; /* and so are the dropped lines */
     sn_uniq_options options;
     sn_uniq_plan plan;
     sn_uniq_result result;
@@ -142,7 +142,7 @@ static sn_uniq_what what_of(const sn_uniq_own *own)
                                : SN_UNIQ_FIRST;
 }
 
-/* -d was the delimiter: a single character that is no file was meant as one. */
+/* -d used to be the delimiter: a single character that is not a file was meant as one. */
 static const char *find_delimiter(const sn_args *args)
 {
     struct stat at;
@@ -207,7 +207,7 @@ static int check_places(const sn_args *args, const sn_uniq_own *own)
     return SN_EXIT_OK;
 }
 
-/* Of all files only -o may name an input, which is then replaced at the end. */
+/* Only -o may name an input, which is then replaced at the end. */
 static int check_inputs(const uniq_run *run)
 {
     const sn_uniq_own *own = run->own;
@@ -299,14 +299,14 @@ static void print_summary(const uniq_run *run)
                    sn_show_count(others, (double)r->written), cost);
 }
 
-/* A set that does not grow and got more lines than it has room for. */
+/* A set that does not grow and got more lines than its capacity. */
 static void warn_full(const uniq_run *run)
 {
     char rate[SN_TEXT], where[SN_WHERE];
     const sn_uniq_result *r = &run->result;
     double asked = run->args->error_rate > 0 ? run->args->error_rate : 0.005;
     if (run->own->filter)
-        asked = run->plan.error_rate; /* its promise */
+        asked = run->plan.error_rate; /* its guaranteed rate */
     if (run->exact || r->error_rate < 0.01 || r->error_rate < 2 * asked)
         return;
     sn_show_rate(rate, r->error_rate);
@@ -320,7 +320,7 @@ static void warn_full(const uniq_run *run)
                 rate);
 }
 
-/* What a signal leaves behind. */
+/* The state after a signal. */
 static int tell_stopped(const uniq_run *run)
 {
     const sn_uniq_own *own = run->own;
@@ -343,7 +343,7 @@ static int tell_stopped(const uniq_run *run)
                       printed, kept);
 }
 
-/* The filter knows these lines: they would never be printed again. */
+/* These lines are in the filter: they would never be printed again. */
 static void tell_partial(const uniq_run *run)
 {
     const sn_uniq_result *r = &run->result;
@@ -360,7 +360,7 @@ static void tell_partial(const uniq_run *run)
 static int tell_end(const uniq_run *run)
 {
     const sn_uniq_result *r = &run->result;
-    /* A signal that came when all was read has stopped nothing. */
+    /* A signal that arrived after everything was read has stopped nothing. */
     bool asked = r->stopped && sn_stop_get((sn_stop *)&run->watch.stop) == SN_STOP_ASKED;
     if (run->args->json)
         json_summary(run, run->own->count_only ? stdout : stderr);
@@ -383,11 +383,11 @@ static seen_status do_run(void *context, seen_error *error)
 {
     uniq_run *run = context;
     sn_output *output = run->output, *dropped = run->dropped;
-    run->output = run->dropped = NULL; /* the engine ends them */
+    run->output = run->dropped = NULL; /* the engine finishes them */
     return sn_uniq_run(&run->options, &run->plan, run->input, output, dropped, &run->result, error);
 }
 
-/* With CSV, counts and sources are columns of their own. */
+/* With CSV, counts and sources are separate columns. */
 static void set_columns(uniq_run *run)
 {
     const sn_record_spec *record = &run->args->record;
@@ -410,7 +410,7 @@ static seen_status prepare(uniq_run *run, seen_error *error)
         return SEEN_ERR_ARGUMENT;
     if (status == SEEN_OK && own->filter)
         status = sn_filter_open(args, own->filter, run->input, &run->options.filter, error);
-    run->options.keys = sn_args_keys(args); /* those of the filter, if the command line says none */
+    run->options.keys = sn_args_keys(args); /* those of the filter, if the command line has none */
     run->options.pipeline.record = sn_args_record_spec(args);
     set_columns(run);
     if (status == SEEN_OK)
@@ -424,7 +424,7 @@ static seen_status prepare(uniq_run *run, seen_error *error)
         run->deferred = sn_output_is_deferred(run->output);
         status = sn_output_apart(run->output, run->input, error);
     }
-    /* The run continues when the reader of the dropped lines goes away, unless a filter would
+    /* The run continues when the reader of the dropped lines closes its pipe, unless a filter would
      * remember lines that were never read. */
     sn_stop *stop = own->filter && own->duplicates ? &run->watch.stop : NULL;
     if (status == SEEN_OK && own->dropped)

@@ -1,4 +1,4 @@
-/* What `seen uniq` and `seen count` share. */
+/* Shared by `seen uniq` and `seen count`. */
 #ifndef SN_CLI_UNIQ_H
 #define SN_CLI_UNIQ_H
 

@@ -1,4 +1,4 @@
-/* What a run of `uniq` or `count` takes, for people and as JSON. */
+/* The costs of a run of `uniq` or `count`, as text and as JSON. */
 #include "cli/uniq.h"
 
 static void explain_json(const sn_uniq_options *options, const sn_uniq_plan *plan, bool pipe)

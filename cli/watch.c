@@ -1,4 +1,4 @@
-/* A long job on lines, watched. */
+/* Runs a long job with progress. */
 #include "cli/watch.h"
 
 #include "base/thread.h"
@@ -42,7 +42,7 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* True when the job is done; false after a moment, or when a signal came. */
+/* True when the job is done; false after a moment, or after a signal. */
 static bool wait_a_moment(job *j)
 {
     struct timespec until;
@@ -57,7 +57,7 @@ static uint64_t bytes_so_far(sn_watch *watch)
 {
     uint64_t emitted = atomic_load_explicit(&watch->meter.bytes, memory_order_relaxed);
     uint64_t size = watch->input ? sn_input_size(watch->input) : UINT64_MAX;
-    /* Of a compressed file the bytes on the disk are what the total counts. */
+    /* For a compressed file the total counts bytes on disk. */
     if (size != UINT64_MAX && sn_input_is_compressed(watch->input))
         return sn_input_position(watch->input);
     return emitted;

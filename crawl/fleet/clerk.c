@@ -64,7 +64,7 @@ static seen_status write_notes(sn_fleet *f, sn_note_item *first)
     }
     if (status != SEEN_OK || !seeds)
         return status;
-    /* The others read the seeds; a crawl that was over is not any more. */
+    /* The others read the seeds; a crawl that had ended is running again. */
     long long sequence;
     sn_command_begin(f->link.ch, 0, f->link.name_slot, 4);
     sn_command_text(f->link.ch, "HINCRBY");
@@ -157,7 +157,7 @@ static seen_status work(sn_fleet *f, sn_note_item *notes)
         f->sweep_ms = 0;
     if (status == SEEN_OK && (idle || f->options.max_pages > 0))
         status = sn_session_sweep(f);
-    /* Once more, also when nothing needed a confirmation: what was acknowledged may be lost. */
+    /* Once more, even if nothing needed a confirmation: what was acknowledged may be lost. */
     if (status == SEEN_OK && f->epoch != sn_client_epoch(f->link.client))
         status = sn_fleet_confirm(f);
     return status;

@@ -74,7 +74,7 @@ static seen_status offer(sn_frontier *base, const sn_frontier_link *links, size_
 
 /* ---- URLs ---- */
 
-/* The next URL of a lane that was not handed out. */
+/* The next URL of a lane that was not returned. */
 static bool next_of(sn_lane *lane, unsigned *url)
 {
     for (; lane->at < lane->count; lane->at++) {
@@ -187,7 +187,7 @@ static sn_note_item *add_note(sn_fleet *f, sn_note_kind kind, const char *text, 
     return n;
 }
 
-/* depth, kind, status, reason, URL, parent: as in the state folder of a crawl on one machine. */
+/* depth, kind, status, reason, URL, parent: as in the state folder of a local crawl. */
 static bool note_failed(sn_fleet *f, const sn_frontier_done *done, const sn_lane *lane)
 {
     const sn_frontier_record *r = done->record;
@@ -282,7 +282,7 @@ static void started(sn_frontier *base)
 
 /* ---- hosts ---- */
 
-/* The delay that another worker may have kept, in milliseconds. */
+/* The delay that another worker may have observed, in milliseconds. */
 static int64_t delay_of(const sn_fleet *f, const sn_lane *lane)
 {
     double wait = (double)f->options.delay_ms;

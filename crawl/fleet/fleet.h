@@ -14,18 +14,18 @@
 
 typedef struct sn_fleet_options {
     const char *where;    /* redis://HOST/NAME and the like */
-    const char *ca_file;  /* rediss://: authorities to trust; NULL: the system's */
+    const char *ca_file;  /* rediss://: trusted CAs; NULL: the system's */
     const char *filter;   /* the seen-set; NULL: the one of the same name at the same address */
     const char *settings; /* of a crawl that is created: what all workers must agree on, as text */
-    const char *worker;   /* a name for this process; NULL: host name and process number */
+    const char *worker;   /* a name for this process; NULL: host name and process ID */
     double error_rate;    /* of a seen-set that is created */
     uint64_t capacity;
     uint64_t connections, delay_ms, max_delay_ms, max_wait_ms;
     bool levels;        /* finish each depth before the next */
-    uint64_t max_pages; /* over all workers; 0: any number */
+    uint64_t max_pages; /* over all workers; 0: unlimited */
     bool host_pages;    /* count pages per host */
     uint64_t memory;    /* bytes of queued URLs in Redis, at most; 0: a share of its maxmemory */
-    uint64_t lease_ms;  /* a worker without a heartbeat for so long is dead */
+    uint64_t lease_ms;  /* a worker without a heartbeat for this long is dead */
 } sn_fleet_options;
 
 /* Joins a crawl, or creates it. `created` may be NULL. */
@@ -86,7 +86,7 @@ seen_status sn_fleet_figures(const char *where, const char *ca_file, sn_fleet_fi
                              void *user, seen_error *error);
 
 typedef bool sn_fleet_each(void *user, const char *text, size_t len);
-/* Calls `each` for every page that was given up (a line), or every URL that is queued. */
+/* Calls `each` for every failed page (a line), or every queued URL. */
 seen_status sn_fleet_failed(const char *where, const char *ca_file, sn_fleet_each *each, void *user,
                             seen_error *error);
 seen_status sn_fleet_export(const char *where, const char *ca_file, sn_fleet_each *each, void *user,

@@ -1,4 +1,4 @@
-/* What the files of this folder share.
+/* Internal interface of this folder.
  *
  *     fleet.c     the interface: called by the engine, exchanges lists with the clerk
  *     clerk.c     the thread: one cycle after another
@@ -71,7 +71,7 @@ typedef struct sn_fleet_link {
     char (*tag)[16]; /* of a bucket, between the braces */
     uint16_t *slot;
     uint16_t crawl_slot;     /* of the keys of the crawl as a whole */
-    atomic_llong busy_since; /* Redis has not answered since; 0: nothing was asked */
+    atomic_llong busy_since; /* Redis has not replied since; 0: no request is pending */
 } sn_fleet_link;
 
 seen_status sn_fleet_link_open(const char *where, const char *ca_file, sn_fleet_link *link,
@@ -106,7 +106,7 @@ static inline bool sn_reply_nil(const sn_reply *r, size_t item)
 /* A string or an integer as a number; anything else is 0. */
 long long sn_reply_number(const sn_reply *r, size_t item);
 
-/* Around what waits for Redis: no request starts while an answer is overdue. */
+/* Around calls that wait for Redis: no request starts while a reply is overdue. */
 void sn_fleet_busy(sn_fleet_link *link, bool busy);
 
 /* ---- status.c ---- */
@@ -144,12 +144,12 @@ typedef struct sn_lane {
     bool more;          /* the list may have more than the window */
     bool out;           /* in the list of lanes with URLs */
     bool dirty;         /* there is something to acknowledge */
-    bool tired;         /* another session may have asked the host just now */
-    bool busy;          /* the engine has begun with it and has not said that it is quiet */
+    bool tired;         /* another session may have sent the host a request just now */
+    bool busy;          /* the engine has begun with it and has not reported it as quiet */
     bool looked;        /* read once more before its release */
     bool given;         /* given back: nothing more is handed out */
     bool released;
-    int64_t rest_at; /* when the host may be asked again */
+    int64_t rest_at; /* when the host may get the next request */
     char *rules;
     size_t rules_len;
     int64_t rules_until;
@@ -200,7 +200,7 @@ typedef struct sn_notes {
     sn_note_item *first, **end;
 } sn_notes;
 
-/* What is known about another session. */
+/* The state of another session. */
 typedef struct sn_observed {
     char session[SN_SESSION + 1];
     uint64_t beat, hosts;
@@ -329,7 +329,7 @@ seen_status sn_figures_write(sn_fleet *f, bool now);
 
 /* ---- room.c ---- */
 
-/* Refuses servers that evict keys; finds out how much memory they have. */
+/* Refuses servers that evict keys; determines how much memory they have. */
 seen_status sn_room_configure(sn_fleet *f, seen_error *error);
 /* Waits while the lists are as large as they may be. */
 seen_status sn_session_room(sn_fleet *f);

@@ -1,10 +1,10 @@
 /* Links on their way to the lists of their hosts.
  *
- *     check    which of them does the seen-set not know?
+ *     check    which of them are not in the seen-set?
  *     intent   those go to the journal of this session, and to its replica
- *     add      to the seen-set; what another worker added in between is that worker's
+ *     add      to the seen-set; URLs that another worker added in between are that worker's
  *     push     the new ones to the lists, once per batch number and bucket
- *     settle   the journal forgets the batch
+ *     settle   the batch is removed from the journal
  *
  * After a crash at any point the worker that recovers the session adds and pushes all of the batch
  * under the same number. A batch in the journal is a sequence of
@@ -262,7 +262,7 @@ static seen_status add(batch *b)
         const sn_offer *link = &b->offers->link[b->chosen[i]];
         found += b->answer[i] == SEEN_NEW;
         b->fresh[i] = b->answer[i] == SEEN_NEW || link->flags & SN_OFFER_AGAIN;
-        /* What is read as a sitemap is not fetched again because a page links to it. */
+        /* A URL read as a sitemap is not fetched again as a page because of a link to it. */
         if (link->kind == SN_KIND_SITEMAP)
             b->hash[b->count + pages++] =
                 sn_frontier_hash(&f->base, url_of(b, link), link->len, SN_KIND_PAGE);
@@ -458,7 +458,7 @@ static seen_status add_all(sn_fleet *f, const sn_unpacked *u)
     return add_hashes(f, hash, n, answer);
 }
 
-/* To skip what is damaged would lose URLs. */
+/* Skipping damaged data would lose URLs. */
 static seen_status damaged(sn_fleet *f)
 {
     return sn_error_set(f->clerk_error, SEEN_ERR_FORMAT, "%s: a journal is damaged",

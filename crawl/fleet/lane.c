@@ -1,11 +1,11 @@
-/* Queues that this worker owns: taking them, reading what they hold, acknowledging what is done.
+/* Queues that this worker owns: taking them, reading them, acknowledging finished URLs.
  *
  *     list in Redis    | element | element | element | element | ...
  *                        head      '------ window ------'
  *
  * Nothing is removed from a list before it is done: the window is a copy. `head` counts the
- * elements that were removed from the front so far; the bits of the elements behind it that are
- * done already go to Redis with each acknowledgement, for the next owner. */
+ * elements that were removed from the front so far; the bits of finished URLs in the elements
+ * behind it are sent to Redis with each acknowledgement, for the next owner. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -153,7 +153,7 @@ static bool take_length(void *context, uint32_t tag, const sn_reply *r, bool aga
     return r->items > 0 && r->item[0].type == REDIS_REPLY_ARRAY;
 }
 
-/* Which buckets may have queues that are ready: a cheap question to each. */
+/* Which buckets may have ready queues: a cheap query to each. */
 static seen_status find_ready(sn_fleet *f, unsigned *bucket, unsigned *count)
 {
     bool any[SN_FLEET_BUCKETS_MAX];
@@ -174,8 +174,8 @@ static seen_status find_ready(sn_fleet *f, unsigned *bucket, unsigned *count)
     return status;
 }
 
-/* How many queues this worker wants: enough that its connections have something to do while the
- * hosts rest. */
+/* The number of queues this worker wants: enough to keep its connections busy during the delays of
+ * the hosts. */
 static size_t lanes_wanted(const sn_fleet *f)
 {
     uint64_t n = f->options.connections * 2 + f->options.connections * f->options.delay_ms / 100;
@@ -190,7 +190,7 @@ static size_t count_working(const sn_fleet *f)
     return n;
 }
 
-/* Takes over the queues of a bucket that this session owns and does not know of. */
+/* Takes over the queues of a bucket that this session owns without knowing it. */
 static seen_status claim(sn_fleet *f, unsigned bucket, size_t *got)
 {
     sn_buffer queues = {0};
@@ -207,7 +207,7 @@ static seen_status claim(sn_fleet *f, unsigned bucket, size_t *got)
                 break;
         if (lane)
             continue;
-        /* Who asked the host last is unknown: it rests first. */
+        /* The last request to the host is unknown: its delay is observed first. */
         ok = add_lane(f, queue, len, bucket, true);
         *got += ok;
     }
@@ -299,7 +299,7 @@ typedef struct reading {
     seen_status status;
 } reading;
 
-/* Elements behind the window. One that is damaged is an error: to skip it would lose URLs. */
+/* Elements after the window. A damaged one is an error: skipping it would lose URLs. */
 static bool take_elements(reading *g, sn_lane *lane, const sn_reply *r)
 {
     sn_fleet *f = g->f;
@@ -486,7 +486,7 @@ static size_t put_bits(const sn_lane *lane, char *bits, size_t room)
     return len;
 }
 
-/* May this lane be given back to the others? Under the lock. */
+/* Whether this lane may be returned to the others. Under the lock. */
 static bool to_release(const sn_lane *lane, int64_t now, bool all)
 {
     if (lane->released || lane->fresh)
@@ -560,7 +560,7 @@ static int by_bucket(const void *a, const void *b)
     return x->bucket < y->bucket ? -1 : x->bucket > y->bucket;
 }
 
-/* What the engine has settled becomes bits of the windows. Under the lock. */
+/* Sets the bits of URLs that the engine has settled. Under the lock. */
 static void apply_settled(sn_fleet *f)
 {
     for (size_t i = 0; i < f->taken_settled.count; i++) {

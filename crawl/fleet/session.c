@@ -226,7 +226,7 @@ static bool take_length(void *context, uint32_t tag, const sn_reply *r, bool aga
     return true;
 }
 
-/* The longest of some of the lists, in turn: how long the crawl will take at least. */
+/* The longest of some of the lists, in turn: a lower bound for the remaining time. */
 static seen_status find_longest(sn_fleet *f)
 {
     enum { LISTS = 64 };
@@ -304,7 +304,7 @@ seen_status sn_session_beat(sn_fleet *f)
     return SEEN_OK;
 }
 
-/* ---- what the operator and other workers say ---- */
+/* ---- commands of the operator and of other workers ---- */
 
 typedef struct polled {
     char state[16];
@@ -377,7 +377,7 @@ seen_status sn_session_poll(sn_fleet *f)
     pthread_mutex_lock(&f->lock);
     f->stop = f->stop || p.gone || strcmp(p.state, "stop") == 0;
     f->paused = strcmp(p.state, "pause") == 0;
-    /* Found by another worker. A worker that still has work decides. */
+    /* Detected by another worker. A worker that still has work decides. */
     bool idle = f->lane_count == 0 && f->offers.count == 0;
     f->ended = f->ended || (idle && strcmp(p.state, "done") == 0);
     f->limit = f->limit || strcmp(p.state, "limit") == 0;
@@ -395,7 +395,7 @@ seen_status sn_session_permits(sn_fleet *f)
     pthread_mutex_unlock(&f->lock);
     if (!wanted)
         return SEEN_OK;
-    /* Blocks become small near the end, so that no worker sits on what another could use. */
+    /* Blocks become small near the end, so that no worker keeps permits that another could use. */
     uint64_t want = f->options.max_pages / 64;
     want = want < 1 ? 1 : want > PERMITS ? PERMITS : want;
     sn_fleet_call(&f->link, 0, f->link.name_slot, SN_LUA_PERMIT, 1, 4);

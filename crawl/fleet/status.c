@@ -1,4 +1,4 @@
-/* What an operator wants to know about a crawl, without reading a queue. */
+/* Information about a crawl for an operator, without reading a queue. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* Rules of the protocol that a test switches off, and points at which it stalls a worker, to see
- * that the test would notice. Not in a program that is installed: only a build with
- * SEEN_FLEET_SWITCHES reads the environment. */
+/* Rules of the protocol that a test disables, and points at which it stalls a worker, to verify
+ * that tests detect it. Not in installed programs: only a build with SEEN_FLEET_SWITCHES reads the
+ * environment. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
