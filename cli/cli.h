@@ -106,7 +106,7 @@ extern const sn_group sn_group_redis;    /* --ttl --layout --connect-timeout ...
 extern const sn_group sn_group_timeout;  /* the timeouts alone, for commands that open and never
                                           * create */
 
-/* ---- Values ---------------------------------------------------------------------------------- */
+/* ---- Values --------------------------------------------------------------------------------- */
 
 struct sn_command;
 
@@ -181,7 +181,7 @@ seen_options sn_args_options(const sn_args *args);
 /* Builds args->record from -k, -t, --csv etc.: 0, or an exit status after a message. */
 int sn_args_record(sn_args *args);
 
-/* ---- Commands -------------------------------------------------------------------------------- */
+/* ---- Commands ------------------------------------------------------------------------------- */
 
 /* A command line to show and, in tests, to run: `command` is run by bash in an empty folder with
  * `seen` in the path, after `setup` (not shown, may be NULL). An example that cannot run in a test
@@ -242,8 +242,7 @@ int sn_unknown_command(const char *name);
  * close. */
 const char *sn_suggest(const char *word, const char *const *words);
 
-/* ---- Messages on stderr, safe for a terminal --------------------------------------------
- */
+/* ---- Messages on stderr, safe for a terminal ------------------------------------------------ */
 
 /* Prints "seen: ", a sentence and a newline to stderr, with control characters and invalid UTF-8
  * escaped. sn_trouble returns SN_EXIT_TROUBLE. */
@@ -303,8 +302,7 @@ typedef struct sn_report {
 bool sn_report_open(sn_report *report, const char *path); /* false after a message */
 int sn_report_close(sn_report *report); /* an exit status, after a message if it failed */
 
-/* ---- Stopping ---------------------------------------------------------------------------------
- */
+/* ---- Stopping ------------------------------------------------------------------------------- */
 
 /* SIGINT, SIGTERM and SIGHUP set the flag (a second one ends the process at once; an ignored SIGHUP
  * stays ignored), SIGPIPE is ignored, SIGBUS ends with a message about a file that was modified
@@ -353,8 +351,7 @@ char *sn_show_number_of(char buffer[SN_TEXT], uint64_t count, const char *what);
 char *sn_show_expected(char buffer[SN_TEXT], double expected);
 char *sn_show_seconds(char buffer[SN_TEXT], double seconds);
 
-/* ---- Progress ---------------------------------------------------------------------------------
- */
+/* ---- Progress ------------------------------------------------------------------------------- */
 
 /* A line on stderr, several times a second: for a person on a terminal, or JSON lines. Calls are
  * cheap (a clock read) and are for one thread at a time. */
@@ -372,8 +369,7 @@ void sn_progress_begin(sn_progress *progress, const sn_args *args, const char *w
 void sn_progress_show(sn_progress *progress, uint64_t bytes, uint64_t lines, double fill);
 void sn_progress_end(sn_progress *progress, uint64_t bytes, uint64_t lines, double fill);
 
-/* ---- JSON -------------------------------------------------------------------------------------
- */
+/* ---- JSON ----------------------------------------------------------------------------------- */
 
 /* Writes one JSON value; the writer handles commas and nesting. `name` is NULL in arrays and at the
  * top. Strings may be any bytes: invalid UTF-8 becomes U+FFFD; a number that JSON cannot represent

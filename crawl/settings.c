@@ -286,11 +286,11 @@ seen_status sn_settings_parse(const char *bytes, size_t len, const char *where,
         if (end != NULL)
             *end = '\0';
         if (end == NULL || !take_line(&loaded, line, &k)) {
-            seen_status status =
-                sn_error_set(error, SEEN_ERR_FORMAT,
-                             "the settings in %s have a line that is not understood, as of "
-                             "another version of seen: %.80s",
-                             where, line);
+            seen_status status = sn_error_set(
+                error, SEEN_ERR_FORMAT,
+                "the settings in %s have an unknown line, possibly from another version "
+                "of seen: %.80s",
+                where, line);
             free(memory);
             return status;
         }

@@ -45,7 +45,7 @@ seen_status sn_folder_lock(const char *path, int *folder, int *lock, seen_error 
     if (!is_ours(dir)) {
         close(dir);
         return sn_error_set(error, SEEN_ERR_EXISTS,
-                            "%s has files in it that are not of a crawl: name another folder",
+                            "%s contains files that do not belong to a crawl: use another folder",
                             path);
     }
     int fd = openat(dir, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -56,7 +56,7 @@ seen_status sn_folder_lock(const char *path, int *folder, int *lock, seen_error 
         status = errno == EWOULDBLOCK
                      ? sn_error_set(error, SEEN_ERR_EXISTS,
                                     "another crawler uses the state folder %s: wait for it, or "
-                                    "give this one a folder of its own",
+                                    "use another folder",
                                     path)
                      : sn_error_cannot(error, errno, "lock", path);
     if (status != SEEN_OK) {
@@ -110,9 +110,8 @@ seen_status sn_folder_slurp(int folder, const char *name, size_t max, void **byt
         status = sn_error_cannot_in(error, errno, folder, "look at", name);
     } else if ((uint64_t)about.st_size > max) {
         status = sn_error_set(error, SEEN_ERR_FORMAT,
-                              "%s in %s is too long to be ours: name "
-                              "another folder",
-                              name, sn_error_folder(folder, path));
+                              "%s in %s is too long for a crawl: use another folder", name,
+                              sn_error_folder(folder, path));
     } else if ((memory = malloc((size_t)about.st_size + 1)) == NULL) {
         status = sn_error_memory(error);
     } else {

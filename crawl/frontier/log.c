@@ -49,7 +49,7 @@ seen_status sn_log_damaged(sn_log *f, size_t segment, uint64_t at, seen_error *e
     char path[SN_ERROR_FOLDER];
     return sn_error_set(error, SEEN_ERR_FORMAT,
                         "frontier.%06u in %s is damaged at byte %llu: restore the folder from a "
-                        "copy, or start the crawl anew in another one",
+                        "backup, or start a new crawl in another one",
                         f->first_id + (uint32_t)segment, sn_error_folder(f->options.folder, path),
                         (unsigned long long)at);
 }

@@ -125,8 +125,8 @@ seen_status sn_io_reserve(int fd, const char *name, uint64_t at, uint64_t len, s
         failure = posix_fallocate(fd, (off_t)at, (off_t)len);
     if (failure == ENOSPC)
         return sn_error_set(error, SEEN_ERR_SPACE,
-                            "%s: the disk has no room for %.1f %s; free some space, or ask for "
-                            "fewer keys or a higher error rate",
+                            "%s: not enough disk space for %.1f %s; free some space, or use fewer "
+                            "keys or a higher error rate",
                             name, (double)len / (len < 1 << 20 ? 1 << 10 : 1 << 20),
                             len < 1 << 20 ? "KiB" : "MiB");
     return failure ? sn_error_system(error, failure, name, "reserve space") : SEEN_OK;
@@ -148,12 +148,12 @@ seen_status sn_io_fill_holes(int fd, const char *name, uint64_t len, seen_error 
     while (failure == EINTR)
         failure = fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)len) == 0 ? 0 : errno;
     if (failure != ENOSPC && failure != EDQUOT)
-        return SEEN_OK; /* without support for reservations it works as long as the disk has space
-                         */
-    return sn_error_set(error, SEEN_ERR_SPACE,
-                        "%s: has holes, and the disk no room to fill them; free some space and try "
-                        "again",
-                        name);
+        return SEEN_OK; /* not supported: works as long as the disk has space */
+    return sn_error_set(
+        error, SEEN_ERR_SPACE,
+        "%s: not enough disk space to fill the holes of this file; free some space and try "
+        "again",
+        name);
 }
 
 seen_status sn_io_random(void *out, size_t len, seen_error *error)

@@ -16,7 +16,7 @@ seen_status sn_redis_bitmap_plan(const seen_options *o, sn_image *image, seen_er
 {
     if (o->kind != SEEN_BLOOM || o->growth != SEEN_FIXED)
         return sn_error_set(error, SEEN_ERR_ARGUMENT,
-                            "a plain bitmap is of kind bloom and of fixed growth");
+                            "a plain bitmap must be of kind bloom and fixed size");
     double keys = (double)image->capacity, rate = sn_rate_from64(image->rate64);
     sn_geometry g = {.kind = SEEN_BLOOM, .probes = 1, .shards = 1};
     double bits = o->bits ? (double)o->bits : seen_classic_bits(keys, rate);
@@ -57,7 +57,7 @@ seen_status sn_redis_adopt(sn_channel *ch, const sn_redis_view *view, bool copy,
     seen_status status = sn_redis_bitmap_length(ch, view, &length, error);
     if (status == SEEN_OK && copy && length > 0)
         return sn_error_set(error, SEEN_ERR_EXISTS,
-                            "%s: a key of this name exists, and is no filter; replace it, or "
+                            "%s: a key of this name exists and is not a filter; replace it, or "
                             "choose another name",
                             sn_channel_address(ch)->shown);
     if (status == SEEN_OK && (uint64_t)length > bytes)

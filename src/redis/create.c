@@ -36,7 +36,7 @@ static const char *why_not(const sn_redis_view *view)
     const sn_geometry *g = &image->layer[0].geometry;
     if (view->layout == SEEN_LAYOUT_BITMAP &&
         (image->growth != SEEN_FIXED || image->kind != SEEN_BLOOM || g->shards != 1))
-        return "a plain bitmap is of fixed growth, kind bloom and one piece";
+        return "a plain bitmap must be of kind bloom, fixed size and one shard";
     for (uint32_t i = 0; i < image->layers; i++)
         if (image->layer[i].geometry.shard_lines > (1u << 29) / SN_LINE_BYTES)
             return "its shards do not fit the 512 MiB of a Redis string";

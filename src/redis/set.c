@@ -181,7 +181,7 @@ seen_status sn_redis_open(const char *where, const seen_options *options, unsign
     status = sn_meta_load(ch, &view, error);
     if (status == SEEN_OK && !sn_hash_supported(view.image.hash))
         status = sn_error_set(error, SEEN_ERR_UNSUPPORTED,
-                              "%s: made with SipHash, which this build does not have",
+                              "%s: uses SipHash, which is not included in this build",
                               sn_client_address(redis)->shown);
     if (status == SEEN_OK)
         status = verify(ch, &view, error);

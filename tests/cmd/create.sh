@@ -137,6 +137,6 @@ refused notes.txt drop -f notes.txt
 if [ "$(df --output=avail -k . | tail -n 1)" -lt 4000000000 ]; then
     status=0
     (ulimit -f 1000 && exec "$SEEN" create vast.seen -n 1e12 -p 1e-9) 2> words || status=$?
-    [ $status = 2 ] && grep -q 'vast.seen: the disk has no room for' words || fail "vast: status $status: $(cat words)"
+    [ $status = 2 ] && grep -q 'vast.seen: not enough disk space for' words || fail "vast: status $status: $(cat words)"
     [ ! -e vast.seen ] || fail "vast: a file is left"
 fi

@@ -265,7 +265,7 @@ static bool receive(run *r, sn_node *node)
     /* Replies that arrived before the connection broke are still valid. */
     while ((got = sn_link_next(&node->link)) > 0) {
         if (node->answered >= node->cursor) {
-            strcpy(node->link.why, "an answer to nothing");
+            strcpy(node->link.why, "an unexpected reply");
             return false;
         }
         if ((node->queue[node->answered] & ASKING_FIRST) && !node->asked) {

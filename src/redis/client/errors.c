@@ -10,7 +10,7 @@ static const struct {
     seen_status status;
     const char *advice;
 } TABLE[] = {
-    {"OOM", SEEN_ERR_SPACE, "raise maxmemory, free some memory, or make a smaller filter"},
+    {"OOM", SEEN_ERR_SPACE, "raise maxmemory, free some memory, or create a smaller filter"},
     {"MISCONF", SEEN_ERR_SPACE,
      "the server cannot save and refuses writes; see its log and the space on its disk"},
     {"READONLY", SEEN_ERR_SERVER, "this is a replica; give the address of its master"},
@@ -21,15 +21,15 @@ static const struct {
     {"WRONGTYPE", SEEN_ERR_FORMAT,
      "a key of this name belongs to something else; choose another name"},
     {"NOPERM", SEEN_ERR_PERMISSION,
-     "the user may not do that; docs/redis.md lists the commands and keys to allow"},
+     "the user lacks a permission; docs/redis.md lists the commands and keys to allow"},
     {"NOAUTH", SEEN_ERR_PERMISSION, "put user:password@ in the address"},
     {"WRONGPASS", SEEN_ERR_PERMISSION, "check the user and the password in the address"},
-    {"NOREPLICAS", SEEN_ERR_SERVER, "the master misses its replicas; see min-replicas-to-write"},
+    {"NOREPLICAS", SEEN_ERR_SERVER, "the master has too few replicas; see min-replicas-to-write"},
     {"MOVED", SEEN_ERR_SERVER, "this server is part of a cluster; write redis-cluster://"},
     {"CROSSSLOT", SEEN_ERR_SERVER, "this server is part of a cluster; write redis-cluster://"},
     {"ERR unknown command", SEEN_ERR_SERVER, "seen needs Redis 6 or later, with EVAL and BITFIELD"},
     {"ERR This instance has cluster support disabled", SEEN_ERR_SERVER,
-     "this is no cluster; write redis://"},
+     "this is not a cluster; write redis://"},
 };
 
 seen_status sn_errors_from_reply(const sn_redis_address *address, const sn_node *node,
@@ -39,8 +39,7 @@ seen_status sn_errors_from_reply(const sn_redis_address *address, const sn_node 
     if (address->cluster && node)
         snprintf(server, sizeof server, " (%s:%u)", node->place.host, node->place.port);
     if (!sn_reply_is_error(reply))
-        return sn_error_set(error, SEEN_ERR_SERVER,
-                            "%s%s: the server sent something else than was asked for; is it Redis?",
+        return sn_error_set(error, SEEN_ERR_SERVER, "%s%s: unexpected reply; is it Redis?",
                             address->shown, server);
     const char *text = sn_reply_text(reply, 0);
     for (size_t i = 0; i < sizeof TABLE / sizeof *TABLE; i++)
