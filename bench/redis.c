@@ -13,17 +13,17 @@
 
 /* ---- the spy ---- */
 
-/* How long each command keeps a server's thread: the figure that says how long others wait for it.
+/* How long each command occupies the server's thread, which is how long other clients wait.
  *
- * The spy stands between clients and a server. It hands on one command at a time, waits for the
- * answer and until the server's thread sleeps again, and reads what CPU time the thread has used by
- * then. Unlike a command's time in SLOWLOG that does not grow when the machine has other things to
- * do; a PING measured in the same way tells what the passing on of any command takes. */
+ * The proxy is between clients and a server. It forwards one command at a time, waits for the reply
+ * and until the server's thread sleeps again, and reads the CPU time the thread has used by then.
+ * Unlike a command's time in SLOWLOG this does not grow when the machine is busy; a PING measured
+ * in the same way shows the overhead of forwarding. */
 
 enum { SPY_KINDS = 64, SPY_NAME = 40 };
 
 typedef struct spy_kind {
-    char name[SPY_NAME]; /* of the command; a script is told by how it begins */
+    char name[SPY_NAME]; /* of the command; a script is identified by its beginning */
     unsigned long count;
     double sum, most; /* ms */
 } spy_kind;
@@ -31,12 +31,13 @@ typedef struct spy_kind {
 typedef struct spy {
     test_relay relay;
     pid_t server;
-    pthread_mutex_t lock; /* one command at a time; around what follows */
+    pthread_mutex_t lock; /* one command at a time; protects the following */
     spy_kind kind[SPY_KINDS];
     unsigned kinds;
 } spy;
 
-/* CPU time of the server's main thread in ms. The kernel books it when the thread goes to sleep. */
+/* CPU time of the server's main thread in ms. The kernel updates it when the thread goes to
+ * sleep. */
 static inline double spy_cpu(pid_t server)
 {
     char path[64], state = 0;

@@ -51,7 +51,7 @@ int sn_crawl_show_end(const sn_crawl_show *show, const sn_crawl_options *options
 
 /* ---- crawl_report.c: `seen crawl report`, one page about a crawl ---- */
 
-/* Is the first operand "report"? */
+/* Whether the first operand is "report". */
 bool sn_crawl_report_find(const sn_args *args);
 /* The second one is a state folder, a file of JSON lines, or the address of a shared crawl. `html`:
  * where the page goes. */

@@ -1,4 +1,4 @@
-/* What a person sees of a crawl. */
+/* The output of a crawl for people. */
 #include "cli/crawl.h"
 
 #include "base/text.h"
@@ -7,7 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* What is left of a crawl that a second signal ends, prepared for the signal's handler. */
+/* The message for a second signal, prepared for the signal handler. */
 static void prepare_last_words(sn_crawl_show *s, const char *state)
 {
     char name[700];

@@ -50,27 +50,27 @@ typedef struct sn_engine {
 
 /* ---- settle.c ---- */
 
-/* Offers the links that wait, flushes or syncs the outputs and settles the frontier. */
+/* Offers pending links, flushes or syncs the outputs and settles the frontier. */
 seen_status sn_settle(sn_engine *e, bool sync);
 /* Reports a URL to the frontier that needs no further request. Counts a failure. */
 seen_status sn_settle_done(sn_engine *e, const sn_frontier_done *done);
-/* Looks how full the seen-set is, and adds to what is expected to be lost. */
+/* Measures the fill of the seen-set, and adds to the expected losses. */
 void sn_settle_look(sn_engine *e);
 
 /* ---- seeds.c ---- */
 
-/* Takes in the start URLs of this run. */
+/* Admits the start URLs of this run. */
 seen_status sn_seeds_admit(sn_engine *e);
-/* The host of this URL belongs to the crawl from now on, also after a stop. */
+/* Adds the host of this URL to the scope, also for resumed crawls. */
 seen_status sn_seeds_add(sn_engine *e, const char *url, size_t len);
-/* The same for one that the frontier knows already. */
+/* The same for a URL that the frontier already has. */
 seen_status sn_seeds_join(sn_engine *e, const char *url, size_t len);
 /* Hosts of earlier runs: one URL per line; NULL: none. */
 seen_status sn_seeds_load(sn_engine *e, const char *lines);
 
 /* ---- host_rules.c ---- */
 
-#define SN_DOWN_AFTER 5 /* failed connections in a row: the host is down */
+#define SN_DOWN_AFTER 5 /* consecutive failed connections: the host is down */
 #define SN_DOWN_MS 60000
 
 /* Requests it. */
@@ -83,17 +83,17 @@ seen_status sn_host_rules_use(sn_engine *e, sn_host *host, const char *text, siz
 
 /* ---- hosts.c ---- */
 
-/* Takes URLs of the frontier until one cannot be placed, or the time is over. */
+/* Takes URLs from the frontier until one cannot be placed, or the time is over. */
 seen_status sn_hosts_refill(sn_engine *e, int64_t until);
-/* Reports a host to the frontier that has nothing left to do. */
+/* Reports an idle host to the frontier. */
 void sn_hosts_check_quiet(sn_engine *e, sn_host *host);
-/* What the frontier has to say: stop, new hosts in scope, hosts to give back. */
+/* Handles news of the frontier: stop, new hosts in scope, hosts to return. */
 seen_status sn_hosts_poll(sn_engine *e);
 
 /* ---- page.c ---- */
 
 /* Callbacks of the transfers, on their threads: a piece of the body, a link in the headers, the
- * end. Only for a sitemap, which the first thread fetches, does more than the job change. */
+ * end. Only for a sitemap, which the first thread fetches, do they modify more than the job. */
 bool sn_page_body(sn_transfer *transfer, const char *bytes, size_t len);
 void sn_page_link(sn_transfer *transfer, bool refresh, const char *value, size_t len);
 void sn_page_over(sn_transfer *transfer);
@@ -103,7 +103,7 @@ seen_status sn_page_arrived(sn_engine *e, sn_transfer *transfer);
 
 /* ---- dispatch.c ---- */
 
-/* Starts what can be started now. */
+/* Starts all requests that can be started now. */
 seen_status sn_dispatch(sn_engine *e);
 
 /* ---- shared.c ---- */

@@ -30,9 +30,9 @@ void sn_follow_urls_free(sn_follow_urls *urls)
 
 /* ---- On the thread of the transfer ---- */
 
-/* What the links are relative to: the page's URL, or its <base>, which is in memory of its own. The
- * base is taken as it is written: what --drop-slash and the like remove from a URL is what relative
- * links need. Without a base that was lost only absolute links are URLs. False: no memory. */
+/* The base of the links: the page's URL, or its <base>, which is copied. The base is used as
+ * written: what --drop-slash etc. remove from a URL is needed for relative links. If the base was
+ * lost only absolute links are resolved. False: out of memory. */
 static bool find_base(const sn_job *job, sn_follower *f, char **own, const char **base, size_t *len)
 {
     *own = NULL;

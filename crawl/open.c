@@ -1,4 +1,4 @@
-/* Setting a crawl up, new or from a state folder; taking it down. */
+/* Opening a crawl, new or from a state folder; closing it. */
 #include "crawl/engine.h"
 
 #include <errno.h>

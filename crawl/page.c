@@ -1,4 +1,4 @@
-/* What arrives, and what an answer means. */
+/* Handles bodies as they arrive, and complete responses. */
 #include "crawl/engine.h"
 
 #include <errno.h>

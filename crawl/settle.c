@@ -1,4 +1,4 @@
-/* Outputs written, then the frontier is told. */
+/* Writes the outputs, then settles the frontier. */
 #include "crawl/engine.h"
 
 #include <stdio.h>

@@ -405,7 +405,7 @@ static seen_status settle(sn_fleet *f)
     return status;
 }
 
-/* ---- all of it ---- */
+/* ---- scope ---- */
 
 seen_status sn_journal_run(sn_fleet *f, const sn_offers *offers)
 {

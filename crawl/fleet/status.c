@@ -250,7 +250,7 @@ static seen_status read_workers(sn_fleet_link *l, sn_fleet_status *s, uint64_t n
                                                     : status;
 }
 
-/* ---- all of it ---- */
+/* ---- scope ---- */
 
 seen_status sn_fleet_read_status(const char *where, const char *ca_file, sn_fleet_status *s,
                                  seen_error *error)

@@ -25,10 +25,10 @@ enum {
     COUNTS_LOST = -2,
 };
 
-/* KEYS: the counters. ARGV: field, keys wanted, limit, field of those under way or "", field that
- * only creation writes or "". Takes what there is room for, in one step: to take more and give it
- * back would look full to others. -1: there is no room, but keys are under way. -2: the counters
- * are lost, and are not created anew: the set would take its capacity once more. */
+/* KEYS: the counters. ARGV: field, keys wanted, limit, field of keys under way or "", field that
+ * only creation writes or "". Claims as much as there is room for, in one step: claiming more and
+ * returning it would look full to others. -1: there is no room, but keys are under way. -2: the
+ * counters are lost, and are not recreated: the set would accept its capacity a second time. */
 static const char CLAIM[] =
     "local k,f,u=KEYS[1],ARGV[1],ARGV[4] "
     "if ARGV[5]~='' and redis.call('HEXISTS',k,ARGV[5])==0 or redis.call('EXISTS',k)==0 then "
@@ -44,8 +44,7 @@ static const char CLAIM[] =
     "if u~='' then redis.call('HINCRBY',k,u,got) end "
     "return got";
 
-/* Takes `want` from what was claimed before, or with `less` what there is; `more` is put there
- * first. */
+/* Takes `want` from earlier claims, or with `less` as much as there is; `more` is added first. */
 static uint64_t draw(sn_redis_set *set, const sn_redis_view *view, uint64_t want, uint64_t more,
                      bool less)
 {
@@ -65,14 +64,14 @@ static uint64_t draw(sn_redis_set *set, const sn_redis_view *view, uint64_t want
     return got;
 }
 
-/* What a client may keep without being at work. */
+/* What an idle client may keep. */
 static uint64_t small_claim(const sn_redis_view *view)
 {
     uint64_t part = view->image.layer[view->image.current].capacity / CLAIM_PARTS;
     return part < CLAIM_MAX ? part : CLAIM_MAX;
 }
 
-/* How many new keys the current layer takes. */
+/* The number of new keys the current layer accepts. */
 static uint64_t limit_of(const sn_redis_set *set, const sn_image *image)
 {
     return image->growth == SEEN_FIXED ? set->limit : image->layer[image->current].capacity;
@@ -112,7 +111,7 @@ static seen_status claim_under_way(sn_redis_set *set, sn_channel *ch, const sn_r
     seen_status status = claim_from_server(set, ch, view, want, true, &take, error);
     for (unsigned pause = 1, waited = 0; status == SEEN_OK && take < 0 && waited < PATIENCE_MS;) {
         if (sn_redis_see(set).image.sequence != view->image.sequence)
-            break; /* another thread has turned the window */
+            break; /* another thread has rotated the window */
         struct timespec t = {.tv_nsec = pause * 1000000L};
         nanosleep(&t, NULL);
         waited += pause;
@@ -123,7 +122,7 @@ static seen_status claim_under_way(sn_redis_set *set, sn_channel *ch, const sn_r
     return status;
 }
 
-/* What is claimed at once, so that the next calls need not ask. */
+/* The size of a claim, so that the next calls need no request. */
 static uint64_t claim_size(const sn_redis_view *view, uint64_t want)
 {
     uint64_t small = small_claim(view);
@@ -187,7 +186,7 @@ static bool take_fields(void *context, uint32_t tag, const sn_reply *reply, bool
     c->lost = view->format > 1 && reply->item[view->image.layers + 1].type == REDIS_REPLY_NIL;
     for (uint32_t i = 0; i < view->image.layers; i++) {
         uint64_t added = 0;
-        /* A counter that clients brought below zero counts as none. */
+        /* A counter that clients decremented below zero counts as 0. */
         if (reply->item[i + 1].type == REDIS_REPLY_STRING)
             sn_meta_number(sn_reply_text(reply, i + 1), reply->item[i + 1].len, &added);
         view->image.layer[i].added = added;

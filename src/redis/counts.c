@@ -81,7 +81,7 @@ static seen_status count_down(sn_channel *ch, const sn_redis_view *view, uint32_
     return run_once(ch, error);
 }
 
-/* Of `got` keys under way `left` have not been used. */
+/* Of `got` keys under way `left` were not used. */
 static seen_status settle_under_way(sn_channel *ch, const sn_redis_view *view, uint64_t got,
                                     uint64_t left, seen_error *error)
 {

@@ -20,7 +20,7 @@ void sn_redis_distrust(sn_redis_set *set)
     pthread_mutex_lock(&set->lock);
     set->glanced = 0;
     pthread_mutex_unlock(&set->lock);
-    /* What is known of its bits goes too. */
+    /* Its cached bits are invalid, too. */
     sn_client_distrust(set->redis);
 }
 

@@ -1,5 +1,5 @@
-/* Reads the vectors of tests/data/url: lines of fields with a tab between them, in which \\ \t \n
- * \r \xHH stand for bytes; a line that begins with "# " is a comment. */
+/* Reads the vectors of tests/data/url: lines of tab-separated fields with the escapes \\ \t \n \r
+ * \xHH; a line that begins with "# " is a comment. */
 #ifndef TEST_URL_H
 #define TEST_URL_H
 
@@ -28,7 +28,7 @@ typedef struct field {
     size_t len;
 } field;
 
-/* Copies a field up to the tab or the end of the line; returns what is behind it. */
+/* Copies a field up to the tab or the end of the line; returns the position after it. */
 static inline const char *read_field(const char *line, field *f)
 {
     for (f->len = 0; *line && *line != '\t' && *line != '\n'; line++) {
@@ -54,8 +54,8 @@ static inline bool field_is(const field *f, const char *text)
     return f->len == strlen(text) && memcmp(f->text, text, f->len) == 0;
 }
 
-/* Calls check(fields) for every line of tests/data/url/NAME, which names the line if it returns
- * false. At least `least` lines must be there. */
+/* Calls check(fields) for every line of tests/data/url/NAME, and reports the line if it returns
+ * false. There must be at least `least` lines. */
 static inline void check_vectors(const char *name, int field_count, size_t least,
                                  bool (*check)(const field *))
 {
@@ -96,7 +96,7 @@ static inline bool is_expected(seen_url_result result, const char *out, size_t l
     return same;
 }
 
-/* The canonical form of a string, as a string in a static buffer; NULL where it is refused. */
+/* The canonical form of a string, as a string in a static buffer; NULL if it is refused. */
 static inline const char *canon(const char *url, const seen_url_options *options)
 {
     static char out[8192];
@@ -107,7 +107,7 @@ static inline const char *canon(const char *url, const seen_url_options *options
     return out;
 }
 
-/* A build without libidn2 believes an A-label that is none. */
+/* A build without libidn2 accepts an invalid A-label. */
 static inline bool has_idn(void)
 {
     return canon("http://xn--a/", NULL) == NULL;

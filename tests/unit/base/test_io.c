@@ -1,4 +1,4 @@
-/* Whole reads and writes, locks, reserved space, and files that appear whole or not at all. */
+/* Complete reads and writes, locks, reserved space, and atomic file replacement. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/wait.h>
@@ -234,7 +234,7 @@ static void terminal(void **state)
     escaped("\xff\xc3", 2, "\\xff\\xc3");
     escaped("\xc0\xaf", 2, "\\xc0\\xaf");                   /* overlong */
     escaped("\xed\xa0\x80", 3, "\\xed\\xa0\\x80");          /* a surrogate */
-    escaped("\xc2\x9b", 2, "\\xc2\\x9b");                   /* CSI in one character */
+    escaped("\xc2\x9b", 2, "\\xc2\\x9b");                   /* CSI as one character */
     escaped("\xe2\x80\xae", 3, "\\xe2\\x80\\xae");          /* right-to-left override */
     escaped("\xf4\x90\x80\x80", 4, "\\xf4\\x90\\x80\\x80"); /* past the last character */
 }

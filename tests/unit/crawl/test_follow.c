@@ -213,7 +213,7 @@ static int run_follow(void)
 static const char *const urls[] = {"http://a.example/", "http://a.example/b", "http://c.example/"};
 enum { URLS = 3 };
 
-/* Links become one batch, with their pages; the frontier decides what is new. */
+/* Links become one batch, with their pages; the frontier decides which are new. */
 static void offers_a_batch(void **state)
 {
     sn_crawl_options options;
@@ -243,7 +243,7 @@ static void offers_a_batch(void **state)
     free_engine(e);
 }
 
-/* More links than a batch holds are offered in between. */
+/* If there are more links than fit into a batch, it is offered in between. */
 static void offers_full_batches(void **state)
 {
     sn_crawl_options options;

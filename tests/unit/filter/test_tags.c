@@ -1,11 +1,12 @@
-/* Tag lines: no key is lost over many doublings, whatever the kernel, the rate and the sizes; the
- * rate is the sum of the cells; partitions that are too full say so. */
+/* Tag lines: no key is lost over many doublings, for any kernel, rate and size; the rate is the sum
+ * of the cells; full partitions report it. */
 #include "test_trust.h"
 #include <math.h>
 
 #include "filter/tags.h"
 
-/* A table of tag lines in the heap, for tests of the rules alone: one thread, grown by hand. */
+/* A table of tag lines on the heap, for tests of the algorithm alone: one thread, grown
+ * manually. */
 
 typedef struct table {
     sn_tags_shape shape;

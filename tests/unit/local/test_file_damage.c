@@ -1,4 +1,4 @@
-/* Files that are damaged, cut, foreign, or changed while they are open. */
+/* Files that are damaged, truncated, not filters, or modified while they are open. */
 #include <sys/syscall.h>
 
 #include "base/bytes.h"
@@ -229,13 +229,13 @@ static int run_file_damage(void)
 
 /* ---- file_open ---- */
 
-/* Opening a file: what happens meanwhile, and what other programs or a power cut made of it. */
+/* Opening a file: concurrent changes, and the effects of other programs or of a power failure. */
 
-/* ---- something happens between reading the image and taking the lock ---- */
+/* ---- changes between reading the image and taking the lock ---- */
 
 static void (*meanwhile)(void);
 
-/* Asked for the folder, the library has read the image and has no lock yet. */
+/* When it queries the folder, the library has read the image and holds no lock yet. */
 char *getcwd(char *out, size_t room)
 {
     static char here[4096];
@@ -264,8 +264,8 @@ static void another_turns_it(void)
     seen_close(other);
 }
 
-/* Who has a file for itself does not look again whether it has grown: it must know all that there
- * is from the beginning, or it puts its next layer in the place of one that others have filled. */
+/* An exclusive handle does not check again whether the file has grown: it must know all layers from
+ * the beginning, or it puts its next layer over one that others have filled. */
 static void test_changed_before_alone(void **state)
 {
     (void)state;
@@ -302,7 +302,7 @@ static blkcnt_t blocks_of(const char *name)
     return st.st_blocks;
 }
 
-/* A copy of a filter with holes where it is zero, as some programs make them. */
+/* A copy of a filter with holes in place of zeros, as some programs create them. */
 static void copy_with_holes(const char *from, const char *to)
 {
     static const unsigned char ZERO[4096];
@@ -318,8 +318,8 @@ static void copy_with_holes(const char *from, const char *to)
     free(bytes);
 }
 
-/* A disk without room for what is to be written into a hole would kill the process. (On a file
- * system without holes all of it is true from the beginning.) */
+/* Without disk space for a hole, writing into it would kill the process with SIGBUS. (On a file
+ * system without sparse files this holds trivially.) */
 static void test_holes(void **state)
 {
     (void)state;
@@ -346,7 +346,7 @@ static void test_holes(void **state)
 
 /* ---- counters that were lost ---- */
 
-/* What is opened for reading only is not mended; a union does not believe its counters either. */
+/* A read-only file is not repaired; a merge does not trust its counters either. */
 static void test_counters_of_read_only(void **state)
 {
     (void)state;
@@ -371,7 +371,7 @@ static void test_counters_of_read_only(void **state)
         write_at("from", WRONG[i], 8, 8192);
         from = open_set("from", SEEN_READ_ONLY);
         OK(seen_merge(into, from, error));
-        hashes_from(5000, MANY, batch); /* 900 are there: about a hundred more fit */
+        hashes_from(5000, MANY, batch); /* 900 are present: about a hundred more fit */
         FAILS(SEEN_ERR_FULL, seen_add_hashes(into, batch, 300, told, error));
         seen_close(from);
         seen_close(into);

@@ -1,5 +1,6 @@
-/* Growing sets of tag lines: memory and file, threads and processes, growth under readers, merging,
- * copying, power cuts and kills between the pages, files of earlier versions. */
+/* Growing sets of tag lines: memory and file, threads and processes, growth with concurrent
+ * readers, merging, copying, power failures and kills between the pages, files of earlier
+ * versions. */
 #include "test_trust.h"
 
 #include "base/io.h"

@@ -286,8 +286,8 @@ static int run_redis_lost(void)
 
 /* ---- redis_call ---- */
 
-/* A filter that is not what it was: whoever was told so is told again, and nothing is taken until
- * it is well. */
+/* A filter that lost data: clients get the error again on every call, and no keys are accepted
+ * until it is restored. */
 
 static void told(seen_status (*call)(seen_set *, const void *, size_t, seen_answer *, seen_error *),
                  seen_set *set, int key, seen_status expected)
@@ -305,7 +305,7 @@ static seen_set *make(void)
     return set;
 }
 
-/* Every call from now on, also with keys that were remembered. */
+/* Every call fails from now on, also with cached keys. */
 static void refuses(seen_set *set, seen_status expected)
 {
     told(seen_add, set, 20, expected);
@@ -332,7 +332,7 @@ static void test_replaced(void **state)
     seen_set *set = make(), *other;
     seen_options o = {.size = sizeof o, .capacity = 1000};
     door_must(seen_create(where, &o, SEEN_REPLACE, &other, &error), &error);
-    /* By a sync, so soon that no batch would have asked. */
+    /* Detected by a sync, so early that no batch would have checked. */
     assert_int_equal(seen_sync(set, &error), SEEN_ERR_CHANGED);
     refuses(set, SEEN_ERR_CHANGED);
     door_add(other, 0, 30, SEEN_NEW);

@@ -1,5 +1,5 @@
-/* Several clients that replace or drop the filter of one name at once: what is left is one filter,
- * or none, and nothing that belongs to another. */
+/* Several clients concurrently replace or drop the filter of one name: what remains is one filter,
+ * or none, and no keys of another. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -168,7 +168,7 @@ static void test_names(void **state)
     expect(sn_redis_namer_shard(&open, 0), "a{b}%");
 }
 
-/* A piece lies in the slot of its shard, under a name of ours. */
+/* A temporary piece has the slot of its shard and a name of ours. */
 static void test_pieces(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Unions and copies: merge = union, refusals with a reason, copies bit for bit, siblings. */
+/* Merging and copying: merge = union, errors with a reason, copies bit for bit, create_like. */
 #include "test_trust.h"
 
 #include "base/clock.h"

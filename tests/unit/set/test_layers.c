@@ -1,4 +1,4 @@
-/* How a set grows: the rates sum to the promise, few layers, and what the memory costs. */
+/* How a set grows: the rates sum to the error rate, few layers, and the memory overhead. */
 #include "test_trust.h"
 
 #include "filter/plan.h"

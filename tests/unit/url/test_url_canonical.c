@@ -1,4 +1,4 @@
-/* The public face: buffers, odd arguments, parts. */
+/* The public functions: buffers, unusual arguments, parts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -181,7 +181,7 @@ static int run_url_canonical(void)
 
 /* ---- url_relative ---- */
 
-/* Plain links: the answer of the parser, without it. */
+/* Simple links: the same result as the parser. */
 
 static uint64_t seed = 88172645463325252u;
 
@@ -203,7 +203,7 @@ static size_t parse(const char *href, size_t len, const char *base, char *out, s
     return n;
 }
 
-/* In memory of its exact size, so that a sanitizer sees a step beyond it. */
+/* In an allocation of the exact size, so that a sanitizer detects overruns. */
 static size_t resolve(const char *href, const char *base, char *out)
 {
     size_t len = strlen(href), base_len = strlen(base);

@@ -1,4 +1,4 @@
-/* Hosts and international names: limits, and Punycode by the samples of RFC 3492. */
+/* Hosts and internationalized names: limits, and Punycode with the samples of RFC 3492. */
 #include <arpa/inet.h>
 
 #include "test_url.h"
@@ -118,7 +118,7 @@ static int run_url_host(void)
 
 /* ---- url_address ---- */
 
-/* IPv4 and IPv6 against inet_ntop and inet_pton where those agree with the standard. */
+/* IPv4 and IPv6, compared with inet_ntop and inet_pton as far as those agree with the standard. */
 
 static void ipv4_round_trip(void **state)
 {
@@ -180,7 +180,7 @@ static void ipv6_round_trip(void **state)
         size_t len = sn_url_print_ipv6(pieces, text);
         text[len] = '\0';
         inet_ntop(AF_INET6, &address, other, sizeof other);
-        /* inet_ntop writes some addresses with a dotted end; the standard writes none so. */
+        /* inet_ntop writes some addresses with a dotted end; the standard does not. */
         if (!strchr(other, '.'))
             assert_string_equal(text, other);
         assert_int_equal(inet_pton(AF_INET6, text, &read), 1);
@@ -190,7 +190,7 @@ static void ipv6_round_trip(void **state)
     }
 }
 
-/* What a text of the right letters is, inet_pton says the same. */
+/* For random text of valid characters the result is that of inet_pton. */
 static void ipv6_any_text(void **state)
 {
     (void)state;

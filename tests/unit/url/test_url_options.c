@@ -108,7 +108,7 @@ static void international(void **state)
     check_vectors("idn.tsv", 3, 65, url_parse_check_line);
 }
 
-/* A path of "a/" and "../" over and over is linear, not quadratic, in its length. */
+/* A path of repeated "a/" and "../" takes linear, not quadratic, time. */
 static void long_paths(void **state)
 {
     (void)state;
@@ -141,7 +141,7 @@ static int run_url_parse(void)
 
 /* ---- url_scan ---- */
 
-/* The fast path: what it must take, so that it stays fast, and what it must leave to the parser. */
+/* The fast path: what it must accept, to stay fast, and what it must leave to the parser. */
 
 static void takes(void **state)
 {
@@ -231,7 +231,8 @@ static int run_url_scan(void)
 
 /* ---- url_escape ---- */
 
-/* The table of classes against the words of the standards, and escaping by hand. */
+/* The table of byte classes compared with the definitions of the standards, and escaping
+ * examples. */
 
 static bool among(int c, const char *list)
 {
@@ -318,7 +319,8 @@ static int run_url_escape(void)
 
 /* ---- url_sort ---- */
 
-/* Sorting in place against a plain stable insertion sort, and its time on hostile queries. */
+/* Sorting in place compared with a simple stable insertion sort, and its time on hostile
+ * queries. */
 
 enum { PIECES_MAX = 200, TEXT_MAX = 8192 };
 
@@ -399,7 +401,7 @@ static double seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Hundreds of thousands of parameters in the orders that hurt a careless sort: seconds, not hours,
+/* Hundreds of thousands of parameters in the worst orders for a simple sort: seconds, not hours,
  * even under a sanitizer. */
 static void hostile_queries(void **state)
 {

@@ -1,5 +1,5 @@
-/* What must hold of every URL, tried on random ones, with every combination of options. A failure
- * prints the URL; SEEN_SEED replays a run and SEEN_COUNT makes it longer. */
+/* Properties of every URL, tested on random ones, with every combination of options. A failure
+ * prints the URL; SEEN_SEED reproduces a run and SEEN_COUNT makes it longer. */
 #include "test_url.h"
 
 enum { OUT_MAX = SEEN_URL_BOUND(RANDOM_URL_MAX, RANDOM_URL_MAX), ALL_FLAGS = 255, TRIED = 32 };

@@ -98,7 +98,7 @@ static int run_address(void)
 
 /* ---- files ---- */
 
-/* The limit on open files: raised where it may be, else said. */
+/* The limit on open files: raised if possible, otherwise reported. */
 
 static struct rlimit before;
 
@@ -124,7 +124,7 @@ static void raises_the_limit(void **state)
     assert_int_equal(sn_files_allow(10, 6, &keep, &error), SEEN_OK);
     assert_int_equal(allowed(), 10 + 10 + 6 + 24 + 10 + 16);
     assert_int_equal(keep, 36);
-    /* What is enough is left as it is. */
+    /* A sufficient limit is left unchanged. */
     allow(90);
     assert_int_equal(sn_files_allow(10, 0, &keep, &error), SEEN_OK);
     assert_int_equal(allowed(), 90);
@@ -137,7 +137,7 @@ static void tells_what_is_missing(void **state)
     seen_error error;
     struct rlimit limit = {100, 100};
     (void)state;
-    /* The last test: a limit that was lowered for good stays so. */
+    /* Must be the last test: a lowered hard limit cannot be raised again. */
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
     assert_int_equal(sn_files_allow(38, 0, &keep, &error), SEEN_OK);
     assert_int_equal(keep, 38);

@@ -1,4 +1,4 @@
-/* Transfers against a server of a few lines: what is kept of an answer, limits, addresses. */
+/* Transfers against a minimal server: what is stored of a response, limits, addresses. */
 #include <arpa/inet.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -18,7 +18,7 @@
 static int listener, port;
 static atomic_int accepted;
 
-/* The server takes one request of a connection, and says so. */
+/* The server handles one request per connection, and announces that. */
 #define CLOSES "Connection: close\r\n\r\n"
 
 static const char *answer_to(const char *request)
@@ -69,7 +69,7 @@ static bool keep(sn_transfer *transfer, const char *bytes, size_t len)
 
 static int sent; /* reports of the last transfer */
 
-/* One transfer from beginning to end. */
+/* One complete transfer. */
 static sn_transfer *fetch_request(sn_fetch *fetch, const sn_fetch_request *request)
 {
     seen_error error;
@@ -187,7 +187,7 @@ static void refuses_private_addresses(void **state)
     sn_fetch_destroy(fetch);
 }
 
-/* Answers stay as they are, and take room, until they are released. */
+/* Responses stay valid, and occupy a slot, until they are released. */
 static void keeps_answers(void **state)
 {
     sn_fetch *fetch = make(true);
@@ -207,7 +207,7 @@ static void keeps_answers(void **state)
     sn_fetch_destroy(fetch);
 }
 
-/* Asking without waiting returns at once, also when nothing ever comes. */
+/* Polling without a timeout returns at once, even if nothing ever arrives. */
 static void polls_without_waiting(void **state)
 {
     sn_fetch *fetch = make(true);
@@ -266,8 +266,8 @@ static void sends_paced_requests_once(void **state)
     sn_fetch_destroy(fetch);
 }
 
-/* Connections to a full listener are neither taken nor refused: the host is not there. One that is
- * taken and not answered is slow. */
+/* Connections to a full listener are neither accepted nor refused: the host counts as down. One
+ * that is accepted and gets no response counts as slow. */
 static void tells_slow_from_away(void **state)
 {
     enum { TOO_MANY = 4 };

@@ -108,8 +108,7 @@ static int run_folder(void)
 
 /* ---- failures ---- */
 
-/* The list of failed pages: what was added is read again; a list that cannot be read is an error.
- */
+/* The list of failed pages: entries are read back; an unreadable list is an error. */
 
 static seen_status collect(void *user, const sn_frontier_record *record, bool asked,
                            seen_error *error)
@@ -125,7 +124,7 @@ static void keeps_a_list_that_cannot_be_read(void **state)
 {
     (void)state;
     seen_error error = {0};
-    /* A folder opens, and every read of it fails. */
+    /* A folder can be opened, and every read of it fails. */
     sn_failures list = {open(".", O_RDONLY | O_DIRECTORY), open(".", O_RDONLY | O_DIRECTORY), 10};
     assert_true(list.folder >= 0 && list.fd >= 0);
     assert_int_equal(sn_failures_read(&list, collect, NULL, &error), SEEN_ERR_IO);
@@ -155,7 +154,7 @@ static void reads_what_was_added(void **state)
     assert_int_equal(sn_failures_add(&list, &not_asked, &error), SEEN_OK);
     assert_int_equal(sn_failures_read(&list, collect, text, &error), SEEN_OK);
     assert_string_equal(text, "0 0 1 http://a/b http://a/\n3 1 0 http://a/m \n");
-    /* What a checkpoint does not count is cut off. */
+    /* Entries after the checkpoint are truncated. */
     sn_failures_close(&list);
     assert_int_equal(sn_failures_open(&list, folder, one, &error), SEEN_OK);
     text[0] = '\0';

@@ -284,7 +284,7 @@ static int run_local(void)
 
 /* ---- host_pages ---- */
 
-/* Tallies: counted, stored, loaded. */
+/* Page counts per host: counted, stored, loaded. */
 
 static void counts_and_comes_back(void **state)
 {
@@ -309,7 +309,7 @@ static void counts_and_comes_back(void **state)
     sn_host_pages_destroy(other);
 }
 
-/* What was taken back to nothing stays where others, which came behind it, are found. */
+/* An entry decremented to zero keeps its slot, so that entries behind it are still found. */
 static void takes_back(void **state)
 {
     sn_host_pages *tally = sn_host_pages_create();

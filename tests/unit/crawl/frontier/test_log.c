@@ -442,7 +442,7 @@ static void keeps_the_order(void **state)
     for (int step = 0; step < STEPS; step++) {
         random = random * 1664525 + 1013904223;
         unsigned q = random >> 8 & 0xff, i = q % QUEUES;
-        /* Filling for a while, then emptying. */
+        /* Fills for a while, then empties. */
         bool push = (random >> 20 & 7) < (step / 50000 % 2 == 0 ? 5 : 2);
         if (push) {
             sn_place place = {in[i]++, i};

@@ -131,11 +131,11 @@ static int run_seenset(void)
 
 /* ---- exactset ---- */
 
-/* Exact keys: every hash new once, through several growths. */
+/* Exact set: every hash is new once, through several growths. */
 
 static seen_hash hash_of(uint64_t i)
 {
-    /* Many share their low bits, so that probing is exercised. */
+    /* Many share their low bits, to exercise probing. */
     return (seen_hash){i / 4 * UINT64_C(0x9e3779b97f4a7c15), i};
 }
 

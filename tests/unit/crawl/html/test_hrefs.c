@@ -77,7 +77,7 @@ static int run_hrefs(void)
 
 /* ---- header_link ---- */
 
-/* The Link header: what is next, and nothing else. */
+/* The Link header: rel=next only. */
 
 static void put(void *user, const char *href, size_t len, bool nofollow)
 {
@@ -86,7 +86,7 @@ static void put(void *user, const char *href, size_t len, bool nofollow)
     snprintf(out + at, 200 - at, "%.*s%s|", (int)len, href, nofollow ? " nofollow" : "");
 }
 
-/* In memory of its own, so that reading behind its end is noticed. */
+/* In a separate allocation, so that reads beyond the end are detected. */
 static void expect(const char *value, const char *want)
 {
     char out[200] = "";

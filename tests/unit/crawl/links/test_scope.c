@@ -218,8 +218,8 @@ static int run_scope(void)
 
 /* ---- scope_faults ---- */
 
-/* Every allocation of a scope fails in turn: it is not made, or the seed is not added, and nothing
- * leaks. */
+/* Every allocation of a scope fails in turn: it is not created, or the seed is not added, and
+ * nothing leaks. */
 
 static int until_failure = -1;
 

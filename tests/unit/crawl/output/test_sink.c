@@ -182,7 +182,7 @@ static int run_spool(void)
 
 /* ---- warc ---- */
 
-/* WARC records: headers rewritten, lengths right, one gzip member each. */
+/* WARC records: rewritten headers, correct lengths, one gzip member each. */
 
 static char warc_path[] = "/tmp/seen-warc.XXXXXX";
 

@@ -444,8 +444,8 @@ static int run_robots(void)
 
 /* ---- robots_faults ---- */
 
-/* Every allocation of the robots reader fails in turn: no rules are half read, nothing leaks, and a
- * path that cannot be looked at may not be fetched. */
+/* Every allocation of the robots.txt parser fails in turn: no rules are partially read, nothing
+ * leaks, and a path that cannot be matched is disallowed. */
 
 static int until_failure = -1;
 

@@ -1,4 +1,5 @@
-/* Faults: connections that break at any byte, servers that lie, are silent, refuse or go away. */
+/* Faults: connections that break at any byte, servers that send wrong data, do not answer, refuse
+ * or disappear. */
 #include "seen.h"
 #include "tests/redis/proxy.h"
 #include "tests/redis/rig.h"
@@ -27,8 +28,8 @@ static seen_options patient(void)
     return o;
 }
 
-/* Every key is fresh and this is the only client: each must be told new, however often the
- * connection breaks, and be there afterwards. */
+/* Every key is new and this is the only client: each must be reported as new, however often the
+ * connection breaks, and be present afterwards. */
 static void add_through_cuts(const char *name, seen_options o, unsigned cut_after)
 {
     char where[128], direct[128];
@@ -50,7 +51,7 @@ static void add_through_cuts(const char *name, seen_options o, unsigned cut_afte
             snprintf(text[i], sizeof text[i], "%s%d", name, at + i);
             key[i] = (seen_key){text[i], strlen(text[i])};
         }
-        /* One key twice: the second time it is there, cut or not. */
+        /* One key twice: the second time it is present, with or without broken connections. */
         key[BATCH - 1] = key[0];
         if (seen_add_many(set, key, BATCH, answers, &error) != SEEN_OK)
             fail_msg("%s", error.message);
@@ -88,7 +89,7 @@ static void test_cuts(void **state)
     add_through_cuts("cut-c", o, 100000);
 }
 
-/* Answers to checks through broken connections are right. */
+/* Answers of checks through broken connections are correct. */
 static void test_cut_checks(void **state)
 {
     (void)state;
@@ -158,7 +159,8 @@ static void test_liars(void **state)
     liar(":5\r\n", SEEN_ERR_SERVER, "is it Redis?");
     liar("*-1\r\n", SEEN_ERR_SERVER, "is it Redis?");
     liar("*2\r\n$6\r\nformat\r\n$1\r\n1\r\n", SEEN_ERR_FORMAT, "damaged");
-    /* A later hiredis reads replies of any depth; they are then refused for what they say. */
+    /* A later hiredis accepts replies of any depth; they are then rejected because of their
+     * content. */
     liar("*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n:1\r\n",
          HIREDIS_MAJOR < 1 ? SEEN_ERR_NETWORK : SEEN_ERR_FORMAT, "");
     liar("*0\r\n", SEEN_ERR_NOT_FOUND, "create it first");
@@ -166,7 +168,7 @@ static void test_liars(void **state)
     liar("*2147483647\r\n", SEEN_ERR_NETWORK, "");
 }
 
-/* A node that sends us to slots and ports that there are not: said, not followed. */
+/* A redirection to an invalid slot or port is reported, not followed. */
 static void test_absurd_moves(void **state)
 {
     (void)state;
@@ -202,7 +204,7 @@ static void test_absurd_moves(void **state)
     }
 }
 
-/* A server that is killed and comes back with its data. */
+/* A server that is killed and restarted with its data. */
 static void test_restart(void **state)
 {
     (void)state;
@@ -226,7 +228,7 @@ static void test_restart(void **state)
     assert_int_equal(answer, SEEN_NEW);
     assert_int_equal(seen_check(set, "a", 1, &answer, &error), SEEN_OK);
     assert_int_equal(answer, SEEN_BEFORE);
-    /* Gone for good: an error within the bound, and nothing decided. */
+    /* Gone for good: an error within the time limit, and no answers. */
     test_server_kill(&own);
     seen_close(set);
     assert_true(test_server_launch(&own, extra));
@@ -263,7 +265,7 @@ static void test_log_in(void **state)
     assert_int_equal(seen_open(where, &o, 0, &set, &error), SEEN_ERR_NOT_FOUND);
     snprintf(where, sizeof where, "redis://ann:wrong@127.0.0.1:%d/2/box", own.port);
     assert_int_equal(seen_open(where, &o, 0, &set, &error), SEEN_ERR_PERMISSION);
-    /* The password is in no message. */
+    /* No message contains the password. */
     assert_null(strstr(error.message, "wrong@"));
     snprintf(where, sizeof where, "redis://127.0.0.1:%d/2/box", own.port);
     assert_int_equal(seen_open(where, &o, 0, &set, &error), SEEN_ERR_PERMISSION);
@@ -278,7 +280,8 @@ static void test_log_in(void **state)
     test_server_stop(&own);
 }
 
-/* The list of commands and keys in docs/redis.md is enough, and less is refused with advice. */
+/* The list of commands and keys in docs/redis.md is sufficient; with fewer permissions the error
+ * has advice. */
 static void test_permissions(void **state)
 {
     (void)state;
@@ -338,8 +341,8 @@ static void test_permissions(void **state)
     test_server_stop(&own);
 }
 
-/* A server without memory refuses, or drops the first parts of a filter while the last are made:
- * either way there is no filter, and nothing is left behind. */
+/* A server without memory refuses, or evicts the first shards of a filter while the last are
+ * created: in both cases there is no filter, and nothing is left behind. */
 static void test_no_memory(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* A real cluster: three masters and three replicas, a resharding and a killed master under load. */
+/* A real cluster: three masters and three replicas, resharding and a killed master under load. */
 #include "redis/client/slot.h"
 #include "redis/names.h"
 #include "set/store.h"
@@ -27,7 +27,7 @@ static void test_slots(void **state)
                          test_number(&cluster.node[0], "CLUSTER KEYSLOT %s", keys[i]));
 }
 
-/* The shards of a filter lie on all masters. */
+/* The shards of a filter are on all masters. */
 static void test_spread(void **state)
 {
     (void)state;
@@ -86,7 +86,7 @@ static void test_one_winner(void **state)
     munmap(w, sizeof *w);
 }
 
-/* A union needs a second key in the slot of each shard, also where the name of that is plain. */
+/* A merge needs a second key in the slot of each shard, also for plain names. */
 static void test_unions(void **state)
 {
     (void)state;
@@ -129,7 +129,7 @@ static void test_growing(void **state)
     munmap(w, sizeof *w);
 }
 
-/* Slots move while keys are added: MOVED and ASK are followed, and one winner still holds. */
+/* Slots move while keys are added: MOVED and ASK are followed, and each key is new once. */
 static void test_resharding(void **state)
 {
     (void)state;
@@ -151,7 +151,7 @@ static void test_resharding(void **state)
     munmap(w, sizeof *w);
 }
 
-/* The replica of a master that does not own this slot; -1: there is none. */
+/* The replica of a master that does not own this slot; -1: none. */
 static int replica_apart_from(unsigned slot)
 {
     redisReply *slots = test_ask(&cluster.node[0], "CLUSTER SLOTS");
@@ -180,7 +180,7 @@ static void must_sync(seen_set *set)
         fail_msg("%s", error.message);
 }
 
-/* A replica stands still: no sync confirms what its master has, however often it is asked. */
+/* A replica is stopped: no sync confirms what its master has, however often it is repeated. */
 static void test_unconfirmed(void **state)
 {
     (void)state;
@@ -195,7 +195,7 @@ static void test_unconfirmed(void **state)
         h[i] = winners_hash(i);
     assert_int_equal(seen_create(where, &o, 0, &set, &error), SEEN_OK);
     must_sync(set);
-    /* The hash of the filter and its counters lie elsewhere, and are asked for by every sync. */
+    /* The hash of the filter and its counters are elsewhere, and every sync reads them. */
     int still = replica_apart_from(sn_slot_of("seen:still", 10));
     assert_true(still >= 0);
     kill(cluster.node[still].pid, SIGSTOP);
@@ -211,8 +211,8 @@ static void test_unconfirmed(void **state)
     assert_int_equal(seen_drop(where, NULL, NULL), SEEN_OK);
 }
 
-/* A master comes back with old data, while the one that has the filter's hash, which is asked now
- * and then, is well: the broken connection is a sign all the same. */
+/* A master comes back with old data, while the one with the filter's hash, which is checked
+ * periodically, is fine: the broken connection triggers a check as well. */
 static void test_forgetful(void **state)
 {
     (void)state;
@@ -260,8 +260,8 @@ static void test_forgetful(void **state)
     assert_int_equal(seen_drop(where, NULL, NULL), SEEN_OK);
 }
 
-/* A master dies. Keys that were on their way may be told new twice, none is lost: what a sync
- * confirmed is there after the failover, and what was not is told to somebody. */
+/* A master dies. Keys in flight may be reported as new twice, but none is lost: what a sync
+ * confirmed is present after the failover, and the others are reported as new to some client. */
 static void test_failover(void **state)
 {
     (void)state;
@@ -291,10 +291,10 @@ static void test_failover(void **state)
         more[i] = winners_hash(2000000 + i);
     assert_int_equal(seen_add_hashes(set, more, 100, answers, &error), SEEN_OK);
     test_server_kill(&cluster.node[victim]);
-    /* A sync has the patience that the cluster needs, and does not wait for the dead. */
+    /* A sync waits as long as the cluster needs, but not for dead nodes. */
     if (seen_sync(set, &error) != SEEN_OK)
         fail_msg("%s", error.message);
-    /* A handle that was open all the time finds its way too. */
+    /* A handle that was open all the time works too. */
     if (seen_check_hashes(set, before, 5000, answers, &error) != SEEN_OK)
         fail_msg("%s", error.message);
     for (int i = 0; i < 5000; i++)

@@ -1,4 +1,4 @@
-/* What a sync says about replicas of one master, also where the connection that wrote is gone. */
+/* What a sync reports about replicas of one master, also if the writing connection was lost. */
 #include <pthread.h>
 
 #include "redis/client/channel.h"
@@ -132,7 +132,7 @@ static int run_redis_sync(void)
 
 /* ---- redis_pool ---- */
 
-/* More calls at once than there are connections, and a sync among them. */
+/* More concurrent calls than connections, and a sync among them. */
 
 enum { THREADS = 2 * SN_CHANNELS_MAX, ROUNDS = 20 };
 
@@ -186,7 +186,7 @@ static int run_redis_pool(void)
 
 /* ---- redis_client ---- */
 
-/* What other parts use of the client: scripts by digest, run_id, the first connection. */
+/* The client as used by other modules: scripts by digest, run_id, the first connection. */
 
 static sn_client *connect_to(int port, const sn_client_options *options, seen_error *error)
 {
@@ -214,8 +214,8 @@ static void test_digest(void **state)
     }
 }
 
-/* A script that the server does not have is sent once with its text, each in its order; after a
- * SCRIPT FLUSH again. */
+/* A script that the server does not have is sent once with its text, in order; again after a SCRIPT
+ * FLUSH. */
 static void test_script(void **state)
 {
     (void)state;
@@ -263,7 +263,7 @@ static void test_run_id(void **state)
     sn_client_disconnect(client);
 }
 
-/* A server that comes up a moment later is found if a time to retry was given, and only then. */
+/* A server that starts a moment later is found if a retry time was given, and only then. */
 static void test_late_server(void **state)
 {
     (void)state;

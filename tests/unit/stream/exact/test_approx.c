@@ -20,8 +20,8 @@ static seen_hash hash_of(uint64_t key, const seen_hasher *hasher)
     return seen_hash_key(hasher, &key, sizeof key);
 }
 
-/* Adds keys 0, 1, 2 … with repeats and checks every answer: never a false "new", and at most some
- * false "before". */
+/* Adds keys 0, 1, 2 … with repeats and checks every answer: never a false SEEN_NEW, and few false
+ * positives. */
 static void check_model(const sn_approx_options *options, uint64_t keys, bool more)
 {
     sn_approx c;
@@ -50,14 +50,13 @@ static void check_model(const sn_approx_options *options, uint64_t keys, bool mo
     }
     assert_true(more == (c.more != NULL));
     assert_int_equal(sn_approx_keys(&c) + wrong, next);
-    /* Ten times what the rate allows, and some: a rate that is off by far shows, chance does not.
-     */
+    /* Ten times the expected number, and some: detects a rate that is far off, but not chance. */
     double allowed = 10 * options->error_rate * (double)next + 10;
     assert_true((double)wrong <= allowed);
     double expected, rate = sn_approx_error(&c, &expected);
     assert_true(expected <= 1.05 * options->error_rate * (double)next);
     assert_true(rate <= 1.05 * options->error_rate);
-    /* All keys are there, and strangers are not. */
+    /* All keys are present, and absent keys are not. */
     uint64_t strangers = 0;
     for (uint64_t key = 0; key < next; key += BATCH) {
         for (size_t i = 0; i < BATCH; i++)
@@ -82,7 +81,7 @@ static void test_estimated(void **state)
     check_model(&(sn_approx_options){.capacity = 50000, .error_rate = 0.01}, 40000, false);
 }
 
-/* The estimate was far too low: it grows, and the rate is kept. */
+/* The estimate was far too low: it grows, and the rate still holds. */
 static void test_grows(void **state)
 {
     (void)state;
@@ -159,12 +158,12 @@ static void test_bounded(void **state)
     }
     assert_true(c.alone && !c.more);
     assert_in_range(sn_approx_memory(&c), 1 << 19, 1 << 20);
-    /* It says how wrong it became: about as many as it did drop. */
+    /* The reported loss is about the number of keys that were dropped. */
     double dropped = 2000000 - (double)sn_approx_keys(&c);
     assert_true(dropped > 1000);
     double said, now = sn_approx_error(&c, &said);
     assert_true(said > dropped * 0.9 && said < dropped * 1.1);
-    /* It says how wrong it is: of strangers that come next. */
+    /* The reported rate is that of the next absent keys. */
     double strangers = 0;
     for (uint64_t key = 0; key < 100000; key += 1000) {
         for (size_t i = 0; i < 1000; i++)
@@ -175,14 +174,14 @@ static void test_bounded(void **state)
     }
     assert_true(now > strangers / 100000 * 0.9 && now < strangers / 100000 * 1.1);
     sn_approx_close(&c);
-    /* Where nothing can be told apart any more it does not claim to know. */
+    /* If nothing can be distinguished any more it reports that the loss is unknown. */
     options = (sn_approx_options){.capacity = 100, .error_rate = 1e-6, .most = 64};
     assert_int_equal(sn_approx_open(&c, &options, NULL), SEEN_OK);
     c.first_keys = 1000;
     now = sn_approx_error(&c, &said);
     assert_true(isinf(said) && now >= 1);
     sn_approx_close(&c);
-    /* One that grows stays within its bound too, and uses it. */
+    /* A growing one stays within its limit too, and uses it. */
     options = (sn_approx_options){.capacity = 1000, .error_rate = 1e-6, .most = 1 << 20};
     assert_int_equal(sn_approx_open(&c, &options, NULL), SEEN_OK);
     uint64_t at_200k = 0;
@@ -199,7 +198,7 @@ static void test_bounded(void **state)
     sn_approx_error(&c, &said);
     assert_true(dropped > 1000 && said > dropped * 0.9 && said < dropped * 1.1);
     sn_approx_close(&c);
-    /* Plenty of memory is not taken when it is not needed. */
+    /* Memory that is not needed is not allocated. */
     options = (sn_approx_options){.capacity = 1000, .error_rate = 1e-6, .most = 1 << 30};
     assert_int_equal(sn_approx_open(&c, &options, NULL), SEEN_OK);
     assert_in_range(sn_approx_memory(&c), 1, 1 << 16);

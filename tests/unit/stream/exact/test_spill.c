@@ -1,4 +1,4 @@
-/* What is put aside comes back: every record once, in its part, in order. */
+/* Spilled records are read back: every record once, in its part, in order. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -162,8 +162,8 @@ static int run_spill(void)
 
 /* ---- split ---- */
 
-/* A block cut into lanes: every line in one lane, equal hashes in the same, each lane in the order
- * of the lines, and the answers back where they belong. */
+/* A block split into lanes: every line in one lane, equal hashes in the same, each lane in line
+ * order, and the answers copied back to their lines. */
 
 enum { LINES = 1000, DIFFERENT = 300 };
 

@@ -622,7 +622,7 @@ static int run_input(void)
 
 /* ---- input_faults ---- */
 
-/* Inputs whose descriptor goes bad, or that are stopped in the middle of a read. */
+/* Inputs whose descriptor fails, or that are stopped in the middle of a read. */
 
 static bool fstat_fails, lseek_fails;
 static void (*before_read)(void);
@@ -648,7 +648,7 @@ static ssize_t faulty_read(int fd, void *to, size_t len)
     return -1;
 }
 
-/* The source itself, with calls that fail when told to. */
+/* Includes the source, with calls that fail on demand. */
 #define fstat faulty_fstat
 #define lseek faulty_lseek
 #define read faulty_read
@@ -715,7 +715,7 @@ static void test_no_way_back(void **state)
     close(file);
 }
 
-/* A descriptor that said it had something, had nothing, and a stop meanwhile. */
+/* A descriptor that was reported as readable has no data, and a stop occurs in between. */
 static void test_stop_in_a_read(void **state)
 {
     (void)state;

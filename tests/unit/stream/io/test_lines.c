@@ -1,4 +1,4 @@
-/* Finding the ends of lines: the fast scan agrees with the definition. */
+/* Finding line ends: the fast scan agrees with the reference. */
 #include <errno.h>
 #include <poll.h>
 #include <sys/resource.h>
@@ -158,7 +158,7 @@ static int run_lines(void)
 
 /* ---- block ---- */
 
-/* Selecting lines of a block, against the obvious way. */
+/* Selecting lines of a block, compared with a simple implementation. */
 
 static void check_select(seen_answer keep, bool apart)
 {
@@ -246,7 +246,7 @@ static int run_block(void)
 
 /* ---- stop ---- */
 
-/* Asking a run to stop: once, and where no descriptor can be had. */
+/* Stop requests: once, and if no descriptor is available. */
 
 static void test_first_reason_stays(void **state)
 {

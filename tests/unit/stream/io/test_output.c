@@ -358,7 +358,7 @@ static int run_output(void)
 
 /* ---- output_faults ---- */
 
-/* Outputs for which there is no memory, and a disk that says so only when the file is closed. */
+/* Outputs without memory, and a disk that reports an error only on close. */
 
 static bool close_fails, nameless_fails, malloc_fails, link_fails;
 
@@ -397,7 +397,7 @@ static void *faulty_malloc(size_t size)
     return malloc_fails ? NULL : malloc(size);
 }
 
-/* The sources themselves, with calls that fail on request. */
+/* Includes the sources, with calls that fail on demand. */
 #define close faulty_close
 #define open faulty_open
 #define malloc faulty_malloc
@@ -441,7 +441,7 @@ static void test_no_memory_for_a_name(void **state)
     assert_int_not_equal(access(scratch("other"), F_OK), 0);
 }
 
-/* FAT and its like: no files without a name, and none with two. */
+/* FAT and similar: no files without a name, and no hard links. */
 static void test_keep_without_links(void **state)
 {
     (void)state;

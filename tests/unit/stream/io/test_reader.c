@@ -1,4 +1,4 @@
-/* Blocks of whole lines: long ones, their memory given back, and a stop between two bytes. */
+/* Blocks of whole lines: long lines, freeing their memory, and a stop between two bytes. */
 #include <pthread.h>
 
 #include "stream/io/reader.h"
@@ -179,10 +179,10 @@ static int run_reader(void)
 
 /* ---- decode ---- */
 
-/* Decoders that do what no library does: a codec that this build lacks, frames that cannot begin
- * again, a step that does nothing. The formats themselves are in test_input. */
+/* Decoders with behaviour that no library has: a codec not compiled in, frames that cannot be
+ * restarted, a step without progress. The formats themselves are in test_input. */
 
-/* The source itself, as a build without the libraries has it. */
+/* Includes the source, configured without the libraries. */
 #undef SEEN_WITH_COMPRESSION
 #include "stream/io/decode.c"
 
@@ -201,7 +201,7 @@ static bool fake_reset(sn_decoder *d)
     return resets;
 }
 
-/* A frame is the one byte 'F'; 'S' is stuck at. */
+/* A frame is the single byte 'F'; 'S' makes no progress. */
 static step_result fake_step(sn_decoder *d, const uint8_t *in, size_t length, size_t *used,
                              uint8_t *to, size_t room, size_t *made)
 {
@@ -219,7 +219,7 @@ static void fake_close(sn_decoder *d)
     (void)d;
 }
 
-/* zstd by its name, so that zstd's frames are of its family. */
+/* Named zstd, so that frames of zstd belong to it. */
 static const sn_codec FAKE = {"zstd", {0}, 0, NONE, fake_open, fake_reset, fake_step, fake_close};
 static const sn_codec ONCE = {"zstd", {0}, 0, NONE, fake_open, NULL, fake_step, fake_close};
 
@@ -278,7 +278,7 @@ static void test_second_frame(void **state)
     sn_decoder_close(d);
 }
 
-/* Nothing taken and nothing made of bytes that are there: no loop without an end. */
+/* No progress with input left: no endless loop. */
 static void test_stuck(void **state)
 {
     (void)state;

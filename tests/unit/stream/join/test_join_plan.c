@@ -1,4 +1,4 @@
-/* The planner: sane numbers for every size, and the strategies that a person would choose. */
+/* The planner: plausible values for every size, and the expected strategies. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -180,7 +180,7 @@ static int run_join_plan(void)
 
 /* ---- join_calibrate ---- */
 
-/* The machine's speed: measured once, and of a credible size. */
+/* The speed of the machine: measured once, and plausible. */
 
 static void test_random(void **state)
 {
@@ -206,8 +206,8 @@ static int run_join_calibrate(void)
 
 /* ---- join_slices ---- */
 
-/* Spill when no table is ever large enough: it cuts its parts into smaller pieces, and reports an
- * error when that does not help. */
+/* Spill if no table is ever large enough: it splits its parts further, and reports an error when
+ * that does not help. */
 
 static bool nothing_fits;
 
@@ -216,7 +216,7 @@ static bool judge(sn_join *s, const seen_hash *hashes, size_t count, seen_answer
     return !nothing_fits && sn_join_judge(s, hashes, count, answers);
 }
 
-/* The source itself, with tables that have no room when told so. */
+/* Includes the source, with tables that are full on demand. */
 #define sn_join_judge judge
 #include "stream/join/slices.c"
 #undef sn_join_judge
@@ -271,7 +271,7 @@ static int run_join_slices(void)
 
 /* ---- join_keep ---- */
 
-/* The map of lines: in one piece, and range by range. */
+/* The bitmap of lines: in one piece, and range by range. */
 
 static bool malloc_fails;
 
@@ -280,7 +280,7 @@ static void *faulty_malloc(size_t bytes)
     return malloc_fails ? NULL : malloc(bytes);
 }
 
-/* The source itself, with an allocator that fails when told to. */
+/* Includes the source, with an allocator that fails on demand. */
 #define malloc faulty_malloc
 #include "stream/join/keep.c"
 #undef malloc
@@ -290,7 +290,7 @@ static bool chosen(uint64_t line)
     return line * 0x9e3779b97f4a7c15u >> 62 == 1;
 }
 
-/* Sets bits in several rising runs, as slices of the hashes do, and asks in blocks. */
+/* Sets bits in several ascending runs, like slices of the hashes, and queries them in blocks. */
 static void there_and_back(uint64_t lines, uint64_t memory, size_t block)
 {
     sn_keep keep;
@@ -334,7 +334,7 @@ static void ranges(void **unused)
     there_and_back(300000, 0, 100000);
 }
 
-/* More ranges than a spill has parts: fewer and larger ones. */
+/* More ranges than a spill has parts: fewer and larger ones are used. */
 static void most_ranges(void **unused)
 {
     (void)unused;
