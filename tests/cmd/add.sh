@@ -91,7 +91,7 @@ sort -n print.? | cmp - <(seq 20000) || fail "--print-new: a line was not printe
 "$SEEN" add --json --print-new shared <(echo x) > out 2> words
 [ "$(cat out)" = x ] && grep -q '"new": *1' words || fail "--print-new --json: $(cat out words)"
 
-# check: the lines that were seen, with the statuses of grep.
+# check: prints the lines that are present, with the exit statuses of grep.
 mkdir check
 cd check
 fail() { echo "check: $*" >&2; exit 1; }
@@ -118,10 +118,10 @@ status 0 f in -o out.txt; [ "$(tr '\n' ' ' < out.txt)" = "b a b " ] || fail "-o"
 status 0 --json -c f in; grep -q '"seen"' out || fail "--json: $(cat out)"
 printf 'x\0a\0' | "$SEEN" check -z f | cmp - <(printf 'a\0') || fail "-z"
 printf '1 a\n2 x\n' | "$SEEN" check -k 2 -t ' ' f | cmp - <(echo '1 a') || fail "-k"
-# It changes nothing, and a filter that may only be read is enough.
+# It changes nothing, and works with a read-only filter.
 cp f before; chmod 444 f
 status 0 f in; cmp f before || fail "the filter was changed"
-# Threads keep the order.
+# Output order does not depend on the number of threads.
 seq 100000 > many
 "$SEEN" create -q g -n 100k -p 1e-9; awk '$1 % 3 == 0' many | "$SEEN" add -q g
 for j in 1 2 5; do

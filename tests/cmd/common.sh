@@ -50,7 +50,7 @@ for share in 0 100% 1; do
     "$SEEN" common -q --share $share same.a same.b | cmp - same.a || fail "--share $share"
 done
 
-# except: what is not there, in A's order, as often as A has it.
+# except: lines that are not in B, in A's order, with repeats.
 mkdir except
 cd except
 fail() { echo "FAIL: $*" >&2; exit 1; }

@@ -1,7 +1,7 @@
 # The documents: tables of figures, links and the figures of the planner are up to date.
 set -eu
 
-# The tables of figures are those that the benchmarks printed.
+# The tables of figures are the output of the benchmarks.
 python3 "$ROOT/tools/figures" --check
 
 # Every file that README, CONTRIBUTING and docs link to, or name in `code`, exists.
@@ -24,7 +24,7 @@ print("\n".join(bad))
 sys.exit(bool(bad))
 PY
 
-# docs/scale.md says what the planner says.
+# docs/scale.md shows the output of the planner.
 doc=$ROOT/docs/scale.md
 count=0
 while IFS= read -r line; do

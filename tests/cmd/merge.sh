@@ -48,14 +48,14 @@ refused no/such merge no/such/x.seen mon.seen
 [ ! -e x.seen ] || fail "a refused merge left OUT"
 [ "$(ls -A | grep -c '^\.')" = 0 ] || fail "temporary files are left: $(ls -A)"
 
-# copy: bit for bit, whole or not at all.
+# copy: bit for bit, atomic.
 mkdir copies
 cd copies
 fail() { echo "copy: $*" >&2; exit 1; }
 for kind in bloom counting; do
     for growth in fixed growing window; do
         f=$kind-$growth
-        [ $f != counting-window ] || continue # a window forgets by itself
+        [ $f != counting-window ] || continue # there are no counting windows
         full=; [ $growth != fixed ] || full="--when-full go-on"
         "$SEEN" create -q $f.seen -n 1k --kind $kind --growth $growth $full
         seq 3000 | "$SEEN" add -q $f.seen

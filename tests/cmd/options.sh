@@ -44,7 +44,7 @@ for shell in bash zsh fish; do
     if command -v $shell > /dev/null; then $shell -n seen.$shell || fail "$shell does not read its script"; fi
 done
 . ./seen.bash
-complete_line() { # words..., the last is being typed
+complete_line() { # words..., the last one is incomplete
     COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
     _seen
     echo "${COMPREPLY[*]-}"

@@ -102,7 +102,7 @@ for what in "plan -n 1M -p 1%" "plan -n 1M -p 1% --json" "help" "help plan" "--v
 done
 if "$SEEN" plan -n 1M -p 1% --svg /dev/full > /dev/null 2> words; then fail "a full disk went unnoticed"; fi
 
-# Numbers that make no sense are refused with a message that names the option, and status 2.
+# Invalid numbers are refused with a message that names the option, and status 2.
 mkdir numbers
 cd numbers
 fail() { echo "numbers: $*" >&2; exit 1; }
@@ -130,7 +130,7 @@ for bad in -5s 0 5y 1e30d; do refused create x.seen -n 1M --window "$bad"; done
 for bad in 0 1 33 -1; do refused create x.seen -n 1M --growth window --generations "$bad"; done
 [ ! -e x.seen ] || fail "something was made all the same"
 
-# The same number in every spelling.
+# The same number in every notation.
 bytes() { "$SEEN" plan --json "$@" | grep '"bytes"'; }
 want=$(bytes -n 100000000 -p 0.01)
 for n in 100M 1e8 0.1G 100000k .1e9; do

@@ -23,7 +23,7 @@ if(TARGET seencrawl)
     message(WARNING "libxml2 and gumbo are not installed: links are not compared with theirs")
   endif()
 
-  # Random robots.txt files, as an independent program reads them.
+  # Random robots.txt files, compared with an independent program.
   add_executable(robots_dump ${CMAKE_CURRENT_LIST_DIR}/robots_dump.c)
   target_link_libraries(robots_dump PRIVATE seen_flags seencrawl)
   add_test(NAME oracle.robots COMMAND
