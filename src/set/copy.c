@@ -191,7 +191,7 @@ static seen_status vet_union(seen_set *into, const sn_image *mine, seen_set *fro
             status = sn_error_set(error, SEEN_ERR_FULL,
                                   "%s and %s together exceed the capacity: the error rate would be "
                                   "%.3g instead of %.3g; create both with the total capacity, or "
-                                  "with when-full: go on",
+                                  "let them exceed it (when full: go on)",
                                   into->where, from->where, rate, promised);
     }
     return status;
@@ -283,8 +283,7 @@ static seen_status merge_tags(seen_set *into, const sn_image *mine, seen_set *fr
         return sn_error_set(
             error, SEEN_ERR_FULL,
             "%s and %s: the merged error rate would be %.3g instead of %.3g; create "
-            "sets to be merged with their total capacity, or with a lower error "
-            "rate",
+            "both with the total capacity, or with a lower error rate",
             into->where, from->where, rate, promised);
     return into->ops->merge(into, from, error);
 }
