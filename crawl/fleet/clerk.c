@@ -209,6 +209,9 @@ void *sn_clerk(void *fleet)
         sn_note_item *notes;
         bool closing = f->closing;
         swap_lists(f, &notes);
+        if (f->engine_waits)
+            wake_engine(f);
+        f->engine_waits = false;
         bool had_out = f->out_first != NULL;
         pthread_mutex_unlock(&f->lock);
         status = closing ? leave(f, notes) : work(f, notes);

@@ -13,7 +13,11 @@
 #include "base/memory.h"
 #include "crawl/fleet/internal.h"
 
-enum { SETTLE_MS = 250, NUDGE_LINKS = 512 };
+enum {
+    SETTLE_MS = 250,
+    NUDGE_LINKS = 512,
+    WAITING_LINKS = 4096, /* more than the clerk can push at once: pages would wait for it */
+};
 
 static seen_status no_memory(seen_error *error)
 {
@@ -74,16 +78,20 @@ static seen_status offer(sn_frontier *base, const sn_frontier_link *links, size_
 
 /* ---- URLs ---- */
 
-/* The next URL of a lane that was not returned. */
+/* The next URL of a lane that was not handed out, and that has a permit if pages are limited. */
 static bool next_of(sn_lane *lane, unsigned *url)
 {
+    uint64_t before = 0;
+    for (size_t i = 0; i < lane->at && i < lane->count; i++)
+        before += lane->window[i].urls->count;
     for (; lane->at < lane->count; lane->at++) {
         const sn_element *e = &lane->window[lane->at];
         for (unsigned i = 0; i < e->urls->count; i++)
             if (!(e->taken >> i & 1)) {
                 *url = i;
-                return true;
+                return before + i < lane->granted;
             }
+        before += e->urls->count;
     }
     return false;
 }
@@ -119,7 +127,8 @@ static seen_status peek(sn_frontier *base, bool idle, sn_frontier_record *record
         }
         f->out_first = lane->next_out;
         lane->out = false;
-        if (lane->more)
+        f->want_permits |= lane->at < lane->count;
+        if (lane->more || f->want_permits)
             nudge(f);
     }
     f->starving = *next == SN_NEXT_WAIT;
@@ -263,10 +272,11 @@ static sn_frontier_permit permit(const sn_frontier *base)
     int64_t now = sn_fleet_now();
     if (f->paused || f->full || now >= atomic_load(&f->start_until) || is_stalled(f, now)) {
         answer = SN_PERMIT_WAIT;
-    } else if (f->options.max_pages > 0 && f->permits == 0) {
-        answer = f->limit ? SN_PERMIT_LIMIT : SN_PERMIT_WAIT;
-        f->want_permits = true;
-        nudge(f);
+    } else if (f->limit) {
+        answer = SN_PERMIT_LIMIT;
+    } else if (f->offers.count > WAITING_LINKS) {
+        f->engine_waits = true;
+        answer = SN_PERMIT_WAIT;
     }
     pthread_mutex_unlock(&f->lock);
     return answer;
@@ -274,10 +284,7 @@ static sn_frontier_permit permit(const sn_frontier *base)
 
 static void started(sn_frontier *base)
 {
-    sn_fleet *f = sn_fleet_of(base);
-    pthread_mutex_lock(&f->lock);
-    f->permits -= f->permits > 0;
-    pthread_mutex_unlock(&f->lock);
+    (void)base; /* a URL that is handed out has its permit */
 }
 
 /* ---- hosts ---- */
@@ -453,6 +460,8 @@ static void close_fleet(sn_frontier *base)
     free(f->marks);
     free(f->numbers);
     free(f->pages);
+    free(f->bound);
+    free(f->returned);
     if (f->wake >= 0)
         close(f->wake);
     pthread_mutex_destroy(&f->lock);

@@ -3,6 +3,7 @@
  *     fleet.c     the interface: called by the engine, exchanges lists with the clerk
  *     clerk.c     the thread: one cycle after another
  *     session.c   registry, heartbeat, permits, levels, the end
+ *     permits.c   for --max-pages
  *     room.c      memory of the servers
  *     figures.c   for the report
  *     retry.c     pages that were given up, once more
@@ -49,6 +50,7 @@ typedef enum sn_fleet_script {
     SN_LUA_ACK,
     SN_LUA_REAP,
     SN_LUA_PERMIT,
+    SN_LUA_GRANT,
     SN_LUA_REFUND,
     SN_LUA_TURN,
     SN_LUA_COUNT
@@ -140,6 +142,7 @@ typedef struct sn_lane {
     uint32_t open;      /* taken and not done */
     uint32_t unsettled; /* done and not settled */
     uint64_t pages;     /* fetched from the host */
+    uint64_t granted;   /* URLs of the window, from its front, that have a permit */
     bool fresh;         /* its state has not been read */
     bool more;          /* the list may have more than the window */
     bool out;           /* in the list of lanes with URLs */
@@ -235,14 +238,15 @@ typedef struct sn_fleet {
     uint64_t transfers;
     bool closing, nudged;
     bool starving;     /* peek had nothing */
-    bool want_permits; /* permit had none */
+    bool engine_waits; /* for the clerk to take the links */
+    bool want_permits; /* peek had URLs without one */
 
     /* Under the lock: for the engine. */
     sn_lane *table[SN_FLEET_TABLE];
     sn_lane **lanes;
     size_t lane_count, lane_room;
     sn_lane *out_first, **out_end;
-    uint64_t found, permits;
+    uint64_t found;
     bool paused, full, stop, ended, limit, lost, forget;
     size_t give_back;
     sn_buffer seeds; /* one per line */
@@ -254,8 +258,11 @@ typedef struct sn_fleet {
     /* The clerk's own. */
     char session[SN_SESSION + 1];
     uint64_t beat, number, intent, permits_taken;
-    uint64_t *marks, *numbers; /* the last write to each bucket */
-    uint64_t *pages;           /* done in each bucket; counted with --max-pages */
+    uint64_t *marks, *numbers;  /* the last write to each bucket */
+    uint64_t *pages;            /* done in each bucket; counted with --max-pages */
+    uint64_t *bound, *returned; /* permits of each bucket */
+    size_t permit_lane;         /* who gets the next */
+    int64_t permits_at;         /* when to ask for more */
     unsigned epoch;
     bool replicas;
     sn_observed *observed;
@@ -312,11 +319,15 @@ seen_status sn_session_begin(sn_fleet *f, seen_error *error);
 seen_status sn_session_beat(sn_fleet *f);
 seen_status sn_session_poll(sn_fleet *f);
 seen_status sn_session_sweep(sn_fleet *f);
-seen_status sn_session_permits(sn_fleet *f);
 /* The counters, as 32 arguments of a heartbeat. Under the lock. */
 void sn_session_counts(sn_fleet *f);
 /* Sums one field of a hash over all buckets. */
 seen_status sn_session_sum(sn_fleet *f, const char *hash, const char *field, uint64_t *total);
+
+/* ---- permits.c ---- */
+
+/* Gets permits for URLs that have none, if pages are limited. */
+seen_status sn_session_permits(sn_fleet *f);
 
 /* ---- figures.c ---- */
 

@@ -105,6 +105,7 @@ static bool add_lane(sn_fleet *f, const char *queue, size_t len, unsigned bucket
     lane->bucket = bucket;
     lane->tired = tired;
     lane->fresh = lane->more = true;
+    lane->granted = f->options.max_pages > 0 ? 0 : UINT64_MAX;
     lane->chain = *chain_of(f, lane->hash);
     *chain_of(f, lane->hash) = lane;
     f->lanes[f->lane_count++] = lane;
@@ -186,7 +187,8 @@ static size_t count_working(const sn_fleet *f)
 {
     size_t n = 0;
     for (size_t i = 0; i < f->lane_count; i++)
-        n += f->lanes[i]->busy || f->lanes[i]->out || f->lanes[i]->fresh;
+        n += f->lanes[i]->busy || f->lanes[i]->out || f->lanes[i]->fresh ||
+             (f->options.max_pages > 0 && f->lanes[i]->count > 0);
     return n;
 }
 
@@ -326,11 +328,13 @@ static bool take_elements(reading *g, sn_lane *lane, const sn_reply *r)
 /* head, done, freed and the bits of a former owner. The list is read after this. */
 static bool take_state(sn_lane *lane, const sn_reply *r)
 {
-    if (!sn_reply_is_row(r, 4))
+    if (!sn_reply_is_row(r, 5))
         return false;
     lane->head = (uint64_t)sn_reply_number(r, 1);
     lane->acked = (uint64_t)sn_reply_number(r, 2);
     lane->freed = (uint64_t)sn_reply_number(r, 3);
+    if (lane->granted != UINT64_MAX)
+        lane->granted = (uint64_t)sn_reply_number(r, 5);
     size_t elements = sn_reply_nil(r, 4) ? 0 : r->item[4].len / 8;
     for (size_t i = 0; i < elements && i < lane->count; i++) {
         sn_element *e = &lane->window[i];
@@ -380,13 +384,13 @@ static bool take_read(void *context, uint32_t tag, const sn_reply *r, bool again
 
 static void ask_for_state(const sn_fleet *f, const sn_lane *lane, uint32_t tag)
 {
-    static const char *const fields[] = {"head", "done", "freed", "bits"};
+    static const char *const fields[] = {"head", "done", "freed", "bits", "granted"};
     const sn_fleet_link *l = &f->link;
     uint16_t slot = l->slot[lane->bucket];
-    sn_command_begin(l->ch, tag + READ_STATE, slot, 6);
+    sn_command_begin(l->ch, tag + READ_STATE, slot, 7);
     sn_command_text(l->ch, "HMGET");
     sn_key_queue(l, lane->bucket, "s", lane->queue);
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 5; i++)
         sn_command_text(l->ch, fields[i]);
     sn_command_begin(l->ch, tag + READ_RULES, slot, 2);
     sn_command_text(l->ch, "GET");
@@ -463,14 +467,18 @@ seen_status sn_lane_read(sn_fleet *f)
 static void trim(sn_lane *lane)
 {
     size_t n = 0;
+    uint64_t urls = 0;
     while (n < lane->count && lane->window[n].settled == all_of(&lane->window[n])) {
         lane->freed += lane->window[n].bytes;
+        urls += lane->window[n].urls->count;
         free(lane->window[n++].urls);
     }
     lane->head += n;
     lane->count -= n;
     memmove(lane->window, lane->window + n, lane->count * sizeof *lane->window);
     lane->at = lane->at > n ? lane->at - n : 0;
+    if (lane->granted != UINT64_MAX)
+        lane->granted -= urls < lane->granted ? urls : lane->granted;
 }
 
 static size_t put_bits(const sn_lane *lane, char *bits, size_t room)
@@ -515,6 +523,7 @@ static void put_lane(const sn_fleet *f, sn_lane *lane, bool release, int64_t now
     sn_command_text(l->ch, release ? "1" : "0");
     sn_command_text(l->ch, rested ? "1" : "0");
     sn_command_number(l->ch, (uint64_t)ahead);
+    sn_command_number(l->ch, lane->granted == UINT64_MAX ? 0 : lane->granted);
     lane->released = release;
     lane->dirty = false;
 }
@@ -524,7 +533,7 @@ static void put_call(sn_fleet *f, sn_lane *const *lane, size_t count, bool all, 
     const sn_fleet_link *l = &f->link;
     unsigned b = lane[0]->bucket;
     sn_fleet_call(l, b, l->slot[b], SN_LUA_ACK, (unsigned)(6 + 2 * count),
-                  (unsigned)(3 + 9 * count));
+                  (unsigned)(4 + 10 * count));
     static const char *const keys[] = {"ready", "owner", "meta", "tired", "applied", "pages"};
     for (int i = 0; i < 6; i++)
         sn_key_bucket(l, b, keys[i]);
@@ -535,6 +544,7 @@ static void put_call(sn_fleet *f, sn_lane *const *lane, size_t count, bool all, 
     sn_command_text(l->ch, f->session);
     sn_command_number(l->ch, ++f->marks[b]);
     sn_command_number(l->ch, f->pages[b]);
+    sn_command_number(l->ch, f->returned[b]);
     for (size_t i = 0; i < count; i++)
         put_lane(f, lane[i], to_release(lane[i], now, all), now);
 }
@@ -572,8 +582,10 @@ static void apply_settled(sn_fleet *f)
         lane->unsettled--;
         lane->pages += d->counts;
         lane->dirty = true;
-        if (d->counts && f->options.max_pages > 0)
-            f->pages[lane->bucket]++;
+        if (f->options.max_pages > 0) {
+            f->pages[lane->bucket] += d->counts;
+            f->returned[lane->bucket] += !d->counts;
+        }
     }
     f->taken_settled.count = 0;
 }

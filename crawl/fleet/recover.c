@@ -11,22 +11,22 @@
 #include "base/memory.h"
 #include "crawl/fleet/internal.h"
 
-/* Permits that a session took and did not use go back. */
+/* Permits that a session took and did not bind to URLs go back. */
 static seen_status refund(sn_fleet *f, const char *session)
 {
     char field[SN_SESSION + 4];
-    uint64_t used;
+    uint64_t bound;
     long long back;
     if (f->options.max_pages == 0)
         return SEEN_OK;
-    snprintf(field, sizeof field, "p:%s", session);
-    seen_status status = sn_session_sum(f, "applied", field, &used);
+    snprintf(field, sizeof field, "g:%s", session);
+    seen_status status = sn_session_sum(f, "applied", field, &bound);
     if (status != SEEN_OK)
         return status;
     sn_fleet_call(&f->link, 0, f->link.name_slot, SN_LUA_REFUND, 1, 2);
     sn_command_text(f->link.ch, f->link.name);
     sn_command_text(f->link.ch, session);
-    sn_command_number(f->link.ch, used);
+    sn_command_number(f->link.ch, bound);
     return sn_fleet_run_number(&f->link, &back, f->clerk_error);
 }
 

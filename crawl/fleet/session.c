@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "crawl/fleet/internal.h"
 
-enum { POLL_MS = 200, PERMITS = 64 };
+enum { POLL_MS = 200 };
 
 static void random_hex(char *to, unsigned digits)
 {
@@ -179,7 +179,9 @@ seen_status sn_session_begin(sn_fleet *f, seen_error *error)
     f->marks = calloc(f->link.buckets, sizeof *f->marks);
     f->numbers = calloc(f->link.buckets, sizeof *f->numbers);
     f->pages = calloc(f->link.buckets, sizeof *f->pages);
-    if (!f->marks || !f->numbers || !f->pages)
+    f->bound = calloc(f->link.buckets, sizeof *f->bound);
+    f->returned = calloc(f->link.buckets, sizeof *f->returned);
+    if (!f->marks || !f->numbers || !f->pages || !f->bound || !f->returned)
         return sn_error_set(error, SEEN_ERR_MEMORY, "out of memory");
     seen_status status = list_worker(f, name, error);
     if (status != SEEN_OK)
@@ -385,38 +387,7 @@ seen_status sn_session_poll(sn_fleet *f)
     return changed ? read_seeds(f) : SEEN_OK;
 }
 
-/* ---- permits for --max-pages ---- */
-
-seen_status sn_session_permits(sn_fleet *f)
-{
-    long long granted;
-    pthread_mutex_lock(&f->lock);
-    bool wanted = f->options.max_pages > 0 && f->want_permits && f->permits == 0;
-    pthread_mutex_unlock(&f->lock);
-    if (!wanted)
-        return SEEN_OK;
-    /* Blocks become small near the end, so that no worker keeps permits that another could use. */
-    uint64_t want = f->options.max_pages / 64;
-    want = want < 1 ? 1 : want > PERMITS ? PERMITS : want;
-    sn_fleet_call(&f->link, 0, f->link.name_slot, SN_LUA_PERMIT, 1, 4);
-    sn_command_text(f->link.ch, f->link.name);
-    sn_command_text(f->link.ch, f->session);
-    sn_command_number(f->link.ch, f->options.max_pages);
-    sn_command_number(f->link.ch, want);
-    sn_command_number(f->link.ch, f->permits_taken);
-    seen_status status = sn_fleet_run_number(&f->link, &granted, f->clerk_error);
-    if (status == SEEN_OK && granted > 0) {
-        f->permits_taken += (uint64_t)granted;
-        status = sn_fleet_confirm(f);
-    }
-    if (status != SEEN_OK)
-        return status;
-    pthread_mutex_lock(&f->lock);
-    f->permits += (uint64_t)granted;
-    f->want_permits = granted == 0;
-    pthread_mutex_unlock(&f->lock);
-    return SEEN_OK;
-}
+/* ---- sums ---- */
 
 typedef struct sum {
     uint64_t total;

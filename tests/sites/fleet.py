@@ -240,8 +240,7 @@ class Fleet:
         ok = ended and not lost and not foreign and not wrong_depth
         if short > len(gaps) * args.late / 100:
             ok = False
-        # A worker that is killed may have written pages that it could not acknowledge any more.
-        if args.max_pages and not 0 <= len(fetched) - min(args.max_pages, len(expected)) <= allowed:
+        if args.max_pages and len(fetched) != min(args.max_pages, len(expected)):
             ok = False
         if args.bound and twice > allowed:
             ok = False

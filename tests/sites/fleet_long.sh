@@ -1,6 +1,7 @@
 #!/bin/sh
 # The long tests of shared crawls (make fleet-test): fleet_long.sh SEEN [SEEDS]
-# 21 kills and 2 stalls per seed (50 seeds: at least 1,000 kills, as some crawls end before the last); 100 failovers of a master with a replica; 20 failovers of
+# 21 kills and 2 stalls per seed (50 seeds: at least 1,000 kills, as some crawls end before the last); crawls with
+# --max-pages, exact in spite of kills; 100 failovers of a master with a replica; 20 failovers of
 # the masters of a cluster; a cluster whose slots all move. Prints a line per run; status 1 if one of them failed.
 seen=$1 seeds=${2:-50} here=$(dirname "$0") failed=0
 run() {
@@ -12,6 +13,7 @@ for seed in $(seq "$seeds"); do
 done
 few=$((seeds / 10)) polite='--hosts 40 --delay 40 --bound'
 for seed in $(seq "$few"); do
+    run python3 "$here/fleet.py" "$seen" --seed "$seed" --kills 10 --pages 3000 --max-pages 1000 --bound
     run python3 "$here/fleet_servers.py" "$seen" failover --times 20 --pages 14000 --workers 4 --seed "$seed" $polite
     run python3 "$here/fleet_servers.py" "$seen" cluster-failover --times 4 --pages 10000 --seed "$seed" $polite
 done

@@ -1,18 +1,20 @@
 #!lua flags=allow-oom
 -- Acknowledges pages of queues that the session owns; releases some of the queues.
 -- KEYS ready owner meta tired applied pages, then per queue: list, state
--- ARGV session mark count, then per queue:
---   queue, head, done, freed, bits, pages, release, rested, ahead
+-- ARGV session mark count returned, then per queue:
+--   queue, head, done, freed, bits, pages, release, rested, ahead, granted
 --   head    number of the first element that is kept     done    URLs acknowledged
 --   freed   bytes of the elements before head            bits    what is done in the elements kept
 --   pages   fetched from the host so far, '' if it is not counted
 --   release 1: the session gives the queue back          rested  1: the host's delay has passed
 --   ahead   milliseconds until the host may be asked again; a hint
--- mark as in pick; count: pages of this bucket that the session has done so far, for --max-pages
+--   granted URLs of the elements kept, from the first, that have a permit
+-- mark as in pick; for --max-pages, what the session has done in this bucket so far:
+--   count   pages               returned  URLs that had a permit and were not fetched
 -- All numbers are absolute for the owner: repeating the call changes nothing.
 -- returns how many queues belong to another session
 local other, done, freed = 0, {}, 0
-local i = 4
+local i = 5
 for k = 7, #KEYS, 2 do
   local list, state, queue = KEYS[k], KEYS[k + 1], ARGV[i]
   if redis.call('HGET', KEYS[2], queue) ~= ARGV[1] then
@@ -38,22 +40,26 @@ for k = 7, #KEYS, 2 do
         redis.call('ZADD', KEYS[1], tonumber(depth) * 4398046511104 + now + ARGV[i + 8], queue)
       end
     end
-    if ARGV[i + 6] == '1' and ARGV[i + 4] == '' then
+    if ARGV[i + 6] == '1' and ARGV[i + 4] == '' and ARGV[i + 9] == '0' then
       redis.call('DEL', state)
     else
-      redis.call('HSET', state, 'head', head, 'done', n, 'freed', f, 'bits', ARGV[i + 4])
+      redis.call('HSET', state, 'head', head, 'done', n, 'freed', f, 'bits', ARGV[i + 4],
+        'granted', ARGV[i + 9])
     end
   end
-  i = i + 9
+  i = i + 10
 end
 for depth, n in pairs(done) do
   if n > 0 then redis.call('HINCRBY', KEYS[3], 'done:' .. depth, n) end
 end
 if freed > 0 then redis.call('HINCRBY', KEYS[3], 'bytes', -freed) end
-if other == 0 and ARGV[3] ~= '0' then
-  local before = tonumber(redis.call('HGET', KEYS[5], 'p:' .. ARGV[1])) or 0
-  redis.call('HINCRBY', KEYS[3], 'pages', tonumber(ARGV[3]) - before)
-  redis.call('HSET', KEYS[5], 'p:' .. ARGV[1], ARGV[3])
+for k, field in ipairs({'pages', 'returned'}) do
+  if other == 0 and ARGV[k + 2] ~= '0' then
+    local mine = string.sub(field, 1, 1) .. ':' .. ARGV[1]
+    local before = tonumber(redis.call('HGET', KEYS[5], mine)) or 0
+    redis.call('HINCRBY', KEYS[3], field, tonumber(ARGV[k + 2]) - before)
+    redis.call('HSET', KEYS[5], mine, ARGV[k + 2])
+  end
 end
 redis.call('HSET', KEYS[5], 'm:' .. ARGV[1], ARGV[2])
 return other

@@ -1,6 +1,7 @@
 #!lua flags=allow-oom
--- Takes permits to start pages, of which there are so many in the whole crawl.
+-- Takes permits to fetch pages, of which there are so many in the whole crawl.
 -- KEYS registry   ARGV session limit want had   returns how many were granted
+--   limit of the crawl, and the permits that were returned so far
 --   had   permits the session got so far: a call that is sent again gets the same answer
 local taken = tonumber(redis.call('HGET', KEYS[1], 'permits:' .. ARGV[1])) or 0
 if taken > tonumber(ARGV[4]) then return taken - tonumber(ARGV[4]) end

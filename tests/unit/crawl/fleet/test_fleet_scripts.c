@@ -88,6 +88,8 @@ static void registry(void **state)
     assert_int_equal(run(SN_LUA_REFUND, "reg", "one 2"), 4);
     assert_int_equal(run(SN_LUA_REFUND, "reg", "one 2"), 0);
     assert_int_equal(run(SN_LUA_PERMIT, "reg", "two 10 9 4"), 4);
+    assert_int_equal(run(SN_LUA_REFUND, "reg", "two 8"), 0); /* all were bound */
+    assert_int_equal(number(command("HGET reg started")), 10);
 }
 
 static void session(void **state)
@@ -138,27 +140,27 @@ static void push_pick_ack(void **state)
     assert_int_equal(run(SN_LUA_PUSH, PUSH, "w 2 0 0 " Q " 1 second"), 1);
     assert_int_equal(number(command("ZCARD ready")), 0);
     /* Two of three done, then all of the first element; the same call again changes nothing. */
-    assert_int_equal(run(SN_LUA_ACK, ACK, "w 2 0 " Q " 0 2 0 bits _ 0 0 0"), 0);
+    assert_int_equal(run(SN_LUA_ACK, ACK, "w 2 0 0 " Q " 0 2 0 bits _ 0 0 0 0"), 0);
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(run(SN_LUA_ACK, ACK, "w 3 1 " Q " 1 3 7 _ 9 0 0 0"), 0);
+        assert_int_equal(run(SN_LUA_ACK, ACK, "w 3 1 0 " Q " 1 3 7 _ 9 0 0 0 0"), 0);
         assert_int_equal(number(command("LLEN q")), 1);
         assert_int_equal(number(command("HGET meta done:0")), 3);
         assert_int_equal(number(command("HGET meta bytes")), 6);
         assert_int_equal(number(command("HGET meta pages")), 1);
         assert_int_equal(number(command("HGET pages " Q)), 9);
     }
-    assert_int_equal(run(SN_LUA_ACK, ACK, "x 1 1 " Q " 2 4 13 _ _ 0 0 0"), 1);
+    assert_int_equal(run(SN_LUA_ACK, ACK, "x 1 1 0 " Q " 2 4 13 _ _ 0 0 0 0"), 1);
     assert_int_equal(number(command("LLEN q")), 1);
-    /* Released before its delay has passed: the next owner gets the time of the last request. */
-    assert_int_equal(run(SN_LUA_ACK, ACK, "w 4 0 " Q " 1 3 7 _ _ 1 0 0"), 0);
+    /* Released before its delay has passed: the next owner learns who asked last. */
+    assert_int_equal(run(SN_LUA_ACK, ACK, "w 4 0 0 " Q " 1 3 7 _ _ 1 0 0 0"), 0);
     assert_int_equal(number(command("EXISTS state")), 0);
     assert_int_equal(number(command("ZCARD ready")), 1);
     r = call(SN_LUA_PICK, PICK, "x 5 0 1000 2");
     assert_int_equal(r->elements, 2);
     assert_string_equal(r->element[1]->str, "w");
     freeReplyObject(r);
-    /* Done, and the delay has passed: nothing is left of it. */
-    assert_int_equal(run(SN_LUA_ACK, ACK, "x 3 0 " Q " 1 1 6 _ _ 1 1 0"), 0);
+    /* Done and rested: nothing is left of it. */
+    assert_int_equal(run(SN_LUA_ACK, ACK, "x 3 0 0 " Q " 1 1 6 _ _ 1 1 0 0"), 0);
     assert_int_equal(number(command("EXISTS q state tired owner ready")), 0);
     assert_int_equal(number(command("HGET meta done:0")), 4);
     assert_int_equal(number(command("HGET meta bytes")), 0);
@@ -183,6 +185,24 @@ static void fence_and_reap(void **state)
     assert_int_equal(number(command("ZCARD ready")), 1);
 }
 
+static void grants(void **state)
+{
+    (void)state;
+    assert_int_equal(run(SN_LUA_PUSH, PUSH, "w 1 0 0 " Q " 3 element"), 3);
+    freeReplyObject(call(SN_LUA_PICK, PICK, "w 5 0 1000 1"));
+    assert_int_equal(run(SN_LUA_GRANT, "owner applied state", "x 1 2 " Q " 2"), 1);
+    assert_int_equal(number(command("EXISTS state")), 0);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(run(SN_LUA_GRANT, "owner applied state", "w 2 2 " Q " 2"), 0);
+    assert_int_equal(number(command("HGET applied g:w")), 2);
+    /* They stay with the queue when it is released; what was not fetched is counted once. */
+    for (int i = 0; i < 2; i++)
+        run(SN_LUA_ACK, ACK, "w 3 1 1 " Q " 0 0 0 _ _ 1 1 0 2");
+    assert_int_equal(number(command("HGET state granted")), 2);
+    assert_int_equal(number(command("HGET meta pages")), 1);
+    assert_int_equal(number(command("HGET meta returned")), 1);
+}
+
 static void levels(void **state)
 {
     (void)state;
@@ -194,7 +214,7 @@ static void levels(void **state)
     r = call(SN_LUA_PICK, PICK, "w 5 2 1000 1");
     assert_int_equal(r->elements, 2);
     freeReplyObject(r);
-    assert_int_equal(run(SN_LUA_ACK, ACK, "w 2 0 " Q ":2 1 1 1 _ _ 1 1 0"), 0);
+    assert_int_equal(run(SN_LUA_ACK, ACK, "w 2 0 0 " Q ":2 1 1 1 _ _ 1 1 0 0"), 0);
     assert_int_equal(number(command("HGET meta done:2")), 1);
 }
 
@@ -220,12 +240,11 @@ int main(void)
     if (!test_server_start(&server, NULL))
         return 77;
     redis = redisConnect("127.0.0.1", server.port);
-    const struct CMUnitTest tests[] = {cmocka_unit_test_setup(registry, clear),
-                                       cmocka_unit_test_setup(session, clear),
-                                       cmocka_unit_test_setup(push_pick_ack, clear),
-                                       cmocka_unit_test_setup(fence_and_reap, clear),
-                                       cmocka_unit_test_setup(levels, clear),
-                                       cmocka_unit_test_setup(clock_set_back, clear)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(registry, clear),      cmocka_unit_test_setup(session, clear),
+        cmocka_unit_test_setup(push_pick_ack, clear), cmocka_unit_test_setup(fence_and_reap, clear),
+        cmocka_unit_test_setup(levels, clear),        cmocka_unit_test_setup(grants, clear),
+        cmocka_unit_test_setup(clock_set_back, clear)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     redisFree(redis);
     test_server_kill(&server);
