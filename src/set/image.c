@@ -193,6 +193,35 @@ static bool same_lines(const sn_geometry *a, const sn_geometry *b)
            a->shard_lines == b->shard_lines;
 }
 
+/* The layers of a file of format 1. */
+static bool layers_decode(const unsigned char *page, uint64_t file_bytes, sn_image *image,
+                          const char **why)
+{
+    *why = "its header holds impossible numbers" SN_IMAGE_ANEW;
+    if (!numbers_agree(image))
+        return false;
+    uint64_t end = SN_IMAGE_DATA_AT;
+    for (uint32_t i = 0; i < image->layers; i++) {
+        if (!layer_decode(page + RECORDS_AT + i * LAYER_BYTES, image->kind, end, file_bytes,
+                          &image->layer[i])) {
+            *why = "it is truncated, or its header holds impossible numbers" SN_IMAGE_ANEW;
+            return false;
+        }
+        if (image->growth == SEEN_WINDOW &&
+            !same_lines(&image->layer[i].geometry, &image->layer[0].geometry))
+            return false;
+        end = image->layer[i].offset + sn_geometry_bytes(&image->layer[i].geometry);
+    }
+    /* A file is created with a multiple of 4096 bytes. Earlier versions did not round it up when a
+     * layer was added. */
+    bool grown = image->growth == SEEN_GROWING && image->layers > 1;
+    if (file_bytes != 0 && !grown && align_up(end) > file_bytes) {
+        *why = "it is truncated" SN_IMAGE_ANEW;
+        return false;
+    }
+    return true;
+}
+
 bool sn_image_decode(const unsigned char page[SN_IMAGE_BYTES], uint64_t file_bytes, sn_image *image,
                      const char **why)
 {
@@ -234,28 +263,8 @@ bool sn_image_decode(const unsigned char page[SN_IMAGE_BYTES], uint64_t file_byt
         *image = out;
         return true;
     }
-    *why = "its header holds impossible numbers" SN_IMAGE_ANEW;
-    if (!numbers_agree(&out))
+    if (!layers_decode(page, file_bytes, &out, why))
         return false;
-    uint64_t end = SN_IMAGE_DATA_AT;
-    for (uint32_t i = 0; i < out.layers; i++) {
-        if (!layer_decode(page + RECORDS_AT + i * LAYER_BYTES, out.kind, end, file_bytes,
-                          &out.layer[i])) {
-            *why = "it is truncated, or its header holds impossible numbers" SN_IMAGE_ANEW;
-            return false;
-        }
-        if (out.growth == SEEN_WINDOW &&
-            !same_lines(&out.layer[i].geometry, &out.layer[0].geometry))
-            return false;
-        end = out.layer[i].offset + sn_geometry_bytes(&out.layer[i].geometry);
-    }
-    /* A file is created with a multiple of 4096 bytes. Earlier versions did not round it up when a
-     * layer was added. */
-    bool grown = out.growth == SEEN_GROWING && out.layers > 1;
-    if (file_bytes != 0 && !grown && align_up(end) > file_bytes) {
-        *why = "it is truncated" SN_IMAGE_ANEW;
-        return false;
-    }
     *image = out;
     return true;
 }
