@@ -107,8 +107,12 @@ static inline void tell(const verdict v[GROUP], bool add, seen_answer *answers)
 
 #include "filter/bloom_body.h"
 
-const sn_kernel sn_bloom_avx2 = {
-    .name = "avx2", .check = body_check, .add = body_add, .add_picked = body_add_picked};
+const sn_kernel sn_bloom_avx2 = {.name = "avx2",
+                                 .check = body_check,
+                                 .add = body_add,
+                                 .add_picked = body_add_picked,
+                                 .check_one = body_check_one,
+                                 .add_one = body_add_one};
 #else
 typedef int sn_bloom_avx2_unused;
 #endif

@@ -37,8 +37,12 @@ static inline verdict line_set(char *line, uint64_t cells, unsigned probes)
 
 #include "filter/bloom_body.h"
 
-const sn_kernel sn_bloom_avx512 = {
-    .name = "avx512", .check = body_check, .add = body_add, .add_picked = body_add_picked};
+const sn_kernel sn_bloom_avx512 = {.name = "avx512",
+                                   .check = body_check,
+                                   .add = body_add,
+                                   .add_picked = body_add_picked,
+                                   .check_one = body_check_one,
+                                   .add_one = body_add_one};
 #else
 typedef int sn_bloom_avx512_unused;
 #endif

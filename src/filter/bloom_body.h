@@ -283,3 +283,31 @@ static void body_add_picked(const sn_geometry *g, void *bits, const seen_hash *h
     static const loops all = {pick_one_full, pick_one, pick_two_full, pick_two, pick_any};
     loop_for(g, &all)(g, bits, h, picks, count, answers);
 }
+
+/* ---- one key ---- */
+
+/* Without the ring of the loops: there is nothing to overlap. */
+INLINE bool run_single(const sn_geometry *g, const char *bits, seen_hash h, bool add)
+{
+    if (g->spread != 1) {
+        seen_answer answer = SEEN_NEW;
+        if (add)
+            body_add(g, (char *)(uintptr_t)bits, &h, 1, &answer);
+        else
+            body_check(g, bits, &h, 1, &answer);
+        return answer == SEEN_BEFORE;
+    }
+    char *line = place_one(sn_geometry_bytes(g), bits, h);
+    return g->probes == SN_LINE_WORDS ? found(probe(line, h.lo, 8, add), add)
+                                      : found(probe(line, h.lo, some(g->probes), add), add);
+}
+
+static bool body_check_one(const sn_geometry *g, const void *bits, seen_hash h)
+{
+    return run_single(g, bits, h, false);
+}
+
+static bool body_add_one(const sn_geometry *g, void *bits, seen_hash h)
+{
+    return run_single(g, bits, h, true);
+}

@@ -27,6 +27,9 @@ typedef struct sn_kernel {
     /* The same for some keys of a batch, hashes[picks[i]] and answers[picks[i]]; bloom only. */
     void (*add_picked)(const sn_geometry *g, void *bits, const seen_hash *hashes,
                        const uint16_t *picks, size_t count, seen_answer *answers);
+    /* One key: whether it was present before the call. NULL for counting kernels. */
+    bool (*check_one)(const sn_geometry *g, const void *bits, seen_hash hash);
+    bool (*add_one)(const sn_geometry *g, void *bits, seen_hash hash);
     /* Counting only: removes each key that is present; answers[i] as in seen_remove. */
     void (*remove)(const sn_geometry *g, void *bits, const seen_hash *hashes, size_t count,
                    seen_answer *answers);

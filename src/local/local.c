@@ -221,8 +221,7 @@ static bool rotation_due(const sn_image *image)
            sn_clock_now() >= image->layer[image->current].born + sn_layers_span(image);
 }
 
-/* Whether the current layer has a limit at all. */
-static bool bounded(const sn_image *image)
+bool sn_local_bounded(const sn_image *image)
 {
     if (image->growth == SEEN_WINDOW)
         return image->window_seconds == 0;
@@ -249,7 +248,7 @@ static bool claim(sn_local *l, const sn_image *image, uint64_t count)
         before = atomic_fetch_add(&l->in_flight, count) + __atomic_load_n(added, __ATOMIC_RELAXED);
     else
         before = __atomic_fetch_add(added, count, __ATOMIC_RELAXED);
-    if (!bounded(image) || before + count <= limit_of(l, image))
+    if (!sn_local_bounded(image) || before + count <= limit_of(l, image))
         return true;
     if (window)
         atomic_fetch_sub(&l->in_flight, count);
@@ -404,13 +403,13 @@ static seen_status add_tight(sn_local *l, const seen_hash *h, size_t count, seen
          * early. */
         if (image->growth == SEEN_GROWING && room < NEARLY && capacity > LARGE)
             room = 0;
-        bool fits = !bounded(image) || room > 0;
+        bool fits = !sn_local_bounded(image) || room > 0;
         seen_status status = SEEN_OK;
         if (rotation_due(image) || (!fits && image->growth == SEEN_WINDOW)) {
             status = rotate_window(l, error);
         } else if (fits) {
             size_t n = count - done;
-            if (bounded(image) && n > room)
+            if (sn_local_bounded(image) && n > room)
                 n = (size_t)room;
             uint64_t news = sn_span_add(l->kernel, view, h + done, n, answers + done);
             __atomic_fetch_add(&l->added[image->current], news, __ATOMIC_RELAXED);
@@ -545,59 +544,6 @@ static seen_status local_check(seen_set *set, const seen_hash *h, size_t count,
     }
     if (status != SEEN_OK)
         memset(answers, SEEN_UNKNOWN, count);
-    return status;
-}
-
-/* ---- one key ---- */
-
-static seen_status local_check_one(seen_set *set, seen_hash hash, seen_answer *answer,
-                                   seen_error *error)
-{
-    sn_local *l = (sn_local *)set;
-    seen_answer got = SEEN_NEW;
-    if (set->growth == SEEN_WINDOW) {
-        seen_status status = local_check(set, &hash, 1, &got, error);
-        if (status == SEEN_OK)
-            *answer = got;
-        return status;
-    }
-    seen_status status = l->home->refresh(l, error);
-    if (status != SEEN_OK)
-        return status;
-    const sn_view *view = view_of(l);
-    for (uint32_t i = 0; i < view->image.layers; i++)
-        l->kernel->check(&view->image.layer[i].geometry, view->bits[i], &hash, 1, &got);
-    *answer = got;
-    return SEEN_OK;
-}
-
-/* A fixed set that no other thread or process is modifying: the key is added, and counted without a
- * reservation. All other sets use the batch path. */
-static seen_status local_add_one(seen_set *set, seen_hash hash, seen_answer *answer,
-                                 seen_error *error)
-{
-    sn_local *l = (sn_local *)set;
-    seen_answer got = SEEN_UNKNOWN;
-    seen_status status = SEEN_OK;
-    bool alone = set->growth == SEEN_FIXED && !l->home->locks(l) &&
-                 atomic_load_explicit(&l->crowd, memory_order_relaxed) == 0 &&
-                 pthread_rwlock_trywrlock(&l->mode) == 0;
-    if (alone) {
-        const sn_view *view = view_of(l);
-        uint64_t added = __atomic_load_n(&l->added[0], __ATOMIC_RELAXED);
-        bool fits = added < l->limit || !bounded(&view->image);
-        status = l->home->refresh(l, error);
-        if (status == SEEN_OK && fits) {
-            l->kernel->add(&view->image.layer[0].geometry, view->bits[0], &hash, 1, &got);
-            if (got == SEEN_NEW)
-                __atomic_store_n(&l->added[0], added + 1, __ATOMIC_RELAXED);
-        }
-        pthread_rwlock_unlock(&l->mode);
-    }
-    if (status == SEEN_OK && got == SEEN_UNKNOWN)
-        status = local_add(set, &hash, 1, &got, error);
-    if (status == SEEN_OK)
-        *answer = got;
     return status;
 }
 
@@ -819,7 +765,7 @@ static void heap_fork(seen_set *set, sn_fork_phase phase)
 #define LOCAL_OPS(name, forking)                                                                   \
     {                                                                                              \
         .store = (name), .add = local_add, .check = local_check, .remove = local_remove,           \
-        .add_one = local_add_one, .check_one = local_check_one, .rotate = local_rotate,            \
+        .add_one = sn_local_add_one, .check_one = sn_local_check_one, .rotate = local_rotate,      \
         .sync = local_sync, .image = local_image, .measure = local_measure, .read = local_read,    \
         .combine = local_combine, .widen = local_widen, .combined = local_combined,                \
         .fork = (forking), .close = local_close                                                    \

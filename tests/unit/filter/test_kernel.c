@@ -196,6 +196,15 @@ static void test_every_shape(void **state)
                 assert_memory_equal(got, want, 200);
                 for (size_t i = 0; i < 100; i++)
                     assert_int_equal(got[i], SEEN_BEFORE);
+                void *single = lines_new(&g); /* one key at a time: the same */
+                for (size_t i = 0; i < 100; i++) {
+                    bool had = list[k]->check_one(&g, single, keys[i]);
+                    assert_int_equal(list[k]->add_one(&g, single, keys[i]), had);
+                }
+                assert_memory_equal(single, first, sn_geometry_bytes(&g));
+                for (size_t i = 0; i < 200; i++)
+                    assert_int_equal(list[k]->check_one(&g, single, keys[i]), want[i]);
+                free(single);
                 free(bits);
             }
             free(first);
