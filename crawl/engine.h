@@ -3,7 +3,7 @@
  *     admit.c        URLs -> batches for the frontier          (intake)
  *     job.c          the pool of transfers                     (transfers)
  *     outputs.c      JSON lines, URLs, edges, WARC             (outputs)
- *     settle.c       outputs written, then the frontier is told
+ *     settle.c       writes the outputs, then settles the frontier
  *     seeds.c        start URLs, hosts in scope
  *     follow.c       the links of a page
  *     host_rules.c   robots.txt of a host

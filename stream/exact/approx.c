@@ -1,4 +1,4 @@
-/* A fixed filter for the keys that are expected, and a second one for more. */
+/* A fixed filter for the expected keys, and a second one for more. */
 #include "stream/exact/approx.h"
 
 #include <math.h>
@@ -7,25 +7,25 @@
 #include "base/error.h"
 
 enum { CHUNK = 1024, CELLS = 16 };
-/* The first filter if the number of keys is not known. */
+/* The size of the first filter if the number of keys is unknown. */
 #define BLIND_BYTES (32ull << 20)
-/* Two lines of eight cells suit rates of about a millionth; down to here they cost some bits more
- * than three lines, and are a third faster. */
+/* Two lines of eight cells suit rates of about 1e-6. Down to this rate they need slightly more bits
+ * than three lines, but are a third faster. */
 #define TWO_LINES_FROM 1e-9
 #define TWO_LINES_TO 1.2e-6
 /* If a smaller share of new keys is recognised as new, the number of keys cannot be computed. */
 #define HOPELESS 1e-6
-/* A growing set has no lower error rate. */
+/* The lowest error rate of a growing set. */
 #define GROWING_STRICTEST 1e-12
 
-/* The first filter's part of the error rate; the rest is for the second. */
+/* The first filter's share of the error rate; the rest is for the second. */
 static double first_share(const sn_approx_options *o)
 {
     return o->capacity ? 0.95 : 0.5;
 }
 
-/* A part that no filter can keep is rounded up to one that can, which is better than to fail in the
- * middle of a run; the rate at the end includes it. */
+/* A share below what a filter can reach is rounded up instead of failing in the middle of a run;
+ * the rate reported at the end includes it. */
 static double part_of(double rate, double share)
 {
     double part = rate * share;
@@ -134,7 +134,7 @@ static seen_status add_to_first(sn_approx *a, const seen_hash *hashes, size_t co
     return status;
 }
 
-/* Adds to the second filter what the first does not have. */
+/* Adds the keys that are not in the first filter to the second. */
 static seen_status add_to_more(sn_approx *a, const seen_hash *hashes, size_t count,
                                seen_answer *answers, seen_error *error)
 {
@@ -185,7 +185,7 @@ seen_status sn_approx_add(sn_approx *approx, const seen_hash *hashes, size_t cou
     return status;
 }
 
-/* ---- how many, how large, how wrong ---- */
+/* ---- statistics ---- */
 
 uint64_t sn_approx_keys(const sn_approx *approx)
 {
@@ -221,9 +221,9 @@ static double rate_with(const seen_set *set, double keys)
     return seen_plan_rate(&plan, keys);
 }
 
-/* A false positive sets no new cell, so that the cells tell how many distinct keys came, of which
- * the share 1 - rate was reported as new. Steps through the keys that came until `keys` of them
- * were. */
+/* A false positive sets no further cell, so the cells give the number of distinct keys that were
+ * presented, of which the share 1 - rate was reported as new. Iterates over the number of presented
+ * keys until `keys` of them were new. */
 double sn_approx_expect_lost(const seen_set *set, double held, double keys)
 {
     enum { STEPS = 64 };
@@ -242,7 +242,7 @@ double sn_approx_expect_lost(const seen_set *set, double held, double keys)
     return lost;
 }
 
-/* One filter: keys that it lost, and its error rate. A growing set keeps its rate. */
+/* One filter: the keys it lost, and its error rate. A growing set stays within its rate. */
 static double judge(const seen_set *set, double keys, double *rate)
 {
     seen_info shape = shape_of(set);
@@ -267,7 +267,7 @@ double sn_approx_error(const sn_approx *approx, double *wrong)
         *wrong = INFINITY;
         return 1;
     }
-    /* What the first filter took for a duplicate never reached the second. */
+    /* False positives of the first filter never reached the second. */
     *wrong += more + (more_keys + more) * first_rate / (1 - first_rate);
     return first_rate + (1 - first_rate) * more_rate;
 }

@@ -1,11 +1,11 @@
 /* A set of hashes in memory with a small error rate: at most two filters of the library.
  *
- *     first   fixed, for the keys that are expected: fast, and nearly the whole error rate
- *     more    made when the first is full: a growing set, or all that is left of a bound
+ *     first   fixed, for the expected keys: fast, with nearly the whole error rate
+ *     more    created when the first is full: a growing set, or the rest of the memory limit
  *
- * A fixed filter needs two thirds of the time of a growing set, and estimates are mostly right, so
- * that the second one is rarely made. With a bound that is less than twice the first filter there
- * is one filter of that size: past its capacity its error rate rises. Not for storing. */
+ * A fixed filter needs two thirds of the time of a growing set, and estimates are usually right, so
+ * that the second one is rarely created. With a limit below twice the first filter there is one
+ * filter of that size: beyond its capacity its error rate rises. Not for storage. */
 #ifndef SN_STREAM_APPROX_H
 #define SN_STREAM_APPROX_H
 
@@ -15,26 +15,26 @@
 
 #include "seen.h"
 
-/* No filter is planned stricter than this. */
+/* The lowest error rate of a single filter. */
 #define SN_APPROX_STRICTEST 1e-18
 
 typedef struct sn_approx_options {
-    uint64_t capacity;         /* distinct keys expected; 0: not known */
+    uint64_t capacity;         /* distinct keys expected; 0: unknown */
     double error_rate;         /* of both filters together */
-    uint64_t most;             /* bytes; 0: no bound */
+    uint64_t most;             /* bytes; 0: no limit */
     const seen_hasher *hasher; /* NULL: a random seed */
 } sn_approx_options;
 
 typedef struct sn_approx {
     seen_set *first, *more;         /* more: NULL until the first is full */
     uint64_t capacity;              /* of the first */
-    uint64_t first_keys, more_keys; /* that were new */
+    uint64_t first_keys, more_keys; /* keys reported as new */
     bool alone;                     /* there is no room for a second filter */
     sn_approx_options options;
     seen_hasher hasher;
 } sn_approx;
 
-/* What the first filter will be, without making it. *alone: it is the only one. */
+/* Plans the first filter without creating it. *alone: it is the only one. */
 seen_status sn_approx_plan(const sn_approx_options *options, seen_plan *plan, bool *alone,
                            seen_error *error);
 
@@ -48,11 +48,11 @@ seen_status sn_approx_add(sn_approx *approx, const seen_hash *hashes, size_t cou
 uint64_t sn_approx_keys(const sn_approx *approx);
 uint64_t sn_approx_memory(const sn_approx *approx);
 
-/* *wrong: how many new keys are expected to have been reported as seen; INFINITY if a filter is so
- * full that this cannot be computed. Returns the error rate now. */
+/* *wrong: the expected number of new keys reported as seen; INFINITY if a filter is too full to
+ * compute it. Returns the current error rate. */
 double sn_approx_error(const sn_approx *approx, double *wrong);
 
-/* The same number for one fixed filter, which held `held` keys before `keys` new ones. */
+/* The same number for one fixed filter that held `held` keys before `keys` new ones were added. */
 double sn_approx_expect_lost(const seen_set *set, double held, double keys);
 
 #endif

@@ -1,11 +1,11 @@
-/* A socket of the test's own that listens on the loopback. */
+/* A listening socket of the test on the loopback. */
 #ifndef TESTS_SITES_LISTENER_H
 #define TESTS_SITES_LISTENER_H
 
 #include <arpa/inet.h>
 #include <sys/socket.h>
 
-/* Listens on a free port; -1 where that is not possible. */
+/* Listens on a free port; -1 on failure. */
 static inline int test_listen(int *port)
 {
     struct sockaddr_in address = {.sin_family = AF_INET};

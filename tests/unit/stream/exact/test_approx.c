@@ -1,4 +1,4 @@
-/* The filters of an approximate set against plain sets. */
+/* The filters of an approximate set compared with simple sets. */
 #include "stream/exact/approx.h"
 #include "test_stream.h"
 
@@ -89,8 +89,7 @@ static void test_grows(void **state)
     check_model(&(sn_approx_options){.capacity = 500, .error_rate = 0.001}, 100000, true);
 }
 
-/* A share of the strictest rates can be kept by no filter: it grows all the same, and reports it.
- */
+/* No filter can reach a share of the lowest rates: it grows nevertheless, and reports it. */
 static void test_strictest(void **state)
 {
     (void)state;
@@ -119,7 +118,7 @@ static void test_strictest(void **state)
     }
 }
 
-/* A filter that does not take what it is given. */
+/* A filter that refuses keys. */
 static void test_refuses(void **state)
 {
     (void)state;
