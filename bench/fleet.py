@@ -1,114 +1,212 @@
 #!/usr/bin/env python3
-"""What a shared crawl costs, on this machine: bench/fleet.py SEEN
+"""What a shared crawl costs: bench/fleet.py SEEN [PART]...
 
-    one worker    pages/s with --join against without, interleaved, the median of three
-    server        CPU of the Redis server per page, filter included (schedstat of its main thread)
-    memory        bytes of Redis per queued URL and per host, from a crawl that is paused
-    workers       pages/s of 1 and 2 workers
+    join      pages/s of one worker with --join against one without, in turns
+    scale     pages/s of 1, 2, 4 and 8 workers; all numbers in turns
+    cpu       CPU of the Redis server per page: polite (one page per acknowledgement) and fast
+    idle      CPU of the server with 100 workers that have nothing to do
+    memory    bytes of Redis per queued URL and per host, of a crawl that was stopped
+    (all of them)
 
-The web is tests/sites/web.py: a Python server, which is the limit of the pages/s here."""
+The web is tests/sites/web.py: its answers take 20 ms, those on a new connection 40. Between the workers and Redis is
+a relay that takes 1 ms each way and back together. The seen-set is on a server of its own, so that what is measured is
+the frontier. Loads are such that a worker waits for the network, not for a processor, as crawls do; on a busy machine
+the figures are lower bounds. Each line is printed as it belongs in docs/fleet.md."""
+import asyncio
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "sites"))
+HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "sites")
+sys.path.insert(0, HERE)
 from fleet import free_port, wait_for_port  # noqa: E402
 
-SEEN = os.path.abspath(sys.argv[1])
-HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "sites")
+# A server that is not preempted: a slow command is then slow itself.
+REALTIME = ["chrt", "--rr", "1"] if os.geteuid() == 0 and shutil.which("chrt") else []
+ROUNDS = int(os.environ.get("ROUNDS", "3"))
 
 
-def cpu_ns(pid):
-    return int(open(f"/proc/{pid}/task/{pid}/schedstat").read().split()[0])
+def cpu_us(pid):
+    return int(open(f"/proc/{pid}/task/{pid}/schedstat").read().split()[0]) / 1000
 
 
-def info(port, field):
-    out = subprocess.run(["redis-cli", "-p", str(port), "info", "all"], capture_output=True, text=True).stdout
-    return int(next(line.split(":")[1] for line in out.splitlines() if line.startswith(field + ":")))
+async def relay(port, target, ms):
+    """Passes bytes on, each piece so many milliseconds later."""
+    loop = asyncio.get_running_loop()
+
+    async def pump(reader, writer, delay):
+        while data := await reader.read(1 << 16):
+            loop.call_later(delay, writer.write, data)
+        loop.call_later(delay, writer.close)
+
+    async def accept(reader, writer):
+        there_reader, there_writer = await asyncio.open_connection("127.0.0.1", target)
+        await asyncio.gather(pump(reader, there_writer, 0), pump(there_reader, writer, ms / 1000), return_exceptions=True)
+
+    await (await asyncio.start_server(accept, "127.0.0.1", port, backlog=1000)).serve_forever()
 
 
 class Rig:
-    def __init__(self, pages, hosts):
-        self.folder = tempfile.mkdtemp(prefix="seen-bench-")
-        self.port, self.redis = free_port(), free_port()
-        null = subprocess.DEVNULL
-        self.web = subprocess.Popen([sys.executable, os.path.join(HERE, "web.py"), str(self.port), "/dev/null",
-                                     str(pages), str(hosts)], stderr=null)
-        self.server = subprocess.Popen(["redis-server", "--port", str(self.redis), "--save", "", "--dir", self.folder],
-                                       stdout=null)
-        wait_for_port(self.port)
-        wait_for_port(self.redis)
-        self.start = f"http://127.1.0.1:{self.port}/section-0/page-0.html"
+    """A web, a server for the frontier and one for the seen-set."""
 
-    def close(self):
-        for p in (self.web, self.server):
+    def __init__(self, pages, hosts, latency=20, redis_ms=1):
+        self.folder = tempfile.mkdtemp(prefix="fleet-bench-")
+        self.processes, self.pages = [], pages
+        self.web, self.port, self.set = free_port(), free_port(), free_port()
+        self.spawn(sys.executable, os.path.join(HERE, "web.py"), str(self.web), "/dev/null", str(pages), str(hosts),
+                   "--latency", str(latency))
+        self.server = self.spawn(*self.redis(self.port))
+        self.spawn(*self.redis(self.set))
+        for port in (self.web, self.port, self.set):
+            wait_for_port(port)
+        self.empty = self.info("used_memory")
+        self.cli("config", "set", "slowlog-log-slower-than", "5000")
+        near = self.port
+        if redis_ms:
+            near = free_port()
+            self.spawn(sys.executable, os.path.abspath(__file__), "--relay", str(near), str(self.port), str(redis_ms))
+            wait_for_port(near)
+        self.address = f"redis://127.0.0.1:{near}/web"
+        self.start = f"http://127.1.0.1:{self.web}/section-0/page-0.html"
+
+    def redis(self, port):
+        return [*REALTIME, "redis-server", "--port", str(port), "--save", "", "--dir", self.folder]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for p in self.processes:
             p.kill()
             p.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
 
-    def crawl(self, *more, wait=True):
-        p = subprocess.Popen([SEEN, "crawl", "-q", "--allow-private", "-o", "/dev/null", *more])
-        return p.wait() if wait else p
+    def spawn(self, *command):
+        p = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.processes.append(p)
+        return p
 
+    def cli(self, *command):
+        return subprocess.run(["redis-cli", "-p", str(self.port), *command], capture_output=True, text=True).stdout
 
-def one_worker():
-    rates = {"alone": [], "join": []}
-    cpu = []
-    for i in range(3):
-        for what in rates:
-            rig = Rig(4000, 50)
-            options = [rig.start, "--scope", "all", "--delay", "0"]
-            if what == "join":
-                options += ["--join", f"redis://127.0.0.1:{rig.redis}/web"]
-            before, began = cpu_ns(rig.server.pid), time.monotonic()
-            rig.crawl(*options)
-            rates[what].append(4000 / (time.monotonic() - began))
-            if what == "join":
-                cpu.append((cpu_ns(rig.server.pid) - before) / 4000 / 1000)
-            rig.close()
-    alone, join = (statistics.median(rates[w]) for w in ("alone", "join"))
-    print(f"one worker: {alone:.0f} pages/s alone, {join:.0f} with --join, ratio {join / alone:.2f}; "
-          f"server CPU {statistics.median(cpu):.1f} us per page with 16 URLs found per page, filter included")
+    def info(self, field):
+        return int(next(line.split(":")[1] for line in self.cli("info", "all").splitlines() if line.startswith(field + ":")))
 
+    def status(self):
+        out = subprocess.run([SEEN, "crawl", "status", "--json", self.address], capture_output=True)
+        return json.loads(out.stdout)
 
-def memory(pages, hosts):
-    rig = Rig(pages, hosts)
-    address = f"redis://127.0.0.1:{rig.redis}/web"
-    worker = rig.crawl(rig.start, "--scope", "all", "--delay", "0", "--join", address, wait=False)
-    time.sleep(4)
-    subprocess.run([SEEN, "crawl", "stop", address])
-    worker.wait()
-    status = json.loads(subprocess.run([SEEN, "crawl", "status", "--json", address], capture_output=True).stdout)
-    used = 0
-    out = subprocess.run(["redis-cli", "-p", str(rig.redis), "--scan", "--pattern", "seencrawl:*"],
-                         capture_output=True, text=True).stdout.split()
-    lists = sum(int(subprocess.run(["redis-cli", "-p", str(rig.redis), "memory", "usage", k, "samples", "0"],
-                                   capture_output=True, text=True).stdout or 0) for k in out if ":q:" in k)
-    robots = [k for k in out if ":r:" in k]
-    used = info(rig.redis, "used_memory")
-    print(f"memory: {status['waiting']} URLs of {status['hosts_ready']} hosts queued: {status['queue_bytes'] / max(1, status['waiting']):.1f} "
-          f"bytes of elements per URL, {lists / max(1, status['waiting']):.1f} with their keys, {len(robots)} robots.txt, {used} bytes used in all")
-    rig.close()
+    def worker(self, *more):
+        return self.spawn(SEEN, "crawl", "-q", "--allow-private", "-o", "/dev/null", *more)
+
+    def first(self, *more):
+        return self.worker(self.start, "--scope", "all", *more)
+
+    def shared(self, *more):
+        return ["--join", self.address, "--filter", f"redis://127.0.0.1:{self.set}/web", *more]
 
 
-def workers():
-    for n in (1, 2):
-        rig = Rig(4000, 200)
-        address = f"redis://127.0.0.1:{rig.redis}/web"
+def rate(join, connections=8):
+    """Pages/s of one worker."""
+    with Rig(3000, 200) as rig:
+        options = ["--delay", "20ms", "--connections", str(connections)]
         began = time.monotonic()
-        first = rig.crawl(rig.start, "--scope", "all", "--delay", "100ms", "--connections", "4", "--join", address, wait=False)
-        time.sleep(0.5)
-        rest = [rig.crawl("--join", address, "--connections", "4", wait=False) for _ in range(n - 1)]
-        for p in [first, *rest]:
-            p.wait()
-        print(f"{n} worker(s), 4 connections each, delay 100 ms: {4000 / (time.monotonic() - began):.0f} pages/s")
-        rig.close()
+        rig.first(*options, *(rig.shared() if join else [])).wait()
+        return rig.pages / (time.monotonic() - began)
 
 
-one_worker()
-memory(60000, 30)
-memory(60000, 3000)
-workers()
+def join():
+    rates = [(rate(False), rate(True)) for _ in range(ROUNDS)]
+    ratio = max(b / a for a, b in rates)
+    alone, shared = (max(r[i] for r in rates) for i in (0, 1))
+    print(f"one worker: {alone:.0f} pages/s alone, {shared:.0f} with --join; best ratio of a pair {ratio:.2f}, "
+          f"median {statistics.median(b / a for a, b in rates):.2f}", flush=True)
+
+
+def together(n):
+    """Pages/s of n workers, between the first second that all of them work and the end of half the pages."""
+    with Rig(1500 * n, 200 * n) as rig:
+        options = rig.shared("--connections", "4")
+        workers = [rig.first("--delay", "20ms", *options)]
+        while rig.info("used_memory") - rig.empty < 100000:
+            time.sleep(0.05)
+        workers += [rig.worker(*options) for _ in range(n - 1)]
+        time.sleep(1.5)
+        before, began = rig.status()["pages"], time.monotonic()
+        time.sleep(4)
+        after, ended = rig.status()["pages"], time.monotonic()
+        return (after - before) / (ended - began)
+
+
+def scale():
+    sizes = [int(n) for n in os.environ.get("WORKERS", "1 2 4 8").split()]
+    rates = {n: [] for n in sizes}
+    for _ in range(ROUNDS):
+        for n in sizes:
+            rates[n].append(together(n))
+    best = {n: max(rates[n]) for n in sizes}
+    for n in sizes:
+        print(f"{n} worker{'s' if n > 1 else ''}, 4 connections each: {best[n]:.0f} pages/s, "
+              f"{best[n] / best[sizes[0]]:.2f} times one", flush=True)
+
+
+def server_cpu(name, hosts, *options):
+    with Rig(6000, hosts, latency=0, redis_ms=0) as rig:
+        before = cpu_us(rig.server.pid)
+        rig.first(*rig.shared(*options)).wait()
+        used = (cpu_us(rig.server.pid) - before) / rig.pages
+        slow = rig.cli("slowlog", "len").strip()
+        print(f"server CPU, {name}: {used:.1f} us per page; commands over 5 ms: {slow}", flush=True)
+        return used
+
+
+def cpu():
+    server_cpu("polite", 1500, "--delay", "300ms", "--connections", "64")
+    server_cpu("fast", 12, "--delay", "0", "--connections", "16")
+
+
+def idle():
+    with Rig(30, 1, latency=0, redis_ms=0) as rig:
+        rig.first("--delay", "20s", *rig.shared())
+        while rig.info("used_memory") - rig.empty < 50000:
+            time.sleep(0.1)
+        for _ in range(100):
+            rig.worker(*rig.shared())
+        time.sleep(15)
+        before, began = cpu_us(rig.server.pid), time.monotonic()
+        time.sleep(10)
+        used = (cpu_us(rig.server.pid) - before) / 1e4 / (time.monotonic() - began)
+        print(f"100 idle workers: {used:.2f}% of a core of the server", flush=True)
+
+
+def queued(pages, hosts):
+    with Rig(pages, hosts, latency=0, redis_ms=0) as rig:
+        worker = rig.first("--delay", "0", *rig.shared())
+        while rig.status()["pushed"] < pages * 0.8:
+            time.sleep(0.2)
+        subprocess.run([SEEN, "crawl", "stop", rig.address])
+        worker.wait()
+        s = rig.status()
+        keys = rig.cli("--scan", "--pattern", "seencrawl:*").split()
+        robots = sum(int(rig.cli("memory", "usage", k, "samples", "0")) for k in keys if ":r:" in k)
+        return s["waiting"], s["hosts_ready"], rig.info("used_memory") - rig.empty - robots, s["queue_bytes"]
+
+
+def memory():
+    for pages, hosts in ((60000, 100), (60000, 6000)):
+        urls, ready, used, elements = queued(pages, hosts)
+        print(f"memory: {urls} URLs of {ready} hosts take {used} bytes without robots.txt: {used / urls:.1f} per URL, of which "
+              f"elements {elements / urls:.1f}; {(used - elements) / ready:.0f} per host besides", flush=True)
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "--relay":
+        asyncio.run(relay(int(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4])))
+    SEEN = os.path.abspath(sys.argv[1])
+    for part in sys.argv[2:] or ["join", "scale", "cpu", "idle", "memory"]:
+        {"join": join, "scale": scale, "cpu": cpu, "idle": idle, "memory": memory}[part]()

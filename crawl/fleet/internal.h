@@ -267,6 +267,8 @@ typedef struct sn_fleet {
     bool replicas;
     sn_observed *observed;
     size_t observed_count, observed_room;
+    size_t live_count; /* sessions that are live, when last looked at */
+    uint64_t watches;  /* looks at the others */
     int64_t beat_at, polled_at, picked_at, swept_at, sweep_ms, watched_at, measured_at, figures_at;
     int64_t blind_ms; /* since this worker last looked at the others; at most half a lease */
     uint64_t sequence, level, seeds_seen;
@@ -319,6 +321,10 @@ seen_status sn_session_begin(sn_fleet *f, seen_error *error);
 seen_status sn_session_beat(sn_fleet *f);
 seen_status sn_session_poll(sn_fleet *f);
 seen_status sn_session_sweep(sn_fleet *f);
+/* Milliseconds between two looks for work, or for the end, of a worker that has none: at least so
+ * many. The more workers there are, the less often each of them looks; all of them together look
+ * equally often. */
+int64_t sn_session_turn_ms(const sn_fleet *f, int64_t least);
 /* The counters, as 32 arguments of a heartbeat. Under the lock. */
 void sn_session_counts(sn_fleet *f);
 /* Sums one field of a hash over all buckets. */

@@ -243,7 +243,8 @@ seen_status sn_lane_pick(sn_fleet *f)
     size_t have = count_working(f), want = lanes_wanted(f);
     bool held = f->paused || f->full || f->limit;
     pthread_mutex_unlock(&f->lock);
-    if (held || have >= want || (f->pick_empty && now - f->picked_at < PICK_MS))
+    if (held || have >= want ||
+        (f->pick_empty && now - f->picked_at < sn_session_turn_ms(f, PICK_MS)))
         return SEEN_OK;
     f->picked_at = now;
     seen_status status = find_ready(f, bucket, &count);

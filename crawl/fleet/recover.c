@@ -220,10 +220,11 @@ static sn_observed *observed(sn_fleet *f, const char *session)
     return o;
 }
 
-static bool take_workers(void *context, uint32_t tag, const sn_reply *r, bool again)
+#define TAG_WORKERS UINT32_MAX
+
+/* The sessions of the crawl; new ones are read the next time. */
+static bool take_workers(sn_fleet *f, const sn_reply *r)
 {
-    sn_fleet *f = context;
-    (void)tag, (void)again;
     if (r->items < 1 || r->item[0].type != REDIS_REPLY_ARRAY)
         return false;
     for (size_t i = 1; i < r->items; i++)
@@ -235,8 +236,10 @@ static bool take_workers(void *context, uint32_t tag, const sn_reply *r, bool ag
 static bool take_beats(void *context, uint32_t tag, const sn_reply *r, bool again)
 {
     sn_fleet *f = context;
-    sn_observed *o = &f->observed[tag];
     (void)again;
+    if (tag == TAG_WORKERS)
+        return take_workers(f, r);
+    sn_observed *o = &f->observed[tag];
     if (!sn_reply_is_row(r, 3))
         return false;
     const char *state = sn_reply_nil(r, 1) ? "" : sn_reply_text(r, 1);
@@ -264,6 +267,7 @@ static void share(sn_fleet *f)
         live++;
         least = o->hosts < least ? o->hosts : least;
     }
+    f->live_count = (size_t)live;
     uint64_t part = all / live;
     size_t back = 0;
     if (live > 1 && least < part / 2 && f->lane_count > part + part / 4 + 1)
@@ -273,11 +277,27 @@ static void share(sn_fleet *f)
     pthread_mutex_unlock(&f->lock);
 }
 
+/* In a large fleet each worker watches some of the others, chosen by their numbers, so that each is
+ * watched by about WATCHERS; all of them only now and then, in case those have died too. What was
+ * not read has no silence counted: a session is never declared dead too early. */
+static bool watches(const sn_fleet *f, const sn_observed *o)
+{
+    enum { WATCHERS = 16, ALL = 8 };
+    uint64_t parts = f->live_count / WATCHERS + 1;
+    if (o->over || parts == 1 || !o->live || f->watches % ALL == 0)
+        return !o->over;
+    uint64_t pair = strtoull(o->session, NULL, 16) ^ strtoull(f->session, NULL, 16);
+    return (pair * UINT64_C(0x9e3779b97f4a7c15) >> 32) % parts == 0;
+}
+
 static seen_status read_beats(sn_fleet *f)
 {
-    size_t asked = 0;
+    f->watches++;
+    sn_command_begin(f->link.ch, TAG_WORKERS, f->link.crawl_slot, 2);
+    sn_command_text(f->link.ch, "HKEYS");
+    sn_key_crawl(&f->link, "workers");
     for (size_t i = 0; i < f->observed_count; i++) {
-        if (f->observed[i].over)
+        if (!watches(f, &f->observed[i]))
             continue;
         const char *session = f->observed[i].session;
         sn_command_begin(f->link.ch, (uint32_t)i, sn_slot_session(&f->link, session), 5);
@@ -286,9 +306,8 @@ static seen_status read_beats(sn_fleet *f)
         sn_command_text(f->link.ch, "state");
         sn_command_text(f->link.ch, "beat");
         sn_command_text(f->link.ch, "hosts");
-        asked++;
     }
-    return asked ? sn_fleet_run(&f->link, take_beats, f, f->clerk_error) : SEEN_OK;
+    return sn_fleet_run(&f->link, take_beats, f, f->clerk_error);
 }
 
 seen_status sn_session_observe(sn_fleet *f)
@@ -300,12 +319,7 @@ seen_status sn_session_observe(sn_fleet *f)
      * own counts as half a lease. The others have the other half to send a heartbeat. */
     f->blind_ms = now - f->watched_at < lease / 2 ? now - f->watched_at : lease / 2;
     f->watched_at = now;
-    sn_command_begin(f->link.ch, 0, f->link.crawl_slot, 2);
-    sn_command_text(f->link.ch, "HKEYS");
-    sn_key_crawl(&f->link, "workers");
-    seen_status status = sn_fleet_run(&f->link, take_workers, f, f->clerk_error);
-    if (status == SEEN_OK)
-        status = read_beats(f);
+    seen_status status = read_beats(f);
     share(f);
     for (size_t i = 0; i < f->observed_count && status == SEEN_OK; i++) {
         sn_observed *o = &f->observed[i];

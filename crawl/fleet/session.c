@@ -359,7 +359,8 @@ seen_status sn_session_poll(sn_fleet *f)
 {
     int64_t now = sn_fleet_now();
     polled p = {0};
-    if (f->sequence != 0 && now - f->polled_at < POLL_MS)
+    int64_t turn = f->lane_count > 0 ? POLL_MS : sn_session_turn_ms(f, POLL_MS);
+    if (f->sequence != 0 && now - f->polled_at < turn)
         return SEEN_OK;
     f->polled_at = now;
     sn_command_begin(f->link.ch, 0, f->link.name_slot, 6);
@@ -420,41 +421,51 @@ seen_status sn_session_sum(sn_fleet *f, const char *hash, const char *field, uin
 /* ---- the end ---- */
 
 typedef struct totals {
-    const char *field;
-    uint64_t upto, all, at_level;
+    uint64_t all, at_level;
     uint64_t depth[256]; /* of the first levels */
 } totals;
 
+typedef struct sweeping {
+    uint64_t level;
+    totals done, pushed;
+} sweeping;
+
+static void add_total(totals *t, const char *text, uint64_t n, uint64_t level)
+{
+    uint64_t depth = strtoull(text, NULL, 10);
+    t->all += n;
+    if (depth <= level)
+        t->at_level += n;
+    if (depth < sizeof t->depth / sizeof t->depth[0])
+        t->depth[depth] += n;
+}
+
 static bool take_totals(void *context, uint32_t tag, const sn_reply *r, bool again)
 {
-    totals *t = context;
+    sweeping *s = context;
     (void)tag, (void)again;
     if (r->items < 1 || r->item[0].type != REDIS_REPLY_ARRAY)
         return false;
-    size_t len = strlen(t->field);
     for (size_t i = 1; i + 1 < r->items; i += 2) {
         const char *name = sn_reply_text(r, i);
-        if (strncmp(name, t->field, len) != 0 || name[len] != ':')
-            continue;
         uint64_t n = (uint64_t)sn_reply_number(r, i + 1);
-        uint64_t depth = strtoull(name + len + 1, NULL, 10);
-        t->all += n;
-        if (depth <= t->upto)
-            t->at_level += n;
-        if (depth < sizeof t->depth / sizeof t->depth[0])
-            t->depth[depth] += n;
+        if (strncmp(name, "done:", 5) == 0)
+            add_total(&s->done, name + 5, n, s->level);
+        else if (strncmp(name, "pushed:", 7) == 0)
+            add_total(&s->pushed, name + 7, n, s->level);
     }
     return true;
 }
 
-static seen_status sweep(sn_fleet *f, totals *t)
+static seen_status sweep(sn_fleet *f, sweeping *s)
 {
+    *s = (sweeping){.level = f->options.levels ? f->level : UINT64_MAX};
     for (unsigned b = 0; b < f->link.buckets; b++) {
         sn_command_begin(f->link.ch, b, f->link.slot[b], 2);
         sn_command_text(f->link.ch, "HGETALL");
         sn_key_bucket(&f->link, b, "meta");
     }
-    return sn_fleet_run(&f->link, take_totals, t, f->clerk_error);
+    return sn_fleet_run(&f->link, take_totals, s, f->clerk_error);
 }
 
 /* Changes the registry if `field` is still as expected, and no start URL came since. */
@@ -485,22 +496,38 @@ static uint64_t next_level(const sn_fleet *f, const totals *done, const totals *
     return done->at_level == pushed->at_level && pushed->all > 0 ? f->level + 1 : f->level;
 }
 
+int64_t sn_session_turn_ms(const sn_fleet *f, int64_t least)
+{
+    enum { TURN_MS = 50 };
+    int64_t turn = TURN_MS * (int64_t)f->live_count;
+    return turn > least ? turn : least;
+}
+
 /* Ends the crawl, or a level of it, when all that was pushed is done: first what is done is summed
  * over all buckets, then what was pushed. Both only grow, and only a page that is not done can lead
  * to a push: if the sums are equal, there was none. */
 seen_status sn_session_sweep(sn_fleet *f)
 {
     int64_t now = sn_fleet_now();
-    if (now - f->swept_at < f->sweep_ms)
+    /* The worker that acknowledged the last page looks at once and finds the end. That others look
+     * too is for the case that it died. */
+    int64_t turn_ms = sn_session_turn_ms(f, f->sweep_ms);
+    if (f->sweep_ms >= 1000 && turn_ms > f->sweep_ms)
+        turn_ms *= 4;
+    if (now - f->swept_at < turn_ms)
         return SEEN_OK;
     f->swept_at = now;
     f->sweep_ms = f->sweep_ms < 100 ? 100 : f->sweep_ms < 1000 ? f->sweep_ms * 3 / 2 : 1000;
-    uint64_t level = f->options.levels ? f->level : UINT64_MAX, pages = 0;
-    totals done = {.field = "done", .upto = level}, pushed = {.field = "pushed", .upto = level};
+    uint64_t pages = 0;
     bool turned = false;
-    seen_status status = sweep(f, &done);
-    if (status == SEEN_OK)
-        status = sweep(f, &pushed);
+    sweeping first, second;
+    seen_status status = sweep(f, &first);
+    totals done = first.done, pushed = first.pushed;
+    /* If less was done than was pushed, no second look can find the two equal. */
+    if (status == SEEN_OK && done.at_level >= pushed.at_level) {
+        status = sweep(f, &second);
+        pushed = second.pushed;
+    }
     if (status == SEEN_OK && f->options.max_pages > 0)
         status = sn_session_sum(f, "meta", "pages", &pages);
     if (status != SEEN_OK)

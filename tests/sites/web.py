@@ -5,6 +5,7 @@
     web.py --urls PORT PAGES HOSTS [SEED]  prints all its URLs
       --address ADDRESS   where to listen (all addresses)
       --connect MS   also a SOCKS5 proxy to itself, on the same port: a connection takes 0 to MS milliseconds
+      --latency MS   answers come so much later, those on a new connection twice
       --close N      every Nth request on a kept connection is closed without an answer
       --busy PATH=S  answers this path once with status 429 and a Retry-After of S seconds
 
@@ -51,7 +52,7 @@ class Server:
         self.args, self.web, self.rng = args, web, random.Random(args.seed)
         self.log = open(args.log, "a", buffering=1)
         self.busy = dict(pair.split("=") for pair in args.busy)
-        self.epoll, self.connections, self.later, self.kept = select.epoll(), {}, [], 0
+        self.epoll, self.connections, self.later, self.kept, self.number = select.epoll(), {}, [], 0, 0
         self.listener = socket.socket()
         self.listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self.listener.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
@@ -69,7 +70,15 @@ class Server:
                 else:
                     self.receive(self.connections[fd])
             while self.later and self.later[0][0] <= time.monotonic():
-                self.send(self.connections.get(heapq.heappop(self.later)[1]), b"\5\0\0\1\0\0\0\0\0\0")
+                _, _, connection, data = heapq.heappop(self.later)
+                self.send(connection, data)
+
+    def send_later(self, c, data, ms):
+        if ms <= 0:
+            self.send(c, data)
+            return
+        self.number += 1
+        heapq.heappush(self.later, (time.monotonic() + ms / 1000, self.number, c, data))
 
     def accept(self):
         try:
@@ -82,14 +91,11 @@ class Server:
 
     def send(self, c, data):
         try:
-            if c:
-                c.sock.sendall(data)
+            c.sock.sendall(data)
         except OSError:
-            pass  # the client is gone, which is seen when it is read
+            pass  # the client is gone, and so may the connection be
 
     def close(self, c):
-        self.later = [entry for entry in self.later if entry[1] != c.sock.fileno()]
-        heapq.heapify(self.later)
         del self.connections[c.sock.fileno()]
         c.sock.close()
 
@@ -119,8 +125,7 @@ class Server:
     def negotiate(self, c):
         """The two messages of a SOCKS5 client; the second is answered late."""
         if c.greeted:
-            heapq.heappush(self.later, (time.monotonic() + self.rng.uniform(0, self.args.connect) / 1000,
-                                        c.sock.fileno()))
+            self.send_later(c, b"\5\0\0\1\0\0\0\0\0\0", self.rng.uniform(0, self.args.connect))
         else:
             self.send(c, b"\5\0")
         c.buffer, c.greeted = b"", True
@@ -144,8 +149,9 @@ class Server:
             page = int(path.rsplit("-", 1)[1].split(".")[0])
             if page < self.web.pages and self.web.host(page) == host:
                 status, kind, body = 200, "text/html", self.web.body(page)
-        self.send(c, f"HTTP/1.1 {status} X\r\nContent-Type: {kind}\r\n{extra}"
-                     f"Content-Length: {len(body)}\r\n\r\n".encode() + body)
+        self.send_later(c, f"HTTP/1.1 {status} X\r\nContent-Type: {kind}\r\n{extra}"
+                           f"Content-Length: {len(body)}\r\n\r\n".encode() + body,
+                        self.args.latency * (1 if c.requests > 1 else 2))
         return True
 
 
@@ -161,6 +167,7 @@ def main():
     parser.add_argument("rest", nargs="+", metavar="[LOG] PAGES HOSTS [SEED]")
     parser.add_argument("--address", default="0.0.0.0")
     parser.add_argument("--connect", type=float, default=0)
+    parser.add_argument("--latency", type=float, default=0)
     parser.add_argument("--close", type=int, default=0)
     parser.add_argument("--busy", action="append", default=[])
     args = parser.parse_args()
