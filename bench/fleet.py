@@ -9,10 +9,9 @@
     (all of them)
 
 The web is tests/sites/web.py: its answers take 20 ms, those on a new connection 40. Between the workers and Redis is
-a relay that takes 1 ms each way and back together. The seen-set is on a server of its own, so that what is measured is
+a relay that delays answers by 1 ms. The seen-set is on a server of its own, so that what is measured is
 the frontier. Loads are such that a worker waits for the network, not for a processor, as crawls do; on a busy machine
 the figures are lower bounds. Each line is printed as it belongs in docs/fleet.md."""
-import asyncio
 import json
 import os
 import shutil
@@ -35,22 +34,6 @@ def cpu_us(pid):
     return int(open(f"/proc/{pid}/task/{pid}/schedstat").read().split()[0]) / 1000
 
 
-async def relay(port, target, ms):
-    """Passes bytes on, each piece so many milliseconds later."""
-    loop = asyncio.get_running_loop()
-
-    async def pump(reader, writer, delay):
-        while data := await reader.read(1 << 16):
-            loop.call_later(delay, writer.write, data)
-        loop.call_later(delay, writer.close)
-
-    async def accept(reader, writer):
-        there_reader, there_writer = await asyncio.open_connection("127.0.0.1", target)
-        await asyncio.gather(pump(reader, there_writer, 0), pump(there_reader, writer, ms / 1000), return_exceptions=True)
-
-    await (await asyncio.start_server(accept, "127.0.0.1", port, backlog=1000)).serve_forever()
-
-
 class Rig:
     """A web, a server for the frontier and one for the seen-set."""
 
@@ -69,7 +52,7 @@ class Rig:
         near = self.port
         if redis_ms:
             near = free_port()
-            self.spawn(sys.executable, os.path.abspath(__file__), "--relay", str(near), str(self.port), str(redis_ms))
+            self.spawn(sys.executable, os.path.join(HERE, "fleet.py"), "--relay", str(near), str(self.port), str(redis_ms))
             wait_for_port(near)
         self.address = f"redis://127.0.0.1:{near}/web"
         self.start = f"http://127.1.0.1:{self.web}/section-0/page-0.html"
@@ -205,8 +188,6 @@ def memory():
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "--relay":
-        asyncio.run(relay(int(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4])))
     SEEN = os.path.abspath(sys.argv[1])
     for part in sys.argv[2:] or ["join", "scale", "cpu", "idle", "memory"]:
         {"join": join, "scale": scale, "cpu": cpu, "idle": idle, "memory": memory}[part]()

@@ -198,7 +198,10 @@ static void postpone(sn_engine *e, sn_host *host, const sn_transfer *t)
         int64_t wait = sn_job_backoff(e->options, host->rules_tries++, t);
         e->counts.retried++;
         sn_pace_set_rules(e->transfers.pace, host, SN_RULES_UNKNOWN, NULL, 0);
-        sn_pace_hold(e->transfers.pace, host, now + wait);
+        if (t->wait_ms > 0 || t->status == 429)
+            sn_hosts_hold(e, host, now + wait);
+        else
+            sn_pace_hold(e->transfers.pace, host, now + wait);
         return;
     }
     int64_t wait = sn_job_backoff(e->options, 0, t);
@@ -235,7 +238,7 @@ seen_status sn_host_rules_arrived(sn_engine *e, sn_job *job, sn_transfer *t)
     /* Retry-After holds for the host, whatever its rules allow. */
     if (verdict != SN_ROBOTS_PARSE && verdict != SN_ROBOTS_DISALLOW_ALL &&
         (t->wait_ms > 0 || t->status == 429))
-        sn_pace_hold(e->transfers.pace, host, now + wait);
+        sn_hosts_hold(e, host, now + wait);
     sn_job_end(&e->transfers, job, t);
     sn_job_release(&e->transfers, job, t);
     return status;

@@ -315,9 +315,11 @@ static bool retry(sn_engine *e, sn_job *job, const sn_transfer *t)
     bool again = job->what.tries < e->options->retries && !e->stopping &&
                  sn_pace_retry(e->transfers.pace, job->host, what, due);
     e->counts.retried += again;
-    /* A server that sends Retry-After gets no requests at all until then, also for other pages; nor
-     * does one that is unreachable, until it is considered down. */
-    if (t->wait_ms > 0 || t->status == 429 || (again && t->error == SN_FETCH_CONNECT))
+    /* A Retry-After holds for the whole host. A host that does not answer gets no other request
+     * either, until it is found to be down. */
+    if (t->wait_ms > 0 || t->status == 429)
+        sn_hosts_hold(e, job->host, due);
+    else if (again && t->error == SN_FETCH_CONNECT)
         sn_pace_hold(e->transfers.pace, job->host, due);
     return again;
 }

@@ -364,6 +364,20 @@ static void host_quiet(sn_frontier *base, const char *origin, size_t len, int64_
     pthread_mutex_unlock(&f->lock);
 }
 
+static void host_hold(sn_frontier *base, const char *origin, size_t len, int64_t wait_ms)
+{
+    sn_fleet *f = sn_fleet_of(base);
+    pthread_mutex_lock(&f->lock);
+    sn_lane *lane = sn_lane_find(f, origin, len);
+    if (lane && wait_ms > 0) {
+        lane->hold_until = sn_fleet_now() + wait_ms;
+        lane->hold = SN_HOLD_TO_STORE;
+        lane->dirty = true;
+        nudge(f);
+    }
+    pthread_mutex_unlock(&f->lock);
+}
+
 static seen_status add_seed(sn_frontier *base, const char *url, size_t len, seen_error *error)
 {
     sn_fleet *f = sn_fleet_of(base);
@@ -481,6 +495,7 @@ static const sn_frontier_class fleet_class = {
     .host_begin = host_begin,
     .host_rules = host_rules,
     .host_quiet = host_quiet,
+    .host_hold = host_hold,
     .add_seed = add_seed,
     .poll = poll_news,
     .get_info = get_info,

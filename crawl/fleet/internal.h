@@ -127,6 +127,10 @@ typedef struct sn_element {
     uint64_t taken, done, settled; /* by URL */
 } sn_element;
 
+/* A time that the host asked for with Retry-After. In Redis it is stored as a duration: the next
+ * owner waits that long by its own clock. */
+typedef enum sn_hold { SN_HOLD_NONE, SN_HOLD_TO_STORE, SN_HOLD_STORED } sn_hold;
+
 /* A queue that this session owns: a host, or one depth of it. Shared by both threads under the
  * lock; only the clerk changes the window. */
 typedef struct sn_lane {
@@ -152,6 +156,8 @@ typedef struct sn_lane {
     bool looked;        /* read once more before its release */
     bool given;         /* given back: nothing more is handed out */
     bool released;
+    sn_hold hold;
+    int64_t hold_until;
     int64_t rest_at; /* when the host may get the next request */
     char *rules;
     size_t rules_len;

@@ -85,7 +85,7 @@ void sn_lane_put_out(sn_fleet *f, sn_lane *lane)
     f->out_end = &lane->next_out;
 }
 
-static bool add_lane(sn_fleet *f, const char *queue, size_t len, unsigned bucket, bool tired)
+static bool add_lane(sn_fleet *f, const char *queue, size_t len, unsigned bucket, const char *last)
 {
     sn_lane *lane = len < 16 || len >= SN_QUEUE ? NULL : calloc(1, sizeof *lane);
     if (!lane)
@@ -103,7 +103,14 @@ static bool add_lane(sn_fleet *f, const char *queue, size_t len, unsigned bucket
     memcpy(lane->host, queue, 16);
     lane->hash = strtoull(lane->host, NULL, 16);
     lane->bucket = bucket;
-    lane->tired = tired;
+    /* "SESSION" or "SESSION:MS". */
+    size_t session = strcspn(last, ":");
+    lane->tired =
+        session > 0 && (session != SN_SESSION || memcmp(last, f->session, SN_SESSION) != 0);
+    if (last[session] == ':') {
+        lane->rest_at = lane->hold_until = sn_fleet_now() + strtoll(last + session + 1, NULL, 10);
+        lane->hold = SN_HOLD_STORED;
+    }
     lane->fresh = lane->more = true;
     lane->granted = f->options.max_pages > 0 ? 0 : UINT64_MAX;
     lane->chain = *chain_of(f, lane->hash);
@@ -135,9 +142,8 @@ static bool take_picked(void *context, uint32_t tag, const sn_reply *r, bool aga
         return false;
     pthread_mutex_lock(&p->f->lock);
     for (size_t i = 1; i + 1 < r->items; i += 2) {
-        const char *last = sn_reply_text(r, i + 1);
-        bool tired = last[0] != '\0' && strcmp(last, p->f->session) != 0;
-        if (!add_lane(p->f, sn_reply_text(r, i), r->item[i].len, p->bucket[tag], tired))
+        if (!add_lane(p->f, sn_reply_text(r, i), r->item[i].len, p->bucket[tag],
+                      sn_reply_text(r, i + 1)))
             p->no_memory = true;
         p->got++;
     }
@@ -210,7 +216,7 @@ static seen_status claim(sn_fleet *f, unsigned bucket, size_t *got)
         if (lane)
             continue;
         /* The last request to the host is unknown: its delay is observed first. */
-        ok = add_lane(f, queue, len, bucket, true);
+        ok = add_lane(f, queue, len, bucket, "?");
         *got += ok;
     }
     pthread_mutex_unlock(&f->lock);
@@ -506,12 +512,24 @@ static bool to_release(const sn_lane *lane, int64_t now, bool all)
            lane->count == 0 && !lane->more && now >= lane->rest_at;
 }
 
+/* How long the host must be left alone: to be stored if the queue is released, or if it changed. */
+static void put_wait(const sn_fleet *f, sn_lane *lane, bool release, int64_t now)
+{
+    int64_t until = release ? lane->rest_at : lane->hold_until;
+    bool over = lane->hold == SN_HOLD_STORED && now >= lane->hold_until;
+    if (!release && lane->hold != SN_HOLD_TO_STORE && !over) {
+        sn_command_text(f->link.ch, "");
+        return;
+    }
+    sn_command_number(f->link.ch, until > now ? (uint64_t)(until - now) : 0);
+    lane->hold = over ? SN_HOLD_NONE : SN_HOLD_STORED;
+}
+
 static void put_lane(const sn_fleet *f, sn_lane *lane, bool release, int64_t now)
 {
     char bits[8 * 512];
     const sn_fleet_link *l = &f->link;
     bool rested = now >= lane->rest_at && !lane->busy && !lane->tired;
-    int64_t ahead = lane->rest_at > now ? lane->rest_at - now : 0;
     sn_command_text(l->ch, lane->queue);
     sn_command_number(l->ch, lane->head);
     sn_command_number(l->ch, lane->acked);
@@ -523,7 +541,7 @@ static void put_lane(const sn_fleet *f, sn_lane *lane, bool release, int64_t now
         sn_command_arg(l->ch, "", 0);
     sn_command_text(l->ch, release ? "1" : "0");
     sn_command_text(l->ch, rested ? "1" : "0");
-    sn_command_number(l->ch, (uint64_t)ahead);
+    put_wait(f, lane, release, now);
     sn_command_number(l->ch, lane->granted == UINT64_MAX ? 0 : lane->granted);
     lane->released = release;
     lane->dirty = false;

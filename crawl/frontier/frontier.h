@@ -218,6 +218,10 @@ typedef struct sn_frontier_class {
     void (*host_quiet)(sn_frontier *f, const char *origin, size_t len, int64_t wait_ms,
                        uint32_t failures);
 
+    /* The host asked to be left alone for so long (Retry-After): other processes must know it, even
+     * if this one dies. NULL: not needed. */
+    void (*host_hold)(sn_frontier *f, const char *origin, size_t len, int64_t wait_ms);
+
     /* Adds the host of this URL to the scope, also for later runs and other processes. */
     seen_status (*add_seed)(sn_frontier *f, const char *url, size_t len, seen_error *error);
 

@@ -9,14 +9,16 @@ fleet() {
     python3 "$ROOT/tests/sites/fleet.py" "$SEEN" "$@" > fleet.out 2>&1 || fail "fleet.py $*: $(cat fleet.out)"
 }
 fleet --pages 1500 --kills 3 --stops 1 --timeout 300
-# Delays are kept over all workers, with slow connections and times of day that jump by two hours.
+# Delays are kept over all workers, with slow connections and times of day that jump by two hours, and
+# when workers are cut off from Redis.
 clock=$BUILD/tests/libfault_clock.so
 [ -f "$clock" ] || clock=
-fleet --pages 400 --delay 60 --late 10 --timeout 300 --kills 2 --stops 1 --lease 1500 --pace 600 --connect 60 --clocks "$clock"
+fleet --pages 400 --delay 60 --timeout 300 --kills 2 --stops 1 --lease 1500 --pace 600 --connect 60 --clocks "$clock"
+fleet --pages 400 --delay 60 --timeout 300 --cuts 2 --lease 1500 --pace 600
 fleet --pages 1000 --depth 2 --most-twice 0 --lease 60000 --timeout 300
 fleet --pages 1000 --max-pages 300 --workers 2 --kills 2 --timeout 300
 # The master is killed and its replica promoted, twice.
-python3 "$ROOT/tests/sites/fleet_servers.py" "$SEEN" failover --times 2 --pages 1500 --delay 20 --late 10 --timeout 300 > fleet.out 2>&1 ||
+python3 "$ROOT/tests/sites/fleet_servers.py" "$SEEN" failover --times 2 --pages 1500 --delay 20 --timeout 300 > fleet.out 2>&1 ||
     fail "failover: $(cat fleet.out)"
 
 # A server without memory: nothing is admitted and nothing is lost, until it has some again. One that evicts is refused.

@@ -2,12 +2,12 @@
 -- Acknowledges pages of queues that the session owns; releases some of the queues.
 -- KEYS ready owner meta tired applied pages, then per queue: list, state
 -- ARGV session mark count returned, then per queue:
---   queue, head, done, freed, bits, pages, release, rested, ahead, granted
+--   queue, head, done, freed, bits, pages, release, rested, wait, granted
 --   head    number of the first element that is kept     done    URLs acknowledged
 --   freed   bytes of the elements before head            bits    what is done in the elements kept
 --   pages   fetched from the host so far, '' if it is not counted
 --   release 1: the session gives the queue back          rested  1: the host's delay has passed
---   ahead   milliseconds until the host may be asked again; a hint
+--   wait    milliseconds that the next owner must leave the host alone; '' as it was
 --   granted URLs of the elements kept, from the first, that have a permit
 -- mark as in pick; for --max-pages, what the session has done in this bucket so far:
 --   count   pages               returned  URLs that had a permit and were not fetched
@@ -29,15 +29,18 @@ for k = 7, #KEYS, 2 do
     done[depth] = (done[depth] or 0) + n - (tonumber(old[2]) or 0)
     freed = freed + f - (tonumber(old[3]) or 0)
     if ARGV[i + 5] ~= '' then redis.call('HSET', KEYS[6], host, ARGV[i + 5]) end
+    if ARGV[i + 8] ~= '' and ARGV[i + 7] ~= '1' then
+      redis.call('HSET', KEYS[4], host, ARGV[i + 8] == '0' and ARGV[1] or ARGV[1] .. ':' .. ARGV[i + 8])
+    end
     if ARGV[i + 6] == '1' then
       redis.call('HDEL', KEYS[2], queue)
-      if ARGV[i + 7] == '1' and redis.call('HGET', KEYS[4], host) == ARGV[1] then
+      if ARGV[i + 7] == '1' and string.match(redis.call('HGET', KEYS[4], host) or '', '^[^:]*') == ARGV[1] then
         redis.call('HDEL', KEYS[4], host)
       end
       if redis.call('EXISTS', list) == 1 then
         local t = redis.call('TIME')
         local now = t[1] * 1000 + math.floor(t[2] / 1000)
-        redis.call('ZADD', KEYS[1], tonumber(depth) * 4398046511104 + now + ARGV[i + 8], queue)
+        redis.call('ZADD', KEYS[1], tonumber(depth) * 4398046511104 + now + math.min(tonumber(ARGV[i + 8]) or 0, 1000), queue)
       end
     end
     if ARGV[i + 6] == '1' and ARGV[i + 4] == '' and ARGV[i + 9] == '0' then
