@@ -222,22 +222,9 @@ static bool layers_decode(const unsigned char *page, uint64_t file_bytes, sn_ima
     return true;
 }
 
-bool sn_image_decode(const unsigned char page[SN_IMAGE_BYTES], uint64_t file_bytes, sn_image *image,
-                     const char **why)
+/* The fields of a page that all versions share; not checked yet. */
+static sn_image fields_decode(const unsigned char *page)
 {
-    if (!sn_image_is_magic(page, SN_IMAGE_BYTES)) {
-        *why = "it is not a seen filter; check the name";
-        return false;
-    }
-    if (sn_load64(page + CHECKSUM_AT) != sn_hash_checksum(page, CHECKSUM_AT)) {
-        *why = "its header is damaged (the checksum does not match)" SN_IMAGE_ANEW;
-        return false;
-    }
-    uint32_t version = sn_load32(page + 8);
-    if (version < 1 || version > SEEN_FORMAT_VERSION || sn_load32(page + 12) != SN_IMAGE_BYTES) {
-        *why = "it was written by another version of the format; use the seen that made it";
-        return false;
-    }
     sn_image out = {
         .kind = (seen_kind)sn_load32(page + 16),
         .growth = (seen_growth)sn_load32(page + 20),
@@ -254,6 +241,26 @@ bool sn_image_decode(const unsigned char page[SN_IMAGE_BYTES], uint64_t file_byt
         .sequence = sn_load64(page + 88),
     };
     memcpy(out.note, page + NOTE_AT, SEEN_NOTE_MAX); /* the last byte stays zero */
+    return out;
+}
+
+bool sn_image_decode(const unsigned char page[SN_IMAGE_BYTES], uint64_t file_bytes, sn_image *image,
+                     const char **why)
+{
+    if (!sn_image_is_magic(page, SN_IMAGE_BYTES)) {
+        *why = "it is not a seen filter; check the name";
+        return false;
+    }
+    if (sn_load64(page + CHECKSUM_AT) != sn_hash_checksum(page, CHECKSUM_AT)) {
+        *why = "its header is damaged (the checksum does not match)" SN_IMAGE_ANEW;
+        return false;
+    }
+    uint32_t version = sn_load32(page + 8);
+    if (version < 1 || version > SEEN_FORMAT_VERSION || sn_load32(page + 12) != SN_IMAGE_BYTES) {
+        *why = "it was written by another version of the format; use the seen that made it";
+        return false;
+    }
+    sn_image out = fields_decode(page);
     if (version == 2) {
         out.extra = sn_load32(page + EXTRA_AT);
         memcpy(out.boot, page + BOOT_AT, SN_BOOT_BYTES);
