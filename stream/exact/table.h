@@ -98,4 +98,17 @@ static inline uint32_t sn_table_unused(seen_hash hash)
     return (uint32_t)hash.lo;
 }
 
+/* Predicts the number of distinct keys from the share of new keys so far, so that a table can grow
+ * in few large steps instead of many small ones. */
+typedef struct sn_forecast {
+    uint64_t keys;
+    uint64_t fresh; /* new keys among them */
+    double recent;  /* share of new keys among the most recent ones */
+} sn_forecast;
+
+/* Processes the answers of some keys and returns how many distinct keys are likely among `expected`
+ * keys; 0: no forecast. */
+uint64_t sn_forecast_add(sn_forecast *forecast, const seen_answer *answers, size_t count,
+                         double expected);
+
 #endif

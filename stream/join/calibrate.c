@@ -1,5 +1,5 @@
 /* Measuring the machine. */
-#include "stream/join/calibrate.h"
+#include "stream/join/internal.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -109,4 +109,16 @@ void sn_join_release(sn_join *s);
 
 seen_status sn_join_run_spill(sn_join *s, bool filtered, seen_error *error);
 
+/* ---- calibrate.c: what this machine is like, for choosing a strategy ---- */
+
+/* Memory used for the measurement: larger than the caches. */
+enum { SN_JOIN_REGION = 64 << 20 };
+
+/* Nanoseconds per random access to a large table, with many in flight. Measured once per process,
+ * which takes about ten milliseconds. */
+double sn_join_random_ns(void);
+
+/* Reading speed in bytes per second if this share of the inputs is in the page cache. */
+double sn_join_read_speed(double cached);
+
 #endif

@@ -12,7 +12,6 @@
 #include "base/memory.h"
 #include "base/tempfile.h"
 #include "base/thread.h"
-#include "stream/join/calibrate.h"
 #include "stream/join/internal.h"
 
 /* Assumed for an input of unknown size. */

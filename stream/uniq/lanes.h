@@ -4,7 +4,6 @@
 #ifndef SN_STREAM_UNIQ_LANES_H
 #define SN_STREAM_UNIQ_LANES_H
 
-#include "stream/exact/forecast.h"
 #include "stream/exact/table.h"
 #include "stream/io/block.h"
 #include "stream/uniq/wait.h"

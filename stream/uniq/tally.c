@@ -17,9 +17,9 @@
 
 #include "base/error.h"
 #include "stream/exact/counter.h"
-#include "stream/exact/forecast.h"
 #include "stream/exact/notes.h"
 #include "stream/exact/split.h"
+#include "stream/exact/table.h"
 #include "stream/uniq/lanes.h"
 #include "stream/uniq/top.h"
 #include "stream/uniq/wait.h"

@@ -10,7 +10,6 @@
 
 #include <cmocka.h>
 
-#include "stream/join/calibrate.h"
 #include "stream/join/internal.h"
 #include "stream/join/join.h"
 #include "test_stream.h"
