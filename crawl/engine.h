@@ -80,13 +80,13 @@ seen_status sn_host_rules_arrived(sn_engine *e, sn_job *job, sn_transfer *transf
 /* Uses rules that the frontier has stored. */
 seen_status sn_host_rules_use(sn_engine *e, sn_host *host, const char *text, size_t len,
                               int64_t for_ms);
+/* The host asked to be left alone until then (Retry-After). */
+void sn_host_rules_hold(sn_engine *e, sn_host *host, int64_t until);
 
 /* ---- hosts.c ---- */
 
 /* Takes URLs from the frontier until one cannot be placed, or the time is over. */
 seen_status sn_hosts_refill(sn_engine *e, int64_t until);
-/* The host asked to be left alone until then (Retry-After). */
-void sn_hosts_hold(sn_engine *e, sn_host *host, int64_t until);
 /* Reports an idle host to the frontier. */
 void sn_hosts_check_quiet(sn_engine *e, sn_host *host);
 /* Handles news of the frontier: stop, new hosts in scope, hosts to return. */

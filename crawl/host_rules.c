@@ -38,6 +38,14 @@ static seen_status find_other(sn_engine *e, sn_host *host, sn_host **other, bool
     return status == SEEN_ERR_FULL ? SEEN_OK : status;
 }
 
+void sn_host_rules_hold(sn_engine *e, sn_host *host, int64_t until)
+{
+    sn_frontier *f = e->intake.frontier;
+    sn_pace_hold(e->transfers.pace, host, until);
+    if (f->class->host_hold != NULL)
+        f->class->host_hold(f, host->origin, host->len, until - sn_fetch_now());
+}
+
 seen_status sn_host_rules_fetch(sn_engine *e, sn_host *host)
 {
     bool later = false;
@@ -199,7 +207,7 @@ static void postpone(sn_engine *e, sn_host *host, const sn_transfer *t)
         e->counts.retried++;
         sn_pace_set_rules(e->transfers.pace, host, SN_RULES_UNKNOWN, NULL, 0);
         if (t->wait_ms > 0 || t->status == 429)
-            sn_hosts_hold(e, host, now + wait);
+            sn_host_rules_hold(e, host, now + wait);
         else
             sn_pace_hold(e->transfers.pace, host, now + wait);
         return;
@@ -238,7 +246,7 @@ seen_status sn_host_rules_arrived(sn_engine *e, sn_job *job, sn_transfer *t)
     /* Retry-After holds for the host, whatever its rules allow. */
     if (verdict != SN_ROBOTS_PARSE && verdict != SN_ROBOTS_DISALLOW_ALL &&
         (t->wait_ms > 0 || t->status == 429))
-        sn_hosts_hold(e, host, now + wait);
+        sn_host_rules_hold(e, host, now + wait);
     sn_job_end(&e->transfers, job, t);
     sn_job_release(&e->transfers, job, t);
     return status;

@@ -83,14 +83,6 @@ void sn_hosts_check_quiet(sn_engine *e, sn_host *host)
         report_quiet(e->intake.frontier, host);
 }
 
-void sn_hosts_hold(sn_engine *e, sn_host *host, int64_t until)
-{
-    sn_frontier *f = e->intake.frontier;
-    sn_pace_hold(e->transfers.pace, host, until);
-    if (f->class->host_hold != NULL)
-        f->class->host_hold(f, host->origin, host->len, until - sn_fetch_now());
-}
-
 seen_status sn_hosts_poll(sn_engine *e)
 {
     sn_frontier *f = e->intake.frontier;

@@ -318,7 +318,7 @@ static bool retry(sn_engine *e, sn_job *job, const sn_transfer *t)
     /* A Retry-After holds for the whole host. A host that does not answer gets no other request
      * either, until it is found to be down. */
     if (t->wait_ms > 0 || t->status == 429)
-        sn_hosts_hold(e, job->host, due);
+        sn_host_rules_hold(e, job->host, due);
     else if (again && t->error == SN_FETCH_CONNECT)
         sn_pace_hold(e->transfers.pace, job->host, due);
     return again;

@@ -221,13 +221,6 @@ static bool rotation_due(const sn_image *image)
            sn_clock_now() >= image->layer[image->current].born + sn_layers_span(image);
 }
 
-bool sn_local_bounded(const sn_image *image)
-{
-    if (image->growth == SEEN_WINDOW)
-        return image->window_seconds == 0;
-    return image->growth == SEEN_GROWING || image->when_full == SEEN_FULL_REFUSE;
-}
-
 /* The number of new keys the current layer accepts. */
 static uint64_t limit_of(const sn_local *l, const sn_image *image)
 {
@@ -248,7 +241,7 @@ static bool claim(sn_local *l, const sn_image *image, uint64_t count)
         before = atomic_fetch_add(&l->in_flight, count) + __atomic_load_n(added, __ATOMIC_RELAXED);
     else
         before = __atomic_fetch_add(added, count, __ATOMIC_RELAXED);
-    if (!sn_local_bounded(image) || before + count <= limit_of(l, image))
+    if (!sn_layers_bounded(image) || before + count <= limit_of(l, image))
         return true;
     if (window)
         atomic_fetch_sub(&l->in_flight, count);
@@ -403,13 +396,13 @@ static seen_status add_tight(sn_local *l, const seen_hash *h, size_t count, seen
          * early. */
         if (image->growth == SEEN_GROWING && room < NEARLY && capacity > LARGE)
             room = 0;
-        bool fits = !sn_local_bounded(image) || room > 0;
+        bool fits = !sn_layers_bounded(image) || room > 0;
         seen_status status = SEEN_OK;
         if (rotation_due(image) || (!fits && image->growth == SEEN_WINDOW)) {
             status = rotate_window(l, error);
         } else if (fits) {
             size_t n = count - done;
-            if (sn_local_bounded(image) && n > room)
+            if (sn_layers_bounded(image) && n > room)
                 n = (size_t)room;
             uint64_t news = sn_span_add(l->kernel, view, h + done, n, answers + done);
             __atomic_fetch_add(&l->added[image->current], news, __ATOMIC_RELAXED);

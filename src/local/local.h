@@ -85,9 +85,6 @@ seen_status sn_local_init(sn_local *local, const sn_home *home, const sn_image *
                           const char *where, seen_error *error);
 void sn_local_destroy(sn_local *local);
 
-/* Whether the current layer has a limit at all. */
-bool sn_local_bounded(const sn_image *image);
-
 /* One key, without the steps of a batch (one.c). */
 seen_status sn_local_check_one(seen_set *set, seen_hash hash, seen_answer *answer,
                                seen_error *error);

@@ -1,5 +1,6 @@
 /* One key of a set of layers, without the steps of a batch. See local.h. */
 #include "local/local.h"
+#include "set/layers.h"
 
 static sn_view *view_of(sn_local *l)
 {
@@ -39,7 +40,7 @@ static seen_status add_alone(sn_local *l, seen_hash hash, seen_answer *got, seen
         return status;
     const sn_view *view = view_of(l);
     uint64_t added = __atomic_load_n(&l->added[0], __ATOMIC_RELAXED);
-    if (added >= l->limit && sn_local_bounded(&view->image))
+    if (added >= l->limit && sn_layers_bounded(&view->image))
         return SEEN_OK;
     bool had = l->kernel->add_one(&view->image.layer[0].geometry, view->bits[0], hash);
     if (!had)

@@ -15,6 +15,7 @@
  * the counter. */
 #include "base/error.h"
 #include "redis/set.h"
+#include "set/layers.h"
 
 #include <time.h>
 
@@ -133,7 +134,7 @@ bool sn_redis_claim_here(sn_redis_set *set, const sn_redis_view *view, uint64_t 
                          sn_redis_room *room)
 {
     *room = (sn_redis_room){.keys = want};
-    if (!sn_redis_bounded(&view->image))
+    if (!sn_layers_bounded(&view->image))
         return true;
     room->keys = draw(set, view, want, 0, false);
     return room->keys > 0;
@@ -157,7 +158,7 @@ seen_status sn_redis_claim_take(sn_redis_set *set, sn_channel *ch, const sn_redi
 seen_status sn_redis_claim(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
                            uint64_t want, sn_redis_room *room, seen_error *error)
 {
-    if (view->image.growth == SEEN_WINDOW && sn_redis_bounded(&view->image) &&
+    if (view->image.growth == SEEN_WINDOW && sn_layers_bounded(&view->image) &&
         want > small_claim(view)) {
         *room = (sn_redis_room){.under_way = true};
         return claim_under_way(set, ch, view, want, &room->keys, error);

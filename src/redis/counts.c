@@ -2,6 +2,7 @@
  * a layer that is bounded clients claim room first (claims.c); in others the keys are counted
  * afterwards, now and then. */
 #include "redis/set.h"
+#include "set/layers.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,13 +14,6 @@ static const char SETTLE[] = "local k=KEYS[1] "
                              "if redis.call('HEXISTS',k,ARGV[3])==0 then return 0 end "
                              "redis.call('HINCRBY',k,ARGV[3],ARGV[4]) "
                              "return redis.call('HINCRBY',k,ARGV[1],ARGV[2])";
-
-bool sn_redis_bounded(const sn_image *image)
-{
-    if (image->growth == SEEN_WINDOW)
-        return image->window_seconds == 0;
-    return image->growth == SEEN_GROWING || image->when_full == SEEN_FULL_REFUSE;
-}
 
 void sn_redis_field_under_way(const sn_redis_view *view, uint32_t layer, char field[SN_REDIS_FIELD])
 {
@@ -102,7 +96,7 @@ seen_status sn_redis_settle(sn_redis_set *set, sn_channel *ch, const sn_redis_vi
     if (room->under_way)
         return room->keys ? settle_under_way(ch, view, room->keys, left, error) : SEEN_OK;
     pthread_mutex_lock(&set->lock);
-    if (!sn_redis_bounded(&view->image))
+    if (!sn_layers_bounded(&view->image))
         set->uncounted += used;
     else if (set->claim_sequence == view->image.sequence) {
         set->claim_left += left;

@@ -94,7 +94,6 @@ void sn_redis_field_under_way(const sn_redis_view *view, uint32_t layer,
 void sn_redis_say_script(sn_channel *ch, uint32_t tag, const sn_redis_view *view, uint32_t layer,
                          const char *script, unsigned more);
 
-bool sn_redis_bounded(const sn_image *image);
 typedef struct sn_redis_room {
     uint64_t keys;
     bool under_way; /* others wait for it: settle without delay */

@@ -392,3 +392,10 @@ double sn_layers_keys(const sn_image *image, double keys, double wrong)
 {
     return image->growth == SEEN_GROWING && wrong < 1 ? keys / (1 - wrong) : keys;
 }
+
+bool sn_layers_bounded(const sn_image *image)
+{
+    if (image->growth == SEEN_WINDOW)
+        return image->window_seconds == 0;
+    return image->growth == SEEN_GROWING || image->when_full == SEEN_FULL_REFUSE;
+}

@@ -28,4 +28,7 @@ bool sn_layers_alive(const sn_image *image, uint32_t i);
  * it have a false-positive rate of `wrong`: their false positives never reached it. */
 double sn_layers_keys(const sn_image *image, double keys, double wrong);
 
+/* Whether the current layer takes only a limited number of keys. */
+bool sn_layers_bounded(const sn_image *image);
+
 #endif
