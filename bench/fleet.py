@@ -82,7 +82,7 @@ class Rig:
 
     def status(self):
         out = subprocess.run([SEEN, "crawl", "status", "--json", self.address], capture_output=True)
-        return json.loads(out.stdout)
+        return json.loads(out.stdout) if out.returncode == 0 else {"pushed": 0}  # not created yet
 
     def worker(self, *more):
         return self.spawn(SEEN, "crawl", "-q", "--allow-private", "-o", "/dev/null", *more)
@@ -175,15 +175,16 @@ def queued(pages, hosts):
         subprocess.run([SEEN, "crawl", "stop", rig.address])
         worker.wait()
         s = rig.status()
-        keys = rig.cli("--scan", "--pattern", "seencrawl:*").split()
-        robots = sum(int(rig.cli("memory", "usage", k, "samples", "0")) for k in keys if ":r:" in k)
-        return s["waiting"], s["hosts_ready"], rig.info("used_memory") - rig.empty - robots, s["queue_bytes"]
+        keys = [k for k in rig.cli("--scan", "--pattern", "seencrawl:*").split() if ":r:" not in k]
+        out = subprocess.run(["redis-cli", "-p", str(rig.port)], capture_output=True, text=True,
+                             input="".join(f"memory usage {k} samples 0\n" for k in keys)).stdout
+        return s["waiting"], s["hosts_ready"], sum(map(int, out.split())), s["queue_bytes"]
 
 
 def memory():
     for pages, hosts in ((60000, 100), (60000, 6000)):
         urls, ready, used, elements = queued(pages, hosts)
-        print(f"memory: {urls} URLs of {ready} hosts take {used} bytes without robots.txt: {used / urls:.1f} per URL, of which "
+        print(f"memory: {urls} URLs of {ready} hosts take {used} bytes in their keys, robots.txt apart: {used / urls:.1f} per URL, of which "
               f"elements {elements / urls:.1f}; {(used - elements) / ready:.0f} per host besides", flush=True)
 
 
