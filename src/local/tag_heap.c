@@ -14,7 +14,8 @@ enum {
     SEGMENTS = 40,
     ALIGN = 4096,
     SEGMENT_LEAST = 4 << 20, /* huge pages from this size on */
-    RELEASE_FROM = 4 << 20,  /* smaller gaps keep their pages, as they are reused soon */
+    HUGE_PAGE = 2 << 20,
+    RELEASE_FROM = 4 << 20, /* smaller gaps keep their pages, as they are reused soon */
 };
 
 typedef struct segment {
@@ -98,9 +99,13 @@ static void give_back(sn_tag_set *s, const sn_extent *extent)
     uint64_t bytes = sn_extent_bytes(extent);
     for (unsigned i = 0; i < h->segments && bytes >= RELEASE_FROM; i++) {
         segment *g = &h->segment[i];
-        if (extent->offset >= g->at && extent->offset < g->at + g->bytes)
-            (void)madvise(g->memory + (extent->offset - g->at), (size_t)bytes / ALIGN * ALIGN,
-                          MADV_DONTNEED);
+        if (extent->offset < g->at || extent->offset >= g->at + g->bytes)
+            continue;
+        /* Whole huge pages only: a part of one would split it, and lookups would miss the TLB. */
+        uint64_t from = (extent->offset - g->at + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+        uint64_t to = (extent->offset - g->at + bytes) / HUGE_PAGE * HUGE_PAGE;
+        if (from < to)
+            (void)madvise(g->memory + from, (size_t)(to - from), MADV_DONTNEED);
     }
 }
 
