@@ -2,16 +2,19 @@
  * statistics. See tags.h. */
 #include "filter/tags.h"
 
-#include <string.h>
+#include <math.h>
+
+/* The first position of a home line. */
+static uint64_t first_of(const sn_tags_part *part, uint64_t home)
+{
+    return (uint64_t)((((sn_u128)home << 64) + part->homes - 1) / part->homes);
+}
 
 sn_tags_span sn_tags_span_of(const sn_tags_part *part, uint64_t home)
 {
-    const sn_u128 one = (sn_u128)1 << 64;
-    uint64_t homes = part->homes;
-    sn_tags_span s;
-    s.first = (uint64_t)(((sn_u128)home * one + homes - 1) / homes);
-    s.last = home + 1 == homes ? UINT64_MAX
-                               : (uint64_t)((((sn_u128)home + 1) * one + homes - 1) / homes) - 1;
+    sn_tags_span s = {.first = first_of(part, home), .last = UINT64_MAX};
+    if (home + 1 < part->homes)
+        s.last = first_of(part, home + 1) - 1;
     return s;
 }
 
@@ -203,23 +206,65 @@ bool sn_tags_add_cell(const sn_tags_shape *shape, const sn_tags_part *part,
 
 /* ---- statistics ---- */
 
-static bool tally_tag(void *context, const sn_tags_cell *cell, uint64_t first, uint64_t last)
+enum { LENGTHS = 64 };
+
+/* The number of cells of each length, each counted in the line in which it starts. */
+typedef struct histogram {
+    uint64_t tags;
+    uint64_t cells[LENGTHS]; /* by the bits after the level */
+} histogram;
+
+/* Counts a tag of the line whose first position, shifted by the level, is `line`. The arithmetic is
+ * that of sn_tags_cell_of: a cell that begins before its line wraps. */
+static void count_cell(histogram *h, const sn_tags_shape *shape, uint64_t line, uint64_t code)
+{
+    uint64_t top = code << (64 - shape->width), marker = top & -top, from = (top ^ marker) - line;
+    h->tags++;
+    h->cells[__builtin_clzll(marker)] += from + marker + (marker - 1) >= from;
+}
+
+static void count_block(histogram *h, const sn_tags_shape *shape, const sn_tags_part *part,
+                        uint64_t home)
+{
+    uint64_t lines[SN_TAGS_HOMES], mask = (UINT64_C(1) << shape->width) - 1, code;
+    for (unsigned n = 0; n < SN_TAGS_HOMES; n++) {
+        const char *line = sn_tags_line(part, home + n);
+        lines[n] = first_of(part, home + n) << part->level;
+        for (unsigned i = 0; i < shape->slots; i++)
+            if ((code = sn_tags_slot(line, i, shape->slots, shape->extra)) != 0)
+                count_cell(h, shape, lines[n], code);
+    }
+    for (unsigned n = 0; n < SN_TAGS_OVERS; n++) {
+        const char *line = sn_tags_over(part, home, n);
+        for (unsigned i = 0; i < shape->over_slots; i++)
+            if ((code = sn_tags_slot(line, i, shape->over_slots, shape->extra + 5)) != 0)
+                count_cell(h, shape, lines[code >> shape->width], code & mask);
+    }
+}
+
+/* A cell in the stash may be there once for each of its lines, and is counted each time. */
+static bool tally_stash(void *context, const sn_tags_cell *cell, uint64_t first, uint64_t last)
 {
     sn_tags_tally *tally = context;
-    uint64_t start = (uint64_t)(cell->start >> 64);
-    uint64_t exponent = (uint64_t)(1023 - cell->bits) << 52; /* of 2^-bits: faster than exp2() */
-    double whole, part = ((double)(last - first) + 1) * 0x1p-64;
-    memcpy(&whole, &exponent, sizeof whole);
+    (void)first, (void)last;
     tally->tags++;
-    tally->keys += first == start;
-    tally->rate += part < whole ? part : whole;
+    tally->keys++;
+    tally->rate += ldexp(1, -(int)cell->bits);
     return true;
 }
 
 sn_tags_tally sn_tags_measure(const sn_tags_shape *shape, const sn_tags_part *part)
 {
     sn_tags_tally tally = {0};
-    sn_tags_walk(shape, part, tally_tag, &tally);
+    histogram h = {0};
+    for (uint64_t home = 0; home < part->homes; home += SN_TAGS_HOMES)
+        count_block(&h, shape, part, home);
+    visit_stash(part, tally_stash, &tally);
+    tally.tags += (double)h.tags;
+    for (unsigned i = 0; i < LENGTHS; i++) {
+        tally.keys += (double)h.cells[i];
+        tally.rate += ldexp((double)h.cells[i], -(int)(part->level + i));
+    }
     double lines = (double)part->homes;
     tally.slots =
         lines * (shape->slots + shape->over_slots * (double)SN_TAGS_OVERS / SN_TAGS_HOMES);
