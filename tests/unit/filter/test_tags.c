@@ -228,7 +228,7 @@ static void kernels_agree(void **state)
     for (size_t k = 1; k < kernels; k++)
         for (size_t e = 0; e < sizeof EXTRA / sizeof *EXTRA; e++) {
             table a, b;
-            unsigned step = EXTRA[e] < 40 ? 3 : 9;
+            unsigned step = EXTRA[e] < 40 ? 3 : 14;
             table_init(&a, EXTRA[e], step, list[0]);
             table_init(&b, EXTRA[e], step, list[k]);
             assert_int_equal(add_keys(&a, 7, 120000, 1000), add_keys(&b, 7, 120000, 1000));
