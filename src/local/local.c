@@ -17,10 +17,10 @@ struct sn_scratch {
     struct sn_scratch *next;
     /* Indices in the batch of the keys of each stripe. The row length is odd: with rows at
      * multiples of 4096 all would map to the same cache set. */
-    uint16_t picks[SN_STRIPES][SN_SPAN + 96];
+    uint16_t picks[SN_STRIPES][SN_LOOKUP_MAX + 96];
     unsigned held[SN_STRIPES];
-    seen_hash hash[SN_SPAN];
-    seen_answer answer[SN_SPAN];
+    seen_hash hash[SN_LOOKUP_MAX];
+    seen_answer answer[SN_LOOKUP_MAX];
 };
 
 static sn_view *view_of(sn_local *l)
@@ -180,7 +180,7 @@ static seen_status open_next_layer(sn_local *l, seen_error *error)
 /* Release fence: a reader that sees the cleared words also sees keys re-added to a newer layer. */
 static void clear_layer(sn_local *l, const sn_view *view, uint32_t i)
 {
-    sn_span_order();
+    sn_lookup_order();
     uint64_t words = sn_geometry_lines(&view->image.layer[i].geometry) * SN_LINE_WORDS;
     uint64_t *word = (uint64_t *)(void *)view->bits[i];
     for (uint64_t w = 0; w < words; w++)
@@ -333,7 +333,7 @@ static uint64_t add_stripe_by_copy(const sn_local *l, const sn_view *view, sn_sc
     size_t count = scratch->held[stripe];
     for (size_t i = 0; i < count; i++)
         scratch->hash[i] = h[picks[i]];
-    uint64_t news = sn_span_add(l->kernel, view, scratch->hash, count, scratch->answer);
+    uint64_t news = sn_lookup_add(l->kernel, view, scratch->hash, count, scratch->answer);
     for (size_t i = 0; i < count; i++)
         answers[picks[i]] = scratch->answer[i];
     return news;
@@ -364,20 +364,20 @@ static uint64_t add_striped(sn_local *l, const sn_view *view, sn_scratch *scratc
                             const seen_hash *h, size_t count, seen_answer *answers)
 {
     unsigned stripes = stripe_count(l, &view->image);
-    bool direct = sn_span_direct(l->kernel, view);
+    bool direct = sn_lookup_direct(l->kernel, view);
     sort_batch(scratch, h, count, stripes);
     uint64_t news = 0;
     unsigned s = (unsigned)sn_mulhi(h[0].lo, stripes);
     for (unsigned left = (1u << stripes) - 1; left;) {
         s = take_stripe(l, s, stripes, left);
         if (direct)
-            sn_span_add_picked(l->kernel, view, h, scratch->picks[s], scratch->held[s], answers);
+            sn_lookup_add_picked(l->kernel, view, h, scratch->picks[s], scratch->held[s], answers);
         else
             news += add_stripe_by_copy(l, view, scratch, s, h, answers);
         pthread_mutex_unlock(&l->stripe[s].lock);
         left &= ~(1u << s);
     }
-    return direct ? sn_span_count_new(answers, count) : news;
+    return direct ? sn_lookup_count_new(answers, count) : news;
 }
 
 /* The current layer has no room for `count` new keys, or a generation has expired. With exclusive
@@ -404,16 +404,16 @@ static seen_status add_tight(sn_local *l, const seen_hash *h, size_t count, seen
             size_t n = count - done;
             if (sn_layers_bounded(image) && n > room)
                 n = (size_t)room;
-            uint64_t news = sn_span_add(l->kernel, view, h + done, n, answers + done);
+            uint64_t news = sn_lookup_add(l->kernel, view, h + done, n, answers + done);
             __atomic_fetch_add(&l->added[image->current], news, __ATOMIC_RELAXED);
             done += n;
         } else if (image->growth == SEEN_GROWING) {
             status = open_next_layer(l, error);
         } else {
-            size_t known = sn_span_known(l->kernel, view, h + done, count - done, answers + done);
+            size_t known = sn_lookup_known(l->kernel, view, h + done, count - done, answers + done);
             /* Counters count every addition, also of present keys. */
             if (image->kind == SEEN_COUNTING) {
-                sn_span_add(l->kernel, view, h + done, known, answers + done);
+                sn_lookup_add(l->kernel, view, h + done, known, answers + done);
                 memset(answers + done + known, SEEN_UNKNOWN, count - done - known);
             }
             done += known;
@@ -444,7 +444,7 @@ static seen_status add_chunk(sn_local *l, const seen_hash *h, size_t count, seen
             leave(l);
             return no_memory(l, error);
         }
-        uint64_t news = how == SOLO ? sn_span_add(l->kernel, view, h, count, answers)
+        uint64_t news = how == SOLO ? sn_lookup_add(l->kernel, view, h, count, answers)
                                     : add_striped(l, view, scratch, h, count, answers);
         if (scratch)
             keep_scratch(l, scratch);
@@ -487,8 +487,8 @@ static seen_status local_add(seen_set *set, const seen_hash *h, size_t count, se
     sn_local *l = (sn_local *)set;
     if (all_present(l, h, count, answers))
         return SEEN_OK;
-    for (size_t at = 0; at < count; at += SN_SPAN) {
-        size_t n = count - at < SN_SPAN ? count - at : SN_SPAN;
+    for (size_t at = 0; at < count; at += SN_LOOKUP_MAX) {
+        size_t n = count - at < SN_LOOKUP_MAX ? count - at : SN_LOOKUP_MAX;
         memset(answers + at, SEEN_UNKNOWN, n);
         seen_status status = add_chunk(l, h + at, n, answers + at, error);
         if (status != SEEN_OK) {
@@ -512,9 +512,9 @@ static seen_status check_window(sn_local *l, const seen_hash *h, size_t count, s
     for (int i = 0; i < TRIES; i++) {
         uint64_t sequence = atomic_load(&l->sequence);
         sn_view *view = sn_view_hold(l);
-        sn_span_check(l->kernel, view, h, count, answers);
+        sn_lookup_check(l->kernel, view, h, count, answers);
         sn_view_let_go(l, view);
-        sn_span_order();
+        sn_lookup_order();
         seen_status status = l->home->refresh(l, error);
         if (status != SEEN_OK || atomic_load(&l->sequence) == sequence)
             return status;
@@ -529,9 +529,9 @@ static seen_status local_check(seen_set *set, const seen_hash *h, size_t count,
     seen_status status = l->home->refresh(l, error);
     memset(answers, SEEN_NEW, count);
     if (status == SEEN_OK && set->growth != SEEN_WINDOW)
-        sn_span_check(l->kernel, view_of(l), h, count, answers);
+        sn_lookup_check(l->kernel, view_of(l), h, count, answers);
     for (size_t at = 0; status == SEEN_OK && set->growth == SEEN_WINDOW && at < count;) {
-        size_t n = count - at < SN_SPAN ? count - at : SN_SPAN;
+        size_t n = count - at < SN_LOOKUP_MAX ? count - at : SN_LOOKUP_MAX;
         status = check_window(l, h + at, n, answers + at, error);
         at += n;
     }
@@ -544,15 +544,15 @@ static seen_status local_remove(seen_set *set, const seen_hash *h, size_t count,
                                 seen_answer *answers, seen_error *error)
 {
     sn_local *l = (sn_local *)set;
-    for (size_t at = 0; at < count; at += SN_SPAN) {
-        size_t n = count - at < SN_SPAN ? count - at : SN_SPAN;
+    for (size_t at = 0; at < count; at += SN_LOOKUP_MAX) {
+        size_t n = count - at < SN_LOOKUP_MAX ? count - at : SN_LOOKUP_MAX;
         hold how;
         seen_status status = enter(l, true, &how, error);
         if (status != SEEN_OK) {
             memset(answers + at, SEEN_UNKNOWN, count - at);
             return status;
         }
-        sn_span_remove(l->kernel, view_of(l), h + at, n, answers + at, l->added);
+        sn_lookup_remove(l->kernel, view_of(l), h + at, n, answers + at, l->added);
         sn_local_recount(l, view_of(l), n);
         leave(l);
     }

@@ -15,8 +15,8 @@
  * Checking takes no lock: it reads the view, which is replaced atomically and not freed before the
  * set is closed. A growing set has few views. A window rotates indefinitely: its views are
  * reference-counted by readers and reused when the count is zero. */
-#ifndef SN_STORE_LOCAL_H
-#define SN_STORE_LOCAL_H
+#ifndef SN_LOCAL_H
+#define SN_LOCAL_H
 
 #include "filter/kernel.h"
 #include "set/store.h"

@@ -22,8 +22,8 @@ static size_t pick(const seen_hash *h, size_t count, const seen_answer *answers,
     return n;
 }
 
-void sn_span_check(const sn_kernel *kernel, const sn_view *view, const seen_hash *h, size_t count,
-                   seen_answer *answers)
+void sn_lookup_check(const sn_kernel *kernel, const sn_view *view, const seen_hash *h, size_t count,
+                     seen_answer *answers)
 {
     uint32_t layers = view->image.layers;
     for (uint32_t n = 1; n <= layers; n++) {
@@ -31,12 +31,12 @@ void sn_span_check(const sn_kernel *kernel, const sn_view *view, const seen_hash
         if (sn_layers_alive(&view->image, i))
             check_layer(kernel, view, i, h, count, answers);
         if (view->image.growth == SEEN_WINDOW)
-            sn_span_order();
+            sn_lookup_order();
     }
 }
 
 /* All answers are SEEN_NEW or SEEN_BEFORE, 0 or 1: one multiplication sums eight of them. */
-uint64_t sn_span_count_new(const seen_answer *answers, size_t count)
+uint64_t sn_lookup_count_new(const seen_answer *answers, size_t count)
 {
     uint64_t before = 0, eight;
     size_t i = 0;
@@ -54,15 +54,15 @@ static uint64_t add_current(const sn_kernel *kernel, const sn_view *view, const 
 {
     uint32_t c = view->image.current;
     kernel->add(&view->image.layer[c].geometry, view->bits[c], h, count, answers);
-    return sn_span_count_new(answers, count);
+    return sn_lookup_count_new(answers, count);
 }
 
 static uint64_t add_growing(const sn_kernel *kernel, const sn_view *view, const seen_hash *h,
                             size_t count, seen_answer *answers)
 {
-    seen_hash rest[SN_SPAN];
-    uint16_t place[SN_SPAN];
-    seen_answer got[SN_SPAN];
+    seen_hash rest[SN_LOOKUP_MAX];
+    uint16_t place[SN_LOOKUP_MAX];
+    seen_answer got[SN_LOOKUP_MAX];
     memset(answers, SEEN_NEW, count);
     for (uint32_t i = 0; i < view->image.current; i++)
         check_layer(kernel, view, i, h, count, answers);
@@ -96,8 +96,8 @@ static uint64_t add_growing_counting(const sn_kernel *kernel, const sn_view *vie
 static uint64_t add_absent(const sn_kernel *kernel, const sn_view *view, const seen_hash *h,
                            size_t count, const seen_answer *older, seen_answer *answers)
 {
-    seen_hash absent[SN_SPAN];
-    seen_answer answer[SN_SPAN];
+    seen_hash absent[SN_LOOKUP_MAX];
+    seen_answer answer[SN_LOOKUP_MAX];
     size_t n = 0, at = 0;
     for (size_t i = 0; i < count; i++)
         if (older[i] == SEEN_NEW)
@@ -111,7 +111,7 @@ static uint64_t add_absent(const sn_kernel *kernel, const sn_view *view, const s
 static uint64_t add_window(const sn_kernel *kernel, const sn_view *view, const seen_hash *h,
                            size_t count, seen_answer *answers)
 {
-    seen_answer older[SN_SPAN];
+    seen_answer older[SN_LOOKUP_MAX];
     memset(older, SEEN_NEW, count);
     for (uint32_t i = 0; i < view->image.layers; i++)
         if (i != view->image.current && sn_layers_alive(&view->image, i))
@@ -124,8 +124,8 @@ static uint64_t add_window(const sn_kernel *kernel, const sn_view *view, const s
     return news;
 }
 
-uint64_t sn_span_add(const sn_kernel *kernel, const sn_view *view, const seen_hash *h, size_t count,
-                     seen_answer *answers)
+uint64_t sn_lookup_add(const sn_kernel *kernel, const sn_view *view, const seen_hash *h,
+                       size_t count, seen_answer *answers)
 {
     if (count == 0)
         return 0;
@@ -138,19 +138,19 @@ uint64_t sn_span_add(const sn_kernel *kernel, const sn_view *view, const seen_ha
     return add_growing(kernel, view, h, count, answers);
 }
 
-bool sn_span_direct(const sn_kernel *kernel, const sn_view *view)
+bool sn_lookup_direct(const sn_kernel *kernel, const sn_view *view)
 {
     return kernel->add_picked && view->image.growth != SEEN_WINDOW && view->image.current == 0;
 }
 
-void sn_span_add_picked(const sn_kernel *kernel, const sn_view *view, const seen_hash *h,
-                        const uint16_t *picks, size_t count, seen_answer *answers)
+void sn_lookup_add_picked(const sn_kernel *kernel, const sn_view *view, const seen_hash *h,
+                          const uint16_t *picks, size_t count, seen_answer *answers)
 {
     kernel->add_picked(&view->image.layer[0].geometry, view->bits[0], h, picks, count, answers);
 }
 
-void sn_span_remove(const sn_kernel *kernel, const sn_view *view, const seen_hash *h, size_t count,
-                    seen_answer *answers, uint64_t *added)
+void sn_lookup_remove(const sn_kernel *kernel, const sn_view *view, const seen_hash *h,
+                      size_t count, seen_answer *answers, uint64_t *added)
 {
     for (size_t k = 0; k < count; k++) {
         answers[k] = SEEN_NEW;
@@ -167,13 +167,13 @@ void sn_span_remove(const sn_kernel *kernel, const sn_view *view, const seen_has
     }
 }
 
-size_t sn_span_known(const sn_kernel *kernel, const sn_view *view, const seen_hash *h, size_t count,
-                     seen_answer *answers)
+size_t sn_lookup_known(const sn_kernel *kernel, const sn_view *view, const seen_hash *h,
+                       size_t count, seen_answer *answers)
 {
     size_t known = 0;
     bool all = true;
     memset(answers, SEEN_NEW, count);
-    sn_span_check(kernel, view, h, count, answers);
+    sn_lookup_check(kernel, view, h, count, answers);
     for (size_t i = 0; i < count; i++) {
         all &= answers[i] == SEEN_BEFORE;
         known += all;

@@ -1,6 +1,6 @@
 /* A batch of keys on the shards: look up, add, remove. */
-#ifndef SN_STORE_REDIS_BATCH_H
-#define SN_STORE_REDIS_BATCH_H
+#ifndef SN_REDIS_BATCH_H
+#define SN_REDIS_BATCH_H
 
 #include "redis/set.h"
 

@@ -1,6 +1,6 @@
 /* One call of add, check or remove: see call.c. */
-#ifndef SN_STORE_REDIS_CALL_H
-#define SN_STORE_REDIS_CALL_H
+#ifndef SN_REDIS_CALL_H
+#define SN_REDIS_CALL_H
 
 #include "redis/batch.h"
 

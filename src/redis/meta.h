@@ -1,6 +1,6 @@
 /* The hash that describes a filter, readable for an operator. */
-#ifndef SN_STORE_REDIS_META_H
-#define SN_STORE_REDIS_META_H
+#ifndef SN_REDIS_META_H
+#define SN_REDIS_META_H
 
 #include "redis/client/client.h"
 #include "redis/names.h"

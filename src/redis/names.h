@@ -11,8 +11,8 @@
  * The ID is random for each new filter, so that remains of an older one with the same name are
  * never taken for it. The braces keep the keys of one shard in one slot of a cluster and spread the
  * shards. In NAME the bytes { } and % are written %7B %7D %25. */
-#ifndef SN_STORE_REDIS_NAMES_H
-#define SN_STORE_REDIS_NAMES_H
+#ifndef SN_REDIS_NAMES_H
+#define SN_REDIS_NAMES_H
 
 #include "redis/client/address.h"
 #include "set/image.h"

@@ -1,6 +1,6 @@
 /* A set in Redis: its internal interface. */
-#ifndef SN_STORE_REDIS_SET_H
-#define SN_STORE_REDIS_SET_H
+#ifndef SN_REDIS_SET_H
+#define SN_REDIS_SET_H
 
 #include "redis/client/link.h"
 #include "redis/meta.h"

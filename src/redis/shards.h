@@ -1,6 +1,6 @@
 /* Ranges of lines, split at shard boundaries: for copies, merging and measurements. */
-#ifndef SN_STORE_REDIS_LINES_H
-#define SN_STORE_REDIS_LINES_H
+#ifndef SN_REDIS_LINES_H
+#define SN_REDIS_LINES_H
 
 #include "local/local.h"
 #include "redis/set.h"

@@ -2,8 +2,8 @@
  *
  * A file starts with two copies of one page (docs/format.md); Redis stores the same values in a
  * hash. Rates are stored as integers: rate64 = floor(rate * 2^64). */
-#ifndef SN_STORE_IMAGE_H
-#define SN_STORE_IMAGE_H
+#ifndef SN_IMAGE_H
+#define SN_IMAGE_H
 
 #include "filter/geometry.h"
 #include "filter/tags.h"

@@ -1,6 +1,6 @@
 /* How a set grows: the size and the rate of each layer, and the initial image of a set. */
-#ifndef SN_STORE_LAYERS_H
-#define SN_STORE_LAYERS_H
+#ifndef SN_LAYERS_H
+#define SN_LAYERS_H
 
 #include "set/image.h"
 

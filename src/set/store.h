@@ -3,8 +3,8 @@
  * The public functions (src/set) hash the keys and pass batches of hashes to the operations of the
  * store. A set in addressable memory (heap, mapped file) is a `local` set; Redis has its own
  * operations. */
-#ifndef SN_STORE_STORE_H
-#define SN_STORE_STORE_H
+#ifndef SN_STORE_H
+#define SN_STORE_H
 
 #include "set/image.h"
 

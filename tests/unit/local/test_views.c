@@ -162,7 +162,7 @@ static void test_turns_while_asked(void **state)
 static void test_many_at_once(void **state)
 {
     (void)state;
-    enum { MANY = 3 * SN_SPAN + 5 };
+    enum { MANY = 3 * SN_LOOKUP_MAX + 5 };
     static seen_hash h[MANY];
     static seen_answer answers[MANY];
     seen_options options = plain_options(SEEN_BLOOM, SEEN_WINDOW, MANY, 1e-9);

@@ -57,7 +57,7 @@ static seen_answer add(const sn_view *view, uint64_t key, uint64_t *news)
 {
     seen_hash h = hash_of(key);
     seen_answer answer = 9;
-    *news = sn_span_add(sn_kernel_for(view->image.kind), view, &h, 1, &answer);
+    *news = sn_lookup_add(sn_kernel_for(view->image.kind), view, &h, 1, &answer);
     return answer;
 }
 
@@ -80,14 +80,14 @@ static void test_growing(void **state)
     seen_hash h[7] = {hash_of(2), hash_of(5), hash_of(5), hash_of(1),
                       hash_of(6), hash_of(2), hash_of(6)};
     seen_answer answers[7];
-    assert_int_equal(sn_span_add(sn_kernel_for(SEEN_BLOOM), view, h, 7, answers), 2);
+    assert_int_equal(sn_lookup_add(sn_kernel_for(SEEN_BLOOM), view, h, 7, answers), 2);
     static const seen_answer WANT[7] = {1, 0, 1, 1, 0, 1, 1};
     assert_memory_equal(answers, WANT, 7);
     memset(answers, 0, 7);
-    sn_span_check(sn_kernel_for(SEEN_BLOOM), view, h, 7, answers);
+    sn_lookup_check(sn_kernel_for(SEEN_BLOOM), view, h, 7, answers);
     for (int i = 0; i < 7; i++)
         assert_int_equal(answers[i], SEEN_BEFORE);
-    assert_int_equal(sn_span_add(sn_kernel_for(SEEN_BLOOM), view, h, 0, answers), 0);
+    assert_int_equal(sn_lookup_add(sn_kernel_for(SEEN_BLOOM), view, h, 0, answers), 0);
     view_free(view);
 }
 
@@ -110,7 +110,7 @@ static void test_counting(void **state)
     assert_int_equal(layers_with(view, hash_of(2)), 4);
     seen_hash h[3] = {hash_of(1), hash_of(2), hash_of(3)};
     seen_answer answers[3];
-    sn_span_remove(k, view, h, 3, answers, added);
+    sn_lookup_remove(k, view, h, 3, answers, added);
     assert_int_equal(answers[0], SEEN_BEFORE);
     assert_int_equal(answers[1], SEEN_BEFORE);
     assert_int_equal(answers[2], SEEN_NEW);
@@ -118,7 +118,7 @@ static void test_counting(void **state)
     assert_int_equal(layers_with(view, hash_of(2)), 0);
     assert_int_equal(added[0], 1);
     assert_int_equal(added[2], 0);
-    sn_span_remove(k, view, h, 1, answers, added);
+    sn_lookup_remove(k, view, h, 1, answers, added);
     assert_int_equal(layers_with(view, hash_of(1)), 0);
     assert_int_equal(added[0], 0);
     view_free(view);
@@ -151,10 +151,10 @@ static void test_window(void **state)
     assert_false(sn_layers_alive(image, 1)); /* the current one expires too if nothing is added */
     seen_hash h = hash_of(1);
     seen_answer answer = SEEN_NEW;
-    sn_span_check(sn_kernel_for(SEEN_BLOOM), view, &h, 1, &answer);
+    sn_lookup_check(sn_kernel_for(SEEN_BLOOM), view, &h, 1, &answer);
     assert_int_equal(answer, SEEN_NEW);
     clock_now = 500; /* if the clock is set back nothing is dropped */
-    sn_span_check(sn_kernel_for(SEEN_BLOOM), view, &h, 1, &answer);
+    sn_lookup_check(sn_kernel_for(SEEN_BLOOM), view, &h, 1, &answer);
     assert_int_equal(answer, SEEN_BEFORE);
     image->window_seconds = 0;
     clock_now = UINT64_MAX / 2;
@@ -171,7 +171,7 @@ static void test_known(void **state)
     add(view, 2, &news);
     seen_hash h[4] = {hash_of(1), hash_of(2), hash_of(3), hash_of(1)};
     seen_answer answers[4];
-    assert_int_equal(sn_span_known(sn_kernel_for(SEEN_BLOOM), view, h, 4, answers), 2);
+    assert_int_equal(sn_lookup_known(sn_kernel_for(SEEN_BLOOM), view, h, 4, answers), 2);
     static const seen_answer WANT[4] = {SEEN_BEFORE, SEEN_BEFORE, SEEN_UNKNOWN, SEEN_BEFORE};
     assert_memory_equal(answers, WANT, 4);
     assert_int_equal(layers_with(view, hash_of(3)), 0);
