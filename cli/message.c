@@ -53,8 +53,10 @@ __attribute__((format(printf, 3, 0))) static void say(const char *label, const c
     size_t at = (size_t)snprintf(line, 100, "%sseen:%s %s", on, off, label);
     at += sn_text_escape(line + at, sizeof line - at - 2, plain, strlen(plain));
     line[at++] = '\n';
+    flockfile(stderr); /* no progress line between the two */
     sn_progress_hide();
     fwrite(line, 1, at, stderr);
+    funlockfile(stderr);
 }
 
 int sn_trouble(const char *format, ...)

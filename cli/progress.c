@@ -14,7 +14,7 @@
 
 enum { SILENT, TERMINAL, JSON, PLAIN };
 
-static atomic_bool line_on_terminal; /* messages may come from another thread */
+static bool line_on_terminal; /* protected by the lock of stderr */
 
 static double now(void)
 {
@@ -23,8 +23,20 @@ static double now(void)
 
 void sn_progress_hide(void)
 {
-    if (atomic_exchange(&line_on_terminal, false))
+    flockfile(stderr);
+    if (line_on_terminal)
         fputs("\r\033[K", stderr);
+    line_on_terminal = false;
+    funlockfile(stderr);
+}
+
+static void draw(const char *line)
+{
+    flockfile(stderr);
+    fprintf(stderr, "\r%s\033[K", line);
+    fflush(stderr);
+    line_on_terminal = true;
+    funlockfile(stderr);
 }
 
 /* Whether stderr is a terminal on which a line can be redrawn without disturbing the results. */
@@ -138,9 +150,7 @@ static void draw_text(const sn_progress *progress, double bytes, double lines, d
         fprintf(stderr, "seen: %s\n", line);
         return;
     }
-    fprintf(stderr, "\r%s\033[K", line);
-    fflush(stderr);
-    line_on_terminal = true;
+    draw(line);
 }
 
 void sn_progress_show(sn_progress *progress, uint64_t bytes, uint64_t lines, double fill)
@@ -173,7 +183,7 @@ static void *draw_clock(void *argument)
 {
     sn_busy *busy = argument;
     struct timespec next;
-    char a[SN_TEXT];
+    char a[SN_TEXT], line[2 * SN_TEXT];
     clock_gettime(CLOCK_REALTIME, &next);
     for (int seconds = 1;; seconds++) {
         int failed;
@@ -182,9 +192,8 @@ static void *draw_clock(void *argument)
         }
         if (!failed)
             return NULL;
-        fprintf(stderr, "\r%s: %s\033[K", busy->what, sn_show_seconds(a, seconds));
-        fflush(stderr);
-        line_on_terminal = true;
+        snprintf(line, sizeof line, "%s: %s", busy->what, sn_show_seconds(a, seconds));
+        draw(line);
     }
 }
 

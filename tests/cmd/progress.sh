@@ -5,7 +5,7 @@ seq 3 > in
 for i in 1 2 3 4; do echo "line$i"; done > lines
 "$SEEN" add -q f.seen lines
 cat > terminal.py << 'END'
-import concurrent.futures, os, pty, subprocess, sys, threading, time
+import concurrent.futures, os, pty, re, subprocess, sys, threading, time
 
 SLOW = [b"line1\n", b"line2\n", b"line3\n", b"line4\n"]
 
@@ -83,6 +83,8 @@ if b" redis" in subprocess.run([os.environ["SEEN"], "--version"], capture_output
         assert p.wait() == 2, text
         if b"\rcopy: 1.0 s\x1b[K" in text:
             break
-    assert b"\rcopy: 1.0 s\x1b[K" in text and b"seen:" in text.split(b"\r\x1b[K")[-1], text
+    assert b"\rcopy: 1.0 s\x1b[K" in text, text
+    # The message has a line of its own, and no clock is left behind it.
+    assert re.search(rb"\r\x1b\[K(\x1b\[1;31m)?seen:[^\r\n]*\r\n((\rcopy: [^\r]*)+\r\x1b\[K)?$", text), text
 END
 python3 terminal.py
