@@ -11,7 +11,7 @@ run() {
 for seed in $(seq "$seeds"); do
     run python3 "$here/fleet.py" "$seen" --seed "$seed" --kills 21 --stops 2 --pages 5000 --timeout 90 --most-pushed 50 --bound
 done
-few=$((seeds / 10)) polite='--hosts 40 --delay 40 --bound --late 1'
+few=$((seeds / 10)) polite='--hosts 40 --delay 40 --bound'
 for seed in $(seq "$few"); do
     run python3 "$here/fleet.py" "$seen" --seed "$seed" --kills 10 --pages 3000 --max-pages 1000 --bound
     run python3 "$here/fleet_servers.py" "$seen" failover --times 20 --pages 14000 --workers 4 --seed "$seed" $polite
