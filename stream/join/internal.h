@@ -111,8 +111,8 @@ seen_status sn_join_run_spill(sn_join *s, bool filtered, seen_error *error);
 
 /* ---- calibrate.c: what this machine is like, for choosing a strategy ---- */
 
-/* Memory used for the measurement: larger than the caches. */
-enum { SN_JOIN_REGION = 64 << 20 };
+/* Memory used for the measurement, larger than the caches, and what the program itself takes. */
+enum { SN_JOIN_REGION = 64 << 20, SN_JOIN_PROGRAM = 16 << 20 };
 
 /* Nanoseconds per random access to a large table, with many in flight. Measured once per process,
  * which takes about ten milliseconds. */

@@ -65,7 +65,7 @@ static void calibrate(const sn_input *a, sn_input *const *b, size_t b_count,
     for (size_t i = 0; i < b_count; i++)
         cached += numbers->bytes_b / (double)b_count * sn_input_cached(b[i]);
     numbers->disk = sn_join_read_speed(cached / (numbers->bytes_a + numbers->bytes_b));
-    if (numbers->memory >= SN_JOIN_REGION)
+    if (numbers->memory >= SN_JOIN_REGION + SN_JOIN_PROGRAM)
         numbers->random_ns = sn_join_random_ns();
 }
 
