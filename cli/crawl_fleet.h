@@ -1,6 +1,6 @@
 /* `seen crawl --join`, and the commands about a shared crawl. */
-#ifndef CLI_CRAWL_FLEET_H
-#define CLI_CRAWL_FLEET_H
+#ifndef SN_CLI_CRAWL_FLEET_H
+#define SN_CLI_CRAWL_FLEET_H
 
 #include "cli/cli.h"
 #include "crawl/crawl.h"

@@ -1,8 +1,8 @@
 /* Links on their way to the frontier.
  *
  *     canonical URL -> link cache -> scope, limits -> batch --commit--> frontier */
-#ifndef CRAWL_ADMIT_H
-#define CRAWL_ADMIT_H
+#ifndef SN_CRAWL_ADMIT_H
+#define SN_CRAWL_ADMIT_H
 
 #include "crawl/crawl.h"
 #include "crawl/frontier/frontier.h"

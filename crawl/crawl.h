@@ -34,8 +34,8 @@
  * file) and --max-pages-per-host (16 bytes per host).
  *
  * The crawler is a client of seen.h. It never prints and handles no signals. */
-#ifndef CRAWL_CRAWL_H
-#define CRAWL_CRAWL_H
+#ifndef SN_CRAWL_CRAWL_H
+#define SN_CRAWL_CRAWL_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -14,8 +14,8 @@
  *     shared.c       joining a crawl that several processes share
  *     open.c         setting up, also from a state folder
  *     crawl.c        the loop, the end */
-#ifndef CRAWL_ENGINE_H
-#define CRAWL_ENGINE_H
+#ifndef SN_CRAWL_ENGINE_H
+#define SN_CRAWL_ENGINE_H
 
 #include "crawl/admit.h"
 #include "crawl/crawl.h"

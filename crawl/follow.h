@@ -2,8 +2,8 @@
  *
  *     sn_follow_read     on the thread that fetched the page: canonical, hashed, counted
  *     sn_follow_admit    on the first thread: offers those that are not in the link cache */
-#ifndef CRAWL_FOLLOW_H
-#define CRAWL_FOLLOW_H
+#ifndef SN_CRAWL_FOLLOW_H
+#define SN_CRAWL_FOLLOW_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* One transfer and the data of its page; the pool of all transfers. */
-#ifndef CRAWL_JOB_H
-#define CRAWL_JOB_H
+#ifndef SN_CRAWL_JOB_H
+#define SN_CRAWL_JOB_H
 
 #include <time.h>
 

@@ -1,6 +1,6 @@
 /* The outputs of a crawl: JSON lines, URLs, edges, WARC. */
-#ifndef CRAWL_OUTPUTS_H
-#define CRAWL_OUTPUTS_H
+#ifndef SN_CRAWL_OUTPUTS_H
+#define SN_CRAWL_OUTPUTS_H
 
 #include "crawl/crawl.h"
 #include "crawl/frontier/frontier.h"

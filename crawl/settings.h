@@ -1,6 +1,6 @@
 /* The options of a crawl as text, for resuming it; sn_crawl_load reads them. */
-#ifndef CRAWL_SETTINGS_H
-#define CRAWL_SETTINGS_H
+#ifndef SN_CRAWL_SETTINGS_H
+#define SN_CRAWL_SETTINGS_H
 
 #include "crawl/crawl.h"
 

@@ -1,6 +1,6 @@
 /* Which addresses a crawler may connect to. */
-#ifndef CRAWL_ADDRESS_H
-#define CRAWL_ADDRESS_H
+#ifndef SN_CRAWL_FETCH_ADDRESS_H
+#define SN_CRAWL_FETCH_ADDRESS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,8 +7,8 @@
  * Redirects are not followed; they are returned like other responses. Only http and https. Unless
  * private addresses are allowed, the address is checked when the socket is opened, after the name
  * was resolved; the address of a proxy is always allowed. */
-#ifndef CRAWL_FETCH_H
-#define CRAWL_FETCH_H
+#ifndef SN_CRAWL_FETCH_FETCH_H
+#define SN_CRAWL_FETCH_FETCH_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* The number of files a crawl may have open. */
-#ifndef CRAWL_FILES_H
-#define CRAWL_FILES_H
+#ifndef SN_CRAWL_FETCH_OPEN_FILES_H
+#define SN_CRAWL_FETCH_OPEN_FILES_H
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* The addresses of proxies, to which connections are allowed although they are usually private. */
-#ifndef CRAWL_FETCH_PROXIES_H
-#define CRAWL_FETCH_PROXIES_H
+#ifndef SN_CRAWL_FETCH_PROXIES_H
+#define SN_CRAWL_FETCH_PROXIES_H
 
 #include <stdbool.h>
 #include <stddef.h>

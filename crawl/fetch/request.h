@@ -1,6 +1,6 @@
 /* Passes requests to libcurl in the cheapest way. */
-#ifndef CRAWL_REQUEST_H
-#define CRAWL_REQUEST_H
+#ifndef SN_CRAWL_FETCH_REQUEST_H
+#define SN_CRAWL_FETCH_REQUEST_H
 
 #include <curl/curl.h>
 #include <stdbool.h>

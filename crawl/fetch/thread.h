@@ -8,8 +8,8 @@
  *
  * Only one thread may call these functions. From the start of a transfer until it is over and was
  * taken, the URL and everything that its callbacks use belong to the second thread. */
-#ifndef CRAWL_FETCH_THREAD_H
-#define CRAWL_FETCH_THREAD_H
+#ifndef SN_CRAWL_FETCH_THREAD_H
+#define SN_CRAWL_FETCH_THREAD_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -11,8 +11,8 @@
  * ignored.
  *
  * One response at a time; one thread at a time. */
-#ifndef CRAWL_UNPACK_H
-#define CRAWL_UNPACK_H
+#ifndef SN_CRAWL_FETCH_UNPACK_H
+#define SN_CRAWL_FETCH_UNPACK_H
 
 #include <stdbool.h>
 #include <stddef.h>

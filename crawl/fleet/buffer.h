@@ -1,6 +1,6 @@
 /* Bytes that grow. Zeroed is empty; `failed` stays set once memory has run out. */
-#ifndef CRAWL_FLEET_BUFFER_H
-#define CRAWL_FLEET_BUFFER_H
+#ifndef SN_CRAWL_FLEET_BUFFER_H
+#define SN_CRAWL_FLEET_BUFFER_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,8 +7,8 @@
  *
  * The functions of the interface never wait for Redis: they exchange lists with the clerk, which
  * owns the connection. */
-#ifndef CRAWL_FLEET_FLEET_H
-#define CRAWL_FLEET_FLEET_H
+#ifndef SN_CRAWL_FLEET_FLEET_H
+#define SN_CRAWL_FLEET_FLEET_H
 
 #include "crawl/frontier/frontier.h"
 

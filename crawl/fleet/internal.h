@@ -13,8 +13,8 @@
  *     confirm.c   whether replicas have what was written
  *     names.c     keys, buckets, scripts
  *     pack.c      elements */
-#ifndef CRAWL_FLEET_INTERNAL_H
-#define CRAWL_FLEET_INTERNAL_H
+#ifndef SN_CRAWL_FLEET_INTERNAL_H
+#define SN_CRAWL_FLEET_INTERNAL_H
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -10,8 +10,8 @@
  * op 2. The body is deflated, with a dictionary of what URLs are made of, if that makes it shorter.
  *
  * An element comes from a server that others may write to: unpacking checks everything. */
-#ifndef CRAWL_FLEET_PACK_H
-#define CRAWL_FLEET_PACK_H
+#ifndef SN_CRAWL_FLEET_PACK_H
+#define SN_CRAWL_FLEET_PACK_H
 
 #include "crawl/fleet/buffer.h"
 

@@ -1,6 +1,6 @@
 /* A consistent state of a crawl in its folder. */
-#ifndef CRAWL_FRONTIER_CHECKPOINT_H
-#define CRAWL_FRONTIER_CHECKPOINT_H
+#ifndef SN_CRAWL_FRONTIER_CHECKPOINT_H
+#define SN_CRAWL_FRONTIER_CHECKPOINT_H
 
 #include "crawl/frontier/log.h"
 

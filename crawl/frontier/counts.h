@@ -1,6 +1,6 @@
 /* Counters of a crawl, over all of its runs. */
-#ifndef CRAWL_FRONTIER_COUNTS_H
-#define CRAWL_FRONTIER_COUNTS_H
+#ifndef SN_CRAWL_FRONTIER_COUNTS_H
+#define SN_CRAWL_FRONTIER_COUNTS_H
 
 #include <stdint.h>
 

@@ -3,8 +3,8 @@
  * Open addressing with linear probing in a mapped temporary file, so that a large set can be paged
  * out to disk; 16 bytes per slot, at most 3/4 full. The URLs themselves are in the frontier, from
  * which the table is rebuilt after a restart. */
-#ifndef CRAWL_FRONTIER_EXACTSET_H
-#define CRAWL_FRONTIER_EXACTSET_H
+#ifndef SN_CRAWL_FRONTIER_EXACTSET_H
+#define SN_CRAWL_FRONTIER_EXACTSET_H
 
 #include "seen.h"
 

@@ -2,8 +2,8 @@
  *
  * One line per URL, fields separated by tabs:
  *     depth  kind  status  reason  URL  parent */
-#ifndef CRAWL_FRONTIER_FAILURES_H
-#define CRAWL_FRONTIER_FAILURES_H
+#ifndef SN_CRAWL_FRONTIER_FAILURES_H
+#define SN_CRAWL_FRONTIER_FAILURES_H
 
 #include "crawl/frontier/frontier.h"
 

@@ -10,8 +10,8 @@
  *
  * The checkpoint is written last: everything that it refers to is durable before it replaces the
  * previous one. The format is in docs/crawl.md. */
-#ifndef CRAWL_FRONTIER_FOLDER_H
-#define CRAWL_FRONTIER_FOLDER_H
+#ifndef SN_CRAWL_FRONTIER_FOLDER_H
+#define SN_CRAWL_FRONTIER_FOLDER_H
 
 #include <stddef.h>
 #include <stdint.h>

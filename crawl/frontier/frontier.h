@@ -42,8 +42,8 @@
  * has news. Only `start_until` is read by other threads.
  *
  * Errors: a status other than SEEN_OK ends the run, with the message in *error. */
-#ifndef CRAWL_FRONTIER_H
-#define CRAWL_FRONTIER_H
+#ifndef SN_CRAWL_FRONTIER_FRONTIER_H
+#define SN_CRAWL_FRONTIER_FRONTIER_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

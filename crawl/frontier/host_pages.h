@@ -1,6 +1,6 @@
 /* A count per 64-bit hash: pages fetched per host. 16 bytes each, also when stored. */
-#ifndef CRAWL_FRONTIER_HOST_PAGES_H
-#define CRAWL_FRONTIER_HOST_PAGES_H
+#ifndef SN_CRAWL_FRONTIER_HOST_PAGES_H
+#define SN_CRAWL_FRONTIER_HOST_PAGES_H
 
 #include <stdbool.h>
 #include <stddef.h>

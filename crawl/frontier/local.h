@@ -5,8 +5,8 @@
  *
  * The log is written before the seen-set, so that every key in the seen-set belongs to a URL that
  * is durable. Without a state folder everything is temporary. */
-#ifndef CRAWL_FRONTIER_LOCAL_H
-#define CRAWL_FRONTIER_LOCAL_H
+#ifndef SN_CRAWL_FRONTIER_LOCAL_H
+#define SN_CRAWL_FRONTIER_LOCAL_H
 
 #include "crawl/frontier/checkpoint.h"
 #include "crawl/frontier/failures.h"

@@ -13,8 +13,8 @@
  * ordinals is durable. A segment whose URLs are all done is deleted.
  *
  * The format is in docs/crawl.md. One thread. */
-#ifndef CRAWL_FRONTIER_LOG_H
-#define CRAWL_FRONTIER_LOG_H
+#ifndef SN_CRAWL_FRONTIER_LOG_H
+#define SN_CRAWL_FRONTIER_LOG_H
 
 #include "crawl/frontier/frontier.h"
 

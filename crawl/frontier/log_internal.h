@@ -4,8 +4,8 @@
  *     log_read.c     reading in order and by place
  *     log_done.c     finished URLs: counting, the bitmap, deletion
  *     log_recover.c  opening a log after a stop or a crash */
-#ifndef CRAWL_FRONTIER_LOG_INTERNAL_H
-#define CRAWL_FRONTIER_LOG_INTERNAL_H
+#ifndef SN_CRAWL_FRONTIER_LOG_INTERNAL_H
+#define SN_CRAWL_FRONTIER_LOG_INTERNAL_H
 
 #include "crawl/frontier/log.h"
 

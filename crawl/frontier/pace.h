@@ -15,8 +15,8 @@
  * Hosts without work are kept for their rules until the table is full; then the least recently used
  * one is dropped, but none whose delay still runs. One thread. Times are milliseconds of a
  * monotonic clock that the caller reads. */
-#ifndef CRAWL_PACE_H
-#define CRAWL_PACE_H
+#ifndef SN_CRAWL_FRONTIER_PACE_H
+#define SN_CRAWL_FRONTIER_PACE_H
 
 #include <stdbool.h>
 #include <stddef.h>

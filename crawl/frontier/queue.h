@@ -6,8 +6,8 @@
  * A host may have ten URLs or ten million; its queue takes at most two blocks of 1 KiB in memory.
  * Blocks that were read are reused. The file has no name: after a restart the queues are rebuilt
  * from the frontier. */
-#ifndef CRAWL_QUEUE_H
-#define CRAWL_QUEUE_H
+#ifndef SN_CRAWL_FRONTIER_QUEUE_H
+#define SN_CRAWL_FRONTIER_QUEUE_H
 
 #include <stdbool.h>
 #include <stdint.h>

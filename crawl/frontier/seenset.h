@@ -1,6 +1,6 @@
 /* The crawler's seen-set: a seen_set of any store, or exact hashes. */
-#ifndef CRAWL_FRONTIER_SEENSET_H
-#define CRAWL_FRONTIER_SEENSET_H
+#ifndef SN_CRAWL_FRONTIER_SEENSET_H
+#define SN_CRAWL_FRONTIER_SEENSET_H
 
 #include <stdbool.h>
 #include <stddef.h>

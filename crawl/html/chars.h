@@ -1,6 +1,6 @@
 /* Character classes of HTML and XML. */
-#ifndef CRAWL_LINKS_CHARS_H
-#define CRAWL_LINKS_CHARS_H
+#ifndef SN_CRAWL_HTML_CHARS_H
+#define SN_CRAWL_HTML_CHARS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,8 +4,8 @@
  *     Refresh: 0; url=/elsewhere           as <meta http-equiv=refresh content="0; url=/elsewhere">
  *
  * They are relative to the URL of the page, regardless of its <base>. */
-#ifndef CRAWL_HEADER_LINK_H
-#define CRAWL_HEADER_LINK_H
+#ifndef SN_CRAWL_HTML_HEADER_LINK_H
+#define SN_CRAWL_HTML_HEADER_LINK_H
 
 #include <stdbool.h>
 #include <stddef.h>

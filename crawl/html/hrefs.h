@@ -2,8 +2,8 @@
  *
  * The fragment is removed, and repeated links are stored once: many pages repeat most of their
  * links, and resolving one costs more than comparing it. */
-#ifndef CRAWL_HREFS_H
-#define CRAWL_HREFS_H
+#ifndef SN_CRAWL_HTML_HREFS_H
+#define SN_CRAWL_HTML_HREFS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -14,8 +14,8 @@
  *
  * A state function receives at least one unread byte and returns where the next state continues
  * reading. It may return the same position only after changing the state. */
-#ifndef CRAWL_LINKS_INSIDE_H
-#define CRAWL_LINKS_INSIDE_H
+#ifndef SN_CRAWL_HTML_INTERNAL_H
+#define SN_CRAWL_HTML_INTERNAL_H
 
 #include "crawl/html/chars.h"
 #include "crawl/html/links.h"

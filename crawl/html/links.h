@@ -18,8 +18,8 @@
  * <select>, are reported.
  *
  * An object handles one page at a time and is used by one thread at a time. */
-#ifndef CRAWL_LINKS_H
-#define CRAWL_LINKS_H
+#ifndef SN_CRAWL_HTML_LINKS_H
+#define SN_CRAWL_HTML_LINKS_H
 
 #include <stdbool.h>
 #include <stddef.h>

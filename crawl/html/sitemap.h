@@ -7,8 +7,8 @@
  *
  * In XML, the text of <loc> directly within <url> or <sitemap> is reported, with any namespace
  * prefix, so that <image:loc> within <image:image> is not. White space around a URL is removed. */
-#ifndef CRAWL_SITEMAP_H
-#define CRAWL_SITEMAP_H
+#ifndef SN_CRAWL_HTML_SITEMAP_H
+#define SN_CRAWL_HTML_SITEMAP_H
 
 #include <stdbool.h>
 #include <stddef.h>

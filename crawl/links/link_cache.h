@@ -2,8 +2,8 @@
  *
  * Most links of a page were also on the page before it. They never reach the seen-set, which
  * matters if that is across a network. */
-#ifndef CRAWL_LINK_CACHE_H
-#define CRAWL_LINK_CACHE_H
+#ifndef SN_CRAWL_LINKS_LINK_CACHE_H
+#define SN_CRAWL_LINKS_LINK_CACHE_H
 
 #include <stdbool.h>
 

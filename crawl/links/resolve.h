@@ -1,6 +1,6 @@
 /* Resolves links to canonical URLs that the crawler fetches. */
-#ifndef CRAWL_RESOLVE_H
-#define CRAWL_RESOLVE_H
+#ifndef SN_CRAWL_LINKS_RESOLVE_H
+#define SN_CRAWL_LINKS_RESOLVE_H
 
 #include <stddef.h>
 

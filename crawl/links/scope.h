@@ -2,8 +2,8 @@
  *
  * URLs are canonical: scheme://host[:port]/path?query. Once its seeds are added, a scope is
  * read-only and may be used by several threads. */
-#ifndef CRAWL_SCOPE_H
-#define CRAWL_SCOPE_H
+#ifndef SN_CRAWL_LINKS_SCOPE_H
+#define SN_CRAWL_LINKS_SCOPE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* A fast digest of a body that arrives in pieces: XXH3, 128 bits, as printed by xxhsum -H2. */
-#ifndef CRAWL_OUTPUT_DIGEST_H
-#define CRAWL_OUTPUT_DIGEST_H
+#ifndef SN_CRAWL_OUTPUT_DIGEST_H
+#define SN_CRAWL_OUTPUT_DIGEST_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
  *
  * Output is buffered. A checkpoint flushes, syncs and records the length; a resumed crawl truncates
  * the file to that length, so that no page is written twice. */
-#ifndef CRAWL_SINK_H
-#define CRAWL_SINK_H
+#ifndef SN_CRAWL_OUTPUT_SINK_H
+#define SN_CRAWL_OUTPUT_SINK_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* Bytes kept until they can be written: a small buffer in memory, the rest in a temporary file. */
-#ifndef CRAWL_SPOOL_H
-#define CRAWL_SPOOL_H
+#ifndef SN_CRAWL_OUTPUT_SPOOL_H
+#define SN_CRAWL_OUTPUT_SPOOL_H
 
 #include <stdbool.h>
 #include <stddef.h>

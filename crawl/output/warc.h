@@ -4,8 +4,8 @@
  * and Content-Length is that of the stored body. An encoding that was not decoded keeps its header.
  * Each record has the SHA-1 of its body as WARC-Payload-Digest; a body that is already in this
  * file, from one of the most recent bodies, becomes a revisit record without the body. */
-#ifndef CRAWL_WARC_H
-#define CRAWL_WARC_H
+#ifndef SN_CRAWL_OUTPUT_WARC_H
+#define SN_CRAWL_OUTPUT_WARC_H
 
 #include <stdbool.h>
 #include <stddef.h>

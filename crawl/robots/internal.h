@@ -1,6 +1,6 @@
 /* Rules as parsed by robots.c and matched by match.c. */
-#ifndef CRAWL_ROBOTS_INSIDE_H
-#define CRAWL_ROBOTS_INSIDE_H
+#ifndef SN_CRAWL_ROBOTS_INTERNAL_H
+#define SN_CRAWL_ROBOTS_INTERNAL_H
 
 #include "crawl/robots/robots.h"
 

@@ -6,8 +6,8 @@
  *
  * A file is read up to SN_ROBOTS_MAX bytes; the line that crosses the limit and all after it are
  * ignored. Parsed rules are read-only and may be used by several threads. */
-#ifndef CRAWL_ROBOTS_H
-#define CRAWL_ROBOTS_H
+#ifndef SN_CRAWL_ROBOTS_ROBOTS_H
+#define SN_CRAWL_ROBOTS_ROBOTS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,7 +7,7 @@
  *     both(verdict, verdict)     combines the two lines of a key
  *     found(verdict, add)        as a boolean
  *     GROUP, tell(verdicts, add, answers)   the answers of GROUP keys at once
- * The rest is common: while key i is probed, the lines of key i + AHEAD are computed and
+ * The rest is common: while key i is probed, the lines of key i + DISTANCE are computed and
  * prefetched, so that the cache misses of many keys overlap. Prefetching is spread evenly, because
  * bursts leave the memory idle in between (10 ns per key instead of 15 in a filter of 119 MB). The
  * prefetch targets the L2 cache: L1 has too few miss buffers to keep enough requests in flight. */
@@ -15,7 +15,7 @@
 #include <stdbool.h>
 
 enum {
-    AHEAD = 64,
+    DISTANCE = 64,
     NEAR_BYTES = 256 << 10, /* smaller filters are in the L2 cache already */
 };
 
@@ -32,7 +32,7 @@ INLINE verdict probe(char *line, uint64_t cells, unsigned q, bool add)
     return add ? line_set(line, cells, q) : line_has(line, cells, q);
 }
 
-INLINE void tell_one(verdict v, bool add, seen_answer *answer)
+INLINE void report_one(verdict v, bool add, seen_answer *answer)
 {
     *answer = (seen_answer)(add ? found(v, true) : *answer | found(v, false));
 }
@@ -43,8 +43,8 @@ INLINE size_t nth(const uint16_t *picks, size_t i)
     return picks ? picks[i] : i;
 }
 
-INLINE void tell_group(const verdict v[GROUP], bool add, const uint16_t *picks, size_t i,
-                       seen_answer *answers)
+INLINE void report_group(const verdict v[GROUP], bool add, const uint16_t *picks, size_t i,
+                         seen_answer *answers)
 {
     if (!picks) {
         tell(v, add, &answers[i]);
@@ -92,11 +92,11 @@ INLINE void run_near(uint64_t bytes, const char *bits, const seen_hash *h, const
             const seen_hash *key = &h[nth(picks, i + j)];
             v[j] = probe(place_one(bytes, bits, *key), key->lo, q, add);
         }
-        tell_group(v, add, picks, i, answers);
+        report_group(v, add, picks, i, answers);
     }
     for (; i < count; i++) {
         size_t k = nth(picks, i);
-        tell_one(probe(place_one(bytes, bits, h[k]), h[k].lo, q, add), add, &answers[k]);
+        report_one(probe(place_one(bytes, bits, h[k]), h[k].lo, q, add), add, &answers[k]);
     }
 }
 
@@ -104,30 +104,30 @@ INLINE void run_one(const sn_geometry *g, const char *bits, const seen_hash *h,
                     const uint16_t *picks, size_t count, seen_answer *answers, unsigned q, bool add)
 {
     const uint64_t bytes = sn_geometry_bytes(g);
-    char *ring[AHEAD];
+    char *ring[DISTANCE];
     size_t i = 0;
     if (bytes <= NEAR_BYTES) {
         run_near(bytes, bits, h, picks, count, answers, q, add);
         return;
     }
-    for (size_t j = 0; j < AHEAD && j < count; j++)
+    for (size_t j = 0; j < DISTANCE && j < count; j++)
         ring[j] = find_one(bytes, bits, h[nth(picks, j)]);
-    for (; i + AHEAD + GROUP <= count; i += GROUP) {
+    for (; i + DISTANCE + GROUP <= count; i += GROUP) {
         verdict v[GROUP];
-        char **line = ring + i % AHEAD;
+        char **line = ring + i % DISTANCE;
         UNROLL
         for (size_t j = 0; j < GROUP; j++) {
             v[j] = probe(line[j], h[nth(picks, i + j)].lo, q, add);
-            line[j] = find_one(bytes, bits, h[nth(picks, i + AHEAD + j)]);
+            line[j] = find_one(bytes, bits, h[nth(picks, i + DISTANCE + j)]);
         }
-        tell_group(v, add, picks, i, answers);
+        report_group(v, add, picks, i, answers);
     }
     for (; i < count; i++) {
-        char **line = ring + i % AHEAD;
+        char **line = ring + i % DISTANCE;
         size_t k = nth(picks, i);
-        tell_one(probe(*line, h[k].lo, q, add), add, &answers[k]);
-        if (i + AHEAD < count)
-            *line = find_one(bytes, bits, h[nth(picks, i + AHEAD)]);
+        report_one(probe(*line, h[k].lo, q, add), add, &answers[k]);
+        if (i + DISTANCE < count)
+            *line = find_one(bytes, bits, h[nth(picks, i + DISTANCE)]);
     }
 }
 
@@ -160,26 +160,26 @@ INLINE void run_two(const sn_geometry *geometry, const char *bits, const seen_ha
                     const uint16_t *picks, size_t count, seen_answer *answers, unsigned q, bool add)
 {
     const sn_geometry g = *geometry; /* a local copy, which stores to the bits cannot alias */
-    pair ring[AHEAD];
+    pair ring[DISTANCE];
     size_t i = 0;
-    for (size_t j = 0; j < AHEAD && j < count; j++)
+    for (size_t j = 0; j < DISTANCE && j < count; j++)
         ring[j] = find_two(&g, bits, h[nth(picks, j)]);
-    for (; i + AHEAD + GROUP <= count; i += GROUP) {
+    for (; i + DISTANCE + GROUP <= count; i += GROUP) {
         verdict v[GROUP];
-        pair *lines = ring + i % AHEAD;
+        pair *lines = ring + i % DISTANCE;
         UNROLL
         for (size_t j = 0; j < GROUP; j++) {
             v[j] = probe_two(lines[j], h[nth(picks, i + j)], q, add);
-            lines[j] = find_two(&g, bits, h[nth(picks, i + AHEAD + j)]);
+            lines[j] = find_two(&g, bits, h[nth(picks, i + DISTANCE + j)]);
         }
-        tell_group(v, add, picks, i, answers);
+        report_group(v, add, picks, i, answers);
     }
     for (; i < count; i++) {
-        pair *lines = ring + i % AHEAD;
+        pair *lines = ring + i % DISTANCE;
         size_t k = nth(picks, i);
-        tell_one(probe_two(*lines, h[k], q, add), add, &answers[k]);
-        if (i + AHEAD < count)
-            *lines = find_two(&g, bits, h[nth(picks, i + AHEAD)]);
+        report_one(probe_two(*lines, h[k], q, add), add, &answers[k]);
+        if (i + DISTANCE < count)
+            *lines = find_two(&g, bits, h[nth(picks, i + DISTANCE)]);
     }
 }
 
@@ -197,11 +197,11 @@ INLINE void run_any(const sn_geometry *geometry, const char *bits, const seen_ha
                     const uint16_t *picks, size_t count, seen_answer *answers, bool add)
 {
     const sn_geometry g = *geometry;
-    for (size_t j = 0; j < AHEAD / 2 && j < count; j++)
+    for (size_t j = 0; j < DISTANCE / 2 && j < count; j++)
         prefetch_any(&g, bits, h[nth(picks, j)]);
     for (size_t i = 0; i < count; i++) {
-        if (i + AHEAD / 2 < count)
-            prefetch_any(&g, bits, h[nth(picks, i + AHEAD / 2)]);
+        if (i + DISTANCE / 2 < count)
+            prefetch_any(&g, bits, h[nth(picks, i + DISTANCE / 2)]);
         size_t k = nth(picks, i);
         uint64_t f, shard = sn_place_shard(&g, h[k], &f);
         char *base = (char *)(uintptr_t)bits + shard * g.shard_lines * SN_LINE_BYTES;

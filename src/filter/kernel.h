@@ -71,6 +71,6 @@ double sn_tally_rate(const sn_geometry *g, const sn_tally *tally);
 /* ---- merging ---- */
 
 /* into |= from (bloom), into += from with saturation (counting). */
-void sn_combine_lines(seen_kind kind, void *into, const void *from, uint64_t lines);
+void sn_kernel_merge_lines(seen_kind kind, void *into, const void *from, uint64_t lines);
 
 #endif

@@ -193,7 +193,7 @@ double sn_plan_rate(const sn_geometry *g, double keys)
 /* Whether a key is a false positive is a Bernoulli trial with the current rate: integrates the rate
  * and rate (1 - rate) by Simpson's rule. (The trials are not independent: many false positives
  * leave the filter emptier and make the next ones rarer, so the variance is slightly smaller.) */
-double sn_plan_news(const sn_geometry *g, double keys, double *variance)
+double sn_plan_new_keys(const sn_geometry *g, double keys, double *variance)
 {
     enum { STEPS = 32 };
     double mistaken = 0, spread = 0;
@@ -430,7 +430,7 @@ bool sn_plan_geometry(seen_kind kind, double keys, double rate, sn_geometry *g)
     return size_filter(kind, keys, rate, 0, g);
 }
 
-bool sn_plan_geometry_swift(seen_kind kind, double keys, double rate, double most, sn_geometry *g)
+bool sn_plan_geometry_fast(seen_kind kind, double keys, double rate, double most, sn_geometry *g)
 {
     return rate >= SN_PLAN_RATE_MIN && choose_fewest(kind, rate, most, g) &&
            size_chosen(g, keys, rate, 0);
@@ -570,7 +570,7 @@ static seen_status refuse(seen_error *error, const char *why)
     return sn_error_set(error, SEEN_ERR_ARGUMENT, "%s", why);
 }
 
-static seen_status vet_wish(const seen_wish *w, seen_error *error)
+static seen_status check_parameters(const seen_wish *w, seen_error *error)
 {
     int given = (w->capacity != 0) + (w->error_rate != 0) + (w->bits != 0) + (w->hashes != 0);
     if (w->kind != SEEN_BLOOM && w->kind != SEEN_COUNTING)
@@ -666,7 +666,7 @@ seen_status seen_plan_make(const seen_wish *wish, seen_plan *plan, seen_error *e
 {
     if (!wish || !plan || wish->size != sizeof *wish)
         return refuse(error, "seen_plan_make: wish->size is not sizeof(seen_wish)");
-    seen_status status = vet_wish(wish, error);
+    seen_status status = check_parameters(wish, error);
     if (status != SEEN_OK)
         return status;
     sn_geometry g = {0};

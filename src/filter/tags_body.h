@@ -8,8 +8,8 @@
  * the lane s of a key if (e ^ s) & ~(e ^ (e - 1)) is 0. With a saturating e - 1 an empty lane never
  * matches, because s has its lowest bit set.
  *
- * Lookups: while key i is compared, the line of key i + AHEAD is computed and prefetched into the
- * L2 cache, which can have many misses outstanding, and that of key i + NEAR into L1. Keys that
+ * Lookups: while key i is compared, the line of key i + DISTANCE is computed and prefetched into
+ * the L2 cache, which can have many misses outstanding, and that of key i + NEAR into L1. Keys that
  * need an overflow line are collected and handled in later passes. */
 
 #include "filter/kernel.h"
@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { AHEAD = 64, NEAR = 12, GROUP = 4 };
+enum { DISTANCE = 64, NEAR = 12, GROUP = 4 };
 
 #define INLINE static inline __attribute__((always_inline))
 #if defined(__clang__)
@@ -217,25 +217,25 @@ INLINE void run_check(const sn_tags_shape *shape, const views *v, const seen_has
                       seen_answer *answers, unsigned slots, unsigned extra, bool deep)
 {
     const sn_tags_shape s = *shape;
-    query ring[AHEAD];
+    query ring[DISTANCE];
     uint16_t list[SN_TAGS_LOOKUP];
     size_t waiting = 0, i = 0;
-    for (size_t j = 0; j < AHEAD && j < count; j++)
+    for (size_t j = 0; j < DISTANCE && j < count; j++)
         ring[j] = find(v, h[j], 16 + extra, deep);
-    for (; i + AHEAD + GROUP <= count; i += GROUP) {
-        query *q = ring + i % AHEAD;
+    for (; i + DISTANCE + GROUP <= count; i += GROUP) {
+        query *q = ring + i % DISTANCE;
         UNROLL
         for (size_t j = 0; j < GROUP; j++) {
             waiting = answer(q[j], i + j, answers, list, waiting, slots, extra);
-            q[j] = find(v, h[i + AHEAD + j], 16 + extra, deep);
-            PREFETCH_NEAR(ring[(i + j + NEAR) % AHEAD].line);
+            q[j] = find(v, h[i + DISTANCE + j], 16 + extra, deep);
+            PREFETCH_NEAR(ring[(i + j + NEAR) % DISTANCE].line);
         }
     }
     for (; i < count; i++) {
-        query *q = ring + i % AHEAD;
+        query *q = ring + i % DISTANCE;
         waiting = answer(*q, i, answers, list, waiting, slots, extra);
-        if (i + AHEAD < count)
-            *q = find(v, h[i + AHEAD], 16 + extra, deep);
+        if (i + DISTANCE < count)
+            *q = find(v, h[i + DISTANCE], 16 + extra, deep);
     }
     check_over(&s, v, h, list, waiting, answers, deep);
 }
@@ -378,7 +378,7 @@ enum { LATE_KEYS = 128 };
 /* The keys whose lines are all full: to the stash. Returns how many found no room; their places are
  * moved to `undone`. */
 static size_t add_stash(const sn_tags_shape *s, const sn_tags_part *part, const seen_hash *h,
-                        const uint16_t *list, size_t count, seen_answer *answers, uint64_t *news,
+                        const uint16_t *list, size_t count, seen_answer *answers, uint64_t *fresh,
                         uint16_t *undone)
 {
     size_t left = 0;
@@ -390,7 +390,7 @@ static size_t add_stash(const sn_tags_shape *s, const sn_tags_part *part, const 
         } else if (sn_tags_stash_put(part, at.home, sn_tags_stash_word(s, part, key))) {
             sn_tags_set_flag(at.before);
             answers[list[i]] = SEEN_NEW;
-            ++*news;
+            ++*fresh;
         } else {
             undone[left++] = list[i];
         }
@@ -403,7 +403,7 @@ static size_t add_stash(const sn_tags_shape *s, const sn_tags_part *part, const 
  * leads to it; one whose flag is missing was left by a process that was killed, and does not count.
  * Returns how many found no room. */
 INLINE size_t run_over(const sn_tags_shape *s, const sn_tags_part *part, const seen_hash *h,
-                       uint16_t *list, size_t count, seen_answer *answers, uint64_t *news,
+                       uint16_t *list, size_t count, seen_answer *answers, uint64_t *fresh,
                        uint16_t *undone, unsigned slots, unsigned extra)
 {
     over_place places[LATE_KEYS];
@@ -422,7 +422,7 @@ INLINE size_t run_over(const sn_tags_shape *s, const sn_tags_part *part, const s
                     sn_tags_set_slot(at->line, (unsigned)__builtin_ctz(empty), slots, extra,
                                      at->code);
                 sn_tags_set_word(at->before, 7, sn_tags_word(at->before, 7) | FLAG);
-                *news += empty != 0;
+                *fresh += empty != 0;
             }
             answers[key] = has ? SEEN_BEFORE : SEEN_NEW;
             list[left] = key;
@@ -430,15 +430,15 @@ INLINE size_t run_over(const sn_tags_shape *s, const sn_tags_part *part, const s
         }
         count = left;
     }
-    return count ? add_stash(s, part, h, list, count, answers, news, undone) : 0;
+    return count ? add_stash(s, part, h, list, count, answers, fresh, undone) : 0;
 }
 
 static size_t add_over(const sn_tags_shape *s, const sn_tags_part *part, const seen_hash *h,
-                       uint16_t *list, size_t count, seen_answer *answers, uint64_t *news,
+                       uint16_t *list, size_t count, seen_answer *answers, uint64_t *fresh,
                        uint16_t *undone)
 {
-    return s->extra == 1 ? run_over(s, part, h, list, count, answers, news, undone, 23, 6)
-                         : run_over(s, part, h, list, count, answers, news, undone, s->over_slots,
+    return s->extra == 1 ? run_over(s, part, h, list, count, answers, fresh, undone, 23, 6)
+                         : run_over(s, part, h, list, count, answers, fresh, undone, s->over_slots,
                                     s->extra + 5);
 }
 
@@ -451,34 +451,34 @@ INLINE size_t run_add(const sn_tags_shape *shape, const sn_tags_part *part, cons
     const target t = {part, part->lines, part->homes, part->level, 64 - part->level - (16 + extra)};
     const uint32_t all = (UINT32_C(1) << slots) - 1;
     _Alignas(SN_LINE_BYTES) char nowhere[SN_LINE_BYTES] = {0};
-    place ring[AHEAD];
+    place ring[DISTANCE];
     uint16_t list[LATE_KEYS];
     size_t late = 0, undone = 0;
-    uint64_t news = 0;
-    for (size_t i = 0; i < AHEAD && i < count; i++)
+    uint64_t fresh = 0;
+    for (size_t i = 0; i < DISTANCE && i < count; i++)
         ring[i] = find_place(&t, h[order[i]], 16 + extra, deep);
     for (size_t i = 0; i < count; i++) {
-        const place at = ring[i % AHEAD];
+        const place at = ring[i % DISTANCE];
         const uint16_t key = order[i];
-        if (i + AHEAD < count)
-            ring[i % AHEAD] = find_place(&t, h[order[i + AHEAD]], 16 + extra, deep);
-        PREFETCH_NEAR(ring[(i + NEAR < count ? i + NEAR : i) % AHEAD].line);
+        if (i + DISTANCE < count)
+            ring[i % DISTANCE] = find_place(&t, h[order[i + DISTANCE]], 16 + extra, deep);
+        PREFETCH_NEAR(ring[(i + NEAR < count ? i + NEAR : i) % DISTANCE].line);
         verdict got = line_look(at.line, at.code, slots, extra);
         uint32_t empty = lanes_empty(at.line) & all;
         bool put = !got.has & !got.flag & (empty != 0);
         put_if(put, at.line, nowhere, empty, at.code, slots, extra);
         answers[key] = got.has ? SEEN_BEFORE : SEEN_NEW;
-        news += put;
+        fresh += put;
         list[late] = key;
         late += !got.has & !put;
         if (__builtin_expect(late == LATE_KEYS, 0)) {
-            undone += add_over(shape, part, h, list, late, answers, &news, order + undone);
+            undone += add_over(shape, part, h, list, late, answers, &fresh, order + undone);
             late = 0;
         }
     }
     if (late > 0)
-        undone += add_over(shape, part, h, list, late, answers, &news, order + undone);
-    __atomic_store_n(&part->counts[0], __atomic_load_n(&part->counts[0], __ATOMIC_RELAXED) + news,
+        undone += add_over(shape, part, h, list, late, answers, &fresh, order + undone);
+    __atomic_store_n(&part->counts[0], __atomic_load_n(&part->counts[0], __ATOMIC_RELAXED) + fresh,
                      __ATOMIC_RELAXED);
     return undone;
 }

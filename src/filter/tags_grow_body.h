@@ -105,7 +105,7 @@ INLINE void pack_line(char *line, const uint64_t *code, unsigned count, unsigned
 
 #endif
 
-typedef struct pen {
+typedef struct writer {
     sn_tags_shape shape;
     const sn_tags_part *from, *to;
     uint64_t next; /* the next new line to be finished */
@@ -115,21 +115,21 @@ typedef struct pen {
     uint64_t code[RING][ROOM];
     unsigned late;
     uint64_t over[LATE]; /* tags, preceded by the number of their home line */
-} pen;
+} writer;
 
 /* The starts of the lines of a partition: ceil(j * 2^64 / homes), in sequence. */
-typedef struct ruler {
+typedef struct line_starts {
     uint64_t homes, step, rest, at, error;
-} ruler;
+} line_starts;
 
-static ruler ruler_of(uint64_t homes)
+static line_starts line_starts_of(uint64_t homes)
 {
     const sn_u128 all = (sn_u128)1 << 64;
-    return (ruler){
+    return (line_starts){
         .homes = homes, .step = (uint64_t)(all / homes), .rest = (uint64_t)(all % homes)};
 }
 
-INLINE uint64_t ruler_next(ruler *r)
+INLINE uint64_t next_line_start(line_starts *r)
 {
     r->at += r->step;
     r->error += r->rest;
@@ -142,7 +142,7 @@ INLINE uint64_t ruler_next(ruler *r)
 
 /* ---- finished lines ---- */
 
-static bool stash_late(pen *p, uint64_t home, uint64_t code)
+static bool stash_late(writer *p, uint64_t home, uint64_t code)
 {
     uint64_t first, last, mask = (UINT64_C(1) << p->shape.width) - 1;
     sn_tags_cell cell = sn_tags_cell_of(&p->shape, p->to->level, sn_tags_span_of(p->to, home),
@@ -151,7 +151,7 @@ static bool stash_late(pen *p, uint64_t home, uint64_t code)
 }
 
 /* Writes the overflow lines of the block that ends before `next`. */
-static void finish_block(pen *p)
+static void finish_block(writer *p)
 {
     const unsigned slots = p->shape.over_slots;
     uint64_t base = p->next - SN_TAGS_HOMES, code[SN_TAGS_OVERS][32 + PAST];
@@ -175,7 +175,7 @@ static void finish_block(pen *p)
     p->late = 0;
 }
 
-INLINE void finish_line(pen *p, unsigned slots, unsigned extra)
+INLINE void finish_line(writer *p, unsigned slots, unsigned extra)
 {
     uint64_t home = p->next++;
     unsigned *count = &p->count[home % RING], kept = *count < slots ? *count : slots;
@@ -195,7 +195,7 @@ INLINE void finish_line(pen *p, unsigned slots, unsigned extra)
 
 /* ---- slow path ---- */
 
-static void put(pen *p, uint64_t home, uint64_t code)
+static void put(writer *p, uint64_t home, uint64_t code)
 {
     unsigned at = home % RING;
     if (p->count[at] >= FULL)
@@ -204,7 +204,7 @@ static void put(pen *p, uint64_t home, uint64_t code)
         p->code[at][p->count[at]++] = code;
 }
 
-static void put_cell(pen *p, const sn_tags_cell *cell, uint64_t first, uint64_t last)
+static void put_cell(writer *p, const sn_tags_cell *cell, uint64_t first, uint64_t last)
 {
     if (cell->bits < p->to->level + p->shape.least) {
         sn_u128 half = (sn_u128)1 << (127 - cell->bits);
@@ -223,7 +223,7 @@ static void put_cell(pen *p, const sn_tags_cell *cell, uint64_t first, uint64_t 
         put(p, home, code);
 }
 
-static void move_slowly(pen *p, sn_tags_span line, const uint64_t *code, unsigned count)
+static void move_slowly(writer *p, sn_tags_span line, const uint64_t *code, unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {
         uint64_t first, last;
@@ -241,7 +241,7 @@ typedef struct overs {
     uint64_t code[SN_TAGS_HOMES][SN_TAGS_OVERS * 32 + PAST];
 } overs;
 
-static void read_overs(const pen *p, uint64_t home, overs *o)
+static void read_overs(const writer *p, uint64_t home, overs *o)
 {
     const sn_tags_shape *s = &p->shape;
     memset(o->count, 0, sizeof o->count);
@@ -259,7 +259,7 @@ static void read_overs(const pen *p, uint64_t home, overs *o)
 
 /* Where the old line from `start` to `last` is cut. False: it overlaps more than three new lines.
  */
-INLINE bool find_cuts(const pen *p, uint64_t start, uint64_t last, const uint64_t *begins,
+INLINE bool find_cuts(const writer *p, uint64_t start, uint64_t last, const uint64_t *begins,
                       uint64_t home, sn_tags_cuts *cut)
 {
     const unsigned level = p->from->level;
@@ -273,7 +273,7 @@ INLINE bool find_cuts(const pen *p, uint64_t start, uint64_t last, const uint64_
 
 /* Distributes the tags of old line j, and those of it in the overflow lines, to new lines from
  * `home` on. */
-INLINE void move_line(pen *p, const fields *f, uint64_t j, sn_tags_span line, uint64_t home,
+INLINE void move_line(writer *p, const fields *f, uint64_t j, sn_tags_span line, uint64_t home,
                       const sn_tags_cuts *cut, const overs *o, unsigned slots, unsigned extra)
 {
     const unsigned in = j % SN_TAGS_HOMES,
@@ -300,7 +300,7 @@ INLINE void move_line(pen *p, const fields *f, uint64_t j, sn_tags_span line, ui
 }
 
 /* The long way for all of a line: it overlaps four new ones. */
-static void move_wide(pen *p, uint64_t j, sn_tags_span line, const overs *o)
+static void move_wide(writer *p, uint64_t j, sn_tags_span line, const overs *o)
 {
     const sn_tags_shape *s = &p->shape;
     uint64_t code[32];
@@ -312,15 +312,15 @@ static void move_wide(pen *p, uint64_t j, sn_tags_span line, const overs *o)
     move_slowly(p, line, o->code[j % SN_TAGS_HOMES], o->count[j % SN_TAGS_HOMES]);
 }
 
-INLINE void move_all(pen *p, unsigned slots, unsigned extra, unsigned rise)
+INLINE void move_all(writer *p, unsigned slots, unsigned extra, unsigned rise)
 {
     const fields f = fields_of(slots, extra);
-    ruler old = ruler_of(p->from->homes), new = ruler_of(p->to->homes);
+    line_starts old = line_starts_of(p->from->homes), new = line_starts_of(p->to->homes);
     uint64_t begins[RING] = {0}, known = 0, start = 0;
     sn_tags_cuts cut = {.longest = UINT64_C(1) << (63 - p->shape.least - rise), .rise = rise};
     overs o;
     for (uint64_t j = 0; j < p->from->homes && !p->failed; j++) {
-        uint64_t next = j + 1 == p->from->homes ? 0 : ruler_next(&old);
+        uint64_t next = j + 1 == p->from->homes ? 0 : next_line_start(&old);
         sn_tags_span line = {start, next - 1};
         uint64_t home = sn_tags_home(p->to, start);
         if (j % SN_TAGS_HOMES == 0)
@@ -329,7 +329,7 @@ INLINE void move_all(pen *p, unsigned slots, unsigned extra, unsigned rise)
             finish_line(p, slots, extra);
         while (known < home + 3) {
             known++;
-            begins[known % RING] = known < p->to->homes ? ruler_next(&new) : 0;
+            begins[known % RING] = known < p->to->homes ? next_line_start(&new) : 0;
         }
         if (find_cuts(p, start, line.last, begins, home, &cut))
             move_line(p, &f, j, line, home, &cut, &o, slots, extra);
@@ -343,13 +343,13 @@ INLINE void move_all(pen *p, unsigned slots, unsigned extra, unsigned rise)
 
 static bool add_cell(void *context, const sn_tags_cell *cell, uint64_t first, uint64_t last)
 {
-    const pen *p = context;
+    const writer *p = context;
     return sn_tags_add_cell(&p->shape, p->to, cell, first, last);
 }
 
 /* A divided cell may have one copy in a line and one in the stash, and a stash word does not
  * determine its line: existing tags are not added again. */
-static bool move_stash(pen *p)
+static bool move_stash(writer *p)
 {
     sn_tags_part stash = *p->from;
     stash.homes = 0;
@@ -365,7 +365,7 @@ static void clear(uint64_t *words, uint64_t count)
 
 /* The common rates, with the number of slots known to the compiler. */
 #define MOVE(name, slots, extra, rise)                                                             \
-    __attribute__((noinline)) static void name(pen *p)                                             \
+    __attribute__((noinline)) static void name(writer *p)                                          \
     {                                                                                              \
         move_all(p, slots, extra, rise);                                                           \
     }
@@ -379,7 +379,7 @@ MOVE(move_any, p->shape.slots, p->shape.extra, p->to->level - p->from->level)
 static bool body_rewrite(const sn_tags_shape *shape, const sn_tags_part *from,
                          const sn_tags_part *to)
 {
-    pen p;
+    writer p;
     p.shape = *shape;
     p.from = from;
     p.to = to;

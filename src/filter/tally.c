@@ -68,7 +68,7 @@ static uint64_t add_saturating(uint64_t a, uint64_t b)
     return even | odd << 4;
 }
 
-void sn_combine_lines(seen_kind kind, void *into, const void *from, uint64_t lines)
+void sn_kernel_merge_lines(seen_kind kind, void *into, const void *from, uint64_t lines)
 {
     uint64_t *a = into;
     const uint64_t *b = from;

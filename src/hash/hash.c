@@ -74,7 +74,7 @@ enum {
     {                                                                                              \
         const seen_key *key = keys, *end = keys + count;                                           \
         for (; key < end && key->len > (low) && key->len <= (high); key++) {                       \
-            __builtin_prefetch((const char *)key->data + SN_HASH_AHEAD, 0, 3);                     \
+            __builtin_prefetch((const char *)key->data + SN_HASH_PREFETCH, 0, 3);                  \
             *hashes++ = hash_xxh3(seed, key->data, key->len);                                      \
         }                                                                                          \
         return (size_t)(key - keys);                                                               \
@@ -85,7 +85,7 @@ enum {
     {                                                                                              \
         for (size_t i = 0; i < count; i++) {                                                       \
             const seen_key *key = &keys[order[i]];                                                 \
-            __builtin_prefetch((const char *)key->data + SN_HASH_AHEAD, 0, 3);                     \
+            __builtin_prefetch((const char *)key->data + SN_HASH_PREFETCH, 0, 3);                  \
             if (key->len <= (low) || key->len > (high))                                            \
                 __builtin_unreachable();                                                           \
             hashes[order[i]] = hash_xxh3(seed, key->data, key->len);                               \

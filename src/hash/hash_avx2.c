@@ -110,8 +110,8 @@ INLINE pair load_keys(const seen_key *k0, const seen_key *k1, size_t steps)
     const char *begin0 = k0->data, *begin1 = k1->data;
     const char *end0 = begin0 + k0->len, *end1 = begin1 + k1->len;
     const size_t least = steps == 1 ? 16 : 32 * (steps - 1);
-    __builtin_prefetch(begin0 + SN_HASH_AHEAD, 0, 3);
-    __builtin_prefetch(begin1 + SN_HASH_AHEAD, 0, 3);
+    __builtin_prefetch(begin0 + SN_HASH_PREFETCH, 0, 3);
+    __builtin_prefetch(begin1 + SN_HASH_PREFETCH, 0, 3);
     UNROLL
     for (size_t k = 0; k < steps; k++) {
         size_t at = 16 * k, rest = least - 16 > at ? least - 16 - at : 0;

@@ -8,10 +8,10 @@
 #include "seen.h"
 
 enum {
-    SN_HASH_RANGES = 4,  /* 17 to 32 bytes, to 64, to 96, to 128 */
-    SN_HASH_PICK = 256,  /* maximum keys per pick call */
-    SN_HASH_AHEAD = 1024 /* keys are mostly adjacent in memory; the hardware prefetcher stops at
-                          * page boundaries, so data this many bytes ahead is prefetched */
+    SN_HASH_RANGES = 4,     /* 17 to 32 bytes, to 64, to 96, to 128 */
+    SN_HASH_PICK = 256,     /* maximum keys per pick call */
+    SN_HASH_PREFETCH = 1024 /* keys are mostly adjacent in memory; the hardware prefetcher stops at
+                             * page boundaries, so data this many bytes ahead is prefetched */
 };
 
 typedef struct sn_hash_ranges {

@@ -79,7 +79,7 @@ static seen_status install_image(file_set *f, const sn_image *image, seen_error 
 {
     sn_local *l = &f->local;
     const sn_view *old = atomic_load(&l->view);
-    sn_view *view = sn_view_spare(l);
+    sn_view *view = sn_view_take(l);
     if (!view)
         return sn_error_set(error, SEEN_ERR_MEMORY, "%s: out of memory", name_of(l));
     view->image = *image;
@@ -94,7 +94,7 @@ static seen_status install_image(file_set *f, const sn_image *image, seen_error 
             seen_status status = sn_error_system(error, errno, name_of(l), "map");
             while (i-- > kept)
                 unmap_layer(view, i);
-            sn_view_give_back(l, view);
+            sn_view_return(l, view);
             return status;
         }
     }
@@ -251,12 +251,12 @@ static seen_status sync_file(sn_local *l, seen_error *error)
 {
     if (l->base.read_only)
         return SEEN_OK;
-    seen_status status = sn_mapped_vet_name(&of(l)->file, error);
+    seen_status status = sn_mapped_check_name(&of(l)->file, error);
     if (status != SEEN_OK)
         return status;
-    sn_view *view = sn_view_hold(l);
+    sn_view *view = sn_view_acquire(l);
     status = sync_view(of(l), view, error);
-    sn_view_let_go(l, view);
+    sn_view_release(l, view);
     return status;
 }
 
@@ -272,15 +272,15 @@ static void free_set(sn_local *l)
     free(f);
 }
 
-static const sn_home FILE_HOME = {.store = "file",
-                                  .open_layer = open_layer,
-                                  .publish = publish,
-                                  .locks = locks,
-                                  .enter = enter,
-                                  .leave = leave,
-                                  .refresh = refresh,
-                                  .sync = sync_file,
-                                  .free = free_set};
+static const sn_local_backing FILE_BACKING = {.store = "file",
+                                              .open_layer = open_layer,
+                                              .publish = publish,
+                                              .locks = locks,
+                                              .enter = enter,
+                                              .leave = leave,
+                                              .refresh = refresh,
+                                              .sync = sync_file,
+                                              .free = free_set};
 
 /* ---- opening ---- */
 
@@ -292,10 +292,10 @@ static seen_status check_counters(file_set *f, seen_error *error)
         return status;
     const sn_view *view = atomic_load(&l->view);
     for (uint32_t i = 0; i < view->image.layers; i++) {
-        uint64_t told = __atomic_load_n(&l->added[i], __ATOMIC_RELAXED);
-        uint64_t believed = sn_local_believe(l, view, i, told);
-        if (believed != told)
-            __atomic_store_n(&l->added[i], believed, __ATOMIC_RELAXED);
+        uint64_t stored = __atomic_load_n(&l->added[i], __ATOMIC_RELAXED);
+        uint64_t checked = sn_sample_check_counter(l, view, i, stored);
+        if (checked != stored)
+            __atomic_store_n(&l->added[i], checked, __ATOMIC_RELAXED);
     }
     leave(l);
     return SEEN_OK;
@@ -306,10 +306,10 @@ void sn_file_recount(seen_set *set, sn_image *image)
     if (set->ops != &sn_file_ops || !set->read_only)
         return;
     sn_local *l = (sn_local *)set;
-    sn_view *view = sn_view_hold(l);
+    sn_view *view = sn_view_acquire(l);
     for (uint32_t i = 0; i < image->layers && i < view->image.layers; i++)
-        image->layer[i].added = sn_local_believe(l, view, i, image->layer[i].added);
-    sn_view_let_go(l, view);
+        image->layer[i].added = sn_sample_check_counter(l, view, i, image->layer[i].added);
+    sn_view_release(l, view);
 }
 
 /* Takes ownership of fd, which is closed even on failure. */
@@ -325,7 +325,7 @@ static seen_status attach(int fd, const char *path, const sn_image *image, unsig
     }
     f->local.base.read_only = flags & SEEN_READ_ONLY;
     f->file.fd = fd;
-    seen_status status = sn_local_init(&f->local, &FILE_HOME, image, path, error);
+    seen_status status = sn_local_init(&f->local, &FILE_BACKING, image, path, error);
     if (status != SEEN_OK)
         goto out;
     status = sn_mapped_open(&f->file, fd, name_of(&f->local), path, flags, image, error);
@@ -452,23 +452,23 @@ static void empty(seen_set *set)
 
 /* Copies `from` into an empty file that no other process has open. *image is set to the copied
  * image: if a window rotates during the copy, it is copied again. */
-static seen_status pour_copy(seen_set *into, seen_set *from, sn_image *image, seen_error *error)
+static seen_status copy_lines(seen_set *into, seen_set *from, sn_image *image, seen_error *error)
 {
     enum { TRIES = 100 };
-    bool turned = true;
-    for (int i = 0; i < TRIES && turned; i++) {
+    bool rotated = true;
+    for (int i = 0; i < TRIES && rotated; i++) {
         sn_image now;
         if (i > 0)
             empty(into);
-        seen_status status = sn_store_pour(into, from, image, 0, error);
+        seen_status status = sn_store_copy_lines(into, from, image, 0, error);
         if (status == SEEN_OK)
-            status = sn_store_turned(from, image, &now, &turned, error);
+            status = sn_store_rotated(from, image, &now, &rotated, error);
         if (status != SEEN_OK)
             return status;
-        if (turned)
+        if (rotated)
             *image = now;
     }
-    if (!turned)
+    if (!rotated)
         return SEEN_OK;
     return sn_error_set(error, SEEN_ERR_CHANGED,
                         "%s: the window rotates faster than it can be copied; try again later",
@@ -478,14 +478,14 @@ static seen_status pour_copy(seen_set *into, seen_set *from, sn_image *image, se
 static seen_status copy_parts(seen_set *into, seen_set *from, seen_error *error)
 {
     seen_status status = sn_store_copy_parts(into, from, error);
-    return status == SEEN_OK ? sn_tag_file_settle(into, error) : status;
+    return status == SEEN_OK ? sn_tag_file_sync(into, error) : status;
 }
 
 static seen_status copy_layers(seen_set *into, seen_set *from, sn_image *image, int fd,
                                const char *path, seen_error *error)
 {
     uint64_t sequence = image->sequence;
-    seen_status status = pour_copy(into, from, image, error);
+    seen_status status = copy_lines(into, from, image, error);
     if (status == SEEN_OK && image->sequence != sequence) {
         sn_image_lay_out(image);
         status = sn_mapped_write(fd, path, image, error);

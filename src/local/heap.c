@@ -54,15 +54,15 @@ static void free_set(sn_local *l)
     free(l);
 }
 
-static const sn_home HEAP = {.store = "memory",
-                             .open_layer = open_layer,
-                             .publish = publish,
-                             .locks = locks,
-                             .enter = nothing,
-                             .leave = leave,
-                             .refresh = nothing,
-                             .sync = nothing,
-                             .free = free_set};
+static const sn_local_backing HEAP = {.store = "memory",
+                                      .open_layer = open_layer,
+                                      .publish = publish,
+                                      .locks = locks,
+                                      .enter = nothing,
+                                      .leave = leave,
+                                      .refresh = nothing,
+                                      .sync = nothing,
+                                      .free = free_set};
 
 seen_status sn_heap_create(const sn_image *image, seen_set **set, seen_error *error)
 {
@@ -108,5 +108,5 @@ void sn_heap_set_counters(seen_set *set, const sn_image *image)
     sn_local *l = (sn_local *)set;
     const sn_view *view = atomic_load(&l->view);
     for (uint32_t i = 0; i < image->layers; i++)
-        l->added[i] = sn_local_believe(l, view, i, image->layer[i].added);
+        l->added[i] = sn_sample_check_counter(l, view, i, image->layer[i].added);
 }

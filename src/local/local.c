@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 /* Buffers to sort a batch into stripes; kept with the set, one per concurrent thread. */
-struct sn_scratch {
-    struct sn_scratch *next;
+struct sn_local_scratch {
+    struct sn_local_scratch *next;
     /* Indices in the batch of the keys of each stripe. The row length is odd: with rows at
      * multiples of 4096 all would map to the same cache set. */
     uint16_t picks[SN_STRIPES][SN_LOOKUP_MAX + 96];
@@ -57,10 +57,10 @@ static void init_locks(sn_local *l)
     pthread_mutex_init(&l->older, NULL);
 }
 
-seen_status sn_local_init(sn_local *l, const sn_home *home, const sn_image *image,
+seen_status sn_local_init(sn_local *l, const sn_local_backing *backing, const sn_image *image,
                           const char *where, seen_error *error)
 {
-    l->home = home;
+    l->backing = backing;
     l->kernel = sn_kernel_for(image->kind);
     l->base.where = strdup(where);
     if (!l->base.where)
@@ -80,7 +80,7 @@ void sn_local_destroy(sn_local *l)
         older = view->older;
         free(view);
     }
-    for (sn_scratch *scratch = l->scratch, *next; scratch; scratch = next) {
+    for (sn_local_scratch *scratch = l->scratch, *next; scratch; scratch = next) {
         next = scratch->next;
         free(scratch);
     }
@@ -119,7 +119,7 @@ static seen_status enter(sn_local *l, bool alone, hold *how, seen_error *error)
         pthread_rwlock_rdlock(&l->mode);
         *how = SHARED;
     }
-    seen_status status = l->home->enter(l, error);
+    seen_status status = l->backing->enter(l, error);
     if (status != SEEN_OK)
         pthread_rwlock_unlock(&l->mode);
     return status;
@@ -127,7 +127,7 @@ static seen_status enter(sn_local *l, bool alone, hold *how, seen_error *error)
 
 static void leave(sn_local *l)
 {
-    l->home->leave(l);
+    l->backing->leave(l);
     pthread_rwlock_unlock(&l->mode);
 }
 
@@ -136,7 +136,7 @@ static void leave(sn_local *l)
 static sn_view *copy_view(sn_local *l)
 {
     const sn_view *from = view_of(l);
-    sn_view *view = sn_view_spare(l);
+    sn_view *view = sn_view_take(l);
     if (view) {
         view->image = from->image;
         memcpy(view->bits, from->bits, sizeof view->bits);
@@ -147,9 +147,9 @@ static sn_view *copy_view(sn_local *l)
 static seen_status publish(sn_local *l, sn_view *view, seen_error *error)
 {
     view->image.sequence++;
-    seen_status status = l->home->publish(l, view, error);
+    seen_status status = l->backing->publish(l, view, error);
     if (status != SEEN_OK)
-        sn_view_give_back(l, view);
+        sn_view_return(l, view);
     return status;
 }
 
@@ -166,9 +166,9 @@ static seen_status open_next_layer(sn_local *l, seen_error *error)
     if (status != SEEN_OK)
         sn_error_set(error, status, "%s: %s", l->base.where, why.message);
     else
-        status = l->home->open_layer(l, layer, bits, error);
+        status = l->backing->open_layer(l, layer, bits, error);
     if (status != SEEN_OK) {
-        sn_view_give_back(l, view);
+        sn_view_return(l, view);
         return status;
     }
     layer->born = sn_clock_now();
@@ -200,9 +200,9 @@ static seen_status rotate_window(sn_local *l, seen_error *error)
     sn_layer *layer = &image->layer[next];
     if (layer->generation) {
         clear_layer(l, view, next);
-        seen_status status = l->home->sync(l, error);
+        seen_status status = l->backing->sync(l, error);
         if (status != SEEN_OK) {
-            sn_view_give_back(l, view);
+            sn_view_return(l, view);
             return status;
         }
     }
@@ -252,23 +252,23 @@ static bool claim(sn_local *l, const sn_image *image, uint64_t count)
 
 /* Updates the counter before releasing the reservation: another thread may count a key twice, but
  * never miss one. */
-static void settle(sn_local *l, const sn_image *image, uint64_t count, uint64_t news)
+static void settle(sn_local *l, const sn_image *image, uint64_t count, uint64_t fresh)
 {
     uint64_t *added = &l->added[image->current];
     if (image->growth == SEEN_WINDOW) {
-        __atomic_fetch_add(added, news, __ATOMIC_RELAXED);
+        __atomic_fetch_add(added, fresh, __ATOMIC_RELAXED);
         atomic_fetch_sub(&l->in_flight, count);
     } else {
-        __atomic_fetch_sub(added, count - news, __ATOMIC_RELAXED);
+        __atomic_fetch_sub(added, count - fresh, __ATOMIC_RELAXED);
     }
 }
 
 /* ---- concurrent threads ---- */
 
-static sn_scratch *take_scratch(sn_local *l)
+static sn_local_scratch *take_scratch(sn_local *l)
 {
     pthread_mutex_lock(&l->scratch_lock);
-    sn_scratch *scratch = l->scratch;
+    sn_local_scratch *scratch = l->scratch;
     if (scratch)
         l->scratch = scratch->next;
     pthread_mutex_unlock(&l->scratch_lock);
@@ -276,7 +276,7 @@ static sn_scratch *take_scratch(sn_local *l)
     return scratch ? scratch : malloc(sizeof *scratch);
 }
 
-static void keep_scratch(sn_local *l, sn_scratch *scratch)
+static void keep_scratch(sn_local *l, sn_local_scratch *scratch)
 {
     pthread_mutex_lock(&l->scratch_lock);
     scratch->next = l->scratch;
@@ -303,9 +303,10 @@ static inline void pick(uint16_t *end[SN_STRIPES], const seen_hash *h, size_t i,
 
 /* Stable, so that the first of equal keys stays the first. Only indices are written, not hashes,
  * which the kernels read in place. Prefetches later hashes, one cache line of four at a time. */
-static void sort_batch(sn_scratch *scratch, const seen_hash *h, size_t count, unsigned stripes)
+static void sort_batch(sn_local_scratch *scratch, const seen_hash *h, size_t count,
+                       unsigned stripes)
 {
-    enum { HASHES_AHEAD = 512 };
+    enum { PREFETCH_HASHES = 512 };
     static_assert(4 * sizeof *h == SN_LINE_BYTES, "four hashes a line");
     const unsigned down = 63 - (unsigned)__builtin_ctz(stripes);
     uint16_t *end[SN_STRIPES];
@@ -313,7 +314,7 @@ static void sort_batch(sn_scratch *scratch, const seen_hash *h, size_t count, un
         end[s] = scratch->picks[s];
     size_t i = 0;
     for (; i + 4 <= count; i += 4) {
-        __builtin_prefetch(h + i + HASHES_AHEAD, 0, 3);
+        __builtin_prefetch(h + i + PREFETCH_HASHES, 0, 3);
         pick(end, h, i, down);
         pick(end, h, i + 1, down);
         pick(end, h, i + 2, down);
@@ -326,17 +327,18 @@ static void sort_batch(sn_scratch *scratch, const seen_hash *h, size_t count, un
 }
 
 /* For sets with more than one layer, with counters, and for windows. */
-static uint64_t add_stripe_by_copy(const sn_local *l, const sn_view *view, sn_scratch *scratch,
-                                   unsigned stripe, const seen_hash *h, seen_answer *answers)
+static uint64_t add_stripe_by_copy(const sn_local *l, const sn_view *view,
+                                   sn_local_scratch *scratch, unsigned stripe, const seen_hash *h,
+                                   seen_answer *answers)
 {
     const uint16_t *picks = scratch->picks[stripe];
     size_t count = scratch->held[stripe];
     for (size_t i = 0; i < count; i++)
         scratch->hash[i] = h[picks[i]];
-    uint64_t news = sn_lookup_add(l->kernel, view, scratch->hash, count, scratch->answer);
+    uint64_t fresh = sn_lookup_add(l->kernel, view, scratch->hash, count, scratch->answer);
     for (size_t i = 0; i < count; i++)
         answers[picks[i]] = scratch->answer[i];
-    return news;
+    return fresh;
 }
 
 /* Locks a stripe that is not done yet. Each batch starts with a different one, so that threads do
@@ -360,24 +362,24 @@ static unsigned take_stripe(sn_local *l, unsigned from, unsigned stripes, unsign
     return s;
 }
 
-static uint64_t add_striped(sn_local *l, const sn_view *view, sn_scratch *scratch,
+static uint64_t add_striped(sn_local *l, const sn_view *view, sn_local_scratch *scratch,
                             const seen_hash *h, size_t count, seen_answer *answers)
 {
     unsigned stripes = stripe_count(l, &view->image);
     bool direct = sn_lookup_direct(l->kernel, view);
     sort_batch(scratch, h, count, stripes);
-    uint64_t news = 0;
+    uint64_t fresh = 0;
     unsigned s = (unsigned)sn_mulhi(h[0].lo, stripes);
     for (unsigned left = (1u << stripes) - 1; left;) {
         s = take_stripe(l, s, stripes, left);
         if (direct)
             sn_lookup_add_picked(l->kernel, view, h, scratch->picks[s], scratch->held[s], answers);
         else
-            news += add_stripe_by_copy(l, view, scratch, s, h, answers);
+            fresh += add_stripe_by_copy(l, view, scratch, s, h, answers);
         pthread_mutex_unlock(&l->stripe[s].lock);
         left &= ~(1u << s);
     }
-    return direct ? sn_lookup_count_new(answers, count) : news;
+    return direct ? sn_lookup_count_new(answers, count) : fresh;
 }
 
 /* The current layer has no room for `count` new keys, or a generation has expired. With exclusive
@@ -404,13 +406,14 @@ static seen_status add_tight(sn_local *l, const seen_hash *h, size_t count, seen
             size_t n = count - done;
             if (sn_layers_bounded(image) && n > room)
                 n = (size_t)room;
-            uint64_t news = sn_lookup_add(l->kernel, view, h + done, n, answers + done);
-            __atomic_fetch_add(&l->added[image->current], news, __ATOMIC_RELAXED);
+            uint64_t fresh = sn_lookup_add(l->kernel, view, h + done, n, answers + done);
+            __atomic_fetch_add(&l->added[image->current], fresh, __ATOMIC_RELAXED);
             done += n;
         } else if (image->growth == SEEN_GROWING) {
             status = open_next_layer(l, error);
         } else {
-            size_t known = sn_lookup_known(l->kernel, view, h + done, count - done, answers + done);
+            size_t known =
+                sn_lookup_present(l->kernel, view, h + done, count - done, answers + done);
             /* Counters count every addition, also of present keys. */
             if (image->kind == SEEN_COUNTING) {
                 sn_lookup_add(l->kernel, view, h + done, known, answers + done);
@@ -438,17 +441,17 @@ static seen_status add_chunk(sn_local *l, const seen_hash *h, size_t count, seen
         return status;
     const sn_view *view = view_of(l);
     if (!rotation_due(&view->image) && claim(l, &view->image, count)) {
-        sn_scratch *scratch = how == SHARED ? take_scratch(l) : NULL;
+        sn_local_scratch *scratch = how == SHARED ? take_scratch(l) : NULL;
         if (how == SHARED && !scratch) {
             settle(l, &view->image, count, 0);
             leave(l);
             return no_memory(l, error);
         }
-        uint64_t news = how == SOLO ? sn_lookup_add(l->kernel, view, h, count, answers)
-                                    : add_striped(l, view, scratch, h, count, answers);
+        uint64_t fresh = how == SOLO ? sn_lookup_add(l->kernel, view, h, count, answers)
+                                     : add_striped(l, view, scratch, h, count, answers);
         if (scratch)
             keep_scratch(l, scratch);
-        settle(l, &view->image, count, news);
+        settle(l, &view->image, count, fresh);
         leave(l);
         return SEEN_OK;
     }
@@ -470,7 +473,7 @@ static seen_status local_check(seen_set *set, const seen_hash *h, size_t count,
 static bool all_present(sn_local *l, const seen_hash *h, size_t count, seen_answer *answers)
 {
     enum { FEW = 64 };
-    if (!l->home->locks(l) || count > FEW || l->base.kind != SEEN_BLOOM ||
+    if (!l->backing->locks(l) || count > FEW || l->base.kind != SEEN_BLOOM ||
         l->base.growth == SEEN_WINDOW)
         return false;
     if (local_check(&l->base, h, count, answers, NULL) != SEEN_OK)
@@ -511,11 +514,11 @@ static seen_status check_window(sn_local *l, const seen_hash *h, size_t count, s
     enum { TRIES = 100 };
     for (int i = 0; i < TRIES; i++) {
         uint64_t sequence = atomic_load(&l->sequence);
-        sn_view *view = sn_view_hold(l);
+        sn_view *view = sn_view_acquire(l);
         sn_lookup_check(l->kernel, view, h, count, answers);
-        sn_view_let_go(l, view);
+        sn_view_release(l, view);
         sn_lookup_order();
-        seen_status status = l->home->refresh(l, error);
+        seen_status status = l->backing->refresh(l, error);
         if (status != SEEN_OK || atomic_load(&l->sequence) == sequence)
             return status;
     }
@@ -526,7 +529,7 @@ static seen_status local_check(seen_set *set, const seen_hash *h, size_t count,
                                seen_answer *answers, seen_error *error)
 {
     sn_local *l = (sn_local *)set;
-    seen_status status = l->home->refresh(l, error);
+    seen_status status = l->backing->refresh(l, error);
     memset(answers, SEEN_NEW, count);
     if (status == SEEN_OK && set->growth != SEEN_WINDOW)
         sn_lookup_check(l->kernel, view_of(l), h, count, answers);
@@ -553,7 +556,7 @@ static seen_status local_remove(seen_set *set, const seen_hash *h, size_t count,
             return status;
         }
         sn_lookup_remove(l->kernel, view_of(l), h + at, n, answers + at, l->added);
-        sn_local_recount(l, view_of(l), n);
+        sn_sample_recount(l, view_of(l), n);
         leave(l);
     }
     return SEEN_OK;
@@ -574,7 +577,7 @@ static seen_status local_rotate(seen_set *set, seen_error *error)
 static seen_status local_sync(seen_set *set, seen_error *error)
 {
     sn_local *l = (sn_local *)set;
-    return l->home->sync(l, error);
+    return l->backing->sync(l, error);
 }
 
 /* ---- info ---- */
@@ -582,12 +585,12 @@ static seen_status local_sync(seen_set *set, seen_error *error)
 static seen_status local_image(seen_set *set, sn_image *image, seen_error *error)
 {
     sn_local *l = (sn_local *)set;
-    seen_status status = l->home->refresh(l, error);
+    seen_status status = l->backing->refresh(l, error);
     if (status != SEEN_OK)
         return status;
-    sn_view *view = sn_view_hold(l);
+    sn_view *view = sn_view_acquire(l);
     *image = view->image;
-    sn_view_let_go(l, view);
+    sn_view_release(l, view);
     for (uint32_t i = 0; i < image->layers; i++)
         image->layer[i].added = __atomic_load_n(&l->added[i], __ATOMIC_RELAXED);
     return SEEN_OK;
@@ -596,10 +599,10 @@ static seen_status local_image(seen_set *set, sn_image *image, seen_error *error
 static seen_status local_measure(seen_set *set, seen_info *info, seen_error *error)
 {
     sn_local *l = (sn_local *)set;
-    seen_status status = l->home->refresh(l, error);
+    seen_status status = l->backing->refresh(l, error);
     if (status != SEEN_OK)
         return status;
-    sn_view *view = sn_view_hold(l);
+    sn_view *view = sn_view_acquire(l);
     double wrong = 0, keys = 0, set_cells = 0, cells = 0;
     for (uint32_t i = 0; i < view->image.layers; i++) {
         const sn_geometry *g = &view->image.layer[i].geometry;
@@ -619,7 +622,7 @@ static seen_status local_measure(seen_set *set, seen_info *info, seen_error *err
         set_cells += set_here;
         cells += here;
     }
-    sn_view_let_go(l, view);
+    sn_view_release(l, view);
     info->fill = cells > 0 ? set_cells / cells : 0;
     info->keys_estimated = keys;
     info->error_rate_now = wrong;
@@ -633,26 +636,27 @@ static seen_status local_read(seen_set *set, uint32_t layer, uint64_t line, uint
                               void *out, seen_error *error)
 {
     sn_local *l = (sn_local *)set;
-    sn_view *view = sn_view_hold(l);
+    sn_view *view = sn_view_acquire(l);
     (void)error;
     assert(layer < view->image.layers);
     const uint64_t *from = (const uint64_t *)(void *)(view->bits[layer] + line * SN_LINE_BYTES);
     uint64_t *to = out;
     for (uint64_t i = 0; i < lines * SN_LINE_WORDS; i++)
         to[i] = __atomic_load_n(from + i, __ATOMIC_RELAXED);
-    sn_view_let_go(l, view);
+    sn_view_release(l, view);
     return SEEN_OK;
 }
 
-static seen_status local_combine(seen_set *set, uint32_t layer, uint64_t line, uint64_t lines,
-                                 const void *from, seen_error *error)
+static seen_status local_merge_lines(seen_set *set, uint32_t layer, uint64_t line, uint64_t lines,
+                                     const void *from, seen_error *error)
 {
     sn_local *l = (sn_local *)set;
     hold how;
     seen_status status = enter(l, true, &how, error);
     if (status != SEEN_OK)
         return status;
-    sn_combine_lines(l->base.kind, view_of(l)->bits[layer] + line * SN_LINE_BYTES, from, lines);
+    sn_kernel_merge_lines(l->base.kind, view_of(l)->bits[layer] + line * SN_LINE_BYTES, from,
+                          lines);
     leave(l);
     return SEEN_OK;
 }
@@ -677,7 +681,7 @@ static seen_status use_generations(sn_local *l, seen_error *error)
     return publish(l, view, error);
 }
 
-static seen_status local_widen(seen_set *set, uint32_t layers, seen_error *error)
+static seen_status local_ensure_layers(seen_set *set, uint32_t layers, seen_error *error)
 {
     sn_local *l = (sn_local *)set;
     hold how;
@@ -694,7 +698,7 @@ static seen_status local_widen(seen_set *set, uint32_t layers, seen_error *error
 
 /* A merged generation gets the later of the two birth times, so that no key is dropped too
  * early. */
-static seen_status unite_ages(sn_local *l, const sn_image *from, seen_error *error)
+static seen_status merge_ages(sn_local *l, const sn_image *from, seen_error *error)
 {
     sn_view *view = copy_view(l);
     if (!view)
@@ -707,27 +711,28 @@ static seen_status unite_ages(sn_local *l, const sn_image *from, seen_error *err
     return publish(l, view, error);
 }
 
-static void unite_counters(sn_local *l, const sn_image *from)
+static void merge_counters(sn_local *l, const sn_image *from)
 {
     const sn_view *view = view_of(l);
     for (uint32_t i = 0; i < from->layers; i++) {
-        sn_sample sample = sn_local_sample(&view->image.layer[i], view->bits[i], SN_SAMPLE_CAREFUL);
+        sn_sample sample = sn_sample_layer(&view->image.layer[i], view->bits[i], SN_SAMPLE_CAREFUL);
         uint64_t mine = __atomic_load_n(&l->added[i], __ATOMIC_RELAXED);
-        uint64_t both = sn_local_unite(l->base.growth, &sample, mine, from->layer[i].added);
+        uint64_t both =
+            sn_sample_merge_counters(l->base.growth, &sample, mine, from->layer[i].added);
         __atomic_store_n(&l->added[i], both, __ATOMIC_RELAXED);
     }
 }
 
-static seen_status local_combined(seen_set *set, const sn_image *from, seen_error *error)
+static seen_status local_finish_merge(seen_set *set, const sn_image *from, seen_error *error)
 {
     sn_local *l = (sn_local *)set;
     hold how;
     seen_status status = enter(l, true, &how, error);
     if (status != SEEN_OK)
         return status;
-    unite_counters(l, from);
+    merge_counters(l, from);
     if (l->base.growth == SEEN_WINDOW)
-        status = unite_ages(l, from, error);
+        status = merge_ages(l, from, error);
     leave(l);
     return status;
 }
@@ -735,7 +740,7 @@ static seen_status local_combined(seen_set *set, const sn_image *from, seen_erro
 static void local_close(seen_set *set)
 {
     sn_local *l = (sn_local *)set;
-    l->home->free(l);
+    l->backing->free(l);
 }
 
 /* Takes the locks in the order of local.h; while mode is locked for writing no stripe is locked. */
@@ -760,8 +765,8 @@ static void heap_fork(seen_set *set, sn_fork_phase phase)
         .store = (name), .add = local_add, .check = local_check, .remove = local_remove,           \
         .add_one = sn_local_add_one, .check_one = sn_local_check_one, .rotate = local_rotate,      \
         .sync = local_sync, .image = local_image, .measure = local_measure, .read = local_read,    \
-        .combine = local_combine, .widen = local_widen, .combined = local_combined,                \
-        .fork = (forking), .close = local_close                                                    \
+        .merge_lines = local_merge_lines, .ensure_layers = local_ensure_layers,                    \
+        .finish_merge = local_finish_merge, .fork = (forking), .close = local_close                \
     }
 
 const sn_store_ops sn_heap_ops = LOCAL_OPS("memory", heap_fork);

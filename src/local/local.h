@@ -1,22 +1,22 @@
 /* Sets in addressable memory: on the heap or in a mapped file.
  *
  * local.c contains the common part: layers, locks, batches. Allocation, durability and locking
- * between processes belong to the home (heap.c, file.c).
+ * between processes belong to the backing (heap.c, file.c).
  *
  * Locks, outermost first:
  *
  * - mode, a reader-writer lock. A single adding thread holds it for writing and processes the batch
  *   directly. Several adding threads hold it for reading, and each sorts its batch into stripes.
  *   Growing, rotating, removing and merging hold it for writing.
- * - enter and leave of the home lock out other processes while this one modifies bits (file).
+ * - enter and leave of the backing lock out other processes while this one modifies bits (file).
  * - stripe, one mutex per range of shards. All lines of a key are in one shard, so the holder of a
  *   key's stripe may read all layers and modify bits with plain stores.
  *
  * Checking takes no lock: it reads the view, which is replaced atomically and not freed before the
  * set is closed. A growing set has few views. A window rotates indefinitely: its views are
  * reference-counted by readers and reused when the count is zero. */
-#ifndef SN_LOCAL_H
-#define SN_LOCAL_H
+#ifndef SN_LOCAL_LOCAL_H
+#define SN_LOCAL_LOCAL_H
 
 #include "filter/kernel.h"
 #include "set/store.h"
@@ -34,15 +34,15 @@ typedef struct sn_view {
 } sn_view;
 
 typedef struct sn_local sn_local;
-typedef struct sn_scratch sn_scratch;
+typedef struct sn_local_scratch sn_local_scratch;
 
 /* Padded: threads that hold different locks do not share a cache line. */
-typedef union sn_stripe {
+typedef union sn_local_stripe {
     pthread_mutex_t lock;
     char room[2 * SN_LINE_BYTES];
-} sn_stripe;
+} sn_local_stripe;
 
-typedef struct sn_home {
+typedef struct sn_local_backing {
     const char *store;
     /* Allocates zeroed lines for a layer; sets layer->offset. */
     seen_status (*open_layer)(sn_local *local, sn_layer *layer, char **bits, seen_error *error);
@@ -59,11 +59,11 @@ typedef struct sn_home {
     seen_status (*refresh)(sn_local *local, seen_error *error);
     seen_status (*sync)(sn_local *local, seen_error *error);
     void (*free)(sn_local *local);
-} sn_home;
+} sn_local_backing;
 
 struct sn_local {
     seen_set base;
-    const sn_home *home;
+    const sn_local_backing *backing;
     const sn_kernel *kernel;
     _Atomic(sn_view *) view;
     atomic_ullong sequence;  /* of the view; set after it */
@@ -71,17 +71,18 @@ struct sn_local {
     atomic_ullong in_flight; /* window: keys being added by threads of this process */
     uint64_t *added;         /* one counter per layer; shared with other processes in a file */
     uint64_t limit;          /* fixed: number of new keys at which it is full */
-    uint64_t removed;        /* counting: removed keys (sn_local_recount); exclusive access */
+    uint64_t removed;        /* counting: removed keys (sn_sample_recount); exclusive access */
     pthread_rwlock_t mode;
     unsigned stripes; /* number in use: a power of two, up to SN_STRIPES */
-    sn_stripe stripe[SN_STRIPES];
+    sn_local_stripe stripe[SN_STRIPES];
     pthread_mutex_t scratch_lock;
-    sn_scratch *scratch; /* currently unused */
-    atomic_int crowd;    /* above zero: several threads were adding recently */
+    sn_local_scratch *scratch; /* currently unused */
+    atomic_int crowd;          /* above zero: several threads were adding recently */
 };
 
-/* Initializes a zeroed sn_local (or a struct that starts with one); the home installs the view. */
-seen_status sn_local_init(sn_local *local, const sn_home *home, const sn_image *image,
+/* Initializes a zeroed sn_local (or a struct that starts with one); the backing installs the view.
+ */
+seen_status sn_local_init(sn_local *local, const sn_local_backing *backing, const sn_image *image,
                           const char *where, seen_error *error);
 void sn_local_destroy(sn_local *local);
 
@@ -91,13 +92,13 @@ seen_status sn_local_check_one(seen_set *set, seen_hash hash, seen_answer *answe
 seen_status sn_local_add_one(seen_set *set, seen_hash hash, seen_answer *answer, seen_error *error);
 
 /* A view to fill in, which is then installed or returned. */
-sn_view *sn_view_spare(sn_local *local);
+sn_view *sn_view_take(sn_local *local);
 void sn_view_install(sn_local *local, sn_view *view);
-void sn_view_give_back(sn_local *local, sn_view *view);
+void sn_view_return(sn_local *local, sn_view *view);
 
 /* The current view, which does not change until it is released: for callers without a lock. */
-sn_view *sn_view_hold(sn_local *local);
-void sn_view_let_go(sn_local *local, sn_view *view);
+sn_view *sn_view_acquire(sn_local *local);
+void sn_view_release(sn_local *local, sn_view *view);
 
 /* The number of new keys of a layer, estimated from a sample of its lines (sample.c). */
 typedef struct sn_sample {
@@ -116,32 +117,33 @@ enum { SN_SAMPLE_QUICK = 2048, SN_SAMPLE_CAREFUL = 1 << 20 };
 /* A sample with this many keys is sufficient. */
 enum { SN_SAMPLE_ENOUGH = 10000 };
 
-sn_sample sn_local_sample(const sn_layer *layer, const char *bits, uint64_t most);
+sn_sample sn_sample_layer(const sn_layer *layer, const char *bits, uint64_t most);
 /* The same from the statistics of sampled lines. */
-sn_sample sn_local_tell(const sn_layer *layer, const sn_tally *tally);
+sn_sample sn_sample_from_tally(const sn_layer *layer, const sn_tally *tally);
 
 /* The standard deviation of such a sample of a layer with this many keys. */
-double sn_local_deviation(const sn_sample *sample, double keys);
+double sn_sample_deviation(const sn_sample *sample, double keys);
 
 /* Whether such a sample is plausible for a layer with this many keys. */
-bool sn_local_credible(const sn_sample *sample, uint64_t told);
+bool sn_sample_plausible(const sn_sample *sample, uint64_t stored);
 
 /* The value for a counter that is only known from a sample, rounded to the safe side. A higher
  * value keeps the error rate of a set that is full or grows; a window would rotate early and drop
  * recent keys. */
-uint64_t sn_local_safely(seen_growth growth, const sn_sample *sample);
+uint64_t sn_sample_safe_count(seen_growth growth, const sn_sample *sample);
 
 /* The counter of layer i. Counters are written back at any time and are not checksummed: a value
  * that contradicts the bits (a lost write, a flipped bit) is replaced by an estimate. */
-uint64_t sn_local_believe(const sn_local *local, const sn_view *view, uint32_t i, uint64_t told);
+uint64_t sn_sample_check_counter(const sn_local *local, const sn_view *view, uint32_t i,
+                                 uint64_t stored);
 
 /* The value of a counter after merging two layers with these counters, from a sample of the
  * result. */
-uint64_t sn_local_unite(seen_growth growth, const sn_sample *sample, uint64_t mine,
-                        uint64_t theirs);
+uint64_t sn_sample_merge_counters(seen_growth growth, const sn_sample *sample, uint64_t mine,
+                                  uint64_t theirs);
 
 /* Counting sets: updates the counter after `removed` more keys were removed; exclusive access. */
-void sn_local_recount(sn_local *local, const sn_view *view, uint64_t removed);
+void sn_sample_recount(sn_local *local, const sn_view *view, uint64_t removed);
 
 extern const sn_store_ops sn_heap_ops, sn_file_ops;
 

@@ -67,17 +67,17 @@ static uint64_t add_growing(const sn_kernel *kernel, const sn_view *view, const 
     for (uint32_t i = 0; i < view->image.current; i++)
         check_layer(kernel, view, i, h, count, answers);
     size_t n = pick(h, count, answers, SEEN_NEW, rest, place);
-    uint64_t news = add_current(kernel, view, rest, n, got);
+    uint64_t fresh = add_current(kernel, view, rest, n, got);
     for (size_t i = 0; i < n; i++)
         answers[place[i]] = got[i];
-    return news;
+    return fresh;
 }
 
 /* The layers of a counting set: each key is counted in the first layer that has it. */
 static uint64_t add_growing_counting(const sn_kernel *kernel, const sn_view *view,
                                      const seen_hash *h, size_t count, seen_answer *answers)
 {
-    uint64_t news = 0;
+    uint64_t fresh = 0;
     for (size_t k = 0; k < count; k++) {
         uint32_t i = 0;
         for (; i < view->image.current; i++) {
@@ -87,9 +87,9 @@ static uint64_t add_growing_counting(const sn_kernel *kernel, const sn_view *vie
                 break;
         }
         kernel->add(&view->image.layer[i].geometry, view->bits[i], h + k, 1, answers + k);
-        news += answers[k] == SEEN_NEW;
+        fresh += answers[k] == SEEN_NEW;
     }
-    return news;
+    return fresh;
 }
 
 /* Adds the keys that are not in an older generation. */
@@ -102,10 +102,10 @@ static uint64_t add_absent(const sn_kernel *kernel, const sn_view *view, const s
     for (size_t i = 0; i < count; i++)
         if (older[i] == SEEN_NEW)
             absent[n++] = h[i];
-    uint64_t news = n ? add_current(kernel, view, absent, n, answer) : 0;
+    uint64_t fresh = n ? add_current(kernel, view, absent, n, answer) : 0;
     for (size_t i = 0; i < count; i++)
         answers[i] = older[i] == SEEN_NEW ? answer[at++] : SEEN_BEFORE;
-    return news;
+    return fresh;
 }
 
 static uint64_t add_window(const sn_kernel *kernel, const sn_view *view, const seen_hash *h,
@@ -118,10 +118,10 @@ static uint64_t add_window(const sn_kernel *kernel, const sn_view *view, const s
             check_layer(kernel, view, i, h, count, older);
     if (!view->image.renew)
         return add_absent(kernel, view, h, count, older, answers);
-    uint64_t news = add_current(kernel, view, h, count, answers);
+    uint64_t fresh = add_current(kernel, view, h, count, answers);
     for (size_t i = 0; i < count; i++)
         answers[i] |= older[i];
-    return news;
+    return fresh;
 }
 
 uint64_t sn_lookup_add(const sn_kernel *kernel, const sn_view *view, const seen_hash *h,
@@ -167,8 +167,8 @@ void sn_lookup_remove(const sn_kernel *kernel, const sn_view *view, const seen_h
     }
 }
 
-size_t sn_lookup_known(const sn_kernel *kernel, const sn_view *view, const seen_hash *h,
-                       size_t count, seen_answer *answers)
+size_t sn_lookup_present(const sn_kernel *kernel, const sn_view *view, const seen_hash *h,
+                         size_t count, seen_answer *answers)
 {
     size_t known = 0;
     bool all = true;

@@ -46,7 +46,7 @@ void sn_lookup_remove(const sn_kernel *kernel, const sn_view *view, const seen_h
 
 /* For a full set: looks up keys; returns how many, from the first one on, are present. Absent keys
  * get SEEN_UNKNOWN. */
-size_t sn_lookup_known(const sn_kernel *kernel, const sn_view *view, const seen_hash *hashes,
-                       size_t count, seen_answer *answers);
+size_t sn_lookup_present(const sn_kernel *kernel, const sn_view *view, const seen_hash *hashes,
+                         size_t count, seen_answer *answers);
 
 #endif

@@ -18,7 +18,7 @@ static const char *why_short(int fd)
 {
     unsigned char magic[8];
     return sn_io_read(fd, magic, sizeof magic, 0) && sn_image_is_magic(magic, sizeof magic)
-               ? "it is truncated" SN_IMAGE_ANEW
+               ? "it is truncated" SN_IMAGE_RESTORE
                : "it is not a seen filter; check the name";
 }
 
@@ -149,7 +149,7 @@ static seen_status lock_writers(sn_mapped *f, seen_error *error)
 
 /* A file without a name is deleted when the last process closes it. A file whose name was taken by
  * another exists elsewhere, but no process will look for it there. */
-seen_status sn_mapped_vet_name(const sn_mapped *f, seen_error *error)
+seen_status sn_mapped_check_name(const sn_mapped *f, seen_error *error)
 {
     struct stat st;
     if (fstat(f->fd, &st) != 0)

@@ -48,7 +48,7 @@ seen_status sn_mapped_enter(sn_mapped *m, seen_status (*refresh)(void *set, seen
 void sn_mapped_leave(sn_mapped *m);
 
 /* SEEN_ERR_CHANGED if the file was removed or replaced, so that additions would be lost. */
-seen_status sn_mapped_vet_name(const sn_mapped *m, seen_error *error);
+seen_status sn_mapped_check_name(const sn_mapped *m, seen_error *error);
 
 /* ---- header pages ---- */
 

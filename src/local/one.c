@@ -26,7 +26,7 @@ seen_status sn_local_check_one(seen_set *set, seen_hash hash, seen_answer *answe
             *answer = got;
         return status;
     }
-    seen_status status = l->home->refresh(l, error);
+    seen_status status = l->backing->refresh(l, error);
     if (status == SEEN_OK)
         *answer = has(l->kernel, view_of(l), hash) ? SEEN_BEFORE : SEEN_NEW;
     return status;
@@ -35,7 +35,7 @@ seen_status sn_local_check_one(seen_set *set, seen_hash hash, seen_answer *answe
 /* With `mode` locked for writing. SEEN_UNKNOWN: the set is full. */
 static seen_status add_alone(sn_local *l, seen_hash hash, seen_answer *got, seen_error *error)
 {
-    seen_status status = l->home->refresh(l, error);
+    seen_status status = l->backing->refresh(l, error);
     if (status != SEEN_OK)
         return status;
     const sn_view *view = view_of(l);
@@ -56,7 +56,7 @@ seen_status sn_local_add_one(seen_set *set, seen_hash hash, seen_answer *answer,
     sn_local *l = (sn_local *)set;
     seen_answer got = SEEN_UNKNOWN;
     seen_status status = SEEN_OK;
-    if (set->growth == SEEN_FIXED && l->kernel->add_one && !l->home->locks(l) &&
+    if (set->growth == SEEN_FIXED && l->kernel->add_one && !l->backing->locks(l) &&
         atomic_load_explicit(&l->crowd, memory_order_relaxed) == 0 &&
         pthread_rwlock_trywrlock(&l->mode) == 0) {
         status = add_alone(l, hash, &got, error);

@@ -24,7 +24,7 @@ enum { RUN = 64 };
 
 /* Samples whole pages, because a page that is not in memory costs a disk read: keys are spread
  * uniformly over the lines, so adjacent lines are as good a sample as any. */
-static sn_tally look(const sn_geometry *g, const char *bits, uint64_t sampled)
+static sn_tally tally_sample(const sn_geometry *g, const char *bits, uint64_t sampled)
 {
     uint64_t lines = sn_geometry_lines(g), step = RUN;
     if (lines > sampled)
@@ -36,7 +36,7 @@ static sn_tally look(const sn_geometry *g, const char *bits, uint64_t sampled)
     return tally;
 }
 
-sn_sample sn_local_tell(const sn_layer *layer, const sn_tally *tally)
+sn_sample sn_sample_from_tally(const sn_layer *layer, const sn_tally *tally)
 {
     const sn_geometry *g = &layer->geometry;
     double fill = (double)tally->set / ((double)tally->lines * sn_geometry_cells(g));
@@ -44,7 +44,7 @@ sn_sample sn_local_tell(const sn_layer *layer, const sn_tally *tally)
     double keys = sn_plan_keys(g, fill);
     double hits = keys * g->spread * g->probes / (lines * sn_geometry_cells(g));
     double same = hits > 1e-6 ? expm1(hits) / hits - 1 : 0, probes = g->probes;
-    return (sn_sample){.keys = sn_layers_news(layer, keys),
+    return (sn_sample){.keys = sn_layers_new_keys(layer, keys),
                        .per_line = keys * g->spread / lines,
                        .lines = (double)tally->lines,
                        .rate = sn_tally_rate(g, tally),
@@ -53,38 +53,38 @@ sn_sample sn_local_tell(const sn_layer *layer, const sn_tally *tally)
                                    same / probes * (1 + probes * probes / sn_geometry_cells(g))};
 }
 
-sn_sample sn_local_sample(const sn_layer *layer, const char *bits, uint64_t most)
+sn_sample sn_sample_layer(const sn_layer *layer, const char *bits, uint64_t most)
 {
     const sn_geometry *g = &layer->geometry;
     double lines = (double)sn_geometry_lines(g);
     uint64_t sampled = SN_SAMPLE_QUICK;
-    sn_tally tally = look(g, bits, sampled);
+    sn_tally tally = tally_sample(g, bits, sampled);
     while (tally.set < (uint64_t)SN_SAMPLE_ENOUGH * g->probes && (double)tally.lines < lines &&
            sampled < most) {
         sampled *= 4;
-        tally = look(g, bits, sampled);
+        tally = tally_sample(g, bits, sampled);
     }
-    return sn_local_tell(layer, &tally);
+    return sn_sample_from_tally(layer, &tally);
 }
 
-double sn_local_deviation(const sn_sample *sample, double keys)
+double sn_sample_deviation(const sn_sample *sample, double keys)
 {
     return sample->unit * sqrt(keys / sample->unit * sample->variance + 1) + 1;
 }
 
-bool sn_local_credible(const sn_sample *sample, uint64_t told)
+bool sn_sample_plausible(const sn_sample *sample, uint64_t stored)
 {
-    double keys = (double)told;
+    double keys = (double)stored;
     /* The Poisson distribution is skewed upwards: with a factor of five, one in 70,000 correct
      * counters would be rejected. */
-    double most = 6 * sn_local_deviation(sample, keys);
+    double most = 6 * sn_sample_deviation(sample, keys);
     return keys <= sample->keys + most && keys >= sample->keys * (1 - sample->rate) - most;
 }
 
 /* If lines hold many keys, also adds the deviation of a sample if all lines were read. */
-uint64_t sn_local_safely(seen_growth growth, const sn_sample *sample)
+uint64_t sn_sample_safe_count(seen_growth growth, const sn_sample *sample)
 {
-    double off = sn_local_deviation(sample, sample->keys);
+    double off = sn_sample_deviation(sample, sample->keys);
     if (sample->per_line > 1)
         off = sample->keys / sqrt(sample->per_line * sample->lines) + 1;
     double keys = sample->keys + (growth == SEEN_WINDOW ? -off : off);
@@ -93,11 +93,12 @@ uint64_t sn_local_safely(seen_growth growth, const sn_sample *sample)
 
 /* The sum of two counters counts common keys twice; the cells give a better estimate. There are at
  * least as many as the larger counter, unless a window has rotated and cleared the generation. */
-uint64_t sn_local_unite(seen_growth growth, const sn_sample *sample, uint64_t mine, uint64_t theirs)
+uint64_t sn_sample_merge_counters(seen_growth growth, const sn_sample *sample, uint64_t mine,
+                                  uint64_t theirs)
 {
-    uint64_t safe = sn_local_safely(growth, sample), sum = mine + theirs;
+    uint64_t safe = sn_sample_safe_count(growth, sample), sum = mine + theirs;
     uint64_t least = mine > theirs ? mine : theirs;
-    if (safe < least && sn_local_credible(sample, least))
+    if (safe < least && sn_sample_plausible(sample, least))
         safe = least;
     return sum < safe ? sum : safe;
 }
@@ -109,22 +110,26 @@ uint64_t sn_local_unite(seen_growth growth, const sn_sample *sample, uint64_t mi
  * counter is kept. After that it is moved towards the estimate, by a quarter for every half of the
  * capacity, which bounds both errors. (In a layer of many lines the drift is negligible, and a
  * sample would be less accurate.) */
-void sn_local_recount(sn_local *l, const sn_view *view, uint64_t removed)
+void sn_sample_recount(sn_local *l, const sn_view *view, uint64_t removed)
 {
     const sn_layer *layer = &view->image.layer[view->image.current];
     l->removed += removed;
     if (l->removed / 4 < layer->capacity || sn_geometry_lines(&layer->geometry) > SN_SAMPLE_CAREFUL)
         return;
     l->removed = 4 * layer->capacity - (layer->capacity + 1) / 2;
-    sn_tally tally = look(&layer->geometry, view->bits[view->image.current], SN_SAMPLE_CAREFUL);
-    sn_sample sample = sn_local_tell(layer, &tally);
+    sn_tally tally =
+        tally_sample(&layer->geometry, view->bits[view->image.current], SN_SAMPLE_CAREFUL);
+    sn_sample sample = sn_sample_from_tally(layer, &tally);
     uint64_t *added = &l->added[view->image.current];
-    double told = (double)__atomic_load_n(added, __ATOMIC_RELAXED);
-    __atomic_store_n(added, (uint64_t)lround(told + (sample.keys - told) / 4), __ATOMIC_RELAXED);
+    double stored = (double)__atomic_load_n(added, __ATOMIC_RELAXED);
+    __atomic_store_n(added, (uint64_t)lround(stored + (sample.keys - stored) / 4),
+                     __ATOMIC_RELAXED);
 }
 
-uint64_t sn_local_believe(const sn_local *l, const sn_view *view, uint32_t i, uint64_t told)
+uint64_t sn_sample_check_counter(const sn_local *l, const sn_view *view, uint32_t i,
+                                 uint64_t stored)
 {
-    sn_sample sample = sn_local_sample(&view->image.layer[i], view->bits[i], SN_SAMPLE_QUICK);
-    return sn_local_credible(&sample, told) ? told : sn_local_safely(l->base.growth, &sample);
+    sn_sample sample = sn_sample_layer(&view->image.layer[i], view->bits[i], SN_SAMPLE_QUICK);
+    return sn_sample_plausible(&sample, stored) ? stored
+                                                : sn_sample_safe_count(l->base.growth, &sample);
 }

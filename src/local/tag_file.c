@@ -248,7 +248,7 @@ static size_t used_extents(file_set *f, sn_extent used[3 * SN_TAGS_PARTS], uint6
         memcpy(used + count, durable.part, sizeof durable.part);
         count += SN_TAGS_PARTS;
     }
-    sn_extents_sort(used, count);
+    sn_tag_extents_sort(used, count);
     return count;
 }
 
@@ -261,13 +261,14 @@ static seen_status take(sn_tag_set *s, sn_extent *extent, char **lines, seen_err
     uint64_t bytes = sn_extent_bytes(extent), live;
     size_t count = used_extents(f, used, &live);
     uint64_t at =
-        sn_extents_fit(used, count, SN_IMAGE_DATA_AT, UINT64_MAX / 4, bytes, SN_IMAGE_ALIGN);
+        sn_tag_extents_fit(used, count, SN_IMAGE_DATA_AT, UINT64_MAX / 4, bytes, SN_IMAGE_ALIGN);
     if (f->dirty && at + bytes > live + live / 4 + SLACK) {
         seen_status status = make_durable(f, error);
         if (status != SEEN_OK)
             return status;
         count = used_extents(f, used, &live);
-        at = sn_extents_fit(used, count, SN_IMAGE_DATA_AT, UINT64_MAX / 4, bytes, SN_IMAGE_ALIGN);
+        at = sn_tag_extents_fit(used, count, SN_IMAGE_DATA_AT, UINT64_MAX / 4, bytes,
+                                SN_IMAGE_ALIGN);
     }
     /* The file ends at a multiple of the alignment, as it did when it was created. */
     uint64_t whole = (bytes + SN_IMAGE_ALIGN - 1) / SN_IMAGE_ALIGN * SN_IMAGE_ALIGN;
@@ -382,7 +383,7 @@ static seen_status sync_file(sn_tag_set *s, seen_error *error)
     file_set *f = of(s);
     if (f->file.read_only)
         return SEEN_OK;
-    seen_status status = sn_mapped_vet_name(&f->file, error);
+    seen_status status = sn_mapped_check_name(&f->file, error);
     if (status != SEEN_OK)
         return status;
     pthread_mutex_lock(&f->syncing);
@@ -405,15 +406,15 @@ static void free_set(sn_tag_set *s)
     free(f);
 }
 
-static const sn_tag_home FILE_HOME = {.take = take,
-                                      .publish = publish,
-                                      .give_back = give_back,
-                                      .enter = enter,
-                                      .leave = leave,
-                                      .locks = locks,
-                                      .refresh = refresh,
-                                      .sync = sync_file,
-                                      .free = free_set};
+static const sn_tag_backing FILE_BACKING = {.take = take,
+                                            .publish = publish,
+                                            .give_back = give_back,
+                                            .enter = enter,
+                                            .leave = leave,
+                                            .locks = locks,
+                                            .refresh = refresh,
+                                            .sync = sync_file,
+                                            .free = free_set};
 
 /* ---- opening ---- */
 
@@ -475,7 +476,7 @@ seen_status sn_tag_file_attach(int fd, const char *path, const sn_image *image, 
     f->file.fd = fd;
     pthread_mutex_init(&f->syncing, NULL);
     s->base.read_only = flags & SEEN_READ_ONLY;
-    seen_status status = sn_tag_set_init(s, &FILE_HOME, image, path, &sn_tag_file_ops, error);
+    seen_status status = sn_tag_set_init(s, &FILE_BACKING, image, path, &sn_tag_file_ops, error);
     if (status == SEEN_OK)
         status = sn_mapped_open(&f->file, fd, name_of(s), path, flags, image, error);
     if (status != SEEN_OK)
@@ -500,7 +501,7 @@ out:
     return status;
 }
 
-seen_status sn_tag_file_settle(seen_set *set, seen_error *error)
+seen_status sn_tag_file_sync(seen_set *set, seen_error *error)
 {
     return sync_all(of((sn_tag_set *)set), error);
 }

@@ -63,12 +63,12 @@ static seen_status take(sn_tag_set *s, sn_extent *extent, char **lines, seen_err
     uint64_t bytes = sn_extent_bytes(extent);
     memcpy(used, s->image.part, sizeof s->image.part);
     memcpy(used + SN_TAGS_PARTS, s->pending, sizeof s->pending);
-    sn_extents_sort(used, 2 * (size_t)SN_TAGS_PARTS);
+    sn_tag_extents_sort(used, 2 * (size_t)SN_TAGS_PARTS);
     for (;;) {
         for (unsigned i = 0; i < h->segments; i++) {
             segment *g = &h->segment[i];
-            uint64_t at = sn_extents_fit(used, 2 * (size_t)SN_TAGS_PARTS, g->at, g->at + g->bytes,
-                                         bytes, ALIGN);
+            uint64_t at = sn_tag_extents_fit(used, 2 * (size_t)SN_TAGS_PARTS, g->at,
+                                             g->at + g->bytes, bytes, ALIGN);
             if (at != UINT64_MAX) {
                 extent->offset = at;
                 *lines = g->memory + (at - g->at);
@@ -136,15 +136,15 @@ static void free_set(sn_tag_set *s)
     free(h);
 }
 
-static const sn_tag_home HEAP = {.take = take,
-                                 .publish = publish,
-                                 .give_back = give_back,
-                                 .enter = nothing,
-                                 .leave = leave,
-                                 .locks = locks,
-                                 .refresh = nothing,
-                                 .sync = nothing,
-                                 .free = free_set};
+static const sn_tag_backing HEAP = {.take = take,
+                                    .publish = publish,
+                                    .give_back = give_back,
+                                    .enter = nothing,
+                                    .leave = leave,
+                                    .locks = locks,
+                                    .refresh = nothing,
+                                    .sync = nothing,
+                                    .free = free_set};
 
 static seen_status map_parts(heap_set *h, seen_error *error)
 {

@@ -29,10 +29,10 @@ static void init_locks(sn_tag_set *s)
     pthread_mutex_init(&s->scratch_lock, NULL);
 }
 
-seen_status sn_tag_set_init(sn_tag_set *s, const sn_tag_home *home, const sn_image *image,
+seen_status sn_tag_set_init(sn_tag_set *s, const sn_tag_backing *backing, const sn_image *image,
                             const char *where, const sn_store_ops *ops, seen_error *error)
 {
-    s->home = home;
+    s->backing = backing;
     s->kernel = sn_tags_kernel_best();
     s->shape = sn_tags_shape_of(image->extra);
     s->image = *image;
@@ -106,13 +106,13 @@ static int by_offset(const void *a, const void *b)
     return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-void sn_extents_sort(sn_extent *list, size_t count)
+void sn_tag_extents_sort(sn_extent *list, size_t count)
 {
     qsort(list, count, sizeof *list, by_offset);
 }
 
-uint64_t sn_extents_fit(const sn_extent *list, size_t count, uint64_t from, uint64_t to,
-                        uint64_t bytes, uint64_t align)
+uint64_t sn_tag_extents_fit(const sn_extent *list, size_t count, uint64_t from, uint64_t to,
+                            uint64_t bytes, uint64_t align)
 {
     uint64_t at = (from + align - 1) / align * align;
     for (size_t i = 0; i < count; i++) {
@@ -148,7 +148,7 @@ static seen_status take_extent(sn_tag_set *s, unsigned p, uint64_t homes, char *
 {
     sn_extent extent = {.homes = homes, .stash_words = sn_tags_stash_words(&s->shape, homes)};
     pthread_mutex_lock(&s->publishing);
-    seen_status status = s->home->take(s, &extent, lines, error);
+    seen_status status = s->backing->take(s, &extent, lines, error);
     if (status == SEEN_OK)
         s->pending[p] = extent;
     pthread_mutex_unlock(&s->publishing);
@@ -160,7 +160,7 @@ static void drop_extent(sn_tag_set *s, unsigned p)
     pthread_mutex_lock(&s->publishing);
     sn_extent extent = s->pending[p];
     s->pending[p] = (sn_extent){0};
-    s->home->give_back(s, &extent);
+    s->backing->give_back(s, &extent);
     pthread_mutex_unlock(&s->publishing);
 }
 
@@ -179,14 +179,14 @@ static seen_status publish_part(sn_tag_set *s, unsigned p, char *lines, const ui
     if (!sn_tag_set_install(s, p, &s->pending[p], lines))
         status = no_memory(s, error);
     else
-        status = s->home->publish(s, error);
+        status = s->backing->publish(s, error);
     if (status == SEEN_OK) {
         __atomic_store_n(&s->counts[p][0], counts[0], __ATOMIC_RELAXED);
         __atomic_store_n(&s->counts[p][1], counts[1], __ATOMIC_RELAXED);
         s->pending[p] = (sn_extent){0};
         /* Lookups that may still read the old lines must see the new sequence first. */
         atomic_thread_fence(memory_order_seq_cst);
-        s->home->give_back(s, &old);
+        s->backing->give_back(s, &old);
     } else {
         __atomic_store_n(&s->part[p], before, __ATOMIC_RELEASE);
         s->image.part[p] = old;
@@ -329,7 +329,7 @@ static seen_status tag_check(seen_set *set, const seen_hash *h, size_t count, se
 static bool all_present(sn_tag_set *s, const seen_hash *h, size_t count, seen_answer *answers)
 {
     enum { FEW = 64 };
-    if (!s->home->locks(s) || count > FEW ||
+    if (!s->backing->locks(s) || count > FEW ||
         tag_check(&s->base, h, count, answers, NULL) != SEEN_OK)
         return false;
     size_t present = 0;
@@ -348,10 +348,10 @@ static seen_status add_chunk(sn_tag_set *s, const seen_hash *h, size_t count, se
     if (!scratch)
         return no_memory(s, error);
     sort_batch(scratch, h, count);
-    seen_status status = s->home->enter(s, error);
+    seen_status status = s->backing->enter(s, error);
     if (status == SEEN_OK) {
         status = add_sorted(s, scratch, h, answers, error);
-        s->home->leave(s);
+        s->backing->leave(s);
     }
     keep_scratch(s, scratch);
     return status;
@@ -385,7 +385,7 @@ static seen_status begin_read(sn_tag_set *s, uint64_t *sequence, seen_error *err
     *sequence = sequence_of(s);
     if (__builtin_expect(*sequence == __atomic_load_n(&s->adopted, __ATOMIC_ACQUIRE), 1))
         return SEEN_OK;
-    return s->home->refresh(s, error);
+    return s->backing->refresh(s, error);
 }
 
 /* Whether everything read since begin_read was valid. */
@@ -447,13 +447,13 @@ static seen_status tag_add_one(seen_set *set, seen_hash hash, seen_answer *answe
     seen_answer got = SEEN_UNKNOWN;
     if (all_present(s, &hash, 1, answer))
         return SEEN_OK;
-    seen_status status = s->home->enter(s, error);
+    seen_status status = s->backing->enter(s, error);
     if (status != SEEN_OK)
         return status;
     pthread_mutex_lock(&s->lock[p].mutex);
     status = add_part(s, p, &hash, &order, 1, &got, error);
     pthread_mutex_unlock(&s->lock[p].mutex);
-    s->home->leave(s);
+    s->backing->leave(s);
     if (status == SEEN_OK)
         *answer = got;
     return status;
@@ -480,7 +480,7 @@ static seen_status tag_rotate(seen_set *set, seen_error *error)
 static seen_status tag_sync(seen_set *set, seen_error *error)
 {
     sn_tag_set *s = (sn_tag_set *)set;
-    return s->home->sync(s, error);
+    return s->backing->sync(s, error);
 }
 
 static seen_status tag_image(seen_set *set, sn_image *image, seen_error *error)
@@ -559,7 +559,7 @@ static seen_status tag_measure(seen_set *set, seen_info *info, seen_error *error
 static void tag_close(seen_set *set)
 {
     sn_tag_set *s = (sn_tag_set *)set;
-    s->home->free(s);
+    s->backing->free(s);
 }
 
 /* ---- merge ---- */
@@ -630,12 +630,12 @@ static seen_status tag_merge(seen_set *set, seen_set *from, seen_error *error)
         if (status != SEEN_OK)
             return status;
         assert(theirs.counts);
-        status = into->home->enter(into, error);
+        status = into->backing->enter(into, error);
         if (status == SEEN_OK) {
             pthread_mutex_lock(&into->lock[p].mutex);
             status = merge_part(into, p, &theirs, &other->shape, error);
             pthread_mutex_unlock(&into->lock[p].mutex);
-            into->home->leave(into);
+            into->backing->leave(into);
         }
         sn_tags_part_free(&theirs);
         if (status != SEEN_OK)

@@ -1,14 +1,14 @@
 /* A growing set of tag lines (filter/tags.h) in memory or in a mapped file.
  *
  * tag_set.c contains the common part: locks, batches, growth. Allocation, durability and locking
- * between processes belong to the home (tag_heap.c, tag_file.c).
+ * between processes belong to the backing (tag_heap.c, tag_file.c).
  *
- *     add       enter the home -> sort the batch by partition -> lock a partition -> kernel
+ *     add       enter the backing -> sort the batch by partition -> lock a partition -> kernel
  *     growth    under the lock of one partition: take an extent, rewrite the partition into it,
  *               publish the image, replace the pointer, give the old extent back
  *     lookup    no lock: load the sequence, kernel, load the sequence again
  *
- * Locks, outermost first: enter and leave of the home lock out other processes (file); one mutex
+ * Locks, outermost first: enter and leave of the backing lock out other processes (file); one mutex
  * per partition; `publishing`, which protects the image, the extents and the list of descriptors.
  *
  * Lookups. A partition's descriptor is immutable; its pointer is replaced. The memory of a replaced
@@ -25,7 +25,7 @@
 
 typedef struct sn_tag_set sn_tag_set;
 
-typedef struct sn_tag_home {
+typedef struct sn_tag_backing {
     /* Allocates memory for a partition; sets extent->offset. The contents are undefined. Holds
      * `publishing`. */
     seen_status (*take)(sn_tag_set *set, sn_extent *extent, char **lines, seen_error *error);
@@ -43,7 +43,7 @@ typedef struct sn_tag_home {
     seen_status (*refresh)(sn_tag_set *set, seen_error *error);
     seen_status (*sync)(sn_tag_set *set, seen_error *error);
     void (*free)(sn_tag_set *set);
-} sn_tag_home;
+} sn_tag_backing;
 
 /* Padded: threads that hold different locks do not share a cache line. */
 typedef union sn_tag_lock {
@@ -56,7 +56,7 @@ typedef struct sn_tag_part_list sn_tag_part_list;
 
 struct sn_tag_set {
     seen_set base;
-    const sn_tag_home *home;
+    const sn_tag_backing *backing;
     const sn_tags_kernel *kernel;
     sn_tags_shape shape;
     sn_tags_part *part[SN_TAGS_PARTS]; /* read and replaced atomically */
@@ -74,8 +74,8 @@ struct sn_tag_set {
     _Atomic uint64_t longest_ns; /* the longest time that a partition was locked for growth */
 };
 
-/* Initializes a zeroed set (or a struct that starts with one). The home maps the partitions. */
-seen_status sn_tag_set_init(sn_tag_set *set, const sn_tag_home *home, const sn_image *image,
+/* Initializes a zeroed set (or a struct that starts with one). The backing maps the partitions. */
+seen_status sn_tag_set_init(sn_tag_set *set, const sn_tag_backing *backing, const sn_image *image,
                             const char *where, const sn_store_ops *ops, seen_error *error);
 void sn_tag_set_destroy(sn_tag_set *set);
 
@@ -97,15 +97,15 @@ seen_status sn_tag_heap_create(const sn_image *image, seen_set **set, seen_error
 seen_status sn_tag_file_attach(int fd, const char *path, const sn_image *image, unsigned flags,
                                seen_set **set, seen_error *error);
 /* Syncs a file that has no name yet and is open in no other process. */
-seen_status sn_tag_file_settle(seen_set *set, seen_error *error);
+seen_status sn_tag_file_sync(seen_set *set, seen_error *error);
 int sn_tag_file_fd(const seen_set *set);
 
 /* ---- free space ---- */
 
 /* The lowest multiple of `align`, at least `from`, with room for `bytes` between the extents of a
  * list sorted by offset; UINT64_MAX if it would end after `to`. */
-uint64_t sn_extents_fit(const sn_extent *list, size_t count, uint64_t from, uint64_t to,
-                        uint64_t bytes, uint64_t align);
-void sn_extents_sort(sn_extent *list, size_t count);
+uint64_t sn_tag_extents_fit(const sn_extent *list, size_t count, uint64_t from, uint64_t to,
+                            uint64_t bytes, uint64_t align);
+void sn_tag_extents_sort(sn_extent *list, size_t count);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-sn_view *sn_view_hold(sn_local *l)
+sn_view *sn_view_acquire(sn_local *l)
 {
     for (;;) {
         sn_view *view = atomic_load(&l->view);
@@ -21,13 +21,13 @@ sn_view *sn_view_hold(sn_local *l)
     }
 }
 
-void sn_view_let_go(sn_local *l, sn_view *view)
+void sn_view_release(sn_local *l, sn_view *view)
 {
     if (l->base.growth == SEEN_WINDOW)
         atomic_fetch_sub(&view->holders, 1);
 }
 
-sn_view *sn_view_spare(sn_local *l)
+sn_view *sn_view_take(sn_local *l)
 {
     sn_view *spare = NULL;
     pthread_mutex_lock(&l->older);
@@ -50,7 +50,7 @@ void sn_view_install(sn_local *l, sn_view *view)
     atomic_store(&l->sequence, sequence);
 }
 
-void sn_view_give_back(sn_local *l, sn_view *view)
+void sn_view_return(sn_local *l, sn_view *view)
 {
     pthread_mutex_lock(&l->older);
     sn_view *now = l->base.growth == SEEN_WINDOW ? atomic_load(&l->view) : NULL;

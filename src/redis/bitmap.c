@@ -17,7 +17,7 @@ seen_status sn_redis_bitmap_plan(const seen_options *o, sn_image *image, seen_er
     if (o->kind != SEEN_BLOOM || o->growth != SEEN_FIXED)
         return sn_error_set(error, SEEN_ERR_ARGUMENT,
                             "a plain bitmap must be of kind bloom and fixed size");
-    double keys = (double)image->capacity, rate = sn_rate_from64(image->rate64);
+    double keys = (double)image->capacity, rate = sn_image_rate_from64(image->rate64);
     sn_geometry g = {.kind = SEEN_BLOOM, .probes = 1, .shards = 1};
     double bits = o->bits ? (double)o->bits : seen_classic_bits(keys, rate);
     double hashes = o->hashes ? o->hashes : round(seen_classic_hashes(bits, keys));

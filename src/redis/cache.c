@@ -18,7 +18,7 @@
 #include "base/memory.h"
 
 /* Prefetch distance, in keys and in lines of a key. */
-enum { AHEAD = 8, AHEAD_LINES = 3 };
+enum { DISTANCE = 8, PREFETCH_LINES = 3 };
 /* Maximum bytes of bits, for all layers together. */
 #define BITS_MAX (UINT64_C(32) << 20)
 
@@ -135,7 +135,7 @@ static void learn_cells(uint64_t *known, const sn_geometry *g, seen_hash h, uint
 static void fetch_lines(uint64_t *known, const sn_geometry *g, seen_hash h)
 {
     uint64_t f, shard = sn_place_shard(g, h, &f);
-    for (unsigned j = 0; j < g->spread && j < AHEAD_LINES; j++)
+    for (unsigned j = 0; j < g->spread && j < PREFETCH_LINES; j++)
         __builtin_prefetch(words_of(known, g, shard, f, j));
 }
 
@@ -168,8 +168,8 @@ static void recall_bits(sn_cache *cache, const sn_redis_view *view, sn_batch *b)
         uint64_t *known = cache->bits[layer];
         for (size_t i = 0; known && i < b->keys; i++) {
             sn_batch_key *k = &b->key[i];
-            if (i + AHEAD < b->keys)
-                fetch_lines(known, g, b->key[i + AHEAD].hash);
+            if (i + DISTANCE < b->keys)
+                fetch_lines(known, g, b->key[i + DISTANCE].hash);
             if (!sn_batch_undecided(k))
                 continue;
             uint64_t cells = cells_known(known, g, k->hash);

@@ -83,7 +83,7 @@ seen_status sn_redis_estimate(sn_redis_set *set, sn_channel *ch, const sn_redis_
     }
     free(lines);
     if (status == SEEN_OK)
-        *sample = sn_local_tell(&view->image.layer[layer], &m.tally);
+        *sample = sn_sample_from_tally(&view->image.layer[layer], &m.tally);
     return status;
 }
 
@@ -115,7 +115,7 @@ void sn_redis_recount(sn_redis_set *set, sn_channel *ch, uint64_t removed)
         sn_redis_read_bounds(ch, &view, current, &low, &high, NULL) != SEEN_OK ||
         measure_layer(set, ch, &view, current, true, lines, &m, NULL) != SEEN_OK)
         goto out;
-    double keys = sn_local_tell(layer, &m.tally).keys;
+    double keys = sn_sample_from_tally(layer, &m.tally).keys;
     uint64_t told = keys < (double)low ? low : keys > (double)high ? high : (uint64_t)keys;
     double drawn = (double)told + (keys - (double)told) / 4;
     if (keys < (double)low || keys > (double)high)

@@ -146,8 +146,8 @@ static seen_status unite_piece(sn_redis_set *set, sn_channel *ch, uint32_t layer
                         set->base.where);
 }
 
-seen_status sn_redis_combine(seen_set *base, uint32_t layer, uint64_t line, uint64_t lines,
-                             const void *from, seen_error *error)
+seen_status sn_redis_merge_lines(seen_set *base, uint32_t layer, uint64_t line, uint64_t lines,
+                                 const void *from, seen_error *error)
 {
     sn_redis_set *set = (sn_redis_set *)base;
     sn_channel *ch;
@@ -202,7 +202,7 @@ static seen_status use_generations(sn_redis_set *set, sn_channel *ch, seen_error
     return turning(set, error);
 }
 
-seen_status sn_redis_widen(seen_set *base, uint32_t layers, seen_error *error)
+seen_status sn_redis_ensure_layers(seen_set *base, uint32_t layers, seen_error *error)
 {
     sn_redis_set *set = (sn_redis_set *)base;
     sn_channel *ch;
@@ -223,7 +223,7 @@ seen_status sn_redis_widen(seen_set *base, uint32_t layers, seen_error *error)
 }
 
 /* A merged generation gets the later of the two birth times. */
-static seen_status unite_ages(sn_redis_set *set, sn_channel *ch, const sn_image *from,
+static seen_status merge_ages(sn_redis_set *set, sn_channel *ch, const sn_image *from,
                               seen_error *error)
 {
     for (int i = 0; i < TRIES; i++) {
@@ -245,7 +245,7 @@ static seen_status unite_ages(sn_redis_set *set, sn_channel *ch, const sn_image 
 }
 
 /* Other clients count concurrently: counters are incremented, never set. */
-static seen_status unite_counters(sn_redis_set *set, sn_channel *ch, const sn_image *from,
+static seen_status merge_counters(sn_redis_set *set, sn_channel *ch, const sn_image *from,
                                   seen_error *error)
 {
     seen_status status = sn_redis_flush_counts(set, ch, error);
@@ -259,22 +259,22 @@ static seen_status unite_counters(sn_redis_set *set, sn_channel *ch, const sn_im
         if (!theirs)
             continue;
         status = sn_redis_estimate(set, ch, &view, i, &sample, error);
-        uint64_t both = sn_local_unite(set->base.growth, &sample, mine, theirs);
+        uint64_t both = sn_sample_merge_counters(set->base.growth, &sample, mine, theirs);
         more.layer[i].added = both > mine ? both - mine : 0;
     }
     return status == SEEN_OK ? sn_redis_add_counts(ch, &view, &more, error) : status;
 }
 
-seen_status sn_redis_combined(seen_set *base, const sn_image *from, seen_error *error)
+seen_status sn_redis_finish_merge(seen_set *base, const sn_image *from, seen_error *error)
 {
     sn_redis_set *set = (sn_redis_set *)base;
     sn_channel *ch;
     seen_status status = sn_client_take(set->redis, &ch, error);
     if (status != SEEN_OK)
         return status;
-    status = unite_counters(set, ch, from, error);
+    status = merge_counters(set, ch, from, error);
     if (status == SEEN_OK && base->growth == SEEN_WINDOW)
-        status = unite_ages(set, ch, from, error);
+        status = merge_ages(set, ch, from, error);
     sn_redis_view view = sn_redis_see(set);
     if (status == SEEN_OK)
         status = sn_redis_touch(set, ch, &view, error);

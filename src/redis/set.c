@@ -96,8 +96,9 @@ static void close_set(seen_set *base)
     {                                                                                              \
         .store = (name), .add = sn_redis_add, .check = sn_redis_check, .remove = sn_redis_remove,  \
         .rotate = rotate, .sync = sync_set, .image = get_image, .measure = sn_redis_measure,       \
-        .read = sn_redis_read, .combine = sn_redis_combine, .widen = sn_redis_widen,               \
-        .combined = sn_redis_combined, .close = close_set                                          \
+        .read = sn_redis_read, .merge_lines = sn_redis_merge_lines,                                \
+        .ensure_layers = sn_redis_ensure_layers, .finish_merge = sn_redis_finish_merge,            \
+        .close = close_set                                                                         \
     }
 
 static const sn_store_ops SERVER_OPS = REDIS_OPS("redis");

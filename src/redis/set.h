@@ -117,7 +117,7 @@ void sn_redis_say_forget_count(sn_channel *ch, const sn_redis_view *view, uint32
 /* Subtracts keys that were removed from a layer. */
 seen_status sn_redis_uncount(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
                              uint64_t keys, seen_error *error);
-/* Counting sets: after `removed` more keys were removed; see sn_local_recount. */
+/* Counting sets: after `removed` more keys were removed; see sn_sample_recount. */
 void sn_redis_recount(sn_redis_set *set, sn_channel *ch, uint64_t removed);
 /* Adds to the counter of a layer, at most once. *low, *high: bounds for the number of keys
  * according to the counters. */
@@ -153,10 +153,10 @@ seen_status sn_redis_remove(seen_set *set, const seen_hash *hashes, size_t count
 seen_status sn_redis_measure(seen_set *set, seen_info *info, seen_error *error);
 seen_status sn_redis_read(seen_set *set, uint32_t layer, uint64_t line, uint64_t lines, void *out,
                           seen_error *error);
-seen_status sn_redis_combine(seen_set *set, uint32_t layer, uint64_t line, uint64_t lines,
-                             const void *from, seen_error *error);
-seen_status sn_redis_widen(seen_set *set, uint32_t layers, seen_error *error);
-seen_status sn_redis_combined(seen_set *set, const sn_image *from, seen_error *error);
+seen_status sn_redis_merge_lines(seen_set *set, uint32_t layer, uint64_t line, uint64_t lines,
+                                 const void *from, seen_error *error);
+seen_status sn_redis_ensure_layers(seen_set *set, uint32_t layers, seen_error *error);
+seen_status sn_redis_finish_merge(seen_set *set, const sn_image *from, seen_error *error);
 
 /* Whether all of these bytes, at least one, are zero. */
 bool sn_redis_all_zero(const char *bytes, uint64_t len);

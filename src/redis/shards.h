@@ -1,6 +1,6 @@
 /* Ranges of lines, split at shard boundaries: for copies, merging and measurements. */
-#ifndef SN_REDIS_LINES_H
-#define SN_REDIS_LINES_H
+#ifndef SN_REDIS_SHARDS_H
+#define SN_REDIS_SHARDS_H
 
 #include "local/local.h"
 #include "redis/set.h"

@@ -27,8 +27,8 @@ seen_status sn_set_take_options(const seen_options **options, seen_error *error)
 
 /* An unknown scheme would become a file with an odd name; a flag of a later version would be
  * ignored. */
-static seen_status vet_place(const char *call, const char *where, unsigned flags, unsigned known,
-                             seen_error *error)
+static seen_status check_place(const char *call, const char *where, unsigned flags, unsigned known,
+                               seen_error *error)
 {
     if (where && !*where)
         return sn_error_set(error, SEEN_ERR_ARGUMENT,
@@ -44,7 +44,7 @@ seen_status seen_open(const char *where, const seen_options *options, unsigned f
 {
     if (!where || !set)
         return sn_error_set(error, SEEN_ERR_ARGUMENT, "seen_open: `where` or `set` is NULL");
-    seen_status status = vet_place("seen_open", where, flags, SEEN_READ_ONLY | SEEN_ALONE, error);
+    seen_status status = check_place("seen_open", where, flags, SEEN_READ_ONLY | SEEN_ALONE, error);
     if (status == SEEN_OK)
         status = sn_set_take_options(&options, error);
     if (status != SEEN_OK)
@@ -158,7 +158,7 @@ seen_status seen_create(const char *where, const seen_options *options, unsigned
 {
     if (!set)
         return sn_error_set(error, SEEN_ERR_ARGUMENT, "seen_create: `set` is NULL");
-    seen_status status = vet_place("seen_create", where, flags, CREATE_FLAGS, error);
+    seen_status status = check_place("seen_create", where, flags, CREATE_FLAGS, error);
     if (status == SEEN_OK)
         status = sn_set_take_options(&options, error);
     if (status != SEEN_OK)
@@ -202,7 +202,7 @@ static seen_status start_tags(const char *where, const seen_set *like, sn_image 
                             .hash = image->hash,
                             .when_full = image->when_full,
                             .capacity = image->capacity,
-                            .error_rate = sn_rate_from64(image->rate64)};
+                            .error_rate = sn_image_rate_from64(image->rate64)};
     sn_image fresh;
     seen_status status = sn_layers_begin_tags(&options, &fresh, error);
     memcpy(fresh.seed, image->seed, sizeof fresh.seed);
@@ -217,7 +217,7 @@ seen_status seen_create_like(const char *where, const seen_set *like, const seen
     sn_image image;
     if (!like || !set)
         return sn_error_set(error, SEEN_ERR_ARGUMENT, "seen_create_like: `like` or `set` is NULL");
-    seen_status status = vet_place("seen_create_like", where, flags, CREATE_FLAGS, error);
+    seen_status status = check_place("seen_create_like", where, flags, CREATE_FLAGS, error);
     if (status == SEEN_OK)
         status = sn_forks_check(like, error);
     if (status == SEEN_OK)
@@ -282,7 +282,7 @@ const char *seen_where(const seen_set *set)
 
 typedef enum action { ADD, CHECK, REMOVE } action;
 
-static seen_status vet(const seen_set *set, action what, seen_error *error)
+static seen_status check_call(const seen_set *set, action what, seen_error *error)
 {
     if (set->forked)
         return sn_forks_check(set, error);
@@ -312,7 +312,7 @@ static seen_status hand_over(seen_set *set, action what, const seen_hash *hashes
 static seen_status do_hashes(seen_set *set, action what, const seen_hash *hashes, size_t count,
                              seen_answer *answers, seen_error *error)
 {
-    seen_status status = vet(set, what, error);
+    seen_status status = check_call(set, what, error);
     if (status != SEEN_OK) {
         if (answers)
             memset(answers, SEEN_UNKNOWN, count);
@@ -348,7 +348,7 @@ static seen_status do_many(seen_set *set, action what, const seen_key *keys, siz
 static seen_status do_one(seen_set *set, action what, const void *key, size_t len,
                           seen_answer *answer, seen_error *error)
 {
-    seen_status status = vet(set, what, error);
+    seen_status status = check_call(set, what, error);
     if (status != SEEN_OK)
         return status;
     seen_hash hash = seen_hash_key(&set->hasher, key, len);

@@ -22,7 +22,7 @@ void sn_set_shape(const sn_image *image, const char *store, seen_info *info)
         .when_full = image->when_full,
         .store = store,
         .capacity = image->capacity,
-        .error_rate = sn_rate_from64(image->rate64),
+        .error_rate = sn_image_rate_from64(image->rate64),
         .hashes = current->geometry.spread * current->geometry.probes,
         .spread = current->geometry.spread,
         .probes = current->geometry.probes,
@@ -144,7 +144,7 @@ seen_status sn_set_compatible(const sn_image *into, const sn_image *from, const 
 }
 
 /* The rate of layer i, and the rate it would have with all cells of layer i of `from`. */
-static seen_status unite_rate(seen_set *into, seen_set *from, uint32_t i, const sn_geometry *g,
+static seen_status merge_rate(seen_set *into, seen_set *from, uint32_t i, const sn_geometry *g,
                               double *before, double *rate, seen_error *error)
 {
     size_t room = (size_t)SN_COPY_LINES * SN_LINE_BYTES;
@@ -161,7 +161,7 @@ static seen_status unite_rate(seen_set *into, seen_set *from, uint32_t i, const 
             status = from->ops->read(from, i, at, n, theirs, error);
         if (status == SEEN_OK) {
             sn_tally_lines(g, mine, n, &alone);
-            sn_combine_lines(into->kind, mine, theirs, n);
+            sn_kernel_merge_lines(into->kind, mine, theirs, n);
             sn_tally_lines(g, mine, n, &tally);
         }
     }
@@ -176,17 +176,17 @@ static seen_status unite_rate(seen_set *into, seen_set *from, uint32_t i, const 
  * a small set that is just full may exceed it by chance: a merge that changes nothing is allowed.)
  * The cells are read only if the counters do not decide, because they count common keys twice. A
  * window never refuses; it drops old keys. */
-static seen_status vet_union(seen_set *into, const sn_image *mine, seen_set *from,
-                             const sn_image *theirs, seen_error *error)
+static seen_status check_union(seen_set *into, const sn_image *mine, seen_set *from,
+                               const sn_image *theirs, seen_error *error)
 {
     seen_status status = SEEN_OK;
     uint32_t layers = mine->layers < theirs->layers ? mine->layers : theirs->layers;
     for (uint32_t i = 0; i < layers && status == SEEN_OK; i++) {
         const sn_layer *a = &mine->layer[i], *b = &theirs->layer[i];
-        double before, rate, promised = sn_rate_from64(a->rate64);
+        double before, rate, promised = sn_image_rate_from64(a->rate64);
         if (a->added + b->added <= a->capacity)
             continue;
-        status = unite_rate(into, from, i, &a->geometry, &before, &rate, error);
+        status = merge_rate(into, from, i, &a->geometry, &before, &rate, error);
         if (status == SEEN_OK && rate > promised * 1.05 && rate > before)
             status = sn_error_set(error, SEEN_ERR_FULL,
                                   "%s and %s together exceed the capacity: the error rate would be "
@@ -206,41 +206,41 @@ static void forget_dead(sn_image *image)
 }
 
 /* Moves layer i + shift of the image to position i. */
-static void turn_ring(sn_image *image, uint32_t shift)
+static void rotate_ring(sn_image *image, uint32_t shift)
 {
-    sn_image turned = *image;
+    sn_image rotated = *image;
     assert(image->layers > 0);
     for (uint32_t i = 0; i < image->layers; i++)
-        turned.layer[(i + shift) % image->layers] = image->layer[i];
-    turned.current = (image->current + shift) % image->layers;
-    *image = turned;
+        rotated.layer[(i + shift) % image->layers] = image->layer[i];
+    rotated.current = (image->current + shift) % image->layers;
+    *image = rotated;
 }
 
 /* Merges two windows, aligned by their newest generations. If `into` rotated during the merge, the
  * keys are one generation too old and would be dropped too early; if `from` did, keys may have been
  * missed: in both cases everything is merged again. Keys merged before stay, in generations that
  * are newer than necessary. */
-static seen_status unite_windows(seen_set *into, const sn_image *mine, seen_set *from,
+static seen_status merge_windows(seen_set *into, const sn_image *mine, seen_set *from,
                                  sn_image *theirs, seen_error *error)
 {
     enum { TRIES = 16 };
-    seen_status status = into->ops->widen(into, theirs->layers, error);
+    seen_status status = into->ops->ensure_layers(into, theirs->layers, error);
     sn_image now = *mine, then;
     for (int i = 0; i < TRIES && status == SEEN_OK; i++) {
-        bool turned = false;
+        bool rotated = false;
         uint32_t current = now.current;
         uint32_t shift = (current + now.layers - theirs->current) % now.layers;
         forget_dead(theirs);
-        status = sn_store_pour(into, from, theirs, shift, error);
+        status = sn_store_copy_lines(into, from, theirs, shift, error);
         if (status == SEEN_OK)
-            status = sn_store_turned(from, theirs, &then, &turned, error);
+            status = sn_store_rotated(from, theirs, &then, &rotated, error);
         if (status == SEEN_OK)
             status = into->ops->image(into, &now, error);
-        if (status == SEEN_OK && !turned && now.current == current) {
-            turn_ring(theirs, shift);
-            return into->ops->combined(into, theirs, error);
+        if (status == SEEN_OK && !rotated && now.current == current) {
+            rotate_ring(theirs, shift);
+            return into->ops->finish_merge(into, theirs, error);
         }
-        if (status == SEEN_OK && turned) {
+        if (status == SEEN_OK && rotated) {
             *theirs = then;
             sn_file_recount(from, theirs);
         }
@@ -259,7 +259,7 @@ static seen_status open_layers(seen_set *into, seen_set *from, const sn_image *t
                                seen_error *error)
 {
     sn_image mine;
-    seen_status status = into->ops->widen(into, theirs->layers, error);
+    seen_status status = into->ops->ensure_layers(into, theirs->layers, error);
     if (status == SEEN_OK)
         status = into->ops->image(into, &mine, error);
     return status == SEEN_OK ? sn_set_compatible(&mine, theirs, into->where, from->where, error)
@@ -272,7 +272,7 @@ static seen_status merge_tags(seen_set *into, const sn_image *mine, seen_set *fr
                               seen_error *error)
 {
     seen_info a = {.size = sizeof a}, b = {.size = sizeof b};
-    double promised = sn_rate_from64(mine->rate64);
+    double promised = sn_image_rate_from64(mine->rate64);
     seen_status status = into->ops->measure(into, &a, error);
     if (status == SEEN_OK)
         status = from->ops->measure(from, &b, error);
@@ -312,14 +312,14 @@ seen_status seen_merge(seen_set *into, seen_set *from, seen_error *error)
         return merge_tags(into, &mine, from, error);
     sn_file_recount(from, &theirs);
     if (mine.growth == SEEN_WINDOW)
-        return unite_windows(into, &mine, from, &theirs, error);
+        return merge_windows(into, &mine, from, &theirs, error);
     if (mine.when_full == SEEN_FULL_REFUSE)
-        status = vet_union(into, &mine, from, &theirs, error);
+        status = check_union(into, &mine, from, &theirs, error);
     if (status == SEEN_OK && theirs.layers > mine.layers)
         status = open_layers(into, from, &theirs, error);
     if (status == SEEN_OK)
-        status = sn_store_pour(into, from, &theirs, 0, error);
-    return status == SEEN_OK ? into->ops->combined(into, &theirs, error) : status;
+        status = sn_store_copy_lines(into, from, &theirs, 0, error);
+    return status == SEEN_OK ? into->ops->finish_merge(into, &theirs, error) : status;
 }
 
 /* ---- copies ---- */

@@ -19,13 +19,13 @@ enum {
     CHECKSUM_AT = SN_IMAGE_BYTES - 8,
 };
 
-uint64_t sn_rate_to64(double rate)
+uint64_t sn_image_rate_to64(double rate)
 {
     double scaled = ldexp(rate, 64);
     return scaled >= 18446744073709549568.0 ? UINT64_MAX : scaled < 1 ? 1 : (uint64_t)scaled;
 }
 
-double sn_rate_from64(uint64_t rate64)
+double sn_image_rate_from64(uint64_t rate64)
 {
     return ldexp((double)rate64, -64);
 }
@@ -197,14 +197,14 @@ static bool same_lines(const sn_geometry *a, const sn_geometry *b)
 static bool layers_decode(const unsigned char *page, uint64_t file_bytes, sn_image *image,
                           const char **why)
 {
-    *why = "its header holds impossible numbers" SN_IMAGE_ANEW;
+    *why = "its header holds impossible numbers" SN_IMAGE_RESTORE;
     if (!numbers_agree(image))
         return false;
     uint64_t end = SN_IMAGE_DATA_AT;
     for (uint32_t i = 0; i < image->layers; i++) {
         if (!layer_decode(page + RECORDS_AT + i * LAYER_BYTES, image->kind, end, file_bytes,
                           &image->layer[i])) {
-            *why = "it is truncated, or its header holds impossible numbers" SN_IMAGE_ANEW;
+            *why = "it is truncated, or its header holds impossible numbers" SN_IMAGE_RESTORE;
             return false;
         }
         if (image->growth == SEEN_WINDOW &&
@@ -216,7 +216,7 @@ static bool layers_decode(const unsigned char *page, uint64_t file_bytes, sn_ima
      * layer was added. */
     bool grown = image->growth == SEEN_GROWING && image->layers > 1;
     if (file_bytes != 0 && !grown && align_up(end) > file_bytes) {
-        *why = "it is truncated" SN_IMAGE_ANEW;
+        *why = "it is truncated" SN_IMAGE_RESTORE;
         return false;
     }
     return true;
@@ -252,7 +252,7 @@ bool sn_image_decode(const unsigned char page[SN_IMAGE_BYTES], uint64_t file_byt
         return false;
     }
     if (sn_load64(page + CHECKSUM_AT) != sn_hash_checksum(page, CHECKSUM_AT)) {
-        *why = "its header is damaged (the checksum does not match)" SN_IMAGE_ANEW;
+        *why = "its header is damaged (the checksum does not match)" SN_IMAGE_RESTORE;
         return false;
     }
     uint32_t version = sn_load32(page + 8);
@@ -264,7 +264,7 @@ bool sn_image_decode(const unsigned char page[SN_IMAGE_BYTES], uint64_t file_byt
     if (version == 2) {
         out.extra = sn_load32(page + EXTRA_AT);
         memcpy(out.boot, page + BOOT_AT, SN_BOOT_BYTES);
-        *why = "it is truncated, or its header holds impossible numbers" SN_IMAGE_ANEW;
+        *why = "it is truncated, or its header holds impossible numbers" SN_IMAGE_RESTORE;
         if (!tags_agree(&out) || !tags_decode(page, file_bytes, &out))
             return false;
         *image = out;

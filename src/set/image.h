@@ -2,8 +2,8 @@
  *
  * A file starts with two copies of one page (docs/format.md); Redis stores the same values in a
  * hash. Rates are stored as integers: rate64 = floor(rate * 2^64). */
-#ifndef SN_IMAGE_H
-#define SN_IMAGE_H
+#ifndef SN_SET_IMAGE_H
+#define SN_SET_IMAGE_H
 
 #include "filter/geometry.h"
 #include "filter/tags.h"
@@ -75,11 +75,11 @@ static inline uint64_t sn_extent_bytes(const sn_extent *extent)
     return sn_tags_bytes(extent->homes, extent->stash_words);
 }
 
-uint64_t sn_rate_to64(double rate);
-double sn_rate_from64(uint64_t rate64);
+uint64_t sn_image_rate_to64(double rate);
+double sn_image_rate_from64(uint64_t rate64);
 
 /* What to do about a file that is damaged: the end of a reason. */
-#define SN_IMAGE_ANEW "; restore it from a backup, or create it again"
+#define SN_IMAGE_RESTORE "; restore it from a backup, or create it again"
 
 /* Encodes a page; decodes and validates one. `file_bytes` limits the offsets of layers; 0: unknown.
  * *why is set to the reason and what to do about it. */

@@ -33,7 +33,7 @@
 #include <math.h>
 
 #define FIRST_LAYER_BITS (UINT64_C(16) << 20) /* a huge page */
-#define FIRST_SAID 0.4
+#define FIRST_GIVEN 0.4
 
 /* Below this the last layers would get less than the lowest supported rate. */
 #define RATE_STRICT 1e-15
@@ -74,16 +74,16 @@ static seen_status make_layer(sn_layer *layer, seen_kind kind, double capacity, 
 {
     if (capacity > (double)SN_PLAN_KEYS_MAX)
         return sn_error_set(error, SEEN_ERR_FULL, "a set holds at most 10^12 keys; use several");
-    *layer = (sn_layer){.capacity = (uint64_t)capacity, .rate64 = sn_rate_to64(rate)};
+    *layer = (sn_layer){.capacity = (uint64_t)capacity, .rate64 = sn_image_rate_to64(rate)};
     return sn_plan_geometry(kind, capacity, rate, &layer->geometry) ? SEEN_OK : too_strict(error);
 }
 
 /* The same layer with fewer lines and cells per key, for slightly more memory. */
-static seen_status make_swift(sn_layer *layer, seen_error *error)
+static seen_status make_fast(sn_layer *layer, seen_error *error)
 {
     static const double MEMORY = 1.12;
-    return sn_plan_geometry_swift(layer->geometry.kind, (double)layer->capacity,
-                                  sn_rate_from64(layer->rate64), MEMORY, &layer->geometry)
+    return sn_plan_geometry_fast(layer->geometry.kind, (double)layer->capacity,
+                                 sn_image_rate_from64(layer->rate64), MEMORY, &layer->geometry)
                ? SEEN_OK
                : too_strict(error);
 }
@@ -99,9 +99,9 @@ static uint64_t total_capacity(const sn_image *image)
 /* The error rate left by all layers before this one. */
 static double rate_left(const sn_image *image)
 {
-    double left = sn_rate_from64(image->rate64);
+    double left = sn_image_rate_from64(image->rate64);
     for (uint32_t i = 0; i < image->layers; i++)
-        left -= sn_rate_from64(image->layer[i].rate64);
+        left -= sn_image_rate_from64(image->layer[i].rate64);
     return left;
 }
 
@@ -121,7 +121,7 @@ static uint64_t total_bytes(const sn_image *image)
  * keys with the remaining layers. */
 static double step_of(const sn_image *image, double total)
 {
-    double usual = pow(10, 1 / steps_of(sn_rate_from64(image->rate64)));
+    double usual = pow(10, 1 / steps_of(sn_image_rate_from64(image->rate64)));
     if (image->wide)
         usual = total_bytes(image) < WIDE_BYTES ? 4 : 2;
     double least = pow((double)SN_PLAN_KEYS_MAX / total, 1.0 / (SN_IMAGE_LAYERS - image->layers));
@@ -136,7 +136,7 @@ seen_status sn_layers_next(const sn_image *image, sn_layer *layer, seen_error *e
     double left = rate_left(image), total = (double)total_capacity(image);
     if (!(left > 0))
         return too_strict(error);
-    double part = image->wide ? 1.0 / 8 : share(image->layers, sn_rate_from64(image->rate64));
+    double part = image->wide ? 1.0 / 8 : share(image->layers, sn_image_rate_from64(image->rate64));
     double rate = left * part;
     seen_status status =
         make_layer(layer, image->kind, ceil(step_of(image, total) * total), rate, error);
@@ -148,13 +148,13 @@ seen_status sn_layers_next(const sn_image *image, sn_layer *layer, seen_error *e
  * one key in a hundred, and the rate stays within its bound. */
 static bool often_mistaken(const sn_layer *layer)
 {
-    return sn_rate_from64(layer->rate64) > 0.05;
+    return sn_image_rate_from64(layer->rate64) > 0.05;
 }
 
-double sn_layers_news(const sn_layer *layer, double keys)
+double sn_layers_new_keys(const sn_layer *layer, double keys)
 {
     double variance;
-    return often_mistaken(layer) ? sn_plan_news(&layer->geometry, keys, &variance) : keys;
+    return often_mistaken(layer) ? sn_plan_new_keys(&layer->geometry, keys, &variance) : keys;
 }
 
 /* By chance there may be fewer false positives: the full capacity must always be accepted. */
@@ -164,8 +164,8 @@ uint64_t sn_layers_limit(const sn_layer *layer)
     if (!often_mistaken(layer))
         return layer->capacity;
     double capacity = (double)layer->capacity, variance;
-    double news = sn_plan_news(&layer->geometry, capacity, &variance);
-    return (uint64_t)fmin(capacity, ceil(news + LUCK * sqrt(variance)));
+    double new_keys = sn_plan_new_keys(&layer->geometry, capacity, &variance);
+    return (uint64_t)fmin(capacity, ceil(new_keys + LUCK * sqrt(variance)));
 }
 
 uint64_t sn_layers_span(const sn_image *image)
@@ -205,7 +205,7 @@ static seen_status begin_fixed(const seen_options *o, double rate, sn_image *ima
     if (status != SEEN_OK)
         return status;
     image->capacity = plan.capacity;
-    image->rate64 = sn_rate_to64(plan.error_rate);
+    image->rate64 = sn_image_rate_to64(plan.error_rate);
     image->layers = 1;
     image->layer[0] = (sn_layer){.geometry = sn_plan_to_geometry(&plan),
                                  .capacity = plan.capacity,
@@ -217,7 +217,7 @@ static seen_status begin_fixed(const seen_options *o, double rate, sn_image *ima
 /* Whether all further layers get a supported rate. */
 static bool shares_enough(const sn_image *image)
 {
-    double rate = sn_rate_from64(image->rate64), left = rate_left(image);
+    double rate = sn_image_rate_from64(image->rate64), left = rate_left(image);
     for (uint32_t i = image->layers; i < SN_IMAGE_LAYERS; i++) {
         double each = left * share(i, rate);
         if (each < SN_PLAN_RATE_MIN)
@@ -257,7 +257,7 @@ static seen_status begin_tags(const seen_options *o, double rate, sn_image *imag
         keys += sn_tags_limit(&shape, homes);
     }
     image->extra = extra;
-    image->rate64 = sn_rate_to64(rate);
+    image->rate64 = sn_image_rate_to64(rate);
     image->capacity = o->capacity ? o->capacity : keys;
     return SEEN_OK;
 }
@@ -268,9 +268,9 @@ static seen_status begin_growing(const seen_options *o, double rate, sn_image *i
     if (o->bits || o->hashes)
         return sn_error_set(error, SEEN_ERR_ARGUMENT,
                             "a growing set takes an error rate, not memory or hashes");
-    image->rate64 = sn_rate_to64(rate);
+    image->rate64 = sn_image_rate_to64(rate);
     image->capacity = o->capacity;
-    double first = rate * (o->capacity ? FIRST_SAID : share(0, rate));
+    double first = rate * (o->capacity ? FIRST_GIVEN : share(0, rate));
     if (!image->capacity) {
         seen_wish wish = {
             .size = sizeof wish, .kind = o->kind, .error_rate = first, .bits = FIRST_LAYER_BITS};
@@ -284,7 +284,7 @@ static seen_status begin_growing(const seen_options *o, double rate, sn_image *i
     seen_status status = make_layer(layer, o->kind, (double)image->capacity, first, error);
     layer->generation = 1;
     if (status == SEEN_OK && o->capacity)
-        status = make_swift(layer, error);
+        status = make_fast(layer, error);
     if (status == SEEN_OK && !shares_enough(image))
         status = too_strict(error);
     return status;
@@ -311,7 +311,7 @@ static seen_status begin_window(const seen_options *o, double rate, sn_image *im
         return sn_error_set(error, SEEN_ERR_ARGUMENT,
                             "a window needs a capacity: the number of keys to remember");
     image->capacity = o->capacity;
-    image->rate64 = sn_rate_to64(rate);
+    image->rate64 = sn_image_rate_to64(rate);
     image->generations = generations;
     image->window_seconds = o->window_seconds;
     image->renew = o->renew;
@@ -324,7 +324,7 @@ static seen_status begin_window(const seen_options *o, double rate, sn_image *im
     return status;
 }
 
-static seen_status vet_options(const seen_options *o, seen_error *error)
+static seen_status check_options(const seen_options *o, seen_error *error)
 {
     if (o->size != sizeof *o)
         return sn_error_set(error, SEEN_ERR_ARGUMENT, "options->size is not sizeof(seen_options)");
@@ -346,12 +346,12 @@ static seen_status vet_options(const seen_options *o, seen_error *error)
 
 static seen_status begin(const seen_options *o, bool tags, sn_image *image, seen_error *error)
 {
-    seen_status status = vet_options(o, error);
+    seen_status status = check_options(o, error);
     if (status != SEEN_OK)
         return status;
-    bool said =
+    bool given =
         o->error_rate != 0 || (o->growth == SEEN_FIXED && (o->hashes || (o->bits && o->capacity)));
-    double rate = said ? o->error_rate : 0.01;
+    double rate = given ? o->error_rate : 0.01;
     *image = (sn_image){.kind = o->kind,
                         .growth = o->growth,
                         .hash = o->hash,

@@ -1,6 +1,6 @@
 /* How a set grows: the size and the rate of each layer, and the initial image of a set. */
-#ifndef SN_LAYERS_H
-#define SN_LAYERS_H
+#ifndef SN_SET_LAYERS_H
+#define SN_SET_LAYERS_H
 
 #include "set/image.h"
 
@@ -15,7 +15,7 @@ seen_status sn_layers_next(const sn_image *image, sn_layer *layer, seen_error *e
 
 /* How many of this many keys a layer reports as new while they are added, if its false positives
  * are frequent enough to matter; and how many it reports until it certainly holds its capacity. */
-double sn_layers_news(const sn_layer *layer, double keys);
+double sn_layers_new_keys(const sn_layer *layer, double keys);
 uint64_t sn_layers_limit(const sn_layer *layer);
 
 /* The time during which a generation of a window by time accepts keys, in seconds. */

@@ -88,14 +88,14 @@ static seen_status copy_window(seen_set *from, sn_image *image, seen_set **copy,
     enum { TRIES = 100 };
     for (int i = 0; i < TRIES; i++) {
         sn_image now;
-        bool turned;
+        bool rotated;
         seen_status status = sn_heap_create(image, copy, error);
         if (status != SEEN_OK)
             return status;
-        status = sn_store_pour(*copy, from, image, 0, error);
+        status = sn_store_copy_lines(*copy, from, image, 0, error);
         if (status == SEEN_OK)
-            status = sn_store_turned(from, image, &now, &turned, error);
-        if (status == SEEN_OK && !turned)
+            status = sn_store_rotated(from, image, &now, &rotated, error);
+        if (status == SEEN_OK && !rotated)
             return SEEN_OK;
         seen_close(*copy);
         if (status != SEEN_OK)
@@ -243,7 +243,7 @@ static seen_status get_layers(source *from, const sn_image *image, seen_set *int
             uint64_t n = lines - line < SN_COPY_LINES ? lines - line : SN_COPY_LINES;
             status = get(from, chunk, (size_t)n * SN_LINE_BYTES, error);
             if (status == SEEN_OK)
-                status = into->ops->combine(into, i, line, n, chunk, error);
+                status = into->ops->merge_lines(into, i, line, n, chunk, error);
         }
     }
     free(chunk);

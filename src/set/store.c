@@ -5,21 +5,21 @@
 
 #include <stdlib.h>
 
-static seen_status pour_layer(seen_set *into, uint32_t to, seen_set *from, uint32_t i,
-                              uint64_t lines, void *chunk, seen_error *error)
+static seen_status copy_layer_lines(seen_set *into, uint32_t to, seen_set *from, uint32_t i,
+                                    uint64_t lines, void *chunk, seen_error *error)
 {
     seen_status status = SEEN_OK;
     for (uint64_t at = 0; at < lines && status == SEEN_OK; at += SN_COPY_LINES) {
         uint64_t n = lines - at < SN_COPY_LINES ? lines - at : SN_COPY_LINES;
         status = from->ops->read(from, i, at, n, chunk, error);
         if (status == SEEN_OK)
-            status = into->ops->combine(into, to, at, n, chunk, error);
+            status = into->ops->merge_lines(into, to, at, n, chunk, error);
     }
     return status;
 }
 
-seen_status sn_store_pour(seen_set *into, seen_set *from, const sn_image *image, uint32_t shift,
-                          seen_error *error)
+seen_status sn_store_copy_lines(seen_set *into, seen_set *from, const sn_image *image,
+                                uint32_t shift, seen_error *error)
 {
     void *chunk = aligned_alloc(SN_LINE_BYTES, (size_t)SN_COPY_LINES * SN_LINE_BYTES);
     if (!chunk)
@@ -29,18 +29,18 @@ seen_status sn_store_pour(seen_set *into, seen_set *from, const sn_image *image,
         uint32_t i = (image->current + n) % image->layers, to = (i + shift) % image->layers;
         uint64_t lines = sn_geometry_lines(&image->layer[i].geometry);
         if (image->growth != SEEN_WINDOW || image->layer[i].generation)
-            status = pour_layer(into, to, from, i, lines, chunk, error);
+            status = copy_layer_lines(into, to, from, i, lines, chunk, error);
     }
     free(chunk);
     return status;
 }
 
-seen_status sn_store_turned(seen_set *from, const sn_image *image, sn_image *now, bool *turned,
-                            seen_error *error)
+seen_status sn_store_rotated(seen_set *from, const sn_image *image, sn_image *now, bool *rotated,
+                             seen_error *error)
 {
     seen_status status = from->ops->image(from, now, error);
-    *turned = status == SEEN_OK && now->growth == SEEN_WINDOW &&
-              (now->sequence != image->sequence || now->current != image->current);
+    *rotated = status == SEEN_OK && now->growth == SEEN_WINDOW &&
+               (now->sequence != image->sequence || now->current != image->current);
     return status;
 }
 

@@ -3,8 +3,8 @@
  * The public functions (src/set) hash the keys and pass batches of hashes to the operations of the
  * store. A set in addressable memory (heap, mapped file) is a `local` set; Redis has its own
  * operations. */
-#ifndef SN_STORE_H
-#define SN_STORE_H
+#ifndef SN_SET_STORE_H
+#define SN_SET_STORE_H
 
 #include "set/image.h"
 
@@ -36,18 +36,18 @@ typedef struct sn_store_ops {
      * `read` is called with whole chunks, in order, by one thread. */
     seen_status (*read)(seen_set *set, uint32_t layer, uint64_t line, uint64_t lines, void *out,
                         seen_error *error);
-    seen_status (*combine)(seen_set *set, uint32_t layer, uint64_t line, uint64_t lines,
-                           const void *from, seen_error *error);
+    seen_status (*merge_lines)(seen_set *set, uint32_t layer, uint64_t line, uint64_t lines,
+                               const void *from, seen_error *error);
     /* Before a merge: ensures that there are this many layers. After it: sets the counters and ages
      * of the layers; those of `from` are at the positions their lines were merged into. */
-    seen_status (*widen)(seen_set *set, uint32_t layers, seen_error *error);
-    seen_status (*combined)(seen_set *set, const sn_image *from, seen_error *error);
+    seen_status (*ensure_layers)(seen_set *set, uint32_t layers, seen_error *error);
+    seen_status (*finish_merge)(seen_set *set, const sn_image *from, seen_error *error);
 
     /* Called before a fork, and after it in both processes, for a set that the child keeps as its
      * own copy. NULL: the child must not use it (forks.h). */
     void (*fork)(seen_set *set, sn_fork_phase phase);
-    /* Tag lines, which have none of read, combine, widen and combined: merges `from`, another set
-     * of tag lines. */
+    /* Tag lines, which have none of read, merge_lines, ensure_layers and finish_merge: merges
+     * `from`, another set of tag lines. */
     seen_status (*merge)(seen_set *set, seen_set *from, seen_error *error);
     /* A consistent copy of partition p in memory (sn_tags_part_free), even if the set is modified
      * concurrently; and copying it into an empty partition of a set without other users. */
@@ -80,12 +80,12 @@ enum { SN_COPY_LINES = 16384 };
  * are skipped, and the oldest generation is read first. Like a check, this finds a key that was
  * added again before its generation was cleared, unless the window has rotated by the end: then it
  * may have been added to one that was already read, and the caller must repeat the merge. */
-seen_status sn_store_pour(seen_set *into, seen_set *from, const sn_image *image, uint32_t shift,
-                          seen_error *error);
+seen_status sn_store_copy_lines(seen_set *into, seen_set *from, const sn_image *image,
+                                uint32_t shift, seen_error *error);
 
 /* Whether a window has rotated since this image was read. *now is set to the current image. */
-seen_status sn_store_turned(seen_set *from, const sn_image *image, sn_image *now, bool *turned,
-                            seen_error *error);
+seen_status sn_store_rotated(seen_set *from, const sn_image *image, sn_image *now, bool *rotated,
+                             seen_error *error);
 
 /* Copies all partitions of `from`, a set of tag lines, into an empty one. */
 seen_status sn_store_copy_parts(seen_set *into, seen_set *from, seen_error *error);

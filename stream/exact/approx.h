@@ -6,8 +6,8 @@
  * A fixed filter needs two thirds of the time of a growing set, and estimates are usually right, so
  * that the second one is rarely created. With a limit below twice the first filter there is one
  * filter of that size: beyond its capacity its error rate rises. Not for storage. */
-#ifndef SN_STREAM_APPROX_H
-#define SN_STREAM_APPROX_H
+#ifndef SN_STREAM_EXACT_APPROX_H
+#define SN_STREAM_EXACT_APPROX_H
 
 #include <stdbool.h>
 #include <stddef.h>

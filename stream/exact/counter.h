@@ -1,8 +1,8 @@
 /* A count for each distinct hash, exact and in bounded memory, for `seen count` and `uniq -c`,
  * `-d`, `-D`, `-u` and `--keep last`. It is the exact table (table.h) with a count in each entry:
  * about 19.6 bytes per hash, growth included. One thread at a time. */
-#ifndef SN_STREAM_COUNTER_H
-#define SN_STREAM_COUNTER_H
+#ifndef SN_STREAM_EXACT_COUNTER_H
+#define SN_STREAM_EXACT_COUNTER_H
 
 #include <stddef.h>
 #include <stdint.h>

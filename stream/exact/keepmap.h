@@ -1,6 +1,6 @@
 /* One bit per line: whether it is kept. In memory, or above some MiB in a mapped temporary file. */
-#ifndef SN_STREAM_KEEPMAP_H
-#define SN_STREAM_KEEPMAP_H
+#ifndef SN_STREAM_EXACT_KEEPMAP_H
+#define SN_STREAM_EXACT_KEEPMAP_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

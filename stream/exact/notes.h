@@ -1,7 +1,7 @@
 /* A number for some of the lines, added in any order and read back in line order. Memory is
  * bounded: the notes are in a temporary file, split into ranges of lines. */
-#ifndef SN_STREAM_NOTES_H
-#define SN_STREAM_NOTES_H
+#ifndef SN_STREAM_EXACT_NOTES_H
+#define SN_STREAM_EXACT_NOTES_H
 
 #include <pthread.h>
 #include <stdint.h>

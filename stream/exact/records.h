@@ -3,8 +3,8 @@
  * The exact table ignores the low 32 bits of a hash, so the line number is stored there, and
  * records can be passed to the table unchanged. For numbers above 32 bits the position at which the
  * upper half changes is recorded; numbers must be added in ascending order. */
-#ifndef SN_STREAM_RECORDS_H
-#define SN_STREAM_RECORDS_H
+#ifndef SN_STREAM_EXACT_RECORDS_H
+#define SN_STREAM_EXACT_RECORDS_H
 
 #include <stddef.h>
 #include <stdint.h>

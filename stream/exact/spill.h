@@ -3,8 +3,8 @@
  * Each part has a buffer and is written in chunks to the same file, then read back part by part.
  * The exact table ignores the low 32 bits of a hash, so the number is stored there, relative to a
  * base per chunk, and records can be passed to the table unchanged. */
-#ifndef SN_STREAM_SPILL_H
-#define SN_STREAM_SPILL_H
+#ifndef SN_STREAM_EXACT_SPILL_H
+#define SN_STREAM_EXACT_SPILL_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -5,8 +5,8 @@
  *     block     h0 h1 h2 h3 h4 …          hashes in input order
  *     split     h0 h3 … | h1 h2 h4 …      lane by lane, each in input order
  *     answers   a0 a3 … | a1 a2 a4 …      copied back to the lines */
-#ifndef SN_STREAM_SPLIT_H
-#define SN_STREAM_SPLIT_H
+#ifndef SN_STREAM_EXACT_SPLIT_H
+#define SN_STREAM_EXACT_SPLIT_H
 
 #include "stream/io/block.h"
 

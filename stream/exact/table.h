@@ -5,8 +5,8 @@
  * Threads: sn_table_add, _take, _clear, _empty and _clear_mark need exclusive access.
  * sn_table_add_any may be called by several threads concurrently. While nothing is added, any
  * number of threads may check and mark. */
-#ifndef SN_STREAM_TABLE_H
-#define SN_STREAM_TABLE_H
+#ifndef SN_STREAM_EXACT_TABLE_H
+#define SN_STREAM_EXACT_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>

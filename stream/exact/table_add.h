@@ -17,8 +17,8 @@
  * full. The sizes of the shelves are staggered, so that they are always between 75 and 90 percent
  * full and the table as a whole grows smoothly: 64 bytes / 5 / 0.82 = 15.6 per entry. A table that
  * doubles would need three times that while it grows. */
-#ifndef SN_STREAM_TABLE_ADD_H
-#define SN_STREAM_TABLE_ADD_H
+#ifndef SN_STREAM_EXACT_TABLE_ADD_H
+#define SN_STREAM_EXACT_TABLE_ADD_H
 
 #include "stream/exact/table_layout.h"
 

@@ -1,6 +1,6 @@
 /* The exact table: looking up and marking. */
-#ifndef SN_STREAM_TABLE_FIND_H
-#define SN_STREAM_TABLE_FIND_H
+#ifndef SN_STREAM_EXACT_TABLE_FIND_H
+#define SN_STREAM_EXACT_TABLE_FIND_H
 
 #include "stream/exact/table_layout.h"
 

@@ -14,8 +14,8 @@
  * entries it triples, in such a way that the last step reaches the final size: every second entry
  * is moved once, and the table is half full most of the time, so most searches end in the home
  * bucket. */
-#ifndef SN_STREAM_TABLE_GROW_H
-#define SN_STREAM_TABLE_GROW_H
+#ifndef SN_STREAM_EXACT_TABLE_GROW_H
+#define SN_STREAM_EXACT_TABLE_GROW_H
 
 #include <stdlib.h>
 #include <string.h>

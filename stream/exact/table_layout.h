@@ -2,8 +2,8 @@
  *
  * The same code is compiled twice: table.c has five entries in a cache line, counter.c (which
  * defines SN_TABLE_COUNTS) four entries with a count of 24 bits each. */
-#ifndef SN_STREAM_TABLE_LAYOUT_H
-#define SN_STREAM_TABLE_LAYOUT_H
+#ifndef SN_STREAM_EXACT_TABLE_LAYOUT_H
+#define SN_STREAM_EXACT_TABLE_LAYOUT_H
 
 #include <assert.h>
 #include <pthread.h>

@@ -9,8 +9,8 @@
  * Line i is [start[i], start[i + 1]), including its terminator. Only the last line of a file may
  * lack a terminator; then `unfinished` is true, and that line is the last of its block. A block
  * never contains bytes of two files. */
-#ifndef SN_STREAM_BLOCK_H
-#define SN_STREAM_BLOCK_H
+#ifndef SN_STREAM_IO_BLOCK_H
+#define SN_STREAM_IO_BLOCK_H
 
 #include <stdbool.h>
 #include <stddef.h>

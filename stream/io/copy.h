@@ -1,6 +1,6 @@
 /* A copy, in a temporary file, of lines read from a pipe, so that they can be read again. */
-#ifndef SN_STREAM_COPY_H
-#define SN_STREAM_COPY_H
+#ifndef SN_STREAM_IO_COPY_H
+#define SN_STREAM_IO_COPY_H
 
 #include "seen.h"
 #include "stream/io/block.h"

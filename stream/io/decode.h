@@ -1,6 +1,6 @@
 /* One interface to all decompressors: bytes in, bytes out, frame boundaries handled inside. */
-#ifndef SN_STREAM_DECODE_H
-#define SN_STREAM_DECODE_H
+#ifndef SN_STREAM_IO_DECODE_H
+#define SN_STREAM_IO_DECODE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* Compressors for outputs, chosen by the suffix of the file name. */
-#ifndef SN_STREAM_ENCODE_H
-#define SN_STREAM_ENCODE_H
+#ifndef SN_STREAM_IO_ENCODE_H
+#define SN_STREAM_IO_ENCODE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* The header record of a file, which names its columns. It is kept apart from the other records and
  * written once at the beginning of the output. All files of one input must have the same header. */
-#ifndef SN_STREAM_HEADER_H
-#define SN_STREAM_HEADER_H
+#ifndef SN_STREAM_IO_HEADER_H
+#define SN_STREAM_IO_HEADER_H
 
 #include <stddef.h>
 #include <stdint.h>

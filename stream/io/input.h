@@ -3,8 +3,8 @@
  * gzip (all members), zstd (all frames), xz, bzip2 and lz4 frames are detected by their first
  * bytes, never by file name. A compressed file that is truncated, damaged or followed by other data
  * is an error that names the file. An sn_input may be used by one thread at a time. */
-#ifndef SN_STREAM_INPUT_H
-#define SN_STREAM_INPUT_H
+#ifndef SN_STREAM_IO_INPUT_H
+#define SN_STREAM_IO_INPUT_H
 
 #include <stdbool.h>
 #include <stddef.h>

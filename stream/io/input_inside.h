@@ -1,6 +1,6 @@
 /* Internal interface between input.c and estimate.c. */
-#ifndef SN_STREAM_INPUT_INSIDE_H
-#define SN_STREAM_INPUT_INSIDE_H
+#ifndef SN_STREAM_IO_INPUT_INSIDE_H
+#define SN_STREAM_IO_INPUT_INSIDE_H
 
 #include <sys/types.h>
 

@@ -1,6 +1,6 @@
 /* Finding line ends, many at a time. */
-#ifndef SN_STREAM_LINES_H
-#define SN_STREAM_LINES_H
+#ifndef SN_STREAM_IO_LINES_H
+#define SN_STREAM_IO_LINES_H
 
 #include <stddef.h>
 #include <stdint.h>

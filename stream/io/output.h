@@ -5,8 +5,8 @@
  * intact. Anything but a regular file (/dev/null, a FIFO) is written directly. Names ending in .gz
  * or .zst are compressed. A closed pipe requests a stop (SN_STOP_CLOSED) and is not an error; a
  * full disk is SEEN_ERR_SPACE. One thread at a time. */
-#ifndef SN_STREAM_OUTPUT_H
-#define SN_STREAM_OUTPUT_H
+#ifndef SN_STREAM_IO_OUTPUT_H
+#define SN_STREAM_IO_OUTPUT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* Splits an input into blocks of whole lines; the serial first step of the pipeline. */
-#ifndef SN_STREAM_READER_H
-#define SN_STREAM_READER_H
+#ifndef SN_STREAM_IO_READER_H
+#define SN_STREAM_IO_READER_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* A stop request, from a signal handler or from an output whose reading end was closed. It is
  * checked between blocks and wakes a thread that waits for a slow input. */
-#ifndef SN_STREAM_STOP_H
-#define SN_STREAM_STOP_H
+#ifndef SN_STREAM_IO_STOP_H
+#define SN_STREAM_IO_STOP_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* Temporary files without a name, so that nothing is left behind however the process ends. Written
  * sequentially, then read at any offset, also by several threads. */
-#ifndef SN_STREAM_TEMP_H
-#define SN_STREAM_TEMP_H
+#ifndef SN_STREAM_IO_TEMP_H
+#define SN_STREAM_IO_TEMP_H
 
 #include <stddef.h>
 #include <stdint.h>

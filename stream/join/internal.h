@@ -1,6 +1,6 @@
 /* Internal interfaces of the engine of `common` and `except`. */
-#ifndef SN_STREAM_SETS_INSIDE_H
-#define SN_STREAM_SETS_INSIDE_H
+#ifndef SN_STREAM_JOIN_INTERNAL_H
+#define SN_STREAM_JOIN_INTERNAL_H
 
 #include "stream/exact/approx.h"
 #include "stream/exact/spill.h"

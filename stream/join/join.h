@@ -12,8 +12,8 @@
  *
  * A strategy that runs out of memory switches to spill. With `approx`, or with an existing filter
  * instead of B, each input is read once, and the result has the error rate of the filter. */
-#ifndef SN_STREAM_SETS_H
-#define SN_STREAM_SETS_H
+#ifndef SN_STREAM_JOIN_JOIN_H
+#define SN_STREAM_JOIN_JOIN_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* One bit per line of A, in bounded memory: a bitmap, or, if that is too large, records in a
  * temporary file from which the bitmap of one range at a time is built. */
-#ifndef SN_STREAM_SETS_KEEP_H
-#define SN_STREAM_SETS_KEEP_H
+#ifndef SN_STREAM_JOIN_KEEP_H
+#define SN_STREAM_JOIN_KEEP_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,8 +7,8 @@
  * a member of a JSON object and a plain line with the same text have the same key. A key of several
  * values is each of them preceded by its length, so different lists of values have different
  * keys. */
-#ifndef SN_STREAM_KEYS_H
-#define SN_STREAM_KEYS_H
+#ifndef SN_STREAM_PIPELINE_KEYS_H
+#define SN_STREAM_PIPELINE_KEYS_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

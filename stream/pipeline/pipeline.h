@@ -14,8 +14,8 @@
  *
  * With a slow pipe, lines are processed as soon as they arrive, without waiting for a full
  * block. */
-#ifndef SN_STREAM_PIPELINE_H
-#define SN_STREAM_PIPELINE_H
+#ifndef SN_STREAM_PIPELINE_PIPELINE_H
+#define SN_STREAM_PIPELINE_PIPELINE_H
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,6 +1,6 @@
 /* A turnstile: lets numbers 0, 1, 2 … pass one at a time and in order. */
-#ifndef SN_STREAM_TURN_H
-#define SN_STREAM_TURN_H
+#ifndef SN_STREAM_PIPELINE_TURN_H
+#define SN_STREAM_PIPELINE_TURN_H
 
 #include <stdatomic.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  * A field that begins with a quote extends to the closing quote and may contain delimiters,
  * newlines and doubled quotes. A quote anywhere else is an ordinary byte, and so is anything after
  * a closing quote, as in Python's csv module. A record ends with LF or CRLF. */
-#ifndef SN_STREAM_CSV_H
-#define SN_STREAM_CSV_H
+#ifndef SN_STREAM_RECORD_CSV_H
+#define SN_STREAM_RECORD_CSV_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* Record boundaries: for the reader, which splits the input into blocks, and for the workers, which
  * split a block into records. */
-#ifndef SN_STREAM_FRAME_H
-#define SN_STREAM_FRAME_H
+#ifndef SN_STREAM_RECORD_FRAME_H
+#define SN_STREAM_RECORD_FRAME_H
 
 #include "seen.h"
 #include "stream/io/block.h"

@@ -1,6 +1,6 @@
 /* Looks up JSON values by path. */
-#ifndef SN_STREAM_JSON_H
-#define SN_STREAM_JSON_H
+#ifndef SN_STREAM_RECORD_JSON_H
+#define SN_STREAM_RECORD_JSON_H
 
 #include <stdbool.h>
 #include <stddef.h>

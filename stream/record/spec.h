@@ -5,8 +5,8 @@
  *     -k 3-       the third and all after    -k 'tags.0'     JSON: the first element of an array
  *     -k 2-4      the second to the fourth   -k '"a,b",c'    a name with a comma or dot in
  *     quotes */
-#ifndef SN_STREAM_SPEC_H
-#define SN_STREAM_SPEC_H
+#ifndef SN_STREAM_RECORD_SPEC_H
+#define SN_STREAM_RECORD_SPEC_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* Extracts the values of a record that make up its key. */
-#ifndef SN_STREAM_VALUES_H
-#define SN_STREAM_VALUES_H
+#ifndef SN_STREAM_RECORD_VALUES_H
+#define SN_STREAM_RECORD_VALUES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,8 +5,8 @@
  * unique lines are lost at the chosen error rate. With `filter` it is a set opened by the caller,
  * so that lines are remembered across runs. Lines selected by their number of occurrences are
  * always counted exactly, in two passes. */
-#ifndef SN_STREAM_UNIQ_H
-#define SN_STREAM_UNIQ_H
+#ifndef SN_STREAM_UNIQ_UNIQ_H
+#define SN_STREAM_UNIQ_UNIQ_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -7,8 +7,8 @@
  *
  * User, password and NAME may contain any bytes, written as %XX. In redis:// a first part of only
  * digits is the database if another part follows. In redis+unix:// the NAME is the last part. */
-#ifndef SN_REDIS_ADDRESS_H
-#define SN_REDIS_ADDRESS_H
+#ifndef SN_REDIS_CLIENT_ADDRESS_H
+#define SN_REDIS_CLIENT_ADDRESS_H
 
 #include "seen.h"
 

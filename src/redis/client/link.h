@@ -1,6 +1,6 @@
 /* One connection: connect, authenticate, send, receive, with timeouts. Never raises SIGPIPE. */
-#ifndef SN_REDIS_LINK_H
-#define SN_REDIS_LINK_H
+#ifndef SN_REDIS_CLIENT_LINK_H
+#define SN_REDIS_CLIENT_LINK_H
 
 #include "redis/client/address.h"
 #include "redis/client/reply.h"

@@ -3,8 +3,8 @@
  *   *2 (:5 $3 abc)   ->   item 0: ARRAY of 2 | item 1: INTEGER 5 | item 2: STRING "abc"
  *
  * A reply is valid until the next one is read. */
-#ifndef SN_REDIS_REPLY_H
-#define SN_REDIS_REPLY_H
+#ifndef SN_REDIS_CLIENT_REPLY_H
+#define SN_REDIS_CLIENT_REPLY_H
 
 #include <hiredis/hiredis.h>
 #include <stdbool.h>

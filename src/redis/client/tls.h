@@ -1,6 +1,6 @@
 /* TLS for a connection. A build without it refuses rediss://. */
-#ifndef SN_REDIS_TLS_H
-#define SN_REDIS_TLS_H
+#ifndef SN_REDIS_CLIENT_TLS_H
+#define SN_REDIS_CLIENT_TLS_H
 
 #include "redis/client/client.h"
 

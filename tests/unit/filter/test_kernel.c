@@ -469,17 +469,17 @@ static void test_combine(void **state)
     for (int i = 0; i < 4096; i++) /* every pair of nibbles */
         a[i] = (unsigned char)(i * 17);
     memcpy(sum, a, BYTES);
-    sn_combine_lines(SEEN_BLOOM, sum, b, BYTES / 64);
+    sn_kernel_merge_lines(SEEN_BLOOM, sum, b, BYTES / 64);
     for (int i = 0; i < BYTES; i++)
         assert_int_equal(sum[i], a[i] | b[i]);
     memcpy(sum, a, BYTES);
-    sn_combine_lines(SEEN_COUNTING, sum, b, BYTES / 64);
+    sn_kernel_merge_lines(SEEN_COUNTING, sum, b, BYTES / 64);
     for (int i = 0; i < BYTES; i++) {
         int low = (a[i] & 15) + (b[i] & 15), high = (a[i] >> 4) + (b[i] >> 4);
         assert_int_equal(sum[i], (low > 15 ? 15 : low) | (high > 15 ? 15 : high) << 4);
     }
     memcpy(sum, a, BYTES);
-    sn_combine_lines(SEEN_COUNTING, sum, b, 0);
+    sn_kernel_merge_lines(SEEN_COUNTING, sum, b, 0);
     assert_memory_equal(sum, a, BYTES);
 }
 
@@ -498,7 +498,7 @@ static void test_union(void **state)
             k->add(&g, two, keys + 70, 130, got);
             k->add(&g, both, keys, 130, got);
             k->add(&g, both, keys + 70, 130, got);
-            sn_combine_lines(g.kind, one, two, sn_geometry_lines(&g));
+            sn_kernel_merge_lines(g.kind, one, two, sn_geometry_lines(&g));
             assert_memory_equal(one, both, sn_geometry_bytes(&g));
             free(one);
             free(two);

@@ -274,7 +274,7 @@ static void test_swift(void **state)
     for (double rate = 0.3; rate > 1e-15; rate /= 1.7) {
         sn_geometry least, swift;
         assert_true(sn_plan_geometry(SEEN_BLOOM, 1e7, rate, &least));
-        assert_true(sn_plan_geometry_swift(SEEN_BLOOM, 1e7, rate, 1.15, &swift));
+        assert_true(sn_plan_geometry_fast(SEEN_BLOOM, 1e7, rate, 1.15, &swift));
         assert_true(sn_geometry_valid(&swift));
         assert_true(sn_plan_rate(&swift, 1e7) <= rate * (1 + 1e-8));
         double bits = 8 * (double)sn_geometry_bytes(&swift);
@@ -284,9 +284,9 @@ static void test_swift(void **state)
             assert_true(swift.probes <= least.probes);
     }
     sn_geometry g;
-    assert_false(sn_plan_geometry_swift(SEEN_BLOOM, 1e7, 1e-19, 1.15, &g));
+    assert_false(sn_plan_geometry_fast(SEEN_BLOOM, 1e7, 1e-19, 1.15, &g));
     /* Only a filter without lines fits into exactly the classic size. */
-    assert_false(sn_plan_geometry_swift(SEEN_BLOOM, 1e7, 1e-6, 0.99, &g));
+    assert_false(sn_plan_geometry_fast(SEEN_BLOOM, 1e7, 1e-6, 0.99, &g));
 }
 
 static void test_sizes(void **state)

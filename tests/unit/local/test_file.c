@@ -438,8 +438,8 @@ static void test_same_rate(void **state)
         sn_image image;
         OK(set->ops->image(set, &image, error));
         seen_close(set);
-        double rate = sn_rate_from64(image.rate64);
-        image.rate64 = sn_rate_to64(i < 3 ? rate * (1 - 4e-16) : rate * (1 - 1e-6) - 1e-18);
+        double rate = sn_image_rate_from64(image.rate64);
+        image.rate64 = sn_image_rate_to64(i < 3 ? rate * (1 - 4e-16) : rate * (1 - 1e-6) - 1e-18);
         unsigned char page[SN_IMAGE_BYTES];
         sn_image_encode(&image, page);
         write_at("f", page, sizeof page, 0);

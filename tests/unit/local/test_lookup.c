@@ -171,7 +171,7 @@ static void test_known(void **state)
     add(view, 2, &news);
     seen_hash h[4] = {hash_of(1), hash_of(2), hash_of(3), hash_of(1)};
     seen_answer answers[4];
-    assert_int_equal(sn_lookup_known(sn_kernel_for(SEEN_BLOOM), view, h, 4, answers), 2);
+    assert_int_equal(sn_lookup_present(sn_kernel_for(SEEN_BLOOM), view, h, 4, answers), 2);
     static const seen_answer WANT[4] = {SEEN_BEFORE, SEEN_BEFORE, SEEN_UNKNOWN, SEEN_BEFORE};
     assert_memory_equal(answers, WANT, 4);
     assert_int_equal(layers_with(view, hash_of(3)), 0);

@@ -54,12 +54,12 @@ static seen_set *set_of(const layer_case *c, uint64_t first)
 static sn_sample sample_of(const seen_set *set, uint64_t most)
 {
     const sn_view *view = atomic_load(&((const sn_local *)set)->view);
-    return sn_local_sample(&view->image.layer[0], view->bits[0], most);
+    return sn_sample_layer(&view->image.layer[0], view->bits[0], most);
 }
 
 static double deviation_of(const sn_sample *sample)
 {
-    return sn_local_deviation(sample, sample->keys);
+    return sn_sample_deviation(sample, sample->keys);
 }
 
 static void test_deviation(void **state)
@@ -82,12 +82,12 @@ static void test_deviation(void **state)
             squares += off * off;
             /* A correct counter is never rejected, and few others except nearby ones are
              * accepted. */
-            if (!sn_local_credible(&sample, c->keys))
+            if (!sn_sample_plausible(&sample, c->keys))
                 fail_msg("case %zu: %llu keys look like %.0f", i, (unsigned long long)c->keys,
                          sample.keys);
             double far = keys + 40 * sample.unit + 12 * deviation_of(&sample);
-            assert_false(sn_local_credible(&sample, (uint64_t)far));
-            assert_false(sn_local_credible(&sample, UINT64_MAX));
+            assert_false(sn_sample_plausible(&sample, (uint64_t)far));
+            assert_false(sn_sample_plausible(&sample, UINT64_MAX));
         }
         double off = sqrt(squares / rounds);
         print_message("case %zu: off by %.2f deviations\n", i, off);

@@ -54,14 +54,14 @@ static void test_held(void **state)
     sn_view *held[3];
     sn_image image[3];
     for (int i = 0; i < 3; i++) {
-        held[i] = sn_view_hold(l);
+        held[i] = sn_view_acquire(l);
         image[i] = held[i]->image;
         for (int turns = 0; turns < 5; turns++)
             OK(seen_rotate(set, error));
     }
     for (int i = 0; i < 3; i++) {
         assert_memory_equal(&held[i]->image, &image[i], sizeof image[i]);
-        sn_view_let_go(l, held[i]);
+        sn_view_release(l, held[i]);
     }
     unsigned before = views_of(set);
     for (int turns = 0; turns < 20; turns++)
@@ -77,7 +77,7 @@ enum { KEYS = 10 };
 
 static const sn_kernel *real;
 static sn_kernel spy;
-static sn_home stuck;
+static sn_local_backing stuck;
 static seen_set *asked, *writer;
 static int before_turn, turns;
 static bool half;
@@ -104,13 +104,13 @@ static void check_and_turn(const sn_geometry *g, const void *bits, const seen_ha
     if (!half)
         return;
     sn_local *l = (sn_local *)writer;
-    const sn_home *home = l->home;
+    const sn_local_backing *backing = l->backing;
     OK(seen_add_hashes(writer, h, count, NULL, error));
-    stuck = *home;
+    stuck = *backing;
     stuck.sync = fail_to_sync;
-    l->home = &stuck;
+    l->backing = &stuck;
     assert_int_equal(seen_rotate(writer, NULL), SEEN_ERR_IO);
-    l->home = home;
+    l->backing = backing;
 }
 
 static void ask_and_turn(bool file, int age, int first, int often)

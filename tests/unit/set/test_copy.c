@@ -187,7 +187,7 @@ static void test_merge_nearly(void **state)
     uint64_t count = sn_geometry_lines(&image.layer[0].geometry);
     assert_true(count <= 1024);
     OK(all->ops->read(all, 0, 0, count, lines, error));
-    OK(a->ops->combine(a, 0, 0, count, lines, error));
+    OK(a->ops->merge_lines(a, 0, 0, count, lines, error));
     ((sn_local *)a)->added[0] = 2 * MANY;
     OK(seen_merge(a, b, error));
     seen_close(a);
@@ -383,12 +383,12 @@ static void test_never_stops(void **state)
     seen_close(set);
 }
 
-static seen_status (*real_combined)(seen_set *, const sn_image *, seen_error *);
+static seen_status (*real_finish_merge)(seen_set *, const sn_image *, seen_error *);
 
 static seen_status turn_and_count(seen_set *set, const sn_image *from, seen_error *e)
 {
     seen_status status = seen_rotate(set, e);
-    return status == SEEN_OK ? real_combined(set, from, e) : status;
+    return status == SEEN_OK ? real_finish_merge(set, from, e) : status;
 }
 
 /* A window that rotates after the last line was merged counts no keys in the cleared generation:
@@ -408,8 +408,8 @@ static void test_merge_window_turns_late(void **state)
         OK(seen_add_hashes(b, h + 900 * i, 900, NULL, error));
     }
     turning_ops = *a->ops;
-    real_combined = turning_ops.combined;
-    turning_ops.combined = turn_and_count;
+    real_finish_merge = turning_ops.finish_merge;
+    turning_ops.finish_merge = turn_and_count;
     a->ops = &turning_ops;
     OK(seen_merge(a, b, error));
     sn_image image;

@@ -201,11 +201,11 @@ static void test_words(void **state)
 static void test_rates(void **state)
 {
     (void)state;
-    assert_int_equal(sn_rate_to64(0.5), UINT64_C(1) << 63);
-    assert_int_equal(sn_rate_to64(1), UINT64_MAX);
-    assert_int_equal(sn_rate_to64(0), 1);
+    assert_int_equal(sn_image_rate_to64(0.5), UINT64_C(1) << 63);
+    assert_int_equal(sn_image_rate_to64(1), UINT64_MAX);
+    assert_int_equal(sn_image_rate_to64(0), 1);
     for (double rate = 0.99; rate > 1e-18; rate *= 0.7) {
-        double back = sn_rate_from64(sn_rate_to64(rate));
+        double back = sn_image_rate_from64(sn_image_rate_to64(rate));
         assert_true(back <= rate && back > rate * (1 - 1e-9) - 1e-19);
     }
 }

@@ -211,10 +211,10 @@ static void test_defaults(void **state)
     (void)state;
     seen_options options = {.size = sizeof options, .capacity = 1000};
     sn_image image = begin(options);
-    assert_true(fabs(sn_rate_from64(image.rate64) - 0.01) < 1e-9);
+    assert_true(fabs(sn_image_rate_from64(image.rate64) - 0.01) < 1e-9);
     options = (seen_options){.size = sizeof options, .growth = SEEN_GROWING};
     image = begin(options);
-    assert_true(fabs(sn_rate_from64(image.rate64) - 0.01) < 1e-9);
+    assert_true(fabs(sn_image_rate_from64(image.rate64) - 0.01) < 1e-9);
     double bits = bits_of(&image);
     assert_true(bits > 12e6 && bits < 17e6);
     options = (seen_options){.size = sizeof options, .bits = 1 << 20};
@@ -222,7 +222,7 @@ static void test_defaults(void **state)
     assert_true(image.capacity > 90000 && bits_of(&image) <= 1 << 20);
     options = (seen_options){.size = sizeof options, .bits = 1 << 20, .capacity = 50000};
     image = begin(options);
-    assert_true(sn_rate_from64(image.rate64) < 1e-3);
+    assert_true(sn_image_rate_from64(image.rate64) < 1e-3);
 }
 
 #define REFUSED(...)                                                                               \
