@@ -624,7 +624,7 @@ static int run_crawl(sn_args *args)
                    is_stdout(options.edges) || is_stdout(options.warc);
     sn_crawl_show_begin(&show, args, options.state);
     bool joined = false;
-    seen_status status = options.join != NULL ? sn_crawl_agree(&options, &error) : SEEN_OK;
+    seen_status status = options.join != NULL ? sn_crawl_check_settings(&options, &error) : SEEN_OK;
     if (status == SEEN_OK)
         do
             status = sn_crawl_run(&options, sn_stop_flag(), sn_crawl_show_status, &show, &result,

@@ -236,7 +236,7 @@ int sn_crawl_show_end(const sn_crawl_show *s, const sn_crawl_options *options,
     else
         tell(s->args, options, r);
     bool none = r->status.counts.pages == 0;
-    bool nothing = none && r->failed_why != NULL;
+    bool nothing = none && r->failed_reason != NULL;
     if (none && !nothing && r->denied_url[0] != '\0')
         return sn_trouble("robots.txt denies us %s, and nothing else was there to fetch",
                           r->denied_url);
@@ -244,6 +244,6 @@ int sn_crawl_show_end(const sn_crawl_show *s, const sn_crawl_options *options,
         return sn_trouble(refused, r->refused_host, r->refused_address);
     if (r->refused_host[0] != '\0')
         sn_note(s->args, refused, r->refused_host, r->refused_address);
-    return nothing ? sn_trouble("%s could not be fetched: %s", r->failed_url, r->failed_why)
+    return nothing ? sn_trouble("%s could not be fetched: %s", r->failed_url, r->failed_reason)
                    : SN_EXIT_OK;
 }

@@ -13,13 +13,13 @@
 size_t sn_admit_resolve(sn_intake *in, const char *href, size_t len, const char *base,
                         size_t base_len)
 {
-    return sn_resolve(&in->resolver, &in->url_options, href, len, base, base_len);
+    return sn_resolve_link(&in->resolver, &in->url_options, href, len, base, base_len);
 }
 
 size_t sn_admit_resolve_whole(sn_intake *in, const char *href, size_t len, const char *base,
                               size_t base_len)
 {
-    return sn_resolve(&in->resolver, NULL, href, len, base, base_len);
+    return sn_resolve_link(&in->resolver, NULL, href, len, base, base_len);
 }
 
 void sn_admit_free(sn_intake *in)
@@ -97,8 +97,8 @@ static bool is_link(uint16_t depth, uint8_t kind)
     return depth > 0 && kind == SN_KIND_PAGE;
 }
 
-seen_status sn_admit(sn_intake *in, const sn_admit_page *page, const char *url, size_t len,
-                     uint16_t depth, uint8_t hops, uint8_t kind)
+seen_status sn_admit_url(sn_intake *in, const sn_admit_page *page, const char *url, size_t len,
+                         uint16_t depth, uint8_t hops, uint8_t kind)
 {
     seen_hash hash = sn_frontier_hash(in->frontier, url, len, kind);
     bool link = is_link(depth, kind);

@@ -50,8 +50,8 @@ typedef struct sn_admit_page {
 
 void sn_admit_begin(sn_intake *in);
 /* Admits a canonical URL if scope and limits allow it. */
-seen_status sn_admit(sn_intake *in, const sn_admit_page *page, const char *url, size_t len,
-                     uint16_t depth, uint8_t hops, uint8_t kind);
+seen_status sn_admit_url(sn_intake *in, const sn_admit_page *page, const char *url, size_t len,
+                         uint16_t depth, uint8_t hops, uint8_t kind);
 /* The same for a link that is not in the link cache and within the depth limit. */
 seen_status sn_admit_link(sn_intake *in, const sn_admit_page *page, const char *url, size_t len,
                           seen_hash hash, uint16_t depth);

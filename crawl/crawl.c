@@ -55,8 +55,8 @@ static seen_status settle_when_due(sn_engine *e, int64_t now)
     if (!sync && now - e->settled < e->intake.frontier->settle_ms)
         return SEEN_OK;
     if (sync)
-        sn_settle_look(e);
-    seen_status status = sn_settle(e, sync);
+        sn_settle_measure(e);
+    seen_status status = sn_settle_run(e, sync);
     e->settled = sn_fetch_now();
     if (sync)
         e->synced = e->settled;
@@ -72,7 +72,7 @@ static seen_status tick(sn_engine *e, int64_t now, sn_crawl_progress *progress, 
         status = sn_outputs_flush(&e->outputs, false, e->error);
         if (now - e->looked >= INFO_MS && e->info.set_bytes <= INFO_BYTES) {
             e->looked = now;
-            sn_settle_look(e);
+            sn_settle_measure(e);
         }
         if (progress != NULL) {
             sn_crawl_status about;
@@ -142,7 +142,7 @@ static seen_status loop(sn_engine *e, const atomic_int *stop, sn_crawl_progress 
         if (status == SEEN_OK)
             status = commit_when_due(e, now);
         if (status == SEEN_OK && !e->stopping)
-            status = sn_dispatch(e);
+            status = sn_dispatch_run(e);
         if (status != SEEN_OK || finished(e))
             break;
         status = wait(e, now);
@@ -183,8 +183,8 @@ seen_status sn_crawl_run(const sn_crawl_options *options, const atomic_int *stop
         status = loop(e, stop, progress, user);
     }
     if (status == SEEN_OK) {
-        sn_settle_look(e);
-        status = sn_settle(e, true);
+        sn_settle_measure(e);
+        status = sn_settle_run(e, true);
     }
     fill_result(e, result);
     /* The reader of the output closed the pipe: the crawl ends without an error. */

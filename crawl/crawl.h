@@ -128,7 +128,7 @@ seen_status sn_crawl_load_shared(sn_crawl_options *options, bool *there, void **
                                  seen_error *error);
 /* SEEN_ERR_MISMATCH, with both values, if these options differ from those of the shared crawl in a
  * setting that all its processes must share. */
-seen_status sn_crawl_agree(const sn_crawl_options *options, seen_error *error);
+seen_status sn_crawl_check_settings(const sn_crawl_options *options, seen_error *error);
 /* Puts the pages that a shared crawl has given up back into its queues. */
 seen_status sn_crawl_retry_shared(const char *where, const char *ca_file, uint64_t *count,
                                   seen_error *error);
@@ -161,7 +161,7 @@ typedef struct sn_crawl_result {
     uint64_t start_seen; /* start URLs that were already in the seen-set */
     /* The first page that failed in this run, truncated to fit, and the reason; NULL: none. */
     char failed_url[256];
-    const char *failed_why;
+    const char *failed_reason;
     /* The first page that robots.txt denied in this run, truncated to fit; empty: none. */
     char denied_url[256];
     /* The first host that was refused, and its address; empty: none. */

@@ -13,7 +13,7 @@
 /* A URL that is not fetched: denied, over a limit, or no longer in scope. */
 static seen_status skip(sn_engine *e, const sn_frontier_record *record)
 {
-    return sn_settle_done(e, &(sn_frontier_done){.record = record, .fate = SN_FATE_SKIPPED});
+    return sn_settle_done(e, &(sn_frontier_done){.record = record, .outcome = SN_OUTCOME_SKIPPED});
 }
 
 /* Whether the rules of its host allow this URL. */
@@ -73,15 +73,15 @@ static seen_status fail_page(sn_engine *e, sn_host *host, const sn_frontier_reco
     if (status == SEEN_OK)
         status = sn_outputs_put_page(
             &e->outputs,
-            &(sn_outputs_page){.job = job, .transfer = &nothing, .error = host->deny_why},
+            &(sn_outputs_page){.job = job, .transfer = &nothing, .error = host->deny_reason},
             e->error);
     sn_job_release(&e->transfers, job, NULL);
     if (status != SEEN_OK)
         return status;
     return sn_settle_done(e, &(sn_frontier_done){.record = record,
-                                                 .fate = SN_FATE_FAILED,
-                                                 .status = SN_NOT_ASKED,
-                                                 .why = host->deny_why});
+                                                 .outcome = SN_OUTCOME_FAILED,
+                                                 .status = SN_NOT_REQUESTED,
+                                                 .why = host->deny_reason});
 }
 
 /* Handles one URL of a host that is ready. *spent: a request was started. */
@@ -128,7 +128,7 @@ static bool may_start(sn_engine *e)
 }
 
 /* Takes at most TURN_MS: robots.txt may deny many URLs in a row. */
-seen_status sn_dispatch(sn_engine *e)
+seen_status sn_dispatch_run(sn_engine *e)
 {
     int64_t until = sn_fetch_now() + TURN_MS;
     seen_status status = e->limit_reached ? SEEN_OK : sn_hosts_refill(e, until);

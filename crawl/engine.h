@@ -51,11 +51,11 @@ typedef struct sn_engine {
 /* ---- settle.c ---- */
 
 /* Offers pending links, flushes or syncs the outputs and settles the frontier. */
-seen_status sn_settle(sn_engine *e, bool sync);
+seen_status sn_settle_run(sn_engine *e, bool sync);
 /* Reports a URL to the frontier that needs no further request. Counts a failure. */
 seen_status sn_settle_done(sn_engine *e, const sn_frontier_done *done);
 /* Measures the fill of the seen-set, and adds to the expected losses. */
-void sn_settle_look(sn_engine *e);
+void sn_settle_measure(sn_engine *e);
 
 /* ---- seeds.c ---- */
 
@@ -89,7 +89,7 @@ void sn_host_rules_hold(sn_engine *e, sn_host *host, int64_t until);
 seen_status sn_hosts_refill(sn_engine *e, int64_t until);
 /* Reports an idle host to the frontier. */
 void sn_hosts_check_quiet(sn_engine *e, sn_host *host);
-/* Handles news of the frontier: stop, new hosts in scope, hosts to return. */
+/* Handles updates of the frontier: stop, new hosts in scope, hosts to return. */
 seen_status sn_hosts_poll(sn_engine *e);
 
 /* ---- page.c ---- */
@@ -106,7 +106,7 @@ seen_status sn_page_arrived(sn_engine *e, sn_transfer *transfer);
 /* ---- dispatch.c ---- */
 
 /* Starts all requests that can be started now. */
-seen_status sn_dispatch(sn_engine *e);
+seen_status sn_dispatch_run(sn_engine *e);
 
 /* ---- shared.c ---- */
 

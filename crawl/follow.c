@@ -39,8 +39,8 @@ static bool find_base(const sn_job *job, sn_follower *f, char **own, const char 
     *base = job->base_lost ? NULL : job->url;
     *len = job->base_lost ? 0 : job->url_len;
     size_t n = !job->has_base ? 0
-                              : sn_resolve(&f->resolver, NULL, job->hrefs.bytes + job->base_at,
-                                           job->base_len, job->url, job->url_len);
+                              : sn_resolve_link(&f->resolver, NULL, job->hrefs.bytes + job->base_at,
+                                                job->base_len, job->url, job->url_len);
     if (n == 0)
         return true;
     *own = malloc(n);
@@ -81,8 +81,8 @@ bool sn_follow_read(sn_job *job, sn_follower *f)
         return false;
     for (size_t i = 0; ok && i < job->hrefs.len; i++) {
         sn_href *href = &job->hrefs.list[i];
-        size_t n = sn_resolve(&f->resolver, &in->url_options, job->hrefs.bytes + href->at,
-                              href->len, base, base_len);
+        size_t n = sn_resolve_link(&f->resolver, &in->url_options, job->hrefs.bytes + href->at,
+                                   href->len, base, base_len);
         const char *url = f->resolver.text;
         /* An empty link, or only a fragment, leads to the page itself. */
         href->leads = n > 0 && (n != job->url_len || memcmp(url, job->url, n) != 0);

@@ -32,7 +32,7 @@ static seen_status find_other(sn_engine *e, sn_host *host, sn_host **other, bool
     seen_status status = sn_pace_find(e->transfers.pace, url, origin, now, other, e->error);
     if (status == SEEN_ERR_FULL || *other == host)
         *other = NULL;
-    *later = *other != NULL && !sn_pace_rested(*other, now);
+    *later = *other != NULL && !sn_pace_ready(*other, now);
     if (*later)
         take_turn(e, host, *other, now);
     return status == SEEN_ERR_FULL ? SEEN_OK : status;
@@ -120,7 +120,8 @@ static seen_status admit_sitemaps(sn_engine *e, const sn_job *job, const sn_robo
         size_t n = sn_admit_resolve(&e->intake, href, len, job->url, job->url_len);
         seen_status status = SEEN_OK;
         if (n > 0)
-            status = sn_admit(&e->intake, &page, e->intake.resolver.text, n, 0, 0, SN_KIND_SITEMAP);
+            status =
+                sn_admit_url(&e->intake, &page, e->intake.resolver.text, n, 0, 0, SN_KIND_SITEMAP);
         if (status != SEEN_OK || rules == NULL)
             return status;
     }
@@ -215,7 +216,7 @@ static void postpone(sn_engine *e, sn_host *host, const sn_transfer *t)
     int64_t wait = sn_job_backoff(e->options, 0, t);
     host->rules_tries = 0;
     host->rules_until = now + (wait > SN_DOWN_MS ? wait : SN_DOWN_MS);
-    host->deny_why =
+    host->deny_reason =
         t->error == SN_FETCH_OK ? "robots.txt unavailable" : sn_fetch_error_text(t->error);
     sn_pace_set_rules(e->transfers.pace, host, SN_RULES_DENY, NULL, 0);
 }

@@ -69,7 +69,7 @@ seen_status sn_hosts_refill(sn_engine *e, int64_t until)
     return status;
 }
 
-/* An sn_pace_give. */
+/* An sn_pace_dropped. */
 static void report_quiet(void *user, const sn_host *host)
 {
     sn_frontier *f = user;
@@ -89,18 +89,18 @@ seen_status sn_hosts_poll(sn_engine *e)
     seen_status status = SEEN_OK;
     if (f->class->poll == NULL)
         return SEEN_OK;
-    for (sn_frontier_news news = {.seed = ""}; status == SEEN_OK && news.seed != NULL;) {
-        news = (sn_frontier_news){0};
-        status = f->class->poll(f, &news, e->error);
+    for (sn_frontier_updates updates = {.seed = ""}; status == SEEN_OK && updates.seed != NULL;) {
+        updates = (sn_frontier_updates){0};
+        status = f->class->poll(f, &updates, e->error);
         if (status != SEEN_OK)
             break;
-        e->stopping = e->stopping || news.stop;
-        if (news.forget_links)
+        e->stopping = e->stopping || updates.stop;
+        if (updates.forget_links)
             sn_link_cache_clear(e->intake.link_cache);
-        if (news.give_back > 0)
-            sn_pace_give_back(e->transfers.pace, news.give_back, report_quiet, f);
-        if (news.seed != NULL)
-            status = sn_seeds_join(e, news.seed, news.seed_len);
+        if (updates.give_back > 0)
+            sn_pace_drop_hosts(e->transfers.pace, updates.give_back, report_quiet, f);
+        if (updates.seed != NULL)
+            status = sn_seeds_join(e, updates.seed, updates.seed_len);
     }
     /* END was based on the state of the frontier at that time. */
     if (status == SEEN_OK && f->wake_fd >= 0)

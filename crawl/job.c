@@ -124,8 +124,8 @@ seen_status sn_job_start(sn_transfers *t, sn_job *job, uint64_t limit, seen_erro
     job->on_thread = choose_thread(t, job);
     sn_pace_begin(t->pace, job->host);
     int64_t now = sn_fetch_now();
-    job->host_waits = sn_pace_ask(t->pace, job->host, now);
-    job->other_waits = job->other != NULL && sn_pace_ask(t->pace, job->other, now);
+    job->host_waits = sn_pace_start(t->pace, job->host, now);
+    job->other_waits = job->other != NULL && sn_pace_start(t->pace, job->other, now);
     sn_fetch_request request = {.url = job->url,
                                 .limit = limit,
                                 .user = job,

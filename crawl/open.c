@@ -190,24 +190,24 @@ static seen_status make_scope(sn_engine *e)
 static seen_status open_frontier(sn_engine *e, const sn_checkpoint *checkpoint)
 {
     const sn_crawl_options *o = e->options;
-    sn_local_options options = {.folder = e->folder,
-                                .path = o->state,
-                                .checkpoint = checkpoint,
-                                .filter = o->filter,
-                                .ca_file = o->ca_file,
-                                .exact = o->exact,
-                                .error_rate = o->error_rate,
-                                .capacity = o->capacity,
-                                .levels = o->max_depth != UINT64_MAX,
-                                .max_pages = o->max_pages,
-                                .host_pages = o->max_host_pages > 0,
-                                .sync_ms = (int64_t)o->checkpoint_ms};
-    seen_status status = sn_local_open(&options, &e->intake.frontier, e->error);
+    sn_frontier_local_options options = {.folder = e->folder,
+                                         .path = o->state,
+                                         .checkpoint = checkpoint,
+                                         .filter = o->filter,
+                                         .ca_file = o->ca_file,
+                                         .exact = o->exact,
+                                         .error_rate = o->error_rate,
+                                         .capacity = o->capacity,
+                                         .levels = o->max_depth != UINT64_MAX,
+                                         .max_pages = o->max_pages,
+                                         .host_pages = o->max_host_pages > 0,
+                                         .sync_ms = (int64_t)o->checkpoint_ms};
+    seen_status status = sn_frontier_local_open(&options, &e->intake.frontier, e->error);
     if (status != SEEN_OK)
         return status;
     e->intake.found_before = e->found_at_info = e->counts.found;
     e->counts.found += e->intake.frontier->found;
-    return sn_seeds_load(e, sn_local_seeds(e->intake.frontier));
+    return sn_seeds_load(e, sn_frontier_local_seeds(e->intake.frontier));
 }
 
 static void free_robots(void *rules)
@@ -319,7 +319,7 @@ static seen_status start_anew(sn_engine *e)
         status = sn_outputs_open(&e->outputs, e->options, length, e->error);
     /* From here on there is a frontier to resume: the start URLs may enter a shared seen-set, which
      * would not report them as new again after a crash. */
-    return status == SEEN_OK ? sn_settle(e, true) : status;
+    return status == SEEN_OK ? sn_settle_run(e, true) : status;
 }
 
 /* The length of the complete lines of an output. A killed process may have written an incomplete
@@ -379,7 +379,7 @@ static seen_status admit_again(void *user, const sn_frontier_record *record, boo
 
 static seen_status retry_failed(sn_engine *e)
 {
-    seen_status status = sn_local_retry(e->intake.frontier, admit_again, e, e->error);
+    seen_status status = sn_frontier_local_retry(e->intake.frontier, admit_again, e, e->error);
     return status == SEEN_OK ? sn_admit_commit(&e->intake) : status;
 }
 
@@ -396,7 +396,8 @@ static seen_status go_on(sn_engine *e, const sn_checkpoint *p)
     if (status == SEEN_OK)
         status = open_frontier(e, p);
     /* It was killed before its start URLs were stored. */
-    if (status == SEEN_OK && e->options->start.count == 0 && sn_local_empty(e->intake.frontier))
+    if (status == SEEN_OK && e->options->start.count == 0 &&
+        sn_frontier_local_empty(e->intake.frontier))
         status = nothing_to_crawl(e);
     if (status == SEEN_OK)
         status = make_parts(e);
@@ -440,8 +441,8 @@ seen_status sn_crawl_open(sn_engine *e)
         status = seen_hasher_random(SEEN_XXH3, &e->hasher, e->error);
     size_t temporary = e->options->warc == NULL ? 0 : e->options->connections;
     if (status == SEEN_OK)
-        status =
-            sn_files_allow(e->options->connections, temporary, &e->transfers.keep_open, e->error);
+        status = sn_open_files_raise(e->options->connections, temporary, &e->transfers.keep_open,
+                                     e->error);
     if (status == SEEN_OK && e->options->join == NULL)
         status = open_state(e, &checkpoint, &there);
     if (status == SEEN_OK)
@@ -453,7 +454,7 @@ seen_status sn_crawl_open(sn_engine *e)
     if (status == SEEN_OK)
         status = sn_seeds_admit(e);
     if (status == SEEN_OK)
-        status = sn_settle(e, true);
+        status = sn_settle_run(e, true);
     sn_checkpoint_free(&checkpoint);
     return status;
 }

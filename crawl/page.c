@@ -64,9 +64,9 @@ static void on_sitemap(void *user, sn_sitemap_kind kind, const char *url, size_t
     size_t n = sn_admit_resolve(&e->intake, url, len, job->url, job->url_len);
     job->listed++;
     if (n > 0)
-        e->failed = sn_admit(&e->intake, &page, e->intake.resolver.text, n,
-                             index ? job->depth : (uint16_t)(job->depth + 1),
-                             index ? (uint8_t)(job->hops + 1) : 0, lists);
+        e->failed = sn_admit_url(&e->intake, &page, e->intake.resolver.text, n,
+                                 index ? job->depth : (uint16_t)(job->depth + 1),
+                                 index ? (uint8_t)(job->hops + 1) : 0, lists);
 }
 
 /* An sn_unpack_sink: a piece of a gzipped sitemap. */
@@ -175,8 +175,8 @@ static void on_header_link(void *user, const char *href, size_t len, bool nofoll
     sn_follower *f = follower_of(job);
     size_t n = len > 3 * job->engine->options->max_url
                    ? 0
-                   : sn_resolve(&f->resolver, &job->engine->intake.url_options, href, len, job->url,
-                                job->url_len);
+                   : sn_resolve_link(&f->resolver, &job->engine->intake.url_options, href, len,
+                                     job->url, job->url_len);
     if (n > 0)
         on_link(job, &(sn_html_link){.kind = SN_LINK_NEXT,
                                      .rel = nofollow ? SN_REL_NOFOLLOW : 0,
@@ -283,8 +283,8 @@ static seen_status redirected(sn_engine *e, sn_job *job, const sn_transfer *t)
     if (kind == SN_KIND_SITEMAP && e->intake.resolver.text[n - 1] == '/')
         return redirected_sitemap(e, job, n);
     sn_admit_begin(&e->intake);
-    return sn_admit(&e->intake, &page, e->intake.resolver.text, n, job->depth,
-                    (uint8_t)(job->hops + 1), kind);
+    return sn_admit_url(&e->intake, &page, e->intake.resolver.text, n, job->depth,
+                        (uint8_t)(job->hops + 1), kind);
 }
 
 static seen_status put_page(sn_engine *e, const sn_job *job, const sn_transfer *t,
@@ -334,7 +334,7 @@ static void count_failures(sn_engine *e, sn_host *host, const sn_transfer *t)
     if (++host->failures < SN_DOWN_AFTER)
         return;
     host->failures = 0;
-    host->deny_why = "host down";
+    host->deny_reason = "host down";
     host->rules_until = sn_fetch_now() + SN_DOWN_MS;
     sn_pace_set_rules(e->transfers.pace, host, SN_RULES_DENY, NULL, 0);
 }
@@ -393,7 +393,7 @@ static seen_status finish(sn_engine *e, sn_job *job, const sn_transfer *t, const
                                  .kind = page ? SN_KIND_PAGE : SN_KIND_SITEMAP,
                                  .place = job->what.place};
     sn_frontier_done done = {.record = &record,
-                             .fate = why == NULL ? SN_FATE_FETCHED : SN_FATE_FAILED,
+                             .outcome = why == NULL ? SN_OUTCOME_FETCHED : SN_OUTCOME_FAILED,
                              .counts = page,
                              .status = t->status,
                              .ms = (uint64_t)t->ms,

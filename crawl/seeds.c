@@ -91,7 +91,7 @@ seen_status sn_seeds_admit(sn_engine *e)
                                 n < 400 ? (int)n : 400, e->intake.resolver.text);
         seen_status status = add_start(e, e->intake.resolver.text, n);
         if (status == SEEN_OK)
-            status = sn_admit(&e->intake, NULL, e->intake.resolver.text, n, 0, 0, SN_KIND_PAGE);
+            status = sn_admit_url(&e->intake, NULL, e->intake.resolver.text, n, 0, 0, SN_KIND_PAGE);
         if (status != SEEN_OK)
             return status;
     }

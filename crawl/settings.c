@@ -308,7 +308,7 @@ seen_status sn_crawl_load(const char *state, sn_crawl_options *options, void **k
     int folder = open(state, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0)
         return sn_error_cannot(error, errno, "open the state folder", state);
-    seen_status status = sn_folder_slurp(folder, "settings", SETTINGS_MAX, &bytes, &len, error);
+    seen_status status = sn_folder_read_file(folder, "settings", SETTINGS_MAX, &bytes, &len, error);
     close(folder);
     if (status == SEEN_OK)
         status = sn_settings_parse(bytes, len, state, options, keep, error);

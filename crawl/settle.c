@@ -5,7 +5,7 @@
 
 #include "crawl/frontier/folder.h"
 
-seen_status sn_settle(sn_engine *e, bool sync)
+seen_status sn_settle_run(sn_engine *e, bool sync)
 {
     sn_frontier *f = e->intake.frontier;
     sn_frontier_progress progress = {.counts = &e->counts};
@@ -28,25 +28,25 @@ seen_status sn_settle(sn_engine *e, bool sync)
 /* The first page that failed, for the summary. */
 static void remember_failure(sn_crawl_result *result, const sn_frontier_done *done)
 {
-    if (result->failed_why != NULL)
+    if (result->failed_reason != NULL)
         return;
     snprintf(result->failed_url, sizeof result->failed_url, "%.*s", (int)done->record->len,
              done->record->url);
-    result->failed_why = done->why;
+    result->failed_reason = done->why;
 }
 
 seen_status sn_settle_done(sn_engine *e, const sn_frontier_done *done)
 {
     sn_frontier *f = e->intake.frontier;
     e->done_since_sync++;
-    if (done->fate == SN_FATE_FAILED) {
+    if (done->outcome == SN_OUTCOME_FAILED) {
         e->counts.failed++;
         remember_failure(e->result, done);
     }
     return f->class->done(f, done, e->error);
 }
 
-void sn_settle_look(sn_engine *e)
+void sn_settle_measure(sn_engine *e)
 {
     sn_frontier *f = e->intake.frontier;
     f->class->get_info(f, true, &e->info);

@@ -14,10 +14,10 @@ static seen_status take_seeds(sn_engine *e)
 {
     sn_frontier *f = e->intake.frontier;
     seen_status status = SEEN_OK;
-    for (sn_frontier_news news = {.seed = ""}; status == SEEN_OK && news.seed != NULL;) {
-        status = f->class->poll(f, &news, e->error);
-        if (status == SEEN_OK && news.seed != NULL &&
-            !sn_scope_add_seed(e->intake.scope, news.seed, news.seed_len))
+    for (sn_frontier_updates updates = {.seed = ""}; status == SEEN_OK && updates.seed != NULL;) {
+        status = f->class->poll(f, &updates, e->error);
+        if (status == SEEN_OK && updates.seed != NULL &&
+            !sn_scope_add_seed(e->intake.scope, updates.seed, updates.seed_len))
             status = sn_error_memory(e->error);
     }
     return status;
@@ -134,7 +134,7 @@ static const char *first_difference(const char *a, const char *b)
     return *a != '\0' ? a : *b != '\0' ? b : NULL;
 }
 
-seen_status sn_crawl_agree(const sn_crawl_options *options, seen_error *error)
+seen_status sn_crawl_check_settings(const sn_crawl_options *options, seen_error *error)
 {
     char *theirs = NULL, *ours = sn_settings_shared(options);
     if (ours == NULL)

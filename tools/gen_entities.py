@@ -35,9 +35,9 @@ static int compare(const char *name, size_t len, const char *with, size_t with_l
 
 static size_t put(uint32_t code, char out[SN_ENTITY_MAX])
 {
-    size_t len = sn_utf8_put(code & 0xffffff, out);
+    size_t len = sn_html_put_utf8(code & 0xffffff, out);
     if (code >> 24)
-        len += sn_utf8_put(seconds[code >> 24], out + len);
+        len += sn_html_put_utf8(seconds[code >> 24], out + len);
     return len;
 }
 

@@ -8,7 +8,7 @@
 #define OTHERS 24 /* folder, lock, frontier, outputs, a shared filter, the standard streams */
 #define KEEP_MORE 16
 
-seen_status sn_files_allow(size_t transfers, size_t temporary, size_t *keep, seen_error *error)
+seen_status sn_open_files_raise(size_t transfers, size_t temporary, size_t *keep, seen_error *error)
 {
     /* A transfer has one socket, or two while its host name is resolved. */
     size_t least = transfers * 2 + temporary + OTHERS;

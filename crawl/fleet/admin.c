@@ -12,7 +12,7 @@ static bool take_text(void *context, uint32_t tag, const sn_reply *r, bool again
     (void)tag, (void)again;
     if (r->items != 1 || sn_reply_is_error(r))
         return false;
-    if (!sn_reply_nil(r, 0))
+    if (!sn_fleet_reply_nil(r, 0))
         *text = strdup(sn_reply_text(r, 0));
     return true;
 }
@@ -20,17 +20,17 @@ static bool take_text(void *context, uint32_t tag, const sn_reply *r, bool again
 seen_status sn_fleet_settings(const char *where, const char *ca_file, char **settings,
                               seen_error *error)
 {
-    sn_fleet_link link;
+    sn_fleet_connection conn;
     *settings = NULL;
-    seen_status status = sn_fleet_link_open(where, ca_file, &link, error);
+    seen_status status = sn_fleet_connection_open(where, ca_file, &conn, error);
     if (status != SEEN_OK)
         return status;
-    sn_command_begin(link.ch, 0, link.name_slot, 3);
-    sn_command_text(link.ch, "HGET");
-    sn_command_text(link.ch, link.name);
-    sn_command_text(link.ch, "settings");
-    status = sn_fleet_run(&link, take_text, settings, error);
-    sn_fleet_link_close(&link);
+    sn_command_begin(conn.ch, 0, conn.name_slot, 3);
+    sn_command_text(conn.ch, "HGET");
+    sn_command_text(conn.ch, conn.name);
+    sn_command_text(conn.ch, "settings");
+    status = sn_fleet_run(&conn, take_text, settings, error);
+    sn_fleet_connection_close(&conn);
     return status;
 }
 
@@ -39,54 +39,54 @@ seen_status sn_fleet_settings(const char *where, const char *ca_file, char **set
 seen_status sn_fleet_set_state(const char *where, const char *ca_file, const char *state,
                                seen_error *error)
 {
-    sn_fleet_link link;
+    sn_fleet_connection conn;
     sn_fleet_status about = {0};
-    long long turned;
-    seen_status status = sn_fleet_find(where, ca_file, &link, &about, NULL, error);
+    long long changed;
+    seen_status status = sn_fleet_find(where, ca_file, &conn, &about, NULL, error);
     if (status != SEEN_OK)
         return status;
     bool over = strcmp(about.state, "done") == 0 || strcmp(about.state, "limit") == 0;
     if (over) {
         status = sn_error_set(error, SEEN_ERR_ARGUMENT, "%s: this crawl has ended",
-                              sn_client_address(link.client)->shown);
+                              sn_client_address(conn.client)->shown);
     } else {
-        sn_fleet_call(&link, 0, link.name_slot, SN_LUA_TURN, 1, 5);
-        sn_command_text(link.ch, link.name);
-        sn_command_text(link.ch, "state");
-        sn_command_text(link.ch, about.state);
-        sn_command_text(link.ch, "");
-        sn_command_text(link.ch, "state");
-        sn_command_text(link.ch, state);
-        status = sn_fleet_run_number(&link, &turned, error);
-        if (status == SEEN_OK && turned != 1)
+        sn_fleet_call(&conn, 0, conn.name_slot, SN_LUA_CHANGE, 1, 5);
+        sn_command_text(conn.ch, conn.name);
+        sn_command_text(conn.ch, "state");
+        sn_command_text(conn.ch, about.state);
+        sn_command_text(conn.ch, "");
+        sn_command_text(conn.ch, "state");
+        sn_command_text(conn.ch, state);
+        status = sn_fleet_run_number(&conn, &changed, error);
+        if (status == SEEN_OK && changed != 1)
             status = sn_error_set(error, SEEN_ERR_CHANGED, "%s: its state changed; try again",
-                                  sn_client_address(link.client)->shown);
+                                  sn_client_address(conn.client)->shown);
     }
-    sn_fleet_link_close(&link);
+    sn_fleet_connection_close(&conn);
     return status;
 }
 
 seen_status sn_fleet_set_memory(const char *where, const char *ca_file, uint64_t bytes,
                                 seen_error *error)
 {
-    sn_fleet_link link;
-    seen_status status = sn_fleet_find(where, ca_file, &link, NULL, NULL, error);
+    sn_fleet_connection conn;
+    seen_status status = sn_fleet_find(where, ca_file, &conn, NULL, NULL, error);
     if (status != SEEN_OK)
         return status;
-    sn_command_begin(link.ch, 0, link.name_slot, 4);
-    sn_command_text(link.ch, "HSET");
-    sn_command_text(link.ch, link.name);
-    sn_command_text(link.ch, "memory");
-    sn_command_number(link.ch, bytes);
-    status = sn_fleet_run(&link, NULL, NULL, error);
-    sn_fleet_link_close(&link);
+    sn_command_begin(conn.ch, 0, conn.name_slot, 4);
+    sn_command_text(conn.ch, "HSET");
+    sn_command_text(conn.ch, conn.name);
+    sn_command_text(conn.ch, "memory");
+    sn_command_number(conn.ch, bytes);
+    status = sn_fleet_run(&conn, NULL, NULL, error);
+    sn_fleet_connection_close(&conn);
     return status;
 }
 
 /* ---- lists ---- */
 
 typedef struct listing {
-    sn_fleet_link *link;
+    sn_fleet_connection *conn;
     sn_fleet_each *each;
     void *user;
     sn_packer *packer;
@@ -106,7 +106,7 @@ static bool take_lines(void *context, uint32_t tag, const sn_reply *r, bool agai
             l->enough = !l->each(l->user, sn_reply_text(r, i), r->item[i].len);
             continue;
         }
-        sn_unpacked *u = sn_unpack(l->packer, sn_reply_text(r, i), r->item[i].len);
+        sn_packer_urls *u = sn_packer_unpack(l->packer, sn_reply_text(r, i), r->item[i].len);
         l->damaged |= !u;
         for (size_t k = 0; u && k < u->count && !l->enough; k++)
             l->enough = !l->each(l->user, u->url[k].url, u->url[k].len);
@@ -123,15 +123,15 @@ static seen_status read_list(listing *l, unsigned bucket, const char *what, cons
     seen_status status = SEEN_OK;
     l->got = PIECE;
     for (uint64_t at = 0; l->got == PIECE && status == SEEN_OK && !l->enough; at += PIECE) {
-        sn_command_begin(l->link->ch, 0, l->link->slot[bucket], 4);
-        sn_command_text(l->link->ch, "LRANGE");
+        sn_command_begin(l->conn->ch, 0, l->conn->slot[bucket], 4);
+        sn_command_text(l->conn->ch, "LRANGE");
         if (queue)
-            sn_key_queue(l->link, bucket, what, queue);
+            sn_fleet_key_queue(l->conn, bucket, what, queue);
         else
-            sn_key_bucket(l->link, bucket, what);
-        sn_command_number(l->link->ch, at);
-        sn_command_number(l->link->ch, at + PIECE - 1);
-        status = sn_fleet_run(l->link, take_lines, l, error);
+            sn_fleet_key_bucket(l->conn, bucket, what);
+        sn_command_number(l->conn->ch, at);
+        sn_command_number(l->conn->ch, at + PIECE - 1);
+        status = sn_fleet_run(l->conn, take_lines, l, error);
     }
     return status;
 }
@@ -139,14 +139,14 @@ static seen_status read_list(listing *l, unsigned bucket, const char *what, cons
 seen_status sn_fleet_failed(const char *where, const char *ca_file, sn_fleet_each *each, void *user,
                             seen_error *error)
 {
-    sn_fleet_link link;
-    seen_status status = sn_fleet_find(where, ca_file, &link, NULL, NULL, error);
+    sn_fleet_connection conn;
+    seen_status status = sn_fleet_find(where, ca_file, &conn, NULL, NULL, error);
     if (status != SEEN_OK)
         return status;
-    listing l = {.link = &link, .each = each, .user = user};
-    for (unsigned b = 0; b < link.buckets && status == SEEN_OK && !l.enough; b++)
+    listing l = {.conn = &conn, .each = each, .user = user};
+    for (unsigned b = 0; b < conn.buckets && status == SEEN_OK && !l.enough; b++)
         status = read_list(&l, b, "failed", NULL, error);
-    sn_fleet_link_close(&link);
+    sn_fleet_connection_close(&conn);
     return status;
 }
 
@@ -178,7 +178,7 @@ static bool take_queues(void *context, uint32_t tag, const sn_reply *r, bool aga
 typedef seen_status each_queue(void *user, unsigned bucket, const char *queue, seen_error *error);
 
 /* Calls `each` for the queues of a bucket that are ready or owned. */
-static seen_status visit_queues(sn_fleet_link *link, unsigned b, each_queue *each, void *user,
+static seen_status visit_queues(sn_fleet_connection *conn, unsigned b, each_queue *each, void *user,
                                 seen_error *error)
 {
     static const char *const scan[][2] = {{"ZSCAN", "ready"}, {"HSCAN", "owner"}};
@@ -188,13 +188,13 @@ static seen_status visit_queues(sn_fleet_link *link, unsigned b, each_queue *eac
         strcpy(q.cursor, "0");
         do {
             q.names.len = q.count = 0;
-            sn_command_begin(link->ch, 0, link->slot[b], 5);
-            sn_command_text(link->ch, scan[i][0]);
-            sn_key_bucket(link, b, scan[i][1]);
-            sn_command_text(link->ch, q.cursor);
-            sn_command_text(link->ch, "COUNT");
-            sn_command_text(link->ch, "500");
-            status = sn_fleet_run(link, take_queues, &q, error);
+            sn_command_begin(conn->ch, 0, conn->slot[b], 5);
+            sn_command_text(conn->ch, scan[i][0]);
+            sn_fleet_key_bucket(conn, b, scan[i][1]);
+            sn_command_text(conn->ch, q.cursor);
+            sn_command_text(conn->ch, "COUNT");
+            sn_command_text(conn->ch, "500");
+            status = sn_fleet_run(conn, take_queues, &q, error);
             for (size_t k = 0, at = 0; k < q.count && status == SEEN_OK; k++) {
                 status = each(user, b, q.names.data + at, error);
                 at += strlen(q.names.data + at) + 1;
@@ -214,20 +214,20 @@ static seen_status export_queue(void *user, unsigned bucket, const char *queue, 
 seen_status sn_fleet_export(const char *where, const char *ca_file, sn_fleet_each *each, void *user,
                             seen_error *error)
 {
-    sn_fleet_link link;
-    seen_status status = sn_fleet_find(where, ca_file, &link, NULL, NULL, error);
+    sn_fleet_connection conn;
+    seen_status status = sn_fleet_find(where, ca_file, &conn, NULL, NULL, error);
     if (status != SEEN_OK)
         return status;
-    listing l = {.link = &link, .each = each, .user = user, .packer = sn_packer_create()};
+    listing l = {.conn = &conn, .each = each, .user = user, .packer = sn_packer_create()};
     if (!l.packer)
         status = sn_error_set(error, SEEN_ERR_MEMORY, "out of memory");
-    for (unsigned b = 0; b < link.buckets && status == SEEN_OK; b++)
-        status = visit_queues(&link, b, export_queue, &l, error);
+    for (unsigned b = 0; b < conn.buckets && status == SEEN_OK; b++)
+        status = visit_queues(&conn, b, export_queue, &l, error);
     if (status == SEEN_OK && l.damaged)
         status = sn_error_set(error, SEEN_ERR_FORMAT, "%s: some of its elements are damaged",
-                              sn_client_address(link.client)->shown);
+                              sn_client_address(conn.client)->shown);
     sn_packer_destroy(l.packer);
-    sn_fleet_link_close(&link);
+    sn_fleet_connection_close(&conn);
     return status;
 }
 
@@ -235,53 +235,53 @@ seen_status sn_fleet_export(const char *where, const char *ca_file, sn_fleet_eac
 
 static seen_status drop_queue(void *user, unsigned b, const char *queue, seen_error *error)
 {
-    sn_fleet_link *link = user;
+    sn_fleet_connection *conn = user;
     char host[17] = {0};
     memcpy(host, queue, 16);
-    sn_command_begin(link->ch, 0, link->slot[b], 4);
-    sn_command_text(link->ch, "UNLINK");
-    sn_key_queue(link, b, "q", queue);
-    sn_key_queue(link, b, "s", queue);
-    sn_key_queue(link, b, "r", host);
-    return sn_fleet_run(link, NULL, NULL, error);
+    sn_command_begin(conn->ch, 0, conn->slot[b], 4);
+    sn_command_text(conn->ch, "UNLINK");
+    sn_fleet_key_queue(conn, b, "q", queue);
+    sn_fleet_key_queue(conn, b, "s", queue);
+    sn_fleet_key_queue(conn, b, "r", host);
+    return sn_fleet_run(conn, NULL, NULL, error);
 }
 
-static seen_status drop_bucket(sn_fleet_link *link, unsigned b, seen_error *error)
+static seen_status drop_bucket(sn_fleet_connection *conn, unsigned b, seen_error *error)
 {
     static const char *const keys[] = {"ready", "owner", "meta",  "applied",
                                        "tired", "pages", "failed"};
-    seen_status status = visit_queues(link, b, drop_queue, link, error);
+    seen_status status = visit_queues(conn, b, drop_queue, conn, error);
     if (status != SEEN_OK)
         return status;
-    sn_command_begin(link->ch, 0, link->slot[b], 8);
-    sn_command_text(link->ch, "UNLINK");
+    sn_command_begin(conn->ch, 0, conn->slot[b], 8);
+    sn_command_text(conn->ch, "UNLINK");
     for (int i = 0; i < 7; i++)
-        sn_key_bucket(link, b, keys[i]);
-    return sn_fleet_run(link, NULL, NULL, error);
+        sn_fleet_key_bucket(conn, b, keys[i]);
+    return sn_fleet_run(conn, NULL, NULL, error);
 }
 
-static seen_status drop_rest(sn_fleet_link *link, const sn_fleet_status *s, seen_error *error)
+static seen_status drop_rest(sn_fleet_connection *conn, const sn_fleet_status *s, seen_error *error)
 {
     for (size_t i = 0; i < s->worker_count; i++) {
         const char *session = s->workers[i].session;
-        sn_command_begin(link->ch, 0, sn_slot_session(link, session), 4);
-        sn_command_text(link->ch, "UNLINK");
-        sn_key_session(link, session, false);
-        sn_key_session(link, session, true);
-        sn_key_figures(link, session);
+        sn_command_begin(conn->ch, 0, sn_fleet_slot_session(conn, session), 4);
+        sn_command_text(conn->ch, "UNLINK");
+        sn_fleet_key_session(conn, session, false);
+        sn_fleet_key_session(conn, session, true);
+        sn_fleet_key_figures(conn, session);
     }
-    sn_command_begin(link->ch, 0, link->crawl_slot, 3);
-    sn_command_text(link->ch, "UNLINK");
-    sn_key_crawl(link, "seeds");
-    sn_key_crawl(link, "workers");
-    seen_status status = sn_fleet_run(link, NULL, NULL, error);
+    sn_command_begin(conn->ch, 0, conn->crawl_slot, 3);
+    sn_command_text(conn->ch, "UNLINK");
+    sn_fleet_key_crawl(conn, "seeds");
+    sn_fleet_key_crawl(conn, "workers");
+    seen_status status = sn_fleet_run(conn, NULL, NULL, error);
     if (status != SEEN_OK)
         return status;
     /* The registry goes last: a drop that was interrupted can be repeated. */
-    sn_command_begin(link->ch, 0, link->name_slot, 2);
-    sn_command_text(link->ch, "UNLINK");
-    sn_command_text(link->ch, link->name);
-    return sn_fleet_run(link, NULL, NULL, error);
+    sn_command_begin(conn->ch, 0, conn->name_slot, 2);
+    sn_command_text(conn->ch, "UNLINK");
+    sn_command_text(conn->ch, conn->name);
+    return sn_fleet_run(conn, NULL, NULL, error);
 }
 
 /* The seen-set of the same name was made by the crawl, unless its settings name another. */
@@ -297,7 +297,7 @@ static seen_status drop_set(const char *where, const char *ca_file, const char *
 
 seen_status sn_fleet_drop(const char *where, const char *ca_file, bool force, seen_error *error)
 {
-    sn_fleet_link link;
+    sn_fleet_connection conn;
     sn_fleet_status s;
     char *settings = NULL;
     seen_status status = sn_fleet_read_status(where, ca_file, &s, error);
@@ -310,13 +310,13 @@ seen_status sn_fleet_drop(const char *where, const char *ca_file, bool force, se
     if (status == SEEN_OK)
         status = sn_fleet_settings(where, ca_file, &settings, error);
     if (status == SEEN_OK)
-        status = sn_fleet_find(where, ca_file, &link, NULL, NULL, error);
+        status = sn_fleet_find(where, ca_file, &conn, NULL, NULL, error);
     if (status == SEEN_OK) {
-        for (unsigned b = 0; b < link.buckets && status == SEEN_OK; b++)
-            status = drop_bucket(&link, b, error);
+        for (unsigned b = 0; b < conn.buckets && status == SEEN_OK; b++)
+            status = drop_bucket(&conn, b, error);
         if (status == SEEN_OK)
-            status = drop_rest(&link, &s, error);
-        sn_fleet_link_close(&link);
+            status = drop_rest(&conn, &s, error);
+        sn_fleet_connection_close(&conn);
     }
     if (status == SEEN_OK)
         status = drop_set(where, ca_file, settings, error);

@@ -18,47 +18,47 @@ enum { CYCLE_MS = 50, IDLE_MS = 100 };
 
 /* ---- notes: robots.txt, seeds, failures ---- */
 
-static void write_note(sn_fleet *f, const sn_note_item *n)
+static void write_note(sn_fleet *f, const sn_fleet_note *n)
 {
-    const sn_fleet_link *l = &f->link;
+    const sn_fleet_connection *l = &f->conn;
     switch (n->kind) {
-    case SN_NOTE_RULES:
+    case SN_FLEET_NOTE_RULES:
         sn_command_begin(l->ch, 0, l->slot[n->bucket], 5);
         sn_command_text(l->ch, "SET");
-        sn_key_queue(l, n->bucket, "r", n->host);
+        sn_fleet_key_queue(l, n->bucket, "r", n->host);
         sn_command_arg(l->ch, n->text, n->len);
         sn_command_text(l->ch, "PX");
         sn_command_number(l->ch, n->for_ms > 0 ? (uint64_t)n->for_ms : 1);
         break;
-    case SN_NOTE_SEED:
+    case SN_FLEET_NOTE_SEED:
         sn_command_begin(l->ch, 0, l->crawl_slot, 3);
         sn_command_text(l->ch, "RPUSH");
-        sn_key_crawl(l, "seeds");
+        sn_fleet_key_crawl(l, "seeds");
         sn_command_arg(l->ch, n->text, n->len);
         break;
     default:
         sn_command_begin(l->ch, 0, l->slot[n->bucket], 3);
         sn_command_text(l->ch, "RPUSH");
-        sn_key_bucket(l, n->bucket, "failed");
+        sn_fleet_key_bucket(l, n->bucket, "failed");
         sn_command_arg(l->ch, n->text, n->len);
     }
 }
 
-static seen_status write_notes(sn_fleet *f, sn_note_item *first)
+static seen_status write_notes(sn_fleet *f, sn_fleet_note *first)
 {
     bool seeds = false;
     if (!first)
         return SEEN_OK;
     seen_status status;
     do {
-        for (const sn_note_item *n = first; n; n = n->next) {
+        for (const sn_fleet_note *n = first; n; n = n->next) {
             write_note(f, n);
-            seeds |= n->kind == SN_NOTE_SEED;
+            seeds |= n->kind == SN_FLEET_NOTE_SEED;
         }
-        status = sn_fleet_run(&f->link, NULL, NULL, f->clerk_error);
+        status = sn_fleet_run(&f->conn, NULL, NULL, f->clerk_error);
     } while (sn_room_refused(f, &status));
     while (first) {
-        sn_note_item *next = first->next;
+        sn_fleet_note *next = first->next;
         free(first);
         first = next;
     }
@@ -66,20 +66,20 @@ static seen_status write_notes(sn_fleet *f, sn_note_item *first)
         return status;
     /* The others read the seeds; a crawl that had ended is running again. */
     long long sequence;
-    sn_command_begin(f->link.ch, 0, f->link.name_slot, 4);
-    sn_command_text(f->link.ch, "HINCRBY");
-    sn_command_text(f->link.ch, f->link.name);
-    sn_command_text(f->link.ch, "sequence");
-    sn_command_text(f->link.ch, "1");
-    return sn_fleet_run_number(&f->link, &sequence, f->clerk_error);
+    sn_command_begin(f->conn.ch, 0, f->conn.name_slot, 4);
+    sn_command_text(f->conn.ch, "HINCRBY");
+    sn_command_text(f->conn.ch, f->conn.name);
+    sn_command_text(f->conn.ch, "sequence");
+    sn_command_text(f->conn.ch, "1");
+    return sn_fleet_run_number(&f->conn, &sequence, f->clerk_error);
 }
 
 /* ---- cycles ---- */
 
-static void swap_lists(sn_fleet *f, sn_note_item **notes)
+static void swap_lists(sn_fleet *f, sn_fleet_note **notes)
 {
     sn_offers offers = f->offers;
-    sn_finished_list settled = f->settled;
+    sn_fleet_finished_list settled = f->settled;
     f->offers = f->taken_offers;
     f->taken_offers = offers;
     f->settled = f->taken_settled;
@@ -87,8 +87,8 @@ static void swap_lists(sn_fleet *f, sn_note_item **notes)
     f->offers.count = f->offers.text.len = 0;
     f->offers.parent_len = 0;
     *notes = f->notes.first;
-    f->notes = (sn_notes){.first = NULL, .end = &f->notes.first};
-    f->nudged = false;
+    f->notes = (sn_fleet_notes){.first = NULL, .end = &f->notes.first};
+    f->woken = false;
 }
 
 static bool is_idle(const sn_fleet *f)
@@ -101,19 +101,19 @@ static bool is_idle(const sn_fleet *f)
     return f->offers.count == 0 && f->dones.count == 0;
 }
 
-seen_status sn_clerk_run_again(sn_fleet *f)
+seen_status sn_clerk_restart(sn_fleet *f)
 {
     static const char *const over[] = {"done", "limit"};
     for (int i = 0; i < 2; i++) {
-        long long turned;
-        sn_fleet_call(&f->link, 0, f->link.name_slot, SN_LUA_TURN, 1, 5);
-        sn_command_text(f->link.ch, f->link.name);
-        sn_command_text(f->link.ch, "state");
-        sn_command_text(f->link.ch, over[i]);
-        sn_command_text(f->link.ch, "");
-        sn_command_text(f->link.ch, "state");
-        sn_command_text(f->link.ch, "run");
-        seen_status status = sn_fleet_run_number(&f->link, &turned, f->clerk_error);
+        long long changed;
+        sn_fleet_call(&f->conn, 0, f->conn.name_slot, SN_LUA_CHANGE, 1, 5);
+        sn_command_text(f->conn.ch, f->conn.name);
+        sn_command_text(f->conn.ch, "state");
+        sn_command_text(f->conn.ch, over[i]);
+        sn_command_text(f->conn.ch, "");
+        sn_command_text(f->conn.ch, "state");
+        sn_command_text(f->conn.ch, "run");
+        seen_status status = sn_fleet_run_number(&f->conn, &changed, f->clerk_error);
         if (status != SEEN_OK)
             return status;
     }
@@ -128,7 +128,7 @@ static bool has_start(const sn_offers *offers)
     return false;
 }
 
-static seen_status work(sn_fleet *f, sn_note_item *notes)
+static seen_status work(sn_fleet *f, sn_fleet_note *notes)
 {
     seen_status status = sn_session_beat(f);
     if (status == SEEN_OK)
@@ -136,14 +136,14 @@ static seen_status work(sn_fleet *f, sn_note_item *notes)
     if (status == SEEN_OK && f->taken_offers.count > 0) {
         status = sn_journal_run(f, &f->taken_offers);
         if (status == SEEN_OK && has_start(&f->taken_offers))
-            status = sn_clerk_run_again(f);
+            status = sn_clerk_restart(f);
     }
     if (status == SEEN_OK)
         status = sn_lane_ack(f, false);
     if (status == SEEN_OK)
         status = sn_session_poll(f);
     if (status == SEEN_OK)
-        status = sn_session_permits(f);
+        status = sn_permits_take(f);
     if (status == SEEN_OK)
         status = sn_lane_pick(f);
     if (status == SEEN_OK)
@@ -158,7 +158,7 @@ static seen_status work(sn_fleet *f, sn_note_item *notes)
     if (status == SEEN_OK && (idle || f->options.max_pages > 0))
         status = sn_session_sweep(f);
     /* Once more, even if nothing needed a confirmation: what was acknowledged may be lost. */
-    if (status == SEEN_OK && f->epoch != sn_client_epoch(f->link.client))
+    if (status == SEEN_OK && f->epoch != sn_client_epoch(f->conn.client))
         status = sn_fleet_confirm(f);
     return status;
 }
@@ -171,7 +171,7 @@ static void wait_for_work(sn_fleet *f)
     until.tv_nsec += ms * 1000000;
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
-    while (!f->nudged && !f->closing &&
+    while (!f->woken && !f->closing &&
            pthread_cond_timedwait(&f->work, &f->lock, &until) != ETIMEDOUT)
         ;
 }
@@ -184,7 +184,7 @@ static void wake_engine(const sn_fleet *f)
 }
 
 /* The last cycle: everything that was settled, then the queues go back. */
-static seen_status leave(sn_fleet *f, sn_note_item *notes)
+static seen_status leave(sn_fleet *f, sn_fleet_note *notes)
 {
     seen_status status = sn_session_beat(f);
     if (status == SEEN_OK)
@@ -198,7 +198,7 @@ static seen_status leave(sn_fleet *f, sn_note_item *notes)
     return status == SEEN_OK ? sn_session_leave(f) : status;
 }
 
-void *sn_clerk(void *fleet)
+void *sn_clerk_run(void *fleet)
 {
     sn_fleet *f = fleet;
     seen_error error = {0};
@@ -206,7 +206,7 @@ void *sn_clerk(void *fleet)
     f->clerk_error = &error;
     pthread_mutex_lock(&f->lock);
     while (status == SEEN_OK) {
-        sn_note_item *notes;
+        sn_fleet_note *notes;
         bool closing = f->closing;
         swap_lists(f, &notes);
         if (f->engine_waits)

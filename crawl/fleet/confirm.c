@@ -6,13 +6,13 @@
 #include "base/error.h"
 #include "crawl/fleet/internal.h"
 
-seen_status sn_fleet_lose(sn_fleet *f, const char *why)
+seen_status sn_fleet_set_lost(sn_fleet *f, const char *why)
 {
     pthread_mutex_lock(&f->lock);
     f->lost = true;
     pthread_mutex_unlock(&f->lock);
     return sn_error_set(f->clerk_error, SEEN_ERR_SERVER, "%s: this session has ended: %s",
-                        sn_client_address(f->link.client)->shown, why);
+                        sn_client_address(f->conn.client)->shown, why);
 }
 
 typedef struct verified {
@@ -25,20 +25,20 @@ static bool take_verified(void *context, uint32_t tag, const sn_reply *r, bool a
     verified *v = context;
     const sn_fleet *f = v->f;
     (void)again;
-    if (tag == f->link.buckets + 1) {
-        v->lost |= r->items != 1 || (uint64_t)sn_reply_number(r, 0) != f->permits_taken;
+    if (tag == f->conn.buckets + 1) {
+        v->lost |= r->items != 1 || (uint64_t)sn_fleet_reply_number(r, 0) != f->permits_taken;
         return !sn_reply_is_error(r);
     }
-    if (!sn_reply_is_row(r, tag == f->link.buckets ? 3 : 2))
+    if (!sn_reply_is_row(r, tag == f->conn.buckets ? 3 : 2))
         return false;
-    if (tag == f->link.buckets) {
-        v->lost |= sn_reply_nil(r, 1) || strcmp(sn_reply_text(r, 1), "live") != 0 ||
-                   (uint64_t)sn_reply_number(r, 2) < f->beat ||
-                   (uint64_t)sn_reply_number(r, 3) != f->intent;
+    if (tag == f->conn.buckets) {
+        v->lost |= sn_fleet_reply_nil(r, 1) || strcmp(sn_reply_text(r, 1), "live") != 0 ||
+                   (uint64_t)sn_fleet_reply_number(r, 2) < f->beat ||
+                   (uint64_t)sn_fleet_reply_number(r, 3) != f->intent;
         return true;
     }
-    v->lost |= (uint64_t)sn_reply_number(r, 1) != f->numbers[tag] ||
-               (uint64_t)sn_reply_number(r, 2) != f->marks[tag];
+    v->lost |= (uint64_t)sn_fleet_reply_number(r, 1) != f->numbers[tag] ||
+               (uint64_t)sn_fleet_reply_number(r, 2) != f->marks[tag];
     return true;
 }
 
@@ -48,31 +48,31 @@ static seen_status verify(sn_fleet *f)
     char mark[SN_SESSION + 4], permits[SN_SESSION + 12];
     snprintf(mark, sizeof mark, "m:%s", f->session);
     snprintf(permits, sizeof permits, "permits:%s", f->session);
-    for (unsigned b = 0; b < f->link.buckets; b++) {
-        sn_command_begin(f->link.ch, b, f->link.slot[b], 4);
-        sn_command_text(f->link.ch, "HMGET");
-        sn_key_bucket(&f->link, b, "applied");
-        sn_command_text(f->link.ch, f->session);
-        sn_command_text(f->link.ch, mark);
+    for (unsigned b = 0; b < f->conn.buckets; b++) {
+        sn_command_begin(f->conn.ch, b, f->conn.slot[b], 4);
+        sn_command_text(f->conn.ch, "HMGET");
+        sn_fleet_key_bucket(&f->conn, b, "applied");
+        sn_command_text(f->conn.ch, f->session);
+        sn_command_text(f->conn.ch, mark);
     }
-    sn_command_begin(f->link.ch, f->link.buckets, sn_slot_session(&f->link, f->session), 5);
-    sn_command_text(f->link.ch, "HMGET");
-    sn_key_session(&f->link, f->session, false);
-    sn_command_text(f->link.ch, "state");
-    sn_command_text(f->link.ch, "beat");
-    sn_command_text(f->link.ch, "intent");
+    sn_command_begin(f->conn.ch, f->conn.buckets, sn_fleet_slot_session(&f->conn, f->session), 5);
+    sn_command_text(f->conn.ch, "HMGET");
+    sn_fleet_key_session(&f->conn, f->session, false);
+    sn_command_text(f->conn.ch, "state");
+    sn_command_text(f->conn.ch, "beat");
+    sn_command_text(f->conn.ch, "intent");
     if (f->permits_taken > 0) {
-        sn_command_begin(f->link.ch, f->link.buckets + 1, f->link.name_slot, 3);
-        sn_command_text(f->link.ch, "HGET");
-        sn_command_text(f->link.ch, f->link.name);
-        sn_command_text(f->link.ch, permits);
+        sn_command_begin(f->conn.ch, f->conn.buckets + 1, f->conn.name_slot, 3);
+        sn_command_text(f->conn.ch, "HGET");
+        sn_command_text(f->conn.ch, f->conn.name);
+        sn_command_text(f->conn.ch, permits);
     }
-    seen_status status = sn_fleet_run(&f->link, take_verified, &v, f->clerk_error);
+    seen_status status = sn_fleet_run(&f->conn, take_verified, &v, f->clerk_error);
     pthread_mutex_lock(&f->lock);
     f->forget = true;
     pthread_mutex_unlock(&f->lock);
     if (status == SEEN_OK && v.lost)
-        return sn_fleet_lose(f, "a server lost what this worker had written");
+        return sn_fleet_set_lost(f, "a server lost what this worker had written");
     return status;
 }
 
@@ -85,17 +85,17 @@ static seen_status sync_replicas(sn_fleet *f)
     for (int i = 0; i < TRIES && status == SEEN_ERR_NETWORK; i++) {
         if (i > 0)
             nanosleep(&(struct timespec){.tv_nsec = PAUSE_MS * 1000000L}, NULL);
-        status = sn_channel_sync(f->link.ch, f->clerk_error);
+        status = sn_channel_sync(f->conn.ch, f->clerk_error);
     }
     return status;
 }
 
 seen_status sn_fleet_confirm(sn_fleet *f)
 {
-    sn_fleet_busy(&f->link, true);
+    sn_fleet_busy(&f->conn, true);
     seen_status status = sync_replicas(f);
-    sn_fleet_busy(&f->link, false);
-    unsigned epoch = sn_client_epoch(f->link.client);
+    sn_fleet_busy(&f->conn, false);
+    unsigned epoch = sn_client_epoch(f->conn.client);
     if (status != SEEN_OK || epoch == f->epoch)
         return status;
     status = verify(f);

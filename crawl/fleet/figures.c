@@ -122,9 +122,9 @@ void sn_figures_count(sn_fleet *f, const sn_frontier_done *d)
     unsigned depth = r->depth < DEPTHS ? r->depth : DEPTHS - 1;
     char host[17];
     uint64_t hash;
-    if (!g || d->fate == SN_FATE_SKIPPED)
+    if (!g || d->outcome == SN_OUTCOME_SKIPPED)
         return;
-    bool failed = d->fate == SN_FATE_FAILED || status >= 400;
+    bool failed = d->outcome == SN_OUTCOME_FAILED || status >= 400;
     size_t len = sn_frontier_origin(r->url, r->len);
     g->status[status]++;
     g->depth[depth]++;
@@ -151,8 +151,8 @@ static void say(sn_fleet *f, bool write, const char *kind, const char *name, con
     if (!write)
         return;
     snprintf(field, sizeof field, "%s%s", kind, name);
-    sn_command_text(f->link.ch, field);
-    sn_command_text(f->link.ch, value);
+    sn_command_text(f->conn.ch, field);
+    sn_command_text(f->conn.ch, value);
 }
 
 /* Counts the fields that have changed (`write` false), or writes them and makes them clean. */
@@ -225,14 +225,14 @@ seen_status sn_figures_write(sn_fleet *f, bool now)
     pthread_mutex_lock(&f->lock);
     unsigned n = put_fields(f, false) + put_broken(f, false);
     if (n > 0) {
-        sn_command_begin(f->link.ch, 0, sn_slot_session(&f->link, f->session), 2 + 2 * n);
-        sn_command_text(f->link.ch, "HSET");
-        sn_key_figures(&f->link, f->session);
+        sn_command_begin(f->conn.ch, 0, sn_fleet_slot_session(&f->conn, f->session), 2 + 2 * n);
+        sn_command_text(f->conn.ch, "HSET");
+        sn_fleet_key_figures(&f->conn, f->session);
         put_fields(f, true);
         put_broken(f, true);
     }
     pthread_mutex_unlock(&f->lock);
-    seen_status status = n ? sn_fleet_run(&f->link, NULL, NULL, f->clerk_error) : SEEN_OK;
+    seen_status status = n ? sn_fleet_run(&f->conn, NULL, NULL, f->clerk_error) : SEEN_OK;
     /* A server without memory: the figures are not worth more than the crawl. */
     return status == SEEN_ERR_SPACE ? SEEN_OK : status;
 }
@@ -268,8 +268,8 @@ static bool take_session(void *context, uint32_t tag, const sn_reply *r, bool ag
     for (size_t i = 1; i + 1 < r->items && !g->failed; i += 2) {
         const char *name = sn_reply_text(r, i);
         if (strncmp(name, "t:", 2) == 0)
-            g->time[g->count++] =
-                (struct point){strtoull(name + 2, NULL, 10), (uint64_t)sn_reply_number(r, i + 1)};
+            g->time[g->count++] = (struct point){strtoull(name + 2, NULL, 10),
+                                                 (uint64_t)sn_fleet_reply_number(r, i + 1)};
         else
             g->each(g->user, name, sn_reply_text(r, i + 1));
     }
@@ -290,18 +290,18 @@ static bool take_session(void *context, uint32_t tag, const sn_reply *r, bool ag
 seen_status sn_fleet_figures(const char *where, const char *ca_file, sn_fleet_figure *each,
                              void *user, seen_error *error)
 {
-    sn_fleet_link link;
+    sn_fleet_connection conn;
     sn_fleet_status s;
     reading g = {.each = each, .user = user};
     seen_status status = sn_fleet_read_status(where, ca_file, &s, error);
     if (status != SEEN_OK)
         return status;
-    status = sn_fleet_find(where, ca_file, &link, NULL, NULL, error);
+    status = sn_fleet_find(where, ca_file, &conn, NULL, NULL, error);
     for (size_t i = 0; i < s.worker_count && status == SEEN_OK; i++) {
-        sn_command_begin(link.ch, 0, sn_slot_session(&link, s.workers[i].session), 2);
-        sn_command_text(link.ch, "HGETALL");
-        sn_key_figures(&link, s.workers[i].session);
-        status = sn_fleet_run(&link, take_session, &g, error);
+        sn_command_begin(conn.ch, 0, sn_fleet_slot_session(&conn, s.workers[i].session), 2);
+        sn_command_text(conn.ch, "HGETALL");
+        sn_fleet_key_figures(&conn, s.workers[i].session);
+        status = sn_fleet_run(&conn, take_session, &g, error);
     }
     if (status == SEEN_OK && g.failed)
         status = sn_error_set(error, SEEN_ERR_MEMORY, "out of memory");
@@ -310,7 +310,7 @@ seen_status sn_fleet_figures(const char *where, const char *ca_file, sn_fleet_fi
     if (status == SEEN_OK)
         each(user, "bytes", bytes);
     free(g.time);
-    sn_fleet_link_close(&link);
+    sn_fleet_connection_close(&conn);
     sn_fleet_free_status(&s);
     return status;
 }

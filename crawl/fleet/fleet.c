@@ -15,7 +15,7 @@
 
 enum {
     SETTLE_MS = 250,
-    NUDGE_LINKS = 512,
+    WAKE_LINKS = 512,
     WAITING_LINKS = 4096, /* more than the clerk can push at once: pages would wait for it */
 };
 
@@ -24,9 +24,9 @@ static seen_status no_memory(seen_error *error)
     return sn_error_set(error, SEEN_ERR_MEMORY, "out of memory");
 }
 
-static void nudge(sn_fleet *f)
+static void wake_clerk(sn_fleet *f)
 {
-    f->nudged = true;
+    f->woken = true;
     pthread_cond_signal(&f->work);
 }
 
@@ -70,8 +70,8 @@ static seen_status offer(sn_frontier *base, const sn_frontier_link *links, size_
     pthread_mutex_lock(&f->lock);
     for (size_t i = 0; i < count && ok; i++)
         ok = sn_offers_add(&f->offers, &links[i]);
-    if (f->offers.count >= NUDGE_LINKS || f->starving)
-        nudge(f);
+    if (f->offers.count >= WAKE_LINKS || f->starving)
+        wake_clerk(f);
     pthread_mutex_unlock(&f->lock);
     return ok ? SEEN_OK : no_memory(error);
 }
@@ -85,7 +85,7 @@ static bool next_of(sn_lane *lane, unsigned *url)
     for (size_t i = 0; i < lane->at && i < lane->count; i++)
         before += lane->window[i].urls->count;
     for (; lane->at < lane->count; lane->at++) {
-        const sn_element *e = &lane->window[lane->at];
+        const sn_lane_element *e = &lane->window[lane->at];
         for (unsigned i = 0; i < e->urls->count; i++)
             if (!(e->taken >> i & 1)) {
                 *url = i;
@@ -96,10 +96,10 @@ static bool next_of(sn_lane *lane, unsigned *url)
     return false;
 }
 
-static void fill_record(const sn_lane *lane, const sn_element *e, unsigned url,
+static void fill_record(const sn_lane *lane, const sn_lane_element *e, unsigned url,
                         sn_frontier_record *record)
 {
-    const sn_pack_url *u = &e->urls->url[url];
+    const sn_packer_url *u = &e->urls->url[url];
     *record = (sn_frontier_record){.url = u->url,
                                    .len = u->len,
                                    .parent = u->parent,
@@ -129,7 +129,7 @@ static seen_status peek(sn_frontier *base, bool idle, sn_frontier_record *record
         lane->out = false;
         f->want_permits |= lane->at < lane->count;
         if (lane->more || f->want_permits)
-            nudge(f);
+            wake_clerk(f);
     }
     f->starving = *next == SN_NEXT_WAIT;
     pthread_mutex_unlock(&f->lock);
@@ -149,7 +149,7 @@ static void take(sn_frontier *base)
     pthread_mutex_unlock(&f->lock);
 }
 
-static sn_element *element_of(sn_place place, unsigned *url)
+static sn_lane_element *element_of(sn_place place, unsigned *url)
 {
     const sn_lane *lane = (const sn_lane *)(uintptr_t)place.at;
     *url = (unsigned)(place.ordinal % 64);
@@ -163,7 +163,7 @@ static seen_status load(sn_frontier *base, sn_place place, sn_frontier_record *r
     unsigned url;
     (void)error;
     pthread_mutex_lock(&f->lock);
-    const sn_element *e = element_of(place, &url);
+    const sn_lane_element *e = element_of(place, &url);
     fill_record((const sn_lane *)(uintptr_t)place.at, e, url, record);
     pthread_mutex_unlock(&f->lock);
     return SEEN_OK;
@@ -171,10 +171,11 @@ static seen_status load(sn_frontier *base, sn_place place, sn_frontier_record *r
 
 /* ---- done ---- */
 
-static bool keep_finished(sn_finished_list *list, const sn_finished *item)
+static bool keep_finished(sn_fleet_finished_list *list, const sn_fleet_finished *item)
 {
     if (list->count == list->room) {
-        sn_finished *more = sn_memory_grow(list->item, &list->room, list->count + 1, sizeof *more);
+        sn_fleet_finished *more =
+            sn_memory_grow(list->item, &list->room, list->count + 1, sizeof *more);
         if (!more)
             return false;
         list->item = more;
@@ -183,12 +184,12 @@ static bool keep_finished(sn_finished_list *list, const sn_finished *item)
     return true;
 }
 
-static sn_note_item *add_note(sn_fleet *f, sn_note_kind kind, const char *text, size_t len)
+static sn_fleet_note *add_note(sn_fleet *f, sn_fleet_note_kind kind, const char *text, size_t len)
 {
-    sn_note_item *n = malloc(sizeof *n + len + 1);
+    sn_fleet_note *n = malloc(sizeof *n + len + 1);
     if (!n)
         return NULL;
-    *n = (sn_note_item){.kind = kind, .len = len};
+    *n = (sn_fleet_note){.kind = kind, .len = len};
     memcpy(n->text, text, len);
     n->text[len] = '\0';
     *f->notes.end = n;
@@ -204,12 +205,12 @@ static bool note_failed(sn_fleet *f, const sn_frontier_done *done, const sn_lane
     char *line = malloc(room), number[16] = "-";
     if (!line)
         return false;
-    if (done->status != SN_NOT_ASKED)
+    if (done->status != SN_NOT_REQUESTED)
         snprintf(number, sizeof number, "%d", done->status);
     int n = snprintf(line, room, "%u\t%u\t%s\t%.100s\t%.*s\t%.*s", r->depth, r->kind, number,
                      done->why ? done->why : "", (int)r->len, r->url, (int)r->parent_len,
                      r->parent_len > 0 ? r->parent : "");
-    sn_note_item *note = add_note(f, SN_NOTE_FAILED, line, (size_t)n);
+    sn_fleet_note *note = add_note(f, SN_FLEET_NOTE_FAILED, line, (size_t)n);
     if (note)
         note->bucket = lane->bucket;
     free(line);
@@ -222,14 +223,14 @@ static seen_status done(sn_frontier *base, const sn_frontier_done *done, seen_er
     unsigned url;
     sn_lane *lane = (sn_lane *)(uintptr_t)done->record->place.at;
     pthread_mutex_lock(&f->lock);
-    sn_element *e = element_of(done->record->place, &url);
-    sn_finished item = {lane, e->number, (uint8_t)url, done->counts};
+    sn_lane_element *e = element_of(done->record->place, &url);
+    sn_fleet_finished item = {lane, e->number, (uint8_t)url, done->counts};
     bool ok = keep_finished(&f->dones, &item);
     sn_figures_count(f, done);
     e->done |= UINT64_C(1) << url;
     lane->open--;
     lane->unsettled++;
-    if (ok && done->fate == SN_FATE_FAILED)
+    if (ok && done->outcome == SN_OUTCOME_FAILED)
         ok = note_failed(f, done, lane);
     pthread_mutex_unlock(&f->lock);
     return ok ? SEEN_OK : no_memory(error);
@@ -248,7 +249,7 @@ static seen_status settle(sn_frontier *base, const sn_frontier_progress *progres
         f->dones.count = 0;
     if (progress && progress->counts)
         f->counts = *progress->counts;
-    nudge(f);
+    wake_clerk(f);
     pthread_mutex_unlock(&f->lock);
     return ok ? SEEN_OK : no_memory(error);
 }
@@ -260,7 +261,7 @@ static seen_status settle(sn_frontier *base, const sn_frontier_progress *progres
 static bool is_stalled(sn_fleet *f, int64_t now)
 {
     enum { STALLED_MS = 250 };
-    long long since = atomic_load(&f->link.busy_since);
+    long long since = atomic_load(&f->conn.busy_since);
     return since != 0 && now - since > STALLED_MS;
 }
 
@@ -338,10 +339,10 @@ static void host_rules(sn_frontier *base, const char *origin, size_t len, const 
         return;
     sn_fleet_host(f, origin, len, host, &hash);
     pthread_mutex_lock(&f->lock);
-    sn_note_item *n = add_note(f, SN_NOTE_RULES, rules, rules_len);
+    sn_fleet_note *n = add_note(f, SN_FLEET_NOTE_RULES, rules, rules_len);
     if (n) {
         memcpy(n->host, host, sizeof host);
-        n->bucket = sn_fleet_bucket(&f->link, host);
+        n->bucket = sn_fleet_bucket(&f->conn, host);
         n->for_ms = for_ms;
     }
     pthread_mutex_unlock(&f->lock);
@@ -359,7 +360,7 @@ static void host_quiet(sn_frontier *base, const char *origin, size_t len, int64_
         lane->rest_at = sn_fleet_now() + (wait_ms > 0 ? wait_ms : 0);
         /* It had URLs: they are for others. */
         lane->given = lane->given || lane->open > 0;
-        nudge(f);
+        wake_clerk(f);
     }
     pthread_mutex_unlock(&f->lock);
 }
@@ -373,7 +374,7 @@ static void host_hold(sn_frontier *base, const char *origin, size_t len, int64_t
         lane->hold_until = sn_fleet_now() + wait_ms;
         lane->hold = SN_HOLD_TO_STORE;
         lane->dirty = true;
-        nudge(f);
+        wake_clerk(f);
     }
     pthread_mutex_unlock(&f->lock);
 }
@@ -382,30 +383,30 @@ static seen_status add_seed(sn_frontier *base, const char *url, size_t len, seen
 {
     sn_fleet *f = sn_fleet_of(base);
     pthread_mutex_lock(&f->lock);
-    bool ok = add_note(f, SN_NOTE_SEED, url, len) != NULL;
+    bool ok = add_note(f, SN_FLEET_NOTE_SEED, url, len) != NULL;
     pthread_mutex_unlock(&f->lock);
     return ok ? SEEN_OK : no_memory(error);
 }
 
-/* ---- news ---- */
+/* ---- updates ---- */
 
-static void next_seed(sn_fleet *f, sn_frontier_news *news)
+static void next_seed(sn_fleet *f, sn_frontier_updates *updates)
 {
     const char *at = f->seeds.data + f->seeds_read;
     const char *end =
         f->seeds_read < f->seeds.len ? memchr(at, '\n', f->seeds.len - f->seeds_read) : NULL;
     if (!end)
         return;
-    news->seed = at;
-    news->seed_len = (size_t)(end - at);
-    f->seeds_read += news->seed_len + 1;
+    updates->seed = at;
+    updates->seed_len = (size_t)(end - at);
+    f->seeds_read += updates->seed_len + 1;
 }
 
-static seen_status poll_news(sn_frontier *base, sn_frontier_news *news, seen_error *error)
+static seen_status poll_updates(sn_frontier *base, sn_frontier_updates *updates, seen_error *error)
 {
     sn_fleet *f = sn_fleet_of(base);
     uint64_t count;
-    *news = (sn_frontier_news){0};
+    *updates = (sn_frontier_updates){0};
     ssize_t n = read(f->wake, &count, sizeof count);
     (void)n; /* nothing to read is fine */
     pthread_mutex_lock(&f->lock);
@@ -413,12 +414,12 @@ static seen_status poll_news(sn_frontier *base, sn_frontier_news *news, seen_err
     if (status != SEEN_OK && error)
         *error = f->error;
     base->found = f->found;
-    news->stop = f->stop;
-    news->forget_links = f->forget;
-    news->give_back = f->give_back;
+    updates->stop = f->stop;
+    updates->forget_links = f->forget;
+    updates->give_back = f->give_back;
     f->forget = false;
     f->give_back = 0;
-    next_seed(f, news);
+    next_seed(f, updates);
     pthread_mutex_unlock(&f->lock);
     return status;
 }
@@ -445,7 +446,7 @@ static void free_lists(sn_fleet *f)
     free(f->dones.item);
     free(f->settled.item);
     free(f->taken_settled.item);
-    for (sn_note_item *n = f->notes.first, *next; n; n = next) {
+    for (sn_fleet_note *n = f->notes.first, *next; n; n = next) {
         next = n->next;
         free(n);
     }
@@ -469,7 +470,7 @@ static void close_fleet(sn_frontier *base)
     sn_seenset_close(f->set);
     sn_packer_destroy(f->packer);
     sn_figures_destroy(f->figures);
-    sn_fleet_link_close(&f->link);
+    sn_fleet_connection_close(&f->conn);
     free(f->observed);
     free(f->marks);
     free(f->numbers);
@@ -497,7 +498,7 @@ static const sn_frontier_class fleet_class = {
     .host_quiet = host_quiet,
     .host_hold = host_hold,
     .add_seed = add_seed,
-    .poll = poll_news,
+    .poll = poll_updates,
     .get_info = get_info,
     .close = close_fleet,
 };
@@ -519,7 +520,7 @@ static seen_status open_set(sn_fleet *f, seen_error *error)
 
 static seen_status start_clerk(sn_fleet *f, seen_error *error)
 {
-    int failed = pthread_create(&f->thread, NULL, sn_clerk, f);
+    int failed = pthread_create(&f->thread, NULL, sn_clerk_run, f);
     if (failed)
         return sn_error_system(error, failed, "clerk", "start a thread");
     f->started = true;
@@ -560,7 +561,8 @@ seen_status sn_fleet_begin(const sn_fleet_options *options, sn_fleet **fleet, bo
         return no_memory(error);
     }
     f->clerk_error = error;
-    seen_status status = sn_fleet_link_open(options->where, options->ca_file, &f->link, error);
+    seen_status status =
+        sn_fleet_connection_open(options->where, options->ca_file, &f->conn, error);
     if (status == SEEN_OK)
         status = open_set(f, error);
     if (status == SEEN_OK)

@@ -52,7 +52,7 @@ typedef enum sn_fleet_script {
     SN_LUA_PERMIT,
     SN_LUA_GRANT,
     SN_LUA_REFUND,
-    SN_LUA_TURN,
+    SN_LUA_CHANGE,
     SN_LUA_COUNT
 } sn_fleet_script;
 
@@ -62,7 +62,7 @@ extern const char *const sn_fleet_lua[SN_LUA_COUNT];
 /* ---- names.c ---- */
 
 /* A connection to one crawl: for workers and for commands. */
-typedef struct sn_fleet_link {
+typedef struct sn_fleet_connection {
     sn_client *client;
     sn_channel *ch;
     sn_script script[SN_LUA_COUNT];
@@ -74,62 +74,63 @@ typedef struct sn_fleet_link {
     uint16_t *slot;
     uint16_t crawl_slot;     /* of the keys of the crawl as a whole */
     atomic_llong busy_since; /* Redis has not replied since; 0: no request is pending */
-} sn_fleet_link;
+} sn_fleet_connection;
 
-seen_status sn_fleet_link_open(const char *where, const char *ca_file, sn_fleet_link *link,
-                               seen_error *error);
-void sn_fleet_link_close(sn_fleet_link *link);
+seen_status sn_fleet_connection_open(const char *where, const char *ca_file,
+                                     sn_fleet_connection *conn, seen_error *error);
+void sn_fleet_connection_close(sn_fleet_connection *conn);
 /* From here on keys can be named. */
-seen_status sn_fleet_link_name(sn_fleet_link *link, const char *id, unsigned buckets,
-                               seen_error *error);
+seen_status sn_fleet_connection_name(sn_fleet_connection *conn, const char *id, unsigned buckets,
+                                     seen_error *error);
 
 /* Keys, written as the next argument. */
-void sn_key_crawl(const sn_fleet_link *link, const char *what);
-void sn_key_bucket(const sn_fleet_link *link, unsigned bucket, const char *what);
-void sn_key_queue(const sn_fleet_link *link, unsigned bucket, const char *what, const char *queue);
-void sn_key_session(const sn_fleet_link *link, const char *session, bool journal);
-void sn_key_figures(const sn_fleet_link *link, const char *session);
-uint16_t sn_slot_session(const sn_fleet_link *link, const char *session);
+void sn_fleet_key_crawl(const sn_fleet_connection *conn, const char *what);
+void sn_fleet_key_bucket(const sn_fleet_connection *conn, unsigned bucket, const char *what);
+void sn_fleet_key_queue(const sn_fleet_connection *conn, unsigned bucket, const char *what,
+                        const char *queue);
+void sn_fleet_key_session(const sn_fleet_connection *conn, const char *session, bool journal);
+void sn_fleet_key_figures(const sn_fleet_connection *conn, const char *session);
+uint16_t sn_fleet_slot_session(const sn_fleet_connection *conn, const char *session);
 
 /* Begins a script: `keys` keys, then `args` arguments. */
-void sn_fleet_call(const sn_fleet_link *link, uint32_t tag, uint16_t slot, sn_fleet_script script,
-                   unsigned keys, unsigned args);
+void sn_fleet_call(const sn_fleet_connection *conn, uint32_t tag, uint16_t slot,
+                   sn_fleet_script script, unsigned keys, unsigned args);
 
 /* Runs what was written. The handler may be NULL: replies must not be errors. */
-seen_status sn_fleet_run(sn_fleet_link *link, sn_reply_handler handler, void *context,
+seen_status sn_fleet_run(sn_fleet_connection *conn, sn_reply_handler handler, void *context,
                          seen_error *error);
 /* Runs one command whose reply is a number. */
-seen_status sn_fleet_run_number(sn_fleet_link *link, long long *number, seen_error *error);
+seen_status sn_fleet_run_number(sn_fleet_connection *conn, long long *number, seen_error *error);
 
-static inline bool sn_reply_nil(const sn_reply *r, size_t item)
+static inline bool sn_fleet_reply_nil(const sn_reply *r, size_t item)
 {
     return r->item[item].type == REDIS_REPLY_NIL;
 }
 /* A string or an integer as a number; anything else is 0. */
-long long sn_reply_number(const sn_reply *r, size_t item);
+long long sn_fleet_reply_number(const sn_reply *r, size_t item);
 
 /* Around calls that wait for Redis: no request starts while a reply is overdue. */
-void sn_fleet_busy(sn_fleet_link *link, bool busy);
+void sn_fleet_busy(sn_fleet_connection *conn, bool busy);
 
 /* ---- status.c ---- */
 
 /* Opens a crawl that exists. `status` gets what the registry has, `now` the time of its server;
  * both may be NULL. */
-seen_status sn_fleet_find(const char *where, const char *ca_file, sn_fleet_link *link,
+seen_status sn_fleet_find(const char *where, const char *ca_file, sn_fleet_connection *conn,
                           sn_fleet_status *status, uint64_t *now, seen_error *error);
 
 /* ---- lanes ---- */
 
-typedef struct sn_element {
-    sn_unpacked *urls;
+typedef struct sn_lane_element {
+    sn_packer_urls *urls;
     uint64_t number; /* absolute, of the list */
     uint32_t bytes;
     uint64_t taken, done, settled; /* by URL */
-} sn_element;
+} sn_lane_element;
 
 /* A time that the host asked for with Retry-After. In Redis it is stored as a duration: the next
  * owner waits that long by its own clock. */
-typedef enum sn_hold { SN_HOLD_NONE, SN_HOLD_TO_STORE, SN_HOLD_STORED } sn_hold;
+typedef enum sn_lane_hold { SN_HOLD_NONE, SN_HOLD_TO_STORE, SN_HOLD_STORED } sn_lane_hold;
 
 /* A queue that this session owns: a host, or one depth of it. Shared by both threads under the
  * lock; only the clerk changes the window. */
@@ -139,7 +140,7 @@ typedef struct sn_lane {
     char queue[SN_QUEUE], host[17];
     uint64_t hash;
     unsigned bucket;
-    sn_element *window;
+    sn_lane_element *window;
     size_t count, room;
     size_t at; /* the element to hand out from */
     uint64_t head, acked, freed;
@@ -156,7 +157,7 @@ typedef struct sn_lane {
     bool looked;        /* read once more before its release */
     bool given;         /* given back: nothing more is handed out */
     bool released;
-    sn_hold hold;
+    sn_lane_hold hold;
     int64_t hold_until;
     int64_t rest_at; /* when the host may get the next request */
     char *rules;
@@ -180,42 +181,46 @@ typedef struct sn_offers {
     uint32_t parent_at, parent_len; /* of the last link */
 } sn_offers;
 
-typedef struct sn_finished {
+typedef struct sn_fleet_finished {
     sn_lane *lane;
     uint64_t number;
     uint8_t url;
     bool counts;
-} sn_finished;
+} sn_fleet_finished;
 
-typedef struct sn_finished_list {
-    sn_finished *item;
+typedef struct sn_fleet_finished_list {
+    sn_fleet_finished *item;
     size_t count, room;
-} sn_finished_list;
+} sn_fleet_finished_list;
 
-typedef enum sn_note_kind { SN_NOTE_RULES, SN_NOTE_SEED, SN_NOTE_FAILED } sn_note_kind;
+typedef enum sn_fleet_note_kind {
+    SN_FLEET_NOTE_RULES,
+    SN_FLEET_NOTE_SEED,
+    SN_FLEET_NOTE_FAILED
+} sn_fleet_note_kind;
 
 /* robots.txt of a host, a URL for the seeds, or a line for the list of failures. */
-typedef struct sn_note_item {
-    struct sn_note_item *next;
-    sn_note_kind kind;
+typedef struct sn_fleet_note {
+    struct sn_fleet_note *next;
+    sn_fleet_note_kind kind;
     unsigned bucket;
     char host[17];
     int64_t for_ms;
     size_t len;
     char text[];
-} sn_note_item;
+} sn_fleet_note;
 
-typedef struct sn_notes {
-    sn_note_item *first, **end;
-} sn_notes;
+typedef struct sn_fleet_notes {
+    sn_fleet_note *first, **end;
+} sn_fleet_notes;
 
 /* The state of another session. */
-typedef struct sn_observed {
+typedef struct sn_fleet_observed {
     char session[SN_SESSION + 1];
     uint64_t beat, hosts;
     int64_t silent_ms; /* how long the beat has not moved, as far as this worker could see */
     bool live, over;
-} sn_observed;
+} sn_fleet_observed;
 
 typedef struct sn_figures sn_figures;
 
@@ -223,7 +228,7 @@ typedef struct sn_fleet {
     sn_frontier base;
     sn_fleet_options options;
     char *owned_text; /* of the options */
-    sn_fleet_link link;
+    sn_fleet_connection conn;
     sn_seenset *set;
     sn_packer *packer;
     seen_hasher hosts; /* of the crawl: which bucket a host is in */
@@ -237,12 +242,12 @@ typedef struct sn_fleet {
 
     /* Under the lock: from the engine. */
     sn_offers offers;
-    sn_finished_list dones, settled;
-    sn_notes notes;
+    sn_fleet_finished_list dones, settled;
+    sn_fleet_notes notes;
     sn_crawl_counts counts;
     sn_figures *figures;
     uint64_t transfers;
-    bool closing, nudged;
+    bool closing, woken;
     bool starving;     /* peek had nothing */
     bool engine_waits; /* for the clerk to take the links */
     bool want_permits; /* peek had URLs without one */
@@ -271,7 +276,7 @@ typedef struct sn_fleet {
     int64_t permits_at;         /* when to ask for more */
     unsigned epoch;
     bool replicas;
-    sn_observed *observed;
+    sn_fleet_observed *observed;
     size_t observed_count, observed_room;
     size_t live_count; /* sessions that are live, when last looked at */
     uint64_t watches;  /* looks at the others */
@@ -287,7 +292,7 @@ typedef struct sn_fleet {
     char longest_origin[200];
     seen_error *clerk_error;
     sn_offers taken_offers; /* swapped with offers */
-    sn_finished_list taken_settled;
+    sn_fleet_finished_list taken_settled;
 } sn_fleet;
 
 static inline sn_fleet *sn_fleet_of(const sn_frontier *f)
@@ -298,12 +303,12 @@ static inline sn_fleet *sn_fleet_of(const sn_frontier *f)
 int64_t sn_fleet_now(void); /* CLOCK_BOOTTIME, milliseconds */
 void sn_fleet_host(const sn_fleet *f, const char *origin, size_t len, char host[17],
                    uint64_t *hash);
-unsigned sn_fleet_bucket(const sn_fleet_link *link, const char *host);
+unsigned sn_fleet_bucket(const sn_fleet_connection *conn, const char *host);
 
 /* ---- confirm.c ---- */
 
 /* The session is over: declared dead, or its writes are lost. */
-seen_status sn_fleet_lose(sn_fleet *f, const char *why);
+seen_status sn_fleet_set_lost(sn_fleet *f, const char *why);
 /* Replicas have what was written; and no server has lost it since. */
 seen_status sn_fleet_confirm(sn_fleet *f);
 
@@ -316,9 +321,9 @@ bool sn_offers_add(sn_offers *o, const sn_frontier_link *link);
 
 /* ---- clerk.c ---- */
 
-void *sn_clerk(void *fleet);
+void *sn_clerk_run(void *fleet);
 /* A crawl that was over runs again: there is something to fetch. */
-seen_status sn_clerk_run_again(sn_fleet *f);
+seen_status sn_clerk_restart(sn_fleet *f);
 
 /* ---- session.c ---- */
 
@@ -330,7 +335,7 @@ seen_status sn_session_sweep(sn_fleet *f);
 /* Milliseconds between two looks for work, or for the end, of a worker that has none: at least so
  * many. The more workers there are, the less often each of them looks; all of them together look
  * equally often. */
-int64_t sn_session_turn_ms(const sn_fleet *f, int64_t least);
+int64_t sn_session_interval_ms(const sn_fleet *f, int64_t least);
 /* The counters, as 32 arguments of a heartbeat. Under the lock. */
 void sn_session_counts(sn_fleet *f);
 /* Sums one field of a hash over all buckets. */
@@ -339,7 +344,7 @@ seen_status sn_session_sum(sn_fleet *f, const char *hash, const char *field, uin
 /* ---- permits.c ---- */
 
 /* Gets permits for URLs that have none, if pages are limited. */
-seen_status sn_session_permits(sn_fleet *f);
+seen_status sn_permits_take(sn_fleet *f);
 
 /* ---- figures.c ---- */
 
@@ -355,7 +360,7 @@ seen_status sn_figures_write(sn_fleet *f, bool now);
 /* Refuses servers that evict keys; determines how much memory they have. */
 seen_status sn_room_configure(sn_fleet *f, seen_error *error);
 /* Waits while the lists are as large as they may be. */
-seen_status sn_session_room(sn_fleet *f);
+seen_status sn_room_wait(sn_fleet *f);
 /* After a write: true if a server has no memory for it. Then a moment has passed: try again. */
 bool sn_room_refused(sn_fleet *f, seen_status *status);
 
@@ -385,8 +390,12 @@ void sn_lane_put_out(sn_fleet *f, sn_lane *lane);
 void sn_lane_free(sn_lane *lane);
 
 /* Rules that a test may switch off (switches.c). */
-typedef enum sn_switch { SN_WITHOUT_JOURNAL, SN_WITHOUT_NUMBERS, SN_WITHOUT_FENCE } sn_switch;
-bool sn_fleet_without(sn_switch rule);
+typedef enum sn_fleet_switch {
+    SN_WITHOUT_JOURNAL,
+    SN_WITHOUT_NUMBERS,
+    SN_WITHOUT_FENCE
+} sn_fleet_switch;
+bool sn_fleet_without(sn_fleet_switch rule);
 /* A point at which a test may stall this worker for longer than its lease, or kill it. */
 void sn_fleet_point(const char *name);
 

@@ -73,9 +73,9 @@ static seen_status check(batch *b, size_t from, size_t n)
     for (size_t i = 0; i < n; i++)
         b->hash[i] = b->offers->link[from + i].hash;
     size_t more = page_hashes(b, from, n), page = n;
-    sn_fleet_busy(&f->link, true);
+    sn_fleet_busy(&f->conn, true);
     seen_status status = sn_seenset_check(f->set, b->hash, n + more, b->answer, f->clerk_error);
-    sn_fleet_busy(&f->link, false);
+    sn_fleet_busy(&f->conn, false);
     b->count = 0;
     for (size_t i = 0; i < n && status == SEEN_OK; i++) {
         const sn_offer *link = &b->offers->link[from + i];
@@ -137,24 +137,24 @@ static void drop_repeats(batch *b)
 /* Packs links of one queue; only_fresh: those reported as new. */
 static bool pack_group(batch *b, group *g, bool only_fresh, uint32_t *packed)
 {
-    sn_pack_url urls[SN_PACK_URLS];
+    sn_packer_url urls[SN_PACKER_URLS];
     uint32_t n = 0;
     for (uint32_t i = g->first; i < g->first + g->count; i++) {
         const sn_offer *link = &b->offers->link[b->chosen[i]];
         if (only_fresh && !b->fresh[i])
             continue;
-        urls[n++] = (sn_pack_url){.url = url_of(b, link),
-                                  .len = link->len,
-                                  .parent = b->offers->text.data + link->parent_at,
-                                  .parent_len = link->parent_len,
-                                  .depth = link->depth,
-                                  .hops = link->hops,
-                                  .kind = link->kind};
+        urls[n++] = (sn_packer_url){.url = url_of(b, link),
+                                    .len = link->len,
+                                    .parent = b->offers->text.data + link->parent_at,
+                                    .parent_len = link->parent_len,
+                                    .depth = link->depth,
+                                    .hops = link->hops,
+                                    .kind = link->kind};
     }
     *packed = n;
     g->at = b->text.len;
-    bool ok = n == 0 || sn_pack(b->f->packer, urls, n, sn_frontier_origin(urls[0].url, urls[0].len),
-                                &b->text);
+    bool ok = n == 0 || sn_packer_pack(b->f->packer, urls, n,
+                                       sn_frontier_origin(urls[0].url, urls[0].len), &b->text);
     g->len = b->text.len - g->at;
     return ok;
 }
@@ -170,9 +170,10 @@ static void make_groups(batch *b, size_t from)
     for (size_t i = 0; i < b->count; i++) {
         const char *queue = b->queue[b->chosen[i] - from];
         group *last = &b->groups[b->group_count > 0 ? b->group_count - 1 : 0];
-        if (b->group_count == 0 || last->count == SN_PACK_URLS || strcmp(last->queue, queue) != 0) {
+        if (b->group_count == 0 || last->count == SN_PACKER_URLS ||
+            strcmp(last->queue, queue) != 0) {
             last = &b->groups[b->group_count++];
-            *last = (group){.first = (uint32_t)i, .bucket = sn_fleet_bucket(&b->f->link, queue)};
+            *last = (group){.first = (uint32_t)i, .bucket = sn_fleet_bucket(&b->f->conn, queue)};
             memcpy(last->queue, queue, SN_QUEUE);
         }
         last->count++;
@@ -185,12 +186,13 @@ static seen_status send_intent(sn_fleet *f, const sn_buffer *all, long long *liv
 {
     seen_status status;
     do {
-        sn_fleet_call(&f->link, 0, sn_slot_session(&f->link, f->session), SN_LUA_INTENT, 2, 2);
-        sn_key_session(&f->link, f->session, false);
-        sn_key_session(&f->link, f->session, true);
-        sn_command_number(f->link.ch, f->number);
-        sn_command_arg(f->link.ch, all->data, all->len);
-        status = sn_fleet_run_number(&f->link, live, f->clerk_error);
+        sn_fleet_call(&f->conn, 0, sn_fleet_slot_session(&f->conn, f->session), SN_LUA_INTENT, 2,
+                      2);
+        sn_fleet_key_session(&f->conn, f->session, false);
+        sn_fleet_key_session(&f->conn, f->session, true);
+        sn_command_number(f->conn.ch, f->number);
+        sn_command_arg(f->conn.ch, all->data, all->len);
+        status = sn_fleet_run_number(&f->conn, live, f->clerk_error);
     } while (sn_room_refused(f, &status));
     return status;
 }
@@ -225,7 +227,7 @@ static seen_status write_intent(batch *b)
     }
     sn_buffer_free(&all);
     if (status == SEEN_OK && live < 0)
-        return sn_fleet_lose(f, "another worker declared this one dead");
+        return sn_fleet_set_lost(f, "another worker declared this one dead");
     return status == SEEN_OK ? sn_fleet_confirm(f) : status;
 }
 
@@ -238,9 +240,9 @@ static seen_status add_hashes(sn_fleet *f, const seen_hash *hash, size_t count, 
     bool refused = false;
     seen_status status;
     for (;; refused = true) {
-        sn_fleet_busy(&f->link, true);
+        sn_fleet_busy(&f->conn, true);
         status = sn_seenset_add(f->set, hash, count, answer, f->clerk_error);
-        sn_fleet_busy(&f->link, false);
+        sn_fleet_busy(&f->conn, false);
         if (!sn_room_refused(f, &status))
             break;
     }
@@ -311,7 +313,7 @@ static seen_status push(sn_fleet *f, const char *session, uint64_t number, bool 
                         push_item *item, size_t count)
 {
     static const char *const keys[] = {"ready", "owner", "meta", "applied"};
-    const sn_fleet_link *l = &f->link;
+    const sn_fleet_connection *l = &f->conn;
     if (replay && sn_fleet_without(SN_WITHOUT_NUMBERS))
         number += (uint64_t)sn_fleet_now();
     if (!replay)
@@ -323,9 +325,9 @@ static seen_status push(sn_fleet *f, const char *session, uint64_t number, bool 
             n++;
         sn_fleet_call(l, b, l->slot[b], SN_LUA_PUSH, (unsigned)(4 + n), (unsigned)(4 + 3 * n));
         for (int k = 0; k < 4; k++)
-            sn_key_bucket(l, b, keys[k]);
+            sn_fleet_key_bucket(l, b, keys[k]);
         for (size_t k = 0; k < n; k++)
-            sn_key_queue(l, b, "q", item[i + k].queue);
+            sn_fleet_key_queue(l, b, "q", item[i + k].queue);
         sn_command_text(l->ch, session);
         sn_command_number(l->ch, number);
         sn_command_text(l->ch, replay ? "1" : "0");
@@ -339,9 +341,9 @@ static seen_status push(sn_fleet *f, const char *session, uint64_t number, bool 
             f->numbers[b] = number;
     }
     pushed p = {false};
-    seen_status status = sn_fleet_run(&f->link, take_pushed, &p, f->clerk_error);
+    seen_status status = sn_fleet_run(&f->conn, take_pushed, &p, f->clerk_error);
     if (status == SEEN_OK && p.refused)
-        return sn_fleet_lose(f, "another worker declared this one dead");
+        return sn_fleet_set_lost(f, "another worker declared this one dead");
     return status == SEEN_OK ? sn_fleet_confirm(f) : status;
 }
 
@@ -395,13 +397,13 @@ static seen_status settle(sn_fleet *f)
     sn_fleet_point("settle");
     if (sn_fleet_without(SN_WITHOUT_JOURNAL))
         return SEEN_OK;
-    sn_fleet_call(&f->link, 0, sn_slot_session(&f->link, f->session), SN_LUA_SETTLE, 2, 1);
-    sn_key_session(&f->link, f->session, false);
-    sn_key_session(&f->link, f->session, true);
-    sn_command_number(f->link.ch, f->number);
-    seen_status status = sn_fleet_run_number(&f->link, &live, f->clerk_error);
+    sn_fleet_call(&f->conn, 0, sn_fleet_slot_session(&f->conn, f->session), SN_LUA_SETTLE, 2, 1);
+    sn_fleet_key_session(&f->conn, f->session, false);
+    sn_fleet_key_session(&f->conn, f->session, true);
+    sn_command_number(f->conn.ch, f->number);
+    seen_status status = sn_fleet_run_number(&f->conn, &live, f->clerk_error);
     if (status == SEEN_OK && live < 0)
-        return sn_fleet_lose(f, "another worker declared this one dead");
+        return sn_fleet_set_lost(f, "another worker declared this one dead");
     return status;
 }
 
@@ -424,7 +426,7 @@ seen_status sn_journal_run(sn_fleet *f, const sn_offers *offers)
         if (status != SEEN_OK || b->count == 0)
             continue;
         make_groups(b, from);
-        status = sn_session_room(f);
+        status = sn_room_wait(f);
         if (status == SEEN_OK)
             status = write_intent(b);
         if (status == SEEN_OK)
@@ -445,10 +447,10 @@ seen_status sn_journal_run(sn_fleet *f, const sn_offers *offers)
 
 /* ---- replay ---- */
 
-static seen_status add_all(sn_fleet *f, const sn_unpacked *u)
+static seen_status add_all(sn_fleet *f, const sn_packer_urls *u)
 {
-    seen_hash hash[2 * SN_PACK_URLS];
-    seen_answer answer[2 * SN_PACK_URLS];
+    seen_hash hash[2 * SN_PACKER_URLS];
+    seen_answer answer[2 * SN_PACKER_URLS];
     size_t n = 0;
     for (size_t i = 0; i < u->count; i++) {
         hash[n++] = sn_frontier_hash(&f->base, u->url[i].url, u->url[i].len, u->url[i].kind);
@@ -462,22 +464,22 @@ static seen_status add_all(sn_fleet *f, const sn_unpacked *u)
 static seen_status damaged(sn_fleet *f)
 {
     return sn_error_set(f->clerk_error, SEEN_ERR_FORMAT, "%s: a journal is damaged",
-                        sn_client_address(f->link.client)->shown);
+                        sn_client_address(f->conn.client)->shown);
 }
 
 static seen_status replay_item(sn_fleet *f, const char *at, uint32_t len, push_item *item,
                                char queue[SN_QUEUE])
 {
     size_t name = (uint8_t)at[0];
-    sn_unpacked *u = name + 2 >= len || name < 16 || name >= SN_QUEUE
-                         ? NULL
-                         : sn_unpack(f->packer, at + name + 2, len - name - 2);
+    sn_packer_urls *u = name + 2 >= len || name < 16 || name >= SN_QUEUE
+                            ? NULL
+                            : sn_packer_unpack(f->packer, at + name + 2, len - name - 2);
     if (!u)
         return damaged(f);
     memcpy(queue, at + 1, name);
     queue[name] = '\0';
     *item = (push_item){.queue = queue,
-                        .bucket = sn_fleet_bucket(&f->link, queue),
+                        .bucket = sn_fleet_bucket(&f->conn, queue),
                         .urls = (unsigned)u->count,
                         .element = at + name + 2,
                         .len = len - name - 2};

@@ -164,17 +164,17 @@ static bool take_length(void *context, uint32_t tag, const sn_reply *r, bool aga
 static seen_status find_ready(sn_fleet *f, unsigned *bucket, unsigned *count)
 {
     bool any[SN_FLEET_BUCKETS_MAX];
-    for (unsigned b = 0; b < f->link.buckets; b++) {
-        sn_command_begin(f->link.ch, b, f->link.slot[b], 4);
-        sn_command_text(f->link.ch, "ZRANGE");
-        sn_key_bucket(&f->link, b, "ready");
-        sn_command_text(f->link.ch, "0");
-        sn_command_text(f->link.ch, "0");
+    for (unsigned b = 0; b < f->conn.buckets; b++) {
+        sn_command_begin(f->conn.ch, b, f->conn.slot[b], 4);
+        sn_command_text(f->conn.ch, "ZRANGE");
+        sn_fleet_key_bucket(&f->conn, b, "ready");
+        sn_command_text(f->conn.ch, "0");
+        sn_command_text(f->conn.ch, "0");
     }
-    seen_status status = sn_fleet_run(&f->link, take_length, any, f->clerk_error);
+    seen_status status = sn_fleet_run(&f->conn, take_length, any, f->clerk_error);
     *count = 0;
-    for (unsigned i = 0; i < f->link.buckets && status == SEEN_OK; i++) {
-        unsigned b = (f->next_bucket + i) % f->link.buckets;
+    for (unsigned i = 0; i < f->conn.buckets && status == SEEN_OK; i++) {
+        unsigned b = (f->next_bucket + i) % f->conn.buckets;
         if (any[b])
             bucket[(*count)++] = b;
     }
@@ -227,16 +227,16 @@ static seen_status claim(sn_fleet *f, unsigned bucket, size_t *got)
 static void ask_for_queues(sn_fleet *f, const unsigned *bucket, unsigned count, size_t want)
 {
     for (unsigned i = 0; i < count; i++) {
-        sn_fleet_call(&f->link, i, f->link.slot[bucket[i]], SN_LUA_PICK, 4, 5);
-        sn_key_bucket(&f->link, bucket[i], "ready");
-        sn_key_bucket(&f->link, bucket[i], "owner");
-        sn_key_bucket(&f->link, bucket[i], "applied");
-        sn_key_bucket(&f->link, bucket[i], "tired");
-        sn_command_text(f->link.ch, f->session);
-        sn_command_number(f->link.ch, (want + count - 1) / count);
-        sn_command_number(f->link.ch, f->options.levels ? f->level : 0);
-        sn_command_number(f->link.ch, f->options.max_wait_ms + 1000 * 3600);
-        sn_command_number(f->link.ch, f->marks[bucket[i]] + 1);
+        sn_fleet_call(&f->conn, i, f->conn.slot[bucket[i]], SN_LUA_PICK, 4, 5);
+        sn_fleet_key_bucket(&f->conn, bucket[i], "ready");
+        sn_fleet_key_bucket(&f->conn, bucket[i], "owner");
+        sn_fleet_key_bucket(&f->conn, bucket[i], "applied");
+        sn_fleet_key_bucket(&f->conn, bucket[i], "tired");
+        sn_command_text(f->conn.ch, f->session);
+        sn_command_number(f->conn.ch, (want + count - 1) / count);
+        sn_command_number(f->conn.ch, f->options.levels ? f->level : 0);
+        sn_command_number(f->conn.ch, f->options.max_wait_ms + 1000 * 3600);
+        sn_command_number(f->conn.ch, f->marks[bucket[i]] + 1);
     }
 }
 
@@ -250,7 +250,7 @@ seen_status sn_lane_pick(sn_fleet *f)
     bool held = f->paused || f->full || f->limit;
     pthread_mutex_unlock(&f->lock);
     if (held || have >= want ||
-        (f->pick_empty && now - f->picked_at < sn_session_turn_ms(f, PICK_MS)))
+        (f->pick_empty && now - f->picked_at < sn_session_interval_ms(f, PICK_MS)))
         return SEEN_OK;
     f->picked_at = now;
     seen_status status = find_ready(f, bucket, &count);
@@ -261,17 +261,17 @@ seen_status sn_lane_pick(sn_fleet *f)
     f->pick_empty = true;
     if (count == 0)
         return SEEN_OK;
-    f->next_bucket = (bucket[count - 1] + 1) % f->link.buckets;
+    f->next_bucket = (bucket[count - 1] + 1) % f->conn.buckets;
     picked p = {.f = f, .bucket = bucket, .unknown = unknown};
     sn_fleet_point("pick");
     ask_for_queues(f, bucket, count, want - have);
-    status = sn_fleet_run(&f->link, take_picked, &p, f->clerk_error);
+    status = sn_fleet_run(&f->conn, take_picked, &p, f->clerk_error);
     for (unsigned i = 0; i < count && status == SEEN_OK; i++)
         if (unknown[i])
             status = claim(f, bucket[i], &p.got);
     f->pick_empty = p.got == 0;
     if (status == SEEN_OK && p.refused)
-        return sn_fleet_lose(f, "another worker declared this one dead");
+        return sn_fleet_set_lost(f, "another worker declared this one dead");
     if (status == SEEN_OK && p.no_memory)
         return sn_error_set(f->clerk_error, SEEN_ERR_MEMORY, "out of memory");
     /* No request is sent before a replica knows who owns the host. */
@@ -289,7 +289,7 @@ static bool grow_window(sn_lane *lane, size_t more)
     size_t room = lane->room ? lane->room : 16;
     while (room < lane->count + more)
         room *= 2;
-    sn_element *window = realloc(lane->window, room * sizeof *window);
+    sn_lane_element *window = realloc(lane->window, room * sizeof *window);
     if (!window)
         return false;
     lane->window = window;
@@ -297,7 +297,7 @@ static bool grow_window(sn_lane *lane, size_t more)
     return true;
 }
 
-static uint64_t all_of(const sn_element *e)
+static uint64_t all_of(const sn_lane_element *e)
 {
     return e->urls->count == 64 ? UINT64_MAX : (UINT64_C(1) << e->urls->count) - 1;
 }
@@ -318,15 +318,15 @@ static bool take_elements(reading *g, sn_lane *lane, const sn_reply *r)
     if (!grow_window(lane, r->items))
         g->status = sn_error_set(f->clerk_error, SEEN_ERR_MEMORY, "out of memory");
     for (size_t i = 1; i < r->items && g->status == SEEN_OK; i++) {
-        sn_unpacked *urls = sn_unpack(f->packer, sn_reply_text(r, i), r->item[i].len);
+        sn_packer_urls *urls = sn_packer_unpack(f->packer, sn_reply_text(r, i), r->item[i].len);
         if (!urls) {
             g->status = sn_error_set(f->clerk_error, SEEN_ERR_FORMAT,
                                      "%s: an element of queue %s is damaged",
-                                     sn_client_address(f->link.client)->shown, lane->queue);
+                                     sn_client_address(f->conn.client)->shown, lane->queue);
             break;
         }
-        lane->window[lane->count] =
-            (sn_element){.urls = urls, .number = lane->head + lane->count, .bytes = r->item[i].len};
+        lane->window[lane->count] = (sn_lane_element){
+            .urls = urls, .number = lane->head + lane->count, .bytes = r->item[i].len};
         lane->count++;
     }
     return true;
@@ -337,14 +337,14 @@ static bool take_state(sn_lane *lane, const sn_reply *r)
 {
     if (!sn_reply_is_row(r, 5))
         return false;
-    lane->head = (uint64_t)sn_reply_number(r, 1);
-    lane->acked = (uint64_t)sn_reply_number(r, 2);
-    lane->freed = (uint64_t)sn_reply_number(r, 3);
+    lane->head = (uint64_t)sn_fleet_reply_number(r, 1);
+    lane->acked = (uint64_t)sn_fleet_reply_number(r, 2);
+    lane->freed = (uint64_t)sn_fleet_reply_number(r, 3);
     if (lane->granted != UINT64_MAX)
-        lane->granted = (uint64_t)sn_reply_number(r, 5);
-    size_t elements = sn_reply_nil(r, 4) ? 0 : r->item[4].len / 8;
+        lane->granted = (uint64_t)sn_fleet_reply_number(r, 5);
+    size_t elements = sn_fleet_reply_nil(r, 4) ? 0 : r->item[4].len / 8;
     for (size_t i = 0; i < elements && i < lane->count; i++) {
-        sn_element *e = &lane->window[i];
+        sn_lane_element *e = &lane->window[i];
         uint64_t bits = 0;
         for (unsigned k = 0; k < 8; k++)
             bits |= (uint64_t)(uint8_t)sn_reply_text(r, 4)[8 * i + k] << 8 * k;
@@ -371,7 +371,7 @@ static bool take_read(void *context, uint32_t tag, const sn_reply *r, bool again
         break;
     case READ_RULES:
         ok = r->items == 1 && !sn_reply_is_error(r);
-        if (ok && !sn_reply_nil(r, 0) && (lane->rules = malloc(r->item[0].len + 1))) {
+        if (ok && !sn_fleet_reply_nil(r, 0) && (lane->rules = malloc(r->item[0].len + 1))) {
             memcpy(lane->rules, sn_reply_text(r, 0), r->item[0].len);
             lane->rules[r->item[0].len] = '\0';
             lane->rules_len = r->item[0].len;
@@ -379,11 +379,11 @@ static bool take_read(void *context, uint32_t tag, const sn_reply *r, bool again
         break;
     case READ_LIFE:
         ok = r->items == 1 && !sn_reply_is_error(r);
-        lane->rules_until = sn_fleet_now() + sn_reply_number(r, 0);
+        lane->rules_until = sn_fleet_now() + sn_fleet_reply_number(r, 0);
         break;
     default:
         ok = r->items == 1 && !sn_reply_is_error(r);
-        lane->pages = (uint64_t)sn_reply_number(r, 0);
+        lane->pages = (uint64_t)sn_fleet_reply_number(r, 0);
     }
     pthread_mutex_unlock(&g->f->lock);
     return ok;
@@ -392,24 +392,24 @@ static bool take_read(void *context, uint32_t tag, const sn_reply *r, bool again
 static void ask_for_state(const sn_fleet *f, const sn_lane *lane, uint32_t tag)
 {
     static const char *const fields[] = {"head", "done", "freed", "bits", "granted"};
-    const sn_fleet_link *l = &f->link;
+    const sn_fleet_connection *l = &f->conn;
     uint16_t slot = l->slot[lane->bucket];
     sn_command_begin(l->ch, tag + READ_STATE, slot, 7);
     sn_command_text(l->ch, "HMGET");
-    sn_key_queue(l, lane->bucket, "s", lane->queue);
+    sn_fleet_key_queue(l, lane->bucket, "s", lane->queue);
     for (int i = 0; i < 5; i++)
         sn_command_text(l->ch, fields[i]);
     sn_command_begin(l->ch, tag + READ_RULES, slot, 2);
     sn_command_text(l->ch, "GET");
-    sn_key_queue(l, lane->bucket, "r", lane->host);
+    sn_fleet_key_queue(l, lane->bucket, "r", lane->host);
     sn_command_begin(l->ch, tag + READ_LIFE, slot, 2);
     sn_command_text(l->ch, "PTTL");
-    sn_key_queue(l, lane->bucket, "r", lane->host);
+    sn_fleet_key_queue(l, lane->bucket, "r", lane->host);
     if (!f->options.host_pages)
         return;
     sn_command_begin(l->ch, tag + READ_PAGES, slot, 3);
     sn_command_text(l->ch, "HGET");
-    sn_key_bucket(l, lane->bucket, "pages");
+    sn_fleet_key_bucket(l, lane->bucket, "pages");
     sn_command_text(l->ch, lane->host);
 }
 
@@ -429,7 +429,7 @@ static bool wants_more(const sn_lane *lane)
 
 seen_status sn_lane_read(sn_fleet *f)
 {
-    const sn_fleet_link *l = &f->link;
+    const sn_fleet_connection *l = &f->conn;
     sn_lane **lane = malloc((f->lane_count + 1) * sizeof(sn_lane *));
     size_t count = 0;
     if (!lane)
@@ -442,7 +442,7 @@ seen_status sn_lane_read(sn_fleet *f)
         uint32_t tag = (uint32_t)count * READ_KINDS;
         sn_command_begin(l->ch, tag + READ_LIST, l->slot[lane[count]->bucket], 4);
         sn_command_text(l->ch, "LRANGE");
-        sn_key_queue(l, lane[count]->bucket, "q", lane[count]->queue);
+        sn_fleet_key_queue(l, lane[count]->bucket, "q", lane[count]->queue);
         sn_command_number(l->ch, lane[count]->count);
         sn_command_number(l->ch, lane[count]->count + READ_ELEMENTS - 1);
         if (lane[count]->fresh)
@@ -452,7 +452,7 @@ seen_status sn_lane_read(sn_fleet *f)
     pthread_mutex_unlock(&f->lock);
     reading g = {.f = f, .lane = lane};
     seen_status status =
-        count == 0 ? SEEN_OK : sn_fleet_run(&f->link, take_read, &g, f->clerk_error);
+        count == 0 ? SEEN_OK : sn_fleet_run(&f->conn, take_read, &g, f->clerk_error);
     pthread_mutex_lock(&f->lock);
     for (size_t i = 0; i < count && status == SEEN_OK && g.status == SEEN_OK; i++) {
         if (lane[i]->fresh && lane[i]->count == 0)
@@ -518,17 +518,17 @@ static void put_wait(const sn_fleet *f, sn_lane *lane, bool release, int64_t now
     int64_t until = release ? lane->rest_at : lane->hold_until;
     bool over = lane->hold == SN_HOLD_STORED && now >= lane->hold_until;
     if (!release && lane->hold != SN_HOLD_TO_STORE && !over) {
-        sn_command_text(f->link.ch, "");
+        sn_command_text(f->conn.ch, "");
         return;
     }
-    sn_command_number(f->link.ch, until > now ? (uint64_t)(until - now) : 0);
+    sn_command_number(f->conn.ch, until > now ? (uint64_t)(until - now) : 0);
     lane->hold = over ? SN_HOLD_NONE : SN_HOLD_STORED;
 }
 
 static void put_lane(const sn_fleet *f, sn_lane *lane, bool release, int64_t now)
 {
     char bits[8 * 512];
-    const sn_fleet_link *l = &f->link;
+    const sn_fleet_connection *l = &f->conn;
     bool rested = now >= lane->rest_at && !lane->busy && !lane->tired;
     sn_command_text(l->ch, lane->queue);
     sn_command_number(l->ch, lane->head);
@@ -549,16 +549,16 @@ static void put_lane(const sn_fleet *f, sn_lane *lane, bool release, int64_t now
 
 static void put_call(sn_fleet *f, sn_lane *const *lane, size_t count, bool all, int64_t now)
 {
-    const sn_fleet_link *l = &f->link;
+    const sn_fleet_connection *l = &f->conn;
     unsigned b = lane[0]->bucket;
     sn_fleet_call(l, b, l->slot[b], SN_LUA_ACK, (unsigned)(6 + 2 * count),
                   (unsigned)(4 + 10 * count));
     static const char *const keys[] = {"ready", "owner", "meta", "tired", "applied", "pages"};
     for (int i = 0; i < 6; i++)
-        sn_key_bucket(l, b, keys[i]);
+        sn_fleet_key_bucket(l, b, keys[i]);
     for (size_t i = 0; i < count; i++) {
-        sn_key_queue(l, b, "q", lane[i]->queue);
-        sn_key_queue(l, b, "s", lane[i]->queue);
+        sn_fleet_key_queue(l, b, "q", lane[i]->queue);
+        sn_fleet_key_queue(l, b, "s", lane[i]->queue);
     }
     sn_command_text(l->ch, f->session);
     sn_command_number(l->ch, ++f->marks[b]);
@@ -593,9 +593,9 @@ static int by_bucket(const void *a, const void *b)
 static void apply_settled(sn_fleet *f)
 {
     for (size_t i = 0; i < f->taken_settled.count; i++) {
-        const sn_finished *d = &f->taken_settled.item[i];
+        const sn_fleet_finished *d = &f->taken_settled.item[i];
         sn_lane *lane = d->lane;
-        sn_element *e = &lane->window[d->number - lane->window[0].number];
+        sn_lane_element *e = &lane->window[d->number - lane->window[0].number];
         e->settled |= UINT64_C(1) << d->url;
         lane->acked++;
         lane->unsettled--;
@@ -657,12 +657,12 @@ seen_status sn_lane_ack(sn_fleet *f, bool all)
     pthread_mutex_unlock(&f->lock);
     acked a = {false};
     seen_status status =
-        count == 0 ? SEEN_OK : sn_fleet_run(&f->link, take_acked, &a, f->clerk_error);
+        count == 0 ? SEEN_OK : sn_fleet_run(&f->conn, take_acked, &a, f->clerk_error);
     pthread_mutex_lock(&f->lock);
     drop_released(f);
     pthread_mutex_unlock(&f->lock);
     free(lane);
     if (status == SEEN_OK && a.refused && !all)
-        return sn_fleet_lose(f, "another worker has taken over its hosts");
+        return sn_fleet_set_lost(f, "another worker has taken over its hosts");
     return status;
 }

@@ -27,68 +27,68 @@ int64_t sn_fleet_now(void)
 
 /* ---- connection ---- */
 
-seen_status sn_fleet_link_open(const char *where, const char *ca_file, sn_fleet_link *link,
-                               seen_error *error)
+seen_status sn_fleet_connection_open(const char *where, const char *ca_file,
+                                     sn_fleet_connection *conn, seen_error *error)
 {
     sn_redis_address address;
-    *link = (sn_fleet_link){0};
+    *conn = (sn_fleet_connection){0};
     seen_status status = sn_redis_address_parse(where, &address, error);
     if (status != SEEN_OK)
         return status;
     status =
-        sn_client_connect(&address, &(sn_client_options){.tls_ca = ca_file}, &link->client, error);
+        sn_client_connect(&address, &(sn_client_options){.tls_ca = ca_file}, &conn->client, error);
     if (status == SEEN_OK)
-        status = sn_client_take(link->client, &link->ch, error);
+        status = sn_client_take(conn->client, &conn->ch, error);
     if (status != SEEN_OK) {
-        sn_fleet_link_close(link);
+        sn_fleet_connection_close(conn);
         return status;
     }
     for (int i = 0; i < SN_LUA_COUNT; i++)
-        sn_script_init(&link->script[i], sn_fleet_lua[i]);
-    int n = snprintf(link->name, sizeof link->name, "seencrawl:%.*s", (int)address.name_len,
+        sn_script_init(&conn->script[i], sn_fleet_lua[i]);
+    int n = snprintf(conn->name, sizeof conn->name, "seencrawl:%.*s", (int)address.name_len,
                      address.name);
-    link->name_slot = sn_slot_of(link->name, (size_t)n);
+    conn->name_slot = sn_slot_of(conn->name, (size_t)n);
     return SEEN_OK;
 }
 
-void sn_fleet_link_close(sn_fleet_link *link)
+void sn_fleet_connection_close(sn_fleet_connection *conn)
 {
-    if (link->ch)
-        sn_client_give(link->client, link->ch);
-    if (link->client)
-        sn_client_disconnect(link->client);
-    free(link->tag);
-    free(link->slot);
-    *link = (sn_fleet_link){0};
+    if (conn->ch)
+        sn_client_give(conn->client, conn->ch);
+    if (conn->client)
+        sn_client_disconnect(conn->client);
+    free(conn->tag);
+    free(conn->slot);
+    *conn = (sn_fleet_connection){0};
 }
 
-static uint16_t slot_of_tag(const sn_fleet_link *link, const char *tag)
+static uint16_t slot_of_tag(const sn_fleet_connection *conn, const char *tag)
 {
     char key[SN_FLEET_KEY];
-    int n = snprintf(key, sizeof key, "{%s:%s}", link->id, tag);
+    int n = snprintf(key, sizeof key, "{%s:%s}", conn->id, tag);
     return sn_slot_of(key, (size_t)n);
 }
 
-seen_status sn_fleet_link_name(sn_fleet_link *link, const char *id, unsigned buckets,
-                               seen_error *error)
+seen_status sn_fleet_connection_name(sn_fleet_connection *conn, const char *id, unsigned buckets,
+                                     seen_error *error)
 {
     char key[SN_FLEET_KEY];
     if (strlen(id) != 16 || strspn(id, "0123456789abcdef") != 16 || buckets < 1 ||
         buckets > SN_FLEET_BUCKETS_MAX)
         return sn_error_set(error, SEEN_ERR_FORMAT, "%s: its crawl is damaged: no id or buckets",
-                            sn_client_address(link->client)->shown);
-    memcpy(link->id, id, 17);
-    link->buckets = buckets;
-    link->crawl_slot = sn_slot_of(key, (size_t)snprintf(key, sizeof key, "{%s}", id));
-    link->tag = calloc(buckets, sizeof *link->tag);
-    link->slot = calloc(buckets, sizeof *link->slot);
-    if (!link->tag || !link->slot)
+                            sn_client_address(conn->client)->shown);
+    memcpy(conn->id, id, 17);
+    conn->buckets = buckets;
+    conn->crawl_slot = sn_slot_of(key, (size_t)snprintf(key, sizeof key, "{%s}", id));
+    conn->tag = calloc(buckets, sizeof *conn->tag);
+    conn->slot = calloc(buckets, sizeof *conn->slot);
+    if (!conn->tag || !conn->slot)
         return sn_error_set(error, SEEN_ERR_MEMORY, "out of memory");
     for (unsigned b = 0; b < buckets; b++)
         for (unsigned suffix = 0;; suffix++) {
-            snprintf(link->tag[b], sizeof *link->tag, "%u.%u", b, suffix);
-            link->slot[b] = slot_of_tag(link, link->tag[b]);
-            if (link->slot[b] * buckets / SN_SLOTS == b)
+            snprintf(conn->tag[b], sizeof *conn->tag, "%u.%u", b, suffix);
+            conn->slot[b] = slot_of_tag(conn, conn->tag[b]);
+            if (conn->slot[b] * buckets / SN_SLOTS == b)
                 break;
         }
     return SEEN_OK;
@@ -96,61 +96,62 @@ seen_status sn_fleet_link_name(sn_fleet_link *link, const char *id, unsigned buc
 
 /* ---- keys ---- */
 
-void sn_key_crawl(const sn_fleet_link *link, const char *what)
+void sn_fleet_key_crawl(const sn_fleet_connection *conn, const char *what)
 {
     char key[SN_FLEET_KEY];
-    int n = snprintf(key, sizeof key, "seencrawl:{%s}:%s", link->id, what);
-    sn_command_arg(link->ch, key, (size_t)n);
+    int n = snprintf(key, sizeof key, "seencrawl:{%s}:%s", conn->id, what);
+    sn_command_arg(conn->ch, key, (size_t)n);
 }
 
-void sn_key_bucket(const sn_fleet_link *link, unsigned bucket, const char *what)
+void sn_fleet_key_bucket(const sn_fleet_connection *conn, unsigned bucket, const char *what)
 {
     char key[SN_FLEET_KEY];
-    int n = snprintf(key, sizeof key, "seencrawl:{%s:%s}:%s", link->id, link->tag[bucket], what);
-    sn_command_arg(link->ch, key, (size_t)n);
+    int n = snprintf(key, sizeof key, "seencrawl:{%s:%s}:%s", conn->id, conn->tag[bucket], what);
+    sn_command_arg(conn->ch, key, (size_t)n);
 }
 
-void sn_key_queue(const sn_fleet_link *link, unsigned bucket, const char *what, const char *queue)
+void sn_fleet_key_queue(const sn_fleet_connection *conn, unsigned bucket, const char *what,
+                        const char *queue)
 {
     char key[SN_FLEET_KEY];
-    int n = snprintf(key, sizeof key, "seencrawl:{%s:%s}:%s:%s", link->id, link->tag[bucket], what,
+    int n = snprintf(key, sizeof key, "seencrawl:{%s:%s}:%s:%s", conn->id, conn->tag[bucket], what,
                      queue);
-    sn_command_arg(link->ch, key, (size_t)n);
+    sn_command_arg(conn->ch, key, (size_t)n);
 }
 
-void sn_key_session(const sn_fleet_link *link, const char *session, bool journal)
+void sn_fleet_key_session(const sn_fleet_connection *conn, const char *session, bool journal)
 {
     char key[SN_FLEET_KEY];
     int n =
-        snprintf(key, sizeof key, "seencrawl:{%s:s:%s}%s", link->id, session, journal ? ":j" : "");
-    sn_command_arg(link->ch, key, (size_t)n);
+        snprintf(key, sizeof key, "seencrawl:{%s:s:%s}%s", conn->id, session, journal ? ":j" : "");
+    sn_command_arg(conn->ch, key, (size_t)n);
 }
 
-void sn_key_figures(const sn_fleet_link *link, const char *session)
+void sn_fleet_key_figures(const sn_fleet_connection *conn, const char *session)
 {
     char key[SN_FLEET_KEY];
-    int n = snprintf(key, sizeof key, "seencrawl:{%s:s:%s}:f", link->id, session);
-    sn_command_arg(link->ch, key, (size_t)n);
+    int n = snprintf(key, sizeof key, "seencrawl:{%s:s:%s}:f", conn->id, session);
+    sn_command_arg(conn->ch, key, (size_t)n);
 }
 
-uint16_t sn_slot_session(const sn_fleet_link *link, const char *session)
+uint16_t sn_fleet_slot_session(const sn_fleet_connection *conn, const char *session)
 {
     char key[SN_FLEET_KEY];
-    int n = snprintf(key, sizeof key, "{%s:s:%s}", link->id, session);
+    int n = snprintf(key, sizeof key, "{%s:s:%s}", conn->id, session);
     return sn_slot_of(key, (size_t)n);
 }
 
 /* ---- calls ---- */
 
-void sn_fleet_call(const sn_fleet_link *link, uint32_t tag, uint16_t slot, sn_fleet_script script,
-                   unsigned keys, unsigned args)
+void sn_fleet_call(const sn_fleet_connection *conn, uint32_t tag, uint16_t slot,
+                   sn_fleet_script script, unsigned keys, unsigned args)
 {
-    sn_script_begin(link->ch, tag, slot, &link->script[script], keys, args);
+    sn_script_begin(conn->ch, tag, slot, &conn->script[script], keys, args);
 }
 
-void sn_fleet_busy(sn_fleet_link *link, bool busy)
+void sn_fleet_busy(sn_fleet_connection *conn, bool busy)
 {
-    atomic_store(&link->busy_since, busy ? sn_fleet_now() : 0);
+    atomic_store(&conn->busy_since, busy ? sn_fleet_now() : 0);
 }
 
 static bool accept_any(void *context, uint32_t tag, const sn_reply *reply, bool again)
@@ -159,12 +160,12 @@ static bool accept_any(void *context, uint32_t tag, const sn_reply *reply, bool 
     return !sn_reply_is_error(reply);
 }
 
-seen_status sn_fleet_run(sn_fleet_link *link, sn_reply_handler handler, void *context,
+seen_status sn_fleet_run(sn_fleet_connection *conn, sn_reply_handler handler, void *context,
                          seen_error *error)
 {
-    sn_fleet_busy(link, true);
-    seen_status status = sn_channel_run(link->ch, handler ? handler : accept_any, context, error);
-    sn_fleet_busy(link, false);
+    sn_fleet_busy(conn, true);
+    seen_status status = sn_channel_run(conn->ch, handler ? handler : accept_any, context, error);
+    sn_fleet_busy(conn, false);
     return status;
 }
 
@@ -177,13 +178,13 @@ static bool take_number(void *context, uint32_t tag, const sn_reply *reply, bool
     return true;
 }
 
-seen_status sn_fleet_run_number(sn_fleet_link *link, long long *number, seen_error *error)
+seen_status sn_fleet_run_number(sn_fleet_connection *conn, long long *number, seen_error *error)
 {
     *number = 0;
-    return sn_fleet_run(link, take_number, number, error);
+    return sn_fleet_run(conn, take_number, number, error);
 }
 
-long long sn_reply_number(const sn_reply *r, size_t item)
+long long sn_fleet_reply_number(const sn_reply *r, size_t item)
 {
     if (r->item[item].type == REDIS_REPLY_INTEGER)
         return r->item[item].number;
@@ -198,10 +199,10 @@ void sn_fleet_host(const sn_fleet *f, const char *origin, size_t len, char host[
     snprintf(host, 17, "%016llx", (unsigned long long)*hash);
 }
 
-unsigned sn_fleet_bucket(const sn_fleet_link *link, const char *host)
+unsigned sn_fleet_bucket(const sn_fleet_connection *conn, const char *host)
 {
     return (unsigned)(strtoull((char[]){host[0], host[1], host[2], host[3], host[4], host[5],
                                         host[6], host[7], '\0'},
                                NULL, 16) %
-                      link->buckets);
+                      conn->buckets);
 }

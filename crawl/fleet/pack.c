@@ -63,14 +63,14 @@ static void put_string(sn_buffer *out, last *before, const char *text, size_t le
     *before = (last){text, len};
 }
 
-static void put_body(sn_buffer *out, const sn_pack_url *urls, size_t count, size_t origin)
+static void put_body(sn_buffer *out, const sn_packer_url *urls, size_t count, size_t origin)
 {
     last before = {urls[0].url, origin};
-    const sn_pack_url *with = NULL, *parent = NULL;
+    const sn_packer_url *with = NULL, *parent = NULL;
     sn_buffer_varint(out, count);
     sn_buffer_varint(out, origin);
     sn_buffer_put(out, urls[0].url, origin);
-    for (const sn_pack_url *u = urls; u < urls + count; u++) {
+    for (const sn_packer_url *u = urls; u < urls + count; u++) {
         bool same_page = parent ? parent->parent_len == u->parent_len &&
                                       memcmp(parent->parent, u->parent, u->parent_len) == 0
                                 : u->parent_len == 0;
@@ -92,7 +92,8 @@ static void put_body(sn_buffer *out, const sn_pack_url *urls, size_t count, size
     }
 }
 
-bool sn_pack(sn_packer *p, const sn_pack_url *urls, size_t count, size_t origin, sn_buffer *out)
+bool sn_packer_pack(sn_packer *p, const sn_packer_url *urls, size_t count, size_t origin,
+                    sn_buffer *out)
 {
     sn_buffer *plain = &p->plain, *packed = &p->packed;
     plain->len = packed->len = 0;
@@ -208,7 +209,7 @@ static size_t text_size(input in, uint64_t count, size_t origin)
     return in.bad ? SIZE_MAX : sum;
 }
 
-static void get_url(input *in, sn_unpacked *u, char **to, last *before, sn_pack_url *like)
+static void get_url(input *in, sn_packer_urls *u, char **to, last *before, sn_packer_url *like)
 {
     uint8_t op = get_byte(in);
     if (op == OP_URL_WITH) {
@@ -230,23 +231,23 @@ static void get_url(input *in, sn_unpacked *u, char **to, last *before, sn_pack_
         u->url[u->count++] = *like;
 }
 
-static sn_unpacked *unpack_body(input in)
+static sn_packer_urls *unpack_body(input in)
 {
     uint64_t count = get_varint(&in), origin = get_varint(&in);
-    if (in.bad || count < 1 || count > SN_PACK_URLS || origin < 1 ||
+    if (in.bad || count < 1 || count > SN_PACKER_URLS || origin < 1 ||
         origin > (uint64_t)(in.end - in.at))
         return NULL;
-    size_t head = sizeof(sn_unpacked) + (size_t)count * sizeof(sn_pack_url);
+    size_t head = sizeof(sn_packer_urls) + (size_t)count * sizeof(sn_packer_url);
     input rest = {in.at + origin, in.end, false};
     size_t size = text_size(rest, count, (size_t)origin);
-    sn_unpacked *u = size == SIZE_MAX ? NULL : malloc(head + size);
+    sn_packer_urls *u = size == SIZE_MAX ? NULL : malloc(head + size);
     if (!u)
         return NULL;
     char *text = (char *)u + head, *to = text + origin;
     memcpy(text, in.at, (size_t)origin);
-    *u = (sn_unpacked){.origin = text, .origin_len = (size_t)origin};
+    *u = (sn_packer_urls){.origin = text, .origin_len = (size_t)origin};
     last before = {text, (size_t)origin};
-    sn_pack_url like = {.parent = ""};
+    sn_packer_url like = {.parent = ""};
     while (u->count < count && !rest.bad)
         get_url(&rest, u, &to, &before, &like);
     if (rest.bad || rest.at != rest.end) {
@@ -256,7 +257,7 @@ static sn_unpacked *unpack_body(input in)
     return u;
 }
 
-sn_unpacked *sn_unpack(sn_packer *p, const void *bytes, size_t len)
+sn_packer_urls *sn_packer_unpack(sn_packer *p, const void *bytes, size_t len)
 {
     const uint8_t *at = bytes;
     if (len < 2 || at[0] > DEFLATED || len > BODY_MAX)

@@ -15,33 +15,33 @@
 
 #include "crawl/fleet/buffer.h"
 
-enum { SN_PACK_URLS = 64, SN_PACK_BYTES = 1 << 20 };
+enum { SN_PACKER_URLS = 64, SN_PACKER_BYTES = 1 << 20 };
 
-typedef struct sn_pack_url {
+typedef struct sn_packer_url {
     const char *url, *parent;
     uint32_t len, parent_len;
     uint16_t depth;
     uint8_t hops, kind;
-} sn_pack_url;
+} sn_packer_url;
 
 typedef struct sn_packer sn_packer;
 
 sn_packer *sn_packer_create(void);
 void sn_packer_destroy(sn_packer *packer);
 
-/* Appends one element with 1 to SN_PACK_URLS URLs that begin with the origin of the first, of
+/* Appends one element with 1 to SN_PACKER_URLS URLs that begin with the origin of the first, of
  * `origin` bytes. False: no memory. */
-bool sn_pack(sn_packer *packer, const sn_pack_url *urls, size_t count, size_t origin,
-             sn_buffer *out);
+bool sn_packer_pack(sn_packer *packer, const sn_packer_url *urls, size_t count, size_t origin,
+                    sn_buffer *out);
 
 /* The URLs of an element, in one block of memory: free() it. */
-typedef struct sn_unpacked {
+typedef struct sn_packer_urls {
     size_t count, origin_len;
     const char *origin;
-    sn_pack_url url[];
-} sn_unpacked;
+    sn_packer_url url[];
+} sn_packer_urls;
 
 /* NULL: not an element, or no memory. */
-sn_unpacked *sn_unpack(sn_packer *packer, const void *bytes, size_t len);
+sn_packer_urls *sn_packer_unpack(sn_packer *packer, const void *bytes, size_t len);
 
 #endif

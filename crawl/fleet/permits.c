@@ -40,13 +40,13 @@ static seen_status take(sn_fleet *f, uint64_t most, uint64_t *got)
     seen_status status = sn_session_sum(f, "meta", "returned", &returned);
     if (status != SEEN_OK)
         return status;
-    sn_fleet_call(&f->link, 0, f->link.name_slot, SN_LUA_PERMIT, 1, 4);
-    sn_command_text(f->link.ch, f->link.name);
-    sn_command_text(f->link.ch, f->session);
-    sn_command_number(f->link.ch, f->options.max_pages + returned);
-    sn_command_number(f->link.ch, want);
-    sn_command_number(f->link.ch, f->permits_taken);
-    status = sn_fleet_run_number(&f->link, &granted, f->clerk_error);
+    sn_fleet_call(&f->conn, 0, f->conn.name_slot, SN_LUA_PERMIT, 1, 4);
+    sn_command_text(f->conn.ch, f->conn.name);
+    sn_command_text(f->conn.ch, f->session);
+    sn_command_number(f->conn.ch, f->options.max_pages + returned);
+    sn_command_number(f->conn.ch, want);
+    sn_command_number(f->conn.ch, f->permits_taken);
+    status = sn_fleet_run_number(&f->conn, &granted, f->clerk_error);
     if (status != SEEN_OK || granted <= 0)
         return status;
     f->permits_taken += (uint64_t)granted;
@@ -103,7 +103,7 @@ static int by_bucket(const void *a, const void *b)
 
 static seen_status bind(sn_fleet *f, bound *to, size_t count)
 {
-    const sn_fleet_link *l = &f->link;
+    const sn_fleet_connection *l = &f->conn;
     bool refused = false;
     qsort(to, count, sizeof *to, by_bucket);
     for (size_t i = 0, n; i < count; i += n) {
@@ -111,10 +111,10 @@ static seen_status bind(sn_fleet *f, bound *to, size_t count)
         for (n = 1; i + n < count && to[i + n].lane->bucket == b;)
             n++;
         sn_fleet_call(l, b, l->slot[b], SN_LUA_GRANT, (unsigned)(2 + n), (unsigned)(3 + 2 * n));
-        sn_key_bucket(l, b, "owner");
-        sn_key_bucket(l, b, "applied");
+        sn_fleet_key_bucket(l, b, "owner");
+        sn_fleet_key_bucket(l, b, "applied");
         for (size_t k = 0; k < n; k++)
-            sn_key_queue(l, b, "s", to[i + k].lane->queue);
+            sn_fleet_key_queue(l, b, "s", to[i + k].lane->queue);
         sn_command_text(l->ch, f->session);
         sn_command_number(l->ch, ++f->marks[b]);
         sn_command_number(l->ch, f->bound[b]);
@@ -123,13 +123,13 @@ static seen_status bind(sn_fleet *f, bound *to, size_t count)
             sn_command_number(l->ch, to[i + k].granted);
         }
     }
-    seen_status status = sn_fleet_run(&f->link, take_refused, &refused, f->clerk_error);
+    seen_status status = sn_fleet_run(&f->conn, take_refused, &refused, f->clerk_error);
     if (status == SEEN_OK && refused)
-        return sn_fleet_lose(f, "another worker has taken over its hosts");
+        return sn_fleet_set_lost(f, "another worker has taken over its hosts");
     return status == SEEN_OK ? sn_fleet_confirm(f) : status;
 }
 
-seen_status sn_session_permits(sn_fleet *f)
+seen_status sn_permits_take(sn_fleet *f)
 {
     uint64_t most = 0, got = 0;
     size_t wanting = 0, count = 0;

@@ -23,11 +23,11 @@ static seen_status refund(sn_fleet *f, const char *session)
     seen_status status = sn_session_sum(f, "applied", field, &bound);
     if (status != SEEN_OK)
         return status;
-    sn_fleet_call(&f->link, 0, f->link.name_slot, SN_LUA_REFUND, 1, 2);
-    sn_command_text(f->link.ch, f->link.name);
-    sn_command_text(f->link.ch, session);
-    sn_command_number(f->link.ch, bound);
-    return sn_fleet_run_number(&f->link, &back, f->clerk_error);
+    sn_fleet_call(&f->conn, 0, f->conn.name_slot, SN_LUA_REFUND, 1, 2);
+    sn_command_text(f->conn.ch, f->conn.name);
+    sn_command_text(f->conn.ch, session);
+    sn_command_number(f->conn.ch, bound);
+    return sn_fleet_run_number(&f->conn, &back, f->clerk_error);
 }
 
 /* ---- recovery of a dead session ---- */
@@ -36,12 +36,12 @@ static seen_status fence(sn_fleet *f, const char *session)
 {
     if (sn_fleet_without(SN_WITHOUT_FENCE))
         return SEEN_OK;
-    for (unsigned b = 0; b < f->link.buckets; b++) {
-        sn_fleet_call(&f->link, b, f->link.slot[b], SN_LUA_FENCE, 1, 1);
-        sn_key_bucket(&f->link, b, "applied");
-        sn_command_text(f->link.ch, session);
+    for (unsigned b = 0; b < f->conn.buckets; b++) {
+        sn_fleet_call(&f->conn, b, f->conn.slot[b], SN_LUA_FENCE, 1, 1);
+        sn_fleet_key_bucket(&f->conn, b, "applied");
+        sn_command_text(f->conn.ch, session);
     }
-    return sn_fleet_run(&f->link, NULL, NULL, f->clerk_error);
+    return sn_fleet_run(&f->conn, NULL, NULL, f->clerk_error);
 }
 
 typedef struct entry {
@@ -66,7 +66,7 @@ static bool take_journal(void *context, uint32_t tag, const sn_reply *r, bool ag
     j->failed = !j->entry;
     for (size_t i = 1; i + 1 < r->items && !j->failed; i += 2) {
         j->entry[j->count++] =
-            (entry){(uint64_t)sn_reply_number(r, i), j->text.len, r->item[i + 1].len};
+            (entry){(uint64_t)sn_fleet_reply_number(r, i), j->text.len, r->item[i + 1].len};
         sn_buffer_put(&j->text, sn_reply_text(r, i + 1), r->item[i + 1].len);
         j->failed = j->text.failed;
     }
@@ -82,10 +82,10 @@ static int by_number(const void *a, const void *b)
 static seen_status replay(sn_fleet *f, const char *session)
 {
     journal j = {0};
-    sn_command_begin(f->link.ch, 0, sn_slot_session(&f->link, session), 2);
-    sn_command_text(f->link.ch, "HGETALL");
-    sn_key_session(&f->link, session, true);
-    seen_status status = sn_fleet_run(&f->link, take_journal, &j, f->clerk_error);
+    sn_command_begin(f->conn.ch, 0, sn_fleet_slot_session(&f->conn, session), 2);
+    sn_command_text(f->conn.ch, "HGETALL");
+    sn_fleet_key_session(&f->conn, session, true);
+    seen_status status = sn_fleet_run(&f->conn, take_journal, &j, f->clerk_error);
     if (status == SEEN_OK && j.failed)
         status = sn_error_set(f->clerk_error, SEEN_ERR_MEMORY, "out of memory");
     if (status == SEEN_OK && j.count > 1)
@@ -124,13 +124,13 @@ seen_status sn_session_owned(sn_fleet *f, const char *session, unsigned b, sn_bu
     scan s = {.session = session, .cursor = "0", .queues = queues};
     seen_status status = SEEN_OK;
     do {
-        sn_command_begin(f->link.ch, 0, f->link.slot[b], 5);
-        sn_command_text(f->link.ch, "HSCAN");
-        sn_key_bucket(&f->link, b, "owner");
-        sn_command_text(f->link.ch, s.cursor);
-        sn_command_text(f->link.ch, "COUNT");
-        sn_command_text(f->link.ch, "500");
-        status = sn_fleet_run(&f->link, take_scan, &s, f->clerk_error);
+        sn_command_begin(f->conn.ch, 0, f->conn.slot[b], 5);
+        sn_command_text(f->conn.ch, "HSCAN");
+        sn_fleet_key_bucket(&f->conn, b, "owner");
+        sn_command_text(f->conn.ch, s.cursor);
+        sn_command_text(f->conn.ch, "COUNT");
+        sn_command_text(f->conn.ch, "500");
+        status = sn_fleet_run(&f->conn, take_scan, &s, f->clerk_error);
     } while (status == SEEN_OK && strcmp(s.cursor, "0") != 0);
     if (status == SEEN_OK && queues->failed)
         status = sn_error_set(f->clerk_error, SEEN_ERR_MEMORY, "out of memory");
@@ -147,13 +147,13 @@ static seen_status reap_bucket(sn_fleet *f, const char *session, unsigned b)
         unsigned count = 0;
         for (end = at; end < queues.len && count < QUEUES; count++)
             end += strlen(queues.data + end) + 1;
-        sn_fleet_call(&f->link, 0, f->link.slot[b], SN_LUA_REAP, 2, 1 + count);
-        sn_key_bucket(&f->link, b, "ready");
-        sn_key_bucket(&f->link, b, "owner");
-        sn_command_text(f->link.ch, session);
+        sn_fleet_call(&f->conn, 0, f->conn.slot[b], SN_LUA_REAP, 2, 1 + count);
+        sn_fleet_key_bucket(&f->conn, b, "ready");
+        sn_fleet_key_bucket(&f->conn, b, "owner");
+        sn_command_text(f->conn.ch, session);
         for (size_t i = at; i < end; i += strlen(queues.data + i) + 1)
-            sn_command_text(f->link.ch, queues.data + i);
-        status = sn_fleet_run(&f->link, NULL, NULL, f->clerk_error);
+            sn_command_text(f->conn.ch, queues.data + i);
+        status = sn_fleet_run(&f->conn, NULL, NULL, f->clerk_error);
     }
     sn_buffer_free(&queues);
     return status;
@@ -166,56 +166,56 @@ static seen_status recover(sn_fleet *f, const char *session, const char *final)
     unsigned epoch;
     seen_status status;
     do {
-        epoch = sn_client_epoch(f->link.client);
+        epoch = sn_client_epoch(f->conn.client);
         status = fence(f, session);
         if (status == SEEN_OK)
             status = sn_fleet_confirm(f);
         if (status == SEEN_OK)
             status = replay(f, session);
-        for (unsigned b = 0; b < f->link.buckets && status == SEEN_OK; b++)
+        for (unsigned b = 0; b < f->conn.buckets && status == SEEN_OK; b++)
             status = reap_bucket(f, session, b);
         if (status == SEEN_OK)
             status = refund(f, session);
         if (status == SEEN_OK)
             status = sn_fleet_confirm(f);
-    } while (status == SEEN_OK && epoch != sn_client_epoch(f->link.client));
+    } while (status == SEEN_OK && epoch != sn_client_epoch(f->conn.client));
     if (status != SEEN_OK)
         return status;
     long long done;
-    sn_fleet_call(&f->link, 0, sn_slot_session(&f->link, session), SN_LUA_GONE, 2, 1);
-    sn_key_session(&f->link, session, false);
-    sn_key_session(&f->link, session, true);
-    sn_command_text(f->link.ch, final);
-    return sn_fleet_run_number(&f->link, &done, f->clerk_error);
+    sn_fleet_call(&f->conn, 0, sn_fleet_slot_session(&f->conn, session), SN_LUA_GONE, 2, 1);
+    sn_fleet_key_session(&f->conn, session, false);
+    sn_fleet_key_session(&f->conn, session, true);
+    sn_command_text(f->conn.ch, final);
+    return sn_fleet_run_number(&f->conn, &done, f->clerk_error);
 }
 
 static seen_status declare(sn_fleet *f, const char *session, uint64_t beat, bool *dead)
 {
     long long answer;
-    sn_fleet_call(&f->link, 0, sn_slot_session(&f->link, session), SN_LUA_DEAD, 1, 1);
-    sn_key_session(&f->link, session, false);
-    sn_command_number(f->link.ch, beat);
-    seen_status status = sn_fleet_run_number(&f->link, &answer, f->clerk_error);
+    sn_fleet_call(&f->conn, 0, sn_fleet_slot_session(&f->conn, session), SN_LUA_DEAD, 1, 1);
+    sn_fleet_key_session(&f->conn, session, false);
+    sn_command_number(f->conn.ch, beat);
+    seen_status status = sn_fleet_run_number(&f->conn, &answer, f->clerk_error);
     *dead = answer == 1;
     return status;
 }
 
 /* ---- observing the others ---- */
 
-static sn_observed *observed(sn_fleet *f, const char *session)
+static sn_fleet_observed *observed(sn_fleet *f, const char *session)
 {
     for (size_t i = 0; i < f->observed_count; i++)
         if (strcmp(f->observed[i].session, session) == 0)
             return &f->observed[i];
     if (f->observed_count == f->observed_room) {
-        sn_observed *more =
+        sn_fleet_observed *more =
             sn_memory_grow(f->observed, &f->observed_room, f->observed_count + 1, sizeof *more);
         if (!more)
             return NULL;
         f->observed = more;
     }
-    sn_observed *o = &f->observed[f->observed_count++];
-    *o = (sn_observed){.beat = UINT64_MAX};
+    sn_fleet_observed *o = &f->observed[f->observed_count++];
+    *o = (sn_fleet_observed){.beat = UINT64_MAX};
     snprintf(o->session, sizeof o->session, "%s", session);
     return o;
 }
@@ -239,12 +239,12 @@ static bool take_beats(void *context, uint32_t tag, const sn_reply *r, bool agai
     (void)again;
     if (tag == TAG_WORKERS)
         return take_workers(f, r);
-    sn_observed *o = &f->observed[tag];
+    sn_fleet_observed *o = &f->observed[tag];
     if (!sn_reply_is_row(r, 3))
         return false;
-    const char *state = sn_reply_nil(r, 1) ? "" : sn_reply_text(r, 1);
-    uint64_t beat = (uint64_t)sn_reply_number(r, 2);
-    o->hosts = (uint64_t)sn_reply_number(r, 3);
+    const char *state = sn_fleet_reply_nil(r, 1) ? "" : sn_reply_text(r, 1);
+    uint64_t beat = (uint64_t)sn_fleet_reply_number(r, 2);
+    o->hosts = (uint64_t)sn_fleet_reply_number(r, 3);
     o->live = strcmp(state, "live") == 0;
     o->over = strcmp(state, "gone") == 0 || strcmp(state, "left") == 0;
     o->silent_ms = beat == o->beat ? o->silent_ms + f->blind_ms : 0;
@@ -260,7 +260,7 @@ static void share(sn_fleet *f)
 {
     uint64_t all = f->lane_count, live = 1, least = UINT64_MAX;
     for (size_t i = 0; i < f->observed_count; i++) {
-        const sn_observed *o = &f->observed[i];
+        const sn_fleet_observed *o = &f->observed[i];
         if (!o->live || o->over)
             continue;
         all += o->hosts;
@@ -280,7 +280,7 @@ static void share(sn_fleet *f)
 /* In a large fleet each worker watches some of the others, chosen by their numbers, so that each is
  * watched by about WATCHERS; all of them only now and then, in case those have died too. What was
  * not read has no silence counted: a session is never declared dead too early. */
-static bool watches(const sn_fleet *f, const sn_observed *o)
+static bool watches(const sn_fleet *f, const sn_fleet_observed *o)
 {
     enum { WATCHERS = 16, ALL = 8 };
     uint64_t parts = f->live_count / WATCHERS + 1;
@@ -293,21 +293,21 @@ static bool watches(const sn_fleet *f, const sn_observed *o)
 static seen_status read_beats(sn_fleet *f)
 {
     f->watches++;
-    sn_command_begin(f->link.ch, TAG_WORKERS, f->link.crawl_slot, 2);
-    sn_command_text(f->link.ch, "HKEYS");
-    sn_key_crawl(&f->link, "workers");
+    sn_command_begin(f->conn.ch, TAG_WORKERS, f->conn.crawl_slot, 2);
+    sn_command_text(f->conn.ch, "HKEYS");
+    sn_fleet_key_crawl(&f->conn, "workers");
     for (size_t i = 0; i < f->observed_count; i++) {
         if (!watches(f, &f->observed[i]))
             continue;
         const char *session = f->observed[i].session;
-        sn_command_begin(f->link.ch, (uint32_t)i, sn_slot_session(&f->link, session), 5);
-        sn_command_text(f->link.ch, "HMGET");
-        sn_key_session(&f->link, session, false);
-        sn_command_text(f->link.ch, "state");
-        sn_command_text(f->link.ch, "beat");
-        sn_command_text(f->link.ch, "hosts");
+        sn_command_begin(f->conn.ch, (uint32_t)i, sn_fleet_slot_session(&f->conn, session), 5);
+        sn_command_text(f->conn.ch, "HMGET");
+        sn_fleet_key_session(&f->conn, session, false);
+        sn_command_text(f->conn.ch, "state");
+        sn_command_text(f->conn.ch, "beat");
+        sn_command_text(f->conn.ch, "hosts");
     }
-    return sn_fleet_run(&f->link, take_beats, f, f->clerk_error);
+    return sn_fleet_run(&f->conn, take_beats, f, f->clerk_error);
 }
 
 seen_status sn_session_observe(sn_fleet *f)
@@ -322,7 +322,7 @@ seen_status sn_session_observe(sn_fleet *f)
     seen_status status = read_beats(f);
     share(f);
     for (size_t i = 0; i < f->observed_count && status == SEEN_OK; i++) {
-        sn_observed *o = &f->observed[i];
+        sn_fleet_observed *o = &f->observed[i];
         bool dead = false;
         if (o->over || o->silent_ms <= lease)
             continue;
@@ -343,13 +343,13 @@ seen_status sn_session_leave(sn_fleet *f)
 {
     long long beat;
     bool dead = false;
-    sn_fleet_call(&f->link, 0, sn_slot_session(&f->link, f->session), SN_LUA_BEAT, 2, 32);
-    sn_key_session(&f->link, f->session, false);
-    sn_key_figures(&f->link, f->session);
+    sn_fleet_call(&f->conn, 0, sn_fleet_slot_session(&f->conn, f->session), SN_LUA_BEAT, 2, 32);
+    sn_fleet_key_session(&f->conn, f->session, false);
+    sn_fleet_key_figures(&f->conn, f->session);
     pthread_mutex_lock(&f->lock);
     sn_session_counts(f);
     pthread_mutex_unlock(&f->lock);
-    seen_status status = sn_fleet_run_number(&f->link, &beat, f->clerk_error);
+    seen_status status = sn_fleet_run_number(&f->conn, &beat, f->clerk_error);
     if (status == SEEN_OK && beat > 0)
         status = declare(f, f->session, (uint64_t)beat, &dead);
     return status == SEEN_OK && dead ? recover(f, f->session, "left") : status;

@@ -58,12 +58,12 @@ static seen_status retry_piece(sn_fleet *f, unsigned b, size_t most, size_t *lin
     piece p = {.f = f, .offers = o};
     o->count = o->text.len = 0;
     o->parent_len = 0;
-    sn_command_begin(f->link.ch, 0, f->link.slot[b], 4);
-    sn_command_text(f->link.ch, "LRANGE");
-    sn_key_bucket(&f->link, b, "failed");
-    sn_command_text(f->link.ch, "0");
-    sn_command_number(f->link.ch, most - 1);
-    seen_status status = sn_fleet_run(&f->link, take_piece, &p, f->clerk_error);
+    sn_command_begin(f->conn.ch, 0, f->conn.slot[b], 4);
+    sn_command_text(f->conn.ch, "LRANGE");
+    sn_fleet_key_bucket(&f->conn, b, "failed");
+    sn_command_text(f->conn.ch, "0");
+    sn_command_number(f->conn.ch, most - 1);
+    seen_status status = sn_fleet_run(&f->conn, take_piece, &p, f->clerk_error);
     *lines = p.lines;
     if (status == SEEN_OK && p.failed)
         return sn_error_set(f->clerk_error, SEEN_ERR_MEMORY, "out of memory");
@@ -73,22 +73,22 @@ static seen_status retry_piece(sn_fleet *f, unsigned b, size_t most, size_t *lin
     if (status != SEEN_OK)
         return status;
     *count += o->count;
-    sn_command_begin(f->link.ch, 0, f->link.slot[b], 4);
-    sn_command_text(f->link.ch, "LTRIM");
-    sn_key_bucket(&f->link, b, "failed");
-    sn_command_number(f->link.ch, p.lines);
-    sn_command_text(f->link.ch, "-1");
-    return sn_fleet_run(&f->link, NULL, NULL, f->clerk_error);
+    sn_command_begin(f->conn.ch, 0, f->conn.slot[b], 4);
+    sn_command_text(f->conn.ch, "LTRIM");
+    sn_fleet_key_bucket(&f->conn, b, "failed");
+    sn_command_number(f->conn.ch, p.lines);
+    sn_command_text(f->conn.ch, "-1");
+    return sn_fleet_run(&f->conn, NULL, NULL, f->clerk_error);
 }
 
 /* Pages that fail again meanwhile are appended: only what was there at first is put back. */
 static seen_status retry_bucket(sn_fleet *f, unsigned b, uint64_t *count)
 {
     long long left;
-    sn_command_begin(f->link.ch, 0, f->link.slot[b], 2);
-    sn_command_text(f->link.ch, "LLEN");
-    sn_key_bucket(&f->link, b, "failed");
-    seen_status status = sn_fleet_run_number(&f->link, &left, f->clerk_error);
+    sn_command_begin(f->conn.ch, 0, f->conn.slot[b], 2);
+    sn_command_text(f->conn.ch, "LLEN");
+    sn_fleet_key_bucket(&f->conn, b, "failed");
+    seen_status status = sn_fleet_run_number(&f->conn, &left, f->clerk_error);
     while (status == SEEN_OK && left > 0) {
         size_t lines = 0, most = left < PIECE ? (size_t)left : PIECE;
         status = retry_piece(f, b, most, &lines, count);
@@ -109,11 +109,11 @@ seen_status sn_fleet_retry(const sn_fleet_options *options, uint64_t *count, see
     if (f->limit)
         status = sn_error_set(error, SEEN_ERR_ARGUMENT,
                               "%s: this crawl has reached its --max-pages; nothing was put back",
-                              sn_client_address(f->link.client)->shown);
-    for (unsigned b = 0; b < f->link.buckets && status == SEEN_OK; b++)
+                              sn_client_address(f->conn.client)->shown);
+    for (unsigned b = 0; b < f->conn.buckets && status == SEEN_OK; b++)
         status = retry_bucket(f, b, count);
     if (status == SEEN_OK && *count > 0)
-        status = sn_clerk_run_again(f);
+        status = sn_clerk_restart(f);
     seen_error ignored;
     f->clerk_error = status == SEEN_OK ? error : &ignored;
     seen_status left = sn_session_leave(f);

@@ -65,16 +65,16 @@ static bool take_info(void *context, uint32_t tag, const sn_reply *r, bool again
 seen_status sn_room_configure(sn_fleet *f, seen_error *error)
 {
     servers s = {0};
-    for (unsigned b = 0; b < f->link.buckets; b++) {
-        sn_command_begin(f->link.ch, b, f->link.slot[b], 1);
-        sn_command_text(f->link.ch, "INFO");
+    for (unsigned b = 0; b < f->conn.buckets; b++) {
+        sn_command_begin(f->conn.ch, b, f->conn.slot[b], 1);
+        sn_command_text(f->conn.ch, "INFO");
     }
-    seen_status status = sn_fleet_run(&f->link, take_info, &s, error);
+    seen_status status = sn_fleet_run(&f->conn, take_info, &s, error);
     if (status == SEEN_OK && s.evicts)
         return sn_error_set(error, SEEN_ERR_SERVER,
                             "%s: the server deletes keys when its memory is full, which would lose "
                             "URLs: its maxmemory-policy is %s; set it to noeviction",
-                            sn_client_address(f->link.client)->shown, s.policy);
+                            sn_client_address(f->conn.client)->shown, s.policy);
     f->memory_default = s.unlimited ? 0 : s.memory / 10 * 8;
     return status;
 }
@@ -95,7 +95,7 @@ static seen_status pause_full(sn_fleet *f)
     bool over = f->closing || f->stop;
     pthread_mutex_unlock(&f->lock);
     if (over)
-        return sn_fleet_lose(f, "it was stopped while the frontier was full");
+        return sn_fleet_set_lost(f, "it was stopped while the frontier was full");
     seen_status status = sn_session_beat(f);
     if (status == SEEN_OK)
         status = sn_session_poll(f);
@@ -116,7 +116,7 @@ bool sn_room_refused(sn_fleet *f, seen_status *status)
     return *status == SEEN_OK;
 }
 
-seen_status sn_session_room(sn_fleet *f)
+seen_status sn_room_wait(sn_fleet *f)
 {
     enum { LOOK_MS = 200 };
     for (;;) {

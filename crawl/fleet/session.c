@@ -46,20 +46,20 @@ static bool take_registry(void *context, uint32_t tag, const sn_reply *r, bool a
     (void)tag, (void)again;
     if (!sn_reply_is_row(r, 9))
         return false;
-    if (sn_reply_nil(r, 1))
+    if (sn_fleet_reply_nil(r, 1))
         return true;
     snprintf(g->format, sizeof g->format, "%s", sn_reply_text(r, 1));
-    if (!sn_reply_nil(r, 2))
+    if (!sn_fleet_reply_nil(r, 2))
         snprintf(g->id, sizeof g->id, "%s", sn_reply_text(r, 2));
-    g->buckets = (uint64_t)sn_reply_number(r, 3);
-    if (!sn_reply_nil(r, 4) && !sn_reply_nil(r, 5)) {
+    g->buckets = (uint64_t)sn_fleet_reply_number(r, 3);
+    if (!sn_fleet_reply_nil(r, 4) && !sn_fleet_reply_nil(r, 5)) {
         g->seed0 = strtoull(sn_reply_text(r, 4), NULL, 16);
         g->seed1 = strtoull(sn_reply_text(r, 5), NULL, 16);
     }
-    g->sequence = (uint64_t)sn_reply_number(r, 6);
-    g->level = (uint64_t)sn_reply_number(r, 7);
-    g->lease = (uint64_t)sn_reply_number(r, 8);
-    if (!sn_reply_nil(r, 9))
+    g->sequence = (uint64_t)sn_fleet_reply_number(r, 6);
+    g->level = (uint64_t)sn_fleet_reply_number(r, 7);
+    g->lease = (uint64_t)sn_fleet_reply_number(r, 8);
+    if (!sn_fleet_reply_nil(r, 9))
         snprintf(g->state, sizeof g->state, "%s", sn_reply_text(r, 9));
     return true;
 }
@@ -69,12 +69,12 @@ static seen_status read_registry(sn_fleet *f, registry *g, seen_error *error)
     static const char *const fields[] = {"format",   "id",    "buckets", "seed0", "seed1",
                                          "sequence", "level", "lease",   "state"};
     *g = (registry){0};
-    sn_command_begin(f->link.ch, 0, f->link.name_slot, 11);
-    sn_command_text(f->link.ch, "HMGET");
-    sn_command_text(f->link.ch, f->link.name);
+    sn_command_begin(f->conn.ch, 0, f->conn.name_slot, 11);
+    sn_command_text(f->conn.ch, "HMGET");
+    sn_command_text(f->conn.ch, f->conn.name);
     for (int i = 0; i < 9; i++)
-        sn_command_text(f->link.ch, fields[i]);
-    return sn_fleet_run(&f->link, take_registry, g, error);
+        sn_command_text(f->conn.ch, fields[i]);
+    return sn_fleet_run(&f->conn, take_registry, g, error);
 }
 
 static void say_pair(sn_channel *ch, const char *field, uint64_t number)
@@ -85,14 +85,14 @@ static void say_pair(sn_channel *ch, const char *field, uint64_t number)
 
 static seen_status create_registry(sn_fleet *f, bool *created, seen_error *error)
 {
-    sn_channel *ch = f->link.ch;
+    sn_channel *ch = f->conn.ch;
     char id[17], seed0[17], seed1[17];
     long long made;
     random_hex(id, 16);
     random_hex(seed0, 16);
     random_hex(seed1, 16);
-    sn_fleet_call(&f->link, 0, f->link.name_slot, SN_LUA_CREATE, 1, 30);
-    sn_command_text(ch, f->link.name);
+    sn_fleet_call(&f->conn, 0, f->conn.name_slot, SN_LUA_CREATE, 1, 30);
+    sn_command_text(ch, f->conn.name);
     say_pair(ch, "format", SN_FLEET_FORMAT);
     sn_command_text(ch, "id");
     sn_command_text(ch, id);
@@ -113,7 +113,7 @@ static seen_status create_registry(sn_fleet *f, bool *created, seen_error *error
     sn_command_text(ch, f->options.settings ? f->options.settings : "");
     say_pair(ch, "levels", f->options.levels);
     say_pair(ch, "delay", f->options.delay_ms);
-    seen_status status = sn_fleet_run_number(&f->link, &made, error);
+    seen_status status = sn_fleet_run_number(&f->conn, &made, error);
     *created = made == 1;
     return status == SEEN_OK ? sn_channel_sync(ch, error) : status;
 }
@@ -133,13 +133,13 @@ seen_status sn_session_join(sn_fleet *f, bool *created, seen_error *error)
     if (strcmp(g.format, "1") != 0)
         return sn_error_set(error, SEEN_ERR_FORMAT,
                             "%s: this crawl has format %s; this version of seen knows format 1",
-                            sn_client_address(f->link.client)->shown, g.format);
+                            sn_client_address(f->conn.client)->shown, g.format);
     f->hosts = (seen_hasher){.kind = f->base.hasher.kind, .seed = {g.seed0, g.seed1}};
     f->hosts.kind = SEEN_XXH3;
     f->sequence = 0;
     f->level = g.level;
     f->options.lease_ms = g.lease > 0 ? g.lease : 10000;
-    return sn_fleet_link_name(&f->link, g.id, (unsigned)g.buckets, error);
+    return sn_fleet_connection_name(&f->conn, g.id, (unsigned)g.buckets, error);
 }
 
 /* ---- the session ---- */
@@ -147,26 +147,26 @@ seen_status sn_session_join(sn_fleet *f, bool *created, seen_error *error)
 /* Listed before it begins, also on a replica: a session that exists can always be found. */
 static seen_status list_worker(sn_fleet *f, const char *name, seen_error *error)
 {
-    sn_channel *ch = f->link.ch;
+    sn_channel *ch = f->conn.ch;
     unsigned epoch;
     seen_status status;
     do {
-        epoch = sn_client_epoch(f->link.client);
-        sn_command_begin(ch, 0, f->link.crawl_slot, 4);
+        epoch = sn_client_epoch(f->conn.client);
+        sn_command_begin(ch, 0, f->conn.crawl_slot, 4);
         sn_command_text(ch, "HSET");
-        sn_key_crawl(&f->link, "workers");
+        sn_fleet_key_crawl(&f->conn, "workers");
         sn_command_text(ch, f->session);
         sn_command_text(ch, name);
-        status = sn_fleet_run(&f->link, NULL, NULL, error);
+        status = sn_fleet_run(&f->conn, NULL, NULL, error);
         if (status == SEEN_OK)
             status = sn_channel_sync(ch, error);
-    } while (status == SEEN_OK && epoch != sn_client_epoch(f->link.client));
+    } while (status == SEEN_OK && epoch != sn_client_epoch(f->conn.client));
     return status;
 }
 
 seen_status sn_session_begin(sn_fleet *f, seen_error *error)
 {
-    sn_channel *ch = f->link.ch;
+    sn_channel *ch = f->conn.ch;
     char name[64], host[48] = "worker";
     long long live;
     random_hex(f->session, SN_SESSION);
@@ -176,28 +176,28 @@ seen_status sn_session_begin(sn_fleet *f, seen_error *error)
         gethostname(host, sizeof host - 1);
         snprintf(name, sizeof name, "%.40s-%ld", host, (long)getpid());
     }
-    f->marks = calloc(f->link.buckets, sizeof *f->marks);
-    f->numbers = calloc(f->link.buckets, sizeof *f->numbers);
-    f->pages = calloc(f->link.buckets, sizeof *f->pages);
-    f->bound = calloc(f->link.buckets, sizeof *f->bound);
-    f->returned = calloc(f->link.buckets, sizeof *f->returned);
+    f->marks = calloc(f->conn.buckets, sizeof *f->marks);
+    f->numbers = calloc(f->conn.buckets, sizeof *f->numbers);
+    f->pages = calloc(f->conn.buckets, sizeof *f->pages);
+    f->bound = calloc(f->conn.buckets, sizeof *f->bound);
+    f->returned = calloc(f->conn.buckets, sizeof *f->returned);
     if (!f->marks || !f->numbers || !f->pages || !f->bound || !f->returned)
         return sn_error_set(error, SEEN_ERR_MEMORY, "out of memory");
     seen_status status = list_worker(f, name, error);
     if (status != SEEN_OK)
         return status;
     int64_t now = sn_fleet_now();
-    sn_fleet_call(&f->link, 0, sn_slot_session(&f->link, f->session), SN_LUA_OPEN, 1, 2);
-    sn_key_session(&f->link, f->session, false);
+    sn_fleet_call(&f->conn, 0, sn_fleet_slot_session(&f->conn, f->session), SN_LUA_OPEN, 1, 2);
+    sn_fleet_key_session(&f->conn, f->session, false);
     sn_command_text(ch, "name");
     sn_command_text(ch, name);
-    status = sn_fleet_run_number(&f->link, &live, error);
+    status = sn_fleet_run_number(&f->conn, &live, error);
     if (status == SEEN_OK && live != 1)
         return sn_error_set(error, SEEN_ERR_SERVER, "%s: a session of this number exists",
-                            sn_client_address(f->link.client)->shown);
+                            sn_client_address(f->conn.client)->shown);
     if (status == SEEN_OK)
         status = sn_channel_sync(ch, error);
-    f->epoch = sn_client_epoch(f->link.client);
+    f->epoch = sn_client_epoch(f->conn.client);
     f->beat_at = now;
     atomic_store(&f->start_until, now + (int64_t)f->options.lease_ms * 6 / 10);
     return status;
@@ -237,16 +237,16 @@ static seen_status find_longest(sn_fleet *f)
     uint32_t n = 0;
     for (size_t i = 0; i < f->lane_count && n < LISTS; i++) {
         lane[n] = f->lanes[(f->longest_at + i) % f->lane_count];
-        sn_command_begin(f->link.ch, n, f->link.slot[lane[n]->bucket], 2);
-        sn_command_text(f->link.ch, "LLEN");
-        sn_key_queue(&f->link, lane[n]->bucket, "q", lane[n]->queue);
+        sn_command_begin(f->conn.ch, n, f->conn.slot[lane[n]->bucket], 2);
+        sn_command_text(f->conn.ch, "LLEN");
+        sn_fleet_key_queue(&f->conn, lane[n]->bucket, "q", lane[n]->queue);
         n++;
     }
     f->longest_at += n;
     f->longest = 0;
-    seen_status status = n ? sn_fleet_run(&f->link, take_length, &l, f->clerk_error) : SEEN_OK;
+    seen_status status = n ? sn_fleet_run(&f->conn, take_length, &l, f->clerk_error) : SEEN_OK;
     if (l.longest && l.longest->count > 0) {
-        const sn_unpacked *u = l.longest->window[0].urls;
+        const sn_packer_urls *u = l.longest->window[0].urls;
         f->longest = l.best;
         snprintf(f->longest_origin, sizeof f->longest_origin, "%.*s", (int)u->origin_len,
                  u->origin);
@@ -256,7 +256,7 @@ static seen_status find_longest(sn_fleet *f)
 
 void sn_session_counts(sn_fleet *f)
 {
-    sn_channel *ch = f->link.ch;
+    sn_channel *ch = f->conn.ch;
     const sn_crawl_counts *c = &f->counts;
     say_pair(ch, "pages", c->pages);
     say_pair(ch, "ok", c->ok);
@@ -289,17 +289,17 @@ seen_status sn_session_beat(sn_fleet *f)
         looked = sn_figures_write(f, false);
     if (looked != SEEN_OK)
         return looked;
-    sn_fleet_call(&f->link, 0, sn_slot_session(&f->link, f->session), SN_LUA_BEAT, 2, 32);
-    sn_key_session(&f->link, f->session, false);
-    sn_key_figures(&f->link, f->session);
+    sn_fleet_call(&f->conn, 0, sn_fleet_slot_session(&f->conn, f->session), SN_LUA_BEAT, 2, 32);
+    sn_fleet_key_session(&f->conn, f->session, false);
+    sn_fleet_key_figures(&f->conn, f->session);
     pthread_mutex_lock(&f->lock);
     sn_session_counts(f);
     pthread_mutex_unlock(&f->lock);
-    seen_status status = sn_fleet_run_number(&f->link, &beat, f->clerk_error);
+    seen_status status = sn_fleet_run_number(&f->conn, &beat, f->clerk_error);
     if (status != SEEN_OK)
         return status;
     if (beat < 0)
-        return sn_fleet_lose(f, "another worker declared this one dead");
+        return sn_fleet_set_lost(f, "another worker declared this one dead");
     f->beat = (uint64_t)beat;
     f->beat_at = now;
     atomic_store(&f->start_until, now + (int64_t)f->options.lease_ms * 6 / 10);
@@ -320,12 +320,12 @@ static bool take_polled(void *context, uint32_t tag, const sn_reply *r, bool aga
     (void)tag, (void)again;
     if (!sn_reply_is_row(r, 4))
         return false;
-    p->gone = sn_reply_nil(r, 1);
+    p->gone = sn_fleet_reply_nil(r, 1);
     if (!p->gone)
         snprintf(p->state, sizeof p->state, "%s", sn_reply_text(r, 1));
-    p->sequence = (uint64_t)sn_reply_number(r, 2);
-    p->level = (uint64_t)sn_reply_number(r, 3);
-    p->memory = (uint64_t)sn_reply_number(r, 4);
+    p->sequence = (uint64_t)sn_fleet_reply_number(r, 2);
+    p->level = (uint64_t)sn_fleet_reply_number(r, 3);
+    p->memory = (uint64_t)sn_fleet_reply_number(r, 4);
     return true;
 }
 
@@ -347,30 +347,30 @@ static bool take_seeds(void *context, uint32_t tag, const sn_reply *r, bool agai
 
 static seen_status read_seeds(sn_fleet *f)
 {
-    sn_command_begin(f->link.ch, 0, f->link.crawl_slot, 4);
-    sn_command_text(f->link.ch, "LRANGE");
-    sn_key_crawl(&f->link, "seeds");
-    sn_command_number(f->link.ch, f->seeds_seen);
-    sn_command_text(f->link.ch, "-1");
-    return sn_fleet_run(&f->link, take_seeds, f, f->clerk_error);
+    sn_command_begin(f->conn.ch, 0, f->conn.crawl_slot, 4);
+    sn_command_text(f->conn.ch, "LRANGE");
+    sn_fleet_key_crawl(&f->conn, "seeds");
+    sn_command_number(f->conn.ch, f->seeds_seen);
+    sn_command_text(f->conn.ch, "-1");
+    return sn_fleet_run(&f->conn, take_seeds, f, f->clerk_error);
 }
 
 seen_status sn_session_poll(sn_fleet *f)
 {
     int64_t now = sn_fleet_now();
     polled p = {0};
-    int64_t turn = f->lane_count > 0 ? POLL_MS : sn_session_turn_ms(f, POLL_MS);
-    if (f->sequence != 0 && now - f->polled_at < turn)
+    int64_t interval = f->lane_count > 0 ? POLL_MS : sn_session_interval_ms(f, POLL_MS);
+    if (f->sequence != 0 && now - f->polled_at < interval)
         return SEEN_OK;
     f->polled_at = now;
-    sn_command_begin(f->link.ch, 0, f->link.name_slot, 6);
-    sn_command_text(f->link.ch, "HMGET");
-    sn_command_text(f->link.ch, f->link.name);
-    sn_command_text(f->link.ch, "state");
-    sn_command_text(f->link.ch, "sequence");
-    sn_command_text(f->link.ch, "level");
-    sn_command_text(f->link.ch, "memory");
-    seen_status status = sn_fleet_run(&f->link, take_polled, &p, f->clerk_error);
+    sn_command_begin(f->conn.ch, 0, f->conn.name_slot, 6);
+    sn_command_text(f->conn.ch, "HMGET");
+    sn_command_text(f->conn.ch, f->conn.name);
+    sn_command_text(f->conn.ch, "state");
+    sn_command_text(f->conn.ch, "sequence");
+    sn_command_text(f->conn.ch, "level");
+    sn_command_text(f->conn.ch, "memory");
+    seen_status status = sn_fleet_run(&f->conn, take_polled, &p, f->clerk_error);
     if (status != SEEN_OK)
         return status;
     bool changed = p.sequence != f->sequence;
@@ -399,7 +399,7 @@ static bool take_sum(void *context, uint32_t tag, const sn_reply *r, bool again)
     (void)tag, (void)again;
     if (r->items != 1 || sn_reply_is_error(r))
         return false;
-    ((sum *)context)->total += (uint64_t)sn_reply_number(r, 0);
+    ((sum *)context)->total += (uint64_t)sn_fleet_reply_number(r, 0);
     return true;
 }
 
@@ -407,13 +407,13 @@ static bool take_sum(void *context, uint32_t tag, const sn_reply *r, bool again)
 seen_status sn_session_sum(sn_fleet *f, const char *hash, const char *field, uint64_t *total)
 {
     sum s = {0};
-    for (unsigned b = 0; b < f->link.buckets; b++) {
-        sn_command_begin(f->link.ch, b, f->link.slot[b], 3);
-        sn_command_text(f->link.ch, "HGET");
-        sn_key_bucket(&f->link, b, hash);
-        sn_command_text(f->link.ch, field);
+    for (unsigned b = 0; b < f->conn.buckets; b++) {
+        sn_command_begin(f->conn.ch, b, f->conn.slot[b], 3);
+        sn_command_text(f->conn.ch, "HGET");
+        sn_fleet_key_bucket(&f->conn, b, hash);
+        sn_command_text(f->conn.ch, field);
     }
-    seen_status status = sn_fleet_run(&f->link, take_sum, &s, f->clerk_error);
+    seen_status status = sn_fleet_run(&f->conn, take_sum, &s, f->clerk_error);
     *total = s.total;
     return status;
 }
@@ -448,7 +448,7 @@ static bool take_totals(void *context, uint32_t tag, const sn_reply *r, bool aga
         return false;
     for (size_t i = 1; i + 1 < r->items; i += 2) {
         const char *name = sn_reply_text(r, i);
-        uint64_t n = (uint64_t)sn_reply_number(r, i + 1);
+        uint64_t n = (uint64_t)sn_fleet_reply_number(r, i + 1);
         if (strncmp(name, "done:", 5) == 0)
             add_total(&s->done, name + 5, n, s->level);
         else if (strncmp(name, "pushed:", 7) == 0)
@@ -460,28 +460,28 @@ static bool take_totals(void *context, uint32_t tag, const sn_reply *r, bool aga
 static seen_status sweep(sn_fleet *f, sweeping *s)
 {
     *s = (sweeping){.level = f->options.levels ? f->level : UINT64_MAX};
-    for (unsigned b = 0; b < f->link.buckets; b++) {
-        sn_command_begin(f->link.ch, b, f->link.slot[b], 2);
-        sn_command_text(f->link.ch, "HGETALL");
-        sn_key_bucket(&f->link, b, "meta");
+    for (unsigned b = 0; b < f->conn.buckets; b++) {
+        sn_command_begin(f->conn.ch, b, f->conn.slot[b], 2);
+        sn_command_text(f->conn.ch, "HGETALL");
+        sn_fleet_key_bucket(&f->conn, b, "meta");
     }
-    return sn_fleet_run(&f->link, take_totals, s, f->clerk_error);
+    return sn_fleet_run(&f->conn, take_totals, s, f->clerk_error);
 }
 
 /* Changes the registry if `field` is still as expected, and no start URL came since. */
-static seen_status turn(sn_fleet *f, const char *field, const char *expected, const char *value,
-                        bool *turned)
+static seen_status change_registry(sn_fleet *f, const char *field, const char *expected,
+                                   const char *value, bool *changed)
 {
     long long done;
-    sn_fleet_call(&f->link, 0, f->link.name_slot, SN_LUA_TURN, 1, 5);
-    sn_command_text(f->link.ch, f->link.name);
-    sn_command_text(f->link.ch, field);
-    sn_command_text(f->link.ch, expected);
-    sn_command_number(f->link.ch, f->sequence);
-    sn_command_text(f->link.ch, field);
-    sn_command_text(f->link.ch, value);
-    seen_status status = sn_fleet_run_number(&f->link, &done, f->clerk_error);
-    *turned = done == 1;
+    sn_fleet_call(&f->conn, 0, f->conn.name_slot, SN_LUA_CHANGE, 1, 5);
+    sn_command_text(f->conn.ch, f->conn.name);
+    sn_command_text(f->conn.ch, field);
+    sn_command_text(f->conn.ch, expected);
+    sn_command_number(f->conn.ch, f->sequence);
+    sn_command_text(f->conn.ch, field);
+    sn_command_text(f->conn.ch, value);
+    seen_status status = sn_fleet_run_number(&f->conn, &done, f->clerk_error);
+    *changed = done == 1;
     return status;
 }
 
@@ -496,11 +496,11 @@ static uint64_t next_level(const sn_fleet *f, const totals *done, const totals *
     return done->at_level == pushed->at_level && pushed->all > 0 ? f->level + 1 : f->level;
 }
 
-int64_t sn_session_turn_ms(const sn_fleet *f, int64_t least)
+int64_t sn_session_interval_ms(const sn_fleet *f, int64_t least)
 {
-    enum { TURN_MS = 50 };
-    int64_t turn = TURN_MS * (int64_t)f->live_count;
-    return turn > least ? turn : least;
+    enum { INTERVAL_MS = 50 };
+    int64_t interval = INTERVAL_MS * (int64_t)f->live_count;
+    return interval > least ? interval : least;
 }
 
 /* Ends the crawl, or a level of it, when all that was pushed is done: first what is done is summed
@@ -511,15 +511,15 @@ seen_status sn_session_sweep(sn_fleet *f)
     int64_t now = sn_fleet_now();
     /* The worker that acknowledged the last page looks at once and finds the end. That others look
      * too is for the case that it died. */
-    int64_t turn_ms = sn_session_turn_ms(f, f->sweep_ms);
-    if (f->sweep_ms >= 1000 && turn_ms > f->sweep_ms)
-        turn_ms *= 4;
-    if (now - f->swept_at < turn_ms)
+    int64_t interval = sn_session_interval_ms(f, f->sweep_ms);
+    if (f->sweep_ms >= 1000 && interval > f->sweep_ms)
+        interval *= 4;
+    if (now - f->swept_at < interval)
         return SEEN_OK;
     f->swept_at = now;
     f->sweep_ms = f->sweep_ms < 100 ? 100 : f->sweep_ms < 1000 ? f->sweep_ms * 3 / 2 : 1000;
     uint64_t pages = 0;
-    bool turned = false;
+    bool changed = false;
     sweeping first, second;
     seen_status status = sweep(f, &first);
     totals done = first.done, pushed = first.pushed;
@@ -536,19 +536,19 @@ seen_status sn_session_sweep(sn_fleet *f)
     f->waiting = pushed.all - done.all;
     pthread_mutex_unlock(&f->lock);
     if (pushed.all > 0 && done.all == pushed.all) {
-        status = turn(f, "state", "run", "done", &turned);
+        status = change_registry(f, "state", "run", "done", &changed);
         pthread_mutex_lock(&f->lock);
-        f->ended = f->ended || turned;
+        f->ended = f->ended || changed;
         pthread_mutex_unlock(&f->lock);
     } else if (f->options.levels && next_level(f, &done, &pushed) != f->level) {
         char old[24], new[24];
         snprintf(old, sizeof old, "%" PRIu64, f->level);
         snprintf(new, sizeof new, "%" PRIu64, next_level(f, &done, &pushed));
-        status = turn(f, "level", old, new, &turned);
+        status = change_registry(f, "level", old, new, &changed);
         f->sequence = 0; /* read the registry again at once */
         f->sweep_ms = 0;
     } else if (f->options.max_pages > 0 && pages >= f->options.max_pages) {
-        status = turn(f, "state", "run", "limit", &turned);
+        status = change_registry(f, "state", "run", "limit", &changed);
         pthread_mutex_lock(&f->lock);
         f->limit = true;
         pthread_mutex_unlock(&f->lock);

@@ -14,7 +14,8 @@ static bool each_field(const sn_reply *r, take_field *take, void *to)
     if (r->items < 1 || r->item[0].type != REDIS_REPLY_ARRAY || r->items % 2 != 1)
         return false;
     for (size_t i = 1; i + 1 < r->items; i += 2)
-        take(to, sn_reply_text(r, i), sn_reply_text(r, i + 1), (uint64_t)sn_reply_number(r, i + 1));
+        take(to, sn_reply_text(r, i), sn_reply_text(r, i + 1),
+             (uint64_t)sn_fleet_reply_number(r, i + 1));
     return true;
 }
 
@@ -57,11 +58,12 @@ static bool take_registry(void *context, uint32_t tag, const sn_reply *r, bool a
         return each_field(r, registry_field, a);
     if (!sn_reply_is_row(r, 2))
         return false;
-    a->now = (uint64_t)sn_reply_number(r, 1) * 1000 + (uint64_t)sn_reply_number(r, 2) / 1000;
+    a->now =
+        (uint64_t)sn_fleet_reply_number(r, 1) * 1000 + (uint64_t)sn_fleet_reply_number(r, 2) / 1000;
     return true;
 }
 
-static seen_status read_registry(sn_fleet_link *l, about *a, seen_error *error)
+static seen_status read_registry(sn_fleet_connection *l, about *a, seen_error *error)
 {
     sn_command_begin(l->ch, 0, l->name_slot, 2);
     sn_command_text(l->ch, "HGETALL");
@@ -79,19 +81,19 @@ static seen_status read_registry(sn_fleet_link *l, about *a, seen_error *error)
                             "%s: this crawl has format %s; this version of seen knows format 1",
                             sn_client_address(l->client)->shown, a->format);
     a->status->age_ms = a->now > a->created ? a->now - a->created : 0;
-    return sn_fleet_link_name(l, a->id, (unsigned)a->buckets, error);
+    return sn_fleet_connection_name(l, a->id, (unsigned)a->buckets, error);
 }
 
-seen_status sn_fleet_find(const char *where, const char *ca_file, sn_fleet_link *link,
+seen_status sn_fleet_find(const char *where, const char *ca_file, sn_fleet_connection *conn,
                           sn_fleet_status *status, uint64_t *now, seen_error *error)
 {
     sn_fleet_status ignored = {0};
     about a = {.status = status ? status : &ignored};
-    seen_status found = sn_fleet_link_open(where, ca_file, link, error);
+    seen_status found = sn_fleet_connection_open(where, ca_file, conn, error);
     if (found == SEEN_OK)
-        found = read_registry(link, &a, error);
+        found = read_registry(conn, &a, error);
     if (found != SEEN_OK)
-        sn_fleet_link_close(link);
+        sn_fleet_connection_close(conn);
     if (now)
         *now = a.now;
     return found;
@@ -126,7 +128,7 @@ static bool take_bucket(void *context, uint32_t tag, const sn_reply *r, bool aga
     return true;
 }
 
-static seen_status read_buckets(sn_fleet_link *l, sn_fleet_status *s, uint64_t now,
+static seen_status read_buckets(sn_fleet_connection *l, sn_fleet_status *s, uint64_t now,
                                 seen_error *error)
 {
     static const struct {
@@ -141,7 +143,7 @@ static seen_status read_buckets(sn_fleet_link *l, sn_fleet_status *s, uint64_t n
         for (unsigned i = 0; i < ASK_COUNT; i++) {
             sn_command_begin(l->ch, b * ASK_COUNT + i, l->slot[b], i == ASK_DUE ? 4 : 2);
             sn_command_text(l->ch, ask[i].command);
-            sn_key_bucket(l, b, ask[i].key);
+            sn_fleet_key_bucket(l, b, ask[i].key);
             if (i != ASK_DUE)
                 continue;
             sn_command_number(l->ch, base);
@@ -231,20 +233,20 @@ static bool take_worker(void *context, uint32_t tag, const sn_reply *r, bool aga
     return true;
 }
 
-static seen_status read_workers(sn_fleet_link *l, sn_fleet_status *s, uint64_t now,
+static seen_status read_workers(sn_fleet_connection *l, sn_fleet_status *s, uint64_t now,
                                 seen_error *error)
 {
     reading g = {.status = s, .now = now};
     sn_command_begin(l->ch, 0, l->crawl_slot, 2);
     sn_command_text(l->ch, "HKEYS");
-    sn_key_crawl(l, "workers");
+    sn_fleet_key_crawl(l, "workers");
     seen_status status = sn_fleet_run(l, take_workers, s, error);
     if (status == SEEN_OK && !s->workers)
         return sn_error_set(error, SEEN_ERR_MEMORY, "out of memory");
     for (size_t i = 0; i < s->worker_count && status == SEEN_OK; i++) {
-        sn_command_begin(l->ch, (uint32_t)i, sn_slot_session(l, s->workers[i].session), 2);
+        sn_command_begin(l->ch, (uint32_t)i, sn_fleet_slot_session(l, s->workers[i].session), 2);
         sn_command_text(l->ch, "HGETALL");
-        sn_key_session(l, s->workers[i].session, false);
+        sn_fleet_key_session(l, s->workers[i].session, false);
     }
     return status == SEEN_OK && s->worker_count > 0 ? sn_fleet_run(l, take_worker, &g, error)
                                                     : status;
@@ -255,16 +257,16 @@ static seen_status read_workers(sn_fleet_link *l, sn_fleet_status *s, uint64_t n
 seen_status sn_fleet_read_status(const char *where, const char *ca_file, sn_fleet_status *s,
                                  seen_error *error)
 {
-    sn_fleet_link link;
+    sn_fleet_connection conn;
     uint64_t now;
     *s = (sn_fleet_status){0};
-    seen_status status = sn_fleet_find(where, ca_file, &link, s, &now, error);
+    seen_status status = sn_fleet_find(where, ca_file, &conn, s, &now, error);
     if (status != SEEN_OK)
         return status;
-    status = read_buckets(&link, s, now, error);
+    status = read_buckets(&conn, s, now, error);
     if (status == SEEN_OK)
-        status = read_workers(&link, s, now, error);
-    sn_fleet_link_close(&link);
+        status = read_workers(&conn, s, now, error);
+    sn_fleet_connection_close(&conn);
     if (status != SEEN_OK)
         sn_fleet_free_status(s);
     return status;

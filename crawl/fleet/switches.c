@@ -11,7 +11,7 @@
 
 #ifdef SEEN_FLEET_SWITCHES
 
-bool sn_fleet_without(sn_switch rule)
+bool sn_fleet_without(sn_fleet_switch rule)
 {
     static const char *const names[] = {[SN_WITHOUT_JOURNAL] = "journal",
                                         [SN_WITHOUT_NUMBERS] = "numbers",
@@ -36,7 +36,7 @@ void sn_fleet_point(const char *name)
 
 #else
 
-bool sn_fleet_without(sn_switch rule)
+bool sn_fleet_without(sn_fleet_switch rule)
 {
     (void)rule;
     return false;

@@ -227,7 +227,7 @@ static bool read_progress(int folder, sn_checkpoint *p, list *done, list *hosts)
     uint8_t boot[16];
     bool memory = true;
     if (!get_boot(boot) ||
-        sn_folder_slurp(folder, "progress", 2 * PROGRESS_MAX, &bytes, &len, NULL) != SEEN_OK)
+        sn_folder_read_file(folder, "progress", 2 * PROGRESS_MAX, &bytes, &len, NULL) != SEEN_OK)
         return true;
     for (size_t n = 1; n > 0 && memory; at += n)
         n = read_record((uint8_t *)bytes + at, len - at, boot, p, done, hosts, &memory);
@@ -256,7 +256,8 @@ seen_status sn_checkpoint_read(int folder, sn_checkpoint *p, seen_error *error)
     list done = {0}, hosts = {0};
     uint64_t done_count = 0, pages = 0;
     *p = (sn_checkpoint){0};
-    seen_status status = sn_folder_slurp(folder, "checkpoint", CHECKPOINT_MAX, &bytes, &len, error);
+    seen_status status =
+        sn_folder_read_file(folder, "checkpoint", CHECKPOINT_MAX, &bytes, &len, error);
     if (status != SEEN_OK)
         return status;
     uint8_t *b = bytes;

@@ -38,7 +38,7 @@ seen_status sn_failures_add(sn_failures *list, const sn_frontier_done *done, see
     if (list->fd < 0)
         return SEEN_OK;
     char number[16] = "-";
-    if (done->status != SN_NOT_ASKED)
+    if (done->status != SN_NOT_REQUESTED)
         snprintf(number, sizeof number, "%d", done->status);
     size_t room = record->len + record->parent_len + 128;
     char *line = malloc(room);

@@ -94,8 +94,8 @@ seen_status sn_folder_replace(int folder, const char *name, const void *bytes, s
     return status;
 }
 
-seen_status sn_folder_slurp(int folder, const char *name, size_t max, void **bytes, size_t *len,
-                            seen_error *error)
+seen_status sn_folder_read_file(int folder, const char *name, size_t max, void **bytes, size_t *len,
+                                seen_error *error)
 {
     *bytes = NULL;
     *len = 0;

@@ -26,7 +26,7 @@ uint64_t sn_folder_path_hash(const char *path);
 seen_status sn_folder_replace(int folder, const char *name, const void *bytes, size_t len,
                               seen_error *error);
 /* Reads a small file of at most `max` bytes into allocated memory, NUL-terminated. */
-seen_status sn_folder_slurp(int folder, const char *name, size_t max, void **bytes, size_t *len,
-                            seen_error *error);
+seen_status sn_folder_read_file(int folder, const char *name, size_t max, void **bytes, size_t *len,
+                                seen_error *error);
 
 #endif

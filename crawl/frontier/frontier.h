@@ -39,7 +39,7 @@
  *
  * Threads: all functions are called by the engine's first thread and must not block for longer than
  * a local disk access; the shared frontier works in its own thread and writes to `wake_fd` when it
- * has news. Only `start_until` is read by other threads.
+ * has updates. Only `start_until` is read by other threads.
  *
  * Errors: a status other than SEEN_OK ends the run, with the message in *error. */
 #ifndef SN_CRAWL_FRONTIER_FRONTIER_H
@@ -119,22 +119,22 @@ typedef struct sn_frontier_host {
 
 /* ---- Finished pages ------------------------------------------------------------------------- */
 
-typedef enum sn_frontier_fate {
-    SN_FATE_FETCHED, /* got a response */
-    SN_FATE_FAILED,  /* failed: listed for --retry-failed */
-    SN_FATE_SKIPPED  /* disallowed by robots.txt or a limit, or no longer in scope */
-} sn_frontier_fate;
+typedef enum sn_frontier_outcome {
+    SN_OUTCOME_FETCHED, /* got a response */
+    SN_OUTCOME_FAILED,  /* failed: listed for --retry-failed */
+    SN_OUTCOME_SKIPPED  /* disallowed by robots.txt or a limit, or no longer in scope */
+} sn_frontier_outcome;
 
-#define SN_NOT_ASKED (-1) /* in place of a status: the page failed without a request */
+#define SN_NOT_REQUESTED (-1) /* in place of a status: the page failed without a request */
 
 typedef struct sn_frontier_done {
     const sn_frontier_record *record;
-    sn_frontier_fate fate;
+    sn_frontier_outcome outcome;
     bool counts;        /* counts for max_pages and max_host_pages: it was requested and is not a
                          * sitemap */
-    int status;         /* HTTP status, 0: no answer, SN_NOT_ASKED: no request */
+    int status;         /* HTTP status, 0: no answer, SN_NOT_REQUESTED: no request */
     uint64_t ms, bytes; /* how long it took; of its body */
-    const char *why;    /* SN_FATE_FAILED: short reason */
+    const char *why;    /* SN_OUTCOME_FAILED: short reason */
 } sn_frontier_done;
 
 /* Data of a settle; the local frontier stores it in the checkpoint, the shared one publishes the
@@ -155,7 +155,7 @@ typedef enum sn_frontier_permit {
     SN_PERMIT_LIMIT /* max_pages were started: finish those in progress, then end */
 } sn_frontier_permit;
 
-typedef struct sn_frontier_news {
+typedef struct sn_frontier_updates {
     bool stop;         /* end this run as if stopped by a signal */
     bool forget_links; /* the seen-set may have lost keys: clear caches of seen links */
     size_t give_back;  /* number of hosts wanted by other processes: call host_quiet for hosts
@@ -164,7 +164,7 @@ typedef struct sn_frontier_news {
     const char *seed;  /* a URL whose host is now in scope, added by another process; the next call
                         * returns the next one. Valid until the next call */
     size_t seed_len;
-} sn_frontier_news;
+} sn_frontier_updates;
 
 typedef struct sn_frontier_info {
     uint64_t waiting; /* URLs found and not done */
@@ -225,8 +225,8 @@ typedef struct sn_frontier_class {
     /* Adds the host of this URL to the scope, also for later runs and other processes. */
     seen_status (*add_seed)(sn_frontier *f, const char *url, size_t len, seen_error *error);
 
-    /* Called once per iteration of the engine's loop. NULL: no news. */
-    seen_status (*poll)(sn_frontier *f, sn_frontier_news *news, seen_error *error);
+    /* Called once per iteration of the engine's loop. NULL: no updates. */
+    seen_status (*poll)(sn_frontier *f, sn_frontier_updates *updates, seen_error *error);
 
     /* `look`: read the whole seen-set if its fill can only be determined that way; otherwise return
      * the last known value. */

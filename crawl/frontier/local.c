@@ -40,7 +40,7 @@ typedef struct early {
 
 typedef struct local {
     sn_frontier base;
-    sn_local_options options;
+    sn_frontier_local_options options;
     seen_hasher crawl_hasher; /* of exact keys and of pages per host */
     sn_seenset *set;
     sn_seenset_info set_info;
@@ -106,7 +106,7 @@ static seen_status load_seeds(local *l, seen_error *error)
     void *bytes;
     size_t len;
     seen_status status =
-        sn_folder_slurp(l->options.folder, "seeds", SEEDS_MAX, &bytes, &len, error);
+        sn_folder_read_file(l->options.folder, "seeds", SEEDS_MAX, &bytes, &len, error);
     if (status == SEEN_ERR_NOT_FOUND)
         return SEEN_OK;
     if (status == SEEN_OK) {
@@ -116,7 +116,7 @@ static seen_status load_seeds(local *l, seen_error *error)
     return status;
 }
 
-const char *sn_local_seeds(const sn_frontier *f)
+const char *sn_frontier_local_seeds(const sn_frontier *f)
 {
     return ((const local *)(const void *)f)->seeds;
 }
@@ -361,7 +361,7 @@ static seen_status local_done(sn_frontier *f, const sn_frontier_done *done, seen
 {
     local *l = local_of(f);
     seen_status status = SEEN_OK;
-    if (done->fate == SN_FATE_FAILED)
+    if (done->outcome == SN_OUTCOME_FAILED)
         status = sn_failures_add(&l->failures, done, error);
     l->completed += done->counts;
     if (status == SEEN_OK && done->counts && l->host_pages != NULL && !count_page(l, done->record))
@@ -471,7 +471,8 @@ static seen_status retry_one(void *user, const sn_frontier_record *record, bool 
     return r->each(r->user, record, asked, error);
 }
 
-seen_status sn_local_retry(sn_frontier *f, sn_failures_each *each, void *user, seen_error *error)
+seen_status sn_frontier_local_retry(sn_frontier *f, sn_failures_each *each, void *user,
+                                    seen_error *error)
 {
     local *l = local_of(f);
     seen_status status = sn_failures_read(&l->failures, retry_one, &(retry){l, each, user}, error);
@@ -480,7 +481,7 @@ seen_status sn_local_retry(sn_frontier *f, sn_failures_each *each, void *user, s
     return status;
 }
 
-bool sn_local_empty(const sn_frontier *f)
+bool sn_frontier_local_empty(const sn_frontier *f)
 {
     return sn_log_get_mark(((const local *)(const void *)f)->log).next_ordinal == 0;
 }
@@ -489,7 +490,7 @@ bool sn_local_empty(const sn_frontier *f)
 
 static seen_status open_set(local *l, seen_error *error)
 {
-    const sn_local_options *o = &l->options;
+    const sn_frontier_local_options *o = &l->options;
     char path[4096];
     sn_seenset_options options = {.where = o->filter,
                                   .ca_file = o->ca_file,
@@ -649,8 +650,8 @@ static const sn_frontier_class local_class = {.offer = local_offer,
                                               .get_info = local_get_info,
                                               .close = local_close};
 
-seen_status sn_local_open(const sn_local_options *options, sn_frontier **frontier,
-                          seen_error *error)
+seen_status sn_frontier_local_open(const sn_frontier_local_options *options, sn_frontier **frontier,
+                                   seen_error *error)
 {
     local *l = calloc(1, sizeof *l);
     if (l == NULL)

@@ -11,7 +11,7 @@
 #include "crawl/frontier/checkpoint.h"
 #include "crawl/frontier/failures.h"
 
-typedef struct sn_local_options {
+typedef struct sn_frontier_local_options {
     int folder;                      /* descriptor of the state folder; -1: none */
     const char *path;                /* of that folder */
     const sn_checkpoint *checkpoint; /* NULL: a new crawl */
@@ -24,16 +24,17 @@ typedef struct sn_local_options {
     uint64_t max_pages; /* 0: unlimited */
     bool host_pages;    /* count pages per host */
     int64_t sync_ms;    /* between two checkpoints */
-} sn_local_options;
+} sn_frontier_local_options;
 
-seen_status sn_local_open(const sn_local_options *options, sn_frontier **frontier,
-                          seen_error *error);
+seen_status sn_frontier_local_open(const sn_frontier_local_options *options, sn_frontier **frontier,
+                                   seen_error *error);
 
 /* The URLs whose hosts are in scope, one per line, NUL-terminated; NULL: none are stored. */
-const char *sn_local_seeds(const sn_frontier *f);
+const char *sn_frontier_local_seeds(const sn_frontier *f);
 /* Whether nothing was ever offered. */
-bool sn_local_empty(const sn_frontier *f);
+bool sn_frontier_local_empty(const sn_frontier *f);
 /* Calls `each` for every failed page. The next synced settle empties the list. */
-seen_status sn_local_retry(sn_frontier *f, sn_failures_each *each, void *user, seen_error *error);
+seen_status sn_frontier_local_retry(sn_frontier *f, sn_failures_each *each, void *user,
+                                    seen_error *error);
 
 #endif

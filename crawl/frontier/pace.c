@@ -360,7 +360,7 @@ void sn_pace_end(sn_pace *p, sn_host *host)
     sn_pace_update(p, host);
 }
 
-bool sn_pace_ask(sn_pace *p, sn_host *host, int64_t now)
+bool sn_pace_start(sn_pace *p, sn_host *host, int64_t now)
 {
     host->asked = now;
     if (host->delay == 0)
@@ -385,7 +385,7 @@ void sn_pace_sent(sn_pace *p, sn_host *host, int64_t at)
     sn_pace_hold(p, host, at + (int64_t)host->delay);
 }
 
-bool sn_pace_rested(const sn_host *host, int64_t now)
+bool sn_pace_ready(const sn_host *host, int64_t now)
 {
     return host->unsent == 0 && now >= host->asked + (int64_t)host->delay;
 }
@@ -415,7 +415,7 @@ void sn_pace_set_rules(sn_pace *p, sn_host *host, sn_rules_state state, void *ru
     sn_pace_update(p, host);
 }
 
-void sn_pace_give_back(sn_pace *p, size_t count, sn_pace_give *give, void *user)
+void sn_pace_drop_hosts(sn_pace *p, size_t count, sn_pace_dropped *give, void *user)
 {
     for (sn_host *host = p->oldest; host != NULL && count > 0; host = host->newer) {
         if (!host->live || host->active > 0 || host->unsent > 0 || host->retries != NULL)

@@ -67,8 +67,8 @@ typedef struct sn_host {
     int64_t rules_until;
     uint32_t rules_tries;
     uint8_t rules_hops;
-    char *rules_url;      /* redirection target of robots.txt, to be requested next; or NULL */
-    const char *deny_why; /* SN_RULES_DENY: a few words */
+    char *rules_url;         /* redirection target of robots.txt, to be requested next; or NULL */
+    const char *deny_reason; /* SN_RULES_DENY: a few words */
 
     /* Used by the table. */
     size_t heap_at; /* SIZE_MAX: not in the heap */
@@ -124,12 +124,12 @@ void sn_pace_begin(sn_pace *pace, sn_host *host);
 void sn_pace_end(sn_pace *pace, sn_host *host);
 /* A request to this host was started. True: the host has a delay, and gets no turn until
  * sn_pace_sent or sn_pace_unsent is called. */
-bool sn_pace_ask(sn_pace *pace, sn_host *host, int64_t now);
+bool sn_pace_start(sn_pace *pace, sn_host *host, int64_t now);
 /* The request had been sent at that time; it will not be sent. */
 void sn_pace_sent(sn_pace *pace, sn_host *host, int64_t at);
 void sn_pace_unsent(sn_pace *pace, sn_host *host);
 /* May the host be sent a request now, as far as its last one is concerned? */
-bool sn_pace_rested(const sn_host *host, int64_t now);
+bool sn_pace_ready(const sn_host *host, int64_t now);
 /* No request before that time. */
 void sn_pace_hold(sn_pace *pace, sn_host *host, int64_t until);
 /* Call it after changing a host: updates its place in the heap. */
@@ -140,8 +140,8 @@ void sn_pace_set_rules(sn_pace *pace, sn_host *host, sn_rules_state state, void 
 
 /* Drops the URLs of up to `count` hosts that have neither transfers nor retries, and calls `give`
  * for each. */
-typedef void sn_pace_give(void *user, const sn_host *host);
-void sn_pace_give_back(sn_pace *pace, size_t count, sn_pace_give *give, void *user);
+typedef void sn_pace_dropped(void *user, const sn_host *host);
+void sn_pace_drop_hosts(sn_pace *pace, size_t count, sn_pace_dropped *give, void *user);
 
 size_t sn_pace_hosts(const sn_pace *pace);   /* in memory */
 size_t sn_pace_live(const sn_pace *pace);    /* with work */

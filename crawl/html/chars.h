@@ -22,6 +22,6 @@ static inline bool sn_is_letter(uint8_t c)
 }
 
 /* Writes a character as UTF-8 and returns its length (utf16.c). */
-size_t sn_utf8_put(uint32_t code, char out[4]);
+size_t sn_html_put_utf8(uint32_t code, char out[4]);
 
 #endif

@@ -193,7 +193,7 @@ void sn_links_leave_foreign(sn_links *t)
 /* The kind of a foreign element. `within`: inside another one. */
 static uint8_t kind_of(const sn_links *t, bool within)
 {
-    sn_text encoding;
+    sn_html_text encoding;
     if (!within)
         return t->tag == TAG_SVG ? SN_FOREIGN_SVG : SN_FOREIGN_MATH;
     if (t->foreign[t->depth - 1].kind == SN_FOREIGN_SVG)
@@ -202,10 +202,10 @@ static uint8_t kind_of(const sn_links *t, bool within)
         return SN_FOREIGN_SVG;
     if (name_in(&t->tag_name, math_points))
         return SN_FOREIGN_POINT;
-    bool point =
-        sn_links_name_is(&t->tag_name, "annotation-xml") &&
-        sn_links_get(t, ATTR_ENCODING, &encoding) &&
-        (sn_text_is(encoding, "text/html") || sn_text_is(encoding, "application/xhtml+xml"));
+    bool point = sn_links_name_is(&t->tag_name, "annotation-xml") &&
+                 sn_links_get(t, ATTR_ENCODING, &encoding) &&
+                 (sn_html_text_is(encoding, "text/html") ||
+                  sn_html_text_is(encoding, "application/xhtml+xml"));
     return point ? SN_FOREIGN_POINT : SN_FOREIGN_MATH;
 }
 

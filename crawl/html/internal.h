@@ -142,10 +142,10 @@ typedef struct sn_links_foreign {
 /* The longest named reference, "CounterClockwiseContourIntegral", has 31 letters. */
 #define SN_REF_MAX 32
 
-typedef struct sn_text {
+typedef struct sn_html_text {
     const char *at;
     size_t len;
-} sn_text;
+} sn_html_text;
 
 struct sn_links {
     sn_links_options options;
@@ -227,7 +227,7 @@ const uint8_t *sn_links_skip(sn_links *t, const uint8_t *p, const uint8_t *end);
 void sn_links_tag_named(sn_links *t);
 void sn_links_tag_done(sn_links *t);
 uint8_t sn_links_attr_named(const sn_links *t);
-void sn_links_report(sn_links *t, sn_link_kind kind, sn_text href, unsigned rel);
+void sn_links_report(sn_links *t, sn_html_link_kind kind, sn_html_text href, unsigned rel);
 
 /* title.c. The text of <title> as it is read, and at its end. */
 void sn_links_title_add(sn_links *t, const uint8_t *p, const uint8_t *end);
@@ -246,15 +246,15 @@ void sn_links_count_open(sn_links *t);
 bool sn_links_enter_foreign(sn_links *t);
 void sn_links_leave_foreign(sn_links *t);
 
-/* text.c. sn_links_get: true if the attribute is present and not too long. sn_text_is:
- * case-insensitive comparison. sn_text_word: takes the next word off a list separated by spaces
- * and, if requested, by commas. */
+/* text.c. sn_links_get: true if the attribute is present and not too long. sn_html_text_is:
+ * case-insensitive comparison. sn_html_text_word: takes the next word off a list separated by
+ * spaces and, if requested, by commas. */
 bool sn_links_name_is(const sn_links_name *name, const char *text);
-bool sn_links_get(const sn_links *t, enum sn_links_attr_id id, sn_text *out);
-bool sn_text_is(sn_text a, const char *b);
-sn_text sn_text_skip(sn_text in, size_t n);
-sn_text sn_text_skip_spaces(sn_text in);
-bool sn_text_word(sn_text *list, bool commas, sn_text *word);
+bool sn_links_get(const sn_links *t, enum sn_links_attr_id id, sn_html_text *out);
+bool sn_html_text_is(sn_html_text a, const char *b);
+sn_html_text sn_html_text_skip(sn_html_text in, size_t n);
+sn_html_text sn_html_text_skip_spaces(sn_html_text in);
+bool sn_html_text_word(sn_html_text *list, bool commas, sn_html_text *word);
 
 /* utf16.c. sn_links_sniff: the encoding of a page that begins with t->mark, and how many of those
  * bytes are not text; ENCODING_UNKNOWN: more bytes are needed. */

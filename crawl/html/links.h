@@ -31,19 +31,19 @@
 #define SN_LINKS_WORD_MAX 1024
 #define SN_LINKS_TITLE_MAX 512
 
-typedef enum sn_link_kind {
+typedef enum sn_html_link_kind {
     SN_LINK_A,       /* <a href>, also within <svg>, where xlink:href is accepted */
     SN_LINK_AREA,    /* <area href> */
     SN_LINK_NEXT,    /* <link rel=next href> */
     SN_LINK_REFRESH, /* <meta http-equiv=refresh content="0; url=..."> */
     SN_LINK_FRAME,   /* <frame src> and <iframe src>; only on request */
     SN_LINK_BASE     /* the first <base href>: not a link, but the base of the links */
-} sn_link_kind;
+} sn_html_link_kind;
 
 enum { SN_REL_NOFOLLOW = 1, SN_REL_UGC = 2, SN_REL_SPONSORED = 4, SN_REL_NEXT = 8 };
 
 typedef struct sn_html_link {
-    sn_link_kind kind;
+    sn_html_link_kind kind;
     unsigned rel;     /* SN_REL_ flags */
     const char *href; /* character references decoded; not resolved, not trimmed */
     size_t len;

@@ -9,46 +9,46 @@ static bool refresh_separator(uint8_t c)
 }
 
 /* Skips "url =" before the URL; if it is incomplete, the letters belong to the URL. */
-static sn_text skip_url_word(sn_text in, bool *quotable)
+static sn_html_text skip_url_word(sn_html_text in, bool *quotable)
 {
     static const char url[] = "url";
-    sn_text rest = in;
+    sn_html_text rest = in;
     size_t i = 0;
     while (i < 3 && rest.len > 0 && sn_lower((uint8_t)*rest.at) == (uint8_t)url[i]) {
-        rest = sn_text_skip(rest, 1);
+        rest = sn_html_text_skip(rest, 1);
         i++;
     }
     *quotable = i == 0;
     if (i < 3)
         return in;
-    rest = sn_text_skip_spaces(rest);
+    rest = sn_html_text_skip_spaces(rest);
     if (rest.len == 0 || *rest.at != '=')
         return in;
     *quotable = true;
-    return sn_text_skip_spaces(sn_text_skip(rest, 1));
+    return sn_html_text_skip_spaces(sn_html_text_skip(rest, 1));
 }
 
 /* The "shared declarative refresh steps" of the standard. False: no URL, the page reloads
  * itself. */
-static bool refresh_url(sn_text in, sn_text *url)
+static bool refresh_url(sn_html_text in, sn_html_text *url)
 {
-    in = sn_text_skip_spaces(in);
+    in = sn_html_text_skip_spaces(in);
     if (in.len == 0 || !((*in.at >= '0' && *in.at <= '9') || *in.at == '.'))
         return false;
     while (in.len > 0 && ((*in.at >= '0' && *in.at <= '9') || *in.at == '.'))
-        in = sn_text_skip(in, 1);
+        in = sn_html_text_skip(in, 1);
     if (in.len == 0 || !refresh_separator((uint8_t)*in.at))
         return false;
-    in = sn_text_skip_spaces(in);
+    in = sn_html_text_skip_spaces(in);
     if (in.len > 0 && (*in.at == ';' || *in.at == ','))
-        in = sn_text_skip_spaces(sn_text_skip(in, 1));
+        in = sn_html_text_skip_spaces(sn_html_text_skip(in, 1));
     if (in.len == 0)
         return false;
     bool quotable;
     in = skip_url_word(in, &quotable);
     if (quotable && in.len > 0 && (*in.at == '"' || *in.at == '\'')) {
         char quote = *in.at;
-        in = sn_text_skip(in, 1);
+        in = sn_html_text_skip(in, 1);
         const char *close = in.len > 0 ? memchr(in.at, quote, in.len) : NULL;
         if (close != NULL)
             in.len = (size_t)(close - in.at);
@@ -59,18 +59,18 @@ static bool refresh_url(sn_text in, sn_text *url)
 
 bool sn_links_refresh(const char *content, size_t len, const char **url, size_t *url_len)
 {
-    sn_text found;
-    if (!refresh_url((sn_text){content, len}, &found))
+    sn_html_text found;
+    if (!refresh_url((sn_html_text){content, len}, &found))
         return false;
     *url = found.at;
     *url_len = found.len;
     return true;
 }
 
-static void set_charset(sn_links *t, sn_text label)
+static void set_charset(sn_links *t, sn_html_text label)
 {
-    sn_text word;
-    if (t->page.charset[0] != '\0' || !sn_text_word(&label, false, &word))
+    sn_html_text word;
+    if (t->page.charset[0] != '\0' || !sn_html_text_word(&label, false, &word))
         return;
     if (word.len >= sizeof t->page.charset || memchr(word.at, '\0', word.len) != NULL)
         return;
@@ -78,21 +78,21 @@ static void set_charset(sn_links *t, sn_text label)
 }
 
 /* The label after "charset=" in the content of <meta http-equiv=content-type>. */
-static void content_charset(sn_links *t, sn_text in)
+static void content_charset(sn_links *t, sn_html_text in)
 {
     static const char word[] = "charset";
     enum { LEN = sizeof word - 1 };
-    for (; in.len >= LEN; in = sn_text_skip(in, 1)) {
-        if (!sn_text_is((sn_text){in.at, LEN}, word))
+    for (; in.len >= LEN; in = sn_html_text_skip(in, 1)) {
+        if (!sn_html_text_is((sn_html_text){in.at, LEN}, word))
             continue;
-        sn_text rest = sn_text_skip_spaces(sn_text_skip(in, LEN));
+        sn_html_text rest = sn_html_text_skip_spaces(sn_html_text_skip(in, LEN));
         if (rest.len == 0 || *rest.at != '=')
             continue;
-        rest = sn_text_skip_spaces(sn_text_skip(rest, 1));
+        rest = sn_html_text_skip_spaces(sn_html_text_skip(rest, 1));
         bool quoted = rest.len > 0 && (*rest.at == '"' || *rest.at == '\'');
         char quote = quoted ? *rest.at : ';';
         if (quoted)
-            rest = sn_text_skip(rest, 1);
+            rest = sn_html_text_skip(rest, 1);
         const char *close = rest.len > 0 ? memchr(rest.at, quote, rest.len) : NULL;
         if (quoted && close == NULL)
             return;
@@ -103,22 +103,22 @@ static void content_charset(sn_links *t, sn_text in)
     }
 }
 
-static void meta_robots(sn_links *t, sn_text list)
+static void meta_robots(sn_links *t, sn_html_text list)
 {
-    sn_text word;
-    while (sn_text_word(&list, true, &word)) {
-        bool none = sn_text_is(word, "none");
-        t->page.nofollow |= none || sn_text_is(word, "nofollow");
-        t->page.noindex |= none || sn_text_is(word, "noindex");
+    sn_html_text word;
+    while (sn_html_text_word(&list, true, &word)) {
+        bool none = sn_html_text_is(word, "none");
+        t->page.nofollow |= none || sn_html_text_is(word, "nofollow");
+        t->page.noindex |= none || sn_html_text_is(word, "noindex");
     }
 }
 
 void sn_links_meta(sn_links *t)
 {
-    sn_text name, content, equiv, label, word, url;
+    sn_html_text name, content, equiv, label, word, url;
     bool has_content = sn_links_get(t, ATTR_CONTENT, &content);
     bool has_equiv = sn_links_get(t, ATTR_HTTP_EQUIV, &equiv);
-    bool refresh = has_equiv && sn_text_is(equiv, "refresh");
+    bool refresh = has_equiv && sn_html_text_is(equiv, "refresh");
     if (sn_links_get(t, ATTR_CHARSET, &label))
         set_charset(t, label);
     if (refresh && (t->over >> ATTR_CONTENT & 1))
@@ -127,11 +127,11 @@ void sn_links_meta(sn_links *t)
         return;
     if (refresh && refresh_url(content, &url))
         sn_links_report(t, SN_LINK_REFRESH, url, 0);
-    if (has_equiv && sn_text_is(equiv, "content-type"))
+    if (has_equiv && sn_html_text_is(equiv, "content-type"))
         content_charset(t, content);
-    if (!sn_links_get(t, ATTR_NAME, &name) || !sn_text_word(&name, false, &word))
+    if (!sn_links_get(t, ATTR_NAME, &name) || !sn_html_text_word(&name, false, &word))
         return;
     const char *mine = t->options.robots_name;
-    if (sn_text_is(word, "robots") || (mine != NULL && sn_text_is(word, mine)))
+    if (sn_html_text_is(word, "robots") || (mine != NULL && sn_html_text_is(word, mine)))
         meta_robots(t, content);
 }

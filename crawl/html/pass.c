@@ -139,7 +139,7 @@ static const uint8_t *pass_link(sn_links *t, const uint8_t *p, const uint8_t *en
         return p;
     if (href.value_len > SN_LINKS_URL_MAX || !is_literal(href.value, href.value + href.value_len))
         return NULL;
-    sn_links_report(t, SN_LINK_A, (sn_text){(const char *)href.value, href.value_len}, 0);
+    sn_links_report(t, SN_LINK_A, (sn_html_text){(const char *)href.value, href.value_len}, 0);
     return p;
 }
 

@@ -96,7 +96,7 @@ static bool in_entity(sn_sitemap *s, uint8_t c)
         char utf8[4];
         s->ref[s->ref_len] = '\0';
         uint32_t code = meaning(s->ref);
-        size_t n = code != 0 ? sn_utf8_put(code, utf8) : 0;
+        size_t n = code != 0 ? sn_html_put_utf8(code, utf8) : 0;
         if (n == 0) {
             keep_literally(s);
             return false;

@@ -103,33 +103,33 @@ uint8_t sn_links_attr_named(const sn_links *t)
 
 static unsigned rel_flags(const sn_links *t)
 {
-    sn_text list, word;
+    sn_html_text list, word;
     unsigned flags = 0;
     if (!sn_links_get(t, ATTR_REL, &list))
         return 0;
-    while (sn_text_word(&list, false, &word)) {
-        if (sn_text_is(word, "nofollow"))
+    while (sn_html_text_word(&list, false, &word)) {
+        if (sn_html_text_is(word, "nofollow"))
             flags |= SN_REL_NOFOLLOW;
-        if (sn_text_is(word, "ugc"))
+        if (sn_html_text_is(word, "ugc"))
             flags |= SN_REL_UGC;
-        if (sn_text_is(word, "sponsored"))
+        if (sn_html_text_is(word, "sponsored"))
             flags |= SN_REL_SPONSORED;
-        if (sn_text_is(word, "next"))
+        if (sn_html_text_is(word, "next"))
             flags |= SN_REL_NEXT;
     }
     return flags;
 }
 
-void sn_links_report(sn_links *t, sn_link_kind kind, sn_text href, unsigned rel)
+void sn_links_report(sn_links *t, sn_html_link_kind kind, sn_html_text href, unsigned rel)
 {
     sn_html_link link = {.kind = kind, .rel = rel, .href = href.at, .len = href.len};
     t->page.links += kind != SN_LINK_BASE;
     t->options.sink(t->options.user, &link);
 }
 
-static void report_attr(sn_links *t, sn_link_kind kind, enum sn_links_attr_id id, unsigned rel)
+static void report_attr(sn_links *t, sn_html_link_kind kind, enum sn_links_attr_id id, unsigned rel)
 {
-    sn_text href;
+    sn_html_text href;
     if (sn_links_get(t, id, &href))
         sn_links_report(t, kind, href, rel);
     else if (t->over >> id & 1)
@@ -138,7 +138,7 @@ static void report_attr(sn_links *t, sn_link_kind kind, enum sn_links_attr_id id
 
 static void base(sn_links *t)
 {
-    sn_text href;
+    sn_html_text href;
     if (t->base_seen || !(t->have >> ATTR_HREF & 1))
         return;
     t->base_seen = true;

@@ -12,7 +12,7 @@ bool sn_links_name_is(const sn_links_name *name, const char *text)
     return name->len == len && name->head == head && name->tail == tail;
 }
 
-bool sn_links_get(const sn_links *t, enum sn_links_attr_id id, sn_text *out)
+bool sn_links_get(const sn_links *t, enum sn_links_attr_id id, sn_html_text *out)
 {
     if (!((t->have & ~t->over) >> id & 1))
         return false;
@@ -21,7 +21,7 @@ bool sn_links_get(const sn_links *t, enum sn_links_attr_id id, sn_text *out)
     return true;
 }
 
-bool sn_text_is(sn_text a, const char *b)
+bool sn_html_text_is(sn_html_text a, const char *b)
 {
     size_t i = 0;
     while (i < a.len && b[i] != '\0' && sn_lower((uint8_t)a.at[i]) == sn_lower((uint8_t)b[i]))
@@ -29,7 +29,7 @@ bool sn_text_is(sn_text a, const char *b)
     return i == a.len && b[i] == '\0';
 }
 
-sn_text sn_text_skip_spaces(sn_text in)
+sn_html_text sn_html_text_skip_spaces(sn_html_text in)
 {
     while (in.len > 0 && sn_is_space((uint8_t)*in.at)) {
         in.at++;
@@ -38,19 +38,19 @@ sn_text sn_text_skip_spaces(sn_text in)
     return in;
 }
 
-sn_text sn_text_skip(sn_text in, size_t n)
+sn_html_text sn_html_text_skip(sn_html_text in, size_t n)
 {
-    return (sn_text){in.at + n, in.len - n};
+    return (sn_html_text){in.at + n, in.len - n};
 }
 
-bool sn_text_word(sn_text *list, bool commas, sn_text *word)
+bool sn_html_text_word(sn_html_text *list, bool commas, sn_html_text *word)
 {
     size_t i = 0;
     while (list->len > 0 && (sn_is_space((uint8_t)*list->at) || (commas && *list->at == ',')))
-        *list = sn_text_skip(*list, 1);
+        *list = sn_html_text_skip(*list, 1);
     while (i < list->len && !sn_is_space((uint8_t)list->at[i]) && !(commas && list->at[i] == ','))
         i++;
-    *word = (sn_text){list->at, i};
-    *list = sn_text_skip(*list, i);
+    *word = (sn_html_text){list->at, i};
+    *list = sn_html_text_skip(*list, i);
     return i > 0;
 }

@@ -4,7 +4,7 @@
 
 #include "crawl/html/internal.h"
 
-size_t sn_utf8_put(uint32_t code, char out[4])
+size_t sn_html_put_utf8(uint32_t code, char out[4])
 {
     if (code < 0x80) {
         out[0] = (char)code;
@@ -37,15 +37,15 @@ static size_t put_unit(sn_links *t, uint16_t unit, char out[8])
     if (t->surrogate != 0 && second) {
         uint32_t high = t->surrogate - 0xd800u;
         t->surrogate = 0;
-        return sn_utf8_put(0x10000 + (high << 10) + (unit - 0xdc00u), out);
+        return sn_html_put_utf8(0x10000 + (high << 10) + (unit - 0xdc00u), out);
     }
     if (t->surrogate != 0)
-        len = sn_utf8_put(0xfffd, out);
+        len = sn_html_put_utf8(0xfffd, out);
     t->surrogate = 0;
     if (unit >= 0xd800 && unit < 0xdc00)
         t->surrogate = unit;
     else
-        len += sn_utf8_put(second ? 0xfffd : unit, out + len);
+        len += sn_html_put_utf8(second ? 0xfffd : unit, out + len);
     return len;
 }
 
@@ -74,7 +74,7 @@ void sn_links_utf16(sn_links *t, const uint8_t *p, const uint8_t *end)
 /* ---- Detection ------------------------------------------------------------------------------ */
 
 /* The value of the first "charset" of a Content-Type. */
-static sn_text find_charset(const char *type)
+static sn_html_text find_charset(const char *type)
 {
     for (const char *at = type; (at = strchr(at, ';')) != NULL;) {
         at += 1 + strspn(at + 1, " \t");
@@ -83,9 +83,9 @@ static sn_text find_charset(const char *type)
         at += 8;
         bool quoted = *at == '"';
         at += quoted;
-        return (sn_text){at, strcspn(at, quoted ? "\"" : " \t;,")};
+        return (sn_html_text){at, strcspn(at, quoted ? "\"" : " \t;,")};
     }
-    return (sn_text){"", 0};
+    return (sn_html_text){"", 0};
 }
 
 void sn_links_declare(sn_links *t, const char *type)
@@ -94,13 +94,13 @@ void sn_links_declare(sn_links *t, const char *type)
     static const char *const little[] = {"utf-16",          "utf-16le",  "unicode",    "ucs-2",
                                          "iso-10646-ucs-2", "csunicode", "unicodefeff"};
     static const char *const big[] = {"utf-16be", "unicodefffe"};
-    sn_text charset = find_charset(type);
+    sn_html_text charset = find_charset(type);
     t->declared = charset.len > 0 ? ENCODING_BYTES : ENCODING_UNKNOWN;
     for (size_t i = 0; i < sizeof little / sizeof little[0]; i++)
-        if (sn_text_is(charset, little[i]))
+        if (sn_html_text_is(charset, little[i]))
             t->declared = ENCODING_UTF16LE;
     for (size_t i = 0; i < sizeof big / sizeof big[0]; i++)
-        if (sn_text_is(charset, big[i]))
+        if (sn_html_text_is(charset, big[i]))
             t->declared = ENCODING_UTF16BE;
 }
 

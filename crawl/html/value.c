@@ -39,7 +39,7 @@ static void keep(sn_links *t, const void *bytes, size_t len)
 static void keep_code(sn_links *t, uint32_t code)
 {
     char utf8[4];
-    keep(t, utf8, sn_utf8_put(code, utf8));
+    keep(t, utf8, sn_html_put_utf8(code, utf8));
 }
 
 static bool is_alnum(uint8_t c)

@@ -25,8 +25,8 @@ static size_t drop_credentials(char *url, size_t len)
     return len - gone;
 }
 
-size_t sn_resolve(sn_resolver *r, const seen_url_options *options, const char *href, size_t len,
-                  const char *base, size_t base_len)
+size_t sn_resolve_link(sn_resolver *r, const seen_url_options *options, const char *href,
+                       size_t len, const char *base, size_t base_len)
 {
     size_t out = 0, need = SEEN_URL_BOUND(len, base_len);
     seen_url_options how = {.size = sizeof how};

@@ -18,7 +18,7 @@ void sn_resolver_free(sn_resolver *resolver);
  *   options   NULL: the complete URL, including what --drop-slash etc. remove
  *   base      canonical, or NULL
  * Returns the length; 0: not a URL that is fetched, or out of memory. */
-size_t sn_resolve(sn_resolver *resolver, const seen_url_options *options, const char *href,
-                  size_t len, const char *base, size_t base_len);
+size_t sn_resolve_link(sn_resolver *resolver, const seen_url_options *options, const char *href,
+                       size_t len, const char *base, size_t base_len);
 
 #endif

@@ -43,6 +43,6 @@ size_t sn_robots_normal(const char *from, size_t len, bool pattern, char *to);
 bool sn_robots_match(const char *pattern, size_t pattern_len, const char *path, size_t path_len);
 
 /* Sorts the rules as described above, and removes duplicates. */
-void sn_robots_settle(sn_robots *robots);
+void sn_robots_sort_rules(sn_robots *robots);
 
 #endif

@@ -177,7 +177,7 @@ static uint32_t parent_of(const sn_robots *robots, uint32_t i)
     return parent;
 }
 
-void sn_robots_settle(sn_robots *robots)
+void sn_robots_sort_rules(sn_robots *robots)
 {
     sn_robots_rule *rules = robots->rules;
     size_t kept = 0;

@@ -278,7 +278,7 @@ static bool read_all(sn_robots *robots, reader r)
                 return false;
         }
     }
-    sn_robots_settle(robots);
+    sn_robots_sort_rules(robots);
     return true;
 }
 

@@ -15,13 +15,13 @@ static sn_engine *make_engine(sn_crawl_options *options, sn_crawl_result *result
     e->options = options;
     e->result = result;
     e->error = error;
-    sn_local_options local = {.folder = -1, .error_rate = 1e-6, .capacity = 1000};
+    sn_frontier_local_options local = {.folder = -1, .error_rate = 1e-6, .capacity = 1000};
     sn_intake *in = &e->intake;
     in->options = options;
     in->counts = &e->counts;
     in->error = error;
     in->url_options.size = sizeof in->url_options;
-    assert_int_equal(sn_local_open(&local, &in->frontier, error), SEEN_OK);
+    assert_int_equal(sn_frontier_local_open(&local, &in->frontier, error), SEEN_OK);
     in->link_cache = sn_link_cache_create();
     assert_non_null(in->link_cache);
     return e;

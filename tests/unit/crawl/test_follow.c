@@ -227,7 +227,7 @@ static void offers_a_batch(void **state)
     sn_admit_begin(&e->intake);
     for (size_t i = 0; i < URLS; i++) {
         size_t len = strlen(urls[i]);
-        assert_int_equal(sn_admit(&e->intake, NULL, urls[i], len, 0, 0, SN_KIND_PAGE), SEEN_OK);
+        assert_int_equal(sn_admit_url(&e->intake, NULL, urls[i], len, 0, 0, SN_KIND_PAGE), SEEN_OK);
     }
     assert_int_equal(e->intake.count, URLS);
     assert_int_equal(e->counts.found, 0);

@@ -128,12 +128,12 @@ static void raises_the_limit(void **state)
     seen_error error;
     (void)state;
     allow(40);
-    assert_int_equal(sn_files_allow(10, 6, &keep, &error), SEEN_OK);
+    assert_int_equal(sn_open_files_raise(10, 6, &keep, &error), SEEN_OK);
     assert_int_equal(allowed(), 10 + 10 + 6 + 24 + 10 + 16);
     assert_int_equal(keep, 36);
     /* A sufficient limit is left unchanged. */
     allow(90);
-    assert_int_equal(sn_files_allow(10, 0, &keep, &error), SEEN_OK);
+    assert_int_equal(sn_open_files_raise(10, 0, &keep, &error), SEEN_OK);
     assert_int_equal(allowed(), 90);
     assert_int_equal(keep, 36);
 }
@@ -146,14 +146,14 @@ static void tells_what_is_missing(void **state)
     (void)state;
     /* Must be the last test: a lowered hard limit cannot be raised again. */
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
-    assert_int_equal(sn_files_allow(38, 0, &keep, &error), SEEN_OK);
+    assert_int_equal(sn_open_files_raise(38, 0, &keep, &error), SEEN_OK);
     assert_int_equal(keep, 38);
-    assert_int_equal(sn_files_allow(30, 0, &keep, &error), SEEN_OK);
+    assert_int_equal(sn_open_files_raise(30, 0, &keep, &error), SEEN_OK);
     assert_int_equal(keep, 30 + 16);
-    assert_int_equal(sn_files_allow(39, 0, &keep, &error), SEEN_ERR_ARGUMENT);
+    assert_int_equal(sn_open_files_raise(39, 0, &keep, &error), SEEN_ERR_ARGUMENT);
     assert_non_null(
         strstr(error.message, "39 connections need 102 open files, and 100 are allowed"));
-    assert_int_equal(sn_files_allow(30, 46, &keep, &error), SEEN_ERR_ARGUMENT);
+    assert_int_equal(sn_open_files_raise(30, 46, &keep, &error), SEEN_ERR_ARGUMENT);
 }
 
 static int run_files(void)

@@ -7,11 +7,11 @@
 
 #include <cmocka.h>
 
-enum { COUNT = SN_PACK_URLS };
+enum { COUNT = SN_PACKER_URLS };
 
 typedef struct links {
     char url[COUNT][80], parent[COUNT][60];
-    sn_pack_url list[COUNT];
+    sn_packer_url list[COUNT];
     size_t origin;
 } links;
 
@@ -23,17 +23,17 @@ static void make(links *l, size_t count)
         l->parent[i][0] = '\0';
         if (i >= 3)
             snprintf(l->parent[i], sizeof l->parent[i], "https://other.org/index-%zu", i / 10);
-        l->list[i] = (sn_pack_url){.url = l->url[i],
-                                   .len = (uint32_t)strlen(l->url[i]),
-                                   .parent = l->parent[i],
-                                   .parent_len = (uint32_t)strlen(l->parent[i]),
-                                   .depth = (uint16_t)(i / 20 * 300),
-                                   .hops = (uint8_t)(i == 7),
-                                   .kind = (uint8_t)(i == 9)};
+        l->list[i] = (sn_packer_url){.url = l->url[i],
+                                     .len = (uint32_t)strlen(l->url[i]),
+                                     .parent = l->parent[i],
+                                     .parent_len = (uint32_t)strlen(l->parent[i]),
+                                     .depth = (uint16_t)(i / 20 * 300),
+                                     .hops = (uint8_t)(i == 7),
+                                     .kind = (uint8_t)(i == 9)};
     }
 }
 
-static void same(const sn_pack_url *a, const sn_pack_url *b)
+static void same(const sn_packer_url *a, const sn_packer_url *b)
 {
     assert_int_equal(a->len, b->len);
     assert_memory_equal(a->url, b->url, a->len);
@@ -52,8 +52,8 @@ static void round_trip(void **state)
     for (size_t count = 1; count <= COUNT; count++) {
         sn_buffer out = {0};
         make(&l, count);
-        assert_true(sn_pack(p, l.list, count, l.origin, &out));
-        sn_unpacked *u = sn_unpack(p, out.data, out.len);
+        assert_true(sn_packer_pack(p, l.list, count, l.origin, &out));
+        sn_packer_urls *u = sn_packer_unpack(p, out.data, out.len);
         assert_non_null(u);
         assert_int_equal(u->count, count);
         assert_int_equal(u->origin_len, l.origin);
@@ -73,7 +73,7 @@ static void is_small(void **state)
     sn_packer *p = sn_packer_create();
     sn_buffer out = {0};
     make(&l, COUNT);
-    assert_true(sn_pack(p, l.list, COUNT, l.origin, &out));
+    assert_true(sn_packer_pack(p, l.list, COUNT, l.origin, &out));
     assert_true(out.len < COUNT * 10);
     sn_buffer_free(&out);
     sn_packer_destroy(p);
@@ -89,13 +89,13 @@ static void damaged(void **state)
     for (size_t count = 1; count <= 20; count += 19) {
         sn_buffer out = {0};
         make(&l, count);
-        assert_true(sn_pack(p, l.list, count, l.origin, &out));
+        assert_true(sn_packer_pack(p, l.list, count, l.origin, &out));
         for (size_t len = 0; len < out.len; len++)
-            assert_null(sn_unpack(p, out.data, len));
+            assert_null(sn_packer_unpack(p, out.data, len));
         for (size_t at = 0; at < out.len * 255; at++) {
             char *byte = &out.data[at / 255], kept = *byte;
             *byte = (char)(kept + 1 + (int)(at % 255));
-            sn_unpacked *u = sn_unpack(p, out.data, out.len);
+            sn_packer_urls *u = sn_packer_unpack(p, out.data, out.len);
             for (size_t i = 0; u && i < u->count; i++)
                 assert_memory_equal(u->url[i].url, u->origin, u->origin_len);
             free(u);

@@ -77,10 +77,10 @@ static void registry(void **state)
     assert_int_equal(run(SN_LUA_CREATE, "reg", "state run sequence 1 limit 10"), 1);
     assert_int_equal(run(SN_LUA_CREATE, "reg", "state stop"), 0);
     expect_text(command("HGET reg state"), "run");
-    assert_int_equal(run(SN_LUA_TURN, "reg", "state run 7 state done"), 0);
-    assert_int_equal(run(SN_LUA_TURN, "reg", "state run 1 state done"), 1);
+    assert_int_equal(run(SN_LUA_CHANGE, "reg", "state run 7 state done"), 0);
+    assert_int_equal(run(SN_LUA_CHANGE, "reg", "state run 1 state done"), 1);
     assert_int_equal(number(command("HGET reg sequence")), 2);
-    assert_int_equal(run(SN_LUA_TURN, "reg", "state run _ state stop"), 0);
+    assert_int_equal(run(SN_LUA_CHANGE, "reg", "state run _ state stop"), 0);
     assert_int_equal(run(SN_LUA_PERMIT, "reg", "one 10 6 0"), 6);
     assert_int_equal(run(SN_LUA_PERMIT, "reg", "one 10 6 0"), 6); /* sent again */
     assert_int_equal(run(SN_LUA_PERMIT, "reg", "two 10 6 0"), 4);

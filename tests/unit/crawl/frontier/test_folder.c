@@ -146,9 +146,12 @@ static void reads_what_was_added(void **state)
     sn_frontier_record page = {
         .url = "http://a/b", .len = 10, .parent = "http://a/", .parent_len = 9};
     sn_frontier_record map = {.url = "http://a/m", .len = 10, .depth = 3, .kind = SN_KIND_SITEMAP};
-    sn_frontier_done asked = {.record = &page, .fate = SN_FATE_FAILED, .status = 500, .why = "x y"};
-    sn_frontier_done not_asked = {
-        .record = &map, .fate = SN_FATE_FAILED, .status = SN_NOT_ASKED, .why = "host down"};
+    sn_frontier_done asked = {
+        .record = &page, .outcome = SN_OUTCOME_FAILED, .status = 500, .why = "x y"};
+    sn_frontier_done not_asked = {.record = &map,
+                                  .outcome = SN_OUTCOME_FAILED,
+                                  .status = SN_NOT_REQUESTED,
+                                  .why = "host down"};
     assert_int_equal(sn_failures_add(&list, &asked, &error), SEEN_OK);
     uint64_t one = list.len;
     assert_int_equal(sn_failures_add(&list, &not_asked, &error), SEEN_OK);

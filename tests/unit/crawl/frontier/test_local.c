@@ -19,12 +19,12 @@
 static char path[] = "/tmp/seen-local.XXXXXX";
 static seen_error error;
 
-static sn_frontier *open_local(sn_local_options options)
+static sn_frontier *open_local(sn_frontier_local_options options)
 {
     sn_frontier *f = NULL;
     options.error_rate = 1e-6;
     options.capacity = 1000;
-    if (sn_local_open(&options, &f, &error) != SEEN_OK)
+    if (sn_frontier_local_open(&options, &f, &error) != SEEN_OK)
         fail_msg("%s", error.message);
     return f;
 }
@@ -77,7 +77,7 @@ static void done(sn_frontier *f, sn_place place, const char *url, bool counts)
 static void hands_out_in_order_once(void **state)
 {
     (void)state;
-    sn_frontier *f = open_local((sn_local_options){.folder = -1});
+    sn_frontier *f = open_local((sn_frontier_local_options){.folder = -1});
     sn_frontier_link links[3] = {link_to(f, "http://a.example/", 0, SN_KIND_PAGE),
                                  link_to(f, "http://a.example/b", 0, SN_KIND_PAGE),
                                  link_to(f, "http://a.example/", 0, SN_KIND_PAGE)};
@@ -104,7 +104,7 @@ static void adds_only_what_the_log_has(void **state)
 {
     struct rlimit before, none;
     (void)state;
-    sn_frontier *f = open_local((sn_local_options){.folder = -1});
+    sn_frontier *f = open_local((sn_frontier_local_options){.folder = -1});
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     none = (struct rlimit){0, before.rlim_max};
     signal(SIGXFSZ, SIG_IGN);
@@ -119,7 +119,7 @@ static void adds_only_what_the_log_has(void **state)
 static void finishes_a_level_before_the_next(void **state)
 {
     (void)state;
-    sn_frontier *f = open_local((sn_local_options){.folder = -1, .levels = true});
+    sn_frontier *f = open_local((sn_frontier_local_options){.folder = -1, .levels = true});
     assert_int_equal(offer(f, "http://a.example/0", 0, SN_KIND_PAGE, 0), SEEN_OK);
     assert_int_equal(offer(f, "http://a.example/1", 1, SN_KIND_PAGE, 0), SEEN_OK);
     assert_int_equal(offer(f, "http://a.example/2", 0, SN_KIND_PAGE, 0), SEEN_OK);
@@ -160,7 +160,7 @@ static void reads_a_page_as_a_sitemap(void **state)
 {
     static const char *const url = "http://a.example/map.xml";
     (void)state;
-    sn_frontier *f = open_local((sn_local_options){.folder = -1});
+    sn_frontier *f = open_local((sn_frontier_local_options){.folder = -1});
     assert_true(enters(f, url, SN_KIND_PAGE, 0));
     assert_false(enters(f, url, SN_KIND_SITEMAP, SN_OFFER_UNLESS_PAGE));
     assert_true(enters(f, url, SN_KIND_SITEMAP, 0));
@@ -185,7 +185,7 @@ static void settle(sn_frontier *f, bool synced)
     assert_int_equal(f->class->settle(f, &progress, synced, &error), SEEN_OK);
 }
 
-static sn_frontier *reopen(int folder, sn_checkpoint *checkpoint, sn_local_options options)
+static sn_frontier *reopen(int folder, sn_checkpoint *checkpoint, sn_frontier_local_options options)
 {
     assert_int_equal(sn_checkpoint_read(folder, checkpoint, &error), SEEN_OK);
     options.folder = folder;
@@ -212,7 +212,7 @@ static void resumes(void **state)
 {
     static const char *const url[] = {"http://a.example/0", "http://a.example/1",
                                       "http://a.example/2"};
-    sn_local_options options = {.path = path, .max_pages = 2, .host_pages = true};
+    sn_frontier_local_options options = {.path = path, .max_pages = 2, .host_pages = true};
     sn_frontier_host host;
     sn_frontier_info info;
     sn_checkpoint checkpoint;
@@ -221,7 +221,7 @@ static void resumes(void **state)
     int folder = options.folder = open(path, O_RDONLY | O_DIRECTORY);
     sn_frontier *f = open_local(options);
     settle(f, true);
-    assert_true(sn_local_empty(f));
+    assert_true(sn_frontier_local_empty(f));
     assert_int_equal(f->class->add_seed(f, "http://a.example/", 17, &error), SEEN_OK);
     for (int i = 0; i < 3; i++)
         assert_int_equal(offer(f, url[i], 0, SN_KIND_PAGE, 0), SEEN_OK);
@@ -242,8 +242,8 @@ static void resumes(void **state)
     flip_boot(folder);
     f = reopen(folder, &checkpoint, options);
     assert_int_equal(checkpoint.counts.pages, 7);
-    assert_false(sn_local_empty(f));
-    assert_string_equal(sn_local_seeds(f), "http://a.example/\n");
+    assert_false(sn_frontier_local_empty(f));
+    assert_string_equal(sn_frontier_local_seeds(f), "http://a.example/\n");
     assert_int_equal(f->class->permit(f), SN_PERMIT_YES);
     f->class->host_begin(f, url[0], 16, &host);
     assert_int_equal(host.pages, 1);

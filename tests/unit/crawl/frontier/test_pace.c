@@ -110,26 +110,26 @@ static void counts_from_the_send(void **state)
     assert_ptr_equal(sn_pace_take(pace, 1000), a);
     assert_int_equal(pop(pace, a, 1000), 1);
     sn_pace_begin(pace, a);
-    assert_true(sn_pace_ask(pace, a, 1000));
+    assert_true(sn_pace_start(pace, a, 1000));
     assert_null(sn_pace_take(pace, 1500));
     assert_int_equal(sn_pace_wait(pace, 1500), -1);
-    assert_false(sn_pace_rested(a, 1500));
+    assert_false(sn_pace_ready(a, 1500));
     sn_pace_sent(pace, a, 1500);
-    assert_false(sn_pace_rested(a, 1599));
+    assert_false(sn_pace_ready(a, 1599));
     assert_null(sn_pace_take(pace, 1599));
-    assert_true(sn_pace_rested(a, 1600));
+    assert_true(sn_pace_ready(a, 1600));
     assert_ptr_equal(sn_pace_take(pace, 1600), a);
     assert_int_equal(pop(pace, a, 1600), 2);
     /* One that cannot be sent counts from its start, and a longer hold stays. */
     sn_pace_begin(pace, a);
-    assert_true(sn_pace_ask(pace, a, 1600));
+    assert_true(sn_pace_start(pace, a, 1600));
     sn_pace_hold(pace, a, 3000);
     sn_pace_unsent(pace, a);
     sn_pace_end(pace, a);
     assert_null(sn_pace_take(pace, 2999));
     assert_ptr_equal(sn_pace_take(pace, 3000), a);
     a->delay = 0;
-    assert_false(sn_pace_ask(pace, a, 3000));
+    assert_false(sn_pace_start(pace, a, 3000));
     end(pace);
 }
 
@@ -142,7 +142,7 @@ static void keeps_hosts_with_a_request_to_send(void **state)
     (void)state;
     sn_host *a = NULL, *b = NULL;
     assert_int_equal(sn_pace_find(pace, "http://a", 8, 0, &a, &error), SEEN_OK);
-    assert_true(sn_pace_ask(pace, a, 0));
+    assert_true(sn_pace_start(pace, a, 0));
     for (char name[] = "http://0"; name[7] < '9'; name[7]++)
         assert_int_equal(sn_pace_find(pace, name, 8, 5000, &b, &error), SEEN_OK);
     sn_pace_sent(pace, a, 5000);
