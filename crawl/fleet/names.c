@@ -54,7 +54,7 @@ seen_status sn_fleet_connection_open(const char *where, const char *ca_file,
 void sn_fleet_connection_close(sn_fleet_connection *conn)
 {
     if (conn->ch)
-        sn_client_give(conn->client, conn->ch);
+        sn_client_return(conn->client, conn->ch);
     if (conn->client)
         sn_client_disconnect(conn->client);
     free(conn->tag);

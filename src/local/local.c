@@ -606,7 +606,7 @@ static seen_status local_measure(seen_set *set, seen_info *info, seen_error *err
     double wrong = 0, keys = 0, set_cells = 0, cells = 0;
     for (uint32_t i = 0; i < view->image.layers; i++) {
         const sn_geometry *g = &view->image.layer[i].geometry;
-        if (!sn_layers_alive(&view->image, i))
+        if (!sn_layers_live(&view->image, i))
             continue;
         double rate = 0, set_here = 0;
         for (uint64_t s = 0; s < g->shards; s++) {
@@ -671,7 +671,7 @@ static seen_status use_generations(sn_local *l, seen_error *error)
         return no_memory(l, error);
     sn_image *image = &view->image;
     for (uint32_t i = 0; i < image->layers; i++)
-        if (image->layer[i].generation && !sn_layers_alive(image, i))
+        if (image->layer[i].generation && !sn_layers_live(image, i))
             clear_layer(l, view, i);
     for (uint32_t i = 0; i < image->layers; i++)
         if (!image->layer[i].generation) {

@@ -28,7 +28,7 @@ void sn_lookup_check(const sn_kernel *kernel, const sn_view *view, const seen_ha
     uint32_t layers = view->image.layers;
     for (uint32_t n = 1; n <= layers; n++) {
         uint32_t i = (view->image.current + n) % layers;
-        if (sn_layers_alive(&view->image, i))
+        if (sn_layers_live(&view->image, i))
             check_layer(kernel, view, i, h, count, answers);
         if (view->image.growth == SEEN_WINDOW)
             sn_lookup_order();
@@ -114,7 +114,7 @@ static uint64_t add_window(const sn_kernel *kernel, const sn_view *view, const s
     seen_answer older[SN_LOOKUP_MAX];
     memset(older, SEEN_NEW, count);
     for (uint32_t i = 0; i < view->image.layers; i++)
-        if (i != view->image.current && sn_layers_alive(&view->image, i))
+        if (i != view->image.current && sn_layers_live(&view->image, i))
             check_layer(kernel, view, i, h, count, older);
     if (!view->image.renew)
         return add_absent(kernel, view, h, count, older, answers);

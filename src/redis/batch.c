@@ -19,10 +19,10 @@ enum {
     LINE_SHIFT = 12,
     LAYER_SHIFT = 18,
     COUNTER_MAX = 15,
-    NUDGE_KEYS = 32,
-    VERIFIED_LOOKS = 512, /* keys of a batch whose shards are verified along with a lookup */
+    FLUSH_KEYS = 32,
+    VERIFIED_LOOKUPS = 512, /* keys of a batch whose shards are verified along with a lookup */
 };
-#define GLANCE_TAG UINT32_MAX
+#define META_TAG UINT32_MAX
 
 /* ---- states of a key ---- */
 
@@ -64,7 +64,7 @@ static const struct {
     [SN_KEY_GONE] = {0, SEEN_BEFORE, false, false},
 };
 
-void sn_batch_move(sn_batch_key *k, sn_key_state state)
+void sn_batch_move(sn_batch_key *k, sn_batch_key_state state)
 {
     assert(state == SN_KEY_OPEN || STATE[k->state].next >> state & 1);
     k->state = state;
@@ -118,7 +118,7 @@ static cell find_cell(seen_kind kind, uint64_t cells, unsigned i)
 }
 
 /* The range of bytes of a line from a key's first to its last cell. */
-static void span_of(const sn_geometry *g, uint64_t cells, uint32_t *first, uint32_t *last)
+static void byte_range(const sn_geometry *g, uint64_t cells, uint32_t *first, uint32_t *last)
 {
     *first = SN_LINE_BYTES;
     *last = 0;
@@ -141,17 +141,17 @@ void sn_batch_begin(sn_batch *b, sn_redis_set *set, sn_channel *ch)
     b->set = set;
     b->ch = ch;
     b->epoch = sn_client_epoch(set->redis);
-    b->view = sn_redis_see(set);
-    b->looked = 0;
+    b->view = sn_redis_get_view(set);
+    b->lookup_layers = 0;
     b->fenced = b->ended = false;
-    b->loss = (sn_loss){0};
-    b->glance = SN_SAME;
+    b->loss = (sn_verify_loss){0};
+    b->change = SN_META_SAME;
     for (uint32_t i = 0; i < b->view.image.layers; i++)
         sn_redis_namer_begin(&b->namer[i], sn_channel_address(ch), &b->view, i,
                              sn_redis_layer_closed(&b->view.image, i));
     if (set->base.read_only)
-        sn_redis_namer_begin(&b->shut, sn_channel_address(ch), &b->view, b->view.image.current,
-                             true);
+        sn_redis_namer_begin(&b->closed_name, sn_channel_address(ch), &b->view,
+                             b->view.image.current, true);
 }
 
 size_t sn_batch_limit(const sn_redis_view *view, uint64_t layers)
@@ -168,13 +168,13 @@ size_t sn_batch_limit(const sn_redis_view *view, uint64_t layers)
 
 /* Whether the filter is the same, and its shards and counters exist. The shards are verified in
  * turn: up to 1024 each time, 5120 per second. Those used by a batch are verified with it. */
-void sn_batch_say_glance(sn_batch *b)
+void sn_batch_write_check(sn_batch *b)
 {
     enum { AT_ONCE = 1024 };
     const sn_image *image = &b->view.image;
     uint64_t left = 0;
-    sn_meta_say_glance(b->ch, GLANCE_TAG);
-    sn_verify_say_counts(b->ch, &b->view);
+    sn_meta_write_check(b->ch, META_TAG);
+    sn_verify_write_counts(b->ch, &b->view);
     for (uint32_t i = 0; i < image->layers; i++)
         left += image->layer[i].generation ? image->layer[i].geometry.shards : 0;
     left = left < AT_ONCE ? left : AT_ONCE;
@@ -197,17 +197,18 @@ void sn_batch_say_glance(sn_batch *b)
     pthread_mutex_unlock(&b->set->lock);
 }
 
-static void say_look(sn_batch *b, size_t i, uint32_t layer)
+static void write_lookup(sn_batch *b, size_t i, uint32_t layer)
 {
     static const char RANGE[] = "$8\r\nGETRANGE\r\n", FIELD[] = "$11\r\nBITFIELD_RO\r\n";
     static const char GET[] = "$3\r\nGET\r\n$2\r\nu1\r\n", GET4[] = "$3\r\nGET\r\n$2\r\nu4\r\n";
     const sn_geometry *g = &b->view.image.layer[layer].geometry;
     seen_hash h = b->key[i].hash;
     uint64_t f, shard = sn_place_shard(g, h, &f);
-    bool shut = b->key[i].state == SN_KEY_FENCED && layer == b->view.image.current &&
-                b->set->base.read_only;
-    const sn_redis_key *key = sn_redis_namer_shard(shut ? &b->shut : &b->namer[layer], shard);
-    if (!shut && (i < VERIFIED_LOOKS || b->view.image.growth == SEEN_WINDOW))
+    bool closed_name = b->key[i].state == SN_KEY_FENCED && layer == b->view.image.current &&
+                       b->set->base.read_only;
+    const sn_redis_key *key =
+        sn_redis_namer_shard(closed_name ? &b->closed_name : &b->namer[layer], shard);
+    if (!closed_name && (i < VERIFIED_LOOKUPS || b->view.image.growth == SEEN_WINDOW))
         sn_verify_use(&b->used, layer, shard);
     uint32_t tag = (uint32_t)i | layer << LAYER_SHIFT;
     if (!by_range(g)) {
@@ -220,7 +221,7 @@ static void say_look(sn_batch *b, size_t i, uint32_t layer)
         uint64_t at = sn_place_line(g, f, j) * SN_LINE_BYTES;
         if (by_range(g)) {
             uint32_t first, last;
-            span_of(g, cells, &first, &last);
+            byte_range(g, cells, &first, &last);
             sn_command_begin(b->ch, tag | j << LINE_SHIFT, key->slot, 4);
             sn_command_raw(b->ch, RANGE, sizeof RANGE - 1);
             sn_command_arg(b->ch, key->text, key->len);
@@ -251,7 +252,7 @@ static bool take_range(sn_batch *b, sn_batch_key *k, uint32_t layer, unsigned j,
     const sn_geometry *g = &b->view.image.layer[layer].geometry;
     uint64_t cells = sn_place_cells(k->hash.lo, j);
     uint32_t first, last;
-    span_of(g, cells, &first, &last);
+    byte_range(g, cells, &first, &last);
     if (reply->items != 1 || reply->item[0].type != REDIS_REPLY_STRING)
         return false;
     if (reply->item[0].len != last - first + 1) {
@@ -260,7 +261,7 @@ static bool take_range(sn_batch *b, sn_batch_key *k, uint32_t layer, unsigned j,
         k->miss |= UINT64_C(1) << layer;
         b->ended |= ended;
         if (!ended)
-            b->loss = (sn_loss){.shard = true, .layer = layer, .number = shard};
+            b->loss = (sn_verify_loss){.shard = true, .layer = layer, .number = shard};
         return reply->item[0].len < last - first + 1;
     }
     const unsigned char *line = (const unsigned char *)sn_reply_text(reply, 0);
@@ -291,9 +292,9 @@ static bool take_fields(sn_batch *b, sn_batch_key *k, uint32_t layer, const sn_r
 /* Replies of additional commands. */
 static bool take_side(sn_batch *b, uint32_t tag, const sn_reply *reply)
 {
-    if (tag == GLANCE_TAG) {
-        b->glance = sn_meta_glance(&b->view, reply);
-        return b->glance != SN_ODD;
+    if (tag == META_TAG) {
+        b->change = sn_meta_compare(&b->view, reply);
+        return b->change != SN_META_INVALID;
     }
     if (tag == SN_BATCH_CLAIM)
         return sn_reply_take_integer(&b->claim, tag, reply, false);
@@ -312,7 +313,7 @@ static bool take_fence(sn_batch *b, sn_batch_key *k, uint32_t layer, const sn_re
     return true;
 }
 
-static bool take_look(void *context, uint32_t tag, const sn_reply *reply, bool again)
+static bool take_lookup(void *context, uint32_t tag, const sn_reply *reply, bool again)
 {
     sn_batch *b = context;
     (void)again;
@@ -327,9 +328,9 @@ static bool take_look(void *context, uint32_t tag, const sn_reply *reply, bool a
     return take_fields(b, k, layer, reply);
 }
 
-seen_status sn_batch_look(sn_batch *b, size_t n, uint64_t layers, seen_error *error)
+seen_status sn_batch_lookup(sn_batch *b, size_t n, uint64_t layers, seen_error *error)
 {
-    b->looked = layers;
+    b->lookup_layers = layers;
     for (size_t i = 0; i < n; i++) {
         sn_batch_key *k = &b->key[i];
         if (!sn_batch_undecided(k))
@@ -337,17 +338,17 @@ seen_status sn_batch_look(sn_batch *b, size_t n, uint64_t layers, seen_error *er
         k->miss = k->cells = 0;
         for (uint32_t layer = 0; layer < b->view.image.layers; layer++)
             if (layers >> layer & 1)
-                say_look(b, i, layer);
-        if (i % NUDGE_KEYS == 0)
+                write_lookup(b, i, layer);
+        if (i % FLUSH_KEYS == 0)
             sn_channel_flush_early(b->ch);
     }
-    sn_verify_say_used(b->ch, b->namer, &b->used);
-    return sn_channel_run(b->ch, take_look, b, error);
+    sn_verify_write_used(b->ch, b->namer, &b->used);
+    return sn_channel_run(b->ch, take_lookup, b, error);
 }
 
 /* ---- adding ---- */
 
-void sn_batch_say_put(sn_batch *b, size_t i)
+void sn_batch_write_add(sn_batch *b, size_t i)
 {
     static const char FIELD[] = "$8\r\nBITFIELD\r\n", ONE[] = "$1\r\n1\r\n";
     static const char SET[] = "$3\r\nSET\r\n$2\r\nu1\r\n";
@@ -360,7 +361,7 @@ void sn_batch_say_put(sn_batch *b, size_t i)
     if (counting || k->target != b->view.image.current)
         k->cells = 0;
     unsigned left = count - (unsigned)__builtin_popcountll(k->cells);
-    if (i % NUDGE_KEYS == 0)
+    if (i % FLUSH_KEYS == 0)
         sn_channel_flush_early(b->ch);
     uint64_t f, shard = sn_place_shard(g, k->hash, &f);
     const sn_redis_key *key = sn_redis_namer_shard(&b->namer[k->target], shard);
@@ -387,7 +388,7 @@ void sn_batch_say_put(sn_batch *b, size_t i)
 
 /* Whether the key was new: one of its cells was zero. The reply has the old values of bits, the new
  * ones of counters. False: an unexpected reply. */
-static bool read_put(const sn_batch *b, const sn_batch_key *k, const sn_reply *reply, bool *fresh)
+static bool read_added(const sn_batch *b, const sn_batch_key *k, const sn_reply *reply, bool *fresh)
 {
     const sn_geometry *g = &b->view.image.layer[k->target].geometry;
     bool counting = g->kind == SEEN_COUNTING;
@@ -410,7 +411,7 @@ static bool read_put(const sn_batch *b, const sn_batch_key *k, const sn_reply *r
  * that it finds is its own; or its shard was closed concurrently, and the next attempt finds it.
  * Reporting it as seen could lose a key that was reported as new to no client; so the answer is
  * "new", although the key may have been present. */
-static bool take_put(void *context, uint32_t tag, const sn_reply *reply, bool again)
+static bool take_added(void *context, uint32_t tag, const sn_reply *reply, bool again)
 {
     sn_batch *b = context;
     bool fresh;
@@ -422,7 +423,7 @@ static bool take_put(void *context, uint32_t tag, const sn_reply *reply, bool ag
             k->history = SN_HISTORY_MAYBE;
         return true;
     }
-    if (!read_put(b, k, reply, &fresh))
+    if (!read_added(b, k, reply, &fresh))
         return false;
     if (k->history == SN_HISTORY_ADDED || !(fresh || again))
         sn_batch_move(k, SN_KEY_PRESENT);
@@ -431,10 +432,10 @@ static bool take_put(void *context, uint32_t tag, const sn_reply *reply, bool ag
     return true;
 }
 
-seen_status sn_batch_put(sn_batch *b, seen_error *error)
+seen_status sn_batch_add(sn_batch *b, seen_error *error)
 {
-    sn_verify_say_used(b->ch, b->namer, &b->used);
-    return sn_channel_run(b->ch, take_put, b, error);
+    sn_verify_write_used(b->ch, b->namer, &b->used);
+    return sn_channel_run(b->ch, take_added, b, error);
 }
 
 /* ---- removing ---- */
@@ -442,7 +443,7 @@ seen_status sn_batch_put(sn_batch *b, seen_error *error)
 /* KEYS: the shard. ARGV: the offsets of a key's counters. 0: the key is absent, nothing is changed.
  * 1: one addition removed, still present. 2: removed. A saturated counter stays: the number of its
  * keys is unknown. */
-static const char CUT[] =
+static const char REMOVE[] =
     "local k,get,dec=KEYS[1],{},{} "
     "for i,o in ipairs(ARGV) do "
     " get[#get+1]='GET' get[#get+1]='u4' get[#get+1]=o "
@@ -461,7 +462,7 @@ static const char CUT[] =
     "end "
     "return 1";
 
-void sn_batch_say_cut(sn_batch *b, size_t i)
+void sn_batch_write_remove(sn_batch *b, size_t i)
 {
     sn_batch_key *k = &b->key[i];
     const sn_geometry *g = &b->view.image.layer[k->target].geometry;
@@ -470,7 +471,7 @@ void sn_batch_say_cut(sn_batch *b, size_t i)
     sn_verify_use(&b->used, k->target, shard);
     sn_command_begin(b->ch, (uint32_t)i, key->slot, 4 + g->spread * g->probes);
     sn_command_text(b->ch, "EVAL");
-    sn_command_arg(b->ch, CUT, sizeof CUT - 1);
+    sn_command_arg(b->ch, REMOVE, sizeof REMOVE - 1);
     sn_command_text(b->ch, "1");
     sn_command_arg(b->ch, key->text, key->len);
     for (unsigned n = 0; n < g->spread * g->probes; n++) {
@@ -483,9 +484,9 @@ void sn_batch_say_cut(sn_batch *b, size_t i)
     sn_batch_move(k, SN_KEY_SENT);
 }
 
-static bool take_cut(void *context, uint32_t tag, const sn_reply *reply, bool again)
+static bool take_removed(void *context, uint32_t tag, const sn_reply *reply, bool again)
 {
-    static const sn_key_state RESULT[] = {SN_KEY_OPEN, SN_KEY_REMOVED, SN_KEY_GONE};
+    static const sn_batch_key_state RESULT[] = {SN_KEY_OPEN, SN_KEY_REMOVED, SN_KEY_GONE};
     sn_batch *b = context;
     (void)again;
     if (tag & SN_VERIFY_TAG)
@@ -500,8 +501,8 @@ static bool take_cut(void *context, uint32_t tag, const sn_reply *reply, bool ag
     return true;
 }
 
-seen_status sn_batch_cut(sn_batch *b, seen_error *error)
+seen_status sn_batch_remove(sn_batch *b, seen_error *error)
 {
-    sn_verify_say_used(b->ch, b->namer, &b->used);
-    return sn_channel_run(b->ch, take_cut, b, error);
+    sn_verify_write_used(b->ch, b->namer, &b->used);
+    return sn_channel_run(b->ch, take_removed, b, error);
 }

@@ -15,7 +15,7 @@ enum {
 
 /* The progress of a key. Lookups, replies and the cache change it; batch.c has the table of allowed
  * transitions, and the answer for each state. */
-typedef enum sn_key_state {
+typedef enum sn_batch_key_state {
     SN_KEY_OPEN = 0, /* nothing is known in this attempt */
     SN_KEY_CACHED,   /* present according to the cache, without a request */
     SN_KEY_FENCED,   /* its shard is closed: the next attempt uses another view */
@@ -30,25 +30,25 @@ typedef enum sn_key_state {
     SN_KEY_REMOVED,  /* one addition was undone, others are left */
     SN_KEY_GONE,     /* the last addition was undone */
     SN_KEY_STATES
-} sn_key_state;
+} sn_batch_key_state;
 
 /* What earlier attempts of the same call did with a key. If one of them added it, or may have, this
  * call must report it as new, because no other client will. */
-typedef enum sn_key_history {
+typedef enum sn_batch_key_history {
     SN_HISTORY_NONE = 0,
     SN_HISTORY_MAYBE, /* the reply was lost, and then its shard was closed */
     SN_HISTORY_ADDED
-} sn_key_history;
+} sn_batch_key_history;
 
 /* One key of the batch. */
 typedef struct sn_batch_key {
     seen_hash hash;
-    uint64_t miss;      /* layers that were looked up and do not have it */
-    uint64_t cells;     /* of its first 64 in the current layer, those known to be set */
-    uint32_t place;     /* its index in the call */
-    uint8_t target;     /* the layer it is added to, or removed from */
-    sn_key_state state; /* changed only by sn_batch_move */
-    sn_key_history history;
+    uint64_t miss;            /* layers that were looked up and do not have it */
+    uint64_t cells;           /* of its first 64 in the current layer, those known to be set */
+    uint32_t place;           /* its index in the call */
+    uint8_t target;           /* the layer it is added to, or removed from */
+    sn_batch_key_state state; /* changed only by sn_batch_move */
+    sn_batch_key_history history;
 } sn_batch_key;
 
 typedef struct sn_batch {
@@ -56,25 +56,25 @@ typedef struct sn_batch {
     sn_channel *ch;
     sn_redis_view view;
     sn_redis_namer namer[SN_IMAGE_LAYERS];
-    sn_redis_namer shut; /* the shards of the current layer that are already closed; for read-only
-                          * sets */
+    sn_redis_namer closed_name; /* the shards of the current layer that are already closed; for
+                                 * read-only sets */
     sn_batch_key *key;
     size_t keys;
-    unsigned recall_epoch; /* since when answers from the cache are valid */
-    unsigned known_epoch;  /* when, and for which view, the known cells were filled in */
-    uint64_t known_sequence;
-    unsigned epoch;      /* of the client when it began (cache.c) */
-    uint64_t looked;     /* layers of the last lookup */
-    bool fenced;         /* a shard was found closed */
-    int64_t claim;       /* the reply to the claim (SN_BATCH_CLAIM) */
-    sn_loss loss;        /* what is missing */
-    bool ended;          /* a missing shard may have expired, or was rotated away */
-    sn_used_shards used; /* by the commands written */
-    sn_glance glance;    /* the state of the filter's hash */
+    unsigned cache_epoch; /* since when answers from the cache are valid */
+    unsigned cells_epoch; /* when, and for which view, the known cells were filled in */
+    uint64_t cells_sequence;
+    unsigned epoch;         /* of the client when it began (cache.c) */
+    uint64_t lookup_layers; /* layers of the last lookup */
+    bool fenced;            /* a shard was found closed */
+    int64_t claim;          /* the reply to the claim (SN_BATCH_CLAIM) */
+    sn_verify_loss loss;    /* what is missing */
+    bool ended;             /* a missing shard may have expired, or was rotated away */
+    sn_verify_used used;    /* by the commands written */
+    sn_meta_change change;  /* the state of the filter's hash */
 } sn_batch;
 
 /* Changes the state of a key; the table in batch.c has the allowed transitions. */
-void sn_batch_move(sn_batch_key *k, sn_key_state state);
+void sn_batch_move(sn_batch_key *k, sn_batch_key_state state);
 /* SEEN_UNKNOWN while it is undecided. */
 seen_answer sn_batch_answer(const sn_batch_key *k);
 /* Whether it is in the target layer, according to a reply of this attempt. */
@@ -97,17 +97,17 @@ size_t sn_batch_limit(const sn_redis_view *view, uint64_t layers);
 
 /* Looks up the undecided among the first n keys in the layers of the bit set; fills miss (and
  * cells). */
-seen_status sn_batch_look(sn_batch *b, size_t n, uint64_t layers, seen_error *error);
+seen_status sn_batch_lookup(sn_batch *b, size_t n, uint64_t layers, seen_error *error);
 
-/* Writes the command that adds key i to its target layer; sn_batch_put sends them all. */
-void sn_batch_say_put(sn_batch *b, size_t i);
-seen_status sn_batch_put(sn_batch *b, seen_error *error);
+/* Writes the command that adds key i to its target layer; sn_batch_add sends them all. */
+void sn_batch_write_add(sn_batch *b, size_t i);
+seen_status sn_batch_add(sn_batch *b, seen_error *error);
 
 /* The same for removing key i from its target layer. */
-void sn_batch_say_cut(sn_batch *b, size_t i);
-seen_status sn_batch_cut(sn_batch *b, seen_error *error);
+void sn_batch_write_remove(sn_batch *b, size_t i);
+seen_status sn_batch_remove(sn_batch *b, seen_error *error);
 
 /* Also checks, with the next commands, whether the filter has changed. */
-void sn_batch_say_glance(sn_batch *b);
+void sn_batch_write_check(sn_batch *b);
 
 #endif

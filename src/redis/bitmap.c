@@ -50,7 +50,8 @@ seen_status sn_redis_bitmap_length(sn_channel *ch, const sn_redis_view *view, in
     return sn_channel_run(ch, sn_reply_take_integer, length, error);
 }
 
-seen_status sn_redis_adopt(sn_channel *ch, const sn_redis_view *view, bool copy, seen_error *error)
+seen_status sn_redis_bitmap_adopt(sn_channel *ch, const sn_redis_view *view, bool copy,
+                                  seen_error *error)
 {
     int64_t length;
     uint64_t bytes = sn_verify_length(view, 0);

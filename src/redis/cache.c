@@ -9,7 +9,7 @@
  * A server may lose bits: when it crashes, or at a failover. Its clients then lose their
  * connections, or are redirected; the client counts such events (the epoch). When the epoch changes
  * the cache is cleared, and keys that were added during the change with some of their cells omitted
- * are added again completely (ops.c, doubt).
+ * are added again completely (ops.c, reopen_incomplete).
  *
  * Not used for windows, which drop keys, nor for counters; no bits are cached for plain bitmaps,
  * which other programs may change. */
@@ -22,14 +22,14 @@ enum { DISTANCE = 8, PREFETCH_LINES = 3 };
 /* Maximum bytes of bits, for all layers together. */
 #define BITS_MAX (UINT64_C(32) << 20)
 
-static bool keeps_keys(const sn_redis_set *set)
+static bool caches_keys(const sn_redis_set *set)
 {
     return set->base.kind == SEEN_BLOOM && set->base.growth != SEEN_WINDOW;
 }
 
-static bool keeps_bits(const sn_redis_set *set, const sn_redis_view *view)
+static bool caches_bits(const sn_redis_set *set, const sn_redis_view *view)
 {
-    return keeps_keys(set) && view->layout == SEEN_LAYOUT_SHARDS;
+    return caches_keys(set) && view->layout == SEEN_LAYOUT_SHARDS;
 }
 
 static void clear(sn_cache *cache)
@@ -77,7 +77,7 @@ static seen_hash *place_of(sn_cache *cache, seen_hash h)
     return &cache->key[h.lo % SN_CACHE_KEYS];
 }
 
-static void recall_keys(sn_cache *cache, sn_batch *b)
+static void lookup_keys(sn_cache *cache, sn_batch *b)
 {
     for (size_t i = 0; i < b->keys; i++) {
         sn_batch_key *k = &b->key[i];
@@ -87,7 +87,7 @@ static void recall_keys(sn_cache *cache, sn_batch *b)
     }
 }
 
-static void learn_keys(sn_cache *cache, const sn_batch *b)
+static void store_keys(sn_cache *cache, const sn_batch *b)
 {
     for (size_t i = 0; i < b->keys; i++) {
         const sn_batch_key *k = &b->key[i];
@@ -99,18 +99,18 @@ static void learn_keys(sn_cache *cache, const sn_batch *b)
 /* ---- bits ---- */
 
 /* The words of line j of a key; shard and f are those of sn_place_shard. */
-static uint64_t *words_of(uint64_t *known, const sn_geometry *g, uint64_t shard, uint64_t f,
+static uint64_t *words_of(uint64_t *bits, const sn_geometry *g, uint64_t shard, uint64_t f,
                           unsigned j)
 {
-    return known + (shard * g->shard_lines + sn_place_line(g, f, j)) * SN_LINE_WORDS;
+    return bits + (shard * g->shard_lines + sn_place_line(g, f, j)) * SN_LINE_WORDS;
 }
 
 /* The cells of a key that are known to be set in a layer; bit n is cell n, as in sn_batch_key. */
-static uint64_t cells_known(uint64_t *known, const sn_geometry *g, seen_hash h)
+static uint64_t cells_set(uint64_t *bits, const sn_geometry *g, seen_hash h)
 {
     uint64_t set = 0, f, shard = sn_place_shard(g, h, &f);
     for (unsigned j = 0, n = 0; j < g->spread; j++) {
-        const uint64_t *words = words_of(known, g, shard, f, j);
+        const uint64_t *words = words_of(bits, g, shard, f, j);
         uint64_t cells = sn_place_cells(h.lo, j);
         for (unsigned i = 0; i < g->probes; i++, n++) {
             unsigned word = sn_place_word(cells, i);
@@ -120,11 +120,11 @@ static uint64_t cells_known(uint64_t *known, const sn_geometry *g, seen_hash h)
     return set;
 }
 
-static void learn_cells(uint64_t *known, const sn_geometry *g, seen_hash h, uint64_t set)
+static void store_cells(uint64_t *bits, const sn_geometry *g, seen_hash h, uint64_t set)
 {
     uint64_t f, shard = sn_place_shard(g, h, &f);
     for (unsigned j = 0, n = 0; j < g->spread; j++) {
-        uint64_t *words = words_of(known, g, shard, f, j), cells = sn_place_cells(h.lo, j);
+        uint64_t *words = words_of(bits, g, shard, f, j), cells = sn_place_cells(h.lo, j);
         for (unsigned i = 0; i < g->probes; i++, n++) {
             unsigned word = sn_place_word(cells, i);
             words[word] |= (set >> n & 1) << sn_place_bit(cells, word);
@@ -132,11 +132,11 @@ static void learn_cells(uint64_t *known, const sn_geometry *g, seen_hash h, uint
     }
 }
 
-static void fetch_lines(uint64_t *known, const sn_geometry *g, seen_hash h)
+static void fetch_lines(uint64_t *bits, const sn_geometry *g, seen_hash h)
 {
     uint64_t f, shard = sn_place_shard(g, h, &f);
     for (unsigned j = 0; j < g->spread && j < PREFETCH_LINES; j++)
-        __builtin_prefetch(words_of(known, g, shard, f, j));
+        __builtin_prefetch(words_of(bits, g, shard, f, j));
 }
 
 static uint64_t all_cells(const sn_geometry *g)
@@ -158,21 +158,21 @@ static uint64_t *room_for(sn_cache *cache, const sn_geometry *g, uint32_t layer)
     return cache->bits[layer];
 }
 
-static void recall_bits(sn_cache *cache, const sn_redis_view *view, sn_batch *b)
+static void lookup_bits(sn_cache *cache, const sn_redis_view *view, sn_batch *b)
 {
     const sn_image *image = &view->image;
-    b->known_epoch = cache->epoch;
-    b->known_sequence = image->sequence;
+    b->cells_epoch = cache->epoch;
+    b->cells_sequence = image->sequence;
     for (uint32_t layer = 0; layer < image->layers; layer++) {
         const sn_geometry *g = &image->layer[layer].geometry;
-        uint64_t *known = cache->bits[layer];
-        for (size_t i = 0; known && i < b->keys; i++) {
+        uint64_t *bits = cache->bits[layer];
+        for (size_t i = 0; bits && i < b->keys; i++) {
             sn_batch_key *k = &b->key[i];
             if (i + DISTANCE < b->keys)
-                fetch_lines(known, g, b->key[i + DISTANCE].hash);
+                fetch_lines(bits, g, b->key[i + DISTANCE].hash);
             if (!sn_batch_undecided(k))
                 continue;
-            uint64_t cells = cells_known(known, g, k->hash);
+            uint64_t cells = cells_set(bits, g, k->hash);
             if (cells == all_cells(g))
                 sn_batch_move(k, SN_KEY_CACHED);
             if (layer == image->current)
@@ -181,58 +181,58 @@ static void recall_bits(sn_cache *cache, const sn_redis_view *view, sn_batch *b)
     }
 }
 
-static void learn_bits(sn_cache *cache, const sn_batch *b)
+static void store_bits(sn_cache *cache, const sn_batch *b)
 {
-    uint64_t looked = b->looked;
+    uint64_t lookup_layers = b->lookup_layers;
     const sn_image *image = &b->view.image;
     for (uint32_t layer = 0; layer < image->layers; layer++) {
         const sn_geometry *g = &image->layer[layer].geometry;
-        uint64_t *known = room_for(cache, g, layer);
-        for (size_t i = 0; known && i < b->keys; i++) {
+        uint64_t *bits = room_for(cache, g, layer);
+        for (size_t i = 0; bits && i < b->keys; i++) {
             const sn_batch_key *k = &b->key[i];
-            bool there = looked >> layer & ~k->miss >> layer & 1;
+            bool there = lookup_layers >> layer & ~k->miss >> layer & 1;
             if (sn_batch_undecided(k) || k->state == SN_KEY_CACHED)
                 continue;
             if (there || (sn_batch_stored(k) && k->target == layer))
-                learn_cells(known, g, k->hash, all_cells(g));
-            else if (looked >> layer & 1 && layer == image->current)
-                learn_cells(known, g, k->hash, k->cells);
+                store_cells(bits, g, k->hash, all_cells(g));
+            else if (lookup_layers >> layer & 1 && layer == image->current)
+                store_cells(bits, g, k->hash, k->cells);
         }
     }
 }
 
 /* ---- both ---- */
 
-void sn_cache_recall(sn_redis_set *set, const sn_redis_view *view, sn_batch *b)
+void sn_cache_lookup(sn_redis_set *set, const sn_redis_view *view, sn_batch *b)
 {
-    if (!keeps_keys(set))
+    if (!caches_keys(set))
         return;
     sn_cache *cache = lock_cache(set);
-    recall_keys(cache, b);
-    if (keeps_bits(set, view))
-        recall_bits(cache, view, b);
+    lookup_keys(cache, b);
+    if (caches_bits(set, view))
+        lookup_bits(cache, view, b);
     pthread_mutex_unlock(&cache->lock);
 }
 
-void sn_cache_recall_cells(sn_redis_set *set, const sn_redis_view *view, sn_batch *b)
+void sn_cache_lookup_cells(sn_redis_set *set, const sn_redis_view *view, sn_batch *b)
 {
-    if (!keeps_bits(set, view))
+    if (!caches_bits(set, view))
         return;
     sn_cache *cache = lock_cache(set);
-    recall_bits(cache, view, b);
+    lookup_bits(cache, view, b);
     pthread_mutex_unlock(&cache->lock);
 }
 
-void sn_cache_learn(sn_redis_set *set, const sn_batch *b)
+void sn_cache_store(sn_redis_set *set, const sn_batch *b)
 {
-    if (!keeps_keys(set))
+    if (!caches_keys(set))
         return;
     sn_cache *cache = lock_cache(set);
     /* Answers of an earlier epoch may be outdated. */
     if (cache->epoch == b->epoch) {
-        learn_keys(cache, b);
-        if (keeps_bits(set, &b->view))
-            learn_bits(cache, b);
+        store_keys(cache, b);
+        if (caches_bits(set, &b->view))
+            store_bits(cache, b);
     }
     pthread_mutex_unlock(&cache->lock);
 }

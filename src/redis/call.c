@@ -11,8 +11,8 @@
 #include <string.h>
 
 enum {
-    GLANCE_MS = 200,         /* how long a view is used without verifying it */
-    DEEP_SLEEP_MS = 3600000, /* after this time it is verified before anything is added */
+    CHECK_MS = 200,    /* how long a view is used without verifying it */
+    IDLE_MS = 3600000, /* after this time it is verified before anything is added */
 };
 
 static seen_status begin_call(sn_call *c, seen_set *set, const seen_hash *hash, size_t count,
@@ -30,16 +30,16 @@ static seen_status begin_call(sn_call *c, seen_set *set, const seen_hash *hash, 
 static void end_call(sn_call *c)
 {
     if (c->ch)
-        sn_client_give(c->set->redis, c->ch);
+        sn_client_return(c->set->redis, c->ch);
     free(c->batch.key);
 }
 
 /* Layers that may hold keys that have not expired. */
-uint64_t sn_call_living(const sn_image *image)
+uint64_t sn_call_live_layers(const sn_image *image)
 {
     uint64_t layers = 0;
     for (uint32_t i = 0; i < image->layers; i++)
-        if (sn_layers_alive(image, i))
+        if (sn_layers_live(image, i))
             layers |= UINT64_C(1) << i;
     return layers;
 }
@@ -54,39 +54,39 @@ void sn_call_load(sn_call *c, size_t at, size_t n)
 }
 
 /* Periodically verifies the filter along with other commands. */
-bool sn_call_glance_due(sn_call *c)
+bool sn_call_begin_check(sn_call *c)
 {
     uint64_t now = sn_clock_ms();
     pthread_mutex_lock(&c->set->lock);
-    bool due = now - c->set->glanced > GLANCE_MS;
+    bool due = now - c->set->checked_at > CHECK_MS;
     if (due)
-        c->set->glanced = now;
+        c->set->checked_at = now;
     pthread_mutex_unlock(&c->set->lock);
     return due;
 }
 
-bool sn_call_glance_wanted(sn_call *c)
+bool sn_call_check_due(sn_call *c)
 {
     pthread_mutex_lock(&c->set->lock);
-    bool wanted = sn_clock_ms() - c->set->glanced > GLANCE_MS;
+    bool wanted = sn_clock_ms() - c->set->checked_at > CHECK_MS;
     pthread_mutex_unlock(&c->set->lock);
     return wanted;
 }
 
 /* Verifies the filter first, after a long time or after an error. Its shards are then verified
  * along with the keys as well. */
-static seen_status wake_up(sn_call *c)
+static seen_status check_after_idle(sn_call *c)
 {
     pthread_mutex_lock(&c->set->lock);
-    uint64_t glanced = c->set->glanced;
+    uint64_t checked_at = c->set->checked_at;
     pthread_mutex_unlock(&c->set->lock);
-    if (glanced && sn_clock_ms() - glanced <= DEEP_SLEEP_MS)
+    if (checked_at && sn_clock_ms() - checked_at <= IDLE_MS)
         return SEEN_OK;
     sn_redis_view view;
     seen_status status = sn_redis_reload(c->set, c->ch, &view, c->error);
-    if (status == SEEN_OK && !glanced) {
+    if (status == SEEN_OK && !checked_at) {
         pthread_mutex_lock(&c->set->lock);
-        c->set->glanced = 0;
+        c->set->checked_at = 0;
         pthread_mutex_unlock(&c->set->lock);
     }
     return status;
@@ -99,17 +99,17 @@ seen_status sn_call_run(sn_call_step step, seen_set *set, const seen_hash *hashe
     sn_call c;
     seen_status status = begin_call(&c, set, hashes, count, answers, error);
     if (status == SEEN_OK)
-        status = wake_up(&c);
+        status = check_after_idle(&c);
     for (size_t at = 0, n; at < count && status == SEEN_OK; at += n) {
-        sn_redis_view view = sn_redis_see(c.set);
-        size_t limit = sn_batch_limit(&view, sn_call_living(&view.image));
+        sn_redis_view view = sn_redis_get_view(c.set);
+        size_t limit = sn_batch_limit(&view, sn_call_live_layers(&view.image));
         /* Equal parts: a small rest would need a round trip like a full batch. */
         size_t left = count - at, parts = (left + limit - 1) / limit;
         n = (left + parts - 1) / parts;
         status = step(&c, &view, at, n);
     }
     if (status == SEEN_OK && !set->read_only) {
-        sn_redis_view view = sn_redis_see(c.set);
+        sn_redis_view view = sn_redis_get_view(c.set);
         status = sn_redis_touch(c.set, c.ch, &view, error);
     }
     end_call(&c);
@@ -119,7 +119,7 @@ seen_status sn_call_run(sn_call_step step, seen_set *set, const seen_hash *hashe
 /* The layer was closed concurrently. Keys that were added to it later, because its fence is gone
  * (evicted, or expired), are not found by any client: all are added again to the current layer, and
  * those that were in time are found. Not for counters, which would count twice. */
-static void put_again(sn_batch *b)
+static void add_again(sn_batch *b)
 {
     for (size_t i = 0; i < b->keys && b->view.image.kind == SEEN_BLOOM; i++) {
         sn_batch_key *k = &b->key[i];
@@ -131,23 +131,23 @@ static void put_again(sn_batch *b)
 }
 
 /* After replies: checks whether the filter has changed. *over: start again. */
-seen_status sn_call_reconsider(sn_call *c, bool *over)
+seen_status sn_call_take_changes(sn_call *c, bool *over)
 {
     sn_batch *b = &c->batch;
     sn_redis_view view;
     *over = false;
     /* Keys added to a filter that is gone are undecided. */
-    for (size_t i = 0; i < b->keys && b->glance >= SN_REPLACED; i++)
+    for (size_t i = 0; i < b->keys && b->change >= SN_META_REPLACED; i++)
         sn_batch_move(&b->key[i], SN_KEY_OPEN);
-    switch (b->glance) {
-    case SN_GONE:
+    switch (b->change) {
+    case SN_META_GONE:
         sn_redis_sweep(c->ch, &b->view);
-        return sn_redis_vanished(c->set, c->error);
-    case SN_REPLACED:
+        return sn_redis_fail_gone(c->set, c->error);
+    case SN_META_REPLACED:
         sn_redis_sweep(c->ch, &b->view);
-        return sn_redis_replaced(c->set, c->error);
-    case SN_MOVED_ON:
-        put_again(b);
+        return sn_redis_fail_replaced(c->set, c->error);
+    case SN_META_ADVANCED:
+        add_again(b);
         *over = true;
         return sn_redis_reload(c->set, c->ch, &view, c->error);
     default:
@@ -159,7 +159,7 @@ seen_status sn_call_reconsider(sn_call *c, bool *over)
     }
     if (b->loss.shard || b->loss.counts) {
         *over = true;
-        return sn_redis_lost(c->set, c->ch, &b->view, &b->loss, c->error);
+        return sn_redis_check_loss(c->set, c->ch, &b->view, &b->loss, c->error);
     }
     return SEEN_OK;
 }

@@ -21,16 +21,16 @@ seen_status sn_call_run(sn_call_step step, seen_set *set, const seen_hash *hashe
                         seen_answer *answers, seen_error *error);
 
 /* Layers that may hold keys that have not expired. */
-uint64_t sn_call_living(const sn_image *image);
+uint64_t sn_call_live_layers(const sn_image *image);
 
 /* Fills the batch with `n` keys, starting at `at`. */
 void sn_call_load(sn_call *c, size_t at, size_t n);
 
 /* Whether to verify the filter along with the next commands; if true, the caller must do so. */
-bool sn_call_glance_due(sn_call *c);
-bool sn_call_glance_wanted(sn_call *c);
+bool sn_call_begin_check(sn_call *c);
+bool sn_call_check_due(sn_call *c);
 
 /* After replies: checks whether the filter has changed. *over: start again. */
-seen_status sn_call_reconsider(sn_call *c, bool *over);
+seen_status sn_call_take_changes(sn_call *c, bool *over);
 
 #endif

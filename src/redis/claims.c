@@ -78,14 +78,14 @@ static uint64_t limit_of(const sn_redis_set *set, const sn_image *image)
     return image->growth == SEEN_FIXED ? set->limit : image->layer[image->current].capacity;
 }
 
-static void say_claim(const sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
-                      uint64_t want, bool under_way, uint32_t tag)
+static void write_claim(const sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
+                        uint64_t want, bool pending, uint32_t tag)
 {
     uint32_t layer = view->image.current;
     char going[SN_REDIS_FIELD] = "";
-    if (under_way)
-        sn_redis_field_under_way(view, layer, going);
-    sn_redis_say_script(ch, tag, view, layer, CLAIM, 4);
+    if (pending)
+        sn_redis_field_pending(view, layer, going);
+    sn_redis_write_script(ch, tag, view, layer, CLAIM, 4);
     sn_command_number(ch, want);
     sn_command_number(ch, limit_of(set, &view->image));
     sn_command_text(ch, going);
@@ -93,25 +93,25 @@ static void say_claim(const sn_redis_set *set, sn_channel *ch, const sn_redis_vi
 }
 
 static seen_status claim_from_server(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
-                                     uint64_t want, bool under_way, int64_t *got, seen_error *error)
+                                     uint64_t want, bool pending, int64_t *got, seen_error *error)
 {
-    say_claim(set, ch, view, want, under_way, 0);
+    write_claim(set, ch, view, want, pending, 0);
     seen_status status = sn_channel_run(ch, sn_reply_take_integer, got, error);
     if (status != SEEN_OK || *got != COUNTS_LOST)
         return status;
     *got = 0;
-    return sn_redis_lost(set, ch, view, &(sn_loss){.counts = true}, error);
+    return sn_redis_check_loss(set, ch, view, &(sn_verify_loss){.counts = true}, error);
 }
 
 /* A claim that others wait for. */
-static seen_status claim_under_way(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
-                                   uint64_t want, uint64_t *got, seen_error *error)
+static seen_status claim_pending(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
+                                 uint64_t want, uint64_t *got, seen_error *error)
 {
     enum { PAUSE_MAX_MS = 16 };
     int64_t take = 0;
     seen_status status = claim_from_server(set, ch, view, want, true, &take, error);
     for (unsigned pause = 1, waited = 0; status == SEEN_OK && take < 0 && waited < PATIENCE_MS;) {
-        if (sn_redis_see(set).image.sequence != view->image.sequence)
+        if (sn_redis_get_view(set).image.sequence != view->image.sequence)
             break; /* another thread has rotated the window */
         struct timespec t = {.tv_nsec = pause * 1000000L};
         nanosleep(&t, NULL);
@@ -130,40 +130,41 @@ static uint64_t claim_size(const sn_redis_view *view, uint64_t want)
     return want > small ? want : small;
 }
 
-bool sn_redis_claim_here(sn_redis_set *set, const sn_redis_view *view, uint64_t want,
-                         sn_redis_room *room)
+bool sn_redis_claim_local(sn_redis_set *set, const sn_redis_view *view, uint64_t want,
+                          sn_redis_claim_room *room)
 {
-    *room = (sn_redis_room){.keys = want};
+    *room = (sn_redis_claim_room){.keys = want};
     if (!sn_layers_bounded(&view->image))
         return true;
     room->keys = draw(set, view, want, 0, false);
     return room->keys > 0;
 }
 
-void sn_redis_claim_say(const sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
-                        uint64_t want, uint32_t tag)
+void sn_redis_claim_write(const sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
+                          uint64_t want, uint32_t tag)
 {
-    say_claim(set, ch, view, claim_size(view, want), set->base.kind == SEEN_COUNTING, tag);
+    write_claim(set, ch, view, claim_size(view, want), set->base.kind == SEEN_COUNTING, tag);
 }
 
 seen_status sn_redis_claim_take(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
-                                uint64_t want, int64_t got, sn_redis_room *room, seen_error *error)
+                                uint64_t want, int64_t got, sn_redis_claim_room *room,
+                                seen_error *error)
 {
     if (got == COUNTS_LOST)
-        return sn_redis_lost(set, ch, view, &(sn_loss){.counts = true}, error);
+        return sn_redis_check_loss(set, ch, view, &(sn_verify_loss){.counts = true}, error);
     room->keys = draw(set, view, want, got > 0 ? (uint64_t)got : 0, true);
     return SEEN_OK;
 }
 
 seen_status sn_redis_claim(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
-                           uint64_t want, sn_redis_room *room, seen_error *error)
+                           uint64_t want, sn_redis_claim_room *room, seen_error *error)
 {
     if (view->image.growth == SEEN_WINDOW && sn_layers_bounded(&view->image) &&
         want > small_claim(view)) {
-        *room = (sn_redis_room){.under_way = true};
-        return claim_under_way(set, ch, view, want, &room->keys, error);
+        *room = (sn_redis_claim_room){.pending = true};
+        return claim_pending(set, ch, view, want, &room->keys, error);
     }
-    if (sn_redis_claim_here(set, view, want, room))
+    if (sn_redis_claim_local(set, view, want, room))
         return SEEN_OK;
     int64_t take = 0;
     seen_status status = claim_from_server(set, ch, view, claim_size(view, want),
@@ -212,6 +213,6 @@ seen_status sn_redis_read_counts(sn_redis_set *set, sn_channel *ch, sn_redis_vie
     sn_command_text(ch, sn_verify_field(view));
     seen_status status = sn_channel_run(ch, take_fields, &c, error);
     return status == SEEN_OK && c.lost
-               ? sn_redis_lost(set, ch, view, &(sn_loss){.counts = true}, error)
+               ? sn_redis_check_loss(set, ch, view, &(sn_verify_loss){.counts = true}, error)
                : status;
 }

@@ -10,18 +10,18 @@
 
 /* KEYS: the counters. ARGV: the field and that of keys under way, each with what to add to it.
  * Counters of a filter or generation that is gone are not recreated. */
-static const char SETTLE[] = "local k=KEYS[1] "
+static const char FINISH[] = "local k=KEYS[1] "
                              "if redis.call('HEXISTS',k,ARGV[3])==0 then return 0 end "
                              "redis.call('HINCRBY',k,ARGV[3],ARGV[4]) "
                              "return redis.call('HINCRBY',k,ARGV[1],ARGV[2])";
 
-void sn_redis_field_under_way(const sn_redis_view *view, uint32_t layer, char field[SN_REDIS_FIELD])
+void sn_redis_field_pending(const sn_redis_view *view, uint32_t layer, char field[SN_REDIS_FIELD])
 {
     snprintf(field, SN_REDIS_FIELD, "%u.%" PRIu64 ":under-way", layer,
              view->image.layer[layer].generation);
 }
 
-static void say_count(sn_channel *ch, const sn_redis_view *view, uint32_t layer, int64_t by)
+static void write_count(sn_channel *ch, const sn_redis_view *view, uint32_t layer, int64_t by)
 {
     sn_redis_key key;
     char field[SN_REDIS_FIELD];
@@ -34,8 +34,8 @@ static void say_count(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
     sn_command_signed(ch, by);
 }
 
-void sn_redis_say_script(sn_channel *ch, uint32_t tag, const sn_redis_view *view, uint32_t layer,
-                         const char *script, unsigned more)
+void sn_redis_write_script(sn_channel *ch, uint32_t tag, const sn_redis_view *view, uint32_t layer,
+                           const char *script, unsigned more)
 {
     sn_redis_key key;
     char field[SN_REDIS_FIELD];
@@ -50,11 +50,12 @@ void sn_redis_say_script(sn_channel *ch, uint32_t tag, const sn_redis_view *view
 }
 
 /* The same if the counters exist: those of a dropped filter are not recreated. */
-static void say_count_there(sn_channel *ch, const sn_redis_view *view, uint32_t layer, int64_t by)
+static void write_count_if_there(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
+                                 int64_t by)
 {
     static const char SCRIPT[] = "if redis.call('EXISTS',KEYS[1])==0 then return 0 end "
                                  "return redis.call('HINCRBY',KEYS[1],ARGV[1],ARGV[2])";
-    sn_redis_say_script(ch, 0, view, layer, SCRIPT, 1);
+    sn_redis_write_script(ch, 0, view, layer, SCRIPT, 1);
     sn_command_signed(ch, by);
 }
 
@@ -71,30 +72,30 @@ static seen_status run_once(sn_channel *ch, seen_error *error)
 static seen_status count_down(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
                               uint64_t keys, seen_error *error)
 {
-    say_count_there(ch, view, layer, -(int64_t)keys);
+    write_count_if_there(ch, view, layer, -(int64_t)keys);
     return run_once(ch, error);
 }
 
 /* Of `got` keys under way `left` were not used. */
-static seen_status settle_under_way(sn_channel *ch, const sn_redis_view *view, uint64_t got,
-                                    uint64_t left, seen_error *error)
+static seen_status finish_pending(sn_channel *ch, const sn_redis_view *view, uint64_t got,
+                                  uint64_t left, seen_error *error)
 {
     uint32_t layer = view->image.current;
     char going[SN_REDIS_FIELD];
-    sn_redis_field_under_way(view, layer, going);
-    sn_redis_say_script(ch, 0, view, layer, SETTLE, 3);
+    sn_redis_field_pending(view, layer, going);
+    sn_redis_write_script(ch, 0, view, layer, FINISH, 3);
     sn_command_signed(ch, -(int64_t)left);
     sn_command_text(ch, going);
     sn_command_signed(ch, -(int64_t)got);
     return run_once(ch, error);
 }
 
-seen_status sn_redis_settle(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
-                            const sn_redis_room *room, uint64_t used, seen_error *error)
+seen_status sn_redis_claim_finish(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
+                                  const sn_redis_claim_room *room, uint64_t used, seen_error *error)
 {
     uint64_t left = room->keys > used ? room->keys - used : 0;
-    if (room->under_way)
-        return room->keys ? settle_under_way(ch, view, room->keys, left, error) : SEEN_OK;
+    if (room->pending)
+        return room->keys ? finish_pending(ch, view, room->keys, left, error) : SEEN_OK;
     pthread_mutex_lock(&set->lock);
     if (!sn_layers_bounded(&view->image))
         set->uncounted += used;
@@ -107,13 +108,14 @@ seen_status sn_redis_settle(sn_redis_set *set, sn_channel *ch, const sn_redis_vi
 }
 
 /* Writes a command about both counters of a layer: all keys, and those under way. */
-static void say_both(sn_channel *ch, const char *command, const sn_redis_view *view, uint32_t layer)
+static void write_both(sn_channel *ch, const char *command, const sn_redis_view *view,
+                       uint32_t layer)
 {
     sn_redis_key key;
     char field[SN_REDIS_FIELD], going[SN_REDIS_FIELD];
     sn_redis_key_added(sn_channel_address(ch), view, &key);
     sn_redis_field_added(view, layer, field);
-    sn_redis_field_under_way(view, layer, going);
+    sn_redis_field_pending(view, layer, going);
     sn_command_begin(ch, 0, key.slot, 4);
     sn_command_text(ch, command);
     sn_command_arg(ch, key.text, key.len);
@@ -121,9 +123,9 @@ static void say_both(sn_channel *ch, const char *command, const sn_redis_view *v
     sn_command_text(ch, going);
 }
 
-void sn_redis_say_forget_count(sn_channel *ch, const sn_redis_view *view, uint32_t layer)
+void sn_redis_write_drop_count(sn_channel *ch, const sn_redis_view *view, uint32_t layer)
 {
-    say_both(ch, "HDEL", view, layer);
+    write_both(ch, "HDEL", view, layer);
 }
 
 seen_status sn_redis_uncount(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
@@ -147,19 +149,19 @@ seen_status sn_redis_flush_counts(sn_redis_set *set, sn_channel *ch, seen_error 
     pthread_mutex_unlock(&set->lock);
     int64_t total;
     if (claimed)
-        return settle_under_way(ch, &view, claimed, left, error);
+        return finish_pending(ch, &view, claimed, left, error);
     if (by < 0)
         return count_down(ch, &view, view.image.current, (uint64_t)-by, error);
     if (by == 0)
         return SEEN_OK;
-    say_count_there(ch, &view, view.image.current, by);
+    write_count_if_there(ch, &view, view.image.current, by);
     return sn_channel_run(ch, sn_reply_take_integer, &total, error);
 }
 
 seen_status sn_redis_adjust_count(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
                                   int64_t by, seen_error *error)
 {
-    say_count_there(ch, view, layer, by);
+    write_count_if_there(ch, view, layer, by);
     return run_once(ch, error);
 }
 
@@ -180,7 +182,7 @@ seen_status sn_redis_read_bounds(sn_channel *ch, const sn_redis_view *view, uint
                                  uint64_t *low, uint64_t *high, seen_error *error)
 {
     uint64_t number[2] = {0};
-    say_both(ch, "HMGET", view, layer);
+    write_both(ch, "HMGET", view, layer);
     seen_status status = sn_channel_run(ch, take_bounds, number, error);
     *high = number[0];
     *low = number[0] > number[1] ? number[0] - number[1] : 0;
@@ -192,7 +194,7 @@ seen_status sn_redis_add_counts(sn_channel *ch, const sn_redis_view *view, const
 {
     for (uint32_t i = 0; i < from->layers && i < view->image.layers; i++)
         if (from->layer[i].added || i == view->image.current)
-            say_count(ch, view, i, (int64_t)from->layer[i].added);
+            write_count(ch, view, i, (int64_t)from->layer[i].added);
     int64_t total;
     return sn_channel_run(ch, sn_reply_take_integer, &total, error);
 }

@@ -30,7 +30,7 @@ static seen_status draw_id(sn_redis_view *view, seen_error *error)
     return status;
 }
 
-static const char *why_not(const sn_redis_view *view)
+static const char *refusal(const sn_redis_view *view)
 {
     const sn_image *image = &view->image;
     const sn_geometry *g = &image->layer[0].geometry;
@@ -45,10 +45,10 @@ static const char *why_not(const sn_redis_view *view)
 
 /* There is no connection yet, and `where` may contain a password, which must not appear in
  * messages. */
-static seen_status vet_image(const sn_redis_view *view, const char *where, seen_error *error)
+static seen_status check_image(const sn_redis_view *view, const char *where, seen_error *error)
 {
     sn_redis_address address;
-    const char *why = why_not(view);
+    const char *why = refusal(view);
     if (!why)
         return SEEN_OK;
     seen_status status = sn_redis_address_parse(where, &address, error);
@@ -59,8 +59,8 @@ static seen_status vet_image(const sn_redis_view *view, const char *where, seen_
 }
 
 /* Fails early if a filter with the name exists; fills *old if it is to be replaced. */
-static seen_status look_for_old(sn_channel *ch, unsigned flags, sn_redis_view *old, bool *found,
-                                seen_error *error)
+static seen_status find_old(sn_channel *ch, unsigned flags, sn_redis_view *old, bool *found,
+                            seen_error *error)
 {
     seen_error quiet;
     seen_status status = sn_meta_load(ch, old, &quiet);
@@ -77,7 +77,7 @@ static seen_status look_for_old(sn_channel *ch, unsigned flags, sn_redis_view *o
     return status;
 }
 
-static seen_status restless(const sn_channel *ch, seen_error *error)
+static seen_status changing_too_fast(const sn_channel *ch, seen_error *error)
 {
     return sn_error_set(error, SEEN_ERR_CHANGED,
                         "%s: the filter of this name changes faster than it can be replaced",
@@ -95,7 +95,7 @@ static seen_status drop_hash(sn_channel *ch, sn_redis_view *view, seen_error *er
             return status;
         status = sn_meta_load(ch, view, error);
     }
-    return status == SEEN_OK ? restless(ch, error) : status;
+    return status == SEEN_OK ? changing_too_fast(ch, error) : status;
 }
 
 /* Whether `from` is the filter described by the hash, under any address. */
@@ -103,7 +103,7 @@ static bool is_this(seen_set *from, const sn_redis_view *there)
 {
     if (!from->connected)
         return false;
-    sn_redis_view view = sn_redis_see((sn_redis_set *)from);
+    sn_redis_view view = sn_redis_get_view((sn_redis_set *)from);
     return memcmp(view.id, there->id, SN_REDIS_ID) == 0;
 }
 
@@ -116,7 +116,7 @@ static seen_status stage_bitmap(sn_channel *ch, const sn_redis_view *view, sn_re
     int64_t length;
     bool plain = old && old->layout == SEEN_LAYOUT_BITMAP;
     if (!replace)
-        return sn_redis_adopt(ch, view, from, error);
+        return sn_redis_bitmap_adopt(ch, view, from, error);
     if (plain && from && is_this(from, old))
         return sn_error_set(error, SEEN_ERR_ARGUMENT,
                             "%s: a plain bitmap cannot be copied onto itself; choose another name",
@@ -171,11 +171,11 @@ static seen_status finish(sn_channel *ch, const sn_redis_view *view, seen_error 
     if (view->ttl && status == SEEN_OK) {
         sn_redis_key key;
         sn_redis_key_added(sn_channel_address(ch), view, &key);
-        sn_redis_say_expire(ch, &key, view->ttl);
+        sn_redis_write_expire(ch, &key, view->ttl);
     }
     if (status == SEEN_OK)
         status = sn_channel_run(ch, sn_reply_take_any, NULL, error);
-    sn_loss loss = {0};
+    sn_verify_loss loss = {0};
     if (status == SEEN_OK)
         status = sn_verify_all(ch, view, &loss, error);
     if (status == SEEN_OK && (loss.shard || loss.counts))
@@ -199,23 +199,23 @@ static bool may_be_visible(sn_channel *ch, const sn_redis_view *view)
 
 /* A window that rotates while its generations are read may have moved a key from one that was still
  * to be read to one that was already read. */
-static seen_status look_for_turn(const sn_image *image, seen_set *from, bool *turned,
-                                 seen_error *error)
+static seen_status check_rotation(const sn_image *image, seen_set *from, bool *rotated,
+                                  seen_error *error)
 {
     sn_image now;
     if (image->growth != SEEN_WINDOW)
         return SEEN_OK;
     seen_status status = from->ops->image(from, &now, error);
-    *turned = status == SEEN_OK &&
-              (now.current != image->current ||
-               now.layer[now.current].generation != image->layer[image->current].generation);
-    if (!*turned)
+    *rotated = status == SEEN_OK &&
+               (now.current != image->current ||
+                now.layer[now.current].generation != image->layer[image->current].generation);
+    if (!*rotated)
         return status;
     return sn_error_set(error, SEEN_ERR_CHANGED,
                         "%s: the window rotates faster than it can be read", from->where);
 }
 
-static seen_status pour_in(sn_channel *ch, const sn_redis_view *view, seen_set *from, bool *turned,
+static seen_status copy_in(sn_channel *ch, const sn_redis_view *view, seen_set *from, bool *rotated,
                            seen_error *error)
 {
     void *chunk = aligned_alloc(SN_LINE_BYTES, (size_t)SN_COPY_LINES * SN_LINE_BYTES);
@@ -233,11 +233,11 @@ static seen_status pour_in(sn_channel *ch, const sn_redis_view *view, seen_set *
             uint64_t n = lines - at < SN_COPY_LINES ? lines - at : SN_COPY_LINES;
             status = from->ops->read(from, i, at, n, chunk, error);
             if (status == SEEN_OK && !(fresh && sn_redis_all_zero(chunk, n * SN_LINE_BYTES)))
-                status = sn_redis_write(ch, view, i, at, n, chunk, error);
+                status = sn_redis_write_lines(ch, view, i, at, n, chunk, error);
         }
     }
     free(chunk);
-    return status == SEEN_OK ? look_for_turn(&view->image, from, turned, error) : status;
+    return status == SEEN_OK ? check_rotation(&view->image, from, rotated, error) : status;
 }
 
 /* Makes a filter visible. *old is what it replaced, if *found: others may do the same concurrently,
@@ -251,20 +251,20 @@ static seen_status publish(sn_channel *ch, const sn_redis_view *view, unsigned f
         status = sn_meta_publish(ch, view, *found ? old : NULL, &done, error);
         if (status != SEEN_OK || done)
             return status;
-        status = look_for_old(ch, flags, old, found, error);
+        status = find_old(ch, flags, old, found, error);
     }
-    return status == SEEN_OK ? restless(ch, error) : status;
+    return status == SEEN_OK ? changing_too_fast(ch, error) : status;
 }
 
-/* Creates a filter, empty or as a copy of `from`. *turned: `from` is a window and has rotated
+/* Creates a filter, empty or as a copy of `from`. *rotated: `from` is a window and has rotated
  * during the copy. */
 static seen_status make_filter(sn_channel *ch, const sn_redis_view *view, unsigned flags,
-                               seen_set *from, bool *turned, seen_error *error)
+                               seen_set *from, bool *rotated, seen_error *error)
 {
     sn_redis_view old;
     bool replace = flags & SEEN_REPLACE, found;
     bool bitmap = view->layout == SEEN_LAYOUT_BITMAP;
-    seen_status status = look_for_old(ch, flags, &old, &found, error);
+    seen_status status = find_old(ch, flags, &old, &found, error);
     if (status != SEEN_OK)
         return status;
     if (bitmap)
@@ -272,7 +272,7 @@ static seen_status make_filter(sn_channel *ch, const sn_redis_view *view, unsign
     if (status == SEEN_OK)
         status = stage(ch, view, error);
     if (status == SEEN_OK && from)
-        status = pour_in(ch, view, from, turned, error);
+        status = copy_in(ch, view, from, rotated, error);
     if (status == SEEN_OK)
         status = sn_redis_begin_counts(ch, view, error);
     if (status == SEEN_OK)
@@ -303,20 +303,20 @@ seen_status sn_redis_create(const char *where, const sn_image *image, const seen
                           .layout = options->layout,
                           .ttl = options->ttl_seconds};
     view.image.wide = image->growth == SEEN_GROWING;
-    seen_status status = vet_image(&view, where, error);
+    seen_status status = check_image(&view, where, error);
     if (status == SEEN_OK)
         status = draw_id(&view, error);
     if (status == SEEN_OK)
-        status = sn_redis_contact(where, options, &redis, &ch, error);
+        status = sn_redis_connect(where, options, &redis, &ch, error);
     if (status != SEEN_OK)
         return status;
     /* Creates the handle first: a failure after the filter is visible would have changed
      * something. */
     seen_set *set = NULL;
-    status = sn_redis_make(redis, &view, flags, &set, error);
+    status = sn_redis_make_handle(redis, &view, flags, &set, error);
     if (status == SEEN_OK)
         status = make_filter(ch, &view, flags, NULL, NULL, error);
-    sn_client_give(redis, ch);
+    sn_client_return(redis, ch);
     if (status == SEEN_OK)
         *out = set;
     else if (set)
@@ -344,26 +344,26 @@ seen_status sn_redis_copy(const char *where, unsigned flags, const seen_options 
         .format = SN_META_FORMAT, .layout = options->layout, .ttl = options->ttl_seconds};
     seen_status status = source_image(from, &view.image, error);
     if (status == SEEN_OK)
-        status = vet_image(&view, where, error);
+        status = check_image(&view, where, error);
     if (status == SEEN_OK)
         status = draw_id(&view, error);
     if (status == SEEN_OK)
-        status = sn_redis_contact(where, options, &redis, &ch, error);
+        status = sn_redis_connect(where, options, &redis, &ch, error);
     if (status != SEEN_OK)
         return status;
-    bool turned = false;
-    status = make_filter(ch, &view, flags, from, &turned, error);
-    for (int i = 1; i < COPY_TRIES && turned; i++) {
-        turned = false;
+    bool rotated = false;
+    status = make_filter(ch, &view, flags, from, &rotated, error);
+    for (int i = 1; i < COPY_TRIES && rotated; i++) {
+        rotated = false;
         status = source_image(from, &view.image, error);
         if (status == SEEN_OK)
             status = draw_id(&view, error);
         if (status == SEEN_OK)
-            status = make_filter(ch, &view, flags, from, &turned, error);
+            status = make_filter(ch, &view, flags, from, &rotated, error);
     }
     if (status == SEEN_OK)
         status = sn_channel_sync(ch, error);
-    sn_client_give(redis, ch);
+    sn_client_return(redis, ch);
     sn_client_disconnect(redis);
     return status;
 }
@@ -373,7 +373,7 @@ seen_status sn_redis_drop(const char *where, const seen_options *options, seen_e
     sn_client *redis;
     sn_channel *ch;
     sn_redis_view view;
-    seen_status status = sn_redis_contact(where, options, &redis, &ch, error);
+    seen_status status = sn_redis_connect(where, options, &redis, &ch, error);
     if (status != SEEN_OK)
         return status;
     status = sn_meta_load(ch, &view, error);
@@ -381,7 +381,7 @@ seen_status sn_redis_drop(const char *where, const seen_options *options, seen_e
         status = drop_hash(ch, &view, error);
     if (status == SEEN_OK)
         status = sn_redis_drop_all(ch, &view, error);
-    sn_client_give(redis, ch);
+    sn_client_return(redis, ch);
     sn_client_disconnect(redis);
     return status;
 }

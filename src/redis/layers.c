@@ -23,7 +23,7 @@
 
 enum {
     TOMBSTONE_SECONDS = 7 * 86400, /* longer than any client sleeps with an old view */
-    FORGOTTEN_SECONDS = 2 * 3600,  /* the same once the generation has expired; see DEEP_SLEEP_MS */
+    FORGOTTEN_SECONDS = 2 * 3600,  /* the same once the generation has expired; see IDLE_MS */
     EXPIRY_SLACK = 60,             /* tolerated difference of clients' clocks, in seconds */
     AT_ONCE = 4096,                /* commands per run */
     /* A server processes what one client has sent before it turns to the next: at most this much is
@@ -52,7 +52,7 @@ static bool take_made(void *context, uint32_t tag, const sn_reply *reply, bool a
     return !sn_reply_is_error(reply) || sn_reply_error_is(reply, "WRONGTYPE");
 }
 
-void sn_redis_say_expire(sn_channel *ch, const sn_redis_key *key, uint64_t seconds)
+void sn_redis_write_expire(sn_channel *ch, const sn_redis_key *key, uint64_t seconds)
 {
     sn_command_begin(ch, 0, key->slot, 3);
     sn_command_text(ch, "EXPIRE");
@@ -62,8 +62,8 @@ void sn_redis_say_expire(sn_channel *ch, const sn_redis_key *key, uint64_t secon
 
 /* Creates a shard together with its expiry, atomically: a client that is killed in between leaves
  * nothing permanent. */
-static void say_make_expiring(sn_channel *ch, const sn_redis_key *key, uint64_t last_bit,
-                              uint64_t seconds)
+static void write_make_expiring(sn_channel *ch, const sn_redis_key *key, uint64_t last_bit,
+                                uint64_t seconds)
 {
     sn_command_begin(ch, 0, key->slot, 6);
     sn_command_text(ch, "EVAL");
@@ -89,7 +89,7 @@ seen_status sn_redis_make_shards(sn_channel *ch, const sn_redis_view *view, uint
          * nothing if it exists. In one step, because the server over-allocates a string that
          * grows. */
         if (expire) {
-            say_make_expiring(ch, key, last_bit, expire);
+            write_make_expiring(ch, key, last_bit, expire);
         } else {
             sn_command_begin(ch, 0, key->slot, 6);
             sn_command_text(ch, "BITFIELD");
@@ -106,7 +106,7 @@ seen_status sn_redis_make_shards(sn_channel *ch, const sn_redis_view *view, uint
     return status;
 }
 
-static void say_unlink(sn_channel *ch, const sn_redis_key *key)
+static void write_unlink(sn_channel *ch, const sn_redis_key *key)
 {
     sn_command_begin(ch, 0, key->slot, 2);
     sn_command_text(ch, "UNLINK");
@@ -122,7 +122,7 @@ seen_status sn_redis_drop_shards(sn_channel *ch, const sn_redis_view *view, uint
         sn_redis_namer namer;
         sn_redis_namer_begin(&namer, sn_channel_address(ch), view, layer, closed);
         for (uint64_t s = 0; s < g->shards && status == SEEN_OK; s++) {
-            say_unlink(ch, sn_redis_namer_shard(&namer, s));
+            write_unlink(ch, sn_redis_namer_shard(&namer, s));
             if (s + 1 == g->shards || sn_channel_pending(ch) >= AT_ONCE)
                 status = sn_channel_run(ch, sn_reply_take_any, NULL, error);
         }
@@ -132,8 +132,8 @@ seen_status sn_redis_drop_shards(sn_channel *ch, const sn_redis_view *view, uint
     return status;
 }
 
-seen_status sn_redis_forget_shards(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
-                                   seen_error *error)
+seen_status sn_redis_drop_old_shards(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
+                                     seen_error *error)
 {
     const sn_geometry *g = &view->image.layer[layer].geometry;
     seen_status status = SEEN_OK;
@@ -141,8 +141,8 @@ seen_status sn_redis_forget_shards(sn_channel *ch, const sn_redis_view *view, ui
     sn_redis_namer_begin(&open, sn_channel_address(ch), view, layer, false);
     sn_redis_namer_begin(&closed, sn_channel_address(ch), view, layer, true);
     for (uint64_t s = 0; s < g->shards && status == SEEN_OK; s++) {
-        say_unlink(ch, sn_redis_namer_shard(&closed, s));
-        sn_redis_say_expire(ch, sn_redis_namer_shard(&open, s), FORGOTTEN_SECONDS);
+        write_unlink(ch, sn_redis_namer_shard(&closed, s));
+        sn_redis_write_expire(ch, sn_redis_namer_shard(&open, s), FORGOTTEN_SECONDS);
         if (s + 1 == g->shards || sn_channel_pending(ch) >= AT_ONCE)
             status = sn_channel_run(ch, sn_reply_take_any, NULL, error);
     }
@@ -176,7 +176,7 @@ static seen_status drop_fences(sn_channel *ch, const sn_redis_view *view, seen_e
             sn_redis_namer_begin(&namer, sn_channel_address(ch), &past, layer, false);
             uint64_t shards = image->layer[layer].geometry.shards;
             for (uint64_t s = 0; s < shards && status == SEEN_OK; s++) {
-                say_unlink(ch, sn_redis_namer_shard(&namer, s));
+                write_unlink(ch, sn_redis_namer_shard(&namer, s));
                 if (sn_channel_pending(ch) >= AT_ONCE)
                     status = sn_channel_run(ch, take_sum, &there, error);
             }
@@ -191,7 +191,7 @@ seen_status sn_redis_drop_counts(sn_channel *ch, const sn_redis_view *view, seen
 {
     sn_redis_key key;
     sn_redis_key_added(sn_channel_address(ch), view, &key);
-    say_unlink(ch, &key);
+    write_unlink(ch, &key);
     return sn_channel_run(ch, sn_reply_take_any, NULL, error);
 }
 
@@ -271,8 +271,8 @@ static seen_status plan_next(const sn_redis_set *set, const sn_redis_view *view,
 seen_status sn_redis_advance(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
                              bool *mine, seen_error *error)
 {
-    sn_redis_view next = sn_redis_see(set), now;
-    sn_step step = SN_STEP_LATE;
+    sn_redis_view next = sn_redis_get_view(set), now;
+    sn_meta_outcome step = SN_META_LATE;
     *mine = false;
     /* Another thread has done it. */
     if (next.image.sequence != view->image.sequence)
@@ -286,17 +286,17 @@ seen_status sn_redis_advance(sn_redis_set *set, sn_channel *ch, const sn_redis_v
         status = sn_meta_step(ch, view, &next, &step, error);
     uint32_t at = next.image.current;
     uint64_t before = view->image.layer[at].generation;
-    if (status == SEEN_OK && step == SN_STEP_PERHAPS) {
+    if (status == SEEN_OK && step == SN_META_PERHAPS) {
         /* The step may have been executed. If so it counts as ours: rotating once too often would
          * drop keys. */
         status = sn_redis_reload(set, ch, &now, error);
         if (status == SEEN_OK && now.image.layer[at].generation != before)
-            step = SN_STEP_DONE;
+            step = SN_META_DONE;
     }
-    *mine = step == SN_STEP_DONE;
+    *mine = step == SN_META_DONE;
     if (status == SEEN_OK && *mine && view->image.growth == SEEN_WINDOW && before) {
-        sn_redis_say_forget_count(ch, view, at);
-        status = sn_redis_forget_shards(ch, view, at, error);
+        sn_redis_write_drop_count(ch, view, at);
+        status = sn_redis_drop_old_shards(ch, view, at, error);
     }
     if (status == SEEN_OK)
         status = sn_redis_reload(set, ch, &now, error);
@@ -328,7 +328,7 @@ seen_status sn_redis_catch_up(sn_redis_set *set, sn_channel *ch, const sn_redis_
 
 /* The current shard may have been closed since: its fence has its own expiry, which must not be
  * shortened. */
-static void say_renew_open(sn_channel *ch, const sn_redis_key *key, uint64_t seconds)
+static void write_renew_open(sn_channel *ch, const sn_redis_key *key, uint64_t seconds)
 {
     sn_command_begin(ch, 0, key->slot, 5);
     sn_command_text(ch, "EVAL");
@@ -368,7 +368,7 @@ static seen_status renew_named(sn_channel *ch, const sn_redis_view *view, bool *
     seen_status status = sn_channel_run(ch, sn_reply_take_integer, &done, error);
     *same = status == SEEN_OK && done == 1;
     if (*same && apart) {
-        sn_redis_say_expire(ch, &namer.key, view->ttl);
+        sn_redis_write_expire(ch, &namer.key, view->ttl);
         status = sn_channel_run(ch, sn_reply_take_any, NULL, error);
     }
     return status;
@@ -387,7 +387,7 @@ seen_status sn_redis_renew(sn_channel *ch, const sn_redis_view *view, seen_error
     if (!same)
         return status;
     sn_redis_key_added(sn_channel_address(ch), view, &key);
-    sn_redis_say_expire(ch, &key, view->ttl);
+    sn_redis_write_expire(ch, &key, view->ttl);
     for (uint32_t i = 0; i < image->layers && status == SEEN_OK; i++) {
         bool closed = sn_redis_layer_closed(image, i);
         if (!image->layer[i].generation || (closed && image->window_seconds) ||
@@ -398,9 +398,9 @@ seen_status sn_redis_renew(sn_channel *ch, const sn_redis_view *view, seen_error
         for (uint64_t s = 0; s < image->layer[i].geometry.shards && status == SEEN_OK; s++) {
             const sn_redis_key *shard = sn_redis_namer_shard(&namer, s);
             if (closed)
-                sn_redis_say_expire(ch, shard, view->ttl);
+                sn_redis_write_expire(ch, shard, view->ttl);
             else
-                say_renew_open(ch, shard, view->ttl);
+                write_renew_open(ch, shard, view->ttl);
             if (sn_channel_pending(ch) >= AT_ONCE)
                 status = sn_channel_run(ch, sn_reply_take_any, NULL, error);
         }

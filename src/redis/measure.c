@@ -102,7 +102,7 @@ static bool recount_due(sn_redis_set *set, uint64_t capacity, uint64_t removed)
 /* Errors are ignored: the keys are removed, and the counter is no worse than before. */
 void sn_redis_recount(sn_redis_set *set, sn_channel *ch, uint64_t removed)
 {
-    sn_redis_view view = sn_redis_see(set);
+    sn_redis_view view = sn_redis_get_view(set);
     uint32_t current = view.image.current;
     const sn_layer *layer = &view.image.layer[current];
     if (sn_geometry_bytes(&layer->geometry) > WHOLE_BYTES ||
@@ -134,7 +134,7 @@ seen_status sn_redis_measure(seen_set *base, seen_info *info, seen_error *error)
     char *lines = line_buffer(set, error);
     if (!lines)
         status = SEEN_ERR_MEMORY;
-    sn_redis_view view = sn_redis_see(set);
+    sn_redis_view view = sn_redis_get_view(set);
     double wrong = 0, keys = 0, set_cells = 0, cells = 0;
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < view.image.layers; i++)
@@ -142,7 +142,7 @@ seen_status sn_redis_measure(seen_set *base, seen_info *info, seen_error *error)
     bool sampled = false;
     for (uint32_t i = 0; i < view.image.layers && status == SEEN_OK; i++) {
         measure m = {0};
-        if (!sn_layers_alive(&view.image, i))
+        if (!sn_layers_live(&view.image, i))
             continue;
         status = measure_layer(set, ch, &view, i, bytes <= WHOLE_BYTES, lines, &m, error);
         if (status != SEEN_OK)
@@ -154,7 +154,7 @@ seen_status sn_redis_measure(seen_set *base, seen_info *info, seen_error *error)
         cells += m.cells;
         sampled |= m.sampled;
     }
-    sn_client_give(set->redis, ch);
+    sn_client_return(set->redis, ch);
     free(lines);
     if (status != SEEN_OK)
         return status;

@@ -15,7 +15,7 @@ enum {
  * live or 0, its length. A client that dies leaves nothing behind: the piece is deleted before any
  * other client can see it. 0: the shard does not exist, or is too short, and is not created. Errors
  * are passed on. */
-static const char UNITE[] =
+static const char MERGE[] =
     "local k,piece=KEYS[1],KEYS[2] "
     "local n=redis.pcall('STRLEN',k) "
     "if type(n)~='number' then return n end "
@@ -28,15 +28,15 @@ static const char UNITE[] =
     "if type(r)=='number' and ARGV[3]~='0' then redis.call('EXPIRE',k,ARGV[3]) end "
     "return r";
 
-typedef struct united {
+typedef struct merged {
     bool fenced;
     bool missing;    /* the shard, or a part of it */
     uint64_t length; /* of a shard */
-} united;
+} merged;
 
-static bool take_united(void *context, uint32_t tag, const sn_reply *reply, bool again)
+static bool take_merged(void *context, uint32_t tag, const sn_reply *reply, bool again)
 {
-    united *u = context;
+    merged *u = context;
     (void)tag;
     (void)again;
     if (sn_reply_error_is(reply, "WRONGTYPE")) {
@@ -56,14 +56,14 @@ bool sn_redis_all_zero(const char *p, uint64_t len)
 
 /* Bits: the piece is written to a key in the same slot, and the server combines the two,
  * atomically. */
-static void say_or(sn_channel *ch, const sn_redis_key *key, const sn_piece *p, const char *bytes,
-                   uint64_t expire, uint64_t length)
+static void write_or(sn_channel *ch, const sn_redis_key *key, const sn_shards_piece *p,
+                     const char *bytes, uint64_t expire, uint64_t length)
 {
     sn_redis_key piece;
     sn_redis_key_piece(key, &piece);
     sn_command_begin(ch, 0, key->slot, 9);
     sn_command_text(ch, "EVAL");
-    sn_command_text(ch, UNITE);
+    sn_command_text(ch, MERGE);
     sn_command_text(ch, "2");
     sn_command_arg(ch, key->text, key->len);
     sn_command_arg(ch, piece.text, piece.len);
@@ -74,7 +74,8 @@ static void say_or(sn_channel *ch, const sn_redis_key *key, const sn_piece *p, c
 }
 
 /* Counters: each non-zero one is added, saturating. */
-static void say_sum(sn_channel *ch, const sn_redis_key *key, const sn_piece *p, const char *bytes)
+static void write_sum(sn_channel *ch, const sn_redis_key *key, const sn_shards_piece *p,
+                      const char *bytes)
 {
     for (uint64_t at = 0; at < p->bytes;) {
         unsigned steps = 0;
@@ -103,25 +104,25 @@ static void say_sum(sn_channel *ch, const sn_redis_key *key, const sn_piece *p, 
 
 /* Writes the sum if the shard exists: incrementing counters would create a missing shard, without
  * its earlier contents. */
-static seen_status sum_piece(sn_channel *ch, const sn_redis_key *key, const sn_piece *p,
-                             const char *bytes, united *u, seen_error *error)
+static seen_status sum_piece(sn_channel *ch, const sn_redis_key *key, const sn_shards_piece *p,
+                             const char *bytes, merged *u, seen_error *error)
 {
     sn_command_begin(ch, 0, key->slot, 2);
     sn_command_text(ch, "STRLEN");
     sn_command_arg(ch, key->text, key->len);
-    seen_status status = sn_channel_run(ch, take_united, u, error);
+    seen_status status = sn_channel_run(ch, take_merged, u, error);
     if (status == SEEN_OK && !u->fenced && !u->missing)
-        say_sum(ch, key, p, bytes);
+        write_sum(ch, key, p, bytes);
     return status;
 }
 
-static seen_status unite_piece(sn_redis_set *set, sn_channel *ch, uint32_t layer, const sn_piece *p,
-                               const char *bytes, seen_error *error)
+static seen_status merge_piece(sn_redis_set *set, sn_channel *ch, uint32_t layer,
+                               const sn_shards_piece *p, const char *bytes, seen_error *error)
 {
     for (int i = 0; i < TRIES; i++) {
-        sn_redis_view view = sn_redis_see(set);
+        sn_redis_view view = sn_redis_get_view(set);
         bool closed = sn_redis_layer_closed(&view.image, layer);
-        united u = {.length = sn_verify_length(&view, layer)};
+        merged u = {.length = sn_verify_length(&view, layer)};
         sn_redis_namer namer;
         sn_redis_namer_begin(&namer, sn_channel_address(ch), &view, layer, closed);
         const sn_redis_key *key = sn_redis_namer_shard(&namer, p->shard);
@@ -129,16 +130,16 @@ static seen_status unite_piece(sn_redis_set *set, sn_channel *ch, uint32_t layer
         if (set->base.kind == SEEN_COUNTING)
             status = sum_piece(ch, key, p, bytes, &u, error);
         else
-            say_or(ch, key, p, bytes, sn_redis_expiry(&view, layer),
-                   sn_verify_length(&view, layer));
+            write_or(ch, key, p, bytes, sn_redis_expiry(&view, layer),
+                     sn_verify_length(&view, layer));
         if (status == SEEN_OK)
-            status = sn_channel_run(ch, take_united, &u, error);
+            status = sn_channel_run(ch, take_merged, &u, error);
         if (status == SEEN_OK && u.fenced)
             status = sn_redis_catch_up(set, ch, &view, error);
         else if (status == SEEN_OK && u.missing)
-            status =
-                sn_redis_lost(set, ch, &view,
-                              &(sn_loss){.shard = true, .layer = layer, .number = p->shard}, error);
+            status = sn_redis_check_loss(
+                set, ch, &view,
+                &(sn_verify_loss){.shard = true, .layer = layer, .number = p->shard}, error);
         if (status != SEEN_OK || !(u.fenced || u.missing))
             return status;
     }
@@ -154,16 +155,17 @@ seen_status sn_redis_merge_lines(seen_set *base, uint32_t layer, uint64_t line, 
     seen_status status = sn_client_take(set->redis, &ch, error);
     if (status != SEEN_OK)
         return status;
-    sn_redis_view view = sn_redis_see(set);
+    sn_redis_view view = sn_redis_get_view(set);
     const sn_geometry *g = &view.image.layer[layer].geometry;
-    for (sn_piece p = {0}; status == SEEN_OK && sn_piece_next(g, line, lines, lines, &p);)
+    for (sn_shards_piece p = {0};
+         status == SEEN_OK && sn_shards_next_piece(g, line, lines, lines, &p);)
         if (!sn_redis_all_zero((const char *)from + p.from, p.bytes))
-            status = unite_piece(set, ch, layer, &p, (const char *)from + p.from, error);
-    sn_client_give(set->redis, ch);
+            status = merge_piece(set, ch, layer, &p, (const char *)from + p.from, error);
+    sn_client_return(set->redis, ch);
     return status;
 }
 
-static seen_status turning(const sn_redis_set *set, seen_error *error)
+static seen_status rotating(const sn_redis_set *set, seen_error *error)
 {
     return sn_error_set(error, SEEN_ERR_SERVER,
                         "%s: the window rotates faster than it can be merged", set->base.where);
@@ -181,8 +183,8 @@ static seen_status use_generations(sn_redis_set *set, sn_channel *ch, seen_error
             sn_layer *layer = &next.image.layer[l];
             if (l == next.image.current)
                 continue;
-            if (layer->generation && !sn_layers_alive(&view.image, l))
-                status = sn_redis_forget_shards(ch, &view, l, error);
+            if (layer->generation && !sn_layers_live(&view.image, l))
+                status = sn_redis_drop_old_shards(ch, &view, l, error);
             if (!layer->generation) {
                 layer->generation = 1;
                 layer->born = next.image.layer[next.image.current].born;
@@ -191,15 +193,15 @@ static seen_status use_generations(sn_redis_set *set, sn_channel *ch, seen_error
                 status = sn_redis_make_shards(ch, &next, l, true, sn_redis_expiry(&next, l), error);
         }
         next.image.sequence++;
-        sn_step step = SN_STEP_LATE;
+        sn_meta_outcome step = SN_META_LATE;
         if (status == SEEN_OK)
             status = sn_meta_step(ch, &view, &next, &step, error);
         if (status == SEEN_OK)
             status = sn_redis_reload(set, ch, &view, error);
-        if (status != SEEN_OK || step == SN_STEP_DONE)
+        if (status != SEEN_OK || step == SN_META_DONE)
             return status;
     }
-    return turning(set, error);
+    return rotating(set, error);
 }
 
 seen_status sn_redis_ensure_layers(seen_set *base, uint32_t layers, seen_error *error)
@@ -213,12 +215,12 @@ seen_status sn_redis_ensure_layers(seen_set *base, uint32_t layers, seen_error *
         status = use_generations(set, ch, error);
     bool mine;
     for (sn_redis_view view; status == SEEN_OK;) {
-        view = sn_redis_see(set);
+        view = sn_redis_get_view(set);
         if (view.image.layers >= layers)
             break;
         status = sn_redis_advance(set, ch, &view, &mine, error);
     }
-    sn_client_give(set->redis, ch);
+    sn_client_return(set->redis, ch);
     return status;
 }
 
@@ -227,21 +229,21 @@ static seen_status merge_ages(sn_redis_set *set, sn_channel *ch, const sn_image 
                               seen_error *error)
 {
     for (int i = 0; i < TRIES; i++) {
-        sn_redis_view view = sn_redis_see(set), next = view;
+        sn_redis_view view = sn_redis_get_view(set), next = view;
         for (uint32_t l = 0; l < from->layers; l++) {
             sn_layer *layer = &next.image.layer[l];
             if (from->layer[l].generation && from->layer[l].born > layer->born)
                 layer->born = from->layer[l].born;
         }
         next.image.sequence++;
-        sn_step step;
+        sn_meta_outcome step;
         seen_status status = sn_meta_step(ch, &view, &next, &step, error);
         if (status == SEEN_OK)
             status = sn_redis_reload(set, ch, &view, error);
-        if (status != SEEN_OK || step == SN_STEP_DONE)
+        if (status != SEEN_OK || step == SN_META_DONE)
             return status;
     }
-    return turning(set, error);
+    return rotating(set, error);
 }
 
 /* Other clients count concurrently: counters are incremented, never set. */
@@ -249,7 +251,7 @@ static seen_status merge_counters(sn_redis_set *set, sn_channel *ch, const sn_im
                                   seen_error *error)
 {
     seen_status status = sn_redis_flush_counts(set, ch, error);
-    sn_redis_view view = sn_redis_see(set);
+    sn_redis_view view = sn_redis_get_view(set);
     if (status == SEEN_OK)
         status = sn_redis_read_counts(set, ch, &view, error);
     sn_image more = *from;
@@ -275,9 +277,9 @@ seen_status sn_redis_finish_merge(seen_set *base, const sn_image *from, seen_err
     status = merge_counters(set, ch, from, error);
     if (status == SEEN_OK && base->growth == SEEN_WINDOW)
         status = merge_ages(set, ch, from, error);
-    sn_redis_view view = sn_redis_see(set);
+    sn_redis_view view = sn_redis_get_view(set);
     if (status == SEEN_OK)
         status = sn_redis_touch(set, ch, &view, error);
-    sn_client_give(set->redis, ch);
+    sn_client_return(set->redis, ch);
     return status;
 }

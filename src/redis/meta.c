@@ -53,13 +53,13 @@ static const char STEP[] = "local k=KEYS[1] "
 
 /* ---- writing ---- */
 
-static void say_pair(sn_channel *ch, const char *field, const char *value)
+static void write_pair(sn_channel *ch, const char *field, const char *value)
 {
     sn_command_text(ch, field);
     sn_command_text(ch, value);
 }
 
-static void say_count(sn_channel *ch, const char *field, uint64_t value)
+static void write_count(sn_channel *ch, const char *field, uint64_t value)
 {
     sn_command_text(ch, field);
     sn_command_number(ch, value);
@@ -70,31 +70,31 @@ static unsigned field_args(const sn_redis_view *view)
     return 2 * (HEAD_FIELDS + view->image.layers + (view->image.note[0] != 0));
 }
 
-static void say_fields(sn_channel *ch, const sn_redis_view *view)
+static void write_fields(sn_channel *ch, const sn_redis_view *view)
 {
     const sn_image *image = &view->image;
     char text[256];
-    say_count(ch, "format", view->format);
-    say_pair(ch, "id", view->id);
-    say_pair(ch, "layout", LAYOUTS[view->layout]);
-    say_pair(ch, "kind", KINDS[image->kind]);
-    say_pair(ch, "growth", GROWTHS[image->growth]);
-    say_pair(ch, "hash", HASHES[image->hash]);
-    say_pair(ch, "when-full", FULLS[image->when_full]);
+    write_count(ch, "format", view->format);
+    write_pair(ch, "id", view->id);
+    write_pair(ch, "layout", LAYOUTS[view->layout]);
+    write_pair(ch, "kind", KINDS[image->kind]);
+    write_pair(ch, "growth", GROWTHS[image->growth]);
+    write_pair(ch, "hash", HASHES[image->hash]);
+    write_pair(ch, "when-full", FULLS[image->when_full]);
     snprintf(text, sizeof text, "%016" PRIx64 "%016" PRIx64, image->seed[0], image->seed[1]);
-    say_pair(ch, "seed", text);
-    say_count(ch, "capacity", image->capacity);
-    say_count(ch, "rate64", image->rate64);
-    say_count(ch, "generations", image->generations);
-    say_count(ch, "window-seconds", image->window_seconds);
-    say_pair(ch, "renew", RENEW[image->renew]);
-    say_pair(ch, "steps", STEPS[image->wide]);
-    say_count(ch, "sequence", image->sequence);
-    say_count(ch, "current", image->current);
-    say_count(ch, "layers", image->layers);
-    say_count(ch, "ttl", view->ttl);
+    write_pair(ch, "seed", text);
+    write_count(ch, "capacity", image->capacity);
+    write_count(ch, "rate64", image->rate64);
+    write_count(ch, "generations", image->generations);
+    write_count(ch, "window-seconds", image->window_seconds);
+    write_pair(ch, "renew", RENEW[image->renew]);
+    write_pair(ch, "steps", STEPS[image->wide]);
+    write_count(ch, "sequence", image->sequence);
+    write_count(ch, "current", image->current);
+    write_count(ch, "layers", image->layers);
+    write_count(ch, "ttl", view->ttl);
     if (image->note[0])
-        say_pair(ch, "note", image->note);
+        write_pair(ch, "note", image->note);
     for (uint32_t i = 0; i < image->layers; i++) {
         const sn_layer *l = &image->layer[i];
         char field[24];
@@ -103,12 +103,12 @@ static void say_fields(sn_channel *ch, const sn_redis_view *view)
                  "%" PRIu64 " %u %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64,
                  l->generation, l->geometry.spread, l->geometry.probes, l->geometry.shards,
                  l->geometry.shard_lines, l->capacity, l->rate64, l->born);
-        say_pair(ch, field, text);
+        write_pair(ch, field, text);
     }
 }
 
 /* Begins a script on the hash; its arguments follow. */
-static void say_script(sn_channel *ch, const char *script, unsigned args)
+static void write_script(sn_channel *ch, const char *script, unsigned args)
 {
     sn_redis_key key;
     sn_redis_key_meta(sn_channel_address(ch), &key);
@@ -123,12 +123,12 @@ seen_status sn_meta_publish(sn_channel *ch, const sn_redis_view *view, const sn_
                             bool *done, seen_error *error)
 {
     int64_t number = 0;
-    say_script(ch, PUBLISH, 4 + field_args(view));
+    write_script(ch, PUBLISH, 4 + field_args(view));
     sn_command_text(ch, view->id);
     sn_command_number(ch, view->ttl);
     sn_command_text(ch, old ? old->id : "");
     sn_command_number(ch, old ? old->image.sequence : 0);
-    say_fields(ch, view);
+    write_fields(ch, view);
     seen_status status = sn_channel_run(ch, sn_reply_take_integer, &number, error);
     *done = number == 1;
     return status;
@@ -137,7 +137,7 @@ seen_status sn_meta_publish(sn_channel *ch, const sn_redis_view *view, const sn_
 seen_status sn_meta_unname(sn_channel *ch, const sn_redis_view *view, bool *done, seen_error *error)
 {
     int64_t number = 0;
-    say_script(ch, UNNAME, 2);
+    write_script(ch, UNNAME, 2);
     sn_command_text(ch, view->id);
     sn_command_number(ch, view->image.sequence);
     seen_status status = sn_channel_run(ch, sn_reply_take_integer, &number, error);
@@ -151,20 +151,20 @@ static bool take_step(void *context, uint32_t tag, const sn_reply *reply, bool a
     if (!sn_reply_take_integer(&answer, tag, reply, again))
         return false;
     if (answer == 1)
-        *(sn_step *)context = SN_STEP_DONE;
+        *(sn_meta_outcome *)context = SN_META_DONE;
     else if (answer == 0 && again)
-        *(sn_step *)context = SN_STEP_PERHAPS;
+        *(sn_meta_outcome *)context = SN_META_PERHAPS;
     return true;
 }
 
 seen_status sn_meta_step(sn_channel *ch, const sn_redis_view *now, const sn_redis_view *next,
-                         sn_step *step, seen_error *error)
+                         sn_meta_outcome *step, seen_error *error)
 {
-    say_script(ch, STEP, 2 + field_args(next));
+    write_script(ch, STEP, 2 + field_args(next));
     sn_command_text(ch, now->id);
     sn_command_number(ch, now->image.sequence);
-    say_fields(ch, next);
-    *step = SN_STEP_LATE;
+    write_fields(ch, next);
+    *step = SN_META_LATE;
     return sn_channel_run(ch, take_step, step, error);
 }
 
@@ -366,7 +366,7 @@ seen_status sn_meta_load(sn_channel *ch, sn_redis_view *view, seen_error *error)
     return SEEN_OK;
 }
 
-void sn_meta_say_glance(sn_channel *ch, uint32_t tag)
+void sn_meta_write_check(sn_channel *ch, uint32_t tag)
 {
     sn_redis_key key;
     sn_redis_key_meta(sn_channel_address(ch), &key);
@@ -377,17 +377,17 @@ void sn_meta_say_glance(sn_channel *ch, uint32_t tag)
     sn_command_text(ch, "sequence");
 }
 
-sn_glance sn_meta_glance(const sn_redis_view *view, const sn_reply *reply)
+sn_meta_change sn_meta_compare(const sn_redis_view *view, const sn_reply *reply)
 {
     if (!sn_reply_is_row(reply, 2))
-        return SN_ODD;
+        return SN_META_INVALID;
     if (reply->item[1].type == REDIS_REPLY_NIL)
-        return SN_GONE;
+        return SN_META_GONE;
     uint64_t sequence;
     if (reply->item[1].type != REDIS_REPLY_STRING || reply->item[2].type != REDIS_REPLY_STRING ||
         !sn_meta_number(sn_reply_text(reply, 2), reply->item[2].len, &sequence))
-        return SN_ODD;
+        return SN_META_INVALID;
     if (strcmp(sn_reply_text(reply, 1), view->id) != 0)
-        return SN_REPLACED;
-    return sequence == view->image.sequence ? SN_SAME : SN_MOVED_ON;
+        return SN_META_REPLACED;
+    return sequence == view->image.sequence ? SN_META_SAME : SN_META_ADVANCED;
 }

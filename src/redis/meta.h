@@ -22,14 +22,20 @@ seen_status sn_meta_unname(sn_channel *ch, const sn_redis_view *view, bool *done
 /* Replaces the hash with the same ID and the sequence of `now` by `next`. Late: another client was
  * faster. Perhaps: the same, but the reply to the first attempt was lost, and it may have been this
  * call. */
-typedef enum sn_step { SN_STEP_LATE, SN_STEP_PERHAPS, SN_STEP_DONE } sn_step;
+typedef enum sn_meta_outcome { SN_META_LATE, SN_META_PERHAPS, SN_META_DONE } sn_meta_outcome;
 seen_status sn_meta_step(sn_channel *ch, const sn_redis_view *now, const sn_redis_view *next,
-                         sn_step *step, seen_error *error);
+                         sn_meta_outcome *step, seen_error *error);
 
 /* Reads ID and sequence along with other commands: the command, and parsing its reply. */
-void sn_meta_say_glance(sn_channel *ch, uint32_t tag);
-typedef enum sn_glance { SN_SAME, SN_MOVED_ON, SN_REPLACED, SN_GONE, SN_ODD } sn_glance;
-sn_glance sn_meta_glance(const sn_redis_view *view, const sn_reply *reply);
+void sn_meta_write_check(sn_channel *ch, uint32_t tag);
+typedef enum sn_meta_change {
+    SN_META_SAME,
+    SN_META_ADVANCED,
+    SN_META_REPLACED,
+    SN_META_GONE,
+    SN_META_INVALID
+} sn_meta_change;
+sn_meta_change sn_meta_compare(const sn_redis_view *view, const sn_reply *reply);
 
 /* Parses an integer in the format of a meta field; false for anything else. */
 bool sn_meta_number(const char *text, size_t len, uint64_t *number);

@@ -84,7 +84,7 @@ bool sn_redis_layer_closed(const sn_image *image, uint32_t layer)
 bool sn_redis_layer_expired(const sn_image *image, uint32_t layer)
 {
     return sn_redis_layer_closed(image, layer) && image->window_seconds &&
-           !sn_layers_alive(image, layer);
+           !sn_layers_live(image, layer);
 }
 
 void sn_redis_namer_begin(sn_redis_namer *n, const sn_redis_address *a, const sn_redis_view *view,

@@ -6,29 +6,29 @@
 #include "set/layers.h"
 
 enum {
-    LOOK_FIRST_SHARE =
-        256,              /* of 1024 keys already present: from here on looking up first pays off */
-    LOOK_FIRST_KEYS = 16, /* fewer keys: a second round trip costs more */
+    LOOKUP_FIRST_SHARE =
+        256, /* of 1024 keys already present: from here on looking up first pays off */
+    LOOKUP_FIRST_KEYS = 16, /* fewer keys: a second round trip costs more */
     ATTEMPTS = 1000,
 };
 
 /* Answers keys from the cache. */
-static void recall(sn_call *c, const sn_redis_view *view)
+static void answer_from_cache(sn_call *c, const sn_redis_view *view)
 {
     sn_batch *b = &c->batch;
     sn_channel_poll_hangup(c->ch);
-    b->recall_epoch = sn_client_epoch(c->set->redis);
-    sn_cache_recall(c->set, view, b);
+    b->cache_epoch = sn_client_epoch(c->set->redis);
+    sn_cache_lookup(c->set, view, b);
 }
 
 /* A server may have lost keys that were answered from the cache, which is detected only when a
  * command is sent: they are reopened. True if there are any. */
-static bool mistrust(sn_call *c)
+static bool reopen_cached(sn_call *c)
 {
     sn_batch *b = &c->batch;
     bool any = false;
     unsigned epoch = sn_client_epoch(c->set->redis);
-    for (size_t i = 0; b->recall_epoch != epoch && i < b->keys; i++) {
+    for (size_t i = 0; b->cache_epoch != epoch && i < b->keys; i++) {
         sn_batch_key *k = &b->key[i];
         if (k->state != SN_KEY_CACHED)
             continue;
@@ -36,17 +36,17 @@ static bool mistrust(sn_call *c)
         sn_batch_move(k, SN_KEY_OPEN);
         any = true;
     }
-    b->recall_epoch = epoch;
+    b->cache_epoch = epoch;
     return any;
 }
 
-static void hand_out(const sn_call *c, size_t at)
+static void return_answers(const sn_call *c, size_t at)
 {
     for (size_t i = 0; i < c->batch.keys; i++)
         c->answer[at + i] = sn_batch_answer(&c->batch.key[i]);
 }
 
-static seen_status too_restless(const sn_call *c, const char *what)
+static seen_status changing_too_fast(const sn_call *c, const char *what)
 {
     return sn_error_set(c->error, SEEN_ERR_SERVER, "%s: the layers change faster than we can %s",
                         c->set->base.where, what);
@@ -56,7 +56,7 @@ static seen_status too_restless(const sn_call *c, const char *what)
 
 /* A past generation was missing: it expired, or the window has rotated during the check. A key that
  * was added again before may then be in a generation that was read too early: *over. */
-static seen_status look_for_turn(sn_call *c, bool *over)
+static seen_status check_rotation(sn_call *c, bool *over)
 {
     sn_redis_view now;
     seen_status status = sn_redis_reload(c->set, c->ch, &now, c->error);
@@ -82,17 +82,17 @@ static seen_status check_batch(sn_call *c)
         sn_batch_begin(b, c->set, c->ch);
         if (attempt == 0 || before != b->view.image.sequence)
             drop_fences(b);
-        if (sn_call_glance_due(c))
-            sn_batch_say_glance(b);
-        uint64_t layers = sn_call_living(&b->view.image);
+        if (sn_call_begin_check(c))
+            sn_batch_write_check(b);
+        uint64_t layers = sn_call_live_layers(&b->view.image);
         seen_status status =
-            sn_batch_look(b, b->keys, layers | UINT64_C(1) << b->view.image.current, c->error);
+            sn_batch_lookup(b, b->keys, layers | UINT64_C(1) << b->view.image.current, c->error);
         bool over = false;
         if (status == SEEN_OK)
-            status = sn_call_reconsider(c, &over);
+            status = sn_call_take_changes(c, &over);
         if (status == SEEN_OK && !over && b->ended)
-            status = look_for_turn(c, &over);
-        over |= mistrust(c);
+            status = check_rotation(c, &over);
+        over |= reopen_cached(c);
         if (status != SEEN_OK)
             return status;
         if (over)
@@ -100,18 +100,18 @@ static seen_status check_batch(sn_call *c)
         for (size_t i = 0; i < b->keys; i++)
             if (sn_batch_undecided(&b->key[i]))
                 sn_batch_move(&b->key[i], layers & ~b->key[i].miss ? SN_KEY_FOUND : SN_KEY_ABSENT);
-        sn_cache_learn(c->set, b);
+        sn_cache_store(c->set, b);
         return SEEN_OK;
     }
-    return too_restless(c, "read");
+    return changing_too_fast(c, "read");
 }
 
 static seen_status check_chunk(sn_call *c, const sn_redis_view *view, size_t at, size_t n)
 {
     sn_call_load(c, at, n);
-    recall(c, view);
+    answer_from_cache(c, view);
     seen_status status = check_batch(c);
-    hand_out(c, at);
+    return_answers(c, at);
     return status;
 }
 
@@ -132,9 +132,9 @@ static bool rotation_due(const sn_image *image)
 /* One attempt at adding the open keys. */
 typedef struct add_attempt {
     sn_redis_view view; /* room is claimed in its current layer */
-    sn_redis_room room;
-    bool ask;    /* the claim is sent along with the lookup */
-    size_t keys; /* the first so many keys of the batch take part */
+    sn_redis_claim_room room;
+    bool claim_along; /* the claim is sent along with the lookup */
+    size_t keys;      /* the first so many keys of the batch take part */
 } add_attempt;
 
 /* Chooses the layer for each key; some need none, because a layer has them. */
@@ -145,7 +145,7 @@ static void choose_targets(sn_batch *b, const add_attempt *a, uint64_t older)
         sn_batch_key *k = &b->key[i];
         if (k->state != SN_KEY_OPEN)
             continue;
-        uint64_t has = (older | b->looked) & ~k->miss;
+        uint64_t has = (older | b->lookup_layers) & ~k->miss;
         k->target = (uint8_t)image->current;
         if (image->kind == SEEN_COUNTING) {
             if (has)
@@ -192,58 +192,58 @@ static void resolve_renewed(sn_batch *b, uint64_t older)
 }
 
 /* Looking up first pays off if many keys are present: two round trips, but fewer commands. */
-static bool look_first(const sn_call *c, const add_attempt *a)
+static bool lookup_first(const sn_call *c, const add_attempt *a)
 {
-    return a->keys >= LOOK_FIRST_KEYS && c->batch.view.image.kind == SEEN_BLOOM &&
-           atomic_load_explicit(&c->set->seen_share, memory_order_relaxed) >= LOOK_FIRST_SHARE;
+    return a->keys >= LOOKUP_FIRST_KEYS && c->batch.view.image.kind == SEEN_BLOOM &&
+           atomic_load_explicit(&c->set->seen_share, memory_order_relaxed) >= LOOKUP_FIRST_SHARE;
 }
 
 /* Looks up the keys in these layers, and claims room for them if needed. */
-static seen_status look_and_claim(sn_call *c, add_attempt *a, uint64_t layers)
+static seen_status lookup_and_claim(sn_call *c, add_attempt *a, uint64_t layers)
 {
     sn_batch *b = &c->batch;
     if (!layers)
         return SEEN_OK;
-    if (a->ask)
-        sn_redis_claim_say(c->set, c->ch, &b->view, a->keys, SN_BATCH_CLAIM);
-    seen_status status = sn_batch_look(b, a->keys, layers, c->error);
-    if (a->ask && status == SEEN_OK)
+    if (a->claim_along)
+        sn_redis_claim_write(c->set, c->ch, &b->view, a->keys, SN_BATCH_CLAIM);
+    seen_status status = sn_batch_lookup(b, a->keys, layers, c->error);
+    if (a->claim_along && status == SEEN_OK)
         status =
             sn_redis_claim_take(c->set, c->ch, &b->view, a->keys, b->claim, &a->room, c->error);
-    if (a->ask)
+    if (a->claim_along)
         a->keys = (size_t)a->room.keys;
     return status;
 }
 
 /* Adds the open keys that take part; those whose shards are closed stay undecided. */
-static seen_status add_keys(sn_call *c, add_attempt *a, bool look)
+static seen_status add_keys(sn_call *c, add_attempt *a, bool lookup)
 {
     sn_batch *b = &c->batch;
     const sn_image *image = &b->view.image;
     uint64_t current = UINT64_C(1) << image->current;
-    uint64_t older = sn_call_living(image) & ~current;
+    uint64_t older = sn_call_live_layers(image) & ~current;
     drop_fences(b);
-    if (b->known_epoch != b->epoch || b->known_sequence != image->sequence) {
+    if (b->cells_epoch != b->epoch || b->cells_sequence != image->sequence) {
         for (size_t i = 0; i < b->keys; i++)
             b->key[i].cells = 0;
-        sn_cache_recall_cells(c->set, &b->view, b);
+        sn_cache_lookup_cells(c->set, &b->view, b);
     }
-    if (sn_call_glance_due(c))
-        sn_batch_say_glance(b);
-    seen_status status = look_and_claim(c, a, older | (look ? current : 0));
-    if (status != SEEN_OK || b->loss.shard || b->loss.counts || b->glance != SN_SAME)
+    if (sn_call_begin_check(c))
+        sn_batch_write_check(b);
+    seen_status status = lookup_and_claim(c, a, older | (lookup ? current : 0));
+    if (status != SEEN_OK || b->loss.shard || b->loss.counts || b->change != SN_META_SAME)
         return status;
     choose_targets(b, a, older);
     for (size_t i = 0; i < a->keys; i++)
         if (b->key[i].state == SN_KEY_OPEN)
-            sn_batch_say_put(b, i);
-    status = sn_batch_put(b, c->error);
+            sn_batch_write_add(b, i);
+    status = sn_batch_add(b, c->error);
     resolve_repeated(b);
     resolve_renewed(b, older);
     return status;
 }
 
-static void learn_share(sn_redis_set *set, const sn_batch *b)
+static void update_share(sn_redis_set *set, const sn_batch *b)
 {
     unsigned before = 0, decided = 0;
     for (size_t i = 0; i < b->keys; i++) {
@@ -252,7 +252,7 @@ static void learn_share(sn_redis_set *set, const sn_batch *b)
         before += sn_batch_answer(&b->key[i]) == SEEN_BEFORE;
         decided += !sn_batch_undecided(&b->key[i]);
     }
-    if (decided < LOOK_FIRST_KEYS)
+    if (decided < LOOKUP_FIRST_KEYS)
         return;
     unsigned old = atomic_load_explicit(&set->seen_share, memory_order_relaxed);
     atomic_store_explicit(&set->seen_share, (3 * old + before * 1024 / decided) / 4,
@@ -261,7 +261,7 @@ static void learn_share(sn_redis_set *set, const sn_batch *b)
 
 /* Cells that were omitted because they were known to be set may have been lost with the server:
  * such keys are added again, with all cells. */
-static void doubt(const sn_call *c, sn_batch *b)
+static void reopen_incomplete(const sn_call *c, sn_batch *b)
 {
     bool lost = sn_client_epoch(c->set->redis) != b->epoch;
     for (size_t i = 0; lost && i < b->keys; i++)
@@ -271,7 +271,7 @@ static void doubt(const sn_call *c, sn_batch *b)
 
 /* The server is lost before such keys could be added again. It accepted them as new: if this call
  * does not report that, none will, while other clients may find them. */
-static void let_stand(sn_batch *b)
+static void report_added(sn_batch *b)
 {
     for (size_t i = 0; i < b->keys; i++)
         if (sn_batch_undecided(&b->key[i]) && b->key[i].history == SN_HISTORY_ADDED)
@@ -300,17 +300,17 @@ static seen_status add_batch(sn_call *c, add_attempt *a)
     /* Another thread has changed the layers since the claim: nothing is claimed in the new one
      * yet. */
     if (b->view.image.sequence != a->view.image.sequence)
-        return sn_redis_settle(c->set, c->ch, &a->view, &a->room, 0, c->error);
-    seen_status status = add_keys(c, a, look_first(c, a));
+        return sn_redis_claim_finish(c->set, c->ch, &a->view, &a->room, 0, c->error);
+    seen_status status = add_keys(c, a, lookup_first(c, a));
     uint64_t used = count_used(b, status == SEEN_ERR_NETWORK);
-    learn_share(c->set, b);
-    doubt(c, b);
+    update_share(c->set, b);
+    reopen_incomplete(c, b);
     /* The server cannot be reached: no retry just for a counter. */
-    if (status == SEEN_ERR_NETWORK && a->room.under_way)
+    if (status == SEEN_ERR_NETWORK && a->room.pending)
         return status;
-    seen_status settled = sn_redis_settle(c->set, c->ch, &a->view, &a->room, used,
-                                          status == SEEN_OK ? c->error : NULL);
-    return status == SEEN_OK ? settled : status;
+    seen_status finished = sn_redis_claim_finish(c->set, c->ch, &a->view, &a->room, used,
+                                                 status == SEEN_OK ? c->error : NULL);
+    return status == SEEN_OK ? finished : status;
 }
 
 /* A full set: reports the keys that are present, and fails if one is not. Counters count every
@@ -341,7 +341,7 @@ static seen_status refuse_new(sn_call *c)
 }
 
 /* Returns the decided answers; undecided keys move to the front. */
-static void keep_open(sn_call *c, size_t at)
+static void keep_undecided(sn_call *c, size_t at)
 {
     sn_batch *b = &c->batch;
     size_t open = 0;
@@ -354,7 +354,7 @@ static void keep_open(sn_call *c, size_t at)
 }
 
 /* The layer is full or expired. A set that neither grows nor rotates refuses. */
-static seen_status go_on(sn_call *c, const sn_redis_view *view)
+static seen_status advance_or_refuse(sn_call *c, const sn_redis_view *view)
 {
     bool mine;
     if (view->image.growth == SEEN_FIXED)
@@ -370,27 +370,27 @@ static seen_status claim_room(sn_call *c, add_attempt *a)
     seen_status status = SEEN_OK;
     size_t open = c->batch.keys;
     if (image->growth == SEEN_GROWING && image->current > 0)
-        a->ask = !sn_redis_claim_here(c->set, &a->view, open, &a->room);
+        a->claim_along = !sn_redis_claim_local(c->set, &a->view, open, &a->room);
     else
         status = sn_redis_claim(c->set, c->ch, &a->view, open, &a->room, c->error);
-    a->keys = a->ask ? open : (size_t)a->room.keys;
+    a->keys = a->claim_along ? open : (size_t)a->room.keys;
     return status;
 }
 
 /* Adds as many of the open keys as there is room for. */
 static seen_status add_some(sn_call *c)
 {
-    add_attempt a = {.view = sn_redis_see(c->set)};
+    add_attempt a = {.view = sn_redis_get_view(c->set)};
     bool over = false;
     if (rotation_due(&a.view.image))
-        return go_on(c, &a.view);
+        return advance_or_refuse(c, &a.view);
     seen_status status = claim_room(c, &a);
     if (status == SEEN_OK && a.keys) {
         status = add_batch(c, &a);
         if (status == SEEN_OK)
-            status = sn_call_reconsider(c, &over);
+            status = sn_call_take_changes(c, &over);
     }
-    return status == SEEN_OK && !over && a.room.keys == 0 ? go_on(c, &a.view) : status;
+    return status == SEEN_OK && !over && a.room.keys == 0 ? advance_or_refuse(c, &a.view) : status;
 }
 
 /* Adds n keys, starting at `at`, however often the layers change, as long as there is progress. */
@@ -398,23 +398,23 @@ static seen_status add_chunk(sn_call *c, const sn_redis_view *view, size_t at, s
 {
     int idle = 0; /* consecutive attempts without progress */
     sn_call_load(c, at, n);
-    recall(c, view);
-    if (!sn_call_glance_wanted(c))
-        keep_open(c, at);
+    answer_from_cache(c, view);
+    if (!sn_call_check_due(c))
+        keep_undecided(c, at);
     while (c->batch.keys && idle < ATTEMPTS) {
         size_t open = c->batch.keys;
         seen_status status = add_some(c);
-        mistrust(c);
+        reopen_cached(c);
         if (status == SEEN_OK)
-            sn_cache_learn(c->set, &c->batch);
-        else if (c->batch.glance < SN_REPLACED)
-            let_stand(&c->batch);
-        keep_open(c, at);
+            sn_cache_store(c->set, &c->batch);
+        else if (c->batch.change < SN_META_REPLACED)
+            report_added(&c->batch);
+        keep_undecided(c, at);
         if (status != SEEN_OK)
             return status;
         idle = c->batch.keys < open ? 0 : idle + 1;
     }
-    return c->batch.keys ? too_restless(c, "write") : SEEN_OK;
+    return c->batch.keys ? changing_too_fast(c, "write") : SEEN_OK;
 }
 
 seen_status sn_redis_add(seen_set *set, const seen_hash *hashes, size_t count, seen_answer *answers,
@@ -430,12 +430,12 @@ static seen_status remove_once(sn_call *c, uint64_t gone[SN_IMAGE_LAYERS])
     sn_batch *b = &c->batch;
     sn_batch_begin(b, c->set, c->ch);
     const sn_image *image = &b->view.image;
-    uint64_t layers = sn_call_living(image);
+    uint64_t layers = sn_call_live_layers(image);
     drop_fences(b);
-    if (sn_call_glance_due(c))
-        sn_batch_say_glance(b);
-    seen_status status = sn_batch_look(b, b->keys, layers, c->error);
-    if (status != SEEN_OK || b->loss.shard || b->loss.counts || b->glance != SN_SAME)
+    if (sn_call_begin_check(c))
+        sn_batch_write_check(b);
+    seen_status status = sn_batch_lookup(b, b->keys, layers, c->error);
+    if (status != SEEN_OK || b->loss.shard || b->loss.counts || b->change != SN_META_SAME)
         return status;
     for (size_t i = 0; i < b->keys; i++) {
         sn_batch_key *k = &b->key[i];
@@ -447,9 +447,9 @@ static seen_status remove_once(sn_call *c, uint64_t gone[SN_IMAGE_LAYERS])
             continue;
         }
         k->target = (uint8_t)__builtin_ctzll(has);
-        sn_batch_say_cut(b, i);
+        sn_batch_write_remove(b, i);
     }
-    status = sn_batch_cut(b, c->error);
+    status = sn_batch_remove(b, c->error);
     for (size_t i = 0; i < b->keys; i++)
         gone[b->key[i].target] += b->key[i].state == SN_KEY_GONE;
     return status;
@@ -470,14 +470,14 @@ static seen_status remove_chunk(sn_call *c, const sn_redis_view *view, size_t at
         if (status == SEEN_OK)
             status = counted;
         if (status == SEEN_OK)
-            status = sn_call_reconsider(c, &over);
-        keep_open(c, at);
+            status = sn_call_take_changes(c, &over);
+        keep_undecided(c, at);
         if (status != SEEN_OK)
             return status;
     }
     if (!b->keys)
         sn_redis_recount(c->set, c->ch, n);
-    return b->keys ? too_restless(c, "write") : SEEN_OK;
+    return b->keys ? changing_too_fast(c, "write") : SEEN_OK;
 }
 
 seen_status sn_redis_remove(seen_set *set, const seen_hash *hashes, size_t count,

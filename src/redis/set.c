@@ -28,7 +28,7 @@ static seen_status get_image(seen_set *base, sn_image *image, seen_error *error)
         status = sn_redis_read_counts(set, ch, &view, error);
     if (status == SEEN_OK)
         *image = view.image;
-    sn_client_give(set->redis, ch);
+    sn_client_return(set->redis, ch);
     return status;
 }
 
@@ -47,10 +47,10 @@ static seen_status sync_set(seen_set *base, seen_error *error)
     if (status == SEEN_OK)
         status = sn_redis_reload(set, ch, &view, error);
     if (status == SEEN_ERR_NOT_FOUND || status == SEEN_ERR_CHANGED) {
-        view = sn_redis_see(set);
+        view = sn_redis_get_view(set);
         sn_redis_sweep(ch, &view);
     }
-    sn_client_give(set->redis, ch);
+    sn_client_return(set->redis, ch);
     return status == SEEN_OK ? sn_client_sync(set->redis, error) : status;
 }
 
@@ -65,11 +65,11 @@ static seen_status rotate(seen_set *base, seen_error *error)
     status = sn_redis_reload(set, ch, &view, error);
     for (bool mine = false; !mine && status == SEEN_OK;) {
         status = sn_redis_advance(set, ch, &view, &mine, error);
-        view = sn_redis_see(set);
+        view = sn_redis_get_view(set);
     }
     if (status == SEEN_OK)
         status = sn_redis_touch(set, ch, &view, error);
-    sn_client_give(set->redis, ch);
+    sn_client_return(set->redis, ch);
     return status;
 }
 
@@ -82,7 +82,7 @@ static void close_set(seen_set *base)
         sn_client_limit_retry(set->redis, 100);
         if (sn_client_take(set->redis, &ch, NULL) == SEEN_OK) {
             sn_redis_flush_counts(set, ch, NULL);
-            sn_client_give(set->redis, ch);
+            sn_client_return(set->redis, ch);
         }
     }
     sn_client_disconnect(set->redis);
@@ -96,7 +96,7 @@ static void close_set(seen_set *base)
     {                                                                                              \
         .store = (name), .add = sn_redis_add, .check = sn_redis_check, .remove = sn_redis_remove,  \
         .rotate = rotate, .sync = sync_set, .image = get_image, .measure = sn_redis_measure,       \
-        .read = sn_redis_read, .merge_lines = sn_redis_merge_lines,                                \
+        .read = sn_redis_read_lines, .merge_lines = sn_redis_merge_lines,                          \
         .ensure_layers = sn_redis_ensure_layers, .finish_merge = sn_redis_finish_merge,            \
         .close = close_set                                                                         \
     }
@@ -106,7 +106,7 @@ static const sn_store_ops CLUSTER_OPS = REDIS_OPS("redis-cluster");
 
 /* ---- open ---- */
 
-seen_status sn_redis_contact(const char *where, const seen_options *options, sn_client **redis,
+seen_status sn_redis_connect(const char *where, const seen_options *options, sn_client **redis,
                              sn_channel **ch, seen_error *error)
 {
     sn_redis_address address;
@@ -124,8 +124,8 @@ seen_status sn_redis_contact(const char *where, const seen_options *options, sn_
     return status == SEEN_OK ? sn_client_take(*redis, ch, error) : status;
 }
 
-seen_status sn_redis_make(sn_client *redis, const sn_redis_view *view, unsigned flags,
-                          seen_set **out, seen_error *error)
+seen_status sn_redis_make_handle(sn_client *redis, const sn_redis_view *view, unsigned flags,
+                                 seen_set **out, seen_error *error)
 {
     sn_redis_set *set = calloc(1, sizeof *set);
     char *where = strdup(sn_client_address(redis)->shown);
@@ -147,7 +147,7 @@ seen_status sn_redis_make(sn_client *redis, const sn_redis_view *view, unsigned 
     };
     set->redis = redis;
     set->view = *view;
-    set->glanced = sn_clock_ms();
+    set->checked_at = sn_clock_ms();
     set->limit = image->growth == SEEN_FIXED ? sn_layers_limit(&image->layer[0]) : 0;
     sn_cache_open(&set->cache);
     pthread_mutex_init(&set->lock, NULL);
@@ -158,7 +158,7 @@ seen_status sn_redis_make(sn_client *redis, const sn_redis_view *view, unsigned 
 /* Verifies that all shards and the counters exist. */
 static seen_status verify(sn_channel *ch, const sn_redis_view *view, seen_error *error)
 {
-    sn_loss loss;
+    sn_verify_loss loss;
     seen_status status = sn_verify_all(ch, view, &loss, error);
     if (status != SEEN_OK || !(loss.shard || loss.counts))
         return status;
@@ -176,7 +176,7 @@ seen_status sn_redis_open(const char *where, const seen_options *options, unsign
     sn_client *redis;
     sn_channel *ch;
     sn_redis_view view;
-    seen_status status = sn_redis_contact(where, options, &redis, &ch, error);
+    seen_status status = sn_redis_connect(where, options, &redis, &ch, error);
     if (status != SEEN_OK)
         return status;
     status = sn_meta_load(ch, &view, error);
@@ -186,9 +186,9 @@ seen_status sn_redis_open(const char *where, const seen_options *options, unsign
                               sn_client_address(redis)->shown);
     if (status == SEEN_OK)
         status = verify(ch, &view, error);
-    sn_client_give(redis, ch);
+    sn_client_return(redis, ch);
     if (status == SEEN_OK)
-        status = sn_redis_make(redis, &view, flags, out, error);
+        status = sn_redis_make_handle(redis, &view, flags, out, error);
     if (status != SEEN_OK)
         sn_client_disconnect(redis);
     return status;

@@ -2,7 +2,7 @@
 #ifndef SN_REDIS_SET_H
 #define SN_REDIS_SET_H
 
-#include "redis/client/link.h"
+#include "redis/client/connection.h"
 #include "redis/meta.h"
 #include "redis/verify.h"
 #include "set/store.h"
@@ -26,8 +26,8 @@ typedef struct sn_redis_set {
     sn_client *redis;
     pthread_mutex_t lock; /* protects everything below */
     sn_redis_view view;
-    uint64_t glanced; /* when the view was last verified, in sn_clock_ms(); 0: it is known to be
-                       * outdated */
+    uint64_t checked_at; /* when the view was last verified, in sn_clock_ms(); 0: it is known to be
+                          * outdated */
     uint32_t verified_layer; /* the next shard to verify */
     uint64_t verified_shard;
     uint64_t touched; /* when the time to live was last renewed */
@@ -43,18 +43,18 @@ typedef struct sn_redis_set {
 } sn_redis_set;
 
 /* A copy of the view, so that no call holds the lock during requests. */
-sn_redis_view sn_redis_see(sn_redis_set *set);
+sn_redis_view sn_redis_get_view(sn_redis_set *set);
 /* Reads the filter's hash again. SEEN_ERR_NOT_FOUND, SEEN_ERR_CHANGED. */
 seen_status sn_redis_reload(sn_redis_set *set, sn_channel *ch, sn_redis_view *view,
                             seen_error *error);
 /* The filter lost data: every call verifies it first, until it is found intact. */
-void sn_redis_distrust(sn_redis_set *set);
-seen_status sn_redis_vanished(sn_redis_set *set, seen_error *error);
+void sn_redis_invalidate(sn_redis_set *set);
+seen_status sn_redis_fail_gone(sn_redis_set *set, seen_error *error);
 /* Something is missing: the filter is gone or replaced, it has changed (then SEEN_OK: start over),
  * or the server has lost a part of it. */
-seen_status sn_redis_lost(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
-                          const sn_loss *loss, seen_error *error);
-seen_status sn_redis_replaced(sn_redis_set *set, seen_error *error);
+seen_status sn_redis_check_loss(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
+                                const sn_verify_loss *loss, seen_error *error);
+seen_status sn_redis_fail_replaced(sn_redis_set *set, seen_error *error);
 
 /* ---- layers (layers.c) ---- */
 
@@ -65,8 +65,8 @@ seen_status sn_redis_make_shards(sn_channel *ch, const sn_redis_view *view, uint
 seen_status sn_redis_drop_shards(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
                                  seen_error *error);
 /* Removes those of a past generation, but not its fence. */
-seen_status sn_redis_forget_shards(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
-                                   seen_error *error);
+seen_status sn_redis_drop_old_shards(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
+                                     seen_error *error);
 seen_status sn_redis_drop_all(sn_channel *ch, const sn_redis_view *view, seen_error *error);
 /* Removes only its counters, whose name is unique. */
 seen_status sn_redis_drop_counts(sn_channel *ch, const sn_redis_view *view, seen_error *error);
@@ -79,7 +79,7 @@ seen_status sn_redis_advance(sn_redis_set *set, sn_channel *ch, const sn_redis_v
  * read-only set does neither: it reads the closed name, if the view is still the same. */
 seen_status sn_redis_catch_up(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
                               seen_error *error);
-void sn_redis_say_expire(sn_channel *ch, const sn_redis_key *key, uint64_t seconds);
+void sn_redis_write_expire(sn_channel *ch, const sn_redis_key *key, uint64_t seconds);
 /* Renews the time to live of all keys; now, or if it is due. */
 seen_status sn_redis_renew(sn_channel *ch, const sn_redis_view *view, seen_error *error);
 seen_status sn_redis_touch(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
@@ -88,32 +88,33 @@ seen_status sn_redis_touch(sn_redis_set *set, sn_channel *ch, const sn_redis_vie
 /* ---- counters (counts.c, claims.c) ---- */
 
 /* The counter of keys under way. */
-void sn_redis_field_under_way(const sn_redis_view *view, uint32_t layer,
-                              char field[SN_REDIS_FIELD]);
+void sn_redis_field_pending(const sn_redis_view *view, uint32_t layer, char field[SN_REDIS_FIELD]);
 /* Writes a script about the counters up to its first argument, the layer's field; `more` follow. */
-void sn_redis_say_script(sn_channel *ch, uint32_t tag, const sn_redis_view *view, uint32_t layer,
-                         const char *script, unsigned more);
+void sn_redis_write_script(sn_channel *ch, uint32_t tag, const sn_redis_view *view, uint32_t layer,
+                           const char *script, unsigned more);
 
-typedef struct sn_redis_room {
+typedef struct sn_redis_claim_room {
     uint64_t keys;
-    bool under_way; /* others wait for it: settle without delay */
-} sn_redis_room;
+    bool pending; /* others wait for it: finish without delay */
+} sn_redis_claim_room;
 /* Claims room for up to `want` new keys in the current layer; none: it is full. */
 seen_status sn_redis_claim(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
-                           uint64_t want, sn_redis_room *room, seen_error *error);
+                           uint64_t want, sn_redis_claim_room *room, seen_error *error);
 /* The same in two steps, to send the claim along with other commands: from earlier claims (false:
  * send the command); the command, whose reply is an integer; and its result. */
-bool sn_redis_claim_here(sn_redis_set *set, const sn_redis_view *view, uint64_t want,
-                         sn_redis_room *room);
-void sn_redis_claim_say(const sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
-                        uint64_t want, uint32_t tag);
+bool sn_redis_claim_local(sn_redis_set *set, const sn_redis_view *view, uint64_t want,
+                          sn_redis_claim_room *room);
+void sn_redis_claim_write(const sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
+                          uint64_t want, uint32_t tag);
 seen_status sn_redis_claim_take(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
-                                uint64_t want, int64_t got, sn_redis_room *room, seen_error *error);
+                                uint64_t want, int64_t got, sn_redis_claim_room *room,
+                                seen_error *error);
 /* Of the claimed keys `used` were new. */
-seen_status sn_redis_settle(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
-                            const sn_redis_room *room, uint64_t used, seen_error *error);
+seen_status sn_redis_claim_finish(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
+                                  const sn_redis_claim_room *room, uint64_t used,
+                                  seen_error *error);
 /* Writes the command that removes a generation's counters. */
-void sn_redis_say_forget_count(sn_channel *ch, const sn_redis_view *view, uint32_t layer);
+void sn_redis_write_drop_count(sn_channel *ch, const sn_redis_view *view, uint32_t layer);
 /* Subtracts keys that were removed from a layer. */
 seen_status sn_redis_uncount(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
                              uint64_t keys, seen_error *error);
@@ -140,7 +141,8 @@ seen_status sn_redis_bitmap_length(sn_channel *ch, const sn_redis_view *view, in
                                    seen_error *error);
 /* An existing plain bitmap is adopted, unless it is larger than ours would be. A copy would
  * overwrite it, and is refused. */
-seen_status sn_redis_adopt(sn_channel *ch, const sn_redis_view *view, bool copy, seen_error *error);
+seen_status sn_redis_bitmap_adopt(sn_channel *ch, const sn_redis_view *view, bool copy,
+                                  seen_error *error);
 
 /* ---- operations ---- */
 
@@ -151,8 +153,8 @@ seen_status sn_redis_check(seen_set *set, const seen_hash *hashes, size_t count,
 seen_status sn_redis_remove(seen_set *set, const seen_hash *hashes, size_t count,
                             seen_answer *answers, seen_error *error);
 seen_status sn_redis_measure(seen_set *set, seen_info *info, seen_error *error);
-seen_status sn_redis_read(seen_set *set, uint32_t layer, uint64_t line, uint64_t lines, void *out,
-                          seen_error *error);
+seen_status sn_redis_read_lines(seen_set *set, uint32_t layer, uint64_t line, uint64_t lines,
+                                void *out, seen_error *error);
 seen_status sn_redis_merge_lines(seen_set *set, uint32_t layer, uint64_t line, uint64_t lines,
                                  const void *from, seen_error *error);
 seen_status sn_redis_ensure_layers(seen_set *set, uint32_t layers, seen_error *error);
@@ -161,15 +163,16 @@ seen_status sn_redis_finish_merge(seen_set *set, const sn_image *from, seen_erro
 /* Whether all of these bytes, at least one, are zero. */
 bool sn_redis_all_zero(const char *bytes, uint64_t len);
 /* Writes lines of a layer that no other client uses yet. */
-seen_status sn_redis_write(sn_channel *ch, const sn_redis_view *view, uint32_t layer, uint64_t line,
-                           uint64_t lines, const void *from, seen_error *error);
+seen_status sn_redis_write_lines(sn_channel *ch, const sn_redis_view *view, uint32_t layer,
+                                 uint64_t line, uint64_t lines, const void *from,
+                                 seen_error *error);
 
 /* Connects to the server of an address and takes a channel. */
-seen_status sn_redis_contact(const char *where, const seen_options *options, sn_client **redis,
+seen_status sn_redis_connect(const char *where, const seen_options *options, sn_client **redis,
                              sn_channel **ch, seen_error *error);
 
 /* Creates the handle of a filter; takes ownership of the connection. */
-seen_status sn_redis_make(sn_client *redis, const sn_redis_view *view, unsigned flags,
-                          seen_set **out, seen_error *error);
+seen_status sn_redis_make_handle(sn_client *redis, const sn_redis_view *view, unsigned flags,
+                                 seen_set **out, seen_error *error);
 
 #endif

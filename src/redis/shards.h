@@ -6,22 +6,22 @@
 #include "redis/set.h"
 
 /* A part of a range of lines that is in one shard. Initialized to zero. */
-typedef struct sn_piece {
+typedef struct sn_shards_piece {
     uint64_t shard, at, bytes; /* at: in the shard, in bytes */
     uint64_t from;             /* in the range, in bytes */
-} sn_piece;
+} sn_shards_piece;
 
 /* The next piece, of at most `most` lines; false after the last. */
-bool sn_piece_next(const sn_geometry *g, uint64_t line, uint64_t lines, uint64_t most,
-                   sn_piece *piece);
+bool sn_shards_next_piece(const sn_geometry *g, uint64_t line, uint64_t lines, uint64_t most,
+                          sn_shards_piece *piece);
 
 /* Reads lines, also while other clients open layers. */
 seen_status sn_redis_fetch(sn_redis_set *set, sn_channel *ch, uint32_t layer, uint64_t line,
                            uint64_t lines, void *out, seen_error *error);
 
 /* SETRANGE. */
-void sn_redis_say_store(sn_channel *ch, const sn_redis_key *key, uint64_t at, const char *bytes,
-                        uint64_t len);
+void sn_redis_write_setrange(sn_channel *ch, const sn_redis_key *key, uint64_t at,
+                             const char *bytes, uint64_t len);
 
 /* The number of keys of a layer, estimated from a sample of its lines. */
 seen_status sn_redis_estimate(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,

@@ -27,7 +27,7 @@ static bool has_counts(const sn_redis_view *view)
     return view->format > 1 || view->image.growth != SEEN_WINDOW;
 }
 
-void sn_verify_say_shard(sn_channel *ch, sn_redis_namer *namer, uint32_t layer, uint64_t shard)
+void sn_verify_write_shard(sn_channel *ch, sn_redis_namer *namer, uint32_t layer, uint64_t shard)
 {
     const sn_redis_key *key = sn_redis_namer_shard(namer, shard);
     uint32_t low = (uint32_t)shard & ((UINT32_C(1) << LAYER_SHIFT) - 1);
@@ -37,7 +37,7 @@ void sn_verify_say_shard(sn_channel *ch, sn_redis_namer *namer, uint32_t layer, 
 }
 
 /* Format 1: everything that creation and clients wrote. */
-void sn_verify_say_counts(sn_channel *ch, const sn_redis_view *view)
+void sn_verify_write_counts(sn_channel *ch, const sn_redis_view *view)
 {
     sn_redis_key key;
     uint32_t layers = view->format > 1 ? 0 : view->image.layers;
@@ -56,7 +56,7 @@ void sn_verify_say_counts(sn_channel *ch, const sn_redis_view *view)
     }
 }
 
-static bool take_counts(const sn_reply *reply, sn_loss *loss)
+static bool take_counts(const sn_reply *reply, sn_verify_loss *loss)
 {
     bool any = false;
     for (size_t i = 1; i < reply->items; i++)
@@ -65,7 +65,8 @@ static bool take_counts(const sn_reply *reply, sn_loss *loss)
     return reply->items > 1 && sn_reply_is_row(reply, reply->items - 1);
 }
 
-bool sn_verify_take(const sn_redis_view *view, uint32_t tag, const sn_reply *reply, sn_loss *loss)
+bool sn_verify_take(const sn_redis_view *view, uint32_t tag, const sn_reply *reply,
+                    sn_verify_loss *loss)
 {
     uint32_t layer = (tag & ~SN_VERIFY_TAG) >> LAYER_SHIFT;
     /* A fence: the layer was just closed, and keys for it meet the fence too. */
@@ -92,7 +93,7 @@ static unsigned slot_of(uint64_t shard)
     return (unsigned)(shard * UINT64_C(0x9e3779b97f4a7c15) >> 51);
 }
 
-void sn_verify_use(sn_used_shards *used, uint32_t layer, uint64_t shard)
+void sn_verify_use(sn_verify_used *used, uint32_t layer, uint64_t shard)
 {
     _Static_assert(2 * SN_VERIFY_USED == 1 << 13, "slot_of returns 13 bits");
     uint64_t key = (uint64_t)layer << 58 | shard;
@@ -106,11 +107,12 @@ void sn_verify_use(sn_used_shards *used, uint32_t layer, uint64_t shard)
     used->slot[at] = (uint16_t)++used->count;
 }
 
-void sn_verify_say_used(sn_channel *ch, sn_redis_namer *namers, sn_used_shards *used)
+void sn_verify_write_used(sn_channel *ch, sn_redis_namer *namers, sn_verify_used *used)
 {
     for (unsigned i = 0; i < used->count; i++) {
         uint32_t layer = (uint32_t)(used->shard[i] >> 58);
-        sn_verify_say_shard(ch, &namers[layer], layer, used->shard[i] & ((UINT64_C(1) << 58) - 1));
+        sn_verify_write_shard(ch, &namers[layer], layer,
+                              used->shard[i] & ((UINT64_C(1) << 58) - 1));
     }
     if (used->count)
         memset(used->slot, 0, sizeof used->slot);
@@ -119,33 +121,33 @@ void sn_verify_say_used(sn_channel *ch, sn_redis_namer *namers, sn_used_shards *
 
 /* ---- the whole filter ---- */
 
-typedef struct look {
+typedef struct verify_all {
     const sn_redis_view *view;
-    sn_loss *loss;
-} look;
+    sn_verify_loss *loss;
+} verify_all;
 
 static bool take(void *context, uint32_t tag, const sn_reply *reply, bool again)
 {
-    const look *l = context;
+    const verify_all *l = context;
     (void)again;
     return sn_verify_take(l->view, tag, reply, l->loss);
 }
 
-seen_status sn_verify_all(sn_channel *ch, const sn_redis_view *view, sn_loss *loss,
+seen_status sn_verify_all(sn_channel *ch, const sn_redis_view *view, sn_verify_loss *loss,
                           seen_error *error)
 {
     const sn_image *image = &view->image;
     seen_status status = SEEN_OK;
-    look l = {.view = view, .loss = loss};
-    *loss = (sn_loss){0};
-    sn_verify_say_counts(ch, view);
+    verify_all l = {.view = view, .loss = loss};
+    *loss = (sn_verify_loss){0};
+    sn_verify_write_counts(ch, view);
     for (uint32_t i = 0; i < image->layers && status == SEEN_OK; i++) {
         sn_redis_namer namer;
         sn_redis_namer_begin(&namer, sn_channel_address(ch), view, i,
                              sn_redis_layer_closed(image, i));
         uint64_t shards = image->layer[i].generation ? image->layer[i].geometry.shards : 0;
         for (uint64_t s = 0; s < shards && status == SEEN_OK; s++) {
-            sn_verify_say_shard(ch, &namer, i, s);
+            sn_verify_write_shard(ch, &namer, i, s);
             if (sn_channel_pending(ch) >= AT_ONCE)
                 status = sn_channel_run(ch, take, &l, error);
         }
@@ -156,8 +158,8 @@ seen_status sn_verify_all(sn_channel *ch, const sn_redis_view *view, sn_loss *lo
 #define ADVICE                                                                                     \
     "restore it from a backup, or drop and recreate it, and set maxmemory-policy to noeviction"
 
-seen_status sn_verify_report(const sn_channel *ch, const sn_redis_view *view, const sn_loss *loss,
-                             seen_error *error)
+seen_status sn_verify_report(const sn_channel *ch, const sn_redis_view *view,
+                             const sn_verify_loss *loss, seen_error *error)
 {
     const sn_redis_address *address = sn_channel_address(ch);
     sn_redis_key key;

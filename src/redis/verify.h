@@ -18,11 +18,11 @@
 #define SN_VERIFY_TAG UINT32_C(0x80000000)
 
 /* What is missing; all zero: nothing. */
-typedef struct sn_loss {
+typedef struct sn_verify_loss {
     bool shard, counts;
     uint32_t layer; /* of the shard */
     uint64_t number;
-} sn_loss;
+} sn_verify_loss;
 
 /* The length of a shard's string. */
 uint64_t sn_verify_length(const sn_redis_view *view, uint32_t layer);
@@ -31,28 +31,29 @@ uint64_t sn_verify_length(const sn_redis_view *view, uint32_t layer);
 const char *sn_verify_field(const sn_redis_view *view);
 
 /* Commands that verify; both replies go to sn_verify_take. */
-void sn_verify_say_shard(sn_channel *ch, sn_redis_namer *namer, uint32_t layer, uint64_t shard);
-void sn_verify_say_counts(sn_channel *ch, const sn_redis_view *view);
-bool sn_verify_take(const sn_redis_view *view, uint32_t tag, const sn_reply *reply, sn_loss *loss);
+void sn_verify_write_shard(sn_channel *ch, sn_redis_namer *namer, uint32_t layer, uint64_t shard);
+void sn_verify_write_counts(sn_channel *ch, const sn_redis_view *view);
+bool sn_verify_take(const sn_redis_view *view, uint32_t tag, const sn_reply *reply,
+                    sn_verify_loss *loss);
 
 /* The shards that the commands of a batch use, without repeats; those beyond SN_VERIFY_USED are
  * omitted. Initialized to zero. */
 enum { SN_VERIFY_USED = 4096 };
-typedef struct sn_used_shards {
+typedef struct sn_verify_used {
     unsigned count;
     uint64_t shard[SN_VERIFY_USED];    /* layer << 58 | shard */
     uint16_t slot[2 * SN_VERIFY_USED]; /* hash table: 1 + the index in the array; 0: free */
-} sn_used_shards;
-void sn_verify_use(sn_used_shards *used, uint32_t layer, uint64_t shard);
+} sn_verify_used;
+void sn_verify_use(sn_verify_used *used, uint32_t layer, uint64_t shard);
 /* Writes the commands that verify them, and empties the list. */
-void sn_verify_say_used(sn_channel *ch, sn_redis_namer *namers, sn_used_shards *used);
+void sn_verify_write_used(sn_channel *ch, sn_redis_namer *namers, sn_verify_used *used);
 
 /* Verifies every shard and the counters. */
-seen_status sn_verify_all(sn_channel *ch, const sn_redis_view *view, sn_loss *loss,
+seen_status sn_verify_all(sn_channel *ch, const sn_redis_view *view, sn_verify_loss *loss,
                           seen_error *error);
 
 /* The error: what was lost, and what to do. */
-seen_status sn_verify_report(const sn_channel *ch, const sn_redis_view *view, const sn_loss *loss,
-                             seen_error *error);
+seen_status sn_verify_report(const sn_channel *ch, const sn_redis_view *view,
+                             const sn_verify_loss *loss, seen_error *error);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-sn_redis_view sn_redis_see(sn_redis_set *set)
+sn_redis_view sn_redis_get_view(sn_redis_set *set)
 {
     pthread_mutex_lock(&set->lock);
     sn_redis_view view = set->view;
@@ -15,38 +15,38 @@ sn_redis_view sn_redis_see(sn_redis_set *set)
     return view;
 }
 
-void sn_redis_distrust(sn_redis_set *set)
+void sn_redis_invalidate(sn_redis_set *set)
 {
     pthread_mutex_lock(&set->lock);
-    set->glanced = 0;
+    set->checked_at = 0;
     pthread_mutex_unlock(&set->lock);
     /* Its cached bits are invalid, too. */
-    sn_client_distrust(set->redis);
+    sn_client_new_epoch(set->redis);
 }
 
-seen_status sn_redis_vanished(sn_redis_set *set, seen_error *error)
+seen_status sn_redis_fail_gone(sn_redis_set *set, seen_error *error)
 {
-    sn_redis_distrust(set);
+    sn_redis_invalidate(set);
     return sn_error_set(error, SEEN_ERR_NOT_FOUND,
                         "%s: the filter is gone (dropped, expired or flushed)", set->base.where);
 }
 
-seen_status sn_redis_replaced(sn_redis_set *set, seen_error *error)
+seen_status sn_redis_fail_replaced(sn_redis_set *set, seen_error *error)
 {
-    sn_redis_distrust(set);
+    sn_redis_invalidate(set);
     return sn_error_set(error, SEEN_ERR_CHANGED,
                         "%s: another filter was put in its place; open it again", set->base.where);
 }
 
-seen_status sn_redis_lost(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
-                          const sn_loss *loss, seen_error *error)
+seen_status sn_redis_check_loss(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
+                                const sn_verify_loss *loss, seen_error *error)
 {
     sn_redis_view now;
     seen_status status = sn_redis_reload(set, ch, &now, error);
     /* Layers change; the counters belong to the filter. */
     if (status != SEEN_OK || (now.image.sequence != view->image.sequence && !loss->counts))
         return status;
-    sn_redis_distrust(set);
+    sn_redis_invalidate(set);
     return sn_verify_report(ch, view, loss, error);
 }
 
@@ -55,7 +55,7 @@ seen_status sn_redis_reload(sn_redis_set *set, sn_channel *ch, sn_redis_view *vi
 {
     seen_status status = sn_meta_load(ch, view, error);
     if (status == SEEN_ERR_NOT_FOUND)
-        return sn_redis_vanished(set, error);
+        return sn_redis_fail_gone(set, error);
     if (status != SEEN_OK)
         return status;
     pthread_mutex_lock(&set->lock);
@@ -71,8 +71,8 @@ seen_status sn_redis_reload(sn_redis_set *set, sn_channel *ch, sn_redis_view *vi
     /* Of two concurrent reloads the newer result is used. */
     if (same && view->image.sequence >= set->view.image.sequence) {
         set->view = *view;
-        set->glanced = sn_clock_ms();
+        set->checked_at = sn_clock_ms();
     }
     pthread_mutex_unlock(&set->lock);
-    return same ? SEEN_OK : sn_redis_replaced(set, error);
+    return same ? SEEN_OK : sn_redis_fail_replaced(set, error);
 }

@@ -201,7 +201,7 @@ static seen_status check_union(seen_set *into, const sn_image *mine, seen_set *f
 static void forget_dead(sn_image *image)
 {
     for (uint32_t i = 0; i < image->layers; i++)
-        if (!sn_layers_alive(image, i))
+        if (!sn_layers_live(image, i))
             image->layer[i].generation = 0;
 }
 

@@ -174,7 +174,7 @@ uint64_t sn_layers_span(const sn_image *image)
     return (image->window_seconds + parts - 1) / parts;
 }
 
-bool sn_layers_alive(const sn_image *image, uint32_t i)
+bool sn_layers_live(const sn_image *image, uint32_t i)
 {
     if (image->growth != SEEN_WINDOW)
         return true;

@@ -22,7 +22,7 @@ uint64_t sn_layers_limit(const sn_layer *layer);
 uint64_t sn_layers_span(const sn_image *image);
 
 /* Whether layer i may hold keys that have not expired. */
-bool sn_layers_alive(const sn_image *image, uint32_t i);
+bool sn_layers_live(const sn_image *image, uint32_t i);
 
 /* The number of distinct keys presented to a layer that holds `keys` of them, if the layers before
  * it have a false-positive rate of `wrong`: their false positives never reached it. */

@@ -35,7 +35,7 @@ typedef struct run {
     seen_status status; /* the first permanent error */
     seen_error error;
     seen_status cause; /* the last transient error */
-    seen_error trouble;
+    seen_error last_error;
 } run;
 
 static void fail(run *r, seen_status status, const seen_error *error)
@@ -49,9 +49,9 @@ static void fail(run *r, seen_status status, const seen_error *error)
 static void may_heal(run *r, seen_status status, const seen_error *error)
 {
     r->again = true;
-    sn_client_distrust(r->ch->redis);
+    sn_client_new_epoch(r->ch->redis);
     r->cause = status;
-    r->trouble = *error;
+    r->last_error = *error;
     if (!r->since)
         r->since = sn_clock_ms();
 }
@@ -108,7 +108,7 @@ static void lose(run *r, sn_node *node)
     seen_status status =
         sn_error_set(&error, SEEN_ERR_NETWORK, "%s: lost the connection to %s%s%.0d: %s",
                      ch->redis->address.shown, node->place.host, node->place.port ? ":" : "",
-                     (int)node->place.port, node->link.why);
+                     (int)node->place.port, node->conn.why);
     for (size_t i = node->answered; i < node->queued; i++) {
         sn_command *c = &ch->command[node->queue[i] & ~ASKING_FIRST];
         bool on_its_way = i < node->cursor || (i == node->cursor && node->part > 0);
@@ -118,7 +118,7 @@ static void lose(run *r, sn_node *node)
             fail(r, status, &error);
         }
     }
-    sn_link_close(&node->link);
+    sn_connection_close(&node->conn);
     node->queued = node->answered = 0;
     ch->stale = ch->redis->address.cluster;
     /* The first loss may be an idle connection that the server closed; the next one needs a
@@ -174,7 +174,7 @@ static void transmit(run *r, sn_node *node)
 {
     struct iovec part[PARTS];
     size_t parts = gather(r->ch, node, part);
-    ssize_t sent = sn_link_send(&node->link, part, parts);
+    ssize_t sent = sn_connection_send(&node->conn, part, parts);
     node->deaf = sent < 0;
     if (sent > 0) {
         node->waited = 0;
@@ -206,7 +206,7 @@ static bool follow(run *r, sn_command *c, const sn_reply *reply)
     }
     r->again = true;
     if (moved)
-        sn_client_distrust(ch->redis);
+        sn_client_new_epoch(ch->redis);
     r->moves++;
     return true;
 }
@@ -223,14 +223,14 @@ static bool is_passing(const sn_channel *ch, const sn_reply *reply)
 static void settle(run *r, sn_node *node)
 {
     sn_channel *ch = r->ch;
-    const sn_reply *reply = &node->link.reply;
+    const sn_reply *reply = &node->conn.reply;
     sn_command *c = &ch->command[node->queue[node->answered++] & ~ASKING_FIRST];
     seen_error error;
     if (sn_reply_is_error(reply)) {
         /* A replica: after a promotion it has the data of its own master. In the error of a script
          * the word may come later. */
         if (strstr(sn_reply_text(reply, 0), "READONLY"))
-            sn_client_distrust(ch->redis);
+            sn_client_new_epoch(ch->redis);
         if (follow(r, c, reply))
             return;
         /* The server does not have the script, or was restarted: nothing was executed. */
@@ -257,15 +257,15 @@ static void settle(run *r, sn_node *node)
 
 static bool receive(run *r, sn_node *node)
 {
-    ssize_t n = sn_link_receive(&node->link);
+    ssize_t n = sn_connection_receive(&node->conn);
     if (n > 0)
         node->waited = 0;
     bool closed = n < 0;
     int got;
     /* Replies that arrived before the connection broke are still valid. */
-    while ((got = sn_link_next(&node->link)) > 0) {
+    while ((got = sn_connection_next(&node->conn)) > 0) {
         if (node->answered >= node->cursor) {
-            strcpy(node->link.why, "an unexpected reply");
+            strcpy(node->conn.why, "an unexpected reply");
             return false;
         }
         if ((node->queue[node->answered] & ASKING_FIRST) && !node->asked) {
@@ -292,7 +292,7 @@ static void pump(run *r)
             if (node->answered == node->queued)
                 continue;
             if (node->waited >= ch->redis->times.command_ms) {
-                strcpy(node->link.why, "no answer in time");
+                strcpy(node->conn.why, "no answer in time");
                 lose(r, node);
                 continue;
             }
@@ -300,14 +300,14 @@ static void pump(run *r)
             least = left < least ? left : least;
             busy[n] = node;
             watch[n++] = (struct pollfd){
-                .fd = node->link.fd,
+                .fd = node->conn.fd,
                 .events =
                     (short)(POLLIN | (node->cursor < node->queued && !node->deaf ? POLLOUT : 0))};
         }
         if (n == 0)
             return;
         uint64_t waited;
-        int ready = sn_link_poll(watch, n, least, &waited);
+        int ready = sn_connection_poll(watch, n, least, &waited);
         for (nfds_t i = 0; i < n; i++)
             busy[i]->waited += waited;
         if (ready <= 0)
@@ -329,7 +329,7 @@ static void connect_all(run *r)
         sn_node *node = ch->node[i];
         seen_error error;
         seen_status status = SEEN_OK;
-        if (node->queued && node->link.fd < 0)
+        if (node->queued && node->conn.fd < 0)
             status = sn_channel_open(ch, node, &error);
         node->waited = 0;
         node->dirty |= node->queued > 0;
@@ -360,7 +360,7 @@ static bool out_of_time(const run *r)
 static void give_up(run *r)
 {
     seen_error error;
-    sn_error_set(&error, r->cause, "%.380s (retried for %u ms)", r->trouble.message,
+    sn_error_set(&error, r->cause, "%.380s (retried for %u ms)", r->last_error.message,
                  r->ch->redis->times.retry_ms);
     fail(r, r->cause, &error);
 }
@@ -416,11 +416,11 @@ void sn_channel_flush_early(sn_channel *ch)
     enum { ENOUGH = 32 << 10 };
     sn_node *node = ch->node[0];
     /* A TLS record that is being sent cannot be taken back. */
-    if (ch->redis->address.cluster || ch->redis->trust || ch->no_memory || node->link.fd < 0 ||
+    if (ch->redis->address.cluster || ch->redis->trust || ch->no_memory || node->conn.fd < 0 ||
         ch->used - ch->early < ENOUGH)
         return;
     struct iovec part = {.iov_base = ch->text + ch->early, .iov_len = ch->used - ch->early};
-    ssize_t sent = sn_link_send(&node->link, &part, 1);
+    ssize_t sent = sn_connection_send(&node->conn, &part, 1);
     /* A lost connection is detected by the run. */
     if (sent > 0)
         ch->early += (size_t)sent;
@@ -434,13 +434,13 @@ void sn_channel_poll_hangup(sn_channel *ch)
         return;
     ch->polled = now;
     for (unsigned i = 0; i < ch->nodes; i++) {
-        sn_link *link = &ch->node[i]->link;
-        struct pollfd watch = {.fd = link->fd, .events = POLLRDHUP};
-        if (link->fd < 0 || poll(&watch, 1, 0) <= 0)
+        sn_connection *conn = &ch->node[i]->conn;
+        struct pollfd watch = {.fd = conn->fd, .events = POLLRDHUP};
+        if (conn->fd < 0 || poll(&watch, 1, 0) <= 0)
             continue;
-        sn_link_close(link);
+        sn_connection_close(conn);
         ch->stale = ch->redis->address.cluster;
-        sn_client_distrust(ch->redis);
+        sn_client_new_epoch(ch->redis);
     }
 }
 
@@ -449,7 +449,7 @@ void sn_channel_clear(sn_channel *ch)
     /* Commands that were sent but never run: their replies must not be taken for those of
      * others. */
     if (ch->early)
-        sn_link_close(&ch->node[0]->link);
+        sn_connection_close(&ch->node[0]->conn);
     ch->early = 0;
     ch->commands = 0;
     ch->used = 0;
@@ -469,7 +469,7 @@ seen_status sn_channel_run(sn_channel *ch, sn_reply_handler take, void *context,
     }
     for (unsigned i = 0; i < ch->nodes; i++) {
         if (ch->node[i]->confused)
-            sn_link_close(&ch->node[i]->link);
+            sn_connection_close(&ch->node[i]->conn);
         ch->node[i]->confused = false;
     }
     sn_channel_clear(ch);
@@ -501,5 +501,5 @@ sn_client *sn_channel_client(const sn_channel *ch)
 const char *sn_channel_run_id(const sn_channel *ch, uint16_t slot)
 {
     unsigned node = ch->owner[slot];
-    return node < ch->nodes && ch->node[node]->link.fd >= 0 ? ch->node[node]->link.run_id : "";
+    return node < ch->nodes && ch->node[node]->conn.fd >= 0 ? ch->node[node]->conn.run_id : "";
 }

@@ -5,7 +5,7 @@
 #define SN_REDIS_CLIENT_CHANNEL_H
 
 #include "redis/client/client.h"
-#include "redis/client/link.h"
+#include "redis/client/connection.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -25,7 +25,7 @@ typedef struct sn_command {
 
 typedef struct sn_node {
     sn_redis_place place;
-    sn_link link;
+    sn_connection conn;
     bool dirty;      /* commands were sent since its replicas last confirmed */
     bool resumed;    /* some of them over an earlier connection, which WAIT does not cover */
     uint32_t *queue; /* commands of this round; the top bit: send ASKING first */
@@ -46,7 +46,7 @@ struct sn_channel {
     unsigned nodes;
     uint16_t *owner; /* slot -> node; SN_NO_NODE */
     bool stale;      /* the owners must be read again */
-    uint64_t polled; /* when its links were last polled for a hang-up, in sn_clock_ms() */
+    uint64_t polled; /* when its connections were last polled for a hang-up, in sn_clock_ms() */
 
     char *text;
     size_t used, room;

@@ -5,7 +5,7 @@
  *         sn_command_begin ...     write any number of commands, each with the slot of its key
  *         sn_channel_run           send all, one pipeline per node; each reply goes to a handler
  *         sn_channel_sync          WAIT on the connections that wrote
- *       sn_client_give
+ *       sn_client_return
  *     sn_client_disconnect
  *
  * Redirections (MOVED, ASK), LOADING, TRYAGAIN and similar replies are handled here: the command is
@@ -44,15 +44,15 @@ const sn_redis_address *sn_client_address(const sn_client *client);
 
 /* A channel for one call; waits if too many are in use. */
 seen_status sn_client_take(sn_client *client, sn_channel **channel, seen_error *error);
-void sn_client_give(sn_client *client, sn_channel *channel);
+void sn_client_return(sn_client *client, sn_channel *channel);
 
 /* sn_channel_sync for all channels: replicas have what earlier calls wrote. */
 seen_status sn_client_sync(sn_client *client, seen_error *error);
 
 /* Changes with every event after which a server may have lost writes: a connection was opened or
- * lost, a slot moved, a failover, or sn_client_distrust was called. */
+ * lost, a slot moved, a failover, or sn_client_new_epoch was called. */
 unsigned sn_client_epoch(sn_client *client);
-void sn_client_distrust(sn_client *client);
+void sn_client_new_epoch(sn_client *client);
 
 /* Limits the retry time from now on: for the last commands of a handle. */
 void sn_client_limit_retry(sn_client *client, uint32_t ms);

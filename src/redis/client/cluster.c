@@ -22,7 +22,7 @@ unsigned sn_cluster_node(sn_channel *ch, const char *host, size_t len, unsigned 
     sn_node *node = calloc(1, sizeof *node);
     if (!node)
         return SN_NO_NODE;
-    node->link.fd = -1;
+    node->conn.fd = -1;
     node->place.port = (uint16_t)port;
     memcpy(node->place.host, host, len);
     ch->node[ch->nodes] = node;
@@ -95,7 +95,7 @@ static bool read_range(sn_channel *ch, const sn_reply *r, size_t at, const char 
 static bool read_slots(sn_channel *ch, unsigned from)
 {
     const sn_node *node = ch->node[from];
-    const sn_reply *r = &node->link.reply;
+    const sn_reply *r = &node->conn.reply;
     if (r->items < 1 || r->item[0].type != REDIS_REPLY_ARRAY || r->item[0].number < 1)
         return false;
     size_t at = 1;
@@ -112,21 +112,21 @@ static bool ask_node(sn_channel *ch, unsigned i, seen_error *error, seen_status 
     static const char ASK[] = "*2\r\n$7\r\nCLUSTER\r\n$5\r\nSLOTS\r\n";
     sn_node *node = ch->node[i];
     const sn_client_times *times = &ch->redis->times;
-    if (node->link.fd < 0) {
+    if (node->conn.fd < 0) {
         *status = sn_channel_open(ch, node, error);
         if (*status != SEEN_OK)
             return false;
     }
-    if (!sn_link_talk(&node->link, ASK, sizeof ASK - 1, times->command_ms)) {
+    if (!sn_connection_call(&node->conn, ASK, sizeof ASK - 1, times->command_ms)) {
         *status = sn_error_set(error, SEEN_ERR_NETWORK, "%s: %s:%u does not answer: %s",
                                ch->redis->address.shown, node->place.host, node->place.port,
-                               node->link.why);
-        sn_link_close(&node->link);
+                               node->conn.why);
+        sn_connection_close(&node->conn);
         return false;
     }
     if (read_slots(ch, i))
         return true;
-    const sn_reply *r = &node->link.reply;
+    const sn_reply *r = &node->conn.reply;
     if (r->items == 1 && r->item[0].type == REDIS_REPLY_ARRAY && r->item[0].number == 0)
         *status = sn_error_set(error, SEEN_ERR_SERVER,
                                "%s: %s:%u knows of no slots: it has not joined a cluster, or that "
@@ -144,7 +144,7 @@ seen_status sn_cluster_refresh(sn_channel *ch, seen_error *error)
     /* Connected nodes are tried first. */
     for (unsigned round = 0; round < 2; round++)
         for (unsigned i = 0; i < nodes; i++)
-            if ((ch->node[i]->link.fd >= 0) == (round == 0) && ask_node(ch, i, error, &status)) {
+            if ((ch->node[i]->conn.fd >= 0) == (round == 0) && ask_node(ch, i, error, &status)) {
                 ch->stale = false;
                 return SEEN_OK;
             }

@@ -11,7 +11,7 @@
 static void free_channel(sn_channel *ch)
 {
     for (unsigned i = 0; i < ch->nodes; i++) {
-        sn_link_close(&ch->node[i]->link);
+        sn_connection_close(&ch->node[i]->conn);
         free(ch->node[i]->queue);
         free(ch->node[i]);
     }
@@ -76,7 +76,7 @@ seen_status sn_client_take(sn_client *redis, sn_channel **channel, seen_error *e
     return SEEN_OK;
 }
 
-void sn_client_give(sn_client *redis, sn_channel *ch)
+void sn_client_return(sn_client *redis, sn_channel *ch)
 {
     sn_channel_clear(ch);
     pthread_mutex_lock(&redis->lock);
@@ -106,7 +106,7 @@ seen_status sn_client_sync(sn_client *redis, seen_error *error)
             continue;
         if (status == SEEN_OK)
             status = sn_channel_sync(ch, error);
-        sn_client_give(redis, ch);
+        sn_client_return(redis, ch);
     }
     return status;
 }
@@ -125,11 +125,11 @@ void sn_client_disconnect(sn_client *redis)
 
 seen_status sn_channel_open(sn_channel *ch, sn_node *node, seen_error *error)
 {
-    sn_client_distrust(ch->redis);
+    sn_client_new_epoch(ch->redis);
     const sn_client *redis = ch->redis;
     node->resumed |= node->dirty;
-    return sn_link_open(&node->link, &node->place, &redis->address, &redis->times, redis->trust,
-                        redis->run_id, error);
+    return sn_connection_open(&node->conn, &node->place, &redis->address, &redis->times,
+                              redis->trust, redis->run_id, error);
 }
 
 /* Without a given retry_ms a wrong address is reported at once. */
@@ -178,7 +178,7 @@ seen_status sn_client_connect(const sn_redis_address *address, const sn_client_o
         status = sn_client_take(redis, &ch, error);
     if (ch) {
         status = first_contact(redis, ch, options->retry_ms, error);
-        sn_client_give(redis, ch);
+        sn_client_return(redis, ch);
     }
     if (status == SEEN_OK)
         *out = redis;
@@ -197,7 +197,7 @@ unsigned sn_client_epoch(sn_client *client)
     return atomic_load(&client->epoch);
 }
 
-void sn_client_distrust(sn_client *client)
+void sn_client_new_epoch(sn_client *client)
 {
     atomic_fetch_add(&client->epoch, 1);
 }

@@ -51,13 +51,13 @@ static seen_status ask_role(sn_channel *ch, unsigned i, bool *retired, seen_erro
     sn_node *node = ch->node[i];
     seen_status status = SEEN_OK;
     for (int tries = 0; tries < 2 && status == SEEN_OK && !*retired; tries++) {
-        if (node->link.fd < 0)
+        if (node->conn.fd < 0)
             status = reach(ch, i, retired, error);
         if (status != SEEN_OK || *retired)
             return status;
-        if (sn_link_talk(&node->link, ROLE, sizeof ROLE - 1, ch->redis->times.command_ms))
+        if (sn_connection_call(&node->conn, ROLE, sizeof ROLE - 1, ch->redis->times.command_ms))
             return SEEN_OK;
-        sn_link_close(&node->link);
+        sn_connection_close(&node->conn);
     }
     return status;
 }
@@ -84,12 +84,12 @@ static bool is_acknowledged(const sn_reply *reply, long long offset)
 /* The reply of WAIT on this connection; *lost: it broke. */
 static seen_status wait_here(sn_channel *ch, sn_node *node, bool *lost, seen_error *error)
 {
-    const sn_reply *reply = &node->link.reply;
+    const sn_reply *reply = &node->conn.reply;
     uint32_t ms = ch->redis->times.command_ms;
     char wait[64];
     int len = snprintf(wait, sizeof wait, "*3\r\n$4\r\nWAIT\r\n$1\r\n1\r\n$%d\r\n%u\r\n",
                        snprintf(NULL, 0, "%u", ms), ms);
-    *lost = !sn_link_talk(&node->link, wait, (size_t)len, 2 * ms);
+    *lost = !sn_connection_call(&node->conn, wait, (size_t)len, 2 * ms);
     if (*lost)
         return SEEN_OK;
     if (reply->items != 1 || reply->item[0].type != REDIS_REPLY_INTEGER)
@@ -109,7 +109,7 @@ static bool is_master(const sn_reply *reply)
 static seen_status wait_for_offset(sn_channel *ch, sn_node *node, bool *lost, seen_error *error)
 {
     enum { PAUSE_MS = 20, ACK_MS = 1000 }; /* a replica acknowledges once per ACK_MS */
-    const sn_reply *reply = &node->link.reply;
+    const sn_reply *reply = &node->conn.reply;
     uint32_t ms = ch->redis->times.command_ms;
     long long offset = reply->item[2].number;
     uint64_t since = sn_clock_ms();
@@ -118,7 +118,7 @@ static seen_status wait_for_offset(sn_channel *ch, sn_node *node, bool *lost, se
             return unconfirmed(ch, node, error);
         struct timespec t = {.tv_nsec = PAUSE_MS * 1000000L};
         nanosleep(&t, NULL);
-        *lost = !sn_link_talk(&node->link, ROLE, sizeof ROLE - 1, ms);
+        *lost = !sn_connection_call(&node->conn, ROLE, sizeof ROLE - 1, ms);
         if (*lost)
             return SEEN_OK;
         if (!is_master(reply))
@@ -130,12 +130,12 @@ static seen_status wait_for_offset(sn_channel *ch, sn_node *node, bool *lost, se
 static seen_status sync_node(sn_channel *ch, unsigned i, seen_error *error)
 {
     sn_node *node = ch->node[i];
-    const sn_reply *reply = &node->link.reply;
+    const sn_reply *reply = &node->conn.reply;
     bool retired = false, lost = false;
     seen_status status = ask_role(ch, i, &retired, error);
     if (status != SEEN_OK || retired)
         return status;
-    lost = node->link.fd < 0;
+    lost = node->conn.fd < 0;
     if (!lost && (reply->items < 4 || reply->item[0].type != REDIS_REPLY_ARRAY))
         return sn_errors_from_reply(&ch->redis->address, node, reply, error);
     /* Without replicas there is nothing to wait for; a replica has none of our writes. */
@@ -144,10 +144,10 @@ static seen_status sync_node(sn_channel *ch, unsigned i, seen_error *error)
                                : wait_here(ch, node, &lost, error);
     if (!lost)
         return status;
-    sn_link_close(&node->link);
+    sn_connection_close(&node->conn);
     return sn_error_set(
         error, SEEN_ERR_NETWORK, "%s: %s:%u was lost before a replica confirmed: %s",
-        ch->redis->address.shown, node->place.host, node->place.port, node->link.why);
+        ch->redis->address.shown, node->place.host, node->place.port, node->conn.why);
 }
 
 seen_status sn_channel_sync(sn_channel *ch, seen_error *error)

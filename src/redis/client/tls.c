@@ -1,11 +1,11 @@
 /* TLS with OpenSSL. hiredis supports it only in later versions, and does not check host names; here
- * a link owns its socket, so that TLS can be put in between. OpenSSL would write to a closed socket
- * with a plain write, which raises SIGPIPE: it gets its own BIO. */
+ * a connection owns its socket, so that TLS can be put in between. OpenSSL would write to a closed
+ * socket with a plain write, which raises SIGPIPE: it gets its own BIO. */
 #include "redis/client/tls.h"
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "redis/client/link.h"
+#include "redis/client/connection.h"
 
 #ifdef SEEN_WITH_TLS
 
@@ -174,7 +174,7 @@ static ssize_t fall_short(sn_tls *tls, int result)
     return -1;
 }
 
-const char *sn_tls_why(const sn_tls *tls)
+const char *sn_tls_error(const sn_tls *tls)
 {
     return tls->why ? tls->why : "";
 }
@@ -247,7 +247,7 @@ static seen_status refuse(const sn_tls *tls, const char *host, const sn_redis_ad
                             address->shown, host, X509_verify_cert_error_string(verdict));
     return sn_error_set(error, SEEN_ERR_NETWORK,
                         "%s: no TLS with %s: %s; does the server speak TLS at this port?",
-                        address->shown, host, sn_tls_why(tls));
+                        address->shown, host, sn_tls_error(tls));
 }
 
 seen_status sn_tls_open(const sn_tls_trust *trust, int fd, const char *host,
@@ -265,9 +265,9 @@ seen_status sn_tls_open(const sn_tls_trust *trust, int fd, const char *host,
         (void)fall_short(tls, done);
         if (errno != EAGAIN)
             break;
-        sn_link link = {.fd = fd};
+        sn_connection conn = {.fd = fd};
         now = sn_clock_ms();
-        if (now >= end || !sn_link_wait(&link, write, (uint32_t)(end - now))) {
+        if (now >= end || !sn_connection_wait(&conn, write, (uint32_t)(end - now))) {
             tls->why = "no answer in time";
             break;
         }
@@ -324,7 +324,7 @@ ssize_t sn_tls_receive(sn_tls *tls, void *buffer, size_t room)
     return -1;
 }
 
-const char *sn_tls_why(const sn_tls *tls)
+const char *sn_tls_error(const sn_tls *tls)
 {
     (void)tls;
     return "";

@@ -27,6 +27,6 @@ void sn_tls_close(sn_tls *tls);
 ssize_t sn_tls_send(sn_tls *tls, const void *bytes, size_t len);
 ssize_t sn_tls_receive(sn_tls *tls, void *buffer, size_t room);
 /* The reason of the last failure, as text. */
-const char *sn_tls_why(const sn_tls *tls);
+const char *sn_tls_error(const sn_tls *tls);
 
 #endif

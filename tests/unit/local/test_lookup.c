@@ -133,7 +133,7 @@ static void test_window(void **state)
     uint64_t news;
     image->renew = true;
     assert_int_equal(add(view, 1, &news), SEEN_NEW);
-    assert_false(sn_layers_alive(image, 1)); /* not in use yet */
+    assert_false(sn_layers_live(image, 1)); /* not in use yet */
     image->current = 1;
     image->layer[1].generation = 2;
     clock_now = image->layer[1].born = 1015; /* rotated early */
@@ -142,13 +142,13 @@ static void test_window(void **state)
     assert_int_equal(news, 1);
     assert_int_equal(layers_with(view, hash_of(1)), 3);
     clock_now = 1015 + 60;
-    assert_true(sn_layers_alive(image, 0));
+    assert_true(sn_layers_live(image, 0));
     clock_now++;
-    assert_false(sn_layers_alive(image, 0));
+    assert_false(sn_layers_live(image, 0));
     clock_now = 1015 + 20 + 60;
-    assert_true(sn_layers_alive(image, 1));
+    assert_true(sn_layers_live(image, 1));
     clock_now++;
-    assert_false(sn_layers_alive(image, 1)); /* the current one expires too if nothing is added */
+    assert_false(sn_layers_live(image, 1)); /* the current one expires too if nothing is added */
     seen_hash h = hash_of(1);
     seen_answer answer = SEEN_NEW;
     sn_lookup_check(sn_kernel_for(SEEN_BLOOM), view, &h, 1, &answer);
@@ -158,7 +158,7 @@ static void test_window(void **state)
     assert_int_equal(answer, SEEN_BEFORE);
     image->window_seconds = 0;
     clock_now = UINT64_MAX / 2;
-    assert_true(sn_layers_alive(image, 0) && !sn_layers_alive(image, 2));
+    assert_true(sn_layers_live(image, 0) && !sn_layers_live(image, 2));
     view_free(view);
 }
 

@@ -53,7 +53,7 @@ static void test_restless(void **state)
     seen_options o = {.size = sizeof o};
     int key = 100;
     char file[128];
-    snprintf(file, sizeof file, "%s/restless.seen", server.folder);
+    snprintf(file, sizeof file, "%s/changing_too_fast.seen", server.folder);
     seen_set *set = door_make((seen_options){.growth = SEEN_GROWING, .capacity = 1000});
     door_add(set, 0, 10, SEEN_NEW);
     seen_set *other = like(set);
@@ -509,7 +509,7 @@ static void test_given_up(void **state)
     say_get(ch, "y");
     door_must(sn_channel_run(ch, take_letter, &letter, &error), &error);
     assert_int_equal(letter, 'y');
-    sn_client_give(redis, ch);
+    sn_client_return(redis, ch);
     sn_client_disconnect(redis);
 }
 
@@ -519,15 +519,15 @@ static void test_talk(void **state)
     (void)state;
     static char text[4 << 20];
     int pair[2];
-    sn_link link = {.fd = -1};
+    sn_connection link = {.fd = -1};
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair), 0);
     link.fd = pair[0];
-    assert_false(sn_link_talk(&link, text, sizeof text, 50));
+    assert_false(sn_connection_call(&link, text, sizeof text, 50));
     assert_string_equal(link.why, "the server does not read");
     close(pair[1]);
-    assert_false(sn_link_talk(&link, text, 10, 50));
+    assert_false(sn_connection_call(&link, text, 10, 50));
     assert_string_not_equal(link.why, "the server does not read");
-    sn_link_close(&link);
+    sn_connection_close(&link);
 }
 
 int main(void)

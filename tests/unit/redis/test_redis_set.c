@@ -58,7 +58,7 @@ static seen_hash hash_of(uint64_t number)
 }
 
 /* Every line of every layer. */
-static void assert_same_bits(seen_set *a, seen_set *b, bool united)
+static void assert_same_bits(seen_set *a, seen_set *b, bool merged)
 {
     sn_image left, right;
     seen_error error = {0};
@@ -69,7 +69,7 @@ static void assert_same_bits(seen_set *a, seen_set *b, bool united)
     assert_int_equal(left.current, right.current);
     for (uint32_t i = 0; i < left.layers; i++) {
         assert_int_equal(left.layer[i].generation, right.layer[i].generation);
-        if (!united)
+        if (!merged)
             assert_int_equal(left.layer[i].added, right.layer[i].added);
         uint64_t lines = sn_geometry_lines(&left.layer[i].geometry);
         assert_int_equal(lines, sn_geometry_lines(&right.layer[i].geometry));

@@ -220,7 +220,7 @@ static void test_read_only(void **state)
             add(set, key, SEEN_NEW);
         snprintf(half, sizeof half, "seen:{%s:*}", name);
         redisReply *keys = test_ask(&server, "KEYS %s", half);
-        size_t shut = 0, open = 0;
+        size_t closed_name = 0, open = 0;
         for (size_t i = 0; i < keys->elements; i++) {
             const char *shard = keys->element[i]->str;
             redisReply *type = test_ask(&server, "TYPE %s", shard);
@@ -230,10 +230,10 @@ static void test_read_only(void **state)
                 continue;
             assert_int_equal(test_number(&server, "RENAMENX %s %s:closed", shard, shard), 1);
             assert_int_equal(test_number(&server, "RPUSH %s closed", shard), 1);
-            shut++;
+            closed_name++;
         }
         freeReplyObject(keys);
-        assert_true(shut > 0 && (shut < open) == (round > 0));
+        assert_true(closed_name > 0 && (closed_name < open) == (round > 0));
         freeReplyObject(test_ask(&server, "ACL SETUSER reader on >word ~seen:* -@all +hgetall "
                                           "+hmget +strlen +getrange +bitfield_ro +auth"));
         snprintf(to, sizeof to, "redis://reader:word@127.0.0.1:%d/%s", server.port, name);

@@ -242,7 +242,7 @@ static void test_script(void **state)
         if (round == 1)
             freeReplyObject(test_ask(&server, "SCRIPT FLUSH"));
     }
-    sn_client_give(client, ch);
+    sn_client_return(client, ch);
     sn_client_disconnect(client);
 }
 
@@ -259,7 +259,7 @@ static void test_run_id(void **state)
     assert_int_equal(strlen(sn_channel_run_id(ch, 0)), SN_RUN_ID);
     assert_non_null(strstr(info->str, sn_channel_run_id(ch, 0)));
     freeReplyObject(info);
-    sn_client_give(client, ch);
+    sn_client_return(client, ch);
     sn_client_disconnect(client);
 }
 

@@ -136,8 +136,8 @@ static sn_tls *meet(part *play, sn_tls_trust **trust)
 
 static void wait_to(bool write)
 {
-    sn_link link = {.fd = ends[0]};
-    assert_true(sn_link_wait(&link, write, 10000));
+    sn_connection link = {.fd = ends[0]};
+    assert_true(sn_connection_wait(&link, write, 10000));
 }
 
 static ssize_t receive(sn_tls *tls)
@@ -189,7 +189,7 @@ static void tells_how_it_ended(void **state)
         sn_tls *tls = meet(&play, &trust);
         wait_here();
         assert_int_equal(receive(tls), -1);
-        assert_string_equal(sn_tls_why(tls), "the server closed the connection");
+        assert_string_equal(sn_tls_error(tls), "the server closed the connection");
         stop(tls, trust);
     }
 }
@@ -203,7 +203,7 @@ static void raises_no_signal(void **state)
     wait_here();
     join_server();
     assert_int_equal(sn_tls_send(tls, "x", 1), -1);
-    assert_string_equal(sn_tls_why(tls), strerror(EPIPE));
+    assert_string_equal(sn_tls_error(tls), strerror(EPIPE));
     stop(tls, trust);
 }
 

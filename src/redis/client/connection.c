@@ -1,7 +1,7 @@
 /* One connection. hiredis parses; the rest is done here, because a lost connection must not raise a
  * signal, several connections must be served concurrently, and hiredis ends the process if it has
  * no memory to connect. */
-#include "redis/client/link.h"
+#include "redis/client/connection.h"
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -25,25 +25,25 @@ enum {
     UNPARSED_MAX = SN_REPLY_TEXT_MAX + (1 << 20), /* maximum bytes of an incomplete reply */
 };
 
-void sn_link_close(sn_link *link)
+void sn_connection_close(sn_connection *conn)
 {
-    sn_tls_close(link->tls);
-    if (link->fd >= 0)
-        close(link->fd);
-    if (link->reader)
-        redisReaderFree(link->reader);
-    sn_reply_free(&link->reply);
-    link->fd = -1;
-    link->tls = NULL;
-    link->reader = NULL;
+    sn_tls_close(conn->tls);
+    if (conn->fd >= 0)
+        close(conn->fd);
+    if (conn->reader)
+        redisReaderFree(conn->reader);
+    sn_reply_free(&conn->reply);
+    conn->fd = -1;
+    conn->tls = NULL;
+    conn->reader = NULL;
 }
 
-static void lost(sn_link *link, const char *why)
+static void lost(sn_connection *conn, const char *why)
 {
-    snprintf(link->why, sizeof link->why, "%s", why);
+    snprintf(conn->why, sizeof conn->why, "%s", why);
 }
 
-int sn_link_poll(struct pollfd *watch, nfds_t count, uint64_t ms, uint64_t *waited)
+int sn_connection_poll(struct pollfd *watch, nfds_t count, uint64_t ms, uint64_t *waited)
 {
     enum { SLICE_MS = 250, STOPPED_MS = 100 };
     uint64_t slice = ms < SLICE_MS ? ms : SLICE_MS, from = sn_clock_ms();
@@ -54,12 +54,12 @@ int sn_link_poll(struct pollfd *watch, nfds_t count, uint64_t ms, uint64_t *wait
     return ready;
 }
 
-bool sn_link_wait(sn_link *link, bool write, uint32_t ms)
+bool sn_connection_wait(sn_connection *conn, bool write, uint32_t ms)
 {
-    struct pollfd p = {.fd = link->fd, .events = write ? POLLOUT : POLLIN};
+    struct pollfd p = {.fd = conn->fd, .events = write ? POLLOUT : POLLIN};
     uint64_t waited, left = ms;
     for (;;) {
-        int ready = sn_link_poll(&p, 1, left, &waited);
+        int ready = sn_connection_poll(&p, 1, left, &waited);
         if (ready > 0)
             return true;
         if (ready < 0 && errno != EINTR)
@@ -83,48 +83,48 @@ static ssize_t send_record(sn_tls *tls, const struct iovec *part, size_t parts)
     return sn_tls_send(tls, record, n);
 }
 
-ssize_t sn_link_send(sn_link *link, const struct iovec *part, size_t parts)
+ssize_t sn_connection_send(sn_connection *conn, const struct iovec *part, size_t parts)
 {
     struct msghdr message = {.msg_iov = (struct iovec *)(uintptr_t)part, .msg_iovlen = parts};
-    ssize_t n = link->tls ? send_record(link->tls, part, parts)
-                          : sendmsg(link->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    ssize_t n = conn->tls ? send_record(conn->tls, part, parts)
+                          : sendmsg(conn->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (n >= 0)
         return n;
     if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)
         return 0;
-    lost(link, link->tls ? sn_tls_why(link->tls) : strerror(errno));
+    lost(conn, conn->tls ? sn_tls_error(conn->tls) : strerror(errno));
     return -1;
 }
 
-ssize_t sn_link_receive(sn_link *link)
+ssize_t sn_connection_receive(sn_connection *conn)
 {
     char buffer[RECEIVE_BYTES];
-    ssize_t n = link->tls ? sn_tls_receive(link->tls, buffer, sizeof buffer)
-                          : recv(link->fd, buffer, sizeof buffer, MSG_DONTWAIT);
+    ssize_t n = conn->tls ? sn_tls_receive(conn->tls, buffer, sizeof buffer)
+                          : recv(conn->fd, buffer, sizeof buffer, MSG_DONTWAIT);
     if (n > 0) {
-        if (link->reader->len - link->reader->pos > UNPARSED_MAX ||
-            redisReaderFeed(link->reader, buffer, (size_t)n) != REDIS_OK) {
-            lost(link, "the reply is too long");
+        if (conn->reader->len - conn->reader->pos > UNPARSED_MAX ||
+            redisReaderFeed(conn->reader, buffer, (size_t)n) != REDIS_OK) {
+            lost(conn, "the reply is too long");
             return -1;
         }
         return n;
     }
     if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
         return 0;
-    lost(link, n == 0      ? "the server closed the connection"
-               : link->tls ? sn_tls_why(link->tls)
+    lost(conn, n == 0      ? "the server closed the connection"
+               : conn->tls ? sn_tls_error(conn->tls)
                            : strerror(errno));
     return -1;
 }
 
-int sn_link_next(sn_link *link)
+int sn_connection_next(sn_connection *conn)
 {
     void *got = NULL;
     /* Of an incomplete reply the tape keeps what was read. */
-    if (link->reader->ridx < 0)
-        sn_reply_clear(&link->reply);
-    if (redisReaderGetReply(link->reader, &got) != REDIS_OK) {
-        lost(link, link->reader->errstr[0] ? link->reader->errstr : "not the Redis protocol");
+    if (conn->reader->ridx < 0)
+        sn_reply_clear(&conn->reply);
+    if (redisReaderGetReply(conn->reader, &got) != REDIS_OK) {
+        lost(conn, conn->reader->errstr[0] ? conn->reader->errstr : "not the Redis protocol");
         return -1;
     }
     return got != NULL;
@@ -135,21 +135,22 @@ int sn_link_next(sn_link *link)
 /* A socket that is connected within `ms`; -1 and errno. */
 static int dial(const struct sockaddr *to, socklen_t len, uint32_t ms)
 {
-    sn_link link = {.fd = socket(to->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
+    sn_connection conn = {.fd =
+                              socket(to->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
     int why = 0;
     socklen_t room = sizeof why;
-    if (link.fd < 0)
+    if (conn.fd < 0)
         return -1;
-    if (connect(link.fd, to, len) != 0)
+    if (connect(conn.fd, to, len) != 0)
         why = errno;
     if (why == EINPROGRESS) {
         why = ETIMEDOUT;
-        if (sn_link_wait(&link, true, ms))
-            (void)getsockopt(link.fd, SOL_SOCKET, SO_ERROR, &why, &room);
+        if (sn_connection_wait(&conn, true, ms))
+            (void)getsockopt(conn.fd, SOL_SOCKET, SO_ERROR, &why, &room);
     }
     if (why == 0)
-        return link.fd;
-    close(link.fd);
+        return conn.fd;
+    close(conn.fd);
     errno = why;
     return -1;
 }
@@ -181,15 +182,15 @@ static int connect_to(const sn_redis_place *place, uint32_t ms, char *why, size_
     return fd;
 }
 
-static bool send_all(sn_link *link, const char *bytes, size_t len, uint32_t ms)
+static bool send_all(sn_connection *conn, const char *bytes, size_t len, uint32_t ms)
 {
     while (len) {
         struct iovec part = {.iov_base = (char *)(uintptr_t)bytes, .iov_len = len};
-        ssize_t n = sn_link_send(link, &part, 1);
+        ssize_t n = sn_connection_send(conn, &part, 1);
         if (n < 0)
             return false;
-        if (n == 0 && !sn_link_wait(link, true, ms)) {
-            lost(link, "the server does not read");
+        if (n == 0 && !sn_connection_wait(conn, true, ms)) {
+            lost(conn, "the server does not read");
             return false;
         }
         bytes += n;
@@ -198,24 +199,24 @@ static bool send_all(sn_link *link, const char *bytes, size_t len, uint32_t ms)
     return true;
 }
 
-static bool one_reply(sn_link *link, uint32_t ms)
+static bool one_reply(sn_connection *conn, uint32_t ms)
 {
     for (;;) {
-        int got = sn_link_next(link);
+        int got = sn_connection_next(conn);
         if (got != 0)
             return got > 0;
-        if (!sn_link_wait(link, false, ms)) {
-            lost(link, "no answer in time");
+        if (!sn_connection_wait(conn, false, ms)) {
+            lost(conn, "no answer in time");
             return false;
         }
-        if (sn_link_receive(link) < 0)
+        if (sn_connection_receive(conn) < 0)
             return false;
     }
 }
 
-bool sn_link_talk(sn_link *link, const char *bytes, size_t len, uint32_t ms)
+bool sn_connection_call(sn_connection *conn, const char *bytes, size_t len, uint32_t ms)
 {
-    return send_all(link, bytes, len, ms) && one_reply(link, ms);
+    return send_all(conn, bytes, len, ms) && one_reply(conn, ms);
 }
 
 static size_t put_arg(char *to, const char *arg, size_t len)
@@ -226,15 +227,15 @@ static size_t put_arg(char *to, const char *arg, size_t len)
     return (size_t)n + len + 2;
 }
 
-static seen_status refused(const sn_link *link, const sn_redis_address *a, const char *what,
+static seen_status refused(const sn_connection *conn, const sn_redis_address *a, const char *what,
                            seen_error *error)
 {
-    const char *text = sn_reply_is_error(&link->reply) ? sn_reply_text(&link->reply, 0) : "";
-    if (sn_reply_error_is(&link->reply, "LOADING"))
+    const char *text = sn_reply_is_error(&conn->reply) ? sn_reply_text(&conn->reply, 0) : "";
+    if (sn_reply_error_is(&conn->reply, "LOADING"))
         return sn_error_set(error, SEEN_ERR_NETWORK,
                             "%s: the server is still loading its data; try again later", a->shown);
-    bool login = strcmp(what, "log in") == 0 || sn_reply_error_is(&link->reply, "NOAUTH") ||
-                 sn_reply_error_is(&link->reply, "NOPERM");
+    bool login = strcmp(what, "log in") == 0 || sn_reply_error_is(&conn->reply, "NOAUTH") ||
+                 sn_reply_error_is(&conn->reply, "NOPERM");
     return sn_error_set(error, login ? SEEN_ERR_PERMISSION : SEEN_ERR_SERVER,
                         "%s: cannot %s: %.200s; check %s", a->shown, what, text,
                         login ? "the user and the password in the address"
@@ -242,7 +243,8 @@ static seen_status refused(const sn_link *link, const sn_redis_address *a, const
 }
 
 /* AUTH and SELECT. */
-static seen_status log_in(sn_link *link, const sn_redis_address *a, uint32_t ms, seen_error *error)
+static seen_status log_in(sn_connection *conn, const sn_redis_address *a, uint32_t ms,
+                          seen_error *error)
 {
     char text[2 * SN_REDIS_SECRET + 128];
     size_t n = 0;
@@ -264,73 +266,73 @@ static seen_status log_in(sn_link *link, const sn_redis_address *a, uint32_t ms,
         replies++;
     }
     seen_status status = SEEN_OK;
-    bool sent = send_all(link, text, n, ms);
+    bool sent = send_all(conn, text, n, ms);
     for (unsigned i = 0; i < replies; i++) {
-        if (!sent || !one_reply(link, ms))
+        if (!sent || !one_reply(conn, ms))
             goto out;
         bool auth = i == 0 && a->has_password;
-        if (status == SEEN_OK && sn_reply_is_error(&link->reply))
-            status = refused(link, a, auth ? "log in" : "select the database", error);
+        if (status == SEEN_OK && sn_reply_is_error(&conn->reply))
+            status = refused(conn, a, auth ? "log in" : "select the database", error);
     }
     return status;
 out:
-    return sn_error_set(error, SEEN_ERR_NETWORK, "%s: %s", a->shown, link->why);
+    return sn_error_set(error, SEEN_ERR_NETWORK, "%s: %s", a->shown, conn->why);
 }
 
 /* A server that requires a client certificate reports that after the handshake, with its first
  * reply. */
-static seen_status encipher(sn_link *link, const sn_redis_place *place,
+static seen_status encipher(sn_connection *conn, const sn_redis_place *place,
                             const sn_redis_address *address, uint32_t ms, const sn_tls_trust *trust,
                             seen_error *error)
 {
-    seen_status status = sn_tls_open(trust, link->fd, place->host, address, ms, &link->tls, error);
-    if (status != SEEN_OK || sn_link_talk(link, "*1\r\n$4\r\nPING\r\n", 14, ms))
+    seen_status status = sn_tls_open(trust, conn->fd, place->host, address, ms, &conn->tls, error);
+    if (status != SEEN_OK || sn_connection_call(conn, "*1\r\n$4\r\nPING\r\n", 14, ms))
         return status;
     return sn_error_set(error, SEEN_ERR_NETWORK,
                         "%s: %s: %s; does the server want a certificate (--tls-cert, --tls-key)?",
-                        address->shown, place->host, link->why);
+                        address->shown, place->host, conn->why);
 }
 
-static seen_status ask_run_id(sn_link *link, const sn_redis_address *a, uint32_t ms,
+static seen_status ask_run_id(sn_connection *conn, const sn_redis_address *a, uint32_t ms,
                               seen_error *error)
 {
     static const char INFO[] = "*2\r\n$4\r\nINFO\r\n$6\r\nserver\r\n", FIELD[] = "\r\nrun_id:";
-    const sn_reply *reply = &link->reply;
-    if (!sn_link_talk(link, INFO, sizeof INFO - 1, ms))
-        return sn_error_set(error, SEEN_ERR_NETWORK, "%s: %s", a->shown, link->why);
+    const sn_reply *reply = &conn->reply;
+    if (!sn_connection_call(conn, INFO, sizeof INFO - 1, ms))
+        return sn_error_set(error, SEEN_ERR_NETWORK, "%s: %s", a->shown, conn->why);
     const char *found = reply->items == 1 && reply->item[0].type == REDIS_REPLY_STRING
                             ? strstr(sn_reply_text(reply, 0), FIELD)
                             : NULL;
     if (!found)
-        return refused(link, a, "read run_id from INFO", error);
-    snprintf(link->run_id, sizeof link->run_id, "%.*s",
+        return refused(conn, a, "read run_id from INFO", error);
+    snprintf(conn->run_id, sizeof conn->run_id, "%.*s",
              (int)strcspn(found + sizeof FIELD - 1, "\r"), found + sizeof FIELD - 1);
     return SEEN_OK;
 }
 
-seen_status sn_link_open(sn_link *link, const sn_redis_place *place,
-                         const sn_redis_address *address, const sn_client_times *times,
-                         const sn_tls_trust *trust, bool run_id, seen_error *error)
+seen_status sn_connection_open(sn_connection *conn, const sn_redis_place *place,
+                               const sn_redis_address *address, const sn_client_times *times,
+                               const sn_tls_trust *trust, bool run_id, seen_error *error)
 {
-    *link = (sn_link){.fd = -1};
-    link->fd = connect_to(place, times->connect_ms, link->why, sizeof link->why);
-    if (link->fd < 0)
+    *conn = (sn_connection){.fd = -1};
+    conn->fd = connect_to(place, times->connect_ms, conn->why, sizeof conn->why);
+    if (conn->fd < 0)
         return sn_error_set(error, SEEN_ERR_NETWORK,
                             "%s: cannot connect to %s%s%.0d: %s; is the server running, and the "
                             "address right?",
                             address->shown, place->host, place->port ? ":" : "", (int)place->port,
-                            link->why);
+                            conn->why);
     seen_status status = SEEN_OK;
-    link->reader = sn_reply_reader(&link->reply);
-    if (!link->reader)
+    conn->reader = sn_reply_reader(&conn->reply);
+    if (!conn->reader)
         status = sn_error_set(error, SEEN_ERR_MEMORY, "%s: out of memory", address->shown);
     if (status == SEEN_OK && trust)
-        status = encipher(link, place, address, times->connect_ms, trust, error);
+        status = encipher(conn, place, address, times->connect_ms, trust, error);
     if (status == SEEN_OK)
-        status = log_in(link, address, times->command_ms, error);
+        status = log_in(conn, address, times->command_ms, error);
     if (status == SEEN_OK && run_id)
-        status = ask_run_id(link, address, times->command_ms, error);
+        status = ask_run_id(conn, address, times->command_ms, error);
     if (status != SEEN_OK)
-        sn_link_close(link);
+        sn_connection_close(conn);
     return status;
 }

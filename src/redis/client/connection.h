@@ -1,6 +1,6 @@
 /* One connection: connect, authenticate, send, receive, with timeouts. Never raises SIGPIPE. */
-#ifndef SN_REDIS_CLIENT_LINK_H
-#define SN_REDIS_CLIENT_LINK_H
+#ifndef SN_REDIS_CLIENT_CONNECTION_H
+#define SN_REDIS_CLIENT_CONNECTION_H
 
 #include "redis/client/address.h"
 #include "redis/client/reply.h"
@@ -13,38 +13,38 @@ typedef struct sn_client_times {
     uint32_t connect_ms, command_ms, retry_ms;
 } sn_client_times;
 
-typedef struct sn_link {
+typedef struct sn_connection {
     int fd;      /* -1: not connected */
     sn_tls *tls; /* NULL: no TLS */
     redisReader *reader;
     sn_reply reply;             /* the last one read */
     char why[200];              /* the last error */
     char run_id[SN_RUN_ID + 1]; /* of the server, if requested */
-} sn_link;
+} sn_connection;
 
 /* Connects and authenticates, with TLS if `trust` is given; `run_id`: also reads it.
  * SEEN_ERR_NETWORK: not reachable, or still loading: may be retried. */
-seen_status sn_link_open(sn_link *link, const sn_redis_place *place,
-                         const sn_redis_address *address, const sn_client_times *times,
-                         const sn_tls_trust *trust, bool run_id, seen_error *error);
-void sn_link_close(sn_link *link);
+seen_status sn_connection_open(sn_connection *conn, const sn_redis_place *place,
+                               const sn_redis_address *address, const sn_client_times *times,
+                               const sn_tls_trust *trust, bool run_id, seen_error *error);
+void sn_connection_close(sn_connection *conn);
 
 /* Sends as much as the socket accepts: bytes sent, 0 if it would block, -1 lost (see why). */
-ssize_t sn_link_send(sn_link *link, const struct iovec *part, size_t parts);
+ssize_t sn_connection_send(sn_connection *conn, const struct iovec *part, size_t parts);
 /* Receives the available bytes; results as above. */
-ssize_t sn_link_receive(sn_link *link);
-/* The next complete reply: 1 it is in link->reply, 0 more bytes are needed, -1 protocol error. */
-int sn_link_next(sn_link *link);
+ssize_t sn_connection_receive(sn_connection *conn);
+/* The next complete reply: 1 it is in conn->reply, 0 more bytes are needed, -1 protocol error. */
+int sn_connection_next(sn_connection *conn);
 
 /* Sends one command and waits for its reply; false if the connection is lost. */
-bool sn_link_talk(sn_link *link, const char *bytes, size_t len, uint32_t ms);
+bool sn_connection_call(sn_connection *conn, const char *bytes, size_t len, uint32_t ms);
 
 /* As poll, but for at most a quarter of a second. *waited: how long it took, 0 if this process was
  * stopped in between: a server on the same machine may have been stopped too, and that time does
  * not count towards timeouts. */
-int sn_link_poll(struct pollfd *watch, nfds_t count, uint64_t ms, uint64_t *waited);
+int sn_connection_poll(struct pollfd *watch, nfds_t count, uint64_t ms, uint64_t *waited);
 
 /* Waits until the socket is readable (or writable); false after `ms`. */
-bool sn_link_wait(sn_link *link, bool write, uint32_t ms);
+bool sn_connection_wait(sn_connection *conn, bool write, uint32_t ms);
 
 #endif
