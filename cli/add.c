@@ -53,7 +53,7 @@ static seen_status open_output(change_run *run, sn_watch *watch, seen_error *err
     return sn_output_apart(run->output, run->input, error);
 }
 
-static void tell(const sn_args *args, const sn_apply_result *r, sn_apply_what what)
+static void print_summary(const sn_args *args, const sn_apply_result *r, sn_apply_what what)
 {
     if (args->json) {
         sn_json json;
@@ -76,9 +76,9 @@ static void tell(const sn_args *args, const sn_apply_result *r, sn_apply_what wh
     sn_show_count(first, (double)r->fresh);
     sn_show_count(second, (double)r->before);
     if (what == SN_APPLY_ADD)
-        sn_summary(args, "%s read, %s new, %s already present", lines, first, second);
+        sn_message_summary(args, "%s read, %s new, %s already present", lines, first, second);
     else
-        sn_summary(args, "%s read, %s removed, %s not found", lines, second, first);
+        sn_message_summary(args, "%s read, %s removed, %s not found", lines, second, first);
 }
 
 /* A fixed filter over its capacity has more and more false positives. Detecting that reads every
@@ -87,11 +87,11 @@ static void warn_full(const sn_args *args, seen_set *set, const sn_apply_result 
 {
     seen_info info = {.size = sizeof info};
     const char *where = args->operands[0];
-    if (args->quiet || !r->fresh || sn_is_redis(where) ||
+    if (args->quiet || !r->fresh || sn_where_is_redis(where) ||
         seen_get_shape(set, &info, NULL) != SEEN_OK || info.bytes > LOOK_MAX ||
         seen_get_info(set, &info, NULL) != SEEN_OK)
         return;
-    sn_warn_if_over(where, &info);
+    sn_info_warn_over(where, &info);
 }
 
 int sn_change_run(sn_args *args, sn_apply_what what)
@@ -105,7 +105,7 @@ int sn_change_run(sn_args *args, sn_apply_what what)
     seen_set *set = NULL;
     args->prints = prints(args, what);
     if (!sn_watch_begin(&watch, what == SN_APPLY_ADD ? "add" : "remove"))
-        return SN_EXIT_TROUBLE;
+        return SN_EXIT_ERROR;
     seen_status status = sn_input_open((const char *const *)args->operands + 1,
                                        args->operand_count - 1, &watch.stop, &run.input, &error);
     if (status == SEEN_OK)
@@ -128,20 +128,20 @@ int sn_change_run(sn_args *args, sn_apply_what what)
     }
     int code = SN_EXIT_OK;
     if (set && (status == SEEN_OK || run.result.lines))
-        tell(args, &run.result, what);
+        print_summary(args, &run.result, what);
     if (set && what == SN_APPLY_ADD && status == SEEN_OK)
         warn_full(args, set, &run.result);
     if (status != SEEN_OK)
-        code = sn_trouble_error(&error);
+        code = sn_message_report(&error);
     else if (run.result.stopped)
-        code = sn_trouble("stopped after %s; the filter is intact and contains them",
-                          sn_show_number_of(lines, run.result.lines, "line"));
+        code = sn_message_error("stopped after %s; the filter is intact and contains them",
+                                sn_show_number_of(lines, run.result.lines, "line"));
     sn_args_warn_quoted(args);
     sn_output_abandon(run.output);
     sn_filter_close(args, where, set, code != SN_EXIT_OK);
     sn_input_close(run.input);
     sn_watch_end(&watch);
-    return sn_finish_stdout(code);
+    return sn_message_finish_stdout(code);
 }
 
 static int run_add(sn_args *args)
@@ -149,7 +149,7 @@ static int run_add(sn_args *args)
     return sn_change_run(args, SN_APPLY_ADD);
 }
 
-const sn_command sn_command_add = {
+const sn_cli_command sn_cli_command_add = {
     .name = "add",
     .summary = "add lines to a filter",
     .synopsis = "[OPTION]... FILTER [FILE]...",
@@ -164,7 +164,7 @@ const sn_command sn_command_add = {
     .max_operands = SIZE_MAX,
     .own_size = sizeof(add_own),
     .groups = {&own_group, &sn_group_adding, &sn_group_records, &sn_group_remember, &sn_group_url,
-               &sn_group_timeout, &sn_group_json, &sn_group_threads, &sn_group_talk},
+               &sn_group_timeout, &sn_group_json, &sn_group_threads, &sn_group_messages},
     .examples = {{"Add the lines of a file; the filter is created if it does not exist",
                   "seen add urls.seen urls.txt", "printf 'a\\nb\\n' > urls.txt"},
                  {"Add a column of a CSV file", "seen add users.seen --csv -k email users.csv",

@@ -14,7 +14,7 @@
 typedef struct check_own {
     bool invert;
     bool count;
-    sn_list keys;
+    sn_args_list keys;
 } check_own;
 
 static const sn_option own_options[] = {
@@ -57,7 +57,7 @@ static seen_status do_run(void *context, seen_error *error)
     return sn_apply_run(&run->options, run->input, output, &run->result, error);
 }
 
-static void tell(const sn_args *args, const sn_apply_result *r, uint64_t printed)
+static void print_summary(const sn_args *args, const sn_apply_result *r, uint64_t printed)
 {
     const check_own *own = args->own;
     if (args->json) {
@@ -128,16 +128,18 @@ static int check_arguments(const sn_args *args)
 {
     const check_own *own = args->own;
     if (own->count && args->output)
-        return sn_trouble("-c prints a number to stdout; -o is for lines");
-    if (!own->count && sn_same_place(args->operands[0], args->output ? args->output : "-"))
-        return sn_trouble("%s is the filter: write the lines to another file", args->operands[0]);
+        return sn_message_error("-c prints a number to stdout; -o is for lines");
+    if (!own->count && sn_where_same(args->operands[0], args->output ? args->output : "-"))
+        return sn_message_error("%s is the filter: write the lines to another file",
+                                args->operands[0]);
     if (own->keys.count && args->operand_count > 1)
-        return sn_trouble("-e gives the keys on the command line: leave %s out", args->operands[1]);
+        return sn_message_error("-e gives the keys on the command line: leave %s out",
+                                args->operands[1]);
     if (own->keys.count && args->record.parts > 1)
-        return sn_trouble("-e is a single key; the keys of several fields are in files only");
+        return sn_message_error("-e is a single key; the keys of several fields are in files only");
     for (size_t i = 0; i < own->keys.count && !args->null; i++)
         if (strchr(own->keys.items[i], '\n'))
-            return sn_trouble("the key of -e has a newline: use -z");
+            return sn_message_error("the key of -e has a newline: use -z");
     return SN_EXIT_OK;
 }
 
@@ -152,7 +154,7 @@ static int run_check(sn_args *args)
     if (code)
         return code;
     if (!sn_watch_begin(&watch, "check"))
-        return SN_EXIT_TROUBLE;
+        return SN_EXIT_ERROR;
     args->prints = !own->count && (!args->output || !strcmp(args->output, "-"));
     seen_status status = prepare(&run, args, &watch, &error);
     if (status == SEEN_OK) {
@@ -161,12 +163,13 @@ static int run_check(sn_args *args)
         status = sn_watch_run(&watch, args, do_run, &run, &error);
     }
     if (status != SEEN_OK)
-        code = sn_trouble_error(&error);
+        code = sn_message_report(&error);
     else if (run.result.stopped && sn_stop_get(&watch.stop) == SN_STOP_ASKED)
-        code = sn_trouble("stopped after %s", sn_show_number_of(lines, run.result.lines, "line"));
+        code = sn_message_error("stopped after %s",
+                                sn_show_number_of(lines, run.result.lines, "line"));
     else {
         uint64_t printed = own->invert ? run.result.fresh : run.result.before;
-        tell(args, &run.result, printed);
+        print_summary(args, &run.result, printed);
         code = printed ? SN_EXIT_OK : SN_EXIT_NO;
     }
     sn_args_warn_quoted(args);
@@ -176,10 +179,10 @@ static int run_check(sn_args *args)
     if (run.keys >= 0)
         close(run.keys);
     sn_watch_end(&watch);
-    return sn_finish_stdout(code);
+    return sn_message_finish_stdout(code);
 }
 
-const sn_command sn_command_check = {
+const sn_cli_command sn_cli_command_check = {
     .name = "check",
     .summary = "print the lines that were seen",
     .synopsis = "[OPTION]... FILTER [FILE]...",
@@ -193,7 +196,7 @@ const sn_command sn_command_check = {
     .own_size = sizeof(check_own),
     .groups = {&own_group, &sn_group_records, &sn_group_remember, &sn_group_url, &sn_group_print,
                &sn_group_timeout, &sn_group_output, &sn_group_json, &sn_group_threads,
-               &sn_group_talk},
+               &sn_group_messages},
     .examples = {{"Which of these were seen?", "seen check urls.seen some.txt",
                   "seen create -q urls.seen -n 1k && printf 'a\\nb\\n' > some.txt && "
                   "seen add -q urls.seen some.txt"},

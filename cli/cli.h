@@ -6,13 +6,13 @@
  * is used for parsing, --help, the man page and shell completion. A command is one file that ends
  * in one
  *
- *     const sn_command sn_command_uniq = {...};
+ *     const sn_cli_command sn_cli_command_uniq = {...};
  *
  * and one line in commands.c. Commands are clients of the library: they include "seen.h",
  * "stream/...", "crawl/crawl.h" and the headers of this folder, nothing below.
  *
  * Results go to stdout, messages to stderr. run() returns the exit status: SN_EXIT_OK, SN_EXIT_NO
- * (`check` saw nothing) or SN_EXIT_TROUBLE, after a message. */
+ * (`check` saw nothing) or SN_EXIT_ERROR, after a message. */
 #ifndef SN_CLI_CLI_H
 #define SN_CLI_CLI_H
 
@@ -29,12 +29,12 @@
 #include "seen.h"
 #include "stream/record/spec.h"
 
-enum { SN_EXIT_OK = 0, SN_EXIT_NO = 1, SN_EXIT_TROUBLE = 2 };
+enum { SN_EXIT_OK = 0, SN_EXIT_NO = 1, SN_EXIT_ERROR = 2 };
 
 /* ---- Option tables -------------------------------------------------------------------------- */
 
 /* The kind of an option's value, and the C type of its target. */
-typedef enum sn_type {
+typedef enum sn_option_type {
     SN_FLAG,     /* bool */
     SN_COUNT,    /* uint64_t: 1,000,000, 5e9, 100M, 5B (powers of 1000), whole */
     SN_SIZE,     /* uint64_t, bytes: 120MB (10^6), 4GiB (2^30), 64K (2^10, as sort -S) */
@@ -43,27 +43,27 @@ typedef enum sn_type {
     SN_NUMBER,   /* double, not negative */
     SN_DURATION, /* uint64_t, milliseconds: 500ms, 2s, 5m, 12h, 30d, 2w; a bare number is seconds */
     SN_STRING,   /* const char * */
-    SN_LIST,     /* sn_list: a string, any number of times */
+    SN_LIST,     /* sn_args_list: a string, any number of times */
     SN_CHAR,     /* int: one byte, also written \t, \0, \xHH */
     SN_CHOICE,   /* int: index of the word in `choices` */
     SN_MAYBE,    /* int: 1 given alone, 2 + index given with =WORD of `choices` */
-    SN_SEED      /* sn_seed: a number, or 32 hexadecimal digits */
-} sn_type;
+    SN_SEED      /* sn_args_seed: a number, or 32 hexadecimal digits */
+} sn_option_type;
 
-typedef struct sn_list {
+typedef struct sn_args_list {
     const char **items;
     size_t count;
-} sn_list;
+} sn_args_list;
 
-typedef struct sn_seed {
+typedef struct sn_args_seed {
     bool given;
     uint64_t word[2];
-} sn_seed;
+} sn_args_seed;
 
 typedef struct sn_option {
     const char *name;     /* "capacity": the long name, required */
     const char *argument; /* "KEYS"; NULL for a flag, and for SN_CHOICE, which shows its choices */
-    sn_type type;
+    sn_option_type type;
     char letter;         /* 'n', or 0 */
     size_t offset;       /* of the target, in sn_args or in the command's own struct */
     const char *help;    /* one line for --help: lower case, no full stop */
@@ -99,7 +99,7 @@ extern const sn_group sn_group_print;    /* --print */
 extern const sn_group sn_group_output;   /* -o */
 extern const sn_group sn_group_temp;     /* -T */
 extern const sn_group sn_group_threads;  /* -j */
-extern const sn_group sn_group_talk;     /* -q --summary --progress */
+extern const sn_group sn_group_messages; /* -q --summary --progress */
 extern const sn_group sn_group_quiet;    /* -q alone, for commands that finish at once */
 extern const sn_group sn_group_json;     /* --json */
 extern const sn_group sn_group_redis;    /* --ttl --layout --connect-timeout ... */
@@ -108,11 +108,11 @@ extern const sn_group sn_group_timeout;  /* the timeouts alone, for commands tha
 
 /* ---- Values --------------------------------------------------------------------------------- */
 
-struct sn_command;
+struct sn_cli_command;
 
 /* The values of the command line. Zero means "not given" unless a comment says otherwise. */
 typedef struct sn_args {
-    const struct sn_command *command;
+    const struct sn_cli_command *command;
     char **operands; /* arguments that are not options, in order; operands[count] is NULL */
     size_t operand_count;
     void *own; /* the command's own struct, zeroed before parsing */
@@ -129,19 +129,19 @@ typedef struct sn_args {
     bool renew;           /* --renew */
     int when_full;        /* seen_when_full */
 
-    sn_seed seed;
+    sn_args_seed seed;
     int hash; /* seen_hash_kind */
 
-    bool null;     /* -z */
-    sn_list keys;  /* -k */
-    int delimiter; /* -t; -1: not given */
+    bool null;         /* -z */
+    sn_args_list keys; /* -k */
+    int delimiter;     /* -t; -1: not given */
     bool csv, tsv, jsonl, no_header;
     int missing; /* sn_missing */
     bool ignore_case;
     bool url; /* also implied by each of these */
     bool sort_query, drop_tracking, drop_sessions, drop_www, drop_slash, any_scheme;
     bool ignore_values, similar;
-    sn_list drop;
+    sn_args_list drop;
     int print;                    /* 1: --print canonical */
     seen_url_options url_options; /* built from these when all options are read */
     seen_url_options url_print;   /* the same without options that would print a URL that does not
@@ -156,7 +156,7 @@ typedef struct sn_args {
     const char *temp;   /* -T */
     uint64_t threads;   /* -j; 0: all cores, with Redis at least 3 */
 
-    int color; /* sn_color_when */
+    int color; /* sn_message_color_when */
     bool quiet;
     bool summary;
     int progress; /* 0: on a terminal only; 1: --progress; 2: --progress=json */
@@ -195,7 +195,7 @@ typedef struct sn_example {
 #define SN_MAX_GROUPS 14
 #define SN_MAX_EXAMPLES 6
 
-typedef struct sn_command {
+typedef struct sn_cli_command {
     const char *name;     /* "uniq" */
     const char *summary;  /* "print each line the first time it appears" */
     const char *synopsis; /* "[OPTION]... [FILE...]" */
@@ -210,16 +210,16 @@ typedef struct sn_command {
     bool at_once;    /* a signal may end it at any time */
     bool unmeasured; /* may take long, without a progress bar of its own: its time is shown */
     bool hidden;
-} sn_command;
+} sn_cli_command;
 
 /* All commands, in the order of the overview. */
-extern const sn_command *const sn_commands[];
+extern const sn_cli_command *const sn_commands[];
 extern const size_t sn_commands_total;
-const sn_command *sn_command_find(const char *name);
+const sn_cli_command *sn_commands_find(const char *name);
 
 /* The i-th option of a command over all its groups (--help is the last); NULL after the end. *group
  * may be NULL. */
-const sn_option *sn_command_option(const sn_command *command, size_t i, const sn_group **group);
+const sn_option *sn_option_at(const sn_cli_command *command, size_t i, const sn_group **group);
 
 /* What follows its name in help and manual: "KEYS", "host|domain|all"; NULL for a flag. */
 const char *sn_option_argument(const sn_option *option);
@@ -227,66 +227,73 @@ const char *sn_option_argument(const sn_option *option);
 /* Parses a command line into *args: 0, or an exit status after a message. `argv[0]` is the
  * command's name. *help: the kind of help requested. */
 typedef enum sn_help { SN_HELP_NONE, SN_HELP_PAGE, SN_HELP_ALL } sn_help;
-int sn_args_parse(const sn_command *command, int argc, char **argv, sn_args *args, sn_help *help);
+int sn_args_parse(const sn_cli_command *command, int argc, char **argv, sn_args *args,
+                  sn_help *help);
 void sn_args_free(sn_args *args);
 
 int sn_help_overview(FILE *out);
-int sn_help_command(FILE *out, const sn_command *command, sn_help which);
-int sn_man_command(FILE *out, const sn_command *command); /* NULL: seen(1) */
-int sn_completion(FILE *out, const char *shell);          /* bash, zsh, fish */
+int sn_help_command(FILE *out, const sn_cli_command *command, sn_help which);
+int sn_man_command(FILE *out, const sn_cli_command *command); /* NULL: seen(1) */
+int sn_completion_print(FILE *out, const char *shell);        /* bash, zsh, fish */
 
-/* Reports that there is no such command, with a suggestion; returns SN_EXIT_TROUBLE. */
-int sn_unknown_command(const char *name);
+/* Reports that there is no such command, with a suggestion; returns SN_EXIT_ERROR. */
+int sn_help_unknown_command(const char *name);
 
 /* The word of `words` (ends with NULL) that is closest to a mistyped one, or NULL if none is
  * close. */
-const char *sn_suggest(const char *word, const char *const *words);
+const char *sn_suggest_word(const char *word, const char *const *words);
 
 /* ---- Messages on stderr, safe for a terminal ------------------------------------------------ */
 
 /* Prints "seen: ", a sentence and a newline to stderr, with control characters and invalid UTF-8
- * escaped. sn_trouble returns SN_EXIT_TROUBLE. */
-int sn_trouble(const char *format, ...) __attribute__((format(printf, 1, 2)));
-int sn_trouble_error(const seen_error *error);
-void sn_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+ * escaped. sn_message_error returns SN_EXIT_ERROR. */
+int sn_message_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+int sn_message_report(const seen_error *error);
+void sn_message_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Warns if a filter holds more keys than its capacity. */
-void sn_warn_if_over(const char *where, const seen_info *info);
+void sn_info_warn_over(const char *where, const seen_info *info);
 /* The summary at the end: on a terminal, or with --summary; not with -q or --json. */
-bool sn_summary_wanted(const sn_args *args);
-void sn_summary(const sn_args *args, const char *format, ...) __attribute__((format(printf, 2, 3)));
+bool sn_message_has_summary(const sn_args *args);
+void sn_message_summary(const sn_args *args, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 /* Prints a note, unless -q was given: for information that is not an error. */
-void sn_note(const sn_args *args, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void sn_message_note(const sn_args *args, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* --color. auto: if `out` is a terminal, TERM is not dumb and NO_COLOR is not set. */
-typedef enum sn_color_when { SN_COLOR_AUTO, SN_COLOR_ALWAYS, SN_COLOR_NEVER } sn_color_when;
-void sn_color_choose(sn_color_when when);
+typedef enum sn_message_color_when {
+    SN_COLOR_AUTO,
+    SN_COLOR_ALWAYS,
+    SN_COLOR_NEVER
+} sn_message_color_when;
+void sn_message_color_choose(sn_message_color_when when);
 /* The escape sequence for a style ("1" bold, "31" red, "" back to normal), or "" without colour. */
-const char *sn_color(FILE *out, const char *style, char buffer[16]);
+const char *sn_message_color(FILE *out, const char *style, char buffer[16]);
 
 /* Writes `text` to `out` with terminal control characters escaped as \n, \x1b, ... */
-void sn_put_safe(FILE *out, const char *text, size_t len);
+void sn_message_put(FILE *out, const char *text, size_t len);
 
-/* Flushes stdout: `status`, or SN_EXIT_TROUBLE after a message if it could not be written
+/* Flushes stdout: `status`, or SN_EXIT_ERROR after a message if it could not be written
  * (a full disk). A closed pipe is not an error. Call it last in run(). */
-int sn_finish_stdout(int status);
-bool sn_nobody_reads(FILE *out); /* whether the other end of the pipe is closed */
+int sn_message_finish_stdout(int status);
+bool sn_message_pipe_closed(FILE *out); /* whether the other end of the pipe is closed */
 
 /* Whether this is the address of a filter in Redis. */
-bool sn_is_redis(const char *where);
+bool sn_where_is_redis(const char *where);
 /* Sets REDISCLI_AUTH, which the library uses for addresses without a password, to the first line of
  * a file. False after a message. */
 bool sn_password_read(const char *path);
 
 /* Whether two names are one file, there already or not; "-" is the standard output. What is no
  * regular file (/dev/null) is never the same. */
-bool sn_same_place(const char *a, const char *b);
+bool sn_where_same(const char *a, const char *b);
 
-/* SN_EXIT_TROUBLE after a message if --ttl is given for a file; only Redis has it. */
-int sn_check_ttl(const sn_args *args, const char *where);
+/* SN_EXIT_ERROR after a message if --ttl is given for a file; only Redis has it. */
+int sn_where_check_ttl(const sn_args *args, const char *where);
 
 /* A FILTER for messages: without the password of a Redis address. */
 #define SN_WHERE 600
-const char *sn_show_where(char buffer[SN_WHERE], const char *where);
+const char *sn_where_show(char buffer[SN_WHERE], const char *where);
 
 /* ---- Report files --------------------------------------------------------------------------- */
 
@@ -308,32 +315,32 @@ int sn_report_close(sn_report *report); /* an exit status, after a message if it
  * stays ignored), SIGPIPE is ignored, SIGBUS ends with a message about a file that was modified
  * concurrently. Called by main. */
 void sn_signal_install(void);
-void sn_signal_at_once(void);         /* from now on the first signal ends the process */
-bool sn_stopped(void);                /* a signal requested a stop */
-int sn_stop_signal(void);             /* which one, or 0 */
-const atomic_int *sn_stop_flag(void); /* for engines that read it themselves: not 0 means stop */
+void sn_signal_at_once(void);           /* from now on the first signal ends the process */
+bool sn_signal_stopped(void);           /* a signal requested a stop */
+int sn_signal_number(void);             /* which one, or 0 */
+const atomic_int *sn_signal_flag(void); /* for engines that read it themselves: not 0 means stop */
 /* `call` is called from the handler at the first signal (or at once, if there was one): it must be
  * async-signal-safe, like sn_stop_set of the stream. NULL removes it. */
-void sn_on_stop(void (*call)(void *context), void *context);
+void sn_signal_on_stop(void (*call)(void *context), void *context);
 /* What is written to stderr when a second signal ends the command at once: a whole line, which is
  * not copied. NULL removes it. */
-void sn_last_words(const char *text);
+void sn_signal_set_message(const char *text);
 
 /* ---- Numbers -------------------------------------------------------------------------------- */
 
 /* Each returns true and *value, or false and a message in `why` ("..." is not a size: ...). */
-typedef struct sn_why {
+typedef struct sn_number_error {
     char text[200];
-} sn_why;
+} sn_number_error;
 
-bool sn_parse_count(const char *text, uint64_t *value, sn_why *why);
-bool sn_parse_size(const char *text, uint64_t *bytes, sn_why *why);
-bool sn_parse_rate(const char *text, double *value, sn_why *why);
-bool sn_parse_share(const char *text, double *value, sn_why *why);
-bool sn_parse_number(const char *text, double *value, sn_why *why);
-bool sn_parse_duration(const char *text, uint64_t *ms, sn_why *why);
-bool sn_parse_char(const char *text, int *value, sn_why *why);
-bool sn_parse_seed(const char *text, sn_seed *seed, sn_why *why);
+bool sn_number_parse_count(const char *text, uint64_t *value, sn_number_error *why);
+bool sn_number_parse_size(const char *text, uint64_t *bytes, sn_number_error *why);
+bool sn_number_parse_rate(const char *text, double *value, sn_number_error *why);
+bool sn_number_parse_share(const char *text, double *value, sn_number_error *why);
+bool sn_number_parse(const char *text, double *value, sn_number_error *why);
+bool sn_number_parse_duration(const char *text, uint64_t *ms, sn_number_error *why);
+bool sn_number_parse_char(const char *text, int *value, sn_number_error *why);
+bool sn_number_parse_seed(const char *text, sn_args_seed *seed, sn_number_error *why);
 
 /* Formatting, into a buffer that is returned. 1,234,567 / 1.2 million / 124 MiB / 1e-6 / 2h05m */
 #define SN_TEXT 48

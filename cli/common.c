@@ -3,10 +3,10 @@
 
 static int run_common(sn_args *args)
 {
-    return sn_sets_main(args, false);
+    return sn_sets_run(args, false);
 }
 
-const sn_command sn_command_common = {
+const sn_cli_command sn_cli_command_common = {
     .name = "common",
     .summary = "print the lines of A that are also in B",
     .synopsis = "[OPTION]... A B...",
@@ -30,7 +30,7 @@ const sn_command sn_command_common = {
     .own_size = sizeof(sn_sets_own),
     .groups = {&sn_group_sets, &sn_group_sets_plan, &sn_group_records, &sn_group_remember,
                &sn_group_url, &sn_group_print, &sn_group_timeout, &sn_group_output, &sn_group_json,
-               &sn_group_temp, &sn_group_threads, &sn_group_talk},
+               &sn_group_temp, &sn_group_threads, &sn_group_messages},
     .examples = {{"Which URLs of the first list are in the second?",
                   "seen common ours.txt theirs.txt",
                   "printf 'a\\nb\\nc\\n' > ours.txt; printf 'c\\nb\\nx\\n' > theirs.txt"},

@@ -4,14 +4,14 @@
 #include <string.h>
 
 /* Calls `put` for every command that is shown. */
-static void each_command(FILE *out, void (*put)(FILE *out, const sn_command *command))
+static void each_command(FILE *out, void (*put)(FILE *out, const sn_cli_command *command))
 {
     for (size_t i = 0; i < sn_commands_total; i++)
         if (!sn_commands[i]->hidden)
             put(out, sn_commands[i]);
 }
 
-static void put_name(FILE *out, const sn_command *command)
+static void put_name(FILE *out, const sn_cli_command *command)
 {
     fprintf(out, "%s ", command->name);
 }
@@ -57,11 +57,11 @@ static void put_quoted(FILE *out, const char *text, bool zsh)
 
 /* ---- bash ------------------------------------------------------------------------------------ */
 
-static void bash_values(FILE *out, const sn_command *command)
+static void bash_values(FILE *out, const sn_cli_command *command)
 {
     const sn_option *option;
     fputs("            case $prev in\n", out);
-    for (size_t i = 0; (option = sn_command_option(command, i, NULL)); i++) {
+    for (size_t i = 0; (option = sn_option_at(command, i, NULL)); i++) {
         if (option->type == SN_FLAG)
             continue;
         fputs("            ", out);
@@ -85,11 +85,11 @@ static void bash_values(FILE *out, const sn_command *command)
     fputs("            *) prev= ;;\n            esac ;;\n", out);
 }
 
-static void bash_command(FILE *out, const sn_command *command)
+static void bash_command(FILE *out, const sn_cli_command *command)
 {
     const sn_option *option;
     fprintf(out, "        %s)\n            options='", command->name);
-    for (size_t i = 0; (option = sn_command_option(command, i, NULL)); i++) {
+    for (size_t i = 0; (option = sn_option_at(command, i, NULL)); i++) {
         if (option->letter)
             fprintf(out, "-%c ", option->letter);
         fprintf(out, "--%s ", option->name);
@@ -173,18 +173,18 @@ static void zsh_option(FILE *out, const sn_option *option)
     fputs("' \\\n", out);
 }
 
-static void zsh_summary(FILE *out, const sn_command *command)
+static void zsh_summary(FILE *out, const sn_cli_command *command)
 {
     fprintf(out, "        '%s:", command->name);
     put_quoted(out, command->summary, true);
     fputs("'\n", out);
 }
 
-static void zsh_command(FILE *out, const sn_command *command)
+static void zsh_command(FILE *out, const sn_cli_command *command)
 {
     const sn_option *option;
     fprintf(out, "        %s) _arguments -s \\\n", command->name);
-    for (size_t i = 0; (option = sn_command_option(command, i, NULL)); i++)
+    for (size_t i = 0; (option = sn_option_at(command, i, NULL)); i++)
         zsh_option(out, option);
     fprintf(out, "            %s ;;\n",
             !command->operands[0]                   ? "&& return"
@@ -213,7 +213,7 @@ static void complete_zsh(FILE *out)
 
 /* ---- fish ------------------------------------------------------------------------------------ */
 
-static void fish_option(FILE *out, const sn_command *command, const sn_option *option)
+static void fish_option(FILE *out, const sn_cli_command *command, const sn_option *option)
 {
     fprintf(out, "complete -c seen -n '__fish_seen_subcommand_from %s'", command->name);
     if (option->letter)
@@ -241,7 +241,7 @@ static void fish_option(FILE *out, const sn_command *command, const sn_option *o
     fputs("'\n", out);
 }
 
-static void fish_command(FILE *out, const sn_command *command)
+static void fish_command(FILE *out, const sn_cli_command *command)
 {
     const sn_option *option;
     fprintf(out, "complete -c seen -n __fish_use_subcommand -a %s -d '", command->name);
@@ -249,7 +249,7 @@ static void fish_command(FILE *out, const sn_command *command)
     fputs("'\n", out);
     if (!command->operands[0] || !strcmp(command->operands, "COMMAND"))
         fprintf(out, "complete -c seen -n '__fish_seen_subcommand_from %s' -f\n", command->name);
-    for (size_t i = 0; (option = sn_command_option(command, i, NULL)); i++)
+    for (size_t i = 0; (option = sn_option_at(command, i, NULL)); i++)
         fish_option(out, command, option);
 }
 
@@ -263,7 +263,7 @@ static void complete_fish(FILE *out)
     each_command(out, fish_command);
 }
 
-int sn_completion(FILE *out, const char *shell)
+int sn_completion_print(FILE *out, const char *shell)
 {
     if (!strcmp(shell, "bash"))
         complete_bash(out);

@@ -20,17 +20,17 @@ static int run(sn_args *args)
     seen_error error = {0};
     seen_set *from;
     seen_options options = sn_args_options(args);
-    if (sn_check_ttl(args, args->operands[1]) != SN_EXIT_OK)
-        return SN_EXIT_TROUBLE;
+    if (sn_where_check_ttl(args, args->operands[1]) != SN_EXIT_OK)
+        return SN_EXIT_ERROR;
     if (seen_open(args->operands[0], &options, SEEN_READ_ONLY, &from, &error) != SEEN_OK)
-        return sn_trouble_error(&error);
+        return sn_message_report(&error);
     seen_status status =
         seen_copy(from, args->operands[1], own->replace ? SEEN_REPLACE : 0, &options, &error);
     seen_close(from);
-    return status == SEEN_OK ? SN_EXIT_OK : sn_trouble_error(&error);
+    return status == SEEN_OK ? SN_EXIT_OK : sn_message_report(&error);
 }
 
-const sn_command sn_command_copy = {
+const sn_cli_command sn_cli_command_copy = {
     .name = "copy",
     .summary = "copy a filter between files and Redis",
     .synopsis = "[OPTION]... FROM TO",

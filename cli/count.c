@@ -49,12 +49,12 @@ static int run_count(sn_args *args)
 {
     const count_own *own = args->own;
     args->memory = own->memory;
-    const sn_uniq_own uniq = {
+    const sn_cli_uniq_own uniq = {
         .count = true, .tabs = true, .top = own->top, .min = own->min, .explain = own->explain};
-    return sn_uniq_main(args, &uniq);
+    return sn_cli_uniq_run(args, &uniq);
 }
 
-const sn_command sn_command_count = {
+const sn_cli_command sn_cli_command_count = {
     .name = "count",
     .summary = "print each distinct line with its count",
     .synopsis = "[OPTION]... [FILE]...",
@@ -70,7 +70,7 @@ const sn_command sn_command_count = {
     .max_operands = SIZE_MAX,
     .own_size = sizeof(count_own),
     .groups = {&own_group, &sn_group_records, &sn_group_url, &sn_group_print, &sn_group_output,
-               &sn_group_json, &sn_group_temp, &sn_group_threads, &sn_group_talk},
+               &sn_group_json, &sn_group_temp, &sn_group_threads, &sn_group_messages},
     .examples = {{"The ten most frequent lines", "seen count --top 10 queries.txt",
                   "printf 'a\\nb\\na\\n' > queries.txt"},
                  {"Clients with at least two requests", "seen count --min 2 -k 1 -t ' ' access.log",

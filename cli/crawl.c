@@ -16,10 +16,10 @@ typedef struct crawl_own {
     uint64_t capacity, checkpoint_ms;
 
     int scope;
-    sn_list include, exclude, drop;
+    sn_args_list include, exclude, drop;
     bool nofollow, sitemaps, no_parent;
     const char *input, *cookies, *proxy, *netrc, *password_file;
-    sn_list headers;
+    sn_args_list headers;
     bool sort_query, no_tracking, no_sessions, no_www, no_slash;
     uint64_t depth, pages, host_pages, url_max, links, path, repeats;
 
@@ -591,27 +591,27 @@ static int run_crawl(sn_args *args)
     sn_crawl_result result;
     crawl_paths paths = {{NULL}};
     void *keep = NULL;
-    sn_crawl_show show;
-    sn_crawl_urls urls = {0};
+    sn_cli_status show;
+    sn_cli_urls urls = {0};
     if (own->password_file != NULL && !sn_password_read(own->password_file))
-        return SN_EXIT_TROUBLE;
-    if (sn_crawl_report_find(args))
-        return sn_crawl_report(args, own->html, own->ca_file);
-    sn_crawl_fleet_word word = sn_crawl_fleet_find(args);
+        return SN_EXIT_ERROR;
+    if (sn_cli_report_find(args))
+        return sn_cli_report_run(args, own->html, own->ca_file);
+    sn_cli_fleet_word word = sn_cli_fleet_find(args);
     if (word != SN_FLEET_NONE)
-        return sn_crawl_fleet(args, word, own->ca_file, own->watch, own->force,
-                              own->frontier_memory);
+        return sn_cli_fleet_run(args, word, own->ca_file, own->watch, own->force,
+                                own->frontier_memory);
     sn_crawl_defaults(&options);
     options.join = own->join;
     options.ca_file = own->ca_file;
-    if (own->join != NULL && !sn_crawl_fleet_load(&options, args->operand_count > 0, &keep, &error))
-        return sn_trouble_error(&error);
+    if (own->join != NULL && !sn_cli_fleet_load(&options, args->operand_count > 0, &keep, &error))
+        return sn_message_report(&error);
     if (own->state != NULL && sn_crawl_resumable(own->state) &&
         sn_crawl_load(own->state, &options, &keep, &error) != SEEN_OK)
-        return sn_trouble_error(&error);
+        return sn_message_report(&error);
     options.state = own->state;
-    if (!sn_crawl_urls_read(&urls, own->input, args->operands, args->operand_count, &error))
-        return sn_trouble_error(&error);
+    if (!sn_cli_urls_read(&urls, own->input, args->operands, args->operand_count, &error))
+        return sn_message_report(&error);
     options.start = (sn_crawl_list){(const char *const *)urls.items, urls.count};
     take_numbers(args, &options);
     take_strings(args, &options, &paths);
@@ -622,25 +622,25 @@ static int run_crawl(sn_args *args)
     options.frontier_memory = own->frontier_memory;
     args->prints = is_stdout(options.output) || is_stdout(options.urls) ||
                    is_stdout(options.edges) || is_stdout(options.warc);
-    sn_crawl_show_begin(&show, args, options.state);
+    sn_cli_status_begin(&show, args, options.state);
     bool joined = false;
     seen_status status = options.join != NULL ? sn_crawl_check_settings(&options, &error) : SEEN_OK;
     if (status == SEEN_OK)
         do
-            status = sn_crawl_run(&options, sn_stop_flag(), sn_crawl_show_status, &show, &result,
+            status = sn_crawl_run(&options, sn_signal_flag(), sn_cli_status_show, &show, &result,
                                   &error);
-        while (sn_crawl_fleet_again(args, status, &result, &error, &joined));
-    sn_crawl_show_clear(&show);
+        while (sn_cli_fleet_again(args, status, &result, &error, &joined));
+    sn_cli_status_clear(&show);
     int code =
-        status == SEEN_OK ? sn_crawl_show_end(&show, &options, &result) : sn_trouble_error(&error);
+        status == SEEN_OK ? sn_cli_status_end(&show, &options, &result) : sn_message_report(&error);
     for (size_t i = 0; i < sizeof paths.owned / sizeof paths.owned[0]; i++)
         free(paths.owned[i]);
-    sn_crawl_urls_free(&urls);
+    sn_cli_urls_free(&urls);
     free(keep);
     return code;
 }
 
-const sn_command sn_command_crawl = {
+const sn_cli_command sn_cli_command_crawl = {
     .name = "crawl",
     .summary = "crawl breadth-first, each URL once",
     .synopsis = "[OPTION]... [URL]...\n"
@@ -666,7 +666,7 @@ const sn_command sn_command_crawl = {
     .max_operands = SIZE_MAX,
     .own_size = sizeof(crawl_own),
     .groups = {&scope_group, &limit_group, &fetch_group, &state_group, &join_group, &output_group,
-               &sn_group_json, &sn_group_talk},
+               &sn_group_json, &sn_group_messages},
     .examples =
         {{"Crawl a site, resumable",
           "seen crawl https://example.org/ --depth 3 --output pages.jsonl --state crawl.dir", "-"},

@@ -8,53 +8,53 @@
 /* ---- crawl_input.c: what it reads besides its command line ---- */
 
 /* Start URLs: those of the command line, then those of a file. */
-typedef struct sn_crawl_urls {
+typedef struct sn_cli_urls {
     char **items;
     size_t count, room;
     size_t borrowed; /* the first ones are the command line's */
-} sn_crawl_urls;
+} sn_cli_urls;
 
 /* path: NULL: none, "-": standard input. Empty lines and those that begin with # are skipped. */
-bool sn_crawl_urls_read(sn_crawl_urls *urls, const char *path, char *const *given, size_t count,
-                        seen_error *error);
-void sn_crawl_urls_free(sn_crawl_urls *urls);
+bool sn_cli_urls_read(sn_cli_urls *urls, const char *path, char *const *given, size_t count,
+                      seen_error *error);
+void sn_cli_urls_free(sn_cli_urls *urls);
 
 /* ---- crawl_show.c: a status line, or lines, and the summary ---- */
 
-typedef enum sn_crawl_show_mode {
+typedef enum sn_cli_status_mode {
     SN_SHOW_SILENT,
     SN_SHOW_REDRAWN, /* one line on a terminal */
     SN_SHOW_JSON,
     SN_SHOW_LINES
-} sn_crawl_show_mode;
+} sn_cli_status_mode;
 
-typedef struct sn_crawl_show {
+typedef struct sn_cli_status {
     const sn_args *args;
-    sn_crawl_show_mode mode;
+    sn_cli_status_mode mode;
     double last;
     uint64_t last_pages;
     double last_seconds;
-    bool stopping;         /* the message about a signal was printed */
-    char last_words[1000]; /* printed by a second signal */
-} sn_crawl_show;
+    bool stopping;           /* the message about a signal was printed */
+    char exit_message[1000]; /* printed by a second signal */
+} sn_cli_status;
 
-/* `show` must not move until sn_crawl_show_clear. state: the folder, or NULL. */
-void sn_crawl_show_begin(sn_crawl_show *show, const sn_args *args, const char *state);
+/* `show` must not move until sn_cli_status_clear. state: the folder, or NULL. */
+void sn_cli_status_begin(sn_cli_status *show, const sn_args *args, const char *state);
 /* An sn_crawl_progress. */
-void sn_crawl_show_status(void *show, const sn_crawl_status *status);
+void sn_cli_status_show(void *show, const sn_crawl_status *status);
 /* Erases the status line, and the message for a second signal. */
-void sn_crawl_show_clear(const sn_crawl_show *show);
+void sn_cli_status_clear(const sn_cli_status *show);
 /* The summary of a crawl that ended well. Returns the exit status: an error if not one page
  * could be had. */
-int sn_crawl_show_end(const sn_crawl_show *show, const sn_crawl_options *options,
+int sn_cli_status_end(const sn_cli_status *show, const sn_crawl_options *options,
                       const sn_crawl_result *result);
 
 /* ---- crawl_report.c: `seen crawl report`, one page about a crawl ---- */
 
 /* Whether the first operand is "report". */
-bool sn_crawl_report_find(const sn_args *args);
+bool sn_cli_report_find(const sn_args *args);
 /* The second one is a state folder, a file of JSON lines, or the address of a shared crawl. `html`:
  * where the page goes. */
-int sn_crawl_report(const sn_args *args, const char *html, const char *ca_file);
+int sn_cli_report_run(const sn_args *args, const char *html, const char *ca_file);
 
 #endif

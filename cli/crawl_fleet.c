@@ -11,17 +11,17 @@
 static const char *const words[] = {"",     "status", "pause",  "resume",
                                     "stop", "failed", "export", "drop"};
 
-sn_crawl_fleet_word sn_crawl_fleet_find(const sn_args *args)
+sn_cli_fleet_word sn_cli_fleet_find(const sn_args *args)
 {
     for (int i = SN_FLEET_STATUS; i <= SN_FLEET_DROP && args->operand_count > 0; i++)
         if (strcmp(args->operands[0], words[i]) == 0)
-            return (sn_crawl_fleet_word)i;
+            return (sn_cli_fleet_word)i;
     return SN_FLEET_NONE;
 }
 
 /* ---- joining ---- */
 
-bool sn_crawl_fleet_load(sn_crawl_options *options, bool urls, void **keep, seen_error *error)
+bool sn_cli_fleet_load(sn_crawl_options *options, bool urls, void **keep, seen_error *error)
 {
     bool there;
     if (sn_crawl_load_shared(options, &there, keep, error) != SEEN_OK)
@@ -36,8 +36,8 @@ bool sn_crawl_fleet_load(sn_crawl_options *options, bool urls, void **keep, seen
     return false;
 }
 
-bool sn_crawl_fleet_again(const sn_args *args, seen_status status, const sn_crawl_result *result,
-                          const seen_error *error, bool *joined)
+bool sn_cli_fleet_again(const sn_args *args, seen_status status, const sn_crawl_result *result,
+                        const seen_error *error, bool *joined)
 {
     bool unreachable =
         status == SEEN_ERR_NETWORK || status == SEEN_ERR_SERVER || status == SEEN_ERR_SPACE;
@@ -45,11 +45,11 @@ bool sn_crawl_fleet_again(const sn_args *args, seen_status status, const sn_craw
     /* A worker that has lost its session may find no server yet: it continues to try. */
     if (!result->session_lost && !(*joined && unreachable))
         return false;
-    if (atomic_load(sn_stop_flag()) != 0)
+    if (atomic_load(sn_signal_flag()) != 0)
         return false;
-    sn_note(args, "%s; joining again", error->message);
+    sn_message_note(args, "%s; joining again", error->message);
     nanosleep(&(struct timespec){.tv_nsec = 500000000}, NULL);
-    return atomic_load(sn_stop_flag()) == 0;
+    return atomic_load(sn_signal_flag()) == 0;
 }
 
 /* ---- status ---- */
@@ -165,7 +165,7 @@ static void show_status(const char *where, const sn_fleet_status *s, double rate
     const sn_crawl_counts *n = &s->counts;
     const char *why = reason(s, rate);
     double seconds = (double)s->age_ms / 1000;
-    printf("%s  %s, begun %s ago", sn_show_where(w, where), s->state, sn_show_seconds(a, seconds));
+    printf("%s  %s, begun %s ago", sn_where_show(w, where), s->state, sn_show_seconds(a, seconds));
     if (s->levels)
         printf(", depth %llu", (unsigned long long)s->level);
     printf("\n");
@@ -257,13 +257,13 @@ static int run_status(const sn_args *args, const char *where, const char *ca_fil
     seen_error error = {0};
     sn_fleet_status before, now;
     if (sn_fleet_read_status(where, ca_file, &before, &error) != SEEN_OK)
-        return sn_trouble_error(&error);
-    for (bool more = true; more && !sn_stopped();) {
+        return sn_message_report(&error);
+    for (bool more = true; more && !sn_signal_stopped();) {
         /* Two readings give a rate. */
         nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
         if (sn_fleet_read_status(where, ca_file, &now, &error) != SEEN_OK) {
             sn_fleet_free_status(&before);
-            return sn_trouble_error(&error);
+            return sn_message_report(&error);
         }
         double rate = rate_of(&now, &before, (double)(now.age_ms - before.age_ms) / 1000);
         if (watch && !args->json && isatty(STDOUT_FILENO))
@@ -273,12 +273,12 @@ static int run_status(const sn_args *args, const char *where, const char *ca_fil
         else
             show_status(where, &now, rate);
         fflush(stdout);
-        more = watch && !is_over(&now) && !sn_nobody_reads(stdout);
+        more = watch && !is_over(&now) && !sn_message_pipe_closed(stdout);
         sn_fleet_free_status(&before);
         before = now;
     }
     sn_fleet_free_status(&before);
-    return sn_finish_stdout(SN_EXIT_OK);
+    return sn_message_finish_stdout(SN_EXIT_OK);
 }
 
 /* ---- the other commands ---- */
@@ -288,12 +288,12 @@ static bool print_line(void *user, const char *text, size_t len)
     (void)user;
     fwrite(text, 1, len, stdout);
     putchar('\n');
-    return !ferror(stdout) && !sn_stopped();
+    return !ferror(stdout) && !sn_signal_stopped();
 }
 
 static int finish(seen_status status, const seen_error *error)
 {
-    return status == SEEN_OK ? sn_finish_stdout(SN_EXIT_OK) : sn_trouble_error(error);
+    return status == SEEN_OK ? sn_message_finish_stdout(SN_EXIT_OK) : sn_message_report(error);
 }
 
 static int retry_failed(const sn_args *args, const char *where, const char *ca_file)
@@ -302,23 +302,24 @@ static int retry_failed(const sn_args *args, const char *where, const char *ca_f
     uint64_t count;
     char a[SN_TEXT];
     if (sn_crawl_retry_shared(where, ca_file, &count, &error) != SEEN_OK)
-        return sn_trouble_error(&error);
-    sn_note(args, "%s put back into the queue", sn_show_number_of(a, count, "page"));
+        return sn_message_report(&error);
+    sn_message_note(args, "%s put back into the queue", sn_show_number_of(a, count, "page"));
     return SN_EXIT_OK;
 }
 
-int sn_crawl_fleet(sn_args *args, sn_crawl_fleet_word word, const char *ca_file, bool watch,
-                   bool force, uint64_t memory)
+int sn_cli_fleet_run(sn_args *args, sn_cli_fleet_word word, const char *ca_file, bool watch,
+                     bool force, uint64_t memory)
 {
     static const char *const states[] = {
         [SN_FLEET_PAUSE] = "pause", [SN_FLEET_RESUME] = "run", [SN_FLEET_STOP] = "stop"};
     seen_error error = {0};
     if (args->operand_count != 2)
-        return sn_trouble("crawl %s: give one address, such as redis://HOST/NAME", words[word]);
+        return sn_message_error("crawl %s: give one address, such as redis://HOST/NAME",
+                                words[word]);
     const char *where = args->operands[1];
     if (word == SN_FLEET_RESUME && sn_args_given(args, "frontier-memory") &&
         sn_fleet_set_memory(where, ca_file, memory, &error) != SEEN_OK)
-        return sn_trouble_error(&error);
+        return sn_message_report(&error);
     switch (word) {
     case SN_FLEET_STATUS:
         return run_status(args, where, ca_file, watch);

@@ -5,7 +5,7 @@
 #include "cli/cli.h"
 #include "crawl/crawl.h"
 
-typedef enum sn_crawl_fleet_word {
+typedef enum sn_cli_fleet_word {
     SN_FLEET_NONE,
     SN_FLEET_STATUS,
     SN_FLEET_PAUSE,
@@ -14,18 +14,18 @@ typedef enum sn_crawl_fleet_word {
     SN_FLEET_FAILED,
     SN_FLEET_EXPORT,
     SN_FLEET_DROP
-} sn_crawl_fleet_word;
+} sn_cli_fleet_word;
 
 /* Whether the first operand is one of them. */
-sn_crawl_fleet_word sn_crawl_fleet_find(const sn_args *args);
-int sn_crawl_fleet(sn_args *args, sn_crawl_fleet_word word, const char *ca_file, bool watch,
-                   bool force, uint64_t memory);
+sn_cli_fleet_word sn_cli_fleet_find(const sn_args *args);
+int sn_cli_fleet_run(sn_args *args, sn_cli_fleet_word word, const char *ca_file, bool watch,
+                     bool force, uint64_t memory);
 
 /* Uses the settings of the crawl, or creates a new one if there are start URLs. */
-bool sn_crawl_fleet_load(sn_crawl_options *options, bool urls, void **keep, seen_error *error);
+bool sn_cli_fleet_load(sn_crawl_options *options, bool urls, void **keep, seen_error *error);
 /* The session of this worker ended: waits a moment; false if the run is not to be repeated.
  * `joined` remembers that there was a session. */
-bool sn_crawl_fleet_again(const sn_args *args, seen_status status, const sn_crawl_result *result,
-                          const seen_error *error, bool *joined);
+bool sn_cli_fleet_again(const sn_args *args, seen_status status, const sn_crawl_result *result,
+                        const seen_error *error, bool *joined);
 
 #endif

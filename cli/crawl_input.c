@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-static bool add(sn_crawl_urls *urls, char *url, seen_error *error)
+static bool add(sn_cli_urls *urls, char *url, seen_error *error)
 {
     if (urls->count == urls->room) {
         char **more = sn_memory_grow(urls->items, &urls->room, urls->count + 1, sizeof *more);
@@ -33,7 +33,7 @@ static char *trim(char *line)
     return line;
 }
 
-static bool read_lines(sn_crawl_urls *urls, FILE *file, seen_error *error)
+static bool read_lines(sn_cli_urls *urls, FILE *file, seen_error *error)
 {
     char *line = NULL;
     size_t room = 0;
@@ -53,8 +53,8 @@ static bool read_lines(sn_crawl_urls *urls, FILE *file, seen_error *error)
     return ok;
 }
 
-bool sn_crawl_urls_read(sn_crawl_urls *urls, const char *path, char *const *given, size_t count,
-                        seen_error *error)
+bool sn_cli_urls_read(sn_cli_urls *urls, const char *path, char *const *given, size_t count,
+                      seen_error *error)
 {
     for (size_t i = 0; i < count; i++)
         if (!add(urls, given[i], error))
@@ -83,7 +83,7 @@ bool sn_crawl_urls_read(sn_crawl_urls *urls, const char *path, char *const *give
     return ok;
 }
 
-void sn_crawl_urls_free(sn_crawl_urls *urls)
+void sn_cli_urls_free(sn_cli_urls *urls)
 {
     for (size_t i = urls->borrowed; i < urls->count; i++)
         free(urls->items[i]);

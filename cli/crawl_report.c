@@ -557,7 +557,7 @@ static bool read_outputs(report *r, const sn_crawl_options *options, seen_error 
 
 /* ---- The command ---- */
 
-bool sn_crawl_report_find(const sn_args *args)
+bool sn_cli_report_find(const sn_args *args)
 {
     return args->operand_count > 0 && strcmp(args->operands[0], "report") == 0;
 }
@@ -582,7 +582,7 @@ static bool find_outputs(const char *where, sn_crawl_options *options, void **ke
     return false;
 }
 
-int sn_crawl_report(const sn_args *args, const char *html, const char *ca_file)
+int sn_cli_report_run(const sn_args *args, const char *html, const char *ca_file)
 {
     seen_error error = {0};
     sn_crawl_options options;
@@ -590,7 +590,7 @@ int sn_crawl_report(const sn_args *args, const char *html, const char *ca_file)
     report r = {.broken = calloc(BROKEN, sizeof(broken))};
     if (args->operand_count != 2 || html == NULL) {
         free(r.broken);
-        return sn_trouble("write seen crawl report STATE|FILE.jsonl|ADDRESS --html FILE");
+        return sn_message_error("write seen crawl report STATE|FILE.jsonl|ADDRESS --html FILE");
     }
     const char *where = args->operands[1];
     bool ok = r.broken != NULL;
@@ -603,5 +603,5 @@ int sn_crawl_report(const sn_args *args, const char *html, const char *ca_file)
     ok = ok && write_page(&r, where, html, &error);
     free_report(&r);
     free(keep);
-    return ok ? SN_EXIT_OK : sn_trouble_error(&error);
+    return ok ? SN_EXIT_OK : sn_message_report(&error);
 }

@@ -8,35 +8,35 @@
 #include <unistd.h>
 
 /* The message for a second signal, prepared for the signal handler. */
-static void prepare_last_words(sn_crawl_show *s, const char *state)
+static void prepare_exit_message(sn_cli_status *s, const char *state)
 {
     char name[700];
     const char *clear = s->mode == SN_SHOW_REDRAWN ? "\r\033[K" : "";
     if (state == NULL) {
-        snprintf(s->last_words, sizeof s->last_words,
+        snprintf(s->exit_message, sizeof s->exit_message,
                  "%sseen: stopped at once; without --state nothing was saved\n", clear);
     } else {
         size_t n = sn_text_escape(name, sizeof name - 1, state, strlen(state));
         snprintf(
-            s->last_words, sizeof s->last_words,
+            s->exit_message, sizeof s->exit_message,
             "%sseen: stopped at once; %.*s is complete up to the last checkpoint; --state %.*s "
             "resumes it\n",
             clear, n > 400 ? 400 : (int)n, name, n > 400 ? 400 : (int)n, name);
     }
-    sn_last_words(s->last_words);
+    sn_signal_set_message(s->exit_message);
 }
 
-void sn_crawl_show_begin(sn_crawl_show *s, const sn_args *args, const char *state)
+void sn_cli_status_begin(sn_cli_status *s, const sn_args *args, const char *state)
 {
-    static const sn_crawl_show_mode modes[] = {SN_SHOW_SILENT, SN_SHOW_REDRAWN, SN_SHOW_JSON,
+    static const sn_cli_status_mode modes[] = {SN_SHOW_SILENT, SN_SHOW_REDRAWN, SN_SHOW_JSON,
                                                SN_SHOW_LINES};
     sn_progress progress;
     sn_progress_begin(&progress, args, "crawl", 0);
-    *s = (sn_crawl_show){.args = args, .mode = modes[progress.mode]};
+    *s = (sn_cli_status){.args = args, .mode = modes[progress.mode]};
     if (s->mode == SN_SHOW_SILENT && !args->quiet)
         s->mode = SN_SHOW_LINES;
     if (s->mode == SN_SHOW_REDRAWN || s->mode == SN_SHOW_LINES)
-        prepare_last_words(s, state);
+        prepare_exit_message(s, state);
 }
 
 static void show_json(const sn_crawl_status *st, bool done)
@@ -92,7 +92,7 @@ static const char *rate_text(char buffer[SN_TEXT], double rate)
     return rate < 1e-12 ? "below 1e-12" : sn_show_rate(buffer, rate);
 }
 
-static void show_text(sn_crawl_show *s, const sn_crawl_status *st)
+static void show_text(sn_cli_status *s, const sn_crawl_status *st)
 {
     char a[SN_TEXT], b[SN_TEXT], c[SN_TEXT], d[SN_TEXT], line[300];
     double span = st->seconds - s->last_seconds;
@@ -115,20 +115,20 @@ static void show_text(sn_crawl_show *s, const sn_crawl_status *st)
 }
 
 /* Once, when the first signal was noticed. */
-static void show_stopping(sn_crawl_show *s, uint64_t active)
+static void show_stopping(sn_cli_status *s, uint64_t active)
 {
     s->stopping = true;
     if (s->mode == SN_SHOW_REDRAWN)
         draw("");
-    sn_note(s->args, "stopping when the %llu page%s under way %s done; again: at once",
-            (unsigned long long)active, plural(active), active == 1 ? "is" : "are");
+    sn_message_note(s->args, "stopping when the %llu page%s under way %s done; again: at once",
+                    (unsigned long long)active, plural(active), active == 1 ? "is" : "are");
 }
 
-void sn_crawl_show_status(void *user, const sn_crawl_status *st)
+void sn_cli_status_show(void *user, const sn_crawl_status *st)
 {
     static const double every[] = {
         [SN_SHOW_REDRAWN] = 0.25, [SN_SHOW_JSON] = 1, [SN_SHOW_LINES] = 10};
-    sn_crawl_show *s = user;
+    sn_cli_status *s = user;
     if (st->stopping && !s->stopping && (s->mode == SN_SHOW_REDRAWN || s->mode == SN_SHOW_LINES))
         show_stopping(s, st->active);
     if (s->mode == SN_SHOW_SILENT || st->seconds - s->last < every[s->mode])
@@ -140,9 +140,9 @@ void sn_crawl_show_status(void *user, const sn_crawl_status *st)
         show_text(s, st);
 }
 
-void sn_crawl_show_clear(const sn_crawl_show *s)
+void sn_cli_status_clear(const sn_cli_status *s)
 {
-    sn_last_words(NULL);
+    sn_signal_set_message(NULL);
     if (s->mode == SN_SHOW_REDRAWN)
         draw("");
 }
@@ -156,7 +156,7 @@ static void part(char *line, size_t room, uint64_t number, const char *words)
         snprintf(line + at, room - at, ", %s %s", sn_show_count(a, (double)number), words);
 }
 
-static void tell_counts(const sn_args *args, const sn_crawl_result *r)
+static void print_counts(const sn_args *args, const sn_crawl_result *r)
 {
     const sn_crawl_counts *n = &r->status.counts;
     char a[SN_TEXT], b[SN_TEXT], c[SN_TEXT], d[SN_TEXT], line[500] = "";
@@ -166,10 +166,11 @@ static void tell_counts(const sn_args *args, const sn_crawl_result *r)
     sn_show_size(b, (double)n->bytes);
     sn_show_seconds(c, seconds);
     if (r->status.run_pages == n->pages)
-        sn_note(args, "%s page%s, %s in %s (%.0f pages/s)", a, plural(n->pages), b, c, rate);
+        sn_message_note(args, "%s page%s, %s in %s (%.0f pages/s)", a, plural(n->pages), b, c,
+                        rate);
     else
-        sn_note(args, "%s page%s, %s in all; %s in %s (%.0f pages/s)", a, plural(n->pages), b,
-                sn_show_count(d, (double)r->status.run_pages), c, rate);
+        sn_message_note(args, "%s page%s, %s in all; %s in %s (%.0f pages/s)", a, plural(n->pages),
+                        b, sn_show_count(d, (double)r->status.run_pages), c, rate);
     part(line, sizeof line, n->ok, "answered 2xx");
     part(line, sizeof line, n->redirects, "redirected");
     part(line, sizeof line, n->pages - n->ok - n->redirects, "answered otherwise");
@@ -181,52 +182,56 @@ static void tell_counts(const sn_args *args, const sn_crawl_result *r)
     part(line, sizeof line, n->dropped,
          n->dropped == 1 ? "link over a limit" : "links over a limit");
     if (line[0] != '\0')
-        sn_note(args, "%s", line + 2);
+        sn_message_note(args, "%s", line + 2);
 }
 
 /* The expected losses of the seen-set. */
-static void tell_set(const sn_args *args, bool exact, const sn_crawl_status *st)
+static void print_set(const sn_args *args, bool exact, const sn_crawl_status *st)
 {
     char a[SN_TEXT], b[SN_TEXT], c[SN_TEXT];
     sn_show_count(a, (double)st->known);
     sn_show_size(b, (double)st->set_bytes);
     const char *s = plural(st->known);
     if (exact)
-        sn_note(args, "%s URL%s seen, exactly: no page is lost", a, s);
+        sn_message_note(args, "%s URL%s seen, exactly: no page is lost", a, s);
     else if (st->counts.lost < 0.005)
-        sn_note(args, "%s URL%s seen in %s, error rate %s: no page is expected to be lost", a, s, b,
-                rate_text(c, st->error_rate));
+        sn_message_note(args, "%s URL%s seen in %s, error rate %s: no page is expected to be lost",
+                        a, s, b, rate_text(c, st->error_rate));
     else
-        sn_note(args,
-                "%s URL%s seen in %s, error rate %s: %.2g pages are expected to be lost, and what "
-                "only they lead to",
-                a, s, b, rate_text(c, st->error_rate), st->counts.lost);
+        sn_message_note(
+            args,
+            "%s URL%s seen in %s, error rate %s: %.2g pages are expected to be lost, and what "
+            "only they lead to",
+            a, s, b, rate_text(c, st->error_rate), st->counts.lost);
 }
 
-static void tell(const sn_args *args, const sn_crawl_options *o, const sn_crawl_result *r)
+static void print_summary(const sn_args *args, const sn_crawl_options *o, const sn_crawl_result *r)
 {
     char a[SN_TEXT];
-    tell_counts(args, r);
-    tell_set(args, o->exact, &r->status);
+    print_counts(args, r);
+    print_set(args, o->exact, &r->status);
     if (r->start_seen > 0 && !r->resumed)
-        sn_note(args, "%llu of the start URLs had been seen already",
-                (unsigned long long)r->start_seen);
+        sn_message_note(args, "%llu of the start URLs had been seen already",
+                        (unsigned long long)r->start_seen);
     if (r->status.counts.failed > 0 && o->state != NULL)
-        sn_note(args, "the failed pages are listed in %s/failed; --retry-failed tries them again",
-                o->state);
+        sn_message_note(args,
+                        "the failed pages are listed in %s/failed; --retry-failed tries them again",
+                        o->state);
     if (r->end == SN_CRAWL_LIMIT && o->state != NULL)
-        sn_note(args,
-                "stopped after --max-pages with %s URL%s queued; --state %s resumes it with a "
-                "larger --max-pages, or 0 for all",
-                sn_show_count(a, (double)r->status.queued), plural(r->status.queued), o->state);
+        sn_message_note(
+            args,
+            "stopped after --max-pages with %s URL%s queued; --state %s resumes it with a "
+            "larger --max-pages, or 0 for all",
+            sn_show_count(a, (double)r->status.queued), plural(r->status.queued), o->state);
     else if (r->end != SN_CRAWL_DONE)
-        sn_note(args,
-                o->state != NULL ? "stopped with %s URL%s queued; --state %s resumes it"
-                                 : "stopped with %s URL%s queued",
-                sn_show_count(a, (double)r->status.queued), plural(r->status.queued), o->state);
+        sn_message_note(args,
+                        o->state != NULL ? "stopped with %s URL%s queued; --state %s resumes it"
+                                         : "stopped with %s URL%s queued",
+                        sn_show_count(a, (double)r->status.queued), plural(r->status.queued),
+                        o->state);
 }
 
-int sn_crawl_show_end(const sn_crawl_show *s, const sn_crawl_options *options,
+int sn_cli_status_end(const sn_cli_status *s, const sn_crawl_options *options,
                       const sn_crawl_result *r)
 {
     static const char refused[] =
@@ -234,16 +239,17 @@ int sn_crawl_show_end(const sn_crawl_show *s, const sn_crawl_options *options,
     if (s->mode == SN_SHOW_JSON)
         show_json(&r->status, true);
     else
-        tell(s->args, options, r);
+        print_summary(s->args, options, r);
     bool none = r->status.counts.pages == 0;
     bool nothing = none && r->failed_reason != NULL;
     if (none && !nothing && r->denied_url[0] != '\0')
-        return sn_trouble("robots.txt denies us %s, and nothing else was there to fetch",
-                          r->denied_url);
+        return sn_message_error("robots.txt denies us %s, and nothing else was there to fetch",
+                                r->denied_url);
     if (r->refused_host[0] != '\0' && nothing)
-        return sn_trouble(refused, r->refused_host, r->refused_address);
+        return sn_message_error(refused, r->refused_host, r->refused_address);
     if (r->refused_host[0] != '\0')
-        sn_note(s->args, refused, r->refused_host, r->refused_address);
-    return nothing ? sn_trouble("%s could not be fetched: %s", r->failed_url, r->failed_reason)
-                   : SN_EXIT_OK;
+        sn_message_note(s->args, refused, r->refused_host, r->refused_address);
+    return nothing
+               ? sn_message_error("%s could not be fetched: %s", r->failed_url, r->failed_reason)
+               : SN_EXIT_OK;
 }

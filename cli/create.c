@@ -39,8 +39,8 @@ static int check_like(const sn_args *args)
                                          "window",   "generations", "when-full", "renew"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (sn_args_given(args, others[i]))
-            return sn_trouble("--like takes all parameters from the other filter; remove --%s",
-                              others[i]);
+            return sn_message_error(
+                "--like takes all parameters from the other filter; remove --%s", others[i]);
     return SN_EXIT_OK;
 }
 
@@ -48,23 +48,24 @@ static int check_numbers(const sn_args *args)
 {
     bool window = args->growth == SEEN_WINDOW || args->window_ms;
     if (args->window_ms && sn_args_given(args, "growth") && args->growth != SEEN_WINDOW)
-        return sn_trouble("--window needs --growth window");
+        return sn_message_error("--window needs --growth window");
     if (args->generations && !window)
-        return sn_trouble("--generations needs a window: add --growth window or --window TIME");
+        return sn_message_error(
+            "--generations needs a window: add --growth window or --window TIME");
     if (args->renew && !window)
-        return sn_trouble("--renew needs a window: add --growth window or --window TIME");
+        return sn_message_error("--renew needs a window: add --growth window or --window TIME");
     if (sn_args_given(args, "when-full") && (window || args->growth == SEEN_GROWING))
-        return sn_trouble(
+        return sn_message_error(
             "--when-full needs a fixed filter; growing filters and windows are never full");
     if (args->window_ms % 1000)
-        return sn_trouble("--window must be a whole number of seconds");
+        return sn_message_error("--window must be a whole number of seconds");
     if (args->growth == SEEN_GROWING && !window)
         return SN_EXIT_OK;
     bool sized =
         window || args->hashes || sn_args_given(args, "growth") || sn_args_given(args, "when-full");
     if (sized && !args->capacity && !args->memory)
-        return sn_trouble("no size: give the number of keys (-n) or the memory (-m), or use "
-                          "--growth growing; 'seen plan' helps to choose");
+        return sn_message_error("no size: give the number of keys (-n) or the memory (-m), or use "
+                                "--growth growing; 'seen plan' helps to choose");
     return SN_EXIT_OK;
 }
 
@@ -74,34 +75,35 @@ static int make(sn_args *args, const create_own *own, unsigned flags, seen_set *
     seen_options options = sn_args_options(args);
     char note[SEEN_NOTE_MAX + 1];
     if (!sn_args_describe(args, note))
-        return sn_trouble("the options that make keys are too long to be stored with the filter");
+        return sn_message_error(
+            "the options that make keys are too long to be stored with the filter");
     if (strcmp(note, "lines") != 0) /* without such options any keys may be added */
         options.note = note;
     if (!own->like) {
         if (seen_create(args->operands[0], &options, flags, set, &error) != SEEN_OK)
-            return sn_trouble_error(&error);
+            return sn_message_report(&error);
         return SN_EXIT_OK;
     }
     seen_set *like;
     if (seen_open(own->like, &options, SEEN_READ_ONLY, &like, &error) != SEEN_OK)
-        return sn_trouble_error(&error);
+        return sn_message_report(&error);
     seen_status status = seen_create_like(args->operands[0], like, &options, flags, set, &error);
     seen_close(like);
-    return status == SEEN_OK ? SN_EXIT_OK : sn_trouble_error(&error);
+    return status == SEEN_OK ? SN_EXIT_OK : sn_message_report(&error);
 }
 
-static void tell(const sn_args *args, const seen_set *set)
+static void print_summary(const sn_args *args, const seen_set *set)
 {
     static const char *const growths[] = {"fixed", "growing", "window"};
     char where[SN_WHERE], keys[SN_TEXT], rate[SN_TEXT], size[SN_TEXT];
     seen_info info = {.size = sizeof info};
     if (seen_get_shape(set, &info, NULL) != SEEN_OK)
         return;
-    sn_note(args, "%s: %s, %s, %s keys at an error rate of %s, %s",
-            sn_show_where(where, args->operands[0]),
-            info.kind == SEEN_COUNTING ? "counting" : "bloom", growths[info.growth],
-            sn_show_words(keys, (double)info.capacity), sn_show_rate(rate, info.error_rate),
-            sn_show_size(size, (double)info.bytes));
+    sn_message_note(args, "%s: %s, %s, %s keys at an error rate of %s, %s",
+                    sn_where_show(where, args->operands[0]),
+                    info.kind == SEEN_COUNTING ? "counting" : "bloom", growths[info.growth],
+                    sn_show_words(keys, (double)info.capacity), sn_show_rate(rate, info.error_rate),
+                    sn_show_size(size, (double)info.bytes));
 }
 
 static int run(sn_args *args)
@@ -110,9 +112,9 @@ static int run(sn_args *args)
     seen_error error = {0};
     seen_set *set = NULL;
     if (own->replace && own->if_absent)
-        return sn_trouble("--replace and --if-absent cannot be used together");
-    if (sn_check_ttl(args, args->operands[0]) != SN_EXIT_OK)
-        return SN_EXIT_TROUBLE;
+        return sn_message_error("--replace and --if-absent cannot be used together");
+    if (sn_where_check_ttl(args, args->operands[0]) != SN_EXIT_OK)
+        return SN_EXIT_ERROR;
     int status = own->like ? check_like(args) : check_numbers(args);
     if (status)
         return status;
@@ -120,13 +122,13 @@ static int run(sn_args *args)
     status = make(args, own, flags, &set);
     if (status)
         return status;
-    tell(args, set);
+    print_summary(args, set);
     if (seen_close_checked(set, &error) != SEEN_OK)
-        return sn_trouble_error(&error);
+        return sn_message_report(&error);
     return SN_EXIT_OK;
 }
 
-const sn_command sn_command_create = {
+const sn_cli_command sn_cli_command_create = {
     .name = "create",
     .summary = "create an empty filter",
     .synopsis = "[OPTION]... FILTER",

@@ -24,7 +24,7 @@ static const sn_group own_group = {
 static bool confirm(const char *where)
 {
     char answer[16] = "", shown[SN_WHERE], safe[4 * SN_WHERE];
-    sn_show_where(shown, where);
+    sn_where_show(shown, where);
     safe[sn_text_escape(safe, sizeof safe - 1, shown, strlen(shown))] = 0;
     /* In one write, so that typed characters do not appear in the middle. */
     fprintf(stderr, "seen: delete %s permanently? [y/N] ", safe);
@@ -37,20 +37,20 @@ static int run(sn_args *args)
     char shown[SN_WHERE];
     seen_options options = sn_args_options(args);
     if (!own->force && !isatty(STDIN_FILENO))
-        return sn_trouble("%s not removed: stdin is not a terminal; use --force",
-                          sn_show_where(shown, args->operands[0]));
+        return sn_message_error("%s not removed: stdin is not a terminal; use --force",
+                                sn_where_show(shown, args->operands[0]));
     for (size_t i = 0; i < args->operand_count; i++) {
         const char *where = args->operands[i];
         seen_error error = {0};
         if (!own->force && !confirm(where))
-            return sn_trouble("%s not removed", sn_show_where(shown, where));
+            return sn_message_error("%s not removed", sn_where_show(shown, where));
         if (seen_drop(where, &options, &error) != SEEN_OK)
-            return sn_trouble_error(&error);
+            return sn_message_report(&error);
     }
     return SN_EXIT_OK;
 }
 
-const sn_command sn_command_drop = {
+const sn_cli_command sn_cli_command_drop = {
     .name = "drop",
     .summary = "delete a filter",
     .synopsis = "[OPTION]... FILTER...",

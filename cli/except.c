@@ -3,10 +3,10 @@
 
 static int run_except(sn_args *args)
 {
-    return sn_sets_main(args, true);
+    return sn_sets_run(args, true);
 }
 
-const sn_command sn_command_except = {
+const sn_cli_command sn_cli_command_except = {
     .name = "except",
     .summary = "print the lines of A that are not in B",
     .synopsis = "[OPTION]... A B...",
@@ -30,7 +30,7 @@ const sn_command sn_command_except = {
     .own_size = sizeof(sn_sets_own),
     .groups = {&sn_group_sets, &sn_group_sets_plan, &sn_group_records, &sn_group_remember,
                &sn_group_url, &sn_group_print, &sn_group_timeout, &sn_group_output, &sn_group_json,
-               &sn_group_temp, &sn_group_threads, &sn_group_talk},
+               &sn_group_temp, &sn_group_threads, &sn_group_messages},
     .examples = {{"What is new today?", "seen except today.txt yesterday.txt",
                   "printf 'a\\nb\\nc\\n' > today.txt; printf 'c\\nb\\nx\\n' > yesterday.txt"},
                  {"New against every list of the archive, each line once",

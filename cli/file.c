@@ -18,13 +18,13 @@ bool sn_report_open(sn_report *report, const char *path)
     seen_error error = {0};
     report->special = !stat(path, &info) && !S_ISREG(info.st_mode); /* /dev/null, a pipe */
     if (!report->special && sn_newfile_open(path, true, &report->file, &error) != SEEN_OK) {
-        sn_trouble_error(&error);
+        sn_message_report(&error);
         return false;
     }
     int fd = report->special ? open(path, O_WRONLY | O_CLOEXEC) : dup(report->file.fd);
     report->out = fd >= 0 ? fdopen(fd, "w") : NULL;
     if (!report->out) {
-        sn_trouble("cannot write %s: %s", path, strerror(errno));
+        sn_message_error("cannot write %s: %s", path, strerror(errno));
         if (fd >= 0)
             close(fd);
         sn_newfile_drop(&report->file);
@@ -36,9 +36,9 @@ bool sn_report_open(sn_report *report, const char *path)
 int sn_report_close(sn_report *report)
 {
     if (report->out == stdout)
-        return sn_finish_stdout(SN_EXIT_OK);
+        return sn_message_finish_stdout(SN_EXIT_OK);
     bool failed = ferror(report->out) != 0;
-    bool closed = failed && sn_nobody_reads(report->out);
+    bool closed = failed && sn_message_pipe_closed(report->out);
     errno = 0;
     failed |= fclose(report->out) != 0;
     int why = errno;
@@ -47,36 +47,37 @@ int sn_report_close(sn_report *report)
     if (closed || (failed && why == EPIPE))
         return SN_EXIT_OK;
     if (failed)
-        return sn_trouble("cannot write %s: %s", report->path,
-                          why ? strerror(why) : "an earlier write failed");
+        return sn_message_error("cannot write %s: %s", report->path,
+                                why ? strerror(why) : "an earlier write failed");
     seen_error error = {0};
     if (!report->special &&
         sn_newfile_publish(&report->file, report->path, true, &error) != SEEN_OK)
-        return sn_trouble_error(&error);
+        return sn_message_report(&error);
     return SN_EXIT_OK;
 }
 
-bool sn_is_redis(const char *where)
+bool sn_where_is_redis(const char *where)
 {
     return strncmp(where, "redis", 5) == 0 && strstr(where, "://");
 }
 
-int sn_check_ttl(const sn_args *args, const char *where)
+int sn_where_check_ttl(const sn_args *args, const char *where)
 {
-    if (!args->ttl_ms || sn_is_redis(where))
+    if (!args->ttl_ms || sn_where_is_redis(where))
         return SN_EXIT_OK;
-    return sn_trouble("--ttl is for filters in Redis; %s is a file, which stays until 'seen drop' "
-                      "removes it",
-                      where);
+    return sn_message_error(
+        "--ttl is for filters in Redis; %s is a file, which stays until 'seen drop' "
+        "removes it",
+        where);
 }
 
-static bool look(const char *path, struct stat *at)
+static bool stat_file(const char *path, struct stat *at)
 {
     return (strcmp(path, "-") ? stat(path, at) : fstat(STDOUT_FILENO, at)) == 0;
 }
 
 /* The folder of a name, if it exists. */
-static bool look_at_folder(const char *path, struct stat *at)
+static bool stat_folder(const char *path, struct stat *at)
 {
     char folder[4096];
     const char *slash = strrchr(path, '/');
@@ -87,22 +88,22 @@ static bool look_at_folder(const char *path, struct stat *at)
     return stat(len ? folder : ".", at) == 0;
 }
 
-bool sn_same_place(const char *a, const char *b)
+bool sn_where_same(const char *a, const char *b)
 {
     struct stat x, y;
-    bool there = look(a, &x);
+    bool there = stat_file(a, &x);
     if (!strcmp(a, "-") && !strcmp(b, "-"))
         return true;
-    if (there != look(b, &y))
+    if (there != stat_file(b, &y))
         return false;
     if (there)
         return S_ISREG(x.st_mode) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
     const char *name_a = strrchr(a, '/'), *name_b = strrchr(b, '/');
-    return !strcmp(name_a ? name_a + 1 : a, name_b ? name_b + 1 : b) && look_at_folder(a, &x) &&
-           look_at_folder(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+    return !strcmp(name_a ? name_a + 1 : a, name_b ? name_b + 1 : b) && stat_folder(a, &x) &&
+           stat_folder(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-const char *sn_show_where(char buffer[SN_WHERE], const char *where)
+const char *sn_where_show(char buffer[SN_WHERE], const char *where)
 {
     const char *scheme = strstr(where, "://");
     const char *at = scheme ? strrchr(where, '@') : NULL;

@@ -62,17 +62,18 @@ static void print_option(FILE *out, const sn_option *option)
 static void print_heading(FILE *out, const char *title)
 {
     char on[16], off[16];
-    fprintf(out, "\n%s%s:%s\n", sn_color(out, "1", on), title, sn_color(out, "", off));
+    fprintf(out, "\n%s%s:%s\n", sn_message_color(out, "1", on), title,
+            sn_message_color(out, "", off));
 }
 
 /* The options from number `first` on that have the same heading; returns the number after them. */
-static size_t section_end(const sn_command *command, size_t first, size_t *usual)
+static size_t section_end(const sn_cli_command *command, size_t first, size_t *usual)
 {
     const sn_option *option;
     const sn_group *group;
     const char *title = NULL;
     size_t i = first;
-    for (*usual = 0; (option = sn_command_option(command, i, &group)); i++) {
+    for (*usual = 0; (option = sn_option_at(command, i, &group)); i++) {
         if (title && strcmp(group->title, title) != 0)
             break;
         title = group->title;
@@ -82,12 +83,12 @@ static size_t section_end(const sn_command *command, size_t first, size_t *usual
 }
 
 /* "  also --a, --b": the rare options of a section by name only. */
-static void print_rare(FILE *out, const sn_command *command, size_t first, size_t end)
+static void print_rare(FILE *out, const sn_cli_command *command, size_t first, size_t end)
 {
     char names[600] = "also";
     size_t len = strlen(names);
     for (size_t i = first; i < end && len < sizeof names; i++) {
-        const sn_option *option = sn_command_option(command, i, NULL);
+        const sn_option *option = sn_option_at(command, i, NULL);
         if (option->rare)
             len += (size_t)snprintf(names + len, sizeof names - len, "%s --%s", len > 4 ? "," : "",
                                     option->name);
@@ -100,16 +101,16 @@ static void print_rare(FILE *out, const sn_command *command, size_t first, size_
 
 /* Section by section. The usual page names the rare options only, and a section that has no others
  * only by its title, in the last line. */
-static void print_options(FILE *out, const sn_command *command, bool all)
+static void print_options(FILE *out, const sn_cli_command *command, bool all)
 {
     const sn_group *group;
-    for (size_t i = 0, end, usual; sn_command_option(command, i, &group); i = end) {
+    for (size_t i = 0, end, usual; sn_option_at(command, i, &group); i = end) {
         end = section_end(command, i, &usual);
         if (!usual && !all)
             continue;
         print_heading(out, group->title);
         for (size_t j = i; j < end; j++) {
-            const sn_option *option = sn_command_option(command, j, NULL);
+            const sn_option *option = sn_option_at(command, j, NULL);
             if (all || !option->rare)
                 print_option(out, option);
         }
@@ -118,7 +119,7 @@ static void print_options(FILE *out, const sn_command *command, bool all)
     }
 }
 
-static void print_examples_of(FILE *out, const sn_command *command, bool all)
+static void print_examples_of(FILE *out, const sn_cli_command *command, bool all)
 {
     print_heading(out, "Examples");
     for (size_t i = 0; i < SN_MAX_EXAMPLES && command->examples[i].command; i++) {
@@ -133,11 +134,11 @@ static void print_examples_of(FILE *out, const sn_command *command, bool all)
 }
 
 /* Where the rest is: "More (Redis and TLS): ...". */
-static void print_more(FILE *out, const sn_command *command, bool all)
+static void print_more(FILE *out, const sn_cli_command *command, bool all)
 {
     const sn_group *group;
     const char *hidden = NULL;
-    for (size_t i = 0, usual; sn_command_option(command, i, &group) && !all;) {
+    for (size_t i = 0, usual; sn_option_at(command, i, &group) && !all;) {
         i = section_end(command, i, &usual);
         if (!usual)
             hidden = group->title;
@@ -150,7 +151,7 @@ static void print_more(FILE *out, const sn_command *command, bool all)
 
 /* A page of help: the first paragraph of the description, the usual options, two examples. With
  * SN_HELP_ALL every option and example. The manual has the rest. */
-int sn_help_command(FILE *out, const sn_command *command, sn_help which)
+int sn_help_command(FILE *out, const sn_cli_command *command, sn_help which)
 {
     char about[2000];
     bool all = which == SN_HELP_ALL;
@@ -224,7 +225,7 @@ static const sn_group own_group = {.title = "What to print",
                                    .count = sizeof own_options / sizeof *own_options,
                                    .own = true};
 
-int sn_unknown_command(const char *name)
+int sn_help_unknown_command(const char *name)
 {
     const char *names[64], *near;
     size_t count = 0;
@@ -233,18 +234,18 @@ int sn_unknown_command(const char *name)
     names[count] = NULL;
 #ifndef SEEN_WITH_CRAWL
     if (!strcmp(name, "crawl"))
-        return sn_trouble("this build has no crawler; rebuild with -DSEEN_WITH_CRAWL=ON");
+        return sn_message_error("this build has no crawler; rebuild with -DSEEN_WITH_CRAWL=ON");
 #endif
-    near = sn_suggest(name, names);
+    near = sn_suggest_word(name, names);
     if (near)
-        return sn_trouble("unknown command '%s'; did you mean '%s'?", name, near);
-    return sn_trouble("unknown command '%s'; 'seen help' lists the commands", name);
+        return sn_message_error("unknown command '%s'; did you mean '%s'?", name, near);
+    return sn_message_error("unknown command '%s'; 'seen help' lists the commands", name);
 }
 
 static void print_examples(FILE *out)
 {
     for (size_t i = 0; i < sn_commands_total; i++) {
-        const sn_command *command = sn_commands[i];
+        const sn_cli_command *command = sn_commands[i];
         for (size_t e = 0; e < SN_MAX_EXAMPLES && command->examples[e].command; e++)
             fprintf(out, "%s\n%s\n%s\n", command->name,
                     command->examples[e].setup ? command->examples[e].setup : "",
@@ -256,14 +257,14 @@ static int run(sn_args *args)
 {
     static const char *const shells[] = {"bash", "zsh", "fish"};
     const help_own *own = args->own;
-    const sn_command *command = NULL;
+    const sn_cli_command *command = NULL;
     if (args->operand_count) {
-        command = sn_command_find(args->operands[0]);
+        command = sn_commands_find(args->operands[0]);
         if (!command)
-            return sn_unknown_command(args->operands[0]);
+            return sn_help_unknown_command(args->operands[0]);
     }
     if (sn_args_given(args, "completion"))
-        sn_completion(stdout, shells[own->completion]);
+        sn_completion_print(stdout, shells[own->completion]);
     else if (own->examples)
         print_examples(stdout);
     else if (own->man)
@@ -272,10 +273,10 @@ static int run(sn_args *args)
         sn_help_command(stdout, command, own->all ? SN_HELP_ALL : SN_HELP_PAGE);
     else
         sn_help_overview(stdout);
-    return sn_finish_stdout(SN_EXIT_OK);
+    return sn_message_finish_stdout(SN_EXIT_OK);
 }
 
-const sn_command sn_command_help = {
+const sn_cli_command sn_cli_command_help = {
     .name = "help",
     .summary = "explain a command",
     .synopsis = "[COMMAND]",

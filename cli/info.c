@@ -24,7 +24,7 @@ static void print_json(sn_json *json, const char *where, const seen_info *info)
              (unsigned long long)info->seed[0]);
     sn_json_object(json, NULL);
     if (where)
-        sn_json_string(json, "filter", sn_show_where(shown, where));
+        sn_json_string(json, "filter", sn_where_show(shown, where));
     sn_json_string(json, "kind", kinds[info->kind]);
     sn_json_string(json, "growth", growths[info->growth]);
     sn_json_string(json, "store", info->store);
@@ -64,8 +64,8 @@ static void print_kind(const seen_info *info)
 static void print_text(const char *where, const seen_info *info)
 {
     char a[SN_TEXT], b[SN_TEXT], shown[SN_WHERE];
-    sn_show_where(shown, where);
-    sn_put_safe(stdout, shown, strlen(shown));
+    sn_where_show(shown, where);
+    sn_message_put(stdout, shown, strlen(shown));
     putchar('\n');
     print_kind(info);
     printf("  capacity     %s keys at an error rate of %s\n",
@@ -81,7 +81,7 @@ static void print_text(const char *where, const seen_info *info)
                info->probes, info->spread);
     if (info->note[0]) {
         printf("  made with    ");
-        sn_put_safe(stdout, info->note, strlen(info->note));
+        sn_message_put(stdout, info->note, strlen(info->note));
         putchar('\n');
     }
     printf("  hash         %s, seed %016llx%016llx\n", info->hash == SEEN_SIPHASH ? "sip" : "xxh3",
@@ -95,25 +95,27 @@ static void print_text(const char *where, const seen_info *info)
 }
 
 /* The estimate itself deviates slightly: no warning for a filter that is just full. */
-void sn_warn_if_over(const char *where, const seen_info *info)
+void sn_info_warn_over(const char *where, const seen_info *info)
 {
     char a[SN_TEXT], b[SN_TEXT], c[SN_TEXT], shown[SN_WHERE];
     double slack = 1.01 + 3 / sqrt((double)info->capacity + 1);
     /* A burst exceeds the capacity of one generation of a window. */
     if (info->growth == SEEN_WINDOW && info->error_rate_now > 2 * info->error_rate) {
-        sn_warn("too many keys came to %s at once: each of its generations has room for a part of "
-                "its %s keys; its error rate is %s. Make one with a larger -n, or fewer "
-                "--generations",
-                sn_show_where(shown, where), sn_show_count(b, (double)info->capacity),
-                sn_show_rate(c, info->error_rate_now));
+        sn_message_warn(
+            "too many keys came to %s at once: each of its generations has room for a part of "
+            "its %s keys; its error rate is %s. Make one with a larger -n, or fewer "
+            "--generations",
+            sn_where_show(shown, where), sn_show_count(b, (double)info->capacity),
+            sn_show_rate(c, info->error_rate_now));
         return;
     }
     if (info->growth == SEEN_GROWING || info->keys_estimated <= slack * (double)info->capacity)
         return;
-    sn_warn("%s is past its capacity: about %s keys, planned for %s; its error rate is %s. "
-            "Make a larger one and add the keys again, or use --growth growing",
-            sn_show_where(shown, where), sn_show_count(a, round(info->keys_estimated)),
-            sn_show_count(b, (double)info->capacity), sn_show_rate(c, info->error_rate_now));
+    sn_message_warn("%s is past its capacity: about %s keys, planned for %s; its error rate is %s. "
+                    "Make a larger one and add the keys again, or use --growth growing",
+                    sn_where_show(shown, where), sn_show_count(a, round(info->keys_estimated)),
+                    sn_show_count(b, (double)info->capacity),
+                    sn_show_rate(c, info->error_rate_now));
 }
 
 /* One filter: an exit status, after a message. `json`: NULL for text. */
@@ -124,17 +126,17 @@ static int show(const sn_args *args, const char *where, sn_json *json)
     seen_info info = {.size = sizeof info};
     seen_options options = sn_args_options(args);
     if (seen_open(where, &options, SEEN_READ_ONLY, &set, &error) != SEEN_OK)
-        return sn_trouble_error(&error);
+        return sn_message_report(&error);
     seen_status status = seen_get_info(set, &info, &error);
     seen_close(set); /* info.store is a constant of the library and outlives it */
     if (status != SEEN_OK)
-        return sn_trouble_error(&error);
+        return sn_message_report(&error);
     if (json)
         print_json(json, args->operand_count > 1 ? where : NULL, &info);
     else
         print_text(where, &info);
     if (!args->quiet)
-        sn_warn_if_over(where, &info);
+        sn_info_warn_over(where, &info);
     return SN_EXIT_OK;
 }
 
@@ -154,10 +156,10 @@ static int run(sn_args *args)
     }
     if (args->json && several)
         sn_json_end(&json);
-    return sn_finish_stdout(code);
+    return sn_message_finish_stdout(code);
 }
 
-const sn_command sn_command_info = {
+const sn_cli_command sn_cli_command_info = {
     .name = "info",
     .summary = "show a filter's parameters, fill and error rate",
     .synopsis = "[OPTION]... FILTER...",

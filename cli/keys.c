@@ -7,23 +7,26 @@ static int check_formats(const sn_args *args)
 {
     bool table = args->csv || args->tsv;
     if (args->csv + args->tsv + args->jsonl > 1)
-        return sn_trouble("choose one of --csv, --tsv and --jsonl");
+        return sn_message_error("choose one of --csv, --tsv and --jsonl");
     if (args->no_header && !table)
-        return sn_trouble("--no-header is for --csv and --tsv");
+        return sn_message_error("--no-header is for --csv and --tsv");
     if (sn_args_given(args, "missing") && !table && !args->jsonl)
-        return sn_trouble("--missing is for --csv, --tsv and --jsonl: a field that a plain line "
-                          "does not have is empty");
+        return sn_message_error(
+            "--missing is for --csv, --tsv and --jsonl: a field that a plain line "
+            "does not have is empty");
     if (table && args->null)
-        return sn_trouble("CSV records end with a newline: leave -z out");
+        return sn_message_error("CSV records end with a newline: leave -z out");
     if (args->jsonl && args->delimiter >= 0)
-        return sn_trouble("--jsonl has no delimiter: leave -t out");
+        return sn_message_error("--jsonl has no delimiter: leave -t out");
     if (args->jsonl && !args->keys.count)
-        return sn_trouble("--jsonl needs -k PATH, as in -k user.id; to compare whole lines leave "
-                          "--jsonl out");
+        return sn_message_error(
+            "--jsonl needs -k PATH, as in -k user.id; to compare whole lines leave "
+            "--jsonl out");
     if (!table && args->delimiter >= 0 && !args->keys.count)
-        return sn_trouble("-t separates fields: name the fields to compare with -k, as in -k 2");
+        return sn_message_error(
+            "-t separates fields: name the fields to compare with -k, as in -k 2");
     if (table && (args->delimiter == '"' || args->delimiter == '\n' || args->delimiter == '\r'))
-        return sn_trouble("the delimiter of CSV must not be a quote or a newline");
+        return sn_message_error("the delimiter of CSV must not be a quote or a newline");
     return SN_EXIT_OK;
 }
 
@@ -45,8 +48,9 @@ static int set_url(sn_args *args)
         ~(uint32_t)(SEEN_URL_ANY_SCHEME | SEEN_URL_NO_VALUES | SEEN_URL_SIMILAR);
     args->url |= flags || args->drop.count || args->print;
     if (args->print && (args->keys.count || args->csv || args->tsv || args->jsonl))
-        return sn_trouble("--print canonical is for lines that are URLs: leave -k and the format "
-                          "out");
+        return sn_message_error(
+            "--print canonical is for lines that are URLs: leave -k and the format "
+            "out");
     return SN_EXIT_OK;
 }
 
@@ -70,7 +74,7 @@ int sn_args_record(sn_args *args)
     };
     for (size_t i = 0; i < args->keys.count; i++)
         if (sn_spec_add(&args->record, args->keys.items[i], &error) != SEEN_OK)
-            return sn_trouble("-k: %s", error.message);
+            return sn_message_error("-k: %s", error.message);
     return SN_EXIT_OK;
 }
 
@@ -98,9 +102,10 @@ void sn_args_warn_quoted(const sn_args *args)
 {
     bool usual = args->delimiter < 0 || strchr(",;\t|", args->delimiter);
     if (usual && atomic_load(&args->quoted))
-        sn_warn("some fields begin with a quote, which -t does not understand; use %s to read "
-                "quoted fields",
-                args->delimiter < 0 || args->delimiter == '\t' ? "--tsv"
-                : args->delimiter == ','                       ? "--csv"
-                                                               : "--csv -t CHAR");
+        sn_message_warn(
+            "some fields begin with a quote, which -t does not understand; use %s to read "
+            "quoted fields",
+            args->delimiter < 0 || args->delimiter == '\t' ? "--tsv"
+            : args->delimiter == ','                       ? "--csv"
+                                                           : "--csv -t CHAR");
 }

@@ -33,7 +33,7 @@ static int print_version(void)
            " idn"
 #endif
            "\n");
-    return sn_finish_stdout(SN_EXIT_OK);
+    return sn_message_finish_stdout(SN_EXIT_OK);
 }
 
 /* A closed stdin, stdout or stderr would give its number to the first file opened, which could
@@ -50,21 +50,21 @@ static void hold_standard_files(void)
 static int run_command(int argc, char **argv)
 {
     const char *name = argv[0];
-    const sn_command *command = sn_command_find(name);
+    const sn_cli_command *command = sn_commands_find(name);
     if (!command)
-        return name[0] == '-' ? sn_trouble("unknown option %s before the command; "
-                                           "see 'seen help'",
-                                           name)
-                              : sn_unknown_command(name);
+        return name[0] == '-' ? sn_message_error("unknown option %s before the command; "
+                                                 "see 'seen help'",
+                                                 name)
+                              : sn_help_unknown_command(name);
     sn_args args;
     sn_help help = SN_HELP_NONE;
     int status = sn_args_parse(command, argc, argv, &args, &help);
-    sn_color_choose((sn_color_when)args.color);
+    sn_message_color_choose((sn_message_color_when)args.color);
     if (!status && help) {
         sn_help_command(stdout, command, help);
-        status = sn_finish_stdout(SN_EXIT_OK);
+        status = sn_message_finish_stdout(SN_EXIT_OK);
     } else if (!status && args.redis_password_file && !sn_password_read(args.redis_password_file)) {
-        status = SN_EXIT_TROUBLE;
+        status = SN_EXIT_ERROR;
     } else if (!status) {
         if (command->at_once)
             sn_signal_at_once();
@@ -85,19 +85,19 @@ int main(int argc, char **argv)
     sn_signal_install();
     if (argc < 2) {
         sn_help_overview(stderr);
-        return SN_EXIT_TROUBLE;
+        return SN_EXIT_ERROR;
     }
     if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V"))
         return print_version();
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
         sn_help_overview(stdout);
-        return sn_finish_stdout(SN_EXIT_OK);
+        return sn_message_finish_stdout(SN_EXIT_OK);
     }
     int status = run_command(argc - 1, argv + 1);
-    if (status == SN_EXIT_TROUBLE && sn_stopped()) {
+    if (status == SN_EXIT_ERROR && sn_signal_stopped()) {
         /* Ends by the same signal, so that a shell loop around the command ends too. */
-        signal(sn_stop_signal(), SIG_DFL);
-        raise(sn_stop_signal());
+        signal(sn_signal_number(), SIG_DFL);
+        raise(sn_signal_number());
     }
     return status;
 }

@@ -112,13 +112,13 @@ static void put_option(FILE *out, const sn_option *option)
         put_sentences(out, option->more);
 }
 
-static void put_options(FILE *out, const sn_command *command)
+static void put_options(FILE *out, const sn_cli_command *command)
 {
     const sn_option *option;
     const sn_group *group;
     const char *title = "";
     fputs(".SH OPTIONS\n", out);
-    for (size_t i = 0; (option = sn_command_option(command, i, &group)); i++) {
+    for (size_t i = 0; (option = sn_option_at(command, i, &group)); i++) {
         if (strcmp(group->title, title) != 0)
             fprintf(out, ".SS %s\n", group->title);
         title = group->title;
@@ -126,7 +126,7 @@ static void put_options(FILE *out, const sn_command *command)
     }
 }
 
-static void put_examples(FILE *out, const sn_command *command)
+static void put_examples(FILE *out, const sn_cli_command *command)
 {
     for (size_t i = 0; i < SN_MAX_EXAMPLES && command->examples[i].command; i++) {
         fputs(i ? ".PP\n" : ".SH EXAMPLES\n", out);
@@ -142,7 +142,7 @@ static void put_examples(FILE *out, const sn_command *command)
     }
 }
 
-static void put_see_also(FILE *out, const sn_command *but)
+static void put_see_also(FILE *out, const sn_cli_command *but)
 {
     fputs(".SH SEE ALSO\n", out);
     if (but)
@@ -153,7 +153,7 @@ static void put_see_also(FILE *out, const sn_command *but)
     fputs(".BR libseen (3),\n.BR seen\\-format (5)\n", out);
 }
 
-static void man_page(FILE *out, const sn_command *command)
+static void man_page(FILE *out, const sn_cli_command *command)
 {
     char page[64];
     snprintf(page, sizeof page, "seen-%s", command->name);
@@ -218,7 +218,7 @@ static void man_overview(FILE *out)
     put_paragraphs(out, about_seen);
     fputs(".SH COMMANDS\n", out);
     for (size_t i = 0; i < sn_commands_total; i++) {
-        const sn_command *command = sn_commands[i];
+        const sn_cli_command *command = sn_commands[i];
         if (command->hidden)
             continue;
         fprintf(out, ".TP\n.BR seen\\-%s (1)\n", command->name);
@@ -244,7 +244,7 @@ static void man_overview(FILE *out)
     put_see_also(out, NULL);
 }
 
-int sn_man_command(FILE *out, const sn_command *command)
+int sn_man_command(FILE *out, const sn_cli_command *command)
 {
     if (command)
         man_page(out, command);

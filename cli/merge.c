@@ -31,7 +31,7 @@ static seen_status merge_all(const sn_args *args, size_t first, seen_set *into, 
     seen_options options = sn_args_options(args);
     for (size_t i = first; i < args->operand_count; i++) {
         seen_set *from;
-        if (sn_stopped()) {
+        if (sn_signal_stopped()) {
             error->status = SEEN_ERR_IO;
             snprintf(error->message, sizeof error->message,
                      "stopped before the merge was complete");
@@ -54,13 +54,13 @@ static int merge_into(const sn_args *args)
     seen_set *into;
     seen_options options = sn_args_options(args);
     if (seen_open(args->operands[0], &options, 0, &into, &error) != SEEN_OK)
-        return sn_trouble_error(&error);
+        return sn_message_report(&error);
     if (merge_all(args, 1, into, &error) != SEEN_OK) {
         seen_close(into);
-        return sn_trouble_error(&error);
+        return sn_message_report(&error);
     }
     if (seen_close_checked(into, &error) != SEEN_OK)
-        return sn_trouble_error(&error);
+        return sn_message_report(&error);
     return SN_EXIT_OK;
 }
 
@@ -95,7 +95,7 @@ static int fail_file(const sn_args *args, const char *temporary, const seen_erro
     if (at)
         snprintf(told.message, sizeof told.message, "%.*s%s%s", (int)(at - error->message),
                  error->message, args->operands[unlike ? 1 : 0], at + strlen(temporary));
-    return sn_trouble_error(&told);
+    return sn_message_report(&told);
 }
 
 /* A file: written next to its target, synced, and then renamed. */
@@ -106,13 +106,13 @@ static int merge_file(const sn_args *args, bool replace)
     const char *out = args->operands[0];
     char *temporary = sn_newfile_name(out, &error);
     if (!temporary)
-        return sn_trouble_error(&error);
+        return sn_message_report(&error);
     seen_status status = build(args, temporary, &set, &error);
     if (status == SEEN_OK)
         status = seen_close_checked(set, &error);
     int result = status == SEEN_OK ? SN_EXIT_OK : fail_file(args, temporary, &error);
     if (status == SEEN_OK && sn_newfile_place(temporary, out, replace, false, &error) != SEEN_OK)
-        result = sn_trouble_error(&error);
+        result = sn_message_report(&error);
     unlink(temporary);
     free(temporary);
     return result;
@@ -127,11 +127,11 @@ static int merge_redis(const sn_args *args, bool replace)
     if (built == SEEN_ERR_MISMATCH || built == SEEN_ERR_KIND)
         return fail_file(args, "memory", &error);
     if (built != SEEN_OK)
-        return sn_trouble_error(&error);
+        return sn_message_report(&error);
     seen_status status =
         seen_copy(set, args->operands[0], replace ? SEEN_REPLACE : 0, &options, &error);
     seen_close(set);
-    return status == SEEN_OK ? SN_EXIT_OK : sn_trouble_error(&error);
+    return status == SEEN_OK ? SN_EXIT_OK : sn_message_report(&error);
 }
 
 static int run(sn_args *args)
@@ -140,20 +140,20 @@ static int run(sn_args *args)
     const char *out = args->operands[0];
     char shown[SN_WHERE];
     if (own->into && own->replace)
-        return sn_trouble("--into and --replace cannot be used together");
-    if (sn_check_ttl(args, out) != SN_EXIT_OK)
-        return SN_EXIT_TROUBLE;
+        return sn_message_error("--into and --replace cannot be used together");
+    if (sn_where_check_ttl(args, out) != SN_EXIT_OK)
+        return SN_EXIT_ERROR;
     if (own->into)
         return merge_into(args);
-    if (sn_is_redis(out))
+    if (sn_where_is_redis(out))
         return merge_redis(args, own->replace);
     if (!own->replace && !access(out, F_OK))
-        return sn_trouble("%s already exists; use --replace, or --into to add to it",
-                          sn_show_where(shown, out));
+        return sn_message_error("%s already exists; use --replace, or --into to add to it",
+                                sn_where_show(shown, out));
     return merge_file(args, own->replace);
 }
 
-const sn_command sn_command_merge = {
+const sn_cli_command sn_cli_command_merge = {
     .name = "merge",
     .summary = "merge filters",
     .synopsis = "[OPTION]... OUT FILTER...",

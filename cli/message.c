@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-void sn_put_safe(FILE *out, const char *text, size_t len)
+void sn_message_put(FILE *out, const char *text, size_t len)
 {
     char buffer[512];
     for (size_t i = 0; i < len;) {
@@ -22,14 +22,14 @@ void sn_put_safe(FILE *out, const char *text, size_t len)
     }
 }
 
-static sn_color_when color_when;
+static sn_message_color_when color_when;
 
-void sn_color_choose(sn_color_when when)
+void sn_message_color_choose(sn_message_color_when when)
 {
     color_when = when;
 }
 
-const char *sn_color(FILE *out, const char *style, char buffer[16])
+const char *sn_message_color(FILE *out, const char *style, char buffer[16])
 {
     const char *none = getenv("NO_COLOR"), *term = getenv("TERM");
     bool automatic = isatty(fileno(out)) && !(none && *none) && !(term && !strcmp(term, "dumb"));
@@ -47,8 +47,8 @@ __attribute__((format(printf, 3, 0))) static void say(const char *label, const c
     char plain[2000], line[8200], on[16] = "", off[16] = "";
     vsnprintf(plain, sizeof plain, format, list);
     if (style) {
-        sn_color(stderr, style, on);
-        sn_color(stderr, "", off);
+        sn_message_color(stderr, style, on);
+        sn_message_color(stderr, "", off);
     }
     size_t at = (size_t)snprintf(line, 100, "%sseen:%s %s", on, off, label);
     at += sn_text_escape(line + at, sizeof line - at - 2, plain, strlen(plain));
@@ -59,22 +59,22 @@ __attribute__((format(printf, 3, 0))) static void say(const char *label, const c
     funlockfile(stderr);
 }
 
-int sn_trouble(const char *format, ...)
+int sn_message_error(const char *format, ...)
 {
     va_list list;
     va_start(list, format);
     say("", "1;31", format, list);
     va_end(list);
-    return SN_EXIT_TROUBLE;
+    return SN_EXIT_ERROR;
 }
 
-int sn_trouble_error(const seen_error *error)
+int sn_message_report(const seen_error *error)
 {
     const char *text = error->message[0] ? error->message : seen_status_text(error->status);
-    return sn_trouble("%s", text);
+    return sn_message_error("%s", text);
 }
 
-void sn_warn(const char *format, ...)
+void sn_message_warn(const char *format, ...)
 {
     va_list list;
     va_start(list, format);
@@ -82,7 +82,7 @@ void sn_warn(const char *format, ...)
     va_end(list);
 }
 
-void sn_note(const sn_args *args, const char *format, ...)
+void sn_message_note(const sn_args *args, const char *format, ...)
 {
     va_list list;
     if (args->quiet)
@@ -92,35 +92,35 @@ void sn_note(const sn_args *args, const char *format, ...)
     va_end(list);
 }
 
-bool sn_summary_wanted(const sn_args *args)
+bool sn_message_has_summary(const sn_args *args)
 {
     return !args->quiet && !args->json && (args->summary || isatty(STDERR_FILENO));
 }
 
-void sn_summary(const sn_args *args, const char *format, ...)
+void sn_message_summary(const sn_args *args, const char *format, ...)
 {
     va_list list;
-    if (!sn_summary_wanted(args))
+    if (!sn_message_has_summary(args))
         return;
     va_start(list, format);
     say("", NULL, format, list);
     va_end(list);
 }
 
-bool sn_nobody_reads(FILE *out)
+bool sn_message_pipe_closed(FILE *out)
 {
     struct pollfd fd = {.fd = fileno(out), .events = POLLOUT};
     return poll(&fd, 1, 0) == 1 && (fd.revents & (POLLERR | POLLHUP));
 }
 
-int sn_finish_stdout(int status)
+int sn_message_finish_stdout(int status)
 {
     errno = 0;
     if (!fflush(stdout) && !ferror(stdout))
         return status;
     /* Of an earlier write only the failure is known. */
-    if (errno == EPIPE || (!errno && sn_nobody_reads(stdout)))
+    if (errno == EPIPE || (!errno && sn_message_pipe_closed(stdout)))
         return status;
-    return sn_trouble("cannot write to standard output: %s",
-                      errno ? strerror(errno) : "an earlier write failed");
+    return sn_message_error("cannot write to standard output: %s",
+                            errno ? strerror(errno) : "an earlier write failed");
 }

@@ -19,7 +19,7 @@ typedef struct decimal {
     const char *rest;
 } decimal;
 
-static bool fail(sn_why *why, const char *text, const char *reason)
+static bool fail(sn_number_error *why, const char *text, const char *reason)
 {
     snprintf(why->text, sizeof why->text, "'%.60s' %s", text, reason);
     return false;
@@ -55,7 +55,7 @@ static bool separates(const char *text, const char *p)
 }
 
 /* Parses a decimal number without a sign. Digits beyond the nineteenth are refused unless zero. */
-static bool read_decimal(const char *text, decimal *out, sn_why *why)
+static bool read_decimal(const char *text, decimal *out, sn_number_error *why)
 {
     const char *p = text;
     bool point = false, any = false;
@@ -132,7 +132,7 @@ static const unit count_units[] = {
     {"G", 1000000000}, {"B", 1000000000}, {"T", 1000000000000},
 };
 
-bool sn_parse_count(const char *text, uint64_t *value, sn_why *why)
+bool sn_number_parse_count(const char *text, uint64_t *value, sn_number_error *why)
 {
     decimal number;
     if (!read_decimal(text, &number, why))
@@ -167,7 +167,7 @@ static const unit size_units[] = {
     {"TB", 1000000000000},
 };
 
-bool sn_parse_size(const char *text, uint64_t *bytes, sn_why *why)
+bool sn_number_parse_size(const char *text, uint64_t *bytes, sn_number_error *why)
 {
     decimal number;
     if (!read_decimal(text, &number, why))
@@ -188,7 +188,7 @@ static const unit time_units[] = {
     {"min", 60000}, {"h", 3600000}, {"d", 86400000}, {"w", 604800000},
 };
 
-bool sn_parse_duration(const char *text, uint64_t *ms, sn_why *why)
+bool sn_number_parse_duration(const char *text, uint64_t *ms, sn_number_error *why)
 {
     decimal number;
     if (!read_decimal(text, &number, why))
@@ -215,7 +215,7 @@ static bool to_double(const decimal *number, bool percent, double *value)
 }
 
 /* Parses 0.01, 1% or 1/100; `what` is the expected kind, for messages. */
-static bool read_part(const char *text, const char *what, double *value, sn_why *why)
+static bool read_part(const char *text, const char *what, double *value, sn_number_error *why)
 {
     decimal number, below = {.digits = 1};
     if (!read_decimal(text, &number, why))
@@ -232,7 +232,7 @@ static bool read_part(const char *text, const char *what, double *value, sn_why 
     return true;
 }
 
-bool sn_parse_rate(const char *text, double *value, sn_why *why)
+bool sn_number_parse_rate(const char *text, double *value, sn_number_error *why)
 {
     double rate;
     if (!read_part(text, "is not a rate: write it like 0.01, 1%, 1/100 or 1e-6", &rate, why))
@@ -243,7 +243,7 @@ bool sn_parse_rate(const char *text, double *value, sn_why *why)
     return true;
 }
 
-bool sn_parse_share(const char *text, double *value, sn_why *why)
+bool sn_number_parse_share(const char *text, double *value, sn_number_error *why)
 {
     double share;
     if (!read_part(text, "is not a share: write it like 0.1, 50% or 100%", &share, why))
@@ -254,7 +254,7 @@ bool sn_parse_share(const char *text, double *value, sn_why *why)
     return true;
 }
 
-bool sn_parse_number(const char *text, double *value, sn_why *why)
+bool sn_number_parse(const char *text, double *value, sn_number_error *why)
 {
     decimal number;
     double result;
@@ -276,7 +276,7 @@ static int hex_value(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-bool sn_parse_char(const char *text, int *value, sn_why *why)
+bool sn_number_parse_char(const char *text, int *value, sn_number_error *why)
 {
     static const char names[] = "tnr0\\";
     static const char bytes[] = "\t\n\r\0\\";
@@ -299,9 +299,9 @@ bool sn_parse_char(const char *text, int *value, sn_why *why)
     return fail(why, text, "is not one byte: write it like , or \\t or \\x1f");
 }
 
-bool sn_parse_seed(const char *text, sn_seed *seed, sn_why *why)
+bool sn_number_parse_seed(const char *text, sn_args_seed *seed, sn_number_error *why)
 {
-    sn_seed result = {.given = true};
+    sn_args_seed result = {.given = true};
     if (strlen(text) == 32) { /* as `seen info` prints it, the high word first */
         for (int i = 0; i < 32; i++) {
             int digit = hex_value(text[i]);
@@ -309,7 +309,7 @@ bool sn_parse_seed(const char *text, sn_seed *seed, sn_why *why)
                 return fail(why, text, "is not a seed: not all of its 32 digits are hexadecimal");
             result.word[i < 16] = result.word[i < 16] << 4 | (uint64_t)digit;
         }
-    } else if (!sn_parse_count(text, &result.word[0], why)) {
+    } else if (!sn_number_parse_count(text, &result.word[0], why)) {
         return false;
     }
     *seed = result;

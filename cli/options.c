@@ -343,7 +343,7 @@ GROUP(threads, SN_OUTPUT_TITLE);
 static const sn_option quiet[] = {QUIET};
 GROUP(quiet, SN_OUTPUT_TITLE);
 
-static const sn_option talk[] = {
+static const sn_option messages[] = {
     QUIET,
     {.name = "summary",
      .type = SN_FLAG,
@@ -362,7 +362,7 @@ static const sn_option talk[] = {
              "a terminal progress is shown without this option, unless -q is given or the results "
              "are printed there too."},
 };
-GROUP(talk, SN_OUTPUT_TITLE);
+GROUP(messages, SN_OUTPUT_TITLE);
 
 static const sn_option json[] = {
     {.name = "json",
@@ -472,7 +472,7 @@ static const sn_option help_options[] = {
 };
 static const sn_group help_group = {.title = SN_OUTPUT_TITLE, .options = help_options, .count = 2};
 
-const sn_option *sn_command_option(const sn_command *command, size_t i, const sn_group **group)
+const sn_option *sn_option_at(const sn_cli_command *command, size_t i, const sn_group **group)
 {
     for (size_t g = 0; g <= SN_MAX_GROUPS; g++) {
         bool last = g == SN_MAX_GROUPS || !command->groups[g];
@@ -497,7 +497,7 @@ const char *sn_option_argument(const sn_option *option)
 bool sn_args_given(const sn_args *args, const char *name)
 {
     const sn_option *option;
-    for (size_t i = 0; (option = sn_command_option(args->command, i, NULL)); i++)
+    for (size_t i = 0; (option = sn_option_at(args->command, i, NULL)); i++)
         if (!strcmp(option->name, name))
             return args->given[i / 64] >> (i % 64) & 1;
     return false;

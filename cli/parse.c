@@ -15,11 +15,11 @@ typedef struct place {
 } place;
 
 /* Finds an option by its letter, or if that is 0 by its long name of `len` bytes. */
-static bool find_option(const sn_command *command, const char *name, size_t len, char letter,
+static bool find_option(const sn_cli_command *command, const char *name, size_t len, char letter,
                         place *found)
 {
     place at = {0};
-    for (; (at.option = sn_command_option(command, at.index, &at.group)); at.index++) {
+    for (; (at.option = sn_option_at(command, at.index, &at.group)); at.index++) {
         const char *long_name = at.option->name;
         if (letter ? at.option->letter == letter
                    : strlen(long_name) == len && !memcmp(long_name, name, len)) {
@@ -58,7 +58,7 @@ static const char *show_bound(char buffer[SN_TEXT], const sn_option *option, uin
     return sn_show_count(buffer, (double)bound);
 }
 
-static bool within(const sn_option *option, const char *text, uint64_t value, sn_why *why)
+static bool within(const sn_option *option, const char *text, uint64_t value, sn_number_error *why)
 {
     char bound[SN_TEXT];
     if (value == 0 && option->min > 0)
@@ -74,7 +74,7 @@ static bool within(const sn_option *option, const char *text, uint64_t value, sn
     return false;
 }
 
-static bool set_choice(const sn_option *option, const char *text, int *target, sn_why *why)
+static bool set_choice(const sn_option *option, const char *text, int *target, sn_number_error *why)
 {
     int choice = find_choice(option->choices, text);
     if (choice < 0) {
@@ -85,7 +85,7 @@ static bool set_choice(const sn_option *option, const char *text, int *target, s
     return true;
 }
 
-static bool append(sn_list *list, const char *text, sn_why *why)
+static bool append(sn_args_list *list, const char *text, sn_number_error *why)
 {
     const char **items = realloc(list->items, (list->count + 1) * sizeof *items);
     if (!items) {
@@ -98,7 +98,7 @@ static bool append(sn_list *list, const char *text, sn_why *why)
 }
 
 /* Stores one option's value at its target. */
-static bool set_value(const sn_option *option, void *base, const char *text, sn_why *why)
+static bool set_value(const sn_option *option, void *base, const char *text, sn_number_error *why)
 {
     assert(base); /* a group of its own needs own_size */
     void *target = (char *)base + option->offset;
@@ -109,20 +109,20 @@ static bool set_value(const sn_option *option, void *base, const char *text, sn_
         *(bool *)target = true;
         return true;
     case SN_COUNT:
-        ok = sn_parse_count(text, &number, why) && within(option, text, number, why);
+        ok = sn_number_parse_count(text, &number, why) && within(option, text, number, why);
         break;
     case SN_SIZE:
-        ok = sn_parse_size(text, &number, why) && within(option, text, number, why);
+        ok = sn_number_parse_size(text, &number, why) && within(option, text, number, why);
         break;
     case SN_DURATION:
-        ok = sn_parse_duration(text, &number, why) && within(option, text, number, why);
+        ok = sn_number_parse_duration(text, &number, why) && within(option, text, number, why);
         break;
     case SN_RATE:
-        return sn_parse_rate(text, target, why);
+        return sn_number_parse_rate(text, target, why);
     case SN_SHARE:
-        return sn_parse_share(text, target, why);
+        return sn_number_parse_share(text, target, why);
     case SN_NUMBER:
-        return sn_parse_number(text, target, why);
+        return sn_number_parse(text, target, why);
     case SN_STRING:
         /* An empty DIR is the default: TMPDIR may be empty. */
         if (!*text && option->choices && !strcmp(option->choices, "FILE")) {
@@ -134,14 +134,14 @@ static bool set_value(const sn_option *option, void *base, const char *text, sn_
     case SN_LIST:
         return append(target, text, why);
     case SN_CHAR:
-        return sn_parse_char(text, target, why);
+        return sn_number_parse_char(text, target, why);
     case SN_CHOICE:
         return set_choice(option, text, target, why);
     case SN_MAYBE:
         *(int *)target = 1;
         return !text || set_choice(option, text, target, why);
     case SN_SEED:
-        return sn_parse_seed(text, target, why);
+        return sn_number_parse_seed(text, target, why);
     }
     if (ok)
         *(uint64_t *)target = number;
@@ -150,7 +150,7 @@ static bool set_value(const sn_option *option, void *base, const char *text, sn_
 
 /* The state of a parse. */
 typedef struct parse {
-    const sn_command *command;
+    const sn_cli_command *command;
     sn_args *args;
     char **argv;
     int argc, next;
@@ -162,7 +162,7 @@ static int take_help(parse *p, const char *value)
 {
     bool next = !value && p->next < p->argc && !strcmp(p->argv[p->next], "all");
     if (value && strcmp(value, "all") != 0)
-        return sn_trouble("--help: '%s' is not all", value);
+        return sn_message_error("--help: '%s' is not all", value);
     p->next += next;
     p->help = value || next ? SN_HELP_ALL : SN_HELP_PAGE;
     return SN_EXIT_OK;
@@ -171,19 +171,19 @@ static int take_help(parse *p, const char *value)
 /* `spelled` is what the user wrote ("-n" or "--capacity"), `value` what was attached or NULL. */
 static int take_option(parse *p, const place *at, const char *spelled, const char *value)
 {
-    sn_why why;
+    sn_number_error why;
     if (!strcmp(at->option->name, "help"))
         return take_help(p, value);
     if (at->option->type == SN_FLAG && value)
-        return sn_trouble("%s takes no value", spelled);
+        return sn_message_error("%s takes no value", spelled);
     if (takes_argument(at->option) && !value) {
         if (p->next == p->argc)
-            return sn_trouble("%s needs a value: %s %s", spelled, spelled,
-                              sn_option_argument(at->option));
+            return sn_message_error("%s needs a value: %s %s", spelled, spelled,
+                                    sn_option_argument(at->option));
         value = p->argv[p->next++];
     }
     if (!set_value(at->option, at->group->own ? p->args->own : p->args, value, &why))
-        return sn_trouble("%s: %s", spelled, why.text);
+        return sn_message_error("%s: %s", spelled, why.text);
     p->args->given[at->index / 64] |= UINT64_C(1) << (at->index % 64);
     return SN_EXIT_OK;
 }
@@ -206,18 +206,20 @@ static int unknown_option(const parse *p, const char *word)
     place at;
     size_t count = 0;
     const sn_option *option;
-    for (; count < 259 && (option = sn_command_option(p->command, count, NULL)); count++)
+    for (; count < 259 && (option = sn_option_at(p->command, count, NULL)); count++)
         names[count] = option->name;
     names[count] = NULL;
-    near = word[1] == '-' ? sn_suggest(word + 2, names) : NULL;
+    near = word[1] == '-' ? sn_suggest_word(word + 2, names) : NULL;
     for (size_t i = 0; i < sizeof moved / sizeof *moved; i++)
         if (!strcmp(word, moved[i].before) &&
             find_option(p->command, moved[i].name, strlen(moved[i].name), 0, &at))
-            return sn_trouble("%s has no option %s; use %s", p->command->name, word, moved[i].now);
+            return sn_message_error("%s has no option %s; use %s", p->command->name, word,
+                                    moved[i].now);
     if (near)
-        return sn_trouble("%s has no option %s; did you mean --%s?", p->command->name, word, near);
-    return sn_trouble("%s has no option %s; 'seen help %s' lists them", p->command->name, word,
-                      p->command->name);
+        return sn_message_error("%s has no option %s; did you mean --%s?", p->command->name, word,
+                                near);
+    return sn_message_error("%s has no option %s; 'seen help %s' lists them", p->command->name,
+                            word, p->command->name);
 }
 
 static int take_long(parse *p, char *word)
@@ -251,32 +253,34 @@ static int take_letters(parse *p, const char *word)
 
 static int check_operands(const sn_args *args)
 {
-    const sn_command *command = args->command;
+    const sn_cli_command *command = args->command;
     size_t count = args->operand_count;
     if (count < command->min_operands)
-        return sn_trouble("%s needs %s: seen %s %s", command->name,
-                          count ? "more than that" : "an operand", command->name,
-                          command->synopsis);
+        return sn_message_error("%s needs %s: seen %s %s", command->name,
+                                count ? "more than that" : "an operand", command->name,
+                                command->synopsis);
     if (count > command->max_operands)
-        return sn_trouble("%s does not take '%s': seen %s %s", command->name,
-                          args->operands[command->max_operands], command->name, command->synopsis);
+        return sn_message_error("%s does not take '%s': seen %s %s", command->name,
+                                args->operands[command->max_operands], command->name,
+                                command->synopsis);
     return SN_EXIT_OK;
 }
 
-int sn_args_parse(const sn_command *command, int argc, char **argv, sn_args *args, sn_help *help)
+int sn_args_parse(const sn_cli_command *command, int argc, char **argv, sn_args *args,
+                  sn_help *help)
 {
     parse p = {.command = command, .args = args, .argv = argv, .argc = argc, .next = 1};
     *args = (sn_args){.command = command, .delimiter = -1};
     args->operands = calloc((size_t)argc + 1, sizeof *args->operands);
     args->own = command->own_size ? calloc(1, command->own_size) : NULL;
     if (!args->operands || (command->own_size && !args->own))
-        return sn_trouble("out of memory");
+        return sn_message_error("out of memory");
     bool options_over = false;
     while (p.next < argc) {
         char *word = argv[p.next++];
         int status = SN_EXIT_OK;
         if (!word[0])
-            status = sn_trouble("an operand of %s is an empty name", command->name);
+            status = sn_message_error("an operand of %s is an empty name", command->name);
         else if (options_over || word[0] != '-' || !word[1])
             args->operands[args->operand_count++] = word;
         else if (!strcmp(word, "--"))
@@ -301,10 +305,10 @@ void sn_args_free(sn_args *args)
     const sn_option *option;
     if (!args->command)
         return;
-    for (size_t i = 0; (option = sn_command_option(args->command, i, &group)); i++) {
+    for (size_t i = 0; (option = sn_option_at(args->command, i, &group)); i++) {
         char *base = group->own ? args->own : (char *)args;
         if (option->type == SN_LIST && base)
-            free(((sn_list *)(void *)(base + option->offset))->items);
+            free(((sn_args_list *)(void *)(base + option->offset))->items);
     }
     sn_spec_free(&args->record);
     free(args->remembered);

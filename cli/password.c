@@ -24,6 +24,6 @@ bool sn_password_read(const char *path)
         sn_error_set(&error, SEEN_ERR_ARGUMENT, "%s: no password in its first line", path);
     else if (!setenv("REDISCLI_AUTH", line, 1))
         return true;
-    sn_trouble_error(&error);
+    sn_message_report(&error);
     return false;
 }

@@ -15,12 +15,12 @@ enum { SHARES = sizeof shares / sizeof *shares, BAR = 30 };
 
 /* A string of 64 bytes with its allocator's header, and a table slot of 8 bytes at three quarters
  * full; for hashes a slot of 16. */
-double sn_plan_set_bytes(double keys)
+double sn_cli_plan_set_bytes(double keys)
 {
     return keys * (64 + 16 + 8 / 0.75);
 }
 
-double sn_plan_hashes_bytes(double keys)
+double sn_cli_plan_hashes_bytes(double keys)
 {
     return keys * 16 / 0.75;
 }
@@ -51,8 +51,8 @@ static void print_costs(const seen_plan *plan)
            plan->spread == 1 ? "" : "es", fmax(1, round(plan->classic_hashes)));
     printf("  hash set   %s for keys of 64 bytes (%.0f times as much), %s for their\n"
            "             128-bit hashes (%.1f times)\n",
-           sn_show_size(a, sn_plan_set_bytes(keys)), sn_plan_set_bytes(keys) / bytes,
-           sn_show_size(b, sn_plan_hashes_bytes(keys)), sn_plan_hashes_bytes(keys) / bytes);
+           sn_show_size(a, sn_cli_plan_set_bytes(keys)), sn_cli_plan_set_bytes(keys) / bytes,
+           sn_show_size(b, sn_cli_plan_hashes_bytes(keys)), sn_cli_plan_hashes_bytes(keys) / bytes);
 }
 
 /* Bars on a logarithmic axis that ends at 1 and begins a decade below the smallest rate. */
@@ -129,8 +129,8 @@ static void print_json(const seen_plan *plan)
     sn_json_number(&json, "classic_bits", plan->classic_bits);
     sn_json_number(&json, "classic_hashes", plan->classic_hashes);
     sn_json_number(&json, "overhead", plan->overhead);
-    sn_json_number(&json, "hash_set_bytes", sn_plan_set_bytes(keys));
-    sn_json_number(&json, "hash_set_of_hashes_bytes", sn_plan_hashes_bytes(keys));
+    sn_json_number(&json, "hash_set_bytes", sn_cli_plan_set_bytes(keys));
+    sn_json_number(&json, "hash_set_of_hashes_bytes", sn_cli_plan_hashes_bytes(keys));
     sn_json_array(&json, "rates");
     for (int i = 0; i < SHARES; i++) {
         sn_json_object(&json, NULL);
@@ -149,15 +149,15 @@ static int write_reports(const plan_own *own, const seen_wish *wish, const seen_
     sn_report report;
     if (own->svg) {
         if (!sn_report_open(&report, own->svg))
-            return SN_EXIT_TROUBLE;
-        sn_plan_svg(report.out, plan);
+            return SN_EXIT_ERROR;
+        sn_cli_plan_svg(report.out, plan);
         if (sn_report_close(&report))
-            return SN_EXIT_TROUBLE;
+            return SN_EXIT_ERROR;
     }
     if (own->html) {
         if (!sn_report_open(&report, own->html))
-            return SN_EXIT_TROUBLE;
-        sn_plan_html(report.out, wish);
+            return SN_EXIT_ERROR;
+        sn_cli_plan_html(report.out, wish);
         return sn_report_close(&report);
     }
     return SN_EXIT_OK;
@@ -170,14 +170,14 @@ static int run(sn_args *args)
     seen_plan plan;
     bool nothing = !args->capacity && args->error_rate == 0 && !args->memory && !args->hashes;
     if (nothing && !own->html)
-        return sn_trouble("plan needs the number of keys (-n) and the error rate (-p) or the "
-                          "memory (-m), for example: seen plan -n 100M -p 1e-4");
+        return sn_message_error("plan needs the number of keys (-n) and the error rate (-p) or the "
+                                "memory (-m), for example: seen plan -n 100M -p 1e-4");
     /* In the format of seen create. */
     if (args->error_rate == 0 && !args->hashes && !(args->memory && args->capacity)) {
         args->error_rate = 0.01;
         if (!nothing)
-            sn_note(args, "no error rate (-p)%s given: planned for 1%%",
-                    args->memory ? " and no keys (-n)" : " and no memory (-m)");
+            sn_message_note(args, "no error rate (-p)%s given: planned for 1%%",
+                            args->memory ? " and no keys (-n)" : " and no memory (-m)");
     }
     seen_wish wish = {.size = sizeof wish,
                       .kind = (seen_kind)args->kind,
@@ -186,17 +186,17 @@ static int run(sn_args *args)
                       .bits = args->memory * 8,
                       .hashes = (uint32_t)args->hashes};
     if (seen_plan_make(&wish, &plan, &error) != SEEN_OK)
-        return sn_trouble_error(&error);
+        return sn_message_report(&error);
     if (write_reports(own, &wish, &plan))
-        return SN_EXIT_TROUBLE;
+        return SN_EXIT_ERROR;
     bool taken = (own->svg && !strcmp(own->svg, "-")) || (own->html && !strcmp(own->html, "-"));
     if (taken || nothing)
-        return sn_finish_stdout(SN_EXIT_OK);
+        return sn_message_finish_stdout(SN_EXIT_OK);
     if (args->json)
         print_json(&plan);
     else
         print_screen(args, &plan);
-    return sn_finish_stdout(SN_EXIT_OK);
+    return sn_message_finish_stdout(SN_EXIT_OK);
 }
 
 static const sn_option kind_options[] = {
@@ -230,7 +230,7 @@ static const sn_option own_options[] = {
 static const sn_group own_group = {
     .title = SN_OUTPUT_TITLE, .options = own_options, .count = 2, .own = true};
 
-const sn_command sn_command_plan = {
+const sn_cli_command sn_cli_command_plan = {
     .name = "plan",
     .summary = "plan the size of a filter",
     .synopsis = "[OPTION]...",

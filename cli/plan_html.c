@@ -31,7 +31,7 @@ static void put_numbers(FILE *out, const seen_wish *wish)
     sn_json_end(&json);
 }
 
-void sn_plan_html(FILE *out, const seen_wish *wish)
+void sn_cli_plan_html(FILE *out, const seen_wish *wish)
 {
     const unsigned char *start = memmem(page, sizeof page, mark_start, strlen(mark_start));
     const unsigned char *end = memmem(page, sizeof page, mark_end, strlen(mark_end));

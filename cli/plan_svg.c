@@ -89,7 +89,7 @@ static void draw_curve(FILE *out, const axes *a, const seen_plan *plan, bool cla
     fputs("'/>\n", out);
 }
 
-void sn_plan_svg(FILE *out, const seen_plan *plan)
+void sn_cli_plan_svg(FILE *out, const seen_plan *plan)
 {
     char keys[SN_TEXT], rate[SN_TEXT], size[SN_TEXT];
     double capacity = (double)plan->capacity;

@@ -111,7 +111,7 @@ static void decode(char *value)
     *to = 0;
 }
 
-static bool add_to(sn_list *list, const char *value)
+static bool add_to(sn_args_list *list, const char *value)
 {
     const char **items = realloc(list->items, (list->count + 1) * sizeof *items);
     if (!items)
@@ -166,11 +166,11 @@ seen_status sn_filter_keys(sn_args *args, const seen_set *set, const char *where
         return sn_error_set(error, SEEN_ERR_MISMATCH,
                             "%s: its keys were made with %s, not with %s; leave these options out, "
                             "or use --other-keys",
-                            sn_show_where(shown, where),
+                            sn_where_show(shown, where),
                             strcmp(info.note, WHOLE_LINES) ? info.note : "whole lines", given);
     if (!apply(args, info.note))
         return sn_error_set(error, SEEN_ERR_MISMATCH,
                             "%s: its keys were made in a way that this version does not know: %s",
-                            sn_show_where(shown, where), info.note);
+                            sn_where_show(shown, where), info.note);
     return SEEN_OK;
 }

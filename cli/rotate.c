@@ -7,17 +7,17 @@ static int run(sn_args *args)
     seen_set *set;
     seen_options options = sn_args_options(args);
     if (seen_open(args->operands[0], &options, 0, &set, &error) != SEEN_OK)
-        return sn_trouble_error(&error);
+        return sn_message_report(&error);
     if (seen_rotate(set, &error) != SEEN_OK) {
         seen_close(set);
-        return sn_trouble_error(&error);
+        return sn_message_report(&error);
     }
     if (seen_close_checked(set, &error) != SEEN_OK)
-        return sn_trouble_error(&error);
+        return sn_message_report(&error);
     return SN_EXIT_OK;
 }
 
-const sn_command sn_command_rotate = {
+const sn_cli_command sn_cli_command_rotate = {
     .name = "rotate",
     .summary = "start the next generation of a window",
     .synopsis = "[OPTION]... FILTER",

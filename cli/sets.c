@@ -125,7 +125,7 @@ static bool is_filter(const char *where)
     static const unsigned char magic[8] = {0x89, 'S', 'E', 'E', 'N', '\r', '\n', 0x1a};
     unsigned char head[8];
     struct stat at;
-    if (sn_is_redis(where))
+    if (sn_where_is_redis(where))
         return true;
     if (stat(where, &at) != 0 || !S_ISREG(at.st_mode))
         return false;
@@ -218,34 +218,35 @@ static void print_summary(const sets_run *run)
         snprintf(temp, sizeof temp, ", %s of temporary files",
                  sn_show_size(rate, (double)r->temporary));
     if (r->strategy < SN_JOIN_APPROX) {
-        sn_summary(run->args, "%s, %s %s (%s%s; %s read%s)", lines, written, what,
-                   sn_join_strategy_name(r->strategy),
-                   r->changes ? ", because the planned strategy had no room" : "", read, temp);
+        sn_message_summary(run->args, "%s, %s %s (%s%s; %s read%s)", lines, written, what,
+                           sn_join_strategy_name(r->strategy),
+                           r->changes ? ", because the planned strategy had no room" : "", read,
+                           temp);
         return;
     }
     sn_show_rate(rate, r->error_rate);
     if (run->options.unique)
         snprintf(lost, sizeof lost, "; -u: %s unique lines expected to be lost",
                  sn_show_expected(temp, r->wrong));
-    sn_summary(run->args,
-               "%s, %s %s (approximate: a line that is not in B is taken for one that is "
-               "at a rate of %s%s)",
-               lines, written, what, rate, lost);
+    sn_message_summary(run->args,
+                       "%s, %s %s (approximate: a line that is not in B is taken for one that is "
+                       "at a rate of %s%s)",
+                       lines, written, what, rate, lost);
 }
 
-static int tell_end(const sets_run *run)
+static int report_end(const sets_run *run)
 {
     if (run->result.stopped && sn_stop_get((sn_stop *)&run->stop) == SN_STOP_ASKED) {
-        sn_trouble("stopped; %s", run->args->prints
-                                      ? "what was printed is the beginning of the answer"
-                                      : "the output file is as it was");
-        return SN_EXIT_TROUBLE;
+        sn_message_error("stopped; %s", run->args->prints
+                                            ? "what was printed is the beginning of the answer"
+                                            : "the output file is as it was");
+        return SN_EXIT_ERROR;
     }
     if (run->args->json)
         json_summary(run);
     else
         print_summary(run);
-    return sn_finish_stdout(SN_EXIT_OK);
+    return sn_message_finish_stdout(SN_EXIT_OK);
 }
 
 /* ---- Running with progress ------------------------------------------------------------------ */
@@ -299,7 +300,7 @@ static void watch(sets_run *run)
         return;
     }
     while (!wait_a_moment(run)) {
-        if (sn_stopped())
+        if (sn_signal_stopped())
             sn_stop_set(&run->stop, SN_STOP_ASKED);
         show(run, &progress, &pass);
     }
@@ -315,33 +316,36 @@ static void watch(sets_run *run)
 static int check_arguments(const sn_args *args, const sn_sets_own *own)
 {
     if (own->assume_bytes && !own->assume_lines)
-        return sn_trouble("--assume-bytes goes with --assume-lines");
+        return sn_message_error("--assume-bytes goes with --assume-lines");
     if (own->assume_lines && !own->explain)
-        return sn_trouble("--assume-lines goes with --explain");
+        return sn_message_error("--assume-lines goes with --explain");
     if (own->assume_lines && args->operand_count)
-        return sn_trouble("--assume-lines looks at no files; leave them out");
+        return sn_message_error("--assume-lines looks at no files; leave them out");
     if (!own->assume_lines && args->operand_count < 2)
-        return sn_trouble("%s needs two files: seen %s %s", args->command->name,
-                          args->command->name, args->command->synopsis);
+        return sn_message_error("%s needs two files: seen %s %s", args->command->name,
+                                args->command->name, args->command->synopsis);
     if (own->error_rate > 0 && !own->approx)
-        return sn_trouble("without --approx there are no errors: leave -p out");
+        return sn_message_error("without --approx there are no errors: leave -p out");
     unsigned standard = 0;
     for (size_t i = 0; i < args->operand_count; i++) {
         standard += !strcmp(args->operands[i], "-");
         if (i == 0 && is_filter(args->operands[i]))
-            return sn_trouble("%s is a filter, which cannot list what it has seen: A must be a "
-                              "file of lines",
-                              args->operands[i]);
+            return sn_message_error(
+                "%s is a filter, which cannot list what it has seen: A must be a "
+                "file of lines",
+                args->operands[i]);
         if (i > 0 && !own->explain && is_filter(args->operands[i]) &&
-            sn_same_place(args->operands[i], args->output ? args->output : "-"))
-            return sn_trouble("%s is a filter: write the lines to another file", args->operands[i]);
+            sn_where_same(args->operands[i], args->output ? args->output : "-"))
+            return sn_message_error("%s is a filter: write the lines to another file",
+                                    args->operands[i]);
         if (i > 0 && args->operand_count > 2 && is_filter(args->operands[i]))
-            return sn_trouble("%s is a filter; give it as the only B, or merge several with 'seen "
-                              "merge'",
-                              args->operands[i]);
+            return sn_message_error(
+                "%s is a filter; give it as the only B, or merge several with 'seen "
+                "merge'",
+                args->operands[i]);
     }
     if (standard > 1)
-        return sn_trouble("the standard input ('-') can be only one of the files");
+        return sn_message_error("the standard input ('-') can be only one of the files");
     return SN_EXIT_OK;
 }
 
@@ -435,26 +439,26 @@ static void set_options(sets_run *run, bool except)
 static int set_key_b(sets_run *run)
 {
     sn_args *args = run->args;
-    const sn_list *list = &run->own->key_b;
+    const sn_args_list *list = &run->own->key_b;
     seen_error error = {0};
     if (!list->count)
         return SN_EXIT_OK;
     if (args->operand_count == 2 && is_filter(args->operands[1]))
-        return sn_trouble("%s is a filter, which has no fields: leave --key-b out",
-                          args->operands[1]);
+        return sn_message_error("%s is a filter, which has no fields: leave --key-b out",
+                                args->operands[1]);
     run->record_b = args->record;
     run->record_b.part = NULL;
     run->record_b.parts = 0;
     for (size_t i = 0; i < list->count; i++)
         if (sn_spec_add(&run->record_b, list->items[i], &error) != SEEN_OK)
-            return sn_trouble("--key-b: %s", error.message);
+            return sn_message_error("--key-b: %s", error.message);
     run->keys_b = sn_args_keys(args);
     run->keys_b.record = &run->record_b;
     run->options.keys_b = &run->keys_b;
     return SN_EXIT_OK;
 }
 
-int sn_sets_main(sn_args *args, bool except)
+int sn_sets_run(sn_args *args, bool except)
 {
     const sn_sets_own *own = args->own;
     sets_run run = {.args = args, .own = own};
@@ -462,7 +466,7 @@ int sn_sets_main(sn_args *args, bool except)
     if (code)
         return code;
     if (sn_stop_init(&run.stop, &run.error) != SEEN_OK)
-        return sn_trouble_error(&run.error);
+        return sn_message_report(&run.error);
     sem_init(&run.done, 0, 0);
     set_options(&run, except);
     code = set_key_b(&run);
@@ -471,13 +475,13 @@ int sn_sets_main(sn_args *args, bool except)
     if (code)
         ; /* the message is printed */
     else if (status != SEEN_OK)
-        code = sn_trouble_error(&run.error);
+        code = sn_message_report(&run.error);
     else if (own->explain) {
         sn_sets_explain(args, &run.numbers, &run.plan);
-        code = sn_finish_stdout(SN_EXIT_OK);
+        code = sn_message_finish_stdout(SN_EXIT_OK);
     } else {
         watch(&run);
-        code = run.status == SEEN_OK ? tell_end(&run) : sn_trouble_error(&run.error);
+        code = run.status == SEEN_OK ? report_end(&run) : sn_message_report(&run.error);
     }
     sn_spec_free(&run.record_b);
     sn_output_abandon(run.output);

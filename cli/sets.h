@@ -11,13 +11,13 @@ typedef struct sn_sets_own {
     double error_rate;
     double share;
     uint64_t assume_lines, assume_bytes;
-    sn_list key_b;
+    sn_args_list key_b;
 } sn_sets_own;
 
 extern const sn_group sn_group_sets;
 extern const sn_group sn_group_sets_plan;
 
-int sn_sets_main(sn_args *args, bool except);
+int sn_sets_run(sn_args *args, bool except);
 
 /* Prints the plan to stdout. */
 void sn_sets_explain(const sn_args *args, const sn_join_numbers *numbers, const sn_join_plan *plan);

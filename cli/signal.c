@@ -10,7 +10,7 @@
 static atomic_int stop_signal;
 static void (*_Atomic stop_call)(void *);
 static void *_Atomic stop_context;
-static const char *_Atomic last_words;
+static const char *_Atomic exit_message;
 
 static void write_all(const char *text)
 {
@@ -19,18 +19,18 @@ static void write_all(const char *text)
 }
 
 /* The first signal lets the command finish what must be whole; a second one ends it at once. But
- * timeout(1) signals a process and then the group that it is in: that is one wish, not two. */
+ * timeout(1) signals a process and then the group that it is in: that is one request, not two. */
 static void on_stop(int number)
 {
-    enum { ONE_WISH = 100 };
-    static atomic_llong asked; /* time of the first one; 0: none */
+    enum { SAME_REQUEST_MS = 100 };
+    static atomic_llong requested; /* time of the first one; 0: none */
     long long before = 0, now = (long long)sn_clock_ms() + 1;
-    bool first = atomic_compare_exchange_strong(&asked, &before, now);
-    if (!first && now - before <= ONE_WISH)
+    bool first = atomic_compare_exchange_strong(&requested, &before, now);
+    if (!first && now - before <= SAME_REQUEST_MS)
         return;
     atomic_store(&stop_signal, number);
     if (!first) {
-        const char *words = atomic_load(&last_words);
+        const char *words = atomic_load(&exit_message);
         if (words)
             write_all(words);
         signal(number, SIG_DFL);
@@ -41,7 +41,7 @@ static void on_stop(int number)
         call(atomic_load(&stop_context));
 }
 
-void sn_on_stop(void (*call)(void *context), void *context)
+void sn_signal_on_stop(void (*call)(void *context), void *context)
 {
     atomic_store(&stop_call, NULL);
     atomic_store(&stop_context, context);
@@ -50,9 +50,9 @@ void sn_on_stop(void (*call)(void *context), void *context)
         call(context);
 }
 
-void sn_last_words(const char *text)
+void sn_signal_set_message(const char *text)
 {
-    atomic_store(&last_words, text);
+    atomic_store(&exit_message, text);
 }
 
 /* A mapped file was truncated and cannot be read; printing the message is all that is safe here. */
@@ -61,7 +61,7 @@ static void on_bus_error(int number)
     (void)number;
     write_all("seen: the file changed underneath: it was cut short, or its disk failed, while it "
               "was in use\n");
-    _exit(SN_EXIT_TROUBLE);
+    _exit(SN_EXIT_ERROR);
 }
 
 /* nohup(1) ignores SIGHUP for commands that must outlive their terminal. */
@@ -99,17 +99,17 @@ void sn_signal_at_once(void)
         signal(SIGHUP, SIG_DFL);
 }
 
-bool sn_stopped(void)
+bool sn_signal_stopped(void)
 {
     return atomic_load(&stop_signal) != 0;
 }
 
-int sn_stop_signal(void)
+int sn_signal_number(void)
 {
     return atomic_load(&stop_signal);
 }
 
-const atomic_int *sn_stop_flag(void)
+const atomic_int *sn_signal_flag(void)
 {
     return &stop_signal;
 }

@@ -192,16 +192,16 @@ static int wait_for_commands(const split_run *run)
         while (waitpid(run->child[p], &status, 0) < 0 && errno == EINTR)
             ;
         if (WIFSIGNALED(status))
-            code =
-                sn_trouble("the command of part %zu was ended by signal %d", p, WTERMSIG(status));
+            code = sn_message_error("the command of part %zu was ended by signal %d", p,
+                                    WTERMSIG(status));
         else if (WEXITSTATUS(status))
-            code =
-                sn_trouble("the command of part %zu failed with status %d", p, WEXITSTATUS(status));
+            code = sn_message_error("the command of part %zu failed with status %d", p,
+                                    WEXITSTATUS(status));
     }
     return code;
 }
 
-static void tell(const split_run *run)
+static void print_summary(const split_run *run)
 {
     uint64_t all = 0, most = 0;
     char lines[SN_TEXT], parts[SN_TEXT], largest[SN_TEXT];
@@ -221,9 +221,9 @@ static void tell(const split_run *run)
         sn_json_end(&json);
         return;
     }
-    sn_summary(run->args, "%s in %s, the largest with %s", sn_show_number_of(lines, all, "line"),
-               sn_show_number_of(parts, run->options.parts, "part"),
-               sn_show_count(largest, (double)most));
+    sn_message_summary(
+        run->args, "%s in %s, the largest with %s", sn_show_number_of(lines, all, "line"),
+        sn_show_number_of(parts, run->options.parts, "part"), sn_show_count(largest, (double)most));
 }
 
 /* ---- The command ---------------------------------------------------------------------------- */
@@ -232,13 +232,13 @@ static int check_arguments(const sn_args *args, const split_own *own)
 {
     const char *before, *behind;
     if (!own->parts)
-        return sn_trouble("into how many parts? Give their number with -n");
+        return sn_message_error("into how many parts? Give their number with -n");
     if (!own->command == !args->output)
-        return sn_trouble(
+        return sn_message_error(
             "give the names of the parts, as in -o 'part.%%d', or a command (--exec)");
     if (args->output && find_number(args->output, &before, &behind) < 0)
-        return sn_trouble("%s: the name of the parts needs one %%d, or %%04d, for their number",
-                          args->output);
+        return sn_message_error(
+            "%s: the name of the parts needs one %%d, or %%04d, for their number", args->output);
     return SN_EXIT_OK;
 }
 
@@ -254,7 +254,7 @@ static int run_split(sn_args *args)
     seen_error error = {0};
     int code = check_arguments(args, run.own);
     if (code || !sn_watch_begin(&run.watch, "split"))
-        return SN_EXIT_TROUBLE;
+        return SN_EXIT_ERROR;
     run.options = (sn_parts_options){.keys = sn_args_keys(args),
                                      .pipeline = sn_args_pipeline(args, NULL, &run.watch),
                                      .parts = (size_t)run.own->parts};
@@ -267,12 +267,13 @@ static int run_split(sn_args *args)
     status = finish(&run, status, &error);
     code = wait_for_commands(&run);
     if (status != SEEN_OK)
-        code = sn_trouble_error(&error);
+        code = sn_message_report(&error);
     else if (run.stopped)
-        code = sn_trouble("stopped; %s", run.own->command ? "the commands got a part of the input"
-                                                          : "no file was written");
+        code = sn_message_error("stopped; %s", run.own->command
+                                                   ? "the commands got a part of the input"
+                                                   : "no file was written");
     else
-        tell(&run);
+        print_summary(&run);
     sn_args_warn_quoted(args);
     free(run.output);
     free(run.child);
@@ -282,7 +283,7 @@ static int run_split(sn_args *args)
     return code;
 }
 
-const sn_command sn_command_split = {
+const sn_cli_command sn_cli_command_split = {
     .name = "split",
     .summary = "cut a stream into parts by the hash of the key",
     .synopsis = "-n NUMBER (-o NAME%d | --exec COMMAND) [OPTION]... [FILE]...",
@@ -300,7 +301,7 @@ const sn_command sn_command_split = {
     .max_operands = SIZE_MAX,
     .own_size = sizeof(split_own),
     .groups = {&own_group, &sn_group_records, &sn_group_url, &sn_group_print, &sn_group_output,
-               &sn_group_json, &sn_group_threads, &sn_group_talk},
+               &sn_group_json, &sn_group_threads, &sn_group_messages},
     .examples = {{"Eight files with different lines", "seen split -n 8 -o 'part.%d' urls.txt",
                   "seq 100 > urls.txt"},
                  {"Count the users of a CSV file in four processes",

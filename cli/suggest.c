@@ -29,7 +29,7 @@ static size_t distance(const char *a, size_t a_len, const char *b, size_t b_len)
     return rows[a_len % 3][b_len];
 }
 
-const char *sn_suggest(const char *word, const char *const *words)
+const char *sn_suggest_word(const char *word, const char *const *words)
 {
     const char *best = NULL;
     size_t len = strlen(word), best_distance = SIZE_MAX;

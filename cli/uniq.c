@@ -11,41 +11,41 @@ static const sn_option own_options[] = {
     {.letter = 'c',
      .name = "count",
      .type = SN_FLAG,
-     .offset = offsetof(sn_uniq_own, count),
+     .offset = offsetof(sn_cli_uniq_own, count),
      .help = "each line once, with its count before it",
      .more = "In the format of GNU uniq; with --csv and --tsv as a first column named count. 'seen "
              "count' writes COUNT, tab, LINE and can print the most frequent lines."},
     {.letter = 'd',
      .name = "repeated",
      .type = SN_FLAG,
-     .offset = offsetof(sn_uniq_own, repeated),
+     .offset = offsetof(sn_cli_uniq_own, repeated),
      .help = "one of each line that occurs more than once"},
     {.letter = 'D',
      .name = "all-repeated",
      .type = SN_FLAG,
-     .offset = offsetof(sn_uniq_own, all_repeated),
+     .offset = offsetof(sn_cli_uniq_own, all_repeated),
      .help = "all occurrences of such lines"},
     {.letter = 'u',
      .name = "unique",
      .type = SN_FLAG,
-     .offset = offsetof(sn_uniq_own, unique),
+     .offset = offsetof(sn_cli_uniq_own, unique),
      .help = "only lines that occur once",
      .more = "-c, -d, -D, -u and --keep last read the input twice; a pipe is copied to a temporary "
              "file for that (-T)."},
     {.name = "duplicates",
      .type = SN_FLAG,
-     .offset = offsetof(sn_uniq_own, duplicates),
+     .offset = offsetof(sn_cli_uniq_own, duplicates),
      .help = "every occurrence except the first"},
     {.name = "keep",
      .type = SN_CHOICE,
-     .offset = offsetof(sn_uniq_own, keep),
+     .offset = offsetof(sn_cli_uniq_own, keep),
      .choices = "first|last",
      .help = "which occurrence to print",
      .preset = "first",
      .more = "With last, a line is printed at the position of its last occurrence."},
     {.name = "source",
      .type = SN_FLAG,
-     .offset = offsetof(sn_uniq_own, source),
+     .offset = offsetof(sn_cli_uniq_own, source),
      .help = "FILE:LINE: before each line, as grep -n",
      .rare = true,
      .more =
@@ -54,12 +54,12 @@ static const sn_option own_options[] = {
          "line, and records are numbered without the header."},
     {.name = "count-only",
      .type = SN_FLAG,
-     .offset = offsetof(sn_uniq_own, count_only),
+     .offset = offsetof(sn_cli_uniq_own, count_only),
      .help = "only the number of lines"},
     {.name = "dropped",
      .argument = "FILE",
      .type = SN_STRING,
-     .offset = offsetof(sn_uniq_own, dropped),
+     .offset = offsetof(sn_cli_uniq_own, dropped),
      .choices = "FILE",
      .help = "also write the lines that are not printed to FILE",
      .rare = true},
@@ -74,7 +74,7 @@ static const sn_option how_options[] = {
      .name = "filter",
      .argument = "FILTER",
      .type = SN_STRING,
-     .offset = offsetof(sn_uniq_own, filter),
+     .offset = offsetof(sn_cli_uniq_own, filter),
      .choices = "FILE",
      .help = "remember lines in FILTER across runs",
      .more =
@@ -91,21 +91,21 @@ static const sn_option how_options[] = {
          "four bytes each (up to sixteen for a pipe of unknown length)."},
     {.name = "approx",
      .type = SN_FLAG,
-     .offset = offsetof(sn_uniq_own, approx),
+     .offset = offsetof(sn_cli_uniq_own, approx),
      .help = "Bloom filter: less memory, may lose unique lines",
      .more =
          "At the error rate -p (default 1e-6), which also implies --approx. The summary reports "
          "how many unique lines are expected to be lost."},
     {.name = "exact",
      .type = SN_FLAG,
-     .offset = offsetof(sn_uniq_own, exact),
+     .offset = offsetof(sn_cli_uniq_own, exact),
      .help = "never lose a unique line (this is the default)",
      .rare = true,
      .more = "Lines are compared by 96 bits or more of a seeded hash. The memory is bounded by -m "
              "(default: half of the free memory); beyond it, temporary files are used (-T)."},
     {.name = "explain",
      .type = SN_FLAG,
-     .offset = offsetof(sn_uniq_own, explain),
+     .offset = offsetof(sn_cli_uniq_own, explain),
      .help = "print time, memory and disk needed, and exit"},
 };
 static const sn_group how_group = {.title = "How to remember",
@@ -116,7 +116,7 @@ static const sn_group how_group = {.title = "How to remember",
 /* All resources of a run, freed in one place. */
 typedef struct uniq_run {
     sn_args *args;
-    const sn_uniq_own *own;
+    const sn_cli_uniq_own *own;
     bool exact;
     char columns[16]; /* of the header, before those of the input: "count," */
     sn_watch watch;
@@ -131,7 +131,7 @@ typedef struct uniq_run {
 
 /* ---- Arguments ------------------------------------------------------------------------------ */
 
-static sn_uniq_what what_of(const sn_uniq_own *own)
+static sn_uniq_what what_of(const sn_cli_uniq_own *own)
 {
     return own->count          ? SN_UNIQ_COUNTED
            : own->repeated     ? SN_UNIQ_REPEATED
@@ -155,67 +155,72 @@ static const char *find_delimiter(const sn_args *args)
     return NULL;
 }
 
-static int check_what(const sn_args *args, const sn_uniq_own *own)
+static int check_what(const sn_args *args, const sn_cli_uniq_own *own)
 {
     int modes = own->count + own->repeated + own->all_repeated + own->unique + own->duplicates +
                 (own->keep != 0);
     const char *delimiter = own->repeated ? find_delimiter(args) : NULL;
     if (delimiter)
-        return sn_trouble("-d prints one of each repeated line, and there is no file %s; the "
-                          "delimiter of fields is -t",
-                          delimiter);
+        return sn_message_error("-d prints one of each repeated line, and there is no file %s; the "
+                                "delimiter of fields is -t",
+                                delimiter);
     if (modes > 1)
-        return sn_trouble("-c, -d, -D, -u, --duplicates and --keep last exclude each other: choose "
-                          "one");
+        return sn_message_error(
+            "-c, -d, -D, -u, --duplicates and --keep last exclude each other: choose "
+            "one");
     if (own->source && (own->count || own->dropped))
-        return sn_trouble("--source does not go with -c or --dropped: leave one of them out");
+        return sn_message_error("--source does not go with -c or --dropped: leave one of them out");
     if (own->count_only && args->output)
-        return sn_trouble("--count-only prints a number to stdout; -o is for lines");
+        return sn_message_error("--count-only prints a number to stdout; -o is for lines");
     if (own->count_only && own->dropped)
-        return sn_trouble("--count-only writes no lines: leave --dropped out");
+        return sn_message_error("--count-only writes no lines: leave --dropped out");
     if (own->count && own->dropped)
-        return sn_trouble("-c prints every line with its count: leave --dropped out");
+        return sn_message_error("-c prints every line with its count: leave --dropped out");
     return SN_EXIT_OK;
 }
 
-static int check_how(const sn_args *args, const sn_uniq_own *own)
+static int check_how(const sn_args *args, const sn_cli_uniq_own *own)
 {
     bool filter = own->filter || own->approx || args->error_rate > 0;
     if (own->exact && own->filter)
-        return sn_trouble("a filter (-f) is not exact: leave out --exact, or -f");
+        return sn_message_error("a filter (-f) is not exact: leave out --exact, or -f");
     if (own->exact && filter)
-        return sn_trouble("--exact has no error rate: leave out --approx and -p");
+        return sn_message_error("--exact has no error rate: leave out --approx and -p");
     if (filter && what_of(own) >= SN_UNIQ_ONCE)
-        return sn_trouble("a filter does not know how often a line occurs: -c, -d, -D, -u and "
-                          "--keep last are exact; leave out -f, -p and --approx");
+        return sn_message_error(
+            "a filter does not know how often a line occurs: -c, -d, -D, -u and "
+            "--keep last are exact; leave out -f, -p and --approx");
     if (args->hashes && !own->filter)
-        return sn_trouble("--hashes is for a filter that -f creates: leave it out, or name one");
+        return sn_message_error(
+            "--hashes is for a filter that -f creates: leave it out, or name one");
     return SN_EXIT_OK;
 }
 
-static int check_places(const sn_args *args, const sn_uniq_own *own)
+static int check_places(const sn_args *args, const sn_cli_uniq_own *own)
 {
     const char *output = args->output ? args->output : "-";
-    if (own->dropped && sn_same_place(output, own->dropped))
-        return sn_trouble("the output and the dropped lines both go to %s: name another file with "
-                          "--dropped",
-                          strcmp(own->dropped, "-") ? own->dropped : "the standard output");
-    if (own->filter && (sn_same_place(own->filter, output) ||
-                        (own->dropped && sn_same_place(own->filter, own->dropped))))
-        return sn_trouble("%s is the filter (-f) and cannot hold lines: write them to another file",
-                          own->filter);
+    if (own->dropped && sn_where_same(output, own->dropped))
+        return sn_message_error(
+            "the output and the dropped lines both go to %s: name another file with "
+            "--dropped",
+            strcmp(own->dropped, "-") ? own->dropped : "the standard output");
+    if (own->filter && (sn_where_same(own->filter, output) ||
+                        (own->dropped && sn_where_same(own->filter, own->dropped))))
+        return sn_message_error(
+            "%s is the filter (-f) and cannot hold lines: write them to another file", own->filter);
     return SN_EXIT_OK;
 }
 
 /* Only -o may name an input, which is then replaced at the end. */
 static int check_inputs(const uniq_run *run)
 {
-    const sn_uniq_own *own = run->own;
+    const sn_cli_uniq_own *own = run->own;
     if (own->dropped && sn_input_same_path(run->input, own->dropped))
-        return sn_trouble("%s is an input: name another file with --dropped", own->dropped);
-    if (own->filter && !sn_is_redis(own->filter) && sn_input_same_path(run->input, own->filter))
-        return sn_trouble("%s is an input and cannot be the filter: name another file with -f",
-                          own->filter);
+        return sn_message_error("%s is an input: name another file with --dropped", own->dropped);
+    if (own->filter && !sn_where_is_redis(own->filter) &&
+        sn_input_same_path(run->input, own->filter))
+        return sn_message_error(
+            "%s is an input and cannot be the filter: name another file with -f", own->filter);
     return SN_EXIT_OK;
 }
 
@@ -230,7 +235,7 @@ static void warn_memory(const uniq_run *run)
     uint64_t there = sn_memory_free();
     if (run->exact || run->own->filter || run->plan.memory <= there)
         return;
-    sn_warn(
+    sn_message_warn(
         "the filter would take %s of memory and %s are free: without -p and --approx the memory "
         "is bounded by -m; a larger -p needs less; -n gives the number of distinct lines",
         sn_show_size(planned, (double)run->plan.memory), sn_show_size(free, (double)there));
@@ -285,18 +290,19 @@ static void print_summary(const uniq_run *run)
     sn_show_number_of(lines, r->lines, "line");
     show_cost(run, cost, sizeof cost);
     if (what == SN_UNIQ_FIRST)
-        sn_summary(run->args, "%s, %s %s, %s removed (%s)", lines,
-                   sn_show_count(some, (double)r->written), run->own->filter ? "new" : "unique",
-                   sn_show_number_of(others, r->lines - r->written, "duplicate"), cost);
+        sn_message_summary(run->args, "%s, %s %s, %s removed (%s)", lines,
+                           sn_show_count(some, (double)r->written),
+                           run->own->filter ? "new" : "unique",
+                           sn_show_number_of(others, r->lines - r->written, "duplicate"), cost);
     else if (what == SN_UNIQ_DUPLICATES)
-        sn_summary(run->args, "%s, %s %s, %s (%s)", lines,
-                   sn_show_count(some, (double)(r->lines - r->written)),
-                   run->own->filter ? "new" : "unique",
-                   sn_show_number_of(others, r->written, "duplicate"), cost);
+        sn_message_summary(run->args, "%s, %s %s, %s (%s)", lines,
+                           sn_show_count(some, (double)(r->lines - r->written)),
+                           run->own->filter ? "new" : "unique",
+                           sn_show_number_of(others, r->written, "duplicate"), cost);
     else
-        sn_summary(run->args, "%s, %s distinct, %s printed (%s)", lines,
-                   sn_show_count(some, (double)r->distinct),
-                   sn_show_count(others, (double)r->written), cost);
+        sn_message_summary(run->args, "%s, %s distinct, %s printed (%s)", lines,
+                           sn_show_count(some, (double)r->distinct),
+                           sn_show_count(others, (double)r->written), cost);
 }
 
 /* A set that does not grow and got more lines than its capacity. */
@@ -304,26 +310,28 @@ static void warn_full(const uniq_run *run)
 {
     char rate[SN_TEXT], where[SN_WHERE];
     const sn_uniq_result *r = &run->result;
-    double asked = run->args->error_rate > 0 ? run->args->error_rate : 0.005;
+    double requested = run->args->error_rate > 0 ? run->args->error_rate : 0.005;
     if (run->own->filter)
-        asked = run->plan.error_rate; /* its guaranteed rate */
-    if (run->exact || r->error_rate < 0.01 || r->error_rate < 2 * asked)
+        requested = run->plan.error_rate; /* its guaranteed rate */
+    if (run->exact || r->error_rate < 0.01 || r->error_rate < 2 * requested)
         return;
     sn_show_rate(rate, r->error_rate);
     if (run->own->filter)
-        sn_warn("%s is too full: %s of new lines are taken for duplicates; see 'seen info', and "
-                "create a larger filter or one that grows",
-                sn_show_where(where, run->own->filter), rate);
+        sn_message_warn(
+            "%s is too full: %s of new lines are taken for duplicates; see 'seen info', and "
+            "create a larger filter or one that grows",
+            sn_where_show(where, run->own->filter), rate);
     else
-        sn_warn("-m is too little for these lines: %s of new lines are taken for duplicates; give "
-                "more, or leave out -p and --approx: exact needs no more than -m",
-                rate);
+        sn_message_warn(
+            "-m is too little for these lines: %s of new lines are taken for duplicates; give "
+            "more, or leave out -p and --approx: exact needs no more than -m",
+            rate);
 }
 
 /* The state after a signal. */
-static int tell_stopped(const uniq_run *run)
+static int report_stopped(const uniq_run *run)
 {
-    const sn_uniq_own *own = run->own;
+    const sn_cli_uniq_own *own = run->own;
     bool duplicates = own->duplicates;
     /* If no new line is written, or keys are added to a server first, all lines read are in the
      * filter. */
@@ -339,44 +347,47 @@ static int tell_stopped(const uniq_run *run)
                        : later                  ? ", and the filter is as it was"
                        : duplicates             ? ", and the filter holds what was written"
                                                 : ", and the filter holds what was printed";
-    return sn_trouble("stopped after %llu lines; %s%s", (unsigned long long)run->result.lines,
-                      printed, kept);
+    return sn_message_error("stopped after %llu lines; %s%s", (unsigned long long)run->result.lines,
+                            printed, kept);
 }
 
 /* These lines are in the filter: they would never be printed again. */
-static void tell_partial(const uniq_run *run)
+static void warn_partial(const uniq_run *run)
 {
     const sn_uniq_result *r = &run->result;
     if (r->partial)
-        (void)sn_trouble("the new lines up to there (%llu) are in %s, and the filter holds them; "
-                         "run again, it prints the others",
-                         (unsigned long long)r->distinct, r->partial);
+        (void)sn_message_error(
+            "the new lines up to there (%llu) are in %s, and the filter holds them; "
+            "run again, it prints the others",
+            (unsigned long long)r->distinct, r->partial);
     if (r->lost)
-        (void)sn_trouble("the filter holds %llu new lines that could not be written, and does not "
-                         "let them through again",
-                         (unsigned long long)r->lost);
+        (void)sn_message_error(
+            "the filter holds %llu new lines that could not be written, and does not "
+            "let them through again",
+            (unsigned long long)r->lost);
 }
 
-static int tell_end(const uniq_run *run)
+static int report_end(const uniq_run *run)
 {
     const sn_uniq_result *r = &run->result;
     /* A signal that arrived after everything was read has stopped nothing. */
-    bool asked = r->stopped && sn_stop_get((sn_stop *)&run->watch.stop) == SN_STOP_ASKED;
+    bool requested = r->stopped && sn_stop_get((sn_stop *)&run->watch.stop) == SN_STOP_ASKED;
     if (run->args->json)
         json_summary(run, run->own->count_only ? stdout : stderr);
-    else if (run->own->count_only && !asked)
+    else if (run->own->count_only && !requested)
         printf("%llu\n", (unsigned long long)r->written);
-    if (!run->args->json && !asked)
+    if (!run->args->json && !requested)
         print_summary(run);
     warn_full(run);
-    if (asked)
-        return sn_finish_stdout(tell_stopped(run));
+    if (requested)
+        return sn_message_finish_stdout(report_stopped(run));
     if (r->stopped && run->deferred)
-        return sn_finish_stdout(sn_trouble("the reader of %s has gone, so %s is not written",
-                                           run->own->dropped, run->args->output));
+        return sn_message_finish_stdout(
+            sn_message_error("the reader of %s has gone, so %s is not written", run->own->dropped,
+                             run->args->output));
     if (r->stopped && run->dropped_deferred)
-        sn_note(run->args, "the reader has gone, so %s is not written", run->own->dropped);
-    return sn_finish_stdout(SN_EXIT_OK);
+        sn_message_note(run->args, "the reader has gone, so %s is not written", run->own->dropped);
+    return sn_message_finish_stdout(SN_EXIT_OK);
 }
 
 static seen_status do_run(void *context, seen_error *error)
@@ -402,7 +413,7 @@ static void set_columns(uniq_run *run)
 static seen_status prepare(uniq_run *run, seen_error *error)
 {
     sn_args *args = run->args;
-    const sn_uniq_own *own = run->own;
+    const sn_cli_uniq_own *own = run->own;
     char terminator = args->null ? '\0' : '\n';
     seen_status status = sn_input_open((const char *const *)args->operands, args->operand_count,
                                        &run->watch.stop, &run->input, error);
@@ -440,7 +451,7 @@ static seen_status prepare(uniq_run *run, seen_error *error)
 static void set_options(uniq_run *run)
 {
     sn_args *args = run->args;
-    const sn_uniq_own *own = run->own;
+    const sn_cli_uniq_own *own = run->own;
     run->options = (sn_uniq_options){
         .keys = sn_args_keys(args),
         .pipeline = sn_args_pipeline(args, own->filter, &run->watch),
@@ -455,7 +466,7 @@ static void set_options(uniq_run *run)
         .error_rate = args->error_rate,
         .memory = args->memory,
         .temp_dir = args->temp,
-        .remember_first = own->filter && sn_is_redis(own->filter),
+        .remember_first = own->filter && sn_where_is_redis(own->filter),
     };
     args->prints = !own->count_only && (!args->output || !strcmp(args->output, "-"));
 }
@@ -472,30 +483,30 @@ static seen_status watch(uniq_run *run, seen_error *error)
     return sn_watch_run(&run->watch, run->args, do_run, run, error);
 }
 
-int sn_uniq_main(sn_args *args, const sn_uniq_own *own)
+int sn_cli_uniq_run(sn_args *args, const sn_cli_uniq_own *own)
 {
     if (check_what(args, own) || check_how(args, own) || check_places(args, own))
-        return SN_EXIT_TROUBLE;
+        return SN_EXIT_ERROR;
     uniq_run run = {.args = args, .own = own};
     if (!sn_watch_begin(&run.watch, args->command->name))
-        return SN_EXIT_TROUBLE;
+        return SN_EXIT_ERROR;
     run.exact = !own->filter && !own->approx && !(args->error_rate > 0);
     set_options(&run);
     seen_error error = {0};
-    int code = SN_EXIT_TROUBLE;
+    int code = SN_EXIT_ERROR;
     seen_status status = prepare(&run, &error);
     if (status == SEEN_OK && own->explain) {
-        sn_uniq_explain(args, &run.options, &run.plan, !sn_input_can_reread(run.input));
-        code = sn_finish_stdout(SN_EXIT_OK);
+        sn_cli_uniq_explain(args, &run.options, &run.plan, !sn_input_can_reread(run.input));
+        code = sn_message_finish_stdout(SN_EXIT_OK);
     } else {
         if (status == SEEN_OK)
             status = watch(&run, &error);
         if (status == SEEN_OK)
-            code = tell_end(&run);
+            code = report_end(&run);
         else if (error.message[0])
-            code = sn_trouble_error(&error);
+            code = sn_message_report(&error);
         sn_args_warn_quoted(args);
-        tell_partial(&run);
+        warn_partial(&run);
     }
     free(run.result.partial);
     sn_output_abandon(run.output);
@@ -508,10 +519,10 @@ int sn_uniq_main(sn_args *args, const sn_uniq_own *own)
 
 static int run_uniq(sn_args *args)
 {
-    return sn_uniq_main(args, args->own);
+    return sn_cli_uniq_run(args, args->own);
 }
 
-const sn_command sn_command_uniq = {
+const sn_cli_command sn_cli_command_uniq = {
     .name = "uniq",
     .summary = "print each line the first time it appears",
     .synopsis = "[OPTION]... [FILE]...",
@@ -531,10 +542,10 @@ const sn_command sn_command_uniq = {
         "or with --summary; --json prints it as JSON on stderr, or on stdout with --count-only.",
     .operands = "FILE",
     .max_operands = SIZE_MAX,
-    .own_size = sizeof(sn_uniq_own),
+    .own_size = sizeof(sn_cli_uniq_own),
     .groups = {&own_group, &how_group, &sn_group_bounds, &sn_group_records, &sn_group_remember,
                &sn_group_url, &sn_group_print, &sn_group_timeout, &sn_group_output, &sn_group_json,
-               &sn_group_temp, &sn_group_threads, &sn_group_talk},
+               &sn_group_temp, &sn_group_threads, &sn_group_messages},
     .examples = {{"Remove duplicates from a file, in place", "seen uniq urls.txt -o urls.txt",
                   "printf 'a\\nb\\na\\n' > urls.txt"},
                  {"Print only what is new since yesterday", "seen uniq -f seen.filter today.txt",

@@ -5,7 +5,7 @@
 #include "cli/cli.h"
 #include "stream/uniq/uniq.h"
 
-typedef struct sn_uniq_own {
+typedef struct sn_cli_uniq_own {
     bool exact;
     bool approx;
     const char *filter;
@@ -17,13 +17,13 @@ typedef struct sn_uniq_own {
     bool source;
     bool tabs; /* `seen count`: COUNT, tab, line */
     uint64_t min, top;
-} sn_uniq_own;
+} sn_cli_uniq_own;
 
 /* Runs the command; *own is what its options said. */
-int sn_uniq_main(sn_args *args, const sn_uniq_own *own);
+int sn_cli_uniq_run(sn_args *args, const sn_cli_uniq_own *own);
 
 /* The plan, for people and as JSON, on stdout. */
-void sn_uniq_explain(const sn_args *args, const sn_uniq_options *options, const sn_uniq_plan *plan,
-                     bool pipe);
+void sn_cli_uniq_explain(const sn_args *args, const sn_uniq_options *options,
+                         const sn_uniq_plan *plan, bool pipe);
 
 #endif

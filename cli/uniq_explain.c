@@ -21,8 +21,8 @@ static void explain_json(const sn_uniq_options *options, const sn_uniq_plan *pla
     sn_json_end(&json);
 }
 
-void sn_uniq_explain(const sn_args *args, const sn_uniq_options *options, const sn_uniq_plan *plan,
-                     bool pipe)
+void sn_cli_uniq_explain(const sn_args *args, const sn_uniq_options *options,
+                         const sn_uniq_plan *plan, bool pipe)
 {
     char a[SN_TEXT], b[SN_TEXT];
     if (args->json) {

@@ -9,7 +9,7 @@
 #include <signal.h>
 #include <time.h>
 
-enum { LOOK_MS = 100 };
+enum { POLL_MS = 100 };
 
 typedef struct job {
     sn_watch_job *run;
@@ -25,7 +25,7 @@ bool sn_watch_begin(sn_watch *watch, const char *what)
     *watch = (sn_watch){.what = what};
     if (sn_stop_init(&watch->stop, &error) == SEEN_OK)
         return true;
-    sn_trouble_error(&error);
+    sn_message_report(&error);
     return false;
 }
 
@@ -47,7 +47,7 @@ static bool wait_a_moment(job *j)
 {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += LOOK_MS * 1000000L;
+    until.tv_nsec += POLL_MS * 1000000L;
     until.tv_sec += until.tv_nsec / 1000000000L;
     until.tv_nsec %= 1000000000L;
     return sem_timedwait(&j->done, &until) == 0;
@@ -86,7 +86,7 @@ seen_status sn_watch_run(sn_watch *watch, const sn_args *args, sn_watch_job *run
         return run(context, error);
     }
     while (!wait_a_moment(&j)) {
-        if (sn_stopped())
+        if (sn_signal_stopped())
             sn_stop_set(&watch->stop, SN_STOP_ASKED);
         sn_progress_show(&progress, bytes_so_far(watch),
                          atomic_load_explicit(&watch->meter.lines, memory_order_relaxed),
@@ -103,7 +103,7 @@ seen_status sn_watch_run(sn_watch *watch, const sn_args *args, sn_watch_job *run
 sn_pipeline_options sn_args_pipeline(const sn_args *args, const char *filter, sn_watch *watch)
 {
     return (sn_pipeline_options){.threads = (unsigned)args->threads,
-                                 .waits = filter && sn_is_redis(filter),
+                                 .waits = filter && sn_where_is_redis(filter),
                                  .terminator = args->null ? '\0' : '\n',
                                  .record = sn_args_record_spec(args),
                                  .rewrite = sn_args_rewrite(args),

@@ -24,7 +24,7 @@ static seen_status begin_host(sn_engine *e, sn_host *host)
 static seen_status place(sn_engine *e, const sn_frontier_record *record, bool *placed)
 {
     sn_host *host;
-    sn_place at = record->place;
+    sn_frontier_place at = record->place;
     *placed = false;
     size_t origin = sn_frontier_origin(record->url, record->len);
     seen_status status =

@@ -75,7 +75,7 @@ static void check_value(const sn_option *option, const char *base)
         CHECK(*(const char *const *)at);
         break;
     case SN_LIST:
-        CHECK(((const sn_list *)at)->count > 0);
+        CHECK(((const sn_args_list *)at)->count > 0);
         break;
     case SN_FLAG:
     case SN_SEED:
@@ -90,7 +90,7 @@ static void check_args(const sn_args *args, int argc, bool help)
     CHECK(args->operand_count < (size_t)argc);
     CHECK(help || (args->operand_count >= args->command->min_operands &&
                    args->operand_count <= args->command->max_operands));
-    for (size_t i = 0; (option = sn_command_option(args->command, i, &group)); i++)
+    for (size_t i = 0; (option = sn_option_at(args->command, i, &group)); i++)
         if (sn_args_given(args, option->name))
             check_value(option, group->own ? args->own : (const char *)args);
 }
@@ -99,18 +99,20 @@ static void check_args(const sn_args *args, int argc, bool help)
 static void check_numbers(const char *word)
 {
     char text[SN_TEXT];
-    sn_why why;
+    sn_number_error why;
     uint64_t value, again;
     double rate, rate_again;
-    if (sn_parse_count(word, &value, &why)) {
-        CHECK(sn_parse_count(sn_show_short(text, value), &again, &why) && again == value);
+    if (sn_number_parse_count(word, &value, &why)) {
+        CHECK(sn_number_parse_count(sn_show_short(text, value), &again, &why) && again == value);
         /* A count without a suffix is the same number of bytes. */
-        CHECK(strpbrk(word, "kKmMgGtTbB") || (sn_parse_size(word, &again, &why) && again == value));
+        CHECK(strpbrk(word, "kKmMgGtTbB") ||
+              (sn_number_parse_size(word, &again, &why) && again == value));
     }
-    if (sn_parse_size(word, &value, &why))
-        CHECK(sn_parse_size(sn_show_short_size(text, value), &again, &why) && again == value);
-    if (sn_parse_rate(word, &rate, &why)) {
-        CHECK(sn_parse_rate(sn_show_short_rate(text, rate), &rate_again, &why));
+    if (sn_number_parse_size(word, &value, &why))
+        CHECK(sn_number_parse_size(sn_show_short_size(text, value), &again, &why) &&
+              again == value);
+    if (sn_number_parse_rate(word, &rate, &why)) {
+        CHECK(sn_number_parse_rate(sn_show_short_rate(text, rate), &rate_again, &why));
         CHECK(rate_again / rate > 0.999999 && rate_again / rate < 1.000001);
     }
 }
@@ -131,12 +133,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (int i = 0; i < argc; i++)
         check_numbers(argv[i]);
     if (argc > 0) {
-        const sn_command *command = sn_command_find(argv[0]);
+        const sn_cli_command *command = sn_commands_find(argv[0]);
         sn_args args;
         sn_help help = SN_HELP_NONE;
         int status = command ? sn_args_parse(command, argc, argv, &args, &help)
-                             : sn_unknown_command(argv[0]);
-        CHECK(status == SN_EXIT_OK || status == SN_EXIT_TROUBLE);
+                             : sn_help_unknown_command(argv[0]);
+        CHECK(status == SN_EXIT_OK || status == SN_EXIT_ERROR);
         if (command && status == SN_EXIT_OK)
             check_args(&args, argc, help);
         if (command)

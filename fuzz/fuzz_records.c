@@ -82,13 +82,13 @@ static void check_json(const char *text, size_t size)
 {
     enum { AROUND = 3, BEHIND = 20 };
     sn_record_spec spec = {.kind = SN_RECORD_JSON};
-    sn_json_span span[SN_KEY_PARTS], again[SN_KEY_PARTS];
+    sn_record_json_span span[SN_KEY_PARTS], again[SN_KEY_PARTS];
     char *padded = malloc(size + AROUND + BEHIND), *room = malloc(2 * size + 2);
     need(padded && room && sn_spec_add(&spec, "a,b.0,a.b", NULL) == SEEN_OK);
     memset(padded, ' ', size + AROUND + BEHIND);
     memcpy(padded + AROUND, text, size);
-    bool good = !sn_json_find(&spec, padded + AROUND, size, span);
-    need(good == !sn_json_find(&spec, padded, size + AROUND + 1, again));
+    bool good = !sn_record_json_find(&spec, padded + AROUND, size, span);
+    need(good == !sn_record_json_find(&spec, padded, size + AROUND + 1, again));
     for (size_t p = 0; p < spec.parts && good; p++) {
         size_t length;
         need(!span[p].at == !again[p].at && span[p].length == again[p].length);
@@ -96,14 +96,14 @@ static void check_json(const char *text, size_t size)
             continue;
         need(span[p].at >= padded + AROUND && span[p].length > 0 &&
              span[p].at + span[p].length <= padded + AROUND + size);
-        (void)sn_json_value(span[p], room, &length);
+        (void)sn_record_json_value(span[p], room, &length);
         need(length <= span[p].length);
     }
     padded[AROUND + size] = '}';
     bool blank = true;
     for (size_t i = 0; i < size; i++)
         blank = blank && strchr(" \t\n\r", text[i]) && text[i];
-    need(!good || blank || sn_json_find(&spec, padded + AROUND, size + 1, again) != NULL);
+    need(!good || blank || sn_record_json_find(&spec, padded + AROUND, size + 1, again) != NULL);
     sn_spec_free(&spec);
     free(padded);
     free(room);

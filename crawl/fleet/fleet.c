@@ -149,14 +149,14 @@ static void take(sn_frontier *base)
     pthread_mutex_unlock(&f->lock);
 }
 
-static sn_lane_element *element_of(sn_place place, unsigned *url)
+static sn_lane_element *element_of(sn_frontier_place place, unsigned *url)
 {
     const sn_lane *lane = (const sn_lane *)(uintptr_t)place.at;
     *url = (unsigned)(place.ordinal % 64);
     return &lane->window[place.ordinal / 64 - lane->window[0].number];
 }
 
-static seen_status load(sn_frontier *base, sn_place place, sn_frontier_record *record,
+static seen_status load(sn_frontier *base, sn_frontier_place place, sn_frontier_record *record,
                         seen_error *error)
 {
     sn_fleet *f = sn_fleet_of(base);

@@ -84,10 +84,10 @@ typedef struct sn_frontier_link {
 
 /* Identifies a URL that was returned by peek: 16 bytes, stored in queues. The contents depend on
  * the implementation (local: segment << 40 | offset, and the ordinal in the log). */
-typedef struct sn_place {
+typedef struct sn_frontier_place {
     uint64_t at;
     uint64_t ordinal;
-} sn_place;
+} sn_frontier_place;
 
 typedef struct sn_frontier_record {
     const char *url; /* valid until the next call on the frontier, like the parent */
@@ -97,7 +97,7 @@ typedef struct sn_frontier_record {
     uint16_t depth;
     uint8_t hops;
     uint8_t kind;
-    sn_place place;
+    sn_frontier_place place;
 } sn_frontier_record;
 
 typedef enum sn_frontier_next {
@@ -190,7 +190,7 @@ typedef struct sn_frontier_class {
     /* Takes the URL returned last: it is now in the queue of its host. */
     void (*take)(sn_frontier *f);
     /* Reads a URL that was taken and is not done, with its parent. */
-    seen_status (*load)(sn_frontier *f, sn_place place, sn_frontier_record *record,
+    seen_status (*load)(sn_frontier *f, sn_frontier_place place, sn_frontier_record *record,
                         seen_error *error);
 
     /* See above.

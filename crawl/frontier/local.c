@@ -30,7 +30,7 @@ typedef struct batch {
  * redirects. They are returned before the log reader reaches them, in the same order: otherwise
  * they would wait until the next level has been read. */
 typedef struct early {
-    sn_place *place;
+    sn_frontier_place *place;
     size_t count, room;
     size_t given;  /* number already returned */
     size_t passed; /* number the reader has passed */
@@ -56,7 +56,7 @@ typedef struct local {
     early early;
     bool shown_early; /* peek has returned the next of `early` */
     bool shown;       /* peek has returned a URL of the log that was not taken yet */
-    sn_place shown_place;
+    sn_frontier_place shown_place;
     uint16_t shown_depth;
     uint16_t level; /* the current depth; UINT16_MAX: any */
 
@@ -207,7 +207,8 @@ static seen_status add_early(local *l, const sn_frontier_link *links, seen_error
         if (b->answer[i] != SEEN_NEW || links[b->link[i]].depth > l->level || q->count == EARLY_MAX)
             continue;
         if (q->count == q->room) {
-            sn_place *more = sn_memory_grow(q->place, &q->room, q->count + 1, sizeof *more);
+            sn_frontier_place *more =
+                sn_memory_grow(q->place, &q->room, q->count + 1, sizeof *more);
             if (more == NULL)
                 return sn_error_memory(error);
             q->place = more;
@@ -307,7 +308,7 @@ static void local_take(sn_frontier *f)
         l->shown = false;
 }
 
-static seen_status local_load(sn_frontier *f, sn_place place, sn_frontier_record *record,
+static seen_status local_load(sn_frontier *f, sn_frontier_place place, sn_frontier_record *record,
                               seen_error *error)
 {
     return sn_log_load(local_of(f)->log, place, record, error);

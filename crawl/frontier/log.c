@@ -258,11 +258,11 @@ seen_status sn_log_write(sn_log *f, seen_error *error)
     return SEEN_OK;
 }
 
-sn_place sn_log_place(const sn_log *f, size_t i, size_t offset)
+sn_frontier_place sn_log_place(const sn_log *f, size_t i, size_t offset)
 {
     uint64_t segment = f->first_id + f->count - 1;
-    return (sn_place){segment << 40 | (f->segments[f->count - 1].size + offset),
-                      f->next_ordinal + i};
+    return (sn_frontier_place){segment << 40 | (f->segments[f->count - 1].size + offset),
+                               f->next_ordinal + i};
 }
 
 seen_status sn_log_answer(sn_log *f, const seen_answer *answers, seen_error *error)

@@ -63,7 +63,7 @@ size_t sn_log_batch(const sn_log *frontier, size_t *bytes);
 /* Writes the batch; with a folder it is durable on return. */
 seen_status sn_log_write(sn_log *frontier, seen_error *error);
 /* The place of URL i of the batch just written, which was put at `offset` bytes of it. */
-sn_place sn_log_place(const sn_log *frontier, size_t i, size_t offset);
+sn_frontier_place sn_log_place(const sn_log *frontier, size_t i, size_t offset);
 /* Completes the batch, which can be read from then on. One answer per URL, in order; URLs that are
  * not SEEN_NEW are void. */
 seen_status sn_log_answer(sn_log *frontier, const seen_answer *answers, seen_error *error);
@@ -74,10 +74,10 @@ seen_status sn_log_answer(sn_log *frontier, const seen_answer *answers, seen_err
 seen_status sn_log_next(sn_log *frontier, sn_frontier_record *record, bool *got, seen_error *error);
 /* Takes a URL that sn_log_next has not reached. When it reaches it, the caller must skip it and
  * call sn_log_passed. */
-void sn_log_take(sn_log *frontier, sn_place place);
-void sn_log_passed(sn_log *frontier, sn_place place);
+void sn_log_take(sn_log *frontier, sn_frontier_place place);
+void sn_log_passed(sn_log *frontier, sn_frontier_place place);
 /* Reads any URL that was taken and is not done. */
-seen_status sn_log_load(sn_log *frontier, sn_place place, sn_frontier_record *record,
+seen_status sn_log_load(sn_log *frontier, sn_frontier_place place, sn_frontier_record *record,
                         seen_error *error);
 
 /* ---- Done ---- */

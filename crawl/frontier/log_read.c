@@ -166,12 +166,12 @@ seen_status sn_log_next(sn_log *f, sn_frontier_record *record, bool *got, seen_e
     return SEEN_OK;
 }
 
-void sn_log_take(sn_log *f, sn_place place)
+void sn_log_take(sn_log *f, sn_frontier_place place)
 {
     f->segments[(size_t)(place.at >> 40) - f->first_id].undone++;
 }
 
-void sn_log_passed(sn_log *f, sn_place place)
+void sn_log_passed(sn_log *f, sn_frontier_place place)
 {
     f->segments[(size_t)(place.at >> 40) - f->first_id].undone--;
 }
@@ -233,7 +233,8 @@ static seen_status fetch_frame(sn_log *f, sn_log_window *w, size_t segment, uint
     return SEEN_OK;
 }
 
-seen_status sn_log_load(sn_log *f, sn_place place, sn_frontier_record *record, seen_error *error)
+seen_status sn_log_load(sn_log *f, sn_frontier_place place, sn_frontier_record *record,
+                        seen_error *error)
 {
     size_t segment = (size_t)(place.at >> 40) - f->first_id;
     uint64_t offset = place.at & ((UINT64_C(1) << 40) - 1);

@@ -274,7 +274,7 @@ void sn_pace_update(sn_pace *p, sn_host *host)
     heap_up(p, p->heap_count++);
 }
 
-seen_status sn_pace_push(sn_pace *p, sn_host *host, sn_place place, seen_error *error)
+seen_status sn_pace_push(sn_pace *p, sn_host *host, sn_frontier_place place, seen_error *error)
 {
     seen_status status = sn_queue_push(p->options.queues, &host->queue, place, error);
     if (status == SEEN_OK && host->queue.count == 1)

@@ -33,7 +33,7 @@ typedef enum sn_rules_state {
 
 /* One URL to request. */
 typedef struct sn_try {
-    sn_place place;
+    sn_frontier_place place;
     uint32_t tries; /* that failed so far */
     bool again;     /* it was started before, in this run */
     bool fresh;     /* use a new connection */
@@ -104,7 +104,7 @@ seen_status sn_pace_find(sn_pace *pace, const char *origin, size_t len, int64_t 
                          seen_error *error);
 
 /* Appends a URL to the queue of a host. */
-seen_status sn_pace_push(sn_pace *pace, sn_host *host, sn_place place, seen_error *error);
+seen_status sn_pace_push(sn_pace *pace, sn_host *host, sn_frontier_place place, seen_error *error);
 /* Retries a URL later. False: too many are waiting already. */
 bool sn_pace_retry(sn_pace *pace, sn_host *host, sn_try what, int64_t due);
 

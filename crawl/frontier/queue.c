@@ -91,7 +91,7 @@ static sn_queue_block *new_block(void)
     return block;
 }
 
-seen_status sn_queue_push(sn_queues *q, sn_queue *queue, sn_place place, seen_error *error)
+seen_status sn_queue_push(sn_queues *q, sn_queue *queue, sn_frontier_place place, seen_error *error)
 {
     if (queue->head == NULL && (queue->head = new_block()) == NULL)
         return sn_error_memory(error);
@@ -141,7 +141,7 @@ void sn_queue_drop(sn_queues *q, sn_queue *queue)
     sn_queue_clear(queue);
 }
 
-seen_status sn_queue_pop(sn_queues *q, sn_queue *queue, sn_place *place, bool *got,
+seen_status sn_queue_pop(sn_queues *q, sn_queue *queue, sn_frontier_place *place, bool *got,
                          seen_error *error)
 {
     *got = false;

@@ -20,7 +20,7 @@ typedef struct sn_queue_block {
     uint32_t next; /* in the file, of the block after this one */
     uint32_t start, end;
     uint32_t unused;
-    sn_place places[SN_BLOCK_PLACES];
+    sn_frontier_place places[SN_BLOCK_PLACES];
 } sn_queue_block;
 
 typedef struct sn_queue {
@@ -36,9 +36,10 @@ sn_queues *sn_queues_create(int folder);
 void sn_queues_destroy(sn_queues *queues);
 
 /* A queue is initialized to zero. */
-seen_status sn_queue_push(sn_queues *queues, sn_queue *queue, sn_place place, seen_error *error);
+seen_status sn_queue_push(sn_queues *queues, sn_queue *queue, sn_frontier_place place,
+                          seen_error *error);
 /* *got is false if it is empty. */
-seen_status sn_queue_pop(sn_queues *queues, sn_queue *queue, sn_place *place, bool *got,
+seen_status sn_queue_pop(sn_queues *queues, sn_queue *queue, sn_frontier_place *place, bool *got,
                          seen_error *error);
 /* Drops all places. */
 void sn_queue_drop(sn_queues *queues, sn_queue *queue);

@@ -15,7 +15,7 @@ enum { DEPTH_MAX = 1000 };
 typedef struct scan {
     const sn_record_spec *spec;
     const char *at, *end;
-    sn_json_span *span;
+    sn_record_json_span *span;
     unsigned depth;
     const char *wrong; /* error description, or NULL */
 } scan;
@@ -273,7 +273,7 @@ static bool read_value(scan *s, uint64_t active, unsigned level);
 static inline bool read_child(scan *s, uint64_t active, unsigned level)
 {
     for (uint64_t left = active; left; left &= left - 1)
-        s->span[__builtin_ctzll(left)] = (sn_json_span){0};
+        s->span[__builtin_ctzll(left)] = (sn_record_json_span){0};
     skip_space(s);
     const char *from = s->at;
     bool escaped;
@@ -284,7 +284,7 @@ static inline bool read_child(scan *s, uint64_t active, unsigned level)
     for (uint64_t left = active; left; left &= left - 1) {
         unsigned p = (unsigned)__builtin_ctzll(left);
         if (s->spec->part[p].steps == level + 1)
-            s->span[p] = (sn_json_span){from, (size_t)(s->at - from)};
+            s->span[p] = (sn_record_json_span){from, (size_t)(s->at - from)};
     }
     skip_space(s);
     return true;
@@ -370,12 +370,12 @@ static bool read_value(scan *s, uint64_t active, unsigned level)
     }
 }
 
-const char *sn_json_find(const sn_record_spec *spec, const char *text, size_t length,
-                         sn_json_span *span)
+const char *sn_record_json_find(const sn_record_spec *spec, const char *text, size_t length,
+                                sn_record_json_span *span)
 {
     scan s = {.spec = spec, .at = text, .end = text + length, .span = span};
     for (size_t p = 0; p < spec->parts; p++)
-        span[p] = (sn_json_span){0};
+        span[p] = (sn_record_json_span){0};
     skip_space(&s);
     if (s.at == s.end)
         return NULL;
@@ -389,7 +389,7 @@ const char *sn_json_find(const sn_record_spec *spec, const char *text, size_t le
 /* ---- Values --------------------------------------------------------------------------------- */
 
 /* Copies an object or array without insignificant white space. */
-static size_t compact(sn_json_span span, char *to)
+static size_t compact(sn_record_json_span span, char *to)
 {
     size_t put = 0;
     bool inside = false;
@@ -406,7 +406,7 @@ static size_t compact(sn_json_span span, char *to)
     return put;
 }
 
-const char *sn_json_value(sn_json_span span, char *to, size_t *length)
+const char *sn_record_json_value(sn_record_json_span span, char *to, size_t *length)
 {
     const char first = span.at[0];
     *length = span.length;

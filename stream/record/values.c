@@ -131,7 +131,7 @@ static seen_status get_json(sn_values *values, const sn_record_spec *spec, const
 {
     size_t length;
     const char *line = sn_block_line(block, i, &length);
-    const char *wrong = sn_json_find(spec, line, length, values->span);
+    const char *wrong = sn_record_json_find(spec, line, length, values->span);
     unsigned long long at_byte = block->offset;
     at_byte += block->start[i];
     if (wrong)
@@ -143,7 +143,7 @@ static seen_status get_json(sn_values *values, const sn_record_spec *spec, const
         const char *at = NULL;
         if (values->span[p].at) {
             char *to = values->text + values->text_used;
-            at = sn_json_value(values->span[p], to, &length);
+            at = sn_record_json_value(values->span[p], to, &length);
             if (at == to)
                 values->text_used += length;
         }

@@ -23,7 +23,7 @@ typedef struct sn_values {
     bool quoted;  /* plain fields: a field seen so far begins with a quote */
     char *text;   /* for values that do not occur literally in the record */
     size_t text_used, text_room;
-    sn_json_span span[SN_KEY_PARTS];
+    sn_record_json_span span[SN_KEY_PARTS];
 } sn_values;
 
 void sn_values_free(sn_values *values);

@@ -16,7 +16,7 @@ static inline int run_command(const char *words)
     for (char *rest, *word = strtok_r(line, " ", &rest); word && argc < WORDS;
          word = strtok_r(NULL, " ", &rest))
         argv[argc++] = word;
-    const sn_command *command = sn_command_find(argv[0]);
+    const sn_cli_command *command = sn_commands_find(argv[0]);
     sn_args args;
     sn_help help = SN_HELP_NONE;
     int status = sn_args_parse(command, argc, argv, &args, &help);

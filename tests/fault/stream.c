@@ -337,7 +337,7 @@ static int names_expected(const job *j)
 
 static const char *verify(const job *j, const text *right, int status, int mode)
 {
-    if (status != 0 && status != SN_EXIT_TROUBLE)
+    if (status != 0 && status != SN_EXIT_ERROR)
         return status > 100 ? "was ended by a signal" : "ended with an odd status";
     if (status == 0 && !result_is(j, right))
         return "says that all is well, but printed something else";

@@ -29,7 +29,7 @@ static void long_text(void **state)
         FILE *file = open_memstream(&out, &size);
         char shifted[3010] = "ab";
         memcpy(shifted + lead, text, sizeof text);
-        sn_put_safe(file, shifted, lead + sizeof text);
+        sn_message_put(file, shifted, lead + sizeof text);
         fclose(file);
         assert_int_equal(size, lead + sizeof text);
         assert_memory_equal(out, shifted, size);
@@ -69,10 +69,10 @@ static void passwords(void **state)
 {
     (void)state;
     char shown[SN_WHERE];
-    assert_string_equal(sn_show_where(shown, "a/b@c:d"), "a/b@c:d");
-    assert_string_equal(sn_show_where(shown, "redis://u:secret@h:1/0/n"), "redis://u:...@h:1/0/n");
-    assert_string_equal(sn_show_where(shown, "redis://:s@cr@t@h/n"), "redis://:...@h/n");
-    assert_string_equal(sn_show_where(shown, "redis://h:6379/n"), "redis://h:6379/n");
+    assert_string_equal(sn_where_show(shown, "a/b@c:d"), "a/b@c:d");
+    assert_string_equal(sn_where_show(shown, "redis://u:secret@h:1/0/n"), "redis://u:...@h:1/0/n");
+    assert_string_equal(sn_where_show(shown, "redis://:s@cr@t@h/n"), "redis://:...@h/n");
+    assert_string_equal(sn_where_show(shown, "redis://h:6379/n"), "redis://h:6379/n");
 }
 
 /* Runs `body` in a child with stderr in `said`; returns the wait status. */
@@ -109,19 +109,19 @@ static void count_call(void *context)
 
 static void one_signal(void)
 {
-    sn_on_stop(count_call, NULL);
+    sn_signal_on_stop(count_call, NULL);
     raise(SIGTERM);
     raise(SIGPIPE);
-    if (!sn_stopped() || sn_stop_signal() != SIGTERM || calls != 1)
+    if (!sn_signal_stopped() || sn_signal_number() != SIGTERM || calls != 1)
         _exit(9);
 }
 
 static void two_signals(void)
 {
-    sn_on_stop(count_call, NULL);
+    sn_signal_on_stop(count_call, NULL);
     raise(SIGINT);
     raise(SIGINT); /* immediately, as timeout(1) does */
-    if (!sn_stopped() || calls != 1)
+    if (!sn_signal_stopped() || calls != 1)
         _exit(9);
     usleep(200 * 1000);
     raise(SIGINT);
@@ -147,7 +147,7 @@ static void signals(void **state)
     status = in_child(two_signals);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT);
     status = in_child(cut_file);
-    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == SN_EXIT_TROUBLE);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == SN_EXIT_ERROR);
     assert_non_null(strstr(said, "the file changed underneath"));
 }
 

@@ -46,8 +46,8 @@ static void counts(void **state)
     };
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         uint64_t value = 99;
-        sn_why why;
-        if (!sn_parse_count(good[i].text, &value, &why))
+        sn_number_error why;
+        if (!sn_number_parse_count(good[i].text, &value, &why))
             fail_msg("%s: %s", good[i].text, why.text);
         assert_int_equal(value, good[i].value);
     }
@@ -91,8 +91,8 @@ static void bad_counts(void **state)
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         uint64_t value = 99;
-        sn_why why = {""};
-        if (sn_parse_count(bad[i].text, &value, &why))
+        sn_number_error why = {""};
+        if (sn_number_parse_count(bad[i].text, &value, &why))
             fail_msg("'%s' was taken as %llu", bad[i].text, (unsigned long long)value);
         if (!strstr(why.text, bad[i].part))
             fail_msg("'%s' was refused with: %s", bad[i].text, why.text);
@@ -123,16 +123,16 @@ static void sizes(void **state)
         {"1.234567890123GiB", 1325607178}, /* needs more than 64 bits internally */
     };
     uint64_t value;
-    sn_why why;
+    sn_number_error why;
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
-        if (!sn_parse_size(good[i].text, &value, &why))
+        if (!sn_number_parse_size(good[i].text, &value, &why))
             fail_msg("%s: %s", good[i].text, why.text);
         assert_int_equal(value, good[i].value);
     }
-    assert_false(sn_parse_size("4QiB", &value, &why));
-    assert_false(sn_parse_size("-4G", &value, &why));
-    assert_false(sn_parse_size("1e30", &value, &why));
-    assert_false(sn_parse_size("99999999TiB", &value, &why));
+    assert_false(sn_number_parse_size("4QiB", &value, &why));
+    assert_false(sn_number_parse_size("-4G", &value, &why));
+    assert_false(sn_number_parse_size("1e30", &value, &why));
+    assert_false(sn_number_parse_size("99999999TiB", &value, &why));
 }
 
 static void rates(void **state)
@@ -147,13 +147,13 @@ static void rates(void **state)
                                       "0x1p-3", "1%%", "1e5",   "",     "0.01x",  "1/0", "1/",
                                       "/5",     "2/1", "1/2/3", "1%/2", "1/10%"};
     double value;
-    sn_why why;
+    sn_number_error why;
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
-        assert_true(sn_parse_rate(good[i].text, &value, &why));
+        assert_true(sn_number_parse_rate(good[i].text, &value, &why));
         assert_true(value == good[i].value);
     }
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        if (sn_parse_rate(bad[i], &value, &why))
+        if (sn_number_parse_rate(bad[i], &value, &why))
             fail_msg("%s was taken as the rate %g", bad[i], value);
     /* A share may be 0 or 1. */
     static const struct {
@@ -161,12 +161,12 @@ static void rates(void **state)
         double value;
     } shares[] = {{"0", 0}, {"1", 1}, {"100%", 1}, {"0%", 0}, {"2.5%", 0.025}};
     for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
-        assert_true(sn_parse_share(shares[i].text, &value, &why));
+        assert_true(sn_number_parse_share(shares[i].text, &value, &why));
         assert_true(value == shares[i].value);
     }
     static const char *const none[] = {"101%", "1.1", "-1%", "nan", "50%x", "", "1e999"};
     for (size_t i = 0; i < sizeof none / sizeof *none; i++)
-        if (sn_parse_share(none[i], &value, &why))
+        if (sn_number_parse_share(none[i], &value, &why))
             fail_msg("%s was taken as the share %g", none[i], value);
 }
 
@@ -174,47 +174,47 @@ static void durations(void **state)
 {
     (void)state;
     uint64_t ms;
-    sn_why why;
-    assert_true(sn_parse_duration("30d", &ms, &why) && ms == UINT64_C(30) * 86400000);
-    assert_true(sn_parse_duration("500ms", &ms, &why) && ms == 500);
-    assert_true(sn_parse_duration("2", &ms, &why) && ms == 2000);
-    assert_true(sn_parse_duration("1.5s", &ms, &why) && ms == 1500);
-    assert_true(sn_parse_duration("2w", &ms, &why) && ms == UINT64_C(14) * 86400000);
-    assert_true(sn_parse_duration("5m", &ms, &why) && ms == 300000);
-    assert_false(sn_parse_duration("5y", &ms, &why));
-    assert_false(sn_parse_duration("1e30d", &ms, &why));
-    assert_false(sn_parse_duration("-1s", &ms, &why));
+    sn_number_error why;
+    assert_true(sn_number_parse_duration("30d", &ms, &why) && ms == UINT64_C(30) * 86400000);
+    assert_true(sn_number_parse_duration("500ms", &ms, &why) && ms == 500);
+    assert_true(sn_number_parse_duration("2", &ms, &why) && ms == 2000);
+    assert_true(sn_number_parse_duration("1.5s", &ms, &why) && ms == 1500);
+    assert_true(sn_number_parse_duration("2w", &ms, &why) && ms == UINT64_C(14) * 86400000);
+    assert_true(sn_number_parse_duration("5m", &ms, &why) && ms == 300000);
+    assert_false(sn_number_parse_duration("5y", &ms, &why));
+    assert_false(sn_number_parse_duration("1e30d", &ms, &why));
+    assert_false(sn_number_parse_duration("-1s", &ms, &why));
 }
 
 static void characters(void **state)
 {
     (void)state;
     int c;
-    sn_why why;
-    assert_true(sn_parse_char(",", &c, &why) && c == ',');
-    assert_true(sn_parse_char("\\t", &c, &why) && c == '\t');
-    assert_true(sn_parse_char("\\0", &c, &why) && c == 0);
-    assert_true(sn_parse_char("\\\\", &c, &why) && c == '\\');
-    assert_true(sn_parse_char("\\x1F", &c, &why) && c == 0x1f);
-    assert_true(sn_parse_char("\xff", &c, &why) && c == 0xff);
-    assert_false(sn_parse_char("", &c, &why));
-    assert_false(sn_parse_char("ab", &c, &why));
-    assert_false(sn_parse_char("\\q", &c, &why));
-    assert_false(sn_parse_char("\\x1", &c, &why));
-    assert_false(sn_parse_char("\\xgg", &c, &why));
+    sn_number_error why;
+    assert_true(sn_number_parse_char(",", &c, &why) && c == ',');
+    assert_true(sn_number_parse_char("\\t", &c, &why) && c == '\t');
+    assert_true(sn_number_parse_char("\\0", &c, &why) && c == 0);
+    assert_true(sn_number_parse_char("\\\\", &c, &why) && c == '\\');
+    assert_true(sn_number_parse_char("\\x1F", &c, &why) && c == 0x1f);
+    assert_true(sn_number_parse_char("\xff", &c, &why) && c == 0xff);
+    assert_false(sn_number_parse_char("", &c, &why));
+    assert_false(sn_number_parse_char("ab", &c, &why));
+    assert_false(sn_number_parse_char("\\q", &c, &why));
+    assert_false(sn_number_parse_char("\\x1", &c, &why));
+    assert_false(sn_number_parse_char("\\xgg", &c, &why));
 }
 
 static void seeds(void **state)
 {
     (void)state;
-    sn_seed seed;
-    sn_why why;
-    assert_true(sn_parse_seed("42", &seed, &why));
+    sn_args_seed seed;
+    sn_number_error why;
+    assert_true(sn_number_parse_seed("42", &seed, &why));
     assert_true(seed.given && seed.word[0] == 42 && seed.word[1] == 0);
-    assert_true(sn_parse_seed("0123456789abcdefFEDCBA9876543210", &seed, &why));
+    assert_true(sn_number_parse_seed("0123456789abcdefFEDCBA9876543210", &seed, &why));
     assert_true(seed.word[1] == 0x0123456789abcdef && seed.word[0] == 0xfedcba9876543210);
-    assert_false(sn_parse_seed("0123456789abcdefFEDCBA987654321g", &seed, &why));
-    assert_false(sn_parse_seed("-1", &seed, &why));
+    assert_false(sn_number_parse_seed("0123456789abcdefFEDCBA987654321g", &seed, &why));
+    assert_false(sn_number_parse_seed("-1", &seed, &why));
 }
 
 /* A formatted option value parses to the same value. */
@@ -222,7 +222,7 @@ static void there_and_back(void **state)
 {
     (void)state;
     char text[SN_TEXT];
-    sn_why why;
+    sn_number_error why;
     uint64_t x = 1, back;
     for (int i = 0; i < 20000; i++) {
         x = x * 6364136223846793005u + 1442695040888963407u;
@@ -231,15 +231,15 @@ static void there_and_back(void **state)
             value = value / 1000000 * 1000000;
         if (i % 5 == 0)
             value &= ~UINT64_C(0xfffff);
-        assert_true(sn_parse_count(sn_show_short(text, value), &back, &why));
+        assert_true(sn_number_parse_count(sn_show_short(text, value), &back, &why));
         assert_int_equal(back, value);
-        assert_true(sn_parse_size(sn_show_short_size(text, value), &back, &why));
+        assert_true(sn_number_parse_size(sn_show_short_size(text, value), &back, &why));
         assert_int_equal(back, value);
     }
     static const double rates[] = {0.5, 0.1, 0.01, 0.03, 1e-3, 1e-4, 2.5e-5, 1e-6, 1e-18, 0.999};
     for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
         double rate;
-        assert_true(sn_parse_rate(sn_show_short_rate(text, rates[i]), &rate, &why));
+        assert_true(sn_number_parse_rate(sn_show_short_rate(text, rates[i]), &rate, &why));
         assert_true(rate == rates[i]);
     }
     assert_string_equal(sn_show_short_rate(text, 1e-4), "1e-4");

@@ -14,7 +14,7 @@
 
 typedef struct own {
     bool flag;
-    sn_list names;
+    sn_args_list names;
     double speed;
     uint64_t wait_ms;
 } own;
@@ -42,7 +42,7 @@ static const sn_option own_options[] = {
 };
 static const sn_group own_group = {.title = "Own", .options = own_options, .count = 4, .own = true};
 
-static const sn_command command = {
+static const sn_cli_command command = {
     .name = "trial",
     .summary = "",
     .synopsis = "[OPTION]... [FILE...]",
@@ -51,8 +51,8 @@ static const sn_command command = {
     .max_operands = 3,
     .own_size = sizeof(own),
     .groups = {&own_group, &sn_group_sizing, &sn_group_kind, &sn_group_seed, &sn_group_records,
-               &sn_group_output, &sn_group_temp, &sn_group_threads, &sn_group_talk, &sn_group_json,
-               &sn_group_redis},
+               &sn_group_output, &sn_group_temp, &sn_group_threads, &sn_group_messages,
+               &sn_group_json, &sn_group_redis},
 };
 
 /* Parses words separated by spaces; stderr goes to a file that `said` returns. */
@@ -201,7 +201,7 @@ static void refusals(void **state)
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         sn_args args;
-        assert_int_equal(parse(bad[i].words, &args, NULL), SN_EXIT_TROUBLE);
+        assert_int_equal(parse(bad[i].words, &args, NULL), SN_EXIT_ERROR);
         assert_string_equal(said, bad[i].said);
         sn_args_free(&args);
     }
@@ -233,12 +233,12 @@ static void tables_are_sound(void **state)
 {
     (void)state;
     for (size_t c = 0; c < sn_commands_total; c++) {
-        const sn_command *cmd = sn_commands[c];
+        const sn_cli_command *cmd = sn_commands[c];
         const sn_option *a, *b;
         assert_non_null(cmd->about);
         assert_non_null(cmd->operands);
         assert_non_null(cmd->examples[0].command);
-        for (size_t i = 0; (a = sn_command_option(cmd, i, NULL)); i++) {
+        for (size_t i = 0; (a = sn_option_at(cmd, i, NULL)); i++) {
             assert_true(i < 256);
             assert_non_null(a->help);
             if (strlen(a->help) < 4 ||
@@ -247,7 +247,7 @@ static void tables_are_sound(void **state)
             assert_true((a->type == SN_FLAG) == (sn_option_argument(a) == NULL));
             if (a->type == SN_CHOICE || a->type == SN_MAYBE)
                 assert_non_null(a->choices);
-            for (size_t j = 0; j < i && (b = sn_command_option(cmd, j, NULL)); j++)
+            for (size_t j = 0; j < i && (b = sn_option_at(cmd, j, NULL)); j++)
                 if (!strcmp(a->name, b->name) || (a->letter && a->letter == b->letter))
                     fail_msg("%s has two options --%s and --%s", cmd->name, b->name, a->name);
         }
@@ -258,17 +258,17 @@ static void suggestions(void **state)
 {
     (void)state;
     static const char *const list[] = {"uniq", "common", "create", "check", "copy", "plan", NULL};
-    assert_string_equal(sn_suggest("unqi", list), "uniq");
-    assert_string_equal(sn_suggest("comon", list), "common");
-    assert_string_equal(sn_suggest("crea", list), "create");
-    assert_string_equal(sn_suggest("chekc", list), "check");
-    assert_null(sn_suggest("sort", list));
-    assert_null(sn_suggest("", list));
-    assert_null(sn_suggest("x", list));
+    assert_string_equal(sn_suggest_word("unqi", list), "uniq");
+    assert_string_equal(sn_suggest_word("comon", list), "common");
+    assert_string_equal(sn_suggest_word("crea", list), "create");
+    assert_string_equal(sn_suggest_word("chekc", list), "check");
+    assert_null(sn_suggest_word("sort", list));
+    assert_null(sn_suggest_word("", list));
+    assert_null(sn_suggest_word("x", list));
     char endless[500];
     memset(endless, 'u', sizeof endless - 1);
     endless[sizeof endless - 1] = 0;
-    assert_null(sn_suggest(endless, list));
+    assert_null(sn_suggest_word(endless, list));
 }
 
 int main(void)

@@ -49,7 +49,7 @@ static seen_status offer(sn_frontier *f, const char *url, uint16_t depth, uint8_
 }
 
 /* Takes the next URL, which must be this one; NULL: none. */
-static sn_place take(sn_frontier *f, bool idle, sn_frontier_next want, const char *url)
+static sn_frontier_place take(sn_frontier *f, bool idle, sn_frontier_next want, const char *url)
 {
     sn_frontier_record record = {0};
     sn_frontier_next next;
@@ -67,7 +67,7 @@ static sn_place take(sn_frontier *f, bool idle, sn_frontier_next want, const cha
     return record.place;
 }
 
-static void done(sn_frontier *f, sn_place place, const char *url, bool counts)
+static void done(sn_frontier *f, sn_frontier_place place, const char *url, bool counts)
 {
     sn_frontier_record record = {.url = url, .len = strlen(url), .place = place};
     sn_frontier_done what = {.record = &record, .counts = counts};
@@ -216,7 +216,7 @@ static void resumes(void **state)
     sn_frontier_host host;
     sn_frontier_info info;
     sn_checkpoint checkpoint;
-    sn_place place[3];
+    sn_frontier_place place[3];
     (void)state;
     int folder = options.folder = open(path, O_RDONLY | O_DIRECTORY);
     sn_frontier *f = open_local(options);

@@ -85,7 +85,7 @@ static int number_of(const sn_frontier_record *record)
 }
 
 /* Reads the next URL; -1: none. */
-static int next(sn_log *f, sn_place *place)
+static int next(sn_log *f, sn_frontier_place *place)
 {
     seen_error error;
     sn_frontier_record record;
@@ -102,7 +102,7 @@ static void gives_urls_in_order(void **state)
 {
     seen_error error;
     sn_log *f;
-    sn_place places[300];
+    sn_frontier_place places[300];
     (void)state;
     ok(sn_log_create(&(sn_log_options){.folder = -1}, &f, &error), &error);
     assert_int_equal(next(f, NULL), -1);
@@ -160,7 +160,7 @@ static void goes_on_from_a_checkpoint(void **state)
 {
     seen_error error;
     sn_log *f;
-    sn_place places[100];
+    sn_frontier_place places[100];
     uint64_t done[200];
     sn_log_options options = {.folder = folder};
     (void)state;
@@ -296,7 +296,7 @@ static void deletes_finished_segments(void **state)
     sn_log *f;
     sn_log_options options = {.folder = folder, .segment_size = 1000};
     static uint64_t done[2000];
-    static sn_place places[1000];
+    static sn_frontier_place places[1000];
     (void)state;
     ok(sn_log_create(&options, &f, &error), &error);
     for (unsigned i = 0; i < 1000; i += 50)
@@ -376,7 +376,7 @@ static void loads_long_urls(void **state)
     enum { COUNT = 40 };
     seen_error error;
     sn_log *f;
-    sn_place places[COUNT];
+    sn_frontier_place places[COUNT];
     seen_answer answers[COUNT];
     static char text[SN_FRONTIER_URL_MAX];
     (void)state;
@@ -445,10 +445,10 @@ static void keeps_the_order(void **state)
         /* Fills for a while, then empties. */
         bool push = (random >> 20 & 7) < (step / 50000 % 2 == 0 ? 5 : 2);
         if (push) {
-            sn_place place = {in[i]++, i};
+            sn_frontier_place place = {in[i]++, i};
             assert_int_equal(sn_queue_push(queues, &queue[i], place, &error), SEEN_OK);
         } else {
-            sn_place place;
+            sn_frontier_place place;
             bool got;
             assert_int_equal(sn_queue_pop(queues, &queue[i], &place, &got, &error), SEEN_OK);
             assert_int_equal(got, out[i] < in[i]);
@@ -462,7 +462,7 @@ static void keeps_the_order(void **state)
     for (unsigned i = 0; i < QUEUES; i++) {
         bool got = true;
         while (got) {
-            sn_place place;
+            sn_frontier_place place;
             assert_int_equal(sn_queue_pop(queues, &queue[i], &place, &got, &error), SEEN_OK);
             if (got)
                 assert_int_equal(place.at, out[i]++);

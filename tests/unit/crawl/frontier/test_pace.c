@@ -55,7 +55,7 @@ static sn_host *host(sn_pace *pace, const char *origin)
 static void push(sn_pace *pace, sn_host *to, uint64_t at)
 {
     seen_error error;
-    assert_int_equal(sn_pace_push(pace, to, (sn_place){at, at}, &error), SEEN_OK);
+    assert_int_equal(sn_pace_push(pace, to, (sn_frontier_place){at, at}, &error), SEEN_OK);
 }
 
 /* The URL returned by pop, or -1. */

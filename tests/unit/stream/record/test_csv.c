@@ -222,15 +222,15 @@ static int run_spec(void)
 static const char *find(const char *path, const char *text, char *room, size_t *length)
 {
     sn_record_spec spec = {.kind = SN_RECORD_JSON};
-    sn_json_span span[SN_KEY_PARTS];
+    sn_record_json_span span[SN_KEY_PARTS];
     static char padded[1000];
     assert_int_equal(sn_spec_add(&spec, path, NULL), SEEN_OK);
     snprintf(padded, sizeof padded - 16, "%s", text);
-    const char *wrong = sn_json_find(&spec, padded, strlen(text), span);
+    const char *wrong = sn_record_json_find(&spec, padded, strlen(text), span);
     sn_spec_free(&spec);
     if (wrong)
         fail_msg("%s: %s", text, wrong);
-    return span[0].at ? sn_json_value(span[0], room, length) : NULL;
+    return span[0].at ? sn_record_json_value(span[0], room, length) : NULL;
 }
 
 static void json_expect(const char *path, const char *text, const char *value)
@@ -324,7 +324,7 @@ static void test_refused(void **state)
         ",",
     };
     sn_record_spec spec = {.kind = SN_RECORD_JSON};
-    sn_json_span span[SN_KEY_PARTS];
+    sn_record_json_span span[SN_KEY_PARTS];
     assert_int_equal(sn_spec_add(&spec, "a", NULL), SEEN_OK);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         for (const char *behind = "\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\""; behind;
@@ -332,12 +332,12 @@ static void test_refused(void **state)
             /* Bytes after the text are ignored. */
             char padded[100] = {0};
             snprintf(padded, sizeof padded, "%s%s", bad[i], behind);
-            if (!sn_json_find(&spec, padded, strlen(bad[i]), span))
+            if (!sn_record_json_find(&spec, padded, strlen(bad[i]), span))
                 fail_msg("%s was taken for JSON", bad[i]);
         }
     char deep[5000];
     memset(deep, '[', sizeof deep);
-    assert_non_null(sn_json_find(&spec, deep, sizeof deep - 16, span));
+    assert_non_null(sn_record_json_find(&spec, deep, sizeof deep - 16, span));
     sn_spec_free(&spec);
 }
 
