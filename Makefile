@@ -31,7 +31,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 # Run in the release build only: they wait for servers, browsers or thousands of processes.
 LONG = redis_(cluster|winners|channel)|crawl_(fleet|fleet_rules|sites|kill|hosts|tls)|plan_html|options|common_(memory|scale)|common$$|uniq_filter|trust\.(fleet_model|stats|kill|fault|power)
 # Programs of tests/unit and commands that start threads; a single thread has no races.
-THREADED_UNIT = threads pipeline uniq uniq_lanes table output input reader fetch folder local fetch_thread redis_sync tag_set
+THREADED_UNIT = threads pipeline uniq uniq_tables table output input reader fetch folder local fetch_thread redis_sync tag_set
 THREADED_CMD = uniq_threads add common_inputs crawl crawl_moves
 space := $() $()
 either = $(subst $(space),|,$(strip $(1)))

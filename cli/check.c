@@ -164,7 +164,7 @@ static int run_check(sn_args *args)
     }
     if (status != SEEN_OK)
         code = sn_message_report(&error);
-    else if (run.result.stopped && sn_stop_get(&watch.stop) == SN_STOP_ASKED)
+    else if (run.result.stopped && sn_stop_get(&watch.stop) == SN_STOP_REQUESTED)
         code = sn_message_error("stopped after %s",
                                 sn_show_number_of(lines, run.result.lines, "line"));
     else {

@@ -136,7 +136,7 @@ typedef struct sn_args {
     sn_args_list keys; /* -k */
     int delimiter;     /* -t; -1: not given */
     bool csv, tsv, jsonl, no_header;
-    int missing; /* sn_missing */
+    int missing; /* sn_spec_missing */
     bool ignore_case;
     bool url; /* also implied by each of these */
     bool sort_query, drop_tracking, drop_sessions, drop_www, drop_slash, any_scheme;

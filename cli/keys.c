@@ -70,7 +70,7 @@ int sn_args_record(sn_args *args)
         .delimiter = (char)delimiter,
         .terminator = args->null ? '\0' : '\n',
         .header = (args->csv || args->tsv) && !args->no_header,
-        .missing = (sn_missing)args->missing,
+        .missing = (sn_spec_missing)args->missing,
     };
     for (size_t i = 0; i < args->keys.count; i++)
         if (sn_spec_add(&args->record, args->keys.items[i], &error) != SEEN_OK)

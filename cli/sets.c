@@ -101,13 +101,13 @@ typedef struct sets_run {
     sn_args *args;
     const sn_sets_own *own;
     sn_stop stop;
-    sn_join_news news;
+    sn_join_progress progress;
     sn_input *a;
     sn_input **b;
     size_t b_count;
     sn_output *output;
     sn_join_options options;
-    sn_join_numbers numbers;
+    sn_join_parameters parameters;
     sn_join_plan plan;
     sn_join_result result;
     sn_record_spec record_b; /* --key-b */
@@ -200,7 +200,7 @@ static void json_summary(const sets_run *run)
     sn_json_u64(&json, "candidates", r->candidates);
     sn_json_u64(&json, "bytes_read", r->read);
     sn_json_u64(&json, "temporary", r->temporary);
-    sn_json_u64(&json, "memory", run->numbers.memory);
+    sn_json_u64(&json, "memory", run->parameters.memory);
     sn_json_bool(&json, "stopped", r->stopped);
     sn_json_end(&json);
 }
@@ -236,7 +236,7 @@ static void print_summary(const sets_run *run)
 
 static int report_end(const sets_run *run)
 {
-    if (run->result.stopped && sn_stop_get((sn_stop *)&run->stop) == SN_STOP_ASKED) {
+    if (run->result.stopped && sn_stop_get((sn_stop *)&run->stop) == SN_STOP_REQUESTED) {
         sn_message_error("stopped; %s", run->args->prints
                                             ? "what was printed is the beginning of the answer"
                                             : "the output file is as it was");
@@ -256,7 +256,7 @@ static void *work(void *argument)
     sets_run *run = argument;
     sn_output *output = run->output;
     run->output = NULL; /* the engine finishes it */
-    run->status = sn_join_run(&run->options, &run->plan, &run->numbers, run->a, run->b,
+    run->status = sn_join_run(&run->options, &run->plan, &run->parameters, run->a, run->b,
                               run->b_count, output, &run->result, &run->error);
     sem_post(&run->done);
     return NULL;
@@ -275,14 +275,14 @@ static bool wait_a_moment(sets_run *run)
 /* Each pass has its own progress line, which names it. */
 static void show(sets_run *run, sn_progress *progress, uint64_t *pass)
 {
-    uint64_t bytes = atomic_load(&run->news.meter.bytes);
-    uint64_t lines = atomic_load(&run->news.meter.lines);
-    uint64_t now = atomic_load(&run->news.pass);
+    uint64_t bytes = atomic_load(&run->progress.meter.bytes);
+    uint64_t lines = atomic_load(&run->progress.meter.lines);
+    uint64_t now = atomic_load(&run->progress.pass);
     if (now != *pass) {
         if (*pass)
             sn_progress_end(progress, bytes, lines, -1);
-        sn_progress_begin(progress, run->args, atomic_load(&run->news.what),
-                          atomic_load(&run->news.total));
+        sn_progress_begin(progress, run->args, atomic_load(&run->progress.what),
+                          atomic_load(&run->progress.total));
         *pass = now;
     }
     if (now)
@@ -301,14 +301,14 @@ static void watch(sets_run *run)
     }
     while (!wait_a_moment(run)) {
         if (sn_signal_stopped())
-            sn_stop_set(&run->stop, SN_STOP_ASKED);
+            sn_stop_set(&run->stop, SN_STOP_REQUESTED);
         show(run, &progress, &pass);
     }
     pthread_join(thread, NULL);
     show(run, &progress, &pass);
     if (pass)
-        sn_progress_end(&progress, atomic_load(&run->news.meter.bytes),
-                        atomic_load(&run->news.meter.lines), -1);
+        sn_progress_end(&progress, atomic_load(&run->progress.meter.bytes),
+                        atomic_load(&run->progress.meter.lines), -1);
 }
 
 /* ---- The command ---------------------------------------------------------------------------- */
@@ -365,18 +365,19 @@ static void assume(sets_run *run)
     double lines = (double)own->assume_lines;
     double bytes = lines * (own->assume_bytes ? (double)own->assume_bytes : 64);
     unsigned threads = run->options.pipeline.threads;
-    run->numbers = (sn_join_numbers){.lines_a = lines,
-                                     .lines_b = lines,
-                                     .lines_first = lines,
-                                     .bytes_a = bytes,
-                                     .bytes_b = bytes,
-                                     .text_a = bytes,
-                                     .memory = own->memory ? own->memory : sn_memory_free() / 2,
-                                     .threads = threads ? threads : sn_thread_cpus(),
-                                     .except = run->options.except,
-                                     .unique = own->unique,
-                                     .share = run->options.share,
-                                     .error_rate = own->error_rate};
+    run->parameters =
+        (sn_join_parameters){.lines_a = lines,
+                             .lines_b = lines,
+                             .lines_first = lines,
+                             .bytes_a = bytes,
+                             .bytes_b = bytes,
+                             .text_a = bytes,
+                             .memory = own->memory ? own->memory : sn_memory_free() / 2,
+                             .threads = threads ? threads : sn_thread_cpus(),
+                             .except = run->options.except,
+                             .unique = own->unique,
+                             .share = run->options.share,
+                             .error_rate = own->error_rate};
 }
 
 static seen_status prepare(sets_run *run, seen_error *error)
@@ -389,15 +390,15 @@ static seen_status prepare(sets_run *run, seen_error *error)
     else {
         status = open_inputs(run, error);
         if (status == SEEN_OK)
-            status =
-                sn_join_measure(&run->options, run->a, run->b, run->b_count, &run->numbers, error);
+            status = sn_join_measure(&run->options, run->a, run->b, run->b_count, &run->parameters,
+                                     error);
     }
     if (own->approx)
         strategy = SN_JOIN_APPROX;
     if (run->options.given)
         strategy = SN_JOIN_GIVEN;
     if (status == SEEN_OK)
-        status = sn_join_plan_make(&run->numbers, strategy, &run->plan, error);
+        status = sn_join_plan_make(&run->parameters, strategy, &run->plan, error);
     if (status == SEEN_OK && !own->explain)
         status = sn_output_open(run->args->output, run->options.pipeline.terminator, &run->stop,
                                 &run->output, error);
@@ -431,7 +432,7 @@ static void set_options(sets_run *run, bool except)
         /* Zero is planned like very few. */
         .share = sn_args_given(args, "share") ? fmax(own->share, 1e-9) : 0.1,
         .strategy = forced_strategy(),
-        .news = &run->news,
+        .progress = &run->progress,
     };
 }
 
@@ -477,7 +478,7 @@ int sn_sets_run(sn_args *args, bool except)
     else if (status != SEEN_OK)
         code = sn_message_report(&run.error);
     else if (own->explain) {
-        sn_sets_explain(args, &run.numbers, &run.plan);
+        sn_sets_explain(args, &run.parameters, &run.plan);
         code = sn_message_finish_stdout(SN_EXIT_OK);
     } else {
         watch(&run);

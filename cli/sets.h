@@ -20,6 +20,7 @@ extern const sn_group sn_group_sets_plan;
 int sn_sets_run(sn_args *args, bool except);
 
 /* Prints the plan to stdout. */
-void sn_sets_explain(const sn_args *args, const sn_join_numbers *numbers, const sn_join_plan *plan);
+void sn_sets_explain(const sn_args *args, const sn_join_parameters *parameters,
+                     const sn_join_plan *plan);
 
 #endif

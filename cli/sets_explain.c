@@ -1,7 +1,7 @@
 /* The plan of `common` and `except`, for people and as JSON. */
 #include "cli/sets.h"
 
-static void explain_json(const sn_join_numbers *n, const sn_join_plan *plan)
+static void explain_json(const sn_join_parameters *n, const sn_join_plan *plan)
 {
     sn_json json;
     sn_json_open(&json, stdout, false);
@@ -38,7 +38,7 @@ static void explain_json(const sn_join_numbers *n, const sn_join_plan *plan)
     sn_json_end(&json);
 }
 
-static void explain_memory(const sn_join_numbers *n, const sn_join_plan *plan)
+static void explain_memory(const sn_join_parameters *n, const sn_join_plan *plan)
 {
     char a[SN_TEXT], b[SN_TEXT], c[SN_TEXT];
     printf("memory      %s, of which %s for what follows\n", sn_show_size(a, (double)n->memory),
@@ -63,7 +63,7 @@ static void explain_memory(const sn_join_numbers *n, const sn_join_plan *plan)
         printf("map         %s, one bit a line of A\n", sn_show_size(c, (double)plan->map));
 }
 
-void sn_sets_explain(const sn_args *args, const sn_join_numbers *n, const sn_join_plan *plan)
+void sn_sets_explain(const sn_args *args, const sn_join_parameters *n, const sn_join_plan *plan)
 {
     char a[SN_TEXT], b[SN_TEXT];
     if (args->json) {
@@ -89,7 +89,7 @@ void sn_sets_explain(const sn_args *args, const sn_join_numbers *n, const sn_joi
     printf(", writes %s to temporary files\n", sn_show_size(a, plan->written));
     const double disks[] = {500e6, 5e9};
     for (size_t i = 0; i < 2; i++) {
-        sn_join_numbers other = *n;
+        sn_join_parameters other = *n;
         sn_join_plan timed;
         other.disk = disks[i];
         if (sn_join_plan_make(&other, plan->strategy, &timed, NULL) == SEEN_OK)

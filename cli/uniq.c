@@ -371,7 +371,7 @@ static int report_end(const uniq_run *run)
 {
     const sn_uniq_result *r = &run->result;
     /* A signal that arrived after everything was read has stopped nothing. */
-    bool requested = r->stopped && sn_stop_get((sn_stop *)&run->watch.stop) == SN_STOP_ASKED;
+    bool requested = r->stopped && sn_stop_get((sn_stop *)&run->watch.stop) == SN_STOP_REQUESTED;
     if (run->args->json)
         json_summary(run, run->own->count_only ? stdout : stderr);
     else if (run->own->count_only && !requested)

@@ -87,7 +87,7 @@ seen_status sn_watch_run(sn_watch *watch, const sn_args *args, sn_watch_job *run
     }
     while (!wait_a_moment(&j)) {
         if (sn_signal_stopped())
-            sn_stop_set(&watch->stop, SN_STOP_ASKED);
+            sn_stop_set(&watch->stop, SN_STOP_REQUESTED);
         sn_progress_show(&progress, bytes_so_far(watch),
                          atomic_load_explicit(&watch->meter.lines, memory_order_relaxed),
                          fill_so_far(watch));

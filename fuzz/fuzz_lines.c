@@ -45,7 +45,7 @@ static void check_select(sn_block *block)
             expected += block->start[i + 1] - block->start[i];
     }
     need(sn_block_select(block, SEEN_NEW, true, NULL) == SEEN_OK);
-    need(block->out_length == expected && block->aside_length == length - expected);
+    need(block->out_length == expected && block->second_length == length - expected);
 }
 
 static bool any_line_longer(const uint8_t *data, size_t size, char terminator, size_t most)

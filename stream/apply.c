@@ -36,7 +36,7 @@ static seen_status change(void *context, sn_block *block, unsigned lane, seen_er
         o->what == SN_APPLY_ADD
             ? seen_add_hashes(o->set, share.hash, share.count, share.answer, error)
             : seen_remove_hashes(o->set, share.hash, share.count, share.answer, error);
-    sn_split_hand_back(&share, block);
+    sn_split_return(&share, block);
     return status;
 }
 
@@ -80,7 +80,7 @@ seen_status sn_apply_run(const sn_apply_options *options, sn_input *input, sn_ou
     seen_status status = count_lanes(options, &a.lanes, error);
     sn_pipeline_steps steps = {.context = &a, .prepare = prepare, .render = render, .emit = emit};
     if (options->what != SN_APPLY_CHECK) {
-        steps.ask = change;
+        steps.lookup = change;
         steps.lanes = a.lanes;
     }
     if (status == SEEN_OK)

@@ -39,7 +39,7 @@ static seen_status prepare(void *context, sn_block *block, seen_error *error)
 }
 
 /* Scratch data of a block: for each part the number of its records and the offset of its bytes in
- * `aside`, plus one end entry. */
+ * `second`, plus one end entry. */
 typedef struct slice {
     size_t records, at;
 } slice;
@@ -58,7 +58,7 @@ static seen_status render(void *context, sn_block *block, seen_error *error)
     size_t parts = s->options->parts;
     seen_status status = sn_block_scratch(block, (parts + 1) * sizeof(slice), error);
     if (status == SEEN_OK)
-        status = sn_block_aside(block, block->length + 1, error);
+        status = sn_block_second(block, block->length + 1, error);
     if (status != SEEN_OK)
         return status;
     slice *slices = block->scratch;
@@ -78,9 +78,9 @@ static seen_status render(void *context, sn_block *block, seen_error *error)
     for (size_t i = 0; i < block->lines; i++) {
         slice *to = &slices[sn_parts_of(block->hash[i], parts)];
         size_t length = record_length(block, i, &open);
-        memcpy(block->aside + to->at, block->bytes + block->start[i], length - open);
+        memcpy(block->second + to->at, block->bytes + block->start[i], length - open);
         if (open)
-            block->aside[to->at + length - 1] = block->terminator;
+            block->second[to->at + length - 1] = block->terminator;
         to->at += length;
     }
     return SEEN_OK;
@@ -122,7 +122,7 @@ static seen_status emit(void *context, sn_block *block, seen_error *error)
         if (!slices[p].records)
             continue;
         s->lines[p] += slices[p].records;
-        status = put(s, p, block->aside + from, slices[p].at - from, error);
+        status = put(s, p, block->second + from, slices[p].at - from, error);
         from = slices[p].at;
     }
     return status;

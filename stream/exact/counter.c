@@ -16,7 +16,7 @@
 #define sn_table_close sn_counter_close
 #define sn_table_count sn_counter_count
 #define sn_table_empty sn_counter_empty
-#define sn_table_foresee sn_counter_foresee
+#define sn_table_expect sn_counter_expect
 #define sn_table_grow sn_counter_grow
 #define sn_table_grow_shared sn_counter_grow_shared
 #define sn_table_list sn_counter_list
@@ -137,19 +137,19 @@ void sn_counter_lower(sn_counter *counter, const seen_hash *hashes, size_t count
 size_t sn_counter_list_counts(const sn_counter *counter, uint64_t *cursor, uint64_t *counts,
                               size_t room)
 {
-    size_t made = 0, shelf = *cursor % SN_TABLE_SHELVES;
-    uint64_t at = *cursor / SN_TABLE_SHELVES;
-    for (; shelf < SN_TABLE_SHELVES; shelf++, at = 0)
-        for (; at < buckets_on(counter, shelf); at++) {
-            found place = {.bucket = &counter->shelf[shelf].bucket[at]};
+    size_t made = 0, group = *cursor % SN_TABLE_GROUPS;
+    uint64_t at = *cursor / SN_TABLE_GROUPS;
+    for (; group < SN_TABLE_GROUPS; group++, at = 0)
+        for (; at < buckets_on(counter, group); at++) {
+            found place = {.bucket = &counter->group[group].bucket[at]};
             uint32_t state = atomic_load_explicit(&place.bucket->state, memory_order_relaxed);
             if (made + SN_TABLE_SLOTS > room) {
-                *cursor = at * SN_TABLE_SHELVES + shelf;
+                *cursor = at * SN_TABLE_GROUPS + group;
                 return made;
             }
             for (; place.slot < (state & SN_TABLE_COUNT_MASK); place.slot++)
                 counts[made++] = total_of(counter, &place);
         }
-    *cursor = UINT64_MAX; /* the last shelf, behind its end */
+    *cursor = UINT64_MAX; /* the last group, behind its end */
     return made;
 }

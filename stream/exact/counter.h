@@ -18,7 +18,7 @@ typedef struct sn_counter sn_counter;
 seen_status sn_counter_open(uint64_t limit, uint64_t expected, sn_counter **counter,
                             seen_error *error);
 void sn_counter_close(sn_counter *counter); /* NULL is ignored */
-void sn_counter_foresee(sn_counter *counter, uint64_t entries);
+void sn_counter_expect(sn_counter *counter, uint64_t entries);
 void sn_counter_empty(sn_counter *counter);
 uint64_t sn_counter_count(const sn_counter *counter);
 uint64_t sn_counter_bytes(const sn_counter *counter);

@@ -55,7 +55,7 @@ sn_share sn_split_share(const sn_block *block, unsigned lanes, unsigned lane)
                       s->first[lane + 1] - first};
 }
 
-void sn_split_hand_back(const sn_share *share, sn_block *block)
+void sn_split_return(const sn_share *share, sn_block *block)
 {
     for (size_t i = 0; share->line && i < share->count; i++)
         block->answer[share->line[i]] = share->answer[i];

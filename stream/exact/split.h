@@ -27,6 +27,6 @@ seen_status sn_split_block(sn_block *block, unsigned lanes, seen_error *error);
 sn_share sn_split_share(const sn_block *block, unsigned lanes, unsigned lane);
 
 /* Copies the answers of a share back to its lines. */
-void sn_split_hand_back(const sn_share *share, sn_block *block);
+void sn_split_return(const sn_share *share, sn_block *block);
 
 #endif

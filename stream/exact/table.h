@@ -37,7 +37,7 @@ void sn_table_reserve(sn_table *table, uint64_t entries);
  * instead of growing in small steps, which makes adding twice as fast. Capped at 3.4 times the
  * current number of entries, which bounds the memory wasted if the forecast is wrong. May be
  * repeated with better forecasts, by the thread that adds. */
-void sn_table_foresee(sn_table *table, uint64_t entries);
+void sn_table_expect(sn_table *table, uint64_t entries);
 
 /* Removes all entries and frees the memory. */
 void sn_table_clear(sn_table *table);
@@ -81,12 +81,12 @@ uint64_t sn_table_bytes(const sn_table *table); /* memory currently allocated */
 
 /* Lists the entries, some at a time, in no particular order: start with *cursor 0 and continue
  * until it returns 0. The hashes contain only the bits stored in the table: they equal
- * sn_table_kept(hash) of the hashes added. */
+ * sn_table_stored(hash) of the hashes added. */
 size_t sn_table_list(const sn_table *table, uint64_t *cursor, seen_hash *hashes, size_t room);
 
 /* A hash made only of the bits stored in the table, spread over all 128, so that a filter can be
  * filled from the table. */
-static inline seen_hash sn_table_kept(seen_hash hash)
+static inline seen_hash sn_table_stored(seen_hash hash)
 {
     return (seen_hash){.lo = (hash.lo >> 32) * 0x9e3779b97f4a7c15u, .hi = hash.hi};
 }

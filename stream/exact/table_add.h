@@ -13,8 +13,8 @@
  * `passed` is set if an entry was placed beyond this bucket: a search ends at the first bucket
  * without it. This is correct because entries are never removed.
  *
- * The parts of one shelf grow together (table_grow.h), by a fifth, when one of them is nine tenths
- * full. The sizes of the shelves are staggered, so that they are always between 75 and 90 percent
+ * The parts of one group grow together (table_grow.h), by a fifth, when one of them is nine tenths
+ * full. The sizes of the groups are staggered, so that they are always between 75 and 90 percent
  * full and the table as a whole grows smoothly: 64 bytes / 5 / 0.82 = 15.6 per entry. A table that
  * doubles would need three times that while it grows. */
 #ifndef SN_STREAM_EXACT_TABLE_ADD_H
@@ -53,7 +53,7 @@ static inline bool add_at_home(sn_table *table, seen_hash hash, seen_answer *ans
         return true;
     }
     uint32_t count = state & SN_TABLE_COUNT_MASK;
-    if (count == SN_TABLE_SLOTS || p->used >= sn_table_shelf_of(table, number)->grow_at)
+    if (count == SN_TABLE_SLOTS || p->used >= sn_table_group_of(table, number)->grow_at)
         return false;
     sn_table_put(b, state, hash.hi, low, 0, 0);
     p->used++;
@@ -70,7 +70,7 @@ static seen_answer add_slowly(sn_table *table, seen_hash hash, bool *moved)
         return SEEN_BEFORE;
     size_t number = sn_table_part_of(table, hash.hi);
     sn_table_part *p = &table->part[number];
-    if (p->used >= sn_table_shelf_of(table, number)->grow_at) {
+    if (p->used >= sn_table_group_of(table, number)->grow_at) {
         *moved = true;
         if (!sn_table_grow(table, number))
             return SEEN_UNKNOWN;
@@ -86,7 +86,7 @@ static seen_answer add_one(sn_table *table, seen_hash hash, bool *moved)
 {
     size_t number = sn_table_part_of(table, hash.hi);
     sn_table_part *p = &table->part[number];
-    if (*moved || p->used >= sn_table_shelf_of(table, number)->grow_at)
+    if (*moved || p->used >= sn_table_group_of(table, number)->grow_at)
         return add_slowly(table, hash, moved);
     sn_table_run run = sn_table_run_of(table, number);
     uint32_t low = (uint32_t)(hash.lo >> 32);
@@ -239,7 +239,7 @@ static seen_answer add_among_others(sn_table *table, seen_hash hash)
         sn_table_lock(p);
         if (sn_table_find(table, hash, &slot))
             answer = SEEN_BEFORE;
-        else if (p->used < sn_table_shelf_of(table, number)->grow_at) {
+        else if (p->used < sn_table_group_of(table, number)->grow_at) {
             sn_table_place(table, sn_table_run_of(table, number), hash.hi,
                            (uint32_t)(hash.lo >> 32), 0, 0);
             p->used++;

@@ -158,9 +158,9 @@ void sn_table_take(sn_table *table, unsigned mark, int need, const seen_hash *ha
     search(table, hashes, count, &r, visit_take);
 }
 
-static uint64_t buckets_on(const sn_table *table, size_t shelf)
+static uint64_t buckets_on(const sn_table *table, size_t group)
 {
-    return (uint64_t)sn_table_run_of(table, shelf << table->shelf_shift).n << table->shelf_shift;
+    return (uint64_t)sn_table_run_of(table, group << table->group_shift).n << table->group_shift;
 }
 
 void sn_table_clear_mark(sn_table *table, unsigned mark)
@@ -169,34 +169,34 @@ void sn_table_clear_mark(sn_table *table, unsigned mark)
     uint32_t all = 0;
     for (unsigned slot = 0; slot < SN_TABLE_SLOTS; slot++)
         all |= mark_bit(mark, slot);
-    for (size_t shelf = 0; shelf < SN_TABLE_SHELVES; shelf++)
-        for (uint64_t i = 0; i < buckets_on(table, shelf); i++) {
-            sn_table_bucket *b = &table->shelf[shelf].bucket[i];
+    for (size_t group = 0; group < SN_TABLE_GROUPS; group++)
+        for (uint64_t i = 0; i < buckets_on(table, group); i++) {
+            sn_table_bucket *b = &table->group[group].bucket[i];
             uint32_t state = atomic_load_explicit(&b->state, memory_order_relaxed);
             if (state & all)
                 atomic_store_explicit(&b->state, state & ~all, memory_order_relaxed);
         }
 }
 
-/* cursor = bucket number within the shelf * number of shelves + shelf. */
+/* cursor = bucket number within the group * number of groups + group. */
 size_t sn_table_list(const sn_table *table, uint64_t *cursor, seen_hash *hashes, size_t room)
 {
-    size_t made = 0, shelf = *cursor % SN_TABLE_SHELVES;
-    uint64_t at = *cursor / SN_TABLE_SHELVES;
-    for (; shelf < SN_TABLE_SHELVES; shelf++, at = 0)
-        for (; at < buckets_on(table, shelf); at++) {
-            const sn_table_bucket *b = &table->shelf[shelf].bucket[at];
+    size_t made = 0, group = *cursor % SN_TABLE_GROUPS;
+    uint64_t at = *cursor / SN_TABLE_GROUPS;
+    for (; group < SN_TABLE_GROUPS; group++, at = 0)
+        for (; at < buckets_on(table, group); at++) {
+            const sn_table_bucket *b = &table->group[group].bucket[at];
             uint32_t count =
                 atomic_load_explicit(&b->state, memory_order_relaxed) & SN_TABLE_COUNT_MASK;
             if (made + count > room) {
-                *cursor = at * SN_TABLE_SHELVES + shelf;
+                *cursor = at * SN_TABLE_GROUPS + group;
                 return made;
             }
             for (uint32_t i = 0; i < count; i++)
                 hashes[made++] =
-                    sn_table_kept((seen_hash){.hi = b->high[i], .lo = (uint64_t)b->low[i] << 32});
+                    sn_table_stored((seen_hash){.hi = b->high[i], .lo = (uint64_t)b->low[i] << 32});
         }
-    *cursor = UINT64_MAX; /* past the end of the last shelf */
+    *cursor = UINT64_MAX; /* past the end of the last group */
     return made;
 }
 

@@ -1,16 +1,16 @@
 /* The exact table: memory and growth.
  *
- *     addresses   | shelf 0 . . . . . . | shelf 1 . . . . . . |      an eighth of the limit each
+ *     addresses   | group 0 . . . . . . | group 1 . . . . . . |      an eighth of the limit each
  *                  part 0 | part 1 | …   part 64 | part 65 | …      contiguous
  *
- * A shelf is dense from its beginning, so that it can use huge pages without leaving some half
+ * A group is dense from its beginning, so that it can use huge pages without leaving some half
  * empty: probes in small pages take twice as long because of page-table walks. The positions of the
- * parts in a shelf follow from their size alone and need no map, which would not fit into the L1
+ * parts in a group follow from their size alone and need no map, which would not fit into the L1
  * cache. To grow, the parts are processed from the last to the first: each is copied to a scratch
  * buffer, and its entries are inserted at the new position, which is behind all parts not yet
  * moved. Access is sequential and stays in the cache.
  *
- * Without a forecast a shelf grows by a fifth at a time. With a forecast of the final number of
+ * Without a forecast a group grows by a fifth at a time. With a forecast of the final number of
  * entries it triples, in such a way that the last step reaches the final size: every second entry
  * is moved once, and the table is half full most of the time, so most searches end in the home
  * bucket. */
@@ -33,9 +33,9 @@ enum { PARTS_MIN = 16, PARTS_BLIND = 512, PARTS_MAX = 4096, BUCKETS_FIRST = 16 }
 #define HUGE_FROM ((uint64_t)32 << 20) /* minimum limit of a table that uses huge pages */
 #define LIMIT_MAX ((uint64_t)1 << 45)
 #define GROWTH 1.2
-#define GROWTH_FORESEEN 3.0
+#define GROWTH_EXPECTED 3.0
 #define BELIEVED 3.4       /* cap for forecasts, as a multiple of the current entries */
-#define FILL 0.92          /* used slots of the fullest part at which a shelf grows */
+#define FILL 0.92          /* used slots of the fullest part at which a group grows */
 #define FILL_HARD 0.96     /* the same if it cannot grow */
 #define FILL_FORESEEN 0.84 /* average over all parts; some are fuller */
 
@@ -61,16 +61,16 @@ static uint64_t round_up(uint64_t bytes, uint64_t unit)
     return (bytes + unit - 1) / unit * unit;
 }
 
-static uint64_t shelf_bytes(const sn_table *table, uint32_t buckets)
+static uint64_t group_bytes(const sn_table *table, uint32_t buckets)
 {
-    return round_up(((uint64_t)buckets << table->shelf_shift) * BUCKET, PAGE);
+    return round_up(((uint64_t)buckets << table->group_shift) * BUCKET, PAGE);
 }
 
-/* The largest size of a part with which all shelves, plus one part as scratch space, stay within
+/* The largest size of a part with which all groups, plus one part as scratch space, stay within
  * the limit. */
 static uint32_t most_buckets(const sn_table *table)
 {
-    uint64_t used = fixed_bytes(table) + SN_TABLE_SHELVES * PAGE;
+    uint64_t used = fixed_bytes(table) + SN_TABLE_GROUPS * PAGE;
     uint64_t most = table->limit > used ? (table->limit - used) / (table->parts + 1) / BUCKET : 0;
     return most < UINT32_MAX ? (uint32_t)most : UINT32_MAX;
 }
@@ -84,8 +84,8 @@ static bool map_all(sn_table *table)
     if (!table->carry)
         return false;
 #endif
-    uint64_t each = round_up(shelf_bytes(table, table->most), HUGE_PAGE);
-    table->region_bytes = each * SN_TABLE_SHELVES + HUGE_PAGE;
+    uint64_t each = round_up(group_bytes(table, table->most), HUGE_PAGE);
+    table->region_bytes = each * SN_TABLE_GROUPS + HUGE_PAGE;
     void *region = mmap(NULL, table->region_bytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (region == MAP_FAILED || !table->part) {
@@ -95,8 +95,8 @@ static bool map_all(sn_table *table)
     }
     table->region = region;
     char *first = table->region + (HUGE_PAGE - (uintptr_t)region % HUGE_PAGE) % HUGE_PAGE;
-    for (unsigned i = 0; i < SN_TABLE_SHELVES; i++)
-        table->shelf[i].bucket = (sn_table_bucket *)(void *)(first + i * each);
+    for (unsigned i = 0; i < SN_TABLE_GROUPS; i++)
+        table->group[i].bucket = (sn_table_bucket *)(void *)(first + i * each);
     return true;
 }
 
@@ -109,7 +109,7 @@ seen_status sn_table_open(uint64_t limit, uint64_t expected, sn_table **table, s
     made->parts = choose_parts(made->limit, expected);
     made->bits = (unsigned)__builtin_ctzll(made->parts);
     made->shift = 64 - made->bits;
-    made->shelf_shift = made->bits - (unsigned)__builtin_ctz(SN_TABLE_SHELVES);
+    made->group_shift = made->bits - (unsigned)__builtin_ctz(SN_TABLE_GROUPS);
     made->most = most_buckets(made);
     pthread_mutex_init(&made->growing, NULL);
     if (!map_all(made)) {
@@ -142,10 +142,10 @@ void sn_table_clear(sn_table *table)
 {
     madvise(table->region, table->region_bytes, MADV_DONTNEED);
     memset(table->part, 0, table->parts * sizeof *table->part);
-    for (unsigned i = 0; i < SN_TABLE_SHELVES; i++) {
-        atomic_store_explicit(&table->shelf[i].buckets, 0, memory_order_relaxed);
-        table->shelf[i].grow_at = 0;
-        table->shelf[i].taken = 0;
+    for (unsigned i = 0; i < SN_TABLE_GROUPS; i++) {
+        atomic_store_explicit(&table->group[i].buckets, 0, memory_order_relaxed);
+        table->group[i].grow_at = 0;
+        table->group[i].taken = 0;
     }
     free(table->scratch);
     table->scratch = NULL;
@@ -156,8 +156,8 @@ void sn_table_clear(sn_table *table)
 
 void sn_table_empty(sn_table *table)
 {
-    for (unsigned i = 0; i < SN_TABLE_SHELVES; i++)
-        memset(table->shelf[i].bucket, 0, table->shelf[i].taken);
+    for (unsigned i = 0; i < SN_TABLE_GROUPS; i++)
+        memset(table->group[i].bucket, 0, table->group[i].taken);
     for (size_t i = 0; i < table->parts; i++)
         table->part[i].used = 0;
 #ifdef SN_TABLE_COUNTS
@@ -179,7 +179,7 @@ void sn_table_reserve(sn_table *table, uint64_t entries)
         table->first = (uint32_t)buckets;
 }
 
-void sn_table_foresee(sn_table *table, uint64_t entries)
+void sn_table_expect(sn_table *table, uint64_t entries)
 {
     double buckets = buckets_for(table, entries);
     table->likely = buckets < table->most ? (uint32_t)buckets : table->most;
@@ -205,48 +205,48 @@ static void move_part(sn_table *table, sn_table_run from, sn_table_run to,
     }
 }
 
-static void move_all(sn_table *table, const sn_table_shelf *shelf, uint32_t before, uint32_t after)
+static void move_all(sn_table *table, const sn_table_group *group, uint32_t before, uint32_t after)
 {
-    size_t parts = (size_t)1 << table->shelf_shift;
-    const sn_table_bucket *old_end = shelf->bucket + parts * before;
+    size_t parts = (size_t)1 << table->group_shift;
+    const sn_table_bucket *old_end = group->bucket + parts * before;
     for (size_t i = parts; i-- > 0;)
-        move_part(table, (sn_table_run){shelf->bucket + i * before, before},
-                  (sn_table_run){shelf->bucket + i * after, after}, old_end);
+        move_part(table, (sn_table_run){group->bucket + i * before, before},
+                  (sn_table_run){group->bucket + i * after, after}, old_end);
 }
 
-/* The next size of a shelf's parts. The sizes of shelf i are 1.2^(k + i / shelves), different for
- * each shelf so that they do not all grow at the same time. With a forecast: its size, or a third
+/* The next size of a group's parts. The sizes of group i are 1.2^(k + i / groups), different for
+ * each group so that they do not all grow at the same time. With a forecast: its size, or a third
  * or a ninth of it …, as far as the cap allows. */
-static uint32_t next_size(const sn_table *table, unsigned shelf, uint32_t now)
+static uint32_t next_size(const sn_table *table, unsigned group, uint32_t now)
 {
     if (!now && table->first)
         return table->first;
-    double size = BUCKETS_FIRST * (1 + (GROWTH - 1) * shelf / SN_TABLE_SHELVES);
+    double size = BUCKETS_FIRST * (1 + (GROWTH - 1) * group / SN_TABLE_GROUPS);
     while (size < now + 1.0)
         size *= GROWTH;
-    double foreseen = table->likely;
-    while (foreseen > BELIEVED * (now ? now : BUCKETS_FIRST))
-        foreseen /= GROWTH_FORESEEN;
-    if (size < foreseen)
-        size = foreseen;
+    double expected_size = table->likely;
+    while (expected_size > BELIEVED * (now ? now : BUCKETS_FIRST))
+        expected_size /= GROWTH_EXPECTED;
+    if (size < expected_size)
+        size = expected_size;
     /* If the limit leaves only little for a last step, take it with this one. */
     return size * (GROWTH + 1) / 2 < table->most ? (uint32_t)size : table->most;
 }
 
-/* Allocates memory for a larger shelf, in one call: a page fault for each small page would take
+/* Allocates memory for a larger group, in one call: a page fault for each small page would take
  * longer than filling it. If the system does not support that, page faults do it. The end of the
- * shelf stays on small pages. */
-static void take_memory(sn_table *table, sn_table_shelf *shelf, uint64_t bytes)
+ * group stays on small pages. */
+static void take_memory(sn_table *table, sn_table_group *group, uint64_t bytes)
 {
-    if (bytes <= shelf->taken)
+    if (bytes <= group->taken)
         return;
-    char *first = (char *)shelf->bucket;
+    char *first = (char *)group->bucket;
     uint64_t whole = bytes / HUGE_PAGE * HUGE_PAGE;
-    if (whole > shelf->taken && table->limit >= HUGE_FROM)
-        madvise(first + shelf->taken, whole - shelf->taken, MADV_HUGEPAGE);
-    madvise(first + shelf->taken, bytes - shelf->taken, MADV_POPULATE_WRITE);
-    atomic_fetch_add(&table->bytes, bytes - shelf->taken);
-    shelf->taken = bytes;
+    if (whole > group->taken && table->limit >= HUGE_FROM)
+        madvise(first + group->taken, whole - group->taken, MADV_HUGEPAGE);
+    madvise(first + group->taken, bytes - group->taken, MADV_POPULATE_WRITE);
+    atomic_fetch_add(&table->bytes, bytes - group->taken);
+    group->taken = bytes;
 }
 
 static bool take_scratch(sn_table *table, uint64_t bytes)
@@ -270,31 +270,31 @@ static uint32_t share_of(uint32_t buckets, double fill)
 
 bool sn_table_grow(sn_table *table, size_t part)
 {
-    size_t number = part >> table->shelf_shift;
-    sn_table_shelf *shelf = &table->shelf[number];
-    uint32_t before = atomic_load_explicit(&shelf->buckets, memory_order_relaxed);
+    size_t number = part >> table->group_shift;
+    sn_table_group *group = &table->group[number];
+    uint32_t before = atomic_load_explicit(&group->buckets, memory_order_relaxed);
     uint32_t after = next_size(table, (unsigned)number, before);
     if (after > before && take_scratch(table, before * BUCKET)) {
-        take_memory(table, shelf, shelf_bytes(table, after));
-        move_all(table, shelf, before, after);
-        atomic_store_explicit(&shelf->buckets, after, memory_order_relaxed);
-        shelf->grow_at = share_of(after, after < table->most ? FILL : FILL_HARD);
+        take_memory(table, group, group_bytes(table, after));
+        move_all(table, group, before, after);
+        atomic_store_explicit(&group->buckets, after, memory_order_relaxed);
+        group->grow_at = share_of(after, after < table->most ? FILL : FILL_HARD);
     } else
-        shelf->grow_at = share_of(before, FILL_HARD);
-    return table->part[part].used < shelf->grow_at;
+        group->grow_at = share_of(before, FILL_HARD);
+    return table->part[part].used < group->grow_at;
 }
 
-/* Grows with all parts of the shelf locked. The mutex is taken first, by threads that hold no part
+/* Grows with all parts of the group locked. The mutex is taken first, by threads that hold no part
  * lock. */
 bool sn_table_grow_shared(sn_table *table, size_t part)
 {
-    size_t parts = (size_t)1 << table->shelf_shift;
+    size_t parts = (size_t)1 << table->group_shift;
     sn_table_part *first = &table->part[part / parts * parts];
     pthread_mutex_lock(&table->growing);
     for (size_t i = 0; i < parts; i++)
         sn_table_lock(&first[i]);
     /* Another thread may have grown it in between. */
-    bool room = table->part[part].used < sn_table_shelf_of(table, part)->grow_at;
+    bool room = table->part[part].used < sn_table_group_of(table, part)->grow_at;
     if (!room)
         room = sn_table_grow(table, part);
     for (size_t i = 0; i < parts; i++)

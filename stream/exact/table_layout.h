@@ -21,7 +21,7 @@ enum { SN_TABLE_SLOTS = 5 };
 enum {
     SN_TABLE_CHUNK = 16, /* hashes processed together: as many as a core can have outstanding cache
                           * misses */
-    SN_TABLE_SHELVES = 8,
+    SN_TABLE_GROUPS = 8,
     SN_TABLE_COUNT_BITS = 3,
     SN_TABLE_COUNT_MASK = (1 << SN_TABLE_COUNT_BITS) - 1,
     SN_TABLE_PASSED = 1 << SN_TABLE_COUNT_BITS,
@@ -45,14 +45,14 @@ typedef struct sn_table_part {
     atomic_uint lock; /* used by sn_table_add_any */
 } sn_table_part;
 
-/* Adjacent parts that grow together: part i of a shelf has the buckets [i * buckets, (i + 1) *
+/* Adjacent parts that grow together: part i of a group has the buckets [i * buckets, (i + 1) *
  * buckets). Modified only while all its parts are locked. */
-typedef struct sn_table_shelf {
+typedef struct sn_table_group {
     sn_table_bucket *bucket;
     _Atomic uint32_t buckets; /* of each part */
     uint32_t grow_at;         /* entries of a part */
     uint64_t taken;           /* bytes with allocated memory, from the first bucket on */
-} sn_table_shelf;
+} sn_table_group;
 
 #ifdef SN_TABLE_COUNTS
 /* How often the count of an entry has overflowed. Enough for 10^12 lines. */
@@ -66,11 +66,11 @@ enum { SN_TABLE_CARRIES = 1 << 16 };
 #endif
 
 struct sn_table {
-    sn_table_shelf shelf[SN_TABLE_SHELVES];
+    sn_table_group group[SN_TABLE_GROUPS];
     sn_table_part *part;
     unsigned bits; /* of the part number */
     unsigned shift;
-    unsigned shelf_shift; /* shift from part number to shelf number */
+    unsigned group_shift; /* shift from part number to group number */
     size_t parts;
     uint64_t limit;
     uint32_t most;   /* maximum buckets of a part */
@@ -81,7 +81,7 @@ struct sn_table {
 
     pthread_mutex_t growing; /* protects the rest; bytes may be read at any time */
     _Atomic uint64_t bytes;
-    char *region; /* address range, with the shelves aligned to huge pages */
+    char *region; /* address range, with the groups aligned to huge pages */
     uint64_t region_bytes;
     sn_table_bucket *scratch;
     uint64_t scratch_bytes;
@@ -97,9 +97,9 @@ static inline size_t sn_table_part_of(const sn_table *table, uint64_t hi)
     return hi >> table->shift;
 }
 
-static inline const sn_table_shelf *sn_table_shelf_of(const sn_table *table, size_t part)
+static inline const sn_table_group *sn_table_group_of(const sn_table *table, size_t part)
 {
-    return &table->shelf[part >> table->shelf_shift];
+    return &table->group[part >> table->group_shift];
 }
 
 /* The buckets of a part. */
@@ -110,10 +110,10 @@ typedef struct sn_table_run {
 
 static inline sn_table_run sn_table_run_of(const sn_table *table, size_t part)
 {
-    const sn_table_shelf *shelf = sn_table_shelf_of(table, part);
-    uint32_t n = atomic_load_explicit(&shelf->buckets, memory_order_relaxed);
-    size_t at = part & (((size_t)1 << table->shelf_shift) - 1);
-    return (sn_table_run){shelf->bucket + at * n, n};
+    const sn_table_group *group = sn_table_group_of(table, part);
+    uint32_t n = atomic_load_explicit(&group->buckets, memory_order_relaxed);
+    size_t at = part & (((size_t)1 << table->group_shift) - 1);
+    return (sn_table_run){group->bucket + at * n, n};
 }
 
 /* The home bucket of a hash among n buckets. Monotonic in hi, so that growing moves entries

@@ -57,7 +57,7 @@ void sn_block_init(sn_block *block, char terminator)
 void sn_block_free(sn_block *block)
 {
     give_back(block->bytes, size_of_bytes(block->capacity));
-    give_back(block->aside, block->aside_capacity);
+    give_back(block->second, block->second_capacity);
     give_back(block->scratch, block->scratch_capacity);
     free(block->start);
     free(block->mark);
@@ -117,17 +117,17 @@ seen_status sn_block_values(sn_block *block, seen_error *error)
     return SEEN_OK;
 }
 
-seen_status sn_block_aside(sn_block *block, size_t capacity, seen_error *error)
+seen_status sn_block_second(sn_block *block, size_t capacity, seen_error *error)
 {
-    block->aside_length = 0;
-    if (capacity <= block->aside_capacity)
+    block->second_length = 0;
+    if (capacity <= block->second_capacity)
         return SEEN_OK;
-    give_back(block->aside, block->aside_capacity);
-    block->aside_capacity = 0;
-    block->aside = take(capacity);
-    if (!block->aside)
+    give_back(block->second, block->second_capacity);
+    block->second_capacity = 0;
+    block->second = take(capacity);
+    if (!block->second)
         return no_memory(error, capacity);
-    block->aside_capacity = capacity;
+    block->second_capacity = capacity;
     return SEEN_OK;
 }
 
@@ -171,7 +171,7 @@ static inline void move_stride(char *to, const char *from)
 
 static void copy_others(sn_block *block, seen_answer keep)
 {
-    char *to = block->aside;
+    char *to = block->second;
     for (size_t i = 0; i < block->lines; i++) {
         if (block->answer[i] == keep || block->answer[i] == SEEN_UNKNOWN)
             continue;
@@ -179,7 +179,7 @@ static void copy_others(sn_block *block, seen_answer keep)
         memcpy(to, block->bytes + block->start[i], length);
         to += length;
     }
-    block->aside_length = (size_t)(to - block->aside);
+    block->second_length = (size_t)(to - block->second);
 }
 
 seen_status sn_block_select(sn_block *block, seen_answer keep, bool apart, seen_error *error)
@@ -188,7 +188,7 @@ seen_status sn_block_select(sn_block *block, seen_answer keep, bool apart, seen_
     block->out_length = 0;
     block->number_out = 0;
     if (apart) {
-        seen_status status = sn_block_aside(block, block->length, error);
+        seen_status status = sn_block_second(block, block->length, error);
         if (status != SEEN_OK)
             return status;
         copy_others(block, keep);

@@ -55,9 +55,9 @@ typedef struct sn_block {
     /* Output, set by the last step before writing. */
     const char *out;
     size_t out_length;
-    char *aside; /* a second buffer owned by the block, for lines that go elsewhere */
-    size_t aside_length;
-    size_t aside_capacity;
+    char *second; /* a second buffer owned by the block, for lines that go elsewhere */
+    size_t second_length;
+    size_t second_capacity;
 
     uint64_t number_out; /* for the ordered step: number of lines in `out` */
     void *scratch;       /* for keys that are not substrings of the line */
@@ -82,8 +82,8 @@ seen_status sn_block_columns(sn_block *block, size_t lines, seen_error *error);
 /* Allocates a value per line; contents are undefined. */
 seen_status sn_block_values(sn_block *block, seen_error *error);
 
-/* Allocate `aside` or `scratch`; contents are undefined. */
-seen_status sn_block_aside(sn_block *block, size_t capacity, seen_error *error);
+/* Allocate `second` or `scratch`; contents are undefined. */
+seen_status sn_block_second(sn_block *block, size_t capacity, seen_error *error);
 seen_status sn_block_scratch(sn_block *block, size_t capacity, seen_error *error);
 /* The same, keeping the contents. */
 seen_status sn_block_scratch_grow(sn_block *block, size_t capacity, seen_error *error);
@@ -97,7 +97,7 @@ static inline const char *sn_block_line(const sn_block *block, size_t i, size_t 
 }
 
 /* Moves the lines whose answer is `keep` to the front of `bytes` and points `out` at them. With
- * `apart` the other lines, except those with SEEN_UNKNOWN, are first copied to `aside`. Sets
+ * `apart` the other lines, except those with SEEN_UNKNOWN, are first copied to `second`. Sets
  * number_out. The lines are not accessible afterwards. */
 seen_status sn_block_select(sn_block *block, seen_answer keep, bool apart, seen_error *error);
 

@@ -10,8 +10,8 @@
 
 typedef enum sn_stop_reason {
     SN_STOP_NONE = 0,
-    SN_STOP_ASKED = 1, /* SIGINT and similar */
-    SN_STOP_CLOSED = 2 /* the reading end of the output was closed: not an error */
+    SN_STOP_REQUESTED = 1, /* SIGINT and similar */
+    SN_STOP_CLOSED = 2     /* the reading end of the output was closed: not an error */
 } sn_stop_reason;
 
 typedef struct sn_stop {

@@ -25,7 +25,7 @@ enum { SN_JOIN_PRINTED = 2 };
 
 typedef struct sn_join {
     const sn_join_options *options;
-    sn_join_numbers numbers;
+    sn_join_parameters parameters;
     sn_join_plan plan;
     sn_join_result *result;
     sn_pipeline_options pipeline;
@@ -37,7 +37,7 @@ typedef struct sn_join {
     sn_output *output;
 
     seen_set *filter; /* of B */
-    seen_set *small;  /* of the candidates; if built from a table it holds sn_table_kept of the
+    seen_set *small;  /* of the candidates; if built from a table it holds sn_table_stored of the
                        * hashes */
     sn_approx once;   /* approx, unique: the printed lines */
     sn_table *table;
@@ -46,11 +46,11 @@ typedef struct sn_join {
     atomic_bool full;
     _Atomic uint64_t candidates;
 
-    sn_copy aside; /* lines of candidates, or all lines of a pipe */
-    bool put_aside;
-    bool aside_all;
-    uint64_t aside_lines;
-    double aside_most; /* bytes; above that A is read again instead */
+    sn_copy saved; /* lines of candidates, or all lines of a pipe */
+    bool saving;
+    bool save_all;
+    uint64_t saved_lines;
+    double saved_max; /* bytes; above that A is read again instead */
 
     sn_spill *spill; /* open for writing */
     bool spill_numbers;
@@ -79,7 +79,7 @@ seen_status sn_join_make_filter(sn_join *s, double keys, uint64_t bytes, seen_se
 seen_status sn_join_fill_filter(sn_join *s, sn_join_source *source, seen_error *error);
 seen_status sn_join_fill_table(sn_join *s, sn_join_source *source, const char *what,
                                sn_join_end *end, seen_error *error);
-seen_status sn_join_gather(sn_join *s, sn_join_end *end, seen_error *error);
+seen_status sn_join_find_candidates(sn_join *s, sn_join_end *end, seen_error *error);
 seen_status sn_join_make_small(sn_join *s, seen_error *error);
 
 /* Marks the entries that are in B, from B number `first` on; s->mark is the resulting mark. */
@@ -90,16 +90,16 @@ seen_status sn_join_print(sn_join *s, sn_join_source *source, const char *what, 
                           seen_error *error);
 
 /* Prints A's lines according to the map. */
-seen_status sn_join_print_kept(sn_join *s, seen_error *error);
+seen_status sn_join_print_map(sn_join *s, seen_error *error);
 
 seen_status sn_join_copy(sn_join *s, sn_join_source *source, const char *what, seen_error *error);
 
 /* Decides lines of A in order, with a table of B: answers[i] is SEEN_BEFORE if the line's bit in
  * the map is to be set (see sn_join_bit_means_print). False if the table has no room. */
-bool sn_join_judge(sn_join *s, const seen_hash *hashes, size_t count, seen_answer *answers);
+bool sn_join_decide(sn_join *s, const seen_hash *hashes, size_t count, seen_answer *answers);
 
-/* The meaning of a set bit in the map, and of SEEN_BEFORE from sn_join_judge: true: print the line,
- * false: omit it. */
+/* The meaning of a set bit in the map, and of SEEN_BEFORE from sn_join_decide: true: print the
+ * line, false: omit it. */
 bool sn_join_bit_means_print(const sn_join *s);
 
 /* Frees the filters and the table. */

@@ -57,49 +57,50 @@ static unsigned threads_of(const sn_join_options *options)
 /* Skipped for small inputs, for which the measurement would take longer than any strategy, and if
  * it would exceed the memory limit. */
 static void calibrate(const sn_input *a, sn_input *const *b, size_t b_count,
-                      sn_join_numbers *numbers)
+                      sn_join_parameters *parameters)
 {
-    if (numbers->lines_a + numbers->lines_b < CALIBRATED_FROM)
+    if (parameters->lines_a + parameters->lines_b < CALIBRATED_FROM)
         return;
-    double cached = numbers->bytes_a * sn_input_cached(a);
+    double cached = parameters->bytes_a * sn_input_cached(a);
     for (size_t i = 0; i < b_count; i++)
-        cached += numbers->bytes_b / (double)b_count * sn_input_cached(b[i]);
-    numbers->disk = sn_join_read_speed(cached / (numbers->bytes_a + numbers->bytes_b));
-    if (numbers->memory >= SN_JOIN_REGION + SN_JOIN_PROGRAM)
-        numbers->random_ns = sn_join_random_ns();
+        cached += parameters->bytes_b / (double)b_count * sn_input_cached(b[i]);
+    parameters->disk = sn_join_read_speed(cached / (parameters->bytes_a + parameters->bytes_b));
+    if (parameters->memory >= SN_JOIN_REGION + SN_JOIN_PROGRAM)
+        parameters->random_ns = sn_join_random_ns();
 }
 
 seen_status sn_join_measure(const sn_join_options *options, sn_input *a, sn_input *const *b,
-                            size_t b_count, sn_join_numbers *numbers, seen_error *error)
+                            size_t b_count, sn_join_parameters *parameters, seen_error *error)
 {
     char terminator = options->pipeline.terminator;
     bool known_a = false, known = false;
     double text = 0;
-    *numbers = (sn_join_numbers){.memory = options->memory ? options->memory : sn_memory_free() / 2,
-                                 .threads = threads_of(options),
-                                 .pipe_a = !sn_input_can_reread(a),
-                                 .except = options->except,
-                                 .unique = options->unique,
-                                 .share = options->share > 0 ? options->share : SHARE,
-                                 .error_rate = options->error_rate,
-                                 .room = 0.95 * temp_room(options->temp_dir)};
-    seen_status status = measure_one(a, terminator, &numbers->lines_a, &numbers->bytes_a,
-                                     &numbers->text_a, &known_a, error);
+    *parameters =
+        (sn_join_parameters){.memory = options->memory ? options->memory : sn_memory_free() / 2,
+                             .threads = threads_of(options),
+                             .pipe_a = !sn_input_can_reread(a),
+                             .except = options->except,
+                             .unique = options->unique,
+                             .share = options->share > 0 ? options->share : SHARE,
+                             .error_rate = options->error_rate,
+                             .room = 0.95 * temp_room(options->temp_dir)};
+    seen_status status = measure_one(a, terminator, &parameters->lines_a, &parameters->bytes_a,
+                                     &parameters->text_a, &known_a, error);
     for (size_t i = 0; i < b_count && status == SEEN_OK; i++) {
         double lines = 0, bytes = 0;
         status = measure_one(b[i], terminator, &lines, &bytes, &text, &known, error);
-        numbers->lines_b += lines;
-        numbers->bytes_b += bytes;
+        parameters->lines_b += lines;
+        parameters->bytes_b += bytes;
         if (i == 0)
-            numbers->lines_first = lines;
+            parameters->lines_first = lines;
     }
     if (!known_a && b_count) {
         /* The size of a pipe is unknown; assume that of B. */
-        numbers->lines_a = numbers->lines_b;
-        numbers->text_a = numbers->bytes_a = numbers->lines_a * LINE_BYTES;
+        parameters->lines_a = parameters->lines_b;
+        parameters->text_a = parameters->bytes_a = parameters->lines_a * LINE_BYTES;
     }
     if (status == SEEN_OK)
-        calibrate(a, b, b_count, numbers);
+        calibrate(a, b, b_count, parameters);
     return status;
 }
 
@@ -110,7 +111,7 @@ static seen_status go_table_b(sn_join *s, sn_join_end *end, seen_error *error)
     seen_status status = sn_table_open(
         s->plan.table, (uint64_t)(s->plan.table_needs / SN_TABLE_ENTRY_BYTES), &s->table, error);
     if (status == SEEN_OK) {
-        sn_table_reserve(s->table, (uint64_t)s->numbers.lines_first);
+        sn_table_reserve(s->table, (uint64_t)s->parameters.lines_first);
         status = sn_join_fill_table(s, &s->b[0], "reading B into a table", end, error);
     }
     if (status != SEEN_OK || *end == SN_JOIN_FULL)
@@ -124,9 +125,9 @@ static seen_status go_table_b(sn_join *s, sn_join_end *end, seen_error *error)
 static seen_status go_table_a(sn_join *s, sn_join_end *end, seen_error *error)
 {
     seen_status status =
-        sn_table_open(s->plan.table, (uint64_t)s->numbers.lines_a, &s->table, error);
+        sn_table_open(s->plan.table, (uint64_t)s->parameters.lines_a, &s->table, error);
     if (status == SEEN_OK) {
-        sn_table_reserve(s->table, (uint64_t)s->numbers.lines_a);
+        sn_table_reserve(s->table, (uint64_t)s->parameters.lines_a);
         status = sn_join_fill_table(s, &s->a, "reading A into a table", end, error);
     }
     if (status != SEEN_OK || *end == SN_JOIN_FULL || sn_join_stopped(s))
@@ -142,16 +143,16 @@ static seen_status go_table_a(sn_join *s, sn_join_end *end, seen_error *error)
 }
 
 /* Continues with the saved lines as A. */
-static seen_status use_aside(sn_join *s, seen_error *error)
+static seen_status use_saved(sn_join *s, seen_error *error)
 {
     sn_join_source *a = &s->a;
     sn_header *header =
         sn_input_header(a->input); /* of the original input, also if this is a copy */
     sn_input_close(a->own);
     sn_copy_close(&a->copy);
-    a->copy = s->aside;
+    a->copy = s->saved;
     a->own = NULL;
-    s->aside = (sn_copy){0};
+    s->saved = (sn_copy){0};
     seen_status status = sn_copy_input(&a->copy, s->pipeline.stop, &a->own, error);
     if (status != SEEN_OK)
         return status;
@@ -164,13 +165,13 @@ static seen_status use_aside(sn_join *s, seen_error *error)
 static seen_status go_filter(sn_join *s, sn_join_end *end, seen_error *error)
 {
     seen_status status =
-        sn_join_make_filter(s, s->numbers.lines_first, s->plan.filter, &s->filter, error);
+        sn_join_make_filter(s, s->parameters.lines_first, s->plan.filter, &s->filter, error);
     if (status == SEEN_OK)
         status = sn_join_fill_filter(s, &s->b[0], error);
     if (status == SEEN_OK && !sn_join_stopped(s))
         status = sn_table_open(s->plan.table, (uint64_t)s->plan.candidates, &s->table, error);
     if (status == SEEN_OK && !sn_join_stopped(s))
-        status = sn_join_gather(s, end, error);
+        status = sn_join_find_candidates(s, end, error);
     if (status != SEEN_OK || sn_join_stopped(s) || *end == SN_JOIN_FULL)
         return status;
     if (atomic_load(&s->full)) { /* a pipe, which was read to its end */
@@ -184,9 +185,9 @@ static seen_status go_filter(sn_join *s, sn_join_end *end, seen_error *error)
         status = sn_join_confirm(s, 0, "reading B again and confirming", error);
     if (status != SEEN_OK || sn_join_stopped(s))
         return status;
-    if (!s->put_aside)
+    if (!s->saving)
         return sn_join_print(s, &s->a, "reading A again and printing", end, error);
-    status = use_aside(s, error);
+    status = use_saved(s, error);
     return status == SEEN_OK ? sn_join_print(s, &s->a, "printing", end, error) : status;
 }
 
@@ -198,7 +199,8 @@ static seen_status go_approx(sn_join *s, seen_error *error)
         seen_close(s->small);
         s->small = s->filter;
         s->filter = NULL;
-        status = sn_join_make_filter(s, s->numbers.lines_first, s->plan.filter, &s->filter, error);
+        status =
+            sn_join_make_filter(s, s->parameters.lines_first, s->plan.filter, &s->filter, error);
         if (status == SEEN_OK)
             status = sn_join_fill_filter(s, &s->b[i], error);
     }
@@ -217,7 +219,7 @@ static seen_status make_once(sn_join *s, seen_error *error)
 {
     uint64_t room = s->plan.budget > s->plan.filter ? s->plan.budget - s->plan.filter : 64;
     sn_approx_options options = {
-        .capacity = s->numbers.pipe_a ? 0 : (uint64_t)fmax(1, ceil(s->numbers.lines_a)),
+        .capacity = s->parameters.pipe_a ? 0 : (uint64_t)fmax(1, ceil(s->parameters.lines_a)),
         .error_rate = ONCE_RATE,
         .most = room,
         .hasher = &s->hasher};
@@ -284,63 +286,66 @@ static bool needs_copy(const sn_join *s)
  * failed. */
 static seen_status plan_again(sn_join *s, sn_join_strategy strategy, seen_error *error)
 {
-    sn_join_numbers before = s->numbers;
+    sn_join_parameters before = s->parameters;
     sn_input **b = calloc(s->b_count, sizeof(sn_input *));
     if (!b)
         return sn_error_set(error, SEEN_ERR_MEMORY, "no memory for a list of files");
     for (size_t i = 0; i < s->b_count; i++)
         b[i] = s->b[i].input;
-    seen_status status = sn_join_measure(s->options, s->a.input, b, s->b_count, &s->numbers, error);
+    seen_status status =
+        sn_join_measure(s->options, s->a.input, b, s->b_count, &s->parameters, error);
     free(b);
-    s->numbers.memory = before.memory;
-    s->numbers.share = before.share;
-    s->numbers.excluded = before.excluded;
+    s->parameters.memory = before.memory;
+    s->parameters.share = before.share;
+    s->parameters.excluded = before.excluded;
     if (s->a.counted)
-        s->numbers.lines_a = (double)s->a.lines;
+        s->parameters.lines_a = (double)s->a.lines;
     if (s->b_count && s->b[0].counted)
-        s->numbers.lines_first = (double)s->b[0].lines;
+        s->parameters.lines_first = (double)s->b[0].lines;
     if (s->b_count == 1)
-        s->numbers.lines_b = s->numbers.lines_first;
-    return status == SEEN_OK ? sn_join_plan_make(&s->numbers, strategy, &s->plan, error) : status;
+        s->parameters.lines_b = s->parameters.lines_first;
+    return status == SEEN_OK ? sn_join_plan_make(&s->parameters, strategy, &s->plan, error)
+                             : status;
 }
 
 /* Records what the failed strategy revealed about the sizes of the inputs. */
-static void learn(sn_join *s)
+static void update_speed(sn_join *s)
 {
     double seen_lines = (double)s->a.lines;
     if (s->plan.strategy == SN_JOIN_FILTER && seen_lines > 0) {
         double share = (double)atomic_load(&s->candidates) / seen_lines - s->plan.filter_rate;
-        s->numbers.share = fmin(1, fmax(share, s->numbers.share));
+        s->parameters.share = fmin(1, fmax(share, s->parameters.share));
     }
-    s->numbers.excluded |= 1u << s->plan.strategy;
+    s->parameters.excluded |= 1u << s->plan.strategy;
     /* There were more lines than a table in the whole memory can hold. */
     double entries = (double)s->plan.budget / SN_TABLE_ENTRY_BYTES;
     if (s->plan.strategy == SN_JOIN_TABLE_B && !s->b[0].counted)
-        s->numbers.lines_first = s->numbers.lines_b = fmax(s->numbers.lines_b, 1.5 * entries);
+        s->parameters.lines_first = s->parameters.lines_b =
+            fmax(s->parameters.lines_b, 1.5 * entries);
     if (s->plan.strategy == SN_JOIN_TABLE_A && !s->a.counted)
-        s->numbers.lines_a = fmax(s->numbers.lines_a, 1.5 * entries);
+        s->parameters.lines_a = fmax(s->parameters.lines_a, 1.5 * entries);
 }
 
 static seen_status change_strategy(sn_join *s, seen_error *error)
 {
-    learn(s);
+    update_speed(s);
     s->result->changes++;
     sn_table_close(s->table);
     s->table = NULL;
     bool pipe = !sn_input_can_reread(s->a.input);
     if (pipe) {
         /* The saved lines are all of A that can match; the filter is no longer needed. */
-        seen_status status = use_aside(s, error);
+        seen_status status = use_saved(s, error);
         if (status != SEEN_OK)
             return status;
-        s->a.lines = s->aside_lines;
+        s->a.lines = s->saved_lines;
         sn_join_release(s);
         if (!s->options->except)
-            s->numbers.share = 1;
+            s->parameters.share = 1;
         return plan_again(s, SN_JOIN_ANY, error);
     }
-    sn_copy_close(&s->aside);
-    seen_status status = sn_join_plan_make(&s->numbers, SN_JOIN_ANY, &s->plan, error);
+    sn_copy_close(&s->saved);
+    seen_status status = sn_join_plan_make(&s->parameters, SN_JOIN_ANY, &s->plan, error);
     /* An existing filter of B is either used or freed. */
     if (s->plan.strategy != SN_JOIN_SPILL_FILTERED || status != SEEN_OK)
         sn_join_release(s);
@@ -383,22 +388,22 @@ static void free_source(sn_join_source *source)
 }
 
 seen_status sn_join_run(const sn_join_options *options, const sn_join_plan *plan,
-                        const sn_join_numbers *numbers, sn_input *a, sn_input *const *b,
+                        const sn_join_parameters *parameters, sn_input *a, sn_input *const *b,
                         size_t count, sn_output *output, sn_join_result *result, seen_error *error)
 {
     sn_meter meter = {0};
     *result = (sn_join_result){0};
     sn_join s = {.options = options,
-                 .numbers = *numbers,
+                 .parameters = *parameters,
                  .plan = *plan,
                  .result = result,
                  .pipeline = options->pipeline,
                  .a = {.input = a},
                  .b_count = count,
                  .output = output};
-    s.pipeline.meter = options->news ? &options->news->meter : &meter;
-    s.pipeline.threads = numbers->threads;
-    s.pipeline.line_max = sn_join_line_max(numbers->memory / sn_keys_parts(&options->keys, 0));
+    s.pipeline.meter = options->progress ? &options->progress->meter : &meter;
+    s.pipeline.threads = parameters->threads;
+    s.pipeline.line_max = sn_join_line_max(parameters->memory / sn_keys_parts(&options->keys, 0));
     s.b = calloc(count ? count : 1, sizeof *s.b);
     if (!s.b) {
         sn_output_abandon(output);
@@ -418,12 +423,12 @@ seen_status sn_join_run(const sn_join_options *options, const sn_join_plan *plan
         result->lines_b += s.b[i].lines;
     sn_join_release(&s);
     sn_keep_close(&s.keep);
-    sn_copy_close(&s.aside);
+    sn_copy_close(&s.saved);
     free_source(&s.a);
     for (size_t i = 0; i < count; i++)
         free_source(&s.b[i]);
     free(s.b);
-    bool asked = sn_stop_get(options->pipeline.stop) == SN_STOP_ASKED;
+    bool asked = sn_stop_get(options->pipeline.stop) == SN_STOP_REQUESTED;
     if (status == SEEN_OK && !asked)
         return sn_output_finish(output, error);
     sn_output_abandon(output);

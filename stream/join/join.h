@@ -46,7 +46,7 @@ const char *sn_join_strategy_name(sn_join_strategy strategy);
 
 /* ---- Plan: sizes in, costs out -------------------------------------------------------------- */
 
-typedef struct sn_join_numbers {
+typedef struct sn_join_parameters {
     double lines_a, bytes_a; /* bytes as stored */
     double lines_b, bytes_b; /* of all B together */
     double lines_first; /* with `all`: of the first B, as the others only confirm; else lines_b */
@@ -62,7 +62,7 @@ typedef struct sn_join_numbers {
     double random_ns;  /* per random access to a large table; 0: 20 */
     double room;       /* bytes available for temporary files; 0: unknown */
     unsigned excluded; /* bits: 1 << strategy for strategies that failed */
-} sn_join_numbers;
+} sn_join_parameters;
 
 enum { SN_JOIN_STEPS = 8 };
 
@@ -85,7 +85,7 @@ typedef struct sn_join_plan {
     double table_needs;            /* bytes needed for the expected entries */
     double slices;                 /* number of parts */
     uint64_t map;                  /* bytes of the map of A's lines */
-    bool aside;                    /* lines of candidates are saved instead of reading A again */
+    bool saved;                    /* lines of candidates are saved instead of reading A again */
     double read, written, seconds; /* totals of all steps */
     size_t step_count;
     sn_join_step step[SN_JOIN_STEPS];
@@ -93,7 +93,7 @@ typedef struct sn_join_plan {
 
 /* Chooses the strategy that is expected to be fastest, or computes the costs of `strategy`. Fails
  * if memory is below SN_JOIN_MEMORY_MIN or if `strategy` is not applicable. */
-seen_status sn_join_plan_make(const sn_join_numbers *numbers, sn_join_strategy strategy,
+seen_status sn_join_plan_make(const sn_join_parameters *parameters, sn_join_strategy strategy,
                               sn_join_plan *plan, seen_error *error);
 
 /* The memory left for filters, tables and maps; the rest is for blocks of lines, stacks, long lines
@@ -106,12 +106,12 @@ size_t sn_join_line_max(uint64_t memory);
 /* ---- Run ------------------------------------------------------------------------------------ */
 
 /* The current step, for a progress line. May be read by another thread at any time. */
-typedef struct sn_join_news {
+typedef struct sn_join_progress {
     _Atomic(const char *) what; /* a string constant */
     _Atomic uint64_t pass;      /* counts from 1 */
     _Atomic uint64_t total;     /* bytes this pass will read; 0: unknown */
     sn_meter meter;             /* of this pass */
-} sn_join_news;
+} sn_join_progress;
 
 typedef struct sn_join_options {
     sn_key_options keys;
@@ -124,10 +124,10 @@ typedef struct sn_join_options {
     double error_rate; /* approx: [0.001] */
     uint64_t memory;   /* of the whole process; 0: half of the free memory */
     const char *temp_dir;
-    seen_set *given;           /* instead of B; owned by the caller */
-    sn_join_strategy strategy; /* for tests */
-    double share;              /* expected share of A in B; 0: a tenth */
-    sn_join_news *news;        /* may be NULL */
+    seen_set *given;            /* instead of B; owned by the caller */
+    sn_join_strategy strategy;  /* for tests */
+    double share;               /* expected share of A in B; 0: a tenth */
+    sn_join_progress *progress; /* may be NULL */
 } sn_join_options;
 
 typedef struct sn_join_result {
@@ -147,7 +147,7 @@ typedef struct sn_join_result {
 
 /* Determines the planner's input: file sizes, and line counts estimated from samples. */
 seen_status sn_join_measure(const sn_join_options *options, sn_input *a, sn_input *const *b,
-                            size_t b_count, sn_join_numbers *numbers, seen_error *error);
+                            size_t b_count, sn_join_parameters *parameters, seen_error *error);
 
 /* Runs it.
  *   a          the lines to choose from
@@ -157,7 +157,7 @@ seen_status sn_join_measure(const sn_join_options *options, sn_input *a, sn_inpu
  * The output is finished, or abandoned on failure; the handle is freed in both cases. The files
  * must not change during the run (SEEN_ERR_CHANGED). */
 seen_status sn_join_run(const sn_join_options *options, const sn_join_plan *plan,
-                        const sn_join_numbers *numbers, sn_input *a, sn_input *const *b,
+                        const sn_join_parameters *parameters, sn_input *a, sn_input *const *b,
                         size_t count, sn_output *output, sn_join_result *result, seen_error *error);
 
 #endif

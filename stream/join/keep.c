@@ -93,7 +93,7 @@ static seen_status load(sn_keep *keep, uint64_t number, seen_error *error)
     return status;
 }
 
-seen_status sn_keep_ask(sn_keep *keep, uint64_t first, size_t count, seen_answer *answers,
+seen_status sn_keep_get(sn_keep *keep, uint64_t first, size_t count, seen_answer *answers,
                         seen_error *error)
 {
     for (size_t i = 0; i < count;) {

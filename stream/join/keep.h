@@ -27,11 +27,11 @@ seen_status sn_keep_open(sn_keep *keep, uint64_t lines, uint64_t memory, const c
 void sn_keep_close(sn_keep *keep); /* a zeroed one is ignored */
 
 seen_status sn_keep_set(sn_keep *keep, uint64_t line, seen_error *error);
-seen_status sn_keep_finish(sn_keep *keep, seen_error *error); /* before sn_keep_ask */
+seen_status sn_keep_finish(sn_keep *keep, seen_error *error); /* before sn_keep_get */
 
 /* answers[i]: SEEN_BEFORE if the bit of line first + i is set. Lines must be queried in ascending
  * order. */
-seen_status sn_keep_ask(sn_keep *keep, uint64_t first, size_t count, seen_answer *answers,
+seen_status sn_keep_get(sn_keep *keep, uint64_t first, size_t count, seen_answer *answers,
                         seen_error *error);
 
 uint64_t sn_keep_temporary(const sn_keep *keep); /* bytes of temporary files */

@@ -19,18 +19,18 @@ bool sn_join_stopped(const sn_join *s)
     return s->result->stopped;
 }
 
-static void tell_pass(sn_join *s, const char *what, const sn_input *input)
+static void report_pass(sn_join *s, const char *what, const sn_input *input)
 {
-    sn_join_news *news = s->options->news;
+    sn_join_progress *progress = s->options->progress;
     s->result->passes++;
     atomic_store(&s->pipeline.meter->bytes, 0);
     atomic_store(&s->pipeline.meter->lines, 0);
-    if (!news)
+    if (!progress)
         return;
     uint64_t size = sn_input_size(input);
-    atomic_store(&news->total, size == UINT64_MAX ? 0 : size);
-    atomic_store(&news->what, what);
-    atomic_fetch_add(&news->pass, 1);
+    atomic_store(&progress->total, size == UINT64_MAX ? 0 : size);
+    atomic_store(&progress->what, what);
+    atomic_fetch_add(&progress->pass, 1);
 }
 
 seen_status sn_join_pass(sn_join *s, const char *what, sn_join_source *source,
@@ -39,7 +39,7 @@ seen_status sn_join_pass(sn_join *s, const char *what, sn_join_source *source,
     bool stopped = false;
     if (end)
         *end = SN_JOIN_DONE;
-    tell_pass(s, what, source->input);
+    report_pass(s, what, source->input);
     bool other = source != &s->a && s->options->keys_b;
     s->keys = other ? s->options->keys_b : &s->options->keys;
     s->pipeline.record = other ? s->keys->record : s->options->pipeline.record;
@@ -188,7 +188,7 @@ static seen_status find_candidates(void *context, sn_block *block, seen_error *e
 static seen_status select_candidates(void *context, sn_block *block, seen_error *error)
 {
     const sn_join *s = context;
-    if (s->aside_all) {
+    if (s->save_all) {
         block->out = block->bytes;
         block->out_length = block->length;
         block->number_out = block->lines;
@@ -198,49 +198,49 @@ static seen_status select_candidates(void *context, sn_block *block, seen_error 
 }
 
 /* If they become too many, or the disk is full, A is read again instead, if possible. */
-static seen_status look_at_aside(sn_join *s, seen_status status)
+static seen_status check_saved(sn_join *s, seen_status status)
 {
     bool full = status == SEEN_ERR_SPACE && sn_input_can_reread(s->a.input);
     if (status != SEEN_OK && !full)
         return status;
-    if (full || (double)sn_temp_length(s->aside.temp) > s->aside_most) {
-        s->put_aside = false;
-        sn_copy_close(&s->aside);
+    if (full || (double)sn_temp_length(s->saved.temp) > s->saved_max) {
+        s->saving = false;
+        sn_copy_close(&s->saved);
     }
     return SEEN_OK;
 }
 
-static seen_status put_candidates_aside(void *context, sn_block *block, seen_error *error)
+static seen_status save_candidates(void *context, sn_block *block, seen_error *error)
 {
     sn_join *s = context;
-    if (!s->put_aside)
+    if (!s->saving)
         return SEEN_OK;
-    s->aside_lines += block->number_out;
-    return look_at_aside(
-        s, sn_copy_add(&s->aside, block->out, block->out_length, block->terminator, error));
+    s->saved_lines += block->number_out;
+    return check_saved(
+        s, sn_copy_add(&s->saved, block->out, block->out_length, block->terminator, error));
 }
 
-seen_status sn_join_gather(sn_join *s, sn_join_end *end, seen_error *error)
+seen_status sn_join_find_candidates(sn_join *s, sn_join_end *end, seen_error *error)
 {
     bool pipe = !sn_input_can_reread(s->a.input);
-    s->aside_all = pipe && s->options->except;
-    s->put_aside = s->plan.aside || pipe;
-    s->aside_lines = 0;
+    s->save_all = pipe && s->options->except;
+    s->saving = s->plan.saved || pipe;
+    s->saved_lines = 0;
     /* Writing and reading more than this takes longer than reading A again. */
-    s->aside_most = pipe ? INFINITY : 0.3 * s->numbers.text_a;
+    s->saved_max = pipe ? INFINITY : 0.3 * s->parameters.text_a;
     sn_pipeline_steps steps = {.context = s, .prepare = find_candidates};
     seen_status status = SEEN_OK;
-    if (s->put_aside) {
+    if (s->saving) {
         steps.render = select_candidates;
-        steps.emit = put_candidates_aside;
-        status = sn_copy_open(&s->aside, s->options->temp_dir, error);
+        steps.emit = save_candidates;
+        status = sn_copy_open(&s->saved, s->options->temp_dir, error);
     }
     if (status == SEEN_OK)
         status = sn_join_pass(s, "reading A, keeping what may be in B", &s->a, &steps, end, error);
-    if (status == SEEN_OK && s->put_aside)
-        status = look_at_aside(s, sn_temp_flush(s->aside.temp, error));
-    if (s->aside.temp)
-        s->result->temporary += sn_temp_length(s->aside.temp);
+    if (status == SEEN_OK && s->saving)
+        status = check_saved(s, sn_temp_flush(s->saved.temp, error));
+    if (s->saved.temp)
+        s->result->temporary += sn_temp_length(s->saved.temp);
     return status;
 }
 
@@ -272,7 +272,7 @@ static seen_status sift(sn_join *s, const seen_hash *hashes, size_t count, seen_
     if (!count)
         return SEEN_OK;
     for (size_t i = 0; i < count; i++)
-        asked[i] = sn_table_kept(hashes[i]);
+        asked[i] = sn_table_stored(hashes[i]);
     seen_status status = seen_check_hashes(s->small, asked, count, answers, error);
     size_t n = 0;
     for (size_t i = 0; status == SEEN_OK && i < count; i++) {
@@ -325,7 +325,8 @@ bool sn_join_bit_means_print(const sn_join *s)
     return !s->options->except || s->options->unique;
 }
 
-static void ask_table(const sn_join *s, const seen_hash *hashes, size_t count, seen_answer *answers)
+static void lookup_table(const sn_join *s, const seen_hash *hashes, size_t count,
+                         seen_answer *answers)
 {
     if (s->mark < 0)
         sn_table_check(s->table, hashes, count, answers);
@@ -334,7 +335,7 @@ static void ask_table(const sn_join *s, const seen_hash *hashes, size_t count, s
 }
 
 /* Not in B and not seen before. */
-static bool judge_new(sn_join *s, const seen_hash *hashes, size_t count, seen_answer *answers)
+static bool decide_new(sn_join *s, const seen_hash *hashes, size_t count, seen_answer *answers)
 {
     if (s->mark < 0) {
         if (sn_table_add(s->table, hashes, count, answers) < count)
@@ -359,14 +360,14 @@ static bool judge_new(sn_join *s, const seen_hash *hashes, size_t count, seen_an
     return true;
 }
 
-bool sn_join_judge(sn_join *s, const seen_hash *hashes, size_t count, seen_answer *answers)
+bool sn_join_decide(sn_join *s, const seen_hash *hashes, size_t count, seen_answer *answers)
 {
     if (!s->options->unique) {
-        ask_table(s, hashes, count, answers);
+        lookup_table(s, hashes, count, answers);
         return true;
     }
     if (s->options->except)
-        return judge_new(s, hashes, count, answers);
+        return decide_new(s, hashes, count, answers);
     sn_table_take(s->table, SN_JOIN_PRINTED, s->mark, hashes, count, answers);
     for (size_t i = 0; i < count; i++)
         answers[i] = answers[i] == SEEN_NEW ? SEEN_BEFORE : SEEN_NEW;
@@ -375,7 +376,7 @@ bool sn_join_judge(sn_join *s, const seen_hash *hashes, size_t count, seen_answe
 
 /* ---- Printing ------------------------------------------------------------------------------- */
 
-static seen_status ask_lines(void *context, sn_block *block, seen_error *error)
+static seen_status lookup_lines(void *context, sn_block *block, seen_error *error)
 {
     sn_join *s = context;
     seen_status status = hash_lines(s, block, error);
@@ -385,7 +386,7 @@ static seen_status ask_lines(void *context, sn_block *block, seen_error *error)
         return seen_check_hashes(s->filter ? s->filter : s->options->given, block->hash,
                                  block->lines, block->answer, error);
     if (!s->small) {
-        ask_table(s, block->hash, block->lines, block->answer);
+        lookup_table(s, block->hash, block->lines, block->answer);
         return SEEN_OK;
     }
     memset(block->answer, SEEN_NEW, block->lines);
@@ -395,7 +396,7 @@ static seen_status ask_lines(void *context, sn_block *block, seen_error *error)
     for (size_t at = 0; at < block->lines && status == SEEN_OK; at += BATCH) {
         size_t n = block->lines - at < BATCH ? block->lines - at : BATCH, left = 0;
         status = sift(s, block->hash + at, n, passed, places, &left, error);
-        ask_table(s, passed, left, answers);
+        lookup_table(s, passed, left, answers);
         for (size_t i = 0; i < left; i++)
             block->answer[at + places[i]] = answers[i];
     }
@@ -446,10 +447,10 @@ static seen_status decide_first(void *context, sn_block *block, seen_error *erro
 }
 
 /* With a table of B, lines that are absent from it must be recorded in it. */
-static seen_status decide_judge(void *context, sn_block *block, seen_error *error)
+static seen_status decide_candidates(void *context, sn_block *block, seen_error *error)
 {
     sn_join *s = context;
-    if (!sn_join_judge(s, block->hash, block->lines, block->answer)) {
+    if (!sn_join_decide(s, block->hash, block->lines, block->answer)) {
         s->skip = block->first_line;
         return no_room(s, error);
     }
@@ -478,11 +479,11 @@ seen_status sn_join_print(sn_join *s, sn_join_source *source, const char *what, 
                           seen_error *error)
 {
     sn_pipeline_steps steps = {
-        .context = s, .prepare = ask_lines, .render = select_lines, .emit = write_lines};
+        .context = s, .prepare = lookup_lines, .render = select_lines, .emit = write_lines};
     s->print = s->options->except ? SEEN_NEW : SEEN_BEFORE;
     if (s->options->unique && s->plan.strategy == SN_JOIN_TABLE_B) {
         steps.prepare = hash_only;
-        steps.decide = decide_judge;
+        steps.decide = decide_candidates;
         s->print = SEEN_BEFORE;
     } else if (s->options->unique)
         steps.decide = decide_first;
@@ -493,12 +494,12 @@ static seen_status decide_kept(void *context, sn_block *block, seen_error *error
 {
     sn_join *s = context;
     seen_status status =
-        sn_keep_ask(&s->keep, block->first_line, block->lines, block->answer, error);
+        sn_keep_get(&s->keep, block->first_line, block->lines, block->answer, error);
     skip_lines(s, block);
     return status;
 }
 
-seen_status sn_join_print_kept(sn_join *s, seen_error *error)
+seen_status sn_join_print_map(sn_join *s, seen_error *error)
 {
     const sn_pipeline_steps steps = {
         .context = s, .decide = decide_kept, .render = select_lines, .emit = write_lines};

@@ -27,22 +27,22 @@
 #define READ_BACK_NS 3.0
 
 /* Costs that depend on the speed of random access. */
-static double random_ns(const sn_join_numbers *n)
+static double random_ns(const sn_join_parameters *n)
 {
     return n->random_ns > 0 ? n->random_ns : RANDOM_NS;
 }
 
-static double filter_ns(const sn_join_numbers *n) /* a filter larger than the caches */
+static double filter_ns(const sn_join_parameters *n) /* a filter larger than the caches */
 {
     return 6 + 0.3 * random_ns(n);
 }
 
-static double add_ns(const sn_join_numbers *n) /* adding to the table, from several threads */
+static double add_ns(const sn_join_parameters *n) /* adding to the table, from several threads */
 {
     return 50 + 3 * random_ns(n);
 }
 
-static double check_ns(const sn_join_numbers *n)
+static double check_ns(const sn_join_parameters *n)
 {
     return 15 + 1.5 * random_ns(n);
 }
@@ -75,13 +75,13 @@ uint64_t sn_join_budget(uint64_t memory, unsigned threads)
 
 /* ---- Steps ---------------------------------------------------------------------------------- */
 
-static double disk_of(const sn_join_numbers *n)
+static double disk_of(const sn_join_parameters *n)
 {
     return n->disk > 0 ? n->disk : DISK;
 }
 
 /* `ns` is the total for all lines on one thread; `serial_ns` cannot be parallelized. */
-static void add_step(sn_join_plan *plan, const sn_join_numbers *n, const char *what, double read,
+static void add_step(sn_join_plan *plan, const sn_join_parameters *n, const char *what, double read,
                      double written, double ns, double serial_ns)
 {
     double by_disk = (read + written) / disk_of(n);
@@ -106,7 +106,7 @@ static double rate_of(double keys, double bytes)
     return seen_plan_make(&wish, &plan, NULL) == SEEN_OK ? fmin(plan.predicted_rate, 1) : 1;
 }
 
-static void copy_pipe(sn_join_plan *plan, const sn_join_numbers *n)
+static void copy_pipe(sn_join_plan *plan, const sn_join_parameters *n)
 {
     if (n->pipe_a)
         add_step(plan, n, "copy A to a temporary file", n->bytes_a, n->text_a, n->lines_a * SKIM_NS,
@@ -116,12 +116,12 @@ static void copy_pipe(sn_join_plan *plan, const sn_join_numbers *n)
 /* ---- The strategies ------------------------------------------------------------------------- */
 
 /* Entries of a table that holds B and, if needed, the printed lines of A. */
-static double entries_of(const sn_join_numbers *n)
+static double entries_of(const sn_join_parameters *n)
 {
     return n->lines_first + (n->except && n->unique ? n->lines_a : 0);
 }
 
-static bool plan_table_b(sn_join_plan *plan, const sn_join_numbers *n)
+static bool plan_table_b(sn_join_plan *plan, const sn_join_parameters *n)
 {
     plan->table = plan->budget;
     plan->table_needs = entries_of(n) * SN_TABLE_ENTRY_BYTES;
@@ -140,7 +140,7 @@ static uint64_t whole_lines(double bytes)
 }
 
 /* A filter over the entries of the table, in the memory left by the table. */
-static void plan_small(sn_join_plan *plan, const sn_join_numbers *n, double room)
+static void plan_small(sn_join_plan *plan, const sn_join_parameters *n, double room)
 {
     double want = plan->candidates * 10 / 8;
     plan->small = whole_lines(fmin(want, room));
@@ -149,12 +149,12 @@ static void plan_small(sn_join_plan *plan, const sn_join_numbers *n, double room
     plan->survivors = both + plan->small_rate * (n->lines_b - both);
 }
 
-static double confirm_ns(const sn_join_plan *plan, const sn_join_numbers *n)
+static double confirm_ns(const sn_join_plan *plan, const sn_join_parameters *n)
 {
     return n->lines_b * (LINE_NS + SMALL_NS) + plan->survivors * check_ns(n);
 }
 
-static bool plan_table_a(sn_join_plan *plan, const sn_join_numbers *n)
+static bool plan_table_a(sn_join_plan *plan, const sn_join_parameters *n)
 {
     copy_pipe(plan, n);
     double bytes_a = n->pipe_a ? n->text_a : n->bytes_a;
@@ -171,7 +171,7 @@ static bool plan_table_a(sn_join_plan *plan, const sn_join_numbers *n)
 
 /* The size of the filter of B that maximizes the share of A in the table: a larger filter lets
  * fewer absent lines pass, but leaves less memory for the table. */
-static double balance(sn_join_plan *plan, const sn_join_numbers *n)
+static double balance(sn_join_plan *plan, const sn_join_parameters *n)
 {
     double best = -1;
     for (int bits = 12; bits >= 3 && best < 1; bits--) {
@@ -188,7 +188,7 @@ static double balance(sn_join_plan *plan, const sn_join_numbers *n)
     return best;
 }
 
-static bool plan_filter(sn_join_plan *plan, const sn_join_numbers *n)
+static bool plan_filter(sn_join_plan *plan, const sn_join_parameters *n)
 {
     double tolerated = balance(plan, n);
     if (tolerated < 0) {
@@ -200,16 +200,16 @@ static bool plan_filter(sn_join_plan *plan, const sn_join_numbers *n)
     plan->table_needs = plan->candidates * SN_TABLE_ENTRY_BYTES;
     plan_small(plan, n, (double)plan->budget - plan->table_needs);
     double per_line = n->text_a / fmax(n->lines_a, 1), lines = plan->candidates * per_line;
-    plan->aside = !n->except && (n->pipe_a || lines < n->text_a / 4);
+    plan->saved = !n->except && (n->pipe_a || lines < n->text_a / 4);
     add_step(plan, n, "read B into a filter", n->bytes_b, 0, n->lines_b * (LINE_NS + filter_ns(n)),
              0);
     add_step(plan, n, "read A, keep what may be in B", n->bytes_a,
-             plan->aside ? lines
+             plan->saved ? lines
              : n->pipe_a ? n->text_a
                          : 0,
              n->lines_a * (LINE_NS + filter_ns(n)) + plan->candidates * add_ns(n), 0);
     add_step(plan, n, "read B again and confirm", n->bytes_b, 0, confirm_ns(plan, n), 0);
-    if (plan->aside)
+    if (plan->saved)
         add_step(plan, n, "print", lines, 0, plan->candidates * (LINE_NS + check_ns(n)), 0);
     else
         add_step(plan, n, "read A again and print", n->pipe_a ? n->text_a : n->bytes_a, 0,
@@ -218,7 +218,7 @@ static bool plan_filter(sn_join_plan *plan, const sn_join_numbers *n)
 }
 
 /* One bit per line of A, or for as many lines at a time as fit into a quarter of the memory. */
-static double plan_map(sn_join_plan *plan, const sn_join_numbers *n)
+static double plan_map(sn_join_plan *plan, const sn_join_parameters *n)
 {
     double bytes = n->lines_a / 8 + 64;
     double most = (double)plan->budget / 4;
@@ -237,7 +237,7 @@ static double plan_slices(sn_join_plan *plan, double entries)
     return ceil(wanted / plan->slices);
 }
 
-static bool plan_spill(sn_join_plan *plan, const sn_join_numbers *n)
+static bool plan_spill(sn_join_plan *plan, const sn_join_parameters *n)
 {
     copy_pipe(plan, n);
     double bytes_a = n->pipe_a ? n->text_a : n->bytes_a;
@@ -254,7 +254,7 @@ static bool plan_spill(sn_join_plan *plan, const sn_join_numbers *n)
     return n->room <= 0 || plan->written < n->room;
 }
 
-static bool plan_spill_filtered(sn_join_plan *plan, const sn_join_numbers *n)
+static bool plan_spill_filtered(sn_join_plan *plan, const sn_join_parameters *n)
 {
     copy_pipe(plan, n);
     double bytes_a = n->pipe_a ? n->text_a : n->bytes_a;
@@ -283,7 +283,7 @@ static bool plan_spill_filtered(sn_join_plan *plan, const sn_join_numbers *n)
            (n->room <= 0 || plan->written < n->room);
 }
 
-static bool plan_approx(sn_join_plan *plan, const sn_join_numbers *n)
+static bool plan_approx(sn_join_plan *plan, const sn_join_parameters *n)
 {
     double rate = n->error_rate > 0 ? n->error_rate : 0.001;
     double most = (double)plan->budget * 0.98;
@@ -303,14 +303,14 @@ static bool plan_approx(sn_join_plan *plan, const sn_join_numbers *n)
     return true;
 }
 
-static bool plan_given(sn_join_plan *plan, const sn_join_numbers *n)
+static bool plan_given(sn_join_plan *plan, const sn_join_parameters *n)
 {
     add_step(plan, n, "read A and print", n->bytes_a, 0, n->lines_a * (LINE_NS + filter_ns(n)),
              n->unique ? n->lines_a * filter_ns(n) : 0);
     return true;
 }
 
-typedef bool planner(sn_join_plan *plan, const sn_join_numbers *n);
+typedef bool planner(sn_join_plan *plan, const sn_join_parameters *n);
 
 static planner *const planners[SN_JOIN_STRATEGIES] = {
     [SN_JOIN_TABLE_B] = plan_table_b,
@@ -322,7 +322,7 @@ static planner *const planners[SN_JOIN_STRATEGIES] = {
     [SN_JOIN_GIVEN] = plan_given,
 };
 
-static bool try_strategy(const sn_join_numbers *n, sn_join_strategy strategy, sn_join_plan *plan)
+static bool try_strategy(const sn_join_parameters *n, sn_join_strategy strategy, sn_join_plan *plan)
 {
     memset(plan, 0, sizeof *plan);
     plan->strategy = strategy;
@@ -330,21 +330,21 @@ static bool try_strategy(const sn_join_numbers *n, sn_join_strategy strategy, sn
     return planners[strategy](plan, n);
 }
 
-seen_status sn_join_plan_make(const sn_join_numbers *numbers, sn_join_strategy strategy,
+seen_status sn_join_plan_make(const sn_join_parameters *parameters, sn_join_strategy strategy,
                               sn_join_plan *plan, seen_error *error)
 {
-    if (numbers->memory < SN_JOIN_MEMORY_MIN)
+    if (parameters->memory < SN_JOIN_MEMORY_MIN)
         return sn_error_set(error, SEEN_ERR_ARGUMENT,
                             "%llu KiB of memory is too little; give at least %llu MiB with -m",
-                            (unsigned long long)(numbers->memory >> 10),
+                            (unsigned long long)(parameters->memory >> 10),
                             (unsigned long long)(SN_JOIN_MEMORY_MIN >> 20));
     if (strategy != SN_JOIN_ANY) {
         /* A table that may be too small is tried anyway, because the run can change its strategy.
          * The same holds for a disk that may be too full. */
-        sn_join_numbers wanted = *numbers;
+        sn_join_parameters wanted = *parameters;
         wanted.room = 0;
         bool fits = try_strategy(&wanted, strategy, plan);
-        bool hopeless = numbers->except && numbers->unique &&
+        bool hopeless = parameters->except && parameters->unique &&
                         (strategy == SN_JOIN_FILTER || strategy == SN_JOIN_SPILL_FILTERED);
         if (fits || (!hopeless && strategy <= SN_JOIN_FILTER))
             return SEEN_OK;
@@ -355,7 +355,7 @@ seen_status sn_join_plan_make(const sn_join_numbers *numbers, sn_join_strategy s
     bool any = false;
     for (sn_join_strategy each = SN_JOIN_TABLE_B; each <= SN_JOIN_SPILL_FILTERED; each++) {
         sn_join_plan made;
-        if (numbers->excluded >> each & 1 || !try_strategy(numbers, each, &made))
+        if (parameters->excluded >> each & 1 || !try_strategy(parameters, each, &made))
             continue;
         if (!any || made.seconds < plan->seconds)
             *plan = made;
@@ -365,6 +365,7 @@ seen_status sn_join_plan_make(const sn_join_numbers *numbers, sn_join_strategy s
         return sn_error_set(error, SEEN_ERR_SPACE,
                             "neither the memory (%llu MiB) nor the space for temporary files "
                             "(%.0f MiB) is enough; give more with -m, or another folder with -T",
-                            (unsigned long long)(numbers->memory >> 20), numbers->room / 1048576);
+                            (unsigned long long)(parameters->memory >> 20),
+                            parameters->room / 1048576);
     return SEEN_OK;
 }

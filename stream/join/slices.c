@@ -62,7 +62,7 @@ static seen_status check_b(void *context, sn_block *block, seen_error *error)
     return hash_and_check(s, s->small, block, error);
 }
 
-static seen_status put_aside(void *context, sn_block *block, seen_error *error)
+static seen_status spill_hashes(void *context, sn_block *block, seen_error *error)
 {
     sn_join *s = context;
     seen_status status = SEEN_OK;
@@ -74,17 +74,17 @@ static seen_status put_aside(void *context, sn_block *block, seen_error *error)
 }
 
 /* Reads one side and writes its hashes to *spill. */
-static seen_status spill_source(sn_join *s, sn_join_source *source, bool numbers, const char *what,
-                                sn_pipeline_step *prepare, double records, sn_spill **spill,
-                                seen_error *error)
+static seen_status spill_source(sn_join *s, sn_join_source *source, bool parameters,
+                                const char *what, sn_pipeline_step *prepare, double records,
+                                sn_spill **spill, seen_error *error)
 {
-    const sn_pipeline_steps steps = {.context = s, .prepare = prepare, .decide = put_aside};
+    const sn_pipeline_steps steps = {.context = s, .prepare = prepare, .decide = spill_hashes};
     seen_status status = sn_spill_open(s->options->temp_dir, (unsigned)s->plan.slices, SPILL_MEMORY,
                                        (uint64_t)(records * SN_SPILL_RECORD_BYTES), spill, error);
     if (status != SEEN_OK)
         return status;
     s->spill = *spill;
-    s->spill_numbers = numbers;
+    s->spill_numbers = parameters;
     status = sn_join_pass(s, what, source, &steps, NULL, error);
     if (status == SEEN_OK)
         status = sn_spill_finish(*spill, error);
@@ -162,7 +162,7 @@ static seen_status join_a(join *j, seen_error *error)
         status = read_chunk(j, j->a, i, &count, &base, error);
         if (status != SEEN_OK)
             break;
-        if (!sn_join_judge(s, j->records, count, j->answers)) {
+        if (!sn_join_decide(s, j->records, count, j->answers)) {
             j->full = true;
             break;
         }
@@ -216,14 +216,14 @@ static seen_status open_table(sn_join *s, seen_error *error)
 
 static void tell(sn_join *s, const char *what)
 {
-    sn_join_news *news = s->options->news;
+    sn_join_progress *progress = s->options->progress;
     atomic_store(&s->pipeline.meter->bytes, 0);
     atomic_store(&s->pipeline.meter->lines, 0);
-    if (!news)
+    if (!progress)
         return;
-    atomic_store(&news->total, 0);
-    atomic_store(&news->what, what);
-    atomic_fetch_add(&news->pass, 1);
+    atomic_store(&progress->total, 0);
+    atomic_store(&progress->what, what);
+    atomic_fetch_add(&progress->pass, 1);
 }
 
 static seen_status join_all(sn_join *s, sn_spill *a, sn_spill **b, seen_error *error)
@@ -251,23 +251,24 @@ static seen_status join_all(sn_join *s, sn_spill *a, sn_spill **b, seen_error *e
 
 /* ---- The two strategies --------------------------------------------------------------------- */
 
-static seen_status put_both_aside(sn_join *s, sn_spill **a, sn_spill **b, seen_error *error)
+static seen_status spill_both(sn_join *s, sn_spill **a, sn_spill **b, seen_error *error)
 {
     seen_status status = SEEN_OK;
     for (size_t i = 0; i < s->b_count && status == SEEN_OK && !sn_join_stopped(s); i++)
-        status = spill_source(s, &s->b[i], false, "reading B, putting its hashes aside", hash_lines,
-                              s->numbers.lines_b / (double)s->b_count, &b[i], error);
+        status = spill_source(s, &s->b[i], false, "reading B, spilling its hashes", hash_lines,
+                              s->parameters.lines_b / (double)s->b_count, &b[i], error);
     if (status == SEEN_OK && !sn_join_stopped(s))
-        status = spill_source(s, &s->a, true, "reading A, putting its hashes aside", hash_lines,
-                              s->numbers.lines_a, a, error);
+        status = spill_source(s, &s->a, true, "reading A, spilling its hashes", hash_lines,
+                              s->parameters.lines_a, a, error);
     return status;
 }
 
-static seen_status put_aside_filtered(sn_join *s, sn_spill **a, sn_spill **b, seen_error *error)
+static seen_status spill_filtered(sn_join *s, sn_spill **a, sn_spill **b, seen_error *error)
 {
     seen_status status = SEEN_OK;
     if (!s->filter) {
-        status = sn_join_make_filter(s, s->numbers.lines_first, s->plan.filter, &s->filter, error);
+        status =
+            sn_join_make_filter(s, s->parameters.lines_first, s->plan.filter, &s->filter, error);
         if (status == SEEN_OK)
             status = sn_join_fill_filter(s, &s->b[0], error);
     }
@@ -275,12 +276,12 @@ static seen_status put_aside_filtered(sn_join *s, sn_spill **a, sn_spill **b, se
         status = sn_join_make_filter(s, s->plan.candidates, s->plan.small, &s->small, error);
     atomic_store(&s->candidates, 0);
     if (status == SEEN_OK && !sn_join_stopped(s))
-        status = spill_source(s, &s->a, true, "reading A, putting aside what may be in B", check_a,
+        status = spill_source(s, &s->a, true, "reading A, spilling what may be in B", check_a,
                               s->plan.candidates, a, error);
     seen_close(s->filter);
     s->filter = NULL;
     for (size_t i = 0; i < s->b_count && status == SEEN_OK && !sn_join_stopped(s); i++)
-        status = spill_source(s, &s->b[i], false, "reading B again, putting aside what may be in A",
+        status = spill_source(s, &s->b[i], false, "reading B again, spilling what may be in A",
                               check_b, s->plan.survivors / (double)s->b_count, &b[i], error);
     seen_close(s->small);
     s->small = NULL;
@@ -293,8 +294,7 @@ seen_status sn_join_run_spill(sn_join *s, bool filtered, seen_error *error)
     sn_spill **b = calloc(s->b_count, sizeof(sn_spill *));
     if (!b)
         return sn_error_set(error, SEEN_ERR_MEMORY, "no memory for temporary files");
-    seen_status status =
-        filtered ? put_aside_filtered(s, &a, b, error) : put_both_aside(s, &a, b, error);
+    seen_status status = filtered ? spill_filtered(s, &a, b, error) : spill_both(s, &a, b, error);
     if (status == SEEN_OK && !sn_join_stopped(s))
         status = sn_keep_open(&s->keep, s->a.lines, s->plan.map, s->options->temp_dir, error);
     if (status == SEEN_OK && !sn_join_stopped(s))
@@ -305,5 +305,5 @@ seen_status sn_join_run_spill(sn_join *s, bool filtered, seen_error *error)
         sn_spill_close(b[i]);
     sn_spill_close(a);
     free(b);
-    return status == SEEN_OK && !sn_join_stopped(s) ? sn_join_print_kept(s, error) : status;
+    return status == SEEN_OK && !sn_join_stopped(s) ? sn_join_print_map(s, error) : status;
 }

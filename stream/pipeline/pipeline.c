@@ -103,7 +103,7 @@ static void do_lane(run *r, sn_block *block, unsigned lane)
     sn_turn_wait(&r->lane_turn[lane], block->number);
     if (!is_behind_failure(r, block)) {
         seen_error error = {0};
-        seen_status status = r->steps->ask(r->steps->context, block, lane, &error);
+        seen_status status = r->steps->lookup(r->steps->context, block, lane, &error);
         if (status != SEEN_OK)
             note_failure(r, block->number, status, &error);
     }

@@ -7,8 +7,8 @@
  *
  * Each worker takes a block through all five steps. Three turnstiles enforce the order, so that the
  * output does not depend on the number of workers. If lookups dominate, they can be split into
- * lanes: `ask` runs before `decide` and is called once per lane, in input order within each lane,
- * while other blocks are in other lanes. Each lane owns a share of the keys. Each step is a
+ * lanes: `lookup` runs before `decide` and is called once per lane, in input order within each
+ * lane, while other blocks are in other lanes. Each lane owns a share of the keys. Each step is a
  * callback and may be NULL. If a step fails, the run ends; blocks before it in input order are
  * still emitted, later ones are not.
  *
@@ -33,17 +33,17 @@ typedef seen_status sn_pipeline_step(void *context, sn_block *block, seen_error 
 
 enum { SN_PIPELINE_LANES = 8 };
 
-typedef seen_status sn_pipeline_ask(void *context, sn_block *block, unsigned lane,
-                                    seen_error *error);
+typedef seen_status sn_pipeline_lookup(void *context, sn_block *block, unsigned lane,
+                                       seen_error *error);
 
 typedef struct sn_pipeline_steps {
     void *context;
-    sn_pipeline_step *prepare; /* parallel; lines are split */
-    sn_pipeline_step *decide;  /* in input order, one at a time; first_line is set */
-    sn_pipeline_step *render;  /* parallel */
-    sn_pipeline_step *emit;    /* in input order, one at a time */
-    sn_pipeline_ask *ask;      /* in input order, one at a time in each lane */
-    unsigned lanes;            /* at most SN_PIPELINE_LANES; 0: no `ask` */
+    sn_pipeline_step *prepare;  /* parallel; lines are split */
+    sn_pipeline_step *decide;   /* in input order, one at a time; first_line is set */
+    sn_pipeline_step *render;   /* parallel */
+    sn_pipeline_step *emit;     /* in input order, one at a time */
+    sn_pipeline_lookup *lookup; /* in input order, one at a time in each lane */
+    unsigned lanes;             /* at most SN_PIPELINE_LANES; 0: no `lookup` */
 } sn_pipeline_steps;
 
 /* Counters that another thread may read at any time. */

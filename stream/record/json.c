@@ -225,7 +225,7 @@ static bool skip_word(scan *s, const char *word, size_t length)
 
 /* ---- Paths ---------------------------------------------------------------------------------- */
 
-static inline bool is_name(const sn_step *step, const char *name, size_t length)
+static inline bool is_name(const sn_spec_step *step, const char *name, size_t length)
 {
     return step->length == length && memcmp(step->name, name, length) == 0;
 }

@@ -72,12 +72,12 @@ static seen_status add_step(sn_key_part *part, const char *name, size_t length, 
     if (length > SN_KEY_NAME)
         return sn_error_set(error, SEEN_ERR_ARGUMENT, "a name is longer than %d bytes",
                             SN_KEY_NAME);
-    sn_step *step = realloc(part->step, (part->steps + 1) * sizeof *step);
+    sn_spec_step *step = realloc(part->step, (part->steps + 1) * sizeof *step);
     if (!step)
         return no_memory(error);
     part->step = step;
     step += part->steps;
-    *step = (sn_step){.name = malloc(length + 1), .index = UINT64_MAX};
+    *step = (sn_spec_step){.name = malloc(length + 1), .index = UINT64_MAX};
     if (!step->name)
         return no_memory(error);
     part->steps++;
@@ -168,7 +168,7 @@ seen_status sn_spec_resolve(const sn_record_spec *spec, const char *file, const 
     if (!found)
         return no_memory(error);
     for (size_t i = 0; i < spec->parts; i++) {
-        const sn_step *want = spec->part[i].step;
+        const sn_spec_step *want = spec->part[i].step;
         found[i] = spec->part[i].columns;
         size_t times = 0;
         for (size_t k = 0; want && k < count; k++)

@@ -22,23 +22,23 @@ typedef enum sn_record_kind {
 } sn_record_kind;
 
 /* How to treat a record without one of the keys. In plain lines a missing field is empty. */
-typedef enum sn_missing {
+typedef enum sn_spec_missing {
     SN_MISSING_VALUE = 0, /* missing is a distinct value */
     SN_MISSING_SKIP = 1,  /* omit the record */
     SN_MISSING_ERROR = 2
-} sn_missing;
+} sn_spec_missing;
 
 /* One step of a JSON path: the name of a member, or the index of an element. */
-typedef struct sn_step {
+typedef struct sn_spec_step {
     char *name;
     size_t length;
     uint64_t index; /* UINT64_MAX: `name` is not a number */
-} sn_step;
+} sn_spec_step;
 
 /* One item of -k. */
 typedef struct sn_key_part {
     sn_columns columns; /* first 0: given by name */
-    sn_step *step;      /* the path; CSV: one step, the column's name */
+    sn_spec_step *step; /* the path; CSV: one step, the column's name */
     size_t steps;
 } sn_key_part;
 
@@ -50,7 +50,7 @@ typedef struct sn_record_spec {
     char delimiter;  /* lines and CSV */
     char terminator; /* '\n', or '\0' with -z */
     bool header;     /* CSV: the first record of each file names the columns */
-    sn_missing missing;
+    sn_spec_missing missing;
     sn_key_part *part;
     size_t parts; /* 0: the whole record (CSV: all of its fields) */
 } sn_record_spec;

@@ -19,12 +19,12 @@
 #include "base/error.h"
 #include "stream/exact/keepmap.h"
 #include "stream/exact/split.h"
-#include "stream/uniq/lanes.h"
+#include "stream/uniq/tables.h"
 
 typedef struct exact {
     sn_uniq *u;
-    sn_lanes lanes;
-    sn_wait wait;
+    sn_uniq_tables tables;
+    sn_deferred deferred;
     uint64_t mark;    /* the first deferred line */
     uint64_t lines;   /* read */
     uint64_t decided; /* distinct keys before the mark */
@@ -37,7 +37,7 @@ typedef struct exact {
 
 static bool is_waiting(const exact *x)
 {
-    return x->wait.files != 0;
+    return x->deferred.files != 0;
 }
 
 /* ---- First pass ----------------------------------------------------------------------------- */
@@ -47,15 +47,15 @@ static seen_status hash_and_split(void *context, sn_block *block, seen_error *er
     const sn_uniq *u = context;
     const exact *x = u->state;
     seen_status status = sn_uniq_hash(context, block, error);
-    return status == SEEN_OK ? sn_split_block(block, x->lanes.count, error) : status;
+    return status == SEEN_OK ? sn_split_block(block, x->tables.count, error) : status;
 }
 
-static seen_status ask(void *context, sn_block *block, unsigned lane, seen_error *error)
+static seen_status lookup(void *context, sn_block *block, unsigned lane, seen_error *error)
 {
     (void)error;
     const sn_uniq *u = context;
     exact *x = u->state;
-    sn_lanes_ask(&x->lanes, block, lane);
+    sn_uniq_tables_lookup(&x->tables, block, lane);
     return SEEN_OK;
 }
 
@@ -77,10 +77,11 @@ static seen_status begin_waiting(exact *x, uint64_t line, seen_error *error)
     if (lines != UINT64_MAX && lines > line)
         rest = lines - line;
     /* Estimated from the memory, as tables with room are still adding. */
-    double entries = (double)sn_lanes_bytes(&x->lanes) / SN_TABLE_ENTRY_BYTES / x->lanes.count;
+    double entries =
+        (double)sn_uniq_tables_bytes(&x->tables) / SN_TABLE_ENTRY_BYTES / x->tables.count;
     x->mark = line;
-    seen_status status = sn_wait_open(&x->wait, rest, (uint64_t)entries, x->lanes.count,
-                                      u->options->temp_dir, error);
+    seen_status status = sn_deferred_open(&x->deferred, rest, (uint64_t)entries, x->tables.count,
+                                          u->options->temp_dir, error);
     if (status == SEEN_OK && u->output && !sn_input_can_reread(u->input))
         status = sn_copy_open(&x->copy, u->options->temp_dir, error);
     return status;
@@ -98,7 +99,7 @@ static seen_status wait_from(exact *x, sn_block *block, size_t first, seen_error
         bool waits = block->answer[i] == SEEN_UNKNOWN;
         x->copied += waits || x->copy_all;
         if (waits)
-            status = sn_wait_add(&x->wait, block->hash[i], number, error);
+            status = sn_deferred_add(&x->deferred, block->hash[i], number, error);
     }
     return status;
 }
@@ -175,7 +176,7 @@ static seen_status emit(void *context, sn_block *block, seen_error *error)
 
 typedef struct batch {
     exact *x;
-    sn_lane *lane;
+    sn_uniq_table *lane;
     sn_records *again;
 } batch;
 
@@ -183,8 +184,8 @@ static seen_status decide_batch(void *context, const seen_hash *hashes, size_t c
                                 seen_error *error)
 {
     batch *b = context;
-    seen_answer answers[SN_WAIT_BATCH];
-    sn_lanes_add(b->lane, hashes, count, answers);
+    seen_answer answers[SN_DEFERRED_BATCH];
+    sn_uniq_tables_add(b->lane, hashes, count, answers);
     uint64_t fresh = 0;
     seen_status status = SEEN_OK;
     for (size_t i = 0; i < count && status == SEEN_OK; i++) {
@@ -205,10 +206,10 @@ static seen_status decide_file(void *context, unsigned lane, sn_records *records
                                seen_error *error)
 {
     exact *x = context;
-    batch b = {x, &x->lanes.lane[lane], again};
+    batch b = {x, &x->tables.lane[lane], again};
     sn_table_empty(b.lane->table);
     b.lane->full = false;
-    return sn_wait_each(records, decide_batch, &b, error);
+    return sn_deferred_each(records, decide_batch, &b, error);
 }
 
 static seen_status decide_waiting(exact *x, seen_error *error)
@@ -218,10 +219,10 @@ static seen_status decide_waiting(exact *x, seen_error *error)
     if (u->output)
         status = sn_keepmap_open(&x->map, x->copy.temp ? x->copied : x->lines - x->mark,
                                  u->options->temp_dir, error);
-    u->result->temporary += x->wait.count * sizeof(seen_hash);
+    u->result->temporary += x->deferred.count * sizeof(seen_hash);
     if (status == SEEN_OK)
-        status = sn_wait_decide(&x->wait, x->lanes.count, decide_file, x, u->options->pipeline.stop,
-                                &u->result->stopped, error);
+        status = sn_deferred_decide(&x->deferred, x->tables.count, decide_file, x,
+                                    u->options->pipeline.stop, &u->result->stopped, error);
     u->result->distinct = x->decided + atomic_load(&x->decided_later);
     return status;
 }
@@ -260,7 +261,7 @@ static seen_status run(exact *x, seen_error *error)
     sn_uniq *u = x->u;
     sn_uniq_result *result = u->result;
     x->copy_all = u->dropped || u->keep == SEEN_BEFORE;
-    sn_pipeline_steps first = {u, hash_and_split, decide, render, emit, ask, x->lanes.count};
+    sn_pipeline_steps first = {u, hash_and_split, decide, render, emit, lookup, x->tables.count};
     seen_status status = sn_uniq_pass(u, &first, error);
     result->distinct = x->decided;
     if (status != SEEN_OK || result->stopped || !is_waiting(x))
@@ -285,15 +286,15 @@ seen_status sn_uniq_run_exact(sn_uniq *u, seen_error *error)
     uint64_t expected = u->plan->lines == UINT64_MAX ? 0 : u->plan->lines;
     seen_status status = seen_hasher_random(SEEN_XXH3, &u->hasher, error);
     if (status == SEEN_OK)
-        status = sn_lanes_open(&x->lanes, sn_uniq_table_memory(u->options),
-                               sn_pipeline_threads(&u->options->pipeline), expected, error);
+        status = sn_uniq_tables_open(&x->tables, sn_uniq_table_memory(u->options),
+                                     sn_pipeline_threads(&u->options->pipeline), expected, error);
     if (status == SEEN_OK)
         status = run(x, error);
-    u->result->memory = sn_lanes_bytes(&x->lanes);
-    sn_wait_close(&x->wait);
+    u->result->memory = sn_uniq_tables_bytes(&x->tables);
+    sn_deferred_close(&x->deferred);
     sn_keepmap_close(&x->map);
     sn_copy_close(&x->copy);
-    sn_lanes_close(&x->lanes);
+    sn_uniq_tables_close(&x->tables);
     free(x);
     return status;
 }

@@ -283,7 +283,7 @@ static seen_status add_first(void *context, sn_block *block, unsigned lane, seen
     for (size_t i = 0; i < share.count; i++)
         fresh += share.answer[i] == SEEN_NEW;
     atomic_fetch_add(&f->told, fresh);
-    sn_split_hand_back(&share, block);
+    sn_split_return(&share, block);
     if (status != SEEN_OK && !atomic_flag_test_and_set(&f->taken)) {
         f->status = status;
         f->error = *error;
@@ -319,7 +319,7 @@ static seen_status run_remember_first(sn_uniq *u, seen_error *error)
         f->ended[lane] = UINT64_MAX;
     sn_pipeline_steps steps = {.context = u,
                                .prepare = split_first,
-                               .ask = add_first,
+                               .lookup = add_first,
                                .lanes = f->lanes,
                                .render = sn_uniq_select,
                                .emit = write_first};

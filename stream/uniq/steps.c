@@ -62,10 +62,10 @@ seen_status sn_uniq_render_source(const sn_uniq *u, sn_block *block, size_t line
             chosen++;
             bytes += block->start[i + 1] - block->start[i];
         }
-    seen_status status = sn_block_aside(block, bytes + chosen * (length + NUMBER) + 1, error);
+    seen_status status = sn_block_second(block, bytes + chosen * (length + NUMBER) + 1, error);
     if (status != SEEN_OK)
         return status;
-    char *to = block->aside;
+    char *to = block->second;
     for (size_t i = 0; i < lines; i++) {
         size_t size;
         const char *line = sn_block_line(block, i, &size);
@@ -78,8 +78,8 @@ seen_status sn_uniq_render_source(const sn_uniq *u, sn_block *block, size_t line
         to += size;
         *to++ = block->terminator;
     }
-    block->out = block->aside;
-    block->out_length = (size_t)(to - block->aside);
+    block->out = block->second;
+    block->out_length = (size_t)(to - block->second);
     block->number_out = chosen;
     return SEEN_OK;
 }
@@ -105,7 +105,7 @@ seen_status sn_uniq_write(void *context, sn_block *block, seen_error *error)
     if (u->output)
         status = sn_output_block(u->output, block, error);
     if (status == SEEN_OK && u->dropped)
-        status = sn_output_write(u->dropped, block->aside, block->aside_length, error);
+        status = sn_output_write(u->dropped, block->second, block->second_length, error);
     if (status != SEEN_OK)
         return status;
     u->result->lines += block->lines;

@@ -1,6 +1,6 @@
 /* Shared by all strategies of uniq: the state of a run, and common steps.
  *
- *     uniq.c -> approx.c, filter.c, exact.c, tally.c -> steps.c */
+ *     uniq.c -> approx.c, filter.c, exact.c, count.c -> steps.c */
 #ifndef SN_STREAM_UNIQ_STEPS_H
 #define SN_STREAM_UNIQ_STEPS_H
 

@@ -19,6 +19,6 @@ seen_status sn_uniq_run_filter(sn_uniq *u, seen_error *error);
 
 /* Selects lines by their number of occurrences: `seen count`, and uniq -c, -d, -D, -u and --keep
  * last. */
-seen_status sn_uniq_run_tally(sn_uniq *u, seen_error *error);
+seen_status sn_uniq_run_count(sn_uniq *u, seen_error *error);
 
 #endif

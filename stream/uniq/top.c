@@ -78,7 +78,7 @@ static bool offer_one(sn_top *top, uint64_t count)
     return true;
 }
 
-seen_status sn_top_offer(sn_top *top, const uint64_t *counts, size_t count, seen_error *error)
+seen_status sn_top_add(sn_top *top, const uint64_t *counts, size_t count, seen_error *error)
 {
     bool good = true;
     pthread_mutex_lock(&top->lock);
@@ -106,8 +106,8 @@ bool sn_top_takes(sn_top *top, uint64_t count)
     return true;
 }
 
-seen_status sn_top_keep(sn_top *top, uint64_t count, const char *text, size_t length,
-                        seen_error *error)
+seen_status sn_top_insert(sn_top *top, uint64_t count, const char *text, size_t length,
+                          seen_error *error)
 {
     if (!make_room((void **)&top->line, &top->line_room, top->lines + 1, sizeof *top->line) ||
         !make_room((void **)&top->text, &top->text_room, top->length + length, 1))

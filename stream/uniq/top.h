@@ -35,16 +35,16 @@ enum { SN_TOP_MAX = 10000000 };
 seen_status sn_top_open(sn_top *top, uint64_t wanted, seen_error *error);
 void sn_top_close(sn_top *top); /* a zeroed one is ignored */
 
-seen_status sn_top_offer(sn_top *top, const uint64_t *counts, size_t count,
-                         seen_error *error); /* any thread */
-void sn_top_select(sn_top *top);             /* all counts were offered */
+seen_status sn_top_add(sn_top *top, const uint64_t *counts, size_t count,
+                       seen_error *error); /* any thread */
+void sn_top_select(sn_top *top);           /* all counts were offered */
 
 /* Whether the next line, with this count, is selected. Must be called in input order. */
 bool sn_top_takes(sn_top *top, uint64_t count);
 
 /* Stores the text of a selected line. */
-seen_status sn_top_keep(sn_top *top, uint64_t count, const char *text, size_t length,
-                        seen_error *error);
+seen_status sn_top_insert(sn_top *top, uint64_t count, const char *text, size_t length,
+                          seen_error *error);
 
 /* Writes the lines by descending count; equal counts in input order. */
 seen_status sn_top_write(sn_top *top, sn_output *output, seen_error *error);

@@ -140,7 +140,7 @@ seen_status sn_uniq_run(const sn_uniq_options *options, const sn_uniq_plan *plan
         sn_output_abandon(output);
     seen_status status = check_options(options, input, dropped, error);
     if (status == SEEN_OK)
-        status = is_tally(options) ? sn_uniq_run_tally(&u, error)
+        status = is_tally(options) ? sn_uniq_run_count(&u, error)
                  : options->filter ? sn_uniq_run_filter(&u, error)
                  : options->approx ? sn_uniq_run_approx(&u, error)
                                    : sn_uniq_run_exact(&u, error);

@@ -201,7 +201,7 @@ static void check_split(size_t lines, unsigned lanes)
             share.answer[i] = line % 3 ? SEEN_NEW : SEEN_BEFORE;
         }
         taken += share.count > 0;
-        sn_split_hand_back(&share, &block);
+        sn_split_return(&share, &block);
     }
     for (size_t i = 0; i < lines; i++)
         assert_int_equal(block.answer[i], i % 3 ? SEEN_NEW : SEEN_BEFORE);

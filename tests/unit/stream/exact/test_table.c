@@ -254,7 +254,7 @@ static void foresees_rightly(void **unused)
     sn_table *table = open_table((uint64_t)64 << 20, KEYS);
     uint64_t in_the_middle = 0;
     for (uint64_t n = STEP; n <= KEYS; n += STEP) {
-        sn_table_foresee(table, KEYS);
+        sn_table_expect(table, KEYS);
         add_range(table, n - STEP, STEP, SEEN_NEW);
         uint64_t bytes = sn_table_bytes(table);
         assert_true((double)bytes <= 3.4 * 16 * (double)(n + STEP));
@@ -278,7 +278,7 @@ static void foresees(void **unused)
     sn_table *table = open_table((uint64_t)64 << 20, KEYS);
     bool ahead = false;
     for (uint64_t n = STEP; n <= KEYS; n += STEP) {
-        sn_table_foresee(table, n < KEYS / 4 ? KEYS : n + 1);
+        sn_table_expect(table, n < KEYS / 4 ? KEYS : n + 1);
         add_range(plain, n - STEP, STEP, SEEN_NEW);
         add_range(table, n - STEP, STEP, SEEN_NEW);
         uint64_t bytes = sn_table_bytes(table);
@@ -295,7 +295,7 @@ static void foresees(void **unused)
     static seen_hash hashes[BATCH];
     static seen_answer answers[BATCH];
     table = open_table(limit, 0);
-    sn_table_foresee(table, 100 * limit);
+    sn_table_expect(table, 100 * limit);
     for (size_t got = BATCH; got == BATCH; added += got) {
         for (size_t i = 0; i < BATCH; i++)
             hashes[i] = hash_of(added + i);
@@ -410,7 +410,7 @@ static void lists_all(void **unused)
     assert_non_null(have);
     add_range(table, 0, KEYS, SEEN_NEW);
     for (uint64_t key = 0; key < KEYS; key++)
-        want[key] = sn_table_kept(hash_of(key));
+        want[key] = sn_table_stored(hash_of(key));
     uint64_t cursor = 0;
     size_t at = 0, got;
     while ((got = sn_table_list(table, &cursor, have + at, KEYS - at < 100 ? KEYS - at : 100)))

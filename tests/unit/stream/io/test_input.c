@@ -432,7 +432,7 @@ static void test_pipe(void **state)
 static void *stop_soon(void *argument)
 {
     usleep(50000);
-    sn_stop_set(argument, SN_STOP_ASKED);
+    sn_stop_set(argument, SN_STOP_REQUESTED);
     return NULL;
 }
 
@@ -661,7 +661,7 @@ static sn_stop stop;
 
 static void stop_now(void)
 {
-    sn_stop_set(&stop, SN_STOP_ASKED);
+    sn_stop_set(&stop, SN_STOP_REQUESTED);
 }
 
 static void test_no_descriptor(void **state)

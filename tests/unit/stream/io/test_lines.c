@@ -194,8 +194,8 @@ static void check_select(seen_answer keep, bool apart)
         assert_int_equal(block.number_out, kept_lines);
         assert_memory_equal(block.out, kept, kept_length);
         if (apart) {
-            assert_int_equal(block.aside_length, rest_length);
-            assert_memory_equal(block.aside, rest, rest_length);
+            assert_int_equal(block.second_length, rest_length);
+            assert_memory_equal(block.second, rest, rest_length);
         }
         free(text);
         free(kept);
@@ -257,12 +257,12 @@ static void test_first_reason_stays(void **state)
     struct pollfd fd = {.fd = stop.fd, .events = POLLIN};
     assert_int_equal(poll(&fd, 1, 0), 0);
     errno = 77;
-    sn_stop_set(&stop, SN_STOP_ASKED);
+    sn_stop_set(&stop, SN_STOP_REQUESTED);
     sn_stop_set(&stop, SN_STOP_CLOSED);
     assert_int_equal(errno, 77);
-    assert_int_equal(sn_stop_get(&stop), SN_STOP_ASKED);
+    assert_int_equal(sn_stop_get(&stop), SN_STOP_REQUESTED);
     assert_int_equal(poll(&fd, 1, 0), 1);
-    sn_stop_set(NULL, SN_STOP_ASKED);
+    sn_stop_set(NULL, SN_STOP_REQUESTED);
     sn_stop_free(&stop);
     assert_int_equal(stop.fd, -1);
     sn_stop_free(&stop);

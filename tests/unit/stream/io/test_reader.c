@@ -121,7 +121,7 @@ static void test_too_long(void **state)
 static void *stop_soon(void *stop)
 {
     usleep(20000);
-    sn_stop_set(stop, SN_STOP_ASKED);
+    sn_stop_set(stop, SN_STOP_REQUESTED);
     return NULL;
 }
 

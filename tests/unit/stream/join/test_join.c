@@ -111,23 +111,23 @@ static seen_status run_trial(trial *t)
     for (size_t i = 0; i < inputs; i++)
         assert_int_equal(
             sn_input_open(names + i, t->options.all ? 1 : t->b_count, NULL, &b[i], NULL), SEEN_OK);
-    sn_join_numbers numbers;
+    sn_join_parameters parameters;
     sn_join_plan plan;
     sn_output *output = NULL;
     t->options.pipeline.terminator = '\n';
     if (!t->options.memory)
         t->options.memory = 64 << 20;
-    assert_int_equal(sn_join_measure(&t->options, a, b, inputs, &numbers, NULL), SEEN_OK);
+    assert_int_equal(sn_join_measure(&t->options, a, b, inputs, &parameters, NULL), SEEN_OK);
     seen_status status = sn_join_plan_make(
-        &numbers, t->options.approx ? SN_JOIN_APPROX : t->options.strategy, &plan, &t->error);
+        &parameters, t->options.approx ? SN_JOIN_APPROX : t->options.strategy, &plan, &t->error);
     if (status == SEEN_OK) {
         plan.slices = t->slices > 0 ? t->slices : plan.slices;
         plan.map = t->map ? t->map : plan.map;
         plan.table = t->table ? t->table : plan.table;
         plan.budget = t->budget ? t->budget : plan.budget;
         assert_int_equal(sn_output_open(path_out, '\n', NULL, &output, NULL), SEEN_OK);
-        status =
-            sn_join_run(&t->options, &plan, &numbers, a, b, inputs, output, &t->result, &t->error);
+        status = sn_join_run(&t->options, &plan, &parameters, a, b, inputs, output, &t->result,
+                             &t->error);
     }
     sn_input_close(a);
     for (size_t i = 0; i < inputs; i++)
@@ -313,13 +313,13 @@ static void given_fails(void **unused)
     seen_close(set);
 }
 
-static sn_join_news news;
+static sn_join_progress progress;
 
 /* Waits for the second pass, and appends a line to A. */
 static void *change_a(void *unused)
 {
     (void)unused;
-    while (atomic_load(&news.pass) < 2)
+    while (atomic_load(&progress.pass) < 2)
         sched_yield();
     FILE *file = fopen(path_a, "a");
     if (file) {
@@ -337,8 +337,8 @@ static void changed_file(void **unused)
     for (int tries = 0; tries < 100 && status == SEEN_OK; tries++) {
         trial t = trial_of(0, 3, SN_JOIN_TABLE_A);
         pthread_t thread;
-        atomic_store(&news.pass, 0);
-        t.options.news = &news;
+        atomic_store(&progress.pass, 0);
+        t.options.progress = &progress;
         assert_int_equal(pthread_create(&thread, NULL, change_a, NULL), 0);
         status = run_trial(&t);
         pthread_join(thread, NULL);

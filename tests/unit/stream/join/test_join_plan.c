@@ -14,28 +14,28 @@
 #include "stream/join/join.h"
 #include "test_stream.h"
 
-static sn_join_numbers numbers_of(double lines_a, double lines_b, double memory)
+static sn_join_parameters numbers_of(double lines_a, double lines_b, double memory)
 {
-    return (sn_join_numbers){.lines_a = lines_a,
-                             .bytes_a = lines_a * 64,
-                             .text_a = lines_a * 64,
-                             .lines_b = lines_b,
-                             .lines_first = lines_b,
-                             .bytes_b = lines_b * 64,
-                             .memory = (uint64_t)memory,
-                             .threads = 2,
-                             .share = 0.1};
+    return (sn_join_parameters){.lines_a = lines_a,
+                                .bytes_a = lines_a * 64,
+                                .text_a = lines_a * 64,
+                                .lines_b = lines_b,
+                                .lines_first = lines_b,
+                                .bytes_b = lines_b * 64,
+                                .memory = (uint64_t)memory,
+                                .threads = 2,
+                                .share = 0.1};
 }
 
-static sn_join_strategy strategy_of(const sn_join_numbers *numbers)
+static sn_join_strategy strategy_of(const sn_join_parameters *parameters)
 {
     sn_join_plan plan;
-    assert_int_equal(sn_join_plan_make(numbers, SN_JOIN_ANY, &plan, NULL), SEEN_OK);
+    assert_int_equal(sn_join_plan_make(parameters, SN_JOIN_ANY, &plan, NULL), SEEN_OK);
     return plan.strategy;
 }
 
 /* For any parameters the plan stays within the memory and its totals are correct. */
-static void check_plan(const sn_join_numbers *n, const sn_join_plan *plan)
+static void check_plan(const sn_join_parameters *n, const sn_join_plan *plan)
 {
     double read = 0, written = 0, seconds = 0;
     assert_true(plan->budget < n->memory);
@@ -64,7 +64,7 @@ static void every_size(void **unused)
         for (double b = 0; b < 1e12; b = b * 500 + 7)
             for (double memory = 16 << 20; memory < 1e11; memory *= 25)
                 for (unsigned flags = 0; flags < 8; flags++) {
-                    sn_join_numbers n = numbers_of(a, b, memory);
+                    sn_join_parameters n = numbers_of(a, b, memory);
                     n.except = flags & 1;
                     n.unique = flags & 2;
                     n.pipe_a = flags & 4;
@@ -77,7 +77,7 @@ static void every_size(void **unused)
 static void expected_ways(void **unused)
 {
     (void)unused;
-    sn_join_numbers n = numbers_of(5e7, 5e7, 256 << 20);
+    sn_join_parameters n = numbers_of(5e7, 5e7, 256 << 20);
     assert_int_equal(strategy_of(&n), SN_JOIN_FILTER);
     n = numbers_of(5e7, 1e5, 256 << 20);
     assert_int_equal(strategy_of(&n), SN_JOIN_TABLE_B);
@@ -113,7 +113,7 @@ static void expected_ways(void **unused)
 static void by_speed(void **unused)
 {
     (void)unused;
-    sn_join_numbers n = numbers_of(5e7, 5e7, 2e9);
+    sn_join_parameters n = numbers_of(5e7, 5e7, 2e9);
     n.disk = 8e9;
     n.random_ns = 20;
     assert_int_equal(strategy_of(&n), SN_JOIN_FILTER);
@@ -133,7 +133,7 @@ static void refusals(void **unused)
     (void)unused;
     seen_error error = {0};
     sn_join_plan plan;
-    sn_join_numbers n = numbers_of(1e6, 1e6, 15 << 20);
+    sn_join_parameters n = numbers_of(1e6, 1e6, 15 << 20);
     assert_int_equal(sn_join_plan_make(&n, SN_JOIN_ANY, &plan, &error), SEEN_ERR_ARGUMENT);
     assert_non_null(strstr(error.message, "16 MiB"));
     n = numbers_of(1e6, 1e6, 64 << 20);
@@ -153,7 +153,7 @@ static void monotone(void **unused)
     for (int strategy = SN_JOIN_TABLE_B; strategy <= SN_JOIN_APPROX; strategy++) {
         double before = 0;
         for (double lines = 1e6; lines < 1e11; lines *= 10) {
-            sn_join_numbers n = numbers_of(lines, lines, 1 << 30);
+            sn_join_parameters n = numbers_of(lines, lines, 1 << 30);
             sn_join_plan plan, slow;
             seen_status status = sn_join_plan_make(&n, (sn_join_strategy)strategy, &plan, NULL);
             n.disk = 1e8;
@@ -212,13 +212,13 @@ static bool nothing_fits;
 
 static bool judge(sn_join *s, const seen_hash *hashes, size_t count, seen_answer *answers)
 {
-    return !nothing_fits && sn_join_judge(s, hashes, count, answers);
+    return !nothing_fits && sn_join_decide(s, hashes, count, answers);
 }
 
 /* Includes the source, with tables that are full on demand. */
-#define sn_join_judge judge
+#define sn_join_decide judge
 #include "stream/join/slices.c"
-#undef sn_join_judge
+#undef sn_join_decide
 
 static seen_status run_way(sn_join_strategy strategy, sn_join_result *result, seen_error *error)
 {
@@ -228,17 +228,17 @@ static seen_status run_way(sn_join_strategy strategy, sn_join_result *result, se
                                .memory = 64 << 20,
                                .temp_dir = scratch_dir,
                                .pipeline = {.threads = 2, .terminator = '\n'}};
-    sn_join_numbers numbers;
+    sn_join_parameters parameters;
     sn_join_plan plan;
     sn_output *output;
     write_file(path_a, "1\n2\n3\n4\n", 8);
     write_file(path_b, "3\n4\n5\n", 6);
     assert_int_equal(sn_input_open(&path_a, 1, NULL, &a, NULL), SEEN_OK);
     assert_int_equal(sn_input_open(&path_b, 1, NULL, &b, NULL), SEEN_OK);
-    assert_int_equal(sn_join_measure(&options, a, &b, 1, &numbers, NULL), SEEN_OK);
-    assert_int_equal(sn_join_plan_make(&numbers, strategy, &plan, NULL), SEEN_OK);
+    assert_int_equal(sn_join_measure(&options, a, &b, 1, &parameters, NULL), SEEN_OK);
+    assert_int_equal(sn_join_plan_make(&parameters, strategy, &plan, NULL), SEEN_OK);
     assert_int_equal(sn_output_open(scratch("out"), '\n', NULL, &output, NULL), SEEN_OK);
-    seen_status status = sn_join_run(&options, &plan, &numbers, a, &b, 1, output, result, error);
+    seen_status status = sn_join_run(&options, &plan, &parameters, a, &b, 1, output, result, error);
     sn_input_close(a);
     sn_input_close(b);
     return status;
@@ -304,7 +304,7 @@ static void there_and_back(uint64_t lines, uint64_t memory, size_t block)
     assert_int_equal(sn_keep_finish(&keep, NULL), SEEN_OK);
     for (uint64_t at = 0; at < lines; at += block) {
         size_t n = lines - at < block ? (size_t)(lines - at) : block;
-        assert_int_equal(sn_keep_ask(&keep, at, n, answers, NULL), SEEN_OK);
+        assert_int_equal(sn_keep_get(&keep, at, n, answers, NULL), SEEN_OK);
         for (size_t i = 0; i < n; i++)
             assert_int_equal(answers[i], chosen(at + i) ? SEEN_BEFORE : SEEN_NEW);
     }
@@ -345,9 +345,9 @@ static void most_ranges(void **unused)
     seen_answer answer = SEEN_UNKNOWN;
     assert_int_equal(sn_keep_set(&keep, lines - 1, NULL), SEEN_OK);
     assert_int_equal(sn_keep_finish(&keep, NULL), SEEN_OK);
-    assert_int_equal(sn_keep_ask(&keep, lines - 1, 1, &answer, NULL), SEEN_OK);
+    assert_int_equal(sn_keep_get(&keep, lines - 1, 1, &answer, NULL), SEEN_OK);
     assert_int_equal(answer, SEEN_BEFORE);
-    assert_int_equal(sn_keep_ask(&keep, lines - 2, 1, &answer, NULL), SEEN_OK);
+    assert_int_equal(sn_keep_get(&keep, lines - 2, 1, &answer, NULL), SEEN_OK);
     assert_int_equal(answer, SEEN_NEW);
     sn_keep_close(&keep);
 }
@@ -362,10 +362,10 @@ static void no_memory_to_load(void **unused)
     assert_int_equal(sn_keep_set(&keep, 5, NULL), SEEN_OK);
     assert_int_equal(sn_keep_finish(&keep, NULL), SEEN_OK);
     malloc_fails = true;
-    assert_int_equal(sn_keep_ask(&keep, 5, 1, &answer, &error), SEEN_ERR_MEMORY);
+    assert_int_equal(sn_keep_get(&keep, 5, 1, &answer, &error), SEEN_ERR_MEMORY);
     malloc_fails = false;
     assert_int_equal(error.status, SEEN_ERR_MEMORY);
-    assert_int_equal(sn_keep_ask(&keep, 5, 1, &answer, &error), SEEN_OK);
+    assert_int_equal(sn_keep_get(&keep, 5, 1, &answer, &error), SEEN_OK);
     assert_int_equal(answer, SEEN_BEFORE);
     sn_keep_close(&keep);
 }

@@ -13,7 +13,7 @@ typedef struct gather {
     uint64_t lines, decided, emitted;
     uint64_t offset; /* in the file */
     size_t file;
-    int fail_step; /* 1 prepare, 2 decide, 3 render, 4 emit, 5 ask */
+    int fail_step; /* 1 prepare, 2 decide, 3 render, 4 emit, 5 lookup */
     _Atomic unsigned inside;
     unsigned lanes;
     uint64_t asked[SN_PIPELINE_LANES]; /* blocks; not atomic: protected by the lane's turnstile */
@@ -42,7 +42,7 @@ static seen_status prepare(void *context, sn_block *block, seen_error *error)
 }
 
 /* In each lane blocks arrive in input order, and have passed the previous lanes. */
-static seen_status ask(void *context, sn_block *block, unsigned lane, seen_error *error)
+static seen_status lookup(void *context, sn_block *block, unsigned lane, seen_error *error)
 {
     gather *g = context;
     assert_true(lane < g->lanes);
@@ -98,7 +98,7 @@ static seen_status emit(void *context, sn_block *block, seen_error *error)
     if (block->unfinished)
         g->bytes[g->length++] = '|'; /* a file ends without a newline */
     if (g->stop && g->emitted == g->stop_at)
-        sn_stop_set(g->stop, SN_STOP_ASKED);
+        sn_stop_set(g->stop, SN_STOP_REQUESTED);
     if (g->tell >= 0)
         assert_int_equal(write(g->tell, "x", 1), 1);
     return SEEN_OK;
@@ -113,7 +113,7 @@ static seen_status run(const char *const *paths, size_t count, const sn_pipeline
                                .decide = decide,
                                .render = render,
                                .emit = emit,
-                               .ask = ask,
+                               .lookup = lookup,
                                .lanes = g->lanes};
     assert_int_equal(sn_input_open(paths, count, options->stop, &input, error), SEEN_OK);
     seen_status status = sn_pipeline_run(input, options, &steps, stopped, error);

@@ -393,7 +393,7 @@ static void stop_leaves_the_file(bool singles)
     write_file(out, "old\n", 4);
     sn_stop stop;
     assert_int_equal(sn_stop_init(&stop, NULL), SEEN_OK);
-    sn_stop_set(&stop, SN_STOP_ASKED);
+    sn_stop_set(&stop, SN_STOP_REQUESTED);
     sn_uniq_options options = {.pipeline = {.threads = 2, .terminator = '\n', .stop = &stop}};
     if (singles)
         options.what = SN_UNIQ_ONCE;

@@ -5,34 +5,34 @@
 #include "test_stream.h"
 
 #include "stream/exact/counter.h"
-#include "stream/uniq/wait.h"
+#include "stream/uniq/deferred.h"
 
 static bool tight;
 static atomic_size_t turned_away;
 
 static void raise_some(sn_counter *counter, const seen_hash *hashes, size_t count,
                        seen_answer *answers);
-static seen_status each_waiting(sn_records *records, sn_wait_batch *batch, void *context,
+static seen_status each_waiting(sn_records *records, sn_deferred_batch *batch, void *context,
                                 seen_error *error);
 
 /* Includes the source, with counters of files that refuse half of the keys on demand. */
 #define sn_counter_raise raise_some
-#define sn_wait_each each_waiting
+#define sn_deferred_each each_waiting
 #define run run_tally
-#include "stream/uniq/tally.c"
+#include "stream/uniq/count.c"
 #undef run
-#undef sn_wait_each
+#undef sn_deferred_each
 #undef sn_counter_raise
 
 static _Thread_local bool in_file;
 static _Thread_local unsigned turn;
 
-static seen_status each_waiting(sn_records *records, sn_wait_batch *batch_of, void *context,
+static seen_status each_waiting(sn_records *records, sn_deferred_batch *batch_of, void *context,
                                 seen_error *error)
 {
     in_file = true;
     turn += batch_of == count_batch;
-    seen_status status = sn_wait_each(records, batch_of, context, error);
+    seen_status status = sn_deferred_each(records, batch_of, context, error);
     in_file = false;
     return status;
 }

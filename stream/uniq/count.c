@@ -1,6 +1,6 @@
 /* Selects lines by their number of occurrences, exactly and in bounded memory.
  *
- * The first pass counts the keys, in several counters like the tables of exact uniq (lanes.h). Keys
+ * The first pass counts the keys, in several counters like the tables of exact uniq (tables.h). Keys
  * that find no room are written to temporary files and counted there with an empty counter; the
  * result for each of their lines is recorded by line number. The second pass looks up each line in
  * the counters or these notes and writes it or not. Nothing is sorted except the --top lines.
@@ -20,41 +20,41 @@
 #include "stream/exact/notes.h"
 #include "stream/exact/split.h"
 #include "stream/exact/table.h"
-#include "stream/uniq/lanes.h"
+#include "stream/uniq/deferred.h"
+#include "stream/uniq/tables.h"
 #include "stream/uniq/top.h"
-#include "stream/uniq/wait.h"
 
 enum { BATCH = 512, COUNT_TEXT = 24 };
 
-typedef struct tally_lane {
+typedef struct count_lane {
     sn_counter *counter;
     sn_counter *spare; /* for the files; created when needed */
     sn_forecast forecast;
-} tally_lane;
+} count_lane;
 
-typedef struct tally {
+typedef struct counting {
     sn_uniq *u;
     sn_uniq_what what;
-    tally_lane lane[SN_WAIT_LANES];
+    count_lane lane[SN_DEFERRED_LANES];
     unsigned lanes;
     uint64_t limit;    /* total bytes of all counters */
     uint64_t expected; /* lines; 0: unknown */
     uint64_t lines;    /* read */
-    sn_wait wait;
+    sn_deferred deferred;
     sn_notes notes;
     _Atomic uint64_t distinct_later;
     sn_copy copy;
     bool copy_all; /* copy not only first occurrences */
     uint64_t copied;
     sn_top top;
-} tally;
+} counting;
 
 /* ---- First pass ----------------------------------------------------------------------------- */
 
 static seen_status hash_and_split(void *context, sn_block *block, seen_error *error)
 {
     const sn_uniq *u = context;
-    const tally *t = u->state;
+    const counting *t = u->state;
     seen_status status = sn_uniq_hash(context, block, error);
     return status == SEEN_OK ? sn_split_block(block, t->lanes, error) : status;
 }
@@ -63,30 +63,30 @@ static seen_status count_share(void *context, sn_block *block, unsigned number, 
 {
     (void)error;
     const sn_uniq *u = context;
-    tally *t = u->state;
-    tally_lane *lane = &t->lane[number];
+    counting *t = u->state;
+    count_lane *lane = &t->lane[number];
     sn_share part = sn_split_share(block, t->lanes, number);
     sn_counter_raise(lane->counter, part.hash, part.count, part.answer);
     if (t->expected) {
         uint64_t likely = sn_forecast_add(&lane->forecast, part.answer, part.count,
                                           (double)t->expected / t->lanes);
         if (likely)
-            sn_counter_foresee(lane->counter, likely);
+            sn_counter_expect(lane->counter, likely);
     }
-    sn_split_hand_back(&part, block);
+    sn_split_return(&part, block);
     return SEEN_OK;
 }
 
 /* A quarter of the memory is for the counters of the files. */
-static seen_status begin_waiting(tally *t, uint64_t line, seen_error *error)
+static seen_status begin_waiting(counting *t, uint64_t line, seen_error *error)
 {
     const sn_uniq *u = t->u;
     uint64_t lines = u->plan->lines, rest = UINT64_MAX, each = t->limit / 4 / t->lanes;
     if (lines != UINT64_MAX && lines > line)
         rest = lines - line;
     seen_status status =
-        sn_wait_open(&t->wait, rest, (uint64_t)((double)each / SN_COUNTER_ENTRY_BYTES), t->lanes,
-                     u->options->temp_dir, error);
+        sn_deferred_open(&t->deferred, rest, (uint64_t)((double)each / SN_COUNTER_ENTRY_BYTES),
+                         t->lanes, u->options->temp_dir, error);
     for (unsigned i = 0; i < t->lanes && status == SEEN_OK; i++)
         status = sn_counter_open(each, 0, &t->lane[i].spare, error);
     return status;
@@ -95,20 +95,20 @@ static seen_status begin_waiting(tally *t, uint64_t line, seen_error *error)
 static seen_status wait_for_room(void *context, sn_block *block, seen_error *error)
 {
     const sn_uniq *u = context;
-    tally *t = u->state;
+    counting *t = u->state;
     seen_status status = SEEN_OK;
     t->lines = block->first_line + block->lines;
-    if (!t->wait.files && !t->copy.temp && !memchr(block->answer, SEEN_UNKNOWN, block->lines))
+    if (!t->deferred.files && !t->copy.temp && !memchr(block->answer, SEEN_UNKNOWN, block->lines))
         return SEEN_OK;
     for (size_t i = 0; i < block->lines && status == SEEN_OK; i++) {
         uint64_t number = t->copy.temp ? t->copied : block->first_line + i;
         t->copied += t->copy_all || block->answer[i] != SEEN_BEFORE;
         if (block->answer[i] != SEEN_UNKNOWN)
             continue;
-        if (!t->wait.files)
+        if (!t->deferred.files)
             status = begin_waiting(t, block->first_line + i, error);
         if (status == SEEN_OK)
-            status = sn_wait_add(&t->wait, block->hash[i], number, error);
+            status = sn_deferred_add(&t->deferred, block->hash[i], number, error);
     }
     return status;
 }
@@ -116,7 +116,7 @@ static seen_status wait_for_room(void *context, sn_block *block, seen_error *err
 static seen_status copy_lines(void *context, sn_block *block, seen_error *error)
 {
     const sn_uniq *u = context;
-    tally *t = u->state;
+    counting *t = u->state;
     seen_status status = SEEN_OK;
     if (!t->copy.temp)
         return SEEN_OK;
@@ -133,7 +133,7 @@ static seen_status copy_lines(void *context, sn_block *block, seen_error *error)
     return status;
 }
 
-static seen_status first_reading(tally *t, seen_error *error)
+static seen_status first_reading(counting *t, seen_error *error)
 {
     sn_uniq *u = t->u;
     t->copy_all = t->what == SN_UNIQ_ALL_REPEATED || t->what == SN_UNIQ_LAST || u->dropped;
@@ -149,7 +149,7 @@ static seen_status first_reading(tally *t, seen_error *error)
 
 /* Looks up hashes in line order. answers[i]: SEEN_NEW for a line to be written, SEEN_BEFORE for
  * another one, SEEN_UNKNOWN if it is not in the counter. */
-static void choose(const tally *t, sn_counter *counter, const seen_hash *hashes, size_t count,
+static void choose(const counting *t, sn_counter *counter, const seen_hash *hashes, size_t count,
                    uint64_t *counts, seen_answer *answers)
 {
     if (t->what == SN_UNIQ_LAST) {
@@ -172,7 +172,7 @@ static void choose(const tally *t, sn_counter *counter, const seen_hash *hashes,
 /* ---- Deferred keys -------------------------------------------------------------------------- */
 
 typedef struct batch {
-    tally *t;
+    counting *t;
     sn_counter *counter;
     sn_records *again;
 } batch;
@@ -181,7 +181,7 @@ static seen_status count_batch(void *context, const seen_hash *hashes, size_t co
                                seen_error *error)
 {
     batch *b = context;
-    seen_answer answers[SN_WAIT_BATCH];
+    seen_answer answers[SN_DEFERRED_BATCH];
     sn_counter_raise(b->counter, hashes, count, answers);
     seen_status status = SEEN_OK;
     for (size_t i = 0; i < count && status == SEEN_OK; i++)
@@ -194,8 +194,8 @@ static seen_status choose_batch(void *context, const seen_hash *hashes, size_t c
                                 seen_error *error)
 {
     batch *b = context;
-    uint64_t counts[SN_WAIT_BATCH];
-    seen_answer answers[SN_WAIT_BATCH];
+    uint64_t counts[SN_DEFERRED_BATCH];
+    seen_answer answers[SN_DEFERRED_BATCH];
     seen_status status = SEEN_OK;
     choose(b->t, b->counter, hashes, count, counts, answers);
     for (size_t i = 0; i < count && status == SEEN_OK; i++)
@@ -205,43 +205,43 @@ static seen_status choose_batch(void *context, const seen_hash *hashes, size_t c
     return status;
 }
 
-static seen_status offer_counts(tally *t, const sn_counter *counter, seen_error *error)
+static seen_status offer_counts(counting *t, const sn_counter *counter, seen_error *error)
 {
     uint64_t counts[BATCH], cursor = 0;
     seen_status status = SEEN_OK;
     size_t n;
     while (t->u->options->top && status == SEEN_OK &&
            (n = sn_counter_list_counts(counter, &cursor, counts, BATCH)))
-        status = sn_top_offer(&t->top, counts, n, error);
+        status = sn_top_add(&t->top, counts, n, error);
     return status;
 }
 
 static seen_status decide_file(void *context, unsigned lane, sn_records *records, sn_records *again,
                                seen_error *error)
 {
-    tally *t = context;
+    counting *t = context;
     batch b = {t, t->lane[lane].spare, again};
     sn_counter_empty(b.counter);
-    seen_status status = sn_wait_each(records, count_batch, &b, error);
+    seen_status status = sn_deferred_each(records, count_batch, &b, error);
     if (status == SEEN_OK)
         status = offer_counts(t, b.counter, error);
     if (status == SEEN_OK)
-        status = sn_wait_each(records, choose_batch, &b, error);
+        status = sn_deferred_each(records, choose_batch, &b, error);
     atomic_fetch_add(&t->distinct_later, sn_counter_count(b.counter));
     return status;
 }
 
-static seen_status decide_waiting(tally *t, seen_error *error)
+static seen_status decide_waiting(counting *t, seen_error *error)
 {
     sn_uniq *u = t->u;
     seen_status status =
         sn_notes_open(&t->notes, t->copy.temp ? t->copied : t->lines, u->options->temp_dir, error);
     if (status == SEEN_OK)
-        status = sn_wait_decide(&t->wait, t->lanes, decide_file, t, u->options->pipeline.stop,
-                                &u->result->stopped, error);
+        status = sn_deferred_decide(&t->deferred, t->lanes, decide_file, t,
+                                    u->options->pipeline.stop, &u->result->stopped, error);
     if (status == SEEN_OK)
         status = sn_notes_finish(&t->notes, error);
-    u->result->temporary += t->wait.count * sizeof(seen_hash) + sn_notes_bytes(&t->notes);
+    u->result->temporary += t->deferred.count * sizeof(seen_hash) + sn_notes_bytes(&t->notes);
     return status;
 }
 
@@ -257,7 +257,7 @@ static seen_status choose_share(void *context, sn_block *block, unsigned number,
 {
     (void)error;
     const sn_uniq *u = context;
-    tally *t = u->state;
+    counting *t = u->state;
     uint64_t counts[BATCH];
     sn_share part = sn_split_share(block, t->lanes, number);
     for (size_t at = 0; at < part.count; at += BATCH) {
@@ -266,7 +266,7 @@ static seen_status choose_share(void *context, sn_block *block, unsigned number,
         for (size_t i = 0; i < n && t->what == SN_UNIQ_COUNTED; i++)
             block->value[part.line ? part.line[at + i] : at + i] = counts[i];
     }
-    sn_split_hand_back(&part, block);
+    sn_split_return(&part, block);
     return SEEN_OK;
 }
 
@@ -274,7 +274,7 @@ static seen_status choose_share(void *context, sn_block *block, unsigned number,
 static seen_status look_at_notes(void *context, sn_block *block, seen_error *error)
 {
     const sn_uniq *u = context;
-    tally *t = u->state;
+    counting *t = u->state;
     seen_status status = SEEN_OK;
     for (size_t i = 0; i < block->lines && status == SEEN_OK; i++) {
         if (block->answer[i] == SEEN_UNKNOWN) {
@@ -311,10 +311,10 @@ static seen_status render_counts(void *context, sn_block *block, seen_error *err
     block->number_out = chosen;
     if (!u->output)
         return SEEN_OK;
-    seen_status status = sn_block_aside(block, bytes + chosen * (COUNT_TEXT + 1) + 1, error);
+    seen_status status = sn_block_second(block, bytes + chosen * (COUNT_TEXT + 1) + 1, error);
     if (status != SEEN_OK)
         return status;
-    char *to = block->aside;
+    char *to = block->second;
     for (size_t i = 0; i < block->lines; i++) {
         size_t length;
         const char *line = sn_block_line(block, i, &length);
@@ -325,8 +325,8 @@ static seen_status render_counts(void *context, sn_block *block, seen_error *err
         to += length;
         *to++ = block->terminator;
     }
-    block->out = block->aside;
-    block->out_length = (size_t)(to - block->aside);
+    block->out = block->second;
+    block->out_length = (size_t)(to - block->second);
     return SEEN_OK;
 }
 
@@ -334,7 +334,7 @@ static seen_status render_counts(void *context, sn_block *block, seen_error *err
 static seen_status keep_top(void *context, sn_block *block, seen_error *error)
 {
     sn_uniq *u = context;
-    tally *t = u->state;
+    counting *t = u->state;
     const char *at = block->out;
     seen_status status = SEEN_OK;
     u->result->written += block->number_out;
@@ -345,19 +345,19 @@ static seen_status keep_top(void *context, sn_block *block, seen_error *error)
         size_t length;
         (void)sn_block_line(block, i, &length);
         length += write_count(text, block->value[i], u->options) + 1;
-        status = sn_top_keep(&t->top, block->value[i], at, length, error);
+        status = sn_top_insert(&t->top, block->value[i], at, length, error);
         at += length;
     }
     return status;
 }
 
-static seen_status second_reading(tally *t, seen_error *error)
+static seen_status second_reading(counting *t, seen_error *error)
 {
     sn_uniq *u = t->u;
     bool counted = t->what == SN_UNIQ_COUNTED, top = u->options->top != 0;
     sn_pipeline_steps steps = {.context = u,
                                .prepare = prepare_again,
-                               .ask = choose_share,
+                               .lookup = choose_share,
                                .lanes = t->lanes,
                                .decide = look_at_notes,
                                .render = counted ? render_counts : sn_uniq_select,
@@ -373,9 +373,10 @@ static seen_status second_reading(tally *t, seen_error *error)
 
 /* ---- Run ------------------------------------------------------------------------------------ */
 
-static seen_status open_counters(tally *t, seen_error *error)
+static seen_status open_counters(counting *t, seen_error *error)
 {
-    unsigned wanted = sn_lanes_choose(t->limit, sn_pipeline_threads(&t->u->options->pipeline));
+    unsigned wanted =
+        sn_uniq_tables_choose(t->limit, sn_pipeline_threads(&t->u->options->pipeline));
     seen_status status = SEEN_OK;
     for (; t->lanes < wanted && status == SEEN_OK; t->lanes++)
         status = sn_counter_open(t->limit / 4 * 3 / wanted, t->expected / wanted,
@@ -383,7 +384,7 @@ static seen_status open_counters(tally *t, seen_error *error)
     return status;
 }
 
-static seen_status run(tally *t, seen_error *error)
+static seen_status run(counting *t, seen_error *error)
 {
     sn_uniq_result *result = t->u->result;
     seen_status status = first_reading(t, error);
@@ -392,16 +393,16 @@ static seen_status run(tally *t, seen_error *error)
         return status;
     for (unsigned i = 0; i < t->lanes && status == SEEN_OK; i++)
         status = offer_counts(t, t->lane[i].counter, error);
-    if (status == SEEN_OK && t->wait.files)
+    if (status == SEEN_OK && t->deferred.files)
         status = decide_waiting(t, error);
     if (status != SEEN_OK || result->stopped)
         return status;
     return second_reading(t, error);
 }
 
-seen_status sn_uniq_run_tally(sn_uniq *u, seen_error *error)
+seen_status sn_uniq_run_count(sn_uniq *u, seen_error *error)
 {
-    tally *t = calloc(1, sizeof *t);
+    counting *t = calloc(1, sizeof *t);
     if (!t)
         return sn_error_set(error, SEEN_ERR_MEMORY, "no memory to count lines");
     t->u = u;
@@ -418,7 +419,7 @@ seen_status sn_uniq_run_tally(sn_uniq *u, seen_error *error)
         status = run(t, error);
     u->result->distinct = atomic_load(&t->distinct_later);
     for (unsigned i = 0; i < t->lanes; i++) {
-        tally_lane *lane = &t->lane[i];
+        count_lane *lane = &t->lane[i];
         u->result->distinct += lane->counter ? sn_counter_count(lane->counter) : 0;
         u->result->memory += lane->counter ? sn_counter_bytes(lane->counter) : 0;
         u->result->memory += lane->spare ? sn_counter_bytes(lane->spare) : 0;
@@ -427,7 +428,7 @@ seen_status sn_uniq_run_tally(sn_uniq *u, seen_error *error)
     }
     sn_top_close(&t->top);
     sn_notes_close(&t->notes);
-    sn_wait_close(&t->wait);
+    sn_deferred_close(&t->deferred);
     sn_copy_close(&t->copy);
     free(t);
     return status;

@@ -1,23 +1,23 @@
 /* The tables of exact uniq. */
-#include "stream/uniq/lanes.h"
+#include "stream/uniq/tables.h"
 
 #include "stream/exact/split.h"
 
 /* Below this many bytes a table is not split. */
 #define LANE_MIN ((uint64_t)2 << 20)
 
-unsigned sn_lanes_choose(uint64_t limit, unsigned threads)
+unsigned sn_uniq_tables_choose(uint64_t limit, unsigned threads)
 {
     unsigned lanes = 1;
-    while (lanes < SN_WAIT_LANES && lanes < 2 * threads && limit / (2 * lanes) >= LANE_MIN)
+    while (lanes < SN_DEFERRED_LANES && lanes < 2 * threads && limit / (2 * lanes) >= LANE_MIN)
         lanes *= 2;
     return lanes;
 }
 
-seen_status sn_lanes_open(sn_lanes *lanes, uint64_t limit, unsigned threads, uint64_t expected,
-                          seen_error *error)
+seen_status sn_uniq_tables_open(sn_uniq_tables *lanes, uint64_t limit, unsigned threads,
+                                uint64_t expected, seen_error *error)
 {
-    unsigned wanted = sn_lanes_choose(limit, threads);
+    unsigned wanted = sn_uniq_tables_choose(limit, threads);
     seen_status status = SEEN_OK;
     lanes->expected = expected;
     for (; lanes->count < wanted && status == SEEN_OK; lanes->count++)
@@ -26,14 +26,14 @@ seen_status sn_lanes_open(sn_lanes *lanes, uint64_t limit, unsigned threads, uin
     return status;
 }
 
-void sn_lanes_close(sn_lanes *lanes)
+void sn_uniq_tables_close(sn_uniq_tables *lanes)
 {
     for (unsigned i = 0; i < lanes->count; i++)
         sn_table_close(lanes->lane[i].table);
     lanes->count = 0;
 }
 
-uint64_t sn_lanes_bytes(const sn_lanes *lanes)
+uint64_t sn_uniq_tables_bytes(const sn_uniq_tables *lanes)
 {
     uint64_t bytes = 0;
     for (unsigned i = 0; i < lanes->count; i++)
@@ -41,7 +41,8 @@ uint64_t sn_lanes_bytes(const sn_lanes *lanes)
     return bytes;
 }
 
-void sn_lanes_add(sn_lane *lane, const seen_hash *hashes, size_t count, seen_answer *answers)
+void sn_uniq_tables_add(sn_uniq_table *lane, const seen_hash *hashes, size_t count,
+                        seen_answer *answers)
 {
     size_t decided = lane->full ? 0 : sn_table_add(lane->table, hashes, count, answers);
     if (decided == count)
@@ -53,16 +54,16 @@ void sn_lanes_add(sn_lane *lane, const seen_hash *hashes, size_t count, seen_ans
             answers[i] = SEEN_UNKNOWN;
 }
 
-void sn_lanes_ask(sn_lanes *lanes, sn_block *block, unsigned number)
+void sn_uniq_tables_lookup(sn_uniq_tables *lanes, sn_block *block, unsigned number)
 {
-    sn_lane *lane = &lanes->lane[number];
+    sn_uniq_table *lane = &lanes->lane[number];
     sn_share part = sn_split_share(block, lanes->count, number);
-    sn_lanes_add(lane, part.hash, part.count, part.answer);
+    sn_uniq_tables_add(lane, part.hash, part.count, part.answer);
     if (!lane->full && lanes->expected) {
         uint64_t likely = sn_forecast_add(&lane->forecast, part.answer, part.count,
                                           (double)lanes->expected / lanes->count);
         if (likely)
-            sn_table_foresee(lane->table, likely);
+            sn_table_expect(lane->table, likely);
     }
-    sn_split_hand_back(&part, block);
+    sn_split_return(&part, block);
 }

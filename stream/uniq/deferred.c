@@ -1,5 +1,5 @@
 /* Deferred keys in temporary files. */
-#include "stream/uniq/wait.h"
+#include "stream/uniq/deferred.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -15,11 +15,11 @@ static unsigned count_files(uint64_t rest, uint64_t entries, unsigned lanes)
     if (rest == UINT64_MAX)
         return FILES_BLIND * lanes;
     uint64_t files = (rest + rest / 4) / (entries + 1) + 1;
-    return files < 2 ? 2 : files > SN_WAIT_FILES ? SN_WAIT_FILES : (unsigned)files;
+    return files < 2 ? 2 : files > SN_DEFERRED_FILES ? SN_DEFERRED_FILES : (unsigned)files;
 }
 
-seen_status sn_wait_open(sn_wait *wait, uint64_t rest, uint64_t entries, unsigned lanes,
-                         const char *dir, seen_error *error)
+seen_status sn_deferred_open(sn_deferred *wait, uint64_t rest, uint64_t entries, unsigned lanes,
+                             const char *dir, seen_error *error)
 {
     unsigned files = count_files(rest, entries, lanes);
     uint64_t expected = rest == UINT64_MAX ? 0 : rest * sizeof(seen_hash);
@@ -32,29 +32,29 @@ seen_status sn_wait_open(sn_wait *wait, uint64_t rest, uint64_t entries, unsigne
     return status;
 }
 
-void sn_wait_close(sn_wait *wait)
+void sn_deferred_close(sn_deferred *wait)
 {
     for (unsigned i = 0; i < wait->files; i++)
         sn_records_close(&wait->file[i]);
     wait->files = 0;
 }
 
-seen_status sn_wait_add(sn_wait *wait, seen_hash hash, uint64_t number, seen_error *error)
+seen_status sn_deferred_add(sn_deferred *wait, seen_hash hash, uint64_t number, seen_error *error)
 {
     uint64_t file = (uint64_t)sn_table_unused(hash) * wait->files >> 32;
     wait->count++;
     return sn_records_add(&wait->file[file], hash, number, error);
 }
 
-seen_status sn_wait_each(sn_records *records, sn_wait_batch *batch, void *context,
-                         seen_error *error)
+seen_status sn_deferred_each(sn_records *records, sn_deferred_batch *batch, void *context,
+                             seen_error *error)
 {
-    seen_hash hashes[SN_WAIT_BATCH];
+    seen_hash hashes[SN_DEFERRED_BATCH];
     for (uint64_t at = 0;;) {
         size_t got;
         uint64_t base;
         seen_status status =
-            sn_records_read(records, at, hashes, SN_WAIT_BATCH, &got, &base, error);
+            sn_records_read(records, at, hashes, SN_DEFERRED_BATCH, &got, &base, error);
         if (status == SEEN_OK && got)
             status = batch(context, hashes, got, base, error);
         if (status != SEEN_OK || !got)
@@ -66,10 +66,10 @@ seen_status sn_wait_each(sn_records *records, sn_wait_batch *batch, void *contex
 /* ---- Deciding ------------------------------------------------------------------------------- */
 
 typedef struct worker {
-    sn_wait *wait;
+    sn_deferred *wait;
     unsigned lane;
     atomic_uint *next; /* next file, shared by all workers */
-    sn_wait_step *step;
+    sn_deferred_step *step;
     void *context;
     sn_stop *stop;
     bool stopped;
@@ -113,11 +113,11 @@ static void *decide_files(void *argument)
     }
 }
 
-seen_status sn_wait_decide(sn_wait *wait, unsigned lanes, sn_wait_step *step, void *context,
-                           sn_stop *stop, bool *stopped, seen_error *error)
+seen_status sn_deferred_decide(sn_deferred *wait, unsigned lanes, sn_deferred_step *step,
+                               void *context, sn_stop *stop, bool *stopped, seen_error *error)
 {
-    worker workers[SN_WAIT_LANES];
-    pthread_t threads[SN_WAIT_LANES];
+    worker workers[SN_DEFERRED_LANES];
+    pthread_t threads[SN_DEFERRED_LANES];
     atomic_uint next = 0;
     unsigned others = lanes - 1;
     for (unsigned i = 0; i < lanes; i++)

@@ -2,23 +2,25 @@
  * round. */
 #include "test_stream.h"
 
-#include "stream/uniq/lanes.h"
+#include "stream/uniq/tables.h"
 
 static bool tight;
 static atomic_size_t turned_away;
 
-static void add_some(sn_lane *lane, const seen_hash *hashes, size_t count, seen_answer *answers);
+static void add_some(sn_uniq_table *lane, const seen_hash *hashes, size_t count,
+                     seen_answer *answers);
 
 /* Includes the source, with tables that are full after one batch on demand. */
-#define sn_lanes_add add_some
+#define sn_uniq_tables_add add_some
 #define run run_exact
 #include "stream/uniq/exact.c"
 #undef run
-#undef sn_lanes_add
+#undef sn_uniq_tables_add
 
-static void add_some(sn_lane *lane, const seen_hash *hashes, size_t count, seen_answer *answers)
+static void add_some(sn_uniq_table *lane, const seen_hash *hashes, size_t count,
+                     seen_answer *answers)
 {
-    sn_lanes_add(lane, hashes, count, answers);
+    sn_uniq_tables_add(lane, hashes, count, answers);
     lane->full |= tight;
     for (size_t i = 0; i < count; i++)
         turned_away += answers[i] == SEEN_UNKNOWN;
