@@ -356,11 +356,13 @@ static void must(seen_status status, const seen_error *error)
 /* The capacity at which a filter has eight shards of the maximum size. */
 static uint64_t eight_shards(seen_kind kind, double rate)
 {
-    seen_wish wish = {
-        .size = sizeof wish, .kind = kind, .error_rate = rate, .bits = UINT64_C(8) * 4092 * 512};
+    seen_parameters parameters = {.size = sizeof parameters,
+                                  .kind = kind,
+                                  .error_rate = rate,
+                                  .bits = UINT64_C(8) * 4092 * 512};
     seen_plan plan;
     seen_error e;
-    must(seen_plan_make(&wish, &plan, &e), &e);
+    must(seen_plan_make(&parameters, &plan, &e), &e);
     return plan.capacity;
 }
 

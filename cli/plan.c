@@ -144,7 +144,8 @@ static void print_json(const seen_plan *plan)
     sn_json_end(&json);
 }
 
-static int write_reports(const plan_own *own, const seen_wish *wish, const seen_plan *plan)
+static int write_reports(const plan_own *own, const seen_parameters *parameters,
+                         const seen_plan *plan)
 {
     sn_report report;
     if (own->svg) {
@@ -157,7 +158,7 @@ static int write_reports(const plan_own *own, const seen_wish *wish, const seen_
     if (own->html) {
         if (!sn_report_open(&report, own->html))
             return SN_EXIT_ERROR;
-        sn_cli_plan_html(report.out, wish);
+        sn_cli_plan_html(report.out, parameters);
         return sn_report_close(&report);
     }
     return SN_EXIT_OK;
@@ -179,15 +180,15 @@ static int run(sn_args *args)
             sn_message_note(args, "no error rate (-p)%s given: planned for 1%%",
                             args->memory ? " and no keys (-n)" : " and no memory (-m)");
     }
-    seen_wish wish = {.size = sizeof wish,
-                      .kind = (seen_kind)args->kind,
-                      .capacity = nothing ? 100000000 : args->capacity,
-                      .error_rate = args->error_rate,
-                      .bits = args->memory * 8,
-                      .hashes = (uint32_t)args->hashes};
-    if (seen_plan_make(&wish, &plan, &error) != SEEN_OK)
+    seen_parameters parameters = {.size = sizeof parameters,
+                                  .kind = (seen_kind)args->kind,
+                                  .capacity = nothing ? 100000000 : args->capacity,
+                                  .error_rate = args->error_rate,
+                                  .bits = args->memory * 8,
+                                  .hashes = (uint32_t)args->hashes};
+    if (seen_plan_make(&parameters, &plan, &error) != SEEN_OK)
         return sn_message_report(&error);
-    if (write_reports(own, &wish, &plan))
+    if (write_reports(own, &parameters, &plan))
         return SN_EXIT_ERROR;
     bool taken = (own->svg && !strcmp(own->svg, "-")) || (own->html && !strcmp(own->html, "-"));
     if (taken || nothing)

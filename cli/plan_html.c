@@ -12,26 +12,26 @@ static const unsigned char page[] = {
 static const char mark_start[] = "/*START*/", mark_end[] = "/*END*/";
 
 /* The parameters as they would be typed; bits are from whole bytes. */
-static void put_numbers(FILE *out, const seen_wish *wish)
+static void put_parameters(FILE *out, const seen_parameters *parameters)
 {
     sn_json json;
     char text[SN_TEXT];
     sn_json_open(&json, out, true);
     sn_json_object(&json, NULL);
-    if (wish->capacity)
-        sn_json_string(&json, "n", sn_show_short(text, wish->capacity));
-    if (wish->error_rate != 0)
-        sn_json_string(&json, "p", sn_show_short_rate(text, wish->error_rate));
-    if (wish->bits)
-        sn_json_string(&json, "m", sn_show_short_size(text, wish->bits / 8));
-    if (wish->hashes)
-        sn_json_string(&json, "k", sn_show_short(text, wish->hashes));
-    if (wish->kind == SEEN_COUNTING)
+    if (parameters->capacity)
+        sn_json_string(&json, "n", sn_show_short(text, parameters->capacity));
+    if (parameters->error_rate != 0)
+        sn_json_string(&json, "p", sn_show_short_rate(text, parameters->error_rate));
+    if (parameters->bits)
+        sn_json_string(&json, "m", sn_show_short_size(text, parameters->bits / 8));
+    if (parameters->hashes)
+        sn_json_string(&json, "k", sn_show_short(text, parameters->hashes));
+    if (parameters->kind == SEEN_COUNTING)
         sn_json_string(&json, "kind", "counting");
     sn_json_end(&json);
 }
 
-void sn_cli_plan_html(FILE *out, const seen_wish *wish)
+void sn_cli_plan_html(FILE *out, const seen_parameters *parameters)
 {
     const unsigned char *start = memmem(page, sizeof page, mark_start, strlen(mark_start));
     const unsigned char *end = memmem(page, sizeof page, mark_end, strlen(mark_end));
@@ -40,6 +40,6 @@ void sn_cli_plan_html(FILE *out, const seen_wish *wish)
         return;
     }
     fwrite(page, 1, (size_t)(start - page), out);
-    put_numbers(out, wish);
+    put_parameters(out, parameters);
     fwrite(end + strlen(mark_end), 1, (size_t)(page + sizeof page - end) - strlen(mark_end), out);
 }

@@ -15,7 +15,7 @@ static void check(bool good)
         abort();
 }
 
-static void check_plan(const seen_wish *w, const seen_plan *p)
+static void check_plan(const seen_parameters *w, const seen_plan *p)
 {
     sn_geometry g = sn_plan_to_geometry(p);
     check(sn_geometry_valid(&g));
@@ -33,7 +33,7 @@ static void check_plan(const seen_wish *w, const seen_plan *p)
 }
 
 /* The same parameters as options of a set: a valid image, or a reason. */
-static void check_options(const seen_wish *w, uint8_t more)
+static void check_options(const seen_parameters *w, uint8_t more)
 {
     seen_options o = {.size = sizeof o,
                       .kind = w->kind,
@@ -65,7 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     uint8_t raw[40] = {0};
     memcpy(raw, data, size < sizeof raw ? size : sizeof raw);
-    seen_wish w = {.size = sizeof w, .kind = (seen_kind)(raw[0] % 2)};
+    seen_parameters w = {.size = sizeof w, .kind = (seen_kind)(raw[0] % 2)};
     memcpy(&w.capacity, raw + 1, 8);
     memcpy(&w.error_rate, raw + 9, 8);
     memcpy(&w.bits, raw + 17, 8);

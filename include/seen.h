@@ -125,14 +125,14 @@ typedef enum seen_layout {
 /* ---- Planning ------------------------------------------------------------------------------- */
 
 /* The requested parameters: any sufficient subset of the four; 0 means "not given". */
-typedef struct seen_wish {
-    size_t size; /* sizeof(seen_wish) */
+typedef struct seen_parameters {
+    size_t size; /* sizeof(seen_parameters) */
     seen_kind kind;
     uint64_t capacity; /* n: keys */
     double error_rate; /* p: share of absent keys that are false positives, at capacity */
     uint64_t bits;     /* m: total memory in bits; rounded to lines of 512 bits */
     uint32_t hashes;   /* k: cells per key */
-} seen_wish;
+} seen_parameters;
 
 /* The resulting geometry. */
 typedef struct seen_plan {
@@ -155,12 +155,13 @@ typedef struct seen_plan {
 } seen_plan;
 
 /* Computes the geometry of a filter.
- *   wish     capacity with error_rate, bits or hashes; bits with error_rate or hashes; or more.
- *            bits and hashes together fix both, with one cell per line (the classic filter).
- *   plan     filled on success
+ *   parameters   capacity with error_rate, bits or hashes; bits with error_rate or hashes; or more.
+ *                bits and hashes together fix both, with one cell per line (the classic filter).
+ *   plan         filled on success
  * Fails with SEEN_ERR_ARGUMENT if parameters are missing or contradict each other, if the rate is
  * not between 0 and 1, or for more than 10^12 keys. Takes microseconds to milliseconds. */
-SEEN_API seen_status seen_plan_make(const seen_wish *wish, seen_plan *plan, seen_error *error);
+SEEN_API seen_status seen_plan_make(const seen_parameters *parameters, seen_plan *plan,
+                                    seen_error *error);
 
 /* The predicted false-positive rate of a plan with `keys` distinct keys added. */
 SEEN_API double seen_plan_rate(const seen_plan *plan, double keys);
@@ -182,8 +183,9 @@ typedef struct seen_options {
     seen_hash_kind hash;
     seen_when_full when_full;
 
-    /* As in seen_wish. For SEEN_GROWING the capacity is a hint for the first layer. SEEN_FIXED with
-     * neither capacity nor bits creates a growing set, so by default a set is never full. */
+    /* As in seen_parameters. For SEEN_GROWING the capacity is a hint for the first layer.
+     * SEEN_FIXED with neither capacity nor bits creates a growing set, so by default a set is never
+     * full. */
     uint64_t capacity;
     double error_rate; /* [0.01 unless implied by bits or hashes] */
     uint64_t bits;     /* fixed only */

@@ -72,7 +72,7 @@ export class SeenSet {
   close(): void;
 }
 
-export function plan(wish: { capacity?: number; errorRate?: number; bits?: number; hashes?: number }): Plan;
+export function plan(parameters: { capacity?: number; errorRate?: number; bits?: number; hashes?: number }): Plan;
 export function drop(where: string): void;
 /** null if it is not an http or https URL. */
 export function canonicalUrl(url: string, base?: string): string | null;

@@ -129,7 +129,7 @@ if (Symbol.dispose) SeenSet.prototype[Symbol.dispose] = SeenSet.prototype.close;
 
 module.exports = {
   SeenSet,
-  plan: (wish) => native.plan(wish),
+  plan: (parameters) => native.plan(parameters),
   drop: (where) => native.drop(String(where)),
   canonicalUrl: (url, base) => native.canonicalUrl(url, base),
 };

@@ -570,7 +570,7 @@ static seen_status refuse(seen_error *error, const char *why)
     return sn_error_set(error, SEEN_ERR_ARGUMENT, "%s", why);
 }
 
-static seen_status check_parameters(const seen_wish *w, seen_error *error)
+static seen_status check_parameters(const seen_parameters *w, seen_error *error)
 {
     int given = (w->capacity != 0) + (w->error_rate != 0) + (w->bits != 0) + (w->hashes != 0);
     if (w->kind != SEEN_BLOOM && w->kind != SEEN_COUNTING)
@@ -598,13 +598,13 @@ static seen_status check_parameters(const seen_wish *w, seen_error *error)
 
 /* Capacity and a rate or hashes are given, but no memory. The number of hashes is taken as optimal
  * for a filter that is half full; the last few only apply to rates below the minimum. */
-static bool plan_by_capacity(const seen_wish *w, sn_geometry *g)
+static bool plan_by_capacity(const seen_parameters *w, sn_geometry *g)
 {
     double rate = w->error_rate != 0 ? w->error_rate : fmax(pow(0.5, w->hashes), SN_PLAN_RATE_MIN);
     return size_filter(w->kind, (double)w->capacity, rate, w->hashes, g);
 }
 
-static bool plan_by_memory(const seen_wish *w, sn_geometry *g)
+static bool plan_by_memory(const seen_parameters *w, sn_geometry *g)
 {
     if (w->hashes) {
         *g = (sn_geometry){.kind = w->kind, .spread = w->hashes, .probes = 1};
@@ -622,7 +622,7 @@ static bool plan_by_memory(const seen_wish *w, sn_geometry *g)
     return fit_capacity(g, w->kind, w->bits, w->error_rate);
 }
 
-static seen_status refuse_numbers(const seen_wish *w, const sn_geometry *g, seen_error *error)
+static seen_status refuse_numbers(const seen_parameters *w, const sn_geometry *g, seen_error *error)
 {
     double rate = sn_plan_rate(g, (double)w->capacity);
     int digits = 3; /* as many as needed to distinguish the two rates */
@@ -635,7 +635,7 @@ static seen_status refuse_numbers(const seen_wish *w, const sn_geometry *g, seen
                         w->hashes ? " with these hashes" : "", digits, rate, digits, w->error_rate);
 }
 
-static void fill_plan(seen_plan *plan, const seen_wish *w, const sn_geometry *g, double keys)
+static void fill_plan(seen_plan *plan, const seen_parameters *w, const sn_geometry *g, double keys)
 {
     double rate = sn_plan_rate(g, keys);
     uint64_t lines = sn_geometry_lines(g), bits = lines * 512;
@@ -662,40 +662,41 @@ static void fill_plan(seen_plan *plan, const seen_wish *w, const sn_geometry *g,
     };
 }
 
-seen_status seen_plan_make(const seen_wish *wish, seen_plan *plan, seen_error *error)
+seen_status seen_plan_make(const seen_parameters *parameters, seen_plan *plan, seen_error *error)
 {
-    if (!wish || !plan || wish->size != sizeof *wish)
-        return refuse(error, "seen_plan_make: wish->size is not sizeof(seen_wish)");
-    seen_status status = check_parameters(wish, error);
+    if (!parameters || !plan || parameters->size != sizeof *parameters)
+        return refuse(error, "seen_plan_make: parameters->size is not sizeof(seen_parameters)");
+    seen_status status = check_parameters(parameters, error);
     if (status != SEEN_OK)
         return status;
     sn_geometry g = {0};
-    if (!(wish->bits ? plan_by_memory(wish, &g) : plan_by_capacity(wish, &g)))
-        return refuse(error, wish->hashes ? "no filter of up to 64 hashes and 2 PiB reaches that "
-                                            "rate with these hashes; omit the hashes"
-                                          : "the error rate is too high; use 0.6 or less");
-    double keys = (double)wish->capacity;
-    if (wish->bits && wish->capacity && wish->error_rate != 0 &&
-        sn_plan_rate(&g, keys) > wish->error_rate * (1 + 1e-9))
-        return refuse_numbers(wish, &g, error);
-    if (!wish->capacity && wish->error_rate != 0)
-        keys = solve_capacity(&g, wish->error_rate);
-    else if (!wish->capacity)
+    if (!(parameters->bits ? plan_by_memory(parameters, &g) : plan_by_capacity(parameters, &g)))
+        return refuse(error, parameters->hashes
+                                 ? "no filter of up to 64 hashes and 2 PiB reaches that "
+                                   "rate with these hashes; omit the hashes"
+                                 : "the error rate is too high; use 0.6 or less");
+    double keys = (double)parameters->capacity;
+    if (parameters->bits && parameters->capacity && parameters->error_rate != 0 &&
+        sn_plan_rate(&g, keys) > parameters->error_rate * (1 + 1e-9))
+        return refuse_numbers(parameters, &g, error);
+    if (!parameters->capacity && parameters->error_rate != 0)
+        keys = solve_capacity(&g, parameters->error_rate);
+    else if (!parameters->capacity)
         keys = floor((double)g.shards * (double)g.shard_lines * sn_geometry_cells(&g) * LN2 /
-                     wish->hashes);
+                     parameters->hashes);
     if (keys > (double)SN_PLAN_KEYS_MAX)
         keys = (double)SN_PLAN_KEYS_MAX;
     if (keys < 1)
         return sn_error_set(error, SEEN_ERR_ARGUMENT,
                             "%.4g bits are not enough for one key at that rate; give more memory",
-                            (double)wish->bits);
+                            (double)parameters->bits);
     if (sn_plan_rate(&g, keys) >= 1)
         return sn_error_set(
             error, SEEN_ERR_ARGUMENT,
             "%.4g keys would set every cell of %.4g bits, and every absent key would "
             "be a false positive; give more memory",
-            keys, (double)wish->bits);
-    fill_plan(plan, wish, &g, keys);
+            keys, (double)parameters->bits);
+    fill_plan(plan, parameters, &g, keys);
     return SEEN_OK;
 }
 

@@ -194,14 +194,14 @@ bool sn_layers_live(const sn_image *image, uint32_t i)
 static seen_status begin_fixed(const seen_options *o, double rate, sn_image *image,
                                seen_error *error)
 {
-    seen_wish wish = {.size = sizeof wish,
-                      .kind = o->kind,
-                      .capacity = o->capacity,
-                      .error_rate = rate,
-                      .bits = o->bits,
-                      .hashes = o->hashes};
+    seen_parameters parameters = {.size = sizeof parameters,
+                                  .kind = o->kind,
+                                  .capacity = o->capacity,
+                                  .error_rate = rate,
+                                  .bits = o->bits,
+                                  .hashes = o->hashes};
     seen_plan plan;
-    seen_status status = seen_plan_make(&wish, &plan, error);
+    seen_status status = seen_plan_make(&parameters, &plan, error);
     if (status != SEEN_OK)
         return status;
     image->capacity = plan.capacity;
@@ -272,10 +272,12 @@ static seen_status begin_growing(const seen_options *o, double rate, sn_image *i
     image->capacity = o->capacity;
     double first = rate * (o->capacity ? FIRST_GIVEN : share(0, rate));
     if (!image->capacity) {
-        seen_wish wish = {
-            .size = sizeof wish, .kind = o->kind, .error_rate = first, .bits = FIRST_LAYER_BITS};
+        seen_parameters parameters = {.size = sizeof parameters,
+                                      .kind = o->kind,
+                                      .error_rate = first,
+                                      .bits = FIRST_LAYER_BITS};
         seen_plan plan;
-        if (seen_plan_make(&wish, &plan, error) != SEEN_OK)
+        if (seen_plan_make(&parameters, &plan, error) != SEEN_OK)
             return too_strict(error);
         image->capacity = round_capacity((double)plan.capacity, rate);
     }

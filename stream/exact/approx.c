@@ -37,31 +37,32 @@ static uint64_t blind_capacity(double rate)
     return (uint64_t)((double)BLIND_BYTES * 8 / (1.1 * seen_classic_bits(1, rate)));
 }
 
-static seen_status plan_first(const sn_approx_options *o, seen_wish *wish, seen_plan *plan,
-                              bool *alone, seen_error *error)
+static seen_status plan_first(const sn_approx_options *o, seen_parameters *parameters,
+                              seen_plan *plan, bool *alone, seen_error *error)
 {
     double rate = part_of(o->error_rate, first_share(o));
-    *wish = (seen_wish){.size = sizeof *wish,
-                        .capacity = o->capacity ? o->capacity : blind_capacity(rate),
-                        .error_rate = rate};
+    *parameters = (seen_parameters){.size = sizeof *parameters,
+                                    .capacity = o->capacity ? o->capacity : blind_capacity(rate),
+                                    .error_rate = rate};
     if (rate >= TWO_LINES_FROM && rate <= TWO_LINES_TO)
-        wish->hashes = CELLS;
+        parameters->hashes = CELLS;
     *plan = (seen_plan){.size = sizeof *plan};
-    seen_status status = seen_plan_make(wish, plan, error);
+    seen_status status = seen_plan_make(parameters, plan, error);
     *alone = status == SEEN_OK && o->most && plan->bytes > o->most / 2;
     if (!*alone)
         return status;
-    *wish = (seen_wish){.size = sizeof *wish, .capacity = o->capacity, .bits = o->most * 8};
+    *parameters =
+        (seen_parameters){.size = sizeof *parameters, .capacity = o->capacity, .bits = o->most * 8};
     if (!o->capacity)
-        wish->error_rate = o->error_rate;
-    return seen_plan_make(wish, plan, error);
+        parameters->error_rate = o->error_rate;
+    return seen_plan_make(parameters, plan, error);
 }
 
 seen_status sn_approx_plan(const sn_approx_options *options, seen_plan *plan, bool *alone,
                            seen_error *error)
 {
-    seen_wish wish;
-    return plan_first(options, &wish, plan, alone, error);
+    seen_parameters parameters;
+    return plan_first(options, &parameters, plan, alone, error);
 }
 
 static seen_status make_filter(seen_options options, const seen_hasher *hasher, seen_set **set,
@@ -80,15 +81,15 @@ static seen_status make_filter(seen_options options, const seen_hasher *hasher, 
 
 seen_status sn_approx_open(sn_approx *approx, const sn_approx_options *options, seen_error *error)
 {
-    seen_wish wish;
+    seen_parameters parameters;
     seen_plan plan;
     *approx = (sn_approx){.options = *options};
-    seen_status status = plan_first(options, &wish, &plan, &approx->alone, error);
+    seen_status status = plan_first(options, &parameters, &plan, &approx->alone, error);
     if (status == SEEN_OK)
-        status = make_filter((seen_options){.capacity = wish.capacity,
-                                            .error_rate = wish.error_rate,
-                                            .bits = wish.bits,
-                                            .hashes = wish.hashes},
+        status = make_filter((seen_options){.capacity = parameters.capacity,
+                                            .error_rate = parameters.error_rate,
+                                            .bits = parameters.bits,
+                                            .hashes = parameters.hashes},
                              options->hasher, &approx->first, error);
     if (status != SEEN_OK)
         return status;

@@ -100,10 +100,10 @@ static double rate_of(double keys, double bytes)
         return 0;
     if (bytes < 64)
         return 1;
-    seen_wish wish = {
-        .size = sizeof wish, .capacity = (uint64_t)ceil(keys), .bits = (uint64_t)(bytes * 8)};
+    seen_parameters parameters = {
+        .size = sizeof parameters, .capacity = (uint64_t)ceil(keys), .bits = (uint64_t)(bytes * 8)};
     seen_plan plan = {.size = sizeof plan};
-    return seen_plan_make(&wish, &plan, NULL) == SEEN_OK ? fmin(plan.predicted_rate, 1) : 1;
+    return seen_plan_make(&parameters, &plan, NULL) == SEEN_OK ? fmin(plan.predicted_rate, 1) : 1;
 }
 
 static void copy_pipe(sn_join_plan *plan, const sn_join_parameters *n)
@@ -289,11 +289,11 @@ static bool plan_approx(sn_join_plan *plan, const sn_join_parameters *n)
     double most = (double)plan->budget * 0.98;
     if (n->unique || n->lines_b > n->lines_first)
         most /= 2; /* a second filter */
-    seen_wish wish = {.size = sizeof wish,
-                      .capacity = (uint64_t)fmax(1, ceil(n->lines_first)),
-                      .error_rate = rate};
+    seen_parameters parameters = {.size = sizeof parameters,
+                                  .capacity = (uint64_t)fmax(1, ceil(n->lines_first)),
+                                  .error_rate = rate};
     seen_plan made = {.size = sizeof made};
-    double bytes = seen_plan_make(&wish, &made, NULL) == SEEN_OK ? (double)made.bytes : most;
+    double bytes = seen_plan_make(&parameters, &made, NULL) == SEEN_OK ? (double)made.bytes : most;
     plan->filter = whole_lines(fmin(bytes, most));
     plan->filter_rate = rate_of(n->lines_first, (double)plan->filter);
     add_step(plan, n, "read B into a filter", n->bytes_b, 0, n->lines_b * (LINE_NS + filter_ns(n)),

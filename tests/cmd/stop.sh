@@ -17,7 +17,7 @@ os.mkfifo("pipe")
 subprocess.run([seen, "create", "-q", "f.seen", "-n", "1k"], check=True)
 for command in ["uniq", "pipe"], ["uniq", "-u", "pipe"], ["common", "pipe", "f.seen"], ["add", "f.seen", "pipe"], ["check", "f.seen", "pipe"]:
     apart = 1
-    while apart > 0.05:  # two signals that are apart, because this program had to wait between them, are two wishes
+    while apart > 0.05:  # two signals that are apart, because this program had to wait between them, are two requests
         p = subprocess.Popen([seen] + command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         writer = os.open("pipe", os.O_WRONLY)  # it reads now
         begin = time.monotonic()

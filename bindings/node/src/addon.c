@@ -640,17 +640,17 @@ FUNCTION(plan)
 {
     napi_value argv[1], out;
     double capacity = 0, bits = 0, hashes = 0;
-    seen_wish wish = {.size = sizeof wish};
+    seen_parameters parameters = {.size = sizeof parameters};
     seen_plan p = {.size = sizeof p};
     seen_error error = {0};
     if (!arguments(env, info, 1, argv) || !number(env, argv[0], "capacity", &capacity) ||
-        !number(env, argv[0], "errorRate", &wish.error_rate) ||
+        !number(env, argv[0], "errorRate", &parameters.error_rate) ||
         !number(env, argv[0], "bits", &bits) || !number(env, argv[0], "hashes", &hashes))
         return NULL;
-    wish.capacity = (uint64_t)capacity;
-    wish.bits = (uint64_t)bits;
-    wish.hashes = (uint32_t)hashes;
-    if (seen_plan_make(&wish, &p, &error) != SEEN_OK)
+    parameters.capacity = (uint64_t)capacity;
+    parameters.bits = (uint64_t)bits;
+    parameters.hashes = (uint32_t)hashes;
+    if (seen_plan_make(&parameters, &p, &error) != SEEN_OK)
         return sn_js_throw(env, &error);
     napi_create_object(env, &out);
     put(env, out, "capacity", (double)p.capacity);

@@ -163,17 +163,18 @@ static PyObject *drop(PyObject *module, PyObject *args)
 static PyObject *plan(PyObject *module, PyObject *dict)
 {
     (void)module;
-    seen_wish wish = {.size = sizeof wish};
+    seen_parameters parameters = {.size = sizeof parameters};
     seen_plan p = {.size = sizeof p};
     seen_error error = {0};
     uint32_t kind = 0;
     if (take_small(dict, "kind", &kind) ||
-        take_number(dict, "capacity", UINT64_MAX, &wish.capacity) ||
-        take_rate(dict, &wish.error_rate) || take_number(dict, "bits", UINT64_MAX, &wish.bits) ||
-        take_small(dict, "hashes", &wish.hashes))
+        take_number(dict, "capacity", UINT64_MAX, &parameters.capacity) ||
+        take_rate(dict, &parameters.error_rate) ||
+        take_number(dict, "bits", UINT64_MAX, &parameters.bits) ||
+        take_small(dict, "hashes", &parameters.hashes))
         return NULL;
-    wish.kind = (seen_kind)kind;
-    if (seen_plan_make(&wish, &p, &error) != SEEN_OK)
+    parameters.kind = (seen_kind)kind;
+    if (seen_plan_make(&parameters, &p, &error) != SEEN_OK)
         return sn_py_raise(&error);
     return Py_BuildValue(
         "{s:K,s:d,s:d,s:K,s:K,s:I,s:d}", "capacity", (unsigned long long)p.capacity, "error_rate",

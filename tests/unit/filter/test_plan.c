@@ -6,20 +6,20 @@
 
 #include <math.h>
 
-static seen_wish wish_of(uint64_t capacity, double rate, uint64_t bits, uint32_t hashes)
+static seen_parameters parameters_of(uint64_t capacity, double rate, uint64_t bits, uint32_t hashes)
 {
-    return (seen_wish){.size = sizeof(seen_wish),
-                       .capacity = capacity,
-                       .error_rate = rate,
-                       .bits = bits,
-                       .hashes = hashes};
+    return (seen_parameters){.size = sizeof(seen_parameters),
+                             .capacity = capacity,
+                             .error_rate = rate,
+                             .bits = bits,
+                             .hashes = hashes};
 }
 
 static seen_plan plan_of(uint64_t capacity, double rate, uint64_t bits, uint32_t hashes)
 {
-    seen_wish wish = wish_of(capacity, rate, bits, hashes);
+    seen_parameters parameters = parameters_of(capacity, rate, bits, hashes);
     seen_plan plan = {0};
-    OK(seen_plan_make(&wish, &plan, error));
+    OK(seen_plan_make(&parameters, &plan, error));
     return plan;
 }
 
@@ -212,19 +212,20 @@ static void test_few_keys(void **state)
         seen_kind kind;
         unsigned keys;
         double rate;
-    } WISHES[] = {{SEEN_BLOOM, 30, 3e-4},    {SEEN_BLOOM, 60, 3e-4},    {SEEN_BLOOM, 40, 0.003},
-                  {SEEN_COUNTING, 75, 0.01}, {SEEN_COUNTING, 12, 0.01}, {SEEN_COUNTING, 70, 0.001},
-                  {SEEN_BLOOM, 241, 0.003}};
-    for (size_t i = 0; i < sizeof WISHES / sizeof *WISHES; i++) {
+    } REQUESTS[] = {{SEEN_BLOOM, 30, 3e-4},    {SEEN_BLOOM, 60, 3e-4},
+                    {SEEN_BLOOM, 40, 0.003},   {SEEN_COUNTING, 75, 0.01},
+                    {SEEN_COUNTING, 12, 0.01}, {SEEN_COUNTING, 70, 0.001},
+                    {SEEN_BLOOM, 241, 0.003}};
+    for (size_t i = 0; i < sizeof REQUESTS / sizeof *REQUESTS; i++) {
         sn_geometry g;
-        double rate = WISHES[i].rate;
-        assert_true(sn_plan_geometry(WISHES[i].kind, WISHES[i].keys, rate, &g));
+        double rate = REQUESTS[i].rate;
+        assert_true(sn_plan_geometry(REQUESTS[i].kind, REQUESTS[i].keys, rate, &g));
         /* One whole line more may leave so much room that there are no false positives. */
-        if (sn_plan_rate(&g, WISHES[i].keys) < rate / 10)
+        if (sn_plan_rate(&g, REQUESTS[i].keys) < rate / 10)
             continue;
-        double got = count_mistakes(&g, WISHES[i].keys);
+        double got = count_mistakes(&g, REQUESTS[i].keys);
         if (got > 1.05 * rate)
-            fail_msg("%u keys at %g: %g", WISHES[i].keys, rate, got);
+            fail_msg("%u keys at %g: %g", REQUESTS[i].keys, rate, got);
     }
 }
 
@@ -296,13 +297,13 @@ static void test_sizes(void **state)
     for (int kind = 0; kind < 2; kind++)
         for (size_t r = 0; r < 5; r++)
             for (double n = 1; n <= 1e12; n = ceil(n * 9.7)) {
-                seen_wish wish = wish_of((uint64_t)n, RATES[r], 0, 0);
-                wish.kind = (seen_kind)kind;
+                seen_parameters parameters = parameters_of((uint64_t)n, RATES[r], 0, 0);
+                parameters.kind = (seen_kind)kind;
                 seen_plan plan;
-                OK(seen_plan_make(&wish, &plan, error));
+                OK(seen_plan_make(&parameters, &plan, error));
                 sn_geometry g = sn_plan_to_geometry(&plan);
                 assert_true(sn_geometry_valid(&g));
-                assert_int_equal(plan.capacity, wish.capacity);
+                assert_int_equal(plan.capacity, parameters.capacity);
                 assert_true(plan.predicted_rate <= RATES[r] * (1 + 1e-8));
                 assert_true(plan.predicted_rate == seen_plan_rate(&plan, n));
                 assert_int_equal(plan.bits, plan.lines * 512);
@@ -323,13 +324,13 @@ static void test_subsets(void **state)
         for (unsigned set = 0; set < 16; set++) {
             uint64_t n = SIZES[i];
             double classic = seen_classic_bits((double)n, 0.01);
-            seen_wish wish =
-                wish_of(set & 1 ? n : 0, set & 2 ? 0.01 : 0,
-                        set & 4 ? (uint64_t)(classic * 1.3) + 1024 : 0, set & 8 ? 7 : 0);
+            seen_parameters parameters =
+                parameters_of(set & 1 ? n : 0, set & 2 ? 0.01 : 0,
+                              set & 4 ? (uint64_t)(classic * 1.3) + 1024 : 0, set & 8 ? 7 : 0);
             seen_plan plan = {0};
             seen_error e = {0};
             bool enough = (set & 1 && set & 14) || (set & 4 && set & 10);
-            seen_status status = seen_plan_make(&wish, &plan, &e);
+            seen_status status = seen_plan_make(&parameters, &plan, &e);
             if (enough != (status == SEEN_OK))
                 fail_msg("subset %u at %llu keys: %s %s", set, (unsigned long long)n,
                          seen_status_text(status), e.message);
@@ -344,8 +345,8 @@ static void test_subsets(void **state)
             assert_true(plan.predicted_rate <= plan.error_rate * (1 + 1e-8));
             assert_true(!(set & 1) || plan.capacity == n);
             assert_true(!(set & 2) || plan.error_rate == 0.01);
-            assert_true(!(set & 4) || plan.bits <= wish.bits);
-            assert_true(!(set & 4) || (double)plan.bits + 100000 > (double)wish.bits * 0.98);
+            assert_true(!(set & 4) || plan.bits <= parameters.bits);
+            assert_true(!(set & 4) || (double)plan.bits + 100000 > (double)parameters.bits * 0.98);
             assert_true(!(set & 8) || plan.hashes == 7);
             if ((set & 12) == 12)
                 assert_true(plan.spread == 7 && plan.probes == 1);
@@ -359,15 +360,15 @@ static void test_memory_is_a_limit(void **state)
     for (uint64_t bits = 1; bits < 40000; bits = bits * 5 / 4 + 97)
         for (double rate = 0.3; rate > 1e-18; rate /= 2000)
             for (int kind = 0; kind < 2; kind++) {
-                seen_wish wish = wish_of(0, rate, bits, 0);
-                wish.kind = (seen_kind)kind;
+                seen_parameters parameters = parameters_of(0, rate, bits, 0);
+                parameters.kind = (seen_kind)kind;
                 seen_plan plan;
-                seen_status status = seen_plan_make(&wish, &plan, NULL);
+                seen_status status = seen_plan_make(&parameters, &plan, NULL);
                 assert_true(status == SEEN_OK || (status == SEEN_ERR_ARGUMENT && bits < 1024));
                 if (status == SEEN_OK)
                     assert_true(plan.bits <= (bits < 512 ? 512 : bits) && plan.capacity >= 1);
-                wish = wish_of(bits / 20 + 1, 0, bits, 0);
-                OK(seen_plan_make(&wish, &plan, error));
+                parameters = parameters_of(bits / 20 + 1, 0, bits, 0);
+                OK(seen_plan_make(&parameters, &plan, error));
                 assert_true(plan.bits <= (bits < 512 ? 512 : bits));
             }
 }
@@ -378,27 +379,28 @@ static void test_capacity_is_largest(void **state)
     (void)state;
     for (uint64_t bits = 2048; bits < UINT64_C(1) << 42; bits *= 13)
         for (double rate = 0.1; rate > 1e-8; rate /= 30) {
-            seen_wish wish = wish_of(0, rate, bits, 0);
+            seen_parameters parameters = parameters_of(0, rate, bits, 0);
             seen_plan plan;
-            OK(seen_plan_make(&wish, &plan, error));
+            OK(seen_plan_make(&parameters, &plan, error));
             assert_true(seen_plan_rate(&plan, (double)plan.capacity) <= rate);
             assert_true(seen_plan_rate(&plan, (double)plan.capacity * 1.0001 + 2) > rate);
         }
 }
 
-static void give_back(seen_wish wish, const seen_plan *answer)
+static void give_back(seen_parameters parameters, const seen_plan *answer)
 {
-    wish.capacity = answer->capacity;
+    parameters.capacity = answer->capacity;
     seen_plan plan;
     seen_error e;
-    if (seen_plan_make(&wish, &plan, &e) != SEEN_OK)
-        fail_msg("kind %d, %llu lines: %s", wish.kind, (unsigned long long)answer->lines,
+    if (seen_plan_make(&parameters, &plan, &e) != SEEN_OK)
+        fail_msg("kind %d, %llu lines: %s", parameters.kind, (unsigned long long)answer->lines,
                  e.message);
-    wish.bits = answer->bits;
-    if (seen_plan_make(&wish, &plan, &e) != SEEN_OK)
-        fail_msg("kind %d, just %llu lines: %s", wish.kind, (unsigned long long)answer->lines,
+    parameters.bits = answer->bits;
+    if (seen_plan_make(&parameters, &plan, &e) != SEEN_OK)
+        fail_msg("kind %d, just %llu lines: %s", parameters.kind, (unsigned long long)answer->lines,
                  e.message);
-    assert_true(plan.bits <= wish.bits && plan.predicted_rate <= wish.error_rate * (1 + 1e-8));
+    assert_true(plan.bits <= parameters.bits &&
+                plan.predicted_rate <= parameters.error_rate * (1 + 1e-8));
 }
 
 /* A plan is feasible for any of the given parameters; and the planned memory holds the requested
@@ -410,18 +412,18 @@ static void test_answers_are_wishes(void **state)
     for (int i = 0; i < 700; i++) {
         double rate = exp(-0.6 - 40.8 * (double)(rng_next(&r) % 1000) / 1000);
         double large = i % 2 ? 24 : 9, size = large * (double)(rng_next(&r) % 1000) / 1000;
-        seen_wish wish = wish_of((uint64_t)exp(size), rate, 0, 0);
-        wish.kind = (seen_kind)(i / 2 % 2);
+        seen_parameters parameters = parameters_of((uint64_t)exp(size), rate, 0, 0);
+        parameters.kind = (seen_kind)(i / 2 % 2);
         seen_plan plan, other;
-        OK(seen_plan_make(&wish, &plan, error));
-        give_back(wish, &plan);
-        wish.capacity = 0;
-        wish.bits = plan.bits;
-        OK(seen_plan_make(&wish, &other, error));
+        OK(seen_plan_make(&parameters, &plan, error));
+        give_back(parameters, &plan);
+        parameters.capacity = 0;
+        parameters.bits = plan.bits;
+        OK(seen_plan_make(&parameters, &other, error));
         assert_true((double)other.capacity >= 0.9 * (double)plan.capacity);
-        wish.bits = (uint64_t)(2000 * exp(fmin(size, 18)));
-        OK(seen_plan_make(&wish, &plan, error));
-        give_back(wish, &plan);
+        parameters.bits = (uint64_t)(2000 * exp(fmin(size, 18)));
+        OK(seen_plan_make(&parameters, &plan, error));
+        give_back(parameters, &plan);
     }
 }
 
@@ -435,20 +437,20 @@ static void test_possible_without_hashes(void **state)
             for (double times = 1; times < 1.3; times += 0.02) {
                 uint64_t bits = (uint64_t)(times * seen_classic_bits(n, RATES[i]));
                 unsigned hashes = (unsigned)lround(-log2(RATES[i]));
-                seen_wish wish = wish_of((uint64_t)n, RATES[i], bits, hashes);
+                seen_parameters parameters = parameters_of((uint64_t)n, RATES[i], bits, hashes);
                 seen_plan plan;
-                if (seen_plan_make(&wish, &plan, NULL) != SEEN_OK)
+                if (seen_plan_make(&parameters, &plan, NULL) != SEEN_OK)
                     continue;
-                wish.hashes = 0;
-                OK(seen_plan_make(&wish, &plan, error));
+                parameters.hashes = 0;
+                OK(seen_plan_make(&parameters, &plan, error));
             }
 }
 
 #define REFUSED(...)                                                                               \
     do {                                                                                           \
-        seen_wish wish = __VA_ARGS__;                                                              \
+        seen_parameters parameters = __VA_ARGS__;                                                  \
         seen_plan plan = {.lines = 4711};                                                          \
-        FAILS(SEEN_ERR_ARGUMENT, seen_plan_make(&wish, &plan, error));                             \
+        FAILS(SEEN_ERR_ARGUMENT, seen_plan_make(&parameters, &plan, error));                       \
         assert_int_equal(plan.lines, 4711);                                                        \
     } while (0)
 
@@ -480,10 +482,10 @@ static void test_capacity_and_hashes(void **state)
 static void test_nearly(void **state)
 {
     (void)state;
-    seen_wish wish = wish_of(1000000, 0.01, 9585058, 7);
+    seen_parameters parameters = parameters_of(1000000, 0.01, 9585058, 7);
     seen_error why = {0};
     seen_plan plan;
-    assert_int_equal(seen_plan_make(&wish, &plan, &why), SEEN_ERR_ARGUMENT);
+    assert_int_equal(seen_plan_make(&parameters, &plan, &why), SEEN_ERR_ARGUMENT);
     const char *rate = strstr(why.message, "error rate of ");
     assert_non_null(rate);
     double is = strtod(rate + strlen("error rate of "), NULL), asked = 0;
@@ -494,38 +496,38 @@ static void test_nearly(void **state)
 static void test_refusals(void **state)
 {
     (void)state;
-    REFUSED(wish_of(0, 0, 0, 0));
-    REFUSED(wish_of(1000, 0, 0, 0));
-    REFUSED(wish_of(0, 0.01, 0, 7));
-    REFUSED(wish_of(1000, -1, 0, 0));
-    REFUSED(wish_of(1000, (double)NAN, 0, 0));
-    REFUSED(wish_of(1000, (double)INFINITY, 0, 0));
-    REFUSED(wish_of(1000, -(double)INFINITY, 0, 0));
-    REFUSED(wish_of(1000, 1, 0, 0));
-    REFUSED(wish_of(1000, 1e300, 0, 0));
-    REFUSED(wish_of(1000, 1e-300, 0, 0));
-    REFUSED(wish_of(1000, 5e-324, 0, 0));
-    REFUSED(wish_of(1000000000001, 0.01, 0, 0));
-    REFUSED(wish_of(UINT64_MAX, 0.01, 0, 0));
-    REFUSED(wish_of(0, 0.01, UINT64_MAX, 0));
-    REFUSED(wish_of(1000, 0, 0, 65));
-    REFUSED(wish_of(1000, 0, 0, UINT32_MAX));
-    REFUSED(wish_of(1000000, 0.001, 10000, 0)); /* 10 bits for 1000 keys */
-    REFUSED(wish_of(1000000, 1e-9, 20000000, 3));
-    REFUSED(wish_of(262144, 0, 2570, 0)); /* every cell would be set */
-    REFUSED(wish_of(262144, 0, 2570, 3));
-    REFUSED(wish_of(412317122560, 1.1e-13, 0, 2)); /* exceeds the maximum memory */
-    REFUSED(wish_of(1000000000000, 1e-18, 0, 1));
-    REFUSED(wish_of(68, 7.1e-15, 0, 1));
-    REFUSED(wish_of(1000000, 0.01, 20000000, 64));
-    REFUSED(wish_of(20, 1e-18, 512, 0));
-    seen_wish wish = wish_of(1000, 0.01, 0, 0);
+    REFUSED(parameters_of(0, 0, 0, 0));
+    REFUSED(parameters_of(1000, 0, 0, 0));
+    REFUSED(parameters_of(0, 0.01, 0, 7));
+    REFUSED(parameters_of(1000, -1, 0, 0));
+    REFUSED(parameters_of(1000, (double)NAN, 0, 0));
+    REFUSED(parameters_of(1000, (double)INFINITY, 0, 0));
+    REFUSED(parameters_of(1000, -(double)INFINITY, 0, 0));
+    REFUSED(parameters_of(1000, 1, 0, 0));
+    REFUSED(parameters_of(1000, 1e300, 0, 0));
+    REFUSED(parameters_of(1000, 1e-300, 0, 0));
+    REFUSED(parameters_of(1000, 5e-324, 0, 0));
+    REFUSED(parameters_of(1000000000001, 0.01, 0, 0));
+    REFUSED(parameters_of(UINT64_MAX, 0.01, 0, 0));
+    REFUSED(parameters_of(0, 0.01, UINT64_MAX, 0));
+    REFUSED(parameters_of(1000, 0, 0, 65));
+    REFUSED(parameters_of(1000, 0, 0, UINT32_MAX));
+    REFUSED(parameters_of(1000000, 0.001, 10000, 0)); /* 10 bits for 1000 keys */
+    REFUSED(parameters_of(1000000, 1e-9, 20000000, 3));
+    REFUSED(parameters_of(262144, 0, 2570, 0)); /* every cell would be set */
+    REFUSED(parameters_of(262144, 0, 2570, 3));
+    REFUSED(parameters_of(412317122560, 1.1e-13, 0, 2)); /* exceeds the maximum memory */
+    REFUSED(parameters_of(1000000000000, 1e-18, 0, 1));
+    REFUSED(parameters_of(68, 7.1e-15, 0, 1));
+    REFUSED(parameters_of(1000000, 0.01, 20000000, 64));
+    REFUSED(parameters_of(20, 1e-18, 512, 0));
+    seen_parameters parameters = parameters_of(1000, 0.01, 0, 0);
     seen_plan plan;
-    wish.kind = (seen_kind)9;
-    FAILS(SEEN_ERR_ARGUMENT, seen_plan_make(&wish, &plan, error));
-    wish = wish_of(1000, 0.01, 0, 0);
-    wish.size = 8;
-    FAILS(SEEN_ERR_ARGUMENT, seen_plan_make(&wish, &plan, error));
+    parameters.kind = (seen_kind)9;
+    FAILS(SEEN_ERR_ARGUMENT, seen_plan_make(&parameters, &plan, error));
+    parameters = parameters_of(1000, 0.01, 0, 0);
+    parameters.size = 8;
+    FAILS(SEEN_ERR_ARGUMENT, seen_plan_make(&parameters, &plan, error));
     FAILS(SEEN_ERR_ARGUMENT, seen_plan_make(NULL, &plan, error));
     assert_int_equal(seen_plan_make(NULL, &plan, NULL), SEEN_ERR_ARGUMENT);
 }
