@@ -89,13 +89,13 @@ const seen_url_options *sn_args_rewrite(const sn_args *args)
     return args->print ? &args->url_print : NULL;
 }
 
-sn_key_options sn_args_keys(sn_args *args)
+sn_keys_options sn_args_keys(sn_args *args)
 {
-    return (sn_key_options){.record = sn_args_record_spec(args),
-                            .fold = args->ignore_case,
-                            .url = args->url,
-                            .url_options = args->url_options,
-                            .quoted = &args->quoted};
+    return (sn_keys_options){.record = sn_args_record_spec(args),
+                             .fold = args->ignore_case,
+                             .url = args->url,
+                             .url_options = args->url_options,
+                             .quoted = &args->quoted};
 }
 
 void sn_args_warn_quoted(const sn_args *args)

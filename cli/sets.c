@@ -111,7 +111,7 @@ typedef struct sets_run {
     sn_join_plan plan;
     sn_join_result result;
     sn_record_spec record_b; /* --key-b */
-    sn_key_options keys_b;
+    sn_keys_options keys_b;
     seen_status status;
     seen_error error;
     sem_t done;

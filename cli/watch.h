@@ -29,7 +29,7 @@ seen_status sn_watch_run(sn_watch *watch, const sn_args *args, sn_watch_job *job
                          seen_error *error);
 
 /* Options about lines and threads. */
-sn_key_options sn_args_keys(sn_args *args);
+sn_keys_options sn_args_keys(sn_args *args);
 const sn_record_spec *sn_args_record_spec(const sn_args *args); /* NULL: whole lines */
 const seen_url_options *sn_args_rewrite(const sn_args *args);   /* --print canonical, or NULL */
 /* The options that define keys, as text to be stored with a filter; false if it is too long. */

@@ -14,7 +14,7 @@
 typedef enum sn_apply_what { SN_APPLY_ADD, SN_APPLY_CHECK, SN_APPLY_REMOVE } sn_apply_what;
 
 typedef struct sn_apply_options {
-    sn_key_options keys;
+    sn_keys_options keys;
     sn_pipeline_options pipeline;
     sn_apply_what what;
     seen_set *set;

@@ -22,7 +22,7 @@
 enum { SN_PARTS_MAX = 65536 };
 
 typedef struct sn_parts_options {
-    sn_key_options keys;
+    sn_keys_options keys;
     sn_pipeline_options pipeline;
     size_t parts; /* at most SN_PARTS_MAX */
 } sn_parts_options;

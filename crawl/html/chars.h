@@ -6,17 +6,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-static inline bool sn_is_space(uint8_t c)
+static inline bool sn_html_is_space(uint8_t c)
 {
     return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f';
 }
 
-static inline uint8_t sn_lower(uint8_t c)
+static inline uint8_t sn_html_lower(uint8_t c)
 {
     return c >= 'A' && c <= 'Z' ? (uint8_t)(c | 0x20) : c;
 }
 
-static inline bool sn_is_letter(uint8_t c)
+static inline bool sn_html_is_letter(uint8_t c)
 {
     return (uint8_t)((c | 0x20) - 'a') < 26;
 }

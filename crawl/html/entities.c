@@ -486,7 +486,7 @@ static size_t put(uint32_t code, char out[SN_ENTITY_MAX])
 
 size_t sn_links_entity(const char *name, size_t len, bool bare, char out[SN_ENTITY_MAX])
 {
-    if (len == 0 || !sn_is_letter((uint8_t)name[0]))
+    if (len == 0 || !sn_html_is_letter((uint8_t)name[0]))
         return 0;
     size_t letter = name[0] <= 'Z' ? (size_t)(name[0] - 'A') : (size_t)(name[0] - 'a') + 26;
     size_t low = firsts[letter], high = firsts[letter + 1];

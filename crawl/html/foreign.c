@@ -54,8 +54,9 @@ static const char *const math_points[] = {"mi", "mo", "mn", "ms", "mtext", NULL}
 
 uint8_t *sn_links_open_count(sn_links *t, const uint8_t *name, size_t len)
 {
-    uint32_t at = (uint32_t)sn_lower(name[0]) << 24 | (uint32_t)sn_lower(name[len - 1]) << 16 |
-                  (uint32_t)sn_lower(name[len / 2]) << 8 | (uint32_t)len;
+    uint32_t at = (uint32_t)sn_html_lower(name[0]) << 24 |
+                  (uint32_t)sn_html_lower(name[len - 1]) << 16 |
+                  (uint32_t)sn_html_lower(name[len / 2]) << 8 | (uint32_t)len;
     return &t->open[(at * UINT32_C(2654435769)) >> (32 - SN_OPEN_BITS)];
 }
 

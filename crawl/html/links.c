@@ -31,10 +31,10 @@ static inline const uint8_t *read_name(sn_links *t, const uint8_t *p, const uint
 {
     sn_links_name name = t->name;
     for (; p < end && name.len < 8 && !(sn_links_name_class[*p] & ends); p++, name.len++)
-        name.head = name.head << 8 | sn_lower(*p);
+        name.head = name.head << 8 | sn_html_lower(*p);
     for (; p < end && !(sn_links_name_class[*p] & ends); p++) {
         if (name.len < SN_NAME_MAX)
-            name.tail = name.tail << 8 | sn_lower(*p);
+            name.tail = name.tail << 8 | sn_html_lower(*p);
         name.len += name.len <= SN_NAME_MAX;
     }
     t->name = name;
@@ -70,7 +70,7 @@ static const uint8_t *begin_tag(sn_links *t, const uint8_t *p, const uint8_t *en
 
 static const uint8_t *in_end_tag_open(sn_links *t, const uint8_t *p, const uint8_t *end)
 {
-    if (sn_is_letter(*p))
+    if (sn_html_is_letter(*p))
         return begin_tag(t, p, end, true);
     t->state = *p == '>' ? AT_TEXT : AT_BOGUS;
     return p + (*p == '>');
@@ -78,7 +78,7 @@ static const uint8_t *in_end_tag_open(sn_links *t, const uint8_t *p, const uint8
 
 static const uint8_t *in_tag_open(sn_links *t, const uint8_t *p, const uint8_t *end)
 {
-    if (sn_is_letter(*p))
+    if (sn_html_is_letter(*p))
         return begin_tag(t, p, end, false);
     switch (*p) {
     case '/':
@@ -127,7 +127,7 @@ static void attr_named(sn_links *t)
 
 static const uint8_t *in_before_value(sn_links *t, const uint8_t *p, const uint8_t *end)
 {
-    while (sn_is_space(*p))
+    while (sn_html_is_space(*p))
         if (++p == end)
             return p;
     if (*p == '>')
@@ -167,7 +167,7 @@ static const uint8_t *begin_attr(sn_links *t, const uint8_t *p, const uint8_t *e
 
 static const uint8_t *in_before_attr(sn_links *t, const uint8_t *p, const uint8_t *end)
 {
-    while (sn_is_space(*p))
+    while (sn_html_is_space(*p))
         if (++p == end)
             return p;
     if (*p == '>')
@@ -180,7 +180,7 @@ static const uint8_t *in_before_attr(sn_links *t, const uint8_t *p, const uint8_
 
 static const uint8_t *in_after_attr_name(sn_links *t, const uint8_t *p, const uint8_t *end)
 {
-    while (sn_is_space(*p))
+    while (sn_html_is_space(*p))
         if (++p == end)
             return p;
     if (*p == '=') {

@@ -5,7 +5,7 @@
 
 static bool refresh_separator(uint8_t c)
 {
-    return c == ';' || c == ',' || sn_is_space(c);
+    return c == ';' || c == ',' || sn_html_is_space(c);
 }
 
 /* Skips "url =" before the URL; if it is incomplete, the letters belong to the URL. */
@@ -14,7 +14,7 @@ static sn_html_text skip_url_word(sn_html_text in, bool *quotable)
     static const char url[] = "url";
     sn_html_text rest = in;
     size_t i = 0;
-    while (i < 3 && rest.len > 0 && sn_lower((uint8_t)*rest.at) == (uint8_t)url[i]) {
+    while (i < 3 && rest.len > 0 && sn_html_lower((uint8_t)*rest.at) == (uint8_t)url[i]) {
         rest = sn_html_text_skip(rest, 1);
         i++;
     }

@@ -63,7 +63,7 @@ static const uint16_t lengths[26] = {
 
 static bool may_mean(const uint8_t *name, size_t len)
 {
-    return len < 16 && (lengths[sn_lower(*name) - 'a'] >> len & 1) != 0;
+    return len < 16 && (lengths[sn_html_lower(*name) - 'a'] >> len & 1) != 0;
 }
 
 /* name="value"; the last one is the end of the tag, optionally preceded by a name. */
@@ -76,7 +76,7 @@ typedef struct attribute {
 /* Reads an attribute, or the end of the tag; NULL: not plain. */
 static inline const uint8_t *read_attribute(const uint8_t *p, const uint8_t *end, attribute *a)
 {
-    while (p < end && sn_is_space(*p))
+    while (p < end && sn_html_is_space(*p))
         p++;
     a->name = p;
     while (p < end && !sn_links_name_class[*p])
@@ -114,7 +114,7 @@ static inline bool is_name(const attribute *a, const char *name, size_t len)
     if (a->name_len != len)
         return false;
     for (size_t i = 0; i < len; i++)
-        if (sn_lower(a->name[i]) != (uint8_t)name[i])
+        if (sn_html_lower(a->name[i]) != (uint8_t)name[i])
             return false;
     return true;
 }
@@ -147,7 +147,7 @@ static const uint8_t *pass_tag(sn_links *t, const uint8_t *p, const uint8_t *end
 {
     bool end_tag = p < end && *p == '/';
     p += end_tag;
-    if (p == end || !sn_is_letter(*p))
+    if (p == end || !sn_html_is_letter(*p))
         return NULL;
     const uint8_t *name = p;
     while (p < end && !(sn_links_name_class[*p] & SN_ENDS_TAG))
@@ -163,7 +163,7 @@ static const uint8_t *pass_tag(sn_links *t, const uint8_t *p, const uint8_t *end
             --*open;
         return p + 1;
     }
-    if (len == 1 && sn_lower(*name) == 'a')
+    if (len == 1 && sn_html_lower(*name) == 'a')
         p = pass_link(t, p, end);
     else if (may_mean(name, len))
         return NULL;

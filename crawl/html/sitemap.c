@@ -25,17 +25,17 @@ enum {
 
 static void keep(sn_sitemap *s, char c)
 {
-    if (s->len == 0 && sn_is_space((uint8_t)c))
+    if (s->len == 0 && sn_html_is_space((uint8_t)c))
         return;
     if (s->len < sizeof s->url)
         s->url[s->len++] = c;
-    else if (!sn_is_space((uint8_t)c))
+    else if (!sn_html_is_space((uint8_t)c))
         s->too_long = true;
 }
 
 static void report(sn_sitemap *s)
 {
-    while (s->len > 0 && sn_is_space((uint8_t)s->url[s->len - 1]))
+    while (s->len > 0 && sn_html_is_space((uint8_t)s->url[s->len - 1]))
         s->len--;
     if (s->too_long)
         s->dropped++;
@@ -55,7 +55,7 @@ static uint32_t number(const char *digits, uint32_t base)
     if (*digits == '\0')
         return 0;
     for (; *digits != '\0'; digits++) {
-        uint8_t c = sn_lower((uint8_t)*digits);
+        uint8_t c = sn_html_lower((uint8_t)*digits);
         uint32_t digit = c >= '0' && c <= '9' ? c - (uint32_t)'0'
                          : c >= 'a'           ? c - (uint32_t)'a' + 10
                                               : base;
@@ -106,7 +106,7 @@ static bool in_entity(sn_sitemap *s, uint8_t c)
         s->state = AT_CONTENT;
         return true;
     }
-    bool part = sn_is_letter(c) || (c >= '0' && c <= '9') || c == '#';
+    bool part = sn_html_is_letter(c) || (c >= '0' && c <= '9') || c == '#';
     if (!part || s->ref_len == sizeof s->ref - 1) {
         keep_literally(s);
         return false;
@@ -173,7 +173,7 @@ static void in_tag(sn_sitemap *s, uint8_t c)
         finish_tag(s);
         return;
     }
-    if (s->state == AT_NAME && c != '/' && !sn_is_space(c)) {
+    if (s->state == AT_NAME && c != '/' && !sn_html_is_space(c)) {
         in_name(s, c);
         return;
     }
@@ -267,7 +267,7 @@ static void at_start(sn_sitemap *s, uint8_t c)
         s->mark++;
         return;
     }
-    if (sn_is_space(c))
+    if (sn_html_is_space(c))
         return;
     s->state = c == '<' ? AT_OPEN : AT_LINES;
     if (c != '<')

@@ -101,14 +101,14 @@ static const uint8_t *in_raw_end(sn_links *t, const uint8_t *p)
 {
     enum sn_links_state back = t->raw_escaped ? AT_ESCAPED : AT_RAW;
     if (t->raw[t->matched] != '\0') {
-        if (sn_lower(*p) != (uint8_t)t->raw[t->matched])
+        if (sn_html_lower(*p) != (uint8_t)t->raw[t->matched])
             return again(t, back, p);
         t->matched++;
         return p + 1;
     }
     if (*p == '>')
         return go(t, AT_TEXT, p);
-    if (*p != '/' && !sn_is_space(*p))
+    if (*p != '/' && !sn_html_is_space(*p))
         return again(t, back, p);
     /* It may have attributes, like any end tag: it is read as an end tag without a name, which
      * closes nothing else. */
@@ -149,7 +149,7 @@ static const uint8_t *in_escaped_lt(sn_links *t, const uint8_t *p)
     t->raw_escaped = true;
     if (*p == '/')
         return go(t, t->double_escaped ? AT_ESCAPED_NAME : AT_RAW_END, p);
-    if (!t->double_escaped && sn_is_letter(*p))
+    if (!t->double_escaped && sn_html_is_letter(*p))
         return again(t, AT_ESCAPED_NAME, p);
     return again(t, AT_ESCAPED, p);
 }
@@ -159,12 +159,12 @@ static const uint8_t *in_escaped_name(sn_links *t, const uint8_t *p)
 {
     static const char script[] = "script";
     enum { LETTERS = sizeof script - 1, NOT_IT = 255 };
-    if (sn_is_letter(*p)) {
-        bool goes_on = t->matched < LETTERS && sn_lower(*p) == (uint8_t)script[t->matched];
+    if (sn_html_is_letter(*p)) {
+        bool goes_on = t->matched < LETTERS && sn_html_lower(*p) == (uint8_t)script[t->matched];
         t->matched = goes_on ? (uint8_t)(t->matched + 1) : NOT_IT;
         return p + 1;
     }
-    if (*p != '/' && *p != '>' && !sn_is_space(*p))
+    if (*p != '/' && *p != '>' && !sn_html_is_space(*p))
         return again(t, AT_ESCAPED, p);
     if (t->matched == LETTERS)
         t->double_escaped = !t->escape_end;

@@ -24,14 +24,15 @@ bool sn_links_get(const sn_links *t, enum sn_links_attr_id id, sn_html_text *out
 bool sn_html_text_is(sn_html_text a, const char *b)
 {
     size_t i = 0;
-    while (i < a.len && b[i] != '\0' && sn_lower((uint8_t)a.at[i]) == sn_lower((uint8_t)b[i]))
+    while (i < a.len && b[i] != '\0' &&
+           sn_html_lower((uint8_t)a.at[i]) == sn_html_lower((uint8_t)b[i]))
         i++;
     return i == a.len && b[i] == '\0';
 }
 
 sn_html_text sn_html_text_skip_spaces(sn_html_text in)
 {
-    while (in.len > 0 && sn_is_space((uint8_t)*in.at)) {
+    while (in.len > 0 && sn_html_is_space((uint8_t)*in.at)) {
         in.at++;
         in.len--;
     }
@@ -46,9 +47,10 @@ sn_html_text sn_html_text_skip(sn_html_text in, size_t n)
 bool sn_html_text_word(sn_html_text *list, bool commas, sn_html_text *word)
 {
     size_t i = 0;
-    while (list->len > 0 && (sn_is_space((uint8_t)*list->at) || (commas && *list->at == ',')))
+    while (list->len > 0 && (sn_html_is_space((uint8_t)*list->at) || (commas && *list->at == ',')))
         *list = sn_html_text_skip(*list, 1);
-    while (i < list->len && !sn_is_space((uint8_t)list->at[i]) && !(commas && list->at[i] == ','))
+    while (i < list->len && !sn_html_is_space((uint8_t)list->at[i]) &&
+           !(commas && list->at[i] == ','))
         i++;
     *word = (sn_html_text){list->at, i};
     *list = sn_html_text_skip(*list, i);

@@ -78,7 +78,7 @@ void sn_links_title_end(sn_links *t)
             n = used = 1;
         }
         p += used;
-        if (n == 1 && sn_is_space((uint8_t)decoded[0])) {
+        if (n == 1 && sn_html_is_space((uint8_t)decoded[0])) {
             space = page->title_len > 0;
             continue;
         }

@@ -44,12 +44,12 @@ static void keep_code(sn_links *t, uint32_t code)
 
 static bool is_alnum(uint8_t c)
 {
-    return sn_is_letter(c) || (c >= '0' && c <= '9');
+    return sn_html_is_letter(c) || (c >= '0' && c <= '9');
 }
 
 static bool is_hex(uint8_t c)
 {
-    return (c >= '0' && c <= '9') || (sn_lower(c) >= 'a' && sn_lower(c) <= 'f');
+    return (c >= '0' && c <= '9') || (sn_html_lower(c) >= 'a' && sn_html_lower(c) <= 'f');
 }
 
 /* Characters for numbers below 0xa0: C1 controls are interpreted as windows-1252. */
@@ -196,7 +196,7 @@ static const uint8_t *in_value(sn_links *t, const uint8_t *p, const uint8_t *end
 static const uint8_t *pass_value(sn_links *t, const uint8_t *p, const uint8_t *end)
 {
     if (t->state == AT_VALUE_BARE) {
-        while (p < end && !sn_is_space(*p) && *p != '>')
+        while (p < end && !sn_html_is_space(*p) && *p != '>')
             p++;
     } else {
         int quote = t->state == AT_VALUE_DOUBLE ? '"' : '\'';

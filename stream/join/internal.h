@@ -29,7 +29,7 @@ typedef struct sn_join {
     sn_join_plan plan;
     sn_join_result *result;
     sn_pipeline_options pipeline;
-    const sn_key_options *keys; /* of the side currently read */
+    const sn_keys_options *keys; /* of the side currently read */
     seen_hasher hasher;
     sn_join_source a;
     sn_join_source *b;

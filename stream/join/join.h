@@ -114,9 +114,9 @@ typedef struct sn_join_progress {
 } sn_join_progress;
 
 typedef struct sn_join_options {
-    sn_key_options keys;
-    const sn_key_options *keys_b; /* key options of B, if different; may be NULL */
-    sn_pipeline_options pipeline; /* threads, terminator, stop; the engine sets line_max */
+    sn_keys_options keys;
+    const sn_keys_options *keys_b; /* key options of B, if different; may be NULL */
+    sn_pipeline_options pipeline;  /* threads, terminator, stop; the engine sets line_max */
     bool except;
     bool unique;
     bool all;          /* must be in each B, not just in one */

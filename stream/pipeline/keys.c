@@ -16,7 +16,7 @@ enum { BATCH = 256, SCRATCH_MAX = 256 << 10 };
 /* The key of a record whose only value is missing. Not valid UTF-8, so no text equals it. */
 static const char MISSING[] = "\xff\xff\xff\xff missing";
 
-static bool is_changed(const sn_key_options *options)
+static bool is_changed(const sn_keys_options *options)
 {
     return options->fold || options->url;
 }
@@ -29,12 +29,12 @@ static void fold_ascii(char *to, const char *from, size_t length)
     }
 }
 
-size_t sn_keys_bound(const sn_key_options *options, size_t length)
+size_t sn_keys_bound(const sn_keys_options *options, size_t length)
 {
     return options->url ? SEEN_URL_BOUND(length, 0) : length;
 }
 
-size_t sn_keys_parts(const sn_key_options *options, size_t others)
+size_t sn_keys_parts(const sn_keys_options *options, size_t others)
 {
     size_t made = options->url ? SEEN_URL_BOUND(1, 0) - SEEN_URL_BOUND(0, 0) : options->fold;
     const sn_record_spec *record = options->record;
@@ -43,7 +43,7 @@ size_t sn_keys_parts(const sn_key_options *options, size_t others)
     return 1 + made + others;
 }
 
-const char *sn_keys_of_value(const sn_key_options *options, const char *value, size_t length,
+const char *sn_keys_of_value(const sn_keys_options *options, const char *value, size_t length,
                              char *scratch, size_t *key_length)
 {
     if (options->url) {
@@ -87,20 +87,20 @@ static inline const char *find_field(const sn_record_spec *record, const char *l
     return at;
 }
 
-static bool is_span(const sn_key_options *options)
+static bool is_span(const sn_keys_options *options)
 {
     const sn_record_spec *record = options->record;
     return !is_changed(options) &&
            (!record || (record->kind == SN_RECORD_LINES && record->parts <= 1));
 }
 
-static void note_quote(const sn_key_options *options, bool quoted)
+static void note_quote(const sn_keys_options *options, bool quoted)
 {
     if (quoted && options->quoted)
         atomic_store_explicit(options->quoted, true, memory_order_relaxed);
 }
 
-static seen_status hash_spans(const sn_key_options *options, const seen_hasher *hasher,
+static seen_status hash_spans(const sn_keys_options *options, const seen_hasher *hasher,
                               sn_block *block)
 {
     const sn_record_spec *fields =
@@ -148,7 +148,7 @@ static void hash_batch(batch *b)
 }
 
 /* Appends the bytes of one value to the current key. */
-static seen_status put_value(batch *b, const sn_key_options *options, const sn_value *value,
+static seen_status put_value(batch *b, const sn_keys_options *options, const sn_value *value,
                              size_t *length, seen_error *error)
 {
     size_t made = value->length;
@@ -198,7 +198,7 @@ static seen_status copy_list(batch *b, const sn_values *values, seen_error *erro
 }
 
 /* Appends each value, preceded by its length. */
-static seen_status make_list(batch *b, const sn_key_options *options, const sn_values *values,
+static seen_status make_list(batch *b, const sn_keys_options *options, const sn_values *values,
                              seen_error *error)
 {
     seen_status status = SEEN_OK;
@@ -218,7 +218,7 @@ static seen_status make_list(batch *b, const sn_key_options *options, const sn_v
 }
 
 /* Adds the key of a record to the batch. */
-static seen_status make_key(batch *b, const sn_key_options *options, const sn_values *values,
+static seen_status make_key(batch *b, const sn_keys_options *options, const sn_values *values,
                             bool in_text, seen_error *error)
 {
     const sn_value *only = values->value;
@@ -241,7 +241,7 @@ static seen_status make_key(batch *b, const sn_key_options *options, const sn_va
     return status;
 }
 
-static seen_status hash_made(const sn_key_options *options, const seen_hasher *hasher,
+static seen_status hash_made(const sn_keys_options *options, const seen_hasher *hasher,
                              sn_block *block, seen_error *error)
 {
     static const sn_record_spec whole = {.kind = SN_RECORD_LINES};
@@ -261,7 +261,7 @@ static seen_status hash_made(const sn_key_options *options, const seen_hasher *h
     return status;
 }
 
-seen_status sn_keys_hash(const sn_key_options *options, const seen_hasher *hasher, sn_block *block,
+seen_status sn_keys_hash(const sn_keys_options *options, const seen_hasher *hasher, sn_block *block,
                          seen_error *error)
 {
     return is_span(options) ? hash_spans(options, hasher, block)
@@ -270,7 +270,7 @@ seen_status sn_keys_hash(const sn_key_options *options, const seen_hasher *hashe
 
 seen_status sn_keys_rewrite(const seen_url_options *url, sn_block *block, seen_error *error)
 {
-    const sn_key_options options = {.url = true, .url_options = *url};
+    const sn_keys_options options = {.url = true, .url_options = *url};
     size_t used = 0;
     seen_status status = SEEN_OK;
     for (size_t i = 0; i < block->lines && status == SEEN_OK; i++) {

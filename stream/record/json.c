@@ -237,7 +237,7 @@ static inline uint64_t match_name(const scan *s, uint64_t active, unsigned level
     uint64_t found = 0;
     for (; active; active &= active - 1) {
         unsigned p = (unsigned)__builtin_ctzll(active);
-        const sn_key_part *part = &s->spec->part[p];
+        const sn_spec_part *part = &s->spec->part[p];
         if (level < part->steps && is_name(&part->step[level], name, length))
             found |= UINT64_C(1) << p;
     }
@@ -249,7 +249,7 @@ static uint64_t match_index(const scan *s, uint64_t active, unsigned level, uint
     uint64_t found = 0;
     for (; active; active &= active - 1) {
         unsigned p = (unsigned)__builtin_ctzll(active);
-        const sn_key_part *part = &s->spec->part[p];
+        const sn_spec_part *part = &s->spec->part[p];
         if (level < part->steps && part->step[level].index == index)
             found |= UINT64_C(1) << p;
     }

@@ -11,12 +11,12 @@ static seen_status no_memory(seen_error *error)
     return sn_error_set(error, SEEN_ERR_MEMORY, "no memory for a list of keys");
 }
 
-static void free_part(sn_key_part *part)
+static void free_part(sn_spec_part *part)
 {
     for (size_t i = 0; i < part->steps; i++)
         free(part->step[i].name);
     free(part->step);
-    *part = (sn_key_part){0};
+    *part = (sn_spec_part){0};
 }
 
 void sn_spec_free(sn_record_spec *spec)
@@ -66,7 +66,7 @@ static bool read_columns(const char *text, size_t length, sn_columns *columns)
 }
 
 /* Appends one step with a copy of its name; in `quoted` names quotes are doubled. */
-static seen_status add_step(sn_key_part *part, const char *name, size_t length, bool quoted,
+static seen_status add_step(sn_spec_part *part, const char *name, size_t length, bool quoted,
                             seen_error *error)
 {
     if (length > SN_KEY_NAME)
@@ -93,8 +93,8 @@ static seen_status add_step(sn_key_part *part, const char *name, size_t length, 
 }
 
 /* Parses one step from `at`: a name up to `stops`, or a quoted one. *end is behind it. */
-static seen_status read_step(sn_key_part *part, const char *at, const char *stops, const char **end,
-                             seen_error *error)
+static seen_status read_step(sn_spec_part *part, const char *at, const char *stops,
+                             const char **end, seen_error *error)
 {
     if (*at != '"') {
         *end = at + strcspn(at, stops);
@@ -112,7 +112,7 @@ static seen_status read_step(sn_key_part *part, const char *at, const char *stop
 }
 
 /* Parses one item: columns, a column name, or a path. */
-static seen_status read_part(const sn_record_spec *spec, const char *at, sn_key_part *part,
+static seen_status read_part(const sn_record_spec *spec, const char *at, sn_spec_part *part,
                              const char **end, seen_error *error)
 {
     size_t length = strcspn(at, ",");
@@ -143,10 +143,10 @@ static seen_status read_part(const sn_record_spec *spec, const char *at, sn_key_
 seen_status sn_spec_add(sn_record_spec *spec, const char *text, seen_error *error)
 {
     for (const char *at = text, *end = text;; at = end + 1) {
-        sn_key_part part = {0};
+        sn_spec_part part = {0};
         if (spec->parts == SN_KEY_PARTS)
             return sn_error_set(error, SEEN_ERR_ARGUMENT, "more than %d keys", SN_KEY_PARTS);
-        sn_key_part *grown = realloc(spec->part, (spec->parts + 1) * sizeof *grown);
+        sn_spec_part *grown = realloc(spec->part, (spec->parts + 1) * sizeof *grown);
         if (!grown)
             return no_memory(error);
         spec->part = grown;

@@ -36,11 +36,11 @@ typedef struct sn_spec_step {
 } sn_spec_step;
 
 /* One item of -k. */
-typedef struct sn_key_part {
+typedef struct sn_spec_part {
     sn_columns columns; /* first 0: given by name */
     sn_spec_step *step; /* the path; CSV: one step, the column's name */
     size_t steps;
-} sn_key_part;
+} sn_spec_part;
 
 /* The maximum number of -k items: JSON keeps the paths that may still match in one word. */
 enum { SN_KEY_PARTS = 64, SN_KEY_STEPS = 64, SN_KEY_NAME = 256 };
@@ -51,7 +51,7 @@ typedef struct sn_record_spec {
     char terminator; /* '\n', or '\0' with -z */
     bool header;     /* CSV: the first record of each file names the columns */
     sn_spec_missing missing;
-    sn_key_part *part;
+    sn_spec_part *part;
     size_t parts; /* 0: the whole record (CSV: all of its fields) */
 } sn_record_spec;
 

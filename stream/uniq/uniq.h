@@ -33,7 +33,7 @@ typedef enum sn_uniq_what {
 #define SN_UNIQ_RATE 1e-6
 
 typedef struct sn_uniq_options {
-    sn_key_options keys;
+    sn_keys_options keys;
     sn_pipeline_options pipeline; /* threads, terminator, stop, meter; line_max 0: by memory */
     sn_uniq_what what;
     bool count_only; /* write nothing */

@@ -4,7 +4,7 @@
 #include "stream/record/values.h"
 #include "test_stream.h"
 
-static void hash_text(const sn_key_options *options, const seen_hasher *hasher, const char *text,
+static void hash_text(const sn_keys_options *options, const seen_hasher *hasher, const char *text,
                       size_t length, sn_block *block)
 {
     assert_int_equal(sn_block_reserve(block, length + 1, NULL), SEEN_OK);
@@ -16,7 +16,7 @@ static void hash_text(const sn_key_options *options, const seen_hasher *hasher, 
 }
 
 /* The key of the record `line` is these bytes. */
-static void expect_bytes(const sn_key_options *options, const char *line, const char *key,
+static void expect_bytes(const sn_keys_options *options, const char *line, const char *key,
                          size_t length)
 {
     seen_hasher hasher;
@@ -33,7 +33,7 @@ static void expect_bytes(const sn_key_options *options, const char *line, const 
     sn_block_free(&block);
 }
 
-static void expect_key(const sn_key_options *options, const char *line, const char *key)
+static void expect_key(const sn_keys_options *options, const char *line, const char *key)
 {
     expect_bytes(options, line, key, strlen(key));
 }
@@ -54,7 +54,7 @@ static void test_fields(void **state)
                    three = spec_of(SN_RECORD_LINES, ',', "3");
     sn_record_spec rest = spec_of(SN_RECORD_LINES, ',', "2-"),
                    some = spec_of(SN_RECORD_LINES, ',', "2-3");
-    sn_key_options first = {.record = &one}, third = {.record = &three};
+    sn_keys_options first = {.record = &one}, third = {.record = &three};
     expect_key(&first, "a,b,c,d", "a");
     expect_key(&third, "a,b,c,d", "c");
     expect_key(&third, "a,b,c", "c");
@@ -65,10 +65,10 @@ static void test_fields(void **state)
     expect_key(&first, ",x", "");
     expect_key(&third, ",,,", "");
     expect_key(&third, "a,b,c\r", "c\r");
-    expect_key(&(sn_key_options){.record = &rest}, "a,b,c,d", "b,c,d");
-    expect_key(&(sn_key_options){.record = &rest}, "a", "");
-    expect_key(&(sn_key_options){.record = &some}, "a,b,c,d", "b,c");
-    expect_key(&(sn_key_options){.record = &some}, "a,b", "b");
+    expect_key(&(sn_keys_options){.record = &rest}, "a,b,c,d", "b,c,d");
+    expect_key(&(sn_keys_options){.record = &rest}, "a", "");
+    expect_key(&(sn_keys_options){.record = &some}, "a,b,c,d", "b,c");
+    expect_key(&(sn_keys_options){.record = &some}, "a,b", "b");
     sn_spec_free(&one);
     sn_spec_free(&three);
     sn_spec_free(&rest);
@@ -84,11 +84,11 @@ static void test_lists(void **state)
                    csv = spec_of(SN_RECORD_CSV, ',', "3,1");
     sn_record_spec all = spec_of(SN_RECORD_CSV, ',', NULL),
                    json = spec_of(SN_RECORD_JSON, 0, "b.c,a");
-    expect_bytes(&(sn_key_options){.record = &plain}, "a,b,cc", LIST("\2\0\0\0cc\1\0\0\0a"));
-    expect_bytes(&(sn_key_options){.record = &csv}, "a,b,\"c\"", LIST("\1\0\0\0c\1\0\0\0a"));
-    expect_bytes(&(sn_key_options){.record = &csv}, "a,b", LIST("\xff\xff\xff\xff\1\0\0\0a"));
-    expect_bytes(&(sn_key_options){.record = &all}, "a,\"b\"\r", LIST("\1\0\0\0a\1\0\0\0b"));
-    expect_bytes(&(sn_key_options){.record = &json}, "{\"a\":1,\"b\":{\"c\":\"x\"}}",
+    expect_bytes(&(sn_keys_options){.record = &plain}, "a,b,cc", LIST("\2\0\0\0cc\1\0\0\0a"));
+    expect_bytes(&(sn_keys_options){.record = &csv}, "a,b,\"c\"", LIST("\1\0\0\0c\1\0\0\0a"));
+    expect_bytes(&(sn_keys_options){.record = &csv}, "a,b", LIST("\xff\xff\xff\xff\1\0\0\0a"));
+    expect_bytes(&(sn_keys_options){.record = &all}, "a,\"b\"\r", LIST("\1\0\0\0a\1\0\0\0b"));
+    expect_bytes(&(sn_keys_options){.record = &json}, "{\"a\":1,\"b\":{\"c\":\"x\"}}",
                  LIST("\1\0\0\0x\1\0\0\0"
                       "1"));
     sn_spec_free(&plain);
@@ -101,7 +101,7 @@ static void test_values(void **state)
     (void)state;
     sn_record_spec two = spec_of(SN_RECORD_CSV, ',', "2"),
                    path = spec_of(SN_RECORD_JSON, 0, "u.1.v");
-    sn_key_options csv = {.record = &two}, json = {.record = &path};
+    sn_keys_options csv = {.record = &two}, json = {.record = &path};
     expect_key(&csv, "a,b,c", "b");
     expect_key(&csv, "a,\"b,\"\"x\"\"\",c", "b,\"x\"");
     expect_key(&csv, "a,x\"y,c", "x\"y");
@@ -119,9 +119,9 @@ static void test_fold(void **state)
 {
     (void)state;
     sn_record_spec two = spec_of(SN_RECORD_LINES, ' ', "2");
-    sn_key_options fold = {.fold = true};
+    sn_keys_options fold = {.fold = true};
     expect_key(&fold, "HeLLo@[`{ Z\xc4\xe4", "hello@[`{ z\xc4\xe4");
-    sn_key_options both = {.fold = true, .record = &two};
+    sn_keys_options both = {.fold = true, .record = &two};
     expect_key(&both, "x ABC y", "abc");
     sn_spec_free(&two);
 }
@@ -130,12 +130,12 @@ static void test_url(void **state)
 {
     (void)state;
     sn_record_spec two = spec_of(SN_RECORD_LINES, ' ', "2");
-    sn_key_options url = {.url = true};
+    sn_keys_options url = {.url = true};
     expect_key(&url, "HTTP://Example.ORG:80/a/../b#x", "http://example.org/b");
     expect_key(&url, "http://example.org/b", "http://example.org/b");
     expect_key(&url, "no url at all", "no url at all");
     expect_key(&url, "", "");
-    sn_key_options field = {.url = true, .record = &two};
+    sn_keys_options field = {.url = true, .record = &two};
     expect_key(&field, "1 HTTP://Example.ORG 2", "http://example.org/");
     sn_spec_free(&two);
 }
@@ -147,11 +147,11 @@ static void test_batch_is_single(void **state)
     assert_int_equal(seen_hasher_random(SEEN_XXH3, &hasher, NULL), SEEN_OK);
     sn_record_spec two = spec_of(SN_RECORD_LINES, 'b', "2"),
                    one = spec_of(SN_RECORD_LINES, '\r', "1");
-    sn_key_options all[] = {{0},
-                            {.record = &two},
-                            {.fold = true},
-                            {.url = true},
-                            {.record = &one, .fold = true, .url = true}};
+    sn_keys_options all[] = {{0},
+                             {.record = &two},
+                             {.fold = true},
+                             {.url = true},
+                             {.record = &one, .fold = true, .url = true}};
     sn_block block;
     sn_block_init(&block, '\n');
     for (int round = 0; round < 50; round++)
@@ -187,7 +187,7 @@ static void test_terminator_is_no_part(void **state)
     (void)state;
     seen_hasher hasher;
     assert_int_equal(seen_hasher_random(SEEN_XXH3, &hasher, NULL), SEEN_OK);
-    sn_key_options whole = {0};
+    sn_keys_options whole = {0};
     sn_block block;
     sn_block_init(&block, '\n');
     hash_text(&whole, &hasher, "a\na\r\n\na", 7, &block);
