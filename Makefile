@@ -174,7 +174,7 @@ billion: deps-test build
 	@cmake --build build --target stats-long
 
 scale: deps-bench build
-	@bench/scale.sh build
+	@tools/bench build scale
 
 fleet-test: deps-test build
 	@tests/sites/fleet_long.sh build/seen $(FLEET_SEEDS)

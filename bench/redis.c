@@ -3,7 +3,7 @@
  * connection and batches of the same size, one after the other on the same server. Prints keys per
  * second and the server's CPU time per key, which is the steadier figure. COMMAND is the path of
  * `seen`: with it, `seen uniq -f` is timed too, against one pipelined round trip per key. PARTs are
- * keys, memory, commands and uniq; all where none is named. */
+ * keys, network, memory, commands and uniq; all if none is named. */
 #include "seen.h"
 #include "tests/redis/relay.h"
 #include "tests/redis/server.h"
@@ -291,6 +291,33 @@ static void compare(const char *name, job what, uint64_t keys, size_t batch, dou
     fflush(stdout);
 }
 
+/* ---- network ---- */
+
+static double server_bytes(const char *field)
+{
+    redisReply *r = test_ask(&server, "INFO stats");
+    const char *at = r && r->type == REDIS_REPLY_STRING ? strstr(r->str, field) : NULL;
+    if (!at)
+        die("no INFO");
+    double bytes = atof(at + strlen(field));
+    freeReplyObject(r);
+    return bytes;
+}
+
+/* Bytes per key, in batches of 1024. */
+static void network(const char *name, job what, uint64_t keys)
+{
+    static const char in[] = "total_net_input_bytes:", out[] = "total_net_output_bytes:";
+    seen_set *set = make_set(2 * keys);
+    if (what == CHECK)
+        measure(ADD, set, 0, 0, keys / 2, BATCH_MAX);
+    double sent = server_bytes(in), received = server_bytes(out);
+    measure(what, set, 0, 0, keys, 1024);
+    printf("network, %s: %.0f bytes to the server and %.0f back per key\n", name,
+           (server_bytes(in) - sent) / (double)keys, (server_bytes(out) - received) / (double)keys);
+    seen_close(set);
+}
+
 /* ---- memory, and the longest commands ---- */
 
 static void weigh(uint64_t keys)
@@ -566,6 +593,11 @@ int main(int argc, char **argv)
         die("cannot connect");
     if (wanted(argc, argv, "keys"))
         compare_all(keys);
+    if (wanted(argc, argv, "network")) {
+        network("add, all new", ADD, keys);
+        network("check, half there", CHECK, keys);
+        network("add, nine of ten seen", STREAM, keys);
+    }
     if (wanted(argc, argv, "memory"))
         weigh(100 * keys);
     if (wanted(argc, argv, "keys") || wanted(argc, argv, "memory"))

@@ -8,12 +8,17 @@ set -eu
 seen=$1 keys=${2:-1000000}
 dir=$(mktemp -d)
 trap 'kill $pid 2> /dev/null; wait $pid 2> /dev/null; rm -rf "$dir"' EXIT
-port=$((20000 + RANDOM % 25000))
-redis-server --port $port --bind 127.0.0.1 --save '' --dir "$dir" > /dev/null & pid=$!
-until [ "$(redis-cli -p $port ping 2> /dev/null)" = PONG ]; do sleep 0.05; done
+failed() { cat "$dir/log" >&2; exit 2; }
+port=$((20000 + RANDOM % 12000)) # below the ports of connections
+redis-server --port $port --bind 127.0.0.1 --save '' --dir "$dir" > "$dir/log" 2>&1 & pid=$!
+until redis-cli -p $port INFO server 2> /dev/null | grep -q "process_id:$pid"; do
+    kill -0 $pid 2> /dev/null || failed
+    sleep 0.05
+done
 stat() { redis-cli -p $port INFO all | tr -d '\r' | awk -F: -v f="$1" '$1 == f { print $2 }'; }
 seq "$keys" > "$dir/keys"
 seq $((keys + 1)) $((keys + 200000)) > "$dir/absent"
+echo "growing, $keys keys at 1%, and 200000 lookups of absent keys:"
 printf '%-6s %7s %12s %14s %12s %12s %10s\n' steps layers 'memory MiB' 'commands/key' 'bytes out' 'bytes back' 'µs/key'
 for steps in short long; do
     where=redis://127.0.0.1:$port/$steps

@@ -1,7 +1,7 @@
 # The documents: tables of figures, links and the figures of the planner are up to date.
 set -eu
 
-# The tables of figures are the output of the benchmarks.
+# Tables and charts are the output of the benchmarks and of the planner.
 python3 "$ROOT/tools/figures" --check
 
 # Every file that README, CONTRIBUTING and docs link to, or name in `code`, exists.
@@ -24,6 +24,35 @@ print("\n".join(bad))
 sys.exit(bool(bad))
 PY
 
+# Every make target, benchmark and test that the documents name exists.
+python3 - "$ROOT" << 'PY'
+import glob, os, re, sys
+root, bad, count = sys.argv[1], [], 0
+def text_of(name):
+    with open(os.path.join(root, name), encoding="utf-8") as file:
+        return file.read()
+makefile = text_of("Makefile")
+rules = set(word for line in re.findall(r"^([a-z][^:=#\n]*):(?!=)", makefile, re.MULTILINE) for word in line.split())
+benches = {os.path.splitext(os.path.basename(path))[0] for path in glob.glob(root + "/bench/*.*")}
+places = {"unit/test_": "tests/unit/**/test_%s.*", "cmd/": "tests/cmd/%s.sh", "fault/": "tests/fault/%s.*", "stats/": "tests/stats/%s.*",
+          "fuzz_": "fuzz/fuzz_%s.c"}
+pages = ["README.md", "CONTRIBUTING.md", "bench/README.md", "bindings/README.md", "packaging/README.md"]
+for page in pages + [os.path.relpath(path, root) for path in glob.glob(root + "/docs/*.md")]:
+    for code in re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", text_of(page), flags=re.DOTALL)):
+        for target in re.findall(r"\bmake ([a-z][a-z-]*)", code):
+            count += 1
+            if target not in rules and not (target.startswith("bench-") and target[6:] in benches):
+                bad.append("%s: make has no target %s" % (page, target))
+        for prefix, place in places.items():
+            found = re.fullmatch(re.escape(prefix) + r"(\w+)", code)
+            if found:
+                count += 1
+                if not glob.glob(os.path.join(root, place % found.group(1)), recursive=True):
+                    bad.append("%s: there is no test %s" % (page, code))
+print("\n".join(bad) or "%d names" % count)
+sys.exit(bool(bad) or count < 100)
+PY
+
 # docs/scale.md shows the output of the planner.
 doc=$ROOT/docs/scale.md
 count=0
@@ -39,13 +68,3 @@ while IFS= read -r line; do
     count=$((count + 1))
 done < <(grep '^    \$ seen ' "$doc")
 [ $count -ge 3 ] || { echo "FAIL: no commands in docs/scale.md" >&2; exit 1; }
-# The other strategy, in the table.
-for strategy in spill; do
-    SEEN_JOIN_STRATEGY=$strategy "$SEEN" common --explain --assume-lines 5e9 --assume-bytes 64 -m 4GB -j 8 > got
-    read=$(sed -n 's/^in all *reads \(.*\), writes .*/\1/p' got)
-    time=$(sed -n 's/^time *about \(.*\) with .*/\1/p' got)
-    grep -q "| $read | .* | $time |" "$doc" || {
-        echo "FAIL: docs/scale.md does not have $read and $time for $strategy" >&2
-        exit 1
-    }
-done
