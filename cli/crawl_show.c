@@ -120,8 +120,10 @@ static void show_stopping(sn_cli_status *s, uint64_t active)
     s->stopping = true;
     if (s->mode == SN_SHOW_REDRAWN)
         draw("");
-    sn_message_note(s->args, "stopping when the %llu page%s under way %s done; again: at once",
-                    (unsigned long long)active, plural(active), active == 1 ? "is" : "are");
+    sn_message_note(
+        s->args,
+        "stopping when the %llu page%s in progress %s done; press Ctrl-C again to stop at once",
+        (unsigned long long)active, plural(active), active == 1 ? "is" : "are");
 }
 
 void sn_cli_status_show(void *user, const sn_crawl_status *st)
@@ -177,7 +179,7 @@ static void print_counts(const sn_args *args, const sn_crawl_result *r)
     part(line, sizeof line, n->failed, "failed");
     part(line, sizeof line, n->robots, "denied by robots.txt");
     part(line, sizeof line, n->host_limit, "over the limit of their host");
-    part(line, sizeof line, n->truncated, "cut short");
+    part(line, sizeof line, n->truncated, "truncated");
     part(line, sizeof line, n->retried, n->retried == 1 ? "retry" : "retries");
     part(line, sizeof line, n->dropped,
          n->dropped == 1 ? "link over a limit" : "links over a limit");
@@ -243,7 +245,7 @@ int sn_cli_status_end(const sn_cli_status *s, const sn_crawl_options *options,
     bool none = r->status.counts.pages == 0;
     bool nothing = none && r->failed_reason != NULL;
     if (none && !nothing && r->denied_url[0] != '\0')
-        return sn_message_error("robots.txt denies us %s, and nothing else was there to fetch",
+        return sn_message_error("robots.txt disallows %s, and there was nothing else to fetch",
                                 r->denied_url);
     if (r->refused_host[0] != '\0' && nothing)
         return sn_message_error(refused, r->refused_host, r->refused_address);

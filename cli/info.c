@@ -102,8 +102,8 @@ void sn_info_warn_over(const char *where, const seen_info *info)
     /* A burst exceeds the capacity of one generation of a window. */
     if (info->growth == SEEN_WINDOW && info->error_rate_now > 2 * info->error_rate) {
         sn_message_warn(
-            "too many keys came to %s at once: each of its generations has room for a part of "
-            "its %s keys; its error rate is %s. Make one with a larger -n, or fewer "
+            "%s got too many keys at once: a generation has room for a part of its %s keys only; "
+            "its error rate is now %s. Create a window with a larger -n, or with fewer "
             "--generations",
             sn_where_show(shown, where), sn_show_count(b, (double)info->capacity),
             sn_show_rate(c, info->error_rate_now));

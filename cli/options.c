@@ -275,8 +275,8 @@ static const sn_option remember[] = {
      .rare = true,
      .more = "A filter remembers how its keys were made: the fields, the format, -i and the URL "
              "options with which add, uniq -f or create made it. Commands without such options use "
-             "the same; other ones are an error, because no key would be found. With this option "
-             "the command does as it says, to check a column against a filter of lines, say."},
+             "the same; other options are an error, because no key would be found. This option "
+             "allows them, for example to check a column against a filter of whole lines."},
 };
 GROUP(remember, "Records");
 

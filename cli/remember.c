@@ -169,8 +169,9 @@ seen_status sn_filter_keys(sn_args *args, const seen_set *set, const char *where
                             sn_where_show(shown, where),
                             strcmp(info.note, WHOLE_LINES) ? info.note : "whole lines", given);
     if (!apply(args, info.note))
-        return sn_error_set(error, SEEN_ERR_MISMATCH,
-                            "%s: its keys were made in a way that this version does not know: %s",
-                            sn_where_show(shown, where), info.note);
+        return sn_error_set(
+            error, SEEN_ERR_MISMATCH,
+            "%s: its keys were made with options that this version does not know: %s",
+            sn_where_show(shown, where), info.note);
     return SEEN_OK;
 }

@@ -239,7 +239,7 @@ static int report_end(const sets_run *run)
     if (run->result.stopped && sn_stop_get((sn_stop *)&run->stop) == SN_STOP_REQUESTED) {
         sn_message_error("stopped; %s", run->args->prints
                                             ? "what was printed is the beginning of the answer"
-                                            : "the output file is as it was");
+                                            : "the output file is unchanged");
         return SN_EXIT_ERROR;
     }
     if (run->args->json)

@@ -59,8 +59,8 @@ void sn_signal_set_message(const char *text)
 static void on_bus_error(int number)
 {
     (void)number;
-    write_all("seen: the file changed underneath: it was cut short, or its disk failed, while it "
-              "was in use\n");
+    write_all("seen: a file was truncated by another program, or its disk failed, while it was in "
+              "use\n");
     _exit(SN_EXIT_ERROR);
 }
 

@@ -318,13 +318,13 @@ static void warn_full(const uniq_run *run)
     sn_show_rate(rate, r->error_rate);
     if (run->own->filter)
         sn_message_warn(
-            "%s is too full: %s of new lines are taken for duplicates; see 'seen info', and "
+            "%s is too full: %s of new lines are reported as duplicates; see 'seen info', and "
             "create a larger filter or one that grows",
             sn_where_show(where, run->own->filter), rate);
     else
         sn_message_warn(
-            "-m is too little for these lines: %s of new lines are taken for duplicates; give "
-            "more, or leave out -p and --approx: exact needs no more than -m",
+            "-m is too small for these lines: %s of new lines are treated as duplicates; give "
+            "more memory, or leave out -p and --approx: exact runs stay within any -m",
             rate);
 }
 
@@ -339,14 +339,14 @@ static int report_stopped(const uniq_run *run)
     bool later = duplicates ? run->dropped_deferred : run->deferred;
     const char *printed = own->count_only && run->args->json ? "the numbers are of these"
                           : own->count_only                  ? "no number is printed"
-                          : run->deferred                    ? "the output file is as it was"
-                                          : "what was printed is complete up to there";
+                          : run->deferred                    ? "the output file is unchanged"
+                                          : "what was printed is complete up to that line";
     const char *kept = !own->filter             ? ""
-                       : all                    ? ", and the filter holds these lines"
+                       : all                    ? ", and the filter has these lines"
                        : later && run->deferred ? ", and so is the filter"
-                       : later                  ? ", and the filter is as it was"
-                       : duplicates             ? ", and the filter holds what was written"
-                                                : ", and the filter holds what was printed";
+                       : later                  ? ", and the filter is unchanged"
+                       : duplicates             ? ", and the filter has what was written"
+                                                : ", and the filter has what was printed";
     return sn_message_error("stopped after %llu lines; %s%s", (unsigned long long)run->result.lines,
                             printed, kept);
 }
@@ -357,13 +357,13 @@ static void warn_partial(const uniq_run *run)
     const sn_uniq_result *r = &run->result;
     if (r->partial)
         (void)sn_message_error(
-            "the new lines up to there (%llu) are in %s, and the filter holds them; "
-            "run again, it prints the others",
+            "the %llu new lines found so far are in %s, and in the filter; run the "
+            "command again to get the others",
             (unsigned long long)r->distinct, r->partial);
     if (r->lost)
         (void)sn_message_error(
-            "the filter holds %llu new lines that could not be written, and does not "
-            "let them through again",
+            "%llu new lines are in the filter but could not be written: they will not be "
+            "printed by later runs",
             (unsigned long long)r->lost);
 }
 
@@ -382,11 +382,12 @@ static int report_end(const uniq_run *run)
     if (requested)
         return sn_message_finish_stdout(report_stopped(run));
     if (r->stopped && run->deferred)
-        return sn_message_finish_stdout(
-            sn_message_error("the reader of %s has gone, so %s is not written", run->own->dropped,
-                             run->args->output));
+        return sn_message_finish_stdout(sn_message_error(
+            "the pipe of --dropped (%s) was closed by its reader; %s is not written",
+            run->own->dropped, run->args->output));
     if (r->stopped && run->dropped_deferred)
-        sn_message_note(run->args, "the reader has gone, so %s is not written", run->own->dropped);
+        sn_message_note(run->args, "stdout was closed by its reader; %s is not written",
+                        run->own->dropped);
     return sn_message_finish_stdout(SN_EXIT_OK);
 }
 
@@ -537,8 +538,8 @@ const sn_cli_command sn_cli_command_uniq = {
         "at about 16 bytes per distinct line, within -m (default: half of the free memory); beyond "
         "it, temporary files are used. --approx, -p and -f choose a Bloom filter instead; the "
         "summary then reports how many unique lines are expected to be lost.\n\n"
-        "Ctrl-C ends a run cleanly: what was printed is complete up to there, a filter holds what "
-        "was printed, and a file that -o names is unchanged. The summary is printed on a terminal "
+        "Ctrl-C ends a run cleanly: what was printed is complete up to that line, a filter has "
+        "what was printed, and the file of -o is unchanged. The summary is printed on a terminal "
         "or with --summary; --json prints it as JSON on stderr, or on stdout with --count-only.",
     .operands = "FILE",
     .max_operands = SIZE_MAX,

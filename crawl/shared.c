@@ -115,8 +115,8 @@ static seen_status differ(const char *where, const char *line, const char *their
     find_line(theirs, line, len, a, sizeof a);
     find_line(ours, line, len, b, sizeof b);
     return sn_error_set(error, SEEN_ERR_MISMATCH,
-                        "%s: all workers of a crawl must agree on %.*s: it is %s there and %s "
-                        "here; leave the option out to use that of the crawl",
+                        "%s: all workers of a crawl must use the same %.*s: the crawl has %s, this "
+                        "worker %s; leave the option out to use that of the crawl",
                         where, (int)len, line, a[0] != '\0' ? a : "not set",
                         b[0] != '\0' ? b : "not set");
 }

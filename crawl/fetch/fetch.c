@@ -693,7 +693,7 @@ const char *sn_fetch_error_text(sn_fetch_error error)
         [SN_FETCH_CONNECT] = "no connection",
         [SN_FETCH_TIMEOUT] = "timeout",
         [SN_FETCH_TLS] = "TLS failed",
-        [SN_FETCH_CA] = "no CA certificates (install ca-certificates, or say --ca-file)",
+        [SN_FETCH_CA] = "no CA certificates (install ca-certificates, or use --ca-file)",
         [SN_FETCH_SHAKE] = "TLS handshake failed",
         [SN_FETCH_BROKEN] = "connection broke off",
         [SN_FETCH_STALE] = "connection closed by the server",

@@ -247,7 +247,7 @@ seen_status sn_log_open(const sn_log_options *options, const sn_log_mark *mark, 
         mark->end < SEGMENT_HEAD)
         return sn_error_set(error, SEEN_ERR_FORMAT,
                             "the checkpoint in %s names no frontier: restore the folder from a "
-                            "copy, or start the crawl anew in another one",
+                            "copy, or start a new crawl in another one",
                             sn_error_folder(options->folder, path));
     sn_log *f = sn_log_new(options);
     if (f == NULL)

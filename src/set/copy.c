@@ -131,15 +131,16 @@ seen_status sn_set_compatible(const sn_image *into, const sn_image *from, const 
      * so that a key of a later layer may appear to be in an earlier one, and its removal would
      * decrement cells of other keys. */
     if (!differs && into->kind == SEEN_COUNTING && (into->layers > 1 || from->layers > 1))
-        return sn_error_set(error, SEEN_ERR_KIND,
-                            "%s and %s cannot be merged: counting sets can be only before they "
-                            "grow; make them with a larger capacity",
-                            into_name, from_name);
+        return sn_error_set(
+            error, SEEN_ERR_KIND,
+            "%s and %s cannot be merged: a counting set that has grown cannot be merged; "
+            "create them with a larger capacity",
+            into_name, from_name);
     if (!differs)
         return SEEN_OK;
     return sn_error_set(error, SEEN_ERR_MISMATCH,
-                        "%s and %s cannot be merged: they differ in their %s; make one like the "
-                        "other",
+                        "%s and %s cannot be merged: they differ in their %s; create one like "
+                        "the other (seen create --like)",
                         into_name, from_name, differs);
 }
 

@@ -202,7 +202,7 @@ status=0
 trouble "^seen: http://127.0.0.1:1/ could not be fetched: no connection" http://127.0.0.1:1/ \
     --allow-private --retries 0 -q
 
-trouble "^seen: robots.txt denies us $HOST/secret/x, and nothing else was there to fetch" "$HOST/secret/x" \
+trouble "^seen: robots.txt disallows $HOST/secret/x, and there was nothing else to fetch" "$HOST/secret/x" \
     --allow-private --delay 0 -q
 [ ! -s out ] || fail "a line about a page that was denied: $(cat out)"
 

@@ -138,8 +138,8 @@ $SEEN create -q "$URL/room" -n 1e6 -p 1e-9
 status=0
 (ulimit -f 1024; $SEEN uniq -q -f "$URL/room" big -o roomy.txt) 2> error || status=$?
 [ $status = 2 ] || fail "no space: status $status: $(cat error)"
-kept=$(sed -n 's/.*the new lines up to there (\([0-9]*\)) are in .*/\1/p' error)
-lost=$(sed -n 's/.*the filter holds \([0-9]*\) new lines that could not be written.*/\1/p' error)
+kept=$(sed -n 's/.*the \([0-9]*\) new lines found so far are in .*/\1/p' error)
+lost=$(sed -n 's/.*[^0-9]\([0-9]*\) new lines are in the filter but could not be written.*/\1/p' error)
 [ "${lost:-0}" -gt 0 ] || fail "no room: lost lines are not reported: $(cat error)"
 head -n "$kept" big | cmp - roomy.txt.partial || fail "no space: not $kept lines: $(wc -l < roomy.txt.partial)"
 others=$($SEEN uniq -q -f "$URL/room" big --count-only)

@@ -36,7 +36,7 @@ seq 200000 | cmp - once || fail "the reader of --dropped closed the pipe"
 code=0
 "$SEEN" uniq -q --duplicates -f new twice -o none --dropped >(head -n 1 > out) 2> words || code=$?
 [ $code = 2 ] || fail "-D, and the reader of --dropped closed the pipe: status $code"
-grep -q 'so none is not written' words || fail "-D, and the reader of --dropped closed the pipe: $(cat words)"
+grep -q 'closed by its reader; none is not written' words || fail "-D, and the reader of --dropped closed the pipe: $(cat words)"
 [ ! -e none ] || fail "an incomplete -o appeared"
 [ "$(tail -n 1 twice | "$SEEN" check -c new)" = 0 ] || fail "lines are remembered that were not written"
 
@@ -114,15 +114,15 @@ stopped() {
     fi
     [ "$("$SEEN" check -c f lines)" = "$known" ] || fail "Ctrl-C: $*: not $known lines in the filter"
 }
-stopped 'what was printed is complete up to there, and the filter holds what was printed' 200000 --dropped drop
+stopped 'what was printed is complete up to that line, and the filter has what was printed' 200000 --dropped drop
 cmp out lines || fail "Ctrl-C: --dropped: output"
 [ ! -e drop ] || fail "Ctrl-C: an incomplete --dropped appeared"
-stopped 'what was printed is complete up to there, and the filter holds what was printed' 200000 -o /dev/null
-stopped 'the output file is as it was, and so is the filter' none -o kept
+stopped 'what was printed is complete up to that line, and the filter has what was printed' 200000 -o /dev/null
+stopped 'the output file is unchanged, and so is the filter' none -o kept
 [ "$(cat kept)" = old ] || fail "Ctrl-C: the output was replaced"
-stopped 'no number is printed, and the filter holds these lines' 200000 --count-only
+stopped 'no number is printed, and the filter has these lines' 200000 --count-only
 [ ! -s out ] || fail "Ctrl-C: -c printed $(cat out)"
-stopped 'what was printed is complete up to there, and the filter holds these lines' 200000 --duplicates
+stopped 'what was printed is complete up to that line, and the filter has these lines' 200000 --duplicates
 # The new lines are what is dropped then: none is remembered that does not appear.
-stopped 'what was printed is complete up to there, and the filter is as it was' none --duplicates --dropped drop
+stopped 'what was printed is complete up to that line, and the filter is unchanged' none --duplicates --dropped drop
 [ ! -e drop ] || fail "Ctrl-C: -D: half of --dropped appeared"
