@@ -44,6 +44,7 @@ CTEST = env -u MAKEFLAGS ctest --no-tests=error --output-on-failure --timeout 12
         test-clang test-static test-valgrind
 
 all: build
+	@echo "built: build/seen. Next: make demo, or sudo make install (PREFIX=$(PREFIX))"
 
 deps: deps-build
 

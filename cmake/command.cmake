@@ -47,12 +47,15 @@ endforeach()
 # A command is a file that defines one; there is no second list to maintain.
 set(commands)
 foreach(source ${CLI_SOURCES})
-  file(STRINGS ${source} definition REGEX "^const sn_command sn_command_")
+  file(STRINGS ${source} definition REGEX "^const sn_cli_command sn_cli_command_")
   if(definition)
-    string(REGEX REPLACE "^const sn_command sn_command_([a-z]+).*" "\\1" name "${definition}")
+    string(REGEX REPLACE "^const sn_cli_command sn_cli_command_([a-z]+).*" "\\1" name "${definition}")
     list(APPEND commands ${name})
   endif()
 endforeach()
+if(NOT commands)
+  message(FATAL_ERROR "no file of cli/ defines a command: correct the pattern above")
+endif()
 set(pages ${SEEN_MAN}/seen.1)
 add_custom_command(OUTPUT ${SEEN_MAN}/seen.1
   COMMAND ${CMAKE_COMMAND} -E make_directory ${SEEN_MAN}

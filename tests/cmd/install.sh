@@ -2,6 +2,10 @@
 set -eu
 prefix=$TMP/prefix
 cmake --install "$BUILD" --prefix "$prefix" > install.log
+# Every command has its manual page.
+for command in $("$SEEN" help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
+    [ -s "$prefix/share/man/man1/seen-$command.1" ] || { echo "no manual page of $command is installed"; exit 1; }
+done
 cat > ten.c <<'C'
 #include <seen.h>
 #include <stdio.h>
