@@ -347,8 +347,9 @@ static int report_stopped(const uniq_run *run)
                        : later                  ? ", and the filter is unchanged"
                        : duplicates             ? ", and the filter has what was written"
                                                 : ", and the filter has what was printed";
-    return sn_message_error("stopped after %llu lines; %s%s", (unsigned long long)run->result.lines,
-                            printed, kept);
+    char lines[SN_TEXT];
+    return sn_message_error("stopped after %s; %s%s",
+                            sn_show_number_of(lines, run->result.lines, "line"), printed, kept);
 }
 
 /* These lines are in the filter: they would never be printed again. */

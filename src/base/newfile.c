@@ -126,10 +126,12 @@ seen_status sn_newfile_place(const char *from, const char *path, bool replace, b
         status = sn_error_set(error, SEEN_ERR_ARGUMENT, "%s: not a regular file, and not replaced",
                               path);
     else if (!move(from, path, replace))
-        status = errno == EEXIST
-                     ? sn_error_set(error, SEEN_ERR_EXISTS,
-                                    "%s: already exists; choose another name, or replace it", path)
-                     : sn_error_system(error, errno, path, "put the new file in place");
+        status =
+            errno == EEXIST
+                ? sn_error_set(error, SEEN_ERR_EXISTS,
+                               "%s: already exists; choose another name, or replace it (--replace)",
+                               path)
+                : sn_error_system(error, errno, path, "put the new file in place");
     else if (!sync_folder(folder) && !folder_may_fail)
         status = sn_error_system(error, errno, path, "sync the folder");
     close(folder);

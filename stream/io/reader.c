@@ -111,7 +111,7 @@ static seen_status grow(const sn_reader *reader, sn_block *block, seen_error *er
                             sn_input_name(reader->input, block->file),
                             (unsigned long long)block->offset, reader->line_max,
                             reader->line_max < SN_BLOCK_MAX - 1
-                                ? "the memory allowed for a line; allow more with -m"
+                                ? "the limit for one line, 1/16 of -m or less; give a larger -m"
                                 : "the maximum length of a line");
     size_t room = block->capacity < SN_BLOCK_MAX / 2 ? 2 * block->capacity : SN_BLOCK_MAX;
     if (room > reader->line_max + 1)

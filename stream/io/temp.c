@@ -73,12 +73,13 @@ static seen_status fail_write(const sn_temp *temp, int code, seen_error *error)
         return sn_error_cannot(error, code, "write a temporary file in", temp->dir);
     unsigned long long had = temp->length >> 20;
     if (temp->expected)
-        return sn_error_set(error, SEEN_ERR_SPACE,
-                            "%s is full: about %llu MiB are needed for temporary files and %llu "
-                            "MiB were there; name another folder with -T",
-                            temp->dir, (unsigned long long)(temp->expected >> 20) + 1, had);
+        return sn_error_set(
+            error, SEEN_ERR_SPACE,
+            "%s is full: about %llu MiB of temporary files are needed, and %llu MiB "
+            "could be written; choose another folder with -T",
+            temp->dir, (unsigned long long)(temp->expected >> 20) + 1, had);
     return sn_error_set(error, SEEN_ERR_SPACE,
-                        "%s is full: temporary files took more than %llu MiB; name another "
+                        "%s is full: temporary files need more than %llu MiB; choose another "
                         "folder with -T",
                         temp->dir, had);
 }

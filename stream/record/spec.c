@@ -1,6 +1,7 @@
 /* Parses -k 2,5 and -k user.id,url into a list of columns or paths. */
 #include "stream/record/spec.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -161,6 +162,22 @@ seen_status sn_spec_add(sn_record_spec *spec, const char *text, seen_error *erro
     }
 }
 
+/* The names of the columns for a message, as many as fit. */
+static const char *list_names(char *text, size_t room, const seen_key *names, size_t count)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t k = 0; k < count; k++) {
+        if (names[k].len + sizeof ", , ..." > room - used) {
+            snprintf(text + used, room - used, "%s...", k ? ", " : "");
+            break;
+        }
+        used += (size_t)snprintf(text + used, room - used, "%s%.*s", k ? ", " : "",
+                                 (int)names[k].len, (const char *)names[k].data);
+    }
+    return text;
+}
+
 seen_status sn_spec_resolve(const sn_record_spec *spec, const char *file, const seen_key *names,
                             size_t count, sn_columns **columns, seen_error *error)
 {
@@ -183,10 +200,11 @@ seen_status sn_spec_resolve(const sn_record_spec *spec, const char *file, const 
             return sn_error_set(error, SEEN_ERR_ARGUMENT,
                                 "%s: %zu columns are named %s; choose one by its number", file,
                                 times, want->name);
+        char listed[160];
         return sn_error_set(error, SEEN_ERR_ARGUMENT,
-                            "%s: no column is named %s; if the first line is not a header, add "
-                            "--no-header and use numbers",
-                            file, want->name);
+                            "%s: no column is named %s; its columns are %s (if the first line is "
+                            "not a header, use --no-header and numbers)",
+                            file, want->name, list_names(listed, sizeof listed, names, count));
     }
     *columns = found;
     return SEEN_OK;

@@ -57,7 +57,9 @@ printf 'a,b\n1\n1,\n' > short.csv
 [ "$("$SEEN" uniq -q --csv -k b short.csv | wc -l)" = 3 ] || fail "a missing column is not an empty one"
 refused 'short.csv: the record at byte 4 has no b$' uniq --csv -k b --missing error short.csv
 # Bad input and options.
-refused 't.csv: no column is named nope' uniq --csv -k nope t.csv
+refused 't.csv: no column is named nope; its columns are id, url, note (' uniq --csv -k nope t.csv
+seq -s, 1000 > wide.csv; refused 'no column is named nope; its columns are 1, 2, .*[0-9], \.\.\. (' uniq --csv -k nope wide.csv
+head -c 500 /dev/zero | tr '\0' x > long.csv; refused 'no column is named nope; its columns are \.\.\. (' uniq --csv -k nope long.csv
 printf 'a,"b\nc' > open.csv; refused 'open.csv: the record at byte 0 has a quote that is never closed' uniq --csv open.csv
 printf '{"a":1}\n{"a":}\n' > bad.jsonl; refused 'bad.jsonl: the line at byte 8 is not valid JSON: expected a value' uniq --jsonl -k a bad.jsonl
 printf 'x,y\n1,2\n' > other.csv; refused 'other.csv: the header differs' uniq --csv one.csv other.csv

@@ -74,7 +74,7 @@ kill -INT $pid
 code=0; wait $pid || code=$?
 kill $writer 2> /dev/null || true
 [ $code = 130 ] || fail "Ctrl-C: status $code: $(cat words)"
-grep -q "stopped after 200000 lines" words || fail "Ctrl-C: $(cat words)"
+grep -q "stopped after 200,000 lines" words || fail "Ctrl-C: $(cat words)"
 cmp out lines || fail "Ctrl-C: output"
 [ "$("$SEEN" check -c f lines)" = 200000 ] || fail "Ctrl-C: the filter"
 printf 'old' > kept
@@ -107,7 +107,7 @@ stopped() {
     wait $pid || code=$?
     kill $writer # it still had data to write
     [ $code = 130 ] || fail "Ctrl-C: $*: status $code: $(cat words)"
-    grep -q "stopped after 200000 lines; $part\$" words || fail "Ctrl-C: $*: $(cat words)"
+    grep -q "stopped after 200,000 lines; $part\$" words || fail "Ctrl-C: $*: $(cat words)"
     if [ "$known" = none ]; then # there was none before
         [ ! -e f ] || fail "Ctrl-C: $*: a filter was left"
         return
