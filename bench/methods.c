@@ -308,8 +308,8 @@ static void print_table(FILE *out, const size_t *sizes, int count, result r[SIZE
 {
     for (int s = 0; s < count; s++) {
         fprintf(out, "\n**%zu million URLs**\n\n", sizes[s] / 1000000);
-        fprintf(out,
-                "| method | bytes per URL | in all | add, ns | ask, ns | wrong per million |\n");
+        fprintf(out, "| method | bytes per URL | in all | add, ns | look up, ns | false positives "
+                     "per million |\n");
         fprintf(out, "| --- | ---: | ---: | ---: | ---: | ---: |\n");
         for (int k = 0; k < METHODS; k++) {
             const result *x = &r[s][k];
@@ -317,7 +317,7 @@ static void print_table(FILE *out, const size_t *sizes, int count, result r[SIZE
                 fprintf(out, "| %s | %.1f | %.0f MB | %.0f | %.0f | %.0f |\n", NAME[k], x->bytes,
                         x->bytes * (double)sizes[s] / 1e6, x->add_ns, x->check_ns, x->wrong);
             else
-                fprintf(out, "| %s | left out: too slow or too large here | | | | |\n", NAME[k]);
+                fprintf(out, "| %s | not run: too slow or too large | | | | |\n", NAME[k]);
         }
     }
 }
