@@ -8,13 +8,14 @@ check() { # pages, delay
     python3 - "$@" << 'PY' || fail "$(cat "$TMP/gaps")"
 import os, sys
 sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests", "sites"))
-from fleet import read_log
+from fleet import Log
 pages, delay = map(int, sys.argv[1:])
-requests, gaps, twice, robots = read_log("log")
+log = Log("log")
+gaps = log.gaps()
 fetched = len({line.split('"url":"')[1].split('"')[0] for line in open("pages.jsonl")
                if '"url"' in line and '"error"' not in line})
 open(os.path.join(os.environ["TMP"], "gaps"), "w").write(
-    f"{len(requests)} requests, shortest gap {min(gaps):.2f} ms of {delay}, {fetched} pages of {pages}")
+    f"{len(log.requests)} requests, shortest gap {min(gaps):.2f} ms of {delay}, {fetched} pages of {pages}")
 sys.exit(min(gaps) < delay - 1 or fetched != pages)
 PY
 }

@@ -72,7 +72,8 @@ class Fleet:
         self.args, self.rng = args, random.Random(args.seed)
         self.folder = tempfile.mkdtemp(prefix="seen-fleet-")
         self.processes, self.workers, self.outputs, self.deaths, self.relays = [], [], [], 0, {}
-        self.failovers, self.resharded, self.cuts = 0, 0, []  # (from, to, workers): what they requested then may be requested again
+        self.failovers, self.resharded = 0, 0
+        self.cuts = []  # (worker, from, to): what it requested then may be requested again
         self.web_port = free_port()
         self.log = os.path.join(self.folder, "log")
         self.spawn([sys.executable, os.path.join(HERE, "web.py"), str(self.web_port), self.log,
@@ -110,7 +111,7 @@ class Fleet:
         near = self.near() if self.args.cuts else None
         address = self.address.replace(f":{self.redis}/", f":{near[0]}/") if near else self.address
         command = [self.args.seen, "crawl", "--join", address,
-                   "--allow-private", "-o", output, "--connections", str(self.args.connections)]
+                   "--allow-private", "-o", output, "--connections", str(self.args.connections), "-H", f"X-Worker: {n}"]
         if self.args.connect:
             command += ["--proxy", f"socks5h://127.0.0.1:{self.web_port}"]
         if first:
@@ -164,17 +165,18 @@ class Fleet:
         self.until_status("full: ")
         subprocess.run(["redis-cli", "-p", str(self.redis), "config", "set", "maxmemory", "0"], check=True)
 
-    def cut(self, workers=1, after_ms=0):
-        """From now on the pages in flight may be lost, and those of 250 ms that were not
+    def cut(self, worker, after_ms=0):
+        """From now on the pages in flight of a worker may be lost, and those of 250 ms that were not
         acknowledged."""
         now = time.monotonic_ns()
-        self.cuts.append((now - 250_000_000, now + after_ms * 1_000_000, workers))
+        self.cuts.append((self.workers.index(worker), now - 250_000_000, now + after_ms * 1_000_000))
 
     def fail_over(self, kill):
         """A server is lost. Workers notice after a moment, and request nothing while it does not
         answer."""
         self.failovers += bool(self.live())
-        self.cut(len(self.live()), 500)
+        for worker in self.live():
+            self.cut(worker, 500)
         kill()
 
     def events(self):
@@ -194,8 +196,8 @@ class Fleet:
             if not events or not live:
                 continue
             p = self.rng.choice(live)
-            self.cut()
             event = events.pop()
+            self.cut(p, 500 if event == "cut" else 0)  # as in fail_over
             if event == "kill":
                 p.kill()
                 p.wait()
@@ -256,15 +258,16 @@ class Fleet:
         expected = expect(args, self.truth)
         lost = [u for u in expected if u not in fetched] if not args.max_pages else []
         foreign = set(fetched) - set(self.truth)
-        requests, gaps, twice, robots = read_log(self.log)
+        log = Log(self.log)
+        gaps, twice = log.gaps(), log.repeated()
         short = sum(gap < args.delay - 1 for gap in gaps)
-        allowed = sum(args.connections * workers + sum(start <= at <= end for at in requests)
-                      for start, end, workers in self.cuts)
+        allowed = log.allowed(self.cuts, args.connections)
+        beyond = {worker: (n, allowed[worker]) for worker, n in twice.items() if n > allowed[worker]}
         pushed = self.pushed() - len(expected)
         wrong_depth = [u for u, d in expected.items() if args.depth is not None and u in depths and depths[u] != d]
-        print(f"{len(fetched)} of {len(expected)} pages, lost {len(lost)}, fetched twice {twice} (at most {allowed}), "
+        print(f"{len(fetched)} of {len(expected)} pages, lost {len(lost)}, fetched twice {sum(twice.values())} (at most {sum(allowed.values())}), "
               f"events {args.kills + args.stops + args.cuts - left}, failovers {self.failovers}, "
-              f"resharded {self.resharded}, robots.txt {robots}, "
+              f"resharded {self.resharded}, robots.txt {log.robots}, "
               f"pushed again {pushed}, shortest gap {min(gaps, default=0):.1f} ms, {short} of {len(gaps)} too short, wrong depth {len(wrong_depth)}, "
               f"{'ended' if ended else 'DID NOT END'}")
         ok = ended and not lost and not foreign and not wrong_depth
@@ -272,9 +275,10 @@ class Fleet:
             ok = False
         if args.max_pages and len(fetched) != min(args.max_pages, len(expected)):
             ok = False
-        if args.bound and twice > allowed:
+        if args.bound and beyond:
+            print("fetched twice, of a worker, and at most: " + ", ".join(f"{w}: {n} {most}" for w, (n, most) in beyond.items()))
             ok = False
-        if args.most_twice is not None and twice > args.most_twice:
+        if args.most_twice is not None and sum(twice.values()) > args.most_twice:
             ok = False
         if args.most_pushed is not None and pushed > args.most_pushed:
             ok = False
@@ -297,17 +301,38 @@ def expect(args, truth):
     return {web.url(page): d for page, d in depth.items()}
 
 
-def read_log(path):
-    last, gaps, seen, robots = {}, [], collections.Counter(), 0
-    requests = sorted((int(t), host, p) for t, host, p in (line.split() for line in open(path)))
-    for at, host, page in requests:
-        if host in last:
-            gaps.append((at - last[host]) / 1e6)
-        last[host] = at
-        robots += page == "/robots.txt"
-        if page != "/robots.txt":
-            seen[host, page] += 1
-    return [at for at, _, _ in requests], gaps, sum(n - 1 for n in seen.values()), robots
+class Log:
+    """What the web server received: (nanoseconds, host, path, worker), in order."""
+
+    def __init__(self, path):
+        self.requests = sorted((int(at), *rest) for at, *rest in (line.split() for line in open(path)))
+        self.robots = sum(page == "/robots.txt" for _, _, page, _ in self.requests)
+
+    def gaps(self):
+        """Milliseconds between two requests to one host."""
+        last, gaps = {}, []
+        for at, host, _, _ in self.requests:
+            if host in last:
+                gaps.append((at - last[host]) / 1e6)
+            last[host] = at
+        return gaps
+
+    def repeated(self):
+        """Worker -> how many pages were requested once more after its request."""
+        last, repeated = {}, collections.Counter()
+        for _, host, page, worker in self.requests:
+            if page != "/robots.txt":
+                if (host, page) in last:
+                    repeated[last[host, page]] += 1
+                last[host, page] = worker
+        return repeated
+
+    def allowed(self, cuts, connections):
+        """Worker -> how many may be: those in flight and those requested within its cuts."""
+        allowed = collections.Counter()
+        for worker, start, end in cuts:
+            allowed[str(worker)] += connections + sum(start <= at <= end and who == str(worker) for at, _, _, who in self.requests)
+        return allowed
 
 
 def options():
@@ -327,8 +352,8 @@ def options():
     parser.add_argument("--deaths", type=int, default=6)
     parser.add_argument("--options", default="")
     parser.add_argument("--address", help="use this crawl's address; its servers are somebody else's")
-    parser.add_argument("--bound", action="store_true", help="fail if more pages are fetched twice than were in flight "
-                        "or requested in the last 250 ms before each event")
+    parser.add_argument("--bound", action="store_true", help="fail if more pages of a worker are fetched twice than it "
+                        "had in flight or requested in the last 250 ms before each of its events")
     parser.add_argument("--full", action="store_true", help="let the server be at its maxmemory for a while")
     parser.add_argument("--clocks", help="path of libfault_clock.so")
     parser.add_argument("--ignore-gaps", action="store_true", help="the lease is too short for a busy machine")

@@ -11,7 +11,7 @@
 
 Page 0 is the start. Page n links to the pages 10n+1 to 10n+10 and to five others, and belongs to a
 host by its number and the seed. Every request is one line of LOG: nanoseconds of the monotonic
-clock, host, path. The time is that of the kernel when the request arrived, however late this process
+clock, host, path, and what its header X-Worker says or "-". The time is that of the kernel when the request arrived, however late this process
 gets to see it. robots.txt is empty."""
 import argparse
 import functools
@@ -143,8 +143,9 @@ class Server:
         """False: the connection is to be closed."""
         lines = head.split("\r\n")
         path = lines[0].split()[1]
-        host = next(line[6:] for line in lines if line.lower().startswith("host: ")).split(":")[0]
-        self.log.write(f"{at} {host} {path}\n")
+        fields = dict(line.lower().split(": ", 1) for line in lines[1:] if ": " in line)
+        host = fields["host"].split(":")[0]
+        self.log.write(f"{at} {host} {path} {fields.get('x-worker', '-')}\n")
         c.requests += 1
         self.kept += c.requests > 1
         if self.args.close and c.requests > 1 and self.kept % self.args.close == 0:
