@@ -51,8 +51,11 @@ static void fill_status(sn_engine *e, sn_crawl_status *status)
 
 static seen_status settle_when_due(sn_engine *e, int64_t now)
 {
-    bool sync = now - e->synced >= e->intake.frontier->sync_ms || e->done_since_sync >= DONE_MAX;
-    if (!sync && now - e->settled < e->intake.frontier->settle_ms)
+    const sn_frontier *f = e->intake.frontier;
+    bool many = f->settle_pages > 0 && e->done_since_sync >= f->settle_pages &&
+                now - e->settled >= f->settle_ms / 2;
+    bool sync = now - e->synced >= f->sync_ms || e->done_since_sync >= DONE_MAX || many;
+    if (!sync && now - e->settled < f->settle_ms)
         return SEEN_OK;
     if (sync)
         sn_settle_measure(e);

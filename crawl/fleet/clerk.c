@@ -14,7 +14,9 @@
 #include "base/error.h"
 #include "crawl/fleet/internal.h"
 
-enum { CYCLE_MS = 50, IDLE_MS = 100 };
+/* A cycle costs Redis about the same for one page as for many: while the engine has enough to do,
+ * there is one per CYCLE_MS. */
+enum { CYCLE_MS = 100 };
 
 /* ---- notes: robots.txt, seeds, failures ---- */
 
@@ -76,16 +78,21 @@ static seen_status write_notes(sn_fleet *f, sn_fleet_note *first)
 
 /* ---- cycles ---- */
 
+/* Links wait for those of other pages, unless the engine needs them. Pages are never acknowledged
+ * before their links are taken. */
 static void swap_lists(sn_fleet *f, sn_fleet_note **notes)
 {
-    sn_offers offers = f->offers;
     sn_fleet_finished_list settled = f->settled;
-    f->offers = f->taken_offers;
-    f->taken_offers = offers;
     f->settled = f->taken_settled;
     f->taken_settled = settled;
-    f->offers.count = f->offers.text.len = 0;
-    f->offers.parent_len = 0;
+    f->taken_offers.count = f->taken_offers.text.len = 0;
+    f->taken_offers.parent_len = 0;
+    if (f->flush || f->closing || sn_fleet_urgent(f)) {
+        sn_offers offers = f->offers;
+        f->offers = f->taken_offers;
+        f->taken_offers = offers;
+        f->flush = false;
+    }
     *notes = f->notes.first;
     f->notes = (sn_fleet_notes){.first = NULL, .end = &f->notes.first};
     f->woken = false;
@@ -167,8 +174,7 @@ static void wait_for_work(sn_fleet *f)
 {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
-    long ms = f->lane_count > 0 ? CYCLE_MS : IDLE_MS;
-    until.tv_nsec += ms * 1000000;
+    until.tv_nsec += CYCLE_MS * 1000000L;
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
     while (!f->woken && !f->closing &&

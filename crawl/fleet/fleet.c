@@ -14,8 +14,8 @@
 #include "crawl/fleet/internal.h"
 
 enum {
-    SETTLE_MS = 250,
-    WAKE_LINKS = 512,
+    SETTLE_MS = 200, /* with the time that the clerk takes, no more than 250 */
+    SETTLE_PAGES = 128,
     WAITING_LINKS = 4096, /* more than the clerk can push at once: pages would wait for it */
 };
 
@@ -28,6 +28,13 @@ static void wake_clerk(sn_fleet *f)
 {
     f->woken = true;
     pthread_cond_signal(&f->work);
+}
+
+/* Wakes the clerk if its next cycle would be too late. */
+static void wake_if_urgent(sn_fleet *f)
+{
+    if (sn_fleet_urgent(f))
+        wake_clerk(f);
 }
 
 /* ---- links ---- */
@@ -70,8 +77,8 @@ static seen_status offer(sn_frontier *base, const sn_frontier_link *links, size_
     pthread_mutex_lock(&f->lock);
     for (size_t i = 0; i < count && ok; i++)
         ok = sn_offers_add(&f->offers, &links[i]);
-    if (f->offers.count >= WAKE_LINKS || f->starving)
-        wake_clerk(f);
+    if (f->offers.count >= SN_FLEET_LINKS || f->starving)
+        wake_if_urgent(f);
     pthread_mutex_unlock(&f->lock);
     return ok ? SEEN_OK : no_memory(error);
 }
@@ -129,7 +136,7 @@ static seen_status peek(sn_frontier *base, bool idle, sn_frontier_record *record
         lane->out = false;
         f->want_permits |= lane->at < lane->count;
         if (lane->more || f->want_permits)
-            wake_clerk(f);
+            wake_if_urgent(f);
     }
     f->starving = *next == SN_NEXT_WAIT;
     pthread_mutex_unlock(&f->lock);
@@ -145,6 +152,7 @@ static void take(sn_frontier *base)
     if (lane && next_of(lane, &url)) {
         lane->window[lane->at].taken |= UINT64_C(1) << url;
         lane->open++;
+        f->open++;
     }
     pthread_mutex_unlock(&f->lock);
 }
@@ -229,6 +237,7 @@ static seen_status done(sn_frontier *base, const sn_frontier_done *done, seen_er
     sn_figures_count(f, done);
     e->done |= UINT64_C(1) << url;
     lane->open--;
+    f->open--;
     lane->unsettled++;
     if (ok && done->outcome == SN_OUTCOME_FAILED)
         ok = note_failed(f, done, lane);
@@ -249,6 +258,7 @@ static seen_status settle(sn_frontier *base, const sn_frontier_progress *progres
         f->dones.count = 0;
     if (progress && progress->counts)
         f->counts = *progress->counts;
+    f->flush = true;
     wake_clerk(f);
     pthread_mutex_unlock(&f->lock);
     return ok ? SEEN_OK : no_memory(error);
@@ -360,7 +370,7 @@ static void host_quiet(sn_frontier *base, const char *origin, size_t len, int64_
         lane->rest_at = sn_fleet_now() + (wait_ms > 0 ? wait_ms : 0);
         /* It had URLs: they are for others. */
         lane->given = lane->given || lane->open > 0;
-        wake_clerk(f);
+        wake_if_urgent(f);
     }
     pthread_mutex_unlock(&f->lock);
 }
@@ -374,7 +384,7 @@ static void host_hold(sn_frontier *base, const char *origin, size_t len, int64_t
         lane->hold_until = sn_fleet_now() + wait_ms;
         lane->hold = SN_HOLD_TO_STORE;
         lane->dirty = true;
-        wake_clerk(f);
+        wake_if_urgent(f);
     }
     pthread_mutex_unlock(&f->lock);
 }
@@ -534,8 +544,11 @@ static sn_fleet *make_fleet(const sn_fleet_options *options)
     if (!f)
         return NULL;
     f->options = *options;
-    f->base = (sn_frontier){
-        .class = &fleet_class, .settle_ms = SETTLE_MS, .sync_ms = SETTLE_MS, .wake_fd = -1};
+    f->base = (sn_frontier){.class = &fleet_class,
+                            .settle_ms = SETTLE_MS,
+                            .sync_ms = SETTLE_MS,
+                            .settle_pages = SETTLE_PAGES,
+                            .wake_fd = -1};
     f->base.start_until = &f->start_until;
     f->out_end = &f->out_first;
     f->notes.end = &f->notes.first;

@@ -27,13 +27,15 @@
 
 enum {
     SN_FLEET_FORMAT = 1,
-    SN_FLEET_BUCKETS = 64,
+    SN_FLEET_BUCKETS = 8,          /* on one server: few calls handle many hosts */
+    SN_FLEET_BUCKETS_CLUSTER = 64, /* spread over its masters */
     SN_FLEET_BUCKETS_MAX = 4096,
     SN_SESSION = 12,       /* hex digits */
     SN_QUEUE = 24,         /* HOST:DEPTH with a NUL */
     SN_FLEET_KEY = 128,    /* the longest key, with a NUL */
     SN_BEATS = 5,          /* heartbeats in a lease */
     SN_FLEET_TABLE = 4096, /* heads of the table of lanes */
+    SN_FLEET_LINKS = 512,  /* so many do not wait for more */
 };
 
 typedef enum sn_fleet_script {
@@ -142,20 +144,23 @@ typedef struct sn_lane {
     unsigned bucket;
     sn_lane_element *window;
     size_t count, room;
-    size_t at; /* the element to hand out from */
-    uint64_t head, acked, freed;
-    uint32_t open;      /* taken and not done */
-    uint32_t unsettled; /* done and not settled */
-    uint64_t pages;     /* fetched from the host */
-    uint64_t granted;   /* URLs of the window, from its front, that have a permit */
-    bool fresh;         /* its state has not been read */
-    bool more;          /* the list may have more than the window */
-    bool out;           /* in the list of lanes with URLs */
-    bool dirty;         /* there is something to acknowledge */
-    bool tired;         /* another session may have sent the host a request just now */
-    bool busy;          /* the engine has begun with it and has not reported it as quiet */
-    bool looked;        /* read once more before its release */
-    bool given;         /* given back: nothing more is handed out */
+    size_t at;           /* the element to hand out from */
+    uint64_t head;       /* elements removed from its front so far, by this session */
+    uint64_t cut, freed; /* elements and bytes to remove with the next acknowledgement */
+    uint64_t acked;      /* URLs to acknowledge */
+    uint32_t open;       /* taken and not done */
+    uint32_t unsettled;  /* done and not settled */
+    uint64_t pages;      /* fetched from the host */
+    uint64_t granted;    /* URLs of the window, from its front, that have a permit */
+    bool fresh;          /* its state has not been read */
+    bool more;           /* the list may have more than the window */
+    bool out;            /* in the list of lanes with URLs */
+    bool dirty;          /* there is something to acknowledge */
+    bool stored;         /* Redis has a state for it: bits, or permits */
+    bool tired;          /* another session may have sent the host a request just now */
+    bool busy;           /* the engine has begun with it and has not reported it as quiet */
+    bool looked;         /* read once more before its release */
+    bool given;          /* given back: nothing more is handed out */
     bool released;
     sn_lane_hold hold;
     int64_t hold_until;
@@ -247,7 +252,9 @@ typedef struct sn_fleet {
     sn_crawl_counts counts;
     sn_figures *figures;
     uint64_t transfers;
+    uint64_t open; /* URLs of all lanes that were handed out and are not done */
     bool closing, woken;
+    bool flush;        /* the engine has settled: what it offered is due */
     bool starving;     /* peek had nothing */
     bool engine_waits; /* for the clerk to take the links */
     bool want_permits; /* peek had URLs without one */
@@ -270,8 +277,8 @@ typedef struct sn_fleet {
     char session[SN_SESSION + 1];
     uint64_t beat, number, intent, permits_taken;
     uint64_t *marks, *numbers;  /* the last write to each bucket */
-    uint64_t *pages;            /* done in each bucket; counted with --max-pages */
-    uint64_t *bound, *returned; /* permits of each bucket */
+    uint64_t *pages;            /* done in each bucket, to acknowledge; counted with --max-pages */
+    uint64_t *bound, *returned; /* permits of each bucket; returned: to acknowledge */
     size_t permit_lane;         /* who gets the next */
     int64_t permits_at;         /* when to ask for more */
     unsigned epoch;
@@ -298,6 +305,13 @@ typedef struct sn_fleet {
 static inline sn_fleet *sn_fleet_of(const sn_frontier *f)
 {
     return (sn_fleet *)(uintptr_t)f;
+}
+
+/* Whether the engine has fewer URLs than connections, or links that fill a batch. Otherwise the
+ * clerk is in no hurry: the later it comes, the more pages share its commands. Under the lock. */
+static inline bool sn_fleet_urgent(const sn_fleet *f)
+{
+    return f->open < f->options.connections || f->offers.count >= SN_FLEET_LINKS;
 }
 
 int64_t sn_fleet_now(void); /* CLOCK_BOOTTIME, milliseconds */

@@ -7,6 +7,7 @@
  * elements that were removed from the front so far; the bits of finished URLs in the elements
  * behind it are sent to Redis with each acknowledgement, for the next owner. */
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +65,7 @@ static void unlink_lane(sn_fleet *f, sn_lane *lane)
     while (*at != lane)
         at = &(*at)->chain;
     *at = lane->chain;
+    f->open -= lane->open; /* of a lane that was given back */
     if (!lane->out)
         return;
     for (at = &f->out_first; *at != lane; at = &(*at)->next_out)
@@ -125,7 +127,8 @@ typedef struct picked {
     sn_fleet *f;
     const unsigned *bucket; /* by tag */
     bool *unknown;          /* by tag: the answer was lost, see pick.lua */
-    bool refused, no_memory;
+    long long refused;      /* what the script returned */
+    bool no_memory;
     size_t got;
 } picked;
 
@@ -135,7 +138,8 @@ static bool take_picked(void *context, uint32_t tag, const sn_reply *r, bool aga
     (void)again;
     if (r->items == 1 && r->item[0].type == REDIS_REPLY_INTEGER) {
         p->unknown[tag] = r->item[0].number == -2;
-        p->refused |= !p->unknown[tag];
+        if (!p->unknown[tag])
+            p->refused = r->item[0].number;
         return true;
     }
     if (r->items < 1 || r->item[0].type != REDIS_REPLY_ARRAY || r->items % 2 != 1)
@@ -270,8 +274,9 @@ seen_status sn_lane_pick(sn_fleet *f)
         if (unknown[i])
             status = claim(f, bucket[i], &p.got);
     f->pick_empty = p.got == 0;
-    if (status == SEEN_OK && p.refused)
-        return sn_fleet_set_lost(f, "another worker declared this one dead");
+    if (status == SEEN_OK && p.refused != 0)
+        return sn_fleet_set_lost(f, p.refused == -1 ? "another worker declared this one dead"
+                                                    : "a server lost what this worker had written");
     if (status == SEEN_OK && p.no_memory)
         return sn_error_set(f->clerk_error, SEEN_ERR_MEMORY, "out of memory");
     /* No request is sent before a replica knows who owns the host. */
@@ -332,26 +337,22 @@ static bool take_elements(reading *g, sn_lane *lane, const sn_reply *r)
     return true;
 }
 
-/* head, done, freed and the bits of a former owner. The list is read after this. */
+/* The bits and permits of a former owner. The list was read before this. */
 static bool take_state(sn_lane *lane, const sn_reply *r)
 {
-    if (!sn_reply_is_row(r, 5))
+    if (!sn_reply_is_row(r, 2))
         return false;
-    lane->head = (uint64_t)sn_fleet_reply_number(r, 1);
-    lane->acked = (uint64_t)sn_fleet_reply_number(r, 2);
-    lane->freed = (uint64_t)sn_fleet_reply_number(r, 3);
+    lane->stored = !sn_fleet_reply_nil(r, 1) || !sn_fleet_reply_nil(r, 2);
     if (lane->granted != UINT64_MAX)
-        lane->granted = (uint64_t)sn_fleet_reply_number(r, 5);
-    size_t elements = sn_fleet_reply_nil(r, 4) ? 0 : r->item[4].len / 8;
+        lane->granted = (uint64_t)sn_fleet_reply_number(r, 2);
+    size_t elements = sn_fleet_reply_nil(r, 1) ? 0 : r->item[1].len / 8;
     for (size_t i = 0; i < elements && i < lane->count; i++) {
         sn_lane_element *e = &lane->window[i];
         uint64_t bits = 0;
         for (unsigned k = 0; k < 8; k++)
-            bits |= (uint64_t)(uint8_t)sn_reply_text(r, 4)[8 * i + k] << 8 * k;
+            bits |= (uint64_t)(uint8_t)sn_reply_text(r, 1)[8 * i + k] << 8 * k;
         e->settled = e->done = e->taken = bits & all_of(e);
     }
-    for (size_t i = 0; i < lane->count; i++)
-        lane->window[i].number = lane->head + i;
     return true;
 }
 
@@ -391,14 +392,13 @@ static bool take_read(void *context, uint32_t tag, const sn_reply *r, bool again
 
 static void ask_for_state(const sn_fleet *f, const sn_lane *lane, uint32_t tag)
 {
-    static const char *const fields[] = {"head", "done", "freed", "bits", "granted"};
     const sn_fleet_connection *l = &f->conn;
     uint16_t slot = l->slot[lane->bucket];
-    sn_command_begin(l->ch, tag + READ_STATE, slot, 7);
+    sn_command_begin(l->ch, tag + READ_STATE, slot, 4);
     sn_command_text(l->ch, "HMGET");
     sn_fleet_key_queue(l, lane->bucket, "s", lane->queue);
-    for (int i = 0; i < 5; i++)
-        sn_command_text(l->ch, fields[i]);
+    sn_command_text(l->ch, "bits");
+    sn_command_text(l->ch, "granted");
     sn_command_begin(l->ch, tag + READ_RULES, slot, 2);
     sn_command_text(l->ch, "GET");
     sn_fleet_key_queue(l, lane->bucket, "r", lane->host);
@@ -481,6 +481,7 @@ static void trim(sn_lane *lane)
         free(lane->window[n++].urls);
     }
     lane->head += n;
+    lane->cut += n;
     lane->count -= n;
     memmove(lane->window, lane->window + n, lane->count * sizeof *lane->window);
     lane->at = lane->at > n ? lane->at - n : 0;
@@ -525,68 +526,123 @@ static void put_wait(const sn_fleet *f, sn_lane *lane, bool release, int64_t now
     lane->hold = over ? SN_HOLD_NONE : SN_HOLD_STORED;
 }
 
-static void put_lane(const sn_fleet *f, sn_lane *lane, bool release, int64_t now)
+/* Whether more is to be stored of it than that elements of its list are done. Under the lock. */
+static bool changes(const sn_fleet *f, const sn_lane *lane, bool release, int64_t now)
+{
+    bool held =
+        lane->hold == SN_HOLD_TO_STORE || (lane->hold == SN_HOLD_STORED && now >= lane->hold_until);
+    bool partly = false;
+    for (size_t i = 0; i < lane->count && !partly; i++)
+        partly = lane->window[i].settled != 0;
+    return release || held || partly || lane->stored || f->options.host_pages ||
+           (lane->granted != UINT64_MAX && lane->granted > 0);
+}
+
+static void put_changes(const sn_fleet *f, sn_lane *lane, bool release, int64_t now)
 {
     char bits[8 * 512];
     const sn_fleet_connection *l = &f->conn;
     bool rested = now >= lane->rest_at && !lane->busy && !lane->tired;
-    sn_command_text(l->ch, lane->queue);
-    sn_command_number(l->ch, lane->head);
-    sn_command_number(l->ch, lane->acked);
-    sn_command_number(l->ch, lane->freed);
-    sn_command_arg(l->ch, bits, put_bits(lane, bits, sizeof bits));
+    uint64_t granted = lane->granted == UINT64_MAX ? 0 : lane->granted;
+    size_t len = put_bits(lane, bits, sizeof bits);
+    sn_command_arg(l->ch, bits, len);
     if (f->options.host_pages)
         sn_command_number(l->ch, lane->pages);
     else
-        sn_command_arg(l->ch, "", 0);
+        sn_command_text(l->ch, "");
     sn_command_text(l->ch, release ? "1" : "0");
     sn_command_text(l->ch, rested ? "1" : "0");
     put_wait(f, lane, release, now);
-    sn_command_number(l->ch, lane->granted == UINT64_MAX ? 0 : lane->granted);
-    lane->released = release;
-    lane->dirty = false;
+    bool store = len > 0 || granted > 0;
+    if (store || lane->stored)
+        sn_command_number(l->ch, granted);
+    else
+        sn_command_text(l->ch, "");
+    lane->stored = store;
 }
 
-static void put_call(sn_fleet *f, sn_lane *const *lane, size_t count, bool all, int64_t now)
+/* What is done, by depth. Sums up and resets the counters of the lanes. */
+static void put_totals(const sn_fleet *f, sn_lane *const *lane, size_t count)
 {
     const sn_fleet_connection *l = &f->conn;
     unsigned b = lane[0]->bucket;
-    sn_fleet_call(l, b, l->slot[b], SN_LUA_ACK, (unsigned)(6 + 2 * count),
-                  (unsigned)(4 + 10 * count));
-    static const char *const keys[] = {"ready", "owner", "meta", "tired", "applied", "pages"};
-    for (int i = 0; i < 6; i++)
-        sn_fleet_key_bucket(l, b, keys[i]);
+    char text[ACK_LANES * 32] = "";
+    size_t len = 0;
+    uint64_t freed = 0, done = 0;
     for (size_t i = 0; i < count; i++) {
-        sn_fleet_key_queue(l, b, "q", lane[i]->queue);
-        sn_fleet_key_queue(l, b, "s", lane[i]->queue);
+        freed += lane[i]->freed;
+        done += lane[i]->acked;
+        /* Without levels all have depth 0 here. */
+        if (f->options.levels && lane[i]->acked > 0)
+            len += (size_t)snprintf(text + len, sizeof text - len, "%s:%" PRIu64 ",",
+                                    lane[i]->queue + 17, lane[i]->acked);
+        lane[i]->freed = lane[i]->acked = 0;
     }
-    sn_command_text(l->ch, f->session);
-    sn_command_number(l->ch, ++f->marks[b]);
+    if (!f->options.levels && done > 0)
+        snprintf(text, sizeof text, "0:%" PRIu64, done);
+    sn_command_number(l->ch, freed);
     sn_command_number(l->ch, f->pages[b]);
     sn_command_number(l->ch, f->returned[b]);
-    for (size_t i = 0; i < count; i++)
-        put_lane(f, lane[i], to_release(lane[i], now, all), now);
+    sn_command_text(l->ch, text);
+    f->pages[b] = f->returned[b] = 0;
 }
 
-typedef struct acked {
-    bool refused;
-} acked;
+/* One acknowledgement: `count` lanes of a bucket, of which the first `changed` change. Under the
+ * lock. */
+static void put_call(sn_fleet *f, sn_lane *const *lane, size_t count, size_t changed, bool all,
+                     int64_t now)
+{
+    static const char *const keys[] = {"ready", "owner", "meta", "tired", "applied", "pages"};
+    const sn_fleet_connection *l = &f->conn;
+    unsigned b = lane[0]->bucket;
+    sn_fleet_call(l, b, l->slot[b], SN_LUA_ACK, (unsigned)(6 + count + changed),
+                  (unsigned)(8 + 2 * count + 6 * changed));
+    for (int i = 0; i < 6; i++)
+        sn_fleet_key_bucket(l, b, keys[i]);
+    for (size_t i = 0; i < count; i++)
+        sn_fleet_key_queue(l, b, "q", lane[i]->queue);
+    for (size_t i = 0; i < changed; i++)
+        sn_fleet_key_queue(l, b, "s", lane[i]->queue);
+    sn_command_text(l->ch, f->session);
+    sn_command_number(l->ch, ++f->marks[b]);
+    sn_command_number(l->ch, count);
+    sn_command_number(l->ch, changed);
+    put_totals(f, lane, count);
+    for (size_t i = 0; i < count; i++)
+        sn_command_text(l->ch, lane[i]->queue);
+    for (size_t i = 0; i < count; i++) {
+        sn_command_number(l->ch, lane[i]->cut);
+        lane[i]->cut = 0;
+    }
+    for (size_t i = 0; i < changed; i++) {
+        bool release = to_release(lane[i], now, all);
+        put_changes(f, lane[i], release, now);
+        lane[i]->released = release;
+    }
+}
 
 static bool take_acked(void *context, uint32_t tag, const sn_reply *r, bool again)
 {
-    acked *a = context;
-    (void)tag;
+    (void)tag, (void)again;
     if (r->items != 1 || r->item[0].type != REDIS_REPLY_INTEGER)
         return false;
-    /* A call that was sent again may have released the queue the first time. */
-    a->refused |= r->item[0].number > 0 && !again;
+    if (r->item[0].number != 0)
+        *(long long *)context = r->item[0].number;
     return true;
 }
 
+typedef struct ackable {
+    sn_lane *lane;
+    bool changes;
+} ackable;
+
+/* Those that change come first within a bucket. */
 static int by_bucket(const void *a, const void *b)
 {
-    const sn_lane *x = *(sn_lane *const *)a, *y = *(sn_lane *const *)b;
-    return x->bucket < y->bucket ? -1 : x->bucket > y->bucket;
+    const ackable *x = a, *y = b;
+    if (x->lane->bucket != y->lane->bucket)
+        return x->lane->bucket < y->lane->bucket ? -1 : 1;
+    return (int)y->changes - (int)x->changes;
 }
 
 /* Sets the bits of URLs that the engine has settled. Under the lock. */
@@ -633,36 +689,68 @@ static void look_again(sn_lane *lane, int64_t now)
         lane->more = lane->looked = true;
 }
 
+/* Writes one call per bucket: the next one of the same bucket must not overtake it. Returns how
+ * many lanes are left for another round. Under the lock. */
+static size_t put_calls(sn_fleet *f, ackable *at, size_t count, bool all, int64_t now)
+{
+    sn_lane *lane[ACK_LANES];
+    size_t left = 0;
+    for (size_t i = 0, n, changed; i < count; i += n) {
+        unsigned b = at[i].lane->bucket;
+        changed = 0;
+        for (n = 0; i + n < count && n < ACK_LANES && at[i + n].lane->bucket == b; n++) {
+            lane[n] = at[i + n].lane;
+            changed += at[i + n].changes;
+        }
+        put_call(f, lane, n, changed, all, now);
+        for (; i + n < count && at[i + n].lane->bucket == b; n++)
+            at[left++] = at[i + n];
+    }
+    return left;
+}
+
+/* What there is to acknowledge, in the order of its calls; NULL: out of memory. */
+static ackable *collect(sn_fleet *f, bool all, int64_t now, size_t *count)
+{
+    ackable *at = malloc((f->lane_count + 1) * sizeof *at);
+    *count = 0;
+    for (size_t i = 0; at && i < f->lane_count; i++) {
+        sn_lane *lane = f->lanes[i];
+        look_again(lane, now);
+        bool release = to_release(lane, now, all);
+        if (!lane->dirty && !release)
+            continue;
+        trim(lane);
+        lane->dirty = false; /* what the engine changes from here on is for the next time */
+        at[(*count)++] = (ackable){lane, changes(f, lane, release, now)};
+    }
+    if (at)
+        qsort(at, *count, sizeof *at, by_bucket);
+    return at;
+}
+
 seen_status sn_lane_ack(sn_fleet *f, bool all)
 {
     int64_t now = sn_fleet_now();
-    sn_lane **lane = malloc((f->lane_count + 1) * sizeof(sn_lane *));
-    size_t count = 0;
-    if (!lane)
-        return sn_error_set(f->clerk_error, SEEN_ERR_MEMORY, "out of memory");
+    size_t left = 0;
+    long long refused = 0;
+    seen_status status = SEEN_OK;
     pthread_mutex_lock(&f->lock);
     apply_settled(f);
-    for (size_t i = 0; i < f->lane_count; i++) {
-        look_again(f->lanes[i], now);
-        if (f->lanes[i]->dirty || to_release(f->lanes[i], now, all))
-            lane[count++] = f->lanes[i];
+    ackable *at = collect(f, all, now, &left);
+    while (left > 0 && status == SEEN_OK && refused == 0) {
+        left = put_calls(f, at, left, all, now);
+        pthread_mutex_unlock(&f->lock);
+        status = sn_fleet_run(&f->conn, take_acked, &refused, f->clerk_error);
+        pthread_mutex_lock(&f->lock);
     }
-    qsort(lane, count, sizeof(sn_lane *), by_bucket);
-    for (size_t i = 0, n; i < count; i += n) {
-        unsigned b = lane[i]->bucket;
-        for (n = 0; i + n < count && n < ACK_LANES && lane[i + n]->bucket == b; n++)
-            trim(lane[i + n]);
-        put_call(f, lane + i, n, all, now);
-    }
-    pthread_mutex_unlock(&f->lock);
-    acked a = {false};
-    seen_status status =
-        count == 0 ? SEEN_OK : sn_fleet_run(&f->conn, take_acked, &a, f->clerk_error);
-    pthread_mutex_lock(&f->lock);
     drop_released(f);
     pthread_mutex_unlock(&f->lock);
-    free(lane);
-    if (status == SEEN_OK && a.refused && !all)
-        return sn_fleet_set_lost(f, "another worker has taken over its hosts");
+    free(at);
+    if (!at)
+        return sn_error_set(f->clerk_error, SEEN_ERR_MEMORY, "out of memory");
+    if (status == SEEN_OK && refused != 0 && !all)
+        return sn_fleet_set_lost(f, refused < 0 ? "a server lost what this worker had written"
+                                                : "another worker has taken over its hosts");
     return status;
 }

@@ -91,7 +91,7 @@ static bool take_refused(void *context, uint32_t tag, const sn_reply *r, bool ag
     (void)tag, (void)again;
     if (r->items != 1 || r->item[0].type != REDIS_REPLY_INTEGER)
         return false;
-    *(bool *)context |= r->item[0].number > 0;
+    *(bool *)context |= r->item[0].number != 0;
     return true;
 }
 
@@ -160,6 +160,7 @@ seen_status sn_permits_take(sn_fleet *f)
     pthread_mutex_lock(&f->lock);
     for (size_t i = 0; i < count && status == SEEN_OK; i++) {
         to[i].lane->granted = to[i].granted;
+        to[i].lane->stored = true;
         sn_lane_put_out(f, to[i].lane);
     }
     f->want_permits = f->want_permits && status != SEEN_OK;

@@ -96,7 +96,9 @@ static seen_status create_registry(sn_fleet *f, bool *created, seen_error *error
     say_pair(ch, "format", SN_FLEET_FORMAT);
     sn_command_text(ch, "id");
     sn_command_text(ch, id);
-    say_pair(ch, "buckets", SN_FLEET_BUCKETS);
+    say_pair(ch, "buckets",
+             sn_client_address(f->conn.client)->cluster ? SN_FLEET_BUCKETS_CLUSTER
+                                                        : SN_FLEET_BUCKETS);
     sn_command_text(ch, "seed0");
     sn_command_text(ch, seed0);
     sn_command_text(ch, "seed1");

@@ -242,7 +242,9 @@ struct sn_frontier {
     uint64_t found;     /* new links in this run; changes only during calls */
     int64_t settle_ms;  /* interval at which to call settle while pages are done ... */
     int64_t sync_ms;    /* ... and with synced outputs; also at the start and the end */
-    int wake_fd;        /* readable when peek or poll has something new; -1: never */
+    /* So many pages are settled and synced after half of settle_ms; 0: any number can wait. */
+    uint64_t settle_pages;
+    int wake_fd; /* readable when peek or poll has something new; -1: never */
     /* CLOCK_BOOTTIME in milliseconds: no request may be sent later than this. Checked by the
      * transfer thread, after connecting. NULL: no limit. */
     const atomic_llong *start_until;

@@ -1,68 +1,83 @@
 #!lua flags=allow-oom
 -- Acknowledges pages of queues that the session owns; releases some of the queues.
--- KEYS ready owner meta tired applied pages, then per queue: list, state
--- ARGV session mark count returned, then per queue:
---   queue, head, done, freed, bits, pages, release, rested, wait, granted
---   head    number of the first element that is kept     done    URLs acknowledged
---   freed   bytes of the elements before head            bits    what is done in the elements kept
---   pages   fetched from the host so far, '' if it is not counted
---   release 1: the session gives the queue back          rested  1: the host's delay has passed
---   wait    milliseconds that the next owner must leave the host alone; '' as it was
---   granted URLs of the elements kept, from the first, that have a permit
--- mark as in pick; for --max-pages, what the session has done in this bucket so far:
---   count   pages               returned  URLs that had a permit and were not fetched
--- All numbers are absolute for the owner: repeating the call changes nothing.
--- returns how many queues belong to another session
-local other, done, freed = 0, {}, 0
-local i = 5
-for k = 7, #KEYS, 2 do
-  local list, state, queue = KEYS[k], KEYS[k + 1], ARGV[i]
-  if redis.call('HGET', KEYS[2], queue) ~= ARGV[1] then
-    other = other + 1
-  else
-    local host = string.match(queue, '^[^:]+')
-    local depth = string.match(queue, ':(%d+)$') or '0'
-    local old = redis.call('HMGET', state, 'head', 'done', 'freed')
-    local head, n, f = tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2]), tonumber(ARGV[i + 3])
-    local cut = head - (tonumber(old[1]) or 0)
-    if cut > 0 then redis.call('LTRIM', list, cut, -1) end
-    done[depth] = (done[depth] or 0) + n - (tonumber(old[2]) or 0)
-    freed = freed + f - (tonumber(old[3]) or 0)
-    if ARGV[i + 5] ~= '' then redis.call('HSET', KEYS[6], host, ARGV[i + 5]) end
-    if ARGV[i + 8] ~= '' and ARGV[i + 7] ~= '1' then
-      redis.call('HSET', KEYS[4], host, ARGV[i + 8] == '0' and ARGV[1] or ARGV[1] .. ':' .. ARGV[i + 8])
-    end
-    if ARGV[i + 6] == '1' then
-      redis.call('HDEL', KEYS[2], queue)
-      if ARGV[i + 7] == '1' and string.match(redis.call('HGET', KEYS[4], host) or '', '^[^:]*') == ARGV[1] then
-        redis.call('HDEL', KEYS[4], host)
-      end
-      if redis.call('EXISTS', list) == 1 then
-        local t = redis.call('TIME')
-        local now = t[1] * 1000 + math.floor(t[2] / 1000)
-        redis.call('ZADD', KEYS[1], tonumber(depth) * 4398046511104 + now + math.min(tonumber(ARGV[i + 8]) or 0, 1000), queue)
-      end
-    end
-    if ARGV[i + 6] == '1' and ARGV[i + 4] == '' and ARGV[i + 9] == '0' then
-      redis.call('DEL', state)
-    else
-      redis.call('HSET', state, 'head', head, 'done', n, 'freed', f, 'bits', ARGV[i + 4],
-        'granted', ARGV[i + 9])
+-- KEYS ready owner meta tired applied pages, the lists of all queues, the states of those that change
+-- ARGV session mark queues changed freed pages returned done, all queues, their cuts, then per changed
+--   queue: bits, host_pages, release, rested, wait, granted
+--   mark       as in pick; this call must be the one after the last that the bucket has
+--   queues     how many; the first `changed` of them change more than their list
+--   freed      bytes of the elements removed from all lists
+--   pages, returned   for --max-pages: pages, and URLs that had a permit and were not fetched
+--   done       URLs acknowledged, by depth: DEPTH:NUMBER,...
+--   cut        elements to remove from the front of the list
+--   bits       what is done in the elements that stay
+--   host_pages fetched from the host so far, '' if they are not counted
+--   release    1: the session gives the queue back     rested  1: the host's delay has passed
+--   wait       milliseconds that the next owner must leave the host alone; '' as it was
+--   granted    URLs of the elements that stay, from the first, that have a permit; '': the queue has no
+--              state and needs none
+-- returns 0: done, now or before; -1: an earlier write of the session is missing; otherwise how many
+--   queues belong to another session: then nothing is changed
+local session, n, m = ARGV[1], tonumber(ARGV[3]), tonumber(ARGV[4])
+local mine, mark = 'm:' .. session, tonumber(ARGV[2])
+local last = tonumber(redis.call('HGET', KEYS[5], mine) or 0)
+if last >= mark then return 0 end
+if last ~= mark - 1 then return -1 end
+local other = 0
+for _, owner in ipairs(redis.call('HMGET', KEYS[2], unpack(ARGV, 9, 8 + n))) do
+  if owner ~= session then other = other + 1 end
+end
+if other > 0 then return other end
+
+for i = 1, n do
+  local cut = ARGV[8 + n + i]
+  if cut ~= '0' then redis.call('LTRIM', KEYS[6 + i], cut, '-1') end
+end
+-- One command for all queues wherever there is one.
+local pages, tired, rested, released, ready = {}, {}, {}, {}, {}
+local function add(list, ...)
+  for _, value in ipairs({...}) do list[#list + 1] = value end
+end
+for i = 1, m do
+  local bits, counted, release, rest, wait, granted = unpack(ARGV, 3 + 2 * n + 6 * i, 8 + 2 * n + 6 * i)
+  local queue, list, state = ARGV[8 + i], KEYS[6 + i], KEYS[6 + n + i]
+  local host = string.sub(queue, 1, 16)
+  if counted ~= '' then add(pages, host, counted) end
+  if wait ~= '' and rest ~= '1' then
+    add(tired, host, wait == '0' and session or session .. ':' .. wait)
+  end
+  if bits == '' and granted == '0' then
+    redis.call('DEL', state)
+  elseif granted ~= '' then
+    redis.call('HSET', state, 'bits', bits, 'granted', granted)
+  end
+  if release == '1' then
+    add(released, queue)
+    if rest == '1' then add(rested, host) end
+    if redis.call('EXISTS', list) == 1 then
+      local t = redis.call('TIME')
+      local now = t[1] * 1000 + math.floor(t[2] / 1000)
+      local depth = tonumber(string.sub(queue, 18)) or 0
+      add(ready, depth * 4398046511104 + now + math.min(tonumber(wait) or 0, 1000), queue)
     end
   end
-  i = i + 10
 end
-for depth, n in pairs(done) do
-  if n > 0 then redis.call('HINCRBY', KEYS[3], 'done:' .. depth, n) end
-end
-if freed > 0 then redis.call('HINCRBY', KEYS[3], 'bytes', -freed) end
-for k, field in ipairs({'pages', 'returned'}) do
-  if other == 0 and ARGV[k + 2] ~= '0' then
-    local mine = string.sub(field, 1, 1) .. ':' .. ARGV[1]
-    local before = tonumber(redis.call('HGET', KEYS[5], mine)) or 0
-    redis.call('HINCRBY', KEYS[3], field, tonumber(ARGV[k + 2]) - before)
-    redis.call('HSET', KEYS[5], mine, ARGV[k + 2])
+if #pages > 0 then redis.call('HSET', KEYS[6], unpack(pages)) end
+if #tired > 0 then redis.call('HSET', KEYS[4], unpack(tired)) end
+if #released > 0 then redis.call('HDEL', KEYS[2], unpack(released)) end
+if #ready > 0 then redis.call('ZADD', KEYS[1], unpack(ready)) end
+if #rested > 0 then
+  local gone = {}
+  for i, who in ipairs(redis.call('HMGET', KEYS[4], unpack(rested))) do
+    if who and string.sub(who, 1, #session) == session then add(gone, rested[i]) end
   end
+  if #gone > 0 then redis.call('HDEL', KEYS[4], unpack(gone)) end
 end
-redis.call('HSET', KEYS[5], 'm:' .. ARGV[1], ARGV[2])
-return other
+
+for depth, urls in string.gmatch(ARGV[8], '(%d+):(%d+)') do
+  redis.call('HINCRBY', KEYS[3], 'done:' .. depth, urls)
+end
+if ARGV[5] ~= '0' then redis.call('HINCRBY', KEYS[3], 'bytes', '-' .. ARGV[5]) end
+if ARGV[6] ~= '0' then redis.call('HINCRBY', KEYS[3], 'pages', ARGV[6]) end
+if ARGV[7] ~= '0' then redis.call('HINCRBY', KEYS[3], 'returned', ARGV[7]) end
+redis.call('HSET', KEYS[5], mine, ARGV[2])
+return 0

@@ -6,7 +6,11 @@
 --   mark as in pick; total: permits that the session has bound in this bucket so far
 --   granted: URLs, counted from the first element that is kept
 -- All numbers are absolute: repeating the call changes nothing.
--- returns how many queues belong to another session; if any, nothing is bound
+-- returns how many queues belong to another session; if any, nothing is bound; -1: an earlier write
+--   of the session is missing
+local last, mark = tonumber(redis.call('HGET', KEYS[2], 'm:' .. ARGV[1]) or 0), tonumber(ARGV[2])
+if last >= mark then return 0 end
+if last ~= mark - 1 then return -1 end
 local other = 0
 for k = 3, #KEYS do
   if redis.call('HGET', KEYS[1], ARGV[2 * k - 2]) ~= ARGV[1] then other = other + 1 end

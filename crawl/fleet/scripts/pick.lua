@@ -3,13 +3,16 @@
 -- KEYS ready owner applied tired
 -- ARGV session most level ahead mark
 --   ahead   a score so far in the future means that the clock was set back: the queue is due
---   mark    number of this write of the session: whether it survived a failover is looked up later
--- returns -1: the session is closed; -2: this call was executed before, and its answer was lost
+--   mark    number of this write of the session to the bucket: if the one before it is missing, a failover
+--           has lost it, and what the session knows of its queues is wrong
+-- returns -1: the session is closed; -3: an earlier write of it is missing; -2: this call was executed before, and its answer was lost
 --   with the connection: the owners say what it took; otherwise queue, session that last asked the host or '', ...
 --   session:MS   the host must be left alone for so long: kept until the new owner changes it
-local a = redis.call('HGET', KEYS[3], ARGV[1])
-if a and string.sub(a, 1, 1) == 'x' then return -1 end
-if redis.call('HGET', KEYS[3], 'm:' .. ARGV[1]) == ARGV[5] then return -2 end
+local v = redis.call('HMGET', KEYS[3], ARGV[1], 'm:' .. ARGV[1])
+local last, mark = tonumber(v[2] or 0), tonumber(ARGV[5])
+if v[1] and string.sub(v[1], 1, 1) == 'x' then return -1 end
+if last == mark then return -2 end
+if last ~= mark - 1 then return -3 end
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
 local base = tonumber(ARGV[3]) * 4398046511104
@@ -17,15 +20,17 @@ local due = redis.call('ZRANGEBYSCORE', KEYS[1], base, base + now, 'LIMIT', 0, A
 if #due == 0 then
   due = redis.call('ZRANGEBYSCORE', KEYS[1], base + now + ARGV[4], base + 4398046511103, 'LIMIT', 0, ARGV[2])
 end
-local out = {}
-for i, queue in ipairs(due) do
-  local host = string.match(queue, '^[^:]+')
-  redis.call('ZREM', KEYS[1], queue)
-  redis.call('HSET', KEYS[2], queue, ARGV[1])
-  out[2 * i - 1] = queue
-  local last = redis.call('HGET', KEYS[4], host) or ''
-  out[2 * i] = last
-  redis.call('HSET', KEYS[4], host, ARGV[1] .. (string.match(last, ':.*') or ''))
+if #due == 0 then return {} end
+local hosts, owner, tired, out = {}, {}, {}, {}
+for i, queue in ipairs(due) do hosts[i] = string.sub(queue, 1, 16) end
+for i, last in ipairs(redis.call('HMGET', KEYS[4], unpack(hosts))) do
+  last = last or ''
+  out[2 * i - 1], out[2 * i] = due[i], last
+  owner[2 * i - 1], owner[2 * i] = due[i], ARGV[1]
+  tired[2 * i - 1], tired[2 * i] = hosts[i], ARGV[1] .. (string.match(last, ':.*') or '')
 end
-if #due > 0 then redis.call('HSET', KEYS[3], 'm:' .. ARGV[1], ARGV[5]) end
+redis.call('ZREM', KEYS[1], unpack(due))
+redis.call('HSET', KEYS[2], unpack(owner))
+redis.call('HSET', KEYS[4], unpack(tired))
+redis.call('HSET', KEYS[3], 'm:' .. ARGV[1], ARGV[5])
 return out

@@ -10,14 +10,17 @@ local a = redis.call('HGET', KEYS[4], ARGV[1]) or '0'
 local closed = string.sub(a, 1, 1) == 'x'
 if closed and ARGV[3] ~= '1' then return -1 end
 if tonumber(closed and string.sub(a, 2) or a) >= tonumber(ARGV[2]) then return 0 end
-local t = redis.call('TIME')
-local now = t[1] * 1000 + math.floor(t[2] / 1000)
+local now
 local urls, bytes, sum = 0, 0, {}
 local i = 5
 for k = 5, #KEYS do
   local queue, n, element = ARGV[i], tonumber(ARGV[i + 1]), ARGV[i + 2]
-  local depth = tonumber(string.match(queue, ':(%d+)$') or 0)
+  local depth = tonumber(string.sub(queue, 18)) or 0
   if redis.call('RPUSH', KEYS[k], element) == 1 and redis.call('HEXISTS', KEYS[2], queue) == 0 then
+    if not now then
+      local t = redis.call('TIME')
+      now = t[1] * 1000 + math.floor(t[2] / 1000)
+    end
     redis.call('ZADD', KEYS[1], 'NX', depth * 4398046511104 + now, queue)
   end
   sum[depth] = (sum[depth] or 0) + n

@@ -7,7 +7,7 @@ local n = 0
 for i = 2, #ARGV do
   local queue = ARGV[i]
   if redis.call('HGET', KEYS[2], queue) == ARGV[1] then
-    local depth = tonumber(string.match(queue, ':(%d+)$') or 0)
+    local depth = tonumber(string.sub(queue, 18)) or 0
     redis.call('HDEL', KEYS[2], queue)
     redis.call('ZADD', KEYS[1], depth * 4398046511104 + now, queue)
     n = n + 1

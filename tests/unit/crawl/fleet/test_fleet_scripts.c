@@ -140,27 +140,34 @@ static void push_pick_ack(void **state)
     assert_int_equal(run(SN_LUA_PUSH, PUSH, "w 2 0 0 " Q " 1 second"), 1);
     assert_int_equal(number(command("ZCARD ready")), 0);
     /* Two of three done, then all of the first element; the same call again changes nothing. */
-    assert_int_equal(run(SN_LUA_ACK, ACK, "w 2 0 0 " Q " 0 2 0 bits _ 0 0 0 0"), 0);
+    assert_int_equal(run(SN_LUA_ACK, ACK, "w 2 1 1 0 0 0 0:2 " Q " 0 bits _ 0 0 _ 0"), 0);
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(run(SN_LUA_ACK, ACK, "w 3 1 0 " Q " 1 3 7 _ 9 0 0 0 0"), 0);
+        assert_int_equal(run(SN_LUA_ACK, ACK, "w 3 1 1 7 1 0 0:1 " Q " 1 _ 9 0 0 _ 0"), 0);
         assert_int_equal(number(command("LLEN q")), 1);
         assert_int_equal(number(command("HGET meta done:0")), 3);
         assert_int_equal(number(command("HGET meta bytes")), 6);
         assert_int_equal(number(command("HGET meta pages")), 1);
         assert_int_equal(number(command("HGET pages " Q)), 9);
     }
-    assert_int_equal(run(SN_LUA_ACK, ACK, "x 1 1 0 " Q " 2 4 13 _ _ 0 0 0 0"), 1);
+    assert_int_equal(number(command("EXISTS state")), 0);
+    assert_int_equal(run(SN_LUA_ACK, ACK, "x 1 1 0 6 1 0 0:1 " Q " 1"), 1);
     assert_int_equal(number(command("LLEN q")), 1);
+    /* A write between the last one and this one was lost: nothing is changed by any script. */
+    assert_int_equal(run(SN_LUA_ACK, ACK, "w 5 1 0 6 1 0 0:1 " Q " 1"), -1);
+    assert_int_equal(run(SN_LUA_PICK, PICK, "w 5 0 1000 5"), -3);
+    assert_int_equal(run(SN_LUA_GRANT, "owner applied state", "w 5 2 " Q " 2"), -1);
+    assert_int_equal(number(command("LLEN q")), 1);
+    assert_int_equal(number(command("HGET applied m:w")), 3);
     /* Released before its delay has passed: the next owner learns who asked last. */
-    assert_int_equal(run(SN_LUA_ACK, ACK, "w 4 0 0 " Q " 1 3 7 _ _ 1 0 0 0"), 0);
+    assert_int_equal(run(SN_LUA_ACK, ACK, "w 4 1 1 0 0 0 _ " Q " 0 _ _ 1 0 0 _"), 0);
     assert_int_equal(number(command("EXISTS state")), 0);
     assert_int_equal(number(command("ZCARD ready")), 1);
-    r = call(SN_LUA_PICK, PICK, "x 5 0 1000 2");
+    r = call(SN_LUA_PICK, PICK, "x 5 0 1000 1");
     assert_int_equal(r->elements, 2);
     assert_string_equal(r->element[1]->str, "w");
     freeReplyObject(r);
     /* Done and rested: nothing is left of it. */
-    assert_int_equal(run(SN_LUA_ACK, ACK, "x 3 0 0 " Q " 1 1 6 _ _ 1 1 0 0"), 0);
+    assert_int_equal(run(SN_LUA_ACK, ACK, "x 2 1 1 6 0 0 0:1 " Q " 1 _ _ 1 1 0 _"), 0);
     assert_int_equal(number(command("EXISTS q state tired owner ready")), 0);
     assert_int_equal(number(command("HGET meta done:0")), 4);
     assert_int_equal(number(command("HGET meta bytes")), 0);
@@ -197,7 +204,7 @@ static void grants(void **state)
     assert_int_equal(number(command("HGET applied g:w")), 2);
     /* They stay with the queue when it is released; what was not fetched is counted once. */
     for (int i = 0; i < 2; i++)
-        run(SN_LUA_ACK, ACK, "w 3 1 1 " Q " 0 0 0 _ _ 1 1 0 2");
+        run(SN_LUA_ACK, ACK, "w 3 1 1 0 1 1 _ " Q " 0 _ _ 1 1 0 2");
     assert_int_equal(number(command("HGET state granted")), 2);
     assert_int_equal(number(command("HGET meta pages")), 1);
     assert_int_equal(number(command("HGET meta returned")), 1);
@@ -214,7 +221,7 @@ static void levels(void **state)
     r = call(SN_LUA_PICK, PICK, "w 5 2 1000 1");
     assert_int_equal(r->elements, 2);
     freeReplyObject(r);
-    assert_int_equal(run(SN_LUA_ACK, ACK, "w 2 0 0 " Q ":2 1 1 1 _ _ 1 1 0 0"), 0);
+    assert_int_equal(run(SN_LUA_ACK, ACK, "w 2 1 1 1 0 0 2:1 " Q ":2 1 _ _ 1 1 0 _"), 0);
     assert_int_equal(number(command("HGET meta done:2")), 1);
 }
 
