@@ -61,7 +61,7 @@ done
 ! "$SEEN" crawl failed redis://127.0.0.1:$PORT/none --retry-failed 2> error || fail "retry of no crawl"
 ! "$SEEN" crawl pause "$address" 2> error || fail "a crawl that has ended was paused"
 ! "$SEEN" crawl --join "$address" --delay 7s 2> error || fail "a worker with another delay joined"
-grep -q 'delay-ms: it is 0 there and 7000 here' error || fail "$(cat error)"
+grep -q 'delay-ms: the crawl has 0, this worker 7000' error || fail "$(cat error)"
 for i in $(seq 600); do # the killed worker counts as live for a lease
     "$SEEN" crawl drop "$address" 2> error && break
     sleep 0.1
