@@ -139,6 +139,12 @@ static inline void sn_tags_set_word(char *line, unsigned i, uint64_t word)
     __atomic_store_n((uint64_t *)(void *)line + i, htole64(word), __ATOMIC_RELEASE);
 }
 
+/* The last 32 bits: the flag is the highest. */
+static inline uint32_t sn_tags_last(const char *line)
+{
+    return le32toh(__atomic_load_n((const uint32_t *)(const void *)line + 15, __ATOMIC_RELAXED));
+}
+
 static inline uint16_t sn_tags_lane(const char *line, unsigned i)
 {
     return le16toh(__atomic_load_n((const uint16_t *)(const void *)line + i, __ATOMIC_RELAXED));

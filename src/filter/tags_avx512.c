@@ -15,13 +15,93 @@ static inline uint32_t lanes_matching(const char *line, uint16_t lane)
     return found;
 }
 
+/* Where the extra bits of each lane are: from bit `down` of a word of the line on; the rest in the
+ * next word. */
+typedef struct extras {
+    uint16_t word[32], down[32], next[32], up[32];
+} extras;
+
+#define LANES(f, s, e)                                                                             \
+    f(s, e, 0), f(s, e, 1), f(s, e, 2), f(s, e, 3), f(s, e, 4), f(s, e, 5), f(s, e, 6),            \
+        f(s, e, 7), f(s, e, 8), f(s, e, 9), f(s, e, 10), f(s, e, 11), f(s, e, 12), f(s, e, 13),    \
+        f(s, e, 14), f(s, e, 15), f(s, e, 16), f(s, e, 17), f(s, e, 18), f(s, e, 19), f(s, e, 20), \
+        f(s, e, 21), f(s, e, 22), f(s, e, 23), f(s, e, 24)
+#define WORD(s, e, i) ((s) + (e) * (i) / 16)
+#define NEXT(s, e, i) ((s) + (e) * (i) / 16 + 1)
+#define DOWN(s, e, i) ((e) * (i) % 16)
+#define UP(s, e, i) (16 - (e) * (i) % 16)
+#define EXTRAS(s, e)                                                                               \
+    {                                                                                              \
+        {LANES(WORD, s, e)}, {LANES(DOWN, s, e)}, {LANES(NEXT, s, e)},                             \
+        {                                                                                          \
+            LANES(UP, s, e)                                                                        \
+        }                                                                                          \
+    }
+
+/* lanes_matching, and the extra bits of the tag match: of home lines with 4 or 14 extra bits. */
+static inline uint32_t tags_matching(const char *line, uint64_t code, unsigned extra)
+{
+    static const _Alignas(SN_LINE_BYTES) extras FOUR = EXTRAS(25, 4), FOURTEEN = EXTRAS(17, 14);
+    const extras *at = extra == 4 ? &FOUR : &FOURTEEN;
+    __m512i have = _mm512_load_si512(line), all = _mm512_set1_epi16((short)code);
+    __m512i below = _mm512_subs_epu16(have, _mm512_set1_epi16(1));
+    __m512i differ = _mm512_ternarylogic_epi64(have, all, below, 0x24);
+    __m512i bits = _mm512_srlv_epi16(_mm512_permutexvar_epi16(_mm512_load_si512(at->word), have),
+                                     _mm512_load_si512(at->down));
+    if (16 % extra != 0)
+        bits = _mm512_or_si512(
+            bits, _mm512_sllv_epi16(_mm512_permutexvar_epi16(_mm512_load_si512(at->next), have),
+                                    _mm512_load_si512(at->up)));
+    __m512i wanted = _mm512_set1_epi16((short)(code >> 16));
+    /* 0x28: (bits ^ wanted) & mask */
+    __m512i wrong =
+        _mm512_ternarylogic_epi64(bits, wanted, _mm512_set1_epi16((short)((1 << extra) - 1)), 0x28);
+    differ = _mm512_or_si512(differ, wrong);
+    uint32_t found = _mm512_testn_epi16_mask(differ, differ);
+    __asm__("" : "+r"(found));
+    return found;
+}
+
+#define HAVE_MATCHING(extra) ((extra) == 4 || (extra) == 14)
+
 static inline uint32_t lanes_empty(const char *line)
 {
     __m512i have = _mm512_load_si512(line);
     return _mm512_testn_epi16_mask(have, have);
 }
 
+#define VECTOR_ANSWERS
 #include "filter/tags_body.h"
+
+/* ---- lookups: sixteen keys at a time ---- */
+
+/* Bits 0 to 31 of eight words, and of eight more. */
+INLINE __m512i low_halves(const uint64_t *word)
+{
+    return _mm512_inserti64x4(
+        _mm512_castsi256_si512(_mm512_cvtepi64_epi32(_mm512_loadu_si512(word))),
+        _mm512_cvtepi64_epi32(_mm512_loadu_si512(word + 8)), 1);
+}
+
+INLINE size_t answer_group(const group *g, size_t i, seen_answer *answers, uint16_t *list,
+                           size_t waiting, unsigned slots, unsigned extra)
+{
+    const __m512i number = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    __m512i found = _mm512_loadu_si512(g->found), last = _mm512_loadu_si512(g->last);
+    const __m512i all = _mm512_set1_epi32((1 << slots) - 1);
+    __mmask16 has = _mm512_test_epi32_mask(found, all);
+    if (extra == 1) { /* plane_of */
+        __mmask16 zero = _mm512_testn_epi32_mask(low_halves(g->code), _mm512_set1_epi32(1 << 16));
+        __m512i plane = _mm512_mask_xor_epi32(last, zero, last, _mm512_set1_epi32(-1));
+        has = _mm512_test_epi32_mask(_mm512_and_si512(found, all), plane);
+    }
+    __mmask16 waits = _mm512_movepi32_mask(last) & (__mmask16)~has;
+    _mm_storeu_si128((__m128i *)(void *)(answers + i), _mm_maskz_set1_epi8(has, SEEN_BEFORE));
+    __m512i keys = _mm512_add_epi32(number, _mm512_set1_epi32((int)i));
+    _mm256_storeu_si256((__m256i *)(void *)(list + waiting),
+                        _mm512_cvtepi32_epi16(_mm512_maskz_compress_epi32(waits, keys)));
+    return waiting + (size_t)__builtin_popcount(waits);
+}
 
 /* ---- growth: eight tags at a time ---- */
 

@@ -3,6 +3,8 @@
  * The including file defines, for a line of 32 lanes of 16 bits,
  *     lanes_matching(line, lane)   one bit for each lane whose known bits match `lane`
  *     lanes_empty(line)            one bit for each lane that is 0
+ *     HAVE_MATCHING(extra)         whether there is, for home lines with this many extra bits,
+ *     tags_matching(line, code, extra)   lanes_matching, and the extra bits match
  *
  * The marker of a lane e is its lowest set bit: e ^ (e - 1) is that bit and all below. It matches
  * the lane s of a key if (e ^ s) & ~(e ^ (e - 1)) is 0. With a saturating e - 1 an empty lane never
@@ -17,13 +19,13 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { DISTANCE = 64, NEAR = 12, GROUP = 4 };
+enum { DISTANCE = 64, NEAR = 16, GROUP = 16 };
 
 #define INLINE static inline __attribute__((always_inline))
 #if defined(__clang__)
-#define UNROLL _Pragma("clang loop unroll_count(4)")
+#define UNROLL _Pragma("clang loop unroll_count(16)")
 #else
-#define UNROLL _Pragma("GCC unroll 4")
+#define UNROLL _Pragma("GCC unroll 16")
 #endif
 #define PREFETCH(p) __builtin_prefetch((p), 0, 2)
 #define PREFETCH_NEAR(p) __builtin_prefetch((p), 0, 3)
@@ -48,24 +50,33 @@ typedef struct verdict {
     bool has, flag;
 } verdict;
 
+/* For one extra bit: the slots where it is that of the key. These bits are the last 32 of a line.
+ */
+INLINE uint32_t plane_of(uint32_t last, uint64_t code, unsigned slots)
+{
+    uint32_t flip = (uint32_t)(code >> 16 & 1) - 1;
+    return (last ^ flip) & ((UINT32_C(1) << slots) - 1);
+}
+
 /* Whether a line has a tag that covers the key, and its flag. Bits of `code` above the tag are
  * ignored. Branch-free: most lines have no matching lane, or only the one of the key, and which one
  * is unpredictable. */
 INLINE verdict line_look(const char *line, uint64_t code, unsigned slots, unsigned extra)
 {
+    if (HAVE_MATCHING(extra))
+        return (verdict){(tags_matching(line, code, extra) & ((UINT32_C(1) << slots) - 1)) != 0,
+                         sn_tags_flag(line)};
     uint32_t found = lanes_matching(line, (uint16_t)code) & ((UINT32_C(1) << slots) - 1);
-    uint64_t last = sn_tags_word(line, 7);
-    if (extra == 1) { /* the extra bits are the last 32 of the line, one per lane */
-        uint32_t plane = (uint32_t)(last >> 32), flip = (uint32_t)(code >> 16 & 1) - 1;
-        return (verdict){(found & (plane ^ flip)) != 0, last >> 63};
-    }
+    uint32_t last = sn_tags_last(line);
+    if (extra == 1)
+        return (verdict){(found & plane_of(last, code, slots)) != 0, last >> 31};
     unsigned i = (unsigned)__builtin_ctz(found | UINT32_C(1) << (slots - 1));
     bool has = (found != 0) & (differ_at(line, 16 * slots + i * extra, extra, code) == 0);
     for (found &= found - 1; __builtin_expect((found != 0) & !has, 0); found &= found - 1) {
         i = (unsigned)__builtin_ctz(found);
         has = differ_at(line, 16 * slots + i * extra, extra, code) == 0;
     }
-    return (verdict){has, last >> 63};
+    return (verdict){has, last >> 31};
 }
 
 INLINE bool line_has(const char *line, uint64_t code, unsigned slots, unsigned extra)
@@ -127,19 +138,20 @@ INLINE uint64_t code_in(const views *v, unsigned p, seen_hash h, uint64_t x, uns
     return deep ? sn_tags_code(width, v->part[p]->level, h) : x >> v->shift[p] | 1;
 }
 
-typedef struct query {
-    const char *line;
-    uint64_t code;
-} query;
+/* Keys whose home lines are on their way to the cache. */
+typedef struct queue {
+    const char *line[DISTANCE];
+    uint64_t code[DISTANCE];
+} queue;
 
-INLINE query find(const views *v, seen_hash h, unsigned width, bool deep)
+INLINE void find(queue *q, size_t at, const views *v, seen_hash h, unsigned width, bool deep)
 {
     unsigned p = sn_tags_part_of(h);
     uint64_t x = sn_tags_position(h), home = sn_mulhi(x, v->homes[p]);
-    query q = {v->lines[p] + (home + home / SN_TAGS_HOMES * SN_TAGS_OVERS) * SN_LINE_BYTES,
-               code_in(v, p, h, x, width, deep)};
-    PREFETCH(q.line);
-    return q;
+    const char *line = v->lines[p] + (home + home / SN_TAGS_HOMES * SN_TAGS_OVERS) * SN_LINE_BYTES;
+    PREFETCH(line);
+    q->line[at] = line;
+    q->code[at] = code_in(v, p, h, x, width, deep);
 }
 
 /* The first overflow line of a key, and the key's lane in it. */
@@ -203,39 +215,75 @@ INLINE void check_over(const sn_tags_shape *s, const views *v, const seen_hash *
     }
 }
 
-/* Looks up one key. Returns the number of keys collected for the second pass. */
-INLINE size_t answer(query q, size_t i, seen_answer *answers, uint16_t *list, size_t waiting,
-                     unsigned slots, unsigned extra)
+/* What was read for GROUP keys: the lanes that match, and the last 32 bits of the line. */
+typedef struct group {
+    uint64_t code[GROUP];
+    uint32_t last[GROUP], found[GROUP];
+} group;
+
+/* Answers the keys of a group, the first of which is key i. Those that may be in an overflow line
+ * are appended to `list`; returns its length. */
+INLINE size_t answer_group(const group *g, size_t i, seen_answer *answers, uint16_t *list,
+                           size_t waiting, unsigned slots, unsigned extra);
+
+#ifndef VECTOR_ANSWERS
+INLINE size_t answer_group(const group *g, size_t i, seen_answer *answers, uint16_t *list,
+                           size_t waiting, unsigned slots, unsigned extra)
 {
-    verdict got = line_look(q.line, q.code, slots, extra);
-    answers[i] = got.has ? SEEN_BEFORE : SEEN_NEW;
-    list[waiting] = (uint16_t)i;
-    return waiting + (!got.has & got.flag);
+    UNROLL
+    for (unsigned j = 0; j < GROUP; j++) {
+        uint32_t found = g->found[j] & ((UINT32_C(1) << slots) - 1);
+        if (extra == 1)
+            found &= plane_of(g->last[j], g->code[j], slots);
+        answers[i + j] = found ? SEEN_BEFORE : SEEN_NEW;
+        list[waiting] = (uint16_t)(i + j);
+        waiting += (found == 0) & g->last[j] >> 31;
+    }
+    return waiting;
+}
+#endif
+
+/* The lanes that match; with one extra bit without regard to it, which is decided for a group at
+ * once. Beyond the slots there may be others. */
+INLINE uint32_t look(const char *line, uint64_t code, unsigned slots, unsigned extra)
+{
+    if (extra == 1)
+        return lanes_matching(line, (uint16_t)code);
+    return HAVE_MATCHING(extra) ? tags_matching(line, code, extra)
+                                : line_has(line, code, slots, extra);
 }
 
 INLINE void run_check(const sn_tags_shape *shape, const views *v, const seen_hash *h, size_t count,
                       seen_answer *answers, unsigned slots, unsigned extra, bool deep)
 {
     const sn_tags_shape s = *shape;
-    query ring[DISTANCE];
-    uint16_t list[SN_TAGS_LOOKUP];
+    queue q;
+    group g;
+    uint16_t list[SN_TAGS_LOOKUP + GROUP];
     size_t waiting = 0, i = 0;
     for (size_t j = 0; j < DISTANCE && j < count; j++)
-        ring[j] = find(v, h[j], 16 + extra, deep);
+        find(&q, j, v, h[j], 16 + extra, deep);
     for (; i + DISTANCE + GROUP <= count; i += GROUP) {
-        query *q = ring + i % DISTANCE;
+        const size_t at = i % DISTANCE;
+        memcpy(g.code, q.code + at, sizeof g.code);
         UNROLL
         for (size_t j = 0; j < GROUP; j++) {
-            waiting = answer(q[j], i + j, answers, list, waiting, slots, extra);
-            q[j] = find(v, h[i + DISTANCE + j], 16 + extra, deep);
-            PREFETCH_NEAR(ring[(i + j + NEAR) % DISTANCE].line);
+            const char *line = q.line[at + j];
+            g.last[j] = sn_tags_last(line);
+            g.found[j] = look(line, q.code[at + j], slots, extra);
+            find(&q, at + j, v, h[i + DISTANCE + j], 16 + extra, deep);
+            PREFETCH_NEAR(q.line[(at + j + NEAR) % DISTANCE]);
         }
+        waiting = answer_group(&g, i, answers, list, waiting, slots, extra);
     }
     for (; i < count; i++) {
-        query *q = ring + i % DISTANCE;
-        waiting = answer(*q, i, answers, list, waiting, slots, extra);
+        const size_t at = i % DISTANCE;
+        verdict got = line_look(q.line[at], q.code[at], slots, extra);
+        answers[i] = got.has ? SEEN_BEFORE : SEEN_NEW;
+        list[waiting] = (uint16_t)i;
+        waiting += !got.has & got.flag;
         if (i + DISTANCE < count)
-            *q = find(v, h[i + DISTANCE], 16 + extra, deep);
+            find(&q, at, v, h[i + DISTANCE], 16 + extra, deep);
     }
     check_over(&s, v, h, list, waiting, answers, deep);
 }

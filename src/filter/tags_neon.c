@@ -24,6 +24,31 @@ static inline uint32_t lanes_matching(const char *line, uint16_t lane)
     return found;
 }
 
+#define HAVE_MATCHING(extra) ((extra) == 4)
+
+/* Byte 50 + i / 2 of the line has the extra bits of lane i: byte 2 + i / 2 of its last quarter. */
+static inline uint32_t tags_matching(const char *line, uint64_t code, unsigned extra)
+{
+    (void)extra;
+    static const uint8_t BYTE[16] = {2, 255, 2, 255, 3, 255, 3, 255,
+                                     4, 255, 4, 255, 5, 255, 5, 255};
+    static const uint16_t BITS[8] = {0x0f, 0xf0, 0x0f, 0xf0, 0x0f, 0xf0, 0x0f, 0xf0};
+    const uint16_t *p = (const uint16_t *)(const void *)line;
+    uint8x16_t quarter = vld1q_u8((const uint8_t *)line + 48), byte = vld1q_u8(BYTE);
+    uint16x8_t all = vdupq_n_u16((uint16_t)code), one = vdupq_n_u16(1), bits = vld1q_u16(BITS);
+    uint16x8_t wanted = vdupq_n_u16((uint16_t)((code >> 16 & 15) * 0x11));
+    uint32_t found = 0;
+    for (unsigned i = 0; i < 4; i++) {
+        uint16x8_t have = vld1q_u16(p + 8 * i), below = vqsubq_u16(have, one);
+        uint16x8_t differ = vbicq_u16(veorq_u16(have, all), veorq_u16(have, below));
+        uint16x8_t extra = vreinterpretq_u16_u8(vqtbl1q_u8(quarter, byte));
+        uint16x8_t wrong = vandq_u16(veorq_u16(extra, wanted), bits);
+        found |= lane_mask(vceqzq_u16(vorrq_u16(differ, wrong))) << 8 * i;
+        byte = vqaddq_u8(byte, vdupq_n_u8(4)); /* what is beyond the quarter stays so */
+    }
+    return found;
+}
+
 static inline uint32_t lanes_empty(const char *line)
 {
     const uint16_t *p = (const uint16_t *)(const void *)line;

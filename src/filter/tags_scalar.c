@@ -19,6 +19,14 @@ static inline uint32_t lanes_empty(const char *line)
     return empty;
 }
 
+#define HAVE_MATCHING(extra) false
+
+static inline uint32_t tags_matching(const char *line, uint64_t code, unsigned extra)
+{
+    (void)extra;
+    return lanes_matching(line, (uint16_t)code);
+}
+
 #include "filter/tags_body.h"
 #include "filter/tags_grow_body.h"
 
