@@ -139,7 +139,7 @@ grep -q "^seen: warning: full.seen is too full: [0-9.]*% of new lines" words || 
 "$SEEN" create -q loose.seen -n 1e6 -p 0.02
 "$SEEN" uniq -f loose.seen many 2>&1 > out | grep warning && fail "a warning for a filter with room"
 "$SEEN" uniq -q --approx -m 100K many > out 2> words
-grep -q "^seen: warning: -m is too little for these lines: [0-9.]*% of" words || fail "-m: $(cat words)"
+grep -q "^seen: warning: -m is too small for these lines: [0-9.]*% of" words || fail "-m: $(cat words)"
 # Too little memory for the expected lines may be sufficient for the actual ones.
 seq 1000 | "$SEEN" uniq --approx --summary -m 1M -n 100M > /dev/null 2> words
 grep -Eq 'error rate [0-9.e-]*%*: (fewer|about 0\.[0-9] )' words && ! grep -q warning words || fail "-m, few lines: $(cat words)"
