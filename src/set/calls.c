@@ -34,7 +34,8 @@ static seen_status check_place(const char *call, const char *where, unsigned fla
         return sn_error_set(error, SEEN_ERR_ARGUMENT,
                             "%s: the name is empty; give a path or a redis:// address", call);
     if (flags & ~known)
-        return sn_error_set(error, SEEN_ERR_ARGUMENT, "%s: invalid flags 0x%x", call,
+        return sn_error_set(error, SEEN_ERR_ARGUMENT,
+                            "%s: flags 0x%x are unknown, or not valid for this call", call,
                             flags & ~known);
     return SEEN_OK;
 }
