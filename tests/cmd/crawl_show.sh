@@ -50,7 +50,7 @@ assert len(lines) > 3, text
 for line in lines[2:]:
     assert len(line) < columns and re.fullmatch(usual + full, line), line
 assert any(line.startswith("stopping: ") for line in lines), lines
-assert text.count("stopping when the 1 page under way is done; again: at once") == 1, text
+assert text.count("stopping when the 1 page in progress is done; press Ctrl-C again to stop at once") == 1, text
 # The last one is erased before the summary.
 end = text[text.rindex("\r\x1b[K"):]
 assert re.match(r"\r\x1b\[Kseen: [23] pages, ", end), end

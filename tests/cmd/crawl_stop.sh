@@ -62,7 +62,7 @@ stop_twice() { # arguments
     [ $status = 130 ] || fail "exit $status after the second Ctrl-C"
 }
 stop_twice
-grep -q '^seen: stopping when the 1 page under way is done; again: at once$' err ||
+grep -q '^seen: stopping when the 1 page in progress is done; press Ctrl-C again to stop at once$' err ||
     fail "no message after the first Ctrl-C: $(cat err)"
 grep -q '^seen: stopped at once; without --state nothing was saved' err ||
     fail "no message after the second Ctrl-C: $(cat err)"

@@ -34,7 +34,7 @@ assert i["error_rate_now"] > 0.02 and abs(i["keys_estimated"] - 150000) < 3000, 
 
 # A burst exceeds the capacity of one generation long before the window is full.
 "$SEEN" create -q burst --window 1h -n 10k -p 1%
-seq 5000 | "$SEEN" add burst 2>&1 | grep -q 'warning: too many keys came to burst at once' || fail "a burst: no warning"
+seq 5000 | "$SEEN" add burst 2>&1 | grep -q 'warning: burst got too many keys at once' || fail "a burst: no warning"
 "$SEEN" create -q even --window 1h -n 10k -p 1%
 seq 1000 | "$SEEN" add even 2>&1 | grep warning && fail "a window with room: a warning"
 
