@@ -253,7 +253,6 @@ void sn_message_warn(const char *format, ...) __attribute__((format(printf, 1, 2
 /* Warns if a filter holds more keys than its capacity. */
 void sn_info_warn_over(const char *where, const seen_info *info);
 /* The summary at the end: on a terminal, or with --summary; not with -q or --json. */
-bool sn_message_has_summary(const sn_args *args);
 void sn_message_summary(const sn_args *args, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Prints a note, unless -q was given: for information that is not an error. */
@@ -319,9 +318,6 @@ void sn_signal_at_once(void);           /* from now on the first signal ends the
 bool sn_signal_stopped(void);           /* a signal requested a stop */
 int sn_signal_number(void);             /* which one, or 0 */
 const atomic_int *sn_signal_flag(void); /* for engines that read it themselves: not 0 means stop */
-/* `call` is called from the handler at the first signal (or at once, if there was one): it must be
- * async-signal-safe, like sn_stop_set of the stream. NULL removes it. */
-void sn_signal_on_stop(void (*call)(void *context), void *context);
 /* What is written to stderr when a second signal ends the command at once: a whole line, which is
  * not copied. NULL removes it. */
 void sn_signal_set_message(const char *text);

@@ -92,7 +92,7 @@ void sn_message_note(const sn_args *args, const char *format, ...)
     va_end(list);
 }
 
-bool sn_message_has_summary(const sn_args *args)
+static bool has_summary(const sn_args *args)
 {
     return !args->quiet && !args->json && (args->summary || isatty(STDERR_FILENO));
 }
@@ -100,7 +100,7 @@ bool sn_message_has_summary(const sn_args *args)
 void sn_message_summary(const sn_args *args, const char *format, ...)
 {
     va_list list;
-    if (!sn_message_has_summary(args))
+    if (!has_summary(args))
         return;
     va_start(list, format);
     say("", NULL, format, list);

@@ -15,12 +15,14 @@ enum { SHARES = sizeof shares / sizeof *shares, BAR = 30 };
 
 /* A string of 64 bytes with its allocator's header, and a table slot of 8 bytes at three quarters
  * full; for hashes a slot of 16. */
-double sn_cli_plan_set_bytes(double keys)
+/* The size of a hash set of the same keys: keys of 64 bytes, and below only their 128-bit hashes.
+ */
+static double set_bytes(double keys)
 {
     return keys * (64 + 16 + 8 / 0.75);
 }
 
-double sn_cli_plan_hashes_bytes(double keys)
+static double hashes_bytes(double keys)
 {
     return keys * 16 / 0.75;
 }
@@ -51,8 +53,8 @@ static void print_costs(const seen_plan *plan)
            plan->spread == 1 ? "" : "es", fmax(1, round(plan->classic_hashes)));
     printf("  hash set   %s for keys of 64 bytes (%.0f times as much), %s for their\n"
            "             128-bit hashes (%.1f times)\n",
-           sn_show_size(a, sn_cli_plan_set_bytes(keys)), sn_cli_plan_set_bytes(keys) / bytes,
-           sn_show_size(b, sn_cli_plan_hashes_bytes(keys)), sn_cli_plan_hashes_bytes(keys) / bytes);
+           sn_show_size(a, set_bytes(keys)), set_bytes(keys) / bytes,
+           sn_show_size(b, hashes_bytes(keys)), hashes_bytes(keys) / bytes);
 }
 
 /* Bars on a logarithmic axis that ends at 1 and begins a decade below the smallest rate. */
@@ -129,8 +131,8 @@ static void print_json(const seen_plan *plan)
     sn_json_number(&json, "classic_bits", plan->classic_bits);
     sn_json_number(&json, "classic_hashes", plan->classic_hashes);
     sn_json_number(&json, "overhead", plan->overhead);
-    sn_json_number(&json, "hash_set_bytes", sn_cli_plan_set_bytes(keys));
-    sn_json_number(&json, "hash_set_of_hashes_bytes", sn_cli_plan_hashes_bytes(keys));
+    sn_json_number(&json, "hash_set_bytes", set_bytes(keys));
+    sn_json_number(&json, "hash_set_of_hashes_bytes", hashes_bytes(keys));
     sn_json_array(&json, "rates");
     for (int i = 0; i < SHARES; i++) {
         sn_json_object(&json, NULL);

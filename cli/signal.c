@@ -8,8 +8,6 @@
 #include <unistd.h>
 
 static atomic_int stop_signal;
-static void (*_Atomic stop_call)(void *);
-static void *_Atomic stop_context;
 static const char *_Atomic exit_message;
 
 static void write_all(const char *text)
@@ -36,18 +34,6 @@ static void on_stop(int number)
         signal(number, SIG_DFL);
         raise(number);
     }
-    void (*call)(void *) = atomic_load(&stop_call);
-    if (call)
-        call(atomic_load(&stop_context));
-}
-
-void sn_signal_on_stop(void (*call)(void *context), void *context)
-{
-    atomic_store(&stop_call, NULL);
-    atomic_store(&stop_context, context);
-    atomic_store(&stop_call, call);
-    if (call && atomic_load(&stop_signal))
-        call(context);
 }
 
 void sn_signal_set_message(const char *text)

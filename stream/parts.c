@@ -22,12 +22,13 @@ typedef struct split {
     buffer *buffers;
 } split;
 
-seen_hasher sn_parts_hasher(void)
+static seen_hasher hasher_of_parts(void)
 {
     return (seen_hasher){.kind = SEEN_XXH3, .seed = {0, 0}};
 }
 
-size_t sn_parts_of(seen_hash hash, size_t parts)
+/* The part (0 to parts - 1) of a key. */
+static size_t part_of(seen_hash hash, size_t parts)
 {
     return (size_t)((hash.hi >> 32) * parts >> 32);
 }
@@ -65,7 +66,7 @@ static seen_status render(void *context, sn_block *block, seen_error *error)
     bool open;
     memset(slices, 0, (parts + 1) * sizeof *slices);
     for (size_t i = 0; i < block->lines; i++) {
-        slice *to = &slices[sn_parts_of(block->hash[i], parts)];
+        slice *to = &slices[part_of(block->hash[i], parts)];
         to->records++;
         to->at += record_length(block, i, &open);
     }
@@ -76,7 +77,7 @@ static seen_status render(void *context, sn_block *block, seen_error *error)
         at += length;
     }
     for (size_t i = 0; i < block->lines; i++) {
-        slice *to = &slices[sn_parts_of(block->hash[i], parts)];
+        slice *to = &slices[part_of(block->hash[i], parts)];
         size_t length = record_length(block, i, &open);
         memcpy(block->second + to->at, block->bytes + block->start[i], length - open);
         if (open)
@@ -131,7 +132,7 @@ static seen_status emit(void *context, sn_block *block, seen_error *error)
 seen_status sn_parts_run(const sn_parts_options *options, sn_input *input, sn_output *const *output,
                          uint64_t *lines, bool *stopped, seen_error *error)
 {
-    split s = {options, sn_parts_hasher(), output, lines, NULL};
+    split s = {options, hasher_of_parts(), output, lines, NULL};
     s.buffers = calloc(options->parts, sizeof *s.buffers);
     if (!s.buffers)
         return sn_error_memory(error);

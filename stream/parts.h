@@ -27,10 +27,6 @@ typedef struct sn_parts_options {
     size_t parts; /* at most SN_PARTS_MAX */
 } sn_parts_options;
 
-/* The part (0 to parts - 1) of a key. */
-size_t sn_parts_of(seen_hash hash, size_t parts);
-seen_hasher sn_parts_hasher(void);
-
 /* Runs it. output[i] and lines[i] (the number of records) belong to part i. The caller keeps the
  * outputs. */
 seen_status sn_parts_run(const sn_parts_options *options, sn_input *input, sn_output *const *output,

@@ -44,7 +44,8 @@ seen_status sn_error_set(seen_error *error, seen_status status, const char *form
     return status;
 }
 
-seen_status sn_error_status(int number, const char **advice)
+/* The status of an errno value, and what the user can do about it ("" or "; free some space …"). */
+static seen_status status_of(int number, const char **advice)
 {
     static const struct {
         int number;
@@ -80,7 +81,7 @@ seen_status sn_error_system(seen_error *error, int number, const char *name, con
 {
     char reason[128];
     const char *advice;
-    seen_status status = sn_error_status(number, &advice);
+    seen_status status = status_of(number, &advice);
     return sn_error_set(error, status, "%s: cannot %s: %s%s", name, what,
                         strerror_r(number, reason, sizeof reason), advice);
 }
@@ -89,7 +90,7 @@ seen_status sn_error_cannot(seen_error *error, int number, const char *what, con
 {
     char reason[128];
     const char *advice;
-    seen_status status = sn_error_status(number, &advice);
+    seen_status status = status_of(number, &advice);
     return sn_error_set(error, status, "cannot %s %s: %s%s", what, name,
                         strerror_r(number, reason, sizeof reason), advice);
 }
@@ -99,7 +100,7 @@ seen_status sn_error_cannot_in(seen_error *error, int number, int folder, const 
 {
     char reason[128], path[SN_ERROR_FOLDER];
     const char *advice;
-    seen_status status = sn_error_status(number, &advice);
+    seen_status status = status_of(number, &advice);
     return sn_error_set(error, status, "cannot %s %s in %s: %s%s", what, name,
                         sn_error_folder(folder, path), strerror_r(number, reason, sizeof reason),
                         advice);

@@ -13,9 +13,6 @@
 seen_status sn_error_set(seen_error *error, seen_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The status of an errno value, and what the user can do about it ("" or "; free some space …"). */
-seen_status sn_error_status(int number, const char **advice);
-
 /* "NAME: cannot WHAT: reason; advice", with the status that belongs to the errno value. */
 seen_status sn_error_system(seen_error *error, int number, const char *name, const char *what);
 

@@ -33,7 +33,9 @@ size_t sn_text_utf8(const void *s, size_t len)
     return decode(s, len, &code);
 }
 
-size_t sn_text_printable(const void *s, size_t len)
+/* As sn_text_utf8, but 0 also for characters that can control a terminal: C0, DEL, C1, line
+ * separators, byte order marks and marks that reorder text. */
+static size_t printable(const void *s, size_t len)
 {
     uint32_t code;
     size_t length = decode(s, len, &code);
@@ -65,7 +67,7 @@ size_t sn_text_escape(char *out, size_t room, const char *text, size_t len)
     for (size_t i = 0; i < len;) {
         char escape[4];
         const char *from = text + i;
-        size_t taken = sn_text_printable(from, len - i), put = taken;
+        size_t taken = printable(from, len - i), put = taken;
         if (!taken) {
             put = escape_byte(escape, (unsigned char)text[i]);
             from = escape;
@@ -87,7 +89,7 @@ size_t sn_text_escaped_length(const char *text, size_t len)
     size_t escaped = 0;
     for (size_t i = 0; i < len;) {
         char escape[4];
-        size_t taken = sn_text_printable(text + i, len - i);
+        size_t taken = printable(text + i, len - i);
         escaped += taken ? taken : escape_byte(escape, (unsigned char)text[i]);
         i += taken ? taken : 1;
     }

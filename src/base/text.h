@@ -7,10 +7,6 @@
 /* The length of the well-formed UTF-8 character at `s`, or 0. */
 size_t sn_text_utf8(const void *s, size_t len);
 
-/* The same, but 0 also for characters that can control a terminal: C0, DEL, C1, line separators,
- * byte order marks and marks that reorder text. */
-size_t sn_text_printable(const void *s, size_t len);
-
 /* Copies text and escapes what is not printable as \n, \t, \r or \xNN. Stops before a character
  * that does not fit, always terminates if room > 0. Returns the length of the result. */
 size_t sn_text_escape(char *out, size_t room, const char *text, size_t len);

@@ -376,7 +376,7 @@ static seen_status renew_named(sn_channel *ch, const sn_redis_view *view, bool *
 
 /* Sets the time to live of every key. The past generations of a window by time have their own
  * expiry. */
-seen_status sn_redis_renew(sn_channel *ch, const sn_redis_view *view, seen_error *error)
+static seen_status renew(sn_channel *ch, const sn_redis_view *view, seen_error *error)
 {
     const sn_image *image = &view->image;
     sn_redis_key key;
@@ -419,5 +419,5 @@ seen_status sn_redis_touch(sn_redis_set *set, sn_channel *ch, const sn_redis_vie
     if (due)
         set->touched = now;
     pthread_mutex_unlock(&set->lock);
-    return due ? sn_redis_renew(ch, view, error) : SEEN_OK;
+    return due ? renew(ch, view, error) : SEEN_OK;
 }

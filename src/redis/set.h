@@ -47,8 +47,6 @@ sn_redis_view sn_redis_get_view(sn_redis_set *set);
 /* Reads the filter's hash again. SEEN_ERR_NOT_FOUND, SEEN_ERR_CHANGED. */
 seen_status sn_redis_reload(sn_redis_set *set, sn_channel *ch, sn_redis_view *view,
                             seen_error *error);
-/* The filter lost data: every call verifies it first, until it is found intact. */
-void sn_redis_invalidate(sn_redis_set *set);
 seen_status sn_redis_fail_gone(sn_redis_set *set, seen_error *error);
 /* Something is missing: the filter is gone or replaced, it has changed (then SEEN_OK: start over),
  * or the server has lost a part of it. */
@@ -80,8 +78,7 @@ seen_status sn_redis_advance(sn_redis_set *set, sn_channel *ch, const sn_redis_v
 seen_status sn_redis_catch_up(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
                               seen_error *error);
 void sn_redis_write_expire(sn_channel *ch, const sn_redis_key *key, uint64_t seconds);
-/* Renews the time to live of all keys; now, or if it is due. */
-seen_status sn_redis_renew(sn_channel *ch, const sn_redis_view *view, seen_error *error);
+/* Renews the time to live of all keys if that is due. */
 seen_status sn_redis_touch(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
                            seen_error *error);
 

@@ -152,8 +152,9 @@ seen_status sn_redis_read_lines(seen_set *base, uint32_t layer, uint64_t line, u
 
 /* ---- in ---- */
 
-void sn_redis_write_setrange(sn_channel *ch, const sn_redis_key *key, uint64_t at,
-                             const char *bytes, uint64_t len)
+/* SETRANGE. */
+static void write_setrange(sn_channel *ch, const sn_redis_key *key, uint64_t at, const char *bytes,
+                           uint64_t len)
 {
     sn_command_begin(ch, 0, key->slot, 4);
     sn_command_text(ch, "SETRANGE");
@@ -170,7 +171,7 @@ seen_status sn_redis_write_lines(sn_channel *ch, const sn_redis_view *view, uint
                          sn_redis_layer_closed(&view->image, layer));
     const sn_geometry *g = &view->image.layer[layer].geometry;
     for (sn_shards_piece p = {0}; sn_shards_next_piece(g, line, lines, AT_ONCE, &p);)
-        sn_redis_write_setrange(ch, sn_redis_namer_shard(&namer, p.shard), p.at,
-                                (const char *)from + p.from, p.bytes);
+        write_setrange(ch, sn_redis_namer_shard(&namer, p.shard), p.at, (const char *)from + p.from,
+                       p.bytes);
     return sn_channel_run(ch, sn_reply_take_any, NULL, error);
 }

@@ -19,10 +19,6 @@ bool sn_shards_next_piece(const sn_geometry *g, uint64_t line, uint64_t lines, u
 seen_status sn_redis_fetch(sn_redis_set *set, sn_channel *ch, uint32_t layer, uint64_t line,
                            uint64_t lines, void *out, seen_error *error);
 
-/* SETRANGE. */
-void sn_redis_write_setrange(sn_channel *ch, const sn_redis_key *key, uint64_t at,
-                             const char *bytes, uint64_t len);
-
 /* The number of keys of a layer, estimated from a sample of its lines. */
 seen_status sn_redis_estimate(sn_redis_set *set, sn_channel *ch, const sn_redis_view *view,
                               uint32_t layer, sn_sample *sample, seen_error *error);

@@ -27,7 +27,7 @@ static bool has_counts(const sn_redis_view *view)
     return view->format > 1 || view->image.growth != SEEN_WINDOW;
 }
 
-void sn_verify_write_shard(sn_channel *ch, sn_redis_namer *namer, uint32_t layer, uint64_t shard)
+static void write_shard(sn_channel *ch, sn_redis_namer *namer, uint32_t layer, uint64_t shard)
 {
     const sn_redis_key *key = sn_redis_namer_shard(namer, shard);
     uint32_t low = (uint32_t)shard & ((UINT32_C(1) << LAYER_SHIFT) - 1);
@@ -111,8 +111,7 @@ void sn_verify_write_used(sn_channel *ch, sn_redis_namer *namers, sn_verify_used
 {
     for (unsigned i = 0; i < used->count; i++) {
         uint32_t layer = (uint32_t)(used->shard[i] >> 58);
-        sn_verify_write_shard(ch, &namers[layer], layer,
-                              used->shard[i] & ((UINT64_C(1) << 58) - 1));
+        write_shard(ch, &namers[layer], layer, used->shard[i] & ((UINT64_C(1) << 58) - 1));
     }
     if (used->count)
         memset(used->slot, 0, sizeof used->slot);
@@ -147,7 +146,7 @@ seen_status sn_verify_all(sn_channel *ch, const sn_redis_view *view, sn_verify_l
                              sn_redis_layer_closed(image, i));
         uint64_t shards = image->layer[i].generation ? image->layer[i].geometry.shards : 0;
         for (uint64_t s = 0; s < shards && status == SEEN_OK; s++) {
-            sn_verify_write_shard(ch, &namer, i, s);
+            write_shard(ch, &namer, i, s);
             if (sn_channel_pending(ch) >= AT_ONCE)
                 status = sn_channel_run(ch, take, &l, error);
         }

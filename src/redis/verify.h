@@ -30,8 +30,8 @@ uint64_t sn_verify_length(const sn_redis_view *view, uint32_t layer);
  * checked. */
 const char *sn_verify_field(const sn_redis_view *view);
 
-/* Commands that verify; both replies go to sn_verify_take. */
-void sn_verify_write_shard(sn_channel *ch, sn_redis_namer *namer, uint32_t layer, uint64_t shard);
+/* Writes the command that verifies the counters. Its reply, and those of sn_verify_write_used, go
+ * to sn_verify_take. */
 void sn_verify_write_counts(sn_channel *ch, const sn_redis_view *view);
 bool sn_verify_take(const sn_redis_view *view, uint32_t tag, const sn_reply *reply,
                     sn_verify_loss *loss);

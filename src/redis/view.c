@@ -15,7 +15,8 @@ sn_redis_view sn_redis_get_view(sn_redis_set *set)
     return view;
 }
 
-void sn_redis_invalidate(sn_redis_set *set)
+/* The filter lost data: every call verifies it first, until it is found intact. */
+static void invalidate(sn_redis_set *set)
 {
     pthread_mutex_lock(&set->lock);
     set->checked_at = 0;
@@ -26,14 +27,14 @@ void sn_redis_invalidate(sn_redis_set *set)
 
 seen_status sn_redis_fail_gone(sn_redis_set *set, seen_error *error)
 {
-    sn_redis_invalidate(set);
+    invalidate(set);
     return sn_error_set(error, SEEN_ERR_NOT_FOUND,
                         "%s: the filter is gone (dropped, expired or flushed)", set->base.where);
 }
 
 seen_status sn_redis_fail_replaced(sn_redis_set *set, seen_error *error)
 {
-    sn_redis_invalidate(set);
+    invalidate(set);
     return sn_error_set(error, SEEN_ERR_CHANGED,
                         "%s: another filter was put in its place; open it again", set->base.where);
 }
@@ -46,7 +47,7 @@ seen_status sn_redis_check_loss(sn_redis_set *set, sn_channel *ch, const sn_redi
     /* Layers change; the counters belong to the filter. */
     if (status != SEEN_OK || (now.image.sequence != view->image.sequence && !loss->counts))
         return status;
-    sn_redis_invalidate(set);
+    invalidate(set);
     return sn_verify_report(ch, view, loss, error);
 }
 

@@ -73,7 +73,8 @@ static bool same_rate(uint64_t a, uint64_t b)
     return (a > b ? a - b : b - a) <= 1 + (a >> 40);
 }
 
-seen_status sn_set_agrees(const sn_image *have, const sn_image *want, bool seed_given,
+/* Whether an existing image matches the options. */
+static seen_status agrees(const sn_image *have, const sn_image *want, bool seed_given,
                           const char *where, seen_error *error)
 {
     const char *differs = NULL;
@@ -117,7 +118,7 @@ static seen_status open_existing(const char *where, const sn_image *image,
         return status;
     status = found->ops->image(found, &have, error);
     if (status == SEEN_OK)
-        status = sn_set_agrees(&have, image, options->seed_given, found->where, error);
+        status = agrees(&have, image, options->seed_given, found->where, error);
     if (status == SEEN_OK)
         *set = found;
     else

@@ -11,7 +11,8 @@
 
 /* ---- info ---- */
 
-void sn_set_shape(const sn_image *image, const char *store, seen_info *info)
+/* Fills the fields of *info that are in the image. */
+static void shape(const sn_image *image, const char *store, seen_info *info)
 {
     const sn_layer *current = &image->layer[image->current];
     *info = (seen_info){
@@ -65,7 +66,7 @@ seen_status seen_get_shape(const seen_set *set, seen_info *info, seen_error *err
     if (status == SEEN_OK)
         status = source->ops->image(source, &image, error);
     if (status == SEEN_OK)
-        sn_set_shape(&image, set->ops->store, info);
+        shape(&image, set->ops->store, info);
     return status;
 }
 
@@ -95,7 +96,8 @@ seen_status seen_rotate(seen_set *set, seen_error *error)
 
 /* ---- merging ---- */
 
-seen_status sn_set_compatible(const sn_image *into, const sn_image *from, const char *into_name,
+/* Whether sets with these images can be merged; otherwise the error says why not. */
+static seen_status compatible(const sn_image *into, const sn_image *from, const char *into_name,
                               const char *from_name, seen_error *error)
 {
     const char *differs = NULL;
@@ -263,8 +265,7 @@ static seen_status open_layers(seen_set *into, seen_set *from, const sn_image *t
     seen_status status = into->ops->ensure_layers(into, theirs->layers, error);
     if (status == SEEN_OK)
         status = into->ops->image(into, &mine, error);
-    return status == SEEN_OK ? sn_set_compatible(&mine, theirs, into->where, from->where, error)
-                             : status;
+    return status == SEEN_OK ? compatible(&mine, theirs, into->where, from->where, error) : status;
 }
 
 /* Tags of both sets keep their length, so the rates add up; they do not decrease when the set
@@ -306,7 +307,7 @@ seen_status seen_merge(seen_set *into, seen_set *from, seen_error *error)
     if (status == SEEN_OK)
         status = from->ops->image(from, &theirs, error);
     if (status == SEEN_OK)
-        status = sn_set_compatible(&mine, &theirs, into->where, from->where, error);
+        status = compatible(&mine, &theirs, into->where, from->where, error);
     if (status != SEEN_OK)
         return status;
     if (sn_image_has_tags(&mine))

@@ -40,7 +40,8 @@ uint32_t sn_image_version(const sn_image *image)
     return sn_image_has_tags(image) ? 2 : 1;
 }
 
-bool sn_image_valid_on(const sn_image *image, const unsigned char boot[SN_BOOT_BYTES])
+/* Whether the page is valid on a system with this boot ID. */
+static bool valid_on(const sn_image *image, const unsigned char boot[SN_BOOT_BYTES])
 {
     static const unsigned char DURABLE[SN_BOOT_BYTES];
     return memcmp(image->boot, DURABLE, SN_BOOT_BYTES) == 0 ||
@@ -283,7 +284,7 @@ bool sn_image_choose(const unsigned char pages[2 * SN_IMAGE_BYTES], uint64_t fil
     for (size_t i = 0; i < 2; i++) {
         sn_image read;
         if (sn_image_decode(pages + i * SN_IMAGE_BYTES, file_bytes, &read, why) &&
-            sn_image_valid_on(&read, boot) && (!good || read.sequence > image->sequence)) {
+            valid_on(&read, boot) && (!good || read.sequence > image->sequence)) {
             *image = read;
             good = true;
         }

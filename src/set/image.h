@@ -94,9 +94,6 @@ bool sn_image_choose(const unsigned char pages[2 * SN_IMAGE_BYTES], uint64_t fil
 /* The format version of a file with this image: 1 for layers, 2 for tag lines. */
 uint32_t sn_image_version(const sn_image *image);
 
-/* Whether the page is valid on a system with this boot ID. */
-bool sn_image_valid_on(const sn_image *image, const unsigned char boot[SN_BOOT_BYTES]);
-
 /* Whether these are the first bytes of a filter file. */
 bool sn_image_is_magic(const unsigned char *head, size_t len);
 

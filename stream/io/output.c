@@ -266,11 +266,6 @@ bool sn_output_is_file(const sn_output *output)
     return output->regular;
 }
 
-uint64_t sn_output_written(const sn_output *output)
-{
-    return output->taken;
-}
-
 /* ---- Finishing ------------------------------------------------------------------------------ */
 
 /* Gives the new file the owner and mode of the old one. Only root can change the owner; for others

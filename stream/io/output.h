@@ -50,9 +50,6 @@ bool sn_output_is_deferred(const sn_output *output);
 /* Whether this is a regular file, deferred or not, so that sn_output_sync has an effect. */
 bool sn_output_is_file(const sn_output *output);
 
-/* Bytes written so far, before compression. */
-uint64_t sn_output_written(const sn_output *output);
-
 /* Completes the output, renames a deferred file into place and frees the handle, even on
  * failure. */
 seen_status sn_output_finish(sn_output *output, seen_error *error);

@@ -144,12 +144,3 @@ const char *sn_temp_dir(const sn_temp *temp)
 {
     return temp->dir;
 }
-
-seen_status sn_temp_reset(sn_temp *temp, seen_error *error)
-{
-    temp->gathered = 0;
-    temp->length = 0;
-    if (ftruncate(temp->fd, 0) != 0)
-        return sn_error_cannot(error, errno, "empty a temporary file in", temp->dir);
-    return SEEN_OK;
-}

@@ -28,9 +28,6 @@ seen_status sn_temp_read(sn_temp *temp, uint64_t offset, void *to, size_t length
 uint64_t sn_temp_length(const sn_temp *temp); /* including buffered bytes */
 int sn_temp_fd(const sn_temp *temp);
 
-/* Empties it for reuse. */
-seen_status sn_temp_reset(sn_temp *temp, seen_error *error);
-
 /* The folder, for messages. */
 const char *sn_temp_dir(const sn_temp *temp);
 

@@ -98,10 +98,6 @@ seen_status sn_join_copy(sn_join *s, sn_join_source *source, const char *what, s
  * the map is to be set (see sn_join_bit_means_print). False if the table has no room. */
 bool sn_join_decide(sn_join *s, const seen_hash *hashes, size_t count, seen_answer *answers);
 
-/* The meaning of a set bit in the map, and of SEEN_BEFORE from sn_join_decide: true: print the
- * line, false: omit it. */
-bool sn_join_bit_means_print(const sn_join *s);
-
 /* Frees the filters and the table. */
 void sn_join_release(sn_join *s);
 

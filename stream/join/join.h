@@ -96,10 +96,6 @@ typedef struct sn_join_plan {
 seen_status sn_join_plan_make(const sn_join_parameters *parameters, sn_join_strategy strategy,
                               sn_join_plan *plan, seen_error *error);
 
-/* The memory left for filters, tables and maps; the rest is for blocks of lines, stacks, long lines
- * and the program itself. */
-uint64_t sn_join_budget(uint64_t memory, unsigned threads);
-
 /* The maximum line length for this memory limit. */
 size_t sn_join_line_max(uint64_t memory);
 

@@ -320,7 +320,9 @@ seen_status sn_join_confirm(sn_join *s, size_t first, const char *what, seen_err
 
 /* ---- Deciding ------------------------------------------------------------------------------- */
 
-bool sn_join_bit_means_print(const sn_join *s)
+/* The meaning of a set bit in the map, and of SEEN_BEFORE from sn_join_decide: true: print the
+ * line, false: omit it. */
+static bool bit_means_print(const sn_join *s)
 {
     return !s->options->except || s->options->unique;
 }
@@ -503,7 +505,7 @@ seen_status sn_join_print_map(sn_join *s, seen_error *error)
 {
     const sn_pipeline_steps steps = {
         .context = s, .decide = decide_kept, .render = select_lines, .emit = write_lines};
-    s->print = sn_join_bit_means_print(s) ? SEEN_BEFORE : SEEN_NEW;
+    s->print = bit_means_print(s) ? SEEN_BEFORE : SEEN_NEW;
     seen_status status = sn_keep_finish(&s->keep, error);
     s->result->temporary += sn_keep_temporary(&s->keep);
     return status == SEEN_OK

@@ -64,7 +64,9 @@ size_t sn_join_line_max(uint64_t memory)
     return most > SN_BLOCK_MAX - 1 ? SN_BLOCK_MAX - 1 : (size_t)most;
 }
 
-uint64_t sn_join_budget(uint64_t memory, unsigned threads)
+/* The memory left for filters, tables and maps; the rest is for blocks of lines, stacks, long lines
+ * and the program itself. */
+static uint64_t budget_of(uint64_t memory, unsigned threads)
 {
     sn_pipeline_options pipeline = {.threads = threads};
     /* The program with its libraries, stacks, and buffers of temporary files. */
@@ -326,7 +328,7 @@ static bool try_strategy(const sn_join_parameters *n, sn_join_strategy strategy,
 {
     memset(plan, 0, sizeof *plan);
     plan->strategy = strategy;
-    plan->budget = sn_join_budget(n->memory, n->threads);
+    plan->budget = budget_of(n->memory, n->threads);
     return planners[strategy](plan, n);
 }
 

@@ -492,14 +492,3 @@ const sn_redis_address *sn_channel_address(const sn_channel *ch)
 {
     return &ch->redis->address;
 }
-
-sn_client *sn_channel_client(const sn_channel *ch)
-{
-    return ch->redis;
-}
-
-const char *sn_channel_run_id(const sn_channel *ch, uint16_t slot)
-{
-    unsigned node = ch->owner[slot];
-    return node < ch->nodes && ch->node[node]->conn.fd >= 0 ? ch->node[node]->conn.run_id : "";
-}

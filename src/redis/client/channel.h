@@ -61,7 +61,6 @@ struct sn_channel {
 struct sn_client {
     sn_redis_address address;
     sn_client_times times;
-    bool run_id;         /* read it on connect */
     sn_tls_trust *trust; /* NULL: no TLS */
     pthread_mutex_t lock;
     pthread_cond_t freed;

@@ -31,7 +31,6 @@ typedef struct sn_client_options {
     uint32_t retry_ms;   /* total time to retry [10000; cluster: 60000]. If given it includes the
                           * first connection; by default that fails at once */
     const char *tls_ca, *tls_cert, *tls_key; /* PEM files; for rediss:// */
-    bool run_id;                             /* read the run_id of each server on connect (INFO) */
 } sn_client_options;
 
 /* ---- client ---- */
@@ -102,13 +101,8 @@ unsigned sn_channel_nodes(const sn_channel *ch);
  * master without replicas has nothing to confirm. */
 seen_status sn_channel_sync(sn_channel *ch, seen_error *error);
 
-/* The run_id of the server that owns the slot, "" if it is not connected. A restarted server has
- * another one. Needs sn_client_options.run_id. */
-const char *sn_channel_run_id(const sn_channel *ch, uint16_t slot);
-
 /* The address, for messages (`shown` has no password). */
 const sn_redis_address *sn_channel_address(const sn_channel *ch);
-sn_client *sn_channel_client(const sn_channel *ch);
 
 /* While commands are still being written: sends those accumulated so far, so that the server can
  * start. Only with a single server. */

@@ -293,26 +293,9 @@ static seen_status encipher(sn_connection *conn, const sn_redis_place *place,
                         address->shown, place->host, conn->why);
 }
 
-static seen_status ask_run_id(sn_connection *conn, const sn_redis_address *a, uint32_t ms,
-                              seen_error *error)
-{
-    static const char INFO[] = "*2\r\n$4\r\nINFO\r\n$6\r\nserver\r\n", FIELD[] = "\r\nrun_id:";
-    const sn_reply *reply = &conn->reply;
-    if (!sn_connection_call(conn, INFO, sizeof INFO - 1, ms))
-        return sn_error_set(error, SEEN_ERR_NETWORK, "%s: %s", a->shown, conn->why);
-    const char *found = reply->items == 1 && reply->item[0].type == REDIS_REPLY_STRING
-                            ? strstr(sn_reply_text(reply, 0), FIELD)
-                            : NULL;
-    if (!found)
-        return refused(conn, a, "read run_id from INFO", error);
-    snprintf(conn->run_id, sizeof conn->run_id, "%.*s",
-             (int)strcspn(found + sizeof FIELD - 1, "\r"), found + sizeof FIELD - 1);
-    return SEEN_OK;
-}
-
 seen_status sn_connection_open(sn_connection *conn, const sn_redis_place *place,
                                const sn_redis_address *address, const sn_client_times *times,
-                               const sn_tls_trust *trust, bool run_id, seen_error *error)
+                               const sn_tls_trust *trust, seen_error *error)
 {
     *conn = (sn_connection){.fd = -1};
     conn->fd = connect_to(place, times->connect_ms, conn->why, sizeof conn->why);
@@ -330,8 +313,6 @@ seen_status sn_connection_open(sn_connection *conn, const sn_redis_place *place,
         status = encipher(conn, place, address, times->connect_ms, trust, error);
     if (status == SEEN_OK)
         status = log_in(conn, address, times->command_ms, error);
-    if (status == SEEN_OK && run_id)
-        status = ask_run_id(conn, address, times->command_ms, error);
     if (status != SEEN_OK)
         sn_connection_close(conn);
     return status;

@@ -17,16 +17,15 @@ typedef struct sn_connection {
     int fd;      /* -1: not connected */
     sn_tls *tls; /* NULL: no TLS */
     redisReader *reader;
-    sn_reply reply;             /* the last one read */
-    char why[200];              /* the last error */
-    char run_id[SN_RUN_ID + 1]; /* of the server, if requested */
+    sn_reply reply; /* the last one read */
+    char why[200];  /* the last error */
 } sn_connection;
 
-/* Connects and authenticates, with TLS if `trust` is given; `run_id`: also reads it.
- * SEEN_ERR_NETWORK: not reachable, or still loading: may be retried. */
+/* Connects and authenticates, with TLS if `trust` is given. SEEN_ERR_NETWORK: not reachable,
+ * or still loading: may be retried. */
 seen_status sn_connection_open(sn_connection *conn, const sn_redis_place *place,
                                const sn_redis_address *address, const sn_client_times *times,
-                               const sn_tls_trust *trust, bool run_id, seen_error *error);
+                               const sn_tls_trust *trust, seen_error *error);
 void sn_connection_close(sn_connection *conn);
 
 /* Sends as much as the socket accepts: bytes sent, 0 if it would block, -1 lost (see why). */

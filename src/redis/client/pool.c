@@ -129,7 +129,7 @@ seen_status sn_channel_open(sn_channel *ch, sn_node *node, seen_error *error)
     const sn_client *redis = ch->redis;
     node->resumed |= node->dirty;
     return sn_connection_open(&node->conn, &node->place, &redis->address, &redis->times,
-                              redis->trust, redis->run_id, error);
+                              redis->trust, error);
 }
 
 /* Without a given retry_ms a wrong address is reported at once. */
@@ -167,7 +167,6 @@ seen_status sn_client_connect(const sn_redis_address *address, const sn_client_o
     redis->times.command_ms = or_default(options->command_ms, 5000);
     /* A cluster needs its node timeout, 15 seconds by default, and an election to fail over. */
     redis->times.retry_ms = or_default(options->retry_ms, address->cluster ? 60000 : 10000);
-    redis->run_id = options->run_id;
     pthread_mutex_init(&redis->lock, NULL);
     pthread_cond_init(&redis->freed, NULL);
     sn_channel *ch = NULL;

@@ -99,29 +99,19 @@ static int in_child(void (*body)(void))
     return status;
 }
 
-static int calls;
-
-static void count_call(void *context)
-{
-    (void)context;
-    calls++;
-}
-
 static void one_signal(void)
 {
-    sn_signal_on_stop(count_call, NULL);
     raise(SIGTERM);
     raise(SIGPIPE);
-    if (!sn_signal_stopped() || sn_signal_number() != SIGTERM || calls != 1)
+    if (!sn_signal_stopped() || sn_signal_number() != SIGTERM)
         _exit(9);
 }
 
 static void two_signals(void)
 {
-    sn_signal_on_stop(count_call, NULL);
     raise(SIGINT);
     raise(SIGINT); /* immediately, as timeout(1) does */
-    if (!sn_signal_stopped() || calls != 1)
+    if (!sn_signal_stopped())
         _exit(9);
     usleep(200 * 1000);
     raise(SIGINT);

@@ -186,7 +186,7 @@ static int run_redis_pool(void)
 
 /* ---- redis_client ---- */
 
-/* The client as used by other modules: scripts by digest, run_id, the first connection. */
+/* The client as used by other modules: scripts by digest, the first connection. */
 
 static sn_client *connect_to(int port, const sn_client_options *options, seen_error *error)
 {
@@ -246,23 +246,6 @@ static void test_script(void **state)
     sn_client_disconnect(client);
 }
 
-static void test_run_id(void **state)
-{
-    (void)state;
-    seen_error error;
-    sn_client_options options = {.run_id = true};
-    sn_client *client = connect_to(server.port, &options, &error);
-    assert_non_null(client);
-    sn_channel *ch;
-    assert_int_equal(sn_client_take(client, &ch, &error), SEEN_OK);
-    redisReply *info = test_ask(&server, "INFO server");
-    assert_int_equal(strlen(sn_channel_run_id(ch, 0)), SN_RUN_ID);
-    assert_non_null(strstr(info->str, sn_channel_run_id(ch, 0)));
-    freeReplyObject(info);
-    sn_client_return(client, ch);
-    sn_client_disconnect(client);
-}
-
 /* A server that starts a moment later is found if a retry time was given, and only then. */
 static void test_late_server(void **state)
 {
@@ -305,7 +288,6 @@ static int run_redis_client(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_digest),
         cmocka_unit_test(test_script),
-        cmocka_unit_test(test_run_id),
         cmocka_unit_test(test_late_server),
     };
     return RIG_RUN(tests);

@@ -37,13 +37,13 @@ static void test_write_and_read(void **state)
 {
     (void)state;
     sn_temp *temp;
-    assert_int_equal(sn_temp_open(scratch_dir, 0, &temp, NULL), SEEN_OK);
-    assert_int_equal(files_in_scratch(), 0);
     size_t total = 1 << 20, at = 0;
     char *all = malloc(total), *back = malloc(total);
     for (size_t i = 0; i < total; i++)
         all[i] = (char)random_next();
     for (int pass = 0; pass < 2; pass++) {
+        assert_int_equal(sn_temp_open(scratch_dir, 0, &temp, NULL), SEEN_OK);
+        assert_int_equal(files_in_scratch(), 0);
         for (at = 0; at < total;) {
             size_t part = random_below(random_below(4) ? 100 : 200000) + 1;
             part = part < total - at ? part : total - at;
@@ -58,10 +58,8 @@ static void test_write_and_read(void **state)
         assert_memory_equal(all, back, total);
         assert_int_equal(sn_temp_read(temp, total - 5, back, 10, &got, NULL), SEEN_OK);
         assert_int_equal(got, 5);
-        assert_int_equal(sn_temp_reset(temp, NULL), SEEN_OK);
-        assert_int_equal(sn_temp_length(temp), 0);
+        sn_temp_close(temp);
     }
-    sn_temp_close(temp);
     free(all);
     free(back);
 }
@@ -206,9 +204,6 @@ static void test_meddled_with(void **state)
     assert_int_equal(sn_records_read(&records, 0, hashes, 4, &got, &base, &error), SEEN_ERR_IO);
     assert_non_null(strstr(error.message, scratch_dir));
     assert_non_null(strstr(error.message, "became shorter"));
-    close(sn_temp_fd(records.temp));
-    assert_int_not_equal(sn_temp_reset(records.temp, &error), SEEN_OK);
-    assert_non_null(strstr(error.message, "cannot empty a temporary file in"));
     sn_records_close(&records);
 }
 
