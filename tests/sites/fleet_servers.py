@@ -4,6 +4,7 @@
     fleet_servers.py SEEN failover           a master with a replica: kill -9 of the master, the replica is promoted
     fleet_servers.py SEEN cluster-failover   a cluster of 3 masters and 3 replicas: kill -9 of masters in turn
     fleet_servers.py SEEN reshard            a cluster of 3 masters: all slots of each move to another
+    fleet_servers.py SEEN restart            one server with appendfsync always: kill -9, started again
     ... and the options of fleet.py; --times N: how often (1)"""
 import asyncio
 import os
@@ -143,6 +144,23 @@ def failover(args):
         servers.close()
 
 
+def restart(args):
+    servers, port = Servers(), free_port()
+    durable = ["--appendonly", "yes", "--appendfsync", "always"]
+    servers.start(port, *durable)
+    args.address = f"redis://127.0.0.1:{port}/web"
+
+    def meanwhile(fleet):
+        for _ in range(args.times):
+            time.sleep(fleet.rng.uniform(0.2, 1))
+            fleet.fail_over(lambda: servers.kill(port))
+            servers.start(port, *durable)
+    try:
+        return run(args, meanwhile)
+    finally:
+        servers.close()
+
+
 def make_cluster(servers, replicas):
     ports = [cluster_port() for _ in range(3 * (1 + replicas))]
     for port in ports:
@@ -207,7 +225,8 @@ def reshard(args):
 
 if __name__ == "__main__":
     parser = options()
-    parser.add_argument("what", choices=["failover", "cluster-failover", "reshard"])
+    parser.add_argument("what", choices=["failover", "cluster-failover", "reshard", "restart"])
     parser.add_argument("--times", type=int, default=1)
     arguments = parser.parse_args()
-    sys.exit({"failover": failover, "cluster-failover": cluster_failover, "reshard": reshard}[arguments.what](arguments))
+    sys.exit({"failover": failover, "cluster-failover": cluster_failover, "reshard": reshard,
+              "restart": restart}[arguments.what](arguments))
