@@ -537,9 +537,10 @@ static bool read_shared(report *r, const char *where, const char *ca_file, seen_
             r->first = r->last = (int64_t)s.first;
         }
     }
+    char shown[SN_WHERE];
     if (r->pages == 0)
         sn_error_set(error, SEEN_ERR_NOT_FOUND, "%.200s: this crawl has fetched nothing yet",
-                     where);
+                     sn_where_show(shown, where));
     return r->pages > 0 && !r->memory;
 }
 
@@ -593,6 +594,7 @@ int sn_cli_report_run(const sn_args *args, const char *html, const char *ca_file
         return sn_message_error("write seen crawl report STATE|FILE.jsonl|ADDRESS --html FILE");
     }
     const char *where = args->operands[1];
+    char shown[SN_WHERE];
     bool ok = r.broken != NULL;
     if (!ok)
         sn_error_memory(&error);
@@ -600,7 +602,7 @@ int sn_cli_report_run(const sn_args *args, const char *html, const char *ca_file
         ok = read_shared(&r, where, ca_file, &error);
     else
         ok = find_outputs(where, &options, &keep, &error) && read_outputs(&r, &options, &error);
-    ok = ok && write_page(&r, where, html, &error);
+    ok = ok && write_page(&r, sn_where_show(shown, where), html, &error);
     free_report(&r);
     free(keep);
     return ok ? SN_EXIT_OK : sn_message_report(&error);

@@ -70,9 +70,10 @@ seen_status sn_crawl_retry_shared(const char *where, const char *ca_file, uint64
     options.join = where;
     options.ca_file = ca_file;
     seen_status status = sn_crawl_load_shared(&options, &there, &keep, error);
+    char shown[SN_FLEET_SHOWN];
     if (status == SEEN_OK && !there)
-        status = sn_error_set(error, SEEN_ERR_NOT_FOUND, "%.200s: there is no crawl of this name",
-                              where);
+        status = sn_error_set(error, SEEN_ERR_NOT_FOUND, "%s: there is no crawl of this name",
+                              sn_fleet_show(where, shown));
     if (status == SEEN_OK) {
         sn_fleet_options fleet = fleet_options(&options, NULL);
         status = sn_fleet_retry(&fleet, count, error);
@@ -86,12 +87,13 @@ seen_status sn_crawl_retry_shared(const char *where, const char *ca_file, uint64
 seen_status sn_crawl_load_shared(sn_crawl_options *options, bool *there, void **keep,
                                  seen_error *error)
 {
-    char *settings = NULL;
+    char *settings = NULL, shown[SN_FLEET_SHOWN];
     sn_crawl_options mine = *options;
     seen_status status = sn_fleet_settings(mine.join, mine.ca_file, &settings, error);
     *there = settings != NULL;
     if (status == SEEN_OK && *there)
-        status = sn_settings_parse(settings, strlen(settings), mine.join, options, keep, error);
+        status = sn_settings_parse(settings, strlen(settings), sn_fleet_show(mine.join, shown),
+                                   options, keep, error);
     options->join = mine.join;
     options->ca_file = mine.ca_file;
     free(settings);
@@ -110,14 +112,14 @@ static void find_line(const char *text, const char *name, size_t len, char *valu
 static seen_status differ(const char *where, const char *line, const char *theirs, const char *ours,
                           seen_error *error)
 {
-    char a[200], b[200];
+    char a[200], b[200], shown[SN_FLEET_SHOWN];
     size_t len = strcspn(line, " \n");
     find_line(theirs, line, len, a, sizeof a);
     find_line(ours, line, len, b, sizeof b);
     return sn_error_set(error, SEEN_ERR_MISMATCH,
                         "%s: all workers of a crawl must use the same %.*s: the crawl has %s, this "
                         "worker %s; leave the option out to use that of the crawl",
-                        where, (int)len, line, a[0] != '\0' ? a : "not set",
+                        sn_fleet_show(where, shown), (int)len, line, a[0] != '\0' ? a : "not set",
                         b[0] != '\0' ? b : "not set");
 }
 

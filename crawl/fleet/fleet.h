@@ -39,6 +39,10 @@ seen_status sn_fleet_retry(const sn_fleet_options *options, uint64_t *count, see
  * Another run may begin at once. */
 bool sn_fleet_lost(const sn_frontier *f);
 
+/* An address for messages: without its password. */
+enum { SN_FLEET_SHOWN = 600 };
+const char *sn_fleet_show(const char *where, char text[SN_FLEET_SHOWN]);
+
 /* ---- For commands that look at a crawl or change it ---- */
 
 /* The settings of a crawl, or NULL if there is none of this name: free() them. */

@@ -27,6 +27,14 @@ int64_t sn_fleet_now(void)
 
 /* ---- connection ---- */
 
+const char *sn_fleet_show(const char *where, char text[SN_FLEET_SHOWN])
+{
+    sn_redis_address address;
+    bool ok = sn_redis_address_parse(where, &address, NULL) == SEEN_OK;
+    snprintf(text, SN_FLEET_SHOWN, "%s", ok ? address.shown : "");
+    return text;
+}
+
 seen_status sn_fleet_connection_open(const char *where, const char *ca_file,
                                      sn_fleet_connection *conn, seen_error *error)
 {

@@ -62,6 +62,7 @@ done
 ! "$SEEN" crawl pause "$address" 2> error || fail "a crawl that has ended was paused"
 ! "$SEEN" crawl --join "$address" --delay 7s 2> error || fail "a worker with another delay joined"
 grep -q 'delay-ms: the crawl has 0, this worker 7000' error || fail "$(cat error)"
+"$SEEN" crawl report "$address" --html report.html && ! grep -q PASSWORD error report.html || fail "the password was shown"
 for i in $(seq 600); do # the killed worker counts as live for a lease
     "$SEEN" crawl drop "$address" 2> error && break
     sleep 0.1
