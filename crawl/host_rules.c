@@ -158,8 +158,11 @@ static seen_status publish(const sn_engine *e, const sn_host *host, const sn_rob
 static seen_status take_rules(sn_engine *e, sn_job *job, sn_robots *rules, size_t bytes)
 {
     sn_host *host = job->host;
+    sn_frontier *f = e->intake.frontier;
     set_delay(e, host, rules);
     seen_status status = publish(e, host, rules);
+    if (status == SEEN_OK && f->class->host_delay != NULL && host->delay > e->options->delay_ms)
+        status = f->class->host_delay(f, host->origin, host->len, host->delay, e->error);
     host->rules_tries = 0;
     host->rules_until = sn_fetch_now() + (int64_t)SN_ROBOTS_CACHE_SECONDS * 1000;
     sn_pace_set_rules(e->transfers.pace, host, SN_RULES_KNOWN, rules, bytes);

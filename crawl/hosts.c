@@ -11,8 +11,11 @@ static seen_status begin_host(sn_engine *e, sn_host *host)
     sn_frontier_host about;
     f->class->host_begin(f, host->origin, host->len, &about);
     host->pages = about.pages;
+    uint64_t most = e->options->max_delay_ms;
+    uint64_t earlier = about.delay_ms < most ? about.delay_ms : most;
+    uint64_t delay = earlier > host->delay ? earlier : host->delay;
     if (e->result->resumed)
-        sn_pace_hold(e->transfers.pace, host, e->began + (int64_t)host->delay);
+        sn_pace_hold(e->transfers.pace, host, e->began + (int64_t)delay);
     if (about.wait_ms > 0)
         sn_pace_hold(e->transfers.pace, host, sn_fetch_now() + about.wait_ms);
     return about.rules == NULL

@@ -7,6 +7,7 @@
  *     progress      changes since then, for recovery after a kill
  *     frontier.N    the log of URLs            done        bitmap by ordinal
  *     seen.filter   the seen-set               failed      failed pages
+ *     delays        Crawl-delays of hosts
  *
  * The checkpoint is written last: everything that it refers to is durable before it replaces the
  * previous one. The format is in docs/crawl.md. */

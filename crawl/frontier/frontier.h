@@ -114,7 +114,8 @@ typedef struct sn_frontier_host {
     const char *rules; /* its robots.txt, reduced to the rules for this crawler, or empty; NULL:
                         * unknown. Valid until the next call on the frontier */
     size_t rules_len;
-    int64_t rules_ms; /* remaining time to live */
+    int64_t rules_ms;  /* remaining time to live */
+    uint64_t delay_ms; /* what host_delay reported in an earlier run; 0: nothing */
 } sn_frontier_host;
 
 /* ---- Finished pages ------------------------------------------------------------------------- */
@@ -212,6 +213,10 @@ typedef struct sn_frontier_class {
      * empty if everything is allowed. NULL: nothing is stored. */
     void (*host_rules)(sn_frontier *f, const char *origin, size_t len, const char *rules,
                        size_t rules_len, int64_t for_ms);
+    /* Its robots.txt asks for this Crawl-delay, which is longer than the delay of the crawl: a
+     * later run waits that long before its first request. NULL: not needed. */
+    seen_status (*host_delay)(sn_frontier *f, const char *origin, size_t len, uint64_t delay_ms,
+                              seen_error *error);
     /* Nothing of this host is queued, in transfer or waiting for a retry; the next request is
      * allowed in this many milliseconds. The engine sends no request to it until peek returns
      * another of its URLs. NULL: not needed. */

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "crawl/frontier/folder.h"
@@ -16,6 +18,7 @@
 
 #define SETTLE_MS 250 /* a killed process fetches again what was done since the last settle */
 #define SEEDS_MAX ((size_t)16 << 20)
+#define DELAYS_MAX ((size_t)1 << 30) /* 67 million hosts */
 
 /* A batch to be added to the log: the selected links, with their hashes and answers. */
 typedef struct batch {
@@ -47,6 +50,8 @@ typedef struct local {
     sn_log *log;
     sn_failures failures;
     sn_host_pages *host_pages;   /* NULL: not counted */
+    sn_host_pages *delays;       /* Crawl-delays in milliseconds */
+    int delays_fd;               /* where they are appended; -1: nowhere */
     uint64_t started, completed; /* pages, for max_pages */
     sn_done_journal progress;
     size_t progress_done; /* entries of the log's done list that are already in `progress` */
@@ -331,10 +336,59 @@ static void local_started(sn_frontier *f)
 static void local_host_begin(sn_frontier *f, const char *origin, size_t len, sn_frontier_host *host)
 {
     const local *l = local_of(f);
-    *host = (sn_frontier_host){0};
+    uint64_t name = seen_hash_key(&l->crawl_hasher, origin, len).lo;
+    *host = (sn_frontier_host){.delay_ms = sn_host_pages_get(l->delays, name)};
     if (l->host_pages != NULL)
-        host->pages =
-            sn_host_pages_get(l->host_pages, seen_hash_key(&l->crawl_hasher, origin, len).lo);
+        host->pages = sn_host_pages_get(l->host_pages, name);
+}
+
+/* ---- Crawl-delays ---- */
+
+/* Stored at once, without a sync: they are for a process that takes over a moment later. Only the
+ * longest of a host counts. */
+static seen_status local_host_delay(sn_frontier *f, const char *origin, size_t len,
+                                    uint64_t delay_ms, seen_error *error)
+{
+    local *l = local_of(f);
+    uint8_t pair[16];
+    uint64_t name = seen_hash_key(&l->crawl_hasher, origin, len).lo;
+    uint64_t known = sn_host_pages_get(l->delays, name);
+    if (l->delays_fd < 0 || known >= delay_ms)
+        return SEEN_OK;
+    if (!sn_host_pages_add(l->delays, name, delay_ms - known))
+        return sn_error_memory(error);
+    sn_store64(pair, name);
+    sn_store64(pair + 8, delay_ms - known);
+    if (write(l->delays_fd, pair, sizeof pair) != (ssize_t)sizeof pair)
+        return sn_error_cannot_in(error, errno, l->options.folder, "write", "delays");
+    return SEEN_OK;
+}
+
+static seen_status open_delays(local *l, seen_error *error)
+{
+    void *bytes = NULL;
+    size_t len = 0;
+    int fresh = l->options.checkpoint == NULL ? O_TRUNC : 0;
+    seen_status status = SEEN_ERR_NOT_FOUND;
+    l->delays = sn_host_pages_create();
+    if (l->delays == NULL)
+        return sn_error_memory(error);
+    if (l->options.folder < 0)
+        return SEEN_OK;
+    if (!fresh)
+        status = sn_folder_read_file(l->options.folder, "delays", DELAYS_MAX, &bytes, &len, error);
+    bool ok = bytes == NULL || sn_host_pages_load(l->delays, bytes, len - len % 16);
+    free(bytes);
+    if (status != SEEN_OK && status != SEEN_ERR_NOT_FOUND)
+        return status;
+    if (!ok)
+        return sn_error_memory(error);
+    l->delays_fd = openat(l->options.folder, "delays",
+                          O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | fresh, 0600);
+    /* The end of a pair that was not written whole. */
+    if (l->delays_fd < 0 || (len % 16 > 0 && ftruncate(l->delays_fd, (off_t)(len - len % 16)) != 0))
+        return sn_error_cannot_in(error, errno, l->options.folder, "open", "delays");
+    return SEEN_OK;
 }
 
 /* ---- Done ---- */
@@ -603,6 +657,8 @@ static seen_status open_parts(local *l, seen_error *error)
     if (status == SEEN_OK && p != NULL)
         status = load_seeds(l, error);
     if (status == SEEN_OK)
+        status = open_delays(l, error);
+    if (status == SEEN_OK)
         status = open_set(l, error);
     if (status == SEEN_OK)
         status =
@@ -633,6 +689,9 @@ static void local_close(sn_frontier *f)
     sn_done_journal_close(&l->progress);
     free(l->new_pages);
     sn_host_pages_destroy(l->host_pages);
+    sn_host_pages_destroy(l->delays);
+    if (l->delays_fd >= 0)
+        close(l->delays_fd);
     free(l->early.place);
     free(l->seeds);
     free(l);
@@ -647,6 +706,7 @@ static const sn_frontier_class local_class = {.offer = local_offer,
                                               .permit = local_permit,
                                               .started = local_started,
                                               .host_begin = local_host_begin,
+                                              .host_delay = local_host_delay,
                                               .add_seed = local_add_seed,
                                               .get_info = local_get_info,
                                               .close = local_close};
@@ -660,7 +720,7 @@ seen_status sn_frontier_local_open(const sn_frontier_local_options *options, sn_
     l->base = (sn_frontier){
         .class = &local_class, .settle_ms = SETTLE_MS, .sync_ms = options->sync_ms, .wake_fd = -1};
     l->options = *options;
-    l->failures.fd = l->progress.fd = -1;
+    l->failures.fd = l->progress.fd = l->delays_fd = -1;
     l->level = options->levels ? 0 : UINT16_MAX;
     if (options->checkpoint != NULL)
         l->started = l->completed = options->checkpoint->completed;

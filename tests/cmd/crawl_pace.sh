@@ -29,24 +29,30 @@ check 120 50
 ! grep -q '"retries"' pages.jsonl || fail "a closed connection counted as a retry"
 stop_servers
 
-# Killed twice and resumed at once.
-: > log
-start_server web.py "$TMP/log" 30 5
-"$SEEN" crawl -q "http://127.1.0.1:$PORT_SERVER/section-0/page-0.html" --scope all --allow-private \
-    --delay 250ms --state state -o pages.jsonl &
-for requests in 6 16; do
-    crawl=$!
-    for _ in $(seq 600); do
-        [ "$(wc -l < log)" -lt $requests ] || break
-        sleep 0.02
+# Killed twice and resumed at once: the delay holds, whether it is that of the crawl or of robots.txt.
+resume() { # options of the server, delay of the crawl
+    rm -rf state log pages.jsonl
+    : > log
+    # shellcheck disable=SC2086 # words
+    start_server web.py "$TMP/log" 30 5 $1
+    "$SEEN" crawl -q "http://127.1.0.1:$PORT_SERVER/section-0/page-0.html" --scope all --allow-private \
+        --delay "$2" --state state -o pages.jsonl &
+    for requests in 6 16; do
+        crawl=$!
+        for _ in $(seq 600); do
+            [ "$(wc -l < log)" -lt $requests ] || break
+            sleep 0.02
+        done
+        kill -9 $crawl || true # it has ended on a machine that is slow enough
+        wait $crawl 2> /dev/null || true
+        "$SEEN" crawl -q --state state &
     done
-    kill -9 $crawl || true # it has ended on a machine that is slow enough
-    wait $crawl 2> /dev/null || true
-    "$SEEN" crawl -q --state state &
-done
-wait $!
-check 30 250
-stop_servers
+    wait $!
+    check 30 250
+    stop_servers
+}
+resume "" 250ms
+resume "--crawl-delay 0.25" 20ms
 
 # Retry-After is kept when the worker that got it is killed: another one waits the rest of it.
 command -v redis-server > /dev/null || exit 0

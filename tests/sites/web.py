@@ -8,11 +8,12 @@
       --latency MS   answers come so much later, those on a new connection twice
       --close N      every Nth request on a kept connection is closed without an answer
       --busy PATH=S  answers this path once with status 429 and a Retry-After of S seconds
+      --crawl-delay S   robots.txt asks for a Crawl-delay of S seconds; otherwise it is empty
 
 Page 0 is the start. Page n links to the pages 10n+1 to 10n+10 and to five others, and belongs to a
 host by its number and the seed. Every request is one line of LOG: nanoseconds of the monotonic
 clock, host, path, and what its header X-Worker says or "-". The time is that of the kernel when the request arrived, however late this process
-gets to see it. robots.txt is empty."""
+gets to see it."""
 import argparse
 import functools
 import heapq
@@ -60,6 +61,7 @@ class Server:
         self.args, self.web, self.rng = args, web, random.Random(args.seed)
         self.log = open(args.log, "a", buffering=1)
         self.busy = dict(pair.split("=") for pair in args.busy)
+        self.rules = f"User-agent: *\nCrawl-delay: {args.crawl_delay}\n".encode() if args.crawl_delay else b""
         self.offset = offset()
         self.epoll, self.connections, self.later, self.kept, self.number = select.epoll(), {}, [], 0, 0
         self.listener = socket.socket()
@@ -154,7 +156,7 @@ class Server:
         if path in self.busy:
             status, extra = 429, f"Retry-After: {self.busy.pop(path)}\r\n"
         elif path == "/robots.txt":
-            status = 200
+            status, body = 200, self.rules
         elif path.startswith("/section-"):
             page = int(path.rsplit("-", 1)[1].split(".")[0])
             if page < self.web.pages and self.web.host(page) == host:
@@ -180,6 +182,7 @@ def main():
     parser.add_argument("--latency", type=float, default=0)
     parser.add_argument("--close", type=int, default=0)
     parser.add_argument("--busy", action="append", default=[])
+    parser.add_argument("--crawl-delay")
     args = parser.parse_args()
     args.log = None if args.urls else args.rest.pop(0)
     pages, hosts, args.seed = map(int, (args.rest + ["1"])[:3])
