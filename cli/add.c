@@ -136,7 +136,7 @@ int sn_change_run(sn_args *args, sn_apply_what what)
     else if (run.result.stopped)
         code = sn_message_error("stopped after %s; the filter is intact and contains them",
                                 sn_show_number_of(lines, run.result.lines, "line"));
-    sn_args_warn_quoted(args);
+    sn_args_warn_records(args);
     sn_output_abandon(run.output);
     sn_filter_close(args, where, set, code != SN_EXIT_OK);
     sn_input_close(run.input);

@@ -172,7 +172,7 @@ static int run_check(sn_args *args)
         print_summary(args, &run.result, printed);
         code = printed ? SN_EXIT_OK : SN_EXIT_NO;
     }
-    sn_args_warn_quoted(args);
+    sn_args_warn_records(args);
     sn_output_abandon(run.output);
     seen_close(run.options.set);
     sn_input_close(run.input);

@@ -135,7 +135,7 @@ typedef struct sn_args {
     bool null;         /* -z */
     sn_args_list keys; /* -k */
     int delimiter;     /* -t; -1: not given */
-    bool csv, tsv, jsonl, no_header;
+    bool csv, tsv, jsonl, no_header, crlf;
     int missing; /* sn_spec_missing */
     bool ignore_case;
     bool url; /* also implied by each of these */
@@ -151,6 +151,7 @@ typedef struct sn_args {
     char *remembered;             /* the text of the options that came from the filter */
     sn_record_spec record;        /* built from these when all options are read */
     atomic_bool quoted;           /* a plain field began with a quote */
+    atomic_uint line_ends;        /* SN_KEYS_LF, SN_KEYS_CRLF */
 
     const char *output; /* -o */
     const char *temp;   /* -T */

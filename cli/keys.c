@@ -16,6 +16,8 @@ static int check_formats(const sn_args *args)
             "does not have is empty");
     if (table && args->null)
         return sn_message_error("CSV records end with a newline: leave -z out");
+    if (args->crlf && args->null)
+        return sn_message_error("--crlf is for lines that end with a newline: leave -z out");
     if (args->jsonl && args->delimiter >= 0)
         return sn_message_error("--jsonl has no delimiter: leave -t out");
     if (args->jsonl && !args->keys.count)
@@ -70,6 +72,7 @@ int sn_args_record(sn_args *args)
         .delimiter = (char)delimiter,
         .terminator = args->null ? '\0' : '\n',
         .header = (args->csv || args->tsv) && !args->no_header,
+        .crlf = args->crlf,
         .missing = (sn_spec_missing)args->missing,
     };
     for (size_t i = 0; i < args->keys.count; i++)
@@ -80,7 +83,7 @@ int sn_args_record(sn_args *args)
 
 const sn_record_spec *sn_args_record_spec(const sn_args *args)
 {
-    bool lines = args->record.kind == SN_RECORD_LINES && !args->record.parts;
+    bool lines = args->record.kind == SN_RECORD_LINES && !args->record.parts && !args->record.crlf;
     return lines ? NULL : &args->record;
 }
 
@@ -95,10 +98,11 @@ sn_keys_options sn_args_keys(sn_args *args)
                              .fold = args->ignore_case,
                              .url = args->url,
                              .url_options = args->url_options,
-                             .quoted = &args->quoted};
+                             .quoted = &args->quoted,
+                             .line_ends = &args->line_ends};
 }
 
-void sn_args_warn_quoted(const sn_args *args)
+void sn_args_warn_records(const sn_args *args)
 {
     bool usual = args->delimiter < 0 || strchr(",;\t|", args->delimiter);
     if (usual && atomic_load(&args->quoted))
@@ -108,4 +112,7 @@ void sn_args_warn_quoted(const sn_args *args)
             args->delimiter < 0 || args->delimiter == '\t' ? "--tsv"
             : args->delimiter == ','                       ? "--csv"
                                                            : "--csv -t CHAR");
+    if (!args->quiet && !args->url && atomic_load(&args->line_ends) == (SN_KEYS_LF | SN_KEYS_CRLF))
+        sn_message_warn("some lines end with CRLF and some with LF: they are not equal; use --crlf "
+                        "to ignore the CR");
 }

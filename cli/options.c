@@ -143,6 +143,14 @@ static const sn_option records[] = {
      .offset = AT(null),
      .help = "records end with a NUL byte, not a newline",
      .rare = true},
+    {.name = "crlf",
+     .type = SN_FLAG,
+     .offset = AT(crlf),
+     .help = "a CR at the end of a line is not compared",
+     .rare = true,
+     .more =
+         "For files from Windows: the same text with CRLF and with LF is one line. Lines are "
+         "printed as they are. Records of --csv, --tsv and --jsonl may always end with either."},
     {.letter = 'k',
      .name = "key",
      .argument = "KEYS",

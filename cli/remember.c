@@ -20,6 +20,7 @@ static const struct {
     {"--tsv", offsetof(sn_args, tsv)},
     {"--jsonl", offsetof(sn_args, jsonl)},
     {"--no-header", offsetof(sn_args, no_header)},
+    {"--crlf", offsetof(sn_args, crlf)},
     {"--ignore-case", offsetof(sn_args, ignore_case)},
     {"--url", offsetof(sn_args, url)},
     {"--sort-query", offsetof(sn_args, sort_query)},

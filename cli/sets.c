@@ -483,6 +483,7 @@ int sn_sets_run(sn_args *args, bool except)
     } else {
         watch(&run);
         code = run.status == SEEN_OK ? report_end(&run) : sn_message_report(&run.error);
+        sn_args_warn_records(args);
     }
     sn_spec_free(&run.record_b);
     sn_output_abandon(run.output);

@@ -274,7 +274,7 @@ static int run_split(sn_args *args)
                                                    : "no file was written");
     else
         print_summary(&run);
-    sn_args_warn_quoted(args);
+    sn_args_warn_records(args);
     free(run.output);
     free(run.child);
     free(run.lines);

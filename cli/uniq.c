@@ -507,7 +507,7 @@ int sn_cli_uniq_run(sn_args *args, const sn_cli_uniq_own *own)
             code = report_end(&run);
         else if (error.message[0])
             code = sn_message_report(&error);
-        sn_args_warn_quoted(args);
+        sn_args_warn_records(args);
         warn_partial(&run);
     }
     free(run.result.partial);
@@ -533,8 +533,8 @@ const sn_cli_command sn_cli_command_uniq = {
         "unless you say otherwise (-f, -p, --approx). Files may be compressed.\n\n"
         "Nothing is sorted. Compressed input (gzip, zstd, xz, bzip2, lz4) is recognised by "
         "content. Lines may contain any bytes; there is no locale, and a CR is part of "
-        "its line. A line may be up to 4 GiB long, or 1/16 of -m (less with options that copy it: "
-        "-i, -c, --url, --dropped).\n\n"
+        "its line (unless --crlf). A line may be up to 4 GiB long, or 1/16 of -m (less with "
+        "options that copy it: -i, -c, --url, --dropped).\n\n"
         "Exact: lines are compared by 96 bits or more of a seeded hash, "
         "at about 16 bytes per distinct line, within -m (default: half of the free memory); beyond "
         "it, temporary files are used. --approx, -p and -f choose a Bloom filter instead; the "

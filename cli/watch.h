@@ -45,8 +45,8 @@ seen_status sn_filter_open(sn_args *args, const char *where, sn_input *input, se
 /* Closes it. A filter that sn_filter_open created and that is still empty is deleted if the command
  * failed: a wrong option leaves nothing behind. */
 void sn_filter_close(const sn_args *args, const char *where, seen_set *set, bool failed);
-/* At the end of a run: warns if plain fields had quotes. */
-void sn_args_warn_quoted(const sn_args *args);
+/* At the end of a run: warns if plain fields had quotes, or if line ends were mixed. */
+void sn_args_warn_records(const sn_args *args);
 /* `filter`: the address of the filter that is used, or NULL. */
 sn_pipeline_options sn_args_pipeline(const sn_args *args, const char *filter, sn_watch *watch);
 

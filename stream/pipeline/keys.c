@@ -105,6 +105,7 @@ static seen_status hash_spans(const sn_keys_options *options, const seen_hasher 
 {
     const sn_record_spec *fields =
         options->record && options->record->parts ? options->record : NULL;
+    bool crlf = options->record && options->record->crlf;
     seen_key keys[BATCH];
     bool quoted = false;
     for (size_t first = 0; first < block->lines; first += BATCH) {
@@ -112,6 +113,7 @@ static seen_status hash_spans(const sn_keys_options *options, const seen_hasher 
         for (size_t i = 0; i < count; i++) {
             size_t length;
             const char *line = sn_block_line(block, first + i, &length);
+            length -= crlf && length && line[length - 1] == '\r';
             if (fields) {
                 line = find_field(fields, line, &length);
                 quoted |= length && *line == '"';
@@ -261,9 +263,30 @@ static seen_status hash_made(const sn_keys_options *options, const seen_hasher *
     return status;
 }
 
+/* Looks at a few lines of the block only. Lines of other bytes than text may end with a CR by
+ * chance: it counts if all of these do. */
+static void note_line_ends(const sn_keys_options *options, const sn_block *block)
+{
+    enum { FEW = 4 };
+    const sn_record_spec *record = options->record;
+    bool lines = !record || (record->kind == SN_RECORD_LINES && !record->crlf);
+    if (!options->line_ends || !lines || block->terminator != '\n')
+        return;
+    size_t count = block->lines < FEW ? block->lines : FEW, with = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t length;
+        const char *line = sn_block_line(block, i, &length);
+        with += length && line[length - 1] == '\r';
+    }
+    if (count && (with == 0 || with == count))
+        atomic_fetch_or_explicit(options->line_ends, with ? SN_KEYS_CRLF : SN_KEYS_LF,
+                                 memory_order_relaxed);
+}
+
 seen_status sn_keys_hash(const sn_keys_options *options, const seen_hasher *hasher, sn_block *block,
                          seen_error *error)
 {
+    note_line_ends(options, block);
     return is_span(options) ? hash_spans(options, hasher, block)
                             : hash_made(options, hasher, block, error);
 }

@@ -1,7 +1,8 @@
 /* From a record to its key, and from the key to its hash.
  *
- * The key of a line is the line without its terminator. A CR is part of the line: "a\r\n" and "a\n"
- * differ. The last line of a file without a newline equals the same line with one.
+ * The key of a line is the line without its terminator. A CR is part of the line, so that "a\r\n"
+ * and "a\n" differ, unless the record spec says otherwise. The last line of a file without a
+ * newline equals the same line with one.
  *
  * A key of one value (-k 2, -k url) is that value, independent of its representation: a CSV column,
  * a member of a JSON object and a plain line with the same text have the same key. A key of several
@@ -18,12 +19,15 @@
 #include "stream/io/block.h"
 #include "stream/record/spec.h"
 
+enum { SN_KEYS_LF = 1, SN_KEYS_CRLF = 2 };
+
 typedef struct sn_keys_options {
     const sn_record_spec *record; /* which values; NULL: the whole line */
     bool fold;                    /* fold ASCII letters to lower case; other bytes are unchanged */
     bool url; /* use the canonical URL of each value; values that are not URLs are unchanged */
     seen_url_options url_options; /* size 0: none */
     atomic_bool *quoted;          /* set when a plain field begins with a quote; may be NULL */
+    atomic_uint *line_ends; /* SN_KEYS_LF and SN_KEYS_CRLF: what lines end with; may be NULL */
 } sn_keys_options;
 
 /* Fills the hash column of a block whose records are split. Any thread, one per block. */

@@ -50,6 +50,7 @@ typedef struct sn_record_spec {
     char delimiter;  /* lines and CSV */
     char terminator; /* '\n', or '\0' with -z */
     bool header;     /* CSV: the first record of each file names the columns */
+    bool crlf;       /* lines: a CR at the end is not part of the key */
     sn_spec_missing missing;
     sn_spec_part *part;
     size_t parts; /* 0: the whole record (CSV: all of its fields) */

@@ -167,6 +167,7 @@ seen_status sn_values_get(sn_values *values, const sn_record_spec *spec, const s
     case SN_RECORD_LINES:
     default:
         line = sn_block_line(block, i, &length);
+        length -= spec->crlf && length && line[length - 1] == '\r';
         return get_fields(values, spec, line, length, error);
     }
 }

@@ -56,6 +56,21 @@ refused 'm.jsonl: the record at byte 8 has no a$' uniq --jsonl -k a --missing er
 printf 'a,b\n1\n1,\n' > short.csv
 [ "$("$SEEN" uniq -q --csv -k b short.csv | wc -l)" = 3 ] || fail "a missing column is not an empty one"
 refused 'short.csv: the record at byte 4 has no b$' uniq --csv -k b --missing error short.csv
+# CRLF: part of a plain line, with a warning if line ends are mixed; --crlf ignores it, also in fields, and a filter remembers that.
+printf 'a,1\r\nb,2\r\n' > dos.txt; printf 'b,2\na,1\nc,\r3\n' > unix.txt
+"$SEEN" common dos.txt unix.txt > out 2> words; [ ! -s out ] || fail "CRLF equals LF"
+grep -q 'warning: some lines end with CRLF.*--crlf' words || fail "no warning of CRLF: $(cat words)"
+"$SEEN" common --crlf dos.txt unix.txt > out 2> words; cmp -s dos.txt out || fail "--crlf: $(od -c out)"
+[ ! -s words ] || fail "--crlf: $(cat words)"
+"$SEEN" uniq dos.txt dos.txt > out 2> words; [ ! -s words ] || fail "a warning of CRLF alone: $(cat words)"
+"$SEEN" uniq -q unix.txt dos.txt > out 2> words; [ ! -s words ] || fail "-q, CRLF: $(cat words)"
+for options in "" -i "-k 2 -t ," "-k 1,2 -t ," "--approx"; do
+    # shellcheck disable=SC2086
+    [ "$("$SEEN" uniq --crlf $options unix.txt dos.txt | od -c)" = "$(od -c unix.txt)" ] || fail "uniq --crlf $options"
+done
+"$SEEN" add -q --crlf crlf.seen dos.txt
+[ "$("$SEEN" check -q crlf.seen unix.txt | tr '\n' ' ')" = "b,2 a,1 " ] || fail "the filter does not remember --crlf"
+refused 'leave -z out' uniq --crlf -z dos.txt
 # Bad input and options.
 refused 't.csv: no column is named nope; its columns are id, url, note (' uniq --csv -k nope t.csv
 seq -s, 1000 > wide.csv; refused 'no column is named nope; its columns are 1, 2, .*[0-9], \.\.\. (' uniq --csv -k nope wide.csv
