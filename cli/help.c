@@ -225,6 +225,29 @@ static const sn_group own_group = {.title = "What to print",
                                    .count = sizeof own_options / sizeof *own_options,
                                    .own = true};
 
+/* What other tools call these jobs. */
+static const char *other_name(const char *name)
+{
+    static const char *const same[][2] = {
+        {"dedup", "uniq"},      {"dedupe", "uniq"},       {"distinct", "uniq"},
+        {"unique", "uniq"},     {"top", "count"},         {"freq", "count"},
+        {"frequency", "count"}, {"intersect", "common"},  {"intersection", "common"},
+        {"semijoin", "common"}, {"join", "common"},       {"comm", "common"},
+        {"diff", "except"},     {"difference", "except"}, {"minus", "except"},
+        {"subtract", "except"}, {"antijoin", "except"},   {"exclude", "except"},
+        {"partition", "split"}, {"shard", "split"},       {"size", "plan"},
+        {"new", "create"},      {"init", "create"},       {"insert", "add"},
+        {"contains", "check"},  {"has", "check"},         {"test", "check"},
+        {"exists", "check"},    {"lookup", "check"},      {"stats", "info"},
+        {"show", "info"},       {"union", "merge"},       {"delete", "remove' or 'drop"},
+        {"rm", "drop"},         {"spider", "crawl"},      {"version", "--version"},
+    };
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+        if (!strcmp(name, same[i][0]))
+            return same[i][1];
+    return NULL;
+}
+
 int sn_help_unknown_command(const char *name)
 {
     const char *names[64], *near;
@@ -236,7 +259,9 @@ int sn_help_unknown_command(const char *name)
     if (!strcmp(name, "crawl"))
         return sn_message_error("this build has no crawler; rebuild with -DSEEN_WITH_CRAWL=ON");
 #endif
-    near = sn_suggest_word(name, names);
+    near = other_name(name);
+    if (!near)
+        near = sn_suggest_word(name, names);
     if (near)
         return sn_message_error("unknown command '%s'; did you mean '%s'?", name, near);
     return sn_message_error("unknown command '%s'; 'seen help' lists the commands", name);

@@ -99,6 +99,13 @@ fi
 
 # Suggestions.
 [ "$(status "$SEEN" pln)" = 2 ] && grep -q "did you mean 'plan'" words || fail "pln: $(cat words)"
+# Names that other tools use; each suggestion is a command.
+for pair in dedup:uniq distinct:uniq intersect:common diff:except union:merge version:--version; do
+    [ "$(status "$SEEN" ${pair%:*} x)" = 2 ] && grep -q "did you mean '${pair#*:}'" words || fail "$pair: $(cat words)"
+done
+for name in $(sed -n '/other_name/,/^}/s/{"\([a-z]*\)", "\([a-z]*\)[^}]*}/\n\2\n/gp' "$ROOT/cli/help.c" | grep -x '[a-z][a-z]*' | grep -vx crawl | sort -u); do
+    "$SEEN" help "$name" > /dev/null || fail "a suggestion is no command: $name"
+done
 [ "$(status "$SEEN" help uinq)" = 2 ] && grep -q "did you mean 'uniq'" words || fail "uinq: $(cat words)"
 [ "$(status "$SEEN" plan --eror-rate 1%)" = 2 ] && grep -q 'did you mean --error-rate' words ||
     fail "--eror-rate: $(cat words)"
