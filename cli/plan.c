@@ -13,10 +13,8 @@ typedef struct plan_own {
 static const double shares[] = {0.25, 0.5, 1, 1.5, 2};
 enum { SHARES = sizeof shares / sizeof *shares, BAR = 30 };
 
-/* A string of 64 bytes with its allocator's header, and a table slot of 8 bytes at three quarters
- * full; for hashes a slot of 16. */
-/* The size of a hash set of the same keys: keys of 64 bytes, and below only their 128-bit hashes.
- */
+/* The size of a hash set of the same keys: a string of 64 bytes with its allocator's header, and a
+ * table slot of 8 bytes at three quarters full; for hashes a slot of 16. */
 static double set_bytes(double keys)
 {
     return keys * (64 + 16 + 8 / 0.75);

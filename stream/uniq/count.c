@@ -1,9 +1,9 @@
 /* Selects lines by their number of occurrences, exactly and in bounded memory.
  *
- * The first pass counts the keys, in several counters like the tables of exact uniq (tables.h). Keys
- * that find no room are written to temporary files and counted there with an empty counter; the
- * result for each of their lines is recorded by line number. The second pass looks up each line in
- * the counters or these notes and writes it or not. Nothing is sorted except the --top lines.
+ * The first pass counts the keys, in several counters like the tables of exact uniq (tables.h).
+ * Keys that find no room are written to temporary files and counted there with an empty counter;
+ * the result for each of their lines is recorded by line number. The second pass looks up each line
+ * in the counters or these notes and writes it or not. Nothing is sorted except the --top lines.
  *
  *     pass 1      key -> counter: count + 1     no room -> files -> spare counter -> notes
  *     pass 2      key -> counter: count         absent -> notes: count
