@@ -18,7 +18,7 @@ const sn_cli_command sn_cli_command_common = {
         "whole process is bounded by -m (decompressing files with large windows takes up to 256 "
         "MiB more); what does not fit goes to temporary files, or files are read again. Nothing is "
         "sorted. --explain shows the plan. With --approx each file "
-        "is read once, and some lines are printed that are not in B; the summary says how many. B "
+        "is read once, and some lines are printed that are not in B; the summary reports how many. B "
         "may "
         "also be a FILTER made by 'seen add', or one in Redis; then the result has that filter's "
         "error rate.\n\n"

@@ -131,7 +131,8 @@ static void put_examples(FILE *out, const sn_cli_command *command)
     for (size_t i = 0; i < SN_MAX_EXAMPLES && command->examples[i].command; i++) {
         fputs(i ? ".PP\n" : ".SH EXAMPLES\n", out);
         put_text(out, command->examples[i].text);
-        fputs(":\n.PP\n.EX\n", out);
+        bool question = strchr(command->examples[i].text, '?') != NULL;
+        fputs(question ? "\n.PP\n.EX\n" : ":\n.PP\n.EX\n", out);
         fputs("    ", out);
         for (const char *c = command->examples[i].command; *c; c++) {
             put(out, c, 1, false);
@@ -239,7 +240,11 @@ static void man_overview(FILE *out)
           "signal:\na shell shows 130 for Ctrl-C.\n.BR seen\\-crawl (1)\nfinishes the transfers in "
           "progress and ends with 0.\n"
           ".SH ENVIRONMENT\n.TP\n.B TMPDIR\n"
-          "The folder for temporary files, unless \\fB\\-T\\fR names one.\n",
+          "The folder for temporary files, unless \\fB\\-T\\fR names one.\n"
+          ".TP\n.B REDISCLI_AUTH\n"
+          "The Redis password, if the address has none.\n"
+          ".TP\n.BR NO_COLOR \", \" TERM\n"
+          "If NO_COLOR is set or TERM is dumb, there is no colour.\n",
           out);
     put_see_also(out, NULL);
 }

@@ -160,7 +160,7 @@ static const sn_option records[] = {
      .preset = "all",
      .more = "Fields are counted from 1; 2,5 is two fields, 2-5 four, 3- all from the third on. "
              "With --csv and --tsv, names of columns; with --jsonl, paths: user.id is id inside "
-             "user, tags.0 the first element of tags. A name with a comma (or, in a path, a point) "
+             "user, tags.0 the first element of tags. A name with a comma (or, in a path, a dot) "
              "is written in double quotes. -k may be given several times. The whole record is "
              "printed. A plain line with fewer fields has empty ones, and of a range its text is "
              "compared."},
@@ -422,7 +422,7 @@ GROUP(json, SN_OUTPUT_TITLE);
          .type = SN_STRING,                                                                        \
          .offset = AT(tls_ca),                                                                     \
          .choices = "FILE",                                                                        \
-         .help = "rediss://: CA certificates to trust",                                            \
+         .help = "CA certificates to trust for rediss://",                                         \
          .preset = "the system's",                                                                 \
          .rare = true},                                                                            \
         {.name = "tls-cert",                                                                       \
@@ -430,12 +430,11 @@ GROUP(json, SN_OUTPUT_TITLE);
          .type = SN_STRING,                                                                        \
          .offset = AT(tls_cert),                                                                   \
          .choices = "FILE",                                                                        \
-         .help = "rediss://: client certificate",                                                  \
+         .help = "client certificate for rediss://",                                               \
          .rare = true},                                                                            \
     {                                                                                              \
         .name = "tls-key", .argument = "FILE", .type = SN_STRING, .offset = AT(tls_key),           \
-        .choices = "FILE", .help = "rediss://: private key of the client certificate",             \
-        .rare = true                                                                               \
+        .choices = "FILE", .help = "private key of that certificate", .rare = true                 \
     }
 
 static const sn_option timeout[] = {TIMEOUTS};

@@ -46,7 +46,7 @@ static const sn_option own_options[] = {
     {.name = "source",
      .type = SN_FLAG,
      .offset = offsetof(sn_cli_uniq_own, source),
-     .help = "FILE:LINE: before each line, as grep -n",
+     .help = "FILE:LINE: before each line, like grep -n",
      .rare = true,
      .more =
          "The file and the line number of the occurrence that is printed: the first, or with "
@@ -84,8 +84,9 @@ static const sn_option how_options[] = {
          "print a line. With -o, the lines are added when the output has appeared. In Redis, where "
          "several clients may share a filter and exactly one must print a line, it is added first: "
          "if a run is killed or loses its server, lines in flight may be remembered and not "
-         "printed; with -o, a run that fails leaves what it has written in FILE.partial and says "
-         "so, and one that is killed leaves nothing. A filter that is created grows as needed, "
+         "printed; with -o, a run that fails leaves what it has written in FILE.partial and prints "
+         "its name, and one that is killed leaves nothing. A filter that is created grows as "
+         "needed, "
          "unless -m gives its size; -n and -p give its initial capacity and its error rate. Lines "
          "in flight take some memory; with -o, all new lines do until the output appears, about "
          "four bytes each (up to sixteen for a pipe of unknown length)."},
