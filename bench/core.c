@@ -219,13 +219,13 @@ typedef struct figures {
 /* Each strategy is at a different position: one that ran right after another would find its lines
  * in the cache. */
 static void measure_limits(char *buffer[RATES], const uint64_t lines[RATES],
-                           const seen_hash *strangers, size_t m, timers t[RATES])
+                           const seen_hash *absent_keys, size_t m, timers t[RATES])
 {
     size_t parts = (m + PART - 1) / PART;
     slice s;
     for (size_t i = 0; i < parts; i++)
         for (size_t way = 0; way < STRATEGIES; way++) {
-            if (!cut(strangers, m, PART, (i + way * parts / STRATEGIES) % parts, &s))
+            if (!cut(absent_keys, m, PART, (i + way * parts / STRATEGIES) % parts, &s))
                 continue;
             for (int r = 0; r < RATES; r++)
                 note(&t[r].limit[way], &s, LIMITS[way](buffer[r], lines[r], s.h, s.n));
@@ -251,7 +251,7 @@ static void measure_slice(seen_set *set[RATES][CROWDS], const slice *s, bool add
 }
 
 static void measure_round(size_t n, const double rates[RATES], const seen_hash *h,
-                          const seen_hash *strangers, size_t m, timers t[RATES])
+                          const seen_hash *absent_keys, size_t m, timers t[RATES])
 {
     seen_set *set[RATES][CROWDS];
     char *buffer[RATES];
@@ -263,19 +263,19 @@ static void measure_round(size_t n, const double rates[RATES], const seen_hash *
         for (int c = 0; c < CROWDS; c++) {
             set[r][c] = make(n, rates[r]);
             /* Touches every page first: page faults are not the filter's work. */
-            run(set[r][c], strangers, m < SLICE ? m : SLICE, true, 1);
+            run(set[r][c], absent_keys, m < SLICE ? m : SLICE, true, 1);
         }
         check(seen_get_shape(set[r][0], &info, &error), &error);
         lines[r] = info.bytes / 64;
         buffer[r] = big(info.bytes);
         memset(buffer[r], 1, info.bytes);
     }
-    measure_limits(buffer, lines, strangers, m, t);
+    measure_limits(buffer, lines, absent_keys, m, t);
     for (size_t i = 0; cut(h, n, SLICE, i, &s); i++)
         measure_slice(set, &s, true, t);
     for (size_t i = 0; cut(h, n, SLICE, i, &s); i++)
         measure_slice(set, &s, false, t);
-    for (size_t i = 0; cut(strangers, m, PART, i, &s); i++)
+    for (size_t i = 0; cut(absent_keys, m, PART, i, &s); i++)
         for (int r = 0; r < RATES; r++)
             note(&t[r].miss, &s, run(set[r][0], s.h, s.n, false, 1));
     for (int r = 0; r < RATES; r++) {
@@ -303,13 +303,13 @@ static void measure_hashes(size_t n, size_t m, int rounds)
 {
     static timers t[RATES];
     static const double rates[RATES] = {0.01, 1e-6};
-    seen_hash *h = big(n * sizeof *h), *strangers = big(m * sizeof *strangers);
+    seen_hash *h = big(n * sizeof *h), *absent_keys = big(m * sizeof *absent_keys);
     fill_hashes(h, n, 1);
-    fill_hashes(strangers, m, UINT64_C(1) << 62);
+    fill_hashes(absent_keys, m, UINT64_C(1) << 62);
     for (int round = 0; round < rounds; round++)
-        measure_round(n, rates, h, strangers, m, t);
+        measure_round(n, rates, h, absent_keys, m, t);
     munmap(h, n * sizeof *h);
-    munmap(strangers, m * sizeof *strangers);
+    munmap(absent_keys, m * sizeof *absent_keys);
 
     const figures f = figures_of(&t[0]), g = figures_of(&t[1]);
     printf("%zu keys, hashes already taken, ns per key (ratio to the limit in brackets)\n", n);

@@ -23,7 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { URL = 64, BATCH = 4096, STRANGERS = 1000000, METHODS = 7, SIZES = 8 };
+enum { URL = 64, BATCH = 4096, ABSENT_KEYS = 1000000, METHODS = 7, SIZES = 8 };
 
 static const char *const NAME[METHODS] = {"SQLite, unique index",
                                           "hash set of strings",
@@ -256,9 +256,9 @@ static result measure(int kind, size_t n)
     double base = resident();
     begin(&m, kind, n);
     double add = run_list(&m, 0, n, true, &before);
-    double hit = run_list(&m, 0, n < STRANGERS ? n : STRANGERS, false, &lost);
-    double miss = run_list(&m, UINT64_C(1) << 40, STRANGERS, false, &wrong);
-    size_t asked = (n < STRANGERS ? n : STRANGERS);
+    double hit = run_list(&m, 0, n < ABSENT_KEYS ? n : ABSENT_KEYS, false, &lost);
+    double miss = run_list(&m, UINT64_C(1) << 40, ABSENT_KEYS, false, &wrong);
+    size_t asked = (n < ABSENT_KEYS ? n : ABSENT_KEYS);
     double bytes = resident() - base;
     if (kind == 0) {
         sqlite3_exec(m.db, "commit", NULL, NULL, NULL);
@@ -275,10 +275,10 @@ static result measure(int kind, size_t n)
     if (lost != asked)
         die("a method forgot a URL");
     return (result){.add_ns = add / (double)n * 1e9,
-                    .check_ns = (hit + miss) / (double)(asked + STRANGERS) * 1e9,
+                    .check_ns = (hit + miss) / (double)(asked + ABSENT_KEYS) * 1e9,
                     .bytes = bytes / (double)n,
                     .wrong = (double)wrong,
-                    .asked = STRANGERS,
+                    .asked = ABSENT_KEYS,
                     .done = 1};
 }
 

@@ -191,7 +191,7 @@ typedef enum job { ADD, CHECK, STREAM } job;
 
 typedef struct figure {
     double rate, cpu;
-    uint64_t told_new;
+    uint64_t reported_new;
 } figure;
 
 /* STREAM: one key of ten is new, the others are random earlier ones. */
@@ -232,7 +232,7 @@ static figure measure(job what, seen_set *set, uint64_t bits, uint64_t first, ui
         if (status != SEEN_OK)
             die(error.message);
         for (size_t i = 0; i < n; i++)
-            f.told_new += answers[i] == SEEN_NEW;
+            f.reported_new += answers[i] == SEEN_NEW;
     }
     f.rate = (double)keys / (now() - start);
     f.cpu = (server_cpu() - cpu) / (double)keys * 1e6;
@@ -258,7 +258,7 @@ static double better(figure *best, figure f)
         best->rate = f.rate;
     if (best->cpu == 0 || f.cpu < best->cpu)
         best->cpu = f.cpu;
-    best->told_new = f.told_new;
+    best->reported_new = f.reported_new;
     return best->rate;
 }
 
@@ -524,7 +524,7 @@ static int slower_first(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void say_rates(const char *which, double made, double grown, double theirs)
+static void print_rates(const char *which, double made, double grown, double theirs)
 {
     printf("  %-6s %.0f/s on a fixed set, %.0f/s on a growing one; one round trip per key: %.0f/s; "
            "%.1f and %.1f times\n",
@@ -554,8 +554,8 @@ static void uniq(const char *command, uint64_t lines)
     qsort(theirs, ROUNDS, sizeof *theirs, slower_first);
     printf("uniq -f of %.3g URLs, 57%% repeats, %d rounds, each of all three in turn (bar 15):\n",
            (double)lines, ROUNDS);
-    say_rates("best", made[ROUNDS - 1], grown[ROUNDS - 1], theirs[ROUNDS - 1]);
-    say_rates("median", made[ROUNDS / 2], grown[ROUNDS / 2], theirs[ROUNDS / 2]);
+    print_rates("best", made[ROUNDS - 1], grown[ROUNDS - 1], theirs[ROUNDS - 1]);
+    print_rates("median", made[ROUNDS / 2], grown[ROUNDS / 2], theirs[ROUNDS / 2]);
 }
 
 static bool wanted(int argc, char **argv, const char *part)

@@ -12,7 +12,7 @@ static int work(const char *path)
 {
     seen_set *set;
     seen_error error;
-    int news = 0;
+    int new_keys = 0;
     if (seen_open(path, NULL, 0, &set, &error) != SEEN_OK) {
         fprintf(stderr, "%s\n", error.message);
         exit(2);
@@ -21,10 +21,10 @@ static int work(const char *path)
         seen_answer answer;
         if (seen_add(set, &i, sizeof i, &answer, &error) != SEEN_OK)
             exit(2);
-        news += answer == SEEN_NEW;
+        new_keys += answer == SEEN_NEW;
     }
     seen_close_checked(set, NULL); /* additions survive a power failure */
-    return news;
+    return new_keys;
 }
 
 int main(int argc, char **argv)
@@ -41,14 +41,14 @@ int main(int argc, char **argv)
     seen_close(set);
     for (int p = 0; p < PROCESSES; p++)
         if (fork() == 0) {
-            int news = work(path);
-            _exit(write(pipes[1], &news, sizeof news) != (ssize_t)sizeof news);
+            int new_keys = work(path);
+            _exit(write(pipes[1], &new_keys, sizeof new_keys) != (ssize_t)sizeof new_keys);
         }
     for (int p = 0; p < PROCESSES; p++) {
-        int news = 0;
-        if (read(pipes[0], &news, sizeof news) != (ssize_t)sizeof news)
+        int new_keys = 0;
+        if (read(pipes[0], &new_keys, sizeof new_keys) != (ssize_t)sizeof new_keys)
             return 2;
-        total += news;
+        total += new_keys;
     }
     while (wait(NULL) > 0)
         ;

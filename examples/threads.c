@@ -10,7 +10,7 @@ static seen_set *set;
 
 static void *work(void *arg)
 {
-    size_t *news = arg;
+    size_t *new_keys = arg;
     static _Thread_local uint64_t numbers[BATCH];
     static _Thread_local seen_key keys[BATCH];
     static _Thread_local seen_answer answers[BATCH];
@@ -22,7 +22,7 @@ static void *work(void *arg)
         if (seen_add_many(set, keys, BATCH, answers, NULL) != SEEN_OK)
             return NULL;
         for (size_t i = 0; i < BATCH; i++)
-            *news += answers[i] == SEEN_NEW;
+            *new_keys += answers[i] == SEEN_NEW;
     }
     return NULL;
 }
@@ -31,14 +31,14 @@ int main(void)
 {
     seen_options options = {.size = sizeof options, .capacity = KEYS, .error_rate = 1e-9};
     pthread_t thread[THREADS];
-    size_t news[THREADS] = {0}, total = 0;
+    size_t new_keys[THREADS] = {0}, total = 0;
     if (seen_create(NULL, &options, 0, &set, NULL) != SEEN_OK)
         return 1;
     for (int t = 0; t < THREADS; t++)
-        pthread_create(&thread[t], NULL, work, &news[t]);
+        pthread_create(&thread[t], NULL, work, &new_keys[t]);
     for (int t = 0; t < THREADS; t++) {
         pthread_join(thread[t], NULL);
-        total += news[t];
+        total += new_keys[t];
     }
     seen_close(set);
     printf("%d threads added the same %d keys; they were told \"new\" %zu times in all\n", THREADS,

@@ -14,30 +14,30 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
             abort();                                                                               \
     } while (0)
 
-enum { WORDS_MAX = 40, SAID_MAX = 10000 };
+enum { WORDS_MAX = 40, OUTPUT_MAX = 10000 };
 
-static FILE *said_file;
-static char said[SAID_MAX];
+static FILE *output_file;
+static char output_text[OUTPUT_MAX];
 
 /* From here on stderr is a memory file; a crash report still goes to the terminal. */
 static void catch_stderr(void)
 {
-    said_file = fmemopen(said, sizeof said, "w");
-    CHECK(said_file);
-    stderr = said_file;
+    output_file = fmemopen(output_text, sizeof output_text, "w");
+    CHECK(output_file);
+    stderr = output_file;
 }
 
 /* The message is one line, without terminal control characters. */
-static void check_said(int status)
+static void check_output(int status)
 {
-    CHECK(fflush(said_file) == 0);
-    long end = ftell(said_file);
+    CHECK(fflush(output_file) == 0);
+    long end = ftell(output_file);
     CHECK((end == 0) == (status == SN_EXIT_OK));
-    CHECK(end >= 0 && end < SAID_MAX - 1);
+    CHECK(end >= 0 && end < OUTPUT_MAX - 1);
     for (long i = 0; i < end; i++)
-        CHECK(((unsigned char)said[i] >= 0x20 && said[i] != 0x7f) ||
-              (said[i] == '\n' && i == end - 1));
-    rewind(said_file);
+        CHECK(((unsigned char)output_text[i] >= 0x20 && output_text[i] != 0x7f) ||
+              (output_text[i] == '\n' && i == end - 1));
+    rewind(output_file);
 }
 
 static void check_value(const sn_option *option, const char *base)
@@ -121,7 +121,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *argv[WORDS_MAX + 1], *text;
     int argc = 0;
-    if (!said_file)
+    if (!output_file)
         catch_stderr();
     if (size > 4096 || !(text = malloc(size + 1)))
         return 0;
@@ -143,7 +143,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             check_args(&args, argc, help);
         if (command)
             sn_args_free(&args);
-        check_said(status);
+        check_output(status);
     }
     free(text);
     return 0;

@@ -128,14 +128,14 @@ static bool same(const unsigned char *file, size_t size)
 /* Adds and looks up keys. A window by time with another clock may drop them at once. */
 static void add_keys(seen_set *set, const seen_key *key, size_t count, bool forgets)
 {
-    seen_answer told[64], found[64];
+    seen_answer reported[64], found[64];
     seen_error e = {0};
-    seen_status status = seen_add_many(set, key, count, told, &e);
+    seen_status status = seen_add_many(set, key, count, reported, &e);
     check(status == SEEN_OK || strlen(e.message) > 10);
     check(seen_check_many(set, key, count, found, &e) == SEEN_OK);
     for (size_t i = 0; i < count; i++) {
-        check(told[i] <= SEEN_BEFORE || (status != SEEN_OK && told[i] == SEEN_UNKNOWN));
-        check(found[i] == SEEN_BEFORE || told[i] == SEEN_UNKNOWN || forgets);
+        check(reported[i] <= SEEN_BEFORE || (status != SEEN_OK && reported[i] == SEEN_UNKNOWN));
+        check(found[i] == SEEN_BEFORE || reported[i] == SEEN_UNKNOWN || forgets);
     }
 }
 

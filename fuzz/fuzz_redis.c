@@ -128,7 +128,7 @@ static const char OPENING[] =
 static struct {
     bool running;
     bool opened; /* later connections are refused */
-    unsigned said;
+    unsigned output_text;
     const uint8_t *data;
     size_t size;
     int64_t ms; /* the time of day */
@@ -181,12 +181,12 @@ static void answer(void)
     char heard[4096];
     if (recv(fake.end, heard, sizeof heard, MSG_DONTWAIT) <= 0)
         return;
-    fake.said++;
-    if (fake.said == 1)
+    fake.output_text++;
+    if (fake.output_text == 1)
         send_whole(OPENING, sizeof OPENING - 1);
-    else if (fake.said == 2)
+    else if (fake.output_text == 2)
         send_whole("*2\r\n$-1\r\n$1\r\n1\r\n:1024\r\n", 24);
-    else if (fake.said == 3) {
+    else if (fake.output_text == 3) {
         send_whole(fake.data, fake.size);
         shutdown(fake.end, SHUT_RDWR);
     }
@@ -220,7 +220,7 @@ static void fuzz_client(const uint8_t *data, size_t size)
         return;
     fake.running = true;
     fake.opened = false;
-    fake.said = 0;
+    fake.output_text = 0;
     fake.data = data;
     fake.size = size;
     seen_options o = {.size = sizeof o, .connect_ms = 1000, .command_ms = 1000, .retry_ms = 1};

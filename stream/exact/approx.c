@@ -244,7 +244,7 @@ double sn_approx_expect_lost(const seen_set *set, double held, double keys)
 }
 
 /* One filter: the keys it lost, and its error rate. A growing set stays within its rate. */
-static double judge(const seen_set *set, double keys, double *rate)
+static double check_filter(const seen_set *set, double keys, double *rate)
 {
     seen_info shape = shape_of(set);
     *rate = 0;
@@ -262,8 +262,8 @@ static double judge(const seen_set *set, double keys, double *rate)
 double sn_approx_error(const sn_approx *approx, double *wrong)
 {
     double first_rate, more_rate, more_keys = (double)approx->more_keys;
-    *wrong = judge(approx->first, (double)approx->first_keys, &first_rate);
-    double more = judge(approx->more, more_keys, &more_rate);
+    *wrong = check_filter(approx->first, (double)approx->first_keys, &first_rate);
+    double more = check_filter(approx->more, more_keys, &more_rate);
     if (first_rate >= 1 || more_rate >= 1) {
         *wrong = INFINITY;
         return 1;

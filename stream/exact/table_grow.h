@@ -34,10 +34,10 @@ enum { PARTS_MIN = 16, PARTS_BLIND = 512, PARTS_MAX = 4096, BUCKETS_FIRST = 16 }
 #define LIMIT_MAX ((uint64_t)1 << 45)
 #define GROWTH 1.2
 #define GROWTH_EXPECTED 3.0
-#define BELIEVED 3.4       /* cap for forecasts, as a multiple of the current entries */
+#define TRUSTED 3.4        /* cap for forecasts, as a multiple of the current entries */
 #define FILL 0.92          /* used slots of the fullest part at which a group grows */
 #define FILL_HARD 0.96     /* the same if it cannot grow */
-#define FILL_FORESEEN 0.84 /* average over all parts; some are fuller */
+#define FILL_EXPECTED 0.84 /* average over all parts; some are fuller */
 
 /* ---- Creation ------------------------------------------------------------------------------- */
 
@@ -169,7 +169,7 @@ void sn_table_empty(sn_table *table)
 /* Buckets per part if the table holds this many entries. */
 static double buckets_for(const sn_table *table, uint64_t entries)
 {
-    return (double)entries / (double)table->parts / SN_TABLE_SLOTS / FILL_FORESEEN + 1;
+    return (double)entries / (double)table->parts / SN_TABLE_SLOTS / FILL_EXPECTED + 1;
 }
 
 void sn_table_reserve(sn_table *table, uint64_t entries)
@@ -225,7 +225,7 @@ static uint32_t next_size(const sn_table *table, unsigned group, uint32_t now)
     while (size < now + 1.0)
         size *= GROWTH;
     double expected_size = table->likely;
-    while (expected_size > BELIEVED * (now ? now : BUCKETS_FIRST))
+    while (expected_size > TRUSTED * (now ? now : BUCKETS_FIRST))
         expected_size /= GROWTH_EXPECTED;
     if (size < expected_size)
         size = expected_size;

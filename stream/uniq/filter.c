@@ -62,7 +62,7 @@ typedef struct filter_state {
 
 /* ---- Unbuffered output ---------------------------------------------------------------------- */
 
-static void turn_generations(filter_state *f, uint64_t added)
+static void rotate_generations(filter_state *f, uint64_t added)
 {
     if (f->old_last <= added)
         sn_hashset_clear(&f->old);
@@ -79,7 +79,7 @@ static seen_status decide_in_place(void *context, sn_block *block, seen_error *e
     sn_uniq *u = context;
     filter_state *f = u->state;
     /* Loaded before the lookup: keys dropped from `old` now are in the filter. */
-    turn_generations(f, atomic_load_explicit(&f->added, memory_order_acquire));
+    rotate_generations(f, atomic_load_explicit(&f->added, memory_order_acquire));
     seen_status status =
         seen_check_hashes(u->options->filter, block->hash, block->lines, block->answer, error);
     if (status != SEEN_OK)
@@ -294,7 +294,7 @@ static seen_status add_first(void *context, sn_block *block, unsigned lane, seen
     return SEEN_OK;
 }
 
-static seen_status tell_failure(const filter_state *f, seen_error *error)
+static seen_status report_failure(const filter_state *f, seen_error *error)
 {
     if (error)
         *error = f->error;
@@ -309,7 +309,7 @@ static seen_status write_first(void *context, sn_block *block, seen_error *error
     bool over = true;
     for (unsigned lane = 0; lane < f->lanes; lane++)
         over &= f->ended[lane] <= block->number;
-    return status == SEEN_OK && over ? tell_failure(f, error) : status;
+    return status == SEEN_OK && over ? report_failure(f, error) : status;
 }
 
 static seen_status run_remember_first(sn_uniq *u, seen_error *error)
@@ -326,7 +326,7 @@ static seen_status run_remember_first(sn_uniq *u, seen_error *error)
     seen_status status = sn_uniq_pass(u, &steps, error);
     if (sn_uniq_fresh(u) && f->told > sn_uniq_fresh_lines(u))
         u->result->lost = f->told - sn_uniq_fresh_lines(u);
-    return status == SEEN_OK && f->failed ? tell_failure(f, error) : status;
+    return status == SEEN_OK && f->failed ? report_failure(f, error) : status;
 }
 
 /* The expected number of unique lines lost while `lines` new ones were added.
@@ -334,8 +334,8 @@ static seen_status run_remember_first(sn_uniq *u, seen_error *error)
  * Each layer of a growing set has the same share of the error rate and a constant multiple of the
  * capacity of the one before, so the rate rises with the logarithm of the keys, starting at the
  * first layer. A window stays at its rate once it is filled. */
-static double expect_wrong(const seen_set *set, const seen_info *before, const seen_info *after,
-                           double lines)
+static double expect_lost(const seen_set *set, const seen_info *before, const seen_info *after,
+                          double lines)
 {
     double from = before->error_rate_now, to = after->error_rate_now;
     double held = before->keys_estimated, rise = to - from;
@@ -386,7 +386,7 @@ seen_status sn_uniq_run_filter(sn_uniq *u, seen_error *error)
     result->layers = after.layers;
     result->error_rate = fmax(after.error_rate, after.error_rate_now);
     sn_approx_error(&f.stand_in, &result->wrong);
-    result->wrong += expect_wrong(u->options->filter, &before, &after, (double)result->distinct);
+    result->wrong += expect_lost(u->options->filter, &before, &after, (double)result->distinct);
     sn_hashset_free(&f.young);
     sn_hashset_free(&f.old);
     free(f.batch);

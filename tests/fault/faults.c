@@ -201,7 +201,7 @@ static void use_counting(outcome *o)
 }
 
 /* Sets that refuse when full check the rate of the union first. */
-static void unite_strict(void)
+static void merge_strict(void)
 {
     seen_set *into = NULL, *from = NULL;
     seen_error e = {0};
@@ -296,7 +296,7 @@ static void run_one(long n, int mode)
     use_window(&o);
     use_turning();
     use_counting(&o);
-    unite_strict();
+    merge_strict();
     make_files(&o);
     int hit = fault_disarm();
     long after = fault_live();

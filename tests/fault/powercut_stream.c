@@ -238,7 +238,7 @@ static void run_whole(const job *j, const char *right, size_t size)
 static void run_job(const job *j, unsigned long wanted)
 {
     size_t size;
-    unsigned long cuts = 0, news = 0;
+    unsigned long cuts = 0, new_keys = 0;
     char *right = put_lines(j->wanted, &size);
     run_whole(j, right, size);
     unsigned long most = *moments;
@@ -255,12 +255,12 @@ static void run_job(const job *j, unsigned long wanted)
         bool new = file_is("after-out", right, size);
         if (!j->printed && !new && !file_is("after-out", OLD, sizeof OLD - 1))
             die(j->words, "a power cut left half a result");
-        news += new;
+        new_keys += new;
         if (j->memory)
             nothing_lost(j);
     }
     printf("%-36s %lu power cuts, %lu moments, %lu times the new file\n", j->words, cuts, most,
-           news);
+           new_keys);
     fflush(stdout);
     free(right);
 }

@@ -307,7 +307,7 @@ static int run_child(const job *j, fault f)
 static const char *nothing_lost(const job *j, const text *first)
 {
     bool *there = calloc(VALUES, sizeof *there);
-    const char *trouble = run_child(j, NONE) == 0 ? NULL : "does not work again";
+    const char *failure = run_child(j, NONE) == 0 ? NULL : "does not work again";
     text second = get_file(result_of(j));
     const text *both[] = {first, &second};
     for (int k = 0; k < 2; k++)
@@ -317,12 +317,12 @@ static const char *nothing_lost(const job *j, const text *first)
                 there[number] = true;
             p += strcspn(p, "\n");
         }
-    for (int i = 0; i < LINES && !trouble; i++)
+    for (int i = 0; i < LINES && !failure; i++)
         if (!there[numbers[i]])
-            trouble = "lost a line";
+            failure = "lost a line";
     free(second.bytes);
     free(there);
-    return trouble;
+    return failure;
 }
 
 static int names_expected(const job *j)
@@ -367,17 +367,17 @@ static bool broken_by(const job *j, const text *right, fault f)
     static const char *const WORD[MODES] = {"failed", "cut short", "interrupted"};
     prepare(j);
     int status = run_child(j, f);
-    const char *trouble = verify(j, right, status, f.mode);
-    if (!trouble && status != 0 && j->memory) {
+    const char *failure = verify(j, right, status, f.mode);
+    if (!failure && status != 0 && j->memory) {
         text first = get_file(result_of(j));
-        trouble = nothing_lost(j, &first);
+        failure = nothing_lost(j, &first);
         free(first.bytes);
     }
-    if (!trouble)
+    if (!failure)
         return false;
     text words = get_file("words");
     fprintf(stderr, "%s (%s), call %ld from place %llx %s: %s; status %d, words:%s\n", j->words,
-            j->strategy ? j->strategy : "", f.n, (unsigned long long)f.place, WORD[f.mode], trouble,
+            j->strategy ? j->strategy : "", f.n, (unsigned long long)f.place, WORD[f.mode], failure,
             status, words.bytes);
     free(words.bytes);
     return true;

@@ -30,7 +30,7 @@ typedef struct model {
     uint16_t count[KEYS];   /* bloom: 0 or 1 */
     uint64_t turn[KEYS];    /* window: rotations before the last addition */
     uint64_t rotations, step;
-    uint64_t strangers, mistakes;
+    uint64_t absent_keys, false_positives;
     uint64_t random;
     char last[100];
 } model;
@@ -204,8 +204,8 @@ static void check_some(model *m)
         char key[40];
         seen_answer answer = SEEN_UNKNOWN;
         must(m, seen_check(any(m), key, key_text(i, key), &answer, &e), &e);
-        m->strangers++;
-        m->mistakes += answer == SEEN_BEFORE;
+        m->absent_keys++;
+        m->false_positives += answer == SEEN_BEFORE;
     }
 }
 
@@ -362,12 +362,12 @@ static void run(seen_kind kind, seen_growth growth, store place, const char *fol
     check_all(&m);
     /* Saturated counters and remains of removed keys stay: a counting set may be fuller. */
     double bound = growth == SEEN_FIXED && kind == SEEN_BLOOM ? 0.0105 : 0.02;
-    if (!believable((double)m.strangers, (double)m.mistakes, 0, bound))
-        broken(&m, "%llu of %llu strangers are mistaken", (unsigned long long)m.mistakes,
-               (unsigned long long)m.strangers);
+    if (!believable((double)m.absent_keys, (double)m.false_positives, 0, bound))
+        broken(&m, "%llu of %llu strangers are mistaken", (unsigned long long)m.false_positives,
+               (unsigned long long)m.absent_keys);
     printf("%-26s %llu steps, %llu of %llu strangers mistaken\n", name_of(&m),
-           (unsigned long long)steps, (unsigned long long)m.mistakes,
-           (unsigned long long)m.strangers);
+           (unsigned long long)steps, (unsigned long long)m.false_positives,
+           (unsigned long long)m.absent_keys);
     seen_close(m.second);
     seen_close(m.set);
     if (place != HEAP)

@@ -11,7 +11,7 @@ typedef struct test_cluster {
     char url[128]; /* redis-cluster://HOST:PORT,HOST:PORT */
 } test_cluster;
 
-static inline bool test_cluster_says(const test_server *s, const char *what)
+static inline bool test_cluster_reports(const test_server *s, const char *what)
 {
     redisReply *r = test_ask(s, "CLUSTER INFO");
     bool says = r && r->type == REDIS_REPLY_STRING && strstr(r->str, what);
@@ -23,8 +23,8 @@ static inline bool test_cluster_says(const test_server *s, const char *what)
 static inline bool test_cluster_well(const test_cluster *c)
 {
     for (int i = 0; i < CLUSTER_NODES; i++)
-        if (c->node[i].pid && (!test_cluster_says(&c->node[i], "cluster_state:ok") ||
-                               !test_cluster_says(&c->node[i], "cluster_slots_ok:16384")))
+        if (c->node[i].pid && (!test_cluster_reports(&c->node[i], "cluster_state:ok") ||
+                               !test_cluster_reports(&c->node[i], "cluster_slots_ok:16384")))
             return false;
     return true;
 }

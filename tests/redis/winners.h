@@ -17,7 +17,7 @@
 enum { WINNERS_KEYS = SANITIZED ? 20000 : 100000 };
 
 typedef struct winners {
-    unsigned char told[WINNERS_KEYS]; /* how often each was reported as new, over all clients */
+    unsigned char reported[WINNERS_KEYS]; /* how often each was reported as new, over all clients */
     unsigned failures;
     unsigned go; /* start signal for the clients */
     unsigned long done;
@@ -67,7 +67,8 @@ static inline void winners_add(winners *w, seen_set *set, unsigned client, unsig
         }
         for (size_t i = 0; i < n; i++)
             if (answers[i] == SEEN_NEW)
-                __atomic_fetch_add(&w->told[(from + at + i) % WINNERS_KEYS], 1, __ATOMIC_SEQ_CST);
+                __atomic_fetch_add(&w->reported[(from + at + i) % WINNERS_KEYS], 1,
+                                   __ATOMIC_SEQ_CST);
         __atomic_fetch_add(&w->done, n, __ATOMIC_SEQ_CST);
         if (pause_ms)
             test_sleep_ms(pause_ms);
@@ -111,9 +112,9 @@ static inline void winners_count(const winners *w, unsigned *once, unsigned *nev
 {
     *once = *never = *more = 0;
     for (int i = 0; i < WINNERS_KEYS; i++) {
-        *once += w->told[i] == 1;
-        *never += w->told[i] == 0;
-        *more += w->told[i] > 1;
+        *once += w->reported[i] == 1;
+        *never += w->reported[i] == 0;
+        *more += w->reported[i] > 1;
     }
 }
 

@@ -51,7 +51,7 @@ int main(int argc, char **argv)
 {
     uint64_t keys = argc > 1 ? (uint64_t)strtod(argv[1], NULL) : 1000000000;
     double rate = argc > 2 ? strtod(argv[2], NULL) : 0.01;
-    uint64_t strangers = (uint64_t)(30000 / rate);
+    uint64_t absent_keys = (uint64_t)(30000 / rate);
     seen_options options = {.size = sizeof options, .capacity = keys, .error_rate = rate};
     seen_set *set;
     seen_error e;
@@ -63,7 +63,7 @@ int main(int argc, char **argv)
     seen_get_shape(set, &info, NULL);
     printf("%.4g keys at %g: %.4g bits, 2^32 x %.2f\n", (double)keys, rate, (double)info.bits,
            (double)info.bits / 4294967296.0);
-    uint64_t missing = 0, wrong = 0, news = 0;
+    uint64_t missing = 0, wrong = 0, new_keys = 0;
     double start = seconds();
     for (uint64_t at = 0; at < keys; at += BATCH) {
         size_t n = take(at, keys - at);
@@ -71,7 +71,7 @@ int main(int argc, char **argv)
             fprintf(stderr, "%s\n", e.message);
             return 2;
         }
-        news += count(SEEN_NEW, n);
+        new_keys += count(SEEN_NEW, n);
     }
     double added = seconds();
     for (uint64_t at = 0; at < keys; at += BATCH) {
@@ -80,21 +80,21 @@ int main(int argc, char **argv)
         missing += n - count(SEEN_BEFORE, n);
     }
     double checked = seconds();
-    for (uint64_t at = 0; at < strangers; at += BATCH) {
-        size_t n = take((UINT64_C(1) << 50) + at, strangers - at);
+    for (uint64_t at = 0; at < absent_keys; at += BATCH) {
+        size_t n = take((UINT64_C(1) << 50) + at, absent_keys - at);
         seen_check_hashes(set, h, n, answers, NULL);
         wrong += count(SEEN_BEFORE, n);
     }
     seen_get_info(set, &info, NULL);
-    bool kept = believable((double)strangers, (double)wrong, 0, rate * 1.05);
+    bool kept = believable((double)absent_keys, (double)wrong, 0, rate * 1.05);
     bool estimate = fabs(info.keys_estimated - (double)keys) < 0.001 * (double)keys;
     printf(
         "missing %llu; measured %.6g among %llu strangers, %.3f x promised; from the bits %.6g\n",
-        (unsigned long long)missing, (double)wrong / (double)strangers,
-        (unsigned long long)strangers, (double)wrong / (double)strangers / rate,
+        (unsigned long long)missing, (double)wrong / (double)absent_keys,
+        (unsigned long long)absent_keys, (double)wrong / (double)absent_keys / rate,
         info.error_rate_now);
     printf("told new %llu, estimated keys %.6g; add %.1f ns, check %.1f ns a key\n",
-           (unsigned long long)news, info.keys_estimated, (added - start) / (double)keys * 1e9,
+           (unsigned long long)new_keys, info.keys_estimated, (added - start) / (double)keys * 1e9,
            (checked - added) / (double)keys * 1e9);
     seen_close(set);
     return missing != 0 || !kept || !estimate;

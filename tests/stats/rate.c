@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { BATCH = 4096, MISTAKES = 30000 };
+enum { BATCH = 4096, FALSE_POSITIVES = 30000 };
 
 static int failures, verdicts;
 static uint64_t seed;
@@ -150,7 +150,7 @@ static void measure(const char *name, const sn_geometry *g, uint64_t keys, doubl
     bare b = bare_new(g);
     double predicted = sn_plan_rate(g, (double)keys), wrong = 0;
     uint64_t each =
-        (uint64_t)(MISTAKES / predicted / filters) / (2 * BATCH) * (2 * BATCH) + 2 * BATCH;
+        (uint64_t)(FALSE_POSITIVES / predicted / filters) / (2 * BATCH) * (2 * BATCH) + 2 * BATCH;
     for (int f = 0; f < filters; f++) {
         bare_fill(&b, (uint64_t)f << 33, keys);
         wrong += (double)bare_probe(&b, (uint64_t)f << 40, each);
@@ -294,7 +294,7 @@ static void families(void)
     static const struct {
         const char *name;
         family *make;
-        uint64_t keys, strangers;
+        uint64_t keys, absent_keys;
         double rate;
     } LIST[] = {
         {"decimal numbers", decimal, 300000, 3000000, 0.01},
@@ -323,7 +323,7 @@ static void families(void)
             }
             /* Keys are every eleventh number, absent keys all between them: as similar as
              * possible. */
-            uint64_t wrong = 0, asked = 0, unlike = LIST[f].strangers / LIST[f].keys + 1;
+            uint64_t wrong = 0, asked = 0, unlike = LIST[f].absent_keys / LIST[f].keys + 1;
             for (uint64_t i = 0; i < LIST[f].keys; i++)
                 seen_add(set, key, LIST[f].make(i * unlike, key), NULL, NULL);
             for (uint64_t i = 0; i < LIST[f].keys * unlike; i++) {

@@ -9,7 +9,7 @@
 enum { MANY = 3000 };
 
 static seen_hash batch[MANY];
-static seen_answer told[MANY];
+static seen_answer reported[MANY];
 
 static UNUSED seen_set *create(const char *name, seen_options options, unsigned flags)
 {
@@ -35,9 +35,9 @@ static UNUSED size_t count_there(seen_set *set, uint64_t first, size_t count)
 {
     size_t n = 0;
     hashes_from(first, count, batch);
-    OK(seen_check_hashes(set, batch, count, told, error));
+    OK(seen_check_hashes(set, batch, count, reported, error));
     for (size_t i = 0; i < count; i++)
-        n += told[i] == SEEN_BEFORE;
+        n += reported[i] == SEEN_BEFORE;
     return n;
 }
 

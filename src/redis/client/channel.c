@@ -111,9 +111,9 @@ static void lose(run *r, sn_node *node)
                      (int)node->place.port, node->conn.why);
     for (size_t i = node->answered; i < node->queued; i++) {
         sn_command *c = &ch->command[node->queue[i] & ~ASKING_FIRST];
-        bool on_its_way = i < node->cursor || (i == node->cursor && node->part > 0);
-        c->again |= on_its_way;
-        if (on_its_way && c->once) {
+        bool in_flight = i < node->cursor || (i == node->cursor && node->part > 0);
+        c->again |= in_flight;
+        if (in_flight && c->once) {
             finish(r, c);
             fail(r, status, &error);
         }

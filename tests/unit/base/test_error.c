@@ -84,16 +84,16 @@ static void test_long_names(void **state)
             memcpy(name + count * size, "x", 2);
             seen_error e;
             assert_int_equal(sn_error_system(&e, ENOENT, name, "open"), SEEN_ERR_NOT_FOUND);
-            size_t told = strlen(e.message);
-            assert_string_equal(e.message + told - strlen(END), END);
+            size_t reported = strlen(e.message);
+            assert_string_equal(e.message + reported - strlen(END), END);
             if (count > 0)
                 assert_memory_equal(e.message, shown, strlen(shown));
             if (all < sizeof e.message) {
-                assert_int_equal(told, all);
+                assert_int_equal(reported, all);
                 continue;
             }
             assert_non_null(strstr(e.message, " ... "));
-            assert_in_range(told, sizeof e.message - 8, sizeof e.message - 1);
+            assert_in_range(reported, sizeof e.message - 8, sizeof e.message - 1);
         }
 }
 

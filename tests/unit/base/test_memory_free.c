@@ -6,19 +6,20 @@
 enum { FILES = 5 };
 static const char *const NAMES[FILES] = {"meminfo", "memory.max", "memory.current", "memory.stat",
                                          "self/status"};
-static const char *told[FILES]; /* contents of each file; NULL: no such file */
+static const char *reported[FILES]; /* contents of each file; NULL: no such file */
 static rlim_t address_limit = RLIM_INFINITY;
 
-static FILE *open_told(const char *path, const char *how)
+static FILE *open_reported(const char *path, const char *how)
 {
     for (int i = 0; i < FILES; i++)
         if (strstr(path, NAMES[i]))
-            return told[i] ? fmemopen((void *)(uintptr_t)told[i], strlen(told[i]), how) : NULL;
+            return reported[i] ? fmemopen((void *)(uintptr_t)reported[i], strlen(reported[i]), how)
+                               : NULL;
     fail_msg("%s is asked for", path);
     return NULL;
 }
 
-static int tell_limit(int what, struct rlimit *limit)
+static int report_limit(int what, struct rlimit *limit)
 {
     assert_int_equal(what, RLIMIT_AS);
     *limit = (struct rlimit){address_limit, RLIM_INFINITY};
@@ -26,39 +27,40 @@ static int tell_limit(int what, struct rlimit *limit)
 }
 
 /* Includes the source, with files replaced by test data. */
-#define fopen open_told
-#define getrlimit(what, limit) tell_limit((int)(what), limit)
+#define fopen open_reported
+#define getrlimit(what, limit) report_limit((int)(what), limit)
 #include "base/memory_free.c"
 #undef fopen
 #undef getrlimit
 
-static uint64_t told_by(const char *system, const char *most, const char *used)
+static uint64_t reported_by(const char *system, const char *most, const char *used)
 {
-    told[0] = system;
-    told[1] = most;
-    told[2] = used;
+    reported[0] = system;
+    reported[1] = most;
+    reported[2] = used;
     return sn_memory_free();
 }
 
 static void test_system(void **state)
 {
     (void)state;
-    assert_int_equal(told_by("MemTotal: 9 kB\nMemAvailable:   5000 kB\n", NULL, NULL), 5000 << 10);
+    assert_int_equal(reported_by("MemTotal: 9 kB\nMemAvailable:   5000 kB\n", NULL, NULL),
+                     5000 << 10);
     /* Without it, half of the total. */
-    uint64_t half = told_by("MemTotal: 9 kB\n", NULL, NULL);
+    uint64_t half = reported_by("MemTotal: 9 kB\n", NULL, NULL);
     assert_true(half > 1 << 20);
-    assert_int_equal(told_by(NULL, NULL, NULL), half);
+    assert_int_equal(reported_by(NULL, NULL, NULL), half);
 }
 
 static void test_control_group(void **state)
 {
     (void)state;
     const char *system = "MemAvailable: 5000 kB\n";
-    assert_int_equal(told_by(system, "3000000\n", "1000000\n"), 2000000);
-    assert_int_equal(told_by(system, "9000000\n", "1000000\n"), 5000 << 10);
-    assert_int_equal(told_by(system, "max\n", "1000000\n"), 5000 << 10);
-    assert_int_equal(told_by(system, "3000000\n", NULL), 5000 << 10);
-    assert_int_equal(told_by(system, "3000000\n", "3000001\n"), 1);
+    assert_int_equal(reported_by(system, "3000000\n", "1000000\n"), 2000000);
+    assert_int_equal(reported_by(system, "9000000\n", "1000000\n"), 5000 << 10);
+    assert_int_equal(reported_by(system, "max\n", "1000000\n"), 5000 << 10);
+    assert_int_equal(reported_by(system, "3000000\n", NULL), 5000 << 10);
+    assert_int_equal(reported_by(system, "3000000\n", "3000001\n"), 1);
 }
 
 /* Page cache of the group counts towards its limit but can be reclaimed. */
@@ -66,11 +68,11 @@ static void test_files(void **state)
 {
     (void)state;
     const char *system = "MemAvailable: 5000 kB\n";
-    told[3] = "anon 500000\nfile 2400000\ninactive_anon 7\nactive_anon 8\n"
-              "inactive_file 2000000\nactive_file 400000\n";
-    assert_int_equal(told_by(system, "3000000\n", "3000000\n"), 2200000);
-    assert_int_equal(told_by(system, "3000000\n", "1000000\n"), 3000000);
-    told[3] = NULL;
+    reported[3] = "anon 500000\nfile 2400000\ninactive_anon 7\nactive_anon 8\n"
+                  "inactive_file 2000000\nactive_file 400000\n";
+    assert_int_equal(reported_by(system, "3000000\n", "3000000\n"), 2200000);
+    assert_int_equal(reported_by(system, "3000000\n", "1000000\n"), 3000000);
+    reported[3] = NULL;
 }
 
 static void test_addresses(void **state)
@@ -78,13 +80,13 @@ static void test_addresses(void **state)
     (void)state;
     const char *system = "MemAvailable: 5000 kB\n";
     address_limit = 4096000;
-    told[4] = "VmPeak:\t 2000 kB\nVmSize:\t 1000 kB\n";
-    assert_int_equal(told_by(system, NULL, NULL), 4096000 - 1024000);
+    reported[4] = "VmPeak:\t 2000 kB\nVmSize:\t 1000 kB\n";
+    assert_int_equal(reported_by(system, NULL, NULL), 4096000 - 1024000);
     address_limit = 1000;
-    assert_int_equal(told_by(system, NULL, NULL), 1);
+    assert_int_equal(reported_by(system, NULL, NULL), 1);
     address_limit = RLIM_INFINITY;
-    assert_int_equal(told_by(system, NULL, NULL), 5000 << 10);
-    told[4] = NULL;
+    assert_int_equal(reported_by(system, NULL, NULL), 5000 << 10);
+    reported[4] = NULL;
 }
 
 int main(void)

@@ -76,7 +76,7 @@ static void passwords(void **state)
 }
 
 /* Runs `body` in a child with stderr in `said`; returns the wait status. */
-static char said[1000];
+static char output_text[1000];
 
 static int in_child(void (*body)(void))
 {
@@ -91,9 +91,9 @@ static int in_child(void (*body)(void))
     }
     close(ends[1]);
     size_t at = 0;
-    for (ssize_t got; (got = read(ends[0], said + at, sizeof said - 1 - at)) > 0;)
+    for (ssize_t got; (got = read(ends[0], output_text + at, sizeof output_text - 1 - at)) > 0;)
         at += (size_t)got;
-    said[at] = 0;
+    output_text[at] = 0;
     close(ends[0]);
     waitpid(child, &status, 0);
     return status;
@@ -138,7 +138,7 @@ static void signals(void **state)
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT);
     status = in_child(cut_file);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == SN_EXIT_ERROR);
-    assert_non_null(strstr(said, "a file was truncated by another program"));
+    assert_non_null(strstr(output_text, "a file was truncated by another program"));
 }
 
 static void silent_progress(void)
@@ -215,11 +215,11 @@ static void progress_lines(void **state)
 {
     (void)state;
     in_child(silent_progress); /* a pipe is not a terminal */
-    assert_string_equal(said, "");
+    assert_string_equal(output_text, "");
     in_child(json_progress);
-    assert_non_null(strstr(said, "\"bytes\": 500, \"bytes_total\": 1000"));
-    assert_null(strstr(said, "\"bytes\": 600"));
-    assert_non_null(strstr(said, "\"done\": true}\n"));
+    assert_non_null(strstr(output_text, "\"bytes\": 500, \"bytes_total\": 1000"));
+    assert_null(strstr(output_text, "\"bytes\": 600"));
+    assert_non_null(strstr(output_text, "\"done\": true}\n"));
 }
 
 int main(void)

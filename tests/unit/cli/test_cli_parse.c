@@ -56,7 +56,7 @@ static const sn_cli_command command = {
 };
 
 /* Parses words separated by spaces; stderr goes to a file that `said` returns. */
-static char said[2000];
+static char output_text[2000];
 static char words_copy[2000];
 
 static int parse(const char *words, sn_args *args, sn_help *help)
@@ -80,8 +80,8 @@ static int parse(const char *words, sn_args *args, sn_help *help)
     dup2(keep, STDERR_FILENO);
     close(keep);
     rewind(file);
-    size_t got = fread(said, 1, sizeof said - 1, file);
-    said[got] = 0;
+    size_t got = fread(output_text, 1, sizeof output_text - 1, file);
+    output_text[got] = 0;
     fclose(file);
     if (help)
         *help = wanted;
@@ -99,7 +99,7 @@ static void spellings(void **state)
         assert_int_equal(args.capacity, 5000000000);
         assert_true(sn_args_given(&args, "capacity"));
         assert_false(sn_args_given(&args, "memory"));
-        assert_string_equal(said, "");
+        assert_string_equal(output_text, "");
         sn_args_free(&args);
     }
 }
@@ -175,7 +175,7 @@ static void refusals(void **state)
 {
     (void)state;
     static const struct {
-        const char *words, *said;
+        const char *words, *output_text;
     } bad[] = {
         {"--capcity 5", "seen: trial has no option --capcity; did you mean --capacity?\n"},
         {"--capcity=5", "seen: trial has no option --capcity; did you mean --capacity?\n"},
@@ -202,7 +202,7 @@ static void refusals(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         sn_args args;
         assert_int_equal(parse(bad[i].words, &args, NULL), SN_EXIT_ERROR);
-        assert_string_equal(said, bad[i].said);
+        assert_string_equal(output_text, bad[i].output_text);
         sn_args_free(&args);
     }
 }

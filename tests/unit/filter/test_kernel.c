@@ -413,7 +413,7 @@ static void test_counting_batch(void **state)
 static void test_tally(void **state)
 {
     (void)state;
-    enum { STRANGERS = 400000 };
+    enum { ABSENT_KEYS = 400000 };
     static const uint32_t SHAPES[][2] = {{1, 1}, {1, 3}, {1, 5}, {1, 8}, {2, 4}, {3, 2}, {5, 1}};
     for (size_t s = 0; s < sizeof SHAPES / sizeof *SHAPES; s++)
         for (int kind = 0; kind < 2; kind++) {
@@ -428,7 +428,7 @@ static void test_tally(void **state)
                 hashes_from(done, part, keys);
                 k->add(&g, bits, keys, part, got);
             }
-            for (uint64_t done = 0; done < STRANGERS; done += 4000) {
+            for (uint64_t done = 0; done < ABSENT_KEYS; done += 4000) {
                 hashes_from((UINT64_C(1) << 40) + done, 4000, keys);
                 memset(got, 0, sizeof got);
                 k->check(&g, bits, keys, 4000, got);
@@ -438,8 +438,8 @@ static void test_tally(void **state)
             sn_tally tally = {0};
             sn_tally_lines(&g, bits, 50, &tally);
             sn_tally_lines(&g, (char *)bits + 50 * 64, 70, &tally);
-            double rate = sn_tally_rate(&g, &tally), measured = (double)wrong / STRANGERS;
-            double deviation = sqrt(rate * (1 - rate) / STRANGERS);
+            double rate = sn_tally_rate(&g, &tally), measured = (double)wrong / ABSENT_KEYS;
+            double deviation = sqrt(rate * (1 - rate) / ABSENT_KEYS);
             if (fabs(measured - rate) > 5 * deviation + 0.003 * rate)
                 fail_msg("g=%u q=%u kind %d: computed %g, measured %g", g.spread, g.probes, kind,
                          rate, measured);
@@ -456,7 +456,7 @@ static void test_tally(void **state)
     assert_true(sn_tally_rate(&g, &none) == 0);
 }
 
-static void test_combine(void **state)
+static void test_merge_lines(void **state)
 {
     (void)state;
     rng r = {test_seed()};
@@ -519,7 +519,7 @@ int main(void)
         cmocka_unit_test(test_counting_sequences),
         cmocka_unit_test(test_counting_batch),
         cmocka_unit_test(test_tally),
-        cmocka_unit_test(test_combine),
+        cmocka_unit_test(test_merge_lines),
         cmocka_unit_test(test_union),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

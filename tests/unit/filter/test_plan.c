@@ -167,18 +167,18 @@ static bool visit(const sn_geometry *g, seen_hash h, bool *marked, bool mark)
     return true;
 }
 
-static double count_mistakes(const sn_geometry *g, unsigned keys)
+static double count_false_positives(const sn_geometry *g, unsigned keys)
 {
-    enum { MISTAKES = 2500, STRANGERS = 1000 };
+    enum { FALSE_POSITIVES = 2500, ABSENT_KEYS = 1000 };
     bool marked[40 * 512];
     rng r = {keys};
     double wrong = 0, asked = 0;
     assert_true(sn_geometry_lines(g) <= 40);
-    for (; wrong < MISTAKES; asked += STRANGERS) {
+    for (; wrong < FALSE_POSITIVES; asked += ABSENT_KEYS) {
         memset(marked, 0, sizeof marked);
         for (unsigned i = 0; i < keys; i++)
             visit(g, (seen_hash){rng_next(&r), rng_next(&r)}, marked, true);
-        for (unsigned i = 0; i < STRANGERS; i++)
+        for (unsigned i = 0; i < ABSENT_KEYS; i++)
             wrong += visit(g, (seen_hash){rng_next(&r), rng_next(&r)}, marked, false);
     }
     return wrong / asked;
@@ -197,10 +197,11 @@ static void test_few_lines(void **state)
                 {SEEN_COUNTING, 1, 6, 14}, {SEEN_COUNTING, 4, 10, 35}};
     for (size_t i = 0; i < sizeof LIST / sizeof *LIST; i++) {
         sn_geometry g = {LIST[i].kind, LIST[i].hashes, 1, 1, LIST[i].lines};
-        double said = sn_plan_rate(&g, LIST[i].keys), got = count_mistakes(&g, LIST[i].keys);
-        if (got > 1.05 * said || got < 0.92 * said)
+        double output_text = sn_plan_rate(&g, LIST[i].keys),
+               got = count_false_positives(&g, LIST[i].keys);
+        if (got > 1.05 * output_text || got < 0.92 * output_text)
             fail_msg("%u keys, %u hashes, %u lines: %g, not %g", LIST[i].keys, LIST[i].hashes,
-                     LIST[i].lines, got, said);
+                     LIST[i].lines, got, output_text);
     }
 }
 
@@ -223,7 +224,7 @@ static void test_few_keys(void **state)
         /* One whole line more may leave so much room that there are no false positives. */
         if (sn_plan_rate(&g, REQUESTS[i].keys) < rate / 10)
             continue;
-        double got = count_mistakes(&g, REQUESTS[i].keys);
+        double got = count_false_positives(&g, REQUESTS[i].keys);
         if (got > 1.05 * rate)
             fail_msg("%u keys at %g: %g", REQUESTS[i].keys, rate, got);
     }
@@ -405,7 +406,7 @@ static void give_back(seen_parameters parameters, const seen_plan *answer)
 
 /* A plan is feasible for any of the given parameters; and the planned memory holds the requested
  * capacity, within a tenth. */
-static void test_answers_are_wishes(void **state)
+static void test_plans_are_parameters(void **state)
 {
     (void)state;
     rng r = {test_seed()};
@@ -602,7 +603,7 @@ int main(void)
         cmocka_unit_test(test_subsets),
         cmocka_unit_test(test_memory_is_a_limit),
         cmocka_unit_test(test_capacity_is_largest),
-        cmocka_unit_test(test_answers_are_wishes),
+        cmocka_unit_test(test_plans_are_parameters),
         cmocka_unit_test(test_possible_without_hashes),
         cmocka_unit_test(test_plenty),
         cmocka_unit_test(test_capacity_and_hashes),

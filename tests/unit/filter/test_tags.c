@@ -157,15 +157,15 @@ static uint64_t count_seen(table *t, uint64_t stream, uint64_t keys)
 
 static uint64_t add_keys(table *t, uint64_t stream, uint64_t keys, size_t batch)
 {
-    uint64_t news = 0;
+    uint64_t new_keys = 0;
     for (uint64_t at = 0; at < keys; at += batch) {
         size_t n = keys - at < batch ? (size_t)(keys - at) : batch;
         fill_keys(stream, at, n);
         table_add(t, key, n, got);
         for (size_t i = 0; i < n; i++)
-            news += got[i] == SEEN_NEW;
+            new_keys += got[i] == SEEN_NEW;
     }
-    return news;
+    return new_keys;
 }
 
 /* From the smallest table: many doublings, divided cells, short tags stored twice. */
@@ -177,14 +177,14 @@ static void nothing_is_lost(void **state)
         table t;
         uint64_t keys = EXTRA[e] == 1 ? 3000000 : 400000;
         table_init(&t, EXTRA[e], 0, sn_tags_kernel_best());
-        uint64_t news = add_keys(&t, 1, keys, MANY);
+        uint64_t new_keys = add_keys(&t, 1, keys, MANY);
         double counted, rate = table_rate(&t, &counted);
         if (t.grown < 64 * t.shape.steps * 3 / 2)
             fail_msg("extra %u: grown %llu times", EXTRA[e], (unsigned long long)t.grown);
         assert_int_equal(count_seen(&t, 1, keys), keys);
         assert_int_equal(add_keys(&t, 1, keys, MANY), 0);
         /* False positives are missing, and divided cells count once. */
-        assert_true(fabs(counted - (double)news) <= 0.01 * (double)news + 10);
+        assert_true(fabs(counted - (double)new_keys) <= 0.01 * (double)new_keys + 10);
         double wrong = (double)count_seen(&t, 2, 1000000) / 1e6;
         double deviation = sqrt(rate / 1e6) + 1e-6;
         if (wrong > rate + 5 * deviation || wrong < rate * 0.9 - 5 * deviation)
@@ -267,7 +267,7 @@ static void batches_agree(void **state)
 }
 
 /* A batch whose keys are all in one tiny partition: it reports that it is full, and loses none. */
-static void full_partitions_say_so(void **state)
+static void full_partitions_report_it(void **state)
 {
     (void)state;
     table t;
@@ -375,7 +375,7 @@ int main(void)
         cmocka_unit_test(nothing_is_lost),
         cmocka_unit_test(kernels_agree),
         cmocka_unit_test(batches_agree),
-        cmocka_unit_test(full_partitions_say_so),
+        cmocka_unit_test(full_partitions_report_it),
         cmocka_unit_test(merges_lose_nothing),
         cmocka_unit_test(sizes_hold),
         cmocka_unit_test(rate_after_twelve_doublings),

@@ -67,8 +67,8 @@ static void test_read_only(void **state)
     assert_int_equal(count_there(reader, 0, 100), 100);
     FAILS(SEEN_ERR_PERMISSION, seen_add(reader, "a", 1, NULL, error));
     FAILS(SEEN_ERR_PERMISSION, seen_remove(reader, "a", 1, NULL, error));
-    FAILS(SEEN_ERR_PERMISSION, seen_add_hashes(reader, batch, 3, told, error));
-    assert_int_equal(told[2], SEEN_UNKNOWN);
+    FAILS(SEEN_ERR_PERMISSION, seen_add_hashes(reader, batch, 3, reported, error));
+    assert_int_equal(reported[2], SEEN_UNKNOWN);
     OK(seen_sync(reader, error));
     seen_info info = {.size = sizeof info};
     OK(seen_get_info(reader, &info, error));
@@ -251,7 +251,7 @@ static void test_two_crashes(void **state)
     OK(seen_sync(set, error));
     fail_page_a = true; /* the second crash: page A was partially written */
     hashes_from(1000, MANY, batch);
-    FAILS(SEEN_ERR_IO, seen_add_hashes(set, batch, MANY, told, error));
+    FAILS(SEEN_ERR_IO, seen_add_hashes(set, batch, MANY, reported, error));
     fail_page_a = false;
     assert_int_equal(pwrite(fd, JUNK, 4096, 0), 4096);
     seen_close(set);
@@ -280,10 +280,10 @@ static void test_failed_publish(void **state)
             for (int round = 0; round < 5; round++) {
                 *(round % 2 ? &fail_page_a : &fail_page_b) = true;
                 hashes_from(next, MANY, batch);
-                FAILS(SEEN_ERR_IO, seen_add_hashes(set, batch, MANY, told, error));
+                FAILS(SEEN_ERR_IO, seen_add_hashes(set, batch, MANY, reported, error));
                 fail_page_a = fail_page_b = false;
                 uint64_t decided = 0;
-                while (told[decided] != SEEN_UNKNOWN)
+                while (reported[decided] != SEEN_UNKNOWN)
                     decided++;
                 uint64_t last = growth == 1 ? decided : decided < 90 ? decided : 90;
                 assert_int_equal(count_there(set, next + decided - last, last), last);
@@ -350,7 +350,7 @@ static void test_counters(void **state)
     }
     set = open_set("f", 0);
     hashes_from(10000, MANY, batch);
-    FAILS(SEEN_ERR_FULL, seen_add_hashes(set, batch, MANY, told, error));
+    FAILS(SEEN_ERR_FULL, seen_add_hashes(set, batch, MANY, reported, error));
     seen_close(set);
     drop("f");
 }
@@ -552,7 +552,7 @@ static void test_permissions(void **state)
 /* A file whose name was taken by another one is not the one that the next process opens, even if it
  * has a second name. A file that was only moved is still valid, and so is one opened by a relative
  * path from another folder. */
-static void test_sync_tells(void **state)
+static void test_sync_reports(void **state)
 {
     (void)state;
     char here[1000];
@@ -613,9 +613,9 @@ static void test_no_room(void **state)
     FAILS(SEEN_ERR_SPACE, seen_create(at("g"), &large, 0, &other, error));
     hashes_from(500, MANY, batch);
     seen_error e = {0};
-    seen_status status = seen_add_hashes(set, batch, MANY, told, &e);
+    seen_status status = seen_add_hashes(set, batch, MANY, reported, &e);
     size_t decided = 0;
-    while (decided < MANY && told[decided] != SEEN_UNKNOWN)
+    while (decided < MANY && reported[decided] != SEEN_UNKNOWN)
         decided++;
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
     assert_int_equal(status, SEEN_ERR_SPACE);
@@ -650,7 +650,7 @@ int main(void)
         cmocka_unit_test(test_counters_of_few),
         cmocka_unit_test(test_large_pages),
         cmocka_unit_test(test_permissions),
-        cmocka_unit_test(test_sync_tells),
+        cmocka_unit_test(test_sync_reports),
         cmocka_unit_test(test_no_room),
     };
     return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);

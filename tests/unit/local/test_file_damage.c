@@ -146,13 +146,13 @@ static void test_changed_underneath(void **state)
     unsigned char *good = file_bytes(at("f"), &size);
     write_at("f", JUNK, sizeof JUNK, 0);
     hashes_from(0, 3, batch);
-    FAILS(SEEN_ERR_CHANGED, seen_check_hashes(reader, batch, 3, told, error));
-    assert_int_equal(told[2], SEEN_UNKNOWN);
-    FAILS(SEEN_ERR_CHANGED, seen_add_hashes(set, batch, 3, told, error));
-    assert_int_equal(told[0], SEEN_UNKNOWN);
+    FAILS(SEEN_ERR_CHANGED, seen_check_hashes(reader, batch, 3, reported, error));
+    assert_int_equal(reported[2], SEEN_UNKNOWN);
+    FAILS(SEEN_ERR_CHANGED, seen_add_hashes(set, batch, 3, reported, error));
+    assert_int_equal(reported[0], SEEN_UNKNOWN);
     FAILS(SEEN_ERR_CHANGED, seen_copy(set, at("copy"), 0, NULL, error));
     write_at("f", good, size, 0);
-    OK(seen_check_hashes(reader, batch, 3, told, error));
+    OK(seen_check_hashes(reader, batch, 3, reported, error));
     /* Another filter is written over it, in place. */
     options.capacity = 5000;
     other = layered_create(at("other"), &options);
@@ -162,8 +162,8 @@ static void test_changed_underneath(void **state)
     foreign[88] = 77; /* another sequence */
     sn_store64(foreign + 4088, sn_hash_checksum(foreign, 4088));
     write_at("f", foreign, large, 0);
-    FAILS(SEEN_ERR_CHANGED, seen_check_hashes(reader, batch, 3, told, error));
-    FAILS(SEEN_ERR_CHANGED, seen_add_hashes(set, batch, 3, told, error));
+    FAILS(SEEN_ERR_CHANGED, seen_check_hashes(reader, batch, 3, reported, error));
+    FAILS(SEEN_ERR_CHANGED, seen_add_hashes(set, batch, 3, reported, error));
     free(good);
     free(foreign);
     seen_close(reader);
@@ -255,7 +255,7 @@ static void another_grows_it(void)
     seen_close(other);
 }
 
-static void another_turns_it(void)
+static void another_rotates_it(void)
 {
     seen_set *other = open_set("f", 0);
     for (int i = 0; i < 3; i++)
@@ -277,7 +277,7 @@ static void test_changed_before_alone(void **state)
                                              window ? 9000 : 50, 1e-6);
         seen_set *set = NULL;
         seen_close(create("f", options, 0));
-        meanwhile = window ? another_turns_it : another_grows_it;
+        meanwhile = window ? another_rotates_it : another_grows_it;
         OK(seen_open("f", NULL, SEEN_ALONE, &set, error));
         assert_null(meanwhile);
         assert_int_equal(count_there(set, 1000, 1000), 1000);
@@ -372,7 +372,7 @@ static void test_counters_of_read_only(void **state)
         from = open_set("from", SEEN_READ_ONLY);
         OK(seen_merge(into, from, error));
         hashes_from(5000, MANY, batch); /* 900 are present: about a hundred more fit */
-        FAILS(SEEN_ERR_FULL, seen_add_hashes(into, batch, 300, told, error));
+        FAILS(SEEN_ERR_FULL, seen_add_hashes(into, batch, 300, reported, error));
         seen_close(from);
         seen_close(into);
         unlink(at("from"));

@@ -35,7 +35,7 @@ static const golden FILES[] = {
     {"v2-bloom-grown", SEEN_BLOOM, SEEN_GROWING, SEEN_XXH3, 1, 0, 1e-6, 0, 0, 0, 33000, 0},
 };
 
-enum { STRANGERS = 3000 };
+enum { ABSENT_KEYS = 3000 };
 
 static uint64_t golden_clock(void)
 {
@@ -104,9 +104,9 @@ static const char *golden_path(const golden *g, const char *end)
 }
 
 /* The numbers of the absent keys that are false positives, one per line. */
-static void list_mistakes(seen_set *set, FILE *out)
+static void list_false_positives(seen_set *set, FILE *out)
 {
-    for (unsigned i = 0; i < STRANGERS; i++) {
+    for (unsigned i = 0; i < ABSENT_KEYS; i++) {
         char key[40];
         seen_answer answer = SEEN_UNKNOWN;
         OK(seen_check(set, key, (size_t)sprintf(key, "stranger %u", i), &answer, error));
@@ -118,10 +118,10 @@ static void list_mistakes(seen_set *set, FILE *out)
 static void write_golden(const golden *g)
 {
     seen_set *set = make(g, golden_path(g, "seen"));
-    FILE *mistakes = fopen(golden_path(g, "mistakes"), "wb");
+    FILE *false_positives = fopen(golden_path(g, "mistakes"), "wb");
     FILE *keys = fopen(golden_path(g, "keys"), "wb");
-    assert_true(keys && mistakes);
-    list_mistakes(set, mistakes);
+    assert_true(keys && false_positives);
+    list_false_positives(set, false_positives);
     char key[600];
     for (unsigned i = 0; i < g->keys; i++)
         if (kept(g, i)) {
@@ -129,7 +129,7 @@ static void write_golden(const golden *g)
             fputc('\n', keys);
         }
     assert_int_equal(fclose(keys), 0);
-    assert_int_equal(fclose(mistakes), 0);
+    assert_int_equal(fclose(false_positives), 0);
     seen_close(set);
 }
 
@@ -163,7 +163,7 @@ static void test_open(void **state)
         char *found = NULL;
         size_t length, want;
         FILE *list = open_memstream(&found, &length);
-        list_mistakes(set, list);
+        list_false_positives(set, list);
         fclose(list);
         unsigned char *frozen = file_bytes(golden_path(g, "mistakes"), &want);
         assert_int_equal(length, want);

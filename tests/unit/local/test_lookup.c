@@ -53,11 +53,11 @@ static unsigned layers_with(const sn_view *view, seen_hash h)
     return set;
 }
 
-static seen_answer add(const sn_view *view, uint64_t key, uint64_t *news)
+static seen_answer add(const sn_view *view, uint64_t key, uint64_t *new_keys)
 {
     seen_hash h = hash_of(key);
     seen_answer answer = 9;
-    *news = sn_lookup_add(sn_kernel_for(view->image.kind), view, &h, 1, &answer);
+    *new_keys = sn_lookup_add(sn_kernel_for(view->image.kind), view, &h, 1, &answer);
     return answer;
 }
 
@@ -65,16 +65,16 @@ static void test_growing(void **state)
 {
     (void)state;
     sn_view *view = view_new(SEEN_BLOOM, SEEN_GROWING, 4);
-    uint64_t news;
-    assert_int_equal(add(view, 1, &news), SEEN_NEW);
-    assert_int_equal(news, 1);
+    uint64_t new_keys;
+    assert_int_equal(add(view, 1, &new_keys), SEEN_NEW);
+    assert_int_equal(new_keys, 1);
     assert_int_equal(layers_with(view, hash_of(1)), 8);
     /* Keys of an older layer are not added again. */
     view->image.current = 1;
-    assert_int_equal(add(view, 2, &news), SEEN_NEW);
+    assert_int_equal(add(view, 2, &new_keys), SEEN_NEW);
     view->image.current = 3;
-    assert_int_equal(add(view, 2, &news), SEEN_BEFORE);
-    assert_int_equal(news, 0);
+    assert_int_equal(add(view, 2, &new_keys), SEEN_BEFORE);
+    assert_int_equal(new_keys, 0);
     assert_int_equal(layers_with(view, hash_of(2)), 2);
     /* A mixed batch keeps its order; a key that occurs twice is new once. */
     seen_hash h[7] = {hash_of(2), hash_of(5), hash_of(5), hash_of(1),
@@ -96,17 +96,17 @@ static void test_counting(void **state)
     (void)state;
     sn_view *view = view_new(SEEN_COUNTING, SEEN_GROWING, 3);
     const sn_kernel *k = sn_kernel_for(SEEN_COUNTING);
-    uint64_t news, added[3] = {0};
+    uint64_t new_keys, added[3] = {0};
     view->image.current = 0;
-    add(view, 1, &news);
-    added[0] += news;
+    add(view, 1, &new_keys);
+    added[0] += new_keys;
     view->image.current = 2;
     /* Counted in its layer; an absent key in the current layer. */
-    assert_int_equal(add(view, 1, &news), SEEN_BEFORE);
-    assert_int_equal(news, 0);
+    assert_int_equal(add(view, 1, &new_keys), SEEN_BEFORE);
+    assert_int_equal(new_keys, 0);
     assert_int_equal(layers_with(view, hash_of(1)), 1);
-    assert_int_equal(add(view, 2, &news), SEEN_NEW);
-    added[2] += news;
+    assert_int_equal(add(view, 2, &new_keys), SEEN_NEW);
+    added[2] += new_keys;
     assert_int_equal(layers_with(view, hash_of(2)), 4);
     seen_hash h[3] = {hash_of(1), hash_of(2), hash_of(3)};
     seen_answer answers[3];
@@ -130,16 +130,16 @@ static void test_window(void **state)
     sn_clock_now = fake_clock;
     sn_view *view = view_new(SEEN_BLOOM, SEEN_WINDOW, 4); /* 20 seconds each */
     sn_image *image = &view->image;
-    uint64_t news;
+    uint64_t new_keys;
     image->renew = true;
-    assert_int_equal(add(view, 1, &news), SEEN_NEW);
+    assert_int_equal(add(view, 1, &new_keys), SEEN_NEW);
     assert_false(sn_layers_live(image, 1)); /* not in use yet */
     image->current = 1;
     image->layer[1].generation = 2;
     clock_now = image->layer[1].born = 1015; /* rotated early */
     /* Seen before, and added again nevertheless: its age starts again. */
-    assert_int_equal(add(view, 1, &news), SEEN_BEFORE);
-    assert_int_equal(news, 1);
+    assert_int_equal(add(view, 1, &new_keys), SEEN_BEFORE);
+    assert_int_equal(new_keys, 1);
     assert_int_equal(layers_with(view, hash_of(1)), 3);
     clock_now = 1015 + 60;
     assert_true(sn_layers_live(image, 0));
@@ -162,13 +162,13 @@ static void test_window(void **state)
     view_free(view);
 }
 
-static void test_known(void **state)
+static void test_present(void **state)
 {
     (void)state;
     sn_view *view = view_new(SEEN_BLOOM, SEEN_FIXED, 1);
-    uint64_t news;
-    add(view, 1, &news);
-    add(view, 2, &news);
+    uint64_t new_keys;
+    add(view, 1, &new_keys);
+    add(view, 2, &new_keys);
     seen_hash h[4] = {hash_of(1), hash_of(2), hash_of(3), hash_of(1)};
     seen_answer answers[4];
     assert_int_equal(sn_lookup_present(sn_kernel_for(SEEN_BLOOM), view, h, 4, answers), 2);
@@ -184,7 +184,7 @@ int main(void)
         cmocka_unit_test(test_growing),
         cmocka_unit_test(test_counting),
         cmocka_unit_test(test_window),
-        cmocka_unit_test(test_known),
+        cmocka_unit_test(test_present),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,8 +21,8 @@ enum { WRITERS = 4, READERS = 2, KEYS = SLOW ? 6000 : 20000, BATCH = 40 };
 
 /* Shared with the children. */
 typedef struct board {
-    atomic_uchar news[KEYS];
-    atomic_int trouble, done, killed;
+    atomic_uchar new_keys[KEYS];
+    atomic_int failure, done, killed;
     atomic_ullong added; /* keys below this were added by some process and must be visible to all */
 } board;
 
@@ -30,7 +30,7 @@ static board *shared;
 
 static void complain(const char *what, const seen_error *e)
 {
-    if (atomic_fetch_add(&shared->trouble, 1) == 0)
+    if (atomic_fetch_add(&shared->failure, 1) == 0)
         fprintf(stderr, "%s: %s\n", what, e ? e->message : "");
 }
 
@@ -53,7 +53,7 @@ static void write_all(unsigned me, bool rotate)
         }
         for (size_t j = 0; j < BATCH; j++)
             if (answers[j] == SEEN_NEW)
-                atomic_fetch_add(&shared->news[i + j], 1);
+                atomic_fetch_add(&shared->new_keys[i + j], 1);
         unsigned long long seen = atomic_load(&shared->added);
         while (seen < i + BATCH && !atomic_compare_exchange_weak(&shared->added, &seen, i + BATCH))
             ;
@@ -125,12 +125,12 @@ static void race_on(seen_kind kind, seen_growth growth)
         child[i] = start(i, i < WRITERS, growth == SEEN_WINDOW);
     for (unsigned i = 0; i < WRITERS + READERS; i++)
         wait_for(child[i]);
-    assert_int_equal(shared->trouble, 0);
+    assert_int_equal(shared->failure, 0);
     uint64_t never = 0;
     for (uint64_t i = 0; i < KEYS; i++) {
-        if (shared->news[i] > 1)
-            fail_msg("key %llu was told new %u times", (unsigned long long)i, shared->news[i]);
-        never += shared->news[i] == 0;
+        if (shared->new_keys[i] > 1)
+            fail_msg("key %llu was told new %u times", (unsigned long long)i, shared->new_keys[i]);
+        never += shared->new_keys[i] == 0;
         /* This process opened its handle before all of that. */
         assert_true(is_there(set, hash_of(i)));
     }
@@ -182,9 +182,9 @@ static void test_killed(void **state)
         assert_int_equal(waitpid(victim, &status, 0), victim);
     }
     wait_for(survivor);
-    assert_int_equal(shared->trouble, 0);
+    assert_int_equal(shared->failure, 0);
     for (uint64_t i = 0; i < KEYS; i++) {
-        assert_true(shared->news[i] <= 1);
+        assert_true(shared->new_keys[i] <= 1);
         assert_true(is_there(set, hash_of(i)));
     }
     seen_close(set);
@@ -274,14 +274,14 @@ static void test_create_together(void **state)
                 if (seen_add(set, "the key", 7, &answer, &e) != SEEN_OK)
                     complain("add", &e);
                 if (answer == SEEN_NEW)
-                    atomic_fetch_add(&shared->news[0], 1);
+                    atomic_fetch_add(&shared->new_keys[0], 1);
                 seen_close(set);
                 exit(0); /* exit normally, so that coverage is recorded */
             }
         for (unsigned i = 0; i < MAKERS; i++)
             wait_for(child[i]);
-        assert_int_equal(shared->trouble, 0);
-        assert_int_equal(shared->news[0], 1);
+        assert_int_equal(shared->failure, 0);
+        assert_int_equal(shared->new_keys[0], 1);
         assert_int_equal(scratch_count(), 1);
         unlink(at("f"));
     }

@@ -44,15 +44,15 @@ static seen_set *reopen(const char *where, unsigned flags)
 
 static uint64_t add_keys(seen_set *set, uint64_t first, uint64_t count)
 {
-    uint64_t news = 0;
+    uint64_t new_keys = 0;
     for (uint64_t at = 0; at < count; at += MANY) {
         size_t n = count - at < MANY ? (size_t)(count - at) : MANY;
         hashes_from(first + at, n, h);
         OK(seen_add_hashes(set, h, n, got, error));
         for (size_t i = 0; i < n; i++)
-            news += got[i] == SEEN_NEW;
+            new_keys += got[i] == SEEN_NEW;
     }
-    return news;
+    return new_keys;
 }
 
 static uint64_t count_there(seen_set *set, uint64_t first, uint64_t count)
@@ -88,13 +88,13 @@ static void grows_from_any_size(void **state)
                 seen_options options = growing(HINT[i], RATE[r]);
                 seen_set *set = create(file ? at("f") : NULL, &options);
                 seen_info info = {.size = sizeof info};
-                uint64_t keys = KEYS / 4, news = add_keys(set, 0, keys);
+                uint64_t keys = KEYS / 4, new_keys = add_keys(set, 0, keys);
                 assert_int_equal(count_there(set, 0, keys), keys);
                 assert_int_equal(add_keys(set, 0, keys), 0);
                 OK(seen_get_info(set, &info, error));
                 assert_true(info.error_rate_now <= RATE[r] && info.error_rate_now > 0);
                 assert_true(fabs(info.keys_estimated - (double)keys) < 0.01 * (double)keys);
-                assert_true((double)news > (double)keys * (1 - RATE[r]) - 100);
+                assert_true((double)new_keys > (double)keys * (1 - RATE[r]) - 100);
                 assert_int_equal(info.format_version, 2);
                 double wrong = (double)count_there(set, 1u << 30, 100000) / 1e5;
                 assert_true(wrong <=
@@ -146,7 +146,7 @@ typedef struct racer {
     pthread_t thread;
     seen_set *set;
     unsigned id;
-    uint64_t news, missing;
+    uint64_t new_keys, missing;
 } racer;
 
 static atomic_ullong added_until; /* all keys below are added */
@@ -168,7 +168,7 @@ static void *race(void *arg)
         if (seen_add_hashes(r->set, mine, n, answers, &error) != SEEN_OK)
             abort();
         for (size_t i = 0; i < n; i++)
-            r->news += answers[i] == SEEN_NEW;
+            r->new_keys += answers[i] == SEEN_NEW;
         at += n;
         if (r->id == 0)
             atomic_store(&added_until, at);
@@ -203,7 +203,7 @@ static void race_on(const char *where, unsigned flags)
     seen_options options = growing(1, 1e-9);
     seen_set *set = NULL;
     racer r[THREADS + 2] = {0};
-    uint64_t news = 0;
+    uint64_t new_keys = 0;
     OK(seen_create(where, &options, flags, &set, error));
     atomic_store(&added_until, 0);
     atomic_store(&over, false);
@@ -214,14 +214,14 @@ static void race_on(const char *where, unsigned flags)
     }
     for (unsigned i = 0; i < THREADS; i++) {
         pthread_join(r[i].thread, NULL);
-        news += r[i].news;
+        new_keys += r[i].new_keys;
     }
     atomic_store(&over, true);
     for (unsigned i = THREADS; i < THREADS + 2; i++) {
         pthread_join(r[i].thread, NULL);
         assert_int_equal(r[i].missing, 0);
     }
-    assert_int_equal(news, PER_THREAD);
+    assert_int_equal(new_keys, PER_THREAD);
     assert_int_equal(count_there(set, 0, PER_THREAD), PER_THREAD);
     seen_close(set);
 }
@@ -252,16 +252,16 @@ static void processes_race(void **state)
             seen_set *set = NULL;
             if (seen_open(at("f"), NULL, 0, &set, NULL) != SEEN_OK)
                 _exit(1);
-            uint64_t news = 0;
+            uint64_t new_keys = 0;
             for (uint64_t at_key = 0; at_key < EACH; at_key += 300) {
                 hashes_from(at_key, 300, h);
                 if (seen_add_hashes(set, h, 300, got, NULL) != SEEN_OK)
                     _exit(1);
                 for (int k = 0; k < 300; k++)
-                    news += got[k] == SEEN_NEW;
+                    new_keys += got[k] == SEEN_NEW;
             }
             seen_close(set);
-            _exit(write(pipes[1], &news, sizeof news) == sizeof news ? 0 : 1);
+            _exit(write(pipes[1], &new_keys, sizeof new_keys) == sizeof new_keys ? 0 : 1);
         }
     seen_set *reader = reopen(at("f"), SEEN_READ_ONLY);
     uint64_t all = (EACH + 299) / 300 * 300, seen = 0;
@@ -275,12 +275,12 @@ static void processes_race(void **state)
         done += child > 0;
     }
     assert_int_equal(count_there(reader, 0, all), all);
-    uint64_t news = 0, one;
+    uint64_t new_keys = 0, one;
     for (int i = 0; i < PROCESSES; i++) {
         assert_int_equal(read(pipes[0], &one, sizeof one), sizeof one);
-        news += one;
+        new_keys += one;
     }
-    assert_int_equal(news, all);
+    assert_int_equal(new_keys, all);
     seen_close(reader);
     close(pipes[0]);
     close(pipes[1]);
@@ -460,12 +460,12 @@ static void full_disk(void **state)
     }
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
     assert_int_equal(status, SEEN_ERR_SPACE);
-    seen_answer told[MANY];
-    memcpy(told, got, sizeof told);
+    seen_answer reported[MANY];
+    memcpy(reported, got, sizeof reported);
     OK(seen_check_hashes(set, h, MANY, got, error));
     for (size_t i = 0; i < MANY; i++) {
-        undecided += told[i] == SEEN_UNKNOWN;
-        assert_true(told[i] == SEEN_UNKNOWN || got[i] == SEEN_BEFORE);
+        undecided += reported[i] == SEEN_UNKNOWN;
+        assert_true(reported[i] == SEEN_UNKNOWN || got[i] == SEEN_BEFORE);
     }
     assert_true(undecided > 0 && undecided < MANY);
     assert_int_equal(count_there(set, 0, done - MANY), done - MANY);

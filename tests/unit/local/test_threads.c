@@ -10,15 +10,15 @@ enum { THREADS = 4, KEYS = SANITIZED ? 20000 : 60000, BATCH_MAX = 5000 };
 
 typedef struct race {
     seen_set *set;
-    atomic_uchar *news; /* how often each key was reported as new */
-    atomic_int trouble;
+    atomic_uchar *new_keys; /* how often each key was reported as new */
+    atomic_int failure;
     atomic_bool stop;
     atomic_uint turn;
 } race;
 
 static void complain(race *r, const char *what, const seen_error *e)
 {
-    if (atomic_fetch_add(&r->trouble, 1) == 0)
+    if (atomic_fetch_add(&r->failure, 1) == 0)
         fprintf(stderr, "%s: %s\n", what, e ? e->message : "");
 }
 
@@ -44,7 +44,7 @@ static void *add_all(void *argument)
         }
         for (size_t i = 0; i < n; i++) {
             if (answers[i] == SEEN_NEW)
-                atomic_fetch_add(&r->news[(from + done + i) % KEYS], 1);
+                atomic_fetch_add(&r->new_keys[(from + done + i) % KEYS], 1);
             else if (answers[i] != SEEN_BEFORE)
                 complain(r, "an answer is missing", NULL);
         }
@@ -89,7 +89,7 @@ static void run(race *r, void *(*work)(void *))
         pthread_join(thread[i], NULL);
     atomic_store(&r->stop, true);
     pthread_join(watcher, NULL);
-    assert_int_equal(atomic_load(&r->trouble), 0);
+    assert_int_equal(atomic_load(&r->failure), 0);
 }
 
 enum { SHARDED = 700000 }; /* keys of a set that can be divided into any number of stripes */
@@ -100,7 +100,7 @@ static void race_striped(seen_kind kind, seen_growth growth, const char *where, 
 {
     uint64_t capacity = stripes ? SHARDED : growth == SEEN_GROWING ? 1000 : 8 * KEYS;
     seen_options options = plain_options(kind, growth, capacity, 1e-7);
-    race r = {.news = calloc(KEYS, sizeof *r.news)};
+    race r = {.new_keys = calloc(KEYS, sizeof *r.new_keys)};
     OK(seen_create(where, &options, flags, &r.set, error));
     if (stripes) {
         seen_info info = {.size = sizeof info};
@@ -111,9 +111,9 @@ static void race_striped(seen_kind kind, seen_growth growth, const char *where, 
     run(&r, add_all);
     uint64_t never = 0;
     for (uint64_t i = 0; i < KEYS; i++) {
-        if (r.news[i] > 1)
-            fail_msg("key %llu was told new %u times", (unsigned long long)i, r.news[i]);
-        never += r.news[i] == 0; /* a false positive: very rare at this rate */
+        if (r.new_keys[i] > 1)
+            fail_msg("key %llu was told new %u times", (unsigned long long)i, r.new_keys[i]);
+        never += r.new_keys[i] == 0; /* a false positive: very rare at this rate */
         assert_true(is_there(r.set, hash_of(i)));
     }
     assert_true(never <= 2);
@@ -135,7 +135,7 @@ static void race_striped(seen_kind kind, seen_growth growth, const char *where, 
     seen_close(r.set);
     if (where)
         unlink(where);
-    free(r.news);
+    free(r.new_keys);
 }
 
 static void race_on(seen_kind kind, seen_growth growth, const char *where, unsigned flags)
@@ -330,7 +330,7 @@ static void *add_until_full(void *argument)
         seen_status status = seen_add_hashes(r->set, h, 3, answers, NULL);
         for (int j = 0; j < 3; j++)
             if (answers[j] == SEEN_NEW)
-                atomic_fetch_add(&r->news[0], 1), atomic_fetch_add(&r->turn, 1u << 8);
+                atomic_fetch_add(&r->new_keys[0], 1), atomic_fetch_add(&r->turn, 1u << 8);
         if (status == SEEN_ERR_FULL)
             return NULL;
         if (status != SEEN_OK)
@@ -342,9 +342,9 @@ static void *add_until_full(void *argument)
 static void test_full(void **state)
 {
     (void)state;
-    atomic_uchar news[1] = {0};
+    atomic_uchar new_keys[1] = {0};
     seen_options options = plain_options(SEEN_BLOOM, SEEN_FIXED, 20000, 1e-6);
-    race r = {.news = news};
+    race r = {.new_keys = new_keys};
     OK(seen_create(NULL, &options, 0, &r.set, error));
     run(&r, add_until_full);
     assert_int_equal(atomic_load(&r.turn) >> 8, 20000);

@@ -79,7 +79,7 @@ static const sn_kernel *real;
 static sn_kernel spy;
 static sn_local_backing stuck;
 static seen_set *asked, *writer;
-static int before_turn, turns;
+static int before_rotation, turns;
 static bool half;
 
 static seen_status fail_to_sync(sn_local *l, seen_error *e)
@@ -91,11 +91,11 @@ static seen_status fail_to_sync(sn_local *l, seen_error *e)
 
 /* After this many generations were checked the keys are added again and the window rotates, this
  * often. Half a rotation has cleared the oldest generation but not published it yet. */
-static void check_and_turn(const sn_geometry *g, const void *bits, const seen_hash *h, size_t count,
-                           seen_answer *answers)
+static void check_and_rotate(const sn_geometry *g, const void *bits, const seen_hash *h,
+                             size_t count, seen_answer *answers)
 {
     real->check(g, bits, h, count, answers);
-    if (before_turn-- != 0)
+    if (before_rotation-- != 0)
         return;
     for (; turns > 0; turns--) {
         OK(seen_add_hashes(writer, h, count, NULL, error));
@@ -113,7 +113,7 @@ static void check_and_turn(const sn_geometry *g, const void *bits, const seen_ha
     l->backing = backing;
 }
 
-static void ask_and_turn(bool file, int age, int first, int often)
+static void look_up_and_rotate(bool file, int age, int first, int often)
 {
     seen_hash h[KEYS];
     seen_answer answers[KEYS];
@@ -129,8 +129,8 @@ static void ask_and_turn(bool file, int age, int first, int often)
         OK(seen_rotate(writer, error));
     real = l->kernel;
     spy = *real;
-    spy.check = check_and_turn;
-    before_turn = first;
+    spy.check = check_and_rotate;
+    before_rotation = first;
     turns = often;
     l->kernel = &spy;
     OK(seen_check_hashes(asked, h, KEYS, answers, error));
@@ -138,7 +138,7 @@ static void ask_and_turn(bool file, int age, int first, int often)
         if (answers[i] != SEEN_BEFORE)
             fail_msg("forgot a key of age %d: %d turns%s after %d generations", age, often,
                      half ? " and a half" : "", first + 1);
-    assert_true(before_turn < 0);
+    assert_true(before_rotation < 0);
     if (file)
         seen_close(asked);
     seen_close(writer);
@@ -146,7 +146,7 @@ static void ask_and_turn(bool file, int age, int first, int often)
         OK(seen_drop(at("w"), NULL, error));
 }
 
-static void test_turns_while_asked(void **state)
+static void test_rotates_while_checked(void **state)
 {
     (void)state;
     for (int file = 0; file < 2; file++)
@@ -154,7 +154,7 @@ static void test_turns_while_asked(void **state)
             for (int first = 0; first < GENERATIONS; first++)
                 for (int halves = 0; halves < 4 * GENERATIONS; halves++) {
                     half = halves % 2;
-                    ask_and_turn(file, age, first, halves / 2);
+                    look_up_and_rotate(file, age, first, halves / 2);
                 }
 }
 
@@ -183,7 +183,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bounded),
         cmocka_unit_test(test_held),
-        cmocka_unit_test(test_turns_while_asked),
+        cmocka_unit_test(test_rotates_while_checked),
         cmocka_unit_test(test_many_at_once),
     };
     return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);

@@ -126,7 +126,7 @@ static void outlives(const char *name, seen_options o, uint64_t others)
     enum { BATCHES = 3, BATCH = 1000 };
     seen_set *set = make(name, o);
     seen_hash h[BATCH];
-    seen_answer told[BATCHES][BATCH], found[BATCH];
+    seen_answer reported[BATCHES][BATCH], found[BATCH];
     seen_error error;
     assert_true(run(set, true, 0, others) > others - others / 50);
     forget_bits(name);
@@ -134,7 +134,7 @@ static void outlives(const char *name, seen_options o, uint64_t others)
     for (uint64_t b = 0; b < BATCHES; b++) {
         for (uint64_t i = 0; i < BATCH; i++)
             h[i] = hash_of(others + b * BATCH + i);
-        if (seen_add_hashes(set, h, BATCH, told[b], &error) != SEEN_OK)
+        if (seen_add_hashes(set, h, BATCH, reported[b], &error) != SEEN_OK)
             fail_msg("%s", error.message);
     }
     seen_set *other = make(name, o);
@@ -144,8 +144,8 @@ static void outlives(const char *name, seen_options o, uint64_t others)
             h[i] = hash_of(others + b * BATCH + i);
         assert_int_equal(seen_check_hashes(other, h, BATCH, found, &error), SEEN_OK);
         for (uint64_t i = 0; i < BATCH; i++) {
-            fresh += told[b][i] == SEEN_NEW;
-            if (told[b][i] == SEEN_NEW && found[i] != SEEN_BEFORE)
+            fresh += reported[b][i] == SEEN_NEW;
+            if (reported[b][i] == SEEN_NEW && found[i] != SEEN_BEFORE)
                 fail_msg("key %d of batch %d is lost", (int)i, (int)b);
         }
     }

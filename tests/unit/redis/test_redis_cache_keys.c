@@ -52,7 +52,7 @@ static void loses_at(const char *match, bool add, seen_options o)
     freeReplyObject(test_ask(&server, "FLUSHALL"));
 }
 
-static void test_glance(void **state)
+static void test_check(void **state)
 {
     (void)state;
     loses_at("HMGET", true, (seen_options){.capacity = 4 * KEYS});
@@ -142,8 +142,8 @@ static void test_replica(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        DOOR_TEST(test_glance), DOOR_TEST(test_claim),   DOOR_TEST(test_room_in_parts),
-        DOOR_TEST(test_gone),   DOOR_TEST(test_replica),
+        DOOR_TEST(test_check), DOOR_TEST(test_claim),   DOOR_TEST(test_room_in_parts),
+        DOOR_TEST(test_gone),  DOOR_TEST(test_replica),
     };
     return RIG_RUN(tests);
 }

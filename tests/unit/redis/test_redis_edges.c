@@ -45,7 +45,7 @@ static seen_set *like(seen_set *set)
 }
 
 /* Layers that change with every read: every call ends with an error message. */
-static void test_restless(void **state)
+static void test_changing(void **state)
 {
     (void)state;
     seen_error error = {0};
@@ -461,7 +461,7 @@ static void test_no_blocks(void **state)
 
 /* ---- a single channel ---- */
 
-static void say_get(sn_channel *ch, const char *key)
+static void write_get(sn_channel *ch, const char *key)
 {
     sn_command_begin(ch, 0, 0, 2);
     sn_command_text(ch, "GET");
@@ -494,19 +494,19 @@ static void test_given_up(void **state)
     door_must(sn_client_connect(&address, &o, &redis, &error), &error);
     door_must(sn_client_take(redis, &ch, &error), &error);
     for (int i = 0; i < 5000; i++)
-        say_get(ch, "x");
+        write_get(ch, "x");
     sn_channel_flush_early(ch);
     assert_true(ch->early > 0);
     sn_channel_clear(ch);
-    say_get(ch, "y");
+    write_get(ch, "y");
     door_must(sn_channel_run(ch, take_letter, &letter, &error), &error);
     assert_int_equal(letter, 'y');
     /* A command that did not fit into memory: nothing of it is sent. */
     ch->no_memory = true;
-    say_get(ch, "x");
+    write_get(ch, "x");
     sn_command_number(ch, 5);
     refuses(sn_channel_run(ch, take_letter, &letter, &error), &error, SEEN_ERR_MEMORY, "memory");
-    say_get(ch, "y");
+    write_get(ch, "y");
     door_must(sn_channel_run(ch, take_letter, &letter, &error), &error);
     assert_int_equal(letter, 'y');
     sn_client_return(redis, ch);
@@ -533,7 +533,7 @@ static void test_talk(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        DOOR_TEST(test_restless),     DOOR_TEST(test_turning),      DOOR_TEST(test_overtaken),
+        DOOR_TEST(test_changing),     DOOR_TEST(test_turning),      DOOR_TEST(test_overtaken),
         DOOR_TEST(test_odd_hash),     DOOR_TEST(test_remove),       DOOR_TEST(test_forgotten),
         DOOR_TEST(test_union_counts), DOOR_TEST(test_union_sparse), DOOR_TEST(test_outgrown),
         DOOR_TEST(test_misfits),      DOOR_TEST(test_many_shards),  DOOR_TEST(test_no_blocks),

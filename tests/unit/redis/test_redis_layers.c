@@ -81,7 +81,7 @@ static void test_copy(void **state)
     seen_close(set);
 }
 
-static void test_unite(void **state)
+static void test_merge(void **state)
 {
     (void)state;
     seen_error error = {0};
@@ -100,7 +100,7 @@ static void test_unite(void **state)
 
 /* A merge whose connection breaks for good, before or after the server executed it, leaves nothing
  * but the filter. */
-static void test_unite_cut(void **state)
+static void test_merge_cut(void **state)
 {
     (void)state;
     seen_error error = {0};
@@ -124,7 +124,7 @@ static void test_unite_cut(void **state)
 
 /* A merge into a filter that is dropped, or loses a shard, in the middle of it fails, and leaves
  * nothing behind. */
-static void test_unite_gone(void **state)
+static void test_merge_gone(void **state)
 {
     (void)state;
     seen_error error = {0};
@@ -525,7 +525,7 @@ static void test_dropped_source(void **state)
 }
 
 /* Two clients of a window: one rotates it, the other notices in the middle of its work. */
-static void test_turned(void **state)
+static void test_rotated(void **state)
 {
     (void)state;
     seen_error error = {0};
@@ -615,9 +615,9 @@ int main(void)
         DOOR_TEST(test_add),
         DOOR_TEST(test_look),
         DOOR_TEST(test_copy),
-        DOOR_TEST(test_unite),
-        DOOR_TEST(test_unite_cut),
-        DOOR_TEST(test_unite_gone),
+        DOOR_TEST(test_merge),
+        DOOR_TEST(test_merge_cut),
+        DOOR_TEST(test_merge_gone),
         DOOR_TEST(test_sum_gone),
         DOOR_TEST(test_merge_lost),
         DOOR_TEST(test_gone),
@@ -627,7 +627,7 @@ int main(void)
         DOOR_TEST(test_fence_lives),
         DOOR_TEST(test_fence_gone),
         DOOR_TEST(test_missing),
-        DOOR_TEST(test_turned),
+        DOOR_TEST(test_rotated),
         DOOR_TEST(test_left_behind),
         DOOR_TEST(test_tiny_window),
         DOOR_TEST(test_missing_generation),

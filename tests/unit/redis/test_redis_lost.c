@@ -289,8 +289,9 @@ static int run_redis_lost(void)
 /* A filter that lost data: clients get the error again on every call, and no keys are accepted
  * until it is restored. */
 
-static void told(seen_status (*call)(seen_set *, const void *, size_t, seen_answer *, seen_error *),
-                 seen_set *set, int key, seen_status expected)
+static void reported(seen_status (*call)(seen_set *, const void *, size_t, seen_answer *,
+                                         seen_error *),
+                     seen_set *set, int key, seen_status expected)
 {
     seen_error error = {0};
     seen_answer answer = SEEN_UNKNOWN;
@@ -308,10 +309,10 @@ static seen_set *make(void)
 /* Every call fails from now on, also with cached keys. */
 static void refuses(seen_set *set, seen_status expected)
 {
-    told(seen_add, set, 20, expected);
-    told(seen_add, set, 1, expected);
-    told(seen_check, set, 2, expected);
-    told(seen_check, set, 21, expected);
+    reported(seen_add, set, 20, expected);
+    reported(seen_add, set, 1, expected);
+    reported(seen_check, set, 2, expected);
+    reported(seen_check, set, 21, expected);
 }
 
 static void test_gone(void **state)
@@ -340,7 +341,7 @@ static void test_replaced(void **state)
     seen_close(set);
 }
 
-static void test_hollow(void **state)
+static void test_missing(void **state)
 {
     (void)state;
     seen_set *set = make();
@@ -348,7 +349,7 @@ static void test_hollow(void **state)
     assert_int_equal(keys->elements, 1);
     assert_int_equal(test_number(&server, "RENAMENX %s kept", keys->element[0]->str), 1);
     test_sleep_ms(250);
-    told(seen_check, set, 20, SEEN_ERR_FORMAT);
+    reported(seen_check, set, 20, SEEN_ERR_FORMAT);
     refuses(set, SEEN_ERR_FORMAT);
     /* It is back. */
     freeReplyObject(test_ask(&server, "RENAME kept %s", keys->element[0]->str));
@@ -363,7 +364,7 @@ static int run_redis_call(void)
     const struct CMUnitTest tests[] = {
         DOOR_TEST(test_gone),
         DOOR_TEST(test_replaced),
-        DOOR_TEST(test_hollow),
+        DOOR_TEST(test_missing),
     };
     return RIG_RUN(tests);
 }

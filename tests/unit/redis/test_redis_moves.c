@@ -146,7 +146,7 @@ static void test_circles(void **state)
 }
 
 /* A slot without an owner: any node is used. */
-static void test_nobody(void **state)
+static void test_no_server(void **state)
 {
     (void)state;
     meddle_set(
@@ -228,7 +228,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_asked, open_doors, close_doors),
         cmocka_unit_test_setup_teardown(test_moved, open_doors, close_doors),
         cmocka_unit_test_setup_teardown(test_circles, open_doors, close_doors),
-        cmocka_unit_test_setup_teardown(test_nobody, open_doors, close_doors),
+        cmocka_unit_test_setup_teardown(test_no_server, open_doors, close_doors),
         cmocka_unit_test_setup_teardown(test_odd_slots, open_doors, close_doors),
         cmocka_unit_test_setup_teardown(test_seeds, open_doors, close_doors),
     };

@@ -377,7 +377,7 @@ static void test_memory(void **state)
 }
 
 /* Merging two sets gives the same bits in Redis and in memory. */
-static void unite(const char *name, seen_options o)
+static void merge_sets(const char *name, seen_options o)
 {
     char other[64];
     snprintf(other, sizeof other, "%s-2", name);
@@ -408,16 +408,16 @@ static void unite(const char *name, seen_options o)
 static void test_unions(void **state)
 {
     (void)state;
-    unite("u-fixed", (seen_options){.capacity = 5000, .error_rate = 0.01});
-    unite("u-counting",
-          (seen_options){.kind = SEEN_COUNTING, .capacity = 5000, .error_rate = 0.01});
-    unite("u-growing", (seen_options){.growth = SEEN_GROWING,
-                                      .capacity = 500,
-                                      .error_rate = 0.01,
-                                      .when_full = SEEN_FULL_GO_ON});
-    unite("u-window",
-          (seen_options){
-              .growth = SEEN_WINDOW, .generations = 5, .capacity = 4000, .error_rate = 0.01});
+    merge_sets("u-fixed", (seen_options){.capacity = 5000, .error_rate = 0.01});
+    merge_sets("u-counting",
+               (seen_options){.kind = SEEN_COUNTING, .capacity = 5000, .error_rate = 0.01});
+    merge_sets("u-growing", (seen_options){.growth = SEEN_GROWING,
+                                           .capacity = 500,
+                                           .error_rate = 0.01,
+                                           .when_full = SEEN_FULL_GO_ON});
+    merge_sets("u-window",
+               (seen_options){
+                   .growth = SEEN_WINDOW, .generations = 5, .capacity = 4000, .error_rate = 0.01});
 }
 
 /* Windows by time that started at different times: the union drops a key no earlier than the set

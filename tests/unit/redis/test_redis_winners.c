@@ -98,25 +98,25 @@ static void test_threads(void **state)
 
 /* A small window, and clients whose batches are larger than its generations: all complete, and it
  * never rotates before a generation is full, or it would drop recent keys. */
-enum { TURN_KEYS = 4000, TURN_WINDOW = 2400, TURN_GENERATIONS = 8 };
-static char turn_where[128];
-static bool turn_apart; /* each thread has its own handle */
+enum { ROTATE_KEYS = 4000, ROTATE_WINDOW = 2400, ROTATE_GENERATIONS = 8 };
+static char rotate_where[128];
+static bool rotate_apart; /* each thread has its own handle */
 
 static void *run_turning(void *number)
 {
-    static seen_hash hashes[CLIENTS][TURN_KEYS];
-    static seen_answer answers[CLIENTS][TURN_KEYS];
+    static seen_hash hashes[CLIENTS][ROTATE_KEYS];
+    static seen_answer answers[CLIENTS][ROTATE_KEYS];
     uintptr_t me = (uintptr_t)number;
     seen_error error = {0};
     seen_set *set = shared;
-    for (unsigned long i = 0; i < TURN_KEYS; i++)
-        hashes[me][i] = winners_hash(me * TURN_KEYS + i);
-    seen_status status = turn_apart ? seen_open(turn_where, NULL, 0, &set, &error) : SEEN_OK;
+    for (unsigned long i = 0; i < ROTATE_KEYS; i++)
+        hashes[me][i] = winners_hash(me * ROTATE_KEYS + i);
+    seen_status status = rotate_apart ? seen_open(rotate_where, NULL, 0, &set, &error) : SEEN_OK;
     if (status == SEEN_OK)
-        status = seen_add_hashes(set, hashes[me], TURN_KEYS, answers[me], &error);
+        status = seen_add_hashes(set, hashes[me], ROTATE_KEYS, answers[me], &error);
     if (status != SEEN_OK)
         memcpy(threads_winners->message, error.message, sizeof error.message);
-    if (turn_apart && set)
+    if (rotate_apart && set)
         seen_close(set);
     return (void *)(uintptr_t)(status != SEEN_OK);
 }
@@ -126,13 +126,13 @@ static void test_small_window(void **state)
     (void)state;
     threads_winners = winners_map();
     for (int apart = 0; apart < 2; apart++) {
-        snprintf(turn_where, sizeof turn_where, "%s/small%d", server.url, apart);
-        turn_apart = apart;
-        winners_make(turn_where, (seen_options){.growth = SEEN_WINDOW,
-                                                .capacity = TURN_WINDOW,
-                                                .generations = TURN_GENERATIONS,
-                                                .error_rate = 1e-7});
-        assert_int_equal(seen_open(turn_where, NULL, 0, &shared, NULL), SEEN_OK);
+        snprintf(rotate_where, sizeof rotate_where, "%s/small%d", server.url, apart);
+        rotate_apart = apart;
+        winners_make(rotate_where, (seen_options){.growth = SEEN_WINDOW,
+                                                  .capacity = ROTATE_WINDOW,
+                                                  .generations = ROTATE_GENERATIONS,
+                                                  .error_rate = 1e-7});
+        assert_int_equal(seen_open(rotate_where, NULL, 0, &shared, NULL), SEEN_OK);
         pthread_t thread[CLIENTS];
         uintptr_t failed = 0;
         for (uintptr_t i = 0; i < CLIENTS; i++)
@@ -146,7 +146,7 @@ static void test_small_window(void **state)
             fail_msg("%s", threads_winners->message);
         redisReply *r = test_ask(&server, "HGET seen:small%d sequence", apart);
         long turns = strtol(r->str, NULL, 10) - 1;
-        long most = CLIENTS * TURN_KEYS / (TURN_WINDOW / (TURN_GENERATIONS - 1));
+        long most = CLIENTS * ROTATE_KEYS / (ROTATE_WINDOW / (ROTATE_GENERATIONS - 1));
         if (turns > most)
             fail_msg("turned %ld times, %ld would do", turns, most);
         freeReplyObject(r);
@@ -164,7 +164,7 @@ static void test_creators(void **state)
     winners *w = winners_map();
     for (int round = 0; round < 5; round++) {
         pid_t pid[8];
-        w->told[round] = 0;
+        w->reported[round] = 0;
         w->go = 0;
         for (int c = 0; c < 8; c++) {
             fflush(NULL);
@@ -184,7 +184,7 @@ static void test_creators(void **state)
                 _exit(1);
             }
             if (answer == SEEN_NEW)
-                __atomic_fetch_add(&w->told[round], 1, __ATOMIC_SEQ_CST);
+                __atomic_fetch_add(&w->reported[round], 1, __ATOMIC_SEQ_CST);
             seen_close(set);
             _exit(0);
         }
@@ -192,7 +192,7 @@ static void test_creators(void **state)
         winners_wait(8, pid);
         if (w->failures)
             fail_msg("%s", w->message);
-        assert_int_equal(w->told[round], 1);
+        assert_int_equal(w->reported[round], 1);
         /* The losers left nothing behind: only the hash, the counters and one shard exist. */
         redisReply *keys = test_ask(&server, "KEYS seen:*creators*");
         assert_int_equal(keys->elements, 3);

@@ -227,22 +227,22 @@ static void test_merge_window_counters(void **state)
     seen_close(b);
 }
 
-static sn_store_ops turning_ops;
+static sn_store_ops rotating_ops;
 static seen_status (*real_read)(seen_set *, uint32_t, uint64_t, uint64_t, void *, seen_error *);
 static seen_set *turned;
-static int turns_left;
+static int rotations_left;
 
-static seen_status read_and_turn(seen_set *set, uint32_t layer, uint64_t line, uint64_t lines,
-                                 void *out, seen_error *e)
+static seen_status read_and_rotate(seen_set *set, uint32_t layer, uint64_t line, uint64_t lines,
+                                   void *out, seen_error *e)
 {
     seen_status status = real_read(set, layer, line, lines, out, e);
-    if (status == SEEN_OK && turns_left > 0 && turns_left--)
+    if (status == SEEN_OK && rotations_left > 0 && rotations_left--)
         return seen_rotate(turned, e);
     return status;
 }
 
 /* A window that rotates during a merge keeps the newest keys for a whole window. */
-static void test_merge_window_turns(void **state)
+static void test_merge_window_rotates(void **state)
 {
     (void)state;
     enum { GENERATIONS = 4 };
@@ -255,30 +255,30 @@ static void test_merge_window_turns(void **state)
         OK(seen_add_hashes(b, h, 10, NULL, error));
         OK(seen_rotate(b, error));
         OK(seen_add_hashes(b, h + 10, 10, NULL, error));
-        turning_ops = *b->ops;
-        real_read = turning_ops.read;
-        turning_ops.read = read_and_turn;
-        b->ops = &turning_ops;
+        rotating_ops = *b->ops;
+        real_read = rotating_ops.read;
+        rotating_ops.read = read_and_rotate;
+        b->ops = &rotating_ops;
         turned = a;
-        turns_left = turns;
+        rotations_left = turns;
         OK(seen_merge(a, b, error));
         for (int i = 1; i < GENERATIONS; i++) {
             assert_int_equal(count_there(a, 10, 10), 10);
             OK(seen_rotate(a, error));
         }
         assert_int_equal(count_there(a, 0, 10), 0);
-        turns_left = 1000;
+        rotations_left = 1000;
         FAILS(SEEN_ERR_CHANGED, seen_merge(a, b, error));
-        turns_left = 0;
+        rotations_left = 0;
         seen_close(a);
         seen_close(b);
     }
 }
 
-static int reads_left, turns_then;
+static int reads_left, rotates_then;
 
 /* The oldest generation is cleared, but the image does not declare it the newest yet. */
-static void begin_turn(seen_set *set)
+static void begin_rotation(seen_set *set)
 {
     const sn_view *view = atomic_load(&((sn_local *)set)->view);
     uint32_t next = (view->image.current + 1) % view->image.layers;
@@ -287,16 +287,16 @@ static void begin_turn(seen_set *set)
 
 /* Before one of the reads: h[0], which is always in the window, is added again and the window
  * rotates this many times; or it begins to. */
-static seen_status turn_and_read(seen_set *set, uint32_t layer, uint64_t line, uint64_t lines,
-                                 void *out, seen_error *e)
+static seen_status rotate_and_read(seen_set *set, uint32_t layer, uint64_t line, uint64_t lines,
+                                   void *out, seen_error *e)
 {
-    for (int i = 0; reads_left == 0 && i < turns_then; i++) {
+    for (int i = 0; reads_left == 0 && i < rotates_then; i++) {
         OK(seen_add_hashes(set, h, 1, NULL, error));
         OK(seen_rotate(set, error));
     }
-    if (reads_left == 0 && turns_then == 0) {
+    if (reads_left == 0 && rotates_then == 0) {
         OK(seen_add_hashes(set, h, 1, NULL, error));
-        begin_turn(set);
+        begin_rotation(set);
     }
     reads_left -= reads_left >= 0;
     return real_read(set, layer, line, lines, out, e);
@@ -314,16 +314,16 @@ static seen_set *turning_window(uint32_t generations, uint32_t place)
     OK(seen_add_hashes(set, h, 1, NULL, error));
     for (uint32_t i = 1; i < generations; i++)
         OK(seen_rotate(set, error));
-    turning_ops = *set->ops;
-    real_read = turning_ops.read;
-    turning_ops.read = turn_and_read;
-    set->ops = &turning_ops;
+    rotating_ops = *set->ops;
+    real_read = rotating_ops.read;
+    rotating_ops.read = rotate_and_read;
+    set->ops = &rotating_ops;
     return set;
 }
 
 /* Copies of a window that rotates while it is read, and merges with it, have every key that was
  * present all the time; a copy corresponds to one moment. */
-static void test_turns_while_read(void **state)
+static void test_rotates_while_read(void **state)
 {
     (void)state;
     enum { GENERATIONS = 3 };
@@ -331,7 +331,7 @@ static void test_turns_while_read(void **state)
     for (int turns = 0; turns < 5; turns++)
         for (int reads = 0; reads < GENERATIONS; reads++)
             for (uint32_t place = 0; place < GENERATIONS; place++) {
-                turns_then = turns;
+                rotates_then = turns;
                 seen_set *set = turning_window(GENERATIONS, place), *into = NULL;
                 reads_left = reads;
                 OK(seen_create_like(NULL, set, NULL, 0, &into, error));
@@ -362,8 +362,8 @@ static void test_turns_while_read(void **state)
             }
 }
 
-static seen_status turn_at_every_read(seen_set *set, uint32_t layer, uint64_t line, uint64_t lines,
-                                      void *out, seen_error *e)
+static seen_status rotate_at_every_read(seen_set *set, uint32_t layer, uint64_t line,
+                                        uint64_t lines, void *out, seen_error *e)
 {
     OK(seen_rotate(set, error));
     return real_read(set, layer, line, lines, out, e);
@@ -374,7 +374,7 @@ static void test_never_stops(void **state)
 {
     (void)state;
     seen_set *set = turning_window(3, 0), *into = NULL;
-    turning_ops.read = turn_at_every_read;
+    rotating_ops.read = rotate_at_every_read;
     FAILS(SEEN_ERR_CHANGED, seen_copy(set, at("copy"), 0, NULL, error));
     assert_int_equal(scratch_count(), 0);
     OK(seen_create_like(NULL, set, NULL, 0, &into, error));
@@ -385,7 +385,7 @@ static void test_never_stops(void **state)
 
 static seen_status (*real_finish_merge)(seen_set *, const sn_image *, seen_error *);
 
-static seen_status turn_and_count(seen_set *set, const sn_image *from, seen_error *e)
+static seen_status rotate_and_count(seen_set *set, const sn_image *from, seen_error *e)
 {
     seen_status status = seen_rotate(set, e);
     return status == SEEN_OK ? real_finish_merge(set, from, e) : status;
@@ -393,7 +393,7 @@ static seen_status turn_and_count(seen_set *set, const sn_image *from, seen_erro
 
 /* A window that rotates after the last line was merged counts no keys in the cleared generation:
  * otherwise it would rotate early and drop recent keys. */
-static void test_merge_window_turns_late(void **state)
+static void test_merge_window_rotates_late(void **state)
 {
     (void)state;
     enum { GENERATIONS = 4 };
@@ -407,10 +407,10 @@ static void test_merge_window_turns_late(void **state)
         OK(seen_rotate(b, error));
         OK(seen_add_hashes(b, h + 900 * i, 900, NULL, error));
     }
-    turning_ops = *a->ops;
-    real_finish_merge = turning_ops.finish_merge;
-    turning_ops.finish_merge = turn_and_count;
-    a->ops = &turning_ops;
+    rotating_ops = *a->ops;
+    real_finish_merge = rotating_ops.finish_merge;
+    rotating_ops.finish_merge = rotate_and_count;
+    a->ops = &rotating_ops;
     OK(seen_merge(a, b, error));
     sn_image image;
     OK(a->ops->image(a, &image, error));
@@ -696,9 +696,9 @@ int main(void)
         cmocka_unit_test(test_merge_nearly),
         cmocka_unit_test(test_merge_window_counters),
         cmocka_unit_test(test_merge_window_ages),
-        cmocka_unit_test(test_merge_window_turns),
-        cmocka_unit_test(test_merge_window_turns_late),
-        cmocka_unit_test(test_turns_while_read),
+        cmocka_unit_test(test_merge_window_rotates),
+        cmocka_unit_test(test_merge_window_rotates_late),
+        cmocka_unit_test(test_rotates_while_read),
         cmocka_unit_test(test_never_stops),
         cmocka_unit_test(test_merge_counting_layers),
         cmocka_unit_test(test_merge_same_file),

@@ -123,7 +123,7 @@ static void fork_while_threads_add(void **state)
 }
 
 /* Each adds all keys one by one, with whichever handle works. */
-static void add_each(seen_set *inherited, atomic_uchar *news, int keys)
+static void add_each(seen_set *inherited, atomic_uchar *new_keys, int keys)
 {
     seen_set *set = inherited;
     for (int i = 0; i < keys; i++) {
@@ -138,7 +138,7 @@ static void add_each(seen_set *inherited, atomic_uchar *news, int keys)
         if (status != SEEN_OK)
             _exit(1);
         if (answer == SEEN_NEW)
-            atomic_fetch_add(&news[i], 1);
+            atomic_fetch_add(&new_keys[i], 1);
     }
     seen_close(set);
 }
@@ -147,24 +147,24 @@ static void one_winner_between_forked_processes(void **state)
 {
     (void)state;
     enum { KEYS = 20000, CHILDREN = 3 };
-    atomic_uchar *news =
+    atomic_uchar *new_keys =
         mmap(NULL, KEYS, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    assert_true(news != MAP_FAILED);
+    assert_true(new_keys != MAP_FAILED);
     seen_options options = SOME;
     options.error_rate = 1e-9;
     seen_set *set = create("f", options, 0);
     pid_t child[CHILDREN];
     for (int c = 0; c < CHILDREN; c++)
         if ((child[c] = fork()) == 0) {
-            add_each(set, news, KEYS);
+            add_each(set, new_keys, KEYS);
             _exit(0);
         }
-    add_each(set, news, KEYS);
+    add_each(set, new_keys, KEYS);
     for (int c = 0; c < CHILDREN; c++)
         wait_for(child[c]);
     for (int i = 0; i < KEYS; i++)
-        assert_int_equal(atomic_load(&news[i]), 1);
-    munmap(news, KEYS);
+        assert_int_equal(atomic_load(&new_keys[i]), 1);
+    munmap(new_keys, KEYS);
     drop("f");
 }
 

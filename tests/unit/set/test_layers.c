@@ -94,7 +94,7 @@ static void test_growing(void **state)
 /* With a given capacity the first layer touches no more lines per key than a fixed set, and sets no
  * more cells, for at most a quarter more memory (a half if the error rate is high: there four
  * tenths of it weigh more). */
-static void test_growing_said(void **state)
+static void test_growing_given(void **state)
 {
     (void)state;
     static const struct {
@@ -289,7 +289,7 @@ static void test_estimate(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_growing),          cmocka_unit_test(test_growing_said),
+        cmocka_unit_test(test_growing),          cmocka_unit_test(test_growing_given),
         cmocka_unit_test(test_growing_from_one), cmocka_unit_test(test_growing_reaches),
         cmocka_unit_test(test_growing_ends),     cmocka_unit_test(test_window),
         cmocka_unit_test(test_defaults),         cmocka_unit_test(test_refusals),

@@ -245,7 +245,7 @@ static void test_full_goes_on(void **state)
 /* ---- growing ---- */
 
 /* The share of absent keys that are false positives. */
-static double count_mistakes(seen_set *set)
+static double count_false_positives(seen_set *set)
 {
     uint64_t wrong = 0;
     for (int i = 0; i < 40; i++) {
@@ -261,13 +261,13 @@ static void test_growing(void **state)
     (void)state;
     for (int kind = 0; kind < 2; kind++) {
         seen_set *set = heap((seen_kind)kind, SEEN_GROWING, 100, 0.01);
-        uint64_t added = 0, news = 0;
+        uint64_t added = 0, new_keys = 0;
         rng r = {test_seed()};
         while (added < 100000) {
             size_t n = 1 + rng_below(&r, MANY);
             hashes_from(added, n, h);
             OK(seen_add_hashes(set, h, n, answers, error));
-            news += count_of(answers, n, SEEN_NEW);
+            new_keys += count_of(answers, n, SEEN_NEW);
             added += n;
         }
         for (uint64_t at_ = 0; at_ < added; at_ += MANY) {
@@ -277,15 +277,15 @@ static void test_growing(void **state)
             assert_int_equal(count_of(answers, n, SEEN_BEFORE), n);
         }
         seen_info info = info_of(set);
-        double measured = count_mistakes(set);
+        double measured = count_false_positives(set);
         printf("growing %s to %llu keys: %u layers, rate %.5f, measured %.5f\n",
                kind ? "counting" : "bloom", (unsigned long long)added, info.layers,
                info.error_rate_now, measured);
         assert_true(measured <= 0.0105 && info.error_rate_now <= 0.01);
         assert_true(fabs(measured - info.error_rate_now) < 0.001);
-        assert_true((double)news > 0.99 * (double)added);
+        assert_true((double)new_keys > 0.99 * (double)added);
         assert_true(fabs(info.keys_estimated - (double)added) < 0.03 * (double)added);
-        assert_true(info.layers < 25 && info.capacity >= news);
+        assert_true(info.layers < 25 && info.capacity >= new_keys);
         seen_close(set);
     }
 }
@@ -338,7 +338,7 @@ static void test_window_rate(void **state)
             hashes_from(key, MANY, h);
             OK(seen_add_hashes(set, h, MANY, answers, error));
         }
-        double measured = count_mistakes(set);
+        double measured = count_false_positives(set);
         printf("window of %u generations: measured %.5f\n", generations, measured);
         assert_in_range((uint64_t)(measured * 1e6), 4000, 10500);
         seen_close(set);

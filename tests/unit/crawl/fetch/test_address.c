@@ -138,7 +138,7 @@ static void raises_the_limit(void **state)
     assert_int_equal(keep, 36);
 }
 
-static void tells_what_is_missing(void **state)
+static void reports_what_is_missing(void **state)
 {
     size_t keep = 0;
     seen_error error;
@@ -160,7 +160,7 @@ static int run_files(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(raises_the_limit),
-        cmocka_unit_test(tells_what_is_missing),
+        cmocka_unit_test(reports_what_is_missing),
     };
     if (getrlimit(RLIMIT_NOFILE, &before) != 0)
         return 1;

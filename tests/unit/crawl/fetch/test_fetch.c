@@ -268,7 +268,7 @@ static void sends_paced_requests_once(void **state)
 
 /* Connections to a full listener are neither accepted nor refused: the host counts as down. One
  * that is accepted and gets no response counts as slow. */
-static void tells_slow_from_away(void **state)
+static void distinguishes_slow_from_gone(void **state)
 {
     enum { TOO_MANY = 4 };
     sn_fetch *fetch;
@@ -314,10 +314,10 @@ int main(void)
     if (listener < 0 || pthread_create(&thread, NULL, serve, NULL) != 0)
         return 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keeps_what_matters),        cmocka_unit_test(cuts_at_the_limit),
-        cmocka_unit_test(refuses_private_addresses), cmocka_unit_test(keeps_answers),
-        cmocka_unit_test(polls_without_waiting),     cmocka_unit_test(sends_paced_requests_once),
-        cmocka_unit_test(tells_slow_from_away),
+        cmocka_unit_test(keeps_what_matters),           cmocka_unit_test(cuts_at_the_limit),
+        cmocka_unit_test(refuses_private_addresses),    cmocka_unit_test(keeps_answers),
+        cmocka_unit_test(polls_without_waiting),        cmocka_unit_test(sends_paced_requests_once),
+        cmocka_unit_test(distinguishes_slow_from_gone),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     shutdown(listener, SHUT_RDWR);

@@ -70,7 +70,7 @@ static void over(sn_transfer *transfer)
 
 static sn_fetch_thread *create(void)
 {
-    sn_fetch_thread *aside = NULL;
+    sn_fetch_thread *fetch_thread = NULL;
     seen_error error;
     sn_fetch_options options = {.connections = ROOM,
                                 .timeout_ms = 30000,
@@ -80,38 +80,39 @@ static sn_fetch_thread *create(void)
                                 .body = keep,
                                 .over = over};
     first = pthread_self();
-    assert_int_equal(sn_fetch_thread_create(&options, &aside, &error), SEEN_OK);
-    return aside;
+    assert_int_equal(sn_fetch_thread_create(&options, &fetch_thread, &error), SEEN_OK);
+    return fetch_thread;
 }
 
-static int watch(const sn_fetch_thread *aside)
+static int watch(const sn_fetch_thread *fetch_thread)
 {
     int epoll = epoll_create1(0);
     struct epoll_event event = {.events = EPOLLIN | EPOLLET};
     assert_true(epoll >= 0);
-    assert_int_equal(epoll_ctl(epoll, EPOLL_CTL_ADD, sn_fetch_thread_fd(aside), &event), 0);
+    assert_int_equal(epoll_ctl(epoll, EPOLL_CTL_ADD, sn_fetch_thread_fd(fetch_thread), &event), 0);
     return epoll;
 }
 
 static int reported; /* requests that were sent */
 
 /* Those with an odd length are paced. */
-static void begin(sn_fetch_thread *aside, page *p, int len)
+static void begin(sn_fetch_thread *fetch_thread, page *p, int len)
 {
     *p = (page){.bytes = 0};
     snprintf(p->url, sizeof p->url, "http://127.0.0.1:%d/%d", port, len);
     sn_fetch_thread_start(
-        aside, &(sn_fetch_request){.url = p->url, .limit = 100, .user = p, .paced = len % 2 == 1});
+        fetch_thread,
+        &(sn_fetch_request){.url = p->url, .limit = 100, .user = p, .paced = len % 2 == 1});
 }
 
-static sn_transfer *wait_for_one(sn_fetch_thread *aside, int epoll)
+static sn_transfer *wait_for_one(sn_fetch_thread *fetch_thread, int epoll)
 {
     for (;;) {
         sn_transfer *transfer;
         seen_error error;
         struct epoll_event event;
         bool sent;
-        assert_int_equal(sn_fetch_thread_take(aside, &transfer, &sent, &error), SEEN_OK);
+        assert_int_equal(sn_fetch_thread_take(fetch_thread, &transfer, &sent, &error), SEEN_OK);
         if (transfer != NULL && !sent)
             return transfer;
         if (sent) {
@@ -119,7 +120,7 @@ static sn_transfer *wait_for_one(sn_fetch_thread *aside, int epoll)
             reported++;
             continue;
         }
-        if (!sn_fetch_thread_ready(aside))
+        if (!sn_fetch_thread_ready(fetch_thread))
             assert_int_equal(epoll_wait(epoll, &event, 1, 30000), 1);
     }
 }
@@ -130,14 +131,14 @@ static void fetches_each_once(void **state)
     enum { PAGES = 300 };
     static page pages[PAGES];
     (void)state;
-    sn_fetch_thread *aside = create();
-    int epoll = watch(aside), begun = 0, taken[PAGES] = {0};
+    sn_fetch_thread *fetch_thread = create();
+    int epoll = watch(fetch_thread), begun = 0, taken[PAGES] = {0};
     reported = 0;
     for (int done = 0; done < PAGES; done++) {
-        for (; begun < PAGES && sn_fetch_thread_room(aside); begun++)
-            begin(aside, &pages[begun], begun % 90);
-        assert_int_equal(sn_fetch_thread_active(aside), begun - done);
-        sn_transfer *t = wait_for_one(aside, epoll);
+        for (; begun < PAGES && sn_fetch_thread_room(fetch_thread); begun++)
+            begin(fetch_thread, &pages[begun], begun % 90);
+        assert_int_equal(sn_fetch_thread_active(fetch_thread), begun - done);
+        sn_transfer *t = wait_for_one(fetch_thread, epoll);
         page *p = t->user;
         assert_int_equal(taken[p - pages]++, 0);
         assert_int_equal(t->error, SN_FETCH_OK);
@@ -146,55 +147,55 @@ static void fetches_each_once(void **state)
         assert_int_equal(p->bytes, t->bytes);
         assert_true(p->over && p->elsewhere);
         assert_int_equal(t->sent != 0, t->bytes % 2);
-        sn_fetch_thread_release(aside, t);
+        sn_fetch_thread_release(fetch_thread, t);
     }
-    assert_int_equal(sn_fetch_thread_active(aside), 0);
+    assert_int_equal(sn_fetch_thread_active(fetch_thread), 0);
     assert_int_equal(reported, PAGES / 2);
-    assert_false(sn_fetch_thread_ready(aside));
+    assert_false(sn_fetch_thread_ready(fetch_thread));
     close(epoll);
-    sn_fetch_thread_destroy(aside);
+    sn_fetch_thread_destroy(fetch_thread);
 }
 
 /* One at a time, so that each thread sleeps before the other has work for it. */
 static void wakes_every_time(void **state)
 {
     (void)state;
-    sn_fetch_thread *aside = create();
-    int epoll = watch(aside);
+    sn_fetch_thread *fetch_thread = create();
+    int epoll = watch(fetch_thread);
     page p;
     for (int i = 0; i < 200; i++) {
-        assert_false(sn_fetch_thread_ready(aside));
+        assert_false(sn_fetch_thread_ready(fetch_thread));
         if (i % 10 == 0)
             usleep(2000);
-        begin(aside, &p, 10);
-        sn_transfer *t = wait_for_one(aside, epoll);
+        begin(fetch_thread, &p, 10);
+        sn_transfer *t = wait_for_one(fetch_thread, epoll);
         assert_int_equal(t->bytes, 10);
-        sn_fetch_thread_release(aside, t);
+        sn_fetch_thread_release(fetch_thread, t);
     }
     close(epoll);
-    sn_fetch_thread_destroy(aside);
+    sn_fetch_thread_destroy(fetch_thread);
 }
 
 /* Finished transfers that are not released occupy a slot; transfers that never end are dropped. */
-static void drops_what_is_under_way(void **state)
+static void drops_what_is_pending(void **state)
 {
     (void)state;
-    sn_fetch_thread *aside = create();
-    int epoll = watch(aside);
+    sn_fetch_thread *fetch_thread = create();
+    int epoll = watch(fetch_thread);
     page kept, endless;
-    begin(aside, &kept, 5);
-    sn_transfer *t = wait_for_one(aside, epoll);
-    assert_int_equal(sn_fetch_thread_active(aside), 1);
+    begin(fetch_thread, &kept, 5);
+    sn_transfer *t = wait_for_one(fetch_thread, epoll);
+    assert_int_equal(sn_fetch_thread_active(fetch_thread), 1);
     endless = (page){.bytes = 0};
     snprintf(endless.url, sizeof endless.url, "http://127.0.0.1:%d/held", port);
-    sn_fetch_thread_start(aside,
+    sn_fetch_thread_start(fetch_thread,
                           &(sn_fetch_request){.url = endless.url, .limit = 100, .user = &endless});
     usleep(20000);
-    assert_false(sn_fetch_thread_ready(aside));
-    assert_int_equal(sn_fetch_thread_active(aside), 2);
+    assert_false(sn_fetch_thread_ready(fetch_thread));
+    assert_int_equal(sn_fetch_thread_active(fetch_thread), 2);
     assert_int_equal(t->bytes, 5);
     close(epoll);
-    sn_fetch_thread_destroy(aside);
+    sn_fetch_thread_destroy(fetch_thread);
     assert_false(endless.over);
 }
 
@@ -224,7 +225,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fetches_each_once),
         cmocka_unit_test(wakes_every_time),
-        cmocka_unit_test(drops_what_is_under_way),
+        cmocka_unit_test(drops_what_is_pending),
         cmocka_unit_test(needs_two_processors),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

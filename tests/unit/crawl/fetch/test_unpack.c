@@ -249,7 +249,7 @@ static void leaves_out_what_is_behind(void **state)
 }
 
 /* A feed after the end reports that no more data is needed. */
-static void says_when_it_is_over(void **state)
+static void reports_the_end(void **state)
 {
     (void)state;
     for (size_t i = 0; i < body_count; i++) {
@@ -278,7 +278,7 @@ static void reads_parts_in_a_row(void **state)
 
 /* A broken frame is not treated as trailing data of the one before; frames of formats older than
  * the standard are not supported. */
-static void tells_frames(void **state)
+static void detects_frames(void **state)
 {
     (void)state;
     enum { LEN = sizeof by_zstd };
@@ -389,7 +389,7 @@ static void bounds_what_gives_nothing(void **state)
 }
 
 /* A response contains nothing of the previous one. */
-static void begins_anew(void **state)
+static void begins_again(void **state)
 {
     (void)state;
     sn_unpack u = {0};
@@ -412,15 +412,15 @@ int main(void)
         cmocka_unit_test(knows_what_is_missing),
         cmocka_unit_test(gives_what_there_is),
         cmocka_unit_test(leaves_out_what_is_behind),
-        cmocka_unit_test(says_when_it_is_over),
+        cmocka_unit_test(reports_the_end),
         cmocka_unit_test(reads_parts_in_a_row),
-        cmocka_unit_test(tells_frames),
+        cmocka_unit_test(detects_frames),
         cmocka_unit_test(undoes_layers),
         cmocka_unit_test(passes_over_what_is_no_encoding),
         cmocka_unit_test(finds_what_is_broken),
         cmocka_unit_test(stops_when_it_is_enough),
         cmocka_unit_test(bounds_what_gives_nothing),
-        cmocka_unit_test(begins_anew),
+        cmocka_unit_test(begins_again),
     };
     return cmocka_run_group_tests(tests, make_bodies, NULL);
 }

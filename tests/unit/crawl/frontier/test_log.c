@@ -325,7 +325,7 @@ static void deletes_finished_segments(void **state)
 
 /* A segment whose header was incomplete at a power failure is recreated; one that the mark refers
  * to is not discarded like that. */
-static void makes_a_torn_segment_anew(void **state)
+static void recreates_a_torn_segment(void **state)
 {
     seen_error error;
     sn_log *f;
@@ -420,7 +420,7 @@ static int run_log(void)
         cmocka_unit_test_setup(survives_every_cut, set_up),
         cmocka_unit_test_setup(notices_every_flip, set_up),
         cmocka_unit_test_setup(deletes_finished_segments, set_up),
-        cmocka_unit_test_setup(makes_a_torn_segment_anew, set_up),
+        cmocka_unit_test_setup(recreates_a_torn_segment, set_up),
         cmocka_unit_test_setup(loads_long_urls, set_up),
     };
     return cmocka_run_group_tests(tests, NULL, tear_down);

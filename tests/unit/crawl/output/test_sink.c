@@ -19,7 +19,7 @@
 
 static char path[] = "/tmp/seen-sink.XXXXXX";
 
-static size_t slurp(char *bytes, size_t room)
+static size_t read_file(char *bytes, size_t room)
 {
     int fd = open(path, O_RDONLY);
     ssize_t n = read(fd, bytes, room);
@@ -48,7 +48,7 @@ static void goes_on_at_a_length(void **state)
     sn_sink_text(sink, "!");
     assert_int_equal(sn_sink_flush(sink, &error), SEEN_OK);
     sn_sink_close(sink);
-    assert_int_equal(slurp(bytes, sizeof bytes), 25);
+    assert_int_equal(read_file(bytes, sizeof bytes), 25);
     assert_memory_equal(bytes, "one 12345678901234567890!", 25);
     /* A file that is shorter than expected is not extended with a hole. */
     assert_int_equal(truncate(path, 3), 0);
@@ -68,11 +68,11 @@ static void escapes(void **state)
     assert_int_equal(sn_sink_flush(sink, &error), SEEN_OK);
     sn_sink_close(sink);
     const char *want = "\"a\\\"\\\\\\u000a\\u001b\\u007f\\u00e9/\"";
-    assert_int_equal(slurp(bytes, sizeof bytes), strlen(want));
+    assert_int_equal(read_file(bytes, sizeof bytes), strlen(want));
     assert_memory_equal(bytes, want, strlen(want));
 }
 
-static void tells_of_a_full_disk(void **state)
+static void reports_a_full_disk(void **state)
 {
     sn_sink *sink;
     seen_error error;
@@ -93,7 +93,7 @@ static void waits_for_a_slow_reader(void **state)
     static char bytes[4096];
     sn_sink *sink;
     seen_error error;
-    int ends[2], told = 0;
+    int ends[2], reported = 0;
     (void)state;
     assert_int_equal(pipe(ends), 0);
     pid_t reader = fork();
@@ -121,10 +121,10 @@ static void waits_for_a_slow_reader(void **state)
     }
     dup2(before, STDOUT_FILENO);
     close(before);
-    assert_int_equal(waitpid(reader, &told, 0), reader);
+    assert_int_equal(waitpid(reader, &reported, 0), reader);
     assert_int_equal(opened, SEEN_OK);
     assert_int_equal(flushed, SEEN_OK);
-    assert_int_equal(told, 0);
+    assert_int_equal(reported, 0);
 }
 
 static int run_sink(void)
@@ -132,7 +132,7 @@ static int run_sink(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(goes_on_at_a_length),
         cmocka_unit_test(escapes),
-        cmocka_unit_test(tells_of_a_full_disk),
+        cmocka_unit_test(reports_a_full_disk),
         cmocka_unit_test(waits_for_a_slow_reader),
     };
     close(mkstemp(path));

@@ -47,7 +47,7 @@ static void test_log_in(void **state)
     refused(where, SEEN_ERR_SERVER, "the number of the database");
 }
 
-static void test_nobody(void **state)
+static void test_no_server(void **state)
 {
     (void)state;
     char at[160];
@@ -170,7 +170,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_log_in, open_door, door_close),
-        cmocka_unit_test_setup_teardown(test_nobody, open_door, door_close),
+        cmocka_unit_test_setup_teardown(test_no_server, open_door, door_close),
         cmocka_unit_test_setup_teardown(test_locked_out, open_door, door_close),
         cmocka_unit_test_setup_teardown(test_too_much, open_door, door_close),
         cmocka_unit_test_setup_teardown(test_deaf, open_door, door_close),

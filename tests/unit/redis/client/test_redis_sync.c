@@ -137,7 +137,7 @@ static int run_redis_sync(void)
 enum { THREADS = 2 * SN_CHANNELS_MAX, ROUNDS = 20 };
 
 static seen_set *set;
-static unsigned told_new, failures;
+static unsigned reported_new, failures;
 
 static void *work(void *context)
 {
@@ -151,7 +151,7 @@ static void *work(void *context)
         if (good && number % 8 == 0)
             good = seen_sync(set, &error) == SEEN_OK;
         __atomic_fetch_add(&failures, !good, __ATOMIC_SEQ_CST);
-        __atomic_fetch_add(&told_new, answer == SEEN_NEW, __ATOMIC_SEQ_CST);
+        __atomic_fetch_add(&reported_new, answer == SEEN_NEW, __ATOMIC_SEQ_CST);
     }
     return NULL;
 }
@@ -174,7 +174,7 @@ static void test_many(void **state)
     for (int i = 0; i < THREADS; i++)
         pthread_join(thread[i], NULL);
     assert_int_equal(failures, 0);
-    assert_int_equal(told_new, THREADS / 2 * ROUNDS);
+    assert_int_equal(reported_new, THREADS / 2 * ROUNDS);
     seen_close(set);
 }
 

@@ -181,7 +181,7 @@ static void sends_what_had_to_wait(void **state)
     assert_true(intact);
 }
 
-static void tells_how_it_ended(void **state)
+static void reports_how_it_ended(void **state)
 {
     (void)state;
     for (part play = SAY_GOODBYE; play <= GO; play++) {
@@ -313,7 +313,7 @@ static int drop_certificate(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sends_what_had_to_wait), cmocka_unit_test(tells_how_it_ended),
+        cmocka_unit_test(sends_what_had_to_wait), cmocka_unit_test(reports_how_it_ended),
         cmocka_unit_test(raises_no_signal),       cmocka_unit_test(refuses_what_is_no_tls),
         cmocka_unit_test(looks_at_the_name),      cmocka_unit_test(survives_a_lack_of_memory),
     };

@@ -57,7 +57,7 @@ static void check_model(const sn_approx_options *options, uint64_t keys, bool mo
     assert_true(expected <= 1.05 * options->error_rate * (double)next);
     assert_true(rate <= 1.05 * options->error_rate);
     /* All keys are present, and absent keys are not. */
-    uint64_t strangers = 0;
+    uint64_t absent_keys = 0;
     for (uint64_t key = 0; key < next; key += BATCH) {
         for (size_t i = 0; i < BATCH; i++)
             hashes[i] = hash_of(key + i < next ? key + i : 0, &c.hasher);
@@ -68,9 +68,9 @@ static void check_model(const sn_approx_options *options, uint64_t keys, bool mo
             hashes[i] = hash_of(~(key + i), &c.hasher);
         check(&c, hashes, BATCH, answers);
         for (size_t i = 0; i < BATCH; i++)
-            strangers += answers[i];
+            absent_keys += answers[i];
     }
-    assert_true((double)strangers <= allowed + 1500 * options->error_rate * 10);
+    assert_true((double)absent_keys <= allowed + 1500 * options->error_rate * 10);
     sn_approx_close(&c);
 }
 
@@ -160,25 +160,25 @@ static void test_bounded(void **state)
     /* The reported loss is about the number of keys that were dropped. */
     double dropped = 2000000 - (double)sn_approx_keys(&c);
     assert_true(dropped > 1000);
-    double said, now = sn_approx_error(&c, &said);
-    assert_true(said > dropped * 0.9 && said < dropped * 1.1);
+    double output_text, now = sn_approx_error(&c, &output_text);
+    assert_true(output_text > dropped * 0.9 && output_text < dropped * 1.1);
     /* The reported rate is that of the next absent keys. */
-    double strangers = 0;
+    double absent_keys = 0;
     for (uint64_t key = 0; key < 100000; key += 1000) {
         for (size_t i = 0; i < 1000; i++)
             hashes[i] = hash_of(~(key + i), &c.hasher);
         check(&c, hashes, 1000, answers);
         for (size_t i = 0; i < 1000; i++)
-            strangers += answers[i];
+            absent_keys += answers[i];
     }
-    assert_true(now > strangers / 100000 * 0.9 && now < strangers / 100000 * 1.1);
+    assert_true(now > absent_keys / 100000 * 0.9 && now < absent_keys / 100000 * 1.1);
     sn_approx_close(&c);
     /* If nothing can be distinguished any more it reports that the loss is unknown. */
     options = (sn_approx_options){.capacity = 100, .error_rate = 1e-6, .most = 64};
     assert_int_equal(sn_approx_open(&c, &options, NULL), SEEN_OK);
     c.first_keys = 1000;
-    now = sn_approx_error(&c, &said);
-    assert_true(isinf(said) && now >= 1);
+    now = sn_approx_error(&c, &output_text);
+    assert_true(isinf(output_text) && now >= 1);
     sn_approx_close(&c);
     /* A growing one stays within its limit too, and uses it. */
     options = (sn_approx_options){.capacity = 1000, .error_rate = 1e-6, .most = 1 << 20};
@@ -194,8 +194,8 @@ static void test_bounded(void **state)
     assert_true(at_200k >= 199990);
     assert_in_range(sn_approx_memory(&c), 3 << 18, 1 << 20);
     dropped = 800000 - (double)sn_approx_keys(&c);
-    sn_approx_error(&c, &said);
-    assert_true(dropped > 1000 && said > dropped * 0.9 && said < dropped * 1.1);
+    sn_approx_error(&c, &output_text);
+    assert_true(dropped > 1000 && output_text > dropped * 0.9 && output_text < dropped * 1.1);
     sn_approx_close(&c);
     /* Memory that is not needed is not allocated. */
     options = (sn_approx_options){.capacity = 1000, .error_rate = 1e-6, .most = 1 << 30};

@@ -247,7 +247,7 @@ static void empties(void **unused)
 /* A correct forecast needs no more memory than none, and the memory for all entries is allocated
  * from the middle on: nothing is moved any more. It never allocates more than for 3.4 times the
  * current entries. */
-static void foresees_rightly(void **unused)
+static void expects_correctly(void **unused)
 {
     (void)unused;
     enum { KEYS = SANITIZED ? 200000 : 1000000, STEP = KEYS / 100 };
@@ -270,7 +270,7 @@ static void foresees_rightly(void **unused)
 
 /* With a forecast memory is allocated in advance, and no longer once the forecast is withdrawn; and
  * with a limit the table holds no fewer entries because of it. */
-static void foresees(void **unused)
+static void expects(void **unused)
 {
     (void)unused;
     enum { KEYS = SANITIZED ? 100000 : 400000, STEP = KEYS / 40 };
@@ -496,8 +496,8 @@ int main(void)
         cmocka_unit_test(ninety_six_bits),
         cmocka_unit_test(limit_is_kept),
         cmocka_unit_test(empties),
-        cmocka_unit_test(foresees),
-        cmocka_unit_test(foresees_rightly),
+        cmocka_unit_test(expects),
+        cmocka_unit_test(expects_correctly),
         cmocka_unit_test(nothing_behind_the_end),
         cmocka_unit_test(bytes_per_entry),
         cmocka_unit_test(marks_last),

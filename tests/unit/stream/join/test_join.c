@@ -183,7 +183,7 @@ static trial trial_of(unsigned flags, unsigned b_count, sn_join_strategy strateg
         .b_count = b_count};
 }
 
-static void every_way(void **unused)
+static void every_strategy(void **unused)
 {
     (void)unused;
     for (unsigned flags = 0; flags < 8; flags++)
@@ -225,7 +225,7 @@ static void wrong_slices(void **unused)
 }
 
 /* A table with less room than planned: the strategy changes, and nothing is printed twice. */
-static void changes_way(void **unused)
+static void changes_strategy(void **unused)
 {
     (void)unused;
     const sn_join_strategy strategies[] = {SN_JOIN_TABLE_B, SN_JOIN_TABLE_A, SN_JOIN_FILTER};
@@ -244,7 +244,7 @@ static void changes_way(void **unused)
 }
 
 /* The same if A can be read only once: another strategy continues with the saved lines. */
-static void changes_way_of_pipe(void **unused)
+static void changes_strategy_of_pipe(void **unused)
 {
     (void)unused;
     for (unsigned flags = 0; flags < 8; flags++) {
@@ -351,9 +351,9 @@ static void changed_file(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_way),    cmocka_unit_test(wrong_slices),
-        cmocka_unit_test(changes_way),  cmocka_unit_test(changes_way_of_pipe),
-        cmocka_unit_test(approximate),  cmocka_unit_test(given_fails),
+        cmocka_unit_test(every_strategy),   cmocka_unit_test(wrong_slices),
+        cmocka_unit_test(changes_strategy), cmocka_unit_test(changes_strategy_of_pipe),
+        cmocka_unit_test(approximate),      cmocka_unit_test(given_fails),
         cmocka_unit_test(changed_file),
     };
     return cmocka_run_group_tests(tests, make_files, remove_files);

@@ -74,7 +74,7 @@ static void every_size(void **unused)
                 }
 }
 
-static void expected_ways(void **unused)
+static void expected_strategies(void **unused)
 {
     (void)unused;
     sn_join_parameters n = numbers_of(5e7, 5e7, 256 << 20);
@@ -171,8 +171,9 @@ static void monotone(void **unused)
 static int run_join_plan(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_size), cmocka_unit_test(expected_ways), cmocka_unit_test(by_speed),
-        cmocka_unit_test(refusals),   cmocka_unit_test(monotone),
+        cmocka_unit_test(every_size), cmocka_unit_test(expected_strategies),
+        cmocka_unit_test(by_speed),   cmocka_unit_test(refusals),
+        cmocka_unit_test(monotone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
@@ -220,7 +221,8 @@ static bool judge(sn_join *s, const seen_hash *hashes, size_t count, seen_answer
 #include "stream/join/slices.c"
 #undef sn_join_decide
 
-static seen_status run_way(sn_join_strategy strategy, sn_join_result *result, seen_error *error)
+static seen_status run_strategy(sn_join_strategy strategy, sn_join_result *result,
+                                seen_error *error)
 {
     const char *path_a = scratch("a"), *path_b = scratch("b");
     sn_input *a, *b;
@@ -252,11 +254,11 @@ static void test_gives_up(void **state)
         sn_join_result result = {0};
         seen_error error = {0};
         nothing_fits = false;
-        assert_int_equal(run_way(STRATEGIES[i], &result, &error), SEEN_OK);
+        assert_int_equal(run_strategy(STRATEGIES[i], &result, &error), SEEN_OK);
         assert_int_equal(result.strategy, STRATEGIES[i]);
         assert_file_is(scratch("out"), "3\n4\n", 4);
         nothing_fits = true;
-        assert_int_equal(run_way(STRATEGIES[i], &result, &error), SEEN_ERR_MEMORY);
+        assert_int_equal(run_strategy(STRATEGIES[i], &result, &error), SEEN_ERR_MEMORY);
         assert_non_null(strstr(error.message, "the memory is not enough"));
         assert_file_is(scratch("out"), "3\n4\n", 4);
     }

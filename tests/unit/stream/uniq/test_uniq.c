@@ -141,7 +141,7 @@ static void run(const sn_uniq_options *options, bool by_pipe, const char *text, 
     }
 }
 
-static void check_all_ways(const char *text, size_t length)
+static void check_all_strategies(const char *text, size_t length)
 {
     model m = make_model(text, length);
     for (int what = 0; what < 3; what++) {
@@ -190,7 +190,7 @@ static void test_shapes(void **state)
         "\n\n\n", "a\n\na\n\n", "a\r\na\n", "a\nb\nc", "b\na\nb",
     };
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
-        check_all_ways(shapes[i], strlen(shapes[i]));
+        check_all_strategies(shapes[i], strlen(shapes[i]));
 }
 
 static void test_random(void **state)
@@ -199,7 +199,7 @@ static void test_random(void **state)
     for (int round = 0; round < 4; round++) {
         size_t length;
         char *text = random_text(random_below(3000) + 1, 400, &length);
-        check_all_ways(text, length);
+        check_all_strategies(text, length);
         free(text);
     }
 }

@@ -8,7 +8,7 @@
 #include "stream/uniq/deferred.h"
 
 static bool tight;
-static atomic_size_t turned_away;
+static atomic_size_t refused_hashes;
 
 static void raise_some(sn_counter *counter, const seen_hash *hashes, size_t count,
                        seen_answer *answers);
@@ -49,7 +49,7 @@ static void raise_some(sn_counter *counter, const seen_hash *hashes, size_t coun
     for (size_t i = 0; i < count; i++) {
         if (turn % 2 && hashes[i].hi >> 20 & 1) {
             answers[i] = SEEN_UNKNOWN;
-            turned_away++;
+            refused_hashes++;
         } else
             sn_counter_raise(counter, &hashes[i], 1, &answers[i]);
     }
@@ -93,11 +93,11 @@ static void test_counts_again(void **state)
         tight = false;
         run(text, length, (sn_uniq_what)what);
         char *want = read_file(scratch("out"), &want_length);
-        assert_int_equal(turned_away, 0);
+        assert_int_equal(refused_hashes, 0);
         tight = true;
         run(text, length, (sn_uniq_what)what);
-        assert_true(turned_away > 0);
-        turned_away = 0;
+        assert_true(refused_hashes > 0);
+        refused_hashes = 0;
         assert_file_is(scratch("out"), want, want_length);
         free(want);
     }

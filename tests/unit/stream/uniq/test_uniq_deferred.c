@@ -5,7 +5,7 @@
 #include "stream/uniq/tables.h"
 
 static bool tight;
-static atomic_size_t turned_away;
+static atomic_size_t refused_hashes;
 
 static void add_some(sn_uniq_table *lane, const seen_hash *hashes, size_t count,
                      seen_answer *answers);
@@ -23,7 +23,7 @@ static void add_some(sn_uniq_table *lane, const seen_hash *hashes, size_t count,
     sn_uniq_tables_add(lane, hashes, count, answers);
     lane->full |= tight;
     for (size_t i = 0; i < count; i++)
-        turned_away += answers[i] == SEEN_UNKNOWN;
+        refused_hashes += answers[i] == SEEN_UNKNOWN;
 }
 
 enum { LINES = 260000 };
@@ -63,11 +63,11 @@ static void test_round_again(void **state)
         tight = false;
         run(text, length, (sn_uniq_what)what);
         char *want = read_file(scratch("out"), &want_length);
-        assert_int_equal(turned_away, 0);
+        assert_int_equal(refused_hashes, 0);
         tight = true;
         run(text, length, (sn_uniq_what)what);
-        assert_true(turned_away > 0);
-        turned_away = 0;
+        assert_true(refused_hashes > 0);
+        refused_hashes = 0;
         assert_file_is(scratch("out"), want, want_length);
         free(want);
     }

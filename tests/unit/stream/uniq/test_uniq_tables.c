@@ -147,7 +147,7 @@ static void same_where_lines_wait(void **state)
 
 /* A list in which new lines become rarer, and one in which they do not: the memory is that of the
  * actual lines, not of the possible ones. */
-static void memory_is_foreseen(void **state)
+static void memory_is_expected(void **state)
 {
     (void)state;
     enum { LINES = 1500000 }; /* with fewer, the smallest tables outweigh the lines */
@@ -180,7 +180,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_for_any_threads),
         cmocka_unit_test(same_where_lines_wait),
-        cmocka_unit_test(memory_is_foreseen),
+        cmocka_unit_test(memory_is_expected),
     };
     return cmocka_run_group_tests(tests, scratch_begin, scratch_end);
 }
