@@ -1,4 +1,8 @@
-/* Whether what this session wrote will survive: it is on a replica, and no server has lost it. */
+/* Confirms that the writes of this session are on a replica and that no server has lost them.
+ *
+ * WAIT covers the connection it is sent on. If a connection was lost since the last confirmation
+ * (the epoch of the client changed), another server may answer: the counters that every write of
+ * this session increments are read back and compared. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -76,8 +80,8 @@ static seen_status verify(sn_fleet *f)
     return status;
 }
 
-/* Connections may be lost while a replica is waited for: a failover takes a moment. What is on the
- * server that answers then, verify finds out. */
+/* A failover can break connections while waiting for a replica, so it is retried for a while. What
+ * the new server has is checked by verify. */
 static seen_status sync_replicas(sn_fleet *f)
 {
     enum { TRIES = 50, PAUSE_MS = 100 };

@@ -1,8 +1,8 @@
-/* Putting pages that were given up back into their queues: `seen crawl failed --retry-failed`.
+/* Returns failed pages to their queues: `seen crawl failed --retry-failed`.
  *
- * The lines of a bucket are read a piece at a time, pushed through the journal like new links, and
- * then removed from the list of failures. A crash in between leaves them in both: they are fetched
- * again, or put back twice, and never lost. */
+ * The list of failures of a bucket is read in pieces. Each piece is pushed through the journal like
+ * new links, and then removed from the list. After a crash in between its pages are in both: they
+ * are fetched again, or returned twice, but never lost. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,14 +18,14 @@ typedef struct piece {
     bool failed;
 } piece;
 
-/* depth, kind, status, reason, URL, parent: divided by tabs, see note_failed. */
+/* Fields: depth, kind, status, reason, URL, parent, separated by tabs; see note_failed. */
 static void offer_line(piece *p, const char *line)
 {
     const char *field[6] = {line};
     for (int i = 1; i < 6; i++) {
         const char *tab = strchr(field[i - 1], '\t');
         if (!tab)
-            return; /* not one of ours */
+            return; /* not a line of this program */
         field[i] = tab + 1;
     }
     sn_frontier_link link = {.url = field[4],
@@ -51,7 +51,7 @@ static bool take_piece(void *context, uint32_t tag, const sn_reply *r, bool agai
     return true;
 }
 
-/* Puts back up to `most` lines from the front of a bucket's list. */
+/* Returns up to `most` pages from the front of a bucket's list. */
 static seen_status retry_piece(sn_fleet *f, unsigned b, size_t most, size_t *lines, uint64_t *count)
 {
     sn_offers *o = &f->taken_offers;
@@ -81,7 +81,7 @@ static seen_status retry_piece(sn_fleet *f, unsigned b, size_t most, size_t *lin
     return sn_fleet_run(&f->conn, NULL, NULL, f->clerk_error);
 }
 
-/* Pages that fail again meanwhile are appended: only what was there at first is put back. */
+/* Only the pages that are listed now: those that fail again concurrently are appended. */
 static seen_status retry_bucket(sn_fleet *f, unsigned b, uint64_t *count)
 {
     long long left;

@@ -8,8 +8,8 @@
  *     old   |   line j      |   line j + 1    |
  *     new   |  i   |  i + 1   |  i + 2  | i + 3 ...
  *
- * Tags whose cell is cut by a line boundary, or that would get too short, are rare and go the long
- * way: as cells, to every line that they touch.
+ * Tags whose cell is cut by a line boundary, or that would get too short, are rare. They take the
+ * slow path: as cells, to every line that they overlap.
  *
  * A file with vector instructions for it defines VECTOR_GROWTH, the type `fields`, and
  *     fields_of(slots, extra)   where the extra bits of each slot of a line are
@@ -18,11 +18,11 @@
 #include "filter/tags.h"
 
 enum {
-    RING = 8,    /* new lines in work */
-    ROOM = 256,  /* tags of one of them; it overlaps two old lines */
-    FULL = 128,  /* from here on it takes no more tags than those of their slots */
-    LATE = 1024, /* tags of a block for its overflow lines */
-    PAST = 8     /* what is read or written in one piece beyond the end of a list */
+    RING = 8,    /* new lines being assembled */
+    ROOM = 256,  /* tags per new line, which overlaps two old lines */
+    FULL = 128,  /* tags beyond which a line gets only those of home slots */
+    LATE = 1024, /* tags per block for its overflow lines */
+    PAST = 8     /* entries past the end of a list that may be read or written */
 };
 
 #ifndef VECTOR_GROWTH
@@ -299,7 +299,7 @@ INLINE void move_line(writer *p, const fields *f, uint64_t j, sn_tags_span line,
     move_slowly(p, line, over, count);
 }
 
-/* The long way for all of a line: it overlaps four new ones. */
+/* The slow path for a whole line, which overlaps four new ones. */
 static void move_wide(writer *p, uint64_t j, sn_tags_span line, const overs *o)
 {
     const sn_tags_shape *s = &p->shape;

@@ -1,18 +1,18 @@
 /* Claims: room for new keys in a layer that is bounded.
  *
- * A client claims room before it adds, some at a time, and gives back what it did not need: the
- * counter is never below what was added, and above it by at most 1/1024 of the capacity, or one
- * batch, for each client that is adding (or died, or lost its connection while adding).
+ * A client claims room before it adds keys, for several calls at once, and returns what it did not
+ * use. So the counter is never below the number of keys added. It exceeds it by at most 1/1024 of
+ * the capacity, or one batch, for each client that is adding (or died, or lost its connection while
+ * adding).
  *
- * A window by count must not rotate before its generation is really full: it would forget keys that
- * are too young. So a claim of more than that 1/1024 is also counted as under way until the keys
- * are added, the excess is returned at once, and a client that finds no room waits for those under
- * way.
+ * A window by count must not rotate before its generation is full: it would drop recent keys. So a
+ * claim of more than that 1/1024 is also counted as pending until the keys are added, the excess is
+ * returned at once, and a client that finds no room waits for the pending claims.
  *
- * The counter of a counting set drifts, and is corrected by a sample of the cells (sample.c). Room
- * that other clients have claimed must not be taken from them by that: all that a client claims
- * counts as under way until it flushes, so the number of keys is between the counter less that and
- * the counter. */
+ * The counter of a counting set drifts, and is corrected by a sample of the cells (sample.c). The
+ * correction must not take away room that other clients have claimed: everything that a client
+ * claims is pending until it flushes, so the number of keys is at most the counter, and at least
+ * the counter minus the pending keys. */
 #include "base/error.h"
 #include "redis/set.h"
 #include "set/layers.h"
@@ -22,13 +22,13 @@
 enum {
     CLAIM_PARTS = 1024,
     CLAIM_MAX = 65536,
-    PATIENCE_MS = 3000, /* for claims under way: their client may be slow, or dead */
+    PATIENCE_MS = 3000, /* wait for pending claims: their client may be slow, or dead */
     COUNTS_LOST = -2,
 };
 
-/* KEYS: the counters. ARGV: field, keys wanted, limit, field of keys under way or "", field that
+/* KEYS: the counters. ARGV: field, keys wanted, limit, field of pending keys or "", field that
  * only creation writes or "". Claims as much as there is room for, in one step: claiming more and
- * returning it would look full to others. -1: there is no room, but keys are under way. -2: the
+ * returning it would look full to others. -1: there is no room, but keys are pending. -2: the
  * counters are lost, and are not recreated: the set would accept its capacity a second time. */
 static const char CLAIM[] =
     "local k,f,u=KEYS[1],ARGV[1],ARGV[4] "

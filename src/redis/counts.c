@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* KEYS: the counters. ARGV: the field and that of keys under way, each with what to add to it.
+/* KEYS: the counters. ARGV: the field and that of pending keys, each with what to add to it.
  * Counters of a filter or generation that is gone are not recreated. */
 static const char FINISH[] = "local k=KEYS[1] "
                              "if redis.call('HEXISTS',k,ARGV[3])==0 then return 0 end "
@@ -76,7 +76,7 @@ static seen_status count_down(sn_channel *ch, const sn_redis_view *view, uint32_
     return run_once(ch, error);
 }
 
-/* Of `got` keys under way `left` were not used. */
+/* Of `got` pending keys `left` were not used. */
 static seen_status finish_pending(sn_channel *ch, const sn_redis_view *view, uint64_t got,
                                   uint64_t left, seen_error *error)
 {
@@ -107,7 +107,7 @@ seen_status sn_redis_claim_finish(sn_redis_set *set, sn_channel *ch, const sn_re
     return SEEN_OK;
 }
 
-/* Writes a command about both counters of a layer: all keys, and those under way. */
+/* Writes a command about both counters of a layer: all keys, and the pending ones. */
 static void write_both(sn_channel *ch, const char *command, const sn_redis_view *view,
                        uint32_t layer)
 {

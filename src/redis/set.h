@@ -35,7 +35,7 @@ typedef struct sn_redis_set {
     /* Room in the current layer that this client has claimed and not used. */
     uint64_t claim_sequence, claim_left;
     uint64_t claim_out;     /* the part of it that running calls have taken */
-    uint64_t claimed;       /* counting: everything the server counts as under way, used or not */
+    uint64_t claimed;       /* counting: everything the server counts as pending, used or not */
     uint64_t removed;       /* counting: removed keys (sn_redis_recount) */
     uint64_t uncounted;     /* keys added to an unbounded layer, not yet reported to the server */
     atomic_uint seen_share; /* of 1024 recent keys, how many were present */
@@ -84,7 +84,7 @@ seen_status sn_redis_touch(sn_redis_set *set, sn_channel *ch, const sn_redis_vie
 
 /* ---- counters (counts.c, claims.c) ---- */
 
-/* The counter of keys under way. */
+/* The counter of pending keys. */
 void sn_redis_field_pending(const sn_redis_view *view, uint32_t layer, char field[SN_REDIS_FIELD]);
 /* Writes a script about the counters up to its first argument, the layer's field; `more` follow. */
 void sn_redis_write_script(sn_channel *ch, uint32_t tag, const sn_redis_view *view, uint32_t layer,
