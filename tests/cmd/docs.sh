@@ -49,6 +49,13 @@ for page in pages + [os.path.relpath(path, root) for path in glob.glob(root + "/
                 count += 1
                 if not glob.glob(os.path.join(root, place % found.group(1)), recursive=True):
                     bad.append("%s: there is no test %s" % (page, code))
+cmake, presets = text_of("CMakeLists.txt"), text_of("CMakePresets.json")
+for name in set(re.findall(r"\bSEEN_[A-Z_]+\b", re.sub(r"SEEN_(ERR|URL)_\w+", "", text_of("docs/build.md")))):
+    if not re.search(r"^(option|set)\(%s\b" % name, cmake, re.MULTILINE):
+        bad.append("docs/build.md: CMake has no option %s" % name)
+for name in re.search(r"the presets (.*?) have a folder", text_of("docs/build.md"), re.DOTALL).group(1).replace("`", "").replace(" and ", ", ").split(", "):
+    if '"name": "%s"' % name.strip() not in presets:
+        bad.append("docs/build.md: there is no preset %s" % name)
 print("\n".join(bad) or "%d names" % count)
 sys.exit(bool(bad) or count < 100)
 PY
