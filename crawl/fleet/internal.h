@@ -232,7 +232,6 @@ typedef struct sn_figures sn_figures;
 typedef struct sn_fleet {
     sn_frontier base;
     sn_fleet_options options;
-    char *owned_text; /* of the options */
     sn_fleet_connection conn;
     sn_seenset *set;
     sn_packer *packer;
@@ -282,7 +281,6 @@ typedef struct sn_fleet {
     size_t permit_lane;         /* who gets the next */
     int64_t permits_at;         /* when to ask for more */
     unsigned epoch;
-    bool replicas;
     sn_fleet_observed *observed;
     size_t observed_count, observed_room;
     size_t live_count; /* sessions that are live, when last looked at */

@@ -15,7 +15,7 @@
 
 #include "crawl/fleet/buffer.h"
 
-enum { SN_PACKER_URLS = 64, SN_PACKER_BYTES = 1 << 20 };
+enum { SN_PACKER_URLS = 64 };
 
 typedef struct sn_packer_url {
     const char *url, *parent;

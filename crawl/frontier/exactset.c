@@ -89,11 +89,6 @@ void sn_exactset_check(const sn_exactset *e, const seen_hash *hashes, size_t cou
         answers[i] = sn_hashset_has(&e->set, hashes[i]) ? SEEN_BEFORE : SEEN_NEW;
 }
 
-uint64_t sn_exactset_count(const sn_exactset *e)
-{
-    return e->set.count;
-}
-
 uint64_t sn_exactset_bytes(const sn_exactset *e)
 {
     return (e->set.mask + 1) * sizeof *e->set.slots;

@@ -19,7 +19,6 @@ seen_status sn_exactset_add(sn_exactset *exact, const seen_hash *hashes, size_t 
                             seen_answer *answers, seen_error *error);
 void sn_exactset_check(const sn_exactset *exact, const seen_hash *hashes, size_t count,
                        seen_answer *answers);
-uint64_t sn_exactset_count(const sn_exactset *exact);
 uint64_t sn_exactset_bytes(const sn_exactset *exact);
 
 #endif

@@ -360,19 +360,3 @@ sn_scope_verdict sn_scope_check(const sn_scope *scope, const char *url, size_t l
     sn_scope_verdict verdict = check_path(options, p.path);
     return verdict != SN_SCOPE_IN ? verdict : check_expressions(scope, url, len);
 }
-
-const char *sn_scope_reason(sn_scope_verdict verdict)
-{
-    static const char *const reasons[] = {
-        [SN_SCOPE_IN] = "in scope",
-        [SN_SCOPE_NOT_HTTP] = "not http or https",
-        [SN_SCOPE_TOO_LONG] = "URL too long",
-        [SN_SCOPE_OTHER_HOST] = "other host",
-        [SN_SCOPE_PARENT] = "above the start URLs",
-        [SN_SCOPE_TOO_DEEP] = "path too deep",
-        [SN_SCOPE_REPEATS] = "path repeats itself",
-        [SN_SCOPE_EXCLUDED] = "excluded",
-        [SN_SCOPE_NOT_INCLUDED] = "not included",
-    };
-    return reasons[verdict];
-}

@@ -61,7 +61,4 @@ bool sn_scope_add_seed(sn_scope *scope, const char *url, size_t len);
  * the expressions. */
 sn_scope_verdict sn_scope_check(const sn_scope *scope, const char *url, size_t len);
 
-/* A short description of a verdict, such as "other host". */
-const char *sn_scope_reason(sn_scope_verdict verdict);
-
 #endif

@@ -78,7 +78,7 @@ static seen_status count_share(void *context, sn_block *block, unsigned number, 
 }
 
 /* A quarter of the memory is for the counters of the files. */
-static seen_status begin_waiting(counting *t, uint64_t line, seen_error *error)
+static seen_status begin_deferring(counting *t, uint64_t line, seen_error *error)
 {
     const sn_uniq *u = t->u;
     uint64_t lines = u->plan->lines, rest = UINT64_MAX, each = t->limit / 4 / t->lanes;
@@ -92,7 +92,7 @@ static seen_status begin_waiting(counting *t, uint64_t line, seen_error *error)
     return status;
 }
 
-static seen_status wait_for_room(void *context, sn_block *block, seen_error *error)
+static seen_status defer_unknown(void *context, sn_block *block, seen_error *error)
 {
     const sn_uniq *u = context;
     counting *t = u->state;
@@ -106,7 +106,7 @@ static seen_status wait_for_room(void *context, sn_block *block, seen_error *err
         if (block->answer[i] != SEEN_UNKNOWN)
             continue;
         if (!t->deferred.files)
-            status = begin_waiting(t, block->first_line + i, error);
+            status = begin_deferring(t, block->first_line + i, error);
         if (status == SEEN_OK)
             status = sn_deferred_add(&t->deferred, block->hash[i], number, error);
     }
@@ -140,7 +140,7 @@ static seen_status first_reading(counting *t, seen_error *error)
     seen_status status = SEEN_OK;
     if (!sn_input_can_reread(u->input))
         status = sn_copy_open(&t->copy, u->options->temp_dir, error);
-    sn_pipeline_steps steps = {u,          hash_and_split, wait_for_room, NULL,
+    sn_pipeline_steps steps = {u,          hash_and_split, defer_unknown, NULL,
                                copy_lines, count_share,    t->lanes};
     return status == SEEN_OK ? sn_uniq_pass(u, &steps, error) : status;
 }
@@ -231,7 +231,7 @@ static seen_status decide_file(void *context, unsigned lane, sn_records *records
     return status;
 }
 
-static seen_status decide_waiting(counting *t, seen_error *error)
+static seen_status decide_deferred(counting *t, seen_error *error)
 {
     sn_uniq *u = t->u;
     seen_status status =
@@ -394,7 +394,7 @@ static seen_status run(counting *t, seen_error *error)
     for (unsigned i = 0; i < t->lanes && status == SEEN_OK; i++)
         status = offer_counts(t, t->lane[i].counter, error);
     if (status == SEEN_OK && t->deferred.files)
-        status = decide_waiting(t, error);
+        status = decide_deferred(t, error);
     if (status != SEEN_OK || result->stopped)
         return status;
     return second_reading(t, error);

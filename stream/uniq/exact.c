@@ -35,7 +35,7 @@ typedef struct exact {
     uint64_t copied;
 } exact;
 
-static bool is_waiting(const exact *x)
+static bool is_deferring(const exact *x)
 {
     return x->deferred.files != 0;
 }
@@ -66,7 +66,7 @@ static size_t first_unknown(const sn_block *block)
     return first ? (size_t)(first - block->answer) : block->lines;
 }
 
-static seen_status begin_waiting(exact *x, uint64_t line, seen_error *error)
+static seen_status begin_deferring(exact *x, uint64_t line, seen_error *error)
 {
     const sn_uniq *u = x->u;
     uint64_t lines = u->plan->lines, rest = UINT64_MAX;
@@ -89,7 +89,7 @@ static seen_status begin_waiting(exact *x, uint64_t line, seen_error *error)
 
 /* From the mark on all new lines are deferred, even those added to a table that is not full: they
  * must be written in order, after lines that are not decided yet. */
-static seen_status wait_from(exact *x, sn_block *block, size_t first, seen_error *error)
+static seen_status defer_from(exact *x, sn_block *block, size_t first, seen_error *error)
 {
     seen_status status = SEEN_OK;
     for (size_t i = first; i < block->lines && status == SEEN_OK; i++) {
@@ -109,13 +109,13 @@ static seen_status decide(void *context, sn_block *block, seen_error *error)
     const sn_uniq *u = context;
     exact *x = u->state;
     seen_status status = SEEN_OK;
-    block->decided = is_waiting(x) ? 0 : first_unknown(block);
+    block->decided = is_deferring(x) ? 0 : first_unknown(block);
     for (size_t i = 0; i < block->decided; i++)
         x->decided += block->answer[i] == SEEN_NEW;
-    if (block->decided < block->lines && !is_waiting(x))
-        status = begin_waiting(x, block->first_line + block->decided, error);
-    if (status == SEEN_OK && is_waiting(x))
-        status = wait_from(x, block, block->decided, error);
+    if (block->decided < block->lines && !is_deferring(x))
+        status = begin_deferring(x, block->first_line + block->decided, error);
+    if (status == SEEN_OK && is_deferring(x))
+        status = defer_from(x, block, block->decided, error);
     x->lines = block->first_line + block->lines;
     return status;
 }
@@ -212,7 +212,7 @@ static seen_status decide_file(void *context, unsigned lane, sn_records *records
     return sn_deferred_each(records, decide_batch, &b, error);
 }
 
-static seen_status decide_waiting(exact *x, seen_error *error)
+static seen_status decide_deferred(exact *x, seen_error *error)
 {
     sn_uniq *u = x->u;
     seen_status status = SEEN_OK;
@@ -264,9 +264,9 @@ static seen_status run(exact *x, seen_error *error)
     sn_pipeline_steps first = {u, hash_and_split, decide, render, emit, lookup, x->tables.count};
     seen_status status = sn_uniq_pass(u, &first, error);
     result->distinct = x->decided;
-    if (status != SEEN_OK || result->stopped || !is_waiting(x))
+    if (status != SEEN_OK || result->stopped || !is_deferring(x))
         return status;
-    status = decide_waiting(x, error);
+    status = decide_deferred(x, error);
     if (status != SEEN_OK || result->stopped)
         return status;
     if (u->output)

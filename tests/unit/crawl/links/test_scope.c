@@ -199,19 +199,12 @@ static void test_limits(void **state)
     sn_scope_destroy(scope);
 }
 
-static void test_reasons(void **state)
-{
-    (void)state;
-    for (int i = SN_SCOPE_IN; i <= SN_SCOPE_NOT_INCLUDED; i++)
-        assert_non_null(sn_scope_reason((sn_scope_verdict)i));
-}
-
 static int run_scope(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_host),   cmocka_unit_test(test_many_seeds),
         cmocka_unit_test(test_domain), cmocka_unit_test(test_expressions),
-        cmocka_unit_test(test_limits), cmocka_unit_test(test_reasons),
+        cmocka_unit_test(test_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
