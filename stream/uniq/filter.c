@@ -365,7 +365,7 @@ seen_status sn_uniq_run_filter(sn_uniq *u, seen_error *error)
     if (status != SEEN_OK)
         return status;
     /* What a window drops depends on the order of all keys. */
-    bool ordered = before.growth == SEEN_WINDOW || !u->options->pipeline.deferred;
+    bool ordered = before.growth == SEEN_WINDOW || !u->options->pipeline.waits;
     f.renew = before.renew;
     f.lanes = ordered ? 1 : SN_SPLIT_SERVER;
     /* If no new line is written, none can be lost. */
