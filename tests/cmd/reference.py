@@ -38,6 +38,8 @@ def fold(text, o):
 def key_of(record, o):
     if "#keys" in o:  # of URLs: known since they were made
         return o["#keys"].get(record, record)
+    if "--crlf" in o and record.endswith(b"\r"):
+        record = record[:-1]
     if "-k" not in o:
         return fold(record, o)
     delimiter = o["-t"].encode() if "-t" in o else b"\t"
@@ -218,8 +220,10 @@ def compare(words, want, got, end):
              (at, len(want), len(got), want[at - 20 if at > 20 else 0:at + 40], got[at - 20 if at > 20 else 0:at + 40]))
 
 
-def common_options(r):
+def common_options(r, end):
     o = {}
+    if end == b"\n" and r.random() < 0.3:
+        o["--crlf"] = True
     if r.random() < 0.3:
         o["-i"] = True
     if r.random() < 0.3:
@@ -365,13 +369,13 @@ def round_of(r):
     files = [make_file(r, end, size_of(r)) for _ in range(r.choice([1, 1, 2, 3]))]
     kind = r.randrange(5)
     if kind == 4:
-        check_split(r, common_options(r), files, end)
+        check_split(r, common_options(r, end), files, end)
     elif kind < 2:
-        check_uniq(r, r.choice(MODES), common_options(r), files, end)
+        check_uniq(r, r.choice(MODES), common_options(r, end), files, end)
     elif kind == 2:
-        check_count(r, common_options(r), files, end)
+        check_count(r, common_options(r, end), files, end)
     else:
-        check_join(r, common_options(r), files, end)
+        check_join(r, common_options(r, end), files, end)
 
 
 def spills(r):
