@@ -1,4 +1,6 @@
 /* `seen check`: prints the lines that are in a filter. */
+#include "base/error.h"
+#include "base/io.h"
 #include "cli/cli.h"
 #include "cli/watch.h"
 #include "stream/apply.h"
@@ -7,9 +9,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#include "base/error.h"
-#include "base/io.h"
 
 typedef struct check_own {
     bool invert;

@@ -16,6 +16,10 @@
 #ifndef SN_CLI_CLI_H
 #define SN_CLI_CLI_H
 
+#include "base/newfile.h"
+#include "seen.h"
+#include "stream/record/spec.h"
+
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdarg.h>
@@ -24,10 +28,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-
-#include "base/newfile.h"
-#include "seen.h"
-#include "stream/record/spec.h"
 
 enum { SN_EXIT_OK = 0, SN_EXIT_NO = 1, SN_EXIT_ERROR = 2 };
 

@@ -1,13 +1,13 @@
 /* `seen crawl`: crawls breadth-first, each URL once. */
+#include "cli/crawl.h"
+
+#include "cli/cli.h"
+#include "cli/crawl_fleet.h"
 #include "crawl/crawl.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "cli/cli.h"
-#include "cli/crawl.h"
-#include "cli/crawl_fleet.h"
 
 typedef struct crawl_own {
     const char *state, *filter;

@@ -1,12 +1,12 @@
 /* `seen crawl --join`, and the commands about a shared crawl. */
 #include "cli/crawl_fleet.h"
 
+#include "crawl/fleet/fleet.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "crawl/fleet/fleet.h"
 
 static const char *const words[] = {"",     "status", "pause",  "resume",
                                     "stop", "failed", "export", "drop"};

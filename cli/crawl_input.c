@@ -1,13 +1,13 @@
 /* Start URLs from a file. */
 #include "cli/crawl.h"
 
+#include "base/error.h"
+#include "base/memory.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/error.h"
-#include "base/memory.h"
 
 static bool add(sn_cli_urls *urls, char *url, seen_error *error)
 {

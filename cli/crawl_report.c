@@ -2,18 +2,18 @@
  * writes a page with the figures in it: cli/crawl_report.html, embedded by the build. */
 #include "cli/crawl.h"
 
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/newfile.h"
+#include "crawl/crawl.h"
+#include "crawl/fleet/fleet.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/newfile.h"
-#include "crawl/crawl.h"
-#include "crawl/fleet/fleet.h"
 
 enum {
     STATUSES = 1000,

@@ -1,11 +1,11 @@
 /* The password of Redis from a file. */
+#include "base/error.h"
+#include "cli/cli.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/error.h"
-#include "cli/cli.h"
 
 bool sn_password_read(const char *path)
 {

@@ -2,9 +2,9 @@
 #ifndef SN_CLI_PLAN_H
 #define SN_CLI_PLAN_H
 
-#include <stdio.h>
-
 #include "seen.h"
+
+#include <stdio.h>
 
 /* The curve of error against keys, as an SVG picture. */
 void sn_cli_plan_svg(FILE *out, const seen_plan *plan);

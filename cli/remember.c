@@ -3,11 +3,11 @@
  *     --csv --ignore-case --key=url,id        lines (no option at all)
  *
  * A space, a percent sign and control characters in a value are written as %XX. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/error.h"
 #include "cli/watch.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 static const char WHOLE_LINES[] = "lines";
 

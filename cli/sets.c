@@ -1,5 +1,7 @@
 /* `seen common` and `seen except`. */
 #include "cli/sets.h"
+
+#include "base/memory.h"
 #include "base/thread.h"
 #include "cli/watch.h"
 
@@ -14,8 +16,6 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "base/memory.h"
 
 static const sn_option what_options[] = {
     {.letter = 'u',

@@ -1,4 +1,5 @@
 /* `seen split`: splits a stream into parts by the hash of the key. */
+#include "base/error.h"
 #include "cli/cli.h"
 #include "cli/watch.h"
 #include "stream/parts.h"
@@ -12,8 +13,6 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include "base/error.h"
 
 extern char **environ;
 

@@ -1,11 +1,11 @@
 /* Offers links to the frontier: link cache, scope, limits, and a batch. */
 #include "crawl/admit.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/clock.h"
 #include "base/error.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 #define ARENA_MAX (SN_BATCH_BYTES / 2)
 #define ARENA_ROOM (ARENA_MAX + 2 * (SN_FRONTIER_URL_MAX + 1)) /* and one link with its page */

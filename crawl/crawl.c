@@ -1,10 +1,10 @@
 /* The loop of a crawl. */
 #include "crawl/crawl.h"
 
-#include <stdlib.h>
-
 #include "base/error.h"
 #include "crawl/engine.h"
+
+#include <stdlib.h>
 
 #define TICK_MS 250
 #define COMMIT_MS 100

@@ -37,13 +37,13 @@
 #ifndef SN_CRAWL_CRAWL_H
 #define SN_CRAWL_CRAWL_H
 
+#include "crawl/frontier/counts.h"
+#include "seen.h"
+
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "crawl/frontier/counts.h"
-#include "seen.h"
 
 #define SN_CRAWL_AGENT "seen/0.1"
 

@@ -1,11 +1,11 @@
 /* Hosts -> transfers. */
 #include "crawl/engine.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "base/error.h"
 #include "crawl/robots/robots.h"
+
+#include <stdio.h>
+#include <string.h>
 
 #define TURN_MS 20                /* then transfers and timers are served */
 #define SITEMAP_BYTES (50u << 20) /* the limit of the protocol */

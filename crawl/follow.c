@@ -1,12 +1,12 @@
 /* From the links of a page to URLs for the frontier. */
 #include "crawl/follow.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/error.h"
 #include "base/memory.h"
 #include "crawl/engine.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 #define PREFETCH 8 /* links whose slots in the cache are loaded before they are needed */
 

@@ -5,12 +5,12 @@
 #ifndef SN_CRAWL_FOLLOW_H
 #define SN_CRAWL_FOLLOW_H
 
+#include "base/hashset.h"
+#include "crawl/links/resolve.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "base/hashset.h"
-#include "crawl/links/resolve.h"
 
 struct sn_engine;
 struct sn_job;

@@ -1,11 +1,11 @@
 /* The robots.txt of a host: requested before its first page, kept for a day. */
 #include "crawl/engine.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/error.h"
 #include "crawl/robots/robots.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 #define ROBOTS_BYTES (SN_ROBOTS_MAX + 1) /* one more shows that the last line is incomplete */
 

@@ -1,10 +1,10 @@
 /* The pool of transfers. */
 #include "crawl/job.h"
 
+#include "base/error.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/error.h"
 
 #define KEPT_LEAD 4 /* how many more transfers a thread may have to keep a connection */
 

@@ -2,8 +2,6 @@
 #ifndef SN_CRAWL_JOB_H
 #define SN_CRAWL_JOB_H
 
-#include <time.h>
-
 #include "crawl/crawl.h"
 #include "crawl/fetch/fetch.h"
 #include "crawl/fetch/thread.h"
@@ -16,6 +14,8 @@
 #include "crawl/html/sitemap.h"
 #include "crawl/output/digest.h"
 #include "crawl/output/spool.h"
+
+#include <time.h>
 
 typedef enum sn_job_kind { SN_JOB_PAGE, SN_JOB_SITEMAP, SN_JOB_ROBOTS } sn_job_kind;
 

@@ -1,6 +1,13 @@
 /* Opening a crawl, new or from a state folder; closing it. */
 #include "crawl/engine.h"
 
+#include "base/error.h"
+#include "crawl/fetch/open_files.h"
+#include "crawl/frontier/folder.h"
+#include "crawl/frontier/local.h"
+#include "crawl/robots/robots.h"
+#include "crawl/settings.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -9,13 +16,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "base/error.h"
-#include "crawl/fetch/open_files.h"
-#include "crawl/frontier/folder.h"
-#include "crawl/frontier/local.h"
-#include "crawl/robots/robots.h"
-#include "crawl/settings.h"
 
 /* ---- Options ---- */
 

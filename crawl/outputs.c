@@ -1,10 +1,10 @@
 /* The outputs of a crawl: JSON lines, URLs, edges, WARC. */
 #include "crawl/outputs.h"
 
+#include "base/error.h"
+
 #include <string.h>
 #include <time.h>
-
-#include "base/error.h"
 
 const char *sn_outputs_path(const sn_crawl_options *o, int output)
 {

@@ -1,14 +1,14 @@
 /* Handles bodies as they arrive, and complete responses. */
 #include "crawl/engine.h"
 
+#include "base/error.h"
+#include "crawl/html/header_link.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-#include "base/error.h"
-#include "crawl/html/header_link.h"
 
 #define MAX_HOPS 10               /* consecutive redirects */
 #define SITEMAP_BYTES (50u << 20) /* the limit of the protocol */

@@ -1,11 +1,11 @@
 /* Start URLs, and the hosts that are in scope because of them. */
 #include "crawl/engine.h"
 
+#include "base/error.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-
-#include "base/error.h"
 
 seen_status sn_seeds_join(sn_engine *e, const char *url, size_t len)
 {

@@ -4,6 +4,10 @@
  * refused: it comes from a newer version. */
 #include "crawl/settings.h"
 
+#include "base/error.h"
+#include "crawl/frontier/folder.h"
+#include "crawl/links/scope.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -12,10 +16,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "base/error.h"
-#include "crawl/frontier/folder.h"
-#include "crawl/links/scope.h"
 
 #define SETTINGS_MAX ((size_t)4 << 20)
 

@@ -1,9 +1,9 @@
 /* Writes the outputs, then settles the frontier. */
 #include "crawl/engine.h"
 
-#include <stdio.h>
-
 #include "crawl/frontier/folder.h"
+
+#include <stdio.h>
 
 seen_status sn_settle_run(sn_engine *e, bool sync)
 {

@@ -1,13 +1,13 @@
 /* The engine's side of a crawl that several processes share (crawl/fleet has the frontier). */
 #include "crawl/engine.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/error.h"
 #include "crawl/fleet/fleet.h"
 #include "crawl/settings.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* The hosts that are in scope so far. */
 static seen_status take_seeds(sn_engine *e)

@@ -2,14 +2,14 @@
 #ifndef SN_STREAM_APPLY_H
 #define SN_STREAM_APPLY_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "seen.h"
 #include "stream/io/input.h"
 #include "stream/io/output.h"
 #include "stream/pipeline/keys.h"
 #include "stream/pipeline/pipeline.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 typedef enum sn_apply_what { SN_APPLY_ADD, SN_APPLY_CHECK, SN_APPLY_REMOVE } sn_apply_what;
 

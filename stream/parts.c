@@ -1,10 +1,10 @@
 /* Splits an input into parts by the hash of the key. */
 #include "stream/parts.h"
 
+#include "base/error.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/error.h"
 
 /* Bytes a part buffers before they are written. */
 enum { BUFFER = 64 << 10 };

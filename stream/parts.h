@@ -9,15 +9,15 @@
 #ifndef SN_STREAM_PARTS_H
 #define SN_STREAM_PARTS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "seen.h"
 #include "stream/io/input.h"
 #include "stream/io/output.h"
 #include "stream/pipeline/keys.h"
 #include "stream/pipeline/pipeline.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 enum { SN_PARTS_MAX = 65536 };
 

@@ -1,6 +1,14 @@
 /* Libcurl's multi interface driven by epoll. */
 #include "crawl/fetch/fetch.h"
 
+#include "base/clock.h"
+#include "base/error.h"
+#include "crawl/fetch/address.h"
+#include "crawl/fetch/proxies.h"
+#include "crawl/fetch/request.h"
+#include "crawl/fetch/unpack.h"
+#include "crawl/robots/robots.h"
+
 #include <curl/curl.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -10,14 +18,6 @@
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "base/clock.h"
-#include "base/error.h"
-#include "crawl/fetch/address.h"
-#include "crawl/fetch/proxies.h"
-#include "crawl/fetch/request.h"
-#include "crawl/fetch/unpack.h"
-#include "crawl/robots/robots.h"
 
 #define WAIT_MAX 1000000000 /* seconds of a Retry-After: some 30 years */
 

@@ -10,12 +10,12 @@
 #ifndef SN_CRAWL_FETCH_FETCH_H
 #define SN_CRAWL_FETCH_FETCH_H
 
+#include "seen.h"
+
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "seen.h"
 
 #define SN_FETCH_HEADERS_MAX (256u << 10)
 #define SN_FETCH_LOCATION_MAX 8192u

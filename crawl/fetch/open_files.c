@@ -1,9 +1,9 @@
 /* The limit on open files. */
 #include "crawl/fetch/open_files.h"
 
-#include <sys/resource.h>
-
 #include "base/error.h"
+
+#include <sys/resource.h>
 
 #define OTHERS 24 /* folder, lock, frontier, outputs, a shared filter, the standard streams */
 #define KEEP_MORE 16

@@ -2,9 +2,9 @@
 #ifndef SN_CRAWL_FETCH_OPEN_FILES_H
 #define SN_CRAWL_FETCH_OPEN_FILES_H
 
-#include <stddef.h>
-
 #include "seen.h"
+
+#include <stddef.h>
 
 /* Raises the limit for this many transfers and temporary files. *keep is set to the number of
  * connections that may be kept open, including active ones. Fails if the limit is too low: a

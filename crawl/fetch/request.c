@@ -5,12 +5,12 @@
  * and if the parts of a URL are known only the path has to be set. */
 #include "crawl/fetch/request.h"
 
+#include "crawl/fetch/unpack.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-#include "crawl/fetch/unpack.h"
 
 /* ---- Headers ---- */
 

@@ -10,6 +10,9 @@
  * forever. */
 #include "crawl/fetch/thread.h"
 
+#include "base/error.h"
+#include "base/thread.h"
+
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -17,9 +20,6 @@
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
-
-#include "base/error.h"
-#include "base/thread.h"
 
 #define SLEEP_MS 60000 /* any value works: the thread is woken */
 

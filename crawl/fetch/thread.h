@@ -11,11 +11,11 @@
 #ifndef SN_CRAWL_FETCH_THREAD_H
 #define SN_CRAWL_FETCH_THREAD_H
 
+#include "crawl/fetch/fetch.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "crawl/fetch/fetch.h"
 
 typedef struct sn_fetch_thread sn_fetch_thread;
 

@@ -1,10 +1,10 @@
 /* Commands that look at a crawl or change it without being one of its workers. */
+#include "base/error.h"
+#include "crawl/fleet/internal.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/error.h"
-#include "crawl/fleet/internal.h"
 
 static bool take_text(void *context, uint32_t tag, const sn_reply *r, bool again)
 {

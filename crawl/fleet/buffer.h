@@ -2,13 +2,13 @@
 #ifndef SN_CRAWL_FLEET_BUFFER_H
 #define SN_CRAWL_FLEET_BUFFER_H
 
+#include "base/memory.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/memory.h"
 
 typedef struct sn_buffer {
     char *data;

@@ -4,15 +4,15 @@
  * finished pages into the lists, acknowledgement of the pages whose outputs were written, new
  * queues, more of the queues it has, a look at the other workers, and, if there is nothing to do, a
  * look for the end. */
+#include "base/error.h"
+#include "crawl/fleet/internal.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "base/error.h"
-#include "crawl/fleet/internal.h"
 
 /* A cycle costs Redis about the same for one page as for many: while the engine has enough to do,
  * there is one per CYCLE_MS. */

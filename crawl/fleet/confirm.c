@@ -3,12 +3,12 @@
  * WAIT covers the connection it is sent on. If a connection was lost since the last confirmation
  * (the epoch of the client changed), another server may answer: the counters that every write of
  * this session increments are read back and compared. */
+#include "base/error.h"
+#include "crawl/fleet/internal.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-
-#include "base/error.h"
-#include "crawl/fleet/internal.h"
 
 seen_status sn_fleet_set_lost(sn_fleet *f, const char *why)
 {

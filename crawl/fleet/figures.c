@@ -8,12 +8,12 @@
  *     b:URL               why <tab> parent         broken     pages that failed or had a 4xx or 5xx
  *
  * Hosts and broken links are kept up to a number per worker. */
+#include "base/error.h"
+#include "crawl/fleet/internal.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/error.h"
-#include "crawl/fleet/internal.h"
 
 enum { STATUSES = 1000, DEPTHS = 1000, HOSTS = 1024, SLOWEST = 20, BROKEN = 200, URL = 1000 };
 

@@ -1,6 +1,10 @@
 /* The interface of a shared frontier: lists that the engine and the clerk exchange. */
 #include "crawl/fleet/fleet.h"
 
+#include "base/error.h"
+#include "base/memory.h"
+#include "crawl/fleet/internal.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,10 +12,6 @@
 #include <strings.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
-
-#include "base/error.h"
-#include "base/memory.h"
-#include "crawl/fleet/internal.h"
 
 enum {
     SETTLE_MS = 200, /* with the time that the clerk takes, no more than 250 */

@@ -16,14 +16,14 @@
 #ifndef SN_CRAWL_FLEET_INTERNAL_H
 #define SN_CRAWL_FLEET_INTERNAL_H
 
-#include <pthread.h>
-#include <stdatomic.h>
-
 #include "crawl/fleet/buffer.h"
 #include "crawl/fleet/fleet.h"
 #include "crawl/fleet/pack.h"
 #include "crawl/frontier/seenset.h"
 #include "redis/client/client.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
 
 enum {
     SN_FLEET_FORMAT = 1,

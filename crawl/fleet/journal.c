@@ -10,13 +10,13 @@
  * under the same number. A batch in the journal is a sequence of
  *
  *     length (4 bytes), queue (1 byte length, bytes), URLs (1 byte), element */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/bytes.h"
 #include "base/error.h"
 #include "crawl/fleet/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { BATCH_LINKS = 2048 };
 

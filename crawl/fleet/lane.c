@@ -6,15 +6,15 @@
  * Nothing is removed from a list before it is done: the window is a copy. `head` counts the
  * elements that were removed from the front so far; the bits of finished URLs in the elements
  * behind it are sent to Redis with each acknowledgement, for the next owner. */
+#include "base/error.h"
+#include "base/memory.h"
+#include "crawl/fleet/internal.h"
+
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/error.h"
-#include "base/memory.h"
-#include "crawl/fleet/internal.h"
 
 enum {
     READ_ELEMENTS = 16, /* at once */

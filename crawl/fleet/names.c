@@ -10,13 +10,13 @@
  *
  * A script names all its keys, which are in one slot: during a resharding it is refused as a whole
  * or runs as a whole. The tags are chosen so that buckets are spread evenly over the slots. */
+#include "base/error.h"
+#include "crawl/fleet/internal.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-#include "base/error.h"
-#include "crawl/fleet/internal.h"
 
 int64_t sn_fleet_now(void)
 {

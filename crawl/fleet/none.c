@@ -1,8 +1,8 @@
 /* A build without Redis has no shared crawls. */
-#include <stdlib.h>
-
 #include "base/error.h"
 #include "crawl/fleet/fleet.h"
+
+#include <stdlib.h>
 
 static seen_status refuse(seen_error *error)
 {

@@ -8,10 +8,10 @@
  * A permit that is bound stays with its URL: after a crash the next owner fetches the same URL, so
  * that all outputs together have exactly as many pages. Those that were taken and not bound go back
  * when the session is recovered. */
-#include <stdlib.h>
-
 #include "base/error.h"
 #include "crawl/fleet/internal.h"
+
+#include <stdlib.h>
 
 enum { BLOCK = 64, AGAIN_MS = 200 };
 

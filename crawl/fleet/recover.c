@@ -3,13 +3,13 @@
  *     declare dead -> fence every bucket -> replay the journal -> return the hosts -> gone
  *
  * Every step can be repeated, and done by several workers at once. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/error.h"
 #include "base/memory.h"
 #include "crawl/fleet/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* Permits that a session took and did not bind to URLs go back. */
 static seen_status refund(sn_fleet *f, const char *session)

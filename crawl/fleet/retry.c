@@ -3,11 +3,11 @@
  * The list of failures of a bucket is read in pieces. Each piece is pushed through the journal like
  * new links, and then removed from the list. After a crash in between its pages are in both: they
  * are fetched again, or returned twice, but never lost. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/error.h"
 #include "crawl/fleet/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 enum { PIECE = 500 };
 

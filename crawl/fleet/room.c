@@ -4,12 +4,12 @@
  * and nothing is requested until there is room. The gate is the intent. A server that is at its
  * maxmemory refuses it; the steps after it, heartbeats and acknowledgements may exceed maxmemory
  * (flag allow-oom of the scripts). */
+#include "base/error.h"
+#include "crawl/fleet/internal.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-#include "base/error.h"
-#include "crawl/fleet/internal.h"
 
 /* ---- what the servers are configured for ---- */
 

@@ -4,6 +4,9 @@
  * another worker declares it dead when that counter has not moved for a whole lease by the
  * observer's own clock. The session itself starts no request later than 0.6 of a lease after it
  * sent its last confirmed heartbeat, so that it has stopped before anyone can take its hosts. */
+#include "base/error.h"
+#include "crawl/fleet/internal.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,9 +14,6 @@
 #include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "base/error.h"
-#include "crawl/fleet/internal.h"
 
 enum { POLL_MS = 200 };
 

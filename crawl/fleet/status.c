@@ -1,10 +1,10 @@
 /* Information about a crawl for an operator, without reading a queue. */
+#include "base/error.h"
+#include "crawl/fleet/internal.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/error.h"
-#include "crawl/fleet/internal.h"
 
 /* Calls `field` for each field of a hash. */
 typedef void take_field(void *to, const char *name, const char *text, uint64_t number);

@@ -1,13 +1,13 @@
 /* Rules of the protocol that a test disables, and points at which it stalls a worker, to verify
  * that tests detect it. Not in installed programs: only a build with SEEN_FLEET_SWITCHES reads the
  * environment. */
+#include "crawl/fleet/internal.h"
+
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "crawl/fleet/internal.h"
 
 #ifdef SEEN_FLEET_SWITCHES
 

@@ -2,17 +2,17 @@
  * checksum. */
 #include "crawl/frontier/checkpoint.h"
 
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-#include <zlib.h>
-
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/io.h"
 #include "base/memory.h"
 #include "crawl/frontier/folder.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
 
 #define MAGIC "seenckp1"
 #define COUNTS 13

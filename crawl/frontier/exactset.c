@@ -1,15 +1,15 @@
 /* A set of 128-bit hashes in a mapped temporary file. */
 #include "crawl/frontier/exactset.h"
 
+#include "base/error.h"
+#include "base/hashset.h"
+#include "base/tempfile.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#include "base/error.h"
-#include "base/hashset.h"
-#include "base/tempfile.h"
 
 enum { FIRST_SLOTS = 1 << 16 };
 

@@ -1,16 +1,16 @@
 /* The list of failed pages. */
 #include "crawl/frontier/failures.h"
 
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/io.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "base/bytes.h"
-#include "base/error.h"
-#include "base/io.h"
 
 #define LIST "the list of failed pages"
 

@@ -1,6 +1,10 @@
 /* The state folder: its lock, and small files that are replaced atomically. */
 #include "crawl/frontier/folder.h"
 
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/io.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -10,10 +14,6 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "base/bytes.h"
-#include "base/error.h"
-#include "base/io.h"
 
 /* A folder that has files but no lock file belongs to another program. */
 static bool is_ours(int dir)

@@ -14,10 +14,10 @@
 #ifndef SN_CRAWL_FRONTIER_FOLDER_H
 #define SN_CRAWL_FRONTIER_FOLDER_H
 
+#include "seen.h"
+
 #include <stddef.h>
 #include <stdint.h>
-
-#include "seen.h"
 
 /* Creates or opens the folder and locks it. */
 seen_status sn_folder_lock(const char *path, int *folder, int *lock, seen_error *error);

@@ -1,9 +1,9 @@
 /* Functions common to all frontiers. */
 #include "crawl/frontier/frontier.h"
 
-#include <string.h>
-
 #include "base/bytes.h"
+
+#include <string.h>
 
 seen_hash sn_frontier_hash(const sn_frontier *f, const char *url, size_t len, uint8_t kind)
 {

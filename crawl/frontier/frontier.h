@@ -45,13 +45,13 @@
 #ifndef SN_CRAWL_FRONTIER_FRONTIER_H
 #define SN_CRAWL_FRONTIER_FRONTIER_H
 
+#include "crawl/frontier/counts.h"
+#include "seen.h"
+
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "crawl/frontier/counts.h"
-#include "seen.h"
 
 enum { SN_KIND_PAGE = 0, SN_KIND_SITEMAP = 1 };
 

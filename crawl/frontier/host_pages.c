@@ -1,9 +1,9 @@
 /* Open addressing, at most half full. */
 #include "crawl/frontier/host_pages.h"
 
-#include <stdlib.h>
-
 #include "base/bytes.h"
+
+#include <stdlib.h>
 
 typedef struct entry {
     uint64_t name, number; /* 0: empty; otherwise the count plus one */

@@ -1,6 +1,13 @@
 /* The frontier of one process. */
 #include "crawl/frontier/local.h"
 
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "crawl/frontier/folder.h"
+#include "crawl/frontier/host_pages.h"
+#include "crawl/frontier/seenset.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -8,13 +15,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "base/bytes.h"
-#include "base/error.h"
-#include "base/memory.h"
-#include "crawl/frontier/folder.h"
-#include "crawl/frontier/host_pages.h"
-#include "crawl/frontier/seenset.h"
 
 #define SETTLE_MS 250 /* a killed process fetches again what was done since the last settle */
 #define SEEDS_MAX ((size_t)16 << 20)

@@ -1,6 +1,12 @@
 /* Segments of the log, and writing batches to them. */
 #include "crawl/frontier/log_internal.h"
 
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/io.h"
+#include "base/memory.h"
+#include "base/tempfile.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -10,12 +16,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
-
-#include "base/bytes.h"
-#include "base/error.h"
-#include "base/io.h"
-#include "base/memory.h"
-#include "base/tempfile.h"
 
 uint32_t sn_log_frame_crc(const uint8_t *frame, size_t payload)
 {

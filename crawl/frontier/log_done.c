@@ -4,17 +4,17 @@
  *
  * The list is part of the checkpoint, and only the contents of a durable checkpoint enter the
  * bitmap, so that bitmap and counters are always consistent. */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/io.h"
 #include "base/memory.h"
 #include "crawl/frontier/log_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 static seen_status load_chunk(sn_log *f, uint64_t at, seen_error *error)
 {

@@ -1,14 +1,14 @@
 /* Reads the log in order, and single URLs by place. */
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/io.h"
+#include "crawl/frontier/log_internal.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "base/bytes.h"
-#include "base/error.h"
-#include "base/io.h"
-#include "crawl/frontier/log_internal.h"
 
 /* Reads bytes of a segment through the buffer; *got is less than `len` only at its end. */
 static seen_status peek(sn_log *f, uint64_t at, size_t len, const uint8_t **bytes, size_t *got,

@@ -4,6 +4,11 @@
  * later; all of them are replayed into the seen-set, because of a set in a file only what the
  * checkpoint synced is certain to be on disk. The last batch may be torn (dropped: its URLs were
  * not added to the set, since that happens after the sync) or without answers (requested again). */
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/io.h"
+#include "crawl/frontier/log_internal.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -11,11 +16,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
-
-#include "base/bytes.h"
-#include "base/error.h"
-#include "base/io.h"
-#include "crawl/frontier/log_internal.h"
 
 typedef struct recovery {
     sn_log *f;

@@ -1,11 +1,11 @@
 /* A table of hosts, and a heap of those that wait for their next request. */
 #include "crawl/frontier/pace.h"
 
+#include "base/error.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/error.h"
 
 struct sn_pace {
     sn_pace_options options;

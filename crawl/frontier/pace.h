@@ -18,11 +18,11 @@
 #ifndef SN_CRAWL_FRONTIER_PACE_H
 #define SN_CRAWL_FRONTIER_PACE_H
 
+#include "crawl/frontier/queue.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "crawl/frontier/queue.h"
 
 typedef enum sn_rules_state {
     SN_RULES_UNKNOWN = 0, /* robots.txt must be fetched first */

@@ -1,15 +1,15 @@
 /* Many queues in one file. */
 #include "crawl/frontier/queue.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/io.h"
 #include "base/tempfile.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 struct sn_queues {
     int folder;

@@ -9,10 +9,10 @@
 #ifndef SN_CRAWL_FRONTIER_QUEUE_H
 #define SN_CRAWL_FRONTIER_QUEUE_H
 
+#include "crawl/frontier/log.h"
+
 #include <stdbool.h>
 #include <stdint.h>
-
-#include "crawl/frontier/log.h"
 
 #define SN_BLOCK_PLACES 63
 

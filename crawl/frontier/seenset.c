@@ -1,12 +1,12 @@
 /* The crawler's seen-set. */
 #include "crawl/frontier/seenset.h"
 
+#include "base/error.h"
+#include "crawl/frontier/exactset.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/error.h"
-#include "crawl/frontier/exactset.h"
 
 struct sn_seenset {
     seen_set *set;

@@ -2,10 +2,10 @@
 #ifndef SN_CRAWL_FRONTIER_SEENSET_H
 #define SN_CRAWL_FRONTIER_SEENSET_H
 
+#include "seen.h"
+
 #include <stdbool.h>
 #include <stddef.h>
-
-#include "seen.h"
 
 typedef struct sn_seenset_options {
     const char *where;   /* a FILTER; NULL: memory */

@@ -1,10 +1,10 @@
 /* The distinct links of one page. */
 #include "crawl/html/hrefs.h"
 
+#include "base/memory.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/memory.h"
 
 #define FIRST_SLOTS 1024u
 #define KEEP_SLOTS 65536u /* larger tables and buffers are freed after each page */

@@ -5,11 +5,11 @@
 #ifndef SN_CRAWL_HTML_HREFS_H
 #define SN_CRAWL_HTML_HREFS_H
 
+#include "seen.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "seen.h"
 
 #define SN_HREF_BYTES (16u << 20) /* of one page */
 

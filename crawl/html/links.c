@@ -4,10 +4,10 @@
  * and skip.c. If the next byte is available, a function continues directly with the state that
  * usually follows, so that an ordinary tag needs few iterations of the loop; the state is stored in
  * the object only at the end of a piece. */
+#include "crawl/html/internal.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include "crawl/html/internal.h"
 
 const uint8_t sn_links_name_class[256] = {
     ['\t'] = SN_ENDS_TAG, ['\n'] = SN_ENDS_TAG, ['\f'] = SN_ENDS_TAG, ['\r'] = SN_ENDS_TAG,

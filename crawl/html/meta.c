@@ -1,7 +1,7 @@
 /* Handles <meta>: refresh, encoding, robots. */
-#include <string.h>
-
 #include "crawl/html/internal.h"
+
+#include <string.h>
 
 static bool refresh_separator(uint8_t c)
 {

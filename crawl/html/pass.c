@@ -4,9 +4,9 @@
  * are skipped here without using the state machine, and links of the form <a href="b.html"> are
  * reported directly. Anything unusual, possibly relevant or incomplete is left to the state
  * machine, starting at its "<", so each byte is read at most twice. */
-#include <string.h>
-
 #include "crawl/html/internal.h"
+
+#include <string.h>
 
 #ifdef __SSE2__
 #include <emmintrin.h>

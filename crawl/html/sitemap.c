@@ -1,10 +1,10 @@
 /* A byte-by-byte state machine for sitemaps. */
 #include "crawl/html/sitemap.h"
 
+#include "crawl/html/chars.h"
+
 #include <string.h>
 #include <strings.h>
-
-#include "crawl/html/chars.h"
 
 enum {
     AT_START,

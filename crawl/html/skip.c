@@ -4,9 +4,9 @@
  * Only the end of each has to be found. A doctype ends at the first ">" in all of its states,
  * quotes or not, like a bogus comment; the states of "<" and "<!" within a comment only report
  * errors. So these need no states of their own. */
-#include <string.h>
-
 #include "crawl/html/internal.h"
+
+#include <string.h>
 
 static const uint8_t *find(const uint8_t *p, const uint8_t *end, int byte)
 {

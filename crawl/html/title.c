@@ -1,8 +1,8 @@
 /* The text of the first <title>: references decoded, white space collapsed, truncated to fit. */
+#include "crawl/html/internal.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include "crawl/html/internal.h"
 
 void sn_links_title_add(sn_links *t, const uint8_t *p, const uint8_t *end)
 {

@@ -1,8 +1,8 @@
 /* Detects UTF-16 pages and transcodes them to UTF-8 incrementally; UTF-8 output. */
+#include "crawl/html/internal.h"
+
 #include <string.h>
 #include <strings.h>
-
-#include "crawl/html/internal.h"
 
 size_t sn_html_put_utf8(uint32_t code, char out[4])
 {

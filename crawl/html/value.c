@@ -2,11 +2,11 @@
  *
  * Only the values of wanted attributes are stored; others are skipped without decoding, because a
  * reference can neither open nor close a quote. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/memory.h"
 #include "crawl/html/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 /* Stores bytes of the value. A value above its limit is marked and no longer stored. */
 static void keep(sn_links *t, const void *bytes, size_t len)

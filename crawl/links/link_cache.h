@@ -5,9 +5,9 @@
 #ifndef SN_CRAWL_LINKS_LINK_CACHE_H
 #define SN_CRAWL_LINKS_LINK_CACHE_H
 
-#include <stdbool.h>
-
 #include "seen.h"
+
+#include <stdbool.h>
 
 typedef struct sn_link_cache sn_link_cache;
 

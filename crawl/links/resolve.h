@@ -2,9 +2,9 @@
 #ifndef SN_CRAWL_LINKS_RESOLVE_H
 #define SN_CRAWL_LINKS_RESOLVE_H
 
-#include <stddef.h>
-
 #include "seen.h"
+
+#include <stddef.h>
 
 /* A buffer for one URL; used by one thread. Initialized to zero. */
 typedef struct sn_resolver {

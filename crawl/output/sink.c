@@ -1,6 +1,9 @@
 /* Buffered output files. */
 #include "crawl/output/sink.h"
 
+#include "base/error.h"
+#include "base/text.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -8,9 +11,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "base/error.h"
-#include "base/text.h"
 
 #define SINK_BUFFER (64u << 10)
 

@@ -5,11 +5,11 @@
 #ifndef SN_CRAWL_OUTPUT_SINK_H
 #define SN_CRAWL_OUTPUT_SINK_H
 
+#include "seen.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "seen.h"
 
 typedef struct sn_sink sn_sink;
 

@@ -1,12 +1,12 @@
 /* A small buffer in memory, the rest in a temporary file. */
 #include "crawl/output/spool.h"
 
+#include "base/io.h"
+#include "base/tempfile.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "base/io.h"
-#include "base/tempfile.h"
 
 void sn_spool_init(sn_spool *s)
 {

@@ -1,6 +1,8 @@
 /* WARC 1.1 records, one gzip member each. */
 #include "crawl/output/warc.h"
 
+#include "base/error.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,8 +10,6 @@
 #include <strings.h>
 #include <sys/random.h>
 #include <zlib.h>
-
-#include "base/error.h"
 
 /* ---- SHA-1 (FIPS 180-4): payload digests, not for security ---- */
 

@@ -7,13 +7,13 @@
 #ifndef SN_CRAWL_OUTPUT_WARC_H
 #define SN_CRAWL_OUTPUT_WARC_H
 
+#include "crawl/output/sink.h"
+#include "crawl/output/spool.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <time.h>
-
-#include "crawl/output/sink.h"
-#include "crawl/output/spool.h"
 
 typedef struct sn_warc sn_warc;
 

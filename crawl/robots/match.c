@@ -11,10 +11,10 @@
  * Patterns with "*" are tried one by one, in order of precedence, until one matches or can no
  * longer win. Each piece between stars is searched once, from the end of the one before it: the
  * leftmost match is always sufficient, so there is no backtracking. */
+#include "crawl/robots/internal.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include "crawl/robots/internal.h"
 
 static bool is_plain(uint8_t c)
 {

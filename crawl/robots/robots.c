@@ -5,11 +5,11 @@
  * the rules after them; other lines, known or not, do not separate them. */
 #include "crawl/robots/robots.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/memory.h"
 #include "crawl/robots/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 typedef struct line {
     const char *key;

@@ -1,8 +1,8 @@
 /* Writes the rules for us as a robots.txt, to be stored. */
+#include "crawl/robots/internal.h"
+
 #include <stdio.h>
 #include <stdlib.h>
-
-#include "crawl/robots/internal.h"
 
 char *sn_robots_text(const sn_robots *r, size_t *len)
 {

@@ -3,9 +3,9 @@
  * Nearly all links within a site are like "../b/c.html": without escapes, scheme, host or query.
  * They are resolved against a canonical base, whose path has no dot segments, by copying and by
  * going back from slash to slash. */
-#include <string.h>
-
 #include "url/url.h"
+
+#include <string.h>
 
 /* The offset of the path of a canonical URL, at its slash. */
 static size_t find_path(const char *url, size_t len)

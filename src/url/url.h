@@ -8,11 +8,11 @@
 #ifndef SN_URL_URL_H
 #define SN_URL_URL_H
 
+#include "seen.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "seen.h"
 
 /* ---- Byte classes --------------------------------------------------------------------------- */
 

@@ -1,10 +1,10 @@
 /* A fixed filter for the expected keys, and a second one for more. */
 #include "stream/exact/approx.h"
 
+#include "base/error.h"
+
 #include <math.h>
 #include <string.h>
-
-#include "base/error.h"
 
 enum { CHUNK = 1024, CELLS = 16 };
 /* The size of the first filter if the number of keys is unknown. */

@@ -9,11 +9,11 @@
 #ifndef SN_STREAM_EXACT_APPROX_H
 #define SN_STREAM_EXACT_APPROX_H
 
+#include "seen.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "seen.h"
 
 /* The lowest error rate of a single filter. */
 #define SN_APPROX_STRICTEST 1e-18

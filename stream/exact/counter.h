@@ -4,10 +4,10 @@
 #ifndef SN_STREAM_EXACT_COUNTER_H
 #define SN_STREAM_EXACT_COUNTER_H
 
+#include "seen.h"
+
 #include <stddef.h>
 #include <stdint.h>
-
-#include "seen.h"
 
 typedef struct sn_counter sn_counter;
 

@@ -1,12 +1,12 @@
 /* One bit for each line. */
 #include "stream/exact/keepmap.h"
 
+#include "base/error.h"
+#include "stream/io/temp.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
-
-#include "base/error.h"
-#include "stream/io/temp.h"
 
 /* A map of this size is enough for 10^8 lines. */
 #define MEMORY_MAX ((uint64_t)12 << 20)

@@ -2,12 +2,12 @@
 #ifndef SN_STREAM_EXACT_KEEPMAP_H
 #define SN_STREAM_EXACT_KEEPMAP_H
 
+#include "seen.h"
+
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "seen.h"
 
 /* Several threads may set bits concurrently, but not while bits are read. */
 typedef struct sn_keepmap {

@@ -4,10 +4,10 @@
  * and the line's position in its range above the bits that select the part. */
 #include "stream/exact/notes.h"
 
+#include "base/error.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/error.h"
 
 enum { RANGE = 1 << 18 };
 #define BUFFERS ((uint64_t)4 << 20)

@@ -3,11 +3,11 @@
 #ifndef SN_STREAM_EXACT_NOTES_H
 #define SN_STREAM_EXACT_NOTES_H
 
-#include <pthread.h>
-#include <stdint.h>
-
 #include "seen.h"
 #include "stream/exact/spill.h"
+
+#include <pthread.h>
+#include <stdint.h>
 
 typedef struct sn_notes {
     sn_spill *spill;

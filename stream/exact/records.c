@@ -1,9 +1,9 @@
 /* Hashes with line numbers. */
 #include "stream/exact/records.h"
 
-#include <stdlib.h>
-
 #include "base/error.h"
+
+#include <stdlib.h>
 
 seen_status sn_records_open(sn_records *records, const char *dir, uint64_t expected,
                             seen_error *error)

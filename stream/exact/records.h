@@ -6,11 +6,11 @@
 #ifndef SN_STREAM_EXACT_RECORDS_H
 #define SN_STREAM_EXACT_RECORDS_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "seen.h"
 #include "stream/io/temp.h"
+
+#include <stddef.h>
+#include <stdint.h>
 
 typedef struct sn_records_epoch {
     uint64_t first; /* first record it applies to */

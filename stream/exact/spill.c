@@ -7,14 +7,14 @@
  * and a descriptor. */
 #include "stream/exact/spill.h"
 
-#include <assert.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/error.h"
 #include "base/memory.h"
 #include "stream/exact/table.h"
 #include "stream/io/temp.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { CHUNK_MIN = 64, CHUNK_MAX = 1 << 14 };
 

@@ -6,10 +6,10 @@
 #ifndef SN_STREAM_EXACT_SPILL_H
 #define SN_STREAM_EXACT_SPILL_H
 
+#include "seen.h"
+
 #include <stddef.h>
 #include <stdint.h>
-
-#include "seen.h"
 
 typedef struct sn_spill sn_spill;
 

@@ -1,11 +1,11 @@
 /* The exact table: five entries of 96 bits per cache line. */
 #include "stream/exact/table.h"
 
-#include <math.h>
-
 #include "stream/exact/table_add.h"
 #include "stream/exact/table_find.h"
 #include "stream/exact/table_grow.h"
+
+#include <math.h>
 
 /* In most lists new keys become rarer: of n keys about n^b are distinct, where b is the current
  * share of new keys divided by their share so far. If they do not become rarer, b is 1 or more, and

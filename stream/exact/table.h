@@ -8,11 +8,11 @@
 #ifndef SN_STREAM_EXACT_TABLE_H
 #define SN_STREAM_EXACT_TABLE_H
 
+#include "seen.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "seen.h"
 
 typedef struct sn_table sn_table;
 

@@ -17,12 +17,12 @@
 #ifndef SN_STREAM_EXACT_TABLE_GROW_H
 #define SN_STREAM_EXACT_TABLE_GROW_H
 
+#include "base/error.h"
+#include "stream/exact/table_layout.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-
-#include "base/error.h"
-#include "stream/exact/table_layout.h"
 
 enum { PARTS_MIN = 16, PARTS_BLIND = 512, PARTS_MAX = 4096, BUCKETS_FIRST = 16 };
 

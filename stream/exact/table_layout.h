@@ -5,12 +5,12 @@
 #ifndef SN_STREAM_EXACT_TABLE_LAYOUT_H
 #define SN_STREAM_EXACT_TABLE_LAYOUT_H
 
+#include "stream/exact/table.h"
+
 #include <assert.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
-
-#include "stream/exact/table.h"
 
 #ifdef SN_TABLE_COUNTS
 enum { SN_TABLE_SLOTS = 4 };

@@ -1,11 +1,11 @@
 /* Blocks: memory for the columns, and selecting lines. */
 #include "stream/io/block.h"
 
+#include "base/error.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-
-#include "base/error.h"
 
 /* Buffers for long lines are mapped, so that freeing them returns the memory to the system: malloc
  * would keep them in each thread's arena. */

@@ -12,12 +12,12 @@
 #ifndef SN_STREAM_IO_BLOCK_H
 #define SN_STREAM_IO_BLOCK_H
 
+#include "seen.h"
+#include "stream/io/header.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "seen.h"
-#include "stream/io/header.h"
 
 typedef struct sn_block {
     /* Origin. */

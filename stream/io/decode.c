@@ -7,10 +7,10 @@
  * frame (xz). */
 #include "stream/io/decode.h"
 
+#include "base/error.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/error.h"
 
 #ifdef SEEN_WITH_COMPRESSION
 #include <bzlib.h>

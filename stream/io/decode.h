@@ -2,11 +2,11 @@
 #ifndef SN_STREAM_IO_DECODE_H
 #define SN_STREAM_IO_DECODE_H
 
+#include "seen.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "seen.h"
 
 typedef struct sn_codec sn_codec;
 typedef struct sn_decoder sn_decoder;

@@ -1,11 +1,11 @@
 /* Compression of outputs: gzip and zstd. */
 #include "stream/io/encode.h"
 
+#include "base/error.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/error.h"
 
 typedef enum format { FORMAT_NONE, FORMAT_GZIP, FORMAT_ZSTD, FORMAT_OTHER } format;
 

@@ -2,10 +2,10 @@
 #ifndef SN_STREAM_IO_ENCODE_H
 #define SN_STREAM_IO_ENCODE_H
 
+#include "seen.h"
+
 #include <stdbool.h>
 #include <stddef.h>
-
-#include "seen.h"
 
 typedef struct sn_encoder sn_encoder;
 

@@ -6,6 +6,12 @@
  * estimated separately, because small files say nothing about the lines of a large one. Of very
  * many files a subset is sampled: the files at the midpoints of equal slices of all bytes, each
  * standing for its slices. */
+#include "base/error.h"
+#include "stream/io/decode.h"
+#include "stream/io/input.h"
+#include "stream/io/input_inside.h"
+#include "stream/io/lines.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -13,12 +19,6 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
-
-#include "base/error.h"
-#include "stream/io/decode.h"
-#include "stream/io/input.h"
-#include "stream/io/input_inside.h"
-#include "stream/io/lines.h"
 
 enum { SAMPLES = 16, SAMPLE = 16 << 10, FILES_MAX = 16 };
 /* How much of the beginning of a compressed file is read; more if it is highly repetitive. */

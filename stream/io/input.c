@@ -5,6 +5,10 @@
  * decoder. */
 #include "stream/io/input.h"
 
+#include "base/error.h"
+#include "stream/io/decode.h"
+#include "stream/io/input_inside.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -14,10 +18,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "base/error.h"
-#include "stream/io/decode.h"
-#include "stream/io/input_inside.h"
 
 enum { RAW_SIZE = 128 << 10, PIPE_SIZE = 1 << 20 };
 

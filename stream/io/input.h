@@ -6,13 +6,13 @@
 #ifndef SN_STREAM_IO_INPUT_H
 #define SN_STREAM_IO_INPUT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "seen.h"
 #include "stream/io/header.h"
 #include "stream/io/stop.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 typedef struct sn_input sn_input;
 

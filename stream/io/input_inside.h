@@ -2,9 +2,9 @@
 #ifndef SN_STREAM_IO_INPUT_INSIDE_H
 #define SN_STREAM_IO_INPUT_INSIDE_H
 
-#include <sys/types.h>
-
 #include "stream/io/input.h"
+
+#include <sys/types.h>
 
 /* The initial offset and the size of one file; 0 for inputs that can be read only once. */
 uint64_t sn_input_sample_size(const sn_input *input, size_t file, off_t *begin);

@@ -2,10 +2,10 @@
 #ifndef SN_STREAM_IO_LINES_H
 #define SN_STREAM_IO_LINES_H
 
+#include "stream/io/block.h"
+
 #include <stddef.h>
 #include <stdint.h>
-
-#include "stream/io/block.h"
 
 /* Fills start, lines and unfinished of a block from its bytes, and allocates its columns. */
 seen_status sn_lines_split(sn_block *block, seen_error *error);

@@ -1,6 +1,10 @@
 /* Outputs: standard output, or a file that is replaced atomically. */
 #include "stream/io/output.h"
 
+#include "base/error.h"
+#include "base/newfile.h"
+#include "stream/io/encode.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -10,10 +14,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "base/error.h"
-#include "base/newfile.h"
-#include "stream/io/encode.h"
 
 enum { PIPE_SIZE = 1 << 20, TRIES = 100, LINKS = 40 };
 /* Write-back is started after this many bytes, so that the final fsync does not have to write

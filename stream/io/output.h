@@ -8,14 +8,14 @@
 #ifndef SN_STREAM_IO_OUTPUT_H
 #define SN_STREAM_IO_OUTPUT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "seen.h"
 #include "stream/io/block.h"
 #include "stream/io/input.h"
 #include "stream/io/stop.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 typedef struct sn_output sn_output;
 

@@ -1,12 +1,12 @@
 /* Splits input bytes into blocks of whole lines. */
 #include "stream/io/reader.h"
 
+#include "base/error.h"
+#include "stream/io/lines.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/error.h"
-#include "stream/io/lines.h"
 
 void sn_reader_init(sn_reader *reader, sn_input *input, size_t block_size, size_t line_max,
                     char terminator)

@@ -2,12 +2,12 @@
 #ifndef SN_STREAM_IO_READER_H
 #define SN_STREAM_IO_READER_H
 
+#include "stream/io/block.h"
+#include "stream/io/input.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "stream/io/block.h"
-#include "stream/io/input.h"
 
 /* How records are separated if they are not lines. `state` belongs to `find_end` and is 0 at the
  * beginning of a block. */

@@ -1,11 +1,11 @@
 /* Stop requests. */
 #include "stream/io/stop.h"
 
+#include "base/error.h"
+
 #include <errno.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
-
-#include "base/error.h"
 
 seen_status sn_stop_init(sn_stop *stop, seen_error *error)
 {

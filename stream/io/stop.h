@@ -3,10 +3,10 @@
 #ifndef SN_STREAM_IO_STOP_H
 #define SN_STREAM_IO_STOP_H
 
+#include "seen.h"
+
 #include <stdatomic.h>
 #include <stdbool.h>
-
-#include "seen.h"
 
 typedef enum sn_stop_reason {
     SN_STOP_NONE = 0,

@@ -1,14 +1,14 @@
 /* Temporary files without a name. */
 #include "stream/io/temp.h"
 
+#include "base/error.h"
+#include "base/io.h"
+#include "base/tempfile.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "base/error.h"
-#include "base/io.h"
-#include "base/tempfile.h"
 
 enum { GATHER = 64 << 10 };
 

@@ -3,10 +3,10 @@
 #ifndef SN_STREAM_IO_TEMP_H
 #define SN_STREAM_IO_TEMP_H
 
+#include "seen.h"
+
 #include <stddef.h>
 #include <stdint.h>
-
-#include "seen.h"
 
 typedef struct sn_temp sn_temp;
 

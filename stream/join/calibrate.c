@@ -1,12 +1,12 @@
 /* Measuring the machine. */
 #include "stream/join/internal.h"
 
+#include "base/clock.h"
+
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/mman.h>
-
-#include "base/clock.h"
 
 #define REGION ((size_t)SN_JOIN_REGION)
 enum { LINE = 64, BATCH = 16, ACCESSES = 1 << 16, TRIES = 3 };

@@ -2,17 +2,17 @@
  * strategy. */
 #include "stream/join/join.h"
 
-#include <assert.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/statvfs.h>
-
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/tempfile.h"
 #include "base/thread.h"
 #include "stream/join/internal.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
 
 /* Assumed for an input of unknown size. */
 #define LINES_UNKNOWN 1e8

@@ -15,16 +15,16 @@
 #ifndef SN_STREAM_JOIN_JOIN_H
 #define SN_STREAM_JOIN_JOIN_H
 
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "seen.h"
 #include "stream/io/input.h"
 #include "stream/io/output.h"
 #include "stream/pipeline/keys.h"
 #include "stream/pipeline/pipeline.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 typedef enum sn_join_strategy {
     SN_JOIN_ANY = 0, /* the planner chooses */

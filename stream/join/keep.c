@@ -1,12 +1,12 @@
 /* One bit per line of A. */
 #include "stream/join/keep.h"
 
+#include "base/error.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-
-#include "base/error.h"
 
 #define NOTES_MEMORY ((uint64_t)4 << 20)
 

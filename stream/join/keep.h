@@ -3,12 +3,12 @@
 #ifndef SN_STREAM_JOIN_KEEP_H
 #define SN_STREAM_JOIN_KEEP_H
 
+#include "seen.h"
+#include "stream/exact/spill.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "seen.h"
-#include "stream/exact/spill.h"
 
 typedef struct sn_keep {
     uint64_t *words;

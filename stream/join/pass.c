@@ -5,10 +5,10 @@
  * first runs in `decide`. */
 #include "stream/join/internal.h"
 
+#include "base/error.h"
+
 #include <math.h>
 #include <string.h>
-
-#include "base/error.h"
 
 enum { BATCH = 512 };
 

@@ -7,12 +7,12 @@
  * enough to choose. */
 #include "stream/join/join.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "base/error.h"
 #include "stream/exact/spill.h"
 #include "stream/exact/table.h"
+
+#include <math.h>
+#include <string.h>
 
 #define MIB ((uint64_t)1 << 20)
 #define DISK 2e9

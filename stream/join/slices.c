@@ -6,11 +6,11 @@
  * further. */
 #include "stream/join/internal.h"
 
+#include "base/error.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/error.h"
 
 enum { BATCH = 512 };
 

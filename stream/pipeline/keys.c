@@ -6,10 +6,10 @@
  * hashing: everything after this stage sees only hashes. */
 #include "stream/pipeline/keys.h"
 
-#include <string.h>
-
 #include "stream/io/lines.h"
 #include "stream/record/values.h"
+
+#include <string.h>
 
 enum { BATCH = 256, SCRATCH_MAX = 256 << 10 };
 

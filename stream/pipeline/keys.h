@@ -11,13 +11,13 @@
 #ifndef SN_STREAM_PIPELINE_KEYS_H
 #define SN_STREAM_PIPELINE_KEYS_H
 
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "seen.h"
 #include "stream/io/block.h"
 #include "stream/record/spec.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 enum { SN_KEYS_LF = 1, SN_KEYS_CRLF = 2 };
 

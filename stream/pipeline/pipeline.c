@@ -9,19 +9,19 @@
  *     worker 2           read 1  scan hash   decide 1  select  emit 1 … */
 #include "stream/pipeline/pipeline.h"
 
-#include <assert.h>
-#include <pthread.h>
-#include <sched.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/error.h"
 #include "base/thread.h"
 #include "stream/io/reader.h"
 #include "stream/pipeline/keys.h"
 #include "stream/pipeline/turn.h"
 #include "stream/record/frame.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { BLOCK_SIZE = 256 << 10, THREADS_MAX = 1024 };
 

@@ -17,17 +17,17 @@
 #ifndef SN_STREAM_PIPELINE_PIPELINE_H
 #define SN_STREAM_PIPELINE_PIPELINE_H
 
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "seen.h"
 #include "stream/io/block.h"
 #include "stream/io/input.h"
 #include "stream/io/stop.h"
 #include "stream/record/spec.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 typedef seen_status sn_pipeline_step(void *context, sn_block *block, seen_error *error);
 

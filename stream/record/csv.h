@@ -6,12 +6,12 @@
 #ifndef SN_STREAM_RECORD_CSV_H
 #define SN_STREAM_RECORD_CSV_H
 
+#include "seen.h"
+#include "stream/io/block.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "seen.h"
-#include "stream/io/block.h"
 
 /* The state of a scan: 0 at the start of a record. */
 typedef uint64_t sn_csv_state;

@@ -6,13 +6,13 @@
  * per second and is not the bottleneck. */
 #include "stream/record/frame.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/error.h"
 #include "stream/io/lines.h"
 #include "stream/record/csv.h"
 #include "stream/record/values.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 static size_t find_end(const void *context, const char *bytes, size_t from, size_t to,
                        uint64_t *state)

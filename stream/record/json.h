@@ -2,10 +2,10 @@
 #ifndef SN_STREAM_RECORD_JSON_H
 #define SN_STREAM_RECORD_JSON_H
 
+#include "stream/record/spec.h"
+
 #include <stdbool.h>
 #include <stddef.h>
-
-#include "stream/record/spec.h"
 
 /* A value in raw form; at NULL: absent. */
 typedef struct sn_record_json_span {

@@ -1,11 +1,11 @@
 /* Parses -k 2,5 and -k user.id,url into a list of columns or paths. */
 #include "stream/record/spec.h"
 
+#include "base/error.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/error.h"
 
 static seen_status no_memory(seen_error *error)
 {

@@ -8,12 +8,12 @@
 #ifndef SN_STREAM_RECORD_SPEC_H
 #define SN_STREAM_RECORD_SPEC_H
 
+#include "seen.h"
+#include "stream/io/header.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "seen.h"
-#include "stream/io/header.h"
 
 typedef enum sn_record_kind {
     SN_RECORD_LINES = 0, /* a line is a record; with -k, fields are separated by one byte */

@@ -1,12 +1,12 @@
 /* Extracts the values of a record that make up its key. */
 #include "stream/record/values.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/error.h"
 #include "base/memory.h"
 #include "stream/record/csv.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 void sn_values_free(sn_values *values)
 {

@@ -2,13 +2,13 @@
 #ifndef SN_STREAM_RECORD_VALUES_H
 #define SN_STREAM_RECORD_VALUES_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "seen.h"
 #include "stream/io/block.h"
 #include "stream/record/json.h"
 #include "stream/record/spec.h"
+
+#include <stdbool.h>
+#include <stddef.h>
 
 typedef struct sn_value {
     const char *at; /* NULL: missing */

@@ -11,10 +11,6 @@
  * Of a pipe, the lines that may be written are copied to a temporary file. */
 #include "stream/uniq/strategies.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/error.h"
 #include "stream/exact/counter.h"
 #include "stream/exact/notes.h"
@@ -23,6 +19,10 @@
 #include "stream/uniq/deferred.h"
 #include "stream/uniq/tables.h"
 #include "stream/uniq/top.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { BATCH = 512, COUNT_TEXT = 24 };
 

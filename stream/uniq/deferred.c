@@ -1,11 +1,11 @@
 /* Deferred keys in temporary files. */
 #include "stream/uniq/deferred.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
-
 #include "stream/exact/table.h"
 #include "stream/pipeline/pipeline.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
 
 enum { FILES_BLIND = 16 };
 

@@ -12,14 +12,14 @@
  *     pass 2      [ skipped ....................... | mark | written by the map ............ ] */
 #include "stream/uniq/strategies.h"
 
-#include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/error.h"
 #include "stream/exact/keepmap.h"
 #include "stream/exact/split.h"
 #include "stream/uniq/tables.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
 
 typedef struct exact {
     sn_uniq *u;

@@ -16,16 +16,16 @@
  * Other dropped lines are already in the filter. */
 #include "stream/uniq/strategies.h"
 
-#include <math.h>
-#include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/error.h"
 #include "base/hashset.h"
 #include "base/memory.h"
 #include "stream/exact/split.h"
 #include "stream/io/temp.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { BATCH_KEYS = 1 << 20, REPLAY = 4096 };
 #define BATCH_BYTES (64ull << 20)

@@ -1,10 +1,10 @@
 /* The steps shared by all strategies of uniq. */
 #include "stream/uniq/steps.h"
 
+#include "base/memory.h"
+
 #include <stdio.h>
 #include <string.h>
-
-#include "base/memory.h"
 
 #define TABLE_MIN ((uint64_t)1 << 20)
 

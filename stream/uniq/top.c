@@ -1,11 +1,11 @@
 /* The lines with the N largest counts. */
 #include "stream/uniq/top.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/error.h"
 #include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 static seen_status no_memory(const sn_top *top, seen_error *error)
 {

@@ -4,12 +4,12 @@
 #ifndef SN_STREAM_UNIQ_TOP_H
 #define SN_STREAM_UNIQ_TOP_H
 
+#include "seen.h"
+#include "stream/io/output.h"
+
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
-
-#include "seen.h"
-#include "stream/io/output.h"
 
 typedef struct sn_top_line {
     uint64_t count;

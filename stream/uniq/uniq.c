@@ -1,12 +1,12 @@
 /* uniq: planning, and choosing the strategy. */
 #include "stream/uniq/uniq.h"
 
-#include <math.h>
-
 #include "base/error.h"
 #include "stream/exact/counter.h"
 #include "stream/exact/table.h"
 #include "stream/uniq/strategies.h"
+
+#include <math.h>
 
 /* Whether lines are selected by their number of occurrences. */
 static bool is_tally(const sn_uniq_options *options)

@@ -8,15 +8,15 @@
 #ifndef SN_STREAM_UNIQ_UNIQ_H
 #define SN_STREAM_UNIQ_UNIQ_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "seen.h"
 #include "stream/exact/approx.h"
 #include "stream/io/input.h"
 #include "stream/io/output.h"
 #include "stream/pipeline/keys.h"
 #include "stream/pipeline/pipeline.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 typedef enum sn_uniq_what {
     SN_UNIQ_FIRST = 0,        /* the first occurrence of each line */
