@@ -9,6 +9,7 @@ and the web server's log with the truth.
       --cuts N       a worker is cut off from Redis for more than a lease: its connections stall
       --delay MS     between two requests to one host; every gap in the web server's log is checked
       --connect MS   connections take up to so long; --close N: every Nth kept one is closed unanswered
+      --latency MS   of the answers
       --clocks LIB   workers and Redis have clocks that are wrong by an hour and jump (LIB: tests/fault/clock.c)
       --lease MS     (600)
       --seed N       of the web and of the events
@@ -19,6 +20,7 @@ and the web server's log with the truth.
 Prints one line of figures. Status 1: a URL was lost, a gap was too short, or the crawl did not end."""
 import argparse
 import asyncio
+import bisect
 import collections
 import json
 import os
@@ -78,7 +80,7 @@ class Fleet:
         self.log = os.path.join(self.folder, "log")
         self.spawn([sys.executable, os.path.join(HERE, "web.py"), str(self.web_port), self.log,
                     str(args.pages), str(args.hosts), str(args.seed), "--connect", str(args.connect),
-                    "--close", str(args.close)])
+                    "--close", str(args.close), "--latency", str(args.latency)])
         self.redis = args.redis or free_port()
         if not args.redis and not args.address:
             self.spawn(["redis-server", "--port", str(self.redis), "--bind", "127.0.0.1", "--save", "",
@@ -237,6 +239,14 @@ class Fleet:
         if not self.args.keep:
             shutil.rmtree(self.folder, ignore_errors=True)
 
+    def stalled(self):
+        """Worker -> how often it was declared dead without an event of ours: the machine let it wait for a lease."""
+        stalled = collections.Counter()
+        for n in range(len(self.outputs)):
+            ended = open(os.path.join(self.folder, f"err.{n}")).read().count("this session has ended")
+            stalled[n] = max(0, ended - sum(worker == n for worker, _, _ in self.cuts))
+        return stalled
+
     def pushed(self):
         """URLs that ever entered a queue."""
         out = subprocess.run([self.args.seen, "crawl", "status", "--json",
@@ -261,12 +271,13 @@ class Fleet:
         log = Log(self.log)
         gaps, twice = log.gaps(), log.repeated()
         short = sum(gap < args.delay - 1 for gap in gaps)
-        allowed = log.allowed(self.cuts, args.connections)
+        stalled = self.stalled()
+        allowed = log.allowed(self.cuts, stalled, args.connections)
         beyond = {worker: (n, allowed[worker]) for worker, n in twice.items() if n > allowed[worker]}
         pushed = self.pushed() - len(expected)
         wrong_depth = [u for u, d in expected.items() if args.depth is not None and u in depths and depths[u] != d]
         print(f"{len(fetched)} of {len(expected)} pages, lost {len(lost)}, fetched twice {sum(twice.values())} (at most {sum(allowed.values())}), "
-              f"events {args.kills + args.stops + args.cuts - left}, failovers {self.failovers}, "
+              f"events {args.kills + args.stops + args.cuts - left}, stalled {sum(stalled.values())}, failovers {self.failovers}, "
               f"resharded {self.resharded}, robots.txt {log.robots}, "
               f"pushed again {pushed}, shortest gap {min(gaps, default=0):.1f} ms, {short} of {len(gaps)} too short, wrong depth {len(wrong_depth)}, "
               f"{'ended' if ended else 'DID NOT END'}")
@@ -327,11 +338,18 @@ class Log:
                 last[host, page] = worker
         return repeated
 
-    def allowed(self, cuts, connections):
-        """Worker -> how many may be: those in flight and those requested within its cuts."""
-        allowed = collections.Counter()
+    def allowed(self, cuts, stalled, connections):
+        """Worker -> how many may be: those in flight and those requested within its cuts. When it was stalled is not
+        known: the 250 ms with the most requests count."""
+        allowed, times = collections.Counter(), collections.defaultdict(list)
+        for at, _, _, worker in self.requests:
+            times[worker].append(at)
         for worker, start, end in cuts:
-            allowed[str(worker)] += connections + sum(start <= at <= end and who == str(worker) for at, _, _, who in self.requests)
+            allowed[str(worker)] += connections + sum(start <= at <= end for at in times[str(worker)])
+        for worker, times_stalled in stalled.items():
+            at = times[str(worker)]
+            most = max((bisect.bisect(at, start + 250_000_000) - i for i, start in enumerate(at)), default=0)
+            allowed[str(worker)] += times_stalled * (connections + most)
         return allowed
 
 
@@ -341,7 +359,7 @@ def options():
     for name, default in [("pages", 2000), ("hosts", 20), ("workers", 3), ("kills", 0), ("stops", 0), ("delay", 0),
                           ("lease", 600), ("seed", 1), ("pace", 150), ("timeout", 60), ("redis", 0),
                           ("max-pages", 0), ("connections", 16),
-                          ("connect", 0), ("close", 0), ("cuts", 0)]:
+                          ("connect", 0), ("close", 0), ("latency", 0), ("cuts", 0)]:
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--depth", type=int)
     parser.add_argument("--most-twice", type=int)

@@ -9,7 +9,7 @@ run() {
     "$@" || failed=1
 }
 for seed in $(seq "$seeds"); do
-    run python3 "$here/fleet.py" "$seen" --seed "$seed" --kills 21 --stops 2 --pages 5000 --timeout 90 --most-pushed 50 --bound
+    run python3 "$here/fleet.py" "$seen" --seed "$seed" --kills 21 --stops 2 --pages 5000 --latency 8 --timeout 90 --most-pushed 50 --bound
 done
 few=$((seeds / 10)) polite='--hosts 40 --delay 40 --bound'
 for seed in $(seq "$few"); do
