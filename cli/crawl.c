@@ -505,12 +505,12 @@ static void take_numbers(const sn_args *args, sn_crawl_options *o)
 static const char *whole_path(const char *path, char **owned)
 {
     char folder[4096];
-    if (path == NULL || path[0] == '/' || strcmp(path, "-") == 0 || strstr(path, "://") != NULL ||
-        getcwd(folder, sizeof folder) == NULL)
+    if (!path || path[0] == '/' || strcmp(path, "-") == 0 || strstr(path, "://") ||
+        !getcwd(folder, sizeof folder))
         return path;
     size_t room = strlen(folder) + strlen(path) + 2;
     *owned = malloc(room);
-    if (*owned == NULL)
+    if (!*owned)
         return path;
     snprintf(*owned, room, "%s/%s", folder, path);
     return *owned;
@@ -523,25 +523,25 @@ typedef struct crawl_paths {
 static void take_strings(const sn_args *args, sn_crawl_options *o, crawl_paths *paths)
 {
     const crawl_own *own = args->own;
-    if (own->filter != NULL)
+    if (own->filter)
         o->filter = whole_path(own->filter, &paths->owned[0]);
-    if (own->output != NULL)
+    if (own->output)
         o->output = whole_path(own->output, &paths->owned[1]);
-    if (own->urls != NULL)
+    if (own->urls)
         o->urls = whole_path(own->urls, &paths->owned[2]);
-    if (own->edges != NULL)
+    if (own->edges)
         o->edges = whole_path(own->edges, &paths->owned[3]);
-    if (own->warc != NULL)
+    if (own->warc)
         o->warc = whole_path(own->warc, &paths->owned[4]);
-    if (own->ca_file != NULL)
+    if (own->ca_file)
         o->ca_file = whole_path(own->ca_file, &paths->owned[5]);
-    if (own->cookies != NULL)
+    if (own->cookies)
         o->cookies = whole_path(own->cookies, &paths->owned[6]);
-    if (own->netrc != NULL)
+    if (own->netrc)
         o->netrc = whole_path(own->netrc, &paths->owned[7]);
-    if (own->proxy != NULL)
+    if (own->proxy)
         o->proxy = own->proxy;
-    if (own->agent != NULL)
+    if (own->agent)
         o->agent = own->agent;
     if (own->headers.count > 0)
         o->headers = (sn_crawl_list){own->headers.items, own->headers.count};
@@ -552,7 +552,7 @@ static void take_strings(const sn_args *args, sn_crawl_options *o, crawl_paths *
     if (own->drop.count > 0)
         o->drop = (sn_crawl_list){own->drop.items, own->drop.count};
     /* At least one output is required. */
-    if (o->output == NULL && o->urls == NULL && o->edges == NULL && o->warc == NULL)
+    if (!o->output && !o->urls && !o->edges && !o->warc)
         o->output = "-";
 }
 
@@ -580,7 +580,7 @@ static void take_flags(const sn_args *args, sn_crawl_options *o)
 
 static bool is_stdout(const char *path)
 {
-    return path != NULL && strcmp(path, "-") == 0;
+    return path && strcmp(path, "-") == 0;
 }
 
 static int run_crawl(sn_args *args)
@@ -593,7 +593,7 @@ static int run_crawl(sn_args *args)
     void *keep = NULL;
     sn_cli_status show;
     sn_cli_urls urls = {0};
-    if (own->password_file != NULL && !sn_password_read(own->password_file))
+    if (own->password_file && !sn_password_read(own->password_file))
         return SN_EXIT_ERROR;
     if (sn_cli_report_find(args))
         return sn_cli_report_run(args, own->html, own->ca_file);
@@ -604,9 +604,9 @@ static int run_crawl(sn_args *args)
     sn_crawl_defaults(&options);
     options.join = own->join;
     options.ca_file = own->ca_file;
-    if (own->join != NULL && !sn_cli_fleet_load(&options, args->operand_count > 0, &keep, &error))
+    if (own->join && !sn_cli_fleet_load(&options, args->operand_count > 0, &keep, &error))
         return sn_message_report(&error);
-    if (own->state != NULL && sn_crawl_resumable(own->state) &&
+    if (own->state && sn_crawl_resumable(own->state) &&
         sn_crawl_load(own->state, &options, &keep, &error) != SEEN_OK)
         return sn_message_report(&error);
     options.state = own->state;
@@ -624,7 +624,7 @@ static int run_crawl(sn_args *args)
                    is_stdout(options.edges) || is_stdout(options.warc);
     sn_cli_status_begin(&show, args, options.state);
     bool joined = false;
-    seen_status status = options.join != NULL ? sn_crawl_check_settings(&options, &error) : SEEN_OK;
+    seen_status status = options.join ? sn_crawl_check_settings(&options, &error) : SEEN_OK;
     if (status == SEEN_OK)
         do
             status = sn_crawl_run(&options, sn_signal_flag(), sn_cli_status_show, &show, &result,

@@ -97,7 +97,7 @@ static const sn_fleet_worker *slowest(const sn_fleet_status *s)
     const sn_fleet_worker *most = NULL;
     for (size_t i = 0; i < s->worker_count; i++)
         if (strcmp(s->workers[i].state, "live") == 0 && s->workers[i].slow_urls > 0 &&
-            (most == NULL || s->workers[i].slow_urls > most->slow_urls))
+            (!most || s->workers[i].slow_urls > most->slow_urls))
             most = &s->workers[i];
     return most;
 }
@@ -137,7 +137,7 @@ static void show_slowest(const sn_fleet_status *s)
 {
     const sn_fleet_worker *w = slowest(s);
     char a[SN_TEXT], b[SN_TEXT];
-    if (w == NULL)
+    if (!w)
         return;
     printf("  slowest   %s about %s", w->slow_origin, sn_show_number_of(a, w->slow_urls, "URL"));
     if (s->delay_ms > 0)
@@ -169,7 +169,7 @@ static void show_status(const char *where, const sn_fleet_status *s, double rate
     if (s->levels)
         printf(", depth %llu", (unsigned long long)s->level);
     printf("\n");
-    if (why != NULL)
+    if (why)
         printf("  %s\n", why);
     printf("  pages     %s, %.0f/s now, %.3g/s on average\n", sn_show_count(a, (double)n->pages),
            rate, seconds > 0 ? (double)n->pages / seconds : 0);
@@ -231,12 +231,12 @@ static void put_status(const sn_fleet_status *s, double rate)
     sn_json_open(&json, stdout, true);
     sn_json_object(&json, NULL);
     sn_json_string(&json, "state", s->state);
-    if (why != NULL)
+    if (why)
         sn_json_string(&json, "reason", why);
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         sn_json_u64(&json, numbers[i].name, numbers[i].value);
     sn_json_number(&json, "pages_per_second", rate);
-    if (slow != NULL) {
+    if (slow) {
         sn_json_string(&json, "slowest", slow->slow_origin);
         sn_json_u64(&json, "slowest_urls", slow->slow_urls);
     }

@@ -13,7 +13,7 @@ static bool add(sn_cli_urls *urls, char *url, seen_error *error)
 {
     if (urls->count == urls->room) {
         char **more = sn_memory_grow(urls->items, &urls->room, urls->count + 1, sizeof *more);
-        if (more == NULL) {
+        if (!more) {
             sn_error_memory(error);
             return false;
         }
@@ -28,7 +28,7 @@ static char *trim(char *line)
 {
     line += strspn(line, " \t");
     size_t len = strlen(line);
-    while (len > 0 && strchr(" \t\r\n", line[len - 1]) != NULL)
+    while (len > 0 && strchr(" \t\r\n", line[len - 1]))
         line[--len] = '\0';
     return line;
 }
@@ -43,9 +43,9 @@ static bool read_lines(sn_cli_urls *urls, FILE *file, seen_error *error)
         if (*url == '\0' || *url == '#')
             continue;
         char *copy = strdup(url);
-        if (copy == NULL)
+        if (!copy)
             sn_error_memory(error);
-        ok = copy != NULL && add(urls, copy, error);
+        ok = copy && add(urls, copy, error);
         if (!ok)
             free(copy);
     }
@@ -60,11 +60,11 @@ bool sn_cli_urls_read(sn_cli_urls *urls, const char *path, char *const *given, s
         if (!add(urls, given[i], error))
             return false;
     urls->borrowed = count;
-    if (path == NULL)
+    if (!path)
         return true;
     bool standard = strcmp(path, "-") == 0;
     FILE *file = standard ? stdin : fopen(path, "re");
-    if (file == NULL) {
+    if (!file) {
         sn_error_cannot(error, errno, "read the start URLs in", path);
         return false;
     }

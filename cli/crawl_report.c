@@ -46,7 +46,7 @@ static const char *read_value(const char *p, text *value)
 {
     bool quoted = *p == '"';
     const char *from = p += quoted;
-    while (*p != '\0' && (quoted ? *p != '"' : strchr(",}", *p) == NULL))
+    while (*p != '\0' && (quoted ? *p != '"' : !strchr(",}", *p)))
         p += *p == '\\' && p[1] != '\0' ? 2 : 1;
     *value = (text){from, (size_t)(p - from)};
     return *p == '\0' ? NULL : p + quoted;
@@ -65,9 +65,9 @@ static void take(line *l, text key, text value)
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
         if (strlen(fields[i].name) != key.len || memcmp(fields[i].name, key.at, key.len) != 0)
             continue;
-        if (fields[i].words != NULL)
+        if (fields[i].words)
             *fields[i].words = value;
-        else if (fields[i].number != NULL)
+        else if (fields[i].number)
             *fields[i].number = strtoull(value.at, NULL, 10);
     }
 }
@@ -81,11 +81,11 @@ static bool parse_line(const char *p, line *l)
     while (*p == '"') {
         text key, value;
         p = read_value(p, &key);
-        if (p == NULL || *p != ':')
+        if (!p || *p != ':')
             return false;
         bool null = strncmp(p + 1, "null", 4) == 0;
         p = read_value(p + 1, &value);
-        if (p == NULL)
+        if (!p)
             return false;
         if (!null)
             take(l, key, value);
@@ -134,7 +134,7 @@ static uint64_t hash_of(const char *at, size_t len)
 static char *copy_of(report *r, text t)
 {
     char *copy = strndup(t.at, t.len);
-    r->memory = r->memory || copy == NULL;
+    r->memory = r->memory || !copy;
     return copy;
 }
 
@@ -144,14 +144,14 @@ static bool grow_hosts(report *r)
         return true;
     size_t room = r->host_room == 0 ? 256 : r->host_room * 2;
     host *wider = calloc(room, sizeof *wider);
-    if (wider == NULL)
+    if (!wider)
         return false;
     for (size_t i = 0; i < r->host_room; i++) {
         const char *name = r->hosts[i].name;
-        if (name == NULL)
+        if (!name)
             continue;
         size_t at = hash_of(name, strlen(name)) & (room - 1);
-        while (wider[at].name != NULL)
+        while (wider[at].name)
             at = (at + 1) & (room - 1);
         wider[at] = r->hosts[i];
     }
@@ -164,9 +164,9 @@ static bool grow_hosts(report *r)
 static host *find_host(report *r, text url)
 {
     const char *scheme = memmem(url.at, url.len, "://", 3);
-    const char *from = scheme == NULL ? url.at : scheme + 3, *end = url.at + url.len;
+    const char *from = scheme ? scheme + 3 : url.at, *end = url.at + url.len;
     const char *slash = memchr(from, '/', (size_t)(end - from));
-    size_t len = (size_t)((slash == NULL ? end : slash) - from);
+    size_t len = (size_t)((slash ? slash : end) - from);
     if (!grow_hosts(r)) {
         r->memory = true;
         return NULL;
@@ -177,7 +177,7 @@ static host *find_host(report *r, text url)
             return &r->hosts[at];
     r->hosts[at].name = copy_of(r, (text){from, len});
     r->host_count += r->hosts[at].name != NULL;
-    return r->hosts[at].name == NULL ? NULL : &r->hosts[at];
+    return !r->hosts[at].name ? NULL : &r->hosts[at];
 }
 
 /* The buckets grow wider until the crawl fits. */
@@ -203,14 +203,14 @@ static void count_time(report *r, text t)
         return;
     memcpy(copy, t.at, t.len);
     copy[t.len] = '\0';
-    if (strptime(copy, "%Y-%m-%dT%H:%M:%SZ", &parts) != NULL)
+    if (strptime(copy, "%Y-%m-%dT%H:%M:%SZ", &parts))
         count_at(r, (int64_t)timegm(&parts), 1);
 }
 
 static void count_slow(report *r, const line *l)
 {
     size_t at = SLOWEST;
-    while (at > 0 && (r->slowest[at - 1].url == NULL || r->slowest[at - 1].ms < l->ms))
+    while (at > 0 && (!r->slowest[at - 1].url || r->slowest[at - 1].ms < l->ms))
         at--;
     if (at == SLOWEST)
         return;
@@ -243,7 +243,7 @@ static void count_line(report *r, const line *l)
     r->bytes += l->bytes;
     r->status[l->status < STATUSES ? l->status : 0]++;
     r->depth[l->depth < DEPTHS ? l->depth : DEPTHS - 1]++;
-    if (h != NULL) {
+    if (h) {
         h->pages++;
         h->failed += failed;
         h->bytes += l->bytes;
@@ -273,7 +273,7 @@ static bool read_file(report *r, const char *path, each_line *each, seen_error *
         sn_error_memory(error);
     ok = ok && !ferror(file) && !r->memory;
     free(bytes);
-    if (file != NULL)
+    if (file)
         fclose(file);
     return ok;
 }
@@ -291,8 +291,8 @@ static void read_page(report *r, const char *bytes)
 static void read_edge(report *r, const char *edge)
 {
     const char *tab = strchr(edge, '\t');
-    size_t len = tab == NULL ? 0 : strcspn(tab + 1, "\n");
-    for (size_t i = 0; tab != NULL && i < r->kept; i++) {
+    size_t len = tab ? strcspn(tab + 1, "\n") : 0;
+    for (size_t i = 0; tab && i < r->kept; i++) {
         broken *b = &r->broken[i];
         if (strncmp(b->url, tab + 1, len) != 0 || b->url[len] != '\0')
             continue;
@@ -326,14 +326,14 @@ static void put_string(FILE *out, const char *s)
 static void put_path(FILE *out, const char *path)
 {
     char *copy = malloc(2 * strlen(path) + 1), *to = copy;
-    for (; copy != NULL && *path != '\0'; path++) {
+    for (; copy && *path != '\0'; path++) {
         if (*path == '\\')
             *to++ = '\\';
         *to++ = *path;
     }
-    if (copy != NULL)
+    if (copy)
         *to = '\0';
-    put_string(out, copy == NULL ? "" : copy);
+    put_string(out, copy ? copy : "");
     free(copy);
 }
 
@@ -411,7 +411,7 @@ static void put_report(FILE *out, report *r, const char *source)
     put_counts(out, "depth", r->depth, DEPTHS);
     put_hosts(out, r);
     fputs(",\"slow\":[", out);
-    for (size_t i = 0; i < SLOWEST && r->slowest[i].url != NULL; i++) {
+    for (size_t i = 0; i < SLOWEST && r->slowest[i].url; i++) {
         fputs(i == 0 ? "[" : ",[", out);
         put_string(out, r->slowest[i].url);
         fprintf(out, ",%llu,%llu]", (unsigned long long)r->slowest[i].ms,
@@ -432,7 +432,7 @@ static bool write_page(report *r, const char *source, const char *path, seen_err
     if (!standard && sn_newfile_open(path, true, &file, error) != SEEN_OK)
         return false;
     FILE *out = standard ? stdout : fdopen(dup(file.fd), "w");
-    bool ok = out != NULL && start != NULL && end != NULL;
+    bool ok = out && start && end;
     if (ok) {
         fwrite(page, 1, (size_t)(start - page), out);
         put_report(out, r, source);
@@ -478,7 +478,7 @@ static void take_host(report *r, const char *origin, const char *value)
 {
     host *h = find_host(r, (text){origin, strlen(origin)});
     char *rest = (char *)(uintptr_t)value;
-    if (h == NULL)
+    if (!h)
         return;
     h->pages += strtoull(rest, &rest, 10);
     h->failed += strtoull(rest, &rest, 10);
@@ -509,9 +509,9 @@ static void take_figure(void *user, const char *name, const char *value)
         take_host(r, name + 2, value);
     } else if (strncmp(name, "w:", 2) == 0) {
         const char *status = strchr(value, ' ');
-        count_slow(r, &(line){.url = rest,
-                              .ms = number,
-                              .status = status == NULL ? 0 : strtoull(status, NULL, 10)});
+        count_slow(
+            r,
+            &(line){.url = rest, .ms = number, .status = status ? strtoull(status, NULL, 10) : 0});
     } else if (strncmp(name, "b:", 2) == 0) {
         size_t why = strcspn(value, "\t");
         const char *parent = value[why] == '\t' ? value + why + 1 : "";
@@ -552,7 +552,7 @@ static bool read_outputs(report *r, const sn_crawl_options *options, seen_error 
         sn_error_set(error, SEEN_ERR_FORMAT, "%s has no lines of a crawl in it", options->output);
         return false;
     }
-    return options->edges == NULL || strcmp(options->edges, "-") == 0 || r->kept == 0 ||
+    return !options->edges || strcmp(options->edges, "-") == 0 || r->kept == 0 ||
            read_file(r, options->edges, read_edge, error);
 }
 
@@ -575,7 +575,7 @@ static bool find_outputs(const char *where, sn_crawl_options *options, void **ke
     }
     if (sn_crawl_load(where, options, keep, error) != SEEN_OK)
         return false;
-    if (options->output != NULL && strcmp(options->output, "-") != 0)
+    if (options->output && strcmp(options->output, "-") != 0)
         return true;
     sn_error_set(error, SEEN_ERR_NOT_FOUND,
                  "the crawl in %s wrote no file of JSON lines (--output): name the file instead",
@@ -589,7 +589,7 @@ int sn_cli_report_run(const sn_args *args, const char *html, const char *ca_file
     sn_crawl_options options;
     void *keep = NULL;
     report r = {.broken = calloc(BROKEN, sizeof(broken))};
-    if (args->operand_count != 2 || html == NULL) {
+    if (args->operand_count != 2 || !html) {
         free(r.broken);
         return sn_message_error("write seen crawl report STATE|FILE.jsonl|ADDRESS --html FILE");
     }
@@ -598,7 +598,7 @@ int sn_cli_report_run(const sn_args *args, const char *html, const char *ca_file
     bool ok = r.broken != NULL;
     if (!ok)
         sn_error_memory(&error);
-    else if (strstr(where, "://") != NULL)
+    else if (strstr(where, "://"))
         ok = read_shared(&r, where, ca_file, &error);
     else
         ok = find_outputs(where, &options, &keep, &error) && read_outputs(&r, &options, &error);

@@ -12,7 +12,7 @@ static void prepare_exit_message(sn_cli_status *s, const char *state)
 {
     char name[700];
     const char *clear = s->mode == SN_SHOW_REDRAWN ? "\r\033[K" : "";
-    if (state == NULL) {
+    if (!state) {
         snprintf(s->exit_message, sizeof s->exit_message,
                  "%sseen: stopped at once; without --state nothing was saved\n", clear);
     } else {
@@ -215,11 +215,11 @@ static void print_summary(const sn_args *args, const sn_crawl_options *o, const 
     if (r->start_seen > 0 && !r->resumed)
         sn_message_note(args, "%llu of the start URLs had been seen already",
                         (unsigned long long)r->start_seen);
-    if (r->status.counts.failed > 0 && o->state != NULL)
+    if (r->status.counts.failed > 0 && o->state)
         sn_message_note(args,
                         "the failed pages are listed in %s/failed; --retry-failed tries them again",
                         o->state);
-    if (r->end == SN_CRAWL_LIMIT && o->state != NULL)
+    if (r->end == SN_CRAWL_LIMIT && o->state)
         sn_message_note(
             args,
             "stopped after --max-pages with %s URL%s queued; --state %s resumes it with a "
@@ -227,8 +227,8 @@ static void print_summary(const sn_args *args, const sn_crawl_options *o, const 
             sn_show_count(a, (double)r->status.queued), plural(r->status.queued), o->state);
     else if (r->end != SN_CRAWL_DONE)
         sn_message_note(args,
-                        o->state != NULL ? "stopped with %s URL%s queued; --state %s resumes it"
-                                         : "stopped with %s URL%s queued",
+                        o->state ? "stopped with %s URL%s queued; --state %s resumes it"
+                                 : "stopped with %s URL%s queued",
                         sn_show_count(a, (double)r->status.queued), plural(r->status.queued),
                         o->state);
 }
@@ -243,7 +243,7 @@ int sn_cli_status_end(const sn_cli_status *s, const sn_crawl_options *options,
     else
         print_summary(s->args, options, r);
     bool none = r->status.counts.pages == 0;
-    bool nothing = none && r->failed_reason != NULL;
+    bool nothing = none && r->failed_reason;
     if (none && !nothing && r->denied_url[0] != '\0')
         return sn_message_error("robots.txt disallows %s, and there was nothing else to fetch",
                                 r->denied_url);

@@ -48,18 +48,18 @@ static const char *keep(sn_intake *in, const char *bytes, size_t len)
 static seen_status add_link(sn_intake *in, const sn_admit_page *page, const char *url, size_t len,
                             const sn_frontier_link *like)
 {
-    if (len > SN_FRONTIER_URL_MAX || (page != NULL && page->len > SN_FRONTIER_URL_MAX))
+    if (len > SN_FRONTIER_URL_MAX || (page && page->len > SN_FRONTIER_URL_MAX))
         return SEEN_OK; /* longer than max_url can be */
     if (in->count == SN_BATCH_URLS || in->arena_len + len > ARENA_MAX) {
         seen_status status = sn_admit_commit(in);
         if (status != SEEN_OK)
             return status;
     }
-    if (in->arena == NULL && (in->arena = malloc(ARENA_ROOM)) == NULL)
+    if (!in->arena && !(in->arena = malloc(ARENA_ROOM)))
         return sn_error_memory(in->error);
-    if (in->parent == NULL) {
-        in->parent_len = page == NULL ? 0 : (uint32_t)page->len;
-        in->parent = keep(in, page == NULL ? "" : page->url, in->parent_len);
+    if (!in->parent) {
+        in->parent_len = page ? (uint32_t)page->len : 0;
+        in->parent = keep(in, page ? page->url : "", in->parent_len);
     }
     sn_frontier_link *link = &in->links[in->count];
     *link = *like;
@@ -102,7 +102,7 @@ seen_status sn_admit_url(sn_intake *in, const sn_admit_page *page, const char *u
 {
     seen_hash hash = sn_frontier_hash(in->frontier, url, len, kind);
     bool link = is_link(depth, kind);
-    if (page != NULL &&
+    if (page &&
         (depth > in->options->max_depth || (sn_link_cache_add(in->link_cache, hash) && link) ||
          !in_scope(in, url, len, link)))
         return SEEN_OK;

@@ -77,7 +77,7 @@ static seen_status tick(sn_engine *e, int64_t now, sn_crawl_progress *progress, 
             e->looked = now;
             sn_settle_measure(e);
         }
-        if (progress != NULL) {
+        if (progress) {
             sn_crawl_status about;
             fill_status(e, &about);
             progress(user, &about);
@@ -90,7 +90,7 @@ static int64_t time_to_wait(const sn_engine *e, int64_t now)
 {
     int64_t wait = TICK_MS;
     bool unread = !e->stopping && !e->limit_reached && e->next == SN_NEXT_URL && !e->hosts_full;
-    if (unread || (e->transfers.thread != NULL && sn_fetch_thread_ready(e->transfers.thread)))
+    if (unread || (e->transfers.thread && sn_fetch_thread_ready(e->transfers.thread)))
         return 0;
     if (e->intake.count > 0)
         wait = COMMIT_MS;
@@ -120,10 +120,10 @@ static seen_status collect(sn_engine *e)
         sn_job_sent(&e->transfers, t->user, t->sent);
     while (status == SEEN_OK && (t = sn_fetch_finished(e->transfers.fetch)) != NULL)
         status = sn_page_arrived(e, t);
-    while (status == SEEN_OK && e->transfers.thread != NULL) {
+    while (status == SEEN_OK && e->transfers.thread) {
         bool sent;
         status = sn_fetch_thread_take(e->transfers.thread, &t, &sent, e->error);
-        if (status != SEEN_OK || t == NULL)
+        if (status != SEEN_OK || !t)
             break;
         if (sent)
             sn_job_sent(&e->transfers, t->user, t->sent);
@@ -139,7 +139,7 @@ static seen_status loop(sn_engine *e, const atomic_int *stop, sn_crawl_progress 
     seen_status status = SEEN_OK;
     while (status == SEEN_OK) {
         int64_t now = sn_fetch_now();
-        if (stop != NULL && atomic_load_explicit(stop, memory_order_relaxed) != 0)
+        if (stop && atomic_load_explicit(stop, memory_order_relaxed) != 0)
             e->stopping = true;
         status = sn_hosts_poll(e);
         if (status == SEEN_OK)
@@ -159,7 +159,7 @@ static seen_status loop(sn_engine *e, const atomic_int *stop, sn_crawl_progress 
 
 static void fill_result(sn_engine *e, sn_crawl_result *result)
 {
-    if (e->transfers.fetch == NULL || e->intake.frontier == NULL)
+    if (!e->transfers.fetch || !e->intake.frontier)
         return;
     fill_status(e, &result->status);
     result->end = e->stopping ? SN_CRAWL_STOPPED : SN_CRAWL_DONE;
@@ -173,7 +173,7 @@ seen_status sn_crawl_run(const sn_crawl_options *options, const atomic_int *stop
 {
     *result = (sn_crawl_result){0};
     sn_engine *e = calloc(1, sizeof *e);
-    if (e == NULL)
+    if (!e)
         return sn_error_memory(error);
     e->options = options;
     e->result = result;

@@ -19,7 +19,7 @@ static seen_status skip(sn_engine *e, const sn_frontier_record *record)
 /* Whether the rules of its host allow this URL. */
 static bool allowed(const sn_host *host, const sn_frontier_record *record)
 {
-    return host->rules == NULL ||
+    return !host->rules ||
            sn_robots_allowed(host->rules, record->url + host->len, record->len - host->len);
 }
 
@@ -135,7 +135,7 @@ seen_status sn_dispatch_run(sn_engine *e)
     while (status == SEEN_OK && e->transfers.idle_count > 0 && may_start(e)) {
         int64_t now = sn_fetch_now();
         sn_host *host = sn_pace_take(e->transfers.pace, now);
-        if (host == NULL)
+        if (!host)
             break;
         if (host->rules_state >= SN_RULES_KNOWN && now >= host->rules_until)
             sn_pace_set_rules(e->transfers.pace, host, SN_RULES_UNKNOWN, NULL, 0);

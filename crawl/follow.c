@@ -44,7 +44,7 @@ static bool find_base(const sn_job *job, sn_follower *f, char **own, const char 
     if (n == 0)
         return true;
     *own = malloc(n);
-    if (*own == NULL)
+    if (!*own)
         return false;
     memcpy(*own, f->resolver.text, n);
     *base = *own;
@@ -57,7 +57,7 @@ static bool keep(sn_follow_urls *urls, sn_href *href, const char *url, size_t le
 {
     if (urls->text_len + len > urls->text_room) {
         char *more = sn_memory_grow(urls->text, &urls->text_room, urls->text_len + len, 1);
-        if (more == NULL)
+        if (!more)
             return false;
         urls->text = more;
     }

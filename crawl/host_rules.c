@@ -32,7 +32,7 @@ static seen_status find_other(sn_engine *e, sn_host *host, sn_host **other, bool
     seen_status status = sn_pace_find(e->transfers.pace, url, origin, now, other, e->error);
     if (status == SEEN_ERR_FULL || *other == host)
         *other = NULL;
-    *later = *other != NULL && !sn_pace_ready(*other, now);
+    *later = *other && !sn_pace_ready(*other, now);
     if (*later)
         take_turn(e, host, *other, now);
     return status == SEEN_ERR_FULL ? SEEN_OK : status;
@@ -42,7 +42,7 @@ void sn_host_rules_hold(sn_engine *e, sn_host *host, int64_t until)
 {
     sn_frontier *f = e->intake.frontier;
     sn_pace_hold(e->transfers.pace, host, until);
-    if (f->class->host_hold != NULL)
+    if (f->class->host_hold)
         f->class->host_hold(f, host->origin, host->len, until - sn_fetch_now());
 }
 
@@ -50,15 +50,15 @@ seen_status sn_host_rules_fetch(sn_engine *e, sn_host *host)
 {
     bool later = false;
     sn_host *other = NULL;
-    seen_status status = host->rules_url == NULL ? SEEN_OK : find_other(e, host, &other, &later);
+    seen_status status = host->rules_url ? find_other(e, host, &other, &later) : SEEN_OK;
     if (status != SEEN_OK || later)
         return status;
     sn_job *job = sn_job_take(&e->transfers);
     char *url = host->rules_url;
     host->rules_url = NULL;
-    if (url == NULL) {
+    if (!url) {
         url = malloc(host->len + sizeof "/robots.txt");
-        if (url == NULL)
+        if (!url)
             return sn_error_memory(e->error);
         memcpy(url, host->origin, host->len);
         memcpy(url + host->len, "/robots.txt", sizeof "/robots.txt");
@@ -84,7 +84,7 @@ static seen_status redirect_robots(sn_engine *e, sn_host *host, const char *url,
     sn_host *there = NULL;
     size_t origin = sn_frontier_origin(url, len);
     char *copy = malloc(len + 1);
-    if (copy == NULL)
+    if (!copy)
         return sn_error_memory(e->error);
     memcpy(copy, url, len);
     copy[len] = '\0';
@@ -97,7 +97,7 @@ static seen_status redirect_robots(sn_engine *e, sn_host *host, const char *url,
     host->rules_url = copy;
     host->rules_hops++;
     sn_pace_set_rules(e->transfers.pace, host, SN_RULES_UNKNOWN, NULL, 0);
-    if (there != NULL && there != host)
+    if (there && there != host)
         take_turn(e, host, there, now);
     return SEEN_OK;
 }
@@ -109,20 +109,20 @@ static seen_status admit_sitemaps(sn_engine *e, const sn_job *job, const sn_robo
     size_t i = 0, len = 0;
     sn_admit_begin(&e->intake);
     for (;; i++) {
-        const char *href = rules == NULL ? NULL : sn_robots_sitemap(rules, i, &len);
-        if (href == NULL && i == 0) {
+        const char *href = rules ? sn_robots_sitemap(rules, i, &len) : NULL;
+        if (!href && i == 0) {
             href = "/sitemap.xml";
             len = strlen(href);
             rules = NULL;
         }
-        if (href == NULL)
+        if (!href)
             return SEEN_OK;
         size_t n = sn_admit_resolve(&e->intake, href, len, job->url, job->url_len);
         seen_status status = SEEN_OK;
         if (n > 0)
             status =
                 sn_admit_url(&e->intake, &page, e->intake.resolver.text, n, 0, 0, SN_KIND_SITEMAP);
-        if (status != SEEN_OK || rules == NULL)
+        if (status != SEEN_OK || !rules)
             return status;
     }
 }
@@ -131,7 +131,7 @@ static void set_delay(const sn_engine *e, sn_host *host, const sn_robots *rules)
 {
     uint64_t delay = 0;
     host->delay = e->options->delay_ms;
-    if (rules != NULL && sn_robots_crawl_delay(rules, &delay)) {
+    if (rules && sn_robots_crawl_delay(rules, &delay)) {
         if (delay > e->options->max_delay_ms)
             delay = e->options->max_delay_ms;
         if (delay > host->delay)
@@ -145,11 +145,11 @@ static seen_status publish(const sn_engine *e, const sn_host *host, const sn_rob
     sn_frontier *f = e->intake.frontier;
     char *text = NULL;
     size_t len = 0;
-    if (f->class->host_rules == NULL)
+    if (!f->class->host_rules)
         return SEEN_OK;
-    if (rules != NULL && (text = sn_robots_text(rules, &len)) == NULL)
+    if (rules && !(text = sn_robots_text(rules, &len)))
         return sn_error_memory(e->error);
-    f->class->host_rules(f, host->origin, host->len, text == NULL ? "" : text, len,
+    f->class->host_rules(f, host->origin, host->len, text ? text : "", len,
                          (int64_t)SN_ROBOTS_CACHE_SECONDS * 1000);
     free(text);
     return SEEN_OK;
@@ -161,7 +161,7 @@ static seen_status take_rules(sn_engine *e, sn_job *job, sn_robots *rules, size_
     sn_frontier *f = e->intake.frontier;
     set_delay(e, host, rules);
     seen_status status = publish(e, host, rules);
-    if (status == SEEN_OK && f->class->host_delay != NULL && host->delay > e->options->delay_ms)
+    if (status == SEEN_OK && f->class->host_delay && host->delay > e->options->delay_ms)
         status = f->class->host_delay(f, host->origin, host->len, host->delay, e->error);
     host->rules_tries = 0;
     host->rules_until = sn_fetch_now() + (int64_t)SN_ROBOTS_CACHE_SECONDS * 1000;
@@ -174,7 +174,7 @@ seen_status sn_host_rules_use(sn_engine *e, sn_host *host, const char *text, siz
                               int64_t for_ms)
 {
     sn_robots *rules = NULL;
-    if (len > 0 && (rules = sn_robots_parse(text, len, e->options->agent)) == NULL)
+    if (len > 0 && !(rules = sn_robots_parse(text, len, e->options->agent)))
         return sn_error_memory(e->error);
     set_delay(e, host, rules);
     host->rules_until = sn_fetch_now() + for_ms;
@@ -186,7 +186,7 @@ static seen_status parse_rules(sn_engine *e, sn_job *job)
 {
     size_t len = (size_t)sn_spool_length(&job->body);
     char *bytes = malloc(len + 1);
-    if (bytes == NULL)
+    if (!bytes)
         return sn_error_memory(e->error);
     size_t got = 0;
     for (long n; got < len; got += (size_t)n)
@@ -194,7 +194,7 @@ static seen_status parse_rules(sn_engine *e, sn_job *job)
             break;
     sn_robots *rules = sn_robots_parse(bytes, got, e->options->agent);
     free(bytes);
-    if (rules == NULL)
+    if (!rules)
         return sn_error_memory(e->error);
     return take_rules(e, job, rules, got + 256);
 }
@@ -233,8 +233,7 @@ seen_status sn_host_rules_arrived(sn_engine *e, sn_job *job, sn_transfer *t)
         verdict = SN_ROBOTS_DISALLOW_ALL;
     size_t n = 0;
     /* Without --drop-www etc., which may remove exactly what the redirect added. */
-    if (verdict == SN_ROBOTS_REDIRECTED && host->rules_hops < SN_ROBOTS_REDIRECTS &&
-        t->location != NULL)
+    if (verdict == SN_ROBOTS_REDIRECTED && host->rules_hops < SN_ROBOTS_REDIRECTS && t->location)
         n = sn_admit_resolve_whole(&e->intake, t->location, t->location_len, job->url,
                                    job->url_len);
     seen_status status = SEEN_OK;

@@ -18,9 +18,8 @@ static seen_status begin_host(sn_engine *e, sn_host *host)
         sn_pace_hold(e->transfers.pace, host, e->began + (int64_t)delay);
     if (about.wait_ms > 0)
         sn_pace_hold(e->transfers.pace, host, sn_fetch_now() + about.wait_ms);
-    return about.rules == NULL
-               ? SEEN_OK
-               : sn_host_rules_use(e, host, about.rules, about.rules_len, about.rules_ms);
+    return about.rules ? sn_host_rules_use(e, host, about.rules, about.rules_len, about.rules_ms)
+                       : SEEN_OK;
 }
 
 /* Puts a URL in the queue of its host; *placed is false if too many hosts have work. */
@@ -82,7 +81,7 @@ static void report_quiet(void *user, const sn_host *host)
 
 void sn_hosts_check_quiet(sn_engine *e, sn_host *host)
 {
-    if (e->intake.frontier->class->host_quiet != NULL && !host->live)
+    if (e->intake.frontier->class->host_quiet && !host->live)
         report_quiet(e->intake.frontier, host);
 }
 
@@ -90,9 +89,9 @@ seen_status sn_hosts_poll(sn_engine *e)
 {
     sn_frontier *f = e->intake.frontier;
     seen_status status = SEEN_OK;
-    if (f->class->poll == NULL)
+    if (!f->class->poll)
         return SEEN_OK;
-    for (sn_frontier_updates updates = {.seed = ""}; status == SEEN_OK && updates.seed != NULL;) {
+    for (sn_frontier_updates updates = {.seed = ""}; status == SEEN_OK && updates.seed;) {
         updates = (sn_frontier_updates){0};
         status = f->class->poll(f, &updates, e->error);
         if (status != SEEN_OK)
@@ -102,7 +101,7 @@ seen_status sn_hosts_poll(sn_engine *e)
             sn_link_cache_clear(e->intake.link_cache);
         if (updates.give_back > 0)
             sn_pace_drop_hosts(e->transfers.pace, updates.give_back, report_quiet, f);
-        if (updates.seed != NULL)
+        if (updates.seed)
             status = sn_seeds_join(e, updates.seed, updates.seed_len);
     }
     /* END was based on the state of the frontier at that time. */

@@ -25,7 +25,7 @@ bool sn_job_create_all(sn_transfers *t, struct sn_engine *engine, size_t count)
 {
     t->jobs = calloc(count, sizeof *t->jobs);
     t->idle = calloc(count, sizeof(sn_job *));
-    if (t->jobs == NULL || t->idle == NULL)
+    if (!t->jobs || !t->idle)
         return false;
     t->count = count;
     for (size_t i = 0; i < count; i++) {
@@ -38,7 +38,7 @@ bool sn_job_create_all(sn_transfers *t, struct sn_engine *engine, size_t count)
 
 void sn_job_free_all(sn_transfers *t)
 {
-    for (size_t i = 0; t->jobs != NULL && i < t->count; i++)
+    for (size_t i = 0; t->jobs && i < t->count; i++)
         free_job(&t->jobs[i]);
     free(t->jobs);
     free(t->idle);
@@ -51,9 +51,9 @@ sn_job *sn_job_take(sn_transfers *t)
 
 void sn_job_release(sn_transfers *t, sn_job *job, sn_transfer *transfer)
 {
-    if (transfer != NULL && job->on_thread)
+    if (transfer && job->on_thread)
         sn_fetch_thread_release(t->thread, transfer);
-    else if (transfer != NULL)
+    else if (transfer)
         sn_fetch_release(t->fetch, transfer);
     job->other = NULL;
     t->idle[t->idle_count++] = job;
@@ -68,7 +68,7 @@ static bool copy_text(char **to, size_t *room, size_t *to_len, const char *from,
 {
     if (len + 1 > *room) {
         char *more = realloc(*to, len + 256);
-        if (more == NULL)
+        if (!more)
             return false;
         *to = more;
         *room = len + 256;
@@ -107,7 +107,7 @@ void sn_job_reset(sn_job *job)
  * into the frontier as they arrive, on the first thread. */
 static bool choose_thread(const sn_transfers *t, const sn_job *job)
 {
-    if (t->thread == NULL || !sn_fetch_thread_room(t->thread) || job->kind == SN_JOB_SITEMAP)
+    if (!t->thread || !sn_fetch_thread_room(t->thread) || job->kind == SN_JOB_SITEMAP)
         return false;
     size_t there = sn_fetch_thread_active(t->thread), here = sn_job_active(t) - 1 - there;
     if (job->host->active > 0)
@@ -125,7 +125,7 @@ seen_status sn_job_start(sn_transfers *t, sn_job *job, uint64_t limit, seen_erro
     sn_pace_begin(t->pace, job->host);
     int64_t now = sn_fetch_now();
     job->host_waits = sn_pace_start(t->pace, job->host, now);
-    job->other_waits = job->other != NULL && sn_pace_start(t->pace, job->other, now);
+    job->other_waits = job->other && sn_pace_start(t->pace, job->other, now);
     sn_fetch_request request = {.url = job->url,
                                 .limit = limit,
                                 .user = job,

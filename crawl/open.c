@@ -23,15 +23,15 @@
 static bool same_file(const char *one, const char *other)
 {
     struct stat a, b;
-    return one != NULL && other != NULL && stat(one, &a) == 0 && stat(other, &b) == 0 &&
-           S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+    return one && other && stat(one, &a) == 0 && stat(other, &b) == 0 && S_ISREG(a.st_mode) &&
+           a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
 static bool stat_folder(const char *path, struct stat *about)
 {
     char folder[PATH_MAX];
     const char *slash = strrchr(path, '/');
-    int len = slash == NULL ? 0 : (int)(slash + 1 - path);
+    int len = slash ? (int)(slash + 1 - path) : 0;
     return snprintf(folder, sizeof folder, "%.*s.", len, path) < PATH_MAX &&
            stat(folder, about) == 0;
 }
@@ -39,7 +39,7 @@ static bool stat_folder(const char *path, struct stat *about)
 static const char *name_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    return slash == NULL ? path : slash + 1;
+    return slash ? slash + 1 : path;
 }
 
 /* Whether the two are the same file. If it does not exist yet, compares the name in the same
@@ -63,7 +63,7 @@ static seen_status check_outputs(const sn_engine *e)
     for (int i = 0; i < SN_OUT_COUNT; i++)
         for (int k = 0; k < i; k++) {
             const char *a = sn_outputs_path(e->options, i), *b = sn_outputs_path(e->options, k);
-            if (a != NULL && b != NULL && same_output(a, b))
+            if (a && b && same_output(a, b))
                 return sn_error_set(e->error, SEEN_ERR_ARGUMENT,
                                     "two outputs to %s: give each one of its own",
                                     strcmp(a, "-") == 0 ? "standard output" : a);
@@ -84,26 +84,26 @@ static seen_status check_options(const sn_engine *e)
                             SN_SCOPE_URL_MAX);
     if (o->max_links > 10000000)
         return sn_error_set(e->error, SEEN_ERR_ARGUMENT, "links per page: at most 10000000");
-    if (o->exact && o->filter != NULL)
+    if (o->exact && o->filter)
         return sn_error_set(e->error, SEEN_ERR_ARGUMENT,
                             "exact keys are this crawl's own: not with a filter");
-    if (o->join != NULL && (o->state != NULL || o->exact))
+    if (o->join && (o->state || o->exact))
         return sn_error_set(e->error, SEEN_ERR_ARGUMENT,
                             "--join keeps the crawl in Redis: not together with %s",
-                            o->state != NULL ? "--state" : "--exact");
-    if (o->retry_failed && o->state == NULL)
+                            o->state ? "--state" : "--exact");
+    if (o->retry_failed && !o->state)
         return sn_error_set(e->error, SEEN_ERR_ARGUMENT,
                             "failed pages are listed in a state folder: name it");
     /* libcurl would only report it for each page, or not at all. */
-    if (o->ca_file != NULL && access(o->ca_file, R_OK) != 0)
+    if (o->ca_file && access(o->ca_file, R_OK) != 0)
         return sn_error_cannot(e->error, errno, "read the certificates in", o->ca_file);
-    if (o->cookies != NULL && access(o->cookies, R_OK) != 0)
+    if (o->cookies && access(o->cookies, R_OK) != 0)
         return sn_error_cannot(e->error, errno, "read the cookies in", o->cookies);
-    if (o->netrc != NULL && access(o->netrc, R_OK) != 0)
+    if (o->netrc && access(o->netrc, R_OK) != 0)
         return sn_error_cannot(e->error, errno, "read the passwords in", o->netrc);
     for (size_t i = 0; i < o->headers.count; i++)
-        if (strpbrk(o->headers.items[i], "\r\n") != NULL || o->headers.items[i][0] == ':' ||
-            strchr(o->headers.items[i], ':') == NULL)
+        if (strpbrk(o->headers.items[i], "\r\n") || o->headers.items[i][0] == ':' ||
+            !strchr(o->headers.items[i], ':'))
             return sn_error_set(e->error, SEEN_ERR_ARGUMENT,
                                 "-H %.100s: not a header; write it as 'Name: value'",
                                 o->headers.items[i]);
@@ -129,7 +129,7 @@ static seen_status sync_outputs(const sn_engine *e, const uint64_t length[SN_OUT
 {
     for (int i = 0; i < SN_OUT_COUNT; i++) {
         const char *path = sn_outputs_path(e->options, i);
-        int fd = path == NULL || length[i] == UINT64_MAX ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+        int fd = !path || length[i] == UINT64_MAX ? -1 : open(path, O_RDONLY | O_CLOEXEC);
         bool failed = fd >= 0 && fdatasync(fd) != 0 && errno != EINVAL;
         if (fd >= 0)
             close(fd);
@@ -149,8 +149,8 @@ static seen_status compare_with_saved(const sn_engine *e, const sn_checkpoint *p
     if (status != SEEN_OK)
         return status;
     const char *now = e->options->filter, *then = saved.filter;
-    bool same = saved.exact == e->options->exact && (now == NULL) == (then == NULL) &&
-                (now == NULL || strcmp(now, then) == 0);
+    bool same =
+        saved.exact == e->options->exact && (!now) == (!then) && (!now || strcmp(now, then) == 0);
     find_lengths(e, &saved, p, length);
     free(keep);
     if (!same)
@@ -176,7 +176,7 @@ static seen_status make_scope(sn_engine *e)
                                 .repeat_max = (unsigned)o->max_repeats,
                                 .no_parent = o->no_parent};
     e->intake.scope = sn_scope_create(&options, message, sizeof message);
-    if (e->intake.scope == NULL)
+    if (!e->intake.scope)
         return sn_error_set(e->error, SEEN_ERR_ARGUMENT, "%s", message);
     e->intake.url_options = (seen_url_options){.size = sizeof e->intake.url_options,
                                                .flags = (uint32_t)o->url_flags,
@@ -233,7 +233,7 @@ static seen_status make_hosts(sn_engine *e)
                                                 .max_retries = 8192,
                                                 .free_rules = free_robots});
     e->intake.link_cache = sn_link_cache_create();
-    bool ok = t->queues != NULL && t->pace != NULL && e->intake.link_cache != NULL &&
+    bool ok = t->queues && t->pace && e->intake.link_cache &&
               sn_job_create_all(t, e, (size_t)o->connections);
     return ok ? SEEN_OK : sn_error_memory(e->error);
 }
@@ -291,7 +291,7 @@ static seen_status make_parts(sn_engine *e)
 
 static seen_status nothing_to_crawl(const sn_engine *e)
 {
-    if (e->options->state != NULL)
+    if (e->options->state)
         return sn_error_set(e->error, SEEN_ERR_NOT_FOUND,
                             "there is no crawl in %.200s to resume: check the name, or give a "
                             "URL to start one there",
@@ -328,7 +328,7 @@ static uint64_t whole_lines(const char *path)
 {
     char end[65536];
     struct stat about;
-    int fd = path == NULL || strcmp(path, "-") == 0 ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+    int fd = !path || strcmp(path, "-") == 0 ? -1 : open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &about) != 0 || !S_ISREG(about.st_mode)) {
         if (fd >= 0)
             close(fd);
@@ -356,7 +356,7 @@ static seen_status join_others(sn_engine *e)
     for (int i = 0; i < SN_OUT_COUNT; i++)
         length[i] = whole_lines(sn_outputs_path(e->options, i));
     const char *warc = e->options->warc;
-    if (warc != NULL && stat(warc, &about) == 0 && S_ISREG(about.st_mode))
+    if (warc && stat(warc, &about) == 0 && S_ISREG(about.st_mode))
         length[SN_OUT_WARC] = (uint64_t)about.st_size;
     seen_status status = sn_shared_open(e);
     if (status == SEEN_OK)
@@ -413,7 +413,7 @@ static seen_status go_on(sn_engine *e, const sn_checkpoint *p)
 static seen_status open_state(sn_engine *e, sn_checkpoint *checkpoint, bool *there)
 {
     *there = false;
-    if (e->options->state == NULL)
+    if (!e->options->state)
         return SEEN_OK;
     /* A mistyped name must not create a folder. */
     struct stat about;
@@ -439,15 +439,15 @@ seen_status sn_crawl_open(sn_engine *e)
     seen_status status = check_options(e);
     if (status == SEEN_OK)
         status = seen_hasher_random(SEEN_XXH3, &e->hasher, e->error);
-    size_t temporary = e->options->warc == NULL ? 0 : e->options->connections;
+    size_t temporary = e->options->warc ? e->options->connections : 0;
     if (status == SEEN_OK)
         status = sn_open_files_raise(e->options->connections, temporary, &e->transfers.keep_open,
                                      e->error);
-    if (status == SEEN_OK && e->options->join == NULL)
+    if (status == SEEN_OK && !e->options->join)
         status = open_state(e, &checkpoint, &there);
     if (status == SEEN_OK)
         status = make_scope(e);
-    if (status == SEEN_OK && e->options->join != NULL)
+    if (status == SEEN_OK && e->options->join)
         status = join_others(e);
     else if (status == SEEN_OK)
         status = there ? go_on(e, &checkpoint) : start_anew(e);
@@ -469,7 +469,7 @@ void sn_crawl_close(sn_engine *e)
     sn_job_free_all(&e->transfers);
     sn_pace_destroy(e->transfers.pace);
     sn_queues_destroy(e->transfers.queues);
-    if (f != NULL)
+    if (f)
         f->class->close(f);
     sn_admit_free(&e->intake);
     sn_outputs_close(&e->outputs);

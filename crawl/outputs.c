@@ -25,16 +25,16 @@ seen_status sn_outputs_open(sn_outputs *out, const sn_crawl_options *options,
 {
     for (int i = 0; i < SN_OUT_COUNT; i++) {
         const char *path = sn_outputs_path(options, i);
-        if (path == NULL)
+        if (!path)
             continue;
         seen_status status = sn_sink_open(path, length[i], &out->sink[i], error);
         if (status != SEEN_OK)
             return status;
     }
-    if (out->sink[SN_OUT_WARC] == NULL)
+    if (!out->sink[SN_OUT_WARC])
         return SEEN_OK;
     out->warc = sn_warc_create(out->sink[SN_OUT_WARC]);
-    if (out->warc == NULL)
+    if (!out->warc)
         return sn_error_memory(error);
     if (sn_sink_length(out->sink[SN_OUT_WARC]) == 0)
         sn_warc_info(out->warc, options->agent);
@@ -65,12 +65,12 @@ static void put_fetched(sn_sink *out, const sn_outputs_page *page)
     gmtime_r(&job->date, &parts);
     strftime(text, sizeof text, ",\"time\":\"%Y-%m-%dT%H:%M:%SZ\"", &parts);
     sn_sink_text(out, text);
-    if (job->html && job->links != NULL && sn_links_end(job->links)->title_len > 0) {
+    if (job->html && job->links && sn_links_end(job->links)->title_len > 0) {
         const sn_links_page *about = sn_links_end(job->links);
         sn_sink_text(out, ",\"title\":");
         sn_sink_json_utf8(out, about->title, about->title_len);
     }
-    if (job->begun && job->digest != NULL) {
+    if (job->begun && job->digest) {
         sn_digest_text(job->digest, text);
         sn_sink_text(out, ",\"digest\":\"xxh128:");
         sn_sink_text(out, text);
@@ -97,7 +97,7 @@ static void put_line(sn_sink *out, const sn_outputs_page *page)
     field(out, ",\"bytes\":", t->bytes);
     field(out, ",\"ms\":", (uint64_t)t->ms);
     field(out, ",\"links\":", page->links);
-    if (t->location != NULL && t->status >= 300 && t->status < 400) {
+    if (t->location && t->status >= 300 && t->status < 400) {
         sn_sink_text(out, ",\"location\":");
         sn_sink_json(out, t->location, t->location_len);
     }
@@ -105,7 +105,7 @@ static void put_line(sn_sink *out, const sn_outputs_page *page)
         sn_sink_text(out, ",\"truncated\":true");
     if (job->what.tries > 0)
         field(out, ",\"retries\":", job->what.tries);
-    if (page->error != NULL) {
+    if (page->error) {
         sn_sink_text(out, ",\"error\":");
         sn_sink_json(out, page->error, strlen(page->error));
     }
@@ -132,13 +132,13 @@ seen_status sn_outputs_put_page(sn_outputs *out, const sn_outputs_page *page, se
     const sn_job *job = page->job;
     const sn_transfer *t = page->transfer;
     sn_sink *urls = out->sink[SN_OUT_URLS];
-    if (out->sink[SN_OUT_PAGES] != NULL)
+    if (out->sink[SN_OUT_PAGES])
         put_line(out->sink[SN_OUT_PAGES], page);
-    if (urls != NULL && page->error == NULL && t->status >= 200 && t->status < 300) {
+    if (urls && !page->error && t->status >= 200 && t->status < 300) {
         sn_sink_put(urls, job->url, job->url_len);
         sn_sink_put(urls, "\n", 1);
     }
-    if (out->warc == NULL || t->status == 0 || t->headers_len == 0)
+    if (!out->warc || t->status == 0 || t->headers_len == 0)
         return SEEN_OK;
     sn_warc_page record = {.url = job->url,
                            .url_len = job->url_len,
@@ -156,7 +156,7 @@ void sn_outputs_put_edge(sn_outputs *outputs, const char *from, size_t from_len,
                          size_t to_len)
 {
     sn_sink *out = outputs->sink[SN_OUT_EDGES];
-    if (out == NULL)
+    if (!out)
         return;
     sn_sink_put(out, from, from_len);
     sn_sink_put(out, "\t", 1);
@@ -167,7 +167,7 @@ void sn_outputs_put_edge(sn_outputs *outputs, const char *from, size_t from_len,
 seen_status sn_outputs_flush(sn_outputs *out, bool sync, seen_error *error)
 {
     for (int i = 0; i < SN_OUT_COUNT; i++) {
-        if (out->sink[i] == NULL)
+        if (!out->sink[i])
             continue;
         seen_status status =
             sync ? sn_sink_sync(out->sink[i], error) : sn_sink_flush(out->sink[i], error);
@@ -180,7 +180,7 @@ seen_status sn_outputs_flush(sn_outputs *out, bool sync, seen_error *error)
 bool sn_outputs_closed(const sn_outputs *out)
 {
     for (int i = 0; i < SN_OUT_COUNT; i++)
-        if (out->sink[i] != NULL && sn_sink_closed(out->sink[i]))
+        if (out->sink[i] && sn_sink_closed(out->sink[i]))
             return true;
     return false;
 }

@@ -38,7 +38,7 @@ static void on_link(void *user, const sn_html_link *link)
 static bool type_is(const char *type, const char *name)
 {
     size_t len = strlen(name);
-    return strncasecmp(type, name, len) == 0 && strchr("; \t,", type[len]) != NULL;
+    return strncasecmp(type, name, len) == 0 && strchr("; \t,", type[len]);
 }
 
 /* Whether it is a page. Without a type, decided by the first byte that is not a space. */
@@ -82,7 +82,7 @@ static bool on_unpacked(void *user, const char *bytes, size_t len)
 
 static bool begin_sitemap(sn_job *job, const char *bytes, size_t len)
 {
-    if (job->sitemap == NULL && (job->sitemap = malloc(sizeof *job->sitemap)) == NULL)
+    if (!job->sitemap && !(job->sitemap = malloc(sizeof *job->sitemap)))
         return false;
     sn_admit_begin(&job->engine->intake);
     sn_sitemap_begin(job->sitemap, on_sitemap, job);
@@ -111,12 +111,12 @@ static bool feed_sitemap(sn_job *job, const char *bytes, size_t len)
 static bool begin_links(sn_job *job, const sn_transfer *t)
 {
     job->html = true;
-    if (job->links == NULL)
+    if (!job->links)
         job->links = sn_links_create(
             &(sn_links_options){.sink = on_link, .user = job, .robots_name = job->engine->bot});
     else
         sn_links_reset(job->links);
-    if (job->links != NULL)
+    if (job->links)
         sn_links_declare(job->links, t->type);
     return job->links != NULL;
 }
@@ -126,7 +126,7 @@ static bool begin_links(sn_job *job, const sn_transfer *t)
 static bool begin_body(sn_job *job, const sn_transfer *t, const char *bytes, size_t len)
 {
     job->begun = true;
-    if (job->digest == NULL && (job->digest = sn_digest_create()) == NULL)
+    if (!job->digest && !(job->digest = sn_digest_create()))
         return false;
     sn_digest_begin(job->digest);
     if (t->status < 200 || t->status >= 300 || job->kind == SN_JOB_ROBOTS)
@@ -149,12 +149,12 @@ bool sn_page_body(sn_transfer *t, const char *bytes, size_t len)
         job->lost = ENOMEM;
         return false;
     }
-    if (job->kind == SN_JOB_ROBOTS || e->outputs.warc != NULL)
+    if (job->kind == SN_JOB_ROBOTS || e->outputs.warc)
         if (!sn_spool_put(&job->body, bytes, len)) {
             job->lost = errno;
             return false;
         }
-    if (job->digest != NULL)
+    if (job->digest)
         sn_digest_add(job->digest, bytes, len);
     if (job->html && !sn_links_feed(job->links, bytes, len))
         job->unread = true;
@@ -206,7 +206,7 @@ static bool readable(const sn_job *job, const sn_transfer *t)
 void sn_page_over(sn_transfer *t)
 {
     sn_job *job = t->user;
-    if (job->html && job->links != NULL && sn_links_end(job->links)->base_lost)
+    if (job->html && job->links && sn_links_end(job->links)->base_lost)
         job->base_lost = true;
     if (readable(job, t) && !sn_follow_read(job, follower_of(job)))
         job->lost = ENOMEM;
@@ -243,7 +243,7 @@ static seen_status insisted(sn_engine *e, sn_job *job, const sn_transfer *t)
 
 static bool is_redirect(const sn_transfer *t)
 {
-    return t->status >= 300 && t->status < 400 && t->location != NULL;
+    return t->status >= 300 && t->status < 400 && t->location;
 }
 
 /* A sitemap's redirect to a URL that ends with a slash: admitted if it was not seen as a page. */
@@ -393,7 +393,7 @@ static seen_status finish(sn_engine *e, sn_job *job, const sn_transfer *t, const
                                  .kind = page ? SN_KIND_PAGE : SN_KIND_SITEMAP,
                                  .place = job->what.place};
     sn_frontier_done done = {.record = &record,
-                             .outcome = why == NULL ? SN_OUTCOME_FETCHED : SN_OUTCOME_FAILED,
+                             .outcome = why ? SN_OUTCOME_FAILED : SN_OUTCOME_FETCHED,
                              .counts = page,
                              .status = t->status,
                              .ms = (uint64_t)t->ms,
@@ -421,7 +421,7 @@ static seen_status judge(sn_engine *e, sn_job *job, const sn_transfer *t)
     if (e->stopping && passes(t) && job->what.tries < e->options->retries)
         return SEEN_OK; /* not done: the next run retries it */
     const char *why = failure(t);
-    seen_status status = why != NULL ? give_up(e, job, t, why) : answered(e, job, t);
+    seen_status status = why ? give_up(e, job, t, why) : answered(e, job, t);
     return status == SEEN_OK ? finish(e, job, t, why) : status;
 }
 

@@ -28,7 +28,7 @@ seen_status sn_seeds_add(sn_engine *e, const char *url, size_t len)
 seen_status sn_seeds_load(sn_engine *e, const char *line)
 {
     bool ok = true;
-    for (const char *end; ok && line != NULL && (end = strchr(line, '\n')) != NULL; line = end + 1)
+    for (const char *end; ok && line && (end = strchr(line, '\n')) != NULL; line = end + 1)
         ok = sn_scope_add_seed(e->intake.scope, line, (size_t)(end - line));
     return ok ? SEEN_OK : sn_error_memory(e->error);
 }
@@ -36,7 +36,7 @@ seen_status sn_seeds_load(sn_engine *e, const char *line)
 /* Browsers accept a host without a scheme; the message suggests the URL. */
 static seen_status not_a_url(sn_engine *e, const char *url)
 {
-    bool local = strncmp(url, "localhost", 9) == 0 && strchr(":/", url[9]) != NULL;
+    bool local = strncmp(url, "localhost", 9) == 0 && strchr(":/", url[9]);
     const char *scheme = local ? "http://" : "https://";
     char whole[300];
     struct stat about;
@@ -44,7 +44,7 @@ static seen_status not_a_url(sn_engine *e, const char *url)
         return sn_error_set(e->error, SEEN_ERR_ARGUMENT,
                             "%s is a file, not a URL; to crawl the URLs in it, use -i %s", url,
                             url);
-    bool bare = strstr(url, "://") == NULL && strlen(url) < sizeof whole - 9;
+    bool bare = !strstr(url, "://") && strlen(url) < sizeof whole - 9;
     snprintf(whole, sizeof whole, "%s%s", scheme, bare ? url : "");
     size_t n = bare ? sn_admit_resolve(&e->intake, whole, strlen(whole), NULL, 0) : 0;
     const char *host = n > 0 ? e->intake.resolver.text + strlen(scheme) : "/";
@@ -59,7 +59,7 @@ static seen_status not_a_url(sn_engine *e, const char *url)
 static bool has_credentials(const char *url)
 {
     const char *host = strstr(url, "://");
-    return host != NULL && memchr(host + 3, '@', strcspn(host + 3, "/?#\\")) != NULL;
+    return host && memchr(host + 3, '@', strcspn(host + 3, "/?#\\")) != NULL;
 }
 
 /* One URL per host is sufficient if only the host matters: a crawl may be resumed any number of
@@ -98,7 +98,7 @@ seen_status sn_seeds_admit(sn_engine *e)
     seen_status status = sn_admit_commit(&e->intake);
     uint64_t fresh = e->counts.found - before;
     /* A shared frontier counts later. */
-    if (o->join == NULL)
+    if (!o->join)
         e->result->start_seen = o->start.count > fresh ? o->start.count - fresh : 0;
     return status;
 }

@@ -138,7 +138,7 @@ static void put_setting(FILE *out, const setting *s, const void *field)
         break;
     case TEXT:
         memcpy(&text, field, sizeof text);
-        if (text != NULL)
+        if (text)
             put_value(out, s->name, text);
         break;
     case LIST:
@@ -153,7 +153,7 @@ char *sn_settings_shared(const sn_crawl_options *options)
     char *bytes = NULL;
     size_t len = 0;
     FILE *out = open_memstream(&bytes, &len);
-    if (out == NULL)
+    if (!out)
         return NULL;
     for (size_t i = 0; i < SETTINGS; i++)
         if (settings[i].shared)
@@ -169,7 +169,7 @@ seen_status sn_settings_save(int folder, const sn_crawl_options *options, seen_e
     char *bytes = NULL;
     size_t len = 0;
     FILE *out = open_memstream(&bytes, &len);
-    if (out == NULL)
+    if (!out)
         return sn_error_memory(error);
     for (size_t i = 0; i < SETTINGS; i++)
         put_setting(out, &settings[i], (const char *)options + settings[i].offset);
@@ -237,7 +237,7 @@ static bool take_value(const setting *s, void *field, char *value, kept *k)
 static bool take_line(sn_crawl_options *o, char *line, kept *k)
 {
     char *value = strchr(line, ' ');
-    if (value == NULL)
+    if (!value)
         return false;
     *value++ = '\0';
     for (size_t i = 0; i < SETTINGS; i++)
@@ -270,7 +270,7 @@ seen_status sn_settings_parse(const char *bytes, size_t len, const char *where,
     size_t lines = count_lines(bytes, len);
     size_t pointers = (lines + 1) * sizeof(char *);
     char *memory = malloc(pointers + len + 1);
-    if (memory == NULL)
+    if (!memory)
         return sn_error_memory(error);
     char *text = memory + pointers;
     memcpy(text, bytes, len);
@@ -283,9 +283,9 @@ seen_status sn_settings_parse(const char *bytes, size_t len, const char *where,
     kept k = {(const char **)(void *)memory};
     for (char *line = text, *end; *line != '\0'; line = end + 1) {
         end = strchr(line, '\n');
-        if (end != NULL)
+        if (end)
             *end = '\0';
-        if (end == NULL || !take_line(&loaded, line, &k)) {
+        if (!end || !take_line(&loaded, line, &k)) {
             seen_status status = sn_error_set(
                 error, SEEN_ERR_FORMAT,
                 "the settings in %s have an unknown line, possibly from another version "

@@ -11,13 +11,13 @@ seen_status sn_settle_run(sn_engine *e, bool sync)
     sn_frontier_progress progress = {.counts = &e->counts};
     seen_status status = sn_admit_commit(&e->intake);
     if (status == SEEN_OK)
-        status = sn_outputs_flush(&e->outputs, sync && (e->folder >= 0 || e->options->join != NULL),
-                                  e->error);
+        status =
+            sn_outputs_flush(&e->outputs, sync && (e->folder >= 0 || e->options->join), e->error);
     if (status != SEEN_OK)
         return status;
     for (int i = 0; i < SN_OUT_COUNT; i++) {
         const sn_sink *sink = e->outputs.sink[i];
-        progress.out_length[i] = sink == NULL ? 0 : sn_sink_length(sink);
+        progress.out_length[i] = sink ? sn_sink_length(sink) : 0;
         progress.out_path[i] = sn_folder_path_hash(sn_outputs_path(e->options, i));
     }
     if (sync)
@@ -28,7 +28,7 @@ seen_status sn_settle_run(sn_engine *e, bool sync)
 /* The first page that failed, for the summary. */
 static void remember_failure(sn_crawl_result *result, const sn_frontier_done *done)
 {
-    if (result->failed_reason != NULL)
+    if (result->failed_reason)
         return;
     snprintf(result->failed_url, sizeof result->failed_url, "%.*s", (int)done->record->len,
              done->record->url);

@@ -14,9 +14,9 @@ static seen_status take_seeds(sn_engine *e)
 {
     sn_frontier *f = e->intake.frontier;
     seen_status status = SEEN_OK;
-    for (sn_frontier_updates updates = {.seed = ""}; status == SEEN_OK && updates.seed != NULL;) {
+    for (sn_frontier_updates updates = {.seed = ""}; status == SEEN_OK && updates.seed;) {
         status = f->class->poll(f, &updates, e->error);
-        if (status == SEEN_OK && updates.seed != NULL &&
+        if (status == SEEN_OK && updates.seed &&
             !sn_scope_add_seed(e->intake.scope, updates.seed, updates.seed_len))
             status = sn_error_memory(e->error);
     }
@@ -46,7 +46,7 @@ static sn_fleet_options fleet_options(const sn_crawl_options *o, const char *set
 seen_status sn_shared_open(sn_engine *e)
 {
     char *settings = sn_settings_shared(e->options);
-    if (settings == NULL)
+    if (!settings)
         return sn_error_memory(e->error);
     sn_fleet_options options = fleet_options(e->options, settings);
     seen_status status = sn_fleet_open(&options, &e->intake.frontier, NULL, e->error);
@@ -57,7 +57,7 @@ seen_status sn_shared_open(sn_engine *e)
 bool sn_shared_lost(const sn_engine *e)
 {
     const sn_frontier *f = e->intake.frontier;
-    return e->options->join != NULL && f != NULL && sn_fleet_lost(f);
+    return e->options->join && f && sn_fleet_lost(f);
 }
 
 seen_status sn_crawl_retry_shared(const char *where, const char *ca_file, uint64_t *count,
@@ -139,11 +139,11 @@ static const char *first_difference(const char *a, const char *b)
 seen_status sn_crawl_check_settings(const sn_crawl_options *options, seen_error *error)
 {
     char *theirs = NULL, *ours = sn_settings_shared(options);
-    if (ours == NULL)
+    if (!ours)
         return sn_error_memory(error);
     seen_status status = sn_fleet_settings(options->join, options->ca_file, &theirs, error);
-    const char *line = status == SEEN_OK && theirs != NULL ? first_difference(theirs, ours) : NULL;
-    if (line != NULL)
+    const char *line = status == SEEN_OK && theirs ? first_difference(theirs, ours) : NULL;
+    if (line)
         status = differ(options->join, line, theirs, ours, error);
     free(theirs);
     free(ours);

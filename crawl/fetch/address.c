@@ -115,6 +115,6 @@ void sn_address_text(const struct sockaddr *address, char *out, size_t room)
         memcpy(&in6, address, sizeof in6);
         bytes = &in6.sin6_addr;
     }
-    if (bytes == NULL || inet_ntop(address->sa_family, bytes, out, (socklen_t)room) == NULL)
+    if (!bytes || !inet_ntop(address->sa_family, bytes, out, (socklen_t)room))
         out[0] = '\0';
 }

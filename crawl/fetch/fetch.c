@@ -120,7 +120,7 @@ static void begin_status(sn_transfer *t, const char *line, size_t len)
 {
     begin_answer(t);
     const char *space = memchr(line, ' ', len);
-    size_t at = space == NULL ? len : (size_t)(space - line) + 1;
+    size_t at = space ? (size_t)(space - line) + 1 : len;
     for (size_t end = at + 3; at < end && at < len && line[at] >= '0' && line[at] <= '9'; at++)
         t->status = t->status * 10 + (line[at] - '0');
 }
@@ -130,7 +130,7 @@ static bool keep_header(sn_transfer *t, const char *line, size_t len)
     if (t->headers_len + len > t->headers_room) {
         size_t room = (t->headers_len + len) * 2 + 1024;
         char *more = realloc(t->headers, room);
-        if (more == NULL)
+        if (!more)
             return false;
         t->headers = more;
         t->headers_room = room;
@@ -144,13 +144,13 @@ static void take_link(const slot *s, const char *line, size_t len)
 {
     size_t value_len;
     sn_transfer *t = s->transfer;
-    if (s->begun || t->status / 100 != 2 || s->fetch->options.link == NULL)
+    if (s->begun || t->status / 100 != 2 || !s->fetch->options.link)
         return;
     const char *value = header_value(line, len, "link", &value_len);
-    bool refresh = value == NULL;
+    bool refresh = !value;
     if (refresh)
         value = header_value(line, len, "refresh", &value_len);
-    if (value != NULL)
+    if (value)
         s->fetch->options.link(t, refresh, value, value_len);
 }
 
@@ -168,21 +168,21 @@ static size_t on_header(char *line, size_t size, size_t count, void *user)
     }
     /* Trailers do not apply to the body. */
     const char *value = s->begun ? NULL : header_value(line, len, "content-encoding", &value_len);
-    if (value != NULL && !sn_unpack_header(&s->unpack, value, value_len))
+    if (value && !sn_unpack_header(&s->unpack, value, value_len))
         return 0;
     value = header_value(line, len, "content-type", &value_len);
-    if (value != NULL && t->type[0] == '\0') {
+    if (value && t->type[0] == '\0') {
         size_t keep = value_len < sizeof t->type ? value_len : sizeof t->type - 1;
         memcpy(t->type, value, keep);
         t->type[keep] = '\0';
     }
     value = header_value(line, len, "x-robots-tag", &value_len);
-    if (value != NULL && sn_robots_nofollow(value, value_len, s->fetch->options.agent))
+    if (value && sn_robots_nofollow(value, value_len, s->fetch->options.agent))
         t->nofollow = true;
     value = header_value(line, len, "location", &value_len);
-    if (value != NULL && t->location == NULL && value_len <= SN_FETCH_LOCATION_MAX) {
+    if (value && !t->location && value_len <= SN_FETCH_LOCATION_MAX) {
         t->location = malloc(value_len + 1);
-        if (t->location == NULL)
+        if (!t->location)
             return 0;
         memcpy(t->location, value, value_len);
         t->location[value_len] = '\0';
@@ -200,7 +200,7 @@ static uint8_t *watch_of(sn_fetch *f, int fd)
     if (at >= f->watch_room) {
         size_t room = at * 2 + 64;
         uint8_t *more = realloc(f->watch, room);
-        if (more == NULL)
+        if (!more)
             return NULL;
         memset(more + f->watch_room, 0, room - f->watch_room);
         f->watch = more;
@@ -227,7 +227,7 @@ static curl_socket_t on_socket(void *user, curlsocktype purpose, struct curl_soc
     s->opened = true;
     int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
     uint8_t *watch = fd < 0 ? NULL : watch_of(s->fetch, fd);
-    if (watch != NULL)
+    if (watch)
         *watch = WATCH_OURS;
     return fd;
 }
@@ -235,7 +235,7 @@ static curl_socket_t on_socket(void *user, curlsocktype purpose, struct curl_soc
 static bool is_late(const sn_fetch *f)
 {
     struct timespec now;
-    if (f->options.start_until == NULL)
+    if (!f->options.start_until)
         return false;
     clock_gettime(CLOCK_BOOTTIME, &now);
     return (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000 >=
@@ -293,7 +293,7 @@ static int on_interest(CURL *easy, curl_socket_t fd, int what, void *user, void 
     (void)easy;
     (void)known;
     uint8_t *watch = watch_of(f, fd);
-    if (watch == NULL)
+    if (!watch)
         return -1;
     if (what == CURL_POLL_REMOVE) {
         /* Sockets of libcurl's resolver are closed without a call of on_close. */
@@ -325,14 +325,14 @@ static bool set_up(sn_fetch *f, CURL *easy, slot *s)
     SET(CURLOPT_NOSIGNAL, 1L);
     SET(CURLOPT_PROTOCOLS_STR, "http,https");
     SET(CURLOPT_FOLLOWLOCATION, 0L);
-    if (o->proxy != NULL)
+    if (o->proxy)
         SET(CURLOPT_PROXY, o->proxy);
-    SET(CURLOPT_NETRC, (long)(o->netrc == NULL ? CURL_NETRC_IGNORED : CURL_NETRC_OPTIONAL));
-    if (o->netrc != NULL) {
+    SET(CURLOPT_NETRC, (long)(o->netrc ? CURL_NETRC_OPTIONAL : CURL_NETRC_IGNORED));
+    if (o->netrc) {
         SET(CURLOPT_NETRC_FILE, o->netrc);
         SET(CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
     }
-    if (o->cookies != NULL) {
+    if (o->cookies) {
         SET(CURLOPT_SHARE, f->share);
         SET(CURLOPT_COOKIEFILE, s == f->slots ? o->cookies : "");
     }
@@ -340,7 +340,7 @@ static bool set_up(sn_fetch *f, CURL *easy, slot *s)
     SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
     SET(CURLOPT_HTTPHEADER, f->extra);
     SET(CURLOPT_BUFFERSIZE, 65536L);
-    if (o->ca_file != NULL)
+    if (o->ca_file)
         SET(CURLOPT_CAINFO, o->ca_file);
     SET(CURLOPT_TIMEOUT_MS, (long)o->timeout_ms);
     SET(CURLOPT_CONNECTTIMEOUT_MS, (long)o->connect_ms);
@@ -368,11 +368,11 @@ static bool make_slots(sn_fetch *f)
     f->idle = calloc(n, sizeof(sn_transfer *));
     f->sent = calloc(n, sizeof(sn_transfer *));
     f->slots = calloc(n, sizeof *f->slots);
-    if (f->transfers == NULL || f->idle == NULL || f->sent == NULL || f->slots == NULL)
+    if (!f->transfers || !f->idle || !f->sent || !f->slots)
         return false;
     for (size_t i = 0; i < n; i++) {
         CURL *easy = curl_easy_init();
-        if (easy == NULL)
+        if (!easy)
             return false;
         f->transfers[i].easy = easy;
         f->transfers[i].slot = i;
@@ -392,7 +392,7 @@ seen_status sn_fetch_create(const sn_fetch_options *options, sn_fetch **fetch, s
     if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
         return sn_error_memory(error);
     sn_fetch *f = calloc(1, sizeof *f);
-    if (f == NULL)
+    if (!f)
         return sn_error_memory(error);
     f->options = *options;
     if (f->options.at_once == 0 || f->options.at_once > SN_FETCH_EVENTS)
@@ -401,12 +401,11 @@ seen_status sn_fetch_create(const sn_fetch_options *options, sn_fetch **fetch, s
     f->epoll = epoll_create1(EPOLL_CLOEXEC);
     f->multi = curl_multi_init();
     f->extra = sn_request_headers(options->agent, options->headers, options->header_count);
-    f->share = options->cookies == NULL ? NULL : curl_share_init();
-    if (f->share != NULL)
+    f->share = options->cookies ? curl_share_init() : NULL;
+    if (f->share)
         curl_share_setopt(f->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_COOKIE);
     sn_proxies_find(&f->proxies, options->proxy);
-    if (f->epoll < 0 || f->multi == NULL || f->extra == NULL ||
-        (options->cookies != NULL && f->share == NULL)) {
+    if (f->epoll < 0 || !f->multi || !f->extra || (options->cookies && !f->share)) {
         sn_fetch_destroy(f);
         return sn_error_memory(error);
     }
@@ -426,7 +425,7 @@ seen_status sn_fetch_create(const sn_fetch_options *options, sn_fetch **fetch, s
 
 void sn_fetch_destroy(sn_fetch *f)
 {
-    if (f == NULL)
+    if (!f)
         return;
     for (size_t i = 0; i < f->slot_count; i++) {
         sn_transfer *t = &f->transfers[i];
@@ -507,7 +506,7 @@ seen_status sn_fetch_watch(sn_fetch *f, int fd, seen_error *error)
 {
     /* An entry in the table without flags: its events are ignored. */
     struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.fd = fd};
-    if (watch_of(f, fd) == NULL)
+    if (!watch_of(f, fd))
         return sn_error_memory(error);
     if (epoll_ctl(f->epoll, EPOLL_CTL_ADD, fd, &event) != 0)
         return sn_error_cannot(error, errno, "wait for", "the network");
@@ -666,11 +665,11 @@ sn_transfer *sn_fetch_finished(sn_fetch *f)
         t->encoded = s->unpack.unknown || s->unpack.refused;
         sn_unpack_begin(&s->unpack);
         t->ms = sn_fetch_now() - t->began;
-        if (address != NULL && t->error != SN_FETCH_PRIVATE)
+        if (address && t->error != SN_FETCH_PRIVATE)
             strncpy(t->address, address, sizeof t->address - 1);
         curl_multi_remove_handle(f->multi, easy);
         f->active--;
-        if (f->options.over != NULL)
+        if (f->options.over)
             f->options.over(t);
         return t;
     }

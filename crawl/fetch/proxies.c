@@ -12,7 +12,7 @@ static void resolve(sn_proxies *p, const char *host, const char *port)
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list = NULL;
     if (getaddrinfo(host, port, &hints, &list) != 0)
         return;
-    for (const struct addrinfo *a = list; a != NULL && p->count < SN_PROXIES_MAX; a = a->ai_next)
+    for (const struct addrinfo *a = list; a && p->count < SN_PROXIES_MAX; a = a->ai_next)
         if (a->ai_addrlen <= sizeof p->address[0])
             memcpy(&p->address[p->count++], a->ai_addr, a->ai_addrlen);
     freeaddrinfo(list);
@@ -21,8 +21,8 @@ static void resolve(sn_proxies *p, const char *host, const char *port)
 static void add(sn_proxies *p, const char *url)
 {
     char *host = NULL, *port = NULL;
-    CURLU *parts = url == NULL || *url == '\0' ? NULL : curl_url();
-    if (parts != NULL &&
+    CURLU *parts = !url || *url == '\0' ? NULL : curl_url();
+    if (parts &&
         curl_url_set(parts, CURLUPART_URL, url, CURLU_GUESS_SCHEME | CURLU_NON_SUPPORT_SCHEME) ==
             CURLUE_OK &&
         curl_url_get(parts, CURLUPART_HOST, &host, 0) == CURLUE_OK) {
@@ -34,7 +34,7 @@ static void add(sn_proxies *p, const char *url)
             name[len - 1] = '\0';
             name++;
         }
-        resolve(p, name, port == NULL ? "1080" : port);
+        resolve(p, name, port ? port : "1080");
     }
     curl_free(host);
     curl_free(port);
@@ -47,9 +47,9 @@ void sn_proxies_find(sn_proxies *p, const char *proxy)
     static const char *const names[] = {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy",
                                         "ALL_PROXY"};
     p->count = 0;
-    if (proxy != NULL)
+    if (proxy)
         add(p, proxy);
-    for (size_t i = 0; proxy == NULL && i < sizeof names / sizeof names[0]; i++)
+    for (size_t i = 0; !proxy && i < sizeof names / sizeof names[0]; i++)
         add(p, getenv(names[i]));
 }
 

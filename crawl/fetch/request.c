@@ -18,12 +18,12 @@ static bool add_header(struct curl_slist **list, const char *name, const char *v
 {
     size_t room = strlen(name) + strlen(value) + sizeof ": ";
     char *line = malloc(room);
-    if (line == NULL)
+    if (!line)
         return false;
     snprintf(line, room, "%s: %s", name, value);
     struct curl_slist *more = curl_slist_append(*list, line);
     free(line);
-    if (more != NULL)
+    if (more)
         *list = more;
     return more != NULL;
 }
@@ -77,7 +77,7 @@ void sn_request_url_free(sn_request_url *u)
 static size_t origin_len(const char *text)
 {
     const char *host = strstr(text, "://");
-    return host == NULL ? 0 : strcspn(host + 3, "/?#") + (size_t)(host + 3 - text);
+    return host ? strcspn(host + 3, "/?#") + (size_t)(host + 3 - text) : 0;
 }
 
 /* From one page of a host to the next only the path changes. A path with escapes is not set alone:
@@ -86,7 +86,7 @@ static bool set_path(sn_request_url *u, const char *text)
 {
     size_t len = u->origin_len;
     return len > 0 && strncmp(text, u->origin, len) == 0 && text[len] == '/' &&
-           strpbrk(text + len, "%?#") == NULL &&
+           !strpbrk(text + len, "%?#") &&
            curl_url_set(u->parts, CURLUPART_PATH, text + len, 0) == CURLUE_OK &&
            curl_url_set(u->parts, CURLUPART_QUERY, NULL, 0) == CURLUE_OK;
 }

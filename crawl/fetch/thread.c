@@ -72,7 +72,7 @@ static seen_status obey(sn_fetch_thread *a)
     for (; status == SEEN_OK && a->obeyed != a->ordered; a->obeyed++) {
         const order *o = &a->orders[a->obeyed % (2 * a->room)];
         sn_transfer *started;
-        if (o->released != NULL)
+        if (o->released)
             sn_fetch_release(a->fetch, o->released);
         else
             status = sn_fetch_start(a->fetch, &o->request, &started, &a->error);
@@ -134,7 +134,7 @@ seen_status sn_fetch_thread_create(const sn_fetch_options *options, sn_fetch_thr
                                    seen_error *error)
 {
     sn_fetch_thread *a = calloc(1, sizeof *a);
-    if (a == NULL)
+    if (!a)
         return sn_error_memory(error);
     a->room = options->connections;
     a->orders = calloc(2 * a->room, sizeof *a->orders);
@@ -142,7 +142,7 @@ seen_status sn_fetch_thread_create(const sn_fetch_options *options, sn_fetch_thr
     a->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     a->report_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     seen_status status = SEEN_OK;
-    if (a->orders == NULL || a->reports == NULL || a->wake_fd < 0 || a->report_fd < 0)
+    if (!a->orders || !a->reports || a->wake_fd < 0 || a->report_fd < 0)
         status = sn_error_memory(error);
     if (status == SEEN_OK)
         status = sn_fetch_create(options, &a->fetch, error);
@@ -160,7 +160,7 @@ seen_status sn_fetch_thread_create(const sn_fetch_options *options, sn_fetch_thr
 
 void sn_fetch_thread_destroy(sn_fetch_thread *a)
 {
-    if (a == NULL)
+    if (!a)
         return;
     a->stop = true;
     wake(&a->sleeping, a->wake_fd);
@@ -206,7 +206,7 @@ seen_status sn_fetch_thread_take(sn_fetch_thread *a, sn_transfer **transfer, boo
         return SEEN_OK;
     }
     seen_status status = (seen_status)a->failed;
-    if (status != SEEN_OK && error != NULL)
+    if (status != SEEN_OK && error)
         *error = a->error;
     return status;
 }

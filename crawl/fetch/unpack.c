@@ -59,7 +59,7 @@ static void free_layer(sn_unpack_layer *l)
     if (l->z_used)
         inflateEnd(&l->z);
 #ifdef SEEN_WITH_BROTLI
-    if (l->brotli != NULL)
+    if (l->brotli)
         BrotliDecoderDestroyInstance(l->brotli);
 #endif
 #ifdef SEEN_WITH_ZSTD
@@ -127,7 +127,7 @@ static bool add_layer(sn_unpack *u, encoding kind)
         return true;
     }
     sn_unpack_layer *l = calloc(1, sizeof *l);
-    if (l == NULL)
+    if (!l)
         return false;
     l->kind = kind;
     if (!make_decoder(l)) {

@@ -83,7 +83,7 @@ static uint8_t *encode(const sn_checkpoint *checkpoint, const void *pages, size_
     uint64_t done = p.mark.done_count, more = pages_len;
     *len = FIXED + done * 8 + more + 4;
     uint8_t *bytes = malloc(*len);
-    if (bytes == NULL)
+    if (!bytes)
         return NULL;
     memcpy(bytes, MAGIC, 8);
     fields(&(cursor){bytes + 8, true}, &p, &done, &more);
@@ -145,11 +145,11 @@ void sn_done_journal_append(sn_done_journal *progress, const sn_checkpoint *chan
     if (progress->fd < 0 || progress->len > PROGRESS_MAX || !get_boot(head + 12))
         return;
     uint8_t *hosts = malloc(pages + 1);
-    for (size_t i = 0; hosts != NULL && i < changes->more_count; i++)
+    for (size_t i = 0; hosts && i < changes->more_count; i++)
         sn_store64(hosts + i * 8, changes->more_pages[i]);
-    uint8_t *bytes = hosts == NULL ? NULL : encode(changes, hosts, pages, &len);
+    uint8_t *bytes = hosts ? encode(changes, hosts, pages, &len) : NULL;
     free(hosts);
-    if (bytes == NULL)
+    if (!bytes)
         return;
     sn_store32(head, (uint32_t)len);
     sn_store32(head + 4, progress->id);
@@ -176,7 +176,7 @@ static bool append(list *l, const uint8_t *from, size_t count)
 {
     if (l->count + count > l->room) {
         uint64_t *more = sn_memory_grow(l->items, &l->room, l->count + count, sizeof *more);
-        if (more == NULL)
+        if (!more)
             return false;
         l->items = more;
     }
@@ -187,10 +187,10 @@ static bool append(list *l, const uint8_t *from, size_t count)
 
 static bool join(list *l, const list *other)
 {
-    if (l->count + other->count > l->room || l->items == NULL) {
+    if (l->count + other->count > l->room || !l->items) {
         size_t need = l->count + other->count + 1;
         uint64_t *more = sn_memory_grow(l->items, &l->room, need, sizeof *more);
-        if (more == NULL)
+        if (!more)
             return false;
         l->items = more;
     }
@@ -301,7 +301,7 @@ seen_status sn_checkpoint_write(int folder, sn_checkpoint *checkpoint, seen_erro
 {
     size_t len;
     uint8_t *bytes = encode(checkpoint, checkpoint->host_pages, checkpoint->host_pages_len, &len);
-    if (bytes == NULL)
+    if (!bytes)
         return sn_error_memory(error);
     checkpoint->id = sn_load32(bytes + len - 4);
     seen_status status = sn_folder_replace(folder, "checkpoint", bytes, len, error);

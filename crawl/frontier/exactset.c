@@ -36,11 +36,11 @@ static seen_hash *map_slots(int folder, size_t slots, seen_error *error)
 seen_status sn_exactset_create(int folder, sn_exactset **exact, seen_error *error)
 {
     sn_exactset *e = calloc(1, sizeof *e);
-    if (e == NULL)
+    if (!e)
         return sn_error_memory(error);
     e->folder = folder;
     seen_hash *slots = map_slots(folder, FIRST_SLOTS, error);
-    if (slots == NULL) {
+    if (!slots) {
         free(e);
         return SEEN_ERR_IO;
     }
@@ -51,7 +51,7 @@ seen_status sn_exactset_create(int folder, sn_exactset **exact, seen_error *erro
 
 void sn_exactset_destroy(sn_exactset *e)
 {
-    if (e == NULL)
+    if (!e)
         return;
     munmap(e->set.slots, sn_exactset_bytes(e));
     free(e);
@@ -61,7 +61,7 @@ static seen_status grow(sn_exactset *e, seen_error *error)
 {
     size_t slots = 2 * (e->set.mask + 1), bytes = sn_exactset_bytes(e);
     seen_hash *old = e->set.slots, *memory = map_slots(e->folder, slots, error);
-    if (memory == NULL)
+    if (!memory)
         return SEEN_ERR_IO;
     sn_hashset_move(&e->set, memory, slots);
     munmap(old, bytes);

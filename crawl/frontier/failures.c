@@ -42,7 +42,7 @@ seen_status sn_failures_add(sn_failures *list, const sn_frontier_done *done, see
         snprintf(number, sizeof number, "%d", done->status);
     size_t room = record->len + record->parent_len + 128;
     char *line = malloc(room);
-    if (line == NULL)
+    if (!line)
         return sn_error_memory(error);
     int n = snprintf(line, room, "%u\t%u\t%s\t%s\t%.*s\t%.*s\n", record->depth, record->kind,
                      number, done->why, (int)record->len, record->url, (int)record->parent_len,
@@ -75,7 +75,7 @@ static bool split(char *line, char *fields[6])
     for (int i = 0; i < 6; i++) {
         fields[i] = line;
         line = strchr(line, i < 5 ? '\t' : '\n');
-        if (line == NULL)
+        if (!line)
             return false;
         *line++ = '\0';
     }
@@ -104,7 +104,7 @@ seen_status sn_failures_read(const sn_failures *list, sn_failures_each *each, vo
         return SEEN_OK;
     int copy = dup(list->fd);
     FILE *file = copy < 0 ? NULL : fdopen(copy, "r");
-    if (file == NULL) {
+    if (!file) {
         if (copy >= 0)
             close(copy);
         return sn_error_cannot_in(error, errno, list->folder, "read", LIST);

@@ -23,7 +23,7 @@ static bool is_ours(int dir)
         return true;
     int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *list = fd < 0 ? NULL : fdopendir(fd);
-    if (list == NULL) {
+    if (!list) {
         if (fd >= 0)
             close(fd);
         return true;
@@ -72,7 +72,7 @@ seen_status sn_folder_lock(const char *path, int *folder, int *lock, seen_error 
 
 uint64_t sn_folder_path_hash(const char *path)
 {
-    if (path == NULL || strcmp(path, "-") == 0)
+    if (!path || strcmp(path, "-") == 0)
         return 0;
     seen_hasher plain = {.kind = SEEN_XXH3};
     return seen_hash_key(&plain, path, strlen(path)).lo | 1;
@@ -112,7 +112,7 @@ seen_status sn_folder_read_file(int folder, const char *name, size_t max, void *
         status = sn_error_set(error, SEEN_ERR_FORMAT,
                               "%s in %s is too long for a crawl: use another folder", name,
                               sn_error_folder(folder, path));
-    } else if ((memory = malloc((size_t)about.st_size + 1)) == NULL) {
+    } else if (!(memory = malloc((size_t)about.st_size + 1))) {
         status = sn_error_memory(error);
     } else {
         ssize_t n = sn_io_read_some(fd, memory, (size_t)about.st_size, 0);

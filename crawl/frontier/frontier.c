@@ -19,9 +19,9 @@ seen_hash sn_frontier_hash(const sn_frontier *f, const char *url, size_t len, ui
 size_t sn_frontier_origin(const char *url, size_t len)
 {
     const char *host = memchr(url, ':', len);
-    if (host == NULL || (size_t)(host - url) + 3 > len)
+    if (!host || (size_t)(host - url) + 3 > len)
         return 0;
     size_t at = (size_t)(host - url) + 3;
     const char *slash = memchr(url + at, '/', len - at);
-    return slash == NULL ? len : (size_t)(slash - url);
+    return slash ? (size_t)(slash - url) : len;
 }

@@ -17,11 +17,11 @@ struct sn_host_pages {
 sn_host_pages *sn_host_pages_create(void)
 {
     sn_host_pages *t = calloc(1, sizeof *t);
-    if (t == NULL)
+    if (!t)
         return NULL;
     t->mask = 255;
     t->entries = calloc(t->mask + 1, sizeof *t->entries);
-    if (t->entries == NULL) {
+    if (!t->entries) {
         free(t);
         return NULL;
     }
@@ -30,7 +30,7 @@ sn_host_pages *sn_host_pages_create(void)
 
 void sn_host_pages_destroy(sn_host_pages *t)
 {
-    if (t == NULL)
+    if (!t)
         return;
     free(t->entries);
     free(t);
@@ -54,7 +54,7 @@ static bool grow(sn_host_pages *t)
 {
     size_t mask = t->mask * 2 + 1;
     entry *entries = calloc(mask + 1, sizeof *entries);
-    if (entries == NULL)
+    if (!entries)
         return false;
     for (size_t i = 0; i <= t->mask; i++)
         if (t->entries[i].number != 0)

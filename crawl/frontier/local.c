@@ -84,7 +84,7 @@ static seen_status local_add_seed(sn_frontier *f, const char *url, size_t len, s
     if (l->seeds_len + len + 2 > SEEDS_MAX)
         return SEEN_OK;
     char *more = realloc(l->seeds, l->seeds_len + len + 2);
-    if (more == NULL)
+    if (!more)
         return sn_error_memory(error);
     memcpy(more + l->seeds_len, url, len);
     more[l->seeds_len + len] = '\n';
@@ -214,7 +214,7 @@ static seen_status add_early(local *l, const sn_frontier_link *links, seen_error
         if (q->count == q->room) {
             sn_frontier_place *more =
                 sn_memory_grow(q->place, &q->room, q->count + 1, sizeof *more);
-            if (more == NULL)
+            if (!more)
                 return sn_error_memory(error);
             q->place = more;
         }
@@ -338,7 +338,7 @@ static void local_host_begin(sn_frontier *f, const char *origin, size_t len, sn_
     const local *l = local_of(f);
     uint64_t name = seen_hash_key(&l->crawl_hasher, origin, len).lo;
     *host = (sn_frontier_host){.delay_ms = sn_host_pages_get(l->delays, name)};
-    if (l->host_pages != NULL)
+    if (l->host_pages)
         host->pages = sn_host_pages_get(l->host_pages, name);
 }
 
@@ -368,16 +368,16 @@ static seen_status open_delays(local *l, seen_error *error)
 {
     void *bytes = NULL;
     size_t len = 0;
-    int fresh = l->options.checkpoint == NULL ? O_TRUNC : 0;
+    int fresh = l->options.checkpoint ? 0 : O_TRUNC;
     seen_status status = SEEN_ERR_NOT_FOUND;
     l->delays = sn_host_pages_create();
-    if (l->delays == NULL)
+    if (!l->delays)
         return sn_error_memory(error);
     if (l->options.folder < 0)
         return SEEN_OK;
     if (!fresh)
         status = sn_folder_read_file(l->options.folder, "delays", DELAYS_MAX, &bytes, &len, error);
-    bool ok = bytes == NULL || sn_host_pages_load(l->delays, bytes, len - len % 16);
+    bool ok = !bytes || sn_host_pages_load(l->delays, bytes, len - len % 16);
     free(bytes);
     if (status != SEEN_OK && status != SEEN_ERR_NOT_FOUND)
         return status;
@@ -404,7 +404,7 @@ static bool count_page(local *l, const sn_frontier_record *record)
     uint64_t host = host_hash(l, record);
     if (l->new_count == l->new_room) {
         uint64_t *more = sn_memory_grow(l->new_pages, &l->new_room, l->new_count + 1, sizeof *more);
-        if (more == NULL)
+        if (!more)
             return false;
         l->new_pages = more;
     }
@@ -419,7 +419,7 @@ static seen_status local_done(sn_frontier *f, const sn_frontier_done *done, seen
     if (done->outcome == SN_OUTCOME_FAILED)
         status = sn_failures_add(&l->failures, done, error);
     l->completed += done->counts;
-    if (status == SEEN_OK && done->counts && l->host_pages != NULL && !count_page(l, done->record))
+    if (status == SEEN_OK && done->counts && l->host_pages && !count_page(l, done->record))
         status = sn_error_memory(error);
     return status == SEEN_OK ? sn_log_done(l->log, done->record->place.ordinal, error) : status;
 }
@@ -440,9 +440,9 @@ static sn_checkpoint describe(const local *l, const sn_frontier_progress *progre
 static seen_status write_checkpoint(local *l, const sn_frontier_progress *progress,
                                     seen_error *error)
 {
-    size_t pages = l->host_pages == NULL ? 0 : sn_host_pages_size(l->host_pages);
+    size_t pages = l->host_pages ? sn_host_pages_size(l->host_pages) : 0;
     uint8_t *bytes = malloc(pages + 1);
-    if (bytes == NULL)
+    if (!bytes)
         return sn_error_memory(error);
     if (pages > 0)
         sn_host_pages_store(l->host_pages, bytes);
@@ -521,7 +521,7 @@ static seen_status retry_one(void *user, const sn_frontier_record *record, bool 
                              seen_error *error)
 {
     const retry *r = user;
-    if (asked && record->kind == SN_KIND_PAGE && r->l->host_pages != NULL)
+    if (asked && record->kind == SN_KIND_PAGE && r->l->host_pages)
         sn_host_pages_take(r->l->host_pages, host_hash(r->l, record));
     return r->each(r->user, record, asked, error);
 }
@@ -554,8 +554,8 @@ static seen_status open_set(local *l, seen_error *error)
                                   .folder = o->folder,
                                   .error_rate = o->error_rate,
                                   .capacity = o->capacity,
-                                  .fresh = o->checkpoint == NULL};
-    if (o->filter == NULL && o->folder >= 0) {
+                                  .fresh = !o->checkpoint};
+    if (!o->filter && o->folder >= 0) {
         if (snprintf(path, sizeof path, "%s/seen.filter", o->path) >= (int)sizeof path)
             return sn_error_set(error, SEEN_ERR_ARGUMENT,
                                 "the path of the state folder is too long");
@@ -594,7 +594,7 @@ static seen_status answer_again(const sn_frontier_record *records, const seen_ha
                                 size_t count, seen_answer *answers, seen_error *error)
 {
     numbered *sorted = malloc(count * sizeof *sorted);
-    if (sorted == NULL)
+    if (!sorted)
         return sn_error_memory(error);
     for (size_t i = 0; i < count; i++)
         sorted[i] = (numbered){hashes[i], (uint16_t)i};
@@ -635,7 +635,7 @@ static seen_status open_log(local *l, seen_error *error)
 {
     const sn_checkpoint *p = l->options.checkpoint;
     sn_log_options options = {.folder = l->options.folder, .keep = l->options.exact};
-    if (p == NULL)
+    if (!p)
         return sn_log_create(&options, &l->log, error);
     seen_status status =
         sn_log_open(&options, &p->mark, l->options.exact, replay, l, &l->log, error);
@@ -650,31 +650,30 @@ static seen_status open_parts(local *l, seen_error *error)
 {
     const sn_checkpoint *p = l->options.checkpoint;
     seen_status status = SEEN_OK;
-    if (p == NULL)
+    if (!p)
         status = seen_hasher_random(SEEN_XXH3, &l->crawl_hasher, error);
     else
         l->crawl_hasher = p->hasher;
-    if (status == SEEN_OK && p != NULL)
+    if (status == SEEN_OK && p)
         status = load_seeds(l, error);
     if (status == SEEN_OK)
         status = open_delays(l, error);
     if (status == SEEN_OK)
         status = open_set(l, error);
     if (status == SEEN_OK)
-        status =
-            sn_failures_open(&l->failures, l->options.folder, p == NULL ? 0 : p->failed_len, error);
+        status = sn_failures_open(&l->failures, l->options.folder, p ? p->failed_len : 0, error);
     /* The failure list must be written before the log makes finished pages durable. */
-    if (status == SEEN_OK && p != NULL && p->progressed)
+    if (status == SEEN_OK && p && p->progressed)
         status = sn_failures_sync(&l->failures, error);
     if (status == SEEN_OK)
         status = open_log(l, error);
     if (status != SEEN_OK || !l->options.host_pages)
         return status;
     l->host_pages = sn_host_pages_create();
-    if (l->host_pages == NULL ||
-        (p != NULL && !sn_host_pages_load(l->host_pages, p->host_pages, p->host_pages_len)))
+    if (!l->host_pages ||
+        (p && !sn_host_pages_load(l->host_pages, p->host_pages, p->host_pages_len)))
         return sn_error_memory(error);
-    for (size_t i = 0; p != NULL && i < p->more_count; i++)
+    for (size_t i = 0; p && i < p->more_count; i++)
         if (!sn_host_pages_add(l->host_pages, p->more_pages[i], 1))
             return sn_error_memory(error);
     return SEEN_OK;
@@ -715,14 +714,14 @@ seen_status sn_frontier_local_open(const sn_frontier_local_options *options, sn_
                                    seen_error *error)
 {
     local *l = calloc(1, sizeof *l);
-    if (l == NULL)
+    if (!l)
         return sn_error_memory(error);
     l->base = (sn_frontier){
         .class = &local_class, .settle_ms = SETTLE_MS, .sync_ms = options->sync_ms, .wake_fd = -1};
     l->options = *options;
     l->failures.fd = l->progress.fd = l->delays_fd = -1;
     l->level = options->levels ? 0 : UINT16_MAX;
-    if (options->checkpoint != NULL)
+    if (options->checkpoint)
         l->started = l->completed = options->checkpoint->completed;
     seen_status status = open_parts(l, error);
     l->options.checkpoint = NULL; /* owned by the caller */

@@ -58,7 +58,7 @@ seen_status sn_log_segment_push(sn_log *f, sn_log_segment segment, seen_error *e
 {
     if (f->count == f->room) {
         sn_log_segment *more = sn_memory_grow(f->segments, &f->room, f->count + 1, sizeof *more);
-        if (more == NULL)
+        if (!more)
             return sn_error_memory(error);
         f->segments = more;
     }
@@ -96,7 +96,7 @@ seen_status sn_log_segment_add(sn_log *f, seen_error *error)
 sn_log *sn_log_new(const sn_log_options *options)
 {
     sn_log *f = calloc(1, sizeof *f);
-    if (f == NULL)
+    if (!f)
         return NULL;
     f->options = *options;
     if (f->options.segment_size == 0)
@@ -106,7 +106,7 @@ sn_log *sn_log_new(const sn_log_options *options)
     f->reader.at = SEGMENT_HEAD;
     f->chunk_at = UINT64_MAX;
     f->buffer = malloc(READ_BUFFER);
-    if (f->buffer == NULL) {
+    if (!f->buffer) {
         free(f);
         return NULL;
     }
@@ -117,7 +117,7 @@ static void remove_old(int folder)
 {
     int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-    if (dir == NULL) {
+    if (!dir) {
         if (fd >= 0)
             close(fd);
         return;
@@ -141,7 +141,7 @@ seen_status sn_log_open_done(sn_log *f, bool fresh, seen_error *error)
 seen_status sn_log_create(const sn_log_options *options, sn_log **frontier, seen_error *error)
 {
     sn_log *f = sn_log_new(options);
-    if (f == NULL)
+    if (!f)
         return sn_error_memory(error);
     if (options->folder >= 0)
         remove_old(options->folder);
@@ -158,7 +158,7 @@ seen_status sn_log_create(const sn_log_options *options, sn_log **frontier, seen
 
 void sn_log_close(sn_log *f)
 {
-    if (f == NULL)
+    if (!f)
         return;
     for (size_t i = 0; i < f->count; i++)
         if (f->segments[i].fd >= 0)
@@ -181,7 +181,7 @@ static uint8_t *reserve(sn_log *f, size_t len)
     size_t need = f->batch_len + len + (f->batch_len == 0 ? FRAME_HEAD + BATCH_HEAD : 0);
     if (need > f->batch_room) {
         uint8_t *more = sn_memory_grow(f->batch, &f->batch_room, need, 1);
-        if (more == NULL)
+        if (!more)
             return NULL;
         f->batch = more;
     }
@@ -195,7 +195,7 @@ static uint8_t *reserve(sn_log *f, size_t len)
 seen_status sn_log_put_page(sn_log *f, const char *url, size_t len, seen_error *error)
 {
     uint8_t *frame = reserve(f, FRAME_HEAD + len);
-    if (frame == NULL)
+    if (!frame)
         return sn_error_memory(error);
     if (len > 0)
         memcpy(frame + FRAME_HEAD, url, len);
@@ -207,7 +207,7 @@ seen_status sn_log_put_page(sn_log *f, const char *url, size_t len, seen_error *
 seen_status sn_log_put(sn_log *f, const sn_frontier_record *record, seen_error *error)
 {
     uint8_t *frame = reserve(f, FRAME_HEAD + URL_HEAD + record->len);
-    if (frame == NULL)
+    if (!frame)
         return sn_error_memory(error);
     uint8_t *payload = frame + FRAME_HEAD;
     sn_store32(payload, (uint32_t)((size_t)(frame - f->batch) - f->page_at));
@@ -222,7 +222,7 @@ seen_status sn_log_put(sn_log *f, const sn_frontier_record *record, seen_error *
 
 size_t sn_log_batch(const sn_log *f, size_t *bytes)
 {
-    if (bytes != NULL)
+    if (bytes)
         *bytes = f->batch_len;
     return f->batch_urls;
 }

@@ -86,7 +86,7 @@ seen_status sn_log_done(sn_log *f, uint64_t ordinal, seen_error *error)
         if (f->done_count == f->done_room) {
             uint64_t *more =
                 sn_memory_grow(f->done, &f->done_room, f->done_count + 1, sizeof *more);
-            if (more == NULL)
+            if (!more)
                 return sn_error_memory(error);
             f->done = more;
         }

@@ -182,7 +182,7 @@ static seen_status move_window(sn_log *f, sn_log_window *w, size_t segment, uint
     w->len = 0;
     if (want > w->room) {
         uint8_t *more = realloc(w->bytes, want);
-        if (more == NULL)
+        if (!more)
             return sn_error_memory(error);
         w->bytes = more;
         w->room = want;

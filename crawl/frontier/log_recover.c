@@ -78,11 +78,11 @@ static found read_batch(recovery *r, int fd, uint64_t at, uint64_t *next, size_t
         return FOUND_TORN;
     size_t bitmap = (*count + 7) / 8;
     size_t whole = len + FRAME_HEAD + ANSWERS_HEAD + bitmap;
-    if (r->bytes == NULL || whole > r->room) {
+    if (!r->bytes || whole > r->room) {
         free(r->bytes);
         r->room = 0;
         r->bytes = malloc(whole);
-        if (r->bytes == NULL) {
+        if (!r->bytes) {
             sn_error_memory(error);
             return FOUND_ERROR;
         }
@@ -221,7 +221,7 @@ static seen_status recover(sn_log *f, const sn_log_mark *mark, bool all, sn_log_
                            void *user, seen_error *error)
 {
     recovery *r = calloc(1, sizeof *r);
-    if (r == NULL)
+    if (!r)
         return sn_error_memory(error);
     r->f = f;
     r->replay = replay;
@@ -250,7 +250,7 @@ seen_status sn_log_open(const sn_log_options *options, const sn_log_mark *mark, 
                             "copy, or start a new crawl in another one",
                             sn_error_folder(options->folder, path));
     sn_log *f = sn_log_new(options);
-    if (f == NULL)
+    if (!f)
         return sn_error_memory(error);
     seen_status status = sn_log_open_done(f, false, error);
     if (status == SEEN_OK)

@@ -25,13 +25,13 @@ sn_pace *sn_pace_create(const sn_pace_options *options)
     while (slots < options->max_hosts * 2)
         slots *= 2;
     sn_pace *p = calloc(1, sizeof *p);
-    if (p == NULL)
+    if (!p)
         return NULL;
     p->options = *options;
     p->mask = slots - 1;
     p->table = calloc(slots, sizeof(sn_host *));
     p->heap = calloc(options->max_hosts + 1, sizeof(sn_host *));
-    if (p->table == NULL || p->heap == NULL) {
+    if (!p->table || !p->heap) {
         sn_pace_destroy(p);
         return NULL;
     }
@@ -40,7 +40,7 @@ sn_pace *sn_pace_create(const sn_pace_options *options)
 
 static void drop_rules(sn_pace *p, sn_host *host)
 {
-    if (host->rules != NULL && p->options.free_rules != NULL)
+    if (host->rules && p->options.free_rules)
         p->options.free_rules(host->rules);
     p->rules_bytes -= host->rules_bytes;
     host->rules = NULL;
@@ -62,7 +62,7 @@ static void free_host(sn_pace *p, sn_host *host)
 
 void sn_pace_destroy(sn_pace *p)
 {
-    if (p == NULL)
+    if (!p)
         return;
     for (sn_host *host = p->oldest, *next; host != NULL; host = next) {
         next = host->newer;
@@ -129,11 +129,11 @@ static void heap_remove(sn_pace *p, sn_host *host)
 
 static void unlink_host(sn_pace *p, sn_host *host)
 {
-    if (host->older != NULL)
+    if (host->older)
         host->older->newer = host->newer;
     else
         p->oldest = host->newer;
-    if (host->newer != NULL)
+    if (host->newer)
         host->newer->older = host->older;
     else
         p->newest = host->older;
@@ -143,7 +143,7 @@ static void unlink_host(sn_pace *p, sn_host *host)
 static void link_newest(sn_pace *p, sn_host *host)
 {
     host->older = p->newest;
-    if (p->newest != NULL)
+    if (p->newest)
         p->newest->newer = host;
     else
         p->oldest = host;
@@ -165,7 +165,7 @@ static size_t slot_of(const sn_pace *p, uint64_t hash, const char *origin, size_
     size_t at = (size_t)hash & p->mask;
     for (;; at = (at + 1) & p->mask) {
         const sn_host *host = p->table[at];
-        if (host == NULL ||
+        if (!host ||
             (host->hash == hash && host->len == len && memcmp(host->origin, origin, len) == 0))
             return at;
     }
@@ -189,9 +189,9 @@ static void table_remove(sn_pace *p, const sn_host *host)
 static bool evict(sn_pace *p, int64_t now)
 {
     sn_host *host = p->oldest;
-    while (host != NULL && (host->live || host->unsent > 0 || host->next > now))
+    while (host && (host->live || host->unsent > 0 || host->next > now))
         host = host->newer;
-    if (host == NULL)
+    if (!host)
         return false;
     unlink_host(p, host);
     table_remove(p, host);
@@ -205,7 +205,7 @@ static sn_host *new_host(sn_pace *p, uint64_t hash, const char *origin, size_t l
 {
     sn_host *host = calloc(1, sizeof *host);
     char *copy = malloc(len + 1);
-    if (host == NULL || copy == NULL) {
+    if (!host || !copy) {
         free(host);
         free(copy);
         return NULL;
@@ -226,11 +226,11 @@ seen_status sn_pace_find(sn_pace *p, const char *origin, size_t len, int64_t now
 {
     uint64_t hash = seen_hash_key(&p->options.hasher, origin, len).lo;
     sn_host *host = p->table[slot_of(p, hash, origin, len)];
-    if (host == NULL) {
+    if (!host) {
         if (p->hosts >= p->options.max_hosts && !evict(p, now))
             return SEEN_ERR_FULL;
         host = new_host(p, hash, origin, len);
-        if (host == NULL)
+        if (!host)
             return sn_error_memory(error);
         p->table[slot_of(p, hash, origin, len)] = host;
         p->hosts++;
@@ -246,7 +246,7 @@ seen_status sn_pace_host(sn_pace *p, const char *origin, size_t len, int64_t now
 {
     uint64_t hash = seen_hash_key(&p->options.hasher, origin, len).lo;
     const sn_host *host = p->table[slot_of(p, hash, origin, len)];
-    if ((host == NULL || !host->live) && p->live >= p->options.max_live)
+    if ((!host || !host->live) && p->live >= p->options.max_live)
         return SEEN_ERR_FULL;
     return sn_pace_find(p, origin, len, now, out, error);
 }
@@ -255,7 +255,7 @@ seen_status sn_pace_host(sn_pace *p, const char *origin, size_t len, int64_t now
 
 void sn_pace_update(sn_pace *p, sn_host *host)
 {
-    bool work = host->queue.count > 0 || host->retries != NULL;
+    bool work = host->queue.count > 0 || host->retries;
     bool live = work || host->active > 0;
     if (live != host->live) {
         host->live = live;
@@ -263,8 +263,8 @@ void sn_pace_update(sn_pace *p, sn_host *host)
     }
     heap_remove(p, host);
     bool queued = host->queue.count > 0 && !p->draining;
-    if ((!queued && host->retries == NULL) || host->active >= p->options.per_host ||
-        host->unsent > 0 || host->rules_state == SN_RULES_FETCHING)
+    if ((!queued && !host->retries) || host->active >= p->options.per_host || host->unsent > 0 ||
+        host->rules_state == SN_RULES_FETCHING)
         return;
     host->heap_key = host->next;
     if (!queued && host->retries->due > host->heap_key)
@@ -287,10 +287,10 @@ bool sn_pace_retry(sn_pace *p, sn_host *host, sn_try what, int64_t due)
     if (p->retries >= p->options.max_retries)
         return false;
     sn_retry *retry = malloc(sizeof *retry);
-    if (retry == NULL)
+    if (!retry)
         return false;
     sn_retry **at = &host->retries;
-    while (*at != NULL && (*at)->due <= due)
+    while (*at && (*at)->due <= due)
         at = &(*at)->next;
     *retry = (sn_retry){*at, what, due};
     *at = retry;
@@ -325,7 +325,7 @@ seen_status sn_pace_pop(sn_pace *p, sn_host *host, int64_t now, sn_try *what, bo
     sn_retry *retry = host->retries;
     seen_status status = SEEN_OK;
     *got = false;
-    if (retry != NULL && retry->due <= now) {
+    if (retry && retry->due <= now) {
         *what = retry->what;
         *got = true;
         host->retries = retry->next;
@@ -405,9 +405,9 @@ void sn_pace_set_rules(sn_pace *p, sn_host *host, sn_rules_state state, void *ru
     host->rules_bytes = bytes;
     p->rules_bytes += bytes;
     /* Drops the least recently used rules; they are fetched again when needed. */
-    for (sn_host *old = p->oldest; old != NULL && p->rules_bytes > p->options.max_rules_bytes;
+    for (sn_host *old = p->oldest; old && p->rules_bytes > p->options.max_rules_bytes;
          old = old->newer) {
-        if (old == host || old->rules == NULL)
+        if (old == host || !old->rules)
             continue;
         drop_rules(p, old);
         old->rules_state = SN_RULES_UNKNOWN;
@@ -417,8 +417,8 @@ void sn_pace_set_rules(sn_pace *p, sn_host *host, sn_rules_state state, void *ru
 
 void sn_pace_drop_hosts(sn_pace *p, size_t count, sn_pace_dropped *give, void *user)
 {
-    for (sn_host *host = p->oldest; host != NULL && count > 0; host = host->newer) {
-        if (!host->live || host->active > 0 || host->unsent > 0 || host->retries != NULL)
+    for (sn_host *host = p->oldest; host && count > 0; host = host->newer) {
+        if (!host->live || host->active > 0 || host->unsent > 0 || host->retries)
             continue;
         sn_queue_drop(p->options.queues, &host->queue);
         sn_pace_update(p, host);

@@ -21,7 +21,7 @@ struct sn_queues {
 sn_queues *sn_queues_create(int folder)
 {
     sn_queues *q = calloc(1, sizeof *q);
-    if (q == NULL)
+    if (!q)
         return NULL;
     q->folder = folder;
     q->fd = -1;
@@ -31,7 +31,7 @@ sn_queues *sn_queues_create(int folder)
 
 void sn_queues_destroy(sn_queues *q)
 {
-    if (q == NULL)
+    if (!q)
         return;
     if (q->fd >= 0)
         close(q->fd);
@@ -86,20 +86,20 @@ static seen_status spill(sn_queues *q, sn_queue *queue, seen_error *error)
 static sn_queue_block *new_block(void)
 {
     sn_queue_block *block = malloc(sizeof *block);
-    if (block != NULL)
+    if (block)
         memset(block, 0, sizeof *block);
     return block;
 }
 
 seen_status sn_queue_push(sn_queues *q, sn_queue *queue, sn_frontier_place place, seen_error *error)
 {
-    if (queue->head == NULL && (queue->head = new_block()) == NULL)
+    if (!queue->head && !(queue->head = new_block()))
         return sn_error_memory(error);
     sn_queue_block *block = queue->tail;
-    if (block == NULL) {
+    if (!block) {
         block = queue->head;
         if (block->end == SN_BLOCK_PLACES) {
-            if ((block = new_block()) == NULL)
+            if (!(block = new_block()))
                 return sn_error_memory(error);
             queue->tail = block;
         }

@@ -19,7 +19,7 @@ struct sn_seenset {
 static seen_status set_is_gone(seen_error *error)
 {
     char why[sizeof error->message];
-    snprintf(why, sizeof why, "%s", error != NULL ? error->message : "");
+    snprintf(why, sizeof why, "%s", error ? error->message : "");
     return sn_error_set(
         error, SEEN_ERR_NOT_FOUND,
         "%.600s. The crawl cannot resume without its seen-set: restore it, or start "
@@ -50,7 +50,7 @@ static seen_status open_set(const sn_seenset_options *o, seen_set **set, seen_er
                          .error_rate = o->error_rate,
                          .capacity = o->capacity,
                          .tls_ca = o->ca_file};
-    if (o->where == NULL)
+    if (!o->where)
         return seen_create(NULL, &make, 0, set, error);
     if (!o->own)
         return open_shared(o, &make, set, error);
@@ -62,7 +62,7 @@ static seen_status open_set(const sn_seenset_options *o, seen_set **set, seen_er
 seen_status sn_seenset_open(const sn_seenset_options *o, sn_seenset **known, seen_error *error)
 {
     sn_seenset *k = calloc(1, sizeof *k);
-    if (k == NULL)
+    if (!k)
         return sn_error_memory(error);
     seen_status status = SEEN_OK;
     if (o->exact)
@@ -80,7 +80,7 @@ seen_status sn_seenset_open(const sn_seenset_options *o, sn_seenset **known, see
 
 void sn_seenset_close(sn_seenset *k)
 {
-    if (k == NULL)
+    if (!k)
         return;
     seen_close(k->set);
     sn_exactset_destroy(k->exact);
@@ -95,7 +95,7 @@ seen_hasher sn_seenset_hasher(const sn_seenset *k)
 seen_status sn_seenset_check(sn_seenset *k, const seen_hash *hashes, size_t count,
                              seen_answer *answers, seen_error *error)
 {
-    if (k->exact == NULL)
+    if (!k->exact)
         return seen_check_hashes(k->set, hashes, count, answers, error);
     sn_exactset_check(k->exact, hashes, count, answers);
     return SEEN_OK;
@@ -104,19 +104,19 @@ seen_status sn_seenset_check(sn_seenset *k, const seen_hash *hashes, size_t coun
 seen_status sn_seenset_add(sn_seenset *k, const seen_hash *hashes, size_t count,
                            seen_answer *answers, seen_error *error)
 {
-    if (k->exact == NULL)
+    if (!k->exact)
         return seen_add_hashes(k->set, hashes, count, answers, error);
     return sn_exactset_add(k->exact, hashes, count, answers, error);
 }
 
 seen_status sn_seenset_sync(sn_seenset *k, seen_error *error)
 {
-    return k->exact == NULL ? seen_sync(k->set, error) : SEEN_OK;
+    return k->exact ? SEEN_OK : seen_sync(k->set, error);
 }
 
 seen_status sn_seenset_get_info(sn_seenset *k, sn_seenset_info *info, seen_error *error)
 {
-    if (k->exact != NULL) {
+    if (k->exact) {
         *info = (sn_seenset_info){-1, 0, sn_exactset_bytes(k->exact)};
         return SEEN_OK;
     }

@@ -27,7 +27,7 @@ static text token(text *in)
 {
     skip_spaces(in);
     text out = {in->at, in->at};
-    while (in->at < in->end && strchr(" \t;,=\"<>", *in->at) == NULL)
+    while (in->at < in->end && !strchr(" \t;,=\"<>", *in->at))
         in->at++;
     out.end = in->at;
     return out;
@@ -95,7 +95,7 @@ void sn_header_link(const char *value, size_t len, sn_header_link_sink *sink, vo
         if (!skip(&in, '<'))
             return;
         text href = {in.at, memchr(in.at, '>', (size_t)(in.end - in.at))};
-        if (href.end == NULL)
+        if (!href.end)
             return;
         in.at = href.end + 1;
         text rel = {NULL, NULL};

@@ -43,7 +43,7 @@ static bool grow_met(sn_hrefs *h)
 {
     size_t slots = h->slots == 0 ? FIRST_SLOTS : h->slots * 2;
     uint64_t *met = calloc(slots, sizeof *met);
-    if (met == NULL)
+    if (!met)
         return false;
     for (size_t i = 0; i < h->len; i++) {
         uint64_t hash = h->met[h->list[i].slot], *slot = find(met, slots, hash);
@@ -62,7 +62,7 @@ bool sn_hrefs_put(sn_hrefs *h, const char *bytes, size_t len, uint32_t *at)
         return false;
     if (h->bytes_len + len > h->bytes_room) {
         char *more = sn_memory_grow(h->bytes, &h->bytes_room, h->bytes_len + len, 1);
-        if (more == NULL)
+        if (!more)
             return false;
         h->bytes = more;
     }
@@ -77,7 +77,7 @@ sn_hrefs_result sn_hrefs_add(sn_hrefs *h, const seen_hasher *hasher, const char 
                              bool nofollow, size_t max)
 {
     const char *fragment = len == 0 ? NULL : memchr(href, '#', len);
-    if (fragment != NULL)
+    if (fragment)
         len = (size_t)(fragment - href);
     if (h->len * 2 >= h->slots && !grow_met(h))
         return SN_HREFS_FULL;
@@ -89,7 +89,7 @@ sn_hrefs_result sn_hrefs_add(sn_hrefs *h, const seen_hasher *hasher, const char 
         return SN_HREFS_FULL;
     if (h->len == h->room) {
         sn_href *more = sn_memory_grow(h->list, &h->room, h->len + 1, sizeof *more);
-        if (more == NULL)
+        if (!more)
             return SN_HREFS_FULL;
         h->list = more;
     }

@@ -101,7 +101,7 @@ static const uint8_t *in_text(sn_links *t, const uint8_t *p, const uint8_t *end)
     const uint8_t *found;
     if (t->depth == 0)
         found = sn_links_pass(t, p, end);
-    else if ((found = memchr(p, '<', (size_t)(end - p))) == NULL)
+    else if (!(found = memchr(p, '<', (size_t)(end - p))))
         found = end;
     if (found == end)
         return end;
@@ -299,7 +299,7 @@ const sn_links_page *sn_links_end(sn_links *links)
 sn_links *sn_links_create(const sn_links_options *options)
 {
     sn_links *links = calloc(1, sizeof *links);
-    if (links != NULL)
+    if (links)
         links->options = *options;
     return links;
 }
@@ -314,7 +314,7 @@ void sn_links_reset(sn_links *links)
 
 void sn_links_destroy(sn_links *links)
 {
-    if (links == NULL)
+    if (!links)
         return;
     free(links->bytes);
     free(links);

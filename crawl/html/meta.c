@@ -50,7 +50,7 @@ static bool refresh_url(sn_html_text in, sn_html_text *url)
         char quote = *in.at;
         in = sn_html_text_skip(in, 1);
         const char *close = in.len > 0 ? memchr(in.at, quote, in.len) : NULL;
-        if (close != NULL)
+        if (close)
             in.len = (size_t)(close - in.at);
     }
     *url = in;
@@ -72,7 +72,7 @@ static void set_charset(sn_links *t, sn_html_text label)
     sn_html_text word;
     if (t->page.charset[0] != '\0' || !sn_html_text_word(&label, false, &word))
         return;
-    if (word.len >= sizeof t->page.charset || memchr(word.at, '\0', word.len) != NULL)
+    if (word.len >= sizeof t->page.charset || memchr(word.at, '\0', word.len))
         return;
     memcpy(t->page.charset, word.at, word.len);
 }
@@ -94,9 +94,9 @@ static void content_charset(sn_links *t, sn_html_text in)
         if (quoted)
             rest = sn_html_text_skip(rest, 1);
         const char *close = rest.len > 0 ? memchr(rest.at, quote, rest.len) : NULL;
-        if (quoted && close == NULL)
+        if (quoted && !close)
             return;
-        if (close != NULL)
+        if (close)
             rest.len = (size_t)(close - rest.at);
         set_charset(t, rest);
         return;
@@ -132,6 +132,6 @@ void sn_links_meta(sn_links *t)
     if (!sn_links_get(t, ATTR_NAME, &name) || !sn_html_text_word(&name, false, &word))
         return;
     const char *mine = t->options.robots_name;
-    if (sn_html_text_is(word, "robots") || (mine != NULL && sn_html_text_is(word, mine)))
+    if (sn_html_text_is(word, "robots") || (mine && sn_html_text_is(word, mine)))
         meta_robots(t, content);
 }

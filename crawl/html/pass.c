@@ -93,7 +93,7 @@ static inline const uint8_t *read_attribute(const uint8_t *p, const uint8_t *end
         return NULL;
     a->value = p + 2;
     p = find(a->value, end, (char)p[1]);
-    if (p == NULL)
+    if (!p)
         return NULL;
     a->value_len = (size_t)(p - a->value);
     return p + 1;
@@ -105,7 +105,7 @@ static const uint8_t *pass_attributes(const uint8_t *p, const uint8_t *end)
     attribute a = {0};
     do
         p = read_attribute(p, end, &a);
-    while (p != NULL && !a.last);
+    while (p && !a.last);
     return p;
 }
 
@@ -125,17 +125,17 @@ static const uint8_t *pass_link(sn_links *t, const uint8_t *p, const uint8_t *en
     attribute a = {0}, href = {0};
     for (;;) {
         p = read_attribute(p, end, &a);
-        if (p == NULL || is_name(&a, "rel", 3))
+        if (!p || is_name(&a, "rel", 3))
             return NULL;
         if (a.last)
             break;
-        if (href.value == NULL && is_name(&a, "href", 4))
+        if (!href.value && is_name(&a, "href", 4))
             href = a;
     }
     /* A name without a value may be that of a link. */
     if (a.name_len > 0)
         return NULL;
-    if (href.value == NULL)
+    if (!href.value)
         return p;
     if (href.value_len > SN_LINKS_URL_MAX || !is_literal(href.value, href.value + href.value_len))
         return NULL;
@@ -169,7 +169,7 @@ static const uint8_t *pass_tag(sn_links *t, const uint8_t *p, const uint8_t *end
         return NULL;
     else
         p = *p == '>' ? p + 1 : pass_attributes(p, end);
-    if (p != NULL && *open < UINT8_MAX)
+    if (p && *open < UINT8_MAX)
         ++*open;
     return p;
 }
@@ -178,10 +178,10 @@ const uint8_t *sn_links_pass(sn_links *t, const uint8_t *p, const uint8_t *end)
 {
     while (p < end) {
         const uint8_t *tag = *p == '<' ? p : find(p, end, '<');
-        if (tag == NULL)
+        if (!tag)
             return end;
         p = pass_tag(t, tag + 1, end);
-        if (p == NULL)
+        if (!p)
             return tag;
     }
     return end;

@@ -32,7 +32,7 @@ static const uint8_t *skip_past(sn_links *t, const uint8_t *p, const uint8_t *en
                                 enum sn_links_state state)
 {
     const uint8_t *found = find(p, end, byte);
-    return found == NULL ? end : go(t, state, found);
+    return found ? go(t, state, found) : end;
 }
 
 static const uint8_t *in_markup(sn_links *t, const uint8_t *p)

@@ -217,7 +217,7 @@ void sn_links_tag_done(sn_links *t)
         t->state = AT_PLAINTEXT;
         break;
     default:
-        if (raw[t->tag] != NULL)
+        if (raw[t->tag])
             begin_raw(t, raw[t->tag]);
         break;
     }

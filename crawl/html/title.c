@@ -7,7 +7,7 @@
 void sn_links_title_add(sn_links *t, const uint8_t *p, const uint8_t *end)
 {
     const uint8_t *stop = memchr(p, '<', (size_t)(end - p));
-    size_t len = (size_t)((stop != NULL ? stop : end) - p), room = sizeof t->title - t->title_len;
+    size_t len = (size_t)((stop ? stop : end) - p), room = sizeof t->title - t->title_len;
     len = len < room ? len : room;
     memcpy(t->title + t->title_len, p, len);
     t->title_len += len;

@@ -23,7 +23,7 @@ static void keep(sn_links *t, const void *bytes, size_t len)
     if (len > t->room - t->used) {
         /* Bounded: a tag stores at most five values, each within its limit. */
         char *grown = sn_memory_grow(t->bytes, &t->room, t->used + len, 1);
-        if (grown == NULL) {
+        if (!grown) {
             t->failed = true;
             t->have &= (uint16_t) ~(1u << t->attr);
             t->attr = ATTR_NONE;
@@ -201,8 +201,8 @@ static const uint8_t *pass_value(sn_links *t, const uint8_t *p, const uint8_t *e
     } else {
         int quote = t->state == AT_VALUE_DOUBLE ? '"' : '\'';
         const uint8_t *found = memchr(p, quote, (size_t)(end - p));
-        p = found != NULL ? found + 1 : end;
-        if (found == NULL)
+        p = found ? found + 1 : end;
+        if (!found)
             return end;
         t->state = AT_AFTER_VALUE;
         return p;

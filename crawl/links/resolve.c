@@ -16,9 +16,9 @@ void sn_resolver_free(sn_resolver *r)
 static size_t drop_credentials(char *url, size_t len)
 {
     char *host = memchr(url, ':', len);
-    char *end = host == NULL ? NULL : memchr(host + 3, '/', len - (size_t)(host + 3 - url));
-    char *at = end == NULL ? NULL : memrchr(host + 3, '@', (size_t)(end - host - 3));
-    if (at == NULL)
+    char *end = host ? memchr(host + 3, '/', len - (size_t)(host + 3 - url)) : NULL;
+    char *at = end ? memrchr(host + 3, '@', (size_t)(end - host - 3)) : NULL;
+    if (!at)
         return len;
     size_t gone = (size_t)(at + 1 - (host + 3));
     memmove(host + 3, at + 1, len - (size_t)(at + 1 - url));
@@ -32,12 +32,12 @@ size_t sn_resolve_link(sn_resolver *r, const seen_url_options *options, const ch
     seen_url_options how = {.size = sizeof how};
     if (need > r->room) {
         char *more = realloc(r->text, need);
-        if (more == NULL)
+        if (!more)
             return 0;
         r->text = more;
         r->room = need;
     }
-    if (options != NULL)
+    if (options)
         how = *options;
     how.flags |= SEEN_URL_CANONICAL_BASE;
     return seen_url_canonical(href, len, base, base_len, &how, r->text, r->room, &out) ==

@@ -51,7 +51,7 @@ static bool take_scheme(slice *url)
 static size_t length_until(slice text, char stop)
 {
     const char *end = text.len == 0 ? NULL : memchr(text.at, stop, text.len);
-    return end == NULL ? text.len : (size_t)(end - text.at);
+    return end ? (size_t)(end - text.at) : text.len;
 }
 
 static bool find_place(const char *url, size_t len, place *out)
@@ -64,12 +64,12 @@ static bool find_place(const char *url, size_t len, place *out)
     slice host = {rest.at, length_until(rest, '/')};
     rest = (slice){rest.at + host.len, rest.len - host.len};
     const char *user = host.len > 0 ? memrchr(host.at, '@', host.len) : NULL;
-    if (user != NULL)
+    if (user)
         host = (slice){user + 1, host.len - (size_t)(user + 1 - host.at)};
     const char *colon = host.len > 0 ? memrchr(host.at, ':', host.len) : NULL;
-    if (colon != NULL && memchr(colon, ']', host.len - (size_t)(colon - host.at)) != NULL)
+    if (colon && memchr(colon, ']', host.len - (size_t)(colon - host.at)) != NULL)
         colon = NULL;
-    size_t port = colon != NULL ? host.len - (size_t)(colon - host.at) : 0;
+    size_t port = colon ? host.len - (size_t)(colon - host.at) : 0;
     out->port = (slice){host.at + host.len - port, port};
     out->host = (slice){host.at, host.len - port};
     out->path = rest;
@@ -99,7 +99,7 @@ static slice domain_of(const sn_scope *scope, slice host)
     memcpy(name, host.at, host.len);
     name[host.len] = '\0';
     const char *domain = psl_registrable_domain(scope->psl, name);
-    size_t skip = domain != NULL ? (size_t)(domain - name) : 0;
+    size_t skip = domain ? (size_t)(domain - name) : 0;
     return (slice){host.at + skip, host.len - skip};
 }
 #endif
@@ -126,7 +126,7 @@ static size_t find_seed(const sn_scope *scope, slice key)
     size_t at = (size_t)(hash >> 20) & (scope->seed_room - 1);
     for (;; at = (at + 1) & (scope->seed_room - 1)) {
         const char *seed = scope->seeds[at];
-        if (seed == NULL || (strlen(seed) == key.len && memcmp(seed, key.at, key.len) == 0))
+        if (!seed || (strlen(seed) == key.len && memcmp(seed, key.at, key.len) == 0))
             return at;
     }
 }
@@ -137,11 +137,11 @@ static bool grow_seeds(sn_scope *scope)
         return true;
     size_t room = scope->seed_room > 0 ? 2 * scope->seed_room : 16;
     sn_scope wider = {.seeds = calloc(room, sizeof(char *)), .seed_room = room};
-    if (wider.seeds == NULL)
+    if (!wider.seeds)
         return false;
     for (size_t i = 0; i < scope->seed_room; i++) {
         char *seed = scope->seeds[i];
-        if (seed != NULL)
+        if (seed)
             wider.seeds[find_seed(&wider, (slice){seed, strlen(seed)})] = seed;
     }
     free(scope->seeds);
@@ -153,7 +153,7 @@ static bool grow_seeds(sn_scope *scope)
 static bool add_key(sn_scope *scope, slice key)
 {
     char **seed = &scope->seeds[find_seed(scope, key)];
-    if (*seed != NULL)
+    if (*seed)
         return true;
     *seed = strndup(key.at, key.len);
     scope->seed_count += *seed != NULL;
@@ -185,8 +185,7 @@ static bool below_seed(const sn_scope *scope, const place *p)
     slice folder = folder_of(p);
     size_t host = (size_t)(p->path.at - folder.at);
     for (size_t n = folder.len; n > host; n--)
-        if (folder.at[n - 1] == '/' &&
-            scope->seeds[find_seed(scope, (slice){folder.at, n})] != NULL)
+        if (folder.at[n - 1] == '/' && scope->seeds[find_seed(scope, (slice){folder.at, n})])
             return true;
     return false;
 }
@@ -271,7 +270,7 @@ static bool compile(const char *const *texts, size_t count, regex_t **out, size_
         return false;
     }
     *out = calloc(count + 1, sizeof **out);
-    if (*out == NULL) {
+    if (!*out) {
         snprintf(message, room, "out of memory");
         return false;
     }
@@ -300,7 +299,7 @@ static bool find_domains(sn_scope *scope, char *message, size_t room)
         return true;
 #ifdef SEEN_WITH_PSL
     scope->psl = psl_builtin();
-    if (scope->psl != NULL)
+    if (scope->psl)
         return true;
     snprintf(message, room, "libpsl has no list of public suffixes; use another scope than domain");
 #else
@@ -312,7 +311,7 @@ static bool find_domains(sn_scope *scope, char *message, size_t room)
 sn_scope *sn_scope_create(const sn_scope_options *options, char *message, size_t room)
 {
     sn_scope *scope = calloc(1, sizeof *scope);
-    if (scope == NULL) {
+    if (!scope) {
         snprintf(message, room, "out of memory");
         return NULL;
     }
@@ -330,7 +329,7 @@ sn_scope *sn_scope_create(const sn_scope_options *options, char *message, size_t
 
 void sn_scope_destroy(sn_scope *scope)
 {
-    if (scope == NULL)
+    if (!scope)
         return;
     for (size_t i = 0; i < scope->include_count; i++)
         regfree(&scope->include[i]);
@@ -353,7 +352,7 @@ sn_scope_verdict sn_scope_check(const sn_scope *scope, const char *url, size_t l
     if (!find_place(url, len, &p))
         return SN_SCOPE_NOT_HTTP;
     if (options->kind != SN_SCOPE_ALL &&
-        (scope->seed_count == 0 || scope->seeds[find_seed(scope, key_of(scope, &p))] == NULL))
+        (scope->seed_count == 0 || !scope->seeds[find_seed(scope, key_of(scope, &p))]))
         return SN_SCOPE_OTHER_HOST;
     if (options->no_parent && (scope->seed_count == 0 || !below_seed(scope, &p)))
         return SN_SCOPE_PARENT;

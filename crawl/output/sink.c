@@ -45,7 +45,7 @@ seen_status sn_sink_open(const char *path, uint64_t length, sn_sink **sink, seen
     sn_sink *s = malloc(sizeof *s);
     bool standard = strcmp(path, "-") == 0;
     char *name = strdup(standard ? "standard output" : path);
-    if (s == NULL || name == NULL) {
+    if (!s || !name) {
         free(s);
         free(name);
         return sn_error_memory(error);
@@ -69,7 +69,7 @@ seen_status sn_sink_open(const char *path, uint64_t length, sn_sink **sink, seen
 
 void sn_sink_close(sn_sink *s)
 {
-    if (s == NULL)
+    if (!s)
         return;
     if (s->fd > STDERR_FILENO)
         close(s->fd);

@@ -49,7 +49,7 @@ bool sn_spool_put(sn_spool *s, const void *bytes, size_t len)
         if (s->used == s->room && s->room < SN_SPOOL_MEMORY) {
             size_t room = s->room == 0 ? 16u << 10 : s->room * 2;
             char *more = realloc(s->memory, room);
-            if (more == NULL)
+            if (!more)
                 return false;
             s->memory = more;
             s->room = room;

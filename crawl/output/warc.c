@@ -121,7 +121,7 @@ struct sn_warc {
 sn_warc *sn_warc_create(sn_sink *sink)
 {
     sn_warc *w = calloc(1, sizeof *w);
-    if (w == NULL)
+    if (!w)
         return NULL;
     w->sink = sink;
     /* 15 + 16: the largest window, in a gzip wrapper. */
@@ -134,7 +134,7 @@ sn_warc *sn_warc_create(sn_sink *sink)
 
 void sn_warc_destroy(sn_warc *w)
 {
-    if (w == NULL)
+    if (!w)
         return;
     deflateEnd(&w->stream);
     for (size_t i = 0; i < ORIGINALS; i++)
@@ -262,12 +262,12 @@ static text rewrite(const char *headers, size_t headers_len, uint64_t body, bool
 {
     /* A line grows by at most 15 bytes, and is at least 2 long. */
     text t = {malloc(headers_len * 9 + 128), 0};
-    if (t.bytes == NULL)
+    if (!t.bytes)
         return t;
     for (size_t at = 0; at < headers_len;) {
         const char *line = headers + at;
         const char *end = memchr(line, '\n', headers_len - at);
-        size_t len = end == NULL ? headers_len - at : (size_t)(end - line) + 1;
+        size_t len = end ? (size_t)(end - line) + 1 : headers_len - at;
         at += len;
         while (len > 0 && (line[len - 1] == '\n' || line[len - 1] == '\r'))
             len--;
@@ -329,10 +329,10 @@ static const original *find_original(sn_warc *w, const sn_warc_page *page,
     uint32_t at;
     memcpy(&at, digest, sizeof at);
     original *o = &w->originals[at % ORIGINALS];
-    if (o->url != NULL && memcmp(o->digest, digest, SHA1_BYTES) == 0)
+    if (o->url && memcmp(o->digest, digest, SHA1_BYTES) == 0)
         return o;
     char *url = strndup(page->url, page->url_len);
-    if (url == NULL)
+    if (!url)
         return NULL;
     free(o->url);
     *o = (original){.url = url, .date = page->date};
@@ -357,15 +357,15 @@ seen_status sn_warc_response(sn_warc *w, const sn_warc_page *page, seen_error *e
     if (!digest_body(w, page->body, digest))
         return sn_error_cannot_in(error, errno, -1, "read", "a temporary file");
     const original *seen =
-        body < REVISIT_MIN || page->truncated != NULL ? NULL : find_original(w, page, digest);
+        body < REVISIT_MIN || page->truncated ? NULL : find_original(w, page, digest);
     text headers = rewrite(page->headers, page->headers_len, body, page->encoded);
-    if (headers.bytes == NULL)
+    if (!headers.bytes)
         return sn_error_memory(error);
-    begin(w, seen != NULL ? "revisit" : "response", page->date);
-    if (seen != NULL)
+    begin(w, seen ? "revisit" : "response", page->date);
+    if (seen)
         put_original(w, seen);
     put_digest(w, digest);
-    body = seen != NULL ? 0 : body;
+    body = seen ? 0 : body;
     put(w, "WARC-Target-URI: ");
     squeeze(w, page->url, page->url_len, Z_NO_FLUSH);
     put(w, "\r\n");
@@ -374,7 +374,7 @@ seen_status sn_warc_response(sn_warc *w, const sn_warc_page *page, seen_error *e
         put(w, page->address);
         put(w, "\r\n");
     }
-    if (page->truncated != NULL) {
+    if (page->truncated) {
         put(w, "WARC-Truncated: ");
         put(w, page->truncated);
         put(w, "\r\n");

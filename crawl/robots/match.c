@@ -20,7 +20,7 @@ static bool is_plain(uint8_t c)
 {
     static const char others[] = "-._~:/?#[]@!&'()+,;=";
     return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') ||
-           (c != '\0' && strchr(others, c) != NULL);
+           (c != '\0' && strchr(others, c));
 }
 
 static bool is_unreserved(uint8_t c)
@@ -100,7 +100,7 @@ static size_t find_piece(const char *path, size_t len, size_t at, const char *pi
         return at;
     for (;; at++) {
         const char *found = at < len ? memmem(path + at, len - at, piece, piece_len) : NULL;
-        if (found == NULL)
+        if (!found)
             return len;
         at = (size_t)(found - path);
         if (!in_escape(path, len, at))
@@ -115,24 +115,24 @@ bool sn_robots_match(const char *pattern, size_t pattern_len, const char *path, 
         pattern_len--;
     const char *end = pattern + pattern_len;
     const char *star = pattern_len > 0 ? memchr(pattern, '*', pattern_len) : NULL;
-    size_t piece = star != NULL ? (size_t)(star - pattern) : pattern_len, at = piece;
+    size_t piece = star ? (size_t)(star - pattern) : pattern_len, at = piece;
     if (piece > path_len || memcmp(pattern, path, piece) != 0)
         return false;
-    if (star == NULL)
+    if (!star)
         return !to_end || at == path_len;
     for (;;) {
         pattern = star + 1;
         star = pattern < end ? memchr(pattern, '*', (size_t)(end - pattern)) : NULL;
-        piece = (size_t)((star != NULL ? star : end) - pattern);
+        piece = (size_t)((star ? star : end) - pattern);
         if (piece > path_len - at)
             return false;
-        if (star == NULL && to_end)
+        if (!star && to_end)
             return memcmp(pattern, path + path_len - piece, piece) == 0 &&
                    (piece == 0 || !in_escape(path, path_len, path_len - piece));
         size_t found = find_piece(path, path_len, at, pattern, piece);
         if (piece > 0 && found == path_len)
             return false;
-        if (star == NULL)
+        if (!star)
             return true;
         at = found + piece;
     }
@@ -186,7 +186,7 @@ void sn_robots_sort_rules(sn_robots *robots)
     qsort_r(rules, robots->rule_count, sizeof *rules, by_rank, robots->text);
     for (size_t i = 0; i < robots->rule_count; i++) {
         const sn_robots_rule *last = kept > 0 ? &rules[kept - 1] : NULL;
-        bool again = last != NULL && last->wild == rules[i].wild && last->len == rules[i].len &&
+        bool again = last && last->wild == rules[i].wild && last->len == rules[i].len &&
                      memcmp(robots->text + last->at, robots->text + rules[i].at, last->len) == 0;
         if (again)
             continue;
@@ -224,14 +224,14 @@ static bool decide(const sn_robots *robots, const char *path, size_t len)
     const sn_robots_rule *best = longest_plain(robots, path, len);
     for (size_t i = robots->plain_count; i < robots->rule_count; i++) {
         const sn_robots_rule *rule = &robots->rules[i];
-        if (best != NULL && (rule->len < best->len || (rule->len == best->len && !rule->allow)))
+        if (best && (rule->len < best->len || (rule->len == best->len && !rule->allow)))
             break;
         if (sn_robots_match(robots->text + rule->at, rule->len, path, len)) {
             best = rule;
             break;
         }
     }
-    return best == NULL || best->allow;
+    return !best || best->allow;
 }
 
 bool sn_robots_allowed(const sn_robots *robots, const char *path, size_t len)
@@ -245,7 +245,7 @@ bool sn_robots_allowed(const sn_robots *robots, const char *path, size_t len)
     char *normal = few;
     if (len > sizeof few / 3)
         normal = len < SIZE_MAX / 3 ? malloc(3 * len) : NULL;
-    if (normal == NULL)
+    if (!normal)
         return false;
     bool allowed = decide(robots, normal, sn_robots_normal(path, len, false, normal));
     if (normal != few)

@@ -125,16 +125,16 @@ static bool next_line(reader *r, line *l)
     if (r->p < r->end)
         r->p++;
     const char *comment = find(from, len, '#');
-    if (comment != NULL)
+    if (comment)
         len = (size_t)(comment - from);
     trim(&from, &len);
     const char *colon = find(from, len, ':');
-    if (colon == NULL)
+    if (!colon)
         colon = find_gap(from, len);
     l->key = from;
-    l->key_len = colon != NULL ? (size_t)(colon - from) : 0;
-    l->value = colon != NULL ? colon + 1 : from;
-    l->value_len = colon != NULL ? len - l->key_len - 1 : 0;
+    l->key_len = colon ? (size_t)(colon - from) : 0;
+    l->value = colon ? colon + 1 : from;
+    l->value_len = colon ? len - l->key_len - 1 : 0;
     trim(&l->key, &l->key_len);
     trim(&l->value, &l->value_len);
     return true;
@@ -164,7 +164,7 @@ static bool follow_groups(reader *r, const line *l)
 static char *grow_text(sn_robots *robots, size_t more)
 {
     char *text = sn_memory_grow(robots->text, &robots->text_room, robots->text_len + more, 1);
-    if (text == NULL)
+    if (!text)
         return NULL;
     robots->text = text;
     return text + robots->text_len;
@@ -176,11 +176,11 @@ static bool keep_rule(sn_robots *robots, const line *l)
         return true;
     sn_robots_rule *rules =
         sn_memory_grow(robots->rules, &robots->rule_room, robots->rule_count + 1, sizeof *rules);
-    if (rules == NULL)
+    if (!rules)
         return false;
     robots->rules = rules;
     char *to = grow_text(robots, 3 * l->value_len);
-    if (to == NULL)
+    if (!to)
         return false;
     size_t len = sn_robots_normal(l->value, l->value_len, true, to);
     rules[robots->rule_count++] = (sn_robots_rule){
@@ -188,7 +188,7 @@ static bool keep_rule(sn_robots *robots, const line *l)
         .len = (uint32_t)len,
         .parent = SN_ROBOTS_NO_PARENT,
         .allow = is_key(l, "allow"),
-        .wild = find(to, len, '*') != NULL || to[len - 1] == '$',
+        .wild = find(to, len, '*') || to[len - 1] == '$',
     };
     robots->text_len += len;
     return true;
@@ -200,11 +200,11 @@ static bool keep_sitemap(sn_robots *robots, const line *l)
         return true;
     sn_robots_slice *sitemaps = sn_memory_grow(robots->sitemaps, &robots->sitemap_room,
                                                robots->sitemap_count + 1, sizeof *sitemaps);
-    if (sitemaps == NULL)
+    if (!sitemaps)
         return false;
     robots->sitemaps = sitemaps;
     char *to = grow_text(robots, l->value_len);
-    if (to == NULL)
+    if (!to)
         return false;
     memcpy(to, l->value, l->value_len);
     sitemaps[robots->sitemap_count++] =
@@ -311,14 +311,14 @@ bool sn_robots_nofollow(const char *value, size_t len, const char *agent)
     for (const char *at = value, *end = value + len; at < end;) {
         const char *comma = memchr(at, ',', (size_t)(end - at));
         const char *rule = at;
-        size_t rule_len = (size_t)((comma == NULL ? end : comma) - at);
-        at = comma == NULL ? end : comma + 1;
+        size_t rule_len = (size_t)((comma ? comma : end) - at);
+        at = comma ? comma + 1 : end;
         trim(&rule, &rule_len);
         /* A date may have a comma after its day: "Fri, 25 Jun 2010 15:00:00 GMT". */
         bool rest = dated && rule_len > 0 && rule[0] >= '0' && rule[0] <= '9';
         dated = is_date(rule, rule_len);
         const char *colon = rest ? NULL : find(rule, rule_len, ':');
-        if (colon != NULL) {
+        if (colon) {
             size_t name_len = (size_t)(colon - rule);
             rule_len -= name_len + 1;
             trim(&rule, &name_len);
@@ -345,7 +345,7 @@ sn_robots *sn_robots_parse(const void *bytes, size_t len, const char *agent)
     }
     size_t mark = len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
     sn_robots *robots = calloc(1, sizeof *robots);
-    if (robots == NULL)
+    if (!robots)
         return NULL;
     reader r = {
         .p = text + mark,
@@ -361,7 +361,7 @@ sn_robots *sn_robots_parse(const void *bytes, size_t len, const char *agent)
 
 void sn_robots_destroy(sn_robots *robots)
 {
-    if (robots == NULL)
+    if (!robots)
         return;
     free(robots->text);
     free(robots->rules);

@@ -8,7 +8,7 @@ char *sn_robots_text(const sn_robots *r, size_t *len)
 {
     char *text = NULL;
     FILE *out = open_memstream(&text, len);
-    if (out == NULL)
+    if (!out)
         return NULL;
     fputs("User-agent: *\n", out);
     for (size_t i = 0; i < r->rule_count; i++)

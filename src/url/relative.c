@@ -15,14 +15,14 @@ static size_t find_path(const char *url, size_t len)
         return 0;
     host += url[4] == 's';
     const char *slash = memchr(url + host, '/', len - host);
-    return slash == NULL ? 0 : (size_t)(slash - url);
+    return slash ? (size_t)(slash - url) : 0;
 }
 
 /* The end of the base's folder: after the last slash of its path. */
 static size_t find_folder(const char *url, size_t len, size_t path)
 {
     const char *query = memchr(url + path, '?', len - path);
-    size_t end = query == NULL ? len : (size_t)(query - url);
+    size_t end = query ? (size_t)(query - url) : len;
     while (url[end - 1] != '/')
         end--;
     return end;
