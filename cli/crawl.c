@@ -254,7 +254,8 @@ static const sn_option fetch_options[] = {
      .offset = AT(delay_ms),
      .help = "wait between two requests to one host",
      .preset = "1s",
-     .more = "0 is for your own hosts only."},
+     .more = "0 is for your own hosts only. With resume: changes that of a shared crawl that was "
+             "stopped."},
     {.name = "max-crawl-delay",
      .argument = "TIME",
      .type = SN_DURATION,
@@ -600,7 +601,7 @@ static int run_crawl(sn_args *args)
     sn_cli_fleet_word word = sn_cli_fleet_find(args);
     if (word != SN_FLEET_NONE)
         return sn_cli_fleet_run(args, word, own->ca_file, own->watch, own->force,
-                                own->frontier_memory);
+                                own->frontier_memory, own->delay_ms);
     sn_crawl_defaults(&options);
     options.join = own->join;
     options.ca_file = own->ca_file;

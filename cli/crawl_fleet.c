@@ -308,7 +308,7 @@ static int retry_failed(const sn_args *args, const char *where, const char *ca_f
 }
 
 int sn_cli_fleet_run(sn_args *args, sn_cli_fleet_word word, const char *ca_file, bool watch,
-                     bool force, uint64_t memory)
+                     bool force, uint64_t memory, uint64_t delay_ms)
 {
     static const char *const states[] = {
         [SN_FLEET_PAUSE] = "pause", [SN_FLEET_RESUME] = "run", [SN_FLEET_STOP] = "stop"};
@@ -319,6 +319,9 @@ int sn_cli_fleet_run(sn_args *args, sn_cli_fleet_word word, const char *ca_file,
     const char *where = args->operands[1];
     if (word == SN_FLEET_RESUME && sn_args_given(args, "frontier-memory") &&
         sn_fleet_set_memory(where, ca_file, memory, &error) != SEEN_OK)
+        return sn_message_report(&error);
+    if (word == SN_FLEET_RESUME && sn_args_given(args, "delay") &&
+        sn_fleet_set_delay(where, ca_file, delay_ms, &error) != SEEN_OK)
         return sn_message_report(&error);
     switch (word) {
     case SN_FLEET_STATUS:

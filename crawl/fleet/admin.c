@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "crawl/fleet/internal.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,18 @@ seen_status sn_fleet_settings(const char *where, const char *ca_file, char **set
 
 /* ---- state ---- */
 
+static bool is_over(const sn_fleet_status *s)
+{
+    return strcmp(s->state, "done") == 0 || strcmp(s->state, "limit") == 0;
+}
+
+static seen_status refuse_over(const char *where, seen_error *error)
+{
+    char shown[SN_FLEET_SHOWN];
+    return sn_error_set(error, SEEN_ERR_ARGUMENT, "%s: this crawl has ended",
+                        sn_fleet_show(where, shown));
+}
+
 seen_status sn_fleet_set_state(const char *where, const char *ca_file, const char *state,
                                seen_error *error)
 {
@@ -45,10 +58,8 @@ seen_status sn_fleet_set_state(const char *where, const char *ca_file, const cha
     seen_status status = sn_fleet_find(where, ca_file, &conn, &about, NULL, error);
     if (status != SEEN_OK)
         return status;
-    bool over = strcmp(about.state, "done") == 0 || strcmp(about.state, "limit") == 0;
-    if (over) {
-        status = sn_error_set(error, SEEN_ERR_ARGUMENT, "%s: this crawl has ended",
-                              sn_client_address(conn.client)->shown);
+    if (is_over(&about)) {
+        status = refuse_over(where, error);
     } else {
         sn_fleet_call(&conn, 0, conn.name_slot, SN_LUA_CHANGE, 1, 5);
         sn_command_text(conn.ch, conn.name);
@@ -80,6 +91,86 @@ seen_status sn_fleet_set_memory(const char *where, const char *ca_file, uint64_t
     sn_command_number(conn.ch, bytes);
     status = sn_fleet_run(&conn, NULL, NULL, error);
     sn_fleet_connection_close(&conn);
+    return status;
+}
+
+/* ---- settings ---- */
+
+static seen_status refuse_live(const char *where, uint64_t live, const char *otherwise,
+                               seen_error *error)
+{
+    char shown[SN_FLEET_SHOWN];
+    return sn_error_set(error, SEEN_ERR_ARGUMENT,
+                        "%s: %" PRIu64 " of its workers %s live: stop it first%s",
+                        sn_fleet_show(where, shown), live, live == 1 ? "is" : "are", otherwise);
+}
+
+/* The settings with another delay: a new text. NULL: out of memory, or they have none. */
+static char *with_delay(const char *settings, uint64_t delay_ms)
+{
+    static const char name[] = "delay-ms ";
+    size_t room = strlen(settings) + 32;
+    char *text = malloc(room);
+    const char *line = settings;
+    while (line && strncmp(line, name, strlen(name)) != 0) {
+        line = strchr(line, '\n');
+        line += line != NULL;
+    }
+    if (!text || !line) {
+        free(text);
+        return NULL;
+    }
+    snprintf(text, room, "%.*s%s%" PRIu64 "%s", (int)(line - settings), settings, name, delay_ms,
+             line + strcspn(line, "\n"));
+    return text;
+}
+
+static seen_status replace_settings(sn_fleet_connection *conn, const char *old,
+                                    const char *settings, uint64_t delay_ms, seen_error *error)
+{
+    long long changed;
+    sn_fleet_call(conn, 0, conn->name_slot, SN_LUA_CHANGE, 1, 7);
+    sn_command_text(conn->ch, conn->name);
+    sn_command_text(conn->ch, "settings");
+    sn_command_text(conn->ch, old);
+    sn_command_text(conn->ch, "");
+    sn_command_text(conn->ch, "settings");
+    sn_command_text(conn->ch, settings);
+    sn_command_text(conn->ch, "delay");
+    sn_command_number(conn->ch, delay_ms);
+    seen_status status = sn_fleet_run_number(conn, &changed, error);
+    if (status == SEEN_OK && changed != 1)
+        status = sn_error_set(error, SEEN_ERR_CHANGED, "%s: its settings changed; try again",
+                              sn_client_address(conn->client)->shown);
+    return status;
+}
+
+seen_status sn_fleet_set_delay(const char *where, const char *ca_file, uint64_t delay_ms,
+                               seen_error *error)
+{
+    sn_fleet_connection conn;
+    sn_fleet_status s;
+    char *old = NULL, *settings = NULL;
+    seen_status status = sn_fleet_read_status(where, ca_file, &s, error);
+    if (status != SEEN_OK)
+        return status;
+    if (is_over(&s))
+        status = refuse_over(where, error);
+    else if (s.live > 0)
+        status = refuse_live(where, s.live, "", error);
+    sn_fleet_free_status(&s);
+    if (status == SEEN_OK)
+        status = sn_fleet_settings(where, ca_file, &old, error);
+    if (status == SEEN_OK && (!old || !(settings = with_delay(old, delay_ms))))
+        status = sn_error_memory(error);
+    if (status == SEEN_OK)
+        status = sn_fleet_find(where, ca_file, &conn, NULL, NULL, error);
+    if (status == SEEN_OK) {
+        status = replace_settings(&conn, old, settings, delay_ms, error);
+        sn_fleet_connection_close(&conn);
+    }
+    free(old);
+    free(settings);
     return status;
 }
 
@@ -304,9 +395,7 @@ seen_status sn_fleet_drop(const char *where, const char *ca_file, bool force, se
     if (status != SEEN_OK)
         return status;
     if (s.live > 0 && !force)
-        status = sn_error_set(error, SEEN_ERR_ARGUMENT,
-                              "%.200s: %llu of its workers are live: stop it first, or use --force",
-                              where, (unsigned long long)s.live);
+        status = refuse_live(where, s.live, ", or use --force", error);
     if (status == SEEN_OK)
         status = sn_fleet_settings(where, ca_file, &settings, error);
     if (status == SEEN_OK)

@@ -83,6 +83,9 @@ seen_status sn_fleet_set_state(const char *where, const char *ca_file, const cha
 /* Changes --frontier-memory; workers see it within a second. */
 seen_status sn_fleet_set_memory(const char *where, const char *ca_file, uint64_t bytes,
                                 seen_error *error);
+/* Changes --delay of a crawl without live workers: they read their settings when they join. */
+seen_status sn_fleet_set_delay(const char *where, const char *ca_file, uint64_t delay_ms,
+                               seen_error *error);
 /* Figures for a report: names and values as in figures.c, of one worker after another; t: has the
  * pages since the point before. */
 typedef void sn_fleet_figure(void *user, const char *name, const char *value);

@@ -76,6 +76,13 @@ seen_status sn_fleet_set_memory(const char *where, const char *ca_file, uint64_t
     return refuse(error);
 }
 
+seen_status sn_fleet_set_delay(const char *where, const char *ca_file, uint64_t delay_ms,
+                               seen_error *error)
+{
+    (void)where, (void)ca_file, (void)delay_ms;
+    return refuse(error);
+}
+
 seen_status sn_fleet_figures(const char *where, const char *ca_file, sn_fleet_figure *each,
                              void *user, seen_error *error)
 {

@@ -58,6 +58,19 @@ for depth in "" "--depth 3"; do
     [ "$(wc -l < broken.jsonl)" = 3 ] || fail "fetched: $(cat broken.jsonl)"
     "$SEEN" crawl drop "$broken" --force && rm broken.jsonl
 done
+# The delay of a crawl changes while no worker is live.
+slow=redis://crawl:PASSWORD@127.0.0.1:$PORT/slow
+"$SEEN" crawl -q --join "$slow" http://127.0.0.1:1/ --allow-private --backoff 600s --max-wait 600s -o slow.jsonl &
+for i in $(seq 600); do
+    ! "$SEEN" crawl status "$slow" 2> error | grep -q '1 live' || break
+    sleep 0.1
+done
+! "$SEEN" crawl resume "$slow" --delay 7s 2> error || fail "the delay changed under a worker"
+grep -q '1 of its workers is live: stop it first$' error || fail "$(cat error)"
+"$SEEN" crawl stop "$slow" && wait $! && "$SEEN" crawl resume "$slow" --delay 7s || fail "resume with a delay"
+! "$SEEN" crawl --join "$slow" --delay 8s 2> error || fail "a worker with another delay joined"
+grep -q 'delay-ms: the crawl has 7000, this worker 8000' error || fail "$(cat error)"
+"$SEEN" crawl drop "$slow"
 ! "$SEEN" crawl failed redis://127.0.0.1:$PORT/none --retry-failed 2> error || fail "retry of no crawl"
 ! "$SEEN" crawl pause "$address" 2> error || fail "a crawl that has ended was paused"
 ! "$SEEN" crawl --join "$address" --delay 7s 2> error || fail "a worker with another delay joined"
