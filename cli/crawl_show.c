@@ -207,11 +207,26 @@ static void print_set(const sn_args *args, bool exact, const sn_crawl_status *st
             a, s, b, rate_text(c, st->error_rate), st->counts.lost);
 }
 
+/* What this worker has done of a shared crawl, and what is left for the others. */
+static void print_shared(const sn_args *args, const sn_crawl_options *o, const sn_crawl_result *r)
+{
+    char a[SN_TEXT], where[SN_WHERE];
+    sn_message_note(args, "%s new URL%s found by this worker",
+                    sn_show_count(a, (double)r->status.known), plural(r->status.known));
+    if (r->end == SN_CRAWL_STOPPED)
+        sn_message_note(args, "stopped; the crawl had %s URL%s left: seen crawl status %s",
+                        sn_show_count(a, (double)r->status.queued), plural(r->status.queued),
+                        sn_where_show(where, o->join));
+}
+
 static void print_summary(const sn_args *args, const sn_crawl_options *o, const sn_crawl_result *r)
 {
     char a[SN_TEXT];
     print_counts(args, r);
-    print_set(args, o->exact, &r->status);
+    if (o->join != NULL)
+        print_shared(args, o, r);
+    else
+        print_set(args, o->exact, &r->status);
     if (r->start_seen > 0 && !r->resumed)
         sn_message_note(args, "%llu of the start URLs had been seen already",
                         (unsigned long long)r->start_seen);
@@ -225,7 +240,7 @@ static void print_summary(const sn_args *args, const sn_crawl_options *o, const 
             "stopped after --max-pages with %s URL%s queued; --state %s resumes it with a "
             "larger --max-pages, or 0 for all",
             sn_show_count(a, (double)r->status.queued), plural(r->status.queued), o->state);
-    else if (r->end != SN_CRAWL_DONE)
+    else if (r->end != SN_CRAWL_DONE && o->join == NULL)
         sn_message_note(args,
                         o->state ? "stopped with %s URL%s queued; --state %s resumes it"
                                  : "stopped with %s URL%s queued",
