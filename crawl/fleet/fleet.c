@@ -586,6 +586,8 @@ seen_status sn_fleet_begin(const sn_fleet_options *options, sn_fleet **fleet, bo
         status = sn_session_begin(f, error);
     if (status == SEEN_OK)
         status = sn_session_poll(f);
+    if (status == SEEN_OK)
+        status = sn_session_count_waiting(f);
     f->options.settings = NULL; /* the caller's */
     if (status == SEEN_OK)
         *fleet = f;

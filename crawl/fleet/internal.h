@@ -223,6 +223,7 @@ typedef struct sn_fleet_notes {
 typedef struct sn_fleet_observed {
     char session[SN_SESSION + 1];
     uint64_t beat, hosts;
+    uint64_t want;     /* so many hosts more */
     int64_t silent_ms; /* how long the beat has not moved, as far as this worker could see */
     bool live, over;
 } sn_fleet_observed;
@@ -288,6 +289,7 @@ typedef struct sn_fleet {
     int64_t beat_at, polled_at, picked_at, swept_at, sweep_ms, watched_at, measured_at, figures_at;
     int64_t blind_ms; /* since this worker last looked at the others; at most half a lease */
     uint64_t sequence, level, seeds_seen;
+    int64_t pick_at; /* no hosts are taken before: others may need them more */
     unsigned next_bucket;
     bool pick_empty;
     uint64_t memory, memory_default; /* bytes of elements, at most; 0: any */
@@ -344,11 +346,13 @@ seen_status sn_session_begin(sn_fleet *f, seen_error *error);
 seen_status sn_session_beat(sn_fleet *f);
 seen_status sn_session_poll(sn_fleet *f);
 seen_status sn_session_sweep(sn_fleet *f);
+/* How many URLs of the whole crawl are not done, for the progress line and the summary. */
+seen_status sn_session_count_waiting(sn_fleet *f);
 /* Milliseconds between two looks for work, or for the end, of a worker that has none: at least so
  * many. The more workers there are, the less often each of them looks; all of them together look
  * equally often. */
 int64_t sn_session_interval_ms(const sn_fleet *f, int64_t least);
-/* The counters, as 32 arguments of a heartbeat. Under the lock. */
+/* The counters, as 34 arguments of a heartbeat. Under the lock. */
 void sn_session_counts(sn_fleet *f);
 /* Sums one field of a hash over all buckets. */
 seen_status sn_session_sum(sn_fleet *f, const char *hash, const char *field, uint64_t *total);
@@ -394,6 +398,9 @@ seen_status sn_journal_replay(sn_fleet *f, const char *session, uint64_t number,
 
 /* ---- lane.c ---- */
 
+/* The number of queues this worker wants: enough to keep its connections busy during the delays of
+ * the hosts. */
+size_t sn_lane_wanted(const sn_fleet *f);
 seen_status sn_lane_pick(sn_fleet *f);
 seen_status sn_lane_read(sn_fleet *f);
 seen_status sn_lane_ack(sn_fleet *f, bool all);

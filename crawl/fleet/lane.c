@@ -185,9 +185,7 @@ static seen_status find_ready(sn_fleet *f, unsigned *bucket, unsigned *count)
     return status;
 }
 
-/* The number of queues this worker wants: enough to keep its connections busy during the delays of
- * the hosts. */
-static size_t lanes_wanted(const sn_fleet *f)
+size_t sn_lane_wanted(const sn_fleet *f)
 {
     uint64_t n = f->options.connections * 2 + f->options.connections * f->options.delay_ms / 100;
     return n > LANES_MAX ? LANES_MAX : (size_t)n;
@@ -250,10 +248,10 @@ seen_status sn_lane_pick(sn_fleet *f)
     unsigned bucket[SN_FLEET_BUCKETS_MAX], count = 0;
     bool unknown[SN_FLEET_BUCKETS_MAX] = {false};
     pthread_mutex_lock(&f->lock);
-    size_t have = count_working(f), want = lanes_wanted(f);
+    size_t have = count_working(f), want = sn_lane_wanted(f);
     bool held = f->paused || f->full || f->limit;
     pthread_mutex_unlock(&f->lock);
-    if (held || have >= want ||
+    if (held || have >= want || now < f->pick_at ||
         (f->pick_empty && now - f->picked_at < sn_session_interval_ms(f, PICK_MS)))
         return SEEN_OK;
     f->picked_at = now;

@@ -240,11 +240,12 @@ static bool take_beats(void *context, uint32_t tag, const sn_reply *r, bool agai
     if (tag == TAG_WORKERS)
         return take_workers(f, r);
     sn_fleet_observed *o = &f->observed[tag];
-    if (!sn_reply_is_row(r, 3))
+    if (!sn_reply_is_row(r, 4))
         return false;
     const char *state = sn_fleet_reply_nil(r, 1) ? "" : sn_reply_text(r, 1);
     uint64_t beat = (uint64_t)sn_fleet_reply_number(r, 2);
     o->hosts = (uint64_t)sn_fleet_reply_number(r, 3);
+    o->want = (uint64_t)sn_fleet_reply_number(r, 4);
     o->live = strcmp(state, "live") == 0;
     o->over = strcmp(state, "gone") == 0 || strcmp(state, "left") == 0;
     o->silent_ms = beat == o->beat ? o->silent_ms + f->blind_ms : 0;
@@ -255,26 +256,36 @@ static bool take_beats(void *context, uint32_t tag, const sn_reply *r, bool agai
     return true;
 }
 
-/* Hosts that others could use: those above an equal share, a tenth of them at a time. */
+/* Hosts for others that have fewer than an equal share and want more: half of what this worker has
+ * above its own share at a time, since others give too. They get a moment to take them before this
+ * worker looks for hosts again. */
 static void share(sn_fleet *f)
 {
-    uint64_t all = f->lane_count, live = 1, least = UINT64_MAX;
+    enum { TAKE_MS = 500 };
+    uint64_t all = f->lane_count, live = 1, wanted = 0;
     for (size_t i = 0; i < f->observed_count; i++) {
         const sn_fleet_observed *o = &f->observed[i];
         if (!o->live || o->over)
             continue;
         all += o->hosts;
         live++;
-        least = o->hosts < least ? o->hosts : least;
+    }
+    uint64_t part = all / live;
+    for (size_t i = 0; i < f->observed_count; i++) {
+        const sn_fleet_observed *o = &f->observed[i];
+        bool silent = o->silent_ms > (int64_t)f->options.lease_ms / 2;
+        if (!o->live || o->over || silent || o->hosts >= part - part / 4)
+            continue;
+        wanted += o->want < part - o->hosts ? o->want : part - o->hosts;
     }
     f->live_count = (size_t)live;
-    uint64_t part = all / live;
-    size_t back = 0;
-    if (live > 1 && least < part / 2 && f->lane_count > part + part / 4 + 1)
-        back = (f->lane_count - (size_t)part + 9) / 10;
+    uint64_t above = f->lane_count > part ? f->lane_count - part : 0;
+    size_t back = (size_t)((above < wanted ? above : wanted) + 1) / 2;
     pthread_mutex_lock(&f->lock);
     f->give_back = back;
     pthread_mutex_unlock(&f->lock);
+    if (back > 0)
+        f->pick_at = sn_fleet_now() + TAKE_MS;
 }
 
 /* In a large fleet each worker watches some of the others, chosen by their numbers, so that each is
@@ -300,12 +311,13 @@ static seen_status read_beats(sn_fleet *f)
         if (!watches(f, &f->observed[i]))
             continue;
         const char *session = f->observed[i].session;
-        sn_command_begin(f->conn.ch, (uint32_t)i, sn_fleet_slot_session(&f->conn, session), 5);
+        sn_command_begin(f->conn.ch, (uint32_t)i, sn_fleet_slot_session(&f->conn, session), 6);
         sn_command_text(f->conn.ch, "HMGET");
         sn_fleet_key_session(&f->conn, session, false);
         sn_command_text(f->conn.ch, "state");
         sn_command_text(f->conn.ch, "beat");
         sn_command_text(f->conn.ch, "hosts");
+        sn_command_text(f->conn.ch, "want");
     }
     return sn_fleet_run(&f->conn, take_beats, f, f->clerk_error);
 }
@@ -343,7 +355,7 @@ seen_status sn_session_leave(sn_fleet *f)
 {
     long long beat;
     bool dead = false;
-    sn_fleet_call(&f->conn, 0, sn_fleet_slot_session(&f->conn, f->session), SN_LUA_BEAT, 2, 32);
+    sn_fleet_call(&f->conn, 0, sn_fleet_slot_session(&f->conn, f->session), SN_LUA_BEAT, 2, 34);
     sn_fleet_key_session(&f->conn, f->session, false);
     sn_fleet_key_figures(&f->conn, f->session);
     pthread_mutex_lock(&f->lock);

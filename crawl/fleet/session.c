@@ -273,6 +273,7 @@ void sn_session_counts(sn_fleet *f)
     say_pair(ch, "dropped", c->dropped);
     say_pair(ch, "host_limit", c->host_limit);
     say_pair(ch, "hosts", f->lane_count);
+    say_pair(ch, "want", sn_lane_wanted(f) > f->lane_count ? sn_lane_wanted(f) - f->lane_count : 0);
     say_pair(ch, "full", f->full);
     say_pair(ch, "slow_urls", f->longest);
     sn_command_text(ch, "slow_origin");
@@ -287,11 +288,13 @@ seen_status sn_session_beat(sn_fleet *f)
     if (now - f->beat_at < (int64_t)f->options.lease_ms / SN_BEATS)
         return SEEN_OK;
     seen_status looked = find_longest(f);
+    if (looked == SEEN_OK && f->lane_count > 0)
+        looked = sn_session_count_waiting(f);
     if (looked == SEEN_OK)
         looked = sn_figures_write(f, false);
     if (looked != SEEN_OK)
         return looked;
-    sn_fleet_call(&f->conn, 0, sn_fleet_slot_session(&f->conn, f->session), SN_LUA_BEAT, 2, 32);
+    sn_fleet_call(&f->conn, 0, sn_fleet_slot_session(&f->conn, f->session), SN_LUA_BEAT, 2, 34);
     sn_fleet_key_session(&f->conn, f->session, false);
     sn_fleet_key_figures(&f->conn, f->session);
     pthread_mutex_lock(&f->lock);
@@ -470,6 +473,22 @@ static seen_status sweep(sn_fleet *f, sweeping *s)
     return sn_fleet_run(&f->conn, take_totals, s, f->clerk_error);
 }
 
+static void set_waiting(sn_fleet *f, const totals *done, const totals *pushed)
+{
+    pthread_mutex_lock(&f->lock);
+    f->waiting = pushed->all - done->all;
+    pthread_mutex_unlock(&f->lock);
+}
+
+seen_status sn_session_count_waiting(sn_fleet *f)
+{
+    sweeping s;
+    seen_status status = sweep(f, &s);
+    if (status == SEEN_OK)
+        set_waiting(f, &s.done, &s.pushed);
+    return status;
+}
+
 /* Changes the registry if `field` is still as expected, and no start URL came since. */
 static seen_status change_registry(sn_fleet *f, const char *field, const char *expected,
                                    const char *value, bool *changed)
@@ -534,9 +553,7 @@ seen_status sn_session_sweep(sn_fleet *f)
         status = sn_session_sum(f, "meta", "pages", &pages);
     if (status != SEEN_OK)
         return status;
-    pthread_mutex_lock(&f->lock);
-    f->waiting = pushed.all - done.all;
-    pthread_mutex_unlock(&f->lock);
+    set_waiting(f, &done, &pushed);
     if (pushed.all > 0 && done.all == pushed.all) {
         status = change_registry(f, "state", "run", "done", &changed);
         pthread_mutex_lock(&f->lock);
