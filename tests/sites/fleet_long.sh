@@ -13,7 +13,7 @@ for seed in $(seq "$seeds"); do
 done
 few=$((seeds / 10)) polite='--hosts 40 --delay 40 --bound'
 for seed in $(seq "$few"); do
-    run python3 "$here/fleet.py" "$seen" --seed "$seed" --kills 10 --pages 3000 --max-pages 1000 --bound
+    run python3 "$here/fleet.py" "$seen" --seed "$seed" --kills 10 --pages 3000 --max-pages 1000 --latency 8 --bound
     run python3 "$here/fleet_servers.py" "$seen" failover --times 20 --pages 14000 --workers 4 --seed "$seed" $polite
     run python3 "$here/fleet_servers.py" "$seen" cluster-failover --times 4 --pages 10000 --seed "$seed" $polite
 done
