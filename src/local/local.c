@@ -103,17 +103,32 @@ static seen_status no_memory(const sn_local *l, seen_error *error)
 
 typedef enum hold { SOLO, SHARED } hold;
 
-static seen_status enter(sn_local *l, bool alone, hold *how, seen_error *error)
+/* For a few keys, exclusive access costs less than sorting them and locking their stripes, and
+ * another thread that has it for as few will soon be done. */
+static bool lock_alone(sn_local *l, size_t count)
+{
+    enum { FEW = 16, TRIES = 16, PAUSES = 4 };
+    bool locked = pthread_rwlock_trywrlock(&l->mode) == 0;
+    for (unsigned tries = 1; !locked && count <= FEW && tries < TRIES; tries++) {
+        for (unsigned i = 0; i < PAUSES; i++)
+            sn_thread_pause();
+        locked = pthread_rwlock_trywrlock(&l->mode) == 0;
+    }
+    return locked;
+}
+
+/* count: of keys to be added; 0: with exclusive access. */
+static seen_status enter(sn_local *l, size_t count, hold *how, seen_error *error)
 {
     enum { CROWD = 64 };
     *how = SOLO;
-    if (alone) {
+    if (count == 0) {
         pthread_rwlock_wrlock(&l->mode);
     } else if (atomic_load_explicit(&l->crowd, memory_order_relaxed) > 0) {
         atomic_fetch_sub_explicit(&l->crowd, 1, memory_order_relaxed);
         pthread_rwlock_rdlock(&l->mode);
         *how = SHARED;
-    } else if (pthread_rwlock_trywrlock(&l->mode) != 0) {
+    } else if (!lock_alone(l, count)) {
         /* Another thread is adding: do not try to lock exclusively for the next batches. */
         atomic_store_explicit(&l->crowd, CROWD, memory_order_relaxed);
         pthread_rwlock_rdlock(&l->mode);
@@ -370,7 +385,10 @@ static uint64_t add_striped(sn_local *l, const sn_view *view, sn_local_scratch *
     sort_batch(scratch, h, count, stripes);
     uint64_t fresh = 0;
     unsigned s = (unsigned)sn_mulhi(h[0].lo, stripes);
-    for (unsigned left = (1u << stripes) - 1; left;) {
+    unsigned left = 0;
+    for (unsigned i = 0; i < stripes; i++)
+        left |= (unsigned)(scratch->held[i] > 0) << i;
+    while (left) {
         s = take_stripe(l, s, stripes, left);
         if (direct)
             sn_lookup_add_picked(l->kernel, view, h, scratch->picks[s], scratch->held[s], answers);
@@ -436,7 +454,7 @@ static seen_status add_chunk(sn_local *l, const seen_hash *h, size_t count, seen
                              seen_error *error)
 {
     hold how;
-    seen_status status = enter(l, false, &how, error);
+    seen_status status = enter(l, count, &how, error);
     if (status != SEEN_OK)
         return status;
     const sn_view *view = view_of(l);
@@ -456,7 +474,7 @@ static seen_status add_chunk(sn_local *l, const seen_hash *h, size_t count, seen
         return SEEN_OK;
     }
     leave(l);
-    status = enter(l, true, &how, error);
+    status = enter(l, 0, &how, error);
     if (status != SEEN_OK)
         return status;
     status = add_tight(l, h, count, answers, error);
@@ -550,7 +568,7 @@ static seen_status local_remove(seen_set *set, const seen_hash *h, size_t count,
     for (size_t at = 0; at < count; at += SN_LOOKUP_MAX) {
         size_t n = count - at < SN_LOOKUP_MAX ? count - at : SN_LOOKUP_MAX;
         hold how;
-        seen_status status = enter(l, true, &how, error);
+        seen_status status = enter(l, 0, &how, error);
         if (status != SEEN_OK) {
             memset(answers + at, SEEN_UNKNOWN, count - at);
             return status;
@@ -566,7 +584,7 @@ static seen_status local_rotate(seen_set *set, seen_error *error)
 {
     sn_local *l = (sn_local *)set;
     hold how;
-    seen_status status = enter(l, true, &how, error);
+    seen_status status = enter(l, 0, &how, error);
     if (status != SEEN_OK)
         return status;
     status = rotate_window(l, error);
@@ -652,7 +670,7 @@ static seen_status local_merge_lines(seen_set *set, uint32_t layer, uint64_t lin
 {
     sn_local *l = (sn_local *)set;
     hold how;
-    seen_status status = enter(l, true, &how, error);
+    seen_status status = enter(l, 0, &how, error);
     if (status != SEEN_OK)
         return status;
     sn_kernel_merge_lines(l->base.kind, view_of(l)->bits[layer] + line * SN_LINE_BYTES, from,
@@ -685,7 +703,7 @@ static seen_status local_ensure_layers(seen_set *set, uint32_t layers, seen_erro
 {
     sn_local *l = (sn_local *)set;
     hold how;
-    seen_status status = enter(l, true, &how, error);
+    seen_status status = enter(l, 0, &how, error);
     if (status != SEEN_OK)
         return status;
     if (l->base.growth == SEEN_WINDOW)
@@ -727,7 +745,7 @@ static seen_status local_finish_merge(seen_set *set, const sn_image *from, seen_
 {
     sn_local *l = (sn_local *)set;
     hold how;
-    seen_status status = enter(l, true, &how, error);
+    seen_status status = enter(l, 0, &how, error);
     if (status != SEEN_OK)
         return status;
     merge_counters(l, from);

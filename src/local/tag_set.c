@@ -338,22 +338,47 @@ static bool all_present(sn_tag_set *s, const seen_hash *h, size_t count, seen_an
     return present == count;
 }
 
+enum { FEW_KEYS = 64 };
+
+/* So few keys that sorting them by partition would cost more than a lock for each. Their lines are
+ * prefetched. */
+static seen_status add_few(sn_tag_set *s, const seen_hash *h, size_t count, seen_answer *answers,
+                           seen_error *error)
+{
+    seen_status status = SEEN_OK;
+    for (size_t i = 0; i < count; i++) {
+        const sn_tags_part *part = part_of(s, sn_tags_part_of(h[i]));
+        __builtin_prefetch(sn_tags_line(part, sn_tags_home(part, sn_tags_position(h[i]))));
+    }
+    for (size_t i = 0; i < count && status == SEEN_OK; i++) {
+        unsigned p = sn_tags_part_of(h[i]);
+        uint16_t order = 0;
+        pthread_mutex_lock(&s->lock[p].mutex);
+        status = add_part(s, p, h + i, &order, 1, answers + i, error);
+        pthread_mutex_unlock(&s->lock[p].mutex);
+    }
+    return status;
+}
+
 static seen_status add_chunk(sn_tag_set *s, const seen_hash *h, size_t count, seen_answer *answers,
                              seen_error *error)
 {
     if (all_present(s, h, count, answers))
         return SEEN_OK;
     memset(answers, SEEN_UNKNOWN, count);
-    sn_tag_scratch *scratch = take_scratch(s);
-    if (!scratch)
+    sn_tag_scratch *scratch = count > FEW_KEYS ? take_scratch(s) : NULL;
+    if (count > FEW_KEYS && !scratch)
         return no_memory(s, error);
-    sort_batch(scratch, h, count);
+    if (scratch)
+        sort_batch(scratch, h, count);
     seen_status status = s->backing->enter(s, error);
     if (status == SEEN_OK) {
-        status = add_sorted(s, scratch, h, answers, error);
+        status = scratch ? add_sorted(s, scratch, h, answers, error)
+                         : add_few(s, h, count, answers, error);
         s->backing->leave(s);
     }
-    keep_scratch(s, scratch);
+    if (scratch)
+        keep_scratch(s, scratch);
     return status;
 }
 
