@@ -3,6 +3,7 @@
  *     build/bench/core [KEYS] [ROUNDS]   (10^8 keys by default; needs 4 GB of memory)
  *     build/bench/core single [KEYS]     one call per key (10^6)
  *     build/bench/core growing [KEYS...] growing sets beside fixed ones (10^6, 10^7, 10^8)
+ *     build/bench/core threads [KEYS]    small batches, one thread and two (4 * 10^6)
  *
  * The physical limit is random reads of cache lines over a buffer of the same size, at addresses
  * taken from the same array of hashes, by the best of several prefetch strategies. libbloom
@@ -520,32 +521,138 @@ static void measure_single(size_t n, int rounds)
                best[ONE_LIBBLOOM][what] / best[ONE_GROWING][what]);
 }
 
-static void measure_growing(int count, char **sizes)
+/* ---- small batches, by several threads ---- */
+
+typedef struct share {
+    seen_set *set;
+    const seen_hash *h;
+    size_t n, batch;
+    bool add;
+    pthread_barrier_t *start;
+    double took;
+} share;
+
+static void *run_share(void *arg)
 {
-    static const size_t USUAL[] = {1000000, 10000000, 100000000};
+    share *s = arg;
+    seen_answer answers[BLOCK];
+    seen_error error;
+    uint64_t sum = 0;
+    pthread_barrier_wait(s->start);
+    double began = now();
+    for (size_t at = 0; at + s->batch <= s->n; at += s->batch) {
+        check(s->add ? seen_add_hashes(s->set, s->h + at, s->batch, answers, &error)
+                     : seen_check_hashes(s->set, s->h + at, s->batch, answers, &error),
+              &error);
+        sum += answers[0];
+    }
+    s->took = now() - began;
+    __atomic_fetch_add(&sink, sum, __ATOMIC_RELAXED);
+    return NULL;
+}
+
+/* Nanoseconds of a processor for a key: threads that do not hinder each other take as much as one.
+ */
+static double run_shares(seen_set *set, const seen_hash *h, size_t n, size_t batch, bool add,
+                         int threads)
+{
+    pthread_barrier_t start;
+    pthread_t thread[2];
+    share shares[2];
+    size_t each = n / (size_t)threads;
+    double took = 0;
+    pthread_barrier_init(&start, NULL, (unsigned)threads);
+    for (int t = 0; t < threads; t++) {
+        shares[t] = (share){set, h + each * (size_t)t, each, batch, add, &start, 0};
+        if (pthread_create(&thread[t], NULL, run_share, &shares[t]) != 0)
+            exit(2);
+    }
+    for (int t = 0; t < threads; t++) {
+        pthread_join(thread[t], NULL);
+        took += shares[t].took;
+    }
+    pthread_barrier_destroy(&start);
+    return took / (double)n * 1e9;
+}
+
+enum { SIZES = 6, KINDS = 2, ROUNDS = 5 };
+
+static int by_time(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The median: of two threads, the best round is one in which they ran one after the other. */
+static double median(double times[ROUNDS])
+{
+    qsort(times, ROUNDS, sizeof *times, by_time);
+    return times[ROUNDS / 2];
+}
+
+static void measure_threads(size_t n)
+{
+    static const size_t SIZE[SIZES] = {1, 4, 8, 16, 64, 1024};
+    static const char *const KIND[KINDS] = {"fixed", "growing"};
+    static double times[KINDS][SIZES][2][2][ROUNDS];
+    seen_hash *h = big(n * sizeof *h);
+    fill_hashes(h, n, 1);
+    for (int i = 0; i < ROUNDS * 2 * SIZES * KINDS; i++) {
+        int kind = i % KINDS, size = i / KINDS % SIZES, threads = i / KINDS / SIZES % 2,
+            round = i / KINDS / SIZES / 2;
+        seen_options o = {.size = sizeof o, .growth = SEEN_GROWING, .error_rate = 0.01};
+        seen_error error;
+        seen_set *set = NULL;
+        if (kind == 0)
+            set = make(n, 0.01);
+        else
+            check(seen_create(NULL, &o, 0, &set, &error), &error);
+        for (int look = 0; look < 2; look++)
+            times[kind][size][threads][look][round] =
+                run_shares(set, h, n, SIZE[size], !look, threads + 1);
+        seen_close(set);
+    }
+    munmap(h, n * sizeof *h);
+    printf("\n%zu keys, error rate 0.01, hashes already taken, ns of a processor per key\n", n);
+    printf("  %-18s %18s %18s\n", "keys in a batch", "add: 1, 2 threads", "check: 1, 2");
+    for (int kind = 0; kind < KINDS; kind++)
+        for (int size = 0; size < SIZES; size++)
+            printf("  %-8s %9zu %11.1f %6.1f %11.1f %6.1f\n", KIND[kind], SIZE[size],
+                   median(times[kind][size][0][0]), median(times[kind][size][1][0]),
+                   median(times[kind][size][0][1]), median(times[kind][size][1][1]));
+}
+
+static void measure_growing(size_t keys)
+{
     static const double RATES_OF[] = {0.01, 1e-3, 1e-6, 1e-9};
-    for (int i = 0; i < (count ? count : 3); i++)
-        for (size_t r = 0; r < sizeof RATES_OF / sizeof *RATES_OF; r++)
-            core_growing(count ? (size_t)strtod(sizes[i], NULL) : USUAL[i], RATES_OF[r], true);
+    for (size_t r = 0; r < sizeof RATES_OF / sizeof *RATES_OF; r++)
+        core_growing(keys, RATES_OF[r], true);
 }
 
 int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "growing") == 0) {
-        measure_growing(argc - 2, argv + 2);
+        for (int i = 2; i < argc; i++)
+            measure_growing((size_t)strtod(argv[i], NULL));
+        for (size_t keys = 1000000; argc == 2 && keys <= 100000000; keys *= 10)
+            measure_growing(keys);
         return 0;
     }
     if (argc > 1 && strcmp(argv[1], "single") == 0) {
         measure_single(argc > 2 ? (size_t)strtod(argv[2], NULL) : 1000000, 7);
         return sink == 42;
     }
+    if (argc > 1 && strcmp(argv[1], "threads") == 0) {
+        measure_threads(argc > 2 ? (size_t)strtod(argv[2], NULL) : 4000000);
+        return sink == 42;
+    }
     size_t n = argc > 1 ? (size_t)strtod(argv[1], NULL) : 100000000,
            m = n < 10000000 ? n : 10000000;
     int rounds = argc > 2 ? atoi(argv[2]) : 3;
     if (n < BLOCK || n / PART >= PARTS_MAX) {
-        fprintf(stderr,
-                "usage: core [KEYS] [ROUNDS] | single [KEYS] | growing [KEYS...]   (65536 to "
-                "10^9 keys)\n");
+        fprintf(stderr, "usage: core [KEYS] [ROUNDS] | single [KEYS] | growing [KEYS...] | threads "
+                        "[KEYS]   (65536 to "
+                        "10^9 keys)\n");
         return 2;
     }
     measure_hashes(n, m, rounds);
@@ -560,9 +667,8 @@ int main(int argc, char **argv)
     snprintf(title, sizeof title, "%zu keys", n);
     print_keys(title, large);
     measure_single(1000000, 2 * rounds);
-    for (size_t keys = 1000000; keys <= n; keys *= 10) {
-        core_growing(keys, 0.01, true);
-        core_growing(keys, 1e-6, true);
-    }
+    measure_threads(4000000);
+    for (size_t keys = 1000000; keys <= n; keys *= 10)
+        measure_growing(keys);
     return sink == 42;
 }

@@ -149,6 +149,10 @@ void core_growing(size_t keys, double rate, bool layers)
                info.error_rate_now, rows[s].add / rows[0].add, rows[s].hit / rows[0].hit,
                rows[s].miss / rows[0].miss);
     }
+    if (layers)
+        printf("  layers to growing: add %.1f, present %.1f, absent %.1f\n",
+               rows[LAYERS].add / rows[GROWING].add, rows[LAYERS].hit / rows[GROWING].hit,
+               rows[LAYERS].miss / rows[GROWING].miss);
     printf("  longest pause of a writer of the growing set %.2f ms; keys missing: %llu\n",
            (double)sn_tag_set_longest(sn_tag_set_of(set[GROWING])) * 1e-6,
            (unsigned long long)missing);
