@@ -89,13 +89,13 @@ static seen_status build(const sn_args *args, const char *where, seen_set **out,
  * that the union was created like; otherwise OUT. */
 static int fail_file(const sn_args *args, const char *temporary, const seen_error *error)
 {
-    seen_error told = *error;
+    seen_error reported = *error;
     bool unlike = error->status == SEEN_ERR_MISMATCH || error->status == SEEN_ERR_KIND;
     const char *at = strstr(error->message, temporary);
     if (at)
-        snprintf(told.message, sizeof told.message, "%.*s%s%s", (int)(at - error->message),
+        snprintf(reported.message, sizeof reported.message, "%.*s%s%s", (int)(at - error->message),
                  error->message, args->operands[unlike ? 1 : 0], at + strlen(temporary));
-    return sn_message_report(&told);
+    return sn_message_report(&reported);
 }
 
 /* A file: written next to its target, synced, and then renamed. */

@@ -41,8 +41,8 @@ const char *sn_message_color(FILE *out, const char *style, char buffer[16])
 }
 
 /* `style` is that of the label, or of the program's name if there is none. */
-__attribute__((format(printf, 3, 0))) static void say(const char *label, const char *style,
-                                                      const char *format, va_list list)
+__attribute__((format(printf, 3, 0))) static void
+print_message(const char *label, const char *style, const char *format, va_list list)
 {
     char plain[2000], line[8200], on[16] = "", off[16] = "";
     vsnprintf(plain, sizeof plain, format, list);
@@ -63,7 +63,7 @@ int sn_message_error(const char *format, ...)
 {
     va_list list;
     va_start(list, format);
-    say("", "1;31", format, list);
+    print_message("", "1;31", format, list);
     va_end(list);
     return SN_EXIT_ERROR;
 }
@@ -78,7 +78,7 @@ void sn_message_warn(const char *format, ...)
 {
     va_list list;
     va_start(list, format);
-    say("warning: ", "1;33", format, list);
+    print_message("warning: ", "1;33", format, list);
     va_end(list);
 }
 
@@ -88,7 +88,7 @@ void sn_message_note(const sn_args *args, const char *format, ...)
     if (args->quiet)
         return;
     va_start(list, format);
-    say("", NULL, format, list);
+    print_message("", NULL, format, list);
     va_end(list);
 }
 
@@ -103,7 +103,7 @@ void sn_message_summary(const sn_args *args, const char *format, ...)
     if (!has_summary(args))
         return;
     va_start(list, format);
-    say("", NULL, format, list);
+    print_message("", NULL, format, list);
     va_end(list);
 }
 

@@ -301,7 +301,7 @@ static seen_status nothing_to_crawl(const sn_engine *e)
                         "holds a crawl");
 }
 
-static seen_status start_anew(sn_engine *e)
+static seen_status start_new(sn_engine *e)
 {
     uint64_t length[SN_OUT_COUNT];
     for (int i = 0; i < SN_OUT_COUNT; i++)
@@ -450,7 +450,7 @@ seen_status sn_crawl_open(sn_engine *e)
     if (status == SEEN_OK && e->options->join)
         status = join_others(e);
     else if (status == SEEN_OK)
-        status = there ? go_on(e, &checkpoint) : start_anew(e);
+        status = there ? go_on(e, &checkpoint) : start_new(e);
     if (status == SEEN_OK)
         status = sn_seeds_admit(e);
     if (status == SEEN_OK)

@@ -145,7 +145,8 @@ void sn_figures_count(sn_fleet *f, const sn_frontier_done *d)
 
 /* ---- writing ---- */
 
-static void say(sn_fleet *f, bool write, const char *kind, const char *name, const char *value)
+static void write_field(sn_fleet *f, bool write, const char *kind, const char *name,
+                        const char *value)
 {
     char field[URL + 16];
     if (!write)
@@ -168,7 +169,7 @@ static unsigned put_fields(sn_fleet *f, bool write)
         snprintf(name, sizeof name, "%u", i < STATUSES ? i : i - STATUSES);
         snprintf(value, sizeof value, "%llu",
                  (unsigned long long)(i < STATUSES ? g->status[i] : g->depth[i - STATUSES]));
-        say(f, write, i < STATUSES ? "s:" : "d:", name, value);
+        write_field(f, write, i < STATUSES ? "s:" : "d:", name, value);
         *dirty = !write;
         n++;
     }
@@ -179,7 +180,7 @@ static unsigned put_fields(sn_fleet *f, bool write)
         snprintf(value, sizeof value, "%llu %llu %llu %llu", (unsigned long long)h->pages,
                  (unsigned long long)h->failed, (unsigned long long)h->bytes,
                  (unsigned long long)h->ms);
-        say(f, write, "h:", h->origin, value);
+        write_field(f, write, "h:", h->origin, value);
         h->dirty = !write;
         n++;
     }
@@ -188,7 +189,7 @@ static unsigned put_fields(sn_fleet *f, bool write)
             continue;
         snprintf(value, sizeof value, "%llu %d", (unsigned long long)g->slow[i].ms,
                  g->slow[i].status);
-        say(f, write, "w:", g->slow[i].url, value);
+        write_field(f, write, "w:", g->slow[i].url, value);
         g->slow[i].dirty = !write;
         n++;
     }
@@ -203,13 +204,13 @@ static unsigned put_broken(sn_fleet *f, bool write)
         return n;
     char value[24];
     for (size_t i = 0; i < g->pages; i++) {
-        say(f, true, "b:", g->page[i].url, g->page[i].about);
+        write_field(f, true, "b:", g->page[i].url, g->page[i].about);
         free(g->page[i].url);
         free(g->page[i].about);
     }
     snprintf(value, sizeof value, "%llu", (unsigned long long)g->broken);
     if (g->broken_dirty)
-        say(f, true, "broken", "", value);
+        write_field(f, true, "broken", "", value);
     g->pages = 0;
     g->broken_dirty = false;
     return n;

@@ -77,7 +77,7 @@ static seen_status read_registry(sn_fleet *f, registry *g, seen_error *error)
     return sn_fleet_run(&f->conn, take_registry, g, error);
 }
 
-static void say_pair(sn_channel *ch, const char *field, uint64_t number)
+static void write_pair(sn_channel *ch, const char *field, uint64_t number)
 {
     sn_command_text(ch, field);
     sn_command_number(ch, number);
@@ -93,28 +93,28 @@ static seen_status create_registry(sn_fleet *f, bool *created, seen_error *error
     random_hex(seed1, 16);
     sn_fleet_call(&f->conn, 0, f->conn.name_slot, SN_LUA_CREATE, 1, 30);
     sn_command_text(ch, f->conn.name);
-    say_pair(ch, "format", SN_FLEET_FORMAT);
+    write_pair(ch, "format", SN_FLEET_FORMAT);
     sn_command_text(ch, "id");
     sn_command_text(ch, id);
-    say_pair(ch, "buckets",
-             sn_client_address(f->conn.client)->cluster ? SN_FLEET_BUCKETS_CLUSTER
-                                                        : SN_FLEET_BUCKETS);
+    write_pair(ch, "buckets",
+               sn_client_address(f->conn.client)->cluster ? SN_FLEET_BUCKETS_CLUSTER
+                                                          : SN_FLEET_BUCKETS);
     sn_command_text(ch, "seed0");
     sn_command_text(ch, seed0);
     sn_command_text(ch, "seed1");
     sn_command_text(ch, seed1);
-    say_pair(ch, "sequence", 1);
-    say_pair(ch, "level", 0);
-    say_pair(ch, "lease", f->options.lease_ms);
+    write_pair(ch, "sequence", 1);
+    write_pair(ch, "level", 0);
+    write_pair(ch, "lease", f->options.lease_ms);
     sn_command_text(ch, "state");
     sn_command_text(ch, "run");
-    say_pair(ch, "memory", f->options.memory);
-    say_pair(ch, "started", 0);
-    say_pair(ch, "limit", f->options.max_pages);
+    write_pair(ch, "memory", f->options.memory);
+    write_pair(ch, "started", 0);
+    write_pair(ch, "limit", f->options.max_pages);
     sn_command_text(ch, "settings");
     sn_command_text(ch, f->options.settings ? f->options.settings : "");
-    say_pair(ch, "levels", f->options.levels);
-    say_pair(ch, "delay", f->options.delay_ms);
+    write_pair(ch, "levels", f->options.levels);
+    write_pair(ch, "delay", f->options.delay_ms);
     seen_status status = sn_fleet_run_number(&f->conn, &made, error);
     *created = made == 1;
     return status == SEEN_OK ? sn_channel_sync(ch, error) : status;
@@ -260,22 +260,23 @@ void sn_session_counts(sn_fleet *f)
 {
     sn_channel *ch = f->conn.ch;
     const sn_crawl_counts *c = &f->counts;
-    say_pair(ch, "pages", c->pages);
-    say_pair(ch, "ok", c->ok);
-    say_pair(ch, "redirects", c->redirects);
-    say_pair(ch, "bytes", c->bytes);
-    say_pair(ch, "links", c->links);
-    say_pair(ch, "failed", c->failed);
-    say_pair(ch, "robots", c->robots);
-    say_pair(ch, "retried", c->retried);
-    say_pair(ch, "truncated", c->truncated);
-    say_pair(ch, "found", f->found);
-    say_pair(ch, "dropped", c->dropped);
-    say_pair(ch, "host_limit", c->host_limit);
-    say_pair(ch, "hosts", f->lane_count);
-    say_pair(ch, "want", sn_lane_wanted(f) > f->lane_count ? sn_lane_wanted(f) - f->lane_count : 0);
-    say_pair(ch, "full", f->full);
-    say_pair(ch, "slow_urls", f->longest);
+    write_pair(ch, "pages", c->pages);
+    write_pair(ch, "ok", c->ok);
+    write_pair(ch, "redirects", c->redirects);
+    write_pair(ch, "bytes", c->bytes);
+    write_pair(ch, "links", c->links);
+    write_pair(ch, "failed", c->failed);
+    write_pair(ch, "robots", c->robots);
+    write_pair(ch, "retried", c->retried);
+    write_pair(ch, "truncated", c->truncated);
+    write_pair(ch, "found", f->found);
+    write_pair(ch, "dropped", c->dropped);
+    write_pair(ch, "host_limit", c->host_limit);
+    write_pair(ch, "hosts", f->lane_count);
+    write_pair(ch, "want",
+               sn_lane_wanted(f) > f->lane_count ? sn_lane_wanted(f) - f->lane_count : 0);
+    write_pair(ch, "full", f->full);
+    write_pair(ch, "slow_urls", f->longest);
     sn_command_text(ch, "slow_origin");
     sn_command_text(ch, f->longest_origin);
 }

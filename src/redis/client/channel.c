@@ -101,7 +101,7 @@ static bool distribute(sn_channel *ch)
 }
 
 /* The connection is lost: the state of commands in flight is unknown. */
-static void lose(run *r, sn_node *node)
+static void lose_node(run *r, sn_node *node)
 {
     sn_channel *ch = r->ch;
     seen_error error;
@@ -220,7 +220,7 @@ static bool is_passing(const sn_channel *ch, const sn_reply *reply)
     return ch->redis->address.cluster && sn_reply_error_is(reply, "READONLY");
 }
 
-static void settle(run *r, sn_node *node)
+static void take_reply(run *r, sn_node *node)
 {
     sn_channel *ch = r->ch;
     const sn_reply *reply = &node->conn.reply;
@@ -273,7 +273,7 @@ static bool receive(run *r, sn_node *node)
             continue;
         }
         node->asked = false;
-        settle(r, node);
+        take_reply(r, node);
     }
     return got == 0 && !closed;
 }
@@ -293,7 +293,7 @@ static void pump(run *r)
                 continue;
             if (node->waited >= ch->redis->times.command_ms) {
                 strcpy(node->conn.why, "no answer in time");
-                lose(r, node);
+                lose_node(r, node);
                 continue;
             }
             uint64_t left = ch->redis->times.command_ms - node->waited;
@@ -317,7 +317,7 @@ static void pump(run *r)
             if (watch[i].revents & POLLOUT)
                 transmit(r, node);
             if ((watch[i].revents & ~POLLOUT) && !receive(r, node))
-                lose(r, node);
+                lose_node(r, node);
         }
     }
 }
