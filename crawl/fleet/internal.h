@@ -352,6 +352,9 @@ seen_status sn_session_count_waiting(sn_fleet *f);
  * many. The more workers there are, the less often each of them looks; all of them together look
  * equally often. */
 int64_t sn_session_interval_ms(const sn_fleet *f, int64_t least);
+/* The number of queues this worker wants: enough to keep its connections busy during the delays of
+ * the hosts. */
+size_t sn_session_wanted(const sn_fleet *f);
 /* The counters, as 34 arguments of a heartbeat. Under the lock. */
 void sn_session_counts(sn_fleet *f);
 /* Sums one field of a hash over all buckets. */
@@ -397,10 +400,6 @@ seen_status sn_journal_replay(sn_fleet *f, const char *session, uint64_t number,
                               size_t len);
 
 /* ---- lane.c ---- */
-
-/* The number of queues this worker wants: enough to keep its connections busy during the delays of
- * the hosts. */
-size_t sn_lane_wanted(const sn_fleet *f);
 seen_status sn_lane_pick(sn_fleet *f);
 seen_status sn_lane_read(sn_fleet *f);
 seen_status sn_lane_ack(sn_fleet *f, bool all);

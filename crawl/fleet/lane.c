@@ -19,8 +19,7 @@
 enum {
     READ_ELEMENTS = 16, /* at once */
     READ_BELOW = 48,    /* URLs to hand out */
-    LANES_MAX = 4096,
-    ACK_LANES = 128, /* in one call */
+    ACK_LANES = 128,    /* in one call */
     PICK_BUCKETS = 8,
     PICK_MS = 100, /* between two rounds that found nothing */
 };
@@ -185,12 +184,6 @@ static seen_status find_ready(sn_fleet *f, unsigned *bucket, unsigned *count)
     return status;
 }
 
-size_t sn_lane_wanted(const sn_fleet *f)
-{
-    uint64_t n = f->options.connections * 2 + f->options.connections * f->options.delay_ms / 100;
-    return n > LANES_MAX ? LANES_MAX : (size_t)n;
-}
-
 static size_t count_working(const sn_fleet *f)
 {
     size_t n = 0;
@@ -248,7 +241,7 @@ seen_status sn_lane_pick(sn_fleet *f)
     unsigned bucket[SN_FLEET_BUCKETS_MAX], count = 0;
     bool unknown[SN_FLEET_BUCKETS_MAX] = {false};
     pthread_mutex_lock(&f->lock);
-    size_t have = count_working(f), want = sn_lane_wanted(f);
+    size_t have = count_working(f), want = sn_session_wanted(f);
     bool held = f->paused || f->full || f->limit;
     pthread_mutex_unlock(&f->lock);
     if (held || have >= want || now < f->pick_at ||

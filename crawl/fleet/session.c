@@ -256,6 +256,13 @@ static seen_status find_longest(sn_fleet *f)
     return status;
 }
 
+size_t sn_session_wanted(const sn_fleet *f)
+{
+    enum { MOST = 4096 };
+    uint64_t n = f->options.connections * 2 + f->options.connections * f->options.delay_ms / 100;
+    return n > MOST ? MOST : (size_t)n;
+}
+
 void sn_session_counts(sn_fleet *f)
 {
     sn_channel *ch = f->conn.ch;
@@ -274,7 +281,7 @@ void sn_session_counts(sn_fleet *f)
     write_pair(ch, "host_limit", c->host_limit);
     write_pair(ch, "hosts", f->lane_count);
     write_pair(ch, "want",
-               sn_lane_wanted(f) > f->lane_count ? sn_lane_wanted(f) - f->lane_count : 0);
+               sn_session_wanted(f) > f->lane_count ? sn_session_wanted(f) - f->lane_count : 0);
     write_pair(ch, "full", f->full);
     write_pair(ch, "slow_urls", f->longest);
     sn_command_text(ch, "slow_origin");
