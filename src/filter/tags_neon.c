@@ -41,8 +41,8 @@ static inline uint32_t tags_matching(const char *line, uint64_t code, unsigned e
     for (unsigned i = 0; i < 4; i++) {
         uint16x8_t have = vld1q_u16(p + 8 * i), below = vqsubq_u16(have, one);
         uint16x8_t differ = vbicq_u16(veorq_u16(have, all), veorq_u16(have, below));
-        uint16x8_t extra = vreinterpretq_u16_u8(vqtbl1q_u8(quarter, byte));
-        uint16x8_t wrong = vandq_u16(veorq_u16(extra, wanted), bits);
+        uint16x8_t have_bits = vreinterpretq_u16_u8(vqtbl1q_u8(quarter, byte));
+        uint16x8_t wrong = vandq_u16(veorq_u16(have_bits, wanted), bits);
         found |= lane_mask(vceqzq_u16(vorrq_u16(differ, wrong))) << 8 * i;
         byte = vqaddq_u8(byte, vdupq_n_u8(4)); /* what is beyond the quarter stays so */
     }
