@@ -9,9 +9,10 @@
 /* ---- sizes ---- */
 
 /* A smaller step wastes less memory but moves every key more often: 5.3 times with four steps in a
- * doubling, 2.4 times with two, which take 9% more memory. At 1% memory counts most, since layers
- * took little less than tag lines do: there are as many tags as slots, so that half of the lines
- * overflow in the end. Lower rates have fewer slots, whose use varies more, and get fewer tags. */
+ * doubling, 2.4 times with two, which take 9% more memory. Around 1% memory counts most, since
+ * layers took little less than tag lines do: there are as many tags as slots, so that half of the
+ * lines overflow in the end. Lower rates have fewer slots, whose use varies more, and get fewer
+ * tags. */
 sn_tags_shape sn_tags_shape_of(unsigned extra)
 {
     unsigned width = 16 + extra;
@@ -20,7 +21,7 @@ sn_tags_shape sn_tags_shape_of(unsigned extra)
                            .slots = 511 / width,
                            .over_slots = 511 / (width + 5),
                            .least = extra > 6 ? extra : 6,
-                           .steps = extra <= 1 ? 4 : 2,
+                           .steps = extra <= 2 ? 4 : 2,
                            .load = extra <= 1 ? 1 : 0.92};
 }
 
