@@ -15,9 +15,9 @@ HEAD = """/* The named character references of HTML.
  * The names that share a first letter lie sorted in one string, which ends[] cuts into names; the
  * top bit of an end says that its name may be written without a semicolon. codes[] has the
  * character; its top byte, when not 0, says which of seconds[] follows it. */
-#include <string.h>
-
 #include "crawl/html/internal.h"
+
+#include <string.h>
 
 /* clang-format off */
 """
