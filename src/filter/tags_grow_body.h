@@ -195,9 +195,14 @@ INLINE void finish_line(writer *p, unsigned slots, unsigned extra)
 
 /* ---- slow path ---- */
 
+/* Not twice: the copies of a divided cell may meet in a line, and would double when it is divided
+ * again. The first of them may have come by the fast path. */
 static void put(writer *p, uint64_t home, uint64_t code)
 {
     unsigned at = home % RING;
+    for (unsigned i = 0; i < p->count[at]; i++)
+        if (p->code[at][i] == code)
+            return;
     if (p->count[at] >= FULL)
         p->failed = true;
     else

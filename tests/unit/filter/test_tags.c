@@ -356,6 +356,58 @@ static void merges_lose_nothing(void **state)
         }
 }
 
+/* The tags of a partition in a form that can be sorted: cell and line. */
+typedef struct tag {
+    uint64_t start[2], first, bits;
+} tag;
+
+typedef struct tag_list {
+    tag *tags;
+    size_t count;
+} tag_list;
+
+static bool collect(void *context, const sn_tags_cell *cell, uint64_t first, uint64_t last)
+{
+    tag_list *list = context;
+    (void)last;
+    list->tags[list->count++] =
+        (tag){{(uint64_t)(cell->start >> 64), (uint64_t)cell->start}, first, cell->bits};
+    return true;
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    return memcmp(a, b, sizeof(tag));
+}
+
+/* A cell that a boundary between lines divides is stored on both sides; the copies must not
+ * multiply when later sizes join and divide it again. */
+static void growth_repeats_no_tag(void **state)
+{
+    (void)state;
+    enum { KEYS = 100000, STEPS = 16 };
+    static const unsigned EXTRA[] = {1, 4, 14};
+    tag_list list = {.tags = malloc(KEYS * sizeof(tag))};
+    for (size_t e = 0; e < sizeof EXTRA / sizeof *EXTRA; e++) {
+        table t;
+        table_init(&t, EXTRA[e], 0, sn_tags_kernel_best());
+        add_keys(&t, 31, KEYS, MANY);
+        for (unsigned p = 0; p < SN_TAGS_PARTS; p++) {
+            for (unsigned i = 0; i < STEPS; i++)
+                table_grow(&t, p);
+            list.count = 0;
+            assert_true(t.part[p]->counts[0] < KEYS);
+            assert_true(sn_tags_walk(&t.shape, t.part[p], collect, &list));
+            qsort(list.tags, list.count, sizeof(tag), by_bytes);
+            for (size_t i = 1; i < list.count; i++)
+                assert_int_not_equal(by_bytes(&list.tags[i - 1], &list.tags[i]), 0);
+        }
+        assert_int_equal(count_seen(&t, 31, KEYS), KEYS);
+        table_free(&t);
+    }
+    free(list.tags);
+}
+
 /* Planning: the rate at 10^12 keys, increasing sizes, the lowest level of the code. */
 static void sizes_hold(void **state)
 {
@@ -389,13 +441,10 @@ static void sizes_hold(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_is_lost),
-        cmocka_unit_test(kernels_agree),
-        cmocka_unit_test(batches_agree),
-        cmocka_unit_test(full_partitions_report_it),
-        cmocka_unit_test(merges_lose_nothing),
-        cmocka_unit_test(sizes_hold),
-        cmocka_unit_test(rate_after_twelve_doublings),
+        cmocka_unit_test(nothing_is_lost),     cmocka_unit_test(kernels_agree),
+        cmocka_unit_test(batches_agree),       cmocka_unit_test(full_partitions_report_it),
+        cmocka_unit_test(merges_lose_nothing), cmocka_unit_test(growth_repeats_no_tag),
+        cmocka_unit_test(sizes_hold),          cmocka_unit_test(rate_after_twelve_doublings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
