@@ -188,7 +188,11 @@ def memory():
               f"elements {elements / urls:.1f}; {(used - elements) / ready:.0f} per host besides", flush=True)
 
 
+PARTS = {"join": join, "scale": scale, "cpu": cpu, "idle": idle, "memory": memory}
+
 if __name__ == "__main__":
+    if len(sys.argv) < 2 or not os.access(sys.argv[1], os.X_OK) or not set(sys.argv[2:]) <= set(PARTS):
+        sys.exit(__doc__)
     SEEN = os.path.abspath(sys.argv[1])
-    for part in sys.argv[2:] or ["join", "scale", "cpu", "idle", "memory"]:
-        {"join": join, "scale": scale, "cpu": cpu, "idle": idle, "memory": memory}[part]()
+    for part in sys.argv[2:] or PARTS:
+        PARTS[part]()
