@@ -123,7 +123,7 @@ static seen_set *any(model *m)
 static void added(model *m, uint64_t i, seen_answer answer)
 {
     if (answer == SEEN_NEW && owed(m, i))
-        broken(m, "key %llu was added before and told new", (unsigned long long)i);
+        broken(m, "key %llu was added before and reported as new", (unsigned long long)i);
     if (answer > SEEN_BEFORE)
         broken(m, "no answer for key %llu", (unsigned long long)i);
     if (m->kind == SEEN_COUNTING)

@@ -93,7 +93,7 @@ int main(int argc, char **argv)
         (unsigned long long)missing, (double)wrong / (double)absent_keys,
         (unsigned long long)absent_keys, (double)wrong / (double)absent_keys / rate,
         info.error_rate_now);
-    printf("told new %llu, estimated keys %.6g; add %.1f ns, check %.1f ns a key\n",
+    printf("reported as new %llu, estimated keys %.6g; add %.1f ns, check %.1f ns a key\n",
            (unsigned long long)new_keys, info.keys_estimated, (added - start) / (double)keys * 1e9,
            (checked - added) / (double)keys * 1e9);
     seen_close(set);

@@ -129,7 +129,8 @@ static void race_on(seen_kind kind, seen_growth growth)
     uint64_t never = 0;
     for (uint64_t i = 0; i < KEYS; i++) {
         if (shared->new_keys[i] > 1)
-            fail_msg("key %llu was told new %u times", (unsigned long long)i, shared->new_keys[i]);
+            fail_msg("key %llu was reported as new %u times", (unsigned long long)i,
+                     shared->new_keys[i]);
         never += shared->new_keys[i] == 0;
         /* This process opened its handle before all of that. */
         assert_true(is_there(set, hash_of(i)));

@@ -112,7 +112,7 @@ static void race_striped(seen_kind kind, seen_growth growth, const char *where, 
     uint64_t never = 0;
     for (uint64_t i = 0; i < KEYS; i++) {
         if (r.new_keys[i] > 1)
-            fail_msg("key %llu was told new %u times", (unsigned long long)i, r.new_keys[i]);
+            fail_msg("key %llu was reported as new %u times", (unsigned long long)i, r.new_keys[i]);
         never += r.new_keys[i] == 0; /* a false positive: very rare at this rate */
         assert_true(is_there(r.set, hash_of(i)));
     }
