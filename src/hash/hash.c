@@ -35,7 +35,9 @@ static inline seen_hash hash_xxh3(uint64_t seed, const void *key, size_t len)
 }
 
 #ifdef SEEN_WITH_SIPHASH
-static seen_hash hash_sip(const uint64_t seed[2], const void *key, size_t len)
+/* Not inlined: its buffers would make every XXH3 hash pay for a stack guard. */
+__attribute__((noinline)) static seen_hash hash_sip(const uint64_t seed[2], const void *key,
+                                                    size_t len)
 {
     unsigned char secret[16], out[16];
     sn_store64(secret, seed[0]);
@@ -45,7 +47,8 @@ static seen_hash hash_sip(const uint64_t seed[2], const void *key, size_t len)
 }
 #endif
 
-seen_hash seen_hash_key(const seen_hasher *hasher, const void *key, size_t len)
+__attribute__((flatten)) seen_hash seen_hash_key(const seen_hasher *hasher, const void *key,
+                                                 size_t len)
 {
 #ifdef SEEN_WITH_SIPHASH
     if (hasher->kind == SEEN_SIPHASH)

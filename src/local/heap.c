@@ -60,7 +60,6 @@ static const sn_local_backing HEAP = {.store = "memory",
                                       .locks = locks,
                                       .enter = nothing,
                                       .leave = leave,
-                                      .refresh = nothing,
                                       .sync = nothing,
                                       .free = free_set};
 

@@ -536,7 +536,7 @@ static seen_status check_window(sn_local *l, const seen_hash *h, size_t count, s
         sn_lookup_check(l->kernel, view, h, count, answers);
         sn_view_release(l, view);
         sn_lookup_order();
-        seen_status status = l->backing->refresh(l, error);
+        seen_status status = sn_local_refresh(l, error);
         if (status != SEEN_OK || atomic_load(&l->sequence) == sequence)
             return status;
     }
@@ -547,7 +547,7 @@ static seen_status local_check(seen_set *set, const seen_hash *h, size_t count,
                                seen_answer *answers, seen_error *error)
 {
     sn_local *l = (sn_local *)set;
-    seen_status status = l->backing->refresh(l, error);
+    seen_status status = sn_local_refresh(l, error);
     memset(answers, SEEN_NEW, count);
     if (status == SEEN_OK && set->growth != SEEN_WINDOW)
         sn_lookup_check(l->kernel, view_of(l), h, count, answers);
@@ -603,7 +603,7 @@ static seen_status local_sync(seen_set *set, seen_error *error)
 static seen_status local_image(seen_set *set, sn_image *image, seen_error *error)
 {
     sn_local *l = (sn_local *)set;
-    seen_status status = l->backing->refresh(l, error);
+    seen_status status = sn_local_refresh(l, error);
     if (status != SEEN_OK)
         return status;
     sn_view *view = sn_view_acquire(l);
@@ -617,7 +617,7 @@ static seen_status local_image(seen_set *set, sn_image *image, seen_error *error
 static seen_status local_measure(seen_set *set, seen_info *info, seen_error *error)
 {
     sn_local *l = (sn_local *)set;
-    seen_status status = l->backing->refresh(l, error);
+    seen_status status = sn_local_refresh(l, error);
     if (status != SEEN_OK)
         return status;
     sn_view *view = sn_view_acquire(l);

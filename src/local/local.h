@@ -55,7 +55,8 @@ typedef struct sn_local_backing {
      * processes. */
     seen_status (*enter)(sn_local *local, seen_error *error);
     void (*leave)(sn_local *local);
-    /* Adopts changes published by other processes; cheap if there are none. */
+    /* Adopts changes published by other processes; cheap if there are none. NULL: no other process
+     * can publish any. */
     seen_status (*refresh)(sn_local *local, seen_error *error);
     seen_status (*sync)(sn_local *local, seen_error *error);
     void (*free)(sn_local *local);
@@ -85,6 +86,11 @@ struct sn_local {
 seen_status sn_local_init(sn_local *local, const sn_local_backing *backing, const sn_image *image,
                           const char *where, seen_error *error);
 void sn_local_destroy(sn_local *local);
+
+static inline seen_status sn_local_refresh(sn_local *local, seen_error *error)
+{
+    return local->backing->refresh ? local->backing->refresh(local, error) : SEEN_OK;
+}
 
 /* One key, without the steps of a batch (one.c). */
 seen_status sn_local_check_one(seen_set *set, seen_hash hash, seen_answer *answer,

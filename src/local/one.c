@@ -7,7 +7,8 @@ static sn_view *view_of(sn_local *l)
     return atomic_load_explicit(&l->view, memory_order_acquire);
 }
 
-static bool has(const sn_kernel *kernel, const sn_view *view, seen_hash hash)
+__attribute__((noinline)) static bool has_in_layers(const sn_kernel *kernel, const sn_view *view,
+                                                    seen_hash hash)
 {
     bool found = false;
     for (uint32_t i = 0; i < view->image.layers && !found; i++)
@@ -15,18 +16,31 @@ static bool has(const sn_kernel *kernel, const sn_view *view, seen_hash hash)
     return found;
 }
 
+static inline bool has(const sn_kernel *kernel, const sn_view *view, seen_hash hash)
+{
+    return view->image.layers == 1
+               ? kernel->check_one(&view->image.layer[0].geometry, view->bits[0], hash)
+               : has_in_layers(kernel, view, hash);
+}
+
+/* A separate function, so that the hash of the others stays in registers. */
+__attribute__((noinline)) static seen_status check_batch(seen_set *set, seen_hash hash,
+                                                         seen_answer *answer, seen_error *error)
+{
+    seen_answer got;
+    seen_status status = set->ops->check(set, &hash, 1, &got, error);
+    if (status == SEEN_OK)
+        *answer = got;
+    return status;
+}
+
 seen_status sn_local_check_one(seen_set *set, seen_hash hash, seen_answer *answer,
                                seen_error *error)
 {
     sn_local *l = (sn_local *)set;
-    if (set->growth == SEEN_WINDOW || !l->kernel->check_one) {
-        seen_answer got;
-        seen_status status = set->ops->check(set, &hash, 1, &got, error);
-        if (status == SEEN_OK)
-            *answer = got;
-        return status;
-    }
-    seen_status status = l->backing->refresh(l, error);
+    if (set->growth == SEEN_WINDOW || !l->kernel->check_one)
+        return check_batch(set, hash, answer, error);
+    seen_status status = sn_local_refresh(l, error);
     if (status == SEEN_OK)
         *answer = has(l->kernel, view_of(l), hash) ? SEEN_BEFORE : SEEN_NEW;
     return status;
@@ -35,7 +49,7 @@ seen_status sn_local_check_one(seen_set *set, seen_hash hash, seen_answer *answe
 /* With `mode` locked for writing. SEEN_UNKNOWN: the set is full. */
 static seen_status add_alone(sn_local *l, seen_hash hash, seen_answer *got, seen_error *error)
 {
-    seen_status status = l->backing->refresh(l, error);
+    seen_status status = sn_local_refresh(l, error);
     if (status != SEEN_OK)
         return status;
     const sn_view *view = view_of(l);
