@@ -153,18 +153,23 @@ def cpu():
     server_cpu("fast", 12, "--delay", "0", "--connections", "16")
 
 
+def load(rig, seconds):
+    """Percent of a core that the server takes."""
+    before, began = cpu_us(rig.server.pid), time.monotonic()
+    time.sleep(seconds)
+    return (cpu_us(rig.server.pid) - before) / 1e4 / (time.monotonic() - began)
+
+
 def idle():
     with Rig(30, 1, latency=0, redis_ms=0) as rig:
+        alone = load(rig, 5)
         rig.first("--delay", "20s", *rig.shared())
         while rig.info("used_memory") - rig.empty < 50000:
             time.sleep(0.1)
         for _ in range(100):
             rig.worker(*rig.shared())
         time.sleep(15)
-        before, began = cpu_us(rig.server.pid), time.monotonic()
-        time.sleep(10)
-        used = (cpu_us(rig.server.pid) - before) / 1e4 / (time.monotonic() - began)
-        print(f"100 idle workers: {used:.2f}% of a core of the server", flush=True)
+        print(f"100 idle workers: {load(rig, 20):.2f}% of a core of the server, of which {alone:.2f} without any", flush=True)
 
 
 def queued(pages, hosts):

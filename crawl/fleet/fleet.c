@@ -487,6 +487,7 @@ static void close_fleet(sn_frontier *base)
     free(f->pages);
     free(f->bound);
     free(f->returned);
+    free(f->ready);
     if (f->wake >= 0)
         close(f->wake);
     pthread_mutex_destroy(&f->lock);

@@ -34,6 +34,8 @@ enum {
     SN_QUEUE = 24,         /* HOST:DEPTH with a NUL */
     SN_FLEET_KEY = 128,    /* the longest key, with a NUL */
     SN_BEATS = 5,          /* heartbeats in a lease */
+    SN_BEATS_IDLE = 4,     /* of a worker without hosts */
+    SN_COUNTERS = 16,      /* in a heartbeat */
     SN_FLEET_TABLE = 4096, /* heads of the table of lanes */
     SN_FLEET_LINKS = 512,  /* so many do not wait for more */
 };
@@ -225,8 +227,17 @@ typedef struct sn_fleet_observed {
     uint64_t beat, hosts;
     uint64_t want;     /* so many hosts more */
     int64_t silent_ms; /* how long the beat has not moved, as far as this worker could see */
+    int64_t unread_ms; /* since it was read */
     bool live, over;
 } sn_fleet_observed;
+
+/* What the registry had when last read. */
+typedef struct sn_fleet_polled {
+    char state[16];
+    uint64_t sequence, level, memory;
+    bool gone;
+    bool known; /* and has not been acted on */
+} sn_fleet_polled;
 
 typedef struct sn_figures sn_figures;
 
@@ -276,7 +287,10 @@ typedef struct sn_fleet {
     /* The clerk's own. */
     char session[SN_SESSION + 1];
     uint64_t beat, number, intent, permits_taken;
-    uint64_t *marks, *numbers;  /* the last write to each bucket */
+    uint64_t *marks, *numbers; /* the last write to each bucket */
+    sn_fleet_polled polled;
+    bool *ready;                /* buckets that may have ready queues, when last looked at */
+    bool ready_known;           /* and has not been acted on */
     uint64_t *pages;            /* done in each bucket, to acknowledge; counted with --max-pages */
     uint64_t *bound, *returned; /* permits of each bucket; returned: to acknowledge */
     size_t permit_lane;         /* who gets the next */
@@ -286,8 +300,13 @@ typedef struct sn_fleet {
     size_t observed_count, observed_room;
     size_t live_count; /* sessions that are live, when last looked at */
     uint64_t watches;  /* looks at the others */
+    uint64_t workers;  /* sessions that were ever begun, when last listed */
+    bool workers_changed;
+    bool looked;                 /* and has not acted on it */
+    long long beaten;            /* the reply to the last heartbeat */
+    uint64_t count[SN_COUNTERS]; /* as last sent */
+    bool counted;                /* Redis has them */
     int64_t beat_at, polled_at, picked_at, swept_at, sweep_ms, watched_at, measured_at, figures_at;
-    int64_t blind_ms; /* since this worker last looked at the others; at most half a lease */
     uint64_t sequence, level, seeds_seen;
     int64_t pick_at; /* no hosts are taken before: others may need them more */
     unsigned next_bucket;
@@ -355,8 +374,12 @@ int64_t sn_session_interval_ms(const sn_fleet *f, int64_t least);
 /* The number of queues this worker wants: enough to keep its connections busy during the delays of
  * the hosts. */
 size_t sn_session_wanted(const sn_fleet *f);
-/* The counters, as 34 arguments of a heartbeat. Under the lock. */
-void sn_session_counts(sn_fleet *f);
+/* Writes the command of a heartbeat; takes its reply. */
+void sn_session_put_beat(sn_fleet *f, uint32_t tag);
+bool sn_session_take_beat(sn_fleet *f, const sn_reply *r);
+/* The same for the registry. */
+void sn_session_put_poll(const sn_fleet *f, uint32_t tag);
+bool sn_session_take_poll(sn_fleet *f, const sn_reply *r);
 /* Sums one field of a hash over all buckets. */
 seen_status sn_session_sum(sn_fleet *f, const char *hash, const char *field, uint64_t *total);
 
@@ -387,7 +410,9 @@ bool sn_room_refused(sn_fleet *f, seen_status *status);
 
 /* Appends the queues of a bucket that a session owns, each with a NUL. One may be there twice. */
 seen_status sn_session_owned(sn_fleet *f, const char *session, unsigned b, sn_buffer *queues);
-/* Looks at the heartbeats of the others; recovers those that are dead. */
+/* Sends a heartbeat and reads those of the others, in one round trip. */
+seen_status sn_session_look(sn_fleet *f);
+/* After a look: shares hosts, recovers those that are dead. */
 seen_status sn_session_observe(sn_fleet *f);
 /* Returns everything of this session to the others, at once. */
 seen_status sn_session_leave(sn_fleet *f);
@@ -400,6 +425,9 @@ seen_status sn_journal_replay(sn_fleet *f, const char *session, uint64_t number,
                               size_t len);
 
 /* ---- lane.c ---- */
+/* Which buckets may have ready queues: a cheap query to each, with tags from `tag` on. */
+void sn_lane_put_ready(const sn_fleet *f, uint32_t tag);
+bool sn_lane_take_ready(sn_fleet *f, unsigned bucket, const sn_reply *r);
 seen_status sn_lane_pick(sn_fleet *f);
 seen_status sn_lane_read(sn_fleet *f);
 seen_status sn_lane_ack(sn_fleet *f, bool all);

@@ -156,29 +156,42 @@ static bool take_picked(void *context, uint32_t tag, const sn_reply *r, bool aga
     return true;
 }
 
-static bool take_length(void *context, uint32_t tag, const sn_reply *r, bool again)
+void sn_lane_put_ready(const sn_fleet *f, uint32_t tag)
 {
-    (void)again;
-    ((bool *)context)[tag] = r->items > 1;
-    return r->items > 0 && r->item[0].type == REDIS_REPLY_ARRAY;
-}
-
-/* Which buckets may have ready queues: a cheap query to each. */
-static seen_status find_ready(sn_fleet *f, unsigned *bucket, unsigned *count)
-{
-    bool any[SN_FLEET_BUCKETS_MAX];
     for (unsigned b = 0; b < f->conn.buckets; b++) {
-        sn_command_begin(f->conn.ch, b, f->conn.slot[b], 4);
+        sn_command_begin(f->conn.ch, tag + b, f->conn.slot[b], 4);
         sn_command_text(f->conn.ch, "ZRANGE");
         sn_fleet_key_bucket(&f->conn, b, "ready");
         sn_command_text(f->conn.ch, "0");
         sn_command_text(f->conn.ch, "0");
     }
-    seen_status status = sn_fleet_run(&f->conn, take_length, any, f->clerk_error);
+}
+
+bool sn_lane_take_ready(sn_fleet *f, unsigned bucket, const sn_reply *r)
+{
+    f->ready[bucket] = r->items > 1;
+    return r->items > 0 && r->item[0].type == REDIS_REPLY_ARRAY;
+}
+
+static bool take_ready(void *context, uint32_t tag, const sn_reply *r, bool again)
+{
+    (void)again;
+    return sn_lane_take_ready(context, tag, r);
+}
+
+/* Which buckets may have ready queues. */
+static seen_status find_ready(sn_fleet *f, unsigned *bucket, unsigned *count)
+{
+    seen_status status = SEEN_OK;
+    if (!f->ready_known) {
+        sn_lane_put_ready(f, 0);
+        status = sn_fleet_run(&f->conn, take_ready, f, f->clerk_error);
+    }
+    f->ready_known = false;
     *count = 0;
     for (unsigned i = 0; i < f->conn.buckets && status == SEEN_OK; i++) {
         unsigned b = (f->next_bucket + i) % f->conn.buckets;
-        if (any[b])
+        if (f->ready[b])
             bucket[(*count)++] = b;
     }
     return status;
@@ -245,7 +258,8 @@ seen_status sn_lane_pick(sn_fleet *f)
     bool held = f->paused || f->full || f->limit;
     pthread_mutex_unlock(&f->lock);
     if (held || have >= want || now < f->pick_at ||
-        (f->pick_empty && now - f->picked_at < sn_session_interval_ms(f, PICK_MS)))
+        (f->pick_empty && !f->ready_known &&
+         now - f->picked_at < sn_session_interval_ms(f, PICK_MS)))
         return SEEN_OK;
     f->picked_at = now;
     seen_status status = find_ready(f, bucket, &count);

@@ -220,16 +220,27 @@ static sn_fleet_observed *observed(sn_fleet *f, const char *session)
     return o;
 }
 
+/* Tags of a look; those of other sessions are their positions. */
 #define TAG_WORKERS UINT32_MAX
+#define TAG_BEAT (UINT32_MAX - 1)
+#define TAG_POLL (UINT32_MAX - 2)
+#define TAG_READY UINT32_C(0x80000000) /* and the bucket */
 
-/* The sessions of the crawl; new ones are read the next time. */
+/* The sessions of the crawl, or their number; new ones are read the next time. None is ever removed
+ * from the list. */
 static bool take_workers(sn_fleet *f, const sn_reply *r)
 {
+    if (r->items == 1 && r->item[0].type == REDIS_REPLY_INTEGER) {
+        f->workers_changed = (uint64_t)r->item[0].number != f->workers;
+        return true;
+    }
     if (r->items < 1 || r->item[0].type != REDIS_REPLY_ARRAY)
         return false;
     for (size_t i = 1; i < r->items; i++)
         if (r->item[i].len == SN_SESSION && strcmp(sn_reply_text(r, i), f->session) != 0)
             observed(f, sn_reply_text(r, i));
+    f->workers = r->items - 1;
+    f->workers_changed = false;
     return true;
 }
 
@@ -239,6 +250,12 @@ static bool take_beats(void *context, uint32_t tag, const sn_reply *r, bool agai
     (void)again;
     if (tag == TAG_WORKERS)
         return take_workers(f, r);
+    if (tag == TAG_BEAT)
+        return sn_session_take_beat(f, r);
+    if (tag == TAG_POLL)
+        return sn_session_take_poll(f, r);
+    if (tag >= TAG_READY)
+        return sn_lane_take_ready(f, tag - TAG_READY, r);
     sn_fleet_observed *o = &f->observed[tag];
     if (!sn_reply_is_row(r, 4))
         return false;
@@ -248,7 +265,8 @@ static bool take_beats(void *context, uint32_t tag, const sn_reply *r, bool agai
     o->want = (uint64_t)sn_fleet_reply_number(r, 4);
     o->live = strcmp(state, "live") == 0;
     o->over = strcmp(state, "gone") == 0 || strcmp(state, "left") == 0;
-    o->silent_ms = beat == o->beat ? o->silent_ms + f->blind_ms : 0;
+    o->silent_ms = beat == o->beat ? o->silent_ms + o->unread_ms : 0;
+    o->unread_ms = 0;
     o->beat = beat;
     /* Declared dead by a worker that may have died since. */
     if (strcmp(state, "dead") == 0)
@@ -289,49 +307,79 @@ static void share(sn_fleet *f)
 }
 
 /* In a large fleet each worker watches some of the others, chosen by their numbers, so that each is
- * watched by about WATCHERS; all of them only now and then, in case those have died too. What was
- * not read has no silence counted: a session is never declared dead too early. */
-static bool watches(const sn_fleet *f, const sn_fleet_observed *o)
+ * watched by about WATCHERS; all of them only now and then, in case those have died too. A worker
+ * without hosts has none to share and watches fewer. */
+static bool watches(const sn_fleet *f, const sn_fleet_observed *o, bool all)
 {
-    enum { WATCHERS = 16, ALL = 8 };
-    uint64_t parts = f->live_count / WATCHERS + 1;
-    if (o->over || parts == 1 || !o->live || f->watches % ALL == 0)
+    enum { WATCHERS = 16, WATCHERS_IDLE = 8 };
+    uint64_t parts = f->live_count / (f->lane_count > 0 ? WATCHERS : WATCHERS_IDLE) + 1;
+    if (o->over || parts == 1 || !o->live || all)
         return !o->over;
     uint64_t pair = strtoull(o->session, NULL, 16) ^ strtoull(f->session, NULL, 16);
     return (pair * UINT64_C(0x9e3779b97f4a7c15) >> 32) % parts == 0;
 }
 
-static seen_status read_beats(sn_fleet *f)
+static void put_workers(const sn_fleet *f, const char *command)
 {
-    f->watches++;
     sn_command_begin(f->conn.ch, TAG_WORKERS, f->conn.crawl_slot, 2);
-    sn_command_text(f->conn.ch, "HKEYS");
+    sn_command_text(f->conn.ch, command);
     sn_fleet_key_crawl(&f->conn, "workers");
-    for (size_t i = 0; i < f->observed_count; i++) {
-        if (!watches(f, &f->observed[i]))
-            continue;
-        const char *session = f->observed[i].session;
-        sn_command_begin(f->conn.ch, (uint32_t)i, sn_fleet_slot_session(&f->conn, session), 6);
-        sn_command_text(f->conn.ch, "HMGET");
-        sn_fleet_key_session(&f->conn, session, false);
-        sn_command_text(f->conn.ch, "state");
-        sn_command_text(f->conn.ch, "beat");
-        sn_command_text(f->conn.ch, "hosts");
-        sn_command_text(f->conn.ch, "want");
-    }
-    return sn_fleet_run(&f->conn, take_beats, f, f->clerk_error);
 }
 
-seen_status sn_session_observe(sn_fleet *f)
+static void put_look(const sn_fleet *f, size_t i)
 {
-    int64_t now = sn_fleet_now(), lease = (int64_t)f->options.lease_ms;
-    if (now - f->watched_at < lease / SN_BEATS)
-        return SEEN_OK;
+    const char *session = f->observed[i].session;
+    sn_command_begin(f->conn.ch, (uint32_t)i, sn_fleet_slot_session(&f->conn, session), 6);
+    sn_command_text(f->conn.ch, "HMGET");
+    sn_fleet_key_session(&f->conn, session, false);
+    sn_command_text(f->conn.ch, "state");
+    sn_command_text(f->conn.ch, "beat");
+    sn_command_text(f->conn.ch, "hosts");
+    sn_command_text(f->conn.ch, "want");
+}
+
+seen_status sn_session_look(sn_fleet *f)
+{
+    enum { ALL = 8, ALL_IDLE = 32 };
+    int64_t now = sn_fleet_now(), half = (int64_t)f->options.lease_ms / 2;
+    bool all = f->watches++ % (f->lane_count > 0 ? ALL : ALL_IDLE) == 0;
     /* If Redis did not answer, it did not answer the others either: a long pause of this worker's
      * own counts as half a lease. The others have the other half to send a heartbeat. */
-    f->blind_ms = now - f->watched_at < lease / 2 ? now - f->watched_at : lease / 2;
+    int64_t since = now - f->watched_at < half ? now - f->watched_at : half;
     f->watched_at = now;
-    seen_status status = read_beats(f);
+    sn_session_put_beat(f, TAG_BEAT);
+    /* The list itself now and then: after a failover another one may have the same length. */
+    put_workers(f, all ? "HKEYS" : "HLEN");
+    for (size_t i = 0; i < f->observed_count; i++) {
+        f->observed[i].unread_ms += since;
+        if (watches(f, &f->observed[i], all))
+            put_look(f, i);
+    }
+    /* A worker without hosts asks for everything at once: a round trip costs the server more than
+     * the commands in it. */
+    bool idle = f->lane_count == 0;
+    if (idle) {
+        sn_session_put_poll(f, TAG_POLL);
+        sn_lane_put_ready(f, TAG_READY);
+    }
+    seen_status status = sn_fleet_run(&f->conn, take_beats, f, f->clerk_error);
+    f->ready_known = idle && status == SEEN_OK;
+    if (status == SEEN_OK && f->workers_changed) {
+        put_workers(f, "HKEYS");
+        status = sn_fleet_run(&f->conn, take_beats, f, f->clerk_error);
+    }
+    f->looked = status == SEEN_OK;
+    return status;
+}
+
+/* Shares hosts and recovers the dead, after each look. */
+seen_status sn_session_observe(sn_fleet *f)
+{
+    int64_t lease = (int64_t)f->options.lease_ms;
+    seen_status status = SEEN_OK;
+    if (!f->looked)
+        return SEEN_OK;
+    f->looked = false;
     share(f);
     for (size_t i = 0; i < f->observed_count && status == SEEN_OK; i++) {
         sn_fleet_observed *o = &f->observed[i];
@@ -355,12 +403,7 @@ seen_status sn_session_leave(sn_fleet *f)
 {
     long long beat;
     bool dead = false;
-    sn_fleet_call(&f->conn, 0, sn_fleet_slot_session(&f->conn, f->session), SN_LUA_BEAT, 2, 34);
-    sn_fleet_key_session(&f->conn, f->session, false);
-    sn_fleet_key_figures(&f->conn, f->session);
-    pthread_mutex_lock(&f->lock);
-    sn_session_counts(f);
-    pthread_mutex_unlock(&f->lock);
+    sn_session_put_beat(f, 0);
     seen_status status = sn_fleet_run_number(&f->conn, &beat, f->clerk_error);
     if (status == SEEN_OK && beat > 0)
         status = declare(f, f->session, (uint64_t)beat, &dead);

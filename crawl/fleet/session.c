@@ -183,7 +183,8 @@ seen_status sn_session_begin(sn_fleet *f, seen_error *error)
     f->pages = calloc(f->conn.buckets, sizeof *f->pages);
     f->bound = calloc(f->conn.buckets, sizeof *f->bound);
     f->returned = calloc(f->conn.buckets, sizeof *f->returned);
-    if (!f->marks || !f->numbers || !f->pages || !f->bound || !f->returned)
+    f->ready = calloc(f->conn.buckets, sizeof *f->ready);
+    if (!f->marks || !f->numbers || !f->pages || !f->bound || !f->returned || !f->ready)
         return sn_error_set(error, SEEN_ERR_MEMORY, "out of memory");
     seen_status status = list_worker(f, name, error);
     if (status != SEEN_OK)
@@ -263,83 +264,120 @@ size_t sn_session_wanted(const sn_fleet *f)
     return n > MOST ? MOST : (size_t)n;
 }
 
-void sn_session_counts(sn_fleet *f)
+/* The counters that others may read, in the order of their names. Under the lock. */
+static void gather(const sn_fleet *f, uint64_t count[SN_COUNTERS])
 {
-    sn_channel *ch = f->conn.ch;
     const sn_crawl_counts *c = &f->counts;
-    write_pair(ch, "pages", c->pages);
-    write_pair(ch, "ok", c->ok);
-    write_pair(ch, "redirects", c->redirects);
-    write_pair(ch, "bytes", c->bytes);
-    write_pair(ch, "links", c->links);
-    write_pair(ch, "failed", c->failed);
-    write_pair(ch, "robots", c->robots);
-    write_pair(ch, "retried", c->retried);
-    write_pair(ch, "truncated", c->truncated);
-    write_pair(ch, "found", f->found);
-    write_pair(ch, "dropped", c->dropped);
-    write_pair(ch, "host_limit", c->host_limit);
-    write_pair(ch, "hosts", f->lane_count);
-    write_pair(ch, "want",
-               sn_session_wanted(f) > f->lane_count ? sn_session_wanted(f) - f->lane_count : 0);
-    write_pair(ch, "full", f->full);
-    write_pair(ch, "slow_urls", f->longest);
-    sn_command_text(ch, "slow_origin");
-    sn_command_text(ch, f->longest_origin);
+    size_t wanted = sn_session_wanted(f);
+    const uint64_t now[SN_COUNTERS] = {
+        c->pages,      c->ok,
+        c->redirects,  c->bytes,
+        c->links,      c->failed,
+        c->robots,     c->retried,
+        c->truncated,  f->found,
+        c->dropped,    c->host_limit,
+        f->lane_count, wanted > f->lane_count ? wanted - f->lane_count : 0,
+        f->full,       f->longest};
+    memcpy(count, now, sizeof now);
 }
 
-/* Sends a heartbeat if one is due. */
-seen_status sn_session_beat(sn_fleet *f)
+void sn_session_put_beat(sn_fleet *f, uint32_t tag)
 {
-    int64_t now = sn_fleet_now();
-    long long beat;
-    if (now - f->beat_at < (int64_t)f->options.lease_ms / SN_BEATS)
-        return SEEN_OK;
-    seen_status looked = find_longest(f);
-    if (looked == SEEN_OK && f->lane_count > 0)
-        looked = sn_session_count_waiting(f);
-    if (looked == SEEN_OK)
-        looked = sn_figures_write(f, false);
-    if (looked != SEEN_OK)
-        return looked;
-    sn_fleet_call(&f->conn, 0, sn_fleet_slot_session(&f->conn, f->session), SN_LUA_BEAT, 2, 34);
+    static const char *const name[SN_COUNTERS] = {
+        "pages",     "ok",    "redirects", "bytes",      "links", "failed", "robots", "retried",
+        "truncated", "found", "dropped",   "host_limit", "hosts", "want",   "full",   "slow_urls"};
+    sn_channel *ch = f->conn.ch;
+    uint64_t count[SN_COUNTERS];
+    unsigned changed = 0;
+    pthread_mutex_lock(&f->lock);
+    gather(f, count);
+    pthread_mutex_unlock(&f->lock);
+    for (int i = 0; i < SN_COUNTERS; i++)
+        changed += !f->counted || count[i] != f->count[i];
+    bool origin = changed > 0;
+    sn_fleet_call(&f->conn, tag, sn_fleet_slot_session(&f->conn, f->session), SN_LUA_BEAT, 2,
+                  1 + 2 * (changed + origin));
     sn_fleet_key_session(&f->conn, f->session, false);
     sn_fleet_key_figures(&f->conn, f->session);
-    pthread_mutex_lock(&f->lock);
-    sn_session_counts(f);
-    pthread_mutex_unlock(&f->lock);
-    seen_status status = sn_fleet_run_number(&f->conn, &beat, f->clerk_error);
+    if (!f->counted || count[0] != f->count[0])
+        sn_command_number(ch, count[0]);
+    else
+        sn_command_text(ch, "");
+    for (int i = 0; i < SN_COUNTERS; i++)
+        if (!f->counted || count[i] != f->count[i])
+            write_pair(ch, name[i], count[i]);
+    if (origin) {
+        sn_command_text(ch, "slow_origin");
+        sn_command_text(ch, f->longest_origin);
+    }
+    memcpy(f->count, count, sizeof count);
+}
+
+bool sn_session_take_beat(sn_fleet *f, const sn_reply *r)
+{
+    if (r->items != 1 || r->item[0].type != REDIS_REPLY_INTEGER)
+        return false;
+    /* A number that is not the next: a failover lost a beat, and the counters in it. */
+    f->counted = r->item[0].number == (long long)f->beat + 1;
+    f->beaten = r->item[0].number;
+    return true;
+}
+
+/* Sends a heartbeat if one is due, and looks at those of the others with it. */
+seen_status sn_session_beat(sn_fleet *f)
+{
+    int64_t now = sn_fleet_now(), lease = (int64_t)f->options.lease_ms;
+    int64_t interval = lease / (f->lane_count > 0 ? SN_BEATS : SN_BEATS_IDLE);
+    if (f->watches > 0 && now - f->beat_at < interval)
+        return SEEN_OK;
+    seen_status status = find_longest(f);
+    if (status == SEEN_OK && f->lane_count > 0)
+        status = sn_session_count_waiting(f);
+    if (status == SEEN_OK)
+        status = sn_figures_write(f, false);
+    if (status == SEEN_OK)
+        status = sn_session_look(f);
     if (status != SEEN_OK)
         return status;
-    if (beat < 0)
+    if (f->beaten < 0)
         return sn_fleet_set_lost(f, "another worker declared this one dead");
-    f->beat = (uint64_t)beat;
+    f->beat = (uint64_t)f->beaten;
     f->beat_at = now;
-    atomic_store(&f->start_until, now + (int64_t)f->options.lease_ms * 6 / 10);
+    atomic_store(&f->start_until, now + lease * 6 / 10);
     return SEEN_OK;
 }
 
 /* ---- commands of the operator and of other workers ---- */
 
-typedef struct polled {
-    char state[16];
-    uint64_t sequence, level, memory;
-    bool gone;
-} polled;
-
-static bool take_polled(void *context, uint32_t tag, const sn_reply *r, bool again)
+void sn_session_put_poll(const sn_fleet *f, uint32_t tag)
 {
-    polled *p = context;
-    (void)tag, (void)again;
+    sn_command_begin(f->conn.ch, tag, f->conn.name_slot, 6);
+    sn_command_text(f->conn.ch, "HMGET");
+    sn_command_text(f->conn.ch, f->conn.name);
+    sn_command_text(f->conn.ch, "state");
+    sn_command_text(f->conn.ch, "sequence");
+    sn_command_text(f->conn.ch, "level");
+    sn_command_text(f->conn.ch, "memory");
+}
+
+bool sn_session_take_poll(sn_fleet *f, const sn_reply *r)
+{
+    sn_fleet_polled *p = &f->polled;
     if (!sn_reply_is_row(r, 4))
         return false;
     p->gone = sn_fleet_reply_nil(r, 1);
-    if (!p->gone)
-        snprintf(p->state, sizeof p->state, "%s", sn_reply_text(r, 1));
+    snprintf(p->state, sizeof p->state, "%s", p->gone ? "" : sn_reply_text(r, 1));
     p->sequence = (uint64_t)sn_fleet_reply_number(r, 2);
     p->level = (uint64_t)sn_fleet_reply_number(r, 3);
     p->memory = (uint64_t)sn_fleet_reply_number(r, 4);
+    p->known = true;
     return true;
+}
+
+static bool take_polled(void *context, uint32_t tag, const sn_reply *r, bool again)
+{
+    (void)tag, (void)again;
+    return sn_session_take_poll(context, r);
 }
 
 static bool take_seeds(void *context, uint32_t tag, const sn_reply *r, bool again)
@@ -371,32 +409,29 @@ static seen_status read_seeds(sn_fleet *f)
 seen_status sn_session_poll(sn_fleet *f)
 {
     int64_t now = sn_fleet_now();
-    polled p = {0};
+    sn_fleet_polled *p = &f->polled;
     int64_t interval = f->lane_count > 0 ? POLL_MS : sn_session_interval_ms(f, POLL_MS);
-    if (f->sequence != 0 && now - f->polled_at < interval)
+    if (!p->known && f->sequence != 0 && now - f->polled_at < interval)
         return SEEN_OK;
     f->polled_at = now;
-    sn_command_begin(f->conn.ch, 0, f->conn.name_slot, 6);
-    sn_command_text(f->conn.ch, "HMGET");
-    sn_command_text(f->conn.ch, f->conn.name);
-    sn_command_text(f->conn.ch, "state");
-    sn_command_text(f->conn.ch, "sequence");
-    sn_command_text(f->conn.ch, "level");
-    sn_command_text(f->conn.ch, "memory");
-    seen_status status = sn_fleet_run(&f->conn, take_polled, &p, f->clerk_error);
-    if (status != SEEN_OK)
-        return status;
-    bool changed = p.sequence != f->sequence;
-    f->sequence = p.sequence;
-    f->level = p.level;
-    f->memory = p.memory > 0 ? p.memory : f->memory_default;
+    if (!p->known) {
+        sn_session_put_poll(f, 0);
+        seen_status status = sn_fleet_run(&f->conn, take_polled, f, f->clerk_error);
+        if (status != SEEN_OK)
+            return status;
+    }
+    p->known = false;
+    bool changed = p->sequence != f->sequence;
+    f->sequence = p->sequence;
+    f->level = p->level;
+    f->memory = p->memory > 0 ? p->memory : f->memory_default;
     pthread_mutex_lock(&f->lock);
-    f->stop = f->stop || p.gone || strcmp(p.state, "stop") == 0;
-    f->paused = strcmp(p.state, "pause") == 0;
+    f->stop = f->stop || p->gone || strcmp(p->state, "stop") == 0;
+    f->paused = strcmp(p->state, "pause") == 0;
     /* Detected by another worker. A worker that still has work decides. */
     bool idle = f->lane_count == 0 && f->offers.count == 0;
-    f->ended = f->ended || (idle && strcmp(p.state, "done") == 0);
-    f->limit = f->limit || strcmp(p.state, "limit") == 0;
+    f->ended = f->ended || (idle && strcmp(p->state, "done") == 0);
+    f->limit = f->limit || strcmp(p->state, "limit") == 0;
     pthread_mutex_unlock(&f->lock);
     return changed ? read_seeds(f) : SEEN_OK;
 }

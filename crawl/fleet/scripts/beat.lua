@@ -1,13 +1,15 @@
 #!lua flags=allow-oom
--- A heartbeat, with the counters of the session as absolute numbers.
--- KEYS session figures   ARGV pages number, field value ...
+-- A heartbeat, with the counters of the session that changed, as absolute numbers.
+-- KEYS session figures   ARGV pages, then field value ...   pages: '' if it did not change
 -- returns the number of the beat, -1: not live
-if redis.call('HGET', KEYS[1], 'state') ~= 'live' then return -1 end
-if #ARGV > 0 then redis.call('HSET', KEYS[1], unpack(ARGV)) end
+local v = redis.call('HMGET', KEYS[1], 'state', 'beat')
+if v[1] ~= 'live' then return -1 end
 local t = redis.call('TIME')
-redis.call('HSET', KEYS[1], 'at', t[1] * 1000 + math.floor(t[2] / 1000))
-local beat = redis.call('HINCRBY', KEYS[1], 'beat', 1)
--- Pages over time: every ten seconds at first, every minute later.
-local width = beat < 2000 and 10 or 60
-redis.call('HSET', KEYS[2], 't:' .. t[1] - t[1] % width, ARGV[2])
+local beat = v[2] + 1
+redis.call('HSET', KEYS[1], 'beat', beat, 'at', t[1] * 1000 + math.floor(t[2] / 1000), unpack(ARGV, 2))
+if ARGV[1] ~= '' then
+  -- Pages over time: every ten seconds at first, every minute later.
+  local width = beat < 2000 and 10 or 60
+  redis.call('HSET', KEYS[2], 't:' .. t[1] - t[1] % width, ARGV[1])
+end
 return beat

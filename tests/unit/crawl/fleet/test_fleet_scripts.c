@@ -98,18 +98,23 @@ static void session(void **state)
     assert_int_equal(run(SN_LUA_OPEN, "s", "name a"), 1);
     assert_int_equal(run(SN_LUA_OPEN, "s", "name b"), 1); /* sent again */
     expect_text(command("HGET s name"), "a");
-    assert_int_equal(run(SN_LUA_BEAT, "s f", "pages 5"), 1);
+    assert_int_equal(run(SN_LUA_BEAT, "s f", "_"), 1); /* no counter changed */
+    assert_int_equal(number(command("EXISTS f")), 0);
+    assert_int_equal(run(SN_LUA_BEAT, "s f", "5 pages 5 ok 4"), 2);
+    assert_int_equal(number(command("HGET s ok")), 4);
+    assert_int_equal(number(command("HGET s beat")), 2);
+    assert_int_equal(number(command("HLEN f")), 1);
     assert_int_equal(run(SN_LUA_INTENT, "s j", "1 links"), 1);
     assert_int_equal(run(SN_LUA_SETTLE, "s j", "1"), 1);
     assert_int_equal(number(command("HLEN j")), 0);
     assert_int_equal(run(SN_LUA_INTENT, "s j", "2 links"), 1);
     assert_int_equal(number(command("HGET s intent")), 2);
-    assert_int_equal(run(SN_LUA_DEAD, "s", "0"), 0); /* it was active in between */
+    assert_int_equal(run(SN_LUA_DEAD, "s", "1"), 0); /* it was active in between */
     assert_int_equal(run(SN_LUA_GONE, "s j", "gone"), 0);
-    assert_int_equal(run(SN_LUA_DEAD, "s", "1"), 1);
-    assert_int_equal(run(SN_LUA_DEAD, "s", "1"), 1);
+    assert_int_equal(run(SN_LUA_DEAD, "s", "2"), 1);
+    assert_int_equal(run(SN_LUA_DEAD, "s", "2"), 1);
     /* Dead: no beat, no intent, and the journal is frozen. */
-    assert_int_equal(run(SN_LUA_BEAT, "s f", "pages 6"), -1);
+    assert_int_equal(run(SN_LUA_BEAT, "s f", "6 pages 6"), -1);
     assert_int_equal(run(SN_LUA_INTENT, "s j", "3 links"), -1);
     assert_int_equal(run(SN_LUA_SETTLE, "s j", "2"), -1);
     assert_int_equal(number(command("HLEN j")), 1);
