@@ -26,11 +26,7 @@
  * fault. A search that does not reach its last state within the limit is an error. */
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include "fleet_actions.h"
 
 enum { SESSIONS = 3, HOSTS = 2, URLS = 5, QUEUE = 8, NONE = 255 };
 enum { A, C, B, E, D };
@@ -111,92 +107,58 @@ typedef struct state {
     } copy;
 } state;
 
-/* ---- The search ---- */
+enum action {
+    PICK,
+    REFUSED,
+    LEARN,
+    FETCH,
+    RELEASE,
+    FENCE_HIT,
+    CHECK,
+    WRITE_INTENT,
+    ADD_ONE,
+    PUSH_ONE,
+    SETTLED,
+    ACKED,
+    CRASH,
+    STOP,
+    DECLARE,
+    FENCE,
+    REPLAY_ADD,
+    REPLAY_PUSH,
+    TAKE,
+    FINISH,
+    SWEEP,
+    COPY,
+    FAILOVER,
+    BIRTH
+};
+static const char *const action_names[] = {"picks",
+                                           "is refused",
+                                           "learns it is dead",
+                                           "fetches",
+                                           "releases",
+                                           "is fenced",
+                                           "checks",
+                                           "writes the intent",
+                                           "adds one URL",
+                                           "pushes",
+                                           "deletes the intent",
+                                           "acknowledges",
+                                           "CRASHES",
+                                           "STALLS",
+                                           "is declared dead",
+                                           "is fenced in a bucket",
+                                           "replay adds one URL of",
+                                           "replay pushes of",
+                                           "host taken from",
+                                           "is gone",
+                                           "observer reads",
+                                           "replica has its copy",
+                                           "FAILOVER",
+                                           "begins"};
 
-typedef struct search {
-    const config *config;
-    state *states;
-    uint32_t *parent;
-    uint8_t *action;
-    uint32_t count, room;
-    uint32_t *table;
-    uint32_t mask;
-    uint32_t at;      /* the state being expanded */
-    uint32_t follows; /* states that follow it without a failure */
-    uint64_t ends;
-    const char *fault;
-    uint32_t limit;
-} search;
-
-static uint64_t hash_state(const state *s)
-{
-    const unsigned char *p = (const unsigned char *)s;
-    uint64_t h = 1469598103934665603u;
-    for (size_t i = 0; i < sizeof *s; i++)
-        h = (h ^ p[i]) * 1099511628211u;
-    return h ^ h >> 29;
-}
-
-static void *grow(void *memory, size_t bytes)
-{
-    void *more = realloc(memory, bytes);
-    if (!more) {
-        fprintf(stderr, "fleet_model: out of memory\n");
-        exit(2);
-    }
-    return more;
-}
-
-static void rehash(search *x)
-{
-    uint32_t slots = (x->mask + 1) * 2;
-    free(x->table);
-    x->table = grow(NULL, slots * sizeof *x->table);
-    memset(x->table, 0xff, slots * sizeof *x->table);
-    x->mask = slots - 1;
-    for (uint32_t i = 0; i < x->count; i++) {
-        uint32_t at = (uint32_t)hash_state(&x->states[i]) & x->mask;
-        while (x->table[at] != UINT32_MAX)
-            at = (at + 1) & x->mask;
-        x->table[at] = i;
-    }
-}
-
-static void reach(search *x, const state *s, enum action action, unsigned who)
-{
-    if (x->count > 0 && memcmp(s, &x->states[x->at], sizeof *s) == 0)
-        return;
-    x->follows += action != CRASH && action != STOP && action != COPY && action != FAILOVER &&
-                  action != SWEEP;
-    uint32_t at = (uint32_t)hash_state(s) & x->mask;
-    for (; x->table[at] != UINT32_MAX; at = (at + 1) & x->mask)
-        if (memcmp(&x->states[x->table[at]], s, sizeof *s) == 0)
-            return;
-    if (x->count == x->room) {
-        x->room = x->room ? x->room * 2 : 1 << 16;
-        x->states = grow(x->states, x->room * sizeof *x->states);
-        x->parent = grow(x->parent, x->room * sizeof *x->parent);
-        x->action = grow(x->action, x->room);
-    }
-    x->states[x->count] = *s;
-    x->parent[x->count] = x->at;
-    x->action[x->count] = (uint8_t)((unsigned)action * 4 + who);
-    x->table[at] = x->count++;
-    if (x->count * 2 > x->mask)
-        rehash(x);
-}
-
-static bool off(const search *x, unsigned rule)
-{
-    return (x->config->off & rule) != 0;
-}
-
-/* A fault found while a step is computed. */
-static void fault(search *x, const char *what)
-{
-    if (!x->fault)
-        x->fault = what;
-}
+#include "search.h"
 
 /* ---- Keys ---- */
 
@@ -685,51 +647,16 @@ static void begin(search *x)
     reach(x, &s, BIRTH, 0);
 }
 
-static void print_trace(const search *x)
+static void at_end(search *x, const state *s)
 {
-    uint32_t path[400];
-    size_t n = 0;
-    for (uint32_t at = x->at; at != 0 && n < 400; at = x->parent[at])
-        path[n++] = at;
-    while (n-- > 0) {
-        unsigned a = x->action[path[n]];
-        printf("    %u %s\n", a % 4, action_names[a / 4]);
-    }
+    if (!is_over(s))
+        fault(x, "a page is lost, or a host is stuck");
 }
 
-/* True: the search was complete, or found what it had to find. */
-static bool run(const config *c)
+static bool is_failure(enum action action)
 {
-    search x = {.config = c, .mask = (1 << 17) - 1, .limit = c->large ? 60000000 : 6000000};
-    x.table = grow(NULL, ((size_t)x.mask + 1) * sizeof *x.table);
-    memset(x.table, 0xff, ((size_t)x.mask + 1) * sizeof *x.table);
-    begin(&x);
-    for (x.at = 0; x.at < x.count && !x.fault && x.count < x.limit; x.at++) {
-        state s = x.states[x.at];
-        x.follows = 0;
-        expand(&x, &s);
-        if (x.follows > 0)
-            continue;
-        x.ends++;
-        if (!is_over(&s))
-            fault(&x, "a page is lost, or a host is stuck");
-        if (x.fault)
-            break;
-    }
-    bool complete = x.at == x.count, ok = c->faulty ? x.fault != NULL : complete && !x.fault;
-    printf("%-14s %9u states, %llu ends: %s%s\n", c->name, x.count, (unsigned long long)x.ends,
-           x.fault    ? x.fault
-           : complete ? "complete, no fault"
-                      : "STATE LIMIT REACHED",
-           ok ? "" : "   <-- WRONG");
-    if (x.fault && !c->faulty)
-        print_trace(&x);
-    fflush(stdout);
-    free(x.states);
-    free(x.parent);
-    free(x.action);
-    free(x.table);
-    return ok;
+    return action == CRASH || action == STOP || action == COPY || action == FAILOVER ||
+           action == SWEEP;
 }
 
 static const config configs[] = {
@@ -766,28 +693,8 @@ static const config configs[] = {
     {.name = "zombie-end", .stops = 1, .sweep = true, .large = true},
     {.name = "fail-zombie", .group = GROUP_HOST1, .stops = 1, .large = true},
 };
-enum { CONFIGS = sizeof configs / sizeof configs[0] };
-
-static bool wanted(const config *c, int argc, char **argv)
-{
-    if (argc < 2)
-        return !c->large;
-    for (int i = 1; i < argc; i++)
-        if (strcmp(argv[i], c->name) == 0 || strcmp(argv[i], "--all") == 0)
-            return true;
-    return false;
-}
 
 int main(int argc, char **argv)
 {
-    unsigned wrong = 0, ran = 0;
-    for (size_t i = 0; i < CONFIGS; i++) {
-        if (!wanted(&configs[i], argc, argv))
-            continue;
-        ran++;
-        wrong += !run(&configs[i]);
-    }
-    if (ran == 0)
-        fprintf(stderr, "fleet_model: no configuration of that name\n");
-    return wrong > 0 || ran == 0;
+    return run_wanted(configs, sizeof configs / sizeof configs[0], argc, argv);
 }
