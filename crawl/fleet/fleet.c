@@ -300,8 +300,7 @@ static void started(sn_frontier *base)
 
 /* ---- hosts ---- */
 
-/* The delay that another worker may have observed, in milliseconds. */
-static int64_t delay_of(const sn_fleet *f, const sn_lane *lane)
+int64_t sn_fleet_delay(const sn_fleet *f, const sn_lane *lane)
 {
     double wait = (double)f->options.delay_ms;
     for (const char *at = lane->rules; at && *at != '\0'; at = strchr(at, '\n')) {
@@ -326,8 +325,8 @@ static void host_begin(sn_frontier *base, const char *origin, size_t len, sn_fro
         int64_t now = sn_fleet_now();
         host->pages = lane->pages;
         host->wait_ms = lane->rest_at > now ? lane->rest_at - now : 0;
-        if (lane->tired && delay_of(f, lane) > host->wait_ms)
-            host->wait_ms = delay_of(f, lane);
+        if (lane->tired && sn_fleet_delay(f, lane) > host->wait_ms)
+            host->wait_ms = sn_fleet_delay(f, lane);
         lane->tired = false;
         lane->busy = true;
         if (lane->rules && lane->rules_until > now) {

@@ -351,6 +351,8 @@ seen_status sn_fleet_confirm(sn_fleet *f);
 seen_status sn_fleet_begin(const sn_fleet_options *options, sn_fleet **fleet, bool *created,
                            seen_error *error);
 bool sn_offers_add(sn_offers *o, const sn_frontier_link *link);
+/* The delay that another worker may have observed, in milliseconds. */
+int64_t sn_fleet_delay(const sn_fleet *f, const sn_lane *lane);
 
 /* ---- clerk.c ---- */
 

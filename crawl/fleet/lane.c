@@ -432,6 +432,16 @@ static bool wants_more(const sn_lane *lane)
            (lane->fresh || left_to_hand_out(lane) < READ_BELOW);
 }
 
+/* A queue of a dead session that has no URLs. This worker will not ask the host, and from its
+ * release on nobody knows who did: the delay passes here. Under the lock. */
+static void rest_empty(const sn_fleet *f, sn_lane *lane)
+{
+    int64_t until = sn_fleet_now() + (lane->tired ? sn_fleet_delay(f, lane) : 0);
+    if (until > lane->rest_at)
+        lane->rest_at = until;
+    lane->tired = false;
+}
+
 seen_status sn_lane_read(sn_fleet *f)
 {
     const sn_fleet_connection *l = &f->conn;
@@ -461,7 +471,7 @@ seen_status sn_lane_read(sn_fleet *f)
     pthread_mutex_lock(&f->lock);
     for (size_t i = 0; i < count && status == SEEN_OK && g.status == SEEN_OK; i++) {
         if (lane[i]->fresh && lane[i]->count == 0)
-            lane[i]->rest_at = sn_fleet_now();
+            rest_empty(f, lane[i]);
         lane[i]->fresh = false;
         if (left_to_hand_out(lane[i]) == 0)
             continue;

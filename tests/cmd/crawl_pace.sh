@@ -79,3 +79,35 @@ cat first.jsonl >> pages.jsonl
 check 12 50
 awk '/page-3.html/ { if (!at) { at = $1; next } } at && !next_at { next_at = $1 }
     END { exit !(next_at - at >= 3e9) }' log || fail "Retry-After: $(cat log)"
+
+# So it is if its queue has no URL left when another worker takes it: that one is given a URL later. It gets there by
+# --retry-failed, which asks no host itself.
+redis-cli -p "$PORT" flushall > /dev/null
+rm -f first.jsonl
+start_server web.py "$TMP/log2" 30 1 --busy /busy=2
+"$SEEN" crawl -q --allow-private --join "redis://127.0.0.1:$PORT/web" "http://127.3.0.1:$PORT_SERVER/busy" \
+    "http://127.1.0.1:$PORT_SERVER/section-0/page-0.html" --scope all --delay 100ms --retries 0 --lease 600ms \
+    -o first.jsonl &
+worker=$!
+keys() { redis-cli -p "$PORT" --scan --pattern "seencrawl:*:$1" < /dev/null; }
+marks() { # of hosts that must be left alone for a time
+    keys tired | while read -r key; do redis-cli -p "$PORT" hvals "$key" < /dev/null; done | grep -c : > /dev/null
+}
+while kill -0 $worker 2> /dev/null; do # until the page is given up, and only the other host has a queue
+    if marks && [ -n "$(keys failed)" ] && [ "$(keys 'q:*' | wc -l)" -lt 2 ]; then
+        kill -9 $worker
+        break
+    fi
+done
+wait $worker 2> /dev/null || true
+"$SEEN" crawl -q --allow-private --join "redis://127.0.0.1:$PORT/web" -o second.jsonl &
+worker=$!
+for _ in $(seq 15); do # of a worker that has forgotten it, they are gone now
+    marks || break
+    sleep 0.1
+done
+"$SEEN" crawl failed --retry-failed "redis://127.0.0.1:$PORT/web" > /dev/null
+wait $worker
+"$SEEN" crawl -q --allow-private --join "redis://127.0.0.1:$PORT/web" -o third.jsonl
+awk '$3 == "/busy" { if (++n == 2) gap = $1 - at; at = $1 } END { exit !(n == 2 && gap >= 2e9) }' log2 ||
+    fail "Retry-After of a host without URLs: $(grep busy log2)"
