@@ -32,6 +32,17 @@ static seen_status refund(sn_fleet *f, const char *session)
 
 /* ---- recovery of a dead session ---- */
 
+static seen_status declare(sn_fleet *f, const char *session, uint64_t beat, bool *dead)
+{
+    long long answer;
+    sn_fleet_call(&f->conn, 0, sn_fleet_slot_session(&f->conn, session), SN_LUA_DEAD, 1, 1);
+    sn_fleet_key_session(&f->conn, session, false);
+    sn_command_number(f->conn.ch, beat);
+    seen_status status = sn_fleet_run_number(&f->conn, &answer, f->clerk_error);
+    *dead = answer == 1;
+    return status;
+}
+
 static seen_status fence(sn_fleet *f, const char *session)
 {
     if (sn_fleet_without(SN_WITHOUT_FENCE))
@@ -42,6 +53,23 @@ static seen_status fence(sn_fleet *f, const char *session)
         sn_command_text(f->conn.ch, session);
     }
     return sn_fleet_run(&f->conn, NULL, NULL, f->clerk_error);
+}
+
+/* Declares a session dead and fences it, until replicas have both: one that a failover makes live
+ * again keeps its hosts. */
+static seen_status exclude(sn_fleet *f, const char *session, uint64_t beat, bool *dead)
+{
+    unsigned epoch;
+    seen_status status;
+    do {
+        epoch = sn_client_epoch(f->conn.client);
+        status = declare(f, session, beat, dead);
+        if (status == SEEN_OK && *dead)
+            status = fence(f, session);
+        if (status == SEEN_OK && *dead)
+            status = sn_fleet_confirm(f);
+    } while (status == SEEN_OK && *dead && epoch != sn_client_epoch(f->conn.client));
+    return status;
 }
 
 typedef struct entry {
@@ -160,18 +188,19 @@ static seen_status reap_bucket(sn_fleet *f, const char *session, unsigned b)
 }
 
 /* Every step can be repeated, and done by several workers at once. The order matters: a session
- * that is only stalled could otherwise push a part of its batch under the number of the replay. */
-static seen_status recover(sn_fleet *f, const char *session, const char *final)
+ * that is only stalled could otherwise push a part of its batch under the number of the replay.
+ * *dead: it is; otherwise its heartbeat has moved, or another worker was faster. */
+static seen_status recover(sn_fleet *f, const char *session, uint64_t beat, const char *final,
+                           bool *dead)
 {
     unsigned epoch;
     seen_status status;
     do {
         epoch = sn_client_epoch(f->conn.client);
-        status = fence(f, session);
-        if (status == SEEN_OK)
-            status = sn_fleet_confirm(f);
-        if (status == SEEN_OK)
-            status = replay(f, session);
+        status = exclude(f, session, beat, dead);
+        if (status != SEEN_OK || !*dead)
+            return status;
+        status = replay(f, session);
         for (unsigned b = 0; b < f->conn.buckets && status == SEEN_OK; b++)
             status = reap_bucket(f, session, b);
         if (status == SEEN_OK)
@@ -187,17 +216,6 @@ static seen_status recover(sn_fleet *f, const char *session, const char *final)
     sn_fleet_key_session(&f->conn, session, true);
     sn_command_text(f->conn.ch, final);
     return sn_fleet_run_number(&f->conn, &done, f->clerk_error);
-}
-
-static seen_status declare(sn_fleet *f, const char *session, uint64_t beat, bool *dead)
-{
-    long long answer;
-    sn_fleet_call(&f->conn, 0, sn_fleet_slot_session(&f->conn, session), SN_LUA_DEAD, 1, 1);
-    sn_fleet_key_session(&f->conn, session, false);
-    sn_command_number(f->conn.ch, beat);
-    seen_status status = sn_fleet_run_number(&f->conn, &answer, f->clerk_error);
-    *dead = answer == 1;
-    return status;
 }
 
 /* ---- observing the others ---- */
@@ -346,7 +364,6 @@ seen_status sn_session_look(sn_fleet *f)
     /* If Redis did not answer, it did not answer the others either: a long pause of this worker's
      * own counts as half a lease. The others have the other half to send a heartbeat. */
     int64_t since = now - f->watched_at < half ? now - f->watched_at : half;
-    f->watched_at = now;
     sn_session_put_beat(f, TAG_BEAT);
     /* The list itself now and then: after a failover another one may have the same length. */
     put_workers(f, all ? "HKEYS" : "HLEN");
@@ -363,6 +380,9 @@ seen_status sn_session_look(sn_fleet *f)
         sn_lane_put_ready(f, TAG_READY);
     }
     seen_status status = sn_fleet_run(&f->conn, take_beats, f, f->clerk_error);
+    /* Not from before: a heartbeat that was seen may have been sent while this one waited for it.
+     */
+    f->watched_at = sn_fleet_now();
     f->ready_known = idle && status == SEEN_OK;
     if (status == SEEN_OK && f->workers_changed) {
         put_workers(f, "HKEYS");
@@ -386,9 +406,7 @@ seen_status sn_session_observe(sn_fleet *f)
         bool dead = false;
         if (o->over || o->silent_ms <= lease)
             continue;
-        status = declare(f, o->session, o->beat, &dead);
-        if (status == SEEN_OK && dead)
-            status = recover(f, o->session, "gone");
+        status = recover(f, o->session, o->beat, "gone", &dead);
         o->over = dead && status == SEEN_OK;
         if (status == SEEN_OK)
             status = sn_session_beat(f);
@@ -405,7 +423,6 @@ seen_status sn_session_leave(sn_fleet *f)
     bool dead = false;
     sn_session_put_beat(f, 0);
     seen_status status = sn_fleet_run_number(&f->conn, &beat, f->clerk_error);
-    if (status == SEEN_OK && beat > 0)
-        status = declare(f, f->session, (uint64_t)beat, &dead);
-    return status == SEEN_OK && dead ? recover(f, f->session, "left") : status;
+    return status == SEEN_OK && beat > 0 ? recover(f, f->session, (uint64_t)beat, "left", &dead)
+                                         : status;
 }

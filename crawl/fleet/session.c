@@ -343,8 +343,13 @@ seen_status sn_session_beat(sn_fleet *f)
         return sn_fleet_set_lost(f, "another worker declared this one dead");
     f->beat = (uint64_t)f->beaten;
     f->beat_at = now;
-    atomic_store(&f->start_until, now + lease * 6 / 10);
-    return SEEN_OK;
+    /* One that a failover loses allows nothing: others have not seen it. Without hosts the next
+     * pick waits for a replica. */
+    if (f->lane_count > 0)
+        status = sn_fleet_confirm(f);
+    if (status == SEEN_OK)
+        atomic_store(&f->start_until, now + lease * 6 / 10);
+    return status;
 }
 
 /* ---- commands of the operator and of other workers ---- */
