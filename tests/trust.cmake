@@ -38,9 +38,11 @@ add_custom_target(model-long COMMAND model_run 3000000 USES_TERMINAL)
 # sanitizer to find.
 if(NOT SEEN_SANITIZE)
   trust_program(fleet_model model/fleet.c)
+  trust_program(fleet_pace_model model/fleet_pace.c)
   add_test(NAME trust.fleet_model COMMAND fleet_model)
-  set_tests_properties(trust.fleet_model PROPERTIES TIMEOUT 1200)
-  add_custom_target(fleet-model-long COMMAND fleet_model --all USES_TERMINAL
+  add_test(NAME trust.fleet_model_pace COMMAND fleet_pace_model)
+  set_tests_properties(trust.fleet_model trust.fleet_model_pace PROPERTIES TIMEOUT 1200)
+  add_custom_target(fleet-model-long COMMAND fleet_model --all COMMAND fleet_pace_model --all USES_TERMINAL
     COMMENT "The protocol of a shared crawl, also in the large configurations")
 endif()
 
