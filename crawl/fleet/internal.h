@@ -300,7 +300,8 @@ typedef struct sn_fleet {
     size_t observed_count, observed_room;
     size_t live_count; /* sessions that are live, when last looked at */
     uint64_t watches;  /* looks at the others */
-    uint64_t workers;  /* sessions that were ever begun, when last listed */
+    unsigned watched_epoch;
+    uint64_t workers; /* sessions that were ever begun, when last listed */
     bool workers_changed;
     bool looked;                 /* and has not acted on it */
     long long beaten;            /* the reply to the last heartbeat */

@@ -356,38 +356,59 @@ static void put_look(const sn_fleet *f, size_t i)
     sn_command_text(f->conn.ch, "want");
 }
 
-seen_status sn_session_look(sn_fleet *f)
+static seen_status read_beats(sn_fleet *f, bool all)
 {
-    enum { ALL = 8, ALL_IDLE = 32 };
-    int64_t now = sn_fleet_now(), half = (int64_t)f->options.lease_ms / 2;
-    bool all = f->watches++ % (f->lane_count > 0 ? ALL : ALL_IDLE) == 0;
-    /* If Redis did not answer, it did not answer the others either: a long pause of this worker's
-     * own counts as half a lease. The others have the other half to send a heartbeat. */
-    int64_t since = now - f->watched_at < half ? now - f->watched_at : half;
+    bool idle = f->lane_count == 0;
     sn_session_put_beat(f, TAG_BEAT);
     /* The list itself now and then: after a failover another one may have the same length. */
     put_workers(f, all ? "HKEYS" : "HLEN");
-    for (size_t i = 0; i < f->observed_count; i++) {
-        f->observed[i].unread_ms += since;
+    for (size_t i = 0; i < f->observed_count; i++)
         if (watches(f, &f->observed[i], all))
             put_look(f, i);
-    }
     /* A worker without hosts asks for everything at once: a round trip costs the server more than
      * the commands in it. */
-    bool idle = f->lane_count == 0;
     if (idle) {
         sn_session_put_poll(f, TAG_POLL);
         sn_lane_put_ready(f, TAG_READY);
     }
     seen_status status = sn_fleet_run(&f->conn, take_beats, f, f->clerk_error);
-    /* Not from before: a heartbeat that was seen may have been sent while this one waited for it.
-     */
-    f->watched_at = sn_fleet_now();
     f->ready_known = idle && status == SEEN_OK;
     if (status == SEEN_OK && f->workers_changed) {
         put_workers(f, "HKEYS");
         status = sn_fleet_run(&f->conn, take_beats, f, f->clerk_error);
     }
+    return status;
+}
+
+/* A server was lost for a while: the others could not send heartbeats either. They need not notice
+ * its return at the same moment: they may pause between two tries, and wait for a replica. */
+static void forgive(sn_fleet *f)
+{
+    enum { RETURN_MS = 2000 };
+    for (size_t i = 0; i < f->observed_count; i++)
+        if (f->observed[i].live) {
+            f->observed[i].silent_ms = -RETURN_MS;
+            f->observed[i].unread_ms = 0;
+        }
+}
+
+seen_status sn_session_look(sn_fleet *f)
+{
+    enum { ALL = 8, ALL_IDLE = 32 };
+    int64_t half = (int64_t)f->options.lease_ms / 2, since = sn_fleet_now() - f->watched_at;
+    bool all = f->watches++ % (f->lane_count > 0 ? ALL : ALL_IDLE) == 0;
+    /* If Redis did not answer, it did not answer the others either: a long pause of this worker's
+     * own counts as half a lease. The others have the other half to send a heartbeat. */
+    for (size_t i = 0; i < f->observed_count; i++)
+        f->observed[i].unread_ms += since < half ? since : half;
+    seen_status status = read_beats(f, all);
+    int64_t now = sn_fleet_now();
+    unsigned epoch = sn_client_epoch(f->conn.client);
+    if (epoch != f->watched_epoch && now - f->watched_at > half)
+        forgive(f);
+    f->watched_epoch = epoch;
+    /* Not from before: a heartbeat that was seen may have been sent while this one waited. */
+    f->watched_at = now;
     f->looked = status == SEEN_OK;
     return status;
 }
