@@ -27,7 +27,7 @@
 
 enum {
     SN_FLEET_FORMAT = 1,
-    SN_FLEET_BUCKETS = 8,          /* on one server: few calls handle many hosts */
+    SN_FLEET_BUCKETS = 4,          /* on one server: few calls handle many hosts */
     SN_FLEET_BUCKETS_CLUSTER = 64, /* spread over its masters */
     SN_FLEET_BUCKETS_MAX = 4096,
     SN_SESSION = 12,       /* hex digits */

@@ -257,9 +257,10 @@ seen_status sn_lane_pick(sn_fleet *f)
     size_t have = count_working(f), want = sn_session_wanted(f);
     bool held = f->paused || f->full || f->limit;
     pthread_mutex_unlock(&f->lock);
-    if (held || have >= want || now < f->pick_at ||
-        (f->pick_empty && !f->ready_known &&
-         now - f->picked_at < sn_session_interval_ms(f, PICK_MS)))
+    /* A worker that has enough for now looks only when it reads the registry. */
+    bool wait = have > want / 2 ||
+                (f->pick_empty && now - f->picked_at < sn_session_interval_ms(f, PICK_MS));
+    if (held || have >= want || now < f->pick_at || (wait && !f->ready_known))
         return SEEN_OK;
     f->picked_at = now;
     seen_status status = find_ready(f, bucket, &count);

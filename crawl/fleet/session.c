@@ -379,10 +379,23 @@ bool sn_session_take_poll(sn_fleet *f, const sn_reply *r)
     return true;
 }
 
+/* Buckets have the tags below. */
+#define TAG_POLL UINT32_MAX
+
 static bool take_polled(void *context, uint32_t tag, const sn_reply *r, bool again)
 {
-    (void)tag, (void)again;
-    return sn_session_take_poll(context, r);
+    (void)again;
+    return tag == TAG_POLL ? sn_session_take_poll(context, r) : sn_lane_take_ready(context, tag, r);
+}
+
+/* Reads the registry, and looks for ready queues in the same round trip. */
+static seen_status read_poll(sn_fleet *f)
+{
+    sn_session_put_poll(f, TAG_POLL);
+    sn_lane_put_ready(f, 0);
+    seen_status status = sn_fleet_run(&f->conn, take_polled, f, f->clerk_error);
+    f->ready_known = status == SEEN_OK;
+    return status;
 }
 
 static bool take_seeds(void *context, uint32_t tag, const sn_reply *r, bool again)
@@ -420,8 +433,7 @@ seen_status sn_session_poll(sn_fleet *f)
         return SEEN_OK;
     f->polled_at = now;
     if (!p->known) {
-        sn_session_put_poll(f, 0);
-        seen_status status = sn_fleet_run(&f->conn, take_polled, f, f->clerk_error);
+        seen_status status = read_poll(f);
         if (status != SEEN_OK)
             return status;
     }

@@ -33,34 +33,40 @@ for i = 1, n do
   if cut ~= '0' then redis.call('LTRIM', KEYS[6 + i], cut, '-1') end
 end
 -- One command for all queues wherever there is one.
-local pages, tired, rested, released, ready = {}, {}, {}, {}, {}
-local function add(list, ...)
-  for _, value in ipairs({...}) do list[#list + 1] = value end
-end
+local pages, tired, rested, released, ready, done = {}, {}, {}, {}, {}, {}
+local at, now = 8 + 2 * n
 for i = 1, m do
-  local bits, counted, release, rest, wait, granted = unpack(ARGV, 3 + 2 * n + 6 * i, 8 + 2 * n + 6 * i)
-  local queue, list, state = ARGV[8 + i], KEYS[6 + i], KEYS[6 + n + i]
-  local host = string.sub(queue, 1, 16)
-  if counted ~= '' then add(pages, host, counted) end
+  local bits, counted, release, rest, wait, granted = unpack(ARGV, at + 1, at + 6)
+  local queue = ARGV[8 + i]
+  at = at + 6
+  if counted ~= '' then
+    pages[#pages + 1] = string.sub(queue, 1, 16)
+    pages[#pages + 1] = counted
+  end
   if wait ~= '' and rest ~= '1' then
-    add(tired, host, wait == '0' and session or session .. ':' .. wait)
+    tired[#tired + 1] = string.sub(queue, 1, 16)
+    tired[#tired + 1] = wait == '0' and session or session .. ':' .. wait
   end
   if bits == '' and granted == '0' then
-    redis.call('DEL', state)
+    done[#done + 1] = KEYS[6 + n + i]
   elseif granted ~= '' then
-    redis.call('HSET', state, 'bits', bits, 'granted', granted)
+    redis.call('HSET', KEYS[6 + n + i], 'bits', bits, 'granted', granted)
   end
   if release == '1' then
-    add(released, queue)
-    if rest == '1' then add(rested, host) end
-    if redis.call('EXISTS', list) == 1 then
-      local t = redis.call('TIME')
-      local now = t[1] * 1000 + math.floor(t[2] / 1000)
+    released[#released + 1] = queue
+    if rest == '1' then rested[#rested + 1] = string.sub(queue, 1, 16) end
+    if redis.call('EXISTS', KEYS[6 + i]) == 1 then
+      if not now then
+        local t = redis.call('TIME')
+        now = t[1] * 1000 + math.floor(t[2] / 1000)
+      end
       local depth = tonumber(string.sub(queue, 18)) or 0
-      add(ready, depth * 4398046511104 + now + math.min(tonumber(wait) or 0, 1000), queue)
+      ready[#ready + 1] = depth * 4398046511104 + now + math.min(tonumber(wait) or 0, 1000)
+      ready[#ready + 1] = queue
     end
   end
 end
+if #done > 0 then redis.call('DEL', unpack(done)) end
 if #pages > 0 then redis.call('HSET', KEYS[6], unpack(pages)) end
 if #tired > 0 then redis.call('HSET', KEYS[4], unpack(tired)) end
 if #released > 0 then redis.call('HDEL', KEYS[2], unpack(released)) end
@@ -68,7 +74,7 @@ if #ready > 0 then redis.call('ZADD', KEYS[1], unpack(ready)) end
 if #rested > 0 then
   local gone = {}
   for i, who in ipairs(redis.call('HMGET', KEYS[4], unpack(rested))) do
-    if who and string.sub(who, 1, #session) == session then add(gone, rested[i]) end
+    if who and string.sub(who, 1, #session) == session then gone[#gone + 1] = rested[i] end
   end
   if #gone > 0 then redis.call('HDEL', KEYS[4], unpack(gone)) end
 end

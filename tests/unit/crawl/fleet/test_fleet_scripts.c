@@ -178,6 +178,25 @@ static void push_pick_ack(void **state)
     assert_int_equal(number(command("HGET meta bytes")), 0);
 }
 
+/* Several lists in one call: those that were empty and have no owner become ready, once. */
+static void push_many(void **state)
+{
+    (void)state;
+    freeReplyObject(command("HSET owner " Q " other"));
+    assert_int_equal(run(SN_LUA_PUSH, BUCKET " q q1 q2 q1",
+                         "w 1 0 0 " Q " 2 aa 1111111111111111 1 bb 2222222222222222:3 4 cc "
+                         "1111111111111111 1 dd"),
+                     8);
+    assert_int_equal(number(command("ZCARD ready")), 2);
+    assert_int_equal(number(command("LLEN q1")), 2);
+    assert_int_equal(number(command("HGET meta pushed:0")), 4);
+    assert_int_equal(number(command("HGET meta pushed:3")), 4);
+    redisReply *r = call(SN_LUA_PICK, PICK, "w 5 3 1000 1");
+    assert_int_equal(r->elements, 2);
+    assert_string_equal(r->element[0]->str, "2222222222222222:3");
+    freeReplyObject(r);
+}
+
 static void fence_and_reap(void **state)
 {
     (void)state;
@@ -252,11 +271,14 @@ int main(void)
     if (!test_server_start(&server, NULL))
         return 77;
     redis = redisConnect("127.0.0.1", server.port);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(registry, clear),      cmocka_unit_test_setup(session, clear),
-        cmocka_unit_test_setup(push_pick_ack, clear), cmocka_unit_test_setup(fence_and_reap, clear),
-        cmocka_unit_test_setup(levels, clear),        cmocka_unit_test_setup(grants, clear),
-        cmocka_unit_test_setup(clock_set_back, clear)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test_setup(registry, clear),
+                                       cmocka_unit_test_setup(session, clear),
+                                       cmocka_unit_test_setup(push_pick_ack, clear),
+                                       cmocka_unit_test_setup(fence_and_reap, clear),
+                                       cmocka_unit_test_setup(levels, clear),
+                                       cmocka_unit_test_setup(grants, clear),
+                                       cmocka_unit_test_setup(clock_set_back, clear),
+                                       cmocka_unit_test_setup(push_many, clear)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     redisFree(redis);
     test_server_kill(&server);
