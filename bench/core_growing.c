@@ -11,8 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
-enum { BATCH = 1 << 16, SAMPLES = 160 };
+enum { BATCH = 1 << 16, SAMPLES = 160, MIB = 1 << 20 };
 enum { FIXED, GROWING, LAYERS, SETS };
 
 static double cpu(void)
@@ -77,8 +78,21 @@ static double low(double *times, size_t count)
 }
 
 typedef struct row {
-    double add, hit, miss, bits, rate;
+    double add, hit, miss; /* ns per key */
+    double bits, resident; /* as reported; bytes in memory */
 } row;
+
+/* Bytes of this process in memory. */
+static double resident(void)
+{
+    unsigned long all = 0, pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (!file || fscanf(file, "%lu %lu", &all, &pages) != 2)
+        pages = 0;
+    if (file)
+        fclose(file);
+    return (double)pages * (double)sysconf(_SC_PAGESIZE);
+}
 
 static void measure_adds(size_t batches, seen_set *set[SETS], seen_hash *h, seen_answer *answers,
                          row rows[SETS])
@@ -87,10 +101,11 @@ static void measure_adds(size_t batches, seen_set *set[SETS], seen_hash *h, seen
     for (size_t b = 0; b < batches; b++) {
         fill(h, b * BATCH, 1);
         for (int s = 0; s < SETS; s++) {
-            double start = cpu();
+            double before = resident(), start = cpu();
             if (set[s])
                 check(seen_add_hashes(set[s], h, BATCH, answers, &error), &error);
             rows[s].add += (cpu() - start) / (double)(batches * BATCH) * 1e9;
+            rows[s].resident += resident() - before;
         }
     }
 }
@@ -144,8 +159,9 @@ void core_growing(size_t keys, double rate, bool layers)
         if (!set[s])
             continue;
         check(seen_get_info(set[s], &info, &error), &error);
+        rows[s].bits = (double)info.bits;
         printf("  %-10s %8.1f %8.1f %8.1f %12.2f %10.2e   %.2f %.2f %.2f\n", NAME[s], rows[s].add,
-               rows[s].hit, rows[s].miss, (double)info.bits / (double)(batches * BATCH),
+               rows[s].hit, rows[s].miss, rows[s].bits / (double)(batches * BATCH),
                info.error_rate_now, rows[s].add / rows[0].add, rows[s].hit / rows[0].hit,
                rows[s].miss / rows[0].miss);
     }
@@ -153,9 +169,10 @@ void core_growing(size_t keys, double rate, bool layers)
         printf("  layers to growing: add %.1f, present %.1f, absent %.1f\n",
                rows[LAYERS].add / rows[GROWING].add, rows[LAYERS].hit / rows[GROWING].hit,
                rows[LAYERS].miss / rows[GROWING].miss);
-    printf("  longest pause of a writer of the growing set %.2f ms; keys missing: %llu\n",
+    printf("  growing: longest pause of a writer %.2f ms; %.1f MiB of lines, %.1f in memory; keys "
+           "missing: %llu\n",
            (double)sn_tag_set_longest(sn_tag_set_of(set[GROWING])) * 1e-6,
-           (unsigned long long)missing);
+           rows[GROWING].bits / 8 / MIB, rows[GROWING].resident / MIB, (unsigned long long)missing);
     fflush(stdout);
     for (int s = 0; s < SETS; s++)
         seen_close(set[s]);

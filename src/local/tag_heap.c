@@ -1,8 +1,12 @@
 /* Tag lines in memory: extents in an arena.
  *
  * The arena consists of a few large mappings, each as large as all before it together; untouched
- * pages cost nothing. Partitions grow in the order of their layout, so that the gaps they leave are
- * adjacent and the next ones fit into them: all gaps together are about two partitions of 64. */
+ * pages cost nothing. Every extent is placed after the one placed before it, and at the end of the
+ * arena from its start again. Partitions grow in turn, so they leave their extents in the order in
+ * which these were placed: the gaps are adjacent, and all pages in them go back to the system,
+ * which uses them for the next extent. First fit would reuse the gaps without the system, but as an
+ * extent is always larger than the one it replaces, a sixth of the arena was gaps that nothing
+ * fitted into. */
 #include "base/error.h"
 #include "base/memory.h"
 #include "local/tag_set.h"
@@ -15,7 +19,7 @@ enum {
     ALIGN = 4096,
     SEGMENT_LEAST = 4 << 20, /* huge pages from this size on */
     HUGE_PAGE = 2 << 20,
-    RELEASE_FROM = 4 << 20, /* smaller gaps keep their pages, as they are reused soon */
+    EXTENTS = 2 * SN_TAGS_PARTS, /* of the partitions, and of those that are being written */
 };
 
 typedef struct segment {
@@ -27,6 +31,7 @@ typedef struct heap_set {
     sn_tag_set tags;
     uint64_t sequence;
     uint64_t counts[SN_TAGS_PARTS][2];
+    uint64_t next; /* the end of the extent placed last */
     unsigned segments;
     segment segment[SEGMENTS];
 } heap_set;
@@ -56,25 +61,42 @@ static bool add_segment(heap_set *h, uint64_t bytes)
     return true;
 }
 
+/* By offset. */
+static void list_extents(const sn_tag_set *s, sn_extent used[EXTENTS])
+{
+    memcpy(used, s->image.part, sizeof s->image.part);
+    memcpy(used + SN_TAGS_PARTS, s->pending, sizeof s->pending);
+    sn_tag_extents_sort(used, EXTENTS);
+}
+
+/* Places an extent at or after `from`; false: there is no room. */
+static bool place(heap_set *h, const sn_extent used[EXTENTS], uint64_t from, sn_extent *extent,
+                  char **lines)
+{
+    uint64_t bytes = sn_extent_bytes(extent);
+    for (unsigned i = 0; i < h->segments; i++) {
+        const segment *g = &h->segment[i];
+        uint64_t at = sn_tag_extents_fit(used, EXTENTS, from > g->at ? from : g->at,
+                                         g->at + g->bytes, bytes, ALIGN);
+        if (at == UINT64_MAX)
+            continue;
+        extent->offset = at;
+        *lines = g->memory + (at - g->at);
+        h->next = at + bytes;
+        return true;
+    }
+    return false;
+}
+
 static seen_status take(sn_tag_set *s, sn_extent *extent, char **lines, seen_error *error)
 {
     heap_set *h = of(s);
-    sn_extent used[2 * SN_TAGS_PARTS];
     uint64_t bytes = sn_extent_bytes(extent);
-    memcpy(used, s->image.part, sizeof s->image.part);
-    memcpy(used + SN_TAGS_PARTS, s->pending, sizeof s->pending);
-    sn_tag_extents_sort(used, 2 * (size_t)SN_TAGS_PARTS);
+    sn_extent used[EXTENTS];
+    list_extents(s, used);
     for (;;) {
-        for (unsigned i = 0; i < h->segments; i++) {
-            segment *g = &h->segment[i];
-            uint64_t at = sn_tag_extents_fit(used, 2 * (size_t)SN_TAGS_PARTS, g->at,
-                                             g->at + g->bytes, bytes, ALIGN);
-            if (at != UINT64_MAX) {
-                extent->offset = at;
-                *lines = g->memory + (at - g->at);
-                return SEEN_OK;
-            }
-        }
+        if (place(h, used, h->next, extent, lines) || place(h, used, 0, extent, lines))
+            return SEEN_OK;
         if (!add_segment(h, bytes))
             return sn_error_set(
                 error, SEEN_ERR_MEMORY,
@@ -92,21 +114,36 @@ static seen_status publish(sn_tag_set *s, seen_error *error)
     return SEEN_OK;
 }
 
-/* Lookups may still read it: it stays mapped, and reads as zeros. */
+/* Whole huge pages only: a part of one would split it, and lookups would miss the TLB. Lookups may
+ * still read them: they stay mapped, and read as zeros. */
+static void release(const segment *g, uint64_t from, uint64_t to)
+{
+    from = (from - g->at + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+    to = (to - g->at) / HUGE_PAGE * HUGE_PAGE;
+    if (from < to)
+        (void)madvise(g->memory + from, (size_t)(to - from), MADV_DONTNEED);
+}
+
+/* Releases the pages of an extent, and those that it shared with gaps beside it. */
 static void give_back(sn_tag_set *s, const sn_extent *extent)
 {
     heap_set *h = of(s);
-    uint64_t bytes = sn_extent_bytes(extent);
-    for (unsigned i = 0; i < h->segments && bytes >= RELEASE_FROM; i++) {
-        segment *g = &h->segment[i];
-        if (extent->offset < g->at || extent->offset >= g->at + g->bytes)
-            continue;
-        /* Whole huge pages only: a part of one would split it, and lookups would miss the TLB. */
-        uint64_t from = (extent->offset - g->at + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
-        uint64_t to = (extent->offset - g->at + bytes) / HUGE_PAGE * HUGE_PAGE;
-        if (from < to)
-            (void)madvise(g->memory + from, (size_t)(to - from), MADV_DONTNEED);
+    sn_extent used[EXTENTS];
+    const segment *g = h->segment;
+    while (extent->offset >= g->at + g->bytes)
+        g++;
+    uint64_t start = extent->offset, end = start + sn_extent_bytes(extent);
+    uint64_t from = start - g->at < HUGE_PAGE ? g->at : start - HUGE_PAGE;
+    uint64_t to = g->at + g->bytes - end < HUGE_PAGE ? g->at + g->bytes : end + HUGE_PAGE;
+    list_extents(s, used);
+    for (unsigned i = 0; i < EXTENTS; i++) {
+        uint64_t after = used[i].offset + sn_extent_bytes(&used[i]);
+        if (used[i].homes && after <= start && after > from)
+            from = after;
+        if (used[i].homes && used[i].offset >= end && used[i].offset < to)
+            to = used[i].offset;
     }
+    release(g, from, to);
 }
 
 static seen_status nothing(sn_tag_set *s, seen_error *error)

@@ -390,6 +390,38 @@ static void synced_extents_stay(void **state)
     unlink(at("cut"));
 }
 
+static double resident(void)
+{
+    unsigned long pages[2] = {0, 0};
+    FILE *file = fopen("/proc/self/statm", "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%lu %lu", &pages[0], &pages[1]), 2);
+    fclose(file);
+    return (double)pages[1] * (double)sysconf(_SC_PAGESIZE);
+}
+
+/* The memory in use is hardly more than what the set reports, at any size. */
+static void memory_stays_compact(void **state)
+{
+    (void)state;
+    enum { FROM = 24, TO = 40, MILLION = 1000000 };
+    if (SANITIZED)
+        skip(); /* a sanitizer keeps memory of its own for each page */
+    double before = resident(), more = 0;
+    seen_options options = growing(1, 0.01);
+    seen_set *set = create(NULL, &options);
+    for (uint64_t n = 1; n <= TO; n++) {
+        seen_info info = {.size = sizeof info};
+        add_keys(set, (n - 1) * MILLION, MILLION);
+        OK(seen_get_shape(set, &info, error));
+        if (n > FROM)
+            more += ((resident() - before) / (double)info.bytes - 1) / (TO - FROM);
+    }
+    if (more > 0.1)
+        fail_msg("%.1f%% more memory than reported", 100 * more);
+    seen_close(set);
+}
+
 /* The file is hardly larger than its partitions. */
 static void files_stay_compact(void **state)
 {
@@ -625,13 +657,21 @@ static void version_1_stays(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(grows_from_any_size), cmocka_unit_test(capacity_is_a_hint),
-        cmocka_unit_test(removal_is_refused),  cmocka_unit_test(threads_race),
-        cmocka_unit_test(processes_race),      cmocka_unit_test(restart_falls_back),
-        cmocka_unit_test(synced_extents_stay), cmocka_unit_test(files_stay_compact),
-        cmocka_unit_test(counters_are_hints),  cmocka_unit_test(full_disk),
-        cmocka_unit_test(merges_in_any_order), cmocka_unit_test(merge_keeps_the_promise),
-        cmocka_unit_test(merge_mismatch),      cmocka_unit_test(copies_are_equal),
+        cmocka_unit_test(grows_from_any_size),
+        cmocka_unit_test(capacity_is_a_hint),
+        cmocka_unit_test(removal_is_refused),
+        cmocka_unit_test(threads_race),
+        cmocka_unit_test(processes_race),
+        cmocka_unit_test(restart_falls_back),
+        cmocka_unit_test(synced_extents_stay),
+        cmocka_unit_test(memory_stays_compact),
+        cmocka_unit_test(files_stay_compact),
+        cmocka_unit_test(counters_are_hints),
+        cmocka_unit_test(full_disk),
+        cmocka_unit_test(merges_in_any_order),
+        cmocka_unit_test(merge_keeps_the_promise),
+        cmocka_unit_test(merge_mismatch),
+        cmocka_unit_test(copies_are_equal),
         cmocka_unit_test(version_1_stays),
     };
     return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
