@@ -206,6 +206,19 @@ static size_t count_working(const sn_fleet *f)
     return n;
 }
 
+enum { LAST = 40 }; /* what pick returns of a host, with a NUL */
+
+/* The last request to the host is unknown: its delay is observed first. A Retry-After is kept. */
+static bool take_last(void *context, uint32_t tag, const sn_reply *r, bool again)
+{
+    (void)tag, (void)again;
+    const char *hold = r->items == 1 && !sn_fleet_reply_nil(r, 0) && !sn_reply_is_error(r)
+                           ? strchr(sn_reply_text(r, 0), ':')
+                           : NULL;
+    snprintf(context, LAST, "?%s", hold ? hold : "");
+    return r->items == 1 && !sn_reply_is_error(r);
+}
+
 /* Takes over the queues of a bucket that this session owns without knowing it. */
 static seen_status claim(sn_fleet *f, unsigned bucket, size_t *got)
 {
@@ -213,21 +226,27 @@ static seen_status claim(sn_fleet *f, unsigned bucket, size_t *got)
     bool ok = true;
     f->marks[bucket]++;
     seen_status status = sn_session_owned(f, f->session, bucket, &queues);
-    pthread_mutex_lock(&f->lock);
     for (size_t at = 0, len; at < queues.len && status == SEEN_OK && ok; at += len + 1) {
         const char *queue = queues.data + at;
-        const sn_lane *lane = NULL;
+        char last[LAST];
+        const sn_lane *lane = f->table[strtoull(queue, NULL, 16) % SN_FLEET_TABLE];
         len = strlen(queue);
-        for (lane = f->table[strtoull(queue, NULL, 16) % SN_FLEET_TABLE]; lane; lane = lane->chain)
-            if (strcmp(lane->queue, queue) == 0)
-                break;
+        while (lane && strcmp(lane->queue, queue) != 0)
+            lane = lane->chain;
         if (lane)
             continue;
-        /* The last request to the host is unknown: its delay is observed first. */
-        ok = add_lane(f, queue, len, bucket, "?");
+        sn_command_begin(f->conn.ch, 0, f->conn.slot[bucket], 3);
+        sn_command_text(f->conn.ch, "HGET");
+        sn_fleet_key_bucket(&f->conn, bucket, "tired");
+        sn_command_arg(f->conn.ch, queue, 16);
+        status = sn_fleet_run(&f->conn, take_last, last, f->clerk_error);
+        if (status != SEEN_OK)
+            break;
+        pthread_mutex_lock(&f->lock);
+        ok = add_lane(f, queue, len, bucket, last);
+        pthread_mutex_unlock(&f->lock);
         *got += ok;
     }
-    pthread_mutex_unlock(&f->lock);
     sn_buffer_free(&queues);
     return ok ? status : sn_error_set(f->clerk_error, SEEN_ERR_MEMORY, "out of memory");
 }
