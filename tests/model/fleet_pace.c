@@ -15,7 +15,8 @@
  * request no more than STALL passes, 0.4 of the lease. Times are ages that stop to grow when they
  * no longer matter: the search has no last moment, and ends because there are no more states.
  *
- *     a worker    picks the host: learns who may have asked it last, and becomes that itself
+ *     a worker    picks the host: learns who may have asked it last, and becomes that itself;
+ *                 if the answer is lost, it learns only that it has the host
  *                 waits until a replica has that
  *                 begins with it: waits for a whole delay, if another session may have asked it
  *                 checks its permission, sends the request: a delay passes before the next
@@ -65,7 +66,8 @@ enum rule {
     LONG_STALL = 512,   /* a part of a lease more than STALL */
     NOT_AGAIN = 1024,   /* hosts are taken although a failover has made the session live again */
     NO_MARK = 2048,     /* a release before the delay is over does not say so */
-    ANY_OWNER = 4096    /* a release of a host that another session owns is accepted */
+    ANY_OWNER = 4096,   /* a release of a host that another session owns is accepted */
+    TRUST_MARK = 8192   /* after a lost answer to a pick: who is marked has asked the host */
 };
 
 enum group { GROUP_NONE, GROUP_BUCKET, GROUP_SESSION0 };
@@ -120,6 +122,7 @@ typedef struct state {
 enum action {
     TICK,
     PICK,
+    PICK_LOST,
     CONFIRM,
     TAKE_EMPTY,
     BEGIN,
@@ -142,6 +145,7 @@ enum action {
 };
 static const char *const action_names[] = {"time passes",
                                            "picks",
+                                           "picks, the answer is lost",
                                            "pick confirmed",
                                            "finds no URL",
                                            "begins with the host",
@@ -219,6 +223,9 @@ static void step_idle(search *x, const state *from, unsigned who)
     written(&s, who);
     s.local[who].pc = off(x, NO_WAIT_PICK) ? HELD : PICKED;
     reach(x, &s, PICK, who);
+    /* If the answer is lost, nothing is left that tells who had asked the host. */
+    s.local[who].tired = !off(x, TRUST_MARK);
+    reach(x, &s, PICK_LOST, who);
 }
 
 static void step_picked(search *x, const state *from, unsigned who)
@@ -549,6 +556,7 @@ static const config configs[] = {
     {"early-look", EARLY_LOOK, &tenths, 2, 1, GROUP_NONE, true, false},
     {"forget", FORGET, &tenths, 2, 1, GROUP_NONE, true, false},
     {"no-mark", NO_MARK, &tenths, 2, 1, GROUP_NONE, true, false},
+    {"trust-mark", TRUST_MARK, &tenths, 2, 1, GROUP_NONE, true, false},
     {"any-owner", ANY_OWNER, &fifths, 3, 2, GROUP_NONE, true, false},
     {"no-wait-pick", NO_WAIT_PICK, &fifths, 2, 1, GROUP_BUCKET, true, false},
     {"no-wait-beat", NO_WAIT_BEAT, &fifths, 2, 1, GROUP_SESSION0, true, false},
