@@ -1,19 +1,21 @@
 /* Explicit-state search of how the workers of a shared crawl keep the delay of a host
  * (docs/fleet.md): every order of steps, with time, up to the last state.
  *
- *     fleet_pace_model           all configurations
+ *     fleet_pace_model           the configurations of the short test
  *     fleet_pace_model NAME…     some of them, with the steps that lead to a fault
+ *     fleet_pace_model --all     also the large one
  *
  * One host, two or three sessions, and an observer, which stands for any other worker. Checked at
- * every request: none comes less than DELAY after the one before, whoever sent that. The time since
- * the last request is known to the check alone.
+ * every request: none comes less than a delay after the one before, whoever sent that. The time
+ * since the last request is known to the check alone.
  *
  * Time is a step like any other, and nothing has to happen before it passes. So a session may stall
  * for any time between any two steps: a process that is killed takes no more steps, a zombie takes
- * its next one late, a paused crawl goes on later. There is one exception, the promise that
- * docs/fleet.md makes the user responsible for: between the last check of the permission and the
- * request no more than STALL passes, 0.4 of the lease. Times are ages that stop to grow when they
- * no longer matter: the search has no last moment, and ends because there are no more states.
+ * its next one late, a paused crawl goes on later. The one exception is the condition that
+ * docs/fleet.md states: between the last check of the permission (on_request in
+ * crawl/fetch/fetch.c, after connecting) and the request no more than 0.4 of the lease passes.
+ * Times are ages that stop growing when they no longer matter: the search has no last moment, and
+ * ends because there are no more states.
  *
  *     a worker    picks the host: learns who may have asked it last, and becomes that itself;
  *                 if the answer is lost, it learns only that it has the host
@@ -21,10 +23,10 @@
  *                 begins with it: waits for a whole delay, if another session may have asked it
  *                 checks its permission, sends the request: a delay passes before the next
  *                 acknowledges the last URL, and releases the host: rested if the delay is over
- *                 sends heartbeats: each allows requests for PERMIT, counted from its sending,
- *                 when a replica has it
- *     observer    declares a session dead that has not moved for LEASE, fences it, waits until
- *                 replicas have both, takes its host, empty or not
+ *                 sends heartbeats: each allows requests for 0.6 of a lease, counted from its
+ *                 sending, when a replica has it
+ *     observer    declares a session dead that has not moved for a lease, fences it, waits until
+ *                 replicas have both, takes its host, with URLs or without
  *
  * An observer that saw each heartbeat at once counts the longest silence: `silent` is that of any
  * observer, at most. Sessions after the first `watched` never die, and always have a permission.
@@ -63,7 +65,7 @@ enum rule {
     FORGET = 64,      /* a queue without URLs is released as if its taker had asked the host */
     NO_WAIT_BEAT = 128, /* a heartbeat counts before a replica has it */
     NO_WAIT_DEAD = 256, /* hosts are taken before a replica knows that the session is dead */
-    LONG_STALL = 512,   /* a part of a lease more than STALL */
+    LONG_STALL = 512,   /* a part of a lease more than `stall` */
     NOT_AGAIN = 1024,   /* hosts are taken although a failover has made the session live again */
     NO_MARK = 2048,     /* a release before the delay is over does not say so */
     ANY_OWNER = 4096,   /* a release of a host that another session owns is accepted */
