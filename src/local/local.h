@@ -92,7 +92,7 @@ static inline seen_status sn_local_refresh(sn_local *local, seen_error *error)
     return local->backing->refresh ? local->backing->refresh(local, error) : SEEN_OK;
 }
 
-/* One key, without the steps of a batch (one.c). */
+/* One key, without the steps of a batch (few.c). */
 seen_status sn_local_check_one(seen_set *set, seen_hash hash, seen_answer *answer,
                                seen_error *error);
 seen_status sn_local_add_one(seen_set *set, seen_hash hash, seen_answer *answer, seen_error *error);
