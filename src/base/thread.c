@@ -3,6 +3,7 @@
 
 #include <sched.h>
 #include <signal.h>
+#include <time.h>
 
 bool sn_thread_start(pthread_t *thread, void *(*run)(void *), void *argument)
 {
@@ -22,4 +23,15 @@ unsigned sn_thread_cpus(void)
         return 1;
     int count = CPU_COUNT(&set);
     return count < 1 ? 1 : (unsigned)count;
+}
+
+void sn_spinlock_sleep(const sn_spinlock *lock)
+{
+    enum { SPINS = 100, SLEEP_NS = 50000 };
+    for (unsigned tries = 1; atomic_load(lock); tries++) {
+        if (tries % SPINS != 0)
+            sn_thread_pause();
+        else
+            nanosleep(&(struct timespec){.tv_nsec = SLEEP_NS}, NULL);
+    }
 }

@@ -331,6 +331,7 @@ static seen_status attach(int fd, const char *path, const sn_image *image, unsig
     status = sn_mapped_open(&f->file, fd, name_of(&f->local), path, flags, image, error);
     if (status != SEEN_OK)
         goto out;
+    f->local.few &= f->file.alone;
     /* The image was read before the lock was taken: another process may have changed it since. */
     atomic_store(&f->doubt, f->file.alone);
     f->local.added = (uint64_t *)(void *)(f->file.head + SN_IMAGE_COUNTERS_AT);

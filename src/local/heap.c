@@ -75,6 +75,7 @@ seen_status sn_heap_create(const sn_image *image, seen_set **set, seen_error *er
         goto out;
     }
     status = sn_local_init(l, &HEAP, image, "memory", error);
+    l->keep_room = true;
     view->image = *image;
     view->image.layers = 0;
     while (status == SEEN_OK && view->image.layers < image->layers) {

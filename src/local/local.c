@@ -52,7 +52,8 @@ static void init_locks(sn_local *l)
     pthread_rwlock_init(&l->mode, &attr);
     pthread_rwlockattr_destroy(&attr);
     for (int i = 0; i < SN_STRIPES; i++)
-        pthread_mutex_init(&l->stripe[i].lock, NULL);
+        atomic_init(&l->stripe[i].lock, false);
+    atomic_init(&l->all.lock, false);
     pthread_mutex_init(&l->scratch_lock, NULL);
     pthread_mutex_init(&l->older, NULL);
 }
@@ -69,9 +70,18 @@ seen_status sn_local_init(sn_local *l, const sn_local_backing *backing, const sn
     l->base.kind = image->kind;
     l->base.growth = image->growth;
     l->limit = image->growth == SEEN_FIXED ? sn_layers_limit(&image->layer[0]) : 0;
-    l->stripes = stripes_wanted();
+    sn_local_divide(l, image, stripes_wanted());
+    l->few = image->growth == SEEN_FIXED && l->kernel->add_one;
     init_locks(l);
     return SEEN_OK;
+}
+
+void sn_local_divide(sn_local *l, const sn_image *image, unsigned stripes)
+{
+    if (image->growth != SEEN_GROWING)
+        while (image->layer[0].geometry.shards % stripes != 0)
+            stripes /= 2;
+    l->stripes = stripes;
 }
 
 void sn_local_destroy(sn_local *l)
@@ -86,8 +96,6 @@ void sn_local_destroy(sn_local *l)
     }
     if (l->base.where) {
         pthread_rwlock_destroy(&l->mode);
-        for (int i = 0; i < SN_STRIPES; i++)
-            pthread_mutex_destroy(&l->stripe[i].lock);
         pthread_mutex_destroy(&l->scratch_lock);
         pthread_mutex_destroy(&l->older);
     }
@@ -117,13 +125,26 @@ static bool lock_alone(sn_local *l, size_t count)
     return locked;
 }
 
+static void lock_exclusive(sn_local *l)
+{
+    pthread_rwlock_wrlock(&l->mode);
+    sn_few_exclude(l);
+}
+
+static void unlock(sn_local *l, hold how)
+{
+    if (how == SOLO)
+        sn_few_admit(l);
+    pthread_rwlock_unlock(&l->mode);
+}
+
 /* count: of keys to be added; 0: with exclusive access. */
 static seen_status enter(sn_local *l, size_t count, hold *how, seen_error *error)
 {
     enum { CROWD = 64 };
     *how = SOLO;
     if (count == 0) {
-        pthread_rwlock_wrlock(&l->mode);
+        lock_exclusive(l);
     } else if (atomic_load_explicit(&l->crowd, memory_order_relaxed) > 0) {
         atomic_fetch_sub_explicit(&l->crowd, 1, memory_order_relaxed);
         pthread_rwlock_rdlock(&l->mode);
@@ -133,17 +154,19 @@ static seen_status enter(sn_local *l, size_t count, hold *how, seen_error *error
         atomic_store_explicit(&l->crowd, CROWD, memory_order_relaxed);
         pthread_rwlock_rdlock(&l->mode);
         *how = SHARED;
+    } else {
+        sn_few_exclude(l);
     }
     seen_status status = l->backing->enter(l, error);
     if (status != SEEN_OK)
-        pthread_rwlock_unlock(&l->mode);
+        unlock(l, *how);
     return status;
 }
 
-static void leave(sn_local *l)
+static void leave(sn_local *l, hold how)
 {
     l->backing->leave(l);
-    pthread_rwlock_unlock(&l->mode);
+    unlock(l, how);
 }
 
 /* ---- layers: exclusive access ---- */
@@ -311,9 +334,9 @@ static unsigned stripe_count(const sn_local *l, const sn_image *image)
     return (unsigned)shards;
 }
 
-static inline void pick(uint16_t *end[SN_STRIPES], const seen_hash *h, size_t i, unsigned down)
+static inline void pick(uint16_t *end[SN_STRIPES], const seen_hash *h, size_t i, unsigned stripes)
 {
-    *end[h[i].hi >> 1 >> down]++ = (uint16_t)i;
+    *end[sn_local_stripe_of(h[i], stripes)]++ = (uint16_t)i;
 }
 
 /* Stable, so that the first of equal keys stays the first. Only indices are written, not hashes,
@@ -323,20 +346,19 @@ static void sort_batch(sn_local_scratch *scratch, const seen_hash *h, size_t cou
 {
     enum { PREFETCH_HASHES = 512 };
     static_assert(4 * sizeof *h == SN_LINE_BYTES, "four hashes a line");
-    const unsigned down = 63 - (unsigned)__builtin_ctz(stripes);
     uint16_t *end[SN_STRIPES];
     for (unsigned s = 0; s < stripes; s++)
         end[s] = scratch->picks[s];
     size_t i = 0;
     for (; i + 4 <= count; i += 4) {
         __builtin_prefetch(h + i + PREFETCH_HASHES, 0, 3);
-        pick(end, h, i, down);
-        pick(end, h, i + 1, down);
-        pick(end, h, i + 2, down);
-        pick(end, h, i + 3, down);
+        pick(end, h, i, stripes);
+        pick(end, h, i + 1, stripes);
+        pick(end, h, i + 2, stripes);
+        pick(end, h, i + 3, stripes);
     }
     for (; i < count; i++)
-        pick(end, h, i, down);
+        pick(end, h, i, stripes);
     for (unsigned s = 0; s < stripes; s++)
         scratch->held[s] = (unsigned)(end[s] - scratch->picks[s]);
 }
@@ -356,27 +378,6 @@ static uint64_t add_stripe_by_copy(const sn_local *l, const sn_view *view,
     return fresh;
 }
 
-/* Locks a stripe that is not done yet. Each batch starts with a different one, so that threads do
- * not queue up behind each other; a thread that finds all remaining ones locked spins for about the
- * time of a stripe's share of a batch, because sleeping costs more. */
-static unsigned take_stripe(sn_local *l, unsigned from, unsigned stripes, unsigned left)
-{
-    enum { TRIES = 1000 };
-    unsigned s = from;
-    for (unsigned tries = 0; tries < TRIES; s = (s + 1) % stripes) {
-        if (!(left >> s & 1))
-            continue;
-        if (pthread_mutex_trylock(&l->stripe[s].lock) == 0)
-            return s;
-        if (tries++ >= stripes)
-            sn_thread_pause();
-    }
-    while (!(left >> s & 1))
-        s = (s + 1) % stripes;
-    pthread_mutex_lock(&l->stripe[s].lock);
-    return s;
-}
-
 static uint64_t add_striped(sn_local *l, const sn_view *view, sn_local_scratch *scratch,
                             const seen_hash *h, size_t count, seen_answer *answers)
 {
@@ -389,12 +390,12 @@ static uint64_t add_striped(sn_local *l, const sn_view *view, sn_local_scratch *
     for (unsigned i = 0; i < stripes; i++)
         left |= (unsigned)(scratch->held[i] > 0) << i;
     while (left) {
-        s = take_stripe(l, s, stripes, left);
+        s = sn_local_take_stripe(l, s, stripes, left);
         if (direct)
             sn_lookup_add_picked(l->kernel, view, h, scratch->picks[s], scratch->held[s], answers);
         else
             fresh += add_stripe_by_copy(l, view, scratch, s, h, answers);
-        pthread_mutex_unlock(&l->stripe[s].lock);
+        sn_spinlock_unlock(&l->stripe[s].lock);
         left &= ~(1u << s);
     }
     return direct ? sn_lookup_count_new(answers, count) : fresh;
@@ -462,7 +463,7 @@ static seen_status add_chunk(sn_local *l, const seen_hash *h, size_t count, seen
         sn_local_scratch *scratch = how == SHARED ? take_scratch(l) : NULL;
         if (how == SHARED && !scratch) {
             settle(l, &view->image, count, 0);
-            leave(l);
+            leave(l, how);
             return no_memory(l, error);
         }
         uint64_t fresh = how == SOLO ? sn_lookup_add(l->kernel, view, h, count, answers)
@@ -470,15 +471,15 @@ static seen_status add_chunk(sn_local *l, const seen_hash *h, size_t count, seen
         if (scratch)
             keep_scratch(l, scratch);
         settle(l, &view->image, count, fresh);
-        leave(l);
+        leave(l, how);
         return SEEN_OK;
     }
-    leave(l);
+    leave(l, how);
     status = enter(l, 0, &how, error);
     if (status != SEEN_OK)
         return status;
     status = add_tight(l, h, count, answers, error);
-    leave(l);
+    leave(l, how);
     return status;
 }
 
@@ -506,6 +507,8 @@ static seen_status local_add(seen_set *set, const seen_hash *h, size_t count, se
                              seen_error *error)
 {
     sn_local *l = (sn_local *)set;
+    if (l->few && count <= SN_FEW && sn_few_add(l, h, count, answers))
+        return SEEN_OK;
     if (all_present(l, h, count, answers))
         return SEEN_OK;
     for (size_t at = 0; at < count; at += SN_LOOKUP_MAX) {
@@ -575,7 +578,7 @@ static seen_status local_remove(seen_set *set, const seen_hash *h, size_t count,
         }
         sn_lookup_remove(l->kernel, view_of(l), h + at, n, answers + at, l->added);
         sn_sample_recount(l, view_of(l), n);
-        leave(l);
+        leave(l, how);
     }
     return SEEN_OK;
 }
@@ -588,7 +591,7 @@ static seen_status local_rotate(seen_set *set, seen_error *error)
     if (status != SEEN_OK)
         return status;
     status = rotate_window(l, error);
-    leave(l);
+    leave(l, how);
     return status;
 }
 
@@ -609,8 +612,13 @@ static seen_status local_image(seen_set *set, sn_image *image, seen_error *error
     sn_view *view = sn_view_acquire(l);
     *image = view->image;
     sn_view_release(l, view);
+    uint64_t room = sn_few_room(l);
     for (uint32_t i = 0; i < image->layers; i++)
         image->layer[i].added = __atomic_load_n(&l->added[i], __ATOMIC_RELAXED);
+    if (l->few) {
+        uint64_t *added = &image->layer[0].added;
+        *added -= room < *added ? room : *added;
+    }
     return SEEN_OK;
 }
 
@@ -675,7 +683,7 @@ static seen_status local_merge_lines(seen_set *set, uint32_t layer, uint64_t lin
         return status;
     sn_kernel_merge_lines(l->base.kind, view_of(l)->bits[layer] + line * SN_LINE_BYTES, from,
                           lines);
-    leave(l);
+    leave(l, how);
     return SEEN_OK;
 }
 
@@ -710,7 +718,7 @@ static seen_status local_ensure_layers(seen_set *set, uint32_t layers, seen_erro
         status = use_generations(l, error);
     while (status == SEEN_OK && view_of(l)->image.layers < layers)
         status = open_next_layer(l, error);
-    leave(l);
+    leave(l, how);
     return status;
 }
 
@@ -751,7 +759,7 @@ static seen_status local_finish_merge(seen_set *set, const sn_image *from, seen_
     merge_counters(l, from);
     if (l->base.growth == SEEN_WINDOW)
         status = merge_ages(l, from, error);
-    leave(l);
+    leave(l, how);
     return status;
 }
 
@@ -766,13 +774,13 @@ static void heap_fork(seen_set *set, sn_fork_phase phase)
 {
     sn_local *l = (sn_local *)set;
     if (phase == SN_FORK_BEFORE) {
-        pthread_rwlock_wrlock(&l->mode);
+        lock_exclusive(l);
         pthread_mutex_lock(&l->scratch_lock);
         pthread_mutex_lock(&l->older);
     } else if (phase == SN_FORK_PARENT) {
         pthread_mutex_unlock(&l->older);
         pthread_mutex_unlock(&l->scratch_lock);
-        pthread_rwlock_unlock(&l->mode);
+        unlock(l, SOLO);
     } else {
         init_locks(l);
     }

@@ -5,12 +5,19 @@
  *
  * Locks, outermost first:
  *
- * - mode, a reader-writer lock. A single adding thread holds it for writing and processes the batch
- *   directly. Several adding threads hold it for reading, and each sorts its batch into stripes.
- *   Growing, rotating, removing and merging hold it for writing.
+ * - mode, a reader-writer lock. A single thread that adds a large batch holds it for writing and
+ *   processes the batch directly. Several such threads hold it for reading, and each sorts its
+ *   batch into stripes. Growing, rotating, removing and merging hold it for writing.
+ * - all, a spinlock: all stripes at once. A thread that adds a few keys to a fixed set needs no
+ *   other lock (few.c). There the holder of mode for writing holds it, too.
  * - enter and leave of the backing lock out other processes while this one modifies bits (file).
- * - stripe, one mutex per range of shards. All lines of a key are in one shard, so the holder of a
- *   key's stripe may read all layers and modify bits with plain stores.
+ * - stripe, one spinlock per range of shards. All lines of a key are in one shard, so the holder of
+ *   a key's stripe may read all layers and modify bits with plain stores. For a single key of a
+ *   fixed set no other lock is needed (few.c).
+ *
+ * Few keys do without mode because its cache line would move between the processors several times
+ * in a call. For the same reason several threads that add small batches take turns: each is faster
+ * alone than together with another, and a spinlock leaves the cache lines where they are.
  *
  * Checking takes no lock: it reads the view, which is replaced atomically and not freed before the
  * set is closed. A growing set has few views. A window rotates indefinitely: its views are
@@ -18,6 +25,7 @@
 #ifndef SN_LOCAL_LOCAL_H
 #define SN_LOCAL_LOCAL_H
 
+#include "base/thread.h"
 #include "filter/kernel.h"
 #include "set/store.h"
 
@@ -37,10 +45,11 @@ typedef struct sn_local sn_local;
 typedef struct sn_local_scratch sn_local_scratch;
 
 /* Padded: threads that hold different locks do not share a cache line. */
-typedef union sn_local_stripe {
-    pthread_mutex_t lock;
-    char room[2 * SN_LINE_BYTES];
-} sn_local_stripe;
+typedef struct sn_local_lock {
+    sn_spinlock lock;
+    atomic_ullong room; /* keys: reserved in the counter, not added yet (few.c) */
+    char apart[2 * SN_LINE_BYTES - 16];
+} sn_local_lock;
 
 typedef struct sn_local_backing {
     const char *store;
@@ -73,12 +82,15 @@ struct sn_local {
     uint64_t *added;         /* one counter per layer; shared with other processes in a file */
     uint64_t limit;          /* fixed: number of new keys at which it is full */
     uint64_t removed;        /* counting: removed keys (sn_sample_recount); exclusive access */
+    bool few;                /* few keys are added without `mode` */
+    bool keep_room;          /* locks keep reserved room between calls (few.c) */
+    unsigned stripes;        /* number in use: a power of two, up to SN_STRIPES */
     pthread_rwlock_t mode;
-    unsigned stripes; /* number in use: a power of two, up to SN_STRIPES */
-    sn_local_stripe stripe[SN_STRIPES];
     pthread_mutex_t scratch_lock;
     sn_local_scratch *scratch; /* currently unused */
     atomic_int crowd;          /* above zero: several threads were adding recently */
+    char apart[SN_LINE_BYTES];
+    sn_local_lock all, stripe[SN_STRIPES];
 };
 
 /* Initializes a zeroed sn_local (or a struct that starts with one); the backing installs the view.
@@ -92,10 +104,39 @@ static inline seen_status sn_local_refresh(sn_local *local, seen_error *error)
     return local->backing->refresh ? local->backing->refresh(local, error) : SEEN_OK;
 }
 
-/* One key, without the steps of a batch (few.c). */
+/* Divides a set whose geometry does not change into at most so many stripes. */
+void sn_local_divide(sn_local *local, const sn_image *image, unsigned stripes);
+
+/* The stripe of a key, if `stripes` are in use. */
+static inline unsigned sn_local_stripe_of(seen_hash hash, unsigned stripes)
+{
+    return (unsigned)(hash.hi >> 1 >> (63 - (unsigned)__builtin_ctz(stripes)));
+}
+
+/* Locks one of the stripes in the bit set `left`: the first that is free, starting at `from`. */
+unsigned sn_local_take_stripe(sn_local *local, unsigned from, unsigned stripes, unsigned left);
+
+/* ---- few keys (few.c) ---- */
+
+enum { SN_FEW = 32 };
+
+/* Adds at most SN_FEW keys to a fixed set. Returns false if they must be added as a large batch,
+ * because the set is almost full; none was added. */
+bool sn_few_add(sn_local *local, const seen_hash *hashes, size_t count, seen_answer *answers);
+
+/* The holder of `mode` for writing: waits until no few keys are being added, and returns their
+ * unused room to the counter. Others wait until sn_few_admit. */
+void sn_few_exclude(sn_local *local);
+void sn_few_admit(sn_local *local);
+
+/* The room that is reserved in the counter, but unused; without a lock. */
+uint64_t sn_few_room(const sn_local *local);
+
 seen_status sn_local_check_one(seen_set *set, seen_hash hash, seen_answer *answer,
                                seen_error *error);
 seen_status sn_local_add_one(seen_set *set, seen_hash hash, seen_answer *answer, seen_error *error);
+
+/* ---- views ---- */
 
 /* A view to fill in, which is then installed or returned. */
 sn_view *sn_view_take(sn_local *local);

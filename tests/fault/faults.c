@@ -139,7 +139,6 @@ static void use_growing(outcome *o)
     if (good(seen_copy(set, at("target"), SEEN_REPLACE, NULL, &e), &e, "copy over"))
         o->target = true;
     if (good(seen_create_like(NULL, set, NULL, 0, &heap, &e), &e, "like")) {
-        act_crowded(heap);
         add_range(heap, 1000000, 300);
         good(seen_merge(set, heap, &e), &e, "merge");
         seen_close(heap);
@@ -155,6 +154,7 @@ static void use_window(outcome *o)
     seen_error e = {0};
     if (!good(seen_open(at("window"), NULL, SEEN_ALONE, &set, &e), &e, "open"))
         return;
+    act_crowded(set);
     o->window = add_range(set, 80, 150);
     good(seen_rotate(set, &e), &e, "rotate");
     if (!all_there(set, 80, o->window))
