@@ -24,14 +24,21 @@ static inline bool has(const sn_kernel *kernel, const sn_view *view, seen_hash h
                : has_in_layers(kernel, view, hash);
 }
 
-/* A separate function, so that the hash of the others stays in registers. */
-__attribute__((noinline)) static seen_status check_batch(seen_set *set, seen_hash hash,
+/* The rest, in a function of its own: sn_local_check_one saves fewer registers without it. */
+__attribute__((noinline)) static seen_status check_other(seen_set *set, seen_hash hash,
                                                          seen_answer *answer, seen_error *error)
 {
-    seen_answer got;
-    seen_status status = set->ops->check(set, &hash, 1, &got, error);
+    sn_local *l = (sn_local *)set;
+    if (set->growth == SEEN_WINDOW || !l->kernel->check_one) {
+        seen_answer got;
+        seen_status status = set->ops->check(set, &hash, 1, &got, error);
+        if (status == SEEN_OK)
+            *answer = got;
+        return status;
+    }
+    seen_status status = sn_local_refresh(l, error);
     if (status == SEEN_OK)
-        *answer = got;
+        *answer = has(l->kernel, view_of(l), hash) ? SEEN_BEFORE : SEEN_NEW;
     return status;
 }
 
@@ -39,12 +46,10 @@ seen_status sn_local_check_one(seen_set *set, seen_hash hash, seen_answer *answe
                                seen_error *error)
 {
     sn_local *l = (sn_local *)set;
-    if (set->growth == SEEN_WINDOW || !l->kernel->check_one)
-        return check_batch(set, hash, answer, error);
-    seen_status status = sn_local_refresh(l, error);
-    if (status == SEEN_OK)
-        *answer = has(l->kernel, view_of(l), hash) ? SEEN_BEFORE : SEEN_NEW;
-    return status;
+    if (set->growth == SEEN_WINDOW || !l->kernel->check_one || l->backing->refresh)
+        return check_other(set, hash, answer, error);
+    *answer = has(l->kernel, view_of(l), hash) ? SEEN_BEFORE : SEEN_NEW;
+    return SEEN_OK;
 }
 
 /* ---- add ---- */
