@@ -47,7 +47,6 @@ class Rig:
         self.spawn(*self.redis(self.set))
         for port in (self.web, self.port, self.set):
             wait_for_port(port)
-        self.empty = self.info("used_memory")
         self.cli("config", "set", "slowlog-log-slower-than", "5000")
         near = self.port
         if redis_ms:
@@ -116,7 +115,7 @@ def together(n):
     with Rig(1500 * n, 200 * n) as rig:
         options = rig.shared("--connections", "4")
         workers = [rig.first("--delay", "20ms", *options)]
-        while rig.info("used_memory") - rig.empty < 100000:
+        while rig.status()["pushed"] == 0:
             time.sleep(0.05)
         workers += [rig.worker(*options) for _ in range(n - 1)]
         time.sleep(1.5)
@@ -164,7 +163,7 @@ def idle():
     with Rig(30, 1, latency=0, redis_ms=0) as rig:
         alone = load(rig, 5)
         rig.first("--delay", "20s", *rig.shared())
-        while rig.info("used_memory") - rig.empty < 50000:
+        while rig.status()["pushed"] == 0:
             time.sleep(0.1)
         for _ in range(100):
             rig.worker(*rig.shared())
