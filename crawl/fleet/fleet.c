@@ -300,21 +300,6 @@ static void started(sn_frontier *base)
 
 /* ---- hosts ---- */
 
-int64_t sn_fleet_delay(const sn_fleet *f, const sn_lane *lane)
-{
-    double wait = (double)f->options.delay_ms;
-    for (const char *at = lane->rules; at && *at != '\0'; at = strchr(at, '\n')) {
-        at += *at == '\n';
-        if (strncasecmp(at, "crawl-delay:", 12) != 0)
-            continue;
-        double seconds = strtod(at + 12, NULL) * 1000;
-        if (seconds > (double)f->options.max_delay_ms)
-            seconds = (double)f->options.max_delay_ms;
-        wait = seconds > wait ? seconds : wait;
-    }
-    return (int64_t)wait;
-}
-
 static void host_begin(sn_frontier *base, const char *origin, size_t len, sn_frontier_host *host)
 {
     sn_fleet *f = sn_fleet_of(base);
@@ -325,8 +310,8 @@ static void host_begin(sn_frontier *base, const char *origin, size_t len, sn_fro
         int64_t now = sn_fleet_now();
         host->pages = lane->pages;
         host->wait_ms = lane->rest_at > now ? lane->rest_at - now : 0;
-        if (lane->tired && sn_fleet_delay(f, lane) > host->wait_ms)
-            host->wait_ms = sn_fleet_delay(f, lane);
+        if (lane->tired && sn_lane_delay(f, lane) > host->wait_ms)
+            host->wait_ms = sn_lane_delay(f, lane);
         lane->tired = false;
         lane->busy = true;
         if (lane->rules && lane->rules_until > now) {

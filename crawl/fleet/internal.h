@@ -2,12 +2,13 @@
  *
  *     fleet.c     the interface: called by the engine, exchanges lists with the clerk
  *     clerk.c     the thread: one cycle after another
- *     session.c   registry, heartbeat, permits, levels, the end
+ *     session.c   registry, commands of the operator, levels, the end
+ *     beat.c      heartbeats, its own and those of the others
  *     permits.c   for --max-pages
  *     room.c      memory of the servers
  *     figures.c   for the report
  *     retry.c     pages that were given up, once more
- *     recover.c   observing the others, recovery of dead sessions, leaving
+ *     recover.c   sharing hosts, recovery of dead sessions, leaving
  *     journal.c   links: check, intent, add, push
  *     lane.c      queues this worker owns: pick, read, ack
  *     confirm.c   whether replicas have what was written
@@ -352,8 +353,6 @@ seen_status sn_fleet_confirm(sn_fleet *f);
 seen_status sn_fleet_begin(const sn_fleet_options *options, sn_fleet **fleet, bool *created,
                            seen_error *error);
 bool sn_offers_add(sn_offers *o, const sn_frontier_link *link);
-/* The delay that another worker may have observed, in milliseconds. */
-int64_t sn_fleet_delay(const sn_fleet *f, const sn_lane *lane);
 
 /* ---- clerk.c ---- */
 
@@ -365,7 +364,6 @@ seen_status sn_clerk_restart(sn_fleet *f);
 
 seen_status sn_session_join(sn_fleet *f, bool *created, seen_error *error);
 seen_status sn_session_begin(sn_fleet *f, seen_error *error);
-seen_status sn_session_beat(sn_fleet *f);
 seen_status sn_session_poll(sn_fleet *f);
 seen_status sn_session_sweep(sn_fleet *f);
 /* How many URLs of the whole crawl are not done, for the progress line and the summary. */
@@ -377,14 +375,23 @@ int64_t sn_session_interval_ms(const sn_fleet *f, int64_t least);
 /* The number of queues this worker wants: enough to keep its connections busy during the delays of
  * the hosts. */
 size_t sn_session_wanted(const sn_fleet *f);
-/* Writes the command of a heartbeat; takes its reply. */
-void sn_session_put_beat(sn_fleet *f, uint32_t tag);
-bool sn_session_take_beat(sn_fleet *f, const sn_reply *r);
-/* The same for the registry. */
+/* Which buckets may have ready queues: a cheap query to each, with tags from `tag` on. */
+void sn_session_put_ready(const sn_fleet *f, uint32_t tag);
+bool sn_session_take_ready(sn_fleet *f, unsigned bucket, const sn_reply *r);
+/* Appends the queues of a bucket that a session owns, each with a NUL. One may be there twice. */
+seen_status sn_session_owned(sn_fleet *f, const char *session, unsigned b, sn_buffer *queues);
+/* Writes the command that reads the registry; takes its reply. */
 void sn_session_put_poll(const sn_fleet *f, uint32_t tag);
 bool sn_session_take_poll(sn_fleet *f, const sn_reply *r);
 /* Sums one field of a hash over all buckets. */
 seen_status sn_session_sum(sn_fleet *f, const char *hash, const char *field, uint64_t *total);
+
+/* ---- beat.c ---- */
+
+/* Sends a heartbeat and looks at those of the others, if it is time for it. */
+seen_status sn_session_beat(sn_fleet *f);
+/* Writes the command of a heartbeat; the reply is its number. */
+void sn_session_put_beat(sn_fleet *f, uint32_t tag);
 
 /* ---- permits.c ---- */
 
@@ -411,10 +418,6 @@ bool sn_room_refused(sn_fleet *f, seen_status *status);
 
 /* ---- recover.c ---- */
 
-/* Appends the queues of a bucket that a session owns, each with a NUL. One may be there twice. */
-seen_status sn_session_owned(sn_fleet *f, const char *session, unsigned b, sn_buffer *queues);
-/* Sends a heartbeat and reads those of the others, in one round trip. */
-seen_status sn_session_look(sn_fleet *f);
 /* After a look: shares hosts, recovers those that are dead. */
 seen_status sn_session_observe(sn_fleet *f);
 /* Returns everything of this session to the others, at once. */
@@ -428,9 +431,9 @@ seen_status sn_journal_replay(sn_fleet *f, const char *session, uint64_t number,
                               size_t len);
 
 /* ---- lane.c ---- */
-/* Which buckets may have ready queues: a cheap query to each, with tags from `tag` on. */
-void sn_lane_put_ready(const sn_fleet *f, uint32_t tag);
-bool sn_lane_take_ready(sn_fleet *f, unsigned bucket, const sn_reply *r);
+
+/* The delay that another worker may have observed, in milliseconds. */
+int64_t sn_lane_delay(const sn_fleet *f, const sn_lane *lane);
 seen_status sn_lane_pick(sn_fleet *f);
 seen_status sn_lane_read(sn_fleet *f);
 seen_status sn_lane_ack(sn_fleet *f, bool all);

@@ -156,27 +156,10 @@ static bool take_picked(void *context, uint32_t tag, const sn_reply *r, bool aga
     return true;
 }
 
-void sn_lane_put_ready(const sn_fleet *f, uint32_t tag)
-{
-    for (unsigned b = 0; b < f->conn.buckets; b++) {
-        sn_command_begin(f->conn.ch, tag + b, f->conn.slot[b], 4);
-        sn_command_text(f->conn.ch, "ZRANGE");
-        sn_fleet_key_bucket(&f->conn, b, "ready");
-        sn_command_text(f->conn.ch, "0");
-        sn_command_text(f->conn.ch, "0");
-    }
-}
-
-bool sn_lane_take_ready(sn_fleet *f, unsigned bucket, const sn_reply *r)
-{
-    f->ready[bucket] = r->items > 1;
-    return r->items > 0 && r->item[0].type == REDIS_REPLY_ARRAY;
-}
-
 static bool take_ready(void *context, uint32_t tag, const sn_reply *r, bool again)
 {
     (void)again;
-    return sn_lane_take_ready(context, tag, r);
+    return sn_session_take_ready(context, tag, r);
 }
 
 /* Which buckets may have ready queues. */
@@ -184,7 +167,7 @@ static seen_status find_ready(sn_fleet *f, unsigned *bucket, unsigned *count)
 {
     seen_status status = SEEN_OK;
     if (!f->ready_known) {
-        sn_lane_put_ready(f, 0);
+        sn_session_put_ready(f, 0);
         status = sn_fleet_run(&f->conn, take_ready, f, f->clerk_error);
     }
     f->ready_known = false;
@@ -452,11 +435,26 @@ static bool wants_more(const sn_lane *lane)
            (lane->fresh || left_to_hand_out(lane) < READ_BELOW);
 }
 
+int64_t sn_lane_delay(const sn_fleet *f, const sn_lane *lane)
+{
+    double wait = (double)f->options.delay_ms;
+    for (const char *at = lane->rules; at && *at != '\0'; at = strchr(at, '\n')) {
+        at += *at == '\n';
+        if (strncasecmp(at, "crawl-delay:", 12) != 0)
+            continue;
+        double seconds = strtod(at + 12, NULL) * 1000;
+        if (seconds > (double)f->options.max_delay_ms)
+            seconds = (double)f->options.max_delay_ms;
+        wait = seconds > wait ? seconds : wait;
+    }
+    return (int64_t)wait;
+}
+
 /* A queue of a dead session that has no URLs. This worker will not ask the host, and from its
  * release on nobody knows who did: the delay passes here. Under the lock. */
 static void rest_empty(const sn_fleet *f, sn_lane *lane)
 {
-    int64_t until = sn_fleet_now() + (lane->tired ? sn_fleet_delay(f, lane) : 0);
+    int64_t until = sn_fleet_now() + (lane->tired ? sn_lane_delay(f, lane) : 0);
     if (until > lane->rest_at)
         lane->rest_at = until;
     lane->tired = false;

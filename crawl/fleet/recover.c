@@ -4,7 +4,6 @@
  *
  * Every step can be repeated, and done by several workers at once. */
 #include "base/error.h"
-#include "base/memory.h"
 #include "crawl/fleet/internal.h"
 
 #include <stdio.h>
@@ -126,45 +125,6 @@ static seen_status replay(sn_fleet *f, const char *session)
     return status;
 }
 
-typedef struct scan {
-    const char *session;
-    char cursor[32];
-    sn_buffer *queues;
-} scan;
-
-static bool take_scan(void *context, uint32_t tag, const sn_reply *r, bool again)
-{
-    scan *s = context;
-    (void)tag, (void)again;
-    /* [cursor, [field, value, ...]] */
-    if (r->items < 3 || r->item[0].type != REDIS_REPLY_ARRAY ||
-        r->item[2].type != REDIS_REPLY_ARRAY)
-        return false;
-    snprintf(s->cursor, sizeof s->cursor, "%s", sn_reply_text(r, 1));
-    for (size_t i = 3; i + 1 < r->items; i += 2)
-        if (strcmp(sn_reply_text(r, i + 1), s->session) == 0)
-            sn_buffer_put(s->queues, sn_reply_text(r, i), (size_t)r->item[i].len + 1);
-    return true;
-}
-
-seen_status sn_session_owned(sn_fleet *f, const char *session, unsigned b, sn_buffer *queues)
-{
-    scan s = {.session = session, .cursor = "0", .queues = queues};
-    seen_status status = SEEN_OK;
-    do {
-        sn_command_begin(f->conn.ch, 0, f->conn.slot[b], 5);
-        sn_command_text(f->conn.ch, "HSCAN");
-        sn_fleet_key_bucket(&f->conn, b, "owner");
-        sn_command_text(f->conn.ch, s.cursor);
-        sn_command_text(f->conn.ch, "COUNT");
-        sn_command_text(f->conn.ch, "500");
-        status = sn_fleet_run(&f->conn, take_scan, &s, f->clerk_error);
-    } while (status == SEEN_OK && strcmp(s.cursor, "0") != 0);
-    if (status == SEEN_OK && queues->failed)
-        status = sn_error_set(f->clerk_error, SEEN_ERR_MEMORY, "out of memory");
-    return status;
-}
-
 /* Returns the hosts of a session in one bucket. The fence is up: it gets no more of them. */
 static seen_status reap_bucket(sn_fleet *f, const char *session, unsigned b)
 {
@@ -218,79 +178,7 @@ static seen_status recover(sn_fleet *f, const char *session, uint64_t beat, cons
     return sn_fleet_run_number(&f->conn, &done, f->clerk_error);
 }
 
-/* ---- observing the others ---- */
-
-static sn_fleet_observed *observed(sn_fleet *f, const char *session)
-{
-    for (size_t i = 0; i < f->observed_count; i++)
-        if (strcmp(f->observed[i].session, session) == 0)
-            return &f->observed[i];
-    if (f->observed_count == f->observed_room) {
-        sn_fleet_observed *more =
-            sn_memory_grow(f->observed, &f->observed_room, f->observed_count + 1, sizeof *more);
-        if (!more)
-            return NULL;
-        f->observed = more;
-    }
-    sn_fleet_observed *o = &f->observed[f->observed_count++];
-    *o = (sn_fleet_observed){.beat = UINT64_MAX};
-    snprintf(o->session, sizeof o->session, "%s", session);
-    return o;
-}
-
-/* Tags of a look; those of other sessions are their positions. */
-#define TAG_WORKERS UINT32_MAX
-#define TAG_BEAT (UINT32_MAX - 1)
-#define TAG_POLL (UINT32_MAX - 2)
-#define TAG_READY UINT32_C(0x80000000) /* and the bucket */
-
-/* The sessions of the crawl, or their number; new ones are read the next time. None is ever removed
- * from the list. */
-static bool take_workers(sn_fleet *f, const sn_reply *r)
-{
-    if (r->items == 1 && r->item[0].type == REDIS_REPLY_INTEGER) {
-        f->workers_changed = (uint64_t)r->item[0].number != f->workers;
-        return true;
-    }
-    if (r->items < 1 || r->item[0].type != REDIS_REPLY_ARRAY)
-        return false;
-    for (size_t i = 1; i < r->items; i++)
-        if (r->item[i].len == SN_SESSION && strcmp(sn_reply_text(r, i), f->session) != 0)
-            observed(f, sn_reply_text(r, i));
-    f->workers = r->items - 1;
-    f->workers_changed = false;
-    return true;
-}
-
-static bool take_beats(void *context, uint32_t tag, const sn_reply *r, bool again)
-{
-    sn_fleet *f = context;
-    (void)again;
-    if (tag == TAG_WORKERS)
-        return take_workers(f, r);
-    if (tag == TAG_BEAT)
-        return sn_session_take_beat(f, r);
-    if (tag == TAG_POLL)
-        return sn_session_take_poll(f, r);
-    if (tag >= TAG_READY)
-        return sn_lane_take_ready(f, tag - TAG_READY, r);
-    sn_fleet_observed *o = &f->observed[tag];
-    if (!sn_reply_is_row(r, 4))
-        return false;
-    const char *state = sn_fleet_reply_nil(r, 1) ? "" : sn_reply_text(r, 1);
-    uint64_t beat = (uint64_t)sn_fleet_reply_number(r, 2);
-    o->hosts = (uint64_t)sn_fleet_reply_number(r, 3);
-    o->want = (uint64_t)sn_fleet_reply_number(r, 4);
-    o->live = strcmp(state, "live") == 0;
-    o->over = strcmp(state, "gone") == 0 || strcmp(state, "left") == 0;
-    o->silent_ms = beat == o->beat ? o->silent_ms + o->unread_ms : 0;
-    o->unread_ms = 0;
-    o->beat = beat;
-    /* Declared dead by a worker that may have died since. */
-    if (strcmp(state, "dead") == 0)
-        o->silent_ms = INT64_MAX / 2;
-    return true;
-}
+/* ---- after a look at the others ---- */
 
 /* Hosts for others that have fewer than an equal share and want more: half of what this worker has
  * above its own share at a time, since others give too. They get a moment to take them before this
@@ -322,95 +210,6 @@ static void share(sn_fleet *f)
     pthread_mutex_unlock(&f->lock);
     if (back > 0)
         f->pick_at = sn_fleet_now() + TAKE_MS;
-}
-
-/* In a large fleet each worker watches some of the others, chosen by their numbers, so that each is
- * watched by about WATCHERS; all of them only now and then, in case those have died too. A worker
- * without hosts has none to share and watches fewer. */
-static bool watches(const sn_fleet *f, const sn_fleet_observed *o, bool all)
-{
-    enum { WATCHERS = 16, WATCHERS_IDLE = 8 };
-    uint64_t parts = f->live_count / (f->lane_count > 0 ? WATCHERS : WATCHERS_IDLE) + 1;
-    if (o->over || parts == 1 || !o->live || all)
-        return !o->over;
-    uint64_t pair = strtoull(o->session, NULL, 16) ^ strtoull(f->session, NULL, 16);
-    return (pair * UINT64_C(0x9e3779b97f4a7c15) >> 32) % parts == 0;
-}
-
-static void put_workers(const sn_fleet *f, const char *command)
-{
-    sn_command_begin(f->conn.ch, TAG_WORKERS, f->conn.crawl_slot, 2);
-    sn_command_text(f->conn.ch, command);
-    sn_fleet_key_crawl(&f->conn, "workers");
-}
-
-static void put_look(const sn_fleet *f, size_t i)
-{
-    const char *session = f->observed[i].session;
-    sn_command_begin(f->conn.ch, (uint32_t)i, sn_fleet_slot_session(&f->conn, session), 6);
-    sn_command_text(f->conn.ch, "HMGET");
-    sn_fleet_key_session(&f->conn, session, false);
-    sn_command_text(f->conn.ch, "state");
-    sn_command_text(f->conn.ch, "beat");
-    sn_command_text(f->conn.ch, "hosts");
-    sn_command_text(f->conn.ch, "want");
-}
-
-static seen_status read_beats(sn_fleet *f, bool all)
-{
-    bool idle = f->lane_count == 0;
-    sn_session_put_beat(f, TAG_BEAT);
-    /* The list itself now and then: after a failover another one may have the same length. */
-    put_workers(f, all ? "HKEYS" : "HLEN");
-    for (size_t i = 0; i < f->observed_count; i++)
-        if (watches(f, &f->observed[i], all))
-            put_look(f, i);
-    /* A worker without hosts asks for everything at once: a round trip costs the server more than
-     * the commands in it. */
-    if (idle) {
-        sn_session_put_poll(f, TAG_POLL);
-        sn_lane_put_ready(f, TAG_READY);
-    }
-    seen_status status = sn_fleet_run(&f->conn, take_beats, f, f->clerk_error);
-    f->ready_known = idle && status == SEEN_OK;
-    if (status == SEEN_OK && f->workers_changed) {
-        put_workers(f, "HKEYS");
-        status = sn_fleet_run(&f->conn, take_beats, f, f->clerk_error);
-    }
-    return status;
-}
-
-/* A server was lost for a while: the others could not send heartbeats either. They need not notice
- * its return at the same moment: they may pause between two tries, and wait for a replica. */
-static void forgive(sn_fleet *f)
-{
-    enum { RETURN_MS = 2000 };
-    for (size_t i = 0; i < f->observed_count; i++)
-        if (f->observed[i].live) {
-            f->observed[i].silent_ms = -RETURN_MS;
-            f->observed[i].unread_ms = 0;
-        }
-}
-
-seen_status sn_session_look(sn_fleet *f)
-{
-    enum { ALL = 8, ALL_IDLE = 32 };
-    int64_t half = (int64_t)f->options.lease_ms / 2, since = sn_fleet_now() - f->watched_at;
-    bool all = f->watches++ % (f->lane_count > 0 ? ALL : ALL_IDLE) == 0;
-    /* If Redis did not answer, it did not answer the others either: a long pause of this worker's
-     * own counts as half a lease. The others have the other half to send a heartbeat. */
-    for (size_t i = 0; i < f->observed_count; i++)
-        f->observed[i].unread_ms += since < half ? since : half;
-    seen_status status = read_beats(f, all);
-    int64_t now = sn_fleet_now();
-    unsigned epoch = sn_client_epoch(f->conn.client);
-    if (epoch != f->watched_epoch && now - f->watched_at > half)
-        forgive(f);
-    f->watched_epoch = epoch;
-    /* Not from before: a heartbeat that was seen may have been sent while this one waited. */
-    f->watched_at = now;
-    f->looked = status == SEEN_OK;
-    return status;
 }
 
 /* Shares hosts and recovers the dead, after each look. */

@@ -206,56 +206,7 @@ seen_status sn_session_begin(sn_fleet *f, seen_error *error)
     return status;
 }
 
-typedef struct lengths {
-    uint64_t best;
-    sn_lane **lane;
-    sn_lane *longest;
-} lengths;
-
-static bool take_length(void *context, uint32_t tag, const sn_reply *r, bool again)
-{
-    lengths *l = context;
-    const sn_lane *lane = l->lane[tag];
-    size_t urls = 0;
-    (void)again;
-    if (r->items != 1 || r->item[0].type != REDIS_REPLY_INTEGER)
-        return false;
-    for (size_t i = 0; i < lane->count; i++)
-        urls += lane->window[i].urls->count;
-    uint64_t about =
-        (uint64_t)r->item[0].number * (lane->count ? urls : 1) / (lane->count ? lane->count : 1);
-    if (about > l->best) {
-        l->best = about;
-        l->longest = l->lane[tag];
-    }
-    return true;
-}
-
-/* The longest of some of the lists, in turn: a lower bound for the remaining time. */
-static seen_status find_longest(sn_fleet *f)
-{
-    enum { LISTS = 64 };
-    sn_lane *lane[LISTS];
-    lengths l = {.lane = lane};
-    uint32_t n = 0;
-    for (size_t i = 0; i < f->lane_count && n < LISTS; i++) {
-        lane[n] = f->lanes[(f->longest_at + i) % f->lane_count];
-        sn_command_begin(f->conn.ch, n, f->conn.slot[lane[n]->bucket], 2);
-        sn_command_text(f->conn.ch, "LLEN");
-        sn_fleet_key_queue(&f->conn, lane[n]->bucket, "q", lane[n]->queue);
-        n++;
-    }
-    f->longest_at += n;
-    f->longest = 0;
-    seen_status status = n ? sn_fleet_run(&f->conn, take_length, &l, f->clerk_error) : SEEN_OK;
-    if (l.longest && l.longest->count > 0) {
-        const sn_packer_urls *u = l.longest->window[0].urls;
-        f->longest = l.best;
-        snprintf(f->longest_origin, sizeof f->longest_origin, "%.*s", (int)u->origin_len,
-                 u->origin);
-    }
-    return status;
-}
+/* ---- queues ---- */
 
 size_t sn_session_wanted(const sn_fleet *f)
 {
@@ -264,91 +215,59 @@ size_t sn_session_wanted(const sn_fleet *f)
     return n > MOST ? MOST : (size_t)n;
 }
 
-/* The counters that others may read, in the order of their names. Under the lock. */
-static void gather(const sn_fleet *f, uint64_t count[SN_COUNTERS])
+void sn_session_put_ready(const sn_fleet *f, uint32_t tag)
 {
-    const sn_crawl_counts *c = &f->counts;
-    size_t wanted = sn_session_wanted(f);
-    const uint64_t now[SN_COUNTERS] = {
-        c->pages,      c->ok,
-        c->redirects,  c->bytes,
-        c->links,      c->failed,
-        c->robots,     c->retried,
-        c->truncated,  f->found,
-        c->dropped,    c->host_limit,
-        f->lane_count, wanted > f->lane_count ? wanted - f->lane_count : 0,
-        f->full,       f->longest};
-    memcpy(count, now, sizeof now);
-}
-
-void sn_session_put_beat(sn_fleet *f, uint32_t tag)
-{
-    static const char *const name[SN_COUNTERS] = {
-        "pages",     "ok",    "redirects", "bytes",      "links", "failed", "robots", "retried",
-        "truncated", "found", "dropped",   "host_limit", "hosts", "want",   "full",   "slow_urls"};
-    sn_channel *ch = f->conn.ch;
-    uint64_t count[SN_COUNTERS];
-    unsigned changed = 0;
-    pthread_mutex_lock(&f->lock);
-    gather(f, count);
-    pthread_mutex_unlock(&f->lock);
-    for (int i = 0; i < SN_COUNTERS; i++)
-        changed += !f->counted || count[i] != f->count[i];
-    bool origin = changed > 0;
-    sn_fleet_call(&f->conn, tag, sn_fleet_slot_session(&f->conn, f->session), SN_LUA_BEAT, 2,
-                  1 + 2 * (changed + origin));
-    sn_fleet_key_session(&f->conn, f->session, false);
-    sn_fleet_key_figures(&f->conn, f->session);
-    if (!f->counted || count[0] != f->count[0])
-        sn_command_number(ch, count[0]);
-    else
-        sn_command_text(ch, "");
-    for (int i = 0; i < SN_COUNTERS; i++)
-        if (!f->counted || count[i] != f->count[i])
-            write_pair(ch, name[i], count[i]);
-    if (origin) {
-        sn_command_text(ch, "slow_origin");
-        sn_command_text(ch, f->longest_origin);
+    for (unsigned b = 0; b < f->conn.buckets; b++) {
+        sn_command_begin(f->conn.ch, tag + b, f->conn.slot[b], 4);
+        sn_command_text(f->conn.ch, "ZRANGE");
+        sn_fleet_key_bucket(&f->conn, b, "ready");
+        sn_command_text(f->conn.ch, "0");
+        sn_command_text(f->conn.ch, "0");
     }
-    memcpy(f->count, count, sizeof count);
 }
 
-bool sn_session_take_beat(sn_fleet *f, const sn_reply *r)
+bool sn_session_take_ready(sn_fleet *f, unsigned bucket, const sn_reply *r)
 {
-    if (r->items != 1 || r->item[0].type != REDIS_REPLY_INTEGER)
+    f->ready[bucket] = r->items > 1;
+    return r->items > 0 && r->item[0].type == REDIS_REPLY_ARRAY;
+}
+
+typedef struct scan {
+    const char *session;
+    char cursor[32];
+    sn_buffer *queues;
+} scan;
+
+static bool take_scan(void *context, uint32_t tag, const sn_reply *r, bool again)
+{
+    scan *s = context;
+    (void)tag, (void)again;
+    /* [cursor, [field, value, ...]] */
+    if (r->items < 3 || r->item[0].type != REDIS_REPLY_ARRAY ||
+        r->item[2].type != REDIS_REPLY_ARRAY)
         return false;
-    /* A number that is not the next: a failover lost a beat, and the counters in it. */
-    f->counted = r->item[0].number == (long long)f->beat + 1;
-    f->beaten = r->item[0].number;
+    snprintf(s->cursor, sizeof s->cursor, "%s", sn_reply_text(r, 1));
+    for (size_t i = 3; i + 1 < r->items; i += 2)
+        if (strcmp(sn_reply_text(r, i + 1), s->session) == 0)
+            sn_buffer_put(s->queues, sn_reply_text(r, i), (size_t)r->item[i].len + 1);
     return true;
 }
 
-/* Sends a heartbeat if one is due, and looks at those of the others with it. */
-seen_status sn_session_beat(sn_fleet *f)
+seen_status sn_session_owned(sn_fleet *f, const char *session, unsigned b, sn_buffer *queues)
 {
-    int64_t now = sn_fleet_now(), lease = (int64_t)f->options.lease_ms;
-    int64_t interval = lease / (f->lane_count > 0 ? SN_BEATS : SN_BEATS_IDLE);
-    if (f->watches > 0 && now - f->beat_at < interval)
-        return SEEN_OK;
-    seen_status status = find_longest(f);
-    if (status == SEEN_OK && f->lane_count > 0)
-        status = sn_session_count_waiting(f);
-    if (status == SEEN_OK)
-        status = sn_figures_write(f, false);
-    if (status == SEEN_OK)
-        status = sn_session_look(f);
-    if (status != SEEN_OK)
-        return status;
-    if (f->beaten < 0)
-        return sn_fleet_set_lost(f, "another worker declared this one dead");
-    f->beat = (uint64_t)f->beaten;
-    f->beat_at = now;
-    /* One that a failover loses allows nothing: others have not seen it. Without hosts the next
-     * pick waits for a replica. */
-    if (f->lane_count > 0)
-        status = sn_fleet_confirm(f);
-    if (status == SEEN_OK)
-        atomic_store(&f->start_until, now + lease * 6 / 10);
+    scan s = {.session = session, .cursor = "0", .queues = queues};
+    seen_status status = SEEN_OK;
+    do {
+        sn_command_begin(f->conn.ch, 0, f->conn.slot[b], 5);
+        sn_command_text(f->conn.ch, "HSCAN");
+        sn_fleet_key_bucket(&f->conn, b, "owner");
+        sn_command_text(f->conn.ch, s.cursor);
+        sn_command_text(f->conn.ch, "COUNT");
+        sn_command_text(f->conn.ch, "500");
+        status = sn_fleet_run(&f->conn, take_scan, &s, f->clerk_error);
+    } while (status == SEEN_OK && strcmp(s.cursor, "0") != 0);
+    if (status == SEEN_OK && queues->failed)
+        status = sn_error_set(f->clerk_error, SEEN_ERR_MEMORY, "out of memory");
     return status;
 }
 
@@ -385,14 +304,15 @@ bool sn_session_take_poll(sn_fleet *f, const sn_reply *r)
 static bool take_polled(void *context, uint32_t tag, const sn_reply *r, bool again)
 {
     (void)again;
-    return tag == TAG_POLL ? sn_session_take_poll(context, r) : sn_lane_take_ready(context, tag, r);
+    return tag == TAG_POLL ? sn_session_take_poll(context, r)
+                           : sn_session_take_ready(context, tag, r);
 }
 
 /* Reads the registry, and looks for ready queues in the same round trip. */
 static seen_status read_poll(sn_fleet *f)
 {
     sn_session_put_poll(f, TAG_POLL);
-    sn_lane_put_ready(f, 0);
+    sn_session_put_ready(f, 0);
     seen_status status = sn_fleet_run(&f->conn, take_polled, f, f->clerk_error);
     f->ready_known = status == SEEN_OK;
     return status;

@@ -2,7 +2,6 @@
 #include "filter/kernel.h"
 
 #if defined(__x86_64__)
-#include "filter/word_masks.h"
 
 #include <immintrin.h>
 

@@ -3,7 +3,6 @@
 #include "filter/kernel.h"
 
 #if defined(__aarch64__)
-#include "filter/word_masks.h"
 
 #include <arm_neon.h>
 

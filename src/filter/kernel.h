@@ -53,6 +53,10 @@ extern const sn_kernel sn_bloom_avx512;
 extern const sn_kernel sn_bloom_neon;
 #endif
 
+/* The words of a line that a key uses: sn_word_masks[q - 1][first] is all ones in q adjacent words,
+ * starting at `first`. For the vector kernels. */
+extern const uint64_t sn_word_masks[8][8][8];
+
 /* ---- statistics ---- */
 
 typedef struct sn_tally {

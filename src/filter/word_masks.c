@@ -1,5 +1,5 @@
-/* Which of a line's eight words a key uses; see word_masks.h. */
-#include "filter/word_masks.h"
+/* Which of a line's eight words a key uses; see kernel.h. */
+#include "filter/kernel.h"
 
 #define ON UINT64_MAX
 #define LANE(q, first, w) ((((w) - (first)) & 7) < (q) ? ON : 0)
