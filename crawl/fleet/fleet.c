@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 enum {
-    SETTLE_MS = 150, /* with the time that the clerk takes, no more than 250 */
+    SETTLE_MS = 100, /* with the time that the clerk takes, no more than 250 */
     SETTLE_PAGES = 128,
     WAITING_LINKS = 4096, /* more than the clerk can push at once: pages would wait for it */
 };
