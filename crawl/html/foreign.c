@@ -68,8 +68,9 @@ static uint8_t *count_of(sn_links *t)
     for (size_t i = 0; i < len; i++) {
         size_t tail = len > 8 ? len - 8 : 0;
         size_t head = len - tail;
-        text[i] = i < head ? (uint8_t)(name->head >> 8 * (head - 1 - i))
-                           : (uint8_t)(name->tail >> 8 * (len - 1 - i));
+        uint64_t shifted =
+            i < head ? name->head >> 8 * (head - 1 - i) : name->tail >> 8 * (len - 1 - i);
+        text[i] = (uint8_t)shifted;
     }
     return sn_links_open_count(t, text, len);
 }
