@@ -450,8 +450,8 @@ int64_t sn_lane_delay(const sn_fleet *f, const sn_lane *lane)
     return (int64_t)wait;
 }
 
-/* A queue of a dead session that has no URLs. This worker will not ask the host, and from its
- * release on nobody knows who did: the delay passes here. Under the lock. */
+/* A queue of a dead session that has no URLs. This worker sends the host no request, and after the
+ * release Redis does not say who did: the delay passes here. Under the lock. */
 static void rest_empty(const sn_fleet *f, sn_lane *lane)
 {
     int64_t until = sn_fleet_now() + (lane->tired ? sn_lane_delay(f, lane) : 0);

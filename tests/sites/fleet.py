@@ -274,10 +274,7 @@ class Fleet:
         stalled = self.stalled()
         allowed = log.allowed(self.cuts, stalled, args.connections)
         beyond = {worker: (n, allowed[worker]) for worker, n in twice.items() if n > allowed[worker]}
-        # Links that a worker was storing when it died are pushed again by the one that replays its journal, also those
-        # that another worker has pushed: such a URL is in a queue twice, whoever fetches it first. It counts for the whole.
         pushed = self.pushed() - len(expected)
-        excess = sum(n - most for n, most in beyond.values())
         wrong_depth = [u for u, d in expected.items() if args.depth is not None and u in depths and depths[u] != d]
         print(f"{len(fetched)} of {len(expected)} pages, lost {len(lost)}, fetched twice {sum(twice.values())} (at most {sum(allowed.values())}), "
               f"events {args.kills + args.stops + args.cuts - left}, stalled {sum(stalled.values())}, failovers {self.failovers}, "
@@ -289,7 +286,7 @@ class Fleet:
             ok = False
         if args.max_pages and len(fetched) != min(args.max_pages, len(expected)):
             ok = False
-        if args.bound and (excess > max(0, pushed) or sum(twice.values()) > sum(allowed.values())):
+        if args.bound and beyond:
             print("fetched twice, of a worker, and at most: " + ", ".join(f"{w}: {n} {most}" for w, (n, most) in beyond.items()))
             ok = False
         if args.most_twice is not None and sum(twice.values()) > args.most_twice:
