@@ -6,7 +6,7 @@
  *     fleet_pace_model --all     also the large one
  *
  * One host, two or three sessions, and an observer, which stands for any other worker. Checked at
- * every request: none comes less than a delay after the one before, whoever sent that. The time
+ * every request: it comes at least a delay after the last one, of any session. The time
  * since the last request is known to the check alone.
  *
  * Time is a step like any other, and nothing has to happen before it passes. So a session may stall
@@ -84,10 +84,10 @@ typedef struct config {
     bool large;    /* not in the short test */
 } config;
 
-enum { LIVE, DEAD, OVER };                            /* of a session, in Redis */
-enum { IDLE, PICKED, HELD, BUSY, CHECKED, ENDED };    /* of a session, by itself */
-enum { NOBODY, DECLARED, FENCED, CONFIRMED, REAPED }; /* of a recovery */
-enum { LAG = 2 };                                     /* heartbeats that a failover may lose */
+enum { LIVE, DEAD, OVER };                                 /* of a session, in Redis */
+enum { IDLE, PICKED, HELD, BUSY, CHECKED, ENDED };         /* of a session, by itself */
+enum { NO_RECOVERY, DECLARED, FENCED, CONFIRMED, REAPED }; /* of a recovery */
+enum { LAG = 2 };                                          /* heartbeats that a failover may lose */
 
 typedef struct bucket {
     uint8_t list, ready;  /* there is a URL; the host waits for an owner */
@@ -379,7 +379,7 @@ static void step_session(search *x, const state *s, unsigned who)
     if (who >= x->config->watched)
         return;
     beat(x, s, who);
-    if (s->session[who] == LIVE && l->pc != CHECKED && s->recovery == NOBODY)
+    if (s->session[who] == LIVE && l->pc != CHECKED && s->recovery == NO_RECOVERY)
         leave(x, s, who);
 }
 
@@ -391,7 +391,7 @@ static void recover(search *x, const state *from)
     const times *t = x->config->times;
     unsigned w = from->patient, enough = t->lease - (off(x, EARLY_LOOK) ? t->blind : 0u);
     switch (from->recovery) {
-    case NOBODY:
+    case NO_RECOVERY:
         for (w = 0; w < x->config->watched; w++) {
             s = *from;
             if (s.session[w] != LIVE || s.silent[w] < enough)
@@ -416,7 +416,7 @@ static void recover(search *x, const state *from)
         }
         /* Lost by a failover: the observer begins again. */
         if (s.session[w] == LIVE && !off(x, NOT_AGAIN)) {
-            s.recovery = NOBODY;
+            s.recovery = NO_RECOVERY;
             s.patient = 0;
         } else {
             s.recovery = CONFIRMED;
@@ -434,7 +434,7 @@ static void recover(search *x, const state *from)
     default:
         if (s.session[w] == DEAD)
             s.session[w] = OVER;
-        s.recovery = NOBODY;
+        s.recovery = NO_RECOVERY;
         s.patient = 0;
         reach(x, &s, GONE, w);
     }
