@@ -92,8 +92,8 @@ void sn_session_put_beat(sn_fleet *f, uint32_t tag)
     bool origin = changed > 0;
     sn_fleet_call(&f->conn, tag, sn_fleet_slot_session(&f->conn, f->session), SN_LUA_BEAT, 2,
                   1 + 2 * (changed + origin));
-    sn_fleet_key_session(&f->conn, f->session, false);
-    sn_fleet_key_figures(&f->conn, f->session);
+    sn_fleet_key_session(&f->conn, f->session, "");
+    sn_fleet_key_session(&f->conn, f->session, ":f");
     if (!f->counted || count[0] != f->count[0])
         sn_command_number(ch, count[0]);
     else
@@ -219,7 +219,7 @@ static void put_look(const sn_fleet *f, size_t i)
     const char *session = f->observed[i].session;
     sn_command_begin(f->conn.ch, (uint32_t)i, sn_fleet_slot_session(&f->conn, session), 6);
     sn_command_text(f->conn.ch, "HMGET");
-    sn_fleet_key_session(&f->conn, session, false);
+    sn_fleet_key_session(&f->conn, session, "");
     sn_command_text(f->conn.ch, "state");
     sn_command_text(f->conn.ch, "beat");
     sn_command_text(f->conn.ch, "hosts");

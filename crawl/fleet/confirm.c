@@ -61,7 +61,7 @@ static seen_status verify(sn_fleet *f)
     }
     sn_command_begin(f->conn.ch, f->conn.buckets, sn_fleet_slot_session(&f->conn, f->session), 5);
     sn_command_text(f->conn.ch, "HMGET");
-    sn_fleet_key_session(&f->conn, f->session, false);
+    sn_fleet_key_session(&f->conn, f->session, "");
     sn_command_text(f->conn.ch, "state");
     sn_command_text(f->conn.ch, "beat");
     sn_command_text(f->conn.ch, "intent");

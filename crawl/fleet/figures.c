@@ -228,7 +228,7 @@ seen_status sn_figures_write(sn_fleet *f, bool now)
     if (n > 0) {
         sn_command_begin(f->conn.ch, 0, sn_fleet_slot_session(&f->conn, f->session), 2 + 2 * n);
         sn_command_text(f->conn.ch, "HSET");
-        sn_fleet_key_figures(&f->conn, f->session);
+        sn_fleet_key_session(&f->conn, f->session, ":f");
         put_fields(f, true);
         put_broken(f, true);
     }
@@ -301,7 +301,7 @@ seen_status sn_fleet_figures(const char *where, const char *ca_file, sn_fleet_fi
     for (size_t i = 0; i < s.worker_count && status == SEEN_OK; i++) {
         sn_command_begin(conn.ch, 0, sn_fleet_slot_session(&conn, s.workers[i].session), 2);
         sn_command_text(conn.ch, "HGETALL");
-        sn_fleet_key_figures(&conn, s.workers[i].session);
+        sn_fleet_key_session(&conn, s.workers[i].session, ":f");
         status = sn_fleet_run(&conn, take_session, &g, error);
     }
     if (status == SEEN_OK && g.failed)

@@ -93,8 +93,7 @@ void sn_fleet_key_crawl(const sn_fleet_connection *conn, const char *what);
 void sn_fleet_key_bucket(const sn_fleet_connection *conn, unsigned bucket, const char *what);
 void sn_fleet_key_queue(const sn_fleet_connection *conn, unsigned bucket, const char *what,
                         const char *queue);
-void sn_fleet_key_session(const sn_fleet_connection *conn, const char *session, bool journal);
-void sn_fleet_key_figures(const sn_fleet_connection *conn, const char *session);
+void sn_fleet_key_session(const sn_fleet_connection *conn, const char *session, const char *what);
 uint16_t sn_fleet_slot_session(const sn_fleet_connection *conn, const char *session);
 
 /* Begins a script: `keys` keys, then `args` arguments. */

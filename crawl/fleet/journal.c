@@ -188,8 +188,8 @@ static seen_status send_intent(sn_fleet *f, const sn_buffer *all, long long *liv
     do {
         sn_fleet_call(&f->conn, 0, sn_fleet_slot_session(&f->conn, f->session), SN_LUA_INTENT, 2,
                       2);
-        sn_fleet_key_session(&f->conn, f->session, false);
-        sn_fleet_key_session(&f->conn, f->session, true);
+        sn_fleet_key_session(&f->conn, f->session, "");
+        sn_fleet_key_session(&f->conn, f->session, ":j");
         sn_command_number(f->conn.ch, f->number);
         sn_command_arg(f->conn.ch, all->data, all->len);
         status = sn_fleet_run_number(&f->conn, live, f->clerk_error);
@@ -398,8 +398,8 @@ static seen_status settle(sn_fleet *f)
     if (sn_fleet_without(SN_WITHOUT_JOURNAL))
         return SEEN_OK;
     sn_fleet_call(&f->conn, 0, sn_fleet_slot_session(&f->conn, f->session), SN_LUA_SETTLE, 2, 1);
-    sn_fleet_key_session(&f->conn, f->session, false);
-    sn_fleet_key_session(&f->conn, f->session, true);
+    sn_fleet_key_session(&f->conn, f->session, "");
+    sn_fleet_key_session(&f->conn, f->session, ":j");
     sn_command_number(f->conn.ch, f->number);
     seen_status status = sn_fleet_run_number(&f->conn, &live, f->clerk_error);
     if (status == SEEN_OK && live < 0)

@@ -127,18 +127,10 @@ void sn_fleet_key_queue(const sn_fleet_connection *conn, unsigned bucket, const 
     sn_command_arg(conn->ch, key, (size_t)n);
 }
 
-void sn_fleet_key_session(const sn_fleet_connection *conn, const char *session, bool journal)
+void sn_fleet_key_session(const sn_fleet_connection *conn, const char *session, const char *what)
 {
     char key[SN_FLEET_KEY];
-    int n =
-        snprintf(key, sizeof key, "seencrawl:{%s:s:%s}%s", conn->id, session, journal ? ":j" : "");
-    sn_command_arg(conn->ch, key, (size_t)n);
-}
-
-void sn_fleet_key_figures(const sn_fleet_connection *conn, const char *session)
-{
-    char key[SN_FLEET_KEY];
-    int n = snprintf(key, sizeof key, "seencrawl:{%s:s:%s}:f", conn->id, session);
+    int n = snprintf(key, sizeof key, "seencrawl:{%s:s:%s}%s", conn->id, session, what);
     sn_command_arg(conn->ch, key, (size_t)n);
 }
 

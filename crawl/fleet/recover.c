@@ -35,7 +35,7 @@ static seen_status declare(sn_fleet *f, const char *session, uint64_t beat, bool
 {
     long long answer;
     sn_fleet_call(&f->conn, 0, sn_fleet_slot_session(&f->conn, session), SN_LUA_DEAD, 1, 1);
-    sn_fleet_key_session(&f->conn, session, false);
+    sn_fleet_key_session(&f->conn, session, "");
     sn_command_number(f->conn.ch, beat);
     seen_status status = sn_fleet_run_number(&f->conn, &answer, f->clerk_error);
     *dead = answer == 1;
@@ -111,7 +111,7 @@ static seen_status replay(sn_fleet *f, const char *session)
     journal j = {0};
     sn_command_begin(f->conn.ch, 0, sn_fleet_slot_session(&f->conn, session), 2);
     sn_command_text(f->conn.ch, "HGETALL");
-    sn_fleet_key_session(&f->conn, session, true);
+    sn_fleet_key_session(&f->conn, session, ":j");
     seen_status status = sn_fleet_run(&f->conn, take_journal, &j, f->clerk_error);
     if (status == SEEN_OK && j.failed)
         status = sn_error_set(f->clerk_error, SEEN_ERR_MEMORY, "out of memory");
@@ -172,8 +172,8 @@ static seen_status recover(sn_fleet *f, const char *session, uint64_t beat, cons
         return status;
     long long done;
     sn_fleet_call(&f->conn, 0, sn_fleet_slot_session(&f->conn, session), SN_LUA_GONE, 2, 1);
-    sn_fleet_key_session(&f->conn, session, false);
-    sn_fleet_key_session(&f->conn, session, true);
+    sn_fleet_key_session(&f->conn, session, "");
+    sn_fleet_key_session(&f->conn, session, ":j");
     sn_command_text(f->conn.ch, final);
     return sn_fleet_run_number(&f->conn, &done, f->clerk_error);
 }

@@ -191,7 +191,7 @@ seen_status sn_session_begin(sn_fleet *f, seen_error *error)
         return status;
     int64_t now = sn_fleet_now();
     sn_fleet_call(&f->conn, 0, sn_fleet_slot_session(&f->conn, f->session), SN_LUA_OPEN, 1, 2);
-    sn_fleet_key_session(&f->conn, f->session, false);
+    sn_fleet_key_session(&f->conn, f->session, "");
     sn_command_text(ch, "name");
     sn_command_text(ch, name);
     status = sn_fleet_run_number(&f->conn, &live, error);

@@ -246,7 +246,7 @@ static seen_status read_workers(sn_fleet_connection *l, sn_fleet_status *s, uint
     for (size_t i = 0; i < s->worker_count && status == SEEN_OK; i++) {
         sn_command_begin(l->ch, (uint32_t)i, sn_fleet_slot_session(l, s->workers[i].session), 2);
         sn_command_text(l->ch, "HGETALL");
-        sn_fleet_key_session(l, s->workers[i].session, false);
+        sn_fleet_key_session(l, s->workers[i].session, "");
     }
     return status == SEEN_OK && s->worker_count > 0 ? sn_fleet_run(l, take_worker, &g, error)
                                                     : status;
