@@ -355,10 +355,11 @@ static seen_status drop_rest(sn_fleet_connection *conn, const sn_fleet_status *s
 {
     for (size_t i = 0; i < s->worker_count; i++) {
         const char *session = s->workers[i].session;
-        sn_command_begin(conn->ch, 0, sn_fleet_slot_session(conn, session), 4);
+        sn_command_begin(conn->ch, 0, sn_fleet_slot_session(conn, session), 5);
         sn_command_text(conn->ch, "UNLINK");
         sn_fleet_key_session(conn, session, "");
         sn_fleet_key_session(conn, session, ":j");
+        sn_fleet_key_session(conn, session, ":p");
         sn_fleet_key_session(conn, session, ":f");
     }
     sn_command_begin(conn->ch, 0, conn->crawl_slot, 3);

@@ -9,7 +9,8 @@
  *     figures.c   for the report
  *     retry.c     pages that were given up, once more
  *     recover.c   sharing hosts, recovery of dead sessions, leaving
- *     journal.c   links: check, intent, add, push
+ *     journal.c   links: check, intent, add, push, settle
+ *     replay.c    the journal of a dead session
  *     lane.c      queues this worker owns: pick, read, ack
  *     confirm.c   whether replicas have what was written
  *     names.c     keys, buckets, scripts
@@ -287,6 +288,7 @@ typedef struct sn_fleet {
     /* The clerk's own. */
     char session[SN_SESSION + 1];
     uint64_t beat, number, intent, permits_taken;
+    size_t recorded;           /* hashes: where the record continues */
     uint64_t *marks, *numbers; /* the last write to each bucket */
     sn_fleet_polled polled;
     bool *ready;                /* buckets that may have ready queues, when last looked at */
@@ -424,10 +426,31 @@ seen_status sn_session_leave(sn_fleet *f);
 
 /* ---- journal.c ---- */
 
+enum { SN_JOURNAL_LINKS = 2048 }; /* in a batch */
+
+/* One element to push. Without URLs: the number is applied to the bucket all the same. */
+typedef struct sn_journal_item {
+    const char *queue;
+    unsigned bucket, urls;
+    const char *element;
+    size_t at, len; /* at: of the element in a text that may still move */
+    size_t first;   /* of its hashes, in a replay */
+    bool pushed;    /* now, not by an earlier call under this number */
+} sn_journal_item;
+
 seen_status sn_journal_run(sn_fleet *f, const sn_offers *offers);
-/* Adds and pushes all of a batch in the journal of a dead session. */
-seen_status sn_journal_replay(sn_fleet *f, const char *session, uint64_t number, const char *batch,
-                              size_t len);
+seen_status sn_journal_add(sn_fleet *f, const seen_hash *hash, size_t count, seen_answer *answer);
+/* Pushes for a session; replay: for one that was declared dead. Sorts the items. */
+seen_status sn_journal_push(sn_fleet *f, const char *session, uint64_t number, bool replay,
+                            sn_journal_item *item, size_t count);
+/* Deletes a batch of this session from its journal, 0: none, and records hashes of URLs that are in
+ * the lists: low halves, 8 bytes each. */
+seen_status sn_journal_settle(sn_fleet *f, uint64_t number, const char *hashes, size_t count);
+
+/* ---- replay.c ---- */
+
+/* Adds and pushes what is in the journal of a dead session. */
+seen_status sn_journal_replay(sn_fleet *f, const char *session);
 
 /* ---- lane.c ---- */
 
@@ -444,7 +467,8 @@ void sn_lane_free(sn_lane *lane);
 typedef enum sn_fleet_switch {
     SN_WITHOUT_JOURNAL,
     SN_WITHOUT_NUMBERS,
-    SN_WITHOUT_FENCE
+    SN_WITHOUT_FENCE,
+    SN_WITHOUT_RECORD
 } sn_fleet_switch;
 bool sn_fleet_without(sn_fleet_switch rule);
 /* A point at which a test may stall this worker for longer than its lease, or kill it. */

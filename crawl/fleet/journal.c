@@ -4,12 +4,14 @@
  *     intent   those go to the journal of this session, and to its replica
  *     add      to the seen-set; URLs that another worker added in between are that worker's
  *     push     the new ones to the lists, once per batch number and bucket
- *     settle   the batch is removed from the journal
+ *     settle   the batch is removed from the journal; the record gets the hashes of what was pushed
  *
- * After a crash at any point the worker that recovers the session adds and pushes all of the batch
- * under the same number. A batch in the journal is a sequence of
+ * After a crash at any point the worker that recovers the session adds and pushes the batch under
+ * the same number (replay.c). A batch in the journal is a sequence of
  *
- *     length (4 bytes), queue (1 byte length, bytes), URLs (1 byte), element */
+ *     length (4 bytes), queue (1 byte length, bytes), URLs (1 byte), element
+ *
+ * The record is a ring of the low halves of hashes. */
 #include "base/bytes.h"
 #include "base/error.h"
 #include "crawl/fleet/internal.h"
@@ -18,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH_LINKS = 2048 };
+enum { BATCH_LINKS = SN_JOURNAL_LINKS, RECORD_HASHES = 4 * BATCH_LINKS };
 
 /* One element of a batch. */
 typedef struct group {
@@ -235,7 +237,7 @@ static seen_status write_intent(batch *b)
 
 /* Adds; after a refusal a part may have been added without an answer: all count as new then, as in
  * a replay. */
-static seen_status add_hashes(sn_fleet *f, const seen_hash *hash, size_t count, seen_answer *answer)
+seen_status sn_journal_add(sn_fleet *f, const seen_hash *hash, size_t count, seen_answer *answer)
 {
     bool refused = false;
     seen_status status;
@@ -256,9 +258,10 @@ static seen_status add(batch *b)
     sn_fleet *f = b->f;
     size_t pages = 0;
     seen_answer ignored[BATCH_LINKS];
+    sn_fleet_point("add");
     for (size_t i = 0; i < b->count; i++)
         b->hash[i] = b->offers->link[b->chosen[i]].hash;
-    seen_status status = add_hashes(f, b->hash, b->count, b->answer);
+    seen_status status = sn_journal_add(f, b->hash, b->count, b->answer);
     uint64_t found = 0;
     for (size_t i = 0; i < b->count; i++) {
         const sn_offer *link = &b->offers->link[b->chosen[i]];
@@ -270,7 +273,7 @@ static seen_status add(batch *b)
                 sn_frontier_hash(&f->base, url_of(b, link), link->len, SN_KIND_PAGE);
     }
     if (status == SEEN_OK && pages > 0)
-        status = add_hashes(f, b->hash + b->count, pages, ignored);
+        status = sn_journal_add(f, b->hash + b->count, pages, ignored);
     pthread_mutex_lock(&f->lock);
     f->found += found;
     pthread_mutex_unlock(&f->lock);
@@ -279,68 +282,76 @@ static seen_status add(batch *b)
 
 /* ---- push ---- */
 
-typedef struct pushed {
+typedef struct pushing {
+    sn_journal_item *item;
+    size_t count;
     bool refused;
-} pushed;
+} pushing;
 
 static bool take_pushed(void *context, uint32_t tag, const sn_reply *r, bool again)
 {
-    pushed *p = context;
-    (void)tag, (void)again;
+    pushing *p = context;
+    (void)again;
     if (r->items != 1 || r->item[0].type != REDIS_REPLY_INTEGER)
         return false;
     p->refused |= r->item[0].number < 0;
+    for (size_t i = 0; i < p->count; i++)
+        if (p->item[i].bucket == tag)
+            p->item[i].pushed = r->item[0].number > 0;
     return true;
 }
 
-/* One element for the push script. */
-typedef struct push_item {
-    const char *queue;
-    unsigned bucket, urls;
-    const char *element;
-    size_t at, len; /* at: of the element in a text that may still move */
-} push_item;
-
 static int by_bucket(const void *a, const void *b)
 {
-    const push_item *x = a, *y = b;
+    const sn_journal_item *x = a, *y = b;
     return x->bucket != y->bucket ? (x->bucket < y->bucket ? -1 : 1)
                                   : (x->element < y->element ? -1 : x->element > y->element);
 }
 
-/* One call per bucket: a number stands for all elements of the batch in that bucket. */
-static seen_status push(sn_fleet *f, const char *session, uint64_t number, bool replay,
-                        push_item *item, size_t count)
+static void put_push(const sn_fleet *f, const char *session, uint64_t number, bool replay,
+                     const sn_journal_item *item, size_t count)
 {
     static const char *const keys[] = {"ready", "owner", "meta", "applied"};
     const sn_fleet_connection *l = &f->conn;
+    unsigned b = item->bucket, lists = 0;
+    for (size_t i = 0; i < count; i++)
+        lists += item[i].urls > 0;
+    sn_fleet_call(l, b, l->slot[b], SN_LUA_PUSH, 4 + lists, 4 + 3 * lists);
+    for (int k = 0; k < 4; k++)
+        sn_fleet_key_bucket(l, b, keys[k]);
+    for (size_t i = 0; i < count; i++)
+        if (item[i].urls > 0)
+            sn_fleet_key_queue(l, b, "q", item[i].queue);
+    sn_command_text(l->ch, session);
+    sn_command_number(l->ch, number);
+    sn_command_text(l->ch, replay ? "1" : "0");
+    sn_command_text(l->ch, "0");
+    for (size_t i = 0; i < count; i++) {
+        if (item[i].urls == 0)
+            continue;
+        sn_command_text(l->ch, item[i].queue);
+        sn_command_number(l->ch, item[i].urls);
+        sn_command_arg(l->ch, item[i].element, item[i].len);
+    }
+}
+
+/* One call per bucket: a number stands for all elements of the batch in that bucket. */
+seen_status sn_journal_push(sn_fleet *f, const char *session, uint64_t number, bool replay,
+                            sn_journal_item *item, size_t count)
+{
     if (replay && sn_fleet_without(SN_WITHOUT_NUMBERS))
         number += (uint64_t)sn_fleet_now();
     if (!replay)
         sn_fleet_point("push");
     qsort(item, count, sizeof *item, by_bucket);
     for (size_t i = 0, n; i < count; i += n) {
-        unsigned b = item[i].bucket;
-        for (n = 1; i + n < count && item[i + n].bucket == b;)
+        for (n = 1; i + n < count && item[i + n].bucket == item[i].bucket;)
             n++;
-        sn_fleet_call(l, b, l->slot[b], SN_LUA_PUSH, (unsigned)(4 + n), (unsigned)(4 + 3 * n));
-        for (int k = 0; k < 4; k++)
-            sn_fleet_key_bucket(l, b, keys[k]);
-        for (size_t k = 0; k < n; k++)
-            sn_fleet_key_queue(l, b, "q", item[i + k].queue);
-        sn_command_text(l->ch, session);
-        sn_command_number(l->ch, number);
-        sn_command_text(l->ch, replay ? "1" : "0");
-        sn_command_text(l->ch, "0");
-        for (size_t k = 0; k < n; k++) {
-            sn_command_text(l->ch, item[i + k].queue);
-            sn_command_number(l->ch, item[i + k].urls);
-            sn_command_arg(l->ch, item[i + k].element, item[i + k].len);
-        }
+        put_push(f, session, number, replay, &item[i], n);
         if (!replay)
-            f->numbers[b] = number;
+            f->numbers[item[i].bucket] = number;
     }
-    pushed p = {false};
+    pushing p = {.item = item, .count = count};
     seen_status status = sn_fleet_run(&f->conn, take_pushed, &p, f->clerk_error);
     if (status == SEEN_OK && p.refused)
         return sn_fleet_set_lost(f, "another worker declared this one dead");
@@ -365,7 +376,7 @@ static void wake_lanes(const batch *b)
 static seen_status push_batch(batch *b)
 {
     sn_fleet *f = b->f;
-    push_item *item = malloc(BATCH_LINKS * sizeof *item);
+    sn_journal_item *item = malloc(BATCH_LINKS * sizeof *item);
     size_t count = 0;
     seen_status status = SEEN_OK;
     if (!item)
@@ -376,35 +387,51 @@ static seen_status push_batch(batch *b)
         if (!pack_group(b, &b->groups[i], true, &n))
             status = no_memory(f);
         else if (n > 0)
-            item[count++] = (push_item){.queue = b->groups[i].queue,
-                                        .bucket = b->groups[i].bucket,
-                                        .urls = n,
-                                        .at = b->groups[i].at,
-                                        .len = b->groups[i].len};
+            item[count++] = (sn_journal_item){.queue = b->groups[i].queue,
+                                              .bucket = b->groups[i].bucket,
+                                              .urls = n,
+                                              .at = b->groups[i].at,
+                                              .len = b->groups[i].len};
     }
     for (size_t i = 0; i < count; i++)
         item[i].element = b->text.data + item[i].at;
     if (status == SEEN_OK && count > 0)
-        status = push(f, f->session, f->number, false, item, count);
+        status = sn_journal_push(f, f->session, f->number, false, item, count);
     free(item);
     wake_lanes(b);
     return status;
 }
 
-static seen_status settle(sn_fleet *f)
+seen_status sn_journal_settle(sn_fleet *f, uint64_t number, const char *hashes, size_t count)
 {
     long long live;
-    sn_fleet_point("settle");
-    if (sn_fleet_without(SN_WITHOUT_JOURNAL))
-        return SEEN_OK;
-    sn_fleet_call(&f->conn, 0, sn_fleet_slot_session(&f->conn, f->session), SN_LUA_SETTLE, 2, 1);
+    if (f->recorded + count > RECORD_HASHES)
+        f->recorded = 0;
+    sn_fleet_call(&f->conn, 0, sn_fleet_slot_session(&f->conn, f->session), SN_LUA_SETTLE, 3, 3);
     sn_fleet_key_session(&f->conn, f->session, "");
     sn_fleet_key_session(&f->conn, f->session, ":j");
-    sn_command_number(f->conn.ch, f->number);
+    sn_fleet_key_session(&f->conn, f->session, ":p");
+    sn_command_number(f->conn.ch, number);
+    sn_command_number(f->conn.ch, 8 * f->recorded);
+    sn_command_arg(f->conn.ch, hashes, 8 * count);
+    f->recorded += count;
     seen_status status = sn_fleet_run_number(&f->conn, &live, f->clerk_error);
     if (status == SEEN_OK && live < 0)
         return sn_fleet_set_lost(f, "another worker declared this one dead");
     return status;
+}
+
+static seen_status settle(const batch *b)
+{
+    char hashes[8 * BATCH_LINKS];
+    size_t n = 0;
+    sn_fleet_point("settle");
+    if (sn_fleet_without(SN_WITHOUT_JOURNAL))
+        return SEEN_OK;
+    for (size_t i = 0; i < b->count; i++)
+        if (b->fresh[i])
+            sn_store64(hashes + 8 * n++, b->offers->link[b->chosen[i]].hash.lo);
+    return sn_journal_settle(b->f, b->f->number, hashes, n);
 }
 
 /* ---- scope ---- */
@@ -434,7 +461,7 @@ seen_status sn_journal_run(sn_fleet *f, const sn_offers *offers)
         if (status == SEEN_OK)
             status = push_batch(b);
         if (status == SEEN_OK)
-            status = settle(f);
+            status = settle(b);
         if (status == SEEN_OK)
             status = sn_session_beat(f);
     }
@@ -442,74 +469,5 @@ seen_status sn_journal_run(sn_fleet *f, const sn_offers *offers)
     free(b->groups);
     sn_buffer_free(&b->text);
     free(b);
-    return status;
-}
-
-/* ---- replay ---- */
-
-static seen_status add_all(sn_fleet *f, const sn_packer_urls *u)
-{
-    seen_hash hash[2 * SN_PACKER_URLS];
-    seen_answer answer[2 * SN_PACKER_URLS];
-    size_t n = 0;
-    for (size_t i = 0; i < u->count; i++) {
-        hash[n++] = sn_frontier_hash(&f->base, u->url[i].url, u->url[i].len, u->url[i].kind);
-        if (u->url[i].kind == SN_KIND_SITEMAP)
-            hash[n++] = sn_frontier_hash(&f->base, u->url[i].url, u->url[i].len, SN_KIND_PAGE);
-    }
-    return add_hashes(f, hash, n, answer);
-}
-
-/* Skipping damaged data would lose URLs. */
-static seen_status damaged(sn_fleet *f)
-{
-    return sn_error_set(f->clerk_error, SEEN_ERR_FORMAT, "%s: a journal is damaged",
-                        sn_client_address(f->conn.client)->shown);
-}
-
-static seen_status replay_item(sn_fleet *f, const char *at, uint32_t len, push_item *item,
-                               char queue[SN_QUEUE])
-{
-    size_t name = (uint8_t)at[0];
-    sn_packer_urls *u = name + 2 >= len || name < 16 || name >= SN_QUEUE
-                            ? NULL
-                            : sn_packer_unpack(f->packer, at + name + 2, len - name - 2);
-    if (!u)
-        return damaged(f);
-    memcpy(queue, at + 1, name);
-    queue[name] = '\0';
-    *item = (push_item){.queue = queue,
-                        .bucket = sn_fleet_bucket(&f->conn, queue),
-                        .urls = (unsigned)u->count,
-                        .element = at + name + 2,
-                        .len = len - name - 2};
-    seen_status status = add_all(f, u);
-    free(u);
-    return status;
-}
-
-seen_status sn_journal_replay(sn_fleet *f, const char *session, uint64_t number, const char *text,
-                              size_t len)
-{
-    push_item *item = malloc(BATCH_LINKS * sizeof *item);
-    char(*queue)[SN_QUEUE] = malloc(BATCH_LINKS * sizeof *queue);
-    size_t count = 0;
-    seen_status status = SEEN_OK;
-    if (!item || !queue) {
-        free(item);
-        free(queue);
-        return no_memory(f);
-    }
-    for (size_t at = 0; at < len && status == SEEN_OK; count++) {
-        uint32_t size = len - at > 4 ? sn_load32(text + at) : 0;
-        bool whole = size > 1 && size <= len - at - 4 && count < BATCH_LINKS;
-        status =
-            whole ? replay_item(f, text + at + 4, size, &item[count], queue[count]) : damaged(f);
-        at += (size_t)size + 4;
-    }
-    if (status == SEEN_OK && count > 0)
-        status = push(f, session, number, true, item, count);
-    free(item);
-    free(queue);
     return status;
 }

@@ -3,6 +3,7 @@
  *     seencrawl:NAME                     registry: state, level, settings
  *     seencrawl:{ID}:WHAT                of the crawl: seeds, workers
  *     seencrawl:{ID:s:SESSION}[:j]       of a session: state, beat, counters; its journal
+ *     seencrawl:{ID:s:SESSION}:p         of a session: the record of what it has pushed
  *     seencrawl:{ID:s:SESSION}:f         of a session: figures for the report
  *     seencrawl:{ID:TAG}:WHAT            of a bucket: ready owner meta applied tired pages failed
  *     seencrawl:{ID:TAG}:q:QUEUE, :s:    of a queue: its list; what is done of it

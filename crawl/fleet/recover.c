@@ -71,60 +71,6 @@ static seen_status exclude(sn_fleet *f, const char *session, uint64_t beat, bool
     return status;
 }
 
-typedef struct entry {
-    uint64_t number;
-    size_t at, len;
-} entry;
-
-typedef struct journal {
-    entry *entry;
-    size_t count;
-    sn_buffer text;
-    bool failed;
-} journal;
-
-static bool take_journal(void *context, uint32_t tag, const sn_reply *r, bool again)
-{
-    journal *j = context;
-    (void)tag, (void)again;
-    if (r->items < 1 || r->item[0].type != REDIS_REPLY_ARRAY || r->items % 2 != 1)
-        return false;
-    j->entry = calloc(r->items, sizeof *j->entry);
-    j->failed = !j->entry;
-    for (size_t i = 1; i + 1 < r->items && !j->failed; i += 2) {
-        j->entry[j->count++] =
-            (entry){(uint64_t)sn_fleet_reply_number(r, i), j->text.len, r->item[i + 1].len};
-        sn_buffer_put(&j->text, sn_reply_text(r, i + 1), r->item[i + 1].len);
-        j->failed = j->text.failed;
-    }
-    return true;
-}
-
-static int by_number(const void *a, const void *b)
-{
-    const entry *x = a, *y = b;
-    return x->number < y->number ? -1 : x->number > y->number;
-}
-
-static seen_status replay(sn_fleet *f, const char *session)
-{
-    journal j = {0};
-    sn_command_begin(f->conn.ch, 0, sn_fleet_slot_session(&f->conn, session), 2);
-    sn_command_text(f->conn.ch, "HGETALL");
-    sn_fleet_key_session(&f->conn, session, ":j");
-    seen_status status = sn_fleet_run(&f->conn, take_journal, &j, f->clerk_error);
-    if (status == SEEN_OK && j.failed)
-        status = sn_error_set(f->clerk_error, SEEN_ERR_MEMORY, "out of memory");
-    if (status == SEEN_OK && j.count > 1)
-        qsort(j.entry, j.count, sizeof *j.entry, by_number);
-    for (size_t i = 0; i < j.count && status == SEEN_OK; i++)
-        status = sn_journal_replay(f, session, j.entry[i].number, j.text.data + j.entry[i].at,
-                                   j.entry[i].len);
-    free(j.entry);
-    sn_buffer_free(&j.text);
-    return status;
-}
-
 /* Returns the hosts of a session in one bucket. The fence is up: it gets no more of them. */
 static seen_status reap_bucket(sn_fleet *f, const char *session, unsigned b)
 {
@@ -160,7 +106,7 @@ static seen_status recover(sn_fleet *f, const char *session, uint64_t beat, cons
         status = exclude(f, session, beat, dead);
         if (status != SEEN_OK || !*dead)
             return status;
-        status = replay(f, session);
+        status = sn_journal_replay(f, session);
         for (unsigned b = 0; b < f->conn.buckets && status == SEEN_OK; b++)
             status = reap_bucket(f, session, b);
         if (status == SEEN_OK)
@@ -171,9 +117,10 @@ static seen_status recover(sn_fleet *f, const char *session, uint64_t beat, cons
     if (status != SEEN_OK)
         return status;
     long long done;
-    sn_fleet_call(&f->conn, 0, sn_fleet_slot_session(&f->conn, session), SN_LUA_GONE, 2, 1);
+    sn_fleet_call(&f->conn, 0, sn_fleet_slot_session(&f->conn, session), SN_LUA_GONE, 3, 1);
     sn_fleet_key_session(&f->conn, session, "");
     sn_fleet_key_session(&f->conn, session, ":j");
+    sn_fleet_key_session(&f->conn, session, ":p");
     sn_command_text(f->conn.ch, final);
     return sn_fleet_run_number(&f->conn, &done, f->clerk_error);
 }

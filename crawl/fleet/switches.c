@@ -15,7 +15,8 @@ bool sn_fleet_without(sn_fleet_switch rule)
 {
     static const char *const names[] = {[SN_WITHOUT_JOURNAL] = "journal",
                                         [SN_WITHOUT_NUMBERS] = "numbers",
-                                        [SN_WITHOUT_FENCE] = "fence"};
+                                        [SN_WITHOUT_FENCE] = "fence",
+                                        [SN_WITHOUT_RECORD] = "record"};
     const char *without = getenv("SEEN_FLEET_WITHOUT");
     return without && strcmp(without, names[rule]) == 0;
 }

@@ -1,6 +1,6 @@
-# The rules that protect a shared crawl are necessary: with the journal, the numbered pushes or the
-# fence disabled, workers that die or stall at the wrong moment lose URLs, push them twice, or
-# leave hosts that no worker can take. Each test passes with the rules enabled and fails without.
+# The rules that protect a shared crawl are necessary: with the journal, the numbered pushes, the
+# fence or the record disabled, workers that die or stall at the wrong moment lose URLs, push them
+# twice, or leave hosts that no worker can take. Each test passes with the rules enabled and fails without.
 set -eu
 fail() { echo "crawl_fleet_rules: $*" >&2; exit 1; }
 UNSAFE=$BUILD/tests/seen_unsafe
@@ -20,3 +20,4 @@ needed() { # rule, options
 needed journal --die push --pages 1500 --deaths 4
 needed numbers --die settle --pages 1500 --deaths 4 --most-pushed 10
 needed fence --stall pick --pages 3500 --hosts 250 --connections 3 --delay 30 --lease 300 --timeout 12
+needed record --die add --pages 3000 --hosts 100 --workers 4 --deaths 2 --most-pushed 10

@@ -11,6 +11,10 @@
  *
  *     declare dead -> fence every bucket -> add the journal's URLs -> push them -> take the hosts
  *
+ * What is pushed is recorded, at the earliest when the journal entry is deleted, or by a replay
+ * with its push. A replay omits any part of what is recorded: records may be lost. It applies the
+ * number to every bucket of the batch, also to one for which nothing is left.
+ *
  * Checked in every state
  *     one worker   no two sessions that may both start requests to one host
  *     numbered     no batch pushes a URL twice
@@ -46,8 +50,11 @@ enum rule {
     NO_WAIT_PUSH = 128,
     NO_WAIT_PICK = 256,
     NO_WAIT_REAP = 512,
-    ONE_SWEEP = 1024,   /* the end: pushed is summed before done */
-    KEEP_SESSION = 2048 /* a failover does not end the sessions that were live */
+    ONE_SWEEP = 1024,     /* the end: pushed is summed before done */
+    KEEP_SESSION = 2048,  /* a failover does not end the sessions that were live */
+    EARLY_RECORD = 4096,  /* URLs are recorded before they are pushed */
+    WHOLE_RECORD = 8192,  /* a replay records its URLs also where their number was applied before */
+    NO_EMPTY_PUSH = 16384 /* a replay that omits all URLs of a bucket does not apply the number */
 };
 
 enum group { GROUP_NONE, GROUP_HOST0, GROUP_HOST1, GROUP_SESSION0, GROUP_SEEN };
@@ -85,6 +92,7 @@ typedef struct state {
     bucket bucket[HOSTS];
     session_keys session[SESSIONS];
     uint8_t seen;
+    uint8_t recorded; /* URLs, as bits */
 
     struct local {
         uint8_t pc, host, url, left, fresh, number;
@@ -193,6 +201,15 @@ static bool accepts(const search *x, const bucket *b, unsigned session)
     return off(x, NO_FENCE) || !(b->applied[session] & FENCED);
 }
 
+static unsigned of_host(unsigned urls, unsigned host)
+{
+    unsigned mine = 0;
+    for (unsigned u = 0; u < URLS; u++)
+        if (urls >> u & 1 && host_of[u] == host)
+            mine |= 1u << u;
+    return mine;
+}
+
 /* The push script. A replay may push for a fenced session. */
 static void push(search *x, state *s, unsigned host, unsigned session, unsigned number,
                  unsigned urls, bool replay)
@@ -201,13 +218,10 @@ static void push(search *x, state *s, unsigned host, unsigned session, unsigned 
     unsigned last = b->applied[session] & (FENCED - 1);
     if ((!replay && !accepts(x, b, session)) || (!off(x, NO_NUMBERS) && last >= number))
         return;
-    unsigned mine = 0;
-    for (unsigned u = 0; u < URLS; u++)
-        if (urls >> u & 1 && host_of[u] == host)
-            mine |= 1u << u;
-    if (mine == 0)
+    unsigned mine = of_host(urls, host);
+    if (mine == 0 && (!replay || off(x, NO_EMPTY_PUSH)))
         return;
-    if (b->len == 0 && b->owner == NONE)
+    if (mine != 0 && b->len == 0 && b->owner == NONE)
         b->ready = 1;
     for (unsigned u = 0; u < URLS; u++) {
         if (!(mine >> u & 1))
@@ -360,6 +374,8 @@ static void step_add(search *x, const state *from, unsigned who)
         if (l->left == 0) {
             l->pc = PUSH;
             l->left = 3;
+            if (off(x, EARLY_RECORD))
+                s.recorded |= l->fresh;
         }
         reach(x, &s, ADD_ONE, who);
     }
@@ -372,9 +388,7 @@ static void step_push(search *x, const state *from, unsigned who)
         struct local *l = &s.local[who];
         if (!(l->left >> h & 1))
             continue;
-        bool any = false;
-        for (unsigned u = 0; u < URLS; u++)
-            any = any || (l->fresh >> u & 1 && host_of[u] == h);
+        bool any = of_host(l->fresh, h) != 0;
         if (any && (notices(x, from, who, bucket_group(h)) || !accepts(x, &s.bucket[h], who))) {
             step_end(x, from, who, REFUSED);
             continue;
@@ -401,6 +415,7 @@ static void step_settle(search *x, const state *from, unsigned who)
         }
         s.session[who].journal = s.session[who].number = 0;
     }
+    s.recorded |= s.local[who].fresh;
     s.local[who].fresh = 0;
     s.local[who].pc = ACK;
     reach(x, &s, SETTLED, who);
@@ -471,11 +486,36 @@ static bool recover_fence(search *x, const state *from, unsigned who)
     return open;
 }
 
+/* Pushes to one bucket, without each part of what is recorded; true: that is to be done. */
+static bool replay_push(search *x, const state *from, unsigned who, unsigned h)
+{
+    const session_keys *k = &from->session[who];
+    unsigned mine = of_host(k->journal, h);
+    unsigned known = mine & from->recorded;
+    bool must = false;
+    for (unsigned omit = 0; omit <= known && mine != 0; omit++) {
+        state s = *from;
+        if ((omit & ~known) != 0)
+            continue;
+        push(x, &s, h, who, k->number, mine & ~omit, true);
+        bool pushed = memcmp(&s.bucket[h], &from->bucket[h], sizeof s.bucket[h]) != 0;
+        if (pushed || off(x, WHOLE_RECORD))
+            s.recorded |= (uint8_t)(mine & ~omit);
+        if (!off(x, NO_WAIT_PUSH))
+            wait_for(x, &s, bucket_group(h));
+        if (off(x, NO_NUMBERS) || memcmp(&s, from, sizeof s) == 0)
+            continue;
+        must |= omit == known;
+        reach(x, &s, REPLAY_PUSH, who);
+    }
+    return must;
+}
+
 static bool recover_journal(search *x, const state *from, unsigned who)
 {
     const session_keys *k = &from->session[who];
     unsigned missing = k->journal & ~(unsigned)from->seen;
-    bool left = false;
+    bool left = false, must = false;
     for (unsigned u = 0; u < URLS; u++) {
         state s = *from;
         if (!(missing >> u & 1))
@@ -484,16 +524,9 @@ static bool recover_journal(search *x, const state *from, unsigned who)
         left = true;
         reach(x, &s, REPLAY_ADD, who);
     }
-    for (unsigned h = 0; h < HOSTS && !left && k->journal; h++) {
-        state s = *from;
-        push(x, &s, h, who, k->number, k->journal, true);
-        if (!off(x, NO_WAIT_PUSH))
-            wait_for(x, &s, bucket_group(h));
-        if (off(x, NO_NUMBERS) || memcmp(&s.bucket[h], &from->bucket[h], sizeof s.bucket[h]) == 0)
-            continue;
-        left = true;
-        reach(x, &s, REPLAY_PUSH, who);
-    }
+    for (unsigned h = 0; h < HOSTS && !left && k->journal; h++)
+        must |= replay_push(x, from, who, h);
+    left |= must;
     /* Without numbers nothing shows that it was done: once, by the worker that finishes. */
     if (off(x, NO_NUMBERS) && !left && k->journal) {
         state s = *from;
@@ -677,6 +710,9 @@ static const config configs[] = {
     {.name = "late-fence", .off = LATE_FENCE, .stops = 1, .faulty = true},
     {.name = "pop-first", .off = POP_FIRST, .crashes = 1, .faulty = true},
     {.name = "one-sweep", .off = ONE_SWEEP, .sweep = true, .faulty = true},
+    {.name = "early-record", .off = EARLY_RECORD, .crashes = 1, .faulty = true},
+    {.name = "whole-record", .off = WHOLE_RECORD, .crashes = 2, .faulty = true},
+    {.name = "no-empty-push", .off = NO_EMPTY_PUSH, .crashes = 1, .sweep = true, .faulty = true},
     {.name = "no-wait-intent",
      .off = NO_WAIT_INTENT,
      .group = GROUP_SESSION0,
