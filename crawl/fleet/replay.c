@@ -168,8 +168,8 @@ static bool pack_rest(batch *b, const part *p, sn_journal_item *item)
     return ok;
 }
 
-/* Another journal may have the same links. */
-static seen_status record(const batch *b)
+/* Another journal may have the same links. Not for a session that leaves: its own is over. */
+static seen_status record(const batch *b, const char *session)
 {
     char hashes[sizeof b->hashes];
     size_t n = 0;
@@ -179,7 +179,8 @@ static seen_status record(const batch *b)
             memcpy(hashes + 8 * n, b->hashes + 8 * item->first, 8 * (size_t)item->urls);
         n += item->pushed ? item->urls : 0;
     }
-    return n == 0 ? SEEN_OK : sn_journal_settle(b->f, 0, hashes, n);
+    bool own = strcmp(session, b->f->session) == 0;
+    return n == 0 || own ? SEEN_OK : sn_journal_settle(b->f, 0, hashes, n);
 }
 
 static seen_status push(batch *b, const char *session, uint64_t number)
@@ -190,7 +191,7 @@ static seen_status push(batch *b, const char *session, uint64_t number)
     for (size_t i = 0; i < b->count && b->text.len > 0; i++)
         b->item[i].element = b->text.data + b->item[i].at;
     seen_status status = sn_journal_push(b->f, session, number, true, b->item, b->count);
-    return status == SEEN_OK ? record(b) : status;
+    return status == SEEN_OK ? record(b, session) : status;
 }
 
 /* ---- scope ---- */
@@ -218,6 +219,7 @@ static seen_status replay_batch(sn_fleet *f, const char *session, uint64_t numbe
     return status;
 }
 
+/* A batch in the journal. */
 typedef struct entry {
     uint64_t number;
     size_t at, len;
