@@ -105,21 +105,23 @@ static void session(void **state)
     assert_int_equal(number(command("HGET s beat")), 2);
     assert_int_equal(number(command("HLEN f")), 1);
     assert_int_equal(run(SN_LUA_INTENT, "s j", "1 links"), 1);
-    assert_int_equal(run(SN_LUA_SETTLE, "s j", "1"), 1);
+    assert_int_equal(run(SN_LUA_SETTLE, "s j p", "1 8 pushed01"), 1);
     assert_int_equal(number(command("HLEN j")), 0);
+    expect_text(command("GETRANGE p 8 -1"), "pushed01");
     assert_int_equal(run(SN_LUA_INTENT, "s j", "2 links"), 1);
     assert_int_equal(number(command("HGET s intent")), 2);
     assert_int_equal(run(SN_LUA_DEAD, "s", "1"), 0); /* it was active in between */
-    assert_int_equal(run(SN_LUA_GONE, "s j", "gone"), 0);
+    assert_int_equal(run(SN_LUA_GONE, "s j p", "gone"), 0);
     assert_int_equal(run(SN_LUA_DEAD, "s", "2"), 1);
     assert_int_equal(run(SN_LUA_DEAD, "s", "2"), 1);
-    /* Dead: no beat, no intent, and the journal is frozen. */
+    /* Dead: no beat, no intent, and the journal and the record are frozen. */
     assert_int_equal(run(SN_LUA_BEAT, "s f", "6 pages 6"), -1);
     assert_int_equal(run(SN_LUA_INTENT, "s j", "3 links"), -1);
-    assert_int_equal(run(SN_LUA_SETTLE, "s j", "2"), -1);
+    assert_int_equal(run(SN_LUA_SETTLE, "s j p", "2 16 pushed02"), -1);
     assert_int_equal(number(command("HLEN j")), 1);
-    assert_int_equal(run(SN_LUA_GONE, "s j", "gone"), 1);
-    assert_int_equal(number(command("EXISTS j")), 0);
+    assert_int_equal(number(command("STRLEN p")), 16);
+    assert_int_equal(run(SN_LUA_GONE, "s j p", "gone"), 1);
+    assert_int_equal(number(command("EXISTS j p")), 0);
     /* A session that was never opened cannot be opened after it was declared dead. */
     assert_int_equal(run(SN_LUA_DEAD, "never", "0"), 1);
     assert_int_equal(run(SN_LUA_OPEN, "never", "name a"), 0);
