@@ -26,8 +26,8 @@ typedef struct batch {
     seen_hash hash[2 * SN_JOURNAL_LINKS]; /* of all URLs, then of sitemaps as pages */
     seen_answer answer[2 * SN_JOURNAL_LINKS];
     size_t count, urls;
-    sn_hashset doubtful,
-        stored; /* low halves; stored: those of the doubtful that are in a record */
+    sn_hashset doubtful; /* low halves of what is in the seen-set, perhaps in no list */
+    sn_hashset stored;   /* those of them that a record has */
     sn_buffer text;
     char hashes[8 * SN_JOURNAL_LINKS]; /* of those that have to be pushed */
     size_t rest;
