@@ -99,6 +99,7 @@ static seen_status reap_bucket(sn_fleet *f, const char *session, unsigned b)
 static seen_status recover(sn_fleet *f, const char *session, uint64_t beat, const char *final,
                            bool *dead)
 {
+    enum { RECORD_LEASES = 10 }; /* that a record stays */
     unsigned epoch;
     seen_status status;
     do {
@@ -117,11 +118,12 @@ static seen_status recover(sn_fleet *f, const char *session, uint64_t beat, cons
     if (status != SEEN_OK)
         return status;
     long long done;
-    sn_fleet_call(&f->conn, 0, sn_fleet_slot_session(&f->conn, session), SN_LUA_GONE, 3, 1);
+    sn_fleet_call(&f->conn, 0, sn_fleet_slot_session(&f->conn, session), SN_LUA_GONE, 3, 2);
     sn_fleet_key_session(&f->conn, session, "");
     sn_fleet_key_session(&f->conn, session, ":j");
     sn_fleet_key_session(&f->conn, session, ":p");
     sn_command_text(f->conn.ch, final);
+    sn_command_number(f->conn.ch, RECORD_LEASES * (uint64_t)f->options.lease_ms);
     return sn_fleet_run_number(&f->conn, &done, f->clerk_error);
 }
 

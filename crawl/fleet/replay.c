@@ -136,8 +136,7 @@ static seen_status read_records(batch *b)
         return no_memory(f);
     put_record(f, f->session);
     for (size_t i = 0; i < f->observed_count; i++)
-        if (!f->observed[i].over)
-            put_record(f, f->observed[i].session);
+        put_record(f, f->observed[i].session);
     return sn_fleet_run(&f->conn, take_record, b, f->clerk_error);
 }
 

@@ -111,7 +111,7 @@ static void session(void **state)
     assert_int_equal(run(SN_LUA_INTENT, "s j", "2 links"), 1);
     assert_int_equal(number(command("HGET s intent")), 2);
     assert_int_equal(run(SN_LUA_DEAD, "s", "1"), 0); /* it was active in between */
-    assert_int_equal(run(SN_LUA_GONE, "s j p", "gone"), 0);
+    assert_int_equal(run(SN_LUA_GONE, "s j p", "gone 60000"), 0);
     assert_int_equal(run(SN_LUA_DEAD, "s", "2"), 1);
     assert_int_equal(run(SN_LUA_DEAD, "s", "2"), 1);
     /* Dead: no beat, no intent, and the journal and the record are frozen. */
@@ -120,8 +120,9 @@ static void session(void **state)
     assert_int_equal(run(SN_LUA_SETTLE, "s j p", "2 16 pushed02"), -1);
     assert_int_equal(number(command("HLEN j")), 1);
     assert_int_equal(number(command("STRLEN p")), 16);
-    assert_int_equal(run(SN_LUA_GONE, "s j p", "gone"), 1);
-    assert_int_equal(number(command("EXISTS j p")), 0);
+    assert_int_equal(run(SN_LUA_GONE, "s j p", "gone 60000"), 1);
+    assert_int_equal(number(command("EXISTS j")), 0);
+    assert_in_range(number(command("PTTL p")), 1, 60000);
     /* A session that was never opened cannot be opened after it was declared dead. */
     assert_int_equal(run(SN_LUA_DEAD, "never", "0"), 1);
     assert_int_equal(run(SN_LUA_OPEN, "never", "name a"), 0);
