@@ -126,11 +126,11 @@ seen_status sn_job_start(sn_transfers *t, sn_job *job, uint64_t limit, seen_erro
     int64_t now = sn_fetch_now();
     job->host_waits = sn_pace_start(t->pace, job->host, now);
     job->other_waits = job->other && sn_pace_start(t->pace, job->other, now);
-    sn_fetch_request request = {.url = job->url,
-                                .limit = limit,
-                                .user = job,
-                                .paced = job->host_waits || job->other_waits,
-                                .fresh = job->what.fresh};
+    uint64_t pace_ms = job->host_waits ? job->host->delay : 0;
+    if (job->other_waits && (pace_ms == 0 || job->other->delay < pace_ms))
+        pace_ms = job->other->delay;
+    sn_fetch_request request = {
+        .url = job->url, .limit = limit, .user = job, .pace_ms = pace_ms, .fresh = job->what.fresh};
     if (job->on_thread)
         sn_fetch_thread_start(t->thread, &request);
     else

@@ -258,6 +258,7 @@ static seen_status make_transfers(sn_engine *e)
                               .keep_headers = o->warc != NULL,
                               .keep = t->keep_open,
                               .start_until = e->intake.frontier->start_until,
+                              .withdraw_ms = e->intake.frontier->withdraw_ms,
                               .body = sn_page_body,
                               .link = sn_page_link,
                               .over = sn_page_over};

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "crawl/fetch/address.h"
+#include "crawl/fetch/arrival.h"
 #include "crawl/fetch/proxies.h"
 #include "crawl/fetch/request.h"
 #include "crawl/fetch/unpack.h"
@@ -20,6 +21,7 @@
 #include <unistd.h>
 
 #define WAIT_MAX 1000000000 /* seconds of a Retry-After: some 30 years */
+#define ARRIVAL_MS 20       /* between two looks whether a request has arrived */
 
 /* What the callbacks of one easy handle need, and its URL. */
 typedef struct slot {
@@ -31,7 +33,8 @@ typedef struct slot {
     bool begun;                /* the body has begun */
     bool opened;               /* a new connection was opened for it */
     bool fresh;                /* the option is set */
-    bool paced;                /* see sn_fetch_request */
+    uint64_t pace_ms;          /* see sn_fetch_request */
+    int fd;                    /* its connection; -1: none, or closed */
     bool sent;                 /* the request was sent, or is about to be */
     bool stale;                /* it was not sent a second time */
     bool late;                 /* it was not sent: start_until was over */
@@ -39,7 +42,7 @@ typedef struct slot {
 
 /* State of a socket in epoll and libcurl. A socket that libcurl no longer waits for is usually kept
  * open for the next request, so it stays in epoll until an event arrives that is not wanted. */
-enum { WATCH_OURS = 1, WATCH_WANTED = 2, WATCH_IN = 4, WATCH_OUT = 8 };
+enum { WATCH_OURS = 1, WATCH_WANTED = 2, WATCH_IN = 4, WATCH_OUT = 8, WATCH_PREPARED = 16 };
 
 struct sn_fetch {
     sn_fetch_options options;
@@ -57,7 +60,7 @@ struct sn_fetch {
     sn_transfer *transfers;
     sn_transfer **idle;
     size_t idle_count;
-    sn_transfer **sent; /* paced, not reported yet */
+    sn_transfer **sent; /* paced, not reported yet: perhaps not arrived */
     size_t sent_count;
 };
 
@@ -214,7 +217,7 @@ static curl_socket_t on_socket(void *user, curlsocktype purpose, struct curl_soc
 {
     slot *s = user;
     (void)purpose;
-    if (s->paced && s->sent) {
+    if (s->pace_ms > 0 && s->sent) {
         s->stale = true;
         return CURL_SOCKET_BAD;
     }
@@ -252,11 +255,11 @@ static int on_request(void *user, char *to, char *from, int to_port, int from_po
     (void)to_port;
     (void)from_port;
     s->late = is_late(f);
-    s->stale = s->stale || (s->paced && s->sent);
+    s->stale = s->stale || (s->pace_ms > 0 && s->sent);
     if (s->late || s->stale)
         return CURL_PREREQFUNC_ABORT;
     s->sent = true;
-    if (s->paced)
+    if (s->pace_ms > 0)
         f->sent[f->sent_count++] = s->transfer;
     return CURL_PREREQFUNC_OK;
 }
@@ -267,13 +270,16 @@ static int on_close(void *user, curl_socket_t fd)
     sn_fetch *f = user;
     if ((size_t)fd < f->watch_room)
         f->watch[fd] = 0;
+    for (size_t i = 0; i < f->slot_count; i++)
+        if (f->slots[i].fd == fd)
+            f->slots[i].fd = -1;
     return close(fd);
 }
 
 static bool watch_for(sn_fetch *f, int fd, uint8_t *watch, unsigned want)
 {
     unsigned have = *watch & (WATCH_IN | WATCH_OUT);
-    *watch = (uint8_t)((*watch & WATCH_OURS) | WATCH_WANTED | want);
+    *watch = (uint8_t)((*watch & (WATCH_OURS | WATCH_PREPARED)) | WATCH_WANTED | want);
     if (have == want)
         return true;
     struct epoll_event event = {.data.fd = fd};
@@ -284,17 +290,26 @@ static bool watch_for(sn_fetch *f, int fd, uint8_t *watch, unsigned want)
 static void forget(sn_fetch *f, int fd, uint8_t *watch)
 {
     epoll_ctl(f->epoll, EPOLL_CTL_DEL, fd, NULL);
-    *watch &= WATCH_OURS;
+    *watch &= WATCH_OURS | WATCH_PREPARED;
+}
+
+/* libcurl has no other way to tell the connection of a transfer before its end. */
+static void note_connection(CURL *easy, int fd)
+{
+    char *user = NULL;
+    curl_easy_getinfo(easy, CURLINFO_PRIVATE, &user);
+    ((slot *)(void *)user)->fd = fd;
 }
 
 static int on_interest(CURL *easy, curl_socket_t fd, int what, void *user, void *known)
 {
     sn_fetch *f = user;
-    (void)easy;
     (void)known;
     uint8_t *watch = watch_of(f, fd);
     if (!watch)
         return -1;
+    if (*watch & WATCH_OURS && what != CURL_POLL_REMOVE)
+        note_connection(easy, fd);
     if (what == CURL_POLL_REMOVE) {
         /* Sockets of libcurl's resolver are closed without a call of on_close. */
         if (*watch & WATCH_OURS)
@@ -488,7 +503,8 @@ seen_status sn_fetch_start(sn_fetch *f, const sn_fetch_request *request, sn_tran
     slot *s = &f->slots[t->slot];
     clear(t);
     s->begun = s->opened = s->sent = s->stale = s->late = false;
-    s->paced = request->paced;
+    s->pace_ms = request->pace_ms;
+    s->fd = -1;
     s->unpacked = SN_UNPACK_OK;
     t->user = request->user;
     t->limit = request->limit;
@@ -513,6 +529,14 @@ seen_status sn_fetch_watch(sn_fetch *f, int fd, seen_error *error)
     return SEEN_OK;
 }
 
+static void prepare(const sn_fetch *f, int fd)
+{
+    if (fd < 0 || f->watch[fd] & WATCH_PREPARED)
+        return;
+    sn_arrival_prepare(fd, f->options.withdraw_ms);
+    f->watch[fd] |= WATCH_PREPARED;
+}
+
 /* Lets libcurl handle an event. A request that it sent in the meantime was written by the time it
  * returns: that time is an upper bound, however long this thread had to wait for a processor
  * before. */
@@ -524,8 +548,10 @@ static void act(sn_fetch *f, curl_socket_t fd, int what)
     if (f->sent_count == before)
         return;
     int64_t now = (int64_t)((sn_clock_ns() + 999999) / 1000000);
-    while (before < f->sent_count)
-        f->sent[before++]->sent = now;
+    for (; before < f->sent_count; before++) {
+        f->sent[before]->sent = now;
+        prepare(f, f->slots[f->sent[before]->slot].fd);
+    }
 }
 
 /* Waits, and passes the events to libcurl. */
@@ -559,6 +585,12 @@ static seen_status take_events(sn_fetch *f, int64_t wait, bool *any, seen_error 
     return SEEN_OK;
 }
 
+/* When to look whether a request has arrived: no earlier than it matters. */
+static int64_t look_at(const sn_fetch *f, const sn_transfer *t)
+{
+    return t->sent + (int64_t)f->slots[t->slot].pace_ms;
+}
+
 seen_status sn_fetch_poll(sn_fetch *f, bool *any, seen_error *error)
 {
     return take_events(f, 0, any, error);
@@ -572,6 +604,11 @@ seen_status sn_fetch_wait(sn_fetch *f, int64_t milliseconds, seen_error *error)
         int64_t left = f->timer - sn_fetch_now();
         if (left < wait)
             wait = left < 0 ? 0 : left;
+    }
+    for (size_t i = 0; i < f->sent_count; i++) {
+        int64_t left = look_at(f, f->sent[i]) - sn_fetch_now();
+        if (left < wait)
+            wait = left < ARRIVAL_MS ? ARRIVAL_MS : left;
     }
     return take_events(f, wait, &any, error);
 }
@@ -634,9 +671,41 @@ static sn_fetch_error classify(const slot *s, CURLcode code)
     }
 }
 
+/* An answer shows that the request arrived, but not when. */
+static bool has_arrived(const sn_fetch *f, sn_transfer *t, int64_t now)
+{
+    bool answered = t->headers_seen > 0;
+    if (!answered && now < look_at(f, t))
+        return false;
+    int fd = f->slots[t->slot].fd;
+    int64_t at = fd < 0 ? 0 : sn_arrival_time(fd, t->sent, now);
+    if (at > 0)
+        t->sent = at;
+    return at > 0 || answered;
+}
+
 sn_transfer *sn_fetch_sent(sn_fetch *f)
 {
-    return f->sent_count > 0 ? f->sent[--f->sent_count] : NULL;
+    int64_t now = f->sent_count > 0 ? sn_fetch_now() : 0;
+    for (size_t i = 0; i < f->sent_count; i++) {
+        sn_transfer *t = f->sent[i];
+        if (!has_arrived(f, t, now))
+            continue;
+        f->sent[i] = f->sent[--f->sent_count];
+        return t;
+    }
+    return NULL;
+}
+
+/* It is over, without an answer, and its connection is closed: it may have arrived until now. */
+static void end_sent(sn_fetch *f, sn_transfer *t)
+{
+    for (size_t i = 0; i < f->sent_count; i++)
+        if (f->sent[i] == t) {
+            f->sent[i] = f->sent[--f->sent_count];
+            t->sent = sn_fetch_now();
+            return;
+        }
 }
 
 sn_transfer *sn_fetch_finished(sn_fetch *f)
@@ -668,6 +737,7 @@ sn_transfer *sn_fetch_finished(sn_fetch *f)
         if (address && t->error != SN_FETCH_PRIVATE)
             strncpy(t->address, address, sizeof t->address - 1);
         curl_multi_remove_handle(f->multi, easy);
+        end_sent(f, t);
         f->active--;
         if (f->options.over)
             f->options.over(t);

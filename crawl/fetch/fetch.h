@@ -1,7 +1,7 @@
 /* Many concurrent transfers on one thread: libcurl's multi interface and epoll.
  *
  *     sn_fetch_start(fetch, request)  ...  sn_fetch_wait      -->  body callback, as it arrives
- *                                          sn_fetch_sent      -->  a paced request has been sent
+ *                                          sn_fetch_sent      -->  a paced request has arrived
  *                                          sn_fetch_finished  -->  the result
  *
  * Redirects are not followed; they are returned like other responses. Only http and https. Unless
@@ -51,7 +51,7 @@ typedef struct sn_transfer {
     bool nofollow;     /* of an X-Robots-Tag that applies to us */
     uint64_t wait_ms;  /* Retry-After; 0: none */
     int64_t began, ms; /* monotonic start, and duration */
-    int64_t sent;      /* paced: when the request had been sent, rounded up; 0: not yet */
+    int64_t sent;      /* paced: when the request had been sent, or had arrived; 0: not yet */
     char type[SN_FETCH_TYPE_MAX]; /* Content-Type */
     char address[64];             /* the peer's, or the one refused, in text */
     char *location;               /* Location, or NULL */
@@ -84,6 +84,7 @@ typedef struct sn_fetch_options {
     bool keep_headers;
     size_t keep;                     /* connections kept open, including active ones */
     const atomic_llong *start_until; /* see frontier.h; NULL: requests may be sent at any time */
+    uint64_t withdraw_ms;            /* see frontier.h */
     unsigned at_once;                /* events handled per call, at most; 0: SN_FETCH_EVENTS */
     sn_fetch_body *body;
     sn_fetch_link *link;                 /* may be NULL */
@@ -94,9 +95,11 @@ typedef struct sn_fetch_request {
     const char *url; /* ends with a NUL */
     uint64_t limit;  /* bytes of the body after decompression; the rest is cut off */
     void *user;      /* for the transfer */
-    bool paced;      /* report when it was sent, and send it only once: libcurl otherwise repeats a
-                      * request at once if a connection that it reused turns out to be closed */
-    bool fresh;      /* on a new connection */
+    /* Not 0: paced. It is reported when it has arrived, but not before this time has passed or an
+     * answer came, and it is sent only once: libcurl otherwise repeats a request at once if a
+     * connection that it reused turns out to be closed. */
+    uint64_t pace_ms;
+    bool fresh; /* on a new connection */
 } sn_fetch_request;
 
 typedef struct sn_fetch sn_fetch;
@@ -120,8 +123,8 @@ seen_status sn_fetch_poll(sn_fetch *fetch, bool *any, seen_error *error);
 /* Waits for events, at most so long, and handles them. */
 seen_status sn_fetch_wait(sn_fetch *fetch, int64_t milliseconds, seen_error *error);
 
-/* A paced transfer whose request was sent since the last call, or NULL. Call it until it returns
- * NULL, then sn_fetch_finished. */
+/* A paced transfer whose request has arrived, or NULL. Call it until it returns NULL, then
+ * sn_fetch_finished. */
 sn_transfer *sn_fetch_sent(sn_fetch *fetch);
 /* A finished transfer, or NULL. Release it with sn_fetch_release. */
 sn_transfer *sn_fetch_finished(sn_fetch *fetch);

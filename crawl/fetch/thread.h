@@ -2,7 +2,7 @@
  *
  *     first thread                            second thread
  *     sn_fetch_thread_start(request)     -->  fetches it; callbacks run here
- *     sn_fetch_thread_take()             <--  a paced request was sent
+ *     sn_fetch_thread_take()             <--  a paced request has arrived
  *     sn_fetch_thread_take()             <--  the transfer is over
  *     sn_fetch_thread_release(transfer)  -->
  *
@@ -35,7 +35,7 @@ size_t sn_fetch_thread_active(const sn_fetch_thread *thread);
 void sn_fetch_thread_start(sn_fetch_thread *thread, const sn_fetch_request *request);
 
 /* A transfer that is over, or NULL. Release it with sn_fetch_thread_release. *sent: it is not over;
- * its paced request was sent, and only `user` and `sent` may be read. Fails if the second thread
+ * its paced request has arrived, and only `user` and `sent` may be read. Fails if the second thread
  * failed, which then does nothing more. */
 seen_status sn_fetch_thread_take(sn_fetch_thread *thread, sn_transfer **transfer, bool *sent,
                                  seen_error *error);

@@ -565,6 +565,8 @@ seen_status sn_fleet_begin(const sn_fleet_options *options, sn_fleet **fleet, bo
         status = open_set(f, error);
     if (status == SEEN_OK)
         status = sn_session_join(f, created ? created : &made, error);
+    /* After start_until, and before another worker may take the hosts. */
+    f->base.withdraw_ms = f->options.lease_ms * 3 / 10;
     if (status == SEEN_OK)
         status = sn_room_configure(f, error);
     if (status == SEEN_OK)

@@ -253,6 +253,9 @@ struct sn_frontier {
     /* CLOCK_BOOTTIME in milliseconds: no request may be sent later than this. Checked by the
      * transfer thread, after connecting. NULL: no limit. */
     const atomic_llong *start_until;
+    /* A request that was sent in time and has not arrived for so long must not arrive any more:
+     * another process may own the host by then. 0: no limit. */
+    uint64_t withdraw_ms;
 };
 
 /* The key of a URL in the seen-set. */

@@ -248,12 +248,12 @@ static void sends_paced_requests_once(void **state)
     assert_int_equal(sent, 0);
     sn_fetch_release(fetch, t);
 
-    request.paced = true;
+    request.pace_ms = 1;
     int64_t began = sn_fetch_now();
     t = fetch_request(fetch, &request); /* on the second connection, which is closed */
     assert_int_equal(t->error, SN_FETCH_STALE);
     assert_true(sn_fetch_error_passes(t->error));
-    assert_int_equal(sent, 1);
+    assert_int_equal(sent, 0); /* whether it arrived is not known */
     assert_in_range(t->sent, began, sn_fetch_now() + 1);
     assert_int_equal(accepted, before + 2);
     sn_fetch_release(fetch, t);

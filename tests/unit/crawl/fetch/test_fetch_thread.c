@@ -102,7 +102,7 @@ static void begin(sn_fetch_thread *fetch_thread, page *p, int len)
     snprintf(p->url, sizeof p->url, "http://127.0.0.1:%d/%d", port, len);
     sn_fetch_thread_start(
         fetch_thread,
-        &(sn_fetch_request){.url = p->url, .limit = 100, .user = p, .paced = len % 2 == 1});
+        &(sn_fetch_request){.url = p->url, .limit = 100, .user = p, .pace_ms = (uint64_t)len % 2});
 }
 
 static sn_transfer *wait_for_one(sn_fetch_thread *fetch_thread, int epoll)

@@ -1,0 +1,47 @@
+/* Linux only; elsewhere a request counts as arrived when it was written. */
+#include "crawl/fetch/arrival.h"
+
+#ifdef __linux__
+
+#include <linux/sockios.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+void sn_arrival_prepare(int fd, uint64_t withdraw_ms)
+{
+    struct linger discard = {.l_onoff = 1, .l_linger = 0};
+    unsigned int ms = (unsigned int)withdraw_ms;
+    setsockopt(fd, SOL_SOCKET, SO_LINGER, &discard, sizeof discard);
+    if (ms > 0)
+        setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof ms);
+}
+
+int64_t sn_arrival_time(int fd, int64_t sent, int64_t now)
+{
+    struct tcp_info info = {0};
+    socklen_t len = sizeof info;
+    int unconfirmed = 0;
+    if (ioctl(fd, SIOCOUTQ, &unconfirmed) == 0 && unconfirmed > 0)
+        return 0;
+    if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) != 0 || info.tcpi_total_retrans == 0)
+        return sent;
+    int64_t confirmed = now - info.tcpi_last_ack_recv;
+    return confirmed > sent ? confirmed : sent;
+}
+
+#else
+
+void sn_arrival_prepare(int fd, uint64_t withdraw_ms)
+{
+    (void)fd, (void)withdraw_ms;
+}
+
+int64_t sn_arrival_time(int fd, int64_t sent, int64_t now)
+{
+    (void)fd, (void)now;
+    return sent;
+}
+
+#endif
