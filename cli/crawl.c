@@ -624,13 +624,13 @@ static int run_crawl(sn_args *args)
     args->prints = is_stdout(options.output) || is_stdout(options.urls) ||
                    is_stdout(options.edges) || is_stdout(options.warc);
     sn_cli_status_begin(&show, args, options.state);
-    bool joined = false;
+    sn_cli_fleet_past past = {0};
     seen_status status = options.join ? sn_crawl_check_settings(&options, &error) : SEEN_OK;
     if (status == SEEN_OK)
         do
             status = sn_crawl_run(&options, sn_signal_flag(), sn_cli_status_show, &show, &result,
                                   &error);
-        while (sn_cli_fleet_again(args, status, &result, &error, &joined));
+        while (sn_cli_fleet_again(args, status, &result, &error, &past));
     sn_cli_status_clear(&show);
     int code =
         status == SEEN_OK ? sn_cli_status_end(&show, &options, &result) : sn_message_report(&error);

@@ -36,20 +36,44 @@ bool sn_cli_fleet_load(sn_crawl_options *options, bool urls, void **keep, seen_e
     return false;
 }
 
+/* False: a signal came. */
+static bool pause_ms(uint64_t ms)
+{
+    enum { STEP = 100 };
+    for (; ms >= STEP && atomic_load(sn_signal_flag()) == 0; ms -= STEP)
+        nanosleep(&(struct timespec){.tv_nsec = STEP * 1000000L}, NULL);
+    return atomic_load(sn_signal_flag()) == 0;
+}
+
+/* Each time that it finds the hosts of its share silent, it takes them from the others for a while:
+ * the pauses get longer as long as no page comes. */
+static bool wait_for_network(const sn_args *args, const sn_crawl_result *result,
+                             const seen_error *error, uint64_t *seconds)
+{
+    enum { FIRST = 10, MOST = 300 };
+    char text[SN_TEXT];
+    bool longer = *seconds > 0 && result->status.run_pages == 0;
+    *seconds = !longer ? FIRST : *seconds * 2 < MOST ? *seconds * 2 : MOST;
+    sn_message_note(args, "%s; joining again in %s", error->message,
+                    sn_show_seconds(text, (double)*seconds));
+    return pause_ms(*seconds * 1000);
+}
+
 bool sn_cli_fleet_again(const sn_args *args, seen_status status, const sn_crawl_result *result,
-                        const seen_error *error, bool *joined)
+                        const seen_error *error, sn_cli_fleet_past *past)
 {
     bool unreachable =
         status == SEEN_ERR_NETWORK || status == SEEN_ERR_SERVER || status == SEEN_ERR_SPACE;
-    *joined |= result->session_lost;
+    past->joined |= result->session_lost;
     /* A worker that has lost its session may find no server yet: it continues to try. */
-    if (!result->session_lost && !(*joined && unreachable))
+    if (!result->session_lost && !(past->joined && unreachable))
         return false;
     if (atomic_load(sn_signal_flag()) != 0)
         return false;
+    if (result->cut_off)
+        return wait_for_network(args, result, error, &past->pause);
     sn_message_note(args, "%s; joining again", error->message);
-    nanosleep(&(struct timespec){.tv_nsec = 500000000}, NULL);
-    return atomic_load(sn_signal_flag()) == 0;
+    return pause_ms(500);
 }
 
 /* ---- status ---- */

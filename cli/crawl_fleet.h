@@ -24,9 +24,13 @@ int sn_cli_fleet_run(sn_args *args, sn_cli_fleet_word word, const char *ca_file,
 
 /* Uses the settings of the crawl, or creates a new one if there are start URLs. */
 bool sn_cli_fleet_load(sn_crawl_options *options, bool urls, void **keep, seen_error *error);
-/* The session of this worker ended: waits a moment; false if the run is not to be repeated.
- * `joined` remembers that there was a session. */
+/* What a worker remembers of its earlier sessions. */
+typedef struct sn_cli_fleet_past {
+    bool joined;    /* there was one */
+    uint64_t pause; /* seconds that it waited for its network the last time; 0: not yet */
+} sn_cli_fleet_past;
+/* The session of this worker ended: waits a moment; false if the run is not to be repeated. */
 bool sn_cli_fleet_again(const sn_args *args, seen_status status, const sn_crawl_result *result,
-                        const seen_error *error, bool *joined);
+                        const seen_error *error, sn_cli_fleet_past *past);
 
 #endif

@@ -156,6 +156,7 @@ typedef enum sn_crawl_end {
 typedef struct sn_crawl_result {
     sn_crawl_status status;
     bool session_lost; /* of a shared crawl: the run may be repeated at once */
+    bool cut_off;      /* then: after a while; no host answered, but they answer other workers */
     sn_crawl_end end;
     bool resumed;
     uint64_t start_seen; /* start URLs that were already in the seen-set */

@@ -4,6 +4,7 @@
  *     job.c          the pool of transfers                     (transfers)
  *     outputs.c      JSON lines, URLs, edges, WARC             (outputs)
  *     settle.c       writes the outputs, then settles the frontier
+ *     reach.c        whether hosts do not answer, or this machine is cut off
  *     seeds.c        start URLs, hosts in scope
  *     follow.c       the links of a page
  *     host_rules.c   robots.txt of a host
@@ -22,6 +23,15 @@
 #include "crawl/job.h"
 #include "crawl/outputs.h"
 
+enum { SN_REACH_HOSTS = 3 }; /* that do not answer: it may be this machine */
+
+/* Hosts that did not answer, since one did. */
+typedef struct sn_reach {
+    uint64_t host[SN_REACH_HOSTS]; /* hashes */
+    unsigned hosts;
+    int64_t since, answered; /* when the first of them was tried; when a host last answered */
+} sn_reach;
+
 typedef struct sn_engine {
     const sn_crawl_options *options;
     sn_crawl_counts counts;
@@ -32,6 +42,7 @@ typedef struct sn_engine {
     sn_transfers transfers; /* hosts, connections */
     sn_outputs outputs;
     sn_follower follower, thread_follower; /* the second is the fetch thread's */
+    sn_reach reach;
 
     int folder, lock;      /* -1: no state is kept */
     seen_hasher hasher;    /* of this run: tables of hosts and links */
@@ -56,6 +67,13 @@ seen_status sn_settle_run(sn_engine *e, bool sync);
 seen_status sn_settle_done(sn_engine *e, const sn_frontier_done *done);
 /* Measures the fill of the seen-set, and adds to the expected losses. */
 void sn_settle_measure(sn_engine *e);
+
+/* ---- reach.c ---- */
+
+/* A transfer is over. Fails if it shows that this machine is cut off from the web. */
+seen_status sn_reach_note(sn_engine *e, const sn_host *host, const sn_transfer *transfer);
+/* It failed, and this machine may be the cause: the failure does not count. */
+bool sn_reach_doubtful(const sn_engine *e, const sn_transfer *transfer);
 
 /* ---- seeds.c ---- */
 

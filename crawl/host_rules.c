@@ -206,8 +206,10 @@ static void postpone(sn_engine *e, sn_host *host, const sn_transfer *t)
     int64_t now = sn_fetch_now();
     bool hopeless =
         t->error == SN_FETCH_PRIVATE || t->error == SN_FETCH_TLS || t->error == SN_FETCH_CA;
-    if (host->rules_tries < e->options->retries && !hopeless) {
-        int64_t wait = sn_job_backoff(e->options, host->rules_tries++, t);
+    bool doubtful = sn_reach_doubtful(e, t);
+    if (doubtful || (host->rules_tries < e->options->retries && !hopeless)) {
+        int64_t wait = sn_job_backoff(e->options, host->rules_tries, t);
+        host->rules_tries += !doubtful;
         e->counts.retried++;
         sn_pace_set_rules(e->transfers.pace, host, SN_RULES_UNKNOWN, NULL, 0);
         if (t->wait_ms > 0 || t->status == 429)

@@ -304,15 +304,17 @@ static bool passes(const sn_transfer *t)
 /* Schedules a retry; false: the page has failed. */
 static bool retry(sn_engine *e, sn_job *job, const sn_transfer *t)
 {
-    if (!passes(t))
+    bool doubtful = sn_reach_doubtful(e, t);
+    if (!passes(t) && !doubtful)
         return false;
     /* LATE: it was not sent; another process may own the host by now. STALE: the server closed a
      * connection that it had kept open. Neither counts as a try. */
     sn_try what = {job->what.place, job->what.tries, true, t->error == SN_FETCH_STALE};
     if (t->error == SN_FETCH_LATE || t->error == SN_FETCH_STALE)
         return sn_pace_retry(e->transfers.pace, job->host, what, sn_fetch_now());
-    int64_t due = sn_fetch_now() + sn_job_backoff(e->options, what.tries++, t);
-    bool again = job->what.tries < e->options->retries && !e->stopping &&
+    int64_t due = sn_fetch_now() + sn_job_backoff(e->options, what.tries, t);
+    what.tries += !doubtful;
+    bool again = (doubtful || job->what.tries < e->options->retries) && !e->stopping &&
                  sn_pace_retry(e->transfers.pace, job->host, what, due);
     e->counts.retried += again;
     /* A Retry-After holds for the whole host. A host that does not answer gets no other request
@@ -453,9 +455,12 @@ seen_status sn_page_arrived(sn_engine *e, sn_transfer *t)
     }
     if (t->error == SN_FETCH_PRIVATE)
         remember_refused(e->result, host, t);
+    seen_status status = sn_reach_note(e, host, t);
+    if (status != SEEN_OK)
+        return status;
     if (job->kind == SN_JOB_ROBOTS)
         return sn_host_rules_arrived(e, job, t);
-    seen_status status = judge(e, job, t);
+    status = judge(e, job, t);
     sn_job_end(&e->transfers, job, t);
     sn_hosts_check_quiet(e, host);
     sn_job_release(&e->transfers, job, t);

@@ -164,6 +164,17 @@ static bool take_workers(sn_fleet *f, const sn_reply *r)
     return true;
 }
 
+/* Hosts have answered another worker since the last look. */
+static void note_answers(sn_fleet *f, sn_fleet_observed *o, uint64_t answers)
+{
+    if (answers <= o->answers)
+        return;
+    pthread_mutex_lock(&f->lock);
+    f->answered_at = sn_fleet_now();
+    pthread_mutex_unlock(&f->lock);
+    o->answers = answers;
+}
+
 static bool take_beats(void *context, uint32_t tag, const sn_reply *r, bool again)
 {
     sn_fleet *f = context;
@@ -177,12 +188,13 @@ static bool take_beats(void *context, uint32_t tag, const sn_reply *r, bool agai
     if (tag >= TAG_READY)
         return sn_session_take_ready(f, tag - TAG_READY, r);
     sn_fleet_observed *o = &f->observed[tag];
-    if (!sn_reply_is_row(r, 4))
+    if (!sn_reply_is_row(r, 5))
         return false;
     const char *state = sn_fleet_reply_nil(r, 1) ? "" : sn_reply_text(r, 1);
     uint64_t beat = (uint64_t)sn_fleet_reply_number(r, 2);
     o->hosts = (uint64_t)sn_fleet_reply_number(r, 3);
     o->want = (uint64_t)sn_fleet_reply_number(r, 4);
+    note_answers(f, o, (uint64_t)sn_fleet_reply_number(r, 5));
     o->live = strcmp(state, "live") == 0;
     o->over = strcmp(state, "gone") == 0 || strcmp(state, "left") == 0;
     o->silent_ms = beat == o->beat ? o->silent_ms + o->unread_ms : 0;
@@ -217,13 +229,14 @@ static void put_workers(const sn_fleet *f, const char *command)
 static void put_look(const sn_fleet *f, size_t i)
 {
     const char *session = f->observed[i].session;
-    sn_command_begin(f->conn.ch, (uint32_t)i, sn_fleet_slot_session(&f->conn, session), 6);
+    sn_command_begin(f->conn.ch, (uint32_t)i, sn_fleet_slot_session(&f->conn, session), 7);
     sn_command_text(f->conn.ch, "HMGET");
     sn_fleet_key_session(&f->conn, session, "");
     sn_command_text(f->conn.ch, "state");
     sn_command_text(f->conn.ch, "beat");
     sn_command_text(f->conn.ch, "hosts");
     sn_command_text(f->conn.ch, "want");
+    sn_command_text(f->conn.ch, "pages");
 }
 
 static seen_status read_beats(sn_fleet *f, bool all)

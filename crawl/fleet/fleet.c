@@ -373,6 +373,24 @@ static void host_hold(sn_frontier *base, const char *origin, size_t len, int64_t
     pthread_mutex_unlock(&f->lock);
 }
 
+static sn_frontier_blame blame(sn_frontier *base, int64_t silent_ms)
+{
+    sn_fleet *f = sn_fleet_of(base);
+    int64_t lease = (int64_t)f->options.lease_ms;
+    sn_frontier_blame answer = SN_BLAME_HOST;
+    pthread_mutex_lock(&f->lock);
+    /* The others count their pages with their heartbeats: what is known is up to half a lease
+     * old. */
+    bool answers = sn_fleet_now() - f->answered_at < silent_ms - lease / 2;
+    if (f->others && silent_ms < lease)
+        answer = SN_BLAME_UNKNOWN;
+    else if (f->others && answers)
+        answer = SN_BLAME_SELF;
+    f->lost |= answer == SN_BLAME_SELF;
+    pthread_mutex_unlock(&f->lock);
+    return answer;
+}
+
 static seen_status add_seed(sn_frontier *base, const char *url, size_t len, seen_error *error)
 {
     sn_fleet *f = sn_fleet_of(base);
@@ -492,6 +510,7 @@ static const sn_frontier_class fleet_class = {
     .host_rules = host_rules,
     .host_quiet = host_quiet,
     .host_hold = host_hold,
+    .blame = blame,
     .add_seed = add_seed,
     .poll = poll_updates,
     .get_info = get_info,

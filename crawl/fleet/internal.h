@@ -225,7 +225,7 @@ typedef struct sn_fleet_notes {
 /* The state of another session. */
 typedef struct sn_fleet_observed {
     char session[SN_SESSION + 1];
-    uint64_t beat, hosts;
+    uint64_t beat, hosts, answers;
     uint64_t want;     /* so many hosts more */
     int64_t silent_ms; /* how long the beat has not moved, as far as this worker could see */
     int64_t unread_ms; /* since it was read */
@@ -282,6 +282,8 @@ typedef struct sn_fleet {
     sn_buffer seeds; /* one per line */
     size_t seeds_read;
     uint64_t waiting;
+    bool others;         /* other sessions are live */
+    int64_t answered_at; /* when the pages of one of them last changed */
     seen_status status;
     seen_error error;
 

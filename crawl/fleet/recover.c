@@ -156,6 +156,7 @@ static void share(sn_fleet *f)
     size_t back = (size_t)((above < wanted ? above : wanted) + 1) / 2;
     pthread_mutex_lock(&f->lock);
     f->give_back = back;
+    f->others = live > 1;
     pthread_mutex_unlock(&f->lock);
     if (back > 0)
         f->pick_at = sn_fleet_now() + TAKE_MS;

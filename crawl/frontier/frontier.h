@@ -156,6 +156,13 @@ typedef enum sn_frontier_permit {
     SN_PERMIT_LIMIT /* max_pages were started: finish those in progress, then end */
 } sn_frontier_permit;
 
+/* Why hosts do not answer this process. */
+typedef enum sn_frontier_blame {
+    SN_BLAME_HOST,    /* as far as is known, they answer no process */
+    SN_BLAME_UNKNOWN, /* it is too early to tell */
+    SN_BLAME_SELF /* hosts answer other processes: end this run, their pages are left to those */
+} sn_frontier_blame;
+
 typedef struct sn_frontier_updates {
     bool stop;         /* end this run as if stopped by a signal */
     bool forget_links; /* the seen-set may have lost keys: clear caches of seen links */
@@ -226,6 +233,10 @@ typedef struct sn_frontier_class {
     /* The host asked to be left alone for so long (Retry-After): other processes must know it, even
      * if this one dies. NULL: not needed. */
     void (*host_hold)(sn_frontier *f, const char *origin, size_t len, int64_t wait_ms);
+
+    /* Several hosts in a row, and no other, have not answered for so long. NULL: it is the hosts.
+     */
+    sn_frontier_blame (*blame)(sn_frontier *f, int64_t silent_ms);
 
     /* Adds the host of this URL to the scope, also for later runs and other processes. */
     seen_status (*add_seed)(sn_frontier *f, const char *url, size_t len, seen_error *error);
