@@ -29,7 +29,7 @@ FUZZ_RUNS ?= 0
 SOAK_MINUTES ?= 60
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 # Run in the release build only: they wait for servers, browsers or thousands of processes.
-LONG = redis_(cluster|winners|channel|uniq)|crawl_(fleet|fleet_rules|sites|kill|hosts|tls)|plan_html|options|common_(memory|scale)|common$$|uniq_filter|trust\.(fleet_model|stats|kill|fault|power)
+LONG = redis_(cluster|winners|channel|uniq)|crawl_(fleet|fleet_rules|net|sites|kill|hosts|tls)|plan_html|options|common_(memory|scale)|common$$|uniq_filter|trust\.(fleet_model|stats|kill|fault|power)
 # Left out with another compiler: what they find is in the protocol, the server or the reference, not in code that a
 # compiler may translate differently.
 PROTOCOL = redis_(cache_bits|cache_keys|connection|edges|layers|lost|moves|rotation|sync|trips|verify)|uniq_server|url_oracle

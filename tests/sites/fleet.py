@@ -43,10 +43,10 @@ def free_port():
         return s.getsockname()[1]
 
 
-def wait_for_port(port):
+def wait_for_port(port, host="127.0.0.1"):
     for _ in range(400):
         try:
-            socket.create_connection(("127.0.0.1", port), 0.2).close()
+            socket.create_connection((host, port), 0.2).close()
             return
         except OSError:
             time.sleep(0.025)
@@ -80,7 +80,7 @@ class Fleet:
         self.log = os.path.join(self.folder, "log")
         self.spawn([sys.executable, os.path.join(HERE, "web.py"), str(self.web_port), self.log,
                     str(args.pages), str(args.hosts), str(args.seed), "--connect", str(args.connect),
-                    "--close", str(args.close), "--latency", str(args.latency)])
+                    "--close", str(args.close), "--latency", str(args.latency), "--network", args.network], "web")
         self.redis = args.redis or free_port()
         if not args.redis and not args.address:
             self.spawn(["redis-server", "--port", str(self.redis), "--bind", "127.0.0.1", "--save", "",
@@ -88,14 +88,14 @@ class Fleet:
         self.address = args.address or f"redis://127.0.0.1:{self.redis}/web"
         if not args.address:
             wait_for_port(self.redis)
-        wait_for_port(self.web_port)
+        wait_for_port(self.web_port, f"{args.network}.0.1")
         urls = subprocess.run([sys.executable, os.path.join(HERE, "web.py"), "--urls", str(self.web_port),
-                               str(args.pages), str(args.hosts), str(args.seed)],
+                               str(args.pages), str(args.hosts), str(args.seed), "--network", args.network],
                               capture_output=True, text=True, check=True)
         self.truth = urls.stdout.split()
 
-    def spawn(self, command, **more):
-        p = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=more.pop("stderr", subprocess.DEVNULL), **more)
+    def spawn(self, command, place=None, **more):
+        p = subprocess.Popen(self.args.inside(place, command), stdout=subprocess.DEVNULL, stderr=more.pop("stderr", subprocess.DEVNULL), **more)
         self.processes.append(p)
         return p
 
@@ -113,7 +113,8 @@ class Fleet:
         near = self.near() if self.args.cuts else None
         address = self.address.replace(f":{self.redis}/", f":{near[0]}/") if near else self.address
         command = [self.args.seen, "crawl", "--join", address,
-                   "--allow-private", "-o", output, "--connections", str(self.args.connections), "-H", f"X-Worker: {n}"]
+                   "--allow-private", "-o", output, "--connections", str(self.args.connections), "-H", f"X-Worker: {n}",
+                   *self.args.local.split()]
         if self.args.connect:
             command += ["--proxy", f"socks5h://127.0.0.1:{self.web_port}"]
         if first:
@@ -131,7 +132,7 @@ class Fleet:
         if self.args.die and self.deaths < self.args.deaths:
             self.deaths += 1
             environment["SEEN_FLEET_DIE"] = f"{self.args.die}:{self.rng.randrange(2, 8)}"
-        self.workers.append(self.spawn(command, env=environment,
+        self.workers.append(self.spawn(command, f"worker{n}", env=environment,
                                        stderr=open(os.path.join(self.folder, f"err.{n}"), "w")))
 
         if near:
@@ -255,7 +256,7 @@ class Fleet:
 
     def check(self, left, ended):
         args = self.args
-        fetched, depths = collections.Counter(), {}
+        fetched, depths, given_up = collections.Counter(), {}, 0
         for path in self.outputs:
             if not os.path.exists(path):
                 continue
@@ -263,6 +264,9 @@ class Fleet:
                 if not line.endswith("\n"):
                     continue
                 page = json.loads(line)
+                if "error" in page:
+                    given_up += 1
+                    continue
                 fetched[page["url"]] += 1
                 depths[page["url"]] = max(page["depth"], depths.get(page["url"], 0))
         expected = expect(args, self.truth)
@@ -276,7 +280,7 @@ class Fleet:
         beyond = {worker: (n, allowed[worker]) for worker, n in twice.items() if n > allowed[worker]}
         pushed = self.pushed() - len(expected)
         wrong_depth = [u for u, d in expected.items() if args.depth is not None and u in depths and depths[u] != d]
-        print(f"{len(fetched)} of {len(expected)} pages, lost {len(lost)}, fetched twice {sum(twice.values())} (at most {sum(allowed.values())}), "
+        print(f"{len(fetched)} of {len(expected)} pages, lost {len(lost)}, given up {given_up}, fetched twice {sum(twice.values())} (at most {sum(allowed.values())}), "
               f"events {args.kills + args.stops + args.cuts - left}, stalled {sum(stalled.values())}, failovers {self.failovers}, "
               f"resharded {self.resharded}, robots.txt {log.robots}, "
               f"pushed again {pushed}, shortest gap {min(gaps, default=0):.1f} ms, {short} of {len(gaps)} too short, wrong depth {len(wrong_depth)}, "
@@ -300,7 +304,7 @@ def expect(args, truth):
     """URL -> depth of all pages within the depth limit."""
     from web import Web
     port = int(truth[0].split(":")[2].split("/")[0])
-    web = Web(port, args.pages, args.hosts, args.seed)
+    web = Web(port, args.pages, args.hosts, args.seed, args.network)
     depth, queue = {0: 0}, [0]
     for page in queue:
         if args.depth is not None and depth[page] >= args.depth:
@@ -369,6 +373,7 @@ def options():
     parser.add_argument("--die", help="of such a build: add, push or settle, where workers kill themselves")
     parser.add_argument("--deaths", type=int, default=6)
     parser.add_argument("--options", default="")
+    parser.add_argument("--local", default="", help="options of every worker")
     parser.add_argument("--address", help="use this crawl's address; its servers are somebody else's")
     parser.add_argument("--bound", action="store_true", help="fail if more pages of a worker are fetched twice than it "
                         "had in flight or requested in the last 250 ms before each of its events")
@@ -376,6 +381,8 @@ def options():
     parser.add_argument("--clocks", help="path of libfault_clock.so")
     parser.add_argument("--ignore-gaps", action="store_true", help="the lease is too short for a busy machine")
     parser.add_argument("--keep", action="store_true")
+    # Where its processes run, and where its hosts are: fleet_net.py changes both.
+    parser.set_defaults(network="127.1", inside=lambda place, command: command)
     return parser
 
 

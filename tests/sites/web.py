@@ -4,6 +4,7 @@
     web.py PORT LOG PAGES HOSTS [SEED]     serves 127.1.0.1, 127.1.0.2, ... on PORT
     web.py --urls PORT PAGES HOSTS [SEED]  prints all its URLs
       --address ADDRESS   where to listen (all addresses)
+      --network A.B  its hosts are A.B.0.1, A.B.0.2, ... (127.1)
       --connect MS   also a SOCKS5 proxy to itself, on the same port: a connection takes 0 to MS milliseconds
       --latency MS   answers come so much later, those on a new connection twice
       --close N      every Nth request on a kept connection is closed without an answer
@@ -28,13 +29,13 @@ SO_TIMESTAMPNS = 35
 
 
 class Web:
-    def __init__(self, port, pages, hosts, seed):
-        self.port, self.pages, self.hosts, self.seed = port, pages, hosts, seed
+    def __init__(self, port, pages, hosts, seed, network="127.1"):
+        self.port, self.pages, self.hosts, self.seed, self.network = port, pages, hosts, seed, network
         self.host = functools.lru_cache(maxsize=None)(self.host)
 
     def host(self, page):
         n = random.Random(self.seed * 7919 + page // 7).randrange(self.hosts) if page else 0
-        return f"127.1.{n >> 8}.{(n & 255) + 1}"
+        return f"{self.network}.{n >> 8}.{(n & 255) + 1}"
 
     def url(self, page):
         return f"http://{self.host(page)}:{self.port}/section-{page % 97}/page-{page}.html"
@@ -178,6 +179,7 @@ def main():
     parser.add_argument("port", type=int)
     parser.add_argument("rest", nargs="+", metavar="[LOG] PAGES HOSTS [SEED]")
     parser.add_argument("--address", default="0.0.0.0")
+    parser.add_argument("--network", default="127.1")
     parser.add_argument("--connect", type=float, default=0)
     parser.add_argument("--latency", type=float, default=0)
     parser.add_argument("--close", type=int, default=0)
@@ -186,7 +188,7 @@ def main():
     args = parser.parse_args()
     args.log = None if args.urls else args.rest.pop(0)
     pages, hosts, args.seed = map(int, (args.rest + ["1"])[:3])
-    web = Web(args.port, pages, hosts, args.seed)
+    web = Web(args.port, pages, hosts, args.seed, args.network)
     if not args.urls:
         Server(args, web).run()
     for page in range(pages):
