@@ -110,18 +110,19 @@ def join():
           f"median {statistics.median(b / a for a, b in rates):.2f}", flush=True)
 
 
-def together(n):
-    """Pages/s of n workers, between the first second that all of them work and the end of half the pages."""
-    with Rig(1500 * n, 200 * n) as rig:
+def together(n, most):
+    """Pages/s of n workers, from when each has had time to get its share of the hosts, and before hosts run out. The
+    web is the same for any number, with so few hosts that their robots.txt are soon fetched."""
+    with Rig(3000 * most, 16 * most) as rig:
         options = rig.shared("--connections", "4")
         workers = [rig.first("--delay", "20ms", *options)]
         while rig.status()["pushed"] == 0:
             time.sleep(0.05)
         workers += [rig.worker(*options) for _ in range(n - 1)]
-        time.sleep(1.5)
-        before, began = rig.status()["pages"], time.monotonic()
+        time.sleep(3)
+        before, began = rig.status()["done"], time.monotonic()
         time.sleep(4)
-        after, ended = rig.status()["pages"], time.monotonic()
+        after, ended = rig.status()["done"], time.monotonic()
         return (after - before) / (ended - began)
 
 
@@ -130,7 +131,7 @@ def scale():
     rates = {n: [] for n in sizes}
     for _ in range(ROUNDS):
         for n in sizes:
-            rates[n].append(together(n))
+            rates[n].append(together(n, max(sizes)))
     best = {n: max(rates[n]) for n in sizes}
     for n in sizes:
         print(f"{n} worker{'s' if n > 1 else ''}, 4 connections each: {best[n]:.0f} pages/s, "
@@ -179,7 +180,8 @@ def queued(pages, hosts):
         subprocess.run([SEEN, "crawl", "stop", rig.address])
         worker.wait()
         s = rig.status()
-        keys = [k for k in rig.cli("--scan", "--pattern", "seencrawl:*").split() if ":r:" not in k]
+        keys = [k for k in rig.cli("--scan", "--pattern", "seencrawl:*").split()
+                if ":r:" not in k and ":s:" not in k.split("}")[0]]
         out = subprocess.run(["redis-cli", "-p", str(rig.port)], capture_output=True, text=True,
                              input="".join(f"memory usage {k} samples 0\n" for k in keys)).stdout
         return s["waiting"], s["hosts_ready"], sum(map(int, out.split())), s["queue_bytes"]
@@ -188,8 +190,9 @@ def queued(pages, hosts):
 def memory():
     for pages, hosts in ((60000, 100), (60000, 6000)):
         urls, ready, used, elements = queued(pages, hosts)
-        print(f"memory: {urls} URLs of {ready} hosts take {used} bytes in their keys, robots.txt apart: {used / urls:.1f} per URL, of which "
-              f"elements {elements / urls:.1f}; {(used - elements) / ready:.0f} per host besides", flush=True)
+        print(f"memory: {urls} URLs of {ready} hosts take {used} bytes in the keys of their buckets, robots.txt apart: "
+              f"{used / urls:.1f} per URL; elements {elements / urls:.1f} per URL, the rest {(used - elements) / ready:.0f} per host",
+              flush=True)
 
 
 PARTS = {"join": join, "scale": scale, "cpu": cpu, "idle": idle, "memory": memory}
