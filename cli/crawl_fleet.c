@@ -93,9 +93,23 @@ static bool any_full(const sn_fleet_status *s)
     return false;
 }
 
+/* Requests that were in progress at the last heartbeats; *pages: whether some came before. */
+static uint64_t count_transfers(const sn_fleet_status *s, bool *pages)
+{
+    uint64_t transfers = 0;
+    for (size_t i = 0; i < s->worker_count; i++) {
+        if (strcmp(s->workers[i].state, "live") != 0)
+            continue;
+        transfers += s->workers[i].transfers;
+        *pages |= s->workers[i].per_minute > 0;
+    }
+    return transfers;
+}
+
 /* Why no page is fetched; NULL: nothing is wrong. */
 static const char *reason(const sn_fleet_status *s, double rate)
 {
+    bool pages = rate > 0;
     if (strcmp(s->state, "pause") == 0)
         return "paused: seen crawl resume continues it";
     if (strcmp(s->state, "stop") == 0)
@@ -111,9 +125,16 @@ static const char *reason(const sn_fleet_status *s, double rate)
     if (any_full(s))
         return "full: queued URLs take --frontier-memory, or Redis is at maxmemory; give Redis "
                "more memory or more masters, and raise it with seen crawl resume --frontier-memory";
-    if (rate > 0 || s->owned > 0)
+    uint64_t transfers = count_transfers(s, &pages);
+    if (pages || (s->owned == 0 && s->due > 0))
         return NULL;
-    return s->due == 0 ? "no host is due: all wait for their delay" : NULL;
+    return transfers > 0 ? "no page has arrived in the last seconds: requests wait for an answer"
+                         : "no host is due: all wait for their delay, a Retry-After or a retry";
+}
+
+static double slow_ms(const sn_fleet_worker *w)
+{
+    return (double)w->slow_urls * (double)(w->slow_delay_ms > 0 ? w->slow_delay_ms : 1);
 }
 
 static const sn_fleet_worker *slowest(const sn_fleet_status *s)
@@ -121,7 +142,7 @@ static const sn_fleet_worker *slowest(const sn_fleet_status *s)
     const sn_fleet_worker *most = NULL;
     for (size_t i = 0; i < s->worker_count; i++)
         if (strcmp(s->workers[i].state, "live") == 0 && s->workers[i].slow_urls > 0 &&
-            (!most || s->workers[i].slow_urls > most->slow_urls))
+            (!most || slow_ms(&s->workers[i]) > slow_ms(most)))
             most = &s->workers[i];
     return most;
 }
@@ -129,13 +150,16 @@ static const sn_fleet_worker *slowest(const sn_fleet_status *s)
 static void show_worker(const sn_fleet_status *s, const sn_fleet_worker *w)
 {
     char a[SN_TEXT], b[SN_TEXT], c[SN_TEXT];
-    printf("    %-24s %s, %s", w->name, sn_show_number_of(a, w->counts.pages, "page"),
-           sn_show_number_of(b, w->hosts, "host"));
     sn_show_seconds(c, (double)w->silent_ms / 1000);
-    if (strcmp(w->state, "live") != 0)
+    printf("    %-24s %s", w->name, sn_show_number_of(a, w->counts.pages, "page"));
+    if (strcmp(w->state, "live") != 0) {
         printf(", %s %s ago\n", strcmp(w->state, "left") == 0 ? "left" : "died", c);
-    else
-        printf(", heartbeat %s ago%s\n", c, w->silent_ms > s->lease_ms ? ": silent" : "");
+        return;
+    }
+    printf(", %.3g/s, %s", (double)w->per_minute / 60,
+           sn_show_number_of(a, w->transfers, "request"));
+    printf(", %s, heartbeat %s ago%s\n", sn_show_number_of(b, w->hosts, "host"), c,
+           w->silent_ms > s->lease_ms ? ": silent" : "");
 }
 
 /* Live workers, and the last few of the others. */
@@ -164,10 +188,9 @@ static void show_slowest(const sn_fleet_status *s)
     if (!w)
         return;
     printf("  slowest   %s about %s", w->slow_origin, sn_show_number_of(a, w->slow_urls, "URL"));
-    if (s->delay_ms > 0)
-        printf(", %s at a delay of %.3g s",
-               sn_show_seconds(b, (double)(w->slow_urls * s->delay_ms) / 1000),
-               (double)s->delay_ms / 1000);
+    if (w->slow_delay_ms > 0)
+        printf(", %s at its delay of %.3g s", sn_show_seconds(b, slow_ms(w) / 1000),
+               (double)w->slow_delay_ms / 1000);
     printf("\n");
 }
 
@@ -220,6 +243,8 @@ static void put_worker(sn_json *json, const sn_fleet_worker *w)
     sn_json_string(json, "state", w->state);
     sn_json_u64(json, "pages", w->counts.pages);
     sn_json_u64(json, "hosts", w->hosts);
+    sn_json_number(json, "pages_per_second", (double)w->per_minute / 60);
+    sn_json_u64(json, "requests", w->transfers);
     sn_json_u64(json, "heartbeat_ms_ago", w->silent_ms);
     sn_json_bool(json, "full", w->full);
     sn_json_end(json);
@@ -263,6 +288,7 @@ static void put_status(const sn_fleet_status *s, double rate)
     if (slow) {
         sn_json_string(&json, "slowest", slow->slow_origin);
         sn_json_u64(&json, "slowest_urls", slow->slow_urls);
+        sn_json_u64(&json, "slowest_delay_ms", slow->slow_delay_ms);
     }
     sn_json_array(&json, "workers");
     for (size_t i = 0; i < s->worker_count; i++)
@@ -276,33 +302,53 @@ static bool is_over(const sn_fleet_status *s)
     return strcmp(s->state, "done") == 0 || strcmp(s->state, "limit") == 0;
 }
 
+static void print_status(const sn_args *args, const char *where, const sn_fleet_status *s,
+                         double rate, bool watch)
+{
+    if (watch && !args->json && isatty(STDOUT_FILENO))
+        printf("\033[H\033[J");
+    if (args->json)
+        put_status(s, rate);
+    else
+        show_status(where, s, rate);
+    fflush(stdout);
+}
+
+static int finish(seen_status status, const seen_error *error)
+{
+    return status == SEEN_OK ? sn_message_finish_stdout(SN_EXIT_OK) : sn_message_report(error);
+}
+
+/* With --watch a server that cannot be reached is waited for. */
 static int run_status(const sn_args *args, const char *where, const char *ca_file, bool watch)
 {
     seen_error error = {0};
     sn_fleet_status before, now;
-    if (sn_fleet_read_status(where, ca_file, &before, &error) != SEEN_OK)
+    bool lost = false, more = true;
+    seen_status status = sn_fleet_read_status(where, ca_file, &before, &error);
+    if (status != SEEN_OK)
         return sn_message_report(&error);
-    for (bool more = true; more && !sn_signal_stopped();) {
-        /* Two readings give a rate. */
-        nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
-        if (sn_fleet_read_status(where, ca_file, &now, &error) != SEEN_OK) {
-            sn_fleet_free_status(&before);
-            return sn_message_report(&error);
+    /* Two readings give a rate. */
+    while (more && pause_ms(1000)) {
+        status = sn_fleet_read_status(where, ca_file, &now, &error);
+        if (watch && (status == SEEN_ERR_NETWORK || status == SEEN_ERR_SERVER)) {
+            if (!lost)
+                sn_message_note(args, "%s; trying again", error.message);
+            lost = true;
+            status = SEEN_OK;
+            continue;
         }
-        double rate = rate_of(&now, &before, (double)(now.age_ms - before.age_ms) / 1000);
-        if (watch && !args->json && isatty(STDOUT_FILENO))
-            printf("\033[H\033[J");
-        if (args->json)
-            put_status(&now, rate);
-        else
-            show_status(where, &now, rate);
-        fflush(stdout);
+        if (status != SEEN_OK)
+            break;
+        lost = false;
+        double seconds = (double)(now.age_ms - before.age_ms) / 1000;
+        print_status(args, where, &now, rate_of(&now, &before, seconds), watch);
         more = watch && !is_over(&now) && !sn_message_pipe_closed(stdout);
         sn_fleet_free_status(&before);
         before = now;
     }
     sn_fleet_free_status(&before);
-    return sn_message_finish_stdout(SN_EXIT_OK);
+    return finish(status, &error);
 }
 
 /* ---- the other commands ---- */
@@ -313,11 +359,6 @@ static bool print_line(void *user, const char *text, size_t len)
     fwrite(text, 1, len, stdout);
     putchar('\n');
     return !ferror(stdout) && !sn_signal_stopped();
-}
-
-static int finish(seen_status status, const seen_error *error)
-{
-    return status == SEEN_OK ? sn_message_finish_stdout(SN_EXIT_OK) : sn_message_report(error);
 }
 
 static int retry_failed(const sn_args *args, const char *where, const char *ca_file)

@@ -8,7 +8,8 @@
 seen_status sn_settle_run(sn_engine *e, bool sync)
 {
     sn_frontier *f = e->intake.frontier;
-    sn_frontier_progress progress = {.counts = &e->counts};
+    sn_frontier_progress progress = {.counts = &e->counts,
+                                     .transfers = sn_job_active(&e->transfers)};
     seen_status status = sn_admit_commit(&e->intake);
     if (status == SEEN_OK)
         status =

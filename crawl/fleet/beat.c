@@ -9,9 +9,10 @@
 /* ---- the counters in a heartbeat ---- */
 
 typedef struct lengths {
-    uint64_t best;
+    const sn_fleet *f;
     sn_lane **lane;
-    sn_lane *longest;
+    sn_lane *slowest;
+    uint64_t urls, delay, ms; /* of that */
 } lengths;
 
 static bool take_length(void *context, uint32_t tag, const sn_reply *r, bool again)
@@ -22,41 +23,63 @@ static bool take_length(void *context, uint32_t tag, const sn_reply *r, bool aga
     (void)again;
     if (r->items != 1 || r->item[0].type != REDIS_REPLY_INTEGER)
         return false;
+    if (lane->count == 0)
+        return true;
     for (size_t i = 0; i < lane->count; i++)
         urls += lane->window[i].urls->count;
-    uint64_t about =
-        (uint64_t)r->item[0].number * (lane->count ? urls : 1) / (lane->count ? lane->count : 1);
-    if (about > l->best) {
-        l->best = about;
-        l->longest = l->lane[tag];
+    uint64_t about = (uint64_t)r->item[0].number * urls / lane->count;
+    uint64_t delay = (uint64_t)sn_lane_delay(l->f, lane);
+    uint64_t ms = about * (delay > 0 ? delay : 1);
+    if (ms > l->ms) {
+        l->slowest = l->lane[tag];
+        l->urls = about;
+        l->delay = delay;
+        l->ms = ms;
     }
     return true;
 }
 
-/* The longest of some of the lists, in turn: a lower bound for the remaining time. */
-static seen_status find_longest(sn_fleet *f)
+static void put_length(const sn_fleet *f, uint32_t tag, const sn_lane *lane)
+{
+    sn_command_begin(f->conn.ch, tag, f->conn.slot[lane->bucket], 2);
+    sn_command_text(f->conn.ch, "LLEN");
+    sn_fleet_key_queue(&f->conn, lane->bucket, "q", lane->queue);
+}
+
+/* Of the hosts of this worker, the one whose list takes longest: some are looked at each time, in
+ * turn, and the one that took longest before. */
+static seen_status find_slowest(sn_fleet *f)
 {
     enum { LISTS = 64 };
-    sn_lane *lane[LISTS];
-    lengths l = {.lane = lane};
+    sn_lane *lane[LISTS + 1];
+    lengths l = {.f = f, .lane = lane};
     uint32_t n = 0;
-    for (size_t i = 0; i < f->lane_count && n < LISTS; i++) {
-        lane[n] = f->lanes[(f->longest_at + i) % f->lane_count];
-        sn_command_begin(f->conn.ch, n, f->conn.slot[lane[n]->bucket], 2);
-        sn_command_text(f->conn.ch, "LLEN");
-        sn_fleet_key_queue(&f->conn, lane[n]->bucket, "q", lane[n]->queue);
-        n++;
-    }
-    f->longest_at += n;
-    f->longest = 0;
-    seen_status status = n ? sn_fleet_run(&f->conn, take_length, &l, f->clerk_error) : SEEN_OK;
-    if (l.longest && l.longest->count > 0) {
-        const sn_packer_urls *u = l.longest->window[0].urls;
-        f->longest = l.best;
-        snprintf(f->longest_origin, sizeof f->longest_origin, "%.*s", (int)u->origin_len,
-                 u->origin);
+    for (size_t i = 0; i < f->lane_count && n < LISTS; i++)
+        lane[n++] = f->lanes[(f->slow_at + i) % f->lane_count];
+    f->slow_at += n;
+    for (size_t i = 0; i < f->lane_count && n == LISTS; i++)
+        if (strcmp(f->lanes[i]->queue, f->slow_queue) == 0)
+            lane[n++] = f->lanes[i];
+    for (uint32_t i = 0; i < n; i++)
+        put_length(f, i, lane[i]);
+    seen_status status = n > 0 ? sn_fleet_run(&f->conn, take_length, &l, f->clerk_error) : SEEN_OK;
+    f->slow_urls = l.urls;
+    f->slow_delay = l.delay;
+    f->slow_queue[0] = '\0';
+    if (l.slowest) {
+        const sn_packer_urls *u = l.slowest->window[0].urls;
+        memcpy(f->slow_queue, l.slowest->queue, sizeof f->slow_queue);
+        snprintf(f->slow_origin, sizeof f->slow_origin, "%.*s", (int)u->origin_len, u->origin);
     }
     return status;
+}
+
+/* Pages per minute since the last heartbeat. */
+static uint64_t rate(const sn_fleet *f)
+{
+    int64_t ms = sn_fleet_now() - f->beat_at;
+    uint64_t pages = f->counts.pages - f->rated_pages;
+    return ms > 0 ? pages * 60000 / (uint64_t)ms : 0;
 }
 
 /* The counters that others may read, in the order of their names. Under the lock. */
@@ -72,20 +95,24 @@ static void gather(const sn_fleet *f, uint64_t count[SN_COUNTERS])
         c->truncated,  f->found,
         c->dropped,    c->host_limit,
         f->lane_count, wanted > f->lane_count ? wanted - f->lane_count : 0,
-        f->full,       f->longest};
+        f->full,       f->slow_urls,
+        f->slow_delay, f->transfers,
+        rate(f)};
     memcpy(count, now, sizeof now);
 }
 
 void sn_session_put_beat(sn_fleet *f, uint32_t tag)
 {
     static const char *const name[SN_COUNTERS] = {
-        "pages",     "ok",    "redirects", "bytes",      "links", "failed", "robots", "retried",
-        "truncated", "found", "dropped",   "host_limit", "hosts", "want",   "full",   "slow_urls"};
+        "pages",   "ok",        "redirects",  "bytes",     "links",      "failed", "robots",
+        "retried", "truncated", "found",      "dropped",   "host_limit", "hosts",  "want",
+        "full",    "slow_urls", "slow_delay", "transfers", "rate"};
     sn_channel *ch = f->conn.ch;
     uint64_t count[SN_COUNTERS];
     unsigned changed = 0;
     pthread_mutex_lock(&f->lock);
     gather(f, count);
+    f->rated_pages = f->counts.pages;
     pthread_mutex_unlock(&f->lock);
     for (int i = 0; i < SN_COUNTERS; i++)
         changed += !f->counted || count[i] != f->count[i];
@@ -105,7 +132,7 @@ void sn_session_put_beat(sn_fleet *f, uint32_t tag)
         }
     if (origin) {
         sn_command_text(ch, "slow_origin");
-        sn_command_text(ch, f->longest_origin);
+        sn_command_text(ch, f->slow_origin);
     }
     memcpy(f->count, count, sizeof count);
 }
@@ -303,7 +330,7 @@ seen_status sn_session_beat(sn_fleet *f)
     int64_t interval = lease / (f->lane_count > 0 ? SN_BEATS : SN_BEATS_IDLE);
     if (f->watches > 0 && now - f->beat_at < interval)
         return SEEN_OK;
-    seen_status status = find_longest(f);
+    seen_status status = find_slowest(f);
     if (status == SEEN_OK && f->lane_count > 0)
         status = sn_session_count_waiting(f);
     if (status == SEEN_OK)

@@ -258,6 +258,8 @@ static seen_status settle(sn_frontier *base, const sn_frontier_progress *progres
         f->dones.count = 0;
     if (progress && progress->counts)
         f->counts = *progress->counts;
+    if (progress)
+        f->transfers = progress->transfers;
     f->flush = true;
     wake_clerk(f);
     pthread_mutex_unlock(&f->lock);
@@ -333,6 +335,9 @@ static void host_rules(sn_frontier *base, const char *origin, size_t len, const 
         return;
     sn_fleet_host(f, origin, len, host, &hash);
     pthread_mutex_lock(&f->lock);
+    sn_lane *lane = sn_lane_find(f, origin, len);
+    if (lane)
+        sn_lane_keep_rules(lane, rules, rules_len);
     sn_fleet_note *n = add_note(f, SN_FLEET_NOTE_RULES, rules, rules_len);
     if (n) {
         memcpy(n->host, host, sizeof host);

@@ -55,8 +55,11 @@ typedef struct sn_fleet_worker {
     uint64_t hosts;
     uint64_t silent_ms; /* since its last heartbeat, by the clock of the server */
     bool full;
-    char slow_origin[200]; /* of its hosts, the one with the longest list among those looked at */
-    uint64_t slow_urls;    /* about */
+    uint64_t transfers;     /* at its last heartbeat */
+    uint64_t per_minute;    /* pages, between its last two heartbeats */
+    char slow_origin[200];  /* of its hosts, the one whose list takes longest */
+    uint64_t slow_urls;     /* about */
+    uint64_t slow_delay_ms; /* its own, if it asks for a longer one than that of the crawl */
 } sn_fleet_worker;
 
 /* All counters are over the whole crawl. Reading it takes a few commands per bucket and one per

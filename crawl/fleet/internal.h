@@ -37,7 +37,7 @@ enum {
     SN_FLEET_KEY = 128,    /* the longest key, with a NUL */
     SN_BEATS = 5,          /* heartbeats in a lease */
     SN_BEATS_IDLE = 4,     /* of a worker without hosts */
-    SN_COUNTERS = 16,      /* in a heartbeat */
+    SN_COUNTERS = 19,      /* in a heartbeat */
     SN_FLEET_TABLE = 4096, /* heads of the table of lanes */
     SN_FLEET_LINKS = 512,  /* so many do not wait for more */
 };
@@ -318,9 +318,11 @@ typedef struct sn_fleet {
     bool pick_empty;
     uint64_t memory, memory_default; /* bytes of elements, at most; 0: any */
     bool refused;                    /* a server had no memory for a write */
-    size_t longest_at;               /* where to look for the longest list */
-    uint64_t longest;
-    char longest_origin[200];
+    size_t slow_at;                  /* where to look for the host that takes longest */
+    char slow_queue[SN_QUEUE];       /* the one that took longest so far */
+    uint64_t slow_urls, slow_delay;
+    char slow_origin[200];
+    uint64_t rated_pages; /* in the last heartbeat */
     seen_error *clerk_error;
     sn_offers taken_offers; /* swapped with offers */
     sn_fleet_finished_list taken_settled;
@@ -461,6 +463,7 @@ int64_t sn_lane_delay(const sn_fleet *f, const sn_lane *lane);
 seen_status sn_lane_pick(sn_fleet *f);
 seen_status sn_lane_read(sn_fleet *f);
 seen_status sn_lane_ack(sn_fleet *f, bool all);
+void sn_lane_keep_rules(sn_lane *lane, const char *rules, size_t len);
 sn_lane *sn_lane_find(const sn_fleet *f, const char *origin, size_t len);
 void sn_lane_put_out(sn_fleet *f, sn_lane *lane);
 void sn_lane_free(sn_lane *lane);

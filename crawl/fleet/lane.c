@@ -310,6 +310,18 @@ static bool grow_window(sn_lane *lane, size_t more)
     return true;
 }
 
+/* Without memory the rules are fetched again. */
+void sn_lane_keep_rules(sn_lane *lane, const char *rules, size_t len)
+{
+    free(lane->rules);
+    lane->rules = malloc(len + 1);
+    lane->rules_len = len;
+    if (!lane->rules)
+        return;
+    memcpy(lane->rules, rules, len);
+    lane->rules[len] = '\0';
+}
+
 static uint64_t all_of(const sn_lane_element *e)
 {
     return e->urls->count == 64 ? UINT64_MAX : (UINT64_C(1) << e->urls->count) - 1;
@@ -380,11 +392,8 @@ static bool take_read(void *context, uint32_t tag, const sn_reply *r, bool again
         break;
     case READ_RULES:
         ok = r->items == 1 && !sn_reply_is_error(r);
-        if (ok && !sn_fleet_reply_nil(r, 0) && (lane->rules = malloc(r->item[0].len + 1))) {
-            memcpy(lane->rules, sn_reply_text(r, 0), r->item[0].len);
-            lane->rules[r->item[0].len] = '\0';
-            lane->rules_len = r->item[0].len;
-        }
+        if (ok && !sn_fleet_reply_nil(r, 0))
+            sn_lane_keep_rules(lane, sn_reply_text(r, 0), r->item[0].len);
         break;
     case READ_LIFE:
         ok = r->items == 1 && !sn_reply_is_error(r);

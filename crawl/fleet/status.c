@@ -181,13 +181,23 @@ static void worker_field(void *to, const char *name, const char *text, uint64_t 
     const struct {
         const char *name;
         uint64_t *to;
-    } numbers[] = {{"pages", &c->pages},         {"ok", &c->ok},
-                   {"redirects", &c->redirects}, {"bytes", &c->bytes},
-                   {"links", &c->links},         {"failed", &c->failed},
-                   {"robots", &c->robots},       {"retried", &c->retried},
-                   {"truncated", &c->truncated}, {"found", &c->found},
-                   {"dropped", &c->dropped},     {"host_limit", &c->host_limit},
-                   {"hosts", &w->hosts},         {"slow_urls", &w->slow_urls}};
+    } numbers[] = {{"pages", &c->pages},
+                   {"ok", &c->ok},
+                   {"redirects", &c->redirects},
+                   {"bytes", &c->bytes},
+                   {"links", &c->links},
+                   {"failed", &c->failed},
+                   {"robots", &c->robots},
+                   {"retried", &c->retried},
+                   {"truncated", &c->truncated},
+                   {"found", &c->found},
+                   {"dropped", &c->dropped},
+                   {"host_limit", &c->host_limit},
+                   {"hosts", &w->hosts},
+                   {"slow_urls", &w->slow_urls},
+                   {"slow_delay", &w->slow_delay_ms},
+                   {"transfers", &w->transfers},
+                   {"rate", &w->per_minute}};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         if (strcmp(numbers[i].name, name) == 0)
             *numbers[i].to = number;

@@ -144,6 +144,7 @@ enum { SN_OUT_PAGES, SN_OUT_URLS, SN_OUT_EDGES, SN_OUT_WARC, SN_OUT_COUNT };
 
 typedef struct sn_frontier_progress {
     const sn_crawl_counts *counts;
+    uint64_t transfers; /* in progress */
     uint64_t out_length[SN_OUT_COUNT];
     uint64_t out_path[SN_OUT_COUNT]; /* hash of the path; 0: none */
 } sn_frontier_progress;

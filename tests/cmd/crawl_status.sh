@@ -1,0 +1,57 @@
+# What an operator sees of a shared crawl: the slowest host at its own delay, why nothing is fetched, each worker; and
+# --watch waits for a server that is down.
+set -eu
+. "$ROOT/tests/sites/nginx.sh"
+command -v redis-server > /dev/null || exit 77
+python3 -c 'import socket; socket.socket().bind(("127.1.0.1", 0))' 2> /dev/null || exit 77
+"$SEEN" crawl --join redis://127.0.0.1:1/x 2> probe || true
+if grep -q "no Redis" probe; then exit 77; fi
+. "$ROOT/tests/redis/server.sh"
+trap 'stop_redis; stop_servers' EXIT
+start_redis
+until_status() { # text, options
+    local text=$1
+    shift
+    for _ in $(seq 120); do
+        "$SEEN" crawl status "$URL/web" "$@" > status 2> error || true # not created yet
+        if grep -q "$text" status; then return 0; fi
+    done
+    fail "status has no \"$text\": $(cat status error)"
+}
+# Its robots.txt asks for a longer delay than that of the crawl.
+start_server web.py "$TMP/log" 200 3 --crawl-delay 2
+"$SEEN" crawl -q --allow-private --join "$URL/web" "http://127.1.0.1:$PORT_SERVER/section-0/page-0.html" --scope all \
+    --delay 10ms --lease 1s --worker first -o pages.jsonl &
+until_status 'slowest .* URLs\?, .* at its delay of 2 s'
+until_status 'first .* pages\?, .*/s, .* requests\?, [1-9][0-9]* hosts\?, heartbeat .* ago'
+until_status '"slowest_delay_ms": 2000' --json
+"$SEEN" crawl pause "$URL/web"
+until_status 'paused: seen crawl resume continues it'
+"$SEEN" crawl resume "$URL/web"
+# A server that does not answer.
+kill -STOP "$SERVER"
+until_status 'requests wait for an answer'
+kill -CONT "$SERVER"
+kill -9 $!
+wait $! 2> /dev/null || true
+until_status 'no worker is live'
+# The server goes away, and comes back without the crawl.
+"$SEEN" crawl status "$URL/web" --watch > watch 2> watch.err &
+watch=$!
+for _ in $(seq 200); do
+    [ ! -s watch ] || break
+    sleep 0.05
+done
+stop_redis
+for _ in $(seq 400); do
+    ! grep -q 'trying again' watch.err || break
+    sleep 0.05
+done
+grep -q 'cannot connect to .*; trying again' watch.err || fail "watch: $(cat watch.err)"
+kill -0 $watch || fail "the watch ended: $(cat watch.err)"
+redis-server --port "$PORT" --bind 127.0.0.1 --save '' --dir "$TMP/redis" > /dev/null 2>&1 &
+REDIS_PID=$!
+status=0
+wait $watch || status=$?
+[ $status = 2 ] || fail "status $status"
+grep -q 'there is no crawl of this name' watch.err || fail "watch: $(cat watch.err)"
