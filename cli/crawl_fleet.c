@@ -147,6 +147,15 @@ static const sn_fleet_worker *slowest(const sn_fleet_status *s)
     return most;
 }
 
+/* Pages per second. */
+static char *show_rate(char buffer[SN_TEXT], double rate)
+{
+    if (rate >= 99.95)
+        return sn_show_count(buffer, rate);
+    snprintf(buffer, SN_TEXT, "%.3g", rate);
+    return buffer;
+}
+
 static void show_worker(const sn_fleet_status *s, const sn_fleet_worker *w)
 {
     char a[SN_TEXT], b[SN_TEXT], c[SN_TEXT];
@@ -156,8 +165,8 @@ static void show_worker(const sn_fleet_status *s, const sn_fleet_worker *w)
         printf(", %s %s ago\n", strcmp(w->state, "left") == 0 ? "left" : "died", c);
         return;
     }
-    printf(", %.3g/s, %s", (double)w->per_minute / 60,
-           sn_show_number_of(a, w->transfers, "request"));
+    printf(", %s/s, %s", show_rate(a, (double)w->per_minute / 60),
+           sn_show_number_of(b, w->transfers, "request"));
     printf(", %s, heartbeat %s ago%s\n", sn_show_number_of(b, w->hosts, "host"), c,
            w->silent_ms > s->lease_ms ? ": silent" : "");
 }
@@ -218,8 +227,8 @@ static void show_status(const char *where, const sn_fleet_status *s, double rate
     printf("\n");
     if (why)
         printf("  %s\n", why);
-    printf("  pages     %s, %.0f/s now, %.3g/s on average\n", sn_show_count(a, (double)n->pages),
-           rate, seconds > 0 ? (double)n->pages / seconds : 0);
+    printf("  pages     %s, %s/s now, %s/s on average\n", sn_show_count(a, (double)n->pages),
+           show_rate(b, rate), show_rate(c, seconds > 0 ? (double)n->pages / seconds : 0));
     printf("  answered  %s 2xx, %s 3xx, %s other, %s failed\n", sn_show_count(a, (double)n->ok),
            sn_show_count(b, (double)n->redirects),
            sn_show_count(c, (double)(n->pages - n->ok - n->redirects)),
