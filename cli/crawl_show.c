@@ -2,6 +2,7 @@
 #include "cli/crawl.h"
 
 #include "base/text.h"
+#include "crawl/fleet/fleet.h"
 
 #include <string.h>
 #include <sys/ioctl.h>
@@ -207,6 +208,25 @@ static void print_set(const sn_args *args, bool exact, const sn_crawl_status *st
             a, s, b, rate_text(c, st->error_rate), st->counts.lost);
 }
 
+/* The last worker that leaves a crawl summarizes it; the others do not know the final numbers. */
+static void print_crawl(const sn_args *args, const sn_crawl_options *o)
+{
+    sn_fleet_status s;
+    char a[SN_TEXT], b[SN_TEXT], where[SN_WHERE];
+    if (sn_fleet_read_status(o->join, o->ca_file, &s, NULL) != SEEN_OK)
+        return;
+    const sn_crawl_counts *n = &s.counts;
+    bool limit = strcmp(s.state, "limit") == 0;
+    if (s.live == 0 && (limit || strcmp(s.state, "done") == 0)) {
+        sn_message_note(args, "the whole crawl is done%s: %s, %s", limit ? " (--max-pages)" : "",
+                        sn_show_number_of(a, n->pages, "page"), sn_show_size(b, (double)n->bytes));
+        if (s.failed > 0)
+            sn_message_note(args, "%s failed: seen crawl failed %s",
+                            sn_show_number_of(a, s.failed, "page"), sn_where_show(where, o->join));
+    }
+    sn_fleet_free_status(&s);
+}
+
 /* What this worker has done of a shared crawl, and what is left for the others. */
 static void print_shared(const sn_args *args, const sn_crawl_options *o, const sn_crawl_result *r)
 {
@@ -217,6 +237,8 @@ static void print_shared(const sn_args *args, const sn_crawl_options *o, const s
         sn_message_note(args, "stopped; the crawl had %s URL%s left: seen crawl status %s",
                         sn_show_count(a, (double)r->status.queued), plural(r->status.queued),
                         sn_where_show(where, o->join));
+    else
+        print_crawl(args, o);
 }
 
 static void print_summary(const sn_args *args, const sn_crawl_options *o, const sn_crawl_result *r)

@@ -47,6 +47,8 @@ for depth in "" "--depth 3"; do
     broken=redis://crawl:PASSWORD@127.0.0.1:$PORT/broken
     # shellcheck disable=SC2086 # words
     "$SEEN" crawl -q --join "$broken" http://127.0.0.1:1/ --allow-private --retries 0 $depth -o broken.jsonl || [ $? = 2 ]
+    "$SEEN" crawl --summary --join "$broken" --allow-private -o broken.jsonl 2> error || [ $? = 2 ]
+    grep -q 'the whole crawl is done: 0 pages' error && grep -q '1 page failed: seen crawl failed redis://' error || fail "$(cat error)"
     for i in 1 2; do
         "$SEEN" crawl failed "$broken" > list && [ "$(wc -l < list)" = 1 ] || fail "given up: $(cat list)"
         "$SEEN" crawl failed "$broken" --retry-failed 2> error || fail "retry: $(cat error)"
