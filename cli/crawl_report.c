@@ -486,6 +486,22 @@ static void take_host(report *r, const char *origin, const char *value)
     h->ms += strtoull(rest, &rest, 10);
 }
 
+/* Pages that came in the seconds before `at`. */
+static void take_time(shared *s, uint64_t at, const char *value)
+{
+    char *rest;
+    uint64_t pages = strtoull(value, &rest, 10), seconds = strtoull(rest, NULL, 10), counted = 0;
+    if (seconds == 0 || seconds > at || pages == 0)
+        return;
+    uint64_t from = at - seconds;
+    s->first = s->first == 0 || from < s->first ? from : s->first;
+    for (uint64_t i = 0; i < seconds && s->times; i++) {
+        uint64_t until = pages * (i + 1) / seconds;
+        count_at(s->r, (int64_t)(from + i), until - counted);
+        counted = until;
+    }
+}
+
 /* An sn_fleet_figure. */
 static void take_figure(void *user, const char *name, const char *value)
 {
@@ -495,9 +511,7 @@ static void take_figure(void *user, const char *name, const char *value)
     uint64_t key = name[0] != '\0' && name[1] == ':' ? strtoull(name + 2, NULL, 10) : 0;
     text rest = {name + 2, strlen(name) > 2 ? strlen(name + 2) : 0};
     if (strncmp(name, "t:", 2) == 0) {
-        s->first = s->first == 0 || key < s->first ? key : s->first;
-        if (s->times)
-            count_at(r, (int64_t)key, number);
+        take_time(s, key, value);
     } else if (s->times) {
         return;
     } else if (strncmp(name, "s:", 2) == 0 && key < STATUSES) {

@@ -256,6 +256,25 @@ static int by_time(const void *a, const void *b)
     return x->at < y->at ? -1 : x->at > y->at;
 }
 
+/* Pages since the point before, and how many seconds they took. A point is missing if no page came:
+ * after a pause the pages came at its end. */
+static void report_times(const reading *g)
+{
+    enum { MOST = 60 };
+    for (size_t i = 0; i < g->count; i++) {
+        char name[32], value[48];
+        struct point now = g->time[i], before = i > 0 ? g->time[i - 1] : (struct point){now.at, 0};
+        uint64_t seconds = now.at - before.at;
+        snprintf(name, sizeof name, "t:%llu", (unsigned long long)now.at);
+        snprintf(value, sizeof value, "%llu %llu",
+                 (unsigned long long)(now.pages > before.pages ? now.pages - before.pages : 0),
+                 (unsigned long long)(seconds < 1      ? 1
+                                      : seconds > MOST ? MOST
+                                                       : seconds));
+        g->each(g->user, name, value);
+    }
+}
+
 static bool take_session(void *context, uint32_t tag, const sn_reply *r, bool again)
 {
     reading *g = context;
@@ -274,17 +293,9 @@ static bool take_session(void *context, uint32_t tag, const sn_reply *r, bool ag
         else
             g->each(g->user, name, sn_reply_text(r, i + 1));
     }
-    /* Pages since the point before. */
     if (g->count > 1)
         qsort(g->time, g->count, sizeof *g->time, by_time);
-    for (size_t i = 0; i < g->count; i++) {
-        char name[32], value[32];
-        uint64_t before = i > 0 ? g->time[i - 1].pages : 0;
-        snprintf(name, sizeof name, "t:%llu", (unsigned long long)g->time[i].at);
-        snprintf(value, sizeof value, "%llu",
-                 (unsigned long long)(g->time[i].pages > before ? g->time[i].pages - before : 0));
-        g->each(g->user, name, value);
-    }
+    report_times(g);
     return true;
 }
 

@@ -89,8 +89,8 @@ seen_status sn_fleet_set_memory(const char *where, const char *ca_file, uint64_t
 /* Changes --delay of a crawl without live workers: they read their settings when they join. */
 seen_status sn_fleet_set_delay(const char *where, const char *ca_file, uint64_t delay_ms,
                                seen_error *error);
-/* Figures for a report: names and values as in figures.c, of one worker after another; t: has the
- * pages since the point before. */
+/* Figures for a report: names and values as in figures.c, of one worker after another; t:AT has the
+ * pages since the point before, and how many seconds before AT they came. */
 typedef void sn_fleet_figure(void *user, const char *name, const char *value);
 seen_status sn_fleet_figures(const char *where, const char *ca_file, sn_fleet_figure *each,
                              void *user, seen_error *error);

@@ -1,4 +1,4 @@
-# What an operator sees of a shared crawl: the slowest host at its own delay, why nothing is fetched, each worker; and
+# What an operator sees of a shared crawl: pages over time; the slowest host at its own delay, why nothing is fetched, each worker; and
 # --watch waits for a server that is down.
 set -eu
 . "$ROOT/tests/sites/nginx.sh"
@@ -18,6 +18,17 @@ until_status() { # text, options
     done
     fail "status has no \"$text\": $(cat status error)"
 }
+# The report of a crawl that takes some seconds has each page once, spread over the time.
+start_server web.py "$TMP/log0" 150 3
+"$SEEN" crawl -q --allow-private --join "$URL/short" "http://127.1.0.1:$PORT_SERVER/section-0/page-0.html" --scope all \
+    --delay 100ms --lease 1s -o short.jsonl
+"$SEEN" crawl report "$URL/short" --html report.html
+python3 - << 'PY' || fail "the times of the report: $(grep -o '"seconds":.*"rates":[^]]*' report.html)"
+import re, sys
+seconds, rates = re.search(r'"seconds":(\d+),"width":1,"rates":\[([\d,]+)\]', open("report.html").read()).groups()
+rates = list(map(int, rates.split(",")))
+sys.exit(not (sum(rates) == 150 and int(seconds) >= 4 and max(rates) < 75))
+PY
 # Its robots.txt asks for a longer delay than that of the crawl.
 start_server web.py "$TMP/log" 200 3 --crawl-delay 2
 "$SEEN" crawl -q --allow-private --join "$URL/web" "http://127.1.0.1:$PORT_SERVER/section-0/page-0.html" --scope all \
