@@ -5,15 +5,16 @@
  *     fleet_pace_model NAME…     some of them, with the steps that lead to a fault
  *     fleet_pace_model --all     also the large one
  *
- * One host, two or three sessions, and an observer, which stands for any other worker. Checked at
- * every request: it comes at least a delay after the last one, of any session. The time
- * since the last request is known to the check alone.
+ * One host, two or three sessions, and an observer, which stands for any other worker. Checked when
+ * a request arrives: it comes at least a delay after the last one, of any session. The time since
+ * the last request is known to the check alone.
  *
  * Time is a step like any other, and nothing has to happen before it passes. So a session may stall
  * for any time between any two steps: a process that is killed takes no more steps, a zombie takes
  * its next one late, a paused crawl goes on later. The one exception is the condition that
  * docs/fleet.md states: between the last check of the permission (on_request in
- * crawl/fetch/fetch.c, after connecting) and the request no more than 0.4 of the lease passes.
+ * crawl/fetch/fetch.c, after connecting) and the request no more than 0.1 of the lease passes. A
+ * request is on its way for any time, but after 0.3 of the lease it is withdrawn, by the kernel.
  * Times are ages that stop growing when they no longer matter: the search has no last moment, and
  * ends because there are no more states.
  *
@@ -21,7 +22,8 @@
  *                 if the answer is lost, it learns only that it has the host
  *                 waits until a replica has that
  *                 begins with it: waits for a whole delay, if another session may have asked it
- *                 checks its permission, sends the request: a delay passes before the next
+ *                 checks its permission, sends the request: a delay passes from its arrival
+ *                 before the next; a request on its way is gone when the session ends
  *                 acknowledges the last URL, and releases the host: rested if the delay is over
  *                 sends heartbeats: each allows requests for 0.6 of a lease, counted from its
  *                 sending, when a replica has it
@@ -47,12 +49,13 @@ typedef struct times {
     uint8_t lease;
     uint8_t permit; /* after a heartbeat that was sent and confirmed: 0.6 */
     uint8_t delay;  /* longer than what is between the permit and the lease */
-    uint8_t stall;  /* between the last check and the request: 0.4 */
+    uint8_t stall;  /* between the last check and the request: 0.1 */
+    uint8_t way;    /* that a request may be on its way: 0.3 */
     uint8_t blind;  /* a pause of the observer counts as no more: 0.5 */
 } times;
 
-static const times tenths = {.lease = 10, .permit = 6, .delay = 6, .stall = 4, .blind = 5};
-static const times fifths = {.lease = 5, .permit = 3, .delay = 3, .stall = 2, .blind = 3};
+static const times tenths = {10, .permit = 6, .delay = 6, .stall = 1, .way = 3, .blind = 5};
+static const times fifths = {5, .permit = 3, .delay = 3, .stall = 1, .way = 1, .blind = 3};
 
 /* The rules, as bits: a set bit removes the rule. */
 enum rule {
@@ -63,13 +66,16 @@ enum rule {
     FROM_ANSWER = 16, /* the permit runs from the answer to a heartbeat, not from its sending */
     EARLY_LOOK = 32,  /* silence counts from before the look that saw the heartbeat */
     FORGET = 64,      /* a queue without URLs is released as if its taker had asked the host */
-    NO_WAIT_BEAT = 128, /* a heartbeat counts before a replica has it */
-    NO_WAIT_DEAD = 256, /* hosts are taken before a replica knows that the session is dead */
-    LONG_STALL = 512,   /* a part of a lease more than `stall` */
-    NOT_AGAIN = 1024,   /* hosts are taken although a failover has made the session live again */
-    NO_MARK = 2048,     /* a release before the delay is over does not say so */
-    ANY_OWNER = 4096,   /* a release of a host that another session owns is accepted */
-    TRUST_MARK = 8192   /* after a lost answer to a pick: who is marked has asked the host */
+    NO_WAIT_BEAT = 128,   /* a heartbeat counts before a replica has it */
+    NO_WAIT_DEAD = 256,   /* hosts are taken before a replica knows that the session is dead */
+    LONG_STALL = 512,     /* a part of a lease more than `stall` */
+    NOT_AGAIN = 1024,     /* hosts are taken although a failover has made the session live again */
+    NO_MARK = 2048,       /* a release before the delay is over does not say so */
+    ANY_OWNER = 4096,     /* a release of a host that another session owns is accepted */
+    TRUST_MARK = 8192,    /* after a lost answer to a pick: who is marked has asked the host */
+    FROM_SENDING = 16384, /* the delay runs from the sending of a request, not from its arrival */
+    NO_WITHDRAW = 32768,  /* a request may be on its way for any time */
+    NO_DISCARD = 65536    /* a request on its way arrives although its session has ended */
 };
 
 enum group { GROUP_NONE, GROUP_BUCKET, GROUP_SESSION0 };
@@ -105,6 +111,7 @@ typedef struct state {
         uint8_t wait;   /* until the host may be asked */
         uint8_t permit; /* since the heartbeat that counts */
         uint8_t stall;  /* since the last check */
+        uint8_t way;    /* a request is on its way: 1 + time since it was sent */
         uint8_t beat;   /* a heartbeat waits for its confirmation: 1 + time since it was sent */
     } local[SESSIONS];
     /* The observer, which is any other worker: how long a heartbeat has not changed, at most, and
@@ -130,6 +137,7 @@ enum action {
     BEGIN,
     CHECK,
     SEND,
+    ARRIVE,
     EMPTIED,
     PUSH,
     RELEASE,
@@ -152,7 +160,8 @@ static const char *const action_names[] = {"time passes",
                                            "finds no URL",
                                            "begins with the host",
                                            "last check",
-                                           "REQUEST",
+                                           "sends a request",
+                                           "REQUEST ARRIVES",
                                            "acknowledges the last URL",
                                            "a URL is pushed",
                                            "releases",
@@ -183,11 +192,19 @@ static void wait_for(const search *x, state *s, enum group group)
     }
 }
 
+/* Its connections are closed. */
+static void end_local(const search *x, struct local *l)
+{
+    uint8_t way = off(x, NO_DISCARD) ? l->way : 0;
+    memset(l, 0, sizeof *l);
+    l->pc = ENDED;
+    l->way = way;
+}
+
 static void end_session(search *x, const state *from, unsigned who)
 {
     state s = *from;
-    memset(&s.local[who], 0, sizeof s.local[who]);
-    s.local[who].pc = ENDED;
+    end_local(x, &s.local[who]);
     s.wrote &= (uint8_t) ~(1u << who);
     s.lost &= (uint8_t) ~(1u << who);
     reach(x, &s, REFUSED, who);
@@ -280,6 +297,8 @@ static void step_held(search *x, const state *from, unsigned who)
 static void step_busy(search *x, const state *from, unsigned who)
 {
     const struct local *l = &from->local[who];
+    if (l->way) /* of its URL, and of the host, nothing is done yet */
+        return;
     if (from->bucket.list && l->wait == 0 &&
         (l->permit <= x->config->times->permit || off(x, NO_EXPIRY))) {
         state s = *from;
@@ -303,13 +322,27 @@ static void step_busy(search *x, const state *from, unsigned who)
 static void step_checked(search *x, const state *from, unsigned who)
 {
     state s = *from;
-    if (from->since < x->config->times->delay)
-        fault(x, "two requests to one host within its delay");
-    s.since = 0;
     s.local[who].pc = BUSY;
     s.local[who].wait = x->config->times->delay;
     s.local[who].stall = 0;
+    s.local[who].way = 1;
     reach(x, &s, SEND, who);
+}
+
+/* The confirmation of TCP comes no earlier. */
+static void arrive(search *x, const state *from, unsigned who)
+{
+    state s = *from;
+    struct local *l = &s.local[who];
+    if (!l->way)
+        return;
+    if (from->since < x->config->times->delay)
+        fault(x, "two requests to one host within its delay");
+    s.since = 0;
+    l->way = 0;
+    if (l->pc != ENDED && !off(x, FROM_SENDING))
+        l->wait = x->config->times->delay;
+    reach(x, &s, ARRIVE, who);
 }
 
 static void beat(search *x, const state *from, unsigned who)
@@ -345,12 +378,11 @@ static void beat(search *x, const state *from, unsigned who)
     reach(x, &s, BEAT, who);
 }
 
-/* It has no transfers any more. Its hosts are released, then it declares itself dead. */
+/* Its transfers are over, or given up. Its hosts are released, then it declares itself dead. */
 static void leave(search *x, const state *from, unsigned who)
 {
     state s = *from;
-    memset(&s.local[who], 0, sizeof s.local[who]);
-    s.local[who].pc = ENDED;
+    end_local(x, &s.local[who]);
     if (s.bucket.owner == who && may_write(from, who)) {
         s.bucket.owner = NONE;
         s.bucket.ready = s.bucket.list;
@@ -484,12 +516,17 @@ static void tick(search *x, const state *from)
     unsigned most = t->stall + (off(x, LONG_STALL) ? 1u : 0u);
     for (unsigned w = 0; w < x->config->sessions; w++) {
         struct local *l = &s.local[w];
+        /* Withdrawn: it may have arrived until now. */
+        bool withdrawn = l->way > t->way && !off(x, NO_WITHDRAW);
+        l->way = withdrawn ? 0 : l->way ? later(l->way, t->way + 1u) : 0;
         if (l->pc == ENDED)
             continue;
         if (l->pc == CHECKED && l->stall == most)
             return;
         l->stall = l->pc == CHECKED ? (uint8_t)(l->stall + 1) : 0;
         l->wait = l->wait > 0 ? (uint8_t)(l->wait - 1) : 0;
+        if (withdrawn)
+            l->wait = t->delay;
         if (w < x->config->watched)
             l->permit = later(l->permit, t->permit + 1u);
         if (l->beat)
@@ -508,8 +545,10 @@ static void tick(search *x, const state *from)
 static void expand(search *x, const state *s)
 {
     tick(x, s);
-    for (unsigned who = 0; who < x->config->sessions; who++)
+    for (unsigned who = 0; who < x->config->sessions; who++) {
         step_session(x, s, who);
+        arrive(x, s, who);
+    }
     if (!s->bucket.list) {
         state c = *s;
         c.bucket.list = 1;
@@ -559,6 +598,9 @@ static const config configs[] = {
     {"forget", FORGET, &tenths, 2, 1, GROUP_NONE, true, false},
     {"no-mark", NO_MARK, &tenths, 2, 1, GROUP_NONE, true, false},
     {"trust-mark", TRUST_MARK, &tenths, 2, 1, GROUP_NONE, true, false},
+    {"from-sending", FROM_SENDING, &tenths, 2, 1, GROUP_NONE, true, false},
+    {"no-withdraw", NO_WITHDRAW, &tenths, 2, 1, GROUP_NONE, true, false},
+    {"no-discard", NO_DISCARD, &tenths, 2, 1, GROUP_NONE, true, false},
     {"any-owner", ANY_OWNER, &fifths, 3, 2, GROUP_NONE, true, false},
     {"no-wait-pick", NO_WAIT_PICK, &fifths, 2, 1, GROUP_BUCKET, true, false},
     {"no-wait-beat", NO_WAIT_BEAT, &fifths, 2, 1, GROUP_SESSION0, true, false},
