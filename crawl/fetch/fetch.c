@@ -607,8 +607,8 @@ seen_status sn_fetch_wait(sn_fetch *f, int64_t milliseconds, seen_error *error)
     }
     for (size_t i = 0; i < f->sent_count; i++) {
         int64_t left = look_at(f, f->sent[i]) - sn_fetch_now();
-        if (left < wait)
-            wait = left < ARRIVAL_MS ? ARRIVAL_MS : left;
+        left = left > 0 ? left : ARRIVAL_MS;
+        wait = left < wait ? left : wait;
     }
     return take_events(f, wait, &any, error);
 }
