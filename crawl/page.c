@@ -321,7 +321,7 @@ static bool retry(sn_engine *e, sn_job *job, const sn_transfer *t)
      * either, until it is found to be down. */
     if (t->wait_ms > 0 || t->status == 429)
         sn_host_rules_hold(e, job->host, due);
-    else if (again && t->error == SN_FETCH_CONNECT)
+    else if (again && (t->error == SN_FETCH_CONNECT || doubtful))
         sn_pace_hold(e->transfers.pace, job->host, due);
     return again;
 }
