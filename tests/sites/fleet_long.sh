@@ -38,7 +38,7 @@ for seed in $(seq "$few"); do
     run python3 "$here/fleet_servers.py" "$seen" failover --times 20 --pages 14000 --workers 4 --seed "$seed" $polite
     run python3 "$here/fleet_servers.py" "$seen" cluster-failover --times 4 --pages 10000 --seed "$seed" $polite
     run python3 "$here/fleet_net.py" "$seen" redis --times 3 --seed "$seed" $apart
-    run python3 "$here/fleet_net.py" "$seen" web --times 3 --seed "$seed" $apart
+    run python3 "$here/fleet_net.py" "$seen" web --times 2 --seed "$seed" $apart
     run python3 "$here/fleet_net.py" "$seen" split --times 2 --workers 4 --timeout 120 --seed "$seed" $apart
 done
 run python3 "$here/fleet_servers.py" "$seen" reshard --pages 30000 --most-twice 0 $polite

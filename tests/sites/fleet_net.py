@@ -3,7 +3,8 @@
 no connection is closed. Needs root and ip(8); status 77 if it cannot make namespaces.
 
     fleet_net.py SEEN redis   workers are cut off from Redis in turn, for more than a lease
-    fleet_net.py SEEN web     workers are cut off from the web in turn: others fetch their pages, none is given up
+    fleet_net.py SEEN web     workers are cut off from the web in turn, but not all of them: others fetch their pages,
+                              none is given up
     fleet_net.py SEEN split   a cluster of 3 masters and 3 replicas falls apart: one master, with the replicas of
                               the others and half of the workers, is cut off from the rest, which elects another
     ... and the options of fleet.py; --times N: how often (2)
@@ -137,11 +138,20 @@ def one_server(args, net, what):
 def split(args, net):
     servers = Servers(net)
     more = ["--cluster-enabled", "yes", "--cluster-node-timeout", "1000", "--cluster-replica-validity-factor", "0"]
-    # redis-cli --cluster create makes the first three masters, and replicas of masters at other addresses.
+    # Three masters, and then the replica of each on the other side.
     at = [servers.start(place, *more) for place in ("left", "left", "right", "right", "right", "left")]
-    subprocess.run(["redis-cli", "--cluster", "create", *[f"{h}:{p}" for h, p in at], "--cluster-replicas", "1",
-                    "--cluster-yes"], capture_output=True, check=True, timeout=120)
-    wait_until(lambda: all("cluster_state:ok" in servers.cli(a, "cluster", "info") for a in at))
+    name = [f"{host}:{port}" for host, port in at]
+
+    def manage(*command):
+        subprocess.run(["redis-cli", "--cluster", *command, "--cluster-yes"], capture_output=True, check=True, timeout=120)
+
+    manage("create", *name[:3])
+    wait_until(lambda: all("cluster_state:ok" in servers.cli(a, "cluster", "info") for a in at[:3]))
+    for master, replica in zip(range(3), range(3, 6)):
+        manage("add-node", name[replica], name[0], "--cluster-slave", "--cluster-master-id",
+               servers.cli(at[master], "cluster", "myid").strip())
+    wait_until(lambda: all("cluster_state:ok" in servers.cli(a, "cluster", "info") for a in at) and all(
+        "master_link_status:up" in servers.cli(a, "info", "replication") for a in at[3:]))
     left = [a for a in at if a[0] == net.address("left")]
     args.address = "redis-cluster://" + ",".join(f"{h}:{p}" for h, p in at) + "/web"
 
