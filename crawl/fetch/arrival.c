@@ -18,6 +18,12 @@ void sn_arrival_prepare(int fd, uint64_t withdraw_ms)
         setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof ms);
 }
 
+void sn_arrival_relax(int fd)
+{
+    struct linger none = {0};
+    setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof none);
+}
+
 int64_t sn_arrival_time(int fd, int64_t sent, int64_t now)
 {
     struct tcp_info info = {0};
@@ -36,6 +42,11 @@ int64_t sn_arrival_time(int fd, int64_t sent, int64_t now)
 void sn_arrival_prepare(int fd, uint64_t withdraw_ms)
 {
     (void)fd, (void)withdraw_ms;
+}
+
+void sn_arrival_relax(int fd)
+{
+    (void)fd;
 }
 
 int64_t sn_arrival_time(int fd, int64_t sent, int64_t now)

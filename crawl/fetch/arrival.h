@@ -12,6 +12,9 @@
  * will. withdraw_ms: nor will what has not arrived for so long; 0: no limit. */
 void sn_arrival_prepare(int fd, uint64_t withdraw_ms);
 
+/* An answer came: nothing of ours is on its way, and the connection ends like any other. */
+void sn_arrival_relax(int fd);
+
 /* When everything that was written to the socket by the time `sent` had arrived, at the latest; 0:
  * it has not. A request that was not repeated arrived about when it was sent. */
 int64_t sn_arrival_time(int fd, int64_t sent, int64_t now);

@@ -157,6 +157,14 @@ static void take_link(const slot *s, const char *line, size_t len)
         s->fetch->options.link(t, refresh, value, value_len);
 }
 
+static void relax(const sn_fetch *f, int fd)
+{
+    if (fd < 0 || !(f->watch[fd] & WATCH_PREPARED))
+        return;
+    sn_arrival_relax(fd);
+    f->watch[fd] &= (uint8_t)~WATCH_PREPARED;
+}
+
 static size_t on_header(char *line, size_t size, size_t count, void *user)
 {
     slot *s = user;
@@ -167,6 +175,7 @@ static size_t on_header(char *line, size_t size, size_t count, void *user)
         return 0;
     if (len >= 5 && memcmp(line, "HTTP/", 5) == 0) {
         begin_status(t, line, len);
+        relax(s->fetch, s->fd);
         sn_unpack_begin(&s->unpack);
     }
     /* Trailers do not apply to the body. */
@@ -365,6 +374,7 @@ static bool set_up(sn_fetch *f, CURL *easy, slot *s)
     SET(CURLOPT_WRITEDATA, s);
     SET(CURLOPT_HEADERFUNCTION, on_header);
     SET(CURLOPT_HEADERDATA, s);
+    SET(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L); /* a proxy's answer is not the host's */
     SET(CURLOPT_OPENSOCKETFUNCTION, on_socket);
     SET(CURLOPT_OPENSOCKETDATA, s);
     SET(CURLOPT_CLOSESOCKETFUNCTION, on_close);

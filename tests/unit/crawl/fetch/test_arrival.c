@@ -91,11 +91,28 @@ static void nothing_arrives_after_the_end(void **state)
     close(theirs);
 }
 
+/* After an answer the connection does not end as if it had failed. */
+static void ends_as_usual_after_an_answer(void **state)
+{
+    int ours, theirs;
+    char byte;
+    (void)state;
+    connect_pair(&ours, &theirs);
+    sn_arrival_prepare(ours, 3000);
+    assert_int_equal(write(ours, "?", 1), 1);
+    assert_int_equal(read(theirs, &byte, 1), 1);
+    sn_arrival_relax(ours);
+    close(ours);
+    assert_int_equal(read(theirs, &byte, 1), 0);
+    close(theirs);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arrives_when_it_is_confirmed),
         cmocka_unit_test(nothing_arrives_after_the_end),
+        cmocka_unit_test(ends_as_usual_after_an_answer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,7 +16,7 @@
 #include "tests/sites/listener.h"
 
 static int listener, port;
-static atomic_int accepted;
+static atomic_int accepted, ended, resets; /* connections */
 
 /* The server handles one request per connection, and announces that. */
 #define CLOSES "Connection: close\r\n\r\n"
@@ -50,8 +50,9 @@ static void *serve(void *unused)
         if (write(fd, answer, strlen(answer)) < 0)
             continue;
         /* A kept connection is closed when the next request has come, without an answer. */
-        if (strstr(request, "GET /keep ") && read(fd, request, sizeof request) < 0)
-            continue;
+        if (strstr(request, "GET /keep "))
+            atomic_fetch_add(&resets, read(fd, request, sizeof request) < 0);
+        atomic_fetch_add(&ended, 1);
     }
     return unused;
 }
@@ -263,7 +264,11 @@ static void sends_paced_requests_once(void **state)
     assert_int_equal(sent, 1);
     assert_int_equal(accepted, before + 3);
     sn_fetch_release(fetch, t);
+    int ends = ended;
     sn_fetch_destroy(fetch);
+    while (ended == ends) /* an answered request: its connection is closed, not reset */
+        usleep(1000);
+    assert_int_equal(resets, 0);
 }
 
 /* Connections to a full listener are neither accepted nor refused: the host counts as down. One
