@@ -3,6 +3,7 @@
 
 #ifdef __linux__
 
+#include <errno.h>
 #include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -22,6 +23,14 @@ void sn_arrival_relax(int fd)
 {
     struct linger none = {0};
     setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof none);
+}
+
+/* The caller's next read finds the end of the connection instead of the error. */
+bool sn_arrival_failed(int fd)
+{
+    int why = 0;
+    socklen_t len = sizeof why;
+    return getsockopt(fd, SOL_SOCKET, SO_ERROR, &why, &len) == 0 && why == ETIMEDOUT;
 }
 
 int64_t sn_arrival_time(int fd, int64_t sent, int64_t now)
@@ -47,6 +56,12 @@ void sn_arrival_prepare(int fd, uint64_t withdraw_ms)
 void sn_arrival_relax(int fd)
 {
     (void)fd;
+}
+
+bool sn_arrival_failed(int fd)
+{
+    (void)fd;
+    return false;
 }
 
 int64_t sn_arrival_time(int fd, int64_t sent, int64_t now)

@@ -6,6 +6,7 @@
 #ifndef SN_CRAWL_FETCH_ARRIVAL_H
 #define SN_CRAWL_FETCH_ARRIVAL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* A connected socket: what has not arrived when it is closed, also by the end of the process, never
@@ -14,6 +15,9 @@ void sn_arrival_prepare(int fd, uint64_t withdraw_ms);
 
 /* An answer came: nothing of ours is on its way, and the connection ends like any other. */
 void sn_arrival_relax(int fd);
+
+/* Whether the connection has failed because what was written did not arrive in time. */
+bool sn_arrival_failed(int fd);
 
 /* When everything that was written to the socket by the time `sent` had arrived, at the latest; 0:
  * it has not. A request that was not repeated arrived about when it was sent. */

@@ -38,6 +38,7 @@ typedef struct slot {
     bool sent;                 /* the request was sent, or is about to be */
     bool stale;                /* it was not sent a second time */
     bool late;                 /* it was not sent: start_until was over */
+    bool withdrawn;            /* it did not arrive in time */
 } slot;
 
 /* State of a socket in epoll and libcurl. A socket that libcurl no longer waits for is usually kept
@@ -512,7 +513,7 @@ seen_status sn_fetch_start(sn_fetch *f, const sn_fetch_request *request, sn_tran
     sn_transfer *t = f->idle[f->idle_count - 1];
     slot *s = &f->slots[t->slot];
     clear(t);
-    s->begun = s->opened = s->sent = s->stale = s->late = false;
+    s->begun = s->opened = s->sent = s->stale = s->late = s->withdrawn = false;
     s->pace_ms = request->pace_ms;
     s->fd = -1;
     s->unpacked = SN_UNPACK_OK;
@@ -545,6 +546,16 @@ static void prepare(const sn_fetch *f, int fd)
         return;
     sn_arrival_prepare(fd, f->options.withdraw_ms);
     f->watch[fd] |= WATCH_PREPARED;
+}
+
+/* libcurl would take it for a connection that the server closed. */
+static void note_failure(sn_fetch *f, int fd)
+{
+    if (!(f->watch[fd] & WATCH_PREPARED) || !sn_arrival_failed(fd))
+        return;
+    for (size_t i = 0; i < f->slot_count; i++)
+        if (f->slots[i].fd == fd)
+            f->slots[i].withdrawn = true;
 }
 
 /* Lets libcurl handle an event. A request that it sent in the meantime was written by the time it
@@ -583,8 +594,10 @@ static seen_status take_events(sn_fetch *f, int64_t wait, bool *any, seen_error 
             what |= CURL_CSELECT_IN;
         if (events[i].events & EPOLLOUT)
             what |= CURL_CSELECT_OUT;
-        if (events[i].events & EPOLLERR)
+        if (events[i].events & EPOLLERR) {
             what |= CURL_CSELECT_ERR;
+            note_failure(f, fd);
+        }
         act(f, fd, what);
     }
     if (f->timer >= 0 && sn_fetch_now() >= f->timer) {
@@ -654,6 +667,8 @@ static sn_fetch_error classify(const slot *s, CURLcode code)
 {
     if (s->late)
         return SN_FETCH_LATE;
+    if (s->withdrawn)
+        return SN_FETCH_TIMEOUT;
     if (s->stale || (s->sent && !s->opened && s->transfer->headers_seen == 0 && has_broken(code)))
         return SN_FETCH_STALE;
     switch (code) {

@@ -256,8 +256,8 @@ class Fleet:
 
     def check(self, left, ended):
         args = self.args
-        fetched, depths, given_up = collections.Counter(), {}, 0
-        for path in self.outputs:
+        fetched, depths, given_up = collections.Counter(), {}, []
+        for n, path in enumerate(self.outputs):
             if not os.path.exists(path):
                 continue
             for line in open(path, errors="replace"):
@@ -265,7 +265,7 @@ class Fleet:
                     continue
                 page = json.loads(line)
                 if "error" in page:
-                    given_up += 1
+                    given_up.append(f"{page['url']} by worker {n}: {page['error']}")
                     continue
                 fetched[page["url"]] += 1
                 depths[page["url"]] = max(page["depth"], depths.get(page["url"], 0))
@@ -280,12 +280,14 @@ class Fleet:
         beyond = {worker: (n, allowed[worker]) for worker, n in twice.items() if n > allowed[worker]}
         pushed = self.pushed() - len(expected)
         wrong_depth = [u for u, d in expected.items() if args.depth is not None and u in depths and depths[u] != d]
-        print(f"{len(fetched)} of {len(expected)} pages, lost {len(lost)}, given up {given_up}, fetched twice {sum(twice.values())} (at most {sum(allowed.values())}), "
+        print(f"{len(fetched)} of {len(expected)} pages, lost {len(lost)}, given up {len(given_up)}, fetched twice {sum(twice.values())} (at most {sum(allowed.values())}), "
               f"events {args.kills + args.stops + args.cuts - left}, stalled {sum(stalled.values())}, failovers {self.failovers}, "
               f"resharded {self.resharded}, robots.txt {log.robots}, "
               f"pushed again {pushed}, shortest gap {min(gaps, default=0):.1f} ms, {short} of {len(gaps)} too short, wrong depth {len(wrong_depth)}, "
               f"{'ended' if ended else 'DID NOT END'}")
         ok = ended and not lost and not foreign and not wrong_depth
+        if not ok and given_up:
+            print("given up: " + "; ".join(given_up[:5]))
         if short and not args.ignore_gaps:
             ok = False
         if args.max_pages and len(fetched) != min(args.max_pages, len(expected)):

@@ -312,6 +312,39 @@ static void distinguishes_slow_from_gone(void **state)
     close(away);
 }
 
+/* A request that a full receiver does not take is given up, as if the host had not answered; not as
+ * one that the server refused by closing the connection. */
+static void withdraws_what_does_not_arrive(void **state)
+{
+    static char url[1000000];
+    enum { WITHDRAW = 300 };
+    sn_fetch *fetch;
+    seen_error error;
+    int full_port = 0, few = 4096, full = test_listen(&full_port);
+    (void)state;
+    sn_fetch_options options = {.connections = 1,
+                                .timeout_ms = 60000,
+                                .connect_ms = 30000,
+                                .withdraw_ms = WITHDRAW,
+                                .agent = "seen-test",
+                                .allow_private = true,
+                                .body = keep};
+    assert_true(full >= 0);
+    assert_int_equal(setsockopt(full, SOL_SOCKET, SO_RCVBUF, &few, sizeof few), 0);
+    assert_int_equal(sn_fetch_create(&options, &fetch, &error), SEEN_OK);
+    memset(url, 'x', sizeof url - 1);
+    int n = snprintf(url, sizeof url, "http://127.0.0.1:%d/", full_port);
+    url[n] = 'x';
+    sn_fetch_request request = {.url = url, .limit = 100, .pace_ms = 10};
+    sn_transfer *t = fetch_request(fetch, &request);
+    assert_int_equal(t->error, SN_FETCH_TIMEOUT);
+    assert_in_range(t->ms, WITHDRAW, options.timeout_ms / 2);
+    assert_int_equal(sent, 0);
+    sn_fetch_release(fetch, t);
+    sn_fetch_destroy(fetch);
+    close(full);
+}
+
 int main(void)
 {
     pthread_t thread;
@@ -319,10 +352,14 @@ int main(void)
     if (listener < 0 || pthread_create(&thread, NULL, serve, NULL) != 0)
         return 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keeps_what_matters),           cmocka_unit_test(cuts_at_the_limit),
-        cmocka_unit_test(refuses_private_addresses),    cmocka_unit_test(keeps_answers),
-        cmocka_unit_test(polls_without_waiting),        cmocka_unit_test(sends_paced_requests_once),
+        cmocka_unit_test(keeps_what_matters),
+        cmocka_unit_test(cuts_at_the_limit),
+        cmocka_unit_test(refuses_private_addresses),
+        cmocka_unit_test(keeps_answers),
+        cmocka_unit_test(polls_without_waiting),
+        cmocka_unit_test(sends_paced_requests_once),
         cmocka_unit_test(distinguishes_slow_from_gone),
+        cmocka_unit_test(withdraws_what_does_not_arrive),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     shutdown(listener, SHUT_RDWR);
