@@ -30,6 +30,7 @@ typedef struct sn_reach {
     uint64_t host[SN_REACH_HOSTS]; /* hashes */
     unsigned hosts;
     int64_t since, answered; /* when the first of them was tried; when a host last answered */
+    bool doubtful;           /* this machine may be the cause of the last failure */
 } sn_reach;
 
 typedef struct sn_engine {
@@ -70,10 +71,9 @@ void sn_settle_measure(sn_engine *e);
 
 /* ---- reach.c ---- */
 
-/* A transfer is over. Fails if it shows that this machine is cut off from the web. */
-seen_status sn_reach_note(sn_engine *e, const sn_host *host, const sn_transfer *transfer);
-/* It failed, and this machine may be the cause: the failure does not count. */
-bool sn_reach_doubtful(const sn_engine *e, const sn_transfer *transfer);
+/* A transfer is over. Fails if it shows that this machine is cut off from the web. If that is
+ * possible, `reach.doubtful` is set: the failure of the transfer does not count. */
+seen_status sn_reach_note(sn_engine *e, sn_host *host, const sn_transfer *transfer);
 
 /* ---- seeds.c ---- */
 

@@ -206,7 +206,7 @@ static void postpone(sn_engine *e, sn_host *host, const sn_transfer *t)
     int64_t now = sn_fetch_now();
     bool hopeless =
         t->error == SN_FETCH_PRIVATE || t->error == SN_FETCH_TLS || t->error == SN_FETCH_CA;
-    bool doubtful = sn_reach_doubtful(e, t);
+    bool doubtful = e->reach.doubtful;
     if (doubtful || (host->rules_tries < e->options->retries && !hopeless)) {
         int64_t wait = sn_job_backoff(e->options, host->rules_tries, t);
         host->rules_tries += !doubtful;

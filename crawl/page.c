@@ -304,7 +304,7 @@ static bool passes(const sn_transfer *t)
 /* Schedules a retry; false: the page has failed. */
 static bool retry(sn_engine *e, sn_job *job, const sn_transfer *t)
 {
-    bool doubtful = sn_reach_doubtful(e, t);
+    bool doubtful = e->reach.doubtful;
     if (!passes(t) && !doubtful)
         return false;
     /* LATE: it was not sent; another process may own the host by now. STALE: the server closed a

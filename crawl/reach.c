@@ -7,12 +7,19 @@
 
 #include "base/error.h"
 
-/* Nothing came back. A page that was not sent, or sent on a connection that the server had closed
- * before, says nothing about it. */
+/* Nothing came back. */
 static bool is_silent(const sn_transfer *t)
 {
     return t->status == 0 && (t->error == SN_FETCH_DNS || t->error == SN_FETCH_CONNECT ||
                               t->error == SN_FETCH_TIMEOUT);
+}
+
+/* A request that was not sent, or sent on a connection that the server had closed before, or whose
+ * answer did not end, does not tell whether hosts can be reached now. */
+static bool tells_nothing(const sn_transfer *t)
+{
+    return t->error == SN_FETCH_LATE || t->error == SN_FETCH_STALE ||
+           t->error == SN_FETCH_PRIVATE || (t->error == SN_FETCH_TIMEOUT && t->status != 0);
 }
 
 static void count_host(sn_reach *r, const sn_host *host, const sn_transfer *t)
@@ -29,27 +36,34 @@ static void count_host(sn_reach *r, const sn_host *host, const sn_transfer *t)
 static sn_frontier_blame blame(const sn_engine *e)
 {
     sn_frontier *f = e->intake.frontier;
-    if (!f->class->blame || e->reach.hosts < SN_REACH_HOSTS)
+    if (!f->class->blame)
         return SN_BLAME_HOST;
-    return f->class->blame(f, sn_fetch_now() - e->reach.since);
+    return f->class->blame(f, e->reach.hosts >= SN_REACH_HOSTS, sn_fetch_now() - e->reach.since);
 }
 
-bool sn_reach_doubtful(const sn_engine *e, const sn_transfer *t)
+/* A host answered since this one was silent before: this machine reaches the web. */
+static bool others_answered(const sn_reach *r, const sn_host *host, const sn_transfer *t)
 {
-    return is_silent(t) && blame(e) == SN_BLAME_UNKNOWN;
+    return r->answered > (host->silent > 0 ? host->silent : t->began);
 }
 
-seen_status sn_reach_note(sn_engine *e, const sn_host *host, const sn_transfer *t)
+seen_status sn_reach_note(sn_engine *e, sn_host *host, const sn_transfer *t)
 {
-    if (t->error == SN_FETCH_LATE || t->error == SN_FETCH_STALE || t->error == SN_FETCH_PRIVATE)
+    sn_reach *r = &e->reach;
+    r->doubtful = false;
+    if (tells_nothing(t))
         return SEEN_OK;
     if (!is_silent(t)) {
-        e->reach.hosts = 0;
-        e->reach.answered = sn_fetch_now();
+        r->hosts = 0;
+        r->answered = sn_fetch_now();
+        host->silent = 0;
         return SEEN_OK;
     }
-    count_host(&e->reach, host, t);
-    if (blame(e) != SN_BLAME_SELF)
+    count_host(r, host, t);
+    sn_frontier_blame verdict = blame(e);
+    r->doubtful = verdict == SN_BLAME_UNKNOWN && !others_answered(r, host, t);
+    host->silent = sn_fetch_now();
+    if (verdict != SN_BLAME_SELF)
         return SEEN_OK;
     e->result->cut_off = true;
     return sn_error_set(e->error, SEEN_ERR_NETWORK,

@@ -378,7 +378,7 @@ static void host_hold(sn_frontier *base, const char *origin, size_t len, int64_t
     pthread_mutex_unlock(&f->lock);
 }
 
-static sn_frontier_blame blame(sn_frontier *base, int64_t silent_ms)
+static sn_frontier_blame blame(sn_frontier *base, bool several, int64_t silent_ms)
 {
     sn_fleet *f = sn_fleet_of(base);
     int64_t lease = (int64_t)f->options.lease_ms;
@@ -387,10 +387,10 @@ static sn_frontier_blame blame(sn_frontier *base, int64_t silent_ms)
     /* The others count their pages with their heartbeats: what is known is up to half a lease
      * old. */
     bool answers = sn_fleet_now() - f->answered_at < silent_ms - lease / 2;
-    if (f->others && silent_ms < lease)
-        answer = SN_BLAME_UNKNOWN;
-    else if (f->others && answers)
+    if (f->others && several && silent_ms >= lease && answers)
         answer = SN_BLAME_SELF;
+    else if (f->others && silent_ms < (several ? 2 * lease : lease))
+        answer = SN_BLAME_UNKNOWN;
     f->lost |= answer == SN_BLAME_SELF;
     pthread_mutex_unlock(&f->lock);
     return answer;

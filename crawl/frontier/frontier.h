@@ -235,9 +235,8 @@ typedef struct sn_frontier_class {
      * if this one dies. NULL: not needed. */
     void (*host_hold)(sn_frontier *f, const char *origin, size_t len, int64_t wait_ms);
 
-    /* Several hosts in a row, and no other, have not answered for so long. NULL: it is the hosts.
-     */
-    sn_frontier_blame (*blame)(sn_frontier *f, int64_t silent_ms);
+    /* A host, or several, and no other, have not answered for so long. NULL: it is the hosts. */
+    sn_frontier_blame (*blame)(sn_frontier *f, bool several, int64_t silent_ms);
 
     /* Adds the host of this URL to the scope, also for later runs and other processes. */
     seen_status (*add_seed)(sn_frontier *f, const char *url, size_t len, seen_error *error);

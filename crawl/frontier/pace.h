@@ -57,6 +57,7 @@ typedef struct sn_host {
     uint64_t pages;    /* fetched so far, according to the frontier */
     uint32_t begun;    /* pages in progress or waiting for a retry */
     uint32_t failures; /* failed connections in a row */
+    int64_t silent;    /* when it last did not answer; 0: it has answered since */
     int64_t next;      /* no request before */
     int64_t asked;     /* when the last request was started, or sent if that is known */
     uint64_t delay;    /* between two requests */
