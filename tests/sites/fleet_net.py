@@ -19,7 +19,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from fleet import options, run, wait_for_port  # noqa: E402
-from fleet_servers import cluster_port, wait_until  # noqa: E402
+from fleet_servers import cluster_port, reached, wait_until  # noqa: E402
 
 WEB = "10.78"
 
@@ -151,7 +151,7 @@ def split(args, net):
         manage("add-node", name[replica], name[0], "--cluster-slave", "--cluster-master-id",
                servers.cli(at[master], "cluster", "myid").strip())
     wait_until(lambda: all("cluster_state:ok" in servers.cli(a, "cluster", "info") for a in at) and all(
-        "master_link_status:up" in servers.cli(a, "info", "replication") for a in at[3:]))
+        "master_link_status:up" in servers.cli(a, "info", "replication") for a in at[3:]), "the replicas are connected")
     left = [a for a in at if a[0] == net.address("left")]
     args.address = "redis-cluster://" + ",".join(f"{h}:{p}" for h, p in at) + "/web"
 
@@ -162,6 +162,11 @@ def split(args, net):
         return masters(at) == 3 and all("cluster_state:ok" in servers.cli(a, "cluster", "info") for a in at) and all(
             "master_link_status:down" not in servers.cli(a, "info", "replication") for a in at)
 
+    def give_back():
+        """The master on the right gets its slots back, for the next time. A failover by hand is given up after 5 s."""
+        servers.cli(at[2], "cluster", "failover")
+        return reached(lambda: masters(left) == 2 and whole(), 6)
+
     def meanwhile(fleet):
         some = [net.address(p) for p in ("left", *[f"worker{n}" for n in range(0, args.workers, 2)])]
         others = [net.address(p) for p in ("right", *[f"worker{n}" for n in range(1, args.workers, 2)])]
@@ -170,14 +175,12 @@ def split(args, net):
             for worker in fleet.live():
                 fleet.cut(worker, 500)
             net.cut(some, others)
-            wait_until(lambda: masters(left) == 3)
+            wait_until(lambda: masters(left) == 3, "the left has three masters")
             fleet.failovers += bool(fleet.live())
             time.sleep(fleet.rng.uniform(0.5, 2) * args.lease / 1000)
             net.heal(some, others)
-            wait_until(whole)
-            # The master on the right gets its slots back, for the next time.
-            servers.cli(at[2], "cluster", "failover")
-            wait_until(lambda: masters(left) == 2 and whole())
+            wait_until(whole, "the cluster is whole")
+            wait_until(give_back, "the right has its master back")
     try:
         return run(args, meanwhile)
     finally:

@@ -106,12 +106,17 @@ class Proxy:
         self.loop.call_soon_threadsafe(lambda: [w.close() for w in list(self.writers)])
 
 
-def wait_until(check, seconds=30):
+def reached(check, seconds):
     for _ in range(seconds * 20):
         if check():
-            return
+            return True
         time.sleep(0.05)
-    sys.exit("the servers did not get ready")
+    return False
+
+
+def wait_until(check, what="the servers are ready"):
+    if not reached(check, 30):
+        sys.exit(f"waited 30 s in vain until {what}")
 
 
 def replicate(servers, master, replica):
