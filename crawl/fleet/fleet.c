@@ -134,8 +134,7 @@ static seen_status peek(sn_frontier *base, bool idle, sn_frontier_record *record
         }
         f->out_first = lane->next_out;
         lane->out = false;
-        f->want_permits |= lane->at < lane->count;
-        if (lane->more || f->want_permits)
+        if (lane->more || lane->at < lane->count)
             wake_if_urgent(f);
     }
     f->starving = *next == SN_NEXT_WAIT;

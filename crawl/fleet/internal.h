@@ -269,7 +269,6 @@ typedef struct sn_fleet {
     bool flush;        /* the engine has settled: what it offered is due */
     bool starving;     /* peek had nothing */
     bool engine_waits; /* for the clerk to take the links */
-    bool want_permits; /* peek had URLs without one */
 
     /* Under the lock: for the engine. */
     sn_lane *table[SN_FLEET_TABLE];
@@ -298,6 +297,7 @@ typedef struct sn_fleet {
     uint64_t *pages;            /* done in each bucket, to acknowledge; counted with --max-pages */
     uint64_t *bound, *returned; /* permits of each bucket; returned: to acknowledge */
     size_t permit_lane;         /* who gets the next */
+    uint64_t permits_left;      /* taken, and not bound to URLs yet */
     int64_t permits_at;         /* when to ask for more */
     unsigned epoch;
     sn_fleet_observed *observed;

@@ -24,19 +24,20 @@ static uint64_t in_window(const sn_lane *lane)
     return n;
 }
 
+/* Those that are out still have URLs with a permit, or the engine has not looked yet. */
 static bool wants(const sn_lane *lane)
 {
-    return !lane->given && !lane->released && !lane->fresh && lane->granted < in_window(lane);
+    return !lane->out && !lane->given && !lane->released && !lane->fresh &&
+           lane->granted < in_window(lane);
 }
 
 /* Blocks are small in a small crawl, so that no worker sits on what another could use. */
-static seen_status take(sn_fleet *f, uint64_t most, uint64_t *got)
+static seen_status take(sn_fleet *f, uint64_t most)
 {
     uint64_t returned, want = f->options.max_pages / BLOCK;
     long long granted;
     want = want < 1 ? 1 : want > BLOCK ? BLOCK : want;
     want = want < most ? want : most;
-    *got = 0;
     seen_status status = sn_session_sum(f, "meta", "returned", &returned);
     if (status != SEEN_OK)
         return status;
@@ -50,7 +51,7 @@ static seen_status take(sn_fleet *f, uint64_t most, uint64_t *got)
     if (status != SEEN_OK || granted <= 0)
         return status;
     f->permits_taken += (uint64_t)granted;
-    *got = (uint64_t)granted;
+    f->permits_left += (uint64_t)granted;
     return sn_fleet_confirm(f);
 }
 
@@ -59,29 +60,29 @@ typedef struct bound {
     uint64_t granted;
 } bound;
 
-/* Divides permits among the queues that want some. Under the lock. */
-static size_t divide(sn_fleet *f, uint64_t permits, bound *to, size_t wanting)
+/* Divides the permits among the queues that want some. Under the lock. */
+static size_t divide(sn_fleet *f, bound *to, size_t wanting)
 {
     size_t n = 0, from = f->permit_lane++;
-    for (size_t i = 0; i < f->lane_count && permits > 0; i++) {
+    for (size_t i = 0; i < f->lane_count && f->permits_left > 0; i++) {
         sn_lane *lane = f->lanes[(from + i) % f->lane_count];
         if (!wants(lane))
             continue;
-        uint64_t share = (permits + wanting - 1) / wanting;
+        uint64_t share = (f->permits_left + wanting - 1) / wanting;
         uint64_t room = in_window(lane) - lane->granted;
         share = share < room ? share : room;
         to[n++] = (bound){lane, lane->granted + share};
         f->bound[lane->bucket] += share;
-        permits -= share;
+        f->permits_left -= share;
         wanting -= wanting > 1;
     }
-    /* What the last ones had no use for: there are no more permits than URLs. */
-    for (size_t i = 0; i < n && permits > 0; i++) {
+    /* What the last ones had no use for. */
+    for (size_t i = 0; i < n && f->permits_left > 0; i++) {
         uint64_t room = in_window(to[i].lane) - to[i].granted;
-        uint64_t more = room < permits ? room : permits;
+        uint64_t more = room < f->permits_left ? room : f->permits_left;
         to[i].granted += more;
         f->bound[to[i].lane->bucket] += more;
-        permits -= more;
+        f->permits_left -= more;
     }
     return n;
 }
@@ -129,32 +130,39 @@ static seen_status bind(sn_fleet *f, bound *to, size_t count)
     return status == SEEN_OK ? sn_fleet_confirm(f) : status;
 }
 
+/* How many queues want permits, and how many they could use. Under the lock. */
+static size_t count_wanting(const sn_fleet *f, uint64_t *most)
+{
+    size_t wanting = 0;
+    for (size_t i = 0; i < f->lane_count; i++)
+        if (wants(f->lanes[i])) {
+            *most += in_window(f->lanes[i]) - f->lanes[i]->granted;
+            wanting++;
+        }
+    return wanting;
+}
+
 seen_status sn_permits_take(sn_fleet *f)
 {
-    uint64_t most = 0, got = 0;
-    size_t wanting = 0, count = 0;
+    uint64_t most = 0;
     int64_t now = sn_fleet_now();
     if (f->options.max_pages == 0 || now < f->permits_at)
         return SEEN_OK;
     pthread_mutex_lock(&f->lock);
-    for (size_t i = 0; i < f->lane_count && f->want_permits; i++)
-        if (wants(f->lanes[i])) {
-            most += in_window(f->lanes[i]) - f->lanes[i]->granted;
-            wanting++;
-        }
+    size_t wanting = count_wanting(f, &most);
     pthread_mutex_unlock(&f->lock);
     if (wanting == 0)
         return SEEN_OK;
-    seen_status status = take(f, most, &got);
-    if (status != SEEN_OK || got == 0) {
+    seen_status status = f->permits_left > 0 ? SEEN_OK : take(f, most);
+    if (status != SEEN_OK || f->permits_left == 0) {
         f->permits_at = now + AGAIN_MS; /* others may return some */
         return status;
     }
-    bound *to = calloc(wanting, sizeof *to);
+    bound *to = calloc(f->lane_count, sizeof *to);
     if (!to)
         return sn_error_set(f->clerk_error, SEEN_ERR_MEMORY, "out of memory");
     pthread_mutex_lock(&f->lock);
-    count = divide(f, got, to, wanting);
+    size_t count = divide(f, to, wanting);
     pthread_mutex_unlock(&f->lock);
     status = bind(f, to, count);
     pthread_mutex_lock(&f->lock);
@@ -163,7 +171,6 @@ seen_status sn_permits_take(sn_fleet *f)
         to[i].lane->stored = true;
         sn_lane_put_out(f, to[i].lane);
     }
-    f->want_permits = f->want_permits && status != SEEN_OK;
     pthread_mutex_unlock(&f->lock);
     free(to);
     return status;

@@ -17,6 +17,7 @@ fleet --pages 400 --delay 60 --timeout 300 --kills 2 --stops 1 --lease 1500 --pa
 fleet --pages 400 --delay 60 --timeout 300 --cuts 2 --lease 1500 --pace 600
 fleet --pages 1000 --depth 2 --most-twice 0 --lease 60000 --timeout 300
 fleet --pages 1000 --max-pages 300 --workers 2 --kills 2 --timeout 300
+fleet --pages 40 --max-pages 30 --workers 1 --hosts 10 --delay 30 --timeout 300
 # The master is killed and its replica promoted, twice.
 python3 "$ROOT/tests/sites/fleet_servers.py" "$SEEN" failover --times 2 --pages 1500 --delay 20 --timeout 300 > fleet.out 2>&1 ||
     fail "failover: $(cat fleet.out)"

@@ -1,7 +1,8 @@
 #!/bin/sh
 # The long tests of shared crawls (make fleet-test): fleet_long.sh SEEN [SEEDS]. With 50 seeds:
 #   1,150 kills and stalls of workers in 50 crawls
-#   1,000 small crawls by levels, whose depths are the shortest paths, and 1,000 that end although workers die
+#   1,000 small crawls by levels, whose depths are the shortest paths, 1,000 with --max-pages, and 1,000 that end
+#   although workers die
 #   5 crawls with --max-pages, exact in spite of kills
 #   100 failovers of a master with a replica, 20 of the masters of a cluster
 #   partitions of workers from Redis, from the web, and of a cluster, as root
@@ -32,6 +33,7 @@ for seed in $(seq "$seeds"); do
     run python3 "$here/fleet.py" "$seen" --seed "$seed" --kills 21 --stops 2 --pages 5000 --latency 8 --timeout 90 --most-pushed 50 --bound
 done
 many --pages 100 --depth 3 --workers 4 --lease 8000 --most-twice 0
+many --pages 40 --max-pages 30 --hosts 10 --workers 2
 many --pages 80 --kills 2 --lease 400 --pace 60 --latency 3
 for seed in $(seq "$few"); do
     run python3 "$here/fleet.py" "$seen" --seed "$seed" --kills 10 --pages 3000 --max-pages 1000 --latency 8 --bound
