@@ -1,9 +1,10 @@
 #!lua flags=allow-oom
--- Returns the permits of a session that it did not bind to URLs.
+-- Returns the permits of a session that it did not bind to URLs. The session gets no more.
 -- KEYS registry   ARGV session bound   returns how many came back
-local taken = tonumber(redis.call('HGET', KEYS[1], 'permits:' .. ARGV[1]))
-if not taken then return 0 end
-local back = taken - tonumber(ARGV[2])
+local field = 'permits:' .. ARGV[1]
+local has = redis.call('HGET', KEYS[1], field)
+redis.call('HSET', KEYS[1], field, 'over')
+if not has or has == 'over' then return 0 end
+local back = tonumber(has) - tonumber(ARGV[2])
 if back ~= 0 then redis.call('HINCRBY', KEYS[1], 'started', -back) end -- -0 is no integer there
-redis.call('HDEL', KEYS[1], 'permits:' .. ARGV[1])
 return back
