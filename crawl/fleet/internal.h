@@ -59,6 +59,7 @@ typedef enum sn_fleet_script {
     SN_LUA_GRANT,
     SN_LUA_REFUND,
     SN_LUA_CHANGE,
+    SN_LUA_TRIM,
     SN_LUA_COUNT
 } sn_fleet_script;
 

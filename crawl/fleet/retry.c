@@ -15,8 +15,11 @@ typedef struct piece {
     sn_fleet *f;
     sn_offers *offers;
     size_t lines;
+    uint64_t before; /* lines of the list that were ever removed */
     bool failed;
 } piece;
+
+enum { TAG_BEFORE, TAG_LINES };
 
 /* Fields: depth, kind, status, reason, URL, parent, separated by tabs; see note_failed. */
 static void offer_line(piece *p, const char *line)
@@ -42,7 +45,11 @@ static void offer_line(piece *p, const char *line)
 static bool take_piece(void *context, uint32_t tag, const sn_reply *r, bool again)
 {
     piece *p = context;
-    (void)tag, (void)again;
+    (void)again;
+    if (tag == TAG_BEFORE) {
+        p->before = (uint64_t)sn_fleet_reply_number(r, 0);
+        return r->items == 1 && !sn_reply_is_error(r);
+    }
     if (r->items < 1 || r->item[0].type != REDIS_REPLY_ARRAY)
         return false;
     p->lines = r->items - 1;
@@ -58,7 +65,11 @@ static seen_status retry_piece(sn_fleet *f, unsigned b, size_t most, size_t *lin
     piece p = {.f = f, .offers = o};
     o->count = o->text.len = 0;
     o->parent_len = 0;
-    sn_command_begin(f->conn.ch, 0, f->conn.slot[b], 4);
+    sn_command_begin(f->conn.ch, TAG_BEFORE, f->conn.slot[b], 3);
+    sn_command_text(f->conn.ch, "HGET");
+    sn_fleet_key_bucket(&f->conn, b, "meta");
+    sn_command_text(f->conn.ch, "retried");
+    sn_command_begin(f->conn.ch, TAG_LINES, f->conn.slot[b], 4);
     sn_command_text(f->conn.ch, "LRANGE");
     sn_fleet_key_bucket(&f->conn, b, "failed");
     sn_command_text(f->conn.ch, "0");
@@ -73,11 +84,11 @@ static seen_status retry_piece(sn_fleet *f, unsigned b, size_t most, size_t *lin
     if (status != SEEN_OK)
         return status;
     *count += o->count;
-    sn_command_begin(f->conn.ch, 0, f->conn.slot[b], 4);
-    sn_command_text(f->conn.ch, "LTRIM");
+    sn_fleet_call(&f->conn, 0, f->conn.slot[b], SN_LUA_TRIM, 2, 2);
     sn_fleet_key_bucket(&f->conn, b, "failed");
+    sn_fleet_key_bucket(&f->conn, b, "meta");
+    sn_command_number(f->conn.ch, p.before);
     sn_command_number(f->conn.ch, p.lines);
-    sn_command_text(f->conn.ch, "-1");
     return sn_fleet_run(&f->conn, NULL, NULL, f->clerk_error);
 }
 

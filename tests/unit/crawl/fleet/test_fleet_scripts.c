@@ -89,7 +89,22 @@ static void registry(void **state)
     assert_int_equal(run(SN_LUA_REFUND, "reg", "one 2"), 0);
     assert_int_equal(run(SN_LUA_PERMIT, "reg", "two 10 9 4"), 4);
     assert_int_equal(run(SN_LUA_REFUND, "reg", "two 8"), 0); /* all were bound */
+    /* A call that was delayed until its session was over; also the first one of a session. */
+    assert_int_equal(run(SN_LUA_PERMIT, "reg", "one 11 6 6"), 0);
+    assert_int_equal(run(SN_LUA_REFUND, "reg", "three 0"), 0);
+    assert_int_equal(run(SN_LUA_PERMIT, "reg", "three 11 6 0"), 0);
     assert_int_equal(number(command("HGET reg started")), 10);
+}
+
+static void failures(void **state)
+{
+    (void)state;
+    assert_int_equal(number(command("RPUSH failed a b c d e")), 5);
+    assert_int_equal(run(SN_LUA_TRIM, "failed meta", "0 2"), 2);
+    assert_int_equal(run(SN_LUA_TRIM, "failed meta", "0 2"), 0); /* sent again */
+    assert_int_equal(run(SN_LUA_TRIM, "failed meta", "2 2"), 2);
+    expect_text(command("LINDEX failed 0"), "e");
+    assert_int_equal(number(command("LLEN failed")), 1);
 }
 
 static void session(void **state)
@@ -275,6 +290,7 @@ int main(void)
         return 77;
     redis = redisConnect("127.0.0.1", server.port);
     const struct CMUnitTest tests[] = {cmocka_unit_test_setup(registry, clear),
+                                       cmocka_unit_test_setup(failures, clear),
                                        cmocka_unit_test_setup(session, clear),
                                        cmocka_unit_test_setup(push_pick_ack, clear),
                                        cmocka_unit_test_setup(fence_and_reap, clear),
