@@ -33,16 +33,17 @@ bool sn_arrival_failed(int fd)
     return getsockopt(fd, SOL_SOCKET, SO_ERROR, &why, &len) == 0 && why == ETIMEDOUT;
 }
 
-int64_t sn_arrival_time(int fd, int64_t sent, int64_t now)
+int64_t sn_arrival_time(int fd, bool answered, int64_t sent, int64_t now)
 {
     struct tcp_info info = {0};
     socklen_t len = sizeof info;
     int unconfirmed = 0;
-    if (ioctl(fd, SIOCOUTQ, &unconfirmed) == 0 && unconfirmed > 0)
+    bool all = ioctl(fd, SIOCOUTQ, &unconfirmed) != 0 || unconfirmed == 0;
+    if (!all && !answered)
         return 0;
     if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) != 0 || info.tcpi_total_retrans == 0)
         return sent;
-    int64_t confirmed = now - info.tcpi_last_ack_recv;
+    int64_t confirmed = all ? now - info.tcpi_last_ack_recv : now;
     return confirmed > sent ? confirmed : sent;
 }
 
@@ -64,9 +65,9 @@ bool sn_arrival_failed(int fd)
     return false;
 }
 
-int64_t sn_arrival_time(int fd, int64_t sent, int64_t now)
+int64_t sn_arrival_time(int fd, bool answered, int64_t sent, int64_t now)
 {
-    (void)fd, (void)now;
+    (void)fd, (void)answered, (void)now;
     return sent;
 }
 

@@ -19,8 +19,9 @@ void sn_arrival_relax(int fd);
 /* Whether the connection has failed because what was written did not arrive in time. */
 bool sn_arrival_failed(int fd);
 
-/* When everything that was written to the socket by the time `sent` had arrived, at the latest; 0:
- * it has not. A request that was not repeated arrived about when it was sent. */
-int64_t sn_arrival_time(int fd, int64_t sent, int64_t now);
+/* When the request that was written to the socket by the time `sent` had arrived, at the latest; 0:
+ * it has not. A request that was not repeated arrived about when it was sent. `answered`: it has
+ * arrived, whatever else is on its way. */
+int64_t sn_arrival_time(int fd, bool answered, int64_t sent, int64_t now);
 
 #endif

@@ -35,6 +35,7 @@ typedef struct slot {
     bool fresh;                /* the option is set */
     uint64_t pace_ms;          /* see sn_fetch_request */
     int fd;                    /* its connection; -1: none, or closed */
+    int64_t arrived;           /* when it was closed: the time of the arrival; 0: unknown */
     bool sent;                 /* the request was sent, or is about to be */
     bool stale;                /* it was not sent a second time */
     bool late;                 /* it was not sent: start_until was over */
@@ -274,10 +275,22 @@ static int on_request(void *user, char *to, char *from, int to_port, int from_po
     return CURL_PREREQFUNC_OK;
 }
 
+/* The last moment to learn when the requests on this connection have arrived. */
+static void note_arrivals(const sn_fetch *f, int fd)
+{
+    for (size_t i = 0; i < f->sent_count; i++) {
+        const sn_transfer *t = f->sent[i];
+        slot *s = &f->slots[t->slot];
+        if (s->fd == fd && t->sent != 0)
+            s->arrived = sn_arrival_time(fd, t->headers_seen > 0, t->sent, sn_fetch_now());
+    }
+}
+
 /* The kernel removes a closed socket from epoll. */
 static int on_close(void *user, curl_socket_t fd)
 {
     sn_fetch *f = user;
+    note_arrivals(f, fd);
     if ((size_t)fd < f->watch_room)
         f->watch[fd] = 0;
     for (size_t i = 0; i < f->slot_count; i++)
@@ -516,6 +529,7 @@ seen_status sn_fetch_start(sn_fetch *f, const sn_fetch_request *request, sn_tran
     s->begun = s->opened = s->sent = s->stale = s->late = s->withdrawn = false;
     s->pace_ms = request->pace_ms;
     s->fd = -1;
+    s->arrived = 0;
     s->unpacked = SN_UNPACK_OK;
     t->user = request->user;
     t->limit = request->limit;
@@ -696,17 +710,21 @@ static sn_fetch_error classify(const slot *s, CURLcode code)
     }
 }
 
-/* An answer shows that the request arrived, but not when. */
+/* An answer shows that the request has arrived, but not when: at the latest now. */
 static bool has_arrived(const sn_fetch *f, sn_transfer *t, int64_t now)
 {
+    const slot *s = &f->slots[t->slot];
     bool answered = t->headers_seen > 0;
     if (!answered && now < look_at(f, t))
         return false;
-    int fd = f->slots[t->slot].fd;
-    int64_t at = fd < 0 ? 0 : sn_arrival_time(fd, t->sent, now);
+    int64_t at = s->arrived;
+    if (s->fd >= 0)
+        at = sn_arrival_time(s->fd, answered, t->sent, now);
+    if (at == 0 && answered)
+        at = now;
     if (at > 0)
         t->sent = at;
-    return at > 0 || answered;
+    return at > 0;
 }
 
 sn_transfer *sn_fetch_sent(sn_fetch *f)

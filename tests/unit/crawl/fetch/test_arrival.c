@@ -45,7 +45,7 @@ static int64_t wait_for_arrival(int fd)
 {
     int64_t at = 0;
     for (int i = 0; i < 5000 && at == 0; i++) {
-        at = sn_arrival_time(fd, SENT, NOW);
+        at = sn_arrival_time(fd, false, SENT, NOW);
         usleep(1000);
     }
     return at;
@@ -60,7 +60,8 @@ static void arrives_when_it_is_confirmed(void **state)
     assert_int_equal(write(ours, "GET /", 5), 5);
     assert_int_equal(wait_for_arrival(ours), SENT);
     size_t left = overfill(ours) + 5;
-    assert_int_equal(sn_arrival_time(ours, SENT, NOW), 0);
+    assert_int_equal(sn_arrival_time(ours, false, SENT, NOW), 0);
+    assert_in_range(sn_arrival_time(ours, true, SENT, NOW), SENT, NOW);
     while (left > 0) {
         ssize_t n = read(theirs, bytes, sizeof bytes);
         assert_true(n > 0);

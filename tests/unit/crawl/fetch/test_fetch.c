@@ -1,5 +1,6 @@
 /* Transfers against a minimal server: what is stored of a response, limits, addresses. */
 #include <arpa/inet.h>
+#include <linux/filter.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -68,7 +69,8 @@ static bool keep(sn_transfer *transfer, const char *bytes, size_t len)
     return true;
 }
 
-static int sent; /* reports of the last transfer */
+static int sent;         /* reports of the last transfer */
+static atomic_int turns; /* of the loop that fetches it */
 
 /* One complete transfer. */
 static sn_transfer *fetch_request(sn_fetch *fetch, const sn_fetch_request *request)
@@ -80,6 +82,7 @@ static sn_transfer *fetch_request(sn_fetch *fetch, const sn_fetch_request *reque
     assert_int_equal(sn_fetch_start(fetch, request, &transfer, &error), SEEN_OK);
     for (int i = 0; i < 10000; i++) {
         assert_int_equal(sn_fetch_wait(fetch, 10, &error), SEEN_OK);
+        atomic_fetch_add(&turns, 1);
         for (const sn_transfer *t; (t = sn_fetch_sent(fetch)) != NULL; sent++)
             assert_ptr_equal(t, transfer);
         sn_transfer *finished = sn_fetch_finished(fetch);
@@ -345,6 +348,94 @@ static void withdraws_what_does_not_arrive(void **state)
     close(full);
 }
 
+/* A server of one connection that closes it with its answer. */
+typedef struct closing {
+    int listener, port;
+    bool loses;     /* the first packets of the request */
+    int64_t before; /* the request had not arrived, */
+    int64_t after;  /* and it had, and the client has noted when it was sent */
+} closing;
+
+/* Waits until the client has handled what it has got so far. */
+static void let_client_work(void)
+{
+    for (int from = atomic_load(&turns); atomic_load(&turns) - from < 5;)
+        usleep(1000);
+}
+
+enum { APART_MS = 100 }; /* two times that the test distinguishes */
+
+static void *answer_once(void *user)
+{
+    static const char answer[] = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n" CLOSES "ok";
+    closing *c = user;
+    char request[4096];
+    int any = 0, fd = accept(c->listener, NULL, NULL);
+    if (c->loses) {
+        let_client_work();
+        usleep(APART_MS * 1000);
+        c->before = sn_fetch_now();
+        setsockopt(fd, SOL_SOCKET, SO_DETACH_FILTER, &any, sizeof any);
+    }
+    ssize_t n = read(fd, request, sizeof request);
+    let_client_work();
+    c->after = sn_fetch_now();
+    usleep(APART_MS * 1000);
+    if (n > 0)
+        n = write(fd, answer, sizeof answer - 1);
+    close(fd);
+    return NULL;
+}
+
+/* Nothing that is longer than a TCP header reaches the connections of this listener. */
+static bool lose_packets(int fd)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_LEN, 0),
+        BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, 60, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, 0),
+        BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
+    };
+    struct sock_fprog filter = {sizeof code / sizeof code[0], code};
+    return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof filter) == 0;
+}
+
+static sn_transfer *fetch_closing(sn_fetch *fetch, closing *c)
+{
+    pthread_t thread;
+    char url[100];
+    c->listener = test_listen(&c->port);
+    assert_true(c->listener >= 0);
+    if (c->loses && !lose_packets(c->listener))
+        skip();
+    snprintf(url, sizeof url, "http://127.0.0.1:%d/", c->port);
+    assert_int_equal(pthread_create(&thread, NULL, answer_once, c), 0);
+    sn_transfer *t =
+        fetch_request(fetch, &(sn_fetch_request){.url = url, .limit = 100, .pace_ms = 1000000});
+    pthread_join(thread, NULL);
+    close(c->listener);
+    assert_int_equal(t->error, SN_FETCH_OK);
+    assert_int_equal(sent, 1);
+    return t;
+}
+
+/* The time of a request that is reported with its answer, when the connection is closed: that of
+ * its sending, or of its arrival if a packet was lost. */
+static void knows_the_arrival_after_the_end(void **state)
+{
+    enum { COARSE_MS = APART_MS / 2 }; /* the kernel's clock */
+    closing quick = {.loses = false}, lost = {.loses = true};
+    sn_fetch *fetch = make(true);
+    (void)state;
+    sn_transfer *t = fetch_closing(fetch, &quick);
+    assert_in_range(t->sent, t->began, quick.after);
+    sn_fetch_release(fetch, t);
+    t = fetch_closing(fetch, &lost);
+    assert_in_range(t->sent, lost.before - COARSE_MS, sn_fetch_now());
+    sn_fetch_release(fetch, t);
+    sn_fetch_destroy(fetch);
+}
+
 int main(void)
 {
     pthread_t thread;
@@ -360,6 +451,7 @@ int main(void)
         cmocka_unit_test(sends_paced_requests_once),
         cmocka_unit_test(distinguishes_slow_from_gone),
         cmocka_unit_test(withdraws_what_does_not_arrive),
+        cmocka_unit_test(knows_the_arrival_after_the_end),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     shutdown(listener, SHUT_RDWR);
