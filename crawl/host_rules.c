@@ -18,8 +18,8 @@ static void take_turn(sn_engine *e, sn_host *host, sn_host *there, int64_t now)
         turn = host->next;
     if (turn < there->next)
         turn = there->next;
-    sn_pace_hold(e->transfers.pace, host, turn);
-    sn_pace_hold(e->transfers.pace, there, turn + (int64_t)there->delay);
+    sn_pace_reserve(e->transfers.pace, host, turn);
+    sn_pace_reserve(e->transfers.pace, there, turn + (int64_t)there->delay);
 }
 
 /* The other host that gets the request, or NULL. *later: its slot was missed, and another one was
@@ -199,10 +199,18 @@ static seen_status parse_rules(sn_engine *e, sn_job *job)
     return take_rules(e, job, rules, got + 256);
 }
 
+/* Retry-After is for the host that answered, not for the one whose rules were requested. */
+static void hold_answerer(sn_engine *e, const sn_job *job, const sn_transfer *t, int64_t until)
+{
+    if (t->wait_ms > 0 || t->status == 429)
+        sn_host_rules_hold(e, job->other ? job->other : job->host, until);
+}
+
 /* The rules are not available: they are requested a few more times, then the host is denied for a
  * while. */
-static void postpone(sn_engine *e, sn_host *host, const sn_transfer *t)
+static void postpone(sn_engine *e, const sn_job *job, const sn_transfer *t)
 {
+    sn_host *host = job->host;
     int64_t now = sn_fetch_now();
     bool hopeless =
         t->error == SN_FETCH_PRIVATE || t->error == SN_FETCH_TLS || t->error == SN_FETCH_CA;
@@ -212,13 +220,13 @@ static void postpone(sn_engine *e, sn_host *host, const sn_transfer *t)
         host->rules_tries += !doubtful;
         e->counts.retried++;
         sn_pace_set_rules(e->transfers.pace, host, SN_RULES_UNKNOWN, NULL, 0);
-        if (t->wait_ms > 0 || t->status == 429)
-            sn_host_rules_hold(e, host, now + wait);
-        else
-            sn_pace_hold(e->transfers.pace, host, now + wait);
+        sn_pace_hold(e->transfers.pace, host, now + wait);
+        hold_answerer(e, job, t, now + wait);
         return;
     }
     int64_t wait = sn_job_backoff(e->options, 0, t);
+    if (job->other) /* the host itself gets no request while it is denied */
+        hold_answerer(e, job, t, now + wait);
     host->rules_tries = 0;
     host->rules_until = now + (wait > SN_DOWN_MS ? wait : SN_DOWN_MS);
     host->deny_reason =
@@ -243,15 +251,14 @@ seen_status sn_host_rules_arrived(sn_engine *e, sn_job *job, sn_transfer *t)
     if (verdict == SN_ROBOTS_PARSE)
         status = parse_rules(e, job);
     else if (verdict == SN_ROBOTS_DISALLOW_ALL)
-        postpone(e, host, t);
+        postpone(e, job, t);
     else if (n > 0)
         status = redirect_robots(e, host, e->intake.resolver.text, n);
     else
         status = take_rules(e, job, NULL, 0);
-    /* Retry-After holds for the host, whatever its rules allow. */
-    if (verdict != SN_ROBOTS_PARSE && verdict != SN_ROBOTS_DISALLOW_ALL &&
-        (t->wait_ms > 0 || t->status == 429))
-        sn_host_rules_hold(e, host, now + wait);
+    /* Whatever the rules allow. */
+    if (verdict != SN_ROBOTS_PARSE && verdict != SN_ROBOTS_DISALLOW_ALL)
+        hold_answerer(e, job, t, now + wait);
     sn_job_end(&e->transfers, job, t);
     sn_job_release(&e->transfers, job, t);
     return status;

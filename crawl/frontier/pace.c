@@ -217,7 +217,7 @@ static sn_host *new_host(sn_pace *p, uint64_t hash, const char *origin, size_t l
     host->hash = hash;
     host->heap_at = SIZE_MAX;
     host->delay = p->options.delay;
-    host->next = host->asked = INT64_MIN / 2; /* a delay can be added */
+    host->next = host->held = host->asked = INT64_MIN / 2; /* a delay can be added */
     return host;
 }
 
@@ -366,7 +366,7 @@ bool sn_pace_start(sn_pace *p, sn_host *host, int64_t now)
     if (host->delay == 0)
         return false;
     host->unsent++;
-    sn_pace_hold(p, host, now + (int64_t)host->delay);
+    sn_pace_reserve(p, host, now + (int64_t)host->delay);
     return true;
 }
 
@@ -382,15 +382,22 @@ void sn_pace_sent(sn_pace *p, sn_host *host, int64_t at)
     if (at > host->asked)
         host->asked = at;
     sn_pace_unsent(p, host);
-    sn_pace_hold(p, host, at + (int64_t)host->delay);
+    sn_pace_reserve(p, host, at + (int64_t)host->delay);
 }
 
 bool sn_pace_ready(const sn_host *host, int64_t now)
 {
-    return host->unsent == 0 && now >= host->asked + (int64_t)host->delay;
+    return host->unsent == 0 && now >= host->asked + (int64_t)host->delay && now >= host->held;
 }
 
 void sn_pace_hold(sn_pace *p, sn_host *host, int64_t until)
+{
+    if (until > host->held)
+        host->held = until;
+    sn_pace_reserve(p, host, until);
+}
+
+void sn_pace_reserve(sn_pace *p, sn_host *host, int64_t until)
 {
     if (until > host->next)
         host->next = until;

@@ -58,7 +58,8 @@ typedef struct sn_host {
     uint32_t begun;    /* pages in progress or waiting for a retry */
     uint32_t failures; /* failed connections in a row */
     int64_t silent;    /* when it last did not answer; 0: it has answered since */
-    int64_t next;      /* no request before */
+    int64_t next;      /* no turn before */
+    int64_t held;      /* no request before, also for robots.txt of another host */
     int64_t asked;     /* when the last request was started, or sent if that is known */
     uint64_t delay;    /* between two requests */
 
@@ -129,10 +130,12 @@ bool sn_pace_start(sn_pace *pace, sn_host *host, int64_t now);
 /* The request had been sent at that time; it will not be sent. */
 void sn_pace_sent(sn_pace *pace, sn_host *host, int64_t at);
 void sn_pace_unsent(sn_pace *pace, sn_host *host);
-/* May the host be sent a request now, as far as its last one is concerned? */
+/* May the host be sent a request now, outside its turns? */
 bool sn_pace_ready(const sn_host *host, int64_t now);
 /* No request before that time. */
 void sn_pace_hold(sn_pace *pace, sn_host *host, int64_t until);
+/* No turn before that time: another request to the host is planned. */
+void sn_pace_reserve(sn_pace *pace, sn_host *host, int64_t until);
 /* Call it after changing a host: updates its place in the heap. */
 void sn_pace_update(sn_pace *pace, sn_host *host);
 /* Sets the rules; the host owns them from then on. */

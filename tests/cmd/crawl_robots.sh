@@ -54,3 +54,14 @@ python3 - << 'PY' || fail "four at once: $(cat log)"
 times = [float(line.split()[0]) for line in open("log") if " 127.4.0.10 " in line]
 assert len(times) == 4 and times[3] - times[0] >= 1.5, times
 PY
+
+# Retry-After is for the host that answers: it gets no more requests for the rules of others, but those whose rules it
+# refused are not held.
+: > log
+"$SEEN" crawl -q "http://127.4.0.11:$PORT_SERVER/" "http://127.4.0.12:$PORT_SERVER/" $OPTIONS --delay 1s --depth 0 -o pages.jsonl
+python3 - << 'PY' || fail "Retry-After of rules elsewhere: $(cat log)"
+lines = [line.split() for line in open("log")]
+times = [float(time) for time, host, path in lines if host == "127.4.0.13"]
+homes = [float(time) for time, host, path in lines if path == "/"]
+assert len(times) == len(homes) == 2 and times[1] - times[0] >= 3 and homes[0] < times[1], times
+PY

@@ -34,6 +34,8 @@ PAGES = {
     (5, "/r3"): (200, b"", RULES),
     **{(n, "/robots.txt"): moved(f"http://127.4.0.10:{PORT}/of/{n}") for n in (6, 7, 8, 9)},
     **{(10, f"/of/{n}"): (200, b"", RULES) for n in (6, 7, 8, 9)},
+    **{(n, "/robots.txt"): moved(f"http://127.4.0.13:{PORT}/of/{n}") for n in (11, 12)},
+    **{(13, f"/of/{n}"): (429, b"Retry-After: 4\r\n", b"") for n in (11, 12)},
 }
 
 

@@ -95,7 +95,13 @@ static void waits_between_requests(void **state)
     assert_ptr_equal(sn_pace_take(pace, 5000), a);
     sn_pace_hold(pace, a, 9000);
     assert_null(sn_pace_take(pace, 8999));
-    assert_ptr_equal(sn_pace_take(pace, 9000), a);
+    assert_false(sn_pace_ready(a, 8999));
+    assert_true(sn_pace_ready(a, 9000));
+    /* A turn that is left to another request does not keep that one back. */
+    sn_pace_reserve(pace, a, 10000);
+    assert_null(sn_pace_take(pace, 9999));
+    assert_true(sn_pace_ready(a, 9000));
+    assert_ptr_equal(sn_pace_take(pace, 10000), a);
     end(pace);
 }
 
