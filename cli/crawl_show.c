@@ -96,16 +96,17 @@ static const char *rate_text(char buffer[SN_TEXT], double rate)
 static void show_text(sn_cli_status *s, const sn_crawl_status *st)
 {
     char a[SN_TEXT], b[SN_TEXT], c[SN_TEXT], d[SN_TEXT], line[300];
+    const char *why = st->stopping ? "stopping" : st->waits;
     double span = st->seconds - s->last_seconds;
     double rate = span > 0 ? (double)(st->run_pages - s->last_pages) / span : 0;
     s->last_seconds = st->seconds;
     s->last_pages = st->run_pages;
-    int at =
-        snprintf(line, sizeof line, "%s%s page%s, %.0f/s, %s queued, %s, %llu failed, %llu host%s",
-                 st->stopping ? "stopping: " : "", sn_show_count(a, (double)st->counts.pages),
-                 plural(st->counts.pages), rate, sn_show_count(b, (double)st->queued),
-                 sn_show_size(c, (double)st->counts.bytes), (unsigned long long)st->counts.failed,
-                 (unsigned long long)st->hosts, plural(st->hosts));
+    int at = snprintf(
+        line, sizeof line, "%s%s%s page%s, %.0f/s, %s queued, %s, %llu failed, %llu host%s",
+        why ? why : "", why ? ": " : "", sn_show_count(a, (double)st->counts.pages),
+        plural(st->counts.pages), rate, sn_show_count(b, (double)st->queued),
+        sn_show_size(c, (double)st->counts.bytes), (unsigned long long)st->counts.failed,
+        (unsigned long long)st->hosts, plural(st->hosts));
     if (st->fill > 0)
         snprintf(line + at, sizeof line - (size_t)at, ", set %.0f%% full, error rate %s",
                  100 * st->fill, rate_text(d, st->error_rate));

@@ -46,7 +46,8 @@ static void fill_status(sn_engine *e, sn_crawl_status *status)
                                 .error_rate = e->info.error_rate,
                                 .known = e->counts.found,
                                 .set_bytes = e->info.set_bytes,
-                                .stopping = e->stopping};
+                                .stopping = e->stopping,
+                                .waits = e->info.waits};
 }
 
 static seen_status settle_when_due(sn_engine *e, int64_t now)

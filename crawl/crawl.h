@@ -145,6 +145,7 @@ typedef struct sn_crawl_status {
     uint64_t known;         /* URLs that this crawl has added to the seen-set */
     uint64_t set_bytes;
     bool stopping;
+    const char *waits; /* of a shared crawl: why nothing is requested; NULL: nothing is wrong */
 } sn_crawl_status;
 
 typedef enum sn_crawl_end {

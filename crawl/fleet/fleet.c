@@ -276,17 +276,29 @@ static bool is_stalled(sn_fleet *f, int64_t now)
     return since != 0 && now - since > STALLED_MS;
 }
 
+/* Why no request may be started, in a few words; NULL: one may. Under the lock. */
+static const char *obstacle(sn_fleet *f)
+{
+    int64_t now = sn_fleet_now();
+    if (f->paused)
+        return "paused";
+    if (f->full)
+        return "full, see seen crawl status";
+    if (now >= atomic_load(&f->start_until) || is_stalled(f, now))
+        return "Redis does not answer";
+    return NULL;
+}
+
 static sn_frontier_permit permit(const sn_frontier *base)
 {
     sn_fleet *f = sn_fleet_of(base);
     sn_frontier_permit answer = SN_PERMIT_YES;
     pthread_mutex_lock(&f->lock);
-    int64_t now = sn_fleet_now();
-    if (f->paused || f->full || now >= atomic_load(&f->start_until) || is_stalled(f, now)) {
+    if (obstacle(f))
         answer = SN_PERMIT_WAIT;
-    } else if (f->limit) {
+    else if (f->limit)
         answer = SN_PERMIT_LIMIT;
-    } else if (f->offers.count > WAITING_LINKS) {
+    else if (f->offers.count > WAITING_LINKS) {
         f->engine_waits = true;
         answer = SN_PERMIT_WAIT;
     }
@@ -447,6 +459,9 @@ static void get_info(sn_frontier *base, bool look, sn_frontier_info *info)
     *info = (sn_frontier_info){.error_rate = f->options.error_rate};
     pthread_mutex_lock(&f->lock);
     info->waiting = f->waiting;
+    info->waits = obstacle(f);
+    if (!info->waits && f->lane_count == 0 && f->offers.count == 0 && !f->ended && !f->limit)
+        info->waits = f->waiting > 0 ? "no host is free" : "no start URL yet";
     pthread_mutex_unlock(&f->lock);
 }
 

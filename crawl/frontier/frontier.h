@@ -180,6 +180,7 @@ typedef struct sn_frontier_info {
     double fill;      /* of the seen-set, when last read; negative: exact */
     double error_rate;
     uint64_t set_bytes;
+    const char *waits; /* why it allows no request, or has no URL, in a few words; NULL: unknown */
 } sn_frontier_info;
 
 typedef struct sn_frontier sn_frontier;

@@ -29,6 +29,61 @@ seconds, rates = re.search(r'"seconds":(\d+),"width":1,"rates":\[([\d,]+)\]', op
 rates = list(map(int, rates.split(",")))
 sys.exit(not (sum(rates) == 150 and int(seconds) >= 4 and max(rates) < 75))
 PY
+# The progress line of a worker says why it waits, and it continues.
+python3 - "$URL/waits" "http://127.1.0.1:$PORT_SERVER/section-0/page-0.html" "$TMP/log0" << 'PY' || fail "a worker that waits"
+import atexit, os, pty, subprocess, sys, threading, time
+seen, (address, start, log) = os.environ["SEEN"], sys.argv[1:]
+
+
+class Worker:
+    def __init__(self, *args):
+        self.drawn, (self.master, slave) = b"", pty.openpty()
+        self.process = subprocess.Popen([seen, "crawl", "--join", address, "--allow-private", *args], stderr=slave)
+        atexit.register(self.process.kill)
+        os.close(slave)
+        threading.Thread(target=self.read, daemon=True).start()
+
+    def read(self):
+        try:
+            while part := os.read(self.master, 65536):
+                self.drawn += part
+        except OSError:
+            pass  # it has ended
+
+    def until(self, text):
+        for _ in range(600):
+            if text in self.drawn:
+                return
+            time.sleep(0.1)
+        sys.exit(f"not drawn: {text} in {self.drawn[-500:]}")
+
+
+def requests():
+    return len(open(log).readlines())
+
+
+def command(*words):
+    subprocess.run([seen, "crawl", *words, address], check=True, stderr=subprocess.DEVNULL)
+
+
+first = Worker(start, "--delay", "200ms", "-o", "waits.1.jsonl")
+first.until(b", 1 host")
+second = Worker("-o", "waits.2.jsonl")
+second.until(b"no host is free: 0 pages")
+command("pause")
+first.until(b"paused: ")
+began = requests()
+time.sleep(2)
+assert requests() <= began + 2, "a request while it was paused"
+command("resume")
+for _ in range(600):
+    if requests() > began + 3:
+        break
+    time.sleep(0.1)
+assert requests() > began + 3, "it does not continue"
+command("stop")
+assert first.process.wait() == 0 and second.process.wait() == 0
+PY
 # Its robots.txt asks for a longer delay than that of the crawl.
 start_server web.py "$TMP/log" 200 3 --crawl-delay 2
 "$SEEN" crawl -q --allow-private --join "$URL/web" "http://127.1.0.1:$PORT_SERVER/section-0/page-0.html" --scope all \
