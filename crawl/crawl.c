@@ -95,7 +95,7 @@ static int64_t time_to_wait(const sn_engine *e, int64_t now)
         return 0;
     if (e->intake.count > 0)
         wait = COMMIT_MS;
-    if (!e->stopping && e->transfers.idle_count > 0) {
+    if (!e->stopping && !e->no_permit && e->transfers.idle_count > 0) {
         int64_t pace = sn_pace_wait(e->transfers.pace, now);
         if (pace >= 0 && pace < wait)
             wait = pace;

@@ -122,6 +122,7 @@ static bool may_start(sn_engine *e)
 {
     sn_frontier_permit permit = e->intake.frontier->class->permit(e->intake.frontier);
     e->limit_reached = permit == SN_PERMIT_LIMIT;
+    e->no_permit = permit == SN_PERMIT_WAIT;
     if (e->limit_reached)
         sn_pace_drain(e->transfers.pace);
     return permit != SN_PERMIT_WAIT;

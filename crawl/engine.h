@@ -56,6 +56,7 @@ typedef struct sn_engine {
 
     sn_frontier_next next; /* what the last peek returned */
     bool hosts_full;       /* a URL was returned for which there is no room among the hosts */
+    bool no_permit;        /* the frontier allows no request now */
     bool stopping, limit_reached;
     seen_status failed; /* inside a callback */
 } sn_engine;

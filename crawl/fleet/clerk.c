@@ -230,7 +230,8 @@ void *sn_clerk_run(void *fleet)
             f->lost |=
                 status == SEEN_ERR_NETWORK || status == SEEN_ERR_SERVER || status == SEEN_ERR_SPACE;
         }
-        if (status != SEEN_OK || (f->out_first && !had_out) || f->ended || f->limit || f->stop)
+        if (status != SEEN_OK || (f->out_first && !had_out) || f->ended || f->limit || f->stop ||
+            f->engine_waits)
             wake_engine(f);
         if (status == SEEN_OK)
             wait_for_work(f);

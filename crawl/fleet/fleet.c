@@ -298,10 +298,9 @@ static sn_frontier_permit permit(const sn_frontier *base)
         answer = SN_PERMIT_WAIT;
     else if (f->limit)
         answer = SN_PERMIT_LIMIT;
-    else if (f->offers.count > WAITING_LINKS) {
-        f->engine_waits = true;
+    else if (f->offers.count > WAITING_LINKS)
         answer = SN_PERMIT_WAIT;
-    }
+    f->engine_waits |= answer == SN_PERMIT_WAIT;
     pthread_mutex_unlock(&f->lock);
     return answer;
 }

@@ -269,7 +269,7 @@ typedef struct sn_fleet {
     bool closing, woken;
     bool flush;        /* the engine has settled: what it offered is due */
     bool starving;     /* peek had nothing */
-    bool engine_waits; /* for the clerk to take the links */
+    bool engine_waits; /* for a permit */
 
     /* Under the lock: for the engine. */
     sn_lane *table[SN_FLEET_TABLE];

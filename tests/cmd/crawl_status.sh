@@ -29,7 +29,7 @@ seconds, rates = re.search(r'"seconds":(\d+),"width":1,"rates":\[([\d,]+)\]', op
 rates = list(map(int, rates.split(",")))
 sys.exit(not (sum(rates) == 150 and int(seconds) >= 4 and max(rates) < 75))
 PY
-# The progress line of a worker says why it waits, and it continues.
+# The progress line of a worker says why it waits, it takes no processor time for that, and it continues.
 python3 - "$URL/waits" "http://127.1.0.1:$PORT_SERVER/section-0/page-0.html" "$TMP/log0" << 'PY' || fail "a worker that waits"
 import atexit, os, pty, subprocess, sys, threading, time
 seen, (address, start, log) = os.environ["SEEN"], sys.argv[1:]
@@ -57,6 +57,10 @@ class Worker:
             time.sleep(0.1)
         sys.exit(f"not drawn: {text} in {self.drawn[-500:]}")
 
+    def seconds(self):
+        stat = open(f"/proc/{self.process.pid}/stat").read().rpartition(")")[2].split()
+        return (int(stat[11]) + int(stat[12])) / os.sysconf("SC_CLK_TCK")
+
 
 def requests():
     return len(open(log).readlines())
@@ -72,8 +76,10 @@ second = Worker("-o", "waits.2.jsonl")
 second.until(b"no host is free: 0 pages")
 command("pause")
 first.until(b"paused: ")
-began = requests()
+before, began = first.seconds(), requests()
 time.sleep(2)
+used = first.seconds() - before
+assert used < 0.5, f"{used} s of processor time in 2 s"
 assert requests() <= began + 2, "a request while it was paused"
 command("resume")
 for _ in range(600):
