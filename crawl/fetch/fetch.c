@@ -159,10 +159,14 @@ static void take_link(const slot *s, const char *line, size_t len)
         s->fetch->options.link(t, refresh, value, value_len);
 }
 
+/* An answer came. Other requests may be on their way on the same connection. */
 static void relax(const sn_fetch *f, int fd)
 {
     if (fd < 0 || !(f->watch[fd] & WATCH_PREPARED))
         return;
+    for (size_t i = 0; i < f->sent_count; i++)
+        if (f->slots[f->sent[i]->slot].fd == fd && f->sent[i]->headers_seen == 0)
+            return;
     sn_arrival_relax(fd);
     f->watch[fd] &= (uint8_t)~WATCH_PREPARED;
 }
@@ -261,10 +265,7 @@ static int on_request(void *user, char *to, char *from, int to_port, int from_po
 {
     slot *s = user;
     sn_fetch *f = s->fetch;
-    (void)to;
-    (void)from;
-    (void)to_port;
-    (void)from_port;
+    (void)to, (void)from, (void)to_port, (void)from_port;
     s->late = is_late(f);
     s->stale = s->stale || (s->pace_ms > 0 && s->sent);
     if (s->late || s->stale)
@@ -717,9 +718,7 @@ static bool has_arrived(const sn_fetch *f, sn_transfer *t, int64_t now)
     bool answered = t->headers_seen > 0;
     if (!answered && now < look_at(f, t))
         return false;
-    int64_t at = s->arrived;
-    if (s->fd >= 0)
-        at = sn_arrival_time(s->fd, answered, t->sent, now);
+    int64_t at = s->fd < 0 ? s->arrived : sn_arrival_time(s->fd, answered, t->sent, now);
     if (at == 0 && answered)
         at = now;
     if (at > 0)
