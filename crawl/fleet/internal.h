@@ -11,7 +11,8 @@
  *     recover.c   sharing hosts, recovery of dead sessions, leaving
  *     journal.c   links: check, intent, add, push, settle
  *     replay.c    the journal of a dead session
- *     lane.c      queues this worker owns: pick, read, ack
+ *     pick.c      queues that are due are taken
+ *     lane.c      queues this worker owns: read, ack
  *     confirm.c   whether replicas have what was written
  *     names.c     keys, buckets, scripts
  *     pack.c      elements */
@@ -457,11 +458,17 @@ seen_status sn_journal_settle(sn_fleet *f, uint64_t number, const char *hashes, 
 /* Adds and pushes what is in the journal of a dead session. */
 seen_status sn_journal_replay(sn_fleet *f, const char *session);
 
+/* ---- pick.c ---- */
+
+seen_status sn_lane_pick(sn_fleet *f);
+
 /* ---- lane.c ---- */
 
+/* A queue that this session owns from now on. `last`: who asked its host last, as pick returns it.
+ * False: no memory, or no name of a queue. Under the lock. */
+bool sn_lane_add(sn_fleet *f, const char *queue, size_t len, unsigned bucket, const char *last);
 /* The delay that another worker may have observed, in milliseconds. */
 int64_t sn_lane_delay(const sn_fleet *f, const sn_lane *lane);
-seen_status sn_lane_pick(sn_fleet *f);
 seen_status sn_lane_read(sn_fleet *f);
 seen_status sn_lane_ack(sn_fleet *f, bool all);
 void sn_lane_keep_rules(sn_lane *lane, const char *rules, size_t len);
