@@ -28,7 +28,7 @@ static bool take_length(void *context, uint32_t tag, const sn_reply *r, bool aga
     for (size_t i = 0; i < lane->count; i++)
         urls += lane->window[i].urls->count;
     uint64_t about = (uint64_t)r->item[0].number * urls / lane->count;
-    uint64_t delay = (uint64_t)sn_lane_delay(l->f, lane);
+    uint64_t delay = (uint64_t)sn_lane_delay(l->f, lane->host);
     uint64_t ms = about * (delay > 0 ? delay : 1);
     if (ms > l->ms) {
         l->slowest = l->lane[tag];

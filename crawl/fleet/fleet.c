@@ -312,24 +312,34 @@ static void started(sn_frontier *base)
 
 /* ---- hosts ---- */
 
+/* The first queue of a host that this session owns. Under the lock. */
+static sn_lane *find_lane(const sn_fleet *f, const char *origin, size_t len)
+{
+    char host[17];
+    uint64_t hash;
+    sn_fleet_host(f, origin, len, host, &hash);
+    return sn_lane_first(f, hash);
+}
+
 static void host_begin(sn_frontier *base, const char *origin, size_t len, sn_frontier_host *host)
 {
     sn_fleet *f = sn_fleet_of(base);
     *host = (sn_frontier_host){0};
     pthread_mutex_lock(&f->lock);
-    sn_lane *lane = sn_lane_find(f, origin, len);
+    const sn_lane *lane = find_lane(f, origin, len);
     if (lane) {
         int64_t now = sn_fleet_now();
-        host->pages = lane->pages;
-        host->wait_ms = lane->rest_at > now ? lane->rest_at - now : 0;
-        if (lane->tired && sn_lane_delay(f, lane) > host->wait_ms)
-            host->wait_ms = sn_lane_delay(f, lane);
-        lane->tired = false;
-        lane->busy = true;
-        if (lane->rules && lane->rules_until > now) {
-            host->rules = lane->rules;
-            host->rules_len = lane->rules_len;
-            host->rules_ms = lane->rules_until - now;
+        sn_lane_host *known = lane->host;
+        host->pages = known->pages;
+        host->wait_ms = known->rest_at > now ? known->rest_at - now : 0;
+        if (known->tired && sn_lane_delay(f, known) > host->wait_ms)
+            host->wait_ms = sn_lane_delay(f, known);
+        known->tired = false;
+        known->busy = true;
+        if (known->rules && known->rules_until > now) {
+            host->rules = known->rules;
+            host->rules_len = known->rules_len;
+            host->rules_ms = known->rules_until - now;
         }
     }
     pthread_mutex_unlock(&f->lock);
@@ -345,9 +355,9 @@ static void host_rules(sn_frontier *base, const char *origin, size_t len, const 
         return;
     sn_fleet_host(f, origin, len, host, &hash);
     pthread_mutex_lock(&f->lock);
-    sn_lane *lane = sn_lane_find(f, origin, len);
+    const sn_lane *lane = sn_lane_first(f, hash);
     if (lane)
-        sn_lane_keep_rules(lane, rules, rules_len);
+        sn_lane_keep_rules(lane->host, rules, rules_len);
     sn_fleet_note *n = add_note(f, SN_FLEET_NOTE_RULES, rules, rules_len);
     if (n) {
         memcpy(n->host, host, sizeof host);
@@ -363,10 +373,9 @@ static void host_quiet(sn_frontier *base, const char *origin, size_t len, int64_
     sn_fleet *f = sn_fleet_of(base);
     (void)failures;
     pthread_mutex_lock(&f->lock);
-    sn_lane *lane = sn_lane_find(f, origin, len);
-    if (lane) {
-        lane->busy = false;
-        lane->rest_at = sn_fleet_now() + (wait_ms > 0 ? wait_ms : 0);
+    for (sn_lane *lane = find_lane(f, origin, len); lane; lane = sn_lane_next(lane)) {
+        lane->host->busy = false;
+        lane->host->rest_at = sn_fleet_now() + (wait_ms > 0 ? wait_ms : 0);
         /* It had URLs: they are for others. */
         lane->given = lane->given || lane->open > 0;
         wake_if_urgent(f);
@@ -378,10 +387,10 @@ static void host_hold(sn_frontier *base, const char *origin, size_t len, int64_t
 {
     sn_fleet *f = sn_fleet_of(base);
     pthread_mutex_lock(&f->lock);
-    sn_lane *lane = sn_lane_find(f, origin, len);
+    sn_lane *lane = find_lane(f, origin, len);
     if (lane && wait_ms > 0) {
-        lane->hold_until = sn_fleet_now() + wait_ms;
-        lane->hold = SN_HOLD_TO_STORE;
+        lane->host->hold_until = sn_fleet_now() + wait_ms;
+        lane->host->hold = SN_HOLD_TO_STORE;
         lane->dirty = true;
         wake_if_urgent(f);
     }
@@ -481,7 +490,7 @@ static void free_lists(sn_fleet *f)
         free(n);
     }
     for (size_t i = 0; i < f->lane_count; i++)
-        sn_lane_free(f->lanes[i]);
+        sn_lane_free(f, f->lanes[i]);
     free(f->lanes);
     sn_buffer_free(&f->seeds);
 }

@@ -139,13 +139,29 @@ typedef struct sn_lane_element {
  * owner waits that long by its own clock. */
 typedef enum sn_lane_hold { SN_HOLD_NONE, SN_HOLD_TO_STORE, SN_HOLD_STORED } sn_lane_hold;
 
+/* A host of which this session owns queues. */
+typedef struct sn_lane_host {
+    char name[17]; /* in keys */
+    uint64_t hash;
+    bool known;      /* what Redis has of it was read */
+    bool tired;      /* another session may have sent it a request just now */
+    bool busy;       /* the engine has begun with it and has not reported it as quiet */
+    int64_t rest_at; /* when it may get the next request, when it was last quiet */
+    sn_lane_hold hold;
+    int64_t hold_until;
+    uint64_t pages; /* fetched from it */
+    char *rules;
+    size_t rules_len;
+    int64_t rules_until;
+} sn_lane_host;
+
 /* A queue that this session owns: a host, or one depth of it. Shared by both threads under the
  * lock; only the clerk changes the window. */
 typedef struct sn_lane {
     struct sn_lane *chain;    /* of the table, by host */
     struct sn_lane *next_out; /* of those with URLs to hand out */
-    char queue[SN_QUEUE], host[17];
-    uint64_t hash;
+    sn_lane_host *host;       /* shared by all queues of it */
+    char queue[SN_QUEUE];
     unsigned bucket;
     sn_lane_element *window;
     size_t count, room;
@@ -155,24 +171,15 @@ typedef struct sn_lane {
     uint64_t acked;      /* URLs to acknowledge */
     uint32_t open;       /* taken and not done */
     uint32_t unsettled;  /* done and not settled */
-    uint64_t pages;      /* fetched from the host */
     uint64_t granted;    /* URLs of the window, from its front, that have a permit */
     bool fresh;          /* its state has not been read */
     bool more;           /* the list may have more than the window */
     bool out;            /* in the list of lanes with URLs */
     bool dirty;          /* there is something to acknowledge */
     bool stored;         /* Redis has a state for it: bits, or permits */
-    bool tired;          /* another session may have sent the host a request just now */
-    bool busy;           /* the engine has begun with it and has not reported it as quiet */
     bool looked;         /* read once more before its release */
     bool given;          /* given back: nothing more is handed out */
     bool released;
-    sn_lane_hold hold;
-    int64_t hold_until;
-    int64_t rest_at; /* when the host may get the next request */
-    char *rules;
-    size_t rules_len;
-    int64_t rules_until;
 } sn_lane;
 
 /* ---- lists from the engine ---- */
@@ -467,14 +474,20 @@ seen_status sn_lane_pick(sn_fleet *f);
 /* A queue that this session owns from now on. `last`: who asked its host last, as pick returns it.
  * False: no memory, or no name of a queue. Under the lock. */
 bool sn_lane_add(sn_fleet *f, const char *queue, size_t len, unsigned bucket, const char *last);
-/* The delay that another worker may have observed, in milliseconds. */
-int64_t sn_lane_delay(const sn_fleet *f, const sn_lane *lane);
+/* The delay that another worker may have observed, in milliseconds. Under the lock: the engine
+ * changes the rules. */
+int64_t sn_lane_delay(const sn_fleet *f, const sn_lane_host *host);
+/* When the host may get the next request, as far as is known. Under the lock. */
+int64_t sn_lane_rest(const sn_lane_host *host);
 seen_status sn_lane_read(sn_fleet *f);
 seen_status sn_lane_ack(sn_fleet *f, bool all);
-void sn_lane_keep_rules(sn_lane *lane, const char *rules, size_t len);
-sn_lane *sn_lane_find(const sn_fleet *f, const char *origin, size_t len);
+void sn_lane_keep_rules(sn_lane_host *host, const char *rules, size_t len);
+/* The queues of a host that this session owns: the first one, and the next one of the same host;
+ * NULL: no more. With levels there may be several. */
+sn_lane *sn_lane_first(const sn_fleet *f, uint64_t hash);
+sn_lane *sn_lane_next(const sn_lane *lane);
 void sn_lane_put_out(sn_fleet *f, sn_lane *lane);
-void sn_lane_free(sn_lane *lane);
+void sn_lane_free(sn_fleet *f, sn_lane *lane);
 
 /* Rules that a test may switch off (switches.c). */
 typedef enum sn_fleet_switch {

@@ -29,16 +29,21 @@ static sn_lane **chain_of(sn_fleet *f, uint64_t hash)
     return &f->table[hash % SN_FLEET_TABLE];
 }
 
-sn_lane *sn_lane_find(const sn_fleet *f, const char *origin, size_t len)
+static sn_lane *of_host(sn_lane *lane, uint64_t hash)
 {
-    char host[17];
-    uint64_t hash;
-    sn_fleet_host(f, origin, len, host, &hash);
-    /* The newest comes first: with levels an older one may wait for its release. */
-    for (sn_lane *lane = f->table[hash % SN_FLEET_TABLE]; lane; lane = lane->chain)
-        if (lane->hash == hash)
-            return lane;
-    return NULL;
+    while (lane && lane->host->hash != hash)
+        lane = lane->chain;
+    return lane;
+}
+
+sn_lane *sn_lane_first(const sn_fleet *f, uint64_t hash)
+{
+    return of_host(f->table[hash % SN_FLEET_TABLE], hash);
+}
+
+sn_lane *sn_lane_next(const sn_lane *lane)
+{
+    return of_host(lane->chain, lane->host->hash);
 }
 
 static void free_window(sn_lane *lane)
@@ -48,17 +53,9 @@ static void free_window(sn_lane *lane)
     lane->count = 0;
 }
 
-void sn_lane_free(sn_lane *lane)
-{
-    free_window(lane);
-    free(lane->window);
-    free(lane->rules);
-    free(lane);
-}
-
 static void unlink_lane(sn_fleet *f, sn_lane *lane)
 {
-    sn_lane **at = chain_of(f, lane->hash);
+    sn_lane **at = chain_of(f, lane->host->hash);
     while (*at != lane)
         at = &(*at)->chain;
     *at = lane->chain;
@@ -70,6 +67,18 @@ static void unlink_lane(sn_fleet *f, sn_lane *lane)
     *at = lane->next_out;
     if (f->out_end == &lane->next_out)
         f->out_end = at;
+}
+
+void sn_lane_free(sn_fleet *f, sn_lane *lane)
+{
+    unlink_lane(f, lane);
+    if (!sn_lane_first(f, lane->host->hash)) {
+        free(lane->host->rules);
+        free(lane->host);
+    }
+    free_window(lane);
+    free(lane->window);
+    free(lane);
 }
 
 void sn_lane_put_out(sn_fleet *f, sn_lane *lane)
@@ -84,36 +93,54 @@ void sn_lane_put_out(sn_fleet *f, sn_lane *lane)
     f->out_end = &lane->next_out;
 }
 
-bool sn_lane_add(sn_fleet *f, const char *queue, size_t len, unsigned bucket, const char *last)
+/* `last`: "SESSION" or "SESSION:MS". */
+static sn_lane_host *make_host(const sn_fleet *f, const char *queue, const char *last)
 {
-    sn_lane *lane = len < 16 || len >= SN_QUEUE ? NULL : calloc(1, sizeof *lane);
-    if (!lane)
-        return false;
-    if (f->lane_count == f->lane_room) {
-        sn_lane **more =
-            sn_memory_grow(f->lanes, &f->lane_room, f->lane_count + 1, sizeof(sn_lane *));
-        if (!more) {
-            free(lane);
-            return false;
-        }
-        f->lanes = more;
-    }
-    memcpy(lane->queue, queue, len);
-    memcpy(lane->host, queue, 16);
-    lane->hash = strtoull(lane->host, NULL, 16);
-    lane->bucket = bucket;
-    /* "SESSION" or "SESSION:MS". */
+    sn_lane_host *host = calloc(1, sizeof *host);
+    if (!host)
+        return NULL;
+    memcpy(host->name, queue, 16);
+    host->hash = strtoull(host->name, NULL, 16);
     size_t session = strcspn(last, ":");
-    lane->tired =
+    host->tired =
         session > 0 && (session != SN_SESSION || memcmp(last, f->session, SN_SESSION) != 0);
     if (last[session] == ':') {
-        lane->rest_at = lane->hold_until = sn_fleet_now() + strtoll(last + session + 1, NULL, 10);
-        lane->hold = SN_HOLD_STORED;
+        host->rest_at = host->hold_until = sn_fleet_now() + strtoll(last + session + 1, NULL, 10);
+        host->hold = SN_HOLD_STORED;
     }
+    return host;
+}
+
+static bool grow_lanes(sn_fleet *f)
+{
+    if (f->lane_count < f->lane_room)
+        return true;
+    sn_lane **more = sn_memory_grow(f->lanes, &f->lane_room, f->lane_count + 1, sizeof(sn_lane *));
+    f->lanes = more ? more : f->lanes;
+    return more != NULL;
+}
+
+bool sn_lane_add(sn_fleet *f, const char *queue, size_t len, unsigned bucket, const char *last)
+{
+    if (len < 16 || len >= SN_QUEUE || !grow_lanes(f))
+        return false;
+    sn_lane *lane = calloc(1, sizeof *lane);
+    if (!lane)
+        return false;
+    memcpy(lane->queue, queue, len);
+    char name[17] = {0};
+    memcpy(name, queue, 16);
+    sn_lane *other = sn_lane_first(f, strtoull(name, NULL, 16));
+    lane->host = other ? other->host : make_host(f, queue, last);
+    if (!lane->host) {
+        free(lane);
+        return false;
+    }
+    lane->bucket = bucket;
     lane->fresh = lane->more = true;
     lane->granted = f->options.max_pages > 0 ? 0 : UINT64_MAX;
-    lane->chain = *chain_of(f, lane->hash);
-    *chain_of(f, lane->hash) = lane;
+    lane->chain = *chain_of(f, lane->host->hash);
+    *chain_of(f, lane->host->hash) = lane;
     f->lanes[f->lane_count++] = lane;
     return true;
 }
@@ -138,15 +165,15 @@ static bool grow_window(sn_lane *lane, size_t more)
 }
 
 /* Without memory the rules are fetched again. */
-void sn_lane_keep_rules(sn_lane *lane, const char *rules, size_t len)
+void sn_lane_keep_rules(sn_lane_host *host, const char *rules, size_t len)
 {
-    free(lane->rules);
-    lane->rules = malloc(len + 1);
-    lane->rules_len = len;
-    if (!lane->rules)
+    free(host->rules);
+    host->rules = malloc(len + 1);
+    host->rules_len = len;
+    if (!host->rules)
         return;
-    memcpy(lane->rules, rules, len);
-    lane->rules[len] = '\0';
+    memcpy(host->rules, rules, len);
+    host->rules[len] = '\0';
 }
 
 static uint64_t all_of(const sn_lane_element *e)
@@ -220,15 +247,15 @@ static bool take_read(void *context, uint32_t tag, const sn_reply *r, bool again
     case READ_RULES:
         ok = r->items == 1 && !sn_reply_is_error(r);
         if (ok && !sn_fleet_reply_nil(r, 0))
-            sn_lane_keep_rules(lane, sn_reply_text(r, 0), r->item[0].len);
+            sn_lane_keep_rules(lane->host, sn_reply_text(r, 0), r->item[0].len);
         break;
     case READ_LIFE:
         ok = r->items == 1 && !sn_reply_is_error(r);
-        lane->rules_until = sn_fleet_now() + sn_fleet_reply_number(r, 0);
+        lane->host->rules_until = sn_fleet_now() + sn_fleet_reply_number(r, 0);
         break;
     default:
         ok = r->items == 1 && !sn_reply_is_error(r);
-        lane->pages = (uint64_t)sn_fleet_reply_number(r, 0);
+        lane->host->pages = (uint64_t)sn_fleet_reply_number(r, 0);
     }
     pthread_mutex_unlock(&g->f->lock);
     return ok;
@@ -243,18 +270,20 @@ static void ask_for_state(const sn_fleet *f, const sn_lane *lane, uint32_t tag)
     sn_fleet_key_queue(l, lane->bucket, "s", lane->queue);
     sn_command_text(l->ch, "bits");
     sn_command_text(l->ch, "granted");
+    if (lane->host->known)
+        return;
     sn_command_begin(l->ch, tag + READ_RULES, slot, 2);
     sn_command_text(l->ch, "GET");
-    sn_fleet_key_queue(l, lane->bucket, "r", lane->host);
+    sn_fleet_key_queue(l, lane->bucket, "r", lane->host->name);
     sn_command_begin(l->ch, tag + READ_LIFE, slot, 2);
     sn_command_text(l->ch, "PTTL");
-    sn_fleet_key_queue(l, lane->bucket, "r", lane->host);
+    sn_fleet_key_queue(l, lane->bucket, "r", lane->host->name);
     if (!f->options.host_pages)
         return;
     sn_command_begin(l->ch, tag + READ_PAGES, slot, 3);
     sn_command_text(l->ch, "HGET");
     sn_fleet_key_bucket(l, lane->bucket, "pages");
-    sn_command_text(l->ch, lane->host);
+    sn_command_text(l->ch, lane->host->name);
 }
 
 static size_t left_to_hand_out(const sn_lane *lane)
@@ -271,10 +300,10 @@ static bool wants_more(const sn_lane *lane)
            (lane->fresh || left_to_hand_out(lane) < READ_BELOW);
 }
 
-int64_t sn_lane_delay(const sn_fleet *f, const sn_lane *lane)
+int64_t sn_lane_delay(const sn_fleet *f, const sn_lane_host *host)
 {
     double wait = (double)f->options.delay_ms;
-    for (const char *at = lane->rules; at && *at != '\0'; at = strchr(at, '\n')) {
+    for (const char *at = host->rules; at && *at != '\0'; at = strchr(at, '\n')) {
         at += *at == '\n';
         if (strncasecmp(at, "crawl-delay:", 12) != 0)
             continue;
@@ -286,14 +315,19 @@ int64_t sn_lane_delay(const sn_fleet *f, const sn_lane *lane)
     return (int64_t)wait;
 }
 
+int64_t sn_lane_rest(const sn_lane_host *host)
+{
+    return host->rest_at > host->hold_until ? host->rest_at : host->hold_until;
+}
+
 /* A queue of a dead session that has no URLs. This worker sends the host no request, and after the
  * release Redis does not say who did: the delay passes here. Under the lock. */
-static void rest_empty(const sn_fleet *f, sn_lane *lane)
+static void rest_empty(const sn_fleet *f, sn_lane_host *host)
 {
-    int64_t until = sn_fleet_now() + (lane->tired ? sn_lane_delay(f, lane) : 0);
-    if (until > lane->rest_at)
-        lane->rest_at = until;
-    lane->tired = false;
+    int64_t until = sn_fleet_now() + (host->tired ? sn_lane_delay(f, host) : 0);
+    if (until > host->rest_at)
+        host->rest_at = until;
+    host->tired = false;
 }
 
 seen_status sn_lane_read(sn_fleet *f)
@@ -325,8 +359,9 @@ seen_status sn_lane_read(sn_fleet *f)
     pthread_mutex_lock(&f->lock);
     for (size_t i = 0; i < count && status == SEEN_OK && g.status == SEEN_OK; i++) {
         if (lane[i]->fresh && lane[i]->count == 0)
-            rest_empty(f, lane[i]);
+            rest_empty(f, lane[i]->host);
         lane[i]->fresh = false;
+        lane[i]->host->known = true;
         if (left_to_hand_out(lane[i]) == 0)
             continue;
         lane[i]->looked = false;
@@ -378,28 +413,29 @@ static bool to_release(const sn_lane *lane, int64_t now, bool all)
         return false;
     if (lane->given || all)
         return lane->unsettled == 0 || all;
-    return !lane->busy && !lane->out && lane->open == 0 && lane->unsettled == 0 &&
-           lane->count == 0 && !lane->more && now >= lane->rest_at;
+    return !lane->host->busy && !lane->out && lane->open == 0 && lane->unsettled == 0 &&
+           lane->count == 0 && !lane->more && now >= lane->host->rest_at;
 }
 
 /* How long the host must be left alone: to be stored if the queue is released, or if it changed. */
-static void put_wait(const sn_fleet *f, sn_lane *lane, bool release, int64_t now)
+static void put_wait(const sn_fleet *f, sn_lane_host *host, bool release, int64_t now)
 {
-    int64_t until = release ? lane->rest_at : lane->hold_until;
-    bool over = lane->hold == SN_HOLD_STORED && now >= lane->hold_until;
-    if (!release && lane->hold != SN_HOLD_TO_STORE && !over) {
+    int64_t until = release ? host->rest_at : host->hold_until;
+    bool over = host->hold == SN_HOLD_STORED && now >= host->hold_until;
+    if (!release && host->hold != SN_HOLD_TO_STORE && !over) {
         sn_command_text(f->conn.ch, "");
         return;
     }
     sn_command_number(f->conn.ch, until > now ? (uint64_t)(until - now) : 0);
-    lane->hold = over ? SN_HOLD_NONE : SN_HOLD_STORED;
+    host->hold = over ? SN_HOLD_NONE : SN_HOLD_STORED;
 }
 
 /* Whether more is to be stored of it than that elements of its list are done. Under the lock. */
 static bool changes(const sn_fleet *f, const sn_lane *lane, bool release, int64_t now)
 {
+    const sn_lane_host *host = lane->host;
     bool held =
-        lane->hold == SN_HOLD_TO_STORE || (lane->hold == SN_HOLD_STORED && now >= lane->hold_until);
+        host->hold == SN_HOLD_TO_STORE || (host->hold == SN_HOLD_STORED && now >= host->hold_until);
     bool partly = false;
     for (size_t i = 0; i < lane->count && !partly; i++)
         partly = lane->window[i].settled != 0;
@@ -411,17 +447,17 @@ static void put_changes(const sn_fleet *f, sn_lane *lane, bool release, int64_t 
 {
     char bits[8 * 512];
     const sn_fleet_connection *l = &f->conn;
-    bool rested = now >= lane->rest_at && !lane->busy && !lane->tired;
+    bool rested = now >= lane->host->rest_at && !lane->host->busy && !lane->host->tired;
     uint64_t granted = lane->granted == UINT64_MAX ? 0 : lane->granted;
     size_t len = put_bits(lane, bits, sizeof bits);
     sn_command_arg(l->ch, bits, len);
     if (f->options.host_pages)
-        sn_command_number(l->ch, lane->pages);
+        sn_command_number(l->ch, lane->host->pages);
     else
         sn_command_text(l->ch, "");
     sn_command_text(l->ch, release ? "1" : "0");
     sn_command_text(l->ch, rested ? "1" : "0");
-    put_wait(f, lane, release, now);
+    put_wait(f, lane->host, release, now);
     bool store = len > 0 || granted > 0;
     if (store || lane->stored)
         sn_command_number(l->ch, granted);
@@ -524,7 +560,7 @@ static void apply_settled(sn_fleet *f)
         e->settled |= UINT64_C(1) << d->url;
         lane->acked++;
         lane->unsettled--;
-        lane->pages += d->counts;
+        lane->host->pages += d->counts;
         lane->dirty = true;
         if (f->options.max_pages > 0) {
             f->pages[lane->bucket] += d->counts;
@@ -543,8 +579,7 @@ static void drop_released(sn_fleet *f)
             f->lanes[n++] = lane;
             continue;
         }
-        unlink_lane(f, lane);
-        sn_lane_free(lane);
+        sn_lane_free(f, lane);
     }
     f->lane_count = n;
 }
@@ -552,8 +587,8 @@ static void drop_released(sn_fleet *f)
 /* A queue that seems empty is read once more before it is released. */
 static void look_again(sn_lane *lane, int64_t now)
 {
-    bool empty = !lane->busy && !lane->out && !lane->fresh && !lane->given && lane->open == 0 &&
-                 lane->count == 0 && now >= lane->rest_at;
+    bool empty = !lane->host->busy && !lane->out && !lane->fresh && !lane->given &&
+                 lane->open == 0 && lane->count == 0 && now >= lane->host->rest_at;
     if (empty && !lane->more && !lane->looked)
         lane->more = lane->looked = true;
 }

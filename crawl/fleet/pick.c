@@ -73,7 +73,7 @@ static size_t count_working(const sn_fleet *f)
 {
     size_t n = 0;
     for (size_t i = 0; i < f->lane_count; i++)
-        n += f->lanes[i]->busy || f->lanes[i]->out || f->lanes[i]->fresh ||
+        n += f->lanes[i]->host->busy || f->lanes[i]->out || f->lanes[i]->fresh ||
              (f->options.max_pages > 0 && f->lanes[i]->count > 0);
     return n;
 }
