@@ -165,8 +165,10 @@ typedef struct sn_lane {
     unsigned bucket;
     sn_lane_element *window;
     size_t count, room;
-    size_t at;           /* the element to hand out from */
-    uint64_t head;       /* elements removed from its front so far, by this session */
+    size_t at;        /* the element to hand out from */
+    uint64_t head;    /* elements removed from its front so far, by this session */
+    uint64_t *former; /* what former owners have done, by element */
+    size_t former_count;
     uint64_t cut, freed; /* elements and bytes to remove with the next acknowledgement */
     uint64_t acked;      /* URLs to acknowledge */
     uint32_t open;       /* taken and not done */

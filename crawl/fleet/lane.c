@@ -5,7 +5,8 @@
  *
  * Nothing is removed from a list before it is done: the window is a copy. `head` counts the
  * elements that were removed from the front so far; the bits of finished URLs in the elements
- * behind it are sent to Redis with each acknowledgement, for the next owner. */
+ * behind it are sent to Redis with each acknowledgement, for the next owner. That one may read only
+ * a part of these elements: the bits of the rest are kept, and sent as well. */
 #include "base/error.h"
 #include "base/memory.h"
 #include "crawl/fleet/internal.h"
@@ -17,9 +18,10 @@
 #include <string.h>
 
 enum {
-    READ_ELEMENTS = 16, /* at once */
-    READ_BELOW = 48,    /* URLs to hand out */
-    ACK_LANES = 128,    /* in one call */
+    READ_ELEMENTS = 16,   /* at once */
+    READ_BELOW = 48,      /* URLs to hand out */
+    ACK_LANES = 128,      /* in one call */
+    MOST_ELEMENTS = 4096, /* in a window: for so many Redis stores what is done */
 };
 
 /* ---- the table ---- */
@@ -78,6 +80,7 @@ void sn_lane_free(sn_fleet *f, sn_lane *lane)
     }
     free_window(lane);
     free(lane->window);
+    free(lane->former);
     free(lane);
 }
 
@@ -181,6 +184,19 @@ static uint64_t all_of(const sn_lane_element *e)
     return e->urls->count == 64 ? UINT64_MAX : (UINT64_C(1) << e->urls->count) - 1;
 }
 
+/* By absolute number. */
+static uint64_t former_bits(const sn_lane *lane, uint64_t number)
+{
+    return number < lane->former_count ? lane->former[number] : 0;
+}
+
+/* An element whose URLs are all done is to be removed. */
+static void apply_former(sn_lane *lane, sn_lane_element *e)
+{
+    e->settled = e->done = e->taken = former_bits(lane, e->number) & all_of(e);
+    lane->dirty |= e->settled == all_of(e);
+}
+
 typedef struct reading {
     sn_fleet *f;
     sn_lane **lane;
@@ -206,27 +222,34 @@ static bool take_elements(reading *g, sn_lane *lane, const sn_reply *r)
         }
         lane->window[lane->count] = (sn_lane_element){
             .urls = urls, .number = lane->head + lane->count, .bytes = r->item[i].len};
-        lane->count++;
+        apply_former(lane, &lane->window[lane->count++]);
     }
     return true;
 }
 
-/* The bits and permits of a former owner. The list was read before this. */
-static bool take_state(sn_lane *lane, const sn_reply *r)
+/* The bits and permits of former owners. The first elements may have been read before this. */
+static bool take_state(reading *g, sn_lane *lane, const sn_reply *r)
 {
     if (!sn_reply_is_row(r, 2))
         return false;
     lane->stored = !sn_fleet_reply_nil(r, 1) || !sn_fleet_reply_nil(r, 2);
     if (lane->granted != UINT64_MAX)
         lane->granted = (uint64_t)sn_fleet_reply_number(r, 2);
-    size_t elements = sn_fleet_reply_nil(r, 1) ? 0 : r->item[1].len / 8;
-    for (size_t i = 0; i < elements && i < lane->count; i++) {
-        sn_lane_element *e = &lane->window[i];
-        uint64_t bits = 0;
-        for (unsigned k = 0; k < 8; k++)
-            bits |= (uint64_t)(uint8_t)sn_reply_text(r, 1)[8 * i + k] << 8 * k;
-        e->settled = e->done = e->taken = bits & all_of(e);
+    size_t count = sn_fleet_reply_nil(r, 1) ? 0 : r->item[1].len / 8;
+    if (count > MOST_ELEMENTS)
+        return false;
+    free(lane->former);
+    lane->former_count = 0;
+    lane->former = calloc(count + 1, sizeof *lane->former);
+    if (!lane->former) {
+        g->status = sn_error_set(g->f->clerk_error, SEEN_ERR_MEMORY, "out of memory");
+        return true;
     }
+    lane->former_count = count;
+    for (size_t i = 0; i < 8 * count; i++)
+        lane->former[i / 8] |= (uint64_t)(uint8_t)sn_reply_text(r, 1)[i] << 8 * (i % 8);
+    for (size_t i = 0; i < lane->count; i++)
+        apply_former(lane, &lane->window[i]);
     return true;
 }
 
@@ -242,7 +265,7 @@ static bool take_read(void *context, uint32_t tag, const sn_reply *r, bool again
         ok = take_elements(g, lane, r);
         break;
     case READ_STATE:
-        ok = take_state(lane, r);
+        ok = take_state(g, lane, r);
         break;
     case READ_RULES:
         ok = r->items == 1 && !sn_reply_is_error(r);
@@ -297,6 +320,7 @@ static size_t left_to_hand_out(const sn_lane *lane)
 static bool wants_more(const sn_lane *lane)
 {
     return !lane->given && !lane->released && lane->more &&
+           lane->count + READ_ELEMENTS <= MOST_ELEMENTS &&
            (lane->fresh || left_to_hand_out(lane) < READ_BELOW);
 }
 
@@ -393,11 +417,14 @@ static void trim(sn_lane *lane)
         lane->granted -= urls < lane->granted ? urls : lane->granted;
 }
 
-static size_t put_bits(const sn_lane *lane, char *bits, size_t room)
+/* What is done in the elements that stay: those of the window, and behind it what a former owner
+ * has done. */
+static size_t put_bits(const sn_lane *lane, char bits[8 * MOST_ELEMENTS])
 {
     size_t len = 0;
-    for (size_t i = 0; i < lane->count && 8 * (i + 1) <= room; i++) {
-        uint64_t word = lane->window[i].settled;
+    for (size_t i = 0; i < lane->count || lane->head + i < lane->former_count; i++) {
+        uint64_t word =
+            i < lane->count ? lane->window[i].settled : former_bits(lane, lane->head + i);
         for (unsigned k = 0; k < 8; k++)
             bits[8 * i + k] = (char)(word >> 8 * k);
         if (word != 0)
@@ -445,11 +472,11 @@ static bool changes(const sn_fleet *f, const sn_lane *lane, bool release, int64_
 
 static void put_changes(const sn_fleet *f, sn_lane *lane, bool release, int64_t now)
 {
-    char bits[8 * 512];
+    char bits[8 * MOST_ELEMENTS];
     const sn_fleet_connection *l = &f->conn;
     bool rested = now >= lane->host->rest_at && !lane->host->busy && !lane->host->tired;
     uint64_t granted = lane->granted == UINT64_MAX ? 0 : lane->granted;
-    size_t len = put_bits(lane, bits, sizeof bits);
+    size_t len = put_bits(lane, bits);
     sn_command_arg(l->ch, bits, len);
     if (f->options.host_pages)
         sn_command_number(l->ch, lane->host->pages);
@@ -550,16 +577,20 @@ static int by_bucket(const void *a, const void *b)
     return (int)y->changes - (int)x->changes;
 }
 
-/* Sets the bits of URLs that the engine has settled. Under the lock. */
+/* Sets the bits of URLs that the engine has settled. Each counts once, or the crawl could end too
+ * early. Under the lock. */
 static void apply_settled(sn_fleet *f)
 {
     for (size_t i = 0; i < f->taken_settled.count; i++) {
         const sn_fleet_finished *d = &f->taken_settled.item[i];
         sn_lane *lane = d->lane;
         sn_lane_element *e = &lane->window[d->number - lane->window[0].number];
-        e->settled |= UINT64_C(1) << d->url;
-        lane->acked++;
+        uint64_t bit = UINT64_C(1) << d->url;
         lane->unsettled--;
+        if (e->settled & bit)
+            continue;
+        e->settled |= bit;
+        lane->acked++;
         lane->host->pages += d->counts;
         lane->dirty = true;
         if (f->options.max_pages > 0) {

@@ -450,7 +450,14 @@ static seen_status sweep(sn_fleet *f, sweeping *s)
         sn_command_text(f->conn.ch, "HGETALL");
         sn_fleet_key_bucket(&f->conn, b, "meta");
     }
-    return sn_fleet_run(&f->conn, take_totals, s, f->clerk_error);
+    seen_status status = sn_fleet_run(&f->conn, take_totals, s, f->clerk_error);
+    /* Both are of one moment in each bucket. */
+    if (status == SEEN_OK && s->done.all > s->pushed.all)
+        return sn_error_set(f->clerk_error, SEEN_ERR_FORMAT,
+                            "%s: the counters of this crawl are damaged: %" PRIu64
+                            " URLs were found and %" PRIu64 " are done",
+                            sn_client_address(f->conn.client)->shown, s->pushed.all, s->done.all);
+    return status;
 }
 
 static void set_waiting(sn_fleet *f, const totals *done, const totals *pushed)

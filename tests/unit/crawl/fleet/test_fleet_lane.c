@@ -20,6 +20,37 @@ static seen_error error;
 
 /* ---- Redis ---- */
 
+/* The number that a script returns; it gets all keys that end in `what`. */
+static long long eval(const char *what, const char *script)
+{
+    redisReply *r = redisCommand(redis, "KEYS seencrawl:*}:%s", what);
+    assert_true(r && r->type == REDIS_REPLY_ARRAY && r->elements < 16);
+    const char *argv[20] = {"EVAL", script, "0"};
+    for (size_t i = 0; i < r->elements; i++)
+        argv[3 + i] = r->element[i]->str;
+    char count[8];
+    snprintf(count, sizeof count, "%zu", r->elements);
+    argv[2] = count;
+    redisReply *n = redisCommandArgv(redis, 3 + (int)r->elements, argv, NULL);
+    if (!n || n->type != REDIS_REPLY_INTEGER)
+        fail_msg("%s: %s", what, n && n->str ? n->str : "no number");
+    long long number = n->integer;
+    freeReplyObject(n);
+    freeReplyObject(r);
+    return number;
+}
+
+static long long count_meta(const char *field)
+{
+    char script[300];
+    snprintf(script, sizeof script,
+             "local n = 0 for _, k in ipairs(KEYS) do local h = redis.call('HGETALL', k) "
+             "for i = 1, #h, 2 do if string.match(h[i], '^%s:') then n = n + h[i + 1] end end end "
+             "return n",
+             field);
+    return eval("meta", script);
+}
+
 /* ---- A worker ---- */
 
 static sn_fleet *join(bool levels)
@@ -133,6 +164,97 @@ static void quiet(sn_fleet *f)
 
 /* ---- Tests ---- */
 
+/* The page at the front of a list hangs while 50 elements behind it are done. */
+static void bits_behind_the_first_read(void **state)
+{
+    static sn_frontier_record url[64];
+    (void)state;
+    sn_fleet *f = join(false);
+    for (unsigned i = 0; i < 51; i++)
+        push(f, i, 1, 0);
+    pick(f);
+    assert_int_equal(take_all(f, url, 64), 51);
+    finish(f, url + 1, 50);
+    leave(f);
+    assert_int_equal(count_meta("done"), 50);
+    /* This one leaves before it has read them all. */
+    f = join(false);
+    pick(f);
+    leave(f);
+    f = join(false);
+    pick(f);
+    assert_int_equal(take_all(f, url, 64), 1);
+    finish(f, url, 1);
+    ack(f, false);
+    assert_int_equal(count_meta("done"), 51);
+    assert_int_equal(count_meta("pushed"), 51);
+    /* Nothing of it is left here either. */
+    ok(sn_lane_read(f));
+    ack(f, false);
+    assert_int_equal(f->lanes[0]->count, 0);
+    leave(f);
+    assert_int_equal(eval("q:*", "return #KEYS"), 0);
+}
+
+/* No more is handed out than can be stored if this worker dies. */
+static void bits_of_a_long_window(void **state)
+{
+    enum { ELEMENTS = 6000 };
+    static sn_frontier_record url[ELEMENTS + 1];
+    (void)state;
+    sn_fleet *f = join(false);
+    push(f, 0, 1, 0);
+    eval("q:*", "local e = redis.call('LRANGE', KEYS[1], 0, 0)[1] "
+                "for i = 1, 6000 do redis.call('RPUSH', KEYS[1], e) end return 1");
+    eval("meta", "return redis.call('HINCRBY', KEYS[1], 'pushed:0', 6000)");
+    pick(f);
+    size_t first = take_all(f, url, ELEMENTS + 1);
+    assert_in_range(first, 1000, ELEMENTS);
+    finish(f, url + 1, first - 1);
+    leave(f);
+    f = join(false);
+    pick(f);
+    assert_int_equal(take_all(f, url, ELEMENTS + 1), 1);
+    finish(f, url, 1);
+    ack(f, false);
+    assert_int_equal(take_all(f, url, ELEMENTS + 1), ELEMENTS + 1 - first);
+    finish(f, url, ELEMENTS + 1 - first);
+    leave(f);
+    assert_int_equal(count_meta("done"), ELEMENTS + 1);
+}
+
+/* A URL that is settled twice counts once. */
+static void settled_twice(void **state)
+{
+    sn_frontier_record url[4];
+    (void)state;
+    sn_fleet *f = join(false);
+    push(f, 0, 2, 0);
+    pick(f);
+    assert_int_equal(take_all(f, url, 4), 2);
+    finish(f, url, 1);
+    finish(f, url, 1);
+    ack(f, false);
+    assert_int_equal(count_meta("done"), 1);
+    leave(f);
+}
+
+/* Never the end of a crawl, and never a very large number of URLs that wait. */
+static void more_done_than_found(void **state)
+{
+    (void)state;
+    sn_fleet *f = join(false);
+    push(f, 0, 2, 0);
+    ok(sn_session_count_waiting(f));
+    eval("meta", "return redis.call('HSET', KEYS[1], 'done:0', 3)");
+    assert_int_equal(sn_session_count_waiting(f), SEEN_ERR_FORMAT);
+    assert_non_null(strstr(error.message, "2 URLs were found and 3 are done"));
+    assert_int_equal(sn_session_sweep(f), SEEN_ERR_FORMAT);
+    assert_false(f->ended);
+    eval("meta", "return redis.call('HDEL', KEYS[1], 'done:0')");
+    leave(f);
+}
+
 /* Empty queues are released after they were read once more. */
 static void release_empty(sn_fleet *f)
 {
@@ -181,7 +303,11 @@ int main(void)
         return 77;
     redis = redisConnect("127.0.0.1", server.port);
     snprintf(where, sizeof where, "%s/web", server.url);
-    const struct CMUnitTest tests[] = {cmocka_unit_test_setup(two_queues_of_a_host, clear)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test_setup(bits_behind_the_first_read, clear),
+                                       cmocka_unit_test_setup(bits_of_a_long_window, clear),
+                                       cmocka_unit_test_setup(settled_twice, clear),
+                                       cmocka_unit_test_setup(more_done_than_found, clear),
+                                       cmocka_unit_test_setup(two_queues_of_a_host, clear)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     redisFree(redis);
     test_server_kill(&server);
