@@ -470,11 +470,23 @@ static bool changes(const sn_fleet *f, const sn_lane *lane, bool release, int64_
            (lane->granted != UINT64_MAX && lane->granted > 0);
 }
 
+/* Whether this session owns no other queue of the host. Under the lock. */
+static bool is_last(const sn_fleet *f, const sn_lane *lane)
+{
+    for (const sn_lane *other = sn_lane_first(f, lane->host->hash); other;
+         other = sn_lane_next(other))
+        if (other != lane && !other->released)
+            return false;
+    return true;
+}
+
+/* The mark in `tired` goes only with the last queue of the host. */
 static void put_changes(const sn_fleet *f, sn_lane *lane, bool release, int64_t now)
 {
     char bits[8 * MOST_ELEMENTS];
     const sn_fleet_connection *l = &f->conn;
-    bool rested = now >= lane->host->rest_at && !lane->host->busy && !lane->host->tired;
+    bool last = is_last(f, lane);
+    bool rested = last && now >= lane->host->rest_at && !lane->host->busy && !lane->host->tired;
     uint64_t granted = lane->granted == UINT64_MAX ? 0 : lane->granted;
     size_t len = put_bits(lane, bits);
     sn_command_arg(l->ch, bits, len);
@@ -482,7 +494,7 @@ static void put_changes(const sn_fleet *f, sn_lane *lane, bool release, int64_t 
         sn_command_number(l->ch, lane->host->pages);
     else
         sn_command_text(l->ch, "");
-    sn_command_text(l->ch, release ? "1" : "0");
+    sn_command_text(l->ch, !release ? "0" : last ? "2" : "1");
     sn_command_text(l->ch, rested ? "1" : "0");
     put_wait(f, lane->host, release, now);
     bool store = len > 0 || granted > 0;

@@ -81,9 +81,10 @@ static seen_status reap_bucket(sn_fleet *f, const char *session, unsigned b)
         unsigned count = 0;
         for (end = at; end < queues.len && count < QUEUES; count++)
             end += strlen(queues.data + end) + 1;
-        sn_fleet_call(&f->conn, 0, f->conn.slot[b], SN_LUA_REAP, 2, 1 + count);
+        sn_fleet_call(&f->conn, 0, f->conn.slot[b], SN_LUA_REAP, 3, 1 + count);
         sn_fleet_key_bucket(&f->conn, b, "ready");
         sn_fleet_key_bucket(&f->conn, b, "owner");
+        sn_fleet_key_bucket(&f->conn, b, "tired");
         sn_command_text(f->conn.ch, session);
         for (size_t i = at; i < end; i += strlen(queues.data + i) + 1)
             sn_command_text(f->conn.ch, queues.data + i);

@@ -11,7 +11,8 @@
 --   cut        elements to remove from the front of the list
 --   bits       what is done in the elements that stay
 --   host_pages fetched from the host so far, '' if they are not counted
---   release    1: the session gives the queue back     rested  1: the host's delay has passed
+--   release    1: the session gives the queue back, 2: the last one that it owns of the host
+--   rested     1: the host's delay has passed
 --   wait       milliseconds that the next owner must leave the host alone; '' as it was
 --   granted    URLs of the elements that stay, from the first, that have a permit; '': the queue has no
 --              state and needs none
@@ -33,7 +34,7 @@ for i = 1, n do
   if cut ~= '0' then redis.call('LTRIM', KEYS[6 + i], cut, '-1') end
 end
 -- One command for all queues wherever there is one.
-local pages, tired, rested, released, ready, done = {}, {}, {}, {}, {}, {}
+local pages, tired, rested, released, free, ready, done = {}, {}, {}, {}, {}, {}, {}
 local at, now = 8 + 2 * n
 for i = 1, m do
   local bits, counted, release, rest, wait, granted = unpack(ARGV, at + 1, at + 6)
@@ -52,8 +53,9 @@ for i = 1, m do
   elseif granted ~= '' then
     redis.call('HSET', KEYS[6 + n + i], 'bits', bits, 'granted', granted)
   end
-  if release == '1' then
+  if release ~= '0' then
     released[#released + 1] = queue
+    if release == '2' and #queue > 16 then free[#free + 1] = 'owner:' .. string.sub(queue, 1, 16) end
     if rest == '1' then rested[#rested + 1] = string.sub(queue, 1, 16) end
     if redis.call('EXISTS', KEYS[6 + i]) == 1 then
       if not now then
@@ -70,6 +72,7 @@ if #done > 0 then redis.call('DEL', unpack(done)) end
 if #pages > 0 then redis.call('HSET', KEYS[6], unpack(pages)) end
 if #tired > 0 then redis.call('HSET', KEYS[4], unpack(tired)) end
 if #released > 0 then redis.call('HDEL', KEYS[2], unpack(released)) end
+if #free > 0 then redis.call('HDEL', KEYS[4], unpack(free)) end
 if #ready > 0 then redis.call('ZADD', KEYS[1], unpack(ready)) end
 if #rested > 0 then
   local gone = {}

@@ -1,5 +1,6 @@
 #!lua flags=allow-oom
--- Takes queues that are due.
+-- Takes queues that are due. In a crawl by levels a host has a queue for each depth: one session owns all that
+-- have an owner, as `tired` has under owner:HOST, so that only one sends requests to the host.
 -- KEYS ready owner applied tired
 -- ARGV session most level ahead mark
 --   ahead   a score so far in the future means that the clock was set back: the queue is due
@@ -23,11 +24,27 @@ end
 if #due == 0 then return {} end
 local hosts, owner, tired, out = {}, {}, {}, {}
 for i, queue in ipairs(due) do hosts[i] = string.sub(queue, 1, 16) end
+if #due[1] > 16 then
+  local fields, all, later = {}, due, {}
+  for i, host in ipairs(hosts) do fields[i] = 'owner:' .. host end
+  hosts, due = {}, {}
+  for i, other in ipairs(redis.call('HMGET', KEYS[4], unpack(fields))) do
+    if other and other ~= ARGV[1] then
+      later[#later + 1] = base + now + 500
+      later[#later + 1] = all[i]
+    else
+      hosts[#hosts + 1], due[#due + 1] = string.sub(all[i], 1, 16), all[i]
+      tired[#tired + 1], tired[#tired + 2] = fields[i], ARGV[1]
+    end
+  end
+  if #later > 0 then redis.call('ZADD', KEYS[1], unpack(later)) end
+  if #due == 0 then return {} end
+end
 for i, last in ipairs(redis.call('HMGET', KEYS[4], unpack(hosts))) do
   last = last or ''
   out[2 * i - 1], out[2 * i] = due[i], last
   owner[2 * i - 1], owner[2 * i] = due[i], ARGV[1]
-  tired[2 * i - 1], tired[2 * i] = hosts[i], ARGV[1] .. (string.match(last, ':.*') or '')
+  tired[#tired + 1], tired[#tired + 2] = hosts[i], ARGV[1] .. (string.match(last, ':.*') or '')
 end
 redis.call('ZREM', KEYS[1], unpack(due))
 redis.call('HSET', KEYS[2], unpack(owner))

@@ -290,6 +290,35 @@ static void two_queues_of_a_host(void **state)
     leave(f);
 }
 
+/* Another worker takes it only when the first one has released the host. */
+static void another_depth_of_a_host(void **state)
+{
+    sn_frontier_record url[8];
+    sn_frontier_host host;
+    (void)state;
+    sn_fleet *a = join(true), *b = join(true);
+    push(a, 0, 1, 1);
+    a->level = 1;
+    pick(a);
+    assert_int_equal(take_all(a, url, 8), 1);
+    begin(a, &host);
+    push(a, 1, 1, 0);
+    a->level = 0;
+    pick(b);
+    assert_int_equal(b->lane_count, 0);
+    finish(a, url, 1);
+    quiet(a);
+    release_empty(a);
+    assert_int_equal(a->lane_count, 0);
+    for (int i = 0; i < 600 && b->lane_count == 0; i++) {
+        test_sleep_ms(50);
+        pick(b);
+    }
+    assert_int_equal(b->lane_count, 1);
+    leave(b);
+    leave(a);
+}
+
 static int clear(void **state)
 {
     (void)state;
@@ -307,7 +336,8 @@ int main(void)
                                        cmocka_unit_test_setup(bits_of_a_long_window, clear),
                                        cmocka_unit_test_setup(settled_twice, clear),
                                        cmocka_unit_test_setup(more_done_than_found, clear),
-                                       cmocka_unit_test_setup(two_queues_of_a_host, clear)};
+                                       cmocka_unit_test_setup(two_queues_of_a_host, clear),
+                                       cmocka_unit_test_setup(another_depth_of_a_host, clear)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     redisFree(redis);
     test_server_kill(&server);

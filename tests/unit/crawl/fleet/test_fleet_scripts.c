@@ -228,9 +228,9 @@ static void fence_and_reap(void **state)
     assert_int_equal(run(SN_LUA_PUSH, PUSH, "w 1 1 0 " Q " 1 e"), 0);
     assert_int_equal(run(SN_LUA_PUSH, PUSH, "w 2 1 0 " Q " 1 e"), 1);
     assert_int_equal(run(SN_LUA_PUSH, PUSH, "w 2 0 0 " Q " 1 e"), -1);
-    assert_int_equal(run(SN_LUA_REAP, "ready owner", "x " Q), 0);
-    assert_int_equal(run(SN_LUA_REAP, "ready owner", "w " Q), 1);
-    assert_int_equal(run(SN_LUA_REAP, "ready owner", "w " Q), 0);
+    assert_int_equal(run(SN_LUA_REAP, "ready owner tired", "x " Q), 0);
+    assert_int_equal(run(SN_LUA_REAP, "ready owner tired", "w " Q), 1);
+    assert_int_equal(run(SN_LUA_REAP, "ready owner tired", "w " Q), 0);
     assert_int_equal(number(command("ZCARD ready")), 1);
 }
 
@@ -267,6 +267,43 @@ static void levels(void **state)
     assert_int_equal(number(command("HGET meta done:2")), 1);
 }
 
+/* How many queues a session gets at a level; those that were refused before are due again. */
+static size_t picks(const char *session, int level, int mark)
+{
+    char args[64];
+    for (int depth = 0; depth < 3; depth++)
+        freeReplyObject(command("ZADD ready XX %lld " Q ":%d", depth * 4398046511104LL + 1, depth));
+    snprintf(args, sizeof args, "%s 5 %d 1000 %d", session, level, mark);
+    redisReply *r = call(SN_LUA_PICK, PICK, args);
+    size_t queues = r->elements / 2;
+    freeReplyObject(r);
+    return queues;
+}
+
+/* Queues of one host go to one session, whatever their depths. */
+static void depths_of_a_host(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        run(SN_LUA_PUSH, BUCKET " q0 q1 q2", "w 1 0 0 " Q ":0 1 e " Q ":1 1 e " Q ":2 1 e"), 3);
+    assert_int_equal(picks("w", 1, 1), 1);
+    /* Refused, and not among the first that are due next time. */
+    assert_int_equal(picks("x", 0, 1), 0);
+    assert_int_equal(number(command("ZCARD ready")), 2);
+    assert_true(number(command("ZSCORE ready " Q ":0")) > 1);
+    assert_int_equal(picks("w", 0, 2), 1);
+    /* Free for others when the last one is released. */
+    const char *keys = "ready owner meta tired applied pages q1 s1";
+    assert_int_equal(run(SN_LUA_ACK, keys, "w 3 1 1 0 0 0 _ " Q ":1 0 _ _ 1 0 0 _"), 0);
+    assert_int_equal(picks("x", 2, 1), 0);
+    assert_int_equal(run(SN_LUA_ACK, keys, "w 4 1 1 0 0 0 _ " Q ":0 0 _ _ 2 0 0 _"), 0);
+    assert_int_equal(picks("x", 2, 1), 1);
+    assert_int_equal(picks("w", 1, 5), 0);
+    /* And when a dead owner is reaped. */
+    assert_int_equal(run(SN_LUA_REAP, "ready owner tired", "x " Q ":2"), 1);
+    assert_int_equal(picks("w", 1, 5), 1);
+}
+
 /* A score far in the future means that the clock was set back: the queue is due. */
 static void clock_set_back(void **state)
 {
@@ -295,6 +332,7 @@ int main(void)
                                        cmocka_unit_test_setup(push_pick_ack, clear),
                                        cmocka_unit_test_setup(fence_and_reap, clear),
                                        cmocka_unit_test_setup(levels, clear),
+                                       cmocka_unit_test_setup(depths_of_a_host, clear),
                                        cmocka_unit_test_setup(grants, clear),
                                        cmocka_unit_test_setup(clock_set_back, clear),
                                        cmocka_unit_test_setup(push_many, clear)};
