@@ -331,7 +331,7 @@ static void host_begin(sn_frontier *base, const char *origin, size_t len, sn_fro
         int64_t now = sn_fleet_now();
         sn_lane_host *known = lane->host;
         host->pages = known->pages;
-        host->wait_ms = known->rest_at > now ? known->rest_at - now : 0;
+        host->wait_ms = sn_lane_rest(known) > now ? sn_lane_rest(known) - now : 0;
         if (known->tired && sn_lane_delay(f, known) > host->wait_ms)
             host->wait_ms = sn_lane_delay(f, known);
         known->tired = false;

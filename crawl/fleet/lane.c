@@ -441,13 +441,13 @@ static bool to_release(const sn_lane *lane, int64_t now, bool all)
     if (lane->given || all)
         return lane->unsettled == 0 || all;
     return !lane->host->busy && !lane->out && lane->open == 0 && lane->unsettled == 0 &&
-           lane->count == 0 && !lane->more && now >= lane->host->rest_at;
+           lane->count == 0 && !lane->more && now >= sn_lane_rest(lane->host);
 }
 
 /* How long the host must be left alone: to be stored if the queue is released, or if it changed. */
 static void put_wait(const sn_fleet *f, sn_lane_host *host, bool release, int64_t now)
 {
-    int64_t until = release ? host->rest_at : host->hold_until;
+    int64_t until = release ? sn_lane_rest(host) : host->hold_until;
     bool over = host->hold == SN_HOLD_STORED && now >= host->hold_until;
     if (!release && host->hold != SN_HOLD_TO_STORE && !over) {
         sn_command_text(f->conn.ch, "");
@@ -486,7 +486,8 @@ static void put_changes(const sn_fleet *f, sn_lane *lane, bool release, int64_t 
     char bits[8 * MOST_ELEMENTS];
     const sn_fleet_connection *l = &f->conn;
     bool last = is_last(f, lane);
-    bool rested = last && now >= lane->host->rest_at && !lane->host->busy && !lane->host->tired;
+    bool rested =
+        last && now >= sn_lane_rest(lane->host) && !lane->host->busy && !lane->host->tired;
     uint64_t granted = lane->granted == UINT64_MAX ? 0 : lane->granted;
     size_t len = put_bits(lane, bits);
     sn_command_arg(l->ch, bits, len);
@@ -631,7 +632,7 @@ static void drop_released(sn_fleet *f)
 static void look_again(sn_lane *lane, int64_t now)
 {
     bool empty = !lane->host->busy && !lane->out && !lane->fresh && !lane->given &&
-                 lane->open == 0 && lane->count == 0 && now >= lane->host->rest_at;
+                 lane->open == 0 && lane->count == 0 && now >= sn_lane_rest(lane->host);
     if (empty && !lane->more && !lane->looked)
         lane->more = lane->looked = true;
 }

@@ -51,6 +51,15 @@ static long long count_meta(const char *field)
     return eval("meta", script);
 }
 
+/* How long the next owner of the only host has to wait; 0: not stored. */
+static long long stored_hold(void)
+{
+    return eval("tired",
+                "for _, k in ipairs(KEYS) do for _, v in ipairs(redis.call('HVALS', k)) do "
+                "local ms = string.match(v, ':(%d+)') if ms then return tonumber(ms) end "
+                "end end return 0");
+}
+
 /* ---- A worker ---- */
 
 static sn_fleet *join(bool levels)
@@ -109,6 +118,16 @@ static void pick(sn_fleet *f)
     ok(sn_lane_read(f));
 }
 
+/* A queue that is due in a moment. */
+static void pick_later(sn_fleet *f)
+{
+    for (int i = 0; i < 600 && f->lane_count == 0; i++) {
+        test_sleep_ms(50);
+        pick(f);
+    }
+    assert_int_equal(f->lane_count, 1);
+}
+
 /* As far as the clerk reads them: all URLs that can be handed out now. */
 static size_t take_all(sn_fleet *f, sn_frontier_record *to, size_t most)
 {
@@ -160,6 +179,11 @@ static void begin(sn_fleet *f, sn_frontier_host *host)
 static void quiet(sn_fleet *f)
 {
     f->base.class->host_quiet(&f->base, SITE, strlen(SITE), 0, 0);
+}
+
+static void hold(sn_fleet *f, int64_t ms)
+{
+    f->base.class->host_hold(&f->base, SITE, strlen(SITE), ms);
 }
 
 /* ---- Tests ---- */
@@ -310,13 +334,32 @@ static void another_depth_of_a_host(void **state)
     quiet(a);
     release_empty(a);
     assert_int_equal(a->lane_count, 0);
-    for (int i = 0; i < 600 && b->lane_count == 0; i++) {
-        test_sleep_ms(50);
-        pick(b);
-    }
-    assert_int_equal(b->lane_count, 1);
+    pick_later(b);
     leave(b);
     leave(a);
+}
+
+/* The page that was answered with Retry-After waits for its retry when the worker leaves. */
+static void retry_after_of_a_busy_host(void **state)
+{
+    sn_frontier_record url[4];
+    sn_frontier_host host;
+    (void)state;
+    sn_fleet *f = join(false);
+    push(f, 0, 2, 0);
+    pick(f);
+    assert_int_equal(take_all(f, url, 4), 2);
+    begin(f, &host);
+    hold(f, 200000);
+    ack(f, false);
+    assert_in_range(stored_hold(), 100000, 200000);
+    leave(f);
+    assert_in_range(stored_hold(), 100000, 200000);
+    f = join(false);
+    pick_later(f);
+    begin(f, &host);
+    assert_in_range(host.wait_ms, 100000, 200000);
+    leave(f);
 }
 
 static int clear(void **state)
@@ -337,7 +380,8 @@ int main(void)
                                        cmocka_unit_test_setup(settled_twice, clear),
                                        cmocka_unit_test_setup(more_done_than_found, clear),
                                        cmocka_unit_test_setup(two_queues_of_a_host, clear),
-                                       cmocka_unit_test_setup(another_depth_of_a_host, clear)};
+                                       cmocka_unit_test_setup(another_depth_of_a_host, clear),
+                                       cmocka_unit_test_setup(retry_after_of_a_busy_host, clear)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     redisFree(redis);
     test_server_kill(&server);
