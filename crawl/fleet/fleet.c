@@ -388,8 +388,11 @@ static void host_hold(sn_frontier *base, const char *origin, size_t len, int64_t
     sn_fleet *f = sn_fleet_of(base);
     pthread_mutex_lock(&f->lock);
     sn_lane *lane = find_lane(f, origin, len);
-    if (lane && wait_ms > 0) {
-        lane->host->hold_until = sn_fleet_now() + wait_ms;
+    int64_t until = sn_fleet_now() + wait_ms;
+    /* Of several answers the one that asks for most. */
+    bool longer = lane && (lane->host->hold == SN_HOLD_NONE || until > lane->host->hold_until);
+    if (longer && wait_ms > 0) {
+        lane->host->hold_until = until;
         lane->host->hold = SN_HOLD_TO_STORE;
         lane->dirty = true;
         wake_if_urgent(f);

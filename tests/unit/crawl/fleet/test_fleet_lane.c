@@ -362,6 +362,32 @@ static void retry_after_of_a_busy_host(void **state)
     leave(f);
 }
 
+/* Two requests were in flight: the second answer asks for less, before and after the first is
+ * stored. */
+static void shorter_retry_after(void **state)
+{
+    sn_frontier_record url[4];
+    sn_frontier_host host;
+    (void)state;
+    sn_fleet *f = join(false);
+    push(f, 0, 2, 0);
+    pick(f);
+    assert_int_equal(take_all(f, url, 4), 2);
+    begin(f, &host);
+    for (int i = 0; i < 2; i++) {
+        hold(f, 200000);
+        if (i == 1)
+            ack(f, false);
+        hold(f, 1000);
+        ack(f, false);
+        assert_in_range(stored_hold(), 100000, 200000);
+    }
+    hold(f, 400000);
+    ack(f, false);
+    assert_in_range(stored_hold(), 300000, 400000);
+    leave(f);
+}
+
 static int clear(void **state)
 {
     (void)state;
@@ -381,7 +407,8 @@ int main(void)
                                        cmocka_unit_test_setup(more_done_than_found, clear),
                                        cmocka_unit_test_setup(two_queues_of_a_host, clear),
                                        cmocka_unit_test_setup(another_depth_of_a_host, clear),
-                                       cmocka_unit_test_setup(retry_after_of_a_busy_host, clear)};
+                                       cmocka_unit_test_setup(retry_after_of_a_busy_host, clear),
+                                       cmocka_unit_test_setup(shorter_retry_after, clear)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     redisFree(redis);
     test_server_kill(&server);
