@@ -9,7 +9,7 @@
 /* ---- the counters in a heartbeat ---- */
 
 typedef struct lengths {
-    const sn_fleet *f;
+    sn_fleet *f;
     sn_lane **lane;
     sn_lane *slowest;
     uint64_t urls, delay, ms; /* of that */
@@ -28,7 +28,9 @@ static bool take_length(void *context, uint32_t tag, const sn_reply *r, bool aga
     for (size_t i = 0; i < lane->count; i++)
         urls += lane->window[i].urls->count;
     uint64_t about = (uint64_t)r->item[0].number * urls / lane->count;
+    pthread_mutex_lock(&l->f->lock);
     uint64_t delay = (uint64_t)sn_lane_delay(l->f, lane->host);
+    pthread_mutex_unlock(&l->f->lock);
     uint64_t ms = about * (delay > 0 ? delay : 1);
     if (ms > l->ms) {
         l->slowest = l->lane[tag];

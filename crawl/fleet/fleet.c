@@ -312,6 +312,16 @@ static void started(sn_frontier *base)
 
 /* ---- hosts ---- */
 
+/* A copy for the engine, which reads it without the lock; NULL without memory. */
+static const char *lend(sn_fleet *f, const char *text, size_t len)
+{
+    f->lent.len = 0;
+    f->lent.failed = false;
+    sn_buffer_put(&f->lent, text, len);
+    sn_buffer_byte(&f->lent, '\0');
+    return f->lent.failed ? NULL : f->lent.data;
+}
+
 /* The first queue of a host that this session owns. Under the lock. */
 static sn_lane *find_lane(const sn_fleet *f, const char *origin, size_t len)
 {
@@ -337,7 +347,7 @@ static void host_begin(sn_frontier *base, const char *origin, size_t len, sn_fro
         known->tired = false;
         known->busy = true;
         if (known->rules && known->rules_until > now) {
-            host->rules = known->rules;
+            host->rules = lend(f, known->rules, known->rules_len);
             host->rules_len = known->rules_len;
             host->rules_ms = known->rules_until - now;
         }
@@ -429,16 +439,17 @@ static seen_status add_seed(sn_frontier *base, const char *url, size_t len, seen
 
 /* ---- updates ---- */
 
-static void next_seed(sn_fleet *f, sn_frontier_updates *updates)
+static bool next_seed(sn_fleet *f, sn_frontier_updates *updates)
 {
     const char *at = f->seeds.data + f->seeds_read;
     const char *end =
         f->seeds_read < f->seeds.len ? memchr(at, '\n', f->seeds.len - f->seeds_read) : NULL;
     if (!end)
-        return;
-    updates->seed = at;
+        return true;
     updates->seed_len = (size_t)(end - at);
+    updates->seed = lend(f, at, updates->seed_len);
     f->seeds_read += updates->seed_len + 1;
+    return updates->seed != NULL;
 }
 
 static seen_status poll_updates(sn_frontier *base, sn_frontier_updates *updates, seen_error *error)
@@ -458,9 +469,9 @@ static seen_status poll_updates(sn_frontier *base, sn_frontier_updates *updates,
     updates->give_back = f->give_back;
     f->forget = false;
     f->give_back = 0;
-    next_seed(f, updates);
+    bool ok = next_seed(f, updates);
     pthread_mutex_unlock(&f->lock);
-    return status;
+    return ok || status != SEEN_OK ? status : no_memory(error);
 }
 
 static void get_info(sn_frontier *base, bool look, sn_frontier_info *info)
@@ -496,6 +507,7 @@ static void free_lists(sn_fleet *f)
         sn_lane_free(f, f->lanes[i]);
     free(f->lanes);
     sn_buffer_free(&f->seeds);
+    sn_buffer_free(&f->lent);
 }
 
 static void close_fleet(sn_frontier *base)

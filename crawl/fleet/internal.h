@@ -291,6 +291,7 @@ typedef struct sn_fleet {
     size_t give_back;
     sn_buffer seeds; /* one per line */
     size_t seeds_read;
+    sn_buffer lent; /* text that the engine reads until its next call: its own thread's */
     uint64_t waiting;
     bool others;         /* other sessions are live */
     int64_t answered_at; /* when the pages of one of them last changed */

@@ -186,6 +186,15 @@ static void hold(sn_fleet *f, int64_t ms)
     f->base.class->host_hold(&f->base, SITE, strlen(SITE), ms);
 }
 
+/* Empty queues are released after they were read once more. */
+static void release_empty(sn_fleet *f)
+{
+    for (int i = 0; i < 3; i++) {
+        ack(f, false);
+        ok(sn_lane_read(f));
+    }
+}
+
 /* ---- Tests ---- */
 
 /* The page at the front of a list hangs while 50 elements behind it are done. */
@@ -213,9 +222,8 @@ static void bits_behind_the_first_read(void **state)
     assert_int_equal(count_meta("done"), 51);
     assert_int_equal(count_meta("pushed"), 51);
     /* Nothing of it is left here either. */
-    ok(sn_lane_read(f));
-    ack(f, false);
-    assert_int_equal(f->lanes[0]->count, 0);
+    release_empty(f);
+    assert_int_equal(f->lane_count, 0);
     leave(f);
     assert_int_equal(eval("q:*", "return #KEYS"), 0);
 }
@@ -277,15 +285,6 @@ static void more_done_than_found(void **state)
     assert_false(f->ended);
     eval("meta", "return redis.call('HDEL', KEYS[1], 'done:0')");
     leave(f);
-}
-
-/* Empty queues are released after they were read once more. */
-static void release_empty(sn_fleet *f)
-{
-    for (int i = 0; i < 3; i++) {
-        ack(f, false);
-        ok(sn_lane_read(f));
-    }
 }
 
 /* Two depths of one host: what the engine reports about it holds for both queues. */
@@ -388,6 +387,68 @@ static void shorter_retry_after(void **state)
     leave(f);
 }
 
+static void *change_rules(void *fleet)
+{
+    static const char rules[] = "user-agent: *\ncrawl-delay: 2\ndisallow: /private\n";
+    sn_frontier *f = &((sn_fleet *)fleet)->base;
+    for (int i = 0; i < 20000; i++)
+        f->class->host_rules(f, SITE, strlen(SITE), rules, sizeof rules - 1 - (size_t)i % 20, 1000);
+    return NULL;
+}
+
+/* The engine gets new rules while the clerk looks for the slowest host. */
+static void rules_of_two_threads(void **state)
+{
+    sn_frontier_record url[4];
+    pthread_t engine;
+    (void)state;
+    sn_fleet *f = join(false);
+    push(f, 0, 2, 0);
+    pick(f);
+    assert_int_equal(take_all(f, url, 4), 2);
+    assert_int_equal(pthread_create(&engine, NULL, change_rules, f), 0);
+    for (int i = 0; i < 50; i++) {
+        f->watches = 0; /* a heartbeat is due */
+        ok(sn_session_beat(f));
+    }
+    pthread_join(engine, NULL);
+    assert_in_range(f->slow_delay, 1000, 2000);
+    leave(f);
+}
+
+/* Text that the engine was given stays valid until its next call, whatever the clerk does. */
+static void text_for_the_engine(void **state)
+{
+    static char more[1 << 16];
+    static const char rules[] = "user-agent: *\ncrawl-delay: 2\n";
+    sn_frontier_record url[4];
+    sn_frontier_host host;
+    sn_frontier_updates updates;
+    (void)state;
+    sn_fleet *f = join(false);
+    push(f, 0, 2, 0);
+    eval("ready", "local k = string.gsub(KEYS[1], ':ready$', ':r:') for _, key in ipairs(KEYS) do "
+                  "local q = redis.call('ZRANGE', key, 0, 0)[1] if q then redis.call('SET', "
+                  "string.gsub(key, 'ready$', 'r:') .. q, 'user-agent: *\\ncrawl-delay: 2\\n', "
+                  "'PX', 3600000) end end return #k");
+    pick(f);
+    assert_int_equal(take_all(f, url, 4), 2);
+    begin(f, &host);
+    assert_non_null(host.rules);
+    ack(f, true);
+    assert_int_equal(f->lane_count, 0);
+    assert_int_equal(host.rules_len, strlen(rules));
+    assert_memory_equal(host.rules, rules, host.rules_len);
+    sn_buffer_put(&f->seeds, SITE "/seed\n", strlen(SITE "/seed\n"));
+    ok(f->base.class->poll(&f->base, &updates, &error));
+    memset(more, 'x', sizeof more);
+    for (int i = 0; i < 40; i++)
+        sn_buffer_put(&f->seeds, more, sizeof more);
+    assert_int_equal(updates.seed_len, strlen(SITE "/seed"));
+    assert_memory_equal(updates.seed, SITE "/seed", updates.seed_len);
+    leave(f);
+}
+
 static int clear(void **state)
 {
     (void)state;
@@ -408,7 +469,9 @@ int main(void)
                                        cmocka_unit_test_setup(two_queues_of_a_host, clear),
                                        cmocka_unit_test_setup(another_depth_of_a_host, clear),
                                        cmocka_unit_test_setup(retry_after_of_a_busy_host, clear),
-                                       cmocka_unit_test_setup(shorter_retry_after, clear)};
+                                       cmocka_unit_test_setup(shorter_retry_after, clear),
+                                       cmocka_unit_test_setup(rules_of_two_threads, clear),
+                                       cmocka_unit_test_setup(text_for_the_engine, clear)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     redisFree(redis);
     test_server_kill(&server);
