@@ -16,10 +16,11 @@ if last == mark then return -2 end
 if last ~= mark - 1 then return -3 end
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
+local most = math.min(tonumber(ARGV[2]), 1000) -- of some thousand values on, unpack fails
 local base = tonumber(ARGV[3]) * 4398046511104
-local due = redis.call('ZRANGEBYSCORE', KEYS[1], base, base + now, 'LIMIT', 0, ARGV[2])
+local due = redis.call('ZRANGEBYSCORE', KEYS[1], base, base + now, 'LIMIT', 0, most)
 if #due == 0 then
-  due = redis.call('ZRANGEBYSCORE', KEYS[1], base + now + ARGV[4], base + 4398046511103, 'LIMIT', 0, ARGV[2])
+  due = redis.call('ZRANGEBYSCORE', KEYS[1], base + now + ARGV[4], base + 4398046511103, 'LIMIT', 0, most)
 end
 if #due == 0 then return {} end
 local hosts, owner, tired, out = {}, {}, {}, {}
@@ -46,8 +47,8 @@ for i, last in ipairs(redis.call('HMGET', KEYS[4], unpack(hosts))) do
   owner[2 * i - 1], owner[2 * i] = due[i], ARGV[1]
   tired[#tired + 1], tired[#tired + 2] = hosts[i], ARGV[1] .. (string.match(last, ':.*') or '')
 end
-redis.call('ZREM', KEYS[1], unpack(due))
 redis.call('HSET', KEYS[2], unpack(owner))
 redis.call('HSET', KEYS[4], unpack(tired))
+redis.call('ZREM', KEYS[1], unpack(due))
 redis.call('HSET', KEYS[3], 'm:' .. ARGV[1], ARGV[5])
 return out

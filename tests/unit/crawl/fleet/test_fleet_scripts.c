@@ -304,6 +304,26 @@ static void depths_of_a_host(void **state)
     assert_int_equal(picks("w", 1, 5), 1);
 }
 
+/* More queues are due than Lua can pass to one command: none leaves the list without an owner. */
+static void pick_thousands(void **state)
+{
+    (void)state;
+    for (int levels = 0; levels < 2; levels++) {
+        freeReplyObject(command("FLUSHALL"));
+        freeReplyObject(
+            command("EVAL %s 0 %s",
+                    "for i = 1, 9000 do redis.call('ZADD', 'ready', 1, string.format('%016x', i) "
+                    ".. ARGV[1]) end",
+                    levels ? ":0" : ""));
+        redisReply *r = call(SN_LUA_PICK, PICK, "w 9000 0 1000 1");
+        size_t queues = r->elements / 2;
+        freeReplyObject(r);
+        assert_in_range(queues, 500, 5000);
+        assert_int_equal(number(command("HLEN owner")), queues);
+        assert_int_equal(number(command("ZCARD ready")), 9000 - queues);
+    }
+}
+
 /* A score far in the future means that the clock was set back: the queue is due. */
 static void clock_set_back(void **state)
 {
@@ -333,6 +353,7 @@ int main(void)
                                        cmocka_unit_test_setup(fence_and_reap, clear),
                                        cmocka_unit_test_setup(levels, clear),
                                        cmocka_unit_test_setup(depths_of_a_host, clear),
+                                       cmocka_unit_test_setup(pick_thousands, clear),
                                        cmocka_unit_test_setup(grants, clear),
                                        cmocka_unit_test_setup(clock_set_back, clear),
                                        cmocka_unit_test_setup(push_many, clear)};
