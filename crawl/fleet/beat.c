@@ -15,26 +15,41 @@ typedef struct lengths {
     uint64_t urls, delay, ms; /* of that */
 } lengths;
 
+/* URLs of a queue that are not done, `elements` long. The part that was not read has as many per
+ * element as what was read last; more than waits in the whole crawl it cannot have. Under the
+ * lock. */
+static uint64_t estimate(const sn_fleet *f, const sn_lane *lane, uint64_t elements)
+{
+    enum { LAST = 16 };
+    uint64_t left = 0, urls = 0;
+    size_t last = lane->count < LAST ? lane->count : LAST;
+    for (size_t i = 0; i < lane->count; i++) {
+        const sn_lane_element *e = &lane->window[i];
+        left += e->urls->count - (uint64_t)__builtin_popcountll(e->settled);
+        urls += i >= lane->count - last ? e->urls->count : 0;
+    }
+    if (elements > lane->count)
+        left += (elements - lane->count) * urls / last;
+    return left < f->waiting ? left : f->waiting;
+}
+
 static bool take_length(void *context, uint32_t tag, const sn_reply *r, bool again)
 {
     lengths *l = context;
     const sn_lane *lane = l->lane[tag];
-    size_t urls = 0;
     (void)again;
     if (r->items != 1 || r->item[0].type != REDIS_REPLY_INTEGER)
         return false;
     if (lane->count == 0)
         return true;
-    for (size_t i = 0; i < lane->count; i++)
-        urls += lane->window[i].urls->count;
-    uint64_t about = (uint64_t)r->item[0].number * urls / lane->count;
     pthread_mutex_lock(&l->f->lock);
+    uint64_t urls = estimate(l->f, lane, (uint64_t)r->item[0].number);
     uint64_t delay = (uint64_t)sn_lane_delay(l->f, lane->host);
     pthread_mutex_unlock(&l->f->lock);
-    uint64_t ms = about * (delay > 0 ? delay : 1);
+    uint64_t ms = urls * (delay > 0 ? delay : 1);
     if (ms > l->ms) {
         l->slowest = l->lane[tag];
-        l->urls = about;
+        l->urls = urls;
         l->delay = delay;
         l->ms = ms;
     }
@@ -332,9 +347,9 @@ seen_status sn_session_beat(sn_fleet *f)
     int64_t interval = lease / (f->lane_count > 0 ? SN_BEATS : SN_BEATS_IDLE);
     if (f->watches > 0 && now - f->beat_at < interval)
         return SEEN_OK;
-    seen_status status = find_slowest(f);
-    if (status == SEEN_OK && f->lane_count > 0)
-        status = sn_session_count_waiting(f);
+    seen_status status = f->lane_count > 0 ? sn_session_count_waiting(f) : SEEN_OK;
+    if (status == SEEN_OK)
+        status = find_slowest(f);
     if (status == SEEN_OK)
         status = sn_figures_write(f, false);
     if (status == SEEN_OK)

@@ -276,6 +276,10 @@ seen_status sn_fleet_read_status(const char *where, const char *ca_file, sn_flee
     status = read_buckets(&conn, s, now, error);
     if (status == SEEN_OK)
         status = read_workers(&conn, s, now, error);
+    /* Estimates are as old as the heartbeats. */
+    for (size_t i = 0; i < s->worker_count; i++)
+        if (s->workers[i].slow_urls > s->pushed - s->done)
+            s->workers[i].slow_urls = s->pushed - s->done;
     sn_fleet_connection_close(&conn);
     if (status != SEEN_OK)
         sn_fleet_free_status(s);

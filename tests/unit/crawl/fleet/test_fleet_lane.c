@@ -449,6 +449,42 @@ static void text_for_the_engine(void **state)
     leave(f);
 }
 
+static void beat(sn_fleet *f)
+{
+    f->watches = 0;
+    ok(sn_session_beat(f));
+}
+
+/* URLs of the slowest host that are left, of elements that are almost done. */
+static void slowest_host(void **state)
+{
+    static sn_frontier_record url[2000];
+    (void)state;
+    sn_fleet *f = join(false);
+    for (unsigned i = 0; i < 3; i++)
+        push(f, 20 * i, 20, 0);
+    pick(f);
+    assert_int_equal(take_all(f, url, 60), 60);
+    beat(f);
+    assert_int_equal(f->slow_urls, 60);
+    for (unsigned i = 0; i < 3; i++)
+        finish(f, url + 20 * i, 19);
+    ack(f, false);
+    beat(f);
+    assert_int_equal(f->slow_urls, 3);
+    /* Elements of many URLs in front of some with few: no more than wait in the whole crawl. */
+    for (unsigned i = 0; i < 20; i++)
+        push(f, 1000 + 64 * i, 64, 0);
+    for (unsigned i = 0; i < 40; i++)
+        push(f, 5000 + i, 1, 0);
+    f->lanes[0]->more = true;
+    ok(sn_lane_read(f));
+    assert_in_range(f->lanes[0]->count, 4, 30);
+    beat(f);
+    assert_in_range(f->slow_urls, 1000, 3 + 20 * 64 + 40);
+    leave(f);
+}
+
 static int clear(void **state)
 {
     (void)state;
@@ -471,7 +507,8 @@ int main(void)
                                        cmocka_unit_test_setup(retry_after_of_a_busy_host, clear),
                                        cmocka_unit_test_setup(shorter_retry_after, clear),
                                        cmocka_unit_test_setup(rules_of_two_threads, clear),
-                                       cmocka_unit_test_setup(text_for_the_engine, clear)};
+                                       cmocka_unit_test_setup(text_for_the_engine, clear),
+                                       cmocka_unit_test_setup(slowest_host, clear)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     redisFree(redis);
     test_server_kill(&server);
