@@ -406,8 +406,8 @@ seen_status sn_session_sum(sn_fleet *f, const char *hash, const char *field, uin
 /* ---- the end ---- */
 
 typedef struct totals {
-    uint64_t all, at_level;
-    uint64_t depth[256]; /* of the first levels */
+    uint64_t all;
+    uint64_t at_level; /* and at those before */
 } totals;
 
 typedef struct sweeping {
@@ -417,12 +417,9 @@ typedef struct sweeping {
 
 static void add_total(totals *t, const char *text, uint64_t n, uint64_t level)
 {
-    uint64_t depth = strtoull(text, NULL, 10);
     t->all += n;
-    if (depth <= level)
+    if (strtoull(text, NULL, 10) <= level)
         t->at_level += n;
-    if (depth < sizeof t->depth / sizeof t->depth[0])
-        t->depth[depth] += n;
 }
 
 static bool take_totals(void *context, uint32_t tag, const sn_reply *r, bool again)
@@ -493,17 +490,6 @@ static seen_status change_registry(sn_fleet *f, const char *field, const char *e
     return status;
 }
 
-/* The level that the crawl should be at: one more when this one is done, or an earlier one if pages
- * that were given up came back there. */
-static uint64_t next_level(const sn_fleet *f, const totals *done, const totals *pushed)
-{
-    uint64_t known = sizeof done->depth / sizeof done->depth[0];
-    for (uint64_t i = 0; i < f->level && i < known; i++)
-        if (pushed->depth[i] > done->depth[i])
-            return i;
-    return done->at_level == pushed->at_level && pushed->all > 0 ? f->level + 1 : f->level;
-}
-
 int64_t sn_session_interval_ms(const sn_fleet *f, int64_t least)
 {
     enum { INTERVAL_MS = 50 };
@@ -546,10 +532,10 @@ seen_status sn_session_sweep(sn_fleet *f)
         pthread_mutex_lock(&f->lock);
         f->ended = f->ended || changed;
         pthread_mutex_unlock(&f->lock);
-    } else if (f->options.levels && next_level(f, &done, &pushed) != f->level) {
+    } else if (f->options.levels && pushed.all > 0 && done.at_level == pushed.at_level) {
         char old[24], new[24];
         snprintf(old, sizeof old, "%" PRIu64, f->level);
-        snprintf(new, sizeof new, "%" PRIu64, next_level(f, &done, &pushed));
+        snprintf(new, sizeof new, "%" PRIu64, f->level + 1);
         status = change_registry(f, "level", old, new, &changed);
         f->sequence = 0; /* read the registry again at once */
         f->sweep_ms = 0;

@@ -138,7 +138,7 @@ static seen_status read_buckets(sn_fleet_connection *l, sn_fleet_status *s, uint
                {"ZCOUNT", "ready"},
                {"HLEN", "owner"},
                {"LLEN", "failed"}};
-    uint64_t base = s->level * UINT64_C(4398046511104);
+    uint64_t until = s->level * UINT64_C(4398046511104) + now;
     for (unsigned b = 0; b < l->buckets; b++)
         for (unsigned i = 0; i < ASK_COUNT; i++) {
             sn_command_begin(l->ch, b * ASK_COUNT + i, l->slot[b], i == ASK_DUE ? 4 : 2);
@@ -146,8 +146,8 @@ static seen_status read_buckets(sn_fleet_connection *l, sn_fleet_status *s, uint
             sn_fleet_key_bucket(l, b, ask[i].key);
             if (i != ASK_DUE)
                 continue;
-            sn_command_number(l->ch, base);
-            sn_command_number(l->ch, base + now);
+            sn_command_number(l->ch, 0);
+            sn_command_number(l->ch, until);
         }
     return sn_fleet_run(l, take_bucket, s, error);
 }

@@ -1,6 +1,7 @@
 #!lua flags=allow-oom
--- Takes queues that are due. In a crawl by levels a host has a queue for each depth: one session owns all that
--- have an owner, as `tired` has under owner:HOST, so that only one sends requests to the host.
+-- Takes queues that are due, in a crawl by levels those up to the level: sitemaps and pages that are put back may have
+-- an earlier depth. A host has a queue for each depth there: one session owns all that have an owner, as `tired` has
+-- under owner:HOST, so that only one sends requests to the host.
 -- KEYS ready owner applied tired
 -- ARGV session most level ahead mark
 --   ahead   a score so far in the future means that the clock was set back: the queue is due
@@ -18,7 +19,7 @@ local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
 local most = math.min(tonumber(ARGV[2]), 1000) -- of some thousand values on, unpack fails
 local base = tonumber(ARGV[3]) * 4398046511104
-local due = redis.call('ZRANGEBYSCORE', KEYS[1], base, base + now, 'LIMIT', 0, most)
+local due = redis.call('ZRANGEBYSCORE', KEYS[1], 0, base + now, 'LIMIT', 0, most)
 if #due == 0 then
   due = redis.call('ZRANGEBYSCORE', KEYS[1], base + now + ARGV[4], base + 4398046511103, 'LIMIT', 0, most)
 end

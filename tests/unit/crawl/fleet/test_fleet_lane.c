@@ -300,7 +300,6 @@ static void two_queues_of_a_host(void **state)
     assert_int_equal(take_all(f, url, 8), 2);
     begin(f, &host);
     push(f, 2, 1, 0);
-    f->level = 0;
     pick(f);
     assert_int_equal(f->lane_count, 2);
     assert_int_equal(take_all(f, url + 2, 6), 1);
@@ -310,6 +309,25 @@ static void two_queues_of_a_host(void **state)
     quiet(f);
     release_empty(f);
     assert_int_equal(f->lane_count, 0);
+    leave(f);
+}
+
+/* A page of an earlier depth, such as one that is put back, is fetched at the current level. */
+static void earlier_depth(void **state)
+{
+    (void)state;
+    sn_fleet *f = join(true);
+    freeReplyObject(redisCommand(redis, "HSET seencrawl:web level 1"));
+    f->level = 1;
+    push(f, 0, 1, 1);
+    push(f, 1, 1, 0);
+    f->swept_at = 0;
+    ok(sn_session_sweep(f));
+    redisReply *r = redisCommand(redis, "HGET seencrawl:web level");
+    assert_string_equal(r->str, "1");
+    freeReplyObject(r);
+    pick(f);
+    assert_int_equal(f->lane_count, 2);
     leave(f);
 }
 
@@ -326,7 +344,7 @@ static void another_depth_of_a_host(void **state)
     assert_int_equal(take_all(a, url, 8), 1);
     begin(a, &host);
     push(a, 1, 1, 0);
-    a->level = 0;
+    b->level = 1;
     pick(b);
     assert_int_equal(b->lane_count, 0);
     finish(a, url, 1);
@@ -503,6 +521,7 @@ int main(void)
                                        cmocka_unit_test_setup(settled_twice, clear),
                                        cmocka_unit_test_setup(more_done_than_found, clear),
                                        cmocka_unit_test_setup(two_queues_of_a_host, clear),
+                                       cmocka_unit_test_setup(earlier_depth, clear),
                                        cmocka_unit_test_setup(another_depth_of_a_host, clear),
                                        cmocka_unit_test_setup(retry_after_of_a_busy_host, clear),
                                        cmocka_unit_test_setup(shorter_retry_after, clear),

@@ -210,8 +210,8 @@ static void push_many(void **state)
     assert_int_equal(number(command("HGET meta pushed:0")), 4);
     assert_int_equal(number(command("HGET meta pushed:3")), 4);
     redisReply *r = call(SN_LUA_PICK, PICK, "w 5 3 1000 1");
-    assert_int_equal(r->elements, 2);
-    assert_string_equal(r->element[0]->str, "2222222222222222:3");
+    assert_int_equal(r->elements, 4);
+    assert_string_equal(r->element[2]->str, "2222222222222222:3");
     freeReplyObject(r);
 }
 
@@ -260,20 +260,22 @@ static void levels(void **state)
     redisReply *r = call(SN_LUA_PICK, PICK, "w 5 1 1000 1");
     assert_int_equal(r->elements, 0);
     freeReplyObject(r);
+    /* An earlier depth is taken as well. */
+    assert_int_equal(run(SN_LUA_PUSH, BUCKET " q0", "w 2 0 0 1111111111111111:0 1 e"), 1);
     r = call(SN_LUA_PICK, PICK, "w 5 2 1000 1");
-    assert_int_equal(r->elements, 2);
+    assert_int_equal(r->elements, 4);
     freeReplyObject(r);
     assert_int_equal(run(SN_LUA_ACK, ACK, "w 2 1 1 1 0 0 2:1 " Q ":2 1 _ _ 1 1 0 _"), 0);
     assert_int_equal(number(command("HGET meta done:2")), 1);
 }
 
-/* How many queues a session gets at a level; those that were refused before are due again. */
-static size_t picks(const char *session, int level, int mark)
+/* How many queues a session gets at level 1; those that were refused before are due again. */
+static size_t picks(const char *session, int mark)
 {
     char args[64];
-    for (int depth = 0; depth < 3; depth++)
+    for (int depth = 0; depth < 2; depth++)
         freeReplyObject(command("ZADD ready XX %lld " Q ":%d", depth * 4398046511104LL + 1, depth));
-    snprintf(args, sizeof args, "%s 5 %d 1000 %d", session, level, mark);
+    snprintf(args, sizeof args, "%s 5 1 1000 %d", session, mark);
     redisReply *r = call(SN_LUA_PICK, PICK, args);
     size_t queues = r->elements / 2;
     freeReplyObject(r);
@@ -284,24 +286,23 @@ static size_t picks(const char *session, int level, int mark)
 static void depths_of_a_host(void **state)
 {
     (void)state;
-    assert_int_equal(
-        run(SN_LUA_PUSH, BUCKET " q0 q1 q2", "w 1 0 0 " Q ":0 1 e " Q ":1 1 e " Q ":2 1 e"), 3);
-    assert_int_equal(picks("w", 1, 1), 1);
+    assert_int_equal(run(SN_LUA_PUSH, BUCKET " q1", "w 1 0 0 " Q ":1 1 e"), 1);
+    assert_int_equal(picks("w", 1), 1);
+    assert_int_equal(run(SN_LUA_PUSH, BUCKET " q0", "w 2 0 0 " Q ":0 1 e"), 1);
     /* Refused, and not among the first that are due next time. */
-    assert_int_equal(picks("x", 0, 1), 0);
-    assert_int_equal(number(command("ZCARD ready")), 2);
-    assert_true(number(command("ZSCORE ready " Q ":0")) > 1);
-    assert_int_equal(picks("w", 0, 2), 1);
+    assert_int_equal(picks("x", 1), 0);
+    assert_true(number(command("ZSCORE ready " Q ":0")) > 4398046511104);
+    assert_int_equal(picks("w", 2), 1);
     /* Free for others when the last one is released. */
     const char *keys = "ready owner meta tired applied pages q1 s1";
     assert_int_equal(run(SN_LUA_ACK, keys, "w 3 1 1 0 0 0 _ " Q ":1 0 _ _ 1 0 0 _"), 0);
-    assert_int_equal(picks("x", 2, 1), 0);
+    assert_int_equal(picks("x", 1), 0);
     assert_int_equal(run(SN_LUA_ACK, keys, "w 4 1 1 0 0 0 _ " Q ":0 0 _ _ 2 0 0 _"), 0);
-    assert_int_equal(picks("x", 2, 1), 1);
-    assert_int_equal(picks("w", 1, 5), 0);
+    assert_int_equal(picks("x", 1), 2);
+    assert_int_equal(number(command("ZCARD ready")), 0);
     /* And when a dead owner is reaped. */
-    assert_int_equal(run(SN_LUA_REAP, "ready owner tired", "x " Q ":2"), 1);
-    assert_int_equal(picks("w", 1, 5), 1);
+    assert_int_equal(run(SN_LUA_REAP, "ready owner tired", "x " Q ":1"), 1);
+    assert_int_equal(picks("w", 5), 1);
 }
 
 /* More queues are due than Lua can pass to one command: none leaves the list without an owner. */
