@@ -1,6 +1,6 @@
 # cmake -DSOURCE=DIR -DOUTPUT=FILE -P lua.cmake: converts the scripts of a shared crawl to C strings, without
 # comments.
-set(names create open beat dead gone intent settle fence push pick ack reap permit grant refund change trim)
+set(names create open beat dead gone intent settle fence push pick ack reap permit grant refund change trim given)
 set(text "/* Made from the scripts in crawl/fleet/scripts. */\n#include \"crawl/fleet/internal.h\"\n\n")
 string(APPEND text "const char *const sn_fleet_lua[SN_LUA_COUNT] = {\n")
 foreach(name ${names})

@@ -163,6 +163,7 @@ static void fill_result(sn_engine *e, sn_crawl_result *result)
     if (!e->transfers.fetch || !e->intake.frontier)
         return;
     fill_status(e, &result->status);
+    result->start_seen += e->info.start_seen;
     result->end = e->stopping ? SN_CRAWL_STOPPED : SN_CRAWL_DONE;
     if (!e->stopping && e->limit_reached && result->status.queued > 0)
         result->end = SN_CRAWL_LIMIT;

@@ -97,7 +97,7 @@ seen_status sn_seeds_admit(sn_engine *e)
     }
     seen_status status = sn_admit_commit(&e->intake);
     uint64_t fresh = e->counts.found - before;
-    /* A shared frontier counts later. */
+    /* A shared frontier counts them itself. */
     if (!o->join)
         e->result->start_seen = o->start.count > fresh ? o->start.count - fresh : 0;
     return status;

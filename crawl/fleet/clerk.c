@@ -66,14 +66,7 @@ static seen_status write_notes(sn_fleet *f, sn_fleet_note *first)
     }
     if (status != SEEN_OK || !seeds)
         return status;
-    /* The others read the seeds; a crawl that had ended is running again. */
-    long long sequence;
-    sn_command_begin(f->conn.ch, 0, f->conn.name_slot, 4);
-    sn_command_text(f->conn.ch, "HINCRBY");
-    sn_command_text(f->conn.ch, f->conn.name);
-    sn_command_text(f->conn.ch, "sequence");
-    sn_command_text(f->conn.ch, "1");
-    return sn_fleet_run_number(&f->conn, &sequence, f->clerk_error);
+    return sn_session_give(f, false, false);
 }
 
 /* ---- cycles ---- */
@@ -108,43 +101,13 @@ static bool is_idle(const sn_fleet *f)
     return f->offers.count == 0 && f->dones.count == 0;
 }
 
-seen_status sn_clerk_restart(sn_fleet *f)
-{
-    static const char *const over[] = {"done", "limit"};
-    for (int i = 0; i < 2; i++) {
-        long long changed;
-        sn_fleet_call(&f->conn, 0, f->conn.name_slot, SN_LUA_CHANGE, 1, 5);
-        sn_command_text(f->conn.ch, f->conn.name);
-        sn_command_text(f->conn.ch, "state");
-        sn_command_text(f->conn.ch, over[i]);
-        sn_command_text(f->conn.ch, "");
-        sn_command_text(f->conn.ch, "state");
-        sn_command_text(f->conn.ch, "run");
-        seen_status status = sn_fleet_run_number(&f->conn, &changed, f->clerk_error);
-        if (status != SEEN_OK)
-            return status;
-    }
-    return SEEN_OK;
-}
-
-static bool has_start(const sn_offers *offers)
-{
-    for (size_t i = 0; i < offers->count; i++)
-        if (offers->link[i].parent_len == 0)
-            return true;
-    return false;
-}
-
 static seen_status work(sn_fleet *f, sn_fleet_note *notes)
 {
     seen_status status = sn_session_beat(f);
     if (status == SEEN_OK)
         status = write_notes(f, notes);
-    if (status == SEEN_OK && f->taken_offers.count > 0) {
+    if (status == SEEN_OK && f->taken_offers.count > 0)
         status = sn_journal_run(f, &f->taken_offers);
-        if (status == SEEN_OK && has_start(&f->taken_offers))
-            status = sn_clerk_restart(f);
-    }
     if (status == SEEN_OK)
         status = sn_lane_ack(f, false);
     if (status == SEEN_OK)

@@ -77,6 +77,7 @@ static seen_status offer(sn_frontier *base, const sn_frontier_link *links, size_
     pthread_mutex_lock(&f->lock);
     for (size_t i = 0; i < count && ok; i++)
         ok = sn_offers_add(&f->offers, &links[i]);
+    f->ended = false;
     if (f->offers.count >= SN_FLEET_LINKS || f->starving)
         wake_if_urgent(f);
     pthread_mutex_unlock(&f->lock);
@@ -484,6 +485,7 @@ static void get_info(sn_frontier *base, bool look, sn_frontier_info *info)
     info->waits = obstacle(f);
     if (!info->waits && f->lane_count == 0 && f->offers.count == 0 && !f->ended && !f->limit)
         info->waits = f->waiting > 0 ? "no host is free" : "no start URL yet";
+    info->start_seen = f->start_seen;
     pthread_mutex_unlock(&f->lock);
 }
 

@@ -61,6 +61,7 @@ typedef enum sn_fleet_script {
     SN_LUA_REFUND,
     SN_LUA_CHANGE,
     SN_LUA_TRIM,
+    SN_LUA_GIVEN,
     SN_LUA_COUNT
 } sn_fleet_script;
 
@@ -247,6 +248,7 @@ typedef struct sn_fleet_observed {
 typedef struct sn_fleet_polled {
     char state[16];
     uint64_t sequence, level, memory;
+    bool given; /* start URLs are in the lists, or were seen before */
     bool gone;
     bool known; /* and has not been acted on */
 } sn_fleet_polled;
@@ -293,6 +295,7 @@ typedef struct sn_fleet {
     size_t seeds_read;
     sn_buffer lent; /* text that the engine reads until its next call: its own thread's */
     uint64_t waiting;
+    uint64_t start_seen; /* start URLs that had been seen already */
     bool others;         /* other sessions are live */
     int64_t answered_at; /* when the pages of one of them last changed */
     seen_status status;
@@ -374,8 +377,6 @@ bool sn_offers_add(sn_offers *o, const sn_frontier_link *link);
 /* ---- clerk.c ---- */
 
 void *sn_clerk_run(void *fleet);
-/* A crawl that was over runs again: there is something to fetch. */
-seen_status sn_clerk_restart(sn_fleet *f);
 
 /* ---- session.c ---- */
 
@@ -383,6 +384,8 @@ seen_status sn_session_join(sn_fleet *f, bool *created, seen_error *error);
 seen_status sn_session_begin(sn_fleet *f, seen_error *error);
 seen_status sn_session_poll(sn_fleet *f);
 seen_status sn_session_sweep(sn_fleet *f);
+/* Other workers notice what this one has given: seeds; URLs that no page leads to (given.lua). */
+seen_status sn_session_give(sn_fleet *f, bool run, bool given);
 /* How many URLs of the whole crawl are not done, for the progress line and the summary. */
 seen_status sn_session_count_waiting(sn_fleet *f);
 /* Milliseconds between two looks for work, or for the end, of a worker that has none: at least so

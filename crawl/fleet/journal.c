@@ -42,6 +42,7 @@ typedef struct batch {
     group *groups;
     size_t group_count;
     sn_buffer text;
+    uint64_t given, given_chosen; /* start URLs, in all batches */
 } batch;
 
 static seen_status no_memory(sn_fleet *f)
@@ -434,7 +435,45 @@ static seen_status settle(const batch *b)
     return sn_journal_settle(b->f, b->f->number, hashes, n);
 }
 
+/* ---- URLs that no page leads to ---- */
+
+/* A start URL, or a page that is put back: nothing that is not done leads to it. */
+static bool is_given(const sn_offer *link)
+{
+    return link->parent_len == 0 || link->flags & SN_OFFER_AGAIN;
+}
+
+static void count_given(batch *b, size_t from, size_t n)
+{
+    uint64_t chosen = b->given_chosen, given = b->given;
+    for (size_t i = from; i < from + n; i++)
+        b->given += is_given(&b->offers->link[i]);
+    for (size_t i = 0; i < b->count; i++)
+        b->given_chosen += is_given(&b->offers->link[b->chosen[i]]);
+    pthread_mutex_lock(&b->f->lock);
+    b->f->start_seen += (b->given - given) - (b->given_chosen - chosen);
+    pthread_mutex_unlock(&b->f->lock);
+}
+
 /* ---- scope ---- */
+
+/* The links that were chosen. */
+static seen_status store(batch *b)
+{
+    sn_fleet *f = b->f;
+    seen_status status = sn_room_wait(f);
+    if (status == SEEN_OK && b->given_chosen > 0)
+        status = sn_session_give(f, true, false);
+    if (status == SEEN_OK)
+        status = write_intent(b);
+    if (status == SEEN_OK)
+        status = add(b);
+    if (status == SEEN_OK)
+        status = push_batch(b);
+    if (status == SEEN_OK)
+        status = settle(b);
+    return status == SEEN_OK ? sn_session_beat(f) : status;
+}
 
 seen_status sn_journal_run(sn_fleet *f, const sn_offers *offers)
 {
@@ -450,21 +489,16 @@ seen_status sn_journal_run(sn_fleet *f, const sn_offers *offers)
     for (size_t from = 0, n; from < offers->count && status == SEEN_OK; from += n) {
         n = offers->count - from < BATCH_LINKS ? offers->count - from : BATCH_LINKS;
         status = check(b, from, n);
-        if (status != SEEN_OK || b->count == 0)
+        if (status != SEEN_OK)
+            break;
+        count_given(b, from, n);
+        if (b->count == 0)
             continue;
         make_groups(b, from);
-        status = sn_room_wait(f);
-        if (status == SEEN_OK)
-            status = write_intent(b);
-        if (status == SEEN_OK)
-            status = add(b);
-        if (status == SEEN_OK)
-            status = push_batch(b);
-        if (status == SEEN_OK)
-            status = settle(b);
-        if (status == SEEN_OK)
-            status = sn_session_beat(f);
+        status = store(b);
     }
+    if (status == SEEN_OK && b->given > 0)
+        status = sn_session_give(f, b->given_chosen > 0, true);
     free(b->queue);
     free(b->groups);
     sn_buffer_free(&b->text);

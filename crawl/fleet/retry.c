@@ -123,8 +123,6 @@ seen_status sn_fleet_retry(const sn_fleet_options *options, uint64_t *count, see
                               sn_client_address(f->conn.client)->shown);
     for (unsigned b = 0; b < f->conn.buckets && status == SEEN_OK; b++)
         status = retry_bucket(f, b, count);
-    if (status == SEEN_OK && *count > 0)
-        status = sn_clerk_restart(f);
     seen_error ignored;
     f->clerk_error = status == SEEN_OK ? error : &ignored;
     seen_status left = sn_session_leave(f);

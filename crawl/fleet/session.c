@@ -275,25 +275,25 @@ seen_status sn_session_owned(sn_fleet *f, const char *session, unsigned b, sn_bu
 
 void sn_session_put_poll(const sn_fleet *f, uint32_t tag)
 {
-    sn_command_begin(f->conn.ch, tag, f->conn.name_slot, 6);
+    static const char *const fields[] = {"state", "sequence", "level", "memory", "given"};
+    sn_command_begin(f->conn.ch, tag, f->conn.name_slot, 7);
     sn_command_text(f->conn.ch, "HMGET");
     sn_command_text(f->conn.ch, f->conn.name);
-    sn_command_text(f->conn.ch, "state");
-    sn_command_text(f->conn.ch, "sequence");
-    sn_command_text(f->conn.ch, "level");
-    sn_command_text(f->conn.ch, "memory");
+    for (int i = 0; i < 5; i++)
+        sn_command_text(f->conn.ch, fields[i]);
 }
 
 bool sn_session_take_poll(sn_fleet *f, const sn_reply *r)
 {
     sn_fleet_polled *p = &f->polled;
-    if (!sn_reply_is_row(r, 4))
+    if (!sn_reply_is_row(r, 5))
         return false;
     p->gone = sn_fleet_reply_nil(r, 1);
     snprintf(p->state, sizeof p->state, "%s", p->gone ? "" : sn_reply_text(r, 1));
     p->sequence = (uint64_t)sn_fleet_reply_number(r, 2);
     p->level = (uint64_t)sn_fleet_reply_number(r, 3);
     p->memory = (uint64_t)sn_fleet_reply_number(r, 4);
+    p->given = sn_fleet_reply_number(r, 5) != 0;
     p->known = true;
     return true;
 }
@@ -365,12 +365,21 @@ seen_status sn_session_poll(sn_fleet *f)
     pthread_mutex_lock(&f->lock);
     f->stop = f->stop || p->gone || strcmp(p->state, "stop") == 0;
     f->paused = strcmp(p->state, "pause") == 0;
-    /* Detected by another worker. A worker that still has work decides. */
-    bool idle = f->lane_count == 0 && f->offers.count == 0;
-    f->ended = f->ended || (idle && strcmp(p->state, "done") == 0);
     f->limit = f->limit || strcmp(p->state, "limit") == 0;
     pthread_mutex_unlock(&f->lock);
     return changed ? read_seeds(f) : SEEN_OK;
+}
+
+seen_status sn_session_give(sn_fleet *f, bool run, bool given)
+{
+    long long there;
+    sn_fleet_call(&f->conn, 0, f->conn.name_slot, SN_LUA_GIVEN, 1, 3);
+    sn_command_text(f->conn.ch, f->conn.name);
+    sn_command_text(f->conn.ch, f->conn.id);
+    sn_command_text(f->conn.ch, run ? "1" : "0");
+    sn_command_text(f->conn.ch, given ? "1" : "0");
+    f->sequence = 0; /* read the registry again at once */
+    return sn_fleet_run_number(&f->conn, &there, f->clerk_error);
 }
 
 /* ---- sums ---- */
@@ -497,18 +506,37 @@ int64_t sn_session_interval_ms(const sn_fleet *f, int64_t least)
     return interval > least ? interval : least;
 }
 
+/* The state follows from the sums. Of a crawl that is done more may be queued: a worker died while
+ * it gave start URLs, or a failover has lost acknowledgements. */
+static seen_status sweep_end(sn_fleet *f, bool end)
+{
+    bool over = strcmp(f->polled.state, "done") == 0, changed = over;
+    seen_status status = SEEN_OK;
+    if (end != over)
+        status = change_registry(f, "state", end ? "run" : "done", end ? "done" : "run", &changed);
+    if (!end)
+        f->sequence = 0; /* read the registry again at once */
+    pthread_mutex_lock(&f->lock);
+    /* The engine may have offered start URLs meanwhile. */
+    f->ended = f->ended || (end && changed && f->offers.count == 0);
+    pthread_mutex_unlock(&f->lock);
+    return status;
+}
+
 /* Ends the crawl, or a level of it, when all that was pushed is done: first what is done is summed
  * over all buckets, then what was pushed. Both only grow, and only a page that is not done can lead
- * to a push: if the sums are equal, there was none. */
+ * to a push, except of URLs that a worker gives, which changes the sequence after it: if the sums
+ * are equal, and the sequence is that from before them, there was none. */
 seen_status sn_session_sweep(sn_fleet *f)
 {
     int64_t now = sn_fleet_now();
+    bool over = strcmp(f->polled.state, "done") == 0; /* found by another worker */
     /* The worker that acknowledged the last page looks at once and finds the end. That others look
      * too is for the case that it died. */
     int64_t interval = sn_session_interval_ms(f, f->sweep_ms);
     if (f->sweep_ms >= 1000 && interval > f->sweep_ms)
         interval *= 4;
-    if (now - f->swept_at < interval)
+    if (!over && now - f->swept_at < interval)
         return SEEN_OK;
     f->swept_at = now;
     f->sweep_ms = f->sweep_ms < 100 ? 100 : f->sweep_ms < 1000 ? f->sweep_ms * 3 / 2 : 1000;
@@ -527,11 +555,9 @@ seen_status sn_session_sweep(sn_fleet *f)
     if (status != SEEN_OK)
         return status;
     set_waiting(f, &done, &pushed);
-    if (pushed.all > 0 && done.all == pushed.all) {
-        status = change_registry(f, "state", "run", "done", &changed);
-        pthread_mutex_lock(&f->lock);
-        f->ended = f->ended || changed;
-        pthread_mutex_unlock(&f->lock);
+    bool equal = done.all == pushed.all && (pushed.all > 0 || f->polled.given);
+    if (equal || over) {
+        status = sweep_end(f, done.all >= pushed.all);
     } else if (f->options.levels && pushed.all > 0 && done.at_level == pushed.at_level) {
         char old[24], new[24];
         snprintf(old, sizeof old, "%" PRIu64, f->level);

@@ -181,6 +181,7 @@ typedef struct sn_frontier_info {
     double error_rate;
     uint64_t set_bytes;
     const char *waits; /* why it allows no request, or has no URL, in a few words; NULL: unknown */
+    uint64_t start_seen; /* shared: start URLs of this run that had been seen already */
 } sn_frontier_info;
 
 typedef struct sn_frontier sn_frontier;

@@ -107,6 +107,26 @@ static void failures(void **state)
     assert_int_equal(number(command("LLEN failed")), 1);
 }
 
+static void given(void **state)
+{
+    (void)state;
+    assert_int_equal(run(SN_LUA_GIVEN, "none", "id 1 1"), -1);
+    assert_int_equal(number(command("EXISTS none")), 0);
+    run(SN_LUA_CREATE, "g", "id x state done sequence 1");
+    assert_int_equal(run(SN_LUA_GIVEN, "g", "y 1 1"), -1); /* of another crawl */
+    assert_int_equal(run(SN_LUA_GIVEN, "g", "x 0 1"), 1);  /* all were seen before */
+    expect_text(command("HGET g state"), "done");
+    assert_int_equal(number(command("HGET g given")), 1);
+    assert_int_equal(run(SN_LUA_GIVEN, "g", "x 1 0"), 1);
+    expect_text(command("HGET g state"), "run");
+    /* A worker that read the sequence before cannot end the crawl. */
+    assert_int_equal(run(SN_LUA_GIVEN, "g", "x 1 1"), 1);
+    assert_int_equal(run(SN_LUA_CHANGE, "g", "state run 3 state done"), 0);
+    assert_int_equal(run(SN_LUA_CHANGE, "g", "state run 4 state stop"), 1);
+    assert_int_equal(run(SN_LUA_GIVEN, "g", "x 1 1"), 1);
+    expect_text(command("HGET g state"), "stop");
+}
+
 static void session(void **state)
 {
     (void)state;
@@ -349,6 +369,7 @@ int main(void)
     redis = redisConnect("127.0.0.1", server.port);
     const struct CMUnitTest tests[] = {cmocka_unit_test_setup(registry, clear),
                                        cmocka_unit_test_setup(failures, clear),
+                                       cmocka_unit_test_setup(given, clear),
                                        cmocka_unit_test_setup(session, clear),
                                        cmocka_unit_test_setup(push_pick_ack, clear),
                                        cmocka_unit_test_setup(fence_and_reap, clear),
