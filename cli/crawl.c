@@ -630,7 +630,7 @@ static int run_crawl(sn_args *args)
         do
             status = sn_crawl_run(&options, sn_signal_flag(), sn_cli_status_show, &show, &result,
                                   &error);
-        while (sn_cli_fleet_again(args, status, &result, &error, &past));
+        while (sn_cli_fleet_again(args, status, &result, &error, &past, &options));
     sn_cli_status_clear(&show);
     int code =
         status == SEEN_OK ? sn_cli_status_end(&show, &options, &result) : sn_message_report(&error);

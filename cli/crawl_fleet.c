@@ -60,11 +60,14 @@ static bool wait_for_network(const sn_args *args, const sn_crawl_result *result,
 }
 
 bool sn_cli_fleet_again(const sn_args *args, seen_status status, const sn_crawl_result *result,
-                        const seen_error *error, sn_cli_fleet_past *past)
+                        const seen_error *error, sn_cli_fleet_past *past, sn_crawl_options *options)
 {
     bool unreachable =
         status == SEEN_ERR_NETWORK || status == SEEN_ERR_SERVER || status == SEEN_ERR_SPACE;
     past->joined |= result->session_lost;
+    if (result->crawl[0] != '\0')
+        memcpy(past->crawl, result->crawl, sizeof past->crawl);
+    options->crawl = past->crawl;
     /* A worker that has lost its session may find no server yet: it continues to try. */
     if (!result->session_lost && !(past->joined && unreachable))
         return false;

@@ -27,10 +27,13 @@ bool sn_cli_fleet_load(sn_crawl_options *options, bool urls, void **keep, seen_e
 /* What a worker remembers of its earlier sessions. */
 typedef struct sn_cli_fleet_past {
     bool joined;    /* there was one */
+    char crawl[17]; /* the ID of its crawl */
     uint64_t pause; /* seconds that it waited for its network the last time; 0: not yet */
 } sn_cli_fleet_past;
-/* The session of this worker ended: waits a moment; false if the run is not to be repeated. */
+/* The session of this worker ended: waits a moment; false if the run is not to be repeated.
+ * Otherwise the options get the crawl that is to be joined again. */
 bool sn_cli_fleet_again(const sn_args *args, seen_status status, const sn_crawl_result *result,
-                        const seen_error *error, sn_cli_fleet_past *past);
+                        const seen_error *error, sn_cli_fleet_past *past,
+                        sn_crawl_options *options);
 
 #endif

@@ -64,6 +64,7 @@ typedef struct sn_crawl_options {
     uint64_t capacity;  /* a hint for a newly created set */
     uint64_t checkpoint_ms;
     const char *join;         /* address of a shared crawl; NULL: not shared */
+    const char *crawl;        /* its ID: no other is joined, and none is created; NULL: any */
     const char *worker;       /* name of this process there; NULL: host name and number */
     uint64_t lease_ms;        /* of a newly created crawl: a process that is silent for so long is
                                * dead */
@@ -156,7 +157,8 @@ typedef enum sn_crawl_end {
 
 typedef struct sn_crawl_result {
     sn_crawl_status status;
-    bool session_lost; /* of a shared crawl: the run may be repeated at once */
+    char crawl[17];    /* ID of a shared crawl that was joined */
+    bool session_lost; /* the same: the run may be repeated at once */
     bool cut_off;      /* then: after a while; no host answered, but they answer other workers */
     sn_crawl_end end;
     bool resumed;

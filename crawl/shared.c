@@ -26,6 +26,7 @@ static seen_status take_seeds(sn_engine *e)
 static sn_fleet_options fleet_options(const sn_crawl_options *o, const char *settings)
 {
     return (sn_fleet_options){.where = o->join,
+                              .crawl = o->crawl,
                               .ca_file = o->ca_file,
                               .filter = o->filter,
                               .settings = settings,
@@ -51,7 +52,10 @@ seen_status sn_shared_open(sn_engine *e)
     sn_fleet_options options = fleet_options(e->options, settings);
     seen_status status = sn_fleet_open(&options, &e->intake.frontier, NULL, e->error);
     free(settings);
-    return status == SEEN_OK ? take_seeds(e) : status;
+    if (status != SEEN_OK)
+        return status;
+    snprintf(e->result->crawl, sizeof e->result->crawl, "%s", sn_fleet_id(e->intake.frontier));
+    return take_seeds(e);
 }
 
 bool sn_shared_lost(const sn_engine *e)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static bool take_text(void *context, uint32_t tag, const sn_reply *r, bool again)
 {
@@ -39,7 +40,8 @@ seen_status sn_fleet_settings(const char *where, const char *ca_file, char **set
 
 static bool is_over(const sn_fleet_status *s)
 {
-    return strcmp(s->state, "done") == 0 || strcmp(s->state, "limit") == 0;
+    return strcmp(s->state, "done") == 0 || strcmp(s->state, "limit") == 0 ||
+           strcmp(s->state, "drop") == 0;
 }
 
 static seen_status refuse_over(const char *where, seen_error *error)
@@ -351,7 +353,24 @@ static seen_status drop_bucket(sn_fleet_connection *conn, unsigned b, seen_error
     return sn_fleet_run(conn, NULL, NULL, error);
 }
 
-static seen_status drop_rest(sn_fleet_connection *conn, const sn_fleet_status *s, seen_error *error)
+/* From here on no worker joins, and those that are live leave. */
+static seen_status mark_dropped(sn_fleet_connection *conn, bool live, seen_error *error)
+{
+    enum { NOTICE_MS = 500 };
+    sn_command_begin(conn->ch, 0, conn->name_slot, 4);
+    sn_command_text(conn->ch, "HSET");
+    sn_command_text(conn->ch, conn->name);
+    sn_command_text(conn->ch, "state");
+    sn_command_text(conn->ch, "drop");
+    seen_status status = sn_fleet_run(conn, NULL, NULL, error);
+    if (status == SEEN_OK && live)
+        nanosleep(&(struct timespec){.tv_nsec = NOTICE_MS * 1000000L}, NULL);
+    return status;
+}
+
+/* Sessions go first: without one a worker stores no more links. */
+static seen_status drop_sessions(sn_fleet_connection *conn, const sn_fleet_status *s,
+                                 seen_error *error)
 {
     for (size_t i = 0; i < s->worker_count; i++) {
         const char *session = s->workers[i].session;
@@ -362,6 +381,11 @@ static seen_status drop_rest(sn_fleet_connection *conn, const sn_fleet_status *s
         sn_fleet_key_session(conn, session, ":p");
         sn_fleet_key_session(conn, session, ":f");
     }
+    return s->worker_count > 0 ? sn_fleet_run(conn, NULL, NULL, error) : SEEN_OK;
+}
+
+static seen_status drop_rest(sn_fleet_connection *conn, seen_error *error)
+{
     sn_command_begin(conn->ch, 0, conn->crawl_slot, 3);
     sn_command_text(conn->ch, "UNLINK");
     sn_fleet_key_crawl(conn, "seeds");
@@ -402,10 +426,13 @@ seen_status sn_fleet_drop(const char *where, const char *ca_file, bool force, se
     if (status == SEEN_OK)
         status = sn_fleet_find(where, ca_file, &conn, NULL, NULL, error);
     if (status == SEEN_OK) {
+        status = mark_dropped(&conn, s.live > 0, error);
+        if (status == SEEN_OK)
+            status = drop_sessions(&conn, &s, error);
         for (unsigned b = 0; b < conn.buckets && status == SEEN_OK; b++)
             status = drop_bucket(&conn, b, error);
         if (status == SEEN_OK)
-            status = drop_rest(&conn, &s, error);
+            status = drop_rest(&conn, error);
         sn_fleet_connection_close(&conn);
     }
     if (status == SEEN_OK)

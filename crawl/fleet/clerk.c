@@ -184,6 +184,8 @@ void *sn_clerk_run(void *fleet)
         bool had_out = f->out_first != NULL;
         pthread_mutex_unlock(&f->lock);
         status = closing ? leave(f, notes) : work(f, notes);
+        if (status != SEEN_OK && !closing)
+            status = sn_session_explain(f, status);
         pthread_mutex_lock(&f->lock);
         if (closing)
             break;

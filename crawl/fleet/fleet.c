@@ -625,6 +625,8 @@ seen_status sn_fleet_begin(const sn_fleet_options *options, sn_fleet **fleet, bo
     seen_status status =
         sn_fleet_connection_open(options->where, options->ca_file, &f->conn, error);
     if (status == SEEN_OK)
+        status = sn_session_find(f, error);
+    if (status == SEEN_OK)
         status = open_set(f, error);
     if (status == SEEN_OK)
         status = sn_session_join(f, created ? created : &made, error);
@@ -659,6 +661,11 @@ seen_status sn_fleet_open(const sn_fleet_options *options, sn_frontier **frontie
     else
         close_fleet(&f->base);
     return status;
+}
+
+const char *sn_fleet_id(const sn_frontier *base)
+{
+    return ((const sn_fleet *)base)->conn.id;
 }
 
 bool sn_fleet_lost(const sn_frontier *base)

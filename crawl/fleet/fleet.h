@@ -14,6 +14,7 @@
 
 typedef struct sn_fleet_options {
     const char *where;    /* redis://HOST/NAME and the like */
+    const char *crawl;    /* ID of the crawl that is joined; NULL: any, and it may be created */
     const char *ca_file;  /* rediss://: trusted CAs; NULL: the system's */
     const char *filter;   /* the seen-set; NULL: the one of the same name at the same address */
     const char *settings; /* of a crawl that is created: what all workers must agree on, as text */
@@ -34,6 +35,9 @@ seen_status sn_fleet_open(const sn_fleet_options *options, sn_frontier **frontie
 
 /* Puts the pages that were given up back into their queues. */
 seen_status sn_fleet_retry(const sn_fleet_options *options, uint64_t *count, seen_error *error);
+
+/* Its ID: another crawl of the same name has another one. */
+const char *sn_fleet_id(const sn_frontier *f);
 
 /* Whether the run ended because the session did: declared dead, or Redis lost what it had written.
  * Another run may begin at once. */
@@ -65,7 +69,7 @@ typedef struct sn_fleet_worker {
 /* All counters are over the whole crawl. Reading it takes a few commands per bucket and one per
  * worker, whatever the number of URLs. */
 typedef struct sn_fleet_status {
-    char state[16]; /* run, pause, stop, done, limit */
+    char state[16]; /* run, pause, stop, done, limit, drop */
     uint64_t pushed, done, bytes, level, started, limit, memory, lease_ms, delay_ms;
     uint64_t ready, due, owned, failed; /* hosts, and pages given up */
     uint64_t age_ms;                    /* since it was created, by the clock of the server */

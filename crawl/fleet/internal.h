@@ -380,9 +380,13 @@ void *sn_clerk_run(void *fleet);
 
 /* ---- session.c ---- */
 
+/* Whether the crawl may be joined, or created; nothing changes. */
+seen_status sn_session_find(sn_fleet *f, seen_error *error);
 seen_status sn_session_join(sn_fleet *f, bool *created, seen_error *error);
 seen_status sn_session_begin(sn_fleet *f, seen_error *error);
 seen_status sn_session_poll(sn_fleet *f);
+/* Why the session was lost: the crawl itself may be gone. Then another run cannot begin. */
+seen_status sn_session_explain(sn_fleet *f, seen_status status);
 seen_status sn_session_sweep(sn_fleet *f);
 /* Other workers notice what this one has given: seeds; URLs that no page leads to (given.lua). */
 seen_status sn_session_give(sn_fleet *f, bool run, bool given);

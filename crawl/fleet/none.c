@@ -16,6 +16,12 @@ seen_status sn_fleet_open(const sn_fleet_options *options, sn_frontier **frontie
     return refuse(error);
 }
 
+const char *sn_fleet_id(const sn_frontier *f)
+{
+    (void)f;
+    return "";
+}
+
 bool sn_fleet_lost(const sn_frontier *f)
 {
     (void)f;

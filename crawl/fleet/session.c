@@ -120,6 +120,45 @@ static seen_status create_registry(sn_fleet *f, bool *created, seen_error *error
     return status == SEEN_OK ? sn_channel_sync(ch, error) : status;
 }
 
+static seen_status set_gone(const sn_fleet *f, seen_error *error)
+{
+    return sn_error_set(error, SEEN_ERR_NOT_FOUND,
+                        "%s: this crawl was dropped, or its server has lost it",
+                        sn_client_address(f->conn.client)->shown);
+}
+
+seen_status sn_session_find(sn_fleet *f, seen_error *error)
+{
+    registry g;
+    seen_status status = read_registry(f, &g, error);
+    if (status != SEEN_OK)
+        return status;
+    if (f->options.crawl && strcmp(g.id, f->options.crawl) != 0)
+        return set_gone(f, error);
+    if (strcmp(g.state, "drop") == 0)
+        return sn_error_set(error, SEEN_ERR_NOT_FOUND,
+                            "%s: this crawl is being dropped; if that was interrupted, repeat it",
+                            sn_client_address(f->conn.client)->shown);
+    return SEEN_OK;
+}
+
+seen_status sn_session_explain(sn_fleet *f, seen_status status)
+{
+    registry g;
+    seen_error ignored;
+    pthread_mutex_lock(&f->lock);
+    bool lost = f->lost;
+    pthread_mutex_unlock(&f->lock);
+    if (!lost || read_registry(f, &g, &ignored) != SEEN_OK)
+        return status;
+    if (strcmp(g.id, f->conn.id) == 0 && strcmp(g.state, "drop") != 0)
+        return status;
+    pthread_mutex_lock(&f->lock);
+    f->lost = false;
+    pthread_mutex_unlock(&f->lock);
+    return set_gone(f, f->clerk_error);
+}
+
 seen_status sn_session_join(sn_fleet *f, bool *created, seen_error *error)
 {
     registry g;
@@ -275,21 +314,22 @@ seen_status sn_session_owned(sn_fleet *f, const char *session, unsigned b, sn_bu
 
 void sn_session_put_poll(const sn_fleet *f, uint32_t tag)
 {
-    static const char *const fields[] = {"state", "sequence", "level", "memory", "given"};
-    sn_command_begin(f->conn.ch, tag, f->conn.name_slot, 7);
+    static const char *const fields[] = {"state", "sequence", "level", "memory", "given", "id"};
+    sn_command_begin(f->conn.ch, tag, f->conn.name_slot, 8);
     sn_command_text(f->conn.ch, "HMGET");
     sn_command_text(f->conn.ch, f->conn.name);
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 6; i++)
         sn_command_text(f->conn.ch, fields[i]);
 }
 
 bool sn_session_take_poll(sn_fleet *f, const sn_reply *r)
 {
     sn_fleet_polled *p = &f->polled;
-    if (!sn_reply_is_row(r, 5))
+    if (!sn_reply_is_row(r, 6))
         return false;
-    p->gone = sn_fleet_reply_nil(r, 1);
-    snprintf(p->state, sizeof p->state, "%s", p->gone ? "" : sn_reply_text(r, 1));
+    snprintf(p->state, sizeof p->state, "%s", sn_fleet_reply_nil(r, 1) ? "" : sn_reply_text(r, 1));
+    p->gone = sn_fleet_reply_nil(r, 6) || strcmp(sn_reply_text(r, 6), f->conn.id) != 0 ||
+              strcmp(p->state, "drop") == 0;
     p->sequence = (uint64_t)sn_fleet_reply_number(r, 2);
     p->level = (uint64_t)sn_fleet_reply_number(r, 3);
     p->memory = (uint64_t)sn_fleet_reply_number(r, 4);
@@ -358,12 +398,14 @@ seen_status sn_session_poll(sn_fleet *f)
             return status;
     }
     p->known = false;
+    if (p->gone)
+        return set_gone(f, f->clerk_error);
     bool changed = p->sequence != f->sequence;
     f->sequence = p->sequence;
     f->level = p->level;
     f->memory = p->memory > 0 ? p->memory : f->memory_default;
     pthread_mutex_lock(&f->lock);
-    f->stop = f->stop || p->gone || strcmp(p->state, "stop") == 0;
+    f->stop = f->stop || strcmp(p->state, "stop") == 0;
     f->paused = strcmp(p->state, "pause") == 0;
     f->limit = f->limit || strcmp(p->state, "limit") == 0;
     pthread_mutex_unlock(&f->lock);
@@ -379,7 +421,8 @@ seen_status sn_session_give(sn_fleet *f, bool run, bool given)
     sn_command_text(f->conn.ch, run ? "1" : "0");
     sn_command_text(f->conn.ch, given ? "1" : "0");
     f->sequence = 0; /* read the registry again at once */
-    return sn_fleet_run_number(&f->conn, &there, f->clerk_error);
+    seen_status status = sn_fleet_run_number(&f->conn, &there, f->clerk_error);
+    return status == SEEN_OK && there < 0 ? set_gone(f, f->clerk_error) : status;
 }
 
 /* ---- sums ---- */

@@ -4,6 +4,7 @@
 --   limit of the crawl, and the permits that were returned so far
 --   had   permits the session got so far: a call that is sent again gets the same answer
 --   none to a session that was refunded: it is over
+if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end -- the crawl was dropped
 local has = redis.call('HGET', KEYS[1], 'permits:' .. ARGV[1])
 if has == 'over' then return 0 end
 local taken = tonumber(has) or 0

@@ -1,0 +1,56 @@
+# What a shared crawl leaves: a drop under a live worker, a server that lost its data.
+set -eu
+. "$ROOT/tests/sites/nginx.sh"
+command -v redis-server > /dev/null || exit 77
+python3 -c 'import socket; socket.socket().bind(("127.1.0.1", 0))' 2> /dev/null || exit 77
+"$SEEN" crawl --join redis://127.0.0.1:1/x 2> probe || true
+if grep -q "no Redis" probe; then exit 77; fi
+. "$ROOT/tests/redis/server.sh"
+trap 'stop_redis; stop_servers' EXIT
+start_redis
+start_server web.py "$TMP/log" 40 2
+site() { echo "http://127.1.0.$1:$PORT_SERVER/section-$2/page-$2.html"; }
+
+# A worker ends with an error when its crawl is dropped, or lost by its server, and does not create it again.
+worker() { # name, options: in the background
+    local name=$1
+    shift
+    timeout 120 "$SEEN" crawl --allow-private --join "$URL/$name" "$@" 2> worker.err &
+    WORKER=$!
+    for _ in $(seq 600); do
+        [ "$(redis-cli -p "$PORT" --scan --pattern 'seencrawl:*:workers' | wc -l)" = 0 ] || [ ! -s "$name.jsonl" ] || return 0
+        kill -0 "$WORKER" 2> /dev/null || break
+        sleep 0.05
+    done
+    fail "no worker: $(cat worker.err)"
+}
+dropped() { # how
+    local status=0
+    wait "$WORKER" || status=$?
+    [ $status = 2 ] && grep -q 'this crawl was dropped, or its server has lost it' worker.err || fail "$1: status $status: $(cat worker.err)"
+    [ "$(redis-cli -p "$PORT" dbsize)" = 0 ] || fail "$1: left $(redis-cli -p "$PORT" keys '*')"
+}
+redis-cli -p "$PORT" flushall > /dev/null
+worker drop "$(site 1 0)" --delay 200ms -o drop.jsonl
+"$SEEN" crawl drop "$URL/drop" --force
+redis-cli -p "$PORT" --scan --pattern 'seencrawl:*:r:*' | xargs -r redis-cli -p "$PORT" del > /dev/null
+dropped "drop --force"
+worker flush "$(site 1 0)" --delay 200ms -o flush.jsonl
+redis-cli -p "$PORT" flushall > /dev/null
+dropped flushall
+worker again "$(site 1 0)" --delay 200ms -o again.jsonl
+redis-cli -p "$PORT" flushall > /dev/null
+redis-cli -p "$PORT" hset seencrawl:again format 1 id 0123456789abcdef buckets 4 state run sequence 1 > /dev/null
+status=0
+wait "$WORKER" || status=$?
+[ $status = 2 ] && grep -q 'was dropped' worker.err || fail "another crawl: status $status: $(cat worker.err)"
+redis-cli -p "$PORT" flushall > /dev/null
+worker lost "$(site 1 0)" --delay 200ms -o lost.jsonl
+kill "$REDIS_PID" && wait "$REDIS_PID" || true
+for _ in $(seq 600); do
+    grep -q 'joining again' worker.err && break
+    sleep 0.05
+done
+redis-server --port "$PORT" --bind 127.0.0.1 --save '' --dir "$TMP/redis" > /dev/null 2>&1 &
+REDIS_PID=$!
+dropped "a server that lost its data"
