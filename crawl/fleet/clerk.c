@@ -167,6 +167,14 @@ static seen_status leave(sn_fleet *f, sn_fleet_note *notes)
     return status == SEEN_OK ? sn_session_leave(f) : status;
 }
 
+/* Closed while the frontier was full. Pages whose links were not stored are fetched again, by those
+ * that get the queues. */
+static seen_status abandon(sn_fleet *f)
+{
+    (void)sn_figures_write(f, true); /* a server without memory refuses it */
+    return sn_session_leave(f);
+}
+
 void *sn_clerk_run(void *fleet)
 {
     sn_fleet *f = fleet;
@@ -184,10 +192,12 @@ void *sn_clerk_run(void *fleet)
         bool had_out = f->out_first != NULL;
         pthread_mutex_unlock(&f->lock);
         status = closing ? leave(f, notes) : work(f, notes);
-        if (status != SEEN_OK && !closing)
+        if (f->abandoned)
+            status = abandon(f);
+        else if (status != SEEN_OK && !closing)
             status = sn_session_explain(f, status);
         pthread_mutex_lock(&f->lock);
-        if (closing)
+        if (closing || f->abandoned)
             break;
         if (status != SEEN_OK) {
             f->status = status;

@@ -304,6 +304,7 @@ typedef struct sn_fleet {
     /* The clerk's own. */
     char session[SN_SESSION + 1];
     uint64_t beat, number, intent, permits_taken;
+    bool abandoned; /* closed while there was no room: links were not stored */
     size_t recorded;           /* hashes: where the record continues */
     uint64_t *marks, *numbers; /* the last write to each bucket */
     sn_fleet_polled polled;

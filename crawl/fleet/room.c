@@ -88,14 +88,16 @@ static void set_full(sn_fleet *f, bool full)
     pthread_mutex_unlock(&f->lock);
 }
 
-/* A moment, in which the session lives on. */
+/* A moment, in which the session lives on. It ends when the engine has closed: the links that wait
+ * are abandoned, and their pages are not acknowledged. */
 static seen_status pause_full(sn_fleet *f)
 {
     pthread_mutex_lock(&f->lock);
-    bool over = f->closing || f->stop;
+    f->abandoned = f->closing;
     pthread_mutex_unlock(&f->lock);
-    if (over)
-        return sn_fleet_set_lost(f, "it was stopped while the frontier was full");
+    if (f->abandoned)
+        return sn_error_set(f->clerk_error, SEEN_ERR_SPACE, "%s: no room for links",
+                            sn_client_address(f->conn.client)->shown);
     seen_status status = sn_session_beat(f);
     if (status == SEEN_OK)
         status = sn_session_poll(f);

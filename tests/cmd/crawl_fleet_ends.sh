@@ -1,4 +1,4 @@
-# How shared crawls begin and end: start URLs that come after the end, or were seen before.
+# How shared crawls end: start URLs that come after the end, or were seen before; workers that leave a full crawl.
 set -eu
 . "$ROOT/tests/sites/nginx.sh"
 command -v redis-server > /dev/null || exit 77
@@ -60,3 +60,25 @@ join day1 "$(site 1 0)" --delay 0 --filter "$URL/all" -o day.jsonl
 join day2 "$(site 1 0)" --delay 0 --filter "$URL/all" -o day2.jsonl
 grep -q '1 of the start URLs had been seen already' error && [ ! -s day2.jsonl ] || fail "$(cat error day2.jsonl)"
 state day2 done 0
+start_server web.py "$TMP/log2" 300 2
+# Ctrl-C or stop in the state full: the hosts go back at once.
+for how in signal stop; do
+    "$SEEN" crawl --allow-private --join "$URL/$how" "$(site 1 0)" --scope all --delay 10ms --frontier-memory 1k -o "$how.jsonl" 2> "$how.err" &
+    worker=$!
+    for _ in $(seq 120); do
+        ! "$SEEN" crawl status "$URL/$how" 2> /dev/null | grep -q '^  full: ' || break
+        sleep 0.1
+    done
+    if [ $how = stop ]; then "$SEEN" crawl stop "$URL/$how"; else kill -INT $worker; fi
+    wait "$worker" || fail "$how: status $?: $(cat "$how.err")"
+    grep -q 'stopped; the crawl had' "$how.err" || fail "$how: $(cat "$how.err")"
+    ! grep -q 'joining again' "$how.err" || fail "$how: $(cat "$how.err")"
+    "$SEEN" crawl status "$URL/$how" > status
+    grep -q ' 0 owned' status && grep -q ' 0 live' status || fail "$how: $(cat status)"
+    # The others get these hosts, and no page is lost.
+    "$SEEN" crawl resume "$URL/$how" --frontier-memory 0
+    "$SEEN" crawl -q --allow-private --join "$URL/$how" -o "$how.jsonl"
+    [ "$(grep -o '"url":"[^"]*"' "$how.jsonl" | sort -u | wc -l)" = 300 ] || fail "$how: pages are missing"
+    "$SEEN" crawl drop "$URL/$how"
+    rm "$how.jsonl"
+done
