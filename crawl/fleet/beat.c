@@ -208,15 +208,21 @@ static bool take_workers(sn_fleet *f, const sn_reply *r)
     return true;
 }
 
-/* Hosts have answered another worker since the last look. */
+/* Hosts have answered another worker since it was last read. That may be many heartbeats ago: what
+ * is said about the time holds for the first of them. The first reading says nothing. */
 static void note_answers(sn_fleet *f, sn_fleet_observed *o, uint64_t answers)
 {
-    if (answers <= o->answers)
-        return;
-    pthread_mutex_lock(&f->lock);
-    f->answered_at = sn_fleet_now();
-    pthread_mutex_unlock(&f->lock);
+    int64_t now = sn_fleet_now(), at = o->read_at + (int64_t)f->options.lease_ms / SN_BEATS_IDLE;
+    bool more = o->read_at != 0 && answers > o->answers;
+    o->read_at = now;
     o->answers = answers;
+    if (!more)
+        return;
+    at = at < now ? at : now;
+    pthread_mutex_lock(&f->lock);
+    if (at > f->answered_at)
+        f->answered_at = at;
+    pthread_mutex_unlock(&f->lock);
 }
 
 static bool take_beats(void *context, uint32_t tag, const sn_reply *r, bool again)

@@ -241,6 +241,7 @@ typedef struct sn_fleet_observed {
     uint64_t want;     /* so many hosts more */
     int64_t silent_ms; /* how long the beat has not moved, as far as this worker could see */
     int64_t unread_ms; /* since it was read */
+    int64_t read_at;   /* by the clock; 0: never */
     bool live, over;
 } sn_fleet_observed;
 
